@@ -109,6 +109,14 @@ type judgedPair struct {
 	verdict shadow.Verdict
 }
 
+// likeness is how much a shadow answer is like the owner's, from 0 to 1; 0 if he marked it as bad.
+func (j judgedPair) likeness() float64 {
+	if j.Mark == store.MarkBad {
+		return 0
+	}
+	return shadow.Likeness(j.ShadowText, j.OwnerText)
+}
+
 // judge compares a shadow answer with the owner's. The owner's mark overrules a model's verdict, which overrules the comparison of the words.
 func (sh *ShadowCommands) judge(p store.ShadowPair) judgedPair {
 	v := shadow.Match(p.ShadowText, p.OwnerText, p.Cited...)
@@ -179,7 +187,7 @@ func (sh *ShadowCommands) report(ctx context.Context, _ request, args string) (a
 	return answer{text: "**Shadow answers of the last seven days**\n" + strings.Join(lines, "\n") + "\n`/shadow` and a name shows what differed."}, nil
 }
 
-// lines returns a line for each chat with shadow answers. With withWorst it adds the newest answers that differ from the owner's. quotes are the
+// lines returns a line for each chat with shadow answers. With withWorst it adds the answers that differ most from the owner's. quotes are the
 // messages that those quote.
 func (sh *ShadowCommands) lines(ctx context.Context, db store.DB, withWorst bool) (lines []string, quotes []store.MessageID, err error) {
 	list, err := sh.byChat(ctx, db, 0, shadow.ReportPeriod)
@@ -193,7 +201,7 @@ func (sh *ShadowCommands) lines(ctx context.Context, db store.DB, withWorst bool
 		}
 		line := sh.line(chat, list[id])
 		if withWorst {
-			worst, of := sh.newestDifferent(list[id])
+			worst, of := sh.mostDifferent(list[id])
 			line, quotes = strings.Join(append([]string{line}, worst...), "\n\n"), append(quotes, of...)
 		}
 		lines = append(lines, line)
@@ -201,10 +209,13 @@ func (sh *ShadowCommands) lines(ctx context.Context, db store.DB, withWorst bool
 	return lines, quotes, nil
 }
 
-// newestDifferent shows the newest answers that differ from the owner's, and returns the messages that it quotes.
-func (sh *ShadowCommands) newestDifferent(list []judgedPair) (lines []string, quotes []store.MessageID) {
+// mostDifferent shows the answers that differ most from the owner's, and returns the messages that it quotes. First come those that he marked as bad or that
+// have other numbers; of two that differ as much, the newer one.
+func (sh *ShadowCommands) mostDifferent(list []judgedPair) (lines []string, quotes []store.MessageID) {
 	worst := slices.DeleteFunc(slices.Clone(list), func(j judgedPair) bool { return j.verdict != shadow.Different })
-	slices.SortStableFunc(worst, func(a, b judgedPair) int { return cmp.Compare(b.AskedAt.Unix(), a.AskedAt.Unix()) })
+	slices.SortStableFunc(worst, func(a, b judgedPair) int {
+		return cmp.Or(cmp.Compare(a.likeness(), b.likeness()), b.AskedAt.Compare(a.AskedAt))
+	})
 	for _, j := range worst[:min(len(worst), maxShownDifferent)] {
 		quotes = append(quotes, j.RestsOn...)
 		lines = append(lines, fmt.Sprintf("%s asked %s\nI: %s\nYou: %s", sh.room.shortTime(j.AskedAt), quote(j.Asked, 100), quote(j.ShadowText, 200), quote(cmp.Or(j.OwnerText, "nothing"), 200)))
@@ -212,7 +223,7 @@ func (sh *ShadowCommands) newestDifferent(list []judgedPair) (lines []string, qu
 	return lines, quotes
 }
 
-// reportOn shows the numbers of one chat, and the newest answers that differ from the owner's.
+// reportOn shows the numbers of one chat, and the answers that differ most from the owner's.
 func (sh *ShadowCommands) reportOn(ctx context.Context, chat store.Chat) (answer, error) {
 	all, err := sh.byChat(ctx, sh.store.DB(), chat.ID, shadow.ReportPeriod)
 	if err != nil {
@@ -222,11 +233,11 @@ func (sh *ShadowCommands) reportOn(ctx context.Context, chat store.Chat) (answer
 	if len(list) == 0 {
 		return answer{text: "No shadow answers in **" + esc(chat.Label()) + "** in the last seven days."}, nil
 	}
-	worst, quotes := sh.newestDifferent(list)
+	worst, quotes := sh.mostDifferent(list)
 	return answer{text: strings.Join(append([]string{sh.line(chat, list)}, worst...), "\n\n"), quotes: quotes}, nil
 }
 
-// Report posts the numbers of the last seven days with the newest answers that differ from the owner's, if there are any. For each chat whose answers
+// Report posts the numbers of the last seven days with the answers that differ most from the owner's, if there are any. For each chat whose answers
 // were close enough it offers once to send them from now on. It returns how many chats have shadow answers.
 func (sh *ShadowCommands) Report(ctx context.Context) (chats int, err error) {
 	err = sh.store.InTx(ctx, func(tx store.Tx) error {

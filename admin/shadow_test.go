@@ -147,6 +147,25 @@ func TestTheWeeklyReportNamesTheThreeWorstOfEachChat(t *testing.T) {
 	require.Equal(t, 6, r.count("select cardinality(about) from outbox where content->>'body' like '%what differed most%'"), "what it quotes takes it along when it is deleted")
 }
 
+func TestTheWorstOfTheReportAreNotTheNewest(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	ana := r.addShadow("Ana")
+	for i, said := range []string{"The price is 12 EUR for adults.", "Nothing alike here.", "Perhaps on the Wednesday, ask someone downtown.", "Perhaps on the Thursday, ask someone downtown.", "Perhaps on the Friday, ask someone downtown."} {
+		r.answerInShadow(ana, "When is the market?", said, time.Duration(100-i)*time.Hour)
+		r.storeOwnerMessage(ana, "it takes place after the long holidays, price 15 EUR for Easter perhaps", time.Duration(100-i)*time.Hour-time.Minute)
+	}
+	r.exec("update outbox set mark = 'bad' where content->>'body' like '%Wednesday%'")
+	_, err := r.admin.Shadows.Report(r.ctx)
+	require.NoError(t, err)
+	posted := r.sendQueued()
+	require.Len(t, posted, 1)
+	for _, worst := range []string{"12 EUR", "Nothing alike", "Wednesday"} {
+		require.Contains(t, posted[0].Body, worst)
+	}
+	require.NotContains(t, posted[0].Body, "Friday")
+}
+
 func TestAutoIsOfferedWhereALabelMakesShadowAnswers(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)

@@ -40,12 +40,12 @@ var disclosure = regexp.MustCompile(`^\[[^\]\n]{1,60}\] `)
 // Match compares what multis would have said with what the owner wrote. It compares words and numbers, so that the same fact in other words can be
 // Different; it never calls two answers with different numbers Near. An answer is Near as well if the owner says what one of the cited quotes says.
 func Match(said, wrote string, quotes ...string) Verdict {
-	v, disagree := match(said, wrote)
+	v, _, disagree := match(said, wrote)
 	if v != Different || disagree {
 		return v
 	}
 	for _, quote := range quotes {
-		if of, _ := match(quote, wrote); of == Same || of == Near {
+		if of, _, _ := match(quote, wrote); of == Same || of == Near {
 			return Near
 		}
 	}
@@ -54,34 +54,40 @@ func Match(said, wrote string, quotes ...string) Verdict {
 
 // IsUnsure reports whether a model may know better than Match: the words differ, and no numbers do.
 func IsUnsure(said, wrote string) bool {
-	v, disagree := match(said, wrote)
+	v, _, disagree := match(said, wrote)
 	return (v == Near || v == Different) && !disagree
 }
 
-// match compares two answers, and reports whether their numbers disagree.
-func match(said, wrote string) (_ Verdict, disagree bool) {
+// Likeness is the share of the words and numbers of two answers that both have, from 0 to 1; 0 if their numbers disagree.
+func Likeness(said, wrote string) float64 {
+	_, likeness, _ := match(said, wrote)
+	return likeness
+}
+
+// match compares two answers. likeness is as in Likeness; disagree reports whether their numbers do.
+func match(said, wrote string) (_ Verdict, likeness float64, disagree bool) {
 	ours, numbers := words(withoutMarks(said))
 	theirs, otherNumbers := words(wrote)
 	if len(theirs)+len(otherNumbers) == 0 {
-		return None, false
+		return None, 0, false
 	}
 	both := countCommon(ours, theirs)
 	sameNumbers := countCommon(numbers, otherNumbers)
 	all := len(ours) + len(theirs) - both + len(numbers) + len(otherNumbers) - sameNumbers
 	shorter := min(len(ours), len(theirs))
-	share := nearShare
+	share, likeness := nearShare, float64(both+sameNumbers)/float64(all)
 	if sameNumbers > 0 {
 		share = nearWithNumbers
 	}
 	switch {
 	case len(numbers) > 0 && len(otherNumbers) > 0 && sameNumbers < min(len(numbers), len(otherNumbers)):
-		return Different, true
-	case all > 0 && float64(both+sameNumbers) >= sameShare*float64(all):
-		return Same, false
+		return Different, 0, true
+	case likeness >= sameShare:
+		return Same, likeness, false
 	case shorter > 0 && float64(both) >= share*float64(shorter), shorter == 0 && sameNumbers > 0:
-		return Near, false
+		return Near, likeness, false
 	default:
-		return Different, false
+		return Different, likeness, false
 	}
 }
 
