@@ -14,6 +14,7 @@ import (
 	"multis/llm"
 	"multis/policy"
 	"multis/store"
+	"multis/text"
 )
 
 // Files downloads attachments.
@@ -25,7 +26,7 @@ type Files interface {
 // Inbox receives the result of a transcription.
 type Inbox interface {
 	// StoreTranscript stores the transcript and decides what is done with the message, as for a text message.
-	StoreTranscript(ctx context.Context, tx store.Tx, message store.MessageID, text string) error
+	StoreTranscript(ctx context.Context, tx store.Tx, message store.MessageID, transcript string) error
 	// FailTranscription stores the reason why there is no transcript.
 	FailTranscription(ctx context.Context, tx store.Tx, message store.MessageID, why string) error
 }
@@ -62,7 +63,7 @@ func (t *Transcriber) Transcribe(ctx context.Context, message store.MessageID, l
 	if err != nil {
 		return err
 	}
-	text, err := t.transcript(ctx, chat, m)
+	said, err := t.transcript(ctx, chat, m)
 	var overBudget *llm.OverBudgetError
 	refused := errors.As(err, &overBudget)
 	if err != nil && !last && !refused && !jobs.IsPermanent(err) {
@@ -73,16 +74,24 @@ func (t *Transcriber) Transcribe(ctx context.Context, message store.MessageID, l
 	}
 	return t.o.Store.InTx(ctx, func(tx store.Tx) error {
 		if err == nil {
-			return t.o.Inbox.StoreTranscript(ctx, tx, m.ID, text)
+			return t.o.Inbox.StoreTranscript(ctx, tx, m.ID, said)
 		}
 		zerolog.Ctx(ctx).Warn().Err(err).Int64("message_id", int64(m.ID)).Msg("Could not transcribe a voice note")
 		if refused && overBudget.FirstToday {
-			if err := t.o.Notify(ctx, tx, "💶 Today's budget is used up, so I don't transcribe voice notes until midnight."); err != nil {
+			if err := t.o.Notify(ctx, tx, overBudgetText(overBudget, chat)); err != nil {
 				return err
 			}
 		}
 		return t.o.Inbox.FailTranscription(ctx, tx, m.ID, strings.TrimSuffix(jobs.Cause(err).Error(), "."))
 	})
+}
+
+// overBudgetText tells the owner which cap was reached, that of a chat or that of the day.
+func overBudgetText(over *llm.OverBudgetError, chat store.Chat) string {
+	if over.Cap == policy.CapChat {
+		return "💶 Today's budget of the chat **" + text.Escape(chat.Label()) + "** is used up, so I don't transcribe its voice notes until midnight."
+	}
+	return "💶 Today's budget is used up, so I don't transcribe voice notes until midnight."
 }
 
 // errSilence is returned if a recording has no speech.
@@ -101,11 +110,11 @@ func (t *Transcriber) transcript(ctx context.Context, chat store.Chat, m store.M
 	if err := t.o.Files.Fetch(ctx, as, *m.Attachment, llm.MaxAudioBytes, &data); err != nil {
 		return "", err
 	}
-	text, err := t.o.Model.Transcribe(ctx, llm.Audio{
+	said, err := t.o.Model.Transcribe(ctx, llm.Audio{
 		Data: data.Bytes(), MIME: m.Attachment.MIME, Length: m.Attachment.Duration(), Purpose: "speech", Chat: m.ChatID,
 	})
-	if err == nil && strings.TrimSpace(text) == "" {
+	if err == nil && strings.TrimSpace(said) == "" {
 		return "", jobs.Permanent(errSilence)
 	}
-	return text, err
+	return said, err
 }

@@ -30,6 +30,7 @@ type listening struct {
 	store    *store.Store
 	inbox    *appservice.Inbox
 	listener *speech.Transcriber
+	hs       *appservice.Homeserver
 	speech   *llmtest.SpeechServer
 	answer   llmtest.Transcript
 	told     []string
@@ -54,28 +55,35 @@ func newListening(t *testing.T, dayCap int64) *listening {
 		_, _ = w.Write([]byte("a recording"))
 	}))
 	t.Cleanup(media.Close)
-	hs, err := appservice.NewHomeserver(l.store, appservice.Access{URL: media.URL, Token: "as", Owner: listenOwner, Bot: "@multis:example.com"})
+	var err error
+	l.hs, err = appservice.NewHomeserver(l.store, appservice.Access{URL: media.URL, Token: "as", Owner: listenOwner, Bot: "@multis:example.com"})
 	require.NoError(t, err)
 	defaults := policy.Defaults{Profile: policy.ProfilePersonal}
 	l.inbox = appservice.NewInbox(l.store, appservice.Settings{
 		Owner: listenOwner, Bot: "@multis:example.com", Name: "Nora", Defaults: defaults, ReplyMaxAge: 10 * time.Minute, EscalationKeywords: []string{"refund"}, CanTranscribe: true,
 		StoreCap: policy.Rate{Minute: 60, Day: 2000}, SendCap: policy.Rate{Minute: 10, Day: 100},
 	})
-	ears, err := llm.OpenSpeech(llm.SpeechConfig{Model: "openai/whisper-1", BaseURL: l.speech.URL, PerMinute: 6000},
-		llm.Budget{Ledger: budget.New(l.store, dayCap), DayCap: dayCap, ChatCap: dayCap, Today: func() string { return "2026-11-21" }})
-	require.NoError(t, err)
-	l.listener = speech.New(speech.Options{
-		Store: l.store, Files: hs, Model: ears, Inbox: l.inbox, Defaults: defaults,
-		Notify: func(_ context.Context, _ store.Tx, text string) error {
-			l.told = append(l.told, text)
-			return nil
-		},
-	})
+	l.listen(dayCap, dayCap)
 	room, adminRoom := id.RoomID("!ana:x"), id.RoomID("!admin:x")
 	l.chat = l.makeChat(store.Chat{Protocol: "demo", ChannelID: "ana", RoomID: &room, Kind: policy.KindDM, Name: "Ana", Contact: listenAna, BridgeBot: "@demobot:example.com", Encryption: policy.EncryptionNo})
 	l.admin = l.makeChat(store.Chat{Protocol: "matrix", ChannelID: "admin", RoomID: &adminRoom, Kind: policy.KindAdmin, Encryption: policy.EncryptionNo})
 	l.mode(policy.ModeBusiness)
 	return l
+}
+
+// listen makes the transcriber, with the caps of its model.
+func (l *listening) listen(dayCap, chatCap int64) {
+	l.t.Helper()
+	ears, err := llm.OpenSpeech(llm.SpeechConfig{Model: "openai/whisper-1", BaseURL: l.speech.URL, PerMinute: 6000},
+		llm.Budget{Ledger: budget.New(l.store, dayCap), DayCap: dayCap, ChatCap: chatCap, Today: func() string { return "2026-11-21" }})
+	require.NoError(l.t, err)
+	l.listener = speech.New(speech.Options{
+		Store: l.store, Files: l.hs, Model: ears, Inbox: l.inbox, Defaults: policy.Defaults{Profile: policy.ProfilePersonal},
+		Notify: func(_ context.Context, _ store.Tx, text string) error {
+			l.told = append(l.told, text)
+			return nil
+		},
+	})
 }
 
 func (l *listening) makeChat(c store.Chat) (made store.Chat) {
@@ -229,6 +237,20 @@ func TestFailedTranscriptionIsReported(t *testing.T) {
 			require.Equal(t, 1, l.jobs("turn"), "which escalates")
 			require.Len(t, l.told, test.told)
 		})
+	}
+}
+
+func TestTheOwnerIsToldWhichCapWasReached(t *testing.T) {
+	t.Parallel()
+	for want, caps := range map[string][2]int64{
+		"💶 Today's budget is used up, so I don't transcribe voice notes until midnight.":                                {10, 1_000_000},
+		"💶 Today's budget of the chat **Ana · Demo** is used up, so I don't transcribe its voice notes until midnight.": {1_000_000, 10},
+	} {
+		l := newListening(t, 0)
+		l.listen(caps[0], caps[1])
+		note := l.receiveVoiceNote(l.chat, listenAna, "note")
+		require.NoError(t, l.listener.Transcribe(t.Context(), note.ID, true))
+		require.Equal(t, []string{want}, l.told)
 	}
 }
 

@@ -26,10 +26,10 @@ func upkeepTasks(a *assistant) []clock.Upkeep {
 			gone, err := mem.ApplyRetention(ctx)
 			return fmt.Sprintf("%d messages, %d notes, %d things said and %d tasks deleted", gone.Messages, gone.Notes, gone.OutboxMessages, gone.Tasks), err
 		}},
-		{Name: "history", Summary: "forgets runs older than 30 days", Cron: "10 4 * * *", Run: func(ctx context.Context) (text string, err error) {
+		{Name: "history", Summary: "forgets executions of schedules older than 30 days", Cron: "10 4 * * *", Run: func(ctx context.Context) (text string, err error) {
 			err = st.InTx(ctx, func(tx store.Tx) error {
-				runs, schedules, err := store.PruneExecutions(ctx, tx, time.Now().Add(-historyRetention))
-				text = fmt.Sprintf("%d runs and %d finished jobs forgotten", runs, schedules)
+				executions, schedules, err := store.PruneExecutions(ctx, tx, time.Now().Add(-historyRetention))
+				text = fmt.Sprintf("%d executions and %d finished schedules forgotten", executions, schedules)
 				return err
 			})
 			return text, err
