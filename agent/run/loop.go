@@ -37,6 +37,7 @@ func (a *Attempt) loop(ctx context.Context) (LoopResult, error) {
 			return LoopResult{Text: said.Text}, nil
 		}
 		for _, c := range said.Calls {
+			// Tools that do not exist have one name (Registry.KnownName): a model that makes up three with the same arguments gets no further either.
 			key := c.Name + " " + compactJSON(c.Args)
 			if calls[key]++; calls[key] >= maxSameCalls {
 				return LoopResult{Why: fmt.Sprintf("I called %s with the same arguments %d times and got no further, so I stopped.", c.Name, maxSameCalls)}, nil
