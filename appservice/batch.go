@@ -306,7 +306,7 @@ func (f *sideEffects) enqueue(ctx context.Context, tx store.Tx) error {
 		}
 	}
 	if len(f.changedChats) > 0 {
-		needed, err := jobs.JobsForChanges(ctx, tx, f.changedChats...)
+		needed, err := jobs.AfterChanges(ctx, tx, f.changedChats...)
 		if err != nil {
 			return err
 		}

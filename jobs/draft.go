@@ -47,9 +47,9 @@ type DraftWithdrawer interface {
 	WithdrawOutdatedDrafts(ctx context.Context) error
 }
 
-// JobsForChanges returns the jobs for chats in which a message was added, changed or deleted: a turn where messages wait for an answer, and a job for
+// AfterChanges returns the jobs for chats in which a message was added, changed or deleted: a turn where messages wait for an answer, and a job for
 // each open card of a withdrawn draft.
-func JobsForChanges(ctx context.Context, tx store.Tx, chats ...store.ChatID) ([]Args, error) {
+func AfterChanges(ctx context.Context, tx store.Tx, chats ...store.ChatID) ([]Args, error) {
 	left, err := store.PendingWorkOf(ctx, tx, chats)
 	needed := make([]Args, len(left))
 	for i, l := range left {
@@ -61,9 +61,9 @@ func JobsForChanges(ctx context.Context, tx store.Tx, chats ...store.ChatID) ([]
 	return needed, err
 }
 
-// EnqueueForChanges enqueues the jobs of JobsForChanges.
+// EnqueueForChanges enqueues the jobs of AfterChanges.
 func EnqueueForChanges(ctx context.Context, tx store.Tx, chats ...store.ChatID) error {
-	needed, err := JobsForChanges(ctx, tx, chats...)
+	needed, err := AfterChanges(ctx, tx, chats...)
 	if err != nil {
 		return err
 	}
