@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"html"
 	"net/url"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -37,7 +38,9 @@ func leakForms(secrets []string) *[]string {
 			continue
 		}
 		add(s)
-		add(withoutMarkup(unescape(s)))
+		for _, reading := range visibleTexts(unescape(s)) {
+			add(reading)
+		}
 		add(url.QueryEscape(s))
 		if raw, err := json.Marshal(s); err == nil {
 			add(string(raw))
@@ -65,7 +68,7 @@ func foldSecret(s string) string {
 		case r < utf8.RuneSelf && !unicode.IsLetter(r), text.IsInvisible(r):
 		case unicode.IsDigit(r):
 			b.WriteString(text.Fold(string(r)))
-		case unicode.IsLetter(r):
+		case unicode.IsLetter(r) && !unicode.Is(unicode.Lm, r): // a sign such as ʹ or ー hides nothing
 			b.WriteRune(unicode.ToLower(r))
 		}
 	}
@@ -73,7 +76,7 @@ func foldSecret(s string) string {
 }
 
 // maxUnescape is how often the escapes in a text are replaced, because an escape may itself be escaped.
-const maxUnescape = 4
+const maxUnescape = 5
 
 // LeaksSecret reports whether a text contains a secret of the configuration, even if it is split by spaces, other characters, HTML tags or Markdown
 // links, or encoded in base64 or hexadecimal, or for HTML, JSON or a URL.
@@ -86,9 +89,9 @@ func LeaksSecret(s string) bool {
 		folded := foldSecret(s)
 		return slices.ContainsFunc(*forms, func(form string) bool { return strings.Contains(folded, form) })
 	}
+	s = text.Clean(s)
 	for range maxUnescape {
-		bare := withoutMarkup(s)
-		if holds(s) || bare != s && holds(bare) {
+		if slices.ContainsFunc(visibleTexts(s), holds) {
 			return true
 		}
 		plain := unescape(s)
@@ -97,7 +100,7 @@ func LeaksSecret(s string) bool {
 		}
 		s = plain
 	}
-	return holds(s)
+	return slices.ContainsFunc(visibleTexts(s), holds)
 }
 
 // escapes are the prefixes of the two hexadecimal digits of an escaped byte, in URLs, JSON, programs and lists of bytes.
@@ -112,12 +115,22 @@ func unescape(s string) string {
 		if c == '%' || c == '\\' || c == '0' {
 			if value, n := escapedByte(s[i:]); n > 0 {
 				c, i = value, i+n-1
+			} else if m := escapedRune.FindStringSubmatch(s[i:min(len(s), i+maxEscape)]); m != nil {
+				value, _ := strconv.ParseUint(m[1]+m[2], 16, 32)
+				b.WriteRune(rune(value))
+				i += len(m[0]) - 1
+				continue
 			}
 		}
 		b.WriteByte(c)
 	}
 	return html.UnescapeString(b.String())
 }
+
+// escapedRune is the escape of a character of programs and old URLs: \u200b, \u{200b}, %u200b. It has at most maxEscape bytes.
+var escapedRune = regexp.MustCompile(`^[\\%]u(?:([0-9a-fA-F]{4})|\{([0-9a-fA-F]{1,6})\})`)
+
+const maxEscape = 10
 
 // escapedByte returns the byte that an escape at the beginning of s means, and the length of the escape; zero if there is none.
 func escapedByte(s string) (value byte, n int) {
@@ -131,6 +144,41 @@ func escapedByte(s string) (value byte, n int) {
 		}
 	}
 	return 0, 0
+}
+
+// The tags of HTML and the links of Markdown, as their definitions have them. Each is found in linear time: none goes on over the beginning of another.
+var (
+	tags  = regexp.MustCompile(`</?[a-zA-Z][a-zA-Z0-9-]*(?:\s+[a-zA-Z_:][\w.:-]*(?:\s*=\s*(?:[^\s"'=<>]+|"[^"]*"|'[^']*'))?)*\s*/?>`)
+	links = regexp.MustCompile(`\](?:\(\s*(?:<[^<>\n]*>|(?:[^\s()\\]|\\.|\((?:[^\s()\\]|\\.)*\))*)(?:\s+(?:"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'))?\s*\)|\[[^\[\]]*\])`)
+)
+
+// visibleTexts returns a text as readers may see it: as it is, without all that looks like markup, and without what is a comment, a tag or a link. A single "<" or
+// "](" may take more away than a reader misses, so that no reading alone is enough.
+func visibleTexts(s string) []string {
+	if !strings.ContainsAny(s, "<]") {
+		return []string{s}
+	}
+	linked := links.ReplaceAllString(s, "")
+	all := []string{s, withoutMarkup(s), linked, tags.ReplaceAllString(linked, "")}
+	if bare := withoutComments(s); bare != s {
+		all = append(all, tags.ReplaceAllString(links.ReplaceAllString(bare, ""), ""))
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+// withoutComments removes HTML comments.
+func withoutComments(s string) string {
+	var b strings.Builder
+	for {
+		before, rest, found := strings.Cut(s, "<!--")
+		end := strings.Index(rest, "-->")
+		if !found || end < 0 {
+			return b.String() + s
+		}
+		b.WriteString(before)
+		s = rest[end+len("-->"):]
+	}
 }
 
 // markup holds the start and the end of each part that a reader of HTML or Markdown does not see: comments, tags, the addresses and labels of links.

@@ -29,7 +29,10 @@ func TestLeaksSecretInAnyEncoding(t *testing.T) { //nolint:paralleltest // what 
 		"tK9%2Dpq%2EZ7%5Fxw%2F42mN", "t%4B9-pq.Z7_xw/42mN", "t%254B9-pq.Z7_xw/42mN", "https://a.b/?q=t%4b9-pq.Z7_xw%2f42mN",
 		`\x74\x4b\x39\x2d\x70\x71\x2e\x5a\x37\x5f\x78\x77\x2f\x34\x32\x6d\x4e`, "0x74 0x4b 0x39 0x2d 0x70 0x71 0x2e 0x5a 0x37 0x5f 0x78 0x77 0x2f 0x34 0x32 0x6d 0x4e",
 		`t\u004b9-pq.Z7_xw/42mN`, "74 4b 39 2d 70 71 2e 5a 37 5f 78 77 2f 34 32 6d 4e",
-		"It opens <here: tK9-pq.Z7_xw/42mN", "](" + secret, "a < b, [" + secret + "]",
+		"i <3 you. tK9-pq<b>.Z7_xw</b>/42mN", "see a](b and tK9-pq<b>.Z7</b>_xw/42mN :)", "if a<b: [tK9-pq](https://a.b/).Z7_xw/42mN -> ok", "if a<b then [tK9-pq](x).Z7_xw/42mN > c",
+		"[tK9-pq](https://a.b/(x)y).Z7_xw/42mN", "[tK9-pq](<https://a.b/)y>).Z7_xw/42mN", `[tK9-pq](a\)b).Z7_xw/42mN`, `[tK9-pq](x "a) b").Z7_xw/42mN`, `tK9-pq<i title="a>b">.Z7_xw</i>/42mN`,
+		"i <3 tK9-pq<!-- a > b -->.Z7_xw/42mN", `tK9-pq\u200b.Z7_xw/42mN`, `tK9-pq\u{200b}.Z7_xw/42mN`, "tK9-pq%u200b.Z7_xw/42mN", `tK9-pq\u0020.Z7_xw/42mN`, "tK9-pqー.Z7_xw/42mN",
+		"t%252525254b9-pq.Z7_xw/42mN", "tK9-pq&amp;amp;amp;lt;b&amp;amp;amp;gt;.Z7_xw/42mN", "It opens <here: tK9-pq.Z7_xw/42mN", "](" + secret, "a < b, [" + secret + "]",
 	} {
 		require.True(t, LeaksSecret(said), said)
 	}

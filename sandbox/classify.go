@@ -77,7 +77,7 @@ func classify(argv []string, depth int, isPart bool) Verdict {
 	v = worse(v, classifyTargets(name, argv[1:]))
 	switch {
 	case slices.Contains(shells, name):
-		return worse(v, classifyShell(argv, depth))
+		return worse(v, classifyShell(argv, depth, isPart))
 	case slices.Contains(wrappers, name):
 		return worse(v, classifyWrapper(name, argv, depth, isPart))
 	default:
@@ -129,16 +129,20 @@ func classifyPath(name string) Verdict {
 			clean = "/" + clean
 		}
 	}
-	device, isDevice := strings.CutPrefix(clean, "/dev/")
 	process, isProcess := strings.CutPrefix(clean, "/proc/")
 	process, _, _ = strings.Cut(process, "/")
 	switch {
-	case isDevice && !slices.Contains(deviceFiles, clean) && !slices.Contains([]string{"stdin", "stdout", "stderr", "tty"}, device):
+	case strings.HasPrefix(clean, "/dev/") && !isHarmlessDevice(clean):
 		return Verdict{Catastrophic, "It names the device " + clean + "."}
-	case clean == "/proc", isProcess && isNumber(process), isProcess && (process == "self" || process == "thread-self" || strings.HasPrefix(process, "sys")):
+	case clean == "/proc", isProcess && isNumber(process), isProcess && (process == "self" || process == "thread-self" || strings.HasPrefix(process, "sys") || strings.HasPrefix(process, "k")): // kcore, kallsyms
 		return Verdict{Catastrophic, "It reaches into processes or the kernel by /proc."}
 	}
 	return Verdict{}
+}
+
+// isHarmlessDevice reports whether a clean path is a device that every command may read and write.
+func isHarmlessDevice(clean string) bool {
+	return slices.Contains(deviceFiles, clean) || slices.Contains([]string{"/dev/stdin", "/dev/stdout", "/dev/stderr", "/dev/tty"}, clean)
 }
 
 // classifyTargets returns Catastrophic for a command that removes or changes folders of the system.
@@ -146,7 +150,11 @@ func classifyTargets(name string, args []string) Verdict {
 	if !slices.Contains(modifyingPrograms, name) {
 		return Verdict{}
 	}
+	script := sedScript(name, args)
 	for i, a := range args {
+		if i == script || name == "find" && i > 0 && slices.Contains(findPrograms, args[i-1]) {
+			continue // no file
+		}
 		option, value, ok := strings.Cut(a, "=")
 		if !ok || !strings.HasPrefix(a, "-") && name != "dd" {
 			option, value = "", a
@@ -163,6 +171,18 @@ func classifyTargets(name string, args []string) Verdict {
 	return Verdict{}
 }
 
+// sedScript returns the index of the argument of sed that is its script, such as "/etc/d"; -1 if an option holds the script, or may hold it.
+func sedScript(name string, args []string) int {
+	mayHold := func(a string) bool { return strings.HasPrefix(a, "-") && strings.ContainsAny(a, "ef") }
+	if name != "sed" || slices.ContainsFunc(args, mayHold) {
+		return -1
+	}
+	return slices.IndexFunc(args, func(a string) bool { return !strings.HasPrefix(a, "-") })
+}
+
+// findPrograms are the options of find that are followed by a program.
+var findPrograms = strings.Fields("-exec -execdir -ok -okdir") //nolint:gochecknoglobals // a constant, were there constant lists
+
 // isProtected reports whether no command may change a path: the root, an entry of the root, a path in a folder of the system, or one with "..".
 func isProtected(clean string) bool {
 	return path.IsAbs(clean) && strings.Count(clean, "/") == 1 || clean == ".." || strings.HasPrefix(clean, "../") ||
@@ -170,10 +190,13 @@ func isProtected(clean string) bool {
 }
 
 // classifyShell classifies the commands in the arguments of a shell. A shell is never Harmless. It is Catastrophic if one of the commands is
-// unknown until the script runs.
-func classifyShell(argv []string, depth int) Verdict {
+// unknown until the script runs. Of a part of a wrapper's arguments it leaves out what follows the next shell, which is a part of its own.
+func classifyShell(argv []string, depth int, isPart bool) Verdict {
 	v := Verdict{Destructive, argv[0] + " runs a script."}
 	for i, a := range argv[1:] {
+		if name, _ := programName(a); isPart && slices.Contains(shells, name) {
+			break
+		}
 		if strings.HasPrefix(a, "-") || strings.HasPrefix(a, "+") {
 			continue
 		}
@@ -202,7 +225,9 @@ func classifyScript(script string, depth int) Verdict {
 		case *syntax.Redirect:
 			if word, ok := literal(n.Word); ok {
 				v = worse(v, classifyWord(word))
-				v = worse(v, classifyTargets("tee", []string{word}))
+				if !isHarmlessDevice(word) {
+					v = worse(v, classifyTargets("tee", []string{word}))
+				}
 			}
 		case *syntax.CallExpr:
 			v = worse(v, classifyCall(n, depth))
@@ -260,26 +285,52 @@ func classifyWrapper(name string, argv []string, depth int, isPart bool) Verdict
 	for i, a := range argv[1:] {
 		for _, word := range innerWords(a) {
 			v = worse(v, catastrophicOrHarmless(classify(append([]string{word}, argv[i+2:]...), depth+1, true)))
-			if inner := classifyScript(word, depth+1); strings.ContainsAny(word, " \t\n;|&") && inner != unreadable {
-				v = worse(v, catastrophicOrHarmless(inner))
+			for _, script := range scriptsIn(argv, word) {
+				if inner := classifyScript(script, depth+1); inner != unreadable {
+					v = worse(v, catastrophicOrHarmless(inner))
+				}
 			}
 		}
 	}
 	return v
 }
 
-// innerWords returns the parts of an argument that may be a program or a script: all of it, the value of a short option, and what follows "=" or "!".
+// innerWords returns the parts of an argument that may be a program or a script: all of it, the value of a short option, what follows "=" or "!", and what
+// follows the S in a row of short options, as in "env -iSls".
 func innerWords(arg string) []string {
 	words := []string{arg}
 	if len(arg) > 2 && arg[0] == '-' && arg[1] != '-' {
 		words = append(words, arg[2:])
+		if i := strings.IndexByte(arg[2:], 'S'); i >= 0 {
+			words = append(words, arg[i+3:])
+		}
 	}
 	for i, r := range arg {
 		if (r == '=' || r == '!') && i+1 < len(arg) && len(words) < maxUnwrap {
 			words = append(words, arg[i+1:])
 		}
 	}
-	return words
+	for i, w := range words {
+		words[i] = strings.ReplaceAll(w, `\_`, " ") // a space for env -S
+	}
+	return slices.DeleteFunc(words, func(w string) bool { return w == "" })
+}
+
+// scriptsIn returns what a shell may run of a word of a wrapper: the word, if it is more than the name of a program, and the texts in it if awk is run. The
+// word itself is not for a shell if the wrapper is awk.
+func scriptsIn(argv []string, word string) (scripts []string) {
+	isAwk := func(arg string) bool { return strings.HasSuffix(arg, "awk") }
+	if slices.ContainsFunc(argv, isAwk) {
+		for i, part := range strings.Split(word, `"`) {
+			if i%2 == 1 {
+				scripts = append(scripts, part)
+			}
+		}
+	}
+	if !isAwk(argv[0]) && strings.ContainsAny(word, " \t\n;|&<>()`") {
+		scripts = append(scripts, word)
+	}
+	return scripts
 }
 
 // catastrophicOrHarmless returns v if it is Catastrophic, else the zero Verdict.

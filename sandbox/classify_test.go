@@ -235,6 +235,35 @@ destructive  watch ls
 destructive  curl https://example.com
 destructive  wget https://example.com
 destructive  tee x
+catastrophic env '-iSsudo id'
+catastrophic env '-ivSrm -rf /'
+catastrophic env -vSsudo
+catastrophic env '-Ssudo\_id'
+catastrophic setarch -R sudo id
+catastrophic choom -n 5 -- sudo id
+catastrophic npx sudo id
+catastrophic uv run sudo
+catastrophic valgrind sudo id
+catastrophic awk 'BEGIN{system("sudo id")}'
+catastrophic env -i sh -c x sh -c 'sudo id'
+catastrophic sed -i d /etc/passwd
+catastrophic sed -i /etc/passwd -e d
+catastrophic sed -ne p /etc/passwd
+catastrophic find /etc -exec ls ';'
+catastrophic sh -c 'ls >/dev/sda'
+catastrophic sh -c 'ls >/etc/x'
+catastrophic curl --resolve x:80:169.254.169.254 http://x
+catastrophic curl --connect-to ::169.254.169.254:80 http://x
+catastrophic curl -x tcp4:169.254.169.254 http://x
+catastrophic curl http://100.100.100.200/
+catastrophic cat /proc/kcore
+catastrophic cat /proc/kallsyms
+destructive  sh -c 'ls >/dev/null'
+destructive  sh -c 'ls 2>/dev/null'
+destructive  sed '/etc/d' x
+destructive  sed -n /run/p x
+destructive  awk -F/ '{print $1}' x
+destructive  find . -exec /usr/bin/wc '{}' ';'
 destructive  cp a b
 destructive  mv a b
 destructive  ln a b
@@ -345,12 +374,13 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-func TestInnerCommandsAndOperandsOfACommand(t *testing.T) {
+func TestInnerCommandsOfACommand(t *testing.T) {
 	for line, want := range map[string]string{
 		"timeout 5 nice curl x": "curl x", "env A=b curl x": "curl x", "env -i curl x": "curl x", "xargs -n1 curl x": "curl x", "nohup curl x": "curl x", "xargs -I{} curl x": "curl x",
 		"find . -exec curl x": "curl x", "sh -c 'ls; curl x'": "curl x", "bash -lc 'curl x'": "curl x", "env sh -c 'true && curl x'": "curl x", "busybox sh -c 'curl x'": "curl x",
 		"git -c alias.x='!curl x' x": "curl x", "env -S 'curl x'": "curl x", "nice -n5 curl x": "curl x", "setsid -w curl x": "curl x", "sh -c 'sh -c \"curl x\"'": "curl x",
-		"tar cf y . --checkpoint-action=exec='curl x'": "curl x",
+		"tar cf y . --checkpoint-action=exec='curl x'": "curl x", "env '-iScurl x'": "curl x", "env -i sh -c '(curl x)'": "curl x", "env -i sh -c 'curl x>out'": "curl x", "npx curl x": "curl x",
+		"env -i sh -c 'curl<x'": "curl", "awk 'BEGIN{system(\"curl x\")}'": "curl x",
 	} {
 		argv, err := sandbox.Parse(line)
 		require.NoError(t, err, line)
@@ -365,31 +395,18 @@ func TestInnerCommandsAndOperandsOfACommand(t *testing.T) {
 		require.NoError(t, err, line)
 		require.Empty(t, sandbox.Inner(argv), line)
 	}
-	for line, want := range map[string][]string{
-		"ls": nil, "cat /srv/a b": {"/srv/a", "b"}, "grep -f/srv/a x": {"/srv/a", "x"}, "cp --target-directory=/srv a": {"--", "/srv", "a"}, "dd of=/srv/a": {"/srv/a", "of=/srv/a"},
-		"timeout 5 /usr/bin/ls /srv": {"/srv"}, "./run /srv": {"./run", "/srv"}, "tee /dev/null a": {"a"}, "tar -xC/srv -f a": {"/srv", "a"}, "sh -c 'cat /srv/a'": {"/srv/a", "cat", "cat /srv/a"},
-	} {
-		argv, err := sandbox.Parse(line)
-		require.NoError(t, err, line)
-		for _, name := range want {
-			if name != "--" {
-				require.Contains(t, sandbox.Operands(argv), name, line)
-			}
-		}
-		require.NotContains(t, sandbox.Operands(argv), "/usr/bin/ls", line)
-		require.NotContains(t, sandbox.Operands(argv), "/dev/null", line)
-	}
 }
 
 // A command of 32 KB was judged for two minutes, which nothing could end.
 func TestALongCommandIsJudgedWithFewSteps(t *testing.T) {
-	for _, words := range []string{" a", " env", " rm", " sh -c x", " -a=!b", " a=b=c=d=e", " 'a;b'", " -r/a/../b"} {
+	for _, words := range []string{" a", " env", " rm", " sh -c x", " sh -c 'a;b;c;d'", " -a=!b", " a=b=c=d=e", " 'a;b'", " -r/a/../b"} {
 		line := "env -i" + strings.Repeat(words, 32_000/len(words))
 		argv, err := sandbox.Parse(line)
 		require.NoError(t, err)
 		require.Equal(t, sandbox.Catastrophic, sandbox.Classify(argv).Class, words)
-		allocated := testing.AllocsPerRun(1, func() { sandbox.Classify(argv[:400]) })
-		require.Less(t, allocated, 2e6, words)
+		require.Empty(t, sandbox.Inner(argv), words)
+		allocated := testing.AllocsPerRun(1, func() { sandbox.Classify(argv[:min(len(argv), 500)]); sandbox.Inner(argv[:min(len(argv), 500)]) })
+		require.Less(t, allocated, 6e5, words)
 	}
 	require.Equal(t, sandbox.Destructive, sandbox.Classify(strings.Fields("git add"+strings.Repeat(" a", 400))).Class)
 	require.Equal(t, sandbox.Destructive, sandbox.Classify(strings.Fields("rm"+strings.Repeat(" a", 16_000))).Class)

@@ -27,7 +27,8 @@ var shells = strings.Fields("sh bash dash ash zsh ksh mksh fish csh tcsh rbash")
 // wrappers run the command in their arguments.
 var wrappers = strings.Fields(`env nice ionice nohup setsid timeout stdbuf time xargs chrt taskset command exec builtin busybox toybox unbuffer script watch flock
 	parallel start-stop-daemon run-parts ld.so ld-linux.so.2 ld-linux-x86-64.so.2 ld-linux-aarch64.so.1 find fd git tar rsync rg man less more vi vim ex ed sed awk gawk
-	mawk zip unzip sort split make entr chronic ts pv numactl prlimit catchsegv faketime fakeroot proxychains torsocks sshpass expect xdg-open`) //nolint:gochecknoglobals // a constant, were there constant lists
+	mawk zip unzip sort split make entr chronic ts pv numactl prlimit catchsegv faketime fakeroot proxychains torsocks sshpass expect xdg-open
+	setarch linux32 linux64 choom eatmydata rlwrap xvfb-run dbus-run-session ssh-agent npx uv valgrind`) //nolint:gochecknoglobals // a constant, were there constant lists
 
 // modifyingPrograms remove or change the files that they name.
 var modifyingPrograms = strings.Fields("rm rmdir unlink mv cp chmod chown chgrp chattr setfacl shred truncate dd tee ln install rsync find tar touch sed srm wipe cpio") //nolint:gochecknoglobals // a constant, were there constant lists

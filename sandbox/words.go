@@ -2,7 +2,6 @@ package sandbox
 
 import (
 	"net/netip"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -36,34 +35,6 @@ func fileNames(arg string) []string {
 	return names
 }
 
-// Operands returns the words of a command that may name files: arguments, values of options, words of scripts, and a program outside of the folders of the
-// system. What such a program or script opens by itself is not known.
-func Operands(argv []string) []string {
-	if len(argv) == 0 {
-		return nil
-	}
-	var names []string
-	name, trusted := programName(argv[0])
-	if !trusted {
-		names = append(names, argv[0])
-	}
-	args := argv[1:]
-	for inner := unwrapSimple(name, args); inner != nil; inner = unwrapSimple(name, args) {
-		if name, trusted = programName(inner[0]); !trusted {
-			names = append(names, inner[0])
-		}
-		args = inner[1:]
-	}
-	for _, a := range args {
-		names = append(names, fileNames(a)...)
-	}
-	names = slices.DeleteFunc(names, func(name string) bool {
-		return name == "" || name[0] == '-' || slices.Contains(deviceFiles, filepath.Clean(name)) || filepath.Dir(name) == "/dev" && strings.HasPrefix(filepath.Base(name), "std")
-	})
-	slices.Sort(names)
-	return slices.Compact(names)
-}
-
 // Inner returns the commands that a command runs in its turn, as far as its words tell: of "timeout 5 nice curl x" both "nice curl x" and "curl x". Where a
 // program that runs others is not in its simplest form, each of its words may begin such a command.
 func Inner(argv []string) [][]string { return inner(argv, 0) }
@@ -85,7 +56,7 @@ func inner(argv []string, depth int) (all [][]string) {
 		}
 	case plain != nil:
 		all = append(inner(plain, depth+1), plain)
-	case slices.Contains(wrappers, name):
+	case slices.Contains(wrappers, name) && len(argv) <= maxWrapped: // a longer one is never run
 		for i, a := range argv[1:] {
 			for _, word := range innerWords(a) {
 				command := argv[i+1:]
@@ -93,8 +64,8 @@ func inner(argv []string, depth int) (all [][]string) {
 					command = append([]string{word}, argv[i+2:min(len(argv), i+2+maxUnwrap)]...)
 				}
 				all = append(all, command)
-				if strings.ContainsAny(word, " \t\n;|&") {
-					all = append(all, scriptCommands(word, depth+1)...)
+				for _, script := range scriptsIn(argv, word) {
+					all = append(all, scriptCommands(script, depth+1)...)
 				}
 			}
 		}
@@ -128,17 +99,16 @@ func scriptCommands(script string, depth int) (all [][]string) {
 // metadataServices are the addresses at which clouds give programs of a machine its rights.
 var metadataServices = []netip.Addr{ //nolint:gochecknoglobals // a constant, were there constant lists
 	netip.AddrFrom4([4]byte{169, 254, 169, 254}), netip.AddrFrom4([4]byte{169, 254, 170, 2}), netip.MustParseAddr("fd00:ec2::254"),
+	netip.AddrFrom4([4]byte{100, 100, 100, 200}), netip.AddrFrom4([4]byte{192, 0, 0, 192}), netip.AddrFrom4([4]byte{168, 63, 129, 16}), netip.MustParseAddr("fd20:ce::254"),
 }
 
 // namesMetadataService reports whether a word in lower case has the address of a metadata service, in any form that programs accept: with octal or
 // hexadecimal numbers, with fewer than four of them, or as IPv6.
 func namesMetadataService(word string) bool {
 	for _, part := range strings.FieldsFunc(word, func(r rune) bool { return !strings.ContainsRune("0123456789abcdefx.:", r) }) {
-		host, _, _ := strings.Cut(part, ":")
-		for _, a := range []netip.Addr{parseIPv4(host), parseIPv6(part)} {
-			if slices.Contains(metadataServices, a) {
-				return true
-			}
+		isOne := func(host string) bool { return slices.Contains(metadataServices, parseIPv4(host)) }
+		if slices.Contains(metadataServices, parseIPv6(part)) || slices.ContainsFunc(strings.Split(part, ":"), isOne) {
+			return true
 		}
 	}
 	return false

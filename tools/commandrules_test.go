@@ -2,10 +2,6 @@ package tools_test
 
 import (
 	"encoding/json"
-	"fmt"
-	"os"
-	"path/filepath"
-	"strings"
 	"testing"
 	"time"
 
@@ -31,44 +27,17 @@ func judged(t *testing.T, own, workspace, command string) tools.Verdict {
 	return v
 }
 
-func TestARuleAboutAPathJudgesCommandsThatNameIt(t *testing.T) {
+func TestARuleAboutAPathJudgesNoCommand(t *testing.T) {
 	t.Parallel()
-	top := t.TempDir()
-	workspace := filepath.Join(top, "work")
-	for _, folder := range []string{"work/sub", "accounts"} {
-		require.NoError(t, os.MkdirAll(filepath.Join(top, folder), 0o700))
-	}
-	require.NoError(t, os.WriteFile(filepath.Join(top, "accounts", "2026.csv"), nil, 0o600))
-	require.NoError(t, os.Symlink(filepath.Join(top, "accounts"), filepath.Join(workspace, "link")))
-	deny := fmt.Sprintf("{class: exec, path: %q, decision: deny, reason: Not these.}", filepath.Join(top, "accounts", "**"))
+	const deny = "{path: /**, decision: deny, reason: Not these.}"
 	for _, command := range []string{
-		"cat TOP/accounts/2026.csv", "grep -r iban TOP/accounts", "grep -r iban TOP", "grep -fTOP/accounts/2026.csv x", "diff --to-file=TOP/accounts/2026.csv x", "cat ../accounts/2026.csv",
-		"cat link/2026.csv", "ls link", "rm -r link", "cp TOP/accounts/2026.csv x", "cp x TOP/accounts/new.csv", "tee TOP/accounts/new.csv", "tar -CTOP/accounts -cf x .", "sh -c 'cat TOP/accounts/2026.csv'",
-		"timeout 5 cat TOP/accounts/2026.csv", "TOP/accounts/program x", "env TOP/accounts/program", "find TOP -name x", "find / -name x", "sort -oTOP/accounts/x y",
+		"cut -d/ -f1 notes.md", "sort -t / -k 2 notes.md", "tr / _", "expr 6 / 2", "awk -F/ '{print $1}' notes.md", "awk /run/ notes.md", "sed -n /run/p notes.md", "sed '/etc/d' notes.md", "sed 's/ / /g' notes.md",
+		"grep -rn /usr/bin notes.md", "git commit -m 'either / or'", "git log --grep=/usr", "python3 -c 'print(6 / 2)'", "echo 'and / or'", "env -i /usr/bin/ls", "timeout -s KILL 5 /bin/ls", "find . -exec /usr/bin/wc '{}' ';'",
+		"sh -c '/usr/bin/ls'", "sh -c 'ls >/dev/null'", "sh -c 'ls 2>/dev/null'", "sh -c 'ls >/dev/null 2>&1'", "gcc -I/usr/include x.c", "make PREFIX=/usr/local", "ls /", "find / -name x", "cat /etc/os-release", "cat notes.md",
 	} {
-		v := judged(t, deny, workspace, strings.ReplaceAll(command, "TOP", top))
-		require.Equal(t, tools.Verdict{Why: "Not these."}, v, command)
-	}
-	for _, command := range []string{"cat notes.md", "ls", "ls sub", "grep accounts notes.md", "grep -r x .", "rm notes.md", "/usr/bin/ls sub", "timeout 5 /bin/ls", "sort -o /dev/null x"} {
-		v := judged(t, deny, workspace, command)
+		v := judged(t, deny, t.TempDir(), command)
 		require.True(t, v.Ask || v.Pin, "%s: %+v", command, v)
 	}
-	inside := judged(t, deny, filepath.Join(top, "accounts"), "rg iban")
-	require.Equal(t, tools.Verdict{Why: "Not these."}, inside, "it works on its folder")
-	require.Equal(t, tools.Verdict{Why: "This path is not for the assistant."}, judged(t, deny, workspace, "cat /etc/hosts"), "a default rule")
-
-	allow := fmt.Sprintf("{class: exec, path: %q, decision: allow}", filepath.Join(workspace, "**"))
-	require.True(t, judged(t, allow, workspace, "cat sub/notes.md").Allow)
-	require.True(t, judged(t, allow, workspace, "ls").Allow)
-	require.False(t, judged(t, allow, workspace, "cat sub/notes.md ../accounts/2026.csv").Allow)
-	require.False(t, judged(t, allow, workspace, "cat link/2026.csv").Allow)
-	require.True(t, judged(t, deny, workspace, "rm"+strings.Repeat(" x", 5000)).Pin, "the same word counts once")
-	var words []string
-	for i := range 1001 {
-		words = append(words, fmt.Sprintf("x%d", i))
-	}
-	require.Contains(t, judged(t, deny, workspace, "rm "+strings.Join(words, " ")).Why, "no rule can judge")
-	require.True(t, judged(t, deny, workspace, "rm "+strings.Join(words[:999], " ")).Pin)
 }
 
 func TestADeniedCommandIsDeniedInsideOfOthers(t *testing.T) {

@@ -5,8 +5,6 @@ import (
 	_ "embed"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 	"time"
 
@@ -31,7 +29,7 @@ const maxExecSeconds = 50
 
 // Spec describes the tool.
 func (Exec) Spec() Spec {
-	return Spec{Name: "exec", Description: execText, Schema: Schema[execArgs](), Tier: Pin, Class: rules.ClassExec, Kinds: rules.Kinds{Argv: true, Paths: true}, NeedsFolders: true, HasEffect: true, Foreign: true}
+	return Spec{Name: "exec", Description: execText, Schema: Schema[execArgs](), Tier: Pin, Class: rules.ClassExec, Kinds: rules.Kinds{Argv: true}, NeedsFolders: true, HasEffect: true, Foreign: true}
 }
 
 // TierOf returns Confirm for a command that only reads, else Pin.
@@ -100,37 +98,7 @@ func commandResource(c Call) rules.Resource {
 	if err != nil {
 		return rules.Resource{}
 	}
-	return rules.Resource{Argv: command.Argv, Inner: sandbox.Inner(command.Argv), Paths: commandPaths(command)}
-}
-
-// maxOperands is the maximum number of different words of a command that may name files.
-const maxOperands = 1000
-
-// commandPaths returns the files and folders that the words of a command may name. A word that need not be a file counts if it is one, or if the command may
-// write it. A command that names none works on its folder.
-func commandPaths(c sandbox.Command) []string {
-	folder := resolvePath(filepath.Join(c.Workspace, c.Dir))
-	reads := sandbox.Classify(c.Argv).Class == sandbox.Harmless
-	var paths []string
-	names := sandbox.Operands(c.Argv)
-	for _, name := range names[:min(len(names), maxOperands)] {
-		full := name
-		if !filepath.IsAbs(name) {
-			full = filepath.Join(folder, name)
-		}
-		info, err := os.Stat(full)
-		if err != nil && reads && !strings.Contains(name, "/") {
-			continue
-		}
-		if full = resolvePath(full); err == nil && info.IsDir() {
-			full += "/"
-		}
-		paths = append(paths, full)
-	}
-	if len(paths) == 0 {
-		return []string{folder + "/"}
-	}
-	return paths
+	return rules.Resource{Argv: command.Argv, Inner: sandbox.Inner(command.Argv)}
 }
 
 // refusalOf returns why a command is never run, whoever allows it; empty for a command that may be run.
@@ -146,9 +114,6 @@ func refusalOf(s *sandbox.Sandbox, c Call) string {
 	command, err := commandOf(c)
 	if err != nil {
 		return err.Error()
-	}
-	if len(sandbox.Operands(command.Argv)) > maxOperands {
-		return fmt.Sprintf("This command has more than %d different words, which no rule can judge. Name a folder, or do it in parts.", maxOperands)
 	}
 	if v := sandbox.Classify(command.Argv); v.Class == sandbox.Catastrophic {
 		return "This command is never run, whoever allows it. " + v.Why

@@ -29,7 +29,7 @@ const firstOutputWait = time.Second
 
 // Spec describes the tool.
 func (StreamCommand) Spec() Spec {
-	return Spec{Name: "stream_command", Description: streamCommandText, Schema: Schema[streamCommandArgs](), Tier: Pin, Class: rules.ClassExec, Kinds: rules.Kinds{Argv: true, Paths: true}, NeedsFolders: true, HasEffect: true, Foreign: true}
+	return Spec{Name: "stream_command", Description: streamCommandText, Schema: Schema[streamCommandArgs](), Tier: Pin, Class: rules.ClassExec, Kinds: rules.Kinds{Argv: true}, NeedsFolders: true, HasEffect: true, Foreign: true}
 }
 
 // TierOf returns Confirm for a command that only reads, else Pin.

@@ -43,7 +43,6 @@ func (s *Set) decide(q *Request, record func(Check)) Verdict {
 	if q.Hour < 0 || q.Hour > 23 || indexOf(Surfaces(), q.Surface) < 0 || !q.Class.Valid() || indexOf(Tiers(), q.Tier) < 0 {
 		return Verdict{Decision: Deny}
 	}
-	q.commands = map[*Rule]bool{}
 	var strictest Verdict
 	for i, v := range q.variants() {
 		got := s.firstMatch(v, record)

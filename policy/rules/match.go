@@ -81,7 +81,7 @@ func (r *Rule) resourceMismatch(v variant) string {
 		return orNone("path is ", v.path)
 	case len(r.Domains) > 0 && !slices.ContainsFunc(r.Domains, func(d string) bool { return matchesDomain(d, v.domain) }):
 		return orNone("domain is ", v.domain)
-	case len(r.Argv) > 0 && !r.matchesCommand(v.Request):
+	case len(r.Argv) > 0 && !r.matchesCommand(v.Resource):
 		return orNone("argv is ", strings.Join(v.Resource.Argv, " "))
 	}
 	return ""
@@ -162,17 +162,7 @@ func matchesDomain(pattern, host string) bool {
 
 // matchesCommand reports whether a pattern of the rule matches a command, or one that it runs in its turn: "curl **" also matches "env curl x". A rule that
 // allows must match the command itself, because it says nothing about what else is run.
-func (r *Rule) matchesCommand(q *Request) bool {
-	matches, known := q.commands[r] // a command may name many paths, for each of which its words are the same
-	if !known {
-		if matches = r.findsCommand(q.Resource); q.commands != nil {
-			q.commands[r] = matches
-		}
-	}
-	return matches
-}
-
-func (r *Rule) findsCommand(q Resource) bool {
+func (r *Rule) matchesCommand(q Resource) bool {
 	return slices.ContainsFunc(r.Argv, func(words []string) bool {
 		return matchesArgv(words, q.Argv) || r.Decision != Allow && slices.ContainsFunc(q.Inner, func(argv []string) bool { return matchesArgv(words, argv) })
 	})

@@ -166,11 +166,16 @@ func parseRule(file string, node *yaml.Node) (Rule, []ParseError) {
 		problems = append(problems, ParseError{file, node.Line, "the rule has no decision; write decision: allow, deny, confirm or pin"})
 	case r.Decision == Deny && r.Limit.Calls > 0:
 		problems = append(problems, ParseError{file, node.Line, "a rule that denies needs no limit; remove it"})
-	case len(r.Paths) > 0 && len(r.Domains) > 0:
-		problems = append(problems, ParseError{file, node.Line, "the rule can never match: paths and domains are judged one by one; write a rule for each"})
+	case len(r.Paths) > 0 && len(r.Domains)+len(r.Argv) > 0:
+		problems = append(problems, ParseError{file, node.Line, "the rule can never match: a path is judged separately from domains and commands; write a rule for each"})
+	case len(r.Paths) > 0 && slices.Contains(r.Classes, ClassExec):
+		problems = append(problems, ParseError{file, node.Line, pathOfCommand})
 	}
 	return r, problems
 }
+
+// pathOfCommand is the problem of a rule about the paths of commands: their words do not tell which files they open.
+const pathOfCommand = "path does not hold for commands; write argv for them, in a rule of its own. Which files a command reaches is limited by the sandbox: the agent's workspace and read_paths"
 
 // scalar returns a scalar of the YAML as it is written.
 func scalar(n *yaml.Node) (string, error) {

@@ -148,8 +148,6 @@ type Request struct {
 	AnyCall bool
 	// Exceeds reports whether a rule's limit is used up. Nil means that no limit is.
 	Exceeds func(*Rule) bool
-
-	commands map[*Rule]bool // whether the rules that were tried match the command
 }
 
 // Limit is how often a rule lets one agent call one tool in a period. The zero value means no limit.

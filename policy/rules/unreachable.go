@@ -77,6 +77,10 @@ func unreachable(all []Rule, known Vocabulary) []ParseError {
 		never := func(why string) {
 			problems = append(problems, ParseError{r.File, r.Line, "the rule can never match: " + why})
 		}
+		if len(r.Paths) > 0 && r.namesCommands(known) {
+			problems = append(problems, ParseError{r.File, r.Line, pathOfCommand})
+			continue
+		}
 		if why := r.unknownName(known); why != "" {
 			never(why)
 			continue
@@ -100,6 +104,14 @@ func unreachable(all []Rule, known Vocabulary) []ParseError {
 		}
 	}
 	return problems
+}
+
+// namesCommands reports whether the rule names tools all of which run commands.
+func (r *Rule) namesCommands(known Vocabulary) bool {
+	return slices.ContainsFunc(r.Tools, func(p string) bool {
+		matches := func(t Tool) bool { return matchesAny([]string{p}, t.Name) }
+		return slices.ContainsFunc(known.Tools, matches) && !slices.ContainsFunc(known.Tools, func(t Tool) bool { return matches(t) && t.Class != ClassExec })
+	})
 }
 
 // unknownName returns why the names in a rule match nothing; empty if they match something.
