@@ -77,7 +77,7 @@ func TestMistakesInAgentsAndToolsSayWhatToDo(t *testing.T) {
 		},
 		"an empty folder": {
 			add:  "documents: {folder: \"\"}\n",
-			want: `config.yaml:10: documents.folder: is not a path; write one, absolute or relative`,
+			want: `config.yaml:10: documents.folder: is empty; write a path, or leave the key out for the default, documents`,
 		},
 		"a shortcut that means nothing": {
 			add:  "shortcuts: [stop]\n",

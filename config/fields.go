@@ -2,6 +2,7 @@ package config
 
 import (
 	"errors"
+	"fmt"
 	"reflect"
 	"slices"
 	"strconv"
@@ -53,6 +54,17 @@ func value[T any](key string, into *T, parse func(string) (T, error)) field {
 			return err
 		},
 	}
+}
+
+// folder returns the field of a folder that has a default.
+func folder(key string, into *string) field {
+	usual := *into
+	return value(key, into, func(text string) (string, error) {
+		if text == "" {
+			return "", fmt.Errorf("is empty; write a path, or leave the key out for the default, %s", usual)
+		}
+		return filePath(text)
+	})
 }
 
 // inMinutes returns the field of a duration that is written as a whole number of minutes.
@@ -162,9 +174,9 @@ func (c *Config) serverFields() []field {
 		value("name", &c.Name, assistantName),
 
 		databaseURL[0], databaseURL[1],
-		value("database.data_dir", &c.Database.DataDir, filePath),
+		folder("database.data_dir", &c.Database.DataDir),
 		durationOrOff("backup.every", &c.Backup.Every),
-		value("backup.folder", &c.Backup.Folder, filePath),
+		folder("backup.folder", &c.Backup.Folder),
 		value("backup.keep", &c.Backup.Keep, between(1, 1000)),
 		value("backup.max_mb", &c.Backup.MaxMB, between(1, 100_000_000)),
 	}
@@ -232,10 +244,10 @@ func (c *Config) chatFields() []field {
 		value("chats.contact_caps.per_day", &c.Chats.ContactCaps.PerDay, between(1, 100_000)),
 	}...)
 	return slices.Concat(chats, c.businessFields(), []field{
-		value("documents.folder", &c.Documents.Folder, filePath),
+		folder("documents.folder", &c.Documents.Folder),
 		unidocKey[0], unidocKey[1],
-		value("skills.folder", &c.Skills.Folder, filePath),
-		value("tasks.folder", &c.Tasks.Folder, filePath),
+		folder("skills.folder", &c.Skills.Folder),
+		folder("tasks.folder", &c.Tasks.Folder),
 		list("shortcuts", &c.Shortcuts, shortcut),
 
 		value("memory.capture_threshold", &c.Memory.CaptureThreshold, between(2, 60)),

@@ -16,7 +16,7 @@ import (
 )
 
 // Set sets a key with a single value in the configuration at path, and keeps comments and order. It writes the file only if the result is valid and
-// all checks accept it. It replaces the file atomically, keeps a backup beside it, and returns the path of the backup; empty if the file has that
+// all checks accept it. An empty value stands for the default of a key that cannot be empty. It replaces the file atomically, keeps a backup beside it, and returns the path of the backup; empty if the file has that
 // value already.
 func Set(path, key, value string, checks ...func(*Config) error) (backup string, err error) {
 	path, err = plainfile.Resolve(path) // replace the target of a symbolic link, not the link
@@ -35,6 +35,9 @@ func Set(path, key, value string, checks ...func(*Config) error) (backup string,
 	case policy.HasMask(value) || strings.Contains(value, hidden):
 		return "", fmt.Errorf("%s: the value has a mark that stands for a secret that was removed; write the whole value", key)
 	}
+	if value == "" && newReader("", defaults()).fields[key].set("") != nil {
+		value = Default(key)
+	}
 	changed, err := Edit(path, old, Value{key, value})
 	if err != nil {
 		return "", err
@@ -52,6 +55,18 @@ func Set(path, key, value string, checks ...func(*Config) error) (backup string,
 		return "", nil
 	}
 	return ReplaceWithBackup(path, changed)
+}
+
+// Default returns the default of a key with a single value as it could be written in the file; empty if it has none.
+func Default(key string) string {
+	f, ok := newReader("", defaults()).fields[key]
+	switch {
+	case !ok || f.clear != nil || f.entry != nil || f.node != nil || f.example != "":
+		return ""
+	case f.show != nil:
+		return f.show()
+	}
+	return display(f.value())
 }
 
 // ReplaceWithBackup writes a file atomically, with the mode and owner of the old file, and returns the path of a backup of the old file, which only its owner may read.
