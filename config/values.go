@@ -176,8 +176,11 @@ func toolPattern(s string) (string, error) {
 var toolPatternChars = regexp.MustCompile(`^[a-zA-Z0-9_*?^\[\]-]+$`)
 
 func timeZone(s string) (*time.Location, error) {
-	// "Local" means something else on every machine, and an empty name, which would mean UTC, is likely a mistake.
-	if s != "" && s != "Local" {
+	if s == "" {
+		return nil, errors.New("is empty; write the IANA name of a time zone, such as Europe/Berlin or UTC")
+	}
+	// "Local" means something else on every machine.
+	if s != "Local" {
 		if zone, err := time.LoadLocation(s); err == nil {
 			return zone, nil
 		}
@@ -186,6 +189,9 @@ func timeZone(s string) (*time.Location, error) {
 }
 
 func userID(s string) (id.UserID, error) {
+	if text.Clean(s) != s {
+		return "", fmt.Errorf("%.60q has characters that do not show; write it without them", s)
+	}
 	user := id.UserID(s)
 	if name, _, err := user.ParseAndValidateRelaxed(); err != nil || name == "" || hasSpace(s) {
 		return "", fmt.Errorf(`%.60q is not a Matrix id; write it like "`+exampleOwner+`"`, s)
@@ -194,6 +200,9 @@ func userID(s string) (id.UserID, error) {
 }
 
 func roomID(s string) (string, error) {
+	if text.Clean(s) != s {
+		return "", fmt.Errorf("%.60q has characters that do not show; write it without them", s)
+	}
 	if len(s) < 2 || len(s) > 255 || s[0] != '!' || hasSpace(s) {
 		return "", fmt.Errorf(`%.60q is not the id of a room; write it like "!abc:example.com" (in Element: room settings, Advanced)`, s)
 	}

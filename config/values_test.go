@@ -71,3 +71,22 @@ func TestAPathThatNoFileCanHaveIsRefused(t *testing.T) {
 	_, err := filePath("/srv/" + strings.Repeat("n", 255))
 	require.NoError(t, err)
 }
+
+func TestAMatrixIDHasNoCharactersThatDoNotShow(t *testing.T) {
+	t.Parallel()
+	for _, id := range []string{"@an\u200bna:example.org", "@anna\u202e:example.org", "@anna:exam\u00adple.org"} {
+		_, err := userID(id)
+		require.ErrorContains(t, err, "has characters that do not show; write it without them")
+		require.NotContains(t, err.Error(), id, "it is printed with the characters written out")
+		_, err = roomID("!" + id[1:])
+		require.ErrorContains(t, err, "has characters that do not show")
+	}
+	_, err := userID("@anna:example.org")
+	require.NoError(t, err)
+}
+
+func TestAnEmptyTimeZoneIsCalledEmpty(t *testing.T) {
+	t.Parallel()
+	_, err := timeZone("")
+	require.EqualError(t, err, "is empty; write the IANA name of a time zone, such as Europe/Berlin or UTC")
+}

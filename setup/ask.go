@@ -212,7 +212,7 @@ func (p *prompts) Ask(ctx context.Context, q Question) (string, error) {
 		}
 		if answer == "" {
 			answer = q.Default
-			if len(q.Options) == 0 && answer != "" {
+			if q.Secret && answer != "" {
 				return answer, nil
 			}
 		}
@@ -241,7 +241,7 @@ func (p *prompts) print(q Question) {
 			fmt.Fprintf(p.out, "[%d] ", i+1)
 		}
 	default:
-		fmt.Fprintf(p.out, "[%s] ", text.OneLine(q.Default))
+		fmt.Fprintf(p.out, "[%s] ", text.Visible(q.Default))
 	}
 	fmt.Fprint(p.out, "> ")
 }

@@ -56,6 +56,8 @@ func checkOwner(s, domain string) error {
 	user := id.UserID(s)
 	_, host, err := user.Parse()
 	switch {
+	case text.Clean(s) != s:
+		return fmt.Errorf("%s has characters that do not show; type it by hand", text.Visible(s))
 	case err != nil || !strings.HasPrefix(s, "@") || host == "":
 		return errors.New("a Matrix id looks like @anna:" + orElse(domain, "example.com"))
 	case domain != "" && host != domain:
