@@ -391,9 +391,20 @@ func (c *Config) BotID() id.UserID {
 	return id.NewUserID(c.Appservice.Bot.Username, c.Homeserver.Domain)
 }
 
+// ErrRestoreInterrupted is returned for a missing configuration whose copy an interrupted restore has left.
+var ErrRestoreInterrupted = errors.New("the restore of a backup was interrupted; run it again: multis backup restore FILE")
+
+// RestoreCopy returns the path of the copy from which a restore makes a configuration.
+func RestoreCopy(path string) string { return path + ".from-backup" }
+
 // readError returns the error for a configuration file that cannot be read.
 func readError(err error) error {
 	if errors.Is(err, fs.ErrNotExist) {
+		if at, ok := errors.AsType[*fs.PathError](err); ok {
+			if _, copied := os.Lstat(RestoreCopy(at.Path)); copied == nil {
+				return fmt.Errorf("read the configuration: %w: %w", err, ErrRestoreInterrupted)
+			}
+		}
 		return fmt.Errorf("read the configuration: %w; multis init writes one, multis -e writes an example, -c names another file", err)
 	}
 	if errors.Is(err, fs.ErrPermission) {

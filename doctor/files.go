@@ -42,6 +42,9 @@ func isReadableByAll(path string) bool {
 func checkConfig(ctx context.Context, in *Input) (Result, string) {
 	file := in.Paths.Config
 	switch {
+	case errors.Is(in.ConfigErr, config.ErrRestoreInterrupted):
+		return oneFinding(ConfigMissing, fmt.Sprintf("The restore of a backup was interrupted: its configuration is in %s, and there is none at %s.", config.RestoreCopy(file), file),
+			AsRoot("multis backup restore FILE")+"   (the same command again)"), ""
 	case errors.Is(in.ConfigErr, fs.ErrNotExist):
 		return oneFinding(ConfigMissing, fmt.Sprintf("There is no configuration at %s.", file), "multis init"), ""
 	case in.ConfigErr != nil:

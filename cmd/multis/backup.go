@@ -87,7 +87,7 @@ type backupVerifyCmd struct {
 
 // Run restores a backup into a scratch database and compares every table.
 func (b backupVerifyCmd) Run(ctx context.Context, global *cli) error {
-	a, err := backup.Open(b.File)
+	a, err := openBackup(b.File, "verify")
 	if err != nil {
 		return err
 	}
@@ -108,6 +108,15 @@ func (b backupVerifyCmd) Run(ctx context.Context, global *cli) error {
 	printOmitted(a.Manifest)
 	fmt.Println("Next: keep a copy on another machine. multis backup restore brings it back, into an empty database.")
 	return nil
+}
+
+// openBackup opens a backup for a command.
+func openBackup(file, command string) (*backup.Archive, error) {
+	a, err := backup.Open(file)
+	if errors.Is(err, fs.ErrPermission) {
+		return nil, fmt.Errorf("%w; run it as root: sudo multis backup %s %s", err, command, text.ShellWord(file))
+	}
+	return a, err
 }
 
 // printOmitted prints what belongs to the installation but is not in a backup.

@@ -24,7 +24,7 @@ type backupRestoreCmd struct {
 
 // Run restores a backup: first the configuration, if there is none, then the database and the missing files.
 func (b backupRestoreCmd) Run(ctx context.Context, global *cli) (err error) {
-	a, err := backup.Open(b.File)
+	a, err := openBackup(b.File, "restore")
 	if err != nil {
 		return err
 	}
@@ -125,7 +125,7 @@ func restoreConfiguration(a *backup.Archive, file string) (loadFrom string, err 
 	}
 	loadFrom = file
 	if _, err := os.Stat(file); errors.Is(err, fs.ErrNotExist) {
-		loadFrom = file + ".from-backup"
+		loadFrom = config.RestoreCopy(file)
 		written, err := a.RestoreFiles([]backup.File{configurationFile(loadFrom)})
 		switch {
 		case err != nil:

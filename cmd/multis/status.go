@@ -15,6 +15,7 @@ import (
 	"multis/config"
 	"multis/doctor"
 	"multis/policy"
+	"multis/setup"
 	"multis/store"
 	"multis/text"
 )
@@ -42,6 +43,11 @@ func (sc statusCmd) Run(ctx context.Context, c *cli) error {
 func printIncomplete(w io.Writer, file string, err error) error {
 	var b strings.Builder
 	switch {
+	case errors.Is(err, config.ErrRestoreInterrupted):
+		fmt.Fprintf(&b, "The restore of a backup was interrupted: its configuration is in %s, and there is no %s yet.\nNext, the same command again: %s\n",
+			config.RestoreCopy(file), file, doctor.AsRoot("multis backup restore FILE"))
+	case errors.Is(err, os.ErrPermission) && filepath.Dir(file) != setup.ServiceDir && isOutOfSight(file):
+		return fmt.Errorf("whether multis is set up here is not known: %w, because you may not enter its folder; change to another folder, or run sudo multis", errors.Unwrap(err))
 	case errors.Is(err, os.ErrPermission):
 		fmt.Fprintf(&b, "multis is set up in %s, which only its owner and root may read.\nNext: sudo multis\n", filepath.Dir(file))
 	case errors.Is(err, os.ErrNotExist):
@@ -55,6 +61,12 @@ func printIncomplete(w io.Writer, file string, err error) error {
 	}
 	_, err = io.WriteString(w, policy.Redact(b.String()))
 	return err
+}
+
+// isOutOfSight reports whether this user may not even see if a file exists.
+func isOutOfSight(file string) bool {
+	_, err := os.Lstat(file)
+	return errors.Is(err, os.ErrPermission)
 }
 
 // status is the state of an installation.
