@@ -96,8 +96,8 @@ func hostOf(address string) string {
 	return u.Hostname()
 }
 
-// isLoopback reports whether a host is reachable from its own machine only.
-func isLoopback(host string) bool {
+// IsLoopback reports whether a host is reachable from its own machine only.
+func IsLoopback(host string) bool {
 	ip := net.ParseIP(host)
 	return host == "localhost" || ip != nil && ip.IsLoopback()
 }

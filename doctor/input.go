@@ -36,6 +36,8 @@ type Input struct {
 	Models Models
 	// TestSandbox tests the sandbox of commands and returns what it is made of, or why no command is run. nil skips the check.
 	TestSandbox func(ctx context.Context) (level string, err error)
+	// StopReason returns why multis ended when it ran last, as far as that is known. nil means unknown.
+	StopReason func(ctx context.Context) string
 	// CheckStart returns what would keep multis from starting with the configuration, one problem a line. nil skips the check.
 	CheckStart func(ctx context.Context) error
 	Now        func() time.Time

@@ -109,7 +109,7 @@ func explainPing(err error, c *config.Config, install string) Result {
 
 // explainUnreachable explains why the homeserver does not reach multis.
 func explainUnreachable(c *config.Config) Result {
-	if isLoopback(c.Appservice.Hostname) && !isLoopback(hostOf(c.Appservice.Address)) {
+	if IsLoopback(c.Appservice.Hostname) && !IsLoopback(hostOf(c.Appservice.Address)) {
 		return oneFinding(PingLoopback, fmt.Sprintf("multis listens on %s, where only this machine or container reaches it, and the homeserver calls %s.", c.Appservice.Hostname, c.Appservice.Address),
 			"multis config set appservice.hostname 0.0.0.0   (then restart multis; keep the port closed to the internet)")
 	}

@@ -184,6 +184,16 @@ func checkRateLimit(ctx context.Context, in *Input, loaded Result) []Finding {
 	return []Finding{newFinding(RegistrationRateLimit, "", "The homeserver limits the requests of multis, so answers come late: the registration in Synapse lacks rate_limited: false.", in.installFix())}
 }
 
+// stopped is the result when multis does not run.
+func stopped(ctx context.Context, in *Input) Result {
+	if in.StopReason != nil {
+		if why := strings.TrimSuffix(text.Clip(text.OneLine(in.StopReason(ctx)), 400), "."); why != "" {
+			return oneFinding(MultisStopped, "multis does not run. It ended last with: "+why+".", "correct that, then "+in.start()+"   (journalctl -u multis shows more)")
+		}
+	}
+	return oneFinding(MultisStopped, "multis does not run.", in.start())
+}
+
 // checkRunning checks that multis runs and that the homeserver reaches it.
 func checkRunning(ctx context.Context, in *Input) (Result, string) {
 	if in.Config == nil {
@@ -194,7 +204,7 @@ func checkRunning(ctx context.Context, in *Input) (Result, string) {
 		return oneFinding(PingOther, fmt.Sprintf("Another program than multis answers at %s.", in.Config.Appservice.LocalAddr()),
 			fmt.Sprintf("appservice.port: a port that no other program uses   (then multis -g; ss -ltnp | grep %d shows which program it is)", in.Config.Appservice.Port)), ""
 	case !answers:
-		return oneFinding(MultisStopped, "multis does not run.", in.start()), ""
+		return stopped(ctx, in), ""
 	}
 	return probePing(ctx, in.Homeserver, in.Config, in.installFix())
 }

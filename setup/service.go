@@ -41,7 +41,7 @@ func (m Machine) StartCommand(program, config string, again bool) string {
 		return "docker compose restart multis"
 	case m.InContainer():
 		return "docker compose up -d --wait"
-	case filepath.Dir(config) == ServiceDir && slices.ContainsFunc(append(slices.Clone(packagedUnits), unitPath), m.exists):
+	case m.isService(config):
 		return "systemctl restart " + serviceName
 	case filepath.Base(config) == "config.yaml" && isWorkingDir(filepath.Dir(config)):
 		return text.ShellWord(program) + " run"

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"os"
+	"os/user"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -181,6 +182,9 @@ func (m Machine) runningSynapses() []*Synapse {
 		s := &Synapse{Unit: p.unit(), Container: p.container()}
 		if p.uid > 0 {
 			s.User = strconv.Itoa(p.uid)
+			if u, err := user.LookupId(s.User); err == nil && s.Container == "" && m.Root == "" {
+				s.User = u.Username
+			}
 		}
 		for i, arg := range p.args {
 			path, ok := strings.CutPrefix(arg, "--config-path=")

@@ -49,7 +49,11 @@ func (c chatCmd) Run(ctx context.Context, global *cli) error {
 		return err
 	}
 	defer closeLog()
-	if err := checkFolder(cfg.Database.DataDir, cfg.Database.DataDir); err != nil {
+	w := writer{}
+	if w.uid, w.gid, err = ownerOf(cfg.Database.DataDir); err != nil {
+		return err
+	}
+	if err := w.checkFolder(cfg.Database.DataDir); err != nil {
 		return fmt.Errorf("--data: %s %w", cfg.Database.DataDir, err)
 	}
 	if cfg.Database.URL == "" {

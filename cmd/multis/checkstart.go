@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"net"
 	"os"
 	"path/filepath"
 	"slices"
@@ -17,50 +18,107 @@ import (
 
 // checkStart returns what would keep multis run from starting: a folder or file that its user cannot make or write to, or an address that is in
 // use. It makes nothing. running is the configuration of the multis that runs, whose addresses are its own; nil if none runs.
-func checkStart(ctx context.Context, running, next *config.Config) error {
-	var found []error
-	folders := []struct{ key, path string }{{"database.data_dir", next.Database.DataDir}, {"documents.folder", next.Documents.Folder}}
+func (w writer) checkStart(ctx context.Context, running, next *config.Config) error {
+	found := []error{w.checkWritable(next, "database.data_dir", next.Database.DataDir)}
+	if w.checkReadable(next.Documents.Folder) != nil { // it is made if it is missing, and otherwise read only
+		found = append(found, w.checkWritable(next, "documents.folder", next.Documents.Folder))
+	}
 	if next.Logging.File != "" {
-		folders = append(folders, struct{ key, path string }{"logging.file", filepath.Dir(next.Logging.File)})
+		found = append(found, w.checkWritable(next, "logging.file", filepath.Dir(next.Logging.File)))
 	}
-	for _, f := range folders {
-		if err := checkFolder(f.path, next.Database.DataDir); err != nil {
-			found = append(found, next.Problem(f.key, err.Error()+"; choose a folder that multis can make and write to"))
-		}
-	}
-	for _, a := range addressesOf(next) {
-		isOwn := func(b listenAddress) bool { return b.port == a.port } // also on another interface: multis gives it up before it takes the new one
-		if a.port == 0 || slices.ContainsFunc(addressesOf(running), isOwn) {
+	addresses := addressesOf(next)
+	for i, a := range addresses {
+		if a.port == 0 {
 			continue
 		}
-		listener, err := listenOn(ctx, a.hostname, a.port)
-		switch {
-		case errors.Is(err, syscall.EADDRINUSE):
-			found = append(found, next.Problem(a.section+".port", fmt.Sprintf("is in use by another program (ss -ltnp | grep %d shows which); choose another port", a.port)))
-		case err != nil:
-			found = append(found, next.Problem(a.section+".hostname", err.Error()+"; write 127.0.0.1, or 0.0.0.0 for every interface"))
-		default:
-			if err := listener.Close(); err != nil {
-				found = append(found, fmt.Errorf("close the address of %s again: %w", a.section, err))
-			}
+		if j := slices.IndexFunc(addresses[:i], a.overlaps); j >= 0 {
+			found = append(found, next.Problem(a.section+".port", fmt.Sprintf("is the same as %s.port; choose another port", addresses[j].section)))
+			continue
+		}
+		found = append(found, checkAddress(ctx, a, running, next))
+	}
+	return errors.Join(found...)
+}
+
+// checkFolders returns what is wrong with the other folders of a configuration. multis starts all the same.
+func (w writer) checkFolders(next *config.Config) error {
+	found := []error{w.checkWritable(next, "backup.folder", next.Backup.Folder)}
+	for _, f := range []struct{ key, path string }{{"skills.folder", next.Skills.Folder}, {"tasks.folder", next.Tasks.Folder}} {
+		usual := filepath.Join(next.Database.DataDir, config.Default(f.key))
+		if _, err := os.Stat(f.path); f.path == usual && errors.Is(err, fs.ErrNotExist) {
+			continue // there are none
+		}
+		if err := w.checkReadable(f.path); err != nil {
+			found = append(found, next.Problem(f.key, orDefault(err, f.key)))
 		}
 	}
 	return errors.Join(found...)
 }
 
+// checkWritable returns the problem of a key whose folder multis could not make or write to.
+func (w writer) checkWritable(next *config.Config, key, folder string) error {
+	if err := w.checkFolder(folder); err != nil {
+		return next.Problem(key, orDefault(err, key))
+	}
+	return nil
+}
+
+// orDefault returns what is wrong with the folder of a key, and what to do about it.
+func orDefault(err error, key string) string {
+	what := err.Error()
+	if !strings.Contains(what, "; ") {
+		what += "; choose a folder that multis can use"
+	}
+	if usual := config.Default(key); usual != "" {
+		what += fmt.Sprintf(", or take the default, %s: multis config set %s ''", usual, key)
+	}
+	return what
+}
+
+// checkAddress returns the problem of an address that multis could not listen on.
+func checkAddress(ctx context.Context, a listenAddress, running, next *config.Config) error {
+	isOwn := func(b listenAddress) bool { return b.port == a.port } // also on another interface: multis gives it up before it takes the new one
+	if slices.ContainsFunc(addressesOf(running), isOwn) {
+		return nil
+	}
+	listener, err := listenOn(ctx, a.hostname, a.port)
+	switch {
+	case errors.Is(err, syscall.EADDRINUSE):
+		return next.Problem(a.section+".port", fmt.Sprintf("is in use by another program (ss -ltnp | grep %d shows which); choose another port", a.port))
+	case err != nil:
+		return next.Problem(a.section+".hostname", err.Error()+"; write 127.0.0.1, or 0.0.0.0 for every interface")
+	}
+	if err := listener.Close(); err != nil {
+		return fmt.Errorf("close the address of %s again: %w", a.section, err)
+	}
+	return nil
+}
+
 // newStartCheck returns a check for what a change of the file adds to what keeps multis from starting. What did so before is no reason against the change.
 func newStartCheck(ctx context.Context, file string) func(next *config.Config) error {
+	current, err := config.Load(file)
 	var running *config.Config
 	before := map[string]bool{}
-	if current, err := config.Load(file); err == nil {
+	check := func(next *config.Config) error {
+		known := current
+		if known == nil {
+			known = next
+		}
+		w, err := writerOf(ctx, file, known)
+		if err != nil {
+			return err
+		}
+		return errors.Join(w.checkStart(ctx, running, next), w.checkFolders(next))
+	}
+	if err == nil {
 		running = runningNow(ctx, current)
-		for _, line := range lines(checkStart(ctx, running, current)) {
+		for _, line := range lines(check(current)) {
 			before[withoutPlace(line)] = true
 		}
 	}
 	return func(next *config.Config) error {
 		var found []error
-		for _, line := range lines(checkStart(ctx, running, next)) {
+		for _, line := range lines(check(next)) {
 			if !before[withoutPlace(line)] {
 				found = append(found, errors.New(line))
 			}
@@ -89,6 +147,12 @@ type listenAddress struct {
 	port              int
 }
 
+// overlaps reports whether multis could not listen on both addresses.
+func (a listenAddress) overlaps(b listenAddress) bool {
+	every := func(host string) bool { ip := net.ParseIP(host); return ip != nil && ip.IsUnspecified() }
+	return a.port == b.port && (a.hostname == b.hostname || every(a.hostname) || every(b.hostname) || doctor.IsLoopback(a.hostname) && doctor.IsLoopback(b.hostname))
+}
+
 // addressesOf returns the addresses of a configuration, which is nil for none.
 func addressesOf(c *config.Config) []listenAddress {
 	if c == nil {
@@ -109,61 +173,6 @@ func runningNow(ctx context.Context, cfg *config.Config) *config.Config {
 		return &config.Config{Appservice: cfg.Appservice}
 	case answers:
 		return cfg
-	}
-	return nil
-}
-
-// checkFolder returns why the user who runs multis, the owner of the data folder, could not make a folder or write to it. It makes nothing.
-func checkFolder(folder, data string) error {
-	nearest := folder
-	info, err := os.Stat(nearest)
-	for (errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR)) && nearest != filepath.Dir(nearest) {
-		nearest = filepath.Dir(nearest)
-		info, err = os.Stat(nearest)
-	}
-	switch {
-	case err != nil:
-		return fmt.Errorf("cannot be used: %w", err)
-	case !info.IsDir():
-		return fmt.Errorf("cannot be made: %s is no folder", nearest)
-	}
-	const write, enter = 2, 1
-	err = syscall.Access(nearest, write|enter)
-	if os.Geteuid() == 0 { // who may do everything, and is not who runs multis
-		err = mayWrite(info, data)
-	}
-	if err != nil {
-		return fmt.Errorf("cannot be written to: %s: %w", nearest, err)
-	}
-	return nil
-}
-
-// mayWrite returns an error if the owner of the data folder may not write to the folder that info is about.
-func mayWrite(info fs.FileInfo, data string) error {
-	uid, gid, err := ownerOf(data)
-	if err != nil || uid == 0 {
-		return err
-	}
-	groups := []int{gid}
-	if u, err := userByID(uid); err == nil {
-		if _, groups, err = groupsOf(u); err != nil {
-			return err
-		}
-	}
-	owner, ok := info.Sys().(*syscall.Stat_t)
-	if !ok {
-		return nil
-	}
-	const all = 0o3 // write and enter
-	bits := info.Mode().Perm()
-	switch {
-	case int(owner.Uid) == uid:
-		bits >>= 6
-	case slices.Contains(groups, int(owner.Gid)):
-		bits >>= 3
-	}
-	if bits&all != all {
-		return fs.ErrPermission
 	}
 	return nil
 }

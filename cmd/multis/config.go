@@ -101,7 +101,11 @@ func (checkConfigCmd) Run(ctx context.Context, c *cli) error {
 	if err != nil {
 		return err
 	}
-	if err := errors.Join(checkModel(cfg), checkRules(cfg), checkStart(ctx, runningNow(ctx, cfg), cfg)); err != nil {
+	w, err := writerOf(ctx, c.Config, cfg)
+	if err != nil {
+		return err
+	}
+	if err := errors.Join(checkModel(cfg), checkRules(cfg), w.checkStart(ctx, runningNow(ctx, cfg), cfg), w.checkFolders(cfg)); err != nil {
 		return err
 	}
 	fmt.Printf("%s is valid. Next: multis doctor checks all that it names.\n", c.Config)

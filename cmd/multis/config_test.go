@@ -7,6 +7,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -14,6 +15,7 @@ import (
 
 	"github.com/rs/zerolog"
 	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
 
 	"multis/config"
 	"multis/doctor"
@@ -187,6 +189,37 @@ func TestWhoMayNotReadTheConfigurationIsToldSo(t *testing.T) {
 	require.Equal(t, "multis is set up in /var/lib/multis, which only its owner and root may read.\nNext: sudo multis\n", out.String())
 }
 
+func TestWhatAUserMayNotEnterIsNotCalledSetUp(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	file := filepath.Join(dir, "closed", "config.yaml")
+	var out bytes.Buffer
+	var notKnown, notOpened error
+	asOtherUser(t, filepath.Dir(file), func() {
+		_, err := config.Load(file)
+		notKnown = printIncomplete(&out, file, err)
+		_, notOpened = openBackup(file, "verify")
+	})
+	require.ErrorContains(t, notKnown, "whether multis is set up here is not known")
+	require.ErrorContains(t, notKnown, "permission denied")
+	require.Empty(t, out.String())
+	require.ErrorContains(t, notOpened, "permission denied; run it as root: sudo multis backup verify "+file)
+}
+
+// asOtherUser calls do as a user who may not enter a folder, which it makes.
+func asOtherUser(t *testing.T, closed string, do func()) {
+	t.Helper()
+	require.NoError(t, os.Mkdir(closed, 0o000))
+	defer func() { require.NoError(t, os.Chmod(closed, 0o700)) }() //nolint:gosec // a folder needs x
+	if os.Geteuid() == 0 {
+		runtime.LockOSThread() // the user of a thread; it ends with the test, because it is not unlocked
+		_, err := unix.SetfsuidRetUid(65534)
+		require.NoError(t, err)
+		defer func() { _, _ = unix.SetfsuidRetUid(0) }()
+	}
+	do()
+}
+
 func TestAMultisThatRunsMayChangeTheInterfaceOfItsPort(t *testing.T) {
 	t.Parallel()
 	own, err := net.Listen("tcp", "127.0.0.1:0")
@@ -200,8 +233,53 @@ func TestAMultisThatRunsMayChangeTheInterfaceOfItsPort(t *testing.T) {
 	running.Appservice.Hostname, running.Appservice.Port = "127.0.0.1", address.Port
 	next := *running
 	next.Appservice.Hostname = "0.0.0.0"
-	require.NoError(t, checkStart(t.Context(), running, &next))
-	require.ErrorContains(t, checkStart(t.Context(), nil, &next), "appservice.port: is in use by another program")
+	require.NoError(t, writer{}.checkStart(t.Context(), running, &next))
+	require.ErrorContains(t, writer{}.checkStart(t.Context(), nil, &next), "appservice.port: is in use by another program")
+}
+
+func TestTwoListenersOfMultisOnOnePortAreFound(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(configured(t, "postgres://nobody@127.0.0.1:1/none", ""), "config.yaml")
+	running, err := config.Load(file)
+	require.NoError(t, err)
+	next := *running
+	next.Watches.Port = next.Appservice.Port
+	require.ErrorContains(t, writer{}.checkStart(t.Context(), running, &next), "watches.port: is the same as appservice.port; choose another port")
+	next.Watches.Port, next.MCPServer.Port, next.MCPServer.Hostname = 0, next.Appservice.Port, "0.0.0.0"
+	require.ErrorContains(t, writer{}.checkStart(t.Context(), running, &next), "mcp_server.port: is the same as appservice.port")
+	next.Appservice.Hostname, next.MCPServer.Hostname = "127.0.0.1", "192.0.2.1"
+	require.NoError(t, writer{}.checkStart(t.Context(), running, &next), "another interface")
+}
+
+func TestFoldersOfBackupsAndSkillsAreCheckedAndSetBack(t *testing.T) {
+	t.Parallel()
+	dir := configured(t, "postgres://nobody@127.0.0.1:1/none", "")
+	taken := filepath.Join(dir, "taken")
+	require.NoError(t, os.WriteFile(taken, nil, 0o600))
+	_, complaint, err := program(t, dir, "", "config", "set", "backup.folder", filepath.Join(taken, "backups"))
+	require.Error(t, err)
+	require.Contains(t, complaint, "is no folder; choose a folder that multis can use, or take the default, backups: multis config set backup.folder ''")
+	_, complaint, err = program(t, dir, "", "config", "set", "skills.folder", filepath.Join(dir, "missing"))
+	require.Error(t, err)
+	require.Contains(t, complaint, "skills.folder: cannot be used")
+	_, complaint, err = program(t, dir, "", "config", "set", "backup.folder", filepath.Join(dir, "other"))
+	require.NoError(t, err, complaint)
+	_, complaint, err = program(t, dir, "", "config", "set", "backup.folder", "")
+	require.NoError(t, err, complaint)
+	said, _, err := program(t, dir, "", "config", "diff")
+	require.NoError(t, err)
+	require.NotContains(t, said, "backup.folder")
+}
+
+func TestAnInterruptedRestoreIsNamed(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "config.yaml.from-backup"), []byte("name: Nora\n"), 0o600))
+	for _, command := range []string{"status", "doctor"} {
+		said, complaint, _ := program(t, dir, "", command, "-c", filepath.Join(dir, "config.yaml")) // doctor exits with 2
+		require.Contains(t, said, "The restore of a backup was interrupted", complaint)
+		require.Contains(t, said, "multis backup restore FILE")
+	}
 }
 
 func TestAFolderThatOnlyAnotherUserMayWriteToIsFound(t *testing.T) {
@@ -212,10 +290,13 @@ func TestAFolderThatOnlyAnotherUserMayWriteToIsFound(t *testing.T) {
 	}
 	data, closed := t.TempDir(), t.TempDir()
 	require.NoError(t, os.Chown(data, 65534, 65534))
-	require.ErrorIs(t, checkFolder(filepath.Join(closed, "documents"), data), os.ErrPermission)
-	require.NoError(t, checkFolder(filepath.Join(data, "documents"), data))
+	w, err := writerOf(t.Context(), filepath.Join(data, "config.yaml"), &config.Config{Database: config.Database{DataDir: filepath.Join(closed, "data")}})
+	require.NoError(t, err)
+	require.Equal(t, 65534, w.uid, "the owner of the configuration's folder, not of a data folder that is still to be made")
+	require.ErrorIs(t, w.checkFolder(filepath.Join(closed, "documents")), os.ErrPermission)
+	require.NoError(t, w.checkFolder(filepath.Join(data, "documents")))
 	require.NoError(t, os.Chmod(closed, 0o777))
-	require.NoError(t, checkFolder(filepath.Join(closed, "documents"), data))
+	require.NoError(t, w.checkFolder(filepath.Join(closed, "documents")))
 	require.NoDirExists(t, filepath.Join(closed, "documents"), "it is not made")
 }
 

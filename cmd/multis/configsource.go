@@ -58,7 +58,7 @@ func (s configSource) awaitChange(ctx context.Context, current *config.Config, w
 		seen = now
 		next, err := s.load(ctx)
 		if err == nil {
-			err = checkStart(ctx, current, next)
+			err = writer{}.checkStart(ctx, current, next) // this process is who runs multis
 		}
 		if noted := s.noteRefusal(ctx, err); noted != nil {
 			zerolog.Ctx(ctx).Warn().Err(noted).Msg("Cannot note whether the configuration was taken over")

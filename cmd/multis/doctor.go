@@ -83,8 +83,19 @@ func doctorInput(ctx context.Context, c *cli) (in *doctor.Input, closeDB func())
 	hideSecrets(in.Config)
 	in.Synapse = setup.Machine{}.FindForDoctor(in.Config.Homeserver.Domain, in.Paths.Registration)
 	in.TestSandbox = func(ctx context.Context) (string, error) { return testSandbox(ctx, in.Config, c.Config) }
+	in.StopReason = func(ctx context.Context) string {
+		file, err := filepath.Abs(c.Config)
+		if err != nil {
+			return ""
+		}
+		return setup.Machine{}.LastError(ctx, file)
+	}
 	in.CheckStart = func(ctx context.Context) error {
-		return errors.Join(checkRules(in.Config), checkStart(ctx, runningNow(ctx, in.Config), in.Config))
+		w, err := writerOf(ctx, c.Config, in.Config)
+		if err != nil {
+			return err
+		}
+		return errors.Join(checkRules(in.Config), w.checkStart(ctx, runningNow(ctx, in.Config), in.Config))
 	}
 	in.Homeserver = appservice.NewInspector(doctor.AccessOf(in.Config))
 	if models, err := newModels(in.Config, nil); err == nil {
@@ -113,6 +124,9 @@ func doctorInput(ctx context.Context, c *cli) (in *doctor.Input, closeDB func())
 func doctorPaths(file, registration string) doctor.Paths {
 	if filepath.Base(registration) == registration {
 		registration = filepath.Join(filepath.Dir(file), registration)
+	}
+	if absolute, err := filepath.Abs(registration); err == nil {
+		registration = absolute // it is part of lines that are run in another folder
 	}
 	return doctor.Paths{Config: file, Registration: registration}
 }

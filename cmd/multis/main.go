@@ -208,15 +208,18 @@ Next: give it to Synapse, as a file that Synapse may read and others may not, na
   app_service_config_files:
     - %s
 
+  %s
+
 Then: %s
 `
 	if inContainer {
 		file := filepath.Base(registration)
 		return fmt.Sprintf(text, "data/"+file, "With Synapse in Docker",
-			"-o 991 -g 991 data/"+file+" THE_FOLDER_MOUNTED_AT_DATA/multis-registration.yaml", "/data/multis-registration.yaml", start)
+			"-o 991 -g 991 data/"+file+" THE_FOLDER_MOUNTED_AT_DATA/multis-registration.yaml", "/data/multis-registration.yaml", "docker restart synapse", start)
 	}
 	return fmt.Sprintf(text, registration, "On Debian",
-		"-o matrix-synapse "+registration+" /etc/matrix-synapse/multis-registration.yaml", "/etc/matrix-synapse/multis-registration.yaml", start)
+		"-o matrix-synapse "+registration+" /etc/matrix-synapse/multis-registration.yaml", "/etc/matrix-synapse/multis-registration.yaml",
+		"systemctl restart matrix-synapse", start)
 }
 
 // startCommand returns the command line that starts multis with this configuration, as it is installed here and with the path of this program. again is

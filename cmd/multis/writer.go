@@ -1,0 +1,161 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/user"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"syscall"
+
+	"multis/config"
+	"multis/setup"
+)
+
+// writer is who runs multis, and so reads and writes its folders.
+type writer struct {
+	uid, gid int
+	service  *setup.Unit // nil if multis is no service of systemd
+}
+
+// writerOf returns who runs multis with a configuration: the user of the service, else the owner of the data folder or, if that is still to be made, of
+// the configuration's folder.
+func writerOf(ctx context.Context, file string, cfg *config.Config) (writer, error) {
+	file, err := filepath.Abs(file)
+	if err != nil {
+		return writer{}, fmt.Errorf("find the folder of the configuration: %w", err)
+	}
+	unit, isService := setup.Machine{}.ServiceUnit(ctx, file)
+	if isService {
+		w := writer{service: &unit}
+		if unit.User == "" {
+			return w, nil
+		}
+		if u, err := lookupUser(unit.User); err == nil {
+			w.uid, err = strconv.Atoi(u.Uid)
+			if err == nil {
+				w.gid, err = strconv.Atoi(u.Gid)
+			}
+			return w, err
+		}
+	}
+	folder := cfg.Database.DataDir
+	if _, err := os.Stat(folder); err != nil {
+		folder = filepath.Dir(file)
+	}
+	w := writer{}
+	if isService {
+		w.service = &unit
+	}
+	w.uid, w.gid, err = ownerOf(folder)
+	return w, err
+}
+
+// lookupUser returns a user by name or id.
+func lookupUser(name string) (*user.User, error) {
+	if u, err := user.Lookup(name); err == nil {
+		return u, nil
+	}
+	return user.LookupId(name)
+}
+
+// The rights to a folder, as bits of a mode.
+const (
+	mayList  = 0o5 // read and enter
+	mayWrite = 0o3 // write and enter
+)
+
+// checkFolder returns why multis could not make a folder or write to it. It makes nothing.
+func (w writer) checkFolder(folder string) error {
+	if w.service != nil {
+		if why := w.service.Refusal(folder); why != "" {
+			return fmt.Errorf("cannot be written to: %s", why)
+		}
+	}
+	nearest, err := nearestFolder(folder)
+	if err != nil {
+		return err
+	}
+	if err := w.may(nearest, mayWrite); err != nil {
+		return fmt.Errorf("cannot be written to: %s: %w", nearest, err)
+	}
+	return nil
+}
+
+// checkReadable returns why multis could not read a folder that it does not write to.
+func (w writer) checkReadable(folder string) error {
+	switch info, err := os.Stat(folder); {
+	case err != nil:
+		return fmt.Errorf("cannot be used: %w", err)
+	case !info.IsDir():
+		return fmt.Errorf("cannot be used: %s is no folder", folder)
+	}
+	if err := w.may(folder, mayList); err != nil {
+		return fmt.Errorf("cannot be read: %s: %w", folder, err)
+	}
+	if w.service != nil {
+		if why := w.service.Hides(folder); why != "" {
+			return fmt.Errorf("cannot be read: %s", why)
+		}
+	}
+	return nil
+}
+
+// nearestFolder returns the folder, or the nearest one above it that exists.
+func nearestFolder(folder string) (string, error) {
+	nearest := folder
+	info, err := os.Stat(nearest)
+	for (errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR)) && nearest != filepath.Dir(nearest) {
+		nearest = filepath.Dir(nearest)
+		info, err = os.Stat(nearest)
+	}
+	switch {
+	case err != nil:
+		return "", fmt.Errorf("cannot be used: %w", err)
+	case !info.IsDir():
+		return "", fmt.Errorf("cannot be made: %s is no folder", nearest)
+	}
+	return nearest, nil
+}
+
+// may returns an error unless multis has these rights to a folder.
+func (w writer) may(folder string, rights fs.FileMode) error {
+	const write, read, enter = 2, 4, 1
+	mode := uint32(read | enter)
+	if rights == mayWrite {
+		mode = write | enter
+	}
+	if err := syscall.Access(folder, mode); err != nil || os.Geteuid() != 0 || w.uid == 0 {
+		return err
+	}
+	// This process is root, who may do everything, and is not who runs multis.
+	info, err := os.Stat(folder)
+	if err != nil {
+		return err
+	}
+	owner, ok := info.Sys().(*syscall.Stat_t)
+	if !ok {
+		return nil
+	}
+	groups := []int{w.gid}
+	if u, err := userByID(w.uid); err == nil {
+		if _, groups, err = groupsOf(u); err != nil {
+			return err
+		}
+	}
+	bits := info.Mode().Perm()
+	switch {
+	case int(owner.Uid) == w.uid:
+		bits >>= 6
+	case slices.Contains(groups, int(owner.Gid)):
+		bits >>= 3
+	}
+	if bits&rights != rights {
+		return fs.ErrPermission
+	}
+	return nil
+}
