@@ -72,7 +72,7 @@ func TestASecretThatIsConfiguredLaterStopsAFileThatWaits(t *testing.T) { //nolin
 		"data": {Name: "key.txt", MIME: plainText, Data: []byte("The house is at Mondaystreet.")}, "name": {Name: "Mondaystreet.txt", MIME: plainText, Data: []byte("x")},
 		"type": {Name: "key.txt", MIME: "text/mondaystreet", Data: []byte("x")}, "none": {Name: "key.txt", MIME: plainText, Data: []byte("x")},
 	} {
-		t.Run(part, func(t *testing.T) { //nolint:paralleltest // as above
+		t.Run(part, func(t *testing.T) {
 			b := setup(t)
 			t.Cleanup(func() { policy.SetSecrets(nil) })
 			out, d := b.queue(Message{Chat: b.chat, Purpose: policy.PurposeOperator, Text: "See the file.", File: &file})

@@ -116,7 +116,7 @@ func unescape(s string) string {
 			if value, n := escapedByte(s[i:]); n > 0 {
 				c, i = value, i+n-1
 			} else if m := escapedRune.FindStringSubmatch(s[i:min(len(s), i+maxEscape)]); m != nil {
-				value, _ := strconv.ParseUint(m[1]+m[2], 16, 32)
+				value, _ := strconv.ParseInt(m[1]+m[2], 16, 32)
 				b.WriteRune(rune(value))
 				i += len(m[0]) - 1
 				continue
@@ -171,13 +171,13 @@ func visibleTexts(s string) []string {
 func withoutComments(s string) string {
 	var b strings.Builder
 	for {
-		before, rest, found := strings.Cut(s, "<!--")
-		end := strings.Index(rest, "-->")
-		if !found || end < 0 {
+		before, rest, _ := strings.Cut(s, "<!--")
+		_, after, closed := strings.Cut(rest, "-->")
+		if !closed {
 			return b.String() + s
 		}
 		b.WriteString(before)
-		s = rest[end+len("-->"):]
+		s = after
 	}
 }
 

@@ -210,7 +210,7 @@ func TestWhatAUserMayNotEnterIsNotCalledSetUp(t *testing.T) {
 func asOtherUser(t *testing.T, closed string, do func()) {
 	t.Helper()
 	require.NoError(t, os.Mkdir(closed, 0o000))
-	defer func() { require.NoError(t, os.Chmod(closed, 0o700)) }() //nolint:gosec // a folder needs x
+	defer func() { require.NoError(t, os.Chmod(closed, 0o700)) }()
 	if os.Geteuid() == 0 {
 		runtime.LockOSThread() // the user of a thread; it ends with the test, because it is not unlocked
 		_, err := unix.SetfsuidRetUid(65534)
