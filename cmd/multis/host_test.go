@@ -56,7 +56,7 @@ func TestTheRulesDecideOnTheOwnersCommandsInTheSandbox(t *testing.T) {
 		"ls && rm x":        {refused: "without a shell"},
 		"@shop ls":          {refused: "no such tool"},
 		"@nobody ls":        {refused: "there is no agent nobody"},
-		"cat /root/.bashrc": {refused: "not for the assistant", explain: "deny"},
+		"cat /root/.bashrc": {explain: "confirm"}, // the sandbox stops it
 		"no-such-program9":  {refused: "there is no program"},
 	} {
 		c, err := h.Prepare(t.Context(), admin.HostRequest{Room: room, Text: line})
