@@ -188,9 +188,17 @@ func timeZone(s string) (*time.Location, error) {
 	return nil, fmt.Errorf("%.60q is not a time zone; write an IANA name such as Europe/Berlin or UTC", s)
 }
 
-func userID(s string) (id.UserID, error) {
+// checkVisible returns an error if an id has characters that do not show: it would look like another id.
+func checkVisible(s string) error {
 	if text.Clean(s) != s {
-		return "", fmt.Errorf("%.60q has characters that do not show; write it without them", s)
+		return fmt.Errorf("%.60q has characters that do not show; write it without them", s)
+	}
+	return nil
+}
+
+func userID(s string) (id.UserID, error) {
+	if err := checkVisible(s); err != nil {
+		return "", err
 	}
 	user := id.UserID(s)
 	if name, _, err := user.ParseAndValidateRelaxed(); err != nil || name == "" || hasSpace(s) {
@@ -200,8 +208,8 @@ func userID(s string) (id.UserID, error) {
 }
 
 func roomID(s string) (string, error) {
-	if text.Clean(s) != s {
-		return "", fmt.Errorf("%.60q has characters that do not show; write it without them", s)
+	if err := checkVisible(s); err != nil {
+		return "", err
 	}
 	if len(s) < 2 || len(s) > 255 || s[0] != '!' || hasSpace(s) {
 		return "", fmt.Errorf(`%.60q is not the id of a room; write it like "!abc:example.com" (in Element: room settings, Advanced)`, s)

@@ -197,15 +197,27 @@ func classifyShell(argv []string, depth int, isPart bool) Verdict {
 		if name, _ := programName(a); isPart && slices.Contains(shells, name) {
 			break
 		}
-		if strings.HasPrefix(a, "-") || strings.HasPrefix(a, "+") {
-			continue
-		}
-		// A script follows an option such as -c. Other words are a script file, which is not read, or arguments.
-		if i > 0 && strings.HasPrefix(argv[i], "-") {
+		if isScript(argv, i+1) {
 			v = worse(v, classifyScript(a, depth+1))
 		}
 	}
 	return v
+}
+
+// isScript reports whether argument i of a shell is a script: one that follows an option such as -c. Other arguments are options, a script file, which is
+// not read, or arguments of the script.
+func isScript(argv []string, i int) bool {
+	isOption := strings.HasPrefix(argv[i], "-") || strings.HasPrefix(argv[i], "+")
+	return i > 1 && strings.HasPrefix(argv[i-1], "-") && !isOption
+}
+
+// parseScript parses the script of a shell. It returns nil for a text that cannot be parsed, or is nested too deep.
+func parseScript(script string, depth int) *syntax.File {
+	file, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(script), "")
+	if err != nil || depth > maxUnwrap {
+		return nil
+	}
+	return file
 }
 
 // unreadable is the verdict on a text that cannot be parsed as a script, or is nested too deep.
@@ -213,8 +225,8 @@ var unreadable = Verdict{Catastrophic, "It runs a script that cannot be read."} 
 
 // classifyScript returns the worst class of the commands in a script.
 func classifyScript(script string, depth int) Verdict {
-	file, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(script), "")
-	if err != nil || depth > maxUnwrap {
+	file := parseScript(script, depth)
+	if file == nil {
 		return unreadable
 	}
 	v := Verdict{Destructive, "It runs a script."}

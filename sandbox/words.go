@@ -50,7 +50,7 @@ func inner(argv []string, depth int) (all [][]string) {
 	switch plain := unwrapSimple(name, argv[1:]); {
 	case slices.Contains(shells, name):
 		for i, a := range argv[1:] {
-			if strings.HasPrefix(argv[i], "-") && !strings.HasPrefix(a, "-") && i > 0 {
+			if isScript(argv, i+1) {
 				all = append(all, scriptCommands(a, depth+1)...)
 			}
 		}
@@ -75,8 +75,8 @@ func inner(argv []string, depth int) (all [][]string) {
 
 // scriptCommands returns the commands of a script, and those that they run. A word that is only known when the script runs is a "$".
 func scriptCommands(script string, depth int) (all [][]string) {
-	file, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(script), "")
-	if err != nil || depth > maxUnwrap {
+	file := parseScript(script, depth)
+	if file == nil {
 		return nil
 	}
 	syntax.Walk(file, func(node syntax.Node) bool {

@@ -144,7 +144,7 @@ const setUnansweredAnswerSQL = "update unanswered_questions set answer = $2 wher
 
 // SetUnansweredAnswer replaces the proposed answer of an unanswered question that the owner has not decided about.
 func SetUnansweredAnswer(ctx context.Context, tx Tx, question int64, answer string) error {
-	return row.Exec(ctx, tx, "rewrite an answer", setUnansweredAnswerSQL, question, answer)
+	return row.Exec(ctx, tx, "set an answer", setUnansweredAnswerSQL, question, answer)
 }
 
 const forgetUnansweredSQL = "delete from unanswered_questions where state = 'open' and message_ids && array[$1::bigint]"

@@ -113,8 +113,11 @@ func (b backupVerifyCmd) Run(ctx context.Context, global *cli) error {
 // openBackup opens a backup for a command.
 func openBackup(file, command string) (*backup.Archive, error) {
 	a, err := backup.Open(file)
-	if errors.Is(err, fs.ErrPermission) {
+	switch {
+	case errors.Is(err, fs.ErrPermission):
 		return nil, fmt.Errorf("%w; run it as root: sudo multis backup %s %s", err, command, text.ShellWord(file))
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, fmt.Errorf("%w; name the file of a backup, such as one in the folder that multis config get backup.folder prints", err)
 	}
 	return a, err
 }

@@ -49,8 +49,8 @@ func (c chatCmd) Run(ctx context.Context, global *cli) error {
 		return err
 	}
 	defer closeLog()
-	w := writer{}
-	if w.uid, w.gid, err = ownerOf(cfg.Database.DataDir); err != nil {
+	w, err := ownerAsWriter(cfg.Database.DataDir)
+	if err != nil {
 		return err
 	}
 	if err := w.checkFolder(cfg.Database.DataDir); err != nil {

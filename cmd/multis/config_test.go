@@ -204,6 +204,8 @@ func TestWhatAUserMayNotEnterIsNotCalledSetUp(t *testing.T) {
 	require.ErrorContains(t, notKnown, "permission denied")
 	require.Empty(t, out.String())
 	require.ErrorContains(t, notOpened, "permission denied; run it as root: sudo multis backup verify "+file)
+	_, missing := openBackup(filepath.Join(t.TempDir(), "none.tar"), "verify")
+	require.ErrorContains(t, missing, "name the file of a backup")
 }
 
 // asOtherUser calls do as a user who may not enter a folder, which it makes.

@@ -152,7 +152,7 @@ func (s configSource) record(ctx context.Context, before, after *config.Config) 
 	return s.appendChanges(ctx, log, "taken_over", nil, config.Changes(before, after))
 }
 
-// configFile stands in the audit log for the configuration as a whole.
+// configFile is the action of an audit entry about the configuration as a whole.
 const configFile = "config.yaml"
 
 // recordRefusal writes into the audit log that a changed configuration is not used: with a keyed hash of its files, and with the keys that changed if it can be

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -16,10 +17,11 @@ import (
 	"multis/setup"
 )
 
-// writer is who runs multis, and so reads and writes its folders.
+// writer is who runs multis, and so reads and writes its folders. The zero writer is this process.
 type writer struct {
-	uid, gid int
-	service  *setup.Unit // nil if multis is no service of systemd
+	uid     int
+	groups  []int
+	service *setup.Unit // nil if multis is no service of systemd
 }
 
 // writerOf returns who runs multis with a configuration: the user of the service, else the owner of the data folder or, if that is still to be made, of
@@ -29,30 +31,42 @@ func writerOf(ctx context.Context, file string, cfg *config.Config) (writer, err
 	if err != nil {
 		return writer{}, fmt.Errorf("find the folder of the configuration: %w", err)
 	}
-	unit, isService := setup.Machine{}.ServiceUnit(ctx, file)
-	if isService {
-		w := writer{service: &unit}
-		if unit.User == "" {
-			return w, nil
-		}
-		if u, err := lookupUser(unit.User); err == nil {
-			w.uid, err = strconv.Atoi(u.Uid)
-			if err == nil {
-				w.gid, err = strconv.Atoi(u.Gid)
-			}
-			return w, err
+	var service *setup.Unit
+	if unit, ok := (setup.Machine{}).ServiceUnit(ctx, file); ok {
+		service = &unit
+		if u, err := lookupUser(cmp.Or(unit.User, "root")); err == nil {
+			return writerFor(u, service)
 		}
 	}
 	folder := cfg.Database.DataDir
 	if _, err := os.Stat(folder); err != nil {
 		folder = filepath.Dir(file)
 	}
-	w := writer{}
-	if isService {
-		w.service = &unit
-	}
-	w.uid, w.gid, err = ownerOf(folder)
+	w, err := ownerAsWriter(folder)
+	w.service = service
 	return w, err
+}
+
+// ownerAsWriter returns the owner of a folder, or of the nearest existing one above it, as who runs multis.
+func ownerAsWriter(folder string) (writer, error) {
+	uid, gid, err := ownerOf(folder)
+	if err != nil {
+		return writer{}, err
+	}
+	if u, err := userByID(uid); err == nil {
+		return writerFor(u, nil)
+	}
+	return writer{uid: uid, groups: []int{gid}}, nil
+}
+
+// writerFor returns a user as who runs multis.
+func writerFor(u *user.User, service *setup.Unit) (writer, error) {
+	uid, err := strconv.Atoi(u.Uid)
+	if err != nil {
+		return writer{}, fmt.Errorf("find the id of the user %s: %w", u.Username, err)
+	}
+	_, groups, err := groupsOf(u)
+	return writer{uid, groups, service}, err
 }
 
 // lookupUser returns a user by name or id.
@@ -63,7 +77,7 @@ func lookupUser(name string) (*user.User, error) {
 	return user.LookupId(name)
 }
 
-// The rights to a folder, as bits of a mode.
+// The rights to a folder, as bits of a mode and of access(2).
 const (
 	mayList  = 0o5 // read and enter
 	mayWrite = 0o3 // write and enter
@@ -124,12 +138,7 @@ func nearestFolder(folder string) (string, error) {
 
 // may returns an error unless multis has these rights to a folder.
 func (w writer) may(folder string, rights fs.FileMode) error {
-	const write, read, enter = 2, 4, 1
-	mode := uint32(read | enter)
-	if rights == mayWrite {
-		mode = write | enter
-	}
-	if err := syscall.Access(folder, mode); err != nil || os.Geteuid() != 0 || w.uid == 0 {
+	if err := syscall.Access(folder, uint32(rights)); err != nil || os.Geteuid() != 0 || w.uid == 0 {
 		return err
 	}
 	// This process is root, who may do everything, and is not who runs multis.
@@ -141,17 +150,11 @@ func (w writer) may(folder string, rights fs.FileMode) error {
 	if !ok {
 		return nil
 	}
-	groups := []int{w.gid}
-	if u, err := userByID(w.uid); err == nil {
-		if _, groups, err = groupsOf(u); err != nil {
-			return err
-		}
-	}
 	bits := info.Mode().Perm()
 	switch {
 	case int(owner.Uid) == w.uid:
 		bits >>= 6
-	case slices.Contains(groups, int(owner.Gid)):
+	case slices.Contains(w.groups, int(owner.Gid)):
 		bits >>= 3
 	}
 	if bits&rights != rights {

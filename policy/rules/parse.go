@@ -187,7 +187,7 @@ func scalar(n *yaml.Node) (string, error) {
 	case strings.HasPrefix(n.Tag, "!") && !strings.HasPrefix(n.Tag, "!!"):
 		return "", errors.New("has a YAML tag (a word after !); write the value in quotes")
 	case len(n.Value) > maxPatternBytes:
-		return "", fmt.Errorf("is longer than %d characters", maxPatternBytes)
+		return "", fmt.Errorf("is longer than %d bytes", maxPatternBytes)
 	case text.OneLine(n.Value) != n.Value:
 		return "", errors.New("has line breaks, control characters or double spaces; write one plain line")
 	}
@@ -253,7 +253,7 @@ func parseBool(s string) (bool, error) {
 
 func parseReason(s string) (string, error) {
 	if len(s) > maxReasonBytes {
-		return "", fmt.Errorf("is longer than %d characters", maxReasonBytes)
+		return "", fmt.Errorf("is longer than %d bytes", maxReasonBytes)
 	}
 	return s, nil
 }
