@@ -29,7 +29,7 @@ func (b *batch) storeRedaction(ctx context.Context, e incoming) error {
 		return err
 	}
 	if e.chat.Kind == policy.KindAdmin && (e.refusal(b.inbox.settings.Bot) != "" || !b.inbox.settings.mayAnswer(e.author, e.Sender)) {
-		if err := b.keepReplies(ctx, *e.chat, target); err != nil {
+		if err := b.keepReplies(ctx, b.tx, e.chat.ID, target); err != nil {
 			return err
 		}
 	}
@@ -41,10 +41,10 @@ func (b *batch) storeRedaction(ctx context.Context, e incoming) error {
 
 // keepReplies makes a reply that was sent from a thread stay with the contact, although the message in the thread is deleted, because whoever deletes
 // it may not write to contacts there. The owner gets a notice.
-func (b *batch) keepReplies(ctx context.Context, room store.Chat, target id.EventID) error {
-	kept, err := store.KeepReplies(ctx, b.tx, room.ID, target)
+func (f *sideEffects) keepReplies(ctx context.Context, tx store.Tx, room store.ChatID, target id.EventID) error {
+	kept, err := store.KeepReplies(ctx, tx, room, target)
 	for _, contact := range kept {
-		b.jobs = append(b.jobs, jobs.NoticeArgs{Topic: jobs.TopicReplyKept, SubjectID: int64(contact)})
+		f.jobs = append(f.jobs, jobs.NoticeArgs{Topic: jobs.TopicReplyKept, SubjectID: int64(contact)})
 	}
 	return err
 }

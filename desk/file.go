@@ -58,26 +58,23 @@ func (d *Desk) CopyFile(ctx context.Context, escalation store.EscalationID, mess
 	if err != nil {
 		return err
 	}
-	return d.Store.InTx(ctx, func(tx store.Tx) error { return d.addFile(ctx, tx, escalation, m, data) })
-}
-
-// addFile posts the file of a message in the thread of an escalation, unless another job has done so or the message was deleted meanwhile.
-func (d *Desk) addFile(ctx context.Context, tx store.Tx, escalation store.EscalationID, m store.Message, data []byte) error {
-	e, err := store.LockEscalation(ctx, tx, escalation)
-	if gone, err := isMissing(err); gone || err != nil {
+	return d.Store.InTx(ctx, func(tx store.Tx) error { // another job may have copied it, or the message may have been deleted meanwhile
+		e, err := store.LockEscalation(ctx, tx, escalation)
+		if gone, err := isMissing(err); gone || err != nil {
+			return err
+		}
+		_, err = store.FileMissingInThread(ctx, tx, escalation, m.ID)
+		if none, err := isMissing(err); none || err != nil {
+			return err
+		}
+		room, err := d.room(ctx, tx, e)
+		if err != nil {
+			return err
+		}
+		notice := outbox.NewNotice(room, "", outbox.Quiet)
+		notice.Text, notice.HTML, notice.File = "", "", FileOf(m, data)
+		notice.Thread, notice.About = *e.CardEvent, []store.MessageID{m.ID}
+		_, _, err = d.Box.Queue(ctx, tx, notice)
 		return err
-	}
-	_, err = store.FileMissingInThread(ctx, tx, escalation, m.ID)
-	if none, err := isMissing(err); none || err != nil {
-		return err
-	}
-	room, err := d.room(ctx, tx, e)
-	if err != nil {
-		return err
-	}
-	notice := outbox.NewNotice(room, "", outbox.Quiet)
-	notice.Text, notice.HTML, notice.File = "", "", FileOf(m, data)
-	notice.Thread, notice.About = *e.CardEvent, []store.MessageID{m.ID}
-	_, _, err = d.Box.Queue(ctx, tx, notice)
-	return err
+	})
 }

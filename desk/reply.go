@@ -22,7 +22,7 @@ import (
 // Reply handles a message of a person in the thread of an escalation: it goes to the contact, unless it is a note or a sign. file is the message's
 // if TakesFile says so, or else nil. It returns what to answer in the thread, as Markdown; empty for nothing. The message's chat is the room of the thread.
 func (d *Desk) Reply(ctx context.Context, tx store.Tx, escalation store.EscalationID, m store.Message, file *outbox.File) (string, error) {
-	e, chat, err := d.lock(ctx, tx, escalation)
+	e, chat, err := lockWithChat(ctx, tx, escalation)
 	if err != nil {
 		return "", err
 	}
@@ -66,15 +66,15 @@ func (d *Desk) HandleReaction(ctx context.Context, tx store.Tx, escalation store
 	if !d.MayAnswer(reaction) {
 		return "⚠️ Operators may not answer here (config: `operators_answer`).", nil
 	}
-	e, chat, err := d.lock(ctx, tx, escalation)
+	e, chat, err := lockWithChat(ctx, tx, escalation)
 	if err != nil {
 		return "", err
 	}
 	return d.applySign(ctx, tx, e, chat, reaction, sign)
 }
 
-// lock locks the chat of an escalation and then the escalation, as all code does that locks both.
-func (d *Desk) lock(ctx context.Context, tx store.Tx, escalation store.EscalationID) (store.Escalation, store.Chat, error) {
+// lockWithChat locks the chat of an escalation and then the escalation, as all code does that locks both.
+func lockWithChat(ctx context.Context, tx store.Tx, escalation store.EscalationID) (store.Escalation, store.Chat, error) {
 	e, err := store.EscalationByID(ctx, tx, escalation)
 	if err != nil {
 		return e, store.Chat{}, err
@@ -177,7 +177,7 @@ func (d *Desk) send(ctx context.Context, tx store.Tx, e store.Escalation, chat s
 		if !reopened {
 			return "⚠️ Not sent: this is resolved. `/handoff " + escapeCode(chat.TypedName()) + "` opens a new thread.", nil
 		}
-		if err := d.endLater(ctx, tx, e.ID); err != nil {
+		if err := endAt(ctx, tx, e.ID, d.Now().Add(d.OwnerPause)); err != nil {
 			return "", err
 		}
 	}
@@ -200,7 +200,7 @@ func (d *Desk) send(ctx context.Context, tx store.Tx, e store.Escalation, chat s
 		if err := emitResolved(ctx, tx, e.ChatID); err != nil {
 			return "", err
 		}
-		if err := d.endLater(ctx, tx, e.ID); err != nil {
+		if err := endAt(ctx, tx, e.ID, d.Now().Add(d.OwnerPause)); err != nil {
 			return "", err
 		}
 	}
@@ -213,9 +213,9 @@ func (d *Desk) send(ctx context.Context, tx store.Tx, e store.Escalation, chat s
 	return "", enqueueUpdate(ctx, tx, e.ID)
 }
 
-// endLater enqueues the job that ends an escalation when no person has written for a while.
-func (d *Desk) endLater(ctx context.Context, tx store.Tx, escalation store.EscalationID) error {
-	return jobs.Enqueue(ctx, tx, jobs.UpdateEscalationArgs{EscalationID: escalation, At: d.Now().Add(d.OwnerPause)})
+// endAt enqueues the job that ends an escalation at a time if no person has written for a while.
+func endAt(ctx context.Context, tx store.Tx, escalation store.EscalationID, at time.Time) error {
+	return jobs.Enqueue(ctx, tx, jobs.UpdateEscalationArgs{EscalationID: escalation, At: at})
 }
 
 // react puts the bot's reaction on a message in a thread. A reaction gets none.

@@ -95,7 +95,10 @@ func TestTheDeskIsTypedByHand(t *testing.T) {
 	a.step("the contact's reaction is counted", func(t *testing.T) {
 		chat := a.chat("typed-ida")
 		var asked id.EventID
-		require.NoError(t, a.db.DB().QueryRow(t.Context(), "select event_id from outbox where chat_id = $1 and state in ('sent', 'delivered') and send_as = 'owner' order by seq desc limit 1", chat.ID).Scan(&asked))
+		a.await("the event of the answer", func(ctx context.Context) (bool, error) { // multis may learn of it after the contact
+			err := a.db.DB().QueryRow(ctx, "select coalesce(max(event_id), '') from outbox where chat_id = $1 and state in ('sent', 'delivered') and send_as = 'owner'", chat.ID).Scan(&asked)
+			return asked != "", err
+		})
 		ghost := a.ghost(t, "typed-ida")
 		require.NoError(t, a.db.InTx(t.Context(), func(tx store.Tx) error {
 			out, err := store.OutboxMessageByEvent(t.Context(), tx, asked)

@@ -47,8 +47,8 @@ func (b *Box) drop(ctx context.Context, tx store.Tx, o store.OutboxMessage, code
 
 // waitForRoom returns jobs.Snooze while the room of a chat is being replaced, and a final error when that takes too long.
 func (b *Box) waitForRoom(o store.OutboxMessage, d policy.Decision) error {
-	if b.now().Sub(o.CreatedAt) < policy.RoomReplacementTimeout {
-		return jobs.Snooze(b.roomWait(o))
+	if age := b.now().Sub(o.CreatedAt); age < policy.RoomReplacementTimeout {
+		return jobs.Snooze(roomWait(age))
 	}
 	return jobs.Permanent(errors.New(d.Why))
 }

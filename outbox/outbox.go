@@ -217,7 +217,10 @@ func (b *Box) build(m Message, name string) (store.OutboxMessage, content, error
 			c.RelatesTo = threadRelation(m.Thread)
 		}
 	default:
-		c.MsgType, c.Body, c.Mentions = "m.text", b.withDisclosure(m, name), &mentions{}
+		c.MsgType, c.Mentions = "m.text", &mentions{}
+		if said := strings.TrimSpace(m.Text); said != "" {
+			c.Body = b.disclosure(m, name) + said
+		}
 	}
 	switch {
 	case m.Replaces != "":
@@ -230,15 +233,6 @@ func (b *Box) build(m Message, name string) (store.OutboxMessage, content, error
 		return store.OutboxMessage{}, content{}, fmt.Errorf("write event: %w", err)
 	}
 	return o, c, nil
-}
-
-// withDisclosure returns the text with the mark before it.
-func (b *Box) withDisclosure(m Message, name string) string {
-	text := strings.TrimSpace(m.Text)
-	if text == "" {
-		return ""
-	}
-	return b.disclosure(m, name) + text
 }
 
 // disclosure returns the mark before a text that the assistant writes in the owner's name. It is empty for a text that a person wrote or approved.
@@ -276,11 +270,6 @@ func (b *Box) check(ctx context.Context, db store.DB, chat store.Chat, o store.O
 		return policy.Decision{}, err
 	}
 	return policy.Gate(in), nil
-}
-
-// decide asks the gate about a row, with a given state of its chat.
-func (b *Box) decide(chat store.Chat, o store.OutboxMessage, c content, s store.SendingState) policy.Decision {
-	return policy.Gate(b.gateInput(chat, o, c, s))
 }
 
 // gateInput returns the gate's input for a row. It has no sources of a reply: Queue has checked them, and the row's content does not change.
@@ -322,7 +311,7 @@ func (b *Box) Gate(ctx context.Context, chat store.Chat) (Gate, error) {
 // Decide returns the gate's decision about a message with a purpose, independent of its text. addressed is as in Message.
 func (g Gate) Decide(purpose policy.Purpose, addressed bool) policy.Decision {
 	o := store.OutboxMessage{SendAs: policy.AsOwner, Purpose: purpose, Citations: []store.Citation{{}}, Addressed: addressed}
-	return g.box.decide(g.chat, o, content{MsgType: "m.text", Body: "-"}, g.state)
+	return policy.Gate(g.box.gateInput(g.chat, o, content{MsgType: "m.text", Body: "-"}, g.state))
 }
 
 // enqueueNext enqueues the oldest queued row of a chat if it waited for o, which was sent, dropped or given up.
@@ -337,19 +326,19 @@ func (b *Box) enqueueNext(ctx context.Context, tx store.Tx, o store.OutboxMessag
 	return jobs.Enqueue(ctx, tx, jobs.SendArgs{OutboxID: nextID})
 }
 
-// orderWait returns the delay of a row while an older row of its chat is queued. Usually enqueueNext enqueues the row earlier; it does not if the older
+// orderWait returns the delay of a row of an age while an older row of its chat is queued. Usually enqueueNext enqueues the row earlier; it does not if the older
 // row's process died or did not see this row. Shorter delays would slow down a long backlog.
-func (b *Box) orderWait(o store.OutboxMessage) time.Duration {
+func orderWait(age time.Duration) time.Duration {
 	const firstWait = 200 * time.Millisecond
-	if b.now().Sub(o.CreatedAt) < firstWait {
+	if age < firstWait {
 		return firstWait
 	}
 	return 10 * time.Second
 }
 
 // roomWait returns the delay of a row whose chat has no room. It grows with the age of the row.
-func (b *Box) roomWait(o store.OutboxMessage) time.Duration {
-	return min(max(b.now().Sub(o.CreatedAt)/8, 200*time.Millisecond), 10*time.Second)
+func roomWait(age time.Duration) time.Duration {
+	return min(max(age/8, 200*time.Millisecond), 10*time.Second)
 }
 
 // Send asks the gate again and sends one row. It may be repeated. last says that no other attempt follows: then a row that cannot be sent is marked as
@@ -418,7 +407,7 @@ func (b *Box) recheck(ctx context.Context, outboxID uuid.UUID) (o store.OutboxMe
 		if earlier, err := store.HasEarlierQueued(ctx, tx, o); err != nil {
 			return err
 		} else if earlier {
-			return jobs.Snooze(b.orderWait(o))
+			return jobs.Snooze(orderWait(b.now().Sub(o.CreatedAt)))
 		}
 		var c content
 		if err := json.Unmarshal(o.Content, &c); err != nil {
