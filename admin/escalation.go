@@ -193,7 +193,8 @@ func (ec *escalationCommands) handleThreadMessage(ctx context.Context, r request
 	return ans, true, nil
 }
 
-// handleReaction handles a reaction to a card, a line or a reply in a thread. done is false for other reactions.
+// handleReaction handles a sign on the card of a thread, or a note mark on a reply there. done is false for other reactions, such as those to a line
+// of the thread: they are for the people there.
 func (ec *escalationCommands) handleReaction(ctx context.Context, r request) (_ answer, done bool, err error) {
 	if policy.ThreadSignOf(r.message.Body) == policy.SignNote {
 		return ec.handleNoteMark(ctx, r)
@@ -202,11 +203,11 @@ func (ec *escalationCommands) handleReaction(ctx context.Context, r request) (_ 
 	if errors.Is(err, store.ErrNotFound) {
 		return answer{}, false, nil
 	}
-	if err != nil || e.CardEvent == nil {
+	if err != nil || e.CardEvent == nil || *e.CardEvent != r.message.RelatesTo {
 		return answer{}, false, err
 	}
 	return answer{
-		reason: "It is a reaction to an escalation.", thread: *e.CardEvent,
+		reason: "It is a sign on the card of an escalation.", thread: *e.CardEvent,
 		changeWithText: func(ctx context.Context, tx store.Tx) (string, error) {
 			return ec.desk.HandleReaction(ctx, tx, e.ID, r.message)
 		},

@@ -22,11 +22,8 @@ func (b *batch) storeMessage(ctx context.Context, e incoming) error {
 	if err := b.markSent(ctx, e); err != nil {
 		return err
 	}
-	// This includes edits, notices, and messages that cannot be read yet: whatever the owner wrote, he is active in the chat now.
-	if !b.history && (e.author.IsOwner() || (e.author == policy.AuthorOtherBot && e.Sender == b.inbox.settings.Owner)) {
-		if err := b.storeOwnerPresence(ctx, e); err != nil {
-			return err
-		}
+	if err := b.storePresence(ctx, e); err != nil {
+		return err
 	}
 	if err := b.storeThreadPresence(ctx, e, msg); err != nil {
 		return err
@@ -113,10 +110,16 @@ func (b *batch) markSent(ctx context.Context, e incoming) error {
 	return jobs.MarkSent(ctx, b.tx, out, e.ID, e.RoomID)
 }
 
-// storeOwnerPresence stores when the owner wrote in a chat, which keeps the assistant quiet there, and that the chat's escalation was
-// answered.
-func (b *batch) storeOwnerPresence(ctx context.Context, e incoming) error {
-	if e.chat.Kind == policy.KindAdmin {
+// storePresence stores when the owner or an operator wrote in a chat, which keeps the assistant quiet there, and that the chat's escalation was answered.
+// This includes edits, notices, and messages that cannot be read yet: whatever a person wrote, he is active in the chat now.
+func (b *batch) storePresence(ctx context.Context, e incoming) error {
+	by := b.inbox.settings.Owner // also where a bridge relays him
+	switch {
+	case b.history || e.chat.Kind == policy.KindAdmin:
+		return nil
+	case e.author == policy.AuthorOperator:
+		by = e.Sender
+	case !e.author.IsOwner() && (e.author != policy.AuthorOtherBot || e.Sender != by):
 		return nil
 	}
 	if err := store.MarkOwnerWrote(ctx, b.tx, e.chat.ID, e.at); err != nil {
@@ -125,7 +128,7 @@ func (b *batch) storeOwnerPresence(ctx context.Context, e incoming) error {
 	if e.chat.OwnerWroteAt == nil || e.chat.OwnerWroteAt.Before(e.at) {
 		e.chat.OwnerWroteAt = &e.at // later messages of the batch are decided with this time
 	}
-	answered, err := store.AnswerEscalation(ctx, b.tx, e.chat.ID, b.inbox.settings.Owner, e.at)
+	answered, err := store.AnswerEscalation(ctx, b.tx, e.chat.ID, by, e.at)
 	for _, escalation := range answered {
 		b.hooks = append(b.hooks, hookEvent{policy.HookResolved, strconv.FormatInt(int64(e.chat.ID), 10)})
 		b.jobs = append(b.jobs, jobs.UpdateEscalationArgs{EscalationID: escalation, At: b.inbox.now().Add(b.inbox.settings.OwnerPause).Truncate(time.Second)})

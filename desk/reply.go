@@ -57,7 +57,7 @@ func isNote(ctx context.Context, db store.DB, m store.Message) (bool, error) {
 	return store.HasReaction(ctx, db, m.ChatID, m.EventID, m.Sender, policy.NoteMarker)
 }
 
-// HandleReaction handles a reaction of a person to the card or a line of an escalation. It returns what to answer in the thread; empty for nothing.
+// HandleReaction handles a reaction of a person to the card of an escalation. It returns what to answer in the thread; empty for nothing.
 func (d *Desk) HandleReaction(ctx context.Context, tx store.Tx, escalation store.EscalationID, reaction store.Message) (string, error) {
 	sign := policy.ThreadSignOf(reaction.Body)
 	if sign == "" || sign == policy.SignNote {
