@@ -187,7 +187,7 @@ func (t *Turns) withCorrection(ctx context.Context, answer contactAnswer) (conta
 	if t.answers == nil || answer.text == "" {
 		return answer, nil
 	}
-	by, ok, err := t.answers.Correct(ctx, answer.citations)
+	by, ok, err := t.answers.Correct(ctx, answer.text, answer.citations)
 	if err != nil || !ok {
 		return answer, err
 	}

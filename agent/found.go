@@ -2,11 +2,11 @@ package agent
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"github.com/rs/zerolog"
 
-	"multis/knowledge"
 	"multis/policy"
 	"multis/search"
 	"multis/store"
@@ -45,9 +45,24 @@ func (t *Turns) findSuggestions(ctx context.Context, question string, r *turnRes
 		if err != nil {
 			return err
 		}
-		r.citations = append(r.citations, store.Citation{Ref: hit.Ref, Source: knowledge.CiteQuote(quote), Quote: quote.Text})
+		shown, err := t.withCorrection(ctx, quotedAnswer(quote))
+		if err != nil {
+			return err
+		}
+		r.citations = append(r.citations, shown.citations...) // none of a quote that says more than what was corrected
 	}
 	answer, err := t.quoteAnswer(ctx, found)
+	if err == nil {
+		answer, err = t.withCorrection(ctx, answer)
+	}
+	if err != nil || answer.text == "" {
+		return err
+	}
 	r.proposal = answer.text
-	return err
+	for _, c := range answer.citations { // the card shows what the proposal rests on
+		if !slices.Contains(r.citations, c) {
+			r.citations = append(r.citations, c)
+		}
+	}
+	return nil
 }

@@ -69,9 +69,9 @@ type Corrected struct {
 	Reason   string
 }
 
-// Correct returns the learned answer that replaces an answer with these citations. ok is false if no learned answer corrects one of the quotes. If a
-// quote says more than the corrected sentence, the result has no text, because a person has to answer.
-func (b *Keeper) Correct(ctx context.Context, citations []store.Citation) (by Corrected, ok bool, err error) {
+// Correct returns the learned answer that replaces an answer with these citations. ok is false if no learned answer corrects one of the quotes, or what
+// the answer says. If it says more than the corrected sentence, the result has no text, because a person has to answer.
+func (b *Keeper) Correct(ctx context.Context, said string, citations []store.Citation) (by Corrected, ok bool, err error) {
 	corrections, err := store.Corrections(ctx, b.Store.DB())
 	if err != nil || len(corrections) == 0 {
 		return Corrected{}, false, err
@@ -81,8 +81,9 @@ func (b *Keeper) Correct(ctx context.Context, citations []store.Citation) (by Co
 		return Corrected{}, false, err
 	}
 	slices.Reverse(corrections) // the newest first
-	for _, cited := range citations {
-		chunk, isChunk := cited.Ref.Chunk()
+	var cited []index.ChunkText
+	for _, citation := range citations {
+		chunk, isChunk := citation.Ref.Chunk()
 		if !isChunk {
 			continue
 		}
@@ -92,14 +93,36 @@ func (b *Keeper) Correct(ctx context.Context, citations []store.Citation) (by Co
 		}
 		for _, t := range texts {
 			for _, c := range corrections {
-				if covers, whole := c.Covers(store.DocumentID(t.DocID), cited.Quote); covers {
+				if covers, whole := c.Covers(store.DocumentID(t.DocID), t.Content, citation.Quote); covers {
 					by, err := b.correctedBy(ctx, db, c, whole)
 					return by, true, err
 				}
 			}
 		}
+		cited = append(cited, texts...)
+	}
+	if c, found := onlySource(said, cited, corrections); found {
+		by, err := b.correctedBy(ctx, db, c, false)
+		return by, true, err
 	}
 	return Corrected{}, false, nil
+}
+
+// onlySource returns the correction of a sentence without which the cited passages do not support what an answer says: a model may say what one sentence
+// says and quote another.
+func onlySource(said string, cited []index.ChunkText, corrections []store.Correction) (store.Correction, bool) {
+	for _, c := range corrections {
+		var rest []string
+		isCut := false
+		for _, t := range cited {
+			passage, found := c.Cut(store.DocumentID(t.DocID), t.Content)
+			rest, isCut = append(rest, t.Title+"\n"+t.Section+"\n"+passage), isCut || found
+		}
+		if isCut && policy.FindUnsupported(said, rest...) != "" {
+			return c, true
+		}
+	}
+	return store.Correction{}, false
 }
 
 // correctedBy returns a correction as an answer. The result has no text unless whole is true and the published document contains the correction.

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"multis/store/row"
+	"multis/text"
 )
 
 // Correction is a learned answer that corrects a sentence of a public document.
@@ -23,13 +24,36 @@ func Corrections(ctx context.Context, db DB) ([]Correction, error) {
 	return row.All[Correction](ctx, db, "corrections", correctionsSQL)
 }
 
-// Covers reports whether c corrects at least a part of a quote of a document. whole is true if c corrects all of the quote.
-func (c Correction) Covers(document DocumentID, quote string) (covers, whole bool) {
-	if document != c.DocumentID || quote == "" {
+// Covers reports whether c corrects a part of a quote of a passage of a document. whole is true if c corrects all of the quote. White space does not count,
+// as where the quote is compared with the passage.
+func (c Correction) Covers(document DocumentID, passage, quote string) (covers, whole bool) {
+	passage, quote, old := text.CollapseSpaces(passage), text.CollapseSpaces(quote), text.CollapseSpaces(c.CorrectsQuote)
+	if document != c.DocumentID || quote == "" || old == "" {
 		return false, false
 	}
-	whole = strings.Contains(c.CorrectsQuote, quote)
-	return whole || strings.Contains(quote, c.CorrectsQuote), whole
+	if strings.Contains(old, quote) {
+		return true, true
+	}
+	for from := 0; ; from++ { // the quote may begin or end within the sentence
+		i := strings.Index(passage[from:], old)
+		if i < 0 {
+			return false, false
+		}
+		from += i
+		near := passage[max(0, from-len(quote)+1):min(len(passage), from+len(old)+len(quote)-1)]
+		if strings.Contains(near, quote) {
+			return true, false
+		}
+	}
+}
+
+// Cut returns a passage of a document without the sentence that c corrects. found is false if the passage does not contain it.
+func (c Correction) Cut(document DocumentID, passage string) (rest string, found bool) {
+	passage, old := text.CollapseSpaces(passage), text.CollapseSpaces(c.CorrectsQuote)
+	if document != c.DocumentID || old == "" || !strings.Contains(passage, old) {
+		return passage, false
+	}
+	return strings.ReplaceAll(passage, old, " "), true
 }
 
 const endCorrectionSQL = "update learned_answers set corrects_origin = '', corrects_quote = '' where id = $1 and corrects_quote <> ''"

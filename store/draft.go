@@ -200,29 +200,29 @@ func WithOutdatedCitations(ctx context.Context, tx Tx, messages []OutboxMessage)
 	if err != nil {
 		return nil, err
 	}
-	documents := make(map[int64]DocumentID, len(found))
+	passages := make(map[int64]index.ChunkText, len(found))
 	for _, c := range found {
-		documents[c.ID] = DocumentID(c.DocID)
+		passages[c.ID] = c
 	}
 	var outdated []OutboxMessage
 	for _, o := range messages {
-		if slices.ContainsFunc(o.Citations, func(c Citation) bool { return !c.isCurrent(documents, corrections) }) {
+		if slices.ContainsFunc(o.Citations, func(c Citation) bool { return !c.isCurrent(passages, corrections) }) {
 			outdated = append(outdated, o)
 		}
 	}
 	return outdated, row.SetScopeSetting(ctx, tx, before)
 }
 
-// isCurrent reports whether documents, which maps passages to their documents, has the passage of a citation, and no correction covers its quote. A
-// citation of a message is always current.
-func (c Citation) isCurrent(documents map[int64]DocumentID, corrections []Correction) bool {
+// isCurrent reports whether passages, by their ids, has the passage of a citation, and no correction covers its quote. A citation of a message is
+// always current.
+func (c Citation) isCurrent(passages map[int64]index.ChunkText, corrections []Correction) bool {
 	chunk, ok := c.Ref.Chunk()
 	if !ok {
 		return true
 	}
-	document, found := documents[int64(chunk)]
+	passage, found := passages[int64(chunk)]
 	return found && !slices.ContainsFunc(corrections, func(by Correction) bool {
-		covers, _ := by.Covers(document, c.Quote)
+		covers, _ := by.Covers(DocumentID(passage.DocID), passage.Content, c.Quote)
 		return covers
 	})
 }

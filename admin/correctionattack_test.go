@@ -1,0 +1,88 @@
+package admin_test
+
+import (
+	"context"
+	"encoding/json"
+	"iter"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"multis/agent"
+	"multis/agent/persona"
+	"multis/agent/run"
+	"multis/catalog"
+	"multis/llm"
+	"multis/policy"
+	"multis/search"
+	"multis/store"
+)
+
+// saysAs is a model that says one sentence, and quotes the same words of each of the first passages.
+type saysAs struct{ text, quote string }
+
+func (saysAs) Name() string { return "test/model" }
+
+func (m saysAs) Stream(context.Context, llm.Request) iter.Seq2[llm.Delta, error] {
+	var said run.Answer
+	for source := range 3 {
+		said.Sentences = append(said.Sentences, run.Sentence{Text: m.text, Source: source + 1, Quote: m.quote})
+	}
+	raw, err := json.Marshal(said)
+	return func(yield func(llm.Delta, error) bool) { yield(llm.Delta{Text: string(raw)}, err) }
+}
+
+// newTurnsOf is newTurns with a model.
+func (r *rig) newTurnsOf(model llm.Model) *agent.Turns {
+	return agent.New(agent.Options{
+		Store: r.st, Box: r.box, Search: search.New(r.st), Personas: persona.Set{Model: model}, Name: "Nora", Answers: r.book, Language: catalog.English, Zone: time.UTC, Defaults: r.settings.Defaults,
+	}).Turns
+}
+
+// correctDelivery has a person correct what a document says about the delivery.
+func (r *rig) correctDelivery() {
+	r.t.Helper()
+	shown := r.personAnswers("Ana", "What does delivery cost?", "Since May it is 7 euro.")
+	require.Len(r.t, shown, 1)
+	r.react(shown[0].Event, "👍")
+	require.NoError(r.t, r.admin.Answers.PublishAnswers(r.ctx))
+}
+
+func TestNoModelSaysWhatAPersonHasCorrected(t *testing.T) {
+	t.Parallel()
+	r := newDesk(t)
+	r.addDocument("prices.md", "# Delivery\n\nWe deliver within two days.\nDelivery costs 5 euro within the city.\n\nWe bring it up the stairs.", policy.RolePublic)
+	r.correctDelivery()
+	for name, m := range map[string]saysAs{
+		"the sentence":                   {"Delivery costs 5 euro.", "Delivery costs 5 euro within the city."},
+		"with other white space":         {"Delivery costs 5 euro.", "Delivery costs\n5 euro within the city."},
+		"with words before it":           {"Delivery costs 5 euro.", "within two days. Delivery costs 5 euro"},
+		"with words after it":            {"Delivery costs 5 euro.", "euro within the city. We bring it up"},
+		"as the sentence beside it says": {"Delivery costs 5 euro.", "We bring it up the stairs."},
+	} {
+		for _, said := range r.customerAsksIn(r.newTurnsOf(m), r.customer("Ben "+name), "What does delivery cost?") {
+			require.NotContains(t, said, "5 euro", name)
+		}
+	}
+	said := r.customerAsksIn(r.newTurnsOf(saysAs{"We bring it up the stairs.", "We bring it up the stairs."}), r.customer("Cid"), "Do you bring a delivery up the stairs?")
+	require.Contains(t, said[0], "We bring it up the stairs.", "the rest of the passage is quoted")
+}
+
+func TestNoCardProposesWhatAPersonHasCorrected(t *testing.T) {
+	t.Parallel()
+	r := newDesk(t)
+	r.addDocument("prices.md", "# Delivery\n\nDelivery costs 5 euro within the city.", policy.RolePublic)
+	r.correctDelivery()
+	ben := r.customer("Ben")
+	m := r.say(ben, policy.AuthorContact, "@whatsapp_1:example.com", "What does delivery cost?")
+	r.exec("update messages set action = 'handoff', reason = 'It asks for a person.' where id = $1", m)
+	require.NoError(t, r.newTurns().Turn(r.ctx, ben.ID, "job", false))
+	e, err := store.EscalationOfChat(r.ctx, r.st.DB(), ben.ID)
+	require.NoError(t, err)
+	require.Equal(t, "Since May it is 7 euro. (from Answers.md)", e.Proposal)
+	require.NotEmpty(t, e.Found)
+	for _, c := range e.Found {
+		require.NotContains(t, c.Quote, "5 euro")
+	}
+}
