@@ -60,11 +60,11 @@ func registrationOf(c *config.Config) (map[string]any, error) {
 	return content, nil
 }
 
-// differences returns the keys of the wanted registration that are missing or different in the existing one, has. Additional keys of has do not count.
-func differences(want, has map[string]any) []string {
+// differences returns the keys of the wanted registration that are missing or different in the existing one. Additional keys of the existing one do not count.
+func differences(want, existing map[string]any) []string {
 	var keys []string
 	for _, key := range slices.Sorted(maps.Keys(want)) {
-		if !reflect.DeepEqual(want[key], has[key]) {
+		if !reflect.DeepEqual(want[key], existing[key]) {
 			keys = append(keys, key)
 		}
 	}
@@ -126,7 +126,7 @@ func lowerFirst(s string) string {
 // checkRegistrationFile compares the file that multis -g wrote with the configuration.
 func checkRegistrationFile(in *Input, want map[string]any) []Finding {
 	path := in.Paths.Registration
-	has, err := readYAML(path)
+	existing, err := readYAML(path)
 	if errors.Is(err, os.ErrNotExist) || path == "" {
 		return nil // it may have been moved to Synapse
 	}
@@ -134,7 +134,7 @@ func checkRegistrationFile(in *Input, want map[string]any) []Finding {
 		return []Finding{newFinding(RegistrationFile, path, fmt.Sprintf("The registration cannot be read: %v.", err), "multis -g -r "+text.ShellWord(path))}
 	}
 	var found []Finding
-	if keys := differences(want, has); len(keys) > 0 {
+	if keys := differences(want, existing); len(keys) > 0 {
 		found = append(found, newFinding(RegistrationFile, path, fmt.Sprintf("%s is older than config.yaml: %s differ.", path, strings.Join(keys, ", ")), "multis -g -r "+text.ShellWord(path)))
 	}
 	if info, err := os.Stat(path); err == nil && info.Mode().Perm()&0o004 != 0 {
@@ -149,17 +149,17 @@ func checkSynapseFiles(in *Input, want map[string]any) (installed bool, found []
 		return false, nil
 	}
 	for _, path := range in.Synapse.Registrations {
-		has, err := readYAML(path)
+		existing, err := readYAML(path)
 		if err != nil {
 			if errors.Is(err, os.ErrPermission) {
 				return false, nil
 			}
 			continue
 		}
-		if has["id"] != want["id"] && has["as_token"] != want["as_token"] {
+		if existing["id"] != want["id"] && existing["as_token"] != want["as_token"] {
 			continue
 		}
-		keys := differences(want, has)
+		keys := differences(want, existing)
 		if len(keys) == 0 {
 			return true, nil
 		}

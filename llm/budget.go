@@ -146,11 +146,11 @@ func (m budgetedModel) call(ctx context.Context, r Request, worst policy.Settlem
 	return policy.Settlement{Amount: m.Price.Cost(used), In: used.In, Out: used.Out, Cached: used.CacheRead}
 }
 
-// isPlausible reports whether a usage can be right: some providers omit it or send zeros. spoke is true if the answer was not
+// isPlausible reports whether a usage can be right: some providers omit it or send zeros. hasText is true if the answer was not
 // empty.
-func isPlausible(u Usage, spoke bool) bool {
-	const most = 1_000_000_000
-	return u.In > 0 && u.In < most && u.Out >= 0 && u.Out < most && (u.Out > 0 || !spoke) &&
+func isPlausible(u Usage, hasText bool) bool {
+	const maxTokens = 1_000_000_000
+	return u.In > 0 && u.In < maxTokens && u.Out >= 0 && u.Out < maxTokens && (u.Out > 0 || !hasText) &&
 		u.CacheRead >= 0 && u.CacheWrite >= 0 && u.CacheRead <= u.In && u.CacheWrite <= u.In-u.CacheRead
 }
 

@@ -33,9 +33,9 @@ func budgetRows(sp policy.SpendRequest) []budgetRow {
 	return list
 }
 
-func budgetKeys(purses []budgetRow) (names, subjects []string) {
-	for _, p := range purses {
-		names, subjects = append(names, string(p.name)), append(subjects, p.subject)
+func budgetKeys(rows []budgetRow) (names, subjects []string) {
+	for _, r := range rows {
+		names, subjects = append(names, string(r.name)), append(subjects, r.subject)
 	}
 	return names, subjects
 }

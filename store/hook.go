@@ -127,7 +127,7 @@ const hookFailsSQL = "update hooks set failing_since = now() where name = $1 and
 const hookRecoveredSQL = "update hooks set failing_since = null where name = $1 and failing_since is not null"
 
 // SetHookFailing stores whether a hook works, and reports whether that has changed.
-func SetHookFailing(ctx context.Context, tx Tx, hook string, failing bool) (news bool, err error) {
+func SetHookFailing(ctx context.Context, tx Tx, hook string, failing bool) (changed bool, err error) {
 	sql := hookRecoveredSQL
 	if failing {
 		sql = hookFailsSQL
