@@ -259,7 +259,7 @@ func (d *Describer) receivePending(ctx context.Context, room id.RoomID, ids []id
 
 // dropPending deletes the ids of events that waited for the description.
 func (d *Describer) dropPending(ctx context.Context, room id.RoomID, ids []id.EventID) error {
-	return d.inbox.store.InTx(ctx, func(tx store.Tx) error { return store.DropPending(ctx, tx, room, ids) })
+	return d.inbox.store.InTx(ctx, func(tx store.Tx) error { return store.DeletePending(ctx, tx, room, ids) })
 }
 
 // dropWaiting calls the function dropWaiting in a transaction of its own.
@@ -269,10 +269,10 @@ func (d *Describer) dropWaiting(ctx context.Context, room id.RoomID, ids []id.Ev
 
 // dropWaiting deletes the event ids and timeline gaps that waited for a room's description.
 func dropWaiting(ctx context.Context, tx store.Tx, room id.RoomID, ids []id.EventID) error {
-	if err := store.DropGaps(ctx, tx, room); err != nil {
+	if err := store.DeleteGaps(ctx, tx, room); err != nil {
 		return err
 	}
-	return store.DropPending(ctx, tx, room, ids)
+	return store.DeletePending(ctx, tx, room, ids)
 }
 
 // DescribeNewRooms enqueues a Describe job for each of the owner's rooms that is not described yet, and stores the owner's display name in all

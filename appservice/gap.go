@@ -110,7 +110,7 @@ func (d *Describer) fillGaps(ctx context.Context, room id.RoomID) error {
 				return err
 			}
 		}
-		if err := store.DropGap(ctx, db, gap.ID); err != nil {
+		if err := store.DeleteGap(ctx, db, gap.ID); err != nil {
 			return err
 		}
 	}

@@ -67,7 +67,7 @@ func (c *Clock) updateSystemSchedules(ctx context.Context, tx store.Tx, action s
 	for i, s := range own {
 		names[i] = s.Body
 	}
-	if err := store.DropOwnSchedules(ctx, tx, action, names); err != nil {
+	if err := store.DeleteOwnSchedules(ctx, tx, action, names); err != nil {
 		return err
 	}
 	for _, s := range own {

@@ -161,7 +161,7 @@ func (d *Desk) sendProposal(ctx context.Context, tx store.Tx, e store.Escalation
 	if e.Proposal == "" {
 		return "", nil // it was sent, or there is none
 	}
-	if _, err := store.DropProposal(ctx, tx, e.ID); err != nil {
+	if _, err := store.ClearProposal(ctx, tx, e.ID); err != nil {
 		return "", err
 	}
 	return d.send(ctx, tx, e, chat, m, outbox.Message{Text: e.Proposal})

@@ -191,11 +191,11 @@ func MarkWaitingAgain(ctx context.Context, tx Tx, escalation EscalationID, at ti
 	return row.Exec(ctx, tx, "wait again", waitAgainSQL, escalation, at)
 }
 
-const dropProposalSQL = "update escalations set proposal = '' where id = $1 and proposal <> ''"
+const clearProposalSQL = "update escalations set proposal = '' where id = $1 and proposal <> ''"
 
-// DropProposal removes the proposal of an escalation, which is then not sent again. It reports whether there was one.
-func DropProposal(ctx context.Context, tx Tx, escalation EscalationID) (bool, error) {
-	return changedOne(ctx, tx, "drop proposal", dropProposalSQL, escalation)
+// ClearProposal removes the proposal of an escalation, which is then not sent again. It reports whether there was one.
+func ClearProposal(ctx context.Context, tx Tx, escalation EscalationID) (bool, error) {
+	return changedOne(ctx, tx, "drop proposal", clearProposalSQL, escalation)
 }
 
 const setPagedSQL = "update escalations set paged = $2 where id = $1"

@@ -98,7 +98,7 @@ const putWatchedSQL = `insert into watched_files (folder, path, size, modified, 
 	select $1, * from unnest($3::text[], $4::bigint[], $5::timestamptz[], $6::text[]) where exists (select from watched_folders where path = $1 and role = $2)
 	on conflict (folder, path) do update set size = excluded.size, modified = excluded.modified, reader = excluded.reader`
 
-const dropWatchedSQL = "delete from watched_files where folder = $1 and path = any ($2)"
+const deleteWatchedFilesSQL = "delete from watched_files where folder = $1 and path = any ($2)"
 
 // RecordWatchedFiles stores the files of a folder that were read for a role, and removes those that are gone. It does nothing if the
 // folder is not watched any more or its role has changed.
@@ -108,5 +108,5 @@ func RecordWatchedFiles(ctx context.Context, tx Tx, f WatchedFolder, looked []Wa
 	if err != nil || len(gone) == 0 {
 		return err
 	}
-	return row.Exec(ctx, tx, "forget watched files", dropWatchedSQL, f.Path, gone)
+	return row.Exec(ctx, tx, "forget watched files", deleteWatchedFilesSQL, f.Path, gone)
 }

@@ -114,19 +114,19 @@ const emptyRestingOutboxSQL = `with resting as (update outbox o set content = '{
 	files as (delete from outbox_files where outbox_id in (select id from resting))
 	select count(*)::int from resting`
 
-const dropSchedulesSQL = "delete from schedules where id = any ($1) and created_by <> ''"
+const deleteSchedulesSQL = "delete from schedules where id = any ($1) and created_by <> ''"
 
-const dropSummariesSQL = "with gone as (delete from chat_summaries where about && $1 or chat_id = any ($2) returning 1) select count(*)::int from gone"
+const deleteSummariesSQL = "with gone as (delete from chat_summaries where about && $1 or chat_id = any ($2) returning 1) select count(*)::int from gone"
 
 const deleteDialogsSQL = "delete from dialogs where id = any ($1)"
 
-// dropJobsSQL deletes jobs that are over. A job that is not over only loses its errors.
-const dropJobsSQL = `with waiting as (update river.river_job set errors = null where id = any ($1) and finalized_at is null returning id),
+// deleteJobsSQL deletes jobs that are over. A job that is not over only loses its errors.
+const deleteJobsSQL = `with waiting as (update river.river_job set errors = null where id = any ($1) and finalized_at is null returning id),
 	over as (delete from river.river_job where id = any ($1) and finalized_at is not null returning id)
 	select id from waiting union all select id from over`
 
-// dropErrorsSQL deletes the errors of jobs, which may quote what a job worked on. Jobs of other contacts' chats keep theirs.
-const dropErrorsSQL = `update river.river_job j set errors = null where j.errors is not null and not exists (
+// clearJobErrorsSQL deletes the errors of jobs, which may quote what a job worked on. Jobs of other contacts' chats keep theirs.
+const clearJobErrorsSQL = `update river.river_job j set errors = null where j.errors is not null and not exists (
 	select from chats c where c.kind <> 'admin' and c.id <> all (@chats) and c.id not in (select chat_id from messages where id = any (@messages))
 		and c.id = coalesce((j.args->>'chat')::bigint, (select chat_id from messages where id = (j.args->>'message')::bigint),
 			(select chat_id from tasks where id = (j.args->>'task')::bigint), (select chat_id from outbox where id = (j.args->>'out')::uuid)))`
@@ -157,7 +157,7 @@ func Forget(ctx context.Context, tx Tx, d DeletionSet, at time.Time) (DeletionCo
 		sql   string
 		ids   any
 		count *int
-	}{{dropJobsSQL, row.EmptyIfNil(d.Jobs), &f.Entries}, {deleteDialogsSQL, row.EmptyIfNil(d.Dialogs), &f.Entries}, {dropSchedulesSQL, row.EmptyIfNil(d.Schedules), &f.Schedules}} {
+	}{{deleteJobsSQL, row.EmptyIfNil(d.Jobs), &f.Entries}, {deleteDialogsSQL, row.EmptyIfNil(d.Dialogs), &f.Entries}, {deleteSchedulesSQL, row.EmptyIfNil(d.Schedules), &f.Schedules}} {
 		tag, err := tx.Exec(ctx, drop.sql, drop.ids)
 		if err != nil {
 			return f, fmt.Errorf("forget what else there is: %w", err)
@@ -187,10 +187,10 @@ func forget(ctx context.Context, tx Tx, d DeletionSet, e removal) (DeletionCount
 	if err != nil {
 		return f, err
 	}
-	if err := row.Exec(ctx, tx, "forget what jobs failed with", dropErrorsSQL, pgx.NamedArgs{"messages": messages, "chats": row.EmptyIfNil(d.Chats)}); err != nil {
+	if err := row.Exec(ctx, tx, "forget what jobs failed with", clearJobErrorsSQL, pgx.NamedArgs{"messages": messages, "chats": row.EmptyIfNil(d.Chats)}); err != nil {
 		return f, err
 	}
-	if f.Summaries, err = row.Value[int](ctx, tx, "summaries", dropSummariesSQL, messages, row.EmptyIfNil(d.Summaries)); err != nil {
+	if f.Summaries, err = row.Value[int](ctx, tx, "summaries", deleteSummariesSQL, messages, row.EmptyIfNil(d.Summaries)); err != nil {
 		return f, err
 	}
 	if err := index.RemoveMessages(ctx, tx, messages); err != nil {

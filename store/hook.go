@@ -46,7 +46,7 @@ type Delivery struct {
 	DoneAt   *time.Time
 }
 
-const dropHooksSQL = "delete from hooks where not name = any ($1)"
+const deleteOtherHooksSQL = "delete from hooks where not name = any ($1)"
 
 const putHookSQL = `insert into hooks (name, target, events) values ($1, $2, $3)
 	on conflict (name) do update set target = excluded.target, events = excluded.events`
@@ -57,7 +57,7 @@ func ReplaceHooks(ctx context.Context, tx Tx, hooks []Hook) error {
 	for i, h := range hooks {
 		names[i] = h.Name
 	}
-	if err := row.Exec(ctx, tx, "drop hooks", dropHooksSQL, names); err != nil {
+	if err := row.Exec(ctx, tx, "drop hooks", deleteOtherHooksSQL, names); err != nil {
 		return err
 	}
 	for _, h := range hooks {

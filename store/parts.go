@@ -27,7 +27,7 @@ func OutboxFile(ctx context.Context, db DB, out uuid.UUID) ([]byte, error) {
 	return data, nil
 }
 
-const dropFileSQL = "delete from outbox_files where outbox_id = $1"
+const deleteOutboxFileSQL = "delete from outbox_files where outbox_id = $1"
 
 const hasBrokenPartSQL = "select exists (select from outbox where part_of = $1 and seq < $2 and state in ('dropped', 'failed'))"
 

@@ -23,23 +23,23 @@ func Pending(ctx context.Context, db DB, room id.RoomID) ([]id.EventID, error) {
 	return row.Values[id.EventID](ctx, db, "pending events", pendingSQL, room)
 }
 
-const dropOldEventsSQL = `with seen as (delete from seen_events where seen_at < now() - interval '90 days' returning 1),
+const deleteOldEventsSQL = `with seen as (delete from seen_events where seen_at < now() - interval '90 days' returning 1),
 	files as (delete from kept_files where expires_at < now() returning 1),
 	pending as (delete from pending_events where received_at < now() - interval '7 days' returning 1),
 	gaps as (delete from pending_gaps where noted_at < now() - interval '7 days' returning 1)
 	select (select count(*) from seen) + (select count(*) from pending) + (select count(*) from files) + (select count(*) from gaps)`
 
-// DropOldEvents deletes the ids of events that no homeserver sends again, the pending events and gaps of rooms that could not be described
+// DeleteOldEvents deletes the ids of events that no homeserver sends again, the pending events and gaps of rooms that could not be described
 // for a week, and kept files that have expired. It returns their number.
-func DropOldEvents(ctx context.Context, w Writer) (int, error) {
-	return row.Value[int](ctx, w, "drop old event ids", dropOldEventsSQL)
+func DeleteOldEvents(ctx context.Context, w Writer) (int, error) {
+	return row.Value[int](ctx, w, "drop old event ids", deleteOldEventsSQL)
 }
 
-const dropPendingSQL = "delete from pending_events where room_id = $1 and event_id = any($2)"
+const deletePendingSQL = "delete from pending_events where room_id = $1 and event_id = any($2)"
 
-// DropPending deletes pending events that were processed, or whose room is not bridged.
-func DropPending(ctx context.Context, tx Tx, room id.RoomID, events []id.EventID) error {
-	return row.Exec(ctx, tx, "drop pending events", dropPendingSQL, room, events)
+// DeletePending deletes pending events that were processed, or whose room is not bridged.
+func DeletePending(ctx context.Context, tx Tx, room id.RoomID, events []id.EventID) error {
+	return row.Exec(ctx, tx, "drop pending events", deletePendingSQL, room, events)
 }
 
 // Gap is a part of a room's timeline that a limited sync left out and that is to be fetched.
@@ -78,16 +78,16 @@ func ShrinkGap(ctx context.Context, w Writer, gap int64, from string) error {
 	return row.Exec(ctx, w, "shrink a gap", shrinkGapSQL, gap, from)
 }
 
-const dropGapSQL = "delete from pending_gaps where id = $1"
+const deleteGapSQL = "delete from pending_gaps where id = $1"
 
-// DropGap deletes a gap that was fetched.
-func DropGap(ctx context.Context, w Writer, gap int64) error {
-	return row.Exec(ctx, w, "drop a gap", dropGapSQL, gap)
+// DeleteGap deletes a gap that was fetched.
+func DeleteGap(ctx context.Context, w Writer, gap int64) error {
+	return row.Exec(ctx, w, "drop a gap", deleteGapSQL, gap)
 }
 
-const dropGapsSQL = "delete from pending_gaps where room_id = $1"
+const deleteGapsSQL = "delete from pending_gaps where room_id = $1"
 
-// DropGaps deletes the gaps of a room that is not bridged.
-func DropGaps(ctx context.Context, tx Tx, room id.RoomID) error {
-	return row.Exec(ctx, tx, "drop gaps", dropGapsSQL, room)
+// DeleteGaps deletes the gaps of a room that is not bridged.
+func DeleteGaps(ctx context.Context, tx Tx, room id.RoomID) error {
+	return row.Exec(ctx, tx, "drop gaps", deleteGapsSQL, room)
 }

@@ -96,12 +96,12 @@ func WorkOnHold(ctx context.Context, db DB, r policy.Restore) (h OnHold, err err
 }
 
 const (
-	endHoldSQL       = `update settings set value = value || jsonb_build_object('released_at', now()), updated_at = now() where key = $1 and not value ? 'released_at' returning 1`
-	releaseOutboxSQL = `with released as (update outbox set state = 'queued' where state = 'dropped' and code = $1 and created_at < $2 and content <> '{}' returning id, seq) select id from released order by seq`
-	dropFilesSQL     = `delete from outbox_files where outbox_id in (select id from outbox where state = 'dropped' and code = $1)`
-	dropOutboxSQL    = `update outbox set code = $2, reason = $3 where state = 'dropped' and code = $1`
-	dropDraftsSQL    = `update outbox set state = 'dropped', code = $1, reason = $2 where state = 'draft'`
-	dropDeliverySQL  = `update hook_deliveries set state = 'dropped', error = $1, done_at = now() where state = 'queued'`
+	endHoldSQL           = `update settings set value = value || jsonb_build_object('released_at', now()), updated_at = now() where key = $1 and not value ? 'released_at' returning 1`
+	releaseOutboxSQL     = `with released as (update outbox set state = 'queued' where state = 'dropped' and code = $1 and created_at < $2 and content <> '{}' returning id, seq) select id from released order by seq`
+	deleteFilesOnHoldSQL = `delete from outbox_files where outbox_id in (select id from outbox where state = 'dropped' and code = $1)`
+	dropOutboxSQL        = `update outbox set code = $2, reason = $3 where state = 'dropped' and code = $1`
+	dropDraftsSQL        = `update outbox set state = 'dropped', code = $1, reason = $2 where state = 'draft'`
+	dropDeliverySQL      = `update hook_deliveries set state = 'dropped', error = $1, done_at = now() where state = 'queued'`
 )
 
 // EndHold ends the hold of a restored backup. It returns false if it was ended before.
@@ -121,7 +121,7 @@ func DropOnHold(ctx context.Context, tx Tx) error {
 	if err := row.Exec(ctx, tx, "drop drafts", dropDraftsSQL, policy.CodeDraftDropped, policy.CodeDraftDropped.Sentence()); err != nil {
 		return err
 	}
-	if err := row.Exec(ctx, tx, "drop files", dropFilesSQL, policy.CodeRestored); err != nil {
+	if err := row.Exec(ctx, tx, "drop files", deleteFilesOnHoldSQL, policy.CodeRestored); err != nil {
 		return err
 	}
 	if err := row.Exec(ctx, tx, "drop messages", dropOutboxSQL, policy.CodeRestored, policy.CodeRestoreDropped, policy.CodeRestoreDropped.Sentence()); err != nil {
@@ -149,10 +149,10 @@ func RestoreCatchUp(ctx context.Context, db DB, r policy.Restore) (synced, compl
 }
 
 const (
-	moveRoomKeysSQL = "update matrix.crypto_megolm_inbound_session set account_id = $2 where account_id = $1"
-	dropOlmSQL      = "delete from matrix.crypto_olm_session where account_id = $1"
-	dropMegolmSQL   = "delete from matrix.crypto_megolm_outbound_session where account_id = $1"
-	dropAccountSQL  = "delete from matrix.crypto_account where account_id = $1"
+	moveRoomKeysSQL     = "update matrix.crypto_megolm_inbound_session set account_id = $2 where account_id = $1"
+	deleteOlmSQL        = "delete from matrix.crypto_olm_session where account_id = $1"
+	deleteMegolmSQL     = "delete from matrix.crypto_megolm_outbound_session where account_id = $1"
+	deleteOlmAccountSQL = "delete from matrix.crypto_account where account_id = $1"
 )
 
 // MoveRoomKeys gives a new device the room keys that a former one received, and deletes the former device's other keys. from and to are ids of
@@ -161,7 +161,7 @@ func MoveRoomKeys(ctx context.Context, tx Tx, from, to string) error {
 	if err := row.Exec(ctx, tx, "move room keys", moveRoomKeysSQL, from, to); err != nil {
 		return err
 	}
-	for _, sql := range []string{dropOlmSQL, dropMegolmSQL, dropAccountSQL} {
+	for _, sql := range []string{deleteOlmSQL, deleteMegolmSQL, deleteOlmAccountSQL} {
 		if err := row.Exec(ctx, tx, "drop former keys", sql, from); err != nil {
 			return err
 		}

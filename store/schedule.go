@@ -115,11 +115,11 @@ func EnsureSchedule(ctx context.Context, tx Tx, s Schedule) error {
 	})
 }
 
-const dropOwnSchedulesSQL = "delete from schedules where created_by = '' and does = $1 and not body = any ($2)"
+const deleteOwnSchedulesSQL = "delete from schedules where created_by = '' and does = $1 and not body = any ($2)"
 
-// DropOwnSchedules deletes multis' own schedules of an action, except the named ones.
-func DropOwnSchedules(ctx context.Context, tx Tx, does ScheduleAction, but []string) error {
-	return row.Exec(ctx, tx, "drop own schedules", dropOwnSchedulesSQL, does, but)
+// DeleteOwnSchedules deletes multis' own schedules of an action, except the named ones.
+func DeleteOwnSchedules(ctx context.Context, tx Tx, does ScheduleAction, but []string) error {
+	return row.Exec(ctx, tx, "drop own schedules", deleteOwnSchedulesSQL, does, but)
 }
 
 const scheduleByIDSQL = "select " + scheduleColumns + " from schedules s where s.id = $1"

@@ -299,11 +299,11 @@ func OpenTasks(ctx context.Context, db DB) ([]Task, error) {
 	return row.All[Task](ctx, db, "tasks", openTasksSQL, TaskTurn)
 }
 
-const dropTasksSQL = "delete from tasks where coalesce(finished_at, created_at) < now() - interval '30 days'"
+const deleteOldTasksSQL = "delete from tasks where coalesce(finished_at, created_at) < now() - interval '30 days'"
 
 // DeleteOldTasks deletes tasks that ended more than 30 days ago.
 func DeleteOldTasks(ctx context.Context, w Writer) error {
-	return row.Exec(ctx, w, "delete old tasks", dropTasksSQL)
+	return row.Exec(ctx, w, "delete old tasks", deleteOldTasksSQL)
 }
 
 // StepKind says whether a step is a call of a model or of a tool.

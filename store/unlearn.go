@@ -52,9 +52,9 @@ const revalidateNotesSQL = `update notes set valid_to = null, superseded_by = nu
 
 const goneSectionsSQL = `select s.id from note_sections s where 'memory:section:' || s.id = any (@origins)`
 
-const dropSectionsSQL = "delete from note_sections s where 'memory:section:' || s.id = any (@origins)"
+const deleteSectionsSQL = "delete from note_sections s where 'memory:section:' || s.id = any (@origins)"
 
-const dropNotesSQL = "delete from notes where section_id is null and 'memory:note:' || id = any (@origins)"
+const deleteNotesSQL = "delete from notes where section_id is null and 'memory:note:' || id = any (@origins)"
 
 // derivedDeletions counts what was deleted because it was derived from messages: notes, the passages with them, and commitments.
 type derivedDeletions struct {
@@ -90,7 +90,7 @@ func deleteDerivedNotes(ctx context.Context, tx Tx, scope policy.Scope, messages
 
 // deleteNoteDocuments deletes captures and notes written by hand with their passages, and returns the number of passages.
 func deleteNoteDocuments(ctx context.Context, tx Tx, origins []string) (int, error) {
-	for _, sql := range []string{revalidateNotesSQL, dropSectionsSQL, dropNotesSQL} {
+	for _, sql := range []string{revalidateNotesSQL, deleteSectionsSQL, deleteNotesSQL} {
 		if err := row.Exec(ctx, tx, "forget notes", sql, pgx.NamedArgs{"origins": origins}); err != nil {
 			return 0, err
 		}

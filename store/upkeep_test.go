@@ -44,7 +44,7 @@ var (
 		return err
 	})
 	dropOldEvents = func(ctx context.Context, st *store.Store) error {
-		_, err := store.DropOldEvents(ctx, st.Writer())
+		_, err := store.DeleteOldEvents(ctx, st.Writer())
 		return err
 	}
 	dropOldTasks = func(ctx context.Context, st *store.Store) error { return store.DeleteOldTasks(ctx, st.Writer()) }

@@ -96,7 +96,7 @@ func RecordPageCheck(ctx context.Context, tx Tx, w Watch, changed bool) error {
 
 const noteCallSQL = "update watches set checked_at = now(), changed_at = now() where id = $1"
 
-const dropCallsSQL = "delete from watch_calls where watch_id = $1 and at < now() - interval '7 days'"
+const deleteOldCallsSQL = "delete from watch_calls where watch_id = $1 and at < now() - interval '7 days'"
 
 const callSQL = "insert into watch_calls (watch_id, key) values ($1, $2) on conflict do nothing"
 
@@ -106,7 +106,7 @@ func RecordWebhookCall(ctx context.Context, tx Tx, watch WatchID, key string) (f
 	if err := row.Exec(ctx, tx, "note call", noteCallSQL, watch); err != nil || key == "" {
 		return err == nil, err
 	}
-	if err := row.Exec(ctx, tx, "forget old calls", dropCallsSQL, watch); err != nil {
+	if err := row.Exec(ctx, tx, "forget old calls", deleteOldCallsSQL, watch); err != nil {
 		return false, err
 	}
 	tag, err := tx.Exec(ctx, callSQL, watch, key)

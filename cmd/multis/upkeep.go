@@ -35,7 +35,7 @@ func upkeepTasks(a *assistant) []clock.Upkeep {
 			return text, err
 		}},
 		{Name: "events", Summary: "forgets the ids of events that cannot come again", Cron: "20 */6 * * *", Run: func(ctx context.Context) (string, error) {
-			n, err := store.DropOldEvents(ctx, st.Writer())
+			n, err := store.DeleteOldEvents(ctx, st.Writer())
 			return fmt.Sprintf("%d ids forgotten", n), err
 		}},
 		{Name: "tasks", Summary: "forgets what agents did long ago", Cron: "25 */6 * * *", Run: func(ctx context.Context) (string, error) {

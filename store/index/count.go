@@ -25,9 +25,9 @@ const countConfigsSQL = `insert into corpus_configs (role, config, chunks)
 	select r.role, i.config, $2 * count(*) from chunk_index i, lateral (values (i.role), ('*')) r(role) where i.doc_id = any ($1) group by 1, 2
 	on conflict (role, config) do update set chunks = corpus_configs.chunks + excluded.chunks`
 
-const dropEmptyConfigsSQL = "delete from corpus_configs where chunks = 0"
+const deleteEmptyConfigsSQL = "delete from corpus_configs where chunks = 0"
 
-const dropEmptyCorpusSQL = "delete from corpus_stats where chunks = 0 and role <> '*'"
+const deleteEmptyCorpusSQL = "delete from corpus_stats where chunks = 0 and role <> '*'"
 
 const addUncountedSQL = "insert into uncounted (doc_id) values ($1)"
 
@@ -56,23 +56,23 @@ func countDocument(ctx context.Context, tx row.Tx, docID row.DocumentID) error {
 	return row.Exec(ctx, tx, "mark counted roles", countedSQL, bigger)
 }
 
-const dropUncountedSQL = "delete from uncounted where doc_id = any ($1)"
+const deleteUncountedSQL = "delete from uncounted where doc_id = any ($1)"
 
 // uncountDocuments removes documents from the word counts and the corpus sizes.
 func uncountDocuments(ctx context.Context, tx row.Tx, docs ...row.DocumentID) error {
 	if err := row.Exec(ctx, tx, "uncount words", uncountTermsSQL, docs); err != nil {
 		return err
 	}
-	if err := row.Exec(ctx, tx, "drop uncounted documents", dropUncountedSQL, docs); err != nil {
+	if err := row.Exec(ctx, tx, "drop uncounted documents", deleteUncountedSQL, docs); err != nil {
 		return err
 	}
 	if err := addSizes(ctx, tx, docs, -1); err != nil {
 		return err
 	}
-	if err := row.Exec(ctx, tx, "drop unused languages", dropEmptyConfigsSQL); err != nil {
+	if err := row.Exec(ctx, tx, "drop unused languages", deleteEmptyConfigsSQL); err != nil {
 		return err
 	}
-	return row.Exec(ctx, tx, "drop empty roles", dropEmptyCorpusSQL)
+	return row.Exec(ctx, tx, "drop empty roles", deleteEmptyCorpusSQL)
 }
 
 // addSizes adds documents to the corpus sizes. With sign -1 it subtracts them.
