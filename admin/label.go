@@ -74,7 +74,7 @@ func (lb *labelCommands) run(ctx context.Context, _ request, args string) (answe
 	return lb.chats.withChat(ctx, strings.Join(rest, " "), "label", chatPick{Label: prefix + label})
 }
 
-// hasExtraWords reports whether words name no chat, but would without the last ones. Then the owner probably typed a label of several words.
+// hasMoreThanName reports whether the first words name a chat and all of them name none. Then the owner probably typed a label of several words.
 func hasMoreThanName(chats []store.Chat, words []string) bool {
 	for n := len(words); n > 0; n-- {
 		if found, _ := matchChats(chats, strings.Join(words[:n], " ")); len(found) > 0 {

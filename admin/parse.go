@@ -86,7 +86,7 @@ const (
 // emojiVariation is the character that selects the coloured form of an emoji. Only some clients send it.
 const emojiVariation = "\ufe0f"
 
-// parseReaction reads a reaction as a choice. ok is false if it has no such meaning.
+// parseReaction reads a reaction as a choice. It returns false for a reaction that means none.
 func parseReaction(key string) (choice, bool) {
 	switch key = strings.ReplaceAll(key, emojiVariation, ""); key {
 	case "➡", "▶", "⏩":
@@ -108,7 +108,7 @@ func parseReaction(key string) (choice, bool) {
 // maxChoice is the largest number that is a choice. A larger one is more likely a question about a number.
 const maxChoice = 9999
 
-// parseChoice reads a typed text as a choice. ok is false for a longer text, and for a word that no question accepts.
+// parseChoice reads a typed text as a choice. It returns false for a longer text, and for a word that no question accepts.
 func parseChoice(text string) (choice, bool) {
 	text = strings.ToLower(strings.TrimSpace(text))
 	if c, ok := parseReaction(text); ok {

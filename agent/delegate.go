@@ -32,7 +32,8 @@ type assignment struct {
 	continues *store.Task // the task it continues; nil for new work
 }
 
-// assignmentOf reads the assignment from a call of delegate or sessions_send. If it is not possible, refused is the result for the model.
+// assignmentOf reads the assignment from a call of delegate or sessions_send. If the call is invalid or not allowed, refused is the result that tells the
+// model why, else nil.
 func (r *attempt) assignmentOf(ctx context.Context, c tools.Call) (as assignment, refused *tools.Result, err error) {
 	no := func(res tools.Result) (assignment, *tools.Result, error) { return assignment{}, &res, nil }
 	if c.Name == tools.SessionsSendName {

@@ -155,7 +155,7 @@ type EndedCorrection struct {
 	IsAnswered bool // its document answers the question now
 }
 
-// EndedCorrections returns the corrections of sentences that their documents, as public ones, no longer contain.
+// EndedCorrections returns the corrections of sentences that are no longer in their document, or whose document is no longer public.
 func (b *Keeper) EndedCorrections(ctx context.Context) (ended []EndedCorrection, err error) {
 	corrections, err := store.Corrections(ctx, b.Store.DB())
 	if err != nil || len(corrections) == 0 {

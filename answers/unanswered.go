@@ -23,7 +23,7 @@ func (b *Keeper) HasNewAnswers(ctx context.Context, now time.Time) (bool, error)
 }
 
 // NewAnswers returns the answers of people to escalated questions. The state is UnansweredOpen if the owner should be asked about the answer, else
-// UnansweredKnown. Answers that a person may still be writing are left for the next call.
+// UnansweredNotAsked. Answers that a person may still be writing are left for the next call.
 func (b *Keeper) NewAnswers(ctx context.Context, now time.Time) ([]store.UnansweredQuestion, error) {
 	questions, err := store.EscalatedQuestions(ctx, b.Store.DB(), now.Add(-maxAge))
 	if err != nil || len(questions) == 0 {

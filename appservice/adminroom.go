@@ -35,7 +35,7 @@ func (h *Homeserver) MakeAdminRoom(ctx context.Context) error {
 	return h.inviteOperators(ctx, store.OperatorsChat)
 }
 
-// ensureAdminRoom creates the room that marker describes and stores it, unless it exists.
+// makeRoom creates the room that marker describes and stores it, unless it exists.
 func (h *Homeserver) makeRoom(ctx context.Context, marker adminMarker) error {
 	stored := store.AdminChat
 	if marker.ForOperators {

@@ -28,7 +28,8 @@ type batch struct {
 	ownEvents map[id.EventID]bool // events that multis sent
 	// rates holds the rates of the contacts in the batch so far.
 	rates contactRates
-	// history is true for messages from before multis was there: they are stored, but start no work. stored is their number.
+	// history is true for messages from before multis was there: they are stored, but start no work. storedCount is
+	// the number of stored messages.
 	history     bool
 	storedCount int
 	// pending are events of rooms that are not described yet; pendingRooms are their rooms.

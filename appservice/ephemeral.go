@@ -14,8 +14,8 @@ import (
 const (
 	// typingTimeout is how long a typing notification counts. Clients repeat it more often than that.
 	typingTimeout = 10 * time.Second
-	// ownerWatchTimeout is how long a turn waits for the owner to answer, after the owner read the message or began to type.
-	ownerWatchTimeout = 30 * time.Second
+	// ownerActiveTimeout is how long a turn waits for the owner to answer, after the owner read the message or began to type.
+	ownerActiveTimeout = 30 * time.Second
 )
 
 // ReceiveEphemeral stores who is typing and what the owner has read. Ephemeral events may be lost and are never repeated. They only delay
@@ -40,7 +40,7 @@ func (in *Inbox) ReceiveEphemeral(ctx context.Context, signs []*event.Event) err
 		}
 		for _, room := range watched {
 			if chat, ok := chats[room]; ok && in.canAnswer(chat) {
-				if err := store.MarkOwnerActive(ctx, tx, chat.ID, now.Add(ownerWatchTimeout)); err != nil {
+				if err := store.MarkOwnerActive(ctx, tx, chat.ID, now.Add(ownerActiveTimeout)); err != nil {
 					return err
 				}
 			}

@@ -16,7 +16,7 @@ import (
 // reacts in a chat that multis answers, he is looking at the chat, as with a read receipt, but he wrote nothing, so the assistant is not paused.
 func (b *batch) storeReaction(ctx context.Context, e incoming) error {
 	if e.author.IsOwner() && !b.history && b.inbox.canAnswer(*e.chat) {
-		return store.MarkOwnerActive(ctx, b.tx, e.chat.ID, e.at.Add(ownerWatchTimeout))
+		return store.MarkOwnerActive(ctx, b.tx, e.chat.ID, e.at.Add(ownerActiveTimeout))
 	}
 	if e.author == policy.AuthorContact && e.chat.Kind != policy.KindAdmin {
 		c, ok := parseContent[event.ReactionEventContent](ctx, e.Event)

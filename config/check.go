@@ -24,7 +24,7 @@ func (c *Config) check(r *reader) {
 	c.checkCommandHooks(r)
 	c.checkAgents(r)
 	c.checkPolicy(r)
-	c.checkPrograms(r)
+	c.checkExternalAgents(r)
 	c.checkBusiness(r)
 	c.checkLabels(r)
 	if c.Chats.BurstMax < c.Chats.BurstQuiet {
@@ -67,8 +67,8 @@ func (c *Config) checkCommandHooks(r *reader) {
 	}
 }
 
-// checkPrograms rejects external agents that have the settings of a model's agent, or that cannot be run.
-func (c *Config) checkPrograms(r *reader) {
+// checkExternalAgents rejects external agents that have the settings of a model's agent, or that cannot be run.
+func (c *Config) checkExternalAgents(r *reader) {
 	for _, name := range slices.Sorted(maps.Keys(c.Agents)) {
 		a, key := c.Agents[name], "agents."+name
 		prompts := 0

@@ -311,7 +311,7 @@ func filePath(s string) (string, error) {
 	if s == "" || strings.ContainsRune(s, 0) {
 		return "", errors.New("is not a path; write one, absolute or relative")
 	}
-	const maxPath, maxName = 4000, 255 // bytes; those of Linux are 4095 and 255, and multis adds names of files
+	const maxPath, maxName = 4000, 255 // in bytes; Linux allows 4095 and 255, and multis appends names of files to paths
 	isLong := func(name string) bool { return len(name) > maxName }
 	if len(s) > maxPath || slices.ContainsFunc(strings.Split(s, "/"), isLong) {
 		return "", fmt.Errorf("is longer than a path can be; write at most %d bytes, and %d for each name in it", maxPath, maxName)

@@ -39,7 +39,7 @@ type Options struct {
 	OwnRoom bool
 	// ClaimWithin is how long an escalation waits for somebody to claim it before people are notified again. Zero means never.
 	ClaimWithin time.Duration
-	// OwnerPause is how long the assistant stays quiet after a person wrote. Then an answered escalation ends by itself.
+	// OwnerPause is how long the assistant stays quiet after a person wrote. After that time an answered escalation ends by itself.
 	OwnerPause time.Duration
 	// Name is the assistant's name, unless the owner renamed it.
 	Name string

@@ -58,7 +58,7 @@ type Message struct {
 	Role    Role
 	Text    string
 	Images  []Image    // of a user's message
-	Calls   []ToolCall // of an assistant's message. A tool message with the result of each must follow directly.
+	Calls   []ToolCall // the calls in an assistant's message; the tool messages with their results must follow directly
 	CallID  string     // of a tool's message: the ToolCall whose result Text is
 	IsError bool       // of a tool's message: the call failed, and Text says how
 }

@@ -44,7 +44,7 @@ type BriefQuery struct {
 
 	Protocol string
 	Chat     store.ChatID
-	// Room is the room that the brief is for. The model is that of the room, and is paid from the room's budget.
+	// Room is the room that the brief is for. Its model writes the brief, and its budget pays for that.
 	Room store.ChatID
 }
 

@@ -66,7 +66,7 @@ func keepNumber(r rune) rune {
 	return -1
 }
 
-// isPIN reports whether a text is a PIN by its form.
+// isPIN reports whether a text has the form of a PIN.
 func isPIN(s string) bool {
 	return len(s) >= minDigits && len(s) <= maxDigits && strings.Trim(s, "0123456789") == ""
 }

@@ -43,7 +43,7 @@ const (
 	EntryGranted   EntryResult = "granted"   // the message that waited is to be handled
 	EntryWrong     EntryResult = "wrong"     // Left says how many tries are left
 	EntryLocked    EntryResult = "locked"    // the PIN was locked just now
-	EntryNoDigits  EntryResult = "digits"    // it was no PIN by its form, and did not count
+	EntryNotPIN    EntryResult = "digits"    // it was asked for, but what came was no PIN (see isPIN); it did not count as a try
 	EntryStray     EntryResult = "stray"     // it looked like a PIN, and none was asked for
 	EntryCommand   EntryResult = "command"   // digits beside /pin
 	EntryVoice     EntryResult = "voice"     // it was a voice note, in which a PIN may be said
@@ -114,7 +114,7 @@ func (k *Keeper) Intercept(ctx context.Context, tx store.Tx, m Message) (Interce
 	case m.IsVoice: // what is said in it is unknown, or is a transcript by a model
 		return Interception{Withhold: true, Result: EntryVoice, Dialog: d.ID}, nil
 	case form != formPIN || !m.CanEnter || m.At.Before(p.AskedAt.Add(-clockSkew)):
-		return Interception{Withhold: true, Result: EntryNoDigits, Dialog: d.ID}, nil
+		return Interception{Withhold: true, Result: EntryNotPIN, Dialog: d.ID}, nil
 	}
 	news, left, err := k.enter(ctx, tx, d, p, normalize(m.Text))
 	return Interception{Withhold: true, Result: news, Dialog: d.ID, Left: left}, err

@@ -255,7 +255,7 @@ func TestFormsOfAPIN(t *testing.T) {
 	type expected struct{ asked, notAsked pin.Interception }
 	ordinary := pin.Interception{}
 	stray := pin.Interception{Withhold: true, Result: pin.EntryStray}
-	noDigits := pin.Interception{Withhold: true, Result: pin.EntryNoDigits}
+	noDigits := pin.Interception{Withhold: true, Result: pin.EntryNotPIN}
 	command := pin.Interception{Withhold: true, Result: pin.EntryCommand}
 	for text, want := range map[string]expected{
 		"48 29 17":                       {noDigits, stray},
@@ -296,7 +296,7 @@ func TestFormsOfAPIN(t *testing.T) {
 		require.Equal(t, want.notAsked, typeText(t, st, k, pin.Message{Chat: chat, Text: text, At: now, CanEnter: true}), "%.40q, not asked", text)
 		dialog := openQuestion(t, st, chat, pin.Prompt{Stage: pin.StageEnter}, now)
 		got := typeText(t, st, k, pin.Message{Chat: chat, Text: text, At: now, CanEnter: true})
-		if want.asked.Result == pin.EntryNoDigits {
+		if want.asked.Result == pin.EntryNotPIN {
 			want.asked.Dialog = dialog
 		}
 		require.Equal(t, want.asked, got, "%.40q, asked", text)
@@ -305,8 +305,8 @@ func TestFormsOfAPIN(t *testing.T) {
 	require.Zero(t, storetest.Count(t, st, "select failures from pin"), "none of them was judged")
 
 	openQuestion(t, st, chat, pin.Prompt{Stage: pin.StageEnter}, now)
-	require.Equal(t, pin.EntryNoDigits, typeText(t, st, k, pin.Message{Chat: chat, Text: "482917", At: now}).Result, "an edit is not an entry")
-	require.Equal(t, pin.EntryNoDigits, typeText(t, st, k, pin.Message{Chat: chat, Text: "482917", At: now.Add(-time.Hour), CanEnter: true}).Result, "nor what was written before it was asked for")
+	require.Equal(t, pin.EntryNotPIN, typeText(t, st, k, pin.Message{Chat: chat, Text: "482917", At: now}).Result, "an edit is not an entry")
+	require.Equal(t, pin.EntryNotPIN, typeText(t, st, k, pin.Message{Chat: chat, Text: "482917", At: now.Add(-time.Hour), CanEnter: true}).Result, "nor what was written before it was asked for")
 	require.Equal(t, pin.EntryGranted, typeText(t, st, k, pin.Message{Chat: chat, Text: " 482917\n", At: now, CanEnter: true}).Result)
 }
 

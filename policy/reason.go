@@ -94,7 +94,7 @@ const (
 	CodeDraftAnswered Code = "draft_answered"
 	CodeDraftMode     Code = "draft_mode"
 	CodeDraftSource   Code = "draft_source"
-	CodeDraftLate     Code = "draft_late"
+	CodeDraftLate     Code = "draft_late" // it was approved already, and not sent yet
 )
 
 // WithdrawnCodes returns the reasons for which a draft is withdrawn.

@@ -35,8 +35,8 @@ func fileNames(arg string) []string {
 	return names
 }
 
-// Inner returns the commands that a command runs in its turn, as far as its words tell: of "timeout 5 nice curl x" both "nice curl x" and "curl x". Where a
-// program that runs others is not in its simplest form, each of its words may begin such a command.
+// Inner returns the commands that are arguments of a command and that it runs, as far as its words tell: of "timeout 5 nice curl x" both "nice curl x"
+// and "curl x". Where a program that runs others is not in its simplest form, each of its words may begin such a command.
 func Inner(argv []string) [][]string { return inner(argv, 0) }
 
 func inner(argv []string, depth int) (all [][]string) {

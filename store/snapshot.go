@@ -117,7 +117,7 @@ func (s Snapshot) Copy(ctx context.Context, t Table, secrets bool, w io.Writer) 
 	if others, has := nonSecretRows(t); has && !secrets {
 		sql = "copy (select " + t.columns() + " from " + t.String() + " where " + others + ") to stdout"
 	}
-	sum := newSummer()
+	sum := newChecksumWriter()
 	tag, err := s.tx.Conn().PgConn().CopyTo(ctx, io.MultiWriter(w, sum), sql)
 	if err != nil {
 		return Contents{}, fmt.Errorf("read %s: %w", t, err)
@@ -132,7 +132,7 @@ type checksumWriter struct {
 	bytes int64
 }
 
-func newSummer() *checksumWriter { return &checksumWriter{Hash: sha256.New()} }
+func newChecksumWriter() *checksumWriter { return &checksumWriter{Hash: sha256.New()} }
 
 func (s *checksumWriter) Write(p []byte) (int, error) {
 	s.bytes += int64(len(p))
@@ -231,7 +231,7 @@ func (t Table) IsOptional() bool {
 
 // Fill writes rows to a table, in the form in which Snapshot.Copy wrote them.
 func (l Loader) Fill(ctx context.Context, t Table, r io.Reader) (Contents, error) {
-	sum := newSummer()
+	sum := newChecksumWriter()
 	tag, err := l.tx.Conn().PgConn().CopyFrom(ctx, io.TeeReader(r, sum), "copy "+t.String()+" ("+t.columns()+") from stdin")
 	if err != nil {
 		return Contents{}, fmt.Errorf("fill %s: %w", t, err)

@@ -74,7 +74,8 @@ func (p agentProgram) Fingerprint(ctx context.Context) (string, error) {
 	return fingerprint, nil
 }
 
-// command returns the command for a task. The task is an argument or the standard input. It never begins with a dash, so that it is no option.
+// command returns the command for a task. The task is an argument or the standard input. An argument never begins with a dash, so that
+// the program does not read it as an option.
 func (p agentProgram) command(task string) sandbox.Command {
 	if strings.HasPrefix(strings.TrimSpace(task), "-") {
 		task = "Task: " + task

@@ -44,7 +44,7 @@ func (d *demo) steps() []step {
 		{"A homeserver, a bridge and multis come up", d.start},
 		{"New chats are silent: remembered, without a word", d.remember},
 		{"You hand over a price list", d.index},
-		{"You switch one chat to business", d.switchOn},
+		{"You switch one chat to business", d.enableBusiness},
 		{"A question is answered on the contact's side, with its source", d.answer},
 		{"/why explains a reply and a silence", d.why},
 		{"What no document answers is escalated, and your words in its thread go to the contact", d.thread},
@@ -106,7 +106,7 @@ func (d *demo) index(ctx context.Context) error {
 	return nil
 }
 
-func (d *demo) switchOn(ctx context.Context) error {
+func (d *demo) enableBusiness(ctx context.Context) error {
 	_, err := d.command(ctx, "/mode business Ana", "is now business")
 	return err
 }

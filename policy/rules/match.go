@@ -160,7 +160,7 @@ func matchesDomain(pattern, host string) bool {
 	return wantHost == "*" || name == wantHost || strings.HasSuffix(name, "."+wantHost)
 }
 
-// matchesCommand reports whether a pattern of the rule matches a command, or one that it runs in its turn: "curl **" also matches "env curl x". A rule that
+// matchesCommand reports whether a pattern of the rule matches a command, or one that this command runs: "curl **" also matches "env curl x". A rule that
 // allows must match the command itself, because it says nothing about what else is run.
 func (r *Rule) matchesCommand(q Resource) bool {
 	return slices.ContainsFunc(r.Argv, func(words []string) bool {
