@@ -58,14 +58,38 @@ func leakForms(secrets []string) *[]string {
 
 // foldSecret reduces a text to its letters and digits, without case, accents and variants, so that spaces, invisible characters, punctuation and Markdown
 // between the characters of a secret do not hide it. It drops whatever text.Clean removes, so it folds a text and its sent form to the same result.
-func foldSecret(s string) string {
+func foldSecret(s string) string { return secretFolder{}.fold(s) }
+
+// secretFolder folds texts as foldSecret does. It remembers the folded form of each character, which takes long to find.
+type secretFolder map[rune]string
+
+func (f secretFolder) fold(s string) string {
 	var b strings.Builder
 	b.Grow(len(s))
-	for _, r := range norm.NFKD.String(s) {
+	for _, r := range s {
 		switch {
 		case 'a' <= r && r <= 'z', '0' <= r && r <= '9':
-			b.WriteRune(r)
-		case r < utf8.RuneSelf && !unicode.IsLetter(r), text.IsInvisible(r):
+			b.WriteByte(byte(r))
+		case 'A' <= r && r <= 'Z':
+			b.WriteByte(byte(r - 'A' + 'a'))
+		case r >= utf8.RuneSelf:
+			folded, ok := f[r]
+			if !ok {
+				folded = foldSecretRune(r)
+				f[r] = folded
+			}
+			b.WriteString(folded)
+		}
+	}
+	return b.String()
+}
+
+// foldSecretRune returns the letters and digits of which one character consists.
+func foldSecretRune(r rune) string {
+	var b strings.Builder
+	for _, r := range norm.NFKD.String(string(r)) {
+		switch {
+		case text.IsInvisible(r):
 		case unicode.IsDigit(r):
 			b.WriteString(text.Fold(string(r)))
 		case unicode.IsLetter(r) && !unicode.Is(unicode.Lm, r): // a sign such as ʹ or ー hides nothing
@@ -78,15 +102,16 @@ func foldSecret(s string) string {
 // maxUnescape is how often the escapes in a text are replaced, because an escape may itself be escaped.
 const maxUnescape = 5
 
-// LeaksSecret reports whether a text contains a secret of the configuration, even if it is split by spaces, other characters, HTML tags or Markdown
-// links, or encoded in base64 or hexadecimal, or for HTML, JSON or a URL.
+// LeaksSecret reports whether a text contains a secret of the configuration, even if it is split by spaces, other characters, HTML tags, Markdown
+// links or the numbers of a list, or encoded in base64 or hexadecimal, or for HTML, JSON or a URL. It takes time in proportion to the length of the text.
 func LeaksSecret(s string) bool {
 	forms := secretForms.Load()
 	if forms == nil || len(*forms) == 0 || len(s) < minLeakLen {
 		return false
 	}
+	folder := secretFolder{}
 	holds := func(s string) bool {
-		folded := foldSecret(s)
+		folded := folder.fold(s)
 		return slices.ContainsFunc(*forms, func(form string) bool { return strings.Contains(folded, form) })
 	}
 	s = text.Clean(s)
@@ -104,7 +129,7 @@ func LeaksSecret(s string) bool {
 }
 
 // escapes are the prefixes of the two hexadecimal digits of an escaped byte, in URLs, JSON, programs and lists of bytes.
-var escapes = [...]string{"%", `\x`, `\u00`, "0x"} //nolint:gochecknoglobals // a constant, were there constant arrays
+var escapes = [...]string{"%", `\x`, `\u00`, `\U000000`, "0x"} //nolint:gochecknoglobals // a constant, were there constant arrays
 
 // unescape replaces the escapes of URLs, JSON, programs and HTML by the characters that they mean.
 func unescape(s string) string {
@@ -115,8 +140,8 @@ func unescape(s string) string {
 		if c == '%' || c == '\\' || c == '0' {
 			if value, n := escapedByte(s[i:]); n > 0 {
 				c, i = value, i+n-1
-			} else if m := escapedRune.FindStringSubmatch(s[i:min(len(s), i+maxEscape)]); m != nil {
-				value, _ := strconv.ParseInt(m[1]+m[2], 16, 32)
+			} else if m := runeEscape(s[i:]); m != nil {
+				value, _ := strconv.ParseInt(m[1]+m[2]+m[3], 16, 32)
 				b.WriteRune(rune(value))
 				i += len(m[0]) - 1
 				continue
@@ -127,10 +152,18 @@ func unescape(s string) string {
 	return html.UnescapeString(b.String())
 }
 
-// escapedRune is the escape of a character of programs and old URLs: \u200b, \u{200b}, %u200b. It has at most maxEscape bytes.
-var escapedRune = regexp.MustCompile(`^[\\%]u(?:([0-9a-fA-F]{4})|\{([0-9a-fA-F]{1,6})\})`)
+// escapedRune is the escape of a character of programs and old URLs: \u200b, \u{200b}, \U0000200b, %u200b. It has at most maxEscape bytes.
+var escapedRune = regexp.MustCompile(`^(?:[\\%]u(?:([0-9a-fA-F]{4})|\{([0-9a-fA-F]{1,6})\})|\\U00([0-9a-fA-F]{6}))`)
 
 const maxEscape = 10
+
+// runeEscape returns the match of escapedRune at the beginning of s.
+func runeEscape(s string) []string {
+	if len(s) < 2 || s[1]|0x20 != 'u' { // what most texts are
+		return nil
+	}
+	return escapedRune.FindStringSubmatch(s[:min(len(s), maxEscape)])
+}
 
 // escapedByte returns the byte that an escape at the beginning of s means, and the length of the escape; zero if there is none.
 func escapedByte(s string) (value byte, n int) {
@@ -144,73 +177,6 @@ func escapedByte(s string) (value byte, n int) {
 		}
 	}
 	return 0, 0
-}
-
-// The tags of HTML and the links of Markdown, as their definitions have them. Each is found in linear time: none goes on over the beginning of another.
-var (
-	tags  = regexp.MustCompile(`</?[a-zA-Z][a-zA-Z0-9-]*(?:\s+[a-zA-Z_:][\w.:-]*(?:\s*=\s*(?:[^\s"'=<>]+|"[^"]*"|'[^']*'))?)*\s*/?>`)
-	links = regexp.MustCompile(`\](?:\(\s*(?:<[^<>\n]*>|(?:[^\s()\\]|\\.|\((?:[^\s()\\]|\\.)*\))*)(?:\s+(?:"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'))?\s*\)|\[[^\[\]]*\])`)
-)
-
-// visibleTexts returns a text as readers may see it: as it is, without all that looks like markup, and without what is a comment, a tag or a link. A single "<" or
-// "](" may take more away than a reader misses, so that no reading alone is enough.
-func visibleTexts(s string) []string {
-	if !strings.ContainsAny(s, "<]") {
-		return []string{s}
-	}
-	linked := links.ReplaceAllString(s, "")
-	all := []string{s, withoutMarkup(s), linked, tags.ReplaceAllString(linked, "")}
-	if bare := withoutComments(s); bare != s {
-		all = append(all, tags.ReplaceAllString(links.ReplaceAllString(bare, ""), ""))
-	}
-	slices.Sort(all)
-	return slices.Compact(all)
-}
-
-// withoutComments removes HTML comments.
-func withoutComments(s string) string {
-	var b strings.Builder
-	for {
-		before, rest, _ := strings.Cut(s, "<!--")
-		_, after, closed := strings.Cut(rest, "-->")
-		if !closed {
-			return b.String() + s
-		}
-		b.WriteString(before)
-		s = after
-	}
-}
-
-// markup holds the start and the end of each part that a reader of HTML or Markdown does not see: comments, tags, the addresses and labels of links.
-var markup = [...][2]string{{"<!--", "-->"}, {"<", ">"}, {"](", ")"}, {"][", "]"}} //nolint:gochecknoglobals // a constant, were there constant arrays
-
-// withoutMarkup removes HTML comments and tags, and the addresses and labels of Markdown links.
-func withoutMarkup(s string) string {
-	var b strings.Builder
-	var unclosed [len(markup)]bool // kinds of markup whose end does not occur any more
-	for i := 0; i < len(s); i++ {
-		if c := s[i]; c != '<' && c != ']' {
-			b.WriteByte(c)
-			continue
-		}
-		length := 0
-		for k, m := range markup {
-			if unclosed[k] || !strings.HasPrefix(s[i:], m[0]) {
-				continue
-			}
-			if end := strings.Index(s[i+len(m[0]):], m[1]); end >= 0 {
-				length = len(m[0]) + end + len(m[1])
-				break
-			}
-			unclosed[k] = true
-		}
-		if length == 0 {
-			b.WriteByte(s[i])
-			continue
-		}
-		i += length - 1
-	}
-	return b.String()
 }
 
 // HasMask reports whether a text contains the mark that Hide and Redact write in place of a secret.

@@ -3,6 +3,7 @@ package policy
 import (
 	"encoding/base64"
 	"encoding/hex"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -33,6 +34,7 @@ func TestLeaksSecretInAnyEncoding(t *testing.T) { //nolint:paralleltest // what 
 		"[tK9-pq](https://a.b/(x)y).Z7_xw/42mN", "[tK9-pq](<https://a.b/)y>).Z7_xw/42mN", `[tK9-pq](a\)b).Z7_xw/42mN`, `[tK9-pq](x "a) b").Z7_xw/42mN`, `tK9-pq<i title="a>b">.Z7_xw</i>/42mN`,
 		"i <3 tK9-pq<!-- a > b -->.Z7_xw/42mN", `tK9-pq\u200b.Z7_xw/42mN`, `tK9-pq\u{200b}.Z7_xw/42mN`, "tK9-pq%u200b.Z7_xw/42mN", `tK9-pq\u0020.Z7_xw/42mN`, "tK9-pqー.Z7_xw/42mN",
 		"t%252525254b9-pq.Z7_xw/42mN", "tK9-pq&amp;amp;amp;lt;b&amp;amp;amp;gt;.Z7_xw/42mN", "It opens <here: tK9-pq.Z7_xw/42mN", "](" + secret, "a < b, [" + secret + "]",
+		`t\U0000004b9-pq.Z7_xw/42mN`, `tK9-pq\U0000200b.Z7_xw/42mN`, "1. tK9-pq\n2. .Z7_xw\n3. /42mN", "(1) tK9-pq\n\t(2) .Z7_xw/42mN", "> 1) `tK9-pq`\n> 2) `.Z7_xw/42mN`", "10: tK9<b>-pq</b>\n11: .Z7_xw/42mN",
 	} {
 		require.True(t, LeaksSecret(said), said)
 	}
@@ -71,7 +73,11 @@ func FuzzLeaksSecret(f *testing.F) {
 func BenchmarkLeaksSecret(b *testing.B) {
 	SetSecrets([]string{"tK9pqZ7xw42mNvv"})
 	b.Cleanup(func() { SetSecrets(nil) })
-	for name, s := range map[string]string{"message": strings.Repeat("We deliver on Mondays. ", 10), "hostile": strings.Repeat("<a](%41&", 1<<17)} {
+	for name, repeated := range map[string]string{
+		"text": "We deliver on Mondays. ", "markup": "<a](%41&", "long": "\ufdfa<b>%2541](", "attributes": "<a b c='<a b=\"", "links": "](<a b](\"(", "escapes": "%2525252541&amp;amp;amp;lt;\ufdfa",
+		"letters": "\ufe8e<i>ΐ&amp;#x390;각", "lines": "\n 1. (2) <", "quotes": `](a "](b '\"`,
+	} {
+		s := strings.Repeat(repeated, 1<<20/len(repeated))
 		b.Run(name, func(b *testing.B) {
 			b.SetBytes(int64(len(s)))
 			for range b.N {
@@ -79,6 +85,19 @@ func BenchmarkLeaksSecret(b *testing.B) {
 			}
 		})
 	}
+}
+
+// FuzzMarkup checks that tags and links are found as their definitions have them.
+func FuzzMarkup(f *testing.F) {
+	for _, s := range []string{`<a b="x>" c=d e>`, `</b >`, "[x](y(z)\\) 't')", "[x]( <a b> \"\\\"\")", "[x][y][z", "](<a)", "<a b= >", "<a/b>", "](a\n \"b\n\"\n)", "](((a))", "](\\\n)", `<a b="<a b='<a b="`} {
+		f.Add(s)
+	}
+	tags := regexp.MustCompile(`</?[a-zA-Z][a-zA-Z0-9-]*(?:\s+[a-zA-Z_:][\w.:-]*(?:\s*=\s*(?:[^\s"'=<>]+|"[^"]*"|'[^']*'))?)*\s*/?>`)
+	links := regexp.MustCompile(`\](?:\(\s*(?:<[^<>\n]*>|(?:[^\s()\\]|\\.|\((?:[^\s()\\]|\\.)*\))*)(?:\s+(?:"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'))?\s*\)|\[[^\[\]]*\])`)
+	f.Fuzz(func(t *testing.T, s string) {
+		require.Equal(t, tags.ReplaceAllString(s, ""), without(s, '<', tagLen))
+		require.Equal(t, links.ReplaceAllString(s, ""), without(s, ']', linkLen))
+	})
 }
 
 func FuzzLeaksSecretInBase64(f *testing.F) {
