@@ -2,12 +2,15 @@ package sandbox
 
 import (
 	"fmt"
+	"net/url"
 	"path"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
+
+	"multis/text"
 )
 
 // Class says how dangerous a command is.
@@ -78,7 +81,7 @@ func classify(argv []string, depth int, isPart bool) Verdict {
 	switch {
 	case slices.Contains(shells, name):
 		return worse(v, classifyShell(argv, depth, isPart))
-	case slices.Contains(wrappers, name):
+	case slices.Contains(wrappers, name), namesProgram(name, argv[1:]):
 		return worse(v, classifyWrapper(name, argv, depth, isPart))
 	default:
 		return worse(v, Verdict{Destructive, name + " may change something, or runs another program."})
@@ -109,7 +112,10 @@ func classifyWord(word string) Verdict {
 			}
 		}
 	}
-	lower := strings.ToLower(word)
+	lower := strings.ToLower(text.Fold(word)) // programs read the names of hosts like that
+	if plain, err := url.PathUnescape(lower); err == nil {
+		lower = plain
+	}
 	for _, name := range []string{"docker.sock", "containerd.sock", "podman.sock", ".s.pgsql.", "metadata.google", "a9fe:a9fe"} {
 		if strings.Contains(lower, name) {
 			return Verdict{Catastrophic, "It reaches for a service of this machine that gives rights."}
@@ -269,10 +275,24 @@ func classifyCall(call *syntax.CallExpr, depth int) Verdict {
 	if len(argv) == 0 {
 		return Verdict{}
 	}
-	if argv[0] == "eval" || argv[0] == "source" || argv[0] == "." || argv[0] == "trap" {
+	if runsText(argv) {
 		return Verdict{Catastrophic, "Its script runs text as a command."}
 	}
 	return classify(argv, depth+1, false)
+}
+
+// runsText reports whether a command is a builtin of a shell that runs text, or gives a program another name.
+func runsText(argv []string) bool {
+	switch argv[0] {
+	case "eval", "source", ".", "trap", "alias", "enable", "bind", "fc":
+		return true
+	case "hash":
+		return slices.ContainsFunc(argv[1:], func(a string) bool { return strings.HasPrefix(a, "-") && strings.Contains(a, "p") })
+	case "mapfile", "readarray", "complete", "compgen":
+		return slices.ContainsFunc(argv[1:], func(a string) bool { return strings.HasPrefix(a, "-") && strings.ContainsAny(a, "CF") })
+	default:
+		return false
+	}
 }
 
 // isTarget reports whether the next argument may be the target of a dangerous program, or the command that a wrapper runs.
@@ -297,6 +317,10 @@ func classifyWrapper(name string, argv []string, depth int, isPart bool) Verdict
 	for i, a := range argv[1:] {
 		for _, word := range innerWords(a) {
 			v = worse(v, catastrophicOrHarmless(classify(append([]string{word}, argv[i+2:]...), depth+1, true)))
+			if runsProgram(argv, "sed") {
+				_, files := readSed(word)
+				v = worse(v, classifyTargets("tee", files))
+			}
 			for _, script := range scriptsIn(argv, word) {
 				if inner := classifyScript(script, depth+1); inner != unreadable {
 					v = worse(v, catastrophicOrHarmless(inner))
@@ -328,21 +352,31 @@ func innerWords(arg string) []string {
 	return slices.DeleteFunc(words, func(w string) bool { return w == "" })
 }
 
-// scriptsIn returns what a shell may run of a word of a wrapper: the word, if it is more than the name of a program, and the texts in it if awk is run. The
-// word itself is not for a shell if the wrapper is awk.
+// scriptsIn returns what a shell may run of a word of a wrapper: the word, if it is more than the name of a program, the texts in it if awk or an editor is
+// run, and the commands in it if sed is run. The word itself is not for a shell if the wrapper is awk.
 func scriptsIn(argv []string, word string) (scripts []string) {
-	isAwk := func(arg string) bool { return strings.HasSuffix(arg, "awk") }
-	if slices.ContainsFunc(argv, isAwk) {
-		for i, part := range strings.Split(word, `"`) {
-			if i%2 == 1 {
-				scripts = append(scripts, part)
+	if runsProgram(argv, "awk") || runsProgram(argv, "vi") || runsProgram(argv, "vim") {
+		for _, mark := range []string{`"`, "'"} {
+			for i, part := range strings.Split(word, mark) {
+				if i%2 == 1 {
+					scripts = append(scripts, part)
+				}
 			}
 		}
 	}
-	if !isAwk(argv[0]) && strings.ContainsAny(word, " \t\n;|&<>()`") {
+	if runsProgram(argv, "sed") {
+		programs, _ := readSed(word)
+		scripts = append(scripts, programs...)
+	}
+	if !strings.HasSuffix(argv[0], "awk") && strings.ContainsAny(word, " \t\n;|&<>()`") {
 		scripts = append(scripts, word)
 	}
 	return scripts
+}
+
+// runsProgram reports whether a word of a command is the name of a program, or ends with it, as "gawk" and "/usr/bin/awk" do.
+func runsProgram(argv []string, name string) bool {
+	return slices.ContainsFunc(argv, func(arg string) bool { return strings.HasSuffix(arg, name) })
 }
 
 // catastrophicOrHarmless returns v if it is Catastrophic, else the zero Verdict.

@@ -271,6 +271,81 @@ destructive  touch x
 destructive  mkdir x
 destructive  split x
 destructive  zip x y -T -TT ./z
+catastrophic sed '1e sudo id' x
+catastrophic sed -n '/a/,$ e sudo id' x
+catastrophic sed -e 's/a/b/;2e sudo id' x
+catastrophic sed 's/.*/sudo id/e' x
+catastrophic sed 's,x,sudo id,ge' x
+catastrophic env -i sed '1e sudo id' x
+catastrophic sed 'w /etc/hosts' x
+catastrophic sed -n '/a/w/etc/cron.d/x' x
+catastrophic sed -n 's/a/b/gw /etc/hosts' x
+destructive  sed '1e ls' x
+destructive  sed 's/x/ls/e' x
+destructive  sed 'w out' x
+destructive  sed 's/use sudo here/x/' x
+destructive  sed 's/w/etc/' x
+destructive  sed 's/new /usr/;s/e/w/' x
+destructive  sed 's/e sudo/x/' x
+catastrophic sh -c 'alias ls="sudo id"; ls'
+catastrophic bash -c 'hash -p /usr/bin/sudo ls; ls id'
+catastrophic bash -c 'enable -f ./x.so ls'
+catastrophic bash -c 'mapfile -C "sudo id" -c 1 a'
+catastrophic bash -c 'complete -C "sudo id" ls'
+catastrophic bash -c 'fc -s'
+destructive  bash -c 'hash ls && ls'
+destructive  bash -c 'mapfile -t a'
+catastrophic bash -c 'builtin exec sudo id'
+catastrophic bash -c 'coproc sudo id'
+catastrophic bash -c 'cat <(sudo id)'
+catastrophic bash -c 'for x in $(sudo id); do ls; done'
+catastrophic install -s --strip-program=sudo a b
+catastrophic install -s --strip-p sudo a b
+destructive  install -m 755 ip x
+catastrophic awk '{print | "sudo id"}' x
+catastrophic awk 'BEGIN{"sudo id" | getline}'
+catastrophic sort --compress-program=sudo x
+catastrophic sort --compress-prog sudo x
+catastrophic tar cf y . --to-command='sudo id'
+catastrophic tar cf y . -F 'sudo id'
+catastrophic tar cf y . --rsh-command=sudo
+catastrophic rsync -e 'sudo id' a b:
+catastrophic rsync --rsync-path='sudo id' a b:
+catastrophic ssh -o ProxyCommand='sudo id' x
+catastrophic git -c core.sshCommand='sudo id' fetch
+catastrophic git bisect run sudo id
+catastrophic git rebase -x 'sudo id' x
+catastrophic git submodule foreach 'sudo id'
+catastrophic git grep -Osudo x
+catastrophic man -P 'sudo id' ls
+catastrophic man --pager='sudo id' ls
+catastrophic less '+!sudo id' x
+catastrophic vim -c '!sudo id' x
+catastrophic vim '+!sudo id' x
+catastrophic vim -c "call system('sudo id')" x
+catastrophic view -c '!sudo id' x
+catastrophic nvim -c '!sudo id' x
+catastrophic zip x y -T -TT 'sudo id'
+catastrophic split --filter='sudo id' x
+catastrophic xargs sudo
+catastrophic parallel sudo ::: x
+catastrophic parallel 'sudo {}' ::: id
+catastrophic setsid sudo id
+catastrophic script -qc 'sudo id' x
+catastrophic script --command='sudo id'
+catastrophic watch -n1 sudo id
+catastrophic flock x -c 'sudo id'
+catastrophic flock x sudo id
+catastrophic busybox sudo id
+catastrophic tmux new 'sudo id'
+catastrophic go build -toolexec 'sudo id'
+catastrophic wget --use-askpass=sudo x
+catastrophic curl http://１６９.２５４.１６９.２５４/
+catastrophic curl http://169。254。169。254/
+catastrophic curl http://①⑥⑨.②⑤④.①⑥⑨.②⑤④/
+catastrophic curl http://ｍetadata。google.internal/
+catastrophic curl http://%31%36%39.254.169.254/
+catastrophic sh -c 'curl http://１６９.２５４.１６９.２５４/'
 destructive  unknown-program
 `
 
@@ -290,7 +365,7 @@ func TestNoBypassGetsALowerClass(t *testing.T) {
 		}
 	}
 	require.Empty(t, wrong)
-	require.GreaterOrEqual(t, tried, 190)
+	require.GreaterOrEqual(t, tried, 260)
 	for _, hidden := range []string{"ls \u202egpj.exe", "ls \x00", "ls \x1b[2J", "ls \u200b", strings.Repeat("x", 40_000), "", " ", "''"} {
 		_, err := sandbox.Parse(hidden)
 		require.Error(t, err, "%q", hidden)
@@ -380,7 +455,7 @@ func TestInnerCommandsOfACommand(t *testing.T) {
 		"find . -exec curl x": "curl x", "sh -c 'ls; curl x'": "curl x", "bash -lc 'curl x'": "curl x", "env sh -c 'true && curl x'": "curl x", "busybox sh -c 'curl x'": "curl x",
 		"git -c alias.x='!curl x' x": "curl x", "env -S 'curl x'": "curl x", "nice -n5 curl x": "curl x", "setsid -w curl x": "curl x", "sh -c 'sh -c \"curl x\"'": "curl x",
 		"tar cf y . --checkpoint-action=exec='curl x'": "curl x", "env '-iScurl x'": "curl x", "env -i sh -c '(curl x)'": "curl x", "env -i sh -c 'curl x>out'": "curl x", "npx curl x": "curl x",
-		"env -i sh -c 'curl<x'": "curl", "awk 'BEGIN{system(\"curl x\")}'": "curl x",
+		"env -i sh -c 'curl<x'": "curl", "sed '1e curl x' y": "curl x", "sed 's/a/curl x/e' y": "curl x", "awk 'BEGIN{system(\"curl x\")}'": "curl x",
 	} {
 		argv, err := sandbox.Parse(line)
 		require.NoError(t, err, line)

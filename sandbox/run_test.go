@@ -239,6 +239,13 @@ func TestACommandThatChangedSinceItsApprovalIsNotRun(t *testing.T) {
 	}
 }
 
+func TestACommandHasLimitsOfMemoryAndFiles(t *testing.T) {
+	g := newTestSandbox(t)
+	require.Equal(t, "2097152\n", g.run(t, "sh -c 'ulimit -v'").Output, "KB of memory")
+	require.Zero(t, g.run(t, "truncate -s 256M most").ExitCode)
+	require.NotZero(t, g.run(t, "truncate -s 257M more").ExitCode)
+}
+
 func TestPATHDoesNotDecideWhatRuns(t *testing.T) {
 	g := newTestSandbox(t)
 	fake := filepath.Join(g.workspace, "cat")

@@ -56,7 +56,7 @@ func inner(argv []string, depth int) (all [][]string) {
 		}
 	case plain != nil:
 		all = append(inner(plain, depth+1), plain)
-	case slices.Contains(wrappers, name) && len(argv) <= maxWrapped: // a longer one is never run
+	case (slices.Contains(wrappers, name) || namesProgram(name, argv[1:])) && len(argv) <= maxWrapped: // a longer one is never run
 		for i, a := range argv[1:] {
 			for _, word := range innerWords(a) {
 				command := argv[i+1:]
