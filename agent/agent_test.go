@@ -242,7 +242,11 @@ func TestAnEscalatedChatNotifiesOnceHoweverOftenAPersonIsAskedFor(t *testing.T) 
 	require.Contains(t, b.messageByID(last).Reason, "message 19 since then")
 
 	require.NoError(t, b.store.InTx(context.Background(), func(tx store.Tx) error {
-		_, err := store.CloseEscalation(context.Background(), tx, b.chat.ID, time.Now())
+		e, err := store.EscalationOfChat(context.Background(), tx, b.chat.ID)
+		if err != nil {
+			return err
+		}
+		_, err = store.ResolveEscalation(context.Background(), tx, e.ID, "")
 		return err
 	}))
 	b.storeContactMessage("human please", policy.ActionEscalate)

@@ -46,8 +46,8 @@ func TestEachChangeOfARowWritesItsEntry(t *testing.T) {
 		"a chat that is switched": {chat + "; update chats set mode = 'business'; update chats set mode = 'business', name = 'Ana'; update chats set mode = null, delivery = 'draft'", []string{
 			"mode system mode business ", "mode system mode default ", "mode system delivery draft ",
 		}},
-		"an escalation": {chat + "; insert into escalations (chat_id, message_id, why) values (1, 2, 'refund'); update escalations set closed_at = now(); update escalations set told = true", []string{
-			"escalation system  opened ", "escalation system  closed ",
+		"an escalation": {chat + "; insert into escalations (chat_id, message_id, why) values (1, 2, 'refund'); update escalations set closed_at = now(); update escalations set told = true; update escalations set closed_at = null", []string{
+			"escalation system  opened ", "escalation system  closed ", "escalation system  reopened ",
 		}},
 		"settings": {`insert into settings (key, value) values ('name', '"Nora"'), ('since', '"s1"'), ('login:files', '"x"'), ('config:budget.day', '2');
 			update settings set value = '"Nina"' where key = 'name'; delete from settings where key in ('name', 'since')`, []string{

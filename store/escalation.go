@@ -205,13 +205,6 @@ func SetPageCount(ctx context.Context, tx Tx, escalation EscalationID, paged int
 	return row.Exec(ctx, tx, "note who was called", setPagedSQL, escalation, paged)
 }
 
-const closeEscalationSQL = "update escalations set closed_at = now() where chat_id = $1 and closed_at is null and opened_at < $2"
-
-// CloseEscalation resolves the escalation of a chat that was opened before a time. It reports whether there was one.
-func CloseEscalation(ctx context.Context, tx Tx, chat ChatID, at time.Time) (bool, error) {
-	return changedOne(ctx, tx, "close escalation", closeEscalationSQL, chat, at)
-}
-
 const resolveEscalationSQL = "update escalations set closed_at = now(), closed_by = $2 where id = $1 and closed_at is null"
 
 // ResolveEscalation closes an escalation. by is empty if it ends by itself. It reports whether it was open.

@@ -99,16 +99,17 @@ create or replace trigger audit_chat after update of mode, delivery, follow_up_d
     when (old.mode is distinct from new.mode or old.delivery is distinct from new.delivery or old.follow_up_days is distinct from new.follow_up_days or old.labels <> new.labels or old.unlabelled <> new.unlabelled)
     execute function audit_chat();
 
--- Records each escalation when it is opened and when it is closed.
+-- Records each escalation when it is opened, closed and reopened.
 create or replace function audit_escalation() returns trigger language plpgsql as $$
 begin
     insert into audit_entries (kind, actor, chat_id, message_id, ref, outcome)
-    values ('escalation', audit_actor(), new.chat_id, new.message_id, new.id, case when new.closed_at is null then 'opened' else 'closed' end);
+    values ('escalation', audit_actor(), new.chat_id, new.message_id, new.id,
+        case when new.closed_at is not null then 'closed' when tg_op = 'UPDATE' then 'reopened' else 'opened' end);
     return null;
 end $$;
 create or replace trigger audit_escalation_insert after insert on escalations for each row execute function audit_escalation();
 create or replace trigger audit_escalation_close after update of closed_at on escalations for each row
-    when (old.closed_at is null and new.closed_at is not null) execute function audit_escalation();
+    when ((old.closed_at is null) <> (new.closed_at is null)) execute function audit_escalation();
 
 -- Records each change of a setting that a person or a device makes. It leaves out settings that multis itself changes often, such as sync
 -- positions.
