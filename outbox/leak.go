@@ -1,7 +1,10 @@
 package outbox
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
+	"errors"
 	"fmt"
 
 	"multis/policy"
@@ -35,6 +38,56 @@ func fileLeaksSecret(ctx context.Context, db store.DB, o store.OutboxMessage, c 
 		return false, err
 	}
 	return file.leaksSecret(), nil
+}
+
+// maskAgain masks in a notice what became a secret of the configuration after it was queued.
+func maskAgain(ctx context.Context, tx store.Tx, o store.OutboxMessage, c content) (store.OutboxMessage, error) {
+	var whole map[string]any
+	if err := json.Unmarshal(o.Content, &whole); err != nil {
+		return o, fmt.Errorf("read event: %w", err)
+	}
+	isMasked := maskStrings(whole)
+	var masked []byte // the file, if it changes
+	if c.FileName != "" {
+		data, err := store.OutboxFile(ctx, tx, o.ID)
+		if err != nil && !errors.Is(err, store.ErrNotFound) {
+			return o, err
+		}
+		file := File{Data: data}
+		if c.Info != nil {
+			file.MIME = c.Info.MIME
+		}
+		if file = file.cleaned(); !bytes.Equal(file.Data, data) {
+			isMasked, masked = true, file.Data
+			if info, ok := whole["info"].(map[string]any); ok {
+				info["size"] = len(masked)
+			}
+		}
+	}
+	if !isMasked {
+		return o, nil
+	}
+	raw, err := json.Marshal(whole)
+	if err != nil {
+		return o, fmt.Errorf("write event: %w", err)
+	}
+	o.Content = raw
+	return o, store.MaskOutboxMessage(ctx, tx, o.ID, raw, masked)
+}
+
+// maskStrings masks the secrets in the values of a JSON object and of those in it. It reports whether there were any.
+func maskStrings(object map[string]any) (isMasked bool) {
+	for key, value := range object {
+		switch v := value.(type) {
+		case string:
+			if hidden := policy.Hide(v); hidden != v {
+				object[key], isMasked = hidden, true
+			}
+		case map[string]any:
+			isMasked = maskStrings(v) || isMasked
+		}
+	}
+	return isMasked
 }
 
 // withoutText returns the message with a mark in place of its text and of its file. It is stored in place of one that leaks a secret.

@@ -89,6 +89,29 @@ func TestASecretThatIsConfiguredLaterStopsAFileThatWaits(t *testing.T) { //nolin
 	}
 }
 
+func TestASecretThatIsConfiguredLaterIsMaskedInANoticeThatWaits(t *testing.T) { //nolint:paralleltest // as above
+	const secret = `canary_K9&x<7>"Qm2*v`
+	edit := Message{Purpose: policy.PurposeNotice, Text: secret, Replaces: "$card"}
+	for name, m := range map[string]Message{
+		"a text": NewNotice(store.Chat{}, "The key is `"+secret+"`.", Quiet), "an edit": edit,
+		"a file's name": {Purpose: policy.PurposeNotice, File: &File{Name: secret + ".txt", MIME: plainText, Data: []byte("x")}},
+		"a file":        {Purpose: policy.PurposeNotice, File: &File{Name: "a.csv", MIME: "text/csv", Data: []byte("key," + secret + "\n")}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := setup(t)
+			t.Cleanup(func() { policy.SetSecrets(nil) })
+			m.Chat = b.admin
+			out, d := b.queue(m)
+			require.True(t, d.Allow, d.Why)
+			require.NotEmpty(t, storetest.ColumnsContaining(t, b.store, "canary_K9"), "it is no secret yet")
+			policy.SetSecrets([]string{secret})
+			require.NoError(t, b.send(out))
+			require.Len(t, b.sender.sent, 1)
+			require.Empty(t, storetest.ColumnsContaining(t, b.store, "canary_K9"), "the row holds what is sent")
+		})
+	}
+}
+
 func TestANoticeHasNoSecretHoweverItIsWritten(t *testing.T) { //nolint:paralleltest // as above
 	b := setup(t)
 	const secret, short = `canary_K9&x<7>"Qm2*v`, "Xq7-vR"

@@ -68,15 +68,19 @@ func PlainText(markdown string) string {
 func (m Message) cleaned() Message {
 	m.Text, m.HTML = policy.Hide(text.Clean(m.Text)), policy.Hide(text.Clean(m.HTML))
 	if m.File != nil {
-		file := *m.File
-		file.Name = policy.Hide(text.OneLine(file.Name))
-		switch {
-		case file.MIME == plainText:
-			file.Data = []byte(policy.Hide(text.Clean(string(file.Data))))
-		case utf8.Valid(file.Data):
-			file.Data = []byte(policy.Hide(string(file.Data)))
-		}
+		file := m.File.cleaned()
 		m.File = &file
 	}
 	return m
+}
+
+func (f File) cleaned() File {
+	f.Name = policy.Hide(text.OneLine(f.Name))
+	switch {
+	case f.MIME == plainText:
+		f.Data = []byte(policy.Hide(text.Clean(string(f.Data))))
+	case utf8.Valid(f.Data):
+		f.Data = []byte(policy.Hide(string(f.Data)))
+	}
+	return f
 }
