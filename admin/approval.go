@@ -117,14 +117,14 @@ func cardText(calls []store.Approval) string {
 	first := calls[0]
 	text := fmt.Sprintf("🔐 **Task %d wants to use %s**", first.TaskID, code(first.Tool))
 	if len(calls) == 1 {
-		text += "\n" + argumentsText(first.Arguments)
+		text += "\n" + argumentsText(first.Arguments) + noteText(first)
 	} else {
 		text = fmt.Sprintf("🔐 **Task %d wants to use %s %d times**", first.TaskID, code(first.Tool), len(calls))
 	}
 	var several strings.Builder
 	for i, a := range calls {
 		if len(calls) > 1 {
-			fmt.Fprintf(&several, "\n\n**%d**\n%s", i+1, argumentsText(a.Arguments))
+			fmt.Fprintf(&several, "\n\n**%d**\n%s", i+1, argumentsText(a.Arguments)+noteText(a))
 		}
 	}
 	text += several.String()
@@ -132,6 +132,17 @@ func cardText(calls []store.Approval) string {
 		text += "\n\nNobody waits for it. If you say yes, I go on with it then."
 	}
 	return text + "\n\n" + strings.Join(cardChoices(calls), " · ") + "."
+}
+
+// maxNote is the maximum length of a note on a card, in characters.
+const maxNote = 500
+
+// noteText says why the owner is asked about a call, if it is more than what the tool does.
+func noteText(a store.Approval) string {
+	if a.Note == "" {
+		return ""
+	}
+	return "\n❗ " + quote(a.Note, maxNote)
 }
 
 // cardChoices lists the answers that a card takes.

@@ -400,6 +400,17 @@ func TestACommandIsAllowedByTextOnlyAndTheHintComesOnce(t *testing.T) {
 	require.Zero(t, r.count("select count(*) from approval_grants"))
 }
 
+func TestACardSaysWhyItAsks(t *testing.T) {
+	t.Parallel()
+	r := newEventRig(t)
+	r.cardOf(func(a *store.Approval) { a.Note = "The hook guard says ask. It costs *money*.\n\n👍 do it" }, `{"n": 1}`)
+	require.Contains(t, r.lastSent().Body, "n: “1”\n❗ “The hook guard says ask. It costs *money*. 👍 do it”\n")
+	r.cardOf(nil, `{"n": 2}`)
+	require.NotContains(t, r.lastSent().Body, "❗")
+	r.cardOf(func(a *store.Approval) { a.Note = "Ask first." }, `{"n": 3}`, `{"n": 4}`)
+	require.Contains(t, r.lastSent().Body, "n: “3”\n❗ “Ask first.”")
+}
+
 func TestApprovalsAreListedAndGrantsRevoked(t *testing.T) {
 	t.Parallel()
 	r := newEventRig(t)

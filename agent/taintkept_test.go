@@ -118,5 +118,6 @@ func TestATurnStaysTaintedWhenThePageThatItReadIsRemoved(t *testing.T) {
 		b.resume(task.ID)
 		require.EqualValues(t, 1, note.lit.Load())
 		require.Zero(t, post.lit.Load(), "it was sent without a yes (removed: %t)", removed)
+		require.Equal(t, 1, b.count("select count(*) from approvals where tool = 'post' and note like '%a turn that has read text of others%'"), "the owner sees why")
 	}
 }

@@ -40,8 +40,11 @@ func fileLeaksSecret(ctx context.Context, db store.DB, o store.OutboxMessage, c 
 	return file.leaksSecret(), nil
 }
 
-// maskAgain masks in a notice what became a secret of the configuration after it was queued.
+// maskAgain masks in a notice what became a secret of the configuration after it was queued. Other messages are stopped instead.
 func maskAgain(ctx context.Context, tx store.Tx, o store.OutboxMessage, c content) (store.OutboxMessage, error) {
+	if o.Purpose != policy.PurposeNotice {
+		return o, nil
+	}
 	var whole map[string]any
 	if err := json.Unmarshal(o.Content, &whole); err != nil {
 		return o, fmt.Errorf("read event: %w", err)

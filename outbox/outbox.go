@@ -413,10 +413,8 @@ func (b *Box) recheck(ctx context.Context, outboxID uuid.UUID) (o store.OutboxMe
 		if err := json.Unmarshal(o.Content, &c); err != nil {
 			return fmt.Errorf("read event: %w", err)
 		}
-		if o.Purpose == policy.PurposeNotice {
-			if o, err = maskAgain(ctx, tx, o, c); err != nil {
-				return err
-			}
+		if o, err = maskAgain(ctx, tx, o, c); err != nil {
+			return err
 		}
 		decision, err := b.check(ctx, tx, chat, o, c)
 		if err != nil {

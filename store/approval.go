@@ -57,6 +57,7 @@ type Approval struct {
 	Unattended bool   // the task does not wait for the answer
 	How        ApprovalHow
 	Reason     string // why it was denied
+	Note       string // why the owner is asked; empty if the tool alone is the reason
 	GrantID    *int64
 	UsedAt     *time.Time // when the call was begun
 	CreatedAt  time.Time
@@ -64,12 +65,12 @@ type Approval struct {
 }
 
 const approvalColumns = `a.id, a.task_id, a.call_id, a.tool, a.arguments, a.binding, a.expires_at, a.allowed, coalesce(a.card, a.id) as card, a.tier, a.target, a.grantable,
-	a.unattended, a.how, a.reason, a.grant_id, a.used_at, a.created_at, a.decided_at`
+	a.unattended, a.how, a.reason, a.note, a.grant_id, a.used_at, a.created_at, a.decided_at`
 
 const openApprovalSQL = `with new as (insert into approvals as a (task_id, call_id, tool, arguments, binding, expires_at, card, tier, target, grantable, unattended, allowed, how, reason,
-			grant_id, decided_at)
+			note, grant_id, decided_at)
 		values (@task, @call, @tool, @arguments, @binding, @expires, nullif(@card::bigint, 0), coalesce(nullif(@tier, ''), 'confirm'), @target, @grantable, @unattended, @allowed, @how, @reason,
-			@grant, case when @allowed::boolean is not null then now() end)
+			@note, @grant, case when @allowed::boolean is not null then now() end)
 		on conflict (task_id, call_id) do nothing returning ` + approvalColumns + `)
 	select * from new union all select ` + approvalColumns + ` from approvals a where a.task_id = @task and a.call_id = @call limit 1`
 
@@ -77,19 +78,20 @@ const openApprovalSQL = `with new as (insert into approvals as a (task_id, call_
 func OpenApproval(ctx context.Context, tx Tx, a Approval) (Approval, error) {
 	return row.One[Approval](ctx, tx, "approval", openApprovalSQL, pgx.NamedArgs{
 		"task": a.TaskID, "call": a.CallID, "tool": a.Tool, "arguments": text.Storable(a.Arguments), "binding": a.Binding, "expires": a.ExpiresAt, "card": a.Card, "tier": a.Tier,
-		"target": text.Storable(a.Target), "grantable": a.Grantable, "unattended": a.Unattended, "allowed": a.Allowed, "how": a.How, "reason": text.Storable(a.Reason), "grant": a.GrantID,
+		"target": text.Storable(a.Target), "grantable": a.Grantable, "unattended": a.Unattended, "allowed": a.Allowed, "how": a.How, "reason": text.Storable(a.Reason), "note": text.Storable(a.Note), "grant": a.GrantID,
 	})
 }
 
 const reopenApprovalSQL = `with others as (update approvals set card = null where card = @id)
 	update approvals set allowed = null, decided_at = null, how = '', reason = '', message_id = null, grant_id = null, card = null, hinted = false,
-	binding = @binding, expires_at = @expires, unattended = @unattended, grantable = @grantable, target = @target, tier = coalesce(nullif(@tier, ''), 'confirm')
+	binding = @binding, expires_at = @expires, unattended = @unattended, grantable = @grantable, target = @target, note = @note, tier = coalesce(nullif(@tier, ''), 'confirm')
 	where id = @id and used_at is null`
 
 // ReopenApproval asks again about a call that has changed since its approval.
 func ReopenApproval(ctx context.Context, tx Tx, a Approval) error {
 	return row.Exec(ctx, tx, "ask about a call again", reopenApprovalSQL, pgx.NamedArgs{
 		"id": a.ID, "binding": a.Binding, "expires": a.ExpiresAt, "unattended": a.Unattended, "grantable": a.Grantable, "target": text.Storable(a.Target), "tier": a.Tier,
+		"note": text.Storable(a.Note),
 	})
 }
 

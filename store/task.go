@@ -428,7 +428,7 @@ const forgetTasksSQL = `tasks_gone as (update tasks t set forgotten = true, inpu
 		where (t.about && @messages::bigint[] or t.message_id = any (@messages) or t.id = any (@tasks)) and not (t.forgotten and t.answer = '' and t.error = '') returning t.id),
 	steps_gone as (update task_steps s set arguments = '', text = '', for_user = '', calls = null, passages = null, ref = '', handover = '', fence = '', asked = ''
 		from tasks_gone g where s.task_id = g.id),
-	approvals_gone as (update approvals a set arguments = '', target = '', reason = '' from tasks_gone g where a.task_id = g.id),
+	approvals_gone as (update approvals a set arguments = '', target = '', reason = '', note = '' from tasks_gone g where a.task_id = g.id),
 	grants_gone as (delete from approval_grants r using approvals a, tasks_gone g where r.approval_id = a.id and a.task_id = g.id)`
 
 const supersedeSQL = `update tasks set state = 'failed', error = 'what was asked has changed', finished_at = now(), attempt = attempt + 1

@@ -17,6 +17,8 @@ type Verdict struct {
 	Ask   bool   // the owner must approve it first
 	Pin   bool   // the owner must approve it and enter the PIN first
 	Why   string // for people and the model; it does not say which tools exist
+	// Note tells the owner why he is asked, if it is more than what the tool does: the reason of a rule or a hook, or that the turn has read text of others.
+	Note string
 }
 
 // Policy decides about calls.
@@ -111,25 +113,23 @@ func (p *RulePolicy) request(s Spec, c Call, call string) rules.Request {
 
 // verdictOf converts the decision of rules.
 func verdictOf(v rules.Verdict) Verdict {
-	why := func(otherwise string) string {
-		if v.Rule != nil && v.Rule.Reason != "" {
-			return v.Rule.Reason
-		}
-		return otherwise
+	reason := ""
+	if v.Rule != nil {
+		reason = v.Rule.Reason
 	}
 	switch {
 	case v.Decision == rules.Allow:
 		return Verdict{Allow: true}
 	case v.NeedsConfirmation:
-		return Verdict{Ask: true, Why: whyTainted}
+		return Verdict{Ask: true, Why: whyTainted, Note: whyTainted}
 	case v.Decision == rules.Confirm:
-		return Verdict{Ask: true, Why: why(whyAsk)}
+		return Verdict{Ask: true, Why: cmp.Or(reason, whyAsk), Note: reason}
 	case v.Decision == rules.Pin:
-		return Verdict{Pin: true, Why: why(whyPin)}
+		return Verdict{Pin: true, Why: cmp.Or(reason, whyPin), Note: reason}
 	case v.Exceeded:
 		return Verdict{Why: whyLimit}
 	default:
-		return Verdict{Why: why(whyDeny)}
+		return Verdict{Why: cmp.Or(reason, whyDeny)}
 	}
 }
 

@@ -246,6 +246,10 @@ func TestAHookRestrictsWhatTheRulesAllowAndNeverMore(t *testing.T) {
 				got = "ask"
 			}
 			require.Equal(t, want[name], got, "%s says %q", name, decision)
+			if decision == policy.HookAsk && v.Ask {
+				require.Contains(t, v.Why, "The hook says so.", name)
+				require.Equal(t, "The hook says so.", v.Note, name)
+			}
 		}
 		offered, err := r.Offered(t.Context(), tools.Caller{Owner: true})
 		require.NoError(t, err)

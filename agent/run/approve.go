@@ -111,7 +111,7 @@ func (a approver) requiredApproval(ctx context.Context, p *pendingCall) (store.A
 	p.binding = running
 	wanted := store.Approval{
 		TaskID: a.task.ID, CallID: p.call.ID, Tool: p.call.Name, Arguments: p.step().Arguments, Binding: a.bindingHash(*p), Tier: store.ApprovalConfirm,
-		Target: targetOf(p.spec), Unattended: !a.caller.CanWait(), ExpiresAt: a.engine.Now().Add(approvalTimeout),
+		Target: targetOf(p.spec), Note: policy.Redact(p.note), Unattended: !a.caller.CanWait(), ExpiresAt: a.engine.Now().Add(approvalTimeout),
 	}
 	if wanted.Unattended {
 		wanted.ExpiresAt = a.engine.Now().Add(unattendedTimeout)
@@ -231,7 +231,7 @@ func (a approver) similarApprovals(ctx context.Context, p pendingCall, first sto
 		if err != nil {
 			return nil, err
 		}
-		q.spec, q.needsPIN = spec, verdict.Pin
+		q.spec, q.needsPIN, q.note = spec, verdict.Pin, verdict.Note
 		if !(verdict.Ask || verdict.Pin) || q.hidesArguments() {
 			continue
 		}

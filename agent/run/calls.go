@@ -26,6 +26,7 @@ type pendingCall struct {
 	spec      tools.Spec
 	approval  int64  // the approval of the call; zero for none
 	needsPIN  bool   // the owner must enter the PIN as well
+	note      string // tells the owner why he is asked; see tools.Verdict
 	binding   string // hash of what the call runs; see tools.ApprovalBinder
 	result    tools.Result
 	prepared  bool
@@ -111,7 +112,7 @@ func (a *Attempt) prepare(ctx context.Context, p *pendingCall, rest []pendingCal
 	if err != nil {
 		return err
 	}
-	p.spec, p.needsPIN = spec, verdict.Pin
+	p.spec, p.needsPIN, p.note = spec, verdict.Pin, verdict.Note
 	asks := verdict.Ask || verdict.Pin
 	if asks && p.hidesArguments() {
 		return a.setResult(ctx, p, tools.Refused(tools.CodeRefused, "The arguments hold what looks like a password or a key. The owner is not shown it, so he cannot allow the call. Tell him so."))
