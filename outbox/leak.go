@@ -40,11 +40,21 @@ func fileLeaksSecret(ctx context.Context, db store.DB, o store.OutboxMessage, c 
 	return file.leaksSecret(), nil
 }
 
-// maskAgain masks in a notice what became a secret of the configuration after it was queued. Other messages are stopped instead.
-func maskAgain(ctx context.Context, tx store.Tx, o store.OutboxMessage, c content) (store.OutboxMessage, error) {
-	if o.Purpose != policy.PurposeNotice {
-		return o, nil
+// readContent returns a row that is about to be sent, with its content. In a notice it masks what became a secret of the configuration after the notice was
+// queued. Other messages are stopped then.
+func readContent(ctx context.Context, tx store.Tx, o store.OutboxMessage) (store.OutboxMessage, content, error) {
+	var c content
+	err := json.Unmarshal(o.Content, &c)
+	if err != nil {
+		return o, c, fmt.Errorf("read event: %w", err)
 	}
+	if o.Purpose == policy.PurposeNotice {
+		o, err = maskAgain(ctx, tx, o, c)
+	}
+	return o, c, err
+}
+
+func maskAgain(ctx context.Context, tx store.Tx, o store.OutboxMessage, c content) (store.OutboxMessage, error) {
 	var whole map[string]any
 	if err := json.Unmarshal(o.Content, &whole); err != nil {
 		return o, fmt.Errorf("read event: %w", err)

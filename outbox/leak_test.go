@@ -108,6 +108,7 @@ func TestASecretThatIsConfiguredLaterIsMaskedInANoticeThatWaits(t *testing.T) { 
 			require.NoError(t, b.send(out))
 			require.Len(t, b.sender.sent, 1)
 			require.Empty(t, storetest.ColumnsContaining(t, b.store, "canary_K9"), "the row holds what is sent")
+			require.NotContains(t, string(b.sender.content), "canary_K9")
 		})
 	}
 }

@@ -410,10 +410,7 @@ func (b *Box) recheck(ctx context.Context, outboxID uuid.UUID) (o store.OutboxMe
 			return jobs.Snooze(orderWait(b.now().Sub(o.CreatedAt)))
 		}
 		var c content
-		if err := json.Unmarshal(o.Content, &c); err != nil {
-			return fmt.Errorf("read event: %w", err)
-		}
-		if o, err = maskAgain(ctx, tx, o, c); err != nil {
+		if o, c, err = readContent(ctx, tx, o); err != nil {
 			return err
 		}
 		decision, err := b.check(ctx, tx, chat, o, c)

@@ -25,6 +25,7 @@ func TestMain(m *testing.M) { storetest.Main(m) }
 // fakeSender is the network: it records what was put into rooms, and fails as told.
 type fakeSender struct {
 	sent      []id.RoomID
+	content   json.RawMessage // of the last one
 	fail      error
 	before    func() // what happens while a send is under way
 	retracted []id.EventID
@@ -37,7 +38,7 @@ func (w *fakeSender) Send(_ context.Context, o store.OutboxMessage, room id.Room
 	if w.before != nil {
 		w.before()
 	}
-	w.sent = append(w.sent, room)
+	w.sent, w.content = append(w.sent, room), o.Content
 	return id.EventID("$" + o.ID.String()), nil
 }
 

@@ -69,9 +69,9 @@ func (f secretFolder) fold(s string) string {
 	for _, r := range s {
 		switch {
 		case 'a' <= r && r <= 'z', '0' <= r && r <= '9':
-			b.WriteByte(byte(r))
+			b.WriteRune(r)
 		case 'A' <= r && r <= 'Z':
-			b.WriteByte(byte(r - 'A' + 'a'))
+			b.WriteRune(r - 'A' + 'a')
 		case r >= utf8.RuneSelf:
 			folded, ok := f[r]
 			if !ok {
