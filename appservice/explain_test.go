@@ -48,3 +48,20 @@ func TestAWrongInstallationIsToldWithItsFix(t *testing.T) {
 		})
 	}
 }
+
+// Synapse reports this after multis answered, if the timer that it wants to stop has just run off.
+func TestAPingThatCrossesAPushOfSynapseHasReachedUs(t *testing.T) {
+	t.Parallel()
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		w.WriteHeader(http.StatusBadGateway)
+		_, _ = w.Write([]byte(`{"errcode":"M_CONNECTION_FAILED","error":"AlreadyCalled: Tried to cancel an already-called event."}`))
+	}))
+	t.Cleanup(server.Close)
+	access := Access{URL: server.URL, AppserviceID: "multis", Token: "as", Owner: "@you:x", Bot: "@multis:x"}
+	h, err := NewHomeserver(nil, access)
+	require.NoError(t, err)
+	require.NoError(t, h.Ping(t.Context()))
+	_, err = NewInspector(access).Ping(t.Context())
+	require.NoError(t, err)
+}

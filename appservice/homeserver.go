@@ -81,7 +81,7 @@ func (h *Homeserver) Start(ctx context.Context) error {
 func (h *Homeserver) Ping(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()
-	_, err := h.bot.session().AppservicePing(ctx, h.access.AppserviceID, "start")
+	_, err := ping(ctx, h.bot.session().Client, h.access.AppserviceID, "start")
 	if errors.Is(err, mautrix.MBadStatus) && (strings.Contains(err.Error(), "HTTP 401") || strings.Contains(err.Error(), "HTTP 403")) {
 		return fmt.Errorf("the homeserver reaches us with another hs_token: %w; give it the newest registration.yaml and restart Synapse", err)
 	}

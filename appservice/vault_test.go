@@ -2,11 +2,16 @@ package appservice
 
 import (
 	"encoding/json"
+	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
+	"maunium.net/go/mautrix"
+	"maunium.net/go/mautrix/crypto"
+	"maunium.net/go/mautrix/crypto/ssss"
 	"maunium.net/go/mautrix/event"
 
 	"multis/policy"
@@ -88,4 +93,35 @@ func TestAMessageWhoseKeyWasStoredRightBeforeACrashIsRead(t *testing.T) {
 	require.NoError(t, v.retryDecryptable(t.Context()))
 	require.Equal(t, 2, b.jobs("decrypt"))
 	require.Equal(t, 1, b.count("river.river_job where (args->>'message')::bigint = $1", b.message(second).ID))
+}
+
+// The errors are those of the library, for what a homeserver answers about an account without recovery and with another key.
+func TestAFailedVerificationSaysWhatToDo(t *testing.T) {
+	t.Parallel()
+	stored := map[string]any{}
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		_, kind, _ := strings.Cut(r.URL.Path, "/account_data/") // the id of a key may contain a slash
+		data, ok := stored[kind]
+		if !ok {
+			w.WriteHeader(http.StatusNotFound)
+			data = map[string]string{"errcode": "M_NOT_FOUND", "error": "Account data not found"}
+		}
+		_ = json.NewEncoder(w).Encode(data)
+	}))
+	t.Cleanup(server.Close)
+	client, err := mautrix.NewClient(server.URL, "@you:x", "token")
+	require.NoError(t, err)
+	m := &crypto.OlmMachine{SSSS: ssss.NewSSSSMachine(client)}
+	right, err := ssss.NewKey("")
+	require.NoError(t, err)
+	other, err := ssss.NewKey("")
+	require.NoError(t, err)
+	require.ErrorContains(t, explainVerification(m.VerifyWithRecoveryKey(t.Context(), right.RecoveryKey())), "your account has no recovery key yet: set up recovery in your Matrix client")
+
+	stored["m.secret_storage.default_key"] = map[string]string{"key": right.ID}
+	stored["m.secret_storage.key."+right.ID] = right.Metadata
+	for _, wrong := range []string{other.RecoveryKey(), "EsT not a key"} {
+		require.ErrorContains(t, explainVerification(m.VerifyWithRecoveryKey(t.Context(), wrong)), "this is not the recovery key of your account: copy it again")
+	}
 }
