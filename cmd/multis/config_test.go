@@ -302,6 +302,16 @@ func TestAFolderThatOnlyAnotherUserMayWriteToIsFound(t *testing.T) {
 	require.NoDirExists(t, filepath.Join(closed, "documents"), "it is not made")
 }
 
+func TestAFolderOfTheKernelIsRefusedEvenForRoot(t *testing.T) {
+	t.Parallel()
+	for _, folder := range []string{"/proc/documents", "/sys/a/b"} {
+		require.ErrorContains(t, writer{}.checkFolder(folder), "cannot be ", folder)
+	}
+	if os.Geteuid() == 0 {
+		require.ErrorContains(t, writer{}.checkFolder("/proc/documents"), "cannot be made: /proc belongs to the kernel")
+	}
+}
+
 func TestSettingsOverrideTheFileNotTheEnvironment(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "config.yaml")
 	require.NoError(t, os.WriteFile(file, []byte(fmt.Sprintf(serveConfig, "http://127.0.0.1:1", 29399, "")+"budget: {per_day: 3}\n"), 0o600))

@@ -13,6 +13,8 @@ import (
 	"strconv"
 	"syscall"
 
+	"golang.org/x/sys/unix"
+
 	"multis/config"
 	"multis/setup"
 )
@@ -94,6 +96,9 @@ func (w writer) checkFolder(folder string) error {
 	if err != nil {
 		return err
 	}
+	if isOfKernel(nearest) { // where root may do everything and make nothing
+		return fmt.Errorf("cannot be made: %s belongs to the kernel", nearest)
+	}
 	if err := w.may(nearest, mayWrite); err != nil {
 		return fmt.Errorf("cannot be written to: %s: %w", nearest, err)
 	}
@@ -117,6 +122,15 @@ func (w writer) checkReadable(folder string) error {
 		}
 	}
 	return nil
+}
+
+// isOfKernel reports whether a folder is in /proc, /sys or another file system without files of programs.
+func isOfKernel(folder string) bool {
+	var system unix.Statfs_t
+	if err := unix.Statfs(folder, &system); err != nil {
+		return false
+	}
+	return slices.Contains([]int64{unix.PROC_SUPER_MAGIC, unix.SYSFS_MAGIC, unix.CGROUP_SUPER_MAGIC, unix.CGROUP2_SUPER_MAGIC}, int64(system.Type))
 }
 
 // nearestFolder returns the folder, or the nearest one above it that exists.
