@@ -193,6 +193,8 @@ func TestASynapseInAContainerIsFoundThroughItsProcess(t *testing.T) {
 		`sed -i '1c\app_service_config_files: [/data/whatsapp.yaml, /data/multis-registration.yaml]' /srv/synapse/homeserver.yaml`,
 		"docker restart " + id[:12],
 	}, []string{lines[0], strings.Replace(lines[1], "2c", "1c", 1), lines[2]})
+	s.User = "synapse"
+	require.Contains(t, m.Steps(s, "/var/lib/multis/registration.yaml", false)[0].Command, "install -m 640 -o synapse /var/lib/")
 }
 
 func TestTheTimeZoneIsThatOfTheMachine(t *testing.T) {
