@@ -114,6 +114,7 @@ func brokenFiles() []breakage {
 			"changed while it runs", ConfigRefused, execSQL(`insert into settings (key, value) values ('config_refused', '{"since": "2026-01-01T00:00:00Z", "why": "config.yaml:3: nonsense: unknown key"}')`),
 			showsOnly, execSQL("delete from settings where key = 'config_refused'"),
 		},
+		{"of two processes", ConfigDiffers, showTwoConfigs, showsOnly, endOtherConfig},
 		{"old registration", RegistrationFile, func(w *world) {
 			w.write(w.paths.Registration, "id: multis\nas_token: older\n")
 		}, "", nil},

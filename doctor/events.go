@@ -57,7 +57,7 @@ func checkEvents(ctx context.Context, in *Input) (Result, string) {
 			last = "the last push at " + in.clockTime(pushed)
 		}
 		r.Findings = append(r.Findings, newFinding(PushLag, "", fmt.Sprintf("Messages come by the sync only: the last one at %s, %s.", in.clockTime(fresh), last),
-			in.restartSynapse()+"   (Synapse stopped pushing; nothing is lost. Then write to multis: the next message shows whether it pushes again)"))
+			in.restartSynapse()+"   (Synapse then pushes what it kept; nothing is lost. If this stays, write to multis: the next message shows whether Synapse pushes again)"))
 	}
 	if !pushed.IsZero() {
 		r.Fact = "last push at " + in.clockTime(pushed)

@@ -68,6 +68,13 @@ func checkConfig(ctx context.Context, in *Input) (Result, string) {
 		return oneFinding(ConfigRefused, fmt.Sprintf("multis keeps the configuration from before %s, because it cannot use the changed one: %s.", in.clockTime(refused.Since), text.OneLine(refused.Why)),
 			"multis config check   (and correct "+file+"; a running multis takes it over within seconds, and forgets this when it starts)"), ""
 	}
+	switch n, err := store.ConfigsInUse(ctx, in.Database.DB()); {
+	case err != nil:
+		return failedCheck(err), ""
+	case n > 1:
+		return oneFinding(ConfigDiffers, fmt.Sprintf("The processes of multis on this database run with %d different configurations.", n),
+			"multis config diff   (on each machine; give them the same config.yaml)"), ""
+	}
 	return r, ""
 }
 

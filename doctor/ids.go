@@ -13,6 +13,7 @@ const (
 	ConfigPermissions ID = "config.permissions"
 	ConfigStart       ID = "config.start"
 	ConfigRefused     ID = "config.refused"
+	ConfigDiffers     ID = "config.differs"
 	DataUnwritable    ID = "data.unwritable"
 	DiskLow           ID = "disk.low"
 	ClockSkew         ID = "clock.skew"
@@ -102,7 +103,7 @@ type kind struct {
 }
 
 var kinds = map[ID]kind{
-	CheckFailed: {Warning, false}, ConfigMissing: {Error, false}, ConfigInvalid: {Error, false}, ConfigPermissions: {Error, true}, ConfigStart: {Error, false}, ConfigRefused: {Error, false}, DataUnwritable: {Error, false}, DiskLow: {Error, false},
+	CheckFailed: {Warning, false}, ConfigMissing: {Error, false}, ConfigInvalid: {Error, false}, ConfigPermissions: {Error, true}, ConfigStart: {Error, false}, ConfigRefused: {Error, false}, ConfigDiffers: {Warning, false}, DataUnwritable: {Error, false}, DiskLow: {Error, false},
 	ClockSkew: {Warning, false},
 
 	HomeserverUnreachable: {Error, false}, HomeserverNotMatrix: {Error, false}, HomeserverDomain: {Error, false}, HomeserverMAS: {Error, false},

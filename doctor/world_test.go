@@ -37,7 +37,25 @@ type world struct {
 	paths      Paths
 	named      string // a file that names the registrations that Synapse is told of
 	homeserver *homeserver
-	programs   error // why multis cannot start its own Postgres
+	programs   error       // why multis cannot start its own Postgres
+	other      *store.Lock // of another process
+}
+
+// showTwoConfigs starts two processes whose configurations differ; w.other is the second.
+func showTwoConfigs(w *world) {
+	start := func(n int, fingerprint string) *store.Lock {
+		lock, ok, err := w.st.TryLock(w.t.Context(), store.LockClient, n)
+		require.NoError(w.t, err)
+		require.True(w.t, ok)
+		w.t.Cleanup(func() { lock.Release(context.Background()) })
+		require.NoError(w.t, lock.ShowConfig(w.t.Context(), fingerprint, "1.2 (commit abc)"))
+		return lock
+	}
+	start(1, "aaaa")
+	same := start(2, "aaaa")
+	require.NoError(w.t, same.ShowConfig(w.t.Context(), "bbbb", "1.3"))
+	require.Empty(w.t, w.findingIDs(), "another version has other keys")
+	w.other = start(3, "bbbb")
 }
 
 const minimalYAML = `homeserver:
@@ -81,6 +99,15 @@ func newWorld(t *testing.T) *world {
 	w.exec(`insert into settings (key, value) values ('pushed_at', to_jsonb(now())), ('welcomed', 'true')`)
 	w.message("fresh", "@ana:example.org", "contact")
 	return w
+}
+
+// endOtherConfig ends the second process and waits until Postgres has noticed that.
+func endOtherConfig(w *world) {
+	w.other.Release(w.t.Context())
+	require.Eventually(w.t, func() bool {
+		n, err := store.ConfigsInUse(w.t.Context(), w.st.DB())
+		return err == nil && n == 1
+	}, time.Minute, 10*time.Millisecond)
 }
 
 // register gives Synapse the registration of the present configuration.

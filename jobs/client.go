@@ -19,6 +19,8 @@ type client struct {
 	id     string
 	// indexMessages makes watch enqueue the indexing of messages.
 	indexMessages bool
+	// fingerprint and version are what ShowConfig showed; empty before.
+	fingerprint, version string
 }
 
 const (
@@ -49,7 +51,10 @@ func (c *client) takeLock(ctx context.Context) (bool, error) {
 		return false, err
 	}
 	c.lock = lock
-	return true, nil
+	if c.fingerprint == "" {
+		return true, nil
+	}
+	return true, lock.ShowConfig(ctx, c.fingerprint, c.version)
 }
 
 // takeOver makes the jobs of dead processes available again. own includes jobs that an earlier process left under this client's id; it may only

@@ -110,6 +110,12 @@ func NewRunner(ctx context.Context, st *store.Store, h Handlers, log *slog.Logge
 	return &Runner{queue: queue, client: client}, nil
 }
 
+// ShowConfig shows other processes and the doctor with which configuration this process runs.
+func (r *Runner) ShowConfig(ctx context.Context, fingerprint, version string) error {
+	r.client.fingerprint, r.client.version = fingerprint, version
+	return r.client.lock.ShowConfig(ctx, fingerprint, version)
+}
+
 // Run does jobs until ctx ends, and then waits for those that run. The jobs of a dead process are taken over at once.
 func (r *Runner) Run(ctx context.Context) error {
 	defer func() { r.client.lock.Release(ctx) }()

@@ -4,10 +4,13 @@ import (
 	"context"
 	"fmt"
 	"hash/fnv"
+	"strings"
 	"sync"
 	"time"
 
 	"github.com/jackc/pgx/v5"
+
+	"multis/store/row"
 )
 
 // LockClass is what an advisory lock protects. The numbers are arbitrary but fixed.
@@ -67,6 +70,29 @@ func (l *Lock) ListenForJobs(ctx context.Context) error {
 		return fmt.Errorf("listen for jobs: %w", err)
 	}
 	return nil
+}
+
+// ShowConfig names the connection after the configuration of this process, for ConfigsInUse.
+func (l *Lock) ShowConfig(ctx context.Context, fingerprint, version string) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	name := configPrefix + fingerprint + " " + strings.ReplaceAll(version, " ", "_")
+	if _, err := l.conn.Exec(ctx, "select set_config('application_name', $1, false)", name); err != nil {
+		return fmt.Errorf("name the connection: %w", err)
+	}
+	return nil
+}
+
+// configPrefix begins the names of connections that show a configuration.
+const configPrefix = "multis config "
+
+const configsInUseSQL = `select coalesce(max(configs), 0)::int from (
+	select count(distinct split_part(application_name, ' ', 3)) as configs from pg_stat_activity
+	where datname = current_database() and starts_with(application_name, '` + configPrefix + `') group by split_part(application_name, ' ', 4)) of_a_version`
+
+// ConfigsInUse counts the different configurations of the processes that run. Versions are counted by themselves, because another version has other keys.
+func ConfigsInUse(ctx context.Context, db DB) (int, error) {
+	return row.Value[int](ctx, db, "configurations in use", configsInUseSQL)
 }
 
 // Await waits for a notification, but no longer than limit. It returns an error if ctx ends, or if the connection and with it the lock is lost.

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"log/slog"
+	"runtime/debug"
 	"strings"
 
 	"github.com/rs/zerolog"
@@ -277,6 +278,12 @@ func (a *assistant) addRunner(ctx context.Context) (err error) {
 	if a.cfg.Memory.SearchMessages {
 		handlers.IndexMessages = a.memory
 	}
-	a.runner, err = jobs.NewRunner(ctx, a.store, handlers, slog.New(zerolog.NewSlogHandler(zerolog.Ctx(ctx).Level(zerolog.WarnLevel))))
-	return err
+	fingerprint, err := a.cfg.Fingerprint()
+	if err != nil {
+		return err
+	}
+	if a.runner, err = jobs.NewRunner(ctx, a.store, handlers, slog.New(zerolog.NewSlogHandler(zerolog.Ctx(ctx).Level(zerolog.WarnLevel)))); err != nil {
+		return err
+	}
+	return a.runner.ShowConfig(ctx, fingerprint, versionOf(debug.ReadBuildInfo))
 }
