@@ -132,6 +132,45 @@ func TestSystemdRunsAProgramThatNoPackageBrought(t *testing.T) {
 	require.NotContains(t, runOn(t, m, "multis doctor || true"), "✗")
 	isRepairedByPrintedLines(t, m)
 	require.NoError(t, o.ask(t.Context(), question, answer), "after the repairs")
+	isExplainedBySystemd(t, m)
+	require.NoError(t, o.ask(t.Context(), question, answer), "after it was started again")
+}
+
+// isExplainedBySystemd lets multis end because of a folder that its unit makes read-only: the doctor reads why from the unit and from the journal.
+func isExplainedBySystemd(t *testing.T, m *devstack.Machine) {
+	t.Helper()
+	find := func(id doctor.ID) string {
+		var report struct{ Findings []doctor.Finding }
+		require.NoError(t, json.Unmarshal([]byte(runOn(t, m, "multis doctor --json 2>/dev/null || true")), &report))
+		for _, f := range report.Findings {
+			if f.ID == id {
+				return f.Message + " fix: " + f.Fix
+			}
+		}
+		return ""
+	}
+	require.Contains(t, runOn(t, m, "multis config set documents.folder /srv/docs 2>&1 || true"), "ReadWritePaths=/srv/docs with systemctl edit multis", "as systemctl show says")
+	runOn(t, m, `cp -p /var/lib/multis/config.yaml /root/right.yaml
+		printf 'documents:\n  folder: /srv/docs\n' >> /var/lib/multis/config.yaml
+		systemctl restart multis`)
+	require.NoError(t, awaitLong(t.Context(), "the doctor to name why multis ended", func(context.Context) error {
+		if found := find(doctor.MultisStopped); !strings.Contains(found, "It ended last with: ") || !strings.Contains(found, "/srv/docs") {
+			return errors.New(found)
+		}
+		return nil
+	}))
+	require.Contains(t, find(doctor.ConfigStart), "ReadWritePaths=/srv/docs")
+	runOn(t, m, `systemctl stop multis
+		mkdir -p /srv/docs /etc/systemd/system/multis.service.d && chown multis: /srv/docs
+		printf '[Service]\nReadWritePaths=/srv/docs\n' > /etc/systemd/system/multis.service.d/override.conf
+		systemctl daemon-reload && systemctl restart multis`) // as the fix says, without the editor
+	require.NoError(t, awaitLong(t.Context(), "the folder to be usable", func(context.Context) error {
+		if found := find(doctor.ConfigStart) + find(doctor.MultisStopped); found != "" {
+			return errors.New(found)
+		}
+		return nil
+	}))
+	runOn(t, m, "cp -p /root/right.yaml /var/lib/multis/config.yaml && systemctl restart multis")
 }
 
 // isRepairedByPrintedLines breaks the installation and runs, as root in another folder, the line that multis doctor prints.
