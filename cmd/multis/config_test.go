@@ -389,3 +389,10 @@ func TestSettingAKeyIsRefusedWhereTheResultIsInvalid(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, string(before), string(after))
 }
+
+func TestARunningProcessShowsWhichConfigurationItHas(t *testing.T) {
+	t.Parallel()
+	n, err := store.ConfigsInUse(t.Context(), startServe(t, 1).db.DB())
+	require.NoError(t, err)
+	require.Equal(t, 1, n)
+}
