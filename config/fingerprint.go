@@ -17,7 +17,7 @@ func (c *Config) Fingerprint() (string, error) {
 	for _, path := range []*string{&same.Backup.Folder, &same.Documents.Folder, &same.Skills.Folder, &same.Tasks.Folder, &same.Memory.CaptureSkill, &same.Policy.File} {
 		*path = ""
 	}
-	text, err := json.Marshal(&same) // maps in the order of their keys, secrets as "…"
+	text, err := json.Marshal(&same) //nolint:musttag // nobody reads it: maps are in the order of their keys, secrets are "…"
 	if err != nil {
 		return "", fmt.Errorf("fingerprint of the configuration: %w", err)
 	}

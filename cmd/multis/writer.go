@@ -130,7 +130,7 @@ func isOfKernel(folder string) bool {
 	if err := unix.Statfs(folder, &system); err != nil {
 		return false
 	}
-	return slices.Contains([]int64{unix.PROC_SUPER_MAGIC, unix.SYSFS_MAGIC, unix.CGROUP_SUPER_MAGIC, unix.CGROUP2_SUPER_MAGIC}, int64(system.Type))
+	return slices.Contains([]int64{unix.PROC_SUPER_MAGIC, unix.SYSFS_MAGIC, unix.CGROUP_SUPER_MAGIC, unix.CGROUP2_SUPER_MAGIC}, system.Type)
 }
 
 // nearestFolder returns the folder, or the nearest one above it that exists.
