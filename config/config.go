@@ -388,8 +388,11 @@ func (c *Config) BotID() id.UserID {
 	return id.NewUserID(c.Appservice.Bot.Username, c.Homeserver.Domain)
 }
 
-// complete sets the values that are derived from other keys, and resolves relative paths. dir is the folder of the file.
+// complete sets the values that are derived from other keys, and makes paths absolute. dir is the folder of the file.
 func (c *Config) complete(dir string) {
+	if absolute, err := filepath.Abs(dir); err == nil { // rules and the sandbox compare absolute paths
+		dir = absolute
+	}
 	if c.Appservice.Address == "" {
 		c.Appservice.Address = fmt.Sprintf("http://127.0.0.1:%d", c.Appservice.Port)
 	}

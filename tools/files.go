@@ -70,12 +70,19 @@ func (c Caller) resourceOf(name string, below bool) rules.Resource {
 		return rules.Resource{}
 	}
 	defer at.root.Close()
-	full := filepath.Join(at.root.Name(), filepath.FromSlash(at.path))
-	full = resolvePath(full)
+	return rules.Resource{Paths: pathsOf(filepath.Join(at.root.Name(), filepath.FromSlash(at.path)), below)}
+}
+
+// pathsOf returns the names of a file that rules may have: the first has all links resolved, the second is the path as written, if it is another one. If
+// below is true, they stand for everything in that folder.
+func pathsOf(full string, below bool) []string {
+	paths := slices.Compact([]string{resolvePath(full), filepath.Clean(full)})
 	if below {
-		full += "/"
+		for i := range paths {
+			paths[i] += "/"
+		}
 	}
-	return rules.Resource{Paths: []string{full}}
+	return paths
 }
 
 // resolvePath resolves the symbolic links in a path. Parts of the path that do not exist stay as they are.

@@ -13,6 +13,7 @@ import (
 
 	"multis/knowledge"
 	"multis/policy"
+	"multis/policy/rules"
 	"multis/store"
 	"multis/tools"
 )
@@ -104,6 +105,34 @@ func TestAPipeInAFolderHoldsNothingUp(t *testing.T) {
 			require.Equal(t, "pipe.txt is no plain file", res.ForLLM)
 		case <-time.After(30 * time.Second):
 			require.Fail(t, "it waits for a pipe")
+		}
+	}
+}
+
+func TestARuleAboutAPathMatchesThePathAsWrittenAndResolved(t *testing.T) {
+	t.Parallel()
+	top, err := filepath.EvalSymlinks(t.TempDir())
+	require.NoError(t, err)
+	require.NoError(t, os.MkdirAll(filepath.Join(top, "disk/private"), 0o700))
+	require.NoError(t, os.WriteFile(filepath.Join(top, "disk/private/key.txt"), []byte("480"), 0o600))
+	require.NoError(t, os.Symlink("disk", filepath.Join(top, "work")))
+	all := []tools.Tool{tools.ReadFile{}, tools.GrepFiles{}, tools.WriteFile{}, tools.ReadPath{}}
+	for _, denied := range []string{"work", "disk"} {
+		parsed, err := rules.Parse("own.yaml", []byte("rules:\n  - {path: "+filepath.Join(top, denied, "private/**")+", decision: deny, reason: Private.}\n"))
+		require.NoError(t, err)
+		set, err := rules.New(parsed, rules.Vocabulary{})
+		require.NoError(t, err)
+		registry := tools.NewRegistry(tools.NewRulePolicy(set, time.UTC, nil), all...)
+		file := map[string]any{"path": "private/key.txt"}
+		for name, args := range map[string]map[string]any{
+			"read_file": file, "write_file": {"path": "private/key.txt", "content": "x"}, "grep_files": {"pattern": "480", "path": "private"}, "read": {"path": filepath.Join(top, "work/private/key.txt")},
+		} {
+			raw, err := json.Marshal(args)
+			require.NoError(t, err)
+			caller := tools.Caller{Owner: true, Surface: rules.SurfaceOwner, Workspace: filepath.Join(top, "work"), Typed: true}
+			_, v, err := registry.Judge(t.Context(), tools.Call{Name: name, Args: raw, Caller: caller})
+			require.NoError(t, err)
+			require.Equal(t, tools.Verdict{Why: "Private."}, v, "%s with a rule about %s", name, denied)
 		}
 	}
 }

@@ -33,13 +33,13 @@ func (ReadPath) Spec() Spec {
 	return Spec{Name: "read", Description: readText, Schema: Schema[readPathArgs](), Tier: Pin, Class: rules.ClassFiles, Kinds: rules.Kinds{Paths: true}, TypedOnly: true}
 }
 
-// ResourceOf returns the file with all links resolved.
+// ResourceOf returns the file, first with all links resolved.
 func (ReadPath) ResourceOf(c Call) rules.Resource {
 	args, err := Decode[readPathArgs](c)
 	if err != nil {
 		return rules.Resource{}
 	}
-	return rules.Resource{Paths: []string{resolve(args.Path)}}
+	return rules.Resource{Paths: pathsOf(args.Path, false)}
 }
 
 // Refusal returns why a file is never read, whatever rules say.

@@ -115,7 +115,7 @@ func (h *host) Resolve(ctx context.Context, typed admin.HostRequest) (string, er
 		return "", err
 	case !verdict.Allow && !verdict.Ask && !verdict.Pin:
 		return "", fmt.Errorf("not read: %s", verdict.Why)
-	case len(spec.Resource.Paths) != 1:
+	case len(spec.Resource.Paths) == 0:
 		return "", errors.New("not read: which file?")
 	default:
 		return spec.Resource.Paths[0], nil

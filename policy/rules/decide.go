@@ -40,7 +40,7 @@ func (s *Set) Explain(q Request) (Verdict, []Check) {
 
 // decide decides about each path and domain of a request separately, and returns the strictest verdict.
 func (s *Set) decide(q *Request, record func(Check)) Verdict {
-	if q.Hour < 0 || q.Hour > 23 || indexOf(Surfaces(), q.Surface) < 0 || !q.Class.Valid() || indexOf(Tiers(), q.Tier) < 0 {
+	if q.Hour < 0 || q.Hour > 23 || indexOf(Surfaces(), q.Surface) < 0 || !q.Class.Valid() || indexOf(Tiers(), q.Tier) < 0 || q.Resource.hasRelativePath() {
 		return Verdict{Decision: Deny}
 	}
 	var strictest Verdict

@@ -4,6 +4,8 @@ package rules
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 )
 
@@ -120,13 +122,18 @@ func Tiers() []Tier { return []Tier{TierRead, TierConfirm, TierPin} }
 
 // Resource is what a call acts on. The zero value means nothing that a rule could match.
 type Resource struct {
-	Paths   []string // absolute, with links resolved; with a slash at the end for a folder and everything below it
+	Paths   []string // absolute, with links resolved, and as written; with a slash at the end for a folder and everything below it
 	Domains []string // hosts, each with its port: "example.com:443"
 	Argv    []string // the command to run, with the program first
 	// Inner are the commands that Argv runs, such as "curl x" of "env curl x". Rules that allow do not look at them.
 	Inner [][]string
 	// OwnWords is true if the owner himself wrote what the call acts on, such as the address to read.
 	OwnWords bool
+}
+
+// hasRelativePath reports whether a path is relative, so that no rule about a path would match it.
+func (r Resource) hasRelativePath() bool {
+	return slices.ContainsFunc(r.Paths, func(p string) bool { return !strings.HasPrefix(p, "/") })
 }
 
 // Assistant is the name in rules of the agent that answers when no other is configured.

@@ -287,6 +287,15 @@ func TestExplainSaysWhatDecideDoes(t *testing.T) {
 	}
 }
 
+func TestACallAboutARelativePathIsDenied(t *testing.T) {
+	t.Parallel()
+	s := parseRules(t, `{tool: read_file, decision: allow}`)
+	q := rules.Request{Surface: rules.SurfaceOwner, Tool: "read_file", Class: rules.ClassRead, Tier: rules.TierRead, Resource: rules.Resource{Paths: []string{"/srv/a"}}}
+	require.Equal(t, rules.Allow, s.Decide(q).Decision)
+	q.Resource.Paths = []string{"/srv/a", "srv/a"}
+	require.Equal(t, rules.Deny, s.Decide(q).Decision, "no rule about a path would match it")
+}
+
 func TestEveryCellIsDecidedByARule(t *testing.T) {
 	t.Parallel()
 	for _, s := range []*rules.Set{parseRules(t), parseRules(t, `{tool: remember, decision: allow}`, `{surface: cli, decision: deny}`)} {
