@@ -94,7 +94,7 @@ func (as *approvalCommands) list(ctx context.Context, r request, days int) (answ
 	if len(all) == 0 {
 		lines = []string{"Nothing was asked in the last " + text.Count(days, "day") + ". `/approvals 30` goes back further."}
 	}
-	return answer{text: strings.Join(append(parts, strings.Join(lines, "\n")), "\n\n"), quotes: about}, nil
+	return answer{text: strings.Join(append(parts, lines...), "\n\n"), quotes: about}, nil // else the quote of an approval would take in the next ones
 }
 
 // times says how often something was done.

@@ -388,11 +388,8 @@ func (c *Config) BotID() id.UserID {
 	return id.NewUserID(c.Appservice.Bot.Username, c.Homeserver.Domain)
 }
 
-// complete sets the values that are derived from other keys, and makes paths absolute. dir is the folder of the file.
+// complete sets the values that are derived from other keys, and resolves relative paths. dir is the folder of the file.
 func (c *Config) complete(dir string) {
-	if absolute, err := filepath.Abs(dir); err == nil { // rules and the sandbox compare absolute paths
-		dir = absolute
-	}
 	if c.Appservice.Address == "" {
 		c.Appservice.Address = fmt.Sprintf("http://127.0.0.1:%d", c.Appservice.Port)
 	}
@@ -419,12 +416,12 @@ func (c *Config) complete(dir string) {
 		if a.Workspace == "" {
 			a.Workspace = filepath.Join("agents", name)
 		}
-		a.Workspace = resolvePath(c.Database.DataDir, a.Workspace)
+		a.Workspace = absolutePath(resolvePath(c.Database.DataDir, a.Workspace))
 		if len(a.Command) > 0 && a.Timeout == 0 {
 			a.Timeout = maxProgramTime
 		}
 		for i, path := range a.ReadPaths {
-			a.ReadPaths[i] = resolvePath(dir, path)
+			a.ReadPaths[i] = absolutePath(resolvePath(dir, path))
 		}
 		c.Agents[name] = a
 	}
@@ -432,6 +429,14 @@ func (c *Config) complete(dir string) {
 	if c.Logging.File != "" {
 		c.Logging.File = resolvePath(dir, c.Logging.File)
 	}
+}
+
+// absolutePath returns the path with which rules compare theirs. The name of the configuration, and so what is relative to it, may be relative.
+func absolutePath(path string) string {
+	if absolute, err := filepath.Abs(path); err == nil {
+		return absolute
+	}
+	return path
 }
 
 // resolvePath returns path cleaned. If it is relative, it is relative to dir.

@@ -73,12 +73,10 @@ func TestTheRequiredKeysAreEnough(t *testing.T) {
 	require.Equal(t, NoModel, c.LLM.Model)
 	require.Equal(t, policy.ProfilePersonal, c.Chats.Profile)
 	require.Equal(t, "2.00", c.Budget.PerDay.String())
-	folder, err := filepath.Abs("data")
-	require.NoError(t, err)
-	require.Equal(t, filepath.Join(folder, "documents"), c.Documents.Folder)
+	require.Equal(t, filepath.Join("data", "documents"), c.Documents.Folder)
 }
 
-func TestFoldersAreAbsoluteThoughTheNameOfTheFileIsNot(t *testing.T) {
+func TestFoldersOfAgentsAreAbsoluteWhereTheConfigurationIsNot(t *testing.T) {
 	t.Parallel()
 	c := parse(t, least+"agents: {shop: {read_paths: [prices]}}\n")
 	folder, err := filepath.Abs(".")
@@ -193,8 +191,6 @@ func TestEveryKeyIsRead(t *testing.T) {
 	newYear, err := hours.ParseDays("2027-01-01")
 	require.NoError(t, err)
 	yes := true
-	folder, err := filepath.Abs(".")
-	require.NoError(t, err)
 	require.Equal(t, &Config{
 		Homeserver: Homeserver{Address: "https://matrix.other.org", Domain: "other.org"},
 		Appservice: Appservice{
@@ -283,7 +279,7 @@ func TestEveryKeyIsRead(t *testing.T) {
 		Watches:   WebhookListener{Hostname: "0.0.0.0", Port: 8081, Address: "https://hooks.example.org"},
 		Tools:     Tools{Deny: []string{"remember"}},
 		Policy:    Policy{Rules: []rules.Rule{{File: c.Policy.Rules[0].File, Line: c.Policy.Rules[0].Line, Tools: []string{"fetch_url"}, Decision: rules.Deny}}, File: "testdata/rules.yaml", FileRules: c.Policy.FileRules},
-		Logging:   Logging{Level: zerolog.DebugLevel, Format: FormatJSON, File: filepath.Join(folder, "logs/multis.log")},
+		Logging:   Logging{Level: zerolog.DebugLevel, Format: FormatJSON, File: "logs/multis.log"},
 
 		SecretFiles: []string{"testdata/token"},
 	}, c)

@@ -66,13 +66,13 @@ agents: {sales: {api_key: "file:`+filepath.Join(dir, "key")+`"}}
 func TestAMissingSecretIsAnErrorWithLineAndFix(t *testing.T) {
 	t.Parallel()
 	for value, want := range map[string]string{
-		"env:MISSING":           `config.yaml:10: llm.api_key: names the environment variable MISSING, which is not set; set it where multis is started`,
+		"env:MISSING":           `config.yaml:10: llm.api_key: names the environment variable MISSING, which is not set; set it where multis is started (Environment= or EnvironmentFile= of the service), and in the shell for a command that you type`,
 		"env:EMPTY":             `config.yaml:10: llm.api_key: names the environment variable EMPTY, which is not set; set it`,
 		"env:sk-live-123456789": `config.yaml:10: llm.api_key: has no name of a variable after env:; write it like env:ANTHROPIC_API_KEY`,
 		"env:":                  `config.yaml:10: llm.api_key: has no name of a variable after env:`,
 		"file:/nowhere/at/all":  `config.yaml:10: llm.api_key: is not readable: no such file or directory; write the path of a file that multis may read`,
 		"file:.":                `config.yaml:10: llm.api_key: is not a plain file; write the path of a file with only the secret in it`,
-		"systemd:key":           `config.yaml:10: llm.api_key: names a credential of systemd, and multis was not started with any; add LoadCredential=NAME:/path to the service`,
+		"systemd:key":           `config.yaml:10: llm.api_key: names a credential of systemd, and multis was not started with any; add LoadCredential=NAME:/path to the service, or write file:/path; before a command that you type write CREDENTIALS_DIRECTORY=/run/credentials/multis.service`,
 		"systemd:../key":        `config.yaml:10: llm.api_key: has no name of a credential after systemd:; write it like systemd:as_token`,
 		"systemd:":              `config.yaml:10: llm.api_key: has no name of a credential after systemd:`,
 	} {

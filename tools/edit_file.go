@@ -36,6 +36,15 @@ func (EditFile) ResourceOf(c Call) rules.Resource {
 	return c.resourceOf(args.Path, false)
 }
 
+// Refusal returns why a file is never changed, whoever allows it.
+func (EditFile) Refusal(c Call) string {
+	args, err := Decode[editFileArgs](c)
+	if err != nil {
+		return ""
+	}
+	return c.refusalToWrite(args.Path)
+}
+
 // Run replaces the text.
 func (EditFile) Run(_ context.Context, c Call) (Result, error) {
 	args, err := Decode[editFileArgs](c)

@@ -44,6 +44,15 @@ func (WriteFile) ResourceOf(c Call) rules.Resource {
 	return c.resourceOf(args.Path, false)
 }
 
+// Refusal returns why a file is never written, whoever allows it.
+func (WriteFile) Refusal(c Call) string {
+	args, err := Decode[writeFileArgs](c)
+	if err != nil {
+		return ""
+	}
+	return c.refusalToWrite(args.Path)
+}
+
 // Run writes the file.
 func (WriteFile) Run(_ context.Context, c Call) (Result, error) {
 	args, err := Decode[writeFileArgs](c)
@@ -89,6 +98,19 @@ func (c Caller) locateForWriting(name string) (location, error) {
 		return location{}, errors.New(why)
 	}
 	return at, nil
+}
+
+// refusalToWrite returns why a file of a call is not written; empty if the call is about all files. The owner is not asked about such a call.
+func (c Call) refusalToWrite(name string) string {
+	if c.AnyCall || name == "" {
+		return ""
+	}
+	at, err := c.locateForWriting(name)
+	if err != nil {
+		return err.Error()
+	}
+	_ = at.root.Close() // nothing was written
+	return ""
 }
 
 // tooLongError returns the error for a text of more than maxWritten bytes.

@@ -117,3 +117,17 @@ func TestNothingOutsideIsWrittenWhileFoldersAndLinksAreSwapped(t *testing.T) {
 	require.NoError(t, err)
 	require.Empty(t, entries)
 }
+
+func TestTheOwnerIsNotAskedAboutAFileThatIsNeverWritten(t *testing.T) {
+	t.Parallel()
+	h := newHost(t)
+	for _, name := range []string{"write_file", "edit_file"} {
+		for path, want := range map[string]string{"../config.yaml": "only files in the workspace are written", ".git/config": "files of Git are not written, because Git runs programs that they name"} {
+			raw, err := json.Marshal(map[string]any{"path": path})
+			require.NoError(t, err)
+			_, v, err := h.registry.Judge(t.Context(), tools.Call{Name: name, Args: raw, Caller: h.caller})
+			require.NoError(t, err)
+			require.Equal(t, tools.Verdict{Why: want}, v)
+		}
+	}
+}
