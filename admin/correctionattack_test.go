@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"iter"
+	"strings"
 	"testing"
 	"time"
 
@@ -69,17 +70,39 @@ func TestNoModelSaysWhatAPersonHasCorrected(t *testing.T) {
 	require.Contains(t, said[0], "We bring it up the stairs.", "the rest of the passage is quoted")
 }
 
+// escalateQuestion has a customer ask a question that a person answers, and returns the card of its thread.
+func (r *rig) escalateQuestion(c store.Chat, question string) store.Escalation {
+	r.t.Helper()
+	m := r.say(c, policy.AuthorContact, "@whatsapp_1:example.com", question)
+	r.exec("update messages set action = 'handoff', reason = 'It asks for a person.' where id = $1", m)
+	require.NoError(r.t, r.newTurns().Turn(r.ctx, c.ID, "job", false))
+	r.sendQueued()
+	e, err := store.EscalationOfChat(r.ctx, r.st.DB(), c.ID)
+	require.NoError(r.t, err)
+	return e
+}
+
+func TestAProposalIsNotSentWhenItsDocumentHasChanged(t *testing.T) {
+	t.Parallel()
+	r := newDesk(t)
+	r.addDocument("prices.md", "# Delivery\n\nDelivery costs 5 euro within the city.", policy.RolePublic)
+	ben, cid := r.customer("Ben"), r.customer("Cid")
+	ofBen, ofCid := r.escalateQuestion(ben, "What does delivery cost?"), r.escalateQuestion(cid, "What does delivery cost?")
+	require.Contains(t, ofBen.Proposal, "5 euro")
+	r.react(*ofCid.CardEvent, "👍")
+	r.addDocument("prices.md", "# Delivery\n\nDelivery costs 8 euro within the city.", policy.RolePublic)
+	require.Contains(t, r.react(*ofBen.CardEvent, "👍"), "Not sent: the documents have changed")
+	r.sendQueued()
+	require.NotContains(t, strings.Join(r.sentTo(ben), "\n"), "5 euro")
+	require.Contains(t, strings.Join(r.sentTo(cid), "\n"), "5 euro")
+}
+
 func TestNoCardProposesWhatAPersonHasCorrected(t *testing.T) {
 	t.Parallel()
 	r := newDesk(t)
 	r.addDocument("prices.md", "# Delivery\n\nDelivery costs 5 euro within the city.", policy.RolePublic)
 	r.correctDelivery()
-	ben := r.customer("Ben")
-	m := r.say(ben, policy.AuthorContact, "@whatsapp_1:example.com", "What does delivery cost?")
-	r.exec("update messages set action = 'handoff', reason = 'It asks for a person.' where id = $1", m)
-	require.NoError(t, r.newTurns().Turn(r.ctx, ben.ID, "job", false))
-	e, err := store.EscalationOfChat(r.ctx, r.st.DB(), ben.ID)
-	require.NoError(t, err)
+	e := r.escalateQuestion(r.customer("Ben"), "What does delivery cost?")
 	require.Equal(t, "Since May it is 7 euro. (from Answers.md)", e.Proposal)
 	require.NotEmpty(t, e.Found)
 	for _, c := range e.Found {

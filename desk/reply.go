@@ -156,10 +156,13 @@ func emitResolved(ctx context.Context, tx store.Tx, chat store.ChatID) error {
 	return jobs.EmitHookEvent(ctx, tx, policy.HookResolved, strconv.FormatInt(int64(chat), 10))
 }
 
-// sendProposal sends the proposal of a card, once.
+// sendProposal sends the proposal of a card, once, and only while the documents that it was made from are as they were.
 func (d *Desk) sendProposal(ctx context.Context, tx store.Tx, e store.Escalation, chat store.Chat, m store.Message) (string, error) {
 	if e.Proposal == "" {
 		return "", nil // it was sent, or there is none
+	}
+	if current, err := store.AreCitationsCurrent(ctx, tx, e.Found); err != nil || !current {
+		return "⚠️ Not sent: the documents have changed since I proposed it. Write the answer here.", err
 	}
 	if _, err := store.ClearProposal(ctx, tx, e.ID); err != nil {
 		return "", err
