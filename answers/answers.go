@@ -62,11 +62,18 @@ func CleanQuestion(s string) string {
 	return text.Clip(text.OneLine(s), MaxQuestion)
 }
 
-// CleanAnswer returns an answer as it is stored: without invisible characters, and without lines that would be headings of a document.
+// blockTag matches the beginning of HTML that Markdown does not end at an empty line.
+var blockTag = regexp.MustCompile(`(?i)^<(?:[!?]|script|pre|style|textarea)`)
+
+// CleanAnswer returns an answer as it is stored: without invisible characters, and without lines that would be headings of a document, or begin a block
+// that hides those of other answers.
 func CleanAnswer(s string) string {
 	var lines []string
 	for line := range strings.SplitSeq(text.Clean(s), "\n") {
 		line = strings.TrimLeft(strings.TrimSpace(line), "#> ")
+		for text.IsFence(line) || blockTag.MatchString(line) { // would go on to the end of the document
+			line = strings.TrimLeft(line, "`~<# ")
+		}
 		if strings.Trim(line, "=-") != "" || line == "" {
 			lines = append(lines, line)
 		}

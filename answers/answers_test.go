@@ -19,9 +19,18 @@ func TestPersonalDataIsFound(t *testing.T) {
 		"Bring it to 12 Baker Street today":                       "Bring it to … today",
 		"Delivery costs 5 EUR, 120 EUR abroad, from 9:00 to 18":   "Delivery costs 5 EUR, 120 EUR abroad, from 9:00 to 18",
 		"Anaconda and ANA and Banana":                             "Anaconda and … and Banana",
-		"":                                                        "",
+		"Rappelez le 06 12 34 56 78, 12 rue de la Paix":           "Rappelez le …, …",
+		"Llame al 91 / 555 12 34, Calle Mayor, 12":                "Llame al 91 / …, …",
+		"Звоните +7 (495) – 123–45–67":                            "Звоните …",
+		"اتصل ٠١٢٣٤٥٦٧٨٩":                                         "اتصل …",
+		"Write to ana.smith＠example.com":                          "Write to …",
+		"Open 9-12 / 13-18, 9 - 12 and 14 - 18:30, 2026-12-24":    "Open 9-12 / 13-18, 9 - 12 and 14 - 18:30, 2026-12-24",
+		"Anna liegt Via Roma, 5 und ул. Ленина, д. 5":             "Anna liegt … und …",
+		"Jose\u0301 and JOSE, José":                               "… and …, …",
+		"Pay by 24.12.2026, 9-12:30 and 13:30-18, 1.200,00 EUR":   "Pay by 24.12.2026, 9-12:30 and 13:30-18, 1.200,00 EUR",
+		"": "",
 	} {
-		require.Equal(t, want, MaskPersonalData(text, []string{"Ana de Smith"}), text)
+		require.Equal(t, want, MaskPersonalData(text, []string{"Ana de Smith José"}), text)
 	}
 	require.Equal(t, "~~Ana~~ \\*said\\*", StrikePersonalData("Ana *said*", []string{"Ana"}))
 }
@@ -51,6 +60,10 @@ func TestTextsOfAnswersCannotChangeTheDocument(t *testing.T) {
 	t.Parallel()
 	require.Equal(t, "Is there parking?", CleanQuestion("## Is *there*\n\u202eparking?"))
 	require.Equal(t, "Title\nBehind the house.\n\nAnd", CleanAnswer("# Title\n===\nBehind the house.\n---\n\n> And"))
+	for _, block := range []string{"```\nx", "~~~~ x", "<!-- x", "<script>x", "<PRE>x", "<?x", "<![CDATA[x", "<!X"} {
+		require.NotRegexp(t, "^(```|~~~|<)", CleanAnswer(block), "it would swallow the answers below it")
+	}
+	require.Equal(t, "`/help` or <3 5 < 6", CleanAnswer("`/help` or <3 5 < 6"))
 	require.Len(t, []rune(CleanQuestion(strings.Repeat("ä", 300))), MaxQuestion)
 }
 

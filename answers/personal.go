@@ -4,22 +4,28 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"unicode"
 	"unicode/utf8"
 
 	"multis/text"
 )
 
 // personalPatterns match personal data: e-mail addresses, account numbers (IBAN), long numbers such as those of telephones, and streets with a house
-// number.
+// number. Longer gaps between digits occur only in a number that begins as those of telephones do, because opening hours have them as well.
 var personalPatterns = []*regexp.Regexp{ //nolint:gochecknoglobals // compiled once
-	regexp.MustCompile(`[\p{L}\p{N}._%+-]+@[\p{L}\p{N}.-]+\.\p{L}{2,}`),
+	regexp.MustCompile(`[\p{L}\p{N}._%+-]+[@＠][\p{L}\p{N}.-]+\.\p{L}{2,}`),
 	regexp.MustCompile(`\b[A-Z]{2}\d{2}(?: ?[A-Z0-9]{2,4}){3,8}\b`),
-	regexp.MustCompile(`\+?\(?\d(?:[ ()/.-]?\d){6,}`),
+	regexp.MustCompile(`\+?\(?\p{Nd}(?:[\s\x{a0} ()/.\x{2010}-\x{2015}-]?\p{Nd}){6,}`),
+	regexp.MustCompile(`[+(0]\p{Nd}*(?:[\s\x{a0}()/.\x{2010}-\x{2015}-]{0,4}\p{Nd}){8,}`),
 	regexp.MustCompile(`(?i)\b[\p{L}.-]*(?:straße|strasse|str\.|gasse|weg|allee|platz)\s+\d+\s?[a-z]?\b`),
 	regexp.MustCompile(`(?i)\b\d+\s+(?:\p{L}+\s){1,3}(?:street|road|avenue|lane|drive|square)\b`),
 	regexp.MustCompile(`(?i)\b(?:rue|calle|via|rua|avenue|plaza)\s+(?:\p{L}+\s){1,4}?\d+\b`),
+	regexp.MustCompile(`\b(?:Calle|Via|Rua|Plaza|Avenida|Corso|Piazza)\s+(?:\p{L}+\s){0,3}\p{Lu}\p{L}+,?\s+\d+\b`),
+	regexp.MustCompile(`(?i:\b\d+(?:\s?bis)?,?\s+(?:rue|avenue|boulevard|place|chemin|quai|allée)\s+(?:(?:de|du|des|la|le|les)\s)*)(?:[Ll]['’])?\p{Lu}[\p{L}'’-]*`),
+	regexp.MustCompile(`(?i:улица|ул\.|проспект)\s*\p{Lu}\p{L}+,?\s+(?:д\.\s?)?\d+`),
 }
+
+// date matches a date of digits, which is no telephone number.
+var date = regexp.MustCompile(`^(?:\d{1,2}[./-]\d{1,2}[./-]\d{4}|\d{4}-\d{2}-\d{2})$`)
 
 // ownName matches how people say what they are called. The name is the last group.
 var ownName = regexp.MustCompile(`(?:(?i:my name is|this is|i am|i'm|ich bin|ich heiße|mein name ist|je m'appelle|me llamo|mi chiamo|meu nome é|mijn naam is|меня зовут|adım))\s+((?:\p{Lu}[\p{L}'-]+\s?){1,3})`)
@@ -28,40 +34,47 @@ var ownName = regexp.MustCompile(`(?:(?i:my name is|this is|i am|i'm|ich bin|ich
 type Span struct{ From, To int }
 
 // FindPersonalData returns the parts of a text that look like personal data, in order and without overlaps. Each word of names, which are names of
-// people, is personal data as well.
+// people, is personal data as well, with or without accents.
 func FindPersonalData(s string, names []string) []Span {
 	var spans []Span
 	for _, p := range personalPatterns {
 		for _, m := range p.FindAllStringIndex(s, -1) {
-			spans = append(spans, Span{m[0], m[1]})
+			if !date.MatchString(s[m[0]:m[1]]) {
+				spans = append(spans, Span{m[0], m[1]})
+			}
 		}
 	}
 	for _, m := range ownName.FindAllStringSubmatchIndex(s, -1) {
 		spans = append(spans, Span{m[2], m[2] + len(strings.TrimRight(s[m[2]:m[3]], " "))})
 	}
-	for _, name := range names {
-		for word := range strings.FieldsSeq(name) {
-			spans = append(spans, wordSpans(s, word)...)
+	if words := nameWords(names); len(words) > 0 {
+		for _, m := range word.FindAllStringIndex(s, -1) {
+			if words[foldWord(s[m[0]:m[1]])] {
+				spans = append(spans, Span{m[0], m[1]})
+			}
 		}
 	}
 	return mergeSpans(spans)
 }
 
-// wordSpans returns where a word of a name occurs in a text, in any case. It returns none for words of one or two letters.
-func wordSpans(s, word string) (spans []Span) {
-	word = strings.TrimFunc(word, func(r rune) bool { return !unicode.IsLetter(r) })
-	if utf8.RuneCountInString(word) < 3 {
-		return nil
-	}
-	for _, m := range regexp.MustCompile(`(?i)`+regexp.QuoteMeta(word)).FindAllStringIndex(s, -1) {
-		before, _ := utf8.DecodeLastRuneInString(s[:m[0]])
-		after, _ := utf8.DecodeRuneInString(s[m[1]:])
-		if !unicode.IsLetter(before) && !unicode.IsLetter(after) {
-			spans = append(spans, Span{m[0], m[1]})
+// word matches a word. Its accents may be characters of their own.
+var word = regexp.MustCompile(`\p{L}[\p{L}\p{M}]*`)
+
+// nameWords returns the words of names, folded, without those of one or two letters.
+func nameWords(names []string) map[string]bool {
+	words := map[string]bool{}
+	for _, name := range names {
+		for _, w := range word.FindAllString(name, -1) {
+			if utf8.RuneCountInString(w) >= 3 {
+				words[foldWord(w)] = true
+			}
 		}
 	}
-	return spans
+	return words
 }
+
+// foldWord returns a word in lower case and without accents, as people write names.
+func foldWord(w string) string { return strings.ToLower(text.Fold(w)) }
 
 // mergeSpans sorts spans and joins those that overlap.
 func mergeSpans(spans []Span) []Span {
