@@ -86,7 +86,7 @@ func (d *Describer) describeLocked(ctx context.Context, room id.RoomID) error {
 	if errors.Is(err, store.ErrOtherRoom) {
 		zerolog.Ctx(ctx).Warn().Stringer("room_id", room).Stringer("bridge_bot_id", found.BridgeBot).Msg("A room claims a chat that lives elsewhere; left alone")
 		d.inbox.ignored.addFor(room, otherRoomRetryDelay)
-		return d.dropWaiting(ctx, room, waiting)
+		return d.deleteWaiting(ctx, room, waiting)
 	}
 	if err != nil {
 		return err
@@ -97,13 +97,13 @@ func (d *Describer) describeLocked(ctx context.Context, room id.RoomID) error {
 			if err := d.receivePending(ctx, room, part); err != nil {
 				return err
 			}
-			if err := d.dropPending(ctx, room, part); err != nil {
+			if err := d.deletePending(ctx, room, part); err != nil {
 				return err
 			}
 		}
 		return d.fillGaps(ctx, room)
 	}
-	return d.dropWaiting(ctx, room, waiting)
+	return d.deleteWaiting(ctx, room, waiting)
 }
 
 // pendingBatchSize is the number of waiting events that are fetched and stored together. A job that is interrupted continues after the
@@ -231,7 +231,7 @@ func (d *Describer) closeRoom(ctx context.Context, room id.RoomID, waiting []id.
 				return err
 			}
 		}
-		return dropWaiting(ctx, tx, room, waiting)
+		return deleteWaiting(ctx, tx, room, waiting)
 	})
 }
 
@@ -257,18 +257,18 @@ func (d *Describer) receivePending(ctx context.Context, room id.RoomID, ids []id
 	return d.inbox.Receive(ctx, events, "")
 }
 
-// dropPending deletes the ids of events that waited for the description.
-func (d *Describer) dropPending(ctx context.Context, room id.RoomID, ids []id.EventID) error {
+// deletePending deletes the ids of events that waited for the description.
+func (d *Describer) deletePending(ctx context.Context, room id.RoomID, ids []id.EventID) error {
 	return d.inbox.store.InTx(ctx, func(tx store.Tx) error { return store.DeletePending(ctx, tx, room, ids) })
 }
 
-// dropWaiting calls the function dropWaiting in a transaction of its own.
-func (d *Describer) dropWaiting(ctx context.Context, room id.RoomID, ids []id.EventID) error {
-	return d.inbox.store.InTx(ctx, func(tx store.Tx) error { return dropWaiting(ctx, tx, room, ids) })
+// deleteWaiting calls the function deleteWaiting in a transaction of its own.
+func (d *Describer) deleteWaiting(ctx context.Context, room id.RoomID, ids []id.EventID) error {
+	return d.inbox.store.InTx(ctx, func(tx store.Tx) error { return deleteWaiting(ctx, tx, room, ids) })
 }
 
-// dropWaiting deletes the event ids and timeline gaps that waited for a room's description.
-func dropWaiting(ctx context.Context, tx store.Tx, room id.RoomID, ids []id.EventID) error {
+// deleteWaiting deletes the event ids and timeline gaps that waited for a room's description.
+func deleteWaiting(ctx context.Context, tx store.Tx, room id.RoomID, ids []id.EventID) error {
 	if err := store.DeleteGaps(ctx, tx, room); err != nil {
 		return err
 	}

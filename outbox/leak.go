@@ -40,23 +40,28 @@ func fileLeaksSecret(ctx context.Context, db store.DB, o store.OutboxMessage, c 
 	return file.leaksSecret(), nil
 }
 
-// readContent returns a row that is about to be sent, with its content. In a notice it masks what became a secret of the configuration after the notice was
-// queued. Other messages are stopped then.
+// readContent returns a row that is about to be sent, and the content that the gate checks, which is the row's. In a notice it masks first what became a
+// secret of the configuration after the notice was queued. Other messages are stopped then.
 func readContent(ctx context.Context, tx store.Tx, o store.OutboxMessage) (store.OutboxMessage, content, error) {
 	var c content
-	err := json.Unmarshal(o.Content, &c)
-	if err != nil {
+	if o.Purpose == policy.PurposeNotice {
+		masked, err := maskAgain(ctx, tx, o)
+		if err != nil {
+			return o, c, err
+		}
+		o = masked
+	}
+	if err := json.Unmarshal(o.Content, &c); err != nil {
 		return o, c, fmt.Errorf("read event: %w", err)
 	}
-	if o.Purpose == policy.PurposeNotice {
-		o, err = maskAgain(ctx, tx, o, c)
-	}
-	return o, c, err
+	return o, c, nil
 }
 
-func maskAgain(ctx context.Context, tx store.Tx, o store.OutboxMessage, c content) (store.OutboxMessage, error) {
-	var whole map[string]any
-	if err := json.Unmarshal(o.Content, &whole); err != nil {
+// maskAgain masks the secrets in the content and the file of a row, and stores it if there are any.
+func maskAgain(ctx context.Context, tx store.Tx, o store.OutboxMessage) (store.OutboxMessage, error) {
+	var c content
+	var whole map[string]any // with the keys that c does not have
+	if err := errors.Join(json.Unmarshal(o.Content, &c), json.Unmarshal(o.Content, &whole)); err != nil {
 		return o, fmt.Errorf("read event: %w", err)
 	}
 	isMasked := maskStrings(whole)

@@ -326,8 +326,8 @@ func (b *Box) enqueueNext(ctx context.Context, tx store.Tx, o store.OutboxMessag
 	return jobs.Enqueue(ctx, tx, jobs.SendArgs{OutboxID: nextID})
 }
 
-// orderWait returns the delay of a row of an age while an older row of its chat is queued. Usually enqueueNext enqueues the row earlier; it does not if the older
-// row's process died or did not see this row. Shorter delays would slow down a long backlog.
+// orderWait returns the delay of a row, by its age, while an older row of its chat is queued. Usually enqueueNext enqueues the row earlier; it does not
+// if the older row's process died or did not see this row. Shorter delays would slow down a long backlog.
 func orderWait(age time.Duration) time.Duration {
 	const firstWait = 200 * time.Millisecond
 	if age < firstWait {

@@ -159,7 +159,7 @@ const maxEscape = 10
 
 // runeEscape returns the match of escapedRune at the beginning of s.
 func runeEscape(s string) []string {
-	if len(s) < 2 || s[1]|0x20 != 'u' { // what most texts are
+	if len(s) < 2 || s[1]|0x20 != 'u' { // no escape; the expression would take longer to say so
 		return nil
 	}
 	return escapedRune.FindStringSubmatch(s[:min(len(s), maxEscape)])

@@ -8,13 +8,13 @@ import (
 // visibleTexts returns a text as readers may see it: as it is, without all that looks like markup, and without what is a comment, a tag, a link or the number of
 // an item of a list. A single "<" or "](" may take more away than a reader misses, so that no reading alone is enough.
 func visibleTexts(s string) []string {
-	all, bare := []string{s}, s
+	all, plain := []string{s}, s
 	if strings.ContainsAny(s, "<]") {
 		linked := without(s, ']', linkLen)
-		bare = without(without(withoutComments(s), ']', linkLen), '<', tagLen)
-		all = append(all, withoutMarkup(s), linked, without(linked, '<', tagLen), bare)
+		plain = without(without(withoutComments(s), ']', linkLen), '<', tagLen)
+		all = append(all, withoutMarkup(s), linked, without(linked, '<', tagLen), plain)
 	}
-	all = append(all, withoutListNumbers(bare))
+	all = append(all, withoutListNumbers(plain))
 	slices.Sort(all)
 	return slices.Compact(all)
 }
@@ -81,11 +81,11 @@ func attributeLen(s string) int {
 	if quoted := quotedLen(s[value:], false); quoted > 0 {
 		return value + quoted
 	}
-	bare := span(s[value:], func(c byte) bool { return !isMarkupSpace(c) && strings.IndexByte(`"'=<>`, c) < 0 })
-	if bare == 0 {
+	unquoted := span(s[value:], func(c byte) bool { return !isMarkupSpace(c) && strings.IndexByte(`"'=<>`, c) < 0 })
+	if unquoted == 0 {
 		return 0
 	}
-	return value + bare
+	return value + unquoted
 }
 
 // linkLen returns the length of the end of a Markdown link at the beginning of s, which is "]": up to the end of the link's address or label; zero if there is
@@ -187,7 +187,7 @@ func isAttributeName(c byte) bool { return isTagName(c) || strings.IndexByte("_:
 
 // withoutListNumbers removes the numbers before the items of lists, such as "1. " and "(2) ".
 func withoutListNumbers(s string) string {
-	bare := without("\n"+s, '\n', func(line string) int {
+	rest := without("\n"+s, '\n', func(line string) int {
 		i := 1 + span(line[1:], func(c byte) bool { return c == ' ' || c == '\t' || c == '(' || c == '#' || c == '>' })
 		digits := span(line[i:], isDigit)
 		if after := line[i+digits:]; digits == 0 || after == "" || strings.IndexByte(".):]", after[0]) < 0 {
@@ -195,10 +195,10 @@ func withoutListNumbers(s string) string {
 		}
 		return i + digits + 1
 	})
-	if len(bare) > len(s) { // there is no list
+	if len(rest) > len(s) { // there is no list
 		return s
 	}
-	return bare
+	return rest
 }
 
 // withoutComments removes HTML comments.

@@ -195,7 +195,7 @@ const clearProposalSQL = "update escalations set proposal = '' where id = $1 and
 
 // ClearProposal removes the proposal of an escalation, which is then not sent again. It reports whether there was one.
 func ClearProposal(ctx context.Context, tx Tx, escalation EscalationID) (bool, error) {
-	return changedOne(ctx, tx, "drop proposal", clearProposalSQL, escalation)
+	return changedOne(ctx, tx, "clear proposal", clearProposalSQL, escalation)
 }
 
 const setPagedSQL = "update escalations set paged = $2 where id = $1"

@@ -57,7 +57,7 @@ func ReplaceHooks(ctx context.Context, tx Tx, hooks []Hook) error {
 	for i, h := range hooks {
 		names[i] = h.Name
 	}
-	if err := row.Exec(ctx, tx, "drop hooks", deleteOtherHooksSQL, names); err != nil {
+	if err := row.Exec(ctx, tx, "delete hooks", deleteOtherHooksSQL, names); err != nil {
 		return err
 	}
 	for _, h := range hooks {

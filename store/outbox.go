@@ -225,7 +225,7 @@ func MarkSent(ctx context.Context, tx Tx, out uuid.UUID, event id.EventID, room 
 	if err != nil && !errors.Is(err, ErrNotFound) {
 		return LateDeletion{}, err
 	}
-	return late, row.Exec(ctx, tx, "drop file that was sent", deleteOutboxFileSQL, out)
+	return late, row.Exec(ctx, tx, "delete file that was sent", deleteOutboxFileSQL, out)
 }
 
 const markDroppedSQL = `with dropped as (update outbox set state = 'dropped', code = $2, reason = $3

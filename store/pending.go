@@ -32,14 +32,14 @@ const deleteOldEventsSQL = `with seen as (delete from seen_events where seen_at 
 // DeleteOldEvents deletes the ids of events that no homeserver sends again, the pending events and gaps of rooms that could not be described
 // for a week, and kept files that have expired. It returns their number.
 func DeleteOldEvents(ctx context.Context, w Writer) (int, error) {
-	return row.Value[int](ctx, w, "drop old event ids", deleteOldEventsSQL)
+	return row.Value[int](ctx, w, "delete old event ids", deleteOldEventsSQL)
 }
 
 const deletePendingSQL = "delete from pending_events where room_id = $1 and event_id = any($2)"
 
 // DeletePending deletes pending events that were processed, or whose room is not bridged.
 func DeletePending(ctx context.Context, tx Tx, room id.RoomID, events []id.EventID) error {
-	return row.Exec(ctx, tx, "drop pending events", deletePendingSQL, room, events)
+	return row.Exec(ctx, tx, "delete pending events", deletePendingSQL, room, events)
 }
 
 // Gap is a part of a room's timeline that a limited sync left out and that is to be fetched.
@@ -82,12 +82,12 @@ const deleteGapSQL = "delete from pending_gaps where id = $1"
 
 // DeleteGap deletes a gap that was fetched.
 func DeleteGap(ctx context.Context, w Writer, gap int64) error {
-	return row.Exec(ctx, w, "drop a gap", deleteGapSQL, gap)
+	return row.Exec(ctx, w, "delete a gap", deleteGapSQL, gap)
 }
 
 const deleteGapsSQL = "delete from pending_gaps where room_id = $1"
 
 // DeleteGaps deletes the gaps of a room that is not bridged.
 func DeleteGaps(ctx context.Context, tx Tx, room id.RoomID) error {
-	return row.Exec(ctx, tx, "drop gaps", deleteGapsSQL, room)
+	return row.Exec(ctx, tx, "delete gaps", deleteGapsSQL, room)
 }

@@ -121,7 +121,7 @@ func DropOnHold(ctx context.Context, tx Tx) error {
 	if err := row.Exec(ctx, tx, "drop drafts", dropDraftsSQL, policy.CodeDraftDropped, policy.CodeDraftDropped.Sentence()); err != nil {
 		return err
 	}
-	if err := row.Exec(ctx, tx, "drop files", deleteFilesOnHoldSQL, policy.CodeRestored); err != nil {
+	if err := row.Exec(ctx, tx, "delete files on hold", deleteFilesOnHoldSQL, policy.CodeRestored); err != nil {
 		return err
 	}
 	if err := row.Exec(ctx, tx, "drop messages", dropOutboxSQL, policy.CodeRestored, policy.CodeRestoreDropped, policy.CodeRestoreDropped.Sentence()); err != nil {
@@ -162,7 +162,7 @@ func MoveRoomKeys(ctx context.Context, tx Tx, from, to string) error {
 		return err
 	}
 	for _, sql := range []string{deleteOlmSQL, deleteMegolmSQL, deleteOlmAccountSQL} {
-		if err := row.Exec(ctx, tx, "drop former keys", sql, from); err != nil {
+		if err := row.Exec(ctx, tx, "delete former keys", sql, from); err != nil {
 			return err
 		}
 	}

@@ -119,7 +119,7 @@ const deleteOwnSchedulesSQL = "delete from schedules where created_by = '' and d
 
 // DeleteOwnSchedules deletes multis' own schedules of an action, except the named ones.
 func DeleteOwnSchedules(ctx context.Context, tx Tx, does ScheduleAction, but []string) error {
-	return row.Exec(ctx, tx, "drop own schedules", deleteOwnSchedulesSQL, does, but)
+	return row.Exec(ctx, tx, "delete own schedules", deleteOwnSchedulesSQL, does, but)
 }
 
 const scheduleByIDSQL = "select " + scheduleColumns + " from schedules s where s.id = $1"

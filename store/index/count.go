@@ -63,16 +63,16 @@ func uncountDocuments(ctx context.Context, tx row.Tx, docs ...row.DocumentID) er
 	if err := row.Exec(ctx, tx, "uncount words", uncountTermsSQL, docs); err != nil {
 		return err
 	}
-	if err := row.Exec(ctx, tx, "drop uncounted documents", deleteUncountedSQL, docs); err != nil {
+	if err := row.Exec(ctx, tx, "delete uncounted documents", deleteUncountedSQL, docs); err != nil {
 		return err
 	}
 	if err := addSizes(ctx, tx, docs, -1); err != nil {
 		return err
 	}
-	if err := row.Exec(ctx, tx, "drop unused languages", deleteEmptyConfigsSQL); err != nil {
+	if err := row.Exec(ctx, tx, "delete unused languages", deleteEmptyConfigsSQL); err != nil {
 		return err
 	}
-	return row.Exec(ctx, tx, "drop empty roles", deleteEmptyCorpusSQL)
+	return row.Exec(ctx, tx, "delete empty roles", deleteEmptyCorpusSQL)
 }
 
 // addSizes adds documents to the corpus sizes. With sign -1 it subtracts them.
