@@ -16,10 +16,10 @@ import (
 	"multis/doctor"
 )
 
-// checkStart returns what would keep multis run from starting: a folder or file that its user cannot make or write to, or an address that is in
+// checkStart returns what would keep multis run from starting: a file that its user cannot read, a folder or file that he cannot make or write to, or an address that is in
 // use. It makes nothing. running is the configuration of the multis that runs, whose addresses are its own; nil if none runs.
 func (w writer) checkStart(ctx context.Context, running, next *config.Config) error {
-	found := []error{w.checkWritable(next, "database.data_dir", next.Database.DataDir)}
+	found := []error{w.checkFiles(next), w.checkWritable(next, "database.data_dir", next.Database.DataDir)}
 	if w.checkReadable(next.Documents.Folder) != nil { // it is made if it is missing, and otherwise read only
 		found = append(found, w.checkWritable(next, "documents.folder", next.Documents.Folder))
 	}

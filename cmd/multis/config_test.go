@@ -20,6 +20,7 @@ import (
 	"multis/config"
 	"multis/doctor"
 	"multis/policy/rules"
+	"multis/setup"
 	"multis/store"
 	"multis/store/storetest"
 )
@@ -98,6 +99,13 @@ func TestAChangedConfigurationIsTakenOverAndAnInvalidOneIsNot(t *testing.T) {
 	current = <-result
 	require.Equal(t, "Ana", current.Name)
 	require.Zero(t, refusals(), "it is over")
+
+	go func() { result <- changed("a file that is there again") }()
+	require.NoError(t, os.Remove(file))
+	appears("config.yaml: no such file or directory")
+	write(valid + "name: Bea\n")
+	current = <-result
+	require.Equal(t, "Bea", current.Name)
 
 	require.NoError(t, store.PutSetting(ctx, st.Writer(), store.SettingConfig+"budget.per_day", "7"))
 	require.NoError(t, store.PutSetting(ctx, st.Writer(), store.SettingConfig+"owner", "@eve:x"))
@@ -300,6 +308,41 @@ func TestAFolderThatOnlyAnotherUserMayWriteToIsFound(t *testing.T) {
 	require.NoError(t, os.Chmod(closed, 0o777))
 	require.NoError(t, w.checkFolder(filepath.Join(closed, "documents")))
 	require.NoDirExists(t, filepath.Join(closed, "documents"), "it is not made")
+}
+
+func TestFilesThatOnlyAnotherUserMayReadAreFound(t *testing.T) {
+	t.Parallel()
+	if os.Geteuid() != 0 {
+		t.Log("Only root can make a file of another user.")
+		return
+	}
+	dir := configured(t, "postgres://nobody@127.0.0.1:1/none", "speech: {api_key: \"file:key\"}\n")
+	file, key := filepath.Join(dir, "config.yaml"), filepath.Join(dir, "key")
+	require.NoError(t, os.WriteFile(key, []byte("secret"), 0o600))
+	cfg, err := config.Load(file)
+	require.NoError(t, err)
+	w := writer{file: file, uid: 65534}
+	err = w.checkStart(t.Context(), cfg, cfg)
+	require.ErrorContains(t, err, "nobody, who runs multis, may not read "+file+"; chown nobody: "+file+" && chmod 600 "+file)
+	require.ErrorContains(t, err, "may not read "+key)
+	require.NoError(t, os.Chown(file, w.uid, -1))
+	require.NoError(t, os.Chown(key, w.uid, -1))
+	require.NoError(t, w.checkFiles(cfg))
+	require.NoError(t, os.Chmod(file, 0))
+	require.ErrorContains(t, w.checkFiles(cfg), "may not read "+file)
+}
+
+func TestARelativeFolderIsJudgedByItsWholePath(t *testing.T) {
+	dir, root := t.TempDir(), t.TempDir()
+	t.Chdir(dir)
+	unit := filepath.Join(root, "etc/systemd/system/multis.service")
+	require.NoError(t, os.MkdirAll(filepath.Dir(unit), 0o755))
+	require.NoError(t, os.WriteFile(unit, []byte("[Service]\nProtectSystem=strict\nReadWritePaths="+dir+"\n"), 0o600))
+	service, ok := setup.Machine{Root: root}.ServiceUnit(t.Context(), filepath.Join(setup.ServiceDir, "config.yaml"))
+	require.True(t, ok)
+	w := writer{service: &service}
+	require.NoError(t, w.checkFolder("data"))
+	require.ErrorContains(t, w.checkFolder("../data"), "read-only")
 }
 
 func TestAFolderOfTheKernelIsRefusedEvenForRoot(t *testing.T) {

@@ -4,10 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"time"
 
 	"github.com/rs/zerolog"
+	"golang.org/x/sys/unix"
 
 	"multis/audit"
 	"multis/config"
@@ -40,9 +42,10 @@ func (s configSource) load(ctx context.Context) (*config.Config, error) {
 const configPoll = 2 * time.Second
 
 // awaitChange waits until the configuration is valid and differs from current, or until safe mode was switched, and returns the configuration. It logs
-// an invalid configuration once, and waits on. Keys that need a restart keep their current values.
+// an invalid configuration once, and waits on. Keys that need a restart keep their current values. A missing file is looked at
+// twice, because editors replace files.
 func (s configSource) awaitChange(ctx context.Context, current *config.Config, wasSafe bool) (*config.Config, error) {
-	for seen := ""; ; { // the first pass always loads the configuration, because it may have changed since current was loaded
+	for seen, isMissing := "", false; ; { // the first pass always loads the configuration, because it may have changed since current was loaded
 		select {
 		case <-ctx.Done():
 			return nil, ctx.Err()
@@ -52,8 +55,10 @@ func (s configSource) awaitChange(ctx context.Context, current *config.Config, w
 			return current, nil
 		}
 		now, err := s.fingerprint(ctx, current)
-		if err != nil || now == seen {
-			continue // the file is being replaced, or the database cannot be reached
+		wasMissing := isMissing
+		isMissing = now == missingFile
+		if err != nil || now == seen || isMissing && !wasMissing {
+			continue // the database cannot be reached, nothing has changed, or the file is being replaced
 		}
 		seen = now
 		next, err := s.load(ctx)
@@ -116,11 +121,26 @@ func (s configSource) isReloadable(ctx context.Context, current, next *config.Co
 	return reloadable
 }
 
+// fileState returns a text that changes whenever a file, its owner or its mode changes.
+func fileState(path string) (string, error) {
+	var info unix.Stat_t
+	if err := unix.Stat(path, &info); err != nil {
+		return "", fmt.Errorf("look at %s: %w", path, err)
+	}
+	return fmt.Sprint(path, info.Ctim.Nano(), info.Size), nil
+}
+
+// missingFile is the fingerprint if there is no configuration file.
+const missingFile = "missing"
+
 // fingerprint returns a text that changes whenever the configuration file, a setting, or a file that the configuration names changes.
 func (s configSource) fingerprint(ctx context.Context, current *config.Config) (string, error) {
-	info, err := os.Stat(s.file)
-	if err != nil {
-		return "", fmt.Errorf("look at the configuration: %w", err)
+	file, err := fileState(s.file)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return missingFile, nil
+	case err != nil:
+		return "", err
 	}
 	settings, err := store.ConfigSettings(ctx, s.store.DB())
 	if err != nil {
@@ -128,11 +148,11 @@ func (s configSource) fingerprint(ctx context.Context, current *config.Config) (
 	}
 	var others []string
 	for _, path := range append([]string{current.Policy.File}, current.SecretFiles...) {
-		if other, err := os.Stat(path); err == nil && path != "" {
-			others = append(others, fmt.Sprint(path, other.ModTime().UnixNano(), other.Size()))
+		if other, err := fileState(path); err == nil {
+			others = append(others, other)
 		}
 	}
-	return fmt.Sprint(info.ModTime().UnixNano(), info.Size(), others, settings), nil // Sprint prints maps in the order of their keys
+	return fmt.Sprint(file, others, settings), nil // Sprint prints maps in the order of their keys
 }
 
 // record writes into the audit log that the configuration took effect: at the start with a keyed hash of the files that it was read from, so that a

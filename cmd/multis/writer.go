@@ -16,11 +16,14 @@ import (
 	"golang.org/x/sys/unix"
 
 	"multis/config"
+	"multis/doctor"
 	"multis/setup"
+	"multis/text"
 )
 
 // writer is who runs multis, and so reads and writes its folders. The zero writer is this process.
 type writer struct {
+	file    string // the configuration; empty for this process, which has read it
 	uid     int
 	groups  []int
 	service *setup.Unit // nil if multis is no service of systemd
@@ -37,7 +40,7 @@ func writerOf(ctx context.Context, file string, cfg *config.Config) (writer, err
 	if unit, ok := (setup.Machine{}).ServiceUnit(ctx, file); ok {
 		service = &unit
 		if u, err := lookupUser(cmp.Or(unit.User, "root")); err == nil {
-			return writerFor(u, service)
+			return writerFor(u, file, service)
 		}
 	}
 	folder := cfg.Database.DataDir
@@ -45,7 +48,7 @@ func writerOf(ctx context.Context, file string, cfg *config.Config) (writer, err
 		folder = filepath.Dir(file)
 	}
 	w, err := ownerAsWriter(folder)
-	w.service = service
+	w.file, w.service = file, service
 	return w, err
 }
 
@@ -56,19 +59,19 @@ func ownerAsWriter(folder string) (writer, error) {
 		return writer{}, err
 	}
 	if u, err := userByID(uid); err == nil {
-		return writerFor(u, nil)
+		return writerFor(u, "", nil)
 	}
 	return writer{uid: uid, groups: []int{gid}}, nil
 }
 
 // writerFor returns a user as who runs multis.
-func writerFor(u *user.User, service *setup.Unit) (writer, error) {
+func writerFor(u *user.User, file string, service *setup.Unit) (writer, error) {
 	uid, err := strconv.Atoi(u.Uid)
 	if err != nil {
 		return writer{}, fmt.Errorf("find the id of the user %s: %w", u.Username, err)
 	}
 	_, groups, err := groupsOf(u)
-	return writer{uid, groups, service}, err
+	return writer{file, uid, groups, service}, err
 }
 
 // lookupUser returns a user by name or id.
@@ -79,14 +82,19 @@ func lookupUser(name string) (*user.User, error) {
 	return user.LookupId(name)
 }
 
-// The rights to a folder, as bits of a mode and of access(2).
+// The rights to a file or folder, as bits of a mode and of access(2).
 const (
+	mayRead  = 0o4
 	mayList  = 0o5 // read and enter
 	mayWrite = 0o3 // write and enter
 )
 
 // checkFolder returns why multis could not make a folder or write to it. It makes nothing.
 func (w writer) checkFolder(folder string) error {
+	folder, err := filepath.Abs(folder) // as the unit of a service names folders
+	if err != nil {
+		return fmt.Errorf("cannot be used: %w", err)
+	}
 	if w.service != nil {
 		if why := w.service.Refusal(folder); why != "" {
 			return fmt.Errorf("cannot be written to: %s", why)
@@ -107,6 +115,10 @@ func (w writer) checkFolder(folder string) error {
 
 // checkReadable returns why multis could not read a folder that it does not write to.
 func (w writer) checkReadable(folder string) error {
+	folder, err := filepath.Abs(folder)
+	if err != nil {
+		return fmt.Errorf("cannot be used: %w", err)
+	}
 	switch info, err := os.Stat(folder); {
 	case err != nil:
 		return fmt.Errorf("cannot be used: %w", err)
@@ -122,6 +134,23 @@ func (w writer) checkReadable(folder string) error {
 		}
 	}
 	return nil
+}
+
+// checkFiles returns an error for each file with secrets that multis could not read: the configuration, for example after an editor of root replaced it,
+// and the files that it names.
+func (w writer) checkFiles(next *config.Config) error {
+	var found []error
+	for _, path := range append([]string{w.file}, next.SecretFiles...) {
+		if path == "" || !errors.Is(w.may(path, mayRead), fs.ErrPermission) {
+			continue
+		}
+		name := strconv.Itoa(w.uid)
+		if u, err := userByID(w.uid); err == nil {
+			name = u.Username
+		}
+		found = append(found, fmt.Errorf("%s, who runs multis, may not read %s; %s", name, path, doctor.AsRoot("chown "+name+": "+text.ShellWord(path))+" && "+doctor.AsRoot("chmod 600 "+text.ShellWord(path))))
+	}
+	return errors.Join(found...)
 }
 
 // isOfKernel reports whether a folder is in /proc, /sys or another file system without files of programs.
@@ -150,13 +179,13 @@ func nearestFolder(folder string) (string, error) {
 	return nearest, nil
 }
 
-// may returns an error unless multis has these rights to a folder.
-func (w writer) may(folder string, rights fs.FileMode) error {
-	if err := syscall.Access(folder, uint32(rights)); err != nil || os.Geteuid() != 0 || w.uid == 0 {
+// may returns an error unless multis has these rights to a folder or file.
+func (w writer) may(path string, rights fs.FileMode) error {
+	if err := syscall.Access(path, uint32(rights)); err != nil || os.Geteuid() != 0 || w.uid == 0 {
 		return err
 	}
 	// This process is root, who may do everything, and is not who runs multis.
-	info, err := os.Stat(folder)
+	info, err := os.Stat(path)
 	if err != nil {
 		return err
 	}
