@@ -388,6 +388,9 @@ func (c *Config) BotID() id.UserID {
 	return id.NewUserID(c.Appservice.Bot.Username, c.Homeserver.Domain)
 }
 
+// UnpairedOwner returns the placeholder for the owner until pairing by a code shows who the owner is. No such account exists.
+func UnpairedOwner(domain string) id.UserID { return id.NewUserID("multis-unpaired", domain) }
+
 // complete sets the values that are derived from other keys, and resolves relative paths. dir is the folder of the file.
 func (c *Config) complete(dir string) {
 	if c.Appservice.Address == "" {

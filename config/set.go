@@ -28,8 +28,10 @@ func Set(path, key, value string, checks ...func(*Config) error) (backup string,
 		return "", readError(err)
 	}
 	switch f, ok := newReader("", defaults()).fields[key]; {
-	case !ok || f.clear != nil:
-		return "", fmt.Errorf("%s is no key with a single value; multis config get lists the keys", key)
+	case !ok:
+		return "", fmt.Errorf("there is no key %q with a single value; multis config get lists the keys", key)
+	case f.clear != nil:
+		return "", fmt.Errorf("%s is a list; edit it in %s, and multis config check says whether it is right", key, path)
 	case f.isSecret && value != "" && !IsReference(value):
 		return "", fmt.Errorf("%s is a secret, and what is typed in a shell stays in its history; write env:VARIABLE, file:/path or systemd:NAME, or edit %s", key, path)
 	case policy.HasMask(value) || strings.Contains(value, hidden):

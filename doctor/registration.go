@@ -52,6 +52,8 @@ func probeUsers(ctx context.Context, hs *appservice.Inspector, c *config.Config,
 		found = append(found, newFinding(RegistrationBot, "", fmt.Sprintf("The registration in Synapse does not cover the bot %s.", c.BotID()), install))
 	}
 	switch _, err := hs.WhoAmI(ctx, c.Owner); {
+	case errors.Is(err, appservice.ErrNoUser) && c.Owner == config.UnpairedOwner(c.Homeserver.Domain):
+		found = append(found, newFinding(OwnerAccount, "", "multis has no owner yet: nobody has sent the code of multis init --pair.", AsRoot("multis init --pair")))
 	case errors.Is(err, appservice.ErrNoUser):
 		found = append(found, newFinding(OwnerAccount, "", fmt.Sprintf("There is no account %s on this homeserver.", c.Owner),
 			fmt.Sprintf("owner: \"@you:%s\"   (your own id; or make the account: %s)", c.Homeserver.Domain, AccountLine(c.Owner.Localpart()))))

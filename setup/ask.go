@@ -25,6 +25,7 @@ type Question struct {
 	Title   string
 	Help    string // a sentence below the title; may be empty
 	Default string // the answer of a person who only presses Enter
+	Flag    string // of multis init, for the error if nobody can be asked and there is no value; may be empty
 	Secret  bool   // the answer is not shown, and Enter keeps Default without showing it
 	Options []Option
 	Check   func(string) error // returns what is wrong with the form of an answer. If Check is nil, every answer is accepted.

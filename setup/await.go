@@ -52,7 +52,7 @@ func HasRegistration(ctx context.Context, c *config.Config) bool {
 // probeRegistration is doctor.ProbeRegistration, but leaves out the finding about the owner's account if the owner is not paired yet.
 func probeRegistration(ctx context.Context, c *config.Config) doctor.Result {
 	result := doctor.ProbeRegistration(ctx, c)
-	if c.Owner == UnpairedOwner(c.Homeserver.Domain) {
+	if c.Owner == config.UnpairedOwner(c.Homeserver.Domain) {
 		result.Findings = slices.DeleteFunc(result.Findings, func(f doctor.Finding) bool { return f.ID == doctor.OwnerAccount })
 	}
 	return result

@@ -12,6 +12,7 @@ import (
 
 	"maunium.net/go/mautrix/id"
 
+	"multis/config"
 	"multis/doctor"
 	"multis/store/pgserver"
 	"multis/text"
@@ -24,10 +25,14 @@ func (w *Wizard) askOwner(ctx context.Context) error {
 		domain = w.synapse.Domain
 	}
 	if w.Pairing {
+		if w.value("owner") != "" {
+			return nil // who stays the owner until another one is paired
+		}
 		return w.askDomain(ctx, domain)
 	}
 	q := Question{
 		Title: "Your Matrix id", Help: "The one person that multis works for, such as @anna:" + orElse(domain, "example.com") + ".",
+		Flag:  "--owner @you:" + orElse(domain, "example.com"),
 		Check: func(s string) error { return checkOwner(s, domain) },
 	}
 	return w.ask(ctx, "owner", q, func(ctx context.Context, owner string) doctor.Result {
@@ -35,10 +40,7 @@ func (w *Wizard) askOwner(ctx context.Context) error {
 	})
 }
 
-// UnpairedOwner returns the placeholder for the owner until pairing shows who the owner is. No such account exists.
-func UnpairedOwner(domain string) id.UserID { return id.NewUserID("multis-unpaired", domain) }
-
-// askDomain sets the homeserver's domain to found, or asks for it if found is empty, and sets the owner to the placeholder of that domain (UnpairedOwner).
+// askDomain sets the homeserver's domain to found, or asks for it if found is empty, and sets the owner to the placeholder of that domain (config.UnpairedOwner).
 func (w *Wizard) askDomain(ctx context.Context, found string) error {
 	const key = "homeserver.domain"
 	if found != "" {
@@ -48,7 +50,7 @@ func (w *Wizard) askDomain(ctx context.Context, found string) error {
 	} else if err := w.ask(ctx, key, Question{Title: "The domain of your homeserver", Help: "What stands after the colon in Matrix ids there.", Check: notEmpty("a domain")}, nil); err != nil {
 		return err
 	}
-	return w.set("owner", UnpairedOwner(w.value(key)).String())
+	return w.set("owner", config.UnpairedOwner(w.value(key)).String())
 }
 
 // checkOwner checks the form of a Matrix id on domain, which is empty if it is unknown.
@@ -138,7 +140,7 @@ func (w *Wizard) askTimeZone(ctx context.Context) error {
 		return w.set(key, zone)
 	}
 	return w.ask(ctx, key, Question{
-		Title: "Your time zone", Help: "For reminders and for where a day begins, such as Europe/Berlin.", Default: zone,
+		Title: "Your time zone", Help: "For reminders and for where a day begins, such as Europe/Berlin.", Default: zone, Flag: "--time-zone Europe/Berlin",
 	}, nil)
 }
 

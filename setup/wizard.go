@@ -125,7 +125,11 @@ func (w *Wizard) checkUnasked() error {
 	}
 	var lines []error
 	for _, p := range config.Problems(w.Config, data, w.Env) {
-		if !slices.Contains(askedKeys, p.Key) {
+		switch {
+		case slices.Contains(askedKeys, p.Key):
+		case w.old == nil: // the file is not there yet, so its lines tell nothing
+			lines = append(lines, fmt.Errorf("%s: %s", p.Key, p.What))
+		default:
 			lines = append(lines, errors.New(p.Text))
 		}
 	}
@@ -170,6 +174,9 @@ func (w *Wizard) value(key string) string {
 		return fixed
 	}
 	value, _ := config.Lookup(w.data, key)
+	if key == "owner" && value == config.UnpairedOwner(w.value("homeserver.domain")).String() {
+		return ""
+	}
 	if w.old == nil && !w.isGiven(key) && slices.Contains(unknownKeys, key) && value == exampleValue(key) {
 		return ""
 	}
@@ -242,10 +249,10 @@ func (w *Wizard) parsed() (*config.Config, []byte, error) {
 	return c, data, err
 }
 
-// refusal is the error for a value that its probe rejected.
+// refusal is the error for a value that its probe rejected, which was printed with its fix.
 type refusal struct{ doctor.Finding }
 
-func (r refusal) Error() string { return strings.TrimSpace(r.Message + " " + r.Fix) }
+func (r refusal) Error() string { return strings.TrimSuffix(r.Message, ".") }
 
 // ask asks for a value until probe accepts it, and records it. probe may be nil. A rejected value that is entered again is kept. If the value is settled
 // (see isSettled), ask only probes it.
@@ -254,6 +261,9 @@ func (w *Wizard) ask(ctx context.Context, key string, q Question, probe func(con
 		err := w.accept(ctx, key, w.value(key), q.Check, probe)
 		if err == nil || errors.Is(err, ErrAborted) {
 			return err
+		}
+		if w.Asker == nil && q.Flag != "" && w.value(key) == "" {
+			return fmt.Errorf("%s is neither given nor found: add %s", key, q.Flag)
 		}
 		if w.Asker == nil || w.isFixed(key) {
 			return fmt.Errorf("%s: %w", key, err)

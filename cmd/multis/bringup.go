@@ -21,6 +21,9 @@ import (
 // errUnfinished is returned when all files are written, but a later step is not done. The output before it says what to do.
 var errUnfinished = errors.New("multis is not running yet; run multis init again when that is done: Enter keeps each answer, and with --yes it asks nothing")
 
+// errUnpaired is returned when pairing ended without a new owner. The output before it says why.
+var errUnpaired = errors.New("nobody is paired yet; multis init --pair goes on, with a new code")
+
 // firstStartTimeout limits the first start of multis, from starting its process to its greeting.
 const firstStartTimeout = 3 * time.Minute
 
@@ -48,10 +51,14 @@ func (i installation) bringUp(ctx context.Context, a setup.Answers) error {
 // pair waits until the bot is registered at Synapse, waits for the one-time code, and writes the sender of the code to the configuration as the owner.
 // After that, Synapse needs the new registration.
 func (i installation) pair(ctx context.Context, a setup.Answers) (setup.Answers, error) {
-	if err := i.migrate(ctx, a.Config); err != nil {
-		return a, err
+	err := i.migrate(ctx, a.Config)
+	if err == nil {
+		_, err = i.awaitRegistration(ctx, a)
 	}
-	if _, err := i.awaitRegistration(ctx, a); err != nil {
+	if errors.Is(err, errUnfinished) {
+		return a, errUnpaired
+	}
+	if err != nil {
 		return a, err
 	}
 	cmd := i.child(ctx, "pair")
@@ -72,7 +79,7 @@ func (i installation) pair(ctx context.Context, a setup.Answers) (setup.Answers,
 		fmt.Println(lines.Text())
 	}
 	if err := cmd.Wait(); err != nil || owner == "" {
-		return a, errUnfinished
+		return a, errUnpaired
 	}
 	fmt.Printf("✓ owner        %s\n", owner)
 	if a, err = a.WithOwner(i.config, owner, os.LookupEnv); err != nil {
@@ -140,7 +147,11 @@ func (i installation) awaitRegistration(ctx context.Context, a setup.Answers) (k
 		return false, nil
 	}
 	if !known {
-		fmt.Print("\nWaiting for Synapse to know multis. Ctrl-C is fine: everything is written, and with --yes this goes on without a question.\n")
+		goesOn := "with --yes this goes on without a question"
+		if a.Config.Owner == config.UnpairedOwner(a.Config.Homeserver.Domain) {
+			goesOn = "multis init --pair goes on"
+		}
+		fmt.Printf("\nWaiting for Synapse to know multis. Ctrl-C is fine: everything is written, and %s.\n", goesOn)
 	}
 	waiting, cancel := context.WithTimeout(ctx, max(i.wait, time.Minute))
 	defer cancel()

@@ -428,6 +428,11 @@ func TestSettingAKeyIsRefusedWhereTheResultIsInvalid(t *testing.T) {
 		require.Error(t, err)
 		require.Contains(t, said, want)
 	}
+	for key, want := range map[string]string{"operators": "operators is a list; edit it in config.yaml", "nme": `there is no key "nme" with a single value`} {
+		_, said, err := program(t, dir, "", "config", "set", key, "x")
+		require.Error(t, err)
+		require.Contains(t, said, want)
+	}
 	after, err := os.ReadFile(file)
 	require.NoError(t, err)
 	require.Equal(t, string(before), string(after))

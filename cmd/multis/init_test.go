@@ -265,6 +265,51 @@ func TestInitRefusesToPairWithoutWaitingBeforeItWritesAnything(t *testing.T) {
 	require.Empty(t, filesIn(t, dir))
 }
 
+func TestPairingKeepsTheOwnerUntilAnotherOneIsPaired(t *testing.T) {
+	t.Parallel()
+	url, synapse := newSynapse(t)
+	dir := openFolder(t)
+	s := startInit(t, "dumb", dir, "--synapse", synapse, "--yes", "--owner", "@anna:example.org", "--wait", "0")
+	require.NoError(t, s.end(), s.all())
+	file := filepath.Join(dir, "config.yaml")
+	before, err := os.ReadFile(file)
+	require.NoError(t, err)
+
+	s = startInit(t, "dumb", dir, "--synapse", synapse, "--pair", "--wait", "10m", "--homeserver", url, "--time-zone", "Europe/Berlin", "--profile", "personal",
+		"--name", "Nora", "--database", "", "--model", "none", "--set", "embeddings.model=none", "--set", "speech.model=none")
+	s.answer("The database", "")
+	s.expect("config.yaml stays as it is.")
+	s.expect("Waiting for Synapse to know multis.")
+	s.typeIn("\x03")
+	require.Error(t, s.end())
+	require.Contains(t, s.all(), "nobody is paired yet; multis init --pair goes on")
+	after, err := os.ReadFile(file)
+	require.NoError(t, err)
+	require.Equal(t, string(before), string(after))
+
+	unpaired := strings.ReplaceAll(string(before), "@anna:example.org", config.UnpairedOwner("example.org").String())
+	require.NoError(t, os.WriteFile(file, []byte(unpaired), 0o600))
+	s = startInit(t, "dumb", dir, "--synapse", synapse, "--yes", "--wait", "0")
+	require.Error(t, s.end())
+	require.Contains(t, s.all(), "owner is neither given nor found: add --owner @you:example.org")
+	require.NotContains(t, s.all(), "make the account")
+}
+
+func TestInitNamesTheFlagThatIsMissingOrWrong(t *testing.T) {
+	t.Parallel()
+	_, synapse := newSynapse(t)
+	for _, c := range []struct{ flag, value, complaint string }{
+		{"--profile", "personal", "multis: owner is neither given nor found: add --owner @you:example.org"},
+		{"--set", "foo.bar=1", "multis: foo: unknown key"},
+	} {
+		dir := t.TempDir()
+		s := startInit(t, "dumb", dir, "--synapse", synapse, "--yes", c.flag, c.value)
+		require.Error(t, s.end())
+		require.Contains(t, s.all(), c.complaint)
+		require.Empty(t, filesIn(t, dir))
+	}
+}
+
 func TestInitMakesAFolderThatItsPostgresCanEnter(t *testing.T) {
 	t.Parallel()
 	_, synapse := newSynapse(t)
