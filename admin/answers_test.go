@@ -272,3 +272,45 @@ func TestCannedAnswersComeBeforeDocuments(t *testing.T) {
 	require.Contains(t, r.customerAsks(ana, "What does the parking cost?")[0], "2 euro")
 	require.Equal(t, 0, r.count("select count(*) from documents where origin = 'answers:canned'"))
 }
+
+func TestAPersonWhoContradictsADocumentWithoutAnEscalationProposesAChange(t *testing.T) {
+	t.Parallel()
+	r := newDesk(t)
+	r.addDocument("house.md", "# Sundays\n\nWe deliver on Sundays.\n\n# Prices\n\nDelivery costs 5 euro within the city.", policy.RolePublic)
+	ana := r.customer("Ana")
+	require.Contains(t, r.customerAsks(ana, "Do you deliver on Sundays?")[0], "We deliver on Sundays.")
+	r.say(ana, policy.AuthorOwnerPhone, owner, "Sorry Ana, no: we stopped that in May.")
+	shown := r.findAnswers()
+	require.Len(t, shown, 1)
+	require.Contains(t, shown[0].Body, "📚 **Has this changed?** Ana · WhatsApp was answered otherwise than house.md says.\nQuestion: Do you deliver on Sundays?\nhouse.md: “We deliver on Sundays.”")
+	require.Contains(t, r.react(shown[0].Event, "👍"), "Correct house.md when you can")
+	require.NoError(t, r.admin.Answers.PublishAnswers(r.ctx))
+	require.Contains(t, r.customerAsks(r.customer("Ben"), "Do you deliver on Sundays?")[0], "we stopped that in May")
+
+	cid := r.customer("Cid")
+	r.customerAsks(cid, "Can I talk to a person?")
+	r.exec("update escalations set cause = 'person' where chat_id = $1", cid.ID)
+	r.say(cid, policy.AuthorOwnerClient, owner, "Hello, here I am.")
+	r.exec("update messages set code = 'owner_here', action = 'archive' where id = $1", r.say(cid, policy.AuthorContact, "@c:x", "What does delivery cost?"))
+	r.say(cid, policy.AuthorOperator, operator, "It is 7 euro.")
+	shown = r.findAnswers()
+	require.Len(t, shown, 1, "a later line of an escalation")
+	require.Contains(t, shown[0].Body, "house.md: “Delivery costs 5 euro within the city.”\n\n> It is 7 euro.")
+	require.Contains(t, r.react(shown[0].Event, "👎"), "Left out.")
+
+	for name, said := range map[string]string{"Dan": "It is 7 euro.", "Eve": "5 euro in the city.", "Fay": "For you it is 3 euro.", "Gus": "Let me look."} {
+		c := r.customer(name)
+		r.say(c, policy.AuthorContact, "@c:x", "What does delivery cost?")
+		r.say(c, policy.AuthorOwnerPhone, owner, said)
+		require.Empty(t, r.findAnswers(), "%s: he was asked, or it is none", said)
+	}
+	friend := r.customer("Hal")
+	r.tx(func(tx store.Tx) error { return store.SetMode(r.ctx, tx, friend.ID, policy.ModePersonal) })
+	r.say(friend, policy.AuthorContact, "@c:x", "Do you deliver on Sundays?")
+	r.say(friend, policy.AuthorOwnerPhone, owner, "Yes.")
+	require.Empty(t, r.findAnswers(), "that is no business chat")
+	require.Zero(t, r.count("select count(*) from unanswered_questions where state = 'known' and question_id is not null and question || answer || person <> ''"), "no text is kept of what changes nothing")
+	has, err := r.admin.Answers.HasAnswers(r.ctx)
+	require.NoError(t, err)
+	require.False(t, has, "all were looked at")
+}

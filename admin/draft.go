@@ -181,6 +181,11 @@ func (df *DraftCommands) handleReply(ctx context.Context, r request, text string
 	if c, ok := parseChoice(text); ok && (c.word == wordYes || c.word == wordNo) {
 		return df.dialogs.handleChoice(ctx, r, c)
 	}
+	if sign, _, _ := strings.Cut(text, " "); sign != text {
+		if c, ok := parseReaction(sign); ok && c.word == wordNo {
+			return df.dialogs.handleChoice(ctx, r, c) // a reason is no text for the contact
+		}
+	}
 	q, err := df.dialogs.read(d)
 	if err != nil {
 		return answer{}, false, err

@@ -122,6 +122,12 @@ func TestAReplyChangesADraftAndADroppedOneIsGone(t *testing.T) {
 	require.Equal(t, "That draft is no longer open.", r.react(shown.Event, "👍"))
 	require.Len(t, r.sentTo(ana), 1)
 	require.Contains(t, r.asOwner("/jobs 2 history"), "skipped, you dropped the draft")
+
+	r.asOwner("/remind 1h --to Ana well then")
+	r.runUntil(2 * time.Hour)
+	shown = r.presentDrafts()[0]
+	require.Contains(t, bodies(r.handle(store.Message{Body: "👎 too short", RelatesTo: shown.Event})), "Dropped: nothing goes to **Ana · WhatsApp**.", "a reason is no text for Ana")
+	require.Len(t, r.sentTo(ana), 1)
 }
 
 func TestADraftThatNobodyAnswersIsDroppedWithANotice(t *testing.T) {

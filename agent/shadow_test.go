@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"multis/answers"
 	"multis/llm"
 	"multis/llm/llmtest"
 	"multis/policy"
@@ -145,4 +146,37 @@ func TestAVerdictEndsWhenTheOwnerEditsOrDeletesHisAnswer(t *testing.T) {
 	pairs, err := store.ShadowPairs(context.Background(), b.store.DB(), b.chat.ID, time.Now().Add(-100*time.Hour), shadow.ReplyTime)
 	require.NoError(t, err)
 	require.Empty(t, pairs[0].Judged)
+}
+
+func TestAModelSeesContradictionsThatWordsDoNotTell(t *testing.T) {
+	t.Parallel()
+	judge, asked := scripted(t, func(_ context.Context, r llmtest.Request) llmtest.Reply {
+		switch {
+		case strings.Contains(r.Last(), "stopped"):
+			return llmtest.Reply{Text: `{"verdict": "contradicts"}`}
+		case strings.Contains(r.Last(), "broken"):
+			return llmtest.Reply{Status: 500}
+		}
+		return llmtest.Reply{Text: `{"verdict": "compatible"}`}
+	})
+	b := setup(t, llm.None{})
+	b.agent.Shadows.model = judge
+	keeper := &answers.Keeper{Store: b.store, Search: b.agent.search, Defaults: b.agent.defaults, Judge: b.agent.Shadows}
+	states := map[string]store.UnansweredState{}
+	for _, said := range []string{"We stopped doing that.", "Gladly, just come by.", "It is broken.", "For you we stopped that."} {
+		b.exec("delete from messages")
+		asks := b.storeMessage(b.chat, policy.AuthorContact, "How much is the delivery?", time.Now().Add(-3*time.Minute))
+		b.exec("update messages set action = 'answer' where id = $1", asks)
+		b.storeMessage(b.chat, policy.AuthorOwnerPhone, said, time.Now().Add(-2*time.Minute))
+		found, err := keeper.NewAnswers(t.Context(), time.Now())
+		require.NoError(t, err)
+		require.Len(t, found, 1)
+		states[said] = found[0].State
+	}
+	require.Equal(t, map[string]store.UnansweredState{
+		"We stopped doing that.": store.UnansweredOpen, "Gladly, just come by.": store.UnansweredNotAsked, "It is broken.": store.UnansweredNotAsked, "For you we stopped that.": store.UnansweredNotAsked,
+	}, states)
+	for _, r := range asked.Requests() {
+		require.NotContains(t, r.Last(), "For you", "an exception is not asked about")
+	}
 }

@@ -42,6 +42,14 @@ type Keeper struct {
 	Search    *search.Searcher
 	Library   *knowledge.Library
 	Variables Variables
+	Defaults  policy.Defaults // they say which chats are business chats
+	Judge     Judge           // nil without a model
+}
+
+// Judge says what a comparison of words does not tell.
+type Judge interface {
+	// Contradicts reports whether a person's answer to a question contradicts what a document says.
+	Contradicts(ctx context.Context, chat store.ChatID, question, said, answer string) (bool, error)
 }
 
 // Limits of the texts, in characters, and of their number.

@@ -70,7 +70,7 @@ func TestTextsOfAnswersCannotChangeTheDocument(t *testing.T) {
 func TestAPersonsAnswerEndsAtTheContactsNextMessageOrATimeout(t *testing.T) {
 	t.Parallel()
 	at := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
-	q := store.EscalatedQuestion{EscalationID: 1, ChatID: 2, MessageID: 3, Question: "Do you deliver to Potsdam?", AskedAt: at}
+	q := store.UnansweredQuestion{ChatID: 2, MessageIDs: []store.MessageID{3}, Question: "Do you deliver to Potsdam?"}
 	line := func(id int64, person bool, body string, after time.Duration) store.ChatLine {
 		return store.ChatLine{MessageID: store.MessageID(id), Person: person, Sender: "@eva:x", Body: body, At: at.Add(after)}
 	}

@@ -18,47 +18,70 @@ func (b *Keeper) searchPublic(ctx context.Context, question string) (search.Resu
 	return b.Search.AsContact(ctx, policy.PublicScope(), search.Query{Text: question, Limit: maxHits, Kinds: []index.Kind{index.KindKnowledge}})
 }
 
-// contradicted returns the quote of a public document that answers a question with other figures than a person did. ok is false if there is none.
-func (b *Keeper) contradicted(ctx context.Context, question, answer string) (q search.Quote, ok bool, err error) {
-	found, err := b.searchPublic(ctx, question)
-	if err != nil || len(found.Hits) == 0 || len(found.Terms) == 0 {
-		return search.Quote{}, false, err
-	}
-	q, ok, err = b.Search.Answer(ctx, found)
-	return q, ok && figuresDiffer(q.Text, answer), err
-}
-
 // checkDocuments looks for a public document that contradicts an answer. If it finds one, it sets what the answer would replace or correct, and that
 // the owner should be asked. If a learned answer has already replaced what the document says, it compares with that answer.
-func (b *Keeper) checkDocuments(ctx context.Context, g *store.UnansweredQuestion, learned []store.LearnedAnswer, asked []store.UnansweredQuestion) error {
-	q, ok, err := b.contradicted(ctx, g.Question, g.Answer)
+func (c *comparison) checkDocuments(ctx context.Context, g *store.UnansweredQuestion) error {
+	q, ok, err := c.quoteAbout(ctx, g)
 	if err != nil || !ok {
 		return err
 	}
-	doc, err := index.DocumentByID(ctx, b.Store.DB(), q.Hit.DocumentID)
+	doc, err := index.DocumentByID(ctx, c.Store.DB(), q.Hit.DocumentID)
 	if errors.Is(err, store.ErrNotFound) {
 		return nil // it was removed meanwhile
 	}
 	if err != nil {
 		return err
 	}
-	for _, a := range learned {
-		isLearned := doc.Origin == publicOrigin && a.Question == q.Hit.Heading()
-		if !isLearned && (a.CorrectsOrigin != doc.Origin || a.CorrectsQuote != q.Text) {
-			continue
-		}
-		if figuresDiffer(a.Answer, g.Answer) {
-			g.State, g.Contradicts = store.UnansweredOpen, &a.ID
-		}
-		return nil
+	said := source{q.Hit.Heading(), q.Text}
+	i := slices.IndexFunc(c.learned, func(a store.LearnedAnswer) bool {
+		return doc.Origin == publicOrigin && a.Question == q.Hit.Heading() || a.CorrectsQuote != "" && a.CorrectsOrigin == doc.Origin && a.CorrectsQuote == q.Text
+	})
+	if i >= 0 {
+		said = source{text: c.learned[i].Answer}
 	}
-	isKnown := doc.Origin == publicOrigin || slices.ContainsFunc(asked, func(other store.UnansweredQuestion) bool {
+	isAsked := slices.ContainsFunc(c.asked, func(other store.UnansweredQuestion) bool {
+		if i >= 0 {
+			return other.Contradicts != nil && *other.Contradicts == c.learned[i].ID
+		}
 		return other.CorrectsOrigin == doc.Origin && other.CorrectsQuote == q.Text
 	})
-	if !isKnown {
+	if isAsked || i < 0 && doc.Origin == publicOrigin {
+		return nil
+	}
+	switch contradicts, err := c.contradicts(ctx, g, said); {
+	case err != nil || !contradicts:
+		return err
+	case i >= 0:
+		g.State, g.Contradicts = store.UnansweredOpen, &c.learned[i].ID
+	default:
 		g.State, g.CorrectsOrigin, g.CorrectsQuote = store.UnansweredOpen, doc.Origin, q.Text
 	}
 	return nil
+}
+
+// maxCompared is how many passages are compared with an answer if none of them answers its question.
+const maxCompared = 3
+
+// quoteAbout returns the quote of a public document that answers a question; or one that the answer contradicts word by word, although it would not be enough for an answer.
+func (c *comparison) quoteAbout(ctx context.Context, g *store.UnansweredQuestion) (search.Quote, bool, error) {
+	result, err := c.searchPublic(ctx, g.Question)
+	if err != nil || len(result.Hits) == 0 || len(result.Terms) == 0 {
+		return search.Quote{}, false, err
+	}
+	q, ok, err := c.Search.Answer(ctx, result)
+	if err != nil || ok {
+		return q, ok, err
+	}
+	for _, h := range result.Hits[:min(len(result.Hits), maxCompared)] {
+		q, err := c.Search.BestSentences(ctx, result, h)
+		if err != nil {
+			return search.Quote{}, false, err
+		}
+		if wordsDiffer(g.Question, source{h.Heading(), q.Text}, g.Answer) {
+			return q, true, nil
+		}
+	}
+	return search.Quote{}, false, nil
 }
 
 // Corrected is the learned answer that replaces an outdated quote of a document.

@@ -2,8 +2,13 @@ package answers
 
 import (
 	"context"
+	"slices"
+	"strings"
 	"time"
 
+	"github.com/rs/zerolog"
+
+	"multis/policy"
 	"multis/shadow"
 	"multis/store"
 )
@@ -13,57 +18,180 @@ const (
 	quietTime = 20 * time.Second
 	// maxAnswerTime is how long after the first line further lines of a person belong to the answer.
 	maxAnswerTime = 30 * time.Minute
-	// maxAge is the age up to which escalations are looked at.
-	maxAge = 7 * 24 * time.Hour
+	// maxAge is the age up to which escalations are looked at, and maxTalkAge that of questions which a person answered without one.
+	maxAge, maxTalkAge = 7 * 24 * time.Hour, 24 * time.Hour
+	// maxQuestionTime is how long before its last message the messages of one question may begin.
+	maxQuestionTime = 10 * time.Minute
 )
 
 // HasNewAnswers reports whether NewAnswers may return any.
 func (b *Keeper) HasNewAnswers(ctx context.Context, now time.Time) (bool, error) {
-	return store.HasEscalatedQuestions(ctx, b.Store.DB(), now.Add(-maxAge))
+	if has, err := store.HasEscalatedQuestions(ctx, b.Store.DB(), now.Add(-maxAge)); err != nil || has {
+		return has, err
+	}
+	return store.HasRepliedQuestions(ctx, b.Store.DB(), now.Add(-maxTalkAge))
 }
 
-// NewAnswers returns the answers of people to escalated questions. The state is UnansweredOpen if the owner should be asked about the answer, else
+// NewAnswers returns the answers of people to questions, escalated or not. The state is UnansweredOpen if the owner should be asked about the answer, else
 // UnansweredNotAsked. Answers that a person may still be writing are left for the next call.
 func (b *Keeper) NewAnswers(ctx context.Context, now time.Time) ([]store.UnansweredQuestion, error) {
-	questions, err := store.EscalatedQuestions(ctx, b.Store.DB(), now.Add(-maxAge))
-	if err != nil || len(questions) == 0 {
+	c := comparison{Keeper: b, now: now}
+	var err error
+	if c.learned, err = store.LearnedAnswers(ctx, b.Store.DB()); err != nil {
 		return nil, err
 	}
-	learned, err := store.LearnedAnswers(ctx, b.Store.DB())
+	if c.asked, err = store.AskedUnanswered(ctx, b.Store.DB()); err != nil {
+		return nil, err
+	}
+	escalated, err := c.escalated(ctx)
 	if err != nil {
 		return nil, err
 	}
-	asked, err := store.AskedUnanswered(ctx, b.Store.DB())
+	others, err := c.notEscalated(ctx)
+	return append(escalated, others...), err
+}
+
+// comparison compares what people answered with what is known.
+type comparison struct {
+	*Keeper
+
+	now     time.Time
+	learned []store.LearnedAnswer
+	asked   []store.UnansweredQuestion // what the owner is asked, or has declined
+	judged  int                        // how often the judge was asked
+}
+
+// maxJudged is how often the judge is asked at a time. Further answers are left for the next call.
+const maxJudged = 5
+
+// escalated returns the new answers to escalated questions.
+func (c *comparison) escalated(ctx context.Context) (found []store.UnansweredQuestion, _ error) {
+	questions, err := store.EscalatedQuestions(ctx, c.Store.DB(), c.now.Add(-maxAge))
 	if err != nil {
 		return nil, err
 	}
-	var found []store.UnansweredQuestion
 	for _, q := range questions {
-		lines, err := store.LinesByPeople(ctx, b.Store.DB(), q.ChatID, q.AskedAt, q.MessageID)
+		if c.judged >= maxJudged {
+			break
+		}
+		lines, err := store.LinesByPeople(ctx, c.Store.DB(), q.ChatID, q.AskedAt, q.MessageID)
 		if err != nil {
 			return nil, err
 		}
-		g, ok := answerIn(q, lines, now)
+		g, ok := answerIn(store.UnansweredQuestion{EscalationID: &q.EscalationID, ChatID: q.ChatID, MessageIDs: []store.MessageID{q.MessageID}, Question: CleanQuestion(q.Question)}, lines, c.now)
 		if !ok {
 			continue
 		}
-		g.State, g.Contradicts = judge(g, q.Cause.LacksDocument(), learned, asked)
-		if g.Contradicts == nil {
-			if err := b.checkDocuments(ctx, &g, learned, asked); err != nil {
-				return nil, err
-			}
-		}
-		if g.State == store.UnansweredOpen {
-			asked = append(asked, g)
+		g.State, g.Contradicts = judge(g, q.Cause.LacksDocument(), c.learned, c.asked)
+		if err := c.compare(ctx, &g); err != nil {
+			return nil, err
 		}
 		found = append(found, g)
 	}
 	return found, nil
 }
 
-// answerIn returns the first answer of a person in lines, without its state. ok is false if there is none, or if the person may still be writing.
-func answerIn(q store.EscalatedQuestion, lines []store.ChatLine, now time.Time) (g store.UnansweredQuestion, ok bool) {
-	g = store.UnansweredQuestion{EscalationID: q.EscalationID, ChatID: q.ChatID, MessageIDs: []store.MessageID{q.MessageID}, Question: CleanQuestion(q.Question)}
+// notEscalated returns the new answers to questions in business chats that were not escalated, or that came after one that was. The owner is asked only about those that contradict
+// what is known. Of the others no text is stored.
+func (c *comparison) notEscalated(ctx context.Context) (found []store.UnansweredQuestion, _ error) {
+	questions, err := store.RepliedQuestions(ctx, c.Store.DB(), c.now.Add(-maxTalkAge))
+	if err != nil {
+		return nil, err
+	}
+	for _, q := range questions {
+		if c.judged >= maxJudged {
+			break
+		}
+		g, ok, err := c.answered(ctx, q)
+		if err != nil {
+			return nil, err
+		}
+		if !ok && c.now.Sub(q.AskedAt) < maxAnswerTime {
+			continue // the person may still be writing
+		}
+		g.State = store.UnansweredNotAsked
+		if ok {
+			g.State, g.Contradicts = judge(g, false, c.learned, c.asked)
+			if err := c.compare(ctx, &g); err != nil {
+				return nil, err
+			}
+		}
+		if g.State == store.UnansweredNotAsked {
+			g.Question, g.Answer, g.Person = "", "", ""
+		}
+		found = append(found, g)
+	}
+	return found, nil
+}
+
+// answered returns a question with a person's answer. ok is false if it is none that counts: the chat is no business chat, the question was escalated, or there is no whole answer yet.
+func (c *comparison) answered(ctx context.Context, q store.RepliedQuestion) (g store.UnansweredQuestion, ok bool, _ error) {
+	g = store.UnansweredQuestion{QuestionID: &q.MessageID, ChatID: q.ChatID, MessageIDs: []store.MessageID{q.MessageID}, AnsweredAt: q.AskedAt}
+	chat, err := store.ChatByID(ctx, c.Store.DB(), q.ChatID)
+	if err != nil || chat.ModeIn(c.Defaults) != policy.ModeBusiness {
+		return g, false, err
+	}
+	lines, err := store.LinesByPeople(ctx, c.Store.DB(), q.ChatID, q.AskedAt.Add(-maxQuestionTime), 0)
+	if err != nil {
+		return g, false, err
+	}
+	last := slices.IndexFunc(lines, func(l store.ChatLine) bool { return l.MessageID == q.MessageID })
+	if last < 0 {
+		return g, false, nil
+	}
+	first := last
+	for first > 0 && !lines[first-1].Person {
+		first--
+	}
+	g.MessageIDs = nil
+	var asked []string
+	for _, l := range lines[first : last+1] {
+		if slices.Contains(q.Escalated, l.MessageID) {
+			return g, false, nil
+		}
+		asked, g.MessageIDs = append(asked, l.Body), append(g.MessageIDs, l.MessageID)
+	}
+	g.Question = CleanQuestion(strings.Join(asked, " "))
+	answered, ok := answerIn(g, lines[last+1:], c.now)
+	if !ok {
+		return g, false, nil
+	}
+	return answered, true, nil
+}
+
+// compare completes judge: it looks for a public document that the answer contradicts.
+func (c *comparison) compare(ctx context.Context, g *store.UnansweredQuestion) error {
+	if g.Contradicts == nil {
+		if err := c.checkDocuments(ctx, g); err != nil {
+			return err
+		}
+	}
+	if g.State == store.UnansweredOpen {
+		c.asked = append(c.asked, *g)
+	}
+	return nil
+}
+
+// contradicts is the function contradicts. Where it does not tell, the judge does.
+func (c *comparison) contradicts(ctx context.Context, g *store.UnansweredQuestion, said source) (bool, error) {
+	answer := MaskPersonalData(g.Answer, nil)
+	if contradicts(g.Question, said, answer) {
+		return true, nil
+	}
+	if c.Judge == nil || isOneOff(answer) || shadow.Match(said.text, answer) == shadow.Same {
+		return false, nil
+	}
+	c.judged++
+	found, err := c.Judge.Contradicts(ctx, g.ChatID, g.Question, said.heading+"\n"+said.text, answer)
+	if err != nil && ctx.Err() == nil {
+		zerolog.Ctx(ctx).Warn().Err(err).Int64("chat", int64(g.ChatID)).Msg("Cannot have a model compare an answer with a document")
+		return false, nil
+	}
+	return found, err
+}
+
+// answerIn returns a question with the first answer of a person in lines, without its state. ok is false if there is none, or if the person may still be writing.
+func answerIn(g store.UnansweredQuestion, lines []store.ChatLine, now time.Time) (_ store.UnansweredQuestion, ok bool) {
 	var last time.Time
 	for _, l := range lines {
 		if !l.Person {
@@ -97,7 +225,8 @@ func judge(g store.UnansweredQuestion, lacksDocument bool, learned []store.Learn
 		if !sameQuestion(g.Question, a.Question) {
 			continue
 		}
-		if shadow.Match(a.Answer, MaskPersonalData(g.Answer, nil)) != shadow.Different {
+		isAsked := slices.ContainsFunc(asked, func(other store.UnansweredQuestion) bool { return other.Contradicts != nil && *other.Contradicts == a.ID })
+		if isAsked || !contradicts(g.Question, source{text: a.Answer}, MaskPersonalData(g.Answer, nil)) {
 			return store.UnansweredNotAsked, nil
 		}
 		return store.UnansweredOpen, &a.ID

@@ -93,10 +93,11 @@ const (
 	UnansweredNotAsked UnansweredState = "known"    // nothing to decide: the answer is known, or no document was missing, or he declined the same before
 )
 
-// UnansweredQuestion is a question that multis could not answer, with the answer of a person.
+// UnansweredQuestion is a question that multis could not answer, or that a person answered by himself, with the person's answer.
 type UnansweredQuestion struct {
 	ID           int64
-	EscalationID int64
+	EscalationID *int64     // nil for a question that was not escalated
+	QuestionID   *MessageID // the last message of a question that was not escalated; else nil
 	ChatID       ChatID
 	MessageIDs   []MessageID // the messages whose words are in Question or Answer
 	Question     string
@@ -110,7 +111,7 @@ type UnansweredQuestion struct {
 	CorrectsQuote  string
 }
 
-const unansweredColumns = "g.id, g.escalation_id, g.chat_id, g.message_ids, g.question, g.answer, g.person, g.answered_at, g.state, g.changes, g.corrects_origin, g.corrects_quote"
+const unansweredColumns = "g.id, g.escalation_id, g.question_id, g.chat_id, g.message_ids, g.question, g.answer, g.person, g.answered_at, g.state, g.changes, g.corrects_origin, g.corrects_quote"
 
 const askedUnansweredSQL = "select " + unansweredColumns + " from unanswered_questions g where g.state in ('open', 'declined') and g.question <> '' order by g.id desc limit 500"
 
@@ -119,14 +120,14 @@ func AskedUnanswered(ctx context.Context, db DB) ([]UnansweredQuestion, error) {
 	return row.All[UnansweredQuestion](ctx, db, "unanswered_questions", askedUnansweredSQL)
 }
 
-const addUnansweredSQL = `insert into unanswered_questions (escalation_id, chat_id, message_ids, question, answer, person, answered_at, state, changes, corrects_origin, corrects_quote)
-	select $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11 where not exists (select from unnest($3::bigint[]) m(id) where not exists (select from messages x where x.id = m.id and x.redacted_at is null))
-	on conflict (escalation_id) do nothing returning id`
+const addUnansweredSQL = `insert into unanswered_questions (escalation_id, chat_id, message_ids, question, answer, person, answered_at, state, changes, corrects_origin, corrects_quote, question_id)
+	select $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12 where not exists (select from unnest($3::bigint[]) m(id) where not exists (select from messages x where x.id = m.id and x.redacted_at is null))
+	on conflict do nothing returning id`
 
-// AddUnanswered stores an unanswered question and returns its id. It returns false if the escalation has one already, or if one of its messages was
-// deleted.
+// AddUnanswered stores an unanswered question and returns its id. It returns false if the escalation or the message has one already, or if one of its
+// messages was deleted.
 func AddUnanswered(ctx context.Context, tx Tx, g UnansweredQuestion) (int64, bool, error) {
-	added, err := row.Value[int64](ctx, tx, "add unanswered question", addUnansweredSQL, g.EscalationID, g.ChatID, row.EmptyIfNil(g.MessageIDs), g.Question, g.Answer, g.Person, g.AnsweredAt, g.State, g.Contradicts, g.CorrectsOrigin, g.CorrectsQuote)
+	added, err := row.Value[int64](ctx, tx, "add unanswered question", addUnansweredSQL, g.EscalationID, g.ChatID, row.EmptyIfNil(g.MessageIDs), g.Question, g.Answer, g.Person, g.AnsweredAt, g.State, g.Contradicts, g.CorrectsOrigin, g.CorrectsQuote, g.QuestionID)
 	if errors.Is(err, ErrNotFound) {
 		return 0, false, nil
 	}
@@ -147,9 +148,9 @@ func SetUnansweredAnswer(ctx context.Context, tx Tx, question int64, answer stri
 	return row.Exec(ctx, tx, "set an answer", setUnansweredAnswerSQL, question, answer)
 }
 
-const forgetUnansweredSQL = "delete from unanswered_questions where state = 'open' and message_ids && array[$1::bigint]"
+const forgetUnansweredSQL = "delete from unanswered_questions where (state = 'open' or state = 'known' and question_id is not null) and message_ids && array[$1::bigint]"
 
-// forgetUnanswered deletes the unanswered question about which the owner has not decided and which has words of a message, because the message says
+// forgetUnanswered deletes the unanswered question that the owner has not decided, or was not asked about, and that rests on a message, because the message says
 // something else now. It is found again as it is then.
 func forgetUnanswered(ctx context.Context, tx Tx, message MessageID) error {
 	return row.Exec(ctx, tx, "forget an unanswered question", forgetUnansweredSQL, message)
@@ -199,6 +200,41 @@ const hasEscalatedQuestionsSQL = "select exists (" + escalatedQuestionsSQL + ")"
 // HasEscalatedQuestions reports whether EscalatedQuestions would return any.
 func HasEscalatedQuestions(ctx context.Context, db DB, since time.Time) (bool, error) {
 	return row.Value[bool](ctx, db, "escalated questions", hasEscalatedQuestionsSQL, since)
+}
+
+// RepliedQuestion is the last message of a contact's before a person wrote.
+type RepliedQuestion struct {
+	ChatID    ChatID
+	MessageID MessageID
+	AskedAt   time.Time
+	Escalated []MessageID // the messages of the chat's escalations
+}
+
+// repliedQuestionsSQL takes the lines of people from the same places as messagesByPeopleSQL. Of the contacts it takes what the assistant might have answered, whoever was there.
+const repliedQuestionsSQL = `with active as (select c.id from chats c where c.kind = 'dm' and c.last_message_at > $1),
+	lines as (
+		select m.chat_id, m.id, m.author <> 'contact' as person, m.ts as at, m.id as seq, m.action in ('answer', 'handoff') or m.code in ('owner_here', 'paused_chat', 'paused_all') as counts
+			from active a join messages m on m.chat_id = a.id and m.ts > $1
+			where m.author in ('contact', 'owner_client', 'owner_phone', 'operator') and m.kind = 'text' and m.redacted_at is null and m.body <> ''
+		union all
+		select o.chat_id, 0, true, o.sent_at, o.seq, false from active a join outbox o on o.chat_id = a.id and o.sent_at > $1
+			where o.purpose in ('draft', 'operator') and o.spans = '[]' and o.replaces = '' and o.state in ('sent', 'delivered') and o.content->>'body' <> ''
+				and not exists (select from messages m where m.outbox_id = o.id)
+	), turns as (select l.*, lead(l.person) over (partition by l.chat_id order by l.at, l.seq) as answered from lines l)
+	select t.chat_id, t.id as message_id, t.at as asked_at, array(select e.message_id from escalations e where e.chat_id = t.chat_id and e.message_id is not null) as escalated
+	from turns t where not t.person and t.counts and t.answered and not exists (select from unanswered_questions g where g.question_id = t.id)
+		and not exists (select from escalations e where e.chat_id = t.chat_id and e.message_id = t.id) order by t.id limit 100`
+
+// RepliedQuestions returns the messages since a time after which a person wrote and that are not stored as unanswered questions yet.
+func RepliedQuestions(ctx context.Context, db DB, since time.Time) ([]RepliedQuestion, error) {
+	return row.All[RepliedQuestion](ctx, db, "questions that people answered", repliedQuestionsSQL, since)
+}
+
+const hasRepliedQuestionsSQL = "select exists (" + repliedQuestionsSQL + ")"
+
+// HasRepliedQuestions reports whether RepliedQuestions would return any.
+func HasRepliedQuestions(ctx context.Context, db DB, since time.Time) (bool, error) {
+	return row.Value[bool](ctx, db, "questions that people answered", hasRepliedQuestionsSQL, since)
 }
 
 // ChatLine is a message in a chat by the contact, the owner or an operator.

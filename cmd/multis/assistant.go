@@ -128,7 +128,7 @@ func (a *assistant) openSources(context.Context) (err error) {
 	if a.documents, err = openLibrary(a.cfg, a.store); err != nil {
 		return err
 	}
-	a.answers = &answers.Keeper{Store: a.store, Search: a.search, Library: a.documents, Variables: answers.Variables{Business: a.cfg.Business.Name, Hours: strings.Join(a.cfg.Business.Hours, "; "), Language: a.cfg.Business.Language}}
+	a.answers = &answers.Keeper{Store: a.store, Search: a.search, Library: a.documents, Defaults: a.defaults, Variables: answers.Variables{Business: a.cfg.Business.Name, Hours: strings.Join(a.cfg.Business.Hours, "; "), Language: a.cfg.Business.Language}}
 	deskWith := deskOptions(a.cfg)
 	deskWith.Store, deskWith.Box, deskWith.Answers, deskWith.Audit, deskWith.Files = a.store, a.box, a.answers, a.audit, a.front.files
 	a.desk = desk.New(deskWith)
@@ -222,6 +222,7 @@ func (a *assistant) addAgent(context.Context) error {
 		OpenModel: a.models.open, Surface: a.surface(),
 		Injection: agent.Injection{Enabled: cfg.Injection.Enabled, Judge: cfg.Injection.Judge, MaxFlags: cfg.Injection.MaxFlags, HoldTime: cfg.Injection.HoldTime},
 	})
+	a.answers.Judge = a.agent.Shadows
 	return nil
 }
 
