@@ -85,6 +85,9 @@ func (ec *escalationCommands) line(ctx context.Context, e store.Escalation) (str
 	if e.ClaimedBy != "" {
 		who = "✋ " + esc(ec.desk.PersonName(e.ClaimedBy))
 	}
+	if chat.PausedUntil != nil && chat.PausedUntil.After(ec.room.now()) {
+		who += " · ⏸ I stay off"
+	}
 	line := fmt.Sprintf("%s — %s · %s · %s", esc(chat.Label()), state, who, esc(text.Clip(e.Why, 100)))
 	if e.CardEvent == nil {
 		return line, nil

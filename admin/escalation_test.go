@@ -36,6 +36,10 @@ func TestWhyNamesWhoAnsweredInAThread(t *testing.T) {
 	})
 	card := r.sendQueued()[0].Event
 	require.Contains(t, r.asOperator("/escalations"), "Ana · WhatsApp — **waits**")
+	until := r.now.Add(time.Hour)
+	r.tx(func(tx store.Tx) error { return store.PauseChat(r.ctx, tx, ana.ID, &until) })
+	require.Contains(t, r.asOperator("/escalations"), "nobody has taken it · ⏸ I stay off")
+	r.tx(func(tx store.Tx) error { return store.PauseChat(r.ctx, tx, ana.ID, nil) })
 	sent := r.handle(store.Message{Body: "Sorry, send a photo", Thread: card, Author: policy.AuthorOperator, Sender: operator})
 	require.Contains(t, bodies(sent), "Sorry, send a photo")
 	why := r.asOwner("/why Ana")

@@ -2,6 +2,7 @@ package answers
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"strings"
 	"time"
@@ -103,11 +104,11 @@ func (c *comparison) notEscalated(ctx context.Context) (found []store.Unanswered
 			break
 		}
 		g, ok, err := c.answered(ctx, q)
+		if errors.Is(err, errUnfinished) {
+			continue
+		}
 		if err != nil {
 			return nil, err
-		}
-		if !ok && c.now.Sub(q.AskedAt) < maxAnswerTime {
-			continue // the person may still be writing
 		}
 		g.State = store.UnansweredNotAsked
 		if ok {
@@ -124,7 +125,10 @@ func (c *comparison) notEscalated(ctx context.Context) (found []store.Unanswered
 	return found, nil
 }
 
-// answered returns a question with a person's answer. ok is false if it is none that counts: the chat is no business chat, the question was escalated, or there is no whole answer yet.
+// errUnfinished means that a person may still be writing an answer.
+var errUnfinished = errors.New("the answer may not be whole")
+
+// answered returns a question with a person's answer, or errUnfinished. ok is false if it is none that counts: the chat is no business chat, the question was escalated, or the answer is too long.
 func (c *comparison) answered(ctx context.Context, q store.RepliedQuestion) (g store.UnansweredQuestion, ok bool, _ error) {
 	g = store.UnansweredQuestion{QuestionID: &q.MessageID, ChatID: q.ChatID, MessageIDs: []store.MessageID{q.MessageID}, AnsweredAt: q.AskedAt}
 	chat, err := store.ChatByID(ctx, c.Store.DB(), q.ChatID)
@@ -153,10 +157,14 @@ func (c *comparison) answered(ctx context.Context, q store.RepliedQuestion) (g s
 	}
 	g.Question = CleanQuestion(strings.Join(asked, " "))
 	answered, ok := answerIn(g, lines[last+1:], c.now)
-	if !ok {
+	switch {
+	case ok:
+		return answered, true, nil
+	case c.now.Sub(q.AskedAt) < maxAnswerTime:
+		return g, false, errUnfinished
+	default:
 		return g, false, nil
 	}
-	return answered, true, nil
 }
 
 // compare completes judge: it looks for a public document that the answer contradicts.

@@ -87,7 +87,7 @@ func (d *Desk) cardText(e store.Escalation, chat store.Chat, messages []store.Me
 	parts := []string{"🙋 **" + text.Escape(chat.Label()) + " needs a person**"}
 	var quoted []string
 	for _, m := range messages {
-		line := "> " + text.Escape(text.Clip(m.Body, maxQuestion))
+		line := "> " + text.Escape(text.Clip(shownText(m), maxQuestion))
 		if m.Attachment != nil && chat.RoomID != nil {
 			line += " ([see it](" + chat.RoomID.EventURI(m.EventID).MatrixToURL() + "))"
 		}

@@ -155,7 +155,7 @@ func (d *Desk) lineNotice(e store.Escalation, chat, room store.Chat, line store.
 	if line.Author == policy.AuthorContact && e.ClaimedBy != "" && e.ClaimedBy != d.Owner {
 		kind, mention = outbox.Alert, []id.UserID{e.ClaimedBy}
 	}
-	body := strings.ReplaceAll(text.Escape(text.Clip(line.Body, maxThreadLine)), "\n", "  \n")
+	body := strings.ReplaceAll(text.Escape(text.Clip(shownText(line.Message), maxThreadLine)), "\n", "  \n")
 	notice := outbox.NewNotice(room, "💬 **"+text.Escape(d.speaker(chat, line))+"**: "+body, kind)
 	notice.Mention, notice.About = mention, []store.MessageID{line.ID}
 	return notice

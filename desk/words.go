@@ -28,6 +28,17 @@ func typedText(m store.Message) string {
 	return bridgebridge.CaptionOf(bridgebridge.MessageKind(m.Kind), m.Body, m.Attachment.Name)
 }
 
+// voiceNote stands before the transcript of a voice note, and in place of a missing one.
+const voiceNote = "[voice note]"
+
+// shownText returns a message of a chat as people in the room read it. A transcript may be wrong, so it is marked as one.
+func shownText(m store.Message) string {
+	if m.Kind != string(bridgebridge.Voice) || strings.HasPrefix(m.Body, voiceNote) {
+		return m.Body
+	}
+	return voiceNote + " " + m.Body
+}
+
 // TakesFile reports whether the file of a message in a thread goes to the contact: the message is no note, and its author may answer.
 func (d *Desk) TakesFile(m store.Message) bool {
 	return m.Attachment != nil && m.Code != policy.CodeNote && !policy.IsNote(typedText(m)) && d.MayAnswer(m)

@@ -145,3 +145,15 @@ func TestOperatorsFilesButNoNotesGoToTheContact(t *testing.T) {
 	r.runAllJobs()
 	require.Equal(t, []string{"voice.ogg"}, r.sender.view(anasRoom, anyEvent), "a photo that is deleted here is deleted there")
 }
+
+func TestATranscriptIsShownAsOne(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.chat("Ana", anasRoom, policy.KindDM)
+	card := r.escalate(anasRoom, "My parcel arrived broken")
+	said := r.say(anasRoom, contactOf(anasRoom), "It is the red one")
+	_, err := r.st.Writer().Exec(r.ctx, "update messages set kind = 'voice' where event_id = $1", said)
+	require.NoError(t, err)
+	r.runAllJobs()
+	require.Contains(t, r.inThread(card), "💬 **Ana**: [voice note] It is the red one")
+}
