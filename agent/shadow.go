@@ -94,14 +94,13 @@ func (j *ShadowJudge) ask(ctx context.Context, chat store.ChatID, rules string, 
 	if err != nil {
 		return "", err
 	}
-	raw, ok := text.JSONObject(response.Text)
 	var said struct {
 		Verdict string `json:"verdict"`
 	}
-	if !ok || json.Unmarshal([]byte(raw), &said) != nil {
-		return "", nil
+	if raw, ok := text.JSONObject(response.Text); ok && json.Unmarshal([]byte(raw), &said) == nil {
+		return said.Verdict, nil
 	}
-	return said.Verdict, nil
+	return "", nil
 }
 
 const contradictionRules = `You compare what a person of a business answered a customer with what a document of the business says about the question. Say whether the document is out of date.

@@ -212,9 +212,6 @@ func tokens(s string) (words []string) {
 	return withRanges(words)
 }
 
-// foldWord returns a lower-case word without accents, and with one form of the apostrophe.
-func foldWord(word string) string { return strings.ReplaceAll(text.Fold(word), "’", "'") }
-
 // elided returns a word without the article that French and Italian join to it, such as "l'atelier".
 func elided(word string) string {
 	if before, after, ok := strings.Cut(word, "'"); ok && utf8.RuneCountInString(after) > 2 && (len(before) == 1 && before != "n" || before == "dell" || before == "all") {
@@ -278,7 +275,9 @@ func daysOf(words []string) []string {
 }
 
 // isDay reports whether a word is a name from dayNames.
-func isDay(word string) bool { return strings.HasPrefix(word, "day:") || strings.HasPrefix(word, "month:") }
+func isDay(word string) bool {
+	return strings.HasPrefix(word, "day:") || strings.HasPrefix(word, "month:")
+}
 
 // setsDiffer reports whether each of two sets of days or months has one that the other lacks.
 func setsDiffer(a, b []string) bool {

@@ -34,8 +34,8 @@ var (
 	questionWords    = set(`who what when where which why how whose whom wer wen wem was wann wo welche welcher welches welchen warum wieso wie wieviel wohin woher womit qui quoi quand quel quelle quels quelles
 		combien comment pourquoi quien quienes cuando donde cual cuales cuanto cuanta cuantos cuantas quem quando onde qual quais quanto quanta quantos quantas chi dove quale quali quanti quante wat wanneer
 		waar welk hoe waarom кто что когда где какой какая какие сколько как почему`)
-	whoWords = set(`who whom wer wen qui quien quienes quem chi кто`)
-	ownWords = set(`my mine mein meine meinen meinem meiner meines mon ma mes mi mis meu minha meus minhas mio mia miei mie mijn мой моя мое мои мою моего моей`)
+	whoWords  = set(`who whom wer wen qui quien quienes quem chi кто`)
+	ownWords  = set(`my mine mein meine meinen meinem meiner meines mon ma mes mi mis meu minha meus minhas mio mia miei mie mijn мой моя мое мои мою моего моей`)
 	alsoWords = set(`also too additionally auch ebenfalls zusatzlich aussi egalement tambien ademas tambem alem anche inoltre ook eveneens также тоже`)
 
 	// oneOffWords and oneOffPhrases say that an answer holds for one customer or a short time.
@@ -70,19 +70,21 @@ var (
 	}
 )
 
-// weekdays are the names of the days of the week, from Monday.
-var weekdays = []string{"day:1", "day:2", "day:3", "day:4", "day:5", "day:6", "day:7"} //nolint:gochecknoglobals // a constant
+//nolint:gochecknoglobals,misspell // tables of words, in eight languages
+var (
+	// weekdays are the names of the days of the week, from Monday.
+	weekdays = []string{"day:1", "day:2", "day:3", "day:4", "day:5", "day:6", "day:7"}
 
-// dayNames has the names of days and months as tokens returns them, by their words. English "may" is not among them, because it is a verb, too; nor are "mar" and other short forms.
-var dayNames = readDayNames( //nolint:gochecknoglobals // a table of words, in eight languages
-	`monday montag lundi lunes segunda-feira lunedi maandag понедельник
+	// dayNames has the names of days and months as tokens returns them, by their words. English "may" is not among them, because it is a verb, too; nor are "mar" and other short forms.
+	dayNames = readDayNames(
+		`monday montag lundi lunes segunda-feira lunedi maandag понедельник
 	tuesday dienstag mardi martes terca martedi dinsdag вторник
 	wednesday mittwoch mercredi miercoles quarta mercoledi woensdag среда среду
 	thursday donnerstag jeudi jueves quinta giovedi donderdag четверг
 	friday freitag vendredi viernes sexta venerdi vrijdag пятница пятницу
 	saturday samstag sonnabend samedi sabado sabato zaterdag суббота субботу
 	sunday sonntag dimanche domingo domenica zondag воскресенье`,
-	`january januar janvier enero janeiro gennaio januari январь января январе
+		`january januar janvier enero janeiro gennaio januari январь января январе
 	february februar fevrier febrero fevereiro febbraio februari февраль февраля феврале
 	march marz mars marzo marco maart март марта марте
 	april avril abril aprile апрель апреля апреле
@@ -94,6 +96,7 @@ var dayNames = readDayNames( //nolint:gochecknoglobals // a table of words, in e
 	october oktober octobre octubre outubro ottobre октябрь октября октябре
 	november novembre noviembre novembro ноябрь ноября ноябре
 	december dezember decembre diciembre dezembro dicembre декабрь декабря декабре`)
+)
 
 // readDayNames returns the names of days and months, a line each. Days also have their plurals and habitual forms.
 func readDayNames(days, months string) map[string]string {
@@ -105,7 +108,7 @@ func readDayNames(days, months string) map[string]string {
 			}
 		}
 	}
-	for _, line := range strings.Split(months, "\n") {
+	for line := range strings.SplitSeq(months, "\n") {
 		words := strings.Fields(text.Fold(line))
 		for _, word := range words {
 			names[word] = "month:" + words[0]

@@ -73,8 +73,10 @@ func nameWords(names []string) map[string]bool {
 	return words
 }
 
-// foldWord returns a word in lower case and without accents, as people write names.
-func foldWord(w string) string { return strings.ToLower(text.Fold(w)) }
+// foldWord returns a word in lower case, without accents, and with one form of the apostrophe.
+func foldWord(w string) string {
+	return strings.ToLower(strings.ReplaceAll(text.Fold(w), "’", "'"))
+}
 
 // mergeSpans sorts spans and joins those that overlap.
 func mergeSpans(spans []Span) []Span {

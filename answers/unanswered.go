@@ -233,7 +233,9 @@ func judge(g store.UnansweredQuestion, lacksDocument bool, learned []store.Learn
 		if !sameQuestion(g.Question, a.Question) {
 			continue
 		}
-		isAsked := slices.ContainsFunc(asked, func(other store.UnansweredQuestion) bool { return other.Contradicts != nil && *other.Contradicts == a.ID })
+		isAsked := slices.ContainsFunc(asked, func(other store.UnansweredQuestion) bool {
+			return other.Contradicts != nil && *other.Contradicts == a.ID
+		})
 		if isAsked || !contradicts(g.Question, source{text: a.Answer}, MaskPersonalData(g.Answer, nil)) {
 			return store.UnansweredNotAsked, nil
 		}
