@@ -414,7 +414,7 @@ func TestACardSaysWhyItAsks(t *testing.T) {
 func TestApprovalsAreListedAndGrantsRevoked(t *testing.T) {
 	t.Parallel()
 	r := newEventRig(t)
-	require.Contains(t, r.asOwner("/approvals"), "Nothing was asked in the last 1 day")
+	require.Contains(t, r.asOwner("/approvals"), "Nothing was asked in the last day.")
 	_, first := r.cardOf(func(a *store.Approval) { a.Target = "example.com:443" }, `{"url": "https://example.com"}`)
 	r.commitEvents(r.reply(r.room, owner, first, "for an hour"))
 	require.Contains(t, r.lastSent().Body, "I don't ask about `mail__send` for example.com:443; `/approvals revoke 1` ends that.")

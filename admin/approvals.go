@@ -83,7 +83,11 @@ func (as *approvalCommands) list(ctx context.Context, r request, days int) (answ
 		}
 		parts = append(parts, strings.Join(lines, "\n"))
 	}
-	lines := []string{"**Asked in the last " + text.Count(days, "day") + "**"}
+	period := "in the last " + text.Count(days, "day")
+	if days == 1 {
+		period = "in the last day"
+	}
+	lines := []string{"**Asked " + period + "**"}
 	for i, a := range all {
 		if i == maxListedApprovals {
 			lines = append(lines, fmt.Sprintf("and older ones: the last %d are shown. `multis audit show` has all of them.", maxListedApprovals))
@@ -92,7 +96,7 @@ func (as *approvalCommands) list(ctx context.Context, r request, days int) (answ
 		lines, about = append(lines, as.line(a, r.now)), append(about, a.About...)
 	}
 	if len(all) == 0 {
-		lines = []string{"Nothing was asked in the last " + text.Count(days, "day") + ". `/approvals 30` goes back further."}
+		lines = []string{"Nothing was asked " + period + ". `/approvals 30` goes back further."}
 	}
 	return answer{text: strings.Join(append(parts, lines...), "\n\n"), quotes: about}, nil // else the quote of an approval would take in the next ones
 }

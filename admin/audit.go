@@ -26,11 +26,11 @@ const maxAuditLines = 20
 // commands returns the command about the audit log.
 func (au *auditCommands) commands() []command {
 	return []command{{
-		name: "audit", args: "[task, chat or day]", group: groupControl, run: au.audit,
+		name: "audit", args: "[all] [task, chat or day]", group: groupControl, run: au.audit,
 		onChat:   au.onChat,
 		chatHint: auditHint,
 		summary:  "what was done, decided and refused",
-		help: "`/audit` shows the newest entries of the audit log, `/audit Ana` those of a chat, `/audit 12` those of a task, `/audit 2026-11-23` those of a day. " +
+		help: "`/audit` shows the newest entries of the audit log, `/audit Ana` those of a chat, `/audit 12` those of a task, `/audit 2026-11-23` those of a day. What I sent into rooms like this one is left out of the first and the last, unless it failed: `/audit all` and `/audit all 2026-11-23` show it as well. " +
 			"`/audit injection` shows the messages of the last 7 days that looked like attempts to give me orders (`/audit injection 30` of 30 days, `/audit injection Ana` of a chat), " +
 			"`/audit injection lift Ana` lets models answer there again. `/audit verify` checks that nobody changed the log. It holds ids and no texts; on the server, `multis audit export` writes all of it.",
 	}}
@@ -38,9 +38,14 @@ func (au *auditCommands) commands() []command {
 
 func (au *auditCommands) audit(ctx context.Context, r request, args string) (answer, error) {
 	words := strings.Fields(args)
+	all := len(words) > 0 && words[0] == "all"
+	if all {
+		words = words[1:]
+		args = strings.Join(words, " ")
+	}
 	switch {
 	case len(words) == 0:
-		return au.list(ctx, store.AuditFilter{}, "Newest entries of the audit log")
+		return au.list(ctx, store.AuditFilter{WithoutNotices: !all}, "Newest entries of the audit log")
 	case args == "verify":
 		return au.verify(ctx)
 	case words[0] == "injection":
@@ -50,7 +55,7 @@ func (au *auditCommands) audit(ctx context.Context, r request, args string) (ans
 		return au.list(ctx, store.AuditFilter{Task: store.TaskID(n)}, fmt.Sprintf("Task %d", n))
 	}
 	if day, ok := parseDay(args, r.now, au.settings.Zone); ok {
-		return au.list(ctx, store.AuditFilter{From: day, To: day.AddDate(0, 0, 1)}, day.Format("Mon 2 Jan 2006"))
+		return au.list(ctx, store.AuditFilter{From: day, To: day.AddDate(0, 0, 1), WithoutNotices: !all}, day.Format("Mon 2 Jan 2006"))
 	}
 	return au.chats.withChat(ctx, args, "audit", chatPick{})
 }

@@ -25,3 +25,23 @@ func TestTheAuditLogShowsWhatWasCommanded(t *testing.T) {
 	require.Contains(t, r.asOwner("/audit 4711"), "no entry")
 	require.Contains(t, r.asOwner("/audit verify"), "as it was written")
 }
+
+func TestTheAuditLogShowsNoticesOnlyWhenAsked(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.asOwner("/pause all")
+	_, err := r.st.Pool().Exec(r.ctx, "insert into audit_entries (kind, actor, action, outcome) values ('send', 'system', 'notice', 'failed'), ('send', 'system', 'answer', 'sent')")
+	require.NoError(t, err)
+	links, err := store.ListAudit(r.ctx, r.st.DB(), store.AuditFilter{Limit: 1})
+	require.NoError(t, err)
+	today := links[0].At.In(r.settings.Zone).Format(time.DateOnly)
+	for _, short := range []string{"/audit", "/audit " + today} {
+		log := r.asOwner(short)
+		require.NotContains(t, log, "notice: queued", short)
+		for _, want := range []string{"pause: answered", "notice: failed", "answer: sent"} {
+			require.Contains(t, log, want, short)
+		}
+	}
+	require.Contains(t, r.asOwner("/audit all"), "notice: queued")
+	require.Contains(t, r.asOwner("/audit all "+today), "notice: queued")
+}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"hash"
 	"io"
@@ -21,13 +20,14 @@ import (
 const maxHashed = 64 << 20
 
 // Fingerprint returns the SHA-256 of what a command runs: its arguments and folder, the program with its device, inode and content, and for a
-// command that is not harmless every file that an argument names. An approval is bound to it. Fingerprint returns an error if there is no such program.
+// command that is not harmless every file that an argument names. An approval is bound to it. Fingerprint returns an error for a
+// command that Run would refuse, so that nobody is asked about it.
 func (s *Sandbox) Fingerprint(ctx context.Context, c Command) (string, error) {
-	if c.Workspace == "" {
-		return "", errors.New("commands need a workspace: the agent has none")
+	sp, err := s.prepare(&c)
+	if err != nil {
+		return "", err
 	}
-	dir := realPath(filepath.Join(realPath(c.Workspace), c.Dir))
-	return Fingerprint(ctx, c.Argv, dir)
+	return Fingerprint(ctx, c.Argv, sp.Dir)
 }
 
 // Fingerprint returns the fingerprint of a command in an absolute folder; see Sandbox.Fingerprint.

@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"multis/text"
 )
 
 // Command is a program to run.
@@ -80,15 +82,15 @@ func (s *Sandbox) Run(ctx context.Context, c Command) (Result, error) {
 }
 
 func (s *Sandbox) run(ctx context.Context, c Command) (Result, error) {
-	if c.Fingerprint != "" {
-		now, err := s.Fingerprint(ctx, c)
-		if err != nil || now != c.Fingerprint {
-			return Result{}, ErrChanged
-		}
-	}
 	sp, err := s.prepare(&c)
 	if err != nil {
 		return Result{}, err
+	}
+	if c.Fingerprint != "" {
+		now, err := Fingerprint(ctx, c.Argv, sp.Dir)
+		if err != nil || now != c.Fingerprint {
+			return Result{}, ErrChanged
+		}
 	}
 	temp, err := os.MkdirTemp(s.options.Temp, "multis-exec-")
 	if err != nil {
@@ -118,7 +120,7 @@ func (s *Sandbox) prepare(c *Command) (spec, error) {
 		return spec{}, err
 	}
 	if c.Workspace == "" {
-		return spec{}, errors.New("commands need a workspace: the agent has none")
+		return spec{}, errors.New("commands need a workspace, and the assistant itself has none: the owner can run the command with /exec, or ask an agent of config.yaml, each of which has one")
 	}
 	workspace := realPath(c.Workspace)
 	dir := realPath(filepath.Join(workspace, c.Dir))
@@ -230,7 +232,7 @@ func userOf(workspace string) (uid, gid int, err error) {
 	}
 	owner, ok := info.Sys().(*syscall.Stat_t)
 	if !ok || owner.Uid == 0 {
-		return 0, 0, errors.New("multis runs as root, and so would its commands: run it as another user, or give the workspace to one (chown)")
+		return 0, 0, fmt.Errorf("multis runs as root, and so would its commands: run it as another user, or give the workspace to one, as in: chown -R nobody: %s", text.ShellWord(workspace))
 	}
 	return int(owner.Uid), int(owner.Gid), nil
 }

@@ -282,3 +282,18 @@ func TestGitRunsNoProgramOfAFolderThatLooksLikeARepository(t *testing.T) {
 	require.NoFileExists(t, filepath.Join(g.workspace, "PWNED"), "a harmless command ran a script")
 	require.FileExists(t, filepath.Join(g.workspace, "victim.md"), "a harmless command removed a file")
 }
+
+func TestNobodyIsAskedAboutACommandThatIsRefused(t *testing.T) {
+	g := newTestSandbox(t)
+	own := newSharedFolder(t)
+	_, err := g.Fingerprint(t.Context(), sandbox.Command{Argv: []string{"ls"}, Workspace: own})
+	if os.Geteuid() == 0 {
+		require.ErrorContains(t, err, "chown -R nobody: "+own)
+	} else {
+		require.NoError(t, err)
+	}
+	_, err = g.Fingerprint(t.Context(), sandbox.Command{Argv: []string{"ls"}})
+	require.ErrorContains(t, err, "the owner can run the command with /exec")
+	_, err = g.Fingerprint(t.Context(), sandbox.Command{Argv: []string{"ls"}, Workspace: filepath.Dir(g.secret)})
+	require.ErrorContains(t, err, "choose another workspace")
+}

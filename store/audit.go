@@ -96,15 +96,18 @@ type AuditFilter struct {
 	Chat     ChatID
 	Task     TaskID
 	Limit    int // the newest; 0 for all
+	// WithoutNotices leaves out that notices to the owner, such as answers to commands, were queued, sent and delivered. Those that failed are not left out.
+	WithoutNotices bool
 }
 
 const listAuditSQL = "select " + auditColumns + ` from audit_entries e join audit_chain c on c.entry_id = e.id
 	where ($1::timestamptz is null or e.at >= $1) and ($2::timestamptz is null or e.at < $2) and ($3::bigint = 0 or e.chat_id = $3) and ($4::bigint = 0 or e.task_id = $4)
+		and not ($6 and e.kind = 'send' and e.action = 'notice' and e.outcome in ('queued', 'sent', 'delivered'))
 	order by c.seq desc limit nullif($5, 0)`
 
 // ListAudit returns entries of the audit log, the newest first.
 func ListAudit(ctx context.Context, db DB, f AuditFilter) ([]AuditLink, error) {
-	return row.All[AuditLink](ctx, db, "the audit log", listAuditSQL, nullTime(f.From), nullTime(f.To), f.Chat, f.Task, f.Limit)
+	return row.All[AuditLink](ctx, db, "the audit log", listAuditSQL, nullTime(f.From), nullTime(f.To), f.Chat, f.Task, f.Limit, f.WithoutNotices)
 }
 
 func nullTime(t time.Time) *time.Time {

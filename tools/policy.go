@@ -19,6 +19,8 @@ type Verdict struct {
 	Why   string // for people and the model; it does not say which tools exist
 	// Note tells the owner why he is asked, if it is more than what the tool does: the reason of a rule or a hook, or that the turn has read text of others.
 	Note string
+	// HookAsks is true if a hook requires the approval of this call. No grant for similar calls replaces it.
+	HookAsks bool
 }
 
 // Policy decides about calls.

@@ -192,8 +192,9 @@ func (v Verdict) withHookVerdict(hook policy.HookVerdict, owner bool) Verdict {
 	case hook.Decision != policy.HookAsk, !owner:
 		return Verdict{Why: hook.Why}
 	case v.Allow:
-		return Verdict{Ask: true, Why: hook.Why, Note: hook.Why}
+		return Verdict{Ask: true, Why: hook.Why, Note: hook.Why, HookAsks: true}
 	case v.Ask, v.Pin:
+		v.HookAsks = true
 		v.Why, v.Note = strings.TrimSpace(v.Why+" "+hook.Why), strings.TrimSpace(v.Note+" "+hook.Why)
 		return v
 	default:

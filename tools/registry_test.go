@@ -249,6 +249,7 @@ func TestAHookRestrictsWhatTheRulesAllowAndNeverMore(t *testing.T) {
 			if decision == policy.HookAsk && v.Ask {
 				require.Contains(t, v.Why, "The hook says so.", name)
 				require.Equal(t, "The hook says so.", v.Note, name)
+				require.True(t, v.HookAsks, name)
 			}
 		}
 		offered, err := r.Offered(t.Context(), tools.Caller{Owner: true})

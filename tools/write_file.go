@@ -13,6 +13,7 @@ import (
 	"syscall"
 
 	"multis/policy/rules"
+	"multis/text"
 )
 
 //go:embed write_file.md
@@ -92,6 +93,8 @@ func (c Caller) locateForWriting(name string) (location, error) {
 		why = "files of Git are not written, because Git runs programs that they name"
 	case strings.ContainsFunc(name, func(r rune) bool { return r < ' ' || r == 0x7f }):
 		why = "the name of the file has control characters"
+	case strings.ContainsFunc(name, text.IsInvisible):
+		why = "the name of the file has characters that cannot be seen, such as direction marks"
 	}
 	if why != "" {
 		at.root.Close()

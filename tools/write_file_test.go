@@ -122,7 +122,10 @@ func TestTheOwnerIsNotAskedAboutAFileThatIsNeverWritten(t *testing.T) {
 	t.Parallel()
 	h := newHost(t)
 	for _, name := range []string{"write_file", "edit_file"} {
-		for path, want := range map[string]string{"../config.yaml": "only files in the workspace are written", ".git/config": "files of Git are not written, because Git runs programs that they name"} {
+		for path, want := range map[string]string{
+			"../config.yaml": "only files in the workspace are written", ".git/config": "files of Git are not written, because Git runs programs that they name",
+			"invoice\u202egpj.exe": "the name of the file has characters that cannot be seen, such as direction marks", "a\u200b.md": "the name of the file has characters that cannot be seen, such as direction marks", "a\n.md": "the name of the file has control characters",
+		} {
 			raw, err := json.Marshal(map[string]any{"path": path})
 			require.NoError(t, err)
 			_, v, err := h.registry.Judge(t.Context(), tools.Call{Name: name, Args: raw, Caller: h.caller})

@@ -122,7 +122,7 @@ func (a approver) requiredApproval(ctx context.Context, p *pendingCall) (store.A
 	case p.spec.Class == rules.ClassExec:
 		wanted.Tier = store.ApprovalExec
 	}
-	wanted.Grantable = a.isGrantable(p.spec, wanted)
+	wanted.Grantable = a.isGrantable(*p, wanted)
 	return wanted, nil
 }
 
@@ -143,13 +143,14 @@ func targetOf(s tools.Spec) string {
 	return strings.Join(slices.Compact(lines), "\n")
 }
 
-// isGrantable reports whether a grant may cover further calls like this one. It may not if the call runs a program, needs the PIN, changes the
-// configuration, or is made while nobody waits. In a tainted turn, and for a tool whose calls have targets, the call must have a target, because the
+// isGrantable reports whether a grant may cover this call and further calls like it. It may not if the call runs a program, needs the PIN, changes the
+// configuration, is made while nobody waits, or if a hook asks about it. In a tainted turn, and for a tool whose calls have targets, the call must have a target, because the
 // grant covers only that.
-func (a approver) isGrantable(s tools.Spec, wanted store.Approval) bool {
+func (a approver) isGrantable(p pendingCall, wanted store.Approval) bool {
+	s := p.spec
 	hasTarget := s.Kinds.Domains || s.Kinds.Paths || s.Kinds.Argv
 	switch {
-	case wanted.Tier != store.ApprovalConfirm, wanted.Unattended, s.Tier == tools.Pin, s.Class == rules.ClassConfig:
+	case wanted.Tier != store.ApprovalConfirm, wanted.Unattended, p.hookAsks, s.Tier == tools.Pin, s.Class == rules.ClassConfig:
 		return false
 	default:
 		return wanted.Target != "" || (!hasTarget && !a.caller.Tainted)
@@ -231,8 +232,8 @@ func (a approver) similarApprovals(ctx context.Context, p pendingCall, first sto
 		if err != nil {
 			return nil, err
 		}
-		q.spec, q.needsPIN, q.note = spec, verdict.Pin, verdict.Note
-		if !(verdict.Ask || verdict.Pin) || q.hidesArguments() {
+		q.spec, q.needsPIN, q.hookAsks, q.note = spec, verdict.Pin, verdict.HookAsks, verdict.Note
+		if !(verdict.Ask || verdict.Pin) || q.hidesArguments() || len(arguments(q.call)) > maxApprovedArguments {
 			continue
 		}
 		wanted, err := a.requiredApproval(ctx, &q)

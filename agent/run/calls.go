@@ -17,6 +17,9 @@ import (
 // maxParallelCalls is how many calls that only read run at the same time.
 const maxParallelCalls = 4
 
+// maxApprovedArguments is the maximum length of the arguments of a call that the owner can approve, in bytes.
+const maxApprovedArguments = 16 << 10
+
 // pendingCall is one tool call and its state.
 type pendingCall struct {
 	call      llm.ToolCall
@@ -26,6 +29,7 @@ type pendingCall struct {
 	spec      tools.Spec
 	approval  int64  // the approval of the call; zero for none
 	needsPIN  bool   // the owner must enter the PIN as well
+	hookAsks  bool   // a hook requires the approval; see tools.Verdict
 	note      string // tells the owner why he is asked; see tools.Verdict
 	binding   string // hash of what the call runs; see tools.ApprovalBinder
 	result    tools.Result
@@ -112,8 +116,11 @@ func (a *Attempt) prepare(ctx context.Context, p *pendingCall, rest []pendingCal
 	if err != nil {
 		return err
 	}
-	p.spec, p.needsPIN, p.note = spec, verdict.Pin, verdict.Note
+	p.spec, p.needsPIN, p.hookAsks, p.note = spec, verdict.Pin, verdict.HookAsks, verdict.Note
 	asks := verdict.Ask || verdict.Pin
+	if asks && len(arguments(p.call)) > maxApprovedArguments {
+		return a.setResult(ctx, p, tools.Refused(tools.CodeRefused, fmt.Sprintf("The arguments are longer than %d KB, which the owner would not read before he allows the call. Make it in smaller parts.", maxApprovedArguments>>10)))
+	}
 	if asks && p.hidesArguments() {
 		return a.setResult(ctx, p, tools.Refused(tools.CodeRefused, "The arguments hold what looks like a password or a key. The owner is not shown it, so he cannot allow the call. Tell him so."))
 	}

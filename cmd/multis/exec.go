@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 
 	"github.com/rs/zerolog"
 
@@ -22,10 +23,35 @@ func openSandbox(cfg *config.Config, file string) (*sandbox.Sandbox, error) {
 	return sandbox.New(sandbox.Options{Program: []string{program, sandbox.Subcommand}, ForbiddenPaths: cfg.OwnPaths(file)})
 }
 
+// writingTools returns the tools that exec.write_files turns on.
+func writingTools() []tools.Tool { return []tools.Tool{tools.WriteFile{}, tools.EditFile{}} }
+
+// commandTools returns the tools that exec.enabled turns on. Without a sandbox they can be described but not called.
+func commandTools(s *sandbox.Sandbox, p *sandbox.Processes) []tools.Tool {
+	return []tools.Tool{
+		tools.ReadPath{Sandbox: s}, tools.Exec{Sandbox: s}, tools.StreamCommand{Sandbox: s, Processes: p}, tools.TailOutput{Processes: p}, tools.Kill{Processes: p},
+	}
+}
+
+// whyOff says why the configuration turns a tool off, and which setting turns it on; empty if it does not.
+func whyOff(cfg *config.Config, tool string) string {
+	isOneOf := func(all []tools.Tool) bool {
+		return slices.ContainsFunc(all, func(t tools.Tool) bool { return t.Spec().Name == tool })
+	}
+	switch {
+	case !cfg.Exec.Enabled && isOneOf(commandTools(nil, nil)):
+		return "commands are off; exec.enabled: true in config.yaml turns them on"
+	case !cfg.Exec.WriteFiles && isOneOf(writingTools()):
+		return "writing files is off; exec.write_files: true in config.yaml turns it on"
+	default:
+		return ""
+	}
+}
+
 // addHostTools registers the tools that change files and, if the sandbox works on this machine, the tools that run commands.
 func (a *assistant) addHostTools(ctx context.Context) error {
 	if a.cfg.Exec.WriteFiles {
-		a.tools.Add(tools.WriteFile{}, tools.EditFile{})
+		a.tools.Add(writingTools()...)
 	}
 	if !a.cfg.Exec.Enabled && len(a.cfg.CommandHooks) == 0 {
 		return nil
@@ -56,8 +82,7 @@ func (a *assistant) addHostTools(ctx context.Context) error {
 	log.Info().Msg("Commands run in a sandbox that a test could not escape from")
 	a.processes = sandbox.NewProcesses(ctx, proved)
 	a.addPrograms(proved)
-	a.tools.Add(tools.ReadPath{Sandbox: proved}, tools.Exec{Sandbox: proved}, tools.StreamCommand{Sandbox: proved, Processes: a.processes},
-		tools.TailOutput{Processes: a.processes}, tools.Kill{Processes: a.processes})
+	a.tools.Add(commandTools(proved, a.processes)...)
 	a.host, err = newHost(a.cfg, proved, a.tools)
 	return err
 }

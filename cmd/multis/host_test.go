@@ -28,7 +28,7 @@ func TestTheRulesDecideOnTheOwnersCommandsInTheSandbox(t *testing.T) {
 	data, err := os.MkdirTemp("", "multis-host-") //nolint:usetesting // t.TempDir is in a folder that no other user can enter
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, os.RemoveAll(data)) })
-	cfg := &config.Config{TimeZone: time.UTC}
+	cfg := &config.Config{TimeZone: time.UTC, Exec: config.Exec{Enabled: true}}
 	cfg.Database.DataDir = data
 	cfg.Agents = map[string]config.Agent{"shop": {Workspace: filepath.Join(data, "shop"), Deny: []string{"exec"}}}
 	set, err := newRules(cfg)
@@ -111,7 +111,7 @@ func TestALimitOfTheRulesCountsTypedCommandsOnceEach(t *testing.T) {
 	proved, err := sandbox.New(sandbox.Options{Program: []string{program, sandbox.Subcommand}})
 	require.NoError(t, err)
 	require.NoError(t, proved.Probe(t.Context()).Err())
-	cfg := &config.Config{TimeZone: time.UTC, CommandHooks: map[string]config.CommandHook{"guard": {Before: []string{config.BeforeTool}, Tools: []string{"exec*"}}}}
+	cfg := &config.Config{TimeZone: time.UTC, Exec: config.Exec{Enabled: true}, CommandHooks: map[string]config.CommandHook{"guard": {Before: []string{config.BeforeTool}, Tools: []string{"exec*"}}}}
 	cfg.Database.DataDir = t.TempDir()
 	cfg.Policy.Rules, err = rules.Parse("rules.yaml", []byte("rules:\n  - {tool: exec, decision: confirm, limit: 2/h}\n"))
 	require.NoError(t, err)
@@ -120,6 +120,9 @@ func TestALimitOfTheRulesCountsTypedCommandsOnceEach(t *testing.T) {
 	registry := tools.NewRegistry(tools.NewRulePolicy(set, time.UTC, nil), tools.Exec{Sandbox: proved})
 	h, err := newHost(cfg, proved, registry)
 	require.NoError(t, err)
+	if os.Geteuid() == 0 { // commands run as the owner of their workspace
+		require.NoError(t, os.Chown(assistantWorkspace(cfg), 65534, 65534))
+	}
 	prepare := func(message store.MessageID) error {
 		_, err := h.Prepare(t.Context(), admin.HostRequest{Room: store.Chat{ID: 1}, Message: message, Text: "ls"})
 		return err

@@ -24,6 +24,12 @@ func newRules(cfg *config.Config) (*rules.Set, error) {
 		home = "" // ~ in a rule then means root's home
 	}
 	known := rules.Vocabulary{Home: home, Agents: append([]string{}, slices.Sorted(maps.Keys(cfg.Agents))...)}
+	known.Can = map[string][]string{}
+	for _, name := range known.Agents {
+		for _, word := range cfg.Agents[name].Capabilities {
+			known.Can[word] = append(known.Can[word], name)
+		}
+	}
 	known.Tools = tools.NewRegistry(nil, possibleTools()...).KnownTools()
 	for name := range cfg.MCP {
 		known.Prefixes = append(known.Prefixes, name+"__")
@@ -37,7 +43,7 @@ func newRules(cfg *config.Config) (*rules.Set, error) {
 
 // possibleTools returns all built-in tools, including those that the configuration turns off. They can be described but not called.
 func possibleTools() []tools.Tool {
-	return append((&assistant{}).ownTools(), tools.Schedule{}, tools.WriteFile{}, tools.EditFile{}, tools.Exec{}, tools.StreamCommand{}, tools.TailOutput{}, tools.Kill{}, tools.ReadPath{})
+	return slices.Concat((&assistant{}).ownTools(), []tools.Tool{tools.Schedule{}}, writingTools(), commandTools(nil, nil))
 }
 
 // checkRules returns an error that names every rule that can never match.
@@ -125,11 +131,17 @@ func (v policyView) explain(tool, args string, caller tools.Caller) (string, err
 	if args != "" && !json.Valid(call.Args) {
 		return "", errors.New("the arguments are not a JSON object; write them like '{\"url\": \"https://example.com\"}'")
 	}
+	if why := whyOff(v.cfg, tool); why != "" {
+		return "deny: " + why, nil
+	}
 	e, err := v.registry.Explain(call)
 	if err != nil {
 		return "", err
 	}
-	if e.Forbidden != "" {
+	switch {
+	case e.Forbidden != "" && e.Spec.Class == "" && slices.ContainsFunc(commandTools(nil, nil), func(t tools.Tool) bool { return t.Spec().Name == tool }) && caller.MayCall(tool):
+		return "deny: commands are on, but none is run: multis is in safe mode, or the sandbox does not hold on this machine; multis doctor says why", nil
+	case e.Forbidden != "":
 		return "deny: " + strings.TrimSuffix(e.Forbidden, ".") + "; no rule can change that", nil
 	}
 	lines := []string{e.Verdict.Sentence(), fmt.Sprintf("tool %s, class %s, tier %s; tried in this order:", tool, e.Spec.Class, e.Spec.Tier)}

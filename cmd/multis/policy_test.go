@@ -185,3 +185,48 @@ func TestToolsCanBeSwitchedOffForTheAssistantItself(t *testing.T) {
 	_, err = policyView{cfg, r}.Explain(store.Chat{}, "nobody", "fetch_url", "")
 	require.ErrorContains(t, err, "there is no agent nobody")
 }
+
+func TestExplainNamesTheSettingThatTurnsAToolOn(t *testing.T) {
+	t.Parallel()
+	cfg := &config.Config{TimeZone: time.UTC}
+	set, err := newRules(cfg)
+	require.NoError(t, err)
+	for _, r := range []*tools.Registry{ // in the program and on the command line
+		tools.NewRegistry(tools.NewRulePolicy(set, time.UTC, nil), (&assistant{}).ownTools()...), tools.NewRegistry(tools.NewRulePolicy(set, time.UTC, nil), possibleTools()...),
+	} {
+		for tool, setting := range map[string]string{
+			"exec": "exec.enabled: true", "stream_command": "exec.enabled: true", "tail_output": "exec.enabled: true", "kill": "exec.enabled: true", "read": "exec.enabled: true",
+			"write_file": "exec.write_files: true", "edit_file": "exec.write_files: true",
+		} {
+			for _, args := range []string{"", `{"command": "ls"}`} {
+				said, err := policyView{cfg, r}.Explain(store.Chat{}, "multis", tool, args)
+				require.NoError(t, err)
+				require.True(t, strings.HasPrefix(said, "deny: ") && strings.Contains(said, setting), said)
+			}
+		}
+		said, err := policyView{cfg, r}.Explain(store.Chat{}, "multis", "nothing", "")
+		require.NoError(t, err)
+		require.Contains(t, said, "there is no such tool")
+	}
+	on := &config.Config{TimeZone: time.UTC}
+	on.Exec.Enabled = true
+	said, err := policyView{on, tools.NewRegistry(tools.NewRulePolicy(set, time.UTC, nil), (&assistant{}).ownTools()...)}.Explain(store.Chat{}, "multis", "exec", "")
+	require.NoError(t, err)
+	require.Contains(t, said, "multis doctor says why", "the sandbox does not hold")
+}
+
+func TestARuleMatchesWhatTheConfiguredAgentsCan(t *testing.T) {
+	t.Parallel()
+	cfg := &config.Config{TimeZone: time.UTC, Agents: map[string]config.Agent{"sales": {Capabilities: []string{"prices"}}, "ops": {}}}
+	var err error
+	cfg.Policy.Rules, err = rules.Parse("config.yaml", []byte("rules:\n  - {can: prices, tool: fetch_url, decision: deny}"))
+	require.NoError(t, err)
+	set, err := newRules(cfg)
+	require.NoError(t, err)
+	r := tools.NewRegistry(tools.NewRulePolicy(set, time.UTC, nil), (&assistant{}).ownTools()...)
+	for agent, want := range map[string]string{"sales": "deny: config.yaml:2", "ops": "confirm", "multis": "confirm"} {
+		said, err := policyView{cfg, r}.Explain(store.Chat{}, agent, "fetch_url", `{"url": "https://example.com"}`)
+		require.NoError(t, err)
+		require.True(t, strings.HasPrefix(said, want), said)
+	}
+}

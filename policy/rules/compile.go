@@ -23,6 +23,8 @@ var defaults = sync.OnceValues(func() ([]Rule, error) { return Parse(DefaultFile
 type Vocabulary struct {
 	Home   string   // the folder that ~ means in paths; empty means /root
 	Agents []string // the names of agents, without Assistant; nil means that names of agents are not checked
+	// Can holds for each word the names of the agents that are good for it, in their order.
+	Can map[string][]string
 	// Tools are multis' own tools; nil means that names of tools are not checked.
 	Tools []Tool
 	// Prefixes are prefixes of the names of tools that may be missing at times, such as those of MCP servers.
@@ -46,7 +48,10 @@ func New(own []Rule, known Vocabulary) (*Set, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read the default rules: %w", err)
 	}
-	problems := unreachable(own, known)
+	own, problems := resolveCan(own, known)
+	if len(problems) == 0 { // else the rules that mean no agent would seem to match all of them
+		problems = unreachable(own, known)
+	}
 	if err := join(problems); err != nil {
 		return nil, err
 	}
@@ -64,4 +69,31 @@ func New(own []Rule, known Vocabulary) (*Set, error) {
 		}
 	}
 	return &Set{all}, nil
+}
+
+// resolveCan returns the rules with the agents that Can means, as they are configured now, in Agents. It returns a problem for each rule that means no agent,
+// because without a condition the rule would match all of them.
+func resolveCan(own []Rule, known Vocabulary) ([]Rule, []ParseError) {
+	own = slices.Clone(own)
+	var problems []ParseError
+	for i := range own {
+		r := &own[i]
+		if len(r.Can) == 0 {
+			continue
+		}
+		var agents []string
+		for _, word := range r.Can {
+			for _, name := range known.Can[word] {
+				if (len(r.Agents) == 0 || matchesAny(r.Agents, name)) && !slices.Contains(agents, name) {
+					agents = append(agents, name)
+				}
+			}
+		}
+		if len(agents) == 0 {
+			problems = append(problems, ParseError{r.File, r.Line, fmt.Sprintf("the rule can never match: no such agent has %s under can; /agents shows who has what", strings.Join(r.Can, ", "))})
+			continue
+		}
+		r.Agents = agents
+	}
+	return own, problems
 }

@@ -121,6 +121,7 @@ var keys = map[string]func(*Rule, *yaml.Node) error{
 	"class":   func(r *Rule, n *yaml.Node) error { return parseKnownWords(n, &r.Classes, Classes()...) },
 	"tier":    func(r *Rule, n *yaml.Node) error { return parseKnownWords(n, &r.Tiers, Tiers()...) },
 	"agent":   func(r *Rule, n *yaml.Node) error { return parseList(n, &r.Agents, parseNamePattern) },
+	"can":     func(r *Rule, n *yaml.Node) error { return parseList(n, &r.Can, parseCapability) },
 	"tool":    func(r *Rule, n *yaml.Node) error { return parseList(n, &r.Tools, parseNamePattern) },
 	"chat":    func(r *Rule, n *yaml.Node) error { return parseList(n, &r.Chats, parseChatNumber) },
 	"path":    func(r *Rule, n *yaml.Node) error { return parseList(n, &r.Paths, parsePathGlob) },
@@ -136,7 +137,7 @@ var keys = map[string]func(*Rule, *yaml.Node) error{
 }
 
 // keyOrder is the order of the keys in error messages.
-const keyOrder = "decision, role, surface, agent, tool, class, tier, chat, path, domain, argv, hours, tainted, limit, reason"
+const keyOrder = "decision, role, surface, agent, can, tool, class, tier, chat, path, domain, argv, hours, tainted, limit, reason"
 
 // parseRule reads one rule.
 func parseRule(file string, node *yaml.Node) (Rule, []ParseError) {
@@ -263,6 +264,15 @@ var namePatternForm = regexp.MustCompile(`^[A-Za-z0-9_.*?\[\]-]{1,100}$`)
 func parseNamePattern(s string) (string, error) {
 	if _, err := path.Match(s, ""); err != nil || !namePatternForm.MatchString(s) {
 		return "", fmt.Errorf("%.60q is not a name; write letters, digits, _ and -, with * for any characters", s)
+	}
+	return s, nil
+}
+
+var capabilityForm = regexp.MustCompile(`^[a-z0-9._-]{1,100}$`)
+
+func parseCapability(s string) (string, error) {
+	if !capabilityForm.MatchString(s) {
+		return "", fmt.Errorf("%.60q is not a word for what agents can; write one of those under can of the agents", s)
 	}
 	return s, nil
 }

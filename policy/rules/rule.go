@@ -177,6 +177,7 @@ type Rule struct {
 	Surfaces []Surface
 	Roles    []Role
 	Agents   []string // patterns of agents' names
+	Can      []string // what agents are good for; New replaces it by the names of these agents in Agents
 	Tools    []string // patterns of tools' names
 	Classes  []Class
 	Tiers    []Tier

@@ -235,6 +235,36 @@ func TestARuleThatCanNeverMatchIsRefused(t *testing.T) {
 	}
 }
 
+func TestARuleAboutWhatAgentsCanMatchesTheseAgents(t *testing.T) {
+	t.Parallel()
+	known := rules.Vocabulary{Agents: []string{"coder", "sales", "shop"}, Can: map[string][]string{"prices": {"sales", "shop"}, "code": {"coder"}}}
+	decide := func(own, agent string) rules.Decision {
+		s, err := rules.New(parse(t, own), known)
+		require.NoError(t, err, own)
+		q := owner("fetch_url", rules.ClassOutward, rules.TierConfirm)
+		q.Agent = agent
+		return s.Decide(q).Decision
+	}
+	for agent, want := range map[string]rules.Decision{"sales": rules.Deny, "shop": rules.Deny, "coder": rules.Confirm, "": rules.Confirm} {
+		require.Equal(t, want, decide(`{can: prices, decision: deny}`, agent), agent)
+	}
+	require.Equal(t, rules.Deny, decide(`{can: [code, prices], decision: deny}`, "coder"))
+	require.Equal(t, rules.Confirm, decide(`{can: prices, agent: "sh*", decision: deny}`, "sales"), "both conditions hold")
+	require.Equal(t, rules.Deny, decide(`{can: prices, agent: "sh*", decision: deny}`, "shop"))
+	for own, want := range map[string]string{
+		`{can: cooking, decision: deny}`:                                                   "own.yaml:1: the rule can never match: no such agent has cooking under can",
+		`{can: code, agent: sales, decision: deny}`:                                        "no such agent has code under can",
+		`{can: [code, prices], decision: deny}, {agent: [shop, sales], decision: confirm}`: "decide all of its calls",
+	} {
+		_, err := rules.New(parse(t, own), known)
+		require.ErrorContains(t, err, want, own)
+	}
+	_, err := rules.New(parse(t, `{can: code, decision: deny}`), rules.Vocabulary{})
+	require.ErrorContains(t, err, "can never match", "where agents are not known it is no rule about all of them")
+	_, err = rules.Parse("own.yaml", []byte("rules:\n - {can: [Code], decision: deny}"))
+	require.ErrorContains(t, err, `can: "Code" is not a word`)
+}
+
 func TestNoDefaultRuleIsUnreachable(t *testing.T) {
 	t.Parallel()
 	all, err := rules.Parse(rules.DefaultFile, rules.DefaultText())
