@@ -81,7 +81,7 @@ func classify(argv []string, depth int, isPart bool) Verdict {
 	switch {
 	case slices.Contains(shells, name):
 		return worse(v, classifyShell(argv, depth, isPart))
-	case slices.Contains(wrappers, name), namesProgram(name, argv[1:]):
+	case firstCommand(name, argv[1:]) >= 0:
 		return worse(v, classifyWrapper(name, argv, depth, isPart))
 	default:
 		return worse(v, Verdict{Destructive, name + " may change something, or runs another program."})
@@ -247,6 +247,15 @@ func classifyScript(script string, depth int) Verdict {
 					v = worse(v, classifyTargets("tee", []string{word}))
 				}
 			}
+		case *syntax.BinaryCmd:
+			if n.Op == syntax.Pipe || n.Op == syntax.PipeAll {
+				v = worse(v, classifyInput(n.Y, depth))
+			}
+		case *syntax.Stmt:
+			readsFile := func(r *syntax.Redirect) bool { return strings.HasPrefix(r.Op.String(), "<") }
+			if n.Cmd != nil && slices.ContainsFunc(n.Redirs, readsFile) {
+				v = worse(v, classifyInput(n.Cmd, depth))
+			}
 		case *syntax.CallExpr:
 			v = worse(v, classifyCall(n, depth))
 		}
@@ -295,10 +304,14 @@ func runsText(argv []string) bool {
 	}
 }
 
-// isTarget reports whether the next argument may be the target of a dangerous program, or the command that a wrapper runs.
+// isTarget reports whether the next argument may be the target of a dangerous program, or a command that the program runs.
 func isTarget(argv []string) bool {
 	name, _ := programName(argv[0])
-	return slices.Contains(modifyingPrograms, name) || slices.Contains(wrappers, name) || slices.Contains(shells, name)
+	_, isLauncher := launchers[name]
+	if name == "git" {
+		isLauncher = !slices.ContainsFunc(argv[1:], func(a string) bool { l, ok := gitLaunchers[a]; return ok && l.isZero() }) || firstCommand(name, argv[1:]) >= 0
+	}
+	return isLauncher || name == "make" || slices.ContainsFunc([][]string{modifyingPrograms, wrappers, scriptReaders, shells}, func(all []string) bool { return slices.Contains(all, name) })
 }
 
 // classifyWrapper classifies a program that runs another. In its simplest form it has the class of the inner command (see unwrapSimple). In any
@@ -314,9 +327,11 @@ func classifyWrapper(name string, argv []string, depth int, isPart bool) Verdict
 	if len(argv) > maxWrapped {
 		return Verdict{Catastrophic, fmt.Sprintf("%s may run another program, and has more than %d words, too many to be read.", name, maxWrapped)}
 	}
-	for i, a := range argv[1:] {
-		for _, word := range innerWords(a) {
-			v = worse(v, catastrophicOrHarmless(classify(append([]string{word}, argv[i+2:]...), depth+1, true)))
+	for i := firstCommand(name, argv[1:]) + 1; i < len(argv); i++ {
+		for _, word := range innerWords(argv[i]) {
+			if !slices.Contains(scriptReaders, name) {
+				v = worse(v, catastrophicOrHarmless(classify(append([]string{word}, argv[i+1:]...), depth+1, true)))
+			}
 			if runsProgram(argv, "sed") {
 				_, files := readSed(word)
 				v = worse(v, classifyTargets("tee", files))
@@ -331,8 +346,8 @@ func classifyWrapper(name string, argv []string, depth int, isPart bool) Verdict
 	return v
 }
 
-// innerWords returns the parts of an argument that may be a program or a script: all of it, the value of a short option, what follows "=" or "!", and what
-// follows the S in a row of short options, as in "env -iSls".
+// innerWords returns the parts of an argument that may be a program or a script: all of it, the value of a short option, what follows "=", "!" or ",", what
+// stands before the first ",", and what follows the S in a row of short options, as in "env -iSls".
 func innerWords(arg string) []string {
 	words := []string{arg}
 	if len(arg) > 2 && arg[0] == '-' && arg[1] != '-' {
@@ -342,18 +357,24 @@ func innerWords(arg string) []string {
 		}
 	}
 	for i, r := range arg {
-		if (r == '=' || r == '!') && i+1 < len(arg) && len(words) < maxUnwrap {
+		if (r == '=' || r == '!' || r == ',') && i+1 < len(arg) && len(words) < maxUnwrap {
 			words = append(words, arg[i+1:])
 		}
 	}
+	if first, _, found := strings.Cut(arg, ","); found {
+		words = append(words, first) // gcc -wrapper sudo,id
+	}
 	for i, w := range words {
 		words[i] = strings.ReplaceAll(w, `\_`, " ") // a space for env -S
+		if i > 0 {
+			words[i] = strings.Trim(words[i], `"'[]`) // cargo --config 'a.b=["x"]'
+		}
 	}
 	return slices.DeleteFunc(words, func(w string) bool { return w == "" })
 }
 
 // scriptsIn returns what a shell may run of a word of a wrapper: the word, if it is more than the name of a program, the texts in it if awk or an editor is
-// run, and the commands in it if sed is run. The word itself is not for a shell if the wrapper is awk.
+// run, and the commands in it if sed or the client of a database is run. The word itself is not for a shell if the program is one of scriptReaders.
 func scriptsIn(argv []string, word string) (scripts []string) {
 	if runsProgram(argv, "awk") || runsProgram(argv, "vi") || runsProgram(argv, "vim") {
 		for _, mark := range []string{`"`, "'"} {
@@ -368,7 +389,10 @@ func scriptsIn(argv []string, word string) (scripts []string) {
 		programs, _ := readSed(word)
 		scripts = append(scripts, programs...)
 	}
-	if !strings.HasSuffix(argv[0], "awk") && strings.ContainsAny(word, " \t\n;|&<>()`") {
+	if runsProgram(argv, "sqlite3") || runsProgram(argv, "mysql") || runsProgram(argv, "mariadb") {
+		scripts = append(scripts, readClientScript(word)...)
+	}
+	if name, _ := programName(argv[0]); !slices.Contains(scriptReaders, name) && strings.ContainsAny(word, " \t\n;|&<>()`") {
 		scripts = append(scripts, word)
 	}
 	return scripts

@@ -102,8 +102,8 @@ func unquote(b *strings.Builder, s string) bool {
 		}
 		switch c := s[i]; c {
 		case '*', '?', '[', '{', '}', '~':
-			if c != '~' || strings.ContainsAny(s, ":=") {
-				return false
+			if c != '~' || i > 0 && (s[i-1] == ':' || s[i-1] == '=') {
+				return false // HEAD~2 is left as it is
 			}
 			b.WriteByte(c)
 		case '\\':

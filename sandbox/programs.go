@@ -24,23 +24,11 @@ var catastrophic = strings.Fields(`
 // shells read commands from their arguments.
 var shells = strings.Fields("sh bash dash ash zsh ksh mksh fish csh tcsh rbash") //nolint:gochecknoglobals // a constant, were there constant lists
 
-// wrappers run the command in their arguments.
+// wrappers run the command in their arguments. Others do so only with some arguments; see launchers.
 var wrappers = strings.Fields(`env nice ionice nohup setsid timeout stdbuf time xargs chrt taskset command exec builtin busybox toybox unbuffer script watch flock
-	parallel start-stop-daemon run-parts ld.so ld-linux.so.2 ld-linux-x86-64.so.2 ld-linux-aarch64.so.1 find fd git tar rsync rg man less more vi vim ex ed sed awk gawk
-	mawk zip unzip sort split make entr chronic ts pv numactl prlimit catchsegv faketime fakeroot proxychains torsocks sshpass expect xdg-open
-	setarch linux32 linux64 choom eatmydata rlwrap xvfb-run dbus-run-session ssh-agent npx uv valgrind view nvim vimdiff tmux screen hyperfine cpulimit`) //nolint:gochecknoglobals // a constant, were there constant lists
-
-// programOptions are the options, of programs that are no wrappers, whose value is a program that they run.
-var programOptions = map[string][]string{ //nolint:gochecknoglobals // a constant, were there constant maps
-	"install": {"--strip-program"}, "wget": {"--use-askpass"}, "gpg": {"--photo-viewer"}, "cpio": {"--rsh-command"}, "dpkg": {"--pre-invoke", "--post-invoke"},
-	"go": {"-toolexec", "-exec", "-vettool"},
-}
-
-// namesProgram reports whether a program that is no wrapper runs another one that an option names.
-func namesProgram(name string, args []string) bool {
-	options := programOptions[name]
-	return len(options) > 0 && slices.ContainsFunc(args, func(a string) bool { return isLong(options, a) })
-}
+	parallel start-stop-daemon run-parts ld.so ld-linux.so.2 ld-linux-x86-64.so.2 ld-linux-aarch64.so.1 entr chronic numactl prlimit catchsegv faketime fakeroot
+	proxychains torsocks sshpass expect xdg-open setarch linux32 linux64 choom eatmydata rlwrap xvfb-run dbus-run-session ssh-agent npx bunx uvx valgrind tmux screen
+	hyperfine cpulimit`) //nolint:gochecknoglobals // a constant, were there constant lists
 
 // modifyingPrograms remove or change the files that they name.
 var modifyingPrograms = strings.Fields("rm rmdir unlink mv cp chmod chown chgrp chattr setfacl shred truncate dd tee ln install rsync find tar touch sed srm wipe cpio") //nolint:gochecknoglobals // a constant, were there constant lists

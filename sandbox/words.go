@@ -56,18 +56,28 @@ func inner(argv []string, depth int) (all [][]string) {
 		}
 	case plain != nil:
 		all = append(inner(plain, depth+1), plain)
-	case (slices.Contains(wrappers, name) || namesProgram(name, argv[1:])) && len(argv) <= maxWrapped: // a longer one is never run
-		for i, a := range argv[1:] {
-			for _, word := range innerWords(a) {
-				command := argv[i+1:]
-				if word != a {
-					command = append([]string{word}, argv[i+2:min(len(argv), i+2+maxUnwrap)]...)
-				}
-				all = append(all, command)
-				for _, script := range scriptsIn(argv, word) {
-					all = append(all, scriptCommands(script, depth+1)...)
-				}
+	case len(argv) <= maxWrapped: // a longer one is never run
+		if start := firstCommand(name, argv[1:]); start >= 0 {
+			for i := start + 1; i < len(argv); i++ {
+				all = append(all, commandsAt(i, name, argv, depth)...)
 			}
+		}
+	}
+	return all
+}
+
+// commandsAt returns the commands that may begin in argument i of a program that runs others.
+func commandsAt(i int, name string, argv []string, depth int) (all [][]string) {
+	for _, word := range innerWords(argv[i]) {
+		command := argv[i:]
+		if word != argv[i] {
+			command = append([]string{word}, argv[i+1:min(len(argv), i+1+maxUnwrap)]...)
+		}
+		if !slices.Contains(scriptReaders, name) {
+			all = append(all, command)
+		}
+		for _, script := range scriptsIn(argv, word) {
+			all = append(all, scriptCommands(script, depth+1)...)
 		}
 	}
 	return all
