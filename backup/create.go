@@ -85,6 +85,9 @@ func Create(ctx context.Context, o CreateOptions) (info Info, err error) {
 		return Info{}, ErrRunning
 	}
 	defer lock.Release(ctx)
+	if o.Folder, err = filepath.Abs(o.Folder); err != nil { // the path is stored, for processes that work elsewhere
+		return Info{}, fmt.Errorf("make the folder of backups: %w", err)
+	}
 	if err := os.MkdirAll(o.Folder, 0o700); err != nil {
 		return Info{}, fmt.Errorf("make the folder of backups: %w", err)
 	}

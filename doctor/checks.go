@@ -54,7 +54,9 @@ func checkDatabase(ctx context.Context, in *Input) (Result, string) {
 	case in.Database == nil:
 		return Result{}, skippedNoDatabase
 	}
-	return probeDatabase(ctx, in.Database, in.Config.Embeddings.Model != config.NoModel), ""
+	r := probeDatabase(ctx, in.Database, in.Config.Embeddings.Model != config.NoModel)
+	r.Findings = append(r.Findings, checkUpgrade(ctx, in)...)
+	return r, ""
 }
 
 // noDatabase returns why a check that reads the database is skipped; empty if it is not.

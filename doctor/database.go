@@ -95,7 +95,7 @@ func checkSchema(ctx context.Context, db *store.Inspector, facts store.ServerFac
 	case state == migrations.StateEmpty:
 		return "", checkRights(facts)
 	case state == migrations.StateOlder:
-		return "", nil // the next start migrates it
+		return "", nil // the next start migrates it; see checkUpgrade
 	}
 	found = checkShared(facts)
 	wrong, err := db.CheckRowSecurity(ctx)
@@ -107,6 +107,23 @@ func checkSchema(ctx context.Context, db *store.Inspector, facts store.ServerFac
 	}
 	return "", append(found, newFinding(DatabaseRowSecurity, "", "The second wall between chats has a hole: "+strings.Join(wrong, "; ")+".",
 		"stop multis, restore the policies from a backup (multis backup restore), and find out who changed them"))
+}
+
+// checkUpgrade checks that the next start may migrate a database of an older multis: it needs a recent backup, which it makes itself unless backups are off.
+func checkUpgrade(ctx context.Context, in *Input) []Finding {
+	state, err := in.Database.Schema(ctx)
+	if err != nil || state != migrations.StateOlder || in.Config.Backup.Every > 0 {
+		return nil // checkSchema reports the error
+	}
+	last, err := store.LastBackup(ctx, in.Database.DB())
+	switch {
+	case err != nil:
+		return []Finding{newFinding(DatabaseSchema, "", fmt.Sprintf("The last backup cannot be read: %v.", err), "multis backup create")}
+	case last.IsRecent(in.Now()):
+		return nil
+	}
+	return []Finding{newFinding(DatabaseSchema, "", "An older multis made this database. This one changes it only with a backup of the last 24 hours, and there is none.",
+		"multis backup create   (or go on without one: multis migrate --no-backup)")}
 }
 
 // limitedCreateRole is the first version of Postgres in which a role with CREATEROLE has no power over roles that others created.

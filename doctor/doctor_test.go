@@ -166,6 +166,11 @@ func brokenData() []breakage {
 		{"", BridgeClaim, execSQL("insert into bridge_changes (protocol, old_bot, new_bot) values ('whatsapp', '@whatsappbot:example.org', '@whatsapp2:example.org')"), inClient, execSQL("update bridge_changes set decided_at = now()")},
 		{"never", BackupOld, execSQL("update settings set updated_at = now() - interval '9 days'"), "", nil},
 		{"long ago", BackupOld, execSQL(`insert into settings (key, value) values ('backup.last', jsonb_build_object('at', now() - interval '8 days'))`), "", nil},
+		{"of an older multis", DatabaseSchema, func(w *world) {
+			w.yaml += "backup: {every: off}\n"
+			w.write(w.paths.Config, w.yaml)
+			w.exec("update schema_functions set revision = revision - 1, hash = ''")
+		}, "", nil},
 		{"embeddings", DatabaseVector, setYAML("embeddings: {model: ollama/nomic, base_url: \"http://127.0.0.1:1/v1\"}\n"), byPackage, func(w *world) { w.write(w.paths.Config, w.yaml) }},
 		{"", BackupFailed, execSQL(`insert into settings (key, value) values ('backup.last', jsonb_build_object('at', now() - interval '1 day', 'problem', 'no space left on device', 'tried_at', now()))`), "", nil},
 		{"", JobsFailed, execSQL("insert into river.river_job (kind, args, max_attempts, state, finalized_at) values ('turn', '{}', 3, 'discarded', now())"), showsOnly, execSQL("delete from river.river_job")},

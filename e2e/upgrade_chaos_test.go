@@ -49,6 +49,8 @@ func TestAnUpgradeUnderLoadLosesNothingAndAnswersNothingTwice(t *testing.T) {
 
 	load := a.startTalking("upgrade-ana", "upgrade-ben", "upgrade-cleo", "upgrade-dan", "upgrade-eva", "upgrade-finn")
 	load.awaitMore(30)
+	printed, err = around.RunMultis(t.Context(), a.config(ports[0]), "", "backup", "create")
+	require.NoError(t, err, printed)
 	began := time.Now()
 	a.process, err = a.StartMultis(t.Context(), a.config(a.port))
 	require.NoError(t, err)

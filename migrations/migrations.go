@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/jackc/pgx/v5/stdlib"
@@ -31,11 +32,25 @@ const lockID = 6_102_250_117
 // Run brings the database behind dsn up to date. A statement that needs a table that others use waits a few seconds at a time, so that it
 // holds up nobody, and Run returns ErrBusy if it never got the table.
 func Run(ctx context.Context, dsn string) error {
+	return RunAfter(ctx, dsn, func(context.Context) error { return nil })
+}
+
+// RunAfter is like Run, but calls backUp before it changes a database with data, and changes nothing if backUp fails. No other process migrates meanwhile.
+func RunAfter(ctx context.Context, dsn string, backUp func(context.Context) error) error {
 	return withMigrationLock(ctx, dsn, func(pool *pgxpool.Pool) error {
 		if restoring, err := isRestoring(ctx, pool); err != nil {
 			return err
 		} else if restoring {
 			return ErrRestoring
+		}
+		state, err := Inspect(ctx, pool)
+		if err != nil {
+			return err
+		}
+		if state == StateOlder {
+			if err := backUp(ctx); err != nil {
+				return err
+			}
 		}
 		return runAll(ctx, pool)
 	})
@@ -120,9 +135,9 @@ func runRiverTo(ctx context.Context, pool *pgxpool.Pool, version int) error {
 	if _, err := pool.Exec(ctx, "create schema if not exists "+RiverSchema); err != nil {
 		return fmt.Errorf("create schema %s: %w", RiverSchema, err)
 	}
-	m, err := rivermigrate.New(riverpgxv5.New(pool), &rivermigrate.Config{Schema: RiverSchema})
+	m, err := riverMigrator(pool)
 	if err != nil {
-		return fmt.Errorf("prepare job migrations: %w", err)
+		return err
 	}
 	opts := &rivermigrate.MigrateOpts{TargetVersion: version}
 	if version == 0 {
@@ -132,6 +147,14 @@ func runRiverTo(ctx context.Context, pool *pgxpool.Pool, version int) error {
 		return fmt.Errorf("migrate the job tables: %w", err)
 	}
 	return nil
+}
+
+func riverMigrator(pool *pgxpool.Pool) (*rivermigrate.Migrator[pgx.Tx], error) {
+	m, err := rivermigrate.New(riverpgxv5.New(pool), &rivermigrate.Config{Schema: RiverSchema})
+	if err != nil {
+		return nil, fmt.Errorf("prepare job migrations: %w", err)
+	}
+	return m, nil
 }
 
 // runMatrix brings mautrix' tables for encryption and room state up to date.

@@ -15,32 +15,6 @@ var ErrRestoring = errors.New("a restore into this database was interrupted: run
 // ErrNotEmpty is returned by Restore for a database that holds anything. Nothing is changed then.
 var ErrNotEmpty = errors.New("the database is not empty")
 
-// Version is the version of the schema of a database.
-type Version struct {
-	Tables    int64 `json:"tables"`    // the number of our last migration
-	Functions int   `json:"functions"` // the revision of our functions
-	River     int   `json:"river"`     // the job queue
-	Crypto    int   `json:"crypto"`    // encryption
-	State     int   `json:"state"`     // the state of rooms
-}
-
-const readVersionSQL = `select (select coalesce(max(version_id), 0) from goose_db_version where is_applied) as tables,
-	(select coalesce(max(revision), 0) from schema_functions) as functions, (select coalesce(max(version), 0) from river.river_migration) as river,
-	(select coalesce(max(version), 0) from matrix.crypto_version) as crypto, (select coalesce(max(version), 0) from matrix.mx_version) as state`
-
-// ReadVersion reads the version of a database.
-func ReadVersion(ctx context.Context, tx pgx.Tx) (Version, error) {
-	rows, err := tx.Query(ctx, readVersionSQL)
-	if err != nil {
-		return Version{}, fmt.Errorf("read the version of the schema: %w", err)
-	}
-	v, err := pgx.CollectExactlyOneRow(rows, pgx.RowToStructByName[Version])
-	if err != nil {
-		return Version{}, fmt.Errorf("read the version of the schema: %w", err)
-	}
-	return v, nil
-}
-
 // ErrBackupNewer and ErrBackupOlder are returned by Restore for the version of a backup that this program cannot make. Nothing is changed then.
 var (
 	ErrBackupNewer = errors.New("this backup was made by a newer multis: restore it with that version")

@@ -132,49 +132,6 @@ func checkVersion(ctx context.Context, pool *pgxpool.Pool, revisions int) (isOld
 	}
 }
 
-// State is how the schema of a database relates to this program.
-type State string
-
-// The states.
-const (
-	StateEmpty   State = "empty"   // there is no schema
-	StateOlder   State = "older"   // Run would change it
-	StateCurrent State = "current" // nothing is to be done
-	StateNewer   State = "newer"   // Run returns ErrNewer
-	StateTooOld  State = "too old" // Run returns ErrOlder
-)
-
-// Inspect returns the state of a database's schema and changes nothing.
-func Inspect(ctx context.Context, pool *pgxpool.Pool) (State, error) {
-	functions, err := embeddedFunctions()
-	if err != nil {
-		return "", err
-	}
-	isOld, err := checkVersion(ctx, pool, len(functions.revisions))
-	switch {
-	case errors.Is(err, ErrNewer):
-		return StateNewer, nil
-	case errors.Is(err, ErrOlder):
-		return StateTooOld, nil
-	case err != nil:
-		return "", err
-	case isOld:
-		return StateOlder, nil
-	}
-	var hasTables bool
-	if err := pool.QueryRow(ctx, "select to_regclass('goose_db_version') is not null").Scan(&hasTables); err != nil || !hasTables {
-		return StateEmpty, err
-	}
-	var version, old int64
-	if err := pool.QueryRow(ctx, versionSQL, lastOld).Scan(&version, &old); err != nil {
-		return "", fmt.Errorf("read the version of the schema: %w", err)
-	}
-	if version < newest() {
-		return StateOlder, nil
-	}
-	return StateCurrent, nil
-}
-
 // takeOverSQL marks the baseline as applied, because its tables are there. The functions that are there are noted as those of an older
 // version, so that they are replaced.
 const takeOverSQL = createFunctionsSQL + `;

@@ -50,6 +50,21 @@ func (m Machine) StartCommand(program, config string, again bool) string {
 	}
 }
 
+// StoppedCommand returns the shell line that runs a command of multis with a configuration while the service is stopped, and starts multis after that. Without a
+// service it only runs the command.
+func (m Machine) StoppedCommand(program, config, command string) string {
+	switch {
+	case m.InContainer():
+		return "docker compose run --rm multis " + command + " && docker compose up -d --wait"
+	case m.isService(config):
+		return "systemctl stop " + serviceName + "; " + text.ShellWord(program) + " " + command + " && systemctl start " + serviceName
+	case filepath.Base(config) == "config.yaml" && isWorkingDir(filepath.Dir(config)):
+		return text.ShellWord(program) + " " + command
+	default:
+		return text.ShellWord(program) + " " + command + " -c " + text.ShellWord(config)
+	}
+}
+
 func isWorkingDir(folder string) bool {
 	here, err := os.Getwd()
 	return err == nil && folder == here

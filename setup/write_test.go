@@ -120,7 +120,11 @@ func TestTheLineThatStartsMultisFitsHowItIsInstalled(t *testing.T) {
 	}
 	require.Equal(t, "multis run -c '/home/you/my config'", none.StartCommand("multis", "/home/you/my config", false))
 	require.Equal(t, "bin/multis run", none.StartCommand("bin/multis", filepath.Join(here, "config.yaml"), false), "where it is in no PATH")
+	require.Equal(t, "bin/multis backup create", none.StoppedCommand("bin/multis", filepath.Join(here, "config.yaml"), "backup create"))
+	require.Equal(t, "multis backup create -c /home/you/config.yaml", none.StoppedCommand("multis", "/home/you/config.yaml", "backup create"))
+	require.Equal(t, "systemctl stop multis; multis backup create && systemctl start multis", ours.StoppedCommand("multis", "/var/lib/multis/config.yaml", "backup create"))
 	t.Setenv("container", "docker")
+	require.Equal(t, "docker compose run --rm multis backup create && docker compose up -d --wait", none.StoppedCommand("multis", "/data/config.yaml", "backup create"))
 	require.Equal(t, "docker compose up -d --wait", none.StartCommand("multis", "/data/config.yaml", false))
 	require.Equal(t, "docker compose restart multis", none.StartCommand("multis", "/data/config.yaml", true))
 }

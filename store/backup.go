@@ -20,6 +20,15 @@ type Backup struct {
 	WarnedAt time.Time `json:"warned_at,omitzero"`
 }
 
+// maxBackupAge is how old the last backup may be when the database is migrated.
+const maxBackupAge = 24 * time.Hour
+
+// IsRecent reports whether the database may be migrated with this backup at hand.
+func (b Backup) IsRecent(now time.Time) bool {
+	age := now.Sub(b.At)
+	return age >= 0 && age < maxBackupAge
+}
+
 // LastBackup returns the last backup. The zero value means that there is none.
 func LastBackup(ctx context.Context, db DB) (Backup, error) {
 	var b Backup

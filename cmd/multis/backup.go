@@ -14,7 +14,6 @@ import (
 
 	"multis/backup"
 	"multis/config"
-	"multis/jobs"
 	"multis/plainfile"
 	"multis/store"
 	"multis/store/pgserver"
@@ -336,8 +335,8 @@ func backupSeries(cfg *config.Config) backup.Series {
 	return backup.Series{Folder: cfg.Backup.Folder, Keep: cfg.Backup.Keep, Max: int64(cfg.Backup.MaxMB) * 1_000_000}
 }
 
-// periodicBackup returns the BackupMaker that makes the periodic backups while multis runs.
-func periodicBackup(cfg *config.Config, file string, st *store.Store) jobs.BackupMaker {
+// periodicBackup returns what makes the periodic backups while multis runs, and the one before an upgrade.
+func periodicBackup(cfg *config.Config, file string, st *store.Store) *backup.Scheduler {
 	return backup.NewScheduler(backup.SchedulerOptions{
 		Create: backupOptions(cfg, file, st), Every: cfg.Backup.Every, Series: backupSeries(cfg),
 	})

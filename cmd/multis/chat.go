@@ -59,7 +59,7 @@ func (c chatCmd) Run(ctx context.Context, global *cli) error {
 	if cfg.Database.URL == "" {
 		fmt.Fprintln(os.Stderr, "Starting Postgres in", cfg.Database.DataDir, "...")
 	}
-	st, closeDB, err := openStore(ctx, cfg.Database, exclusive)
+	st, closeDB, err := openAndMigrate(ctx, cfg.Database, exclusive, withoutBackup)
 	if err != nil {
 		return err
 	}

@@ -23,23 +23,29 @@ func open(ctx context.Context, file string) (*config.Config, *store.Store, func(
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	st, closeDB, err := openStore(ctx, cfg.Database, shared)
+	st, closeDB, err := openStore(ctx, file, cfg, shared)
 	return cfg, st, closeDB, err
 }
 
-// The values of openStore's parameter share: whether it may use multis' own Postgres server although another process runs it.
+// The values of the parameter share: whether it may use multis' own Postgres server although another process runs it.
 const (
 	exclusive = false // not allowed, because that server stops with the other process
 	shared    = true
 )
 
-// openStore connects to the configured database, or starts multis' own, and migrates it.
-func openStore(ctx context.Context, db config.Database, share bool) (*store.Store, func(), error) {
+// openStore connects to the database of the configuration in file, or starts multis' own, and migrates it. Before a database with data changes, it makes a backup
+// unless there is a recent one.
+func openStore(ctx context.Context, file string, cfg *config.Config, share bool) (*store.Store, func(), error) {
+	return openAndMigrate(ctx, cfg.Database, share, func(ctx context.Context, dsn string) error { return backUpBeforeUpgrade(ctx, file, cfg, dsn) })
+}
+
+// openAndMigrate connects to a database, or starts multis' own, and migrates it. It calls backUp before a database with data changes.
+func openAndMigrate(ctx context.Context, db config.Database, share bool, backUp func(ctx context.Context, dsn string) error) (*store.Store, func(), error) {
 	dsn, stop, err := startDatabase(ctx, db, share)
 	if err != nil {
 		return nil, nil, err
 	}
-	if err := migrations.Run(ctx, dsn); err != nil {
+	if err := migrations.RunAfter(ctx, dsn, func(ctx context.Context) error { return backUp(ctx, dsn) }); err != nil {
 		stop()
 		return nil, nil, store.Unreachable(err)
 	}
@@ -50,6 +56,24 @@ func openStore(ctx context.Context, db config.Database, share bool) (*store.Stor
 	}
 	return st, func() { st.Close(); stop() }, nil
 }
+
+// backUpBeforeUpgrade makes a backup unless there is a recent one. Its error says how to go on.
+func backUpBeforeUpgrade(ctx context.Context, file string, cfg *config.Config, dsn string) error {
+	st, err := store.Open(ctx, dsn)
+	if err != nil {
+		return err
+	}
+	defer st.Close()
+	zerolog.Ctx(ctx).Info().Msg("This multis changes the database; before that it makes a backup, unless there is one of the last 24 hours")
+	if err := periodicBackup(cfg, file, st).EnsureRecent(ctx); err != nil {
+		return fmt.Errorf("this multis changes the database, and needs a backup of the last 24 hours first: %w. Make one:\n  %s\nOr go on without one:\n  %s",
+			err, stoppedCommand(file, "backup create"), stoppedCommand(file, "migrate --no-backup"))
+	}
+	return nil
+}
+
+// withoutBackup is for a database that is migrated without a backup.
+func withoutBackup(context.Context, string) error { return nil }
 
 // startDatabase returns the address of the configured database. If none is configured, it starts multis' own Postgres server, which stop ends.
 func startDatabase(ctx context.Context, db config.Database, share bool) (dsn string, stop func(), err error) {

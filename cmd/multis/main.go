@@ -231,6 +231,14 @@ func startCommand(config string, again bool) string {
 	return setup.Machine{}.StartCommand(os.Args[0], config, again)
 }
 
+// stoppedCommand returns the shell line that runs a command of this multis while the service is stopped, and starts it after that.
+func stoppedCommand(config, command string) string {
+	if path, err := filepath.Abs(config); err == nil {
+		config = path
+	}
+	return setup.Machine{}.StoppedCommand(os.Args[0], config, command)
+}
+
 // versionCmd prints the version.
 type versionCmd struct{}
 

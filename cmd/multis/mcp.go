@@ -150,7 +150,7 @@ func openLogin(ctx context.Context, file, name string) (mcp.Server, *store.Store
 	case !m.Login:
 		return mcp.Server{}, nil, nil, fmt.Errorf("mcp.%s has no `login: true` in config.yaml", name)
 	}
-	st, closeDB, err := openStore(ctx, cfg.Database, shared)
+	st, closeDB, err := openStore(ctx, file, cfg, shared)
 	if err != nil {
 		return mcp.Server{}, nil, nil, err
 	}

@@ -14,7 +14,8 @@ import (
 
 // migrateCmd migrates the database.
 type migrateCmd struct {
-	DryRun bool `help:"Say what would be changed, with the locks and an estimate of the time, and change nothing."`
+	DryRun   bool `help:"Say what would be changed, with the locks and an estimate of the time, and change nothing."`
+	NoBackup bool `help:"Do not make sure that there is a backup of the last 24 hours."`
 }
 
 // Run migrates and exits.
@@ -22,7 +23,18 @@ func (m migrateCmd) Run(ctx context.Context, global *cli) error {
 	if m.DryRun {
 		return m.plan(ctx, global.Config)
 	}
-	_, _, closeDB, err := open(ctx, global.Config)
+	cfg, err := load(global.Config)
+	if err != nil {
+		return err
+	}
+	backUp := func(ctx context.Context, dsn string) error {
+		fmt.Println("Making sure that there is a backup of the last 24 hours ...")
+		return backUpBeforeUpgrade(ctx, global.Config, cfg, dsn)
+	}
+	if m.NoBackup {
+		backUp = withoutBackup
+	}
+	_, closeDB, err := openAndMigrate(ctx, cfg.Database, shared, backUp)
 	if err != nil {
 		return err
 	}
@@ -74,5 +86,5 @@ func printPlan(w io.Writer, steps []migrations.Step) {
 		}
 		total += s.Estimate
 	}
-	fmt.Fprintf(w, "\nAbout %s on a small server; nothing was changed. Make a backup first: multis backup create\n", text.Duration(max(total, time.Second)))
+	fmt.Fprintf(w, "\nAbout %s on a small server; nothing was changed. A backup is made first, unless there is one of the last 24 hours.\n", text.Duration(max(total, time.Second)))
 }

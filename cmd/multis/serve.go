@@ -77,7 +77,7 @@ func setDevelopment(file string) error {
 // serve runs multis beside a homeserver until ctx ends, in safe mode if why is not empty. When the configuration or safe mode changes,
 // everything but the database is set up again.
 func serve(ctx context.Context, file string, cfg *config.Config, why string) error {
-	st, closeDB, err := openStore(ctx, cfg.Database, exclusive)
+	st, closeDB, err := openStore(ctx, file, cfg, exclusive)
 	if err != nil {
 		return err
 	}

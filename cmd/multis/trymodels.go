@@ -133,7 +133,7 @@ func (testModelsCmd) Run(ctx context.Context, global *cli) error {
 		_, err := io.WriteString(os.Stdout, noModels)
 		return err
 	}
-	st, closeDB, err := openStore(ctx, cfg.Database, shared)
+	st, closeDB, err := openStore(ctx, global.Config, cfg, shared)
 	if err != nil {
 		return err
 	}

@@ -27,7 +27,7 @@ func (verifyCmd) Run(ctx context.Context, global *cli) error {
 	if err != nil {
 		return err
 	}
-	st, closeDB, err := openStore(ctx, cfg.Database, shared)
+	st, closeDB, err := openStore(ctx, global.Config, cfg, shared)
 	if err != nil {
 		return err
 	}
