@@ -127,7 +127,7 @@ type adminMarker struct {
 }
 
 // findAdminRoom returns a room of the bot with a marker that the owner is in or invited to, for example one created before a crash. It
-// skips replaced rooms and rooms with strangers. Empty means that there is none.
+// skips replaced rooms, and rooms with strangers or open to them. Empty means that there is none.
 func (h *Homeserver) findAdminRoom(ctx context.Context, marker adminMarker) (id.RoomID, error) {
 	joined, err := h.bot.session().JoinedRooms(ctx)
 	if err != nil {
@@ -153,7 +153,7 @@ func (h *Homeserver) findAdminRoom(ctx context.Context, marker adminMarker) (id.
 		if err != nil {
 			return "", explain("read who is in the admin room", err)
 		}
-		if !slices.ContainsFunc(membersOf(state), h.isStranger) {
+		if !slices.ContainsFunc(membersOf(state), h.isStranger) && !slices.ContainsFunc(state, isOpenToOthers) {
 			return room, nil
 		}
 	}

@@ -169,10 +169,14 @@ func adminChat(room id.RoomID, enc policy.Encryption) store.Chat {
 	return store.Chat{Protocol: "matrix", ChannelID: room.String(), RoomID: &room, Kind: policy.KindAdmin, Name: "multis", Encryption: enc}
 }
 
-// parseAdminRoom reports in ok whether a room is an admin room: only the owner, the bot and operators are members. join is true if the bot
+// parseAdminRoom reports in ok whether a room is an admin room: only the owner, the bot and operators are members, and nobody else can join or read it without
+// an invitation. join is true if the bot
 // still has to accept the owner's invitation.
 func parseAdminRoom(state []*event.Event, settings Settings) (join, ok bool) {
 	var owner, bot event.Membership
+	if slices.ContainsFunc(state, isOpenToOthers) {
+		return false, false
+	}
 	for _, evt := range state {
 		if evt.Type != event.StateMember || evt.StateKey == nil {
 			continue

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -239,6 +240,33 @@ func TestTheAdminRoomIsLeftWhenAStrangerComes(t *testing.T) {
 	require.Equal(t, 1, b.jobs("admin_room"))
 }
 
+func TestTheAdminRoomIsLeftWhenOthersCanJoinOrReadIt(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	for content, stays := range map[string]bool{
+		`m.room.join_rules {"join_rule":"invite"}`: true, `m.room.join_rules {"join_rule":"knock"}`: true, `m.room.history_visibility {"history_visibility":"shared"}`: true,
+		`m.room.join_rules {"join_rule":"public"}`: false, `m.room.join_rules {"join_rule":"restricted"}`: false, `m.room.join_rules {"join_rule":"new"}`: false,
+		`m.room.join_rules {"join_rule":5}`: false, `m.room.history_visibility {"history_visibility":"world_readable"}`: false,
+	} {
+		b := setup(t)
+		require.NoError(t, b.store.InTx(ctx, func(tx store.Tx) error {
+			_, err := store.UpsertChat(ctx, tx, adminChat("!admin:x", policy.EncryptionNo))
+			return err
+		}))
+		kind, raw, _ := strings.Cut(content, " ")
+		evt, key := b.event(kind, "!admin:x", owner, raw), ""
+		evt.StateKey = &key
+		b.receive(evt)
+		_, err := store.AdminChat(ctx, b.store.DB())
+		if stays {
+			require.NoError(t, err, content)
+		} else {
+			require.ErrorIs(t, err, store.ErrNotFound, content)
+			require.Equal(t, 1, b.jobs("admin_room"), content)
+		}
+	}
+}
+
 func TestOnlyTheOwnersOwnInvitationMakesARoomAnAdminRoom(t *testing.T) {
 	t.Parallel()
 	rules := Settings{Owner: owner, Bot: bot, Operators: []id.UserID{"@op:example.com"}}
@@ -249,7 +277,16 @@ func TestOnlyTheOwnersOwnInvitationMakesARoomAnAdminRoom(t *testing.T) {
 	ownerIn, byOwner := member(owner, owner, event.MembershipJoin), member(bot, owner, event.MembershipInvite)
 	join, ok := parseAdminRoom([]*event.Event{ownerIn, byOwner, member("@op:example.com", owner, event.MembershipJoin)}, rules)
 	require.True(t, join && ok)
+	rule := func(rule event.JoinRule) *event.Event {
+		return &event.Event{Type: event.StateJoinRules, Content: event.Content{Parsed: &event.JoinRulesEventContent{JoinRule: rule}}}
+	}
+	_, ok = parseAdminRoom([]*event.Event{ownerIn, byOwner, rule(event.JoinRuleInvite)}, rules)
+	require.True(t, ok)
 	for name, state := range map[string][]*event.Event{
+		"a public room": {ownerIn, byOwner, rule(event.JoinRulePublic)},
+		"a room that the world can read": {ownerIn, byOwner, {Type: event.StateHistoryVisibility, Content: event.Content{
+			Parsed: &event.HistoryVisibilityEventContent{HistoryVisibility: event.HistoryVisibilityWorldReadable},
+		}}},
 		"an invitation of somebody else's": {ownerIn, member(bot, "@eve:example.com", event.MembershipInvite)},
 		"a room with a stranger":           {ownerIn, byOwner, member("@eve:example.com", "@eve:example.com", event.MembershipJoin)},
 		"a room without the owner":         {byOwner},

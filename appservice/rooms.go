@@ -105,6 +105,8 @@ func changesRoom(evt *event.Event, settings Settings) bool {
 		return evt.StateKey != nil
 	case event.StateMember.Type:
 		return evt.StateKey != nil && (*evt.StateKey == settings.Owner.String() || *evt.StateKey == settings.Bot.String())
+	case event.StateJoinRules.Type, event.StateHistoryVisibility.Type:
+		return evt.StateKey != nil && evt.Sender == settings.Owner // it may become a room that only he can open
 	default:
 		return false
 	}

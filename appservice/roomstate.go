@@ -45,7 +45,8 @@ func (b *batch) storeState(ctx context.Context, e incoming) error {
 	return nil
 }
 
-// storeAdminState handles a state event of an admin room. It closes a room that was replaced, that the owner left, or that a stranger joined.
+// storeAdminState handles a state event of an admin room. It closes a room that was replaced, that the owner left, that a stranger joined, or
+// that others can join or read.
 func (b *batch) storeAdminState(ctx context.Context, e incoming) error {
 	chat, evt := e.chat, e.Event
 	switch evt.Type.Type {
@@ -54,6 +55,10 @@ func (b *batch) storeAdminState(ctx context.Context, e incoming) error {
 	case event.StateEncryption.Type:
 		chat.Encryption = policy.EncryptionYes // from now on unencrypted commands are refused
 		return store.MarkEncrypted(ctx, b.tx, chat.ID)
+	case event.StateJoinRules.Type, event.StateHistoryVisibility.Type:
+		if isOpenToOthers(evt) {
+			return b.closeAdminRoom(ctx, chat, store.ClosedOpen)
+		}
 	case event.StateMember.Type:
 		c, ok := parseContent[event.MemberEventContent](ctx, evt)
 		if !ok {
@@ -69,6 +74,21 @@ func (b *batch) storeAdminState(ctx context.Context, e incoming) error {
 		}
 	}
 	return nil
+}
+
+// isOpenToOthers reports whether a state event of a room lets people join or read the room whom nobody has invited.
+func isOpenToOthers(evt *event.Event) bool {
+	if evt.Content.Parsed == nil && evt.Content.ParseRaw(evt.Type) != nil {
+		return evt.Type.Type == event.StateJoinRules.Type || evt.Type.Type == event.StateHistoryVisibility.Type // nobody knows what it says
+	}
+	switch c := evt.Content.Parsed.(type) {
+	case *event.JoinRulesEventContent:
+		return c.JoinRule != event.JoinRuleInvite && c.JoinRule != event.JoinRulePrivate && c.JoinRule != event.JoinRuleKnock
+	case *event.HistoryVisibilityEventContent:
+		return c.HistoryVisibility == event.HistoryVisibilityWorldReadable
+	default:
+		return false
+	}
 }
 
 // closeAdminRoom closes an admin room: from the next event on, nothing that is written there has an effect. It enqueues the jobs that make a new room,

@@ -291,6 +291,7 @@ const (
 	ClosedTombstone = "the room was replaced by another"
 	ClosedLeft      = "you left the room"
 	ClosedStranger  = "somebody else is in the room"
+	ClosedOpen      = "others can join or read the room without an invitation"
 )
 
 const markEncryptedSQL = "update chats set encrypted = 'yes' where id = $1"

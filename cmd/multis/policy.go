@@ -150,8 +150,11 @@ func (v policyView) explain(tool, args string, caller tools.Caller) (string, err
 			continue // another path or domain of the call, which decided nothing
 		}
 		why := "matches, " + string(t.Rule.Decision)
-		if t.Mismatch != "" {
+		switch {
+		case t.Mismatch != "":
 			why = "no: " + t.Mismatch
+		case call.AnyCall && t.Rule != e.Verdict.Rule:
+			why = "some calls, " + string(t.Rule.Decision)
 		}
 		lines = append(lines, fmt.Sprintf("  %s %s", t.Rule.Position(), why))
 	}
