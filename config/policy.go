@@ -69,7 +69,7 @@ func (c *Config) checkPolicy(r *reader) {
 		}
 	}
 	agents := append([]string{}, slices.Sorted(maps.Keys(c.Agents))...)
-	if _, err := rules.New(c.OwnRules(), rules.Vocabulary{Agents: agents}); err != nil {
+	if _, err := rules.New(c.OwnRules(), rules.Vocabulary{Agents: agents, Can: c.AgentsByCapability()}); err != nil {
 		r.reportRules(err)
 	}
 }
@@ -94,4 +94,15 @@ func (r *reader) reportRules(err error) {
 		line = strings.TrimRight(line, "\n")
 		r.problems = append(r.problems, Problem{Key: "policy.rules", What: line, Text: line})
 	}
+}
+
+// AgentsByCapability returns for each word under can the names of the agents that have it, sorted.
+func (c *Config) AgentsByCapability() map[string][]string {
+	all := map[string][]string{}
+	for _, name := range slices.Sorted(maps.Keys(c.Agents)) {
+		for _, word := range c.Agents[name].Capabilities {
+			all[word] = append(all[word], name)
+		}
+	}
+	return all
 }

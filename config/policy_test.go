@@ -52,3 +52,13 @@ func TestMistakesInRulesNameTheLineOfTheConfiguration(t *testing.T) {
 	_, err = Load(write(t, least+"policy: {rules: 3}\n"))
 	require.ErrorContains(t, err, "policy.rules: is not a list")
 }
+
+func TestRulesNameWhatConfiguredAgentsCan(t *testing.T) {
+	t.Parallel()
+	agents := least + "agents:\n  sales: {can: [prices], default: true}\n  ops: {can: [prices, code]}\n"
+	c, err := Load(write(t, agents+"policy:\n  rules:\n    - {can: code, tool: fetch_url, decision: deny}\n"))
+	require.NoError(t, err)
+	require.Equal(t, map[string][]string{"prices": {"ops", "sales"}, "code": {"ops"}}, c.AgentsByCapability())
+	_, err = Load(write(t, agents+"policy:\n  rules:\n    - {can: cooking, decision: deny}\n"))
+	require.ErrorContains(t, err, "no such agent has cooking under can")
+}

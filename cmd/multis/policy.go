@@ -24,12 +24,7 @@ func newRules(cfg *config.Config) (*rules.Set, error) {
 		home = "" // ~ in a rule then means root's home
 	}
 	known := rules.Vocabulary{Home: home, Agents: append([]string{}, slices.Sorted(maps.Keys(cfg.Agents))...)}
-	known.Can = map[string][]string{}
-	for _, name := range known.Agents {
-		for _, word := range cfg.Agents[name].Capabilities {
-			known.Can[word] = append(known.Can[word], name)
-		}
-	}
+	known.Can = cfg.AgentsByCapability()
 	known.Tools = tools.NewRegistry(nil, possibleTools()...).KnownTools()
 	for name := range cfg.MCP {
 		known.Prefixes = append(known.Prefixes, name+"__")
