@@ -53,6 +53,9 @@ func TestEachChangeOfARowWritesItsEntry(t *testing.T) {
 			update settings set value = '"Nina"' where key = 'name'; delete from settings where key in ('name', 'since')`, []string{
 			"config system name set ", "login system login set ", "config system config set ", "config system name set ", "config system name removed ",
 		}},
+		"safe mode": {`insert into settings (key, value) values ('safe_mode', '{"why": "It crashed."}'); delete from settings where key = 'safe_mode'`, []string{
+			"config system safe_mode set ", "config system safe_mode removed ",
+		}},
 		"something forgotten": {"insert into forgettings (kind, remaining, command) values ('erase', '{}', 5); update forgettings set done_at = now()", []string{
 			"deletion system erase begun ", "deletion system erase done ",
 		}},

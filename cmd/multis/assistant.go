@@ -248,7 +248,7 @@ func (a *assistant) addAdmin(context.Context) error {
 	settings.Audit = a.audit
 	a.admin = admin.New(admin.Options{
 		Store: a.store, Box: a.box, Asker: a.agent.Questions, Planner: planner{a.agent.Plans, a.agent.Replays}, Clock: a.clock, Search: a.search, Library: a.documents, Files: a.front.files, Memory: a.memory,
-		Tools: toolbox{a.agent.Questions, a.mcp}, Policy: policyView{a.cfg, a.tools}, MaxTools: tools.MaxOffered, Skills: skillList{a.cfg, a.skills}, Saved: savedTasks{a.cfg, a.agent.Questions}, Replayer: replayer{a.agent.Replays},
+		Tools: toolbox{a.agent.Questions, a.mcp}, Policy: policyView{a.cfg, a.tools, a.front.safe}, MaxTools: tools.MaxOffered, Skills: skillList{a.cfg, a.skills}, Saved: savedTasks{a.cfg, a.agent.Questions}, Replayer: replayer{a.agent.Replays},
 		Desk: a.desk, PIN: a.front.pin, Host: a.host, Previewer: previewer{a.agent.Turns}, Answers: a.answers, Examiner: a.front.examiner, Accounts: a.front.accounts, Config: a.front.config, Settings: settings,
 	})
 	return nil

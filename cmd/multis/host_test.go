@@ -41,7 +41,7 @@ func TestTheRulesDecideOnTheOwnersCommandsInTheSandbox(t *testing.T) {
 		require.NoError(t, os.Chmod(filepath.Join(data, "agents"), 0o755))
 		require.NoError(t, os.Chown(assistantWorkspace(cfg), 65534, 65534))
 	}
-	room, view := store.Chat{ID: 1}, policyView{cfg, registry}
+	room, view := store.Chat{ID: 1}, policyView{cfg: cfg, registry: registry}
 	for line, want := range map[string]struct {
 		pin     bool
 		refused string
@@ -127,10 +127,10 @@ func TestALimitOfTheRulesCountsTypedCommandsOnceEach(t *testing.T) {
 		_, err := h.Prepare(t.Context(), admin.HostRequest{Room: store.Chat{ID: 1}, Message: message, Text: "ls"})
 		return err
 	}
-	said, err := policyView{cfg, registry}.Explain(store.Chat{ID: 1}, rules.Assistant, "exec", "")
+	said, err := policyView{cfg: cfg, registry: registry}.Explain(store.Chat{ID: 1}, rules.Assistant, "exec", "")
 	require.NoError(t, err)
 	require.Contains(t, said, "then the command hook guard is asked")
-	said, err = policyView{cfg, registry}.Explain(store.Chat{ID: 1}, rules.Assistant, "exec", `{"command": "sudo ls"}`)
+	said, err = policyView{cfg: cfg, registry: registry}.Explain(store.Chat{ID: 1}, rules.Assistant, "exec", `{"command": "sudo ls"}`)
 	require.NoError(t, err)
 	require.NotContains(t, said, "guard", "what is denied needs no hook")
 

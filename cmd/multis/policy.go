@@ -98,7 +98,7 @@ func (p policyExplainCmd) Run(_ context.Context, c *cli) error {
 	if err := callerOf(cfg, p.Agent, &caller); err != nil {
 		return err
 	}
-	said, err := policyView{cfg, registry}.explain(p.Tool, p.Args, caller)
+	said, err := policyView{cfg: cfg, registry: registry}.explain(p.Tool, p.Args, caller)
 	if err != nil {
 		return err
 	}
@@ -126,6 +126,9 @@ func (v policyView) explain(tool, args string, caller tools.Caller) (string, err
 	if args != "" && !json.Valid(call.Args) {
 		return "", errors.New("the arguments are not a JSON object; write them like '{\"url\": \"https://example.com\"}'")
 	}
+	if v.safe {
+		return "deny: multis is in safe mode and calls no tool; /safe off ends it", nil
+	}
 	if why := whyOff(v.cfg, tool); why != "" {
 		return "deny: " + why, nil
 	}
@@ -135,7 +138,7 @@ func (v policyView) explain(tool, args string, caller tools.Caller) (string, err
 	}
 	switch {
 	case e.Forbidden != "" && e.Spec.Class == "" && slices.ContainsFunc(commandTools(nil, nil), func(t tools.Tool) bool { return t.Spec().Name == tool }) && caller.MayCall(tool):
-		return "deny: commands are on, but none is run: multis is in safe mode, or the sandbox does not hold on this machine; multis doctor says why", nil
+		return "deny: commands are on, but none is run, because the sandbox does not hold on this machine; multis doctor says why", nil
 	case e.Forbidden != "":
 		return "deny: " + strings.TrimSuffix(e.Forbidden, ".") + "; no rule can change that", nil
 	}
@@ -167,6 +170,7 @@ func (v policyView) explain(tool, args string, caller tools.Caller) (string, err
 type policyView struct {
 	cfg      *config.Config
 	registry *tools.Registry
+	safe     bool // multis is in safe mode
 }
 
 // Rules returns the owner's rules, one per line.

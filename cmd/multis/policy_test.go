@@ -179,10 +179,10 @@ func TestToolsCanBeSwitchedOffForTheAssistantItself(t *testing.T) {
 		require.NotEqual(t, "fetch_url", s.Name)
 	}
 	require.NotEmpty(t, offered)
-	said, err := policyView{cfg, r}.Explain(store.Chat{}, "multis", "fetch_url", `{"url": "https://example.com"}`)
+	said, err := policyView{cfg: cfg, registry: r}.Explain(store.Chat{}, "multis", "fetch_url", `{"url": "https://example.com"}`)
 	require.NoError(t, err)
 	require.Contains(t, said, "deny: tools.deny:1 for example.com:443")
-	_, err = policyView{cfg, r}.Explain(store.Chat{}, "nobody", "fetch_url", "")
+	_, err = policyView{cfg: cfg, registry: r}.Explain(store.Chat{}, "nobody", "fetch_url", "")
 	require.ErrorContains(t, err, "there is no agent nobody")
 }
 
@@ -199,20 +199,23 @@ func TestExplainNamesTheSettingThatTurnsAToolOn(t *testing.T) {
 			"write_file": "exec.write_files: true", "edit_file": "exec.write_files: true",
 		} {
 			for _, args := range []string{"", `{"command": "ls"}`} {
-				said, err := policyView{cfg, r}.Explain(store.Chat{}, "multis", tool, args)
+				said, err := policyView{cfg: cfg, registry: r}.Explain(store.Chat{}, "multis", tool, args)
 				require.NoError(t, err)
 				require.True(t, strings.HasPrefix(said, "deny: ") && strings.Contains(said, setting), said)
 			}
 		}
-		said, err := policyView{cfg, r}.Explain(store.Chat{}, "multis", "nothing", "")
+		said, err := policyView{cfg: cfg, registry: r}.Explain(store.Chat{}, "multis", "nothing", "")
 		require.NoError(t, err)
 		require.Contains(t, said, "there is no such tool")
 	}
 	on := &config.Config{TimeZone: time.UTC}
 	on.Exec.Enabled = true
-	said, err := policyView{on, tools.NewRegistry(tools.NewRulePolicy(set, time.UTC, nil), (&assistant{}).ownTools()...)}.Explain(store.Chat{}, "multis", "exec", "")
+	said, err := policyView{cfg: on, registry: tools.NewRegistry(tools.NewRulePolicy(set, time.UTC, nil), (&assistant{}).ownTools()...)}.Explain(store.Chat{}, "multis", "exec", "")
 	require.NoError(t, err)
 	require.Contains(t, said, "multis doctor says why", "the sandbox does not hold")
+	said, err = policyView{on, tools.NewRegistry(tools.NewRulePolicy(set, time.UTC, nil), possibleTools()...), true}.Explain(store.Chat{}, "multis", "search_docs", "")
+	require.NoError(t, err)
+	require.Contains(t, said, "deny: multis is in safe mode", "which turns commands off as well")
 }
 
 func TestARuleMatchesWhatTheConfiguredAgentsCan(t *testing.T) {
@@ -225,7 +228,7 @@ func TestARuleMatchesWhatTheConfiguredAgentsCan(t *testing.T) {
 	require.NoError(t, err)
 	r := tools.NewRegistry(tools.NewRulePolicy(set, time.UTC, nil), (&assistant{}).ownTools()...)
 	for agent, want := range map[string]string{"sales": "deny: config.yaml:2", "ops": "confirm", "multis": "confirm"} {
-		said, err := policyView{cfg, r}.Explain(store.Chat{}, agent, "fetch_url", `{"url": "https://example.com"}`)
+		said, err := policyView{cfg: cfg, registry: r}.Explain(store.Chat{}, agent, "fetch_url", `{"url": "https://example.com"}`)
 		require.NoError(t, err)
 		require.True(t, strings.HasPrefix(said, want), said)
 	}

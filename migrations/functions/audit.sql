@@ -123,9 +123,9 @@ begin
     return null;
 end $$;
 create or replace trigger audit_setting_set after insert or update of value on settings for each row
-    when (new.key ~ '^(pause|name|owner_device|bot_device|login:|config[.:])') execute function audit_setting();
+    when (new.key ~ '^(pause|safe_mode|name|owner_device|bot_device|login:|config[.:])') execute function audit_setting();
 create or replace trigger audit_setting_remove after delete on settings for each row
-    when (old.key ~ '^(pause|name|owner_device|bot_device|login:|config[.:])') execute function audit_setting();
+    when (old.key ~ '^(pause|safe_mode|name|owner_device|bot_device|login:|config[.:])') execute function audit_setting();
 
 -- Records each forgetting and erasure.
 create or replace function audit_forgetting() returns trigger language plpgsql as $$
