@@ -240,6 +240,9 @@ func explainVerification(err error) error {
 		return errors.New("your account has no recovery key yet: set up recovery in your Matrix client (in Element under Settings, Encryption), then run multis verify again")
 	case errors.Is(err, ssss.ErrIncorrectSSSSKey), errors.Is(err, ssss.ErrInvalidRecoveryKey):
 		return errors.New("this is not the recovery key of your account: copy it again, or make a new one in your Matrix client (in Element under Settings, Encryption)")
+	case errors.Is(err, mautrix.MNotFound), errors.Is(err, ssss.ErrNotEncryptedForKey), errors.Is(err, ssss.ErrKeyDataMACMismatch), errors.Is(err, ssss.ErrCorruptedKeyMetadata):
+		return errors.New("the recovery of your account is incomplete: a part of it is missing at the homeserver, or belongs to another recovery key; " +
+			"set up recovery again in your Matrix client (in Element under Settings, Encryption), then run multis verify with the new key")
 	}
 	return explain("verify the device", err)
 }

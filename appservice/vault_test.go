@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/rs/zerolog"
 	"github.com/stretchr/testify/require"
 	"maunium.net/go/mautrix"
 	"maunium.net/go/mautrix/crypto"
@@ -112,7 +113,8 @@ func TestAFailedVerificationSaysWhatToDo(t *testing.T) {
 	t.Cleanup(server.Close)
 	client, err := mautrix.NewClient(server.URL, "@you:x", "token")
 	require.NoError(t, err)
-	m := &crypto.OlmMachine{SSSS: ssss.NewSSSSMachine(client)}
+	nop := zerolog.Nop()
+	m := &crypto.OlmMachine{SSSS: ssss.NewSSSSMachine(client), Client: client, Log: &nop}
 	right, err := ssss.NewKey("")
 	require.NoError(t, err)
 	other, err := ssss.NewKey("")
@@ -124,4 +126,15 @@ func TestAFailedVerificationSaysWhatToDo(t *testing.T) {
 	for _, wrong := range []string{other.RecoveryKey(), "EsT not a key"} {
 		require.ErrorContains(t, explainVerification(m.VerifyWithRecoveryKey(t.Context(), wrong)), "this is not the recovery key of your account: copy it again")
 	}
+
+	const incomplete = "the recovery of your account is incomplete: "
+	require.ErrorContains(t, explainVerification(m.VerifyWithRecoveryKey(t.Context(), right.RecoveryKey())), incomplete, "the signing keys are missing")
+	stored["m.cross_signing.master"] = map[string]any{"encrypted": map[string]any{other.ID: other.Encrypt("m.cross_signing.master", []byte("seed"))}}
+	require.ErrorContains(t, explainVerification(m.VerifyWithRecoveryKey(t.Context(), right.RecoveryKey())), incomplete, "they belong to another key")
+	delete(stored, "m.secret_storage.key."+right.ID)
+	require.ErrorContains(t, explainVerification(m.VerifyWithRecoveryKey(t.Context(), right.RecoveryKey())), incomplete, "the default key has no data")
+	stored["m.secret_storage.key."+right.ID] = map[string]any{}
+	require.ErrorContains(t, explainVerification(m.VerifyWithRecoveryKey(t.Context(), right.RecoveryKey())), incomplete, "its data is empty")
+	stored["m.secret_storage.default_key"] = map[string]string{}
+	require.ErrorContains(t, explainVerification(m.VerifyWithRecoveryKey(t.Context(), right.RecoveryKey())), "no recovery key yet", "a client has reset it")
 }
