@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"multis/config"
+	"multis/text"
 )
 
 // Why checks are skipped.
@@ -46,6 +47,8 @@ func checkDatabase(ctx context.Context, in *Input) (Result, string) {
 	switch {
 	case in.Config == nil:
 		return Result{}, skippedNoConfig
+	case in.RestoreInterrupted != "":
+		return Result{Findings: []Finding{interruptedRestore(text.ShellWord(in.RestoreInterrupted), "")}}, ""
 	case in.ProgramsErr != nil:
 		message, fix, _ := strings.Cut(in.ProgramsErr.Error(), "; ")
 		return oneFinding(DatabasePrograms, strings.ToUpper(message[:1])+message[1:]+".", fix), ""

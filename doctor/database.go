@@ -88,6 +88,8 @@ func checkSchema(ctx context.Context, db *store.Inspector, facts store.ServerFac
 	switch {
 	case err != nil:
 		return "", []Finding{newFinding(DatabaseSchema, "", fmt.Sprintf("The schema cannot be read: %v.", err), "multis migrate")}
+	case state == migrations.StateRestoring:
+		return "", []Finding{interruptedRestore("FILE", "   (the same command again)")}
 	case state == migrations.StateNewer:
 		return "", []Finding{newFinding(DatabaseSchema, "", "A newer multis has changed this database.", "start that version again, or restore a backup made before the upgrade")}
 	case state == migrations.StateTooOld:
@@ -107,6 +109,11 @@ func checkSchema(ctx context.Context, db *store.Inspector, facts store.ServerFac
 	}
 	return "", append(found, newFinding(DatabaseRowSecurity, "", "The second wall between chats has a hole: "+strings.Join(wrong, "; ")+".",
 		"stop multis, restore the policies from a backup (multis backup restore), and find out who changed them"))
+}
+
+// interruptedRestore returns the finding that the restore of a backup was interrupted. more is added to the command that restores it.
+func interruptedRestore(file, more string) Finding {
+	return newFinding(DatabaseSchema, "", "The restore of a backup was interrupted, and multis does not start before it is done.", AsRoot("multis backup restore "+file)+more)
 }
 
 // checkUpgrade checks that the next start may migrate a database of an older multis: it needs a recent backup, which it makes itself unless backups are off.

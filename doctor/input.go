@@ -30,6 +30,8 @@ type Input struct {
 	HasSchema   bool // whether the database was migrated
 	// ProgramsErr says why multis cannot start a Postgres of its own; nil if it can, or if the database is elsewhere.
 	ProgramsErr error
+	// RestoreInterrupted is the backup whose restore was interrupted before the database could say so; empty for none.
+	RestoreInterrupted string
 	// Start is the shell line that starts or restarts multis as it is installed here; empty means as a service.
 	Start string
 	// Models opens the configured models; nil without a configuration. No check makes a paid call.

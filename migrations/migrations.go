@@ -38,16 +38,13 @@ func Run(ctx context.Context, dsn string) error {
 // RunAfter is like Run, but calls backUp before it changes a database with data, and changes nothing if backUp fails. No other process migrates meanwhile.
 func RunAfter(ctx context.Context, dsn string, backUp func(context.Context) error) error {
 	return withMigrationLock(ctx, dsn, func(pool *pgxpool.Pool) error {
-		if restoring, err := isRestoring(ctx, pool); err != nil {
-			return err
-		} else if restoring {
-			return ErrRestoring
-		}
 		state, err := Inspect(ctx, pool)
-		if err != nil {
+		switch {
+		case err != nil:
 			return err
-		}
-		if state == StateOlder {
+		case state == StateRestoring:
+			return ErrRestoring
+		case state == StateOlder:
 			if err := backUp(ctx); err != nil {
 				return err
 			}

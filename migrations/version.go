@@ -52,6 +52,8 @@ const (
 	StateCurrent State = "current" // nothing is to be done
 	StateNewer   State = "newer"   // Run returns ErrNewer
 	StateTooOld  State = "too old" // Run returns ErrOlder
+
+	StateRestoring State = "restoring" // Run returns ErrRestoring
 )
 
 // isCompleteSQL reports whether all tables with versions exist. The first start makes them one after the other.
@@ -60,6 +62,13 @@ const isCompleteSQL = `select to_regclass('goose_db_version') is not null and to
 
 // Inspect returns the state of a database's schema and changes nothing.
 func Inspect(ctx context.Context, pool *pgxpool.Pool) (State, error) {
+	restoring, err := isRestoring(ctx, pool)
+	switch {
+	case err != nil:
+		return "", err
+	case restoring:
+		return StateRestoring, nil
+	}
 	functions, err := embeddedFunctions()
 	if err != nil {
 		return "", err

@@ -15,6 +15,7 @@ import (
 	"multis/policy"
 	"multis/store"
 	"multis/store/pgserver"
+	"multis/text"
 )
 
 // open loads a configuration file and opens its database. It also works while multis run uses the database.
@@ -41,6 +42,9 @@ func openStore(ctx context.Context, file string, cfg *config.Config, share bool)
 
 // openAndMigrate connects to a database, or starts multis' own, and migrates it. It calls backUp before a database with data changes.
 func openAndMigrate(ctx context.Context, db config.Database, share bool, backUp func(ctx context.Context, dsn string) error) (*store.Store, func(), error) {
+	if file := interruptedBackup(db); file != "" {
+		return nil, nil, fmt.Errorf("the restore of a backup was interrupted: multis backup restore %s begins anew; or remove %s to go on without it", text.ShellWord(file), restoreMark(db))
+	}
 	dsn, stop, err := startDatabase(ctx, db, share)
 	if err != nil {
 		return nil, nil, err
@@ -77,8 +81,8 @@ func withoutBackup(context.Context, string) error { return nil }
 
 // startDatabase returns the address of the configured database. If none is configured, it starts multis' own Postgres server, which stop ends.
 func startDatabase(ctx context.Context, db config.Database, share bool) (dsn string, stop func(), err error) {
-	if err := os.MkdirAll(db.DataDir, 0o711); err != nil { //nolint:gosec // the user that Postgres runs as must be able to enter it
-		return "", nil, fmt.Errorf("database.data_dir: %w; choose a folder that multis can make and write to", err)
+	if err := makeDataFolder(db); err != nil {
+		return "", nil, err
 	}
 	dsn, stop = db.URL.Value(), func() {}
 	if dsn == "" {
@@ -97,6 +101,14 @@ func startDatabase(ctx context.Context, db config.Database, share bool) (dsn str
 		}
 	}
 	return dsn, stop, nil
+}
+
+// makeDataFolder makes database.data_dir unless it exists.
+func makeDataFolder(db config.Database) error {
+	if err := os.MkdirAll(db.DataDir, 0o711); err != nil { //nolint:gosec // the user that Postgres runs as must be able to enter it
+		return fmt.Errorf("database.data_dir: %w; choose a folder that multis can make and write to", err)
+	}
+	return nil
 }
 
 // chatsNamed returns the chats with the given names or numbers, one for each; without any, all chats.

@@ -101,6 +101,7 @@ func doctorInput(ctx context.Context, c *cli) (in *doctor.Input, closeDB func())
 	if models, err := newModels(in.Config, nil); err == nil {
 		in.Models = models
 	}
+	in.RestoreInterrupted = interruptedBackup(in.Config.Database)
 	dsn := in.Config.Database.URL.Value()
 	if dsn == "" {
 		folder := filepath.Join(in.Config.Database.DataDir, "postgres")

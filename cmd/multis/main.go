@@ -225,18 +225,20 @@ Then: %s
 // startCommand returns the command line that starts multis with this configuration, as it is installed here and with the path of this program. again is
 // true if multis may be running already.
 func startCommand(config string, again bool) string {
-	if path, err := filepath.Abs(config); err == nil {
-		config = path
-	}
-	return setup.Machine{}.StartCommand(os.Args[0], config, again)
+	return setup.Machine{}.StartCommand(os.Args[0], absolutePath(config), again)
 }
 
 // stoppedCommand returns the shell line that runs a command of this multis while the service is stopped, and starts it after that.
 func stoppedCommand(config, command string) string {
-	if path, err := filepath.Abs(config); err == nil {
-		config = path
+	return setup.Machine{}.StoppedCommand(os.Args[0], absolutePath(config), command)
+}
+
+// absolutePath returns a path for messages, which may be read in another folder.
+func absolutePath(path string) string {
+	if absolute, err := filepath.Abs(path); err == nil {
+		return absolute
 	}
-	return setup.Machine{}.StoppedCommand(os.Args[0], config, command)
+	return path
 }
 
 // versionCmd prints the version.

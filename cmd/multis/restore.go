@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"multis/backup"
 	"multis/config"
@@ -38,6 +39,15 @@ func (b backupRestoreCmd) Run(ctx context.Context, global *cli) (err error) {
 	if err != nil {
 		return err
 	}
+	unmark, err := markRestore(cfg.Database, b.File)
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if ctx.Err() == nil { // otherwise it was interrupted
+			err = errors.Join(err, unmark())
+		}
+	}()
 	dsn, stop, err := startDatabase(ctx, cfg.Database, exclusive)
 	if err != nil {
 		return err
@@ -55,7 +65,7 @@ func (b backupRestoreCmd) Run(ctx context.Context, global *cli) (err error) {
 	report, err := backup.Restore(ctx, a, dsn, files...)
 	switch {
 	case errors.Is(err, migrations.ErrNotEmpty) && cfg.Database.URL == "":
-		return fmt.Errorf("%w: stop multis, move the folder %s away and try again; nothing was changed", err, filepath.Join(cfg.Database.DataDir, "postgres"))
+		return fmt.Errorf("%w: stop multis, move the folder %s away and try again; nothing was changed", err, absolutePath(filepath.Join(cfg.Database.DataDir, "postgres")))
 	case errors.Is(err, migrations.ErrNotEmpty):
 		return fmt.Errorf("%w: make another (CREATE DATABASE multis2 OWNER multis;), name it in database.url and try again; nothing was changed", err)
 	case err != nil:
@@ -72,6 +82,32 @@ multis makes new sessions in Matrix, because the keys of the old ones were used 
 	}
 	fmt.Printf("Next: make sure that no other multis runs with this registration, start this one, and answer in the admin room:\n%s\n", startCommand(global.Config, false))
 	return nil
+}
+
+// restoreMark returns the path of the file that says that a restore has begun. Its content is the path of the backup. The database has a mark as well, but not
+// before it exists, and a restored multis must not start with an empty one.
+func restoreMark(db config.Database) string {
+	return absolutePath(filepath.Join(db.DataDir, "restoring"))
+}
+
+// markRestore writes the mark of a restore. unmark removes it.
+func markRestore(db config.Database, file string) (unmark func() error, err error) {
+	if file, err = filepath.Abs(file); err == nil {
+		err = makeDataFolder(db)
+	}
+	if err == nil {
+		err = plainfile.Replace(restoreMark(db), []byte(file+"\n"), 0o600)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("begin the restore: %w", err)
+	}
+	return func() error { return os.Remove(restoreMark(db)) }, nil
+}
+
+// interruptedBackup returns the backup whose restore was interrupted; empty for none.
+func interruptedBackup(db config.Database) string {
+	file, _ := os.ReadFile(restoreMark(db)) // usually there is none; if it cannot be read, the command fails at the data folder as well
+	return text.Clean(strings.TrimSpace(string(file)))
 }
 
 // renewRegistration writes the registration after the restore of a backup without secrets, and says what else such a backup lacks.
