@@ -195,6 +195,10 @@ func TestMistakesInTheFormOfTheFileSayWhatToDo(t *testing.T) {
 			add:  "name: \"[Nora]\"\n",
 			want: `config.yaml:10: name: "[Nora]" is not a name; write letters, without brackets, such as Nora`,
 		},
+		"a name with a letter of another alphabet": {
+			add:  "name: N\u043era\n",
+			want: `config.yaml:10: name: "Nоra" mixes Latin and Cyrillic letters in one word (о is Cyrillic), so nobody could type it; write each word in one alphabet`,
+		},
 		"a name of one letter": {
 			add:  "name: N\n",
 			want: `config.yaml:10: name: is 1 character long; write 2 to 100 characters`,

@@ -61,7 +61,37 @@ func assistantName(s string) (string, error) {
 	if strings.ContainsAny(s, "[]") || !strings.ContainsFunc(s, unicode.IsLetter) {
 		return "", fmt.Errorf("%.60q is not a name; write letters, without brackets, such as Nora", s)
 	}
+	if err := checkAlphabets(s); err != nil {
+		return "", err
+	}
 	return lineOf(2, 100)(s)
+}
+
+// lookalikes are the alphabets that have letters that look the same.
+var lookalikes = []struct {
+	name  string
+	table *unicode.RangeTable
+}{{"Latin", unicode.Latin}, {"Cyrillic", unicode.Cyrillic}, {"Greek", unicode.Greek}, {"Armenian", unicode.Armenian}, {"Cherokee", unicode.Cherokee}}
+
+// checkAlphabets returns an error if a word mixes letters of lookalikes: it would look like another word, and nobody could type it.
+func checkAlphabets(s string) error {
+	first := ""
+	for _, r := range s {
+		if !unicode.IsLetter(r) && !unicode.IsMark(r) {
+			first = ""
+			continue
+		}
+		for _, alphabet := range lookalikes {
+			switch {
+			case !unicode.Is(alphabet.table, r):
+			case first == "":
+				first = alphabet.name
+			case first != alphabet.name:
+				return fmt.Errorf("%.60q mixes %s and %s letters in one word (%c is %s), so nobody could type it; write each word in one alphabet", s, first, alphabet.name, r, alphabet.name)
+			}
+		}
+	}
+	return nil
 }
 
 var wordPattern = regexp.MustCompile(`^[a-z0-9][a-z0-9._-]*$`)

@@ -90,3 +90,15 @@ func TestAnEmptyTimeZoneIsCalledEmpty(t *testing.T) {
 	_, err := timeZone("")
 	require.EqualError(t, err, "is empty; write the IANA name of a time zone, such as Europe/Berlin or UTC")
 }
+
+func TestTheWordsOfANameAreOfOneAlphabet(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"Nora", "Renée", "Нора", "Νόρα", "Nora Помощник", "Nora-Нора", "ノラ Nora", "ノラ2号", "نورا", "Նորա"} {
+		_, err := assistantName(name)
+		require.NoError(t, err, name)
+	}
+	for _, name := range []string{"Nоra", "Нopa", "Nοra", "Аnna Smith", "Rеnée", "Ꭱora"} {
+		_, err := assistantName(name)
+		require.ErrorContains(t, err, "letters in one word", name)
+	}
+}
