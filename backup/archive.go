@@ -36,6 +36,9 @@ const (
 // ErrDamaged is returned for a file that is not a complete, unchanged backup.
 var ErrDamaged = errors.New("the backup is damaged: it was cut off or changed since it was made")
 
+// ErrNoBackup is returned for a file that multis did not make as a backup.
+var ErrNoBackup = errors.New("this is no backup of multis")
+
 // Manifest describes what is in a backup.
 type Manifest struct {
 	Format         int                `json:"format"`
@@ -74,11 +77,14 @@ func (m Manifest) Rows() (n int64) {
 	return n
 }
 
+// sealComment begins the comment of the seal.
+const sealComment = "sha256 "
+
 // seal returns the last bytes of a backup: an empty gzip member whose comment is the checksum of all bytes before it. sum is that checksum.
 func seal(sum []byte) []byte {
 	head := []byte{0x1f, 0x8b, 8, 1 << 4, 0, 0, 0, 0, 0, 0xff} // a comment follows
 	empty := []byte{3, 0, 0, 0, 0, 0, 0, 0, 0, 0}              // no data, its checksum and its size
-	return bytes.Join([][]byte{head, []byte("sha256 " + hex.EncodeToString(sum) + "\x00"), empty}, nil)
+	return bytes.Join([][]byte{head, []byte(sealComment + hex.EncodeToString(sum) + "\x00"), empty}, nil)
 }
 
 // checkSeal returns ErrDamaged if the seal of a file does not match its content. It leaves the file at its beginning.
@@ -90,13 +96,18 @@ func checkSeal(f *os.File) error {
 	sum := sha256.New()
 	end := make([]byte, len(seal(sum.Sum(nil))))
 	size := info.Size() - int64(len(end))
+	if size > 0 {
+		if _, err := f.ReadAt(end, size); err != nil {
+			return fmt.Errorf("read the backup: %w", err)
+		}
+	}
+	if !beginsAsBackup(f) && !bytes.Contains(end, []byte(sealComment)) {
+		return ErrNoBackup
+	}
 	if size < 0 {
 		return ErrDamaged
 	}
 	if _, err := io.Copy(sum, io.NewSectionReader(f, 0, size)); err != nil {
-		return fmt.Errorf("read the backup: %w", err)
-	}
-	if _, err := f.ReadAt(end, size); err != nil {
 		return fmt.Errorf("read the backup: %w", err)
 	}
 	if !bytes.Equal(end, seal(sum.Sum(nil))) {
@@ -104,6 +115,24 @@ func checkSeal(f *os.File) error {
 	}
 	_, err = f.Seek(0, io.SeekStart)
 	return err
+}
+
+// beginsAsBackup reports whether a file may be a backup, as far as its beginning tells: it is empty, or compressed as one, and its first entry, if it can be
+// read, is one of a backup.
+func beginsAsBackup(f *os.File) bool {
+	const head = 64 << 10
+	magic := []byte{0x1f, 0x8b} // of gzip
+	begin := make([]byte, len(magic))
+	n, _ := f.ReadAt(begin, 0) // of an empty file nothing is read
+	if !bytes.Equal(begin[:n], magic[:n]) {
+		return false
+	}
+	unzipped, err := gzip.NewReader(io.NewSectionReader(f, 0, head))
+	if err != nil {
+		return true
+	}
+	first, err := tar.NewReader(unzipped).Next()
+	return err != nil || first.Name == manifestName || strings.HasPrefix(first.Name, tablesDir) || strings.HasPrefix(first.Name, filesDir)
 }
 
 // writer writes a backup. It buffers at most partSize bytes.
@@ -258,7 +287,7 @@ func (a *Archive) readManifest() error {
 	case err != nil:
 		return err
 	case !found:
-		return fmt.Errorf("it has no %s: this is no backup of multis", manifestName)
+		return fmt.Errorf("%w: it has no %s", ErrNoBackup, manifestName)
 	case a.Manifest.Format != format:
 		return fmt.Errorf("its form is of version %d, and this multis reads version %d: restore it with the multis that made it", a.Manifest.Format, format)
 	default:

@@ -1,6 +1,8 @@
 package backup_test
 
 import (
+	"archive/tar"
+	"compress/gzip"
 	"context"
 	"errors"
 	"fmt"
@@ -458,4 +460,24 @@ func TestDroppedMessagesAreNotOfferedByTheNextRestore(t *testing.T) {
 	_, held = restoreCopy(t, waiting)
 	require.Empty(t, held.Outbox)
 	require.Equal(t, store.OnHold{Outbox: held.Outbox}, held)
+}
+
+func TestAnotherFileIsNoBackup(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	other := filepath.Join(dir, "home.tar.gz")
+	f, err := os.Create(other)
+	require.NoError(t, err)
+	zipped := gzip.NewWriter(f)
+	archived := tar.NewWriter(zipped)
+	require.NoError(t, archived.WriteHeader(&tar.Header{Name: "home/you/letter.txt", Size: 2, Mode: 0o600}))
+	_, err = archived.Write([]byte("hi"))
+	require.NoError(t, err)
+	require.NoError(t, errors.Join(archived.Close(), zipped.Close(), f.Close()))
+	short := filepath.Join(dir, "note")
+	require.NoError(t, os.WriteFile(short, []byte("hi"), 0o600))
+	for _, path := range []string{other, short} {
+		_, err := backup.Open(path)
+		require.ErrorIs(t, err, backup.ErrNoBackup, path)
+	}
 }

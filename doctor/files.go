@@ -39,6 +39,14 @@ func isReadableByAll(path string) bool {
 	return err == nil && info.Mode().Perm()&0o004 != 0
 }
 
+// absolute returns a path for messages, which says where a file of the present folder was looked for.
+func absolute(path string) string {
+	if abs, err := filepath.Abs(path); err == nil {
+		return abs
+	}
+	return path
+}
+
 func checkConfig(ctx context.Context, in *Input) (Result, string) {
 	file := in.Paths.Config
 	switch {
@@ -46,7 +54,7 @@ func checkConfig(ctx context.Context, in *Input) (Result, string) {
 		return oneFinding(ConfigMissing, fmt.Sprintf("The restore of a backup was interrupted: its configuration is in %s, and there is none at %s.", config.RestoreCopy(file), file),
 			AsRoot("multis backup restore FILE")+"   (the same command again)"), ""
 	case errors.Is(in.ConfigErr, fs.ErrNotExist):
-		return oneFinding(ConfigMissing, fmt.Sprintf("There is no configuration at %s.", file), "multis init"), ""
+		return oneFinding(ConfigMissing, fmt.Sprintf("There is no configuration at %s.", absolute(file)), "multis init   (or, for one that is elsewhere: multis doctor -c FILE)"), ""
 	case in.ConfigErr != nil:
 		return Result{Findings: byLine(ConfigInvalid, "", in.ConfigErr, "correct that line of "+file)}, ""
 	}

@@ -55,7 +55,7 @@ func probeUsers(ctx context.Context, hs *appservice.Inspector, c *config.Config,
 	case errors.Is(err, appservice.ErrNoUser) && c.Owner == config.UnpairedOwner(c.Homeserver.Domain):
 		found = append(found, newFinding(OwnerAccount, "", "multis has no owner yet: nobody has sent the code of multis init --pair.", AsRoot("multis init --pair")))
 	case errors.Is(err, appservice.ErrNoUser):
-		found = append(found, newFinding(OwnerAccount, "", fmt.Sprintf("There is no account %s on this homeserver.", c.Owner),
+		found = append(found, newFinding(OwnerAccount, "", MissingAccount(c.Owner),
 			fmt.Sprintf("owner: \"@you:%s\"   (your own id; or make the account: %s)", c.Homeserver.Domain, AccountLine(c.Owner.Localpart()))))
 	case errors.Is(err, appservice.ErrNotCovered):
 		found = append(found, newFinding(RegistrationOwner, "", fmt.Sprintf("The registration in Synapse does not cover the owner %s.", c.Owner), install))

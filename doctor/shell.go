@@ -1,10 +1,13 @@
 package doctor
 
 import (
+	"fmt"
 	"os"
 	"os/exec"
 	"regexp"
 	"strings"
+
+	"maunium.net/go/mautrix/id"
 
 	"multis/text"
 )
@@ -52,10 +55,20 @@ func chmodLine(paths ...string) string {
 	return strings.Join(words, " ")
 }
 
-// AccountLine returns the line that makes an account in Synapse. Debian's own package gives the program another name than Synapse and its image do.
+// MissingAccount says that a user has no account.
+func MissingAccount(user id.UserID) string {
+	message := fmt.Sprintf("There is no account %s on this homeserver.", user)
+	if small := strings.ToLower(user.String()); small != user.String() {
+		message += fmt.Sprintf(" Matrix ids have small letters: is it %s?", small)
+	}
+	return message
+}
+
+// AccountLine returns the line that makes an account in Synapse, which takes small letters only. Debian's own package gives the program another name than
+// Synapse and its image do.
 func AccountLine(localpart string) string {
 	const usual, debian = "register_new_matrix_user", "synapse_register_new_matrix_user"
-	arguments := " -c /etc/matrix-synapse/homeserver.yaml -u " + text.ShellWord(localpart)
+	arguments := " -c /etc/matrix-synapse/homeserver.yaml -u " + text.ShellWord(strings.ToLower(localpart))
 	if _, err := exec.LookPath(debian); err == nil {
 		return debian + arguments
 	}

@@ -14,6 +14,7 @@ import (
 
 	"multis/backup"
 	"multis/config"
+	"multis/doctor"
 	"multis/plainfile"
 	"multis/store"
 	"multis/store/pgserver"
@@ -50,7 +51,7 @@ func (b backupCreateCmd) Run(ctx context.Context, global *cli) error {
 	}
 	info, err := backup.Create(ctx, options)
 	if err != nil {
-		return err
+		return explainClosed(err, b.To)
 	}
 	inSeries := b.To == "" && !b.WithoutSecrets // only complete backups in the configured folder count as part of the series
 	if inSeries {
@@ -77,6 +78,20 @@ func (b backupCreateCmd) Run(ctx context.Context, global *cli) error {
 	}
 	fmt.Printf("Next: multis backup verify %s\n", info.Path)
 	return nil
+}
+
+// explainClosed adds to the error of a backup how to make a folder that multis may write to, if that is what is wrong with --to.
+func explainClosed(err error, to string) error {
+	folder, absErr := filepath.Abs(to)
+	if to == "" || absErr != nil || !errors.Is(err, fs.ErrPermission) {
+		return err
+	}
+	user := userName(os.Geteuid())
+	if _, statErr := os.Stat(folder); statErr == nil {
+		folder = filepath.Join(folder, "multis") // the owner of the folder itself stays
+	}
+	return fmt.Errorf("%w; make a folder for multis, which runs as %s, where that user may enter: %s; then --to %s", err, user,
+		doctor.AsRoot("install -d -o "+user+" -m 700 "+text.ShellWord(folder)), text.ShellWord(folder))
 }
 
 // backupVerifyCmd checks a backup.

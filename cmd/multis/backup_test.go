@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -96,6 +97,12 @@ func TestABackupIsMadeCheckedAndRestoredByCommand(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join(other, "data", "documents", "prices.md"))
 	require.NoError(t, err)
 	require.Equal(t, "80 EUR", string(text))
+
+	passwords := filepath.Join(dir, "passwords")
+	require.NoError(t, os.WriteFile(passwords, []byte(strings.Repeat("root:x:0:0:root:/root:/bin/bash\n", 10)), 0o600))
+	_, said, err = program(t, dir, "", "backup", "verify", passwords)
+	require.Error(t, err)
+	require.Equal(t, "multis: "+passwords+": this is no backup of multis\n", said)
 
 	damaged, err := os.ReadFile(file)
 	require.NoError(t, err)
@@ -225,6 +232,44 @@ func TestOnlyFullBackupsInTheirFolderCountAsTheLastOne(t *testing.T) {
 	removed, err := backup.Series{Folder: folder, Keep: 1}.Prune()
 	require.NoError(t, err)
 	require.Empty(t, removed, "the one without secrets does not push out a full one")
+}
+
+func TestARestoreThatIsKilledBeforeItHasADatabaseIsDoneAgain(t *testing.T) {
+	t.Parallel()
+	st := newLargeStore(t)
+	dir := configured(t, st.Pool().Config().ConnString(), "")
+	_, _, err := program(t, dir, "", "backup", "create")
+	require.NoError(t, err)
+	folder := filepath.Join(dir, "data", "backups")
+	file := filepath.Join(folder, filesIn(t, folder)[0])
+	silent, err := net.Listen("tcp", "127.0.0.1:0") // a database that never answers
+	require.NoError(t, err)
+	defer silent.Close()
+	other := configured(t, "postgres://nobody@"+silent.Addr().String()+"/none", "")
+	own := filepath.Join(other, "config.yaml")
+	mark := filepath.Join(other, "data", "restoring")
+	runAndKill(t, other, func() bool { _, err := os.Stat(mark); return err == nil }, "backup", "restore", file)
+
+	text, err := os.ReadFile(own)
+	require.NoError(t, err)
+	text = []byte(strings.Replace(string(text), "postgres://nobody@"+silent.Addr().String()+"/none", newDatabase(t, "restored_early"), 1))
+	require.NoError(t, os.WriteFile(own, text, 0o600))
+	for _, command := range []string{"run", "migrate", "audit"} {
+		_, said, err := program(t, other, "", command)
+		require.Error(t, err, command)
+		require.Equal(t, "multis: the restore of a backup was interrupted: multis backup restore "+file+" begins anew; or remove "+mark+" to go on without it\n", said, command)
+	}
+	said, _, err := program(t, other, "", "doctor")
+	require.Error(t, err)
+	require.Contains(t, said, "The restore of a backup was interrupted, and multis does not start before it is done.")
+	require.Contains(t, said, "multis backup restore "+file+"\n")
+	_, said, err = program(t, other, "", "backup", "restore", file)
+	require.NoError(t, err, said)
+	require.NoFileExists(t, mark)
+	_, said, err = program(t, other, "", "backup", "restore", file)
+	require.Error(t, err)
+	require.Contains(t, said, "the database is not empty")
+	require.NoFileExists(t, mark, "that database is somebody's")
 }
 
 func TestARestoreThatIsKilledIsDoneAgain(t *testing.T) {

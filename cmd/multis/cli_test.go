@@ -71,7 +71,10 @@ func TestSettingUp(t *testing.T) {
 	dir := t.TempDir()
 	said, _, err := program(t, dir, "")
 	require.NoError(t, err)
-	require.Contains(t, said, "There is no config.yaml yet", "bare multis says what is missing")
+	require.Contains(t, said, "There is no "+filepath.Join(dir, "config.yaml")+" yet, nor a service in /var/lib/multis.", "bare multis says what is missing")
+	printed, _, err := program(t, dir, "", "doctor")
+	require.Error(t, err)
+	require.Contains(t, printed, "There is no configuration at "+filepath.Join(dir, "config.yaml")+".")
 	require.Contains(t, said, "multis chat", "and what can be tried without it")
 
 	example, _, err := program(t, dir, "", "-e")

@@ -18,10 +18,22 @@ import (
 func load(file string) (*config.Config, error) {
 	cfg, err := config.Load(file)
 	if err != nil {
+		if uid, _, ownerErr := ownerOf(filepath.Dir(file)); ownerErr == nil && uid == os.Geteuid() && isUnreadable(file) {
+			return nil, unreadable(uid, file) // the service says so, after root has replaced its file
+		}
 		return nil, err
 	}
 	hideSecrets(cfg)
 	return cfg, dropPrivileges(cfg.Database.DataDir)
+}
+
+// isUnreadable reports whether this user may not read a file.
+func isUnreadable(file string) bool {
+	f, err := os.Open(file)
+	if err == nil {
+		_ = f.Close() // nothing was written
+	}
+	return errors.Is(err, fs.ErrPermission)
 }
 
 // hideSecrets sets the secrets that policy.Hide masks: those of the configuration and of the environments of MCP servers.
@@ -84,6 +96,14 @@ func ownerOf(folder string) (uid, gid int, err error) {
 		return 0, 0, fmt.Errorf("find the owner of %s: the system does not say", folder)
 	}
 	return int(owner.Uid), int(owner.Gid), nil
+}
+
+// userName returns the name of a user, or else the id.
+func userName(uid int) string {
+	if u, err := userByID(uid); err == nil {
+		return u.Username
+	}
+	return strconv.Itoa(uid)
 }
 
 // userByID returns the user with an id.

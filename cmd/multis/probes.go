@@ -36,7 +36,7 @@ func probeAccount(ctx context.Context, address, user string) doctor.Result {
 	case !known:
 		return doctor.Result{Fact: user}
 	case !exists:
-		return failedProbe(doctor.OwnerAccount, fmt.Sprintf("There is no account %s on this homeserver.", user), "enter your own id, or make the account: "+doctor.AccountLine(id.UserID(user).Localpart()))
+		return failedProbe(doctor.OwnerAccount, doctor.MissingAccount(id.UserID(user)), "enter your own id, or make the account: "+doctor.AccountLine(id.UserID(user).Localpart()))
 	default:
 		return doctor.Result{Fact: user + " has an account"}
 	}

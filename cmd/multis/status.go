@@ -51,7 +51,7 @@ func printIncomplete(w io.Writer, file string, err error) error {
 	case errors.Is(err, os.ErrPermission):
 		fmt.Fprintf(&b, "multis is set up in %s, which only its owner and root may read.\nNext: sudo multis\n", filepath.Dir(file))
 	case errors.Is(err, os.ErrNotExist):
-		fmt.Fprintf(&b, "There is no %s yet.\nSet it up:            multis init\nTry it here first:    multis chat\n", file)
+		fmt.Fprintf(&b, "There is no %s yet%s.\nSet it up:            multis init\nTry it here first:    multis chat\nIt is elsewhere:      multis -c FILE\n", absolutePath(file), orService(file))
 	default:
 		fmt.Fprintf(&b, "%s is not complete yet:\n\n", file)
 		for line := range strings.Lines(err.Error()) {
@@ -61,6 +61,14 @@ func printIncomplete(w io.Writer, file string, err error) error {
 	}
 	_, err = io.WriteString(w, policy.Redact(b.String()))
 	return err
+}
+
+// orService adds to the default configuration the one of the service, which was looked for as well.
+func orService(file string) string {
+	if file == defaultConfig {
+		return ", nor a service in " + setup.ServiceDir
+	}
+	return ""
 }
 
 // isOutOfSight reports whether this user may not even see if a file exists.

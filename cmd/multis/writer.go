@@ -144,13 +144,16 @@ func (w writer) checkFiles(next *config.Config) error {
 		if path == "" || !errors.Is(w.may(path, mayRead), fs.ErrPermission) {
 			continue
 		}
-		name := strconv.Itoa(w.uid)
-		if u, err := userByID(w.uid); err == nil {
-			name = u.Username
-		}
-		found = append(found, fmt.Errorf("%s, who runs multis, may not read %s; %s", name, path, doctor.AsRoot("chown "+name+": "+text.ShellWord(path))+" && "+doctor.AsRoot("chmod 600 "+text.ShellWord(path))))
+		found = append(found, unreadable(w.uid, path))
 	}
 	return errors.Join(found...)
+}
+
+// unreadable says that the user who runs multis may not read a file, and how to give it to that user.
+func unreadable(uid int, path string) error {
+	path = absolutePath(path)
+	name, file := userName(uid), text.ShellWord(path)
+	return fmt.Errorf("%s, who runs multis, may not read %s; %s && %s", name, path, doctor.AsRoot("chown "+name+": "+file), doctor.AsRoot("chmod 600 "+file))
 }
 
 // isOfKernel reports whether a folder is in /proc, /sys or another file system without files of programs.
