@@ -151,7 +151,7 @@ func New(o Options) *Admin {
 	configs := &configCommands{store: o.Store, config: o.Config}
 	status := &statusCommands{store: o.Store, pins: pins, room: room, states: states, bridges: bridges, stalls: stalls, restores: restores, safeMode: safeMode, doctors: doctors, settings: o.Settings}
 	watches := &watchCommands{store: o.Store, room: room, settings: o.Settings}
-	hooks := &hookCommands{store: o.Store, room: room}
+	hooks := &hookCommands{store: o.Store, room: room, asked: o.Settings.AskedHooks}
 	audits := &auditCommands{store: o.Store, chats: chats, settings: o.Settings, now: o.Now}
 	policies := &policyCommands{o.Policy}
 	hosts := &HostCommands{store: o.Store, room: room, host: o.Host, settings: o.Settings}

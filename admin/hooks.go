@@ -1,9 +1,11 @@
 package admin
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"multis/jobs"
@@ -15,6 +17,7 @@ import (
 type hookCommands struct {
 	store *store.Store
 	room  *room
+	asked []AskedHook
 }
 
 // commands returns the commands about hooks.
@@ -23,7 +26,7 @@ func (hk *hookCommands) commands() []command {
 		{
 			name: "hooks", args: "[test] [name]", group: groupControl, run: hk.run,
 			summary: "which programs are told what happens",
-			help:    "`/hooks` lists them with their last result, `/hooks desk` shows the last ten, `/hooks test desk` sends a test. They stand in config.yaml under `hooks:`.",
+			help:    "`/hooks` lists them with their last result, `/hooks desk` shows the last ten, `/hooks test desk` sends a test. Those that are asked before a call or a message are listed with their last decision; `/audit` has the others. They stand in config.yaml under `hooks:` and `command_hooks:`.",
 		},
 	}
 }
@@ -40,8 +43,15 @@ func (hk *hookCommands) run(ctx context.Context, _ request, args string) (answer
 	if err != nil {
 		return answer{}, err
 	}
-	if len(all) == 0 {
+	asked, err := hk.askedLines(ctx)
+	if err != nil {
+		return answer{}, err
+	}
+	switch {
+	case len(all) == 0 && len(asked) == 0:
 		return answer{text: noHooksText}, nil
+	case len(all) == 0:
+		return answer{text: strings.Join(append([]string{"**Hooks**"}, asked...), "\n")}, nil
 	}
 	if name, ok := strings.CutPrefix(args, "test "); ok {
 		return hk.test(all, strings.TrimSpace(name)), nil
@@ -49,7 +59,7 @@ func (hk *hookCommands) run(ctx context.Context, _ request, args string) (answer
 	if args != "" {
 		return hk.show(ctx, all, args)
 	}
-	lines := []string{"**Hooks**"}
+	lines := append([]string{"**Hooks**"}, asked...)
 	for _, h := range all {
 		last := "nothing told yet"
 		deliveries, err := store.Deliveries(ctx, hk.store.DB(), h.Name, 1)
@@ -62,6 +72,30 @@ func (hk *hookCommands) run(ctx context.Context, _ request, args string) (answer
 		lines = append(lines, fmt.Sprintf("**%s** → %s — %s · %s", esc(h.Name), esc(h.Target), esc(strings.Join(h.Events, ", ")), last))
 	}
 	return answer{text: strings.Join(append(lines, "`/hooks "+all[0].Name+"` shows what it was told, `/hooks test "+all[0].Name+"` tries it."), "\n")}, nil
+}
+
+// askedLines describes the hooks that are asked before something is done, with their last decisions.
+func (hk *hookCommands) askedLines(ctx context.Context) ([]string, error) {
+	var lines []string
+	for _, h := range hk.asked {
+		last := "not asked yet"
+		decisions, err := store.ListAudit(ctx, hk.store.DB(), store.AuditFilter{Rule: "hook:" + h.Name, Limit: 1})
+		if err != nil {
+			return nil, err
+		}
+		if len(decisions) > 0 {
+			last = "last " + esc(decisions[0].Outcome) + ", " + hk.room.shortTime(decisions[0].At)
+		}
+		var before []string
+		if slices.Contains(h.Before, "tool") {
+			before = append(before, "calls of "+cmp.Or(strings.Join(h.Tools, ", "), "all tools"))
+		}
+		if slices.Contains(h.Before, "send") {
+			before = append(before, "messages to contacts")
+		}
+		lines = append(lines, fmt.Sprintf("**%s** is asked before %s · %s", esc(h.Name), esc(text.List(before)), last))
+	}
+	return lines, nil
 }
 
 // findHook returns the hook with a name. If there is none, unknown is the reply that lists the hooks there are.

@@ -5,6 +5,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"multis/admin"
 	"multis/jobs"
 	"multis/policy"
 	"multis/store"
@@ -44,4 +45,15 @@ func TestHooksShowTheirDeliveries(t *testing.T) {
 	require.Contains(t, r.asOwner("/hooks kitchen"), "I have no hook `kitchen`, only desk and log.")
 	require.Contains(t, r.asOwner("/hooks test kitchen"), "I have no hook `kitchen`, only desk and log.")
 	require.Contains(t, r.asOperator("/hooks"), "is the owner's")
+}
+
+func TestHooksThatAreAskedShowTheirLastDecision(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.settings.AskedHooks = []admin.AskedHook{{Name: "guard", Before: []string{"tool", "send"}, Tools: []string{"exec*", "fetch_url"}}, {Name: "new", Before: []string{"send"}}}
+	r.restart()
+	r.exec("insert into audit_entries (at, kind, actor, action, outcome, rule) values ($1, 'tool', 'system', 'exec', 'allow', 'hook:guard'), ($1, 'tool', 'system', 'exec', 'deny', 'hook:guard')", noon)
+	said := r.asOwner("/hooks")
+	require.Contains(t, said, "**guard** is asked before calls of exec*, fetch_url and messages to contacts · last deny, 18:00")
+	require.Contains(t, said, "**new** is asked before messages to contacts · not asked yet")
 }

@@ -35,11 +35,20 @@ type Settings struct {
 	EscalateAtCap bool
 	// Agents are the agents of the configuration; empty when multis answers alone.
 	Agents []Agent
+	// AskedHooks are the command hooks that are asked before something is done.
+	AskedHooks []AskedHook
 	// Shortcuts are the owner's own words for commands.
 	Shortcuts []policy.Shortcut
 	// Terminal says that the room is a terminal, where documents cannot be sent, only named.
 	Terminal bool
 	folder   string // the documents folder
+}
+
+// AskedHook is a command hook that is asked before calls of tools, or before messages to contacts.
+type AskedHook struct {
+	Name   string
+	Before []string // "tool", "send"
+	Tools  []string // patterns of the tools; empty for all
 }
 
 // Agent is an agent of the configuration.

@@ -169,16 +169,16 @@ func (hs *Hooks) decide(ctx context.Context, h Hook, about any) (policy.HookVerd
 	if err != nil {
 		return policy.HookVerdict{}, fmt.Errorf("ask the hook %s: %w", h.Name, err)
 	}
+	v := policy.HookVerdict{}
 	output, err := hs.run(ctx, h, stdin)
+	if err == nil {
+		v, err = parseVerdict(output)
+	}
 	if ctx.Err() != nil {
 		return policy.HookVerdict{}, ctx.Err()
 	}
 	if err != nil {
 		zerolog.Ctx(ctx).Warn().Err(err).Str("hook", h.Name).Msg("A command hook failed, so what it was asked about is denied")
-		return policy.HookVerdict{Decision: policy.HookDeny, Why: fmt.Sprintf("The hook %s could not decide: %s.", h.Name, cleanReason(err.Error()))}, nil
-	}
-	v, err := parseVerdict(output)
-	if err != nil {
 		return policy.HookVerdict{Decision: policy.HookDeny, Why: fmt.Sprintf("The hook %s could not decide: %s.", h.Name, cleanReason(err.Error()))}, nil
 	}
 	if v.Decision != policy.HookAllow {
@@ -205,7 +205,7 @@ func (hs *Hooks) run(ctx context.Context, h Hook, stdin []byte) (string, error) 
 	if hs.Runner == nil {
 		return "", errors.New(strings.TrimSuffix(hs.Problem, "."))
 	}
-	res, err := hs.Runner.Run(ctx, sandbox.Command{Argv: h.Command, Workspace: filepath.Join(hs.Folder, h.Name), AllowsOwnFolder: true, Stdin: stdin, Timeout: timeout, MaxOutput: maxOutput})
+	res, err := hs.Runner.Run(ctx, sandbox.Command{Argv: h.Command, Workspace: filepath.Join(hs.Folder, h.Name), AllowsOwnFolder: true, Stdin: append(stdin, '\n'), Timeout: timeout, MaxOutput: maxOutput})
 	switch {
 	case err != nil:
 		return "", err

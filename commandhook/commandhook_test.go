@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -122,6 +123,9 @@ func TestAHookReadsWhatItIsAskedAboutAndHasItsFolder(t *testing.T) {
 	require.NoError(t, err)
 	require.Contains(t, string(raw), `"text":"Hello"`)
 	require.NoError(t, hs.Notify(t.Context(), "guard", []byte(`{"event": "escalation"}`)))
+	raw, err = os.ReadFile(filepath.Join(folder, "guard", "asked.json"))
+	require.NoError(t, err)
+	require.Equal(t, 1, strings.Count(string(raw), "\n"), "each event is a line, so that a file of several is read line by line")
 	require.ErrorContains(t, hs.Notify(t.Context(), "other", nil), "no command hook other")
 }
 

@@ -95,6 +95,7 @@ type AuditFilter struct {
 	From, To time.Time // To is exclusive
 	Chat     ChatID
 	Task     TaskID
+	Rule     string
 	Limit    int // the newest; 0 for all
 	// WithoutNotices leaves out that notices to the owner, such as answers to commands, were queued, sent and delivered. Those that failed are not left out.
 	WithoutNotices bool
@@ -102,12 +103,12 @@ type AuditFilter struct {
 
 const listAuditSQL = "select " + auditColumns + ` from audit_entries e join audit_chain c on c.entry_id = e.id
 	where ($1::timestamptz is null or e.at >= $1) and ($2::timestamptz is null or e.at < $2) and ($3::bigint = 0 or e.chat_id = $3) and ($4::bigint = 0 or e.task_id = $4)
-		and not ($6 and e.kind = 'send' and e.action = 'notice' and e.outcome in ('queued', 'sent', 'delivered'))
+		and ($7 = '' or e.rule = $7) and not ($6 and e.kind = 'send' and e.action = 'notice' and e.outcome in ('queued', 'sent', 'delivered'))
 	order by c.seq desc limit nullif($5, 0)`
 
 // ListAudit returns entries of the audit log, the newest first.
 func ListAudit(ctx context.Context, db DB, f AuditFilter) ([]AuditLink, error) {
-	return row.All[AuditLink](ctx, db, "the audit log", listAuditSQL, nullTime(f.From), nullTime(f.To), f.Chat, f.Task, f.Limit, f.WithoutNotices)
+	return row.All[AuditLink](ctx, db, "the audit log", listAuditSQL, nullTime(f.From), nullTime(f.To), f.Chat, f.Task, f.Limit, f.WithoutNotices, f.Rule)
 }
 
 func nullTime(t time.Time) *time.Time {

@@ -246,6 +246,11 @@ func (a *assistant) addAdmin(context.Context) error {
 		return err
 	}
 	settings.Audit = a.audit
+	for _, h := range commandHooksOf(a.cfg) {
+		if len(h.Before) > 0 {
+			settings.AskedHooks = append(settings.AskedHooks, admin.AskedHook{Name: h.Name, Before: h.Before, Tools: h.Tools})
+		}
+	}
 	a.admin = admin.New(admin.Options{
 		Store: a.store, Box: a.box, Asker: a.agent.Questions, Planner: planner{a.agent.Plans, a.agent.Replays}, Clock: a.clock, Search: a.search, Library: a.documents, Files: a.front.files, Memory: a.memory,
 		Tools: toolbox{a.agent.Questions, a.mcp}, Policy: policyView{a.cfg, a.tools, a.front.safe}, MaxTools: tools.MaxOffered, Skills: skillList{a.cfg, a.skills}, Saved: savedTasks{a.cfg, a.agent.Questions}, Replayer: replayer{a.agent.Replays},
