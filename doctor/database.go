@@ -56,7 +56,9 @@ func checkServer(facts store.ServerFacts, embeds bool) (found []Finding) {
 	}
 	if facts.Encoding != "UTF8" {
 		add(DatabaseEncoding, fmt.Sprintf("The database %s is encoded as %s, which cannot hold every text.", facts.Database, facts.Encoding),
-			fmt.Sprintf("CREATE DATABASE %s OWNER %s ENCODING 'UTF8' TEMPLATE template0;   (a new database, in place of this one)", facts.Database, facts.User))
+			psqlLine("", fmt.Sprintf("ALTER DATABASE %s RENAME TO %s", sqlName(facts.Database), sqlName(facts.Database+"_"+strings.ToLower(facts.Encoding))),
+				fmt.Sprintf("CREATE DATABASE %s OWNER %s ENCODING 'UTF8' TEMPLATE template0", sqlName(facts.Database), sqlName(facts.User)))+
+				"   (a new database in its place, the old one stays under the new name; stop multis first)")
 	}
 	if facts.Superuser {
 		add(DatabaseSuperuser, fmt.Sprintf("Row-level security does not apply to the role %s, so the second wall between chats does not stand.", facts.User),
@@ -67,7 +69,7 @@ func checkServer(facts store.ServerFacts, embeds bool) (found []Finding) {
 	}
 	if free := facts.MaxConnections - facts.Connections; free < maxOwnConnections {
 		add(DatabaseConnections, fmt.Sprintf("Only %d of %d connections to Postgres are free; multis opens up to %d.", max(free, 0), facts.MaxConnections, maxOwnConnections),
-			"ALTER SYSTEM SET max_connections = 200;   (as administrator, then restart Postgres)")
+			psqlLine("", "ALTER SYSTEM SET max_connections = 200")+" && "+AsRoot("systemctl restart postgresql")+"   (on the machine of Postgres)")
 	}
 	return found
 }

@@ -2,12 +2,15 @@ package doctor
 
 import (
 	"context"
+	"os"
+	"path/filepath"
 	"testing"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
 
 	"multis/store"
+	"multis/store/pgserver"
 	"multis/store/storetest"
 )
 
@@ -77,9 +80,9 @@ func TestEachBrokenDatabaseIsFoundUntilItIsRepaired(t *testing.T) {
 	}
 }
 
-func TestAnOldOrFullServerIsFound(t *testing.T) {
+func TestAnOldServerIsFound(t *testing.T) {
 	t.Parallel()
-	// The cases need another server, so the facts about the tests' server are changed.
+	// There is no Postgres that old here, so the facts about the tests' server are changed.
 	facts := serverFacts(t, healthyDSN(t))
 	require.Empty(t, checkServer(facts, false))
 	old := facts
@@ -88,11 +91,38 @@ func TestAnOldOrFullServerIsFound(t *testing.T) {
 	require.Contains(t, checkServer(old, false)[0].Message, "Postgres 14 is too old; multis needs 15 or newer.")
 	old.Version = 150000
 	require.Empty(t, checkServer(old, false), "upgraded")
-	full := facts
-	full.Connections = full.MaxConnections - maxOwnConnections + 1
-	require.Equal(t, []ID{DatabaseConnections}, ids(checkServer(full, false)))
-	full.MaxConnections++
-	require.Empty(t, checkServer(full, false), "with more connections")
+}
+
+func TestAServerWithFewConnectionsIsFoundUntilItsPrintedLineIsRun(t *testing.T) {
+	t.Parallel()
+	dir, err := os.MkdirTemp("", "multis-doctor") //nolint:usetesting // t.TempDir is closed to the user that Postgres runs as
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, os.RemoveAll(dir)) })
+	require.NoError(t, os.Chmod(dir, 0o755))
+	var server *pgserver.Server
+	restart := func() {
+		if server != nil {
+			require.NoError(t, server.Stop())
+		}
+		var err error
+		server, err = pgserver.Start(context.Background(), pgserver.Options{Dir: filepath.Join(dir, "postgres")})
+		require.NoError(t, err)
+	}
+	restart()
+	t.Cleanup(func() { require.NoError(t, server.Stop()) })
+	dsn, err := server.EnsureDatabase(t.Context(), "multis", "multis")
+	require.NoError(t, err)
+	require.Empty(t, ProbeDatabase(t.Context(), dsn).Findings)
+
+	sh := newShell(t, false)
+	sh.admin = server.SuperDSN("postgres")
+	sh.carryOut(t, dir, psqlLine("", "ALTER SYSTEM SET max_connections = 30"))
+	restart()
+	found := ProbeDatabase(t.Context(), dsn).Findings
+	require.Equal(t, []ID{DatabaseConnections}, ids(found))
+	require.True(t, sh.carryOut(t, dir, found[0].Fix), "the line restarts Postgres")
+	restart()
+	require.Empty(t, ProbeDatabase(t.Context(), dsn).Findings)
 }
 
 func TestAPoolerThatSharesConnectionsIsFound(t *testing.T) {
@@ -150,7 +180,11 @@ func TestAnUnusableEmptyDatabaseIsReportedUntilItIsRepaired(t *testing.T) {
 	t.Run("encoding", func(t *testing.T) {
 		dsn := empty(t, "doctor_ascii", "owner doctor_ascii encoding 'SQL_ASCII' locale 'C' template template0")
 		asAdministrator(t, "postgres", "alter role doctor_ascii createrole")
-		require.Equal(t, []ID{DatabaseEncoding}, ids(ProbeDatabase(t.Context(), dsn).Findings))
+		found := ProbeDatabase(t.Context(), dsn).Findings
+		require.Equal(t, []ID{DatabaseEncoding}, ids(found))
+		t.Cleanup(func() { asAdministrator(t, "postgres", "drop database doctor_ascii_sql_ascii with (force)") })
+		sh.carryOut(t, t.TempDir(), found[0].Fix)
+		require.Empty(t, ProbeDatabase(t.Context(), dsn).Findings)
 	})
 	t.Run("shared", func(t *testing.T) {
 		dsn := healthyDSN(t)

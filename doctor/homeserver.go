@@ -72,12 +72,24 @@ func notAnswered(err error) string {
 // from the future.
 const maxClockSkew = 30 * time.Second
 
+// homeserverFix returns the line that repairs the address or the homeserver, if what Synapse and config.yaml say is enough to know it.
+func homeserverFix(in *Input, f Finding) string {
+	switch address := in.Config.Homeserver.Address; {
+	case f.ID == HomeserverNotMatrix && in.Synapse != nil && in.Synapse.Address != "" && in.Synapse.Address != address:
+		return "multis config set homeserver.address " + text.ShellWord(in.Synapse.Address) + "   (what " + in.Synapse.Config + " says; then " + in.start() + ")"
+	case f.ID == HomeserverUnreachable && IsLoopback(hostOf(address)):
+		return in.restartSynapse() + "   (if it stays, Synapse's log says why; or correct homeserver.address)"
+	}
+	return f.Fix
+}
+
 func checkHomeserver(ctx context.Context, in *Input) (Result, string) {
 	if in.Config == nil {
 		return Result{}, skippedNoConfig
 	}
 	info, result := probeServer(ctx, in.Homeserver, in.Config.Homeserver.Address)
 	if !result.OK() {
+		result.Findings[0].Fix = homeserverFix(in, result.Findings[0])
 		return result, ""
 	}
 	if skew := info.ClockAhead.Abs(); skew > maxClockSkew {

@@ -56,6 +56,7 @@ type Paths struct {
 // Synapse is Synapse's configuration; nil if it is not on this machine or cannot be read.
 type Synapse struct {
 	Config        string   // path of its homeserver.yaml, by which it is named to people
+	Address       string   // where its client API is, according to its configuration; empty means unknown
 	Registrations []string // the registration files of application services in its configuration
 	// Install is the shell line that gives Synapse the registration of multis and restarts it. Restart is the line that only restarts it.
 	Install, Restart string

@@ -40,7 +40,7 @@ func probeRegistration(ctx context.Context, hs *appservice.Inspector, c *config.
 			fmt.Sprintf("Synapse has another registration than config.yaml: its sender_localpart is %s, not %s.", sender.Localpart(), want.Localpart()), install))
 	}
 	result.Findings = append(result.Findings, probeUsers(ctx, hs, c, install)...)
-	result.Findings = append(result.Findings, probeDevices(ctx, hs)...)
+	result.Findings = append(result.Findings, probeDevices(ctx, hs, install)...)
 	result.Fact = "the homeserver has loaded the registration " + c.Appservice.ID
 	return result
 }
@@ -63,13 +63,13 @@ func probeUsers(ctx context.Context, hs *appservice.Inspector, c *config.Config,
 	return found
 }
 
-func probeDevices(ctx context.Context, hs *appservice.Inspector) []Finding {
+func probeDevices(ctx context.Context, hs *appservice.Inspector, install string) []Finding {
 	manages, known, err := hs.ManagesDevices(ctx)
 	if err != nil || !known || manages {
 		return nil
 	}
 	return []Finding{newFinding(RegistrationDevices, "", "The homeserver does not let multis create its devices (MSC4190), so it can neither decrypt nor repeat a send safely.",
-		"add  io.element.msc4190: true  to the registration in Synapse and restart Synapse (if it is there: upgrade Synapse)")}
+		install+"   (it has io.element.msc4190: true; if Synapse has that already, upgrade Synapse)")}
 }
 
 // ProbePing makes the homeserver call multis, which must be running.

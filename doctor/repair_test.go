@@ -25,14 +25,98 @@ const (
 	showsOnly = "the command shows the cause, which a person removes"
 )
 
-// shell runs the lines that findings print: multis is this commit's program, psql is connected as the administrator of the tests' server, and
+// The tests that carry out what a finding prints, word by word, until the finding is gone. In the world of a unit test a service cannot be restarted: what
+// it would then do is done by the test. On the booted machine and with the real bridge nothing is simulated.
+const (
+	inUnit    = "doctor_test.go"
+	inServer  = "database_test.go"
+	onMachine = "../deploy/installtest/systemd_test.go"
+	withReal  = "../e2e/doctor_test.go"
+	encrypted = "../e2e/encrypted_session_test.go"
+)
+
+// Why what a finding prints is carried out nowhere.
+const (
+	notRootHere = "it is printed only where Synapse's files cannot be read; registration.drift runs the same line"
+	elsewhere   = "it names what to write where this machine cannot know the value"
+	otherServer = "it needs a Postgres, or a pooler, that is not on the machines of the tests"
+	noClock     = "a container may not set the clock"
+	othersKeys  = "a real session without keys would be one of the owner's own, which multis must not take over"
+	byBackup    = "a person restores a backup, and finds out who did it"
+)
+
+// carriedOut says for each kind of finding where the line that it prints is carried out, or why nowhere.
+var carriedOut = map[ID]string{
+	CheckFailed: showsOnly, ConfigMissing: asks, ConfigInvalid: inFile, ConfigPermissions: inUnit, ConfigStart: inFile, ConfigRefused: showsOnly, ConfigDiffers: showsOnly,
+	DataUnwritable: inUnit, DiskLow: showsOnly, ClockSkew: noClock,
+
+	HomeserverUnreachable: onMachine, HomeserverNotMatrix: onMachine, HomeserverDomain: elsewhere, HomeserverMAS: inUnit,
+
+	RegistrationFile: inUnit, RegistrationPermissions: inUnit, RegistrationMissing: inUnit, RegistrationRestart: onMachine, RegistrationDrift: inUnit,
+	RegistrationToken: notRootHere, RegistrationBot: notRootHere, RegistrationOwner: notRootHere, RegistrationRateLimit: notRootHere, RegistrationDevices: notRootHere,
+	OwnerAccount: asks,
+
+	MultisStopped: onMachine, SafeMode: inUnit, PingToken: onMachine, PingNoAnswer: elsewhere, PingLoopback: inUnit, PingOther: elsewhere, PingNoURL: onMachine,
+
+	PushLag: inUnit, PushStalled: showsOnly, SyncStalled: showsOnly,
+
+	AdminRoom: inUnit, AdminRoomNotIn: withReal, OperatorsRoom: withReal, OperatorsNotIn: withReal, OperatorsPlain: inClient, FormerOperator: withReal,
+	OperatorsUninvited: withReal, DeviceMissing: inUnit, DeviceKeys: othersKeys, DeviceUnverified: encrypted, ChatsUnreadable: encrypted, ChatsMissing: withReal,
+
+	BridgeDown: inBridge, BridgeDoublePuppet: inBridge, BridgeStatus: inBridge, BridgeUnconfirmed: withReal, BridgeClaim: withReal,
+
+	DatabaseUnreachable: elsewhere, DatabasePrograms: byPackage, DatabaseVersion: otherServer, DatabaseEncoding: inServer, DatabaseSuperuser: elsewhere, DatabaseRights: inServer,
+	DatabaseRowSecurity: byBackup, DatabaseSchema: inUnit, DatabaseVector: byPackage, DatabasePooling: otherServer, DatabaseConnections: inServer, DatabaseShared: inUnit,
+
+	BackupOld: inUnit, BackupFailed: inUnit, SandboxOff: inUnit,
+
+	ModelConfig: inFile, ModelKey: inFile, ModelUnknown: inFile, ModelUnreachable: inFile, BudgetZero: inUnit, BudgetSpent: inUnit,
+
+	JobsFailed: showsOnly, JobsLate: inUnit, OutboxFailed: showsOnly,
+}
+
+// Of 35 and more kinds the printed line is carried out, and of the others it is said why not.
+func TestTheLinesOf35KindsAreCarriedOut(t *testing.T) {
+	t.Parallel()
+	run := map[ID]bool{}
+	for _, b := range brokenInstallations(t) {
+		run[b.id] = run[b.id] || b.byHand == ""
+	}
+	names := constantsOfIDs(t)
+	count := 0
+	for _, id := range IDs() {
+		where := carriedOut[id]
+		require.NotEmpty(t, where, id)
+		if where != inUnit {
+			require.False(t, run[id], "%s is carried out in this package", id)
+		}
+		if !strings.HasSuffix(where, "_test.go") {
+			t.Logf("%s: %s", id, where)
+			continue
+		}
+		count++
+		if where == inUnit {
+			require.True(t, run[id], id)
+		} else {
+			require.True(t, identifiers(t, where)[names[id]], "%s is not in %s", id, where)
+		}
+	}
+	t.Logf("carried out: %d of %d", count, len(carriedOut))
+	require.GreaterOrEqual(t, count, 35)
+	require.Len(t, carriedOut, len(IDs()))
+}
+
+// shell runs the lines that findings print: multis is this commit's program, psql is connected as the administrator of a server of the tests, and
 // systemctl only notes what it was called with.
-type shell struct{ bin, services string }
+type shell struct {
+	bin, services string
+	admin         string // address of the server as its administrator
+}
 
 // newShell makes the programs. multis is built only if it is needed.
 func newShell(t *testing.T, withMultis bool) shell {
 	t.Helper()
-	s := shell{bin: t.TempDir()}
+	s := shell{bin: t.TempDir(), admin: storetest.Server().SuperDSN("postgres")}
 	s.services = filepath.Join(s.bin, "services")
 	psql, err := pgserver.Find("")
 	require.NoError(t, err)
@@ -57,7 +141,7 @@ func newShell(t *testing.T, withMultis bool) shell {
 func (s shell) carryOut(t *testing.T, dir, fix string) (restarted bool) {
 	t.Helper()
 	before, _ := os.ReadFile(s.services)
-	admin, err := pgx.ParseConfig(storetest.Server().SuperDSN("postgres"))
+	admin, err := pgx.ParseConfig(s.admin)
 	require.NoError(t, err)
 	line, _, _ := strings.Cut(fix, "   (")
 	cmd := exec.CommandContext(t.Context(), "sh", "-euc", line)

@@ -39,10 +39,10 @@ type examination struct {
 	files   *doctor.Synapse // of Synapse on this machine; nil if none are known
 }
 
-// examine starts multis and finds the registration file of Synapse.
-func examine(t *testing.T, s setup) *examination {
+// examine finds the registration file that Synapse loads for a running multis.
+func examine(t *testing.T, a *app) *examination {
 	t.Helper()
-	e := &examination{app: start(t, s)}
+	e := &examination{app: a}
 	files, err := filepath.Glob(filepath.Join(e.Dir, "stack", "registration-*.yaml"))
 	require.NoError(t, err)
 	for _, path := range files {
@@ -57,7 +57,44 @@ func examine(t *testing.T, s setup) *examination {
 }
 
 // diagnose returns the ids of all findings, with a configuration that change alters.
-func (e *examination) diagnose(change func(c *config.Config)) []doctor.ID {
+func (e *examination) diagnose(change func(c *config.Config)) (ids []doctor.ID) {
+	e.t.Helper()
+	for _, f := range e.findings(change) {
+		ids = append(ids, f.ID)
+	}
+	return ids
+}
+
+// lineFor returns the line of a finding, which has to be there, without the words in brackets behind it.
+func (e *examination) lineFor(id doctor.ID) string {
+	e.t.Helper()
+	for _, f := range e.findings(nil) {
+		if f.ID == id {
+			line, _, _ := strings.Cut(f.Fix, "   (")
+			return line
+		}
+	}
+	require.Fail(e.t, string(id)+" is not found")
+	return ""
+}
+
+// awaitRepair waits until a finding is gone.
+func (e *examination) awaitRepair(id doctor.ID) {
+	e.t.Helper()
+	require.Eventually(e.t, func() bool { return !slices.Contains(e.diagnose(nil), id) }, time.Minute, 100*time.Millisecond, id)
+}
+
+// restartAsSaid restarts multis, as the line of a finding says, and waits until the finding is gone. multis is no service here.
+func (e *examination) restartAsSaid(id doctor.ID) {
+	e.t.Helper()
+	require.Equal(e.t, doctor.AsRoot("systemctl restart multis"), e.lineFor(id))
+	require.NoError(e.t, e.process.Term())
+	e.run()
+	e.awaitRepair(id)
+}
+
+// findings returns all findings, with a configuration that change alters.
+func (e *examination) findings(change func(c *config.Config)) (found []doctor.Finding) {
 	e.t.Helper()
 	cfg, err := config.Parse(filepath.Join(e.t.TempDir(), "config.yaml"), e.config(e.port), os.LookupEnv)
 	require.NoError(e.t, err)
@@ -70,7 +107,6 @@ func (e *examination) diagnose(change func(c *config.Config)) []doctor.ID {
 		Synapse: e.files, Config: cfg, Homeserver: appservice.NewInspector(doctor.AccessOf(cfg)), Database: e.db.Inspector(), HasSchema: true,
 		Models: models, Now: time.Now, FreeBytes: func(string) (uint64, error) { return 100 << 30, nil },
 	}
-	var ids []doctor.ID
 	for _, s := range doctor.Run(e.t.Context(), in).Sections {
 		if s.Skipped != "" {
 			e.t.Log(s.Name, "was not checked:", s.Skipped)
@@ -78,10 +114,10 @@ func (e *examination) diagnose(change func(c *config.Config)) []doctor.ID {
 		for _, f := range s.Findings {
 			require.NotEmpty(e.t, f.Fix, f.ID)
 			e.t.Log(f.ID, f.Message, "fix:", f.Fix)
-			ids = append(ids, f.ID)
+			found = append(found, f)
 		}
 	}
-	return ids
+	return found
 }
 
 // reload gives Synapse another registration and restarts it.
@@ -99,7 +135,10 @@ func (e *examination) exec(sql string, args ...any) {
 }
 
 func TestTheDoctorFindsWhatIsWrongWithTheHomeserver(t *testing.T) {
-	e := examine(t, setup{New: true})
+	e := examine(t, begin(t, setup{New: true}))
+	require.Equal(t, "accept the invitation of "+bot.String()+" in your Matrix client", e.lineFor(doctor.AdminRoomNotIn))
+	e.joinAdminRoom()
+	e.awaitRepair(doctor.AdminRoomNotIn)
 	_, first := e.say("Ana", "hello there")
 	require.NotZero(t, first.ID)
 	e.step("a healthy installation has no finding", func(t *testing.T) {
@@ -156,9 +195,16 @@ func (e *examination) brokenData(t *testing.T) {
 	e.exec(set, device.ID)
 
 	e.exec("update chats set room_id = null, channel_id = channel_id || '-old' where kind = 'dm'")
-	require.Contains(t, e.diagnose(nil), doctor.ChatsMissing)
-	require.NoError(t, e.process.Kill())
-	e.run() // it looks through all rooms
+	e.restartAsSaid(doctor.ChatsMissing) // it looks through all rooms
+
+	for id, statement := range map[doctor.ID]string{
+		doctor.BridgeUnconfirmed: "insert into bridge_bots (bot, protocol) values ('@signalbot:multis.localhost', 'signal')",
+		doctor.BridgeClaim:       "insert into bridge_changes (protocol, old_bot, new_bot) values ('telegram', '@oldbot:multis.localhost', '@newbot:multis.localhost')",
+	} {
+		e.exec(statement)
+		require.Contains(t, e.command(e.lineFor(id)), "is your ", id)
+		e.awaitRepair(id)
+	}
 	require.Eventually(t, func() bool { return len(e.diagnose(nil)) == 0 }, time.Minute, time.Second)
 }
 
@@ -235,7 +281,7 @@ func portOf(t *testing.T, address string) int {
 }
 
 func TestOperatorsHaveARoomOfTheirOwn(t *testing.T) {
-	e := examine(t, setup{Operators: fmt.Sprintf("[\"@mia:%[1]s\"]", devstack.Domain), OperatorsRoom: true})
+	e := examine(t, start(t, setup{Operators: fmt.Sprintf("[\"@mia:%[1]s\"]", devstack.Domain), OperatorsRoom: true}))
 	e.switchToBusiness("room-ida")
 	room, err := store.OperatorsChat(t.Context(), e.db.DB())
 	require.NoError(t, err)
@@ -274,14 +320,34 @@ func TestOperatorsHaveARoomOfTheirOwn(t *testing.T) {
 	require.Contains(t, e.diagnose(func(c *config.Config) { c.Operators = nil }), doctor.FormerOperator)
 	room = e.closeByInvitation(room, mia)
 
-	_, err = e.db.Pool().Exec(t.Context(), "update chats set closed_why = 'gone' where id = $1", room.ID)
-	require.NoError(t, err)
-	require.Subset(t, e.diagnose(nil), []doctor.ID{doctor.OperatorsRoom})
-	_, err = e.db.Pool().Exec(t.Context(), "update chats set closed_why = '' where id = $1", room.ID)
-	require.NoError(t, err)
-	_, err = e.db.Pool().Exec(t.Context(), "update chats set encrypted = 'yes' where kind = 'admin' and not for_operators")
-	require.NoError(t, err)
+	e.exec("update chats set encrypted = 'yes' where kind = 'admin' and not for_operators")
 	require.Subset(t, e.diagnose(nil), []doctor.ID{doctor.OperatorsPlain})
+	e.exec("update chats set encrypted = 'no' where kind = 'admin' and not for_operators")
+	e.repairOperators(room)
+}
+
+// repairOperators runs the lines that the doctor prints about operators: one is added, the room is closed, and one is removed.
+func (e *examination) repairOperators(room store.Chat) {
+	e.t.Helper()
+	e.person(e.t, "newoperator")
+	e.setup.Operators = fmt.Sprintf("[\"@mia:%[1]s\", \"@newoperator:%[1]s\"]", devstack.Domain)
+	e.restartAsSaid(doctor.OperatorsUninvited)
+
+	e.exec("update chats set closed_why = 'gone' where id = $1", room.ID)
+	e.restartAsSaid(doctor.OperatorsRoom)
+	room, err := store.OperatorsChat(e.t.Context(), e.db.DB())
+	require.NoError(e.t, err)
+	for _, client := range []*mautrix.Client{e.Owner, e.person(e.t, "mia")} {
+		_, err := client.JoinRoomByID(e.t.Context(), *room.RoomID)
+		require.NoError(e.t, err)
+	}
+
+	e.setup.Operators = fmt.Sprintf("[\"@newoperator:%[1]s\"]", devstack.Domain)
+	mia, found := strings.CutPrefix(e.lineFor(doctor.FormerOperator), "/kick ")
+	require.True(e.t, found)
+	_, err = e.Owner.KickUser(e.t.Context(), *room.RoomID, &mautrix.ReqKickUser{UserID: id.UserID(mia)})
+	require.NoError(e.t, err)
+	e.awaitRepair(doctor.FormerOperator)
 }
 
 // closeByInvitation lets an operator invite a stranger into the room for operators, and returns the room that takes its place: a reply in the old

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"maunium.net/go/mautrix/id"
 
+	"multis/doctor"
 	"multis/e2e/bridge/demonet"
 	"multis/e2e/rig"
 	"multis/policy"
@@ -31,10 +32,13 @@ func TestTheOwnersRecoveryKeyVerifiesTheSession(t *testing.T) {
 		return yes
 	}
 	require.False(t, trusted(), "nobody vouches for a new session")
+	e := examine(t, a)
+	require.Equal(t, "multis verify", e.lineFor(doctor.DeviceUnverified))
 	a.await("the bot to vouch for its own", func(ctx context.Context) (bool, error) {
 		return element.Trusts(ctx, bot, a.sessionOf(store.SettingBotDevice))
 	})
 	missed := a.sayWithoutKey(t, element, "sealed-hal", "Nobody could read this yet")
+	require.Equal(t, "multis verify", e.lineFor(doctor.ChatsUnreadable))
 
 	printed, err := a.RunMultis(t.Context(), a.config(a.port), "EsTc this is no key\n", "verify")
 	require.Error(t, err)
@@ -54,6 +58,8 @@ func TestTheOwnersRecoveryKeyVerifiesTheSession(t *testing.T) {
 	require.Equal(t, policy.CodeAnswer, message.Code, "the running process goes on as before")
 	require.Contains(t, a.awaitDeliveries("sealed-hal", 2)[1].Text, "80 EUR")
 	require.NotContains(t, a.command("/status"), "🔒")
+	e.awaitRepair(doctor.DeviceUnverified)
+	e.awaitRepair(doctor.ChatsUnreadable)
 	for _, setting := range []store.Setting{store.SettingPickle, store.SettingBotRecovery} {
 		var secret string
 		known, err := store.GetSetting(t.Context(), a.db.DB(), setting, &secret)

@@ -163,6 +163,9 @@ func (m Machine) ReadForDoctor(config, domain, registration string) (*doctor.Syn
 // forDoctor returns what the checks use of a Synapse.
 func (m Machine) forDoctor(s *Synapse, registration string) *doctor.Synapse {
 	d := &doctor.Synapse{Config: s.Files[0].Host, Restart: doctor.AsRoot(s.restart())}
+	if len(s.Addresses) > 0 {
+		d.Address = s.Addresses[0]
+	}
 	for _, r := range s.Registrations {
 		d.Registrations = append(d.Registrations, m.path(s.host(r.Path)))
 	}

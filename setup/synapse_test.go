@@ -82,6 +82,7 @@ func TestTheDoctorGetsTheSynapseOfItsDomain(t *testing.T) {
 	d := m.FindForDoctor("example.org", "/var/lib/multis/registration.yaml")
 	require.NotNil(t, d)
 	require.Equal(t, "/etc/matrix-synapse/homeserver.yaml", d.Config)
+	require.Equal(t, "http://127.0.0.1:8008", d.Address)
 	require.Equal(t, []string{m.Root + "/etc/matrix-synapse/whatsapp.yaml"}, d.Registrations)
 	require.Equal(t, doctor.AsRoot("systemctl restart matrix-synapse"), d.Restart)
 	require.Equal(t, doctor.AsRoot(`sh -c 'install -m 640 -o matrix-synapse /var/lib/multis/registration.yaml /etc/matrix-synapse/multis-registration.yaml && `+

@@ -151,7 +151,8 @@ func isExplainedBySystemd(t *testing.T, m *devstack.Machine) {
 	}
 	require.Contains(t, runOn(t, m, "multis config set documents.folder /srv/docs 2>&1 || true"), "ReadWritePaths=/srv/docs with systemctl edit multis", "as systemctl show says")
 	runOn(t, m, `cp -p /var/lib/multis/config.yaml /root/right.yaml
-		printf 'documents:\n  folder: /srv/docs\n' >> /var/lib/multis/config.yaml
+		sed -i 's|^  folder: documents$|  folder: /srv/docs|' /var/lib/multis/config.yaml
+		grep -q '^  folder: /srv/docs$' /var/lib/multis/config.yaml
 		systemctl restart multis`)
 	require.NoError(t, awaitLong(t.Context(), "the doctor to name why multis ended", func(context.Context) error {
 		if found := find(doctor.MultisStopped); !strings.Contains(found, "It ended last with: ") || !strings.Contains(found, "/srv/docs") {
@@ -189,6 +190,10 @@ func isRepairedByPrintedLines(t *testing.T, m *devstack.Machine) {
 		{doctor.RegistrationDrift, "sed -i 's/^rate_limited: false/rate_limited: true/' " + installed + " && systemctl restart matrix-synapse"},
 		{doctor.RegistrationRestart, "cp -p " + installed + " /root/right && sed -i 's/^as_token: .*/as_token: older/' " + installed + " && systemctl restart matrix-synapse && cp -p /root/right " + installed},
 		{doctor.RegistrationMissing, "rm " + list + " && systemctl restart matrix-synapse"},
+		{doctor.PingToken, "sed -i 's/^hs_token: .*/hs_token: older/' " + installed + " && systemctl restart matrix-synapse"},
+		{doctor.PingNoURL, "sed -i 's/^url: .*/url: null/' " + installed + " && systemctl restart matrix-synapse"},
+		{doctor.HomeserverUnreachable, "systemctl stop matrix-synapse"},
+		{doctor.HomeserverNotMatrix, "multis config set homeserver.address http://127.0.0.1:29399"},
 	} {
 		runOn(t, m, c.breaks)
 		line, found := lineFor(t, m, c.id)
