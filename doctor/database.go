@@ -83,6 +83,17 @@ func missingVector(f store.ServerFacts) Finding {
 	return newFinding(DatabaseVector, "", "embeddings.model is set, and the database has no pgvector, so it is not used.", create)
 }
 
+// checkTrigrams checks that typing errors are corrected. A migration makes the indexes for that, where pg_trgm is installed at that time.
+func checkTrigrams(f store.ServerFacts) []Finding {
+	if f.FindsSimilar {
+		return nil
+	}
+	const index = "CREATE INDEX IF NOT EXISTS %s_similar ON %[1]s USING gin (word gin_trgm_ops) WHERE role = '*'"
+	return []Finding{newFinding(DatabaseTrigrams, "", "The database lacks pg_trgm or its indexes, so typing errors in questions are not corrected.",
+		psqlLine(f.Database, "CREATE EXTENSION IF NOT EXISTS pg_trgm WITH SCHEMA public", fmt.Sprintf(index, "term_stats"), fmt.Sprintf(index, "message_terms"))+
+			"   (the extension is in Debian's package of Postgres itself)")}
+}
+
 // checkSchema checks the schema and, if it is up to date, who else may use the server, and row-level security. walls is added to the check's Fact. It is
 // empty unless row-level security applies.
 func checkSchema(ctx context.Context, db *store.Inspector, facts store.ServerFacts) (walls string, found []Finding) {
@@ -101,7 +112,7 @@ func checkSchema(ctx context.Context, db *store.Inspector, facts store.ServerFac
 	case state == migrations.StateOlder:
 		return "", nil // the next start migrates it; see checkUpgrade
 	}
-	found = checkShared(facts)
+	found = append(checkShared(facts), checkTrigrams(facts)...)
 	wrong, err := db.CheckRowSecurity(ctx)
 	if err != nil {
 		wrong = []string{err.Error()}

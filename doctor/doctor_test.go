@@ -174,6 +174,7 @@ func brokenData() []breakage {
 			w.write(w.paths.Config, w.yaml)
 			w.exec("update schema_functions set revision = revision - 1, hash = ''")
 		}, "", nil},
+		{"typing errors", DatabaseTrigrams, execSQL("drop index term_stats_similar, message_terms_similar"), "", nil},
 		{"embeddings", DatabaseVector, setYAML("embeddings: {model: ollama/nomic, base_url: \"http://127.0.0.1:1/v1\"}\n"), byPackage, func(w *world) { w.write(w.paths.Config, w.yaml) }},
 		{"", BackupFailed, execSQL(`insert into settings (key, value) values ('backup.last', jsonb_build_object('at', now() - interval '1 day', 'problem', 'no space left on device', 'tried_at', now()))`), "", nil},
 		{"", JobsFailed, execSQL("insert into river.river_job (kind, args, max_attempts, state, finalized_at) values ('turn', '{}', 3, 'discarded', now())"), showsOnly, execSQL("delete from river.river_job")},

@@ -75,6 +75,7 @@ const (
 	DatabaseRowSecurity ID = "database.wall"
 	DatabaseSchema      ID = "database.schema"
 	DatabaseVector      ID = "database.pgvector"
+	DatabaseTrigrams    ID = "database.pg_trgm"
 	DatabasePooling     ID = "database.pooling"
 	DatabaseConnections ID = "database.connections"
 	DatabaseShared      ID = "database.shared"
@@ -122,7 +123,7 @@ var kinds = map[ID]kind{
 	BridgeDown: {Error, false}, BridgeDoublePuppet: {Warning, false}, BridgeStatus: {Warning, false}, BridgeUnconfirmed: {Warning, false}, BridgeClaim: {Warning, false},
 
 	DatabaseUnreachable: {Error, false}, DatabasePrograms: {Error, false}, DatabaseVersion: {Error, false}, DatabaseEncoding: {Error, false}, DatabaseSuperuser: {Error, false}, DatabaseRights: {Error, false},
-	DatabaseRowSecurity: {Error, false}, DatabaseSchema: {Error, false}, DatabaseVector: {Warning, false}, DatabasePooling: {Error, false}, DatabaseConnections: {Warning, false},
+	DatabaseRowSecurity: {Error, false}, DatabaseSchema: {Error, false}, DatabaseVector: {Warning, false}, DatabaseTrigrams: {Warning, false}, DatabasePooling: {Error, false}, DatabaseConnections: {Warning, false},
 	DatabaseShared: {Warning, false},
 
 	BackupOld: {Warning, false}, BackupFailed: {Warning, false},

@@ -66,7 +66,7 @@ var carriedOut = map[ID]string{
 	BridgeDown: inBridge, BridgeDoublePuppet: inBridge, BridgeStatus: inBridge, BridgeUnconfirmed: withReal, BridgeClaim: withReal,
 
 	DatabaseUnreachable: elsewhere, DatabasePrograms: byPackage, DatabaseVersion: otherServer, DatabaseEncoding: inServer, DatabaseSuperuser: elsewhere, DatabaseRights: inServer,
-	DatabaseRowSecurity: byBackup, DatabaseSchema: inUnit, DatabaseVector: byPackage, DatabasePooling: otherServer, DatabaseConnections: inServer, DatabaseShared: inUnit,
+	DatabaseRowSecurity: byBackup, DatabaseSchema: inUnit, DatabaseVector: byPackage, DatabaseTrigrams: inUnit, DatabasePooling: otherServer, DatabaseConnections: inServer, DatabaseShared: inUnit,
 
 	BackupOld: inUnit, BackupFailed: inUnit, SandboxOff: inUnit,
 

@@ -68,6 +68,7 @@ type ServerFacts struct {
 	Encoding       string // such as UTF8
 	Vector         string // installed version of pgvector; empty if there is none
 	VectorPackage  bool   // whether pgvector could be installed in the database
+	FindsSimilar   bool   // whether there are the indexes by which typing errors are corrected; false also before the schema is made
 	MaxConnections int    // for plain roles
 	Connections    int    // in use by all clients
 	OtherDatabases int    // databases of the server that belong to others
@@ -78,6 +79,7 @@ type ServerFacts struct {
 const serverFactsSQL = `select current_setting('server_version_num')::int as version, current_user::text as "user", current_database()::text as database,
 	r.rolsuper or r.rolbypassrls as superuser, r.rolcreaterole as creates_roles, pg_has_role(d.datdba, 'usage') as owns_database, pg_encoding_to_char(d.encoding)::text as encoding,
 	coalesce((select extversion from pg_extension where extname = 'vector'), '') as vector, exists (select from pg_available_extensions where name = 'vector') as vector_package,
+	to_regclass('public.term_stats_similar') is not null and to_regclass('public.message_terms_similar') is not null as finds_similar,
 	current_setting('max_connections')::int - current_setting('superuser_reserved_connections')::int as max_connections,
 	(select count(*)::int from pg_stat_activity where backend_type = 'client backend') as connections,
 	(select count(*)::int from pg_database o where not o.datistemplate and o.datname not in ('postgres', d.datname) and o.datdba <> d.datdba) as other_databases,
