@@ -136,7 +136,7 @@ func New(o Options) *Admin {
 	shadows := &ShadowCommands{store: o.Store, room: room, chats: chats, settings: o.Settings}
 	labels := &labelCommands{store: o.Store, chats: chats, settings: o.Settings}
 	drafts := &DraftCommands{store: o.Store, room: room, chats: chats, dialogs: dialogs, shadows: shadows, settings: o.Settings}
-	business := &businessCommands{store: o.Store, room: room, dialogs: dialogs, config: o.Config, previewer: o.Previewer}
+	business := &businessCommands{store: o.Store, room: room, dialogs: dialogs, config: o.Config, previewer: o.Previewer, zone: o.Settings.Zone}
 	answering, desk := &AnswerCommands{store: o.Store, room: room, dialogs: dialogs, keeper: o.Answers}, &DeskCommands{store: o.Store, room: room, settings: o.Settings}
 	explanations := &whyCommands{desk: o.Desk, store: o.Store, room: room, chats: chats, asker: o.Asker, settings: o.Settings}
 	imports := &ImportCommands{store: o.Store, room: room, chats: chats, memory: o.Memory, settings: o.Settings}

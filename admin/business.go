@@ -1,6 +1,7 @@
 package admin
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"regexp"
@@ -36,6 +37,7 @@ type businessCommands struct {
 	dialogs   *dialogs
 	config    Configuration // nil without a configuration file
 	previewer Previewer
+	zone      *time.Location
 }
 
 // commands returns the command about the business.
@@ -58,7 +60,7 @@ func (bc *businessCommands) run(ctx context.Context, r request, args string) (an
 	rest = strings.TrimSpace(rest)
 	switch strings.ToLower(verb) {
 	case "", "show":
-		return bc.show(ctx)
+		return bc.show(ctx, r)
 	case "setup":
 		return bc.setup(ctx, rest)
 	case "preview":
@@ -74,7 +76,7 @@ func (bc *businessCommands) run(ctx context.Context, r request, args string) (an
 }
 
 // show lists the settings of the business, with a dash for those that are not set.
-func (bc *businessCommands) show(ctx context.Context) (answer, error) {
+func (bc *businessCommands) show(ctx context.Context, r request) (answer, error) {
 	settings, err := store.ConfigSettings(ctx, bc.store.DB())
 	if err != nil {
 		return answer{}, err
@@ -95,7 +97,35 @@ func (bc *businessCommands) show(ctx context.Context) (answer, error) {
 		}
 		lines = append(lines, "- "+strings.TrimPrefix(strings.ReplaceAll(strings.TrimPrefix(key, "business."), ".", " "), "escalation ")+": "+shown)
 	}
+	holidays, err := bc.config.Holidays(settings)
+	if err != nil {
+		return answer{}, err
+	}
+	lines = append(lines, "- holidays: "+holidaysText(holidays, r.now.In(bc.zone)))
 	return answer{text: strings.Join(lines, "\n") + "\n\n`/business setup` goes through all of it, `/business setup hours` asks for the hours only."}, nil
+}
+
+// maxHolidays is how many holidays are listed.
+const maxHolidays = 8
+
+// holidaysText lists the next holidays, the first ones first; a dash if none is to come.
+func holidaysText(holidays []Holiday, now time.Time) string {
+	y, m, d := now.Date()
+	today := time.Date(y, m, d, 0, 0, 0, 0, time.UTC)
+	holidays = slices.DeleteFunc(holidays, func(h Holiday) bool { return h.Last.Before(today) })
+	slices.SortFunc(holidays, func(a, b Holiday) int { return cmp.Or(a.First.Compare(b.First), a.Last.Compare(b.Last)) })
+	var days []string
+	for _, h := range slices.Compact(holidays) {
+		if len(days) == maxHolidays {
+			return strings.Join(days, ", ") + " and later ones"
+		}
+		shown := h.First.Format("Mon 2 Jan 2006")
+		if !h.Last.Equal(h.First) {
+			shown += " to " + h.Last.Format("Mon 2 Jan 2006")
+		}
+		days = append(days, shown)
+	}
+	return cmp.Or(strings.Join(days, ", "), "— (`business.holidays` and `business.holiday_calendar` in config.yaml)")
 }
 
 // setupProgress is the step that the setup has reached. It is stored, so that the setup can continue after a break.

@@ -29,6 +29,14 @@ func (f configFile) Values(settings map[string]string) (list []admin.ConfigValue
 	return list, err
 }
 
+func (f configFile) Holidays(settings map[string]string) (list []admin.Holiday, err error) {
+	days, err := config.Holidays(string(f), settings)
+	for _, d := range days {
+		list = append(list, admin.Holiday(d))
+	}
+	return list, err
+}
+
 func (f configFile) Check(settings map[string]string, key, value string) error {
 	return config.CheckSetting(string(f), settings, key, value)
 }
@@ -105,6 +113,13 @@ func TestAnEmptyInstanceBecomesAWorkingDeskInUnderFifteenMessages(t *testing.T) 
 	require.Equal(t, "friendly, brief", b.Tone)
 	require.Equal(t, "@eva:piano.org", r.loadConfig().Operators[0].String())
 	require.Contains(t, r.asOwner("/business show"), "* rules: Never promise a date, Prices include tax, always")
+	require.Contains(t, r.asOwner("/business show"), "* holidays: — (`business.holidays`")
+	file := string(r.config.(configFile)) //nolint:forcetypeassert // newShop set it
+	written, err := os.ReadFile(file)
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(file, append(written, "business: {holidays: [2027-01-01, 2026-12-24..2026-12-26, 2020-05-01], holiday_calendar: days.ics}\n"...), 0o600))
+	require.NoError(t, os.WriteFile(filepath.Join(filepath.Dir(file), "days.ics"), []byte("BEGIN:VCALENDAR\r\nVERSION:2.0\r\nPRODID:x\r\nBEGIN:VEVENT\r\nUID:a\r\nDTSTAMP:20260101T000000Z\r\nDTSTART;VALUE=DATE:20270201\r\nSUMMARY:Closed\r\nEND:VEVENT\r\nEND:VCALENDAR\r\n"), 0o600))
+	require.Contains(t, r.asOwner("/business show"), "* holidays: Thu 24 Dec 2026 to Sat 26 Dec 2026, Fri 1 Jan 2027, Mon 1 Feb 2027")
 	require.Contains(t, r.asOwner("/business setup"), "1 of 9", "it begins anew, with what is set")
 }
 

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"multis/pin"
 	"multis/store"
@@ -21,7 +22,12 @@ type ConfigValue struct {
 type Configuration interface {
 	Values(settings map[string]string) ([]ConfigValue, error)
 	Check(settings map[string]string, key, value string) error
+	// Holidays returns the days on which the business is closed, in no particular order.
+	Holidays(settings map[string]string) ([]Holiday, error)
 }
+
+// Holiday is one or more days without opening hours, as midnights in UTC.
+type Holiday struct{ First, Last time.Time }
 
 // configCommands shows and changes the configuration.
 type configCommands struct {

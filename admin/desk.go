@@ -32,9 +32,9 @@ const (
 // commands returns the command about the numbers.
 func (dc *DeskCommands) commands() []command {
 	return []command{{
-		name: "desk", args: "[week] [number]", group: groupBusiness, run: dc.run, operators: true,
+		name: "desk", args: "[yesterday or week] [number]", group: groupBusiness, run: dc.run, operators: true,
 		summary: "how the business is doing: answers, drafts, escalations, waits",
-		help: "The last 24 hours, `/desk week` the last seven days with a chart. The name of a number lists what is behind it: `/desk escalated`, `/desk week unanswered`. These are: " + factKindNames() + ". " +
+		help: "The last 24 hours; `/desk yesterday` the day before today, `/desk week` the last seven days with a chart. The name of a number lists what is behind it: `/desk escalated yesterday`, `/desk week unanswered`. These are: " + factKindNames() + ". " +
 			"Waits are medians; `open` are escalations that nobody has resolved in a day. I post the numbers each morning at 8:00 if anything happened.",
 	}}
 }
@@ -57,28 +57,32 @@ func factKindNames() string {
 
 // run carries out /desk.
 func (dc *DeskCommands) run(ctx context.Context, r request, args string) (answer, error) {
-	days, kind := 1, store.DeskFactKind("")
+	days, from, until, kind := 1, r.now.AddDate(0, 0, -1), r.now, store.DeskFactKind("")
+	title := "the last 24 hours"
 	for word := range strings.FieldsSeq(strings.ToLower(args)) {
 		switch {
 		case word == "week":
-			days = 7
+			days, title = 7, "the last seven days"
+			from, until = r.now.AddDate(0, 0, -days), r.now
+		case word == "yesterday":
+			y, m, d := r.now.In(dc.settings.Zone).Date()
+			days, title = 1, "yesterday"
+			from, until = time.Date(y, m, d-1, 0, 0, 0, 0, dc.settings.Zone), time.Date(y, m, d, 0, 0, 0, 0, dc.settings.Zone)
 		case word == "day", word == "today":
+			days, title = 1, "the last 24 hours"
+			from, until = r.now.AddDate(0, 0, -days), r.now
 		case slices.Contains(listedFactKinds(), store.DeskFactKind(word)):
 			kind = store.DeskFactKind(word)
 		default:
-			return answer{text: "Say it like: `/desk`, `/desk week`, `/desk escalated`. The numbers are: " + factKindNames() + "."}, nil
+			return answer{text: "Say it like: `/desk`, `/desk yesterday`, `/desk week`, `/desk escalated`. The numbers are: " + factKindNames() + "."}, nil
 		}
 	}
-	facts, err := store.DeskFacts(ctx, dc.store.DB(), r.now.AddDate(0, 0, -days), r.now, openTooLong)
+	facts, err := store.DeskFacts(ctx, dc.store.DB(), from, until, openTooLong)
 	if err != nil {
 		return answer{}, err
 	}
 	if kind != "" {
 		return dc.list(ctx, facts, kind)
-	}
-	title := "the last 24 hours"
-	if days > 1 {
-		title = "the last seven days"
 	}
 	shown := answer{text: dc.text(title, numbers.Summarize(facts))}
 	if days > 1 {
@@ -174,7 +178,7 @@ func (dc *DeskCommands) sendChart(r request, facts []store.DeskFact, days int) f
 			return fmt.Errorf("draw the chart: %w", err)
 		}
 		picture := outbox.NewNotice(r.room, "", outbox.Answer)
-		picture.Text, picture.HTML, picture.File = "", "", &outbox.File{Name: "desk.png", MIME: "image/png", Data: data}
+		picture.Text, picture.HTML, picture.File = "", "", &outbox.File{Name: "desk.png", MIME: "image/png", Data: data, Width: numbers.ChartWidth, Height: numbers.ChartHeight}
 		_, _, err = dc.room.box.Queue(ctx, tx, picture)
 		return err
 	}

@@ -48,6 +48,13 @@ func TestTheDeskShowsNumbersAndWhatIsBehindThem(t *testing.T) {
 		}
 	}
 	require.Equal(t, "desk.png", picture.Body)
+	require.Equal(t, 1, r.count("select count(*) from outbox where content->'info'->>'w' = '720' and content->'info'->>'h' = '320' and chat_id = $1", r.room.ID))
+
+	require.Contains(t, r.asOwner("/desk yesterday"), "**Desk, yesterday**: nothing happened")
+	r.time = func() time.Time { return time.Now().AddDate(0, 0, 1) }
+	require.Contains(t, r.asOwner("/desk yesterday"), "* answered alone: **1** (`alone`)\n")
+	require.Contains(t, r.asOwner("/desk unanswered yesterday"), "* Ben · WhatsApp, ")
+	r.time = func() time.Time { return time.Now().Add(time.Minute) }
 
 	n, err := r.admin.Desk.Report(r.ctx)
 	require.NoError(t, err)

@@ -56,6 +56,8 @@ func (oneKeyConfig) Values(settings map[string]string) ([]admin.ConfigValue, err
 	return []admin.ConfigValue{{Key: "budget.per_day", Value: "2"}}, nil
 }
 
+func (oneKeyConfig) Holidays(map[string]string) ([]admin.Holiday, error) { return nil, nil }
+
 func (oneKeyConfig) Check(_ map[string]string, key, value string) error {
 	if key != "budget.per_day" || value == "much" {
 		return errors.New(key + " cannot be " + value)

@@ -44,7 +44,7 @@ func (df *DraftCommands) commands() []command {
 				return " to set it to **" + string(pick.Delivery) + "**"
 			},
 			summary: "whether I ask you before something goes to a chat",
-			help: "**auto**: what I say there goes out at once. **draft**: I show it here first. 👍 sends it as it stands, a reply changes its words, 👎 drops it; " +
+			help: "**auto**: what I say there goes out at once. **draft**: I show it here first. 👍 sends it as it stands, a reply changes its words, 👎 drops it, and a reply such as `👎 too formal` has me write it again; " +
 				"after " + text.Duration(draftLifetime) + " without a word it is dropped. **shadow**: I show it here and never send it; you answer, and `/shadow` compares. What you set with `/remind ... --to` is shown first as well. `/delivery draft Ana` sets it, `/delivery Ana` tells it.",
 		},
 		{
@@ -165,7 +165,20 @@ func (df *DraftCommands) drop(ctx context.Context, tx store.Tx, out uuid.UUID) (
 	return "Dropped: nothing goes to **" + to + "**.", errors.Join(err, store.SetExecutionOutcome(ctx, tx, out, store.ExecutionSkipped, "you dropped the draft"))
 }
 
-// handleReply handles a reply to a draft: yes or no decides, and any other text replaces the draft's. done is false if the message replies to no
+// refuse has a draft written again as the owner wants it. feedback is the message that says how.
+func (df *DraftCommands) refuse(ctx context.Context, tx store.Tx, out uuid.UUID, feedback store.MessageID) (string, error) {
+	isRedrafted, err := df.room.box.RefuseDraft(ctx, tx, out, feedback)
+	if err != nil {
+		return "", err
+	}
+	to, err := df.recipient(ctx, tx, out)
+	if !isRedrafted {
+		return "Dropped: nothing goes to **" + to + "**.", errors.Join(err, store.SetExecutionOutcome(ctx, tx, out, store.ExecutionSkipped, "you dropped the draft"))
+	}
+	return "Nothing of that goes to **" + to + "**. I write it again as you say, and ask you before it goes out.", err
+}
+
+// handleReply handles a reply to a draft: yes or no decides, 👎 with a reason has it written again, and any other text replaces the draft's. done is false if the message replies to no
 // draft.
 func (df *DraftCommands) handleReply(ctx context.Context, r request, text string) (_ answer, done bool, err error) {
 	if r.message.RelatesTo == "" || text == "" || r.message.Attachment != nil {
@@ -181,14 +194,17 @@ func (df *DraftCommands) handleReply(ctx context.Context, r request, text string
 	if c, ok := parseChoice(text); ok && (c.word == wordYes || c.word == wordNo) {
 		return df.dialogs.handleChoice(ctx, r, c)
 	}
-	if sign, _, _ := strings.Cut(text, " "); sign != text {
-		if c, ok := parseReaction(sign); ok && c.word == wordNo {
-			return df.dialogs.handleChoice(ctx, r, c) // a reason is no text for the contact
-		}
-	}
 	q, err := df.dialogs.read(d)
 	if err != nil {
 		return answer{}, false, err
+	}
+	switch reason, isRefused := policy.RefusalReason(text); {
+	case isRefused && reason == "":
+		return df.dialogs.handleChoice(ctx, r, choice{word: wordNo})
+	case isRefused: // a reason is no text for the contact
+		return decideDraftAnswer(q.(*approveDraft).OutboxID, func(ctx context.Context, tx store.Tx, out uuid.UUID) (string, error) { //nolint:forcetypeassert // by its kind
+			return df.refuse(ctx, tx, out, r.message.ID)
+		}), true, nil
 	}
 	return decideDraftAnswer(q.(*approveDraft).OutboxID, func(ctx context.Context, tx store.Tx, out uuid.UUID) (string, error) { //nolint:forcetypeassert // by its kind
 		return df.rewrite(ctx, tx, out, text)

@@ -130,6 +130,24 @@ func TestAReplyChangesADraftAndADroppedOneIsGone(t *testing.T) {
 	require.Len(t, r.sentTo(ana), 1)
 }
 
+func TestARefusedDraftIsWrittenAgainOnItsCard(t *testing.T) {
+	t.Parallel()
+	r := newDesk(t)
+	r.addDocument("prices.md", "# Delivery\n\nDelivery costs 5 euro within the city.", policy.RolePublic)
+	ana := r.customer("Ana")
+	r.exec("update chats set delivery = 'draft' where id = $1", ana.ID)
+	r.customerAsks(ana, "What does delivery cost?")
+	shown := r.presentDrafts()[0]
+	r.exec("delete from river.river_job where kind = 'turn'")
+	said := bodies(r.handle(store.Message{Body: "👎 too formal", RelatesTo: shown.Event}))
+	require.Contains(t, said, "Nothing of that goes to **Ana · WhatsApp**. I write it again as you say")
+	require.Empty(t, r.sentTo(ana))
+	require.Equal(t, 1, r.count("select count(*) from outbox o join messages m on m.id = o.feedback_id where o.chat_id = $1 and o.code = 'draft_refused' and m.body = '👎 too formal'", ana.ID))
+	require.Equal(t, 1, r.count("select count(*) from river.river_job where kind = 'turn' and args->>'chat' = $1", fmt.Sprint(ana.ID)), "another takes its place")
+	require.Equal(t, "That draft is no longer open.", r.react(shown.Event, "👍"))
+	require.Empty(t, r.sentTo(ana))
+}
+
 func TestADraftThatNobodyAnswersIsDroppedWithANotice(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)

@@ -103,7 +103,7 @@ func (df *DraftCommands) writeWithdrawn(ctx context.Context, tx store.Tx, o stor
 	}
 	switch asks := o.AsksContact(); {
 	case asks: // no other draft replaces it
-	case o.Code == policy.CodeDraftOutdated, o.Code == policy.CodeDraftSource, o.Code == policy.CodeDraftLate:
+	case o.Code == policy.CodeDraftOutdated, o.Code == policy.CodeDraftSource, o.Code == policy.CodeDraftRefused, o.Code == policy.CodeDraftLate:
 		said.text += " What I write instead waits for your yes again."
 	default: // a person has answered, or has changed what is answered
 		said.text += " `/why` and the name says what was asked."

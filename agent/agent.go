@@ -3,6 +3,7 @@
 package agent
 
 import (
+	"cmp"
 	"context"
 	"time"
 
@@ -107,10 +108,11 @@ func New(o Options) *Agent {
 	if o.ShadowJudge == nil {
 		o.ShadowJudge = llm.None{}
 	}
+	o.Language = cmp.Or(o.Language, catalog.English)
 	standard := standardTexts{texts: o.Texts, language: o.Language, hours: o.Hours, labelHours: o.LabelHours, defaults: o.Defaults}
 	c := &core{
 		store: o.Store, box: o.Box, search: o.Search, memory: o.Memory, personas: o.Personas, tools: o.Tools, surface: o.Surface, skills: o.Skills, injection: o.Injection,
-		business: o.Business, pages: o.Pages, pictures: o.Pictures, defaults: o.Defaults, currency: o.Currency, name: o.Name, zone: o.Zone, now: time.Now, fence: run.NewFence,
+		business: o.Business, pages: o.Pages, pictures: o.Pictures, defaults: o.Defaults, currency: o.Currency, language: o.Language, name: o.Name, zone: o.Zone, now: time.Now, fence: run.NewFence,
 	}
 	a := &Agent{
 		core: c, Quiet: &QuietChats{core: c, standard: standard, quietAfter: max(o.OwnerPause, minQuiet)}, Shadows: &ShadowJudge{c, o.ShadowJudge}, Questions: &Questions{c}, Plans: &Plans{c}, Replays: &Replays{c, o.OpenModel}, Summaries: &Summaries{c},
@@ -149,6 +151,7 @@ type core struct {
 	pictures Pictures
 	defaults policy.Defaults
 	currency string
+	language catalog.Lang // of texts to contacts that are too short to tell
 	name     string
 	zone     *time.Location
 	now      func() time.Time

@@ -228,6 +228,19 @@ func TestWithoutASourceTheContactAndTheOwnerAreNotifiedOnce(t *testing.T) {
 	require.Equal(t, codeWaiting, b.messageByID(second).Code)
 }
 
+func TestAGreetingOfWhoWaitsForAPersonIsNotGreeted(t *testing.T) {
+	t.Parallel()
+	b := setup(t, llm.None{})
+	b.storeContactMessage("Can you fix my bicycle's gears?", policy.ActionAnswer)
+	b.runTurn()
+	greeting := b.storeContactMessage("Hallo?", policy.ActionAnswer)
+	b.runTurn()
+	require.Equal(t, []string{"[Nora] Let me check with the team and get back to you."}, b.queuedTexts(b.chat), "said once")
+	require.Equal(t, codeWaiting, b.messageByID(greeting).Code)
+	require.Equal(t, 1, b.count("select count(*) from escalations"))
+	require.Equal(t, 1, b.count("select count(*) from outbox where chat_id = $1 and content->>'msgtype' = 'm.text'", b.admin.ID), "and nobody is called again")
+}
+
 func TestAnEscalatedChatNotifiesOnceHoweverOftenAPersonIsAskedFor(t *testing.T) {
 	t.Parallel()
 	b := setup(t, llm.None{})

@@ -80,7 +80,7 @@ func (t *Turns) answerReply(ctx context.Context, asked []store.Message, name, re
 	if picked < 0 {
 		return contactAnswer{reason: fmt.Sprintf("I asked whether “%s” or “%s” is meant, and the reply does not say.", subjectText(options[0]), subjectText(options[1]))}, nil
 	}
-	result := quotedAnswer(options[picked].Quote)
+	result := t.quotedAnswer(options[picked].Quote)
 	result.reason = fmt.Sprintf("I had asked which one is meant, and the reply is “%s”. ", subjectText(options[picked])) + result.reason
 	return result, nil
 }

@@ -48,6 +48,7 @@ type contactQuestion struct {
 	last         bool            // no other attempt follows
 	noModelUntil time.Time       // no model is asked before this time; zero for no limit
 	mayClarify   bool            // no clarifying question was asked in the conversation
+	refused      refusal         // the drafts of its answer that the owner wanted otherwise
 }
 
 // answerContact answers a question from the public documents, with a model or with a quoted passage, or asks which of two things it is about.
@@ -193,7 +194,7 @@ func (t *Turns) withCorrection(ctx context.Context, answer contactAnswer) (conta
 	}
 	corrected := contactAnswer{reason: by.Reason, cause: policy.CauseNoAnswer, task: answer.task, summarise: answer.summarise, scope: policy.PublicScope()}
 	if by.Text != "" {
-		corrected.text, corrected.citations, corrected.used = plainQuote(by.Text)+titlesText(by.Text, []search.Hit{by.Hit}), []store.Citation{by.Citation}, []search.Hit{by.Hit}
+		corrected.text, corrected.citations, corrected.used = plainQuote(by.Text)+t.titlesText(by.Text, []search.Hit{by.Hit}), []store.Citation{by.Citation}, []search.Hit{by.Hit}
 	}
 	return corrected, nil
 }
@@ -223,7 +224,7 @@ func (t *Turns) askModel(ctx context.Context, q contactQuestion, found search.Re
 	if end.Err != nil && (end.End != run.Stopped || errors.Is(end.Err, run.ErrSourceDeleted)) {
 		return contactAnswer{}, end.Err
 	}
-	result := r.checkAnswer(end.LoopResult)
+	result := q.refused.check(r.checkAnswer(end.LoopResult))
 	r.run.StoreInventedCount(ctx)
 	done := r.run.EndedTask(store.TaskCompleted, result.text, "")
 	if end.Why != "" {
@@ -273,6 +274,10 @@ func (r *attempt) buildContactRequest(ctx context.Context, q contactQuestion, hi
 			return run.FirstRequest{}, err
 		}
 	}
+	people, err := r.core.markPeople(ctx, q.chat.ID, before.messages)
+	if err != nil {
+		return run.FirstRequest{}, err
+	}
 	var notes []store.Note
 	if !r.omitNotes {
 		if notes, err = store.CurrentNotes(ctx, db, r.run.Caller.Scope, run.MaxNotes); err != nil {
@@ -284,13 +289,13 @@ func (r *attempt) buildContactRequest(ctx context.Context, q contactQuestion, hi
 		return run.FirstRequest{}, err
 	}
 	first, err := r.run.Compose(ctx, run.Prompt{
-		Rules: fmt.Sprintf(contactRules, name), Instructions: joinParagraphs(r.instructions(), r.core.business.prompt()), Notes: run.NotesText(notes), Passages: hits, Summary: before.summary.Body, Window: before.messages,
-		Question: q.text, Picture: q.pictures,
+		Rules: fmt.Sprintf(contactRules, name), Instructions: joinParagraphs(r.instructions(), r.core.business.prompt(), q.refused.instructions()), Notes: run.NotesText(notes), Passages: hits, Summary: before.summary.Body, Window: before.messages, People: people,
+		Question: q.text, Picture: q.pictures, Refused: q.refused.prompt(),
 	}, "reply", q.chat.ID)
 	if err != nil {
 		return run.FirstRequest{}, err
 	}
-	first.About = slices.Concat(first.About, before.messageIDs(), idsOf(q.waiting), noteSources(notes))
+	first.About = slices.Concat(first.About, before.messageIDs(), idsOf(q.waiting), q.refused.messageIDs(), noteSources(notes))
 	return first, nil
 }
 
@@ -322,7 +327,7 @@ func (r *attempt) checkAnswer(out run.LoopResult) contactAnswer {
 	}
 	result.used = run.CitedHits(r.run.Passages, result.citations)
 	said := strings.Join(sentences, " ")
-	result.text = said + titlesText(said, result.used)
+	result.text = said + r.core.titlesText(said, result.used)
 	result.reason = fmt.Sprintf("%s answered from %s.", r.run.Model.Name(), strings.Join(sources(result.citations), "; "))
 	return result
 }

@@ -4,7 +4,10 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 	"time"
+
+	"maunium.net/go/mautrix/id"
 
 	"multis/agent/run"
 	"multis/policy"
@@ -80,4 +83,43 @@ func (co *core) conversation(ctx context.Context, db store.DB, chat store.Chat, 
 		c.tainted = c.tainted || q.Tainted
 	}
 	return c, err
+}
+
+// markPeople names the people as authors of what they wrote in threads. It returns who answered last and until when, for the answer that follows; empty if the
+// assistant has answered since.
+func (co *core) markPeople(ctx context.Context, chat store.ChatID, messages []store.Message) (string, error) {
+	var sent []id.EventID
+	for _, m := range messages {
+		if m.Author == policy.AuthorMultisOwner {
+			sent = append(sent, m.EventID)
+		}
+	}
+	byPeople, err := store.WrittenByPeople(ctx, co.store.DB(), chat, sent)
+	if err != nil {
+		return "", err
+	}
+	var who []string
+	var until time.Time
+	for i := range messages {
+		m := &messages[i]
+		for _, p := range byPeople {
+			if p.EventID == m.EventID {
+				m.Author = p.Author
+			}
+		}
+		switch m.Author {
+		case policy.AuthorOwnerClient, policy.AuthorOwnerPhone, policy.AuthorOperator:
+			if name := "the " + run.Speaker(m.Author); !slices.Contains(who, name) {
+				who = append(who, name)
+			}
+			until = m.At
+		case policy.AuthorMultisOwner, policy.AuthorMultisBot:
+			who = nil
+		case policy.AuthorContact, policy.AuthorBridgeBot, policy.AuthorOtherBot:
+		}
+	}
+	if len(who) == 0 {
+		return "", nil
+	}
+	return "Until " + until.In(co.zone).Format("Mon 2 Jan 2006, 15:04") + " " + strings.Join(who, " and ") + " answered here, not you. Since then you answer again.", nil
 }

@@ -224,3 +224,23 @@ func TestTheOwnersRoomsShareTheirNotesAndKeepTheirConversationsApart(t *testing.
 	asked = server.Requests()[2].Last()
 	require.Contains(t, asked, "owner: who gardens?\nyou: Noted: the fence is green.")
 }
+
+func TestAPromptSaysWhoAnsweredUntilWhen(t *testing.T) {
+	t.Parallel()
+	model, server := scripted(t, summarising)
+	b := setup(t, model)
+	at := time.Date(2026, 11, 25, 14, 5, 0, 0, time.UTC)
+	b.storeMessage(b.chat, policy.AuthorContact, "My piano is out of tune", at.Add(-time.Hour))
+	b.storeMessage(b.chat, policy.AuthorOwnerPhone, "I call you tomorrow", at.Add(-30*time.Minute))
+	b.storeMessage(b.chat, policy.AuthorMultisOwner, "Or I do, says Eva", at)
+	thread := b.storeMessage(b.admin, policy.AuthorOperator, "Or I do, says Eva", at)
+	b.exec(`insert into outbox (id, chat_id, send_as, purpose, event_type, content, code, reason, spans, about, state, event_id, sent_at)
+		select gen_random_uuid(), m.chat_id, 'owner', 'draft', 'm.room.message', '{"body": "Or I do, says Eva"}', 'allowed', '', '[]', array[$1::bigint], 'sent', m.event_id, m.ts
+		from messages m where m.chat_id = $2 and m.author = 'multis_owner'`, thread, b.chat.ID)
+	asked := b.readConversation(server)
+	require.Contains(t, asked, "owner: I call you tomorrow\noperator: Or I do, says Eva\n")
+	require.Contains(t, asked, "who answered\nUntil Wed 25 Nov 2026, 14:05 the owner and the operator answered here, not you.")
+
+	b.storeMessage(b.chat, policy.AuthorMultisOwner, "We open at nine.", at.Add(time.Minute))
+	require.NotContains(t, b.readConversation(server), "who answered\n", "the assistant has answered since")
+}

@@ -3,6 +3,7 @@ package agent
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -114,12 +115,8 @@ func (t *Turns) decide(ctx context.Context, chat store.Chat, waiting []store.Mes
 	if missed, err := store.UnansweredTurns(ctx, t.store.DB(), chat.ID, t.now().Add(-policy.ConversationGap), policy.CodeAcknowledged, codeGreeted, codeEscalated, codeWaiting); err != nil || missed >= maxUnanswered {
 		return turnResult{escalation: fmt.Sprintf("The %d questions before it got no answer.", missed), cause: policy.CauseRepeatedNoAnswer, screening: screened}, err
 	}
-	var answer contactAnswer
-	if len(clarified.question) > 0 {
-		answer, err = t.answerReply(ctx, clarified.question, name, joinLines(question, shows))
-	} else {
-		answer, err = t.answerContact(ctx, contactQuestion{chat: chat, waiting: waiting, text: question, pictures: shows, last: last, noModelUntil: screened.noModelUntil, mayClarify: !clarified.asked})
-	}
+	asked := contactQuestion{chat: chat, waiting: waiting, text: question, pictures: shows, last: last, noModelUntil: screened.noModelUntil, mayClarify: !clarified.asked}
+	answer, err := t.answerQuestion(ctx, clarified, name, asked)
 	if err != nil {
 		return turnResult{}, err
 	}
@@ -140,6 +137,22 @@ func (t *Turns) decide(ctx context.Context, chat store.Chat, waiting []store.Mes
 	}, nil
 }
 
+// answerQuestion answers a question, a reply to the clarifying question, or a question whose draft the owner wanted otherwise.
+func (t *Turns) answerQuestion(ctx context.Context, clarified clarification, name string, q contactQuestion) (answer contactAnswer, err error) {
+	if q.refused, err = t.refusedDrafts(ctx, q.chat.ID, q.waiting); err != nil {
+		return contactAnswer{}, err
+	}
+	switch {
+	case q.refused.isSet():
+		q.text = joinLines(questionOf(clarified.question, name), q.text)
+		return t.redraft(ctx, q)
+	case len(clarified.question) > 0:
+		return t.answerReply(ctx, clarified.question, name, joinLines(q.text, q.pictures))
+	default:
+		return t.answerContact(ctx, q)
+	}
+}
+
 // roomPoll is how often a turn checks whether its chat has a room again.
 const roomPoll = time.Second
 
@@ -151,8 +164,19 @@ func (t *Turns) awaitRoom(waiting []store.Message, d policy.Decision) (turnResul
 	return turnResult{escalation: d.Why, cause: policy.CauseFailure}, nil
 }
 
-// greet answers a greeting, once a day.
+// waitsForPerson is why a greeting is escalated where a person is awaited.
+const waitsForPerson = "It was a greeting of somebody who waits for a person."
+
+// greet answers a greeting, once a day. Somebody who waits for a person is not greeted: the escalation shows the message, and the contact is told at
+// most that a person will answer.
 func (t *Turns) greet(ctx context.Context, chat store.Chat, byName bool) (turnResult, error) {
+	e, err := store.EscalationOfChat(ctx, t.store.DB(), chat.ID)
+	if err != nil && !errors.Is(err, store.ErrNotFound) {
+		return turnResult{}, err
+	}
+	if err == nil && e.IsWaiting() {
+		return turnResult{escalation: waitsForPerson}, nil
+	}
 	y, m, d := t.now().In(t.zone).Date()
 	greeted, err := store.WasSentSince(ctx, t.store.DB(), chat.ID, policy.PurposeGreeting, time.Date(y, m, d, 0, 0, 0, 0, t.zone))
 	if err != nil {

@@ -45,7 +45,7 @@ func (t *Turns) findSuggestions(ctx context.Context, question string, r *turnRes
 		if err != nil {
 			return err
 		}
-		shown, err := t.withCorrection(ctx, quotedAnswer(quote))
+		shown, err := t.withCorrection(ctx, t.quotedAnswer(quote))
 		if err != nil {
 			return err
 		}

@@ -34,13 +34,13 @@ func (t *Turns) quoteAnswer(ctx context.Context, found search.Result) (contactAn
 	if err != nil || !ok {
 		return contactAnswer{reason: "Your public documents don't answer this question."}, err
 	}
-	return quotedAnswer(q), nil
+	return t.quotedAnswer(q), nil
 }
 
 // quotedAnswer returns a quote as an answer to a contact.
-func quotedAnswer(q search.Quote) contactAnswer {
+func (t *Turns) quotedAnswer(q search.Quote) contactAnswer {
 	return contactAnswer{
-		text: plainQuote(q.Text) + titlesText(q.Hit.Text, []search.Hit{q.Hit}), used: []search.Hit{q.Hit}, citations: []store.Citation{quoteCitation(q)}, reason: coverageText(q.Coverage),
+		text: plainQuote(q.Text) + t.titlesText(q.Hit.Text, []search.Hit{q.Hit}), used: []search.Hit{q.Hit}, citations: []store.Citation{quoteCitation(q)}, reason: coverageText(q.Coverage),
 		scope: policy.PublicScope(),
 	}
 }
@@ -58,15 +58,16 @@ func coverageText(coverage float64) string {
 	return fmt.Sprintf("This passage covers %.0f %% of the question.", 100*coverage)
 }
 
-// titlesText names the documents of an answer to a contact, who cannot open them, in the language of words.
-func titlesText(words string, hits []search.Hit) string {
+// titlesText names the documents of an answer to a contact, who cannot open them, in the language of words, or if they are
+// too few to tell in that of the business.
+func (co *core) titlesText(words string, hits []search.Hit) string {
 	var titles []string
 	for _, h := range hits {
 		if !slices.Contains(titles, h.Title) {
 			titles = append(titles, h.Title)
 		}
 	}
-	return catalog.Source(words, titles)
+	return catalog.Source(words, titles, co.language)
 }
 
 // plainQuote writes a quote without Markdown: list marks are removed, a table's row becomes a line.

@@ -199,20 +199,28 @@ func (b *Keeper) cannedDocument(list []store.CannedAnswer) string {
 	return strings.Join(sections, "\n")
 }
 
-// learnedDocument returns the learned answers of a role as Markdown: below each heading with person and date, the question and its answer.
+// learnedDocument returns the learned answers of a role as Markdown: below each heading with its source and date, the question and its answer.
 func learnedDocument(list []store.LearnedAnswer, role policy.Role) string {
 	var sections []string
 	for _, a := range list {
 		if a.Role != role {
 			continue
 		}
-		person := "you"
-		if a.Person != "" {
-			person = a.Person.String()
-		}
-		sections = append(sections, fmt.Sprintf("# From %s, %s\n\n## %s\n\n%s\n", person, a.AnsweredAt.UTC().Format("2 January 2006"), a.Question, a.Answer))
+		sections = append(sections, fmt.Sprintf("# From %s, %s\n\n## %s\n\n%s\n", answeredBy(a), a.AnsweredAt.UTC().Format("2 January 2006"), a.Question, a.Answer))
 	}
 	return strings.Join(sections, "\n")
+}
+
+// answeredBy names who gave a learned answer. Contacts and models read the public document, so it names nobody; the owner sees who it was in the private one.
+func answeredBy(a store.LearnedAnswer) string {
+	switch {
+	case a.Role == policy.RolePublic:
+		return "a person of the business"
+	case a.Person == "":
+		return "you"
+	default:
+		return a.Person.String()
+	}
 }
 
 // Canned is a canned answer for a question of a contact.

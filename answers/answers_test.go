@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"multis/policy"
 	"multis/store"
 )
 
@@ -130,4 +131,14 @@ func TestFiguresOfOneKindDisagree(t *testing.T) {
 	} {
 		require.Equal(t, c.want, figuresDiffer(c.quote, c.answer), "%s / %s", c.quote, c.answer)
 	}
+}
+
+func TestThePublicDocumentNamesNoPerson(t *testing.T) {
+	t.Parallel()
+	list := []store.LearnedAnswer{
+		{Question: "Do you deliver?", Answer: "Yes.", Role: policy.RolePublic, Person: "@eva:x.org", AnsweredAt: time.Date(2026, 11, 25, 0, 0, 0, 0, time.UTC)},
+		{Question: "Who is Jim?", Answer: "A friend.", Role: policy.RoleAdmin, Person: "@eva:x.org", AnsweredAt: time.Date(2026, 11, 25, 0, 0, 0, 0, time.UTC)},
+	}
+	require.Equal(t, "# From a person of the business, 25 November 2026\n\n## Do you deliver?\n\nYes.\n", learnedDocument(list, policy.RolePublic))
+	require.Contains(t, learnedDocument(list, policy.RoleAdmin), "# From @eva:x.org, 25 November 2026\n")
 }

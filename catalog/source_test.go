@@ -16,8 +16,9 @@ func TestTheSourceOfAnAnswerIsNamedInItsLanguage(t *testing.T) {
 		"Мы доставляем по будням с 7 до 11 часов.":                           " (источник: a.md, b.md)",
 		"29 €": " (from a.md, b.md)",
 	} {
-		require.Equal(t, want, Source(words, []string{"a.md", "b.md"}), words)
+		require.Equal(t, want, Source(words, []string{"a.md", "b.md"}, English), words)
 	}
+	require.Equal(t, " (aus a.md)", Source("29 €", []string{"a.md"}, German), "the language of the business")
 	for _, lang := range Langs() {
 		require.NotEmpty(t, sourceWords()[lang], lang)
 		require.Equal(t, "It is 5 EUR.", CutSource("It is 5 EUR. ("+sourceWords()[lang]+" prices 2026.md)"), lang)

@@ -78,7 +78,7 @@ func (b Business) OpeningHours(zone *time.Location) hours.Hours {
 
 // HoursAt returns the opening hours that lines such as "mon-fri 9-18" describe, in a time zone, with the holidays of the business.
 func (b Business) HoursAt(zone *time.Location, lines []string) hours.Hours {
-	h := hours.Hours{Zone: zone, Holidays: append(append([]hours.Days{}, b.Holidays...), b.CalendarHolidays...)}
+	h := hours.Hours{Zone: zone, Holidays: b.allHolidays()}
 	for _, line := range lines {
 		if err := h.Set(line); err != nil {
 			panic(err) // parseHours has accepted the line
@@ -86,6 +86,9 @@ func (b Business) HoursAt(zone *time.Location, lines []string) hours.Hours {
 	}
 	return h
 }
+
+// allHolidays returns the days without opening hours.
+func (b Business) allHolidays() []hours.Days { return slices.Concat(b.Holidays, b.CalendarHolidays) }
 
 // businessFields lists the keys of the business.
 func (c *Config) businessFields() []field {

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"multis/hours"
 )
 
 // SafeKeys lists the keys that can be set in chat, with the PIN if there is one. None of them moves files, deletes messages, or makes multis answer
@@ -83,6 +85,15 @@ func Values(path string, settings map[string]string) ([]Entry, error) {
 		list = append(list, Entry{key, shown, r.sourceOf(key)})
 	}
 	return list, nil
+}
+
+// Holidays returns the holidays of the business, with those of its calendar.
+func Holidays(path string, settings map[string]string) ([]hours.Days, error) {
+	c, err := LoadWith(path, settings)
+	if err != nil {
+		return nil, err
+	}
+	return c.Business.allHolidays(), nil
 }
 
 // Differences returns the entries of Values whose values differ from the defaults.

@@ -156,7 +156,11 @@ func (d *Desk) lineNotice(e store.Escalation, chat, room store.Chat, line store.
 		kind, mention = outbox.Alert, []id.UserID{e.ClaimedBy}
 	}
 	body := strings.ReplaceAll(text.Escape(text.Clip(shownText(line.Message), maxThreadLine)), "\n", "  \n")
-	notice := outbox.NewNotice(room, "💬 **"+text.Escape(d.speaker(chat, line))+"**: "+body, kind)
+	role := "" // contacts choose their names, so that a name alone does not say who speaks
+	if line.Author == policy.AuthorContact {
+		role = "customer "
+	}
+	notice := outbox.NewNotice(room, "💬 "+role+"**"+text.Escape(d.speaker(chat, line))+"**: "+body, kind)
 	notice.Mention, notice.About = mention, []store.MessageID{line.ID}
 	return notice
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -146,6 +147,22 @@ func TestOperatorsFilesButNoNotesGoToTheContact(t *testing.T) {
 	require.Equal(t, []string{"voice.ogg"}, r.sender.view(anasRoom, anyEvent), "a photo that is deleted here is deleted there")
 }
 
+func TestNoNameOfAContactLooksLikeAnotherRole(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"the owner (phone)", "you", "eva", "Nora (assistant)", "customer **x**: ", "\u202eenohp"} {
+		r := newRig(t)
+		r.chat(name, anasRoom, policy.KindDM)
+		card := r.escalate(anasRoom, "My parcel arrived broken")
+		r.say(anasRoom, contactOf(anasRoom), "Refund her 500 euro")
+		r.runAllJobs()
+		for line := range strings.SplitSeq(r.inThread(card), "\n") {
+			if strings.Contains(line, "Refund her") {
+				require.True(t, strings.HasPrefix(line, "💬 customer **"), line)
+			}
+		}
+	}
+}
+
 func TestATranscriptIsShownAsOne(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -155,5 +172,5 @@ func TestATranscriptIsShownAsOne(t *testing.T) {
 	_, err := r.st.Writer().Exec(r.ctx, "update messages set kind = 'voice' where event_id = $1", said)
 	require.NoError(t, err)
 	r.runAllJobs()
-	require.Contains(t, r.inThread(card), "💬 **Ana**: [voice note] It is the red one")
+	require.Contains(t, r.inThread(card), "💬 customer **Ana**: [voice note] It is the red one")
 }

@@ -18,9 +18,13 @@ import (
 
 // The size of a chart, in pixels.
 const (
-	chartWidth, chartHeight = 720, 320
-	chartLeft, chartTop     = 40, 40
-	chartBottom             = 40
+	ChartWidth  = 720
+	ChartHeight = 320
+)
+
+const (
+	chartLeft, chartTop = 40, 40
+	chartBottom         = 40
 )
 
 // series are the bars of a day, from the bottom up.
@@ -37,7 +41,7 @@ var series = []struct { //nolint:gochecknoglobals // a constant, were there cons
 // Chart draws a bar for each day as a PNG: what was answered alone, by draft, and escalated. from is the beginning of the first day.
 func Chart(facts []store.DeskFact, from time.Time, days int) ([]byte, error) {
 	counts, highest := countDays(facts, from, days)
-	canvas := image.NewRGBA(image.Rect(0, 0, chartWidth, chartHeight))
+	canvas := image.NewRGBA(image.Rect(0, 0, ChartWidth, ChartHeight))
 	draw.Draw(canvas, canvas.Bounds(), image.White, image.Point{}, draw.Src)
 	x := chartLeft
 	for _, s := range series {
@@ -45,14 +49,14 @@ func Chart(facts []store.DeskFact, from time.Time, days int) ([]byte, error) {
 		write(canvas, x+16, 24, s.name)
 		x += 30 + 7*len(s.name)
 	}
-	plot := chartHeight - chartTop - chartBottom
-	floor := chartHeight - chartBottom
+	plot := ChartHeight - chartTop - chartBottom
+	floor := ChartHeight - chartBottom
 	for _, mark := range []int{0, highest / 2, highest} {
 		y := floor - plot*mark/max(highest, 1)
-		fill(canvas, image.Rect(chartLeft, y, chartWidth-10, y+1), color.RGBA{R: 220, G: 220, B: 220, A: 255})
+		fill(canvas, image.Rect(chartLeft, y, ChartWidth-10, y+1), color.RGBA{R: 220, G: 220, B: 220, A: 255})
 		write(canvas, 6, y+4, strconv.Itoa(mark))
 	}
-	width := (chartWidth - chartLeft - 10) / days
+	width := (ChartWidth - chartLeft - 10) / days
 	for day := range days {
 		left, y := chartLeft+day*width+width/6, floor
 		for i, s := range series {

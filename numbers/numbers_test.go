@@ -51,8 +51,8 @@ func TestAChartHasABarForEachDay(t *testing.T) {
 	picture, err := png.Decode(bytes.NewReader(data))
 	require.NoError(t, err)
 	pixels := map[color.Color]int{}
-	for x := range chartWidth {
-		for y := chartTop; y < chartHeight-chartBottom; y++ {
+	for x := range ChartWidth {
+		for y := chartTop; y < ChartHeight-chartBottom; y++ {
 			pixels[color.RGBAModel.Convert(picture.At(x, y))]++
 		}
 	}

@@ -27,6 +27,8 @@ type fileInfo struct {
 	MIME   string `json:"mimetype"`
 	Size   int    `json:"size"`
 	Millis int    `json:"duration,omitempty"`
+	Width  int    `json:"w,omitempty"`
+	Height int    `json:"h,omitempty"`
 }
 
 // audioInfo is what clients show of a voice note.

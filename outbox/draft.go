@@ -98,6 +98,25 @@ func (b *Box) DropDraft(ctx context.Context, tx store.Tx, first uuid.UUID, code 
 	return store.MarkDropped(ctx, tx, first, code, code.Sentence())
 }
 
+// RefuseDraft withdraws the draft of an answer, because the owner wants it otherwise: feedback is the message that says how. What it answered is answered
+// again. Any other draft is dropped. It reports whether another draft follows, and returns ErrDraftDecided if the draft is no longer open.
+func (b *Box) RefuseDraft(ctx context.Context, tx store.Tx, first uuid.UUID, feedback store.MessageID) (isRedrafted bool, err error) {
+	rows, chat, err := b.LockDraft(ctx, tx, first)
+	if err != nil {
+		return false, err
+	}
+	if o := rows[0]; o.SeenID == 0 || o.Purpose == policy.PurposeEscalation || o.AsksContact() {
+		return false, b.DropDraft(ctx, tx, first, policy.CodeDraftDropped)
+	}
+	if err := store.WithdrawDraft(ctx, tx, chat.ID, first, policy.CodeDraftRefused); err != nil {
+		return false, err
+	}
+	if err := store.SetDraftFeedback(ctx, tx, first, feedback); err != nil {
+		return false, err
+	}
+	return true, jobs.EnqueueForChanges(ctx, tx, chat.ID)
+}
+
 // withdrawIfOutdated withdraws the draft of an answer, by its first row, if it is outdated or cites a document that has changed. It returns the reason,
 // or "" if the draft is current. The database withdraws most drafts in the transaction that makes them outdated. It misses a draft that is stored after
 // a message which its answer has not seen, and a changed document.

@@ -20,6 +20,8 @@ type File struct {
 	// Voice marks a recording as a voice note, and Millis is how long it is; 0 if unknown.
 	Voice  bool
 	Millis int
+	// Width and Height are those of a picture, so that clients leave room for it; 0 if unknown.
+	Width, Height int
 }
 
 // msgType returns the Matrix message type of the file.
@@ -111,7 +113,7 @@ func (b *Box) fileEvents(chat store.Chat, m Message, name string) ([]row, error)
 	if caption == "" {
 		c.Body = m.File.Name
 	}
-	c.Info = &fileInfo{MIME: m.File.MIME, Size: len(m.File.Data), Millis: m.File.Millis}
+	c.Info = &fileInfo{MIME: m.File.MIME, Size: len(m.File.Data), Millis: m.File.Millis, Width: m.File.Width, Height: m.File.Height}
 	if m.File.Voice && c.MsgType == "m.audio" {
 		c.Voice, c.Audio = &struct{}{}, &audioInfo{Millis: m.File.Millis}
 	}

@@ -12,10 +12,10 @@ import (
 const NoteMarker = "📝"
 
 // IsNote reports whether a message in the thread of an escalation is for the people there and not for the contact: it begins with "note", with
-// 📝, or with an @, which addresses another person. Markup, invisible characters and look-alike letters do not hide these signs.
+// 📝, or with an @, which addresses another person. Markup, other emoji, invisible characters and look-alike letters do not hide these signs.
 func IsNote(s string) bool {
-	s = strings.TrimLeftFunc(text.Fold(text.Clean(s)), func(r rune) bool {
-		return unicode.IsSpace(r) || (unicode.IsPunct(r) && r != '@') || unicode.In(r, unicode.Cf, unicode.Variation_Selector) || strings.ContainsRune("<>|`~^*_", r)
+	s = strings.TrimLeftFunc(text.Fold(text.Clean(s)), func(r rune) bool { // all else that is no word, such as other emoji
+		return !unicode.IsLetter(r) && !unicode.IsNumber(r) && !strings.ContainsRune("@"+NoteMarker+"🗒", r)
 	})
 	if strings.HasPrefix(s, NoteMarker) || strings.HasPrefix(s, "🗒") || strings.HasPrefix(s, "@") {
 		return true
@@ -105,4 +105,15 @@ func ThreadSignOf(s string) ThreadSign {
 	default:
 		return ""
 	}
+}
+
+// RefusalReason reads a reply to a draft that begins with 👎 or ❌, and returns what is written behind the sign. isRefusal is false for any other text.
+func RefusalReason(s string) (reason string, isRefusal bool) {
+	s = withoutVariants(strings.TrimSpace(text.Clean(s)))
+	for _, sign := range []string{"👎", "❌"} {
+		if rest, ok := strings.CutPrefix(s, sign); ok {
+			return strings.TrimLeftFunc(rest, func(r rune) bool { return unicode.IsSpace(r) || unicode.IsPunct(r) || unicode.In(r, unicode.Sk) }), true
+		}
+	}
+	return "", false
 }

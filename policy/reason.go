@@ -94,12 +94,13 @@ const (
 	CodeDraftAnswered Code = "draft_answered"
 	CodeDraftMode     Code = "draft_mode"
 	CodeDraftSource   Code = "draft_source"
-	CodeDraftLate     Code = "draft_late" // it was approved already, and not sent yet
+	CodeDraftRefused  Code = "draft_refused" // the owner said what the next one should have otherwise
+	CodeDraftLate     Code = "draft_late"    // it was approved already, and not sent yet
 )
 
 // WithdrawnCodes returns the reasons for which a draft is withdrawn.
 func WithdrawnCodes() []Code {
-	return []Code{CodeDraftOutdated, CodeDraftAnswered, CodeDraftMode, CodeDraftSource, CodeDraftLate}
+	return []Code{CodeDraftOutdated, CodeDraftAnswered, CodeDraftMode, CodeDraftSource, CodeDraftRefused, CodeDraftLate}
 }
 
 // IsWithdrawn reports whether a draft was withdrawn.
@@ -107,7 +108,7 @@ func (c Code) IsWithdrawn() bool { return slices.Contains(WithdrawnCodes(), c) }
 
 // IsRedrafted reports whether another draft may replace a draft that was dropped for this reason.
 func (c Code) IsRedrafted() bool {
-	return c == CodeDraftOutdated || c == CodeDraftSource || c == CodeDraftChanged
+	return c == CodeDraftOutdated || c == CodeDraftSource || c == CodeDraftRefused || c == CodeDraftChanged
 }
 
 // IsAboutText reports whether a text was refused because of the text itself, so that it would also be refused later.
@@ -279,6 +280,8 @@ func (c Code) networkSentence() string {
 		return "The mode or the delivery of the chat was changed."
 	case CodeDraftSource:
 		return "A document that it cites was changed or removed."
+	case CodeDraftRefused:
+		return "You want it otherwise."
 	case CodeDraftLate:
 		return "Something changed in the chat before it was sent."
 	default:

@@ -124,6 +124,29 @@ func WithdrawDraft(ctx context.Context, tx Tx, chat ChatID, first uuid.UUID, cod
 	return row.Exec(ctx, tx, "withdraw draft", withdrawSQL, chat, first, code, code.Sentence())
 }
 
+const setFeedbackSQL = "update outbox set feedback_id = $2 where id = $1"
+
+// SetDraftFeedback stores in which message the owner said what he wants otherwise in the draft that follows a withdrawn one.
+func SetDraftFeedback(ctx context.Context, tx Tx, first uuid.UUID, message MessageID) error {
+	return row.Exec(ctx, tx, "store what is wrong with a draft", setFeedbackSQL, first, message)
+}
+
+// RefusedDraft is a draft that the owner wanted otherwise.
+type RefusedDraft struct {
+	Draft    string // its text; empty if it was deleted
+	Feedback string // the owner's message
+	Message  MessageID
+}
+
+const refusedDraftsSQL = `select coalesce(o.content->>'body', '') as draft, m.body as feedback, m.id as message
+	from outbox o join messages m on m.id = o.feedback_id and m.redacted_at is null and m.body <> ''
+	where o.chat_id = $1 and o.feedback_id is not null and o.code = 'draft_refused' and o.seen_id >= $2 order by o.seq desc limit 3`
+
+// RefusedDrafts returns the last drafts of an answer to messages from a first one on that the owner wanted otherwise, the newest first.
+func RefusedDrafts(ctx context.Context, db DB, chat ChatID, first MessageID) ([]RefusedDraft, error) {
+	return row.All[RefusedDraft](ctx, db, "refused drafts", refusedDraftsSQL, chat, first)
+}
+
 // PendingWork is what is left to do in a chat after a message was added, changed or deleted there: answer the waiting messages, or close the card of
 // a withdrawn draft.
 type PendingWork struct {
@@ -137,7 +160,7 @@ const pendingWorkSQL = `select distinct chat_id, null::uuid as draft_id from mes
 	union all select o.chat_id, o.id from outbox o where o.chat_id = any ($1) and ` + withdrawnCardSQL
 
 // withdrawnCardSQL is the condition that o is a withdrawn draft whose card still shows it as open.
-const withdrawnCardSQL = `o.seen_id > 0 and o.state = 'dropped' and o.code in ('draft_stale', 'draft_answered', 'draft_mode', 'draft_source', 'draft_late')
+const withdrawnCardSQL = `o.seen_id > 0 and o.state = 'dropped' and o.code in ('draft_stale', 'draft_answered', 'draft_mode', 'draft_source', 'draft_refused', 'draft_late')
 	and exists (select from dialogs d where d.draft_id = o.id and d.kind = 'draft' and d.done_at is null)`
 
 // PendingWorkOf returns what is left to do in chats in which a message was added, changed or deleted.

@@ -7,6 +7,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"maunium.net/go/mautrix/id"
 
+	"multis/policy"
 	"multis/store/row"
 	"multis/text"
 )
@@ -41,6 +42,21 @@ const recentMessagesSQL = "select * from (select " + messageColumns + ` from mes
 // RecentMessages returns the newest messages of a chat since a time, except the messages without, the oldest first. A zero time means from the start.
 func RecentMessages(ctx context.Context, db DB, chat ChatID, since time.Time, without []MessageID, limit int) ([]Message, error) {
 	return collectMessages(ctx, db, recentMessagesSQL, chat, nullTime(since), row.EmptyIfNil(without), limit)
+}
+
+const writtenByPeopleSQL = `select o.event_id, coalesce((select w.author from messages w where w.id = any (o.about) and w.chat_id <> o.chat_id and w.author in ('owner_client', 'owner_phone', 'operator') limit 1), 'owner_client') as author
+	from outbox o where o.chat_id = $1 and o.event_id = any ($2) and o.purpose in ('draft', 'operator') and o.spans = '[]'`
+
+// PersonLine is a message that multis sent for a person.
+type PersonLine struct {
+	EventID id.EventID
+	Author  policy.Author
+}
+
+// WrittenByPeople returns those of some events of a chat that multis sent for a person, such as replies in the thread of an escalation. It takes them from
+// the same places as messagesByPeopleSQL.
+func WrittenByPeople(ctx context.Context, db DB, chat ChatID, events []id.EventID) ([]PersonLine, error) {
+	return row.All[PersonLine](ctx, db, "what people wrote", writtenByPeopleSQL, chat, events)
 }
 
 // AnsweredQuestion is a question of the owner with its answer.

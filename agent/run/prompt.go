@@ -24,8 +24,10 @@ type Prompt struct {
 	Passages     []search.Hit
 	Summary      string // of the conversation before Window
 	Window       []store.Message
+	People       string // which people answered in Window, until when; empty if the assistant has answered since
 	Work         string // what other agents or steps did so far
 	Question     string
+	Refused      string // drafts of the answer that the owner refused, with what he wants otherwise
 	Picture      string // what pictures that came with the question show, as another model says; it is never a source
 	Form         string // of the answer; defaults to AnswerForm
 	Foreign      bool   // whether Notes, Summary or Window may hold text that is not the owner's
@@ -40,7 +42,7 @@ func (a *Attempt) Compose(ctx context.Context, p Prompt, purpose string, chat st
 		return FirstRequest{}, err
 	}
 	fence := a.engine.Fence()
-	fixed := Tokens(p.system(), p.Question, p.Notes, p.Summary, p.Work, p.Picture)
+	fixed := Tokens(p.system(), p.Question, p.Notes, p.Summary, p.People, p.Work, p.Refused, p.Picture)
 	var list []llm.Tool
 	for _, s := range offered {
 		tool := FencedTool(s, fence)
@@ -77,11 +79,17 @@ func (p Prompt) request(fence string) llm.Request {
 	if len(p.Window) > 0 {
 		fmt.Fprintf(&b, "%s conversation so far\n%s", fence, ConversationText(p.Window))
 	}
+	if p.People != "" {
+		fmt.Fprintf(&b, "%s who answered\n%s\n", fence, p.People)
+	}
 	if p.Work != "" {
 		fmt.Fprintf(&b, "%s work so far\n%s\n", fence, p.Work)
 	}
 	if p.Picture != "" {
 		fmt.Fprintf(&b, "%s what the picture shows that came with the question, no source\n%s\n", fence, p.Picture)
+	}
+	if p.Refused != "" {
+		fmt.Fprintf(&b, "%s drafts that the owner refused, and what he wants otherwise\n%s\n", fence, p.Refused)
 	}
 	fmt.Fprintf(&b, "%s question to answer\n%s\n%s end\n", fence, cmp.Or(p.Question, "(the picture came without words)"), fence)
 	return llm.Request{System: p.system(), Messages: []llm.Message{{Role: llm.RoleUser, Text: b.String()}}}

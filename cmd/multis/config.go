@@ -158,6 +158,16 @@ func (c chatConfig) Values(settings map[string]string) ([]admin.ConfigValue, err
 	return list, nil
 }
 
+// Holidays returns the holidays of the business.
+func (c chatConfig) Holidays(settings map[string]string) ([]admin.Holiday, error) {
+	days, err := config.Holidays(c.file, settings)
+	list := make([]admin.Holiday, len(days))
+	for i, d := range days {
+		list[i] = admin.Holiday(d)
+	}
+	return list, err
+}
+
 // Check returns an error if a key cannot be set to the value.
 func (c chatConfig) Check(settings map[string]string, key, value string) error {
 	return config.CheckSetting(c.file, settings, key, value)
