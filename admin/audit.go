@@ -26,7 +26,7 @@ const maxAuditLines = 20
 // commands returns the command about the audit log.
 func (au *auditCommands) commands() []command {
 	return []command{{
-		name: "audit", args: "[all] [task, chat or day]", group: groupControl, run: au.audit,
+		name: "audit", args: "[task, chat or day]", group: groupControl, run: au.audit,
 		onChat:   au.onChat,
 		chatHint: auditHint,
 		summary:  "what was done, decided and refused",
@@ -38,10 +38,12 @@ func (au *auditCommands) commands() []command {
 
 func (au *auditCommands) audit(ctx context.Context, r request, args string) (answer, error) {
 	words := strings.Fields(args)
-	all := len(words) > 0 && words[0] == "all"
-	if all {
-		words = words[1:]
-		args = strings.Join(words, " ")
+	all := false
+	if len(words) > 0 && words[0] == "all" {
+		rest := strings.Join(words[1:], " ")
+		if _, isDay := parseDay(rest, r.now, au.settings.Zone); rest == "" || isDay { // else it is the name of a chat
+			all, words, args = true, words[1:], rest
+		}
 	}
 	switch {
 	case len(words) == 0:

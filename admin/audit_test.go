@@ -43,5 +43,7 @@ func TestTheAuditLogShowsNoticesOnlyWhenAsked(t *testing.T) {
 		}
 	}
 	require.Contains(t, r.asOwner("/audit all"), "notice: queued")
+	r.chat("all hands", "whatsapp")
+	require.Contains(t, r.asOwner("/audit all hands"), "all hands · WhatsApp")
 	require.Contains(t, r.asOwner("/audit all "+today), "notice: queued")
 }

@@ -226,15 +226,16 @@ func TestTheAdminRoomIsLeftWhenAStrangerComes(t *testing.T) {
 		_, err := store.UpsertChat(ctx, tx, adminChat("!admin:x", policy.EncryptionNo))
 		return err
 	}))
-	join := func(who id.UserID) {
-		evt, key := b.event("m.room.member", "!admin:x", who, `{"membership":"join"}`), who.String()
+	member := func(who id.UserID, membership string) {
+		evt, key := b.event("m.room.member", "!admin:x", who, `{"membership":"`+membership+`"}`), who.String()
 		evt.StateKey = &key
 		b.receive(evt)
 	}
-	join(owner)
+	member(owner, "join")
+	member("@eve:example.com", "knock")
 	_, err := store.AdminChat(ctx, b.store.DB())
 	require.NoError(t, err)
-	join("@eve:example.com")
+	member("@eve:example.com", "join")
 	_, err = store.AdminChat(ctx, b.store.DB())
 	require.ErrorIs(t, err, store.ErrNotFound)
 	require.Equal(t, 1, b.jobs("admin_room"))

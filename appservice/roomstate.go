@@ -66,10 +66,11 @@ func (b *batch) storeAdminState(ctx context.Context, e incoming) error {
 		}
 		who := id.UserID(*evt.StateKey)
 		rules := b.inbox.settings
+		isIn := c.Membership == event.MembershipJoin || c.Membership == event.MembershipInvite // who knocks is not in the room
 		switch left := c.Membership == event.MembershipLeave || c.Membership == event.MembershipBan; {
 		case who == rules.Owner && left:
 			return b.closeAdminRoom(ctx, chat, store.ClosedLeft)
-		case !left && who != rules.Owner && who != rules.Bot && !slices.Contains(rules.Operators, who):
+		case isIn && who != rules.Owner && who != rules.Bot && !slices.Contains(rules.Operators, who):
 			return b.closeAdminRoom(ctx, chat, store.ClosedStranger)
 		}
 	}

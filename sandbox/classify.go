@@ -251,6 +251,14 @@ func classifyScript(script string, depth int) Verdict {
 			if n.Op == syntax.Pipe || n.Op == syntax.PipeAll {
 				v = worse(v, classifyInput(n.Y, depth))
 			}
+		case *syntax.ProcSubst:
+			if n.Op == syntax.CmdOut {
+				for _, s := range n.Stmts {
+					v = worse(v, classifyInput(s, depth))
+				}
+			}
+		case *syntax.CoprocClause:
+			v = worse(v, classifyInput(n.Stmt, depth))
 		case *syntax.Stmt:
 			readsFile := func(r *syntax.Redirect) bool { return strings.HasPrefix(r.Op.String(), "<") }
 			if n.Cmd != nil && slices.ContainsFunc(n.Redirs, readsFile) {

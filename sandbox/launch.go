@@ -17,10 +17,10 @@ type launcher struct {
 }
 
 var (
-	editor   = launcher{short: "c", long: []string{"--cmd"}, marks: "+"}                                                                          //nolint:gochecknoglobals // a constant, were there constant structs
-	compiler = launcher{long: []string{"-wrapper"}}                                                                                               //nolint:gochecknoglobals // the same
-	packages = launcher{short: "o", long: []string{"--option"}}                                                                                   //nolint:gochecknoglobals // the same
-	scripts  = launcher{short: "c", long: []string{"--call", "--script-shell", "--shell"}, words: []string{"exec", "dlx", "x", "explore", "run"}} //nolint:gochecknoglobals // the same
+	editor   = launcher{short: "c", long: []string{"--cmd"}, marks: "+"}                                                                   //nolint:gochecknoglobals // a constant, were there constant structs
+	compiler = launcher{long: []string{"-wrapper"}}                                                                                        //nolint:gochecknoglobals // the same
+	packages = launcher{short: "o", long: []string{"--option"}}                                                                            //nolint:gochecknoglobals // the same
+	scripts  = launcher{short: "c", long: []string{"--call", "--script-shell", "--shell"}, words: []string{"exec", "dlx", "x", "explore"}} //nolint:gochecknoglobals // the same
 )
 
 // launchers are the programs that run a command only if their arguments say so. All other arguments are no commands: "tar cf x.tar route" does not run route.
@@ -32,9 +32,9 @@ var launchers = map[string]launcher{ //nolint:gochecknoglobals // a constant, we
 	"vi": editor, "vim": editor, "ex": editor, "view": editor, "nvim": editor, "vimdiff": editor,
 	"gcc": compiler, "g++": compiler, "cc": compiler, "c++": compiler, "cpp": compiler, "gfortran": compiler, "clang": compiler, "clang++": compiler,
 	"apt": packages, "apt-get": packages, "apt-cache": packages, "aptitude": packages,
-	"npm": scripts, "pnpm": scripts, "yarn": scripts, "bun": scripts, "uv": {words: []string{"run", "tool"}}, "poetry": {words: []string{"run"}}, "pipenv": {words: []string{"run"}},
-	"pipx": {words: []string{"run"}}, "bundle": {words: []string{"exec"}}, "cargo": {long: []string{"--config"}},
-	"install": {long: []string{"--strip-program"}}, "wget": {long: []string{"--use-askpass"}}, "gpg": {long: []string{"--photo-viewer"}}, "cpio": {long: []string{"--rsh-command"}},
+	"npm": scripts, "pnpm": scripts, "yarn": scripts, "bun": scripts, "uv": {words: []string{"run"}}, "poetry": {words: []string{"run"}}, "pipenv": {words: []string{"run"}},
+	"pipx": {words: []string{"run"}}, "bundle": {words: []string{"exec"}}, "cargo": {short: "C", long: []string{"--config"}}, "rustc": {short: "C", long: []string{"--codegen"}},
+	"install": {long: []string{"--strip-program"}}, "wget": {short: "e", long: []string{"--use-askpass", "--execute"}}, "gpg": {long: []string{"--photo-viewer", "--agent-program", "--dirmngr-program", "--keyboxd-program"}}, "cpio": {long: []string{"--rsh-command"}},
 	"dpkg": {long: []string{"--pre-invoke", "--post-invoke"}}, "go": {long: []string{"-toolexec", "-exec", "-vettool"}},
 }
 
@@ -46,7 +46,7 @@ var gitLaunchers = map[string]launcher{ //nolint:gochecknoglobals // a constant,
 	"rebase": {short: "x", long: []string{"--exec"}}, "difftool": {short: "x", long: []string{"--extcmd"}}, "grep": {short: "O", long: []string{"--open-files-in-pager"}},
 	"bisect": {words: []string{"run"}}, "submodule": {words: []string{"foreach"}}, "clone": {short: "cu", long: []string{"--config", "--upload-pack"}},
 	"fetch": {long: []string{"--upload-pack"}}, "pull": {long: []string{"--upload-pack"}}, "ls-remote": {long: []string{"--upload-pack", "--exec"}},
-	"push": {long: []string{"--receive-pack", "--exec"}}, "archive": {long: []string{"--exec"}}, "config": {marks: "!"},
+	"push": {long: []string{"--receive-pack", "--exec"}}, "archive": {long: []string{"--exec"}},
 	"add": {}, "am": {}, "apply": {}, "blame": {}, "branch": {}, "cat-file": {}, "checkout": {}, "cherry-pick": {}, "clean": {}, "commit": {}, "describe": {}, "diff": {},
 	"format-patch": {}, "init": {}, "log": {}, "ls-files": {}, "ls-tree": {}, "merge": {}, "mv": {}, "notes": {}, "reflog": {}, "remote": {}, "reset": {}, "restore": {}, "rev-parse": {},
 	"revert": {}, "rm": {}, "shortlog": {}, "show": {}, "stash": {}, "status": {}, "switch": {}, "tag": {}, "worktree": {},
@@ -63,7 +63,9 @@ func firstCommand(name string, args []string) int {
 	case name == "git":
 		return firstCommandOfGit(args)
 	case name == "make":
-		return slices.IndexFunc(args, func(a string) bool { return strings.Contains(a, "=") || isLong([]string{"--eval"}, a) })
+		return slices.IndexFunc(args, func(a string) bool {
+			return strings.Contains(a, "=") || isLong([]string{"--eval"}, a) || isShort(a) && strings.Contains(a, "E")
+		})
 	}
 	l, ok := launchers[name]
 	if !ok {
@@ -111,13 +113,13 @@ func firstCommandOfGit(args []string) int {
 	return -1
 }
 
-// clientCommand matches what a client of a database runs: .shell and .system of sqlite3 and files that begin with "|", and system, pager, \! and \P of mysql.
-var clientCommand = regexp.MustCompile(`(?m)(?:^|[=;"'])\s*(?:\.(?:sh|sy)[a-z]*|system|pager)\s+([^\n;]+)|(?:\\[!P]|^--pager=)\s*([^\n;]+)|\|\s*([^|\n;"']+)`)
+// clientCommand matches what a client of a database runs: .shell, .system and edit() of sqlite3 and files that begin with "|", and system, pager, \! and \P of mysql.
+var clientCommand = regexp.MustCompile(`(?m)(?:^|[=;"'])\s*(?:\.(?:sh|sy)[a-z]*|system|pager)\s+([^\n;]+)|(?:\\[!P]|^--pager=)\s*([^\n;]+)|(?:^|[^|])\|\s*([^|\n;"']+)|edit\s*\([^)]*["']([^"']+)["']\s*\)`)
 
 // readClientScript returns the commands that a script of a database client runs.
 func readClientScript(script string) (programs []string) {
 	for _, m := range clientCommand.FindAllStringSubmatch(script, -1) {
-		programs = append(programs, m[1]+m[2]+m[3])
+		programs = append(programs, m[1]+m[2]+m[3]+m[4])
 	}
 	return programs
 }
@@ -159,8 +161,10 @@ func readsCommands(argv []string) bool {
 	switch {
 	case slices.Contains(shells, name):
 		isFile := func(a string) bool { return !strings.HasPrefix(a, "-") && !strings.HasPrefix(a, "+") }
-		readsInput := func(a string) bool { return isShort(a) && strings.Contains(a, "s") || a == "-" }
+		readsInput := func(a string) bool { return isShort(a) && strings.Contains(a, "s") || a == "-" || a == "/dev/stdin" }
 		return !slices.ContainsFunc(argv[1:], isFile) || slices.ContainsFunc(argv[1:], readsInput)
+	case name == "parallel" && !slices.ContainsFunc(argv[1:], func(a string) bool { return !strings.HasPrefix(a, "-") }):
+		return true
 	case name == "xargs" || name == "parallel":
 		return slices.ContainsFunc(argv[1:], func(a string) bool {
 			program, _ := programName(a)

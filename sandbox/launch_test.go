@@ -80,6 +80,19 @@ catastrophic bash -c 'cat x |& sh'
 catastrophic sh -c 'echo / | xargs rm -rf'
 catastrophic sh -c 'echo x | xargs -I{} sh -c {}'
 catastrophic timeout 5 sh -c 'echo x | sh'
+catastrophic sh -c 'echo x | sh /dev/stdin'
+catastrophic sh -c 'echo x | parallel'
+catastrophic bash -c 'echo x > >(sh)'
+catastrophic bash -c 'echo x | tee >(sh)'
+catastrophic bash -c 'coproc bash; echo x'
+catastrophic make -E 'x:;sudo id'
+catastrophic git config core.sshCommand 'sudo id'
+catastrophic cargo rustc -- -C linker=sudo
+catastrophic rustc -Clinker=sudo x.rs
+catastrophic wget -e use_askpass=sudo x
+catastrophic wget --exec=use_askpass=sudo x
+catastrophic gpg --agent-program=sudo x
+catastrophic sqlite3 x.db "select edit('a', 'sudo id')"
 catastrophic sh -c 'git $X'
 catastrophic sh -c 'git -c $X log'
 catastrophic sh -c 'git push $X'
@@ -130,6 +143,11 @@ destructive  rsync -a ip x
 destructive  rg -z sudo
 destructive  npm install ip
 destructive  npm init
+destructive  npm run service
+destructive  yarn run at
+destructive  uv tool install at
+destructive  sqlite3 x.db 'select a || kill || b from t'
+destructive  git config user.name Ana
 destructive  npm test -- kill
 destructive  npm exec eslint .
 destructive  npx eslint .

@@ -347,6 +347,17 @@ func TestEveryCellIsDecidedByARule(t *testing.T) {
 
 func FuzzParse(f *testing.F) {
 	f.Add(rules.DefaultText())
+	for key, values := range map[string]string{
+		"role": "owner contact [owner,contact]", "surface": "owner schedule mcp cli delegate webhook heartbeat contact", "agent": "sales s* multis", "can": "prices [code,prices]", "tool": "fetch_url read_* exec '*'",
+		"class": "read outward files exec [memory,config]", "tier": "read confirm pin", "chat": "3 '#12' [1,2]", "path": "/srv/** ~/x /etc/* '/**/[a-z]*'", "domain": "example.com *.example.org example.com:8443 '*'",
+		"argv": "ls 'git push **' 'curl *x* **'", "hours": "22-7 0-24 9-17", "tainted": "true false", "limit": "20/h 5/m 100/d", "reason": "Because",
+	} {
+		for value := range strings.FieldsSeq(values) {
+			for _, decision := range []string{"allow", "confirm", "pin", "deny"} {
+				f.Add([]byte("rules:\n  - {" + key + ": " + value + ", decision: " + decision + "}\n  - {tool: [a, b], " + key + ": " + value + ", decision: deny}\n"))
+			}
+		}
+	}
 	for _, s := range []string{"rules: [{tool: a, decision: allow, limit: 1/h}]", "rules:\n - {path: '/**/[a-z]*', hours: 0-24, decision: deny}", "rules: [&a {argv: 'a *b* **', decision: pin}, *a]", "rules: ["} {
 		f.Add([]byte(s))
 	}
