@@ -142,3 +142,24 @@ func TestThePublicDocumentNamesNoPerson(t *testing.T) {
 	require.Equal(t, "# From a person of the business, 25 November 2026\n\n## Do you deliver?\n\nYes.\n", learnedDocument(list, policy.RolePublic))
 	require.Contains(t, learnedDocument(list, policy.RoleAdmin), "# From @eva:x.org, 25 November 2026\n")
 }
+
+func TestPersonalDataIsFoundInOtherLanguages(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"Merhaba, benim adım Ayşe Yılmaz, kargom nerede?":    "Merhaba, benim adım …, kargom nerede?",
+		"Dzień dobry, nazywam się Jan Kowalski":              "Dzień dobry, nazywam się …",
+		"Mam na imię Ola, czy macie chleb?":                  "Mam na imię …, czy macie chleb?",
+		"مرحبا اسمي فاطمة علي، أين طلبي؟":                    "مرحبا اسمي …، أين طلبي؟",
+		"你好，我叫王芳，请问几点开门？":                                    "你好，我叫…，请问几点开门？",
+		"田中と申します。配達できますか？":                                   "…と申します。配達できますか？",
+		"저는 김민수입니다. 배달되나요?":                                  "저는 …입니다. 배달되나요?",
+		"Breng het naar Keizersgracht 12a of Dorpsstraat 5":  "Breng het naar … of …",
+		"Proszę na ul. Długa 5/7, albo plac Jana Pawła II 3": "Proszę na …, albo …",
+		"王芳的订单什么时候到？":                                        "…的订单什么时候到？",
+		"Wij zijn open van 9 tot 18, de laan is lang":        "Wij zijn open van 9 tot 18, de laan is lang",
+		"Jestem głodny, chleb kosztuje 5 złotych":            "Jestem głodny, chleb kosztuje 5 złotych",
+		"我们九点开门，送货五元":                                        "我们九点开门，送货五元",
+	} {
+		require.Equal(t, want, MaskPersonalData(text, []string{"王芳"}), text)
+	}
+}

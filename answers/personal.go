@@ -21,14 +21,23 @@ var personalPatterns = []*regexp.Regexp{ //nolint:gochecknoglobals // compiled o
 	regexp.MustCompile(`(?i)\b(?:rue|calle|via|rua|avenue|plaza)\s+(?:\p{L}+\s){1,4}?\d+\b`),
 	regexp.MustCompile(`\b(?:Calle|Via|Rua|Plaza|Avenida|Corso|Piazza)\s+(?:\p{L}+\s){0,3}\p{Lu}\p{L}+,?\s+\d+\b`),
 	regexp.MustCompile(`(?i:\b\d+(?:\s?bis)?,?\s+(?:rue|avenue|boulevard|place|chemin|quai|allée)\s+(?:(?:de|du|des|la|le|les)\s)*)(?:[Ll]['’])?\p{Lu}[\p{L}'’-]*`),
+	regexp.MustCompile(`(?i)\b[\p{L}.'-]*(?:straat|gracht|laan|plein|kade|dijk|steeg|singel)\s+\d+\s?[a-z]?\b`),
+	regexp.MustCompile(`(?i:\b(?:ul\.|ulica|ulicy|al\.|aleja|alei|aleje|os\.|osiedle|pl\.|plac|placu))\s*\p{Lu}[\p{L}.-]+(?:\s\p{Lu}[\p{L}-]+){0,2}\s+\d+[a-zA-Z]?(?:/\d+)?`),
 	regexp.MustCompile(`(?i:улица|ул\.|проспект)\s*\p{Lu}\p{L}+,?\s+(?:д\.\s?)?\d+`),
 }
 
 // date matches a date of digits, which is no telephone number.
 var date = regexp.MustCompile(`^(?:\d{1,2}[./-]\d{1,2}[./-]\d{4}|\d{4}-\d{2}-\d{2})$`)
 
-// ownName matches how people say what they are called. The name is the last group.
-var ownName = regexp.MustCompile(`(?:(?i:my name is|this is|i am|i'm|ich bin|ich heiße|mein name ist|je m'appelle|me llamo|mi chiamo|meu nome é|mijn naam is|меня зовут|adım))\s+((?:\p{Lu}[\p{L}'-]+\s?){1,3})`)
+// ownNames match how people say what they are called. The name is the last group. Scripts without capital letters need a phrase that says nothing else.
+var ownNames = []*regexp.Regexp{ //nolint:gochecknoglobals // compiled once
+	regexp.MustCompile(`(?:(?i:my name is|this is|i am|i'm|ich bin|ich heiße|mein name ist|je m'appelle|me llamo|mi chiamo|meu nome é|mijn naam is|меня зовут|adım|ismim|nazywam się|mam na imię|jestem|jag heter|jmenuji se|мене звати))\s+((?:\p{Lu}[\p{L}'-]+\s?){1,3})`),
+	regexp.MustCompile(`(?:اسمي|إسمي|أدعى)\s+(?:هو\s+)?((?:\p{Arabic}+\s?){1,2})`),
+	regexp.MustCompile(`(?:我叫|我的名字是|我的名字叫|我姓)\s*([\p{Han}·]{1,4})`),
+	regexp.MustCompile(`([\p{Han}\p{Katakana}ー]{2,8})(?:と申します|といいます|と言います)`),
+	regexp.MustCompile(`(?:名前は|私は)\s*([\p{Han}\p{Katakana}ー]{2,8})です`),
+	regexp.MustCompile(`(?:이름은|저는)\s*(\p{Hangul}{2,4}?)(?:입니다|이에요|예요|이라고|라고)`),
+}
 
 // Span is a part of a text, between two byte offsets.
 type Span struct{ From, To int }
@@ -44,8 +53,20 @@ func FindPersonalData(s string, names []string) []Span {
 			}
 		}
 	}
-	for _, m := range ownName.FindAllStringSubmatchIndex(s, -1) {
-		spans = append(spans, Span{m[2], m[2] + len(strings.TrimRight(s[m[2]:m[3]], " "))})
+	for _, p := range ownNames {
+		for _, m := range p.FindAllStringSubmatchIndex(s, -1) {
+			spans = append(spans, Span{m[2], m[2] + len(strings.TrimRight(s[m[2]:m[3]], " "))})
+		}
+	}
+	for _, name := range unspacedNames(names) {
+		for at := 0; ; at += len(name) {
+			i := strings.Index(s[at:], name)
+			if i < 0 {
+				break
+			}
+			at += i
+			spans = append(spans, Span{at, at + len(name)})
+		}
 	}
 	if words := nameWords(names); len(words) > 0 {
 		for _, m := range word.FindAllStringIndex(s, -1) {
@@ -71,6 +92,18 @@ func nameWords(names []string) map[string]bool {
 		}
 	}
 	return words
+}
+
+// unspacedName matches a name in a script that sets no spaces between words, so that it is found inside of others.
+var unspacedName = regexp.MustCompile(`[\p{Han}\p{Hiragana}\p{Katakana}ー\p{Hangul}]{2,}`)
+
+// unspacedNames returns the parts of names in such scripts, and the whole names without their spaces.
+func unspacedNames(names []string) (list []string) {
+	for _, name := range names {
+		list = append(list, unspacedName.FindAllString(name, -1)...)
+		list = append(list, unspacedName.FindAllString(strings.ReplaceAll(name, " ", ""), -1)...)
+	}
+	return list
 }
 
 // foldWord returns a word in lower case, without accents, and with one form of the apostrophe.

@@ -55,6 +55,19 @@ func Detect(text string) Language {
 	}
 }
 
+// Guess is Detect for a text that may be too short for it, such as a note of one sentence: then one common word decides, if none of another language is
+// in the text.
+func Guess(text string) Language {
+	if l := Detect(text); l != Unknown {
+		return l
+	}
+	words := firstWords(text)
+	if found, first, second := topScores(score(words)); first >= commonWeight && second == 0 {
+		return found
+	}
+	return Unknown
+}
+
 // IsCommon reports whether a word is among the most common words of a recognized language.
 func IsCommon(word string) bool { return commonLanguages(strings.ToLower(word)) != 0 }
 

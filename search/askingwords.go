@@ -23,10 +23,10 @@ func askingClass(word string) wordClass {
 		"wanneer", "welke", "waarom", "hoeveel", "prijs", "prijzen", "hebben", "heeft", "kunnen", "verkoopt", "verkopen", "graag", "dank": // Dutch
 		return filler
 	case "uhr", "tag", "tage", "tagen", "woche", "wochen", "monat", "monate", "jahr", "jahre", "stunde", "stunden", "zeit", "heute", "morgen", "gestern", // German
-		"alter", "dauer", "dauert", "dauern", "kostenlos", "gratis", "inklusive", "enthalten", "mitbringen",
+		"alter", "dauer", "dauert", "dauern", "kostenlos", "gratis", "inklusive", "enthalten", "mitbringen", "bringen", "bringe", "mitnehmen",
 		"lang", "lange", "weit", "alt", "neu", "gross", "klein", "schwer", "schnell", "spat", "fruh", "kommen", "kommt",
 		"jour", "jours", "semaine", "mois", "annee", "temps", "demain", "hier", "loin", "grand", "grande", "distance", "partir", "chaque", "avance", // French
-		"age", "pese", "pesent", "gratuit", "gratuite", "gratuits", "gratuites", "compris", "comprise", "inclus", "apporter",
+		"age", "pese", "pesent", "gratuit", "gratuite", "gratuits", "gratuites", "compris", "comprise", "inclus", "apporter", "amener", "emmener",
 		"hora", "horas", "dia", "dias", "semana", "mes", "ano", "anos", "tiempo", "hoy", "manana", "ayer", "lejos", "dura", "duran", "tarda", "tardan", // Spanish
 		"edad", "pesa", "gratuito", "gratuita", "incluido", "incluida", "incluidos", "incluidas", "traer", "distancia", "tempo", "hoje", "amanha", "giorno", "giorni", "oggi", "domani", "tijd", "vandaag":
 		return light

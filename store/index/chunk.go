@@ -119,7 +119,7 @@ func numberSections(chunks []Chunk) []numberedChunk {
 	for _, c := range chunks[:min(len(chunks), languageSample)] {
 		whole.WriteString(c.Content + "\n")
 	}
-	documentLanguage := language.Detect(whole.String())
+	documentLanguage := language.Guess(whole.String())
 	list := make([]numberedChunk, len(chunks))
 	part := 0
 	for i, c := range chunks {
