@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -67,10 +68,11 @@ func TestSpendStaysWithinItsCapsHoweverProcessesDie(t *testing.T) {
 	}
 	b := setup(t, llm.None{})
 	var victims sync.Map // those of each process
+	var thinking atomic.Int64
 	server := llmtest.Start(t, func(context.Context, llmtest.Request) llmtest.Reply {
 		victims.Range(func(_, v any) bool {
 			victim, ok := v.(*storetest.FaultInjector)
-			for range 20 { // about as likely as between two writes
+			for range thinking.Load() {
 				victim.Reach("while a model thinks")
 			}
 			return ok
@@ -82,6 +84,13 @@ func TestSpendStaysWithinItsCapsHoweverProcessesDie(t *testing.T) {
 		reply.In, reply.Out = int64(next(3000)), int64(next(300))
 		return reply
 	})
+	const later = 10_000 // than all writes of the first process, which dies while its model thinks
+	thinking.Store(later)
+	first := storetest.NewFaultInjector(later)
+	victims.Store("first", first)
+	asked := b.storeQuestion("what does an upright piano cost?")
+	require.Equal(t, "while a model thinks", first.Run(t, b.store, killDatabase, killPaid+"="+server.URL, fmt.Sprintf("%s=%d", killMessage, asked.ID)))
+	thinking.Store(20) // from now on a process dies about as likely while a model thinks as between two writes
 	var all sync.WaitGroup
 	for process := range 3 {
 		var asked []store.Message
