@@ -2,11 +2,13 @@ package policy
 
 import (
 	"cmp"
+	"iter"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"multis/language"
 	"multis/text"
@@ -129,7 +131,6 @@ func hasSpacedLetters(s string) bool {
 }
 
 var (
-	joinedWord = regexp.MustCompile(`[\p{L}\p{N}]+(?:[.,:'’\-][\p{L}\p{N}]+)*`)
 	article    = regexp.MustCompile(`^l['’](?:8|11)`) // l'8 maggio
 	zeroAndOne = strings.NewReplacer("o", "0", "O", "0", "l", "1", "I", "1")
 )
@@ -139,15 +140,40 @@ var (
 func digitLetters(s string) string {
 	var b strings.Builder
 	last := 0
-	for _, at := range joinedWord.FindAllStringIndex(s, -1) {
-		word, rest := s[at[0]:at[1]], s[at[1]:]
+	for from, to := range joinedWords(s) {
+		word, rest := s[from:to], s[to:]
 		if !looksLikeNumber(word) || article.MatchString(word) || (!strings.ContainsAny(word, "0123456789") && !isPriced(rest)) {
 			continue
 		}
-		b.WriteString(s[last:at[0]] + zeroAndOne.Replace(word))
-		last = at[1]
+		b.WriteString(s[last:from] + zeroAndOne.Replace(word))
+		last = to
 	}
 	return b.String() + s[last:]
+}
+
+// joinedWords returns where the words of a text begin and end. Words with one joining character between them, as in "10:30" or "it's", are one.
+func joinedWords(s string) iter.Seq2[int, int] {
+	return func(yield func(from, to int) bool) {
+		from, to := -1, 0 // of the word so far; to is behind its last letter or digit
+		for i, r := range s {
+			switch {
+			case unicode.IsLetter(r) || unicode.IsNumber(r):
+				if from < 0 {
+					from = i
+				}
+				to = i + utf8.RuneLen(r)
+			case from < 0 || i == to && strings.ContainsRune(".,:'’-", r):
+			default:
+				if !yield(from, to) {
+					return
+				}
+				from = -1
+			}
+		}
+		if from >= 0 {
+			yield(from, to)
+		}
+	}
 }
 
 // looksLikeNumber reports whether a word has digits, signs of numbers and letters that look like digits, at least one of these, and nothing else.
@@ -448,7 +474,8 @@ func (c *claims) readRoman(folded string, source bool) {
 	for _, at := range romanWord.FindAllStringIndex(folded, -1) {
 		word, rest := folded[at[0]:at[1]], folded[at[1]:]
 		capitals := strings.ToUpper(word)
-		if !romanForm.MatchString(capitals) && !digitLike.MatchString(word) {
+		isRoman := strings.Trim(capitals, "MDCLXVI") == "" && romanForm.MatchString(capitals)
+		if !isRoman && !digitLike.MatchString(word) {
 			continue
 		}
 		if isPriced(rest) || (word == capitals && (source || len(word) > 1) && romanForm.MatchString(word)) {

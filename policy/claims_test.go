@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -279,4 +280,29 @@ func BenchmarkUnsupported(b *testing.B) {
 			}
 		})
 	}
+}
+
+// FuzzScanners compares what is scanned by hand, because it is faster, with the patterns that say the same.
+func FuzzScanners(f *testing.F) {
+	joined, cents := regexp.MustCompile(`[\p{L}\p{N}]+(?:[.,:'’\-][\p{L}\p{N}]+)*`), regexp.MustCompile(`\p{N} ?(?:cents?|ct|pence|rappen)(?:$|[^\p{L}])`)
+	for _, s := range []string{"It's 10:30, l'8 maggio.", "..a-b--c’d\xff,e f,", "5 cents, 5cents 5\tct", "5.ct 5 pence", "euro 5.,\nk", "5 Mio", "5k eur", "½ bn usd", "5keuro 6bnchf", "chf 5 k", "٥ rappen!"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		var words, expected []string
+		for from, to := range joinedWords(s) {
+			words = append(words, s[from:to])
+		}
+		for _, at := range joined.FindAllStringIndex(s, -1) {
+			expected = append(expected, s[at[0]:at[1]])
+		}
+		require.Equal(t, expected, words)
+		hasCents, hasMagnitude := false, false
+		for gap, word := range wordsAfterNumbers(s) {
+			hasCents = hasCents || (gap == "" || gap == " ") && isCent(word)
+			hasMagnitude = hasMagnitude || isMagnitude(word)
+		}
+		require.Equal(t, cents.MatchString(s), hasCents)
+		require.False(t, magnitude.MatchString(s) && !hasMagnitude)
+	})
 }

@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"iter"
 	"regexp"
 	"slices"
 	"strings"
@@ -35,7 +36,6 @@ func unitOf(word string) string {
 var (
 	// priceWord matches a word that ends in a currency, as in "fiftyeuro".
 	priceWord = regexp.MustCompile(`(\p{L}{2})(euros?|dollars?|prozent|franken)(?:$|[^\p{L}])`)
-	cents     = regexp.MustCompile(`\p{N} ?(?:cents?|ct|pence|rappen)(?:$|[^\p{L}])`)
 	// magnitude matches the word for thousands, millions or billions after a number. An abbreviation of one letter counts only in a price.
 	magnitude = regexp.MustCompile(`\p{N}\s?(mio|mln|mrd|bln|tsd|lakhs?|crores?|тыс|млн|млрд)(?:$|[^\p{L}])|\p{N}\s?(k|m|mn|b|bn)[\s.]*(?:euros?|eur|dollars?|usd|pounds?|gbp|chf|franken)(?:$|[^\p{L}])|` +
 		`(?:euros?|eur|dollars?|usd|pounds?|gbp|chf)\s*\p{N}[\p{N}.,]*\s?(k|m|mn|b|bn)(?:$|[^\p{L}])`)
@@ -71,12 +71,71 @@ func (c *claims) readPrices(lower string, words []string, source bool) {
 			c.sourceWords[word] = true
 		}
 	}
-	if cents.MatchString(lower) {
+	hasCents, hasMagnitude := false, false
+	for gap, word := range wordsAfterNumbers(lower) {
+		hasCents = hasCents || (gap == "" || gap == " ") && isCent(word)
+		hasMagnitude = hasMagnitude || isMagnitude(word)
+	}
+	if hasCents {
 		c.units["cent"] = true
+	}
+	if !hasMagnitude { // the pattern takes a fifth of the whole check, and most texts have none
+		return
 	}
 	for _, found := range magnitude.FindAllStringSubmatch(lower, -1) {
 		c.words[strings.Join(found[1:], "")] = true
 	}
+}
+
+// wordsAfterNumbers returns the words after digits and other numbers, each with what stands between the two: dots and commas, then at most one space.
+func wordsAfterNumbers(s string) iter.Seq2[string, string] {
+	return func(yield func(gap, word string) bool) {
+		end := -1 // of the number right before, or before its dots and commas
+		for i, r := range s {
+			switch {
+			case unicode.IsNumber(r):
+				end = i + utf8.RuneLen(r)
+			case end < 0 || r == '.' || r == ',':
+			default:
+				start := i
+				if strings.ContainsRune("\t\n\f\r ", r) {
+					start++
+				}
+				if word := leadingLetters(s[start:]); word != "" && !yield(s[end:start], word) {
+					return
+				}
+				end = -1
+			}
+		}
+	}
+}
+
+// leadingLetters returns the letters at the start of a text.
+func leadingLetters(s string) string {
+	if end := strings.IndexFunc(s, func(r rune) bool { return !unicode.IsLetter(r) }); end >= 0 {
+		return s[:end]
+	}
+	return s
+}
+
+// isCent reports whether a word is a hundredth of a currency.
+func isCent(word string) bool {
+	switch word {
+	case "cent", "cents", "ct", "pence", "rappen":
+		return true
+	default:
+		return false
+	}
+}
+
+// isMagnitude reports whether a word may be one that magnitude matches.
+func isMagnitude(word string) bool {
+	switch word {
+	case "mio", "mln", "mrd", "bln", "tsd", "lakh", "lakhs", "crore", "crores", "тыс", "млн", "млрд", "k", "m", "mn", "b", "bn":
+		return true
+	}
+	joined := strings.TrimLeft(word, "kmbn") // as in "5keuro"
+	return joined != word && slices.ContainsFunc([]string{"eur", "dollar", "usd", "pound", "gbp", "chf", "franken"}, func(unit string) bool { return strings.HasPrefix(joined, unit) })
 }
 
 // endsInNumber reports whether a word is a number or ends in a digit.
