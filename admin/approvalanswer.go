@@ -102,7 +102,7 @@ func parseHours(words []string) (time.Duration, bool) {
 	return 0, false
 }
 
-// cardReaction reads a reaction to a card. Only these exact emoji count, with or without the character that colours them.
+// cardReaction reads a reaction to a card. Only these exact emoji count, with or without emojiVariation.
 func cardReaction(key string) (_ cardAnswer, ok bool) {
 	switch strings.TrimSuffix(key, emojiVariation) {
 	case "👍", "✅", "✔":

@@ -113,7 +113,7 @@ func (k *chatPicker) withChat(ctx context.Context, name, command string, pick ch
 	return k.page(ctx, p, fmt.Sprintf("**Which one?** %s with %s:", text.Count(len(found), "chat"), quote(name, 60)))
 }
 
-// oneChat returns the chat that a name means, without asking. problem is the reply if the name is not clear. example is a format for the command with the
+// oneChat returns the chat that a name means, without opening a picker. problem is the reply if the name is unknown or ambiguous. example is a format for the command with the
 // name of a chat.
 func (k *chatPicker) oneChat(ctx context.Context, name, example string) (chat store.Chat, problem string, err error) {
 	chats, err := store.ListChats(ctx, k.store.DB(), "", maxChats, 0)

@@ -67,7 +67,7 @@ func (dc *DocumentCommands) Index(ctx context.Context, args jobs.IndexArgs, last
 
 // sources returns the documents to index, at least one. sent is the message with the file; nil if no file was sent.
 func (dc *DocumentCommands) sources(ctx context.Context, args jobs.IndexArgs) (sources []knowledge.Source, sent *store.Message) {
-	switch file := (knowledge.File{Role: args.Role, RoleSetAt: args.DecidedAt}); {
+	switch file := (knowledge.File{Role: args.Role, RoleSetAt: args.RoleSetAt}); {
 	case args.Address != "":
 		file.Origin, file.Name = args.Address, knowledge.AddressName(args.Address)
 		return []knowledge.Source{{File: file}}, nil
@@ -79,8 +79,8 @@ func (dc *DocumentCommands) sources(ctx context.Context, args jobs.IndexArgs) (s
 	}
 }
 
-// fileSources returns the files in the documents folder that a path matches. In a repeated attempt, the library recognizes the files that were indexed
-// before as unchanged.
+// fileSources returns the files in the documents folder that a path, folder or pattern matches, or one source with the error of the search. A job may
+// index them again, because the library skips unchanged files.
 func (dc *DocumentCommands) fileSources(where string, file knowledge.File) []knowledge.Source {
 	names, _, err := dc.library.Find(where)
 	if err != nil {

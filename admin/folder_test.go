@@ -176,7 +176,7 @@ func TestAnEarlierIndexThatIsDoneLaterDoesNotMakePublic(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	r.putFile("margins.md", "# Margins\n\nForty percent.\n")
-	early := jobs.IndexArgs{Path: "margins.md", Role: policy.RolePublic, DecidedAt: r.now, ChatID: r.room.ID}
+	early := jobs.IndexArgs{Path: "margins.md", Role: policy.RolePublic, RoleSetAt: r.now, ChatID: r.room.ID}
 	r.now = r.now.Add(time.Minute)
 	r.asOwner("/index margins.md admin")
 	require.Equal(t, "📄 **margins.md** — done: 1 passage, only you.", bodies(r.runIndexing()))

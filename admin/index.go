@@ -187,7 +187,7 @@ func (p pickRole) start(r request, role policy.Role) answer {
 		return p.startWatching(r, role)
 	}
 	return answer{reaction: reactionStarted, change: func(ctx context.Context, tx store.Tx) error {
-		return jobs.Enqueue(ctx, tx, jobs.IndexArgs{MessageID: p.Message, Path: p.Path, Address: p.Address, Role: role, DecidedAt: r.now, ChatID: r.room.ID})
+		return jobs.Enqueue(ctx, tx, jobs.IndexArgs{MessageID: p.Message, Path: p.Path, Address: p.Address, Role: role, RoleSetAt: r.now, ChatID: r.room.ID})
 	}}
 }
 

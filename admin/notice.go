@@ -29,13 +29,13 @@ type Notices struct {
 	settings Settings
 }
 
-// Digest notifies the owner of the messages that came too late to be answered. It returns jobs.Snooze while such messages still arrive.
-func (nt *Notices) Digest(ctx context.Context) error {
+// NotifyOfLateMessages notifies the owner of the messages that came too late to be answered. It returns jobs.Snooze while such messages still arrive.
+func (nt *Notices) NotifyOfLateMessages(ctx context.Context) error {
 	newest, err := store.NewestStale(ctx, nt.store.DB())
 	if err != nil || newest == nil {
 		return err
 	}
-	if wait := newest.Add(jobs.DigestDelay).Sub(nt.room.now()); wait > 0 {
+	if wait := newest.Add(jobs.LateMessagesDelay).Sub(nt.room.now()); wait > 0 {
 		return jobs.Snooze(wait)
 	}
 	return nt.store.InTx(ctx, func(tx store.Tx) error {
@@ -47,13 +47,13 @@ func (nt *Notices) Digest(ctx context.Context) error {
 		if err != nil || len(stale) == 0 {
 			return err
 		}
-		_, err = nt.room.notify(ctx, tx, room, outbox.Quiet, nt.digestText(stale), nil)
+		_, err = nt.room.notify(ctx, tx, room, outbox.Quiet, nt.lateMessagesText(stale), nil)
 		return err
 	})
 }
 
-// digestText says how many late messages there are in which chats.
-func (nt *Notices) digestText(stale []store.StaleChat) string {
+// lateMessagesText says how many late messages there are in which chats.
+func (nt *Notices) lateMessagesText(stale []store.StaleChat) string {
 	messages, oldest, newest := 0, stale[0].Oldest, stale[0].Newest
 	for _, s := range stale {
 		messages += s.Messages

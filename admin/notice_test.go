@@ -14,10 +14,10 @@ import (
 	"multis/store"
 )
 
-func TestADigestListsLateMessagesOnce(t *testing.T) {
+func TestANoticeListsLateMessagesOnce(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
-	require.NoError(t, r.admin.Notices.Digest(r.ctx))
+	require.NoError(t, r.admin.Notices.NotifyOfLateMessages(r.ctx))
 	require.Empty(t, r.sendQueued(), "nothing came late")
 	ana, signal, _ := r.addChats()
 	for i := range 3 {
@@ -25,28 +25,28 @@ func TestADigestListsLateMessagesOnce(t *testing.T) {
 	}
 	r.addMessage(signal, "late", 26*time.Hour, policy.ActionArchive, policy.CodeStale, "too old")
 	r.exec("update messages set received_at = $1 where code = 'stale'", noon.Add(-4*time.Second))
-	err := r.admin.Notices.Digest(r.ctx)
+	err := r.admin.Notices.NotifyOfLateMessages(r.ctx)
 	require.True(t, jobs.IsSnooze(err), "more may be coming in")
 	require.Empty(t, r.sendQueued())
 
-	r.now = r.now.Add(jobs.DigestDelay)
-	require.NoError(t, r.admin.Notices.Digest(r.ctx))
+	r.now = r.now.Add(jobs.LateMessagesDelay)
+	require.NoError(t, r.admin.Notices.NotifyOfLateMessages(r.ctx))
 	require.Equal(t, text(
 		"**While I was away** (Thu 19 Nov, 16:00 to 15:00): 4 messages in 2 chats came too late for an answer. I stored them and wrote to nobody.",
 		"Ana · WhatsApp — 3",
 		"Ana · Signal — 1",
 	), bodies(r.sendQueued()))
-	require.NoError(t, r.admin.Notices.Digest(r.ctx))
+	require.NoError(t, r.admin.Notices.NotifyOfLateMessages(r.ctx))
 	require.Empty(t, r.sendQueued())
 }
 
-func TestADigestOfManyChatsIsShort(t *testing.T) {
+func TestANoticeOfLateMessagesInManyChatsIsShort(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	for range 12 {
 		r.addMessage(r.chat("Guest", "whatsapp"), "late", time.Hour, policy.ActionArchive, policy.CodeStale, "too old")
 	}
-	require.NoError(t, r.admin.Notices.Digest(r.ctx))
+	require.NoError(t, r.admin.Notices.NotifyOfLateMessages(r.ctx))
 	got := bodies(r.sendQueued())
 	require.Contains(t, got, "**While I was away** (17:00): 12 messages in 12 chats")
 	require.Contains(t, got, "\nand 2 chats more")
@@ -170,6 +170,6 @@ func TestWithoutAnAdminRoomNothingIsLost(t *testing.T) {
 	require.NoError(t, r.admin.Notices.Welcome(r.ctx))
 	require.Zero(t, r.count("select count(*) from settings"), "it is said when there is a room")
 	r.addMessage(ana, "late", time.Hour, policy.ActionArchive, policy.CodeStale, "too old")
-	require.True(t, jobs.IsSnooze(r.admin.Notices.Digest(r.ctx)))
+	require.True(t, jobs.IsSnooze(r.admin.Notices.NotifyOfLateMessages(r.ctx)))
 	require.Equal(t, 1, r.count("select count(*) from messages where digested_at is null"))
 }

@@ -83,7 +83,7 @@ const (
 	wordNo   = "no"
 )
 
-// emojiVariation is the character that selects the coloured form of an emoji. Only some clients send it.
+// emojiVariation is the variation selector U+FE0F: the character before it is shown as an emoji, not as text. Only some clients send it.
 const emojiVariation = "\ufe0f"
 
 // parseReaction reads a reaction as a choice. It returns false for a reaction that means none.

@@ -65,7 +65,7 @@ func (c *core) searchForOwner(ctx context.Context, where searchArea, question st
 
 // rank orders what was found for the owner, the lowest first.
 func rank(h search.Hit, named bool) int {
-	answers := h.Coverage >= search.MinSupport
+	answers := h.Coverage >= search.MinCoverage
 	isNote := h.Kind == index.KindConversation && h.Role == policy.RoleAdmin
 	switch {
 	case isNote && answers:

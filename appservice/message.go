@@ -151,6 +151,6 @@ func (b *batch) enqueueFollowUp(chat store.Chat, message store.MessageID, decisi
 	default: // the message is only stored
 	}
 	if decision.Code == policy.CodeStale {
-		b.jobs = append(b.jobs, jobs.DigestArgs{})
+		b.jobs = append(b.jobs, jobs.LateMessagesArgs{})
 	}
 }

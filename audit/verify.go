@@ -28,7 +28,7 @@ type Report struct {
 // not sign a checkpoint.
 func (l Log) Verify(ctx context.Context, st *store.Store) (Report, error) {
 	v := verifier{log: l}
-	if err := st.ReadAudit(ctx, store.AuditReader{Start: v.start, Link: v.link}); err != nil {
+	if err := st.ReadAudit(ctx, store.AuditReader{Start: v.start, Link: v.verifyLink}); err != nil {
 		return v.report, err
 	}
 	return v.report, v.end()
@@ -56,7 +56,7 @@ func (v *verifier) start(checkpoints []store.AuditCheckpoint, head store.AuditPo
 	return nil
 }
 
-func (v *verifier) link(l store.AuditLink) error {
+func (v *verifier) verifyLink(l store.AuditLink) error {
 	switch {
 	case l.Seq == 0:
 		return fmt.Errorf("%w: entry with the id %d of %s is not in the chain", ErrBroken, l.ID, l.At.UTC().Format(time.RFC3339))

@@ -30,7 +30,7 @@ func (d *Desk) postCard(ctx context.Context, tx store.Tx, e store.Escalation, c 
 	case len(d.Operators) > 0 && d.ClaimWithin > 0:
 		kind = outbox.Answer // an m.text, which notifies the members of the room; they are mentioned if nobody claims it
 	}
-	e.ShownState = d.stateLine(e, c.Chat)
+	e.CardStatus = d.stateLine(e, c.Chat)
 	out, err := d.queueCard(ctx, tx, cardNotice{e, c.Chat, c.Messages, kind, who})
 	if err != nil {
 		return err
@@ -112,8 +112,8 @@ func (d *Desk) cardText(e store.Escalation, chat store.Chat, messages []store.Me
 	}
 	parts = append(parts, "Reply **in this thread** and it goes to "+text.Escape(bridgebridge.DisplayName(chat.Name))+" "+as+"; what begins with `note` stays here. "+
 		"✋ take it · ✅ done, I take over again · ⏸ I stay off · [that chat]("+roomLink(chat)+")")
-	if e.ShownState != "" {
-		parts = append(parts, e.ShownState)
+	if e.CardStatus != "" {
+		parts = append(parts, e.CardStatus)
 	}
 	return strings.Join(parts, "\n\n")
 }

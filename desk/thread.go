@@ -98,7 +98,7 @@ func (d *Desk) leaveClosedRoom(ctx context.Context, tx store.Tx, e *store.Escala
 	} else if err != nil {
 		return false, 0, err
 	}
-	e.CardID, e.CardEvent, e.CardRoom, e.ShownState = nil, nil, 0, ""
+	e.CardID, e.CardEvent, e.CardRoom, e.CardStatus = nil, nil, 0, ""
 	return true, 0, store.DropThread(ctx, tx, e.ID)
 }
 
@@ -221,14 +221,14 @@ func (d *Desk) changeLines(ctx context.Context, tx store.Tx, e store.Escalation,
 // replaced.
 func (d *Desk) refreshCard(ctx context.Context, tx store.Tx, e store.Escalation, chat store.Chat, changed bool) error {
 	line := d.stateLine(e, chat)
-	if line == e.ShownState && !changed {
+	if line == e.CardStatus && !changed {
 		return nil
 	}
 	messages, err := store.CardMessages(ctx, tx, e.ID)
 	if err != nil || len(messages) == 0 {
 		return err
 	}
-	e.ShownState = line
+	e.CardStatus = line
 	if _, err := d.queueCard(ctx, tx, cardNotice{e: e, chat: chat, messages: messages, kind: outbox.Answer}); err != nil {
 		return err
 	}

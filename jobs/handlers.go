@@ -39,7 +39,7 @@ type Handlers struct {
 	Notice              Notifier
 	Budget              BudgetNotifier
 	Undelivered         UndeliveredNotifier
-	Digest              Digester
+	LateMessages        LateMessagesNotifier
 	CommitmentReminders CommitmentReminder
 	Escalation          EscalationUpdater
 	CopyFile            FileCopier
@@ -63,7 +63,7 @@ type Handlers struct {
 	Forget  Forgetter
 
 	// The clock, hooks and watched pages.
-	Tick      Ticker
+	Tick      ScheduleRunner
 	Execution Executor
 	Hook      Deliverer
 	Watch     PageChecker
@@ -148,7 +148,9 @@ func (h Handlers) addAdminRoom(w *river.Workers) {
 	handle(w, time.Minute, func(ctx context.Context, a UndeliveredArgs, _ Attempt) error {
 		return h.Undelivered.NotifyUndelivered(ctx, a.OutboxID)
 	})
-	handle(w, time.Minute, func(ctx context.Context, _ DigestArgs, _ Attempt) error { return h.Digest.Digest(ctx) })
+	handle(w, time.Minute, func(ctx context.Context, _ LateMessagesArgs, _ Attempt) error {
+		return h.LateMessages.NotifyOfLateMessages(ctx)
+	})
 	handle(w, backupTimeout, func(ctx context.Context, _ BackupArgs, _ Attempt) error {
 		if h.Backup == nil {
 			return nil

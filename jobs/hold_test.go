@@ -17,7 +17,7 @@ func TestDuringAHoldOnlyJobsThatReadOrAskRun(t *testing.T) {
 	st, w := storetest.New(t), newWork()
 	restore := policy.Restore{BackupAt: time.Now().Add(-time.Hour), RestoredAt: time.Now()}
 	require.NoError(t, store.PutSetting(t.Context(), st.Writer(), store.SettingRestore, restore))
-	enqueue(t, st, TurnArgs{ChatID: 1}, DigestArgs{}, RetractArgs{OutboxID: uuid.New()}, UndeliveredArgs{OutboxID: uuid.New()}, TranscribeArgs{MessageID: 1}, DeliverHookArgs{DeliveryID: uuid.New()},
+	enqueue(t, st, TurnArgs{ChatID: 1}, LateMessagesArgs{}, RetractArgs{OutboxID: uuid.New()}, UndeliveredArgs{OutboxID: uuid.New()}, TranscribeArgs{MessageID: 1}, DeliverHookArgs{DeliveryID: uuid.New()},
 		CheckPageArgs{WatchID: 1}, TickArgs{ScheduleID: 1, At: time.Now()}, ExecutionArgs{ExecutionID: 1}, TaskArgs{TaskID: 1}, PresentDraftArgs{OutboxID: uuid.New()})
 	held := []string{"turn", "digest", "retract", "undelivered", "transcribe", "hook", "watch", "tick", "run", "task", "draft"}
 	enqueue(t, st, CommandArgs{MessageID: 1}, AskArgs{MessageID: 1}, DescribeArgs{RoomID: "!a:x"}, NoticeArgs{Topic: TopicRestored}, DecryptArgs{MessageID: 1}, SendArgs{OutboxID: uuid.New()})

@@ -16,10 +16,10 @@ type IndexArgs struct {
 	MessageID store.MessageID `json:"message,omitempty"`
 	Path      string          `json:"path,omitempty"`
 	Address   string          `json:"address,omitempty"`
-	// Role is who may see the documents. DecidedAt is when the owner decided that: of two decisions the later one counts, in whatever order their
+	// Role is who may see the documents. RoleSetAt is when the owner decided that: of two decisions the later one counts, in whatever order their
 	// jobs run.
 	Role      policy.Role `json:"role"`
-	DecidedAt time.Time   `json:"said"`
+	RoleSetAt time.Time   `json:"said"`
 	// ChatID is the chat in which the outcome is reported.
 	ChatID store.ChatID `json:"chat"`
 }

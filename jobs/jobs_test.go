@@ -52,7 +52,7 @@ func (w *fakeWork) HandleCommand(context.Context, store.MessageID, bool) error {
 }
 func (w *fakeWork) Send(context.Context, uuid.UUID, bool) error        { return w.note("send") }
 func (w *fakeWork) Describe(context.Context, id.RoomID) error          { return w.note("describe") }
-func (w *fakeWork) Digest(context.Context) error                       { return w.note("digest") }
+func (w *fakeWork) NotifyOfLateMessages(context.Context) error         { return w.note("digest") }
 func (w *fakeWork) Index(context.Context, IndexArgs, bool) error       { return w.note("index") }
 func (w *fakeWork) NotifyUndelivered(context.Context, uuid.UUID) error { return w.note("undelivered") }
 
@@ -85,7 +85,7 @@ func (w *fakeWork) CopyFile(context.Context, store.EscalationID, store.MessageID
 func (w *fakeWork) KeepFile(context.Context, store.MessageID) error { return w.note("keep") }
 
 func (w *fakeWork) handlers() Handlers {
-	return Handlers{Turn: w, Quiet: w, Command: w, Ask: w, Send: w, Describe: w, Digest: w, Index: w, Undelivered: w, Decrypt: w, Notice: w, History: w, ImportNotice: w, Retract: w, AdminRoom: w, KeepFile: w, CopyFile: w, Transcribe: w, Escalation: w, Reply: w}
+	return Handlers{Turn: w, Quiet: w, Command: w, Ask: w, Send: w, Describe: w, LateMessages: w, Index: w, Undelivered: w, Decrypt: w, Notice: w, History: w, ImportNotice: w, Retract: w, AdminRoom: w, KeepFile: w, CopyFile: w, Transcribe: w, Escalation: w, Reply: w}
 }
 
 // await waits until n jobs are done.
@@ -123,7 +123,7 @@ func enqueue(t *testing.T, st *store.Store, args ...Args) {
 func TestEveryKindOfJobReachesItsPart(t *testing.T) {
 	t.Parallel()
 	st, w := storetest.New(t), newWork()
-	enqueue(t, st, TurnArgs{ChatID: 1}, CommandArgs{MessageID: 1}, SendArgs{OutboxID: uuid.New()}, DescribeArgs{RoomID: "!a:x"}, DigestArgs{}, IndexArgs{Path: "a.md"}, UndeliveredArgs{OutboxID: uuid.New()},
+	enqueue(t, st, TurnArgs{ChatID: 1}, CommandArgs{MessageID: 1}, SendArgs{OutboxID: uuid.New()}, DescribeArgs{RoomID: "!a:x"}, LateMessagesArgs{}, IndexArgs{Path: "a.md"}, UndeliveredArgs{OutboxID: uuid.New()},
 		DecryptArgs{MessageID: 1}, AskArgs{MessageID: 1}, AdminRoomArgs{}, RetractArgs{OutboxID: uuid.New()}, NoticeArgs{Topic: TopicSessionReplaced}, HistoryArgs{ChatID: 1}, HistoryArgs{ChatID: 1, NotifyOnly: true},
 		TranscribeArgs{MessageID: 1}, KeepFileArgs{MessageID: 1}, UpdateEscalationArgs{EscalationID: 1}, CopyFileArgs{EscalationID: 1, MessageID: 1}, ChangeReplyArgs{MessageID: 1}, CheckQuietChatsArgs{})
 	start(t, st, w)
@@ -167,11 +167,11 @@ func TestAFailureIsTriedAgainAndLaterIsNoFailure(t *testing.T) {
 	require.Equal(t, 3, calls)
 }
 
-func TestOneDigestWaitsAtATime(t *testing.T) {
+func TestOneNoticeOfLateMessagesWaitsAtATime(t *testing.T) {
 	t.Parallel()
 	st := storetest.New(t)
 	for range 5 {
-		enqueue(t, st, DigestArgs{})
+		enqueue(t, st, LateMessagesArgs{})
 	}
 	var n int
 	require.NoError(t, st.DB().QueryRow(context.Background(), "select count(*) from river.river_job where kind = 'digest'").Scan(&n))

@@ -30,8 +30,8 @@ func Sweep(ctx context.Context, st *store.Store) error {
 // argsFor returns the arguments of the job that a piece of work needs.
 func argsFor(w store.Work) (Args, error) {
 	switch w.Kind {
-	case store.WorkDigest:
-		return DigestArgs{}, nil
+	case store.WorkLateMessages:
+		return LateMessagesArgs{}, nil
 	case store.WorkSend:
 		return SendArgs{OutboxID: w.OutboxID}, nil
 	case store.WorkDraft:

@@ -36,8 +36,8 @@ func NextTick(schedule store.ScheduleID, at time.Time) TickArgs {
 	return TickArgs{ScheduleID: schedule, At: at.UTC().Truncate(time.Microsecond)}
 }
 
-// Ticker carries out a schedule at one of its times and enqueues the TickArgs of the next time, in one transaction.
-type Ticker interface {
+// ScheduleRunner carries out a schedule at one of its times and enqueues the TickArgs of the next time, in one transaction.
+type ScheduleRunner interface {
 	Tick(ctx context.Context, schedule store.ScheduleID, at time.Time) error
 }
 

@@ -60,10 +60,10 @@ func CiteQuote(q search.Quote) string { return citation(q.Hit, q.LineFrom, q.Lin
 
 func citation(h search.Hit, lineFrom, lineTo int) string {
 	if h.Source != "" {
-		return "[" + printable(h.Source) + "]"
+		return "[" + citationText(h.Source) + "]"
 	}
-	source := printable(h.Title)
-	if heading := printable(h.Heading()); heading != "" {
+	source := citationText(h.Title)
+	if heading := citationText(h.Heading()); heading != "" {
 		source += search.SectionSeparator + heading
 	}
 	switch {
@@ -82,8 +82,8 @@ func rangeText(what string, from, to int) string {
 	return fmt.Sprintf("%ss %d-%d", what, from, to)
 }
 
-// printable prepares a name or heading for a citation: it removes line ends, and brackets, which would end the citation or begin a link.
-func printable(s string) string { return PrintableLine(brackets.Replace(s)) }
+// citationText prepares a name or heading for a citation: it removes line ends, and brackets, which would end the citation or begin a link.
+func citationText(s string) string { return PrintableLine(brackets.Replace(s)) }
 
 var brackets = strings.NewReplacer("[", "", "]", "", "<", "", ">", "")
 

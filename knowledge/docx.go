@@ -112,7 +112,8 @@ func attribute(e xml.StartElement, name string) string {
 	return ""
 }
 
-// outlineLevel converts an outline level (0 to 5) to the level of a heading (1 to 6). It returns 0 for any other value, which is that of plain text.
+// outlineLevel converts an outline level (0 to 5) to the level of a heading (1 to 6). It returns 0, which means plain text, for any other value; also for Word's
+// levels 6 to 8.
 func outlineLevel(value string) int {
 	n, err := strconv.Atoi(value)
 	if err != nil || n < 0 || n > 5 {

@@ -55,7 +55,7 @@ func FuzzText(f *testing.F) {
 	f.Add([]byte("<!doctype html><p>x"))
 	f.Add([]byte("{\\rtf1 x}"))
 	fuzzReader(f, func(_ *testing.T, data []byte) (document, error) {
-		return readText(source{Name: "a", Data: data}, false)
+		return readText(readRequest{Name: "a", Data: data}, false)
 	})
 }
 

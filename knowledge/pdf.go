@@ -29,7 +29,7 @@ const (
 )
 
 // readPDF reads a PDF and cuts it by its outline, else by its pages. With a licence key it uses unipdf, else pdfium.
-func readPDF(ctx context.Context, src source, watch watcher) (document, error) {
+func readPDF(ctx context.Context, src readRequest, watch watcher) (document, error) {
 	engine := readPdfium
 	if src.UnidocKey != "" {
 		engine = readUnipdf

@@ -111,7 +111,7 @@ func (f *pdfFile) entries(list []entry, parent int, pages []int) (first, last in
 type noopWatcher struct{}
 
 func (noopWatcher) ready()        {}
-func (noopWatcher) page(int, int) {}
+func (noopWatcher) pageRead(int, int) {}
 
 // engineCache keeps the compiled PDF engine from one run of the tests to the next.
 func engineCache(t testing.TB) string {
@@ -123,7 +123,7 @@ func engineCache(t testing.TB) string {
 
 func readFile(t *testing.T, name string, data []byte) (document, error) {
 	t.Helper()
-	return read(t.Context(), source{Name: name, Data: data, CacheDir: engineCache(t)}, noopWatcher{})
+	return read(t.Context(), readRequest{Name: name, Data: data, CacheDir: engineCache(t)}, noopWatcher{})
 }
 
 func TestAPDFIsCutByItsOutline(t *testing.T) {

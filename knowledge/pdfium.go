@@ -23,7 +23,7 @@ const (
 
 // readPdfium reads a PDF with pdfium in a WebAssembly runtime, which has its own memory and no files. The compiled module is cached in
 // src.CacheDir, because compiling takes seconds.
-func readPdfium(ctx context.Context, src source, watch watcher) (text pdfText, err error) {
+func readPdfium(ctx context.Context, src readRequest, watch watcher) (text pdfText, err error) {
 	runtime := wazero.NewRuntimeConfig().WithMemoryLimitPages(wasmPages)
 	if src.CacheDir != "" {
 		cache, err := wazero.NewCompilationCacheWithDir(src.CacheDir)
@@ -94,7 +94,7 @@ func pdfiumPages(ctx context.Context, engine pdfium.Pdfium, doc references.FPDF_
 			return nil, ErrTooBig
 		}
 		pages[i] = page
-		watch.page(i+1, count)
+		watch.pageRead(i+1, count)
 	}
 	if broken > 0 && broken == count {
 		return nil, ErrBroken

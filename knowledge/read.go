@@ -24,8 +24,8 @@ const (
 	maxHeading = 300
 )
 
-// source is a file for the reader, with its settings. It is sent to the reader process.
-type source struct {
+// readRequest is a file for the reader, with its settings. It is sent to the reader process.
+type readRequest struct {
 	Name      string
 	Type      string // the media type that the server gave; empty if unknown
 	Data      []byte
@@ -37,8 +37,8 @@ type source struct {
 type watcher interface {
 	// ready is called when the reader has started and begins to read the file.
 	ready()
-	// page is called after each page, with the number of pages read so far and the number of all pages.
-	page(done, all int)
+	// pageRead is called after each page, with the number of pages read so far and the number of all pages.
+	pageRead(done, all int)
 }
 
 // document is the content of a file.
@@ -97,7 +97,7 @@ func (h *headings) open(level int, title string) {
 
 // read detects the format of a file and cuts it into sections. The content counts more than the name: a PDF called .txt is a PDF. If a reader
 // panics, the file is reported as broken.
-func read(ctx context.Context, src source, watch watcher) (doc document, err error) {
+func read(ctx context.Context, src readRequest, watch watcher) (doc document, err error) {
 	defer func() {
 		if recover() != nil {
 			doc, err = document{}, ErrUnreadable
@@ -176,7 +176,7 @@ func unknownType(data []byte, kind *mimetype.MIME) error {
 }
 
 // readText reads a text file. Its media type decides the format, else its name, else its content.
-func readText(src source, looksLikeHTML bool) (document, error) {
+func readText(src readRequest, looksLikeHTML bool) (document, error) {
 	data, err := decode(src.Data, src.Type)
 	if err != nil {
 		return document{}, err

@@ -31,7 +31,7 @@ func TestDeclaredEncodings(t *testing.T) {
 		{"an ending that nobody knows", "a.conf", "", "a = b", "a = b"},
 		{"letters that pictures begin with", "a.txt", "", "BM Motors, prices", "BM Motors, prices"},
 	} {
-		doc, err := read(t.Context(), source{Name: test.file, Type: test.mediaType, Data: []byte(test.data)}, noopWatcher{})
+		doc, err := read(t.Context(), readRequest{Name: test.file, Type: test.mediaType, Data: []byte(test.data)}, noopWatcher{})
 		require.NoError(t, err, test.name)
 		require.Equal(t, document{Format: "txt", Sections: []section{{Text: test.want, Line: 1}}}, doc, test.name)
 	}
@@ -66,10 +66,10 @@ func TestGuessEncoding(t *testing.T) {
 			want := strings.Repeat(test.text, times)
 			data, err := test.in.NewEncoder().String(want)
 			require.NoError(t, err)
-			doc, err := read(t.Context(), source{Name: "a.txt", Data: []byte(data)}, noopWatcher{})
+			doc, err := read(t.Context(), readRequest{Name: "a.txt", Data: []byte(data)}, noopWatcher{})
 			require.NoError(t, err, want)
 			require.Equal(t, want, doc.Sections[0].Text)
-			doc, err = read(t.Context(), source{Name: "a.html", Data: []byte("<html><body><p>" + data + "</p></body></html>")}, noopWatcher{})
+			doc, err = read(t.Context(), readRequest{Name: "a.html", Data: []byte("<html><body><p>" + data + "</p></body></html>")}, noopWatcher{})
 			require.NoError(t, err, want)
 			require.Equal(t, strings.Join(strings.Fields(want), " "), strings.Join(strings.Fields(doc.Sections[0].Text), " "))
 		}
@@ -89,7 +89,7 @@ func TestFormatDetection(t *testing.T) {
 		{"a Word file under another name", "prices.txt", "", string(docx(t, `<w:p><w:r><w:t>Bread</w:t></w:r></w:p>`)), "docx"},
 		{"a PDF under another name", "prices.md", "", string(newPDF([]string{"Bread"}).bytes()), "pdf"},
 	} {
-		doc, err := read(t.Context(), source{Name: test.file, Type: test.mediaType, Data: []byte(test.data), CacheDir: engineCache(t)}, noopWatcher{})
+		doc, err := read(t.Context(), readRequest{Name: test.file, Type: test.mediaType, Data: []byte(test.data), CacheDir: engineCache(t)}, noopWatcher{})
 		require.NoError(t, err, test.name)
 		require.Equal(t, test.want, doc.Format, test.name)
 	}

@@ -30,7 +30,7 @@ const (
 
 // read reads a file in a reader process, or in this process if no reader is configured.
 func (l *Library) read(ctx context.Context, f File) (document, error) {
-	src := source{Name: f.Name, Type: f.Type, Data: f.Data, CacheDir: l.options.CacheDir, UnidocKey: l.options.UnidocKey}
+	src := readRequest{Name: f.Name, Type: f.Type, Data: f.Data, CacheDir: l.options.CacheDir, UnidocKey: l.options.UnidocKey}
 	if len(l.options.Reader) == 0 {
 		return read(ctx, src, reporter{progress: f.Progress})
 	}
@@ -42,7 +42,7 @@ type reporter struct{ progress func(done, all int) }
 
 func (reporter) ready() {}
 
-func (r reporter) page(done, all int) {
+func (r reporter) pageRead(done, all int) {
 	if r.progress != nil {
 		r.progress(done, all)
 	}
@@ -89,7 +89,7 @@ func Serve(ctx context.Context, in io.Reader, out io.Writer) error {
 	if err := limitResources(); err != nil {
 		return err
 	}
-	var src source
+	var src readRequest
 	if err := gob.NewDecoder(in).Decode(&src); err != nil {
 		return fmt.Errorf("read what to do: %w", err)
 	}
@@ -131,8 +131,8 @@ func (a *replyWriter) write(r reply) {
 
 func (a *replyWriter) ready() { a.write(reply{Ready: true}) }
 
-// page writes the progress, at most five times a second.
-func (a *replyWriter) page(done, all int) {
+// pageRead writes the progress, at most five times a second.
+func (a *replyWriter) pageRead(done, all int) {
 	if now := time.Now(); done == all || now.Sub(a.last) > 200*time.Millisecond {
 		a.last = now
 		a.write(reply{Page: done, Pages: all})
@@ -140,7 +140,7 @@ func (a *replyWriter) page(done, all int) {
 }
 
 // readInSubprocess reads a file in a reader process and kills it when it takes too long.
-func readInSubprocess(ctx context.Context, command []string, src source, progress func(done, all int)) (document, error) {
+func readInSubprocess(ctx context.Context, command []string, src readRequest, progress func(done, all int)) (document, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	deadline := time.AfterFunc(startTimeout, func() { cancel(ErrTooSlow) })

@@ -11,7 +11,7 @@ import (
 )
 
 // readUnipdf reads a PDF with unipdf, which checks its licence key on its maker's server.
-func readUnipdf(ctx context.Context, src source, watch watcher) (text pdfText, err error) {
+func readUnipdf(ctx context.Context, src readRequest, watch watcher) (text pdfText, err error) {
 	if err := license.SetMeteredKey(src.UnidocKey); err != nil {
 		return pdfText{}, fmt.Errorf("%w: %w", ErrLicence, err)
 	}
@@ -43,7 +43,7 @@ func readUnipdf(ctx context.Context, src source, watch watcher) (text pdfText, e
 			return pdfText{}, err
 		}
 		text.pages = append(text.pages, page)
-		watch.page(i+1, count)
+		watch.pageRead(i+1, count)
 	}
 	if outline, err := file.GetOutlines(); err == nil && outline != nil {
 		left := maxBookmarks

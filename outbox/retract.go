@@ -17,7 +17,7 @@ import (
 const (
 	// retractWait is the delay of a redaction while its message is being sent.
 	retractWait = time.Second
-	// pausedWait is the delay of a redaction while everything is paused.
+	// pausedWait is the delay of a send or a redaction while everything is paused, is held after a restore, or is in safe mode.
 	pausedWait = 15 * time.Second
 )
 

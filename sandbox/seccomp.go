@@ -35,8 +35,8 @@ const (
 // argument is one argument of a syscall: the number of the syscall, and the index of the argument.
 type argument struct{ number, index uint32 }
 
-// zeroOnlyArguments lists syscall arguments of which only 0 is allowed: a process id (0 is the caller) or a pointer to a path (0 means that an open
-// file is used).
+// zeroOnlyArguments lists syscall arguments of which only 0 is allowed: a process id (0 is the caller), what setpriority means by an id (0 is a
+// process), or a pointer to a path (0 means that an open file is used).
 var zeroOnlyArguments = []argument{ //nolint:gochecknoglobals // a constant, were there constant lists
 	{unix.SYS_PRLIMIT64, 0},
 	{unix.SYS_SCHED_SETAFFINITY, 0},

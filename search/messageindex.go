@@ -69,7 +69,7 @@ func authorOf(m store.Message, chat store.Chat) string {
 // dayStart is the time after midnight at which a new day of a chat begins.
 const dayStart = 4 * time.Hour
 
-// dayOf returns the number of the day of t in its zone, counted from 1970.
+// dayOf returns the number of the chat's day in which t is, in its zone, counted from 1970. A day begins at dayStart.
 func dayOf(t time.Time) int {
 	year, month, day := t.Add(-dayStart).Date()
 	return int(time.Date(year, month, day, 0, 0, 0, 0, time.UTC).Unix() / (24 * 60 * 60))

@@ -10,8 +10,8 @@ import (
 	"multis/language"
 )
 
-// MinSupport is the smallest coverage of a quote that counts as an answer.
-const MinSupport = 0.6
+// MinCoverage is the smallest coverage of a quote that counts as an answer.
+const MinCoverage = 0.6
 
 const (
 	quotedHits   = 10  // the number of hits in which a quote is looked for
@@ -31,7 +31,7 @@ type Quote struct {
 }
 
 // Answer returns the quote that answers the question, without a language model. It reports false if there is none.
-// A quote answers if it and its headings have a coverage of at least MinSupport and contain the question's most specific term. If
+// A quote answers if it and its headings have a coverage of at least MinCoverage and contain the question's most specific term. If
 // the question asks for a price, a time, a number or a place, the quote must contain one. There is no answer if two quotes match the question
 // equally well with different values (see Options).
 func (s *Searcher) Answer(ctx context.Context, r Result) (Quote, bool, error) {
@@ -50,7 +50,7 @@ func (s *Searcher) Answer(ctx context.Context, r Result) (Quote, bool, error) {
 func (s *Searcher) answerCandidates(ctx context.Context, r Result) ([]candidate, error) {
 	var likely []Hit
 	for _, h := range r.Hits[:min(len(r.Hits), quotedHits)] {
-		if h.Coverage >= MinSupport {
+		if h.Coverage >= MinCoverage {
 			likely = append(likely, h)
 		}
 	}
@@ -63,7 +63,7 @@ func (s *Searcher) answerCandidates(ctx context.Context, r Result) ([]candidate,
 	}
 	return slices.DeleteFunc(found, func(c candidate) bool {
 		onlyDocument := c.textCoverage == 0 && c.headingCoverage == 0 // the match is in the document's name or an outer heading, which other passages share
-		return c.coverage < MinSupport || !c.hasKeyTerm || c.answerMatch == noMatch || onlyDocument
+		return c.coverage < MinCoverage || !c.hasKeyTerm || c.answerMatch == noMatch || onlyDocument
 	}), nil
 }
 
@@ -157,7 +157,7 @@ func (p splitHit) candidates() []candidate {
 	if len(p.units) == 0 {
 		return nil
 	}
-	if c := p.evaluate(0, 0, nil); c.coverage >= MinSupport {
+	if c := p.evaluate(0, 0, nil); c.coverage >= MinCoverage {
 		found = append(found, p.sectionCandidate(c))
 	}
 	for first := range p.units {

@@ -32,7 +32,7 @@ const unknownFactor = 2
 // common.
 const smallCorpus = 50
 
-// support returns how much the term counts towards the coverage of a passage (see MinSupport). chunks is the size of the corpus.
+// support returns how much the term counts towards the coverage of a passage (see MinCoverage). chunks is the size of the corpus.
 func (t Term) support(chunks int64) float64 {
 	rarity := idf(t.Chunks, max(chunks, smallCorpus))
 	switch {

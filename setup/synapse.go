@@ -128,9 +128,9 @@ func (m Machine) configured(paths []string) (*Synapse, error) {
 	return s, m.read(s)
 }
 
-// FindForDoctor looks for the Synapse of a domain on this machine, for the checks of package doctor. It returns nil if none or more than one can be read.
+// SynapseOfDomain looks for the Synapse of a domain on this machine, for the checks of package doctor. It returns nil if none or more than one can be read.
 // registration is the file that multis -g writes.
-func (m Machine) FindForDoctor(domain, registration string) *doctor.Synapse {
+func (m Machine) SynapseOfDomain(domain, registration string) *doctor.Synapse {
 	candidates := slices.DeleteFunc(m.runningSynapses(), func(s *Synapse) bool { return m.read(s) != nil })
 	if s, err := m.usualSynapse(); len(candidates) == 0 && err == nil && s != nil {
 		candidates = append(candidates, s)

@@ -78,8 +78,8 @@ func TestSynapseIsFoundWithItsBridges(t *testing.T) {
 func TestTheDoctorGetsTheSynapseOfItsDomain(t *testing.T) {
 	t.Parallel()
 	m := machine(t, debian("app_service_config_files: [whatsapp.yaml]\n"))
-	require.Nil(t, m.FindForDoctor("other.org", "/var/lib/multis/registration.yaml"))
-	d := m.FindForDoctor("example.org", "/var/lib/multis/registration.yaml")
+	require.Nil(t, m.SynapseOfDomain("other.org", "/var/lib/multis/registration.yaml"))
+	d := m.SynapseOfDomain("example.org", "/var/lib/multis/registration.yaml")
 	require.NotNil(t, d)
 	require.Equal(t, "/etc/matrix-synapse/homeserver.yaml", d.Config)
 	require.Equal(t, "http://127.0.0.1:8008", d.Address)

@@ -154,7 +154,8 @@ type PendingWork struct {
 	DraftID *uuid.UUID // a withdrawn draft whose card is open; nil if messages wait for an answer
 }
 
-// pendingWorkSQL selects chats with unanswered messages, unless a turn is queued, because that turn will answer them all.
+// pendingWorkSQL selects chats with unanswered messages, unless a turn is queued, because that turn will answer them all. It also selects the withdrawn
+// drafts whose cards still show them as open.
 const pendingWorkSQL = `select distinct chat_id, null::uuid as draft_id from messages m where chat_id = any ($1) and answered_at is null and action in ('answer', 'handoff')
 		and not exists (select from river.river_job where kind = 'turn' and args->>'chat' = m.chat_id::text and state in ('available', 'retryable', 'scheduled'))
 	union all select o.chat_id, o.id from outbox o where o.chat_id = any ($1) and ` + withdrawnCardSQL

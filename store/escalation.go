@@ -36,7 +36,7 @@ type Escalation struct {
 	ClaimedAt  *time.Time
 	AnsweredAt *time.Time // when a person first wrote to the contact; nil while the contact waits
 	PageCount  int        `db:"paged"` // how often people were called because nobody claimed it
-	ShownState string     `db:"shown"` // the line about its state that the card shows
+	CardStatus string     `db:"shown"` // the line about its state that the card shows
 }
 
 // IsOpen reports whether the escalation has not been closed.
@@ -158,7 +158,7 @@ func SetEscalationCard(ctx context.Context, tx Tx, e Escalation) error {
 	if err != nil || e.Found == nil {
 		found = []byte("[]")
 	}
-	return row.Exec(ctx, tx, "note the card of an escalation", setEscalationCardSQL, e.ID, e.CardID, found, text.Storable(e.Proposal), e.ShownState)
+	return row.Exec(ctx, tx, "note the card of an escalation", setEscalationCardSQL, e.ID, e.CardID, found, text.Storable(e.Proposal), e.CardStatus)
 }
 
 const setEscalationShownSQL = "update escalations set shown = $2 where id = $1"

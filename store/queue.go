@@ -71,24 +71,24 @@ type WorkKind string
 
 // The kinds of work. Each but WorkLostTask is also the kind of the job that does it.
 const (
-	WorkSend       WorkKind = "send"       // an outbox message that is queued
-	WorkDraft      WorkKind = "draft"      // a draft to show to the owner
-	WorkTurn       WorkKind = "turn"       // a chat with messages to answer
-	WorkCommand    WorkKind = "command"    // a message with a command
-	WorkTranscribe WorkKind = "transcribe" // a voice message without its text
-	WorkRun        WorkKind = "run"        // an execution of a schedule
-	WorkForget     WorkKind = "forget"     // a deletion that was asked for
-	WorkTask       WorkKind = "task"       // a task of the owner's
-	WorkChild      WorkKind = "child"      // a task that another task waits for
-	WorkLostTask   WorkKind = "lost"       // a task that is too old or was tried too often: it can only fail
-	WorkDigest     WorkKind = "digest"     // messages for the next digest; without an id
-	WorkWatch      WorkKind = "watch"      // a page to fetch again
+	WorkSend         WorkKind = "send"       // an outbox message that is queued
+	WorkDraft        WorkKind = "draft"      // a draft to show to the owner
+	WorkTurn         WorkKind = "turn"       // a chat with messages to answer
+	WorkCommand      WorkKind = "command"    // a message with a command
+	WorkTranscribe   WorkKind = "transcribe" // a voice message without its text
+	WorkRun          WorkKind = "run"        // an execution of a schedule
+	WorkForget       WorkKind = "forget"     // a deletion that was asked for
+	WorkTask         WorkKind = "task"       // a task of the owner's
+	WorkChild        WorkKind = "child"      // a task that another task waits for
+	WorkLostTask     WorkKind = "lost"       // a task that is too old or was tried too often: it can only fail
+	WorkLateMessages WorkKind = "digest"     // messages for the next digest; without an id
+	WorkWatch        WorkKind = "watch"      // a page to fetch again
 )
 
 // Work is something that waits and has no job.
 type Work struct {
 	Kind     WorkKind
-	ID       int64     // of its row; 0 for WorkSend, WorkDraft and WorkDigest
+	ID       int64     // of its row; 0 for WorkSend, WorkDraft and WorkLateMessages
 	OutboxID uuid.UUID `db:"out"` // the outbox message of WorkSend and WorkDraft
 }
 
@@ -138,8 +138,8 @@ func WorkWithoutJob(ctx context.Context, db DB) ([]Work, error) {
 	return row.All[Work](ctx, db, "work without a job", workWithoutJobSQL, taskKinds(TaskTurn, TaskHeartbeat, TaskExec))
 }
 
-// ScheduleTime is a schedule and its next time.
-type ScheduleTime struct {
+// NextRun is a schedule and its next time.
+type NextRun struct {
 	ID ScheduleID
 	At time.Time
 }
@@ -150,8 +150,8 @@ const schedulesWithoutJobSQL = `with live as (select (args->>'schedule')::bigint
 		and not exists (select from live l where l.schedule = s.id and l.at = s.next_at)`
 
 // SchedulesWithoutJob returns the schedules that have no job for their next time.
-func SchedulesWithoutJob(ctx context.Context, db DB) ([]ScheduleTime, error) {
-	return row.All[ScheduleTime](ctx, db, "schedules without a job", schedulesWithoutJobSQL)
+func SchedulesWithoutJob(ctx context.Context, db DB) ([]NextRun, error) {
+	return row.All[NextRun](ctx, db, "schedules without a job", schedulesWithoutJobSQL)
 }
 
 const hasRoomsToDescribeSQL = "select exists (select from river.river_job where kind = 'describe' and state in ('available', 'running'))"

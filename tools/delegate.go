@@ -62,7 +62,7 @@ func (t Delegate) ClassOf(c Call) rules.Class {
 	if _, is := t.program(c); is {
 		return rules.ClassExec
 	}
-	return rules.ClassAgents
+	return rules.ClassDelegate
 }
 
 // ResourceOf returns the command of an external agent.
@@ -86,7 +86,7 @@ var ErrProgramChanged = errors.New("the program of that agent changed after you 
 
 // Spec describes the tool.
 func (Delegate) Spec() Spec {
-	return Spec{Name: DelegateName, Description: delegateText, Schema: Schema[DelegateArgs](), Tier: Read, Class: rules.ClassAgents, Kinds: rules.Kinds{Argv: true}, Foreign: true}
+	return Spec{Name: DelegateName, Description: delegateText, Schema: Schema[DelegateArgs](), Tier: Read, Class: rules.ClassDelegate, Kinds: rules.Kinds{Argv: true}, Foreign: true}
 }
 
 // Run refuses: an agent's turn carries the call out itself.

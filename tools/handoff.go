@@ -25,7 +25,7 @@ type Handoff struct{}
 
 // Spec describes the tool.
 func (Handoff) Spec() Spec {
-	return Spec{Name: HandoffName, Description: handoffText, Schema: Schema[HandoffArgs](), Tier: Read, Class: rules.ClassAgents}
+	return Spec{Name: HandoffName, Description: handoffText, Schema: Schema[HandoffArgs](), Tier: Read, Class: rules.ClassDelegate}
 }
 
 // Run always refuses: where a handoff is possible, the agent's turn handles the call before the registry does (see agent/handoff.go).

@@ -63,7 +63,7 @@ type SessionsSend struct{}
 
 // Spec describes the tool.
 func (SessionsSend) Spec() Spec {
-	return Spec{Name: SessionsSendName, Description: sessionsSendText, Schema: Schema[SessionsSendArgs](), Tier: Read, Class: rules.ClassAgents, Foreign: true}
+	return Spec{Name: SessionsSendName, Description: sessionsSendText, Schema: Schema[SessionsSendArgs](), Tier: Read, Class: rules.ClassDelegate, Foreign: true}
 }
 
 // Run refuses: an agent's turn carries the call out itself.

@@ -23,8 +23,8 @@ type Limits struct {
 }
 
 const (
-	defaultContext = 32_000
-	defaultWindow  = 20
+	defaultContextSize = 32_000
+	defaultWindow      = 20
 )
 
 // WithDefaults returns l with its defaults filled in.
@@ -34,7 +34,7 @@ func (l Limits) WithDefaults() Limits {
 			*n = to
 		}
 	}
-	fill(&l.Context, defaultContext)
+	fill(&l.Context, defaultContextSize)
 	fill(&l.Reserve, l.Context/4)
 	fill(&l.Summarise, l.Context/4)
 	fill(&l.Window, defaultWindow)

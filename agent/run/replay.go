@@ -67,7 +67,7 @@ func (a *Attempt) Replay(ctx context.Context, task store.Task, second *OtherMode
 	}
 	a.Task, a.earlierSteps = task, steps
 	a.setFirstRequest(first)
-	end, err := (&replayer{attempt: a, out: &out, second: second}).rounds(ctx)
+	end, err := (&replayer{attempt: a, out: &out, second: second}).replayRounds(ctx)
 	if err != nil || out.Incomplete != "" {
 		return out, err
 	}
@@ -99,8 +99,8 @@ type replayer struct {
 	second  *OtherModel // nil for none
 }
 
-// rounds is the loop over stored steps. It sets Incomplete if a step is missing.
-func (r *replayer) rounds(ctx context.Context) (LoopResult, error) {
+// replayRounds is the loop over stored steps. It sets Incomplete if a step is missing.
+func (r *replayer) replayRounds(ctx context.Context) (LoopResult, error) {
 	a, out := r.attempt, r.out
 	request := a.firstRequest
 	request.Messages = slices.Clone(request.Messages)

@@ -103,7 +103,7 @@ func newAssistant(ctx context.Context, cfg *config.Config, st *store.Store, fron
 	}
 	a.box = outbox.New(st, settings, front.sender)
 	for _, step := range []func(context.Context) error{
-		a.openAudit, a.openModels, a.openSources, a.addTools, a.addAgent, a.addClock, a.addAdmin, a.addHooks, a.addRunner,
+		a.openAudit, a.openModels, a.openSources, a.addTools, a.addAgent, a.addClock, a.addAdminRoom, a.addHooks, a.addRunner,
 	} {
 		if err := step(ctx); err != nil {
 			return nil, err
@@ -240,7 +240,7 @@ func (a *assistant) addClock(ctx context.Context) error {
 	return a.clock.Prepare(ctx)
 }
 
-func (a *assistant) addAdmin(context.Context) error {
+func (a *assistant) addAdminRoom(context.Context) error {
 	settings, err := adminSettings(a.cfg, a.models.main.Name(), a.front.terminal)
 	if err != nil {
 		return err
@@ -274,7 +274,7 @@ func (a *assistant) addRunner(ctx context.Context) (err error) {
 			Store: a.store, Files: front.files, Model: a.models.speech, Inbox: front.inbox, Defaults: a.defaults, Notify: a.agent.Notify,
 		}),
 		Command: adm, PIN: adm, Redact: a.box, Exec: adm.Host, Ask: adm, AdminRoom: front.rooms, Draft: adm.Drafts, Withdraw: a.box, Approval: adm.Tasks, Notice: adm.Notices, Budget: adm.Budget,
-		Undelivered: adm.Notices, Digest: adm.Notices, CommitmentReminders: adm.Commitments, Escalation: a.desk, CopyFile: a.desk, Reply: a.desk, Export: adm.Exports, Backup: front.backup,
+		Undelivered: adm.Notices, LateMessages: adm.Notices, CommitmentReminders: adm.Commitments, Escalation: a.desk, CopyFile: a.desk, Reply: a.desk, Export: adm.Exports, Backup: front.backup,
 		Task:  a.agent.Tasks,
 		Index: adm.Documents, Folders: adm.Documents, Embed: knowledge.NewVectors(a.store, a.models.embedders.passages),
 		Capture: a.memory, Summarise: a.agent.Summaries, Forget: adm.Forgetting, Answers: adm.Answers,

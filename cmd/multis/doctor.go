@@ -81,7 +81,7 @@ func doctorInput(ctx context.Context, c *cli) (in *doctor.Input, closeDB func())
 		return in, closeDB
 	}
 	hideSecrets(in.Config)
-	in.Synapse = setup.Machine{}.FindForDoctor(in.Config.Homeserver.Domain, in.Paths.Registration)
+	in.Synapse = setup.Machine{}.SynapseOfDomain(in.Config.Homeserver.Domain, in.Paths.Registration)
 	in.TestSandbox = func(ctx context.Context) (string, error) { return testSandbox(ctx, in.Config, c.Config) }
 	in.StopReason = func(ctx context.Context) string {
 		file, err := filepath.Abs(c.Config)

@@ -35,7 +35,7 @@ func (e examiner) Examine(ctx context.Context) doctor.Report {
 	defer cancel()
 	in := &doctor.Input{
 		Paths: e.paths, Config: e.cfg, Homeserver: appservice.NewInspector(doctor.AccessOf(e.cfg)), Database: e.store.Inspector(), HasSchema: true,
-		Synapse: setup.Machine{}.FindForDoctor(e.cfg.Homeserver.Domain, e.paths.Registration),
+		Synapse: setup.Machine{}.SynapseOfDomain(e.cfg.Homeserver.Domain, e.paths.Registration),
 		Models:  e.models, Now: time.Now, FreeBytes: doctor.FreeBytes, Start: startCommand(e.paths.Config, true),
 	}
 	if e.paths.Config != "" {

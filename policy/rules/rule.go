@@ -80,7 +80,7 @@ type Class string
 const (
 	ClassRead     Class = "read"     // reads what the caller may read
 	ClassNotify   Class = "notify"   // reaches nobody but the owner, or a process that the agent started itself
-	ClassAgents   Class = "agents"   // gives work to another agent, whose calls are decided separately
+	ClassDelegate Class = "agents"   // gives work to another agent, whose calls are decided separately
 	ClassOutward  Class = "outward"  // sends data to another machine or person
 	ClassMemory   Class = "memory"   // writes memory that later prompts contain
 	ClassSchedule Class = "schedule" // schedules something for later
@@ -91,7 +91,7 @@ const (
 
 // Classes returns all classes.
 func Classes() []Class {
-	return []Class{ClassRead, ClassNotify, ClassAgents, ClassOutward, ClassMemory, ClassSchedule, ClassConfig, ClassFiles, ClassExec}
+	return []Class{ClassRead, ClassNotify, ClassDelegate, ClassOutward, ClassMemory, ClassSchedule, ClassConfig, ClassFiles, ClassExec}
 }
 
 // Valid reports whether c is one of the classes.
@@ -100,7 +100,7 @@ func (c Class) Valid() bool { return indexOf(Classes(), c) >= 0 }
 // isSensitive reports whether calls of the class can harm somebody if untrusted text asked for them.
 func (c Class) isSensitive() bool {
 	switch c {
-	case ClassRead, ClassNotify, ClassAgents:
+	case ClassRead, ClassNotify, ClassDelegate:
 		return false
 	default:
 		return true

@@ -96,7 +96,7 @@ func TestConditionsOfHoursChatsSurfacesAndTaint(t *testing.T) {
 	require.Equal(t, rules.Allow, decide(func(q *rules.Request) { q.Surface, q.Hour = rules.SurfaceSchedule, 7 }))
 	require.Equal(t, rules.Allow, decide(func(q *rules.Request) { q.Hour = 23 }))
 	require.Equal(t, rules.Confirm, decide(func(q *rules.Request) { q.Chat = 13 }))
-	require.Equal(t, rules.Deny, decide(func(q *rules.Request) { q.Class, q.Tainted = rules.ClassAgents, true }))
+	require.Equal(t, rules.Deny, decide(func(q *rules.Request) { q.Class, q.Tainted = rules.ClassDelegate, true }))
 }
 
 func TestATaintedTurnNeedsAYesWhateverTheRulesSay(t *testing.T) {
@@ -108,7 +108,7 @@ func TestATaintedTurnNeedsAYesWhateverTheRulesSay(t *testing.T) {
 		q.Tainted = true
 		v := s.Decide(q)
 		switch class {
-		case rules.ClassRead, rules.ClassNotify, rules.ClassAgents:
+		case rules.ClassRead, rules.ClassNotify, rules.ClassDelegate:
 			require.Equal(t, rules.Allow, v.Decision, class)
 		default:
 			require.Equal(t, rules.Confirm, v.Decision, class)

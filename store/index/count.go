@@ -113,8 +113,8 @@ const countRolesSQL = `insert into term_stats (role, word, ndoc)
 
 const countedSQL = "update corpus_stats set counted = true where role = any ($1)"
 
-// countAll adds the words of all uncounted documents to the counts, and counts the roles that have become too big to be counted at each
-// query. It returns those roles. The transaction must hold the lock of the word counts.
+// countAll adds the words of all uncounted documents to term_stats. The words of a small role are counted at each query; countAll stores the counts of the
+// roles that have become too big for that, and returns these roles. The transaction must hold the lock of the word counts.
 func countAll(ctx context.Context, tx row.Tx, docID row.DocumentID) (bigger []string, err error) {
 	docs, err := row.Values[row.DocumentID](ctx, tx, "uncounted documents", takeUncountedSQL)
 	if err != nil {
