@@ -240,6 +240,25 @@ func TestAWrongConfigurationIsOneLineAndNothingStarts(t *testing.T) {
 	}
 }
 
+func TestDevLogsInDetailAndNeedsNoTimeZone(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "config.yaml")
+	require.NoError(t, os.WriteFile(file, []byte("owner: \"@anna:example.org\"\n"), 0o600))
+	t.Setenv("MULTIS_LOGGING_LEVEL", "")
+	t.Setenv("MULTIS_TIME_ZONE", "")
+	require.NoError(t, setDevelopment(file))
+	require.Equal(t, "debug", os.Getenv("MULTIS_LOGGING_LEVEL"))
+	_, err := time.LoadLocation(os.Getenv("MULTIS_TIME_ZONE"))
+	require.NoError(t, err)
+	require.NotEmpty(t, os.Getenv("MULTIS_TIME_ZONE"))
+
+	t.Setenv("MULTIS_LOGGING_LEVEL", "warn")
+	t.Setenv("MULTIS_TIME_ZONE", "")
+	require.NoError(t, os.WriteFile(file, []byte("time_zone: Asia/Tokyo\n"), 0o600))
+	require.NoError(t, setDevelopment(file))
+	require.Equal(t, "warn", os.Getenv("MULTIS_LOGGING_LEVEL"), "what is set stays")
+	require.Empty(t, os.Getenv("MULTIS_TIME_ZONE"), "the file has one")
+}
+
 func TestARepairNeedsAnID(t *testing.T) {
 	t.Parallel()
 	_, said, err := program(t, configured(t, "postgres://nobody@127.0.0.1:1/none", ""), "", "doctor", "--fix", "")
