@@ -43,8 +43,9 @@ func (cs *configCommands) commands() []command {
 	return []command{{
 		name: "config", args: "[get, set or reset] [key] [value]", group: groupControl, run: cs.run,
 		summary: "settings",
-		help: "`/config` lists what can be set here, `/config set budget.per_day 3` sets it, `/config reset budget.per_day` takes it back to config.yaml. " +
-			"It applies within seconds. Everything else is in config.yaml.",
+		help: "`/config` lists what can be set here, `/config get budget` only those keys, `/config set budget.per_day 3` sets one, `/config reset budget.per_day` takes it back to config.yaml. " +
+			"It applies within seconds, and wins over config.yaml. Keys that move files, delete messages, give access or make me answer in more chats " +
+			"are in config.yaml only: `multis config get` and `multis config set` on the machine know all.",
 	}}
 }
 
@@ -75,9 +76,12 @@ func (cs *configCommands) get(settings map[string]string, prefix string) (answer
 	if err != nil {
 		return answer{text: "config.yaml has become invalid; I keep what I read before:\n" + esc(err.Error())}, nil
 	}
+	if i := slices.IndexFunc(values, func(v ConfigValue) bool { return v.Key == prefix }); i >= 0 {
+		values = values[i : i+1]
+	}
 	values = slices.DeleteFunc(values, func(v ConfigValue) bool { return !strings.HasPrefix(v.Key, prefix) })
 	if len(values) == 0 {
-		return answer{text: "No key that can be set here begins like " + quote(prefix, 60) + ". `/config` lists them."}, nil
+		return answer{text: "No key that can be set here begins like " + quote(prefix, 60) + ". `/config` lists them, and `multis config get` on the machine all others."}, nil
 	}
 	lines := []string{"**Settings**"}
 	for _, v := range values {

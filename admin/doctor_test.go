@@ -78,7 +78,7 @@ func TestConfigSetsOnlyWhatIsAllowed(t *testing.T) {
 	require.Contains(t, r.asOwner("/config get budget"), "`budget.per_day` 3 · set in chat")
 	require.Contains(t, r.asOwner("/config reset budget.per_day"), "as in config.yaml again")
 	require.Contains(t, r.asOwner("/config"), "`budget.per_day` 2")
-	require.Contains(t, r.asOwner("/config get nonsense"), "No key")
+	require.Contains(t, r.asOwner("/config get nonsense"), "`/config` lists them, and `multis config get` on the machine all others.")
 	require.Contains(t, r.asOwner("/config set budget.per_day"), "Say it like")
 	require.Contains(t, r.asOperator("/config set budget.per_day 9"), "owner's", "only the owner")
 }

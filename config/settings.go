@@ -201,9 +201,12 @@ func Changes(a, b *Config) []string {
 func CheckSetting(path string, settings map[string]string, key, value string) error {
 	if !slices.Contains(SafeKeys(), key) {
 		if _, known := newReader("", defaults()).fields[key]; known {
-			return fmt.Errorf("%s can only be changed in config.yaml", key)
+			return fmt.Errorf("%s can only be changed in config.yaml, on the machine: multis config set %[1]s VALUE", key)
 		}
 		return fmt.Errorf("%s is no key that can be set here; /config lists them", key)
+	}
+	if name := EnvName(key); os.Getenv(name) != "" {
+		return fmt.Errorf("the variable %s of multis' environment sets %s, and wins; change it there", name, key)
 	}
 	changed := map[string]string{key: value}
 	for k, v := range settings {

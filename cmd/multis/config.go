@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"multis/admin"
 	"multis/config"
@@ -16,8 +17,8 @@ import (
 
 // configCmd shows and changes the configuration.
 type configCmd struct {
-	Get   getConfigCmd   `cmd:"" help:"Print a value, or all keys that begin like it. Secrets are not shown."`
-	Set   setConfigCmd   `cmd:"" help:"Set a key in the file. The old file is backed up."`
+	Get   getConfigCmd   `cmd:"" help:"Print a value, or all keys that begin like it, and where it is set. Secrets are not shown."`
+	Set   setConfigCmd   `cmd:"" help:"Set a key in the file. The old file is backed up. What /config sets in the admin room, for some keys only, wins over the file."`
 	Check checkConfigCmd `cmd:"" help:"Say what is wrong with the file. Exits with 1 if something is."`
 	Diff  diffConfigCmd  `cmd:"" help:"Print what differs from the defaults, and where it is set."`
 }
@@ -28,9 +29,9 @@ type getConfigCmd struct {
 	JSON bool   `help:"Print JSON."`
 }
 
-// Run prints the values from the file and the environment. It omits settings made in chat, which multis config diff prints.
-func (g getConfigCmd) Run(_ context.Context, c *cli) error {
-	values, err := config.Values(c.Config, nil)
+// Run prints the values with which multis runs, as /config in the admin room does.
+func (g getConfigCmd) Run(ctx context.Context, c *cli) error {
+	values, err := effectiveValues(ctx, c)
 	if err != nil {
 		return err
 	}
@@ -48,6 +49,30 @@ func (g getConfigCmd) Run(_ context.Context, c *cli) error {
 		return fmt.Errorf("there is no key %q; multis config get lists them", g.Key)
 	}
 	return printValues(found, g.JSON, len(found) == 1 && found[0].Key == g.Key)
+}
+
+// chatSettingsTimeout limits the time in which the database must answer. Without it, settings made in chat are not known.
+const chatSettingsTimeout = 3 * time.Second
+
+// chatSettings returns the settings that were made in chat; nil if the database does not answer.
+func chatSettings(ctx context.Context, c *cli) (map[string]string, error) {
+	ctx, cancel := context.WithTimeout(ctx, chatSettingsTimeout)
+	defer cancel()
+	in, closeDB := doctorInput(ctx, c)
+	defer closeDB()
+	if !in.HasSchema {
+		return nil, nil
+	}
+	return store.ConfigSettings(ctx, in.Database.DB())
+}
+
+// effectiveValues returns all values: those of the file, of settings made in chat, and of the environment.
+func effectiveValues(ctx context.Context, c *cli) ([]config.Entry, error) {
+	settings, err := chatSettings(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	return config.Values(c.Config, settings)
 }
 
 // printValues prints values. If single is set, it prints the value without its key.
@@ -89,7 +114,22 @@ func (s setConfigCmd) Run(ctx context.Context, c *cli) error {
 	default:
 		fmt.Printf("Set %s in %s; the old file is %s.\nA running multis takes it over within seconds; the admin room says why if it cannot.\n", s.Key, c.Config, backup)
 	}
+	values, err := effectiveValues(ctx, c)
+	if i := slices.IndexFunc(values, func(v config.Entry) bool { return v.Key == s.Key }); err == nil && i >= 0 { // the key is set in any case
+		fmt.Print(overridden(values[i]))
+	}
 	return nil
+}
+
+// overridden says what wins over the value in the file; empty if nothing does.
+func overridden(v config.Entry) string {
+	switch v.Source {
+	case config.FromSettings:
+		return fmt.Sprintf("It stays %s, because the admin room has set that, which wins over the file. Write there: /config reset %s\n", text.Visible(v.Value), v.Key)
+	case config.FromEnvironment:
+		return fmt.Sprintf("It stays %s, because the variable %s is set, which wins over the file.\n", text.Visible(v.Value), config.EnvName(v.Key))
+	}
+	return ""
 }
 
 // checkConfigCmd checks the file.
@@ -119,14 +159,9 @@ type diffConfigCmd struct {
 
 // Run prints the differences. They include settings that were made in chat, if the database can be reached.
 func (d diffConfigCmd) Run(ctx context.Context, c *cli) error {
-	in, closeDB := doctorInput(ctx, c)
-	defer closeDB()
-	var settings map[string]string
-	if in.HasSchema {
-		var err error
-		if settings, err = store.ConfigSettings(ctx, in.Database.DB()); err != nil {
-			return err
-		}
+	settings, err := chatSettings(ctx, c)
+	if err != nil {
+		return err
 	}
 	changed, err := config.Differences(c.Config, settings)
 	if err != nil {

@@ -372,9 +372,30 @@ func TestSettingsOverrideTheFileNotTheEnvironment(t *testing.T) {
 	require.Equal(t, "20ms", got["chats.burst_quiet"].Value)
 	require.Equal(t, "@operator:x", got["operators"].Value)
 	require.NotContains(t, got["appservice.as_token"].Value, "as-token")
-	require.ErrorContains(t, config.CheckSetting(file, nil, "owner", "@eve:x"), "only be changed in config.yaml")
+	require.ErrorContains(t, config.CheckSetting(file, nil, "owner", "@eve:x"), "only be changed in config.yaml, on the machine: multis config set owner VALUE")
+	require.ErrorContains(t, config.CheckSetting(file, nil, "budget.per_run", "3"), "the variable MULTIS_BUDGET_PER_RUN of multis' environment sets budget.per_run, and wins")
 	require.ErrorContains(t, config.CheckSetting(file, nil, "budget.per_dya", "3"), "budget.per_dya is no key that can be set here; /config lists them")
 	require.Regexp(t, `^budget.per_day: "much" is not an amount`, config.CheckSetting(file, nil, "budget.per_day", "much"))
+}
+
+func TestTheCommandLineSaysWhatTheAdminRoomHasSet(t *testing.T) {
+	t.Parallel()
+	st := storetest.New(t)
+	dir := configured(t, st.Pool().Config().ConnString(), "budget: {per_day: 2}\n")
+	require.NoError(t, store.PutSetting(t.Context(), st.Writer(), store.SettingConfig+"budget.per_day", "7"))
+	said, complaint, err := program(t, dir, "", "config", "get", "budget.per_day")
+	require.NoError(t, err, complaint)
+	require.Equal(t, "7.00\n", said)
+	said, complaint, err = program(t, dir, "", "config", "get", "budget.per_da")
+	require.NoError(t, err, complaint)
+	require.Equal(t, "budget.per_day: 7.00  # set in chat\n", said)
+	said, complaint, err = program(t, dir, "", "config", "set", "budget.per_day", "3")
+	require.NoError(t, err, complaint)
+	require.Contains(t, said, "It stays 7.00, because the admin room has set that, which wins over the file. Write there: /config reset budget.per_day\n")
+	said, complaint, err = program(t, dir, "", "config", "set", "budget.per_run", "1")
+	require.NoError(t, err, complaint)
+	require.NotContains(t, said, "It stays")
+	require.Contains(t, overridden(config.Entry{Key: "budget.per_day", Value: "4.00", Source: config.FromEnvironment}), "the variable MULTIS_BUDGET_PER_DAY is set")
 }
 
 func TestADiffListsOnlyWhatIsNotTheDefault(t *testing.T) {
