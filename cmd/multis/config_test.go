@@ -197,6 +197,31 @@ func TestWhoMayNotReadTheConfigurationIsToldSo(t *testing.T) {
 	require.Equal(t, "multis is set up in /var/lib/multis, which only its owner and root may read.\nNext: sudo multis\n", out.String())
 }
 
+func TestAMistakeInAFinishedConfigurationIsNotCalledIncomplete(t *testing.T) {
+	t.Parallel()
+	dir := configured(t, "postgres://nobody@127.0.0.1:1/none", "budget: {per_day: much}\n")
+	said, _, err := program(t, dir, "", "status")
+	require.NoError(t, err)
+	require.Regexp(t, `^config.yaml cannot be used:\n\n  config.yaml:\d+: budget.per_day: "much" is not an amount`, said)
+	require.Contains(t, said, "A multis that runs goes on with what it read before.")
+	require.NotContains(t, said, "multis -g")
+}
+
+func TestTheServiceIsToldHowToGetItsFileBack(t *testing.T) {
+	t.Parallel()
+	parent := t.TempDir()
+	require.NoError(t, os.Chmod(filepath.Dir(parent), 0o755)) // the other user sees whose folder it is
+	folder := filepath.Join(parent, "service")
+	file := filepath.Join(folder, "config.yaml")
+	var said error
+	asOtherUser(t, folder, func() { _, said = load(file) })
+	require.ErrorContains(t, said, "who runs multis, may not read "+file+"; ")
+	require.ErrorContains(t, said, "chmod 600 "+file)
+	require.NotContains(t, said.Error(), "as root")
+	_, missing := load(file)
+	require.ErrorIs(t, missing, os.ErrNotExist)
+}
+
 func TestWhatAUserMayNotEnterIsNotCalledSetUp(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -33,7 +33,7 @@ func (s configSource) load(ctx context.Context) (*config.Config, error) {
 	}
 	cfg, err := config.LoadWith(s.file, settings)
 	if err != nil {
-		return nil, err
+		return nil, explainUnreadable(s.file, err)
 	}
 	return cfg, errors.Join(checkModel(cfg), checkRules(cfg))
 }

@@ -78,6 +78,7 @@ func doctorInput(ctx context.Context, c *cli) (in *doctor.Input, closeDB func())
 	in = &doctor.Input{Now: time.Now, FreeBytes: doctor.FreeBytes, Paths: doctorPaths(c.Config, c.Registration), Start: startCommand(c.Config, true)}
 	closeDB = func() {}
 	if in.Config, in.ConfigErr = config.Load(c.Config); in.ConfigErr != nil {
+		in.ConfigErr = explainUnreadable(c.Config, in.ConfigErr)
 		return in, closeDB
 	}
 	hideSecrets(in.Config)

@@ -18,13 +18,19 @@ import (
 func load(file string) (*config.Config, error) {
 	cfg, err := config.Load(file)
 	if err != nil {
-		if uid, _, ownerErr := ownerOf(filepath.Dir(file)); ownerErr == nil && uid == os.Geteuid() && isUnreadable(file) {
-			return nil, unreadable(uid, file) // the service says so, after root has replaced its file
-		}
-		return nil, err
+		return nil, explainUnreadable(file, err)
 	}
 	hideSecrets(cfg)
 	return cfg, dropPrivileges(cfg.Database.DataDir)
+}
+
+// explainUnreadable returns the error of loading a file. To the user to whom the folder belongs, as that of the service is, it says how to get back a file that
+// root has replaced.
+func explainUnreadable(file string, err error) error {
+	if uid, _, ownerErr := ownerOf(filepath.Dir(file)); ownerErr == nil && uid == os.Geteuid() && isUnreadable(file) {
+		return unreadable(uid, file)
+	}
+	return err
 }
 
 // isUnreadable reports whether this user may not read a file.

@@ -49,15 +49,19 @@ func printIncomplete(w io.Writer, file string, err error) error {
 	case errors.Is(err, os.ErrPermission) && filepath.Dir(file) != setup.ServiceDir && isOutOfSight(file):
 		return fmt.Errorf("whether multis is set up here is not known: %w, because you may not enter its folder; change to another folder, or run sudo multis", errors.Unwrap(err))
 	case errors.Is(err, os.ErrPermission):
-		fmt.Fprintf(&b, "multis is set up in %s, which only its owner and root may read.\nNext: sudo multis\n", filepath.Dir(file))
+		fmt.Fprintf(&b, "multis is set up in %s, which only its owner and root may read.\nNext: sudo multis\n", filepath.Dir(absolutePath(file)))
 	case errors.Is(err, os.ErrNotExist):
 		fmt.Fprintf(&b, "There is no %s yet%s.\nSet it up:            multis init\nTry it here first:    multis chat\nIt is elsewhere:      multis -c FILE\n", absolutePath(file), orService(file))
 	default:
-		fmt.Fprintf(&b, "%s is not complete yet:\n\n", file)
+		problem, next := "cannot be used", "Next: correct this; multis config check says when it is right. A multis that runs goes on with what it read before.\n"
+		if strings.Contains(err.Error(), config.Placeholder) || strings.Contains(err.Error(), "still the example's") {
+			problem, next = "is not complete yet", "Next: correct these lines, then run multis -g (it replaces what still says generate).\nTry it here first, without a homeserver:  multis chat\n"
+		}
+		fmt.Fprintf(&b, "%s %s:\n\n", file, problem)
 		for line := range strings.Lines(err.Error()) {
 			fmt.Fprintln(&b, " ", text.Clean(strings.TrimRight(line, "\n")))
 		}
-		b.WriteString("\nNext: correct these lines, then run multis -g (it replaces what still says generate).\nTry it here first, without a homeserver:  multis chat\n")
+		b.WriteString("\n" + next)
 	}
 	_, err = io.WriteString(w, policy.Redact(b.String()))
 	return err
