@@ -61,7 +61,7 @@ func chatSettings(ctx context.Context, c *cli) (map[string]string, error) {
 	in, closeDB := doctorInput(ctx, c)
 	defer closeDB()
 	if !in.HasSchema {
-		return nil, nil
+		return map[string]string{}, nil
 	}
 	return store.ConfigSettings(ctx, in.Database.DB())
 }
