@@ -110,7 +110,7 @@ func (f *pdfFile) entries(list []entry, parent int, pages []int) (first, last in
 // noopWatcher is a watcher that does nothing.
 type noopWatcher struct{}
 
-func (noopWatcher) ready()        {}
+func (noopWatcher) ready()            {}
 func (noopWatcher) pageRead(int, int) {}
 
 // engineCache keeps the compiled PDF engine from one run of the tests to the next.
