@@ -26,7 +26,8 @@ const (
 )
 
 // The tests that carry out what a finding prints, word by word, until the finding is gone. In the world of a unit test a service cannot be restarted: what
-// it would then do is done by the test. On the booted machine and with the real bridge nothing is simulated.
+// it would then do is done by the test, for seven kinds. On the booted machine nothing is simulated. With the real bridge most faults are made in the
+// database, and three restarts are the test's.
 const (
 	inUnit    = "doctor_test.go"
 	inServer  = "database_test.go"
