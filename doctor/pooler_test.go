@@ -86,14 +86,17 @@ func serveClient(conn net.Conn, idle chan []*pgconn.HijackedConn) error {
 		if err != nil {
 			return err
 		}
-		if status == 'I' {
+		if status == 'I' { // before the client hears of it, because its next transaction shall take the same server
 			idle <- append(<-idle, server)
 			server = nil
+		}
+		if err := client.Flush(); err != nil {
+			return err
 		}
 	}
 }
 
-// relayAnswers sends the answers of a server until it is ready for the next query, and returns the state of its transaction.
+// relayAnswers takes the answers of a server for a client until the server is ready for the next query, and returns the state of its transaction.
 func relayAnswers(server *pgproto3.Frontend, client *pgproto3.Backend) (status byte, err error) {
 	if err := server.Flush(); err != nil {
 		return 0, err
@@ -105,8 +108,7 @@ func relayAnswers(server *pgproto3.Frontend, client *pgproto3.Backend) (status b
 		}
 		client.Send(msg)
 		if ready, ok := msg.(*pgproto3.ReadyForQuery); ok {
-			status := ready.TxStatus
-			return status, client.Flush()
+			return ready.TxStatus, nil
 		}
 	}
 }

@@ -191,7 +191,7 @@ backup create [flags] --to --without-secrets
 backup verify <file>
 backup restore <file>
 registration
-migrate [flags] --dry-run
+migrate [flags] --dry-run --no-backup
 health
 help [<command> ...]
 version
