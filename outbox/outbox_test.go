@@ -292,7 +292,7 @@ func TestTheCapsHoldAndTheHandoverStillGoes(t *testing.T) {
 		require.True(t, d.Allow)
 	}
 	_, d := b.queue(b.reply("hello"))
-	require.Equal(t, policy.CodeCapMinute, d.Code)
+	require.Equal(t, policy.CodeMinuteCap, d.Code)
 	_, d = b.queue(Message{Chat: b.chat, Purpose: policy.PurposeEscalation, Text: "a person comes"})
 	require.True(t, d.Allow, d.Why)
 }

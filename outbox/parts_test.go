@@ -91,7 +91,7 @@ func TestPartsOfAReplyCountAsOneAnswer(t *testing.T) {
 	}
 	require.Len(t, b.sender.sent, 6)
 	_, d := b.queue(b.reply("A third."))
-	require.Equal(t, policy.CodeCapMinute, d.Code)
+	require.Equal(t, policy.CodeMinuteCap, d.Code)
 }
 
 func TestAPartIsNotSentWithoutTheOneBefore(t *testing.T) {

@@ -186,9 +186,9 @@ func admitQuestion(in AdmitInput) Admission {
 	case WantsReminder(in.Text):
 		return in.admission(ActionEscalate, CodeReminder)
 	case in.Sent.reachedPeriod(in.SendCap) == "minute":
-		return in.admission(ActionEscalate, CodeCapMinute)
+		return in.admission(ActionEscalate, CodeMinuteCap)
 	case in.Sent.reachedPeriod(in.SendCap) == "day":
-		return in.admission(ActionEscalate, CodeCapDay)
+		return in.admission(ActionEscalate, CodeDayCap)
 	default:
 		return in.admission(ActionAnswer, CodeAnswer)
 	}
@@ -263,9 +263,9 @@ func (in AdmitInput) sentence(code Code) string {
 		return ownerActiveSentence(in.Presence, in.Now)
 	case CodeFlood:
 		return fmt.Sprintf("Too many messages: I keep %d a minute and %d a day from one contact.", in.StoreCap.Minute, in.StoreCap.Day)
-	case CodeCapMinute:
+	case CodeMinuteCap:
 		return fmt.Sprintf("I already answered %d times within a minute; a person takes over.", in.Sent.Minute)
-	case CodeCapDay:
+	case CodeDayCap:
 		return fmt.Sprintf("I already answered %d times within a day; a person takes over.", in.Sent.Day)
 	case CodeNotAddressed:
 		return fmt.Sprintf("In %s chats I answer only when somebody calls me %s.", placeName(in.Mode, in.Kind), in.Name)

@@ -60,7 +60,7 @@ func TestAdmitAnswersAndTranscribes(t *testing.T) {
 		{"a picture that a model looks at is answered", func(in *AdmitInput) { in.HasAttachment, in.IsViewable, in.Text = true, true, "" }, ActionAnswer, CodeAnswer},
 		{"whatever its caption is", func(in *AdmitInput) { in.HasAttachment, in.IsViewable, in.Text = true, true, "Thanks!" }, ActionAnswer, CodeAnswer},
 		{"unless it asks for a person", func(in *AdmitInput) { in.HasAttachment, in.IsViewable, in.Text = true, true, "human please" }, ActionEscalate, CodeWantsHuman},
-		{"or the contact got too many answers", func(in *AdmitInput) { in.HasAttachment, in.IsViewable, in.Text, in.Sent.Minute = true, true, "", 99 }, ActionEscalate, CodeCapMinute},
+		{"or the contact got too many answers", func(in *AdmitInput) { in.HasAttachment, in.IsViewable, in.Text, in.Sent.Minute = true, true, "", 99 }, ActionEscalate, CodeMinuteCap},
 		{"such a picture in a personal chat is kept as well", func(in *AdmitInput) { in.HasAttachment, in.IsViewable, in.Text, in.Mode = true, true, "", ModePersonal }, ActionArchive, CodeNoText},
 		{"a picture in a personal chat is kept", func(in *AdmitInput) { in.HasAttachment, in.Text, in.Mode = true, "", ModePersonal }, ActionArchive, CodeNoText},
 		{"a picture in a group is kept", func(in *AdmitInput) { in.HasAttachment, in.Text, in.Kind = true, "", KindGroup }, ActionArchive, CodeNoText},
@@ -164,8 +164,8 @@ func TestAdmitAfterRestoreAndEscalates(t *testing.T) {
 		{"somebody orders from a person", func(in *AdmitInput) { in.Mode, in.Text = ModePersonal, in.Name+", I'd like to order two." }, ActionAnswer, CodeAnswer},
 		{"somebody wants a person", func(in *AdmitInput) { in.Text = "Can I speak to a human?" }, ActionEscalate, CodeWantsHuman},
 		{"somebody wants to be reminded: that is a note to the owner", func(in *AdmitInput) { in.Text = "Please remind me tomorrow at 9" }, ActionEscalate, CodeReminder},
-		{"ten answers within a minute escalate", func(in *AdmitInput) { in.Sent.Minute = 10 }, ActionEscalate, CodeCapMinute},
-		{"a hundred answers within a day escalate", func(in *AdmitInput) { in.Sent.Day = 100 }, ActionEscalate, CodeCapDay},
+		{"ten answers within a minute escalate", func(in *AdmitInput) { in.Sent.Minute = 10 }, ActionEscalate, CodeMinuteCap},
+		{"a hundred answers within a day escalate", func(in *AdmitInput) { in.Sent.Day = 100 }, ActionEscalate, CodeDayCap},
 	})
 }
 

@@ -29,7 +29,7 @@ func CauseOf(c Code) Cause {
 		return CauseRequest
 	case CodeAttached:
 		return CauseFile
-	case CodeCapMinute, CodeCapDay:
+	case CodeMinuteCap, CodeDayCap:
 		return CauseCap
 	default:
 		return CausePerson

@@ -67,7 +67,7 @@ func TestEveryCodeHasASentence(t *testing.T) {
 		CodeAnswer, CodeCommand, CodeKeyword, CodeWantsHuman, CodeWantsAction, CodeShadow, CodeReminder, CodeAttached, CodeTranscribing, CodeNetworkLimit, CodeNoFiles, CodeFileTooBig, CodeNoCaptions, CodeNoEdits, CodeNoReactions, CodePartMissing, CodeRestoreDropped, CodeTranscribed, CodeTranscriptionFailed, CodeStale, CodeBackfill, CodeEdited, CodeNoText, CodeAskedToStop,
 		CodeAcknowledged, CodeFlood, CodeOwnerWrote, CodeOperatorWrote, CodeEcho, CodeBot, CodeBridgeBot, CodeUnknownAuthor,
 		CodeNotAllowed, CodeBridged, CodeRoomClosed, CodeNoChat, CodeOff, CodeSilent, CodeNotAddressed, CodePausedAll, CodePausedChat, CodeOwnerActive,
-		CodeCapMinute, CodeCapDay, CodeAllowed, CodeUnknownPurpose, CodeWrongSender, CodeNoRoom, CodeTombstoned, CodeUnverified,
+		CodeMinuteCap, CodeDayCap, CodeAllowed, CodeUnknownPurpose, CodeWrongSender, CodeNoRoom, CodeTombstoned, CodeUnverified,
 		CodeEncrypted, CodeEncryptionUnknown, CodeNoSource, CodeNotice, CodeEmpty, CodeTooLong, CodeControl, CodeBridgeCommand,
 	}
 	sentences := map[string]Code{}

@@ -219,9 +219,9 @@ func checkCaps(in GateInput) Code {
 	}
 	switch in.Sent.reachedPeriod(caps) {
 	case "minute":
-		return CodeCapMinute
+		return CodeMinuteCap
 	case "day":
-		return CodeCapDay
+		return CodeDayCap
 	default:
 		return ""
 	}
@@ -262,9 +262,9 @@ func (in GateInput) sentence(code Code) string {
 		return in.allowedSentence()
 	case CodeOwnerActive:
 		return ownerActiveSentence(in.Presence, in.Now)
-	case CodeCapMinute:
+	case CodeMinuteCap:
 		return fmt.Sprintf("I already sent %d texts to this chat within a minute; %d are allowed.", in.Sent.Minute, in.SendCap.Minute)
-	case CodeCapDay:
+	case CodeDayCap:
 		return fmt.Sprintf("I already sent %d texts to this chat within a day; %d are allowed.", in.Sent.Day, in.SendCap.Day)
 	case CodeNetworkLimit:
 		return fmt.Sprintf("The text has %d characters; the network takes %d in one message.", utf8.RuneCountInString(in.Body), in.Features.MaxText)

@@ -53,8 +53,8 @@ const (
 	CodePausedAll      Code = "paused_all"
 	CodePausedChat     Code = "paused_chat"
 	CodeOwnerActive    Code = "owner_here"
-	CodeCapMinute      Code = "cap_minute"
-	CodeCapDay         Code = "cap_day"
+	CodeMinuteCap      Code = "cap_minute"
+	CodeDayCap         Code = "cap_day"
 
 	// Gate: allowed, or why the room or the text is refused.
 	CodeAllowed           Code = "allowed"
@@ -94,7 +94,7 @@ const (
 	CodeDraftAnswered Code = "draft_answered"
 	CodeDraftMode     Code = "draft_mode"
 	CodeDraftSource   Code = "draft_source"
-	CodeDraftRefused  Code = "draft_refused" // the owner said what the next one should have otherwise
+	CodeDraftRefused  Code = "draft_refused" // the owner refused it with feedback for the next one
 	CodeDraftLate     Code = "draft_late"    // it was approved already, and not sent yet
 )
 
@@ -192,9 +192,9 @@ func (c Code) gateSentence() string {
 		return "It is a note among the people in the thread."
 	case CodeOwnerActive:
 		return "You were writing here yourself."
-	case CodeCapMinute:
+	case CodeMinuteCap:
 		return "I already answered often enough within a minute."
-	case CodeCapDay:
+	case CodeDayCap:
 		return "I already answered often enough within a day."
 	case CodeAllowed:
 		return "No rule forbids it."
