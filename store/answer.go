@@ -72,14 +72,14 @@ func LearnedAnswers(ctx context.Context, db DB) ([]LearnedAnswer, error) {
 
 const addLearnedAnswerSQL = "insert into learned_answers (question, answer, role, person, answered_at, corrects_origin, corrects_quote) values ($1, $2, $3, $4, $5, $6, $7)"
 
-const changeLearnedAnswerSQL = "update learned_answers set answer = $2, role = $3, person = $4, answered_at = $5, corrects_origin = $6, corrects_quote = $7 where id = $1"
+const updateLearnedAnswerSQL = "update learned_answers set answer = $2, role = $3, person = $4, answered_at = $5, corrects_origin = $6, corrects_quote = $7 where id = $1"
 
 // PutLearnedAnswer stores a learned answer: a new one if its id is zero, else in place of the one with that id.
 func PutLearnedAnswer(ctx context.Context, tx Tx, a LearnedAnswer) error {
 	if a.ID == 0 {
 		return row.Exec(ctx, tx, "add learned answer", addLearnedAnswerSQL, a.Question, a.Answer, a.Role, a.Person, a.AnsweredAt, a.CorrectsOrigin, a.CorrectsQuote)
 	}
-	return row.Exec(ctx, tx, "change learned answer", changeLearnedAnswerSQL, a.ID, a.Answer, a.Role, a.Person, a.AnsweredAt, a.CorrectsOrigin, a.CorrectsQuote)
+	return row.Exec(ctx, tx, "change learned answer", updateLearnedAnswerSQL, a.ID, a.Answer, a.Role, a.Person, a.AnsweredAt, a.CorrectsOrigin, a.CorrectsQuote)
 }
 
 // UnansweredState is what became of an unanswered question.
@@ -259,7 +259,8 @@ const messagesByPeopleSQL = `select message_id, person, sender, body, at from (
 				and o.state in ('sent', 'delivered') and o.content->>'body' <> '' and not exists (select from messages m where m.outbox_id = o.id)
 	) l where at >= $2 order by at, seq limit 50`
 
-// LinesByPeople returns what the contacts, the owner and operators wrote in a chat from a time on, at most the first 50, except the message without.
-func LinesByPeople(ctx context.Context, db DB, chat ChatID, from time.Time, without MessageID) ([]ChatLine, error) {
-	return row.All[ChatLine](ctx, db, "what was said", messagesByPeopleSQL, chat, from, without)
+// LinesByPeople returns what the contacts, the owner and operators wrote in a chat from a time on: at most the first 50 messages, without the message
+// excluded.
+func LinesByPeople(ctx context.Context, db DB, chat ChatID, from time.Time, excluded MessageID) ([]ChatLine, error) {
+	return row.All[ChatLine](ctx, db, "what was said", messagesByPeopleSQL, chat, from, excluded)
 }

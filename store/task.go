@@ -145,13 +145,13 @@ func Children(ctx context.Context, db DB, task TaskID) ([]Task, error) {
 	return row.All[Task](ctx, db, "tasks of a task", childrenSQL, task)
 }
 
-const recentTasksOfSQL = "select " + taskColumns + ` from tasks t where t.kind <> all (@kinds) and not t.forgotten and t.agent = any (@agents) and t.id <> @without
+const recentTasksOfSQL = "select " + taskColumns + ` from tasks t where t.kind <> all (@kinds) and not t.forgotten and t.agent = any (@agents) and t.id <> @excluded
 	and coalesce(t.finished_at, now()) > @since order by t.id desc limit @limit`
 
-// RecentTasksOf returns the newest tasks of agents for the owner that run or ended after a time, without one of them.
-func RecentTasksOf(ctx context.Context, db DB, agents []string, without TaskID, since time.Time, limit int) ([]Task, error) {
+// RecentTasksOf returns the newest tasks of agents for the owner that run or ended after a time, without the task excluded.
+func RecentTasksOf(ctx context.Context, db DB, agents []string, excluded TaskID, since time.Time, limit int) ([]Task, error) {
 	return row.All[Task](ctx, db, "sessions", recentTasksOfSQL, pgx.NamedArgs{
-		"kinds": taskKinds(TaskTurn, TaskHeartbeat, TaskExec), "agents": agents, "without": without, "since": since, "limit": limit,
+		"kinds": taskKinds(TaskTurn, TaskHeartbeat, TaskExec), "agents": agents, "excluded": excluded, "since": since, "limit": limit,
 	})
 }
 

@@ -39,9 +39,10 @@ const recentMessagesSQL = "select * from (select " + messageColumns + ` from mes
 	where m.chat_id = $1 and m.kind <> 'reaction' and m.redacted_at is null and m.body <> '' and ($2::timestamptz is null or m.ts >= $2) and m.id <> all ($3)
 	order by m.ts desc, m.id desc limit $4) w order by ts, id`
 
-// RecentMessages returns the newest messages of a chat since a time, except the messages without, the oldest first. A zero time means from the start.
-func RecentMessages(ctx context.Context, db DB, chat ChatID, since time.Time, without []MessageID, limit int) ([]Message, error) {
-	return collectMessages(ctx, db, recentMessagesSQL, chat, nullTime(since), row.EmptyIfNil(without), limit)
+// RecentMessages returns the newest messages of a chat since a time, at most limit of them and none of excluded. They are sorted with the oldest first.
+// A zero time means from the start.
+func RecentMessages(ctx context.Context, db DB, chat ChatID, since time.Time, excluded []MessageID, limit int) ([]Message, error) {
+	return collectMessages(ctx, db, recentMessagesSQL, chat, nullTime(since), row.EmptyIfNil(excluded), limit)
 }
 
 const writtenByPeopleSQL = `select o.event_id, coalesce((select w.author from messages w where w.id = any (o.about) and w.chat_id <> o.chat_id and w.author in ('owner_client', 'owner_phone', 'operator') limit 1), 'owner_client') as author
@@ -75,8 +76,8 @@ const answeredQuestionsSQL = `select * from (select m.id as message, m.event_id,
 		and ($2::timestamptz is null or m.ts >= $2) and m.id <> all ($3)
 	order by m.ts desc, m.id desc limit $4) w order by at, message`
 
-// AnsweredQuestions returns the newest questions in a room that a model answered since a time, except the messages without, the oldest first.
-// Commands and their replies are not part of the conversation.
-func AnsweredQuestions(ctx context.Context, db DB, room ChatID, since time.Time, without []MessageID, limit int) ([]AnsweredQuestion, error) {
-	return row.All[AnsweredQuestion](ctx, db, "conversation", answeredQuestionsSQL, room, nullTime(since), row.EmptyIfNil(without), limit, TaskAsk)
+// AnsweredQuestions returns the newest questions in a room that a model answered since a time, with their answers: at most limit of them and none of
+// excluded. They are sorted with the oldest first. Commands are left out, because they are not part of the conversation.
+func AnsweredQuestions(ctx context.Context, db DB, room ChatID, since time.Time, excluded []MessageID, limit int) ([]AnsweredQuestion, error) {
+	return row.All[AnsweredQuestion](ctx, db, "conversation", answeredQuestionsSQL, room, nullTime(since), row.EmptyIfNil(excluded), limit, TaskAsk)
 }
