@@ -92,9 +92,9 @@ func Check(name Name, text string) error {
 	return nil
 }
 
-// DetectLanguage returns the language of a conversation, from the texts that a contact wrote, the newest first. It returns the argument otherwise if
-// they are too short to tell.
-func DetectLanguage(texts []string, otherwise Lang) Lang {
+// DetectLanguage returns the language of a conversation, from the texts that a contact wrote, the newest first. It returns fallback if they are
+// too short to tell.
+func DetectLanguage(texts []string, fallback Lang) Lang {
 	known := map[language.Language]Lang{
 		language.English: English, language.German: German, language.French: French, language.Spanish: Spanish, language.Portuguese: Portuguese,
 		language.Italian: Italian, language.Dutch: Dutch, language.Russian: Russian, language.Arabic: Arabic,
@@ -111,7 +111,7 @@ func DetectLanguage(texts []string, otherwise Lang) Lang {
 			return lang
 		}
 	}
-	return otherwise
+	return fallback
 }
 
 // greetingLanguage returns the language of a text that begins with a greeting of one language only; empty for others.

@@ -16,10 +16,10 @@ func sourceWords() map[Lang]string {
 // source matches what Source returns, in all languages.
 var source = regexp.MustCompile(` \((?:from|aus|d’après|según|segundo|secondo|uit|источник:|kaynak:|المصدر:) [^\n]{1,300}\)$`)
 
-// Source returns the end of an answer that names its documents, in the language of words: those of the answer, or of the passage that it quotes. It
-// is otherwise if they are too few to tell.
-func Source(words string, documents []string, otherwise Lang) string {
-	return " (" + sourceWords()[DetectLanguage([]string{words}, otherwise)] + " " + strings.Join(documents, ", ") + ")"
+// Source returns the end of an answer that names its documents. It is in the language of words, which are the answer or the passage that it quotes; if
+// they are too few to tell, in the language fallback.
+func Source(words string, documents []string, fallback Lang) string {
+	return " (" + sourceWords()[DetectLanguage([]string{words}, fallback)] + " " + strings.Join(documents, ", ") + ")"
 }
 
 // CutSource returns an answer without the names of its documents.

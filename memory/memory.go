@@ -93,11 +93,11 @@ func (m *Memory) modelOf(chat store.Chat) llm.Model {
 	return m.Model
 }
 
-func positiveOr(n, otherwise int) int {
+func positiveOr(n, fallback int) int {
 	if n > 0 {
 		return n
 	}
-	return otherwise
+	return fallback
 }
 
 // IndexMessages adds all messages that are not yet searchable to the message index.

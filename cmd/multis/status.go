@@ -192,12 +192,12 @@ func section(r doctor.Report, name string) (doctor.Section, bool) {
 	return doctor.Section{}, false
 }
 
-// factOf returns the fact of a section of a report, or otherwise if there is none.
-func factOf(r doctor.Report, name, otherwise string) string {
+// factOf returns the fact of a section of a report, or fallback if there is none.
+func factOf(r doctor.Report, name, fallback string) string {
 	if s, ok := section(r, name); ok && s.Fact != "" {
 		return s.Fact
 	}
-	return otherwise
+	return fallback
 }
 
 func has(found []doctor.Finding, id doctor.ID) bool {
