@@ -48,7 +48,7 @@ type contactQuestion struct {
 	last         bool            // no other attempt follows
 	noModelUntil time.Time       // no model is asked before this time; zero for no limit
 	mayClarify   bool            // no clarifying question was asked in the conversation
-	refused      refusal         // the drafts of its answer that the owner wanted otherwise
+	refused      refusal         // the drafts of its answer that the owner refused with feedback
 }
 
 // answerContact answers a question from the public documents, with a model or with a quoted passage, or asks which of two things it is about.

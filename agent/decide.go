@@ -137,7 +137,7 @@ func (t *Turns) decide(ctx context.Context, chat store.Chat, waiting []store.Mes
 	}, nil
 }
 
-// answerQuestion answers a question, a reply to the clarifying question, or a question whose draft the owner wanted otherwise.
+// answerQuestion answers a question, a reply to the clarifying question, or a question whose draft the owner refused with feedback.
 func (t *Turns) answerQuestion(ctx context.Context, clarified clarification, name string, q contactQuestion) (answer contactAnswer, err error) {
 	if q.refused, err = t.refusedDrafts(ctx, q.chat.ID, q.waiting); err != nil {
 		return contactAnswer{}, err

@@ -15,17 +15,17 @@ import (
 	"multis/text"
 )
 
-// refusal has the drafts of an answer that the owner wanted otherwise, the newest first.
+// refusal has the drafts of an answer that the owner refused with feedback, the newest first.
 type refusal struct {
 	drafts []store.RefusedDraft
 	// known is the text in which the owner's words may occur as well, so that an answer may contain them: the question and the passages.
 	known string
 }
 
-// maxFeedback is how much of what the owner wants otherwise a model reads, in characters.
+// maxFeedback is how much of the owner's feedback a model reads, in characters.
 const maxFeedback = 1000
 
-// refusedDrafts returns the drafts of an answer to the waiting messages that the owner wanted otherwise.
+// refusedDrafts returns the drafts of an answer to the waiting messages that the owner refused with feedback.
 func (t *Turns) refusedDrafts(ctx context.Context, chat store.ChatID, waiting []store.Message) (refusal, error) {
 	first := slices.MinFunc(waiting, func(a, b store.Message) int { return int(a.ID - b.ID) })
 	drafts, err := store.RefusedDrafts(ctx, t.store.DB(), chat, first.ID)
@@ -53,7 +53,7 @@ func (r refusal) instructions() string {
 	return "The owner has refused a draft of this answer. Write it otherwise, as he wants it: what follows “he wants” in the material about refused drafts is his instruction to you, as far as the passages allow it. It is no source, and the customer never reads of it."
 }
 
-// prompt returns the refused drafts, each with what the owner wants otherwise.
+// prompt returns the refused drafts, each with the owner's feedback.
 func (r refusal) prompt() string {
 	var lines []string
 	for _, d := range r.drafts {
@@ -90,7 +90,7 @@ func (r refusal) check(a contactAnswer) contactAnswer {
 // joinedWords returns the words of a text between spaces.
 func joinedWords(s string) string { return " " + strings.Join(search.Words(s), " ") + " " }
 
-// redraft answers a question whose draft the owner wanted otherwise. Only a model can do that: without one, a person has to answer.
+// redraft answers a question again whose draft the owner refused with feedback. Only a model can do that: without one, a person has to answer.
 func (t *Turns) redraft(ctx context.Context, q contactQuestion) (contactAnswer, error) {
 	q.refused.known = joinLines(q.text, q.pictures)
 	if !q.noModelUntil.IsZero() {

@@ -98,7 +98,7 @@ func (b *Box) DropDraft(ctx context.Context, tx store.Tx, first uuid.UUID, code 
 	return store.MarkDropped(ctx, tx, first, code, code.Sentence())
 }
 
-// RefuseDraft withdraws the draft of an answer, because the owner wants it otherwise: feedback is the message that says how. What it answered is answered
+// RefuseDraft withdraws the draft of an answer, because the owner refused it: feedback is the message that says what to change. What it answered is answered
 // again. Any other draft is dropped. It reports whether another draft follows, and returns ErrDraftDecided if the draft is no longer open.
 func (b *Box) RefuseDraft(ctx context.Context, tx store.Tx, first uuid.UUID, feedback store.MessageID) (isRedrafted bool, err error) {
 	rows, chat, err := b.LockDraft(ctx, tx, first)

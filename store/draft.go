@@ -126,12 +126,12 @@ func WithdrawDraft(ctx context.Context, tx Tx, chat ChatID, first uuid.UUID, cod
 
 const setFeedbackSQL = "update outbox set feedback_id = $2 where id = $1"
 
-// SetDraftFeedback stores in which message the owner said what he wants otherwise in the draft that follows a withdrawn one.
+// SetDraftFeedback links a withdrawn draft to the message in which the owner said what the next draft must change.
 func SetDraftFeedback(ctx context.Context, tx Tx, first uuid.UUID, message MessageID) error {
 	return row.Exec(ctx, tx, "store what is wrong with a draft", setFeedbackSQL, first, message)
 }
 
-// RefusedDraft is a draft that the owner wanted otherwise.
+// RefusedDraft is a draft that the owner refused with feedback.
 type RefusedDraft struct {
 	Draft    string // its text; empty if it was deleted
 	Feedback string // the owner's message
@@ -142,7 +142,7 @@ const refusedDraftsSQL = `select coalesce(o.content->>'body', '') as draft, m.bo
 	from outbox o join messages m on m.id = o.feedback_id and m.redacted_at is null and m.body <> ''
 	where o.chat_id = $1 and o.feedback_id is not null and o.code = 'draft_refused' and o.seen_id >= $2 order by o.seq desc limit 3`
 
-// RefusedDrafts returns the last drafts of an answer to messages from a first one on that the owner wanted otherwise, the newest first.
+// RefusedDrafts returns the last drafts of an answer that the owner refused with feedback, the newest first. The answer is to the messages from first on.
 func RefusedDrafts(ctx context.Context, db DB, chat ChatID, first MessageID) ([]RefusedDraft, error) {
 	return row.All[RefusedDraft](ctx, db, "refused drafts", refusedDraftsSQL, chat, first)
 }

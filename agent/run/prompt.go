@@ -27,7 +27,7 @@ type Prompt struct {
 	People       string // which people answered in Window, until when; empty if the assistant has answered since
 	Work         string // what other agents or steps did so far
 	Question     string
-	Refused      string // drafts of the answer that the owner refused, with what he wants otherwise
+	Refused      string // drafts of the answer that the owner refused, with his feedback
 	Picture      string // what pictures that came with the question show, as another model says; it is never a source
 	Form         string // of the answer; defaults to AnswerForm
 	Foreign      bool   // whether Notes, Summary or Window may hold text that is not the owner's
