@@ -54,7 +54,7 @@ func (d *subtasks) runToEnd(ctx context.Context, task store.Task, p persona.Pers
 	if err := store.BeginStep(ctx, d.store.Writer(), task, step); err != nil {
 		return task, err
 	}
-	watched, stop := run.Watch(ctx, programPoll, func(ctx context.Context) error {
+	watched, stop := run.Poll(ctx, programPoll, func(ctx context.Context) error {
 		reason, err := store.StopReason(ctx, d.store.DB(), task.ID)
 		if err != nil || reason == "" {
 			return nil //nolint:nilerr // the next check may succeed

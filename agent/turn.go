@@ -140,7 +140,7 @@ var errLeaseLost = errors.New("another turn has taken over the lease of the chat
 
 // renewLease renews the chat's lease until the returned function is called. The context ends when another turn has taken over the lease.
 func (t *Turns) renewLease(ctx context.Context, chat store.ChatID, job string) (context.Context, func()) {
-	return run.Watch(ctx, renewPeriod, func(ctx context.Context) error {
+	return run.Poll(ctx, renewPeriod, func(ctx context.Context) error {
 		_, err := store.LeaseChat(ctx, t.store.AsyncCommit(), chat, job)
 		if errors.Is(err, store.ErrNotFound) {
 			return errLeaseLost

@@ -5,9 +5,9 @@ import (
 	"time"
 )
 
-// Watch calls check every period. The returned context ends with the first error of check as its cause. The returned function ends the
-// context and waits until check has returned; it must be called.
-func Watch(ctx context.Context, period time.Duration, check func(ctx context.Context) error) (context.Context, func()) {
+// Poll calls check every period. The first error of check ends the returned context, with that error as its cause. The returned function ends the context
+// and waits until check has returned; it must be called.
+func Poll(ctx context.Context, period time.Duration, check func(ctx context.Context) error) (context.Context, func()) {
 	watched, cancel := context.WithCancelCause(ctx)
 	done := make(chan struct{})
 	go func() {
