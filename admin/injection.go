@@ -100,7 +100,7 @@ func scoreText(s store.InjectionScore) string {
 	for _, layer := range []struct {
 		name  string
 		score int
-	}{{"patterns", s.Patterns}, {"scope", s.Scope}, {"rate", s.Rate}, {"judge", s.Judge}} {
+	}{{"patterns", s.PatternsScore}, {"scope", s.ScopeScore}, {"rate", s.RateScore}, {"judge", s.JudgeScore}} {
 		if layer.score > 0 {
 			layers = append(layers, fmt.Sprintf("%s %d", layer.name, layer.score))
 		}

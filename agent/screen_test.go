@@ -38,8 +38,8 @@ func TestABlockedMessageIsReadByNoModelThenOrLater(t *testing.T) {
 	score, err := store.InjectionScoreOf(t.Context(), b.store.DB(), blocked)
 	require.NoError(t, err)
 	require.Equal(t, policy.InjectionBlock, score.Verdict)
-	require.GreaterOrEqual(t, score.Patterns, 50)
-	require.GreaterOrEqual(t, score.Scope, 50)
+	require.GreaterOrEqual(t, score.PatternsScore, 50)
+	require.GreaterOrEqual(t, score.ScopeScore, 50)
 
 	b.storeContactMessage("What does a grand piano cost?", policy.ActionAnswer)
 	b.runTurn()
@@ -151,7 +151,7 @@ func TestAJudgeThatFindsNothingTakesNoFlagAway(t *testing.T) {
 	score, err := store.InjectionScoreOf(t.Context(), b.store.DB(), m)
 	require.NoError(t, err)
 	require.Equal(t, policy.InjectionFlag, score.Verdict)
-	require.Zero(t, score.Judge)
+	require.Zero(t, score.JudgeScore)
 }
 
 func TestTheJudgeOnlyAdds(t *testing.T) {

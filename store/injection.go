@@ -13,16 +13,16 @@ import (
 	"multis/store/row"
 )
 
-// InjectionScore says how much a message looks like an attempt to give the assistant orders.
+// InjectionScore says how much a message looks like an attempt to give the assistant orders. policy.InjectionScores describes the scores.
 type InjectionScore struct {
-	MessageID MessageID
-	ChatID    ChatID
-	Patterns  int
-	Scope     int
-	Rate      int
-	Judge     int
-	Verdict   policy.InjectionVerdict
-	ScoredAt  time.Time
+	MessageID     MessageID
+	ChatID        ChatID
+	PatternsScore int `db:"patterns"`
+	ScopeScore    int `db:"scope"`
+	RateScore     int `db:"rate"`
+	JudgeScore    int `db:"judge"`
+	Verdict       policy.InjectionVerdict
+	ScoredAt      time.Time
 }
 
 const injectionColumns = "s.message_id, s.chat_id, s.patterns::int, s.scope::int, s.rate::int, s.judge::int, s.verdict, s.scored_at"
