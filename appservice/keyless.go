@@ -28,7 +28,7 @@ func (s *OwnerSync) syncWithoutKeys(ctx context.Context, lock *store.Lock, cause
 		}
 		return
 	}
-	if err := s.notifyKeysGone(ctx); err != nil {
+	if err := s.notifyKeysUnreadable(ctx); err != nil {
 		log.Warn().Err(err).Msg("Cannot note that the keys do not open")
 	}
 	s.keylessDelay = nextKeylessDelay(s.keylessDelay)
@@ -72,10 +72,10 @@ func (s *OwnerSync) pollWithoutKeys(ctx context.Context) error {
 	return s.recordSync(store.PutSetting(ctx, db, store.SettingKeylessSyncToken, resp.NextBatch))
 }
 
-// notifyKeysGone enqueues one notice to the owner that the keys cannot be opened.
-func (s *OwnerSync) notifyKeysGone(ctx context.Context) error {
+// notifyKeysUnreadable enqueues one notice to the owner that the keys cannot be decrypted.
+func (s *OwnerSync) notifyKeysUnreadable(ctx context.Context) error {
 	return s.inbox.store.InTx(ctx, func(tx store.Tx) error {
-		first, err := store.ClaimNotification(ctx, tx, store.SettingKeysGone)
+		first, err := store.ClaimNotification(ctx, tx, store.SettingKeysUnreadable)
 		if err != nil || !first {
 			return err
 		}
@@ -83,19 +83,19 @@ func (s *OwnerSync) notifyKeysGone(ctx context.Context) error {
 	})
 }
 
-// notifyKeysBack drops the position of the sync without keys, and enqueues a notice if notifyKeysGone enqueued one. The device's sync then
+// notifyKeysReadable drops the position of the sync without keys, and enqueues a notice if notifyKeysUnreadable enqueued one. The device's sync then
 // continues from its own position, which repeats the events since then together with their keys.
-func (s *OwnerSync) notifyKeysBack(ctx context.Context) error {
+func (s *OwnerSync) notifyKeysReadable(ctx context.Context) error {
 	return s.inbox.store.InTx(ctx, func(tx store.Tx) error {
 		if err := store.DropSetting(ctx, tx, store.SettingKeylessSyncToken); err != nil {
 			return err
 		}
-		var gone bool
-		known, err := store.GetSetting(ctx, tx, store.SettingKeysGone, &gone)
+		var unreadable bool
+		known, err := store.GetSetting(ctx, tx, store.SettingKeysUnreadable, &unreadable)
 		if err != nil || !known {
 			return err
 		}
-		if err := store.DropSetting(ctx, tx, store.SettingKeysGone); err != nil {
+		if err := store.DropSetting(ctx, tx, store.SettingKeysUnreadable); err != nil {
 			return err
 		}
 		return jobs.Enqueue(ctx, tx, jobs.NoticeArgs{Topic: jobs.TopicKeysAvailable})

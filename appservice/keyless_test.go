@@ -60,8 +60,8 @@ func TestWhileTheKeysDoNotOpenTheSecondDoorStaysOpen(t *testing.T) {
 	require.Equal(t, 1, b.count("river.river_job where kind = 'tell' and args->>'topic' = 'keys_gone'"))
 
 	s := NewOwnerSync(b.inbox, hs, nil, nil)
-	require.NoError(t, s.notifyKeysBack(context.Background()))
-	require.NoError(t, s.notifyKeysBack(context.Background()))
+	require.NoError(t, s.notifyKeysReadable(context.Background()))
+	require.NoError(t, s.notifyKeysReadable(context.Background()))
 	require.Equal(t, 1, b.count("river.river_job where kind = 'tell' and args->>'topic' = 'keys_back'"))
 	require.Zero(t, b.count("settings where key in ('keyless_since', 'keys_gone')"))
 }

@@ -87,7 +87,7 @@ func (s *OwnerSync) syncWithKeys(ctx context.Context, lock *store.Lock, ready fu
 	}
 	defer s.vault.close()
 	s.keylessDelay = 0
-	if err := s.notifyKeysBack(ctx); err != nil {
+	if err := s.notifyKeysReadable(ctx); err != nil {
 		log.Warn().Err(err).Msg("Cannot note that the keys are open")
 	}
 	if err := s.vault.retryDecryptable(ctx); err != nil {

@@ -34,7 +34,7 @@ var holdSQL = []string{
 	`insert into settings (key, value) select '` + string(SettingFormer) + `' || key, value from settings where key in ('` + string(SettingOwnerDevice) + `', '` + string(SettingBotDevice) + `')
 		on conflict (key) do update set value = excluded.value`,
 	`delete from settings where key in ('` + string(SettingOwnerDevice) + `', '` + string(SettingBotDevice) + `', '` + string(SettingBotSyncToken) + `', '` + string(SettingKeylessSyncToken) + `',
-		'` + string(SettingKeysGone) + `', '` + string(SettingPushedAt) + `', '` + string(SettingPushStalled) + `', '` + string(SettingSyncStalled) + `', '` + string(SettingConfigRefused) + `')`,
+		'` + string(SettingKeysUnreadable) + `', '` + string(SettingPushedAt) + `', '` + string(SettingPushStalled) + `', '` + string(SettingSyncStalled) + `', '` + string(SettingConfigRefused) + `')`,
 	`update approvals set allowed = false, decided_at = now() where decided_at is null`,
 	`update pin set unlocked_until = null`,
 	`update dialogs set done_at = now() where kind = '` + DialogPIN + `' and done_at is null`,

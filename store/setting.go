@@ -24,7 +24,7 @@ const (
 	SettingPickle           Setting = "pickle"         // string: the key that encrypts the keys in the schema matrix
 	SettingSyncToken        Setting = "since"          // string: the position of the owner's sync
 	SettingKeylessSyncToken Setting = "keyless_since"  // string: the position of the sync without keys, while they cannot be decrypted
-	SettingKeysGone         Setting = "keys_gone"      // bool: the owner was told that the keys cannot be decrypted
+	SettingKeysUnreadable   Setting = "keys_gone"      // bool: the owner was told that the keys cannot be decrypted
 	SettingPushedAt         Setting = "pushed_at"      // time: when the last transaction of the homeserver was processed
 	SettingPushStalled      Setting = "push_stalled"   // Stall: the owner was told that no transaction arrives
 	SettingSyncStalled      Setting = "sync_stalled"   // Stall: the owner was told that the sync does not advance
