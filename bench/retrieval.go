@@ -23,15 +23,15 @@ type retrievalCmd struct {
 	Dir string `arg:"" help:"Holds corpus.jsonl and queries.jsonl."`
 }
 
-// row is a passage of the collection: number Pos of document Sess in the scope Group.
+// row is a passage of the collection: number Position of the document Session in the scope Group.
 type row struct {
-	ID     string          `json:"id"`
-	Group  string          `json:"group"`
-	Sess   json.RawMessage `json:"sess"` // a number or a name
-	Pos    int             `json:"pos"`
-	Title  string          `json:"title"`
-	Text   string          `json:"text"`
-	Author string          `json:"author"`
+	ID       string          `json:"id"`
+	Group    string          `json:"group"`
+	Session  json.RawMessage `json:"sess"` // a number or a name
+	Position int             `json:"pos"`
+	Title    string          `json:"title"`
+	Text     string          `json:"text"`
+	Author   string          `json:"author"`
 }
 
 // query is a question in the scope Group. Relevant holds the ids of the rows that answer it, with a grade.
@@ -45,9 +45,9 @@ type query struct {
 
 // collection is the indexed data. Each group is a chat.
 type collection struct {
-	rows  []row
-	chats map[string]policy.ChatID
-	names map[int64]string // row ids by chunk id
+	rows   []row
+	chats  map[string]policy.ChatID
+	rowIDs map[int64]string // by chunk id
 }
 
 // Run prints the ranked rows of each query, and how well multis and SQLite answered the queries.
@@ -115,7 +115,7 @@ func (c *collection) documents() [][]row {
 	at := map[string]int{}
 	var docs [][]row
 	for _, r := range c.rows {
-		key := r.Group + "\n" + string(r.Sess)
+		key := r.Group + "\n" + string(r.Session)
 		i, known := at[key]
 		if !known {
 			i = len(docs)
@@ -125,7 +125,7 @@ func (c *collection) documents() [][]row {
 		docs[i] = append(docs[i], r)
 	}
 	for _, d := range docs {
-		slices.SortStableFunc(d, func(a, b row) int { return cmp.Compare(a.Pos, b.Pos) })
+		slices.SortStableFunc(d, func(a, b row) int { return cmp.Compare(a.Position, b.Position) })
 	}
 	return docs
 }
@@ -143,7 +143,7 @@ func (c *collection) index(ctx context.Context, db *database, lite *fts) error {
 			return err
 		}
 	}
-	if err := c.readNames(ctx, db); err != nil {
+	if err := c.readRowIDs(ctx, db); err != nil {
 		return err
 	}
 	if _, err := db.Pool().Exec(ctx, "analyze"); err != nil {
@@ -159,7 +159,7 @@ func (c *collection) index(ctx context.Context, db *database, lite *fts) error {
 // document returns a session as a document of the store. Rows with an author become a conversation, all others a plain document.
 func document(rows []row, chat policy.ChatID) (index.Document, []index.Chunk) {
 	first := rows[0]
-	origin := first.Group + "/" + string(first.Sess)
+	origin := first.Group + "/" + string(first.Session)
 	doc := index.Document{Origin: origin, Name: cmp.Or(first.Title, origin), Role: policy.UserRole(chat), Kind: index.KindKnowledge, Format: "txt", Hash: origin}
 	chunks := make([]index.Chunk, len(rows))
 	for i, r := range rows {
@@ -178,9 +178,9 @@ func document(rows []row, chat policy.ChatID) (index.Document, []index.Chunk) {
 	return doc, chunks
 }
 
-// readNames fills c.names. The key of a chunk is the id of its row.
-func (c *collection) readNames(ctx context.Context, db *database) error {
-	c.names = map[int64]string{}
+// readRowIDs fills c.rowIDs. The key of a chunk is the id of its row.
+func (c *collection) readRowIDs(ctx context.Context, db *database) error {
+	c.rowIDs = map[int64]string{}
 	for _, chat := range c.chats {
 		err := db.AsOwner(ctx, policy.OwnerScope(chat), func(tx store.Tx) error {
 			rows, err := tx.Query(ctx, "select id, chunk_key from chunks")
@@ -194,7 +194,7 @@ func (c *collection) readNames(ctx context.Context, db *database) error {
 				if err := rows.Scan(&id, &name); err != nil {
 					return fmt.Errorf("list chunks: %w", err)
 				}
-				c.names[id] = name
+				c.rowIDs[id] = name
 			}
 			return rows.Err()
 		})
@@ -222,8 +222,8 @@ func (c *collection) ask(ctx context.Context, db *database, lite *fts, queries [
 		multisTimes = append(multisTimes, time.Since(start))
 		var names []string
 		for _, h := range found.Hits {
-			names = append(names, c.names[h.Ref.ID])
-			fmt.Fprintln(out, q.ID+"\t"+c.names[h.Ref.ID])
+			names = append(names, c.rowIDs[h.Ref.ID])
+			fmt.Fprintln(out, q.ID+"\t"+c.rowIDs[h.Ref.ID])
 		}
 		multis.add(q, names)
 		words, err := contentWords(ctx, db, q.Text)
