@@ -227,7 +227,7 @@ func (ac *AnswerCommands) show(ctx context.Context, tx store.Tx, g store.Unanswe
 		lines = append(lines, "\nWhat is struck out looks personal and is left out.")
 	}
 	question := "\n" + into + " · reply with other words to change the answer · 👎 no."
-	_, err = ac.room.notify(ctx, tx, room, outbox.Quiet, strings.Join(lines, "\n")+"\n"+question, &offerLearnedAnswer{answers: ac, Question: g.ID}, g.MessageIDs...)
+	_, err = ac.room.notify(ctx, tx, room, outbox.Quiet, strings.Join(lines, "\n")+"\n"+question, &offerLearnedAnswer{answers: ac, QuestionID: g.ID}, g.MessageIDs...)
 	return err
 }
 
@@ -266,7 +266,7 @@ func documentName(ctx context.Context, db store.DB, origin string) (string, erro
 type offerLearnedAnswer struct {
 	answers *AnswerCommands
 
-	Question int64
+	QuestionID int64 `json:"Question"`
 }
 
 // kindOfferAnswer is the kind of questions about answers of people.
@@ -289,10 +289,10 @@ func (q offerLearnedAnswer) answer(_ context.Context, r request, c choice) (_ an
 	switch {
 	case c.word == wordNo:
 		return answer{reason: "It declined an answer.", changeWithText: func(ctx context.Context, tx store.Tx) (string, error) {
-			if _, err := store.LockUnanswered(ctx, tx, q.Question); err != nil {
+			if _, err := store.LockUnanswered(ctx, tx, q.QuestionID); err != nil {
 				return alreadyDecidedText(err)
 			}
-			return "Left out.", store.DecideUnanswered(ctx, tx, q.Question, store.UnansweredDeclined)
+			return "Left out.", store.DecideUnanswered(ctx, tx, q.QuestionID, store.UnansweredDeclined)
 		}}, true, nil
 	case c.word == wordYes:
 		role = policy.RoleAdmin
@@ -300,7 +300,7 @@ func (q offerLearnedAnswer) answer(_ context.Context, r request, c choice) (_ an
 		return answer{}, false, nil
 	}
 	return answer{reason: "It took an answer into the documents.", changeWithText: func(ctx context.Context, tx store.Tx) (string, error) {
-		return q.answers.accept(ctx, tx, q.Question, role)
+		return q.answers.accept(ctx, tx, q.QuestionID, role)
 	}}, true, nil
 }
 
@@ -377,7 +377,7 @@ func (ac *AnswerCommands) handleRewrite(ctx context.Context, r request, typed st
 	if err != nil {
 		return answer{}, false, err
 	}
-	question := q.(*offerLearnedAnswer).Question //nolint:forcetypeassert // by its kind
+	question := q.(*offerLearnedAnswer).QuestionID //nolint:forcetypeassert // by its kind
 	ans := answer{reason: "It changed an answer.", changeWithText: func(ctx context.Context, tx store.Tx) (string, error) {
 		g, err := store.LockUnanswered(ctx, tx, question)
 		if err != nil {

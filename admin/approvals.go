@@ -79,7 +79,7 @@ func (as *approvalCommands) list(ctx context.Context, r request, days int) (answ
 	if len(grants) > 0 {
 		lines := []string{"**Allowed without asking**"}
 		for _, g := range grants {
-			lines = append(lines, fmt.Sprintf("%d %s until %s, used %s · `/approvals revoke %d`", g.ID, grantLabel(g), as.room.shortTime(g.ExpiresAt), times(g.Uses), g.ID))
+			lines = append(lines, fmt.Sprintf("%d %s until %s, used %s · `/approvals revoke %d`", g.ID, grantLabel(g), as.room.shortTime(g.ExpiresAt), timesText(g.Uses), g.ID))
 		}
 		parts = append(parts, strings.Join(lines, "\n"))
 	}
@@ -101,8 +101,8 @@ func (as *approvalCommands) list(ctx context.Context, r request, days int) (answ
 	return answer{text: strings.Join(append(parts, lines...), "\n\n"), quotes: about}, nil // else the quote of an approval would take in the next ones
 }
 
-// times says how often something was done.
-func times(n int) string {
+// timesText says how often something was done: "once", "3 times".
+func timesText(n int) string {
 	if n == 1 {
 		return "once"
 	}

@@ -124,12 +124,12 @@ func (cs *CommitmentCommands) show(ctx context.Context, number store.CommitmentI
 	case c.State != store.CommitmentOpen:
 		return answer{text: text + fmt.Sprintf(" · %s; `/commitments open %d` opens it again", c.State, c.ID), quotes: []store.MessageID{c.MessageID}}, nil
 	default:
-		return answer{text: text + commitmentReactions, quotes: []store.MessageID{c.MessageID}, commitmentID: c.ID}, nil
+		return answer{text: text + commitmentReactionsText, quotes: []store.MessageID{c.MessageID}, commitmentID: c.ID}, nil
 	}
 }
 
-// commitmentReactions is the text that lists the reactions that close or snooze a commitment.
-const commitmentReactions = " · ✅ done · 🕐 1 h · 🌅 tomorrow"
+// commitmentReactionsText is the text that lists the reactions that close or snooze a commitment.
+const commitmentReactionsText = " · ✅ done · 🕐 1 h · 🌅 tomorrow"
 
 func unknownCommitmentAnswer(number store.CommitmentID) answer {
 	return answer{text: fmt.Sprintf("There is no promise #%d. `/commitments` lists them.", number)}
@@ -222,7 +222,7 @@ func (cs *CommitmentCommands) RemindCommitments(ctx context.Context) error {
 			return err
 		}
 		for _, c := range due {
-			message := outbox.NewNotice(room, "🤝 "+cs.line(c, places)+commitmentReactions, outbox.Alert)
+			message := outbox.NewNotice(room, "🤝 "+cs.line(c, places)+commitmentReactionsText, outbox.Alert)
 			message.About = []store.MessageID{c.MessageID}
 			out, _, err := cs.room.box.Queue(ctx, tx, message)
 			if err != nil {

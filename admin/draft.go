@@ -64,7 +64,7 @@ type approveDraft struct {
 	OutboxID uuid.UUID `json:"Out"`
 }
 
-func (q approveDraft) refer(d *store.Dialog) { d.DraftID = &q.OutboxID }
+func (q approveDraft) setReference(d *store.Dialog) { d.DraftID = &q.OutboxID }
 
 func (approveDraft) kind() string            { return kindDraft }
 func (approveDraft) command() string         { return "drafts" }

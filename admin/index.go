@@ -148,7 +148,7 @@ type pickRole struct {
 	Name    string
 }
 
-func (p pickRole) refer(d *store.Dialog) {
+func (p pickRole) setReference(d *store.Dialog) {
 	if p.Message != 0 {
 		d.MessageID = &p.Message
 	}

@@ -164,8 +164,8 @@ func (pinQuestion) answer(context.Context, request, choice) (answer, bool, error
 	return answer{text: "I wait for the PIN: 4 to 6 digits. `cancel` leaves it."}, false, nil
 }
 
-// refer makes the question end when the message that waits is deleted.
-func (q pinQuestion) refer(d *store.Dialog) {
+// setReference refers to the message that waits for the PIN, so that the question ends when that message is deleted.
+func (q pinQuestion) setReference(d *store.Dialog) {
 	if q.For != 0 {
 		d.MessageID = &q.For
 	}

@@ -119,7 +119,7 @@ func (rm *room) writeAnswer(ctx context.Context, tx store.Tx, room store.Chat, a
 	}
 	d := store.Dialog{ChatID: room.ID, Kind: q.kind(), Payload: payload, OutboxID: out, ExpiresAt: expires}
 	if referrer, ok := q.(dialogReferrer); ok {
-		referrer.refer(&d)
+		referrer.setReference(&d)
 	}
 	_, err = store.OpenDialog(ctx, tx, d)
 	return out, err
@@ -197,8 +197,8 @@ type question interface {
 
 // dialogReferrer is a question about a message or a draft.
 type dialogReferrer interface {
-	// refer sets the references of the question's row.
-	refer(d *store.Dialog)
+	// setReference sets the references of the question's row.
+	setReference(d *store.Dialog)
 }
 
 // questionWithLifetime is a question with a lifetime of its own.

@@ -83,7 +83,7 @@ type markShadow struct {
 	OutboxID uuid.UUID `json:"Out"`
 }
 
-func (q markShadow) refer(d *store.Dialog) { d.DraftID = &q.OutboxID }
+func (q markShadow) setReference(d *store.Dialog) { d.DraftID = &q.OutboxID }
 
 func (markShadow) kind() string             { return kindShadow }
 func (markShadow) command() string          { return "shadow" }

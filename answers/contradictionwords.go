@@ -11,18 +11,18 @@ import (
 //
 //nolint:gochecknoglobals,misspell // tables of words, in eight languages
 var (
-	yesWords = set(`yes yeah yep sure certainly ja jawohl klar naturlich gerne oui si sim да конечно`)
-	noWords  = set(`no nope nein non nao nee нет`)
+	yesWords = wordSet(`yes yeah yep sure certainly ja jawohl klar naturlich gerne oui si sim да конечно`)
+	noWords  = wordSet(`no nope nein non nao nee нет`)
 	// politeWords may stand before a yes or a no.
-	politeWords = set(`hi hello hey dear sorry unfortunately sadly well oh hallo moin leider bonjour desole desolee malheureusement hola lamentablemente olá ola infelizmente
+	politeWords = wordSet(`hi hello hey dear sorry unfortunately sadly well oh hallo moin leider bonjour desole desolee malheureusement hola lamentablemente olá ola infelizmente
 		ciao purtroppo scusi helaas здравствуйте привет сожалению к`)
 	// pronouns may follow a yes or a no without a comma: "No we don't".
-	pronouns = set(`we i it that they there wir ich das es leider nous on nosotros nos noi wij we мы`)
+	pronouns = wordSet(`we i it that they there wir ich das es leider nous on nosotros nos noi wij we мы`)
 
-	negatingWords = set(`not no never none nobody nothing cannot without neither nicht kein keine keinen keinem keiner keines nie niemals ohne pas ne aucun aucune jamais sans rien
+	negatingWords = wordSet(`not no never none nobody nothing cannot without neither nicht kein keine keinen keinem keiner keines nie niemals ohne pas ne aucun aucune jamais sans rien
 		nunca ningun ninguna ninguno tampoco sin nao nenhum nenhuma sem non mai nessun nessuno nessuna senza niet geen nooit zonder не нет никогда нельзя без nada niente niets nichts`)
 	// hedgeWords restrict a sentence, so that neither yes nor no is the whole answer.
-	hedgeWords = set(`only just except unless but however usually sometimes mostly normally if when while some maybe perhaps depends ask contact call nur außer sofern wenn falls aber jedoch meist meistens
+	hedgeWords = wordSet(`only just except unless but however usually sometimes mostly normally if when while some maybe perhaps depends ask contact call nur außer sofern wenn falls aber jedoch meist meistens
 		manchmal vielleicht normalerweise einige kommt fragen sauf seulement uniquement mais parfois généralement certains contactez demandez solo sólo solamente excepto salvo pero
 		algunos veces consulte apenas somente exceto mas alguns vezes soltanto tranne eccetto ma alcuni talvolta alleen behalve tenzij maar soms sommige только кроме если но иногда некоторые`)
 	// idioms have a word of a negation and deny nothing.
@@ -30,16 +30,16 @@ var (
 		"no problem", "not a problem", "no worries", "no doubt", "not only", "why not", "kein problem", "keine sorge", "nicht nur", "warum nicht", "pas de probleme", "pas de souci", "pourquoi pas", "sin problema",
 		"no hay problema", "por que no", "sem problema", "sem problemas", "nessun problema", "senza problemi", "perche no", "geen probleem", "waarom niet", "без проблем", "не только", "почему бы и нет",
 	}
-	alternativeWords = set(`or oder ou o oppure of или`)
-	questionWords    = set(`who what when where which why how whose whom wer wen wem was wann wo welche welcher welches welchen warum wieso wie wieviel wohin woher womit qui quoi quand quel quelle quels quelles
+	alternativeWords = wordSet(`or oder ou o oppure of или`)
+	questionWords    = wordSet(`who what when where which why how whose whom wer wen wem was wann wo welche welcher welches welchen warum wieso wie wieviel wohin woher womit qui quoi quand quel quelle quels quelles
 		combien comment pourquoi quien quienes cuando donde cual cuales cuanto cuanta cuantos cuantas quem quando onde qual quais quanto quanta quantos quantas chi dove quale quali quanti quante wat wanneer
 		waar welk hoe waarom кто что когда где какой какая какие сколько как почему`)
-	whoWords  = set(`who whom wer wen qui quien quienes quem chi кто`)
-	ownWords  = set(`my mine mein meine meinen meinem meiner meines mon ma mes mi mis meu minha meus minhas mio mia miei mie mijn мой моя мое мои мою моего моей`)
-	alsoWords = set(`also too additionally auch ebenfalls zusatzlich aussi egalement tambien ademas tambem alem anche inoltre ook eveneens также тоже`)
+	whoWords  = wordSet(`who whom wer wen qui quien quienes quem chi кто`)
+	ownWords  = wordSet(`my mine mein meine meinen meinem meiner meines mon ma mes mi mis meu minha meus minhas mio mia miei mie mijn мой моя мое мои мою моего моей`)
+	alsoWords = wordSet(`also too additionally auch ebenfalls zusatzlich aussi egalement tambien ademas tambem alem anche inoltre ook eveneens также тоже`)
 
 	// oneOffWords and oneOffPhrases say that an answer holds for one customer or a short time.
-	oneOffWords = set(`today tonight tomorrow yesterday exceptionally exception discount i'll we'll i'm heute morgen gestern diesmal ausnahmsweise ausnahme rabatt
+	oneOffWords = wordSet(`today tonight tomorrow yesterday exceptionally exception discount i'll we'll i'm heute morgen gestern diesmal ausnahmsweise ausnahme rabatt
 		aujourd'hui demain hier exceptionnellement hoy mañana ayer excepción excepcionalmente descuento hoje amanhã ontem exceção excepcionalmente desconto
 		oggi domani ieri eccezione eccezionalmente sconto vandaag gisteren uitzondering korting сегодня завтра вчера исключение скидка скидку`)
 	oneOffPhrases = []string{
@@ -48,11 +48,11 @@ var (
 	}
 
 	// fillerWords say since when something holds, or nothing.
-	fillerWords = set(`now any more anymore longer always since please sorry jetzt nun inzwischen mehr immer seit neu bitte desormais maintenant plus toujours depuis ahora siempre desde mas agora sempre
+	fillerWords = wordSet(`now any more anymore longer always since please sorry jetzt nun inzwischen mehr immer seit neu bitte desormais maintenant plus toujours depuis ahora siempre desde mas agora sempre
 		adesso ora dal più nu voortaan altijd sinds meer теперь всегда больше
 		you we us they am is are be have has do does sie ihr wir euch uns ist sind seid habe habt haben wird werden vous nous on est sont êtes avez avons usted ustedes vosotros nosotros está están estáis
 		es son hay tienen você vocês nós estão são têm siete siamo sono avete abbiamo bent zijn ben jullie hebben вы мы вас нас ли у`)
-	rangeWords = set(`to till until through thru bis au a hasta al ate alla tot t/m по до`)
+	rangeWords = wordSet(`to till until through thru bis au a hasta al ate alla tot t/m по до`)
 
 	// opposites are words that say the opposite of another.
 	opposites = map[string]string{
@@ -134,8 +134,8 @@ func isListed(word string) bool {
 	return dayNames[word] != ""
 }
 
-// set returns the words of a text as a set, each as tokens returns it.
-func set(words string) map[string]bool {
+// wordSet returns the words of a text as a set, each as tokens returns it.
+func wordSet(words string) map[string]bool {
 	all := map[string]bool{}
 	for w := range strings.FieldsSeq(words) {
 		all[foldWord(w)] = true

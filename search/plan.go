@@ -36,8 +36,8 @@ const (
 	minSplitWork = 300_000
 )
 
-// anyOf returns the tsquery that matches every passage with at least one of the terms, which must not be empty.
-func anyOf(terms []Term) string {
+// anyTermQuery returns the tsquery that matches every passage with at least one of the terms, which must not be empty.
+func anyTermQuery(terms []Term) string {
 	quoted := make([]string, len(terms))
 	for i, t := range terms {
 		quoted[i] = t.query(0)
@@ -90,7 +90,7 @@ func bestFirst(a, b termSet) int { return cmp.Compare(b.score, a.score) }
 // taken in order of score until the budget is spent; the sets are then chosen to match these cells. The sets with the best scores come first.
 func planSets(terms []Term, scope, chunks int64, budget float64) []termSet {
 	if scope < smallScope {
-		return []termSet{{queries: []string{anyOf(terms)}}}
+		return []termSet{{queries: []string{anyTermQuery(terms)}}}
 	}
 	limit := shortPlan
 	if len(terms) > shortQuery {

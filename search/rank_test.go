@@ -205,5 +205,5 @@ func TestLongQuestionsArePlannedWithMoreTerms(t *testing.T) {
 
 func TestALexemeIsQuotedInsideATextQuery(t *testing.T) {
 	t.Parallel()
-	require.Equal(t, `'it''s'|'a\\b'`, anyOf([]Term{{Lexeme: "it's"}, {Lexeme: `a\b`}}))
+	require.Equal(t, `'it''s'|'a\\b'`, anyTermQuery([]Term{{Lexeme: "it's"}, {Lexeme: `a\b`}}))
 }

@@ -319,7 +319,7 @@ func planQueries(terms []Term, corpus index.Corpus, q Query, budget float64, alo
 		whole.Terms = append(whole.Terms, t.query(1))
 		whole.Weights = append(whole.Weights, t.rankWeight())
 	}
-	sets := []termSet{{queries: []string{anyOf(terms)}}}
+	sets := []termSet{{queries: []string{anyTermQuery(terms)}}}
 	if q.Exhaustive {
 		whole.MaxCandidates, whole.EnoughPlanned = math.MaxInt32, math.MaxInt32
 	} else {
@@ -339,6 +339,6 @@ func planQueries(terms []Term, corpus index.Corpus, q Query, budget float64, alo
 			requests[i].PlannedSets = append(requests[i].PlannedSets, s.queries)
 		}
 	}
-	requests[len(requests)-1].ContactTerms = anyOf(terms) // the last one has the least work
+	requests[len(requests)-1].ContactTerms = anyTermQuery(terms) // the last one has the least work
 	return requests
 }
