@@ -204,7 +204,8 @@ func (c *Config) checkModel(r *reader) {
 	}
 }
 
-// checkEmbeddings rejects a paid model without a price, because its cost could not be budgeted.
+// checkEmbeddings rejects a paid model without a price, because its cost could not be budgeted, and one without a key or an
+// address of its own.
 func (c *Config) checkEmbeddings(r *reader) {
 	if c.Embeddings.Model == NoModel || c.Embeddings.Local || strings.HasPrefix(c.Embeddings.Model, ollamaPrefix) {
 		return
@@ -217,7 +218,8 @@ func (c *Config) checkEmbeddings(r *reader) {
 	}
 }
 
-// checkSpeech rejects a paid model without a price, because its cost could not be budgeted.
+// checkSpeech rejects a paid model without a price, because its cost could not be budgeted, and one without a key or an
+// address of its own.
 func (c *Config) checkSpeech(r *reader) {
 	if c.Speech.Model == NoModel || c.Speech.Local {
 		return
