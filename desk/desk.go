@@ -74,7 +74,7 @@ type Case struct {
 	Chat      store.Chat
 	Messages  []store.Message // the unanswered messages, the oldest first
 	Reason    string
-	RestsOn   []store.MessageID // the messages whose words may be in Why and Proposal
+	RestsOn   []store.MessageID // the messages whose words may be in Reason and Proposal
 	Citations []store.Citation
 	Proposal  string // an answer that a person may send as it stands; empty for none
 	Closed    bool   // the business is closed

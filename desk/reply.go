@@ -293,8 +293,8 @@ func (d *Desk) retractReply(ctx context.Context, tx store.Tx, m store.Message) e
 	return d.react(ctx, tx, m, policy.NoteMarker)
 }
 
-// recordChange writes into the audit log that the author of a message in a thread changed the reply that it sent. out is the outbox message that was
-// sent, or its edit.
+// recordChange writes into the audit log that a person changed or took back a reply to a contact, by editing or deleting its message m in the thread.
+// out is the outbox message with that reply, or with its edit.
 func (d *Desk) recordChange(ctx context.Context, tx store.Tx, m store.Message, out uuid.UUID, outcome string) error {
 	return d.Audit.Append(ctx, tx, audit.Entry{
 		Kind: audit.Command, Actor: actorOf(m), Person: m.Sender.String(), Chat: m.ChatID, Message: m.ID, Ref: out.String(), Action: "edit", Outcome: outcome,

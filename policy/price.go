@@ -41,8 +41,9 @@ var (
 		`(?:euros?|eur|dollars?|usd|pounds?|gbp|chf)\s*\p{N}[\p{N}.,]*\s?(k|m|mn|b|bn)(?:$|[^\p{L}])`)
 )
 
-// readPrices adds the units of prices to c, such as "euro". It also adds an unknown word before a unit, because that word may be a number in another
-// language. words are the words of the text in lower case, with signs such as "€" replaced by words.
+// readPrices adds to c what a text says about prices. lower is the text in lower case, with signs such as "€" replaced by words; words are its words.
+// Added are the units, such as "euro"; magnitudes, such as "million"; and, for an answer, unknown words before a unit, because such a word may be a number
+// in another language. For a source, all words are added.
 func (c *claims) readPrices(lower string, words []string, source bool) {
 	fields := strings.Fields(lower)
 	for i, field := range fields {

@@ -31,7 +31,7 @@ func Diff(old, now []byte, secrets []string) string {
 	return out.String()
 }
 
-// changedLines returns the lines of a that are not in b after -, and those of b that are not in a after +, in order.
+// changedLines returns the lines in which a and b differ, in order: "- " and the line for one that only a has, "+ " and the line for one that only b has.
 func changedLines(a, b []string) []string {
 	common := make([][]int, len(a)+1) // common[i][j] is the length of the longest common subsequence of a[i:] and b[j:]
 	for i := range common {

@@ -90,7 +90,8 @@ const configsInUseSQL = `select coalesce(max(configs), 0)::int from (
 	select count(distinct split_part(application_name, ' ', 3)) as configs from pg_stat_activity
 	where datname = current_database() and starts_with(application_name, '` + configPrefix + `') group by split_part(application_name, ' ', 4)) of_a_version`
 
-// ConfigsInUse counts the different configurations of the processes that run. Versions are counted by themselves, because another version has other keys.
+// ConfigsInUse returns how many different configurations the running processes of one version have: of the version with the most, because the keys
+// differ between versions.
 func ConfigsInUse(ctx context.Context, db DB) (int, error) {
 	return row.Value[int](ctx, db, "configurations in use", configsInUseSQL)
 }

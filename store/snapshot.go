@@ -192,7 +192,8 @@ func dropObstacles(ctx context.Context, tx pgx.Tx) (again []string, err error) {
 	return row.Column(found, func(o obstacle) string { return o.Again }), execAll(ctx, tx, row.Column(found, func(o obstacle) string { return o.Drop }))
 }
 
-// emptyTables empties the tables that migrations have filled. Others may not be emptied: even the owner of the audit log may only add rows to it.
+// emptyTables empties those of the tables that migrations have filled. It leaves empty tables alone, because some may not be truncated: the audit log only
+// accepts new rows, even from its owner.
 func emptyTables(ctx context.Context, tx pgx.Tx, tables []Table) error {
 	for _, t := range tables {
 		filled, err := row.Value[bool](ctx, tx, t.String(), "select exists (select from "+t.String()+")")
