@@ -31,7 +31,7 @@ const (
 	maxProcesses   = 64       // processes and threads beside those that the user has already
 	maxMemory      = 2 << 30  // bytes of address space of one process
 	maxFileSize    = 256 << 20
-	// maxAgentProcesses is maxProcesses for a Command with Unlimited: the runtimes of agents have many threads.
+	// maxAgentProcesses is maxProcesses for a Command with RelaxedLimits: the runtimes of agents have many threads.
 	maxAgentProcesses = 256
 	maxOpenFiles      = 256
 )

@@ -150,8 +150,8 @@ func SetUnansweredAnswer(ctx context.Context, tx Tx, question int64, answer stri
 
 const forgetUnansweredSQL = "delete from unanswered_questions where (state = 'open' or state = 'known' and question_id is not null) and message_ids && array[$1::bigint]"
 
-// forgetUnanswered deletes the unanswered question that the owner has not decided, or was not asked about, and that rests on a message, because the message says
-// something else now. It is found again as it is then.
+// forgetUnanswered deletes the unanswered question that rests on a message whose text has changed, unless the owner has decided about it. The next search
+// for unanswered questions finds it again, with the new text.
 func forgetUnanswered(ctx context.Context, tx Tx, message MessageID) error {
 	return row.Exec(ctx, tx, "forget an unanswered question", forgetUnansweredSQL, message)
 }
@@ -246,8 +246,8 @@ type ChatLine struct {
 	At        time.Time
 }
 
-// messagesByPeopleSQL takes what a person wrote in a thread from the outbox, as the contact reads it now: there it is a message without citations that
-// answers no message of the chat, with its edits. Its message is the one in the thread.
+// messagesByPeopleSQL has two parts: the messages of the chat that people wrote, and what people sent to the contact from a thread. The second part reads
+// the outbox messages without citations that answer no message of the chat, in their newest edited version; message_id is the message in the thread.
 const messagesByPeopleSQL = `select message_id, person, sender, body, at from (
 		select m.id as message_id, m.author <> 'contact' as person, m.sender, m.body, m.ts as at, m.id as seq from messages m
 			where m.chat_id = $1 and m.author in ('contact', 'owner_client', 'owner_phone', 'operator') and m.kind = 'text' and m.redacted_at is null and m.body <> '' and m.id <> $3

@@ -47,7 +47,7 @@ type Approval struct {
 	CallID     string
 	Tool       string
 	Arguments  string
-	Binding    string // hash of the call about which the owner was asked; see Attempt.bind in agent/run
+	Binding    string // hash of the call about which the owner was asked; see bindingHash in agent/run
 	ExpiresAt  time.Time
 	Allowed    *bool // nil if undecided
 	Card       int64 // the id of the first approval that is shown in the same message

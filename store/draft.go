@@ -62,11 +62,11 @@ const (
 	moveRatingSQL  = "update ratings set outbox_id = $2 where outbox_id = $1"
 )
 
-// ReplaceDraft makes what refers to the draft from refer to the outbox message to: the messages that it answers, the execution that made it, and the
-// rating that it asks for.
-func ReplaceDraft(ctx context.Context, tx Tx, from, to uuid.UUID) error {
-	return errors.Join(row.Exec(ctx, tx, "move what is answered", moveAnswersSQL, from, to), row.Exec(ctx, tx, "move the run of an event", moveRunSQL, from, to),
-		row.Exec(ctx, tx, "move a rating", moveRatingSQL, from, to))
+// ReplaceDraft moves the references to the draft oldID to the outbox message newID: those of the messages that it answers, of the execution that made it,
+// and of the rating that it asks for.
+func ReplaceDraft(ctx context.Context, tx Tx, oldID, newID uuid.UUID) error {
+	return errors.Join(row.Exec(ctx, tx, "move what is answered", moveAnswersSQL, oldID, newID), row.Exec(ctx, tx, "move the run of an event", moveRunSQL, oldID, newID),
+		row.Exec(ctx, tx, "move a rating", moveRatingSQL, oldID, newID))
 }
 
 const lockAnswerDraftsSQL = `select o.id from outbox o where o.chat_id = $1 and o.state = 'draft' and o.seen_id > 0 and o.purpose <> $2

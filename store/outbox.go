@@ -70,7 +70,7 @@ type OutboxMessage struct {
 	// TaskID is the task whose answer it is; nil for none.
 	TaskID *TaskID
 	// SeenID is the newest message of the chat that an answer has seen; 0 for a message that answers nothing. A draft with a SeenID is withdrawn when
-	// it is outdated: see Seen.
+	// it is outdated: see SeenState.
 	SeenID MessageID
 	// DraftedAs is the purpose of an approved draft before the owner approved it as it stood; empty for other messages.
 	DraftedAs policy.Purpose
@@ -264,10 +264,10 @@ const countOutColumns = `count(distinct coalesce(part_of, id)) filter (where cre
 
 const countSentSQL = "select " + countOutColumns
 
-// CountSent counts the messages that were sent to a chat since minuteStart and since dayStart, without the message except. A message in parts counts
-// once.
-func CountSent(ctx context.Context, db DB, chat ChatID, minuteStart, dayStart time.Time, except uuid.UUID) (inMinute, inDay int, err error) {
-	if err := db.QueryRow(ctx, countSentSQL, chat, minuteStart, dayStart, except).Scan(&inMinute, &inDay); err != nil {
+// CountSent counts the messages that were sent to a chat since minuteStart and since dayStart, without the message excluded. A message in parts
+// counts once.
+func CountSent(ctx context.Context, db DB, chat ChatID, minuteStart, dayStart time.Time, excluded uuid.UUID) (inMinute, inDay int, err error) {
+	if err := db.QueryRow(ctx, countSentSQL, chat, minuteStart, dayStart, excluded).Scan(&inMinute, &inDay); err != nil {
 		return 0, 0, fmt.Errorf("count sent events: %w", err)
 	}
 	return inMinute, inDay, nil

@@ -29,9 +29,9 @@ type SendingState struct {
 const sendingStateOfSQL = `select coalesce((select value #>> '{}' from settings where key = 'name'), '') as name, exists (select from settings where key = 'pause') as paused,
 	exists (select from settings where key = 'safe_mode') as safe_mode, ` + countOutColumns
 
-// SendingStateOf returns the sending state of a chat. The outbox message except is not counted.
-func SendingStateOf(ctx context.Context, db DB, chat ChatID, minuteAgo, dayAgo time.Time, except uuid.UUID) (SendingState, error) {
-	return row.One[SendingState](ctx, db, "the sending state of a chat", sendingStateOfSQL, chat, minuteAgo, dayAgo, except)
+// SendingStateOf returns the sending state of a chat. The outbox message excluded is not counted.
+func SendingStateOf(ctx context.Context, db DB, chat ChatID, minuteAgo, dayAgo time.Time, excluded uuid.UUID) (SendingState, error) {
+	return row.One[SendingState](ctx, db, "the sending state of a chat", sendingStateOfSQL, chat, minuteAgo, dayAgo, excluded)
 }
 
 // Presence returns what keeps the assistant quiet in the chat: a pause of everything, a pause of the chat, or, in a business chat, a

@@ -45,7 +45,7 @@ type Store struct {
 	pool *pgxpool.Pool
 	// contactRole is the database role of reads for a contact. It can read the texts of its scope and nothing else.
 	contactRole string
-	// notOnHold is what Restored returns from now on; nil while that can still change.
+	// notOnHold is what RestoreState returns from now on; nil while that can still change.
 	notOnHold atomic.Pointer[policy.Restore]
 }
 

@@ -35,10 +35,10 @@ const (
 	TaskReplay    TaskKind = "replay"    // asks another model what another task asked; its input is the number of that task
 )
 
-// taskKinds is a set of kinds, as an argument of a query.
+// taskKinds returns kinds as a slice, for an argument of a query.
 func taskKinds(kinds ...TaskKind) []TaskKind { return kinds }
 
-// ExecutionKey is the key of the task that works for an execution of a schedule.
+// ExecutionKey returns the key of the task that works for an execution of a schedule.
 func ExecutionKey(execution ExecutionID) string { return fmt.Sprintf("run:%d", execution) }
 
 // TaskState is the state of a task.

@@ -45,7 +45,7 @@ type Options struct {
 	Registrations [][]byte
 	// Encrypted makes the bridge encrypt every portal and refuse plain text.
 	Encrypted bool
-	// Encryptable allows Network.Encrypt to turn encryption on in single portals.
+	// Encryptable allows encryption to be turned on in single portals.
 	Encryptable bool
 }
 
