@@ -22,7 +22,7 @@ type scheduleCommands struct {
 	settings Settings
 }
 
-// maxScheduleText is the longest text of a schedule, in characters.
+// maxScheduleText is the maximum length of the text of a schedule, in characters.
 const maxScheduleText = 2000
 
 // mayChange reports whether the sender of a request may change a schedule.

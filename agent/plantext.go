@@ -13,7 +13,7 @@ import (
 )
 
 const (
-	// maxSteps is the most steps of a plan.
+	// maxSteps is the maximum number of steps of a plan.
 	maxSteps = 8
 	// maxStepAnswer is how much of a step's answer the steps after it read, in characters.
 	maxStepAnswer = 3000

@@ -58,8 +58,8 @@ func coverageText(coverage float64) string {
 	return fmt.Sprintf("This passage covers %.0f %% of the question.", 100*coverage)
 }
 
-// titlesText names the documents of an answer to a contact, who cannot open them, in the language of words, or if they are
-// too few to tell in that of the business.
+// titlesText names the documents of an answer to a contact, who cannot open them, in the language of words. If they are too
+// few to tell, it uses the language of the business.
 func (co *core) titlesText(words string, hits []search.Hit) string {
 	var titles []string
 	for _, h := range hits {

@@ -56,7 +56,7 @@ func (q *Questions) targetChat(ctx context.Context, text string) (chat store.Cha
 	return named[0].ID, "", nil
 }
 
-// maxMessage is the longest message that is drafted for a chat, in characters.
+// maxMessage is the maximum length of a message that is drafted for a chat, in characters.
 const maxMessage = 1500
 
 // draftMessage returns a function that drafts the message in an answer for the task's target chat, to be sent once the owner approves it. The function

@@ -23,7 +23,7 @@ const (
 	maxChildAnswer = 6000
 	// maxThread is how many earlier tasks a model reads when a task continues another.
 	maxThread = 6
-	// maxThreadAnswer is the longest part of an earlier task's answer that a model reads, in characters.
+	// maxThreadAnswer is how much of an earlier task's answer a model reads, in characters.
 	maxThreadAnswer = 3000
 )
 

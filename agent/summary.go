@@ -16,7 +16,7 @@ import (
 	"multis/text"
 )
 
-// maxSummary is the length of the longest summary, in characters.
+// maxSummary is the maximum length of a summary, in characters.
 const maxSummary = 2000
 
 // enqueueSummary enqueues the job that summarises the conversation of a chat with an agent's model, if due.

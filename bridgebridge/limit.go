@@ -8,7 +8,7 @@ import (
 	"maunium.net/go/mautrix/event"
 )
 
-// maxID is the longest id that Matrix allows, in bytes. Database indexes cannot hold arbitrarily long ids.
+// maxID is the maximum length of an id that Matrix allows, in bytes. Database indexes cannot hold arbitrarily long ids.
 const maxID = 255
 
 // referencedIDs are the ids in the content of an event.

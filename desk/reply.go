@@ -235,7 +235,7 @@ func (d *Desk) react(ctx context.Context, tx store.Tx, m store.Message, emoji st
 }
 
 // ChangeReply updates the reply that a message in a thread sent to a contact, because the message was edited: it edits the reply as well, or deletes it
-// if the message is a note now. It returns jobs.Snooze while the reply is being sent. A note that is edited stays one. An edit by somebody who may no
+// if the message is a note now. It returns jobs.Snooze while the reply is being sent. A note stays a note when it is edited. An edit by somebody who may no
 // longer answer changes nothing.
 func (d *Desk) ChangeReply(ctx context.Context, message store.MessageID) error {
 	var later error
@@ -357,7 +357,7 @@ func (d *Desk) warn(ctx context.Context, tx store.Tx, m store.Message, markdown 
 	return err
 }
 
-// maxEdit is the length of the longest edit, in characters: one that every network takes in one message.
+// maxEdit is the maximum length of an edit, in characters: every network takes such a text in one message.
 const maxEdit = 1000
 
 // bodyOf returns the text of an outbox message, or the new text of an edit.

@@ -9,7 +9,7 @@ import (
 	"multis/text"
 )
 
-// MaxBody is the longest text that is sent in one event, in bytes. Matrix allows 65,536 bytes for the whole event.
+// MaxBody is the maximum length of a text that is sent in one event, in bytes. Matrix allows 65,536 bytes for the whole event.
 const MaxBody = 60_000
 
 // RoomReplacementTimeout is how long a message waits while another room replaces the room of its chat.

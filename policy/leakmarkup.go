@@ -37,8 +37,8 @@ func without(text string, first byte, length func(s string) int) string {
 	}
 }
 
-// tagLen returns the length of the HTML tag at the beginning of s, which is "<"; zero if there is none. Of the beginnings of tags in a text, three at most
-// go on over the same place, because a "<" ends all that are not in a quoted value. So the time for all of them grows with the length of the text only.
+// tagLen returns the length of the HTML tag at the beginning of s, which is "<"; zero if there is none. No character is
+// read for more than three tags, because a "<" outside of a quoted value ends a tag. So the time for all tags of a text grows linearly with its length.
 func tagLen(s string) int {
 	i := 1
 	if strings.HasPrefix(s[i:], "/") {

@@ -85,7 +85,7 @@ const (
 	SignNote    ThreadSign = NoteMarker
 )
 
-// IsTakeover reports whether a sign says that a person has the conversation, so that the assistant is quiet at the contact.
+// IsTakeover reports whether a sign says that a person has the conversation, so that the assistant stays quiet in the chat with the contact.
 func (s ThreadSign) IsTakeover() bool { return s == SignClaim || s == SignPause || s == SignSend }
 
 // ThreadSignOf reads a reaction, or a text that is nothing else; empty for any other.

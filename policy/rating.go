@@ -39,7 +39,7 @@ func RatingOf(s string) Rating {
 	return ""
 }
 
-// maxRatingBytes is the length of the longest text that can be a rating: one emoji, repeated.
+// maxRatingBytes is the maximum length of a text that can be a rating: one emoji, repeated.
 const maxRatingBytes = 40
 
 // withoutVariants removes skin tones and variation selectors from emoji.

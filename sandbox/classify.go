@@ -381,8 +381,9 @@ func innerWords(arg string) []string {
 	return slices.DeleteFunc(words, func(w string) bool { return w == "" })
 }
 
-// scriptsIn returns what a shell may run of a word of a wrapper: the word, if it is more than the name of a program, the texts in it if awk or an editor is
-// run, and the commands in it if sed or the client of a database is run. The word itself is not for a shell if the program is one of scriptReaders.
+// scriptsIn returns the parts of a wrapper's argument that a shell may run as scripts: the quoted texts in it if the wrapper runs awk or an editor, the
+// commands in it if it runs sed or the client of a database, and the whole word if it is more than the name of a program. The whole word is left out if the
+// program is one of scriptReaders.
 func scriptsIn(argv []string, word string) (scripts []string) {
 	if runsProgram(argv, "awk") || runsProgram(argv, "vi") || runsProgram(argv, "vim") {
 		for _, mark := range []string{`"`, "'"} {

@@ -23,8 +23,8 @@ type Unit struct {
 // unitProperties are the properties of the unit that Unit is read from.
 const unitProperties = "User,ProtectSystem,ProtectHome,PrivateTmp,ReadWritePaths,BindPaths,StateDirectory,CacheDirectory,LogsDirectory,RuntimeDirectory"
 
-// systemdPatience is how long systemd may take for an answer.
-const systemdPatience = 2 * time.Second
+// systemdTimeout is the timeout of a command of systemd.
+const systemdTimeout = 2 * time.Second
 
 // ServiceUnit returns the unit of the service that runs multis with this configuration, with its drop-ins where systemd runs. It returns false if no
 // service does.
@@ -33,7 +33,7 @@ func (m Machine) ServiceUnit(ctx context.Context, config string) (Unit, bool) {
 		return Unit{}, false
 	}
 	if m.Root == "" && m.HasSystemd() {
-		ctx, cancel := context.WithTimeout(ctx, systemdPatience)
+		ctx, cancel := context.WithTimeout(ctx, systemdTimeout)
 		defer cancel()
 		if out, err := exec.CommandContext(ctx, "systemctl", "show", "-p", unitProperties, serviceName).Output(); err == nil {
 			return parseUnit(string(out)), true
@@ -137,7 +137,7 @@ func (m Machine) LastError(ctx context.Context, config string) string {
 	if m.InContainer() || !m.isService(config) || m.Root != "" || !m.HasSystemd() {
 		return ""
 	}
-	ctx, cancel := context.WithTimeout(ctx, systemdPatience)
+	ctx, cancel := context.WithTimeout(ctx, systemdTimeout)
 	defer cancel()
 	out, err := exec.CommandContext(ctx, "journalctl", "--unit", serviceName, "--lines", "100", "--output", "cat", "--no-pager").Output()
 	if err != nil {

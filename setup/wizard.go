@@ -206,7 +206,8 @@ func (w *Wizard) edited(values ...config.Value) ([]byte, error) {
 	return config.Edit(w.Config, w.data, slices.DeleteFunc(values, func(v config.Value) bool { return w.isFixed(v.Key) })...)
 }
 
-// check returns the file with values, or what the check of the configuration has against one of keys. The first key is the one that was asked for.
+// check returns the file with values. Its error is the problem that the check of the configuration finds in one of keys; the first key is the one that
+// was asked for.
 func (w *Wizard) check(keys []string, values ...config.Value) ([]byte, error) {
 	data, err := w.edited(slices.Clone(values)...)
 	if err != nil {

@@ -18,7 +18,7 @@ type escalateArgs struct {
 	Reason string `json:"reason" jsonschema:"why a person is needed, in one sentence for the owner"`
 }
 
-// maxReasonBytes is the length of the longest reason, in bytes.
+// maxReasonBytes is the maximum length of a reason, in bytes.
 const maxReasonBytes = 300
 
 // Spec describes the tool.

@@ -34,7 +34,7 @@ type sendFileArgs struct {
 	Caption string `json:"caption,omitempty" jsonschema:"one line to go with it"`
 }
 
-// maxCaptionBytes is the length of the longest caption, in bytes.
+// maxCaptionBytes is the maximum length of a caption, in bytes.
 const maxCaptionBytes = 500
 
 // Spec describes the tool.

@@ -28,7 +28,7 @@ type writeFileArgs struct {
 	Append  bool   `json:"append,omitempty" jsonschema:"add to the end of the file in place of replacing it"`
 }
 
-// maxWritten is the length of the longest file that is written, in bytes.
+// maxWritten is the maximum size of a file that is written, in bytes.
 const maxWritten = 1 << 20
 
 // Spec describes the tool.

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// maxLine is the longest line of a file, in bytes.
+// maxLine is the maximum length of a line of a file, in bytes.
 const maxLine = 1 << 20
 
 // messageStart matches the first line of a message, which begins with the time: in brackets on an iPhone, before a dash on Android. The lines up to the

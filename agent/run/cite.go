@@ -44,7 +44,7 @@ func (a *Attempt) isCitable(hit search.Hit) bool {
 	return a.Caller.Owner || (hit.Role == policy.RolePublic && hit.Kind == index.KindKnowledge)
 }
 
-// maxSentence is the longest sentence that is cited, in bytes.
+// maxSentence is the maximum length of a sentence that is cited, in bytes.
 const maxSentence = 400
 
 // isSupported reports whether a passage can prove a sentence: the passage or its headings contain every number and address of the sentence, and

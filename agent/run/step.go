@@ -106,8 +106,8 @@ func redactCalls(calls []llm.ToolCall) []llm.ToolCall {
 	return stored
 }
 
-// storable removes from a response what Postgres cannot store: zero bytes and invalid UTF-8. Names of tools are kept after what a call said is forgotten, also in
-// the audit log, so that a name that the model made up is replaced: it may be any text.
+// storable removes from a response what Postgres cannot store: zero bytes and invalid UTF-8. It also replaces the names of unknown
+// tools: the model may have written any text there, and names of tools stay in the steps and in the audit log after the rest of a call is forgotten.
 func (e Engine) storable(said llm.Response) llm.Response {
 	said.Text = text.Storable(said.Text)
 	for i, c := range said.Calls {
