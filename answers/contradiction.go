@@ -22,7 +22,7 @@ func contradicts(question string, of source, answer string) bool {
 	return figuresDiffer(of.text, answer) || wordsDiffer(question, of, answer)
 }
 
-// wordsDiffer is contradicts without figures. The source is about the question then, because it has its words.
+// wordsDiffer reports what contradicts does, by words alone and not by figures. The source must be about the question, so that it has the words of it.
 func wordsDiffer(question string, of source, answer string) bool {
 	return polaritiesDiffer(question, of, answer) || slotsDiffer(question, of.text, answer)
 }
@@ -132,7 +132,7 @@ func leadingPolarity(s string) (found polarity, rest string) {
 	return unclear, s
 }
 
-// slotsDiffer reports whether an answer says a sentence of a quote again with another day, month or person in it, or with a negation more or less.
+// slotsDiffer reports whether an answer repeats a sentence of a quote with another day, month or person, or with one negation more or less.
 func slotsDiffer(question, quote, answer string) bool {
 	if hasAny(tokens(answer), alsoWords) || !readsNegations(question+"\n"+quote+"\n"+answer) {
 		return false
@@ -352,7 +352,7 @@ func sentences(s string) (list []string) {
 	return list
 }
 
-// withoutSince removes since when something holds, such as "since May".
+// withoutSince removes the words that say since when something holds, such as "since May".
 func withoutSince(s string) string { return strings.TrimSpace(since.ReplaceAllString(s, " ")) }
 
 // firstRune returns the first rune of a text.

@@ -47,7 +47,7 @@ var (
 		"para usted", "para ti", "yo puedo", "para si", "para voce", "eu posso", "per lei", "per te", "io posso", "voor u", "voor jou", "ik kan", "ik ben", "для вас", "для тебя", "я могу",
 	}
 
-	// fillerWords say since when something holds, or nothing.
+	// fillerWords add nothing to what a sentence says, or only since when it holds.
 	fillerWords = wordSet(`now any more anymore longer always since please sorry jetzt nun inzwischen mehr immer seit neu bitte desormais maintenant plus toujours depuis ahora siempre desde mas agora sempre
 		adesso ora dal più nu voortaan altijd sinds meer теперь всегда больше
 		you we us they am is are be have has do does sie ihr wir euch uns ist sind seid habe habt haben wird werden vous nous on est sont êtes avez avons usted ustedes vosotros nosotros está están estáis
@@ -117,7 +117,7 @@ func readDayNames(days, months string) map[string]string {
 	return names
 }
 
-// since matches since when something holds.
+// since matches the words that say since when something holds, such as "since May".
 var since = regexp.MustCompile(`(?i)(?:^|\s)(?:(?:since|as of|seit|depuis|sinds|vanaf)\s+(?:(?:the|this|last|dem|diesem|le)\s+)?[\pL\d]+(?:\s\d{4})?|ab (?:sofort|jetzt)|from now on|any ?more|no longer),?(?:\s|$)`)
 
 // thisTime matches one certain day, week or occasion in words.

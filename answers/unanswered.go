@@ -93,7 +93,7 @@ func (c *comparison) escalated(ctx context.Context) (found []store.UnansweredQue
 }
 
 // notEscalated returns the new answers to questions in business chats that were not escalated, or that came after one that was. The owner is asked only about those that contradict
-// what is known. Of the others no text is stored.
+// what is known. The texts of all others are not stored.
 func (c *comparison) notEscalated(ctx context.Context) (found []store.UnansweredQuestion, _ error) {
 	questions, err := store.RepliedQuestions(ctx, c.Store.DB(), c.now.Add(-maxTalkAge))
 	if err != nil {
@@ -128,7 +128,7 @@ func (c *comparison) notEscalated(ctx context.Context) (found []store.Unanswered
 // errUnfinished means that a person may still be writing an answer.
 var errUnfinished = errors.New("the answer may not be whole")
 
-// answered returns a question with a person's answer, or errUnfinished. ok is false if it is none that counts: the chat is no business chat, the question was escalated, or the answer is too long.
+// answered returns a question with a person's answer, or errUnfinished. ok is false if the answer does not count: the chat is no business chat, the question was escalated, or the answer is too long.
 func (c *comparison) answered(ctx context.Context, q store.RepliedQuestion) (g store.UnansweredQuestion, ok bool, _ error) {
 	g = store.UnansweredQuestion{QuestionID: &q.MessageID, ChatID: q.ChatID, MessageIDs: []store.MessageID{q.MessageID}, AnsweredAt: q.AskedAt}
 	chat, err := store.ChatByID(ctx, c.Store.DB(), q.ChatID)
@@ -180,7 +180,7 @@ func (c *comparison) compare(ctx context.Context, g *store.UnansweredQuestion) e
 	return nil
 }
 
-// contradicts is the function contradicts. Where it does not tell, the judge does.
+// contradicts reports whether a person's answer contradicts a source. It compares the words and, if these show no contradiction, asks the judge.
 func (c *comparison) contradicts(ctx context.Context, g *store.UnansweredQuestion, said source) (bool, error) {
 	answer := MaskPersonalData(g.Answer, nil)
 	if contradicts(g.Question, said, answer) {

@@ -106,7 +106,7 @@ const maxBackups = 10
 // backupName matches what stands between the names of a configuration and the end of its backup's name.
 var backupName = regexp.MustCompile(`^\.\d{8}-\d{6}(-\d+)?$`)
 
-// pruneBackups removes the oldest backups that Replace made of a file.
+// pruneBackups removes the oldest backups that ReplaceWithBackup made of a file.
 func pruneBackups(path string) error {
 	entries, err := os.ReadDir(filepath.Dir(path))
 	if err != nil {

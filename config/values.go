@@ -182,12 +182,12 @@ func orOff(parse func(string) (time.Duration, error)) func(string) (time.Duratio
 	}
 }
 
-// durationUpTo returns a parser of a positive duration of at most most.
-func durationUpTo(most time.Duration) func(string) (time.Duration, error) {
+// durationUpTo returns a parser of a positive duration that is not longer than limit.
+func durationUpTo(limit time.Duration) func(string) (time.Duration, error) {
 	return func(s string) (time.Duration, error) {
 		d, err := positive(s)
-		if err == nil && d > most {
-			return 0, fmt.Errorf("%.60q is too long; write %s at most", s, most)
+		if err == nil && d > limit {
+			return 0, fmt.Errorf("%.60q is too long; write %s at most", s, limit)
 		}
 		return d, err
 	}

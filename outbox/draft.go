@@ -149,8 +149,8 @@ func (b *Box) withdrawIfOutdated(ctx context.Context, tx store.Tx, o store.Outbo
 // draftPage is how many open drafts are checked for changed documents at a time.
 const draftPage = 200
 
-// outdatedDrafts returns the first rows of open drafts that cite a document which has changed: those of the first page after a sequence number that has
-// any. last is the sequence number of the last draft on that page.
+// outdatedDrafts returns open drafts that cite a document which has changed, by their first rows. It reads the open drafts page by page, from a sequence
+// number on, and stops after the first page with outdated ones. last is the sequence number of the last draft that it read.
 func (b *Box) outdatedDrafts(ctx context.Context, after int64) (outdated []store.OutboxMessage, last int64, err error) {
 	err = b.store.InTx(ctx, func(tx store.Tx) error {
 		for last, outdated = after, nil; len(outdated) == 0; {

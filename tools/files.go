@@ -73,7 +73,7 @@ func (c Caller) resourceOf(name string, below bool) rules.Resource {
 	return rules.Resource{Paths: pathsOf(filepath.Join(at.root.Name(), filepath.FromSlash(at.path)), below)}
 }
 
-// pathsOf returns the names of a file that rules may have: the first has all links resolved, the second is the path as written, if it is another one. If
+// pathsOf returns the paths by which rules may name a file: the first has all links resolved, the second is the path as written, if it is another one. If
 // below is true, they stand for everything in that folder.
 func pathsOf(full string, below bool) []string {
 	paths := slices.Compact([]string{resolvePath(full), filepath.Clean(full)})

@@ -22,7 +22,7 @@ const (
 	// maxForLLM is the maximum length of a result for the model, in bytes: the beginning is kept. maxForUser is that of the line for people, in bytes.
 	maxForLLM  = 16_000
 	maxForUser = 500
-	// MaxOffered is the most tools that a model is offered: some providers refuse requests with more.
+	// MaxOffered is the maximum number of tools that a model is offered: some providers refuse requests with more.
 	MaxOffered = 128
 )
 

@@ -49,7 +49,7 @@ func (c chatCmd) Run(ctx context.Context, global *cli) error {
 		return err
 	}
 	defer closeLog()
-	w, err := ownerAsWriter(cfg.Database.DataDir)
+	w, err := ownerAsRunUser(cfg.Database.DataDir)
 	if err != nil {
 		return err
 	}

@@ -18,7 +18,7 @@ import (
 
 // checkStart returns what would keep multis run from starting: a file that its user cannot read, a folder or file that he cannot make or write to, or an address that is in
 // use. It makes nothing. running is the configuration of the multis that runs, whose addresses are its own; nil if none runs.
-func (w writer) checkStart(ctx context.Context, running, next *config.Config) error {
+func (w runUser) checkStart(ctx context.Context, running, next *config.Config) error {
 	found := []error{w.checkFiles(next), w.checkWritable(next, "database.data_dir", next.Database.DataDir)}
 	if w.checkReadable(next.Documents.Folder) != nil { // it is made if it is missing, and otherwise read only
 		found = append(found, w.checkWritable(next, "documents.folder", next.Documents.Folder))
@@ -40,8 +40,8 @@ func (w writer) checkStart(ctx context.Context, running, next *config.Config) er
 	return errors.Join(found...)
 }
 
-// checkFolders returns what is wrong with the other folders of a configuration. multis starts all the same.
-func (w writer) checkFolders(next *config.Config) error {
+// checkFolders returns what is wrong with the other folders of a configuration. They do not keep multis from starting.
+func (w runUser) checkFolders(next *config.Config) error {
 	found := []error{w.checkWritable(next, "backup.folder", next.Backup.Folder)}
 	for _, f := range []struct{ key, path string }{{"skills.folder", next.Skills.Folder}, {"tasks.folder", next.Tasks.Folder}} {
 		usual := filepath.Join(next.Database.DataDir, config.Default(f.key))
@@ -49,22 +49,22 @@ func (w writer) checkFolders(next *config.Config) error {
 			continue // there are none
 		}
 		if err := w.checkReadable(f.path); err != nil {
-			found = append(found, next.Problem(f.key, orDefault(err, f.key)))
+			found = append(found, next.Problem(f.key, folderProblem(err, f.key)))
 		}
 	}
 	return errors.Join(found...)
 }
 
 // checkWritable returns the problem of a key whose folder multis could not make or write to.
-func (w writer) checkWritable(next *config.Config, key, folder string) error {
+func (w runUser) checkWritable(next *config.Config, key, folder string) error {
 	if err := w.checkFolder(folder); err != nil {
-		return next.Problem(key, orDefault(err, key))
+		return next.Problem(key, folderProblem(err, key))
 	}
 	return nil
 }
 
-// orDefault returns what is wrong with the folder of a key, and what to do about it.
-func orDefault(err error, key string) string {
+// folderProblem returns what is wrong with the folder of a key, and what to do about it.
+func folderProblem(err error, key string) string {
 	what := err.Error()
 	if !strings.Contains(what, "; ") {
 		what += "; choose a folder that multis can use"
@@ -94,7 +94,8 @@ func checkAddress(ctx context.Context, a listenAddress, running, next *config.Co
 	return nil
 }
 
-// newStartCheck returns a check for what a change of the file adds to what keeps multis from starting. What did so before is no reason against the change.
+// newStartCheck returns a check of a changed configuration. Its error has the problems that would keep multis from starting, without those that the
+// configuration in the file has already.
 func newStartCheck(ctx context.Context, file string) func(next *config.Config) error {
 	current, err := config.Load(file)
 	var running *config.Config
@@ -104,7 +105,7 @@ func newStartCheck(ctx context.Context, file string) func(next *config.Config) e
 		if known == nil {
 			known = next
 		}
-		w, err := writerOf(ctx, file, known)
+		w, err := runUserOf(ctx, file, known)
 		if err != nil {
 			return err
 		}

@@ -141,7 +141,7 @@ func (checkConfigCmd) Run(ctx context.Context, c *cli) error {
 	if err != nil {
 		return err
 	}
-	w, err := writerOf(ctx, c.Config, cfg)
+	w, err := runUserOf(ctx, c.Config, cfg)
 	if err != nil {
 		return err
 	}

@@ -268,8 +268,8 @@ func TestAMultisThatRunsMayChangeTheInterfaceOfItsPort(t *testing.T) {
 	running.Appservice.Hostname, running.Appservice.Port = "127.0.0.1", address.Port
 	next := *running
 	next.Appservice.Hostname = "0.0.0.0"
-	require.NoError(t, writer{}.checkStart(t.Context(), running, &next))
-	require.ErrorContains(t, writer{}.checkStart(t.Context(), nil, &next), "appservice.port: is in use by another program")
+	require.NoError(t, runUser{}.checkStart(t.Context(), running, &next))
+	require.ErrorContains(t, runUser{}.checkStart(t.Context(), nil, &next), "appservice.port: is in use by another program")
 }
 
 func TestTwoListenersOfMultisOnOnePortAreFound(t *testing.T) {
@@ -279,11 +279,11 @@ func TestTwoListenersOfMultisOnOnePortAreFound(t *testing.T) {
 	require.NoError(t, err)
 	next := *running
 	next.Watches.Port = next.Appservice.Port
-	require.ErrorContains(t, writer{}.checkStart(t.Context(), running, &next), "watches.port: is the same as appservice.port; choose another port")
+	require.ErrorContains(t, runUser{}.checkStart(t.Context(), running, &next), "watches.port: is the same as appservice.port; choose another port")
 	next.Watches.Port, next.MCPServer.Port, next.MCPServer.Hostname = 0, next.Appservice.Port, "0.0.0.0"
-	require.ErrorContains(t, writer{}.checkStart(t.Context(), running, &next), "mcp_server.port: is the same as appservice.port")
+	require.ErrorContains(t, runUser{}.checkStart(t.Context(), running, &next), "mcp_server.port: is the same as appservice.port")
 	next.Appservice.Hostname, next.MCPServer.Hostname = "127.0.0.1", "192.0.2.1"
-	require.NoError(t, writer{}.checkStart(t.Context(), running, &next), "another interface")
+	require.NoError(t, runUser{}.checkStart(t.Context(), running, &next), "another interface")
 }
 
 func TestFoldersOfBackupsAndSkillsAreCheckedAndSetBack(t *testing.T) {
@@ -325,7 +325,7 @@ func TestAFolderThatOnlyAnotherUserMayWriteToIsFound(t *testing.T) {
 	}
 	data, closed := t.TempDir(), t.TempDir()
 	require.NoError(t, os.Chown(data, 65534, 65534))
-	w, err := writerOf(t.Context(), filepath.Join(data, "config.yaml"), &config.Config{Database: config.Database{DataDir: filepath.Join(closed, "data")}})
+	w, err := runUserOf(t.Context(), filepath.Join(data, "config.yaml"), &config.Config{Database: config.Database{DataDir: filepath.Join(closed, "data")}})
 	require.NoError(t, err)
 	require.Equal(t, 65534, w.uid, "the owner of the configuration's folder, not of a data folder that is still to be made")
 	require.ErrorIs(t, w.checkFolder(filepath.Join(closed, "documents")), os.ErrPermission)
@@ -346,7 +346,7 @@ func TestFilesThatOnlyAnotherUserMayReadAreFound(t *testing.T) {
 	require.NoError(t, os.WriteFile(key, []byte("secret"), 0o600))
 	cfg, err := config.Load(file)
 	require.NoError(t, err)
-	w := writer{file: file, uid: 65534}
+	w := runUser{file: file, uid: 65534}
 	err = w.checkStart(t.Context(), cfg, cfg)
 	require.ErrorContains(t, err, "nobody, who runs multis, may not read "+file+"; chown nobody: "+file+" && chmod 600 "+file)
 	require.ErrorContains(t, err, "may not read "+key)
@@ -365,7 +365,7 @@ func TestARelativeFolderIsJudgedByItsWholePath(t *testing.T) {
 	require.NoError(t, os.WriteFile(unit, []byte("[Service]\nProtectSystem=strict\nReadWritePaths="+dir+"\n"), 0o600))
 	service, ok := setup.Machine{Root: root}.ServiceUnit(t.Context(), filepath.Join(setup.ServiceDir, "config.yaml"))
 	require.True(t, ok)
-	w := writer{service: &service}
+	w := runUser{service: &service}
 	require.NoError(t, w.checkFolder("data"))
 	require.ErrorContains(t, w.checkFolder("../data"), "read-only")
 }
@@ -373,10 +373,10 @@ func TestARelativeFolderIsJudgedByItsWholePath(t *testing.T) {
 func TestAFolderOfTheKernelIsRefusedEvenForRoot(t *testing.T) {
 	t.Parallel()
 	for _, folder := range []string{"/proc/documents", "/sys/a/b"} {
-		require.ErrorContains(t, writer{}.checkFolder(folder), "cannot be ", folder)
+		require.ErrorContains(t, runUser{}.checkFolder(folder), "cannot be ", folder)
 	}
 	if os.Geteuid() == 0 {
-		require.ErrorContains(t, writer{}.checkFolder("/proc/documents"), "cannot be made: /proc belongs to the kernel")
+		require.ErrorContains(t, runUser{}.checkFolder("/proc/documents"), "cannot be made: /proc belongs to the kernel")
 	}
 }
 

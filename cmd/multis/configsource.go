@@ -63,7 +63,7 @@ func (s configSource) awaitChange(ctx context.Context, current *config.Config, w
 		seen = now
 		next, err := s.load(ctx)
 		if err == nil {
-			err = writer{}.checkStart(ctx, current, next) // this process is who runs multis
+			err = runUser{}.checkStart(ctx, current, next) // this process is who runs multis
 		}
 		if noted := s.noteRefusal(ctx, err); noted != nil {
 			zerolog.Ctx(ctx).Warn().Err(noted).Msg("Cannot note whether the configuration was taken over")

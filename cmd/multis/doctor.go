@@ -92,7 +92,7 @@ func doctorInput(ctx context.Context, c *cli) (in *doctor.Input, closeDB func())
 		return setup.Machine{}.LastError(ctx, file)
 	}
 	in.CheckStart = func(ctx context.Context) error {
-		w, err := writerOf(ctx, c.Config, in.Config)
+		w, err := runUserOf(ctx, c.Config, in.Config)
 		if err != nil {
 			return err
 		}

@@ -51,7 +51,7 @@ func printIncomplete(w io.Writer, file string, err error) error {
 	case errors.Is(err, os.ErrPermission):
 		fmt.Fprintf(&b, "multis is set up in %s, which only its owner and root may read.\nNext: sudo multis\n", filepath.Dir(absolutePath(file)))
 	case errors.Is(err, os.ErrNotExist):
-		fmt.Fprintf(&b, "There is no %s yet%s.\nSet it up:            multis init\nTry it here first:    multis chat\nIt is elsewhere:      multis -c FILE\n", absolutePath(file), orService(file))
+		fmt.Fprintf(&b, "There is no %s yet%s.\nSet it up:            multis init\nTry it here first:    multis chat\nIt is elsewhere:      multis -c FILE\n", absolutePath(file), noServiceText(file))
 	default:
 		problem, next := "cannot be used", "Next: correct this; multis config check says when it is right. A multis that runs goes on with what it read before.\n"
 		if strings.Contains(err.Error(), config.Placeholder) || strings.Contains(err.Error(), "still the example's") {
@@ -67,8 +67,8 @@ func printIncomplete(w io.Writer, file string, err error) error {
 	return err
 }
 
-// orService adds to the default configuration the one of the service, which was looked for as well.
-func orService(file string) string {
+// noServiceText continues the sentence that there is no configuration file: without a file named by the user, the service's was looked for as well.
+func noServiceText(file string) string {
 	if file == defaultConfig {
 		return ", nor a service in " + setup.ServiceDir
 	}

@@ -21,57 +21,57 @@ import (
 	"multis/text"
 )
 
-// writer is who runs multis, and so reads and writes its folders. The zero writer is this process.
-type writer struct {
+// runUser is the user who runs multis, and so reads and writes its folders. The zero runUser is the user of this process.
+type runUser struct {
 	file    string // the configuration; empty for this process, which has read it
 	uid     int
 	groups  []int
 	service *setup.Unit // nil if multis is no service of systemd
 }
 
-// writerOf returns who runs multis with a configuration: the user of the service, else the owner of the data folder or, if that is still to be made, of
+// runUserOf returns who runs multis with a configuration: the user of the service, else the owner of the data folder or, if that is still to be made, of
 // the configuration's folder.
-func writerOf(ctx context.Context, file string, cfg *config.Config) (writer, error) {
+func runUserOf(ctx context.Context, file string, cfg *config.Config) (runUser, error) {
 	file, err := filepath.Abs(file)
 	if err != nil {
-		return writer{}, fmt.Errorf("find the folder of the configuration: %w", err)
+		return runUser{}, fmt.Errorf("find the folder of the configuration: %w", err)
 	}
 	var service *setup.Unit
 	if unit, ok := (setup.Machine{}).ServiceUnit(ctx, file); ok {
 		service = &unit
 		if u, err := lookupUser(cmp.Or(unit.User, "root")); err == nil {
-			return writerFor(u, file, service)
+			return runUserFor(u, file, service)
 		}
 	}
 	folder := cfg.Database.DataDir
 	if _, err := os.Stat(folder); err != nil {
 		folder = filepath.Dir(file)
 	}
-	w, err := ownerAsWriter(folder)
+	w, err := ownerAsRunUser(folder)
 	w.file, w.service = file, service
 	return w, err
 }
 
-// ownerAsWriter returns the owner of a folder, or of the nearest existing one above it, as who runs multis.
-func ownerAsWriter(folder string) (writer, error) {
+// ownerAsRunUser returns the owner of a folder, or of the nearest existing one above it, as who runs multis.
+func ownerAsRunUser(folder string) (runUser, error) {
 	uid, gid, err := ownerOf(folder)
 	if err != nil {
-		return writer{}, err
+		return runUser{}, err
 	}
 	if u, err := userByID(uid); err == nil {
-		return writerFor(u, "", nil)
+		return runUserFor(u, "", nil)
 	}
-	return writer{uid: uid, groups: []int{gid}}, nil
+	return runUser{uid: uid, groups: []int{gid}}, nil
 }
 
-// writerFor returns a user as who runs multis.
-func writerFor(u *user.User, file string, service *setup.Unit) (writer, error) {
+// runUserFor returns a user as who runs multis.
+func runUserFor(u *user.User, file string, service *setup.Unit) (runUser, error) {
 	uid, err := strconv.Atoi(u.Uid)
 	if err != nil {
-		return writer{}, fmt.Errorf("find the id of the user %s: %w", u.Username, err)
+		return runUser{}, fmt.Errorf("find the id of the user %s: %w", u.Username, err)
 	}
 	_, groups, err := groupsOf(u)
-	return writer{file, uid, groups, service}, err
+	return runUser{file, uid, groups, service}, err
 }
 
 // lookupUser returns a user by name or id.
@@ -90,7 +90,7 @@ const (
 )
 
 // checkFolder returns why multis could not make a folder or write to it. It makes nothing.
-func (w writer) checkFolder(folder string) error {
+func (w runUser) checkFolder(folder string) error {
 	folder, err := filepath.Abs(folder) // as the unit of a service names folders
 	if err != nil {
 		return fmt.Errorf("cannot be used: %w", err)
@@ -107,14 +107,14 @@ func (w writer) checkFolder(folder string) error {
 	if isOfKernel(nearest) { // where root may do everything and make nothing
 		return fmt.Errorf("cannot be made: %s belongs to the kernel", nearest)
 	}
-	if err := w.may(nearest, mayWrite); err != nil {
+	if err := w.checkAccess(nearest, mayWrite); err != nil {
 		return fmt.Errorf("cannot be written to: %s: %w", nearest, err)
 	}
 	return nil
 }
 
 // checkReadable returns why multis could not read a folder that it does not write to.
-func (w writer) checkReadable(folder string) error {
+func (w runUser) checkReadable(folder string) error {
 	folder, err := filepath.Abs(folder)
 	if err != nil {
 		return fmt.Errorf("cannot be used: %w", err)
@@ -125,7 +125,7 @@ func (w writer) checkReadable(folder string) error {
 	case !info.IsDir():
 		return fmt.Errorf("cannot be used: %s is no folder", folder)
 	}
-	if err := w.may(folder, mayList); err != nil {
+	if err := w.checkAccess(folder, mayList); err != nil {
 		return fmt.Errorf("cannot be read: %s: %w", folder, err)
 	}
 	if w.service != nil {
@@ -138,10 +138,10 @@ func (w writer) checkReadable(folder string) error {
 
 // checkFiles returns an error for each file with secrets that multis could not read: the configuration, for example after an editor of root replaced it,
 // and the files that it names.
-func (w writer) checkFiles(next *config.Config) error {
+func (w runUser) checkFiles(next *config.Config) error {
 	var found []error
 	for _, path := range append([]string{w.file}, next.SecretFiles...) {
-		if path == "" || !errors.Is(w.may(path, mayRead), fs.ErrPermission) {
+		if path == "" || !errors.Is(w.checkAccess(path, mayRead), fs.ErrPermission) {
 			continue
 		}
 		found = append(found, unreadable(w.uid, path))
@@ -182,8 +182,8 @@ func nearestFolder(folder string) (string, error) {
 	return nearest, nil
 }
 
-// may returns an error unless multis has these rights to a folder or file.
-func (w writer) may(path string, rights fs.FileMode) error {
+// checkAccess returns an error unless multis has these rights to a folder or file.
+func (w runUser) checkAccess(path string, rights fs.FileMode) error {
 	if err := syscall.Access(path, uint32(rights)); err != nil || os.Geteuid() != 0 || w.uid == 0 {
 		return err
 	}
