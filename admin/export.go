@@ -39,7 +39,7 @@ func (ex *ExportCommands) commands() []command {
 	}}
 }
 
-// maxExportBytes is the largest file that is sent to the room. Homeservers accept 50 MB by default.
+// maxExportBytes is the maximum size of a file that is sent to the room. Homeservers accept 50 MB by default.
 const maxExportBytes = 45 << 20
 
 // ask enqueues an export of a chat, of all chats, or of the admin room.

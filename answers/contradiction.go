@@ -291,7 +291,7 @@ func isSubset(words, others []string) bool {
 	})
 }
 
-// maxEnding is the most letters by which two forms of a word differ at its end.
+// maxEnding is the maximum number of letters by which two forms of a word differ at its end.
 const maxEnding = 3
 
 // sameWord reports whether two words are forms of one word, such as "deliver" and "deliveries".

@@ -28,7 +28,7 @@ func NewAttachmentStore(inbox *Inbox, hs *Homeserver, limits AttachmentLimits) *
 	return &AttachmentStore{inbox: inbox, hs: hs, limits: limits}
 }
 
-// maxKeptBytes is the size of the largest file that is stored.
+// maxKeptBytes is the maximum size of a file that is stored.
 const maxKeptBytes = 16 << 20
 
 // KeepFile downloads the file of a message and stores it, then deletes the files that exceed the total limit. It stores nothing if the message

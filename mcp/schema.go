@@ -10,7 +10,7 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 )
 
-// maxSchema is the size of the largest schema of a tool's arguments, in bytes.
+// maxSchema is the maximum size of the schema of a tool's arguments, in bytes.
 const maxSchema = 16_000
 
 // argumentNamePattern matches the names of arguments that providers accept.

@@ -22,7 +22,7 @@ import (
 // servedTools are multis' tools that other programs may call. They only read.
 var servedTools = []string{"search_docs", "recall_memory"} //nolint:gochecknoglobals // a constant, were there constant lists
 
-// maxRequest is the size of the largest request, in bytes.
+// maxRequest is the maximum size of a request, in bytes.
 const maxRequest = 1 << 20
 
 // ServeOptions configures multis' own MCP server. Record must be set.

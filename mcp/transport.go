@@ -22,7 +22,7 @@ import (
 	"multis/policy"
 )
 
-// maxBody is the size of a server's largest response, in bytes.
+// maxBody is the maximum size of a server's response, in bytes.
 const maxBody = 16 << 20
 
 // exitTimeout is how long a program may take to exit before it is killed.

@@ -27,7 +27,7 @@ type FileSpec struct {
 	Caption string
 }
 
-// MaxFile is the largest file that is sent, in bytes.
+// MaxFile is the maximum size of a file that is sent, in bytes.
 const MaxFile = 20 << 20
 
 // CheckFile returns why the network does not accept a file; empty if it does.

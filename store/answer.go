@@ -25,11 +25,11 @@ func CannedAnswers(ctx context.Context, db DB) ([]CannedAnswer, error) {
 	return row.All[CannedAnswer](ctx, db, "canned answers", cannedAnswersSQL)
 }
 
-const cannedAnswerSQL = "select id, question, answer from canned_answers where id = $1"
+const cannedAnswerByIDSQL = "select id, question, answer from canned_answers where id = $1"
 
 // CannedAnswerByID returns a canned answer, or ErrNotFound.
 func CannedAnswerByID(ctx context.Context, db DB, answer int64) (CannedAnswer, error) {
-	return row.One[CannedAnswer](ctx, db, "canned answer", cannedAnswerSQL, answer)
+	return row.One[CannedAnswer](ctx, db, "canned answer", cannedAnswerByIDSQL, answer)
 }
 
 const addCannedAnswerSQL = "insert into canned_answers (question, answer) values ($1, $2) returning id"
@@ -164,11 +164,11 @@ func DecideUnanswered(ctx context.Context, tx Tx, question int64, state Unanswer
 	return row.Exec(ctx, tx, "decide about an unanswered question", decideUnansweredSQL, question, state)
 }
 
-const setCauseSQL = "update escalations set cause = $2 where chat_id = $1 and closed_at is null and cause = ''"
+const setEscalationCauseSQL = "update escalations set cause = $2 where chat_id = $1 and closed_at is null and cause = ''"
 
 // SetEscalationCause stores why the open escalation of a chat was opened, unless a cause is stored already.
 func SetEscalationCause(ctx context.Context, tx Tx, chat ChatID, cause policy.Cause) error {
-	return row.Exec(ctx, tx, "store the cause of an escalation", setCauseSQL, chat, cause)
+	return row.Exec(ctx, tx, "store the cause of an escalation", setEscalationCauseSQL, chat, cause)
 }
 
 // EscalatedQuestion is an escalation with the question of the contact.
@@ -210,7 +210,7 @@ type RepliedQuestion struct {
 	Escalated []MessageID // the messages of the chat's escalations
 }
 
-// repliedQuestionsSQL takes the lines of people from the same places as messagesByPeopleSQL. Of the contacts it takes what the assistant might have answered, whoever was there.
+// repliedQuestionsSQL takes the lines of people from the same places as linesByPeopleSQL. Of the contacts it takes what the assistant might have answered, whoever was there.
 const repliedQuestionsSQL = `with active as (select c.id from chats c where c.kind = 'dm' and c.last_message_at > $1),
 	lines as (
 		select m.chat_id, m.id, m.author <> 'contact' as person, m.ts as at, m.id as seq, m.action in ('answer', 'handoff') or m.code in ('owner_here', 'paused_chat', 'paused_all') as counts
@@ -246,9 +246,9 @@ type ChatLine struct {
 	At        time.Time
 }
 
-// messagesByPeopleSQL has two parts: the messages of the chat that people wrote, and what people sent to the contact from a thread. The second part reads
+// linesByPeopleSQL has two parts: the messages of the chat that people wrote, and what people sent to the contact from a thread. The second part reads
 // the outbox messages without citations that answer no message of the chat, in their newest edited version; message_id is the message in the thread.
-const messagesByPeopleSQL = `select message_id, person, sender, body, at from (
+const linesByPeopleSQL = `select message_id, person, sender, body, at from (
 		select m.id as message_id, m.author <> 'contact' as person, m.sender, m.body, m.ts as at, m.id as seq from messages m
 			where m.chat_id = $1 and m.author in ('contact', 'owner_client', 'owner_phone', 'operator') and m.kind = 'text' and m.redacted_at is null and m.body <> '' and m.id <> $3
 		union all
@@ -262,5 +262,5 @@ const messagesByPeopleSQL = `select message_id, person, sender, body, at from (
 // LinesByPeople returns what the contacts, the owner and operators wrote in a chat from a time on: at most the first 50 messages, without the message
 // excluded.
 func LinesByPeople(ctx context.Context, db DB, chat ChatID, from time.Time, excluded MessageID) ([]ChatLine, error) {
-	return row.All[ChatLine](ctx, db, "what was said", messagesByPeopleSQL, chat, from, excluded)
+	return row.All[ChatLine](ctx, db, "what was said", linesByPeopleSQL, chat, from, excluded)
 }

@@ -95,11 +95,11 @@ func ReopenApproval(ctx context.Context, tx Tx, a Approval) error {
 	})
 }
 
-const approvalSQL = "select " + approvalColumns + " from approvals a where a.task_id = $1 and a.call_id = $2"
+const approvalOfSQL = "select " + approvalColumns + " from approvals a where a.task_id = $1 and a.call_id = $2"
 
 // ApprovalOf returns the approval of a call, or ErrNotFound if nobody was asked.
 func ApprovalOf(ctx context.Context, db DB, task TaskID, call string) (Approval, error) {
-	return row.One[Approval](ctx, db, "approval", approvalSQL, task, call)
+	return row.One[Approval](ctx, db, "approval", approvalOfSQL, task, call)
 }
 
 const approvalByIDSQL = "select " + approvalColumns + " from approvals a where a.id = $1"
@@ -109,16 +109,16 @@ func ApprovalByID(ctx context.Context, db DB, approval int64) (Approval, error) 
 	return row.One[Approval](ctx, db, "approval", approvalByIDSQL, approval)
 }
 
-const cardSQL = "select " + approvalColumns + " from approvals a where a.id = $1 or a.card = $1 order by a.id"
+const approvalsOnCardSQL = "select " + approvalColumns + " from approvals a where a.id = $1 or a.card = $1 order by a.id"
 
 // ApprovalsOnCard returns the approvals that are shown in one message, in their order. card is the id of the first of them.
 func ApprovalsOnCard(ctx context.Context, db DB, card int64) ([]Approval, error) {
-	return row.All[Approval](ctx, db, "approvals", cardSQL, card)
+	return row.All[Approval](ctx, db, "approvals", approvalsOnCardSQL, card)
 }
 
 // LockCard is ApprovalsOnCard with a lock until the end of the transaction.
 func LockCard(ctx context.Context, tx Tx, card int64) ([]Approval, error) {
-	return row.All[Approval](ctx, tx, "approvals", cardSQL+" for update", card)
+	return row.All[Approval](ctx, tx, "approvals", approvalsOnCardSQL+" for update", card)
 }
 
 // ApprovalDecision is a decision about an approval.
@@ -129,13 +129,13 @@ type ApprovalDecision struct {
 	Message MessageID // the message that decided; zero for none
 }
 
-const decideSQL = `update approvals set allowed = @allowed, decided_at = now(), how = @how, reason = @reason, message_id = nullif(@message::bigint, 0)
+const decideApprovalSQL = `update approvals set allowed = @allowed, decided_at = now(), how = @how, reason = @reason, message_id = nullif(@message::bigint, 0)
 	where id = @id and allowed is null and expires_at > @now returning task_id`
 
 // DecideApproval stores a person's decision and returns the task. It returns ErrNotFound if the approval has expired or was decided
 // before.
 func DecideApproval(ctx context.Context, tx Tx, approval int64, d ApprovalDecision, now time.Time) (TaskID, error) {
-	return row.Value[TaskID](ctx, tx, "decide on a call", decideSQL, pgx.NamedArgs{
+	return row.Value[TaskID](ctx, tx, "decide on a call", decideApprovalSQL, pgx.NamedArgs{
 		"id": approval, "allowed": d.Allowed, "how": d.How, "reason": text.Storable(d.Reason), "message": d.Message, "now": now,
 	})
 }
@@ -155,11 +155,11 @@ func DenyUndecided(ctx context.Context, tx Tx, card int64, how ApprovalHow, reas
 	return tasks[0], nil
 }
 
-const expireSQL = "update approvals set allowed = false, decided_at = now(), how = 'expired' where id = $1 and allowed is null and expires_at <= $2"
+const expireApprovalSQL = "update approvals set allowed = false, decided_at = now(), how = 'expired' where id = $1 and allowed is null and expires_at <= $2"
 
 // ExpireApproval denies an approval that nobody answered in time.
 func ExpireApproval(ctx context.Context, w Writer, approval int64, now time.Time) error {
-	return row.Exec(ctx, w, "end an approval", expireSQL, approval, now)
+	return row.Exec(ctx, w, "end an approval", expireApprovalSQL, approval, now)
 }
 
 const useApprovalSQL = "update approvals set used_at = coalesce(used_at, now()) where id = $1 and allowed"
@@ -181,11 +181,11 @@ const withdrawApprovalSQL = `with ended as (update approval_grants g set revoked
 // withdrawnReason is the reason of an approval that was withdrawn.
 const withdrawnReason = "the yes was deleted before the call was made"
 
-const hintSQL = "update approvals set hinted = true where id = $1 and not hinted"
+const claimHintSQL = "update approvals set hinted = true where id = $1 and not hinted"
 
 // ClaimHint stores that the owner gets the hint that a reaction does not decide a card. It returns false if he got it before.
 func ClaimHint(ctx context.Context, tx Tx, card int64) (bool, error) {
-	tag, err := tx.Exec(ctx, hintSQL, card)
+	tag, err := tx.Exec(ctx, claimHintSQL, card)
 	if err != nil {
 		return false, fmt.Errorf("note a hint: %w", err)
 	}
@@ -209,7 +209,7 @@ func ListApprovals(ctx context.Context, db DB, since time.Time, limit int) ([]Li
 	return row.All[ListedApproval](ctx, db, "approvals", listApprovalsSQL, since, limit)
 }
 
-const continueSQL = `with old as (select t.*, (select a.id from approvals a where a.task_id = t.id and a.call_id = any (@calls) order by a.id limit 1) as card from tasks t where t.id = @task),
+const continueApprovedSQL = `with old as (select t.*, (select a.id from approvals a where a.task_id = t.id and a.call_id = any (@calls) order by a.id limit 1) as card from tasks t where t.id = @task),
 	new as (insert into tasks (key, kind, chat_id, message_id, about, agent, model, input, state, attempt, tools, continues, target, run_id, tainted)
 		select 'approval:' || card || ':' || @round::bigint, kind, chat_id, message_id, about, agent, model, input, 'authorized', 1, tools, id, target, run_id, tainted from old where not forgotten and card is not null
 		on conflict (key) do nothing returning id),
@@ -225,5 +225,5 @@ const continueSQL = `with old as (select t.*, (select a.id from approvals a wher
 // answer (Approval.Unattended). The new task begins with those calls and then continues like the other one. ContinueApproved returns ErrNotFound if
 // the other task was forgotten.
 func ContinueApproved(ctx context.Context, tx Tx, task TaskID, calls []string, round time.Time) (TaskID, error) {
-	return row.Value[TaskID](ctx, tx, "continue a task", continueSQL, pgx.NamedArgs{"task": task, "calls": calls, "round": round.UnixMilli()})
+	return row.Value[TaskID](ctx, tx, "continue a task", continueApprovedSQL, pgx.NamedArgs{"task": task, "calls": calls, "round": round.UnixMilli()})
 }

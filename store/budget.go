@@ -173,13 +173,13 @@ type Usage struct {
 	In, Out int64 // tokens, as far as they are known
 }
 
-const usageOnSQL = `select purpose, sum(coalesce(cost, reserved))::bigint as amount, count(*) as calls,
+const usageByPurposeSQL = `select purpose, sum(coalesce(cost, reserved))::bigint as amount, count(*) as calls,
 	count(*) filter (where settled_at is null) as open, sum(tokens_in)::bigint as "in", sum(tokens_out)::bigint as out
 	from usage where day = $1::date group by purpose order by amount desc, purpose`
 
 // UsageByPurpose returns the usage of a day by purpose, the most expensive first.
 func UsageByPurpose(ctx context.Context, db DB, day string) ([]Usage, error) {
-	return row.All[Usage](ctx, db, "the day's usage", usageOnSQL, day)
+	return row.All[Usage](ctx, db, "the day's usage", usageByPurposeSQL, day)
 }
 
 // ChatUsage is the cost of the calls for one chat on one day.

@@ -40,16 +40,16 @@ func IsCommand(body string) bool {
 	return strings.HasPrefix(body, "/") || strings.HasPrefix(body, "!")
 }
 
-const memorySQL = "select chat_id, fresh, captured_to, window_from from chat_memory where chat_id = $1"
+const captureStateSQL = "select chat_id, fresh, captured_to, window_from from chat_memory where chat_id = $1"
 
 // CaptureStateOf returns a chat's state, or ErrNotFound if there were no messages yet.
 func CaptureStateOf(ctx context.Context, db DB, chat ChatID) (CaptureState, error) {
-	return row.One[CaptureState](ctx, db, "memory", memorySQL, chat)
+	return row.One[CaptureState](ctx, db, "memory", captureStateSQL, chat)
 }
 
 // LockCaptureState is CaptureStateOf with a lock until the end of the transaction, which keeps other captures of the chat waiting.
 func LockCaptureState(ctx context.Context, tx Tx, chat ChatID) (CaptureState, error) {
-	return row.One[CaptureState](ctx, tx, "memory", memorySQL+" for update", chat)
+	return row.One[CaptureState](ctx, tx, "memory", captureStateSQL+" for update", chat)
 }
 
 const dueCapturesSQL = `select m.chat_id from chat_memory m join chats c on c.id = m.chat_id
@@ -65,13 +65,13 @@ const countsForCaptureSQL = `m.redacted_at is null and m.parked is null and m.bo
 	and m.author in ('contact', 'owner_client', 'owner_phone') and m.code not in ('backfill', 'flood', 'untrusted')
 	and m.ts > m.received_at - interval '1 day' and not (m.action = 'command' and m.body ~ '^\s*[/!]')`
 
-const uncapturedSQL = "select * from (select " + messageColumns + " from messages m where m.chat_id = $1 and m.id > $2 and " + countsForCaptureSQL + `
+const uncapturedMessagesSQL = "select * from (select " + messageColumns + " from messages m where m.chat_id = $1 and m.id > $2 and " + countsForCaptureSQL + `
 	order by m.id desc limit $3) w order by ts, id`
 
 // UncapturedMessages returns what people wrote in a chat after a message, without commands: the newest messages up to limit, in the order they
 // were written.
 func UncapturedMessages(ctx context.Context, db DB, chat ChatID, after MessageID, limit int) ([]Message, error) {
-	return collectMessages(ctx, db, uncapturedSQL, chat, after, limit)
+	return collectMessages(ctx, db, uncapturedMessagesSQL, chat, after, limit)
 }
 
 const markCapturedSQL = `update chat_memory set captured_to = $2, failures = 0, retry_at = '-infinity',

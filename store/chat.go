@@ -193,12 +193,12 @@ func OperatorsChat(ctx context.Context, db DB) (Chat, error) {
 	return oneChat(ctx, db, adminChatSQL, true)
 }
 
-const setForOperatorsSQL = "update chats set for_operators = true where id = $1 and kind = 'admin'"
+const markOperatorsRoomSQL = "update chats set for_operators = true where id = $1 and kind = 'admin'"
 
 // MarkOperatorsRoom makes a room the operators' room. This cannot be undone, because messages for the operators' room must not become part of the
 // admin room.
 func MarkOperatorsRoom(ctx context.Context, tx Tx, chat ChatID) error {
-	return row.Exec(ctx, tx, "make the room for operators", setForOperatorsSQL, chat)
+	return row.Exec(ctx, tx, "make the room for operators", markOperatorsRoomSQL, chat)
 }
 
 const listChatsSQL = "select " + chatColumns + ` from chats c
@@ -308,11 +308,11 @@ func CloseChat(ctx context.Context, tx Tx, chat ChatID, why string) error {
 	return row.Exec(ctx, tx, "close chat", closeChatSQL, chat, why)
 }
 
-const setOwnerWroteSQL = "update chats set owner_last_at = greatest(owner_last_at, $2) where id = $1"
+const markOwnerWroteSQL = "update chats set owner_last_at = greatest(owner_last_at, $2) where id = $1"
 
 // MarkOwnerWrote stores that the owner has written in a chat, which pauses the assistant there for a while.
 func MarkOwnerWrote(ctx context.Context, tx Tx, chat ChatID, at time.Time) error {
-	return row.Exec(ctx, tx, "note the owner's message", setOwnerWroteSQL, chat, at)
+	return row.Exec(ctx, tx, "note the owner's message", markOwnerWroteSQL, chat, at)
 }
 
 const setContactTypingSQL = "update chats set typing_until = greatest(typing_until, $2) where id = $1"

@@ -86,10 +86,10 @@ func SetCommitment(ctx context.Context, tx Tx, commitment CommitmentID, state Co
 	return row.Exec(ctx, tx, "change commitment", setCommitmentSQL, commitment, state, snoozed)
 }
 
-const toRemindSQL = ` from commitments c where c.state = 'open' and c.nudged_at is null
+const dueRemindersFromSQL = ` from commitments c where c.state = 'open' and c.nudged_at is null
 	and case when c.snoozed_to is null then c.due_at <= $1 and c.due_at > $2 else c.snoozed_to <= $3 end`
 
-const dueRemindersSQL = "select " + commitmentColumns + toRemindSQL + `
+const dueRemindersSQL = "select " + commitmentColumns + dueRemindersFromSQL + `
 	order by coalesce(c.snoozed_to, c.due_at), c.id limit 20 for update skip locked`
 
 // DueReminders returns the commitments to remind the owner of: those due between two times, and those postponed until now.
@@ -97,7 +97,7 @@ func DueReminders(ctx context.Context, tx Tx, notBefore, until, now time.Time) (
 	return row.All[Commitment](ctx, tx, "commitments", dueRemindersSQL, until, notBefore, now)
 }
 
-const hasDueRemindersSQL = "select exists (select" + toRemindSQL + ")"
+const hasDueRemindersSQL = "select exists (select" + dueRemindersFromSQL + ")"
 
 // HasDueReminders reports whether DueReminders would return any.
 func HasDueReminders(ctx context.Context, db DB, notBefore, until, now time.Time) (bool, error) {

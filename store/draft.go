@@ -57,15 +57,15 @@ func DraftDialog(ctx context.Context, db DB, kind string, first uuid.UUID) (Dial
 }
 
 const (
-	moveAnswersSQL = "update messages set outbox_id = $2 where outbox_id = $1 and chat_id = (select chat_id from outbox where id = $1)"
-	moveRunSQL     = "update schedule_runs set outbox_id = $2 where outbox_id = $1"
-	moveRatingSQL  = "update ratings set outbox_id = $2 where outbox_id = $1"
+	moveAnswersSQL   = "update messages set outbox_id = $2 where outbox_id = $1 and chat_id = (select chat_id from outbox where id = $1)"
+	moveExecutionSQL = "update schedule_runs set outbox_id = $2 where outbox_id = $1"
+	moveRatingSQL    = "update ratings set outbox_id = $2 where outbox_id = $1"
 )
 
 // ReplaceDraft moves the references to the draft oldID to the outbox message newID: those of the messages that it answers, of the execution that made it,
 // and of the rating that it asks for.
 func ReplaceDraft(ctx context.Context, tx Tx, oldID, newID uuid.UUID) error {
-	return errors.Join(row.Exec(ctx, tx, "move what is answered", moveAnswersSQL, oldID, newID), row.Exec(ctx, tx, "move the run of an event", moveRunSQL, oldID, newID),
+	return errors.Join(row.Exec(ctx, tx, "move what is answered", moveAnswersSQL, oldID, newID), row.Exec(ctx, tx, "move the run of an event", moveExecutionSQL, oldID, newID),
 		row.Exec(ctx, tx, "move a rating", moveRatingSQL, oldID, newID))
 }
 
@@ -91,12 +91,12 @@ type SeenState struct {
 	ChangeCount int       `db:"changes"` // how often messages of the last days were edited or deleted
 }
 
-const seenSQL = `select coalesce((select id from messages where chat_id = $1 order by id desc limit 1), 0) as newest,
+const currentSeenSQL = `select coalesce((select id from messages where chat_id = $1 order by id desc limit 1), 0) as newest,
 	(select coalesce(sum(edits + (redacted_at is not null)::int), 0)::int from messages where chat_id = $1 and ts > now() - interval '2 days') as changes`
 
 // CurrentSeen returns the present state of a chat, which an answer that begins now has seen.
 func CurrentSeen(ctx context.Context, db DB, chat ChatID) (SeenState, error) {
-	return row.One[SeenState](ctx, db, "state of a chat", seenSQL, chat)
+	return row.One[SeenState](ctx, db, "state of a chat", currentSeenSQL, chat)
 }
 
 // IsOutdated reports whether a chat has changed since an answer saw it.
@@ -117,18 +117,18 @@ func HasNewerMessage(ctx context.Context, db DB, chat ChatID, seen MessageID) (b
 	return row.Value[bool](ctx, db, "newer messages", hasNewerMessageSQL, chat, seen)
 }
 
-const withdrawSQL = "select withdraw_drafts($1, $2, $3, $4, true)"
+const withdrawDraftSQL = "select withdraw_drafts($1, $2, $3, $4, true)"
 
 // WithdrawDraft withdraws the draft of an answer by its first row. The messages that it answers wait for a turn again.
 func WithdrawDraft(ctx context.Context, tx Tx, chat ChatID, first uuid.UUID, code policy.Code) error {
-	return row.Exec(ctx, tx, "withdraw draft", withdrawSQL, chat, first, code, code.Sentence())
+	return row.Exec(ctx, tx, "withdraw draft", withdrawDraftSQL, chat, first, code, code.Sentence())
 }
 
-const setFeedbackSQL = "update outbox set feedback_id = $2 where id = $1"
+const setDraftFeedbackSQL = "update outbox set feedback_id = $2 where id = $1"
 
 // SetDraftFeedback links a withdrawn draft to the message in which the owner said what the next draft must change.
 func SetDraftFeedback(ctx context.Context, tx Tx, first uuid.UUID, message MessageID) error {
-	return row.Exec(ctx, tx, "store what is wrong with a draft", setFeedbackSQL, first, message)
+	return row.Exec(ctx, tx, "store what is wrong with a draft", setDraftFeedbackSQL, first, message)
 }
 
 // RefusedDraft is a draft that the owner refused with feedback.
@@ -260,9 +260,9 @@ func Requeue(ctx context.Context, tx Tx, out uuid.UUID) (bool, error) {
 	return n == 1, err
 }
 
-const setRunOutcomeSQL = "update schedule_runs set state = $2, note = $3 where outbox_id = $1"
+const setExecutionOutcomeSQL = "update schedule_runs set state = $2, note = $3 where outbox_id = $1"
 
 // SetExecutionOutcome sets the state and the note of the execution whose message is the outbox message out.
 func SetExecutionOutcome(ctx context.Context, tx Tx, out uuid.UUID, state ExecutionState, note string) error {
-	return row.Exec(ctx, tx, "note what became of a run", setRunOutcomeSQL, out, state, note)
+	return row.Exec(ctx, tx, "note what became of a run", setExecutionOutcomeSQL, out, state, note)
 }

@@ -184,11 +184,11 @@ func AnswerEscalation(ctx context.Context, tx Tx, chat ChatID, by id.UserID, at 
 	return row.Values[EscalationID](ctx, tx, "answer escalation", answerEscalationSQL, pgx.NamedArgs{"chat": chat, "by": by, "at": at, "any": at.IsZero()})
 }
 
-const waitAgainSQL = "update escalations set answered_at = null, claimed_by = '', claimed_at = null, paged = 0, opened_at = $2 where id = $1 and closed_at is null"
+const markWaitingAgainSQL = "update escalations set answered_at = null, claimed_by = '', claimed_at = null, paged = 0, opened_at = $2 where id = $1 and closed_at is null"
 
 // MarkWaitingAgain stores that a contact waits again from a time on, because the person who answered left the last message without an answer.
 func MarkWaitingAgain(ctx context.Context, tx Tx, escalation EscalationID, at time.Time) error {
-	return row.Exec(ctx, tx, "wait again", waitAgainSQL, escalation, at)
+	return row.Exec(ctx, tx, "wait again", markWaitingAgainSQL, escalation, at)
 }
 
 const clearProposalSQL = "update escalations set proposal = '' where id = $1 and proposal <> ''"
@@ -198,11 +198,11 @@ func ClearProposal(ctx context.Context, tx Tx, escalation EscalationID) (bool, e
 	return changedOne(ctx, tx, "clear proposal", clearProposalSQL, escalation)
 }
 
-const setPagedSQL = "update escalations set paged = $2 where id = $1"
+const setPageCountSQL = "update escalations set paged = $2 where id = $1"
 
 // SetPageCount stores how often people were called for an escalation.
 func SetPageCount(ctx context.Context, tx Tx, escalation EscalationID, paged int) error {
-	return row.Exec(ctx, tx, "note who was called", setPagedSQL, escalation, paged)
+	return row.Exec(ctx, tx, "note who was called", setPageCountSQL, escalation, paged)
 }
 
 const resolveEscalationSQL = "update escalations set closed_at = now(), closed_by = $2 where id = $1 and closed_at is null"

@@ -38,22 +38,22 @@ func NewThreadLines(ctx context.Context, db DB, escalation EscalationID, limit i
 	return row.All[ThreadLine](ctx, db, "lines of a thread", threadLinesSQL, escalation, limit)
 }
 
-const changedLinesSQL = "select " + messageColumns + `, m.edits, length(m.body) as length, l.outbox_id as shown_by, o.event_id as shown_event, false as approved
+const changedThreadLinesSQL = "select " + messageColumns + `, m.edits, length(m.body) as length, l.outbox_id as shown_by, o.event_id as shown_event, false as approved
 	from escalation_lines l join messages m on m.id = l.message_id join outbox o on o.id = l.outbox_id
 	where l.escalation_id = $1 and m.redacted_at is null and (m.edits, length(m.body)) <> (l.edits, l.length) order by m.id`
 
 // ChangedThreadLines returns the messages that a thread shows as they were before they were edited or transcribed.
 func ChangedThreadLines(ctx context.Context, db DB, escalation EscalationID) ([]ThreadLine, error) {
-	return row.All[ThreadLine](ctx, db, "changed lines of a thread", changedLinesSQL, escalation)
+	return row.All[ThreadLine](ctx, db, "changed lines of a thread", changedThreadLinesSQL, escalation)
 }
 
-const showLineSQL = `insert into escalation_lines (escalation_id, message_id, outbox_id, edits, length)
+const showLinesSQL = `insert into escalation_lines (escalation_id, message_id, outbox_id, edits, length)
 	select $1, m.id, $3, m.edits, length(m.body) from messages m where m.id = any ($2)
 	on conflict (escalation_id, message_id) do update set edits = excluded.edits, length = excluded.length`
 
 // ShowLines stores that an outbox message shows messages as they are now. For a message that is shown already it keeps the first outbox message.
 func ShowLines(ctx context.Context, tx Tx, escalation EscalationID, messages []MessageID, out uuid.UUID) error {
-	return row.Exec(ctx, tx, "note lines of a thread", showLineSQL, escalation, messages, out)
+	return row.Exec(ctx, tx, "note lines of a thread", showLinesSQL, escalation, messages, out)
 }
 
 const escalationsShowingSQL = `select distinct l.escalation_id from escalation_lines l join messages m on m.id = l.message_id where m.chat_id = $1 and m.event_id = $2`
@@ -96,12 +96,12 @@ func FileMissingInThread(ctx context.Context, db DB, escalation EscalationID, me
 	return oneMessage(ctx, db, fileMissingInThreadSQL, escalation, message)
 }
 
-const lastWordSQL = "select " + messageColumns + ` from messages m where m.chat_id = $1 and m.redacted_at is null and m.kind <> 'reaction'
+const newestMessageSQL = "select " + messageColumns + ` from messages m where m.chat_id = $1 and m.redacted_at is null and m.kind <> 'reaction'
 	and m.author in ('contact', 'operator', 'owner_phone', 'owner_client', 'multis_owner') order by m.ts desc, m.id desc limit 1`
 
 // NewestMessage returns the newest message of the contact, the owner, an operator or the assistant in a chat, or ErrNotFound.
 func NewestMessage(ctx context.Context, db DB, chat ChatID) (Message, error) {
-	return oneMessage(ctx, db, lastWordSQL, chat)
+	return oneMessage(ctx, db, newestMessageSQL, chat)
 }
 
 const newestOfContactSQL = "select " + messageColumns + ` from messages m where m.chat_id = $1 and m.redacted_at is null and m.kind <> 'reaction'

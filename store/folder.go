@@ -93,8 +93,8 @@ func SetFolderError(ctx context.Context, tx Tx, folder, reason string) error {
 	return row.Exec(ctx, tx, "store the error of a folder", setFolderErrorSQL, folder, reason)
 }
 
-// putWatchedSQL writes nothing for a folder that is no longer watched, or whose role has changed: such a folder is read again.
-const putWatchedSQL = `insert into watched_files (folder, path, size, modified, reader)
+// putWatchedFileSQL writes nothing for a folder that is no longer watched, or whose role has changed: such a folder is read again.
+const putWatchedFileSQL = `insert into watched_files (folder, path, size, modified, reader)
 	select $1, * from unnest($3::text[], $4::bigint[], $5::timestamptz[], $6::text[]) where exists (select from watched_folders where path = $1 and role = $2)
 	on conflict (folder, path) do update set size = excluded.size, modified = excluded.modified, reader = excluded.reader`
 
@@ -103,7 +103,7 @@ const deleteWatchedFilesSQL = "delete from watched_files where folder = $1 and p
 // RecordWatchedFiles stores the files of a folder that were read for a role, and removes those that are gone. It does nothing if the
 // folder is not watched any more or its role has changed.
 func RecordWatchedFiles(ctx context.Context, tx Tx, f WatchedFolder, looked []WatchedFile, gone []string) error {
-	err := row.Exec(ctx, tx, "note watched files", putWatchedSQL, f.Path, f.Role, row.Column(looked, func(f WatchedFile) string { return f.Path }),
+	err := row.Exec(ctx, tx, "note watched files", putWatchedFileSQL, f.Path, f.Role, row.Column(looked, func(f WatchedFile) string { return f.Path }),
 		row.Column(looked, func(f WatchedFile) int64 { return f.Size }), row.Column(looked, func(f WatchedFile) time.Time { return f.Modified }), row.Column(looked, func(f WatchedFile) string { return f.Reader }))
 	if err != nil || len(gone) == 0 {
 		return err

@@ -80,31 +80,31 @@ type TopicRows struct {
 }
 
 const (
-	messagesOnSQL = `select m.id from messages m where concat_ws(' ', m.body, m.attachment->>'name') ~ all (@like) and m.redacted_at is null
+	messagesOnTopicSQL = `select m.id from messages m where concat_ws(' ', m.body, m.attachment->>'name') ~ all (@like) and m.redacted_at is null
 		union select i.id from message_configs c, plainto_tsquery(c.config::regconfig, @text) q, message_index i where c.role = '*' and i.config = c.config and i.tsv @@ q
 		union select message_id from commitments where what || ' ' || who || ' ' || whom ~ all (@like)
 		union select e.message_id from escalations e where e.why ~ all (@like)
 		order by 1 desc limit @limit`
 
-	notesOnSQL = `select n.id, n.chat_id, n.sources from notes n where n.body || ' ' || n.was || ' ' || n.subject ~ all (@like) order by n.id desc limit @limit`
+	notesOnTopicSQL = `select n.id, n.chat_id, n.sources from notes n where n.body || ' ' || n.was || ' ' || n.subject ~ all (@like) order by n.id desc limit @limit`
 
-	tasksOnSQL = `select t.id from tasks t where not t.forgotten and (concat_ws(' ', t.input, t.request, t.answer, t.error) ~ all (@like)
+	tasksOnTopicSQL = `select t.id from tasks t where not t.forgotten and (concat_ws(' ', t.input, t.request, t.answer, t.error) ~ all (@like)
 			or exists (select from task_steps s where s.task_id = t.id and concat_ws(' ', s.arguments, s.text, s.for_user, s.calls, s.passages, s.ref, s.handover) ~ all (@like)))
 		order by 1 desc limit @limit`
 
-	outboxOnSQL = `select o.id from outbox o where concat_ws(' ', o.content, o.spans, o.error) ~ all (@like) order by o.seq desc limit @limit`
+	outboxOnTopicSQL = `select o.id from outbox o where concat_ws(' ', o.content, o.spans, o.error) ~ all (@like) order by o.seq desc limit @limit`
 
-	schedulesOnSQL = `select s.id from schedules s where s.created_by <> '' and (s.body ~ all (@like)
+	schedulesOnTopicSQL = `select s.id from schedules s where s.created_by <> '' and (s.body ~ all (@like)
 		or exists (select from schedule_runs r where r.schedule_id = s.id and r.note ~ all (@like))) order by 1 desc limit @limit`
 
-	jobsOnSQL = `select j.id from river.river_job j where concat_ws(' ', case when j.finalized_at is not null then j.args end,
+	jobsOnTopicSQL = `select j.id from river.river_job j where concat_ws(' ', case when j.finalized_at is not null then j.args end,
 		case when j.finalized_at is not null then j.metadata end, array_to_string(j.errors, ' ')) ~ all (@like) limit @limit`
 
-	questionsOnSQL = `select d.id from dialogs d where d.payload::text ~ all (@like) limit @limit`
+	questionsOnTopicSQL = `select d.id from dialogs d where d.payload::text ~ all (@like) limit @limit`
 
-	summariesOnSQL = `select s.chat_id from chat_summaries s where s.body ~ all (@like) limit @limit`
+	summariesOnTopicSQL = `select s.chat_id from chat_summaries s where s.body ~ all (@like) limit @limit`
 
-	documentsOnSQL = `select distinct d.name from documents d join chunks c on c.doc_id = d.id where d.kind = 'kb' and (c.content ~ all (@like) or d.name ~ all (@like))
+	documentsOnTopicSQL = `select distinct d.name from documents d join chunks c on c.doc_id = d.id where d.kind = 'kb' and (c.content ~ all (@like) or d.name ~ all (@like))
 		union select w.name from watches w where concat_ws(' ', w.name, w.seen) ~ all (@like) order by 1 limit 20`
 )
 
@@ -122,15 +122,15 @@ func (s *Store) FindTopic(ctx context.Context, topic Topic, limit int) (TopicRow
 	err := s.ReadAll(ctx, func(tx Tx) (err error) {
 		d := &h.Rows
 		err = cmp.Or(
-			findRows(ctx, tx, &d.Messages, messagesOnSQL, args), findRows(ctx, tx, &d.Tasks, tasksOnSQL, args),
-			findRows(ctx, tx, &d.Schedules, schedulesOnSQL, args), findRows(ctx, tx, &d.Jobs, jobsOnSQL, args),
-			findRows(ctx, tx, &d.Dialogs, questionsOnSQL, args), findRows(ctx, tx, &d.Summaries, summariesOnSQL, args),
-			findRows(ctx, tx, &d.OutboxMessages, outboxOnSQL, args), findRows(ctx, tx, &h.Documents, documentsOnSQL, args),
+			findRows(ctx, tx, &d.Messages, messagesOnTopicSQL, args), findRows(ctx, tx, &d.Tasks, tasksOnTopicSQL, args),
+			findRows(ctx, tx, &d.Schedules, schedulesOnTopicSQL, args), findRows(ctx, tx, &d.Jobs, jobsOnTopicSQL, args),
+			findRows(ctx, tx, &d.Dialogs, questionsOnTopicSQL, args), findRows(ctx, tx, &d.Summaries, summariesOnTopicSQL, args),
+			findRows(ctx, tx, &d.OutboxMessages, outboxOnTopicSQL, args), findRows(ctx, tx, &h.Documents, documentsOnTopicSQL, args),
 		)
 		if err != nil {
 			return err
 		}
-		notes, err := row.All[sourcedNote](ctx, tx, "notes about a topic", notesOnSQL, args)
+		notes, err := row.All[sourcedNote](ctx, tx, "notes about a topic", notesOnTopicSQL, args)
 		d.addNotes(notes)
 		return err
 	})

@@ -76,9 +76,9 @@ type GrantUse struct {
 	Calls  int
 }
 
-const grantUseSQL = `select count(distinct grant_id) as grants, count(*) as calls from approvals where grant_id is not null and created_at >= $1 and ($2::timestamptz is null or created_at < $2)`
+const countGrantedSQL = `select count(distinct grant_id) as grants, count(*) as calls from approvals where grant_id is not null and created_at >= $1 and ($2::timestamptz is null or created_at < $2)`
 
 // CountGranted counts the calls that grants allowed in a period. The zero until means no end.
 func CountGranted(ctx context.Context, db DB, from, until time.Time) (GrantUse, error) {
-	return row.One[GrantUse](ctx, db, "calls under grants", grantUseSQL, from, nullTime(until))
+	return row.One[GrantUse](ctx, db, "calls under grants", countGrantedSQL, from, nullTime(until))
 }

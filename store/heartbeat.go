@@ -143,9 +143,9 @@ func DueSchedules(ctx context.Context, db DB, until time.Time) ([]Schedule, erro
 	return row.All[Schedule](ctx, db, "schedules", dueSchedulesSQL, until)
 }
 
-const pruneFindingsSQL = "with gone as (delete from heartbeat_matters where seen_at < $1 returning 1) select count(*) from gone"
+const pruneJudgementsSQL = "with gone as (delete from heartbeat_matters where seen_at < $1 returning 1) select count(*) from gone"
 
 // PruneJudgements deletes the judgements from before a time.
 func PruneJudgements(ctx context.Context, w Writer, before time.Time) (int, error) {
-	return row.Value[int](ctx, w, "forget findings", pruneFindingsSQL, before)
+	return row.Value[int](ctx, w, "forget findings", pruneJudgementsSQL, before)
 }

@@ -110,9 +110,9 @@ func InjectionScoreOf(ctx context.Context, db DB, message MessageID) (InjectionS
 	return s, err
 }
 
-const pruneHoldsSQL = "delete from model_holds where until < $1"
+const pruneModelHoldsSQL = "delete from model_holds where until < $1"
 
 // PruneModelHolds deletes the holds that were over before a time.
 func PruneModelHolds(ctx context.Context, w Writer, before time.Time) (int, error) {
-	return row.Changed(ctx, w, "forget holds", pruneHoldsSQL, before)
+	return row.Changed(ctx, w, "forget holds", pruneModelHoldsSQL, before)
 }

@@ -149,12 +149,12 @@ func (o OutboxMessage) AsksContact() bool {
 // IsErased reports whether the content was deleted.
 func (o OutboxMessage) IsErased() bool { return string(o.Content) == "{}" }
 
-const earlierQueuedSQL = "select exists (select from outbox where chat_id = $1 and seq < $2 and state = 'queued')"
+const hasEarlierQueuedSQL = "select exists (select from outbox where chat_id = $1 and seq < $2 and state = 'queued')"
 
 // HasEarlierQueued reports whether an older message is queued in the same chat.
 func HasEarlierQueued(ctx context.Context, db DB, o OutboxMessage) (bool, error) {
 	var yes bool
-	if err := db.QueryRow(ctx, earlierQueuedSQL, o.ChatID, o.Seq).Scan(&yes); err != nil {
+	if err := db.QueryRow(ctx, hasEarlierQueuedSQL, o.ChatID, o.Seq).Scan(&yes); err != nil {
 		return false, fmt.Errorf("look for earlier events: %w", err)
 	}
 	return yes, nil
@@ -273,12 +273,12 @@ func CountSent(ctx context.Context, db DB, chat ChatID, minuteStart, dayStart ti
 	return inMinute, inDay, nil
 }
 
-const sentSinceSQL = "select exists (select from outbox where chat_id = $1 and $2 in (purpose, drafted_as) and created_at > $3 and state <> 'dropped')"
+const wasSentSinceSQL = "select exists (select from outbox where chat_id = $1 and $2 in (purpose, drafted_as) and created_at > $3 and state <> 'dropped')"
 
 // WasSentSince reports whether a message with a purpose was sent to a chat since a time.
 func WasSentSince(ctx context.Context, db DB, chat ChatID, purpose policy.Purpose, since time.Time) (bool, error) {
 	var yes bool
-	if err := db.QueryRow(ctx, sentSinceSQL, chat, purpose, since).Scan(&yes); err != nil {
+	if err := db.QueryRow(ctx, wasSentSinceSQL, chat, purpose, since).Scan(&yes); err != nil {
 		return false, fmt.Errorf("look for sent events: %w", err)
 	}
 	return yes, nil

@@ -28,12 +28,12 @@ func OutboxFile(ctx context.Context, db DB, out uuid.UUID) ([]byte, error) {
 	return data, nil
 }
 
-const maskOutboxSQL = `with file as (update outbox_files set data = $3 where outbox_id = $1 and $3::bytea is not null)
+const maskOutboxMessageSQL = `with file as (update outbox_files set data = $3 where outbox_id = $1 and $3::bytea is not null)
 	update outbox set content = $2 where id = $1`
 
 // MaskOutboxMessage replaces the content of an outbox message, and its file unless file is nil, by ones without secrets.
 func MaskOutboxMessage(ctx context.Context, tx Tx, out uuid.UUID, content json.RawMessage, file []byte) error {
-	return row.Exec(ctx, tx, "mask an outbox message", maskOutboxSQL, out, content, file)
+	return row.Exec(ctx, tx, "mask an outbox message", maskOutboxMessageSQL, out, content, file)
 }
 
 const deleteOutboxFileSQL = "delete from outbox_files where outbox_id = $1"

@@ -18,14 +18,16 @@ type PIN struct {
 	UnlockedUntil *time.Time // until then only commands that change the machine ask for the PIN
 }
 
-const pinSQL = "select hash, set_at, failures, locked_until, unlocked_until from pin"
+const readPINSQL = "select hash, set_at, failures, locked_until, unlocked_until from pin"
 
 // ReadPIN returns the state of the PIN.
-func ReadPIN(ctx context.Context, db DB) (PIN, error) { return row.One[PIN](ctx, db, "PIN", pinSQL) }
+func ReadPIN(ctx context.Context, db DB) (PIN, error) {
+	return row.One[PIN](ctx, db, "PIN", readPINSQL)
+}
 
 // LockPIN is ReadPIN with a lock until the end of the transaction, so that only one PIN is checked at a time.
 func LockPIN(ctx context.Context, tx Tx) (PIN, error) {
-	return row.One[PIN](ctx, tx, "PIN", pinSQL+" for update")
+	return row.One[PIN](ctx, tx, "PIN", readPINSQL+" for update")
 }
 
 const savePINSQL = "update pin set hash = $1, set_at = $2, failures = $3, locked_until = $4, unlocked_until = $5"

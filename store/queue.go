@@ -138,8 +138,8 @@ func WorkWithoutJob(ctx context.Context, db DB) ([]Work, error) {
 	return row.All[Work](ctx, db, "work without a job", workWithoutJobSQL, taskKinds(TaskTurn, TaskHeartbeat, TaskExec))
 }
 
-// NextRun is a schedule and its next time.
-type NextRun struct {
+// NextExecution is the next time of a schedule.
+type NextExecution struct {
 	ID ScheduleID
 	At time.Time
 }
@@ -150,8 +150,8 @@ const schedulesWithoutJobSQL = `with live as (select (args->>'schedule')::bigint
 		and not exists (select from live l where l.schedule = s.id and l.at = s.next_at)`
 
 // SchedulesWithoutJob returns the schedules that have no job for their next time.
-func SchedulesWithoutJob(ctx context.Context, db DB) ([]NextRun, error) {
-	return row.All[NextRun](ctx, db, "schedules without a job", schedulesWithoutJobSQL)
+func SchedulesWithoutJob(ctx context.Context, db DB) ([]NextExecution, error) {
+	return row.All[NextExecution](ctx, db, "schedules without a job", schedulesWithoutJobSQL)
 }
 
 const hasRoomsToDescribeSQL = "select exists (select from river.river_job where kind = 'describe' and state in ('available', 'running'))"

@@ -26,11 +26,11 @@ func MayAskRating(ctx context.Context, db DB, chat ChatID, gap time.Duration, no
 	return row.Value[bool](ctx, db, "look whether a rating was asked", mayAskRatingSQL, pgx.NamedArgs{"chat": chat, "gap": gap, "now": now})
 }
 
-const askRatingSQL = "insert into ratings (outbox_id, chat_id, contact, asked_at) values ($1, $2, $3, $4)"
+const markRatingAskedSQL = "insert into ratings (outbox_id, chat_id, contact, asked_at) values ($1, $2, $3, $4)"
 
 // MarkRatingAsked stores that an outbox message asks a contact for a rating.
 func MarkRatingAsked(ctx context.Context, tx Tx, out uuid.UUID, chat ChatID, contact id.UserID, at time.Time) error {
-	return row.Exec(ctx, tx, "note the question for a rating", askRatingSQL, out, chat, contact, at)
+	return row.Exec(ctx, tx, "note the question for a rating", markRatingAskedSQL, out, chat, contact, at)
 }
 
 const rateSQL = `update ratings r set value = @value, given_by = @by, given_at = @at from outbox o

@@ -130,21 +130,21 @@ func DropOnHold(ctx context.Context, tx Tx) error {
 	return row.Exec(ctx, tx, "drop deliveries", dropDeliverySQL, "a backup was restored, and you dropped it")
 }
 
-const overdueSQL = "select " + scheduleColumns + ` from schedules s where s.next_at <= $1 and s.paused_at is null and s.does <> 'upkeep' order by s.next_at, s.id`
+const overdueSchedulesSQL = "select " + scheduleColumns + ` from schedules s where s.next_at <= $1 and s.paused_at is null and s.does <> 'upkeep' order by s.next_at, s.id`
 
 // OverdueSchedules returns the schedules whose time has come, without multis' own upkeep.
 func OverdueSchedules(ctx context.Context, db DB, now time.Time) ([]Schedule, error) {
-	return row.All[Schedule](ctx, db, "schedules that are due", overdueSQL, now)
+	return row.All[Schedule](ctx, db, "schedules that are due", overdueSchedulesSQL, now)
 }
 
-const gapReadSQL = `select exists (select from settings where key = $1 and updated_at > $2) as synced, not exists (select from pending_gaps)
+const restoreCatchUpSQL = `select exists (select from settings where key = $1 and updated_at > $2) as synced, not exists (select from pending_gaps)
 	and not exists (select from river.river_job where kind in ('describe', 'history') and state not in ('completed', 'cancelled', 'discarded')) as complete`
 
 // RestoreCatchUp reports how much was read of what was written between a backup and its restore: synced is true once the sync has caught up, complete if
 // nothing is left to fetch.
 func RestoreCatchUp(ctx context.Context, db DB, r policy.Restore) (synced, complete bool, err error) {
 	type progress struct{ Synced, Complete bool }
-	p, err := row.One[progress](ctx, db, "what was read", gapReadSQL, SettingSyncToken, r.RestoredAt)
+	p, err := row.One[progress](ctx, db, "what was read", restoreCatchUpSQL, SettingSyncToken, r.RestoredAt)
 	return p.Synced, p.Complete, err
 }
 

@@ -166,12 +166,12 @@ func DeleteSchedule(ctx context.Context, tx Tx, schedule ScheduleID) error {
 	return row.Exec(ctx, tx, "delete schedule", deleteScheduleSQL, schedule)
 }
 
-const countFailureSQL = `with before as (select id, failing_since from schedules where id = $1 for update)
+const markScheduleFailedSQL = `with before as (select id, failing_since from schedules where id = $1 for update)
 	update schedules s set failing_since = coalesce(s.failing_since, now()) from before b where s.id = b.id returning b.failing_since is null`
 
 // MarkScheduleFailed stores that a schedule failed. first is true for the first failure since the last success.
 func MarkScheduleFailed(ctx context.Context, tx Tx, schedule ScheduleID) (first bool, err error) {
-	if err := tx.QueryRow(ctx, countFailureSQL, schedule).Scan(&first); err != nil {
+	if err := tx.QueryRow(ctx, markScheduleFailedSQL, schedule).Scan(&first); err != nil {
 		return false, fmt.Errorf("mark schedule: %w", err)
 	}
 	return first, nil

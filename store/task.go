@@ -431,10 +431,10 @@ const forgetTasksSQL = `tasks_gone as (update tasks t set forgotten = true, inpu
 	approvals_gone as (update approvals a set arguments = '', target = '', reason = '', note = '' from tasks_gone g where a.task_id = g.id),
 	grants_gone as (delete from approval_grants r using approvals a, tasks_gone g where r.approval_id = a.id and a.task_id = g.id)`
 
-const supersedeSQL = `update tasks set state = 'failed', error = 'what was asked has changed', finished_at = now(), attempt = attempt + 1
+const supersedeTasksSQL = `update tasks set state = 'failed', error = 'what was asked has changed', finished_at = now(), attempt = attempt + 1
 	where chat_id = $1 and kind = $2 and key <> $3 and finished_at is null`
 
 // SupersedeTasks fails the other tasks of a kind in a chat, because their question has changed.
 func SupersedeTasks(ctx context.Context, w Writer, chat ChatID, kind TaskKind, key string) error {
-	return row.Exec(ctx, w, "end tasks that are asked no more", supersedeSQL, chat, kind, key)
+	return row.Exec(ctx, w, "end tasks that are asked no more", supersedeTasksSQL, chat, kind, key)
 }

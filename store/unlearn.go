@@ -48,9 +48,9 @@ const unlearnSQL = `with tainted as (
 
 // revalidateNotesSQL makes the notes valid again that a deleted note had replaced.
 const revalidateNotesSQL = `update notes set valid_to = null, superseded_by = null
-	where superseded_by in (select id from notes where section_id in (` + goneSectionsSQL + `) or (section_id is null and 'memory:note:' || id = any (@origins)))`
+	where superseded_by in (select id from notes where section_id in (` + sectionsByOriginsSQL + `) or (section_id is null and 'memory:note:' || id = any (@origins)))`
 
-const goneSectionsSQL = `select s.id from note_sections s where 'memory:section:' || s.id = any (@origins)`
+const sectionsByOriginsSQL = `select s.id from note_sections s where 'memory:section:' || s.id = any (@origins)`
 
 const deleteSectionsSQL = "delete from note_sections s where 'memory:section:' || s.id = any (@origins)"
 

@@ -94,22 +94,22 @@ func RecordPageCheck(ctx context.Context, tx Tx, w Watch, changed bool) error {
 	})
 }
 
-const noteCallSQL = "update watches set checked_at = now(), changed_at = now() where id = $1"
+const touchWatchSQL = "update watches set checked_at = now(), changed_at = now() where id = $1"
 
 const deleteOldCallsSQL = "delete from watch_calls where watch_id = $1 and at < now() - interval '7 days'"
 
-const callSQL = "insert into watch_calls (watch_id, key) values ($1, $2) on conflict do nothing"
+const insertCallSQL = "insert into watch_calls (watch_id, key) values ($1, $2) on conflict do nothing"
 
 // RecordWebhookCall stores a call of an incoming webhook. first is false if a call with the same key was stored within a week. A call without a key
 // is always new.
 func RecordWebhookCall(ctx context.Context, tx Tx, watch WatchID, key string) (first bool, err error) {
-	if err := row.Exec(ctx, tx, "note call", noteCallSQL, watch); err != nil || key == "" {
+	if err := row.Exec(ctx, tx, "note call", touchWatchSQL, watch); err != nil || key == "" {
 		return err == nil, err
 	}
 	if err := row.Exec(ctx, tx, "forget old calls", deleteOldCallsSQL, watch); err != nil {
 		return false, err
 	}
-	tag, err := tx.Exec(ctx, callSQL, watch, key)
+	tag, err := tx.Exec(ctx, insertCallSQL, watch, key)
 	if err != nil {
 		return false, fmt.Errorf("note call: %w", err)
 	}

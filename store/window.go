@@ -55,7 +55,7 @@ type PersonLine struct {
 }
 
 // WrittenByPeople returns those of some events of a chat that multis sent for a person, such as replies in the thread of an escalation. It takes them from
-// the same places as messagesByPeopleSQL.
+// the same places as linesByPeopleSQL.
 func WrittenByPeople(ctx context.Context, db DB, chat ChatID, events []id.EventID) ([]PersonLine, error) {
 	return row.All[PersonLine](ctx, db, "what people wrote", writtenByPeopleSQL, chat, events)
 }

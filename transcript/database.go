@@ -23,7 +23,7 @@ import (
 var ErrNoDatabase = errors.New("it is not the documents.db of the first multis")
 
 const (
-	// maxDatabase is the largest database that is read, in bytes.
+	// maxDatabase is the maximum size of a database that is read, in bytes.
 	maxDatabase = 1 << 30
 	// maxRecentUses is the maximum number of times in Uses.Newest.
 	maxRecentUses = 8

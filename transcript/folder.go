@@ -21,7 +21,7 @@ var ErrNoFolder = errors.New("there is no chat in it: neither memory.md nor rece
 // ownerChat is the folder, or id, of the owner's own chat.
 const ownerChat = "admin"
 
-// maxFile is the size of the largest file that is read, in bytes.
+// maxFile is the maximum size of a file that is read, in bytes.
 const maxFile = 64 << 20
 
 // Folder reads the data folder of the first multis, or an unpacked export of multis. The chats may be at any depth. The times in logs are

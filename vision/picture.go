@@ -21,7 +21,7 @@ import (
 )
 
 const (
-	// maxBytes is the size of the largest file that is looked at.
+	// maxBytes is the maximum size of a file that is looked at.
 	maxBytes = 20 << 20
 	// maxPixels limits the memory of a decoded picture, which has at most 8 bytes per pixel.
 	maxPixels = 24_000_000

@@ -278,7 +278,7 @@ func requiredFiles(rules, calendar string) []backup.File {
 	return slices.DeleteFunc(files, func(f backup.File) bool { return f.Path == "" })
 }
 
-// maxProgramFolder is the largest size in bytes of a folder of other programs that is backed up.
+// maxProgramFolder is the maximum size in bytes of a folder of other programs that is backed up.
 const maxProgramFolder = 100_000_000
 
 // programFolders returns the folders of command hooks and of MCP servers, in which these keep scripts and data. It omits servers that work in the data

@@ -65,7 +65,7 @@ func (s configSource) awaitChange(ctx context.Context, current *config.Config, w
 		if err == nil {
 			err = runUser{}.checkStart(ctx, current, next) // this process is who runs multis
 		}
-		if noted := s.noteRefusal(ctx, err); noted != nil {
+		if noted := s.storeRefusal(ctx, err); noted != nil {
 			zerolog.Ctx(ctx).Warn().Err(noted).Msg("Cannot note whether the configuration was taken over")
 		}
 		if err != nil {
@@ -81,8 +81,8 @@ func (s configSource) awaitChange(ctx context.Context, current *config.Config, w
 	}
 }
 
-// noteRefusal notes why the configuration is not used, and has the owner told once until it is used again, which nil notes.
-func (s configSource) noteRefusal(ctx context.Context, refused error) error {
+// storeRefusal stores why the changed configuration is not used, or, for nil, that it is used. The owner gets one notice for all refusals in a row.
+func (s configSource) storeRefusal(ctx context.Context, refused error) error {
 	return s.store.InTx(ctx, func(tx store.Tx) error {
 		if refused == nil {
 			return store.DropSetting(ctx, tx, store.SettingConfigRefused)
