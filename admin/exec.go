@@ -56,7 +56,7 @@ func (hc *HostCommands) RunCommand(ctx context.Context, args jobs.ExecArgs) erro
 	case task.StopReason != "":
 		return hc.end(ctx, task, room, "", commandEnd{store.TaskKilled, "stopped", "⏹ **Not run**: " + code(task.Input) + ". You stopped it before it began."})
 	case task.Forgotten, hc.host == nil:
-		return hc.end(ctx, task, room, "", commandEnd{store.TaskFailed, "refused", hostOff})
+		return hc.end(ctx, task, room, "", commandEnd{store.TaskFailed, "refused", hostOffText})
 	}
 	typed := HostRequest{Room: room, Text: task.Input}
 	if task.MessageID != nil {

@@ -77,8 +77,8 @@ func (hc *HostCommands) commands() []command {
 }
 
 const (
-	hostOff  = "That is off: I run no commands on this machine and read no files outside the documents folder. `exec.enabled: true` in config.yaml turns it on; `/index prices.pdf` reads a document."
-	hostSafe = "I am in safe mode, so I run no commands and read no files of this machine. `/safe` says why, and how to end it."
+	hostOffText  = "That is off: I run no commands on this machine and read no files outside the documents folder. `exec.enabled: true` in config.yaml turns it on; `/index prices.pdf` reads a document."
+	hostSafeText = "I am in safe mode, so I run no commands and read no files of this machine. `/safe` says why, and how to end it."
 )
 
 // refusal returns the reply to every command about this machine while these commands are off or multis is in safe mode. Its text is empty if they may
@@ -89,9 +89,9 @@ func (hc *HostCommands) refusal(ctx context.Context) (answer, error) {
 	case err != nil:
 		return answer{}, err
 	case safe:
-		return answer{text: hostSafe, reason: policy.CodeSafeMode.Sentence(), outcome: "refused"}, nil
+		return answer{text: hostSafeText, reason: policy.CodeSafeMode.Sentence(), outcome: "refused"}, nil
 	case hc.host == nil:
-		return answer{text: hostOff, outcome: "refused"}, nil
+		return answer{text: hostOffText, outcome: "refused"}, nil
 	default:
 		return answer{}, nil
 	}

@@ -77,5 +77,5 @@ func (b *batch) storeRating(ctx context.Context, e incoming, about id.EventID, k
 	if value == "" || about == "" || b.history || e.chat.Kind != policy.KindDM {
 		return nil
 	}
-	return store.Rate(ctx, b.tx, store.GivenRating{ChatID: e.chat.ID, Contact: e.Sender, About: about, By: e.ID, Value: value, At: e.at})
+	return store.SetRating(ctx, b.tx, store.GivenRating{ChatID: e.chat.ID, Contact: e.Sender, About: about, By: e.ID, Value: value, At: e.at})
 }

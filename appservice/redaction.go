@@ -68,7 +68,7 @@ func (b *batch) redact(ctx context.Context, chat store.Chat, target id.EventID, 
 			return err
 		}
 	}
-	if err := store.TakeRatingBack(ctx, b.tx, chat.ID, target); err != nil {
+	if err := store.DeleteRating(ctx, b.tx, chat.ID, target); err != nil {
 		return err
 	}
 	b.recordChange(chat)

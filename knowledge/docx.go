@@ -59,7 +59,7 @@ func findPart(archive *zip.Reader, name *regexp.Regexp) *zip.File {
 // unpack calls read with one part of the file. It reads no more than the size that the part declares.
 func unpack(f *zip.File, read func(*xml.Decoder) error) error {
 	if f.UncompressedSize64 > maxUnpacked {
-		return ErrBomb
+		return ErrZipBomb
 	}
 	r, err := f.Open()
 	if err != nil {
@@ -67,7 +67,7 @@ func unpack(f *zip.File, read func(*xml.Decoder) error) error {
 	}
 	defer r.Close()
 	err = read(xml.NewDecoder(r))
-	if err != nil && !errors.Is(err, ErrBomb) {
+	if err != nil && !errors.Is(err, ErrZipBomb) {
 		return ErrBroken
 	}
 	return err
@@ -87,7 +87,7 @@ func walkTokens(d *xml.Decoder, begin func(xml.StartElement) error, end func(nam
 			switch t := token.(type) {
 			case xml.StartElement:
 				if nested++; nested > maxNested {
-					return ErrBomb
+					return ErrZipBomb
 				}
 				err = begin(t)
 			case xml.EndElement:
@@ -145,7 +145,7 @@ func headingStyles(d *xml.Decoder, levels map[string]int) error {
 			parents[style] = attribute(e, "val")
 		}
 		if len(parents)+len(levels) > maxStyles {
-			return ErrBomb
+			return ErrZipBomb
 		}
 		return nil
 	}, func(string) {}, func([]byte) error { return nil })
@@ -247,7 +247,7 @@ func (r *docxReader) characters(text []byte) error {
 		return nil
 	}
 	if r.size += len(text); r.size > maxText {
-		return ErrBomb
+		return ErrZipBomb
 	}
 	r.paragraph.Write(text)
 	return nil

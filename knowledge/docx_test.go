@@ -101,9 +101,9 @@ func TestAWordFileThatCannotBeReadSaysWhy(t *testing.T) {
 		{"no body", zipOf(t, map[string]string{"[Content_Types].xml": "<Types/>", "word/styles.xml": wordStyles}), ErrBroken},
 		{"no XML in it", zipOf(t, map[string]string{"[Content_Types].xml": "<Types/>", "word/document.xml": "<w:document", "word/styles.xml": ""}), ErrBroken},
 		{"nothing said", docx(t, paragraph("", " ")), ErrEmpty},
-		{"a small file that unpacks to much text", docx(t, "<w:p><w:r><w:t>"+strings.Repeat("bomb ", maxText/5+1)+"</w:t></w:r></w:p>"), ErrBomb},
-		{"a small file that holds as many elements as no memory does", docx(t, strings.Repeat("<w:p>", maxNested)), ErrBomb},
-		{"a small file that unpacks to much else", docx(t, strings.Repeat(" ", maxUnpacked)), ErrBomb},
+		{"a small file that unpacks to much text", docx(t, "<w:p><w:r><w:t>"+strings.Repeat("bomb ", maxText/5+1)+"</w:t></w:r></w:p>"), ErrZipBomb},
+		{"a small file that holds as many elements as no memory does", docx(t, strings.Repeat("<w:p>", maxNested)), ErrZipBomb},
+		{"a small file that unpacks to much else", docx(t, strings.Repeat(" ", maxUnpacked)), ErrZipBomb},
 	} {
 		_, err := readDOCX(test.data)
 		if err == nil {

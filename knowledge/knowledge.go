@@ -25,7 +25,7 @@ var (
 	ErrPassword     = errors.New("it is locked with a password: save it without one and send that")
 	ErrScan         = errors.New("it has no text layer, only pictures of pages (a scan): run it through text recognition (OCR) and send that")
 	ErrBroken       = errors.New("it is broken or cut off: open it, save it again and send that")
-	ErrBomb         = errors.New("it unpacks to far more than it should: it is broken or meant to do harm")
+	ErrZipBomb      = errors.New("it unpacks to far more than it should: it is broken or meant to do harm")
 	ErrTooSlow      = errors.New("reading it took longer than 30 seconds, so I stopped: send it in parts")
 	ErrUnreadable   = errors.New("my reader broke down on it, so the file is broken or meant to do harm")
 	ErrLicence      = errors.New("unipdf cannot check its licence key (documents.unidoc_key)")
@@ -36,7 +36,7 @@ var (
 // sentinels returns the errors that the reader process can send so that errors.Is recognizes them here.
 func sentinels() []error {
 	return []error{
-		ErrUnknownType, ErrTooBig, ErrTooManyPages, ErrEmpty, ErrPassword, ErrScan, ErrBroken, ErrBomb, ErrTooSlow, ErrUnreadable, ErrLicence,
+		ErrUnknownType, ErrTooBig, ErrTooManyPages, ErrEmpty, ErrPassword, ErrScan, ErrBroken, ErrZipBomb, ErrTooSlow, ErrUnreadable, ErrLicence,
 	}
 }
 

@@ -85,7 +85,7 @@ func (m *anthropicMessages) open(ctx context.Context, r Request) (io.ReadCloser,
 		}
 		var refused *statusError
 		if errors.As(err, &refused) && r.Temperature != 0 {
-			if next, ok := d.learn(refused); ok {
+			if next, ok := d.withoutRejected(refused); ok {
 				d = next
 				continue
 			}

@@ -74,7 +74,7 @@ func (m *openAI) open(ctx context.Context, r Request) (io.ReadCloser, error) {
 			return res.Body, nil
 		}
 		if refused, ok := errors.AsType[*statusError](err); ok {
-			if next, ok := d.learn(refused); ok {
+			if next, ok := d.withoutRejected(refused); ok {
 				d = next
 				continue
 			}

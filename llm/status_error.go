@@ -127,9 +127,9 @@ type dialect struct {
 	noFormat         bool
 }
 
-// learn returns the dialect without the feature that was rejected. It returns false if the error names no such feature. The
+// withoutRejected returns the dialect without the feature that was rejected. It returns false if the error names no such feature. The
 // token limit is renamed, never dropped, because it bounds the cost.
-func (d dialect) learn(r *statusError) (dialect, bool) {
+func (d dialect) withoutRejected(r *statusError) (dialect, bool) {
 	was := d
 	if r.cause.Reason != ReasonRequest {
 		return d, false

@@ -33,7 +33,7 @@ func MarkRatingAsked(ctx context.Context, tx Tx, out uuid.UUID, chat ChatID, con
 	return row.Exec(ctx, tx, "note the question for a rating", markRatingAskedSQL, out, chat, contact, at)
 }
 
-const rateSQL = `update ratings r set value = @value, given_by = @by, given_at = @at from outbox o
+const setRatingSQL = `update ratings r set value = @value, given_by = @by, given_at = @at from outbox o
 	where o.id = r.outbox_id and o.event_id = @about and o.state in ('sent', 'delivered') and r.chat_id = @chat and r.contact = @contact`
 
 // GivenRating is a rating with the event that gave it.
@@ -46,14 +46,14 @@ type GivenRating struct {
 	At      time.Time
 }
 
-// Rate stores a rating if multis asked this contact for one with the event g.About. It replaces an earlier rating.
-func Rate(ctx context.Context, tx Tx, g GivenRating) error {
-	return row.Exec(ctx, tx, "store a rating", rateSQL, pgx.NamedArgs{"chat": g.ChatID, "contact": g.Contact, "about": g.About, "by": g.By, "value": g.Value, "at": g.At})
+// SetRating stores a rating if multis asked this contact for one with the event g.About. It replaces an earlier rating.
+func SetRating(ctx context.Context, tx Tx, g GivenRating) error {
+	return row.Exec(ctx, tx, "store a rating", setRatingSQL, pgx.NamedArgs{"chat": g.ChatID, "contact": g.Contact, "about": g.About, "by": g.By, "value": g.Value, "at": g.At})
 }
 
-const takeRatingBackSQL = "update ratings set value = '', given_by = '', given_at = null where chat_id = $1 and given_by = $2"
+const deleteRatingSQL = "update ratings set value = '', given_by = '', given_at = null where chat_id = $1 and given_by = $2"
 
-// TakeRatingBack deletes the rating that an event gave, if it gave one.
-func TakeRatingBack(ctx context.Context, tx Tx, chat ChatID, event id.EventID) error {
-	return row.Exec(ctx, tx, "take a rating back", takeRatingBackSQL, chat, event)
+// DeleteRating deletes the rating that an event gave, if it gave one.
+func DeleteRating(ctx context.Context, tx Tx, chat ChatID, event id.EventID) error {
+	return row.Exec(ctx, tx, "delete a rating", deleteRatingSQL, chat, event)
 }
