@@ -39,8 +39,8 @@ func (b *batch) storeRedaction(ctx context.Context, e incoming) error {
 	return store.SetActor(ctx, b.tx, "") // later changes in the batch are not this author's
 }
 
-// keepReplies makes a reply that was sent from a thread stay with the contact, although the message in the thread is deleted, because whoever deletes
-// it may not write to contacts there. The owner gets a notice.
+// keepReplies handles the deletion of a message in a thread by somebody who may not write to contacts: the reply that the message sent stays in the
+// contact's chat. The owner gets a notice.
 func (f *sideEffects) keepReplies(ctx context.Context, tx store.Tx, room store.ChatID, target id.EventID) error {
 	kept, err := store.KeepReplies(ctx, tx, room, target)
 	for _, contact := range kept {
@@ -49,8 +49,8 @@ func (f *sideEffects) keepReplies(ctx context.Context, tx store.Tx, room store.C
 	return err
 }
 
-// redact empties a deleted message and the stored messages that quote it, and deletes from their rooms the messages of multis that quote it; with
-// Settings.DeleteAnswers also the answer.
+// redact empties a deleted message and the stored messages that quote it. It also deletes, from their rooms, the messages of multis that quote it and, with
+// Settings.DeleteAnswers, the answer to it.
 func (b *batch) redact(ctx context.Context, chat store.Chat, target id.EventID, at time.Time) error {
 	off := b.inbox.isOff(chat)
 	if !off { // push or sync may bring the message after its redaction; marked as processed, it is not stored then

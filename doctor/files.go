@@ -86,7 +86,7 @@ func checkConfig(ctx context.Context, in *Input) (Result, string) {
 	return r, ""
 }
 
-// byLine returns a finding for each line of an error; none for nil. What stands behind a semicolon is the fix, else usualFix.
+// byLine returns a finding for each line of an error; none for nil. The fix is the part of the line after "; ", or usualFix if there is none.
 func byLine(id ID, before string, err error, usualFix string) []Finding {
 	if err == nil {
 		return nil

@@ -71,8 +71,8 @@ var rules = []rule{
 const unknownLock = "unknown"
 
 const (
-	reltuplesSQL = `select relname, greatest(reltuples, 0)::bigint from pg_class where relnamespace = 'public'::regnamespace and relkind = 'r'`
-	atSQL        = `select coalesce(max(version_id), 0) from goose_db_version where is_applied`
+	estimatedRowsSQL = `select relname, greatest(reltuples, 0)::bigint from pg_class where relnamespace = 'public'::regnamespace and relkind = 'r'`
+	lastMigrationSQL = `select coalesce(max(version_id), 0) from goose_db_version where is_applied`
 )
 
 // Plan returns what Run would do, without doing any of it. It returns ErrNewer as Run does.
@@ -109,7 +109,7 @@ func readState(ctx context.Context, conn *pgx.Conn) (at int64, have applied, err
 	var hasTables, hasFunctions bool
 	err = conn.QueryRow(ctx, "select to_regclass('goose_db_version') is not null, to_regclass('schema_functions') is not null").Scan(&hasTables, &hasFunctions)
 	if err == nil && hasTables {
-		err = conn.QueryRow(ctx, atSQL).Scan(&at)
+		err = conn.QueryRow(ctx, lastMigrationSQL).Scan(&at)
 	}
 	if err == nil && hasFunctions {
 		err = conn.QueryRow(ctx, readAppliedSQL).Scan(&have.Revision, &have.Hash, &have.Vectors, &have.Names)
@@ -124,7 +124,7 @@ func readState(ctx context.Context, conn *pgx.Conn) (at int64, have applied, err
 }
 
 func readRows(ctx context.Context, conn *pgx.Conn) (map[string]int64, error) {
-	rows, err := conn.Query(ctx, reltuplesSQL)
+	rows, err := conn.Query(ctx, estimatedRowsSQL)
 	if err != nil {
 		return nil, fmt.Errorf("read the sizes of the tables: %w", err)
 	}
