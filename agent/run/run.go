@@ -74,7 +74,7 @@ func (a *Attempt) withStop(ctx context.Context) (context.Context, func()) {
 		return cancelled, func() {}
 	}
 	timed, cancel := context.WithTimeoutCause(ctx, timeout, errTimeout)
-	watched, stop := Watch(timed, stopPoll, func(ctx context.Context) error {
+	watched, stop := Poll(timed, stopPoll, func(ctx context.Context) error {
 		reason, err := store.StopReason(ctx, a.engine.Store.DB(), a.Task.ID)
 		if err != nil || reason == "" {
 			return nil //nolint:nilerr // the next check may succeed
