@@ -239,14 +239,14 @@ func (ac *AnswerCommands) cardParts(ctx context.Context, tx store.Tx, g store.Un
 	if g.Contradicts != nil {
 		learned, err := store.LearnedAnswers(ctx, tx)
 		if i := slices.IndexFunc(learned, func(a store.LearnedAnswer) bool { return a.ID == *g.Contradicts }); i >= 0 {
-			heading = "📚 **Has this changed?** " + esc(chat.Label()) + " was answered otherwise than your document \"Answers\" says."
+			heading = "📚 **Has this changed?** " + esc(chat.Label()) + " was answered differently than your document \"Answers\" says."
 			before, into = "So far: "+quote(learned[i].Answer, 500), "👍 the new answer takes its place, for whom the old one is"
 		}
 		return heading, before, into, err
 	}
 	if g.CorrectsQuote != "" {
 		name, err := documentName(ctx, tx, g.CorrectsOrigin)
-		heading = "📚 **Has this changed?** " + esc(chat.Label()) + " was answered otherwise than " + esc(name) + " says."
+		heading = "📚 **Has this changed?** " + esc(chat.Label()) + " was answered differently than " + esc(name) + " says."
 		before, into = esc(name)+": "+quote(g.CorrectsQuote, 500), "👍 from now on customers get the new answer, and "+esc(name)+" is not quoted on this any more"
 		return heading, before, into, err
 	}

@@ -179,7 +179,7 @@ func isGrantable(calls []store.Approval) bool {
 
 // showPlan asks the owner whether a plan is to be carried out.
 func (ts *TaskCommands) showPlan(ctx context.Context, tx store.Tx, room store.Chat, call store.Approval, task store.Task) error {
-	text := call.Arguments + "\n\n👍 do it · 👎 don't · or reply with what should be otherwise."
+	text := call.Arguments + "\n\n👍 do it · 👎 don't · or reply with what should change."
 	_, err := ts.room.notify(ctx, tx, room, outbox.Alert, text, &approvePlan{Approval: call.ID, Tool: call.Tool}, task.RestsOn...)
 	return err
 }

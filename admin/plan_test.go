@@ -43,7 +43,7 @@ func TestAPlanIsAskedForShownAndAgreedTo(t *testing.T) {
 
 	plan := r.showPlan("sell the piano")
 	require.Contains(t, r.lastSent().Body, "1. Do it")
-	require.Contains(t, r.lastSent().Body, "reply with what should be otherwise. Open until")
+	require.Contains(t, r.lastSent().Body, "reply with what should change. Open until")
 	event := r.lastSent().Event
 	require.Equal(t, "I begin.", r.react(event, "👍"))
 	a, err := store.ApprovalOf(r.ctx, r.st.DB(), plan.ID, store.PlanCall)

@@ -17,7 +17,7 @@ func (ts *TaskCommands) commands() []command {
 		{
 			name: "plan", args: "goal", group: groupAsk, run: ts.plan,
 			summary: "work on something in several steps",
-			help: "I say which steps I would take, and begin when you agree: 👍 or `yes`. Reply to the plan with what should be otherwise, and I plan it anew. " +
+			help: "I say which steps I would take, and begin when you agree: 👍 or `yes`. Reply to the plan with what should change, and I plan it anew. " +
 				"The steps are done one after the other, each with what those before came to; what needs your word in between asks for it. A restart does not end it; `/cancel-task` or ❌ does.",
 		},
 		{

@@ -94,7 +94,7 @@ func joinedWords(s string) string { return " " + strings.Join(search.Words(s), "
 func (t *Turns) redraft(ctx context.Context, q contactQuestion) (contactAnswer, error) {
 	q.refused.known = joinLines(q.text, q.pictures)
 	if !q.noModelUntil.IsZero() {
-		return contactAnswer{reason: "You wanted the draft otherwise. " + t.modelHoldReason(q.noModelUntil)}, nil
+		return contactAnswer{reason: "You asked for a different draft. " + t.modelHoldReason(q.noModelUntil)}, nil
 	}
 	found, err := t.searchForContact(ctx, joinLines(q.text, q.pictures))
 	if err != nil {
@@ -103,12 +103,12 @@ func (t *Turns) redraft(ctx context.Context, q contactQuestion) (contactAnswer, 
 	result, err := t.askModel(ctx, q, found)
 	switch {
 	case errors.Is(err, llm.ErrNoModel):
-		return contactAnswer{reason: "You wanted the draft otherwise, and there is no model to write it (config: llm.model)."}, nil
+		return contactAnswer{reason: "You asked for a different draft, and there is no model to write it (config: llm.model)."}, nil
 	case errors.Is(err, llm.ErrOverBudget):
-		return contactAnswer{reason: "You wanted the draft otherwise. " + budgetReason, cause: policy.CauseBudget}, nil
+		return contactAnswer{reason: "You asked for a different draft. " + budgetReason, cause: policy.CauseBudget}, nil
 	case err != nil && q.last && ctx.Err() == nil:
 		zerolog.Ctx(ctx).Err(err).Int64("chat_id", int64(q.chat.ID)).Msg("The model failed; escalating a draft that the owner refused")
-		return contactAnswer{reason: "You wanted the draft otherwise, and the model failed.", cause: policy.CauseFailure}, nil
+		return contactAnswer{reason: "You asked for a different draft, and the model failed.", cause: policy.CauseFailure}, nil
 	}
 	result.scope = policy.PublicScope()
 	return result, err

@@ -112,6 +112,6 @@ func TestWithoutAModelARefusedDraftGoesToAPerson(t *testing.T) {
 	b.runTurn()
 	b.refuseDraft(asked, "👎 too short")
 	b.runTurn()
-	require.Contains(t, b.escalationWhy(), "You wanted the draft otherwise, and there is no model to write it (config: llm.model).")
+	require.Contains(t, b.escalationWhy(), "You asked for a different draft, and there is no model to write it (config: llm.model).")
 	require.Zero(t, b.count("select count(*) from outbox where chat_id = $1 and state = 'draft' and spans <> '[]'", b.chat.ID), "the same quote is not proposed again")
 }

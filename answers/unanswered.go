@@ -128,7 +128,8 @@ func (c *comparison) notEscalated(ctx context.Context) (found []store.Unanswered
 // errUnfinished means that a person may still be writing an answer.
 var errUnfinished = errors.New("the answer may not be whole")
 
-// answered returns a question with a person's answer, or errUnfinished. ok is false if the answer does not count: the chat is no business chat, the question was escalated, or the answer is too long.
+// answered returns a question with a person's answer, or errUnfinished. ok is false if the answer does not count: the chat is no business chat, the
+// question was escalated, or the answer is too long.
 func (c *comparison) answered(ctx context.Context, q store.RepliedQuestion) (g store.UnansweredQuestion, ok bool, _ error) {
 	g = store.UnansweredQuestion{QuestionID: &q.MessageID, ChatID: q.ChatID, MessageIDs: []store.MessageID{q.MessageID}, AnsweredAt: q.AskedAt}
 	chat, err := store.ChatByID(ctx, c.Store.DB(), q.ChatID)

@@ -281,7 +281,7 @@ func (c Code) networkSentence() string {
 	case CodeDraftSource:
 		return "A document that it cites was changed or removed."
 	case CodeDraftRefused:
-		return "You want it otherwise."
+		return "You asked for a different draft."
 	case CodeDraftLate:
 		return "Something changed in the chat before it was sent."
 	default:

@@ -153,8 +153,8 @@ func (a *Attempt) stream(ctx context.Context, request llm.Request) (llm.Response
 	return a.engine.storable(said), nil
 }
 
-// assignCallIDs replaces the ids that the provider gave to calls by ids that are unique in the task. A provider's id may contain words of the model, and ids
-// stay stored after the rest of a call is forgotten. The new ids have nine letters and digits, which every provider accepts.
+// assignCallIDs replaces the ids that the provider gave to calls by ids that are unique in the task. A provider's id may contain words of the model, and
+// ids stay stored after the rest of a call is forgotten. The new ids have nine letters and digits, which every provider accepts.
 func (a *Attempt) assignCallIDs(calls []llm.ToolCall) {
 	n := len(a.callIDs)
 	for i := range calls {
