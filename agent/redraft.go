@@ -18,7 +18,7 @@ import (
 // refusal has the drafts of an answer that the owner refused with feedback, the newest first.
 type refusal struct {
 	drafts []store.RefusedDraft
-	// known is the text in which the owner's words may occur as well, so that an answer may contain them: the question and the passages.
+	// known is the question and the passages. Words of the owner that also occur there may occur in an answer.
 	known string
 }
 

@@ -42,7 +42,7 @@ const changedThreadLinesSQL = "select " + messageColumns + `, m.edits, length(m.
 	from escalation_lines l join messages m on m.id = l.message_id join outbox o on o.id = l.outbox_id
 	where l.escalation_id = $1 and m.redacted_at is null and (m.edits, length(m.body)) <> (l.edits, l.length) order by m.id`
 
-// ChangedThreadLines returns the messages that a thread shows as they were before they were edited or transcribed.
+// ChangedThreadLines returns the messages that were edited or transcribed after a thread showed them, so that the thread shows an old version.
 func ChangedThreadLines(ctx context.Context, db DB, escalation EscalationID) ([]ThreadLine, error) {
 	return row.All[ThreadLine](ctx, db, "changed lines of a thread", changedThreadLinesSQL, escalation)
 }

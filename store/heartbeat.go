@@ -42,7 +42,7 @@ type FindingFilter struct {
 	// NewFindings selects findings whose wait began between NotBefore and WaitingSince. A contact who keeps writing without an answer is one finding.
 	// It is reported again if the owner was last notified of it before RepeatIfNotifiedBefore.
 	WaitingSince, NotBefore, RepeatIfNotifiedBefore time.Time
-	// Tasks includes tasks.
+	// Tasks includes tasks that failed or make no progress.
 	Tasks bool
 }
 
