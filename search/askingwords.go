@@ -8,18 +8,25 @@ func askingClass(word string) wordClass {
 		"kann", "konnen", "konnte", "konnten", "mochte", "mochten", "muss", "mussen", "darf", "durfen", "soll", "sollte", "wurde", "wurden",
 		"kostet", "kosten", "preis", "preise", "preisen", "teuer", "hoch", "verkaufen", "verkauft", "anbieten", "bieten", "bietet",
 		"bitte", "danke", "hallo", "guten", "sagen", "wissen", "frage", "fragen", "brauche", "brauchen", "bekomme", "bekommen", "finde", "finden", "findet",
+		"habt", "hast", "seid", "bist", "konnt", "kannst", "konntet", "konntest", "mochtet", "mochtest", "musst", "durft", "darfst", "sollt", "sollst", "wollt", "willst",
+		"gebt", "gibst", "nehmt", "nimmst", "nimmt", "nehmen", "macht", "machst", "machen", "verkaufst", "bietest", "braucht", "brauchst", "bekommst", "bekommt", "findest",
 		"erlaubt", "gestattet", "eigentlich", "genau", "ungefahr", "etwa", "noch", "auch", "schon", "ab",
 		"combien", "quel", "quelle", "quels", "quelles", "quand", "pourquoi", "comment", "heure", "est", "sont", "til", "telle", "ils", "elles", "les", "a", // French
 		"peut", "peux", "puis", "pouvez", "pourrais", "pourriez", "pouvons", "dois", "doit", "devez", "faut", "voudrais", "voulez", "souhaite",
+		"etes", "fais", "fait", "faites", "vends", "proposes", "offres", "veux", "trouves",
 		"coute", "coutent", "couter", "prix", "tarif", "tarifs", "avez", "avoir", "vendez", "proposez", "offrez", "trouve", "trouver",
 		"permis", "autorise", "autorises", "bonjour", "merci", "salut", "dire", "savoir", "besoin", "environ", "exactement", "aussi", "ou":
 		return filler
 	case "cuando", "cuanto", "cuanta", "cuantos", "cuantas", "cual", "cuales", "donde", "como", "porque", "que", "hay", "estan", "esta", // Spanish
 		"puede", "puedo", "pueden", "podria", "podrian", "debo", "debe", "quiero", "quisiera", "necesito", "llevar",
+		"puedes", "podeis", "quieres", "quereis", "tienes", "teneis", "estas", "estais", "hacen", "haces", "haceis", "vendes", "vendeis", "ofreces", "ofreceis",
 		"cuesta", "cuestan", "costar", "precio", "precios", "vale", "valen", "tarifa", "tiene", "tienen", "tener", "venden", "vende", "ofrecen", "encuentro",
 		"permitido", "permiten", "hola", "gracias", "favor", "saber", "decir", "exactamente", "tambien",
+		"pode", "podes", "tens", "fazem", "fazes", "oferece",
 		"quanto", "quanta", "quantos", "quantas", "quais", "onde", "custa", "custam", "preco", "precos", "posso", "podem", "voces", "vendem", "oferecem", // Portuguese
+		"puoi", "potete", "hai", "vendi", "offri",
 		"quanti", "quante", "quando", "quale", "quali", "dove", "costa", "costano", "prezzo", "prezzi", "avete", "possono", "vendete", "offrite", // Italian
+		"heb", "hebt", "kun", "jullie", "biedt", "bieden", "doen", "verkoop", "maken", "maakt",
 		"wanneer", "welke", "waarom", "hoeveel", "prijs", "prijzen", "hebben", "heeft", "kunnen", "verkoopt", "verkopen", "graag", "dank": // Dutch
 		return filler
 	case "uhr", "tag", "tage", "tagen", "woche", "wochen", "monat", "monate", "jahr", "jahre", "stunde", "stunden", "zeit", "heute", "morgen", "gestern", // German

@@ -99,7 +99,7 @@ func (s *scopeCache) speculate(scope policy.Scope, q Query, parsed question) (sp
 		return speculation{}, false
 	}
 	corpus, languages := sumSizes(sizes)
-	stems, predicted := s.cachedStems(append(slices.Clone(languages), knownLanguages(parsed.language)...), parsed.words)
+	stems, predicted := s.cachedStems(append(slices.Clone(languages), knownLanguages(parsed.language)...), parsed.searched())
 	predictedStems := predictStems(predicted)
 	versions := make([]int64, len(sizes))
 	for i, size := range sizes {
@@ -112,7 +112,7 @@ func (s *scopeCache) speculate(scope policy.Scope, q Query, parsed question) (sp
 
 // matchInMemory matches a query against cached roles.
 func matchInMemory(roles []*cachedRole, languages []language.Language, parsed question, stems map[stemKey][]string, corpus index.Corpus, q Query) matches {
-	found := findTerms(roles, languages, parsed, stems)
+	found := parsed.mergeForms(findTerms(roles, languages, parsed, stems))
 	found = append(found, suggestCorrections(roles, found)...)
 	m := matches{terms: mergeTerms(found, parsed.words, corpus), corpus: corpus}
 	m.passages = findPassages(roles, indexedTerms(m.terms), q.Kinds)
@@ -125,7 +125,7 @@ func (s *scopeCache) match(ctx context.Context, db store.Reader, scope policy.Sc
 	if q.Exhaustive || len(scope.Roles()) > maxScopeRoles || s.isTooLarge(scope, q) {
 		return matches{}, false, nil
 	}
-	_, unknown := s.cachedStems(s.expectedLanguages(q.Source, parsed.language), parsed.words)
+	_, unknown := s.cachedStems(s.expectedLanguages(q.Source, parsed.language), parsed.searched())
 	sizes, lexemes, err := index.RoleSizes(ctx, db, q.Source, unknown)
 	if err != nil {
 		return matches{}, false, err
@@ -324,7 +324,7 @@ func (s *scopeCache) recordScope(source index.Source, scope policy.Scope, langua
 // out the stop words of the question's own language.
 func findTerms(roles []*cachedRole, languages []language.Language, parsed question, stems map[stemKey][]string) []index.Term {
 	var found []index.Term
-	for _, w := range byWeight(parsed.words) {
+	for _, w := range parsed.searched() {
 		if parsed.language != language.Unknown && len(stems[stemKey{parsed.language, w}]) == 0 {
 			continue
 		}

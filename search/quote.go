@@ -50,7 +50,7 @@ func (s *Searcher) Answer(ctx context.Context, r Result) (Quote, bool, error) {
 func (s *Searcher) answerCandidates(ctx context.Context, r Result) ([]candidate, error) {
 	var likely []Hit
 	for _, h := range r.Hits[:min(len(r.Hits), quotedHits)] {
-		if h.Coverage >= MinCoverage {
+		if h.Coverage >= MinCoverage || r.asksForDay() && namesDays(h.Text) {
 			likely = append(likely, h)
 		}
 	}
@@ -245,7 +245,12 @@ func (p splitHit) evaluate(first, last int, own []string) candidate {
 	all := slices.Concat(around, own)
 	c.headingCoverage = coverage(p.result.Terms, p.result.corpusSize, in(p.titleLexemes))
 	c.coverage = coverage(p.result.Terms, p.result.corpusSize, in(all))
-	c.hasKeyTerm = p.result.hasKeyTerm(in(all))
+	isCovered := in(all)
+	if len(own) > 0 && p.result.asksForDay() && p.namesDays(first, last) {
+		isCovered = func(t int) bool { return in(all)(t) || p.result.Terms[t].isDay() }
+		c.coverage += dayShare * (coverage(p.result.Terms, p.result.corpusSize, isCovered) - c.coverage)
+	}
+	c.hasKeyTerm = p.result.hasKeyTerm(isCovered)
 	for t := range p.result.Terms {
 		if p.result.Terms[t].class != filler && in(all)(t) {
 			c.matched = append(c.matched, t)
@@ -260,13 +265,13 @@ func (p splitHit) evaluate(first, last int, own []string) candidate {
 	return c
 }
 
-// hasKeyTerm reports whether has is true for each number of the question and for its key term: the specific term with the most
+// hasKeyTerm reports whether has is true for each number and each day of the question and for its key term: the specific term with the most
 // support. Of several terms with the same support, one is enough. It is false for a question without a specific term.
 func (r Result) hasKeyTerm(has func(term int) bool) bool {
 	most, found := 0.0, false
 	has = inAnyLanguage(r.Terms, has)
 	for i, t := range r.Terms {
-		if isNumber(t.Lexeme) && !has(i) {
+		if (isNumber(t.Lexeme) || t.isDay()) && !has(i) {
 			return false
 		}
 		if s := t.support(r.corpusSize); t.class == specific && !isNumber(t.Lexeme) && s >= most {

@@ -160,13 +160,15 @@ func (s *Searcher) RecordAccess(ctx context.Context, scope policy.Scope, hits []
 // question is the parsed text of a query.
 type question struct {
 	words    []string
+	forms    []form // other forms of words, which are searched as well
 	language language.Language
 }
 
 func parseQuestion(text string) question {
 	detected := language.Detect(text)
 	list := words(text, replacesEnglishForms(detected))
-	return question{words: list[:min(len(list), maxQueryWords)], language: detected}
+	list = list[:min(len(list), maxQueryWords)]
+	return question{words: list, forms: formsOf(list, language.Guess(text)), language: detected}
 }
 
 // matches is the candidate set of a query: the passages that contain a term, and their neighbours. Passage.Frequencies
@@ -251,11 +253,11 @@ func (s *Searcher) searchCached(ctx context.Context, db store.Reader, scope poli
 
 // match retrieves the candidates from Postgres.
 func (s *Searcher) match(ctx context.Context, db store.Reader, q Query, parsed question) (matches, error) {
-	found, corpus, err := index.SearchTerms(ctx, db, q.Source, byWeight(parsed.words), parsed.language)
+	found, corpus, err := index.SearchTerms(ctx, db, q.Source, parsed.searched(), parsed.language)
 	if err != nil {
 		return matches{}, err
 	}
-	m := matches{terms: mergeTerms(found, parsed.words, corpus), corpus: corpus}
+	m := matches{terms: mergeTerms(parsed.mergeForms(found), parsed.words, corpus), corpus: corpus}
 	searched := indexedTerms(m.terms)
 	if len(searched) == 0 {
 		return m, nil
