@@ -28,6 +28,13 @@ func (c conversation) messageIDs() []store.MessageID {
 	return slices.Concat(idsOf(c.messages), c.summary.About, c.about)
 }
 
+// sources returns the messages of messageIDs, each once and in order.
+func (c conversation) sources() []store.MessageID {
+	ids := c.messageIDs()
+	slices.Sort(ids)
+	return slices.Compact(ids)
+}
+
 // windowStart returns the time up to which notes cover a chat's conversation. The zero time means that there are none.
 func (co *core) windowStart(ctx context.Context, chat store.Chat) (time.Time, error) {
 	kept, err := store.CaptureStateOf(ctx, co.store.DB(), chat.ID)

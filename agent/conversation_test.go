@@ -103,6 +103,34 @@ func TestALongConversationIsSummarisedBeforeAnyOfItIsCut(t *testing.T) {
 	require.Len(t, server.Requests(), 4, "what is short is not shortened again: three turns and one summary")
 }
 
+func TestASummaryRestsOnABoundedNumberOfMessages(t *testing.T) {
+	t.Parallel()
+	model, server := scripted(t, summarising)
+	b := setup(t, model)
+	begin, largest := time.Now().Add(-time.Hour), 0
+	for i := range maxSummarySources + 60 {
+		b.storeMessage(b.chat, policy.AuthorContact, fmt.Sprintf("word%03d", i), begin.Add(time.Duration(i)*time.Second))
+		if i%10 != 9 {
+			continue
+		}
+		require.NoError(t, b.agent.Summaries.Summarise(t.Context(), b.chat.ID, ""))
+		s, err := store.SummaryOf(t.Context(), b.store.DB(), b.chat.ID)
+		if i > 40 {
+			require.NoError(t, err)
+			require.LessOrEqual(t, len(s.About), maxSummarySources)
+		}
+		largest = max(largest, len(s.About))
+	}
+	require.Greater(t, largest, maxSummarySources*3/4)
+	var anew int
+	for _, r := range server.Requests()[1:] {
+		if !strings.Contains(r.Last(), "what was before") {
+			anew++
+		}
+	}
+	require.Equal(t, 1, anew, "one summary was made without the earlier one")
+}
+
 func TestASummaryGoesWithEachMessageThatIsInIt(t *testing.T) {
 	t.Parallel()
 	change := map[string]func(ctx context.Context, tx store.Tx, b *fixture, event id.EventID) error{

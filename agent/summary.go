@@ -16,8 +16,13 @@ import (
 	"multis/text"
 )
 
-// maxSummary is the maximum length of a summary, in characters.
-const maxSummary = 2000
+const (
+	// maxSummary is the maximum length of a summary, in characters.
+	maxSummary = 2000
+	// maxSummarySources is the maximum number of messages that a summary rests on: each answer stores them. A summary that would rest on more is made
+	// without the earlier one.
+	maxSummarySources = 200
+)
 
 // enqueueSummary enqueues the job that summarises the conversation of a chat with an agent's model, if due.
 func enqueueSummary(ctx context.Context, tx store.Tx, chat store.ChatID, agent string, due bool) error {
@@ -56,9 +61,11 @@ func (su *Summaries) Summarise(ctx context.Context, chatID store.ChatID, agent s
 	}
 	older := c
 	older.messages = c.messages[:n]
-	about := older.messageIDs()
-	slices.Sort(about)
-	about = slices.Compact(about)
+	about := older.sources()
+	if len(about) > maxSummarySources {
+		older.summary = store.Summary{}
+		about = older.sources()
+	}
 	before, err := store.MessagesByID(ctx, su.store.DB(), about)
 	if err != nil {
 		return err

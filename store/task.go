@@ -218,7 +218,7 @@ func ClaimTask(ctx context.Context, w Writer, task TaskID) (Task, error) {
 	return t, err
 }
 
-const setTaskRequestSQL = `with gone as (select exists (select from messages where id = any (@about) and redacted_at is not null) as yes)
+const setTaskRequestSQL = `with gone as materialized (select exists (select from messages where id = any (@about) and redacted_at is not null) as yes)
 	update tasks set forgotten = forgotten or yes, request = case when forgotten or yes then null else @request::jsonb end, about = @about
 	from gone where id = @id and attempt = @attempt and finished_at is null returning forgotten`
 

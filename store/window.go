@@ -71,10 +71,13 @@ type AnsweredQuestion struct {
 	Tainted  bool        // the answer may repeat text of others
 }
 
-const answeredQuestionsSQL = `select * from (select m.id as message, m.event_id, m.ts as at, m.body as question, t.answer, t.about, t.tainted from tasks t join messages m on m.id = t.message_id
-	where t.chat_id = $1 and t.kind = $5 and t.state = 'completed' and not t.forgotten and t.answer <> '' and m.redacted_at is null
-		and ($2::timestamptz is null or m.ts >= $2) and m.id <> all ($3)
-	order by m.ts desc, m.id desc limit $4) w order by at, message`
+// The newest tasks are chosen before their messages are joined: a plan made while the tables were small would join every task of the room.
+const answeredQuestionsSQL = `select m.id as message, m.event_id, m.ts as at, m.body as question, t.answer, t.about, t.tainted
+	from (select message_id, answer, about, tainted from tasks
+		where chat_id = $1 and kind = $5 and state = 'completed' and not forgotten and answer <> '' and message_id <> all ($3) order by id desc limit $4) t
+	join messages m on m.id = t.message_id
+	where m.redacted_at is null and ($2::timestamptz is null or m.ts >= $2)
+	order by m.ts, m.id`
 
 // AnsweredQuestions returns the newest questions in a room that a model answered since a time, with their answers: at most limit of them and none of
 // excluded. They are sorted with the oldest first. Commands are left out, because they are not part of the conversation.

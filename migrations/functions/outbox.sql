@@ -9,7 +9,8 @@ create or replace trigger keep_shadow before update of state on outbox for each 
 -- Withdraws drafts of answers: those of a chat, or one by its first row. No other function does. A draft is outdated when a newer message, an edit, a
 -- deletion or a person's own answer comes after it was made; the triggers below withdraw it in the same transaction, and also when the mode or the
 -- delivery changes. An approved draft of which nothing is sent yet is withdrawn as well. With p_again, the messages that it answers wait for a turn again;
--- a draft that only says that a person will answer stays then. A draft whose send failed keeps its state, and is not sent again.
+-- a draft that only says that a person will answer stays then. A draft whose send failed keeps its state, and is not sent again. The states are a list
+-- so that Postgres sees that the index outbox_answers has all of these rows: this runs with every message.
 create or replace function withdraw_drafts(p_chat bigint, p_first uuid, p_code text, p_reason text, p_again boolean) returns void
 language plpgsql set search_path = public, pg_temp as $$
 declare
@@ -17,7 +18,7 @@ declare
 begin
     with open as (
         select o.id, coalesce(o.part_of, o.id) as first from outbox o
-        where o.chat_id = p_chat and o.seen_id > 0 and (o.state = 'draft' or (o.state = 'queued' and o.purpose = 'draft'))
+        where o.chat_id = p_chat and o.seen_id > 0 and o.state in ('draft', 'queued') and (o.state = 'draft' or o.purpose = 'draft')
             and (p_first is null or coalesce(o.part_of, o.id) = p_first) and (o.purpose <> 'handover' or not p_again)
             and not exists (select from outbox p where p.part_of = o.part_of and p.state not in ('draft', 'queued'))
         order by o.seq for update
