@@ -99,6 +99,9 @@ func Running(ctx context.Context, dir string) (*Server, bool) {
 	return s, err == nil && pid != 0 && s.ping(ctx) == nil
 }
 
+// Socket returns the folder of the socket of the server on the data in dir.
+func Socket(dir string) string { return filepath.Join(dir, "run") }
+
 // DSN returns the address of database db for user.
 func (s *Server) DSN(user, db string) string {
 	// A + in the address of a database does not stand for a space.
@@ -167,7 +170,7 @@ func (s *Server) Stop() error {
 	}
 }
 
-func (s *Server) socketDir() string { return filepath.Join(s.dir, "run") }
+func (s *Server) socketDir() string { return Socket(s.dir) }
 
 func (s *Server) data() string { return filepath.Join(s.dir, "data") }
 
@@ -339,6 +342,9 @@ func (s *Server) initdb(ctx context.Context, bin string, as *syscall.Credential,
 	cmd.Dir, cmd.Env = "/", []string{"PATH=" + os.Getenv("PATH"), "LC_ALL=C"}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: as}
 	if out, err := cmd.CombinedOutput(); err != nil {
+		if ctx.Err() != nil { // Ctrl-C reaches initdb as well, and it prints much about that
+			return fmt.Errorf("making the database in %s was interrupted: %w", s.data(), ctx.Err())
+		}
 		return fmt.Errorf("initialise the database in %s: %w: %s", s.data(), err, bytes.TrimSpace(out))
 	}
 	err := os.Remove(s.data()) // it is empty

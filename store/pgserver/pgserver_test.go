@@ -185,3 +185,24 @@ func TestADatabaseWhoseMakingWasKilledIsMadeAnew(t *testing.T) {
 	require.NoError(t, s.Stop())
 	require.NoDirExists(t, unfinished)
 }
+
+func TestADatabaseWhoseMakingIsInterruptedSaysSoInOneLine(t *testing.T) {
+	t.Parallel()
+	dir := newServerFolder(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	go func() { // as Ctrl-C does while initdb runs
+		for {
+			if _, err := os.Stat(filepath.Join(dir, "data.new", "base")); err == nil || ctx.Err() != nil {
+				cancel()
+				return
+			}
+			time.Sleep(time.Millisecond)
+		}
+	}()
+	_, err := pgserver.Start(ctx, pgserver.Options{Dir: dir, Throwaway: true})
+	require.EqualError(t, err, "making the database in "+filepath.Join(dir, "data")+" was interrupted: context canceled")
+	s, err := pgserver.Start(t.Context(), pgserver.Options{Dir: dir, Throwaway: true})
+	require.NoError(t, err)
+	require.NoError(t, s.Stop())
+}
