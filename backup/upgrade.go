@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/rs/zerolog"
+
 	"multis/store"
 )
 
@@ -26,6 +28,7 @@ func (p *Scheduler) EnsureRecent(ctx context.Context) error {
 		if p.Every == 0 {
 			return ErrNoRecent
 		}
+		zerolog.Ctx(ctx).Info().Msg("This multis changes the database; before that it makes a backup, because there is none of the last 24 hours")
 		info, err := Create(ctx, p.Create)
 		if errors.Is(err, ErrRunning) { // perhaps by the older multis that still runs
 			select {

@@ -1,10 +1,12 @@
 package backup_test
 
 import (
+	"bytes"
 	"os"
 	"testing"
 	"time"
 
+	"github.com/rs/zerolog"
 	"github.com/stretchr/testify/require"
 
 	"multis/backup"
@@ -16,11 +18,16 @@ func TestABackupIsMadeBeforeAnUpgradeUnlessAWholeOneIsRecent(t *testing.T) {
 	t.Parallel()
 	st, folder := storetest.New(t), t.TempDir()
 	p, now := newScheduler(st, folder, 24*time.Hour)
-	require.NoError(t, p.EnsureRecent(t.Context()))
+	var log bytes.Buffer
+	logged := zerolog.New(&log).WithContext(t.Context())
+	require.NoError(t, p.EnsureRecent(logged))
 	require.Len(t, fileNames(t, folder), 1)
+	require.Contains(t, log.String(), "before that it makes a backup")
 	*now = now.Add(23 * time.Hour)
-	require.NoError(t, p.EnsureRecent(t.Context()))
+	log.Reset()
+	require.NoError(t, p.EnsureRecent(logged))
 	require.Len(t, fileNames(t, folder), 1, "it is recent")
+	require.Empty(t, log.String(), "none was made")
 	last, err := store.LastBackup(t.Context(), st.DB())
 	require.NoError(t, err)
 

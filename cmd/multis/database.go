@@ -68,7 +68,6 @@ func backUpBeforeUpgrade(ctx context.Context, file string, cfg *config.Config, d
 		return err
 	}
 	defer st.Close()
-	zerolog.Ctx(ctx).Info().Msg("This multis changes the database; before that it makes a backup, unless there is one of the last 24 hours")
 	if err := periodicBackup(cfg, file, st).EnsureRecent(ctx); err != nil {
 		return fmt.Errorf("this multis changes the database, and needs a backup of the last 24 hours first: %w. Make one:\n  %s\nOr go on without one:\n  %s",
 			err, stoppedCommand(file, "backup create"), stoppedCommand(file, "migrate --no-backup"))
