@@ -44,6 +44,9 @@ func TestDoctorShowsWhatIsWrongAndStatusCountsIt(t *testing.T) {
 	require.Contains(t, r.asOwner("/doctor Bob"), "nothing is wrong")
 	require.Contains(t, r.asOwner("/doctor chats"), "1 finding")
 	require.Contains(t, r.asOwner("/doctor bridge.down"), "logged out")
+	for shout, said := range map[string]string{"/doctor BRIDGE.DOWN": "logged out", "/doctor WHATSAPP": "2 findings", "/doctor ANA": "2 messages in Ana", "/DOCTOR Chats": "1 finding"} {
+		require.Contains(t, r.asOwner(shout), said)
+	}
 }
 
 // oneKeyConfig allows one key.
