@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"multis/config"
-	"multis/text"
 )
 
 // Why checks are skipped.
@@ -47,17 +46,17 @@ func checkDatabase(ctx context.Context, in *Input) (Result, string) {
 	switch {
 	case in.Config == nil:
 		return Result{}, skippedNoConfig
-	case in.RestoreInterrupted != "":
-		return Result{Findings: []Finding{interruptedRestore(text.ShellWord(in.RestoreInterrupted), "")}}, ""
+	case in.Restore.File != "":
+		return Result{Findings: []Finding{in.Restore.finding(DatabaseSchema)}}, ""
 	case in.ProgramsErr != nil:
 		message, fix, _ := strings.Cut(in.ProgramsErr.Error(), "; ")
 		return oneFinding(DatabasePrograms, strings.ToUpper(message[:1])+message[1:]+".", fix), ""
 	case in.DatabaseErr != nil:
-		return databaseUnreachable(in.DatabaseErr), ""
+		return in.Postgres.unreachable(in.DatabaseErr), ""
 	case in.Database == nil:
 		return Result{}, skippedNoDatabase
 	}
-	r := probeDatabase(ctx, in.Database, in.Config.Embeddings.Model != config.NoModel)
+	r := probeDatabase(ctx, in.Database, in.Postgres, in.Config.Embeddings.Model != config.NoModel)
 	r.Findings = append(r.Findings, checkUpgrade(ctx, in)...)
 	return r, ""
 }

@@ -7,6 +7,7 @@ import (
 
 	"multis/migrations"
 	"multis/store"
+	"multis/text"
 )
 
 // ProbeDatabase checks the database at an address: that it answers, its version, the rights of the role, row-level security and the pooling mode. It need not
@@ -14,15 +15,19 @@ import (
 func ProbeDatabase(ctx context.Context, dsn string) Result {
 	db, err := store.OpenInspector(ctx, dsn)
 	if err != nil {
-		return databaseUnreachable(err)
+		return PostgresAt(dsn).unreachable(err)
 	}
 	defer db.Close()
-	return probeDatabase(ctx, db, false)
+	return probeDatabase(ctx, db, PostgresAt(dsn), false)
 }
 
-func databaseUnreachable(err error) Result {
-	return oneFinding(DatabaseUnreachable, strings.TrimSuffix(store.Unreachable(err).Error(), "; check database.url")+".",
-		"database.url: postgres://multis:PASSWORD@HOST/multis   (psql with that address says the same; systemctl status postgresql)")
+// unreachable returns the result when the server does not answer or refuses the login.
+func (p Postgres) unreachable(err error) Result {
+	fix := "database.url: postgres://multis:PASSWORD@HOST/multis   (psql with that address says the same; systemctl status postgresql)"
+	if p.Start != "" {
+		fix = p.Start + "   (" + p.Log + " says more)"
+	}
+	return oneFinding(DatabaseUnreachable, strings.TrimSuffix(store.Unreachable(err).Error(), "; check database.url")+".", fix)
 }
 
 const (
@@ -32,31 +37,31 @@ const (
 )
 
 // probeDatabase checks an open database. embeds says whether pgvector is needed.
-func probeDatabase(ctx context.Context, db *store.Inspector, embeds bool) Result {
+func probeDatabase(ctx context.Context, db *store.Inspector, server Postgres, embeds bool) Result {
 	facts, err := db.Server(ctx)
 	if err != nil {
 		return failedCheck(err)
 	}
-	r := Result{Fact: describeDatabase(facts), Findings: checkServer(facts, embeds)}
+	r := Result{Fact: describeDatabase(facts), Findings: server.check(facts, embeds)}
 	if pooled, err := db.IsPooled(ctx); err == nil && pooled {
 		r.Findings = append(r.Findings, newFinding(DatabasePooling, "", "A pooler gives each transaction another connection, so locks and notifications of multis do not work.",
 			"pool_mode = session for multis in pgbouncer.ini, or the address of Postgres itself in database.url"))
 	}
-	walls, found := checkSchema(ctx, db, facts)
+	walls, found := checkSchema(ctx, db, server, facts)
 	r.Fact += walls
 	r.Findings = append(r.Findings, found...)
 	return r
 }
 
-// checkServer checks the facts about a server. embeds says whether pgvector is needed.
-func checkServer(facts store.ServerFacts, embeds bool) (found []Finding) {
+// check checks the facts about a server. embeds says whether pgvector is needed.
+func (p Postgres) check(facts store.ServerFacts, embeds bool) (found []Finding) {
 	add := func(id ID, message, fix string) { found = append(found, newFinding(id, "", message, fix)) }
 	if facts.Version/10000 < minPostgres {
 		add(DatabaseVersion, fmt.Sprintf("Postgres %d is too old; multis needs %d or newer.", facts.Version/10000, minPostgres), fmt.Sprintf("pg_upgradecluster, or set database.url to a Postgres of version %d or newer", minPostgres))
 	}
 	if facts.Encoding != "UTF8" {
 		add(DatabaseEncoding, fmt.Sprintf("The database %s is encoded as %s, which cannot hold every text.", facts.Database, facts.Encoding),
-			psqlLine("", fmt.Sprintf("ALTER DATABASE %s RENAME TO %s", sqlName(facts.Database), sqlName(facts.Database+"_"+strings.ToLower(facts.Encoding))),
+			p.psql("", fmt.Sprintf("ALTER DATABASE %s RENAME TO %s", sqlName(facts.Database), sqlName(facts.Database+"_"+strings.ToLower(facts.Encoding))),
 				fmt.Sprintf("CREATE DATABASE %s OWNER %s ENCODING 'UTF8' TEMPLATE template0", sqlName(facts.Database), sqlName(facts.User)))+
 				"   (a new database in its place, the old one stays under the new name; stop multis first)")
 	}
@@ -65,54 +70,57 @@ func checkServer(facts store.ServerFacts, embeds bool) (found []Finding) {
 			fmt.Sprintf("CREATE ROLE multis LOGIN CREATEROLE PASSWORD '...'; ALTER DATABASE %s OWNER TO multis;   (then put that role into database.url)", facts.Database))
 	}
 	if embeds && facts.Vector == "" {
-		found = append(found, missingVector(facts))
+		found = append(found, p.missingVector(facts))
 	}
 	if free := facts.MaxConnections - facts.Connections; free < maxOwnConnections {
 		add(DatabaseConnections, fmt.Sprintf("Only %d of %d connections to Postgres are free; multis opens up to %d.", max(free, 0), facts.MaxConnections, maxOwnConnections),
-			psqlLine("", "ALTER SYSTEM SET max_connections = 200")+" && "+AsRoot("systemctl restart postgresql")+"   (on the machine of Postgres)")
+			p.psql("", "ALTER SYSTEM SET max_connections = 200")+" && "+p.restart())
 	}
 	return found
 }
 
 // missingVector returns the finding that pgvector is missing, with the commands that install it.
-func missingVector(f store.ServerFacts) Finding {
-	create := psqlLine(f.Database, "CREATE EXTENSION vector") + "   (then restart multis)"
+func (p Postgres) missingVector(f store.ServerFacts) Finding {
+	create := p.psql(f.Database, "CREATE EXTENSION vector") + "   (then restart multis)"
+	if p.IsOurs {
+		create = p.Restart
+	}
 	if !f.VectorPackage {
-		create = AsRoot(fmt.Sprintf("apt-get install postgresql-%d-pgvector && ", f.Version/10000)) + create
+		create = AsRoot(fmt.Sprintf("apt-get install postgresql-%d-pgvector", f.Version/10000)) + " && " + create
 	}
 	return newFinding(DatabaseVector, "", "embeddings.model is set, and the database has no pgvector, so it is not used.", create)
 }
 
 // checkTrigrams checks that typing errors are corrected. A migration makes the indexes for that, where pg_trgm is installed at that time.
-func checkTrigrams(f store.ServerFacts) []Finding {
+func (p Postgres) checkTrigrams(f store.ServerFacts) []Finding {
 	if f.FindsSimilar {
 		return nil
 	}
 	const index = "CREATE INDEX IF NOT EXISTS %s_similar ON %[1]s USING gin (word gin_trgm_ops) WHERE role = '*'"
 	return []Finding{newFinding(DatabaseTrigrams, "", "The database lacks pg_trgm or its indexes, so typing errors in questions are not corrected.",
-		psqlLine(f.Database, "CREATE EXTENSION IF NOT EXISTS pg_trgm WITH SCHEMA public", fmt.Sprintf(index, "term_stats"), fmt.Sprintf(index, "message_terms"))+
+		p.psql(f.Database, "CREATE EXTENSION IF NOT EXISTS pg_trgm WITH SCHEMA public", fmt.Sprintf(index, "term_stats"), fmt.Sprintf(index, "message_terms"))+
 			"   (the extension is in Debian's package of Postgres itself)")}
 }
 
 // checkSchema checks the schema and, if it is up to date, who else may use the server, and row-level security. walls is added to the check's Fact. It is
 // empty unless row-level security applies.
-func checkSchema(ctx context.Context, db *store.Inspector, facts store.ServerFacts) (walls string, found []Finding) {
+func checkSchema(ctx context.Context, db *store.Inspector, server Postgres, facts store.ServerFacts) (walls string, found []Finding) {
 	state, err := db.Schema(ctx)
 	switch {
 	case err != nil:
 		return "", []Finding{newFinding(DatabaseSchema, "", fmt.Sprintf("The schema cannot be read: %v.", err), "multis migrate")}
 	case state == migrations.StateRestoring:
-		return "", []Finding{interruptedRestore("FILE", "   (the same command again)")}
+		return "", []Finding{Restore{}.finding(DatabaseSchema)}
 	case state == migrations.StateNewer:
 		return "", []Finding{newFinding(DatabaseSchema, "", "A newer multis has changed this database.", "start that version again, or restore a backup made before the upgrade")}
 	case state == migrations.StateTooOld:
 		return "", []Finding{newFinding(DatabaseSchema, "", "The database is too old to be brought up to date.", "multis migrate   (it says which version can do it)")}
 	case state == migrations.StateEmpty:
-		return "", checkRights(facts)
+		return "", server.checkRights(facts)
 	case state == migrations.StateOlder:
 		return "", nil // the next start migrates it; see checkUpgrade
 	}
-	found = append(checkShared(facts), checkTrigrams(facts)...)
+	found = append(server.checkShared(facts), server.checkTrigrams(facts)...)
 	wrong, err := db.CheckRowSecurity(ctx)
 	if err != nil {
 		wrong = []string{err.Error()}
@@ -124,9 +132,17 @@ func checkSchema(ctx context.Context, db *store.Inspector, facts store.ServerFac
 		"stop multis, restore the policies from a backup (multis backup restore), and find out who changed them"))
 }
 
-// interruptedRestore returns the finding that the restore of a backup was interrupted. more is added to the command that restores it.
-func interruptedRestore(file, more string) Finding {
-	return newFinding(DatabaseSchema, "", "The restore of a backup was interrupted, and multis does not start before it is done.", AsRoot("multis backup restore "+file)+more)
+// finding returns the finding that a backup is being restored, or that its restore was interrupted.
+func (r Restore) finding(id ID) Finding {
+	const interrupted = "The restore of a backup was interrupted, and multis does not start before it is done."
+	switch {
+	case r.Running:
+		return newFinding(id, "", fmt.Sprintf("The backup %s is being restored now, and multis does not start before that is done.", r.File), "multis doctor   (once more, when multis backup restore has ended)")
+	case r.File != "":
+		return newFinding(id, "", interrupted, AsRoot("multis backup restore "+text.ShellWord(r.File)))
+	default:
+		return newFinding(id, "", interrupted, AsRoot("multis backup restore FILE")+"   (the same command again)")
+	}
 }
 
 // checkUpgrade checks that the next start may migrate a database of an older multis: it needs a recent backup, which it makes itself unless backups are off.
@@ -150,28 +166,28 @@ func checkUpgrade(ctx context.Context, in *Input) []Finding {
 const limitedCreateRole = 160000
 
 // checkShared checks a server that other programs use as well.
-func checkShared(f store.ServerFacts) []Finding {
+func (p Postgres) checkShared(f store.ServerFacts) []Finding {
 	switch {
 	case f.Open:
-		return []Finding{newFinding(DatabaseShared, "", fmt.Sprintf("Every role of this Postgres may connect to the database %s.", f.Database), psqlLine("", "REVOKE CONNECT ON DATABASE "+sqlName(f.Database)+" FROM PUBLIC"))}
+		return []Finding{newFinding(DatabaseShared, "", fmt.Sprintf("Every role of this Postgres may connect to the database %s.", f.Database), p.psql("", "REVOKE CONNECT ON DATABASE "+sqlName(f.Database)+" FROM PUBLIC"))}
 	case f.OtherDatabases > 0 && f.CreatesRoles && f.Version < limitedCreateRole:
-		return []Finding{newFinding(DatabaseShared, "", fmt.Sprintf("Others use this Postgres as well, and the role %s has power over their roles, which it no longer needs.", f.User), psqlLine("", "ALTER ROLE "+sqlName(f.User)+" NOCREATEROLE"))}
+		return []Finding{newFinding(DatabaseShared, "", fmt.Sprintf("Others use this Postgres as well, and the role %s has power over their roles, which it no longer needs.", f.User), p.psql("", "ALTER ROLE "+sqlName(f.User)+" NOCREATEROLE"))}
 	}
 	return nil
 }
 
 // checkRights checks that the role can make the schema in an empty database.
-func checkRights(f store.ServerFacts) []Finding {
+func (p Postgres) checkRights(f store.ServerFacts) []Finding {
 	var found []Finding
 	add := func(message, fix string) { found = append(found, newFinding(DatabaseRights, "", message, fix)) }
 	if !f.OwnsDatabase {
-		add(fmt.Sprintf("The role %s does not own the database %s.", f.User, f.Database), psqlLine("", fmt.Sprintf("ALTER DATABASE %s OWNER TO %s", sqlName(f.Database), sqlName(f.User))))
+		add(fmt.Sprintf("The role %s does not own the database %s.", f.User, f.Database), p.psql("", fmt.Sprintf("ALTER DATABASE %s OWNER TO %s", sqlName(f.Database), sqlName(f.User))))
 	}
 	if !f.CreatesRoles && !f.Superuser {
 		role := migrations.ContactRole(f.Database)
 		if !f.HasContactRole {
 			add(fmt.Sprintf("The role %s may not create the role %s, which reads for contacts.", f.User, role),
-				psqlLine("", "CREATE ROLE "+sqlName(role)+" NOLOGIN", fmt.Sprintf("GRANT %s TO %s", sqlName(role), sqlName(f.User))))
+				p.psql("", "CREATE ROLE "+sqlName(role)+" NOLOGIN", fmt.Sprintf("GRANT %s TO %s", sqlName(role), sqlName(f.User))))
 		}
 	}
 	return found

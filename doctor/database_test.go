@@ -84,13 +84,13 @@ func TestAnOldServerIsFound(t *testing.T) {
 	t.Parallel()
 	// There is no Postgres that old here, so the facts about the tests' server are changed.
 	facts := serverFacts(t, healthyDSN(t))
-	require.Empty(t, checkServer(facts, false))
+	require.Empty(t, Postgres{}.check(facts, false))
 	old := facts
 	old.Version = 140011
-	require.Equal(t, []ID{DatabaseVersion}, ids(checkServer(old, false)))
-	require.Contains(t, checkServer(old, false)[0].Message, "Postgres 14 is too old; multis needs 15 or newer.")
+	require.Equal(t, []ID{DatabaseVersion}, ids(Postgres{}.check(old, false)))
+	require.Contains(t, Postgres{}.check(old, false)[0].Message, "Postgres 14 is too old; multis needs 15 or newer.")
 	old.Version = 150000
-	require.Empty(t, checkServer(old, false), "upgraded")
+	require.Empty(t, Postgres{}.check(old, false), "upgraded")
 }
 
 func TestAServerWithFewConnectionsIsFoundUntilItsPrintedLineIsRun(t *testing.T) {
@@ -116,7 +116,7 @@ func TestAServerWithFewConnectionsIsFoundUntilItsPrintedLineIsRun(t *testing.T) 
 
 	sh := newShell(t, false)
 	sh.admin = server.SuperDSN("postgres")
-	sh.carryOut(t, dir, psqlLine("", "ALTER SYSTEM SET max_connections = 30"))
+	sh.carryOut(t, dir, Postgres{}.psql("", "ALTER SYSTEM SET max_connections = 30"))
 	restart()
 	found := ProbeDatabase(t.Context(), dsn).Findings
 	require.Equal(t, []ID{DatabaseConnections}, ids(found))

@@ -128,6 +128,9 @@ func run(ctx context.Context, in *Input, checks []Check) Report {
 			ctx, cancel := context.WithTimeout(ctx, checkTimeout)
 			defer cancel()
 			result, skipped := c.Run(ctx, in)
+			for i := range result.Findings {
+				result.Findings[i].Fix = in.asTyped(result.Findings[i].Fix)
+			}
 			report.Sections[i] = Section{Name: c.Name, Fact: result.Fact, Findings: result.Findings, Skipped: skipped}
 		})
 	}

@@ -40,7 +40,7 @@ func checkEvents(ctx context.Context, in *Input) (Result, string) {
 			return failedCheck(err), ""
 		}
 		if stalled {
-			r.Findings = append(r.Findings, newFinding(source.id, "", fmt.Sprintf(source.message, in.clockTime(stall.Since)), "journalctl -u multis -p warning --since -1h   (then "+in.restartSynapse()+")"))
+			r.Findings = append(r.Findings, newFinding(source.id, "", fmt.Sprintf(source.message, in.clockTime(stall.Since)), in.log(1)+" | grep -iE 'wrn|err|warn'   (then "+in.restartSynapse()+")"))
 		}
 	}
 	var pushed time.Time

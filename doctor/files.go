@@ -50,6 +50,8 @@ func absolute(path string) string {
 func checkConfig(ctx context.Context, in *Input) (Result, string) {
 	file := in.Paths.Config
 	switch {
+	case errors.Is(in.ConfigErr, config.ErrRestoreInterrupted) && in.Restore.Running:
+		return Result{Findings: []Finding{in.Restore.finding(ConfigMissing)}}, ""
 	case errors.Is(in.ConfigErr, config.ErrRestoreInterrupted):
 		return oneFinding(ConfigMissing, fmt.Sprintf("The restore of a backup was interrupted: its configuration is in %s, and there is none at %s.", config.RestoreCopy(file), file),
 			AsRoot("multis backup restore FILE")+"   (the same command again)"), ""

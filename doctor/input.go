@@ -3,7 +3,9 @@ package doctor
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"io/fs"
+	"strings"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -28,12 +30,15 @@ type Input struct {
 	Database    *store.Inspector
 	DatabaseErr error
 	HasSchema   bool // whether the database was migrated
+	Postgres    Postgres
 	// ProgramsErr says why multis cannot start a Postgres of its own; nil if it can, or if the database is elsewhere.
 	ProgramsErr error
-	// RestoreInterrupted is the backup whose restore was interrupted before the database could say so; empty for none.
-	RestoreInterrupted string
+	// Restore is the restore of a backup that has begun and not ended; the zero value is none.
+	Restore Restore
 	// Start is the shell line that starts or restarts multis as it is installed here; empty means as a service.
 	Start string
+	// Compose is true if multis runs by Docker Compose. The lines of findings are then for the machine, in the folder of docker-compose.yml.
+	Compose bool
 	// Models opens the configured models; nil without a configuration. No check makes a paid call.
 	Models Models
 	// TestSandbox tests the sandbox of commands and returns what it is made of, or why no command is run. nil skips the check.
@@ -45,6 +50,12 @@ type Input struct {
 	Now        func() time.Time
 	// FreeBytes returns the free space, in bytes, of the disk that contains a path.
 	FreeBytes func(path string) (uint64, error)
+}
+
+// Restore is the restore of a backup that has begun and not ended.
+type Restore struct {
+	File    string // the backup
+	Running bool   // whether it still runs; otherwise it was interrupted
 }
 
 // Paths are the files that belong to an installation. Empty means unknown.
@@ -64,6 +75,9 @@ type Synapse struct {
 
 // installFix says how to give Synapse the current registration.
 func (in *Input) installFix() string {
+	if in.Compose {
+		return "multis -g && " + AsRoot("deploy/register.sh /srv/synapse") + " && " + in.restartSynapse() + "   (/srv/synapse stands for the folder that Synapse's container has as /data)"
+	}
 	if in.Synapse == nil || in.Synapse.Install == "" {
 		return usualInstall()
 	}
@@ -73,8 +87,42 @@ func (in *Input) installFix() string {
 // start returns the shell line that starts or restarts multis.
 func (in *Input) start() string { return cmp.Or(in.Start, AsRoot("systemctl restart multis")) }
 
+// log returns the shell command that shows what multis logged in the last hours.
+func (in *Input) log(hours int) string {
+	if in.Compose {
+		return fmt.Sprintf("docker compose logs --since %dh multis", hours)
+	}
+	return fmt.Sprintf("journalctl -u multis --since -%dh", hours)
+}
+
+// asTyped returns the line of a finding as a person types it on the machine. With Docker Compose there are neither the program multis nor the paths of its
+// container.
+func (in *Input) asTyped(fix string) string {
+	const asRoot = "sudo "
+	if !in.Compose {
+		return fix
+	}
+	line, isRoot := strings.CutPrefix(fix, asRoot)
+	switch program, arguments, _ := strings.Cut(line, " "); program {
+	case "multis":
+		if strings.HasPrefix(arguments, "doctor ") { // it looks for a multis in its own container
+			return "docker compose exec multis multis " + arguments
+		}
+		return "docker compose run --rm multis " + arguments
+	case "chmod", "chown":
+		if line = strings.ReplaceAll(line, " /data", " data"); isRoot {
+			return asRoot + line
+		}
+		return line
+	}
+	return fix
+}
+
 // restartSynapse returns the line that restarts Synapse.
 func (in *Input) restartSynapse() string {
+	if in.Compose {
+		return "docker restart synapse"
+	}
 	if in.Synapse == nil || in.Synapse.Restart == "" {
 		return usualRestart()
 	}

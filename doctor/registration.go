@@ -74,24 +74,24 @@ func probeDevices(ctx context.Context, hs *appservice.Inspector, install string)
 
 // ProbePing makes the homeserver call multis, which must be running.
 func ProbePing(ctx context.Context, c *config.Config) Result {
-	result, _ := probePing(ctx, appservice.NewInspector(AccessOf(c)), c, usualInstall())
+	result, _ := probePing(ctx, appservice.NewInspector(AccessOf(c)), c, usualInstall(), (&Input{}).start())
 	return result
 }
 
-// probePing is ProbePing; install is the fix that gives Synapse the registration. If the homeserver was not asked, the reason is returned instead.
-func probePing(ctx context.Context, hs *appservice.Inspector, c *config.Config, install string) (result Result, skipped string) {
+// probePing is ProbePing; install is the fix that gives Synapse the registration, and start the one that starts multis. If the homeserver was not asked, the reason is returned instead.
+func probePing(ctx context.Context, hs *appservice.Inspector, c *config.Config, install, start string) (result Result, skipped string) {
 	took, err := hs.Ping(ctx)
 	if err == nil {
 		return Result{Fact: fmt.Sprintf("the homeserver reaches multis at %s, %s", c.Appservice.Address, text.Latency(took))}, ""
 	}
-	if result = explainPing(err, c, install); result.OK() { // the checks of the homeserver and the registration report it
+	if result = explainPing(err, c, install, start); result.OK() { // the checks of the homeserver and the registration report it
 		skipped = notAnswered(err)
 	}
 	return result, skipped
 }
 
 // explainPing returns the finding for a failed ping; none if the homeserver did not try to reach multis.
-func explainPing(err error, c *config.Config, install string) Result {
+func explainPing(err error, c *config.Config, install, start string) Result {
 	switch {
 	case errors.Is(err, appservice.ErrPingToken):
 		return oneFinding(PingToken, "The homeserver calls multis with another hs_token than config.yaml has.", install)
@@ -103,17 +103,17 @@ func explainPing(err error, c *config.Config, install string) Result {
 		return oneFinding(PingOther, fmt.Sprintf("Another program than multis answers at %s (%v).", c.Appservice.Address, causeOf(err, appservice.ErrPingOther)),
 			fmt.Sprintf("appservice.port: a port that no other program uses   (here and in the registration: multis -g; ss -ltnp | grep %d shows which program it is)", c.Appservice.Port))
 	case errors.Is(err, appservice.ErrPingNoAnswer):
-		return explainUnreachable(c)
+		return explainUnreachable(c, start)
 	default:
 		return Result{}
 	}
 }
 
 // explainUnreachable explains why the homeserver does not reach multis.
-func explainUnreachable(c *config.Config) Result {
+func explainUnreachable(c *config.Config, start string) Result {
 	if IsLoopback(c.Appservice.Hostname) && !IsLoopback(hostOf(c.Appservice.Address)) {
 		return oneFinding(PingLoopback, fmt.Sprintf("multis listens on %s, where only this machine or container reaches it, and the homeserver calls %s.", c.Appservice.Hostname, c.Appservice.Address),
-			"multis config set appservice.hostname 0.0.0.0   (then restart multis; keep the port closed to the internet)")
+			"multis config set appservice.hostname 0.0.0.0 && "+start+"   (keep the port closed to the internet)")
 	}
 	return oneFinding(PingNoAnswer, fmt.Sprintf("The homeserver gets no answer at %s.", c.Appservice.Address),
 		"appservice.address: the address at which Synapse reaches multis   (from a container usually http://multis:29399 or http://host.docker.internal:29399), then multis -g")

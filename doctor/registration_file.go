@@ -186,9 +186,12 @@ func checkRateLimit(ctx context.Context, in *Input, loaded Result) []Finding {
 
 // stopped is the result when multis does not run.
 func stopped(ctx context.Context, in *Input) Result {
+	if in.Restore.File != "" {
+		return Result{Findings: []Finding{in.Restore.finding(MultisStopped)}}
+	}
 	if in.StopReason != nil {
 		if why := strings.TrimSuffix(text.Clip(text.OneLine(in.StopReason(ctx)), 400), "."); why != "" {
-			return oneFinding(MultisStopped, "multis does not run. It ended last with: "+why+".", "correct that, then "+in.start()+"   (journalctl -u multis shows more)")
+			return oneFinding(MultisStopped, "multis does not run. It ended last with: "+why+".", "correct that, then "+in.start()+"   ("+in.log(1)+" shows more)")
 		}
 	}
 	return oneFinding(MultisStopped, "multis does not run.", in.start())
@@ -206,5 +209,5 @@ func checkRunning(ctx context.Context, in *Input) (Result, string) {
 	case !answers:
 		return stopped(ctx, in), ""
 	}
-	return probePing(ctx, in.Homeserver, in.Config, in.installFix())
+	return probePing(ctx, in.Homeserver, in.Config, in.installFix(), in.start())
 }

@@ -4,9 +4,11 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"regexp"
 	"strings"
 
+	"github.com/jackc/pgx/v5"
 	"maunium.net/go/mautrix/id"
 
 	"multis/text"
@@ -20,11 +22,55 @@ func AsRoot(line string) string {
 	return "sudo " + line
 }
 
-// psqlLine returns a shell line that runs statements as the administrator of the local Postgres; database may be empty.
-func psqlLine(database string, statements ...string) string {
-	words := []string{"sudo -u postgres psql"}
-	if os.Geteuid() == 0 {
+// Postgres says how the server of the database is administered. The zero value is one that is a service of its machine.
+type Postgres struct {
+	Psql           string // the shell command that connects as its administrator
+	Start, Restart string // the shell lines that start and restart it
+	Log            string // what says more about it
+	// IsOurs is true for the server that multis runs itself. At each start multis creates there what only an administrator can create.
+	IsOurs bool
+}
+
+// composePostgres is the name of the server of docker-compose.yml.
+const composePostgres = "multis-postgres"
+
+// PostgresAt returns how the server at an address is administered.
+func PostgresAt(dsn string) Postgres {
+	if login, err := pgx.ParseConfig(dsn); err != nil || login.Host != composePostgres {
+		return Postgres{}
+	}
+	return Postgres{
+		Psql: "docker compose exec " + composePostgres + " psql -U postgres", Restart: "docker compose restart " + composePostgres,
+		Start: "docker compose up -d --wait", Log: "docker compose logs " + composePostgres,
+	}
+}
+
+// OwnPostgres returns how multis' own server is administered. socket is the folder of its socket, which root may use, and start the line that starts or
+// restarts multis, and with it the server.
+func OwnPostgres(socket, start string) Postgres {
+	return Postgres{
+		Psql: AsRoot("psql -h " + text.ShellWord(socket) + " -U postgres"), Start: start, Restart: start, Log: filepath.Join(filepath.Dir(socket), "postgres.log"),
+		IsOurs: true,
+	}
+}
+
+// restart returns the line that restarts the server.
+func (p Postgres) restart() string {
+	if p.Restart == "" {
+		return AsRoot("systemctl restart postgresql") + "   (on the machine of Postgres)"
+	}
+	return p.Restart
+}
+
+// psql returns a shell line that runs statements as the administrator of the server; database may be empty.
+func (p Postgres) psql(database string, statements ...string) string {
+	words := []string{p.Psql}
+	switch {
+	case p.Psql != "":
+	case os.Geteuid() == 0:
 		words[0] = "runuser -u postgres -- psql"
+	default:
+		words[0] = "sudo -u postgres psql"
 	}
 	if database != "" {
 		words = append(words, "-d", text.ShellWord(database))

@@ -47,7 +47,7 @@ func checkJobs(ctx context.Context, in *Input) (Result, string) {
 		return failedCheck(err), ""
 	}
 	if n, kinds := countJobs(failed); n > 0 {
-		r.Findings = append(r.Findings, newFinding(JobsFailed, "", fmt.Sprintf("%s failed for good in the last 24 hours (%s).", text.Count(n, "job"), kinds), "journalctl -u multis --since -24h | grep -i error   (each line names its cause)"))
+		r.Findings = append(r.Findings, newFinding(JobsFailed, "", fmt.Sprintf("%s failed for good in the last 24 hours (%s).", text.Count(n, "job"), kinds), in.log(24)+" | grep -i error   (each line names its cause)"))
 	}
 	late, err := store.LateJobs(ctx, db, now.Add(-maxJobDelay))
 	if err != nil {

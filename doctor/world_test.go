@@ -25,21 +25,21 @@ import (
 
 // world is an installation: files, a database, a homeserver, and the address at which multis answers.
 type world struct {
-	t           *testing.T
-	dir         string
-	st          *store.Store
-	dsn         string
-	yaml        string // of config.yaml
-	free        uint64
-	sandbox     error // why no command is run
-	start       error // why multis would not start
-	port        int
-	paths       Paths
-	named       string // a file that names the registrations that Synapse is told of
-	homeserver  *homeserver
-	programs    error       // why multis cannot start its own Postgres
-	interrupted string      // the backup whose restore was interrupted
-	other       *store.Lock // of another process
+	t          *testing.T
+	dir        string
+	st         *store.Store
+	dsn        string
+	yaml       string // of config.yaml
+	free       uint64
+	sandbox    error // why no command is run
+	start      error // why multis would not start
+	port       int
+	paths      Paths
+	named      string // a file that names the registrations that Synapse is told of
+	homeserver *homeserver
+	programs   error       // why multis cannot start its own Postgres
+	restore    Restore     // that has not ended
+	other      *store.Lock // of another process
 }
 
 // showTwoConfigs starts two processes whose configurations differ; w.other is the second.
@@ -205,7 +205,7 @@ func (w *world) openInput() *Input {
 	w.t.Helper()
 	in := &Input{
 		Synapse: w.synapse(), Paths: w.paths, Now: time.Now, FreeBytes: func(string) (uint64, error) { return w.free, nil }, Database: w.st.Inspector(), HasSchema: true,
-		ProgramsErr: w.programs, RestoreInterrupted: w.interrupted,
+		ProgramsErr: w.programs, Restore: w.restore,
 	}
 	if in.Config, in.ConfigErr = config.Load(w.paths.Config); in.ConfigErr != nil {
 		in.Config = nil

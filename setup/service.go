@@ -15,6 +15,7 @@ import (
 	"strings"
 	"syscall"
 
+	"multis/doctor"
 	"multis/text"
 )
 
@@ -42,7 +43,7 @@ func (m Machine) StartCommand(program, config string, again bool) string {
 	case m.InContainer():
 		return "docker compose up -d --wait"
 	case m.isService(config):
-		return "systemctl restart " + serviceName
+		return doctor.AsRoot("systemctl restart " + serviceName)
 	case filepath.Base(config) == "config.yaml" && isWorkingDir(filepath.Dir(config)):
 		return text.ShellWord(program) + " run"
 	default:
@@ -57,7 +58,7 @@ func (m Machine) StoppedCommand(program, config, command string) string {
 	case m.InContainer():
 		return "docker compose run --rm multis " + command + " && docker compose up -d --wait"
 	case m.isService(config):
-		return "systemctl stop " + serviceName + "; " + text.ShellWord(program) + " " + command + " && systemctl start " + serviceName
+		return doctor.AsRoot("systemctl stop "+serviceName) + "; " + doctor.AsRoot(text.ShellWord(program)+" "+command) + " && " + doctor.AsRoot("systemctl start "+serviceName)
 	case filepath.Base(config) == "config.yaml" && isWorkingDir(filepath.Dir(config)):
 		return text.ShellWord(program) + " " + command
 	default:

@@ -2,6 +2,8 @@ package main
 
 import (
 	"context"
+	"fmt"
+	"io/fs"
 	"net"
 	"os"
 	"os/exec"
@@ -270,6 +272,71 @@ func TestARestoreThatIsKilledBeforeItHasADatabaseIsDoneAgain(t *testing.T) {
 	require.Error(t, err)
 	require.Contains(t, said, "the database is not empty")
 	require.NoFileExists(t, mark, "that database is somebody's")
+}
+
+func TestARestoreThatRunsIsNotCalledInterrupted(t *testing.T) {
+	t.Parallel()
+	file := backupToMove(t)
+	silent, err := net.Listen("tcp", "127.0.0.1:0") // a database that never answers
+	require.NoError(t, err)
+	defer silent.Close()
+	address := "postgres://nobody@" + silent.Addr().String() + "/none"
+	withConfig, without := configured(t, address, ""), t.TempDir()
+	require.NoError(t, os.WriteFile(filepath.Join(without, "dsn"), []byte(address), 0o600))
+	self, err := os.Executable()
+	require.NoError(t, err)
+	for _, dir := range []string{withConfig, without} {
+		restore := exec.CommandContext(t.Context(), self, "backup", "restore", file)
+		restore.Dir, restore.Env = dir, append(os.Environ(), asProgram+"=1")
+		require.NoError(t, restore.Start())
+		mark := filepath.Join(dir, "data", "restoring")
+		require.Eventually(t, func() bool { data, err := os.ReadFile(mark); return err == nil && len(data) > 0 }, time.Minute, time.Millisecond)
+
+		said, _, err := program(t, dir, "", "doctor")
+		require.Error(t, err)
+		require.Contains(t, said, "The backup "+file+" is being restored now, and multis does not start before that is done.")
+		require.NotContains(t, said, "interrupted")
+		said, _, err = program(t, dir, "", "status")
+		require.NoError(t, err)
+		require.Contains(t, said, "is being restored")
+		require.NotContains(t, said, "interrupted")
+		_, said, err = program(t, dir, "", "backup", "restore", file)
+		require.Error(t, err)
+		require.Contains(t, said, "multis: begin the restore: wait until that multis backup restore has ended\n")
+
+		require.NoError(t, restore.Process.Kill())
+		require.Error(t, restore.Wait())
+		said, _, err = program(t, dir, "", "doctor")
+		require.Error(t, err)
+		require.Contains(t, said, "The restore of a backup was interrupted")
+	}
+	_, said, err := program(t, withConfig, "", "migrate")
+	require.Error(t, err)
+	require.Contains(t, said, "was interrupted: multis backup restore")
+}
+
+func TestWhereABackupMayNotBeWrittenALineMakesTheFolder(t *testing.T) {
+	t.Parallel()
+	dir := configured(t, storetest.New(t).Pool().Config().ConnString(), "")
+	closed := filepath.Join(dir, "it's another disk")
+	require.NoError(t, os.Mkdir(closed, 0o755))
+	err := explainClosed(fmt.Errorf("make the folder of backups: %w", fs.ErrPermission), closed)
+	_, fix, found := strings.Cut(err.Error(), "where that user may enter: ")
+	require.True(t, found, err)
+	line, option, found := strings.Cut(fix, "; then --to ")
+	require.True(t, found, fix)
+	for _, step := range []string{line, "MULTIS_TEST_AS_PROGRAM=1 " + os.Args[0] + " backup create --to " + option} {
+		cmd := exec.CommandContext(t.Context(), "sh", "-euc", step)
+		cmd.Dir = dir
+		out, err := cmd.CombinedOutput()
+		require.NoError(t, err, "%s\n%s", step, out)
+	}
+	require.Len(t, filesIn(t, filepath.Join(closed, "multis")), 1)
+	info, err := os.Stat(filepath.Join(closed, "multis"))
+	require.NoError(t, err)
+	require.EqualValues(t, 0o700, info.Mode().Perm())
+	require.Equal(t, fs.ErrClosed, explainClosed(fs.ErrClosed, closed), "something else is wrong")
+	require.Equal(t, fs.ErrPermission, explainClosed(fs.ErrPermission, ""), "backup.folder is a key of the configuration")
 }
 
 func TestARestoreThatIsKilledIsDoneAgain(t *testing.T) {

@@ -193,7 +193,7 @@ func TestTheReportOfTheDoctorHasAListAlsoWithoutFindings(t *testing.T) {
 func TestWhoMayNotReadTheConfigurationIsToldSo(t *testing.T) {
 	t.Parallel()
 	var out bytes.Buffer
-	require.NoError(t, printIncomplete(&out, "/var/lib/multis/config.yaml", &os.PathError{Op: "open", Path: "/var/lib/multis/config.yaml", Err: os.ErrPermission}))
+	require.NoError(t, printIncomplete(&out, "/var/lib/multis/config.yaml", &os.PathError{Op: "open", Path: "/var/lib/multis/config.yaml", Err: os.ErrPermission}, doctor.Restore{}))
 	require.Equal(t, "multis is set up in /var/lib/multis, which only its owner and root may read.\nNext: sudo multis\n", out.String())
 }
 
@@ -230,7 +230,7 @@ func TestWhatAUserMayNotEnterIsNotCalledSetUp(t *testing.T) {
 	var notKnown, notOpened error
 	asOtherUser(t, filepath.Dir(file), func() {
 		_, err := config.Load(file)
-		notKnown = printIncomplete(&out, file, err)
+		notKnown = printIncomplete(&out, file, err, doctor.Restore{})
 		_, notOpened = openBackup(file, "verify")
 	})
 	require.ErrorContains(t, notKnown, "whether multis is set up here is not known")

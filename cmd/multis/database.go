@@ -42,8 +42,11 @@ func openStore(ctx context.Context, file string, cfg *config.Config, share bool)
 
 // openAndMigrate connects to a database, or starts multis' own, and migrates it. It calls backUp before a database with data changes.
 func openAndMigrate(ctx context.Context, db config.Database, share bool, backUp func(ctx context.Context, dsn string) error) (*store.Store, func(), error) {
-	if file := interruptedBackup(db); file != "" {
-		return nil, nil, fmt.Errorf("the restore of a backup was interrupted: multis backup restore %s begins anew; or remove %s to go on without it", text.ShellWord(file), restoreMark(db))
+	switch r := restoreOf(db); {
+	case r.Running:
+		return nil, nil, fmt.Errorf("the backup %s is being restored: %w", r.File, errRestoring)
+	case r.File != "":
+		return nil, nil, fmt.Errorf("the restore of a backup was interrupted: multis backup restore %s begins anew; or remove %s to go on without it", text.ShellWord(r.File), restoreMark(db))
 	}
 	dsn, stop, err := startDatabase(ctx, db, share)
 	if err != nil {

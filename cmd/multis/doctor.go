@@ -53,7 +53,7 @@ func (d doctorCmd) Run(ctx context.Context, c *cli) error {
 		}
 	}
 	if d.Fix != nil {
-		done, err := doctor.Fix(ctx, in, doctor.ID(*d.Fix))
+		done, err := doctor.Fix(ctx, in, doctor.ID(strings.ToLower(*d.Fix)))
 		if err != nil {
 			return err
 		}
@@ -75,9 +75,12 @@ func (d doctorCmd) Run(ctx context.Context, c *cli) error {
 
 // doctorInput opens what the checks examine. It starts no Postgres and migrates nothing.
 func doctorInput(ctx context.Context, c *cli) (in *doctor.Input, closeDB func()) {
-	in = &doctor.Input{Now: time.Now, FreeBytes: doctor.FreeBytes, Paths: doctorPaths(c.Config, c.Registration), Start: startCommand(c.Config, true)}
+	in = &doctor.Input{Now: time.Now, FreeBytes: doctor.FreeBytes, Paths: doctorPaths(c.Config, c.Registration), Start: startCommand(c.Config, true), Compose: setup.Machine{}.InContainer()}
 	closeDB = func() {}
 	if in.Config, in.ConfigErr = config.Load(c.Config); in.ConfigErr != nil {
+		if left, err := config.Load(config.RestoreCopy(c.Config)); errors.Is(in.ConfigErr, config.ErrRestoreInterrupted) && err == nil {
+			in.Restore = restoreOf(left.Database)
+		}
 		in.ConfigErr = explainUnreadable(c.Config, in.ConfigErr)
 		return in, closeDB
 	}
@@ -102,7 +105,11 @@ func doctorInput(ctx context.Context, c *cli) (in *doctor.Input, closeDB func())
 	if models, err := newModels(in.Config, nil); err == nil {
 		in.Models = models
 	}
-	in.RestoreInterrupted = interruptedBackup(in.Config.Database)
+	in.Restore = restoreOf(in.Config.Database)
+	in.Postgres = postgresOf(in.Config.Database, in.Start)
+	if in.Restore.File != "" {
+		return in, closeDB // the database is empty, or incomplete
+	}
 	dsn := in.Config.Database.URL.Value()
 	if dsn == "" {
 		folder := filepath.Join(in.Config.Database.DataDir, "postgres")
@@ -120,6 +127,14 @@ func doctorInput(ctx context.Context, c *cli) (in *doctor.Input, closeDB func())
 	state, err := in.Database.Schema(ctx)
 	in.HasSchema = err == nil && state == migrations.StateCurrent
 	return in, in.Database.Close
+}
+
+// postgresOf returns how the server of the database is administered. start is the line that starts or restarts multis.
+func postgresOf(db config.Database, start string) doctor.Postgres {
+	if dsn := db.URL.Value(); dsn != "" {
+		return doctor.PostgresAt(dsn)
+	}
+	return doctor.OwnPostgres(pgserver.Socket(absolutePath(filepath.Join(db.DataDir, "postgres"))), start)
 }
 
 // doctorPaths returns the files of the installation. A registration that is only a file name is in the folder of the configuration.

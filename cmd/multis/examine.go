@@ -36,8 +36,9 @@ func (e examiner) Examine(ctx context.Context) doctor.Report {
 	in := &doctor.Input{
 		Paths: e.paths, Config: e.cfg, Homeserver: appservice.NewInspector(doctor.AccessOf(e.cfg)), Database: e.store.Inspector(), HasSchema: true,
 		Synapse: setup.Machine{}.SynapseOfDomain(e.cfg.Homeserver.Domain, e.paths.Registration),
-		Models:  e.models, Now: time.Now, FreeBytes: doctor.FreeBytes, Start: startCommand(e.paths.Config, true),
+		Models:  e.models, Now: time.Now, FreeBytes: doctor.FreeBytes, Start: startCommand(e.paths.Config, true), Compose: setup.Machine{}.InContainer(),
 	}
+	in.Postgres = postgresOf(e.cfg.Database, in.Start)
 	if e.paths.Config != "" {
 		_, in.ConfigErr = config.Load(e.paths.Config)
 	}

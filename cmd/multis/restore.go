@@ -4,14 +4,19 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
+
+	"golang.org/x/sys/unix"
 
 	"multis/backup"
 	"multis/config"
+	"multis/doctor"
 	"multis/migrations"
 	"multis/plainfile"
 	"multis/store"
@@ -90,24 +95,50 @@ func restoreMark(db config.Database) string {
 	return absolutePath(filepath.Join(db.DataDir, "restoring"))
 }
 
-// markRestore writes the mark of a restore. unmark removes it.
+// errRestoring is returned while another process restores a backup.
+var errRestoring = errors.New("wait until that multis backup restore has ended")
+
+// markRestore writes the mark of a restore, which this process keeps locked: a mark without a lock is that of a restore that was killed. unmark removes it.
 func markRestore(db config.Database, file string) (unmark func() error, err error) {
+	var mark *os.File
 	if file, err = filepath.Abs(file); err == nil {
 		err = makeDataFolder(db)
 	}
 	if err == nil {
-		err = plainfile.Replace(restoreMark(db), []byte(file+"\n"), 0o600)
+		mark, err = os.OpenFile(restoreMark(db), os.O_RDWR|os.O_CREATE|syscall.O_NOFOLLOW, 0o600)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("begin the restore: %w", err)
 	}
-	return func() error { return os.Remove(restoreMark(db)) }, nil
+	err = unix.FcntlFlock(mark.Fd(), unix.F_OFD_SETLK, &unix.Flock_t{Type: unix.F_WRLCK})
+	switch {
+	case errors.Is(err, unix.EAGAIN), errors.Is(err, unix.EACCES):
+		err = errRestoring
+	case err == nil:
+		if err = mark.Truncate(0); err == nil {
+			_, err = mark.WriteString(file + "\n")
+		}
+	}
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("begin the restore: %w", err), mark.Close())
+	}
+	return func() error { return errors.Join(os.Remove(restoreMark(db)), mark.Close()) }, nil
 }
 
-// interruptedBackup returns the backup whose restore was interrupted; empty for none.
-func interruptedBackup(db config.Database) string {
-	file, _ := os.ReadFile(restoreMark(db)) // usually there is none; if it cannot be read, the command fails at the data folder as well
-	return text.Clean(strings.TrimSpace(string(file)))
+// restoreOf returns the restore that has begun and not ended.
+func restoreOf(db config.Database) doctor.Restore {
+	mark, err := os.OpenFile(restoreMark(db), os.O_RDONLY|syscall.O_NOFOLLOW, 0)
+	if err != nil { // usually there is none; if it cannot be read, the command fails at the data folder as well
+		return doctor.Restore{}
+	}
+	defer mark.Close()
+	const maxPath = 4096
+	file, err := io.ReadAll(io.LimitReader(mark, maxPath))
+	lock := unix.Flock_t{Type: unix.F_RDLCK} // asking for it takes no lock
+	if err == nil {
+		err = unix.FcntlFlock(mark.Fd(), unix.F_OFD_GETLK, &lock)
+	}
+	return doctor.Restore{File: text.Clean(strings.TrimSpace(string(file))), Running: err == nil && lock.Type != unix.F_UNLCK}
 }
 
 // renewRegistration writes the registration after the restore of a backup without secrets, and says what else such a backup lacks.

@@ -30,7 +30,7 @@ func (sc statusCmd) Run(ctx context.Context, c *cli) error {
 	in, closeDB := doctorInput(ctx, c)
 	defer closeDB()
 	if in.ConfigErr != nil {
-		return printIncomplete(os.Stdout, c.Config, in.ConfigErr)
+		return printIncomplete(os.Stdout, c.Config, in.ConfigErr, in.Restore)
 	}
 	status, err := newStatus(ctx, in, doctor.Run(ctx, in))
 	if err != nil {
@@ -40,9 +40,11 @@ func (sc statusCmd) Run(ctx context.Context, c *cli) error {
 }
 
 // printIncomplete prints what is missing before multis can run.
-func printIncomplete(w io.Writer, file string, err error) error {
+func printIncomplete(w io.Writer, file string, err error, restore doctor.Restore) error {
 	var b strings.Builder
 	switch {
+	case restore.Running:
+		fmt.Fprintf(&b, "The backup %s is being restored: %v.\n", restore.File, errRestoring)
 	case errors.Is(err, config.ErrRestoreInterrupted):
 		fmt.Fprintf(&b, "The restore of a backup was interrupted: its configuration is in %s, and there is no %s yet.\nNext, the same command again: %s\n",
 			config.RestoreCopy(file), file, doctor.AsRoot("multis backup restore FILE"))
@@ -109,6 +111,12 @@ func newStatus(ctx context.Context, in *doctor.Input, r doctor.Report) (status, 
 	s.add("running", running)
 	if section, ok := section(r, "safe mode"); ok && len(section.Findings) > 0 {
 		s.add("safe mode", "on; multis doctor says why")
+	}
+	switch {
+	case in.Restore.Running:
+		s.add("restore", in.Restore.File+" is being restored")
+	case in.Restore.File != "":
+		s.add("restore", "that of "+in.Restore.File+" was interrupted")
 	}
 	s.add("owner", cfg.Owner.String())
 	s.add("homeserver", factOf(r, "homeserver", cfg.Homeserver.Address))

@@ -1,0 +1,80 @@
+package doctor
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"multis/store"
+)
+
+func TestTheLinesAboutADatabaseFitTheServerThatItIsOn(t *testing.T) {
+	t.Parallel()
+	facts := store.ServerFacts{Version: 170005, Encoding: "UTF8", Database: "multis", User: "multis", MaxConnections: 20, Open: true}
+	own, compose := OwnPostgres("/var/lib/multis/data/postgres/run", AsRoot("systemctl restart multis")), PostgresAt("postgres://multis:secret@multis-postgres/multis")
+	for _, c := range []struct {
+		server Postgres
+		fixes  map[ID]string
+	}{
+		{PostgresAt("postgres://multis:secret@127.0.0.1/multis"), map[ID]string{
+			DatabaseConnections: " psql -c 'ALTER SYSTEM SET max_connections = 200' && " + AsRoot("systemctl restart postgresql"),
+			DatabaseVector:      " psql -d multis -c 'CREATE EXTENSION vector'",
+		}},
+		{own, map[ID]string{
+			DatabaseConnections: AsRoot("psql -h /var/lib/multis/data/postgres/run -U postgres -c 'ALTER SYSTEM SET max_connections = 200'") + " && " + AsRoot("systemctl restart multis"),
+			DatabaseVector:      AsRoot("apt-get install postgresql-17-pgvector") + " && " + AsRoot("systemctl restart multis"),
+		}},
+		{compose, map[ID]string{
+			DatabaseConnections: "docker compose exec multis-postgres psql -U postgres -c 'ALTER SYSTEM SET max_connections = 200' && docker compose restart multis-postgres",
+			DatabaseVector:      "docker compose exec multis-postgres psql -U postgres -d multis -c 'CREATE EXTENSION vector'   (then restart multis)",
+		}},
+	} {
+		facts := facts
+		facts.VectorPackage = !c.server.IsOurs
+		found := map[ID]string{}
+		for _, f := range c.server.check(facts, true) {
+			found[f.ID] = f.Fix
+		}
+		for id, fix := range c.fixes {
+			require.Contains(t, found[id], fix)
+		}
+	}
+	for _, s := range []Postgres{own, compose} {
+		require.NotContains(t, s.unreachable(errors.New("refused")).Findings[0].Fix, "database.url")
+	}
+	require.Contains(t, own.checkShared(facts)[0].Fix, "psql -h /var/lib/multis/data/postgres/run ")
+}
+
+// The lines are for a person on the machine, who has neither the program multis nor the paths of the container.
+func TestTheLinesOfAnInstallationByComposeAreTypedOnTheMachine(t *testing.T) {
+	t.Parallel()
+	in := &Input{Compose: true, Start: "docker compose restart multis"}
+	for fix, typed := range map[string]string{
+		"multis backup create":                    "docker compose run --rm multis backup create",
+		"sudo multis backup restore FILE":         "docker compose run --rm multis backup restore FILE",
+		"multis doctor   (once more)":             "docker compose exec multis multis doctor   (once more)",
+		"chmod 600 /data/config.yaml":             "chmod 600 data/config.yaml",
+		"sudo chown -R 1337: /data/data":          "sudo chown -R 1337: data/data",
+		"/kick @eva:example.org   (in that room)": "/kick @eva:example.org   (in that room)",
+		in.log(1): "docker compose logs --since 1h multis",
+		"multis config set budget.per_day 2   (later)": "docker compose run --rm multis config set budget.per_day 2   (later)",
+	} {
+		require.Equal(t, typed, in.asTyped(fix))
+		require.Equal(t, fix, (&Input{}).asTyped(fix))
+	}
+	require.Contains(t, in.asTyped(in.installFix()), "docker compose run --rm multis -g && "+AsRoot("deploy/register.sh /srv/synapse")+" && docker restart synapse")
+	report := run(t.Context(), &Input{Compose: true, Now: time.Now}, []Check{{"backup", func(context.Context, *Input) (Result, string) {
+		return oneFinding(BackupOld, "x", "multis backup create"), ""
+	}}})
+	require.Equal(t, "docker compose run --rm multis backup create", report.Findings()[0].Fix)
+}
+
+func TestAnAccountWithCapitalLettersIsAskedAboutInSmallOnes(t *testing.T) {
+	t.Parallel()
+	require.Equal(t, "There is no account @You:example.org on this homeserver. Matrix ids have small letters: is it @you:example.org?", MissingAccount("@You:example.org"))
+	require.Equal(t, "There is no account @you:example.org on this homeserver.", MissingAccount("@you:example.org"))
+	require.Contains(t, AccountLine("You"), " -u you")
+}
