@@ -66,8 +66,13 @@ func Likeness(said, wrote string) float64 {
 
 // match compares two answers. likeness is as in Likeness; disagree reports whether their numbers do.
 func match(said, wrote string) (_ Verdict, likeness float64, disagree bool) {
-	ours, numbers := words(withoutMarks(said))
-	theirs, otherNumbers := words(wrote)
+	said = withoutMarks(said)
+	ours, numbers := words(said, minWordLen)
+	theirs, otherNumbers := words(wrote, minWordLen)
+	if len(ours) == 0 || len(theirs) == 0 { // "Ja."
+		ours, numbers = words(said, 1)
+		theirs, otherNumbers = words(wrote, 1)
+	}
 	if len(theirs)+len(otherNumbers) == 0 {
 		return None, 0, false
 	}
@@ -96,8 +101,11 @@ func withoutMarks(said string) string {
 	return catalog.CutSource(disclosure.ReplaceAllString(said, ""))
 }
 
-// words returns the different words and numbers of a text, in lower case. Words of one or two letters are left out, because every text has them.
-func words(s string) (words, numbers []string) {
+// minWordLen is the length in letters from which words are compared, because every text has shorter ones. A text that has only shorter ones is compared by them.
+const minWordLen = 3
+
+// words returns the different numbers of a text and its different words of at least minLen letters, in lower case.
+func words(s string, minLen int) (words, numbers []string) {
 	for _, w := range strings.FieldsFunc(strings.ToLower(s), func(r rune) bool {
 		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !unicode.IsMark(r)
 	}) {
@@ -107,7 +115,7 @@ func words(s string) (words, numbers []string) {
 				w = "0"
 			}
 			numbers = append(numbers, w)
-		case len([]rune(w)) > 2:
+		case len([]rune(w)) >= minLen:
 			words = append(words, w)
 		}
 	}
