@@ -3,6 +3,8 @@ package admin_test
 import (
 	"encoding/json"
 	"fmt"
+	"regexp"
+	"slices"
 	"testing"
 	"time"
 
@@ -267,7 +269,7 @@ func TestDraftsThatWaitBehindManyOthersAreWithdrawnAsWell(t *testing.T) {
 	require.Equal(t, 451, r.count("select count(*) from outbox where chat_id = $1 and state = 'draft'", ben.ID))
 }
 
-// Each chat has one card, however many chats there are; a newer answer is an edit of it.
+// Each chat has one card, however many chats there are; a newer answer is an edit of it, so that the card's history has all texts.
 func TestFiftyChatsHaveACardEachWithTheNewestText(t *testing.T) {
 	t.Parallel()
 	r := newDesk(t)
@@ -284,7 +286,8 @@ func TestFiftyChatsHaveACardEachWithTheNewestText(t *testing.T) {
 		}
 		r.presentDrafts()
 	}
-	cards, texts := map[id.EventID]string{}, map[id.EventID]string{}
+	cards, texts, history := map[id.EventID]string{}, map[id.EventID]string{}, map[id.EventID][]string{}
+	price := regexp.MustCompile(`costs \d euro`)
 	for _, e := range r.homeserver.sent {
 		var c struct {
 			RelatesTo struct {
@@ -298,6 +301,7 @@ func TestFiftyChatsHaveACardEachWithTheNewestText(t *testing.T) {
 		require.NoError(t, json.Unmarshal(e.Content, &c))
 		if c.RelatesTo.Type == "m.replace" {
 			texts[c.RelatesTo.Event] = c.New.Body
+			history[c.RelatesTo.Event] = append(history[c.RelatesTo.Event], price.FindString(c.New.Body))
 			continue
 		}
 		require.Contains(t, e.Body, "Draft for Ana")
@@ -307,6 +311,7 @@ func TestFiftyChatsHaveACardEachWithTheNewestText(t *testing.T) {
 	for card, first := range cards {
 		require.Contains(t, first, "The delivery costs 5 euro.")
 		require.Contains(t, texts[card], "The delivery costs 7 euro.")
+		require.Equal(t, []string{"costs 6 euro", "costs 7 euro"}, slices.DeleteFunc(history[card], func(price string) bool { return price == "" }))
 	}
 	require.Equal(t, 50, r.count("select count(*) from outbox where state = 'draft'"))
 	require.Contains(t, r.asOwner("/drafts"), "**50 drafts**, the oldest first.")
