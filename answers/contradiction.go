@@ -197,7 +197,8 @@ func namesDiffer(said, other string) bool {
 
 // tokens returns the words of a text in lower case and without accents. Days and months are names of their own (see dayNames), and a range of days is all of its days.
 func tokens(s string) (words []string) {
-	for raw := range strings.FieldsFuncSeq(strings.ToLower(text.FoldWithAccents(s)), func(r rune) bool { return !isTokenRune(r) }) {
+	plain := joined.Replace(strings.ToLower(text.FoldWithAccents(s)))
+	for raw := range strings.FieldsFuncSeq(plain, func(r rune) bool { return !isTokenRune(r) }) {
 		word := strings.Trim(foldWord(raw), "'")
 		switch {
 		case word == "", language.IsCommon(raw) && !language.IsCommon(word) && !isListed(word):

@@ -33,6 +33,8 @@ func TestContradictionsAreSeenWithoutAModel(t *testing.T) {
 		{"Vocês entregam aos domingos?", "", "Nós não entregamos aos domingos.", "Sim, entregamos."},
 		{"Il negozio è aperto la domenica?", "", "La domenica il negozio è chiuso.", "Sì, la domenica il negozio è aperto."},
 		{"Bent u op zondag open?", "", "Wij zijn op zondag gesloten.", "Ja, wij zijn op zondag open."},
+		{"Bent u op dinsdag open?", "", "Wij zijn maandag t/m woensdag open.", "Nee, wij zijn op dinsdag gesloten."},
+		{"Quando vocês entregam?", "", "Nós entregamos na segunda-feira.", "Nós entregamos na sexta."},
 		{"Вы доставляете по воскресеньям?", "", "Мы не доставляем по воскресеньям.", "Да, доставляем."},
 		{"What does delivery cost?", "", "Delivery costs 5 EUR.", "It is 7 EUR."},
 	} {

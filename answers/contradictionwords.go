@@ -20,7 +20,7 @@ var (
 	pronouns = wordSet(`we i it that they there wir ich das es leider nous on nosotros nos noi wij we мы`)
 
 	negatingWords = wordSet(`not no never none nobody nothing cannot without neither nicht kein keine keinen keinem keiner keines nie niemals ohne pas ne aucun aucune jamais sans rien
-		nunca ningun ninguna ninguno tampoco sin nao nenhum nenhuma sem non mai nessun nessuno nessuna senza niet geen nooit zonder не нет никогда нельзя без nada niente niets nichts`)
+		nunca ningun ninguna ninguno tampoco sin nao nenhum nenhuma sem non nessun nessuno nessuna senza niet geen nooit zonder не нет никогда нельзя без nada niente niets nichts`)
 	// hedgeWords restrict a sentence, so that neither yes nor no is the whole answer.
 	hedgeWords = wordSet(`only just except unless but however usually sometimes mostly normally if when while some maybe perhaps depends ask contact call nur außer sofern wenn falls aber jedoch meist meistens
 		manchmal vielleicht normalerweise einige kommt fragen sauf seulement uniquement mais parfois généralement certains contactez demandez solo sólo solamente excepto salvo pero
@@ -48,11 +48,10 @@ var (
 	}
 
 	// fillerWords add nothing to what a sentence says, or only since when it holds.
-	fillerWords = wordSet(`now any more anymore longer always since please sorry jetzt nun inzwischen mehr immer seit neu bitte desormais maintenant plus toujours depuis ahora siempre desde mas agora sempre
-		adesso ora dal più nu voortaan altijd sinds meer теперь всегда больше
-		you we us they am is are be have has do does sie ihr wir euch uns ist sind seid habe habt haben wird werden vous nous on est sont êtes avez avons usted ustedes vosotros nosotros está están estáis
-		es son hay tienen você vocês nós estão são têm siete siamo sono avete abbiamo bent zijn ben jullie hebben вы мы вас нас ли у`)
-	rangeWords = wordSet(`to till until through thru bis au a hasta al ate alla tot t/m по до`)
+	fillerWords = wordSet(`now any longer always please jetzt nun inzwischen immer neu bitte desormais maintenant toujours ahora siempre agora sempre adesso ora più voortaan
+		altijd meer теперь всегда больше us euch seid habe habt êtes avez avons usted ustedes vosotros nosotros están estáis hay tienen você vocês estão são
+		siete siamo avete abbiamo bent ben jullie вы вас нас ли`)
+	rangeWords = wordSet(`to till until through thru bis au a hasta al ate alla tot по до`)
 
 	// opposites are words that say the opposite of another.
 	opposites = map[string]string{
@@ -64,10 +63,7 @@ var (
 		"chiuso": "aperto", "chiusa": "aperto", "chiusi": "aperto", "vietato": "permesso", "vietata": "permesso", "vietati": "permesso",
 		"gesloten": "open", "dicht": "open", "verboden": "toegestaan", "закрыт": "открыт", "закрыта": "открыт", "закрыто": "открыт", "закрыты": "открыт", "запрещено": "разрешено", "запрещены": "разрешено",
 	}
-	synonyms = map[string]string{
-		"offen": "geoffnet", "opened": "open", "permitted": "allowed", "gestattet": "erlaubt", "ouverte": "ouvert", "ouverts": "ouvert", "ouvertes": "ouvert", "abierta": "abierto", "abiertos": "abierto",
-		"abiertas": "abierto", "aberta": "aberto", "abertos": "aberto", "aperta": "aperto", "aperti": "aperto", "открыта": "открыт", "открыто": "открыт", "открыты": "открыт", "разрешены": "разрешено",
-	}
+	synonyms = map[string]string{"offen": "geoffnet", "opened": "open", "permitted": "allowed", "gestattet": "erlaubt"}
 )
 
 //nolint:gochecknoglobals,misspell // tables of words, in eight languages
@@ -77,7 +73,7 @@ var (
 
 	// dayNames has the names of days and months as tokens returns them, by their words. English "may" is not among them, because it is a verb, too; nor are "mar" and other short forms.
 	dayNames = readDayNames(
-		`monday montag lundi lunes segunda-feira lunedi maandag понедельник
+		`monday montag lundi lunes segundafeira lunedi maandag понедельник
 	tuesday dienstag mardi martes terca martedi dinsdag вторник
 	wednesday mittwoch mercredi miercoles quarta mercoledi woensdag среда среду
 	thursday donnerstag jeudi jueves quinta giovedi donderdag четверг
@@ -116,6 +112,9 @@ func readDayNames(days, months string) map[string]string {
 	}
 	return names
 }
+
+// joined makes one word of those with a sign in it: Dutch "t/m" means "tot", and Portuguese "segunda" alone "the second".
+var joined = strings.NewReplacer("t/m", "tot", "segunda-feira", "segundafeira", "segundas-feiras", "segundafeiras")
 
 // since matches the words that say since when something holds, such as "since May".
 var since = regexp.MustCompile(`(?i)(?:^|\s)(?:(?:since|as of|seit|depuis|sinds|vanaf)\s+(?:(?:the|this|last|dem|diesem|le)\s+)?[\pL\d]+(?:\s\d{4})?|ab (?:sofort|jetzt)|from now on|any ?more|no longer),?(?:\s|$)`)
