@@ -124,28 +124,11 @@ func (b *Keeper) Correct(ctx context.Context, said string, citations []store.Cit
 		}
 		cited = append(cited, texts...)
 	}
-	if c, found := onlySource(said, cited, corrections); found {
+	if c, found := store.OnlySource(said, cited, corrections); found {
 		by, err := b.correctedBy(ctx, db, c, false)
 		return by, true, err
 	}
 	return Corrected{}, false, nil
-}
-
-// onlySource returns the correction of a sentence without which the cited passages do not support what an answer says: a model may say what one sentence
-// says and quote another.
-func onlySource(said string, cited []index.ChunkText, corrections []store.Correction) (store.Correction, bool) {
-	for _, c := range corrections {
-		var rest []string
-		isCut := false
-		for _, t := range cited {
-			passage, found := c.Cut(store.DocumentID(t.DocID), t.Content)
-			rest, isCut = append(rest, t.Title+"\n"+t.Section+"\n"+passage), isCut || found
-		}
-		if isCut && policy.FindUnsupported(said, rest...) != "" {
-			return c, true
-		}
-	}
-	return store.Correction{}, false
 }
 
 // correctedBy returns a correction as an answer. The result has no text unless whole is true and the published document contains the correction.

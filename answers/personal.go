@@ -30,10 +30,11 @@ var personalPatterns = []*regexp.Regexp{ //nolint:gochecknoglobals // compiled o
 var date = regexp.MustCompile(`^(?:\d{1,2}[./-]\d{1,2}[./-]\d{4}|\d{4}-\d{2}-\d{2})$`)
 
 // ownNames match how people say what they are called. The name is the last group. Scripts without capital letters need a phrase that says nothing else.
+// In Chinese, where nothing separates the name from what follows, it ends before characters that begin a question and that names do not have.
 var ownNames = []*regexp.Regexp{ //nolint:gochecknoglobals // compiled once
 	regexp.MustCompile(`(?:(?i:my name is|this is|i am|i'm|ich bin|ich heiße|mein name ist|je m'appelle|me llamo|mi chiamo|meu nome é|mijn naam is|меня зовут|adım|ismim|nazywam się|mam na imię|jestem|jag heter|jmenuji se|мене звати))\s+((?:\p{Lu}[\p{L}'-]+\s?){1,3})`),
 	regexp.MustCompile(`(?:اسمي|إسمي|أدعى)\s+(?:هو\s+)?((?:\p{Arabic}+\s?){1,2})`),
-	regexp.MustCompile(`(?:我叫|我的名字是|我的名字叫|我姓)\s*([\p{Han}·]{1,4})`),
+	regexp.MustCompile(`(?:我叫|我的名字是|我的名字叫|我姓)\s*(\p{Han}(?:[^\P{Han}请问我你您他她的是吗呢了没什怎哪想要订买]|·){0,3})`),
 	regexp.MustCompile(`([\p{Han}\p{Katakana}ー]{2,8})(?:と申します|といいます|と言います)`),
 	regexp.MustCompile(`(?:名前は|私は)\s*([\p{Han}\p{Katakana}ー]{2,8})です`),
 	regexp.MustCompile(`(?:이름은|저는)\s*(\p{Hangul}{2,4}?)(?:입니다|이에요|예요|이라고|라고)`),

@@ -101,8 +101,9 @@ func (h Hours) openingsAround(t time.Time) (before time.Time, after []schedule.P
 // openings returns the openings that begin on the days from first to last, in order.
 func (h Hours) openings(first, last time.Time, zone *time.Location) []schedule.Period {
 	var all []schedule.Period
+	near := slices.DeleteFunc(slices.Clone(h.Holidays), func(d Days) bool { return d.Last.Before(first) || d.First.After(last) })
 	for day := first; !day.After(last); day = day.AddDate(0, 0, 1) {
-		if slices.ContainsFunc(h.Holidays, func(d Days) bool { return d.contains(day) }) {
+		if slices.ContainsFunc(near, func(d Days) bool { return d.contains(day) }) {
 			continue
 		}
 		for _, p := range h.Week[day.Weekday()] {

@@ -3,6 +3,7 @@ package hours
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -191,6 +192,7 @@ func TestMistakesInACalendarAreNamed(t *testing.T) {
 		{calendarOf("DTSTART;VALUE=DATE:20261225\nDTEND:20261226T090000Z"), "does not end with a date"},
 		{calendarOf("DTSTART;VALUE=DATE:20261225\nDTEND;VALUE=DATE:20291225"), "longer than a year"},
 		{calendarOf("DTSTART;VALUE=DATE:20261225\nRRULE:FREQ=MONTHLY"), "only FREQ=YEARLY"},
+		{calendarOf(slices.Repeat([]string{"DTSTART;VALUE=DATE:20260101\nRRULE:FREQ=YEARLY"}, maxEvents)...), "more than 20000 holidays, because each event that repeats every year counts 101 times"},
 		{calendarOf("SUMMARY:" + strings.Repeat("x", 10_000)), "it does not begin"},
 		{calendarOf(strings.Repeat("COMMENT:x\n", MaxCalendarBytes/8) + "SUMMARY:x"), "bigger than 1 MB"},
 	} {
