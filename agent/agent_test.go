@@ -241,6 +241,35 @@ func TestAGreetingOfWhoWaitsForAPersonIsNotGreeted(t *testing.T) {
 	require.Equal(t, 1, b.count("select count(*) from outbox where chat_id = $1 and content->>'msgtype' = 'm.text'", b.admin.ID), "and nobody is called again")
 }
 
+// A person resolves the escalation, or answers, after the turn has decided that the contact waits, and before it commits.
+func TestAGreetingThatCrossesAResolveOpensNoNewEscalation(t *testing.T) {
+	t.Parallel()
+	for _, ended := range []string{"closed_at = now(), closed_by = '@owner:x'", "answered_at = now()"} {
+		b := setup(t, llm.None{})
+		b.storeContactMessage("Can you fix my bicycle's gears?", policy.ActionAnswer)
+		b.runTurn()
+		greeting := b.storeContactMessage("Hallo?", policy.ActionAnswer)
+		ctx, job := t.Context(), "7.1"
+		chat, err := store.LeaseChat(ctx, b.store.Writer(), b.chat.ID, job)
+		require.NoError(t, err)
+		waiting, err := store.WaitingMessages(ctx, b.store.DB(), chat.ID)
+		require.NoError(t, err)
+		decided, err := b.agent.Turns.decide(ctx, chat, waiting, false)
+		require.NoError(t, err)
+		require.Equal(t, waitsForPerson, decided.escalation)
+
+		b.exec("update escalations set " + ended)
+		require.True(t, jobs.IsSnooze(b.agent.Turns.commit(ctx, chat, waiting, job, decided)))
+		require.Equal(t, 1, b.count("select count(*) from escalations"))
+		require.Len(t, b.queuedTexts(b.admin), 1, "no second card")
+		_, err = store.EndLease(ctx, b.store.Writer(), chat.ID, job)
+		require.NoError(t, err)
+		b.runTurn()
+		require.Equal(t, codeGreeted, b.messageByID(greeting).Code)
+		require.Equal(t, 1, b.count("select count(*) from escalations"))
+	}
+}
+
 func TestAnEscalatedChatNotifiesOnceHoweverOftenAPersonIsAskedFor(t *testing.T) {
 	t.Parallel()
 	b := setup(t, llm.None{})

@@ -113,6 +113,15 @@ func (t *Turns) escalate(ctx context.Context, tx store.Tx, chat store.Chat, wait
 	if chat.DeliveryIn(t.defaults).IsShadow(policy.PurposeEscalation) {
 		return t.shadowEscalation(ctx, tx, chat, waiting, r)
 	}
+	if r.onlyWaiting { // it may have been resolved since the turn decided; EndLease has locked the chat, as who resolves it does
+		e, err := store.EscalationOfChat(ctx, tx, chat.ID)
+		if err != nil && !errors.Is(err, store.ErrNotFound) {
+			return err
+		}
+		if err != nil || !e.IsWaiting() {
+			return jobs.Snooze(pollSlack) // decide again
+		}
+	}
 	first, contactKnows, err := t.desk.Open(ctx, tx, desk.Case{Chat: chat, Messages: slices.Concat(r.questionMessages, waiting), Reason: why, RestsOn: r.restsOn, Citations: r.citations, Proposal: r.proposal, Closed: !t.standard.hoursOf(chat).At(t.now()).Open})
 	if err != nil {
 		return err

@@ -42,6 +42,8 @@ type turnResult struct {
 	// escalation is why a person has to answer; empty if the chat is not escalated. modelReason is the model's sentence about it.
 	escalation  string
 	modelReason string
+	// onlyWaiting is true if there is nothing to escalate once the contact no longer waits for a person.
+	onlyWaiting bool
 	// citations is what the public documents say about the question of an escalation, proposal an answer that a person may send.
 	citations []store.Citation
 	proposal  string
@@ -175,7 +177,7 @@ func (t *Turns) greet(ctx context.Context, chat store.Chat, byName bool) (turnRe
 		return turnResult{}, err
 	}
 	if err == nil && e.IsWaiting() {
-		return turnResult{escalation: waitsForPerson}, nil
+		return turnResult{escalation: waitsForPerson, onlyWaiting: true}, nil
 	}
 	y, m, d := t.now().In(t.zone).Date()
 	greeted, err := store.WasSentSince(ctx, t.store.DB(), chat.ID, policy.PurposeGreeting, time.Date(y, m, d, 0, 0, 0, 0, t.zone))
