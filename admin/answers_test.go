@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 	"maunium.net/go/mautrix/id"
 
@@ -12,6 +13,7 @@ import (
 	"multis/agent/persona"
 	"multis/catalog"
 	"multis/llm"
+	"multis/outbox"
 	"multis/policy"
 	"multis/search"
 	"multis/store"
@@ -313,4 +315,46 @@ func TestAPersonWhoContradictsADocumentWithoutAnEscalationProposesAChange(t *tes
 	has, err := r.admin.Answers.HasAnswers(r.ctx)
 	require.NoError(t, err)
 	require.False(t, has, "all were looked at")
+}
+
+// A model may quote one sentence and say the figure of another, which the owner corrects while the draft waits.
+func TestADraftThatSaysACorrectedFigureIsWithdrawnWhateverItQuotes(t *testing.T) {
+	t.Parallel()
+	r := newDesk(t)
+	const quote = "We deliver on Mondays and Fridays."
+	r.addDocument("prices.md", "# Delivery\n\nDelivery costs 5 euro within the city.\n\n"+quote, policy.RolePublic)
+	var chunk store.ChunkID
+	require.NoError(t, r.st.AsOwner(r.ctx, policy.PublicScope(), func(tx store.Tx) error {
+		return tx.QueryRow(r.ctx, "select c.id from chunks c join documents d on d.id = c.doc_id where d.name = 'prices.md'").Scan(&chunk)
+	}))
+	draft := func(name, text string) uuid.UUID {
+		c := r.customer(name)
+		asked := r.say(c, policy.AuthorContact, "@c:x", "How do you deliver?")
+		var out uuid.UUID
+		r.tx(func(tx store.Tx) (err error) {
+			out, _, err = r.box.Queue(r.ctx, tx, outbox.Message{
+				Chat: c, Purpose: policy.PurposeReply, Text: text, Draft: true, SeenID: asked, Citations: []store.Citation{{Ref: store.ChunkRef(chunk), Source: "[prices.md]", Quote: quote}},
+			})
+			return err
+		})
+		return out
+	}
+	decided, open, other := draft("Ana", "On Mondays and Fridays, for 5 euro."), draft("Ben", "On Mondays and Fridays, for 5 euro."), draft("Cid", "On Mondays and Fridays.")
+	shown := r.personAnswers("Eve", "What does delivery cost?", "Since May it is 7 euro.")
+	require.Len(t, shown, 1)
+	r.react(shown[0].Event, "👍")
+	r.tx(func(tx store.Tx) error {
+		decision, err := r.box.ApproveDraft(r.ctx, tx, decided)
+		require.Equal(t, policy.CodeDraftSource, decision.Code)
+		return err
+	})
+	found, err := r.box.HasOutdatedDrafts(r.ctx)
+	require.NoError(t, err)
+	require.True(t, found)
+	require.NoError(t, r.box.WithdrawOutdatedDrafts(r.ctx))
+	for out, state := range map[uuid.UUID]store.OutboxState{decided: store.OutboxDropped, open: store.OutboxDropped, other: store.OutboxDraft} {
+		o, err := store.OutboxMessageByID(r.ctx, r.st.DB(), out)
+		require.NoError(t, err)
+		require.Equal(t, state, o.State, o.Text())
+	}
 }

@@ -83,7 +83,7 @@ func (br *bridgeCommands) notDeliveredText(ctx context.Context, chat store.Chat,
 	for _, s := range states {
 		if s.Bot == chat.BridgeBot && (s.Login == chat.Login || s.Login == "") {
 			return head + fmt.Sprintf("%s says %s (since %s). %s %s It was %s. (%s)",
-				esc(bridgebridge.NetworkName(s.Protocol)), quote(s.Why, 200), br.room.shortTime(*s.DownSince), repairHint(s), offline, quote(bodyOf(o), length), ref), nil
+				esc(bridgebridge.NetworkName(s.Protocol)), quote(s.Why, 200), br.room.shortTime(*s.DownSince), repairHint(s), offline, quote(o.Text(), length), ref), nil
 		}
 	}
 	cause := o.Error
@@ -91,13 +91,13 @@ func (br *bridgeCommands) notDeliveredText(ctx context.Context, chat store.Chat,
 		cause = "the bridge gave no reason"
 	}
 	return head + fmt.Sprintf("%s. It was %s. %s (%s)",
-		esc(strings.TrimSuffix(text.Clip(cause, 200), ".")), quote(bodyOf(o), length), rejected, ref), nil
+		esc(strings.TrimSuffix(text.Clip(cause, 200), ".")), quote(o.Text(), length), rejected, ref), nil
 }
 
 // lostNoticeText tells the owner that the homeserver did not accept a notice.
 func lostNoticeText(o store.OutboxMessage) string {
 	reply := "⚠️ **Not sent to you**: " + esc(strings.TrimSuffix(text.Clip(o.Error, 200), ".")) + "."
-	if body := bodyOf(o); body != "" {
+	if body := o.Text(); body != "" {
 		reply += " It began " + quote(text.FirstLine(body), 100) + "."
 	}
 	return reply + " I don't try again. (" + esc(logRef(o.ID)) + " in the log)"

@@ -120,7 +120,7 @@ func (df *DraftCommands) confirm(ctx context.Context, r request, c choice) (_ an
 		return answer{}, false, err
 	}
 	return answer{
-		text:   fmt.Sprintf("**Send this to %s?** %s\n`yes` sends it, `no` drops it.", to, quote(bodyOf(open[0]), maxScheduleText)),
+		text:   fmt.Sprintf("**Send this to %s?** %s\n`yes` sends it, `no` drops it.", to, quote(open[0].Text(), maxScheduleText)),
 		quotes: slices.Concat(open[0].About, open[0].RestsOn), question: confirmDraft{drafts: df, OutboxID: open[0].ID},
 	}, true, nil
 }
@@ -327,7 +327,7 @@ func (df *DraftCommands) show(ctx context.Context, tx store.Tx, chat store.Chat,
 // quotedRows shows the texts of outbox rows, with their sources.
 func quotedRows(rows []store.OutboxMessage) (lines []string) {
 	for _, o := range rows {
-		for text := range strings.SplitSeq(bodyOf(o), "\n") {
+		for text := range strings.SplitSeq(o.Text(), "\n") {
 			lines = append(lines, "> "+esc(text))
 		}
 		for _, s := range o.Citations {
@@ -355,7 +355,7 @@ func (df *DraftCommands) list(ctx context.Context, r request, args string) (answ
 		if err != nil {
 			return answer{}, err
 		}
-		content := fmt.Sprintf("%s — %s", to, quote(bodyOf(o), 100))
+		content := fmt.Sprintf("%s — %s", to, quote(o.Text(), 100))
 		about = slices.Concat(about, o.About, o.RestsOn)
 		asked, err := store.DraftDialog(ctx, df.store.DB(), approveDraft{}.kind(), o.ID)
 		if err != nil && !errors.Is(err, store.ErrNotFound) {

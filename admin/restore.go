@@ -126,7 +126,7 @@ func (rs *restoreCommands) outgoing(ctx context.Context, held store.OnHold) (lin
 		if o.Purpose == policy.PurposeNotice {
 			to = "this room"
 		}
-		lines = append(lines, fmt.Sprintf("- to %s, written %s: %s", to, rs.room.shortTime(o.CreatedAt), quote(bodyOf(o), 100)))
+		lines = append(lines, fmt.Sprintf("- to %s, written %s: %s", to, rs.room.shortTime(o.CreatedAt), quote(o.Text(), 100)))
 		quotes = slices.Concat(quotes, o.About, o.RestsOn)
 	}
 	if more := len(held.Outbox) - maxListedOnHold; more > 0 {

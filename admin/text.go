@@ -1,8 +1,6 @@
 package admin
 
 import (
-	"cmp"
-	"encoding/json"
 	"fmt"
 	"strings"
 	"unicode"
@@ -70,20 +68,6 @@ func visibility(role policy.Role) string {
 	default:
 		return "of one chat"
 	}
-}
-
-// bodyOf returns the text of an outbox message; empty if it has none.
-func bodyOf(o store.OutboxMessage) string {
-	var content struct {
-		Body string `json:"body"`
-		New  struct {
-			Body string `json:"body"`
-		} `json:"m.new_content"`
-	}
-	if err := json.Unmarshal(o.Content, &content); err != nil {
-		return "" // multis wrote it, so this cannot happen; the rest is shown anyway
-	}
-	return cmp.Or(content.New.Body, content.Body)
 }
 
 // logRef returns the reference of an outbox message in the log.

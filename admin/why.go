@@ -246,7 +246,7 @@ func (ex *whyCommands) modeOrigin(chat store.Chat) string {
 
 // sentLines show an outbox message: its text, its sources, the decision of the gate, and whether it was delivered.
 func (ex *whyCommands) sentLines(o store.OutboxMessage) []string {
-	lines := []string{"My words: " + quote(bodyOf(o), 400)}
+	lines := []string{"My words: " + quote(o.Text(), 400)}
 	for _, s := range o.Citations {
 		lines = append(lines, "Source "+esc(s.Source)+": "+quote(s.Quote, 200))
 	}
@@ -313,7 +313,7 @@ func (ex *whyCommands) threadLines(ctx context.Context, m store.Message) ([]stri
 	lines := []string{state + "."}
 	replies, err := store.ThreadReplies(ctx, ex.store.DB(), e.ChatID, e.OpenedAt, until)
 	for _, r := range replies {
-		line := esc(ex.desk.PersonName(r.By)) + ", " + ex.room.shortTime(r.At) + ": " + quote(bodyOf(store.OutboxMessage{Content: r.Content}), 200)
+		line := esc(ex.desk.PersonName(r.By)) + ", " + ex.room.shortTime(r.At) + ": " + quote(store.OutboxMessage{Content: r.Content}.Text(), 200)
 		if r.State == store.OutboxDropped || r.State == store.OutboxFailed {
 			line += " (not sent)"
 		}

@@ -2,7 +2,6 @@ package desk
 
 import (
 	"context"
-	"encoding/json"
 	"slices"
 	"strconv"
 	"time"
@@ -161,7 +160,7 @@ func (d *Desk) sendProposal(ctx context.Context, tx store.Tx, e store.Escalation
 	if e.Proposal == "" {
 		return "", nil // it was sent, or there is none
 	}
-	if current, err := store.AreCitationsCurrent(ctx, tx, e.Found); err != nil || !current {
+	if current, err := store.AreCitationsCurrent(ctx, tx, e.Proposal, e.Found); err != nil || !current {
 		return "⚠️ Not sent: the documents have changed since I proposed it. Write the answer here.", err
 	}
 	if _, err := store.ClearProposal(ctx, tx, e.ID); err != nil {
@@ -321,7 +320,7 @@ func (d *Desk) editReply(ctx context.Context, tx store.Tx, m store.Message, repl
 	switch {
 	case err != nil:
 		return nil, err
-	case last.IsErased(), first.State == store.OutboxDropped, first.State == store.OutboxFailed, bodyOf(last) == body:
+	case last.IsErased(), first.State == store.OutboxDropped, first.State == store.OutboxFailed, last.Text() == body:
 		return nil, nil
 	case problem != "":
 		return nil, d.warn(ctx, tx, m, "⚠️ What you sent before is unchanged there: "+problem+".")
@@ -359,23 +358,6 @@ func (d *Desk) warn(ctx context.Context, tx store.Tx, m store.Message, markdown 
 
 // maxEdit is the maximum length of an edit, in characters: every network takes such a text in one message.
 const maxEdit = 1000
-
-// bodyOf returns the text of an outbox message, or the new text of an edit.
-func bodyOf(o store.OutboxMessage) string {
-	var c struct {
-		Body string `json:"body"`
-		New  *struct {
-			Body string `json:"body"`
-		} `json:"m.new_content"`
-	}
-	if err := json.Unmarshal(o.Content, &c); err != nil {
-		return ""
-	}
-	if c.New != nil {
-		return c.New.Body
-	}
-	return c.Body
-}
 
 // HandOff passes a chat to a person who asked for it. It returns ErrNobodyWrote if no contact has written there.
 func (d *Desk) HandOff(ctx context.Context, tx store.Tx, chat store.Chat, by id.UserID) (taken string, err error) {

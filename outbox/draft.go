@@ -128,7 +128,7 @@ func (b *Box) withdrawIfOutdated(ctx context.Context, tx store.Tx, o store.Outbo
 	if err != nil {
 		return "", err
 	}
-	current, err := store.AreCitationsCurrent(ctx, tx, o.Citations)
+	current, err := store.AreCitationsCurrent(ctx, tx, o.Text(), o.Citations)
 	if err != nil {
 		return "", err
 	}

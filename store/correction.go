@@ -4,6 +4,8 @@ import (
 	"context"
 	"strings"
 
+	"multis/policy"
+	"multis/store/index"
 	"multis/store/row"
 	"multis/text"
 )
@@ -54,6 +56,23 @@ func (c Correction) Cut(document DocumentID, passage string) (rest string, found
 		return passage, false
 	}
 	return strings.ReplaceAll(passage, old, " "), true
+}
+
+// OnlySource returns the correction of a sentence without which the cited passages do not support what an answer says: a model may say what one sentence
+// says and quote another. found is false if there is none.
+func OnlySource(said string, cited []index.ChunkText, corrections []Correction) (_ Correction, found bool) {
+	for _, c := range corrections {
+		var rest []string
+		isCut := false
+		for _, t := range cited {
+			passage, found := c.Cut(DocumentID(t.DocID), t.Content)
+			rest, isCut = append(rest, t.Title+"\n"+t.Section+"\n"+passage), isCut || found
+		}
+		if isCut && policy.FindUnsupported(said, rest...) != "" {
+			return c, true
+		}
+	}
+	return Correction{}, false
 }
 
 const endCorrectionSQL = "update learned_answers set corrects_origin = '', corrects_quote = '' where id = $1 and corrects_quote <> ''"

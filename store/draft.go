@@ -191,18 +191,38 @@ func DraftCardOf(ctx context.Context, db DB, chat ChatID) (DraftCard, error) {
 	return row.One[DraftCard](ctx, db, "card of a draft", draftCardSQL, chat)
 }
 
-// AreCitationsCurrent reports whether the passages of all citations still exist and are public, and no learned answer corrects the quotes. A passage
-// never changes: a document that is changed gets new ones.
-func AreCitationsCurrent(ctx context.Context, tx Tx, citations []Citation) (bool, error) {
-	outdated, err := WithOutdatedCitations(ctx, tx, []OutboxMessage{{Citations: citations}})
+// AreCitationsCurrent reports whether a text that was made from citations may still be sent: their passages exist and are public, and no learned answer corrects the
+// quotes, or what the text says. A passage never changes: a document that is changed gets new ones.
+func AreCitationsCurrent(ctx context.Context, tx Tx, said string, citations []Citation) (bool, error) {
+	outdated, err := outdatedTexts(ctx, tx, []citingText{{said, citations}})
 	return len(outdated) == 0, err
 }
 
-// WithOutdatedCitations returns those of the messages whose citations are not current (AreCitationsCurrent).
+// WithOutdatedCitations returns those of the messages that may no longer be sent because of their citations (AreCitationsCurrent).
 func WithOutdatedCitations(ctx context.Context, tx Tx, messages []OutboxMessage) ([]OutboxMessage, error) {
+	texts := make([]citingText, len(messages))
+	for i, o := range messages {
+		texts[i] = citingText{o.Text(), o.Citations}
+	}
+	outdated, err := outdatedTexts(ctx, tx, texts)
+	found := make([]OutboxMessage, len(outdated))
+	for i, at := range outdated {
+		found[i] = messages[at]
+	}
+	return found, err
+}
+
+// citingText is a text with the citations that it was made from.
+type citingText struct {
+	said      string
+	citations []Citation
+}
+
+// outdatedTexts returns the indexes of the texts whose citations are not current (AreCitationsCurrent).
+func outdatedTexts(ctx context.Context, tx Tx, texts []citingText) (outdated []int, _ error) {
 	var ids []ChunkID
-	for _, o := range messages {
-		for _, c := range o.Citations {
+	for _, t := range texts {
+		for _, c := range t.citations {
 			if chunk, ok := c.Ref.Chunk(); ok {
 				ids = append(ids, chunk)
 			}
@@ -228,13 +248,27 @@ func WithOutdatedCitations(ctx context.Context, tx Tx, messages []OutboxMessage)
 	for _, c := range found {
 		passages[c.ID] = c
 	}
-	var outdated []OutboxMessage
-	for _, o := range messages {
-		if slices.ContainsFunc(o.Citations, func(c Citation) bool { return !c.isCurrent(passages, corrections) }) {
-			outdated = append(outdated, o)
+	for i, t := range texts {
+		if !t.isCurrent(passages, corrections) {
+			outdated = append(outdated, i)
 		}
 	}
 	return outdated, row.SetScopeSetting(ctx, tx, before)
+}
+
+// isCurrent reports whether passages, by their ids, has those of all citations, and no correction covers a quote or is about what the text says.
+func (t citingText) isCurrent(passages map[int64]index.ChunkText, corrections []Correction) bool {
+	var cited []index.ChunkText
+	for _, c := range t.citations {
+		if !c.isCurrent(passages, corrections) {
+			return false
+		}
+		if chunk, ok := c.Ref.Chunk(); ok {
+			cited = append(cited, passages[int64(chunk)])
+		}
+	}
+	_, isCorrected := OnlySource(t.said, cited, corrections)
+	return !isCorrected
 }
 
 // isCurrent reports whether passages, by their ids, has the passage of a citation, and no correction covers its quote. A citation of a message is

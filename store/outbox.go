@@ -146,6 +146,23 @@ func (o OutboxMessage) AsksContact() bool {
 	return false
 }
 
+// Text returns the text of the message, or the new text of an edit; empty if it has none.
+func (o OutboxMessage) Text() string {
+	var c struct {
+		Body string `json:"body"`
+		New  *struct {
+			Body string `json:"body"`
+		} `json:"m.new_content"`
+	}
+	if err := json.Unmarshal(o.Content, &c); err != nil {
+		return ""
+	}
+	if c.New != nil {
+		return c.New.Body
+	}
+	return c.Body
+}
+
 // IsErased reports whether the content was deleted.
 func (o OutboxMessage) IsErased() bool { return string(o.Content) == "{}" }
 
