@@ -74,15 +74,27 @@ func (q question) searched() []string {
 	return list
 }
 
-// mergeForms makes the terms of forms terms of their words: of those words that occur in no passage themselves, because the forms of a word that does occur cost
-// more questions than they help. Forms that occur in no passage are left out, and so are the corrections of a word of which a form occurs.
+// missingForms returns the forms of the words that occur in no passage. The forms of a word that does occur cost more questions than they help.
+func (q question) missingForms(found []index.Term) (list []string) {
+	for _, f := range q.forms {
+		if isMissing(found, f.of) {
+			list = append(list, f.text)
+		}
+	}
+	return list
+}
+
+// isMissing reports whether a word was looked up and occurs in no passage.
+func isMissing(found []index.Term, word string) bool {
+	isOf := func(t index.Term) bool { return t.Word == word }
+	return slices.ContainsFunc(found, isOf) && !slices.ContainsFunc(found, func(t index.Term) bool { return isOf(t) && !t.Correction && t.Chunks > 0 })
+}
+
+// mergeForms makes the terms of forms terms of their words: of the words that occur in no passage themselves. Forms that occur in no passage are left out, and so
+// are the corrections of a word of which a form occurs.
 func (q question) mergeForms(found []index.Term) []index.Term {
 	if len(q.forms) == 0 {
 		return found
-	}
-	isMissing := func(word string) bool {
-		isOf := func(t index.Term) bool { return t.Word == word }
-		return slices.ContainsFunc(found, isOf) && !slices.ContainsFunc(found, func(t index.Term) bool { return isOf(t) && !t.Correction && t.Chunks > 0 })
 	}
 	var merged []index.Term
 	occurs := map[string]bool{}
@@ -93,7 +105,7 @@ func (q question) mergeForms(found []index.Term) []index.Term {
 			continue
 		}
 		t.Word = q.forms[i].of
-		if t.Chunks > 0 && !t.Correction && isMissing(t.Word) {
+		if t.Chunks > 0 && !t.Correction && isMissing(found, t.Word) {
 			occurs[t.Word] = true
 			merged = append(merged, t) // mergeTerms unites equal lexemes
 		}

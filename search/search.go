@@ -253,11 +253,18 @@ func (s *Searcher) searchCached(ctx context.Context, db store.Reader, scope poli
 
 // match retrieves the candidates from Postgres.
 func (s *Searcher) match(ctx context.Context, db store.Reader, q Query, parsed question) (matches, error) {
-	found, corpus, err := index.SearchTerms(ctx, db, q.Source, parsed.searched(), parsed.language)
+	found, corpus, err := index.SearchTerms(ctx, db, q.Source, byWeight(parsed.words), parsed.language)
 	if err != nil {
 		return matches{}, err
 	}
-	m := matches{terms: mergeTerms(parsed.mergeForms(found), parsed.words, corpus), corpus: corpus}
+	if forms := parsed.missingForms(found); len(forms) > 0 { // asked only then, because Postgres would look for corrections of each form
+		more, _, err := index.SearchTerms(ctx, db, q.Source, forms, parsed.language)
+		if err != nil {
+			return matches{}, err
+		}
+		found = parsed.mergeForms(append(found, more...))
+	}
+	m := matches{terms: mergeTerms(found, parsed.words, corpus), corpus: corpus}
 	searched := indexedTerms(m.terms)
 	if len(searched) == 0 {
 		return m, nil
