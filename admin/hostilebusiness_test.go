@@ -3,6 +3,7 @@ package admin_test
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -54,4 +55,27 @@ func TestHostileAnswersToTheSetup(t *testing.T) {
 	}
 	require.Zero(t, r.count("select count(*) from settings where key like 'config%' and (length(value::text) > 9000 or value::text ~ '[\u202e\u2066\u200b\u2060\ufeff]')"))
 	require.NotContains(t, r.asOwner("/business show"), "\u202e")
+}
+
+// A million characters after a command are answered at once and in a few words: they are bounded before anything is compared or stored.
+func TestAMegabyteAfterACommandIsAnsweredAtOnce(t *testing.T) {
+	t.Parallel()
+	r := newShop(t)
+	r.chat("Ana", "whatsapp")
+	before := r.count("select (select count(*) from canned_answers) + (select count(*) from settings)")
+	for _, command := range []string{
+		"/business", "/business setup", "/business preview", "/answers", "/answers add", "/answers add Is there parking? =", "/answers remove", "/handoff", "/escalations", "/desk", "/desk week", "/drafts",
+		"/delivery", "/label Ana", "/followup Ana", "/mode business",
+	} {
+		for _, big := range []string{strings.Repeat("a", 1<<20), strings.Repeat("ab ", 1<<20/3)} {
+			start := time.Now()
+			said := r.asOwner(command + " " + big)
+			require.Less(t, time.Since(start), 20*time.Second, command)
+			require.NotEmpty(t, said, command)
+			require.Less(t, len(said), 5000, command)
+		}
+	}
+	require.Equal(t, before, r.count("select (select count(*) from canned_answers) + (select count(*) from settings)"))
+	require.Contains(t, r.asOwner("/business setup greeting"), "greeting")
+	require.Contains(t, r.asOwner(strings.Repeat("a", 1<<20)), "Not taken: it is 1048576 characters long; write at most 500.")
 }

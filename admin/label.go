@@ -74,9 +74,12 @@ func (lb *labelCommands) run(ctx context.Context, _ request, args string) (answe
 	return lb.chats.withChat(ctx, strings.Join(rest, " "), "label", chatPick{Label: prefix + label})
 }
 
+// maxNameWords is how many words the name of a chat is assumed to have at most, so that a long text is not compared word by word.
+const maxNameWords = 50
+
 // hasMoreThanName reports whether the first words name a chat and all of them name none. Then the owner probably typed a label of several words.
 func hasMoreThanName(chats []store.Chat, words []string) bool {
-	for n := len(words); n > 0; n-- {
+	for n := min(len(words), maxNameWords); n > 0; n-- {
 		if found, _ := matchChats(chats, strings.Join(words[:n], " ")); len(found) > 0 {
 			return n < len(words)
 		}

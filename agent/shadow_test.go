@@ -3,6 +3,7 @@ package agent
 import (
 	"context"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -85,6 +86,26 @@ func TestShadowAnswersAreComparedAsFarAsTheBudgetGoes(t *testing.T) {
 	require.NoError(t, err)
 	require.Zero(t, n)
 	require.Equal(t, []string{"near", ""}, b.judged())
+}
+
+func TestContradictionsAreJudgedAsFarAsTheBudgetGoes(t *testing.T) {
+	t.Parallel()
+	b := setup(t, llm.None{})
+	var asked atomic.Int32
+	b.agent.Shadows.model = b.openPaidModel(t, func(context.Context, llmtest.Request) llmtest.Reply {
+		asked.Add(1)
+		return llmtest.Reply{Text: `{"verdict": "contradicts"}`}
+	})
+	contradicts := func() bool {
+		found, err := b.agent.Shadows.Contradicts(context.Background(), b.chat.ID, "Do you deliver?", "We deliver.", "That has ended.")
+		require.NoError(t, err)
+		return found
+	}
+	require.True(t, contradicts())
+	require.Equal(t, 1, b.count("select count(*) from usage where chat_id = $1 and cost > 0", b.chat.ID))
+	b.exec("update budgets set committed = $1 where cap = 'day'", int64(1)<<50)
+	require.False(t, contradicts())
+	require.EqualValues(t, 1, asked.Load(), "nothing is asked without budget")
 }
 
 // A judge says one of three words. Whatever else it says, in whatever form, is no verdict.

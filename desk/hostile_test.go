@@ -46,6 +46,10 @@ func TestHostileTextsInAThread(t *testing.T) {
 	r.reply(card, bob, strings.Repeat("b", 10_000))
 	r.runAllJobs()
 	require.Equal(t, 1, storetest.Count(t, r.st, "select count(*) from outbox where send_as = 'owner' and content->>'msgtype' = 'm.file'"), "a text of many parts goes as a file, whole")
+	before := storetest.Count(t, r.st, "select count(*) from outbox where send_as = 'owner'")
+	r.reply(card, bob, strings.Repeat("c d ", 1<<18))
+	r.runAllJobs()
+	require.Equal(t, before+1, storetest.Count(t, r.st, "select count(*) from outbox where send_as = 'owner'"), "a megabyte, too, is one message")
 }
 
 // Events that are repeated, turned around, of strangers, or that name what is not there, send nothing and change nothing.

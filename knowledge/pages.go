@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"maps"
 	"net/url"
 	"slices"
 	"strings"
@@ -27,6 +28,7 @@ const (
 	maxLinked    = 3                // linked pages that are fetched for one question, for each prefix
 	maxStale     = 5                // pages that are fetched again before one question
 	pagesTimeout = 15 * time.Second // timeout for all pages of one question
+	maxWebPages  = 500              // stored pages, of all prefixes, from which linked ones are no longer added
 	minLinkWord  = 4                // length of the beginning of a question's word that is looked for in links
 )
 
@@ -36,6 +38,7 @@ type Pages struct {
 	documents *Library
 	prefixes  []string
 	now       func() time.Time
+	maxPages  int
 
 	mu      sync.Mutex
 	fetched map[string]time.Time // the last fetches of this process, as isDue names them
@@ -43,7 +46,7 @@ type Pages struct {
 
 // NewPages returns the pages below prefixes, each of which ends in a slash. Without prefixes there are no pages.
 func NewPages(l *Library, prefixes []string) *Pages {
-	return &Pages{documents: l, prefixes: prefixes, now: time.Now, fetched: map[string]time.Time{}}
+	return &Pages{documents: l, prefixes: prefixes, now: time.Now, maxPages: maxWebPages, fetched: map[string]time.Time{}}
 }
 
 // Find fetches the pages that may answer a question, unless they were fetched lately: the pages at the prefixes themselves, and those of the linked
@@ -62,6 +65,9 @@ func (p *Pages) Find(ctx context.Context, question string) (changed bool) {
 			continue
 		}
 		changed = p.update(ctx, root) || changed
+		if full, err := p.isFull(ctx); full || err != nil {
+			continue // those that are stored are read again by Refresh
+		}
 		links := p.links(page)
 		slices.SortStableFunc(links, func(a, b link) int { return cmp.Compare(b.matches(question), a.matches(question)) })
 		for _, l := range links[:min(len(links), maxLinked)] {
@@ -85,6 +91,12 @@ func (p *Pages) Refresh(ctx context.Context) error {
 	return nil
 }
 
+// isFull reports whether so many pages are stored that no others are added: a site may link to any number of them, such as a calendar.
+func (p *Pages) isFull(ctx context.Context) (bool, error) {
+	n, err := index.CountOrigins(ctx, p.documents.st.DB(), p.prefixes)
+	return n >= p.maxPages, err
+}
+
 // allows reports whether an address is below one of the prefixes.
 func (p *Pages) allows(address string) bool {
 	u, err := url.Parse(address)
@@ -99,6 +111,7 @@ func (p *Pages) isDue(what string, wait time.Duration) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	now := p.now()
+	maps.DeleteFunc(p.fetched, func(_ string, last time.Time) bool { return now.Sub(last) >= pageRetry })
 	if last, known := p.fetched[what]; known && now.Sub(last) < wait {
 		return false
 	}

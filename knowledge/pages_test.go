@@ -1,6 +1,9 @@
 package knowledge
 
 import (
+	"bytes"
+	"context"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"sync/atomic"
@@ -91,4 +94,63 @@ func TestOnlyAddressesBelowAPrefixAreAllowed(t *testing.T) {
 	} {
 		require.Equal(t, allowed, p.allows(address), address)
 	}
+}
+
+// A site that drips, swells, sends other things than pages, or links to pages without end costs a question no more than its time, and keeps what is stored small.
+func TestAHostileSiteIsBounded(t *testing.T) {
+	t.Parallel()
+	st := storetest.New(t)
+	ended := make(chan struct{})
+	var pages atomic.Int32
+	mux := http.NewServeMux()
+	mux.HandleFunc("/help/", func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/html")
+		_, _ = w.Write([]byte(`<p>Delivery of a bicycle costs 19 euro.</p><a href="program">delivery</a> <a href="big">delivery</a> <a href="drip">delivery</a>`))
+	})
+	mux.HandleFunc("/help/program", func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/octet-stream")
+		_, _ = w.Write([]byte("\x7fELF\x00\x01"))
+	})
+	mux.HandleFunc("/help/big", func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/html")
+		_, _ = w.Write(bytes.Repeat([]byte("<p>delivery</p>"), 11<<20/15))
+	})
+	mux.HandleFunc("/help/drip", func(w http.ResponseWriter, r *http.Request) {
+		defer close(ended)
+		for r.Context().Err() == nil {
+			if _, err := w.Write([]byte(" ")); err != nil {
+				return
+			}
+			_ = http.NewResponseController(w).Flush()
+		}
+	})
+	mux.HandleFunc("/many/", func(w http.ResponseWriter, _ *http.Request) {
+		n := pages.Add(1)
+		w.Header().Set("Content-Type", "text/html")
+		_, _ = fmt.Fprintf(w, `<p>Page %d.</p><a href="a%d">a</a> <a href="b%d">b</a> <a href="c%d">c</a>`, n, n, n, n)
+	})
+	server := httptest.NewServer(mux)
+	t.Cleanup(server.Close)
+	library := Open(st, Options{Fetch: fetch.New(fetch.Options{AllowPrivate: true})})
+	stored := func(prefix string) int {
+		return storetest.Count(t, st, "select count(*) from documents where role = 'public' and starts_with(origin, $1)", server.URL+prefix)
+	}
+
+	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
+	defer cancel()
+	require.True(t, NewPages(library, []string{server.URL + "/help/"}).Find(ctx, "What does delivery cost?"))
+	<-ended
+	require.Equal(t, 1, stored("/help/"), "the page itself, and none of the three")
+
+	p := NewPages(library, []string{server.URL + "/many/"})
+	p.maxPages = 10
+	clock := time.Now()
+	p.now = func() time.Time { return clock }
+	for range 10 {
+		p.Find(t.Context(), "a")
+		clock = clock.Add(pageRetry)
+	}
+	require.LessOrEqual(t, stored("/many/"), p.maxPages+maxLinked)
+	require.GreaterOrEqual(t, stored("/many/"), p.maxPages)
+	require.LessOrEqual(t, len(p.fetched), 10)
 }

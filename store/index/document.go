@@ -287,6 +287,13 @@ func StaleOrigins(ctx context.Context, db row.DB, prefixes []string, before time
 	return row.Values[string](ctx, db, "old pages", staleOriginsSQL, row.EmptyIfNil(prefixes), before, limit)
 }
 
+const countOriginsSQL = `select count(*) from documents where kind = 'kb' and role = 'public' and exists (select from unnest($1::text[]) p where starts_with(origin, p))`
+
+// CountOrigins counts the public documents whose origins begin with one of the prefixes.
+func CountOrigins(ctx context.Context, db row.DB, prefixes []string) (int, error) {
+	return row.Value[int](ctx, db, "count pages", countOriginsSQL, row.EmptyIfNil(prefixes))
+}
+
 const confirmFetchedSQL = "update documents set indexed_at = now() where origin = $1"
 
 // ConfirmFetched notes that the source of a document was read again and is unchanged.
