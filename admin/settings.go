@@ -29,8 +29,8 @@ type Settings struct {
 	ViewsPictures bool
 	// Embeddings is the name of the embedding model; "none" or empty without one.
 	Embeddings string
-	// Inbox is the address that other programs post webhooks to; empty when webhooks are off.
-	Inbox string
+	// WebhookAddress is the address that other programs post webhooks to; empty when webhooks are off.
+	WebhookAddress string
 	// EscalateAtCap says that questions of contacts are escalated to the owner when the budget is used up.
 	EscalateAtCap bool
 	// Agents are the agents of the configuration; empty when multis answers alone.

@@ -60,7 +60,7 @@ func (ws *watchCommands) run(ctx context.Context, _ request, args string) (answe
 	case len(all) >= maxWatches:
 		return answer{text: fmt.Sprintf("I watch %d things already, and no more than that. `/watch remove` and a name ends one.", maxWatches)}, nil
 	case strings.EqualFold(verb, "inbox"):
-		return ws.addInbox(all, rest), nil
+		return ws.addWebhook(all, rest), nil
 	case knowledge.IsAddress(verb):
 		return ws.addPage(all, verb, rest), nil
 	default:
@@ -140,10 +140,10 @@ func hasWatch(all []store.Watch, name string) bool {
 	return slices.ContainsFunc(all, func(w store.Watch) bool { return w.Name == name })
 }
 
-// addInbox adds a webhook that other programs call.
-func (ws *watchCommands) addInbox(all []store.Watch, name string) answer {
+// addWebhook adds a webhook that other programs call.
+func (ws *watchCommands) addWebhook(all []store.Watch, name string) answer {
 	switch {
-	case ws.settings.Inbox == "":
+	case ws.settings.WebhookAddress == "":
 		return answer{text: "Nobody can call in: set `watches.port` in config.yaml, and `watches.address` if callers reach it through a web server."}
 	case name == "" || slug(name) != name:
 		return answer{text: "Give it a name of small letters, digits and dashes: `/watch inbox ci`."}
@@ -151,10 +151,10 @@ func (ws *watchCommands) addInbox(all []store.Watch, name string) answer {
 		return answer{text: "There is a **" + esc(name) + "** already. `/watch remove " + name + "` ends it."}
 	}
 	token := rand.Text()
-	row := store.Watch{Name: name, Kind: store.WatchInbox, Token: store.HashToken(token)}
+	row := store.Watch{Name: name, Kind: store.WatchWebhook, Token: store.HashToken(token)}
 	return answer{
 		text: fmt.Sprintf("📬 What is posted to %s is shown here. Who knows the address can post: I show it only now. `/watch remove %s` ends it.",
-			code(ws.settings.Inbox+"/watch/"+name+"/"+token), name),
+			code(ws.settings.WebhookAddress+"/watch/"+name+"/"+token), name),
 		change: func(ctx context.Context, tx store.Tx) error {
 			_, err := store.InsertWatch(ctx, tx, row)
 			return err

@@ -41,7 +41,7 @@ func TestAnInboxHasASecretAddress(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	require.Contains(t, r.asOwner("/watch inbox ci"), "set `watches.port` in config.yaml")
-	r.settings.Inbox = "https://hooks.example.com"
+	r.settings.WebhookAddress = "https://hooks.example.com"
 	r.restart()
 	require.Contains(t, r.asOwner("/watch inbox Build Server"), "small letters, digits and dashes")
 	require.Contains(t, r.asOwner("/watch inbox"), "small letters, digits and dashes")

@@ -169,7 +169,7 @@ func startWebhook(t *testing.T) (*rig, string) {
 	t.Helper()
 	r := newRig(t)
 	r.tx(func(tx store.Tx) error {
-		_, err := store.InsertWatch(t.Context(), tx, store.Watch{Name: "ci", Kind: store.WatchInbox, Token: store.HashToken(token)})
+		_, err := store.InsertWatch(t.Context(), tx, store.Watch{Name: "ci", Kind: store.WatchWebhook, Token: store.HashToken(token)})
 		return err
 	})
 	server := httptest.NewServer(NewWebhooks(r.st, r.hooks.Box).Handler())

@@ -17,8 +17,8 @@ type WatchKind string
 
 // The kinds of watches.
 const (
-	WatchPage  WatchKind = "page"  // a web page, regularly
-	WatchInbox WatchKind = "inbox" // what other programs send to an address
+	WatchPage    WatchKind = "page"  // a web page, regularly
+	WatchWebhook WatchKind = "inbox" // what other programs send to an address
 )
 
 // Watch is a web page or an incoming webhook. The owner is notified when the page changes or another program calls the webhook.
