@@ -41,7 +41,7 @@ func (b *Keeper) NewAnswers(ctx context.Context, now time.Time) ([]store.Unanswe
 	if c.learned, err = store.LearnedAnswers(ctx, b.Store.DB()); err != nil {
 		return nil, err
 	}
-	if c.asked, err = store.AskedUnanswered(ctx, b.Store.DB()); err != nil {
+	if c.asked, err = store.OpenOrDeclinedQuestions(ctx, b.Store.DB()); err != nil {
 		return nil, err
 	}
 	escalated, err := c.escalated(ctx)

@@ -29,8 +29,8 @@ func (FindAnswersArgs) InsertOpts() river.InsertOpts {
 	return river.InsertOpts{Queue: queueUpkeep, MaxAttempts: 1, UniqueOpts: uniqueByArgs()}
 }
 
-// AnswerKeeper keeps the owner's answers.
-type AnswerKeeper interface {
+// AnswerDocuments makes documents of the owner's answers, and finds answers of people to learn.
+type AnswerDocuments interface {
 	PublishAnswers(ctx context.Context) error
 	// HasAnswers reports whether FindAnswers may find anything.
 	HasAnswers(ctx context.Context) (bool, error)

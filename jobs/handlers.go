@@ -59,7 +59,7 @@ type Handlers struct {
 	Capture       Capturer
 	Summarise     Summariser
 	// Answers keeps the owner's answers; nil where there are none, as in a terminal.
-	Answers AnswerKeeper
+	Answers AnswerDocuments
 	Forget  Forgetter
 
 	// The clock, hooks and watched pages.

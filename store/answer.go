@@ -113,11 +113,11 @@ type UnansweredQuestion struct {
 
 const unansweredColumns = "g.id, g.escalation_id, g.question_id, g.chat_id, g.message_ids, g.question, g.answer, g.person, g.answered_at, g.state, g.changes, g.corrects_origin, g.corrects_quote"
 
-const askedUnansweredSQL = "select " + unansweredColumns + " from unanswered_questions g where g.state in ('open', 'declined') and g.question <> '' order by g.id desc limit 500"
+const openOrDeclinedQuestionsSQL = "select " + unansweredColumns + " from unanswered_questions g where g.state in ('open', 'declined') and g.question <> '' order by g.id desc limit 500"
 
-// AskedUnanswered returns the unanswered questions that the owner was asked about and whose answers he has not accepted, the newest first.
-func AskedUnanswered(ctx context.Context, db DB) ([]UnansweredQuestion, error) {
-	return row.All[UnansweredQuestion](ctx, db, "unanswered_questions", askedUnansweredSQL)
+// OpenOrDeclinedQuestions returns up to 500 unanswered questions of these states, the newest first. Questions without a text are left out.
+func OpenOrDeclinedQuestions(ctx context.Context, db DB) ([]UnansweredQuestion, error) {
+	return row.All[UnansweredQuestion](ctx, db, "unanswered_questions", openOrDeclinedQuestionsSQL)
 }
 
 const addUnansweredSQL = `insert into unanswered_questions (escalation_id, chat_id, message_ids, question, answer, person, answered_at, state, changes, corrects_origin, corrects_quote, question_id)
