@@ -58,7 +58,7 @@ func pastForms(now time.Time) []pastForm {
 		{countAgo, func(w []string) (Period, bool) { return unitsAgo(w[1], w[2], today) }, true},
 		{countAgoGerman, func(w []string) (Period, bool) { return unitsAgo(w[1], w[2], today) }, true},
 		{lastCount, func(w []string) (Period, bool) { return lastLength(w[1], w[2], now) }, true},
-		{unitBack, func(w []string) (Period, bool) { return calendarUnit(w[1], w[2], today) }, true},
+		{unitBack, func(w []string) (Period, bool) { return calendarPeriod(w[1], w[2], today) }, true},
 		{overnight, func([]string) (Period, bool) {
 			return Period{From: today.Add(-6 * time.Hour), Until: today.Add(10 * time.Hour)}, true
 		}, true},
@@ -191,8 +191,8 @@ func unitsAgo(count, word string, today time.Time) (Period, bool) {
 	}
 }
 
-// calendarUnit reads "last week" or "this month". Weeks begin on Monday.
-func calendarUnit(which, word string, today time.Time) (Period, bool) {
+// calendarPeriod reads "last week" or "this month". Weeks begin on Monday.
+func calendarPeriod(which, word string, today time.Time) (Period, bool) {
 	back := 1
 	if which = strings.ToLower(which); which == "this" || strings.HasPrefix(which, "diese") {
 		back = 0

@@ -273,7 +273,7 @@ func (s *scopeCache) load(ctx context.Context, db store.Reader, source index.Sou
 			read[row.Role] = r
 		}
 		for _, l := range row.Lexemes {
-			r.postings[l.Word] = append(r.postings[l.Word], posting{int32(len(r.passages)), l.Frequency}) //nolint:gosec // maxScopePassages at most
+			r.postings[l.Lexeme] = append(r.postings[l.Lexeme], posting{int32(len(r.passages)), l.Frequency}) //nolint:gosec // maxScopePassages at most
 		}
 		r.passages = append(r.passages, row.Passage)
 	}

@@ -67,7 +67,7 @@ func (r *Rig) OpenElementOf(ctx context.Context, user id.UserID, password string
 		return nil, errors.New("the client has another kind of syncer")
 	}
 	syncer.OnEvent(client.StateStoreSyncHandler)
-	syncer.OnEventType(event.EventMessage, e.note)
+	syncer.OnEventType(event.EventMessage, e.store)
 	background, stop := context.WithCancel(context.WithoutCancel(ctx))
 	e.stop = stop
 	go func() { e.synced <- client.SyncWithContext(background) }()
@@ -83,7 +83,8 @@ func (e *Element) Close() error {
 	return nil
 }
 
-func (e *Element) note(_ context.Context, evt *event.Event) {
+// store stores a decrypted event in e.read.
+func (e *Element) store(_ context.Context, evt *event.Event) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.read[evt.ID] = evt

@@ -93,7 +93,7 @@ type RolePassage struct {
 
 // LexemeCount is the number of times that a lexeme occurs in a passage.
 type LexemeCount struct {
-	Word      string
+	Lexeme    string
 	Frequency int16
 }
 
