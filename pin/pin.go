@@ -62,7 +62,8 @@ type Result struct {
 	Until   time.Time // the end of the lock, after Locked and JustLocked
 }
 
-// State says whether there is a PIN, and whether it is locked or counts now. Times in the past are zero.
+// State says whether a PIN is set, until when it is locked after wrong ones, and until when it unlocks commands after the right one. Times in the past
+// are zero.
 type State struct {
 	IsSet         bool
 	SetAt         time.Time

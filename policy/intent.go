@@ -90,7 +90,7 @@ pare|para de me escrever|pare de me escrever|não me escreva mais|smettila|smett
 
 	// maxIntentRunes limits how much of a message is searched. A request for a person does not come after ten pages.
 	maxIntentRunes = 4000
-	// maxGreetingWords limits a greeting; maxIntentBytes limits every intent that must be the whole message. A longer message contains more than that.
+	// The limits of a greeting, and of every intent that must be the whole message. A longer message says something else as well.
 	maxGreetingWords = 12
 	maxIntentBytes   = 400
 )

@@ -41,9 +41,9 @@ var (
 		`(?:euros?|eur|dollars?|usd|pounds?|gbp|chf)\s*\p{N}[\p{N}.,]*\s?(k|m|mn|b|bn)(?:$|[^\p{L}])`)
 )
 
-// readPrices adds to c what a text says about prices. lower is the text in lower case, with signs such as "€" replaced by words; words are its words.
-// Added are the units, such as "euro"; magnitudes, such as "million"; and, for an answer, unknown words before a unit, because such a word may be a number
-// in another language. For a source, all words are added.
+// readPrices adds the units, such as "euro", and the magnitudes, such as "million", of a text's prices to c. Of a source it also adds all words; of an
+// answer, the unknown words before a unit, because such a word may be a number in another language. lower is the text in lower case, with signs such as
+// "€" replaced by words; words are its words.
 func (c *claims) readPrices(lower string, words []string, source bool) {
 	fields := strings.Fields(lower)
 	for i, field := range fields {

@@ -226,8 +226,8 @@ func (p splitHit) hasTermMissingIn(row, other int) bool {
 	})
 }
 
-// evaluate scores the units first to last, whose lexemes are own. If own is empty, it scores the headings alone. If own has lexemes, but no term of
-// the question, all scores are zero.
+// evaluate returns units first to last as a candidate for a quote, with its scores. own are the lexemes of these units. Without any, only the headings
+// are scored; if own contains no term of the question, all scores are zero.
 func (p splitHit) evaluate(first, last int, own []string) candidate {
 	c := candidate{hit: p.hit, rank: p.rank, units: last - first + 1}
 	in := func(list []string) func(int) bool {

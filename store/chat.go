@@ -236,8 +236,8 @@ const upsertChatSQL = `insert into chats as c (protocol, channel_id, receiver, r
 				where b.accepted and b.protocol = c.protocol and b.old_bot = c.bridge_bot and b.new_bot = excluded.bridge_bot))
 	returning ` + chatColumns
 
-// ErrOtherRoom is returned by UpsertChat for a room that must not become the chat's room: another bot claims the channel, which anybody could do, or
-// the bridge claimed the chat's present room later.
+// ErrOtherRoom is returned by UpsertChat for a room that must not become the chat's room: it was claimed by another bot, which anybody could run, or
+// before the chat's present room was claimed, or it is closed.
 var ErrOtherRoom = errors.New("the chat lives in another room")
 
 // UpsertChat stores what a room's state says about a chat. The mode, memory and history of a known channel stay.
