@@ -9,7 +9,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"multis/catalog"
+	"multis/knowledge"
 	"multis/llm"
+	"multis/llm/llmtest"
 	"multis/policy"
 	"multis/store/storetest"
 )
@@ -67,7 +69,7 @@ func TestEachFailureOfAnAnswerIsEscalatedAndNeverShown(t *testing.T) {
 			b.storeContactMessage(c.question, policy.ActionAnswer)
 			require.NoError(t, b.agent.Turns.Turn(context.Background(), b.chat.ID, "job", true))
 			require.Equal(t, []string{agreed}, b.queuedTexts(b.chat))
-			require.Equal(t, 1, storetest.Count(t, b.store, "select count(*) from escalations where closed_at is null"))
+			require.Equal(t, 1, storetest.Count(t, b.store, "select count(*) from escalations e join outbox o on o.id = e.card_id where e.closed_at is null and o.state = 'queued'"), "a card")
 			require.NotEmpty(t, b.queuedTexts(b.admin), "the owner gets a notice")
 			require.Zero(t, storetest.Count(t, b.store, "select count(*) from messages where chat_id = $1 and answered_at is null", b.chat.ID))
 		})
@@ -87,4 +89,21 @@ func TestWithoutAModelTheContactGetsTheQuoteOfTheDocument(t *testing.T) {
 			require.Zero(t, storetest.Count(t, b.store, "select count(*) from escalations"))
 		})
 	}
+}
+
+// The document is removed while the model answers from it.
+func TestASourceThatGoesDuringItsAnswerIsNotQuotedAndTheChatIsEscalated(t *testing.T) {
+	t.Parallel()
+	var b *fixture
+	model, _ := scripted(t, func(ctx context.Context, _ llmtest.Request) llmtest.Reply {
+		var origin string
+		require.NoError(t, b.store.DB().QueryRow(ctx, "select origin from documents where name = 'prices.md'").Scan(&origin))
+		require.NoError(t, knowledge.New(b.store).Remove(ctx, origin))
+		return llmtest.Reply{Text: answerJSON("Tuning an upright piano costs 90 euro.", 1, "Tuning an upright piano costs 90 euro.")}
+	})
+	b = setup(t, model)
+	b.storeContactMessage("What does tuning an upright piano cost?", policy.ActionAnswer)
+	require.NoError(t, b.agent.Turns.Turn(context.Background(), b.chat.ID, "job", true))
+	require.Equal(t, []string{"[Nora] " + catalog.Texts{}.Text(catalog.Escalated, catalog.English)}, b.queuedTexts(b.chat))
+	require.Equal(t, 1, storetest.Count(t, b.store, "select count(*) from escalations e join outbox o on o.id = e.card_id where e.closed_at is null and o.state = 'queued'"), "a card")
 }
