@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"time"
 
 	"multis/config"
 )
@@ -76,6 +77,9 @@ func (in *Input) noDatabase() string {
 
 // IsListening reports in answers whether a program answers at multis' own address, and in other whether that program is not multis.
 func IsListening(ctx context.Context, a config.Appservice) (answers, other bool) {
+	const patience = 5 * time.Second // a program that hangs is connected to and never answers
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+a.LocalAddr()+"/_matrix/mau/live", nil)
 	if err != nil {
 		return false, false
