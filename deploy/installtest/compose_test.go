@@ -149,6 +149,17 @@ func (w *world) survives(t *testing.T) {
 func (w *world) isRestored(t *testing.T) {
 	t.Helper()
 	w.run(t, clone, "docker compose exec -T multis multis backup create")
+	folder := filepath.Join(w.dir, "multis/data/data/backups")
+	before, err := os.ReadDir(folder)
+	require.NoError(t, err)
+	w.run(t, clone, "docker compose run --rm -T multis backup create && docker compose up -d --wait") // as multis prints it where it does not start without a backup
+	after, err := os.ReadDir(folder)
+	require.NoError(t, err)
+	require.Len(t, after, len(before)+1)
+	require.Contains(t, w.run(t, clone, "docker compose run --rm -T --build multis migrate"), "The database is up to date.")
+	report, _ := w.try(t, clone, "docker compose exec -T multis multis doctor") // its status is that of the findings
+	require.Contains(t, report, "✓ database")
+	require.NotContains(t, report, "✗")
 	backup := strings.TrimSpace(w.run(t, clone, "ls -t data/data/backups | head -n 1"))
 	blocks, err := guide.Blocks("../../docs/backup.md", "## Restore")
 	require.NoError(t, err)

@@ -130,7 +130,7 @@ func TestSystemdRunsAProgramThatNoPackageBrought(t *testing.T) {
 	require.Equal(t, "active\n", runOn(t, m, "systemctl is-active multis"))
 	require.NoError(t, o.ask(t.Context(), question, answer))
 	require.NotContains(t, runOn(t, m, "multis doctor || true"), "✗")
-	isRepairedByPrintedLines(t, m)
+	isRepairedByPrintedLines(t, m, o)
 	require.NoError(t, o.ask(t.Context(), question, answer), "after the repairs")
 	isExplainedBySystemd(t, m)
 	require.NoError(t, o.ask(t.Context(), question, answer), "after it was started again")
@@ -172,59 +172,4 @@ func isExplainedBySystemd(t *testing.T, m *devstack.Machine) {
 		return nil
 	}))
 	runOn(t, m, "cp -p /root/right.yaml /var/lib/multis/config.yaml && systemctl restart multis")
-}
-
-// isRepairedByPrintedLines breaks the installation and runs, as root in another folder, the line that multis doctor prints.
-func isRepairedByPrintedLines(t *testing.T, m *devstack.Machine) {
-	t.Helper()
-	const installed, list = "/etc/matrix-synapse/multis-registration.yaml", "/etc/matrix-synapse/conf.d/multis.yaml"
-	for _, c := range []struct {
-		id     doctor.ID
-		breaks string
-	}{
-		{doctor.MultisStopped, "systemctl stop multis"},
-		{doctor.ConfigPermissions, "chmod 644 /var/lib/multis/config.yaml"},
-		{doctor.RegistrationPermissions, "chmod 644 /var/lib/multis/registration.yaml"},
-		{doctor.DataUnwritable, "touch /var/lib/multis/data/of-root"},
-		{doctor.RegistrationFile, "sed -i 's/^hs_token: .*/hs_token: older/' /var/lib/multis/registration.yaml"},
-		{doctor.RegistrationDrift, "sed -i 's/^rate_limited: false/rate_limited: true/' " + installed + " && systemctl restart matrix-synapse"},
-		{doctor.RegistrationRestart, "cp -p " + installed + " /root/right && sed -i 's/^as_token: .*/as_token: older/' " + installed + " && systemctl restart matrix-synapse && cp -p /root/right " + installed},
-		{doctor.RegistrationMissing, "rm " + list + " && systemctl restart matrix-synapse"},
-		{doctor.PingToken, "sed -i 's/^hs_token: .*/hs_token: older/' " + installed + " && systemctl restart matrix-synapse"},
-		{doctor.PingNoURL, "sed -i 's/^url: .*/url: null/' " + installed + " && systemctl restart matrix-synapse"},
-		{doctor.HomeserverUnreachable, "systemctl stop matrix-synapse"},
-		{doctor.HomeserverNotMatrix, "multis config set homeserver.address http://127.0.0.1:29399"},
-	} {
-		runOn(t, m, c.breaks)
-		line, found := lineFor(t, m, c.id)
-		require.True(t, found, c.id)
-		t.Logf("%s: %s", c.id, line)
-		runOn(t, m, line)
-		require.NoError(t, awaitLong(t.Context(), string(c.id)+" to be repaired", func(context.Context) error {
-			if line, found := lineFor(t, m, c.id); found {
-				return fmt.Errorf("still there: %s", line)
-			}
-			return nil
-		}))
-	}
-	require.NoError(t, awaitLong(t.Context(), "the sync to have worked again", func(context.Context) error {
-		if report := runOn(t, m, "multis doctor || true"); strings.Contains(report, "✗") {
-			return errors.New(report)
-		}
-		return nil
-	}))
-}
-
-// lineFor returns the line that multis doctor prints for a finding, without the words in brackets behind it.
-func lineFor(t *testing.T, m *devstack.Machine, id doctor.ID) (line string, found bool) {
-	t.Helper()
-	var report struct{ Findings []doctor.Finding }
-	require.NoError(t, json.Unmarshal([]byte(runOn(t, m, "multis doctor --json 2>/dev/null || true")), &report))
-	for _, f := range report.Findings {
-		if f.ID == id {
-			line, _, _ = strings.Cut(f.Fix, "   (")
-			return line, true
-		}
-	}
-	return "", false
 }
