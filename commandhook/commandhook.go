@@ -40,7 +40,7 @@ const (
 	BeforeSend = "send" // before a message is sent to a contact
 )
 
-// Hook is a program that decides about tools or messages before they are called or sent, or that gets events.
+// Hook is a program that is asked before a tool is called or a message is sent. One with an empty Before is asked nothing and only gets events.
 type Hook struct {
 	Name    string
 	Command []string

@@ -123,7 +123,7 @@ func headingText(inline parser.Parser, h *ast.Heading, source []byte) string {
 	return plainText(inline.Parse(text.NewReader(line)), line)
 }
 
-// plainText returns the text below n.
+// plainText returns the text of the nodes below n, without markup.
 func plainText(n ast.Node, source []byte) string {
 	var b strings.Builder
 	for c := n.FirstChild(); c != nil; c = c.NextSibling() {

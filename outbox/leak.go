@@ -40,8 +40,8 @@ func fileLeaksSecret(ctx context.Context, db store.DB, o store.OutboxMessage, c 
 	return file.leaksSecret(), nil
 }
 
-// readContent returns a row that is about to be sent, and the content that the gate checks, which is the row's. In a notice it masks first what became a
-// secret of the configuration after the notice was queued. Other messages are stopped then.
+// readContent returns a row that is about to be sent, with its parsed content for the gate. In a notice it first masks secrets that were configured after
+// the notice was queued. Any other message with such a secret is stopped by the gate.
 func readContent(ctx context.Context, tx store.Tx, o store.OutboxMessage) (store.OutboxMessage, content, error) {
 	var c content
 	if o.Purpose == policy.PurposeNotice {

@@ -18,21 +18,21 @@ import (
 // statement that something is free. The result is empty if the sources contain all claims. The text is checked in several normalized forms
 // (readings), so that neither markup nor look-alike letters hide a claim.
 func FindUnsupported(answer string, sources ...string) string {
-	have := claims{addressIndex: addressIndex{sources: sources}}
+	source := claims{addressIndex: addressIndex{sources: sources}}
 	for _, form := range readings(text.Fold(emojiNumbers.Replace(answer))) {
 		var c claims
 		c.read(form, false)
 		if c.isEmpty() {
 			continue
 		}
-		if have.numbers == nil { // reading the sources takes milliseconds, and many answers contain no claim
-			have.readSources(sources)
+		if source.numbers == nil { // reading the sources takes milliseconds, and many answers contain no claim
+			source.readSources(sources)
 		}
-		if missing := c.firstMissingIn(&have); missing != "" {
+		if missing := c.firstMissingIn(&source); missing != "" {
 			return missing
 		}
 	}
-	return have.addressIndex.firstMissing(answer)
+	return source.addressIndex.firstMissing(answer)
 }
 
 // claims are the parts of a text that a model must not invent: numbers, prices, addresses, and statements that something is free.
@@ -237,37 +237,37 @@ var (
 // numberSigns matches number characters that are not digits, such as Ⅳ and ❾, and Chinese and Japanese numerals.
 var numberSigns = regexp.MustCompile(`[\p{Nl}\p{No}]+|[〇零一二三四五六七八九十百千万億亿两壹贰叁肆伍陆柒捌玖拾佰仟萬廿卅卌兩壱弐参參貳陸]+`)
 
-// firstMissingIn returns the first claim of c that have does not contain; empty if there is none.
-func (c *claims) firstMissingIn(have *claims) string {
+// firstMissingIn returns the first claim of c that source lacks; empty if there is none.
+func (c *claims) firstMissingIn(source *claims) string {
 	for n := range c.numbers {
-		if !have.numbers[n] {
+		if !source.numbers[n] {
 			return n
 		}
 	}
 	for _, run := range c.adjacentNumbers {
-		if joined, _ := plainNumber(strings.Join(run, "")); !have.numbers[joined] && !have.hasRun(run) {
+		if joined, _ := plainNumber(strings.Join(run, "")); !source.numbers[joined] && !source.hasRun(run) {
 			return strings.Join(run, " ")
 		}
 	}
 	for word := range c.words {
-		if !have.words[word] {
+		if !source.words[word] {
 			return word
 		}
 	}
 	for _, n := range c.wordNumbers {
-		if !have.numbers[valueOf(n.Value)] {
+		if !source.numbers[valueOf(n.Value)] {
 			return n.Words
 		}
 	}
 	for _, address := range c.addresses {
-		if !have.addressIndex.contains(address) {
+		if !source.addressIndex.contains(address) {
 			return address
 		}
 	}
-	if unit := c.unitMissingIn(have); unit != "" {
+	if unit := c.unitMissingIn(source); unit != "" {
 		return unit
 	}
-	if c.hasFreeOffer && !have.numbers["0"] && !slices.ContainsFunc(have.foldedSources, containsFreeOffer) {
+	if c.hasFreeOffer && !source.numbers["0"] && !slices.ContainsFunc(source.foldedSources, containsFreeOffer) {
 		return "free of charge"
 	}
 	return ""

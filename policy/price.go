@@ -157,16 +157,16 @@ nur kostet kosten pro je weitere wenige mehr weniger zahlen preis preise
 seulement chaque quelques solo soli pochi cada pocos poucos slechts enkele kost за в только
 per or and plus minus about around circa approximately roughly exactly up`
 
-// unitMissingIn returns the first unit or unknown word of c that have does not contain; empty if there is none. A currency counts as missing only
-// if have contains any unit.
-func (c *claims) unitMissingIn(have *claims) string {
+// unitMissingIn returns the first unit or unknown word of c that source lacks; empty if there is none. A currency counts as missing only
+// if source contains any unit.
+func (c *claims) unitMissingIn(source *claims) string {
 	for unit := range c.units {
-		if !have.units[unit] && (len(have.units) > 0 || unit == "percent") {
+		if !source.units[unit] && (len(source.units) > 0 || unit == "percent") {
 			return unit
 		}
 	}
 	for _, word := range c.unknownWords {
-		if !have.sourceWords[word] {
+		if !source.sourceWords[word] {
 			return word
 		}
 	}
