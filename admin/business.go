@@ -151,7 +151,9 @@ func (bc *businessCommands) setup(ctx context.Context, at string) (answer, error
 	if resumed {
 		head = "Going on where we stopped.\n"
 	}
-	return bc.ask(ctx, progress.Step, head)
+	ans, err := bc.ask(ctx, progress.Step, head)
+	ans.pin = &pinNeed{pin.ActionConfig, "set up the business"} // before the first question, because each answer needs it
+	return ans, err
 }
 
 // stepNames lists the steps as they are typed.
@@ -262,6 +264,15 @@ func (bc *businessCommands) handleAnswer(ctx context.Context, r request, typed s
 	return ans, true, nil
 }
 
+// setupBinding says what an answer to a step sets, for the question for the PIN.
+func setupBinding(settings []business.Setting) string {
+	var parts []string
+	for _, s := range settings {
+		parts = append(parts, s.Key+" to "+s.Value)
+	}
+	return "set " + strings.Join(parts, ", ")
+}
+
 // handleStep carries out the answer to a step, and asks the next question.
 func (bc *businessCommands) handleStep(ctx context.Context, r request, step business.Step, typed string) (answer, error) {
 	switch word := strings.ToLower(strings.TrimSpace(typed)); {
@@ -282,7 +293,7 @@ func (bc *businessCommands) handleStep(ctx context.Context, r request, step busi
 		return bc.ask(ctx, step, "⚠️ Not taken: "+esc(firstMistake(err, settings))+". Try again.\n")
 	}
 	ans, err := bc.ask(ctx, step.Next(), "✅ Noted.\n")
-	ans.pin = &pinNeed{pin.ActionConfig, fmt.Sprint("set up ", settings)}
+	ans.pin = &pinNeed{pin.ActionConfig, setupBinding(settings)}
 	advance := ans.change
 	ans.change = func(ctx context.Context, tx store.Tx) error {
 		for _, s := range settings {

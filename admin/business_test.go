@@ -55,15 +55,21 @@ func (previewer) Preview(_ context.Context, _ store.Chat, _ store.Message, quest
 func newShop(t *testing.T) *rig {
 	t.Helper()
 	r := newRig(t)
+	r.config, r.previewer = newConfigFile(t), previewer{}
+	r.restart()
+	return r
+}
+
+// newConfigFile writes a configuration without anything about the business.
+func newConfigFile(t *testing.T) configFile {
+	t.Helper()
 	file := filepath.Join(t.TempDir(), "config.yaml")
 	require.NoError(t, os.WriteFile(file, []byte(`homeserver: {address: "https://matrix.piano.org", domain: piano.org}
 appservice: {sender_localpart: as_multis_7hq2c9xk, as_token: as-secret, hs_token: hs-secret}
 owner: "@you:piano.org"
 time_zone: Europe/Berlin
 `), 0o600))
-	r.config, r.previewer = configFile(file), previewer{}
-	r.restart()
-	return r
+	return configFile(file)
 }
 
 // setupAnswers answer the questions of the setup, in their order.

@@ -197,6 +197,22 @@ func TestWhereAgentsMayChangeTheMachineAPINMustBeSetFirst(t *testing.T) {
 	require.Contains(t, r.ownerTypes(canary), "is now off")
 }
 
+// Each answer to the setup changes the configuration. The PIN is asked for before the first question, not in the middle.
+func TestTheSetupOfTheBusinessAsksForThePINFirst(t *testing.T) {
+	t.Parallel()
+	r := newPINRig(t, true)
+	r.config, r.previewer = newConfigFile(t), previewer{}
+	r.restart()
+	require.Contains(t, r.ownerTypes("/business setup"), "That needs a PIN, and none is set. `/pin set`")
+	require.NotContains(t, r.ownerTypes("Piano House"), "of 9", "no question is open")
+	r.setPIN(canary)
+	require.Contains(t, r.ownerTypes("/business setup"), "Your PIN, please**, for: set up the business")
+	require.Contains(t, r.ownerTypes(canary), "1 of 9 · name")
+	require.Contains(t, r.ownerTypes("Piano House"), "✅ Noted.\n**2 of 9")
+	require.Contains(t, r.ownerTypes("/pin lock"), "asked for again")
+	require.Contains(t, r.ownerTypes("Hello there!"), "for: set business.greeting to Hello there!")
+}
+
 func TestOnlyTheOwnersOwnNewTextInTheAdminRoomIsAPIN(t *testing.T) {
 	t.Parallel()
 	r := newPINRig(t, false)

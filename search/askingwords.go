@@ -19,7 +19,7 @@ func askingClass(word string) wordClass {
 		return filler
 	case "cuando", "cuanto", "cuanta", "cuantos", "cuantas", "cual", "cuales", "donde", "como", "porque", "que", "hay", "estan", "esta", // Spanish
 		"puede", "puedo", "pueden", "podria", "podrian", "debo", "debe", "quiero", "quisiera", "necesito", "llevar",
-		"puedes", "podeis", "quieres", "quereis", "tienes", "teneis", "estas", "estais", "hacen", "haces", "haceis", "vendes", "vendeis", "ofreces", "ofreceis",
+		"puedes", "podeis", "quieres", "quereis", "tienes", "teneis", "estas", "estais", "hacen", "haces", "haceis", "vendes", "vendeis", "ofreces", "ofreceis", //nolint:misspell // Spanish
 		"cuesta", "cuestan", "costar", "precio", "precios", "vale", "valen", "tarifa", "tiene", "tienen", "tener", "venden", "vende", "ofrecen", "encuentro",
 		"permitido", "permiten", "hola", "gracias", "favor", "saber", "decir", "exactamente", "tambien",
 		"pode", "podes", "tens", "fazem", "fazes", "oferece",

@@ -52,11 +52,15 @@ func formsOf(words []string, l language.Language) (list []form) {
 // openingForms returns the forms of a verb that says when something is open. Words are without accents.
 func openingForms(word string) []string {
 	for _, forms := range [...][]string{
-		{"offen", "geoffnet", "offnet", "offnen"}, {"geschlossen", "schließt", "schließen"},
+		{"offen", "geoffnet", "offnet", "offnen"},
+		{"geschlossen", "schließt", "schließen"},
 		{"ouvert", "ouverte", "ouvre", "ouvrez", "ouvrons", "ouvrir"},
-		{"abierto", "abierta", "abre", "abren", "abris", "abrimos", "abrir"}, {"aberto", "aberta", "abre", "abrem", "abrimos", "abrir"},
-		{"aperto", "aperta", "apre", "aprite", "apriamo", "aprire"}, {"chiuso", "chiusa", "chiude", "chiudete", "chiudiamo"},
-		{"geopend", "open", "opent"}, {"gesloten", "sluit", "sluiten"},
+		{"abierto", "abierta", "abre", "abren", "abris", "abrimos", "abrir"},
+		{"aberto", "aberta", "abre", "abrem", "abrimos", "abrir"},
+		{"aperto", "aperta", "apre", "aprite", "apriamo", "aprire"},
+		{"chiuso", "chiusa", "chiude", "chiudete", "chiudiamo"},
+		{"geopend", "open", "opent"},
+		{"gesloten", "sluit", "sluiten"},
 	} {
 		if slices.Contains(forms, word) {
 			return forms
