@@ -106,7 +106,7 @@ func (in *Input) asTyped(fix string) string {
 	switch program, arguments, _ := strings.Cut(line, " "); program {
 	case "multis":
 		if strings.HasPrefix(arguments, "doctor ") { // it looks for a multis in its own container
-			return "docker compose exec multis multis " + arguments
+			return "docker compose exec multis " + line
 		}
 		return "docker compose run --rm multis " + arguments
 	case "chmod", "chown":

@@ -8,7 +8,6 @@ import (
 	"regexp"
 	"strings"
 
-	"github.com/jackc/pgx/v5"
 	"maunium.net/go/mautrix/id"
 
 	"multis/text"
@@ -36,7 +35,7 @@ const composePostgres = "multis-postgres"
 
 // PostgresAt returns how the server at an address is administered.
 func PostgresAt(dsn string) Postgres {
-	if login, err := pgx.ParseConfig(dsn); err != nil || login.Host != composePostgres {
+	if hostOf(dsn) != composePostgres {
 		return Postgres{}
 	}
 	return Postgres{
