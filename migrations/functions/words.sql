@@ -77,7 +77,7 @@ end $$;
 -- Returns the lexemes of words in the four most used languages of the caller's scope, each with its document frequency (ndoc). Stop words, of p_config
 -- ('' if the language of the words is unknown) or of the respective language, have none. A long word that occurs nowhere gets similar words and
 -- compounds as corrections; if there are none, those of its stem, as "battery" for "batery". Only the first 8 such words are
--- corrected, because comparing hundreds takes seconds.
+-- corrected, and only 3 where more than a million words are counted (per role), because each takes 8 ms there.
 -- planned_chunks is the number of chunks that p_planned of search_passages searches. stat_chunks and stat_words are the sizes that the statistics refer
 -- to: for the owner those of all chunks, for a contact those of its scope, so that they reveal nothing about other chats.
 -- often has the number of chunks in which the lexeme occurs at least two, four and six times; it is null if all matches are read anyway, because the
@@ -112,7 +112,8 @@ begin
             select a.word, a.o, a.lexeme, c.ndoc as n from word_counts(roles, scope, array(select distinct s.lexeme from asked s)) c join asked a on a.lexeme = c.word
         ), mistyped as materialized (
             select c.word, min(c.lexeme) as lexeme, min(c.o) as o from counted c group by c.word
-                having max(c.n) = 0 and length(c.word) >= 5 order by min(c.o) limit 8
+                having max(c.n) = 0 and length(c.word) >= 5 order by min(c.o)
+                limit case when (select p.reltuples from pg_class p where p.oid = 'term_stats'::regclass) > 1000000 then 3 else 8 end
         ), near_words as materialized (
             select s.* from similar_words(roles, scope, array(select m.word from mistyped m)) s
         ), near_stems as materialized (
