@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 
+	tea "charm.land/bubbletea/v2"
 	"charm.land/huh/v2"
 	"golang.org/x/term"
 
@@ -158,7 +159,10 @@ func (f forms) run(ctx context.Context, field huh.Field) error {
 	}
 	reading, stop := context.WithCancel(ctx)
 	defer stop()
-	err = huh.NewForm(huh.NewGroup(field)).WithInput(&formInput{ctx: reading, keys: f.keys}).WithOutput(f.out).WithShowHelp(false).RunWithContext(ctx)
+	// The options come first, because they replace those before them. The context ends with a signal; a handler of the form's own waits for ever if the
+	// form has ended with the context already.
+	form := huh.NewForm(huh.NewGroup(field)).WithProgramOptions(tea.WithoutSignalHandler())
+	err = form.WithInput(&formInput{ctx: reading, keys: f.keys}).WithOutput(f.out).WithShowHelp(false).RunWithContext(ctx)
 	if errors.Is(err, huh.ErrUserAborted) || ctx.Err() != nil {
 		return ErrAborted
 	}

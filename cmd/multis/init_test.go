@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -183,6 +184,25 @@ func TestInitStoppedAtAnyQuestionWritesNothing(t *testing.T) {
 			left, err := os.ReadDir(dir)
 			require.NoError(t, err)
 			require.Empty(t, left, "%s: %s", term, firstQuestions[stop][0])
+		}
+	}
+}
+
+// A signal comes from systemd, timeout, or a shell that ends.
+func TestInitEndsOnASignalAtAQuestion(t *testing.T) {
+	t.Parallel()
+	_, synapse := newSynapse(t)
+	for _, sig := range []syscall.Signal{syscall.SIGTERM, syscall.SIGINT} {
+		for range 10 { // it hung in three of four
+			dir := t.TempDir()
+			s := startInit(t, "xterm-256color", dir, "--synapse", synapse, "--wait", "0")
+			s.expect(firstQuestions[0][0])
+			require.NoError(t, s.cmd.Process.Signal(sig))
+			require.Error(t, s.end(), sig)
+			require.Contains(t, s.all(), "stopped; nothing was written", sig)
+			left, err := os.ReadDir(dir)
+			require.NoError(t, err)
+			require.Empty(t, left, sig)
 		}
 	}
 }
