@@ -35,14 +35,18 @@ type meaning struct {
 // numberTables holds the number words of all languages, and the words after which ambiguous ones count. All are folded.
 type numberTables struct {
 	words        map[Language]map[string]meaning
+	starts       map[Language]map[string]bool // the first startLength bytes of the words
 	prices, time map[string]bool
 }
 
+// startLength is at most the length of the shortest number word, in bytes.
+const startLength = 2
+
 // readTables parses numberWords on the first call.
 var readTables = sync.OnceValue(func() numberTables {
-	t := numberTables{words: map[Language]map[string]meaning{}, prices: wordSet(priceWords), time: wordSet(timeWords)}
+	t := numberTables{words: map[Language]map[string]meaning{}, starts: map[Language]map[string]bool{}, prices: wordSet(priceWords), time: wordSet(timeWords)}
 	for of, lines := range numberWords {
-		t.words[of] = map[string]meaning{}
+		t.words[of], t.starts[of] = map[string]meaning{}, map[string]bool{}
 		for line := range strings.Lines(lines) {
 			value, words, _ := strings.Cut(strings.TrimSpace(line), " ")
 			number, err := strconv.ParseFloat(value, 64)
@@ -59,7 +63,8 @@ var readTables = sync.OnceValue(func() numberTables {
 				case '?':
 					m.when = beforePrice
 				}
-				t.words[of][foldWord(strings.TrimRight(word, "~!?"))] = m
+				folded := foldWord(strings.TrimRight(word, "~!?"))
+				t.words[of][folded], t.starts[of][folded[:startLength]] = m, true
 			}
 		}
 	}
@@ -217,6 +222,9 @@ func continuesNumber(of Language, last, next float64, joined bool) bool {
 // wordValues returns the values in a word: one, or several for a compound in English, German, Dutch or Italian. prefixed means that
 // the word begins with "and".
 func (t numberTables) wordValues(of Language, word string) (values []float64, when condition, prefixed bool) {
+	if of != Arabic && !(len(word) >= startLength && t.starts[of][word[:startLength]]) { // most words, and it saves the search for compounds
+		return nil, always, false
+	}
 	if m, known := t.words[of][word]; known {
 		return []float64{m.value}, m.when, false
 	}

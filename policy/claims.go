@@ -117,7 +117,7 @@ func hasSpacedLetters(s string) bool {
 	length, singles := 0, 0 // of the word so far, and the number of words of one letter right before it
 	for _, r := range s {
 		switch {
-		case unicode.IsLetter(r) || unicode.IsNumber(r):
+		case isLetterOrNumber(r):
 			if length++; length == 1 && singles >= 2 {
 				return true
 			}
@@ -157,7 +157,7 @@ func joinedWords(s string) iter.Seq2[int, int] {
 		from, to := -1, 0 // of the word so far; to is behind its last letter or digit
 		for i, r := range s {
 			switch {
-			case unicode.IsLetter(r) || unicode.IsNumber(r):
+			case isLetterOrNumber(r):
 				if from < 0 {
 					from = i
 				}
@@ -175,6 +175,31 @@ func joinedWords(s string) iter.Seq2[int, int] {
 		}
 	}
 }
+
+// runs returns where the longest sequences of characters that are in a class begin and end.
+func runs(s string, in func(rune) bool) iter.Seq2[int, int] {
+	return func(yield func(from, to int) bool) {
+		from := -1
+		for i, r := range s {
+			switch {
+			case in(r):
+				if from < 0 {
+					from = i
+				}
+			case from >= 0:
+				if !yield(from, i) {
+					return
+				}
+				from = -1
+			}
+		}
+		if from >= 0 {
+			yield(from, len(s))
+		}
+	}
+}
+
+func isLetterOrNumber(r rune) bool { return unicode.IsLetter(r) || unicode.IsNumber(r) }
 
 // looksLikeNumber reports whether a word has digits, signs of numbers and letters that look like digits, at least one of these, and nothing else.
 func looksLikeNumber(word string) bool {
@@ -208,13 +233,13 @@ func (c *claims) read(folded string, source bool) {
 		c.addresses = append(c.addresses, findAddresses(normalizeDots(folded))...)
 		c.hasFreeOffer = c.hasFreeOffer || containsFreeOffer(lower)
 	}
-	if wall := twelveHourTime.ReplaceAllStringFunc(lower, to24Hour); !source || wall == lower {
+	if wall := replaceTwelveHourTimes(lower); !source || wall == lower {
 		c.readNumbers(wall, source)
 	} else {
 		c.readNumbers(lower+" . "+wall, source)
 	}
 	c.readRoman(folded, source)
-	priced := priceWord.ReplaceAllString(priceSigns.Replace(signBeforeWord.ReplaceAllString(lower, "$2 $1")), "$1 $2")
+	priced := splitPriceWords(priceSigns.Replace(moveSignsBehindWords(lower)))
 	words := strings.FieldsFunc(priced, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsMark(r) })
 	c.readPrices(priced, words, source)
 	c.wordNumbers = append(c.wordNumbers, language.NumbersIn(words, language.Detect(folded), source)...)
@@ -223,19 +248,22 @@ func (c *claims) read(folded string, source bool) {
 			c.numbers[valueOf(n.Value)] = true
 		}
 	}
-	for _, sign := range numberSigns.FindAllString(lower, -1) {
-		c.words[sign] = true
+	if strings.ContainsFunc(lower, isNumberSign) {
+		for _, sign := range numberSigns.FindAllString(lower, -1) {
+			c.words[sign] = true
+		}
 	}
 }
 
-// The signs of currencies and percent. priceSigns replaces them with words.
-var (
-	signBeforeWord = regexp.MustCompile(`([€$£¥])\s*(\p{L}+)`)
-	priceSigns     = strings.NewReplacer("€", " euro ", "$", " dollar ", "£", " pound ", "¥", " yen ", "%", " percent ")
-)
-
 // numberSigns matches number characters that are not digits, such as Ⅳ and ❾, and Chinese and Japanese numerals.
-var numberSigns = regexp.MustCompile(`[\p{Nl}\p{No}]+|[〇零一二三四五六七八九十百千万億亿两壹贰叁肆伍陆柒捌玖拾佰仟萬廿卅卌兩壱弐参參貳陸]+`)
+var numberSigns = regexp.MustCompile(`[\p{Nl}\p{No}]+|[` + cjkNumerals + `]+`)
+
+const cjkNumerals = "〇零一二三四五六七八九十百千万億亿两壹贰叁肆伍陆柒捌玖拾佰仟萬廿卅卌兩壱弐参參貳陸"
+
+// isNumberSign reports whether numberSigns matches a character.
+func isNumberSign(r rune) bool {
+	return r >= utf8.RuneSelf && (unicode.In(r, unicode.Nl, unicode.No) || strings.ContainsRune(cjkNumerals, r))
+}
 
 // firstMissingIn returns the first claim of c that source lacks; empty if there is none.
 func (c *claims) firstMissingIn(source *claims) string {
@@ -278,6 +306,17 @@ func valueOf(n float64) string { return strconv.FormatFloat(n, 'f', -1, 64) }
 // twelveHourTime matches a time such as 6:30 p.m.
 var twelveHourTime = regexp.MustCompile(`\b(1[0-2]|0?[1-9])(?:[:.]([0-5]\d))? ?([ap])\.?m\b`)
 
+// replaceTwelveHourTimes replaces the matches of twelveHourTime. The pattern is used only if a match is possible, because it is slow.
+func replaceTwelveHourTimes(lower string) string {
+	for at := range strings.SplitSeq(lower, "m") {
+		before := strings.TrimSuffix(at, ".")
+		if hour := strings.TrimRight(before, "ap"); hour != before && strings.ContainsAny(hour[max(0, len(hour)-2):], "0123456789") {
+			return twelveHourTime.ReplaceAllStringFunc(lower, to24Hour)
+		}
+	}
+	return lower
+}
+
 // to24Hour converts a match of twelveHourTime: "6:30 p.m." becomes 18:30.
 func to24Hour(time string) string {
 	parts := twelveHourTime.FindStringSubmatch(time)
@@ -288,8 +327,27 @@ func to24Hour(time string) string {
 	return strconv.Itoa(hour) + ":" + cmp.Or(parts[2], "00")
 }
 
-// numberForm matches a word with a digit in it, and those joined to it: 9:00-18:00, 12.10.2026, 18h30, 90€.
-var numberForm = regexp.MustCompile(`[\p{L}\p{N}]*\p{N}[\p{L}\p{N}]*(?:[^\s\p{L}\p{N}][\p{L}\p{N}]*\p{N}[\p{L}\p{N}]*)*`)
+// numberForms returns where the words with a digit in them begin and end. Such words with one character between them are one: 9:00-18:00, 12.10.2026.
+func numberForms(s string) iter.Seq2[int, int] {
+	return func(yield func(from, to int) bool) {
+		from, to := -1, 0 // of the words so far
+		for start, end := range runs(s, isLetterOrNumber) {
+			if !strings.ContainsFunc(s[start:end], unicode.IsNumber) {
+				continue
+			}
+			if between := s[to:start]; from < 0 || utf8.RuneCountInString(between) != 1 || strings.ContainsAny(between, "\t\n\f\r ") {
+				if from >= 0 && !yield(from, to) {
+					return
+				}
+				from = start
+			}
+			to = end
+		}
+		if from >= 0 {
+			yield(from, to)
+		}
+	}
+}
 
 // rangeSeparators matches the characters between the ends of a range, the parts of a date, or the items of a list.
 var rangeSeparators = regexp.MustCompile(`[-‐‑‒–—−/+&;×]`)
@@ -320,12 +378,12 @@ func (c *claims) readNumbers(lower string, source bool) {
 		run = nil
 	}
 	last := 0
-	for _, at := range numberForm.FindAllStringIndex(lower, -1) {
-		token := lower[at[0]:at[1]]
-		if lower[last:at[0]] != " " {
+	for start, stop := range numberForms(lower) {
+		token := lower[start:stop]
+		if lower[last:start] != " " {
 			end()
 		}
-		last = at[1]
+		last = stop
 		_, plain := plainNumber(token)
 		if plain {
 			run = append(run, token)
@@ -333,7 +391,7 @@ func (c *claims) readNumbers(lower string, source bool) {
 			end()
 		}
 		if !plain || source {
-			c.addNumber(token, followingWord(lower[at[1]:]), source)
+			c.addNumber(token, followingWord(lower[stop:]), source)
 		}
 	}
 	end()
@@ -461,18 +519,21 @@ func (c *claims) hasRun(run []string) bool {
 	return false
 }
 
-var (
-	romanWord = regexp.MustCompile(`[\p{L}\p{N}]+`)
-	romanForm = regexp.MustCompile(`^M{0,4}(?:CM|CD|D?C{0,4})(?:XC|XL|L?X{0,4})(?:IX|IV|V?I{0,4})$`)
-)
+var romanForm = regexp.MustCompile(`^M{0,4}(?:CM|CD|D?C{0,4})(?:XC|XL|L?X{0,4})(?:IX|IV|V?I{0,4})$`)
+
+// romanOrDigitLike are the characters of romanForm in both cases, with the "ı" whose capital is an "I", and those of digitLike.
+const romanOrDigitLike = "mdclxviMDCLXVIıoOоОοΟlіІ"
 
 // digitLike matches words of letters that look like zeros and ones.
 var digitLike = regexp.MustCompile(`^[oOоОοΟlIіІ]+$`)
 
 // readRoman adds Roman numerals: words in capital letters, and before a price unit every word that could be a Roman numeral.
 func (c *claims) readRoman(folded string, source bool) {
-	for _, at := range romanWord.FindAllStringIndex(folded, -1) {
-		word, rest := folded[at[0]:at[1]], folded[at[1]:]
+	for from, to := range runs(folded, isLetterOrNumber) {
+		word, rest := folded[from:to], folded[to:]
+		if first, _ := utf8.DecodeRuneInString(word); !strings.ContainsRune(romanOrDigitLike, first) {
+			continue
+		}
 		capitals := strings.ToUpper(word)
 		isRoman := strings.Trim(capitals, "MDCLXVI") == "" && romanForm.MatchString(capitals)
 		if !isRoman && !digitLike.MatchString(word) {

@@ -33,13 +33,47 @@ func unitOf(word string) string {
 	}
 }
 
-var (
-	// priceWord matches a word that ends in a currency, as in "fiftyeuro".
-	priceWord = regexp.MustCompile(`(\p{L}{2})(euros?|dollars?|prozent|franken)(?:$|[^\p{L}])`)
-	// magnitude matches the word for thousands, millions or billions after a number. An abbreviation of one letter counts only in a price.
-	magnitude = regexp.MustCompile(`\p{N}\s?(mio|mln|mrd|bln|tsd|lakhs?|crores?|тыс|млн|млрд)(?:$|[^\p{L}])|\p{N}\s?(k|m|mn|b|bn)[\s.]*(?:euros?|eur|dollars?|usd|pounds?|gbp|chf|franken)(?:$|[^\p{L}])|` +
-		`(?:euros?|eur|dollars?|usd|pounds?|gbp|chf)\s*\p{N}[\p{N}.,]*\s?(k|m|mn|b|bn)(?:$|[^\p{L}])`)
-)
+// magnitude matches the word for thousands, millions or billions after a number. An abbreviation of one letter counts only in a price.
+var magnitude = regexp.MustCompile(`\p{N}\s?(mio|mln|mrd|bln|tsd|lakhs?|crores?|тыс|млн|млрд)(?:$|[^\p{L}])|\p{N}\s?(k|m|mn|b|bn)[\s.]*(?:euros?|eur|dollars?|usd|pounds?|gbp|chf|franken)(?:$|[^\p{L}])|` +
+	`(?:euros?|eur|dollars?|usd|pounds?|gbp|chf)\s*\p{N}[\p{N}.,]*\s?(k|m|mn|b|bn)(?:$|[^\p{L}])`)
+
+// priceSigns replaces the signs of currencies and percent with words.
+var priceSigns = strings.NewReplacer("€", " euro ", "$", " dollar ", "£", " pound ", "¥", " yen ", "%", " percent ")
+
+// moveSignsBehindWords moves the sign of a currency before a word behind it: "€ fifty" becomes "fifty €".
+func moveSignsBehindWords(s string) string {
+	var b strings.Builder
+	for {
+		at := strings.IndexAny(s, "€$£¥")
+		if at < 0 {
+			return b.String() + s
+		}
+		_, size := utf8.DecodeRuneInString(s[at:])
+		sign, behind := s[at:at+size], strings.TrimLeft(s[at+size:], "\t\n\f\r ")
+		if word := leadingLetters(behind); word != "" {
+			b.WriteString(s[:at] + word + " " + sign)
+			s = behind[len(word):]
+		} else {
+			b.WriteString(s[:at+size])
+			s = s[at+size:]
+		}
+	}
+}
+
+// splitPriceWords splits words that end in a price unit: "fiftyeuro" becomes "fifty euro".
+func splitPriceWords(s string) string {
+	var b strings.Builder
+	last := 0
+	for from, to := range runs(s, unicode.IsLetter) {
+		for _, unit := range []string{"euro", "euros", "dollar", "dollars", "prozent", "franken"} {
+			if number, cut := strings.CutSuffix(s[from:to], unit); cut && utf8.RuneCountInString(number) >= 2 {
+				b.WriteString(s[last:to-len(unit)] + " ")
+				last = to - len(unit)
+			}
+		}
+	}
+	return b.String() + s[last:]
+}
 
 // readPrices adds the units, such as "euro", and the magnitudes, such as "million", of a text's prices to c. Of a source it also adds all words; of an
 // answer, the unknown words before a unit, because such a word may be a number in another language. lower is the text in lower case, with signs such as
