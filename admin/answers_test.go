@@ -2,6 +2,7 @@ package admin_test
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -340,19 +341,27 @@ func TestADraftThatSaysACorrectedFigureIsWithdrawnWhateverItQuotes(t *testing.T)
 		return out
 	}
 	decided, open, other := draft("Ana", "On Mondays and Fridays, for 5 euro."), draft("Ben", "On Mondays and Fridays, for 5 euro."), draft("Cid", "On Mondays and Fridays.")
+	long := strings.Repeat("On Mondays and Fridays. ", 80) // more than one part
+	decidedPart, openPart, otherPart := draft("Dan", long+"For 5 euro."), draft("Fay", long+"For 5 euro."), draft("Gus", long)
+	inFile, decidedFile := draft("Hal", strings.Repeat(long, 3)+"For 5 euro."), draft("Ian", strings.Repeat(long, 3)+"For 5 euro.")
 	shown := r.personAnswers("Eve", "What does delivery cost?", "Since May it is 7 euro.")
 	require.Len(t, shown, 1)
 	r.react(shown[0].Event, "👍")
-	r.tx(func(tx store.Tx) error {
-		decision, err := r.box.ApproveDraft(r.ctx, tx, decided)
-		require.Equal(t, policy.CodeDraftSource, decision.Code)
-		return err
-	})
+	for _, out := range []uuid.UUID{decided, decidedPart, decidedFile} {
+		r.tx(func(tx store.Tx) error {
+			decision, err := r.box.ApproveDraft(r.ctx, tx, out)
+			require.Equal(t, policy.CodeDraftSource, decision.Code)
+			return err
+		})
+	}
 	found, err := r.box.HasOutdatedDrafts(r.ctx)
 	require.NoError(t, err)
 	require.True(t, found)
 	require.NoError(t, r.box.WithdrawOutdatedDrafts(r.ctx))
-	for out, state := range map[uuid.UUID]store.OutboxState{decided: store.OutboxDropped, open: store.OutboxDropped, other: store.OutboxDraft} {
+	for out, state := range map[uuid.UUID]store.OutboxState{
+		decided: store.OutboxDropped, open: store.OutboxDropped, other: store.OutboxDraft, decidedPart: store.OutboxDropped, openPart: store.OutboxDropped, otherPart: store.OutboxDraft,
+		decidedFile: store.OutboxDropped, inFile: store.OutboxDropped,
+	} {
 		o, err := store.OutboxMessageByID(r.ctx, r.st.DB(), out)
 		require.NoError(t, err)
 		require.Equal(t, state, o.State, o.Text())

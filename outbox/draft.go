@@ -128,14 +128,14 @@ func (b *Box) withdrawIfOutdated(ctx context.Context, tx store.Tx, o store.Outbo
 	if err != nil {
 		return "", err
 	}
-	current, err := store.AreCitationsCurrent(ctx, tx, o.Text(), o.Citations)
+	outdated, err := store.WithOutdatedCitations(ctx, tx, []store.OutboxMessage{o})
 	if err != nil {
 		return "", err
 	}
 	switch {
 	case newer:
 		code = policy.CodeDraftOutdated
-	case !current:
+	case len(outdated) > 0:
 		code = policy.CodeDraftSource
 	default:
 		return "", nil

@@ -198,11 +198,15 @@ func AreCitationsCurrent(ctx context.Context, tx Tx, said string, citations []Ci
 	return len(outdated) == 0, err
 }
 
-// WithOutdatedCitations returns those of the messages that may no longer be sent because of their citations (AreCitationsCurrent).
+// WithOutdatedCitations returns those of the messages, by their first rows, that may no longer be sent because of their citations (AreCitationsCurrent).
 func WithOutdatedCitations(ctx context.Context, tx Tx, messages []OutboxMessage) ([]OutboxMessage, error) {
+	said, err := wholeTexts(ctx, tx, messages)
+	if err != nil {
+		return nil, err
+	}
 	texts := make([]citingText, len(messages))
 	for i, o := range messages {
-		texts[i] = citingText{o.Text(), o.Citations}
+		texts[i] = citingText{said[o.ID], o.Citations}
 	}
 	outdated, err := outdatedTexts(ctx, tx, texts)
 	found := make([]OutboxMessage, len(outdated))

@@ -58,3 +58,28 @@ const partsSQL = "select " + outboxColumns + " from outbox o where o.part_of = $
 func Parts(ctx context.Context, db DB, first uuid.UUID) ([]OutboxMessage, error) {
 	return row.All[OutboxMessage](ctx, db, "parts", partsSQL, first)
 }
+
+// partText is the text of a row of a message, with its file if that is the text of a message too long for its network.
+type partText struct {
+	First uuid.UUID
+	Body  string
+	File  []byte
+}
+
+const wholeTextsSQL = `select coalesce(o.part_of, o.id) as first, coalesce(o.content->>'body', '') as body, f.data as file
+	from outbox o left join outbox_files f on f.outbox_id = o.id and o.content->'info'->>'mimetype' = 'text/plain'
+	where o.id = any ($1) or o.part_of = any ($1) order by o.seq`
+
+// wholeTexts returns what messages say, by their first rows: the texts of all their parts, also where a text is sent as a file.
+func wholeTexts(ctx context.Context, db DB, messages []OutboxMessage) (map[uuid.UUID]string, error) {
+	ids := make([]uuid.UUID, len(messages))
+	for i, o := range messages {
+		ids[i] = o.ID
+	}
+	parts, err := row.All[partText](ctx, db, "texts of messages", wholeTextsSQL, ids)
+	said := make(map[uuid.UUID]string, len(messages))
+	for _, p := range parts {
+		said[p.First] += p.Body + "\n" + string(p.File) + "\n"
+	}
+	return said, err
+}
