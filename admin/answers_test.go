@@ -318,6 +318,27 @@ func TestAPersonWhoContradictsADocumentWithoutAnEscalationProposesAChange(t *tes
 	require.False(t, has, "all were looked at")
 }
 
+func TestACorrectionLeavesTheOtherSentencesOfAQuoteAlone(t *testing.T) {
+	t.Parallel()
+	r := newDesk(t)
+	r.addDocument("prices.md", "# Delivery\n\nWe deliver Tuesday to Friday between 7 and 11. Delivery costs 3 EUR.\n\n# Parking\n\nThere are two places behind the house.", policy.RolePublic)
+	shown := r.personAnswers("Ana", "What does delivery cost?", "Delivery costs 5 EUR.")
+	require.Len(t, shown, 1)
+	require.Contains(t, shown[0].Body, "prices.md: “Delivery costs 3 EUR.”")
+	require.Empty(t, r.personAnswers("Gil", "And what does delivery cost?", "Delivery costs 5 EUR."), "he is asked already")
+	r.react(shown[0].Event, "👍")
+	require.NoError(t, r.admin.Answers.PublishAnswers(r.ctx))
+	require.Equal(t, []string{"[Nora] Delivery costs 5 EUR. (from Answers.md)"}, r.customerAsks(r.customer("Ben"), "What does delivery cost?"))
+	for _, question := range []string{"When do you deliver?", "On which days do you deliver?"} {
+		for _, got := range r.customerAsks(r.customer("Cid"), question) {
+			require.NotContains(t, got, "5 EUR", "the price answers another question")
+			require.NotContains(t, got, "3 EUR", "the old price")
+		}
+	}
+	require.Empty(t, r.personAnswers("Dan", "What does delivery cost?", "Delivery costs 5 EUR."), "as learned")
+	require.Len(t, r.personAnswers("Eve", "On which days do you deliver?", "We deliver Monday and Saturday."), 1, "the days still stand in the document")
+}
+
 // A model may quote one sentence and say the figure of another, which the owner corrects while the draft waits.
 func TestADraftThatSaysACorrectedFigureIsWithdrawnWhateverItQuotes(t *testing.T) {
 	t.Parallel()

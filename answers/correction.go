@@ -32,9 +32,9 @@ func (c *comparison) checkDocuments(ctx context.Context, g *store.UnansweredQues
 	if err != nil {
 		return err
 	}
-	said := source{q.Hit.Heading(), q.Text}
+	said, quote := source{q.Hit.Heading(), q.Text}, contradictedPart(g.Question, source{q.Hit.Heading(), q.Text}, g.Answer)
 	i := slices.IndexFunc(c.learned, func(a store.LearnedAnswer) bool {
-		return doc.Origin == publicOrigin && a.Question == q.Hit.Heading() || a.CorrectsQuote != "" && a.CorrectsOrigin == doc.Origin && a.CorrectsQuote == q.Text
+		return doc.Origin == publicOrigin && a.Question == q.Hit.Heading() || a.CorrectsQuote != "" && a.CorrectsOrigin == doc.Origin && (a.CorrectsQuote == quote || a.CorrectsQuote == q.Text)
 	})
 	if i >= 0 {
 		said = source{text: c.learned[i].Answer}
@@ -43,7 +43,7 @@ func (c *comparison) checkDocuments(ctx context.Context, g *store.UnansweredQues
 		if i >= 0 {
 			return other.Contradicts != nil && *other.Contradicts == c.learned[i].ID
 		}
-		return other.CorrectsOrigin == doc.Origin && other.CorrectsQuote == q.Text
+		return other.CorrectsOrigin == doc.Origin && other.CorrectsQuote == quote
 	})
 	if isAsked || i < 0 && doc.Origin == publicOrigin {
 		return nil
@@ -54,9 +54,24 @@ func (c *comparison) checkDocuments(ctx context.Context, g *store.UnansweredQues
 	case i >= 0:
 		g.State, g.Contradicts = store.UnansweredOpen, &c.learned[i].ID
 	default:
-		g.State, g.CorrectsOrigin, g.CorrectsQuote = store.UnansweredOpen, doc.Origin, q.Text
+		g.State, g.CorrectsOrigin, g.CorrectsQuote = store.UnansweredOpen, doc.Origin, quote
 	}
 	return nil
+}
+
+// contradictedPart returns the sentence of a quote that an answer contradicts by its words, because a correction takes the place of what it corrects, and the
+// other sentences still hold. It returns the whole quote if that is no single sentence, or one that does not say by itself what it is about.
+func contradictedPart(question string, said source, answer string) string {
+	var found []string
+	for _, sentence := range sentences(said.text) {
+		if contradicts(question, source{said.heading, sentence}, answer) {
+			found = append(found, sentence)
+		}
+	}
+	if len(found) != 1 || !haveCommonWord(found[0], question+" "+answer) {
+		return said.text
+	}
+	return found[0]
 }
 
 // maxCompared is how many passages are compared with an answer if none of them answers its question.

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"regexp"
 	"strings"
 
 	"multis/policy"
@@ -26,15 +27,15 @@ func Corrections(ctx context.Context, db DB) ([]Correction, error) {
 	return row.All[Correction](ctx, db, "corrections", correctionsSQL)
 }
 
-// Covers reports whether c corrects a part of a quote of a passage of a document. whole is true if c corrects all of the quote. White space does not count,
-// as where the quote is compared with the passage.
+// Covers reports whether c corrects a part of a quote of a passage of a document. whole is true if c corrects all of the quote and nothing else: of several
+// corrected sentences, another one may be what the answer is about. White space does not count, as where the quote is compared with the passage.
 func (c Correction) Covers(document DocumentID, passage, quote string) (covers, whole bool) {
 	passage, quote, old := text.CollapseSpaces(passage), text.CollapseSpaces(quote), text.CollapseSpaces(c.CorrectsQuote)
 	if document != c.DocumentID || quote == "" || old == "" {
 		return false, false
 	}
 	if strings.Contains(old, quote) {
-		return true, true
+		return true, quote == old || !sentenceEnd.MatchString(old)
 	}
 	for from := 0; ; from++ { // the quote may begin or end within the sentence
 		i := strings.Index(passage[from:], old)
@@ -48,6 +49,9 @@ func (c Correction) Covers(document DocumentID, passage, quote string) (covers, 
 		}
 	}
 }
+
+// sentenceEnd matches the end of a sentence before another one.
+var sentenceEnd = regexp.MustCompile(`[.!?…:;] +\S`)
 
 // Cut returns a passage of a document without the sentence that c corrects. found is false if the passage does not contain it.
 func (c Correction) Cut(document DocumentID, passage string) (rest string, found bool) {
