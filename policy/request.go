@@ -1,6 +1,9 @@
 package policy
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // requestPhrases ask for something to be done: an order, a booking, a change, a cancellation, a complaint. They are in the first person or imperative,
 // because documents may answer questions such as "How do I order?" and "Can I cancel?".
@@ -25,8 +28,44 @@ sipariş vermek istiyorum|satın almak istiyorum|rezervasyon yapmak istiyorum|ra
 اريد ان اطلب|أريد أن أطلب|اريد طلب|أريد طلب|اريد شراء|أريد شراء|اريد حجز|أريد حجز|أود حجز|اود حجز|احجز لي|أريد موعدا|اريد موعد|أريد إلغاء|اريد الغاء|أود إلغاء|ألغوا طلبي|أريد استرداد|اريد استرداد|أريد تقديم شكوى|اريد تقديم شكوى
 chcę zamówić|chciałbym zamówić|chciałabym zamówić|chcę kupić|chcę zarezerwować|chciałbym zarezerwować|chciałabym zarezerwować|chcę umówić|chcę anulować|chciałbym anulować|chciałabym anulować|chcę zwrócić|chcę zwrot pieniędzy|chcę złożyć skargę|chcę złożyć reklamację`
 
+// requestOpenings and requestVerbs ask for something to be done where the verb stands behind what it is about: "Ich möchte eine Torte bestellen". What stands
+// between them has none of indirectWords, with which it is a question or something else: "Ich möchte wissen, wie ich bestellen kann".
+const (
+	requestOpenings = `ich möchte|ich möcht|ich will|ich würde gern|ich würde gerne|ich wollte|ich muss|ich müsste|wir möchten|wir wollen|wir würden gern|wir würden gerne|wir müssen|möchte gern|möchte gerne|würde gern|würde gerne|bitte
+ik wil|ik zou|ik moet|wij willen|we willen|wij moeten|we moeten`
+	requestVerbs = `bestellen|nachbestellen|vorbestellen|abbestellen|kaufen|buchen|umbuchen|reservieren|stornieren|absagen|kündigen|umtauschen|zurückgeben|zurückschicken|verschieben|reklamieren|vereinbaren
+kopen|boeken|reserveren|annuleren|afzeggen|opzeggen|retourneren|ruilen|verzetten`
+	indirectWords = `wissen|fragen|erfahren|hören|sehen|ob|wie|was|wann|wo|welche|welcher|welches|wer|warum|kann|kannst|können|könnt|könnte|darf|soll|muss|nicht|nichts|nie|kein|keine|keinen|nur
+weten|vragen|of|hoe|wat|wanneer|waar|welke|wie|kan|kunnen|mag|niet|geen`
+	maxRequestWords = 10 // between the two
+)
+
 // WantsAction reports whether the message asks for something to be done, such as an order, a booking, a cancellation or a complaint. Only a person
 // can do that, whatever the documents say about it.
 func WantsAction(text string) bool {
-	return hasPhrase(strings.Join(intentWords(text), " "), requestPhrases)
+	words := intentWords(text)
+	return hasPhrase(strings.Join(words, " "), requestPhrases) || hasVerbLast(words)
+}
+
+// hasVerbLast reports whether words ask for something with the verb behind what it is about.
+func hasVerbLast(words []string) bool {
+	verbs, indirect := phrases(requestVerbs), phrases(indirectWords)
+	for _, opening := range phrases(requestOpenings) {
+		first := strings.Fields(opening)
+		for i := range words {
+			after := i + len(first)
+			if after > len(words) || !slices.Equal(words[i:after], first) {
+				continue
+			}
+			for _, word := range words[after:min(len(words), after+maxRequestWords)] {
+				if slices.Contains(verbs, word) {
+					return true
+				}
+				if slices.Contains(indirect, word) {
+					break
+				}
+			}
+		}
+	}
+	return false
 }
