@@ -16,9 +16,9 @@ import (
 // systemFolders and systemFiles are what every command may read, and deviceFiles what it may read and write. Nothing else of the machine is readable:
 // not /proc, /home or the rest of /etc.
 var (
-	systemFolders = []string{"/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/etc/alternatives", "/etc/ssl/certs"}                               //nolint:gochecknoglobals // a constant, were there constant lists
-	systemFiles   = []string{"/etc/ld.so.cache", "/etc/localtime", "/etc/passwd", "/etc/group", "/etc/nsswitch.conf", "/etc/mime.types", "/etc/magic"} //nolint:gochecknoglobals // a constant, were there constant lists
-	deviceFiles   = []string{"/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"}                                                     //nolint:gochecknoglobals // a constant, were there constant lists
+	systemFolders = []string{"/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/etc/alternatives", "/etc/ssl/certs"}                                                       //nolint:gochecknoglobals // a constant, were there constant lists
+	systemFiles   = []string{"/etc/ld.so.cache", "/etc/localtime", "/etc/passwd", "/etc/group", "/etc/nsswitch.conf", "/etc/mime.types", "/etc/magic", "/etc/ssl/openssl.cnf"} //nolint:gochecknoglobals // a constant, were there constant lists
+	deviceFiles   = []string{"/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"}                                                                             //nolint:gochecknoglobals // a constant, were there constant lists
 )
 
 // statusFD is the pipe into which the child writes why it could not start the command.

@@ -85,6 +85,15 @@ func readAttempts(to probeTargets) []escapeAttempt {
 		{"read its own environment by /proc", open("/proc/self/environ", unix.O_RDONLY)},
 		{"read /etc/shadow", open("/etc/shadow", unix.O_RDONLY)},
 	}
+	tries = append(tries, escapeAttempt{"watch a folder outside", func() error {
+		fd, err := unix.InotifyInit1(unix.IN_CLOEXEC)
+		if err != nil {
+			return err
+		}
+		defer unix.Close(fd)
+		_, err = unix.InotifyAddWatch(fd, filepath.Dir(to.Secret), unix.IN_ALL_EVENTS)
+		return err
+	}})
 	for _, path := range to.Forbidden {
 		tries = append(tries, escapeAttempt{"read " + path, open(path, unix.O_RDONLY)}, escapeAttempt{"read " + path + " by /proc", open("/proc/self/root"+path, unix.O_RDONLY)})
 	}
@@ -136,6 +145,8 @@ func connectAttempts(to probeTargets) []escapeAttempt {
 		{"connect to a Unix socket", dial("unix", to.Unix)},
 		{"connect to the socket of Docker", dial("unix", "/var/run/docker.sock")},
 		{"open an abstract Unix socket", socket(unix.AF_UNIX, unix.SOCK_STREAM, 0, nil)},
+		{"send to a datagram socket by a socket pair", func() error { return sendByPair(unix.SOCK_DGRAM, to.Datagram) }},
+		{"send to a datagram socket by a raw socket pair", func() error { return sendByPair(unix.SOCK_RAW, to.Datagram) }},
 		{"open a netlink socket", socket(unix.AF_NETLINK, unix.SOCK_RAW, 0, nil)},
 		{"open a raw socket", socket(unix.AF_PACKET, unix.SOCK_RAW, 0, nil)},
 		{"use io_uring", func() error {
@@ -161,6 +172,17 @@ func socket(family, kind, protocol int, to unix.Sockaddr) func() error {
 	}
 }
 
+// sendByPair sends to a Unix socket by one of a pair of sockets, which a program may make even if it may make no other.
+func sendByPair(kind int, path string) error {
+	pair, err := unix.Socketpair(unix.AF_UNIX, kind|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		return err
+	}
+	defer unix.Close(pair[0])
+	defer unix.Close(pair[1])
+	return unix.Sendto(pair[0], []byte("x"), 0, &unix.SockaddrUnix{Name: path})
+}
+
 func asError(fd uintptr, errno unix.Errno) error {
 	if errno != 0 {
 		return errno
@@ -179,6 +201,22 @@ func processAttempts(to probeTargets) []escapeAttempt {
 			}
 			return unix.Kill(os.Getppid(), 0)
 		}},
+		{"choose multis for the signals of a socket", own(func(fd int) error {
+			_, err := unix.FcntlInt(uintptr(fd), unix.F_SETOWN, to.Parent)
+			return err
+		})},
+		{"choose multis for the signals of a socket as its owner", own(func(fd int) error {
+			owner := [2]int32{1, int32(to.Parent)}                                                                      //nolint:gosec // the id of a process
+			_, _, errno := unix.Syscall(unix.SYS_FCNTL, uintptr(fd), unix.F_SETOWN_EX, uintptr(unsafe.Pointer(&owner))) //nolint:gosec // as the system call wants it
+			if errno != 0 {
+				return errno
+			}
+			return nil
+		})},
+		{"choose multis for the signals of a socket by ioctl", own(func(fd int) error { return unix.IoctlSetPointerInt(fd, ioctlFIOSETOWN, to.Parent) })},
+		{"choose multis for the signals of a socket by its other ioctl", own(func(fd int) error { return unix.IoctlSetPointerInt(fd, unix.SIOCSPGRP, to.Parent) })},
+		{"use a semaphore of other programs", func() error { return sysV(unix.SYS_SEMOP) }},
+		{"read a queue of other programs", func() error { return sysV(unix.SYS_MSGRCV) }},
 		{"trace multis", func() error { return unix.PtraceSeize(to.Parent) }},
 		{"change the limits of multis", func() error { return unix.Prlimit(to.Parent, unix.RLIMIT_CORE, nil, &unix.Rlimit{}) }},
 		{"slow multis down", func() error { return unix.Setpriority(unix.PRIO_PROCESS, to.Parent, 19) }},
@@ -189,6 +227,28 @@ func processAttempts(to probeTargets) []escapeAttempt {
 		{"have a capability", hasCapability},
 		{"start processes without end", forkBomb},
 	}
+}
+
+// own returns an attempt that makes choose name the process to which the kernel sends a signal, of the caller's choice, when a socket is ready.
+func own(choose func(fd int) error) func() error {
+	return func() error {
+		pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
+		if err != nil {
+			return err
+		}
+		defer unix.Close(pair[0])
+		defer unix.Close(pair[1])
+		return choose(pair[0])
+	}
+}
+
+// sysV calls a System V function for an object that does not exist. It fails with EPERM if all objects are out of reach; else with another error, which is
+// an escape, because the numbers of objects can be guessed.
+func sysV(number uintptr) error {
+	if _, _, errno := unix.Syscall6(number, ^uintptr(0), 0, 0, 0, 0, 0); errno == unix.EPERM {
+		return errno
+	}
+	return nil
 }
 
 // hasCapability succeeds if this process has any capability.

@@ -48,6 +48,7 @@ type probeTargets struct {
 	Inside    string // the workspace
 	TCP       string // an address that listens
 	Unix      string // a socket that listens
+	Datagram  string // a socket that receives from everybody
 	Parent    int    // multis' process id
 	Control   string // a file in the workspace, which must be readable
 }
@@ -129,7 +130,7 @@ const secretText = "This text is outside of the sandbox.\n"
 
 // createTargets makes a workspace and, outside of it, the targets: a file, listening sockets and a process.
 func (s *Sandbox) createTargets(ctx context.Context, base string) (to probeTargets, closeAll func(), err error) {
-	to = probeTargets{Forbidden: s.forbidden, Inside: filepath.Join(base, "workspace"), Secret: filepath.Join(base, "secret"), Unix: filepath.Join(base, "socket"), Parent: os.Getpid()}
+	to = probeTargets{Forbidden: s.forbidden, Inside: filepath.Join(base, "workspace"), Secret: filepath.Join(base, "secret"), Unix: filepath.Join(base, "socket"), Datagram: filepath.Join(base, "datagram"), Parent: os.Getpid()}
 	to.Control = filepath.Join(to.Inside, "control")
 	err = errors.Join(os.Chmod(base, 0o755), os.Mkdir(to.Inside, 0o700), os.WriteFile(to.Secret, []byte(secretText), 0o600), //nolint:gosec // others may enter the folder of the test
 		os.WriteFile(to.Control, []byte(secretText), 0o600))
@@ -150,8 +151,15 @@ func (s *Sandbox) createTargets(ctx context.Context, base string) (to probeTarge
 		tcp.Close()
 		return probeTargets{}, nil, err
 	}
+	datagram, err := listen.ListenPacket(ctx, "unixgram", to.Datagram)
+	if err != nil {
+		tcp.Close()
+		local.Close()
+		return probeTargets{}, nil, err
+	}
 	to.TCP = tcp.Addr().String()
-	return to, func() { tcp.Close(); local.Close() }, os.Chmod(to.Unix, 0o777) //nolint:gosec // only the sandbox may stop the test
+	//nolint:gosec // only the sandbox may stop the test
+	return to, func() { tcp.Close(); local.Close(); datagram.Close() }, errors.Join(os.Chmod(to.Unix, 0o777), os.Chmod(to.Datagram, 0o777))
 }
 
 // nobodyUID is the user id under which the probe runs if multis runs as root.

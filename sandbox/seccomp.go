@@ -7,8 +7,8 @@ import (
 )
 
 // deniedSyscalls fail with EPERM. They do what Landlock does not restrict: make sockets (a command with a network may make TCP sockets, see tcpOnly),
-// change mode, owner and times of any file, access other processes, leave the process group, which is killed to end the command, and do
-// what only administrators need.
+// change mode, owner and times of any file, watch any folder, access other processes, use their semaphores and queues, leave the process group, which is
+// killed to end the command, and do what only administrators need.
 var deniedSyscalls = []uint32{ //nolint:gochecknoglobals // a constant, were there constant lists
 	unix.SYS_SOCKET, unix.SYS_IO_URING_SETUP,
 	unix.SYS_FCHMODAT, unix.SYS_FCHMODAT2, unix.SYS_FCHOWNAT, unix.SYS_SETXATTR, unix.SYS_LSETXATTR, unix.SYS_REMOVEXATTR, unix.SYS_LREMOVEXATTR,
@@ -16,10 +16,11 @@ var deniedSyscalls = []uint32{ //nolint:gochecknoglobals // a constant, were the
 	unix.SYS_SETSID, unix.SYS_SETPGID,
 	unix.SYS_PTRACE, unix.SYS_PROCESS_VM_READV, unix.SYS_PROCESS_VM_WRITEV, unix.SYS_PROCESS_MADVISE, unix.SYS_PROCESS_MRELEASE, unix.SYS_KCMP,
 	unix.SYS_PIDFD_GETFD, unix.SYS_MIGRATE_PAGES, unix.SYS_MOVE_PAGES, unix.SYS_IOPRIO_SET, unix.SYS_PERF_EVENT_OPEN, unix.SYS_BPF,
-	unix.SYS_SHMGET, unix.SYS_SHMAT, unix.SYS_SHMCTL, unix.SYS_SEMGET, unix.SYS_SEMCTL, unix.SYS_MSGGET, unix.SYS_MSGCTL, unix.SYS_MQ_OPEN, unix.SYS_MQ_UNLINK,
+	unix.SYS_SHMGET, unix.SYS_SHMAT, unix.SYS_SHMCTL, unix.SYS_SEMGET, unix.SYS_SEMCTL, unix.SYS_SEMOP, unix.SYS_SEMTIMEDOP,
+	unix.SYS_MSGGET, unix.SYS_MSGCTL, unix.SYS_MSGSND, unix.SYS_MSGRCV, unix.SYS_MQ_OPEN, unix.SYS_MQ_UNLINK,
 	unix.SYS_MOUNT, unix.SYS_UMOUNT2, unix.SYS_PIVOT_ROOT, unix.SYS_CHROOT, unix.SYS_MOVE_MOUNT, unix.SYS_OPEN_TREE, unix.SYS_FSOPEN, unix.SYS_FSMOUNT,
 	unix.SYS_FSCONFIG, unix.SYS_FSPICK, unix.SYS_MOUNT_SETATTR, unix.SYS_UNSHARE, unix.SYS_SETNS, unix.SYS_OPEN_BY_HANDLE_AT,
-	unix.SYS_FANOTIFY_INIT, unix.SYS_KEYCTL, unix.SYS_ADD_KEY, unix.SYS_REQUEST_KEY, unix.SYS_USERFAULTFD,
+	unix.SYS_FANOTIFY_INIT, unix.SYS_INOTIFY_INIT1, unix.SYS_KEYCTL, unix.SYS_ADD_KEY, unix.SYS_REQUEST_KEY, unix.SYS_USERFAULTFD,
 	unix.SYS_KEXEC_LOAD, unix.SYS_KEXEC_FILE_LOAD, unix.SYS_INIT_MODULE, unix.SYS_FINIT_MODULE, unix.SYS_DELETE_MODULE, unix.SYS_REBOOT,
 	unix.SYS_SWAPON, unix.SYS_SWAPOFF, unix.SYS_ACCT, unix.SYS_QUOTACTL, unix.SYS_SYSLOG, unix.SYS_VHANGUP,
 	unix.SYS_SETTIMEOFDAY, unix.SYS_CLOCK_SETTIME, unix.SYS_CLOCK_ADJTIME, unix.SYS_ADJTIMEX, unix.SYS_SETHOSTNAME, unix.SYS_SETDOMAINNAME,
@@ -48,6 +49,15 @@ var zeroOnlyArguments = []argument{ //nolint:gochecknoglobals // a constant, wer
 	{unix.SYS_UTIMENSAT, 1},
 }
 
+// deniedCommands lists values of the second argument of a syscall that are denied. They choose a process, of any program of the user, that the kernel
+// sends a signal when a file or socket is ready. F_SETSIG makes it any signal.
+var deniedCommands = []struct{ number, value uint32 }{ //nolint:gochecknoglobals // a constant, were there constant lists
+	{unix.SYS_FCNTL, unix.F_SETOWN}, {unix.SYS_FCNTL, unix.F_SETOWN_EX}, {unix.SYS_IOCTL, ioctlFIOSETOWN}, {unix.SYS_IOCTL, unix.SIOCSPGRP},
+}
+
+// ioctlFIOSETOWN is a command of ioctl that golang.org/x/sys does not have.
+const ioctlFIOSETOWN = 0x8901
+
 // signalSyscalls are denied where Landlock cannot restrict signals, before ABI 6.
 var signalSyscalls = []uint32{unix.SYS_TKILL, unix.SYS_TGKILL, unix.SYS_RT_SIGQUEUEINFO, unix.SYS_RT_TGSIGQUEUEINFO, unix.SYS_PIDFD_SEND_SIGNAL} //nolint:gochecknoglobals // a constant, were there constant lists
 
@@ -67,6 +77,9 @@ const (
 	absent = unix.SECCOMP_RET_ERRNO | uint32(unix.ENOSYS)
 	kill   = unix.SECCOMP_RET_KILL_PROCESS
 )
+
+// typeMask has the bits of the type of a socket; the others are flags.
+const typeMask = 0xf
 
 // newNamespaces are the flags of clone that make namespaces.
 const newNamespaces = unix.CLONE_NEWNS | unix.CLONE_NEWCGROUP | unix.CLONE_NEWUTS | unix.CLONE_NEWIPC | unix.CLONE_NEWUSER | unix.CLONE_NEWPID | unix.CLONE_NEWNET | unix.CLONE_NEWTIME
@@ -98,13 +111,29 @@ func seccompFilter(abi int, network bool) []unix.SockFilter {
 		f = append(f, jump(unix.BPF_JEQ, a.number, 0, 6),
 			load(low), jump(unix.BPF_JEQ, 0, 0, 2), load(low+4), jump(unix.BPF_JEQ, 0, 1, 0), ret(deny), load(offsetNumber))
 	}
-	return append(f, ret(allow))
+	for _, c := range deniedCommands {
+		f = append(f, jump(unix.BPF_JEQ, c.number, 0, 4), load(offsetArgs+8), jump(unix.BPF_JEQ, c.value, 0, 1), ret(deny), load(offsetNumber))
+	}
+	return append(append(f, connectedPairs()...), ret(allow))
+}
+
+// connectedPairs denies pairs of sockets that are not connected for good. Those of datagrams can send to every datagram socket of the machine, such as
+// that of the system's log.
+func connectedPairs() []unix.SockFilter {
+	return []unix.SockFilter{
+		jump(unix.BPF_JEQ, unix.SYS_SOCKETPAIR, 0, 7),
+		load(offsetArgs), jump(unix.BPF_JEQ, unix.AF_UNIX, 0, 4),
+		load(offsetArgs + 8),
+		{Code: unix.BPF_ALU | unix.BPF_AND | unix.BPF_K, K: typeMask},
+		jump(unix.BPF_JEQ, unix.SOCK_STREAM, 2, 0), jump(unix.BPF_JEQ, unix.SOCK_SEQPACKET, 1, 0),
+		ret(deny),
+	}
 }
 
 // tcpOnly denies all sockets but those of TCP. It also denies TCP Fast Open, which connects without Landlock's check.
 func tcpOnly() []unix.SockFilter {
 	arg := func(n uint32) unix.SockFilter { return load(offsetArgs + 8*n) }
-	const family, kind, protocol, typeMask = 0, 1, 2, 0xf
+	const family, kind, protocol = 0, 1, 2
 	f := []unix.SockFilter{
 		jump(unix.BPF_JEQ, unix.SYS_SOCKET, 0, 11),
 		arg(family), jump(unix.BPF_JEQ, unix.AF_INET, 1, 0), jump(unix.BPF_JEQ, unix.AF_INET6, 0, 7),
