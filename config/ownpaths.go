@@ -51,6 +51,41 @@ func (c *Config) checkFolders(r *reader) {
 			}
 		}
 	}
+	if c.Exec.Enabled {
+		c.checkReplaceable(r)
+	}
+}
+
+// checkReplaceable rejects folders that lie in the workspace of an agent whose commands could put a link to any other folder of the machine in their place.
+func (c *Config) checkReplaceable(r *reader) {
+	check := func(key, folder string) {
+		for _, name := range slices.Sorted(maps.Keys(c.Agents)) {
+			if isReplaceable(folder, c.Agents[name].Workspace) {
+				r.reportKey(key, "lies in the workspace of agents."+name+", whose commands could put a link to any other folder in its place (exec.enabled); choose a folder elsewhere, or that whole workspace")
+				return
+			}
+		}
+	}
+	check("documents.folder", c.Documents.Folder)
+	for _, name := range slices.Sorted(maps.Keys(c.Agents)) {
+		check("agents."+name+".workspace", c.Agents[name].Workspace)
+		for _, folder := range c.Agents[name].ReadPaths {
+			check("agents."+name+".read_paths", folder)
+		}
+	}
+}
+
+// isReplaceable reports whether a folder, or one that it lies in, is an entry of a workspace.
+func isReplaceable(folder, workspace string) bool {
+	workspace = withoutLinks(workspace)
+	for parent := filepath.Dir(folder); ; parent = filepath.Dir(parent) {
+		if isWithin(workspace, withoutLinks(parent)) {
+			return true
+		}
+		if parent == filepath.Dir(parent) {
+			return false
+		}
+	}
 }
 
 // overlapping returns the first of paths that is in folder, or that contains it, after symbolic links are resolved; empty for none.

@@ -56,6 +56,36 @@ func TestAnAgentsFolderWithFilesOfMultisIsRefused(t *testing.T) {
 	})
 }
 
+// A command of an agent could rename such a folder and put a link to any folder of the machine in its place.
+func TestAFolderInTheWorkspaceOfAnotherAgentIsRefused(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	require.NoError(t, os.MkdirAll(filepath.Join(dir, "shop", "public"), 0o700))
+	require.NoError(t, os.Symlink(filepath.Join(dir, "shop"), filepath.Join(dir, "link")))
+	require.NoError(t, os.Symlink("/srv", filepath.Join(dir, "shop", "elsewhere")))
+	in := func(name string) string { return filepath.Join(dir, name) }
+	for text, key := range map[string]string{
+		"agents: {shop: {workspace: " + in("shop") + "}, sales: {read_paths: [" + in("shop/public") + "]}}":         "agents.sales.read_paths",
+		"agents: {shop: {workspace: " + in("link") + "}, sales: {read_paths: [" + in("shop/public/x") + "]}}":       "agents.sales.read_paths",
+		"agents: {shop: {workspace: " + in("shop") + "}, sales: {read_paths: [" + in("shop/elsewhere") + "]}}":      "agents.sales.read_paths",
+		"agents: {shop: {workspace: " + in("shop") + "}, sales: {workspace: " + in("link/public") + "}}":            "agents.sales.workspace",
+		"agents: {shop: {workspace: " + in("shop") + ", read_paths: [" + in("shop/public") + "]}}":                  "agents.shop.read_paths",
+		"agents: {shop: {workspace: " + in("shop") + "}}\ndocuments: {folder: " + in("shop/public") + "}":           "documents.folder",
+		"agents: {shop: {workspace: " + in("shop") + "}, sales: {workspace: " + in("shop") + "}}":                   "",
+		"agents: {shop: {workspace: " + in("shop") + "}, sales: {read_paths: [" + in("shop") + ", " + dir + "]}}":   "",
+		"agents: {shop: {workspace: " + in("shop/public") + "}}\ndocuments: {folder: " + in("shop/elsewhere") + "}": "",
+	} {
+		_, err := Parse("", []byte(least+"exec: {enabled: true}\n"+text+"\n"), noEnv)
+		if key == "" {
+			require.NoError(t, err, text)
+			continue
+		}
+		require.ErrorContains(t, err, key+": lies in the workspace of agents.shop", text)
+		_, err = Parse("", []byte(least+"exec: {write_files: true}\n"+text+"\n"), noEnv)
+		require.NoError(t, err, "files are written without links")
+	}
+}
+
 func TestAnAgentThatIsAProgramIsConfiguredWhole(t *testing.T) {
 	t.Parallel()
 	for agent, want := range map[string]string{
