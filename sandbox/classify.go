@@ -284,7 +284,7 @@ func classifyCall(call *syntax.CallExpr, depth int) Verdict {
 		if !ok {
 			word = "$" // an unknown argument
 			if isTarget(argv) {
-				return Verdict{Catastrophic, argv[0] + " in a script changes what is only known when it runs."}
+				return Verdict{Catastrophic, argv[0] + " in a script changes or runs what is only known when it runs: write the argument itself, or put the script into a file."}
 			}
 		}
 		argv = append(argv, word)

@@ -347,6 +347,20 @@ catastrophic curl http://ｍetadata。google.internal/
 catastrophic curl http://%31%36%39.254.169.254/
 catastrophic sh -c 'curl http://１６９.２５４.１６９.２５４/'
 destructive  unknown-program
+refused      ls -la
+refused      rm notes.md old
+refused      rm notes.md old
+refused      rm notes.md　old
+refused      rm notes.md⠀old
+refused      rm notes.md\ old
+destructive  rm 'notes.md old'
+catastrophic run0 id
+catastrophic sudo-rs id
+catastrophic docker-compose up
+catastrophic busctl call x
+catastrophic sh -c 'npm install $X'
+catastrophic sh -c 'cargo build $X'
+destructive  sh -c 'pip install $X'
 `
 
 func TestNoBypassGetsALowerClass(t *testing.T) {

@@ -73,7 +73,7 @@ func literal(w *syntax.Word) (string, bool) {
 			if i == 0 && strings.HasPrefix(p.Value, "~") {
 				return "", false
 			}
-			if !unquote(&b, p.Value) {
+			if strings.ContainsFunc(p.Value, isWideSpace) || !unquote(&b, p.Value) {
 				return "", false
 			}
 		case *syntax.SglQuoted:
@@ -91,6 +91,10 @@ func literal(w *syntax.Word) (string, bool) {
 	}
 	return b.String(), true
 }
+
+// isWideSpace reports whether a character looks like a space or a line end, and is a letter for a shell: without quotes, two words would be seen where there
+// is one.
+func isWideSpace(r rune) bool { return r > unicode.MaxASCII && (unicode.IsSpace(r) || r == '\u2800') }
 
 // unquote writes an unquoted literal without its backslashes. It returns false for a pattern or a brace, which a shell would expand.
 func unquote(b *strings.Builder, s string) bool {

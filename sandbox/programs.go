@@ -8,15 +8,16 @@ import (
 // catastrophic are the programs that are never run: they gain privileges, destroy disks, stop the machine, change users, services, the kernel or
 // the network, inspect or end other processes, or open connections.
 var catastrophic = strings.Fields(`
-	sudo sudoedit su doas gosu su-exec pkexec runuser setpriv capsh chroot nsenter unshare bwrap firejail newgrp sg login
+	sudo sudo-rs sudo.ws sudoedit su su-rs run0 doas gosu su-exec pkexec runuser setpriv capsh chroot nsenter unshare bwrap firejail newgrp sg login
 	shutdown reboot halt poweroff init telinit systemctl service initctl loginctl machinectl systemd-run kexec hwclock timedatectl hostnamectl localectl
 	mkfs mke2fs mkswap fdisk sfdisk cfdisk parted gdisk sgdisk wipefs blkdiscard fsck badblocks hdparm nvme dmsetup cryptsetup lvm losetup swapon swapoff
 	mount umount fusermount fusermount3 insmod modprobe rmmod depmod sysctl
 	useradd userdel usermod groupadd groupdel passwd chpasswd chsh chfn vipw visudo adduser deluser gpasswd
 	crontab at batch atd cron
 	iptables ip6tables nft ufw firewall-cmd ip ifconfig route tc
-	docker podman nerdctl ctr crictl kubectl runc crun lxc lxc-attach virsh
+	docker docker.io docker-compose podman podman-remote nerdctl ctr crictl kubectl runc crun lxc lxc-attach virsh
 	gdb gdbserver strace ltrace perf bpftrace ptrace gcore
+	dbus-send gdbus busctl
 	kill killall pkill killall5 skill fuser
 	nc ncat netcat socat telnet ssh scp sftp rsh rlogin nmap tcpdump
 	pg_ctl dropdb initdb postgres psql pg_dump pg_dumpall`) //nolint:gochecknoglobals // a constant, were there constant lists

@@ -197,10 +197,11 @@ func checkArgv(argv []string) error {
 	return nil
 }
 
-// lookPath returns the program that a command runs: a file of Path for a bare name, else a path from the folder of the command.
+// lookPath returns the program that a command runs: a file of Path for a bare name, else a path from the folder of the command. The path has no "..":
+// behind a link that would lead to another program than the one that was classified.
 func lookPath(name, dir string) (string, error) {
 	if strings.Contains(name, "/") {
-		if !filepath.IsAbs(name) {
+		if name = filepath.Clean(name); !filepath.IsAbs(name) {
 			name = filepath.Join(dir, name)
 		}
 		if isProgram(name) {

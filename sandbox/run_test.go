@@ -2,6 +2,7 @@ package sandbox_test
 
 import (
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -245,6 +246,18 @@ func TestACommandHasLimitsOfMemoryAndFiles(t *testing.T) {
 	require.Equal(t, "2097152\n", g.run(t, "sh -c 'ulimit -v'").Output, "KB of memory")
 	require.Zero(t, g.run(t, "truncate -s 256M most").ExitCode)
 	require.NotZero(t, g.run(t, "truncate -s 257M more").ExitCode)
+}
+
+// "link/../../../bin/ls" is /bin/ls where the words are read, and another program where a link is followed first.
+func TestALinkBeforeDotsDoesNotDecideWhatRuns(t *testing.T) {
+	g := newTestSandbox(t)
+	levels := strings.Count(g.workspace, "/") + 1 // of /link below the root
+	deep, fake := filepath.Join(g.workspace, "a", strings.Repeat("x/", levels)), filepath.Join(g.workspace, "a", "bin", "uname")
+	require.NoError(t, errors.Join(os.MkdirAll(deep, 0o755), os.MkdirAll(filepath.Dir(fake), 0o755), os.WriteFile(fake, []byte("#!/bin/sh\necho fake\n"), 0o755)))
+	require.NoError(t, os.Symlink(deep, filepath.Join(g.workspace, "link")))
+	command := g.workspace + "/link/" + strings.Repeat("../", levels) + "bin/uname"
+	require.Equal(t, sandbox.Harmless, sandbox.Classify([]string{command}).Class)
+	require.Equal(t, "Linux\n", g.run(t, command).Output)
 }
 
 func TestPATHDoesNotDecideWhatRuns(t *testing.T) {

@@ -161,11 +161,20 @@ func matchesDomain(pattern, host string) bool {
 }
 
 // matchesCommand reports whether a pattern of the rule matches a command, or one that this command runs: "curl **" also matches "env curl x". A rule that
-// allows must match the command itself, because it says nothing about what else is run.
+// allows must match the command itself, because it says nothing about what else is run, and by a name only a program of the system: "make **" does not
+// allow a file make that an agent wrote.
 func (r *Rule) matchesCommand(q Resource) bool {
 	return slices.ContainsFunc(r.Argv, func(words []string) bool {
-		return matchesArgv(words, q.Argv) || r.Decision != Allow && slices.ContainsFunc(q.Inner, func(argv []string) bool { return matchesArgv(words, argv) })
+		if r.Decision == Allow {
+			return matchesArgv(words, q.Argv) && (strings.Contains(words[0], "/") || isSystemProgram(q.Argv[0]))
+		}
+		return matchesArgv(words, q.Argv) || slices.ContainsFunc(q.Inner, func(argv []string) bool { return matchesArgv(words, argv) })
 	})
+}
+
+// isSystemProgram reports whether a program is found by its name, or is named in a folder where such programs are found.
+func isSystemProgram(program string) bool {
+	return !strings.Contains(program, "/") || slices.Contains([]string{"/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin"}, strings.TrimSuffix(program, "/"+path.Base(program)))
 }
 
 // matchesArgv reports whether the words of a pattern match a command. Programs are compared by name only, unless the pattern contains a path.

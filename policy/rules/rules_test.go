@@ -83,6 +83,20 @@ func TestCommandsAreSortedByTheDefaultLists(t *testing.T) {
 	}
 }
 
+func TestARuleAllowsAProgramOfTheSystemOnlyByItsName(t *testing.T) {
+	t.Parallel()
+	s := parseRules(t, `{class: exec, argv: [make **, /srv/x/build **], decision: allow}`, `{class: exec, argv: curl **, decision: deny}`)
+	for argv, want := range map[string]rules.Decision{
+		"make all": rules.Allow, "/usr/bin/make all": rules.Allow, "/usr/local/bin/make": rules.Allow, "/srv/x/build all": rules.Allow,
+		"./make all": rules.Pin, "sub/make all": rules.Pin, "/srv/x/make all": rules.Pin, "/bin/../srv/make": rules.Pin, "//make": rules.Pin, "/make": rules.Pin,
+		"./curl x": rules.Deny, "/srv/x/curl x": rules.Deny,
+	} {
+		q := owner("exec", rules.ClassExec, rules.TierPin)
+		q.Resource.Argv = strings.Fields(argv)
+		require.Equal(t, want, s.Decide(q).Decision, argv)
+	}
+}
+
 func TestConditionsOfHoursChatsSurfacesAndTaint(t *testing.T) {
 	t.Parallel()
 	s := parseRules(t, `{surface: [schedule, webhook], hours: 22-7, decision: deny}`, `{chat: [12, "#13"], tier: read, decision: confirm}`, `{tainted: true, class: agents, decision: deny}`)
