@@ -18,7 +18,7 @@ const (
 	formNone    form = iota // not at all
 	formPIN                 // 4 to 6 digits 0-9
 	formDigits              // digits only, but too many or too few, in another script, or with something between them
-	formPhrase              // a short text with letters and at least minDigits digits
+	formPhrase              // a short text with letters and what may be a PIN, or with the word "pin" and as many digits
 	formCommand             // /pin with digits
 )
 
@@ -48,9 +48,65 @@ func formOf(typed string) form {
 		return formDigits
 	case n < minDigits || strings.HasPrefix(shown, "/") || strings.HasPrefix(shown, "!") || utf8.RuneCountInString(shown) > maxPhraseLength:
 		return formNone
-	default:
+	case hasPINWord(shown) || hasLonePIN(shown):
 		return formPhrase
+	default:
+		return formNone
 	}
+}
+
+// hasPINWord reports whether a text has the word "pin".
+func hasPINWord(shown string) bool {
+	return slices.Contains(strings.FieldsFunc(strings.ToLower(shown), func(r rune) bool { return !unicode.IsLetter(r) }), "pin")
+}
+
+// hasLonePIN reports whether a text has a word that may be a PIN: digits that stand alone or apart, as in "4829" and "48 29". Prices, times, dates, ranges and years are none, so
+// that "9-18" and "45 EUR from 10 pieces" stay: who answers a customer while the PIN is asked for would lose the answer.
+func hasLonePIN(shown string) bool {
+	words, run := strings.Fields(shown), ""
+	for i, word := range words {
+		digits, next := loneDigits(word), ""
+		if i+1 < len(words) {
+			next = words[i+1]
+		}
+		if run += digits; digits == "" {
+			run = ""
+		}
+		if !isCurrency(next) && (mayBePIN(digits) || loneDigits(next) == "" && mayBePIN(run)) { // "4829", and "48 29"
+			return true
+		}
+	}
+	return false
+}
+
+// mayBePIN reports whether digits, of any script, have the length of a PIN and are no year.
+func mayBePIN(digits string) bool {
+	n := utf8.RuneCountInString(digits)
+	return n >= minDigits && n <= maxDigits && !isYear(digits)
+}
+
+// loneDigits returns the digits of a word that has nothing else but marks around them, or between single ones; empty for another word.
+func loneDigits(word string) string {
+	word = strings.TrimFunc(word, func(r rune) bool { return unicode.IsPunct(r) || unicode.Is(unicode.Sm, r) })
+	groups := strings.FieldsFunc(word, func(r rune) bool { return !unicode.IsNumber(r) && !unicode.IsLetter(r) && !unicode.Is(unicode.Sc, r) })
+	for _, group := range groups {
+		if strings.ContainsFunc(group, func(r rune) bool { return !unicode.IsNumber(r) }) || len(groups) > 1 && utf8.RuneCountInString(group) > 1 {
+			return ""
+		}
+	}
+	return strings.Join(groups, "")
+}
+
+func isCurrency(word string) bool {
+	switch strings.ToLower(strings.TrimFunc(word, unicode.IsPunct)) {
+	case "€", "$", "£", "eur", "euro", "euros", "usd", "dollar", "dollars", "chf", "franken", "gbp", "pounds":
+		return true
+	}
+	return false
+}
+
+func isYear(digits string) bool {
+	return len(digits) == 4 && (digits[:2] == "19" || digits[:2] == "20")
 }
 
 // normalize returns a text without the space around it.
@@ -92,8 +148,7 @@ func isStrayPIN(typed string, f form) bool {
 		_, err := time.Parse("15:04", shown)
 		return n >= minDigits && n <= maxDigits && err != nil
 	case formPhrase:
-		words := strings.FieldsFunc(strings.ToLower(shown), func(r rune) bool { return !unicode.IsLetter(r) })
-		return slices.Contains(words, "pin")
+		return hasPINWord(shown)
 	default:
 		return false
 	}
@@ -124,6 +179,5 @@ func isTrivial(pin string) bool {
 	uniform := len(slices.Compact(slices.Clone(steps))) == 1 && steps[0] >= -1 && steps[0] <= 1
 	pairs := len(pin)%2 == 0 && strings.Repeat(pin[:2], len(pin)/2) == pin
 	halves := len(pin) == 6 && pin[:3] == pin[3:]
-	year := len(pin) == 4 && (pin[:2] == "19" || pin[:2] == "20")
-	return uniform || pairs || halves || year || slices.Contains([]string{"7890", "67890", "567890", "0987", "09876", "098765", "2580", "0852", "1122", "1133", "112233", "147258", "159753", "4711"}, pin)
+	return uniform || pairs || halves || isYear(pin) || slices.Contains([]string{"7890", "67890", "567890", "0987", "09876", "098765", "2580", "0852", "1122", "1133", "112233", "147258", "159753", "4711"}, pin)
 }
