@@ -13,6 +13,7 @@ import (
 	"multis/agent"
 	"multis/agent/persona"
 	"multis/catalog"
+	"multis/hours"
 	"multis/llm"
 	"multis/outbox"
 	"multis/policy"
@@ -337,6 +338,39 @@ func TestACorrectionLeavesTheOtherSentencesOfAQuoteAlone(t *testing.T) {
 	}
 	require.Empty(t, r.personAnswers("Dan", "What does delivery cost?", "Delivery costs 5 EUR."), "as learned")
 	require.Len(t, r.personAnswers("Eve", "On which days do you deliver?", "We deliver Monday and Saturday."), 1, "the days still stand in the document")
+}
+
+// The hours of the configuration answer customers, in whatever words and language they ask.
+func TestOpeningHoursAreToldFromTheConfiguration(t *testing.T) {
+	t.Parallel()
+	r := newDesk(t)
+	now := time.Now().UTC().Truncate(24 * time.Hour)
+	require.NoError(t, r.admin.Answers.PublishAnswers(r.ctx))
+	for question, want := range map[string]string{
+		"When are you open?": "[Nora] We are open Monday-Friday 9-17. (from Opening hours.md)", "How late are you open on Fridays?": "[Nora] We are open Monday-Friday 9-17. (from Opening hours.md)",
+		"What time do you close today?": "[Nora] We are open Monday-Friday 9-17. (from Opening hours.md)",
+		"Wann macht ihr auf?":           "[Nora] Wir haben Montag-Freitag 9-17 geöffnet. (aus Opening hours.md)", "Habt ihr sonntags offen?": "[Nora] Wir haben Montag-Freitag 9-17 geöffnet. (aus Opening hours.md)",
+		"Quand êtes-vous ouverts ?": "[Nora] Nous sommes ouverts lundi-vendredi 9-17. (from Opening hours.md)",
+	} {
+		require.Equal(t, []string{want}, r.customerAsks(r.customer("Ana"), question), question)
+	}
+	require.Equal(t, []string{toldTeam}, r.customerAsks(r.customer("Ben"), "Are you open on Christmas Day?"), "the hours do not say that")
+
+	r.book.Variables.Holidays = []hours.Days{{First: now.AddDate(0, 0, 3), Last: now.AddDate(0, 0, 4)}, {First: now.AddDate(0, 1, 0), Last: now.AddDate(0, 2, 0)}}
+	require.NoError(t, r.admin.Answers.PublishAnswers(r.ctx))
+	const day = "2 January 2006"
+	require.Equal(t, []string{"[Nora] We are open Monday-Friday 9-17 (closed " + now.AddDate(0, 0, 3).Format(day) + ", " + now.AddDate(0, 0, 4).Format(day) + "). (from Opening hours.md)"}, r.customerAsks(r.customer("Cid"), "When are you open?"))
+
+	r.tx(func(tx store.Tx) error {
+		_, err := store.AddCannedAnswer(r.ctx, tx, "Wann habt ihr geöffnet?", "Wir sind für Sie da: {hours}.")
+		return err
+	})
+	require.NoError(t, r.admin.Answers.PublishAnswers(r.ctx))
+	require.Equal(t, []string{"[Nora] Wir sind für Sie da: Montag-Freitag 9-17."}, r.customerAsks(r.customer("Dan"), "Wann macht ihr zu?"), "the owner's own words come first")
+
+	r.book.Variables.Hours = ""
+	require.NoError(t, r.admin.Answers.PublishAnswers(r.ctx))
+	require.Equal(t, []string{toldTeam}, r.customerAsks(r.customer("Eve"), "When are you open?"), "without hours there is nothing to tell")
 }
 
 // A model may quote one sentence and say the figure of another, which the owner corrects while the draft waits.

@@ -149,26 +149,41 @@ func (t *Turns) answerPicture(ctx context.Context, q contactQuestion) (contactAn
 
 // searchForContact searches the public documents. If none of them answers the question, it fetches web pages that may, and searches again.
 func (t *Turns) searchForContact(ctx context.Context, question string) (search.Result, error) {
-	query := search.Query{Text: question, Limit: maxPassages, Kinds: contactKinds}
 	if t.pages == nil {
-		return t.search.AsContact(ctx, policy.PublicScope(), query)
+		found, _, err := t.searchWordings(ctx, question, false)
+		return found, err
 	}
 	if err := t.pages.Refresh(ctx); err != nil {
 		return search.Result{}, err
 	}
-	found, err := t.search.AsContact(ctx, policy.PublicScope(), query)
-	if err != nil {
-		return search.Result{}, err
+	found, answered, err := t.searchWordings(ctx, question, true)
+	if err != nil || answered || !t.pages.Find(ctx, question) {
+		return found, err
 	}
-	if len(found.Hits) > 0 && len(found.Terms) > 0 {
+	found, _, err = t.searchWordings(ctx, question, false)
+	return found, err
+}
+
+// searchWordings searches the public documents for a question, and if they do not answer it, for other words of it (policy.HoursWordings). answered reports
+// whether what it returns answers the question; without needsAnswer it is only known for a question with other words.
+func (t *Turns) searchWordings(ctx context.Context, question string, needsAnswer bool) (first search.Result, answered bool, err error) {
+	others := policy.HoursWordings(question)
+	for i, wording := range append([]string{question}, others...) {
+		found, err := t.search.AsContact(ctx, policy.PublicScope(), search.Query{Text: wording, Limit: maxPassages, Kinds: contactKinds})
+		if err != nil {
+			return search.Result{}, false, err
+		}
+		if i == 0 {
+			first = found
+		}
+		if len(found.Hits) == 0 || len(found.Terms) == 0 || !needsAnswer && len(others) == 0 {
+			continue
+		}
 		if _, answered, err := t.search.Answer(ctx, found); err != nil || answered {
-			return found, err
+			return found, answered, err
 		}
 	}
-	if !t.pages.Find(ctx, question) {
-		return found, nil
-	}
-	return t.search.AsContact(ctx, policy.PublicScope(), query)
+	return first, false, nil
 }
 
 // cannedAnswer returns the owner's own answer to a question, before any model or document is asked. name is the contact's.

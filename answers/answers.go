@@ -3,15 +3,18 @@
 package answers
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"regexp"
 	"slices"
 	"strings"
+	"time"
 	"unicode"
 
 	"multis/catalog"
+	"multis/hours"
 	"multis/knowledge"
 	"multis/policy"
 	"multis/search"
@@ -20,10 +23,11 @@ import (
 	"multis/text"
 )
 
-// The origins of the documents that are made here. The last two have learned answers, with words of contacts and operators, so index.AnyForeign counts
+// The origins of the documents that are made here: of the owner's answers and opening hours, and of learned answers. The last two have learned answers, with words of contacts and operators, so index.AnyForeign counts
 // them as foreign.
 const (
 	cannedOrigin  = "answers:canned"
+	hoursOrigin   = "answers:hours"
 	publicOrigin  = "answers:public"
 	privateOrigin = "answers:private"
 )
@@ -31,7 +35,8 @@ const (
 // Variables are the values of the variables in canned answers. The contact's name is an argument of Fill.
 type Variables struct {
 	Business string // {business}
-	Hours    string // {hours}, as the configuration has them
+	Hours    string // {hours}, as the configuration has them; customers are also answered from them
+	Holidays []hours.Days
 	// Language is that of answers which are too short to tell.
 	Language catalog.Lang
 }
@@ -44,6 +49,7 @@ type Keeper struct {
 	Variables Variables
 	Defaults  policy.Defaults // they say which chats are business chats
 	Judge     Judge           // nil without a model
+	Now       func() time.Time
 }
 
 // Judge says what a comparison of words does not tell.
@@ -126,8 +132,8 @@ func (v Variables) Fill(answer, name string) string {
 	if !isPlainName(name) {
 		name = ""
 	}
-	hours := catalog.FormatHours(catalog.DetectLanguage([]string{answer}, v.Language), v.Hours)
-	filled := strings.NewReplacer("{name}", text.Clip(text.OneLine(name), 60), "{hours}", hours, "{business}", v.Business).Replace(answer)
+	open := catalog.FormatHours(catalog.DetectLanguage([]string{answer}, v.Language), v.Hours)
+	filled := strings.NewReplacer("{name}", text.Clip(text.OneLine(name), 60), "{hours}", open, "{business}", v.Business).Replace(answer)
 	if name != "" {
 		return filled
 	}
@@ -173,6 +179,7 @@ func (b *Keeper) documents(ctx context.Context) ([]document, error) {
 	learned, err := store.LearnedAnswers(ctx, b.Store.DB())
 	return []document{
 		{cannedOrigin, "Your answers.md", policy.RolePublic, b.cannedDocument(canned)},
+		{hoursOrigin, catalog.HoursTitle(cmp.Or(b.Variables.Language, catalog.English)) + ".md", policy.RolePublic, b.hoursDocument()},
 		{publicOrigin, "Answers.md", policy.RolePublic, learnedDocument(learned, policy.RolePublic)},
 		{privateOrigin, "Answers (private).md", policy.RoleAdmin, learnedDocument(learned, policy.RoleAdmin)},
 	}, err
@@ -197,6 +204,28 @@ func (b *Keeper) cannedDocument(list []store.CannedAnswer) string {
 		sections = append(sections, fmt.Sprintf("## %s\n\n%s\n", a.Question, b.Variables.Fill(a.Answer, "")))
 	}
 	return strings.Join(sections, "\n")
+}
+
+// The holidays that are told with the opening hours: maxHolidays days of those within the next holidaysAhead.
+const (
+	holidaysAhead = 14 * 24 * time.Hour
+	maxHolidays   = 10
+)
+
+// hoursDocument returns the opening hours as Markdown with the holidays of the next days; empty for a business that is always open. It is written again
+// every few minutes, as all of these documents are.
+func (b *Keeper) hoursDocument() string {
+	if b.Variables.Hours == "" {
+		return ""
+	}
+	today := b.Now().UTC().Truncate(24 * time.Hour)
+	var closed []time.Time
+	for day := today; !day.After(today.Add(holidaysAhead)) && len(closed) < maxHolidays; day = day.AddDate(0, 0, 1) {
+		if slices.ContainsFunc(b.Variables.Holidays, func(d hours.Days) bool { return d.Contains(day) }) {
+			closed = append(closed, day)
+		}
+	}
+	return catalog.HoursDocument(b.Variables.Hours, closed)
 }
 
 // learnedDocument returns the learned answers of a role as Markdown: below each heading with its source and date, the question and its answer.
@@ -234,8 +263,18 @@ type Canned struct {
 // maxHits is how many passages are searched for. It is large because other documents may match better than the canned answers.
 const maxHits = 50
 
-// Find returns the canned answer to a question of a contact. It reports false if there is none. name is the contact's; empty for none.
+// Find returns the canned answer to a question of a contact, in its own words or others for the same (policy.HoursWordings). It reports false if there is
+// none. name is the contact's; empty for none.
 func (b *Keeper) Find(ctx context.Context, question, name string) (Canned, bool, error) {
+	for _, wording := range append([]string{question}, policy.HoursWordings(question)...) {
+		if canned, ok, err := b.find(ctx, wording, name); err != nil || ok {
+			return canned, ok, err
+		}
+	}
+	return Canned{}, false, nil
+}
+
+func (b *Keeper) find(ctx context.Context, question, name string) (Canned, bool, error) {
 	doc, err := index.DocumentByOrigin(ctx, b.Store.DB(), cannedOrigin)
 	if errors.Is(err, store.ErrNotFound) {
 		return Canned{}, false, nil

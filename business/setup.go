@@ -95,8 +95,13 @@ func (s Step) Read(answer string) ([]Setting, error) {
 		return []Setting{{"business." + string(s), answer}}, nil
 	case StepTopics:
 		return readTopics(answer, cleared)
-	case StepRules, StepHours:
-		return listSetting("business."+string(s), split(answer, cleared, "\n", ";"))
+	case StepRules:
+		return listSetting("business.rules", split(answer, cleared, "\n", ";"))
+	case StepHours:
+		if cleared {
+			answer = ""
+		}
+		return listSetting("business.hours", readHours(answer))
 	case StepPages:
 		return listSetting("business.pages", fields(answer, cleared))
 	case StepOperators:

@@ -39,3 +39,44 @@ func FormatHours(lang Lang, hours string) string {
 		return word
 	})
 }
+
+// HoursDocument returns the opening hours of the configuration as a document in Markdown, a section for each language. closed are the days of the next
+// holidays, which may be none. Each section is one sentence, so that no quote of it has the hours without the holidays.
+func HoursDocument(hours string, closed []time.Time) string {
+	var sections []string
+	for _, lang := range Langs() {
+		said := FormatHours(lang, hours)
+		var days []string
+		for _, day := range closed {
+			days = append(days, day.Format(dateLayout(lang)))
+		}
+		if len(days) > 0 {
+			said += " (" + hoursWords()[lang][1] + " " + strings.Join(days, ", ") + ")"
+		}
+		words := hoursSentences()[lang]
+		sections = append(sections, "## "+words[0]+"\n\n"+strings.ReplaceAll(words[1], "{hours}", said)+"\n")
+	}
+	return strings.Join(sections, "\n")
+}
+
+// HoursTitle returns the name of the document of the opening hours in a language.
+func HoursTitle(lang Lang) string {
+	title, _, _ := strings.Cut(hoursSentences()[lang][0], ":")
+	return strings.TrimSpace(title)
+}
+
+// hoursSentences returns the heading and the sentence with the opening hours in all languages. The heading has the words of questions about them.
+func hoursSentences() map[Lang][2]string {
+	return map[Lang][2]string{
+		English:    {"Opening hours: when are you open, and when do you close?", "We are open {hours}."},
+		German:     {"Öffnungszeiten: Wann haben Sie geöffnet, und wann schließen Sie?", "Wir haben {hours} geöffnet."},
+		French:     {"Horaires d’ouverture : quand êtes-vous ouverts, et quand fermez-vous ?", "Nous sommes ouverts {hours}."},
+		Spanish:    {"Horario de apertura: ¿cuándo abren y cuándo cierran?", "Estamos abiertos {hours}."},
+		Portuguese: {"Horário de funcionamento: quando abrem e quando fecham?", "Estamos abertos {hours}."},
+		Italian:    {"Orari di apertura: quando siete aperti e quando chiudete?", "Siamo aperti {hours}."},
+		Dutch:      {"Openingstijden: wanneer zijn jullie open en wanneer sluiten jullie?", "Wij zijn {hours} open."},
+		Russian:    {"Часы работы: когда вы открыты и когда закрываетесь?", "Мы открыты {hours}."},
+		Turkish:    {"Çalışma saatleri: ne zaman açıksınız, ne zaman kapanıyorsunuz?", "{hours} açığız."},
+		Arabic:     {"ساعات العمل: متى تفتحون ومتى تغلقون؟", "نحن نعمل {hours}."},
+	}
+}

@@ -28,8 +28,8 @@ type Period struct{ From, Until time.Duration }
 // Days are consecutive days, First and Last included. They are midnights in UTC.
 type Days struct{ First, Last time.Time }
 
-// contains reports whether a day, a midnight in UTC, is one of d.
-func (d Days) contains(day time.Time) bool { return !day.Before(d.First) && !day.After(d.Last) }
+// Contains reports whether a day, a midnight in UTC, is one of d.
+func (d Days) Contains(day time.Time) bool { return !day.Before(d.First) && !day.After(d.Last) }
 
 // State says whether a business is open at some time, and when that state began and ends.
 type State struct {
@@ -103,7 +103,7 @@ func (h Hours) openings(first, last time.Time, zone *time.Location) []schedule.P
 	var all []schedule.Period
 	near := slices.DeleteFunc(slices.Clone(h.Holidays), func(d Days) bool { return d.Last.Before(first) || d.First.After(last) })
 	for day := first; !day.After(last); day = day.AddDate(0, 0, 1) {
-		if slices.ContainsFunc(near, func(d Days) bool { return d.contains(day) }) {
+		if slices.ContainsFunc(near, func(d Days) bool { return d.Contains(day) }) {
 			continue
 		}
 		for _, p := range h.Week[day.Weekday()] {

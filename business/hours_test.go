@@ -1,0 +1,36 @@
+package business
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"multis/hours"
+)
+
+func TestOpeningHoursAreReadAsPeopleTypeThem(t *testing.T) {
+	t.Parallel()
+	for typed, want := range map[string]string{
+		"mon-fri 9-12:30, 13:30-18; sat 10-14":                               `["mon-fri 9-12:30, 13:30-18","sat 10-14"]`,
+		"mon-fri 7-18, sat 7-13":                                             `["mon-fri 7-18","sat 7-13"]`,
+		"Mo-Fr 7-18 Uhr; Sa 7-13 Uhr":                                        `["mon-fri 7-18","sat 7-13"]`,
+		"Mo-Fr 9-12.30 und 13.30-18 Uhr, Sa 9-13 Uhr":                        `["mon-fri 9-12.30, 13.30-18","sat 9-13"]`,
+		"Montag bis Freitag 9 bis 18 Uhr\nSamstag und Sonntag geschlossen":   `["mon-fri 9-18","sat, sun closed"]`,
+		"Monday to Friday 9am-5:30pm, Saturday 10 am - 12 pm, Sunday closed": `["mon-fri 9-17:30","sat 10 - 12","sun closed"]`,
+		"mon, wed 9-17; täglich 8-20":                                        `["mon, wed 9-17","daily 8-20"]`,
+		"daily 12am-6am":                                                     `["daily 0-6"]`,
+		"fri 20-2":                                                           `["fri 20-2"]`,
+		"mon-sat 24h":                                                        `["mon-sat 24h"]`,
+		"none":                                                               `[]`,
+	} {
+		got, err := StepHours.Read(typed)
+		require.NoError(t, err)
+		require.Equal(t, []Setting{{"business.hours", want}}, got, typed)
+		var h hours.Hours
+		if typed != "none" {
+			for _, line := range readHours(typed) {
+				require.NoError(t, h.Set(line), line)
+			}
+		}
+	}
+}
