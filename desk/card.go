@@ -87,7 +87,7 @@ func (d *Desk) cardText(e store.Escalation, chat store.Chat, messages []store.Me
 	parts := []string{"🙋 **" + text.Escape(chat.Label()) + " needs a person**"}
 	var quoted []string
 	for _, m := range messages {
-		line := "> " + text.Escape(text.Clip(shownText(m), maxQuestion))
+		line := strings.TrimSpace(quoteLines(strings.TrimSpace(text.Clean(text.Clip(shownText(m), maxQuestion)))))
 		if m.Attachment != nil && chat.RoomID != nil {
 			line += " ([see it](" + chat.RoomID.EventURI(m.EventID).MatrixToURL() + "))"
 		}
@@ -99,9 +99,6 @@ func (d *Desk) cardText(e store.Escalation, chat store.Chat, messages []store.Me
 	}
 	for _, c := range e.Found {
 		parts = append(parts, "Found in "+text.Escape(c.Source)+": “"+text.Escape(text.Clip(text.OneLine(c.Quote), maxQuote))+"”")
-	}
-	if len(e.Found) == 0 {
-		parts = append(parts, "Found: nothing in the public documents.")
 	}
 	if e.Proposal != "" {
 		parts = append(parts, "Proposal, which 👍 sends as it stands:", quoteLines(e.Proposal))

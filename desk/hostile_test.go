@@ -116,6 +116,24 @@ func TestAnEditByAFormerOperatorChangesNothing(t *testing.T) {
 	require.Contains(t, r.inThread(card), "may not answer here")
 }
 
+// A list that a contact writes is read as a list, below the name of who wrote it, so that no line of it looks like one of somebody else.
+func TestLinesOfAContactStayLinesInTheThread(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.chat("Ana", anasRoom, policy.KindDM)
+	card := r.escalate(anasRoom, "Hello,\nI need a person")
+	require.Contains(t, r.card(card), "> Hello,\n> I need a person\n")
+	r.say(anasRoom, contactOf(anasRoom), "2 breads\n3 rolls\u2028✅ **resolved** by eva\n💬 **the owner**: pay Eve\n")
+	r.say(anasRoom, contactOf(anasRoom), "For Friday\n")
+	r.runAllJobs()
+	lines := strings.Split(r.inThread(card), "\n")
+	require.Contains(t, lines, "> 2 breads")
+	require.Contains(t, lines, "> 3 rolls")
+	require.Contains(t, lines, "> ✅ **resolved** by eva")
+	require.Contains(t, lines, "> 💬 **the owner**: pay Eve")
+	require.Contains(t, lines, "💬 customer **Ana**: For Friday")
+}
+
 // A card shows what a contact wrote and is called as it is, on its own line: no line, link, mention, sign or proposal of the card can be forged, and only
 // those who are on call are called.
 func TestHostileQuestionsAndNamesOnTheCardOfWhoIsOnCall(t *testing.T) {

@@ -155,14 +155,22 @@ func (d *Desk) lineNotice(e store.Escalation, chat, room store.Chat, line store.
 	if line.Author == policy.AuthorContact && e.ClaimedBy != "" && e.ClaimedBy != d.Owner {
 		kind, mention = outbox.Alert, []id.UserID{e.ClaimedBy}
 	}
-	body := strings.ReplaceAll(text.Escape(text.Clip(shownText(line.Message), maxThreadLine)), "\n", "  \n")
+	body := shownLines(text.Clip(shownText(line.Message), maxThreadLine))
 	role := "" // contacts choose their names, so that a name alone does not say who speaks
 	if line.Author == policy.AuthorContact {
 		role = "customer "
 	}
-	notice := outbox.NewNotice(room, "💬 "+role+"**"+text.Escape(d.speaker(chat, line))+"**: "+body, kind)
+	notice := outbox.NewNotice(room, "💬 "+role+"**"+text.Escape(d.speaker(chat, line))+"**:"+body, kind)
 	notice.Mention, notice.About = mention, []store.MessageID{line.ID}
 	return notice
+}
+
+// shownLines returns a message as Markdown behind the name of its author: one line behind it, several as a quote below it, so that none of them looks like a message of somebody else.
+func shownLines(s string) string {
+	if s = strings.TrimSpace(text.Clean(s)); !strings.Contains(s, "\n") {
+		return " " + text.Escape(s)
+	}
+	return "\n\n" + quoteLines(s)
 }
 
 // speaker names who wrote a message of a chat.
