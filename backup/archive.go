@@ -5,6 +5,7 @@ import (
 	"bufio"
 	"bytes"
 	"compress/gzip"
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -12,7 +13,6 @@ import (
 	"fmt"
 	"hash"
 	"io"
-	"io/fs"
 	"os"
 	"strings"
 	"time"
@@ -88,7 +88,7 @@ func seal(sum []byte) []byte {
 }
 
 // checkSeal returns ErrDamaged if the seal of a file does not match its content. It leaves the file at its beginning.
-func checkSeal(f *os.File) error {
+func checkSeal(ctx context.Context, f *os.File) error {
 	info, err := f.Stat()
 	if err != nil {
 		return fmt.Errorf("read the backup: %w", err)
@@ -107,7 +107,7 @@ func checkSeal(f *os.File) error {
 	if size < 0 {
 		return ErrDamaged
 	}
-	if _, err := io.Copy(sum, io.NewSectionReader(f, 0, size)); err != nil {
+	if _, err := io.Copy(sum, cancellable{ctx, io.NewSectionReader(f, 0, size)}); err != nil {
 		return fmt.Errorf("read the backup: %w", err)
 	}
 	if !bytes.Equal(end, seal(sum.Sum(nil))) {
@@ -232,6 +232,9 @@ func (w *writer) close(m Manifest) error {
 	if err != nil {
 		return fmt.Errorf("write the manifest: %w", err)
 	}
+	if len(text) > maxManifest { // it could not be restored
+		return fmt.Errorf("there are %d files, which is more than a backup can list: keep some of them elsewhere", len(m.Files))
+	}
 	if err := w.entry(manifestName, int64(len(text))); err != nil {
 		return err
 	}
@@ -255,14 +258,14 @@ type Archive struct {
 }
 
 // Open opens a backup and checks that it is complete and unchanged.
-func Open(path string) (*Archive, error) {
+func Open(ctx context.Context, path string) (*Archive, error) {
 	f, info, err := plainfile.Open(path)
 	if err != nil {
 		return nil, fmt.Errorf("open the backup: %w", err)
 	}
 	a := &Archive{file: f, Size: info.Size()}
-	if err = checkSeal(f); err == nil {
-		err = a.readManifest()
+	if err = checkSeal(ctx, f); err == nil {
+		err = a.readManifest(ctx)
 	}
 	if err != nil {
 		_ = f.Close() // nothing was written
@@ -274,62 +277,78 @@ func Open(path string) (*Archive, error) {
 // Close closes the file.
 func (a *Archive) Close() error { return a.file.Close() }
 
-func (a *Archive) readManifest() error {
-	found := false
-	err := a.each(func(name string, r io.Reader) error {
-		if name != manifestName {
-			return nil
-		}
-		found = true
-		return json.NewDecoder(io.LimitReader(r, maxManifest)).Decode(&a.Manifest)
-	})
-	switch {
-	case err != nil:
-		return err
-	case !found:
-		return fmt.Errorf("%w: it has no %s", ErrNoBackup, manifestName)
-	case a.Manifest.Format != format:
-		return fmt.Errorf("its form is of version %d, and this multis reads version %d: restore it with the multis that made it", a.Manifest.Format, format)
-	default:
-		return nil
-	}
-}
-
 // entryIterator iterates over the entries of a backup.
 type entryIterator struct {
-	tar  *tar.Reader
-	name string // of the entry that is being read
+	unzipped io.Reader
+	tar      *tar.Reader
+	name     string // of the entry that is being read
+}
+
+// cancellable is a reader that fails once ctx is done, because reading a large backup takes long.
+type cancellable struct {
+	ctx context.Context //nolint:containedctx // a reader has no other way to get one
+	io.Reader
+}
+
+func (c cancellable) Read(p []byte) (int, error) {
+	if err := c.ctx.Err(); err != nil {
+		return 0, err
+	}
+	return c.Reader.Read(p)
 }
 
 // rewind returns an iterator that starts before the first entry.
-func (a *Archive) rewind() (*entryIterator, error) {
+func (a *Archive) rewind(ctx context.Context) (*entryIterator, error) {
 	if _, err := a.file.Seek(0, io.SeekStart); err != nil {
 		return nil, fmt.Errorf("read the backup: %w", err)
 	}
-	unzipped, err := gzip.NewReader(bufio.NewReaderSize(a.file, 1<<20))
+	unzipped, err := gzip.NewReader(bufio.NewReaderSize(cancellable{ctx, a.file}, 1<<20))
 	if err != nil {
-		return nil, fmt.Errorf("%w (%w)", ErrDamaged, err)
+		return nil, damaged(err)
 	}
-	return &entryIterator{tar: tar.NewReader(unzipped)}, nil
+	return &entryIterator{unzipped: unzipped, tar: tar.NewReader(unzipped)}, nil
 }
 
-// next advances to the next entry. It returns io.EOF after the last one.
+// next advances to the next entry. It returns io.EOF after the last one, if nothing follows it.
 func (e *entryIterator) next() error {
 	e.name = ""
 	header, err := e.tar.Next()
 	switch {
 	case errors.Is(err, io.EOF):
+		if n, err := io.ReadFull(e.unzipped, make([]byte, 1)); n > 0 || !errors.Is(err, io.EOF) {
+			return fmt.Errorf("%w (something follows its last entry)", ErrDamaged)
+		}
 		return io.EOF
 	case err != nil:
-		return fmt.Errorf("%w (%w)", ErrDamaged, err)
+		return damaged(err)
+	case !isPlain(header):
+		return fmt.Errorf("%w (%s is no plain file)", ErrDamaged, header.Name)
 	}
 	e.name = header.Name
 	return nil
 }
 
+// damaged returns ErrDamaged with the reason why a backup cannot be read, unless that is an interruption.
+func damaged(err error) error {
+	if errors.Is(err, context.Canceled) {
+		return err
+	}
+	return fmt.Errorf("%w (%w)", ErrDamaged, err)
+}
+
+// isPlain reports whether an entry is a file that is stored as it is: no link and no device, and not sparse, so that a small backup cannot hold an endless file.
+func isPlain(header *tar.Header) bool {
+	for record := range header.PAXRecords {
+		if strings.HasPrefix(record, "GNU.sparse.") {
+			return false
+		}
+	}
+	return header.Typeflag == tar.TypeReg
+}
+
 // each calls do with each entry, from the first on.
-func (a *Archive) each(do func(name string, r io.Reader) error) error {
-	e, err := a.rewind()
+func (a *Archive) each(ctx context.Context, do func(name string, r io.Reader) error) error {
+	e, err := a.rewind(ctx)
 	for err == nil {
 		if err = e.next(); err == nil {
 			err = do(e.name, e.tar)
@@ -364,8 +383,8 @@ func (r tableReader) Read(p []byte) (int, error) {
 }
 
 // eachTable calls do with the rows of each table, in the order of the manifest.
-func (a *Archive) eachTable(do func(t TableEntry, r io.Reader) error) error {
-	e, err := a.rewind()
+func (a *Archive) eachTable(ctx context.Context, do func(t TableEntry, r io.Reader) error) error {
+	e, err := a.rewind(ctx)
 	for err == nil && !strings.HasPrefix(e.name, tablesDir) && e.name != manifestName {
 		err = e.next()
 	}
@@ -378,21 +397,15 @@ func (a *Archive) eachTable(do func(t TableEntry, r io.Reader) error) error {
 			_, err = io.Copy(io.Discard, rows)
 		}
 	}
-	if err == nil && e.name != manifestName {
-		err = fmt.Errorf("%w (%s is not where the manifest says)", ErrDamaged, e.name)
-	}
 	return err
 }
 
 // eachFile calls do with each file.
-func (a *Archive) eachFile(do func(path string, r io.Reader) error) error {
-	return a.each(func(name string, r io.Reader) error {
+func (a *Archive) eachFile(ctx context.Context, do func(path string, r io.Reader) error) error {
+	return a.each(ctx, func(name string, r io.Reader) error {
 		path, ok := strings.CutPrefix(name, filesDir)
 		if !ok {
 			return nil
-		}
-		if !fs.ValidPath(path) {
-			return fmt.Errorf("the backup holds a file with the path %q", path)
 		}
 		return do(path, r)
 	})

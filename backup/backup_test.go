@@ -74,7 +74,7 @@ func create(t testing.TB, st *store.Store, folder string, files ...backup.File) 
 
 func open(t testing.TB, path string) *backup.Archive {
 	t.Helper()
-	a, err := backup.Open(path)
+	a, err := backup.Open(t.Context(), path)
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, a.Close()) })
 	return a
@@ -184,7 +184,7 @@ func TestADamagedBackupIsFound(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "damaged.tar.gz")
 	damaged := func(content []byte, what string, at int) {
 		require.NoError(t, os.WriteFile(path, content, 0o600))
-		_, err := backup.Open(path)
+		_, err := backup.Open(t.Context(), path)
 		require.ErrorIs(t, err, backup.ErrDamaged, "%s at %d", what, at)
 	}
 	for at := 0; at < len(whole); at += 1 + len(whole)/200 {
@@ -323,7 +323,7 @@ func TestFilesAreBackedUpAndRestoredWhereTheyAreMissing(t *testing.T) {
 		}
 	}
 	a := open(t, create(t, st, t.TempDir(), files(from)...).Path)
-	written, err := a.RestoreFiles(files(to))
+	written, err := a.RestoreFiles(t.Context(), files(to))
 	require.NoError(t, err)
 	require.Equal(t, []string{filepath.Join(to, "config.yaml"), filepath.Join(to, "documents/a/prices.md")}, written)
 	for name, content := range map[string]string{"config.yaml": "token: secret", "documents/a/prices.md": "80 EUR", "documents/b.md": "new"} {
@@ -477,7 +477,7 @@ func TestAnotherFileIsNoBackup(t *testing.T) {
 	short := filepath.Join(dir, "note")
 	require.NoError(t, os.WriteFile(short, []byte("hi"), 0o600))
 	for _, path := range []string{other, short} {
-		_, err := backup.Open(path)
+		_, err := backup.Open(t.Context(), path)
 		require.ErrorIs(t, err, backup.ErrNoBackup, path)
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"strings"
 	"syscall"
 	"time"
+	"unicode/utf8"
 
 	"multis/plainfile"
 	"multis/store"
@@ -230,7 +231,7 @@ func (w *writer) files(ctx context.Context, o CreateOptions, m *Manifest) error 
 			if err != nil {
 				return err
 			}
-			name := path.Join(f.Name, filepath.ToSlash(inside))
+			name := validName(path.Join(f.Name, filepath.ToSlash(inside)))
 			entry, err := w.oneFile(name, source, f, o.WithoutSecrets)
 			switch {
 			case errors.Is(err, plainfile.ErrNotRegular), errors.Is(err, fs.ErrNotExist), errors.Is(err, fs.ErrPermission):
@@ -247,6 +248,19 @@ func (w *writer) files(ctx context.Context, o CreateOptions, m *Manifest) error 
 		}
 	}
 	return nil
+}
+
+// validName returns the name of a file as a manifest can hold it: bytes that are no UTF-8 become %XX. The file is restored with that name.
+func validName(name string) string {
+	var b strings.Builder
+	for i, r := range name {
+		if _, size := utf8.DecodeRuneInString(name[i:]); r == utf8.RuneError && size == 1 {
+			fmt.Fprintf(&b, "%%%02X", name[i])
+			continue
+		}
+		b.WriteRune(r)
+	}
+	return b.String()
 }
 
 // isLarger reports whether the files of a folder have more than a number of bytes together.

@@ -2,8 +2,6 @@ package backup
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -23,7 +21,7 @@ type Report struct {
 	Rows   int64
 	// Skipped are the tables of the backup that were left out: they do not exist in this database or version, and are not needed.
 	Skipped []string
-	Files   int // number of files that Verify compared, or Restore wrote
+	Files   int // number of files in the backup that was verified, or that Restore wrote
 }
 
 // restorer fills a database from a backup; see migrations.Rows.
@@ -40,7 +38,10 @@ type restorer struct {
 // Load fills the tables.
 func (r *restorer) Load(ctx context.Context) error {
 	err := store.Load(ctx, r.dsn, func(l store.Loader) error {
-		err := r.archive.eachTable(func(t TableEntry, content io.Reader) error {
+		if t, lacks := l.Lacking(r.tables()); lacks {
+			return damaged(fmt.Errorf("it has not all of %s", t))
+		}
+		err := r.archive.eachTable(ctx, func(t TableEntry, content io.Reader) error {
 			if !l.Has(t.Table) {
 				return r.skip(t)
 			}
@@ -70,6 +71,14 @@ func (r *restorer) Load(ctx context.Context) error {
 		return err
 	}
 	return r.compare(ctx)
+}
+
+// tables returns the tables of the backup.
+func (r *restorer) tables() (all []store.Table) {
+	for _, t := range r.archive.Manifest.Tables {
+		all = append(all, t.Table)
+	}
+	return all
 }
 
 func (r *restorer) skip(t TableEntry) error {
@@ -106,7 +115,7 @@ func (r *restorer) compare(ctx context.Context) error {
 // Finish writes the files, puts everything outgoing on hold and enqueues the question to the owner. The files are written while the database
 // still counts as unfinished: if the restore is interrupted, the same command writes the missing ones.
 func (r *restorer) Finish(ctx context.Context, tx store.Tx) error {
-	written, err := r.archive.RestoreFiles(r.files)
+	written, err := r.archive.RestoreFiles(ctx, r.files)
 	if err != nil {
 		return err
 	}
@@ -117,7 +126,7 @@ func (r *restorer) Finish(ctx context.Context, tx store.Tx) error {
 	return jobs.Enqueue(ctx, tx, jobs.NoticeArgs{Topic: jobs.TopicRestored})
 }
 
-// Verify restores a backup into an empty scratch database and compares each table with the backup. It reads the files of the backup as well.
+// Verify restores a backup into an empty scratch database and compares each table with the backup.
 func Verify(ctx context.Context, a *Archive, scratch string) (Report, error) {
 	r := &restorer{archive: a, dsn: scratch, check: true}
 	if err := migrations.Restore(ctx, scratch, a.Manifest.Schema, r); err != nil {
@@ -128,7 +137,8 @@ func Verify(ctx context.Context, a *Archive, scratch string) (Report, error) {
 		return Report{}, err
 	}
 	st.Close()
-	return r.report, a.checkFiles(&r.report)
+	r.report.Files = len(a.Manifest.Files) // Open has compared them
+	return r.report, nil
 }
 
 // Restore restores the database of a backup into an empty one, and the files that are missing. Everything outgoing is on hold afterwards.
@@ -138,31 +148,10 @@ func Restore(ctx context.Context, a *Archive, dsn string, files ...File) (Report
 	return r.report, err
 }
 
-// checkFiles compares the files of the backup with its manifest.
-func (a *Archive) checkFiles(r *Report) error {
-	next := a.Manifest.Files
-	err := a.eachFile(func(path string, content io.Reader) error {
-		sum := sha256.New()
-		if _, err := io.Copy(sum, content); err != nil {
-			return err
-		}
-		if len(next) == 0 || next[0].Path != path || next[0].SHA256 != hex.EncodeToString(sum.Sum(nil)) {
-			return fmt.Errorf("%w (%s)", ErrDamaged, path)
-		}
-		next = next[1:]
-		r.Files++
-		return nil
-	})
-	if err == nil && len(next) > 0 {
-		err = fmt.Errorf("%w (%s is missing)", ErrDamaged, next[0].Path)
-	}
-	return err
-}
-
 // RestoreFiles writes the files of a backup to their present paths. An existing file is kept as it is. It returns the paths of the written
 // files.
-func (a *Archive) RestoreFiles(to []File) (written []string, err error) {
-	err = a.eachFile(func(path string, content io.Reader) error {
+func (a *Archive) RestoreFiles(ctx context.Context, to []File) (written []string, err error) {
+	err = a.eachFile(ctx, func(path string, content io.Reader) error {
 		for _, f := range to {
 			inside, ok := relativePath(f.Name, path)
 			if !ok {
@@ -232,5 +221,8 @@ func writeMissing(top, inside string, content io.Reader) (string, error) {
 	if err = errors.Join(err, f.Sync(), f.Close()); err == nil {
 		err = root.Rename(partial, inside)
 	}
-	return filepath.Join(folder, inside), err
+	if err != nil { // the disk is full, for example
+		return "", errors.Join(err, root.Remove(partial))
+	}
+	return filepath.Join(folder, inside), nil
 }

@@ -22,7 +22,7 @@ func (p *Scheduler) EnsureRecent(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if last.IsRecent(p.Create.now()) && isWhole(last.File) {
+		if last.IsRecent(p.Create.now()) && isWhole(ctx, last.File) {
 			return nil
 		}
 		if p.Every == 0 {
@@ -41,7 +41,7 @@ func (p *Scheduler) EnsureRecent(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if !isWhole(info.Path) {
+		if !isWhole(ctx, info.Path) {
 			return fmt.Errorf("%s: %w", info.Path, ErrDamaged)
 		}
 		return p.recordSuccess(ctx, info)
@@ -49,8 +49,8 @@ func (p *Scheduler) EnsureRecent(ctx context.Context) error {
 }
 
 // isWhole reports whether a file is a backup whose checksum is right.
-func isWhole(file string) bool {
-	a, err := Open(file)
+func isWhole(ctx context.Context, file string) bool {
+	a, err := Open(ctx, file)
 	if err != nil {
 		return false
 	}

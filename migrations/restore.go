@@ -23,14 +23,17 @@ var (
 
 // Check returns ErrBackupNewer or ErrBackupOlder for a version that this program cannot make.
 func (v Version) Check() error {
-	functions, err := embeddedFunctions()
+	own, err := ofProgram(nil) // without a database: nothing is read from one
 	switch {
 	case err != nil:
 		return err
-	case v.Tables > newest():
-		return fmt.Errorf("%w (its tables have version %d, this multis knows up to %d)", ErrBackupNewer, v.Tables, newest())
-	case v.Functions > len(functions.revisions):
-		return fmt.Errorf("%w (its functions have revision %d, this multis knows up to %d)", ErrBackupNewer, v.Functions, len(functions.revisions))
+	case v.Tables > own.Tables:
+		return fmt.Errorf("%w (its tables have version %d, this multis knows up to %d)", ErrBackupNewer, v.Tables, own.Tables)
+	case v.Functions > own.Functions:
+		return fmt.Errorf("%w (its functions have revision %d, this multis knows up to %d)", ErrBackupNewer, v.Functions, own.Functions)
+	case own.isOlder(v):
+		return fmt.Errorf("%w (its tables of jobs, encryption and rooms have the versions %d, %d and %d, this multis knows up to %d, %d and %d)",
+			ErrBackupNewer, v.River, v.Crypto, v.State, own.River, own.Crypto, own.State)
 	case v.Tables < lastBaseline:
 		return fmt.Errorf("%w (its tables have version %d)", ErrBackupOlder, v.Tables)
 	default:

@@ -224,6 +224,17 @@ func (l Loader) Has(t Table) bool {
 	})
 }
 
+// Lacking returns a table of the database that these tables do not fill completely, except for optional ones. It returns false if there is none.
+func (l Loader) Lacking(tables []Table) (Table, bool) {
+	for _, own := range l.existing {
+		i := slices.IndexFunc(tables, func(t Table) bool { return t.Schema == own.Schema && t.Name == own.Name })
+		if !own.IsOptional() && (i < 0 || slices.ContainsFunc(own.Columns, func(c string) bool { return !slices.Contains(tables[i].Columns, c) })) {
+			return own, true
+		}
+	}
+	return Table{}, false
+}
+
 // IsOptional reports whether a backup can be restored without a table: embeddings can be computed again, and the encryption library needs no table
 // that it has dropped.
 func (t Table) IsOptional() bool {

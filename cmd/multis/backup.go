@@ -101,12 +101,12 @@ type backupVerifyCmd struct {
 
 // Run restores a backup into a scratch database and compares every table.
 func (b backupVerifyCmd) Run(ctx context.Context, global *cli) error {
-	a, err := openBackup(b.File, "verify")
+	a, err := openBackup(ctx, b.File, "verify")
 	if err != nil {
 		return err
 	}
 	defer a.Close()
-	fmt.Printf("The file is whole: %s, made %s by multis %s.\n", text.Bytes(a.Size), a.Manifest.CreatedAt.Local().Format("Mon 2 Jan 2006, 15:04 MST"), text.OneLine(a.Manifest.Program))
+	fmt.Printf("The file is whole: %s, made %s by multis %s.\n", text.Bytes(a.Size), a.Manifest.CreatedAt.Local().Format("Mon 2 Jan 2006, 15:04 MST"), text.Clip(text.OneLine(a.Manifest.Program), 100))
 	scratch, remove, err := scratchDatabase(ctx, global.Config)
 	if err != nil {
 		return err
@@ -125,8 +125,8 @@ func (b backupVerifyCmd) Run(ctx context.Context, global *cli) error {
 }
 
 // openBackup opens a backup for a command.
-func openBackup(file, command string) (*backup.Archive, error) {
-	a, err := backup.Open(file)
+func openBackup(ctx context.Context, file, command string) (*backup.Archive, error) {
+	a, err := backup.Open(ctx, file)
 	switch {
 	case errors.Is(err, fs.ErrPermission):
 		return nil, fmt.Errorf("%w; run it as root: sudo multis backup %s %s", err, command, text.ShellWord(file))
@@ -138,14 +138,18 @@ func openBackup(file, command string) (*backup.Archive, error) {
 
 // printOmitted prints what belongs to the installation but is not in a backup.
 func printOmitted(m backup.Manifest) {
-	for _, omitted := range m.Omitted {
-		fmt.Printf("Not in it: %s\n", text.OneLine(omitted))
+	const most, maxLine = 50, 500
+	for _, omitted := range m.Omitted[:min(len(m.Omitted), most)] {
+		fmt.Printf("Not in it: %s\n", text.Clip(text.OneLine(omitted), maxLine))
+	}
+	if more := len(m.Omitted) - most; more > 0 {
+		fmt.Printf("Not in it: %d more.\n", more)
 	}
 }
 
 func printSkipped(r backup.Report) {
 	if len(r.Skipped) > 0 {
-		fmt.Printf("Not restored, because this multis has no place for it: %s.\n", text.OneLine(text.List(r.Skipped)))
+		fmt.Printf("Not restored, because this multis has no place for it: %s.\n", text.Clip(text.OneLine(text.List(r.Skipped)), 1000))
 	}
 }
 

@@ -520,7 +520,7 @@ func TestMultisStartsOnARestoredBackupAndAsks(t *testing.T) {
 	require.NoError(t, store.PutSetting(t.Context(), st.Writer(), store.SettingSyncToken, "s1"))
 	info, err := backup.Create(t.Context(), backup.CreateOptions{Store: st, Folder: t.TempDir()})
 	require.NoError(t, err)
-	a, err := backup.Open(info.Path)
+	a, err := backup.Open(t.Context(), info.Path)
 	require.NoError(t, err)
 	defer a.Close()
 	dsn := newDatabase(t, "started_on_a_backup")

@@ -231,13 +231,13 @@ func TestWhatAUserMayNotEnterIsNotCalledSetUp(t *testing.T) {
 	asOtherUser(t, filepath.Dir(file), func() {
 		_, err := config.Load(file)
 		notKnown = printIncomplete(&out, file, err, doctor.Restore{})
-		_, notOpened = openBackup(file, "verify")
+		_, notOpened = openBackup(t.Context(), file, "verify")
 	})
 	require.ErrorContains(t, notKnown, "whether multis is set up here is not known")
 	require.ErrorContains(t, notKnown, "permission denied")
 	require.Empty(t, out.String())
 	require.ErrorContains(t, notOpened, "permission denied; run it as root: sudo multis backup verify "+file)
-	_, missing := openBackup(filepath.Join(t.TempDir(), "none.tar"), "verify")
+	_, missing := openBackup(t.Context(), filepath.Join(t.TempDir(), "none.tar"), "verify")
 	require.ErrorContains(t, missing, "name the file of a backup")
 }
 

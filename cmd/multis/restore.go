@@ -30,12 +30,12 @@ type backupRestoreCmd struct {
 
 // Run restores a backup: first the configuration, if there is none, then the database and the missing files.
 func (b backupRestoreCmd) Run(ctx context.Context, global *cli) (err error) {
-	a, err := openBackup(b.File, "restore")
+	a, err := openBackup(ctx, b.File, "restore")
 	if err != nil {
 		return err
 	}
 	defer a.Close()
-	loadFrom, err := restoreConfiguration(a, global.Config)
+	loadFrom, err := restoreConfiguration(ctx, a, global.Config)
 	if err != nil {
 		return err
 	}
@@ -185,7 +185,7 @@ const configMode = 0o600
 // restoreConfiguration returns the file from which the configuration is loaded, and restores missing files that loading needs. If there is no
 // configuration, the returned file is a copy of the one in the backup, which the owner may correct after a failed attempt. backup.Restore moves
 // the copy to its final place before its last transaction, so that multis cannot start after a failed restore, and a killed one leaves no second copy.
-func restoreConfiguration(a *backup.Archive, file string) (loadFrom string, err error) {
+func restoreConfiguration(ctx context.Context, a *backup.Archive, file string) (loadFrom string, err error) {
 	// Files that root writes into the folder of the service would be unreadable for the service.
 	if err := dropPrivileges(filepath.Dir(file)); err != nil {
 		return "", err
@@ -193,7 +193,7 @@ func restoreConfiguration(a *backup.Archive, file string) (loadFrom string, err 
 	loadFrom = file
 	if _, err := os.Stat(file); errors.Is(err, fs.ErrNotExist) {
 		loadFrom = config.RestoreCopy(file)
-		written, err := a.RestoreFiles([]backup.File{configurationFile(loadFrom)})
+		written, err := a.RestoreFiles(ctx, []backup.File{configurationFile(loadFrom)})
 		switch {
 		case err != nil:
 			return "", err
@@ -219,7 +219,7 @@ func restoreConfiguration(a *backup.Archive, file string) (loadFrom string, err 
 		}
 		return filepath.Join(filepath.Dir(file), path)
 	}
-	_, err = a.RestoreFiles(requiredFiles(value("policy.file"), value("business.holiday_calendar")))
+	_, err = a.RestoreFiles(ctx, requiredFiles(value("policy.file"), value("business.holiday_calendar")))
 	return loadFrom, err
 }
 
