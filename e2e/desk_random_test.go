@@ -52,6 +52,7 @@ type deskTalk struct {
 	n       int
 	replies []*deskText // in the thread
 	lines   []*deskText // of the contact and of the owner's phone
+	asked   int         // how often the contact asked what a document answers
 	signs   map[string]bool
 	silent  bool // a person has the conversation, and multis knows
 	spoken  int  // what the assistant had said by then
@@ -70,6 +71,7 @@ func TestRandomDesksLeakNoNoteAndLoseNoReply(t *testing.T) {
 	a := start(t, setup{Operators: fmt.Sprintf("[\"@eva:%[1]s\", \"@bob:%[1]s\"]", devstack.Domain)})
 	a.learn()
 	people := []*mautrix.Client{a.operator(t, "eva"), a.operator(t, "bob"), a.Owner}
+	answered := 0
 	for first, n := 0, deskSequences(t); first < n; first += deskRound {
 		rng := rand.New(rand.NewPCG(uint64(first), 11))
 		began := time.Now()
@@ -97,10 +99,13 @@ func TestRandomDesksLeakNoNoteAndLoseNoReply(t *testing.T) {
 		a.awaitDeskIdle(talks)
 		for _, c := range talks {
 			c.verify()
+			answered += c.assistantSaid() - 1
 		}
 		a.resolveDeskTalks(talks, people)
 		t.Logf("%d conversations from %d on took %s", len(talks), first, time.Since(began).Round(time.Second))
 	}
+	require.Positive(t, answered, "the assistant answers while nobody is there, or its silence says nothing")
+	t.Logf("the assistant answered %d questions before a person came", answered)
 }
 
 // beginDeskTalks opens the escalations of new contacts.
@@ -147,9 +152,12 @@ func (c *deskTalk) step(people []*mautrix.Client, dead bool) {
 	c.t.Helper()
 	who := people[c.rng.IntN(len(people))]
 	switch c.rng.IntN(13) {
-	case 0, 1, 2:
-		text := []string{"more ", question + " "}[c.rng.IntN(2)]
-		c.addLine(text, false)
+	case 0:
+		c.addLine("more ", false)
+	case 1, 2: // the assistant answers it, unless a person is there
+		_, err := c.Say(c.t.Context(), c.contact, question)
+		require.NoError(c.t, err)
+		c.asked++
 	case 3:
 		c.addLine("by phone ", true)
 		c.becomeSilent(c.lines[len(c.lines)-1].event, dead)
@@ -267,6 +275,9 @@ func (c *deskTalk) deleteOne() {
 func (a *app) awaitDeskIdle(talks []*deskTalk) {
 	a.t.Helper()
 	for _, c := range talks {
+		a.await("the questions of "+c.contact, func(context.Context) (bool, error) {
+			return a.count("select count(*) from messages m join chats c on c.id = m.chat_id where c.room_id = $1 and m.body = $2 and m.author = 'contact'", c.room, question) == c.asked, nil
+		})
 		for _, w := range slices.Concat(c.lines, c.replies) {
 			a.await("the message "+w.token, func(ctx context.Context) (bool, error) {
 				return a.exists(ctx, "select exists (select from messages where event_id = $1 union all select from seen_events where event_id = $1)", w.event)
@@ -309,6 +320,7 @@ func (c *deskTalk) verify() {
 		}
 	}
 	thread := c.threadOf(c.card)
+	require.Equal(c.t, c.asked, strings.Count(thread, "**: "+question), "the questions in the thread:\n%s", thread)
 	for _, w := range c.lines {
 		shown := strings.Count(thread, w.token)
 		if w.deleted {
