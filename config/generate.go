@@ -18,14 +18,11 @@ const Placeholder = "generate"
 // file only if the result is valid, keeps comments and order, and sets mode 0600. If no value is "generate", it does not
 // change the file.
 func Generate(path string) (*Config, error) {
-	path, err := plainfile.Resolve(path) // replace the target of a symbolic link, not the link
+	path, old, unlock, err := openForChange(path)
 	if err != nil {
-		return nil, readError(err)
+		return nil, err
 	}
-	old, err := os.ReadFile(path)
-	if err != nil {
-		return nil, readError(err)
-	}
+	defer unlock()
 	filled, err := ReplacePlaceholders(path, old)
 	if err != nil {
 		return nil, err

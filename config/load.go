@@ -3,9 +3,13 @@ package config
 import (
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"multis/plainfile"
+	"multis/text"
 )
 
 // ErrRestoreInterrupted is returned for a missing configuration whose copy an interrupted restore has left.
@@ -30,11 +34,34 @@ func readError(err error) error {
 	return fmt.Errorf("read the configuration: %w", err)
 }
 
+// maxFile is the maximum size of a configuration, in bytes.
+const maxFile = 1 << 20
+
+// ReadFile reads a configuration file. It refuses pipes and devices, whose reading may not end, and files of more than maxFile bytes.
+func ReadFile(path string) ([]byte, error) {
+	f, info, err := plainfile.Open(path)
+	switch {
+	case errors.Is(err, plainfile.ErrNotRegular):
+		return nil, fmt.Errorf("read the configuration: %s: %w; name a file", path, err)
+	case err != nil:
+		return nil, readError(err)
+	}
+	defer func() { _ = f.Close() }() // nothing was written
+	data, err := io.ReadAll(io.LimitReader(f, maxFile+1))
+	switch {
+	case err != nil:
+		return nil, readError(err)
+	case len(data) > maxFile:
+		return nil, fmt.Errorf("read the configuration: %s has %s, and at most %s are read; remove what is no configuration", path, text.Bytes(info.Size()), text.Bytes(maxFile))
+	}
+	return data, nil
+}
+
 // Load reads the configuration at path and the environment of the process.
 func Load(path string) (*Config, error) {
-	data, err := os.ReadFile(path)
+	data, err := ReadFile(path)
 	if err != nil {
-		return nil, readError(err)
+		return nil, err
 	}
 	return Parse(path, data, os.LookupEnv)
 }

@@ -18,9 +18,9 @@ var offlineValues = map[string]string{
 
 // LoadOffline reads the configuration at path for use without a homeserver; see ParseOffline.
 func LoadOffline(path string) (*Config, error) {
-	data, err := os.ReadFile(path)
+	data, err := ReadFile(path)
 	if err != nil {
-		return nil, readError(err)
+		return nil, err
 	}
 	return ParseOffline(path, data, os.LookupEnv)
 }

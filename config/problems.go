@@ -61,13 +61,25 @@ func (p places) describe(at place, key, what string) string {
 		where = settingPlace
 	}
 	if key != "" {
-		where += ": " + text.Clip(key, 121)
+		where += ": " + text.Visible(text.Clip(key, 121))
 	}
 	return text.OneLine(where + ": " + what)
 }
 
+// maxProblems is the number of problems after which no others are looked for.
+const maxProblems = 100
+
+// isFull reports whether no further problems are looked for.
+func (r *reader) isFull() bool { return len(r.problems) >= maxProblems }
+
 // report adds a problem, with its place.
 func (r *reader) report(at place, key, what string) {
+	switch len(r.problems) {
+	case maxProblems - 1:
+		key, what = "", "there may be more problems; correct these first"
+	case maxProblems:
+		return
+	}
 	r.problems = append(r.problems, Problem{key, what, r.describe(at, key, what), at.line})
 }
 

@@ -94,7 +94,7 @@ func (r *reader) readMapping(section string, node *yaml.Node) {
 		return
 	}
 	seen := map[string]int{}
-	for i := 0; i+1 < len(node.Content); i += 2 {
+	for i := 0; i+1 < len(node.Content) && !r.isFull(); i += 2 {
 		name, content := node.Content[i], node.Content[i+1]
 		key := joinKey(section, name.Value)
 		if first, twice := seen[name.Value]; twice {

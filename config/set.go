@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -19,14 +20,11 @@ import (
 // all checks accept it. An empty value stands for the default of a key that cannot be empty. It replaces the file atomically, keeps a backup beside it, and returns the path of the backup; empty if the file has that
 // value already.
 func Set(path, key, value string, checks ...func(*Config) error) (backup string, err error) {
-	path, err = plainfile.Resolve(path) // replace the target of a symbolic link, not the link
+	path, old, unlock, err := openForChange(path)
 	if err != nil {
-		return "", readError(err)
+		return "", err
 	}
-	old, err := os.ReadFile(path)
-	if err != nil {
-		return "", readError(err)
-	}
+	defer unlock()
 	switch f, ok := newReader("", defaults()).fields[key]; {
 	case !ok:
 		return "", fmt.Errorf("there is no key %q with a single value; multis config get lists the keys", key)
@@ -57,6 +55,23 @@ func Set(path, key, value string, checks ...func(*Config) error) (backup string,
 		return "", nil
 	}
 	return ReplaceWithBackup(path, changed)
+}
+
+// openForChange reads the configuration at path, and keeps other processes from changing it until unlock is called: of two changes at once, the second would
+// undo the first. target is the file itself where path is a symbolic link.
+func openForChange(path string) (target string, data []byte, unlock func(), err error) {
+	target, err = plainfile.Resolve(path)
+	if err != nil {
+		return "", nil, nil, readError(err)
+	}
+	if unlock, err = plainfile.LockFolder(filepath.Dir(target)); err != nil {
+		return "", nil, nil, fmt.Errorf("change %s: %w", target, err)
+	}
+	if data, err = ReadFile(target); err != nil {
+		unlock()
+		return "", nil, nil, err
+	}
+	return target, data, unlock, nil
 }
 
 // Default returns the default of a key with a single value as it could be written in the file; empty if it has none.
@@ -106,6 +121,9 @@ const maxBackups = 10
 // backupName matches what stands between the names of a configuration and the end of its backup's name.
 var backupName = regexp.MustCompile(`^\.\d{8}-\d{6}(-\d+)?$`)
 
+// secondsLength is the length of the part of a backup's name without the number of backups in one second.
+const secondsLength = len(".20060102-150405")
+
 // pruneBackups removes the oldest backups that ReplaceWithBackup made of a file.
 func pruneBackups(path string) error {
 	entries, err := os.ReadDir(filepath.Dir(path))
@@ -119,9 +137,11 @@ func pruneBackups(path string) error {
 			stamps = append(stamps, stamp)
 		}
 	}
-	slices.Sort(stamps)
+	slices.SortFunc(stamps, func(a, b string) int {
+		return cmp.Or(strings.Compare(a[:secondsLength], b[:secondsLength]), len(a)-len(b), strings.Compare(a, b))
+	})
 	for len(stamps) > maxBackups {
-		if err := os.Remove(path + stamps[0] + ".bak"); err != nil {
+		if err := os.Remove(path + stamps[0] + ".bak"); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return fmt.Errorf("remove an old backup of the configuration: %w", err)
 		}
 		stamps = stamps[1:]

@@ -39,9 +39,9 @@ func NeedsRestart(key string) bool {
 // LoadWith is Load with settings that were made in chat, by key. They override the file, and the environment overrides them. Keys that are
 // not in SafeKeys are ignored.
 func LoadWith(path string, settings map[string]string) (*Config, error) {
-	data, err := os.ReadFile(path)
+	data, err := ReadFile(path)
 	if err != nil {
-		return nil, readError(err)
+		return nil, err
 	}
 	c := defaults()
 	return c.parse(newReader(path, c), data, settings, os.LookupEnv)
@@ -64,9 +64,9 @@ type Entry struct {
 
 // Values returns all keys with a fixed name, in the order of the documentation. If the configuration is not valid, it returns the error of LoadWith.
 func Values(path string, settings map[string]string) ([]Entry, error) {
-	data, err := os.ReadFile(path)
+	data, err := ReadFile(path)
 	if err != nil {
-		return nil, readError(err)
+		return nil, err
 	}
 	c := defaults()
 	r := newReader(path, c)

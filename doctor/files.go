@@ -21,7 +21,7 @@ import (
 func WorldReadable(file string, cfg *config.Config) []string {
 	var open []string
 	if isReadableByAll(file) {
-		text, err := os.ReadFile(file)
+		text, err := config.ReadFile(file)
 		if err == nil && slices.ContainsFunc(cfg.Secrets(), func(s string) bool { return strings.Contains(string(text), s) }) {
 			open = append(open, file)
 		}

@@ -8,7 +8,6 @@ import (
 	"io"
 	"io/fs"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -90,12 +89,12 @@ func Run(ctx context.Context, o Options) (Answers, error) {
 
 // load reads the configuration, or begins with the example.
 func (w *Wizard) load() error {
-	old, err := os.ReadFile(w.Config)
+	old, err := config.ReadFile(w.Config)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		w.data = config.Example()
 	case err != nil:
-		return fmt.Errorf("read the configuration: %w", err)
+		return err
 	default:
 		w.old, w.data = old, old
 	}

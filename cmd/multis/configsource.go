@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"time"
 
 	"github.com/rs/zerolog"
@@ -199,9 +198,9 @@ func (s configSource) hashOfFiles(log audit.Log, policyFile string) (hashes []by
 		if path == "" {
 			continue
 		}
-		data, err := os.ReadFile(path)
+		data, err := config.ReadFile(path)
 		if err != nil {
-			return hashes, fmt.Errorf("read the configuration: %w", err)
+			return hashes, err
 		}
 		hashes = append(hashes, log.Hash(data)...)
 	}

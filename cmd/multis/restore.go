@@ -143,9 +143,9 @@ func restoreOf(db config.Database) doctor.Restore {
 
 // renewRegistration writes the registration after the restore of a backup without secrets, and says what else such a backup lacks.
 func renewRegistration(file, registration string) error {
-	data, err := os.ReadFile(file)
+	data, err := config.ReadFile(file)
 	if err != nil {
-		return fmt.Errorf("read the configuration: %w", err)
+		return err
 	}
 	fmt.Println("The backup has no secrets, so there are new tokens, which Synapse does not know yet. If you had a PIN, remove it: multis pin reset")
 	if keys := config.KeysWithValue(data, removedSecret); len(keys) > 0 {
@@ -157,9 +157,9 @@ func renewRegistration(file, registration string) error {
 
 // makeTokens replaces the tokens that a backup without secrets lacks with new ones.
 func makeTokens(file string) error {
-	old, err := os.ReadFile(file)
+	old, err := config.ReadFile(file)
 	if err != nil {
-		return fmt.Errorf("read the configuration: %w", err)
+		return err
 	}
 	data := old
 	for _, key := range []string{"appservice.as_token", "appservice.hs_token"} {
@@ -208,9 +208,9 @@ func restoreConfiguration(ctx context.Context, a *backup.Archive, file string) (
 			}
 		}
 	}
-	data, err := os.ReadFile(loadFrom)
+	data, err := config.ReadFile(loadFrom)
 	if err != nil {
-		return "", fmt.Errorf("read the configuration: %w", err)
+		return "", err
 	}
 	value := func(key string) string {
 		path, ok := config.Lookup(data, key)

@@ -56,9 +56,9 @@ func (r runCmd) Run(ctx context.Context, global *cli) error {
 // setDevelopment sets environment variables for a trial. It does not change variables that are set, nor the time zone that the file sets.
 func setDevelopment(file string) error {
 	values := map[string]string{"MULTIS_LOGGING_LEVEL": "debug"}
-	data, err := os.ReadFile(file)
+	data, err := config.ReadFile(file)
 	if err != nil {
-		return fmt.Errorf("read the configuration: %w", err)
+		return err
 	}
 	if _, set := config.Lookup(data, "time_zone"); !set {
 		values["MULTIS_TIME_ZONE"] = cmp.Or(setup.Machine{}.TimeZone(), "UTC")
