@@ -2,10 +2,15 @@ package bridgebridge
 
 import (
 	"cmp"
+	"path"
 	"regexp"
+	"strings"
 	"time"
+	"unicode/utf8"
 
 	"maunium.net/go/mautrix/id"
+
+	"multis/text"
 )
 
 // File is a file on the homeserver.
@@ -72,7 +77,21 @@ func (m Message) WithTranscript(words string) Message {
 	return m
 }
 
-func (c messageContent) fileName() string { return cleanName(cmp.Or(c.FileName, c.Body)) }
+// maxEnding is the maximum length of the ending of a file's name, in characters, that a cut name keeps.
+const maxEnding = 10
+
+// fileName returns the name of the file. A cut name keeps its ending, by which whoever gets the file opens it.
+func (c messageContent) fileName() string {
+	name := cleanLine(cmp.Or(c.FileName, c.Body), 0)
+	ending := path.Ext(name)
+	if n := utf8.RuneCountInString(ending); n > maxEnding || strings.Contains(ending, " ") {
+		ending = ""
+	}
+	if utf8.RuneCountInString(name) <= maxName || ending == "" {
+		return text.Clip(name, maxName)
+	}
+	return text.Clip(strings.TrimSuffix(name, ending), maxName-utf8.RuneCountInString(ending)) + ending
+}
 
 func (c messageContent) file() *File {
 	switch c.kind() {

@@ -1,7 +1,9 @@
 package bridgebridge
 
 import (
+	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/stretchr/testify/require"
 )
@@ -179,4 +181,23 @@ func TestAPictureSaysWhatItShowsInItsPlaceholder(t *testing.T) {
 	require.Equal(t, "[photo]", WithoutDescription(Image, "[photo]"))
 	require.Equal(t, "edited to a text", CaptionOf(Image, "edited to a text", ""))
 	require.Empty(t, DescriptionOf("a line without one: yes]"))
+}
+
+// A name is cut before its ending, by which whoever gets the file opens it.
+func TestALongFileNameKeepsItsEnding(t *testing.T) {
+	t.Parallel()
+	for name, want := range map[string]string{
+		strings.Repeat("n", 300) + ".pdf":       strings.Repeat("n", 95) + "….pdf",
+		strings.Repeat("ü", 300) + ".docx":      strings.Repeat("ü", 94) + "….docx",
+		strings.Repeat("n", 300):                strings.Repeat("n", 99) + "…",
+		"a." + strings.Repeat("n", 300):         "a." + strings.Repeat("n", 97) + "…",
+		strings.Repeat("n", 300) + ". and more": strings.Repeat("n", 99) + "…",
+		"price\u202elist.pdf":                   "pricelist.pdf",
+		strings.Repeat("n", 96) + ".pdf":        strings.Repeat("n", 96) + ".pdf",
+		strings.Repeat("n", 97) + ".pdf":        strings.Repeat("n", 95) + "….pdf",
+	} {
+		got := messageContent{FileName: name}.fileName()
+		require.Equal(t, want, got)
+		require.LessOrEqual(t, utf8.RuneCountInString(got), maxName)
+	}
 }
