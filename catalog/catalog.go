@@ -111,7 +111,43 @@ func DetectLanguage(texts []string, fallback Lang) Lang {
 			return lang
 		}
 	}
+	if lang := commonLanguage(all); lang != "" {
+		return lang
+	}
 	return fallback
+}
+
+// commonWords returns common words that only one of the languages has, for texts of a few words such as "Habt ihr Parkplätze?".
+func commonWords() map[Lang]string {
+	return map[Lang]string{
+		English:    "the you your what's how when where what which does are can't have please my with want need there it's i'm don't",
+		German:     "ihr ich habt haben bitte mich mir nicht und ist euch eine einen macht gibt zurück wir kein keine auch wann wo wieviel kostet kosten gibt's noch",
+		French:     "vous avez êtes je nous une pas avec pour où quand combien c'est est-ce faites a-t-il quel quelle",
+		Spanish:    "usted ustedes hay tienen tenéis están cuánto cuándo dónde puedo quiero hacen qué cuesta abren",
+		Portuguese: "você vocês não têm fazem uma obrigado obrigada aceitam onde fica",
+		Italian:    "avete siete vorrei sono grazie della c'è gli fate potete dove aprite",
+		Dutch:      "jullie hebben ik een het niet graag wat hoe kunnen zijn waar wanneer heeft",
+	}
+}
+
+// commonLanguage returns the language with the most common words in a text; empty if there are none, or as many of another.
+func commonLanguage(text string) (best Lang) {
+	most := 0
+	for _, lang := range Langs() {
+		common, n := strings.Fields(commonWords()[lang]), 0
+		for word := range strings.FieldsSeq(strings.ToLower(strings.ReplaceAll(text, "’", "'"))) {
+			if slices.Contains(common, strings.Trim(word, ".,;:!?¿¡()\"'")) {
+				n++
+			}
+		}
+		switch {
+		case n > most:
+			best, most = lang, n
+		case n == most:
+			best = ""
+		}
+	}
+	return best
 }
 
 // greetingLanguage returns the language of a text that begins with a greeting of one language only; empty for others.

@@ -39,6 +39,8 @@ func TestTheLanguageOfAConversationIsFound(t *testing.T) {
 	for text, want := range map[string]Lang{
 		"Bu ürün var mı? Fiyatı ne kadar?": Turkish, "Açık mısınız?": Turkish, "ok": "none", "": "none", "👍": "none", "Was kostet das und wann liefern Sie es?": German,
 		"Do you deliver to Kırıkkale?": English, "Hola": Spanish, "Bonjour !": French, "Hallo": "none", "Merhaba, ben Ali": Turkish,
+		"Habt ihr Parkplätze?": German, "Rufen Sie mich bitte zurück": German, "Macht ihr Mittagspause?": German, "Ich brauche 20 Brötchen": German, "Got the parking?": English, "Vous avez un parking ?": French, "¿Hay parking?": Spanish,
+		"Vocês têm wifi?": Portuguese, "Avete il parcheggio?": Italian, "Hebben jullie wifi?": Dutch, "Parking?": "none", "Wifi ok": "none", "ihr you": "none", "80 EUR": "none",
 	} {
 		require.Equal(t, want, DetectLanguage([]string{text}, "none"), text)
 	}
