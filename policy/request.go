@@ -33,7 +33,7 @@ chcę zamówić|chciałbym zamówić|chciałabym zamówić|chcę kupić|chcę za
 const (
 	requestOpenings = `ich möchte|ich möcht|ich will|ich würde gern|ich würde gerne|ich wollte|ich muss|ich müsste|wir möchten|wir wollen|wir würden gern|wir würden gerne|wir müssen|möchte gern|möchte gerne|würde gern|würde gerne|bitte
 ik wil|ik zou|ik moet|wij willen|we willen|wij moeten|we moeten`
-	requestVerbs = `bestellen|nachbestellen|vorbestellen|abbestellen|kaufen|buchen|umbuchen|reservieren|stornieren|absagen|kündigen|umtauschen|zurückgeben|zurückschicken|verschieben|reklamieren|vereinbaren
+	requestVerbs = `bestellen|nachbestellen|vorbestellen|abbestellen|kaufen|buchen|umbuchen|reservieren|stornieren|absagen|kündigen|umtauschen|zurückgeben|zurückschicken|verschieben|reklamieren|vereinbaren|zurücklegen
 kopen|boeken|reserveren|annuleren|afzeggen|opzeggen|retourneren|ruilen|verzetten`
 	indirectWords = `wissen|fragen|erfahren|hören|sehen|ob|wie|was|wann|wo|welche|welcher|welches|wer|warum|kann|kannst|können|könnt|könnte|darf|soll|muss|nicht|nichts|nie|kein|keine|keinen|nur
 weten|vragen|of|hoe|wat|wanneer|waar|welke|wie|kan|kunnen|mag|niet|geen`

@@ -15,7 +15,7 @@ func TestWantsAction(t *testing.T) {
 		"Quisiera reservar una mesa", "Quiero cancelar el pedido", "Gostaria de agendar um horário", "Quero meu dinheiro de volta", "Vorrei prenotare un tavolo", "Devo disdire",
 		"Ik wil graag reserveren", "Ik heb een klacht", "Хочу заказать пиццу", "Верните деньги", "Siparişimi iptal edin", "أريد حجز طاولة", "Chciałabym zarezerwować stolik",
 		"Ich möchte eine Torte bestellen", "Was kostet eine Torte? Ich möchte zwei davon für Samstag bestellen", "Wir würden gerne am Freitag einen Tisch für vier Personen reservieren", "ich will meine Bestellung von gestern stornieren",
-		"Bitte die Lieferung auf Montag verschieben", "Hallo, würde gerne einen Termin vereinbaren", "Ik wil graag een tafel voor vier reserveren", "We moeten onze afspraak van morgen verzetten",
+		"Bitte die Lieferung auf Montag verschieben", "Bitte zwei Roggenbrote für morgen zurücklegen", "Hallo, würde gerne einen Termin vereinbaren", "Ik wil graag een tafel voor vier reserveren", "We moeten onze afspraak van morgen verzetten",
 		"I wan\u200bt to or\u200bder", strings.Repeat("hm ", 500) + "please cancel my order",
 	} {
 		require.True(t, WantsAction(text), text)
