@@ -32,7 +32,7 @@ func (au *auditCommands) commands() []command {
 		summary:  "what was done, decided and refused",
 		help: "`/audit` shows the newest entries of the audit log, `/audit Ana` those of a chat, `/audit 12` those of a task, `/audit 2026-11-23` those of a day. What I sent into rooms like this one is left out of the first and the last, unless it failed: `/audit all` and `/audit all 2026-11-23` show it as well. " +
 			"`/audit injection` shows the messages of the last 7 days that looked like attempts to give me orders (`/audit injection 30` of 30 days, `/audit injection Ana` of a chat), " +
-			"`/audit injection lift Ana` lets models answer there again. `/audit verify` checks that nobody changed the log. It holds ids and no texts; on the server, `multis audit export` writes all of it.",
+			"`/audit injection lift Ana` lets models answer there again. `/audit verify` checks that nobody changed the log; with a link that I posted (`/audit verify 812 53a6cc19b5ea8138`) also that it is still this log. It holds ids and no texts; on the server, `multis audit export` writes all of it.",
 	}}
 }
 
@@ -48,8 +48,8 @@ func (au *auditCommands) audit(ctx context.Context, r request, args string) (ans
 	switch {
 	case len(words) == 0:
 		return au.list(ctx, store.AuditFilter{WithoutNotices: !all}, "Newest entries of the audit log")
-	case args == "verify":
-		return au.verify(ctx)
+	case words[0] == "verify" && (len(words) == 1 || parseNumber(words[1]) > 0): // else it is the name of a chat
+		return au.verify(ctx, words[1:])
 	case words[0] == "injection":
 		return au.injection(ctx, r, words[1:])
 	}
@@ -58,6 +58,9 @@ func (au *auditCommands) audit(ctx context.Context, r request, args string) (ans
 	}
 	if day, ok := parseDay(args, r.now, au.settings.Zone); ok {
 		return au.list(ctx, store.AuditFilter{From: day, To: day.AddDate(0, 0, 1), WithoutNotices: !all}, day.Format("Mon 2 Jan 2006"))
+	}
+	if strings.Trim(args, "0123456789-") == "" {
+		return answer{text: code(args) + " is neither a day nor the number of a task. A day is written like `2026-11-23`."}, nil
 	}
 	return au.chats.withChat(ctx, args, "audit", chatPick{})
 }
@@ -125,14 +128,24 @@ func (au *auditCommands) list(ctx context.Context, f store.AuditFilter, title st
 	return answer{text: strings.Join(lines, "\n")}, nil
 }
 
-// verify checks the chain of the audit log.
-func (au *auditCommands) verify(ctx context.Context) (answer, error) {
-	report, err := au.settings.Audit.Verify(ctx, au.store)
+// verify checks the chain of the audit log, and compares it with a link that was posted, if one is given.
+func (au *auditCommands) verify(ctx context.Context, link []string) (answer, error) {
+	var saved store.AuditPoint
+	if len(link) > 0 {
+		var err error
+		if saved, err = audit.ParsePoint(link[0], strings.Join(link[1:], " ")); err != nil {
+			return answer{text: "⚠️ " + esc(err.Error()) + "."}, nil
+		}
+	}
+	report, err := au.settings.Audit.VerifyAgainst(ctx, au.store, saved)
+	if errors.Is(err, audit.ErrPruned) {
+		return answer{text: "⚠️ " + esc(err.Error()) + "."}, nil
+	}
 	if errors.Is(err, audit.ErrBroken) {
 		return answer{text: "⚠️ **" + esc(err.Error()) + "**\nSomebody with access to the database did that. Compare with your backups, and change the passwords of the server."}, nil
 	}
 	if err != nil {
 		return answer{}, err
 	}
-	return answer{text: esc(audit.VerifiedText(report, au.settings.Zone))}, nil
+	return answer{text: esc(audit.VerifiedText(report, saved, au.settings.Zone))}, nil
 }

@@ -24,6 +24,12 @@ func TestTheAuditLogShowsWhatWasCommanded(t *testing.T) {
 	require.Contains(t, r.asOwner("/audit 2020-01-01"), "no entry")
 	require.Contains(t, r.asOwner("/audit 4711"), "no entry")
 	require.Contains(t, r.asOwner("/audit verify"), "as it was written")
+	require.Contains(t, r.asOwner("/audit 2026-13-45"), "A day is written like `2026-11-23`")
+	require.Contains(t, r.asOwner("/audit verify 1"), "write its number and its 16 letters and digits")
+	require.Contains(t, r.asOwner("/audit verify 1 0000000000000000"), "was changed: link 1 is")
+	var hash string
+	require.NoError(t, r.st.DB().QueryRow(r.ctx, "select encode(hash, 'hex') from audit_chain where seq = 1").Scan(&hash))
+	require.Contains(t, r.asOwner("/audit verify 1 "+hash[:16]), "and link 1 is the one that you named")
 }
 
 func TestTheAuditLogShowsNoticesOnlyWhenAsked(t *testing.T) {

@@ -3,6 +3,7 @@ package audit_test
 import (
 	"context"
 	"fmt"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -172,6 +173,7 @@ func TestEveryChangeIsFound(t *testing.T) {
 		"a link without an entry":    {`insert into audit_chain (seq, entry_id, hash) values (10, 99, '\x00'); update audit_head set seq = 10, hash = '\x00'`, "entry 10 is gone"},
 		"swapped texts":              {"update audit_entries a set action = b.ref, ref = b.action from audit_entries b where a.id = b.id and a.id = 6", "entry 6"},
 		"a moved border":             {"update audit_entries set action = 'rep', outcome = 'lysent' where id = 6", "entry 6"},
+		"a missing end":              {"truncate audit_entries, audit_chain; delete from audit_head", "its end is gone"},
 		"a forged checkpoint":        {"insert into audit_checkpoints (seq, hash, signature) select seq, hash, hash from audit_chain where seq = 3; delete from audit_chain where seq <= 3; delete from audit_entries where id <= 3", "checkpoint at entry 3"},
 	} {
 		t.Run(change, func(t *testing.T) {
@@ -185,6 +187,61 @@ func TestEveryChangeIsFound(t *testing.T) {
 			require.ErrorIs(t, err, audit.ErrBroken)
 			require.ErrorContains(t, err, c.found)
 		})
+	}
+}
+
+func TestALinkThatWasPostedFindsALogThatWasWrittenAnew(t *testing.T) {
+	t.Parallel()
+	st, log := storetest.New(t), newLog(t)
+	head := func() (p store.AuditPoint) {
+		require.NoError(t, st.InTx(t.Context(), func(tx store.Tx) (err error) {
+			p, err = store.AuditHead(t.Context(), tx)
+			return err
+		}))
+		return p
+	}
+	addEntries(t, st, log, 4)
+	fourth := head()
+	addEntries(t, st, log, 5)
+	ninth := head()
+	verify := func(p store.AuditPoint) error {
+		saved, err := audit.ParsePoint(strconv.FormatInt(p.Seq, 10), fmt.Sprintf("%x", audit.ShortHash(p)))
+		require.NoError(t, err)
+		_, err = log.VerifyAgainst(t.Context(), st, saved)
+		return err
+	}
+	require.NoError(t, verify(fourth))
+	require.NoError(t, verify(ninth))
+
+	_, err := st.Pool().Exec(t.Context(), `grant all on audit_entries, audit_chain, audit_checkpoints to current_user; delete from audit_chain where seq > 7;
+		delete from audit_entries where id > 7; update audit_head h set seq = c.seq, hash = c.hash from audit_chain c where c.seq = 7`)
+	require.NoError(t, err)
+	_, err = log.Verify(t.Context(), st)
+	require.NoError(t, err, "alone, what is left fits together")
+	require.NoError(t, verify(fourth))
+	require.ErrorIs(t, verify(ninth), audit.ErrBroken)
+	require.ErrorContains(t, verify(ninth), "ends at entry 7, and there was a link 9")
+
+	_, err = st.Pool().Exec(t.Context(), `truncate audit_entries, audit_chain restart identity; update audit_head set seq = 0, hash = '\x'`)
+	require.NoError(t, err)
+	addEntries(t, st, log, 9)
+	require.ErrorIs(t, verify(fourth), audit.ErrBroken)
+	require.ErrorContains(t, verify(fourth), "link 4 is")
+
+	require.NoError(t, st.InTx(t.Context(), func(tx store.Tx) error {
+		_, err := log.Prune(t.Context(), tx, time.Now().Add(time.Hour))
+		return err
+	}))
+	require.ErrorIs(t, verify(fourth), audit.ErrPruned)
+	require.NoError(t, verify(head()), "the checkpoint has the hash of the last link that was pruned")
+	require.ErrorIs(t, verify(ninth), audit.ErrBroken)
+}
+
+func TestALinkIsReadInTheFormInWhichItIsPosted(t *testing.T) {
+	t.Parallel()
+	for _, c := range [][2]string{{"", ""}, {"0", "53a6cc19b5ea8138"}, {"-1", "53a6cc19b5ea8138"}, {"812", ""}, {"812", "53a6"}, {"812", "53a6cc19b5ea813g"}, {"812", strings.Repeat("00", 33)}} {
+		_, err := audit.ParsePoint(c[0], c[1])
+		require.ErrorContains(t, err, "write its number and its 16 letters and digits", c)
 	}
 }
 

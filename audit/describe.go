@@ -1,6 +1,7 @@
 package audit
 
 import (
+	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
@@ -71,8 +72,8 @@ func WriteJSON(w io.Writer, l store.AuditLink) error {
 	return nil
 }
 
-// VerifiedText describes the result of a check that found nothing, in two sentences.
-func VerifiedText(r Report, zone *time.Location) string {
+// VerifiedText describes the result of a check that found nothing. saved is the link that the log was compared with; zero for none.
+func VerifiedText(r Report, saved store.AuditPoint, zone *time.Location) string {
 	s := fmt.Sprintf("The audit log is as it was written: %d %s", r.Entries, text.Plural(r.Entries, "entry", "entries"))
 	if !r.First.IsZero() {
 		s += " since " + r.First.In(zone).Format("Mon 2 Jan 2006 15:04")
@@ -80,8 +81,25 @@ func VerifiedText(r Report, zone *time.Location) string {
 	if r.Pruned > 0 {
 		s += fmt.Sprintf(", after %d that were pruned", r.Pruned)
 	}
-	return s + fmt.Sprintf(". Its last link is %d %x; compare it with the one in your admin room.", r.Head.Seq, ShortHash(r.Head))
+	s += fmt.Sprintf(". Its last link is %d %x", r.Head.Seq, ShortHash(r.Head))
+	if saved.Seq > 0 {
+		return s + fmt.Sprintf(", and link %d is the one that you named.", saved.Seq)
+	}
+	return s + ". Whether all of it was written anew, only a link from the admin room shows: put its number and its letters behind verify."
 }
 
+// ParsePoint reads a link of the log as multis shows it: its number and the beginning of its hash.
+func ParsePoint(number, hash string) (store.AuditPoint, error) {
+	seq, err := strconv.ParseInt(number, 10, 64)
+	digits, badHash := hex.DecodeString(hash)
+	if err != nil || seq < 1 || badHash != nil || len(digits) < shortHash || len(digits) > sha256.Size {
+		return store.AuditPoint{}, fmt.Errorf("%q is no link of the audit log; write its number and its %d letters and digits, like 812 53a6cc19b5ea8138", number+" "+hash, 2*shortHash)
+	}
+	return store.AuditPoint{Seq: seq, Hash: digits}, nil
+}
+
+// shortHash is how many bytes of a hash people compare.
+const shortHash = 8
+
 // ShortHash returns the first 8 bytes of a link's hash, for people to compare.
-func ShortHash(p store.AuditPoint) []byte { return p.Hash[:min(len(p.Hash), 8)] }
+func ShortHash(p store.AuditPoint) []byte { return p.Hash[:min(len(p.Hash), shortHash)] }

@@ -13,22 +13,36 @@ import (
 	"multis/store"
 )
 
-// ErrBroken is returned by Verify if the log was changed. The error names the first wrong entry.
-var ErrBroken = errors.New("the audit log was changed")
+var (
+	// ErrBroken is returned by Verify if the log was changed. The error names the first wrong entry.
+	ErrBroken = errors.New("the audit log was changed")
+	// ErrPruned is returned by VerifyAgainst if the saved link is older than the log. The rest of the log was not checked.
+	ErrPruned = errors.New("it was pruned, so it cannot be compared; take a newer one from the admin room (audit.retention_days says how long entries are kept)")
+)
 
 // Report is the result of Verify.
 type Report struct {
 	Entries int              // how many were checked
 	First   time.Time        // of the oldest entry; zero if there is none
-	Head    store.AuditPoint // the last link; only a comparison with a link that was saved elsewhere shows whether the end was cut off or rewritten
+	Head    store.AuditPoint // the last link; see VerifyAgainst
 	Pruned  int64            // how many entries before the first were pruned
 }
 
 // Verify reads the whole log and checks each link. It returns ErrBroken if an entry was changed, added, removed or moved, or if this log did
 // not sign a checkpoint.
 func (l Log) Verify(ctx context.Context, st *store.Store) (Report, error) {
-	v := verifier{log: l}
-	if err := st.ReadAudit(ctx, store.AuditReader{Start: v.start, Link: v.verifyLink}); err != nil {
+	return l.VerifyAgainst(ctx, st, store.AuditPoint{})
+}
+
+// VerifyAgainst is Verify and also compares the log with one of its links that was saved elsewhere, because whoever controls the database can cut off the
+// end of the log, or write a whole log whose links fit. saved.Hash may be the beginning of a hash, as ShortHash returns it. VerifyAgainst returns ErrPruned
+// if that link was pruned.
+func (l Log) VerifyAgainst(ctx context.Context, st *store.Store, saved store.AuditPoint) (Report, error) {
+	v := verifier{log: l, saved: saved}
+	switch err := st.ReadAudit(ctx, store.AuditReader{Start: v.start, Link: v.verifyLink}); {
+	case errors.Is(err, store.ErrNotFound):
+		return v.report, fmt.Errorf("%w: its end is gone", ErrBroken)
+	case err != nil:
 		return v.report, err
 	}
 	return v.report, v.end()
@@ -37,6 +51,7 @@ func (l Log) Verify(ctx context.Context, st *store.Store) (Report, error) {
 // verifier checks the chain link by link.
 type verifier struct {
 	log         Log
+	saved       store.AuditPoint // zero if the log is compared with no saved link
 	checkpoints []store.AuditCheckpoint
 	last        store.AuditPoint
 	report      Report
@@ -53,7 +68,18 @@ func (v *verifier) start(checkpoints []store.AuditCheckpoint, head store.AuditPo
 		v.last = checkpoints[n-1].AuditPoint
 		v.report.Pruned = v.last.Seq
 	}
-	return nil
+	if v.saved.Seq > 0 && v.saved.Seq < v.last.Seq {
+		return fmt.Errorf("link %d: %w", v.saved.Seq, ErrPruned)
+	}
+	return v.compare(v.last)
+}
+
+// compare returns ErrBroken if a link is the saved one and has another hash.
+func (v *verifier) compare(p store.AuditPoint) error {
+	if v.saved.Seq == 0 || p.Seq != v.saved.Seq || bytes.HasPrefix(p.Hash, v.saved.Hash) {
+		return nil
+	}
+	return fmt.Errorf("%w: link %d is %x and should be %x, so the log up to there was written anew", ErrBroken, p.Seq, ShortHash(p), v.saved.Hash)
 }
 
 func (v *verifier) verifyLink(l store.AuditLink) error {
@@ -72,12 +98,15 @@ func (v *verifier) verifyLink(l store.AuditLink) error {
 	}
 	v.report.Entries++
 	v.last = store.AuditPoint{Seq: l.Seq, Hash: l.Hash}
-	return nil
+	return v.compare(v.last)
 }
 
 func (v *verifier) end() error {
 	if v.last.Seq != v.report.Head.Seq || !bytes.Equal(v.last.Hash, v.report.Head.Hash) {
 		return fmt.Errorf("%w: it ends at entry %d and should end at %d", ErrBroken, v.last.Seq, v.report.Head.Seq)
+	}
+	if v.last.Seq < v.saved.Seq {
+		return fmt.Errorf("%w: it ends at entry %d, and there was a link %d", ErrBroken, v.last.Seq, v.saved.Seq)
 	}
 	return nil
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"strconv"
 	"time"
 
 	"multis/audit"
@@ -81,10 +82,20 @@ func (c auditShowCmd) filter(ctx context.Context, cfg *config.Config, st *store.
 }
 
 // auditVerifyCmd checks the chain.
-type auditVerifyCmd struct{}
+type auditVerifyCmd struct {
+	Link int64  `arg:"" optional:"" help:"The number of a link that was posted into the admin room, to compare the log with it."`
+	Hash string `arg:"" optional:"" help:"The letters and digits of that link."`
+}
 
 // Run prints what was checked. If the chain is broken, it returns an error that names the first wrong entry.
-func (auditVerifyCmd) Run(ctx context.Context, all *cli) error {
+func (c auditVerifyCmd) Run(ctx context.Context, all *cli) error {
+	var saved store.AuditPoint
+	if c.Link != 0 || c.Hash != "" {
+		var err error
+		if saved, err = audit.ParsePoint(strconv.FormatInt(c.Link, 10), c.Hash); err != nil {
+			return err
+		}
+	}
 	cfg, st, closeDB, err := open(ctx, all.Config)
 	if err != nil {
 		return err
@@ -94,11 +105,11 @@ func (auditVerifyCmd) Run(ctx context.Context, all *cli) error {
 	if err != nil {
 		return err
 	}
-	r, err := log.Verify(ctx, st)
+	r, err := log.VerifyAgainst(ctx, st, saved)
 	if err != nil {
 		return err
 	}
-	fmt.Println(audit.VerifiedText(r, cfg.TimeZone))
+	fmt.Println(audit.VerifiedText(r, saved, cfg.TimeZone))
 	return nil
 }
 

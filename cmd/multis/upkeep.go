@@ -98,7 +98,7 @@ func (a *assistant) keepAudit(ctx context.Context) (done string, err error) {
 			return err
 		}
 		done = fmt.Sprintf("%d entries pruned", pruned)
-		return a.box.NotifyOwner(ctx, tx, outbox.Quiet, fmt.Sprintf("Audit log: link %d is `%x`. `/audit verify` checks it.", head.Seq, audit.ShortHash(head)))
+		return a.box.NotifyOwner(ctx, tx, outbox.Quiet, fmt.Sprintf("Audit log: link %[1]d is `%[2]x`. `/audit verify %[1]d %[2]x` checks the log, and that it is still this one.", head.Seq, audit.ShortHash(head)))
 	})
 	return done, err
 }

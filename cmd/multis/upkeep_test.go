@@ -45,4 +45,5 @@ func TestTheLastLinkOfTheAuditLogIsPostedEveryMorning(t *testing.T) {
 	var said string
 	require.NoError(t, st.DB().QueryRow(t.Context(), "select content->>'body' from outbox where purpose = 'notice'").Scan(&said))
 	require.Contains(t, said, fmt.Sprintf("link %d is `%x`", head.Seq, audit.ShortHash(head)))
+	require.Contains(t, said, fmt.Sprintf("`/audit verify %d %x`", head.Seq, audit.ShortHash(head)))
 }
