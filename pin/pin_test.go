@@ -204,6 +204,11 @@ func TestOfAHundredWrongPINsOfThreeProcessesThreeAreJudged(t *testing.T) {
 	setPIN(t, st, newKeeper(t, nil), room(t, st), "482917")
 	program, err := os.Executable()
 	require.NoError(t, err)
+	// All processes judge their first PIN at the same time: the row is kept locked until each of them waits for it.
+	held, err := st.Pool().Begin(t.Context())
+	require.NoError(t, err)
+	_, err = held.Exec(t.Context(), "select from pin for update")
+	require.NoError(t, err)
 	var all sync.WaitGroup
 	judged := make([]int, 3)
 	errs := make([]error, 3)
@@ -217,6 +222,10 @@ func TestOfAHundredWrongPINsOfThreeProcessesThreeAreJudged(t *testing.T) {
 			}
 		})
 	}
+	require.Eventually(t, func() bool {
+		return storetest.Count(t, st, "select count(*) from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'") == len(judged)
+	}, time.Minute, 10*time.Millisecond)
+	require.NoError(t, held.Rollback(t.Context()))
 	all.Wait()
 	for _, err := range errs {
 		require.NoError(t, err)

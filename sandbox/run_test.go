@@ -291,7 +291,7 @@ func TestGitRunsNoProgramOfAFolderThatLooksLikeARepository(t *testing.T) {
 	argv, err := sandbox.Parse("git show HEAD")
 	require.NoError(t, err)
 	require.Equal(t, sandbox.Harmless, sandbox.Classify(argv).Class)
-	g.run(t, "git show HEAD")
+	require.Contains(t, g.run(t, "git show HEAD").Output, "safe.bareRepository is 'explicit'", "Git read the configuration of the folder")
 	require.NoFileExists(t, filepath.Join(g.workspace, "PWNED"), "a harmless command ran a script")
 	require.FileExists(t, filepath.Join(g.workspace, "victim.md"), "a harmless command removed a file")
 }
