@@ -96,3 +96,46 @@ func TestOfTheBackupsOnlyTheNewestStayAndOnlyForTheirOwner(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, os.FileMode(0o644), info.Mode().Perm(), "as it was")
 }
+
+func TestChangesAtTheSameTimeAreAllKept(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "config.yaml")
+	require.NoError(t, os.WriteFile(path, []byte(least), 0o600))
+	keys := []string{"backup.keep", "memory.retention_days", "memory.admin_retention_days", "memory.log_retention_days", "audit.retention_days", "media.max_days"}
+	results := make(chan error)
+	for _, key := range keys {
+		go func() {
+			_, err := Set(path, key, "77")
+			results <- err
+		}()
+	}
+	for range keys {
+		require.NoError(t, <-results)
+	}
+	data, err := os.ReadFile(path)
+	require.NoError(t, err)
+	for _, key := range keys {
+		value, _ := Lookup(data, key)
+		require.Equal(t, "77", value, key)
+	}
+}
+
+func TestOfBackupsInOneSecondTheOldestGoFirst(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "config.yaml")
+	names := []string{path + ".20260101-000000.bak"}
+	for n := 2; n <= maxBackups+2; n++ {
+		names = append(names, fmt.Sprintf("%s.20260101-000000-%d.bak", path, n))
+	}
+	for _, name := range names {
+		require.NoError(t, os.WriteFile(name, nil, 0o600))
+	}
+	require.NoError(t, pruneBackups(path))
+	for i, name := range names {
+		if i < 2 {
+			require.NoFileExists(t, name)
+			continue
+		}
+		require.FileExists(t, name)
+	}
+}

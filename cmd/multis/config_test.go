@@ -10,6 +10,7 @@ import (
 	"runtime"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -270,6 +271,19 @@ func TestAMultisThatRunsMayChangeTheInterfaceOfItsPort(t *testing.T) {
 	next.Appservice.Hostname = "0.0.0.0"
 	require.NoError(t, runUser{}.checkStart(t.Context(), running, &next))
 	require.ErrorContains(t, runUser{}.checkStart(t.Context(), nil, &next), "appservice.port: is in use by another program")
+}
+
+func TestAPortThatIsHeldForAMomentIsNotInUse(t *testing.T) {
+	t.Parallel()
+	held, err := listenOn(t.Context(), "127.0.0.1", 0)
+	require.NoError(t, err)
+	port := held.Addr().(*net.TCPAddr).Port
+	time.AfterFunc(30*time.Millisecond, func() { held.Close() })
+	listener, err := listenOn(t.Context(), "127.0.0.1", port)
+	require.NoError(t, err)
+	defer listener.Close()
+	_, err = listenOn(t.Context(), "127.0.0.1", port)
+	require.ErrorIs(t, err, syscall.EADDRINUSE)
 }
 
 func TestTwoListenersOfMultisOnOnePortAreFound(t *testing.T) {

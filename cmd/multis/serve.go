@@ -199,9 +199,16 @@ func makeDocumentsFolder(cfg *config.Config) error {
 	return nil
 }
 
-// listenOn listens on a TCP port of an interface.
-func listenOn(ctx context.Context, hostname string, port int) (net.Listener, error) {
-	return new(net.ListenConfig).Listen(ctx, "tcp", net.JoinHostPort(hostname, strconv.Itoa(port)))
+// listenOn listens on a TCP port of an interface. It tries a port in use a few times, because the checks of another command, such as multis doctor, may hold it for a
+// moment.
+func listenOn(ctx context.Context, hostname string, port int) (listener net.Listener, err error) {
+	for range 4 {
+		listener, err = new(net.ListenConfig).Listen(ctx, "tcp", net.JoinHostPort(hostname, strconv.Itoa(port)))
+		if !errors.Is(err, syscall.EADDRINUSE) || !pause(ctx, 50*time.Millisecond) {
+			break
+		}
+	}
+	return listener, err
 }
 
 // listenForHomeserver opens the listener for the homeserver's requests.
