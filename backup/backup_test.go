@@ -205,7 +205,10 @@ func TestADamagedBackupIsFound(t *testing.T) {
 func TestAnInterruptedBackupLeavesNothingBehind(t *testing.T) {
 	t.Parallel()
 	st := storetest.NewWithMessages(t, 2, 2, time.Now())
-	folder := t.TempDir()
+	folder := filepath.Join(t.TempDir(), "backups [of]") // which is no pattern
+	require.NoError(t, os.MkdirAll(filepath.Join(filepath.Dir(folder), "backups o"), 0o700))
+	others := filepath.Join(filepath.Dir(folder), "backups o", ".multis-unfinished-y")
+	require.NoError(t, os.WriteFile(others, nil, 0o600))
 	first := create(t, st, folder)
 	require.NoError(t, os.WriteFile(filepath.Join(folder, ".multis-unfinished-x"), []byte("what a killed process left"), 0o600))
 
@@ -215,6 +218,7 @@ func TestAnInterruptedBackupLeavesNothingBehind(t *testing.T) {
 	require.Error(t, err)
 	second := create(t, st, folder)
 	require.Equal(t, []string{filepath.Base(first.Path), filepath.Base(second.Path)}, fileNames(t, folder))
+	require.FileExists(t, others)
 }
 
 func TestOneBackupIsMadeAtATime(t *testing.T) {
@@ -363,15 +367,20 @@ func TestOldBackupsAreRemovedWithinTheLimits(t *testing.T) {
 		require.NoError(t, os.WriteFile(filepath.Join(folder, name(day)), make([]byte, 100), 0o600))
 	}
 	require.NoError(t, os.WriteFile(filepath.Join(folder, "multis-mine.tar.gz"), nil, 0o600))
+	day := 9
 	left := func(s backup.Series) []string {
 		s.Folder = folder
-		_, err := s.Prune()
+		_, err := s.Prune(time.Date(2026, 11, day, 3, 0, 0, 0, time.UTC))
 		require.NoError(t, err)
 		return fileNames(t, folder)
 	}
 	require.Equal(t, []string{name(6), name(7), name(8), name(9), "multis-mine.tar.gz"}, left(backup.Series{Keep: 4}))
 	require.Equal(t, []string{name(8), name(9), "multis-mine.tar.gz"}, left(backup.Series{Keep: 4, Max: 299}))
 	require.Equal(t, []string{name(9), "multis-mine.tar.gz"}, left(backup.Series{Keep: 1, Max: 10}), "the newest stays")
+	day = 2 // the clock had been a week ahead
+	require.NoError(t, os.WriteFile(filepath.Join(folder, name(2)), nil, 0o600))
+	require.Equal(t, []string{name(2), name(9), "multis-mine.tar.gz"}, left(backup.Series{Keep: 2}))
+	require.Equal(t, []string{name(2), "multis-mine.tar.gz"}, left(backup.Series{Keep: 1}), "the one that was just made stays")
 }
 
 func TestOutgoingMessagesOfARestoredBackupAreOnHold(t *testing.T) {

@@ -143,9 +143,11 @@ func removeFile(f *os.File) error {
 
 // removeUnfinished removes what interrupted backups left in a folder. The caller holds the lock of backups.
 func removeUnfinished(folder string) error {
-	left, err := filepath.Glob(filepath.Join(folder, unfinished+"*"))
-	for _, name := range left {
-		err = errors.Join(err, os.Remove(name))
+	entries, err := os.ReadDir(folder)
+	for _, e := range entries {
+		if strings.HasPrefix(e.Name(), unfinished) && e.Type().IsRegular() {
+			err = errors.Join(err, os.Remove(filepath.Join(folder, e.Name())))
+		}
 	}
 	if err != nil {
 		return fmt.Errorf("remove an unfinished backup: %w", err)
@@ -302,11 +304,15 @@ type Series struct {
 }
 
 // Prune removes the oldest full backups of the folder until the others are within the limits. It keeps the newest in any case, and all files with other
-// names. It returns the names of the removed files.
-func (s Series) Prune() (removed []string, err error) {
+// names. It returns the names of the removed files. Those that a clock which was wrong dated after now count as the oldest, so that they do not push out the others.
+func (s Series) Prune(now time.Time) (removed []string, err error) {
 	names, err := s.List()
 	if err != nil {
 		return nil, err
+	}
+	present := filepath.Join(s.Folder, namePrefix+now.UTC().Format(nameTime)+nameSuffix)
+	if i := slices.IndexFunc(names, func(name string) bool { return name > present }); i > 0 {
+		names = slices.Concat(names[i:], names[:i])
 	}
 	var size int64
 	for i, name := range slices.Backward(names) {

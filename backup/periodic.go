@@ -3,6 +3,7 @@ package backup
 import (
 	"context"
 	"errors"
+	"math"
 	"time"
 
 	"github.com/rs/zerolog"
@@ -38,7 +39,7 @@ func (p *Scheduler) MakeBackup(ctx context.Context) error {
 		return err
 	}
 	now := p.Create.now()
-	if p.Every == 0 || now.Sub(last.At) < p.Every || now.Sub(last.TriedAt) < retryAfter {
+	if p.Every == 0 || elapsed(now, last.At) < p.Every || elapsed(now, last.TriedAt) < retryAfter {
 		return p.warn(ctx, last)
 	}
 	info, err := Create(ctx, p.Create)
@@ -54,12 +55,21 @@ func (p *Scheduler) MakeBackup(ctx context.Context) error {
 	return errors.Join(err, p.recordFailure(ctx, last, err))
 }
 
+// elapsed returns how long ago a time was. One in the future was written by a clock that was wrong, and counts as long ago: otherwise no backup would be made
+// until then.
+func elapsed(now, at time.Time) time.Duration {
+	if at.After(now) {
+		return math.MaxInt64
+	}
+	return now.Sub(at)
+}
+
 // recordSuccess records a backup and removes old ones.
 func (p *Scheduler) recordSuccess(ctx context.Context, info Info) error {
 	if err := RecordBackup(ctx, p.Create.Store, info); err != nil {
 		return err
 	}
-	removed, err := p.Series.Prune()
+	removed, err := p.Series.Prune(p.Create.now())
 	zerolog.Ctx(ctx).Info().Str("file", info.Path).Int64("bytes", info.Size).Int64("rows", info.Manifest.Rows()).Int("removed", len(removed)).Int("omitted", len(info.Manifest.Omitted)).Msg("Backup made")
 	return err
 }
@@ -80,7 +90,7 @@ func (p *Scheduler) warn(ctx context.Context, last store.Backup) error {
 			return err
 		}
 	}
-	if !last.WarnedAt.IsZero() || p.Create.now().Sub(since) < maxAge {
+	if !last.WarnedAt.IsZero() || elapsed(p.Create.now(), since) < maxAge {
 		return nil
 	}
 	last.WarnedAt = p.Create.now()

@@ -80,3 +80,28 @@ func TestABackupThatFailsIsToldOnceAndTriedAgainLater(t *testing.T) {
 	require.NoError(t, err)
 	require.Empty(t, last.Problem)
 }
+
+func TestAClockThatWasAheadKeepsNoBackupFromBeingMade(t *testing.T) {
+	t.Parallel()
+	st, folder := storetest.New(t), t.TempDir()
+	p, now := newScheduler(st, folder, 24*time.Hour)
+	present := *now
+	*now = present.AddDate(1, 0, 0)
+	for range 3 {
+		require.NoError(t, p.MakeBackup(t.Context()))
+		*now = now.Add(25 * time.Hour)
+	}
+	*now = present
+	require.NoError(t, p.MakeBackup(t.Context()))
+	last, err := store.LastBackup(t.Context(), st.DB())
+	require.NoError(t, err)
+	require.True(t, last.At.Equal(present.UTC()), "%s", last.At)
+	require.FileExists(t, last.File)
+	require.Len(t, fileNames(t, folder), 2, "one of the future went")
+	require.Zero(t, newNotices(t, st))
+
+	p, now = newScheduler(st, folder, 0)
+	*now = present.AddDate(0, -1, 0)
+	require.NoError(t, p.MakeBackup(t.Context()))
+	require.Equal(t, 1, newNotices(t, st), "nobody knows how old it is")
+}

@@ -167,6 +167,7 @@ func brokenData() []breakage {
 		{"", BridgeClaim, execSQL("insert into bridge_changes (protocol, old_bot, new_bot) values ('whatsapp', '@whatsappbot:example.org', '@whatsapp2:example.org')"), inClient, execSQL("update bridge_changes set decided_at = now()")},
 		{"never", BackupOld, execSQL("update settings set updated_at = now() - interval '9 days'"), "", nil},
 		{"long ago", BackupOld, execSQL(`insert into settings (key, value) values ('backup.last', jsonb_build_object('at', now() - interval '8 days'))`), "", nil},
+		{"by a clock that was ahead", BackupOld, execSQL(`insert into settings (key, value) values ('backup.last', jsonb_build_object('at', now() + interval '1 year'))`), "", nil},
 		{"a restore that was interrupted early", DatabaseSchema, func(w *world) { w.restore.File = "/mnt/multis.tar.gz" }, "a restore needs an empty database; TestARestoreThatIsKilledEarly runs it", func(w *world) { w.restore.File = "" }},
 		{"a restore that was interrupted", DatabaseSchema, execSQL("create table restore_in_progress ()"), "it names no file", execSQL("drop table restore_in_progress")},
 		{"of an older multis", DatabaseSchema, func(w *world) {

@@ -101,7 +101,7 @@ func checkBackup(ctx context.Context, in *Input) (Result, string) {
 			return failedCheck(err), ""
 		}
 	}
-	if in.Now().Sub(since) > maxBackupAge {
+	if now := in.Now(); now.Sub(since) > maxBackupAge || since.After(now) { // by a clock that was wrong
 		return oneFinding(BackupOld, fmt.Sprintf(message, in.clockTime(since)), "multis backup create"), ""
 	}
 	if !known {

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"syscall"
+	"time"
 
 	"multis/backup"
 	"multis/config"
@@ -63,7 +64,7 @@ func (b backupCreateCmd) Run(ctx context.Context, global *cli) error {
 		text.Count(len(info.Manifest.Tables), "table"), text.Count(len(info.Manifest.Files), "file"))
 	printOmitted(info.Manifest)
 	if inSeries {
-		removed, err := backupSeries(cfg).Prune()
+		removed, err := backupSeries(cfg).Prune(time.Now())
 		for _, name := range removed {
 			fmt.Println("Removed", name)
 		}
@@ -198,11 +199,15 @@ const scratchPrefix = "multis-verify-"
 
 // newScratchFolder makes a folder that is locked until remove is called or this process ends. It also removes what killed processes left in parent.
 func newScratchFolder(parent string) (dir string, remove func(), err error) {
-	left, err := filepath.Glob(filepath.Join(parent, scratchPrefix+"*"))
+	entries, err := os.ReadDir(parent)
 	if err != nil {
 		return "", nil, err
 	}
-	for _, old := range left {
+	for _, e := range entries {
+		old := filepath.Join(parent, e.Name())
+		if !strings.HasPrefix(e.Name(), scratchPrefix) {
+			continue
+		}
 		if unlock, err := lockFolder(old); err == nil {
 			_ = os.RemoveAll(old) // the next call tries again to remove what is left
 			unlock()

@@ -231,7 +231,7 @@ func TestOnlyFullBackupsInTheirFolderCountAsTheLastOne(t *testing.T) {
 	require.Len(t, left, 2)
 	require.Equal(t, full[0], left[0])
 	require.True(t, strings.HasPrefix(left[1], "multis-without-secrets-"), left[1])
-	removed, err := backup.Series{Folder: folder, Keep: 1}.Prune()
+	removed, err := backup.Series{Folder: folder, Keep: 1}.Prune(time.Now())
 	require.NoError(t, err)
 	require.Empty(t, removed, "the one without secrets does not push out a full one")
 }
