@@ -11,6 +11,8 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"multis/text"
 )
 
 // Severity is how bad a finding is.
@@ -115,6 +117,12 @@ type Check struct {
 // checkTimeout limits one check.
 const checkTimeout = 15 * time.Second
 
+// The maximum number of characters of a text of a report, which may quote what a server answers, and of a line to copy, which may hold paths.
+const (
+	maxText = 1000
+	maxFix  = 4000
+)
+
 // Run carries out all checks at the same time and returns their results in the order of Checks.
 func Run(ctx context.Context, in *Input) Report {
 	return run(ctx, in, Checks())
@@ -129,9 +137,10 @@ func run(ctx context.Context, in *Input, checks []Check) Report {
 			defer cancel()
 			result, skipped := c.Run(ctx, in)
 			for i := range result.Findings {
-				result.Findings[i].Fix = in.asTyped(result.Findings[i].Fix)
+				f := &result.Findings[i]
+				f.Message, f.Fix = text.Clip(f.Message, maxText), text.Clip(in.asTyped(f.Fix), maxFix)
 			}
-			report.Sections[i] = Section{Name: c.Name, Fact: result.Fact, Findings: result.Findings, Skipped: skipped}
+			report.Sections[i] = Section{Name: c.Name, Fact: text.Clip(result.Fact, maxText), Findings: result.Findings, Skipped: text.Clip(skipped, maxText)}
 		})
 	}
 	group.Wait()

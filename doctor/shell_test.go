@@ -3,6 +3,7 @@ package doctor
 import (
 	"context"
 	"errors"
+	"strings"
 	"testing"
 	"time"
 
@@ -70,6 +71,19 @@ func TestTheLinesOfAnInstallationByComposeAreTypedOnTheMachine(t *testing.T) {
 		return oneFinding(BackupOld, "x", "multis backup create"), ""
 	}}})
 	require.Equal(t, "docker compose run --rm multis backup create", report.Findings()[0].Fix)
+}
+
+func TestTextsOfAReportAreBounded(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("x", 10_000) // as a server may answer
+	report := run(t.Context(), &Input{Now: time.Now}, []Check{
+		{"backup", func(context.Context, *Input) (Result, string) { return oneFinding(BackupOld, long, long), "" }},
+		{"chats", func(context.Context, *Input) (Result, string) { return Result{Fact: long}, long }},
+	})
+	require.Len(t, []rune(report.Findings()[0].Message), maxText)
+	require.Len(t, []rune(report.Findings()[0].Fix), maxFix)
+	require.Len(t, []rune(report.Sections[1].Fact), maxText)
+	require.Len(t, []rune(report.Sections[1].Skipped), maxText)
 }
 
 func TestAnAccountWithCapitalLettersIsAskedAboutInSmallOnes(t *testing.T) {

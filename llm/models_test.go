@@ -2,6 +2,8 @@ package llm
 
 import (
 	"bytes"
+	"context"
+	"fmt"
 	"image"
 	"image/png"
 	"strings"
@@ -279,5 +281,6 @@ func TestEachErrorHasAFix(t *testing.T) {
 		require.NotEmpty(t, HowToFix(failure(r)), r)
 	}
 	require.Contains(t, HowToFix(&OverBudgetError{Cap: policy.CapDay}), "budget.per_day")
+	require.Contains(t, HowToFix(fmt.Errorf("call: %w", context.DeadlineExceeded)), "llm.timeout")
 	require.Empty(t, HowToFix(ErrNoPrice), "its own words name the fix")
 }

@@ -66,6 +66,9 @@ func (r *costRecorder) Settle(ctx context.Context, id int64, s policy.Settlement
 	return r.Ledger.Settle(ctx, id, s)
 }
 
+// slowModel says what to do about a model that does not answer in time.
+const slowModel = "raise llm.timeout, or use a smaller model"
+
 // HowToFix returns one line that says how to fix the cause of a failed call. It is empty for errors that are not of this package.
 func HowToFix(err error) string {
 	if errors.Is(err, ErrOverBudget) {
@@ -73,6 +76,9 @@ func HowToFix(err error) string {
 	}
 	var e *Error
 	if !errors.As(err, &e) {
+		if errors.Is(err, context.DeadlineExceeded) { // of who asked, before the provider's own
+			return slowModel
+		}
 		return ""
 	}
 	switch e.Reason {
@@ -87,7 +93,7 @@ func HowToFix(err error) string {
 	case ReasonQuota:
 		return "add credit to the account at the provider"
 	case ReasonTimeout:
-		return "raise llm.timeout, or use a smaller model"
+		return slowModel
 	case ReasonRequest:
 		return "use a chat model, for vision.model one that sees pictures; models for embeddings or for making pictures refuse chat requests"
 	case ReasonRateLimit, ReasonOverloaded, ReasonServer, ReasonDisconnected, ReasonCircuitOpen:

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"fmt"
 	"net"
 	"os"
@@ -206,6 +207,24 @@ func TestAMistakeInAFinishedConfigurationIsNotCalledIncomplete(t *testing.T) {
 	require.Regexp(t, `^config.yaml cannot be used:\n\n  config.yaml:\d+: budget.per_day: "much" is not an amount`, said)
 	require.Contains(t, said, "A multis that runs goes on with what it read before.")
 	require.NotContains(t, said, "multis -g")
+	said, _, err = program(t, dir, "", "status", "--json")
+	require.NoError(t, err)
+	var s status
+	require.NoError(t, json.Unmarshal([]byte(said), &s), said)
+	require.Regexp(t, `^config.yaml:\d+: budget.per_day: "much" is not an amount`, s.Lines[0].Value)
+	require.Contains(t, s.Next, "multis doctor")
+}
+
+func TestThePathOfAConfigurationIsShownWithinBounds(t *testing.T) {
+	t.Parallel()
+	file := "/srv/\u202e\x1b[31m" + strings.Repeat("x", 10_000)
+	for _, command := range []string{"status", "doctor"} {
+		said, _, _ := program(t, t.TempDir(), "", "-c", file, command)
+		require.Contains(t, said, "/srv/[31mxxx", command)
+		require.NotContains(t, said, "\u202e", command)
+		require.NotContains(t, said, "\x1b", command)
+		require.Less(t, len(said), 6000, command)
+	}
 }
 
 func TestTheServiceIsToldHowToGetItsFileBack(t *testing.T) {

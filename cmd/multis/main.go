@@ -117,14 +117,19 @@ func columns() int {
 // longWord matches a word of an error message that is too long to be a path or an address.
 var longWord = regexp.MustCompile(`(\S{300})\S{2,}`)
 
-// printError prints an error message, without secrets. It shortens words to 300 characters, such as an argument that the message quotes,
-// and lines to 4000 characters.
+// printError prints an error message.
 func printError(w io.Writer, message string) {
-	const maxLine = 4000
 	for line := range strings.Lines(message) {
-		line = text.Clean(policy.Redact(strings.TrimRight(line, "\n")))
-		fmt.Fprintln(w, "multis:", text.Clip(longWord.ReplaceAllString(line, "${1}…"), maxLine))
+		fmt.Fprintln(w, "multis:", terminalLine(line))
 	}
+}
+
+// terminalLine returns a line as it may be shown in a terminal, without its end: without secrets, and shortened to 4000 characters and its words to 300, such as
+// an argument that a message quotes.
+func terminalLine(line string) string {
+	const maxLine = 4000
+	line = text.Clean(policy.Redact(strings.TrimRight(line, "\n")))
+	return text.Clip(longWord.ReplaceAllString(line, "${1}…"), maxLine)
 }
 
 // findService makes c use the configuration of the service in folder if no file is named and the working directory has no config.yaml. It does

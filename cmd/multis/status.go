@@ -29,6 +29,11 @@ type statusCmd struct {
 func (sc statusCmd) Run(ctx context.Context, c *cli) error {
 	in, closeDB := doctorInput(ctx, c)
 	defer closeDB()
+	if in.ConfigErr != nil && sc.JSON {
+		s := status{Next: "multis doctor, which says how to correct it"}
+		s.add("configuration", in.ConfigErr.Error())
+		return s.print(os.Stdout, true)
+	}
 	if in.ConfigErr != nil {
 		return printIncomplete(os.Stdout, c.Config, in.ConfigErr, in.Restore)
 	}
@@ -61,12 +66,16 @@ func printIncomplete(w io.Writer, file string, err error, restore doctor.Restore
 		}
 		fmt.Fprintf(&b, "%s %s:\n\n", file, problem)
 		for line := range strings.Lines(err.Error()) {
-			fmt.Fprintln(&b, " ", text.Clean(strings.TrimRight(line, "\n")))
+			b.WriteString("  " + line)
 		}
-		b.WriteString("\n" + next)
+		b.WriteString("\n\n" + next)
 	}
-	_, err = io.WriteString(w, policy.Redact(b.String()))
-	return err
+	for line := range strings.Lines(b.String()) {
+		if _, err := fmt.Fprintln(w, terminalLine(line)); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // noServiceText continues the sentence that there is no configuration file: without a file named by the user, the service's was looked for as well.
