@@ -198,12 +198,12 @@ func (t *Turns) cannedAnswer(ctx context.Context, name, question string) (contac
 	}, ok, err
 }
 
-// withCorrection returns an answer unchanged, unless it quotes words that the owner has corrected: then it returns the corrected answer.
-func (t *Turns) withCorrection(ctx context.Context, answer contactAnswer) (contactAnswer, error) {
+// withCorrection returns an answer to a question unchanged, unless it quotes words that the owner has corrected: then it returns the corrected answer.
+func (t *Turns) withCorrection(ctx context.Context, question string, answer contactAnswer) (contactAnswer, error) {
 	if t.answers == nil || answer.text == "" {
 		return answer, nil
 	}
-	by, ok, err := t.answers.Correct(ctx, answer.text, answer.citations)
+	by, ok, err := t.answers.Correct(ctx, question, answer.text, answer.citations)
 	if err != nil || !ok {
 		return answer, err
 	}

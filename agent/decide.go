@@ -122,7 +122,7 @@ func (t *Turns) decide(ctx context.Context, chat store.Chat, waiting []store.Mes
 	if err != nil {
 		return turnResult{}, err
 	}
-	if answer, err = t.withCorrection(ctx, answer); err != nil {
+	if answer, err = t.withCorrection(ctx, question, answer); err != nil {
 		return turnResult{}, err
 	}
 	if answer.text == "" {

@@ -45,7 +45,7 @@ func (t *Turns) findSuggestions(ctx context.Context, question string, r *turnRes
 		if err != nil {
 			return err
 		}
-		shown, err := t.withCorrection(ctx, t.quotedAnswer(quote))
+		shown, err := t.withCorrection(ctx, question, t.quotedAnswer(quote))
 		if err != nil {
 			return err
 		}
@@ -53,7 +53,7 @@ func (t *Turns) findSuggestions(ctx context.Context, question string, r *turnRes
 	}
 	answer, err := t.quoteAnswer(ctx, found)
 	if err == nil {
-		answer, err = t.withCorrection(ctx, answer)
+		answer, err = t.withCorrection(ctx, question, answer)
 	}
 	if err != nil || answer.text == "" {
 		return err

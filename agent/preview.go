@@ -49,7 +49,7 @@ func (t *Turns) Preview(ctx context.Context, room store.Chat, message store.Mess
 	}
 	answer, err := t.previewAnswer(ctx, room, message, policy.WithoutName(name, question))
 	if err == nil {
-		answer, err = t.withCorrection(ctx, answer)
+		answer, err = t.withCorrection(ctx, question, answer)
 	}
 	switch {
 	case err != nil:

@@ -34,6 +34,11 @@ var (
 	questionWords    = wordSet(`who what when where which why how whose whom wer wen wem was wann wo welche welcher welches welchen warum wieso wie wieviel wohin woher womit qui quoi quand quel quelle quels quelles
 		combien comment pourquoi quien quienes cuando donde cual cuales cuanto cuanta cuantos cuantas quem quando onde qual quais quanto quanta quantos quantas chi dove quale quali quanti quante wat wanneer
 		waar welk hoe waarom кто что когда где какой какая какие сколько как почему`)
+	// priceWords ask for a price.
+	priceWords = wordSet(`cost costs price prices much charge charges fee fees expensive kostet kosten kost preis preise teuer gebühr gebühren wieviel viel combien coûte coûtent prix cuánto cuesta cuestan precio
+		precios vale quanto custa custam preço preços costa costano prezzo prezzi hoeveel prijs prijzen сколько стоит цена`)
+	// whenWords ask for a time or a place.
+	whenWords = wordSet(`when where wann wo wohin quand où cuándo dónde quando onde dove wanneer waar когда где`)
 	whoWords  = wordSet(`who whom wer wen qui quien quienes quem chi кто`)
 	ownWords  = wordSet(`my mine mein meine meinen meinem meiner meines mon ma mes mi mis meu minha meus minhas mio mia miei mie mijn мой моя мое мои мою моего моей`)
 	alsoWords = wordSet(`also too additionally auch ebenfalls zusatzlich aussi egalement tambien ademas tambem alem anche inoltre ook eveneens также тоже`)

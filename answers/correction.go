@@ -5,12 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"multis/knowledge"
 	"multis/policy"
 	"multis/search"
 	"multis/store"
 	"multis/store/index"
+	"multis/text"
 )
 
 // searchPublic searches the public documents.
@@ -107,9 +109,10 @@ type Corrected struct {
 	Reason   string
 }
 
-// Correct returns the learned answer that replaces an answer with these citations. ok is false if no learned answer corrects one of the quotes, or what
-// the answer says. If it says more than the corrected sentence, the result has no text, because a person has to answer.
-func (b *Keeper) Correct(ctx context.Context, said string, citations []store.Citation) (by Corrected, ok bool, err error) {
+// Correct returns the learned answer that replaces an answer to a question with these citations. ok is false if no learned answer corrects one of the quotes, or
+// what the answer says. If it says more than the corrected sentence, and the question is not clearly about that, the result has no text, because a person has to
+// answer.
+func (b *Keeper) Correct(ctx context.Context, question, said string, citations []store.Citation) (by Corrected, ok bool, err error) {
 	corrections, err := store.Corrections(ctx, b.Store.DB())
 	if err != nil || len(corrections) == 0 {
 		return Corrected{}, false, err
@@ -132,7 +135,7 @@ func (b *Keeper) Correct(ctx context.Context, said string, citations []store.Cit
 		for _, t := range texts {
 			for _, c := range corrections {
 				if covers, whole := c.Covers(store.DocumentID(t.DocID), t.Content, citation.Quote); covers {
-					by, err := b.correctedBy(ctx, db, c, whole)
+					by, err := b.correctedBy(ctx, db, c, whole || isPriceOf(question, c, citation.Quote))
 					return by, true, err
 				}
 			}
@@ -144,6 +147,15 @@ func (b *Keeper) Correct(ctx context.Context, said string, citations []store.Cit
 		return by, true, err
 	}
 	return Corrected{}, false, nil
+}
+
+// isPriceOf reports whether a question asks for a price and for no day or place, and the correction is of the only price in the quote.
+func isPriceOf(question string, c store.Correction, quote string) bool {
+	hasPrice := func(s string) bool { return len(figures(s)["price"]) > 0 }
+	rest := strings.ReplaceAll(text.CollapseSpaces(quote), text.CollapseSpaces(c.CorrectsQuote), " ")
+	asked := tokens(question)
+	return hasAny(asked, priceWords) && !hasAny(asked, whenWords) && len(daysOf(asked)) == 0 && hasPrice(c.Answer) && hasPrice(c.CorrectsQuote) && !hasPrice(rest) &&
+		len(sentences(c.CorrectsQuote)) == 1
 }
 
 // correctedBy returns a correction as an answer. The result has no text unless whole is true and the published document contains the correction.

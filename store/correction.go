@@ -35,7 +35,7 @@ func (c Correction) Covers(document DocumentID, passage, quote string) (covers, 
 		return false, false
 	}
 	if strings.Contains(old, quote) {
-		return true, quote == old || !sentenceEnd.MatchString(old)
+		return true, !sentenceEnd.MatchString(old)
 	}
 	for from := 0; ; from++ { // the quote may begin or end within the sentence
 		i := strings.Index(passage[from:], old)
