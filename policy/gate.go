@@ -232,10 +232,10 @@ func checkBody(in GateInput) Code {
 	switch {
 	case in.Purpose.isDeletion():
 		return ""
+	case len(in.Body) > MaxBody: // first, because the others read all of it
+		return CodeTooLong
 	case strings.TrimSpace(text.Clean(in.Body)) == "":
 		return CodeEmpty
-	case len(in.Body) > MaxBody:
-		return CodeTooLong
 	case in.Body != text.Clean(in.Body):
 		return CodeControl
 	case in.Kind == KindAdmin:

@@ -144,6 +144,7 @@ func TestGateDenies(t *testing.T) {
 		{"a notice into a contact's chat", replyInput(func(in *GateInput) { in.MsgType = "m.notice" }), CodeNotice},
 		{"an empty text", replyInput(func(in *GateInput) { in.Body = " \n\u200b" }), CodeEmpty},
 		{"an empty text into the admin room", noticeInput(func(in *GateInput) { in.Body = "" }), CodeEmpty},
+		{"10 MB of nothing, of which only the length is looked at", replyInput(func(in *GateInput) { in.Body = strings.Repeat("\u200b", 10<<20/3) }), CodeTooLong},
 		{"a text too long by one", replyInput(func(in *GateInput) { in.Body = strings.Repeat("a", MaxBody+1) }), CodeTooLong},
 		{"a NUL", replyInput(func(in *GateInput) { in.Body = "a\x00b" }), CodeControl},
 		{"an escape sequence into the admin room", noticeInput(func(in *GateInput) { in.Body = "\x1b[2J" }), CodeControl},
