@@ -156,6 +156,10 @@ func TestTransactionsSideBySideMakeOneChain(t *testing.T) {
 func TestEveryChangeIsFound(t *testing.T) {
 	t.Parallel()
 	for change, c := range map[string]struct{ sql, found string }{
+		"a trigger switched off": {"alter table outbox disable trigger audit_outbox_insert", "audit_outbox_insert"},
+		"a range behind a checkpoint": {
+			"delete from audit_chain where seq in (4, 5); delete from audit_entries where id in (4, 5); insert into audit_checkpoints (seq, hash, signature) select seq, hash, hash from audit_chain where seq = 6", "checkpoint at entry 6",
+		},
 		"a changed outcome":        {"update audit_entries set outcome = 'refused' where id = 5", "entry 5"},
 		"a changed hash":           {"update audit_chain set hash = set_byte(hash, 3, get_byte(hash, 3) # 1) where seq = 5", "entry 5"},
 		"a changed keyed hash":     {"update audit_entries set content = set_byte(content, 0, get_byte(content, 0) # 1) where id = 5", "entry 5"},
@@ -164,7 +168,7 @@ func TestEveryChangeIsFound(t *testing.T) {
 		"a missing first row":      {"delete from audit_chain where seq = 1; delete from audit_entries where id = 1", "after entry 0 comes 2"},
 		"a missing row":            {"delete from audit_chain where seq = 4; delete from audit_entries where id = 4", "after entry 3 comes 5"},
 		"an entry without its row": {"delete from audit_entries where id = 4", "entry 4 is gone"},
-		"a row beside the chain":   {"alter table audit_entries disable trigger audit_link; insert into audit_entries (kind, actor, outcome) values ('send', 'owner', 'sent')", "not in the chain"},
+		"a row beside the chain":   {"alter table audit_entries disable trigger audit_link; insert into audit_entries (kind, actor, outcome) values ('send', 'owner', 'sent'); alter table audit_entries enable trigger audit_link", "not in the chain"},
 		"a reordered pair": {
 			`update audit_chain set seq = -seq, entry_id = -entry_id where seq in (4, 5); update audit_chain set seq = 9 + seq, entry_id = 9 + entry_id where seq < 0`,
 			"entry 4",

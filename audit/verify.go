@@ -8,6 +8,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"multis/store"
@@ -29,7 +30,7 @@ type Report struct {
 }
 
 // Verify reads the whole log and checks each link. It returns ErrBroken if an entry was changed, added, removed or moved, or if this log did
-// not sign a checkpoint.
+// not sign a checkpoint, or if a trigger that writes entries is switched off.
 func (l Log) Verify(ctx context.Context, st *store.Store) (Report, error) {
 	return l.VerifyAgainst(ctx, st, store.AuditPoint{})
 }
@@ -39,6 +40,13 @@ func (l Log) Verify(ctx context.Context, st *store.Store) (Report, error) {
 // if that link was pruned.
 func (l Log) VerifyAgainst(ctx context.Context, st *store.Store, saved store.AuditPoint) (Report, error) {
 	v := verifier{log: l, saved: saved}
+	off, err := store.DisabledAuditTriggers(ctx, st.DB())
+	if err != nil {
+		return v.report, err
+	}
+	if len(off) > 0 {
+		return v.report, fmt.Errorf("%w: entries are missing from some moment on, because these triggers are switched off: %s", ErrBroken, strings.Join(off, ", "))
+	}
 	switch err := st.ReadAudit(ctx, store.AuditReader{Start: v.start, Link: v.verifyLink}); {
 	case errors.Is(err, store.ErrNotFound):
 		return v.report, fmt.Errorf("%w: its end is gone", ErrBroken)

@@ -78,6 +78,13 @@ func AuditRetractions(ctx context.Context, tx Tx, messages []uuid.UUID) error {
 	return row.Exec(ctx, tx, "record what is taken back", auditRetractionsSQL, messages)
 }
 
+const disabledAuditTriggersSQL = `select tgname from pg_trigger where tgname like 'audit\_%' and not tgisinternal and tgenabled not in ('O', 'A') order by 1`
+
+// DisabledAuditTriggers returns the triggers that write the audit log, and are switched off.
+func DisabledAuditTriggers(ctx context.Context, db DB) ([]string, error) {
+	return row.Values[string](ctx, db, "triggers of the audit log", disabledAuditTriggersSQL)
+}
+
 const auditHeadSQL = "select seq, hash from audit_head"
 
 // AuditHead returns the last link of the audit log; Seq is 0 if there is none.
