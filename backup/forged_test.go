@@ -201,3 +201,16 @@ func TestAFileWhoseNameIsNoUTF8IsRestored(t *testing.T) {
 		require.Equal(t, content, string(got))
 	}
 }
+
+func TestTablesOfSomebodyElseDoNotKeepABackupFromBeingRestored(t *testing.T) {
+	t.Parallel()
+	st := storetest.NewWithMessages(t, 1, 1, time.Now())
+	exec(t, st, "create table public.mine (id bigserial, what text)")
+	exec(t, st, "insert into public.mine (what) values ('a note')")
+	report, err := backup.Restore(t.Context(), open(t, create(t, st, t.TempDir()).Path), newEmptyDatabase(t))
+	require.NoError(t, err)
+	require.Equal(t, []string{"mine"}, report.Skipped)
+	exec(t, st, "alter table public.chats add column mine text")
+	_, err = backup.Restore(t.Context(), open(t, create(t, st, t.TempDir()).Path), newEmptyDatabase(t))
+	require.ErrorContains(t, err, `the backup has columns of "public"."chats" that this multis does not know`)
+}

@@ -19,7 +19,7 @@ import (
 type Report struct {
 	Tables int
 	Rows   int64
-	// Skipped are the tables of the backup that were left out: they do not exist in this database or version, and are not needed.
+	// Skipped are the tables of the backup that were left out: they do not exist in this database or version, or are none of multis.
 	Skipped []string
 	Files   int // number of files in the backup that was verified, or that Restore wrote
 }
@@ -43,7 +43,7 @@ func (r *restorer) Load(ctx context.Context) error {
 		}
 		err := r.archive.eachTable(ctx, func(t TableEntry, content io.Reader) error {
 			if !l.Has(t.Table) {
-				return r.skip(t)
+				return r.skip(t, l.HasName(t.Table))
 			}
 			got, err := l.Fill(ctx, t.Table, content)
 			if err != nil {
@@ -81,9 +81,10 @@ func (r *restorer) tables() (all []store.Table) {
 	return all
 }
 
-func (r *restorer) skip(t TableEntry) error {
-	if !t.IsOptional() {
-		return fmt.Errorf("the backup has a table %s that this multis does not know", t.Table)
+// skip leaves out a table that somebody added to the database of multis, or that can be done without. One of multis with columns of somebody else would lose its rows.
+func (r *restorer) skip(t TableEntry, isKnown bool) error {
+	if isKnown && !t.IsOptional() {
+		return fmt.Errorf("the backup has columns of %s that this multis does not know", t.Table)
 	}
 	if t.Rows > 0 {
 		r.report.Skipped = append(r.report.Skipped, t.Name)

@@ -115,6 +115,8 @@ func checkSchema(ctx context.Context, db *store.Inspector, server Postgres, fact
 		return "", []Finding{newFinding(DatabaseSchema, "", "A newer multis has changed this database.", "start that version again, or restore a backup made before the upgrade")}
 	case state == migrations.StateTooOld:
 		return "", []Finding{newFinding(DatabaseSchema, "", "The database is too old to be brought up to date.", "multis migrate   (it says which version can do it)")}
+	case state == migrations.StateForeign:
+		return "", []Finding{newFinding(DatabaseSchema, "", "The database holds tables of another program.", "CREATE DATABASE multis OWNER multis;   (then name it in database.url)")}
 	case state == migrations.StateEmpty:
 		return "", server.checkRights(facts)
 	case state == migrations.StateOlder:

@@ -75,13 +75,16 @@ const (
 	lastMigrationSQL = `select coalesce(max(version_id), 0) from goose_db_version where is_applied`
 )
 
-// Plan returns what Run would do, without doing any of it. It returns ErrNewer as Run does.
+// Plan returns what Run would do, without doing any of it. It returns ErrNewer and ErrForeign as Run does.
 func Plan(ctx context.Context, dsn string) ([]Step, error) {
 	conn, err := pgx.Connect(ctx, dsn)
 	if err != nil {
 		return nil, fmt.Errorf("connect to the database: %w", err)
 	}
 	defer conn.Close(context.WithoutCancel(ctx))
+	if err := checkForeign(ctx, conn); err != nil {
+		return nil, err
+	}
 	functions, err := embeddedFunctions()
 	if err != nil {
 		return nil, err

@@ -103,9 +103,33 @@ const (
 	revisionSQL = "select coalesce(max(revision), 0) from schema_functions"
 )
 
+// ErrForeign is returned by Run and Plan for a database that holds tables of another program and none of multis. Nothing is changed then.
+var ErrForeign = errors.New("the database holds tables of another program: make one for multis alone (CREATE DATABASE multis OWNER multis;) and name it in database.url")
+
+const foreignSQL = `select coalesce(string_agg(name, ', '), '') from (select c.relname as name from pg_class c
+	where to_regclass('goose_db_version') is null and c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p') and c.relname <> 'restore_in_progress'
+		and not exists (select from pg_depend d where d.classid = 'pg_class'::regclass and d.objid = c.oid and d.deptype = 'e') order by 1 limit 3) others`
+
+// checkForeign returns ErrForeign for a database of another program.
+func checkForeign(ctx context.Context, db interface {
+	QueryRow(ctx context.Context, sql string, args ...any) pgx.Row
+}) error {
+	var names string
+	switch err := db.QueryRow(ctx, foreignSQL).Scan(&names); {
+	case err != nil:
+		return fmt.Errorf("look at the database: %w", err)
+	case names != "":
+		return fmt.Errorf("%w (there is %s)", ErrForeign, names)
+	}
+	return nil
+}
+
 // checkVersion refuses a database that this program, with the given number of revisions of its functions, cannot bring up to date. isOld
 // is true for one that the migrations before the baseline made.
 func checkVersion(ctx context.Context, pool *pgxpool.Pool, revisions int) (isOld bool, err error) {
+	if err := checkForeign(ctx, pool); err != nil {
+		return false, err
+	}
 	var hasTables, hasFunctions bool
 	err = pool.QueryRow(ctx, "select to_regclass('goose_db_version') is not null, to_regclass('schema_functions') is not null").Scan(&hasTables, &hasFunctions)
 	var version, old int64

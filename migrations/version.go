@@ -53,6 +53,8 @@ const (
 	StateNewer   State = "newer"   // Run returns ErrNewer
 	StateTooOld  State = "too old" // Run returns ErrOlder
 
+	StateForeign State = "foreign" // Run returns ErrForeign
+
 	StateRestoring State = "restoring" // Run returns ErrRestoring
 )
 
@@ -79,6 +81,8 @@ func Inspect(ctx context.Context, pool *pgxpool.Pool) (State, error) {
 		return StateNewer, nil
 	case errors.Is(err, ErrOlder):
 		return StateTooOld, nil
+	case errors.Is(err, ErrForeign):
+		return StateForeign, nil
 	case err != nil:
 		return "", err
 	case isOld:

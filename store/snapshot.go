@@ -224,6 +224,11 @@ func (l Loader) Has(t Table) bool {
 	})
 }
 
+// HasName reports whether the database has a table with the name of t.
+func (l Loader) HasName(t Table) bool {
+	return slices.ContainsFunc(l.existing, func(own Table) bool { return own.Schema == t.Schema && own.Name == t.Name })
+}
+
 // Lacking returns a table of the database that these tables do not fill completely, except for optional ones. It returns false if there is none.
 func (l Loader) Lacking(tables []Table) (Table, bool) {
 	for _, own := range l.existing {
@@ -251,10 +256,12 @@ func (l Loader) Fill(ctx context.Context, t Table, r io.Reader) (Contents, error
 	return sum.contents(tag.RowsAffected()), nil
 }
 
-// SetSequence makes a sequence continue after the number that it gave last.
+const setSequenceSQL = `select setval(c.oid, $3) from pg_class c join pg_namespace n on n.oid = c.relnamespace where n.nspname = $1 and c.relname = $2 and c.relkind = 'S'`
+
+// SetSequence makes a sequence continue after the number that it gave last. It does nothing if there is none, as for a table that is not restored.
 func (l Loader) SetSequence(ctx context.Context, s Sequence) error {
 	if s.Last == nil {
 		return nil
 	}
-	return row.Exec(ctx, l.tx, "set a sequence", "select setval(format('%I.%I', $1::text, $2::text)::regclass, $3)", s.Schema, s.Name, *s.Last)
+	return row.Exec(ctx, l.tx, "set a sequence", setSequenceSQL, s.Schema, s.Name, *s.Last)
 }
