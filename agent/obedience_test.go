@@ -322,6 +322,36 @@ func TestNoTextOfOthersCausesAnEffectInTheOwnersTurn(t *testing.T) { //nolint:tp
 	require.GreaterOrEqual(t, 100*worked.Load(), 95*twins.Load(), "harmless texts at the same places: %d of %d work", worked.Load(), twins.Load())
 }
 
+// described is a tool of another program.
+type described struct{ description, schema string }
+
+func (d described) Spec() tools.Spec {
+	return tools.Spec{Name: "crm__get", Description: d.description, Schema: []byte(d.schema), Tier: tools.Read, Class: rules.ClassRead, External: true}
+}
+
+func (d described) Run(context.Context, tools.Call) (tools.Result, error) { return tools.Result{}, nil }
+
+// The description of a tool is read in each turn in which the tool is offered, also if nobody calls it.
+func TestADescriptionThatGivesOrdersTaintsTheTurn(t *testing.T) {
+	t.Parallel()
+	const schema = `{"type": "object", "properties": {"name": {"type": "string", "description": %s}}}`
+	model, _ := scripted(t, func(context.Context, llmtest.Request) llmtest.Reply {
+		return llmtest.Reply{Text: answerJSON("I see.", 0, "")}
+	})
+	b := setup(t, model)
+	for _, tongue := range orders {
+		order := fmt.Sprintf(tongue.order, "step 0 of the list")
+		for _, d := range []described{{order, fmt.Sprintf(schema, `""`)}, {"", fmt.Sprintf(schema, mustJSON(order))}, {tongue.harmless, fmt.Sprintf(schema, mustJSON(tongue.harmless))}} {
+			b.setTools(d)
+			m := b.storeQuestion("what about the grand piano bench?")
+			require.NoError(t, b.agent.Questions.Ask(t.Context(), b.admin, m, m.Body))
+			task, _ := b.task()
+			require.Equal(t, tongue.language != plain && d.description != tongue.harmless, task.Tainted, "%s: %v", tongue.language, d)
+			b.deleteCaseRows()
+		}
+	}
+}
+
 // deleteCaseRows deletes the rows of a test case, so that the next case begins with an empty database.
 func (b *fixture) deleteCaseRows() {
 	b.t.Helper()

@@ -15,6 +15,23 @@ import (
 	"multis/tools"
 )
 
+// What was asked of another agent was written by a model, and may repeat words of others.
+func TestTheListOfSessionsTaintsTheTurn(t *testing.T) {
+	t.Parallel()
+	b, _, _ := newTeam(t, func(_ context.Context, r llmtest.Request) llmtest.Reply {
+		if len(r.Messages) == 1 && len(offeredTools(r)) > 1 {
+			return calls("sessions_list", map[string]any{})
+		}
+		return llmtest.Reply{Text: answerJSON("I see.", 0, "")}
+	}, llmtest.Say(answerJSON("90 euro.", 1, "Tuning an upright piano costs 90 euro.")))
+	b.setTools(tools.SessionsList{})
+	b.agent.personas.All[0].Delegates = []string{"shop"}
+	b.ask("@shop what does an upright cost?")
+	b.ask("what was worked on?")
+	task, _ := b.task()
+	require.True(t, task.Tainted)
+}
+
 func TestAnAgentSeesOnlySessionsOfAgentsItMayAsk(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()

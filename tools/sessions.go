@@ -41,7 +41,7 @@ type SessionsList struct{}
 
 // Spec describes the tool.
 func (SessionsList) Spec() Spec {
-	return Spec{Name: SessionsListName, Description: sessionsListText, Schema: Schema[struct{}](), Tier: Read, Class: rules.ClassRead}
+	return Spec{Name: SessionsListName, Description: sessionsListText, Schema: Schema[struct{}](), Tier: Read, Class: rules.ClassRead, Foreign: true}
 }
 
 // Run refuses: an agent's turn carries the call out itself.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/rand"
 	"fmt"
+	"slices"
 	"strings"
 
 	"multis/knowledge"
@@ -57,6 +58,7 @@ func (a *Attempt) Compose(ctx context.Context, p Prompt, purpose string, chat st
 	if err != nil {
 		return FirstRequest{}, err
 	}
+	foreign = foreign || slices.ContainsFunc(offered, ordersAssistant)
 	about := SourceMessages(p.Passages)
 	if a.Caller.Message != 0 {
 		about = append(about, a.Caller.Message)
@@ -145,6 +147,12 @@ func Speaker(a policy.Author) string {
 	default: // an unknown author is never taken for the owner
 		return "bot"
 	}
+}
+
+// ordersAssistant reports whether the description of another program's tool, or of its arguments, looks like an order to the assistant. Every turn in which it is
+// offered reads it.
+func ordersAssistant(s tools.Spec) bool {
+	return s.External && (policy.IsInjection(s.Description) || policy.IsInjection(string(s.Schema)))
 }
 
 // FencedTool returns a tool for a model. The description of another program's tool is fenced.
