@@ -249,18 +249,28 @@ func (a *assistant) addAdminRoom(context.Context) error {
 		return err
 	}
 	settings.Audit = a.audit
+	var asker admin.Asker = a.agent.Questions
+	if a.front.safe {
+		asker, settings.Model = waitingAsker{asker}, "none is called in safe mode"
+	}
 	for _, h := range commandHooksOf(a.cfg) {
 		if len(h.Before) > 0 {
 			settings.AskedHooks = append(settings.AskedHooks, admin.AskedHook{Name: h.Name, Before: h.Before, Tools: h.Tools})
 		}
 	}
 	a.admin = admin.New(admin.Options{
-		Store: a.store, Box: a.box, Asker: a.agent.Questions, Planner: planner{a.agent.Plans, a.agent.Replays}, Clock: a.clock, Search: a.search, Library: a.documents, Files: a.front.files, Memory: a.memory,
+		Store: a.store, Box: a.box, Asker: asker, Planner: planner{a.agent.Plans, a.agent.Replays}, Clock: a.clock, Search: a.search, Library: a.documents, Files: a.front.files, Memory: a.memory,
 		Tools: toolbox{a.agent.Questions, a.mcp}, Policy: policyView{a.cfg, a.tools, a.front.safe}, MaxTools: tools.MaxOffered, Skills: skillList{a.cfg, a.skills}, Saved: savedTasks{a.cfg, a.agent.Questions}, Replayer: replayer{a.agent.Replays},
 		Desk: a.desk, PIN: a.front.pin, Host: a.host, Previewer: previewer{a.agent.Turns}, Answers: a.answers, Examiner: a.front.examiner, Accounts: a.front.accounts, Config: a.front.config, Settings: settings,
 	})
 	return nil
 }
+
+// waitingAsker is the Asker of safe mode, in which work waits until models are called again. Whether one is configured turns out then.
+type waitingAsker struct{ admin.Asker }
+
+// HasModel returns true.
+func (waitingAsker) HasModel(store.Chat, string) bool { return true }
 
 func (a *assistant) addHooks(ctx context.Context) error {
 	a.hooks, a.webhooks = openHooks(a.cfg, a.store, a.box, a.defaults, a.commandHooks), hooks.NewWebhooks(a.store, a.box)

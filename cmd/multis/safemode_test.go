@@ -169,7 +169,7 @@ func TestThreeCrashesStartSafeModeAndACleanRestartEndsIt(t *testing.T) {
 	})
 	r.wait("a notice", func() bool { return r.hasSent("It crashed 3 times within five minutes") })
 	r.storeQuestion(r.chat, 1, "what does tuning cost?")
-	for n, text := range []string{"/status", "what does tuning cost?", "/why", "/pause all", "/resume", "/audit", "/config get budget"} {
+	for n, text := range []string{"/status", "what does tuning cost?", "/why", "/pause all", "/resume", "/audit", "/config get budget", "/plan sell the piano"} {
 		event := r.command(n, text)
 		r.wait(text, func() bool {
 			return storetest.Count(t, r.st, "select count(*) from messages m join outbox o on o.id = m.outbox_id where m.event_id = $1 and o.state = 'sent'", event) == 1
@@ -177,6 +177,7 @@ func TestThreeCrashesStartSafeModeAndACleanRestartEndsIt(t *testing.T) {
 	}
 	require.True(t, r.hasSent("/safe off"), "/status says how to end it")
 	require.True(t, r.hasSent("so I answer no questions"))
+	require.True(t, r.hasSent("it waits until that is over"), "/plan says that it waits, and not that there is no model")
 	r.waitForHeldTurn()
 	require.Contains(t, captureOutput(t, r.procs[0].Args[2], "status"), "safe mode")
 	require.Empty(t, r.model.Requests(), "no model")
