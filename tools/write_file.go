@@ -83,7 +83,7 @@ func (WriteFile) Run(_ context.Context, c Call) (Result, error) {
 func (c Caller) locateForWriting(name string) (location, error) {
 	at, err := Caller{Workspace: c.Workspace}.locate(name)
 	if err != nil {
-		return location{}, errors.New("only files in the workspace are written")
+		return location{}, errors.New(c.whyNotWritten())
 	}
 	why := ""
 	switch {
@@ -101,6 +101,17 @@ func (c Caller) locateForWriting(name string) (location, error) {
 		return location{}, errors.New(why)
 	}
 	return at, nil
+}
+
+// whyNotWritten returns why a path is no place to write to.
+func (c Caller) whyNotWritten() string {
+	if c.Workspace == "" {
+		return "there is no workspace here: the agents of the configuration have one, multis itself has none"
+	}
+	if _, err := os.Stat(c.Workspace); err != nil {
+		return "the folder of the workspace is not there; the owner has to make it (agents.<name>.workspace)"
+	}
+	return "only files in the workspace are written"
 }
 
 // refusalToWrite returns why a file of a call is not written; empty if the call is about all files. The owner is not asked about such a call.

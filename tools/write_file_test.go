@@ -132,5 +132,15 @@ func TestTheOwnerIsNotAskedAboutAFileThatIsNeverWritten(t *testing.T) {
 			require.NoError(t, err)
 			require.Equal(t, tools.Verdict{Why: want}, v)
 		}
+		for workspace, want := range map[string]string{
+			"":                                   "there is no workspace here: the agents of the configuration have one, multis itself has none",
+			filepath.Join(t.TempDir(), "nobody"): "the folder of the workspace is not there; the owner has to make it (agents.<name>.workspace)",
+		} {
+			caller := h.caller
+			caller.Workspace = workspace
+			_, v, err := h.registry.Judge(t.Context(), tools.Call{Name: name, Args: json.RawMessage(`{"path": "a.md"}`), Caller: caller})
+			require.NoError(t, err)
+			require.Equal(t, tools.Verdict{Why: want}, v)
+		}
 	}
 }

@@ -5,6 +5,8 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -67,6 +69,24 @@ func routedSpaces(cfg *config.Config) []id.RoomID {
 func newPersonas(cfg *config.Config, models *llm.Models, model llm.Model) (persona.Set, error) {
 	all, err := newPersonaList(cfg, models)
 	return persona.Set{All: all, Model: model, Limits: promptLimits(cfg, models, cfg.LLM.ResolveModels(cfg.LLM.Model))}, err
+}
+
+// makeWorkspaces makes the workspaces of agents that lie in the data folder, as those do that the configuration does not name. A folder elsewhere is the
+// owner's to make.
+func makeWorkspaces(cfg *config.Config) error {
+	data, err := filepath.Abs(cfg.Database.DataDir)
+	if err != nil {
+		return fmt.Errorf("database.data_dir: %w", err)
+	}
+	for name, a := range cfg.Agents {
+		if inside, err := filepath.Rel(data, a.Workspace); err != nil || !filepath.IsLocal(inside) {
+			continue
+		}
+		if err := os.MkdirAll(a.Workspace, 0o750); err != nil {
+			return fmt.Errorf("agents.%s.workspace: %w", name, err)
+		}
+	}
+	return nil
 }
 
 // agentList returns the agents as the admin room lists them.

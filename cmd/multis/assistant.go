@@ -97,6 +97,9 @@ type assistant struct {
 
 // newAssistant wires the assistant. Each step uses what the steps before it have set.
 func newAssistant(ctx context.Context, cfg *config.Config, st *store.Store, front frontend) (*assistant, error) {
+	if err := makeWorkspaces(cfg); err != nil {
+		return nil, err
+	}
 	a := &assistant{cfg: cfg, store: st, front: front, defaults: chatDefaults(cfg)}
 	settings := outboxSettings(cfg)
 	if len(cfg.CommandHooks) > 0 {
