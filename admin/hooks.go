@@ -26,7 +26,7 @@ func (hk *hookCommands) commands() []command {
 		{
 			name: "hooks", args: "[test] [name]", group: groupControl, run: hk.run,
 			summary: "which programs are told what happens",
-			help:    "`/hooks` lists them with their last result, `/hooks desk` shows the last ten, `/hooks test desk` sends a test. Those that are asked before a call or a message are listed with their last decision; `/audit` has the others. They stand in config.yaml under `hooks:` and `command_hooks:`.",
+			help:    "`/hooks` lists them with their last result, `/hooks desk` shows the last ten, `/hooks test desk` sends a test. Of those that are asked before a call or a message they show decisions; `failed` means that the hook gave none, and so denied. They stand in config.yaml under `hooks:` and `command_hooks:`.",
 		},
 	}
 }
@@ -35,7 +35,8 @@ func (hk *hookCommands) commands() []command {
 const maxShownDeliveries = 10
 
 // noHooksText says how to configure a hook.
-const noHooksText = "No hooks. They stand in config.yaml under `hooks:`, each with an address, events and a secret, and tell other programs what happens here."
+const noHooksText = "No hooks. They stand in config.yaml: under `hooks:`, each with an address, events and a secret, those that tell other programs what happens here; " +
+	"under `command_hooks:` programs of this machine, which can also be asked before a tool is called or a contact is sent something."
 
 // run lists the hooks with their last delivery, or shows or tests one.
 func (hk *hookCommands) run(ctx context.Context, _ request, args string) (answer, error) {
@@ -47,17 +48,28 @@ func (hk *hookCommands) run(ctx context.Context, _ request, args string) (answer
 	if err != nil {
 		return answer{}, err
 	}
+	name, isTest := strings.CutPrefix(args, "test ")
+	name = strings.TrimSpace(name)
+	i := slices.IndexFunc(hk.asked, func(h AskedHook) bool { return strings.EqualFold(h.Name, name) })
+	isTold := slices.ContainsFunc(all, func(h store.Hook) bool { return strings.EqualFold(h.Name, name) })
 	switch {
 	case len(all) == 0 && len(asked) == 0:
 		return answer{text: noHooksText}, nil
+	case i >= 0 && isTest && !isTold:
+		return answer{text: "**" + esc(hk.asked[i].Name) + "** is asked before something is done, and told of nothing, so there is no test of it. " + code("/hooks "+hk.asked[i].Name) + " shows its last decisions."}, nil
+	case i >= 0 && !isTest:
+		ans, err := hk.showAsked(ctx, hk.asked[i], asked[i])
+		if err != nil || !isTold {
+			return ans, err
+		}
+		told, err := hk.show(ctx, all, name)
+		return answer{text: ans.text + "\n\n" + told.text}, err
+	case isTest:
+		return hk.test(all, name), nil
+	case name != "":
+		return hk.show(ctx, all, name)
 	case len(all) == 0:
 		return answer{text: strings.Join(append([]string{"**Hooks**"}, asked...), "\n")}, nil
-	}
-	if name, ok := strings.CutPrefix(args, "test "); ok {
-		return hk.test(all, strings.TrimSpace(name)), nil
-	}
-	if args != "" {
-		return hk.show(ctx, all, args)
 	}
 	lines := append([]string{"**Hooks**"}, asked...)
 	for _, h := range all {
@@ -98,12 +110,35 @@ func (hk *hookCommands) askedLines(ctx context.Context) ([]string, error) {
 	return lines, nil
 }
 
+// showAsked shows the last decisions of a hook that is asked before something is done. title is its line in the list.
+func (hk *hookCommands) showAsked(ctx context.Context, h AskedHook, title string) (answer, error) {
+	decisions, err := store.ListAudit(ctx, hk.store.DB(), store.AuditFilter{Rule: "hook:" + h.Name, Limit: maxShownDeliveries})
+	if err != nil {
+		return answer{}, err
+	}
+	lines := []string{title}
+	for _, d := range decisions {
+		line := hk.room.shortTime(d.At) + " " + esc(d.Action) + ": " + esc(d.Outcome)
+		if d.TaskID != 0 {
+			line += fmt.Sprintf(" · task %d", d.TaskID)
+		}
+		lines = append(lines, line)
+	}
+	return answer{text: strings.Join(lines, "\n")}, nil
+}
+
 // findHook returns the hook with a name. If there is none, unknown is the reply that lists the hooks there are.
-func findHook(all []store.Hook, name string) (h store.Hook, unknown string) {
-	names := make([]string, len(all))
-	for i, h := range all {
-		if names[i] = h.Name; strings.EqualFold(h.Name, name) {
+func (hk *hookCommands) findHook(all []store.Hook, name string) (h store.Hook, unknown string) {
+	var names []string
+	for _, h := range all {
+		if strings.EqualFold(h.Name, name) {
 			return h, ""
+		}
+		names = append(names, h.Name)
+	}
+	for _, h := range hk.asked {
+		if !slices.Contains(names, h.Name) {
+			names = append(names, h.Name)
 		}
 	}
 	return store.Hook{}, "I have no hook " + code(name) + ", only " + esc(text.List(names)) + "."
@@ -111,7 +146,7 @@ func findHook(all []store.Hook, name string) (h store.Hook, unknown string) {
 
 // show shows the last deliveries of a hook.
 func (hk *hookCommands) show(ctx context.Context, all []store.Hook, name string) (answer, error) {
-	h, unknown := findHook(all, name)
+	h, unknown := hk.findHook(all, name)
 	if unknown != "" {
 		return answer{text: unknown}, nil
 	}
@@ -159,7 +194,7 @@ func attempts(n int) string {
 
 // test sends a test event to a hook.
 func (hk *hookCommands) test(all []store.Hook, name string) answer {
-	h, unknown := findHook(all, name)
+	h, unknown := hk.findHook(all, name)
 	if unknown != "" {
 		return answer{text: unknown}
 	}

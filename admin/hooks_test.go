@@ -56,4 +56,9 @@ func TestHooksThatAreAskedShowTheirLastDecision(t *testing.T) {
 	said := r.asOwner("/hooks")
 	require.Contains(t, said, "**guard** is asked before calls of exec*, fetch_url and messages to contacts · last deny, 18:00")
 	require.Contains(t, said, "**new** is asked before messages to contacts · not asked yet")
+	r.exec("insert into audit_entries (at, kind, actor, action, task_id, outcome, rule) values ($1, 'tool', 'system', 'fetch_url', 12, 'failed', 'hook:guard')", noon)
+	said = r.asOwner("/hooks GUARD")
+	require.Contains(t, said, "**guard** is asked before calls of exec*, fetch_url and messages to contacts · last failed, 18:00\n18:00 fetch_url: failed · task 12\n18:00 exec: deny\n18:00 exec: allow")
+	require.Contains(t, r.asOwner("/hooks test guard"), "is asked before something is done, and told of nothing")
+	require.Contains(t, r.asOwner("/hooks kitchen"), "I have no hook `kitchen`, only guard and new.")
 }

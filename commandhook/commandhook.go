@@ -145,11 +145,14 @@ func (hs *Hooks) ask(ctx context.Context, entry audit.Entry, about any, matches 
 		if !matches(h) {
 			continue
 		}
-		v, err := hs.decide(ctx, h, about)
+		v, failed, err := hs.decide(ctx, h, about)
 		if err != nil {
 			return policy.HookVerdict{}, err
 		}
 		entry.Outcome, entry.Rule = string(v.Decision), "hook:"+h.Name
+		if failed {
+			entry.Outcome = outcomeFailed
+		}
 		if err := hs.Store.InTx(ctx, func(tx store.Tx) error { return hs.Audit.Append(ctx, tx, entry) }); err != nil {
 			return policy.HookVerdict{}, err
 		}
@@ -163,28 +166,44 @@ func (hs *Hooks) ask(ctx context.Context, entry audit.Entry, about any, matches 
 	return strictest, nil
 }
 
-// decide runs one hook and reads its decision. A hook that fails denies. The error is not nil only if ctx has ended or about cannot be encoded.
-func (hs *Hooks) decide(ctx context.Context, h Hook, about any) (policy.HookVerdict, error) {
+// outcomeFailed is the outcome in the audit log of a hook that failed, and so denied.
+const outcomeFailed = "failed"
+
+// decide runs one hook and reads its decision. A hook that fails denies, and failed is true. The error is not nil only if ctx has ended or about cannot be
+// encoded.
+func (hs *Hooks) decide(ctx context.Context, h Hook, about any) (v policy.HookVerdict, failed bool, err error) {
 	stdin, err := json.Marshal(about)
 	if err != nil {
-		return policy.HookVerdict{}, fmt.Errorf("ask the hook %s: %w", h.Name, err)
+		return policy.HookVerdict{}, false, fmt.Errorf("ask the hook %s: %w", h.Name, err)
 	}
-	v := policy.HookVerdict{}
 	output, err := hs.run(ctx, h, stdin)
-	if err == nil {
+	said := ""
+	if err != nil {
+		said = lastLine(output)
+	} else {
 		v, err = parseVerdict(output)
 	}
 	if ctx.Err() != nil {
-		return policy.HookVerdict{}, ctx.Err()
+		return policy.HookVerdict{}, false, ctx.Err()
 	}
 	if err != nil {
 		zerolog.Ctx(ctx).Warn().Err(err).Str("hook", h.Name).Msg("A command hook failed, so what it was asked about is denied")
-		return policy.HookVerdict{Decision: policy.HookDeny, Why: fmt.Sprintf("The hook %s could not decide: %s.", h.Name, cleanReason(err.Error()))}, nil
+		why := err.Error()
+		if said != "" { // not logged, because it may quote a message
+			why += ", and printed: " + said
+		}
+		return policy.HookVerdict{Decision: policy.HookDeny, Why: fmt.Sprintf("The hook %s could not decide: %s.", h.Name, cleanReason(why))}, true, nil
 	}
 	if v.Decision != policy.HookAllow {
 		v.Why = strings.TrimSpace(fmt.Sprintf("The hook %s says %s. %s", h.Name, v.Decision, v.Why))
 	}
-	return v, nil
+	return v, false, nil
+}
+
+// lastLine returns the last line of an output, where programs say what is wrong.
+func lastLine(output string) string {
+	lines := strings.Split(strings.TrimSpace(output), "\n")
+	return strings.TrimSpace(lines[len(lines)-1])
 }
 
 // Notify runs a hook on an event with its JSON. What it prints is ignored.
@@ -200,7 +219,7 @@ func (hs *Hooks) Notify(ctx context.Context, name string, event []byte) error {
 	return err
 }
 
-// run runs a hook and returns what it printed.
+// run runs a hook and returns what it printed, also if it ended with an error.
 func (hs *Hooks) run(ctx context.Context, h Hook, stdin []byte) (string, error) {
 	if hs.Runner == nil {
 		return "", errors.New(strings.TrimSuffix(hs.Problem, "."))
@@ -212,7 +231,7 @@ func (hs *Hooks) run(ctx context.Context, h Hook, stdin []byte) (string, error) 
 	case res.TimedOut:
 		return "", fmt.Errorf("it took longer than %s", timeout)
 	case res.ExitCode != 0:
-		return "", fmt.Errorf("it ended with %d", res.ExitCode)
+		return res.Output, fmt.Errorf("it ended with %d", res.ExitCode)
 	}
 	return res.Output, nil
 }

@@ -82,6 +82,7 @@ func TestAHookDeniesOrAsksAndAFailureDenies(t *testing.T) {
 		"prints a lot":       {`yes '{"decision": "allow"} x' | head -c 100000000`, policy.HookDeny, "no decision"},
 		"hangs":              {`sleep 100`, policy.HookDeny, "it took longer than 5s"},
 		"exits with 3":       {`echo '{"decision": "allow"}'; exit 3`, policy.HookDeny, "it ended with 3"},
+		"says why it fails":  {`echo begun; echo 'no file guard.py' >&2; exit 2`, policy.HookDeny, "could not decide: it ended with 2, and printed: no file guard.py."},
 		"prints nothing":     {`true`, policy.HookDeny, "no decision"},
 		"another word":       {`echo '{"decision": "yes"}'`, policy.HookDeny, "no decision"},
 		"another key":        {`echo '{"decision": "allow", "approve": true}'`, policy.HookDeny, "no decision"},
@@ -100,7 +101,11 @@ func TestAHookDeniesOrAsksAndAFailureDenies(t *testing.T) {
 			require.Contains(t, v.Why, c.why)
 			require.Less(t, len(v.Why), 500)
 			require.Less(t, time.Since(began), time.Minute)
-			require.Equal(t, 1, storetest.Count(t, st, "select count(*) from audit_entries where kind = 'tool' and action = 'exec' and rule = 'hook:guard' and outcome = $1", string(c.want)))
+			outcome := string(c.want)
+			if c.want == policy.HookDeny && !strings.Contains(v.Why, "says deny") {
+				outcome = "failed"
+			}
+			require.Equal(t, 1, storetest.Count(t, st, "select count(*) from audit_entries where kind = 'tool' and action = 'exec' and rule = 'hook:guard' and outcome = $1", outcome))
 		})
 	}
 }
