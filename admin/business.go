@@ -125,7 +125,7 @@ func holidaysText(holidays []Holiday, now time.Time) string {
 		}
 		days = append(days, shown)
 	}
-	return cmp.Or(strings.Join(days, ", "), "— (`business.holidays` and `business.holiday_calendar` in config.yaml)")
+	return cmp.Or(strings.Join(days, ", "), "— (`business.holidays`: `/config set business.holidays 2026-12-25, 2026-12-27..2027-01-02`; `business.holiday_calendar` in config.yaml)")
 }
 
 // setupProgress is the step that the setup has reached. It is stored, so that the setup can continue after a break.

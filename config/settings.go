@@ -19,7 +19,7 @@ func SafeKeys() []string {
 	return []string{
 		"budget.per_day", "budget.per_chat_day", "budget.per_agent_day", "budget.per_run", "budget.at_cap",
 		"business.ask_rating", "business.greeting", "business.escalation.keywords", "business.escalation.text", "business.follow_up_days", "business.outside_hours",
-		"business.hours", "business.name", "business.pages", "business.rules", "business.tone", "business.topics",
+		"business.holidays", "business.hours", "business.language", "business.name", "business.pages", "business.rules", "business.tone", "business.topics",
 		"chats.admin_pause_minutes", "chats.burst_max", "chats.burst_quiet", "chats.contact_caps.per_day", "chats.contact_caps.per_minute",
 		"chats.delete_answers", "chats.reply_max_age",
 		"heartbeat.enabled", "heartbeat.every",

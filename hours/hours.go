@@ -28,6 +28,14 @@ type Period struct{ From, Until time.Duration }
 // Days are consecutive days, First and Last included. They are midnights in UTC.
 type Days struct{ First, Last time.Time }
 
+// String returns the days as ParseDays reads them.
+func (d Days) String() string {
+	if d.Last.Equal(d.First) {
+		return d.First.Format(isoDate)
+	}
+	return d.First.Format(isoDate) + ".." + d.Last.Format(isoDate)
+}
+
 // Contains reports whether a day, a midnight in UTC, is one of d.
 func (d Days) Contains(day time.Time) bool { return !day.Before(d.First) && !day.After(d.Last) }
 

@@ -229,3 +229,12 @@ func ExampleHours_At() {
 	fmt.Println(state.Open, state.Until.Format("Mon 15:04"))
 	// Output: false Mon 09:00
 }
+
+func TestDaysAreWrittenAsTheyAreRead(t *testing.T) {
+	t.Parallel()
+	for _, days := range []string{"2026-12-25", "2026-12-27..2027-01-02"} {
+		d, err := ParseDays(days)
+		require.NoError(t, err)
+		require.Equal(t, days, d.String())
+	}
+}
