@@ -317,6 +317,8 @@ func TestAGrantCoversItsAgentToolTargetAndChatOnly(t *testing.T) {
 	require.True(t, asks("post", site("a.example")), "it was revoked")
 	b.exec("update approval_grants set revoked_at = null, created_at = now() - interval '2 hours', expires_at = now() - interval '1 hour'")
 	require.True(t, asks("post", site("a.example")), "it has expired")
+	b.exec("update approval_grants set created_at = now() + interval '2 hours', expires_at = now() + interval '3 hours'")
+	require.True(t, asks("post", site("a.example")), "the clock was set back since")
 	require.Equal(t, 1, b.count("select count(*) from audit_entries where kind = 'approval' and outcome = 'granted'"))
 	require.Equal(t, 2, b.count("select count(*) from audit_entries where kind = 'approval' and outcome = 'allowed' and rule = 'grant 1'"))
 	_, err := b.store.Pool().Exec(t.Context(), "update approval_grants set expires_at = created_at + interval '9 hours'")

@@ -118,7 +118,7 @@ func (k *Keeper) State(ctx context.Context, db store.DB) (State, error) {
 	if isAfter(p.LockedUntil, k.now()) {
 		s.LockedUntil = *p.LockedUntil
 	}
-	if isAfter(p.UnlockedUntil, k.now()) {
+	if now := k.now(); isAfter(p.UnlockedUntil, now) && !p.UnlockedUntil.After(now.Add(UnlockTime+clockSkew)) { // else the clock was set back
 		s.UnlockedUntil = *p.UnlockedUntil
 	}
 	return s, nil

@@ -140,7 +140,9 @@ func TestAPINUnlocksForADayExceptActionsThatAskEachTime(t *testing.T) {
 	require.Equal(t, pin.NoPIN, needs(pin.ActionErase))
 	require.Equal(t, pin.EnterPIN, needs(pin.ActionExec))
 	require.Equal(t, pin.EnterPIN, needs(pin.ActionApprove))
-	now = now.Add(pin.UnlockTime)
+	now = now.Add(-time.Hour)
+	require.Equal(t, pin.EnterPIN, needs(pin.ActionErase), "a clock that was set back does not make it longer")
+	now = now.Add(time.Hour + pin.UnlockTime)
 	require.Equal(t, pin.EnterPIN, needs(pin.ActionErase))
 
 	require.Equal(t, pin.Right, check(t, st, k, "4829").Outcome)

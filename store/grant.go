@@ -41,6 +41,7 @@ func OpenGrant(ctx context.Context, tx Tx, approval int64, now, expires time.Tim
 
 const useGrantSQL = `update approval_grants g set uses = uses + 1 where g.id = (select id from approval_grants
 		where chat_id = @chat and agent = @agent and tool = @tool and target = @target and revoked_at is null and expires_at > @now
+			and created_at <= @now + interval '1 minute' -- else the clock was set back, which would make it longer
 		order by expires_at desc limit 1 for update) and revoked_at is null returning ` + grantColumns
 
 // UseGrant stores an approval for a call of a task that an open grant allows, and returns it. It returns ErrNotFound if no grant covers the call.
