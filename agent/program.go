@@ -2,7 +2,9 @@ package agent
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
+	"strings"
 	"time"
 
 	"multis/agent/persona"
@@ -10,6 +12,7 @@ import (
 	"multis/policy"
 	"multis/store"
 	"multis/text"
+	"multis/tools"
 )
 
 // programPoll is how often a running program is checked for being cancelled.
@@ -41,11 +44,36 @@ func (d *subtasks) runProgram(ctx context.Context, opened store.Task, p persona.
 	case task.Attempt > 1:
 		task.Error = "it was begun before a crash, and nobody knows how far it got; look into its workspace before you give it the same again"
 	default:
+		changed, err := d.hasChanged(ctx, task, p)
+		if err != nil {
+			return err
+		}
+		if changed {
+			task.Error = tools.ErrProgramChanged.Error()
+			break
+		}
 		if task, err = d.runToEnd(ctx, task, p); err != nil {
 			return err
 		}
 	}
 	return d.end(context.WithoutCancel(ctx), task)
+}
+
+// hasChanged reports whether a program is another one than the owner approved for a task. The task may have waited since, also over a restart.
+func (d *subtasks) hasChanged(ctx context.Context, task store.Task, p persona.Persona) (bool, error) {
+	call, _ := strings.CutPrefix(task.Key, childKey(*task.ParentID, ""))
+	approved, err := store.ApprovalOf(ctx, d.store.DB(), *task.ParentID, call)
+	if errors.Is(err, store.ErrNotFound) {
+		return false, nil // a rule allowed it
+	}
+	if err != nil {
+		return false, err
+	}
+	now, err := p.Program.Fingerprint(ctx)
+	if err != nil {
+		return true, nil //nolint:nilerr // what cannot be read is not what was approved
+	}
+	return run.BindingHash(approved.Tool, json.RawMessage(approved.Arguments), task.ChatID, now) != approved.Binding, nil
 }
 
 // runToEnd runs the program, and returns the task as it ended. Its error means that the process is shutting down.

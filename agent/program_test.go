@@ -92,6 +92,18 @@ func TestAProgramThatChangedSinceTheYesIsNotRun(t *testing.T) {
 	require.Len(t, b.children(), 1)
 }
 
+// The work waits in a job of its own, perhaps over a restart, and another command of the workspace may change the program meanwhile.
+func TestAProgramThatChangedWhileItsWorkWaitedIsNotRun(t *testing.T) {
+	t.Parallel()
+	b, p, server, task := withProgram(t, giveWork())
+	b.allow(task)
+	p.version = "2"
+	b.resume(b.children()[0].ID)
+	require.Empty(t, p.tasks)
+	b.resume(task.ID)
+	require.Contains(t, server.Requests()[1].Last(), "changed after you approved this")
+}
+
 func TestAProgramIsNeverRunTwice(t *testing.T) {
 	t.Parallel()
 	b, p, server, task := withProgram(t, giveWork())

@@ -126,9 +126,14 @@ func (a approver) requiredApproval(ctx context.Context, p *pendingCall) (store.A
 	return wanted, nil
 }
 
-// bindingHash returns the hash of what an approval is about: the tool, its arguments in canonical form, the chat, and what the call runs.
+// bindingHash returns the hash of what an approval of a call is about; see BindingHash.
 func (a approver) bindingHash(p pendingCall) string {
-	raw, err := json.Marshal([]string{p.call.Name, canonicalJSON(p.call.Args), strconv.FormatInt(int64(a.caller.Chat.ID), 10), p.binding})
+	return BindingHash(p.call.Name, p.call.Args, a.caller.Chat.ID, p.binding)
+}
+
+// BindingHash returns the hash of what an approval is about: the tool, its arguments in canonical form, the chat, and what the call runs.
+func BindingHash(tool string, args json.RawMessage, chat store.ChatID, runs string) string {
+	raw, err := json.Marshal([]string{tool, canonicalJSON(args), strconv.FormatInt(int64(chat), 10), runs})
 	if err != nil {
 		return "" // cannot happen with plain strings
 	}
