@@ -76,7 +76,11 @@ func AccountText(ctx context.Context, st *store.Store, accounts Accounts, defaul
 			code(acc.Registration), code(acc.Owner), code(acc.Bot)),
 	}
 	for _, d := range acc.Devices {
-		lines = append(lines, fmt.Sprintf("**Session** %s of %s: %s. To revoke: end it in your Matrix client (Settings, Sessions); with the token I make a new one.", code(d.ID), code(d.User), esc(d.State)))
+		revoke := "end it in your Matrix client (Settings, Sessions); with the token I make a new one"
+		if d.User != acc.Owner {
+			revoke = "it is not yours, so your Matrix client does not list it; it ends with the token"
+		}
+		lines = append(lines, fmt.Sprintf("**Session** %s of %s: %s. To revoke: %s.", code(d.ID), code(d.User), esc(d.State), revoke))
 	}
 	if modes == "" {
 		modes = "no chats yet"

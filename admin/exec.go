@@ -81,7 +81,7 @@ func (hc *HostCommands) RunCommand(ctx context.Context, args jobs.ExecArgs) erro
 	case ctx.Err() != nil:
 		return ctx.Err() // the next attempt tells that its outcome is not known
 	case errors.Is(err, errStopped):
-		return hc.end(ctx, task, room, live, commandEnd{store.TaskKilled, "stopped", "⏹ **Stopped**: " + code(c.Shown) + ". It was ended with all that it started."})
+		return hc.end(ctx, task, room, live, commandEnd{store.TaskKilled, "stopped", "⏹ **Stopped**: " + code(c.Shown) + ". It was ended with all that it started." + outputBlock(result.Output)})
 	case err != nil:
 		return hc.end(ctx, task, room, live, commandEnd{store.TaskFailed, "failed", "⚠️ " + code(c.Shown) + ": " + esc(err.Error())})
 	}
@@ -100,10 +100,16 @@ func endOfCommand(c HostCommand, result HostResult) commandEnd {
 		icon, how, outcome = "⚠️", "exit status "+strconv.Itoa(result.ExitCode), "failed"
 	}
 	e := commandEnd{store.TaskCompleted, outcome, fmt.Sprintf("%s %s · %s, %.1f s", icon, code(c.Shown), how, result.Took.Seconds())}
-	if strings.TrimSpace(result.Output) != "" {
-		e.text += "\n" + codeBlock(clipMiddle(result.Output, maxShownOutput))
-	}
+	e.text += outputBlock(result.Output)
 	return e
+}
+
+// outputBlock formats the output of a command below a line; empty if there is none.
+func outputBlock(output string) string {
+	if strings.TrimSpace(output) == "" {
+		return ""
+	}
+	return "\n" + codeBlock(clipMiddle(output, maxShownOutput))
 }
 
 // runLive runs a command, shows its output as it comes, and ends it when the owner stops the task. It returns the message with the output.
@@ -129,7 +135,7 @@ func (hc *HostCommands) runLive(ctx context.Context, task store.Task, room store
 			mu.Lock()
 			shown := policy.HideBeforeCut(string(output)) // the end may be the first part of a secret
 			mu.Unlock()
-			shown = fmt.Sprintf("⏳ %s\n%s\n_task %d · ❌ ends it_", code(c.Shown), codeBlock(clipMiddle(shown, maxShownOutput)), task.ID)
+			shown = fmt.Sprintf("⏳ %s%s\n_task %d · ❌ ends it_", code(c.Shown), outputBlock(shown), task.ID)
 			if live.IsDue() && live.Show(running, shown) {
 				_ = store.SetTaskProgressEvent(running, hc.store.Writer(), task, live.Event()) // if this fails, ❌ on the message has no effect, but /cancel-task has
 			}
@@ -142,11 +148,12 @@ func (hc *HostCommands) runLive(ctx context.Context, task store.Task, room store
 			output = []byte(policy.HideAfterCut(string(output[len(output)-4*maxShownOutput:])))
 		}
 	})
-	if errors.Is(context.Cause(running), errStopped) {
-		err = errStopped
-	}
+	stopped := errors.Is(context.Cause(running), errStopped)
 	cancel(nil)
 	<-done
+	if stopped {
+		result.Output, err = policy.HideBeforeCut(string(output)), errStopped
+	}
 	return live.Event(), result, err
 }
 

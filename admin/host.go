@@ -70,7 +70,7 @@ func (hc *HostCommands) commands() []command {
 		{
 			name: "read", args: "path", group: groupControl, run: hc.read,
 			summary: "read a text file of this machine",
-			help: "`/read /srv/notes/todo.md` shows the first 64 KB of a text file, after the PIN. Rules decide about paths: the default ones keep it out of `/etc`, `/var` and other folders of the system; " +
+			help: "`/read /srv/notes/todo.md` shows the first 64 KB of a text file, after the PIN. Rules decide about paths: the default ones keep it out of `/etc`, `/usr`, `/var/log` and other folders of the system; " +
 				"my own configuration, keys and data are never shown. It is off unless `exec.enabled` is on in config.yaml.",
 		},
 	}

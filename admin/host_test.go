@@ -185,7 +185,9 @@ func TestTheOutputOfACommandIsStreamedAndItCanBeStopped(t *testing.T) {
 	}, 50*time.Second, 20*time.Millisecond)
 	require.Contains(t, r.homeserver.sent[len(r.homeserver.sent)-1].Body, "first line")
 	r.exec("update tasks set stop_why = 'you asked me to' where kind = 'exec'") // what /cancel-task and ❌ do
-	require.Contains(t, <-ended, "Stopped")
+	said := <-ended
+	require.Contains(t, said, "Stopped")
+	require.Contains(t, said, "first line", "what it printed until then stays")
 	require.Equal(t, 1, r.count("select count(*) from tasks where kind = 'exec' and state = 'killed'"))
 	require.Equal(t, 1, r.count("select count(*) from outbox where replaces <> '' and content::text like '%Stopped%'"), "in place of the output")
 }

@@ -31,8 +31,8 @@ type Tools struct {
 // OwnRules returns the owner's rules in the order in which they are tried: one for each pattern in tools.deny, then Rules, then FileRules.
 func (c *Config) OwnRules() []rules.Rule {
 	var denied []rules.Rule
-	for _, pattern := range c.Tools.Deny {
-		denied = append(denied, rules.Rule{File: "tools.deny", Line: 1, Tools: []string{pattern}, Decision: rules.Deny})
+	for i, pattern := range c.Tools.Deny {
+		denied = append(denied, rules.Rule{File: "tools.deny", Line: i + 1, Tools: []string{pattern}, Decision: rules.Deny})
 	}
 	return slices.Concat(denied, c.Policy.Rules, c.Policy.FileRules)
 }

@@ -12,7 +12,7 @@ import (
 
 func TestRulesAreReadFromTheFileAndFromOneBeside(t *testing.T) {
 	t.Parallel()
-	path := write(t, least+"tools:\n  deny: [remember]\npolicy:\n  file: rules.yaml\n  rules:\n    - {tool: fetch_url, decision: deny}\n")
+	path := write(t, least+"tools:\n  deny: [remember, crm__*]\npolicy:\n  file: rules.yaml\n  rules:\n    - {tool: fetch_url, decision: deny}\n")
 	beside := filepath.Join(filepath.Dir(path), "rules.yaml")
 	require.NoError(t, os.WriteFile(beside, []byte("rules:\n  - {surface: schedule, decision: deny}\n"), 0o600))
 	c, err := Load(path)
@@ -20,9 +20,9 @@ func TestRulesAreReadFromTheFileAndFromOneBeside(t *testing.T) {
 	var decided []string
 	for _, r := range c.OwnRules() {
 		require.Equal(t, rules.Deny, r.Decision)
-		decided = append(decided, r.File)
+		decided = append(decided, r.Position())
 	}
-	require.Equal(t, []string{"tools.deny", path, beside}, decided)
+	require.Equal(t, []string{"tools.deny:1", "tools.deny:2", path + ":15", beside + ":2"}, decided)
 
 	require.NoError(t, os.WriteFile(beside, []byte("rules:\n  - {surface: schedule, decision: allow}\n"), 0o600))
 	next, err := Load(path)

@@ -37,6 +37,15 @@ func Schema[T any]() json.RawMessage {
 	return schema
 }
 
+// argumentNames returns the names of the arguments in a struct, in the order of its fields.
+func argumentNames[T any]() (names []string) {
+	for f := range reflect.TypeFor[T]().Fields() {
+		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+		names = append(names, name)
+	}
+	return names
+}
+
 func describe(t reflect.Type, description string) property {
 	switch t.Kind() {
 	case reflect.String:

@@ -199,7 +199,7 @@ func Decode[T any](c Call) (T, error) {
 	d := json.NewDecoder(strings.NewReader(string(raw)))
 	d.DisallowUnknownFields()
 	if err := d.Decode(&args); err != nil {
-		return args, fmt.Errorf("the arguments do not fit: %w", err)
+		return args, fmt.Errorf("the arguments do not fit: %s; they are: %s", strings.TrimPrefix(err.Error(), "json: "), strings.Join(argumentNames[T](), ", "))
 	}
 	if _, err := d.Token(); !errors.Is(err, io.EOF) {
 		return args, errors.New("the arguments are more than one object")

@@ -73,7 +73,7 @@ func (h *host) Prepare(ctx context.Context, typed admin.HostRequest) (admin.Host
 		return admin.HostCommand{}, err
 	}
 	if !verdict.Allow && !verdict.Ask && !verdict.Pin {
-		return admin.HostCommand{}, errors.New(verdict.Why)
+		return admin.HostCommand{}, errors.New(h.whyRefused(call, verdict))
 	}
 	argv, err := sandbox.Parse(command)
 	if err != nil {
@@ -84,6 +84,15 @@ func (h *host) Prepare(ctx context.Context, typed admin.HostRequest) (admin.Host
 		return admin.HostCommand{}, err
 	}
 	return admin.HostCommand{Line: typed.Text, Shown: sandbox.Quote(argv), Agent: agent, Binding: binding, NeedsPIN: verdict.Pin}, nil
+}
+
+// whyRefused says why a call is refused, and which rule refuses it, if one does.
+func (h *host) whyRefused(call tools.Call, v tools.Verdict) string {
+	e, err := h.registry.Explain(call)
+	if err != nil || e.Forbidden != "" || e.Verdict.Decision != rules.Deny || e.Verdict.Rule == nil {
+		return v.Why
+	}
+	return fmt.Sprintf("%s (%s; rules of yours come first)", strings.TrimSuffix(v.Why, "."), e.Verdict.Rule.Position())
 }
 
 // Run runs a prepared command.
@@ -114,7 +123,7 @@ func (h *host) Resolve(ctx context.Context, typed admin.HostRequest) (string, er
 	case err != nil:
 		return "", err
 	case !verdict.Allow && !verdict.Ask && !verdict.Pin:
-		return "", fmt.Errorf("not read: %s", verdict.Why)
+		return "", fmt.Errorf("not read: %s", h.whyRefused(call, verdict))
 	case len(spec.Resource.Paths) == 0:
 		return "", errors.New("not read: which file?")
 	default:

@@ -90,6 +90,8 @@ func TestTheRulesDecideOnTheOwnersCommandsInTheSandbox(t *testing.T) {
 	require.NoError(t, os.WriteFile(notes, []byte("call Ana"), 0o644))
 	said, code := run("cat " + notes)
 	require.NotZero(t, code, said)
+	_, err = h.Resolve(t.Context(), admin.HostRequest{Room: room, Text: "/usr/share/common-licenses/BSD"})
+	require.ErrorContains(t, err, "This path is not for the assistant (default.yaml:", "it says which rule refuses")
 	path, err := h.Resolve(t.Context(), admin.HostRequest{Room: room, Text: notes})
 	require.NoError(t, err)
 	content, err := h.Read(t.Context(), admin.HostRequest{Room: room, Text: path})
