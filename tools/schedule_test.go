@@ -100,7 +100,7 @@ func TestAModelGetsTheReasonWhyAScheduleIsRefused(t *testing.T) {
 		`{"do": "set", "at": "2026-11-21T09:00:00Z"}`:                                   "what is missing",
 		`{"do": "dance"}`:            "do is set, list or cancel",
 		`{"do": "cancel", "job": 7}`: "There is no job 7.",
-		`{"do": "set", "at": "2026-11-21T09:00:00Z", "what": "x", "chat": "Ana · WhatsApp"}`: "unknown field \"do\"; they are: action, ",
+		`{"do": "set", "at": "2026-11-21T09:00:00Z", "what": "x", "chat": "Ana · WhatsApp"}`: "unknown field \"chat\"; they are: do, at, cron, what, work, job",
 	} {
 		result, err := r.Do(t.Context(), owner("schedule", args), true)
 		require.NoError(t, err)
