@@ -222,6 +222,16 @@ func processAttempts(to probeTargets) []escapeAttempt {
 		{"slow multis down", func() error { return unix.Setpriority(unix.PRIO_PROCESS, to.Parent, 19) }},
 		{"leave the process group", func() error { return unix.Setpgid(0, 0) }},
 		{"leave the session", func() error { _, err := unix.Setsid(); return err }},
+		{"give multis a child", func() error {
+			pid, _, errno := unix.RawSyscall6(unix.SYS_CLONE, unix.CLONE_PARENT|uintptr(unix.SIGCHLD), 0, 0, 0, 0, 0)
+			if errno != 0 {
+				return errno
+			}
+			if pid == 0 {
+				_, _, _ = unix.RawSyscall(unix.SYS_EXIT_GROUP, 0, 0, 0)
+			}
+			return nil
+		}},
 		{"make a user namespace", func() error { return unix.Unshare(unix.CLONE_NEWUSER) }},
 		{"mount", func() error { return unix.Mount("none", to.Inside, "tmpfs", 0, "") }},
 		{"have a capability", hasCapability},

@@ -81,8 +81,8 @@ const (
 // typeMask has the bits of the type of a socket; the others are flags.
 const typeMask = 0xf
 
-// newNamespaces are the flags of clone that make namespaces.
-const newNamespaces = unix.CLONE_NEWNS | unix.CLONE_NEWCGROUP | unix.CLONE_NEWUTS | unix.CLONE_NEWIPC | unix.CLONE_NEWUSER | unix.CLONE_NEWPID | unix.CLONE_NEWNET | unix.CLONE_NEWTIME
+// deniedClones are the flags of clone that make namespaces, and the one that makes a process a child of multis, where it would stay when it has ended.
+const deniedClones = unix.CLONE_PARENT | unix.CLONE_NEWNS | unix.CLONE_NEWCGROUP | unix.CLONE_NEWUTS | unix.CLONE_NEWIPC | unix.CLONE_NEWUSER | unix.CLONE_NEWPID | unix.CLONE_NEWNET | unix.CLONE_NEWTIME
 
 // seccompFilter returns the filter of a command. network lets it make TCP sockets, whose ports Landlock limits.
 func seccompFilter(abi int, network bool) []unix.SockFilter {
@@ -105,7 +105,7 @@ func seccompFilter(abi int, network bool) []unix.SockFilter {
 	f = append(f,
 		// clone3 passes its flags in memory, which a filter cannot read. Programs fall back to clone.
 		jump(unix.BPF_JEQ, unix.SYS_CLONE3, 0, 1), ret(absent),
-		jump(unix.BPF_JEQ, unix.SYS_CLONE, 0, 4), load(offsetArgs), jump(unix.BPF_JSET, newNamespaces, 0, 1), ret(deny), load(offsetNumber))
+		jump(unix.BPF_JEQ, unix.SYS_CLONE, 0, 4), load(offsetArgs), jump(unix.BPF_JSET, deniedClones, 0, 1), ret(deny), load(offsetNumber))
 	for _, a := range zero {
 		low := offsetArgs + 8*a.index
 		f = append(f, jump(unix.BPF_JEQ, a.number, 0, 6),
