@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -319,6 +320,37 @@ func TestFiftyChatsHaveACardEachWithTheNewestText(t *testing.T) {
 	last := r.asOwner("/drafts 3")
 	require.Contains(t, last, "Ana49.")
 	require.NotContains(t, last, "Page")
+}
+
+// A contact deletes the question that a card shows, and the card is deleted with it: what the contact asks next is shown by a new one, because clients show no edit of
+// a deleted message.
+func TestADraftAfterADeletedCardHasACardOfItsOwn(t *testing.T) {
+	t.Parallel()
+	r := newDesk(t)
+	ana := r.customer("Ana")
+	r.exec("update chats set delivery = 'draft' where id = $1", ana.ID)
+	r.addDocument("prices.md", "# Delivery\n\nThe delivery costs 5 euro.", policy.RolePublic)
+	turns := r.newTurns()
+	require.Empty(t, r.customerAsksIn(turns, ana, "What does delivery cost?"))
+	first := r.presentDrafts()
+	require.Len(t, first, 1)
+	var asked id.EventID
+	require.NoError(t, r.st.Pool().QueryRow(r.ctx, "select event_id from messages where chat_id = $1 and author = 'contact' order by id desc limit 1", ana.ID).Scan(&asked))
+	r.tx(func(tx store.Tx) error {
+		retract, err := store.RedactMessage(r.ctx, tx, ana.ID, asked, r.now)
+		require.NotEmpty(t, retract)
+		return err
+	})
+	require.Empty(t, r.customerAsksIn(turns, ana, "How much is the delivery?"))
+	r.presentDrafts()
+	var shown []string
+	for _, e := range r.homeserver.sent {
+		if e.Event != first[0].Event && strings.Contains(string(e.Content), "How much is the delivery?") {
+			shown = append(shown, string(e.Content))
+		}
+	}
+	require.Len(t, shown, 1)
+	require.NotContains(t, shown[0], "m.replace")
 }
 
 func TestADraftThatIsForgottenWaitsNoLonger(t *testing.T) {

@@ -176,15 +176,16 @@ type DraftCard struct {
 	State     OutboxState // of that draft
 	Code      policy.Code
 	ExpiresAt time.Time
-	Root      id.EventID  // the event of the card; empty while it is not sent
+	Root      id.EventID  // the event of the card; empty while it is not sent, and once it is deleted, because clients show no edit of it then
 	CardState OutboxState // of the message that showed the draft: the card's, or that of its last edit
 }
 
 // draftCardSQL reads the newest answers only: a card is never older than the drafts that it shows.
 const draftCardSQL = `select d.id as dialog, o.id as draft_id, o.state, o.code, d.expires_at,
-		coalesce(nullif(c.replaces, ''), c.event_id, '') as root, c.state as card_state
+		case when r.content = '{}' then '' else coalesce(nullif(c.replaces, ''), c.event_id, '') end as root, c.state as card_state
 	from (select * from outbox where chat_id = $1 and seen_id > 0 order by seq desc limit 50) o
-	join dialogs d on d.draft_id = o.id and d.kind = 'draft' join outbox c on c.id = d.outbox_id order by d.id desc limit 1`
+	join dialogs d on d.draft_id = o.id and d.kind = 'draft' join outbox c on c.id = d.outbox_id
+	left join outbox r on r.event_id = coalesce(nullif(c.replaces, ''), c.event_id) order by d.id desc limit 1`
 
 // DraftCardOf returns the newest card of a chat, or ErrNotFound.
 func DraftCardOf(ctx context.Context, db DB, chat ChatID) (DraftCard, error) {
