@@ -353,6 +353,24 @@ func TestADraftAfterADeletedCardHasACardOfItsOwn(t *testing.T) {
 	require.NotContains(t, shown[0], "m.replace")
 }
 
+func TestTheCardShowsAllPartsOfTheOwnersWordsThatWereWithdrawn(t *testing.T) {
+	t.Parallel()
+	r := newDesk(t)
+	ana := r.customer("Ana")
+	r.exec("update chats set delivery = 'draft' where id = $1", ana.ID)
+	r.addDocument("prices.md", "# Delivery\n\nThe delivery costs 5 euro.", policy.RolePublic)
+	require.Empty(t, r.customerAsksIn(r.newTurns(), ana, "What does delivery cost?"))
+	shown := r.presentDrafts()
+	require.Len(t, shown, 1)
+	r.handle(store.Message{Body: strings.Repeat("Many words. ", 200) + "The last words.", RelatesTo: shown[0].Event})
+	r.presentDrafts()
+	var out uuid.UUID
+	require.NoError(t, r.st.Pool().QueryRow(r.ctx, "select id from outbox where chat_id = $1 and state = 'draft' and part_of = id", ana.ID).Scan(&out))
+	r.say(ana, policy.AuthorOwnerPhone, owner, "I answer myself")
+	require.NoError(t, r.admin.Drafts.PresentDraft(r.ctx, out))
+	require.Contains(t, bodies(r.sendQueued()), "The last words.")
+}
+
 func TestADraftThatIsForgottenWaitsNoLonger(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)

@@ -108,7 +108,11 @@ func (df *DraftCommands) writeWithdrawn(ctx context.Context, tx store.Tx, o stor
 	default: // a person has answered, or has changed what is answered
 		said.text += " `/why` and the name says what was asked."
 	}
-	if words := strings.TrimSpace(o.Text()); words != "" && o.Purpose == policy.PurposeDraft { // so that the owner's own words are not lost
+	words, err := store.WholeText(ctx, tx, o)
+	if err != nil {
+		return err
+	}
+	if words != "" && o.Purpose == policy.PurposeDraft { // so that the owner's own words are not lost
 		said.text += "\n\nIt was:\n\n> " + strings.ReplaceAll(esc(words), "\n", "\n> ")
 	}
 	_, err = df.room.writeAnswer(ctx, tx, room, said, o.RestsOn)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"strings"
 
 	"github.com/google/uuid"
 
@@ -82,4 +83,10 @@ func wholeTexts(ctx context.Context, db DB, messages []OutboxMessage) (map[uuid.
 		said[p.First] += p.Body + "\n" + string(p.File) + "\n"
 	}
 	return said, err
+}
+
+// WholeText returns what a message says, by its first row: the texts of all its parts.
+func WholeText(ctx context.Context, db DB, first OutboxMessage) (string, error) {
+	said, err := wholeTexts(ctx, db, []OutboxMessage{first})
+	return strings.TrimSpace(said[first.ID]), err
 }
