@@ -296,7 +296,7 @@ func TestAPortThatIsHeldForAMomentIsNotInUse(t *testing.T) {
 	t.Parallel()
 	held, err := listenOn(t.Context(), "127.0.0.1", 0)
 	require.NoError(t, err)
-	port := held.Addr().(*net.TCPAddr).Port
+	port := held.Addr().(*net.TCPAddr).Port //nolint:forcetypeassert // it listens on TCP
 	time.AfterFunc(30*time.Millisecond, func() { held.Close() })
 	listener, err := listenOn(t.Context(), "127.0.0.1", port)
 	require.NoError(t, err)
