@@ -60,9 +60,10 @@ func parseArguments(raw string) (args []argument, ok bool) {
 
 // visibleText returns a text in which nothing is hidden: line ends, invisible characters and repeated spaces are escaped.
 func visibleText(s string) string {
-	if s != text.OneLine(s) || strings.ContainsFunc(s, func(r rune) bool { return !unicode.IsPrint(r) }) {
+	const blank = "\u2800" // a sign of Braille without dots, which counts as printable
+	if s != text.OneLine(s) || strings.ContainsFunc(s, func(r rune) bool { return !unicode.IsPrint(r) }) || strings.Contains(s, blank) {
 		quoted := strconv.Quote(s)
-		s = strings.ReplaceAll(quoted[1:len(quoted)-1], "  ", ` \x20`)
+		s = strings.NewReplacer("  ", ` \x20`, blank, `\u2800`).Replace(quoted[1 : len(quoted)-1])
 	}
 	return text.Escape(s)
 }

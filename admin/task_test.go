@@ -123,6 +123,8 @@ func TestACallIsShownWithWhatCannotBeSeen(t *testing.T) {
 		`{"command": "ls\nrm -rf x"}`:                            `command: “ls\nrm -rf x”`,
 		`{"name": "invoice\u202egpj.exe"}`:                       `name: “invoice\u202egpj.exe”`,
 		`{"name": "a\u200bb"}`:                                   `name: “a\u200bb”`,
+		`{"name": "a\u2800b"}`:                                   `name: “a\u2800b”`,
+		`{"name": "a\u00a0b\u3000c"}`:                            `name: “a\u00a0b\u3000c”`,
 		`{"a\nb": "x  y"}`:                                       `a\nb: “x \x20y”`,
 		`{"list": ["a", {"b":1,"b":2}]}`:                         `list: “["a", {"b":1,"b":2}]”`,
 		`{"a": 1} {"b": 2}`:                                      `{"a": 1} {"b": 2}`,
