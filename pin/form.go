@@ -18,7 +18,7 @@ const (
 	formNone    form = iota // not at all
 	formPIN                 // 4 to 6 digits 0-9
 	formDigits              // digits only, but too many or too few, in another script, or with something between them
-	formPhrase              // a short text with letters and what may be a PIN, or with the word "pin" and as many digits
+	formPhrase              // a text with letters and what may be a PIN, or with the word "pin" and as many digits; a long one has both
 	formCommand             // /pin with digits
 )
 
@@ -46,7 +46,7 @@ func formOf(typed string) form {
 		return formPIN
 	case strings.IndexFunc(shown, unicode.IsLetter) < 0:
 		return formDigits
-	case n < minDigits || strings.HasPrefix(shown, "/") || strings.HasPrefix(shown, "!") || utf8.RuneCountInString(shown) > maxPhraseLength:
+	case n < minDigits || strings.HasPrefix(shown, "/") || strings.HasPrefix(shown, "!") || isLong(shown) && !(hasPINWord(shown) && hasLonePIN(shown)):
 		return formNone
 	case hasPINWord(shown) || hasLonePIN(shown):
 		return formPhrase
@@ -148,11 +148,14 @@ func isStrayPIN(typed string, f form) bool {
 		_, err := time.Parse("15:04", shown)
 		return n >= minDigits && n <= maxDigits && err != nil
 	case formPhrase:
-		return hasPINWord(shown)
+		return !isLong(shown) && hasPINWord(shown)
 	default:
 		return false
 	}
 }
+
+// isLong reports whether a text is rather a question with a number in it than a PIN with words around it.
+func isLong(shown string) bool { return utf8.RuneCountInString(shown) > maxPhraseLength }
 
 // isSpokenPIN reports whether the transcript of a voice note may be a PIN in words: nothing but words for numbers, or a short text with the word "pin"
 // and several of them.

@@ -316,7 +316,10 @@ func TestFormsOfAPIN(t *testing.T) {
 		"/pin set":                       {ordinary, ordinary},
 		"/remind 2026-12-24 call Ana":    {ordinary, ordinary},
 		"what did Ana say about Friday?": {ordinary, ordinary},
-		"Is " + strings.Repeat("the offer ", 10) + "of 2024 still good?": {ordinary, ordinary},
+		"My PIN is 482917, " + strings.Repeat("please hurry ", 10):          {noDigits, ordinary},
+		"Part 482917 " + strings.Repeat("of the offer ", 10):                {ordinary, ordinary},
+		"The pin of part A costs 4500 EUR " + strings.Repeat("as ever ", 8): {ordinary, ordinary},
+		"Is " + strings.Repeat("the offer ", 10) + "of 2024 still good?":    {ordinary, ordinary},
 	} {
 		require.Equal(t, want.notAsked, typeText(t, st, k, pin.Message{Chat: chat, Text: text, At: now, CanEnter: true}), "%.40q, not asked", text)
 		dialog := openQuestion(t, st, chat, pin.Prompt{Stage: pin.StageEnter}, now)
