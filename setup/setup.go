@@ -39,6 +39,24 @@ func (m Machine) HasDocker() bool {
 	return m.exists("/run/docker.sock") || m.exists("/var/run/docker.sock")
 }
 
+// PostgresUnit returns the only unit of systemd of a Postgres on the machine, such as that of another packager (postgresql-17); empty if there is none or more than
+// one. Debian's postgresql stands for all of its servers.
+func (m Machine) PostgresUnit() string {
+	var units []string
+	for _, dir := range []string{"/etc/systemd/system", "/usr/lib/systemd/system", "/lib/systemd/system"} {
+		paths, _ := filepath.Glob(m.path(dir, "postgresql*.service")) // the pattern is right
+		for _, path := range paths {
+			if name := strings.TrimSuffix(filepath.Base(path), ".service"); !strings.Contains(name, "@") && !slices.Contains(units, name) {
+				units = append(units, name)
+			}
+		}
+	}
+	if len(units) != 1 {
+		return ""
+	}
+	return units[0]
+}
+
 // LocalPostgres returns the folder of the socket of a Postgres that runs on the machine; empty if there is none.
 func (m Machine) LocalPostgres() string {
 	for _, dir := range []string{"/run/postgresql", "/var/run/postgresql", "/tmp"} {

@@ -80,7 +80,7 @@ func (s *Synapse) restart() string {
 }
 
 // add returns the command that adds a registration to Synapse's list: in the file that has the list, else in a file of its own or at the end of
-// the last file.
+// the last file. Run again it changes nothing, because Synapse does not start with a registration that is listed twice.
 func (p registrationList) add(files []File, inside string) string {
 	switch {
 	case p.line == 0 && len(files) > 1 && filepath.Dir(files[0].Host) != filepath.Dir(files[len(files)-1].Host):
@@ -88,13 +88,20 @@ func (p registrationList) add(files []File, inside string) string {
 		return fmt.Sprintf("echo %s > %s", text.ShellWord("app_service_config_files: ["+inside+"]"), text.ShellWord(own))
 	case p.line == 0:
 		// Such a file may end without a line break.
-		return fmt.Sprintf(`printf '\napp_service_config_files:\n  - %%s\n' %s >> %s`, text.ShellWord(inside), text.ShellWord(files[len(files)-1].Host))
+		host := text.ShellWord(files[len(files)-1].Host)
+		return unlessNamed(host) + fmt.Sprintf(`printf '\napp_service_config_files:\n  - %%s\n' %s >> %s`, text.ShellWord(inside), host)
 	case p.indent >= 0:
-		return fmt.Sprintf(`sed -i %s %s`, text.ShellWord(fmt.Sprintf(`%da\%s- %s`, p.line, strings.Repeat(" ", p.indent), inside)), text.ShellWord(p.file.Host))
+		host := text.ShellWord(p.file.Host)
+		return unlessNamed(host) + fmt.Sprintf(`sed -i %s %s`, text.ShellWord(fmt.Sprintf(`%da\%s- %s`, p.line, strings.Repeat(" ", p.indent), inside)), host)
 	default:
 		all := strings.Join(append(slices.Clone(p.items), inside), ", ")
 		return fmt.Sprintf(`sed -i %s %s`, text.ShellWord(fmt.Sprintf(`%dc\app_service_config_files: [%s]`, p.line, all)), text.ShellWord(p.file.Host))
 	}
+}
+
+// unlessNamed begins a command that is left out if the file, a word of the shell, names the registration already. A comment does not count.
+func unlessNamed(file string) string {
+	return fmt.Sprintf("grep -q '^[^#]*%s' %s || ", registrationName, file)
 }
 
 // unknownSteps are the commands for a Synapse that was not found. They are right for Debian's package.

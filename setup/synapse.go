@@ -174,7 +174,7 @@ func (m Machine) forDoctor(s *Synapse, registration string) *doctor.Synapse {
 	if !listed {
 		lines = slices.Insert(lines, 1, s.list.add(s.Files, inside))
 	}
-	d.Install = doctor.AsRoot("sh -c " + text.ShellWord(strings.Join(lines, " && ")))
+	d.Install = doctor.AsRoot("sh -ec " + text.ShellWord(strings.Join(lines, "; "))) // -e: no line is run after one that failed
 	return d
 }
 

@@ -85,8 +85,8 @@ func TestTheDoctorGetsTheSynapseOfItsDomain(t *testing.T) {
 	require.Equal(t, "http://127.0.0.1:8008", d.Address)
 	require.Equal(t, []string{m.Root + "/etc/matrix-synapse/whatsapp.yaml"}, d.Registrations)
 	require.Equal(t, doctor.AsRoot("systemctl restart matrix-synapse"), d.Restart)
-	require.Equal(t, doctor.AsRoot(`sh -c 'install -m 640 -o matrix-synapse /var/lib/multis/registration.yaml /etc/matrix-synapse/multis-registration.yaml && `+
-		`sed -i '\''7c\app_service_config_files: [whatsapp.yaml, /etc/matrix-synapse/multis-registration.yaml]'\'' /etc/matrix-synapse/homeserver.yaml && `+
+	require.Equal(t, doctor.AsRoot(`sh -ec 'install -m 640 -o matrix-synapse /var/lib/multis/registration.yaml /etc/matrix-synapse/multis-registration.yaml; `+
+		`sed -i '\''7c\app_service_config_files: [whatsapp.yaml, /etc/matrix-synapse/multis-registration.yaml]'\'' /etc/matrix-synapse/homeserver.yaml; `+
 		`systemctl restart matrix-synapse'`), d.Install)
 }
 
@@ -146,8 +146,10 @@ func TestTheStepsAddTheRegistrationToWhateverListThereIs(t *testing.T) {
 				if strings.HasPrefix(line, "printf") {
 					line = strings.Replace(line, m.Root, "", 1)
 				}
-				out, err := exec.Command("sh", "-c", line).CombinedOutput()
-				require.NoError(t, err, "%s: %s", line, out)
+				for range 2 { // a line that is pasted twice by mistake
+					out, err := exec.Command("sh", "-c", line).CombinedOutput()
+					require.NoError(t, err, "%s: %s", line, out)
+				}
 			}
 			after, err := m.FindSynapse("")
 			require.NoError(t, err)
@@ -256,4 +258,13 @@ func TestInAContainerTheStepsAreThoseOfTheReadme(t *testing.T) {
 	for _, step := range steps {
 		require.Contains(t, string(readme), "\n"+step.Command+"\n")
 	}
+}
+
+func TestThePostgresUnitIsTheOneThatThePackageBrought(t *testing.T) {
+	t.Parallel()
+	require.Empty(t, machine(t, nil).PostgresUnit())
+	const units = "usr/lib/systemd/system/"
+	require.Equal(t, "postgresql", machine(t, map[string]string{units + "postgresql.service": "", units + "postgresql@.service": "", "lib/systemd/system/postgresql.service": ""}).PostgresUnit())
+	require.Equal(t, "postgresql-17", machine(t, map[string]string{units + "postgresql-17.service": ""}).PostgresUnit())
+	require.Empty(t, machine(t, map[string]string{units + "postgresql-17.service": "", units + "postgresql-16.service": ""}).PostgresUnit(), "which of them is not known")
 }
