@@ -14,6 +14,7 @@ import (
 
 	"multis/config"
 	"multis/doctor"
+	"multis/text"
 )
 
 // checkStart returns what would keep multis run from starting: a file that its user cannot read, a folder or file that he cannot make or write to, or an address that is in
@@ -57,10 +58,18 @@ func (w runUser) checkFolders(next *config.Config) error {
 
 // checkWritable returns the problem of a key whose folder multis could not make or write to.
 func (w runUser) checkWritable(next *config.Config, key, folder string) error {
-	if err := w.checkFolder(folder); err != nil {
-		return next.Problem(key, folderProblem(err, key))
+	err := w.checkFolder(folder)
+	if err == nil {
+		return nil
 	}
-	return nil
+	// What is in the data folder was made by multis. A command of root's that was run there took it over; another folder would not bring it back.
+	data := absolutePath(next.Database.DataDir)
+	if inside, relErr := filepath.Rel(data, absolutePath(folder)); relErr == nil && filepath.IsLocal(inside) && errors.Is(err, fs.ErrPermission) {
+		if _, statErr := os.Stat(data); statErr == nil {
+			return next.Problem(key, fmt.Sprintf("%v; %s", err, doctor.AsRoot("chown -R "+userName(w.uid)+": "+text.ShellWord(data))))
+		}
+	}
+	return next.Problem(key, folderProblem(err, key))
 }
 
 // folderProblem returns what is wrong with the folder of a key, and what to do about it.

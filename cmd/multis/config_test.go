@@ -368,6 +368,25 @@ func TestAFolderThatOnlyAnotherUserMayWriteToIsFound(t *testing.T) {
 	require.NoDirExists(t, filepath.Join(closed, "documents"), "it is not made")
 }
 
+// A command of root's that took the data folder over, such as chown or cp: the default is the same folder, and another one would be empty.
+func TestADataFolderOfAnotherUserIsGivenBack(t *testing.T) {
+	t.Parallel()
+	if os.Geteuid() != 0 {
+		t.Log("Only root can give a folder to another user.")
+		return
+	}
+	dir := configured(t, "postgres://nobody@127.0.0.1:1/none", "")
+	cfg, err := config.Load(filepath.Join(dir, "config.yaml"))
+	require.NoError(t, err)
+	require.NoError(t, os.MkdirAll(filepath.Join(cfg.Database.DataDir, "documents"), 0o700))
+	w := runUser{uid: 65534}
+	err = w.checkStart(t.Context(), cfg, cfg)
+	require.ErrorContains(t, err, "permission denied; chown -R nobody: "+cfg.Database.DataDir)
+	require.NotContains(t, err.Error(), "config set")
+	require.NoError(t, os.Chown(cfg.Database.DataDir, w.uid, -1))
+	require.ErrorContains(t, w.checkStart(t.Context(), cfg, cfg), "documents: permission denied; chown -R nobody: "+cfg.Database.DataDir)
+}
+
 func TestFilesThatOnlyAnotherUserMayReadAreFound(t *testing.T) {
 	t.Parallel()
 	if os.Geteuid() != 0 {
