@@ -53,7 +53,7 @@ func checkDatabase(ctx context.Context, in *Input) (Result, string) {
 		message, fix, _ := strings.Cut(in.ProgramsErr.Error(), "; ")
 		return oneFinding(DatabasePrograms, strings.ToUpper(message[:1])+message[1:]+".", fix), ""
 	case in.DatabaseErr != nil:
-		return in.Postgres.unreachable(in.DatabaseErr), ""
+		return in.Postgres.unreachable(in.DatabaseErr, in.start()), ""
 	case in.Database == nil:
 		return Result{}, skippedNoDatabase
 	}

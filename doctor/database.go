@@ -2,8 +2,11 @@ package doctor
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"os"
 	"strings"
+	"syscall"
 
 	"multis/migrations"
 	"multis/store"
@@ -15,25 +18,32 @@ import (
 func ProbeDatabase(ctx context.Context, dsn string) Result {
 	db, err := store.OpenInspector(ctx, dsn)
 	if err != nil {
-		return PostgresAt(dsn).unreachable(err)
+		return PostgresAt(dsn).unreachable(err, "")
 	}
 	defer db.Close()
 	return probeDatabase(ctx, db, PostgresAt(dsn), false)
 }
 
-// unreachable returns the result when the server does not answer or refuses the login.
-func (p Postgres) unreachable(err error) Result {
-	fix := "database.url: postgres://multis:PASSWORD@HOST/multis   (psql with that address says the same; systemctl status postgresql)"
-	if p.Start != "" {
+// unreachable returns the result when the server does not answer or refuses the login. start is the line that starts multis, empty in multis init.
+func (p Postgres) unreachable(err error, start string) Result {
+	var fix string
+	switch {
+	case p.Start != "":
 		fix = p.Start + "   (" + p.Log + " says more)"
+	case p.IsLocal && (errors.Is(err, syscall.ECONNREFUSED) || errors.Is(err, os.ErrNotExist)): // the second one is a socket that is not there
+		fix = AsRoot("systemctl start "+p.unit()) + "   (or correct database.url)"
+	case start == "":
+		fix = "correct the address " + p.Address
+	default:
+		fix = "database.url: " + p.Address + "   (in config.yaml, with the right password, host and name; then " + start + ")"
 	}
 	return oneFinding(DatabaseUnreachable, strings.TrimSuffix(store.Unreachable(err).Error(), "; check database.url")+".", fix)
 }
 
 const (
 	minPostgres = 15 // major version
-	// maxOwnConnections is the maximum number of connections that one multis opens, plus some for the administrator.
-	maxOwnConnections = 30
+	// neededConnections are those of the pool of one multis, and some for the process that takes over in an upgrade, for commands and for the administrator.
+	neededConnections = store.PoolSize + 6
 )
 
 // probeDatabase checks an open database. embeds says whether pgvector is needed.
@@ -66,14 +76,17 @@ func (p Postgres) check(facts store.ServerFacts, embeds bool) (found []Finding) 
 				"   (a new database in its place, the old one stays under the new name; stop multis first)")
 	}
 	if facts.Superuser {
-		add(DatabaseSuperuser, fmt.Sprintf("Row-level security does not apply to the role %s, so the second wall between chats does not stand.", facts.User),
-			fmt.Sprintf("CREATE ROLE multis LOGIN CREATEROLE PASSWORD '...'; ALTER DATABASE %s OWNER TO multis;   (then put that role into database.url)", facts.Database))
+		fix := p.psql("", "CREATE ROLE multis LOGIN CREATEROLE PASSWORD '...'", fmt.Sprintf("ALTER DATABASE %s OWNER TO multis", sqlName(facts.Database))) + "   (then put that role into database.url)"
+		if facts.User == "multis" { // the role that the guide makes, which somebody gave too much; another role may be a superuser's own
+			fix = p.psql("", "ALTER ROLE multis NOSUPERUSER NOBYPASSRLS CREATEROLE") + "   (then restart multis)"
+		}
+		add(DatabaseSuperuser, fmt.Sprintf("Row-level security does not apply to the role %s, so the second wall between chats does not stand.", facts.User), fix)
 	}
 	if embeds && facts.Vector == "" {
 		found = append(found, p.missingVector(facts))
 	}
-	if free := facts.MaxConnections - facts.Connections; free < maxOwnConnections {
-		add(DatabaseConnections, fmt.Sprintf("Only %d of %d connections to Postgres are free; multis opens up to %d.", max(free, 0), facts.MaxConnections, maxOwnConnections),
+	if free := facts.MaxConnections - facts.Connections; free < neededConnections {
+		add(DatabaseConnections, fmt.Sprintf("Only %d of %d connections to Postgres are free; multis opens up to %d, and its commands some more.", max(free, 0), facts.MaxConnections, store.PoolSize),
 			p.psql("", "ALTER SYSTEM SET max_connections = 200")+" && "+p.restart())
 	}
 	return found

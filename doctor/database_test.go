@@ -209,3 +209,13 @@ func serverFacts(t *testing.T, dsn string) store.ServerFacts {
 	require.NoError(t, err)
 	return facts
 }
+
+// The role of the guide is given back what it had; another one may belong to an administrator, and multis gets its own.
+func TestARoleWithTooManyRightsLosesThemOnlyIfItIsMultisOwn(t *testing.T) {
+	t.Parallel()
+	facts := serverFacts(t, healthyDSN(t))
+	facts.Superuser, facts.User, facts.Database = true, "multis", "multis-2"
+	require.Contains(t, Postgres{}.check(facts, false)[0].Fix, "psql -c 'ALTER ROLE multis NOSUPERUSER NOBYPASSRLS CREATEROLE'   (")
+	facts.User = "postgres"
+	require.Contains(t, Postgres{}.check(facts, false)[0].Fix, `-c 'ALTER DATABASE "multis-2" OWNER TO multis'   (`)
+}

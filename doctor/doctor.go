@@ -138,7 +138,7 @@ func run(ctx context.Context, in *Input, checks []Check) Report {
 			result, skipped := c.Run(ctx, in)
 			for i := range result.Findings {
 				f := &result.Findings[i]
-				f.Message, f.Fix = text.Clip(f.Message, maxText), text.Clip(in.asTyped(f.Fix), maxFix)
+				f.Message, f.Fix = text.Clip(f.Message, maxText), text.Clip(Copyable(in.asTyped(f.Fix)), maxFix)
 			}
 			report.Sections[i] = Section{Name: c.Name, Fact: text.Clip(result.Fact, maxText), Findings: result.Findings, Skipped: text.Clip(skipped, maxText)}
 		})

@@ -232,7 +232,7 @@ func TestAFormerOperatorIsNamedWithTheLineThatRemovesThem(t *testing.T) {
 	found := Run(t.Context(), w.openInput()).Findings()
 	require.Len(t, found, 1)
 	require.Equal(t, "@eva:example.org is no operator (config: operators) and reads all that is said in !admin:example.org.", found[0].Message)
-	require.Contains(t, found[0].Fix, "/kick @eva:example.org   (")
+	require.Contains(t, found[0].Fix, "/kick @eva:example.org   # ")
 }
 
 func TestRootClosesNoFileOfAnotherUser(t *testing.T) {

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
+	"net/url"
 	"time"
 
 	"multis/appservice"
@@ -73,14 +75,29 @@ func notAnswered(err error) string {
 const maxClockSkew = 30 * time.Second
 
 // homeserverFix returns the line that repairs the address or the homeserver, if what Synapse and config.yaml say is enough to know it.
-func homeserverFix(in *Input, f Finding) string {
+func homeserverFix(ctx context.Context, in *Input, f Finding) string {
 	switch address := in.Config.Homeserver.Address; {
-	case f.ID == HomeserverNotMatrix && in.Synapse != nil && in.Synapse.Address != "" && in.Synapse.Address != address:
-		return "multis config set homeserver.address " + text.ShellWord(in.Synapse.Address) + "   (what " + in.Synapse.Config + " says; then " + in.start() + ")"
+	case in.Synapse != nil && in.Synapse.Address != "" && in.Synapse.Address != address && (f.ID == HomeserverNotMatrix || f.ID == HomeserverUnreachable && isConnectable(ctx, in.Synapse.Address)):
+		return "multis config set homeserver.address " + text.ShellWord(in.Synapse.Address) + " && " + in.start() + "   (what " + in.Synapse.Config + " says)"
 	case f.ID == HomeserverUnreachable && IsLoopback(hostOf(address)):
 		return in.restartSynapse() + "   (if it stays, Synapse's log says why; or correct homeserver.address)"
 	}
 	return f.Fix
+}
+
+// isConnectable reports whether something listens at the address of a homeserver.
+func isConnectable(ctx context.Context, address string) bool {
+	u, err := url.Parse(address)
+	if err != nil {
+		return false
+	}
+	const patience = 2 * time.Second
+	conn, err := (&net.Dialer{Timeout: patience}).DialContext(ctx, "tcp", u.Host)
+	if err != nil {
+		return false
+	}
+	_ = conn.Close() // nothing was written
+	return true
 }
 
 func checkHomeserver(ctx context.Context, in *Input) (Result, string) {
@@ -89,7 +106,7 @@ func checkHomeserver(ctx context.Context, in *Input) (Result, string) {
 	}
 	info, result := probeServer(ctx, in.Homeserver, in.Config.Homeserver.Address)
 	if !result.OK() {
-		result.Findings[0].Fix = homeserverFix(in, result.Findings[0])
+		result.Findings[0].Fix = homeserverFix(ctx, in, result.Findings[0])
 		return result, ""
 	}
 	if skew := info.ClockAhead.Abs(); skew > maxClockSkew {

@@ -186,6 +186,19 @@ func TestAnAddressOfAnotherServerIsTheOnlyFinding(t *testing.T) {
 	require.Equal(t, []ID{HomeserverNotMatrix}, w.findingIDs())
 }
 
+// Nobody answers at the address in config.yaml, and Synapse at the one in its own configuration.
+func TestAWrongPortOfTheHomeserverIsNoStoppedHomeserver(t *testing.T) {
+	t.Parallel()
+	synapse := httptest.NewServer(http.NotFoundHandler())
+	t.Cleanup(synapse.Close)
+	in := &Input{Config: &config.Config{}, Synapse: &Synapse{Config: "/etc/homeserver.yaml", Address: synapse.URL, Restart: "systemctl restart matrix-synapse"}, Start: "systemctl restart multis"}
+	in.Config.Homeserver.Address = "http://127.0.0.1:1"
+	require.Equal(t, "multis config set homeserver.address "+synapse.URL+" && systemctl restart multis   (what /etc/homeserver.yaml says)",
+		homeserverFix(t.Context(), in, Finding{ID: HomeserverUnreachable}))
+	synapse.Close()
+	require.Contains(t, homeserverFix(t.Context(), in, Finding{ID: HomeserverUnreachable}), "systemctl restart matrix-synapse   (", "neither answers")
+}
+
 func brokenHomeserver() []breakage {
 	return []breakage{
 		{"logins at MAS", HomeserverMAS, breakHomeserver(func(h *homeserver) { h.mas, h.noDevices = true, true }), "", breakHomeserver(func(h *homeserver) { h.noDevices = false })},

@@ -43,6 +43,8 @@ type Input struct {
 	Models Models
 	// TestSandbox tests the sandbox of commands and returns what it is made of, or why no command is run. nil skips the check.
 	TestSandbox func(ctx context.Context) (level string, err error)
+	// IsStarting reports whether the service of multis starts, stops or has just begun to run. nil means that there is no service.
+	IsStarting func(ctx context.Context) bool
 	// StopReason returns why multis ended when it ran last, as far as that is known. nil means unknown.
 	StopReason func(ctx context.Context) string
 	// CheckStart returns what would keep multis from starting with the configuration, one problem a line. nil skips the check.
@@ -117,6 +119,19 @@ func (in *Input) asTyped(fix string) string {
 	}
 	return fix
 }
+
+// Copyable returns the line of a finding with what is said about it as a comment of the shell and of YAML, so that the whole of it can be pasted.
+func Copyable(fix string) string {
+	const begin, end = "   (", ")"
+	line, note, ok := strings.Cut(fix, begin)
+	if !ok || !strings.HasSuffix(note, end) {
+		return fix
+	}
+	return line + Comment + strings.TrimSuffix(note, end)
+}
+
+// Comment is what stands between the line of a finding and what is said about it.
+const Comment = "   # "
 
 // restartSynapse returns the line that restarts Synapse.
 func (in *Input) restartSynapse() string {

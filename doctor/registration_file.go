@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"gopkg.in/yaml.v3"
 
@@ -189,6 +190,9 @@ func stopped(ctx context.Context, in *Input) Result {
 	if in.Restore.File != "" {
 		return Result{Findings: []Finding{in.Restore.finding(MultisStopped)}}
 	}
+	if in.IsStarting != nil && in.IsStarting(ctx) {
+		return oneFinding(MultisStopped, "multis is being started and does not answer yet: it makes a backup, changes the database, or waits for one.", in.log(1)+"   (says what it does)")
+	}
 	if in.StopReason != nil {
 		if why := strings.TrimSuffix(text.Clip(text.OneLine(in.StopReason(ctx)), 400), "."); why != "" {
 			return oneFinding(MultisStopped, "multis does not run. It ended last with: "+why+".", "correct that, then "+in.start()+"   ("+in.log(1)+" shows more)")
@@ -197,12 +201,28 @@ func stopped(ctx context.Context, in *Input) Result {
 	return oneFinding(MultisStopped, "multis does not run.", in.start())
 }
 
+// awaitListening is IsListening, but gives a service that is just being started or restarted some time.
+func awaitListening(ctx context.Context, in *Input) (answers, other bool) {
+	const patience, pause = 5 * time.Second, 100 * time.Millisecond
+	for until := time.Now().Add(patience); ; {
+		answers, other = IsListening(ctx, in.Config.Appservice)
+		if answers || in.IsStarting == nil || !in.IsStarting(ctx) || time.Now().After(until) {
+			return answers, other
+		}
+		select {
+		case <-ctx.Done():
+			return answers, other
+		case <-time.After(pause):
+		}
+	}
+}
+
 // checkRunning checks that multis runs and that the homeserver reaches it.
 func checkRunning(ctx context.Context, in *Input) (Result, string) {
 	if in.Config == nil {
 		return Result{}, skippedNoConfig
 	}
-	switch answers, other := IsListening(ctx, in.Config.Appservice); {
+	switch answers, other := awaitListening(ctx, in); {
 	case other:
 		return oneFinding(PingOther, fmt.Sprintf("Another program than multis answers at %s.", in.Config.Appservice.LocalAddr()),
 			fmt.Sprintf("appservice.port: a port that no other program uses   (then multis -g; ss -ltnp | grep %d shows which program it is)", in.Config.Appservice.Port)), ""

@@ -134,13 +134,13 @@ func newShell(t *testing.T, withMultis bool) shell {
 	return s
 }
 
-// carryOut runs the line of a fix in a folder. What stands in brackets behind it is for the reader. It reports whether the line restarted a service.
+// carryOut runs the line of a fix in a folder, with the comment behind it. It reports whether the line restarted a service.
 func (s shell) carryOut(t *testing.T, dir, fix string) (restarted bool) {
 	t.Helper()
 	before, _ := os.ReadFile(s.services)
 	admin, err := pgx.ParseConfig(s.admin)
 	require.NoError(t, err)
-	line, _, _ := strings.Cut(fix, "   (")
+	line := Copyable(fix)
 	cmd := exec.CommandContext(t.Context(), "sh", "-euc", line)
 	cmd.Dir = dir
 	cmd.Env = append(os.Environ(), "PATH="+s.bin+":"+os.Getenv("PATH"), "PGHOST="+admin.Host, "PGPORT="+strconv.Itoa(int(admin.Port)), "PGUSER="+admin.User, "PGDATABASE=postgres")

@@ -1,7 +1,9 @@
 package doctor
 
 import (
+	"cmp"
 	"fmt"
+	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -26,6 +28,9 @@ type Postgres struct {
 	Psql           string // the shell command that connects as its administrator
 	Start, Restart string // the shell lines that start and restart it
 	Log            string // what says more about it
+	Unit           string // its unit of systemd; empty means Debian's
+	Address        string // the address of the database, with a placeholder in place of the password
+	IsLocal        bool   // whether the address is that of the machine itself
 	// IsOurs is true for the server that multis runs itself. At each start multis creates there what only an administrator can create.
 	IsOurs bool
 }
@@ -35,8 +40,8 @@ const composePostgres = "multis-postgres"
 
 // PostgresAt returns how the server at an address is administered.
 func PostgresAt(dsn string) Postgres {
-	if hostOf(dsn) != composePostgres {
-		return Postgres{}
+	if host := hostOf(dsn); host != composePostgres {
+		return Postgres{Address: withoutPassword(dsn), IsLocal: host == "" || IsLoopback(host)}
 	}
 	return Postgres{
 		Psql: "docker compose exec " + composePostgres + " psql -U postgres", Restart: "docker compose restart " + composePostgres,
@@ -53,10 +58,27 @@ func OwnPostgres(socket, start string) Postgres {
 	}
 }
 
+// withoutPassword returns the address of a database with PASSWORD in place of its password.
+func withoutPassword(dsn string) string {
+	u, err := url.Parse(dsn)
+	if err != nil {
+		return "postgres://multis:PASSWORD@HOST/multis"
+	}
+	u.User = url.UserPassword(u.User.Username(), "PASSWORD")
+	if query := u.Query(); query.Has("password") {
+		query.Del("password")
+		u.RawQuery = query.Encode()
+	}
+	return u.String()
+}
+
+// unit returns the unit of the server.
+func (p Postgres) unit() string { return cmp.Or(p.Unit, "postgresql") }
+
 // restart returns the line that restarts the server.
 func (p Postgres) restart() string {
 	if p.Restart == "" {
-		return AsRoot("systemctl restart postgresql") + "   (on the machine of Postgres)"
+		return AsRoot("systemctl restart "+p.unit()) + "   (on the machine of Postgres)"
 	}
 	return p.Restart
 }

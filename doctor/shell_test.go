@@ -3,7 +3,10 @@ package doctor
 import (
 	"context"
 	"errors"
+	"fmt"
+	"os/exec"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -44,8 +47,18 @@ func TestTheLinesAboutADatabaseFitTheServerThatItIsOn(t *testing.T) {
 		}
 	}
 	for _, s := range []Postgres{own, compose} {
-		require.NotContains(t, s.unreachable(errors.New("refused")).Findings[0].Fix, "database.url")
+		require.NotContains(t, s.unreachable(errors.New("refused"), "").Findings[0].Fix, "database.url")
 	}
+	const start = "systemctl restart multis"
+	local := PostgresAt("postgres://multis:secret@127.0.0.1:5433/multis?sslmode=disable")
+	local.Unit = "postgresql-17"
+	off := fmt.Errorf("dial error: %w", syscall.ECONNREFUSED)
+	require.Equal(t, AsRoot("systemctl start postgresql-17")+"   (or correct database.url)", local.unreachable(off, start).Findings[0].Fix)
+	require.Contains(t, local.restart(), "systemctl restart postgresql-17 ")
+	corrected := "database.url: postgres://multis:PASSWORD@%s/multis?sslmode=disable   (in config.yaml, " // multis config set refuses a secret
+	require.Contains(t, local.unreachable(errors.New("password authentication failed"), start).Findings[0].Fix, fmt.Sprintf(corrected, "127.0.0.1:5433"))
+	remote := PostgresAt("postgres://multis:secret@db.example.org/multis?sslmode=disable&password=secret")
+	require.Contains(t, remote.unreachable(off, start).Findings[0].Fix, fmt.Sprintf(corrected, "db.example.org"), "a server elsewhere cannot be started here")
 	require.Contains(t, own.checkShared(facts)[0].Fix, "psql -h /var/lib/multis/data/postgres/run ")
 }
 
@@ -91,4 +104,18 @@ func TestAnAccountWithCapitalLettersIsAskedAboutInSmallOnes(t *testing.T) {
 	require.Equal(t, "There is no account @You:example.org on this homeserver. Matrix ids have small letters: is it @you:example.org?", MissingAccount("@You:example.org"))
 	require.Equal(t, "There is no account @you:example.org on this homeserver.", MissingAccount("@you:example.org"))
 	require.Contains(t, AccountLine("You"), " -u you")
+}
+
+func TestALineCanBePastedWithWhatIsSaidAboutIt(t *testing.T) {
+	t.Parallel()
+	for fix, want := range map[string]string{
+		"systemctl restart matrix-synapse   (if it stays, Synapse's log (journalctl) says why)": "systemctl restart matrix-synapse   # if it stays, Synapse's log (journalctl) says why",
+		"chmod 600 config.yaml":          "chmod 600 config.yaml",
+		"a: address   (such as b), then": "a: address   (such as b), then",
+	} {
+		require.Equal(t, want, Copyable(fix))
+	}
+	out, err := exec.CommandContext(t.Context(), "sh", "-c", Copyable("echo done   (if it's right)")).CombinedOutput()
+	require.NoError(t, err, string(out))
+	require.Equal(t, "done\n", string(out))
 }

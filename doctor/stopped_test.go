@@ -3,6 +3,7 @@ package doctor
 import (
 	"context"
 	"net"
+	"net/http"
 	"testing"
 	"time"
 
@@ -21,6 +22,41 @@ func TestAStoppedMultisIsNamedWithTheReason(t *testing.T) {
 	require.Equal(t, MultisStopped, r.Findings[0].ID)
 	require.Contains(t, r.Findings[0].Message, "It ended last with: "+why+".")
 	require.Contains(t, r.Findings[0].Fix, "correct that, then ")
+}
+
+func TestAServiceThatIsRestartedIsGivenTime(t *testing.T) {
+	t.Parallel()
+	free, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	address, ok := free.Addr().(*net.TCPAddr)
+	require.True(t, ok)
+	require.NoError(t, free.Close())
+	in := &Input{Config: &config.Config{Appservice: config.Appservice{Hostname: "127.0.0.1", Port: address.Port}}}
+	asked := false
+	in.IsStarting = func(context.Context) bool { // the first answer of systemd; then multis listens
+		if !asked {
+			asked = true
+			listener, err := net.Listen("tcp", address.String())
+			if err != nil {
+				return false
+			}
+			server := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("{}")) }), ReadHeaderTimeout: time.Second}
+			go func() { _ = server.Serve(listener) }()
+			t.Cleanup(func() { _ = server.Close() })
+		}
+		return true
+	}
+	answers, other := awaitListening(t.Context(), in)
+	require.True(t, asked)
+	require.True(t, answers)
+	require.False(t, other)
+
+	in.Config.Appservice.Port, in.StopReason = 1, func(context.Context) string { return "an older reason" }
+	require.Contains(t, stopped(t.Context(), in).Findings[0].Message, "is being started and does not answer yet")
+	in.IsStarting = func(context.Context) bool { return false }
+	answers, _ = awaitListening(t.Context(), in)
+	require.False(t, answers)
+	require.Contains(t, stopped(t.Context(), in).Findings[0].Message, "an older reason")
 }
 
 func TestAMultisThatHangsIsAskedOnlyForSomeSeconds(t *testing.T) {

@@ -65,12 +65,12 @@ func (e *examination) diagnose(change func(c *config.Config)) (ids []doctor.ID) 
 	return ids
 }
 
-// lineFor returns the line of a finding, which has to be there, without the words in brackets behind it.
+// lineFor returns the line of a finding, which has to be there, without its comment.
 func (e *examination) lineFor(id doctor.ID) string {
 	e.t.Helper()
 	for _, f := range e.findings(nil) {
 		if f.ID == id {
-			line, _, _ := strings.Cut(f.Fix, "   (")
+			line, _, _ := strings.Cut(f.Fix, doctor.Comment)
 			return line
 		}
 	}

@@ -131,6 +131,30 @@ func isIn(folder string, parents ...string) bool {
 	})
 }
 
+// IsStarting reports whether systemd starts, stops or runs the service that runs multis with this configuration. It does not report one that waits for its
+// next start because it failed.
+func (m Machine) IsStarting(ctx context.Context, config string) bool {
+	if m.InContainer() || !m.isService(config) || m.Root != "" || !m.HasSystemd() {
+		return false
+	}
+	ctx, cancel := context.WithTimeout(ctx, systemdTimeout)
+	defer cancel()
+	out, err := exec.CommandContext(ctx, "systemctl", "show", "-p", "ActiveState,SubState,Job", serviceName).Output()
+	return err == nil && isStarting(string(out))
+}
+
+// isStarting reads what systemctl show prints about a service. Between the stop and the start of a restart only a job says that it goes on.
+func isStarting(properties string) bool {
+	lines := strings.Fields(properties)
+	switch {
+	case slices.Contains(lines, "SubState=auto-restart"):
+		return false
+	case slices.ContainsFunc(lines, func(line string) bool { return strings.HasPrefix(line, "Job=") && line != "Job=0" && line != "Job=" }):
+		return true
+	}
+	return !slices.Contains(lines, "ActiveState=inactive") && !slices.Contains(lines, "ActiveState=failed")
+}
+
 // LastError returns the error with which the service that runs multis with this configuration ended last; empty if it ended by itself, or nothing is
 // known.
 func (m Machine) LastError(ctx context.Context, config string) string {

@@ -47,3 +47,18 @@ func TestTheJournalSaysWithWhatTheServiceEndedLast(t *testing.T) {
 	require.Empty(t, lastError(failed+"Started multis.service - multis.\nmultis.service: Deactivated successfully.\n"))
 	require.Empty(t, lastError(""))
 }
+
+func TestARestartIsNoStop(t *testing.T) {
+	t.Parallel()
+	for properties, want := range map[string]bool{
+		"Job=0\nActiveState=active\nSubState=running\n":            true,
+		"Job=0\nActiveState=deactivating\nSubState=stop-sigterm\n": true,
+		"Job=311\nActiveState=inactive\nSubState=dead\n":           true,
+		"Job=312\nActiveState=activating\nSubState=start\n":        true,
+		"Job=0\nActiveState=activating\nSubState=auto-restart\n":   false,
+		"ActiveState=inactive\nSubState=dead\n":                    false,
+		"ActiveState=failed\nSubState=failed\n":                    false,
+	} {
+		require.Equal(t, want, isStarting(properties), properties)
+	}
+}

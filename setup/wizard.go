@@ -396,7 +396,7 @@ func PrintResult(out io.Writer, what string, r doctor.Result) {
 		}
 		fmt.Fprintf(out, "%s %-12s %s\n", mark, what, f.Message)
 		if f.Fix != "" {
-			fmt.Fprintf(out, "  %-12s fix: %s\n", "", f.Fix)
+			fmt.Fprintf(out, "  %-12s fix: %s\n", "", doctor.Copyable(f.Fix))
 		}
 	}
 }

@@ -49,6 +49,9 @@ type Store struct {
 	notOnHold atomic.Pointer[policy.Restore]
 }
 
+// PoolSize is the number of connections that an open Store has at most, unless its address asks for more.
+const PoolSize = 24
+
 // Open connects to dsn and checks that row-level security applies to the login role. The database must have been migrated.
 func Open(ctx context.Context, dsn string) (*Store, error) {
 	cfg, err := pgxpool.ParseConfig(dsn)
@@ -57,7 +60,7 @@ func Open(ctx context.Context, dsn string) (*Store, error) {
 	}
 	cfg.ConnConfig.RuntimeParams["jit"] = "off" // all queries are short, even if the planner estimates a high cost
 	cfg.ConnConfig.RuntimeParams["application_name"] = "multis"
-	cfg.MaxConns = max(cfg.MaxConns, 24)
+	cfg.MaxConns = max(cfg.MaxConns, PoolSize)
 	// The first searches of a connection take up to half as long again, because the kernel maps the index for it page by page.
 	if !strings.Contains(dsn, "pool_max_conn_lifetime") {
 		cfg.MaxConnLifetime = 24 * time.Hour

@@ -87,6 +87,10 @@ func doctorInput(ctx context.Context, c *cli) (in *doctor.Input, closeDB func())
 	hideSecrets(in.Config)
 	in.Synapse = setup.Machine{}.SynapseOfDomain(in.Config.Homeserver.Domain, in.Paths.Registration)
 	in.TestSandbox = func(ctx context.Context) (string, error) { return testSandbox(ctx, in.Config, c.Config) }
+	in.IsStarting = func(ctx context.Context) bool {
+		file, err := filepath.Abs(c.Config)
+		return err == nil && setup.Machine{}.IsStarting(ctx, file)
+	}
 	in.StopReason = func(ctx context.Context) string {
 		file, err := filepath.Abs(c.Config)
 		if err != nil {
@@ -132,7 +136,9 @@ func doctorInput(ctx context.Context, c *cli) (in *doctor.Input, closeDB func())
 // postgresOf returns how the server of the database is administered. start is the line that starts or restarts multis.
 func postgresOf(db config.Database, start string) doctor.Postgres {
 	if dsn := db.URL.Value(); dsn != "" {
-		return doctor.PostgresAt(dsn)
+		server := doctor.PostgresAt(dsn)
+		server.Unit = setup.Machine{}.PostgresUnit()
+		return server
 	}
 	return doctor.OwnPostgres(pgserver.Socket(absolutePath(filepath.Join(db.DataDir, "postgres"))), start)
 }

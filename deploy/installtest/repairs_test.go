@@ -125,7 +125,7 @@ func repair(t *testing.T, m *devstack.Machine, command string, faults []fault) {
 	}
 }
 
-// findings returns the line of each finding of the doctor, without the words in brackets behind it. all is the whole report.
+// findings returns the line of each finding of the doctor, without its comment. all is the whole report.
 func findings(t *testing.T, m *devstack.Machine, command string) (lines map[doctor.ID]string, all string) {
 	t.Helper()
 	all = runOn(t, m, command+" --json 2>/dev/null || true")
@@ -133,7 +133,7 @@ func findings(t *testing.T, m *devstack.Machine, command string) (lines map[doct
 	require.NoError(t, json.Unmarshal([]byte(all), &report))
 	lines = map[doctor.ID]string{}
 	for _, f := range report.Findings {
-		lines[f.ID], _, _ = strings.Cut(f.Fix, "   (")
+		lines[f.ID], _, _ = strings.Cut(f.Fix, doctor.Comment)
 	}
 	return lines, all
 }
