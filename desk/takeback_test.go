@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"maunium.net/go/mautrix/id"
 
+	"multis/desk"
 	"multis/jobs"
 	"multis/policy"
 	"multis/store/storetest"
@@ -152,4 +153,30 @@ func TestADeletionWhileAReplyIsBeingSentNeedsTheRightToo(t *testing.T) {
 			require.Equal(t, [3]int{1, 0, 0}, [3]int{entries("withdrawn"), entries("refused"), told})
 		})
 	}
+}
+
+// A contact deletes the question on a card, and the card is deleted with it. What the contact writes next has a card of its own.
+func TestAQuestionAfterADeletedOneHasACardOfItsOwn(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.chat("Ana", anasRoom, policy.KindDM)
+	card := r.escalate(anasRoom, "My parcel is late", func(c *desk.Case) { c.Proposal = "It comes on Monday." })
+	r.runAllJobs()
+	var first id.EventID
+	require.NoError(t, r.st.Pool().QueryRow(r.ctx, "select event_id from messages where body = 'My parcel is late'").Scan(&first))
+	r.redact(anasRoom, contactOf(anasRoom), first)
+	r.runAllJobs()
+	require.NotContains(t, r.card(card), "parcel")
+	r.say(anasRoom, contactOf(anasRoom), "Where are you?")
+	r.runAllJobs()
+	var again id.EventID
+	require.NoError(t, r.st.Pool().QueryRow(r.ctx, "select o.event_id from escalations e join outbox o on o.id = e.card_id where e.closed_at is null").Scan(&again))
+	require.NotEqual(t, card, again)
+	require.Contains(t, r.card(again), "needs a person")
+	require.Contains(t, r.card(again), "Where are you?")
+	require.NotContains(t, r.card(again), "Monday")
+	r.react(bob, again, "👍")
+	r.reply(again, eva, "Here!")
+	r.runAllJobs()
+	require.Equal(t, []string{"Here!"}, r.sender.view(anasRoom, func(e sentEvent) bool { return e.purpose == policy.PurposeDraft }))
 }

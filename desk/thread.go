@@ -3,6 +3,7 @@ package desk
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"time"
 
@@ -59,6 +60,9 @@ func (d *Desk) updateThread(ctx context.Context, tx store.Tx, escalation store.E
 	if e.CardID == nil {
 		return cardWait, d.postMissingCard(ctx, tx, e, chat)
 	}
+	if isNew, err := d.replaceDeletedCard(ctx, tx, e, chat); err != nil || isNew {
+		return cardWait, err
+	}
 	if e.CardEvent == nil {
 		return cardWait, giveUpCard(ctx, tx, e)
 	}
@@ -100,6 +104,35 @@ func (d *Desk) leaveClosedRoom(ctx context.Context, tx store.Tx, e *store.Escala
 	}
 	e.CardID, e.CardEvent, e.CardRoom, e.CardStatus = nil, nil, 0, ""
 	return true, 0, store.DropThread(ctx, tx, e.ID)
+}
+
+// replaceDeletedCard posts a new card with what the contact has written since the card was deleted with all that was on it, unless somebody has the thread: nobody
+// sees a thread that begins with a deleted message. It reports whether it did.
+func (d *Desk) replaceDeletedCard(ctx context.Context, tx store.Tx, e store.Escalation, chat store.Chat) (bool, error) {
+	if !e.IsWaiting() || e.ClaimedBy != "" {
+		return false, nil
+	}
+	card, err := store.OutboxMessageByID(ctx, tx, *e.CardID)
+	if err != nil || !card.IsErased() {
+		return false, err
+	}
+	lines, err := store.NewThreadLines(ctx, tx, e.ID, maxLinesPerUpdate)
+	if err != nil {
+		return false, err
+	}
+	lines = slices.DeleteFunc(lines, func(line store.ThreadLine) bool { return line.Author != policy.AuthorContact })
+	if len(lines) == 0 {
+		return false, nil
+	}
+	if err := store.DropThread(ctx, tx, e.ID); err != nil {
+		return false, err
+	}
+	e.CardID, e.CardEvent, e.CardRoom, e.CardStatus, e.Found, e.Proposal = nil, nil, 0, "", nil, ""
+	var messages []store.Message
+	for _, line := range lines {
+		messages = append(messages, line.Message)
+	}
+	return true, d.postCard(ctx, tx, e, Case{Chat: chat, Messages: messages})
 }
 
 // postMissingCard posts the card of an escalation that has none: an earlier version opened it without one, or the room of its card was closed.
