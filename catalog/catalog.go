@@ -123,7 +123,7 @@ func commonWords() map[Lang]string {
 		English:    "the you your what's how when where what which does are can't have please my with want need there it's i'm don't",
 		German:     "ihr ich habt haben bitte mich mir nicht und ist euch eine einen macht gibt zurück wir kein keine auch wann wo wieviel kostet kosten gibt's noch",
 		French:     "vous avez êtes je nous une pas avec pour où quand combien c'est est-ce faites a-t-il quel quelle",
-		Spanish:    "usted ustedes hay tienen tenéis están cuánto cuándo dónde puedo quiero hacen qué cuesta abren",
+		Spanish:    "usted ustedes hay tienen tenéis están cuánto cuándo dónde puedo quiero hacen qué cuesta abren", //nolint:misspell // Spanish
 		Portuguese: "você vocês não têm fazem uma obrigado obrigada aceitam onde fica",
 		Italian:    "avete siete vorrei sono grazie della c'è gli fate potete dove aprite",
 		Dutch:      "jullie hebben ik een het niet graag wat hoe kunnen zijn waar wanneer heeft",
