@@ -3,7 +3,6 @@ package config
 import (
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -39,20 +38,14 @@ const maxFile = 1 << 20
 
 // ReadFile reads a configuration file. It refuses pipes and devices, whose reading may not end, and files of more than maxFile bytes.
 func ReadFile(path string) ([]byte, error) {
-	f, info, err := plainfile.Open(path)
+	data, err := plainfile.Read(path, maxFile)
 	switch {
 	case errors.Is(err, plainfile.ErrNotRegular):
-		return nil, fmt.Errorf("read the configuration: %s: %w; name a file", path, err)
+		return nil, fmt.Errorf("read the configuration: %w; name a file", err)
+	case errors.Is(err, plainfile.ErrTooLarge):
+		return nil, fmt.Errorf("read the configuration: %w, and at most %s are read; remove what is no configuration", err, text.Bytes(maxFile))
 	case err != nil:
 		return nil, readError(err)
-	}
-	defer func() { _ = f.Close() }() // nothing was written
-	data, err := io.ReadAll(io.LimitReader(f, maxFile+1))
-	switch {
-	case err != nil:
-		return nil, readError(err)
-	case len(data) > maxFile:
-		return nil, fmt.Errorf("read the configuration: %s has %s, and at most %s are read; remove what is no configuration", path, text.Bytes(info.Size()), text.Bytes(maxFile))
 	}
 	return data, nil
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"os"
 	"os/user"
@@ -17,6 +16,7 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"multis/config"
+	"multis/plainfile"
 	"multis/text"
 )
 
@@ -32,12 +32,7 @@ const maxYAMLBytes = 4 << 20
 
 // readYAML reads a YAML file as keys and values.
 func readYAML(path string) (map[string]any, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, maxYAMLBytes))
+	data, err := plainfile.Read(path, maxYAMLBytes)
 	if err != nil {
 		return nil, err
 	}

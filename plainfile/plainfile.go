@@ -4,6 +4,8 @@ package plainfile
 
 import (
 	"errors"
+	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"syscall"
@@ -17,6 +19,26 @@ const openFlags = os.O_RDONLY | syscall.O_NONBLOCK
 // Open opens the regular file at a path.
 func Open(path string) (*os.File, fs.FileInfo, error) {
 	return checkRegular(os.OpenFile(path, openFlags, 0))
+}
+
+// ErrTooLarge is returned by Read for a file with more bytes than are read.
+var ErrTooLarge = errors.New("it is too large")
+
+// Read reads the regular file at a path, which may have most bytes. Its errors name the path.
+func Read(path string, most int) ([]byte, error) {
+	f, _, err := Open(path)
+	if errors.Is(err, ErrNotRegular) {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = f.Close() }() // nothing was written
+	data, err := io.ReadAll(io.LimitReader(f, int64(most)+1))
+	if err == nil && len(data) > most {
+		err = fmt.Errorf("%s: %w", path, ErrTooLarge)
+	}
+	return data, err
 }
 
 // OpenIn opens a regular file in a folder. It refuses links that lead out of the folder.

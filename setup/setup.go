@@ -4,6 +4,7 @@ package setup
 
 import (
 	"bytes"
+	"multis/plainfile"
 	"os"
 	"path/filepath"
 	"slices"
@@ -133,9 +134,12 @@ func (m Machine) processes(word string) []process {
 	return found
 }
 
+// maxFile is the maximum size in bytes of a file of another program that is read. Their owners may be other users, who must not make root wait or fill the memory.
+const maxFile = 4 << 20
+
 // readText returns the text of a small file; empty if it cannot be read.
 func readText(path string) string {
-	text, _ := os.ReadFile(path)
+	text, _ := plainfile.Read(path, maxFile)
 	return string(text)
 }
 

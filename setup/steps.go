@@ -4,11 +4,11 @@ import (
 	"bytes"
 	"cmp"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
+	"multis/plainfile"
 	"multis/text"
 )
 
@@ -33,8 +33,8 @@ func (m Machine) Steps(s *Synapse, path string, known bool) []Step {
 	inside, listed := s.target()
 	host := s.host(inside)
 	var steps []Step
-	old, err := os.ReadFile(m.path(host))
-	if now, err2 := os.ReadFile(path); err != nil || err2 != nil || !bytes.Equal(old, now) {
+	old, err := plainfile.Read(m.path(host), maxFile)
+	if now, err2 := plainfile.Read(path, maxFile); err != nil || err2 != nil || !bytes.Equal(old, now) {
 		steps = append(steps, Step{"gives Synapse the registration", s.install(path, host)})
 	}
 	if !listed {

@@ -16,6 +16,7 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"multis/doctor"
+	"multis/plainfile"
 	"multis/text"
 )
 
@@ -256,7 +257,7 @@ var yamlLine = regexp.MustCompile(`line \d+`)
 func (m Machine) read(s *Synapse) error {
 	var c synapseConfig
 	for _, f := range s.Files {
-		text, err := os.ReadFile(m.path(f.Host))
+		text, err := plainfile.Read(m.path(f.Host), maxFile)
 		if err != nil {
 			return fmt.Errorf("read Synapse's configuration: %w", err)
 		}

@@ -11,6 +11,7 @@ import (
 	"syscall"
 
 	"multis/config"
+	"multis/plainfile"
 	"multis/policy"
 )
 
@@ -35,7 +36,7 @@ func explainUnreadable(file string, err error) error {
 
 // isUnreadable reports whether this user may not read a file.
 func isUnreadable(file string) bool {
-	f, err := os.Open(file)
+	f, _, err := plainfile.Open(file)
 	if err == nil {
 		_ = f.Close() // nothing was written
 	}
