@@ -15,9 +15,12 @@ import (
 	"multis/text"
 )
 
+// typedByRoot is whether root started this program. A command that root types goes on as the owner of the data, so this is asked only once.
+var typedByRoot = os.Geteuid() == 0
+
 // AsRoot returns a shell line that runs another one as root. Root needs no sudo, which a small Debian lacks.
 func AsRoot(line string) string {
-	if os.Geteuid() == 0 {
+	if typedByRoot {
 		return line
 	}
 	return "sudo " + line
@@ -88,7 +91,7 @@ func (p Postgres) psql(database string, statements ...string) string {
 	words := []string{p.Psql}
 	switch {
 	case p.Psql != "":
-	case os.Geteuid() == 0:
+	case typedByRoot:
 		words[0] = "runuser -u postgres -- psql"
 	default:
 		words[0] = "sudo -u postgres psql"

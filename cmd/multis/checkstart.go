@@ -66,7 +66,7 @@ func (w runUser) checkWritable(next *config.Config, key, folder string) error {
 	data := absolutePath(next.Database.DataDir)
 	if inside, relErr := filepath.Rel(data, absolutePath(folder)); relErr == nil && filepath.IsLocal(inside) && errors.Is(err, fs.ErrPermission) {
 		if _, statErr := os.Stat(data); statErr == nil {
-			return next.Problem(key, fmt.Sprintf("%v; %s", err, doctor.AsRoot("chown -R "+userName(w.uid)+": "+text.ShellWord(data))))
+			return next.Problem(key, fmt.Sprintf("%v; %s", err, doctor.AsRoot("chown -R "+w.name()+": "+text.ShellWord(data))))
 		}
 	}
 	return next.Problem(key, folderProblem(err, key))

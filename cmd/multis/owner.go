@@ -29,7 +29,7 @@ func load(file string) (*config.Config, error) {
 // root has replaced.
 func explainUnreadable(file string, err error) error {
 	if uid, _, ownerErr := ownerOf(filepath.Dir(file)); ownerErr == nil && uid == os.Geteuid() && isUnreadable(file) {
-		return unreadable(uid, file)
+		return unreadable(userName(uid), file)
 	}
 	return err
 }

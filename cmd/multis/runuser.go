@@ -144,15 +144,20 @@ func (w runUser) checkFiles(next *config.Config) error {
 		if path == "" || !errors.Is(w.checkAccess(path, mayRead), fs.ErrPermission) {
 			continue
 		}
-		found = append(found, unreadable(w.uid, path))
+		found = append(found, unreadable(w.name(), path))
 	}
 	return errors.Join(found...)
 }
 
+// name is the name of the user who runs multis. The zero value is the user of this process, such as the running service.
+func (w runUser) name() string {
+	return userName(cmp.Or(w.uid, os.Geteuid()))
+}
+
 // unreadable says that the user who runs multis may not read a file, and how to give it to that user.
-func unreadable(uid int, path string) error {
+func unreadable(name, path string) error {
 	path = absolutePath(path)
-	name, file := userName(uid), text.ShellWord(path)
+	file := text.ShellWord(path)
 	return fmt.Errorf("%s, who runs multis, may not read %s; %s && %s", name, path, doctor.AsRoot("chown "+name+": "+file), doctor.AsRoot("chmod 600 "+file))
 }
 
