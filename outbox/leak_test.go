@@ -36,6 +36,11 @@ func TestATextWithASecretIsStoppedAndNotStored(t *testing.T) { //nolint:parallel
 			require.True(t, d.Code.IsAboutText(), "so a turn tells the owner")
 			require.NoError(t, b.send(out))
 		}
+		m := b.reply("Here it is.")
+		m.Purpose, m.HTML = policy.PurposeDraft, "<p>Here it is: "+said+"</p>"
+		out, d := b.queue(m)
+		require.Equal(t, policy.CodeSecret, d.Code, name+" in the HTML alone")
+		require.NoError(t, b.send(out))
 		for part, file := range map[string]File{
 			"data": {Name: "key.txt", MIME: "text/plain", Data: []byte(said)}, "name": {Name: said, MIME: "text/plain", Data: []byte("x")}, "type": {Name: "key.txt", MIME: "text/" + said, Data: []byte("x")},
 		} {

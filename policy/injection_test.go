@@ -125,3 +125,11 @@ func BenchmarkScoreInjection(b *testing.B) {
 		})
 	}
 }
+
+func TestTheHigherScoreOfEachLayerCounts(t *testing.T) {
+	t.Parallel()
+	a, b := policy.InjectionScores{Patterns: 60, Scope: 0, Rate: 40, Judge: 0}, policy.InjectionScores{Patterns: 0, Scope: 50, Rate: 20, Judge: 90}
+	want := policy.InjectionScores{Patterns: 60, Scope: 50, Rate: 40, Judge: 90}
+	require.Equal(t, want, a.Max(b))
+	require.Equal(t, want, b.Max(a))
+}
