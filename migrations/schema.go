@@ -111,11 +111,13 @@ const foreignSQL = `select coalesce(string_agg(name, ', '), '') from (select c.r
 		and not exists (select from pg_depend d where d.classid = 'pg_class'::regclass and d.objid = c.oid and d.deptype = 'e') order by 1 limit 3) others`
 
 // checkForeign returns ErrForeign for a database of another program.
-func checkForeign(ctx context.Context, db interface {
-	QueryRow(ctx context.Context, sql string, args ...any) pgx.Row
-}) error {
-	var names string
-	switch err := db.QueryRow(ctx, foreignSQL).Scan(&names); {
+func checkForeign(ctx context.Context, db querier) error {
+	rows, err := db.Query(ctx, foreignSQL)
+	if err != nil {
+		return fmt.Errorf("look at the database: %w", err)
+	}
+	names, err := pgx.CollectExactlyOneRow(rows, pgx.RowTo[string])
+	switch {
 	case err != nil:
 		return fmt.Errorf("look at the database: %w", err)
 	case names != "":

@@ -4,13 +4,14 @@ package setup
 
 import (
 	"bytes"
-	"multis/plainfile"
 	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
+
+	"multis/plainfile"
 )
 
 // Machine is the file system that is searched. The zero value is this machine; tests use another root.
