@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"strconv"
 	"sync/atomic"
 	"time"
@@ -139,7 +140,7 @@ func verdictOf(v rules.Verdict) Verdict {
 func (r *Registry) KnownTools() []rules.Tool {
 	var all []rules.Tool
 	for _, s := range r.All() {
-		all = append(all, rules.Tool{Name: s.Name, Class: s.Class, Kinds: s.Kinds})
+		all = append(all, rules.Tool{Name: s.Name, Class: s.Class, Kinds: s.Kinds, Contacts: slices.Contains(contactTools, s.Name)})
 	}
 	return all
 }

@@ -33,9 +33,10 @@ type Vocabulary struct {
 
 // Tool holds the facts about a tool that rules are checked against.
 type Tool struct {
-	Name  string
-	Class Class
-	Kinds Kinds
+	Name     string
+	Class    Class
+	Kinds    Kinds
+	Contacts bool // turns of contacts may call it
 }
 
 // Kinds says which kinds of resources a tool's calls have.

@@ -214,9 +214,13 @@ func TestARuleThatCanNeverMatchIsRefused(t *testing.T) {
 	t.Parallel()
 	known := rules.Vocabulary{Agents: []string{"sales"}, Prefixes: []string{"github_"}, Tools: []rules.Tool{
 		{Name: "fetch_url", Class: rules.ClassOutward, Kinds: rules.Kinds{Domains: true}}, {Name: "read_file", Class: rules.ClassRead, Kinds: rules.Kinds{Paths: true}}, {Name: "remember", Class: rules.ClassMemory}, {Name: "exec", Class: rules.ClassExec, Kinds: rules.Kinds{Argv: true}},
+		{Name: "search_docs", Class: rules.ClassRead, Contacts: true},
 	}}
 	for _, c := range []struct{ own, want string }{
 		{`{role: contact, surface: owner, decision: allow}`, "own.yaml:1: the rule can never match: its role and its surface exclude each other"},
+		{`{tool: fetch_url, role: contact, decision: allow}`, "own.yaml:1: the rule can never match: no tool that contacts' turns have fits it"},
+		{`{tool: github_anything, surface: contact, decision: allow}`, "no tool that contacts' turns have"},
+		{`{class: [exec, memory], surface: contact, decision: deny}`, "no tool that contacts' turns have"},
 		{`{agent: nobody, decision: deny}`, "there is no agent nobody"},
 		{`{tool: fetch_uri, decision: deny}`, "there is no tool fetch_uri"},
 		{`{tool: remember, class: read, decision: deny}`, "no such tool has that class"},
@@ -243,6 +247,7 @@ func TestARuleThatCanNeverMatchIsRefused(t *testing.T) {
 		`{path: /srv/a, decision: deny}, {path: /srv/**, decision: allow}`,
 		`{tool: "*", path: /srv/**, decision: deny}`,
 		`{hours: 7-22, decision: deny}, {decision: allow}`,
+		`{role: contact, tool: search_docs, decision: deny}, {surface: [contact, owner], class: exec, decision: deny}, {role: contact, decision: deny}`,
 	} {
 		_, err := rules.New(parse(t, fine), known)
 		require.NoError(t, err, fine)

@@ -132,6 +132,14 @@ func (r *Rule) unknownName(known Vocabulary) string {
 			return fmt.Sprintf("there is no tool %s; /tools lists them", p)
 		}
 	}
+	if r.isAboutContactsOnly() {
+		if !slices.ContainsFunc(known.Tools, func(t Tool) bool {
+			return t.Contacts && (len(r.Tools) == 0 || matchesAny(r.Tools, t.Name)) && r.fitsTool(t)
+		}) {
+			return "no tool that contacts' turns have fits it, and no rule gives them others"
+		}
+		return ""
+	}
 	if len(r.Tools) > 0 && slices.ContainsFunc(r.Tools, func(p string) bool { return mayMatchPrefixed(p, known.Prefixes) }) {
 		return ""
 	}
@@ -139,6 +147,11 @@ func (r *Rule) unknownName(known Vocabulary) string {
 		return "no such tool has that class, or paths, domains or commands to compare; /help policy says which have"
 	}
 	return ""
+}
+
+// isAboutContactsOnly reports whether a rule can only match calls in turns of contacts.
+func (r *Rule) isAboutContactsOnly() bool {
+	return !slices.ContainsFunc(Surfaces(), func(s Surface) bool { return s.Role() == RoleOwner && isIn(r.Surfaces, s) && isIn(r.Roles, RoleOwner) })
 }
 
 // fitsTool reports whether calls of a tool can meet the rule's conditions about class and resource.
