@@ -82,10 +82,11 @@ func Plan(ctx context.Context, dsn string) ([]Step, error) {
 		return nil, fmt.Errorf("connect to the database: %w", err)
 	}
 	defer conn.Close(context.WithoutCancel(ctx))
-	if err := checkForeign(ctx, conn); err != nil {
+	functions, err := embeddedFunctions()
+	if err != nil {
 		return nil, err
 	}
-	functions, err := embeddedFunctions()
+	isOld, err := checkVersion(ctx, conn, len(functions.revisions)) // a plan for what Run refuses would be a promise
 	if err != nil {
 		return nil, err
 	}
@@ -93,8 +94,8 @@ func Plan(ctx context.Context, dsn string) ([]Step, error) {
 	if err != nil {
 		return nil, err
 	}
-	if at > newest() || have.Revision > len(functions.revisions) {
-		return nil, ErrNewer
+	if isOld {
+		at = lastBaseline // Run takes the tables over
 	}
 	rowsOf, err := readRows(ctx, conn)
 	if err != nil {

@@ -126,21 +126,27 @@ func checkForeign(ctx context.Context, db querier) error {
 	return nil
 }
 
+// rowQuerier is a querier that reads single rows, such as a connection or a pool.
+type rowQuerier interface {
+	querier
+	QueryRow(ctx context.Context, sql string, args ...any) pgx.Row
+}
+
 // checkVersion refuses a database that this program, with the given number of revisions of its functions, cannot bring up to date. isOld
 // is true for one that the migrations before the baseline made.
-func checkVersion(ctx context.Context, pool *pgxpool.Pool, revisions int) (isOld bool, err error) {
-	if err := checkForeign(ctx, pool); err != nil {
+func checkVersion(ctx context.Context, db rowQuerier, revisions int) (isOld bool, err error) {
+	if err := checkForeign(ctx, db); err != nil {
 		return false, err
 	}
 	var hasTables, hasFunctions bool
-	err = pool.QueryRow(ctx, "select to_regclass('goose_db_version') is not null, to_regclass('schema_functions') is not null").Scan(&hasTables, &hasFunctions)
+	err = db.QueryRow(ctx, "select to_regclass('goose_db_version') is not null, to_regclass('schema_functions') is not null").Scan(&hasTables, &hasFunctions)
 	var version, old int64
 	if err == nil && hasTables {
-		err = pool.QueryRow(ctx, versionSQL, lastOld).Scan(&version, &old)
+		err = db.QueryRow(ctx, versionSQL, lastOld).Scan(&version, &old)
 	}
 	var revision int
 	if err == nil && hasFunctions {
-		err = pool.QueryRow(ctx, revisionSQL).Scan(&revision)
+		err = db.QueryRow(ctx, revisionSQL).Scan(&revision)
 	}
 	switch {
 	case err != nil:

@@ -170,7 +170,9 @@ func TestADatabaseBelowTheLastOldMigrationIsRefusedUnchanged(t *testing.T) {
 		dsn := newPreBaselineDatabase(t, name)
 		run(t, dsn, "delete from goose_db_version where "+missing)
 		before := catalogue(t, name)
-		err := migrations.Run(t.Context(), dsn)
+		_, err := migrations.Plan(t.Context(), dsn)
+		require.ErrorIs(t, err, migrations.ErrOlder, "a dry run says so as well")
+		err = migrations.Run(t.Context(), dsn)
 		require.ErrorIs(t, err, migrations.ErrOlder)
 		require.ErrorContains(t, err, "run `multis migrate` once with multis of commit ")
 		require.Equal(t, before, catalogue(t, name))
@@ -191,5 +193,15 @@ func TestADatabaseOfANewerProgramIsRefusedUnchanged(t *testing.T) {
 		require.ErrorIs(t, err, migrations.ErrNewer)
 		require.ErrorContains(t, err, "99999")
 		require.Equal(t, before, contents(t, name))
+	}
+}
+
+func TestADryRunOfATakeoverMakesNoTableAgain(t *testing.T) {
+	t.Parallel()
+	steps, err := migrations.Plan(t.Context(), newPreBaselineDatabase(t, "planned_takeover"))
+	require.NoError(t, err)
+	require.NotEmpty(t, steps)
+	for _, s := range steps {
+		require.NotContains(t, s.Statement, "create table chats (")
 	}
 }
