@@ -86,8 +86,8 @@ func (ds *dialogs) handleChoice(ctx context.Context, r request, c choice) (_ ans
 // closedReason is the reason stored with an answer to a closed question.
 const closedReason = "It answered a question that was answered before."
 
-// find returns the question that a message answers. This is the question that it replies or reacts to, and then isReference is true, or else the newest
-// one. Closed questions are found, too, so that a late answer is not taken for the answer to another question.
+// find returns the question that a message answers. If it is a reply or a reaction, this is the question that it refers to, also by the message that the
+// question is about, and isReference is true; else it is the newest one. A reply to anything else answers no question. Closed questions are found, too, so that a late answer is not taken for the answer to another question.
 func (ds *dialogs) find(ctx context.Context, r request, c choice) (d store.Dialog, isReference bool, err error) {
 	if r.dialog != 0 {
 		d, err = store.DialogByID(ctx, ds.store.DB(), r.dialog)
@@ -96,10 +96,11 @@ func (ds *dialogs) find(ctx context.Context, r request, c choice) (d store.Dialo
 	since := r.now.Add(-lateAnswerTime)
 	if r.message.RelatesTo != "" {
 		d, err = store.DialogByEvent(ctx, ds.store.DB(), r.room.ID, r.message.RelatesTo)
-		d.Done = d.Done || !d.ExpiresAt.After(since)
-		if err == nil || !errors.Is(err, store.ErrNotFound) || r.message.Kind == string(bridgebridge.Reaction) {
-			return d, true, err
+		if errors.Is(err, store.ErrNotFound) && r.message.Kind != string(bridgebridge.Reaction) {
+			d, err = store.DialogAbout(ctx, ds.store.DB(), r.room.ID, r.message.RelatesTo)
 		}
+		d.Done = d.Done || !d.ExpiresAt.After(since)
+		return d, true, err
 	}
 	recent, err := store.RecentDialogs(ctx, ds.store.DB(), r.room.ID, since, maxRecentDialogs)
 	if err != nil {

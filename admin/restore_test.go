@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
+	"maunium.net/go/mautrix/id"
 
 	"multis/jobs"
 	"multis/policy"
@@ -60,8 +61,12 @@ func TestAfterARestoreTheOwnerSeesWhatWouldGoAndDecides(t *testing.T) {
 	require.Equal(t, 1, question)
 	r.react(shown.Event, "👍")
 	require.True(t, r.holdState().OnHold(), "a reaction decides nothing")
-	require.Contains(t, r.asOwner("/restored"), "We deliver on Monday.")
-	require.Contains(t, r.asOwner("yes"), "1 message sent now")
+	require.Contains(t, bodies(r.handle(store.Message{Body: "/restored", EventID: "$asked"})), "We deliver on Monday.")
+	for _, other := range []id.EventID{r.handle(store.Message{Body: "/mode"})[0].Event, "$unknown"} {
+		r.handle(store.Message{Body: "yes", RelatesTo: other})
+		require.True(t, r.holdState().OnHold(), "a reply to anything but the question decides nothing")
+	}
+	require.Contains(t, bodies(r.handle(store.Message{Body: "yes", RelatesTo: "$asked"})), "1 message sent now", "a reply to the command that asked")
 	require.False(t, r.holdState().OnHold())
 	require.Equal(t, 1, r.count("select count(*) from outbox where id = $1 and state = 'sent'", out))
 	require.Equal(t, 1, r.count("select count(*) from schedule_runs where state = 'skipped'"))

@@ -54,6 +54,14 @@ func DialogByEvent(ctx context.Context, db DB, chat ChatID, event id.EventID) (D
 	return row.One[Dialog](ctx, db, "dialog", dialogByEventSQL, chat, event)
 }
 
+const dialogAboutSQL = "select " + dialogColumns + ` from dialogs d where d.chat_id = $1
+	and d.outbox_id in (select outbox_id from messages where chat_id = $1 and event_id = $2) order by d.id desc limit 1`
+
+// DialogAbout returns the question with which a message was answered, such as the one about a file, or ErrNotFound.
+func DialogAbout(ctx context.Context, db DB, chat ChatID, message id.EventID) (Dialog, error) {
+	return row.One[Dialog](ctx, db, "dialog", dialogAboutSQL, chat, message)
+}
+
 const isFileHandledSinceSQL = `select exists (select from messages m join outbox o on o.id = $2
 	where m.chat_id = $1 and m.answered_at > o.created_at and (m.attachment is not null or m.body ~* '^\s*[/!]index\y'))`
 
