@@ -17,7 +17,7 @@ import (
 const (
 	skippedNoConfig   = "the configuration cannot be read"
 	skippedNoDatabase = "the database cannot be read"
-	skippedNoSchema   = "the database is empty; the first start of multis fills it"
+	skippedNoSchema   = "the database does not have the tables of this multis; its next start makes them, if no finding says otherwise"
 )
 
 // Checks returns all checks, in the order of a report.

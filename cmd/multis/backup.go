@@ -16,6 +16,7 @@ import (
 	"multis/backup"
 	"multis/config"
 	"multis/doctor"
+	"multis/migrations"
 	"multis/plainfile"
 	"multis/store"
 	"multis/store/pgserver"
@@ -160,12 +161,36 @@ func openUnchanged(ctx context.Context, db config.Database) (*store.Store, func(
 	if err != nil {
 		return nil, nil, err
 	}
+	if err := checkSchema(ctx, dsn); err != nil {
+		stop()
+		return nil, nil, err
+	}
 	st, err := store.Open(ctx, dsn)
 	if err != nil {
 		stop()
 		return nil, nil, store.Unreachable(err)
 	}
 	return st, func() { st.Close(); stop() }, nil
+}
+
+// checkSchema returns an error if a database has no tables that this multis can read.
+func checkSchema(ctx context.Context, dsn string) error {
+	db, err := store.OpenInspector(ctx, dsn)
+	if err != nil {
+		return store.Unreachable(err)
+	}
+	defer db.Close()
+	switch state, err := db.Schema(ctx); {
+	case err != nil:
+		return err
+	case state == migrations.StateEmpty:
+		return errors.New("there is nothing to back up: the database is empty, and the first start of multis fills it")
+	case state == migrations.StateTooOld:
+		return fmt.Errorf("%w: make the backup with the multis that made it; multis migrate --dry-run says how to go on", migrations.ErrOlder)
+	case state == migrations.StateForeign:
+		return migrations.ErrForeign
+	}
+	return nil
 }
 
 // errNoScratch is returned if there are no Postgres programs for a scratch database to verify a backup with, such as in the Docker image.

@@ -496,6 +496,27 @@ func TestWithoutPostgresProgramsTheCheckOfABackupNamesTheFix(t *testing.T) {
 	require.Contains(t, said, "there are no Postgres programs here: run this where there are (apt-get install postgresql; it needs no config.yaml)\nexit 1")
 }
 
+func TestABackupOfADatabaseThatThisMultisCannotReadNamesTheFix(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct{ sql, want string }{
+		"empty":   {"", "there is nothing to back up: the database is empty"},
+		"too_old": {"create table goose_db_version as select 1 as id, 2 as version_id, true as is_applied; create table chats ()", "this database is too old to be brought up to date: make the backup with the multis that made it"},
+		"foreign": {"create table events ()", "the database holds tables of another program"},
+	} {
+		dsn := newDatabase(t, "unreadable_"+name)
+		conn, err := pgx.Connect(t.Context(), dsn)
+		require.NoError(t, err)
+		_, err = conn.Exec(t.Context(), c.sql)
+		require.NoError(t, err)
+		require.NoError(t, conn.Close(t.Context()))
+		dir := configured(t, dsn, "")
+		_, said, err := program(t, dir, "", "backup", "create", "--to", dir)
+		require.Error(t, err)
+		require.Contains(t, said, c.want)
+		require.NoDirExists(t, filepath.Join(dir, "data", "backups"))
+	}
+}
+
 func TestADryRunOfAMigrationSaysWhatItWouldDo(t *testing.T) {
 	t.Parallel()
 	dsn := newDatabase(t, "dry_run")

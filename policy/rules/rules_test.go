@@ -213,7 +213,10 @@ func TestMistakesAreNamedWithTheirLine(t *testing.T) {
 func TestARuleThatCanNeverMatchIsRefused(t *testing.T) {
 	t.Parallel()
 	known := rules.Vocabulary{Agents: []string{"sales"}, Prefixes: []string{"github_"}, Tools: []rules.Tool{
-		{Name: "fetch_url", Class: rules.ClassOutward, Kinds: rules.Kinds{Domains: true}}, {Name: "read_file", Class: rules.ClassRead, Kinds: rules.Kinds{Paths: true}}, {Name: "remember", Class: rules.ClassMemory}, {Name: "exec", Class: rules.ClassExec, Kinds: rules.Kinds{Argv: true}},
+		{Name: "fetch_url", Class: rules.ClassOutward, Kinds: rules.Kinds{Domains: true}},
+		{Name: "read_file", Class: rules.ClassRead, Kinds: rules.Kinds{Paths: true}},
+		{Name: "remember", Class: rules.ClassMemory},
+		{Name: "exec", Class: rules.ClassExec, Kinds: rules.Kinds{Argv: true}},
 		{Name: "search_docs", Class: rules.ClassRead, Contacts: true},
 	}}
 	for _, c := range []struct{ own, want string }{
