@@ -82,10 +82,11 @@ func (i installation) pair(ctx context.Context, a setup.Answers) (setup.Answers,
 		return a, errUnpaired
 	}
 	fmt.Printf("✓ owner        %s\n", owner)
+	before := a.Data
 	if a, err = a.WithOwner(i.config, owner, os.LookupEnv); err != nil {
 		return a, err
 	}
-	return a, i.write(ctx, a)
+	return a, i.write(ctx, a, before)
 }
 
 // child returns a command that runs this program with the configuration of the installation. The new process runs as the user who owns the

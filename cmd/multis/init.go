@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -12,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"multis/config"
 	"multis/plainfile"
 	"multis/setup"
 )
@@ -56,7 +58,7 @@ func (c initCmd) Run(ctx context.Context, g *cli) error {
 	if err != nil {
 		return err
 	}
-	if err := i.write(ctx, answers); err != nil {
+	if err := i.write(ctx, answers, answers.Old); err != nil {
 		return err
 	}
 	if c.Pair {
@@ -150,8 +152,8 @@ func (c initCmd) given() map[string]string {
 	return given
 }
 
-// write creates the user and the folder of a service, and then writes all files.
-func (i installation) write(ctx context.Context, a setup.Answers) error {
+// write creates the user and the folder of a service, and then writes all files, if config.yaml is still as it was before; nil if there was none.
+func (i installation) write(ctx context.Context, a setup.Answers, before []byte) error {
 	uid, gid := -1, -1
 	var files []setup.Output
 	if i.systemd {
@@ -186,6 +188,17 @@ func (i installation) write(ctx context.Context, a setup.Answers) error {
 		path = i.config
 	case err != nil:
 		return err
+	}
+	unlock, err := plainfile.LockFolder(filepath.Dir(path))
+	if err != nil {
+		return fmt.Errorf("write %s: %w", path, err)
+	}
+	defer unlock()
+	switch now, err := config.ReadFile(path); {
+	case err != nil && !errors.Is(err, fs.ErrNotExist):
+		return err
+	case !bytes.Equal(now, before):
+		return fmt.Errorf("%s was changed while the questions were asked, so nothing was written: run multis init again", path)
 	}
 	files = append(files,
 		setup.Output{Path: i.registration, Data: a.Registration, Mode: 0o600, UID: uid, GID: gid},
