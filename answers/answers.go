@@ -178,7 +178,7 @@ func (b *Keeper) documents(ctx context.Context) ([]document, error) {
 	}
 	learned, err := store.LearnedAnswers(ctx, b.Store.DB())
 	return []document{
-		{cannedOrigin, "Your answers.md", policy.RolePublic, b.cannedDocument(canned)},
+		{cannedOrigin, "Standard answers.md", policy.RolePublic, b.cannedDocument(canned)},
 		{hoursOrigin, catalog.HoursTitle(cmp.Or(b.Variables.Language, catalog.English)) + ".md", policy.RolePublic, b.hoursDocument()},
 		{publicOrigin, "Answers.md", policy.RolePublic, learnedDocument(learned, policy.RolePublic)},
 		{privateOrigin, "Answers (private).md", policy.RoleAdmin, learnedDocument(learned, policy.RoleAdmin)},
