@@ -183,7 +183,7 @@ replay <task> [flags] --model
 policy show
 policy explain <agent> <tool> [<args>] [flags] --surface --tainted
 audit show [flags] --task --chat --day --limit --json
-audit verify
+audit verify [<link>] [<hash>]
 audit export
 account
 pin reset

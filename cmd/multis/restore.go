@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -138,7 +139,8 @@ func restoreOf(db config.Database) doctor.Restore {
 	if err == nil {
 		err = unix.FcntlFlock(mark.Fd(), unix.F_OFD_GETLK, &lock)
 	}
-	return doctor.Restore{File: text.Clean(strings.TrimSpace(string(file))), Running: err == nil && lock.Type != unix.F_UNLCK}
+	name := cmp.Or(text.Clean(strings.TrimSpace(string(file))), "FILE") // it was killed before it wrote the name
+	return doctor.Restore{File: name, Running: err == nil && lock.Type != unix.F_UNLCK}
 }
 
 // renewRegistration writes the registration after the restore of a backup without secrets, and says what else such a backup lacks.
