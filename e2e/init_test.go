@@ -105,7 +105,7 @@ func driveInit(t *testing.T, synapse *devstack.Stack, init *exec.Cmd, each func(
 		said = append(said, line)
 		command := strings.TrimSpace(line)
 		switch {
-		case strings.HasPrefix(command, "install "), strings.HasPrefix(command, "sed "), strings.HasPrefix(command, "printf "):
+		case strings.HasPrefix(command, "install "), strings.HasPrefix(command, "grep "), strings.HasPrefix(command, "sed "), strings.HasPrefix(command, "echo "):
 			commands++
 			out, err := exec.CommandContext(t.Context(), "sh", "-c", command).CombinedOutput()
 			require.NoError(t, err, "%s: %s", command, out)
