@@ -86,8 +86,9 @@ func (ds *dialogs) handleChoice(ctx context.Context, r request, c choice) (_ ans
 // closedReason is the reason stored with an answer to a closed question.
 const closedReason = "It answered a question that was answered before."
 
-// find returns the question that a message answers. If it is a reply or a reaction, this is the question that it refers to, also by the message that the
-// question is about, and isReference is true; else it is the newest one. A reply to anything else answers no question. Closed questions are found, too, so that a late answer is not taken for the answer to another question.
+// find returns the question that a message answers. A reply answers the question that it refers to, or the one about the message that it refers to, and a
+// reaction the one that it is on; isReference is true then. A reply to anything else answers no question. Any other message answers the newest one. Closed
+// questions are found, too, so that a late answer is not taken for the answer to another question.
 func (ds *dialogs) find(ctx context.Context, r request, c choice) (d store.Dialog, isReference bool, err error) {
 	if r.dialog != 0 {
 		d, err = store.DialogByID(ctx, ds.store.DB(), r.dialog)

@@ -44,14 +44,14 @@ func (t *Turns) clarificationIn(ctx context.Context, chat store.ChatID) (clarifi
 // clarify asks a contact which of two things a question is about.
 func (t *Turns) clarify(ctx context.Context, db store.DB, chat store.ChatID, options []search.Option) (contactAnswer, error) {
 	lang, err := t.standard.languageOf(ctx, db, chat)
-	return t.clarifyIn(lang, options), err
+	return t.standard.clarifyIn(lang, options), err
 }
 
 // clarifyIn is clarify in a language.
-func (t *Turns) clarifyIn(lang catalog.Lang, options []search.Option) contactAnswer {
+func (s standardTexts) clarifyIn(lang catalog.Lang, options []search.Option) contactAnswer {
 	first, second := subjectText(options[0]), subjectText(options[1])
 	result := contactAnswer{
-		text: t.standard.texts.Text(catalog.Clarify, lang, "{first}", first, "{second}", second), scope: policy.PublicScope(), clarifies: true,
+		text: s.texts.Text(catalog.Clarify, lang, "{first}", first, "{second}", second), scope: policy.PublicScope(), clarifies: true,
 		reason: fmt.Sprintf("The documents answer it for “%s” (%s) and for “%s” (%s); I asked which one is meant.",
 			first, knowledge.CiteQuote(options[0].Quote), second, knowledge.CiteQuote(options[1].Quote)),
 	}

@@ -127,7 +127,7 @@ func (t *Turns) escalate(ctx context.Context, tx store.Tx, chat store.Chat, wait
 		return err
 	}
 	if r.code, r.reason = codeEscalated, r.escalation+" I escalated it to you."; !first {
-		if err := t.countWaiting(ctx, tx, chat, waiting, r); err != nil {
+		if err := countWaiting(ctx, tx, chat, waiting, r); err != nil {
 			return err
 		}
 	}
@@ -171,7 +171,7 @@ func (t *Turns) shadowEscalation(ctx context.Context, tx store.Tx, chat store.Ch
 }
 
 // countWaiting says in the reason how many messages the chat got since it was escalated. Its thread shows them.
-func (t *Turns) countWaiting(ctx context.Context, tx store.Tx, chat store.Chat, waiting []store.Message, r *turnResult) error {
+func countWaiting(ctx context.Context, tx store.Tx, chat store.Chat, waiting []store.Message, r *turnResult) error {
 	before, err := store.CountSinceEscalation(ctx, tx, chat.ID, codeWaiting)
 	r.code, r.reason = codeWaiting, fmt.Sprintf("%s The chat was already waiting for you; this is message %d since then.", r.escalation, before+len(waiting))
 	return err

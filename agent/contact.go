@@ -103,7 +103,7 @@ func (t *Turns) answerContact(ctx context.Context, q contactQuestion) (contactAn
 func (t *Turns) answerFrom(ctx context.Context, q contactQuestion, found search.Result) (contactAnswer, error) {
 	if !q.noModelUntil.IsZero() {
 		result, err := t.quoteAnswer(ctx, found)
-		result.reason, result.scope = t.modelHoldReason(q.noModelUntil)+" "+result.reason, policy.PublicScope()
+		result.reason, result.scope = modelHoldReason(q.noModelUntil.In(t.zone))+" "+result.reason, policy.PublicScope()
 		return result, err
 	}
 	result, err := t.askModel(ctx, q, found)
@@ -127,7 +127,7 @@ func (t *Turns) answerFrom(ctx context.Context, q contactQuestion, found search.
 // passage is quoted and no clarifying question is asked.
 func (t *Turns) answerPicture(ctx context.Context, q contactQuestion) (contactAnswer, error) {
 	if !q.noModelUntil.IsZero() {
-		return contactAnswer{reason: t.modelHoldReason(q.noModelUntil)}, nil
+		return contactAnswer{reason: modelHoldReason(q.noModelUntil.In(t.zone))}, nil
 	}
 	found, err := t.searchForContact(ctx, joinLines(q.text, q.pictures))
 	if err != nil {

@@ -127,26 +127,27 @@ func (t *Turns) recordScores(ctx context.Context, tx store.Tx, chat store.Chat, 
 		if !begun {
 			continue
 		}
-		if err := t.notify(ctx, tx, outbox.Quiet, t.modelHoldNotice(chat, rate.Suspicious, until), nil, nil); err != nil {
+		if err := t.notify(ctx, tx, outbox.Quiet, modelHoldNotice(chat, rate.Suspicious, until.In(t.zone)), nil, nil); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// modelHoldNotice is the notice that no model answers a contact for a while.
-func (t *Turns) modelHoldNotice(chat store.Chat, flags int, until time.Time) string {
+// holdTimeForm is how the end of a hold is shown.
+const holdTimeForm = "Mon 2 Jan, 15:04"
+
+// modelHoldNotice is the notice that no model answers a contact until a time of the owner's zone.
+func modelHoldNotice(chat store.Chat, flags int, until time.Time) string {
 	name := strings.ReplaceAll(chat.TypedName(), "`", "'")
 	return fmt.Sprintf("🛡️ **%s**: %d messages of one day looked like attempts to give me orders. No model answers there until %s; I quote your documents or escalate to you.\n\n"+
-		"`/audit injection %s` shows what I found, `/audit injection lift %s` ends it.", text.Escape(chat.Label()), flags, t.holdTime(until), name, name)
+		"`/audit injection %s` shows what I found, `/audit injection lift %s` ends it.", text.Escape(chat.Label()), flags, until.Format(holdTimeForm), name, name)
 }
 
-// modelHoldReason is the reason for an answer without a model.
-func (t *Turns) modelHoldReason(until time.Time) string {
-	return fmt.Sprintf("Messages from here looked like attempts to give me orders, so no model answers until %s.", t.holdTime(until))
+// modelHoldReason is the reason for an answer without a model until a time of the owner's zone.
+func modelHoldReason(until time.Time) string {
+	return fmt.Sprintf("Messages from here looked like attempts to give me orders, so no model answers until %s.", until.Format(holdTimeForm))
 }
-
-func (t *Turns) holdTime(until time.Time) string { return until.In(t.zone).Format("Mon 2 Jan, 15:04") }
 
 // withoutBlocked drops messages of others that were blocked as injections, so that no model reads them later.
 func (in Injection) withoutBlocked(messages []store.Message) []store.Message {

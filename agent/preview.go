@@ -81,7 +81,7 @@ func (t *Turns) previewAnswer(ctx context.Context, room store.Chat, message stor
 		if err != nil {
 			return contactAnswer{}, err
 		}
-		return t.clarifyIn(catalog.DetectLanguage([]string{question}, t.standard.language), options), nil
+		return t.standard.clarifyIn(catalog.DetectLanguage([]string{question}, t.standard.language), options), nil
 	}
 	answer, err := t.previewModel(ctx, room, message, question, found)
 	var over *llm.OverBudgetError

@@ -38,9 +38,9 @@ func (t *Turns) quoteAnswer(ctx context.Context, found search.Result) (contactAn
 }
 
 // quotedAnswer returns a quote as an answer to a contact.
-func (t *Turns) quotedAnswer(q search.Quote) contactAnswer {
+func (co *core) quotedAnswer(q search.Quote) contactAnswer {
 	return contactAnswer{
-		text: plainQuote(q.Text) + t.titlesText(q.Hit.Text, []search.Hit{q.Hit}), used: []search.Hit{q.Hit}, citations: []store.Citation{quoteCitation(q)}, reason: coverageText(q.Coverage),
+		text: plainQuote(q.Text) + co.titlesText(q.Hit.Text, []search.Hit{q.Hit}), used: []search.Hit{q.Hit}, citations: []store.Citation{quoteCitation(q)}, reason: coverageText(q.Coverage),
 		scope: policy.PublicScope(),
 	}
 }

@@ -94,7 +94,7 @@ func joinedWords(s string) string { return " " + strings.Join(search.Words(s), "
 func (t *Turns) redraft(ctx context.Context, q contactQuestion) (contactAnswer, error) {
 	q.refused.known = joinLines(q.text, q.pictures)
 	if !q.noModelUntil.IsZero() {
-		return contactAnswer{reason: "You asked for a different draft. " + t.modelHoldReason(q.noModelUntil)}, nil
+		return contactAnswer{reason: "You asked for a different draft. " + modelHoldReason(q.noModelUntil.In(t.zone))}, nil
 	}
 	found, err := t.searchForContact(ctx, joinLines(q.text, q.pictures))
 	if err != nil {

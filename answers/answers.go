@@ -23,8 +23,8 @@ import (
 	"multis/text"
 )
 
-// The origins of the documents that are made here: of the owner's answers and opening hours, and of learned answers. The last two have learned answers, with words of contacts and operators, so index.AnyForeign counts
-// them as foreign.
+// The origins of the documents that are made here. The last two have learned answers, with words of contacts and operators, so index.AnyForeign counts them as
+// foreign.
 const (
 	cannedOrigin  = "answers:canned"
 	hoursOrigin   = "answers:hours"

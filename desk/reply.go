@@ -89,7 +89,7 @@ func lockWithChat(ctx context.Context, tx store.Tx, escalation store.EscalationI
 // applySign claims, pauses, resolves or hands back the escalation, as the reaction says.
 func (d *Desk) applySign(ctx context.Context, tx store.Tx, e store.Escalation, chat store.Chat, m store.Message, applySign policy.ThreadSign) (string, error) {
 	if applySign == policy.SignResolve {
-		return d.resolve(ctx, tx, e, m.Sender, m.At)
+		return resolve(ctx, tx, e, m.Sender, m.At)
 	}
 	if !e.IsOpen() {
 		return "It is over: `/handoff " + escapeCode(chat.TypedName()) + "` passes the chat to a person again.", nil
@@ -125,7 +125,7 @@ func (d *Desk) claim(ctx context.Context, tx store.Tx, e store.Escalation, who i
 }
 
 // resolve closes an escalation for a person who asked for that at a given time, and lets the assistant answer in the chat again.
-func (d *Desk) resolve(ctx context.Context, tx store.Tx, e store.Escalation, who id.UserID, at time.Time) (string, error) {
+func resolve(ctx context.Context, tx store.Tx, e store.Escalation, who id.UserID, at time.Time) (string, error) {
 	resolved, err := store.ResolveEscalation(ctx, tx, e.ID, who)
 	if err != nil || !resolved {
 		return "", err
@@ -147,7 +147,7 @@ func (d *Desk) ResolveChat(ctx context.Context, tx store.Tx, chat store.ChatID) 
 	if gone, err := isMissing(err); gone || err != nil {
 		return err
 	}
-	_, err = d.resolve(ctx, tx, e, d.Owner, forever)
+	_, err = resolve(ctx, tx, e, d.Owner, forever)
 	return err
 }
 

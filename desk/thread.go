@@ -198,7 +198,8 @@ func (d *Desk) lineNotice(e store.Escalation, chat, room store.Chat, line store.
 	return notice
 }
 
-// shownLines returns a message as Markdown behind the name of its author: one line behind it, several as a quote below it, so that none of them looks like a message of somebody else.
+// shownLines returns a message as Markdown, to stand after the name of its author: a single line as it is, several as a quote below, so that none of them looks
+// like a message of somebody else.
 func shownLines(s string) string {
 	if s = strings.TrimSpace(text.Clean(s)); !strings.Contains(s, "\n") {
 		return " " + text.Escape(s)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"multis/jobs"
 	"multis/policy"
@@ -17,7 +18,7 @@ func (b *Box) refuse(ctx context.Context, tx store.Tx, o store.OutboxMessage, ch
 	case o.Purpose == policy.PurposeNotice:
 		return b.moveNotice(ctx, tx, o, d)
 	case d.Code.LacksRoom():
-		return b.waitForRoom(o, d)
+		return waitForRoom(b.now().Sub(o.CreatedAt), d)
 	case d.Code == policy.CodeRestored, d.Code == policy.CodeSafeMode:
 		return jobs.Snooze(pausedWait)
 	case d.Code == policy.CodeSecret: // the configuration has changed since the row was queued
@@ -45,9 +46,9 @@ func (b *Box) drop(ctx context.Context, tx store.Tx, o store.OutboxMessage, code
 	return b.enqueueNext(ctx, tx, o)
 }
 
-// waitForRoom returns jobs.Snooze while the room of a chat is being replaced, and a final error when that takes too long.
-func (b *Box) waitForRoom(o store.OutboxMessage, d policy.Decision) error {
-	if age := b.now().Sub(o.CreatedAt); age < policy.RoomReplacementTimeout {
+// waitForRoom returns jobs.Snooze while the room of a chat is being replaced, and a final error once a row is too old for that.
+func waitForRoom(age time.Duration, d policy.Decision) error {
+	if age < policy.RoomReplacementTimeout {
 		return jobs.Snooze(roomWait(age))
 	}
 	return jobs.Permanent(errors.New(d.Why))

@@ -60,8 +60,8 @@ func hasPINWord(shown string) bool {
 	return slices.Contains(strings.FieldsFunc(strings.ToLower(shown), func(r rune) bool { return !unicode.IsLetter(r) }), "pin")
 }
 
-// hasLonePIN reports whether a text has a word that may be a PIN: digits that stand alone or apart, as in "4829" and "48 29". Prices, times, dates, ranges and years are none, so
-// that "9-18" and "45 EUR from 10 pieces" stay: who answers a customer while the PIN is asked for would lose the answer.
+// hasLonePIN reports whether a text has a word that may be a PIN: digits that stand alone or apart, as in "4829" and "48 29". Prices, times, dates, ranges and
+// years, as in "9-18" and "45 EUR from 10 pieces", are none: an answer to a customer that is written while the PIN is asked for must not be lost.
 func hasLonePIN(shown string) bool {
 	words, run := strings.Fields(shown), ""
 	for i, word := range words {

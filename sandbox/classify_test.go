@@ -1,10 +1,6 @@
 package sandbox_test
 
 import (
-	"context"
-	"errors"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -499,16 +495,4 @@ func TestALongCommandIsJudgedWithFewSteps(t *testing.T) {
 	}
 	require.Equal(t, sandbox.Destructive, sandbox.Classify(strings.Fields("git add"+strings.Repeat(" a", 400))).Class)
 	require.Equal(t, sandbox.Destructive, sandbox.Classify(strings.Fields("rm"+strings.Repeat(" a", 16_000))).Class)
-}
-
-func TestAFingerprintEndsWithItsContext(t *testing.T) {
-	folder := t.TempDir()
-	require.NoError(t, os.WriteFile(filepath.Join(folder, "a"), make([]byte, 1<<20), 0o600))
-	ctx, cancel := context.WithCancelCause(t.Context())
-	_, err := sandbox.Fingerprint(ctx, []string{"rm", "a"}, folder)
-	require.NoError(t, err)
-	enough := errors.New("enough")
-	cancel(enough)
-	_, err = sandbox.Fingerprint(ctx, []string{"rm", "a"}, folder)
-	require.ErrorIs(t, err, enough)
 }

@@ -104,3 +104,27 @@ func TestInitOnADatabaseElsewhereKeepsItAndAnyStopKeepsAll(t *testing.T) {
 	require.Contains(t, cfg.Database.URL.Value(), password)
 	require.Equal(t, before["registration.yaml"], readFiles(t, dir)["registration.yaml"], "the tokens are the same")
 }
+
+func TestInitWritesNothingOverAChangeThatWasMadeMeanwhile(t *testing.T) {
+	t.Parallel()
+	_, synapse := newSynapse(t)
+	dir := openFolder(t)
+	s := startInit(t, "dumb", dir, "--synapse", synapse, "--yes", "--owner", "@anna:example.org", "--name", "Ada", "--wait", "0")
+	require.NoError(t, s.end(), s.all())
+
+	s = startInit(t, "dumb", dir, "--synapse", synapse, "--wait", "0", "--name", "Nora")
+	for _, question := range repeatedQuestions {
+		if question != "name of your assistant" {
+			s.answer(question, "")
+		}
+	}
+	s.expect("Write it?")
+	_, _, err := program(t, dir, "", "config", "set", "time_zone", "Europe/Madrid")
+	require.NoError(t, err)
+	s.typeIn("y\r")
+	require.Error(t, s.end())
+	require.Contains(t, s.all(), "was changed while the questions were asked")
+	cfg, err := config.Load(filepath.Join(dir, "config.yaml"))
+	require.NoError(t, err)
+	require.Equal(t, "Europe/Madrid Ada", cfg.TimeZone.String()+" "+cfg.Name, "the other change stays")
+}

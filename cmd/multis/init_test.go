@@ -273,22 +273,6 @@ func TestInitAsksTriesAndWrites(t *testing.T) {
 	after, err = os.ReadFile(filepath.Join(dir, "config.yaml"))
 	require.NoError(t, err)
 	require.Equal(t, string(before), string(after), "nothing is written without a yes")
-
-	s = startInit(t, "dumb", dir, "--synapse", synapse, "--wait", "0", "--name", "Nora")
-	for _, question := range repeatedQuestions {
-		if question != "name of your assistant" {
-			s.answer(question, "")
-		}
-	}
-	s.expect("Write it?")
-	_, _, err = program(t, dir, "", "config", "set", "time_zone", "Europe/Madrid")
-	require.NoError(t, err)
-	s.typeIn("y\r")
-	require.Error(t, s.end())
-	require.Contains(t, s.all(), "was changed while the questions were asked")
-	cfg, err = config.Load(filepath.Join(dir, "config.yaml"))
-	require.NoError(t, err)
-	require.Equal(t, "Europe/Madrid Ada", fmt.Sprint(cfg.TimeZone, " ", cfg.Name), "the other change stays")
 }
 
 func TestInitRefusesToPairWithoutWaitingBeforeItWritesAnything(t *testing.T) {
