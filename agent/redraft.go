@@ -70,6 +70,9 @@ const sharedWords = 4
 
 // check returns an answer unless it says to the customer what the owner only said to the model; then a person has to answer.
 func (r refusal) check(a contactAnswer) contactAnswer {
+	if !r.isSet() {
+		return a
+	}
 	sources := []string{r.known}
 	for _, h := range a.used {
 		sources = append(sources, h.Title, h.Section, h.Text)
