@@ -259,11 +259,12 @@ func (a *Admin) loadRequest(ctx context.Context, message store.MessageID) (reque
 	if err != nil {
 		return request{}, err
 	}
+	read := m
 	room, err := store.ChatByID(ctx, a.store.DB(), m.ChatID)
 	if command, ok := policy.ExpandShortcut(a.settings.Shortcuts, m.Body); ok && m.Author.MayCommandAsOwner() && m.Thread == "" && m.Code == policy.CodeCommand && m.Kind == string(bridgebridge.Text) {
 		m.Body = command
 	}
-	return request{message: m, room: room, now: a.room.now(), mayAnswer: a.escalations.desk.MayAnswer(m)}, err
+	return request{message: m, read: &read, room: room, now: a.room.now(), mayAnswer: a.escalations.desk.MayAnswer(m)}, err
 }
 
 // maxOlderCommandTime is how long an unfinished command delays later ones. It is limited so that a command that hangs does not block the room.
@@ -287,10 +288,16 @@ func (a *Admin) mustWait(ctx context.Context, r request) (bool, error) {
 	return false, nil
 }
 
-// commit makes the changes of an answer and queues its text, in one transaction. If the message was answered meanwhile, it writes nothing.
+// commit makes the changes of an answer and queues its text, in one transaction. If the message was answered meanwhile, it writes nothing. If it was edited
+// or deleted meanwhile, it returns jobs.Snooze, and the message is handled as it is then.
 func (a *Admin) commit(ctx context.Context, r request, ans answer) error {
 	ans.kind, ans.thread = outbox.Answer, cmp.Or(ans.thread, r.message.Thread)
 	err := a.store.InTx(ctx, func(tx store.Tx) error {
+		if r.read != nil { // an edit that comes from here on waits, and finds what was done
+			if _, err := store.LockUnchanged(ctx, tx, []store.MessageID{r.read.ID}, []store.Message{*r.read}); err != nil {
+				return err
+			}
+		}
 		if err := a.audit(ctx, tx, r, ans); err != nil {
 			return err
 		}
@@ -323,10 +330,14 @@ func (a *Admin) commit(ctx context.Context, r request, ans answer) error {
 		}
 		return markHandled(ctx, tx, r, out, cmp.Or(ans.reason, policy.CodeCommand.Sentence()))
 	})
-	if errors.Is(err, errAlreadyAnswered) {
+	switch {
+	case errors.Is(err, errAlreadyAnswered):
 		return nil
+	case errors.Is(err, store.ErrChanged):
+		return jobs.Snooze(olderCommandWait)
+	default:
+		return err
 	}
-	return err
 }
 
 // markHandled marks a request as answered, or returns errAlreadyAnswered. A request that waited for the PIN was marked when the PIN was asked for, so

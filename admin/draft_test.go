@@ -102,6 +102,27 @@ func TestAYesThatPointsAtNothingAsksAboutTheOneDraft(t *testing.T) {
 	require.NotContains(t, r.asOwner("yes"), "Send this")
 }
 
+// What is sent is what the owner wrote last, also where the edit comes while multis handles the message.
+func TestOtherWordsForADraftThatAreEditedWhileTheyAreHandled(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	_, shown := r.addDraft()
+	said := r.storeCommand(store.Message{Body: "see you at eight", RelatesTo: shown.Event})
+	require.NoError(t, r.admin.HandleCommand(r.ctx, said, false))
+	clock := r.time
+	r.time = func() time.Time { // read after the message
+		r.time = clock
+		r.exec("update messages set body = 'see you at nine' where id = $1", said)
+		return clock()
+	}
+	require.True(t, jobs.IsSnooze(r.admin.Answer(r.ctx, said, false)))
+	require.Empty(t, r.sendQueued())
+	require.NoError(t, r.admin.Answer(r.ctx, said, false))
+	again := r.sendQueued()
+	require.Len(t, again, 1)
+	require.Contains(t, again[0].Body, "> see you at nine")
+}
+
 func TestAReplyChangesADraftAndADroppedOneIsGone(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)

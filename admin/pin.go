@@ -249,7 +249,7 @@ func (a *Admin) handleAfterPIN(ctx context.Context, dialog int64, last bool) err
 	if err != nil {
 		return err
 	}
-	r.dialog, r.grant = p.Dialog, &pinGrant{dialog, pinNeed{p.Action, p.Binding}}
+	r.read, r.dialog, r.grant = nil, p.Dialog, &pinGrant{dialog, pinNeed{p.Action, p.Binding}}
 	if r.now.After(d.ExpiresAt.Add(maxGrantAge)) {
 		return a.commit(ctx, r, answer{text: "Too much time has passed since you entered the PIN, so it was not done. Send it again.", outcome: "expired"})
 	}

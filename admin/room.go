@@ -23,8 +23,10 @@ import (
 // request is a message or a reaction in the admin room.
 type request struct {
 	message store.Message
-	room    store.Chat
-	now     time.Time
+	// read is the message as it was read, and still has to be when the answer is committed; nil for a request with a grant.
+	read *store.Message
+	room store.Chat
+	now  time.Time
 	// mayAnswer says that the sender may write to contacts from the threads of escalations.
 	mayAnswer bool
 	// grant is the PIN that was entered for the request, which is then handled again; nil for none. dialog is the question that a request

@@ -159,13 +159,19 @@ type rig struct {
 	desk     *desk.Desk
 	admin    *admin.Admin
 	now      time.Time
+	onRead   func() // called when multis reads the time; may be nil
 	events   int
 }
 
 func newRig(t *testing.T) *rig {
 	t.Helper()
 	r := &rig{t: t, ctx: t.Context(), st: storetest.New(t), sender: &fakeSender{}, now: time.Now().Add(-time.Hour).Truncate(time.Second)}
-	now := func() time.Time { return r.now }
+	now := func() time.Time {
+		if r.onRead != nil {
+			r.onRead()
+		}
+		return r.now
+	}
 	defaults := policy.Defaults{Profile: policy.ProfileBusiness, FirstDelivery: policy.DeliveryAuto}
 	const pause = 24 * time.Hour // the inbox and the gate have the machine's clock
 	r.box = outbox.New(r.st, outbox.Settings{

@@ -18,14 +18,9 @@ import (
 	"multis/text"
 )
 
-// Reply handles a message of a person in the thread of an escalation, as it is now: it goes to the contact, unless it is a note or a sign. file is the message's
+// Reply handles a message of a person in the thread of an escalation, which is locked: it goes to the contact, unless it is a note or a sign. file is the message's
 // if TakesFile says so, or else nil. It returns what to answer in the thread, as Markdown; empty for nothing. The message's chat is the room of the thread.
 func (d *Desk) Reply(ctx context.Context, tx store.Tx, escalation store.EscalationID, m store.Message, file *outbox.File) (string, error) {
-	locked, err := store.LockMessages(ctx, tx, []store.MessageID{m.ID}) // it may have been edited since it was read; later changes wait, and find what it sent
-	if err != nil || len(locked) == 0 || locked[0].RedactedAt != nil {
-		return "", err
-	}
-	m = locked[0]
 	e, chat, err := lockWithChat(ctx, tx, escalation)
 	if err != nil {
 		return "", err
