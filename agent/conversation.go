@@ -77,7 +77,9 @@ func (co *core) conversation(ctx context.Context, db store.DB, chat store.Chat, 
 	without := slices.Concat(answered, c.summary.About)
 	if chat.Kind != policy.KindAdmin {
 		c.messages, err = store.RecentMessages(ctx, db, chat.ID, since, without, limit)
-		c.messages = co.injection.withoutBlocked(c.messages)
+		if err == nil && co.injection.Enabled {
+			c.messages, err = store.WithoutBlocked(ctx, co.store.DB(), c.messages)
+		}
 		return c, err
 	}
 	c.tainted = c.summary.Body != "" // the summary may have been made from text of others

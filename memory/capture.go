@@ -80,7 +80,9 @@ func (m *Memory) capture(ctx context.Context, chatID store.ChatID) error {
 		return err
 	}
 	lastMessage := slices.Max(idsOf(messages))
-	messages = m.readableMessages(messages)
+	if messages, err = m.readableMessages(ctx, messages); err != nil {
+		return err
+	}
 	current := slices.Clone(notes[:min(len(notes), maxShownNotes)])
 	if len(messages) == 0 {
 		return m.Store.AsOwner(ctx, scopeOf(chat), func(tx store.Tx) error { return m.write(ctx, tx, chat, known, captureResult{lastMessage: lastMessage}) })
@@ -108,13 +110,11 @@ type captureResult struct {
 }
 
 // readableMessages returns the messages that a model may read.
-func (m *Memory) readableMessages(messages []store.Message) []store.Message {
+func (m *Memory) readableMessages(ctx context.Context, messages []store.Message) ([]store.Message, error) {
 	if !m.Settings.SkipInjections {
-		return messages
+		return messages, nil
 	}
-	return slices.DeleteFunc(messages, func(msg store.Message) bool {
-		return msg.Author.IsCapped() && policy.ScoreInjection(msg.Body, policy.InjectionRate{}).Verdict() == policy.InjectionBlock
-	})
+	return store.WithoutBlocked(ctx, m.Store.DB(), messages)
 }
 
 // write stores a capture, all or nothing. The scope of the transaction is that of the chat: whatever a contact wrote and a model made of it

@@ -2,6 +2,7 @@ package memory
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"strings"
 
@@ -79,7 +80,7 @@ func (m *Memory) Recall(ctx context.Context, q Question) (RecallResult, error) {
 	if len(notes.Terms) == 0 && len(scope.Chats()) > 0 && !m.NotesOnly {
 		notes.Hits = nil // the newest notes say less about "what did we talk about" than the newest messages
 	}
-	said, err := m.recallMessages(ctx, recallBackend{find, as}, scope, text, about, limit)
+	said, err := m.recallMessages(ctx, recallBackend{find, as, q.AsOwner}, scope, text, about, limit)
 	if err != nil {
 		return RecallResult{}, err
 	}
@@ -139,6 +140,8 @@ func (m *Memory) AddNoteSources(ctx context.Context, scope policy.Scope, hits []
 type recallBackend struct {
 	search func(ctx context.Context, scope policy.Scope, q search.Query) (search.Result, error)
 	inTx   func(ctx context.Context, scope policy.Scope, fn func(tx store.Tx) error) error
+	// readsAll is true for the owner, who also reads what was blocked as an attempt to give the assistant orders.
+	readsAll bool
 }
 
 // recallMessages searches messages. When a period was asked for and no message in it matches, it returns the newest of the period.
@@ -170,11 +173,13 @@ func (m *Memory) recallMessages(ctx context.Context, by recallBackend, scope pol
 			found.Hits = append(found.Hits, search.Hit{Ref: store.MessageRef(msg.ID), ChatID: msg.ChatID, Kind: index.KindConversation, Role: policy.UserRole(msg.ChatID), Text: msg.Body, IndexedAt: msg.At})
 		}
 	}
-	return found, m.setSources(ctx, by, scope, found.Hits)
+	var err error
+	found.Hits, err = m.withSources(ctx, by, scope, found.Hits)
+	return found, err
 }
 
-// setSources sets the titles, citations and links of hits that are messages.
-func (m *Memory) setSources(ctx context.Context, by recallBackend, scope policy.Scope, hits []search.Hit) error {
+// withSources sets the titles, citations and links of hits that are messages. It drops the hits that the reader may not see.
+func (m *Memory) withSources(ctx context.Context, by recallBackend, scope policy.Scope, hits []search.Hit) ([]search.Hit, error) {
 	var ids []store.MessageID
 	for _, h := range hits {
 		if message, ok := h.Ref.Message(); ok {
@@ -187,7 +192,17 @@ func (m *Memory) setSources(ctx context.Context, by recallBackend, scope policy.
 		return err
 	})
 	if err != nil {
-		return err
+		return nil, err
+	}
+	if !by.readsAll {
+		readable, err := m.readableMessages(ctx, slices.Collect(maps.Values(messages)))
+		if err != nil {
+			return nil, err
+		}
+		isReadable := func(h search.Hit) bool {
+			return slices.ContainsFunc(readable, func(msg store.Message) bool { return h.Ref == store.MessageRef(msg.ID) })
+		}
+		hits = slices.DeleteFunc(hits, func(h search.Hit) bool { return !isReadable(h) })
 	}
 	in := make([]store.ChatID, 0, len(hits))
 	for _, msg := range messages {
@@ -195,7 +210,7 @@ func (m *Memory) setSources(ctx context.Context, by recallBackend, scope policy.
 	}
 	chats, err := store.ChatsByID(ctx, m.Store.DB(), in)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	for i := range hits {
 		message, _ := hits[i].Ref.Message()
@@ -205,5 +220,5 @@ func (m *Memory) setSources(ctx context.Context, by recallBackend, scope policy.
 		}
 		m.setSource(&hits[i], chats[msg.ChatID], msg)
 	}
-	return nil
+	return hits, nil
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -108,6 +109,23 @@ func InjectionScoreOf(ctx context.Context, db DB, message MessageID) (InjectionS
 		return InjectionScore{}, nil
 	}
 	return s, err
+}
+
+// blockedMessagesSQL also finds the messages that waited together with a blocked one, because an attempt may be spread over all of them.
+const blockedMessagesSQL = `select m.id from messages m where m.id = any ($1) and exists (select from injection_scores s join messages b on b.id = s.message_id
+	where s.chat_id = m.chat_id and s.verdict = 'block' and (b.id = m.id or b.answered_at = m.answered_at))`
+
+// WithoutBlocked drops messages of others that were blocked as attempts to give the assistant orders, so that no model reads them later. It also drops
+// those that were never scored, as in a chat without answers, and look like such attempts by themselves.
+func WithoutBlocked(ctx context.Context, db DB, messages []Message) ([]Message, error) {
+	ids := make([]MessageID, len(messages))
+	for i, m := range messages {
+		ids[i] = m.ID
+	}
+	blocked, err := row.Values[MessageID](ctx, db, "blocked messages", blockedMessagesSQL, ids)
+	return slices.DeleteFunc(messages, func(m Message) bool {
+		return m.Author.IsCapped() && (slices.Contains(blocked, m.ID) || policy.ScoreInjection(m.Body, policy.InjectionRate{}).Verdict() == policy.InjectionBlock)
+	}), err
 }
 
 const pruneModelHoldsSQL = "delete from model_holds where until < $1"
