@@ -37,7 +37,7 @@ func TestSkillsStandInThePromptAndTakeToolsAway(t *testing.T) {
 	b := setup(t, model)
 	b.setTools(&countingTool{tier: tools.Read})
 	work := t.TempDir()
-	b.agent.skills = skills.Open("", nil)
+	b.agent.skills = skills.Open("", nil, false)
 	b.agent.personas.All = []persona.Persona{{ID: "shop", Default: true, Workspace: work}}
 	last := func() llmtest.Request { all := server.Requests(); return all[len(all)-1] }
 
@@ -89,7 +89,7 @@ func TestAnInvalidSkillIsReportedOnceInTheAdminRoom(t *testing.T) {
 	b := setup(t, model)
 	shared := t.TempDir()
 	require.NoError(t, os.WriteFile(filepath.Join(shared, "customer-support.md"), []byte("---\nroles: everybody\n---\nx"), 0o600))
-	b.agent.skills = skills.Open(shared, nil)
+	b.agent.skills = skills.Open(shared, nil, false)
 	b.setTools()
 	b.agent.CheckSkills(t.Context())
 	said := b.queuedTexts(b.admin)

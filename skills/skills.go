@@ -66,14 +66,16 @@ type Skill struct {
 
 // Set finds skills.
 type Set struct {
-	shared  string
-	builtin map[string]string
+	shared      string
+	builtin     map[string]string
+	agentsWrite bool
 }
 
 // Open returns a Set with a folder of shared skills, which need not exist. builtin are the texts of further built-in skills, by name; only Get uses
-// them, not ForAnswer.
-func Open(shared string, builtin map[string]string) *Set {
-	return &Set{shared: shared, builtin: builtin}
+// them, not ForAnswer. agentsWrite says that agents can change files of their workspaces, also by commands whose effects nobody is shown. A skill
+// there then allows no addresses, and replaces no other skill, whose limits it would lift.
+func Open(shared string, builtin map[string]string, agentsWrite bool) *Set {
+	return &Set{shared: shared, builtin: builtin, agentsWrite: agentsWrite}
 }
 
 // All returns the skills of an agent, by name. The workspace is the agent's folder; empty for an agent without one.
@@ -84,7 +86,14 @@ func (s *Set) All(workspace string) []Skill {
 	}
 	readSkills(found, fileSystem{FS: builtIn, open: openBuiltIn}, "builtin", FromBuiltIn)
 	readFolder(found, s.shared, ".", FromShared)
-	readFolder(found, workspace, folder, FromAgent)
+	own := map[string]Skill{}
+	readFolder(own, workspace, folder, FromAgent)
+	for name, skill := range own {
+		if s.agentsWrite {
+			skill.restrict(found[name])
+		}
+		found[name] = skill.replace(found[name])
+	}
 	all := make([]Skill, 0, len(found))
 	for name, skill := range found {
 		if _, byName := s.builtin[name]; byName {
@@ -151,6 +160,17 @@ func readSkills(found map[string]Skill, in fileSystem, dir, from string) {
 			skill.FullSize = size
 		}
 		found[name] = skill.replace(found[name])
+	}
+}
+
+// restrict takes from a skill that agents can write what they must not give themselves. before is the skill that it would replace, if any.
+func (s *Skill) restrict(before Skill) {
+	if before.Name != "" && s.Problem == "" {
+		*s = Skill{Name: s.Name, From: s.From, Problem: "agents can write it (exec.enabled, exec.write_files)"}
+	}
+	if len(s.URLs) > 0 {
+		s.URLs = nil
+		s.Warnings = append(slices.Clone(s.Warnings), "its allowed_urls have no effect, because agents can write it (exec.enabled, exec.write_files); put it into the folder of the skills of all agents (skills.folder)")
 	}
 }
 

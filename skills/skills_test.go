@@ -26,7 +26,7 @@ func every(string) bool { return true }
 
 func TestTheDefaultsAreThoseOfTheSource(t *testing.T) {
 	t.Parallel()
-	s := Open("", map[string]string{"capture": "Write down what was decided."})
+	s := Open("", map[string]string{"capture": "Write down what was decided."}, false)
 	all := s.All("")
 	require.Equal(t, []string{"admin", "capture", "customer-support", "files", "shell"}, names(all))
 	for _, skill := range all {
@@ -43,7 +43,7 @@ func TestTheDefaultsAreThoseOfTheSource(t *testing.T) {
 func TestAgentSkillsReplaceSharedAndBuiltIn(t *testing.T) {
 	t.Parallel()
 	shared, work := t.TempDir(), t.TempDir()
-	s := Open(shared, nil)
+	s := Open(shared, nil, false)
 	of := func() Skill { return s.Get(work, "customer-support") }
 	require.Equal(t, FromBuiltIn, of().From)
 	write(t, filepath.Join(shared, "customer-support.md"), "---\nroles: public\n---\nShared.\n")
@@ -62,7 +62,7 @@ func TestLongSkillsAreCutAndProblemsReported(t *testing.T) {
 	write(t, filepath.Join(work, "skills", "open.md"), "---\nroles: admin\nx")
 	write(t, filepath.Join(work, "secret.md"), "a secret")
 	require.NoError(t, os.Symlink("/etc/passwd", filepath.Join(work, "skills", "link.md")))
-	s := Open("", nil)
+	s := Open("", nil, false)
 	text := PromptText(s.ForAnswer(work, []string{"long", "broken", "open", "link", "absent"}, true, every))
 	require.Contains(t, text, "[long.md is cut here: 8000 of 20021 bytes]")
 	require.Contains(t, text, `[the skill broken is missing: roles: "everybody" is none; write admin, public, or both]`)
@@ -116,7 +116,7 @@ Answer from the knowledge base only. Cite sources.
 `)
 	write(t, filepath.Join(shared, "admin.md"), "---\nname: admin\nroles: kb + admin + user:*\nactions: exec, read, index, cron, all\n---\nThe owner asks.\n")
 	write(t, filepath.Join(shared, "desk.md"), "---\nroles: kb + admin\nactions: ask, search only\nescalation: false\n---\nx")
-	s := Open(shared, nil)
+	s := Open(shared, nil, false)
 	support := s.Get("", "customer-support")
 	require.Equal(t, Skill{
 		Name: "customer-support", Description: "Handle customer queries from business-mode chats", ForContact: true, Limited: true, Actions: []string{"escalate"},
@@ -135,7 +135,7 @@ Answer from the knowledge base only. Cite sources.
 func TestUnknownKeysWarnAndBrokenFilesDoNotReplace(t *testing.T) {
 	t.Parallel()
 	shared, work := t.TempDir(), t.TempDir()
-	s := Open(shared, nil)
+	s := Open(shared, nil, false)
 	of := func() Skill { return s.Get(work, "customer-support") }
 	write(t, filepath.Join(shared, "customer-support.md"), "---\nroles: public\ncolour: red\nmemory_rules: {visible: own, depth: 3, capture: false}\n---\nShared.\n")
 	require.Equal(t, "Shared.", of().Text)
@@ -154,6 +154,30 @@ func TestUnknownKeysWarnAndBrokenFilesDoNotReplace(t *testing.T) {
 	require.Len(t, support.Warnings, 2)
 	require.True(t, support.ForContact && support.Limited)
 	require.Equal(t, []string{"customer-support"}, names(s.ForAnswer(work, nil, false, every)), "and it is used")
+}
+
+// A command may write files of its workspace that nobody is shown.
+func TestASkillThatAgentsCanWriteGivesThemNothing(t *testing.T) {
+	t.Parallel()
+	shared, work := t.TempDir(), t.TempDir()
+	write(t, filepath.Join(shared, "desk.md"), "---\nroles: owner\nactions: [search_docs]\n---\nShared.\n")
+	write(t, filepath.Join(work, "skills", "desk.md"), "---\nroles: owner\n---\nIts own.\n")
+	write(t, filepath.Join(work, "skills", "files.md"), "---\nroles: owner\n---\nIts own.\n")
+	write(t, filepath.Join(work, "skills", "news.md"), "---\nroles: owner\nallowed_urls: [evil.example]\n---\nIts own.\n")
+	free := Open(shared, nil, false)
+	require.Equal(t, "Its own.", free.Get(work, "desk").Text)
+	require.Equal(t, []string{"evil.example"}, free.Get(work, "news").URLs)
+
+	s := Open(shared, nil, true)
+	desk, files, news := s.Get(work, "desk"), s.Get(work, "files"), s.Get(work, "news")
+	require.Equal(t, "Shared.", desk.Text)
+	require.Equal(t, []string{"search_docs"}, desk.Actions, "its limits stay")
+	require.Contains(t, desk.Warnings[0], "the agent file of that name is not used: agents can write it")
+	require.Equal(t, FromBuiltIn, files.From)
+	require.Equal(t, "Its own.", news.Text)
+	require.Empty(t, news.URLs)
+	require.Contains(t, news.Warnings[0], "its allowed_urls have no effect, because agents can write it")
+	require.Contains(t, names(s.ForAnswer(work, nil, true, every)), "news")
 }
 
 func FuzzParse(f *testing.F) {

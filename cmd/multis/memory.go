@@ -17,7 +17,7 @@ const captureSkill = "capture"
 
 // openSkills opens the shared and the built-in skills.
 func openSkills(cfg *config.Config) *skills.Set {
-	return skills.Open(cfg.Skills.Folder, map[string]string{captureSkill: memory.DefaultSkill()})
+	return skills.Open(cfg.Skills.Folder, map[string]string{captureSkill: memory.DefaultSkill()}, cfg.Exec.Enabled || cfg.Exec.WriteFiles)
 }
 
 // openMemory opens the memory for a command that reads or imports. It has no model, so it takes no notes.
