@@ -178,9 +178,25 @@ func (bc *businessCommands) ask(ctx context.Context, step business.Step, head st
 	return answer{
 		text: question, question: &businessStep{business: bc, Step: step}, reason: "It is about the setup of the business.",
 		change: func(ctx context.Context, tx store.Tx) error {
+			if err := closeSteps(ctx, tx); err != nil {
+				return err
+			}
 			return store.PutSetting(ctx, tx, store.SettingBusinessSetup, setupProgress{step})
 		},
 	}, nil
+}
+
+// closeSteps closes the open questions of the setup, of which there is one at most: whatever is typed answers it.
+func closeSteps(ctx context.Context, tx store.Tx) error {
+	return store.FinishDialogsOfKind(ctx, tx, kindBusiness)
+}
+
+// endSetup closes the questions of the setup and forgets its step.
+func endSetup(ctx context.Context, tx store.Tx) error {
+	if err := closeSteps(ctx, tx); err != nil {
+		return err
+	}
+	return store.DropSetting(ctx, tx, store.SettingBusinessSetup)
 }
 
 // currentText says what is set for a step now; empty for nothing.
@@ -237,7 +253,7 @@ func (q businessStep) answer(_ context.Context, r request, c choice) (_ answer, 
 
 // pauseSetup answers that the setup is paused. Its step is stored, so that it can be continued.
 func pauseSetup() answer {
-	return answer{text: "Stopped; what you said so far is kept. `/business setup` goes on."}
+	return answer{text: "Stopped; what you said so far is kept. `/business setup` goes on.", change: closeSteps}
 }
 
 // handleAnswer handles a text that answers the open question of the setup. done is false if none is open, or if the text replies to another message.
@@ -385,9 +401,7 @@ func (bc *businessCommands) finish() answer {
 	return answer{
 		text: "**The setup is done.** No customer gets anything yet: `/mode business Ana` has me answer Ana, `/delivery draft Ana` shows you each answer first, `/delivery shadow Ana` compares without sending. " +
 			"`/business show` lists what is set, `/answers add` keeps answers of yours.",
-		change: func(ctx context.Context, tx store.Tx) error {
-			return store.DropSetting(ctx, tx, store.SettingBusinessSetup)
-		},
+		change: endSetup,
 	}
 }
 
@@ -410,7 +424,7 @@ func (confirmBusinessClear) answer(_ context.Context, _ request, c choice) (_ an
 					return err
 				}
 			}
-			return store.DropSetting(ctx, tx, store.SettingBusinessSetup)
+			return endSetup(ctx, tx)
 		},
 	}, true, nil
 }

@@ -179,3 +179,20 @@ func TestStepsAreSkippedRedoneAndRefused(t *testing.T) {
 	require.Empty(t, r.loadConfig().Business.Hours)
 	require.Contains(t, r.asOwner("/business setup"), "1 of 9")
 }
+
+// What is typed after the end of the setup is no answer to it, however often the setup was begun.
+func TestTheEndOfTheSetupLeavesNoQuestionOpen(t *testing.T) {
+	t.Parallel()
+	for name, end := range map[string][]string{"stopped": {"cancel"}, "cleared": {"/business clear", "yes"}, "done": {"/business setup preview", "done"}} {
+		r := newShop(t)
+		r.asOwner("/business setup rules")
+		require.Contains(t, r.asOwner("/business setup"), "Going on where we stopped.\n**4 of 9 · rules", name)
+		r.asOwner("/business setup tone")
+		for _, typed := range end {
+			r.asOwner(typed)
+		}
+		require.Contains(t, r.asOwner("Do you deliver?"), "You asked", name)
+		require.Empty(t, r.loadConfig().Business.Rules, name)
+		require.Empty(t, r.loadConfig().Business.Tone, name)
+	}
+}

@@ -84,3 +84,10 @@ func FinishDialog(ctx context.Context, tx Tx, dialog int64) (bool, error) {
 	}
 	return tag.RowsAffected() == 1, nil
 }
+
+const finishDialogsOfKindSQL = "update dialogs set done_at = now() where kind = $1 and done_at is null"
+
+// FinishDialogsOfKind closes all questions of a kind.
+func FinishDialogsOfKind(ctx context.Context, tx Tx, kind string) error {
+	return row.Exec(ctx, tx, "finish dialogs", finishDialogsOfKindSQL, kind)
+}
