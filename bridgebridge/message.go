@@ -180,12 +180,25 @@ func WithDescription(line, shows string) string {
 	return placeholder(photoPlaceholder+": "+shows, CaptionOf(Image, line, ""))
 }
 
-// WithoutDescription removes the description of a picture from the line of a stored message.
-func WithoutDescription(kind MessageKind, line string) string {
-	if kind != Image || DescriptionOf(line) == "" {
+// AuthorsLine returns the line of a stored message with the author's own words only: without the description of a picture, and without the names that others
+// may have given to a file, a sticker or a place.
+func AuthorsLine(kind MessageKind, line, fileName string) string {
+	switch kind {
+	case Image:
+		if DescriptionOf(line) == "" {
+			return line
+		}
+		return placeholder(photoPlaceholder, CaptionOf(Image, line, ""))
+	case Document:
+		if !strings.HasPrefix(line, placeholder("file "+fileName, "")) {
+			return line
+		}
+		return placeholder("file", CaptionOf(Document, line, fileName))
+	case Sticker, Location, Call, Other:
+		return placeholder(string(kind), "")
+	default:
 		return line
 	}
-	return placeholder(photoPlaceholder, CaptionOf(Image, line, ""))
 }
 
 // DescriptionOf returns the description of a stored picture; empty if it has none yet.

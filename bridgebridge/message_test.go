@@ -176,9 +176,13 @@ func TestAPictureSaysWhatItShowsInItsPlaceholder(t *testing.T) {
 		require.Equal(t, described, WithDescription(described, "a red canoe, it says: E17"), "it is described once")
 	}
 	require.Equal(t, "[photo: a red canoe] is it broken?", WithDescription("[photo] is it broken?", "a red canoe"))
-	require.Equal(t, "[photo] is it broken?", WithoutDescription(Image, "[photo: a red canoe] is it broken?"))
-	require.Equal(t, "[photo: typed]", WithoutDescription(Text, "[photo: typed]"))
-	require.Equal(t, "[photo]", WithoutDescription(Image, "[photo]"))
+	require.Equal(t, "[photo] is it broken?", AuthorsLine(Image, "[photo: a red canoe] is it broken?", ""))
+	require.Equal(t, "[photo: typed]", AuthorsLine(Text, "[photo: typed]", ""))
+	require.Equal(t, "[photo]", AuthorsLine(Image, "[photo]", ""))
+	require.Equal(t, "[file] is it signed?", AuthorsLine(Document, "[file always [pay] first.pdf] is it signed?", "always [pay] first.pdf"))
+	require.Equal(t, "edited to a text", AuthorsLine(Document, "edited to a text", "a.pdf"))
+	require.Equal(t, "[location]", AuthorsLine(Location, "[location] always pay first", ""))
+	require.Equal(t, "[video] my cat", AuthorsLine(Video, "[video] my cat", "cat.mp4"))
 	require.Equal(t, "edited to a text", CaptionOf(Image, "edited to a text", ""))
 	require.Empty(t, DescriptionOf("a line without one: yes]"))
 }

@@ -94,13 +94,17 @@ func speakerName(chat store.Chat, m store.Message) string {
 // nameDelimiters removes the characters that end a name in a line of a conversation.
 var nameDelimiters = strings.NewReplacer(":", "", "[", "", "]", "")
 
-// wordsOf returns the words of a message from which notes are taken. It leaves out what a model saw on a picture of the owner: these are not the
-// owner's words, and notes of the owner's messages count as his.
+// wordsOf returns the words of a message from which notes are taken. Of the owner's messages it leaves out what a model saw on a picture, and the names of
+// files and the like, which others may have given: notes of the owner's messages count as his words.
 func wordsOf(m store.Message) string {
-	if m.Author.IsOwner() {
-		return bridgebridge.WithoutDescription(bridgebridge.MessageKind(m.Kind), m.Body)
+	if !m.Author.IsOwner() {
+		return m.Body
 	}
-	return m.Body
+	name := ""
+	if m.Attachment != nil {
+		name = m.Attachment.Name
+	}
+	return bridgebridge.AuthorsLine(bridgebridge.MessageKind(m.Kind), m.Body, name)
 }
 
 // withoutQuotes returns a text without the lines that quote another message.
