@@ -170,6 +170,7 @@ func New(o Options) *Admin {
 		business.commands(), answering.commands(), desk.commands(), (&followUpCommands{chats: chats, settings: o.Settings}).commands(), schedules.commands(),
 		pauses.commands(), safeMode.commands(), (&accountCommands{store: o.Store, accounts: o.Accounts, defaults: o.Settings.Defaults}).commands(), status.commands(), doctors.commands(), configs.commands(), watches.commands(), hooks.commands(), bridges.commands(), restores.commands(), budget.commands(), policies.commands(), approvals.commands(), pins.commands(), hosts.commands(), audits.commands(), help.commands(),
 	)
+	o.PIN.SetCommands(table.names())
 	for _, empty := range []func() question{
 		func() question { return &pickChat{picker: chats} },
 		func() question { return &pickMode{modes: modes} },

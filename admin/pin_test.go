@@ -321,7 +321,8 @@ func TestThePINIsInNoTableLogOrSentMessage(t *testing.T) {
 	r.setPIN(canary)
 	for _, text := range []string{
 		"/mode off Ana", "my pin: " + canary, "804 639", canary[:3] + "." + canary[3:], "/pin " + canary, "/pin set " + canary, canary + " ", canary, "/mode off Ana", canary,
-		"my PIN is " + canary, canary + ".", "PIN: " + canary, "／pin " + canary, "/p " + canary,
+		"my PIN is " + canary, canary + ".", "PIN: " + canary, "／pin " + canary, "/p " + canary, "/pim " + canary, "/pin  " + canary, "/pin\n" + canary, "/PINN" + canary,
+		"/unlock " + canary, "/help pin " + canary, "/mode off Ana, pin " + canary, "yes " + canary, canary + " " + canary,
 	} {
 		r.ownerTypes(text)
 	}

@@ -19,6 +19,7 @@ const (
 	formPIN                 // 4 to 6 digits 0-9
 	formDigits              // digits only, but too many or too few, in another script, or with something between them
 	formPhrase              // a text with letters and what may be a PIN, or with the word "pin" and as many digits; a long one has both
+	formMistyped            // a command that does not exist, with what may be a PIN
 	formCommand             // /pin with digits
 )
 
@@ -29,11 +30,12 @@ const (
 	maxSpoken       = 15 // words of a transcript; a longer one is a question
 )
 
-// formOf returns the form of a text as it was typed.
-func formOf(typed string) form {
+// formOf returns the form of a text as it was typed. isCommand reports whether there is a command of a name, without its sign.
+func formOf(typed string, isCommand func(name string) bool) form {
 	shown := visible(typed)
 	digits := strings.Map(keepNumber, shown)
 	n := utf8.RuneCountInString(digits)
+	isSigned := strings.HasPrefix(shown, "/") || strings.HasPrefix(shown, "!")
 	switch {
 	case isPINCommand(shown):
 		if n == 0 {
@@ -46,7 +48,9 @@ func formOf(typed string) form {
 		return formPIN
 	case strings.IndexFunc(shown, unicode.IsLetter) < 0:
 		return formDigits
-	case n < minDigits || strings.HasPrefix(shown, "/") || strings.HasPrefix(shown, "!") || isLong(shown) && !(hasPINWord(shown) && hasLonePIN(shown)):
+	case isSigned && isMistyped(shown, isCommand):
+		return formMistyped
+	case n < minDigits || isSigned && !(hasPINWord(shown) && hasLonePIN(shown)) || isLong(shown) && !(hasPINWord(shown) && hasLonePIN(shown)):
 		return formNone
 	case hasPINWord(shown) || hasLonePIN(shown):
 		return formPhrase
@@ -127,14 +131,43 @@ func isPIN(s string) bool {
 	return len(s) >= minDigits && len(s) <= maxDigits && strings.Trim(s, "0123456789") == ""
 }
 
-// isPINCommand reports whether a text is the command /pin: with or without its sign, with a full-width sign, or as /p or /pi.
+// isPINCommand reports whether a text is the command /pin: with or without its sign, with a full-width sign, or as /p, /pi, with one letter wrong or with more
+// letters. No other command has such a name.
 func isPINCommand(shown string) bool {
 	unsigned := strings.ToLower(strings.TrimLeft(shown, "/!／！ "))
 	name := unsigned
 	if end := strings.IndexFunc(unsigned, func(r rune) bool { return !unicode.IsLetter(r) }); end >= 0 {
 		name = unsigned[:end]
 	}
-	return name == "pin" || (len(unsigned) < len(shown) && (name == "p" || name == "pi"))
+	return name == "pin" || (len(unsigned) < len(shown) && (name == "p" || name == "pi" || isNearPIN(name) || strings.Contains(name, "pin")))
+}
+
+// isNearPIN reports whether a word is "pin" with one letter wrong, missing, too many or in the wrong place.
+func isNearPIN(word string) bool { return len(word) > 1 && text.EditDistance(word, "pin") <= 1 }
+
+// isMistyped reports whether a text with the sign of a command names none that exists and has what may be a PIN. Such a command does nothing, so that
+// nothing is lost with it.
+func isMistyped(shown string, isCommand func(name string) bool) bool {
+	name := strings.ToLower(strings.Fields(strings.TrimLeft(shown, "/!") + " -")[0])
+	first, _ := utf8.DecodeRuneInString(name)
+	return unicode.IsLetter(first) && !isCommand(name) && (hasLonePIN(shown) || mayBePIN(strings.Map(keepNumber, name)))
+}
+
+// isRepeatedPIN reports whether a text is nothing but the same PIN more than once.
+func isRepeatedPIN(shown string) bool {
+	words := slices.Compact(strings.Fields(shown))
+	return len(words) == 1 && mayBePIN(loneDigits(words[0]))
+}
+
+// isAnswerWithPIN reports whether a text is a PIN with nothing but words of an answer or a misspelt "pin" around it.
+func isAnswerWithPIN(shown string) bool {
+	for word := range strings.FieldsSeq(shown) {
+		word = strings.ToLower(strings.TrimFunc(word, unicode.IsPunct))
+		if loneDigits(word) == "" && !slices.Contains([]string{"yes", "y", "ja", "pincode", "mypin", "passcode", "password"}, word) && !(len(word) > 2 && isNearPIN(word)) {
+			return false
+		}
+	}
+	return hasLonePIN(shown)
 }
 
 // isStrayPIN reports whether a text may be or contain a PIN, while no question for one is open.
@@ -146,9 +179,11 @@ func isStrayPIN(typed string, f form) bool {
 		return true
 	case formDigits:
 		_, err := time.Parse("15:04", shown)
-		return n >= minDigits && n <= maxDigits && err != nil
+		return n >= minDigits && n <= maxDigits && err != nil || isRepeatedPIN(shown)
 	case formPhrase:
-		return !isLong(shown) && hasPINWord(shown)
+		return !isLong(shown) && (hasPINWord(shown) || isAnswerWithPIN(shown))
+	case formMistyped:
+		return true
 	default:
 		return false
 	}

@@ -91,7 +91,7 @@ func (k *Keeper) Intercept(ctx context.Context, tx store.Tx, m Message) (Interce
 	if k == nil {
 		return Interception{}, nil
 	}
-	form := formOf(m.Text)
+	form := formOf(m.Text, k.isCommand)
 	if form == formCommand {
 		return Interception{Withhold: true, Result: EntryCommand}, nil
 	}

@@ -9,6 +9,7 @@ import (
 	"context"
 	"encoding/hex"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/alexedwards/argon2id"
@@ -77,6 +78,7 @@ type Keeper struct {
 	required bool
 	now      func() time.Time
 	cost     HashCost
+	commands []string // the names of all commands; nil if they are not known
 }
 
 // Options are what a Keeper works with.
@@ -103,6 +105,19 @@ func NewKeeper(o Options) *Keeper {
 		o.Cost = HashCost{KiB: 64 << 10, Passes: 3}
 	}
 	return &Keeper{log: o.Log, required: o.Required, now: o.Now, cost: o.Cost}
+}
+
+// SetCommands sets the names of the commands of the admin room, by which a mistyped one is told. It must be called before the keeper is used. A nil keeper
+// needs none.
+func (k *Keeper) SetCommands(names []string) {
+	if k != nil {
+		k.commands = names
+	}
+}
+
+// isCommand reports whether there is a command of a name, or the names are not known.
+func (k *Keeper) isCommand(name string) bool {
+	return k.commands == nil || slices.Contains(k.commands, name)
 }
 
 // State returns the state of the PIN.

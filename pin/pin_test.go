@@ -262,6 +262,7 @@ func TestFormsOfAPIN(t *testing.T) {
 	t.Parallel()
 	st := storetest.New(t)
 	k, chat, now := newKeeper(t, nil), room(t, st), time.Now()
+	k.SetCommands([]string{"pin", "remind", "exec", "mode", "help"})
 	setPIN(t, st, k, chat, "482917")
 	type expected struct{ asked, notAsked pin.Interception }
 	ordinary := pin.Interception{}
@@ -303,6 +304,31 @@ func TestFormsOfAPIN(t *testing.T) {
 		"/p 4829":                        {command, command},
 		"!pi4829":                        {command, command},
 		"pi is 3.14159":                  {ordinary, ordinary},
+		"/pim 482917":                    {command, command},
+		"/pn 482917":                     {command, command},
+		"/PNI 4829":                      {command, command},
+		"/oin 4829":                      {command, command},
+		"!pim4829":                       {command, command},
+		"/рin 4829":                      {command, command}, // a Cyrillic р
+		"/pinset 4829":                   {command, command},
+		"/spin 4829":                     {command, command},
+		"/unlock 4829":                   {noDigits, stray}, // no such command
+		"/my code is 48 29":              {noDigits, stray},
+		"/x4829":                         {noDigits, stray},
+		"/remnd 2026-12-24 call Ana":     {ordinary, ordinary},
+		"/remnd 14:30 call Ana":          {ordinary, ordinary},
+		"/remind 1830 call Ana":          {ordinary, ordinary},
+		"/exec kill 48291":               {ordinary, ordinary},
+		"/mode off Ana, pin 4829":        {noDigits, stray},
+		"/help pin 4829":                 {noDigits, stray},
+		"yes 482917":                     {noDigits, stray},
+		"4829, yes!":                     {noDigits, stray},
+		"pim 4829":                       {noDigits, stray},
+		"passcode: 4829":                 {noDigits, stray},
+		"482917 482917":                  {noDigits, stray}, // typed twice
+		"in 4829":                        {noDigits, ordinary},
+		"the bin 4829":                   {noDigits, ordinary},
+		"0170 1234567":                   {noDigits, ordinary},
 		"/pin 482917":                    {command, command},
 		"!PIN set 4829":                  {command, command},
 		"pin 482917":                     {command, command},
