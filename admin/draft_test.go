@@ -102,6 +102,21 @@ func TestAYesThatPointsAtNothingAsksAboutTheOneDraft(t *testing.T) {
 	require.NotContains(t, r.asOwner("yes"), "Send this")
 }
 
+// A draft may be withdrawn while it is being sent. Then the owner has read that it was not sent.
+func TestAWithdrawnDraftThatWasBeingSentIsReported(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	ana, shown := r.addDraft()
+	require.NoError(t, r.runJobs(r.storeCommand(store.Message{Body: "👍", Kind: "reaction", RelatesTo: shown.Event}), false))
+	draft := r.queued()[0]
+	r.exec("update outbox set seen_id = 1 where id = $1", draft) // a draft of an answer
+	r.asOwner("/delivery shadow ana")
+	require.NoError(t, r.st.InTx(r.ctx, func(tx store.Tx) error { return jobs.MarkSent(r.ctx, tx, draft, "$arrived", *ana.RoomID) }))
+	require.Equal(t, 1, r.count("select count(*) from river.river_job where kind = 'tell' and args->>'topic' = $1", jobs.TopicDraftArrived))
+	require.NoError(t, r.admin.Notices.Notify(r.ctx, jobs.NoticeArgs{Topic: jobs.TopicDraftArrived, SubjectID: int64(ana.ID)}))
+	require.Contains(t, bodies(r.sendQueued()), "**The draft for Ana · WhatsApp went out after all**")
+}
+
 // What is sent is what the owner wrote last, also where the edit comes while multis handles the message.
 func TestOtherWordsForADraftThatAreEditedWhileTheyAreHandled(t *testing.T) {
 	t.Parallel()

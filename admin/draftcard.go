@@ -99,11 +99,11 @@ func (df *DraftCommands) writeWithdrawn(ctx context.Context, tx store.Tx, o stor
 	}
 	said := answer{text: "⏳ **The draft for " + to + " is withdrawn.** " + esc(o.Code.Sentence()), kind: outbox.Quiet, replaces: card.Root, quotes: o.About}
 	if o.Code == policy.CodeDraftLate {
-		said.text, said.kind, said.replaces = "⚠️ **Not sent to "+to+"**: "+esc(o.Code.Sentence()), outbox.Alert, ""
+		said.text, said.kind, said.replaces = "⚠️ **Not sent to "+to+"**: "+esc(o.Reason), outbox.Alert, ""
 	}
 	switch asks := o.AsksContact(); {
-	case asks: // no other draft replaces it
-	case o.Code == policy.CodeDraftOutdated, o.Code == policy.CodeDraftSource, o.Code == policy.CodeDraftRefused, o.Code == policy.CodeDraftLate:
+	case asks, o.Code == policy.CodeDraftLate: // no other draft replaces it, or its own card shows the one that does
+	case o.Code == policy.CodeDraftOutdated, o.Code == policy.CodeDraftSource, o.Code == policy.CodeDraftRefused:
 		said.text += " What I write instead waits for your yes again."
 	default: // a person has answered, or has changed what is answered
 		said.text += " `/why` and the name says what was asked."

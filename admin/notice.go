@@ -91,7 +91,10 @@ func (nt *Notices) Notify(ctx context.Context, args jobs.NoticeArgs) error {
 	case jobs.TopicAdminRoomClosed:
 		return nt.notifyRoomClosed(ctx, store.ChatID(args.SubjectID))
 	case jobs.TopicReplyKept:
-		return nt.notifyReplyKept(ctx, store.ChatID(args.SubjectID))
+		return nt.notifyAboutChat(ctx, store.ChatID(args.SubjectID), outbox.Quiet, "⚠️ A message in a thread was deleted, by somebody who may not answer there or in a room that I no longer use. "+
+			"What it sent to **%s** stays: delete it in [that chat](%s) if it should go.")
+	case jobs.TopicDraftArrived:
+		return nt.notifyAboutChat(ctx, store.ChatID(args.SubjectID), outbox.Alert, "⚠️ **The draft for %s went out after all**: it was being sent when I withdrew it. Delete it in [that chat](%s) if it should go.")
 	case jobs.TopicBackupOld, jobs.TopicBackupFailed:
 		return nt.restores.warnNoBackup(ctx, args.Topic)
 	case jobs.TopicRestored:
@@ -156,14 +159,13 @@ func (nt *Notices) notifyRoomClosed(ctx context.Context, chat store.ChatID) erro
 		"Its open conversations get new threads.", name, code(closed.ChannelID), why))
 }
 
-// notifyReplyKept tells the owner that a message in a thread was deleted, but that the contact still has the reply that it sent.
-func (nt *Notices) notifyReplyKept(ctx context.Context, contact store.ChatID) error {
+// notifyAboutChat tells the owner something about what a contact has. The format takes the name of the chat and the address of its room.
+func (nt *Notices) notifyAboutChat(ctx context.Context, contact store.ChatID, kind outbox.NoticeKind, format string) error {
 	chat, err := store.ChatByID(ctx, nt.store.DB(), contact)
 	if err != nil || chat.RoomID == nil {
 		return err
 	}
-	return nt.room.completeWithNotice(ctx, outbox.Quiet, fmt.Sprintf("⚠️ A message in a thread was deleted, by somebody who may not answer there or in a room that I no longer use. "+
-		"What it sent to **%s** stays: delete it in [that chat](%s) if it should go.", esc(chat.Label()), chat.RoomID.URI().MatrixToURL()))
+	return nt.room.completeWithNotice(ctx, kind, fmt.Sprintf(format, esc(chat.Label()), chat.RoomID.URI().MatrixToURL()))
 }
 
 // NotifyUndelivered tells the owner that an outbox message was not delivered.

@@ -30,6 +30,8 @@ const (
 	// TopicReplyKept: somebody who may not answer deleted a message in a thread, and the reply that it sent stays in the contact's chat. SubjectID is
 	// the contact's chat.
 	TopicReplyKept NoticeTopic = "reply_kept"
+	// TopicDraftArrived: a draft that was withdrawn after the owner's yes was being sent by then. SubjectID is the contact's chat.
+	TopicDraftArrived NoticeTopic = "draft_arrived"
 	// TopicKeysUnavailable: the keys of encrypted rooms cannot be opened.
 	TopicKeysUnavailable NoticeTopic = "keys_gone"
 	// TopicKeysAvailable: the keys can be opened again.

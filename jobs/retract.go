@@ -29,7 +29,8 @@ type Retractor interface {
 }
 
 // MarkSent stores the event of a message that was sent. It enqueues the deletion of the event if the message's content was deleted before multis knew
-// that the homeserver had accepted it, because the process was killed or the response was lost. If whoever deleted it could not take it back, it notifies the owner.
+// that the homeserver had accepted it, because the process was killed or the response was lost. If whoever deleted it could not take it back, and for a draft that was
+// withdrawn meanwhile, it notifies the owner.
 func MarkSent(ctx context.Context, tx store.Tx, out uuid.UUID, event id.EventID, room id.RoomID) error {
 	late, err := store.MarkSent(ctx, tx, out, event, room)
 	switch {
@@ -39,6 +40,8 @@ func MarkSent(ctx context.Context, tx store.Tx, out uuid.UUID, event id.EventID,
 		return Enqueue(ctx, tx, RetractArgs{OutboxID: out})
 	case late.IsKept:
 		return Enqueue(ctx, tx, NoticeArgs{Topic: TopicReplyKept, SubjectID: int64(late.ChatID)})
+	case late.IsWithdrawn:
+		return Enqueue(ctx, tx, NoticeArgs{Topic: TopicDraftArrived, SubjectID: int64(late.ChatID)})
 	default:
 		return nil
 	}

@@ -222,25 +222,27 @@ func OwnEvents(ctx context.Context, db DB, seen []OwnEvent) (map[id.EventID]bool
 }
 
 // markSentSQL empties the message if a message that it rests on was deleted while it was queued.
-const markSentSQL = `with was as (select id, state in ('dropped', 'failed') as given_up from outbox where id = $1 and event_id is null for update)
+const markSentSQL = `with was as (select id, state in ('dropped', 'failed') as given_up, state = 'dropped' and code = 'draft_late' as withdrawn from outbox where id = $1 and event_id is null for update)
 	update outbox o set event_id = $2, room_id = $3, sent_at = coalesce(sent_at, now()),
 	content = case when exists (select from messages m where m.id = any (rests_on) and m.redacted_at is not null) then '{}' else o.content end,
 	spans = case when exists (select from messages m where m.id = any (rests_on) and m.redacted_at is not null) then '[]' else spans end,
 	state = case when state in ('queued', 'dropped', 'failed') then 'sent' else state end from was where o.id = was.id
-	returning was.given_up and o.content = '{}' and not o.kept as is_erased, o.kept as is_kept, o.chat_id`
+	returning was.given_up and o.content = '{}' and not o.kept as is_erased, o.kept as is_kept, was.withdrawn as is_withdrawn, o.chat_id`
 
-// LateDeletion says what was deleted before it was known that a message was sent.
-type LateDeletion struct {
+// LateChange says what was deleted or withdrawn before it was known that a message was sent.
+type LateChange struct {
 	IsErased bool // it was given up because what it says was deleted: its event must be deleted, too
 	IsKept   bool // somebody who may not take it back deleted what it rests on: its event stays
-	ChatID   ChatID
+	// IsWithdrawn says that it is an approved draft that was withdrawn while it was being sent.
+	IsWithdrawn bool
+	ChatID      ChatID
 }
 
 // MarkSent stores the event of a message that was sent, even if it was given up meanwhile. A second call changes nothing and returns the zero value.
-func MarkSent(ctx context.Context, tx Tx, out uuid.UUID, event id.EventID, room id.RoomID) (LateDeletion, error) {
-	late, err := row.One[LateDeletion](ctx, tx, "mark sent", markSentSQL, out, event, room)
+func MarkSent(ctx context.Context, tx Tx, out uuid.UUID, event id.EventID, room id.RoomID) (LateChange, error) {
+	late, err := row.One[LateChange](ctx, tx, "mark sent", markSentSQL, out, event, room)
 	if err != nil && !errors.Is(err, ErrNotFound) {
-		return LateDeletion{}, err
+		return LateChange{}, err
 	}
 	return late, row.Exec(ctx, tx, "delete file that was sent", deleteOutboxFileSQL, out)
 }
