@@ -333,6 +333,10 @@ func TestACorrectionLeavesTheOtherSentencesOfAQuoteAlone(t *testing.T) {
 	for _, question := range []string{"How much is delivery?", "How much do you charge for a delivery?"} {
 		require.Equal(t, []string{"[Nora] Delivery costs 5 EUR. (from Answers.md)"}, r.customerAsks(r.customer("Fay"), question), question)
 	}
+	for name, question := range map[string]string{"Ida": "When do you deliver?", "Jan": "On which days do you deliver?"} {
+		require.Equal(t, []string{"[Nora] We deliver Tuesday to Friday between 7 and 11. (from prices.md)"}, r.customerAsks(r.customer(name), question), "the other sentence still holds")
+	}
+	require.Contains(t, r.asOwner("/why Ida"), "The rest of the passage answers this question.")
 	for _, question := range []string{"When do you deliver?", "On which days do you deliver?", "When do you deliver, and what does delivery cost?"} {
 		for _, got := range r.customerAsks(r.customer("Cid"), question) {
 			if !strings.Contains(question, "cost") {

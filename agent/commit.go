@@ -8,6 +8,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/google/uuid"
+
 	"multis/desk"
 	"multis/jobs"
 	"multis/outbox"
@@ -77,6 +79,7 @@ func isUnanswered(read []store.Message, now store.Message) bool {
 // storeResult queues the answer and marks the messages as answered, with the reason. An answer that the gate refuses because of its text is
 // escalated, because otherwise neither the contact nor the owner would learn of it.
 func (t *Turns) storeResult(ctx context.Context, tx store.Tx, chat store.Chat, waiting []store.Message, r turnResult) error {
+	var answer *uuid.UUID
 	if r.message != nil {
 		r.message.RestsOn, r.message.TaskID, r.message.SeenID = r.restsOn, r.taskID(), r.seen.Newest
 		key, decision, err := t.box.Queue(ctx, tx, *r.message)
@@ -87,7 +90,9 @@ func (t *Turns) storeResult(ctx context.Context, tx store.Tx, chat store.Chat, w
 			return jobs.Snooze(roomPoll) // the room was replaced, or safe mode entered, while the answer was made
 		}
 		r.outboxID = &key
-		if !decision.Allow {
+		if decision.Allow {
+			answer = r.outboxID
+		} else {
 			r.code, r.reason = decision.Code, decision.Why
 		}
 		if decision.Code.IsAboutText() {
@@ -101,6 +106,9 @@ func (t *Turns) storeResult(ctx context.Context, tx store.Tx, chat store.Chat, w
 		if err := store.SetEscalationCause(ctx, tx, chat.ID, r.cause); err != nil {
 			return err
 		}
+	}
+	if answer != nil { // also where a person answers the rest, which the contact is told by another message
+		r.outboxID = answer
 	}
 	_, err := store.MarkAnswered(ctx, tx, idsOf(waiting), r.outboxID, r.code, r.reason)
 	return err

@@ -102,7 +102,7 @@ func (t *Turns) answerContact(ctx context.Context, q contactQuestion) (contactAn
 // answerFrom answers a question from what was found, with a model or with a quoted passage.
 func (t *Turns) answerFrom(ctx context.Context, q contactQuestion, found search.Result) (contactAnswer, error) {
 	if !q.noModelUntil.IsZero() {
-		result, err := t.quoteAnswer(ctx, found)
+		result, err := t.quoteAnswers(ctx, q, found)
 		result.reason, result.scope = modelHoldReason(q.noModelUntil.In(t.zone))+" "+result.reason, policy.PublicScope()
 		return result, err
 	}
@@ -110,14 +110,14 @@ func (t *Turns) answerFrom(ctx context.Context, q contactQuestion, found search.
 	var over *llm.OverBudgetError
 	switch {
 	case errors.Is(err, llm.ErrNoModel):
-		result, err = t.quoteAnswer(ctx, found)
+		result, err = t.quoteAnswers(ctx, q, found)
 	case errors.As(err, &over) && t.escalateAtCap:
 		return contactAnswer{reason: budgetReason, cause: policy.CauseBudget}, nil
 	case errors.As(err, &over):
-		result, err = t.quoteAnswer(ctx, found)
+		result, err = t.quoteAnswers(ctx, q, found)
 	case err != nil && q.last && ctx.Err() == nil:
 		zerolog.Ctx(ctx).Err(err).Int64("chat_id", int64(q.chat.ID)).Msg("The model failed; answering from passages")
-		result, err = t.quoteAnswer(ctx, found)
+		result, err = t.quoteAnswers(ctx, q, found)
 	}
 	result.scope = policy.PublicScope()
 	return result, err

@@ -38,7 +38,7 @@ func (t *Turns) findSuggestions(ctx context.Context, question string, r *turnRes
 		return err
 	}
 	for _, hit := range found.Hits {
-		if len(r.citations) == maxSuggestedQuotes || hit.Coverage < minSuggestedCoverage {
+		if len(r.citations) >= maxSuggestedQuotes || hit.Coverage < minSuggestedCoverage {
 			break
 		}
 		quote, err := t.search.BestSentences(ctx, found, hit)

@@ -57,7 +57,12 @@ func (t *Turns) Preview(ctx context.Context, room store.Chat, message store.Mess
 	case answer.text == "":
 		return t.escalationPreview(lang, answer.reason), nil
 	}
-	return Preview{Text: answer.text, Citations: answer.citations, Why: answer.reason}, nil
+	preview := Preview{Text: answer.text, Citations: answer.citations, Why: answer.reason}
+	if answer.rest != "" {
+		preview.Text += "\n\n" + t.escalationPreview(lang, "").Text
+		preview.Why, preview.Escalates = answer.rest, true
+	}
+	return preview, nil
 }
 
 // escalationPreview returns what a contact is told when a person has to answer.
@@ -89,7 +94,7 @@ func (t *Turns) previewAnswer(ctx context.Context, room store.Chat, message stor
 	case errors.As(err, &over) && t.escalateAtCap:
 		return contactAnswer{reason: budgetReason}, nil
 	case err != nil && ctx.Err() == nil: // as the last attempt of a turn does
-		return t.quoteAnswer(ctx, found)
+		return t.quoteAnswers(ctx, contactQuestion{text: question}, found)
 	}
 	return answer, err
 }

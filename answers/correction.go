@@ -110,8 +110,8 @@ type Corrected struct {
 }
 
 // Correct returns the learned answer that replaces an answer to a question with these citations. ok is false if no learned answer corrects one of the quotes, or
-// what the answer says. If it says more than the corrected sentence, and the question is not clearly about that, the result has no text, because a person has to
-// answer.
+// what the answer says. If it says more than the corrected sentence, and the question is not clearly about that, the result is what the other sentences of the
+// passage answer; it has no text if they don't, because a person has to answer then.
 func (b *Keeper) Correct(ctx context.Context, question, said string, citations []store.Citation) (by Corrected, ok bool, err error) {
 	corrections, err := store.Corrections(ctx, b.Store.DB())
 	if err != nil || len(corrections) == 0 {
@@ -136,6 +136,9 @@ func (b *Keeper) Correct(ctx context.Context, question, said string, citations [
 			for _, c := range corrections {
 				if covers, whole := c.Covers(store.DocumentID(t.DocID), t.Content, citation.Quote); covers {
 					by, err := b.correctedBy(ctx, db, c, whole || isPriceOf(question, c, citation.Quote))
+					if err == nil && by.Text == "" && !whole {
+						by, err = b.uncorrected(ctx, question, t, corrections, by)
+					}
 					return by, true, err
 				}
 			}
@@ -147,6 +150,44 @@ func (b *Keeper) Correct(ctx context.Context, question, said string, citations [
 		return by, true, err
 	}
 	return Corrected{}, false, nil
+}
+
+// uncorrected returns what the sentences of a passage that no correction corrects answer to a question. It returns otherwise if they don't, or if a corrected sentence matches
+// the question better.
+func (b *Keeper) uncorrected(ctx context.Context, question string, passage index.ChunkText, corrections []store.Correction, otherwise Corrected) (Corrected, error) {
+	result, err := b.searchPublic(ctx, question)
+	if err != nil {
+		return Corrected{}, err
+	}
+	i := slices.IndexFunc(result.Hits, func(h search.Hit) bool { return h.Ref == search.NewHit(passage).Ref })
+	if i < 0 {
+		return otherwise, nil
+	}
+	rest, old := store.Split(corrections, result.Hits[i].DocumentID, result.Hits[i].Text)
+	q, ok, err := b.answerFromParts(ctx, result, result.Hits[i], rest)
+	if err != nil || !ok {
+		return otherwise, err
+	}
+	if better, ok, err := b.answerFromParts(ctx, result, result.Hits[i], old); err != nil || ok && better.Coverage > q.Coverage {
+		return otherwise, err
+	}
+	return Corrected{
+		Text: q.Text, Hit: q.Hit, Citation: store.Citation{Ref: q.Hit.Ref, Source: knowledge.CiteQuote(q), Quote: q.Text},
+		Reason: otherwise.Reason + " The rest of the passage answers this question.",
+	}, nil
+}
+
+// answerFromParts returns the quote of parts of a passage that answers a question.
+func (b *Keeper) answerFromParts(ctx context.Context, result search.Result, passage search.Hit, parts []store.PassagePart) (search.Quote, bool, error) {
+	result.Hits = nil
+	for _, part := range parts {
+		h := passage
+		if h.Text = part.Text; h.LineFrom > 0 {
+			h.LineFrom += part.Lines
+		}
+		result.Hits = append(result.Hits, h)
+	}
+	return b.Search.Answer(ctx, result)
 }
 
 // isPriceOf reports whether a question asks for a price and for no day or place, and the correction is of the only price in the quote.

@@ -62,6 +62,40 @@ func (c Correction) Cut(document DocumentID, passage string) (rest string, found
 	return strings.ReplaceAll(passage, old, " "), true
 }
 
+// Split returns the parts of a passage of a document between the sentences that corrections correct, each a substring of it, and how many lines of the
+// passage are before each. It returns the corrected sentences themselves as corrected.
+func Split(corrections []Correction, document DocumentID, passage string) (rest, corrected []PassagePart) {
+	var words []string
+	for _, c := range corrections {
+		if old := strings.Fields(c.CorrectsQuote); c.DocumentID == document && len(old) > 0 {
+			for i, word := range old {
+				old[i] = regexp.QuoteMeta(word)
+			}
+			words = append(words, strings.Join(old, `\s+`))
+		}
+	}
+	if len(words) == 0 {
+		return []PassagePart{{Text: passage}}, nil
+	}
+	add := func(parts []PassagePart, from, to int) []PassagePart {
+		if strings.TrimSpace(passage[from:to]) == "" {
+			return parts
+		}
+		return append(parts, PassagePart{passage[from:to], strings.Count(passage[:from], "\n")})
+	}
+	from := 0
+	for _, at := range regexp.MustCompile(strings.Join(words, "|")).FindAllStringIndex(passage, -1) {
+		rest, corrected, from = add(rest, from, at[0]), add(corrected, at[0], at[1]), at[1]
+	}
+	return add(rest, from, len(passage)), corrected
+}
+
+// PassagePart is a part of a passage.
+type PassagePart struct {
+	Text  string
+	Lines int // how many lines of the passage are before it
+}
+
 // OnlySource returns the correction of a sentence without which the cited passages do not support what an answer says: a model may say what one sentence
 // says and quote another. found is false if there is none.
 func OnlySource(said string, cited []index.ChunkText, corrections []Correction) (_ Correction, found bool) {

@@ -1,0 +1,105 @@
+package agent
+
+import (
+	"context"
+	"regexp"
+	"slices"
+	"strings"
+
+	"multis/policy"
+	"multis/search"
+	"multis/store"
+	"multis/text"
+)
+
+// questionBreak matches what separates the questions of a text: a new line, and what follows a question mark.
+var questionBreak = regexp.MustCompile(`\n+|([` + questionMarks + `]+)\s+`)
+
+// questionMarks are the characters that end a question.
+const questionMarks = "?？؟"
+
+// maxParts is the maximum number of questions that are answered one by one.
+const maxParts = 4
+
+// splitQuestions returns the questions of a text, each on its own: what stands before a question mark, or the lines of a text without any. Thanks and
+// greetings are none. The questions may need each other, so a part is worth something only if it is answered.
+func splitQuestions(asked string) (parts []string) {
+	lines := strings.Split(questionBreak.ReplaceAllString(asked, "$1\n"), "\n")
+	hasMarks, before := strings.ContainsAny(asked, questionMarks), ""
+	for _, line := range lines {
+		line = strings.TrimSpace(line)
+		if line == "" || policy.IsAcknowledgement(line, "") || policy.IsGreeting(line, "") {
+			continue
+		}
+		if before = joinLines(before, line); hasMarks && !strings.ContainsAny(line, questionMarks) {
+			continue // it belongs to the question that follows
+		}
+		parts, before = append(parts, before), ""
+	}
+	if before != "" && len(parts) > 0 {
+		parts[len(parts)-1] = joinLines(parts[len(parts)-1], before)
+	}
+	return parts
+}
+
+// quoteAnswers answers without a model. Of several questions that wait together, each is answered from its own source if all of them have one, because a
+// quote for all together would leave some of them out. Otherwise one quote answers all of them, or a person answers those that have no source (contactAnswer.rest).
+func (t *Turns) quoteAnswers(ctx context.Context, q contactQuestion, found search.Result) (contactAnswer, error) {
+	parts := splitQuestions(q.text)
+	if len(parts) < 2 || len(parts) > maxParts {
+		return t.quoteAnswer(ctx, found)
+	}
+	var answered contactAnswer
+	var open []string
+	for _, part := range parts {
+		asked, err := t.partAnswer(ctx, q, part)
+		switch {
+		case err != nil:
+			return contactAnswer{}, err
+		case asked.text == "":
+			open = append(open, part)
+		default:
+			answered.add(asked)
+		}
+	}
+	if len(open) == 0 {
+		return answered, nil
+	}
+	whole, err := t.quoteAnswer(ctx, found)
+	if err != nil || whole.text != "" || answered.text == "" {
+		return whole, err
+	}
+	answered.reason = "A part of the question is answered. " + answered.reason
+	answered.rest = "Your public documents don't answer “" + strings.Join(open, " ") + "”; I answered the rest."
+	return answered, nil
+}
+
+// partAnswer answers one of several questions, from the owner's own answers or with a quote, as it is after corrections.
+func (t *Turns) partAnswer(ctx context.Context, q contactQuestion, part string) (contactAnswer, error) {
+	if canned, ok, err := t.cannedAnswer(ctx, q.chat.Name, part); err != nil || ok {
+		return canned, err
+	}
+	found, _, err := t.searchWordings(ctx, part, false)
+	if err != nil || len(found.Hits) == 0 || len(found.Terms) == 0 {
+		return contactAnswer{}, err
+	}
+	answer, err := t.quoteAnswer(ctx, found)
+	if err != nil {
+		return contactAnswer{}, err
+	}
+	return t.withCorrection(ctx, part, answer)
+}
+
+// add adds the answer to another question. One that is the same is said once.
+func (a *contactAnswer) add(other contactAnswer) {
+	if a.text == "" {
+		*a = other
+		return
+	}
+	if !slices.ContainsFunc(other.citations, func(c store.Citation) bool { return !slices.Contains(a.citations, c) }) && strings.Contains(text.CollapseSpaces(a.text), text.CollapseSpaces(other.text)) {
+		return
+	}
+	a.text += "\n\n" + other.text
+	a.citations, a.used = slices.Concat(a.citations, other.citations), slices.Concat(a.used, other.used)
+	a.reason += " " + other.reason
+}
