@@ -170,7 +170,7 @@ func New(o Options) *Admin {
 		business.commands(), answering.commands(), desk.commands(), (&followUpCommands{chats: chats, settings: o.Settings}).commands(), schedules.commands(),
 		pauses.commands(), safeMode.commands(), (&accountCommands{store: o.Store, accounts: o.Accounts, defaults: o.Settings.Defaults}).commands(), status.commands(), doctors.commands(), configs.commands(), watches.commands(), hooks.commands(), bridges.commands(), restores.commands(), budget.commands(), policies.commands(), approvals.commands(), pins.commands(), hosts.commands(), audits.commands(), help.commands(),
 	)
-	o.PIN.SetCommands(table.names())
+	o.PIN.SetIsCommand(a.isCommand)
 	for _, empty := range []func() question{
 		func() question { return &pickChat{picker: chats} },
 		func() question { return &pickMode{modes: modes} },
@@ -194,6 +194,14 @@ func New(o Options) *Admin {
 	}
 	dialogs.fallback = drafts.confirm
 	return a
+}
+
+// isCommand reports whether a text is a command that exists, or what a shortcut stands for.
+func (a *Admin) isCommand(typed string) bool {
+	name, _ := parseCommand(typed)
+	_, known := a.table.lookup(name)
+	_, short := policy.ExpandShortcut(a.settings.Shortcuts, typed)
+	return known || short
 }
 
 // errAlreadyAnswered rolls back a transaction because another attempt has answered the message.

@@ -81,14 +81,5 @@ func (t *commandTable) lookup(name string) (command, bool) {
 	return t.commands[i], true
 }
 
-// names returns the names of all commands.
-func (t *commandTable) names() []string {
-	all := make([]string, len(t.commands))
-	for i, c := range t.commands {
-		all[i] = c.name
-	}
-	return all
-}
-
 // usage returns the command with its arguments, as Markdown.
 func (c command) usage() string { return "`" + strings.TrimSpace("/"+c.name+" "+c.args) + "`" }

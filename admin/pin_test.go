@@ -312,6 +312,19 @@ func TestThePINIsAskedForAgainAfterAChange(t *testing.T) {
 	require.Nil(t, r.reload(ana).Mode)
 }
 
+// What a shortcut stands for does something, so its digits are not withheld as those of a mistyped command.
+func TestAShortcutWithDigitsIsNoMistypedCommand(t *testing.T) {
+	t.Parallel()
+	r := newPINRig(t, false)
+	r.setPIN(canary)
+	require.Contains(t, r.ownerTypes("/bus 1830"), "PIN")
+	bus, err := policy.NewShortcut(`/bus (\d+)`, "/remind in 5 minutes bus $1")
+	require.NoError(t, err)
+	r.settings.Shortcuts = []policy.Shortcut{bus}
+	r.restart()
+	require.Contains(t, r.ownerTypes("/bus 1830"), "bus 1830")
+}
+
 func TestThePINIsInNoTableLogOrSentMessage(t *testing.T) {
 	t.Parallel()
 	r := newPINRig(t, false)

@@ -15,12 +15,12 @@ import (
 type form int
 
 const (
-	formNone    form = iota // not at all
-	formPIN                 // 4 to 6 digits 0-9
-	formDigits              // digits only, but too many or too few, in another script, or with something between them
-	formPhrase              // a text with letters and what may be a PIN, or with the word "pin" and as many digits; a long one has both
-	formMistyped            // a command that does not exist, with what may be a PIN
-	formCommand             // /pin with digits
+	formNone     form = iota // not at all
+	formPIN                  // 4 to 6 digits 0-9
+	formDigits               // digits only, but too many or too few, in another script, or with something between them
+	formPhrase               // a text with letters and what may be a PIN, or with the word "pin" and as many digits; a long one has both
+	formMistyped             // a command that does not exist, with what may be a PIN
+	formCommand              // /pin with digits
 )
 
 const (
@@ -30,8 +30,8 @@ const (
 	maxSpoken       = 15 // words of a transcript; a longer one is a question
 )
 
-// formOf returns the form of a text as it was typed. isCommand reports whether there is a command of a name, without its sign.
-func formOf(typed string, isCommand func(name string) bool) form {
+// formOf returns the form of a text as it was typed. isCommand is that of SetIsCommand.
+func formOf(typed string, isCommand func(typed string) bool) form {
 	shown := visible(typed)
 	digits := strings.Map(keepNumber, shown)
 	n := utf8.RuneCountInString(digits)
@@ -48,7 +48,7 @@ func formOf(typed string, isCommand func(name string) bool) form {
 		return formPIN
 	case strings.IndexFunc(shown, unicode.IsLetter) < 0:
 		return formDigits
-	case isSigned && isMistyped(shown, isCommand):
+	case isSigned && mayBeMistyped(shown) && !isCommand(typed):
 		return formMistyped
 	case n < minDigits || isSigned && !(hasPINWord(shown) && hasLonePIN(shown)) || isLong(shown) && !(hasPINWord(shown) && hasLonePIN(shown)):
 		return formNone
@@ -145,12 +145,12 @@ func isPINCommand(shown string) bool {
 // isNearPIN reports whether a word is "pin" with one letter wrong, missing, too many or in the wrong place.
 func isNearPIN(word string) bool { return len(word) > 1 && text.EditDistance(word, "pin") <= 1 }
 
-// isMistyped reports whether a text with the sign of a command names none that exists and has what may be a PIN. Such a command does nothing, so that
-// nothing is lost with it.
-func isMistyped(shown string, isCommand func(name string) bool) bool {
-	name := strings.ToLower(strings.Fields(strings.TrimLeft(shown, "/!") + " -")[0])
+// mayBeMistyped reports whether a text with the sign of a command has what may be a PIN. If there is no such command, it does nothing, so that nothing is lost
+// with it.
+func mayBeMistyped(shown string) bool {
+	name := strings.Fields(strings.TrimLeft(shown, "/!") + " -")[0]
 	first, _ := utf8.DecodeRuneInString(name)
-	return unicode.IsLetter(first) && !isCommand(name) && (hasLonePIN(shown) || mayBePIN(strings.Map(keepNumber, name)))
+	return unicode.IsLetter(first) && (hasLonePIN(shown) || mayBePIN(strings.Map(keepNumber, name)))
 }
 
 // isRepeatedPIN reports whether a text is nothing but the same PIN more than once.

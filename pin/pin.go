@@ -9,7 +9,6 @@ import (
 	"context"
 	"encoding/hex"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/alexedwards/argon2id"
@@ -78,7 +77,8 @@ type Keeper struct {
 	required bool
 	now      func() time.Time
 	cost     HashCost
-	commands []string // the names of all commands; nil if they are not known
+	// isCommand is set by SetIsCommand.
+	isCommand func(typed string) bool
 }
 
 // Options are what a Keeper works with.
@@ -104,20 +104,15 @@ func NewKeeper(o Options) *Keeper {
 	if o.Cost == (HashCost{}) {
 		o.Cost = HashCost{KiB: 64 << 10, Passes: 3}
 	}
-	return &Keeper{log: o.Log, required: o.Required, now: o.Now, cost: o.Cost}
+	return &Keeper{log: o.Log, required: o.Required, now: o.Now, cost: o.Cost, isCommand: func(string) bool { return true }}
 }
 
-// SetCommands sets the names of the commands of the admin room, by which a mistyped one is told. It must be called before the keeper is used. A nil keeper
-// needs none.
-func (k *Keeper) SetCommands(names []string) {
+// SetIsCommand sets the function that reports whether a message of the admin room is a command that exists. It must be called before the keeper is used; until
+// then no command is taken for a mistyped one. A nil keeper needs none.
+func (k *Keeper) SetIsCommand(is func(typed string) bool) {
 	if k != nil {
-		k.commands = names
+		k.isCommand = is
 	}
-}
-
-// isCommand reports whether there is a command of a name, or the names are not known.
-func (k *Keeper) isCommand(name string) bool {
-	return k.commands == nil || slices.Contains(k.commands, name)
 }
 
 // State returns the state of the PIN.

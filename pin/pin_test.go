@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 	"os/exec"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -262,7 +263,10 @@ func TestFormsOfAPIN(t *testing.T) {
 	t.Parallel()
 	st := storetest.New(t)
 	k, chat, now := newKeeper(t, nil), room(t, st), time.Now()
-	k.SetCommands([]string{"pin", "remind", "exec", "mode", "help"})
+	k.SetIsCommand(func(typed string) bool {
+		name, _, _ := strings.Cut(typed, " ")
+		return slices.Contains([]string{"/pin", "/remind", "/exec", "/mode", "/help", "/bus"}, name)
+	})
 	setPIN(t, st, k, chat, "482917")
 	type expected struct{ asked, notAsked pin.Interception }
 	ordinary := pin.Interception{}
@@ -319,6 +323,7 @@ func TestFormsOfAPIN(t *testing.T) {
 		"/remnd 14:30 call Ana":          {ordinary, ordinary},
 		"/remind 1830 call Ana":          {ordinary, ordinary},
 		"/exec kill 48291":               {ordinary, ordinary},
+		"/bus 1830":                      {ordinary, ordinary}, // a shortcut
 		"/mode off Ana, pin 4829":        {noDigits, stray},
 		"/help pin 4829":                 {noDigits, stray},
 		"yes 482917":                     {noDigits, stray},
