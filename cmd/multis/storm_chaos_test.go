@@ -10,4 +10,5 @@ const (
 	stormTime      = 8 * time.Minute
 	stormInterval  = 5 * time.Second
 	stormRestarts  = 4
+	approvalKills  = 200 // rounds with a question, each with one to three kills
 )

@@ -11,4 +11,5 @@ const (
 	stormTime      = 12 * time.Second
 	stormInterval  = 2500 * time.Millisecond // between two kills
 	stormRestarts  = 1
+	approvalKills  = 6 // rounds with a question, each with one to three kills
 )
