@@ -172,7 +172,9 @@ func TestThreeWrongPINsLockForAnHourAcrossRestarts(t *testing.T) {
 	s, err := k.State(t.Context(), st.DB())
 	require.NoError(t, err)
 	require.WithinDuration(t, now.Add(time.Hour), s.LockedUntil, time.Second)
-	now = now.Add(pin.LockTime)
+	now = now.Add(-3 * time.Hour)
+	require.Equal(t, pin.Locked, check(t, st, k, "4829").Outcome, "a clock that is set back ends no lock")
+	now = now.Add(3*time.Hour + pin.LockTime)
 	require.Equal(t, pin.Right, check(t, st, k, "4829").Outcome)
 }
 
@@ -186,15 +188,21 @@ func enterWrongPINs(dsn string) int {
 	log, _ := audit.New("a token of the homeserver")
 	k, judged := pin.NewKeeper(pin.Options{Log: log}), 0
 	for i := range 100 {
-		err := st.InTx(ctx, func(tx store.Tx) error {
-			r, err := k.Check(ctx, tx, strconv.Itoa(100000+i))
-			if r.Outcome == pin.Wrong || r.Outcome == pin.JustLocked {
-				judged++
+		var r pin.Result
+		for tries := 0; ; tries++ { // again after a broken connection, as the homeserver does
+			err := st.InTx(ctx, func(tx store.Tx) (err error) {
+				r, err = k.Check(ctx, tx, strconv.Itoa(100000+i))
+				return err
+			})
+			if err == nil {
+				break
 			}
-			return err
-		})
-		if err != nil {
-			return 2
+			if tries == 100 {
+				return 2
+			}
+		}
+		if r.Outcome == pin.Wrong || r.Outcome == pin.JustLocked {
+			judged++
 		}
 	}
 	os.Stdout.WriteString(strconv.Itoa(judged))
@@ -203,6 +211,36 @@ func enterWrongPINs(dsn string) int {
 
 func TestOfAHundredWrongPINsOfThreeProcessesThreeAreJudged(t *testing.T) {
 	t.Parallel()
+	judged, entries := raceWrongPINs(t, func(*store.Store) {})
+	require.Equal(t, pin.MaxFailures, judged)
+	require.Equal(t, pin.MaxFailures, entries)
+}
+
+func TestNoMoreWrongPINsAreJudgedThoughTheDatabaseBreaksOff(t *testing.T) {
+	t.Parallel()
+	broken := 0
+	judged, entries := raceWrongPINs(t, func(st *store.Store) {
+		conn, err := st.Pool().Acquire(t.Context())
+		require.NoError(t, err)
+		defer conn.Release()
+		for range 30 { // as at a restart of the database, while all of them judge
+			var n int
+			require.NoError(t, conn.QueryRow(t.Context(), `select count(pg_terminate_backend(pid)) from pg_stat_activity
+				where datname = current_database() and usename = current_user and pid <> pg_backend_pid() and query like '%pin%'`).Scan(&n))
+			broken += n
+			_, err = conn.Exec(t.Context(), "select pg_sleep(0.04)")
+			require.NoError(t, err)
+		}
+	})
+	require.Positive(t, broken)
+	require.LessOrEqual(t, judged, pin.MaxFailures)
+	require.Equal(t, pin.MaxFailures, entries)
+}
+
+// raceWrongPINs lets three processes enter a hundred wrong PINs each, from the same moment on. It returns how many were judged as these processes saw it, and by
+// the audit log.
+func raceWrongPINs(t *testing.T, meanwhile func(st *store.Store)) (seen, entries int) {
+	t.Helper()
 	st := storetest.New(t)
 	setPIN(t, st, newKeeper(t, nil), room(t, st), "482917")
 	program, err := os.Executable()
@@ -229,12 +267,12 @@ func TestOfAHundredWrongPINsOfThreeProcessesThreeAreJudged(t *testing.T) {
 		return storetest.Count(t, st, "select count(*) from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'") == len(judged)
 	}, time.Minute, 10*time.Millisecond)
 	require.NoError(t, held.Rollback(t.Context()))
+	meanwhile(st)
 	all.Wait()
 	for _, err := range errs {
 		require.NoError(t, err)
 	}
-	require.Equal(t, pin.MaxFailures, judged[0]+judged[1]+judged[2])
-	require.Equal(t, pin.MaxFailures, storetest.Count(t, st, "select count(*) from audit_entries where kind = 'pin' and outcome in ('wrong', 'locked')"))
+	return judged[0] + judged[1] + judged[2], storetest.Count(t, st, "select count(*) from audit_entries where kind = 'pin' and outcome in ('wrong', 'locked')")
 }
 
 func TestAHashIsExpensiveByDefault(t *testing.T) {
