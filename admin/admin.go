@@ -302,10 +302,8 @@ func (a *Admin) mustWait(ctx context.Context, r request) (bool, error) {
 func (a *Admin) commit(ctx context.Context, r request, ans answer) error {
 	ans.kind, ans.thread = outbox.Answer, cmp.Or(ans.thread, r.message.Thread)
 	err := a.store.InTx(ctx, func(tx store.Tx) error {
-		if r.read != nil { // an edit that comes from here on waits, and finds what was done
-			if _, err := store.LockUnchanged(ctx, tx, []store.MessageID{r.read.ID}, []store.Message{*r.read}); err != nil {
-				return err
-			}
+		if err := lockUnchanged(ctx, tx, r); err != nil {
+			return err
 		}
 		if err := a.audit(ctx, tx, r, ans); err != nil {
 			return err
@@ -347,6 +345,16 @@ func (a *Admin) commit(ctx context.Context, r request, ans answer) error {
 	default:
 		return err
 	}
+}
+
+// lockUnchanged locks the message of a request: an edit that comes from then on waits, and finds what was done. It returns store.ErrChanged if the message is
+// not as it was read.
+func lockUnchanged(ctx context.Context, tx store.Tx, r request) error {
+	if r.read == nil {
+		return nil
+	}
+	_, err := store.LockUnchanged(ctx, tx, []store.MessageID{r.read.ID}, []store.Message{*r.read})
+	return err
 }
 
 // markHandled marks a request as answered, or returns errAlreadyAnswered. A request that waited for the PIN was marked when the PIN was asked for, so
