@@ -53,7 +53,7 @@ type approvePlan struct {
 	Tool     string
 }
 
-func (approvePlan) kind() string    { return "allow-call" }
+func (approvePlan) kind() string    { return kindPlan }
 func (approvePlan) command() string { return "ask" }
 
 func (approvePlan) accepts(word string) bool { return word == wordYes || word == wordNo }

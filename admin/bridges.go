@@ -199,7 +199,7 @@ type confirmBridge struct {
 	Bot int64
 }
 
-func (confirmBridge) kind() string { return "new_bridge" }
+func (confirmBridge) kind() string { return kindBridge }
 
 func (confirmBridge) command() string { return "bridges" }
 

@@ -26,11 +26,27 @@ type dialogs struct {
 
 // Kinds of questions that get special treatment.
 const (
-	kindDraft    = "draft"
-	kindResend   = "resend"
-	kindDocument = "role"
-	kindShadow   = "shadow"
+	kindDraft     = "draft"
+	kindResend    = "resend"
+	kindDocument  = "role"
+	kindShadow    = "shadow"
+	kindPlan      = "allow-call"
+	kindBridge    = "new_bridge"
+	kindRestored  = "restored"
+	kindOfferAuto = "offer-auto"
 )
+
+// needsReference reports whether only a reply or a reaction answers questions of a kind. They are shown without a request of the owner, and often. A word
+// that does not refer to one may be meant for another question, and must not decide it; see also TaskCommands.answerApproval.
+func needsReference(kind string) bool {
+	return slices.Contains([]string{kindDraft, kindResend, kindCard, kindOfferAnswer, kindShadow}, kind)
+}
+
+// comesByItself reports whether questions of a kind are shown without a request of the owner, or long after it. A word that does not refer to one decides it only if
+// no other question is open.
+func comesByItself(kind string) bool {
+	return slices.Contains([]string{kindPlan, kindBridge, kindRestored, kindOfferAuto}, kind)
+}
 
 const (
 	// lateAnswerTime is how long after its end a question is still found, to say that an answer comes too late.
@@ -46,6 +62,9 @@ func (ds *dialogs) handleChoice(ctx context.Context, r request, c choice) (_ ans
 		if ans, done, err := ds.fallback(ctx, r, c); err != nil || done || none {
 			return ans, done, err
 		}
+	}
+	if errors.Is(err, errUnclear) {
+		return answer{text: "Which question? Reply to the one you mean.", reason: "It could be about several questions."}, true, nil
 	}
 	if err != nil {
 		return answer{}, false, err
@@ -86,6 +105,9 @@ func (ds *dialogs) handleChoice(ctx context.Context, r request, c choice) (_ ans
 // closedReason is the reason stored with an answer to a closed question.
 const closedReason = "It answered a question that was answered before."
 
+// errUnclear is returned for a message that may be an answer to several questions.
+var errUnclear = errors.New("it could be about several questions")
+
 // find returns the question that a message answers. A reply answers the question that it refers to, or the one about the message that it refers to, and a
 // reaction the one that it is on; isReference is true then. A reply to anything else answers no question. Any other message answers the newest one. Closed
 // questions are found, too, so that a late answer is not taken for the answer to another question.
@@ -103,22 +125,23 @@ func (ds *dialogs) find(ctx context.Context, r request, c choice) (d store.Dialo
 		d.Done = d.Done || !d.ExpiresAt.After(since)
 		return d, true, err
 	}
-	recent, err := store.RecentDialogs(ctx, ds.store.DB(), r.room.ID, since, maxRecentDialogs)
+	all, err := ds.recent(ctx, r, since)
 	if err != nil {
 		return store.Dialog{}, false, err
 	}
+	recent := all
 	if len(recent) > 0 && recent[0].Kind == store.DialogPIN && !recent[0].Done && recent[0].ExpiresAt.After(r.now) && c.word == wordNo {
 		return recent[0], false, nil
 	}
-	// Drafts and approvals are shown without a request of the owner. A word that does not refer to one may be meant for another question, and must not
-	// decide it; see also TaskCommands.answerApproval. A question for the PIN is answered by the PIN, which never comes here; only "cancel" is meant for it.
-	recent = slices.DeleteFunc(recent, func(d store.Dialog) bool {
-		return slices.Contains([]string{kindDraft, kindResend, kindCard, kindOfferAnswer, store.DialogPIN}, d.Kind)
-	})
+	// A question for the PIN is answered by the PIN, which never comes here; only "cancel" is meant for it.
+	recent = slices.DeleteFunc(slices.Clone(all), func(d store.Dialog) bool { return needsReference(d.Kind) || d.Kind == store.DialogPIN })
 	if len(recent) == 0 {
 		return store.Dialog{}, false, store.ErrNotFound
 	}
 	d = recent[0]
+	if comesByItself(d.Kind) && slices.ContainsFunc(all, func(other store.Dialog) bool { return other.ID != d.ID && ds.mayMean(r, other, c) }) {
+		return store.Dialog{}, false, errUnclear
+	}
 	for _, older := range recent {
 		// Only questions about files queue up: several files are sent at once, and each asks the same question.
 		if older.Kind != kindDocument {
@@ -135,6 +158,39 @@ func (ds *dialogs) find(ctx context.Context, r request, c choice) (d store.Dialo
 	return d, false, err
 }
 
+// recent returns the questions of the room that had not expired at a time, the newest first, without those that were asked after the message was written:
+// messages that come at once, as after an outage, are no answers to the questions that they lead to.
+func (ds *dialogs) recent(ctx context.Context, r request, since time.Time) ([]store.Dialog, error) {
+	recent, err := store.RecentDialogs(ctx, ds.store.DB(), r.room.ID, since, maxRecentDialogs)
+	return slices.DeleteFunc(recent, func(d store.Dialog) bool {
+		q, err := ds.read(d)
+		if err != nil {
+			return false
+		}
+		asked := d.ExpiresAt.Add(-lifetimeOf(q))
+		if card, ok := q.(*approveCalls); ok {
+			asked = card.Asked
+		}
+		return r.message.At.Before(asked)
+	}), err
+}
+
+// mayMean reports whether a choice that refers to no question may be meant for an open one.
+func (ds *dialogs) mayMean(r request, d store.Dialog, c choice) bool {
+	if d.Done || !d.ExpiresAt.After(r.now) || d.Kind == kindShadow || d.Kind == store.DialogPIN {
+		return false
+	}
+	q, err := ds.read(d)
+	switch {
+	case err != nil:
+		return false
+	case c.word == "":
+		return !needsReference(d.Kind)
+	default:
+		return d.Kind == kindCard || q.accepts(c.word)
+	}
+}
+
 // findText returns the open question of a kind that a text answers: the question that it replies to, or else the newest open one. Drafts and approvals
 // do not count, because they are shown without a request of the owner.
 func (ds *dialogs) findText(ctx context.Context, r request, kind string) (d store.Dialog, found bool, err error) {
@@ -145,10 +201,8 @@ func (ds *dialogs) findText(ctx context.Context, r request, kind string) (d stor
 		d, err = store.DialogByEvent(ctx, ds.store.DB(), r.room.ID, r.message.RelatesTo)
 	default:
 		var recent []store.Dialog
-		recent, err = store.RecentDialogs(ctx, ds.store.DB(), r.room.ID, r.now, maxRecentDialogs)
-		i := slices.IndexFunc(recent, func(d store.Dialog) bool {
-			return !d.Done && !slices.Contains([]string{kindDraft, kindResend, kindCard, kindShadow, kindOfferAnswer}, d.Kind)
-		})
+		recent, err = ds.recent(ctx, r, r.now)
+		i := slices.IndexFunc(recent, func(d store.Dialog) bool { return !d.Done && !needsReference(d.Kind) })
 		if i >= 0 {
 			d = recent[i]
 		}

@@ -207,7 +207,7 @@ func (rs *restoreCommands) warnNoBackup(ctx context.Context, topic jobs.NoticeTo
 // lasts.
 type decideRestored struct{ restores *restoreCommands }
 
-func (decideRestored) kind() string            { return "restored" }
+func (decideRestored) kind() string            { return kindRestored }
 func (decideRestored) command() string         { return "restored" }
 func (decideRestored) lifetime() time.Duration { return 30 * 24 * time.Hour }
 

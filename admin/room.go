@@ -102,10 +102,7 @@ func (rm *room) notify(ctx context.Context, tx store.Tx, room store.Chat, kind o
 
 // writeAnswer writes the text of an answer to a room. The text is deleted when one of the messages in restsOn is deleted.
 func (rm *room) writeAnswer(ctx context.Context, tx store.Tx, room store.Chat, ans answer, restsOn []store.MessageID) (uuid.UUID, error) {
-	markdown, q, expires := ans.text, ans.question, rm.now().Add(questionLifetime)
-	if long, ok := q.(questionWithLifetime); ok {
-		expires = rm.now().Add(long.lifetime())
-	}
+	markdown, q, expires := ans.text, ans.question, rm.now().Add(lifetimeOf(ans.question))
 	if q != nil {
 		markdown += " Open until " + rm.shortTime(expires) + "."
 	}
@@ -206,6 +203,14 @@ type dialogReferrer interface {
 // questionWithLifetime is a question with a lifetime of its own.
 type questionWithLifetime interface{ lifetime() time.Duration }
 
+// lifetimeOf returns how long a question can be answered.
+func lifetimeOf(q question) time.Duration {
+	if long, ok := q.(questionWithLifetime); ok {
+		return long.lifetime()
+	}
+	return questionLifetime
+}
+
 // timeErrorAnswer returns the reply for a time that cannot be read. It returns any other error unchanged.
 func timeErrorAnswer(err error) (answer, error) {
 	if refused, ok := errors.AsType[*schedule.RefusedError](err); ok {
@@ -233,7 +238,7 @@ func (rm *room) reactionTime(r request) (at time.Time, ok bool) {
 }
 
 const (
-	// questionLifetime is how long a question can be answered.
+	// questionLifetime is how long a question without a lifetime of its own can be answered.
 	questionLifetime = 15 * time.Minute
 	// tomorrowHour is the hour of a reminder that is snoozed until tomorrow.
 	tomorrowHour = 9

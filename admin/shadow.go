@@ -305,7 +305,7 @@ type offerAuto struct {
 	ChatID store.ChatID
 }
 
-func (offerAuto) kind() string             { return "offer-auto" }
+func (offerAuto) kind() string             { return kindOfferAuto }
 func (offerAuto) command() string          { return "delivery" }
 func (offerAuto) lifetime() time.Duration  { return shadow.ReportPeriod }
 func (offerAuto) accepts(word string) bool { return word == wordYes || word == wordNo }

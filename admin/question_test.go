@@ -1,0 +1,85 @@
+package admin_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"multis/jobs"
+	"multis/store"
+)
+
+// askAboutNewBridge posts the question whether a new bot is a bridge of the owner's.
+func (r *rig) askAboutNewBridge() sentEvent {
+	r.t.Helper()
+	var bot store.BridgeBot
+	r.tx(func(tx store.Tx) (err error) {
+		bot, _, err = store.InsertBridgeBot(r.ctx, tx, "@wabot:example.com", "whatsapp", false)
+		return err
+	})
+	require.NoError(r.t, r.admin.Notices.Notify(r.ctx, jobs.NoticeArgs{Topic: jobs.TopicNewBridge, SubjectID: bot.ID}))
+	r.sendQueued()
+	return r.lastSent()
+}
+
+// handleLate runs the jobs of messages some time after the last of them was written, as after an outage, and returns what was sent.
+func (r *rig) handleLate(lines ...string) string {
+	r.t.Helper()
+	var stored []store.MessageID
+	for _, line := range lines {
+		stored = append(stored, r.storeCommand(store.Message{Body: line}))
+	}
+	r.now = r.now.Add(10 * time.Second)
+	before := len(r.homeserver.sent)
+	for _, m := range stored {
+		require.NoError(r.t, r.runJobs(m, false))
+		r.sendQueued()
+	}
+	return bodies(r.homeserver.sent[before:])
+}
+
+// Messages that come at once, as after an outage, were written before the questions that they lead to, so that they are no answers to them.
+func TestNoQuestionIsAnsweredByWhatWasWrittenBeforeIt(t *testing.T) {
+	t.Parallel()
+	r := newShop(t)
+	r.chat("Ana", "whatsapp")
+	r.chat("Ana", "signal")
+	r.handleLate("/merge Ana", "yes")
+	require.Zero(t, r.count("select count(*) from chats where person is not null"))
+	require.Contains(t, r.asOwner("yes"), "One person", "the question is still open")
+
+	r.handleLate("/business setup rules", "Do you deliver?")
+	require.Empty(t, r.loadConfig().Business.Rules)
+	r.asOwner("We close at noon.")
+	require.Equal(t, []string{"We close at noon."}, r.loadConfig().Business.Rules)
+}
+
+// A question that nobody asked for takes no word that may be meant for another one.
+func TestAQuestionThatCameByItselfTakesNoWordOfAnother(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		ask  func(r *rig)
+		word string
+	}{
+		"a picker":    {func(r *rig) { r.asOwner("/mode") }, "1"},
+		"a question":  {func(r *rig) { r.asOwner("/merge Ana") }, "yes"},
+		"a draft":     {func(r *rig) { r.addDraft() }, "yes"},
+		"a tool call": {func(r *rig) { r.requestApproval(`{}`); r.sendQueued() }, "yes"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := newRig(t)
+			r.chat("Ben", "whatsapp")
+			if name == "a question" {
+				r.chat("Ana", "whatsapp")
+				r.chat("Ana", "signal")
+			}
+			c.ask(r)
+			bridge := r.askAboutNewBridge()
+			require.Contains(t, r.asOwner(c.word), "Which question?")
+			require.Zero(t, r.count("select count(*) from bridge_bots where confirmed_at is not null"))
+			require.Contains(t, bodies(r.handle(store.Message{Body: c.word, RelatesTo: bridge.Event})), "is your WhatsApp bridge")
+		})
+	}
+}
