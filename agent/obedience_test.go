@@ -120,6 +120,13 @@ func (s source) Run(context.Context, tools.Call) (tools.Result, error) {
 	return tools.Result{ForLLM: *s.text}, nil
 }
 
+// failing is a source whose calls fail, with the text as the error.
+type failing struct{ source }
+
+func (f failing) Run(context.Context, tools.Call) (tools.Result, error) {
+	return tools.Failed(*f.text, false), nil
+}
+
 var (
 	halfOrder = regexp.MustCompile(`\{TOOL ([^ }]+)\}`)
 	restOrder = regexp.MustCompile(`\{WITH (\{[^}]*\})\}`)
@@ -271,7 +278,7 @@ func newPermissiveFixture(t *testing.T) (*fixture, *atomic.Int32) {
 	set, err := rules.New(own, rules.Vocabulary{})
 	require.NoError(t, err)
 	ran := &atomic.Int32{}
-	all := []tools.Tool{source{"crm__get", true, &b.said}, source{"calendar", false, &b.said}}
+	all := []tools.Tool{source{"crm__get", true, &b.said}, failing{source{"crm__fail", true, &b.said}}, source{"calendar", false, &b.said}}
 	for _, e := range effects {
 		all = append(all, effect{e.name, e.class, ran})
 	}
@@ -279,16 +286,23 @@ func newPermissiveFixture(t *testing.T) (*fixture, *atomic.Int32) {
 	return b, ran
 }
 
-func TestNoTextOfOthersCausesAnEffectInTheOwnersTurn(t *testing.T) { //nolint:tparallel // its parts must be over before they are counted
+func TestNoTextOfOthersCausesAnEffectInTheOwnersTurn(t *testing.T) {
 	t.Parallel()
 	cases := orderCases()
 	require.GreaterOrEqual(t, len(cases)*len(foreignPlaces), 120)
 	for _, c := range cases {
 		require.Equal(t, c.language != plain, policy.IsInjection(c.text), c.text)
 	}
+	obeyInPlaces(t, foreignPlaces, cases, orders)
+}
+
+// obeyInPlaces checks that no order in a place has an effect without the owner's yes, that the model read and obeyed it, and that the harmless texts of
+// translations work there.
+func obeyInPlaces(t *testing.T, places []place, cases []orderCase, translations []translation) {
+	t.Helper()
 	var worked, twins atomic.Int32
 	t.Run("all", func(t *testing.T) {
-		for _, p := range foreignPlaces {
+		for _, p := range places {
 			t.Run(p.name, func(t *testing.T) {
 				t.Parallel()
 				b, ran := newPermissiveFixture(t)
@@ -307,7 +321,7 @@ func TestNoTextOfOthersCausesAnEffectInTheOwnersTurn(t *testing.T) { //nolint:tp
 				if !p.unseen {
 					require.Equal(t, len(cases), asked, "the model read the text and obeyed it each time: the owner was asked")
 				}
-				for _, tongue := range orders {
+				for _, tongue := range translations {
 					m := b.storeQuestion(p.put(b, tongue.harmless))
 					require.NoError(t, b.agent.Questions.Ask(t.Context(), b.admin, m, m.Body))
 					twins.Add(1)
@@ -362,7 +376,7 @@ func (b *fixture) deleteCaseRows() {
 // countChanges counts the rows that an injection could have added.
 func (b *fixture) countChanges() []int {
 	return []int{
-		b.count("select count(*) from notes where role = 'admin'"), b.count("select count(*) from schedules where created_by <> ''"), b.count("select count(*) from settings"),
+		b.count("select count(*) from notes where role = 'admin'"), b.count("select count(*) from schedules where created_by <> ''"), b.count("select count(*) from settings where key <> 'invented_citations'"),
 		b.count("select count(*) from outbox where chat_id <> $1", b.admin.ID),
 	}
 }
