@@ -275,5 +275,30 @@ func TestAnApprovedDraftKeepsWhatItWasMadeFor(t *testing.T) {
 		out = changed
 		return err
 	})
+	_, err := b.approve(out)
+	require.NoError(t, err)
 	require.Empty(t, b.row(out).DraftedAs, "a person wrote it")
+}
+
+func TestADraftCountsAsItWasApproved(t *testing.T) {
+	t.Parallel()
+	b := newDraftFixture(t)
+	for _, changed := range []bool{true, false} {
+		out := b.drafted(b.reply("Delivery costs 5 euro."), b.contactAsks("What does delivery cost?"))
+		if changed {
+			out = b.rewrite(out, "It costs 5 euro, and nothing above 50.")
+		}
+		_, err := b.approve(out)
+		require.NoError(t, err)
+		require.NoError(t, b.send(out))
+	}
+	facts, err := store.DeskFacts(t.Context(), b.store.DB(), time.Now().Add(-time.Hour), time.Now().Add(time.Hour), time.Hour)
+	require.NoError(t, err)
+	counts := map[store.DeskFactKind]int{}
+	for _, f := range facts {
+		counts[f.Kind]++
+	}
+	require.Equal(t, 1, counts[store.FactChanged])
+	require.Equal(t, 1, counts[store.FactDraft])
+	require.Positive(t, counts[store.FactAnswered])
 }

@@ -22,7 +22,7 @@ func LockDraft(ctx context.Context, tx Tx, first uuid.UUID) ([]OutboxMessage, er
 	return row.All[OutboxMessage](ctx, tx, "draft", lockDraftSQL, first)
 }
 
-const queueDraftSQL = `update outbox o set state = 'queued', drafted_as = purpose, purpose = $2, code = $3, reason = $4, created_at = now(),
+const queueDraftSQL = `update outbox o set state = 'queued', drafted_as = case purpose when $2 then '' else purpose end, purpose = $2, code = $3, reason = $4, created_at = now(),
 		seen_id = case when seen_id > 0 and purpose = $5 then greatest(seen_id, (select max(m.id) from messages m where m.chat_id = o.chat_id)) else seen_id end
 	where (id = $1 or part_of = $1) and state = 'draft'`
 
@@ -60,13 +60,14 @@ const (
 	moveAnswersSQL   = "update messages set outbox_id = $2 where outbox_id = $1 and chat_id = (select chat_id from outbox where id = $1)"
 	moveExecutionSQL = "update schedule_runs set outbox_id = $2 where outbox_id = $1"
 	moveRatingSQL    = "update ratings set outbox_id = $2 where outbox_id = $1"
+	copyOriginSQL    = "update outbox o set drafted_as = d.drafted_as from outbox d where d.id = $1 and o.id = $2"
 )
 
 // ReplaceDraft moves the references to the draft oldID to the outbox message newID: those of the messages that it answers, of the execution that made it,
-// and of the rating that it asks for.
+// and of the rating that it asks for. What the draft was made for, if the owner approved it as it stood, is copied.
 func ReplaceDraft(ctx context.Context, tx Tx, oldID, newID uuid.UUID) error {
 	return errors.Join(row.Exec(ctx, tx, "move what is answered", moveAnswersSQL, oldID, newID), row.Exec(ctx, tx, "move the run of an event", moveExecutionSQL, oldID, newID),
-		row.Exec(ctx, tx, "move a rating", moveRatingSQL, oldID, newID))
+		row.Exec(ctx, tx, "move a rating", moveRatingSQL, oldID, newID), row.Exec(ctx, tx, "copy what a draft was made for", copyOriginSQL, oldID, newID))
 }
 
 const lockAnswerDraftsSQL = `select o.id from outbox o where o.chat_id = $1 and o.state = 'draft' and o.seen_id > 0 and o.purpose <> $2

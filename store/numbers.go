@@ -44,7 +44,7 @@ type DeskFact struct {
 // for a rating and the message that a person will answer are no replies, not even as approved drafts.
 const deskFactsSQL = `with portals as (select id from chats where kind in ('dm', 'group')),
 	answers as (
-		select o.chat_id, o.purpose, o.state, o.code, o.sent_at, o.created_at, o.about, o.rests_on, o.seq, exists (select from messages m where m.outbox_id = o.id and m.chat_id = o.chat_id) as answers
+		select o.chat_id, o.purpose, o.state, o.code, o.sent_at, o.created_at, o.drafted_as, exists (select from messages m where m.outbox_id = o.id and m.chat_id = o.chat_id) as answers
 		from outbox o where o.chat_id in (select id from portals) and coalesce(o.part_of = o.id, true) and o.purpose in ('reply', 'draft', 'operator') and o.drafted_as in ('', 'reply', 'operator') and o.replaces = ''
 			and o.event_type = 'm.room.message' and (o.sent_at >= $1::timestamptz - interval '7 days' or o.created_at >= $1::timestamptz - interval '7 days')
 	), spoken as (
@@ -56,9 +56,6 @@ const deskFactsSQL = `with portals as (select id from chats where kind in ('dm',
 	), turns as (
 		select chat_id, at, reply, asks, lag(reply) over w as after_reply, min(at) filter (where reply) over (partition by chat_id order by at, reply rows between 1 following and unbounded following) as replied_at
 		from spoken window w as (partition by chat_id order by at, reply)
-	), changed as (
-		select distinct a.seq from answers a join answers d on d.chat_id = a.chat_id and d.about = a.about and d.rests_on = a.rests_on and d.code = 'draft_changed' and d.seq < a.seq
-			and d.created_at > a.created_at - interval '1 day' where a.purpose = 'draft'
 	), resolved as (
 		select distinct e.id from escalations e join escalations p on p.chat_id = e.chat_id and p.id <> e.id and p.closed_at <= e.opened_at and p.closed_at > e.opened_at - interval '7 days'
 		where e.opened_at >= $1 and e.opened_at < $2
@@ -69,7 +66,7 @@ const deskFactsSQL = `with portals as (select id from chats where kind in ('dm',
 		from escalations e left join resolved r using (id) left join joined j using (id) where e.chat_id in (select id from portals) and e.opened_at < $2 and (e.opened_at >= $1 or e.closed_at is null)
 	)
 	select 'alone' as kind, chat_id, sent_at as at, '' as cause, 0::float8 as seconds, 0::bigint as cost from answers where purpose = 'reply' and state in ('sent', 'delivered') and sent_at >= $1 and sent_at < $2
-	union all select case when c.seq is null then 'draft' else 'changed' end, chat_id, sent_at, '', 0, 0 from answers left join changed c using (seq) where purpose = 'draft' and answers and state in ('sent', 'delivered') and sent_at >= $1 and sent_at < $2
+	union all select case drafted_as when '' then 'changed' else 'draft' end, chat_id, sent_at, '', 0, 0 from answers where purpose = 'draft' and answers and state in ('sent', 'delivered') and sent_at >= $1 and sent_at < $2
 	union all select 'dropped', chat_id, created_at, '', 0, 0 from answers where state = 'dropped' and (answers or purpose <> 'draft') and code in ('draft_dropped', 'draft_expired') and created_at >= $1 and created_at < $2
 	union all select 'escalated', chat_id, opened_at, cause, 0, 0 from opened where opened_at >= $1
 	union all select 'reopened', chat_id, opened_at, cause, 0, 0 from opened where opened_at >= $1 and reopened

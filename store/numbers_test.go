@@ -93,11 +93,15 @@ func (h *history) turn(r *rand.Rand, at time.Time, open *bool, closed *time.Time
 	case 1, 2:
 		h.message(policy.AuthorContact, at, policy.ActionAnswer, &out)
 		kind := store.FactDraft
-		if r.IntN(2) == 0 {
+		changed := r.IntN(2) == 0
+		if changed {
 			kind = store.FactChanged
 			h.send(uuid.New(), policy.PurposeReply, "dropped", string(policy.CodeDraftChanged), at, nil, about)
 		}
 		h.send(out, policy.PurposeDraft, "sent", "ok", at, &later, about)
+		if !changed {
+			h.draftedAs(policy.PurposeReply)
+		}
 		h.spoken = append(h.spoken, spoken{at: later, reply: true})
 		if h.in(later) {
 			h.add(kind, later, store.DeskFact{})
