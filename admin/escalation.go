@@ -188,7 +188,7 @@ func (ec *escalationCommands) handleThreadMessage(ctx context.Context, r request
 		if err != nil {
 			return answer{}, false, err
 		}
-		file = desk.FileOf(r.message, data)
+		file = desk.FileOf(r.message, data).Scanned()
 	}
 	ans.changeWithText = func(ctx context.Context, tx store.Tx) (string, error) {
 		return ec.desk.Reply(ctx, tx, e.ID, r.message, file)

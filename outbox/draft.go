@@ -37,7 +37,11 @@ func (b *Box) ApproveDraft(ctx context.Context, tx store.Tx, first uuid.UUID) (p
 		if err := json.Unmarshal(o.Content, &c); err != nil {
 			return policy.Decision{}, fmt.Errorf("read event: %w", err)
 		}
-		if decision, err = b.check(ctx, tx, chat, o, c); err != nil || !decision.Allow {
+		file, err := fileToScan(ctx, tx, o, c) // that of a draft is a long text, which is searched in no time
+		if err != nil {
+			return policy.Decision{}, err
+		}
+		if decision, err = b.check(ctx, tx, chat, o, c, file != nil && file.leaksSecret()); err != nil || !decision.Allow {
 			return decision, err
 		}
 	}

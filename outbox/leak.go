@@ -21,23 +21,24 @@ func (m Message) leaksSecret() bool {
 }
 
 func (f File) leaksSecret() bool {
+	if f.leaks != nil {
+		return *f.leaks
+	}
 	return policy.LeaksSecret(f.Name) || policy.LeaksSecret(f.MIME) || policy.LeaksSecret(string(f.Data))
 }
 
-// fileLeaksSecret reports whether the file of a row to a contact holds a secret that is in the configuration now.
-func fileLeaksSecret(ctx context.Context, db store.DB, o store.OutboxMessage, c content) (bool, error) {
+// fileToScan returns the file of a row to a contact, in which the secrets of the configuration are searched before it is sent. It returns nil if there is none.
+func fileToScan(ctx context.Context, db store.DB, o store.OutboxMessage, c content) (*File, error) {
 	if o.Purpose == policy.PurposeNotice || c.FileName == "" || o.Replaces != "" {
-		return false, nil
+		return nil, nil //nolint:nilnil // there is none
 	}
 	file := File{Name: c.FileName}
 	if c.Info != nil {
 		file.MIME = c.Info.MIME
 	}
 	var err error
-	if file.Data, err = store.OutboxFile(ctx, db, o.ID); err != nil {
-		return false, err
-	}
-	return file.leaksSecret(), nil
+	file.Data, err = store.OutboxFile(ctx, db, o.ID)
+	return &file, err
 }
 
 // readContent returns a row that is about to be sent, with its parsed content for the gate. In a notice it first masks secrets that were configured after

@@ -72,6 +72,23 @@ func TestASecretThatIsConfiguredLaterStopsWhatWaits(t *testing.T) { //nolint:par
 	require.Equal(t, 1, notices, "the owner is told once")
 }
 
+func TestAFileIsScannedBeforeItIsQueuedAndAgainBeforeItIsSent(t *testing.T) { //nolint:paralleltest // as above
+	b := setup(t)
+	t.Cleanup(func() { policy.SetSecrets(nil) })
+	policy.SetSecrets([]string{"Mondaystreet"})
+	leaking := File{Name: "key.txt", MIME: plainText, Data: []byte("The house is at Monday street.")}.Scanned()
+	policy.SetSecrets(nil)
+	_, d := b.queue(Message{Chat: b.chat, Purpose: policy.PurposeOperator, Text: "See the file.", File: leaking})
+	require.Equal(t, policy.CodeSecret, d.Code, "the transaction that queues it takes what was found before")
+	harmless := File{Name: "key.txt", MIME: plainText, Data: []byte("The house is at Monday street.")}.Scanned()
+	policy.SetSecrets([]string{"Mondaystreet"})
+	out, d := b.queue(Message{Chat: b.chat, Purpose: policy.PurposeOperator, Text: "See the file.", File: harmless})
+	require.True(t, d.Allow, d.Why)
+	require.NoError(t, b.send(out))
+	require.Empty(t, b.sender.sent)
+	require.Equal(t, policy.CodeSecret, b.row(out).Code)
+}
+
 func TestASecretThatIsConfiguredLaterStopsAFileThatWaits(t *testing.T) { //nolint:paralleltest // as above
 	for part, file := range map[string]File{
 		"data": {Name: "key.txt", MIME: plainText, Data: []byte("The house is at Mondaystreet.")}, "name": {Name: "Mondaystreet.txt", MIME: plainText, Data: []byte("x")},

@@ -90,7 +90,7 @@ func (l *LiveMessage) send(ctx context.Context, markdown string) (id.EventID, er
 	if err != nil {
 		return "", err
 	}
-	decision, err := l.box.check(ctx, l.box.store.DB(), room, o, c)
+	decision, err := l.box.check(ctx, l.box.store.DB(), room, o, c, false)
 	if err != nil {
 		return "", err
 	}

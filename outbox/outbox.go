@@ -259,16 +259,14 @@ func (b *Box) sendingState(ctx context.Context, db store.DB, chat store.Chat, ex
 	return s, err
 }
 
-// check asks the gate about a row, with the current state of its chat.
-func (b *Box) check(ctx context.Context, db store.DB, chat store.Chat, o store.OutboxMessage, c content) (policy.Decision, error) {
+// check asks the gate about a row, with the current state of its chat. fileLeaks says whether its file holds a secret of the configuration.
+func (b *Box) check(ctx context.Context, db store.DB, chat store.Chat, o store.OutboxMessage, c content, fileLeaks bool) (policy.Decision, error) {
 	now, err := b.sendingState(ctx, db, chat, o.ID)
 	if err != nil {
 		return policy.Decision{}, err
 	}
 	in := b.gateInput(chat, o, c, now)
-	if in.Leaks, err = fileLeaksSecret(ctx, db, o, c); err != nil {
-		return policy.Decision{}, err
-	}
+	in.Leaks = fileLeaks
 	return policy.Gate(in), nil
 }
 
@@ -378,8 +376,23 @@ func (b *Box) send(ctx context.Context, outboxID uuid.UUID) error {
 	})
 }
 
-// recheck asks the gate immediately before a row is sent. It returns the room to send to; empty if there is nothing to send.
-func (b *Box) recheck(ctx context.Context, outboxID uuid.UUID) (o store.OutboxMessage, room id.RoomID, err error) {
+// unscannedError is the error of recheckRow for a row whose file has to be searched for secrets first.
+type unscannedError struct{ file File }
+
+func (unscannedError) Error() string { return "the file was not searched for secrets" }
+
+// recheck asks the gate immediately before a row is sent. It returns the room to send to; empty if there is nothing to send. A file is searched for secrets
+// between two transactions, because that takes long, and they lock the chat. The file of a row to a contact never changes.
+func (b *Box) recheck(ctx context.Context, outboxID uuid.UUID) (store.OutboxMessage, id.RoomID, error) {
+	o, room, err := b.recheckRow(ctx, outboxID, nil)
+	if unscanned, is := errors.AsType[unscannedError](err); is {
+		return b.recheckRow(ctx, outboxID, unscanned.file.Scanned())
+	}
+	return o, room, err
+}
+
+// recheckRow is recheck with the scanned file of the row; nil if it was not read yet.
+func (b *Box) recheckRow(ctx context.Context, outboxID uuid.UUID, scanned *File) (o store.OutboxMessage, room id.RoomID, err error) {
 	err = b.store.InTx(ctx, func(tx store.Tx) error {
 		// Lock the chat before the row, as all code does that locks both.
 		if o, err = store.OutboxMessageByID(ctx, tx, outboxID); err != nil {
@@ -413,7 +426,14 @@ func (b *Box) recheck(ctx context.Context, outboxID uuid.UUID) (o store.OutboxMe
 		if o, c, err = readContent(ctx, tx, o); err != nil {
 			return err
 		}
-		decision, err := b.check(ctx, tx, chat, o, c)
+		if scanned == nil {
+			if file, err := fileToScan(ctx, tx, o, c); err != nil {
+				return err
+			} else if file != nil {
+				return unscannedError{*file}
+			}
+		}
+		decision, err := b.check(ctx, tx, chat, o, c, scanned != nil && scanned.leaksSecret())
 		if err != nil {
 			return err
 		}

@@ -22,6 +22,16 @@ type File struct {
 	Millis int
 	// Width and Height are those of a picture, so that clients leave room for it; 0 if unknown.
 	Width, Height int
+	// leaks is what Scanned found; nil before.
+	leaks *bool
+}
+
+// Scanned returns the file with the result of the search for secrets, which takes about a second for a large file. So a caller of Queue searches it before its
+// transaction, which locks the chat. The file must not change afterwards. Send searches it again, for the secrets of then.
+func (f File) Scanned() *File {
+	leaks := f.leaksSecret()
+	f.leaks = &leaks
+	return &f
 }
 
 // msgType returns the Matrix message type of the file.

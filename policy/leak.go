@@ -1,7 +1,9 @@
 package policy
 
 import (
+	"bytes"
 	"encoding/base64"
+	"encoding/binary"
 	"encoding/hex"
 	"encoding/json"
 	"html"
@@ -22,67 +24,148 @@ import (
 // minLeakLen is the length of the shortest secret that LeaksSecret looks for, in letters and digits. A shorter secret occurs in too many ordinary words.
 const minLeakLen = 8
 
-// secretForms are the forms in which LeaksSecret finds the secrets of the configuration.
-var secretForms atomic.Pointer[[]string] //nolint:gochecknoglobals // set with the secrets that Hide masks, and read by the gate
+// secretForms are the forms in which LeaksSecret finds the secrets of the configuration. It is nil if there are none.
+var secretForms atomic.Pointer[leakForms] //nolint:gochecknoglobals // set with the secrets that Hide masks, and read by the gate
 
-// leakForms returns the forms of secrets that LeaksSecret looks for: plain, URL-encoded, in JSON, in hexadecimal and in base64.
-func leakForms(secrets []string) *[]string {
-	var forms []string
-	add := func(s string) {
-		if s = foldSecret(s); len(s) >= minLeakLen {
-			forms = append(forms, s)
+// leakForms are the forms of secrets that LeaksSecret looks for, by their blocks.
+type leakForms struct {
+	// blocks has what is to be compared where a block occurs. A form that occurs in a text has one of its first blockStep blocks at a multiple of blockStep
+	// there, because no form is shorter than minLeakLen. So a text is read once, however many forms there are.
+	blocks map[block][]leakForm
+	// hashes has a bit for the hash of each key of blocks. Few blocks of a text have to be looked up in the map.
+	hashes [1 << hashBits / 64]uint64
+}
+
+// block is a part of a folded text, of blockLen bytes.
+type block = uint32
+
+const (
+	blockLen  = 4
+	blockStep = minLeakLen - blockLen + 1
+	hashBits  = 16
+)
+
+// leakForm is a form of a secret, and where in it a block is.
+type leakForm struct {
+	text string
+	at   int
+}
+
+func blockAt(folded []byte, i int) block { return binary.LittleEndian.Uint32(folded[i:]) }
+
+// hash returns a number below 1 << hashBits.
+func hash(b block) uint32 { return b * 0x9e3779b1 >> (32 - hashBits) }
+
+// add adds a form, as foldSecret folds it. A short one is left out.
+func (f *leakForms) add(form string) {
+	folded := []byte(foldSecret(form))
+	if len(folded) < minLeakLen {
+		return
+	}
+	for at := range blockStep {
+		b := blockAt(folded, at)
+		f.blocks[b] = append(f.blocks[b], leakForm{string(folded), at})
+		f.hashes[hash(b)/64] |= 1 << (hash(b) % 64)
+	}
+}
+
+// in reports whether a folded text contains one of the forms.
+func (f *leakForms) in(folded []byte) bool {
+	for i := 0; i+blockLen <= len(folded); i += blockStep {
+		b := blockAt(folded, i)
+		if f.hashes[hash(b)/64]&(1<<(hash(b)%64)) == 0 {
+			continue
+		}
+		for _, form := range f.blocks[b] {
+			if from := i - form.at; from >= 0 && bytes.HasPrefix(folded[from:], []byte(form.text)) {
+				return true
+			}
 		}
 	}
+	return false
+}
+
+// newLeakForms returns the forms of secrets that LeaksSecret looks for: plain, URL-encoded, in JSON, in hexadecimal and in base64. It returns nil if there are none.
+func newLeakForms(secrets []string) *leakForms {
+	forms := &leakForms{blocks: map[block][]leakForm{}}
 	for _, s := range secrets {
 		if len(foldSecret(s)) < minLeakLen {
 			continue
 		}
-		add(s)
+		forms.add(s)
 		for _, reading := range visibleTexts(unescape(s)) {
-			add(reading)
+			forms.add(reading)
 		}
-		add(url.QueryEscape(s))
+		forms.add(url.QueryEscape(s))
 		if raw, err := json.Marshal(s); err == nil {
-			add(string(raw))
+			forms.add(string(raw))
 		}
-		add(hex.EncodeToString([]byte(s)))
+		forms.add(hex.EncodeToString([]byte(s)))
 		for shift := range 3 { // the base64 form of a secret depends on its offset in the encoded text, modulo 3
 			encoded := base64.RawStdEncoding.EncodeToString(append(make([]byte, shift), s...))
 			const byteBits, charBits = 8, 6
 			begin, end := (shift*byteBits+charBits-1)/charBits, (shift+len(s))*byteBits/charBits // the base64 characters that depend on the secret only
-			add(encoded[begin:end])
+			forms.add(encoded[begin:end])
 		}
 	}
-	return &forms
+	if len(forms.blocks) == 0 {
+		return nil
+	}
+	return forms
 }
 
 // foldSecret reduces a text to its letters and digits, without case, accents and variants, so that spaces, invisible characters, punctuation and Markdown
 // between the characters of a secret do not hide it. It drops whatever text.Clean removes, so it folds a text and its sent form to the same result.
-func foldSecret(s string) string { return secretFolder{}.fold(s) }
+func foldSecret(s string) string { return string(new(secretFolder).fold(s)) }
 
 // secretFolder folds texts as foldSecret does. It remembers the folded form of each character, which takes long to find.
-type secretFolder map[rune]string
+type secretFolder struct {
+	runes  map[rune]string
+	folded []byte
+}
 
-func (f secretFolder) fold(s string) string {
-	var b strings.Builder
-	b.Grow(len(s))
-	for _, r := range s {
-		switch {
-		case 'a' <= r && r <= 'z', '0' <= r && r <= '9':
-			b.WriteRune(r)
-		case 'A' <= r && r <= 'Z':
-			b.WriteRune(r - 'A' + 'a')
-		case r >= utf8.RuneSelf:
-			folded, ok := f[r]
-			if !ok {
-				folded = foldSecretRune(r)
-				f[r] = folded
+// fold returns the folded text. It is valid until the next call.
+func (f *secretFolder) fold(s string) []byte {
+	folded := slices.Grow(f.folded[:0], len(s))
+	for i := 0; i < len(s); {
+		if c := s[i]; c < utf8.RuneSelf {
+			if c = foldedASCII[c]; c != 0 {
+				folded = append(folded, c)
 			}
-			b.WriteString(folded)
+			i++
+			continue
+		}
+		r, size := utf8.DecodeRuneInString(s[i:])
+		if i += size; r != utf8.RuneError {
+			folded = append(folded, f.rune(r)...)
 		}
 	}
-	return b.String()
+	f.folded = folded
+	return folded
 }
+
+// rune returns the folded form of a character.
+func (f *secretFolder) rune(r rune) string {
+	folded, ok := f.runes[r]
+	if !ok {
+		if f.runes == nil {
+			f.runes = map[rune]string{}
+		}
+		folded = foldSecretRune(r)
+		f.runes[r] = folded
+	}
+	return folded
+}
+
+// foldedASCII holds the folded form of each ASCII character: zero for those that are no letters or digits.
+var foldedASCII = func() (folded [utf8.RuneSelf]byte) {
+	for c := range folded {
+		if r := rune(c); unicode.IsLetter(r) || unicode.IsDigit(r) {
+			folded[c] = byte(unicode.ToLower(r))
+		}
+	}
+	return folded
+}()
 
 // foldSecretRune returns the letters and digits of which one character consists.
 func foldSecretRune(r rune) string {
@@ -106,14 +189,11 @@ const maxUnescape = 5
 // links or the numbers of a list, or encoded in base64 or hexadecimal, or for HTML, JSON or a URL. It takes time in proportion to the length of the text.
 func LeaksSecret(s string) bool {
 	forms := secretForms.Load()
-	if forms == nil || len(*forms) == 0 || len(s) < minLeakLen {
+	if forms == nil || len(s) < minLeakLen {
 		return false
 	}
-	folder := secretFolder{}
-	holds := func(s string) bool {
-		folded := folder.fold(s)
-		return slices.ContainsFunc(*forms, func(form string) bool { return strings.Contains(folded, form) })
-	}
+	var folder secretFolder
+	holds := func(s string) bool { return forms.in(folder.fold(s)) }
 	s = text.Clean(s)
 	for range maxUnescape {
 		if slices.ContainsFunc(visibleTexts(s), holds) {

@@ -105,11 +105,7 @@ func FuzzLeaksSecretInBase64(f *testing.F) {
 	f.Add("a", "bc")
 	f.Fuzz(func(t *testing.T, before, after string) {
 		const secret = "tK9pqZ7xw42mNvv"
-		forms := leakForms([]string{secret})
-		folded, found := foldSecret(base64.StdEncoding.EncodeToString([]byte(before+secret+after))), false
-		for _, form := range *forms {
-			found = found || strings.Contains(folded, form)
-		}
-		require.True(t, found)
+		forms := newLeakForms([]string{secret})
+		require.True(t, forms.in([]byte(foldSecret(base64.StdEncoding.EncodeToString([]byte(before+secret+after))))))
 	})
 }

@@ -22,10 +22,12 @@ func visibleTexts(s string) []string {
 // without removes the parts of a text that begin with a character. length returns the length of the part at the beginning of s; zero if it is none.
 func without(text string, first byte, length func(s string) int) string {
 	var b strings.Builder
+	b.Grow(len(text))
 	for {
 		i := strings.IndexByte(text, first)
 		if i < 0 {
-			return b.String() + text
+			b.WriteString(text)
+			return b.String()
 		}
 		b.WriteString(text[:i])
 		n := length(text[i:])
@@ -208,7 +210,8 @@ func withoutComments(s string) string {
 		before, rest, _ := strings.Cut(s, "<!--")
 		_, after, closed := strings.Cut(rest, "-->")
 		if !closed {
-			return b.String() + s
+			b.WriteString(s)
+			return b.String()
 		}
 		b.WriteString(before)
 		s = after
@@ -221,6 +224,7 @@ var markup = [...][2]string{{"<!--", "-->"}, {"<", ">"}, {"](", ")"}, {"][", "]"
 // withoutMarkup removes HTML comments and tags, and the addresses and labels of Markdown links.
 func withoutMarkup(s string) string {
 	var b strings.Builder
+	b.Grow(len(s))
 	var unclosed [len(markup)]bool // kinds of markup whose end does not occur any more
 	for i := 0; i < len(s); i++ {
 		if c := s[i]; c != '<' && c != ']' {

@@ -89,7 +89,7 @@ func SetSecrets(values []string) {
 			written = append(written, string(raw[1:len(raw)-1]))
 		}
 	}
-	secretForms.Store(leakForms(values))
+	secretForms.Store(newLeakForms(values))
 	slices.SortFunc(written, func(a, b string) int { return cmp.Or(len(b)-len(a), strings.Compare(a, b)) }) // the longest first: one may be part of another
 	written = slices.Compact(written)
 	if len(written) == 0 {

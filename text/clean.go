@@ -26,6 +26,11 @@ func Clean(s string) string {
 	runes := []rune(s)
 	for i := 0; i < len(runes); i++ {
 		r := runes[i]
+		if ' ' <= r && r < 0x7f { // most characters
+			b.WriteByte(byte(r))
+			before = r
+			continue
+		}
 		if n := regionFlag(runes[i:]); n > 0 {
 			b.WriteString(string(runes[i : i+n]))
 			i += n - 1
