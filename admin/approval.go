@@ -89,7 +89,7 @@ func (ts *TaskCommands) RequestApproval(ctx context.Context, card int64) error {
 			return ts.showPlan(ctx, tx, room, calls[0], task)
 		}
 		now := ts.room.now()
-		_, err = ts.room.notify(ctx, tx, room, outbox.Alert, cardText(calls), &approveCalls{Card: card, Asked: now, open: calls[0].ExpiresAt.Sub(now)}, task.RestsOn...)
+		_, err = ts.room.notify(ctx, tx, room, outbox.Alert, cardText(task, calls), &approveCalls{Card: card, Asked: now, open: calls[0].ExpiresAt.Sub(now)}, task.RestsOn...)
 		return err
 	})
 	if errors.Is(err, outbox.ErrNoAdminRoom) || errors.Is(err, outbox.ErrRefusedNotice) {
@@ -112,14 +112,18 @@ func (ts *TaskCommands) denyUnasked(ctx context.Context, first store.Approval) e
 	})
 }
 
-// cardText formats the question about the calls on a card, with all their arguments.
-func cardText(calls []store.Approval) string {
-	first := calls[0]
-	text := fmt.Sprintf("🔐 **Task %d wants to use %s**", first.TaskID, code(first.Tool))
+// cardText formats the question about the calls of a task on a card, with all their arguments.
+func cardText(task store.Task, calls []store.Approval) string {
+	first, wants := calls[0], fmt.Sprintf("🔐 **Task %d", task.ID)
+	if task.Agent != "" { // a rule may be about this agent
+		wants += " of " + esc(task.Agent)
+	}
+	wants += " wants to use " + code(first.Tool)
+	text := wants + "**"
 	if len(calls) == 1 {
 		text += "\n" + argumentsText(first.Arguments) + noteText(first)
 	} else {
-		text = fmt.Sprintf("🔐 **Task %d wants to use %s %d times**", first.TaskID, code(first.Tool), len(calls))
+		text = fmt.Sprintf("%s %d times**", wants, len(calls))
 	}
 	var several strings.Builder
 	for i, a := range calls {

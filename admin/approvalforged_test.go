@@ -411,6 +411,18 @@ func TestACardSaysWhyItAsks(t *testing.T) {
 	require.Contains(t, r.lastSent().Body, "n: “3”\n❗ “Ask first.”")
 }
 
+func TestACardNamesTheAgentThatWantsToUseATool(t *testing.T) {
+	t.Parallel()
+	r := newEventRig(t)
+	a, _ := r.cardOf(nil, `{"n": 1}`)
+	require.Contains(t, r.lastSent().Body, fmt.Sprintf("Task %d wants to use `mail__send`", a.TaskID), "the assistant itself")
+	_, err := r.st.Pool().Exec(r.ctx, "update tasks set agent = 'sales_eu' where id = $1", a.TaskID)
+	require.NoError(t, err)
+	require.NoError(t, r.admin.Tasks.RequestApproval(r.ctx, a.ID))
+	r.sendQueued()
+	require.Contains(t, r.lastSent().Body, fmt.Sprintf("Task %d of sales_eu wants to use `mail__send`", a.TaskID))
+}
+
 func TestApprovalsAreListedAndGrantsRevoked(t *testing.T) {
 	t.Parallel()
 	r := newEventRig(t)

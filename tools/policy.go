@@ -31,9 +31,9 @@ type Policy interface {
 
 // The reasons of verdicts whose rule has none.
 const (
-	whyAsk     = "It changes something, so you are asked."
+	whyAsk     = "You are asked before each use of this tool."
 	whyTainted = "It was asked for in a turn that has read text of others, so you are asked."
-	whyPin     = "It cannot be undone, so you are asked for the PIN."
+	whyPin     = "You are asked for the PIN before each use of this tool."
 	whyDeny    = "A rule forbids it."
 	whyLimit   = "It was called too often for now. Go on without it, or say that it has to wait."
 )

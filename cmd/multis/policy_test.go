@@ -58,7 +58,7 @@ func TestTheDefaultRulesDecideLikeTheTiers(t *testing.T) {
 				require.NoError(t, err)
 				got, err := p.Judge(t.Context(), s, c)
 				require.NoError(t, err)
-				got.Note = "" // the reason of the rule that asks; tiers have none
+				want.Why, got.Why, got.Note = "", "", "" // the default rules have reasons for some classes; tiers have none
 				if !c.Owner {
 					want, got = tools.Verdict{Allow: want.Allow}, tools.Verdict{Allow: got.Allow || got.Ask && tier == tools.Read} // a contact's turn is tainted; his floor has no such tool
 				}
@@ -216,6 +216,28 @@ func TestExplainNamesTheSettingThatTurnsAToolOn(t *testing.T) {
 	said, err = policyView{on, tools.NewRegistry(tools.NewRulePolicy(set, time.UTC, nil), possibleTools()...), true}.Explain(store.Chat{}, "multis", "search_docs", "")
 	require.NoError(t, err)
 	require.Contains(t, said, "deny: multis is in safe mode", "which turns commands off as well")
+}
+
+func TestExplainGivesAReasonThatIsTrueOfTheTool(t *testing.T) {
+	t.Parallel()
+	set, err := newRules(&config.Config{TimeZone: time.UTC})
+	require.NoError(t, err)
+	r := tools.NewRegistry(tools.NewRulePolicy(set, time.UTC, nil), possibleTools()...)
+	cfg := &config.Config{TimeZone: time.UTC}
+	cfg.Exec.Enabled, cfg.Exec.WriteFiles = true, true
+	for call, want := range map[string]string{
+		`search_docs `: "allow", `exec {"command": "ls"}`: "You are asked before each command.", `exec {"command": "mv a b"}`: "This command is not known as one that only reads.",
+		`exec {"command": "rm a"}`: "It cannot be undone.", `exec {"command": "sudo ls"}`: "sudo gets rights, changes the machine or stops it",
+		`read {"path": "/srv/a"}`: "It shows a file of this machine, so you are asked for the PIN.", `fetch_url {"url": "https://example.com"}`: "It carries data out, so you are asked.",
+		`write_file {"path": "a", "text": "b"}`: "It changes something, so you are asked.", `remember {"note": "the blue house"}`: "It changes something, so you are asked.",
+	} {
+		tool, args, _ := strings.Cut(call, " ")
+		caller := tools.Caller{Owner: true, Surface: rules.SurfaceOwner, Workspace: "/srv/work"}
+		said, err := policyView{cfg: cfg, registry: r}.explain(tool, args, caller)
+		require.NoError(t, err)
+		decision, _, _ := strings.Cut(said, "\n")
+		require.Contains(t, decision, strings.TrimSuffix(want, "."), call)
+	}
 }
 
 func TestARuleMatchesWhatTheConfiguredAgentsCan(t *testing.T) {
