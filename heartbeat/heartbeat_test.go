@@ -2,9 +2,12 @@ package heartbeat
 
 import (
 	"context"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -12,7 +15,9 @@ import (
 
 	"multis/agent/persona"
 	"multis/agent/run"
+	"multis/fetch"
 	"multis/jobs"
+	"multis/knowledge"
 	"multis/llm"
 	"multis/llm/llmtest"
 	"multis/memory"
@@ -20,6 +25,7 @@ import (
 	"multis/search"
 	"multis/store"
 	"multis/store/storetest"
+	"multis/tools"
 )
 
 func TestAnIdleWeekOfHeartbeatsCallsNoModel(t *testing.T) {
@@ -226,6 +232,34 @@ func TestAgentHeartbeatUsesItsChecklistAndOnlyReads(t *testing.T) {
 	require.NotContains(t, r.queuedTexts(r.admin)[0], "till")
 	_, err := r.checker.Heartbeat(t.Context(), r.admin, 9, "nobody")
 	require.True(t, jobs.IsPermanent(err))
+}
+
+// A command may write HEARTBEAT.md in its workspace, with what it knows in an address.
+func TestAnAddressInAFileOfTheWorkspaceIsNotTheOwnersWord(t *testing.T) {
+	t.Parallel()
+	var mu sync.Mutex
+	var asked []string
+	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		mu.Lock()
+		defer mu.Unlock()
+		asked = append(asked, r.URL.Path)
+		_, _ = w.Write([]byte("all is well"))
+	}))
+	t.Cleanup(site.Close)
+	fetches := func(path string) llmtest.Call {
+		return llmtest.Call{Name: "fetch_url", Args: `{"url": "` + site.URL + path + `"}`}
+	}
+	r, _ := newScripted(t, inTurn(llmtest.Reply{Calls: []llmtest.Call{fetches("/file"), fetches("/config")}}, llmtest.Reply{Text: `{"notify": false, "tell": []}`}),
+		Config{Agent: "shop", Items: []string{"look at " + site.URL + "/config"}, ItemChecks: 2})
+	r.checker.Tools.Add(tools.FetchURL{Client: fetch.New(fetch.Options{AllowPrivate: true}), Documents: knowledge.Open(nil, knowledge.Options{})})
+	folder := t.TempDir()
+	require.NoError(t, os.WriteFile(filepath.Join(folder, "HEARTBEAT.md"), []byte("- look at "+site.URL+"/file\n"), 0o600))
+	r.checker.Personas.All = []persona.Persona{{ID: "shop", Name: "Sam", Workspace: folder}}
+	r.storeMessage("hi", policy.AuthorContact, 0)
+	r.heartbeat("shop")
+	mu.Lock()
+	defer mu.Unlock()
+	require.Equal(t, []string{"/config"}, asked)
 }
 
 func TestStalledAndFailedTasksAreFindingsIfEnabled(t *testing.T) {

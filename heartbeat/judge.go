@@ -32,8 +32,9 @@ func (c *check) judge(ctx context.Context, execution store.ExecutionID) (note st
 	}
 	a := run.Engine{Store: h.Store, Tools: h.Tools, Now: h.now, Fence: h.fence}.NewAttempt(c.model, c.limits)
 	a.MaxRounds, a.PayingAgent = maxRounds, budgetName(c.config.Agent)
+	ownerText := strings.Join(c.config.Items, "\n") // without HEARTBEAT.md, which agents may be able to write
 	a.Caller = tools.Caller{
-		Owner: true, Surface: rules.SurfaceHeartbeat, Tainted: true, ReadOnly: true, Chat: c.room, Scope: policy.OwnerScope(c.conversations.ChatIDs()...), Agent: c.persona.ID, OwnerText: strings.Join(c.items, "\n"),
+		Owner: true, Surface: rules.SurfaceHeartbeat, Tainted: true, ReadOnly: true, Chat: c.room, Scope: policy.OwnerScope(c.conversations.ChatIDs()...), Agent: c.persona.ID, OwnerText: ownerText,
 		Allow: c.persona.Allow, Deny: append(tools.AgentTools(), c.persona.Deny...), Workspace: c.persona.Workspace, ReadPaths: c.persona.ReadPaths,
 	}
 	end := a.Run(ctx, task, func(ctx context.Context) (run.FirstRequest, error) { return c.opening(ctx, a) })
