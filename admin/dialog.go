@@ -171,7 +171,7 @@ func (ds *dialogs) recent(ctx context.Context, r request, since time.Time) ([]st
 		if card, ok := q.(*approveCalls); ok {
 			asked = card.Asked
 		}
-		return r.message.At.Before(asked)
+		return r.message.ReceivedAt.Before(asked) || r.message.At.Before(asked.Add(-maxClockSkew))
 	}), err
 }
 

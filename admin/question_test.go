@@ -55,6 +55,19 @@ func TestNoQuestionIsAnsweredByWhatWasWrittenBeforeIt(t *testing.T) {
 	require.Equal(t, []string{"We close at noon."}, r.loadConfig().Business.Rules)
 }
 
+// The homeserver's clock may be somewhat behind, so that an answer seems older than its question.
+func TestAQuestionIsAnsweredWhereTheHomeserversClockIsBehind(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.chat("Ana", "whatsapp")
+	r.chat("Ana", "signal")
+	r.asOwner("/merge Ana")
+	yes := r.storeCommand(store.Message{Body: "yes"})
+	r.exec("update messages set ts = ts - interval '20 seconds' where id = $1", yes)
+	require.NoError(t, r.runJobs(yes, false))
+	require.Equal(t, 2, r.count("select count(*) from chats where person is not null"))
+}
+
 // A question that nobody asked for takes no word that may be meant for another one.
 func TestAQuestionThatCameByItselfTakesNoWordOfAnother(t *testing.T) {
 	t.Parallel()
