@@ -114,6 +114,9 @@ func restrictFiles(sp spec) error {
 	if sp.Port != 0 {
 		rules = append(rules, landlock.ConnectTCP(uint16(sp.Port))) //nolint:gosec // a port
 	}
+	if sp.Unlimited {
+		rules = append(rules, landlock.ROFiles("/proc/self/maps").IgnoreIfMissing()) // of this process, which becomes the program; not of others
+	}
 	if err := config.Restrict(rules...); err != nil {
 		return fmt.Errorf("restrict the files: %w", err)
 	}

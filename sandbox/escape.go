@@ -234,6 +234,13 @@ func processAttempts(to probeTargets) []escapeAttempt {
 		}},
 		{"make a user namespace", func() error { return unix.Unshare(unix.CLONE_NEWUSER) }},
 		{"mount", func() error { return unix.Mount("none", to.Inside, "tmpfs", 0, "") }},
+		{"take memory that no limit counts", func() error {
+			fd, err := unix.MemfdCreate("probe", unix.MFD_CLOEXEC)
+			if err == nil {
+				unix.Close(fd)
+			}
+			return err
+		}},
 		{"have a capability", hasCapability},
 		{"start processes without end", forkBomb},
 	}

@@ -40,7 +40,8 @@ type Command struct {
 	Port int
 	// Env are further variables of its environment ("NAME=value"). They override those that every command has.
 	Env []string
-	// RelaxedLimits lifts the limit on address space, which the runtimes of some languages do not fit in, and allows more processes.
+	// RelaxedLimits lifts the limit on address space, which the runtimes of some languages do not fit in, and allows more processes. It also lets the program,
+	// but nothing that it starts, read the map of its own memory, without which the runtime of Claude Code ends at once.
 	RelaxedLimits bool
 
 	probeFiles []string // files that Probe may read in addition

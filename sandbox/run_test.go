@@ -3,6 +3,7 @@ package sandbox_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -246,6 +247,23 @@ func TestACommandHasLimitsOfMemoryAndFiles(t *testing.T) {
 	require.Equal(t, "2097152\n", g.run(t, "sh -c 'ulimit -v'").Output, "KB of memory")
 	require.Zero(t, g.run(t, "truncate -s 256M most").ExitCode)
 	require.NotZero(t, g.run(t, "truncate -s 257M more").ExitCode)
+}
+
+func TestAnAgentReadsTheMapOfItsOwnMemoryOnly(t *testing.T) {
+	g := newTestSandbox(t)
+	run := func(relaxed bool, argv ...string) sandbox.Result {
+		r, err := g.Run(t.Context(), sandbox.Command{Argv: argv, Workspace: g.workspace, RelaxedLimits: relaxed})
+		require.NoError(t, err)
+		return r
+	}
+	require.Contains(t, run(true, "cat", "/proc/self/maps").Output, "/bin/cat")
+	for _, denied := range [][]string{
+		{"sh", "-c", "cat /proc/self/maps; true"}, {"cat", "/proc/1/maps"}, {"cat", fmt.Sprintf("/proc/%d/maps", os.Getpid())}, {"ls", "/proc/self"},
+		{"cat", "/proc/self/environ"}, {"head", "-c1", "/proc/self/mem"}, {"cat", "/proc/self/status"},
+	} {
+		require.Contains(t, run(true, denied...).Output, "Permission denied", denied)
+	}
+	require.Contains(t, run(false, "cat", "/proc/self/maps").Output, "Permission denied", "a command is no agent")
 }
 
 // "link/../../../bin/ls" is /bin/ls where the words are read, and another program where a link is followed first.

@@ -58,6 +58,10 @@ var deniedCommands = []struct{ number, value uint32 }{ //nolint:gochecknoglobals
 // ioctlFIOSETOWN is a command of ioctl that golang.org/x/sys does not have.
 const ioctlFIOSETOWN = 0x8901
 
+// absentSyscalls fail with ENOSYS, as on an older kernel, so that programs fall back to others. clone3 passes its flags in memory, which a filter cannot read. The
+// files of the other ones are memory that no limit counts: each may be as large as a file may, and a process may have as many as it may open.
+var absentSyscalls = []uint32{unix.SYS_CLONE3, unix.SYS_MEMFD_CREATE, unix.SYS_MEMFD_SECRET} //nolint:gochecknoglobals // a constant, were there constant lists
+
 // signalSyscalls are denied where Landlock cannot restrict signals, before ABI 6.
 var signalSyscalls = []uint32{unix.SYS_TKILL, unix.SYS_TGKILL, unix.SYS_RT_SIGQUEUEINFO, unix.SYS_RT_TGSIGQUEUEINFO, unix.SYS_PIDFD_SEND_SIGNAL} //nolint:gochecknoglobals // a constant, were there constant lists
 
@@ -102,9 +106,10 @@ func seccompFilter(abi int, network bool) []unix.SockFilter {
 	for _, number := range denied {
 		f = append(f, jump(unix.BPF_JEQ, number, 0, 1), ret(deny))
 	}
+	for _, number := range absentSyscalls {
+		f = append(f, jump(unix.BPF_JEQ, number, 0, 1), ret(absent))
+	}
 	f = append(f,
-		// clone3 passes its flags in memory, which a filter cannot read. Programs fall back to clone.
-		jump(unix.BPF_JEQ, unix.SYS_CLONE3, 0, 1), ret(absent),
 		jump(unix.BPF_JEQ, unix.SYS_CLONE, 0, 4), load(offsetArgs), jump(unix.BPF_JSET, deniedClones, 0, 1), ret(deny), load(offsetNumber))
 	for _, a := range zero {
 		low := offsetArgs + 8*a.index
