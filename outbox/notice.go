@@ -40,19 +40,20 @@ func (c *content) setMentions(m Message, owner id.UserID) {
 	}
 }
 
-// MaxNotice is the maximum length of a notice in characters. With its HTML it stays well below the maximum size of an event.
+// MaxNotice is the maximum length of a notice in characters.
 const MaxNotice = 8000
 
-// maxRendered is the maximum size of a notice with its HTML, in bytes. Matrix allows 65,536 for the whole event.
-const maxRendered = 50_000
+// maxContent is the maximum size of a notice's content, in bytes. Matrix allows 65,536 for the whole event, and encryption makes the content a third
+// larger.
+const maxContent = 46_000
 
-// NewNotice returns a message to an admin room from Markdown, of which it uses the first MaxNotice characters. If the rendered text is empty or too long,
-// the message has the Markdown as plain text.
+// NewNotice returns a message to an admin room from Markdown, of which it uses the first MaxNotice characters. If the rendered text is empty, the
+// message has the Markdown as plain text.
 func NewNotice(admin store.Chat, markdown string, kind NoticeKind) Message {
 	written := text.Clip(text.Clean(markdown), MaxNotice)
 	rendered := format.RenderMarkdown(written, true, false) // raw HTML is escaped
 	m := Message{Chat: admin, Purpose: policy.PurposeNotice, Text: rendered.Body, HTML: rendered.FormattedBody, Kind: kind}
-	if strings.TrimSpace(m.Text) == "" || len(m.Text)+len(m.HTML) > maxRendered {
+	if strings.TrimSpace(m.Text) == "" {
 		m.Text, m.HTML = written, ""
 	}
 	return m

@@ -2,6 +2,7 @@ package outbox
 
 import (
 	"context"
+	"encoding/base64"
 	"encoding/json"
 	"strings"
 	"testing"
@@ -120,9 +121,14 @@ func TestANoticeIsToldWhateverItsMarkupBecomes(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	for _, written := range []string{"---", "> ", strings.Repeat("> ", 4000), strings.Repeat(`"`, 8000), strings.Repeat("😀\n", 4000)} {
-		out, d := b.queue(NewNotice(b.admin, written, Answer))
-		require.True(t, d.Allow, "%.10q: %s", written, d.Why)
-		require.NoError(t, b.send(out))
-		require.Less(t, len(b.row(out).Content), 60_000, "%.10q", written)
+		for _, replaces := range []id.EventID{"", "$card"} {
+			notice := NewNotice(b.admin, written, Answer)
+			notice.Replaces = replaces
+			out, d := b.queue(notice)
+			require.True(t, d.Allow, "%.10q: %s", written, d.Why)
+			require.NoError(t, b.send(out))
+			encrypted := base64.RawStdEncoding.EncodedLen(len(b.row(out).Content))
+			require.Less(t, encrypted, 65_536-2_000, "%.10q", written)
+		}
 	}
 }

@@ -97,9 +97,16 @@ func (b *Box) rows(chat store.Chat, m Message, name string) ([]row, error) {
 	return rows, nil
 }
 
-// singleEvent returns the one event of a message without a file.
+// singleEvent returns the event of a notice or a reaction. What would be too large, as an edit that has the text twice, loses its HTML, and then its end.
 func (b *Box) singleEvent(m Message, name string) ([]row, error) {
 	o, c, err := b.build(m, name)
+	for err == nil && len(o.Content) > maxContent && m.Text != "" {
+		if m.HTML == "" {
+			m.Text = text.Clip(m.Text, len([]rune(m.Text))/2)
+		}
+		m.HTML = ""
+		o, c, err = b.build(m, name)
+	}
 	return []row{{message: o, content: c}}, err
 }
 
