@@ -2,6 +2,7 @@ package desk
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"time"
 
@@ -15,9 +16,9 @@ import (
 )
 
 const (
-	maxQuestion   = 300 // characters of one message on a card
-	maxQuote      = 200 // of a quote from a document
-	maxThreadLine = 2000
+	maxQuestions  = 2500 // characters of all messages on a card, so that what stands behind them has room as well
+	maxQuote      = 200  // of a quote from a document
+	maxThreadLine = 4000
 )
 
 // postCard queues the card of an escalation, with which its thread begins. While the business is closed, it mentions the people on call, otherwise the
@@ -86,8 +87,9 @@ func (d *Desk) room(ctx context.Context, tx store.Tx, e store.Escalation) (store
 func (d *Desk) cardText(e store.Escalation, chat store.Chat, messages []store.Message) string {
 	parts := []string{"🙋 **" + text.Escape(chat.Label()) + " needs a person**"}
 	var quoted []string
+	limit := questionLimit(messages)
 	for _, m := range messages {
-		line := strings.TrimSpace(quoteLines(strings.TrimSpace(text.Clean(text.Clip(shownText(m), maxQuestion)))))
+		line := strings.TrimSpace(quoteLines(strings.TrimSpace(text.Clean(text.Clip(shownText(m), limit)))))
 		if m.Attachment != nil && chat.RoomID != nil {
 			line += " ([see it](" + chat.RoomID.EventURI(m.EventID).MatrixToURL() + "))"
 		}
@@ -113,6 +115,25 @@ func (d *Desk) cardText(e store.Escalation, chat store.Chat, messages []store.Me
 		parts = append(parts, e.CardStatus)
 	}
 	return strings.Join(parts, "\n\n")
+}
+
+// questionLimit returns how many characters of each message a card shows: all of most messages, and a share of each if they are too long together.
+// Operators read the card only, and not the chat.
+func questionLimit(messages []store.Message) int {
+	lengths := make([]int, len(messages))
+	for i, m := range messages {
+		lengths[i] = len([]rune(shownText(m)))
+	}
+	slices.Sort(lengths)
+	left := maxQuestions
+	for i, n := range lengths {
+		share := left / (len(lengths) - i)
+		if n > share {
+			return max(share, 1)
+		}
+		left -= n
+	}
+	return maxQuestions
 }
 
 // stateLine says who has claimed, answered or resolved an escalation, as Markdown; empty while nobody did.

@@ -174,3 +174,29 @@ func TestATranscriptIsShownAsOne(t *testing.T) {
 	r.runAllJobs()
 	require.Contains(t, r.inThread(card), "💬 customer **Ana**: [voice note] It is the red one")
 }
+
+// Operators are not in the contact's room: what the card leaves out they read nowhere. What stands behind the messages is not pushed out by them.
+func TestACardShowsLongMessagesAndWhatToDoWithThem(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	ana := r.chat("Ana", anasRoom, policy.KindDM)
+	long := "My lamp is broken. " + strings.Repeat("It hums. ", 150) + "It is the blue one."
+	card := r.escalate(anasRoom, long)
+	require.Contains(t, r.card(card), "It is the blue one.")
+
+	r.react(eva, card, "✅")
+	r.runAllJobs()
+	card = r.escalate(anasRoom, strings.Repeat("日本語", 300), func(c *desk.Case) {
+		first := c.Messages[0]
+		for range 57 {
+			c.Messages = append(c.Messages, first)
+		}
+		c.Proposal = strings.Repeat("p", 1500)
+	})
+	r.react(eva, card, "✋")
+	r.runAllJobs()
+	require.Contains(t, r.card(card), "Why: It asks for a person.")
+	require.Contains(t, r.card(card), "✋ take it")
+	require.Contains(t, r.card(card), "✋ **eva**")
+	require.Equal(t, eva, r.escalation(ana.ID).ClaimedBy)
+}
