@@ -223,6 +223,13 @@ func (ac *AnswerCommands) show(ctx context.Context, tx store.Tx, g store.Unanswe
 	for line := range strings.SplitSeq(g.Answer, "\n") {
 		lines = append(lines, "> "+answers.StrikePersonalData(line, names))
 	}
+	had, err := store.UnsentEdits(ctx, tx, g.ChatID, g.MessageIDs)
+	if err != nil {
+		return err
+	}
+	for _, old := range had {
+		lines = append(lines, "\nThe edit did not reach the customer, who has got: “"+answers.StrikePersonalData(text.OneLine(old), names)+"”")
+	}
 	if len(answers.FindPersonalData(g.Question+"\n"+g.Answer, names)) > 0 {
 		lines = append(lines, "\nWhat is struck out looks personal and is left out.")
 	}

@@ -431,3 +431,22 @@ func TestADraftThatSaysACorrectedFigureIsWithdrawnWhateverItQuotes(t *testing.T)
 		require.Equal(t, state, o.State, o.Text())
 	}
 }
+
+// A person says first that he will look, and answers later.
+func TestAPromiseToLookIsNotLearned(t *testing.T) {
+	t.Parallel()
+	r := newDesk(t)
+	ana := r.customer("Ana")
+	r.customerAsks(ana, "Do you rent out tents?")
+	r.say(ana, policy.AuthorOperator, operator, "Hello Ana!")
+	r.say(ana, policy.AuthorOperator, operator, "Let me check.")
+	require.Empty(t, r.findAnswers(), "that is no answer yet")
+	r.say(ana, policy.AuthorOperator, operator, "For how many people?")
+	r.customerAsks(ana, "ok thanks, for two")
+	require.Empty(t, r.findAnswers(), "nor is a question")
+	r.say(ana, policy.AuthorOperator, operator, "Yes, we rent out tents from May to August.")
+	shown := r.findAnswers()
+	require.Len(t, shown, 1)
+	require.Contains(t, shown[0].Body, "Question: Do you rent out tents?\n\n> Yes, we rent out tents from May to August.\n\n")
+	require.Equal(t, 1, r.count("select count(*) from unanswered_questions where state = 'open'"))
+}

@@ -41,7 +41,7 @@ func TestPauseAndResumeOneChat(t *testing.T) {
 	require.Equal(t, "Not everything was paused.\nStill paused: Ana · WhatsApp. `/resume` and a name ends that.", r.asOwner("/resume"))
 
 	r.tx(func(tx store.Tx) error {
-		if err := store.MarkOwnerWrote(r.ctx, tx, ana.ID, time.Now()); err != nil {
+		if err := store.MarkOwnerWrote(r.ctx, tx, ana.ID, "", time.Now()); err != nil {
 			return err
 		}
 		question, err := store.InsertMessage(r.ctx, tx, store.Message{

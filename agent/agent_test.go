@@ -344,7 +344,7 @@ func TestTheOwnerWhoWritesWhileTheModelThinksSilencesIt(t *testing.T) {
 	var b *fixture
 	model, _ := scripted(t, func(context.Context, llmtest.Request) llmtest.Reply {
 		ctx := context.Background()
-		if err := b.store.InTx(ctx, func(tx store.Tx) error { return store.MarkOwnerWrote(ctx, tx, b.chat.ID, time.Now()) }); err != nil {
+		if err := b.store.InTx(ctx, func(tx store.Tx) error { return store.MarkOwnerWrote(ctx, tx, b.chat.ID, "", time.Now()) }); err != nil {
 			t.Error(err)
 		}
 		return llmtest.Reply{Text: answerJSON("Delivery is 5 euro.", 1, "Delivery costs 5 euro within the city.")}

@@ -78,16 +78,16 @@ func TestAPersonsAnswerEndsAtTheContactsNextMessageOrATimeout(t *testing.T) {
 	lines := []store.ChatLine{
 		line(4, false, "Hello?", time.Minute), line(5, true, "Yes.", 2*time.Minute), line(6, true, "It costs 9 euro.", 3*time.Minute), line(7, false, "Thanks", 4*time.Minute), line(8, true, "Bye", 5*time.Minute),
 	}
-	g, ok := answerIn(q, lines, at.Add(time.Hour))
+	g, ok := answerIn(q, "Ana", lines, at.Add(time.Hour))
 	require.True(t, ok)
 	require.Equal(t, "Yes.\nIt costs 9 euro.", g.Answer)
 	require.Equal(t, []store.MessageID{3, 5, 6}, g.MessageIDs)
 	require.Equal(t, at.Add(2*time.Minute), g.AnsweredAt)
-	_, ok = answerIn(q, lines[:3], at.Add(3*time.Minute+19*time.Second))
+	_, ok = answerIn(q, "Ana", lines[:3], at.Add(3*time.Minute+19*time.Second))
 	require.False(t, ok, "it may go on")
-	_, ok = answerIn(q, lines[:1], at.Add(time.Hour))
+	_, ok = answerIn(q, "Ana", lines[:1], at.Add(time.Hour))
 	require.False(t, ok, "nobody answered")
-	g, _ = answerIn(q, []store.ChatLine{lines[1], line(9, true, "Something else", 40*time.Minute)}, at.Add(time.Hour))
+	g, _ = answerIn(q, "Ana", []store.ChatLine{lines[1], line(9, true, "Something else", 40*time.Minute)}, at.Add(time.Hour))
 	require.Equal(t, "Yes.", g.Answer)
 }
 

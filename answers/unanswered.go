@@ -79,7 +79,7 @@ func (c *comparison) escalated(ctx context.Context) (found []store.UnansweredQue
 		if err != nil {
 			return nil, err
 		}
-		g, ok := answerIn(store.UnansweredQuestion{EscalationID: &q.EscalationID, ChatID: q.ChatID, MessageIDs: []store.MessageID{q.MessageID}, Question: CleanQuestion(q.Question)}, lines, c.now)
+		g, ok := answerIn(store.UnansweredQuestion{EscalationID: &q.EscalationID, ChatID: q.ChatID, MessageIDs: []store.MessageID{q.MessageID}, Question: CleanQuestion(q.Question)}, q.ChatName, lines, c.now)
 		if !ok {
 			continue
 		}
@@ -157,7 +157,7 @@ func (c *comparison) answered(ctx context.Context, q store.RepliedQuestion) (g s
 		asked, g.MessageIDs = append(asked, l.Body), append(g.MessageIDs, l.MessageID)
 	}
 	g.Question = CleanQuestion(strings.Join(asked, " "))
-	answered, ok := answerIn(g, lines[last+1:], c.now)
+	answered, ok := answerIn(g, chat.Name, lines[last+1:], c.now)
 	switch {
 	case ok:
 		return answered, true, nil
@@ -200,13 +200,17 @@ func (c *comparison) contradicts(ctx context.Context, g *store.UnansweredQuestio
 }
 
 // answerIn returns a question with the first answer of a person in lines, without its state. ok is false if there is none, or if the person may still be writing.
-func answerIn(g store.UnansweredQuestion, lines []store.ChatLine, now time.Time) (_ store.UnansweredQuestion, ok bool) {
+// A line that only greets, promises an answer or asks back is none. contact is the contact's name.
+func answerIn(g store.UnansweredQuestion, contact string, lines []store.ChatLine, now time.Time) (_ store.UnansweredQuestion, ok bool) {
 	var last time.Time
 	for _, l := range lines {
 		if !l.Person {
 			if g.Answer != "" {
 				break
 			}
+			continue
+		}
+		if g.Answer == "" && saysNothing(l.Body, contact) {
 			continue
 		}
 		if g.Answer != "" && l.At.Sub(g.AnsweredAt) > maxAnswerTime {
@@ -225,6 +229,14 @@ func answerIn(g store.UnansweredQuestion, lines []store.ChatLine, now time.Time)
 	}
 	g.Answer = CleanAnswer(g.Answer)
 	return g, g.Answer != "" && g.Question != "" && len([]rune(g.Answer)) <= MaxAnswer && now.Sub(last) >= quietTime
+}
+
+// saysNothing reports whether a line of a person to a contact answers nothing.
+func saysNothing(line, contact string) bool {
+	names := append(strings.Fields(contact), contact)
+	only := sentences(line)
+	asks := !slices.ContainsFunc(only, func(s string) bool { return !strings.HasSuffix(s, "?") && !strings.HasSuffix(s, "؟") })
+	return policy.IsGreeting(line, names...) || policy.IsPromise(line, names...) || len(only) > 0 && asks
 }
 
 // judge returns the state of an answer, which says whether to ask the owner about it, and the id of the learned answer that it contradicts; nil for

@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/uuid"
 	"maunium.net/go/mautrix/event"
+	"maunium.net/go/mautrix/id"
 
 	"multis/bridgebridge"
 	"multis/jobs"
@@ -122,11 +123,8 @@ func (b *batch) storePresence(ctx context.Context, e incoming) error {
 	case !e.author.IsOwner() && (e.author != policy.AuthorOtherBot || e.Sender != by):
 		return nil
 	}
-	if err := store.MarkOwnerWrote(ctx, b.tx, e.chat.ID, e.at); err != nil {
+	if err := b.markWrote(ctx, e.chat.ID, by, e.at); err != nil {
 		return err
-	}
-	if e.chat.OwnerWroteAt == nil || e.chat.OwnerWroteAt.Before(e.at) {
-		e.chat.OwnerWroteAt = &e.at // later messages of the batch are decided with this time
 	}
 	answered, err := store.AnswerEscalation(ctx, b.tx, e.chat.ID, by, e.at)
 	for _, escalation := range answered {
@@ -134,6 +132,19 @@ func (b *batch) storePresence(ctx context.Context, e incoming) error {
 		b.jobs = append(b.jobs, jobs.UpdateEscalationArgs{EscalationID: escalation, At: b.inbox.now().Add(b.inbox.settings.OwnerPause).Truncate(time.Second)})
 	}
 	return err
+}
+
+// markWrote stores that a person wrote to a contact. Later messages of the batch are decided with this.
+func (b *batch) markWrote(ctx context.Context, in store.ChatID, by id.UserID, at time.Time) error {
+	if by == b.inbox.settings.Owner {
+		by = ""
+	}
+	for _, chat := range b.chats {
+		if chat.ID == in && (chat.OwnerWroteAt == nil || chat.OwnerWroteAt.Before(at)) {
+			chat.OwnerWroteAt, chat.OwnerWroteBy = &at, by
+		}
+	}
+	return store.MarkOwnerWrote(ctx, b.tx, in, by, at)
 }
 
 // enqueueFollowUp enqueues the job that a decision needs. In business mode, a message that gets one is also an event for the owner's hooks.

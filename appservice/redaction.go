@@ -77,6 +77,9 @@ func (b *batch) redact(ctx context.Context, chat store.Chat, target id.EventID, 
 		return err
 	}
 	retracted = append(retracted, quotes...)
+	if err := b.updateThread(ctx, chat); err != nil { // its card may be gone, and nobody waits if nothing is left
+		return err
+	}
 	for _, out := range retracted {
 		b.jobs = append(b.jobs, jobs.RetractArgs{OutboxID: out})
 	}

@@ -61,15 +61,7 @@ func (b *batch) keepQuiet(ctx context.Context, e incoming, card id.EventID, isSi
 	if !isCard || escalation.ClosedBy != "" || (isSign && !escalation.IsOpen()) {
 		return nil
 	}
-	if err := store.MarkOwnerWrote(ctx, b.tx, escalation.ChatID, e.at); err != nil {
-		return err
-	}
-	for _, chat := range b.chats {
-		if chat.ID == escalation.ChatID && (chat.OwnerWroteAt == nil || chat.OwnerWroteAt.Before(e.at)) {
-			chat.OwnerWroteAt = &e.at // the batch's later messages are judged by it
-		}
-	}
-	return nil
+	return b.markWrote(ctx, escalation.ChatID, e.Sender, e.at)
 }
 
 // mayAnswer reports whether a person may write to contacts from a thread.

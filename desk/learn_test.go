@@ -7,6 +7,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"maunium.net/go/mautrix/id"
+
 	"multis/admin"
 	"multis/answers"
 	"multis/policy"
@@ -62,4 +64,55 @@ func TestWhatIsLearnedFollowsEditsAndDeletionsInTheThread(t *testing.T) {
 	r.runAllJobs()
 	require.Empty(t, r.proposed(), "the contact has nothing of it any more")
 	require.Zero(t, storetest.Count(t, r.st, "select count(*) from unanswered_questions"))
+}
+
+func TestAnEditThatTheNetworkRefusesIsLearnedAndShown(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		noEdits       bool
+		edited        string
+		learned, note string
+	}{
+		"the network has no edits": {true, "Yes, from 15 EUR.", "> Yes, from 15 EUR.", "The edit did not reach the customer, who has got: “Yes, from 10 EUR.”"},
+		"too long for an edit":     {false, strings.Repeat("Yes, from 15 EUR. ", 70), "", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := newRig(t)
+			ana := r.chat("Ana", anasRoom, policy.KindDM)
+			if c.noEdits {
+				_, err := r.st.Writer().Exec(r.ctx, `update chats set features = '{"known": true, "no_edits": true}' where id = $1`, ana.ID)
+				require.NoError(t, err)
+			}
+			card := r.escalate(anasRoom, "Do you sell vouchers?")
+			r.tx(func(tx store.Tx) error { return store.SetEscalationCause(r.ctx, tx, ana.ID, policy.CauseNoAnswer) })
+			reply := r.reply(card, eva, "Yes, from 10 EUR.")
+			r.runAllJobs()
+			require.Contains(t, r.proposed(), "> Yes, from 10 EUR.")
+			r.edit(deskRoom, eva, reply, c.edited)
+			r.runAllJobs()
+			require.Equal(t, []string{"Yes, from 10 EUR."}, r.sender.view(anasRoom, anyEvent))
+			asked := r.proposed()
+			require.NotContains(t, asked, "> Yes, from 10 EUR.", "he does not say that any more")
+			require.Contains(t, asked, c.learned)
+			require.Contains(t, asked, c.note)
+			require.Equal(t, c.learned == "", asked == "")
+		})
+	}
+}
+
+func TestTheReasonOfASilenceNamesWhoWrote(t *testing.T) {
+	t.Parallel()
+	for who, want := range map[id.UserID]string{eva: "eva wrote here", owner: "You wrote here"} {
+		t.Run(want, func(t *testing.T) {
+			t.Parallel()
+			r := newRig(t)
+			r.chat("Ana", anasRoom, policy.KindDM)
+			card := r.escalate(anasRoom, "My parcel arrived broken")
+			r.reply(card, who, "Please wait.")
+			r.runAllJobs()
+			asked := r.say(anasRoom, contactOf(anasRoom), "How long?")
+			require.Equal(t, 1, storetest.Count(t, r.st, "select count(*) from messages where event_id = $1 and reason like $2 || '%'", asked, want))
+		})
+	}
 }

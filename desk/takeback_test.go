@@ -4,6 +4,7 @@ import (
 	"maps"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 	"maunium.net/go/mautrix/id"
@@ -11,6 +12,7 @@ import (
 	"multis/desk"
 	"multis/jobs"
 	"multis/policy"
+	"multis/store"
 	"multis/store/storetest"
 )
 
@@ -155,6 +157,42 @@ func TestADeletionWhileAReplyIsBeingSentNeedsTheRightToo(t *testing.T) {
 	}
 }
 
+// A contact deletes all that was asked: nobody waits any more, and nobody is called. What is left of several messages gets a card.
+func TestAnEscalationEndsWhenItsQuestionIsDeleted(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	ana := r.chat("Ana", anasRoom, policy.KindDM)
+	r.desk.ClaimWithin = time.Minute
+	message := func(body string) id.EventID {
+		var found id.EventID
+		require.NoError(t, r.st.Pool().QueryRow(r.ctx, "select event_id from messages where body = $1", body).Scan(&found))
+		return found
+	}
+	r.escalate(anasRoom, "My parcel is late")
+	r.say(anasRoom, contactOf(anasRoom), "It has the number 4711")
+	r.runAllJobs()
+	first, second := message("My parcel is late"), message("It has the number 4711")
+	r.redact(anasRoom, contactOf(anasRoom), first)
+	r.runAllJobs()
+	e := r.escalation(ana.ID)
+	require.NotNil(t, e.CardEvent)
+	require.Contains(t, r.card(*e.CardEvent), "4711", "the rest of it still waits")
+	m, err := store.MessageByID(r.ctx, r.st.DB(), e.MessageID)
+	require.NoError(t, err)
+	require.Equal(t, second, m.EventID)
+
+	r.redact(anasRoom, contactOf(anasRoom), second)
+	r.runAllJobs()
+	require.Zero(t, storetest.Count(t, r.st, "select count(*) from escalations where closed_at is null"))
+	before := len(r.sender.sent)
+	r.now = r.now.Add(time.Hour)
+	require.NoError(t, r.desk.UpdateEscalation(r.ctx, e.ID, true))
+	r.runAllJobs()
+	require.Len(t, r.sender.sent, before, "nobody is called for it")
+	r.escalate(anasRoom, "Where are you?")
+	require.Equal(t, 2, storetest.Count(t, r.st, "select count(*) from escalations"), "what is asked next is another one")
+}
+
 // A contact deletes the question on a card, and the card is deleted with it. What the contact writes next has a card of its own.
 func TestAQuestionAfterADeletedOneHasACardOfItsOwn(t *testing.T) {
 	t.Parallel()
@@ -165,10 +203,9 @@ func TestAQuestionAfterADeletedOneHasACardOfItsOwn(t *testing.T) {
 	var first id.EventID
 	require.NoError(t, r.st.Pool().QueryRow(r.ctx, "select event_id from messages where body = 'My parcel is late'").Scan(&first))
 	r.redact(anasRoom, contactOf(anasRoom), first)
-	r.runAllJobs()
-	require.NotContains(t, r.card(card), "parcel")
 	r.say(anasRoom, contactOf(anasRoom), "Where are you?")
 	r.runAllJobs()
+	require.NotContains(t, r.card(card), "parcel")
 	var again id.EventID
 	require.NoError(t, r.st.Pool().QueryRow(r.ctx, "select o.event_id from escalations e join outbox o on o.id = e.card_id where e.closed_at is null").Scan(&again))
 	require.NotEqual(t, card, again)

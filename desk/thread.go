@@ -3,7 +3,6 @@ package desk
 import (
 	"context"
 	"errors"
-	"slices"
 	"strings"
 	"time"
 
@@ -60,8 +59,8 @@ func (d *Desk) updateThread(ctx context.Context, tx store.Tx, escalation store.E
 	if e.CardID == nil {
 		return cardWait, d.postMissingCard(ctx, tx, e, chat)
 	}
-	if isNew, err := d.replaceDeletedCard(ctx, tx, e, chat); err != nil || isNew {
-		return cardWait, err
+	if done, wait, err := d.replaceDeletedCard(ctx, tx, e, chat); err != nil || done {
+		return wait, err
 	}
 	if e.CardEvent == nil {
 		return cardWait, giveUpCard(ctx, tx, e)
@@ -106,33 +105,33 @@ func (d *Desk) leaveClosedRoom(ctx context.Context, tx store.Tx, e *store.Escala
 	return true, 0, store.DropThread(ctx, tx, e.ID)
 }
 
-// replaceDeletedCard posts a new card with what the contact has written since the card was deleted with all that was on it, unless somebody has the thread: nobody
-// sees a thread that begins with a deleted message. It reports whether it did.
-func (d *Desk) replaceDeletedCard(ctx context.Context, tx store.Tx, e store.Escalation, chat store.Chat) (bool, error) {
+// replaceDeletedCard posts a new card with what is left of what the contact has written since the card was deleted with a message on it, unless somebody has the thread:
+// nobody sees a thread that begins with a deleted message. If nothing is left, nobody waits, and the escalation ends. done reports whether it did one of them.
+func (d *Desk) replaceDeletedCard(ctx context.Context, tx store.Tx, e store.Escalation, chat store.Chat) (done bool, wait time.Duration, err error) {
 	if !e.IsWaiting() || e.ClaimedBy != "" {
-		return false, nil
+		return false, 0, nil
 	}
 	card, err := store.OutboxMessageByID(ctx, tx, *e.CardID)
 	if err != nil || !card.IsErased() {
-		return false, err
+		return false, 0, err
 	}
-	lines, err := store.NewThreadLines(ctx, tx, e.ID, maxLinesPerUpdate)
+	left, err := store.RemainingMessages(ctx, tx, e.ID)
 	if err != nil {
-		return false, err
+		return false, 0, err
 	}
-	lines = slices.DeleteFunc(lines, func(line store.ThreadLine) bool { return line.Author != policy.AuthorContact })
-	if len(lines) == 0 {
-		return false, nil
+	if len(left) == 0 {
+		_, err := store.ResolveEscalation(ctx, tx, e.ID, "")
+		return true, 0, err
 	}
 	if err := store.DropThread(ctx, tx, e.ID); err != nil {
-		return false, err
+		return false, 0, err
+	}
+	e.MessageID = left[len(left)-1].ID
+	if err := store.SetEscalationMessage(ctx, tx, e.ID, e.MessageID); err != nil {
+		return false, 0, err
 	}
 	e.CardID, e.CardEvent, e.CardRoom, e.CardStatus, e.Found, e.Proposal = nil, nil, 0, "", nil, ""
-	var messages []store.Message
-	for _, line := range lines {
-		messages = append(messages, line.Message)
-	}
-	return true, d.postCard(ctx, tx, e, Case{Chat: chat, Messages: messages})
+	return true, cardWait, d.postCard(ctx, tx, e, Case{Chat: chat, Messages: left})
 }
 
 // postMissingCard posts the card of an escalation that has none: an earlier version opened it without one, or the room of its card was closed.

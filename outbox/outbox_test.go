@@ -156,7 +156,7 @@ func TestTheGateIsAskedAgainRightBeforeTheSend(t *testing.T) {
 			return store.SetMode(ctx, tx, chat, policy.ModeSilent)
 		}, policy.CodeSilent},
 		"the owner wrote": {func(ctx context.Context, tx store.Tx, chat store.ChatID) error {
-			return store.MarkOwnerWrote(ctx, tx, chat, time.Now())
+			return store.MarkOwnerWrote(ctx, tx, chat, "", time.Now())
 		}, policy.CodeOwnerActive},
 	}
 	for name, c := range cases {

@@ -137,7 +137,7 @@ func TestTheRestOfAReplyStaysWhenTheOwnerComes(t *testing.T) {
 	rows, _ := b.parts(first)
 	require.NoError(t, b.send(rows[0].ID))
 	b.tx(func(ctx context.Context, tx store.Tx) error {
-		return store.MarkOwnerWrote(ctx, tx, b.chat.ID, time.Now())
+		return store.MarkOwnerWrote(ctx, tx, b.chat.ID, "", time.Now())
 	})
 	require.NoError(t, b.send(rows[1].ID))
 	require.NoError(t, b.send(rows[2].ID))

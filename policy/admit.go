@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"time"
@@ -81,10 +82,11 @@ type AdmitInput struct {
 
 // Presence says whether the assistant must stay quiet, regardless of the message. The zero value does not keep it quiet.
 type Presence struct {
-	PausedAll    bool
-	PausedChat   bool
-	OwnerWroteAt time.Time     // when the owner last wrote in this chat by hand; zero for never
-	OwnerPause   time.Duration // how long the assistant then stays quiet; zero for not at all
+	PausedAll     bool
+	PausedChat    bool
+	OwnerWroteAt  time.Time     // when the owner or an operator last wrote in this chat by hand; zero for never
+	OperatorWrote string        // the name of that operator; empty for the owner
+	OwnerPause    time.Duration // how long the assistant then stays quiet; zero for not at all
 }
 
 // isOwnerActive reports whether the owner wrote less than OwnerPause ago. A time after now counts as recent.
@@ -283,5 +285,5 @@ func placeName(mode Mode, kind Kind) string {
 }
 
 func ownerActiveSentence(p Presence, now time.Time) string {
-	return fmt.Sprintf("You wrote here %s ago; I stay quiet for %s after that.", text.Duration(now.Sub(p.OwnerWroteAt)), text.Duration(p.OwnerPause))
+	return fmt.Sprintf("%s wrote here %s ago; I stay quiet for %s after that.", cmp.Or(p.OperatorWrote, "You"), text.Duration(now.Sub(p.OwnerWroteAt)), text.Duration(p.OwnerPause))
 }

@@ -201,6 +201,7 @@ func TestAdmitReasonsHaveNumbers(t *testing.T) {
 		{nil, "The chat is business, the message was 4 s old, you were away."},
 		{func(in *AdmitInput) { in.SentAt = in.Now.Add(-3 * time.Hour) }, "It was 3 h old when it arrived; I answer what is at most 10 min old."},
 		{func(in *AdmitInput) { in.OwnerWroteAt = in.Now.Add(-5 * time.Minute) }, "You wrote here 5 min ago; I stay quiet for 30 min after that."},
+		{func(in *AdmitInput) { in.OwnerWroteAt, in.OperatorWrote = in.Now.Add(-5*time.Minute), "eva" }, "eva wrote here 5 min ago; I stay quiet for 30 min after that."},
 		{func(in *AdmitInput) { in.Text = "refund" }, `The word "refund" escalates to a person.`},
 		{func(in *AdmitInput) { in.Mode = ModePersonal }, "In personal chats I answer only when somebody calls me Nora."},
 		{func(in *AdmitInput) { in.Kind = KindGroup }, "In group chats I answer only when somebody calls me Nora."},

@@ -293,7 +293,7 @@ func (in GateInput) allowedSentence() string {
 	}
 	said := fmt.Sprintf("The chat is %s, you were away", in.Mode)
 	if !in.OwnerWroteAt.IsZero() {
-		said += fmt.Sprintf(" (last wrote %s ago)", text.Duration(in.Now.Sub(in.OwnerWroteAt)))
+		said += " (" + strings.TrimLeft(in.OperatorWrote+" last wrote ", " ") + text.Duration(in.Now.Sub(in.OwnerWroteAt)) + " ago)"
 	}
 	switch in.Purpose {
 	case PurposeReply:

@@ -186,6 +186,7 @@ func TestGateReasonsHaveNumbers(t *testing.T) {
 		why string
 	}{
 		{replyInput(nil), "The chat is business, you were away (last wrote 3 h ago), it quotes a source."},
+		{replyInput(func(in *GateInput) { in.OperatorWrote = "eva" }), "The chat is business, you were away (eva last wrote 3 h ago), it quotes a source."},
 		{replyInput(func(in *GateInput) { in.Purpose, in.OwnerWroteAt = PurposeGreeting, time.Time{} }), "The chat is business, you were away."},
 		{replyInput(func(in *GateInput) { in.Purpose = PurposeDraft }), "You approved this text."},
 		{replyInput(func(in *GateInput) { in.Purpose = PurposeOperator }), "A person wrote this text."},

@@ -247,17 +247,26 @@ type ChatLine struct {
 }
 
 // linesByPeopleSQL has two parts: the messages of the chat that people wrote, and what people sent to the contact from a thread. The second part reads
-// the outbox messages without citations that answer no message of the chat, in their newest edited version; message_id is the message in the thread.
+// the outbox messages without citations that answer no message of the chat, in their newest edited version, also if that did not reach the contact: it is what the person
+// says now. Of a message that was edited in a way that no edit could be made of, the text is empty and left out. message_id is the message in the thread.
 const linesByPeopleSQL = `select message_id, person, sender, body, at from (
 		select m.id as message_id, m.author <> 'contact' as person, m.sender, m.body, m.ts as at, m.id as seq from messages m
 			where m.chat_id = $1 and m.author in ('contact', 'owner_client', 'owner_phone', 'operator') and m.kind = 'text' and m.redacted_at is null and m.body <> '' and m.id <> $3
 		union all
 		select coalesce(w.id, 0), true, coalesce(w.sender, ''), coalesce((select e.content->'m.new_content'->>'body' from outbox e
-				where e.chat_id = $1 and e.replaces = o.event_id and e.state in ('sent', 'delivered') order by e.seq desc limit 1), o.content->>'body'), o.sent_at, o.seq
+				where e.chat_id = $1 and e.replaces = o.event_id order by e.seq desc limit 1), case when w.edited_at is null or btrim(w.body) = btrim(o.content->>'body') then o.content->>'body' end), o.sent_at, o.seq
 			from outbox o left join messages w on w.id = any (o.about) and w.chat_id <> o.chat_id
 			where o.chat_id = $1 and o.purpose in ('draft', 'operator') and o.spans = '[]' and o.replaces = ''
 				and o.state in ('sent', 'delivered') and o.content->>'body' <> '' and not exists (select from messages m where m.outbox_id = o.id)
-	) l where at >= $2 order by at, seq limit 50`
+	) l where at >= $2 and body <> '' order by at, seq limit 50`
+
+const unsentEditsSQL = `select o.content->>'body' from outbox o where o.chat_id = $1 and o.about && $2 and o.purpose in ('draft', 'operator') and o.replaces = '' and o.state in ('sent', 'delivered')
+	and (select e.state from outbox e where e.chat_id = $1 and e.replaces = o.event_id order by e.seq desc limit 1) in ('dropped', 'failed') order by o.seq`
+
+// UnsentEdits returns what a contact still has of the messages in a thread whose edits did not reach him.
+func UnsentEdits(ctx context.Context, db DB, chat ChatID, messages []MessageID) ([]string, error) {
+	return row.Values[string](ctx, db, "edits that were not sent", unsentEditsSQL, chat, row.EmptyIfNil(messages))
+}
 
 // LinesByPeople returns what the contacts, the owner and operators wrote in a chat from a time on: at most the first 50 messages, without the message
 // excluded.

@@ -35,8 +35,10 @@ type Chat struct {
 	SelfGhost  id.UserID
 	Encryption policy.Encryption `db:"encrypted"`
 	// ClosedWhy is why nothing can be sent or received; empty while the chat is in use.
-	ClosedWhy     string
+	ClosedWhy string
+	// OwnerWroteAt is when the owner or an operator last wrote in the chat; OwnerWroteBy is the operator, empty for the owner.
 	OwnerWroteAt  *time.Time `db:"owner_last_at"`
+	OwnerWroteBy  id.UserID  `db:"owner_last_by"`
 	PausedUntil   *time.Time
 	LastMessageAt *time.Time
 	// The contact is typing until TypingUntil. The owner is reading or typing until OwnerActiveUntil and may answer himself.
@@ -100,7 +102,7 @@ func (c Chat) IsIn(room id.RoomID) bool { return c.RoomID != nil && *c.RoomID ==
 func (c Chat) HasRoom() bool { return c.RoomID != nil && c.ClosedWhy == "" }
 
 const chatColumns = `c.id, c.protocol, c.channel_id, c.receiver, c.room_id, c.kind, c.mode, c.mode_set_at, c.name, c.owner_name, c.contact, c.bridge_bot,
-	c.self_ghost, c.encrypted, c.closed_why, c.owner_last_at, c.paused_until, c.last_message_at, c.typing_until, c.owner_active_until, c.agent, (select count(*) from messages m where m.chat_id = c.id and m.parked is not null) as unreadable, c.claimed_at, c.former_room, c.moved_at, c.features, c.delivery, c.follow_up_days, c.followed_up_at, c.spaces, c.labels, c.unlabelled, c.for_operators, c.person,
+	c.self_ghost, c.encrypted, c.closed_why, c.owner_last_at, c.owner_last_by, c.paused_until, c.last_message_at, c.typing_until, c.owner_active_until, c.agent, (select count(*) from messages m where m.chat_id = c.id and m.parked is not null) as unreadable, c.claimed_at, c.former_room, c.moved_at, c.features, c.delivery, c.follow_up_days, c.followed_up_at, c.spaces, c.labels, c.unlabelled, c.for_operators, c.person,
 	exists(select from chats o where o.protocol = c.protocol and o.name_key = c.name_key and o.kind = c.kind and o.id <> c.id) as namesake,
 	exists (select from bridge_bots b where b.bot = c.bridge_bot and b.confirmed_at is null) as unconfirmed`
 
@@ -308,11 +310,11 @@ func CloseChat(ctx context.Context, tx Tx, chat ChatID, why string) error {
 	return row.Exec(ctx, tx, "close chat", closeChatSQL, chat, why)
 }
 
-const markOwnerWroteSQL = "update chats set owner_last_at = greatest(owner_last_at, $2) where id = $1"
+const markOwnerWroteSQL = "update chats set owner_last_by = case when owner_last_at > $2 then owner_last_by else $3 end, owner_last_at = greatest(owner_last_at, $2) where id = $1"
 
-// MarkOwnerWrote stores that the owner has written in a chat, which pauses the assistant there for a while.
-func MarkOwnerWrote(ctx context.Context, tx Tx, chat ChatID, at time.Time) error {
-	return row.Exec(ctx, tx, "note the owner's message", markOwnerWroteSQL, chat, at)
+// MarkOwnerWrote stores that the owner has written in a chat, or the operator by, which pauses the assistant there for a while. by is empty for the owner.
+func MarkOwnerWrote(ctx context.Context, tx Tx, chat ChatID, by id.UserID, at time.Time) error {
+	return row.Exec(ctx, tx, "note the owner's message", markOwnerWroteSQL, chat, at, by)
 }
 
 const setContactTypingSQL = "update chats set typing_until = greatest(typing_until, $2) where id = $1"

@@ -78,6 +78,22 @@ func DropThread(ctx context.Context, tx Tx, escalation EscalationID) error {
 	return row.Exec(ctx, tx, "drop a thread", dropThreadSQL, escalation)
 }
 
+const remainingMessagesSQL = "select " + messageColumns + ` from escalations e join messages m on m.chat_id = e.chat_id
+	where e.id = $1 and m.author = 'contact' and m.redacted_at is null and m.parked is null and m.kind <> 'reaction' and m.code not in ('edited', 'flood', 'backfill')
+		and (m.id > e.message_id or exists (select from escalation_lines l where l.escalation_id = e.id and l.message_id = m.id)) order by m.ts, m.id limit 50`
+
+// RemainingMessages returns what a contact wrote that an open escalation is about, without deleted messages.
+func RemainingMessages(ctx context.Context, db DB, escalation EscalationID) ([]Message, error) {
+	return collectMessages(ctx, db, remainingMessagesSQL, escalation)
+}
+
+const setEscalationMessageSQL = "update escalations set message_id = $2 where id = $1"
+
+// SetEscalationMessage stores which message an escalation is about, after the one that it was opened for was deleted.
+func SetEscalationMessage(ctx context.Context, tx Tx, escalation EscalationID, message MessageID) error {
+	return row.Exec(ctx, tx, "set the message of an escalation", setEscalationMessageSQL, escalation, message)
+}
+
 const cardMessagesSQL = "select " + messageColumns + ` from escalations e join escalation_lines l on l.escalation_id = e.id and l.outbox_id = e.card_id
 	join messages m on m.id = l.message_id where e.id = $1 and m.redacted_at is null order by m.ts, m.id`
 

@@ -35,11 +35,11 @@ func SendingStateOf(ctx context.Context, db DB, chat ChatID, minuteAgo, dayAgo t
 }
 
 // Presence returns what keeps the assistant quiet in the chat: a pause of everything, a pause of the chat, or, in a business chat, a
-// message of the owner less than ownerPause ago.
+// message of the owner or an operator less than ownerPause ago.
 func (c Chat) Presence(pausedAll bool, mode policy.Mode, ownerPause time.Duration, now time.Time) policy.Presence {
 	p := policy.Presence{PausedAll: pausedAll, PausedChat: c.PausedUntil != nil && c.PausedUntil.After(now)}
 	if c.OwnerWroteAt != nil && mode == policy.ModeBusiness {
-		p.OwnerWroteAt, p.OwnerPause = *c.OwnerWroteAt, ownerPause
+		p.OwnerWroteAt, p.OperatorWrote, p.OwnerPause = *c.OwnerWroteAt, c.OwnerWroteBy.Localpart(), ownerPause
 	}
 	return p
 }
