@@ -365,17 +365,19 @@ func TestOpeningHoursAreToldFromTheConfiguration(t *testing.T) {
 	}
 	require.Equal(t, []string{toldTeam}, r.customerAsks(r.customer("Ben"), "Are you open on Christmas Day?"), "the hours do not say that")
 
-	r.book.Variables.Holidays = []hours.Days{{First: now.AddDate(0, 0, 3), Last: now.AddDate(0, 0, 4)}, {First: now.AddDate(0, 1, 0), Last: now.AddDate(0, 2, 0)}}
+	monday := now.AddDate(0, 0, 1+(7-int(now.Weekday()))%7) // the next one, within the two weeks that are told
+	r.book.Variables.Open = hours.Hours{Holidays: []hours.Days{{First: monday.AddDate(0, 0, -2), Last: monday.AddDate(0, 0, 1)}, {First: now.AddDate(0, 1, 0), Last: now.AddDate(0, 2, 0)}}}
+	require.NoError(t, r.book.Variables.Open.Set(r.book.Variables.Hours))
 	require.NoError(t, r.admin.Answers.PublishAnswers(r.ctx))
 	const day = "2 January 2006"
-	require.Equal(t, []string{"[Nora] We are open Monday-Friday 9-17 (closed " + now.AddDate(0, 0, 3).Format(day) + ", " + now.AddDate(0, 0, 4).Format(day) + "). (from Opening hours.md)"}, r.customerAsks(r.customer("Cid"), "When are you open?"))
+	require.Equal(t, []string{"[Nora] We are open Monday-Friday 9-17 (closed " + monday.Format(day) + ", " + monday.AddDate(0, 0, 1).Format(day) + "). (from Opening hours.md)"}, r.customerAsks(r.customer("Cid"), "When are you open?"))
 
 	r.tx(func(tx store.Tx) error {
 		_, err := store.AddCannedAnswer(r.ctx, tx, "Wann habt ihr geöffnet?", "Wir sind für Sie da: {hours}.")
 		return err
 	})
 	require.NoError(t, r.admin.Answers.PublishAnswers(r.ctx))
-	require.Equal(t, []string{"[Nora] Wir sind für Sie da: Montag-Freitag 9-17."}, r.customerAsks(r.customer("Dan"), "Wann macht ihr zu?"), "the owner's own words come first")
+	require.Equal(t, []string{"[Nora] Wir sind für Sie da: Montag-Freitag 9-17 (geschlossen " + monday.Format("02.01.2006") + ", " + monday.AddDate(0, 0, 1).Format("02.01.2006") + ")."}, r.customerAsks(r.customer("Dan"), "Wann macht ihr zu?"), "the owner's own words come first")
 
 	r.book.Variables.Hours = ""
 	require.NoError(t, r.admin.Answers.PublishAnswers(r.ctx))

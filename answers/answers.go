@@ -35,8 +35,11 @@ const (
 // Variables are the values of the variables in canned answers. The contact's name is an argument of Fill.
 type Variables struct {
 	Business string // {business}
-	Hours    string // {hours}, as the configuration has them; customers are also answered from them
-	Holidays []hours.Days
+	Hours    string // {hours}, as the configuration has them, with the next holidays; customers are also answered from them
+	// Open are the same hours with the holidays.
+	Open hours.Hours
+	// Now returns the current time. Defaults to time.Now.
+	Now func() time.Time
 	// Language is that of answers which are too short to tell.
 	Language catalog.Lang
 }
@@ -132,7 +135,7 @@ func (v Variables) Fill(answer, name string) string {
 	if !isPlainName(name) {
 		name = ""
 	}
-	open := catalog.FormatHours(catalog.DetectLanguage([]string{answer}, v.Language), v.Hours)
+	open := catalog.FormatHours(catalog.DetectLanguage([]string{answer}, v.Language), v.Hours, v.closedDays())
 	filled := strings.NewReplacer("{name}", text.Clip(text.OneLine(name), 60), "{hours}", open, "{business}", v.Business).Replace(answer)
 	if name != "" {
 		return filled
@@ -143,6 +146,15 @@ func (v Variables) Fill(answer, name string) string {
 		lines = append(lines, strings.TrimLeft(line, ",!. "))
 	}
 	return strings.Join(lines, "\n")
+}
+
+// closedDays returns the holidays that are told with the opening hours.
+func (v Variables) closedDays() []time.Time {
+	now := v.Now
+	if now == nil {
+		now = time.Now
+	}
+	return v.Open.ClosedDays(now(), holidaysAhead, maxHolidays)
 }
 
 // Publish rewrites the documents of the answers. It may run several times, even concurrently: it repeats until what it wrote is up to date.
@@ -206,9 +218,9 @@ func (b *Keeper) cannedDocument(list []store.CannedAnswer) string {
 	return strings.Join(sections, "\n")
 }
 
-// The holidays that are told with the opening hours: maxHolidays days of those within the next holidaysAhead.
+// The holidays that are told with the opening hours: maxHolidays days of those within the next holidaysAhead days.
 const (
-	holidaysAhead = 14 * 24 * time.Hour
+	holidaysAhead = 14
 	maxHolidays   = 10
 )
 
@@ -218,14 +230,7 @@ func (b *Keeper) hoursDocument() string {
 	if b.Variables.Hours == "" {
 		return ""
 	}
-	today := b.Now().UTC().Truncate(24 * time.Hour)
-	var closed []time.Time
-	for day := today; !day.After(today.Add(holidaysAhead)) && len(closed) < maxHolidays; day = day.AddDate(0, 0, 1) {
-		if slices.ContainsFunc(b.Variables.Holidays, func(d hours.Days) bool { return d.Contains(day) }) {
-			closed = append(closed, day)
-		}
-	}
-	return catalog.HoursDocument(b.Variables.Hours, closed)
+	return catalog.HoursDocument(b.Variables.Hours, b.Variables.closedDays())
 }
 
 // learnedDocument returns the learned answers of a role as Markdown: below each heading with its source and date, the question and its answer.

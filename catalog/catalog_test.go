@@ -75,11 +75,11 @@ func ExampleTexts_Text() {
 func TestOpeningHoursAreWrittenInEachLanguage(t *testing.T) {
 	t.Parallel()
 	const hours = "mon-fri 9-12:30, 13:30-18; Sat 10-14; sun closed"
-	require.Equal(t, "Monday-Friday 9-12:30, 13:30-18; Saturday 10-14; Sunday closed", FormatHours(English, hours))
-	require.Equal(t, "lundi-vendredi 9-12:30, 13:30-18; samedi 10-14; dimanche fermé", FormatHours(French, hours))
-	require.Equal(t, "Monday 9-17", FormatHours("xx", "mon 9-17"))
+	require.Equal(t, "Monday-Friday 9-12:30, 13:30-18; Saturday 10-14; Sunday closed", FormatHours(English, hours, nil))
+	require.Equal(t, "lundi-vendredi 9-12:30, 13:30-18; samedi 10-14; dimanche fermé", FormatHours(French, hours, nil))
+	require.Equal(t, "Monday 9-17", FormatHours("xx", "mon 9-17", nil))
 	for _, lang := range Langs() {
-		require.NotRegexp(t, `\b(mon|fri|sat|sun)\b|[%!]`, FormatHours(lang, hours), lang)
-		require.NotEmpty(t, FormatHours(lang, "daily"), lang)
+		require.NotRegexp(t, `\b(mon|fri|sat|sun)\b|[%!]`, FormatHours(lang, hours, nil), lang)
+		require.NotEmpty(t, FormatHours(lang, "daily", nil), lang)
 	}
 }

@@ -18,13 +18,14 @@ func hoursWords() map[Lang][2]string {
 	}
 }
 
-// FormatHours returns opening hours of the configuration, such as "mon-fri 9-17", with their words in a language.
-func FormatHours(lang Lang, hours string) string {
+// FormatHours returns opening hours of the configuration, such as "mon-fri 9-17", with their words in a language, and in brackets the days of the next holidays,
+// which may be none.
+func FormatHours(lang Lang, hours string, closed []time.Time) string {
 	days, known := weekdays()[lang]
 	if !known {
 		lang, days = English, weekdays()[English]
 	}
-	return hoursWord.ReplaceAllStringFunc(hours, func(word string) string {
+	said := hoursWord.ReplaceAllStringFunc(hours, func(word string) string {
 		switch word = strings.ToLower(word); word {
 		case "daily":
 			return hoursWords()[lang][0]
@@ -38,6 +39,14 @@ func FormatHours(lang Lang, hours string) string {
 		}
 		return word
 	})
+	var dates []string
+	for _, day := range closed {
+		dates = append(dates, day.Format(dateLayout(lang)))
+	}
+	if len(dates) > 0 {
+		said += " (" + hoursWords()[lang][1] + " " + strings.Join(dates, ", ") + ")"
+	}
+	return said
 }
 
 // HoursDocument returns the opening hours of the configuration as a document in Markdown, a section for each language. closed are the days of the next
@@ -45,14 +54,7 @@ func FormatHours(lang Lang, hours string) string {
 func HoursDocument(hours string, closed []time.Time) string {
 	var sections []string
 	for _, lang := range Langs() {
-		said := FormatHours(lang, hours)
-		var days []string
-		for _, day := range closed {
-			days = append(days, day.Format(dateLayout(lang)))
-		}
-		if len(days) > 0 {
-			said += " (" + hoursWords()[lang][1] + " " + strings.Join(days, ", ") + ")"
-		}
+		said := FormatHours(lang, hours, closed)
 		words := hoursSentences()[lang]
 		sections = append(sections, "## "+words[0]+"\n\n"+strings.ReplaceAll(words[1], "{hours}", said)+"\n")
 	}

@@ -53,6 +53,27 @@ func (h Hours) IsZero() bool {
 	return !slices.ContainsFunc(h.Week[:], func(periods []Period) bool { return len(periods) > 0 })
 }
 
+// ClosedDays returns the holidays, from the day of a time on, on which the business would be open otherwise: at most limit of those within the next days. They are
+// midnights in UTC.
+func (h Hours) ClosedDays(from time.Time, days, limit int) (closed []time.Time) {
+	y, m, d := from.In(h.zone()).Date()
+	for i := 0; i <= days && len(closed) < limit; i++ {
+		day := time.Date(y, m, d+i, 0, 0, 0, 0, time.UTC)
+		if len(h.Week[day.Weekday()]) > 0 && slices.ContainsFunc(h.Holidays, func(d Days) bool { return d.Contains(day) }) {
+			closed = append(closed, day)
+		}
+	}
+	return closed
+}
+
+// zone returns the time zone of the hours.
+func (h Hours) zone() *time.Location {
+	if h.Zone == nil {
+		return time.UTC
+	}
+	return h.Zone
+}
+
 // At returns the state at t. A local time that daylight saving skips means the first instant after the gap, and one that occurs
 // twice means the first, as in package schedule.
 func (h Hours) At(t time.Time) State {
@@ -83,10 +104,7 @@ func (h Hours) At(t time.Time) State {
 // openingsAround returns the end of the last opening before t, and the openings that end after t. before is zero if there is no opening within the next
 // maxLookaheadDays. Periods that touch or overlap are one opening.
 func (h Hours) openingsAround(t time.Time) (before time.Time, after []schedule.Period) {
-	zone := h.Zone
-	if zone == nil {
-		zone = time.UTC
-	}
+	zone := h.zone()
 	y, m, d := t.In(zone).Date()
 	today := time.Date(y, m, d, 0, 0, 0, 0, time.UTC)
 	// The last opening is mostly days away, so that few days are looked at.

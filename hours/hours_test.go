@@ -29,6 +29,17 @@ func parseHours(t *testing.T, lines ...string) Hours {
 	return h
 }
 
+func TestHolidaysThatCloseNothingAreNotTold(t *testing.T) {
+	t.Parallel()
+	h := parseHours(t, "mon-fri: 9-18", "-2026-12-24..2026-12-28", "-2027-01-01", "-2027-01-15")
+	var told []string
+	for _, day := range h.ClosedDays(time.Date(2026, 12, 23, 23, 30, 0, 0, time.UTC), 14, 3) { // the 24th in Berlin
+		told = append(told, day.Format("Mon 2.1."))
+	}
+	require.Equal(t, []string{"Thu 24.12.", "Fri 25.12.", "Mon 28.12."}, told, "no weekend, and no more than three")
+	require.Empty(t, Hours{Holidays: h.Holidays}.ClosedDays(time.Date(2026, 12, 24, 0, 0, 0, 0, time.UTC), 14, 3), "a business that is always open")
+}
+
 func TestAStateHoldsUntilTheNextOpeningOrClosing(t *testing.T) {
 	t.Parallel()
 	shop := []string{"mon-fri: 9-12:30, 13:30-18", "sat: 10-14", "-2026-12-24..2026-12-26"}

@@ -133,7 +133,7 @@ func (a *assistant) openSources(context.Context) (err error) {
 		return err
 	}
 	a.answers = &answers.Keeper{Store: a.store, Search: a.search, Library: a.documents, Defaults: a.defaults, Now: time.Now, Variables: answers.Variables{
-		Business: a.cfg.Business.Name, Hours: strings.Join(a.cfg.Business.Hours, "; "), Holidays: a.cfg.Business.HoursAt(a.cfg.TimeZone, a.cfg.Business.Hours).Holidays, Language: a.cfg.Business.Language,
+		Business: a.cfg.Business.Name, Hours: strings.Join(a.cfg.Business.Hours, "; "), Open: a.cfg.Business.HoursAt(a.cfg.TimeZone, a.cfg.Business.Hours), Language: a.cfg.Business.Language,
 	}}
 	deskWith := deskOptions(a.cfg)
 	deskWith.Store, deskWith.Box, deskWith.Answers, deskWith.Audit, deskWith.Files = a.store, a.box, a.answers, a.audit, a.front.files
