@@ -103,9 +103,10 @@ func syncTime(b *testing.B) time.Duration {
 	return took[len(took)/2]
 }
 
-// The overhead of a turn, at ten thousand passages, with a model that answers at once, in a database that keeps what it commits. Beside it stand the
-// transactions of a turn and of its summary, how often they wait for the disk, and how long the disk takes.
-func BenchmarkTurn(b *testing.B) {
+// turns returns a turn of a contact and one of the owner, at ten thousand passages, with a model that answers at once, in a database that keeps what it commits.
+// Each returns how long it took.
+func turns(b *testing.B) (*fixture, map[string]func() time.Duration) {
+	b.Helper()
 	w := setupIn(b, storetest.NewDurable(b), llm.None{})
 	question := indexRandomPassages(b, w.store, 10_000)
 	model := w.openPaidModel(b, func(_ context.Context, r llmtest.Request) llmtest.Reply {
@@ -124,7 +125,7 @@ func BenchmarkTurn(b *testing.B) {
 		require.NoError(b, w.agent.Summaries.Summarise(context.Background(), chat.ID, "")) // by a job of its own, after the turn
 		return took
 	}
-	for name, turn := range map[string]func() time.Duration{
+	return w, map[string]func() time.Duration{
 		"contact": func() time.Duration {
 			w.storeContactMessage(question(rng), policy.ActionAnswer)
 			begin := time.Now()
@@ -137,14 +138,26 @@ func BenchmarkTurn(b *testing.B) {
 			require.NoError(b, w.agent.Questions.Ask(context.Background(), w.admin, m, m.Body))
 			return summarised(w.admin, time.Since(begin))
 		},
-	} {
+	}
+}
+
+// fillCaches takes some turns, so that the caches of the database fill, and analyzes it, as autovacuum does within a minute.
+func fillCaches(b *testing.B, w *fixture, turn func() time.Duration) {
+	b.Helper()
+	for range 20 {
+		turn()
+	}
+	_, err := w.store.Pool().Exec(context.Background(), "analyze")
+	require.NoError(b, err)
+}
+
+// The overhead of a turn. Beside it stand the transactions of a turn and of its summary, how often they wait for the disk, and how long the disk takes.
+func BenchmarkTurn(b *testing.B) {
+	w, all := turns(b)
+	for name, turn := range all {
 		b.Run(name, func(b *testing.B) {
 			var took []float64
-			for range 20 {
-				turn() // the caches of the database fill
-			}
-			_, err := w.store.Pool().Exec(context.Background(), "analyze") // as autovacuum does within a minute
-			require.NoError(b, err)
+			fillCaches(b, w, turn)
 			before := diskWorkOf(b, w.store)
 			for range b.N {
 				took = append(took, turn().Seconds()*1000)
@@ -156,6 +169,81 @@ func BenchmarkTurn(b *testing.B) {
 			slices.Sort(took)
 			b.ReportMetric(took[len(took)*50/100], "p50-ms")
 			b.ReportMetric(took[len(took)*95/100], "p95-ms")
+		})
+	}
+}
+
+// auditTime returns how long the database takes for the entry of the audit log that a change of a row of the outbox writes, in ms, with its link of the chain. The
+// change is rolled back.
+func auditTime(b *testing.B, w *fixture) (ms float64) {
+	b.Helper()
+	ctx := context.Background()
+	tx, err := w.store.Pool().Begin(ctx)
+	require.NoError(b, err)
+	defer func() { require.NoError(b, tx.Rollback(ctx)) }()
+	_, err = tx.Exec(ctx, "set constraints all immediate") // the link is added at the commit otherwise
+	require.NoError(b, err)
+	var plans []struct {
+		Triggers []struct {
+			Name string  `json:"Trigger Name"`
+			Time float64 `json:"Time"`
+		} `json:"Triggers"`
+	}
+	require.NoError(b, tx.QueryRow(ctx, `explain (analyze, format json) update outbox set state = 'failed'
+		where id = (select id from outbox where state = 'queued' order by created_at desc limit 1)`).Scan(&plans))
+	for _, trigger := range plans[0].Triggers {
+		if strings.HasPrefix(trigger.Name, "audit_") {
+			ms += trigger.Time
+		}
+	}
+	require.NotZero(b, ms)
+	return ms
+}
+
+// What the audit log costs a whole turn: the entries that it writes, times what one takes at the median. Beside it stand the medians of turns with the log's triggers
+// and without them, which alternate; on a busy machine their difference is mostly noise.
+func BenchmarkAuditOfATurn(b *testing.B) {
+	w, all := turns(b)
+	triggers := func(b *testing.B, action string) {
+		b.Helper()
+		_, err := w.store.Pool().Exec(context.Background(), `do $$ declare t record; begin
+			for t in select tgrelid::regclass as of, tgname from pg_trigger where tgname like 'audit\_%' and tgrelid::regclass::text !~ '^audit_' loop
+				execute format('alter table %s `+action+` trigger %I', t.of, t.tgname);
+			end loop;
+		end $$`)
+		require.NoError(b, err)
+	}
+	entries := func(b *testing.B) (n int) {
+		b.Helper()
+		require.NoError(b, w.store.DB().QueryRow(context.Background(), "select count(*) from audit_entries").Scan(&n))
+		return n
+	}
+	median := func(all []float64) float64 {
+		slices.Sort(all)
+		return all[len(all)/2]
+	}
+	const block = 10 // turns between two changes of the triggers; the first one after a change makes its plans anew, and is not measured
+	for name, turn := range all {
+		b.Run(name, func(b *testing.B) {
+			fillCaches(b, w, turn)
+			first, took, entry := entries(b), map[string][]float64{}, []float64(nil)
+			for range b.N {
+				for _, action := range []string{"disable", "enable"} {
+					triggers(b, action)
+					turn()
+					for range block {
+						took[action] = append(took[action], turn().Seconds()*1000)
+					}
+				}
+				for range block {
+					entry = append(entry, auditTime(b, w))
+				}
+			}
+			perTurn := float64(entries(b)-first) / float64((block+1)*b.N)
+			b.ReportMetric(perTurn, "entries/turn")
+			b.ReportMetric(perTurn*median(entry), "ms-added/turn")
+			b.ReportMetric(median(took["disable"]), "ms-without/turn")
+			b.ReportMetric(median(took["enable"]), "ms-with/turn")
 		})
 	}
 }
