@@ -79,7 +79,7 @@ func (c *comparison) escalated(ctx context.Context) (found []store.UnansweredQue
 		if err != nil {
 			return nil, err
 		}
-		g, ok := answerIn(store.UnansweredQuestion{EscalationID: &q.EscalationID, ChatID: q.ChatID, MessageIDs: []store.MessageID{q.MessageID}, Question: CleanQuestion(q.Question)}, q.ChatName, lines, c.now)
+		g, ok := answerIn(store.UnansweredQuestion{EscalationID: &q.EscalationID, ChatID: q.ChatID, MessageIDs: []store.MessageID{q.MessageID}, Edits: q.Edits, Question: CleanQuestion(q.Question)}, q.ChatName, lines, c.now)
 		if !ok {
 			continue
 		}
@@ -131,7 +131,7 @@ var errUnfinished = errors.New("the answer may not be whole")
 // answered returns a question with a person's answer, or errUnfinished. ok is false if the answer does not count: the chat is no business chat, the
 // question was escalated, or the answer is too long.
 func (c *comparison) answered(ctx context.Context, q store.RepliedQuestion) (g store.UnansweredQuestion, ok bool, _ error) {
-	g = store.UnansweredQuestion{QuestionID: &q.MessageID, ChatID: q.ChatID, MessageIDs: []store.MessageID{q.MessageID}, AnsweredAt: q.AskedAt}
+	g = store.UnansweredQuestion{QuestionID: &q.MessageID, ChatID: q.ChatID, MessageIDs: []store.MessageID{q.MessageID}, Edits: q.Edits, AnsweredAt: q.AskedAt}
 	chat, err := store.ChatByID(ctx, c.Store.DB(), q.ChatID)
 	if err != nil || chat.ModeIn(c.Defaults) != policy.ModeBusiness {
 		return g, false, err
@@ -148,13 +148,14 @@ func (c *comparison) answered(ctx context.Context, q store.RepliedQuestion) (g s
 	for first > 0 && !lines[first-1].Person {
 		first--
 	}
-	g.MessageIDs = nil
+	g.MessageIDs, g.Edits = nil, 0
 	var asked []string
 	for _, l := range lines[first : last+1] {
 		if slices.Contains(q.Escalated, l.MessageID) {
 			return g, false, nil
 		}
-		asked, g.MessageIDs = append(asked, l.Body), append(g.MessageIDs, l.MessageID)
+		asked = append(asked, l.Body)
+		addSource(&g, l)
 	}
 	g.Question = CleanQuestion(strings.Join(asked, " "))
 	answered, ok := answerIn(g, chat.Name, lines[last+1:], c.now)
@@ -199,6 +200,13 @@ func (c *comparison) contradicts(ctx context.Context, g *store.UnansweredQuestio
 	return found, err
 }
 
+// addSource adds the message of a line to those that a question rests on. A message in a thread may have been sent in several parts.
+func addSource(g *store.UnansweredQuestion, l store.ChatLine) {
+	if l.MessageID != 0 && !slices.Contains(g.MessageIDs, l.MessageID) {
+		g.MessageIDs, g.Edits = append(g.MessageIDs, l.MessageID), g.Edits+l.Edits
+	}
+}
+
 // answerIn returns a question with the first answer of a person in lines, without its state. ok is false if there is none, or if the person may still be writing.
 // A line that only greets, promises an answer or asks back is none. contact is the contact's name.
 func answerIn(g store.UnansweredQuestion, contact string, lines []store.ChatLine, now time.Time) (_ store.UnansweredQuestion, ok bool) {
@@ -223,9 +231,7 @@ func answerIn(g store.UnansweredQuestion, contact string, lines []store.ChatLine
 		}
 		g.Answer += l.Body
 		last = l.At
-		if l.MessageID != 0 {
-			g.MessageIDs = append(g.MessageIDs, l.MessageID)
-		}
+		addSource(&g, l)
 	}
 	g.Answer = CleanAnswer(g.Answer)
 	return g, g.Answer != "" && g.Question != "" && len([]rune(g.Answer)) <= MaxAnswer && now.Sub(last) >= quietTime

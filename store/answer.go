@@ -100,6 +100,7 @@ type UnansweredQuestion struct {
 	QuestionID   *MessageID // the last message of a question that was not escalated; else nil
 	ChatID       ChatID
 	MessageIDs   []MessageID // the messages whose words are in Question or Answer
+	Edits        int         `db:"-"` // how often these had been edited when they were read
 	Question     string
 	Answer       string
 	Person       id.UserID // who answered; empty if it is not known
@@ -122,12 +123,20 @@ func OpenOrDeclinedQuestions(ctx context.Context, db DB) ([]UnansweredQuestion, 
 
 const addUnansweredSQL = `insert into unanswered_questions (escalation_id, chat_id, message_ids, question, answer, person, answered_at, state, changes, corrects_origin, corrects_quote, question_id)
 	select $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12 where not exists (select from unnest($3::bigint[]) m(id) where not exists (select from messages x where x.id = m.id and x.redacted_at is null))
+		and (select coalesce(sum(edits), 0) from messages where id = any ($3)) = $13
+		and not exists (select from outbox o where o.about && $3 and o.about <> '{}' and o.send_as = 'owner' and o.content = '{}')
 	on conflict do nothing returning id`
 
 // AddUnanswered stores an unanswered question and returns its id. It returns false if the escalation or the message has one already, or if one of its
-// messages was deleted.
+// messages was edited, deleted or taken back since it was read. A change that comes from here on waits, and finds the question.
 func AddUnanswered(ctx context.Context, tx Tx, g UnansweredQuestion) (int64, bool, error) {
-	added, err := row.Value[int64](ctx, tx, "add unanswered question", addUnansweredSQL, g.EscalationID, g.ChatID, row.EmptyIfNil(g.MessageIDs), g.Question, g.Answer, g.Person, g.AnsweredAt, g.State, g.Contradicts, g.CorrectsOrigin, g.CorrectsQuote, g.QuestionID)
+	if _, err := LockChatShared(ctx, tx, g.ChatID); err != nil { // before the messages, in the order of the inbox
+		return 0, false, err
+	}
+	if _, err := LockMessages(ctx, tx, g.MessageIDs); err != nil {
+		return 0, false, err
+	}
+	added, err := row.Value[int64](ctx, tx, "add unanswered question", addUnansweredSQL, g.EscalationID, g.ChatID, row.EmptyIfNil(g.MessageIDs), g.Question, g.Answer, g.Person, g.AnsweredAt, g.State, g.Contradicts, g.CorrectsOrigin, g.CorrectsQuote, g.QuestionID, g.Edits)
 	if errors.Is(err, ErrNotFound) {
 		return 0, false, nil
 	}
@@ -178,11 +187,12 @@ type EscalatedQuestion struct {
 	ChatName     string
 	MessageID    MessageID
 	Question     string
+	Edits        int // of the message with the question
 	AskedAt      time.Time
 	Cause        policy.Cause
 }
 
-const escalatedQuestionsSQL = `select e.id as escalation_id, e.chat_id, c.name as chat_name, q.id as message_id, q.body as question, q.ts as asked_at, e.cause
+const escalatedQuestionsSQL = `select e.id as escalation_id, e.chat_id, c.name as chat_name, q.id as message_id, q.body as question, q.edits, q.ts as asked_at, e.cause
 	from escalations e join messages q on q.id = e.message_id and q.redacted_at is null and q.body <> '' and q.kind = 'text' join chats c on c.id = e.chat_id and c.kind = 'dm'
 	where e.opened_at > $1 and e.cause <> '' and not exists (select from unanswered_questions g where g.escalation_id = e.id)
 		and (exists (select from messages m where m.chat_id = e.chat_id and m.ts >= q.ts and m.author in ('owner_client', 'owner_phone', 'operator') and m.kind = 'text')
@@ -206,6 +216,7 @@ func HasEscalatedQuestions(ctx context.Context, db DB, since time.Time) (bool, e
 type RepliedQuestion struct {
 	ChatID    ChatID
 	MessageID MessageID
+	Edits     int // of the message
 	AskedAt   time.Time
 	Escalated []MessageID // the messages of the chat's escalations
 }
@@ -213,15 +224,15 @@ type RepliedQuestion struct {
 // repliedQuestionsSQL takes the lines of people from the same places as linesByPeopleSQL. Of the contacts it takes what the assistant might have answered, whoever was there.
 const repliedQuestionsSQL = `with active as (select c.id from chats c where c.kind = 'dm' and c.last_message_at > $1),
 	lines as (
-		select m.chat_id, m.id, m.author <> 'contact' as person, m.ts as at, m.id as seq, m.action in ('answer', 'handoff') or m.code in ('owner_here', 'paused_chat', 'paused_all') as counts
+		select m.chat_id, m.id, m.edits, m.author <> 'contact' as person, m.ts as at, m.id as seq, m.action in ('answer', 'handoff') or m.code in ('owner_here', 'paused_chat', 'paused_all') as counts
 			from active a join messages m on m.chat_id = a.id and m.ts > $1
 			where m.author in ('contact', 'owner_client', 'owner_phone', 'operator') and m.kind = 'text' and m.redacted_at is null and m.body <> ''
 		union all
-		select o.chat_id, 0, true, o.sent_at, o.seq, false from active a join outbox o on o.chat_id = a.id and o.sent_at > $1
+		select o.chat_id, 0, 0, true, o.sent_at, o.seq, false from active a join outbox o on o.chat_id = a.id and o.sent_at > $1
 			where o.purpose in ('draft', 'operator') and o.spans = '[]' and o.replaces = '' and o.state in ('sent', 'delivered') and o.content->>'body' <> ''
 				and not exists (select from messages m where m.outbox_id = o.id)
 	), turns as (select l.*, lead(l.person) over (partition by l.chat_id order by l.at, l.seq) as answered from lines l)
-	select t.chat_id, t.id as message_id, t.at as asked_at, array(select e.message_id from escalations e where e.chat_id = t.chat_id and e.message_id is not null) as escalated
+	select t.chat_id, t.id as message_id, t.edits, t.at as asked_at, array(select e.message_id from escalations e where e.chat_id = t.chat_id and e.message_id is not null) as escalated
 	from turns t where not t.person and t.counts and t.answered and not exists (select from unanswered_questions g where g.question_id = t.id)
 		and not exists (select from escalations e where e.chat_id = t.chat_id and e.message_id = t.id) order by t.id limit 100`
 
@@ -243,18 +254,19 @@ type ChatLine struct {
 	Person    bool      // whether the owner or an operator wrote it
 	Sender    id.UserID // empty if it is not known
 	Body      string
+	Edits     int // of the message
 	At        time.Time
 }
 
 // linesByPeopleSQL has two parts: the messages of the chat that people wrote, and what people sent to the contact from a thread. The second part reads
 // the outbox messages without citations that answer no message of the chat, in their newest edited version, also if that did not reach the contact: it is what the person
 // says now. Of a message that was edited in a way that no edit could be made of, the text is empty and left out. message_id is the message in the thread.
-const linesByPeopleSQL = `select message_id, person, sender, body, at from (
-		select m.id as message_id, m.author <> 'contact' as person, m.sender, m.body, m.ts as at, m.id as seq from messages m
+const linesByPeopleSQL = `select message_id, person, sender, body, edits, at from (
+		select m.id as message_id, m.author <> 'contact' as person, m.sender, m.body, m.edits, m.ts as at, m.id as seq from messages m
 			where m.chat_id = $1 and m.author in ('contact', 'owner_client', 'owner_phone', 'operator') and m.kind = 'text' and m.redacted_at is null and m.body <> '' and m.id <> $3
 		union all
 		select coalesce(w.id, 0), true, coalesce(w.sender, ''), coalesce((select e.content->'m.new_content'->>'body' from outbox e
-				where e.chat_id = $1 and e.replaces = o.event_id order by e.seq desc limit 1), case when w.edited_at is null or btrim(w.body) = btrim(o.content->>'body') then o.content->>'body' end), o.sent_at, o.seq
+				where e.chat_id = $1 and e.replaces = o.event_id order by e.seq desc limit 1), case when w.edited_at is null or btrim(w.body) = btrim(o.content->>'body') then o.content->>'body' end), coalesce(w.edits, 0), o.sent_at, o.seq
 			from outbox o left join messages w on w.id = any (o.about) and w.chat_id <> o.chat_id
 			where o.chat_id = $1 and o.purpose in ('draft', 'operator') and o.spans = '[]' and o.replaces = ''
 				and o.state in ('sent', 'delivered') and o.content->>'body' <> '' and not exists (select from messages m where m.outbox_id = o.id)
