@@ -190,19 +190,25 @@ func (ts *TaskCommands) showPlan(ctx context.Context, tx store.Tx, room store.Ch
 
 // decide starts or drops a plan. From then on the message with the plan shows its progress.
 func (q approvePlan) decide(r request, allowed bool) answer {
-	text := "" // the result is sent when the task ends
-	if allowed {
-		text = "I begin."
-	}
-	return answer{text: text, reason: "It decided about a plan.", change: func(ctx context.Context, tx store.Tx) error {
+	return answer{reason: "It decided about a plan.", changeWithText: func(ctx context.Context, tx store.Tx) (string, error) {
 		number, err := jobs.DecideApproval(ctx, tx, q.Approval, store.ApprovalDecision{Allowed: allowed, How: approvalHow(r), Message: r.message.ID}, r.now)
-		if err != nil || number == 0 || r.message.RelatesTo == "" {
-			return err
+		if err != nil {
+			return "", err
+		}
+		said := "" // the result is sent when the task ends
+		switch {
+		case allowed && number == 0: // the question was shown late
+			return "That plan is no longer open, so I do not begin it. `/plan` makes another one.", nil
+		case allowed:
+			said = "I begin."
+		}
+		if number == 0 || r.message.RelatesTo == "" {
+			return said, nil
 		}
 		task, err := store.TaskByID(ctx, tx, number)
 		if err != nil {
-			return err
+			return "", err
 		}
-		return store.SetTaskProgressEvent(ctx, tx, task, r.message.RelatesTo)
+		return said, store.SetTaskProgressEvent(ctx, tx, task, r.message.RelatesTo)
 	}}
 }

@@ -77,6 +77,10 @@ func TestAReplyToAPlanHasItMadeAnew(t *testing.T) {
 	require.Equal(t, "I begin.", bodies(r.handle(store.Message{Body: "yes", RelatesTo: r.lastSent().Event})))
 	require.Equal(t, 1, r.count("select count(*) from approvals where task_id = $1 and allowed", replied.ID))
 
+	late := r.showPlan("tune a piano")
+	r.exec("update approvals set expires_at = $2 where task_id = $1", late.ID, r.now.Add(-time.Second)) // the question was shown late
+	require.Equal(t, "That plan is no longer open, so I do not begin it. `/plan` makes another one.", bodies(r.handle(store.Message{Body: "yes", RelatesTo: r.lastSent().Event})))
+
 	other := r.showPlan("buy a piano")
 	event = r.lastSent().Event
 	r.now = r.now.Add(16 * time.Minute)
