@@ -34,6 +34,7 @@ type lamps struct {
 	lit map[int]int
 	// reached is called when a lamp is lit and nobody knows it yet.
 	reached func()
+	broken  map[int]string // what a lamp says that cannot be lit
 }
 
 func (l *lamps) setReached(reached func()) {
@@ -60,6 +61,9 @@ func (l *lamps) Run(_ context.Context, c tools.Call) (tools.Result, error) {
 	reached := l.reached
 	l.mu.Unlock()
 	reached()
+	if l.broken[args.N] != "" {
+		return tools.Failed(l.broken[args.N], false), nil
+	}
 	return tools.Result{ForLLM: fmt.Sprintf("Lamp %d is lit.", args.N)}, nil
 }
 
@@ -80,29 +84,33 @@ type approvalRun struct {
 
 var lampQuestion = regexp.MustCompile(`light lamp (\d+), please`)
 
-func newApprovalRun(t *testing.T) *approvalRun {
+// lightLamps calls for the lamp that the owner names, and says what became of it.
+func lightLamps(_ context.Context, req llmtest.Request) llmtest.Reply {
+	said := func(text string) llmtest.Reply {
+		return llmtest.Reply{Text: `{"sentences": [{"text": "` + text + `", "source": 0, "quote": ""}]}`}
+	}
+	switch last := req.Last(); {
+	case strings.Contains(last, "result of desk__search_docs\nLamp"):
+		return said("It is lit.")
+	case strings.Contains(last, "Nobody knows whether"):
+		return said("I cannot tell.")
+	case strings.Contains(last, "result of desk__search_docs\n"):
+		return said("Not lit.")
+	default:
+		all := lampQuestion.FindAllStringSubmatch(last, -1)
+		if all == nil {
+			return said("What?")
+		}
+		return llmtest.Reply{Calls: []llmtest.Call{{Name: "desk__search_docs", Args: `{"n": ` + all[len(all)-1][1] + `}`}}}
+	}
+}
+
+// newApprovalRun starts multis with a model and further lines of configuration.
+func newApprovalRun(t *testing.T, script llmtest.Script, config string) *approvalRun {
 	t.Helper()
 	r := &approvalRun{processGroup: &processGroup{t: t, homeserver: newFakeHomeserver(t), dir: t.TempDir(), dsn: storetest.DSN(t)}}
 	r.lamps.lit, r.lamps.reached = map[int]int{}, func() {}
-	model := llmtest.Start(t, func(_ context.Context, req llmtest.Request) llmtest.Reply {
-		said := func(text string) llmtest.Reply {
-			return llmtest.Reply{Text: `{"sentences": [{"text": "` + text + `", "source": 0, "quote": ""}]}`}
-		}
-		switch last := req.Last(); {
-		case strings.Contains(last, "result of desk__search_docs\nLamp"):
-			return said("It is lit.")
-		case strings.Contains(last, "Nobody knows whether"):
-			return said("I cannot tell.")
-		case strings.Contains(last, "result of desk__search_docs\n"):
-			return said("Not lit.")
-		default:
-			all := lampQuestion.FindAllStringSubmatch(last, -1)
-			if all == nil {
-				return said("What?")
-			}
-			return llmtest.Reply{Calls: []llmtest.Call{{Name: "desk__search_docs", Args: `{"n": ` + all[len(all)-1][1] + `}`}}}
-		}
-	})
+	model := llmtest.Start(t, script)
 	desk := httptest.NewServer(mcp.Serve(t.Context(), mcp.ServeOptions{
 		Registry: tools.NewRegistry(tools.TierPolicy{}, &r.lamps), Token: "lamp-token", Version: "1",
 		Record: func(context.Context, tools.Call, string) error { return nil },
@@ -112,7 +120,7 @@ func newApprovalRun(t *testing.T) *approvalRun {
 	r.st, err = store.Open(t.Context(), r.dsn)
 	require.NoError(t, err)
 	t.Cleanup(r.st.Close)
-	r.config = fmt.Sprintf("llm: {model: openai/test, base_url: %q, local: true}\nmcp: {desk: {url: %q, token: lamp-token}}\n", model.URL, desk.URL+"/mcp")
+	r.config = fmt.Sprintf("llm: {model: openai/test, base_url: %q, local: true}\nmcp: {desk: {url: %q, token: lamp-token}}\n", model.URL, desk.URL+"/mcp") + config
 	r.procs = append(r.procs, nil)
 	t.Cleanup(func() { r.kill(0) })
 	r.begin()
@@ -198,7 +206,7 @@ const askedSQL = `select o.event_id, a.task_id from approvals a join outbox o on
 
 // The program is killed at random moments around the owner's answer, also while the call is under way.
 func TestKilledAroundAnApprovalALampIsLitOnceOrNever(t *testing.T) { //nolint:paralleltest // it takes the whole machine
-	r := newApprovalRun(t)
+	r := newApprovalRun(t, lightLamps, "")
 	seed := rand.Uint64()
 	t.Log("seed", seed)
 	rng := rand.New(rand.NewPCG(seed, 0))
