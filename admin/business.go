@@ -265,6 +265,9 @@ func (bc *businessCommands) handleAnswer(ctx context.Context, r request, typed s
 	if err != nil || !asked {
 		return answer{}, false, err
 	}
+	if d.Done { // it was closed while the answer waited for the PIN
+		return answer{text: "That question is closed.", reason: closedReason}, true, nil
+	}
 	q, err := bc.dialogs.read(d)
 	if err != nil {
 		return answer{}, false, err

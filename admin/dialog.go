@@ -192,7 +192,7 @@ func (ds *dialogs) mayMean(r request, d store.Dialog, c choice) bool {
 }
 
 // findText returns the open question of a kind that a text answers: the question that it replies to, or else the newest open one. Drafts and approvals
-// do not count, because they are shown without a request of the owner.
+// do not count, because they are shown without a request of the owner. For an answer that waited for the PIN it is the question that this answered, closed or not.
 func (ds *dialogs) findText(ctx context.Context, r request, kind string) (d store.Dialog, found bool, err error) {
 	switch {
 	case r.dialog != 0:

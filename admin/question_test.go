@@ -96,3 +96,23 @@ func TestAQuestionThatCameByItselfTakesNoWordOfAnother(t *testing.T) {
 		})
 	}
 }
+
+// An answer that waits for the PIN is none any more once its question is closed.
+func TestAnAnswerThatWaitsForThePINEndsWithItsQuestion(t *testing.T) {
+	t.Parallel()
+	r := newPINRig(t, false)
+	r.config, r.previewer = newConfigFile(t), previewer{}
+	r.restart()
+	r.setPIN(canary)
+	r.ownerTypes("/business setup rules")
+	r.ownerTypes(canary)
+	asked := r.lastSent()
+	require.Contains(t, asked.Body, "**4 of 9 · rules")
+	r.ownerTypes("/pin lock")
+	require.Contains(t, r.ownerTypes("We close at noon."), "Your PIN, please")
+	stop := textContent("cancel")
+	stop["m.relates_to"] = map[string]any{"m.in_reply_to": map[string]any{"event_id": asked.Event}}
+	require.Contains(t, r.receive(r.newMessage(owner, stop)), "Stopped")
+	require.Contains(t, r.ownerTypes(canary), "That question is closed.")
+	require.Empty(t, r.loadConfig().Business.Rules)
+}
