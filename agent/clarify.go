@@ -90,7 +90,7 @@ func questionOf(messages []store.Message, name string) string {
 	var lines []string
 	for _, m := range messages {
 		if typed := typedText(m); typed != "" && !policy.IsGreeting(typed, name) && !policy.IsAcknowledgement(typed, name) {
-			lines = append(lines, policy.WithoutName(name, typed))
+			lines = append(lines, policy.WithoutName(name, policy.WithoutGreeting(typed, name)))
 		}
 	}
 	return strings.Join(lines, "\n")

@@ -47,7 +47,7 @@ func (t *Turns) Preview(ctx context.Context, room store.Chat, message store.Mess
 	case t.awayOutsideHours && !t.standard.hours.At(now).Open:
 		return t.escalationPreview(lang, "It is outside of the opening hours (config: business.outside_hours)."), nil
 	}
-	answer, err := t.previewAnswer(ctx, room, message, policy.WithoutName(name, question))
+	answer, err := t.previewAnswer(ctx, room, message, policy.WithoutName(name, policy.WithoutGreeting(question, name)))
 	if err == nil {
 		answer, err = t.withCorrection(ctx, question, answer)
 	}

@@ -101,6 +101,21 @@ func IsGreeting(text string, names ...string) bool {
 	return consistsOf(text, names, greetingPhrases, courtesies+"\n"+acknowledgements)
 }
 
+// WithoutGreeting removes the greetings that a question begins with, such as "Oi, bom dia!", because no document has their words.
+func WithoutGreeting(text string, names ...string) string {
+	for {
+		at := strings.IndexAny(text, ",.!\n")
+		if at < 0 || !IsGreeting(text[:at], names...) {
+			return text
+		}
+		rest := strings.TrimLeft(text[at:], ",.! \n")
+		if rest == "" {
+			return text
+		}
+		text = rest
+	}
+}
+
 // IsAcknowledgement reports whether the whole message needs no answer, such as "ok", "alles klar", "thanks" or "bye". "Ok?" is a
 // question.
 func IsAcknowledgement(text string, names ...string) bool {

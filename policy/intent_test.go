@@ -7,6 +7,16 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
+func TestGreetingsBeforeAQuestionAreNoneOfIt(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"Oi, bom dia! Tem broa de milho?": "Tem broa de milho?", "Hallo Nora,\nhabt ihr WLAN?": "habt ihr WLAN?", "Merhaba. Otopark var mı?": "Otopark var mı?",
+		"Hello!": "Hello!", "Hi, hello": "hello", "Do you have a pool, hello?": "Do you have a pool, hello?", "Hello Kitty, do you sell it?": "Hello Kitty, do you sell it?",
+	} {
+		require.Equal(t, want, WithoutGreeting(text, "Nora"), text)
+	}
+}
+
 func TestIsGreeting(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{

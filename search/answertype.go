@@ -57,14 +57,14 @@ const (
 // The phrases of questions, in lower case and without accents. Each pattern covers all languages, because a question is often too short to detect its language.
 var (
 	priceAsked = regexp.MustCompile(`\bhow much |\b(?:prices?|costs?|charge|fees?|expensive|kostet|kosten|preise?|teuer|coute|coutent|prix|tarifs?|cuestan?|precios?|valen?|tarifas?|` +
-		`custam?|precos?|costano?|prezz[oi]|kost|prij[sz]en|prijs) `)
-	durationAsked = regexp.MustCompile(`\b(?:how long|wie lange|combien de temps|cuanto (?:tiempo|duran?|tardan?)|quanto (?:tempo|dura)|hoe lang) `)
-	timeAsked     = regexp.MustCompile(`\b(?:when|what time|wann|uhr|quand|quelle heure|cuando|que horas?|quando|che ora|wanneer|hoe laat) `)
+		`custam?|precos?|costano?|prezz[oi]|kost|prij[sz]en|prijs|ne kadar|kac (?:lira|para|tl)|fiyat\pL*|ucret\pL*) `)
+	durationAsked = regexp.MustCompile(`\b(?:how long|wie lange|combien de temps|cuanto (?:tiempo|duran?|tardan?)|quanto (?:tempo|dura)|hoe lang|ne kadar (?:sure|surer|suruyor)|kac (?:gun|saat|hafta|ay)) `)
+	timeAsked     = regexp.MustCompile(`\b(?:when|what time|wann|uhr|quand|quelle heure|cuando|que horas?|quando|che ora|wanneer|hoe laat|ne zaman|saat kac\pL*) `)
 	quantityAsked = regexp.MustCompile(`\b(?:how (?:many|far|big|large|small|heavy|tall|deep|wide|warm|cold|hot|high|late|early|often|soon|fast)|` +
 		`wie ?viele?|wie (?:weit|gross|schwer|hoch|tief|breit|warm|spat|fruh|oft|schnell|lang)|combien|quelle distance|que distancia|cuant[oa]s?|quant[oiea]s?|hoeveel) `)
 	weightAsked = regexp.MustCompile(`\b(?:how heavy|weigh(?:s|t|ts)?|wie schwer|wieg(?:t|en)|gewicht|pese(?:nt)?|poids|pesan?|peso|pesam|pesano|hoe zwaar|weegt|wegen) `)
 	ageAsked    = regexp.MustCompile(`\b(?:how old|wie alt|welchem alter|quel age|cuantos anos|que edad|quantos anos|quanti anni|hoe oud) `)
-	placeAsked  = regexp.MustCompile(`\b(?:where|wo|donde|onde|dove|waar) |^(?:d )?ou `)
+	placeAsked  = regexp.MustCompile(`\b(?:where|wo|donde|onde|dove|waar|nerede|neresi\pL*) |^(?:d )?ou `)
 )
 
 // askedValueType returns the type of value that a question asks for.
@@ -100,14 +100,14 @@ var age = regexp.MustCompile(`\b(?:years?|aged?|months?|alter|jahren?|jahre|mona
 type valuePatterns struct{ free, clock, duration, number, place *regexp.Regexp }
 
 // money matches prices in all languages.
-var money = regexp.MustCompile(`(?i)[€$£¥₹₽₺₩%]|\b(?:eur|usd|gbp|chf|euros?|dollars?|pounds?|francs?|franken|cents?|percent|per cent|prozent)\b|\d[.,]\d\d\b`)
+var money = regexp.MustCompile(`(?i)[€$£¥₹₽₺₩%]|\b(?:eur|usd|gbp|chf|euros?|dollars?|pounds?|francs?|franken|cents?|percent|per cent|prozent|reais|lira\pL*|tl|zł|złotych|kronor|kroner|rubles?)\b|руб|درهم|ريال|دينار|جنيه|\d[.,]\d\d\b`)
 
 // englishValues are the patterns for English texts, and for texts in a language that is not in valuesByLanguage.
 var englishValues = valuePatterns{
 	free: regexp.MustCompile(`\b(?:nothing|free|gratis|included|no (?:extra )?charge)\b`),
 	clock: regexp.MustCompile(`\b\d{1,2}:\d\d\b|\d ?[ap]\.?m\b|o'clock|\b(?:(?:mon|tues|wednes|thurs|fri|satur|sun)days?|mon|tue|wed|thu|fri|sat|sun|` +
 		`january|february|march|april|may|june|july|august|september|october|november|december|weekdays?|weekends?|noon|midnight|mornings?|afternoons?|evenings?)\b`),
-	duration: regexp.MustCompile(`\b(?:minutes?|hours?|days?|nights?|weeks?|months?|years?)\b`),
+	duration: regexp.MustCompile(`\b(?:minutes?|hours?|days?|nights?|weeks?|months?|years?|dakika|saat|hafta|ay)\b`), // and Turkish, which has no patterns of its own
 	number: regexp.MustCompile(`\d|\b(?:minutes?|hours?|days?|nights?|weeks?|months?|years?|daily|always|immediately|today|tomorrow|` +
 		`one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|dozen|hundred|no|none)\b`),
 	place: regexp.MustCompile(`\b(?:(?:at|in|on|to|from|near|beside|behind|opposite|between|next)\s+\pL|(?:street|road|lane|avenue|square|floor|online)\b)`),

@@ -29,6 +29,10 @@ func askingClass(word string) wordClass {
 		"heb", "hebt", "kun", "jullie", "biedt", "bieden", "doen", "verkoop", "maken", "maakt",
 		"wanneer", "welke", "waarom", "hoeveel", "prijs", "prijzen", "hebben", "heeft", "kunnen", "verkoopt", "verkopen", "graag", "dank": // Dutch
 		return filler
+	case "ne", "kadar", "kac", "lira", "nasıl", "nedir", "nerede", "neresi", "zaman", "hangi", "var", "yok", "mı", "mu", "mısınız", "misiniz", "musunuz", "miyim", "mıyım", "muyum", // Turkish
+		"ediyor", "ediyorsunuz", "edebilir", "yapıyor", "yapıyorsunuz", "yapabilir", "alabilir", "alabilirim", "kabul", "veriyor", "satıyor", "bulunuyor", "oluyor", "olur", "istiyorum", "istiyoruz",
+		"ucreti", "ucret", "fiyat", "fiyatı", "fiyatları", "fiyatlar", "merhaba", "selam", "lutfen", "tesekkurler", "acaba", "peki", "sizde", "sizin", "icin", "bir":
+		return filler
 	case "uhr", "tag", "tage", "tagen", "woche", "wochen", "monat", "monate", "jahr", "jahre", "stunde", "stunden", "zeit", "heute", "morgen", "gestern", // German
 		"alter", "dauer", "dauert", "dauern", "kostenlos", "gratis", "inklusive", "enthalten", "mitbringen", "bringen", "bringe", "mitnehmen",
 		"lang", "lange", "weit", "alt", "neu", "gross", "klein", "schwer", "schnell", "spat", "fruh", "kommen", "kommt",

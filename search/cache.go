@@ -321,7 +321,8 @@ func (s *scopeCache) recordScope(source index.Source, scope policy.Scope, langua
 }
 
 // findTerms returns the stems of the question's words in the languages of the scope, with their document frequencies. It leaves
-// out the stop words of the question's own language.
+// out the stop words of the question's own language. Where the question is too short to tell that, it leaves out those of any
+// language of the scope that occur in no passage: "sind" is a stop word in German, and would look like an unknown topic in all others.
 func findTerms(roles []*cachedRole, languages []language.Language, parsed question, stems map[stemKey][]string) []index.Term {
 	var found []index.Term
 	for _, w := range parsed.searched() {
@@ -329,12 +330,19 @@ func findTerms(roles []*cachedRole, languages []language.Language, parsed questi
 			continue
 		}
 		var lexemes []string
+		isStopWord := false
 		for _, l := range languages {
-			lexemes = append(lexemes, stems[stemKey{l, w}]...)
+			stemmed := stems[stemKey{l, w}]
+			lexemes, isStopWord = append(lexemes, stemmed...), isStopWord || len(stemmed) == 0
 		}
 		slices.Sort(lexemes)
+		var terms []index.Term
 		for _, lexeme := range slices.Compact(lexemes) {
-			found = append(found, index.Term{Word: w, Lexeme: lexeme, Chunks: documentFrequency(roles, lexeme)})
+			terms = append(terms, index.Term{Word: w, Lexeme: lexeme, Chunks: documentFrequency(roles, lexeme)})
+		}
+		occurs := slices.ContainsFunc(terms, func(t index.Term) bool { return t.Chunks > 0 })
+		if known := parsed.language != language.Unknown && parsed.language != language.Simple; known || !isStopWord || occurs {
+			found = append(found, terms...)
 		}
 	}
 	return found
