@@ -350,6 +350,21 @@ func TestAReplyThatIsNoYesDeniesAndIsTheReason(t *testing.T) {
 	}
 }
 
+func TestAReplyThatOnlyLooksLikeAYesAllowsNothing(t *testing.T) {
+	t.Parallel()
+	for _, said := range []string{
+		"уes", "ｙｅｓ", "yes\u200b", "\u202eyes", "Yes\u2060", "y e s", "yés", strings.Repeat("yes ", 2500), "yes\n\n> no", "> yes", "yes 9h", "yes -1h", "yes 1h 1h", "for 100000000000000000000 hours",
+		"yes yes", "0 yes", "1 yes no", "no yes", "👍👎", "`yes`", "<b>yes</b>", "yes…", "ok", "/yes", "yes @multis",
+	} {
+		r := newEventRig(t)
+		a, card := r.cardOf(nil, `{"to": "ana"}`)
+		r.commitEvents(r.reply(r.room, owner, card, said))
+		decided := r.decisionOf(a)
+		require.True(t, decided == nil || !*decided, "%.40q", said)
+		require.Zero(t, r.count("select count(*) from approval_grants"), "%.40q", said)
+	}
+}
+
 func TestSimilarCallsAreAnsweredTogetherOrByNumber(t *testing.T) {
 	t.Parallel()
 	for said, want := range map[string]string{"yes": "yyy", "👍": "yyy", "1 3 yes": "yny", "1, 3 yes": "yny", "2. yes": "nyn", "no": "nnn", "yes all": "yyy", "1 3": "...", "4 yes": "...", "1 no": "...", "1 2 yes 2h": "yyn"} {

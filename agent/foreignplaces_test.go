@@ -123,7 +123,7 @@ var otherPlaces = []place{
 	}},
 }
 
-func TestNoTextInAnyOtherPlaceCausesAnEffectInTheOwnersTurn(t *testing.T) {
+func TestNoTextInAnyOtherPlaceCausesAnEffectInTheOwnersTurn(t *testing.T) { //nolint:tparallel // its parts must be over before they are counted
 	t.Parallel()
 	var cases []orderCase
 	for _, c := range orderCases() {

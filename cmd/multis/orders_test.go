@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -52,9 +53,7 @@ func (r *approvalRun) say(n int, text string, content map[string]any) {
 	r.t.Helper()
 	event := id.EventID(fmt.Sprintf("$say%d", n))
 	whole := map[string]any{"msgtype": "m.text", "body": text}
-	for key, value := range content {
-		whole[key] = value
-	}
+	maps.Copy(whole, content)
 	<-r.push(event, whole)
 	r.wait(text, func() bool {
 		return r.count("select count(*) from messages where event_id = $1 and answered_at is not null", event) == 1
