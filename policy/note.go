@@ -53,8 +53,8 @@ func likeLatin(r rune) rune {
 // IsThreadCommand reports whether a message in the thread of an escalation is a command, or one of the signs that claim or resolve it, and so
 // does not go to the contact.
 func IsThreadCommand(s string) bool {
-	s = strings.TrimSpace(text.Clean(s))
-	return strings.HasPrefix(s, "/") || strings.HasPrefix(s, "!") || ThreadSignOf(s) != ""
+	typed := strings.TrimSpace(text.Fold(text.Clean(s))) // input methods of Chinese and Japanese write ／ and ！
+	return strings.HasPrefix(typed, "/") || strings.HasPrefix(typed, "!") || ThreadSignOf(s) != ""
 }
 
 // IsTakeover reports whether a message in the thread of an escalation says that a person has the conversation: a reply, or a sign that says so.

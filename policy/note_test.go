@@ -36,7 +36,7 @@ func TestASignIsReadInAnyColourAndWithInvisibleCharacters(t *testing.T) {
 func TestRepliesAndSignsKeepTheAssistantQuiet(t *testing.T) {
 	t.Parallel()
 	for s, want := range map[string]bool{
-		"Which lamp is it?": true, "✋": true, "⏸": true, "👍": true, "✅": false, "📝": false, "note x": false, "@eva x": false, "/why": false, "\u200b/why": false, " !why": false,
+		"Which lamp is it?": true, "✋": true, "⏸": true, "👍": true, "✅": false, "📝": false, "note x": false, "@eva x": false, "/why": false, "\u200b/why": false, " !why": false, "／pause all": false, "！wa logout": false,
 	} {
 		require.Equal(t, want, IsTakeover(s), "%q", s)
 	}
