@@ -91,6 +91,8 @@ func (ac *AnswerCommands) add(ctx context.Context, args string) (answer, error) 
 		return answer{text: "Write the question, `=` and the answer: `/answers add Is there parking? = Behind the house.`"}, nil
 	case len([]rune(said)) > answers.MaxAnswer:
 		return answer{text: fmt.Sprintf("The answer is too long: %d characters at most.", answers.MaxAnswer)}, nil
+	case answers.UnknownVariable(said) != "":
+		return answer{text: fmt.Sprintf("There is no variable %s: these are `{name}`, `{hours}` and `{business}`.", code(answers.UnknownVariable(said)))}, nil
 	}
 	list, err := store.CannedAnswers(ctx, ac.store.DB())
 	if err != nil {

@@ -270,6 +270,7 @@ func TestCannedAnswersComeBeforeDocuments(t *testing.T) {
 	require.Contains(t, r.asOperator("/answers remove 1"), "is the owner's")
 	require.Contains(t, r.asOwner("/answers add is there parking? = No."), "That question has an answer")
 	require.Contains(t, r.asOwner("/answers add parking"), "Write the question")
+	require.Contains(t, r.asOwner("/answers add Are you open? = {hours} {NAME}"), "There is no variable `{NAME}`")
 	require.Contains(t, r.asOwner("/answers remove 7"), "Which one?")
 	require.Contains(t, r.asOwner("/answers remove 1"), "Deleted.")
 	require.NoError(t, r.admin.Answers.PublishAnswers(r.ctx))

@@ -98,8 +98,8 @@ func CleanAnswer(s string) string {
 	return strings.TrimSpace(strings.Join(lines, "\n"))
 }
 
-// addressInName finds what a client shows as a link in a name, such as "evil.example". "J. R. Smith" and "J.R.R. Tolkien" have none.
-var addressInName = regexp.MustCompile(`\.[^\s.]{2,}`)
+// addressInName finds what a client shows as a link in a name, such as "evil.example". "J. R. Smith" and "J.R.R. Tolkien" have none, nor has "Ann St.-John".
+var addressInName = regexp.MustCompile(`\.[\p{L}\p{M}\p{N}][^\s.]`)
 
 // isPlainName reports whether a name has letters, their accents and vowel signs, and the punctuation of names only. A contact chooses it, and must not put a
 // text of his own, a link or a sign that steers the writing into an answer.
@@ -128,6 +128,19 @@ func isPlainName(name string) bool {
 
 // maxMarks is the maximum number of marks on one letter. Vietnamese and the scripts of India have three at most.
 const maxMarks = 4
+
+// variable matches what looks like a variable in a canned answer.
+var variable = regexp.MustCompile(`\{\s*[\p{L}_]+\s*\}`)
+
+// UnknownVariable returns the first part of a canned answer that looks like a variable and is none, so that a customer would read it; empty for none.
+func UnknownVariable(answer string) string {
+	for _, v := range variable.FindAllString(answer, -1) {
+		if !slices.Contains([]string{"{name}", "{hours}", "{business}"}, v) {
+			return v
+		}
+	}
+	return ""
+}
 
 // Fill returns a canned answer for a contact with its variables replaced: the opening hours with words in the language of the answer. An empty name
 // leaves the name out.

@@ -51,7 +51,7 @@ func TestVariablesAreReplacedAndAContactsNameSaysNothing(t *testing.T) {
 	} {
 		require.Equal(t, "Hello!", v.Fill("Hello {name}!", name), "%.40q", name)
 	}
-	for _, name := range []string{"J. R. Smith", "Ana-María O'Neill", "Jr.", "Ана", "安娜", "Zoe\u0308", "Nguye\u0302\u0303n", "अनुष्का", "क्\u200dषमा", "ప్రియ", "สมชาย", "O’Neil", "D‘Angelo", "J.R.R. Tolkien", "Gal·la", "Jean‑Luc", "مریم\u200cالسادات", "שָׁלוֹם", "ʻOkina"} {
+	for _, name := range []string{"J. R. Smith", "Ana-María O'Neill", "Jr.", "Ана", "安娜", "Zoe\u0308", "Nguye\u0302\u0303n", "अनुष्का", "क्\u200dषमा", "ప్రియ", "สมชาย", "O’Neil", "D‘Angelo", "J.R.R. Tolkien", "Jo'Ann St.-John", "Gal·la", "Jean‑Luc", "مریم\u200cالسادات", "שָׁלוֹם", "ʻOkina"} {
 		require.Equal(t, "Hello "+name+"!", v.Fill("Hello {name}!", name))
 	}
 	require.Less(t, len(v.Fill("Hello {name}!", strings.Repeat("a ", 10_000))), 100)
