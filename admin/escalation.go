@@ -46,6 +46,9 @@ func (ec *escalationCommands) commands() []command {
 	}
 }
 
+// maxEscalations is how many escalations are listed: as many as one message has room for, because nobody sees the others.
+const maxEscalations = 25
+
 // list lists the open escalations.
 func (ec *escalationCommands) list(ctx context.Context, _ request, _ string) (answer, error) {
 	open, err := store.UnresolvedEscalations(ctx, ec.store.DB())
@@ -57,7 +60,7 @@ func (ec *escalationCommands) list(ctx context.Context, _ request, _ string) (an
 	}
 	lines := []string{"**" + text.Count(len(open), "conversation") + "** with a person, the longest waiting first:"}
 	var about []store.MessageID
-	for i, e := range open[:min(len(open), pageSize)] {
+	for i, e := range open[:min(len(open), maxEscalations)] {
 		line, err := ec.line(ctx, e)
 		if err != nil {
 			return answer{}, err
@@ -65,7 +68,7 @@ func (ec *escalationCommands) list(ctx context.Context, _ request, _ string) (an
 		lines = append(lines, fmt.Sprintf("%d %s", i+1, line))
 		about = append(about, e.RestsOn...)
 	}
-	if more := len(open) - pageSize; more > 0 {
+	if more := len(open) - maxEscalations; more > 0 {
 		lines = append(lines, fmt.Sprintf("and %d more", more))
 	}
 	return answer{text: strings.Join(lines, "\n"), quotes: about}, nil

@@ -1,6 +1,7 @@
 package desk_test
 
 import (
+	"fmt"
 	"strconv"
 	"strings"
 	"testing"
@@ -172,6 +173,17 @@ func TestOperatorsListAndTakeConversations(t *testing.T) {
 	require.Contains(t, last, "Ana · Demo — **waits**")
 	require.Contains(t, last, "✋ eva")
 	require.Contains(t, last, "matrix.to")
+
+	for i := range 12 {
+		room := id.RoomID(fmt.Sprintf("!c%d:example.com", i))
+		r.chat(fmt.Sprintf("Contact%d", i), room, policy.KindDM)
+		r.escalate(room, "Is anybody there?")
+	}
+	r.say(deskRoom, bob, "/escalations")
+	r.runAllJobs()
+	last = r.sender.sent[len(r.sender.sent)-1].body
+	require.Contains(t, last, "**14 conversations**")
+	require.Contains(t, last, "Contact11 · Demo — **waits**", "nobody takes what nobody sees")
 }
 
 func TestAHookIsCalledWhenNobodyTakesTheCard(t *testing.T) {
