@@ -137,14 +137,14 @@ func (hc *HostCommands) read(ctx context.Context, r request, args string) (answe
 	}
 	path, err := hc.host.Resolve(ctx, HostRequest{r.room, r.message.ID, args})
 	if err != nil {
-		return answer{text: "⚠️ " + esc(err.Error()), reason: "The file is refused.", outcome: "refused"}, nil
+		return answer{text: "⚠️ Not read: " + esc(err.Error()), reason: "The file is refused.", outcome: "refused"}, nil
 	}
 	return answer{
 		pin: &pinNeed{pin.ActionRead, "read " + path},
 		changeWithText: func(ctx context.Context, _ store.Tx) (string, error) {
 			content, err := hc.host.Read(ctx, HostRequest{r.room, r.message.ID, path})
 			if err != nil {
-				return "⚠️ " + esc(err.Error()), nil
+				return "⚠️ Not read: " + esc(err.Error()), nil
 			}
 			return code(path) + "\n" + codeBlock(content), nil
 		},

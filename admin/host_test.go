@@ -45,7 +45,7 @@ func (h *fakeHost) Run(ctx context.Context, c admin.HostCommand, live func([]byt
 
 func (h *fakeHost) Resolve(_ context.Context, typed admin.HostRequest) (string, error) {
 	if typed.Text == "/etc/shadow" {
-		return "", errors.New("not read: this path is not for the assistant")
+		return "", errors.New("this path is not for the assistant")
 	}
 	return typed.Text, nil
 }
@@ -219,7 +219,7 @@ func TestExecAsksTheRulesAgainBeforeItRuns(t *testing.T) {
 func TestAFileIsReadAfterThePIN(t *testing.T) {
 	t.Parallel()
 	r, _ := newHostRig(t)
-	require.Contains(t, r.ownerTypes("/read /etc/shadow"), "this path is not for the assistant")
+	require.Contains(t, r.ownerTypes("/read /etc/shadow"), "⚠️ Not read: this path is not for the assistant")
 	require.Contains(t, r.ownerTypes("/read /srv/a.md"), "none is set")
 	r.setPIN(canary)
 	require.Contains(t, r.ownerTypes("/read /srv/a.md"), "**Your PIN, please**, for: read /srv/a.md")

@@ -111,6 +111,9 @@ func linkLen(s string) int {
 		if n := titleLen(s[address:]); n > 0 {
 			return address + n
 		}
+		if n := titleLen(s[2:]); n > 0 { // a title without an address
+			return 2 + n
+		}
 	}
 	return 0
 }

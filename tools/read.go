@@ -36,7 +36,7 @@ func (ReadPath) Spec() Spec {
 // ResourceOf returns the file, first with all links resolved.
 func (ReadPath) ResourceOf(c Call) rules.Resource {
 	args, err := Decode[readPathArgs](c)
-	if err != nil {
+	if err != nil || c.AnyCall {
 		return rules.Resource{}
 	}
 	return rules.Resource{Paths: pathsOf(args.Path, false)}

@@ -123,9 +123,9 @@ func (h *host) Resolve(ctx context.Context, typed admin.HostRequest) (string, er
 	case err != nil:
 		return "", err
 	case !verdict.Allow && !verdict.Ask && !verdict.Pin:
-		return "", fmt.Errorf("not read: %s", h.whyRefused(call, verdict))
+		return "", errors.New(h.whyRefused(call, verdict))
 	case len(spec.Resource.Paths) == 0:
-		return "", errors.New("not read: which file?")
+		return "", errors.New("which file?")
 	default:
 		return spec.Resource.Paths[0], nil
 	}

@@ -136,6 +136,9 @@ func (v policyView) explain(tool, args string, caller tools.Caller) (string, err
 	if err != nil {
 		return "", err
 	}
+	if call.AnyCall && e.Spec.Class == rules.ClassExec {
+		return "", errors.New("that depends on the command; write one behind it, like '{\"command\": \"ls\"}'")
+	}
 	switch {
 	case e.Forbidden != "" && e.Spec.Class == "" && slices.ContainsFunc(commandTools(nil, nil), func(t tools.Tool) bool { return t.Spec().Name == tool }) && caller.MayCall(tool):
 		return "deny: commands are on, but none is run, because the sandbox does not hold on this machine; multis doctor says why", nil

@@ -228,6 +228,7 @@ func TestExplainGivesAReasonThatIsTrueOfTheTool(t *testing.T) {
 	for call, want := range map[string]string{
 		`search_docs `: "allow", `exec {"command": "ls"}`: "You are asked before each command.", `exec {"command": "mv a b"}`: "This command is not known as one that only reads.",
 		`exec {"command": "rm a"}`: "It cannot be undone.", `exec {"command": "sudo ls"}`: "sudo gets rights, changes the machine or stops it",
+		`read `: "It shows a file of this machine", `read {"path": "a"}`: "its path is not absolute", `kill `: "allow",
 		`read {"path": "/srv/a"}`: "It shows a file of this machine, so you are asked for the PIN.", `fetch_url {"url": "https://example.com"}`: "It carries data out, so you are asked.",
 		`write_file {"path": "a", "text": "b"}`: "It changes something, so you are asked.", `remember {"note": "the blue house"}`: "It changes something, so you are asked.",
 	} {
@@ -238,6 +239,8 @@ func TestExplainGivesAReasonThatIsTrueOfTheTool(t *testing.T) {
 		decision, _, _ := strings.Cut(said, "\n")
 		require.Contains(t, decision, strings.TrimSuffix(want, "."), call)
 	}
+	_, err = policyView{cfg: cfg, registry: r}.explain("exec", "", tools.Caller{Owner: true, Surface: rules.SurfaceOwner})
+	require.ErrorContains(t, err, "depends on the command", "what rm needs is not what ls needs")
 }
 
 func TestARuleMatchesWhatTheConfiguredAgentsCan(t *testing.T) {

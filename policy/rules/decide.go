@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 )
@@ -17,6 +18,7 @@ type Verdict struct {
 	Rule              *Rule  // the rule that decided; nil if none matched
 	About             string // the path or domain that the decision is about; may be empty
 	Exceeded          bool   // the rule matched, and its limit is used up
+	Problem           string // why no rule was tried; empty if some were
 	NeedsConfirmation bool   // the rule allowed the call, but it needs confirmation because the turn is tainted
 }
 
@@ -40,8 +42,11 @@ func (s *Set) Explain(q Request) (Verdict, []Check) {
 
 // decide decides about each path and domain of a request separately, and returns the strictest verdict.
 func (s *Set) decide(q *Request, record func(Check)) Verdict {
-	if q.Hour < 0 || q.Hour > 23 || indexOf(Surfaces(), q.Surface) < 0 || !q.Class.Valid() || indexOf(Tiers(), q.Tier) < 0 || q.Resource.hasRelativePath() {
-		return Verdict{Decision: Deny}
+	if q.Hour < 0 || q.Hour > 23 || indexOf(Surfaces(), q.Surface) < 0 || !q.Class.Valid() || indexOf(Tiers(), q.Tier) < 0 {
+		return Verdict{Decision: Deny, Problem: "the call is incomplete"}
+	}
+	if q.Resource.hasRelativePath() {
+		return Verdict{Decision: Deny, Problem: "its path is not absolute; write it from / on"}
 	}
 	var strictest Verdict
 	for i, v := range q.variants() {
@@ -90,7 +95,7 @@ func requireConfirmation(v Verdict, q *Request) Verdict {
 // Sentence says what was decided, by which rule, and why.
 func (v Verdict) Sentence() string {
 	if v.Rule == nil {
-		return fmt.Sprintf("%s: no rule matches", v.Decision)
+		return fmt.Sprintf("%s: %s", v.Decision, cmp.Or(v.Problem, "no rule matches"))
 	}
 	said := fmt.Sprintf("%s: %s", v.Decision, v.Rule.Position())
 	if v.About != "" {
