@@ -359,7 +359,8 @@ func TestOpeningHoursAreToldFromTheConfiguration(t *testing.T) {
 	for question, want := range map[string]string{
 		"When are you open?": "[Nora] We are open Monday-Friday 9-17. (from Opening hours.md)", "How late are you open on Fridays?": "[Nora] We are open Monday-Friday 9-17. (from Opening hours.md)",
 		"What time do you close today?": "[Nora] We are open Monday-Friday 9-17. (from Opening hours.md)",
-		"Wann macht ihr auf?":           "[Nora] Wir haben Montag-Freitag 9-17 geöffnet. (aus Opening hours.md)", "Habt ihr sonntags offen?": "[Nora] Wir haben Montag-Freitag 9-17 geöffnet. (aus Opening hours.md)",
+		"Wann macht ihr auf?":           "[Nora] Wir haben geöffnet: Montag-Freitag 9-17. (aus Opening hours.md)", "Habt ihr sonntags offen?": "[Nora] Wir haben geöffnet: Montag-Freitag 9-17. (aus Opening hours.md)",
+		"Wanneer zijn jullie open?": "[Nora] Wij zijn open: maandag-vrijdag 9-17. (uit Opening hours.md)", "Zijn jullie op maandag open?": "[Nora] Wij zijn open: maandag-vrijdag 9-17. (uit Opening hours.md)",
 		"Quand êtes-vous ouverts ?": "[Nora] Nous sommes ouverts lundi-vendredi 9-17. (d’après Opening hours.md)",
 	} {
 		require.Equal(t, []string{want}, r.customerAsks(r.customer("Ana"), question), question)

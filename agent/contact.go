@@ -198,10 +198,17 @@ func (t *Turns) cannedAnswer(ctx context.Context, name, question string) (contac
 	}, ok, err
 }
 
-// withCorrection returns an answer to a question unchanged, unless it quotes words that the owner has corrected: then it returns the corrected answer.
+// withCorrection returns an answer to a question unchanged, unless it quotes words that the owner has corrected, or the opening hours in another language: then
+// it returns the corrected answer, or the hours in the language of the question.
 func (t *Turns) withCorrection(ctx context.Context, question string, answer contactAnswer) (contactAnswer, error) {
 	if t.answers == nil || answer.text == "" {
 		return answer, nil
+	}
+	if answer.task == nil && len(answer.used) == 1 {
+		if hours, ok, err := t.answers.HoursIn(ctx, question, answer.used[0]); err != nil || ok {
+			answer.text, answer.citations, answer.used = hours.Text+t.titlesText(hours.Text, []search.Hit{hours.Hit}), []store.Citation{hours.Citation}, []search.Hit{hours.Hit}
+			return answer, err
+		}
 	}
 	by, ok, err := t.answers.Correct(ctx, question, answer.text, answer.citations)
 	if err != nil || !ok {

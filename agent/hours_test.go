@@ -68,7 +68,7 @@ func TestTheNextOpeningIsSaidOnceInEachClosedPeriod(t *testing.T) {
 	*now = nextAt(time.Saturday, 12)
 	b.escalate("I want to talk to a person, my parcel is broken and I want my money back.")
 	b.setOutboxTime(*now)
-	want := "[Nora] Thank you for your message. We are closed at the moment; a person will see it when we open again (Monday, 09:00)."
+	want := "[Nora] Thank you for your message. We are closed at the moment and will get back to you when we open again (Monday, 09:00)."
 	require.Equal(t, []string{want}, b.queuedTexts(b.chat))
 
 	*now = now.Add(20 * time.Hour)

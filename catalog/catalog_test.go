@@ -77,6 +77,8 @@ func TestOpeningHoursAreWrittenInEachLanguage(t *testing.T) {
 	const hours = "mon-fri 9-12:30, 13:30-18; Sat 10-14; sun closed"
 	require.Equal(t, "Monday-Friday 9-12:30, 13:30-18; Saturday 10-14; Sunday closed", FormatHours(English, hours, nil))
 	require.Equal(t, "lundi-vendredi 9-12:30, 13:30-18; samedi 10-14; dimanche fermé", FormatHours(French, hours, nil))
+	require.Equal(t, "segunda-feira a sexta-feira 9-12:30, 13:30-18; sábado 10-14; domingo fechado", FormatHours(Portuguese, hours, nil))
+	require.Equal(t, "Wir haben geöffnet: Montag-Freitag 9-12:30, 13:30-18; Samstag 10-14; Sonntag geschlossen.", HoursSentence(German, hours, nil), "a sentence however many periods there are")
 	require.Equal(t, "Monday 9-17", FormatHours("xx", "mon 9-17", nil))
 	for _, lang := range Langs() {
 		require.NotRegexp(t, `\b(mon|fri|sat|sun)\b|[%!]`, FormatHours(lang, hours, nil), lang)

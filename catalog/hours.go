@@ -9,6 +9,9 @@ import (
 // hoursWord matches the words of opening hours as the configuration has them.
 var hoursWord = regexp.MustCompile(`(?i)\b(?:sun|mon|tue|wed|thu|fri|sat|daily|closed)\b`)
 
+// hoursRange matches a range of weekdays.
+var hoursRange = regexp.MustCompile(`(?i)\b(sun|mon|tue|wed|thu|fri|sat) *- *(sun|mon|tue|wed|thu|fri|sat)\b`)
+
 // hoursWords returns the words for "daily" and "closed" of all languages.
 func hoursWords() map[Lang][2]string {
 	return map[Lang][2]string{
@@ -24,6 +27,9 @@ func FormatHours(lang Lang, hours string, closed []time.Time) string {
 	days, known := weekdays()[lang]
 	if !known {
 		lang, days = English, weekdays()[English]
+	}
+	if lang == Portuguese { // its weekdays have hyphens themselves
+		hours = hoursRange.ReplaceAllString(hours, "$1 a $2")
 	}
 	said := hoursWord.ReplaceAllStringFunc(hours, func(word string) string {
 		switch word = strings.ToLower(word); word {
@@ -54,11 +60,14 @@ func FormatHours(lang Lang, hours string, closed []time.Time) string {
 func HoursDocument(hours string, closed []time.Time) string {
 	var sections []string
 	for _, lang := range Langs() {
-		said := FormatHours(lang, hours, closed)
-		words := hoursSentences()[lang]
-		sections = append(sections, "## "+words[0]+"\n\n"+strings.ReplaceAll(words[1], "{hours}", said)+"\n")
+		sections = append(sections, "## "+hoursSentences()[lang][0]+"\n\n"+HoursSentence(lang, hours, closed)+"\n")
 	}
 	return strings.Join(sections, "\n")
+}
+
+// HoursSentence returns the sentence of HoursDocument in a language.
+func HoursSentence(lang Lang, hours string, closed []time.Time) string {
+	return strings.ReplaceAll(hoursSentences()[lang][1], "{hours}", FormatHours(lang, hours, closed))
 }
 
 // HoursTitle returns the name of the document of the opening hours in a language.
@@ -71,14 +80,14 @@ func HoursTitle(lang Lang) string {
 func hoursSentences() map[Lang][2]string {
 	return map[Lang][2]string{
 		English:    {"Opening hours: when are you open, and when do you close?", "We are open {hours}."},
-		German:     {"Öffnungszeiten: Wann haben Sie geöffnet, und wann schließen Sie?", "Wir haben {hours} geöffnet."},
+		German:     {"Öffnungszeiten: Wann haben Sie geöffnet, und wann schließen Sie?", "Wir haben geöffnet: {hours}."},
 		French:     {"Horaires d’ouverture : quand êtes-vous ouverts, et quand fermez-vous ?", "Nous sommes ouverts {hours}."},
 		Spanish:    {"Horario de apertura: ¿cuándo abren y cuándo cierran?", "Estamos abiertos {hours}."},
 		Portuguese: {"Horário de funcionamento: quando abrem e quando fecham?", "Estamos abertos {hours}."},
 		Italian:    {"Orari di apertura: quando siete aperti e quando chiudete?", "Siamo aperti {hours}."},
-		Dutch:      {"Openingstijden: wanneer zijn jullie open en wanneer sluiten jullie?", "Wij zijn {hours} open."},
+		Dutch:      {"Openingstijden: wanneer zijn jullie open en wanneer sluiten jullie?", "Wij zijn open: {hours}."},
 		Russian:    {"Часы работы: когда вы открыты и когда закрываетесь?", "Мы открыты {hours}."},
-		Turkish:    {"Çalışma saatleri: ne zaman açıksınız, ne zaman kapanıyorsunuz?", "{hours} açığız."},
+		Turkish:    {"Çalışma saatleri: ne zaman açıksınız, ne zaman kapanıyorsunuz?", "Çalışma saatlerimiz: {hours}."},
 		Arabic:     {"ساعات العمل: متى تفتحون ومتى تغلقون؟", "نحن نعمل {hours}."},
 	}
 }
