@@ -102,6 +102,7 @@ func TestThePINIsEnteredInAnEncryptedAdminRoom(t *testing.T) {
 	entered = append(entered, plain.EventID)
 	told("did not come encrypted from a verified session")
 	enter(wrong, "That is not the PIN. 2 tries left")
+	enter("/pim "+digits, "Digits never stand beside")
 	for _, one := range entered {
 		a.await("the message with the PIN to be deleted", func(ctx context.Context) (bool, error) {
 			evt, err := a.Owner.GetEvent(ctx, room, one)
