@@ -62,6 +62,24 @@ func TestOrdinaryMessagesAreSeldomFlaggedAndNeverBlocked(t *testing.T) {
 	require.LessOrEqual(t, flagged*20, len(harmless), "at least 95 %% are allowed")
 }
 
+func TestTheVerdictOfLayersThatScoreTogether(t *testing.T) {
+	t.Parallel()
+	for scores, want := range map[policy.InjectionScores]policy.InjectionVerdict{
+		{Patterns: 49, Scope: 49, Rate: 49, Judge: 49}: policy.InjectionAllow, {Scope: 50}: policy.InjectionFlag, {Patterns: 89}: policy.InjectionFlag,
+		{Judge: 90}: policy.InjectionBlock, {Patterns: 50, Scope: 50}: policy.InjectionBlock, {Scope: 50, Rate: 50}: policy.InjectionFlag, {Patterns: 50, Rate: 50}: policy.InjectionFlag,
+		{Scope: 50, Rate: 50, Judge: 50}: policy.InjectionBlock,
+	} {
+		require.Equal(t, want, scores.Verdict(), "%+v", scores)
+		for _, other := range []policy.InjectionScores{{}, {Patterns: 100}, {Scope: 100}, {Rate: 100}, {Judge: 100}} { // a layer never lifts what another one found
+			both := scores.Max(other)
+			require.Equal(t, both, other.Max(scores))
+			require.Equal(t, policy.InjectionScores{
+				Patterns: max(scores.Patterns, other.Patterns), Scope: max(scores.Scope, other.Scope), Rate: max(scores.Rate, other.Rate), Judge: max(scores.Judge, other.Judge),
+			}, both)
+		}
+	}
+}
+
 func TestLayersScoreIndependently(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

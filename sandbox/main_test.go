@@ -14,6 +14,10 @@ func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == sandbox.Subcommand {
 		os.Exit(sandbox.Main(os.Args[2:]))
 	}
+	if len(os.Args) == 4 && os.Args[1] == holdArgument {
+		holdLock(os.Args[2], os.Args[3])
+		os.Exit(1) // it is killed before
+	}
 	if len(os.Args) == 4 && os.Args[1] == reachArgument {
 		tryPorts(os.Args[2], os.Args[3])
 		os.Exit(0)

@@ -5,8 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -247,6 +249,43 @@ func TestACommandHasLimitsOfMemoryAndFiles(t *testing.T) {
 	require.Equal(t, "2097152\n", g.run(t, "sh -c 'ulimit -v'").Output, "KB of memory")
 	require.Zero(t, g.run(t, "truncate -s 256M most").ExitCode)
 	require.NotZero(t, g.run(t, "truncate -s 257M more").ExitCode)
+}
+
+// holdArgument makes the test program run holdLock.
+const holdArgument = "hold-lock"
+
+// holdLock runs a command in the sandbox that holds a lock on the file "lock" of its workspace until it ends.
+func holdLock(temp, workspace string) {
+	program, err := os.Executable()
+	if err != nil {
+		panic(err)
+	}
+	s, err := sandbox.New(sandbox.Options{Program: []string{program, sandbox.Subcommand}, Temp: temp})
+	if err != nil {
+		panic(err)
+	}
+	if err := s.Probe(context.Background()).Err(); err != nil {
+		panic(err)
+	}
+	_, _ = s.Run(context.Background(), sandbox.Command{Argv: []string{"sh", "-c", "exec 9>lock; flock 9; exec sleep 300"}, Workspace: workspace, Timeout: 5 * time.Minute})
+}
+
+func TestTheProgramIsKilledWhenMultisIsKilled(t *testing.T) {
+	temp, folder := newSharedFolder(t), workspace(t)
+	multis := exec.CommandContext(t.Context(), os.Args[0], holdArgument, temp, folder)
+	require.NoError(t, multis.Start())
+	isHeld := func() bool {
+		lock, err := os.Open(filepath.Join(folder, "lock"))
+		if err != nil {
+			return false
+		}
+		defer lock.Close()
+		return syscall.Flock(int(lock.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) != nil
+	}
+	require.Eventually(t, isHeld, time.Minute, 10*time.Millisecond)
+	require.NoError(t, multis.Process.Kill())
+	require.Error(t, multis.Wait())
+	require.Eventually(t, func() bool { return !isHeld() }, time.Minute, 10*time.Millisecond)
 }
 
 func TestAnAgentReadsTheMapOfItsOwnMemoryOnly(t *testing.T) {

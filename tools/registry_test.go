@@ -201,6 +201,18 @@ func TestNoMoreToolsAreOfferedThanProvidersTakeAndOursComeFirst(t *testing.T) {
 	require.Equal(t, "desk__125", offered[tools.MaxOffered-1].Name)
 }
 
+func TestWhoMayOnlyReadCausesNoEffect(t *testing.T) {
+	t.Parallel()
+	r := tools.NewRegistry(tools.TierPolicy{}, tools.Kill{}, tools.Remember{}, tools.SearchDocs{})
+	for tool, want := range map[string]bool{"kill": false, "remember": false, "search_docs": true} { // the tier of kill is read, and it has an effect
+		for _, readOnly := range []bool{true, false} {
+			_, v, err := r.Judge(t.Context(), tools.Call{ID: "1", Name: tool, Args: json.RawMessage(`{}`), Caller: tools.Caller{Owner: true, ReadOnly: readOnly, Workspace: "/srv/work"}})
+			require.NoError(t, err)
+			require.Equal(t, want || !readOnly, v.Allow || v.Ask, tool)
+		}
+	}
+}
+
 func TestAMarkInPlaceOfASecretIsNoArgument(t *testing.T) {
 	t.Parallel()
 	r := tools.NewRegistry(tools.TierPolicy{}, tools.Remember{}, tools.SearchDocs{})

@@ -32,6 +32,16 @@ func owner(tool string, class rules.Class, tier rules.Tier) rules.Request {
 	return rules.Request{Surface: rules.SurfaceOwner, Tool: tool, Class: class, Tier: tier, Hour: 12}
 }
 
+func TestAFolderIsAllowedOnlyWithAllThatIsBelowIt(t *testing.T) {
+	t.Parallel()
+	for glob, want := range map[string]rules.Decision{"/srv/**": rules.Allow, "/srv/shop/**": rules.Allow, "/srv/*": rules.Confirm, "/srv/shop": rules.Confirm, "/srv/shop/*.md": rules.Confirm} {
+		q := owner("grep_files", rules.ClassRead, rules.TierConfirm)
+		q.Resource.Paths = []string{"/srv/shop/"}
+		require.Equal(t, want, parseRules(t, `{path: "`+glob+`", decision: allow}`).Decide(q).Decision, glob)
+		require.Equal(t, rules.Deny, parseRules(t, `{path: "`+glob+`", decision: deny}`).Decide(q).Decision, "a part of it is enough to deny: "+glob)
+	}
+}
+
 func TestTheFirstRuleThatMatchesDecides(t *testing.T) {
 	t.Parallel()
 	s := parseRules(t, `{tool: fetch_url, domain: example.com, decision: allow}`, `{tool: "fetch_*", agent: sales, decision: deny, reason: not for sales}`)
