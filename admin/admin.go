@@ -302,6 +302,7 @@ func (a *Admin) mustWait(ctx context.Context, r request) (bool, error) {
 func (a *Admin) commit(ctx context.Context, r request, ans answer) error {
 	ans.kind, ans.thread = outbox.Answer, cmp.Or(ans.thread, r.message.Thread)
 	err := a.store.InTx(ctx, func(tx store.Tx) error {
+		ans := ans // the transaction may be run again
 		if err := lockUnchanged(ctx, tx, r); err != nil {
 			return err
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"strings"
 	"testing"
 	"time"
 
@@ -54,4 +55,18 @@ func TestAQuestionToTheOwnerIsNotRepeatedAfterACrash(t *testing.T) {
 	}, 20*time.Second, 20*time.Millisecond)
 	require.Zero(t, r.count(open))
 	require.Equal(t, 2, r.count("select count(*) from outbox where chat_id = $1", r.room.ID))
+}
+
+// A transaction that ends by a deadlock is run again; the answer is written as if it had been run once.
+func TestAnAnswerIsTheSameAfterADeadlock(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.asOwner("/safe on")
+	r.exec("create sequence deadlocks")
+	r.exec(`create function deadlock_once() returns trigger language plpgsql as $$
+		begin if nextval('deadlocks') = 2 then raise exception 'deadlock' using errcode = 'deadlock_detected'; end if; return new; end $$`)
+	r.exec("create trigger deadlock_once before insert on outbox for each row execute function deadlock_once()")
+	answer := r.asOwner("/plan sell the piano")
+	require.Equal(t, 1, strings.Count(answer, "I am in safe mode"), answer)
+	require.Equal(t, 4, r.count("select nextval('deadlocks') - 1"), "the reaction and the text, twice")
 }

@@ -44,8 +44,8 @@ var errAlreadyAnswered = errors.New("the message was settled before")
 
 // queueReply queues a reply in the admin room, ends its task, and marks the message that asked as answered, in one transaction.
 func (c *core) queueReply(ctx context.Context, r *ownerReply) error {
-	markdown, restsOn := r.markdown, run.SourceMessages(r.used)
 	err := c.store.InTx(ctx, func(tx store.Tx) error {
+		markdown, restsOn := r.markdown, run.SourceMessages(r.used)
 		if r.task != nil {
 			ended, err := store.EndTask(ctx, tx, *r.task)
 			if err != nil {
