@@ -74,7 +74,7 @@ func (b *batch) storeEarlyEdit(ctx context.Context, e incoming, msg bridgebridge
 	return err
 }
 
-// editCommand changes what a reply in a thread sent. For another command that was already run, it tells the owner that it is not run again.
+// editCommand changes what a reply in a thread sent. For another command that was already run, or is being run, it tells the owner that it is not run again.
 func (b *batch) editCommand(ctx context.Context, e incoming, command id.EventID) error {
 	m, err := store.MessageByEvent(ctx, b.tx, e.chat.ID, command)
 	if err == nil && m.Thread != "" && policy.IsNote(m.Body) {
@@ -83,7 +83,13 @@ func (b *batch) editCommand(ctx context.Context, e incoming, command id.EventID)
 	if err != nil || b.changeReply(m) {
 		return err
 	}
-	if e.author.IsOwner() && m.AnsweredAt != nil {
+	isTaken := m.AnsweredAt != nil
+	if !isTaken { // a model may be working on what it said before
+		if isTaken, err = store.HasTask(ctx, b.tx, m.ID); err != nil {
+			return err
+		}
+	}
+	if e.author.IsOwner() && isTaken {
 		b.jobs = append(b.jobs, jobs.NoticeArgs{Topic: jobs.TopicEditIgnored})
 	}
 	return nil

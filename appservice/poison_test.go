@@ -97,6 +97,16 @@ func TestTheOwnerIsNotifiedThatAnEditedCommandIsNotRepeated(t *testing.T) {
 	edit()
 	require.Equal(t, 1, b.jobs("tell"))
 	require.Equal(t, 1, b.jobs("command"))
+
+	command = b.text(room, owner, "remind me at eight")
+	b.receive(command)
+	asked := b.message(command).ID
+	_, err := store.InsertTask(ctx, b.store.Writer(), store.Task{Key: "ask:1", Kind: store.TaskAsk, ChatID: b.message(command).ChatID, MessageID: &asked, Input: "remind me at eight"})
+	require.NoError(t, err)
+	_, err = b.store.Pool().Exec(ctx, "delete from river.river_job where kind = 'tell'")
+	require.NoError(t, err)
+	edit()
+	require.Equal(t, 1, b.jobs("tell"), "a model works on what it said before")
 }
 
 func TestAnOldMessageOfTheOwnersClosesNoNewerEscalation(t *testing.T) {

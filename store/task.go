@@ -206,6 +206,13 @@ func TaskByEvent(ctx context.Context, db DB, chat ChatID, event id.EventID) (Tas
 	return row.One[Task](ctx, db, "task", taskByEventSQL, chat, event)
 }
 
+const hasTaskSQL = "select exists (select from tasks where message_id = $1)"
+
+// HasTask reports whether a message was given to a model, or to a program.
+func HasTask(ctx context.Context, db DB, message MessageID) (bool, error) {
+	return row.Value[bool](ctx, db, "tasks of a message", hasTaskSQL, message)
+}
+
 const claimTaskSQL = `update tasks t set attempt = attempt + 1, state = 'executing', started_at = coalesce(started_at, now())
 	where id = $1 and finished_at is null returning ` + taskColumns
 
