@@ -21,6 +21,12 @@ func TestOpeningHoursAreReadAsPeopleTypeThem(t *testing.T) {
 		"daily 12am-6am":                                                     `["daily 0-6"]`,
 		"fri 20-2":                                                           `["fri 20-2"]`,
 		"mon-sat 24h":                                                        `["mon-sat 24h"]`,
+		"segunda a sexta 7-19h; domingo 8h-13h":                              `["mon-fri 7-19","sun 8-13"]`,
+		"terça-feira a sábado 7-19, domingo fechado":                         `["tue-sat 7-19","sun closed"]`,
+		"maandag t/m vrijdag 9 u-18 u, zaterdag en zondag gesloten":          `["mon-fri 9-18","sat, sun closed"]`,
+		"Pazartesi-Cuma 09:00-18:00, Cumartesi 9-13, Pazar kapalı":           `["mon-fri 09:00-18:00","sat 9-13","sun closed"]`,
+		"lundi-samedi 9h-19h":                                                `["mon-sat 9-19"]`,
+		"tutti i giorni 8-20":                                                `["daily 8-20"]`,
 		"none":                                                               `[]`,
 	} {
 		got, err := StepHours.Read(typed)

@@ -2,6 +2,7 @@ package catalog
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 )
@@ -53,6 +54,29 @@ func FormatHours(lang Lang, hours string, closed []time.Time) string {
 		said += " (" + hoursWords()[lang][1] + " " + strings.Join(dates, ", ") + ")"
 	}
 	return said
+}
+
+// ReadHoursWords returns typed opening hours, in lower case, with the names of weekdays and the words for "daily" and "closed" of all languages as the configuration
+// has them. It is the inverse of FormatHours.
+func ReadHoursWords(typed string) string {
+	var pairs [][2]string
+	for _, lang := range Langs() {
+		for day, name := range weekdays()[lang] {
+			config := strings.ToLower(time.Weekday(day).String()[:3])
+			pairs = append(pairs, [2]string{strings.ToLower(name), config})
+			if short, isPortuguese := strings.CutSuffix(name, "-feira"); isPortuguese {
+				pairs = append(pairs, [2]string{short, config})
+			}
+		}
+		words := hoursWords()[lang]
+		pairs = append(pairs, [2]string{words[0], "daily"}, [2]string{words[1], "closed"})
+	}
+	slices.SortStableFunc(pairs, func(a, b [2]string) int { return len(b[0]) - len(a[0]) }) // "cumartesi" before "cuma"
+	var list []string
+	for _, p := range pairs {
+		list = append(list, p[0], p[1])
+	}
+	return strings.NewReplacer(list...).Replace(strings.ToLower(typed))
 }
 
 // HoursDocument returns the opening hours of the configuration as a document in Markdown, a section for each language. closed are the days of the next
