@@ -303,7 +303,7 @@ func TestAPersonWhoContradictsADocumentWithoutAnEscalationProposesAChange(t *tes
 	require.Contains(t, shown[0].Body, "house.md: “Delivery costs 5 euro within the city.”\n\n> It is 7 euro.")
 	require.Contains(t, r.react(shown[0].Event, "👎"), "Left out.")
 
-	for name, said := range map[string]string{"Dan": "It is 7 euro.", "Eve": "5 euro in the city.", "Fay": "For you it is 3 euro.", "Gus": "Let me look."} {
+	for name, said := range map[string]string{"Dan": "It is 7 euro.", "Eve": "5 euro in the city.", "Fay": "For you it is 3 euro.", "Gus": "That is on our page."} {
 		c := r.customer(name)
 		r.say(c, policy.AuthorContact, "@c:x", "What does delivery cost?")
 		r.say(c, policy.AuthorOwnerPhone, owner, said)
