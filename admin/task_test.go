@@ -69,7 +69,7 @@ func TestAToolCallIsAllowedOrRefusedOnceAndInTime(t *testing.T) {
 
 	late := ask("c3")
 	r.now = r.now.Add(16 * time.Minute)
-	require.Contains(t, r.asOwner("yes"), "That question was open until")
+	require.Contains(t, r.react(r.lastSent().Event, "👍"), "That question was open until")
 	require.Nil(t, decided(late))
 	require.NoError(t, r.admin.Tasks.RequestApproval(r.ctx, late.ID), "and what is over is not asked for again")
 	require.Empty(t, r.sendQueued())
