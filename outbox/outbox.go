@@ -426,14 +426,7 @@ func (b *Box) recheckRow(ctx context.Context, outboxID uuid.UUID, scanned *File)
 		if o, c, err = readContent(ctx, tx, o); err != nil {
 			return err
 		}
-		if scanned == nil {
-			if file, err := fileToScan(ctx, tx, o, c); err != nil {
-				return err
-			} else if file != nil {
-				return unscannedError{*file}
-			}
-		}
-		decision, err := b.check(ctx, tx, chat, o, c, scanned != nil && scanned.leaksSecret())
+		decision, err := b.checkScanned(ctx, tx, chat, o, c, scanned)
 		if err != nil {
 			return err
 		}
@@ -456,6 +449,21 @@ func (b *Box) recheckRow(ctx context.Context, outboxID uuid.UUID, scanned *File)
 		}
 	})
 	return o, room, err
+}
+
+// checkScanned is check for a row whose file was scanned; nil if it was not, then the error is an unscannedError if the row has a file.
+func (b *Box) checkScanned(ctx context.Context, tx store.Tx, chat store.Chat, o store.OutboxMessage, c content, scanned *File) (policy.Decision, error) {
+	if scanned != nil {
+		return b.check(ctx, tx, chat, o, c, scanned.leaksSecret())
+	}
+	file, err := fileToScan(ctx, tx, o, c)
+	if err != nil {
+		return policy.Decision{}, err
+	}
+	if file != nil {
+		return policy.Decision{}, unscannedError{*file}
+	}
+	return b.check(ctx, tx, chat, o, c, false)
 }
 
 // giveUpTimeout limits the transaction of giveUp, which also runs when the job's timeout is over.

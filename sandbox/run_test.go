@@ -297,8 +297,13 @@ func TestAnAgentReadsTheMapOfItsOwnMemoryOnly(t *testing.T) {
 	}
 	require.Contains(t, run(true, "cat", "/proc/self/maps").Output, "/bin/cat")
 	for _, denied := range [][]string{
-		{"sh", "-c", "cat /proc/self/maps; true"}, {"cat", "/proc/1/maps"}, {"cat", fmt.Sprintf("/proc/%d/maps", os.Getpid())}, {"ls", "/proc/self"},
-		{"cat", "/proc/self/environ"}, {"head", "-c1", "/proc/self/mem"}, {"cat", "/proc/self/status"},
+		{"sh", "-c", "cat /proc/self/maps; true"},
+		{"cat", "/proc/1/maps"},
+		{"cat", fmt.Sprintf("/proc/%d/maps", os.Getpid())},
+		{"ls", "/proc/self"},
+		{"cat", "/proc/self/environ"},
+		{"head", "-c1", "/proc/self/mem"},
+		{"cat", "/proc/self/status"},
 	} {
 		require.Regexp(t, "Permission denied|No such file", run(true, denied...).Output, denied) // bubblewrap hides other processes
 	}
