@@ -25,22 +25,22 @@ func TestAnAnswerThatIsChangedWhileItIsJudgedIsReadAgain(t *testing.T) {
 	t.Parallel()
 	const said, corrected = "That has changed, sorry.", "That is 7 euro."
 	for name, c := range map[string]struct {
-		change func(r *rig, customer store.Chat, m store.Message) error
+		change func(r *rig, m store.Message) error
 		shown  string // empty for nothing
 	}{
-		"edited": {func(r *rig, customer store.Chat, m store.Message) error {
+		"edited": {func(r *rig, m store.Message) error {
 			return r.st.InTx(r.ctx, func(tx store.Tx) error {
 				_, err := store.EditMessage(r.ctx, tx, m.ChatID, m.EventID, m.Sender, corrected, time.Now())
 				return err
 			})
 		}, corrected},
-		"deleted": {func(r *rig, customer store.Chat, m store.Message) error {
+		"deleted": {func(r *rig, m store.Message) error {
 			return r.st.InTx(r.ctx, func(tx store.Tx) error {
 				_, err := store.RedactMessage(r.ctx, tx, m.ChatID, m.EventID, time.Now())
 				return err
 			})
 		}, ""},
-		"taken back in the thread": {func(r *rig, customer store.Chat, m store.Message) error {
+		"taken back in the thread": {func(r *rig, m store.Message) error {
 			return r.st.InTx(r.ctx, func(tx store.Tx) error {
 				_, err := store.EraseReplies(r.ctx, tx, m.ID)
 				return err
@@ -70,7 +70,7 @@ func TestAnAnswerThatIsChangedWhileItIsJudgedIsReadAgain(t *testing.T) {
 			judged := false
 			r.book.Judge = judge(func() {
 				if !judged {
-					require.NoError(t, c.change(r, customer, answer))
+					require.NoError(t, c.change(r, answer))
 				}
 				judged = true
 			})

@@ -59,12 +59,13 @@ func (w *PageWatcher) CheckPage(ctx context.Context, watch store.WatchID) error 
 	if wait := row.NextAt.Sub(w.now()); wait > 0 {
 		return jobs.Snooze(wait)
 	}
+	due := row.NextAt
 	n, err := w.check(ctx, &row)
 	if err != nil {
 		return err
 	}
 	err = w.Store.InTx(ctx, func(tx store.Tx) error {
-		if err := store.RecordPageCheck(ctx, tx, row, row.Failures == 0 && n.text != ""); err != nil || n.text == "" {
+		if first, err := store.RecordPageCheck(ctx, tx, row, due, row.Failures == 0 && n.text != ""); err != nil || !first || n.text == "" {
 			return err
 		}
 		return w.Box.NotifyOwner(ctx, tx, n.kind, n.text)

@@ -96,6 +96,32 @@ func TestChangedPageIsReported(t *testing.T) {
 	require.Empty(t, w.checkPage())
 }
 
+// While a page is read, it may be read by another process as well, or its watch may be removed.
+func TestAChangeIsToldOnceAndOnlyWhileItIsWatchedFor(t *testing.T) {
+	t.Parallel()
+	for name, meanwhile := range map[string]func(w *watchFixture){
+		"read by another process": func(w *watchFixture) { require.True(t, jobs.IsSnooze(w.watch.CheckPage(t.Context(), w.id))) },
+		"removed": func(w *watchFixture) {
+			w.tx(func(tx store.Tx) error { return store.DeleteWatch(t.Context(), tx, w.id) })
+		},
+	} {
+		w := newWatchFixture(t)
+		w.setPage("Jobs\nCarpenter")
+		w.checkPage()
+		first := true
+		w.to.answers(func(rw http.ResponseWriter, _ *http.Request) {
+			if first {
+				first = false
+				meanwhile(w)
+			}
+			fmt.Fprint(rw, "Jobs\nPlumber")
+		})
+		require.True(t, jobs.IsSnooze(w.watch.CheckPage(t.Context(), w.id)), name)
+		want := map[string]int{"read by another process": 1}[name]
+		require.Len(t, w.notices(), want, name)
+	}
+}
+
 func TestALongChangeIsCut(t *testing.T) {
 	t.Parallel()
 	w := newWatchFixture(t)

@@ -85,13 +85,15 @@ func WatchByName(ctx context.Context, db DB, name string) (Watch, error) {
 }
 
 const recordPageCheckSQL = `update watches set validator = @validator, seen = @seen, next_at = @next, checked_at = now(),
-	changed_at = case when @changed then now() else changed_at end, failures = @failures, error = @error where id = @id`
+	changed_at = case when @changed then now() else changed_at end, failures = @failures, error = @error where id = @id and next_at = @due`
 
-// RecordPageCheck stores the result of a check of a page. changed means that the page has changed.
-func RecordPageCheck(ctx context.Context, tx Tx, w Watch, changed bool) error {
-	return row.Exec(ctx, tx, "note watch", recordPageCheckSQL, pgx.NamedArgs{
-		"id": w.ID, "validator": w.Validator, "seen": w.Seen, "next": w.NextAt, "changed": changed, "failures": w.Failures, "error": text.Storable(w.Error),
+// RecordPageCheck stores the result of a check of a page that was due at a time. changed means that the page has changed. It returns false if the watch was removed
+// meanwhile, or the page checked by another process.
+func RecordPageCheck(ctx context.Context, tx Tx, w Watch, due time.Time, changed bool) (bool, error) {
+	n, err := row.Changed(ctx, tx, "note watch", recordPageCheckSQL, pgx.NamedArgs{
+		"id": w.ID, "validator": w.Validator, "seen": w.Seen, "next": w.NextAt, "changed": changed, "failures": w.Failures, "error": text.Storable(w.Error), "due": due,
 	})
+	return n > 0, err
 }
 
 const touchWatchSQL = "update watches set checked_at = now(), changed_at = now() where id = $1"
