@@ -107,6 +107,13 @@ func TestARatingIsTakenBackByItsDeletionAndNotByAnother(t *testing.T) {
 	require.Empty(t, b.rating())
 	b.receive(good)
 	require.Empty(t, b.rating(), "a replay of what was taken back")
+	first, second := b.reaction(ana, "$asked", "👍"), b.reaction(ana, "$asked", "👎")
+	second.Timestamp = first.Timestamp + 1000
+	b.receive(second)
+	b.receive(first)
+	require.Equal(t, policy.RatingBad, b.rating(), "the last one counts, in whatever order they come")
+	b.receive(redaction(second))
+	require.Empty(t, b.rating())
 	late := b.reaction(ana, "$asked", "👍")
 	b.receive(redaction(late))
 	b.receive(late)

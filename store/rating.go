@@ -34,7 +34,7 @@ func MarkRatingAsked(ctx context.Context, tx Tx, out uuid.UUID, chat ChatID, con
 }
 
 const setRatingSQL = `update ratings r set value = @value, given_by = @by, given_at = @at from outbox o
-	where o.id = r.outbox_id and o.event_id = @about and o.state in ('sent', 'delivered') and r.chat_id = @chat and r.contact = @contact`
+	where o.id = r.outbox_id and o.event_id = @about and o.state in ('sent', 'delivered') and r.chat_id = @chat and r.contact = @contact and (r.given_at is null or r.given_at <= @at)`
 
 // GivenRating is a rating with the event that gave it.
 type GivenRating struct {
@@ -46,7 +46,8 @@ type GivenRating struct {
 	At      time.Time
 }
 
-// SetRating stores a rating if multis asked this contact for one with the event g.About. It replaces an earlier rating.
+// SetRating stores a rating if multis asked this contact for one with the event g.About. It replaces an earlier rating; what was
+// given before the present one and comes late, as after an outage, does not count.
 func SetRating(ctx context.Context, tx Tx, g GivenRating) error {
 	return row.Exec(ctx, tx, "store a rating", setRatingSQL, pgx.NamedArgs{"chat": g.ChatID, "contact": g.Contact, "about": g.About, "by": g.By, "value": g.Value, "at": g.At})
 }
