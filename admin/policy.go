@@ -42,11 +42,11 @@ func (p *policyCommands) run(_ context.Context, r request, args string) (answer,
 	}
 	called := ""
 	if len(words) == 4 {
-		called = strings.TrimSpace(words[3])
+		called = strings.Trim(strings.TrimSpace(words[3]), "'") // as it is written in a shell
 	}
 	said, err := p.policy.Explain(r.room, words[1], words[2], called)
 	if err != nil {
-		return answer{text: "⚠️ " + esc(err.Error())}, nil
+		return answer{text: "⚠️ Not explained: " + esc(err.Error())}, nil
 	}
 	decision, tried, _ := strings.Cut(said, "\n")
 	if tried != "" {
