@@ -3,7 +3,7 @@ package policy
 const (
 	// promisePhrases say that an answer will come, and nothing else. They are compared as those of intent.go.
 	promisePhrases = `
-let me check|let me look|let me see|let me ask|let me find out|i will check|i'll check|i'll ask|i will ask|i'll look|i'll have a look|i will have a look|i will look into this|i'll find out|checking|one moment|one second|one sec|a moment|just a moment|just a second|moment
+let me check|let me look|let me see|let me ask|let me find out|i'll check|i will check|i'll ask|i will ask|i'll look|i'll have a look|i will have a look|i will look into this|i'll find out|checking|one moment|one second|one sec|a moment|just a moment|just a second|moment
 i'll get back to you|i will get back to you|get back to you|i'll come back to you|we'll get back to you|we will get back to you|i'll let you know|i will let you know|let you know|we'll check|we will check|hold on|bear with me|please wait
 einen moment|kleinen moment|einen augenblick|augenblick|momentchen|ich schaue nach|ich schaue kurz nach|ich schau kurz nach|ich schau mal kurz nach|ich schaue mal kurz nach|ich schau nach|ich schaue mal|ich schau mal|ich schaue mal nach|ich schau mal nach|ich sehe nach|ich frage nach|ich frag nach|ich frage mal nach|ich frag mal nach|ich prüfe das|ich kläre das|ich melde mich|ich melde mich gleich|wir melden uns|wir prüfen das|wir schauen nach|muss ich nachfragen|da muss ich nachfragen|da muss ich nachsehen|bitte warten
 un instant|un moment|je vérifie|je regarde|je me renseigne|je demande|je reviens vers vous|je vous redis|je vous tiens au courant|on vérifie|nous vérifions|laissez-moi vérifier|je vais vérifier|je vais voir|je vais demander` + "\n" +
