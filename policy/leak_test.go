@@ -93,7 +93,7 @@ func FuzzMarkup(f *testing.F) {
 		f.Add(s)
 	}
 	tags := regexp.MustCompile(`</?[a-zA-Z][a-zA-Z0-9-]*(?:\s+[a-zA-Z_:][\w.:-]*(?:\s*=\s*(?:[^\s"'=<>]+|"[^"]*"|'[^']*'))?)*\s*/?>`)
-	links := regexp.MustCompile(`\](?:\(\s*(?:<[^<>\n]*>|(?:[^\s()\\]|\\.|\((?:[^\s()\\]|\\.)*\))*)(?:\s+(?:"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'))?\s*\)|\[[^\[\]]*\])`)
+	links := regexp.MustCompile(`\](?:\(\s*(?:<[^<>\n]*>|(?:[^\s()\\]|\\.|\((?:[^\s()\\]|\\.)*\))*)(?:\s+(?:"(?:[^"\\]|(?s:\\.))*"|'(?:[^'\\]|(?s:\\.))*'))?\s*\)|\[[^\[\]]*\])`)
 	f.Fuzz(func(t *testing.T, s string) {
 		require.Equal(t, tags.ReplaceAllString(s, ""), without(s, '<', tagLen))
 		require.Equal(t, links.ReplaceAllString(s, ""), without(s, ']', linkLen))
