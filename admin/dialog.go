@@ -139,7 +139,8 @@ func (ds *dialogs) find(ctx context.Context, r request, c choice) (d store.Dialo
 		return store.Dialog{}, false, store.ErrNotFound
 	}
 	d = recent[0]
-	if comesByItself(d.Kind) && slices.ContainsFunc(all, func(other store.Dialog) bool { return other.ID != d.ID && ds.mayMean(r, other, c) }) {
+	isOther := func(q store.Dialog) bool { return q.ID != d.ID && (q.Kind != d.Kind || d.Kind != kindRestored) } // /restored asks the same again
+	if comesByItself(d.Kind) && slices.ContainsFunc(all, func(q store.Dialog) bool { return isOther(q) && ds.mayMean(r, q, c) }) {
 		return store.Dialog{}, false, errUnclear
 	}
 	for _, older := range recent {

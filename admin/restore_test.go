@@ -88,6 +88,7 @@ func TestAfterARestoreANoDropsWhatWouldGo(t *testing.T) {
 	t.Parallel()
 	r, _, _ := makeRestored(t)
 	require.Contains(t, r.asOwner("/restored"), "We deliver on Monday.")
+	require.Contains(t, r.asOwner("/restored"), "We deliver on Monday.", "the same question again")
 	require.Contains(t, r.asOwner("no"), "Dropped.")
 	require.False(t, r.holdState().OnHold())
 	require.Zero(t, r.count("select count(*) from outbox where send_as = 'owner' and state <> 'dropped'"))
