@@ -15,15 +15,24 @@ import (
 	"multis/store"
 )
 
-func TestAnEncryptedAdminRoom(t *testing.T) {
-	leaveAdminRooms(t.Context(), t, encryptedWorlds.claim(t))
-	a := start(t, setup{Locked: true})
-	t.Cleanup(func() { leaveAdminRooms(context.WithoutCancel(t.Context()), t, a.scene) }) // the other tests' owner does not encrypt
-	verified, unverified := a.element(t), a.element(t)
+// startLocked starts multis in an encrypted world, beside a session of the owner's that made his keys. It makes them before, because multis trusts the keys that it
+// sees first.
+func startLocked(t *testing.T, s setup) (*app, *rig.Element) {
+	t.Helper()
+	around := encryptedWorlds.claim(t)
+	leaveAdminRooms(t.Context(), t, around)
+	verified := around.element(t)
 	_, err := verified.SetUpEncryption(t.Context())
 	require.NoError(t, err)
+	s.Locked = true
+	a := start(t, s)
+	t.Cleanup(func() { leaveAdminRooms(context.WithoutCancel(t.Context()), t, around) }) // the other tests' owner does not encrypt
+	return a, verified
+}
 
-	room := a.adminRoom()
+func TestAnEncryptedAdminRoom(t *testing.T) {
+	a, verified := startLocked(t, setup{})
+	unverified, room := a.element(t), a.adminRoom()
 	turnOn := event.EncryptionEventContent{Algorithm: id.AlgorithmMegolmV1}
 	sent, err := verified.SendStateEvent(t.Context(), room, event.StateEncryption, "", turnOn)
 	require.NoError(t, err, "the owner turns encryption on")
@@ -65,12 +74,7 @@ func TestAnEncryptedAdminRoom(t *testing.T) {
 }
 
 func TestThePINIsEnteredInAnEncryptedAdminRoom(t *testing.T) {
-	leaveAdminRooms(t.Context(), t, encryptedWorlds.claim(t))
-	a := start(t, setup{Locked: true})
-	t.Cleanup(func() { leaveAdminRooms(context.WithoutCancel(t.Context()), t, a.scene) })
-	verified := a.element(t)
-	_, err := verified.SetUpEncryption(t.Context())
-	require.NoError(t, err)
+	a, verified := startLocked(t, setup{})
 	room := a.adminRoom()
 	sent, err := verified.SendStateEvent(t.Context(), room, event.StateEncryption, "", event.EncryptionEventContent{Algorithm: id.AlgorithmMegolmV1})
 	require.NoError(t, err)

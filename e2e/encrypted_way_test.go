@@ -134,9 +134,9 @@ func TestKeysThatComeWhileMultisIsDown(t *testing.T) {
 }
 
 // element opens a session of the owner's that encrypts.
-func (a *app) element(t *testing.T) *rig.Element {
+func (s *scene) element(t *testing.T) *rig.Element {
 	t.Helper()
-	element, err := a.OpenElement(t.Context())
+	element, err := s.OpenElement(t.Context())
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, element.Close()) })
 	return element

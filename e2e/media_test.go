@@ -58,12 +58,7 @@ func TestAnEncryptedVoiceNoteIsAnsweredEncrypted(t *testing.T) {
 }
 
 func TestFilesInAnEncryptedAdminRoom(t *testing.T) {
-	leaveAdminRooms(t.Context(), t, encryptedWorlds.claim(t))
-	a := start(t, setup{Locked: true})
-	t.Cleanup(func() { leaveAdminRooms(context.WithoutCancel(t.Context()), t, a.scene) })
-	element := a.element(t)
-	_, err := element.SetUpEncryption(t.Context())
-	require.NoError(t, err)
+	a, element := startLocked(t, setup{})
 	room := a.adminRoom()
 	sent, err := element.SendStateEvent(t.Context(), room, event.StateEncryption, "", event.EncryptionEventContent{Algorithm: id.AlgorithmMegolmV1})
 	require.NoError(t, err)

@@ -78,14 +78,10 @@ func TestAPictureIsLookedAtAndAnsweredFromTheDocuments(t *testing.T) {
 }
 
 func TestAnEncryptedPictureOfAnOperatorReachesTheContact(t *testing.T) {
-	leaveAdminRooms(t.Context(), t, encryptedWorlds.claim(t))
-	a := start(t, setup{Locked: true, Operators: fmt.Sprintf("[\"@tom:%s\"]", devstack.Domain)})
-	t.Cleanup(func() { leaveAdminRooms(context.WithoutCancel(t.Context()), t, a.scene) })
+	a, owner := startLocked(t, setup{Operators: fmt.Sprintf("[\"@tom:%s\"]", devstack.Domain)})
 	a.learn()
 	a.switchToBusiness("sealed-uma")
-	owner, room := a.element(t), a.adminRoom()
-	_, err := owner.SetUpEncryption(t.Context())
-	require.NoError(t, err)
+	room := a.adminRoom()
 	user, err := a.Stack.RegisterUser(t.Context(), "tom", "tom")
 	require.NoError(t, err)
 	_, err = owner.InviteUser(t.Context(), room, &mautrix.ReqInviteUser{UserID: user})
