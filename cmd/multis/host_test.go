@@ -129,7 +129,7 @@ func TestALimitOfTheRulesCountsTypedCommandsOnceEach(t *testing.T) {
 		_, err := h.Prepare(t.Context(), admin.HostRequest{Room: store.Chat{ID: 1}, Message: message, Text: "ls"})
 		return err
 	}
-	said, err := policyView{cfg: cfg, registry: registry}.Explain(store.Chat{ID: 1}, rules.Assistant, "exec", "")
+	said, err := policyView{cfg: cfg, registry: registry}.Explain(store.Chat{ID: 1}, rules.Assistant, "exec", `{"command": "ls"}`)
 	require.NoError(t, err)
 	require.Contains(t, said, "then the command hook guard is asked")
 	said, err = policyView{cfg: cfg, registry: registry}.Explain(store.Chat{ID: 1}, rules.Assistant, "exec", `{"command": "sudo ls"}`)
