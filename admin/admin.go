@@ -173,8 +173,7 @@ func New(o Options) *Admin {
 	o.PIN.SetIsCommand(a.isCommand)
 	for _, empty := range []func() question{
 		func() question { return &pickChat{picker: chats} },
-		func() question { return &pickMode{modes: modes} },
-		func() question { return &pickRole{} },
+		func() question { return &pickMode{modes: modes} }, func() question { return &pickRole{} },
 		func() question { return &confirmBridge{bridges: bridges} },
 		func() question { return &confirmClaim{bridges: bridges} },
 		func() question { return &approveCalls{} },

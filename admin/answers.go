@@ -86,13 +86,14 @@ func (ac *AnswerCommands) list(ctx context.Context) (answer, error) {
 func (ac *AnswerCommands) add(ctx context.Context, args string) (answer, error) {
 	asked, said, found := strings.Cut(args, "=")
 	asked, said = answers.CleanQuestion(asked), answers.CleanAnswer(said)
+	unknown := answers.UnknownVariable(said)
 	switch {
 	case !found || asked == "" || said == "":
 		return answer{text: "Write the question, `=` and the answer: `/answers add Is there parking? = Behind the house.`"}, nil
 	case len([]rune(said)) > answers.MaxAnswer:
 		return answer{text: fmt.Sprintf("The answer is too long: %d characters at most.", answers.MaxAnswer)}, nil
-	case answers.UnknownVariable(said) != "":
-		return answer{text: fmt.Sprintf("There is no variable %s: these are `{name}`, `{hours}` and `{business}`.", code(answers.UnknownVariable(said)))}, nil
+	case unknown != "":
+		return answer{text: fmt.Sprintf("There is no variable %s: these are `{name}`, `{hours}` and `{business}`.", code(unknown))}, nil
 	}
 	list, err := store.CannedAnswers(ctx, ac.store.DB())
 	if err != nil {

@@ -368,8 +368,8 @@ func TestOpeningHoursAreToldFromTheConfiguration(t *testing.T) {
 	require.Equal(t, []string{toldTeam}, r.customerAsks(r.customer("Ben"), "Are you open on Christmas Day?"), "the hours do not say that")
 
 	monday := now.AddDate(0, 0, 1+(7-int(now.Weekday()))%7) // the next one, within the two weeks that are told
-	r.book.Variables.Open = hours.Hours{Holidays: []hours.Days{{First: monday.AddDate(0, 0, -2), Last: monday.AddDate(0, 0, 1)}, {First: now.AddDate(0, 1, 0), Last: now.AddDate(0, 2, 0)}}}
-	require.NoError(t, r.book.Variables.Open.Set(r.book.Variables.Hours))
+	r.book.Variables.OpeningHours = hours.Hours{Holidays: []hours.Days{{First: monday.AddDate(0, 0, -2), Last: monday.AddDate(0, 0, 1)}, {First: now.AddDate(0, 1, 0), Last: now.AddDate(0, 2, 0)}}}
+	require.NoError(t, r.book.Variables.OpeningHours.Set(r.book.Variables.Hours))
 	require.NoError(t, r.admin.Answers.PublishAnswers(r.ctx))
 	const day = "2 January 2006"
 	require.Equal(t, []string{"[Nora] We are open Monday-Friday 9-17 (closed " + monday.Format(day) + ", " + monday.AddDate(0, 0, 1).Format(day) + "). (from Opening hours.md)"}, r.customerAsks(r.customer("Cid"), "When are you open?"))

@@ -195,11 +195,11 @@ func (q approvePlan) decide(r request, allowed bool) answer {
 		if err != nil {
 			return "", err
 		}
-		said := "" // the result is sent when the task ends
-		switch {
-		case allowed && number == 0: // the question was shown late
+		if allowed && number == 0 { // the question was shown late
 			return "That plan is no longer open, so I do not begin it. `/plan` makes another one.", nil
-		case allowed:
+		}
+		said := "" // the result is sent when the task ends
+		if allowed {
 			said = "I begin."
 		}
 		if number == 0 || r.message.RelatesTo == "" {

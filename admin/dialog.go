@@ -139,8 +139,7 @@ func (ds *dialogs) find(ctx context.Context, r request, c choice) (d store.Dialo
 		return store.Dialog{}, false, store.ErrNotFound
 	}
 	d = recent[0]
-	isOther := func(q store.Dialog) bool { return q.ID != d.ID && (q.Kind != d.Kind || d.Kind != kindRestored) } // /restored asks the same again
-	if comesByItself(d.Kind) && slices.ContainsFunc(all, func(q store.Dialog) bool { return isOther(q) && ds.mayMean(r, q, c) }) {
+	if comesByItself(d.Kind) && slices.ContainsFunc(all, func(q store.Dialog) bool { return !isSameQuestion(q, d) && ds.mayMean(r, q, c) }) {
 		return store.Dialog{}, false, errUnclear
 	}
 	for _, older := range recent {
@@ -174,6 +173,11 @@ func (ds *dialogs) recent(ctx context.Context, r request, since time.Time) ([]st
 		}
 		return r.message.ReceivedAt.Before(asked) || r.message.At.Before(asked.Add(-maxClockSkew))
 	}), err
+}
+
+// isSameQuestion reports whether two dialogs are about the same question, as those of /restored, which asks it again.
+func isSameQuestion(a, b store.Dialog) bool {
+	return a.ID == b.ID || a.Kind == kindRestored && b.Kind == kindRestored
 }
 
 // mayMean reports whether a choice that refers to no question may be meant for an open one.

@@ -260,7 +260,7 @@ func (r *rig) restart() {
 	})
 	r.memory = memory.New(memory.Options{Store: r.st, Search: search.New(r.st), Model: llm.None{}, Zone: r.settings.Zone, Defaults: r.settings.Defaults, Now: now})
 	library := knowledge.Open(r.st, knowledge.Options{Fetch: r.fetch, Folder: r.documents})
-	r.book = &answers.Keeper{Store: r.st, Search: search.New(r.st), Library: library, Defaults: r.settings.Defaults, Now: time.Now, Variables: answers.Variables{Business: "Piano House", Hours: "mon-fri 9-17"}}
+	r.book = &answers.Keeper{Store: r.st, Search: search.New(r.st), Library: library, Defaults: r.settings.Defaults, Variables: answers.Variables{Business: "Piano House", Hours: "mon-fri 9-17"}}
 	r.admin = admin.New(admin.Options{
 		Store: r.st, Box: r.box, Search: search.New(r.st), Library: library, Answers: r.book, Asker: r.agent, Planner: r.agent, Files: r.homeserver, Settings: r.settings,
 		Clock: r.clock, Tools: configured{r}, MaxTools: 128, Saved: configured{r}, Replayer: r.agent,

@@ -12,6 +12,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"multis/agent/run"
+	"multis/answers"
 	"multis/llm"
 	"multis/policy"
 	"multis/policy/rules"
@@ -205,9 +206,13 @@ func (t *Turns) withCorrection(ctx context.Context, question string, answer cont
 		return answer, nil
 	}
 	if answer.task == nil && len(answer.used) == 1 {
-		if hours, ok, err := t.answers.HoursIn(ctx, question, answer.used[0]); err != nil || ok {
-			answer.text, answer.citations, answer.used = hours.Text+t.titlesText(hours.Text, []search.Hit{hours.Hit}), []store.Citation{hours.Citation}, []search.Hit{hours.Hit}
-			return answer, err
+		hours, ok, err := t.answers.HoursIn(ctx, question, answer.used[0])
+		if err != nil {
+			return contactAnswer{}, err
+		}
+		if ok {
+			t.sayInstead(&answer, hours)
+			return answer, nil
 		}
 	}
 	by, ok, err := t.answers.Correct(ctx, question, answer.text, answer.citations)
@@ -216,9 +221,14 @@ func (t *Turns) withCorrection(ctx context.Context, question string, answer cont
 	}
 	corrected := contactAnswer{reason: by.Reason, cause: policy.CauseNoAnswer, task: answer.task, summarise: answer.summarise, scope: policy.PublicScope()}
 	if by.Text != "" {
-		corrected.text, corrected.citations, corrected.used = plainQuote(by.Text)+t.titlesText(by.Text, []search.Hit{by.Hit}), []store.Citation{by.Citation}, []search.Hit{by.Hit}
+		t.sayInstead(&corrected, by)
 	}
 	return corrected, nil
+}
+
+// sayInstead makes an answer say what another source says.
+func (co *core) sayInstead(a *contactAnswer, by answers.Corrected) {
+	a.text, a.citations, a.used = plainQuote(by.Text)+co.titlesText(by.Text, []search.Hit{by.Hit}), []store.Citation{by.Citation}, []search.Hit{by.Hit}
 }
 
 // askModel asks the model to answer a contact from passages. It leaves out sentences whose quote is not in their passage.

@@ -30,12 +30,12 @@ type contactAnswer struct {
 }
 
 // quoteAnswer answers with a quoted passage that covers enough of the question.
-func (t *Turns) quoteAnswer(ctx context.Context, found search.Result) (contactAnswer, error) {
-	q, ok, err := t.search.Answer(ctx, found)
+func (co *core) quoteAnswer(ctx context.Context, found search.Result) (contactAnswer, error) {
+	q, ok, err := co.search.Answer(ctx, found)
 	if err != nil || !ok {
 		return contactAnswer{reason: "Your public documents don't answer this question."}, err
 	}
-	return t.quotedAnswer(q), nil
+	return co.quotedAnswer(q), nil
 }
 
 // quotedAnswer returns a quote as an answer to a contact.

@@ -36,10 +36,8 @@ const (
 type Variables struct {
 	Business string // {business}
 	Hours    string // {hours}, as the configuration has them, with the next holidays; customers are also answered from them
-	// Open are the same hours with the holidays.
-	Open hours.Hours
-	// Now returns the current time. Defaults to time.Now.
-	Now func() time.Time
+	// OpeningHours are the same, with the holidays.
+	OpeningHours hours.Hours
 	// Language is that of answers which are too short to tell.
 	Language catalog.Lang
 }
@@ -52,7 +50,6 @@ type Keeper struct {
 	Variables Variables
 	Defaults  policy.Defaults // they say which chats are business chats
 	Judge     Judge           // nil without a model
-	Now       func() time.Time
 }
 
 // Judge says what a comparison of words does not tell.
@@ -132,10 +129,17 @@ const maxMarks = 4
 // variable matches what looks like a variable in a canned answer.
 var variable = regexp.MustCompile(`\{\s*[\p{L}_]+\s*\}`)
 
+// The variables of canned answers.
+const (
+	nameVariable     = "{name}"
+	hoursVariable    = "{hours}"
+	businessVariable = "{business}"
+)
+
 // UnknownVariable returns the first part of a canned answer that looks like a variable and is none, so that a customer would read it; empty for none.
 func UnknownVariable(answer string) string {
 	for _, v := range variable.FindAllString(answer, -1) {
-		if !slices.Contains([]string{"{name}", "{hours}", "{business}"}, v) {
+		if !slices.Contains([]string{nameVariable, hoursVariable, businessVariable}, v) {
 			return v
 		}
 	}
@@ -149,7 +153,7 @@ func (v Variables) Fill(answer, name string) string {
 		name = ""
 	}
 	open := catalog.FormatHours(catalog.DetectLanguage([]string{answer}, v.Language), v.Hours, v.closedDays())
-	filled := strings.NewReplacer("{name}", text.Clip(text.OneLine(name), 60), "{hours}", open, "{business}", v.Business).Replace(answer)
+	filled := strings.NewReplacer(nameVariable, text.Clip(text.OneLine(name), 60), hoursVariable, open, businessVariable, v.Business).Replace(answer)
 	if name != "" {
 		return filled
 	}
@@ -163,11 +167,7 @@ func (v Variables) Fill(answer, name string) string {
 
 // closedDays returns the holidays that are told with the opening hours.
 func (v Variables) closedDays() []time.Time {
-	now := v.Now
-	if now == nil {
-		now = time.Now
-	}
-	return v.Open.ClosedDays(now(), holidaysAhead, maxHolidays)
+	return v.OpeningHours.ClosedDays(time.Now(), holidaysAhead, maxHolidays)
 }
 
 // Publish rewrites the documents of the answers. It may run several times, even concurrently: it repeats until what it wrote is up to date.

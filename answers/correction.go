@@ -163,7 +163,7 @@ func (b *Keeper) uncorrected(ctx context.Context, question string, passage index
 	if i < 0 {
 		return otherwise, nil
 	}
-	rest, old := store.Split(corrections, result.Hits[i].DocumentID, result.Hits[i].Text)
+	rest, old := store.SplitPassage(corrections, result.Hits[i].DocumentID, result.Hits[i].Text)
 	q, ok, err := b.answerFromParts(ctx, result, result.Hits[i], rest)
 	if err != nil || !ok {
 		return otherwise, err

@@ -87,7 +87,7 @@ func (b *batch) storeMessage(ctx context.Context, e incoming) error {
 		b.jobs = append(b.jobs, jobs.DecryptArgs{MessageID: message})
 		return nil
 	}
-	b.enqueueFollowUp(*e.chat, message, decision)
+	b.enqueueFollowUp(e.chat.ID, b.inbox.mode(*e.chat), message, decision)
 	return b.updateThread(ctx, *e.chat)
 }
 
@@ -136,32 +136,30 @@ func (b *batch) storePresence(ctx context.Context, e incoming) error {
 
 // markWrote stores that a person wrote to a contact. Later messages of the batch are decided with this.
 func (b *batch) markWrote(ctx context.Context, in store.ChatID, by id.UserID, at time.Time) error {
-	if by == b.inbox.settings.Owner {
-		by = ""
-	}
+	operator := store.OperatorID(by, b.inbox.settings.Owner)
 	for _, chat := range b.chats {
 		if chat.ID == in && (chat.OwnerWroteAt == nil || chat.OwnerWroteAt.Before(at)) {
-			chat.OwnerWroteAt, chat.OwnerWroteBy = &at, by
+			chat.OwnerWroteAt, chat.OwnerWroteBy = &at, operator
 		}
 	}
-	return store.MarkOwnerWrote(ctx, b.tx, in, by, at)
+	return store.MarkOwnerWrote(ctx, b.tx, in, operator, at)
 }
 
 // enqueueFollowUp enqueues the job that a decision needs. In business mode, a message that gets one is also an event for the owner's hooks.
-func (b *batch) enqueueFollowUp(chat store.Chat, message store.MessageID, decision policy.Admission) {
+func (f *sideEffects) enqueueFollowUp(chat store.ChatID, mode policy.Mode, message store.MessageID, decision policy.Admission) {
 	switch decision.Action {
 	case policy.ActionAnswer, policy.ActionEscalate:
-		b.jobs = append(b.jobs, jobs.TurnArgs{ChatID: chat.ID})
-		if b.inbox.mode(chat) == policy.ModeBusiness {
-			b.hooks = append(b.hooks, hookEvent{policy.HookMessage, strconv.FormatInt(int64(message), 10)})
+		f.jobs = append(f.jobs, jobs.TurnArgs{ChatID: chat})
+		if mode == policy.ModeBusiness {
+			f.hooks = append(f.hooks, hookEvent{policy.HookMessage, strconv.FormatInt(int64(message), 10)})
 		}
 	case policy.ActionCommand:
-		b.jobs = append(b.jobs, jobs.CommandArgs{MessageID: message})
+		f.jobs = append(f.jobs, jobs.CommandArgs{MessageID: message})
 	case policy.ActionTranscribe:
-		b.jobs = append(b.jobs, jobs.TranscribeArgs{MessageID: message})
+		f.jobs = append(f.jobs, jobs.TranscribeArgs{MessageID: message})
 	default: // the message is only stored
 	}
 	if decision.Code == policy.CodeStale {
-		b.jobs = append(b.jobs, jobs.LateMessagesArgs{})
+		f.jobs = append(f.jobs, jobs.LateMessagesArgs{})
 	}
 }

@@ -48,7 +48,7 @@ func (b *batch) storeReaction(ctx context.Context, e incoming) error {
 	if err != nil {
 		return err
 	}
-	b.enqueueFollowUp(*e.chat, message, decision)
+	b.enqueueFollowUp(e.chat.ID, b.inbox.mode(*e.chat), message, decision)
 	return nil
 }
 

@@ -36,7 +36,7 @@ func (in *Inbox) StoreTranscript(ctx context.Context, tx store.Tx, message store
 	if err := store.SetTranscript(ctx, tx, m.ID, text, decision); err != nil {
 		return err
 	}
-	b.enqueueFollowUp(chat, m.ID, decision)
+	b.enqueueFollowUp(chat.ID, b.inbox.mode(chat), m.ID, decision)
 	if err := b.updateThread(ctx, chat); err != nil {
 		return err
 	}
@@ -60,7 +60,7 @@ func (in *Inbox) FailTranscription(ctx context.Context, tx store.Tx, message sto
 	if err := store.SetTranscriptionFailed(ctx, tx, m.ID, decision); err != nil {
 		return err
 	}
-	b.enqueueFollowUp(chat, m.ID, decision)
+	b.enqueueFollowUp(chat.ID, b.inbox.mode(chat), m.ID, decision)
 	return b.enqueue(ctx, b.tx)
 }
 

@@ -16,9 +16,9 @@ import (
 )
 
 const (
-	maxQuestions  = 2500 // characters of all messages on a card, so that what stands behind them has room as well
-	maxQuote      = 200  // of a quote from a document
-	maxThreadLine = 4000
+	maxCardMessages = 2500 // characters of all messages on a card, so that what stands behind them has room as well
+	maxQuote        = 200  // of a quote from a document
+	maxThreadLine   = 4000
 )
 
 // postCard queues the card of an escalation, with which its thread begins. While the business is closed, it mentions the people on call, otherwise the
@@ -125,7 +125,7 @@ func questionLimit(messages []store.Message) int {
 		lengths[i] = len([]rune(shownText(m)))
 	}
 	slices.Sort(lengths)
-	left := maxQuestions
+	left := maxCardMessages
 	for i, n := range lengths {
 		share := left / (len(lengths) - i)
 		if n > share {
@@ -133,7 +133,7 @@ func questionLimit(messages []store.Message) int {
 		}
 		left -= n
 	}
-	return maxQuestions
+	return maxCardMessages
 }
 
 // stateLine says who has claimed, answered or resolved an escalation, as Markdown; empty while nobody did.

@@ -145,14 +145,6 @@ func (d *Desk) PersonName(who id.UserID) string {
 	}
 }
 
-// operatorID returns the id of an operator, and an empty one for the owner.
-func (d *Desk) operatorID(who id.UserID) id.UserID {
-	if who == d.Owner {
-		return ""
-	}
-	return who
-}
-
 // isMissing reports whether a row does not exist, and returns any other error.
 func isMissing(err error) (bool, error) {
 	if errors.Is(err, store.ErrNotFound) {

@@ -118,7 +118,7 @@ func (d *Desk) claim(ctx context.Context, tx store.Tx, e store.Escalation, who i
 	if _, err := store.ClaimEscalation(ctx, tx, e.ID, who, at); err != nil {
 		return "", err
 	}
-	if err := store.MarkOwnerWrote(ctx, tx, e.ChatID, d.operatorID(who), at); err != nil {
+	if err := store.MarkOwnerWrote(ctx, tx, e.ChatID, store.OperatorID(who, d.Owner), at); err != nil {
 		return "", err
 	}
 	return "", enqueueUpdate(ctx, tx, e.ID)
@@ -191,7 +191,7 @@ func (d *Desk) send(ctx context.Context, tx store.Tx, e store.Escalation, chat s
 	if !decision.Allow {
 		return "⚠️ Not sent to **" + text.Escape(chat.Label()) + "**: " + text.Escape(decision.Why), nil
 	}
-	if err := store.MarkOwnerWrote(ctx, tx, e.ChatID, d.operatorID(m.Sender), m.At); err != nil {
+	if err := store.MarkOwnerWrote(ctx, tx, e.ChatID, store.OperatorID(m.Sender, d.Owner), m.At); err != nil {
 		return "", err
 	}
 	answered, err := store.AnswerEscalation(ctx, tx, e.ChatID, m.Sender, unsetTime)

@@ -37,11 +37,11 @@ func (b *Box) ApproveDraft(ctx context.Context, tx store.Tx, first uuid.UUID) (p
 		if err := json.Unmarshal(o.Content, &c); err != nil {
 			return policy.Decision{}, fmt.Errorf("read event: %w", err)
 		}
-		file, err := fileToScan(ctx, tx, o, c) // that of a draft is a long text, which is searched in no time
+		fileLeaks, err := fileLeaksSecret(ctx, tx, o) // the file of a draft is a long text, which is searched in no time
 		if err != nil {
 			return policy.Decision{}, err
 		}
-		if decision, err = b.check(ctx, tx, chat, o, c, file != nil && file.leaksSecret()); err != nil || !decision.Allow {
+		if decision, err = b.check(ctx, tx, chat, o, c, fileLeaks); err != nil || !decision.Allow {
 			return decision, err
 		}
 	}
@@ -220,7 +220,7 @@ func (b *Box) withdrawApproved(ctx context.Context, tx store.Tx, o store.OutboxM
 	if err != nil || code == "" {
 		return false, err
 	}
-	return true, b.enqueueNext(ctx, tx, o)
+	return true, enqueueNext(ctx, tx, o)
 }
 
 // LockDraft locks a chat and its draft, and returns the rows of the draft. All code that locks both takes the chat first, so that it cannot deadlock. It

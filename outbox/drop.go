@@ -43,7 +43,7 @@ func (b *Box) drop(ctx context.Context, tx store.Tx, o store.OutboxMessage, code
 	if err := store.MarkDropped(ctx, tx, o.ID, code, why); err != nil {
 		return err
 	}
-	return b.enqueueNext(ctx, tx, o)
+	return enqueueNext(ctx, tx, o)
 }
 
 // waitForRoom returns jobs.Snooze while the room of a chat is being replaced, and a final error once a row is too old for that.

@@ -54,7 +54,7 @@ func (b *Box) makeDraft(ctx context.Context, tx store.Tx, o store.OutboxMessage)
 	if err := jobs.Enqueue(ctx, tx, jobs.PresentDraftArgs{OutboxID: o.ID}); err != nil {
 		return err
 	}
-	return b.enqueueNext(ctx, tx, o)
+	return enqueueNext(ctx, tx, o)
 }
 
 // TextOf returns the text of an outbox message.

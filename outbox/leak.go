@@ -27,18 +27,24 @@ func (f File) leaksSecret() bool {
 	return policy.LeaksSecret(f.Name) || policy.LeaksSecret(f.MIME) || policy.LeaksSecret(string(f.Data))
 }
 
-// fileToScan returns the file of a row to a contact, in which the secrets of the configuration are searched before it is sent. It returns nil if there is none.
-func fileToScan(ctx context.Context, db store.DB, o store.OutboxMessage, c content) (*File, error) {
+// fileLeaksSecret reports whether the file of a row to a contact holds a secret that is in the configuration now.
+func fileLeaksSecret(ctx context.Context, db store.DB, o store.OutboxMessage) (bool, error) {
+	var c content
+	if err := json.Unmarshal(o.Content, &c); err != nil {
+		return false, fmt.Errorf("read event: %w", err)
+	}
 	if o.Purpose == policy.PurposeNotice || c.FileName == "" || o.Replaces != "" {
-		return nil, nil //nolint:nilnil // there is none
+		return false, nil
 	}
 	file := File{Name: c.FileName}
 	if c.Info != nil {
 		file.MIME = c.Info.MIME
 	}
 	var err error
-	file.Data, err = store.OutboxFile(ctx, db, o.ID)
-	return &file, err
+	if file.Data, err = store.OutboxFile(ctx, db, o.ID); err != nil {
+		return false, err
+	}
+	return file.leaksSecret(), nil
 }
 
 // readContent returns a row that is about to be sent, with its parsed content for the gate. In a notice it first masks secrets that were configured after

@@ -313,7 +313,7 @@ func (g Gate) Decide(purpose policy.Purpose, addressed bool) policy.Decision {
 }
 
 // enqueueNext enqueues the oldest queued row of a chat if it waited for o, which was sent, dropped or given up.
-func (b *Box) enqueueNext(ctx context.Context, tx store.Tx, o store.OutboxMessage) error {
+func enqueueNext(ctx context.Context, tx store.Tx, o store.OutboxMessage) error {
 	nextID, err := store.NextQueued(ctx, tx, o)
 	if errors.Is(err, store.ErrNotFound) {
 		return nil
@@ -372,32 +372,24 @@ func (b *Box) send(ctx context.Context, outboxID uuid.UUID) error {
 		if err := jobs.MarkSent(ctx, tx, o.ID, event, room); err != nil {
 			return err
 		}
-		return b.enqueueNext(ctx, tx, o)
+		return enqueueNext(ctx, tx, o)
 	})
 }
 
-// unscannedError is the error of recheckRow for a row whose file has to be searched for secrets first.
-type unscannedError struct{ file File }
-
-func (unscannedError) Error() string { return "the file was not searched for secrets" }
-
 // recheck asks the gate immediately before a row is sent. It returns the room to send to; empty if there is nothing to send. A file is searched for secrets
-// between two transactions, because that takes long, and they lock the chat. The file of a row to a contact never changes.
-func (b *Box) recheck(ctx context.Context, outboxID uuid.UUID) (store.OutboxMessage, id.RoomID, error) {
-	o, room, err := b.recheckRow(ctx, outboxID, nil)
-	if unscanned, is := errors.AsType[unscannedError](err); is {
-		return b.recheckRow(ctx, outboxID, unscanned.file.Scanned())
+// before the transaction, because that takes long, and the transaction locks the chat. The file of a row to a contact never changes.
+func (b *Box) recheck(ctx context.Context, outboxID uuid.UUID) (o store.OutboxMessage, room id.RoomID, err error) {
+	if o, err = store.OutboxMessageByID(ctx, b.store.DB(), outboxID); err != nil {
+		return o, "", err
 	}
-	return o, room, err
-}
-
-// recheckRow is recheck with the scanned file of the row; nil if it was not read yet.
-func (b *Box) recheckRow(ctx context.Context, outboxID uuid.UUID, scanned *File) (o store.OutboxMessage, room id.RoomID, err error) {
+	fileLeaks := false
+	if o.State == store.OutboxQueued {
+		if fileLeaks, err = fileLeaksSecret(ctx, b.store.DB(), o); err != nil {
+			return o, "", err
+		}
+	}
 	err = b.store.InTx(ctx, func(tx store.Tx) error {
 		// Lock the chat before the row, as all code does that locks both.
-		if o, err = store.OutboxMessageByID(ctx, tx, outboxID); err != nil {
-			return err
-		}
 		chat, err := store.LockChatShared(ctx, tx, o.ChatID)
 		if err != nil {
 			return err
@@ -426,7 +418,7 @@ func (b *Box) recheckRow(ctx context.Context, outboxID uuid.UUID, scanned *File)
 		if o, c, err = readContent(ctx, tx, o); err != nil {
 			return err
 		}
-		decision, err := b.checkScanned(ctx, tx, chat, o, c, scanned)
+		decision, err := b.check(ctx, tx, chat, o, c, fileLeaks)
 		if err != nil {
 			return err
 		}
@@ -451,21 +443,6 @@ func (b *Box) recheckRow(ctx context.Context, outboxID uuid.UUID, scanned *File)
 	return o, room, err
 }
 
-// checkScanned is check for a row whose file was scanned; nil if it was not, then the error is an unscannedError if the row has a file.
-func (b *Box) checkScanned(ctx context.Context, tx store.Tx, chat store.Chat, o store.OutboxMessage, c content, scanned *File) (policy.Decision, error) {
-	if scanned != nil {
-		return b.check(ctx, tx, chat, o, c, scanned.leaksSecret())
-	}
-	file, err := fileToScan(ctx, tx, o, c)
-	if err != nil {
-		return policy.Decision{}, err
-	}
-	if file != nil {
-		return policy.Decision{}, unscannedError{*file}
-	}
-	return b.check(ctx, tx, chat, o, c, false)
-}
-
 // giveUpTimeout limits the transaction of giveUp, which also runs when the job's timeout is over.
 const giveUpTimeout = 10 * time.Second
 
@@ -486,7 +463,7 @@ func (b *Box) giveUp(ctx context.Context, outboxID uuid.UUID, cause error) error
 		if err != nil || !failed {
 			return err
 		}
-		if err := b.enqueueNext(ctx, tx, o); err != nil || !needsNotice(o) {
+		if err := enqueueNext(ctx, tx, o); err != nil || !needsNotice(o) {
 			return err
 		}
 		return jobs.Enqueue(ctx, tx, jobs.UndeliveredArgs{OutboxID: outboxID})

@@ -50,7 +50,7 @@ func formOf(typed string, isCommand func(typed string) bool) form {
 		return formDigits
 	case isSigned && mayBeMistyped(shown) && !isCommand(typed):
 		return formMistyped
-	case n < minDigits || isSigned && !(hasPINWord(shown) && hasLonePIN(shown)) || isLong(shown) && !(hasPINWord(shown) && hasLonePIN(shown)):
+	case n < minDigits || (isSigned || isLong(shown)) && !(hasPINWord(shown) && hasLonePIN(shown)):
 		return formNone
 	case hasPINWord(shown) || hasLonePIN(shown):
 		return formPhrase

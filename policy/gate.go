@@ -293,7 +293,11 @@ func (in GateInput) allowedSentence() string {
 	}
 	said := fmt.Sprintf("The chat is %s, you were away", in.Mode)
 	if !in.OwnerWroteAt.IsZero() {
-		said += " (" + strings.TrimLeft(in.OperatorWrote+" last wrote ", " ") + text.Duration(in.Now.Sub(in.OwnerWroteAt)) + " ago)"
+		who := ""
+		if in.OperatorWrote != "" {
+			who = in.OperatorWrote + " "
+		}
+		said += fmt.Sprintf(" (%slast wrote %s ago)", who, text.Duration(in.Now.Sub(in.OwnerWroteAt)))
 	}
 	switch in.Purpose {
 	case PurposeReply:

@@ -312,7 +312,15 @@ func CloseChat(ctx context.Context, tx Tx, chat ChatID, why string) error {
 
 const markOwnerWroteSQL = "update chats set owner_last_by = case when owner_last_at > $2 then owner_last_by else $3 end, owner_last_at = greatest(owner_last_at, $2) where id = $1"
 
-// MarkOwnerWrote stores that the owner has written in a chat, or the operator by, which pauses the assistant there for a while. by is empty for the owner.
+// OperatorID returns the id of a person as Chat.OwnerWroteBy has it: empty for the owner.
+func OperatorID(person, owner id.UserID) id.UserID {
+	if person == owner {
+		return ""
+	}
+	return person
+}
+
+// MarkOwnerWrote stores that the owner has written in a chat, or an operator, which pauses the assistant there for a while. by is an OperatorID.
 func MarkOwnerWrote(ctx context.Context, tx Tx, chat ChatID, by id.UserID, at time.Time) error {
 	return row.Exec(ctx, tx, "note the owner's message", markOwnerWroteSQL, chat, at, by)
 }

@@ -62,9 +62,9 @@ func (c Correction) Cut(document DocumentID, passage string) (rest string, found
 	return strings.ReplaceAll(passage, old, " "), true
 }
 
-// Split returns the parts of a passage of a document between the sentences that corrections correct, each a substring of it, and how many lines of the
+// SplitPassage returns the parts of a passage of a document between the sentences that corrections correct, each a substring of it, and how many lines of the
 // passage are before each. It returns the corrected sentences themselves as corrected.
-func Split(corrections []Correction, document DocumentID, passage string) (rest, corrected []PassagePart) {
+func SplitPassage(corrections []Correction, document DocumentID, passage string) (rest, corrected []PassagePart) {
 	var words []string
 	for _, c := range corrections {
 		if old := strings.Fields(c.CorrectsQuote); c.DocumentID == document && len(old) > 0 {

@@ -123,9 +123,12 @@ func WithoutBlocked(ctx context.Context, db DB, messages []Message) ([]Message, 
 		ids[i] = m.ID
 	}
 	blocked, err := row.Values[MessageID](ctx, db, "blocked messages", blockedMessagesSQL, ids)
+	if err != nil {
+		return nil, err
+	}
 	return slices.DeleteFunc(messages, func(m Message) bool {
 		return m.Author.IsCapped() && (slices.Contains(blocked, m.ID) || policy.ScoreInjection(m.Body, policy.InjectionRate{}).Verdict() == policy.InjectionBlock)
-	}), err
+	}), nil
 }
 
 const pruneModelHoldsSQL = "delete from model_holds where until < $1"

@@ -5,7 +5,6 @@ import (
 	"log/slog"
 	"runtime/debug"
 	"strings"
-	"time"
 
 	"github.com/rs/zerolog"
 
@@ -132,8 +131,8 @@ func (a *assistant) openSources(context.Context) (err error) {
 	if a.documents, err = openLibrary(a.cfg, a.store); err != nil {
 		return err
 	}
-	a.answers = &answers.Keeper{Store: a.store, Search: a.search, Library: a.documents, Defaults: a.defaults, Now: time.Now, Variables: answers.Variables{
-		Business: a.cfg.Business.Name, Hours: strings.Join(a.cfg.Business.Hours, "; "), Open: a.cfg.Business.HoursAt(a.cfg.TimeZone, a.cfg.Business.Hours), Language: a.cfg.Business.Language,
+	a.answers = &answers.Keeper{Store: a.store, Search: a.search, Library: a.documents, Defaults: a.defaults, Variables: answers.Variables{
+		Business: a.cfg.Business.Name, Hours: strings.Join(a.cfg.Business.Hours, "; "), OpeningHours: a.cfg.Business.HoursAt(a.cfg.TimeZone, a.cfg.Business.Hours), Language: a.cfg.Business.Language,
 	}}
 	deskWith := deskOptions(a.cfg)
 	deskWith.Store, deskWith.Box, deskWith.Answers, deskWith.Audit, deskWith.Files = a.store, a.box, a.answers, a.audit, a.front.files

@@ -1,0 +1,46 @@
+package agent
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"multis/llm"
+	"multis/llm/llmtest"
+)
+
+func TestTheOwnersQuestionIsAnsweredWithItsSources(t *testing.T) {
+	t.Parallel()
+	model, server := scripted(t, func(context.Context, llmtest.Request) llmtest.Reply {
+		return llmtest.Reply{Text: `{"sentences":[{"text":"It is 90 euro.","source":1,"quote":"Tuning an upright piano costs 90 euro."},{"text":"Ask again later.","source":1,"quote":"never written"}]}`}
+	})
+	b := setup(t, model)
+	text := b.ask("what does tuning an upright piano cost?")
+	require.Contains(t, text, "It is 90 euro. [1] Ask again later.")
+	require.Contains(t, text, "Pianos")
+	require.NotContains(t, text, "never written")
+	require.Len(t, server.Requests(), 1)
+	require.Equal(t, []string{"Tuning an upright piano costs 90 euro."}, b.ownerQuotes(), "what proves it is stored with it")
+}
+
+// ownerQuotes returns the quotes that are stored with the last answer to the owner.
+func (b *fixture) ownerQuotes() (quotes []string) {
+	b.t.Helper()
+	sql := "select array(select s->>'quote' from jsonb_array_elements(spans) s) from outbox where chat_id = $1 order by seq desc limit 1"
+	require.NoError(b.t, b.store.DB().QueryRow(context.Background(), sql, b.admin.ID).Scan(&quotes))
+	return quotes
+}
+
+func TestWithoutAModelTheOwnerSeesPassagesOrASentence(t *testing.T) {
+	t.Parallel()
+	b := setup(t, llm.None{})
+	text := b.ask("what does tuning an upright piano cost?")
+	require.Contains(t, text, "I have no model configured, so here is what I found:")
+	require.Contains(t, text, "90 euro")
+	require.Contains(t, strings.Join(b.ownerQuotes(), " "), "90 euro")
+	text = b.ask("zeppelin mooring mast")
+	require.Empty(t, b.ownerQuotes())
+	require.Equal(t, "I found nothing about that in your documents or chats.", text)
+}
