@@ -128,15 +128,18 @@ func (t *Turns) decide(ctx context.Context, chat store.Chat, waiting []store.Mes
 	if answer.text == "" {
 		return turnResult{questionMessages: clarified.question, escalation: answer.reason, cause: cmp.Or(answer.cause, policy.CauseNoAnswer), modelReason: answer.modelReason, task: answer.task, summarise: answer.summarise, screening: screened}, nil
 	}
-	if d := chat.DeliveryIn(t.defaults); answer.rest != "" && (d.NeedsApproval(policy.PurposeReply) || d.IsShadow(policy.PurposeReply)) { // who decides about one draft decides about all that is asked
-		return turnResult{escalation: answer.rest, cause: policy.CauseNoAnswer, proposal: answer.text, citations: answer.citations, screening: screened}, nil
+	if d := chat.DeliveryIn(t.defaults); answer.isPartial && (d.NeedsApproval(policy.PurposeReply) || d.IsShadow(policy.PurposeReply)) { // who decides about one draft decides about all that is asked
+		return turnResult{escalation: partialReason, cause: policy.CauseNoAnswer, proposal: answer.text, citations: answer.citations, screening: screened}, nil
 	}
 	purpose, code := policy.PurposeReply, codeQuoted
 	if answer.clarifies {
 		purpose, code = policy.PurposeClarify, policy.CodeClarified
 	}
+	if answer.isPartial {
+		escalation = partialReason + " I gave that part."
+	}
 	return turnResult{
-		screening: screened, escalation: answer.rest, cause: policy.CauseNoAnswer,
+		screening: screened, escalation: escalation, cause: policy.CauseNoAnswer,
 		message: &outbox.Message{Chat: chat, Purpose: purpose, Text: answer.text, Citations: answer.citations, Addressed: addressed(name, waiting), Profile: t.personaOf(chat).Profile()},
 		code:    code, reason: answer.reason, task: answer.task, summarise: answer.summarise, restsOn: run.SourceMessages(answer.used), used: answer.used, scope: answer.scope,
 	}, nil

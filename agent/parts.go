@@ -13,25 +13,32 @@ import (
 )
 
 // questionBreak matches what separates the questions of a text: a new line, and what follows a question mark.
-var questionBreak = regexp.MustCompile(`\n+|([` + questionMarks + `]+)\s+`)
+var questionBreak = regexp.MustCompile(`\n+|([` + policy.QuestionMarks + `]+)\s+`)
 
-// questionMarks are the characters that end a question.
-const questionMarks = "?？؟"
+const (
+	// maxParts is the maximum number of questions that are answered one by one.
+	maxParts = 4
+	// maxPartLines is the maximum number of lines in which questions are looked for. A longer text is one question.
+	maxPartLines = 5 * maxParts
+)
 
-// maxParts is the maximum number of questions that are answered one by one.
-const maxParts = 4
+// partialReason is why a conversation is escalated of which a part was answered. It has no words of the contact, which would stay after their message is deleted.
+const partialReason = "Your public documents answer only a part of the question."
 
 // splitQuestions returns the questions of a text, each on its own: what stands before a question mark, or the lines of a text without any. Thanks and
 // greetings are none. The questions may need each other, so a part is worth something only if it is answered.
 func splitQuestions(asked string) (parts []string) {
 	lines := strings.Split(questionBreak.ReplaceAllString(asked, "$1\n"), "\n")
-	hasMarks, before := strings.ContainsAny(asked, questionMarks), ""
+	if len(lines) > maxPartLines {
+		return []string{asked}
+	}
+	hasMarks, before := strings.ContainsAny(asked, policy.QuestionMarks), ""
 	for _, line := range lines {
 		line = strings.TrimSpace(line)
-		if line == "" || policy.IsAcknowledgement(line, "") || policy.IsGreeting(line, "") {
+		if line == "" || policy.IsAcknowledgement(line) || policy.IsGreeting(line) {
 			continue
 		}
-		if before = joinLines(before, line); hasMarks && !strings.ContainsAny(line, questionMarks) {
+		if before = joinLines(before, line); hasMarks && !strings.ContainsAny(line, policy.QuestionMarks) {
 			continue // it belongs to the question that follows
 		}
 		parts, before = append(parts, before), ""
@@ -43,26 +50,26 @@ func splitQuestions(asked string) (parts []string) {
 }
 
 // quoteAnswers answers without a model. Of several questions that wait together, each is answered from its own source if all of them have one, because a
-// quote for all together would leave some of them out. Otherwise one quote answers all of them, or a person answers those that have no source (contactAnswer.rest).
+// quote for all together would leave some of them out. Otherwise one quote answers all of them, or a person answers those that have no source (contactAnswer.isPartial).
 func (t *Turns) quoteAnswers(ctx context.Context, q contactQuestion, found search.Result) (contactAnswer, error) {
 	parts := splitQuestions(q.text)
 	if len(parts) < 2 || len(parts) > maxParts {
 		return t.quoteAnswer(ctx, found)
 	}
 	var answered contactAnswer
-	var open []string
+	hasOpen := false
 	for _, part := range parts {
 		asked, err := t.partAnswer(ctx, q, part)
 		switch {
 		case err != nil:
 			return contactAnswer{}, err
 		case asked.text == "":
-			open = append(open, part)
+			hasOpen = true
 		default:
 			answered.add(asked)
 		}
 	}
-	if len(open) == 0 {
+	if !hasOpen {
 		return answered, nil
 	}
 	whole, err := t.quoteAnswer(ctx, found)
@@ -70,7 +77,7 @@ func (t *Turns) quoteAnswers(ctx context.Context, q contactQuestion, found searc
 		return whole, err
 	}
 	answered.reason = "A part of the question is answered. " + answered.reason
-	answered.rest = "Your public documents don't answer “" + strings.Join(open, " ") + "”; I answered the rest."
+	answered.isPartial = true
 	return answered, nil
 }
 

@@ -2,6 +2,7 @@ package agent
 
 import (
 	"context"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -49,11 +50,20 @@ func TestEachOfTwoQuestionsThatWaitTogetherIsAnswered(t *testing.T) {
 			}
 			require.Equal(t, c.escalated, storetest.Count(t, b.store, "select count(*) from escalations where cause = 'no_answer'") == 1)
 			require.Zero(t, storetest.Count(t, b.store, "select count(*) from messages where chat_id = $1 and answered_at is null", b.chat.ID))
+			require.Zero(t, storetest.Count(t, b.store, "select count(*) from messages where reason like '%bicycles%'")+storetest.Count(t, b.store, "select count(*) from escalations where why like '%bicycles%'"),
+				"a reason stays when a message is deleted")
 			out, err := store.OutboxMessageByID(context.Background(), b.store.DB(), *b.messageByID(ids[0]).OutboxID)
 			require.NoError(t, err)
 			require.Equal(t, policy.PurposeReply, out.Purpose, "/why shows the answer")
 		})
 	}
+}
+
+func TestATextOfManyLinesIsOneQuestion(t *testing.T) {
+	t.Parallel()
+	require.Equal(t, []string{"do you ship?", "where are you?"}, splitQuestions("hi\ndo you ship?\nwhere are you?"))
+	long := strings.Repeat("hi\n", 20_000) + "do you ship?\nwhere are you?"
+	require.Equal(t, []string{long}, splitQuestions(long))
 }
 
 func TestADraftAnswersAllThatIsAskedOrNothing(t *testing.T) {

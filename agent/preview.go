@@ -58,9 +58,9 @@ func (t *Turns) Preview(ctx context.Context, room store.Chat, message store.Mess
 		return t.escalationPreview(lang, answer.reason), nil
 	}
 	preview := Preview{Text: answer.text, Citations: answer.citations, Why: answer.reason}
-	if answer.rest != "" {
+	if answer.isPartial {
 		preview.Text += "\n\n" + t.escalationPreview(lang, "").Text
-		preview.Why, preview.Escalates = answer.rest, true
+		preview.Why, preview.Escalates = partialReason, true
 	}
 	return preview, nil
 }

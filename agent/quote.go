@@ -21,7 +21,7 @@ type contactAnswer struct {
 	reason      string
 	modelReason string // why a person is needed, in the model's words: stored only where it is deleted with the messages that it rests on
 	used        []search.Hit
-	rest        string       // why a person has to answer a part of the question; empty if all is answered
+	isPartial   bool         // a person has to answer a part of the question
 	cause       policy.Cause // why there is no text; empty means that no document has the answer
 	scope       policy.Scope // in which used was found
 	task        *store.Task  // the task that the answer ends; nil if no model was asked

@@ -241,7 +241,7 @@ func answerIn(g store.UnansweredQuestion, contact string, lines []store.ChatLine
 func saysNothing(line, contact string) bool {
 	names := append(strings.Fields(contact), contact)
 	only := sentences(line)
-	asks := !slices.ContainsFunc(only, func(s string) bool { return !strings.HasSuffix(s, "?") && !strings.HasSuffix(s, "؟") })
+	asks := !slices.ContainsFunc(only, func(s string) bool { return strings.TrimRight(s, policy.QuestionMarks) == s })
 	return policy.IsGreeting(line, names...) || policy.IsPromise(line, names...) || len(only) > 0 && asks
 }
 

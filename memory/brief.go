@@ -279,7 +279,7 @@ func bulletsWithoutModel(said []store.Message, waits map[store.ChatID]bool) []Bu
 			last = said[to-1]
 		}
 		kind := BriefHappened
-		if last.Author == policy.AuthorContact && (waits[last.ChatID] || strings.ContainsAny(last.Body, "?？؟")) {
+		if last.Author == policy.AuthorContact && (waits[last.ChatID] || strings.ContainsAny(last.Body, policy.QuestionMarks)) {
 			kind = BriefQuestion
 		}
 		bullets = append(bullets, Bullet{Kind: kind, Text: text.Clip(text.OneLine(last.Body), maxBulletLen/2), Sources: []store.Message{last}})

@@ -101,9 +101,15 @@ func IsGreeting(text string, names ...string) bool {
 	return consistsOf(text, names, greetingPhrases, courtesies+"\n"+acknowledgements)
 }
 
+// QuestionMarks are the characters that end a question.
+const QuestionMarks = "?？؟"
+
+// maxGreetings is how many greetings WithoutGreeting removes at most.
+const maxGreetings = 5
+
 // WithoutGreeting removes the greetings that a question begins with, such as "Oi, bom dia!", because no document has their words.
 func WithoutGreeting(text string, names ...string) string {
-	for {
+	for range maxGreetings {
 		at := strings.IndexAny(text, ",.!\n")
 		if at < 0 || !IsGreeting(text[:at], names...) {
 			return text
@@ -114,13 +120,14 @@ func WithoutGreeting(text string, names ...string) string {
 		}
 		text = rest
 	}
+	return text
 }
 
 // IsAcknowledgement reports whether the whole message needs no answer, such as "ok", "alles klar", "thanks" or "bye". "Ok?" is a
 // question.
 func IsAcknowledgement(text string, names ...string) bool {
 	return consistsOf(text, names, courtesies, acknowledgements) ||
-		!strings.ContainsAny(text, "?؟？") && consistsOf(text, names, acknowledgements, "")
+		!strings.ContainsAny(text, QuestionMarks) && consistsOf(text, names, acknowledgements, "")
 }
 
 // WantsHuman reports whether the message asks for a person instead of the assistant.

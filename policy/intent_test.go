@@ -12,6 +12,7 @@ func TestGreetingsBeforeAQuestionAreNoneOfIt(t *testing.T) {
 	for text, want := range map[string]string{
 		"Oi, bom dia! Tem broa de milho?": "Tem broa de milho?", "Hallo Nora,\nhabt ihr WLAN?": "habt ihr WLAN?", "Merhaba. Otopark var mı?": "Otopark var mı?",
 		"Hello!": "Hello!", "Hi, hello": "hello", "Do you have a pool, hello?": "Do you have a pool, hello?", "Hello Kitty, do you sell it?": "Hello Kitty, do you sell it?",
+		strings.Repeat("hi,", 20_000): strings.Repeat("hi,", 19_995),
 	} {
 		require.Equal(t, want, WithoutGreeting(text, "Nora"), text)
 	}
