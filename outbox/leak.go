@@ -40,10 +40,14 @@ func fileLeaksSecret(ctx context.Context, db store.DB, o store.OutboxMessage) (b
 	if c.Info != nil {
 		file.MIME = c.Info.MIME
 	}
-	var err error
-	if file.Data, err = store.OutboxFile(ctx, db, o.ID); err != nil {
+	data, err := store.OutboxFile(ctx, db, o.ID)
+	if errors.Is(err, store.ErrNotFound) { // it was sent, and its file deleted
+		return false, nil
+	}
+	if err != nil {
 		return false, err
 	}
+	file.Data = data
 	return file.leaksSecret(), nil
 }
 

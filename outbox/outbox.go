@@ -382,11 +382,9 @@ func (b *Box) recheck(ctx context.Context, outboxID uuid.UUID) (o store.OutboxMe
 	if o, err = store.OutboxMessageByID(ctx, b.store.DB(), outboxID); err != nil {
 		return o, "", err
 	}
-	fileLeaks := false
-	if o.State == store.OutboxQueued {
-		if fileLeaks, err = fileLeaksSecret(ctx, b.store.DB(), o); err != nil {
-			return o, "", err
-		}
+	fileLeaks, err := fileLeaksSecret(ctx, b.store.DB(), o)
+	if err != nil {
+		return o, "", err
 	}
 	err = b.store.InTx(ctx, func(tx store.Tx) error {
 		// Lock the chat before the row, as all code does that locks both.
