@@ -71,12 +71,7 @@ func TestARestoreWithoutSecretsKeepsTheTokensThatAreThere(t *testing.T) {
 
 func TestARestoreThatIsKilledBeforeItHasADatabaseIsDoneAgain(t *testing.T) {
 	t.Parallel()
-	st := newLargeStore(t)
-	dir := configured(t, st.Pool().Config().ConnString(), "")
-	_, _, err := program(t, dir, "", "backup", "create")
-	require.NoError(t, err)
-	folder := filepath.Join(dir, "data", "backups")
-	file := filepath.Join(folder, filesIn(t, folder)[0])
+	file := backupToMove(t)
 	silent, err := net.Listen("tcp", "127.0.0.1:0") // a database that never answers
 	require.NoError(t, err)
 	defer silent.Close()
@@ -157,12 +152,7 @@ func TestARestoreThatRunsIsNotCalledInterrupted(t *testing.T) {
 
 func TestARestoreThatIsKilledIsDoneAgain(t *testing.T) {
 	t.Parallel()
-	st := newLargeStore(t)
-	dir := configured(t, st.Pool().Config().ConnString(), "")
-	_, _, err := program(t, dir, "", "backup", "create")
-	require.NoError(t, err)
-	folder := filepath.Join(dir, "data", "backups")
-	file := filepath.Join(folder, filesIn(t, folder)[0])
+	file := backupToMove(t)
 	dsn := newDatabase(t, "restored_twice")
 	other := configured(t, dsn, "")
 	conn, err := pgx.Connect(t.Context(), dsn)
