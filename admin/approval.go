@@ -53,8 +53,9 @@ type approvePlan struct {
 	Tool     string
 }
 
-func (approvePlan) kind() string    { return kindPlan }
-func (approvePlan) command() string { return "ask" }
+func (approvePlan) kind() string        { return "allow-call" }
+func (approvePlan) command() string     { return "ask" }
+func (approvePlan) comesByItself() bool { return true }
 
 func (approvePlan) accepts(word string) bool { return word == wordYes || word == wordNo }
 

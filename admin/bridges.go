@@ -62,7 +62,7 @@ func (br *bridgeCommands) list(ctx context.Context, _ request, args string) (ans
 	}
 	if len(unconfirmed) > 0 && unconfirmed[0].RefusedAt == nil {
 		lines = append(lines, "", newBridgeQuestion(unconfirmed[0]))
-		return answer{text: strings.Join(lines, "\n"), question: confirmBridge{bridges: br, Bot: unconfirmed[0].ID}}, nil
+		return answer{text: strings.Join(lines, "\n"), question: confirmBridge{bridges: br, Bot: unconfirmed[0].ID, Requested: true}}, nil
 	}
 	if len(changes) == 0 {
 		return answer{text: strings.Join(lines, "\n")}, nil
@@ -196,12 +196,15 @@ func newBridgeQuestion(b store.BridgeBot) string {
 type confirmBridge struct {
 	bridges *bridgeCommands
 
-	Bot int64
+	Bot       int64
+	Requested bool // by /bridges
 }
 
-func (confirmBridge) kind() string { return kindBridge }
+func (confirmBridge) kind() string { return "new_bridge" }
 
 func (confirmBridge) command() string { return "bridges" }
+
+func (p confirmBridge) comesByItself() bool { return !p.Requested }
 
 func (confirmBridge) accepts(word string) bool { return word == wordYes || word == wordNo }
 

@@ -26,26 +26,17 @@ type dialogs struct {
 
 // Kinds of questions that get special treatment.
 const (
-	kindDraft     = "draft"
-	kindResend    = "resend"
-	kindDocument  = "role"
-	kindShadow    = "shadow"
-	kindPlan      = "allow-call"
-	kindBridge    = "new_bridge"
-	kindRestored  = "restored"
-	kindOfferAuto = "offer-auto"
+	kindDraft    = "draft"
+	kindResend   = "resend"
+	kindDocument = "role"
+	kindShadow   = "shadow"
+	kindRestored = "restored"
 )
 
 // needsReference reports whether only a reply or a reaction answers questions of a kind. They are shown without a request of the owner, and often. A word
 // that does not refer to one may be meant for another question, and must not decide it; see also TaskCommands.answerApproval.
 func needsReference(kind string) bool {
 	return slices.Contains([]string{kindDraft, kindResend, kindCard, kindOfferAnswer, kindShadow}, kind)
-}
-
-// comesByItself reports whether questions of a kind are shown without a request of the owner, or long after it. A word that does not refer to one decides it only if
-// no other question is open.
-func comesByItself(kind string) bool {
-	return slices.Contains([]string{kindPlan, kindBridge, kindRestored, kindOfferAuto}, kind)
 }
 
 const (
@@ -139,7 +130,11 @@ func (ds *dialogs) find(ctx context.Context, r request, c choice) (d store.Dialo
 		return store.Dialog{}, false, store.ErrNotFound
 	}
 	d = recent[0]
-	if comesByItself(d.Kind) && slices.ContainsFunc(all, func(q store.Dialog) bool { return !isSameQuestion(q, d) && ds.mayMean(r, q, c) }) {
+	byItself, err := ds.comesByItself(d)
+	if err != nil {
+		return store.Dialog{}, false, err
+	}
+	if byItself && slices.ContainsFunc(all, func(q store.Dialog) bool { return !isSameQuestion(q, d) && ds.mayMean(r, q, c) }) {
 		return store.Dialog{}, false, errUnclear
 	}
 	for _, older := range recent {
@@ -173,6 +168,17 @@ func (ds *dialogs) recent(ctx context.Context, r request, since time.Time) ([]st
 		}
 		return r.message.ReceivedAt.Before(asked) || r.message.At.Before(asked.Add(-maxClockSkew))
 	}), err
+}
+
+// comesByItself reports whether a question was shown without a request of the owner, or long after it. A word that does not refer to it decides it only if no
+// other question is open.
+func (ds *dialogs) comesByItself(d store.Dialog) (bool, error) {
+	q, err := ds.read(d)
+	if err != nil {
+		return false, err
+	}
+	alone, ok := q.(unrequestedQuestion)
+	return ok && alone.comesByItself(), nil
 }
 
 // isSameQuestion reports whether two dialogs are about the same question, as those of /restored, which asks it again.

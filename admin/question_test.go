@@ -97,6 +97,16 @@ func TestAQuestionThatCameByItselfTakesNoWordOfAnother(t *testing.T) {
 	}
 }
 
+// The owner who asks about bridges means the question that this shows, although another one came by itself before.
+func TestAQuestionThatTheOwnerAskedForTakesTheNextWord(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.chat("Ben", "whatsapp")
+	r.askAboutNewBridge()
+	require.Contains(t, r.asOwner("/bridges"), "Is @wabot:example.com your WhatsApp bridge?")
+	require.Contains(t, r.asOwner("yes"), "is your WhatsApp bridge")
+}
+
 // An answer that waits for the PIN is none any more once its question is closed.
 func TestAnAnswerThatWaitsForThePINEndsWithItsQuestion(t *testing.T) {
 	t.Parallel()

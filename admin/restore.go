@@ -80,7 +80,7 @@ func (rs *restoreCommands) show(ctx context.Context, _ request, _ string) (answe
 			rs.room.fullTime(restore.BackupAt), rs.room.ago(restore.RestoredAt), rs.room.ago(restore.ReleasedAt))}, nil
 	}
 	text, quotes, err := rs.list(ctx, restore)
-	return answer{text: text, quotes: quotes, question: &decideRestored{restores: rs}}, err
+	return answer{text: text, quotes: quotes, question: &decideRestored{restores: rs, Requested: true}}, err
 }
 
 // maxListedOnHold is how many messages on hold are listed.
@@ -205,10 +205,15 @@ func (rs *restoreCommands) warnNoBackup(ctx context.Context, topic jobs.NoticeTo
 
 // decideRestored asks whether to send what a restored backup has on hold. The question is never closed, because the settings say whether the hold
 // lasts.
-type decideRestored struct{ restores *restoreCommands }
+type decideRestored struct {
+	restores *restoreCommands
+
+	Requested bool // by /restored
+}
 
 func (decideRestored) kind() string            { return kindRestored }
 func (decideRestored) command() string         { return "restored" }
+func (q decideRestored) comesByItself() bool   { return !q.Requested }
 func (decideRestored) lifetime() time.Duration { return 30 * 24 * time.Hour }
 
 func (decideRestored) accepts(word string) bool { return word == wordYes || word == wordNo }

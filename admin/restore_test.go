@@ -87,6 +87,7 @@ func (r *rig) holdState() policy.Restore {
 func TestAfterARestoreANoDropsWhatWouldGo(t *testing.T) {
 	t.Parallel()
 	r, _, _ := makeRestored(t)
+	r.askAboutNewBridge()
 	require.Contains(t, r.asOwner("/restored"), "We deliver on Monday.")
 	require.Contains(t, r.asOwner("/restored"), "We deliver on Monday.", "the same question again")
 	require.Contains(t, r.asOwner("no"), "Dropped.")

@@ -203,6 +203,9 @@ type dialogReferrer interface {
 // questionWithLifetime is a question with a lifetime of its own.
 type questionWithLifetime interface{ lifetime() time.Duration }
 
+// unrequestedQuestion is a question that may be shown without a request of the owner; see dialogs.comesByItself.
+type unrequestedQuestion interface{ comesByItself() bool }
+
 // lifetimeOf returns how long a question can be answered.
 func lifetimeOf(q question) time.Duration {
 	if long, ok := q.(questionWithLifetime); ok {

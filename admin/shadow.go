@@ -305,8 +305,9 @@ type offerAuto struct {
 	ChatID store.ChatID
 }
 
-func (offerAuto) kind() string             { return kindOfferAuto }
+func (offerAuto) kind() string             { return "offer-auto" }
 func (offerAuto) command() string          { return "delivery" }
+func (offerAuto) comesByItself() bool      { return true }
 func (offerAuto) lifetime() time.Duration  { return shadow.ReportPeriod }
 func (offerAuto) accepts(word string) bool { return word == wordYes || word == wordNo }
 
