@@ -40,6 +40,7 @@ func TestAQuestionToTheOwnerIsNotRepeatedAfterACrash(t *testing.T) {
 	r.tx(func(tx store.Tx) error {
 		return jobs.Enqueue(r.ctx, tx, jobs.ApprovalArgs{ApprovalID: call.ID}, jobs.NoticeArgs{Topic: jobs.TopicNewBridge, SubjectID: bot})
 	})
+	r.exec("update river.river_job set state = 'available', scheduled_at = now()")
 	ctx, cancel := context.WithCancel(r.ctx)
 	runner, err := jobs.NewRunner(ctx, r.st, jobs.Handlers{Approval: crashingAdmin{r.admin}, Notice: crashingAdmin{r.admin}, Folders: r.admin.Documents, Send: r.box}, slog.New(slog.DiscardHandler))
 	require.NoError(t, err)

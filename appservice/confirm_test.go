@@ -72,6 +72,22 @@ func TestABridgeThatActsAsTheOwnerNeedsNoConfirmation(t *testing.T) {
 	require.Zero(t, h.count("river.river_job where kind = 'tell'"))
 }
 
+// The owner is not asked about a bridge whose other rooms, which are read a moment later, prove that it acts as the owner.
+func TestABridgeIsNotAskedAboutBeforeItsOtherRoomsAreRead(t *testing.T) {
+	t.Parallel()
+	h := newFakeHomeserver(t)
+	h.addRoom("!first:x", bridgeBot, `{}`)
+	h.setBridgeClaim("!first:x", bridgeBot)
+	h.setState("!first:x", "m.room.member", owner.String(), owner, `{"membership":"join"}`) // the owner changed their name
+	h.describeRoom("!first:x")
+	require.True(t, h.anasChat().Unconfirmed)
+	require.Equal(t, 1, h.count("river.river_job where kind = 'tell' and state = 'scheduled' and scheduled_at > now() + interval '5 seconds'"))
+	h.addRoom("!second:x", bridgeBot, `{}`)
+	h.setState("!second:x", "m.bridge", "x", bridgeBot, fmt.Sprintf(`{"bridgebot":%q,"protocol":{"id":"demo"},"channel":{"id":"ben","fi.mau.receiver":"me"},"com.beeper.room_type.v2":"dm"}`, bridgeBot))
+	h.describeRoom("!second:x")
+	require.False(t, h.anasChat().Unconfirmed)
+}
+
 func TestAMarkThatSomebodyElseWroteProvesNothing(t *testing.T) {
 	t.Parallel()
 	h := newFakeHomeserver(t)

@@ -2,6 +2,7 @@ package jobs
 
 import (
 	"context"
+	"time"
 
 	"github.com/riverqueue/river"
 )
@@ -68,9 +69,16 @@ type NoticeArgs struct {
 // Kind names the job.
 func (NoticeArgs) Kind() string { return "tell" }
 
-// InsertOpts allows one such job for a topic and subject at a time.
-func (NoticeArgs) InsertOpts() river.InsertOpts {
-	return river.InsertOpts{Queue: queueAdmin, MaxAttempts: 20, UniqueOpts: uniqueByArgs()}
+// proofTime is how long the owner is not asked about a new bridge. Another room of it, which is read meanwhile, may prove that it acts as the owner.
+const proofTime = 10 * time.Second
+
+// InsertOpts allows one such job for a topic and subject at a time, and delays the question about a new bridge.
+func (a NoticeArgs) InsertOpts() river.InsertOpts {
+	opts := river.InsertOpts{Queue: queueAdmin, MaxAttempts: 20, UniqueOpts: uniqueByArgs()}
+	if a.Topic == TopicNewBridge {
+		opts.ScheduledAt = time.Now().Add(proofTime)
+	}
+	return opts
 }
 
 // Notifier notifies the owner.
