@@ -248,6 +248,55 @@ func TestNoDeliveryQuotesADeletedMessageOrAChatThatIsOff(t *testing.T) {
 	require.Equal(t, store.DeliveryDropped, r.delivery(gone).State)
 }
 
+// The receiver may be down for hours, and people take what waits meanwhile. It is not called any more then.
+func TestNobodyIsCalledForWhatSomebodyTookMeanwhile(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	escalate := func() (delivery uuid.UUID, open store.Escalation) {
+		message := r.storeMessage(strings.Repeat("x", 10+storetest.Count(t, r.st, "select count(*) from messages")))
+		r.tx(func(tx store.Tx) error {
+			_, _, err := store.OpenEscalation(t.Context(), tx, r.ana.ID, message, "a person was asked for", nil)
+			return err
+		})
+		open, err := store.EscalationOfChat(t.Context(), r.st.DB(), r.ana.ID)
+		require.NoError(t, err)
+		return r.emit(policy.HookUnclaimed, strconv.FormatInt(int64(message), 10))[0], open
+	}
+	resolve := func(tx store.Tx, e store.Escalation) error {
+		_, err := store.ResolveEscalation(t.Context(), tx, e.ID, "@eva:example.com")
+		return err
+	}
+	waiting, open := escalate()
+	require.NoError(t, r.hooks.Deliver(t.Context(), waiting, false))
+	require.Len(t, r.to.requests(), 1, "nobody has it")
+	r.tx(func(tx store.Tx) error { return resolve(tx, open) })
+
+	for name, take := range map[string]func(tx store.Tx, e store.Escalation) error{
+		"claimed": func(tx store.Tx, e store.Escalation) error {
+			_, err := store.ClaimEscalation(t.Context(), tx, e.ID, "@eva:example.com", time.Now())
+			return err
+		},
+		"answered": func(tx store.Tx, e store.Escalation) error {
+			_, err := tx.Exec(t.Context(), "update escalations set answered_at = now() where id = $1", e.ID)
+			return err
+		},
+		"resolved": resolve,
+	} {
+		delivery, open := escalate()
+		r.to.answers(status(http.StatusBadGateway))
+		require.Error(t, r.hooks.Deliver(t.Context(), delivery, false))
+		before := len(r.to.requests())
+		r.to.answers(nil)
+		r.tx(func(tx store.Tx) error { return take(tx, open) })
+		require.NoError(t, r.hooks.Deliver(t.Context(), delivery, false))
+		require.Len(t, r.to.requests(), before, name)
+		require.Equal(t, store.DeliveryDropped, r.delivery(delivery).State, name)
+		if name != "resolved" {
+			r.tx(func(tx store.Tx) error { return resolve(tx, open) })
+		}
+	}
+}
+
 func TestFailingHookIsRetriedAndReportedOnce(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)

@@ -16,8 +16,8 @@ import (
 	"multis/store/index"
 )
 
-// errNotFound is returned when the subject of an event was deleted, or may no longer be sent.
-var errNotFound = errors.New("what it was about is gone")
+// errNotFound is returned when the subject of an event was deleted, is over, or may no longer be sent.
+var errNotFound = errors.New("what it was about is gone or over")
 
 // payload is the JSON body of a delivery.
 type payload struct {
@@ -88,8 +88,10 @@ func (h *Hooks) payload(ctx context.Context, d store.Delivery) ([]byte, error) {
 	b := payload{Event: d.Event, At: d.At.UTC(), Ref: d.Ref}
 	var err error
 	switch d.Event {
-	case policy.HookMessage, policy.HookEscalation, policy.HookUnclaimed:
+	case policy.HookMessage, policy.HookEscalation:
 		err = h.addMessage(ctx, &b, d.Ref)
+	case policy.HookUnclaimed:
+		err = h.addUnclaimed(ctx, &b, d.Ref)
 	case policy.HookResolved:
 		err = h.addChat(ctx, &b, store.ChatID(parseID(d.Ref)))
 	case policy.HookIndex:
@@ -136,6 +138,21 @@ func (h *Hooks) addMessage(ctx context.Context, b *payload, ref string) error {
 	b.Message = &message{Event: m.EventID, Sender: m.Sender, At: m.At.UTC(), Text: m.Body}
 	b.Why = m.Reason
 	return h.addChat(ctx, b, m.ChatID)
+}
+
+// addUnclaimed adds the message of an escalation. It returns errNotFound if a person has taken the escalation since, or it has ended.
+func (h *Hooks) addUnclaimed(ctx context.Context, b *payload, ref string) error {
+	if err := h.addMessage(ctx, b, ref); err != nil {
+		return err
+	}
+	e, err := store.EscalationOfChat(ctx, h.Store.DB(), b.Chat.ID)
+	if err != nil {
+		return err
+	}
+	if !e.IsWaiting() || e.ClaimedBy != "" || int64(e.MessageID) != parseID(ref) {
+		return errNotFound
+	}
+	return nil
 }
 
 // addChat adds a chat. It returns errNotFound for a chat that is off.
