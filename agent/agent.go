@@ -127,8 +127,8 @@ func New(o Options) *Agent {
 
 // Pages are the web pages that contacts may be answered from, kept as public documents.
 type Pages interface {
-	// Refresh fetches the stored pages again that are old.
-	Refresh(ctx context.Context) error
+	// Refresh fetches the stored pages again that are old, first those among the documents found, and reports whether a search may find something else now.
+	Refresh(ctx context.Context, found []store.DocumentID) (changed bool, err error)
 	// Find fetches pages that may answer a question, and reports whether a search may find more now.
 	Find(ctx context.Context, question string) (changed bool)
 }

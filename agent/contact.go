@@ -154,10 +154,14 @@ func (t *Turns) searchForContact(ctx context.Context, question string) (search.R
 		found, _, err := t.searchWordings(ctx, question, false)
 		return found, err
 	}
-	if err := t.pages.Refresh(ctx); err != nil {
-		return search.Result{}, err
-	}
 	found, answered, err := t.searchWordings(ctx, question, true)
+	if err != nil {
+		return found, err
+	}
+	changed, err := t.pages.Refresh(ctx, documentsOf(found.Hits))
+	if err == nil && changed {
+		found, answered, err = t.searchWordings(ctx, question, true)
+	}
 	if err != nil || answered || !t.pages.Find(ctx, question) {
 		return found, err
 	}

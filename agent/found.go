@@ -66,3 +66,12 @@ func (t *Turns) findSuggestions(ctx context.Context, question string, r *turnRes
 	}
 	return nil
 }
+
+// documentsOf returns the documents that hits are from.
+func documentsOf(hits []search.Hit) []store.DocumentID {
+	ids := make([]store.DocumentID, len(hits))
+	for i, h := range hits {
+		ids[i] = h.DocumentID
+	}
+	return ids
+}

@@ -13,6 +13,7 @@ import (
 	"multis/llm"
 	"multis/llm/llmtest"
 	"multis/policy"
+	"multis/store"
 	"multis/store/storetest"
 )
 
@@ -37,7 +38,7 @@ func (m brokenModel) Stream(context.Context, llm.Request) iter.Seq2[llm.Delta, e
 // brokenPages are web pages that cannot be read.
 type brokenPages struct{ err error }
 
-func (p brokenPages) Refresh(context.Context) error { return p.err }
+func (p brokenPages) Refresh(context.Context, []store.DocumentID) (bool, error) { return false, p.err }
 
 func (brokenPages) Find(context.Context, string) bool { return false }
 

@@ -27,6 +27,7 @@ const (
 	pageRetry    = 10 * time.Minute // minimum time between two attempts to fetch the same page
 	maxLinked    = 3                // linked pages that are fetched for one question, for each prefix
 	maxStale     = 5                // pages that are fetched again before one question
+	pageTimeout  = 5 * time.Second  // timeout for one page, so that one that hangs leaves time for others
 	pagesTimeout = 15 * time.Second // timeout for all pages of one question
 	maxWebPages  = 500              // stored pages, of all prefixes, from which linked ones are no longer added
 	minLinkWord  = 4                // length of the beginning of a question's word that is looked for in links
@@ -38,7 +39,9 @@ type Pages struct {
 	documents *Library
 	prefixes  []string
 	now       func() time.Time
-	maxPages  int
+
+	maxPages    int
+	pageTimeout time.Duration
 
 	mu      sync.Mutex
 	fetched map[string]time.Time // the last fetches of this process, as isDue names them
@@ -46,7 +49,7 @@ type Pages struct {
 
 // NewPages returns the pages below prefixes, each of which ends in a slash. Without prefixes there are no pages.
 func NewPages(l *Library, prefixes []string) *Pages {
-	return &Pages{documents: l, prefixes: prefixes, now: time.Now, maxPages: maxWebPages, fetched: map[string]time.Time{}}
+	return &Pages{documents: l, prefixes: prefixes, now: time.Now, maxPages: maxWebPages, pageTimeout: pageTimeout, fetched: map[string]time.Time{}}
 }
 
 // Find fetches the pages that may answer a question, unless they were fetched lately: the pages at the prefixes themselves, and those of the linked
@@ -56,10 +59,10 @@ func (p *Pages) Find(ctx context.Context, question string) (changed bool) {
 	ctx, cancel := context.WithTimeout(ctx, pagesTimeout)
 	defer cancel()
 	for _, root := range p.prefixes {
-		if !p.isDue("links of "+root, pageRetry) {
+		if ctx.Err() != nil || !p.isDue("links of "+root, pageRetry) {
 			continue
 		}
-		page, err := p.documents.options.Fetch.GetAllowed(ctx, root, "", p.allows)
+		page, err := p.get(ctx, root)
 		if err != nil {
 			p.handleFetchFailure(ctx, root, err)
 			continue
@@ -77,18 +80,26 @@ func (p *Pages) Find(ctx context.Context, question string) (changed bool) {
 	return changed
 }
 
-// Refresh fetches stored pages again that are older than pageAge, so that no answer quotes outdated text. It removes a page that is gone.
-func (p *Pages) Refresh(ctx context.Context) error {
-	stale, err := index.StaleOrigins(ctx, p.documents.st.DB(), p.prefixes, p.now().Add(-pageAge), maxStale)
+// get fetches the page at a prefix.
+func (p *Pages) get(ctx context.Context, root string) (fetch.Page, error) {
+	ctx, cancel := context.WithTimeout(ctx, p.pageTimeout)
+	defer cancel()
+	return p.documents.options.Fetch.GetAllowed(ctx, root, "", p.allows)
+}
+
+// Refresh fetches stored pages again that are older than pageAge, so that no answer quotes outdated text: first those among the documents that a search
+// found, then the oldest of the others. It removes a page that is gone. It reports whether any page changed, so that a new search may find something else.
+func (p *Pages) Refresh(ctx context.Context, found []store.DocumentID) (changed bool, err error) {
+	stale, err := index.StaleOrigins(ctx, p.documents.st.DB(), p.prefixes, p.now().Add(-pageAge), maxStale, found)
 	if err != nil {
-		return err
+		return false, err
 	}
 	ctx, cancel := context.WithTimeout(ctx, pagesTimeout)
 	defer cancel()
 	for _, address := range stale {
-		p.update(ctx, address)
+		changed = p.update(ctx, address) || changed
 	}
-	return nil
+	return changed, nil
 }
 
 // isFull reports whether so many pages are stored that no others are added: a site may link to any number of them, such as a calendar.
@@ -121,10 +132,12 @@ func (p *Pages) isDue(what string, wait time.Duration) bool {
 
 // update fetches and indexes one page, unless it was fetched within pageRetry. It reports whether the page was changed or removed.
 func (p *Pages) update(ctx context.Context, address string) bool {
-	if !p.allows(address) || !p.isDue(address, pageRetry) {
+	if ctx.Err() != nil || !p.allows(address) || !p.isDue(address, pageRetry) {
 		return false
 	}
-	report, err := p.documents.IndexAddress(ctx, File{Origin: address, Role: policy.RolePublic, isAllowed: p.allows})
+	reading, cancel := context.WithTimeout(ctx, p.pageTimeout)
+	defer cancel()
+	report, err := p.documents.IndexAddress(reading, File{Origin: address, Role: policy.RolePublic, isAllowed: p.allows})
 	if err != nil {
 		return p.handleFetchFailure(ctx, address, err)
 	}

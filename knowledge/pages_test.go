@@ -14,6 +14,7 @@ import (
 
 	"multis/fetch"
 	"multis/policy"
+	"multis/store"
 	"multis/store/index"
 	"multis/store/storetest"
 )
@@ -65,11 +66,14 @@ func TestPagesBelowTheAllowedAddressesAreFetchedWhenTheyAreNeeded(t *testing.T) 
 	require.Equal(t, 3, origins(), "the named page, and two that it links to")
 	before := requests.Load()
 	require.False(t, p.Find(t.Context(), "What does delivery cost?"), "just fetched")
-	require.NoError(t, p.Refresh(t.Context()))
+	changed, err := p.Refresh(t.Context(), nil)
+	require.NoError(t, err)
+	require.False(t, changed)
 	require.Equal(t, before, requests.Load())
 
 	clock = clock.Add(pageAge + time.Hour)
-	require.NoError(t, p.Refresh(t.Context()))
+	_, err = p.Refresh(t.Context(), nil)
+	require.NoError(t, err)
 	require.Greater(t, requests.Load(), before, "old pages are fetched again before they are quoted")
 	_, err = library.Index(t.Context(), File{Name: "terms", Origin: server.URL + "/help/terms", Data: []byte("My own copy of the terms, which I keep."), Role: policy.RoleAdmin, RoleSetAt: time.Now()})
 	require.NoError(t, err)
@@ -78,7 +82,8 @@ func TestPagesBelowTheAllowedAddressesAreFetchedWhenTheyAreNeeded(t *testing.T) 
 	_, err = st.Pool().Exec(t.Context(), "update documents set indexed_at = now() - interval '1 day'")
 	require.NoError(t, err)
 	p.now = func() time.Time { return clock }
-	require.NoError(t, p.Refresh(t.Context()))
+	_, err = p.Refresh(t.Context(), nil)
+	require.NoError(t, err)
 	require.Zero(t, origins(), "what is gone is not quoted")
 	require.False(t, p.Find(t.Context(), "What does delivery cost?"))
 	require.Equal(t, 1, storetest.Count(t, st, "select count(*) from documents where role = $1", policy.RoleAdmin), "what the owner indexed for himself stays")
@@ -153,4 +158,55 @@ func TestAHostileSiteIsBounded(t *testing.T) {
 	require.LessOrEqual(t, stored("/many/"), p.maxPages+maxLinked)
 	require.GreaterOrEqual(t, stored("/many/"), p.maxPages)
 	require.LessOrEqual(t, len(p.fetched), 10)
+}
+
+// A site that does not answer, such as one that is moved, takes the time of no other: neither now nor for the next ten minutes.
+func TestASiteThatHangsKeepsNoOtherFromBeingRead(t *testing.T) {
+	t.Parallel()
+	st := storetest.New(t)
+	var requests atomic.Int32
+	var gone atomic.Bool
+	mute := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }))
+	t.Cleanup(mute.Close)
+	server := site(t, &requests, &gone)
+	p := NewPages(Open(st, Options{Fetch: fetch.New(fetch.Options{AllowPrivate: true})}), []string{mute.URL + "/", server.URL + "/help/"})
+	p.pageTimeout = time.Second
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	require.True(t, p.Find(ctx, "What does delivery cost?"))
+	require.Equal(t, 3, storetest.Count(t, st, "select count(*) from documents where starts_with(origin, $1)", server.URL))
+
+	p = NewPages(p.documents, p.prefixes)
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	require.False(t, p.Find(ended, "What does delivery cost?"))
+	require.Empty(t, p.fetched, "what was not begun is not put off")
+}
+
+// More pages may be old than are read for one question. Those that would be quoted are read first.
+func TestAPageIsReadAgainBeforeItIsQuoted(t *testing.T) {
+	t.Parallel()
+	st := storetest.New(t)
+	price := "19"
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "text/html")
+		_, _ = fmt.Fprintf(w, "<html><body><h1>Delivery</h1><p>The thing %s costs %s euro.</p></body></html>", r.URL.Path, price)
+	}))
+	t.Cleanup(server.Close)
+	p := NewPages(Open(st, Options{Fetch: fetch.New(fetch.Options{AllowPrivate: true})}), []string{server.URL + "/"})
+	last := ""
+	for i := range maxStale + 2 {
+		last = fmt.Sprintf("%s/%d", server.URL, i)
+		require.True(t, p.update(t.Context(), last))
+	}
+	p = NewPages(p.documents, p.prefixes) // another process, that has fetched nothing yet
+	p.now = func() time.Time { return time.Now().Add(pageAge + time.Hour) }
+	price = "29"
+	newest, err := index.DocumentByOrigin(t.Context(), st.DB(), last)
+	require.NoError(t, err)
+	changed, err := p.Refresh(t.Context(), []store.DocumentID{newest.ID})
+	require.NoError(t, err)
+	require.True(t, changed, "a search finds something else now")
+	require.Equal(t, 1, storetest.Count(t, st, "select count(*) from chunks c join documents d on d.id = c.doc_id where d.origin = $1 and c.content like '%29 euro%'", last))
+	require.Equal(t, maxStale, storetest.Count(t, st, "select count(*) from chunks where content like '%29 euro%'"), "and the oldest of the others")
 }

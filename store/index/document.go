@@ -280,11 +280,12 @@ func AnyForeign(ctx context.Context, db row.DB, documents []row.DocumentID) (boo
 }
 
 const staleOriginsSQL = `select origin from documents where kind = 'kb' and role = 'public' and indexed_at < $2
-	and exists (select from unnest($1::text[]) p where starts_with(origin, p)) order by indexed_at limit $3`
+	and exists (select from unnest($1::text[]) p where starts_with(origin, p)) order by array_position($4::bigint[], id), indexed_at limit $3`
 
-// StaleOrigins returns the origins of public documents that begin with one of the prefixes and were indexed before a time, the oldest first.
-func StaleOrigins(ctx context.Context, db row.DB, prefixes []string, before time.Time, limit int) ([]string, error) {
-	return row.Values[string](ctx, db, "old pages", staleOriginsSQL, row.EmptyIfNil(prefixes), before, limit)
+// StaleOrigins returns the origins of public documents that begin with one of the prefixes and were indexed before a time: first those of some documents, in
+// their order, then the oldest.
+func StaleOrigins(ctx context.Context, db row.DB, prefixes []string, before time.Time, limit int, first []row.DocumentID) ([]string, error) {
+	return row.Values[string](ctx, db, "old pages", staleOriginsSQL, row.EmptyIfNil(prefixes), before, limit, row.EmptyIfNil(first))
 }
 
 const countOriginsSQL = `select count(*) from documents where kind = 'kb' and role = 'public' and exists (select from unnest($1::text[]) p where starts_with(origin, p))`
