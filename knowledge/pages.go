@@ -80,6 +80,21 @@ func (p *Pages) Find(ctx context.Context, question string) (changed bool) {
 	return changed
 }
 
+// ForgetPages removes the pages that were fetched for customers and are below none of the prefixes any more. Nobody would read them again, and what they
+// said then would be quoted for ever. What the owner indexed by himself stays.
+func (l *Library) ForgetPages(ctx context.Context, prefixes []string) error {
+	origins, err := index.OriginsOutside(ctx, l.st.DB(), prefixes)
+	if err != nil {
+		return err
+	}
+	for _, origin := range origins {
+		if err := l.Remove(ctx, origin); err != nil && !errors.Is(err, store.ErrNotFound) {
+			return err
+		}
+	}
+	return nil
+}
+
 // get fetches the page at a prefix.
 func (p *Pages) get(ctx context.Context, root string) (fetch.Page, error) {
 	ctx, cancel := context.WithTimeout(ctx, p.pageTimeout)

@@ -210,3 +210,30 @@ func TestAPageIsReadAgainBeforeItIsQuoted(t *testing.T) {
 	require.Equal(t, 1, storetest.Count(t, st, "select count(*) from chunks c join documents d on d.id = c.doc_id where d.origin = $1 and c.content like '%29 euro%'", last))
 	require.Equal(t, maxStale, storetest.Count(t, st, "select count(*) from chunks where content like '%29 euro%'"), "and the oldest of the others")
 }
+
+// What the owner no longer allows is quoted to nobody. What he indexed by himself was never a page of the configuration.
+func TestPagesThatAreNoLongerAllowedAreForgotten(t *testing.T) {
+	t.Parallel()
+	st := storetest.New(t)
+	var requests atomic.Int32
+	var gone atomic.Bool
+	old, kept := site(t, &requests, &gone), site(t, &requests, &gone)
+	library := Open(st, Options{Fetch: fetch.New(fetch.Options{AllowPrivate: true})})
+	require.True(t, NewPages(library, []string{old.URL + "/help/", kept.URL + "/help/"}).Find(t.Context(), "What does delivery cost?"))
+	_, err := library.IndexAddress(t.Context(), File{Origin: old.URL + "/help/terms", Role: policy.RolePublic, RoleSetAt: time.Now()})
+	require.NoError(t, err)
+	_, err = library.Index(t.Context(), File{Name: "prices.md", Data: []byte("Tuning costs 90 euro."), Role: policy.RolePublic})
+	require.NoError(t, err)
+	count := func(prefix string) int {
+		return storetest.Count(t, st, "select count(*) from documents where starts_with(origin, $1)", prefix)
+	}
+
+	require.NoError(t, library.ForgetPages(t.Context(), []string{old.URL + "/help/", kept.URL + "/help/"}))
+	require.Equal(t, 3, count(old.URL))
+	require.NoError(t, library.ForgetPages(t.Context(), []string{kept.URL + "/help/"}))
+	require.Equal(t, 1, count(old.URL), "the one that the owner indexed")
+	require.Equal(t, 3, count(kept.URL))
+	require.NoError(t, library.ForgetPages(t.Context(), nil))
+	require.Zero(t, count(kept.URL))
+	require.Equal(t, 1, count("prices.md"))
+}

@@ -205,8 +205,11 @@ func (a *assistant) surface() rules.Surface {
 	return rules.SurfaceOwner
 }
 
-func (a *assistant) addAgent(context.Context) error {
+func (a *assistant) addAgent(ctx context.Context) error {
 	cfg := a.cfg
+	if err := a.documents.ForgetPages(ctx, cfg.Business.Pages); err != nil {
+		return err
+	}
 	var pages agent.Pages // nil without business.pages
 	if len(cfg.Business.Pages) > 0 {
 		pages = knowledge.NewPages(a.documents, cfg.Business.Pages)

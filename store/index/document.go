@@ -288,6 +288,15 @@ func StaleOrigins(ctx context.Context, db row.DB, prefixes []string, before time
 	return row.Values[string](ctx, db, "old pages", staleOriginsSQL, row.EmptyIfNil(prefixes), before, limit, row.EmptyIfNil(first))
 }
 
+const originsOutsideSQL = `select origin from documents where kind = 'kb' and role = 'public' and origin ~* '^https?://' and role_set_at = $2
+	and not exists (select from unnest($1::text[]) p where starts_with(origin, p)) order by origin`
+
+// OriginsOutside returns the origins of the public web pages that begin with none of the prefixes and that nobody gave their role, because they were fetched
+// for such a prefix.
+func OriginsOutside(ctx context.Context, db row.DB, prefixes []string) ([]string, error) {
+	return row.Values[string](ctx, db, "pages that are no longer allowed", originsOutsideSQL, row.EmptyIfNil(prefixes), time.Time{})
+}
+
 const countOriginsSQL = `select count(*) from documents where kind = 'kb' and role = 'public' and exists (select from unnest($1::text[]) p where starts_with(origin, p))`
 
 // CountOrigins counts the public documents whose origins begin with one of the prefixes.
