@@ -1,6 +1,7 @@
 package hours
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -21,18 +22,29 @@ const (
 	maxHolidays = 20_000
 )
 
-// errTooBig is returned for a calendar that is too big.
-var errTooBig = errors.New("the calendar is bigger than 1 MB")
+// The errors of a calendar that is not parsed at all.
+var (
+	errTooBig = errors.New("the calendar is bigger than 1 MB")
+	errEmpty  = errors.New("it is empty; write a calendar in iCalendar form, or remove the setting")
+	errNested = errors.New("this is no calendar in iCalendar form: its events contain one another")
+)
 
 // ParseCalendar reads the holidays from a calendar in iCalendar form (RFC 5545). Each of its events lasts whole days; it may repeat every
 // year. Cancelled events are left out.
 func ParseCalendar(r io.Reader) ([]Days, error) {
-	limited := &io.LimitedReader{R: r, N: MaxCalendarBytes + 1}
-	calendar, err := ics.ParseCalendar(limited)
+	data, err := io.ReadAll(io.LimitReader(r, MaxCalendarBytes+1))
 	switch {
-	case limited.N <= 0:
-		return nil, errTooBig
 	case err != nil:
+		return nil, fmt.Errorf("read the calendar: %w", err)
+	case len(data) > MaxCalendarBytes:
+		return nil, errTooBig
+	case len(bytes.TrimSpace(bytes.TrimPrefix(data, []byte("\ufeff")))) == 0:
+		return nil, errEmpty
+	case !isShallow(data):
+		return nil, errNested
+	}
+	calendar, err := ics.ParseCalendar(bytes.NewReader(data))
+	if err != nil {
 		return nil, fmt.Errorf("this is no calendar in iCalendar form: %w", err)
 	}
 	events := calendar.Events()
@@ -52,10 +64,38 @@ func ParseCalendar(r io.Reader) ([]Days, error) {
 	return list, nil
 }
 
+// maxDepth is how deep the parts of a calendar may be nested. An alarm in an event in a calendar is 3.
+const maxDepth = 10
+
+// isShallow reports whether no more than maxDepth parts are nested. The parser calls itself for each.
+func isShallow(data []byte) bool {
+	unfolded := strings.NewReplacer("\n ", "", "\n\t", "").Replace(strings.ToUpper(strings.ReplaceAll(string(data), "\r\n", "\n")))
+	depth := 0
+	for line := range strings.Lines(unfolded) {
+		switch {
+		case strings.HasPrefix(line, "BEGIN"):
+			depth++
+		case strings.HasPrefix(line, "END:"):
+			depth = max(depth-1, 0)
+		}
+		if depth > maxDepth {
+			return false
+		}
+	}
+	return true
+}
+
 // eventDays returns the days of an event, once for each year in which it is repeated.
 func eventDays(e *ics.VEvent) ([]Days, error) {
-	if property(e, ics.ComponentPropertyStatus) == string(ics.ObjectStatusCancelled) {
+	if strings.EqualFold(property(e, ics.ComponentPropertyStatus), string(ics.ObjectStatusCancelled)) {
 		return nil, nil
+	}
+	for name, remedy := range map[ics.ComponentProperty]string{
+		"DURATION": "write DTEND, the day after the last one", "RDATE": "write an event for each day", "EXDATE": "write an event for each year, without RRULE",
+	} {
+		if e.GetProperty(name) != nil {
+			return nil, fmt.Errorf("it has %s, which I do not read; %s", name, remedy)
+		}
 	}
 	first, err := e.GetAllDayStartAt()
 	if err != nil || !isDate(e, ics.ComponentPropertyDtStart) {
@@ -67,8 +107,8 @@ func eventDays(e *ics.VEvent) ([]Days, error) {
 		if err != nil || !isDate(e, ics.ComponentPropertyDtEnd) {
 			return nil, errors.New("it does not end with a date; holidays are whole days")
 		}
-		if end.After(first) { // the end is the day after the last one
-			last = end.AddDate(0, 0, -1)
+		if !end.Equal(first) { // some programs write a day that ends where it begins
+			last = end.AddDate(0, 0, -1) // the end is the day after the last one
 		}
 	}
 	first, last = inUTC(first), inUTC(last)

@@ -184,11 +184,13 @@ func TestHolidaysAreReadFromACalendar(t *testing.T) {
 		"DTSTART;VALUE=DATE:20261225\nDTEND;VALUE=DATE:20261227\nSUMMARY:Christmas",
 		"DTSTART;VALUE=DATE:20270101\nRRULE:FREQ=YEARLY\nSUMMARY:New Year",
 		"DTSTART;VALUE=DATE:20260501\nSTATUS:CANCELLED",
+		"DTSTART;VALUE=DATE:20260502\nSTATUS:cancelled",
+		"DTSTART;VALUE=DATE:20260504\nDTEND;VALUE=DATE:20260504",
 	)))
 	require.NoError(t, err)
 	h := parseHours(t, "daily: 9-17")
 	h.Holidays = days
-	for date, open := range map[string]bool{"2026-12-24": true, "2026-12-25": false, "2026-12-26": false, "2026-12-27": true, "2027-01-01": false, "2031-01-01": false, "2026-05-01": true} {
+	for date, open := range map[string]bool{"2026-12-24": true, "2026-12-25": false, "2026-12-26": false, "2026-12-27": true, "2027-01-01": false, "2031-01-01": false, "2026-05-01": true, "2026-05-02": true, "2026-05-04": false, "2026-05-05": true} {
 		at, err := time.ParseInLocation("2006-01-02 15", date+" 12", h.Zone)
 		require.NoError(t, err)
 		require.Equal(t, open, h.At(at).Open, date)
@@ -202,6 +204,13 @@ func TestMistakesInACalendarAreNamed(t *testing.T) {
 		{calendarOf("DTSTART:20261225T090000Z\nSUMMARY:Party"), `event 1 ("Party"): it does not begin with a date`},
 		{calendarOf("DTSTART;VALUE=DATE:20261225\nDTEND:20261226T090000Z"), "does not end with a date"},
 		{calendarOf("DTSTART;VALUE=DATE:20261225\nDTEND;VALUE=DATE:20291225"), "longer than a year"},
+		{calendarOf("DTSTART;VALUE=DATE:20261225\nDTEND;VALUE=DATE:20261220"), "ends before it begins"},
+		{calendarOf("DTSTART;VALUE=DATE:20261225\nDURATION:P1W"), "write DTEND"},
+		{calendarOf("DTSTART;VALUE=DATE:20261225\nRRULE:FREQ=YEARLY\nEXDATE;VALUE=DATE:20271225"), "EXDATE"},
+		{calendarOf("DTSTART;VALUE=DATE:20261225\nRDATE;VALUE=DATE:20271226"), "RDATE"},
+		{"", "it is empty"},
+		{"\ufeff\r\n", "it is empty"},
+		{fmt.Sprintf(calendarFrame, strings.Repeat("BEGIN:VEVENT\r\n", MaxCalendarBytes/20)), "no calendar"},
 		{calendarOf("DTSTART;VALUE=DATE:20261225\nRRULE:FREQ=MONTHLY"), "only FREQ=YEARLY"},
 		{calendarOf(slices.Repeat([]string{"DTSTART;VALUE=DATE:20260101\nRRULE:FREQ=YEARLY"}, maxEvents)...), "more than 20000 holidays, because each event that repeats every year counts 101 times"},
 		{calendarOf("SUMMARY:" + strings.Repeat("x", 10_000)), "it does not begin"},
