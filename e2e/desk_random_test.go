@@ -331,18 +331,22 @@ func (c *deskTalk) verify() {
 	}
 }
 
-// threadOf returns the lines of a thread that multis wrote, without edits.
+// threadOf returns the lines of a thread that multis wrote, without edits, the newest first.
 func (c *deskTalk) threadOf(card id.EventID) string {
 	c.t.Helper()
-	timeline, err := c.Timeline(c.t.Context(), c.adminRoom())
-	require.NoError(c.t, err)
 	var lines []string
-	for _, evt := range timeline {
-		if content, ok := evt.Content.Parsed.(*event.MessageEventContent); ok && content.RelatesTo.GetThreadParent() == card && strings.Contains(content.Body, "💬") {
-			lines = append(lines, content.Body)
+	for next := ""; ; {
+		page, err := c.Owner.GetRelations(c.t.Context(), c.adminRoom(), card, &mautrix.ReqGetRelations{RelationType: event.RelThread, From: next, Limit: 100})
+		require.NoError(c.t, err)
+		for _, evt := range page.Chunk {
+			if body, _ := evt.Content.Raw["body"].(string); strings.Contains(body, "💬") {
+				lines = append(lines, body)
+			}
+		}
+		if next = page.NextBatch; next == "" {
+			return strings.Join(lines, "\n")
 		}
 	}
-	return strings.Join(lines, "\n")
 }
 
 // resolveDeskTalks gives the chats back to the assistant: a reply that comes then goes to nobody, and the next question is answered.
