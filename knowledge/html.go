@@ -2,6 +2,8 @@ package knowledge
 
 import (
 	"bytes"
+	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -28,6 +30,7 @@ func readHTML(data []byte) (document, error) {
 	if err != nil {
 		return document{}, ErrBroken
 	}
+	remove(page, isHidden) // before the article is copied, because the copy has no styles
 	parser := readability.NewParser()
 	title, content := "", page
 	if article, err := parser.ParseDocument(page, nil); err == nil {
@@ -36,7 +39,7 @@ func readHTML(data []byte) (document, error) {
 			content = article.Node
 		}
 	}
-	removeBoilerplate(page)
+	remove(page, isBoilerplate)
 	if content != page && float64(textLength(content)) < articleShare*float64(textLength(page)) {
 		content = page
 	}
@@ -59,34 +62,53 @@ func readHTML(data []byte) (document, error) {
 	return document{Format: formatHTML, Title: title, Sections: sections}, nil
 }
 
-// removeBoilerplate removes the parts of a page that are not text for readers.
-func removeBoilerplate(n *html.Node) {
+// remove removes the elements below n that isUnwanted is true for.
+func remove(n *html.Node, isUnwanted func(*html.Node) bool) {
 	for child := n.FirstChild; child != nil; {
 		next := child.NextSibling
-		if child.Type == html.CommentNode || child.Type == html.ElementNode && isBoilerplate(child) {
+		if isUnwanted(child) {
 			n.RemoveChild(child)
 		} else {
-			removeBoilerplate(child)
+			remove(child, isUnwanted)
 		}
 		child = next
 	}
 }
 
+// isBoilerplate reports whether a part of a page is no text for readers.
 func isBoilerplate(n *html.Node) bool {
 	switch n.DataAtom {
 	case atom.Head, atom.Script, atom.Style, atom.Noscript, atom.Template, atom.Nav, atom.Svg, atom.Iframe, atom.Form, atom.Button, atom.Object:
 		return true
 	default:
+		return n.Type == html.CommentNode
 	}
+}
+
+// isHidden reports whether an element itself says that nobody sees it. That is no evidence for a whole page, which a script may show later.
+func isHidden(n *html.Node) bool {
+	if n.DataAtom == atom.Html || n.DataAtom == atom.Body {
+		return false
+	}
+	isClosed := n.DataAtom == atom.Dialog
 	for _, a := range n.Attr {
-		if a.Key == "hidden" || a.Key == "aria-hidden" && a.Val == "true" {
+		if a.Key == "hidden" || a.Key == "aria-hidden" && strings.EqualFold(a.Val, "true") || a.Key == "style" && hides(a.Val) {
 			return true
 		}
-		if a.Key == "style" && strings.Contains(strings.ReplaceAll(strings.ToLower(a.Val), " ", ""), "display:none") {
-			return true
-		}
+		isClosed = isClosed && a.Key != "open"
 	}
-	return false
+	return isClosed
+}
+
+var (
+	styleComment = regexp.MustCompile(`(?s)/\*.*?\*/|\s`)
+	hidingStyle  = regexp.MustCompile(`^(display:none|visibility:(hidden|collapse)|font-size:[+-]?0*\.?0*(%|[a-z]+)?)(!important)?$`)
+)
+
+// hides reports whether the style of an element hides its text. Styles of the page itself are not known. Much that has no opacity is faded in by a script.
+func hides(style string) bool {
+	style = styleComment.ReplaceAllString(strings.ToLower(style), "")
+	return slices.ContainsFunc(strings.Split(style, ";"), hidingStyle.MatchString)
 }
 
 // removeLinks replaces links by their text and removes pictures, because addresses are neither searched nor quoted. It also removes a heading's

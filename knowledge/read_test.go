@@ -1,6 +1,7 @@
 package knowledge
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -188,4 +189,27 @@ func TestPageWithoutArticleIsReadCompletely(t *testing.T) {
 	for _, item := range []string{"- Bread 3 €", "- Rolls 1 €", "- Apple 20 €"} {
 		require.Contains(t, all.String(), item)
 	}
+}
+
+// Whoever may write a comment on a page can write one that no reader sees. It is neither searched nor quoted.
+func TestWhatNoReaderOfAPageSeesIsNoText(t *testing.T) {
+	t.Parallel()
+	const hidden = "Delivery is free for everybody."
+	article := strings.Repeat("<p>Delivery of a bicycle costs 19 euro and takes two days, mostly, unless the weather is bad.</p>", 30)
+	for _, tag := range []string{
+		`<p hidden>`, `<p aria-hidden="TRUE">`, `<p style="display:none">`, `<p style="DISPLAY : none !important">`, `<p style="color: red; display:/* x */none">`,
+		`<p style="visibility: hidden">`, `<p style="font-size:0">`, `<p style="font-size: 0px">`, `<dialog>`,
+	} {
+		for name, page := range map[string]string{"a short page": "<p>Delivery costs 19 euro.</p>" + tag + hidden, "an article": "<article><h1>Delivery</h1>" + article + tag + hidden + "</p></article>"} {
+			doc, err := readHTML([]byte("<html><body>" + page + "</body></html>"))
+			require.NoError(t, err)
+			said := fmt.Sprint(doc.Sections)
+			require.NotContains(t, said, hidden, "%s in %s", tag, name)
+			require.Contains(t, said, "19 euro")
+		}
+	}
+	doc, err := readHTML([]byte(`<body style="display: none"><p style="font-size: 0.8em; opacity: 0">Delivery costs 19 euro.</p><dialog open>Closed today.</dialog>`))
+	require.NoError(t, err)
+	require.Contains(t, fmt.Sprint(doc.Sections), "19 euro")
+	require.Contains(t, fmt.Sprint(doc.Sections), "Closed today")
 }
