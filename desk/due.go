@@ -35,11 +35,12 @@ func (d *Desk) runTimers(ctx context.Context, tx store.Tx, e *store.Escalation, 
 	case e.ClaimedBy != "" || d.ClaimWithin <= 0:
 		return 0, nil
 	}
-	called := e.PageCount
-	if called == 0 && len(d.Operators) == 0 {
-		called = stageOperators
+	skipped := 0
+	if len(d.Operators) == 0 {
+		skipped = stageOperators
 	}
-	due := e.OpenedAt.Add(time.Duration(e.PageCount+1) * d.ClaimWithin)
+	called := max(e.PageCount, skipped)
+	due := e.OpenedAt.Add(time.Duration(called-skipped+1) * d.ClaimWithin)
 	if wait := due.Sub(d.Now()); wait > 0 {
 		return wait, nil
 	}

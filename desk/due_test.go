@@ -211,3 +211,25 @@ func TestAHookIsCalledWhenNobodyTakesTheCard(t *testing.T) {
 	wait(24 * time.Hour)
 	require.Equal(t, 1, calls(), "once")
 }
+
+func TestWithoutOperatorsTheHookFollowsTheOwner(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.desk.Operators = nil
+	r.now = time.Now()
+	r.tx(func(tx store.Tx) error {
+		return store.ReplaceHooks(r.ctx, tx, []store.Hook{{Name: "pager", Events: []string{string(policy.HookUnclaimed)}}})
+	})
+	r.chat("Ana", anasRoom, policy.KindDM)
+	card, seen := r.escalate(anasRoom, "Is anybody there?"), len(r.sender.sent)
+	for times, want := range []struct {
+		called []id.UserID
+		hooks  int
+	}{{nil, 0}, {[]id.UserID{owner}, 0}, {nil, 1}, {nil, 1}} {
+		r.runAllJobs()
+		r.runAllJobs() // a job that is to be repeated is run once by each
+		require.Equal(t, want.called, r.mentioned(card, &seen), "after %d times claim_within", times)
+		require.Equal(t, want.hooks, storetest.Count(t, r.st, "select count(*) from hook_deliveries where event = 'unclaimed'"), "after %d times claim_within", times)
+		r.now = r.now.Add(10*time.Minute + time.Second)
+	}
+}
