@@ -32,7 +32,7 @@ func (d *Desk) runTimers(ctx context.Context, tx store.Tx, e *store.Escalation, 
 		return 0, nil
 	case e.AnsweredAt != nil:
 		return d.endAnswered(ctx, tx, e, chat)
-	case e.ClaimedBy != "" || d.ClaimWithin <= 0:
+	case e.ClaimedBy != "" || d.ClaimWithin <= 0 || e.PageCount >= stageWebhook: // several jobs may run for one escalation
 		return 0, nil
 	}
 	skipped := 0

@@ -233,3 +233,31 @@ func TestWithoutOperatorsTheHookFollowsTheOwner(t *testing.T) {
 		r.now = r.now.Add(10*time.Minute + time.Second)
 	}
 }
+
+// An answer has a clock of its own. Where the contact waits again after it, both clocks run, and each step is still taken once.
+func TestEachStepOfTheClockIsTakenOnce(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.now = time.Now()
+	r.chat("Ana", anasRoom, policy.KindDM)
+	card := r.escalate(anasRoom, "Is anybody there?")
+	r.reply(card, eva, "Yes, what is it?")
+	r.runAllJobs()
+	r.reply(card, eva, "I am here.")
+	r.runAllJobs()
+	r.say(anasRoom, contactOf(anasRoom), "My parcel is late")
+	r.runAllJobs()
+	seen := len(r.sender.sent)
+	r.now = r.now.Add(25 * time.Hour)
+	r.runAllJobs()
+	require.Equal(t, []id.UserID{eva}, r.mentioned(card, &seen), "the contact waits again")
+	var called []id.UserID
+	for range 8 {
+		r.now = r.now.Add(10*time.Minute + time.Second)
+		for range 3 { // a job that is to be repeated is run once by each
+			r.runAllJobs()
+		}
+		called = append(called, r.mentioned(card, &seen)...)
+	}
+	require.Equal(t, []id.UserID{eva, bob, owner}, called)
+}
