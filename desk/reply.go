@@ -72,7 +72,8 @@ func (d *Desk) HandleReaction(ctx context.Context, tx store.Tx, escalation store
 	return d.applySign(ctx, tx, e, chat, reaction, sign)
 }
 
-// lockWithChat locks the chat of an escalation and then the escalation, as all code does that locks both.
+// lockWithChat locks the chat of an escalation and then the escalation, as all code does that locks both. A message of the chat that is deleted by then is not shown
+// in the thread; one that is deleted later is found there.
 func lockWithChat(ctx context.Context, tx store.Tx, escalation store.EscalationID) (store.Escalation, store.Chat, error) {
 	e, err := store.EscalationByID(ctx, tx, escalation)
 	if err != nil {

@@ -217,3 +217,31 @@ func TestAQuestionAfterADeletedOneHasACardOfItsOwn(t *testing.T) {
 	r.runAllJobs()
 	require.Equal(t, []string{"Here!"}, r.sender.view(anasRoom, func(e sentEvent) bool { return e.purpose == policy.PurposeDraft }))
 }
+
+// A contact deletes a message in the moment in which it is added to the thread.
+func TestALineThatIsDeletedWhileItIsShownIsNotInTheThread(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	ana := r.chat("Ana", anasRoom, policy.KindDM)
+	card := r.escalate(anasRoom, "My parcel is late")
+	line := r.say(anasRoom, contactOf(anasRoom), "my password is hunter2")
+	shown := make(chan error, 1)
+	r.tx(func(tx store.Tx) error {
+		if _, err := store.LockChat(r.ctx, tx, ana.ID); err != nil { // as the inbox does
+			return err
+		}
+		if _, err := store.RedactMessage(r.ctx, tx, ana.ID, line, r.now); err != nil {
+			return err
+		}
+		escalation := r.escalation(ana.ID).ID
+		go func() { shown <- r.desk.UpdateEscalation(r.ctx, escalation, false) }()
+		require.Eventually(t, func() bool {
+			return len(shown) == 1 || storetest.Count(t, r.st, "select count(*) from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'") == 1
+		}, 10*time.Second, time.Millisecond)
+		return nil
+	})
+	require.NoError(t, <-shown)
+	r.runAllJobs()
+	require.NotContains(t, r.inThread(card), "hunter2")
+	require.Zero(t, storetest.Count(t, r.st, "select count(*) from outbox where content::text like '%hunter2%'"))
+}
