@@ -297,12 +297,15 @@ func (a *Admin) mustWait(ctx context.Context, r request) (bool, error) {
 }
 
 // commit makes the changes of an answer and queues its text, in one transaction. If the message was answered meanwhile, it writes nothing. If it was edited
-// or deleted meanwhile, it returns jobs.Snooze, and the message is handled as it is then.
+// or deleted meanwhile, or a message that the answer quotes was deleted, it returns jobs.Snooze, and the message is handled again.
 func (a *Admin) commit(ctx context.Context, r request, ans answer) error {
 	ans.kind, ans.thread = outbox.Answer, cmp.Or(ans.thread, r.message.Thread)
 	err := a.store.InTx(ctx, func(tx store.Tx) error {
 		ans := ans // the transaction may be run again
 		if err := lockUnchanged(ctx, tx, r); err != nil {
+			return err
+		}
+		if err := store.LockQuoted(ctx, tx, ans.quotes, r.now); err != nil {
 			return err
 		}
 		if err := a.audit(ctx, tx, r, ans); err != nil {

@@ -71,3 +71,28 @@ func TestAnAnswerIsTheSameAfterADeadlock(t *testing.T) {
 	require.Equal(t, 1, strings.Count(answer, "I am in safe mode"), answer)
 	require.Equal(t, 4, r.count("select nextval('deadlocks') - 1"), "the reaction and the text, twice")
 }
+
+// A contact deletes a message in the moment in which the answer to a command quotes it.
+func TestAMessageThatIsDeletedMeanwhileIsNotQuoted(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	ana := r.chat("Ana", "whatsapp")
+	said := r.addMessageIn(ana, "my password is hunter2", time.Minute)
+	command := r.storeCommand(store.Message{Body: "/why Ana"})
+	answered := make(chan error, 1)
+	r.tx(func(tx store.Tx) error {
+		if _, err := store.RedactMessage(r.ctx, tx, ana.ID, said.EventID, r.now.Add(time.Second)); err != nil {
+			return err
+		}
+		go func() { answered <- r.runJobs(command, false) }()
+		require.Eventually(t, func() bool {
+			return len(answered) == 1 || r.count("select count(*) from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'") == 1
+		}, 10*time.Second, time.Millisecond)
+		return nil
+	})
+	require.True(t, jobs.IsSnooze(<-answered), "it is answered again")
+	r.now = r.now.Add(2 * time.Second)
+	require.NoError(t, r.runJobs(command, false))
+	require.NotContains(t, bodies(r.sendQueued()), "hunter2")
+	require.Zero(t, r.count("select count(*) from outbox where content::text like '%hunter2%'"))
+}

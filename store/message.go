@@ -173,7 +173,7 @@ func LockMessages(ctx context.Context, tx Tx, messages []MessageID) ([]Message, 
 	return collectMessages(ctx, tx, lockMessagesSQL, messages)
 }
 
-// ErrChanged is returned by LockUnchanged if a message is not as it was read. The caller starts again.
+// ErrChanged is returned by LockUnchanged and LockQuoted if a message is not as it was read. The caller starts again.
 var ErrChanged = errors.New("a message was deleted or edited meanwhile")
 
 // LockUnchanged is LockMessages for messages that were read before. It returns ErrChanged if one of them was deleted, or if the body of a message in
@@ -195,6 +195,21 @@ func LockUnchanged(ctx context.Context, tx Tx, messages []MessageID, read []Mess
 		return nil, ErrChanged
 	}
 	return now, nil
+}
+
+const lockQuotedSQL = `select count(*) filter (where redacted_at > $2) from (select redacted_at from messages where id = any($1) order by id for share) quoted`
+
+// LockQuoted locks messages that a text quotes, which was written since a time: a deletion that comes from then on waits, and finds the quote. It returns
+// ErrChanged if one of them was deleted since that time.
+func LockQuoted(ctx context.Context, tx Tx, messages []MessageID, since time.Time) error {
+	if len(messages) == 0 {
+		return nil
+	}
+	deleted, err := row.Value[int](ctx, tx, "lock what is quoted", lockQuotedSQL, messages, since)
+	if err == nil && deleted > 0 {
+		err = ErrChanged
+	}
+	return err
 }
 
 const markAnsweredSQL = `update messages set answered_at = now(), outbox_id = @outbox, code = @code, reason = @reason
