@@ -78,6 +78,15 @@ func (l *startLog) begin(folder string, now time.Time) (int, error) {
 	return len(recent), l.save(startState{Running: true, Crashes: recent})
 }
 
+// noteStop calls run and records a clean stop as soon as ctx ends, so that a kill after that is no crash, or when run returns. A panic of run is
+// no stop, so what follows run is not deferred.
+func (l *startLog) noteStop(ctx context.Context, run func() error) error {
+	defer context.AfterFunc(ctx, l.Stop)()
+	err := run()
+	l.Stop()
+	return err
+}
+
 // Stop records a clean stop and resets the count of crashes. It may be called more than once.
 func (l *startLog) Stop() {
 	l.once.Do(func() {

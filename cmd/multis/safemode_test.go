@@ -59,8 +59,15 @@ func TestOnlyStartsAfterUncleanEndsCountAsCrashes(t *testing.T) {
 	l, crashes = start(time.Second)
 	require.Equal(t, 1, crashes, "and is written anew")
 	l.Stop()
-	_, crashes = start(time.Second)
+	l, crashes = start(time.Second)
 	require.Zero(t, crashes, "a clean stop forgets them")
+	require.Panics(t, func() { _ = l.noteStop(t.Context(), func() error { panic("a bug") }) })
+	kill(l)
+	l, crashes = start(time.Second)
+	require.Equal(t, 1, crashes, "a panic is a crash")
+	require.Error(t, l.noteStop(t.Context(), func() error { return os.ErrInvalid }))
+	l, crashes = start(time.Second)
+	require.Zero(t, crashes, "an end with an error is none")
 
 	three := config.SafeMode{AfterCrashes: 3}
 	require.Empty(t, safeModeReason(false, 2, three))
@@ -211,4 +218,30 @@ func (r *safeModeRun) checkToggle() {
 	require.Len(r.t, r.model.Requests(), requests)
 	r.command(102, "/safe off")
 	r.waitForAnswers(2)
+}
+
+// The owner turns safe mode on, the real program is killed, and its next start does not lift that.
+func TestAKillDoesNotEndSafeMode(t *testing.T) {
+	t.Setenv("MULTIS_SAFE_MODE_AFTER_CRASHES", "3")
+	r := newSafeModeRun(t)
+	r.start(0)
+	r.wait("an admin room", func() bool {
+		var err error
+		r.room, err = store.AdminChat(t.Context(), r.st.DB())
+		return err == nil
+	})
+	r.command(1, "/safe on")
+	r.wait("safe mode", r.isSafe)
+	r.kill(0)
+	r.storeQuestion(r.chat, 1, "what does tuning cost?")
+	r.start(0)
+	r.waitForHeldTurn()
+	require.True(t, r.isSafe(), "only /safe off or a clean restart ends it")
+	require.Empty(t, r.model.Requests())
+
+	require.NoError(t, r.procs[0].Process.Signal(syscall.SIGTERM))
+	require.NoError(t, r.procs[0].Wait())
+	r.start(0)
+	r.waitForAnswers(1)
+	require.False(t, r.isSafe())
 }

@@ -48,9 +48,9 @@ func (r runCmd) Run(ctx context.Context, global *cli) error {
 		zerolog.Ctx(ctx).Warn().Str("run", "chmod 600 "+open).Msg("Every user of this machine can read this file and the secrets in it")
 	}
 	starts, crashes := recordStart(ctx, cfg.Database.DataDir, time.Now())
-	defer starts.Stop()
-	defer context.AfterFunc(ctx, starts.Stop)() // recorded as soon as multis is asked to stop, so that a kill after that is no crash
-	return serve(ctx, global.Config, cfg, safeModeReason(r.Safe, crashes, cfg.SafeMode))
+	return starts.noteStop(ctx, func() error {
+		return serve(ctx, global.Config, cfg, safeModeStart{why: safeModeReason(r.Safe, crashes, cfg.SafeMode), crashed: crashes > 0})
+	})
 }
 
 // setDevelopment sets environment variables for a trial. It does not change variables that are set, nor the time zone that the file sets.
@@ -74,15 +74,15 @@ func setDevelopment(file string) error {
 	return nil
 }
 
-// serve runs multis beside a homeserver until ctx ends, in safe mode if why is not empty. When the configuration or safe mode changes,
+// serve runs multis beside a homeserver until ctx ends, in safe mode if start says so. When the configuration or safe mode changes,
 // everything but the database is set up again.
-func serve(ctx context.Context, file string, cfg *config.Config, why string) error {
+func serve(ctx context.Context, file string, cfg *config.Config, start safeModeStart) error {
 	st, closeDB, err := openStore(ctx, file, cfg, exclusive)
 	if err != nil {
 		return err
 	}
 	defer closeDB()
-	if err := setSafeMode(ctx, st, why); err != nil {
+	if err := setSafeMode(ctx, st, start); err != nil {
 		return err
 	}
 	source := configSource{file, st}

@@ -104,7 +104,7 @@ func startServeOn(t *testing.T, seed uint64, dsn, text string) *run {
 	log := zerolog.New(zerolog.NewTestWriter(t)).Level(zerolog.ErrorLevel)
 	ctx, stop := context.WithCancel(log.WithContext(context.Background()))
 	ended := make(chan error, 1)
-	go func() { ended <- serve(ctx, file, cfg, "") }()
+	go func() { ended <- serve(ctx, file, cfg, safeModeStart{}) }()
 	t.Cleanup(func() {
 		stop()
 		require.NoError(t, <-ended)
