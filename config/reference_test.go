@@ -107,6 +107,9 @@ func TestSetRefusesASecretInPlainText(t *testing.T) {
 	}
 	_, err := Set(path, "name", "[secret]")
 	require.ErrorContains(t, err, "stands for a secret that was removed")
+	for _, key := range []string{"business.greeting", "business.rules", "business.escalation.text"} {
+		require.ErrorContains(t, CheckSetting(path, nil, key, "The code is [secret]"), key+": the value has a mark that stands for a secret that was removed")
+	}
 	text, err := os.ReadFile(path)
 	require.NoError(t, err)
 	require.Contains(t, string(text), "the-old-key", "nothing was replaced")

@@ -33,7 +33,7 @@ func Set(path, key, value string, checks ...func(*Config) error) (backup string,
 	case f.isSecret && value != "" && !IsReference(value):
 		return "", fmt.Errorf("%s is a secret, and what is typed in a shell stays in its history; write env:VARIABLE, file:/path or systemd:NAME, or edit %s", key, path)
 	case policy.HasMask(value) || strings.Contains(value, hidden):
-		return "", fmt.Errorf("%s: the value has a mark that stands for a secret that was removed; write the whole value", key)
+		return "", maskedError(key)
 	}
 	if value == "" && newReader("", defaults()).fields[key].set("") != nil {
 		value = Default(key)
@@ -55,6 +55,11 @@ func Set(path, key, value string, checks ...func(*Config) error) (backup string,
 		return "", nil
 	}
 	return ReplaceWithBackup(path, changed)
+}
+
+// maskedError says that a value has the mark of a removed secret. The value was copied from where multis shows it.
+func maskedError(key string) error {
+	return fmt.Errorf("%s: the value has a mark that stands for a secret that was removed; write the whole value", key)
 }
 
 // openForChange reads the configuration at path, and keeps other processes from changing it until unlock is called: of two changes at once, the second would
