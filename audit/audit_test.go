@@ -44,6 +44,7 @@ func TestAnUntouchedLogVerifies(t *testing.T) {
 	report, err := log.Verify(t.Context(), st)
 	require.NoError(t, err, "an empty one too")
 	require.Zero(t, report.Entries)
+	require.Equal(t, "The audit log is as it was written: 0 entries.", audit.VerifiedText(report, store.AuditPoint{}, time.UTC))
 
 	addEntries(t, st, log, 20)
 	report, err = log.Verify(t.Context(), st)

@@ -81,6 +81,9 @@ func VerifiedText(r Report, saved store.AuditPoint, zone *time.Location) string 
 	if r.Pruned > 0 {
 		s += fmt.Sprintf(", after %d that were pruned", r.Pruned)
 	}
+	if r.Head.Seq == 0 {
+		return s + "." // an empty log has no link
+	}
 	s += fmt.Sprintf(". Its last link is %d %x", r.Head.Seq, ShortHash(r.Head))
 	if saved.Seq > 0 {
 		return s + fmt.Sprintf(", and link %d is the one that you named.", saved.Seq)
