@@ -184,6 +184,7 @@ func Changes(a, b *Config) []string {
 		{"chats.networks", a.Chats.Networks, b.Chats.Networks},
 		{"chats.labels", a.Chats.Labels, b.Chats.Labels},
 		{"business.texts", a.Business.Texts, b.Business.Texts},
+		{"business.holiday_calendar", a.Business.CalendarHolidays, b.Business.CalendarHolidays},
 		{"llm.providers", a.LLM.Providers, b.LLM.Providers},
 		{"hooks", a.Hooks, b.Hooks},
 		{"command_hooks", a.CommandHooks, b.CommandHooks},
@@ -191,7 +192,7 @@ func Changes(a, b *Config) []string {
 		{"agents", a.Agents, b.Agents},
 		{"policy.file", a.Policy.FileRules, b.Policy.FileRules},
 	} {
-		if !reflect.DeepEqual(group.a, group.b) {
+		if !reflect.DeepEqual(group.a, group.b) && !slices.Contains(keys, group.name) {
 			keys = append(keys, group.name)
 		}
 	}

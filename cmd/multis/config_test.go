@@ -136,6 +136,35 @@ func TestAChangedConfigurationIsTakenOverAndAnInvalidOneIsNot(t *testing.T) {
 	require.Equal(t, rules.Confirm, current.Policy.FileRules[0].Decision)
 }
 
+func TestAChangedCalendarOfHolidaysIsTakenOver(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "config.yaml")
+	calendar := filepath.Join(filepath.Dir(file), "days.ics")
+	write := func(days ...string) {
+		text := "BEGIN:VCALENDAR\r\nVERSION:2.0\r\nPRODID:-//test//EN\r\n"
+		for _, day := range days {
+			text += "BEGIN:VEVENT\r\nUID:" + day + "\r\nDTSTART;VALUE=DATE:" + day + "\r\nEND:VEVENT\r\n"
+		}
+		require.NoError(t, os.WriteFile(calendar, []byte(text+"END:VCALENDAR\r\n"), 0o600))
+	}
+	write("20261225")
+	require.NoError(t, os.WriteFile(file, []byte(fmt.Sprintf(serveConfig, "http://127.0.0.1:1", 29399, "")+"business: {hours: [daily 9-17], holiday_calendar: days.ics}\n"), 0o600))
+	source := configSource{file, storetest.New(t)}
+	current, err := source.load(t.Context())
+	require.NoError(t, err)
+	before, err := source.fingerprint(t.Context(), current)
+	require.NoError(t, err)
+	write("20261225", "20261226")
+	after, err := source.fingerprint(t.Context(), current)
+	require.NoError(t, err)
+	require.NotEqual(t, before, after, "the file is looked at")
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	next, err := source.awaitChange(ctx, current, false)
+	require.NoError(t, err)
+	require.Len(t, next.Business.CalendarHolidays, 2)
+}
+
 func TestTheBeginningOfAKeyListsWhatBeginsSo(t *testing.T) {
 	t.Parallel()
 	dir := configured(t, "postgres://nobody@127.0.0.1:1/none", "documents: {folder: \"doc\\u202Euments\"}\n")

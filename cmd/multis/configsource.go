@@ -146,7 +146,7 @@ func (s configSource) fingerprint(ctx context.Context, current *config.Config) (
 		return "", err
 	}
 	var others []string
-	for _, path := range append([]string{current.Policy.File}, current.SecretFiles...) {
+	for _, path := range append([]string{current.Policy.File, current.Business.HolidayCalendar}, current.SecretFiles...) {
 		if other, err := fileState(path); err == nil {
 			others = append(others, other)
 		}
