@@ -150,6 +150,7 @@ func New(o Options) *Admin {
 	doctors := &doctorCommands{room: room, chats: chats, examiner: o.Examiner}
 	configs := &configCommands{store: o.Store, config: o.Config}
 	status := &statusCommands{store: o.Store, pins: pins, room: room, states: states, bridges: bridges, stalls: stalls, restores: restores, safeMode: safeMode, doctors: doctors, settings: o.Settings}
+	safeMode.holds = []func(context.Context, request) (string, error){restores.statusLine, status.allPausedLine}
 	watches := &watchCommands{store: o.Store, room: room, settings: o.Settings}
 	hooks := &hookCommands{store: o.Store, room: room, asked: o.Settings.AskedHooks}
 	audits := &auditCommands{store: o.Store, chats: chats, settings: o.Settings, now: o.Now}

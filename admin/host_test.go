@@ -244,6 +244,25 @@ func TestSafeModeRunsNoCommandAndSaysThatWorkWaits(t *testing.T) {
 	require.Equal(t, []string{"ls"}, h.ran)
 }
 
+func TestTheEndOfSafeModeSaysWhatStillHoldsTheWork(t *testing.T) {
+	t.Parallel()
+	r, _ := newHostRig(t)
+	r.ownerTypes("/safe on")
+	require.Contains(t, r.ownerTypes("/safe off"), "What waited is done now")
+	r.ownerTypes("/pause all")
+	r.ownerTypes("/safe on")
+	said := r.ownerTypes("/safe off")
+	require.Contains(t, said, "Everything is paused")
+	require.NotContains(t, said, "What waited is done now")
+
+	r, _ = newHostRig(t)
+	r.exec(`insert into settings (key, value) values ('restore', '{"backup_at": "2026-01-01T00:00:00Z", "restored_at": "2026-01-02T00:00:00Z"}')`)
+	r.ownerTypes("/safe on")
+	said = r.ownerTypes("/safe off")
+	require.Contains(t, said, "Nothing goes out")
+	require.NotContains(t, said, "What waited is done now")
+}
+
 func TestALongOutputShowsNoPartOfASecret(t *testing.T) { //nolint:paralleltest // what the configuration holds is the same for all
 	const secret = "canary-K9x7Qm2vz5"
 	policy.SetSecrets([]string{secret})

@@ -12,6 +12,7 @@ import (
 type safeModeCommands struct {
 	store *store.Store
 	room  *room
+	holds []func(context.Context, request) (string, error) // each says what else makes work wait; empty if it does not
 }
 
 // commands returns the command about safe mode.
@@ -52,12 +53,23 @@ func (sm *safeModeCommands) run(ctx context.Context, r request, args string) (an
 		if !on {
 			return answer{text: "I am not in safe mode."}, nil
 		}
-		return answer{text: "**Safe mode is over.** What waited is done now.", reason: "The owner left safe mode.", change: func(ctx context.Context, tx store.Tx) error {
+		next, err := sm.next(ctx, r)
+		return answer{text: "**Safe mode is over.** " + next, reason: "The owner left safe mode.", change: func(ctx context.Context, tx store.Tx) error {
 			return store.DropSetting(ctx, tx, store.SettingSafeMode)
-		}}, nil
+		}}, err
 	default:
 		return answer{text: "Say it like: `/safe`, `/safe on`, `/safe off`."}, nil
 	}
+}
+
+// next says what becomes of the work that waited in safe mode: it is done, or waits for another reason.
+func (sm *safeModeCommands) next(ctx context.Context, r request) (string, error) {
+	for _, hold := range sm.holds {
+		if said, err := hold(ctx, r); err != nil || said != "" {
+			return said, err
+		}
+	}
+	return "What waited is done now.", nil
 }
 
 // onText says that multis is in safe mode, since when, and why.
@@ -90,7 +102,11 @@ func (sm *safeModeCommands) notify(ctx context.Context, entered bool) error {
 		return err
 	}
 	if !on {
-		return sm.room.completeWithNotice(ctx, outbox.Quiet, "✅ Safe mode is over. What waited is done now.")
+		next, err := sm.next(ctx, request{})
+		if err != nil {
+			return err
+		}
+		return sm.room.completeWithNotice(ctx, outbox.Quiet, "✅ Safe mode is over. "+next)
 	}
 	return sm.room.completeWithNotice(ctx, outbox.Alert, sm.onText(safe))
 }

@@ -69,14 +69,19 @@ func (st *statusCommands) show(ctx context.Context, r request, _ string) (answer
 	return answer{text: strings.Join(lines, "\n"), quotes: about}, err
 }
 
-func (st *statusCommands) pauseLine(ctx context.Context, _ request) (string, error) {
+// allPausedLine says that everything is paused; empty if it is not.
+func (st *statusCommands) allPausedLine(ctx context.Context, _ request) (string, error) {
 	var pause store.Pause
 	paused, err := store.GetSetting(ctx, st.store.DB(), store.SettingPause, &pause)
-	if err != nil {
+	if err != nil || !paused {
 		return "", err
 	}
-	if paused {
-		return "**Everything is paused** since " + st.room.shortTime(pause.Since) + ": `/resume` ends it.", nil
+	return "**Everything is paused** since " + st.room.shortTime(pause.Since) + ": `/resume` ends it.", nil
+}
+
+func (st *statusCommands) pauseLine(ctx context.Context, r request) (string, error) {
+	if all, err := st.allPausedLine(ctx, r); err != nil || all != "" {
+		return all, err
 	}
 	chats, err := st.states.pausedNames(ctx)
 	if err != nil || len(chats) == 0 {
