@@ -303,10 +303,7 @@ func (a *Admin) commit(ctx context.Context, r request, ans answer) error {
 	ans.kind, ans.thread = outbox.Answer, cmp.Or(ans.thread, r.message.Thread)
 	err := a.store.InTx(ctx, func(tx store.Tx) error {
 		ans := ans // the transaction may be run again
-		if err := lockUnchanged(ctx, tx, r); err != nil {
-			return err
-		}
-		if err := store.LockQuoted(ctx, tx, ans.quotes, r.now); err != nil {
+		if err := lockUnchanged(ctx, tx, r, ans.quotes); err != nil {
 			return err
 		}
 		if err := a.audit(ctx, tx, r, ans); err != nil {
@@ -351,14 +348,15 @@ func (a *Admin) commit(ctx context.Context, r request, ans answer) error {
 	}
 }
 
-// lockUnchanged locks the message of a request: an edit that comes from then on waits, and finds what was done. It returns store.ErrChanged if the message is
-// not as it was read.
-func lockUnchanged(ctx context.Context, tx store.Tx, r request) error {
-	if r.read == nil {
-		return nil
+// lockUnchanged locks the message of a request, and those that its answer quotes: an edit or a deletion that comes from then on waits, and finds what was done. It
+// returns store.ErrChanged if the message is not as it was read, or if one that is quoted was deleted since.
+func lockUnchanged(ctx context.Context, tx store.Tx, r request, quotes []store.MessageID) error {
+	if r.read != nil {
+		if _, err := store.LockUnchanged(ctx, tx, []store.MessageID{r.read.ID}, []store.Message{*r.read}); err != nil {
+			return err
+		}
 	}
-	_, err := store.LockUnchanged(ctx, tx, []store.MessageID{r.read.ID}, []store.Message{*r.read})
-	return err
+	return store.LockQuoted(ctx, tx, quotes, r.now)
 }
 
 // markHandled marks a request as answered, or returns errAlreadyAnswered. A request that waited for the PIN was marked when the PIN was asked for, so

@@ -197,7 +197,9 @@ func LockUnchanged(ctx context.Context, tx Tx, messages []MessageID, read []Mess
 	return now, nil
 }
 
-const lockQuotedSQL = `select count(*) filter (where redacted_at > $2) from (select redacted_at from messages where id = any($1) order by id for share) quoted`
+// lockQuotedSQL takes no deletion for a new one that is dated in the future, by a clock that is wrong.
+const lockQuotedSQL = `select count(*) filter (where redacted_at > $2 and redacted_at < now() + interval '10 seconds')
+	from (select redacted_at from messages where id = any($1) order by id for share) quoted`
 
 // LockQuoted locks messages that a text quotes, which was written since a time: a deletion that comes from then on waits, and finds the quote. It returns
 // ErrChanged if one of them was deleted since that time.
