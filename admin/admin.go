@@ -172,9 +172,10 @@ func New(o Options) *Admin {
 		pauses.commands(), safeMode.commands(), (&accountCommands{store: o.Store, accounts: o.Accounts, defaults: o.Settings.Defaults}).commands(), status.commands(), doctors.commands(), configs.commands(), watches.commands(), hooks.commands(), bridges.commands(), restores.commands(), budget.commands(), policies.commands(), approvals.commands(), pins.commands(), hosts.commands(), audits.commands(), help.commands(),
 	)
 	o.PIN.SetIsCommand(a.isCommand)
-	for _, empty := range []func() question{
+	dialogs.register(
 		func() question { return &pickChat{picker: chats} },
-		func() question { return &pickMode{modes: modes} }, func() question { return &pickRole{} },
+		func() question { return &pickMode{modes: modes} },
+		func() question { return &pickRole{} },
 		func() question { return &confirmBridge{bridges: bridges} },
 		func() question { return &confirmClaim{bridges: bridges} },
 		func() question { return &approveCalls{} },
@@ -186,12 +187,12 @@ func New(o Options) *Admin {
 		func() question { return &confirmDraft{drafts: drafts} },
 		func() question { return &confirmMerge{} },
 		func() question { return &confirmForget{commands: forgetting} },
-		func() question { return &businessStep{business: business} }, func() question { return &offerLearnedAnswer{answers: answering} },
-		func() question { return &confirmBusinessClear{} }, func() question { return &pinQuestion{} },
+		func() question { return &businessStep{business: business} },
+		func() question { return &offerLearnedAnswer{answers: answering} },
+		func() question { return &confirmBusinessClear{} },
+		func() question { return &pinQuestion{} },
 		func() question { return &decideRestored{restores: restores} },
-	} {
-		dialogs.kinds[empty().kind()] = empty
-	}
+	)
 	dialogs.fallback = drafts.confirm
 	return a
 }

@@ -46,6 +46,13 @@ const (
 	maxRecentDialogs = 50
 )
 
+// register makes kinds of questions known, each by its constructor.
+func (ds *dialogs) register(constructors ...func() question) {
+	for _, empty := range constructors {
+		ds.kinds[empty().kind()] = empty
+	}
+}
+
 // handleChoice returns the reply to a choice. done is false if the message answers no question.
 func (ds *dialogs) handleChoice(ctx context.Context, r request, c choice) (_ answer, done bool, err error) {
 	dialog, isReference, err := ds.find(ctx, r, c)

@@ -87,6 +87,18 @@ func TestWhoIsOnCallIsCalledAtOnceWhileTheBusinessIsClosed(t *testing.T) {
 	require.Empty(t, called(r.escalate(anasRoom, "Is anybody there?", closed)), "nobody is on call")
 }
 
+// waitAgain has Ana write after Eva's answer and wait for a day, after which Eva hears of it. It returns how much was sent by then.
+func (r *rig) waitAgain(card id.EventID) (seen int) {
+	r.t.Helper()
+	r.say(anasRoom, contactOf(anasRoom), "My parcel is late")
+	r.runAllJobs()
+	seen = len(r.sender.sent)
+	r.now = r.now.Add(25 * time.Hour)
+	r.runAllJobs()
+	require.Equal(r.t, []id.UserID{eva}, r.mentioned(card, &seen), "the one who had it hears that the contact waits again")
+	return seen
+}
+
 func TestAnAnsweredEscalationEndsUnlessTheContactHasTheLastWord(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -95,12 +107,7 @@ func TestAnAnsweredEscalationEndsUnlessTheContactHasTheLastWord(t *testing.T) {
 	card := r.escalate(anasRoom, "Is anybody there?")
 	r.reply(card, eva, "Yes, what is it?")
 	r.runAllJobs()
-	r.say(anasRoom, contactOf(anasRoom), "My parcel is late")
-	r.runAllJobs()
-	seen := len(r.sender.sent)
-	r.now = r.now.Add(25 * time.Hour)
-	r.runAllJobs()
-	require.Equal(t, []id.UserID{eva}, r.mentioned(card, &seen), "the one who had it hears that the contact waits again")
+	r.waitAgain(card)
 	require.True(t, r.escalation(ana.ID).IsWaiting())
 	r.reply(card, bob, "It comes today.")
 	r.runAllJobs()
@@ -245,12 +252,7 @@ func TestEachStepOfTheClockIsTakenOnce(t *testing.T) {
 	r.runAllJobs()
 	r.reply(card, eva, "I am here.")
 	r.runAllJobs()
-	r.say(anasRoom, contactOf(anasRoom), "My parcel is late")
-	r.runAllJobs()
-	seen := len(r.sender.sent)
-	r.now = r.now.Add(25 * time.Hour)
-	r.runAllJobs()
-	require.Equal(t, []id.UserID{eva}, r.mentioned(card, &seen), "the contact waits again")
+	seen := r.waitAgain(card)
 	var called []id.UserID
 	for range 8 {
 		r.now = r.now.Add(10*time.Minute + time.Second)

@@ -90,11 +90,16 @@ func eventDays(e *ics.VEvent) ([]Days, error) {
 	if strings.EqualFold(property(e, ics.ComponentPropertyStatus), string(ics.ObjectStatusCancelled)) {
 		return nil, nil
 	}
-	for name, remedy := range map[ics.ComponentProperty]string{
-		"DURATION": "write DTEND, the day after the last one", "RDATE": "write an event for each day", "EXDATE": "write an event for each year, without RRULE",
+	for _, unread := range []struct {
+		name   ics.ComponentProperty
+		remedy string
+	}{
+		{"DURATION", "write DTEND, the day after the last one"},
+		{"RDATE", "write an event for each day"},
+		{"EXDATE", "write an event for each year, without RRULE"},
 	} {
-		if e.GetProperty(name) != nil {
-			return nil, fmt.Errorf("it has %s, which I do not read; %s", name, remedy)
+		if e.GetProperty(unread.name) != nil {
+			return nil, fmt.Errorf("it has %s, which I do not read; %s", unread.name, unread.remedy)
 		}
 	}
 	first, err := e.GetAllDayStartAt()

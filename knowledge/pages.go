@@ -62,7 +62,7 @@ func (p *Pages) Find(ctx context.Context, question string) (changed bool) {
 		if ctx.Err() != nil || !p.isDue("links of "+root, pageRetry) {
 			continue
 		}
-		page, err := p.get(ctx, root)
+		page, err := p.fetchRoot(ctx, root)
 		if err != nil {
 			p.handleFetchFailure(ctx, root, err)
 			continue
@@ -81,7 +81,7 @@ func (p *Pages) Find(ctx context.Context, question string) (changed bool) {
 }
 
 // ForgetPages removes the pages that were fetched for customers and are below none of the prefixes any more. Nobody would read them again, and what they
-// said then would be quoted for ever. What the owner indexed by himself stays.
+// said then would be quoted for ever. What the owner gave to /index stays.
 func (l *Library) ForgetPages(ctx context.Context, prefixes []string) error {
 	origins, err := index.OriginsOutside(ctx, l.st.DB(), prefixes)
 	if err != nil {
@@ -95,8 +95,8 @@ func (l *Library) ForgetPages(ctx context.Context, prefixes []string) error {
 	return nil
 }
 
-// get fetches the page at a prefix.
-func (p *Pages) get(ctx context.Context, root string) (fetch.Page, error) {
+// fetchRoot fetches the page at a prefix.
+func (p *Pages) fetchRoot(ctx context.Context, root string) (fetch.Page, error) {
 	ctx, cancel := context.WithTimeout(ctx, p.pageTimeout)
 	defer cancel()
 	return p.documents.options.Fetch.GetAllowed(ctx, root, "", p.allows)
