@@ -50,8 +50,9 @@ func TestTheAdminRoom(t *testing.T) {
 
 	a.step("why it answered and why it kept silent", func(t *testing.T) {
 		a.switchToBusiness("why-tom")
-		a.say("why-tom", question)
+		said, _ := a.say("why-tom", question)
 		a.awaitDeliveries("why-tom", 1)
+		a.awaitOutbox(*a.awaitMessage(said.Event).OutboxID, store.OutboxDelivered) // the bridge says so a moment later
 		reply := a.command("/why Why-tom")
 		require.Contains(t, reply, "Why I answered")
 		require.Contains(t, reply, "A consultation costs 80 EUR")
