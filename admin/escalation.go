@@ -180,12 +180,12 @@ func (ec *escalationCommands) handleThreadMessage(ctx context.Context, r request
 	if err != nil || !found {
 		return answer{}, false, err
 	}
-	ans := answer{reason: "It is a message in the thread of an escalation."}
+	ans := answer{reason: "It is a message in the thread of an escalation.", quotes: []store.MessageID{r.message.ID}}
 	var file *outbox.File
 	if ec.desk.TakesFile(r.message) {
 		data, err := ec.files.Download(ctx, *r.message.Attachment, policy.MaxFile)
 		if jobs.IsPermanent(err) {
-			ans.text = "⚠️ Not sent: " + esc(jobs.Cause(err).Error()) + "."
+			ans.text = desk.NotSent(r.message, esc(jobs.Cause(err).Error())+".")
 			return ans, true, nil
 		}
 		if err != nil {

@@ -449,7 +449,7 @@ func TestAThreadReplyReachesTheContactAndANoteNever(t *testing.T) {
 	r.reply(card, eva, "too late")
 	r.runAllJobs()
 	require.Empty(t, r.sender.view(anasRoom, anyEvent))
-	require.Contains(t, r.inThread(card), "Not sent: this is resolved")
+	require.Contains(t, r.inThread(card), "Not sent: this is resolved. `/handoff Ana` opens a new thread. It was “too late”.")
 }
 
 func TestAReplyThatIsDeletedBeforeItsEventIsKnownIsTakenBack(t *testing.T) {

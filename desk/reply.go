@@ -33,19 +33,32 @@ func (d *Desk) Reply(ctx context.Context, tx store.Tx, escalation store.Escalati
 	case isNote:
 		return "", d.react(ctx, tx, m, policy.NoteMarker)
 	case !d.MayAnswer(m):
-		return "⚠️ Not sent: operators may not answer here (config: `operators_answer`).", nil
+		return NotSent(m, "operators may not answer here (config: `operators_answer`)."), nil
 	case file == nil && m.Kind != string(bridgebridge.Text):
-		return "⚠️ Not sent: text, pictures, recordings and files go out from a thread. The owner can send it in [that chat](" + roomLink(chat) + ").", nil
+		return NotSent(m, "text, pictures, recordings and files go out from a thread. The owner can send it in [that chat]("+roomLink(chat)+")."), nil
 	case sign != "":
 		return d.applySign(ctx, tx, e, chat, m, sign)
 	case policy.IsThreadCommand(typedText(m)): // an unknown command, or one behind an invisible character
-		return "⚠️ Not sent: what begins with `/` or `!` is a command here.", nil
+		return NotSent(m, "what begins with `/` or `!` is a command here."), nil
 	}
 	words, problem, err := d.replyText(ctx, chat, m)
 	if err != nil || problem != "" {
-		return "⚠️ Not sent: " + problem + ".", err
+		return NotSent(m, problem+"."), err
 	}
 	return d.send(ctx, tx, e, chat, m, outbox.Message{Text: words, File: file})
+}
+
+// NotSent answers a message in a thread that does not go to the contact. why is Markdown, a sentence. It names the message, which may be above others that were
+// handled before.
+func NotSent(m store.Message, why string) string {
+	words := typedText(m)
+	switch {
+	case m.Kind == string(bridgebridge.Reaction):
+		return "⚠️ Not sent: " + why
+	case words == "" && m.Attachment != nil:
+		words = m.Attachment.Name
+	}
+	return "⚠️ Not sent: " + why + " It was “" + text.Escape(text.Clip(words, maxQuote)) + "”."
 }
 
 // isNote reports whether a message in a thread is a note: by its text now or before an edit, or by its author's 📝.
@@ -178,7 +191,7 @@ func (d *Desk) send(ctx context.Context, tx store.Tx, e store.Escalation, chat s
 			return "", err
 		}
 		if !reopened {
-			return "⚠️ Not sent: this is resolved. `/handoff " + escapeCode(chat.TypedName()) + "` opens a new thread.", nil
+			return NotSent(m, "this is resolved. `/handoff "+escapeCode(chat.TypedName())+"` opens a new thread."), nil
 		}
 		if err := endAt(ctx, tx, e.ID, d.Now().Add(d.OwnerPause)); err != nil {
 			return "", err
@@ -190,7 +203,7 @@ func (d *Desk) send(ctx context.Context, tx store.Tx, e store.Escalation, chat s
 		return "", err
 	}
 	if !decision.Allow {
-		return "⚠️ Not sent to **" + text.Escape(chat.Label()) + "**: " + text.Escape(decision.Why), nil
+		return NotSent(m, text.Escape(decision.Why)), nil
 	}
 	if err := store.MarkOwnerWrote(ctx, tx, e.ChatID, store.OperatorID(m.Sender, d.Owner), m.At); err != nil {
 		return "", err

@@ -130,7 +130,7 @@ func TestOperatorsFilesButNoNotesGoToTheContact(t *testing.T) {
 		"m.audio voice.ogg/voice.ogg audio/ogg 3000 voice=true: hello",
 	}, *files)
 	require.Equal(t, []string{"This lamp?", "voice.ogg"}, r.sender.view(anasRoom, anyEvent))
-	require.Contains(t, r.inThread(card), "Not sent: the homeserver does not have the file any more.")
+	require.Contains(t, r.inThread(card), "Not sent: the homeserver does not have the file any more. It was “gone.png”.")
 	require.Contains(t, r.inThread(card), "Not sent: text, pictures, recordings and files go out from a thread.")
 
 	r.receive(r.event("m.room.message", deskRoom, eva, map[string]any{
