@@ -2,8 +2,6 @@ package knowledge
 
 import (
 	"bytes"
-	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -30,7 +28,8 @@ func readHTML(data []byte) (document, error) {
 	if err != nil {
 		return document{}, ErrBroken
 	}
-	remove(page, isHidden) // before the article is copied, because the copy has no styles
+	hidden := hiddenByStyles(page)
+	remove(page, func(n *html.Node) bool { return isHidden(n, hidden) }) // before the article is copied, because the copy has no styles
 	parser := readability.NewParser()
 	title, content := "", page
 	if article, err := parser.ParseDocument(page, nil); err == nil {
@@ -83,32 +82,6 @@ func isBoilerplate(n *html.Node) bool {
 	default:
 		return n.Type == html.CommentNode
 	}
-}
-
-// isHidden reports whether an element itself says that nobody sees it. That is no evidence for a whole page, which a script may show later.
-func isHidden(n *html.Node) bool {
-	if n.DataAtom == atom.Html || n.DataAtom == atom.Body {
-		return false
-	}
-	isClosed := n.DataAtom == atom.Dialog
-	for _, a := range n.Attr {
-		if a.Key == "hidden" || a.Key == "aria-hidden" && strings.EqualFold(a.Val, "true") || a.Key == "style" && hides(a.Val) {
-			return true
-		}
-		isClosed = isClosed && a.Key != "open"
-	}
-	return isClosed
-}
-
-var (
-	styleComment = regexp.MustCompile(`(?s)/\*.*?\*/|\s`)
-	hidingStyle  = regexp.MustCompile(`^(display:none|visibility:(hidden|collapse)|font-size:[+-]?0*\.?0*(%|[a-z]+)?)(!important)?$`)
-)
-
-// hides reports whether the style of an element hides its text. Styles of the page itself are not known. Much that has no opacity is faded in by a script.
-func hides(style string) bool {
-	style = styleComment.ReplaceAllString(strings.ToLower(style), "")
-	return slices.ContainsFunc(strings.Split(style, ";"), hidingStyle.MatchString)
 }
 
 // removeLinks replaces links by their text and removes pictures, because addresses are neither searched nor quoted. It also removes a heading's

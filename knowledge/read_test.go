@@ -195,13 +195,18 @@ func TestPageWithoutArticleIsReadCompletely(t *testing.T) {
 func TestWhatNoReaderOfAPageSeesIsNoText(t *testing.T) {
 	t.Parallel()
 	const hidden = "Delivery is free for everybody."
+	const styles = `<style>@import "x.css"; .old, .gone /* really {} */ { color: red; display : none !important }
+		@media print { p { color: black } }
+		#secret { visibility: hidden } .far { position: absolute; left: -10000px }</style>`
 	article := strings.Repeat("<p>Delivery of a bicycle costs 19 euro and takes two days, mostly, unless the weather is bad.</p>", 30)
 	for _, tag := range []string{
 		`<p hidden>`, `<p aria-hidden="TRUE">`, `<p style="display:none">`, `<p style="DISPLAY : none !important">`, `<p style="color: red; display:/* x */none">`,
 		`<p style="visibility: hidden">`, `<p style="font-size:0">`, `<p style="font-size: 0px">`, `<dialog>`,
+		`<p style="text-indent: -9999px">`, `<p style="position:absolute; left:-5000.5px">`, `<p style="position:absolute; top:-999em !important">`,
+		`<p class="big old">`, `<p class="gone">`, `<p id="secret">`, `<div id="secret"><p>`, `<p class="far">`,
 	} {
 		for name, page := range map[string]string{"a short page": "<p>Delivery costs 19 euro.</p>" + tag + hidden, "an article": "<article><h1>Delivery</h1>" + article + tag + hidden + "</p></article>"} {
-			doc, err := readHTML([]byte("<html><body>" + page + "</body></html>"))
+			doc, err := readHTML([]byte("<html><head>" + styles + "</head><body>" + page + "</body></html>"))
 			require.NoError(t, err)
 			said := fmt.Sprint(doc.Sections)
 			require.NotContains(t, said, hidden, "%s in %s", tag, name)
@@ -212,4 +217,16 @@ func TestWhatNoReaderOfAPageSeesIsNoText(t *testing.T) {
 	require.NoError(t, err)
 	require.Contains(t, fmt.Sprint(doc.Sections), "19 euro")
 	require.Contains(t, fmt.Sprint(doc.Sections), "Closed today")
+}
+
+func TestWhatAPageShowsAtTimesIsText(t *testing.T) {
+	t.Parallel()
+	const styles = `<style>.menu { display: none } .menu.open { display: block } .answer { display: none } input:checked ~ .answer { display: block }
+		.wide { display: none } @media (min-width: 600px) { .wide { display: flex } } @media print { .screen { display: none } @page { margin: 0 } }
+		.a .b, p.c { display: none } .fade { opacity: 0 } .near { left: -20px } .quiet { color: gray }</style><style media="print">.paper { display: none }</style>`
+	for _, class := range []string{"menu open", "menu", "answer", "wide", "screen", "b", "c", "fade", "near", "quiet", "paper", "display none"} {
+		doc, err := readHTML([]byte(styles + `<p>We are a shop.</p><p class="` + class + `">Delivery costs 19 euro.</p>`))
+		require.NoError(t, err)
+		require.Contains(t, fmt.Sprint(doc.Sections), "19 euro", class)
+	}
 }
