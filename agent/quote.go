@@ -38,8 +38,11 @@ func (co *core) quoteAnswer(ctx context.Context, found search.Result) (contactAn
 	return co.quotedAnswer(q), nil
 }
 
-// quotedAnswer returns a quote as an answer to a contact.
+// quotedAnswer returns a quote as an answer to a contact. It has no text for words that give orders to an assistant.
 func (co *core) quotedAnswer(q search.Quote) contactAnswer {
+	if policy.GivesOrders(q.Text) {
+		return contactAnswer{reason: "What answers it looks like an order to an assistant, so I did not quote it: " + knowledge.CiteQuote(q) + "."}
+	}
 	return contactAnswer{
 		text: plainQuote(q.Text) + co.titlesText(q.Hit.Text, []search.Hit{q.Hit}), used: []search.Hit{q.Hit}, citations: []store.Citation{quoteCitation(q)}, reason: coverageText(q.Coverage),
 		scope: policy.PublicScope(),

@@ -77,3 +77,9 @@ func (s InjectionScores) Max(other InjectionScores) InjectionScores {
 func IsInjection(text string) bool {
 	return ScoreInjection(text, InjectionRate{}).Verdict() != InjectionAllow
 }
+
+// GivesOrders reports whether the words of a document try to replace the instructions of an assistant: those are not quoted to contacts. What a business says of
+// passwords or of all its customers is no order.
+func GivesOrders(quote string) bool {
+	return ScoreInjection(quote, InjectionRate{}).Patterns >= flagScore
+}

@@ -32,6 +32,9 @@ func (a *Attempt) FindCitation(s Sentence) (store.Citation, bool) {
 		return store.Citation{}, false
 	}
 	hit := a.Passages[s.Source-1]
+	if !a.Caller.Owner && policy.GivesOrders(s.Quote) {
+		return store.Citation{}, false
+	}
 	if !a.isCitable(hit) || !knowledge.ContainsQuote(hit.Text, s.Quote) || !a.isSupported(said, hit) {
 		return store.Citation{}, false
 	}
