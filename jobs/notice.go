@@ -55,15 +55,20 @@ const (
 	TopicBridgeUp NoticeTopic = "bridge_up"
 	// TopicNewBridge: a bot claims rooms and was not confirmed as a bridge. SubjectID is the row of the bot.
 	TopicNewBridge NoticeTopic = "new_bridge"
+	// TopicPageUnread: a web page is no longer quoted to customers, because it cannot be read. Site and Page are set.
+	TopicPageUnread NoticeTopic = "page_unread"
 	// TopicBridgeReplaced: another bot claims the chats of a bridge. SubjectID is the row of the change.
 	TopicBridgeReplaced NoticeTopic = "bridge"
 )
 
 // NoticeArgs asks to notify the owner.
 type NoticeArgs struct {
-	Topic NoticeTopic `json:"topic"`
+	Topic NoticeTopic `json:"topic" river:"unique"`
 	// SubjectID is the row that the notice is about; see the topics. Zero for a topic without one.
-	SubjectID int64 `json:"about,omitempty"`
+	SubjectID int64 `json:"about,omitempty" river:"unique"`
+	// Page is the address of a web page, Site the beginning of addresses to which it belongs; empty for other topics.
+	Site string `json:"site,omitempty" river:"unique"`
+	Page string `json:"page,omitempty"`
 }
 
 // Kind names the job.
@@ -72,11 +77,17 @@ func (NoticeArgs) Kind() string { return "tell" }
 // proofTime is how long the owner is not asked about a new bridge. Another room of it, which is read meanwhile, may prove that it acts as the owner.
 const proofTime = 10 * time.Second
 
+// pageNoticePeriod is the time in which the owner is told of one page of a site, because a site that is away has many.
+const pageNoticePeriod = 24 * time.Hour
+
 // InsertOpts allows one such job for a topic and subject at a time, and delays the question about a new bridge.
 func (a NoticeArgs) InsertOpts() river.InsertOpts {
 	opts := river.InsertOpts{Queue: queueAdmin, MaxAttempts: 20, UniqueOpts: uniqueByArgs()}
 	if a.Topic == TopicNewBridge {
 		opts.ScheduledAt = time.Now().Add(proofTime)
+	}
+	if a.Topic == TopicPageUnread {
+		opts.UniqueOpts = river.UniqueOpts{ByArgs: true, ByPeriod: pageNoticePeriod} // whether the earlier one is done or not
 	}
 	return opts
 }

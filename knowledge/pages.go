@@ -17,6 +17,7 @@ import (
 	"golang.org/x/net/html/atom"
 
 	"multis/fetch"
+	"multis/jobs"
 	"multis/policy"
 	"multis/store"
 	"multis/store/index"
@@ -29,8 +30,10 @@ const (
 	maxStale     = 5                // pages that are fetched again before one question
 	pageTimeout  = 5 * time.Second  // timeout for one page, so that one that hangs leaves time for others
 	pagesTimeout = 15 * time.Second // timeout for all pages of one question
-	maxWebPages  = 500              // stored pages, of all prefixes, from which linked ones are no longer added
-	minLinkWord  = 4                // length of the beginning of a question's word that is looked for in links
+	// MaxUnread is the age from which a page that cannot be read again is no longer quoted.
+	MaxUnread   = 3 * 24 * time.Hour
+	maxWebPages = 500 // stored pages, of all prefixes, from which linked ones are no longer added
+	minLinkWord = 4   // length of the beginning of a question's word that is looked for in links
 )
 
 // Pages are the web pages whose addresses begin with one of the owner's prefixes. Customers are answered from them where no document helps. They are
@@ -103,7 +106,7 @@ func (p *Pages) fetchRoot(ctx context.Context, root string) (fetch.Page, error) 
 }
 
 // Refresh fetches stored pages again that are older than pageAge, so that no answer quotes outdated text: first those among the documents that a search
-// found, then the oldest of the others. It removes a page that is gone. It reports whether any page changed, so that a new search may find something else.
+// found, then the oldest of the others. It removes a page that is gone, or that cannot be read for long. It reports whether any page changed, so that a new search may find something else.
 func (p *Pages) Refresh(ctx context.Context, found []store.DocumentID) (changed bool, err error) {
 	stale, err := index.StaleOrigins(ctx, p.documents.st.DB(), p.prefixes, p.now().Add(-pageAge), maxStale, found)
 	if err != nil {
@@ -129,7 +132,16 @@ func (p *Pages) allows(address string) bool {
 	if err != nil || slices.Contains(strings.Split(u.Path, "/"), "..") {
 		return false
 	}
-	return slices.ContainsFunc(p.prefixes, func(prefix string) bool { return strings.HasPrefix(u.String(), prefix) })
+	return p.prefixOf(u.String()) != ""
+}
+
+// prefixOf returns the prefix of an address; empty for none.
+func (p *Pages) prefixOf(address string) string {
+	at := slices.IndexFunc(p.prefixes, func(prefix string) bool { return strings.HasPrefix(address, prefix) })
+	if at < 0 {
+		return ""
+	}
+	return p.prefixes[at]
 }
 
 // isDue reports whether this process has not begun the fetch called what within wait. If so, it records that the fetch begins now.
@@ -164,18 +176,26 @@ func (p *Pages) update(ctx context.Context, address string) bool {
 	return !report.Unchanged
 }
 
-// handleFetchFailure logs why a page cannot be fetched, and removes a page that is gone, too big or no longer allowed. It reports whether it removed the page.
+// handleFetchFailure logs why a page cannot be fetched. It removes a page that is gone, too big or no longer allowed, and one that was read last before MaxUnread, of
+// which the owner is notified: what it says may be wrong by now. It reports whether it removed the page.
 func (p *Pages) handleFetchFailure(ctx context.Context, address string, cause error) bool {
 	zerolog.Ctx(ctx).Info().Err(cause).Str("page", AddressName(address)).Msg("Cannot read a page for customers")
-	if _, moved := errors.AsType[fetch.NotAllowedError](cause); !moved && !IsPermanent(cause) {
-		return false
+	if ctx.Err() != nil {
+		return false // the page had no time to answer
 	}
+	_, moved := errors.AsType[fetch.NotAllowedError](cause)
+	isGone := moved || IsPermanent(cause)
 	stored, err := index.DocumentByOrigin(ctx, p.documents.st.DB(), address)
-	if err == nil && stored.Role != policy.RolePublic {
-		return false // the owner indexed it for himself
+	if err == nil && (stored.Role != policy.RolePublic || !isGone && p.now().Sub(stored.IndexedAt) < MaxUnread) {
+		return false // the owner indexed it for himself, or it may be read again soon
 	}
 	if err == nil {
-		err = p.documents.Remove(ctx, address)
+		err = p.documents.st.InTx(ctx, func(tx store.Tx) error {
+			if err := index.RemoveDocument(ctx, tx, address); err != nil || isGone {
+				return err
+			}
+			return jobs.Enqueue(ctx, tx, jobs.NoticeArgs{Topic: jobs.TopicPageUnread, Site: p.prefixOf(address), Page: address})
+		})
 	}
 	if err != nil && !errors.Is(err, store.ErrNotFound) {
 		zerolog.Ctx(ctx).Warn().Err(err).Msg("Cannot remove a page that is gone")

@@ -237,3 +237,53 @@ func TestPagesThatAreNoLongerAllowedAreForgotten(t *testing.T) {
 	require.Zero(t, count(kept.URL))
 	require.Equal(t, 1, count("prices.md"))
 }
+
+// A site that answers with errors, or not at all, is quoted for some days. Then a customer might be told an old price.
+func TestAPageThatCannotBeReadForDaysIsNotQuoted(t *testing.T) {
+	t.Parallel()
+	st := storetest.New(t)
+	status := http.StatusOK
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "text/html")
+		w.WriteHeader(status)
+		_, _ = fmt.Fprintf(w, "<html><body><h1>Delivery</h1><p>The thing %s costs 19 euro.</p></body></html>", r.URL.Path)
+	}))
+	t.Cleanup(server.Close)
+	p := NewPages(Open(st, Options{Fetch: fetch.New(fetch.Options{AllowPrivate: true})}), []string{server.URL + "/"})
+	for _, path := range []string{"/a", "/b"} {
+		require.True(t, p.update(t.Context(), server.URL+path))
+	}
+	pages := func() int { return storetest.Count(t, st, "select count(*) from documents") }
+	notices := func() int {
+		return storetest.Count(t, st, "select count(*) from river.river_job where kind = 'tell' and args->>'topic' = 'page_unread' and args->>'page' = $1", server.URL+"/a")
+	}
+	refresh := func(age time.Duration) bool {
+		t.Helper()
+		p = NewPages(p.documents, p.prefixes)
+		p.now = func() time.Time { return time.Now().Add(age) }
+		changed, err := p.Refresh(t.Context(), nil)
+		require.NoError(t, err)
+		return changed
+	}
+
+	status = http.StatusInternalServerError
+	require.False(t, refresh(MaxUnread-time.Hour))
+	require.Equal(t, 2, pages(), "it may be back tomorrow")
+	status = http.StatusOK
+	require.False(t, refresh(MaxUnread+time.Hour))
+	require.Equal(t, 2, pages(), "it was not read for long because nobody asked")
+	require.Zero(t, notices())
+
+	status = http.StatusInternalServerError
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	p.handleFetchFailure(ended, server.URL+"/a", context.Canceled)
+	require.Equal(t, 2, pages(), "the program ends, which says nothing of the page")
+	require.True(t, refresh(MaxUnread+time.Hour), "a search finds something else now")
+	require.Zero(t, pages())
+	require.Equal(t, 1, notices())
+	require.Equal(t, 1, storetest.Count(t, st, "select count(*) from river.river_job where kind = 'tell'"), "one for a site that is away")
+
+	status = http.StatusOK
+	require.True(t, p.update(t.Context(), server.URL+"/c"), "it is read again when a question needs it")
+}
