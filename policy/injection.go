@@ -1,5 +1,7 @@
 package policy
 
+import "multis/text"
+
 // InjectionVerdict says what is done with a text that may be a prompt injection: an attempt to give the assistant orders.
 type InjectionVerdict string
 
@@ -81,5 +83,5 @@ func IsInjection(text string) bool {
 // GivesOrders reports whether the words of a document try to replace the instructions of an assistant: those are not quoted to contacts. What a business says of
 // passwords or of all its customers is no order.
 func GivesOrders(quote string) bool {
-	return ScoreInjection(quote, InjectionRate{}).Patterns >= flagScore
+	return ScoreInjection(text.Clean(quote), InjectionRate{}).Patterns >= flagScore
 }
