@@ -52,13 +52,13 @@ func (d *Desk) Reply(ctx context.Context, tx store.Tx, escalation store.Escalati
 // handled before.
 func NotSent(m store.Message, why string) string {
 	words := typedText(m)
-	switch {
-	case m.Kind == string(bridgebridge.Reaction):
-		return "⚠️ Not sent: " + why
-	case words == "" && m.Attachment != nil:
+	if words == "" && m.Attachment != nil {
 		words = m.Attachment.Name
 	}
-	return "⚠️ Not sent: " + why + " It was “" + text.Escape(text.Clip(words, maxQuote)) + "”."
+	if words == "" || m.Kind == string(bridgebridge.Reaction) {
+		return "⚠️ Not sent: " + why
+	}
+	return "⚠️ Not sent: " + why + " It was “" + text.Escape(text.Clip(text.OneLine(words), maxQuote)) + "”."
 }
 
 // isNote reports whether a message in a thread is a note: by its text now or before an edit, or by its author's 📝.

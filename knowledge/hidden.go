@@ -31,10 +31,10 @@ func isHidden(n *html.Node, selectors map[string]bool) bool {
 var (
 	styleComment = regexp.MustCompile(`(?s)/\*.*?\*/`)
 	styleSpace   = regexp.MustCompile(`\s`)
-	// hidingStyle knows text that is far outside of the page by its offset of at least 500.
+	// hidingStyle knows text that is far outside of the page by its offset of at least 999. A negative margin is none: it centres whole pages.
 	hidingStyle = regexp.MustCompile(`^(display:none|visibility:(hidden|collapse)|font-size:[+-]?0*\.?0*(%|[a-z]+)?|` +
-		`(text-indent|left|right|top|bottom|margin|margin-left|margin-top):-([5-9]\d\d|\d{4,})(\.\d+)?[a-z]+)(!important)?$`)
-	showingStyle = regexp.MustCompile(`^(display|visibility|font-size|text-indent|left|right|top|bottom|margin|margin-left|margin-top):`)
+		`(text-indent|left|right|top|bottom):-(999|\d{4,})(\.\d+)?[a-z]+)(!important)?$`)
+	showingStyle = regexp.MustCompile(`^(display|visibility|font-size|text-indent|left|right|top|bottom):`)
 	styleRule    = regexp.MustCompile(`([^{}]*)\{([^{}]*)\}`)
 	styleName    = regexp.MustCompile(`[.#][\w-]+`)
 )
