@@ -105,14 +105,20 @@ func TestSetRefusesASecretInPlainText(t *testing.T) {
 		require.ErrorContains(t, err, "llm.api_key is a secret")
 		require.NotContains(t, err.Error(), value)
 	}
-	_, err := Set(path, "name", "[secret]")
-	require.ErrorContains(t, err, "stands for a secret that was removed")
+	for _, mask := range []string{"[secret]", "…", " … "} {
+		_, err := Set(path, "name", mask)
+		require.ErrorContains(t, err, "stands for a secret that was removed")
+		require.ErrorContains(t, CheckSetting(path, nil, "business.greeting", mask), "stands for a secret that was removed")
+	}
 	for _, key := range []string{"business.greeting", "business.rules", "business.escalation.text"} {
 		require.ErrorContains(t, CheckSetting(path, nil, key, "The code is [secret]"), key+": the value has a mark that stands for a secret that was removed")
 	}
 	text, err := os.ReadFile(path)
 	require.NoError(t, err)
 	require.Contains(t, string(text), "the-old-key", "nothing was replaced")
+	_, err = Set(path, "business.greeting", "One moment … we are looking.")
+	require.NoError(t, err, "an ellipsis is no mask")
+	require.NoError(t, CheckSetting(path, nil, "business.greeting", "One moment …"))
 	_, err = Set(path, "llm.api_key", "env:NEW_KEY")
 	require.NoError(t, err)
 	values, err := Values(path, nil)

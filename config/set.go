@@ -32,7 +32,7 @@ func Set(path, key, value string, checks ...func(*Config) error) (backup string,
 		return "", fmt.Errorf("%s is a list; edit it in %s, and multis config check says whether it is right", key, path)
 	case f.isSecret && value != "" && !IsReference(value):
 		return "", fmt.Errorf("%s is a secret, and what is typed in a shell stays in its history; write env:VARIABLE, file:/path or systemd:NAME, or edit %s", key, path)
-	case policy.HasMask(value) || strings.Contains(value, hidden):
+	case isMasked(value):
 		return "", maskedError(key)
 	}
 	if value == "" && newReader("", defaults()).fields[key].set("") != nil {
@@ -56,6 +56,10 @@ func Set(path, key, value string, checks ...func(*Config) error) (backup string,
 	}
 	return ReplaceWithBackup(path, changed)
 }
+
+// isMasked reports whether a value was copied from where multis hides a secret: it has policy.Mask, or is nothing but what stands for a whole secret. A text
+// with an ellipsis in it is none.
+func isMasked(value string) bool { return policy.HasMask(value) || strings.TrimSpace(value) == hidden }
 
 // maskedError says that a value has the mark of a removed secret. The value was copied from where multis shows it.
 func maskedError(key string) error {

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"multis/hours"
-	"multis/policy"
 )
 
 // SafeKeys lists the keys that can be set in chat, with the PIN if there is one. None of them moves files, deletes messages, or makes multis answer
@@ -210,7 +209,7 @@ func CheckSetting(path string, settings map[string]string, key, value string) er
 	if name := EnvName(key); os.Getenv(name) != "" {
 		return fmt.Errorf("the variable %s of multis' environment sets %s, and wins; change it there", name, key)
 	}
-	if policy.HasMask(value) {
+	if isMasked(value) {
 		return maskedError(key)
 	}
 	changed := map[string]string{key: value}
