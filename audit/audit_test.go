@@ -3,6 +3,7 @@ package audit_test
 import (
 	"context"
 	"fmt"
+	"io"
 	"strconv"
 	"strings"
 	"sync"
@@ -165,6 +166,10 @@ func TestEveryChangeIsFound(t *testing.T) {
 		"a changed hash":           {"update audit_chain set hash = set_byte(hash, 3, get_byte(hash, 3) # 1) where seq = 5", "entry 5"},
 		"a changed keyed hash":     {"update audit_entries set content = set_byte(content, 0, get_byte(content, 0) # 1) where id = 5", "entry 5"},
 		"a moved time":             {"update audit_entries set at = at - interval '1 microsecond' where id = 5", "entry 5"},
+		"an infinite time":         {"update audit_entries set at = 'infinity' where id = 5", "entry 5"},
+		"a time before all others": {"update audit_entries set at = '-infinity' where id = 5", "entry 5"},
+		"a time that no JSON has":  {"update audit_entries set at = '20000-01-01' where id = 5", "entry 5"},
+		"a checkpoint of no time":  {"insert into audit_checkpoints (seq, hash, at, signature) select seq, hash, 'infinity', hash from audit_chain where seq = 3", "checkpoint at entry 3"},
 		"a missing last row":       {"delete from audit_chain where seq = 9; delete from audit_entries where id = 9", "ends at entry 8"},
 		"a missing first row":      {"delete from audit_chain where seq = 1; delete from audit_entries where id = 1", "after entry 0 comes 2"},
 		"a missing row":            {"delete from audit_chain where seq = 4; delete from audit_entries where id = 4", "after entry 3 comes 5"},
@@ -191,6 +196,12 @@ func TestEveryChangeIsFound(t *testing.T) {
 			_, err = log.Verify(t.Context(), st)
 			require.ErrorIs(t, err, audit.ErrBroken)
 			require.ErrorContains(t, err, c.found)
+
+			links, err := store.ListAudit(t.Context(), st.DB(), store.AuditFilter{})
+			require.NoError(t, err, "what is left is shown")
+			for _, l := range links {
+				require.NoError(t, audit.WriteJSON(io.Discard, l), "and exported")
+			}
 		})
 	}
 }

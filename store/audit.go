@@ -45,7 +45,6 @@ type AuditPoint struct {
 // AuditCheckpoint is where the log was pruned: the links up to Seq are gone.
 type AuditCheckpoint struct {
 	AuditPoint
-	At        time.Time
 	Signature []byte
 }
 
@@ -92,7 +91,10 @@ func AuditHead(ctx context.Context, db DB) (AuditPoint, error) {
 	return row.One[AuditPoint](ctx, db, "end of the audit log", auditHeadSQL)
 }
 
-const auditColumns = `coalesce(c.seq, 0) as seq, c.hash, coalesce(e.id, 0) as id, coalesce(e.at, 'epoch') as at, coalesce(e.kind, '') as kind,
+// auditColumns are the columns of an AuditLink. A time that somebody set to one that no program can write, such as infinity, is read as 1970: the hash of the
+// link does not fit it either way, and nothing else keeps the log from being read.
+const auditColumns = `coalesce(c.seq, 0) as seq, c.hash, coalesce(e.id, 0) as id,
+	case when e.at between '0001-01-02' and '9999-12-30' then e.at else 'epoch' end as at, coalesce(e.kind, '') as kind,
 	coalesce(e.actor, '') as actor, e.person, coalesce(e.agent, '') as agent, coalesce(e.chat_id, 0) as chat_id, coalesce(e.message_id, 0) as message_id,
 	coalesce(e.task_id, 0) as task_id, coalesce(e.ref, '') as ref, coalesce(e.action, '') as action, coalesce(e.outcome, '') as outcome,
 	coalesce(e.rule, '') as rule, e.content`
@@ -128,7 +130,7 @@ func nullTime(t time.Time) *time.Time {
 const (
 	readAuditSQL = "select " + auditColumns + " from audit_chain c full join audit_entries e on e.id = c.entry_id order by c.seq nulls last, e.id"
 
-	auditCheckpointsSQL = "select seq, hash, at, signature from audit_checkpoints order by seq"
+	auditCheckpointsSQL = "select seq, hash, signature from audit_checkpoints order by seq"
 )
 
 // AuditReader receives the whole audit log as it was at one moment.
