@@ -46,14 +46,20 @@ func (r *attempt) loadSkills(ctx context.Context) error {
 	return nil
 }
 
-// instructions returns the skills and the persona's own instructions for the prompt.
+// instructions returns the skills and the persona's own instructions for the prompt. If a command may have written a part of them into the workspace, that
+// part may repeat words of others, and the turn is tainted.
 func (r *attempt) instructions() string {
-	own := r.persona.OwnerPrompt()
+	read := r.persona.OwnerPrompt
 	switch {
 	case r.run.Task.ParentID != nil:
-		own = r.persona.WorkerPrompt()
+		read = r.persona.WorkerPrompt
 	case !r.run.Caller.Owner:
-		own = r.persona.ContactPrompt()
+		read = r.persona.ContactPrompt
+	}
+	own, foreign := read()
+	inWorkspace := func(s skills.Skill) bool { return s.From == skills.FromAgent }
+	if foreign || r.persona.CommandsWrite && slices.ContainsFunc(r.skills, inWorkspace) {
+		r.run.Caller.Tainted = true
 	}
 	return joinParagraphs(skills.PromptText(r.skills), own)
 }

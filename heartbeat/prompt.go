@@ -59,7 +59,7 @@ func (c *check) opening(ctx context.Context, a *run.Attempt) (run.FirstRequest, 
 	if c.config.Drafts {
 		form += "\n" + draftForm
 	}
-	if own := c.persona.OwnerPrompt(); own != "" {
+	if own, _ := c.persona.OwnerPrompt(); own != "" { // a heartbeat is tainted in any case
 		parts = append(parts, own)
 	}
 	request := llm.Request{

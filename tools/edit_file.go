@@ -33,7 +33,7 @@ func (EditFile) ResourceOf(c Call) rules.Resource {
 	if err != nil {
 		return rules.Resource{}
 	}
-	return c.resourceOf(args.Path, false)
+	return c.resourceToWrite(args.Path)
 }
 
 // Refusal returns why a file is never changed, whoever allows it.

@@ -14,7 +14,8 @@ import (
 var findFilesText string
 
 // FindFiles is the tool that finds files in the caller's folders by name.
-type FindFiles struct{}
+// CommandsWrite is that of ReadFile.
+type FindFiles struct{ CommandsWrite bool }
 
 type findFilesArgs struct {
 	Name string `json:"name" jsonschema:"the name, with * for any part of it, any case"`
@@ -22,8 +23,8 @@ type findFilesArgs struct {
 }
 
 // Spec describes the tool.
-func (FindFiles) Spec() Spec {
-	return Spec{Name: "find_files", Description: findFilesText, Schema: Schema[findFilesArgs](), Tier: Read, Class: rules.ClassRead, Kinds: rules.Kinds{Paths: true}, NeedsFolders: true}
+func (t FindFiles) Spec() Spec {
+	return Spec{Name: "find_files", Description: findFilesText, Schema: Schema[findFilesArgs](), Tier: Read, Class: rules.ClassRead, Kinds: rules.Kinds{Paths: true}, NeedsFolders: true, Foreign: t.CommandsWrite}
 }
 
 // ResourceOf returns the folder, with everything below it.

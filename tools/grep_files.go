@@ -18,7 +18,8 @@ import (
 var grepFilesText string
 
 // GrepFiles is the tool that searches the text files in the caller's folders.
-type GrepFiles struct{}
+// CommandsWrite is that of ReadFile.
+type GrepFiles struct{ CommandsWrite bool }
 
 type grepFilesArgs struct {
 	Pattern string `json:"pattern" jsonschema:"what to look for, RE2 syntax"`
@@ -30,8 +31,8 @@ type grepFilesArgs struct {
 const maxLineRunes = 300
 
 // Spec describes the tool.
-func (GrepFiles) Spec() Spec {
-	return Spec{Name: "grep_files", Description: grepFilesText, Schema: Schema[grepFilesArgs](), Tier: Read, Class: rules.ClassRead, Kinds: rules.Kinds{Paths: true}, NeedsFolders: true}
+func (t GrepFiles) Spec() Spec {
+	return Spec{Name: "grep_files", Description: grepFilesText, Schema: Schema[grepFilesArgs](), Tier: Read, Class: rules.ClassRead, Kinds: rules.Kinds{Paths: true}, NeedsFolders: true, Foreign: t.CommandsWrite}
 }
 
 // ResourceOf returns the folder, with everything below it.

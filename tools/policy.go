@@ -31,11 +31,12 @@ type Policy interface {
 
 // The reasons of verdicts whose rule has none.
 const (
-	whyAsk     = "You are asked before each use of this tool."
-	whyTainted = "It was asked for in a turn that has read text of others, so you are asked."
-	whyPin     = "You are asked for the PIN before each use of this tool."
-	whyDeny    = "A rule forbids it."
-	whyLimit   = "It was called too often for now. Go on without it, or say that it has to wait."
+	whyAsk       = "You are asked before each use of this tool."
+	whyTainted   = "It was asked for in a turn that has read text of others, so you are asked."
+	whyInstructs = "It changes a file that tells the agent how to work, so you are asked."
+	whyPin       = "You are asked for the PIN before each use of this tool."
+	whyDeny      = "A rule forbids it."
+	whyLimit     = "It was called too often for now. Go on without it, or say that it has to wait."
 )
 
 // TierPolicy decides by the tool's tier alone: Read is allowed, Confirm needs the owner's approval, and Pin the PIN as well. The default rules of
@@ -123,7 +124,9 @@ func verdictOf(v rules.Verdict) Verdict {
 	switch {
 	case v.Decision == rules.Allow:
 		return Verdict{Allow: true}
-	case v.NeedsConfirmation:
+	case v.NeedsConfirmation == rules.CauseInstructs:
+		return Verdict{Ask: true, Why: whyInstructs, Note: whyInstructs}
+	case v.NeedsConfirmation != "":
 		return Verdict{Ask: true, Why: whyTainted, Note: whyTainted}
 	case v.Decision == rules.Confirm:
 		return Verdict{Ask: true, Why: cmp.Or(reason, whyAsk), Note: reason}

@@ -20,7 +20,11 @@ type Extractor interface {
 }
 
 // ReadFile is the tool that reads the caller's files and lists the caller's folders.
-type ReadFile struct{ Documents Extractor }
+type ReadFile struct {
+	Documents Extractor
+	// CommandsWrite is true if commands run in workspaces, whose files may then have words of others.
+	CommandsWrite bool
+}
 
 type readFileArgs struct {
 	Path  string `json:"path" jsonschema:"the file or folder; empty for the top folder"`
@@ -32,8 +36,8 @@ type readFileArgs struct {
 const defaultLines = 200
 
 // Spec describes the tool.
-func (ReadFile) Spec() Spec {
-	return Spec{Name: "read_file", Description: readFileText, Schema: Schema[readFileArgs](), Tier: Read, Class: rules.ClassRead, Kinds: rules.Kinds{Paths: true}, NeedsFolders: true}
+func (t ReadFile) Spec() Spec {
+	return Spec{Name: "read_file", Description: readFileText, Schema: Schema[readFileArgs](), Tier: Read, Class: rules.ClassRead, Kinds: rules.Kinds{Paths: true}, NeedsFolders: true, Foreign: t.CommandsWrite}
 }
 
 // ResourceOf returns the file.

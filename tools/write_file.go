@@ -42,7 +42,7 @@ func (WriteFile) ResourceOf(c Call) rules.Resource {
 	if err != nil {
 		return rules.Resource{}
 	}
-	return c.resourceOf(args.Path, false)
+	return c.resourceToWrite(args.Path)
 }
 
 // Refusal returns why a file is never written, whoever allows it.
@@ -77,6 +77,28 @@ func (WriteFile) Run(_ context.Context, c Call) (Result, error) {
 		return Failed(err.Error(), false), nil
 	}
 	return Result{ForLLM: fmt.Sprintf("Wrote %d bytes to %s.", len(content), args.Path), ForUser: "wrote " + args.Path, Ref: args.Path}, nil
+}
+
+// InstructionFiles are the files in the top folder of a workspace that are added to the prompts of its agent.
+var InstructionFiles = []string{"AGENTS.md", "SOUL.md", "IDENTITY.md", "USER.md", "TOOLS.md", "HEARTBEAT.md", "BOOTSTRAP.md"} //nolint:gochecknoglobals // a constant, were there constant lists
+
+// resourceToWrite is resourceOf for a file that is written.
+func (c Caller) resourceToWrite(name string) rules.Resource {
+	r := c.resourceOf(name, false)
+	r.Instructs = slices.ContainsFunc(r.Paths, func(file string) bool {
+		return slices.ContainsFunc(pathsOf(c.Workspace, false), func(workspace string) bool { return instructs(workspace, file) })
+	})
+	return r
+}
+
+// instructs reports whether a file tells the agent of a workspace how to work: one of InstructionFiles, or a skill. It ignores case, as some file systems do.
+func instructs(workspace, file string) bool {
+	inside, ok := strings.CutPrefix(file, workspace+"/")
+	first, _, isBelow := strings.Cut(inside, "/")
+	if isBelow {
+		return ok && strings.EqualFold(first, "skills")
+	}
+	return ok && slices.ContainsFunc(InstructionFiles, func(name string) bool { return strings.EqualFold(name, inside) })
 }
 
 // locateForWriting opens the workspace for a file to be written. It refuses folders of Git, because Git runs programs that files there name.

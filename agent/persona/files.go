@@ -21,24 +21,34 @@ var (
 // maxFile is how much of one file is read, in bytes.
 const maxFile = 8000
 
-// OwnerPrompt returns the instructions for answers to the owner. Files are read each time, so that a change applies from the next answer on.
-func (p Persona) OwnerPrompt() string { return p.prompt(ownerFiles) }
+// OwnerPrompt returns the instructions for answers to the owner. Files are read each time, so that a change applies from the next answer on. foreign is
+// true if a command may have written a part of them.
+func (p Persona) OwnerPrompt() (text string, foreign bool) {
+	return p.prompt(p.configured(), ownerFiles)
+}
 
-// ContactPrompt returns the instructions for answers to a contact, without the files about the owner.
-func (p Persona) ContactPrompt() string { return p.prompt(contactFiles) }
+// ContactPrompt returns the instructions for answers to a contact, without the files about the owner. foreign is that of OwnerPrompt.
+func (p Persona) ContactPrompt() (text string, foreign bool) {
+	return p.prompt(p.configured(), contactFiles)
+}
 
-// WorkerPrompt returns the instructions for work for another agent, which reads the answer.
-func (p Persona) WorkerPrompt() string { return strings.Join(p.files(workerFiles), "\n\n") }
+// WorkerPrompt returns the instructions for work for another agent, which reads the answer. foreign is that of OwnerPrompt.
+func (p Persona) WorkerPrompt() (text string, foreign bool) { return p.prompt(nil, workerFiles) }
 
-func (p Persona) prompt(files []string) string {
-	var parts []string
+// configured returns the instructions of the configuration.
+func (p Persona) configured() (parts []string) {
 	if p.Theme != "" {
 		parts = append(parts, "Your manner: "+p.Theme+".")
 	}
 	if p.Instructions != "" {
 		parts = append(parts, strings.TrimSpace(p.Instructions))
 	}
-	return strings.Join(append(parts, p.files(files)...), "\n\n")
+	return parts
+}
+
+func (p Persona) prompt(parts, files []string) (text string, foreign bool) {
+	own := p.files(files)
+	return strings.Join(append(parts, own...), "\n\n"), p.CommandsWrite && len(own) > 0
 }
 
 // files returns the contents of files of the workspace, and a line that names the missing ones. Without a workspace it returns nothing.

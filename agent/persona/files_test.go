@@ -3,10 +3,13 @@ package persona
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"syscall"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"multis/tools"
 )
 
 func TestAPersonasFileThatIsNoneOrHugeHoldsNobodyUp(t *testing.T) {
@@ -23,9 +26,15 @@ func TestAPersonasFileThatIsNoneOrHugeHoldsNobodyUp(t *testing.T) {
 	}
 	require.NoError(t, os.Mkdir(filepath.Join(folder, "IDENTITY.md"), 0o700))
 	p := Persona{Workspace: folder}
-	said := p.ContactPrompt()
+	said, _ := p.ContactPrompt()
 	require.Contains(t, said, "## AGENTS.md\nBe calm. ")
 	require.Contains(t, said, "[AGENTS.md is cut here: 8000 of 1099511627776 bytes]")
 	require.Contains(t, said, "[not written yet: SOUL.md, IDENTITY.md]")
 	require.Empty(t, p.HeartbeatItems())
+}
+
+// The tools that write files ask about these by their names.
+func TestFilesOfPromptsAreKnownAsInstructions(t *testing.T) {
+	t.Parallel()
+	require.Subset(t, tools.InstructionFiles, slices.Concat(contactFiles, workerFiles, ownerFiles))
 }

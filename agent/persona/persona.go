@@ -34,6 +34,8 @@ type Persona struct {
 	// Workspace is the folder with its files, such as AGENTS.md and SOUL.md; its file tools work there. ReadPaths are more folders to read from.
 	Workspace string
 	ReadPaths []string
+	// CommandsWrite is true if commands run in the workspace. They may write its files, so that what stands there may be words of others.
+	CommandsWrite bool
 	// Model is its own model, with its Limits. Defaults to the Set's.
 	Model  llm.Model
 	Limits run.Limits

@@ -149,13 +149,13 @@ func targetOf(s tools.Spec) string {
 }
 
 // isGrantable reports whether a grant may cover this call and further calls like it. It may not if the call runs a program, needs the PIN, changes the
-// configuration, is made while nobody waits, or if a hook asks about it. In a tainted turn, and for a tool whose calls have targets, the call must have a target, because the
+// configuration or what instructs the agent, is made while nobody waits, or if a hook asks about it. In a tainted turn, and for a tool whose calls have targets, the call must have a target, because the
 // grant covers only that.
 func (a approver) isGrantable(p pendingCall, wanted store.Approval) bool {
 	s := p.spec
 	hasTarget := s.Kinds.Domains || s.Kinds.Paths || s.Kinds.Argv
 	switch {
-	case wanted.Tier != store.ApprovalConfirm, wanted.Unattended, p.hookAsks, s.Tier == tools.Pin, s.Class == rules.ClassConfig:
+	case wanted.Tier != store.ApprovalConfirm, wanted.Unattended, p.hookAsks, s.Tier == tools.Pin, s.Class == rules.ClassConfig, s.Resource.Instructs:
 		return false
 	default:
 		return wanted.Target != "" || (!hasTarget && !a.caller.Tainted)

@@ -32,7 +32,7 @@ func newPersonaList(cfg *config.Config, models *llm.Models) ([]persona.Persona, 
 		a := cfg.Agents[name]
 		p := persona.Persona{
 			ID: name, Name: a.Name, Theme: a.Theme, Emoji: a.Emoji, Avatar: id.ContentURIString(a.Avatar), Mentions: a.Mentions, Instructions: a.Instructions,
-			Allow: a.Allow, Deny: a.Deny, Workspace: a.Workspace, ReadPaths: a.ReadPaths, Skills: a.Skills,
+			Allow: a.Allow, Deny: a.Deny, Workspace: a.Workspace, ReadPaths: a.ReadPaths, CommandsWrite: cfg.Exec.Enabled, Skills: a.Skills,
 			Rooms: a.Rooms, Senders: a.Senders, Spaces: a.Spaces, Logins: a.Logins, Networks: a.Networks, Modes: a.Modes, Default: a.Default, Capabilities: a.Capabilities, Delegates: a.Delegates,
 		}
 		if a.Model != "" || a.APIKey != "" {

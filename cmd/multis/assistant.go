@@ -166,17 +166,18 @@ func (a *assistant) addTools(ctx context.Context) error {
 	return nil
 }
 
-// ownTools returns multis' own tools, except Schedule, which needs the registry.
+// ownTools returns multis' own tools, except Schedule, which needs the registry. Those of the zero assistant can be described but not called.
 func (a *assistant) ownTools() []tools.Tool {
+	commands := a.cfg != nil && a.cfg.Exec.Enabled
 	return []tools.Tool{
 		tools.SearchDocs{Search: a.search},
 		tools.RecallMemory{Memory: a.memory},
 		tools.Remember{Store: a.store, Memory: a.memory},
 		tools.Escalate{},
 		tools.FetchURL{Client: fetch.New(fetch.Options{}), Documents: a.documents},
-		tools.ReadFile{Documents: a.documents},
-		tools.GrepFiles{},
-		tools.FindFiles{},
+		tools.ReadFile{Documents: a.documents, CommandsWrite: commands},
+		tools.GrepFiles{CommandsWrite: commands},
+		tools.FindFiles{CommandsWrite: commands},
 		tools.SendFile{Send: a.sendFile},
 		tools.AuditSummary{Store: a.store},
 		tools.Delegate{},

@@ -19,8 +19,17 @@ type Verdict struct {
 	About             string // the path or domain that the decision is about; may be empty
 	Exceeded          bool   // the rule matched, and its limit is used up
 	Problem           string // why no rule was tried; empty if some were
-	NeedsConfirmation bool   // the rule allowed the call, but it needs confirmation because the turn is tainted
+	NeedsConfirmation Cause  // why the call needs confirmation although the rule allowed it; empty if it does not
 }
+
+// Cause says why the owner must confirm a call that the rules allow.
+type Cause string
+
+// The causes.
+const (
+	CauseTainted   Cause = "this turn has read text that is not yours"
+	CauseInstructs Cause = "that file tells the agent how to work"
+)
 
 // Check is one rule that was tried for one path or domain of a request.
 type Check struct {
@@ -83,11 +92,15 @@ func (s *Set) firstMatch(v variant, record func(Check)) Verdict {
 	return mildest
 }
 
-// requireConfirmation turns Allow into Confirm if untrusted text may have caused the call, whatever the rules say. No other function decides what
-// such text must not cause.
+// requireConfirmation turns Allow into Confirm if untrusted text may have caused the call, or if the call would change what later turns are told to do,
+// whatever the rules say. No other function decides what such text must not cause.
 func requireConfirmation(v Verdict, q *Request) Verdict {
-	if v.Decision == Allow && q.Tainted && q.Class.isSensitive() && !q.Resource.OwnWords {
-		v.Decision, v.NeedsConfirmation = Confirm, true
+	switch {
+	case v.Decision != Allow:
+	case q.Tainted && q.Class.isSensitive() && !q.Resource.OwnWords:
+		v.Decision, v.NeedsConfirmation = Confirm, CauseTainted
+	case q.Resource.Instructs:
+		v.Decision, v.NeedsConfirmation = Confirm, CauseInstructs
 	}
 	return v
 }
@@ -104,8 +117,8 @@ func (v Verdict) Sentence() string {
 	switch {
 	case v.Exceeded:
 		said += fmt.Sprintf(" allows %s, and that is used up", v.Rule.Limit)
-	case v.NeedsConfirmation:
-		said += " says allow, but this turn has read text that is not yours, so you are asked"
+	case v.NeedsConfirmation != "":
+		said += fmt.Sprintf(" says allow, but %s, so you are asked", v.NeedsConfirmation)
 	case v.Rule.Reason != "":
 		said += " (" + strings.TrimSuffix(v.Rule.Reason, ".") + ")"
 	}

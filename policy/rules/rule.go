@@ -129,6 +129,8 @@ type Resource struct {
 	Inner [][]string
 	// OwnWords is true if the owner himself wrote what the call acts on, such as the address to read.
 	OwnWords bool
+	// Instructs is true if the call changes a file that tells an agent how to work. The owner must confirm that, whatever the rules say.
+	Instructs bool
 }
 
 // hasRelativePath reports whether a path is relative, so that no rule about a path would match it.
