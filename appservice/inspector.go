@@ -174,13 +174,13 @@ func (i *Inspector) Ping(ctx context.Context) (time.Duration, error) {
 	return took, nil
 }
 
-// ping makes the homeserver call multis and returns how long that took. After an answer Synapse pushes at once what it kept. If it is already about to do
-// that by itself, it reports AlreadyCalled as a failed connection, although multis did answer.
+// ping makes the homeserver call multis and returns how long that took. After an answer Synapse pushes at once what it kept. If it is already doing
+// that, by itself or after an earlier ping, it reports AlreadyCalled or AlreadyCancelled as a failed connection, although multis did answer.
 func ping(ctx context.Context, c *mautrix.Client, appservice, transaction string) (time.Duration, error) {
 	began := time.Now()
 	resp, err := c.AppservicePing(ctx, appservice, transaction)
 	switch {
-	case errors.Is(err, mautrix.MConnectionFailed) && strings.Contains(err.Error(), "AlreadyCalled"):
+	case errors.Is(err, mautrix.MConnectionFailed) && (strings.Contains(err.Error(), "AlreadyCalled") || strings.Contains(err.Error(), "AlreadyCancelled")):
 		return time.Since(began), nil
 	case err != nil:
 		return 0, err
