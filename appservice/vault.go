@@ -45,6 +45,8 @@ type machine struct {
 
 	mu            sync.Mutex
 	membersLoaded map[id.RoomID]bool // rooms whose members were read since the vault was opened
+
+	oneSender sync.Mutex // held while a message of an admin room is decrypted
 }
 
 // NewVault returns a closed vault and makes hs use it.
@@ -323,6 +325,12 @@ func (v *Vault) decrypt(ctx context.Context, who policy.SendAs, evt *event.Event
 		if err := evt.Content.ParseRaw(evt.Type); err != nil {
 			return nil, fmt.Errorf("read encrypted message: %w", err)
 		}
+	}
+	if who == policy.AsBot {
+		// What the bot reads is obeyed only if its sender's device is trusted. The first message of a device makes the machine fetch the sender's keys;
+		// any other that is decrypted meanwhile would be of an unknown device, and a job for the same message may run twice when its key comes.
+		m.oneSender.Lock()
+		defer m.oneSender.Unlock()
 	}
 	return m.DecryptMegolmEvent(m.withLog(ctx), evt)
 }
