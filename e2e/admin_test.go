@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 
@@ -39,7 +40,7 @@ func TestTheAdminRoom(t *testing.T) {
 		a.await("the end of indexing", func(context.Context) (bool, error) {
 			return strings.Contains(last(a.notices()), "— done: 1 passage"), nil
 		})
-		require.Contains(t, a.reactionsTo(t, file, one), "👀")
+		a.await("the sign that it is read", func(context.Context) (bool, error) { return slices.Contains(a.reactionsTo(t, file, one), "👀"), nil })
 		require.Contains(t, a.command("/docs"), "rates.md")
 		for _, asked := range []string{"/ask What does a consultation cost?", question} {
 			reply := a.command(asked)

@@ -35,7 +35,7 @@ var prices []byte
 // setup selects a world and the parts of the configuration that differ between tests. With the zero value all chats are silent.
 type setup struct {
 	Profile  string // defaults to personal
-	Quiet    string // burst_quiet; defaults to 200ms
+	Quiet    string // burst_quiet and burst_max; defaults to 200ms
 	Model    string // the URL of a model server; may be empty
 	APIKey   string // identifies the process at the model server
 	Database string // defaults to a new database
@@ -102,6 +102,7 @@ func begin(t *testing.T, s setup) *app {
 		require.NoError(t, a.process.Kill())
 		logOfFailed(t, a.process)
 	})
+	require.NoError(t, around.settle(t.Context()))
 	a.front.setTargets(a.port)
 	a.run()
 	return a

@@ -220,8 +220,13 @@ func (c *deskTalk) becomeSilent(event id.EventID, dead bool) {
 		return c.exists(ctx, `select not exists (select from river.river_job where kind = 'command' and state in ('available', 'running', 'retryable', 'scheduled', 'pending'))`)
 	})
 	c.awaitNoTurn()
+	c.await("what the assistant sent to arrive", func(context.Context) (bool, error) { // the bridge brings it a moment later
+		return c.assistantSaid() >= c.count(assistantSentSQL, c.room), nil
+	})
 	c.silent, c.spoken = true, c.assistantSaid()
 }
+
+const assistantSentSQL = `select count(*) from outbox o join chats c on c.id = o.chat_id where c.room_id = $1 and o.state in ('sent', 'delivered') and o.content->>'body' like '[Nora]%'`
 
 // assistantSaid counts what the assistant has said by itself.
 func (c *deskTalk) assistantSaid() (n int) {
@@ -285,7 +290,7 @@ func (a *app) awaitDeskIdle(talks []*deskTalk) {
 		}
 	}
 	a.awaitBothPaths(a.write("/escalations"))
-	a.awaitIdle()
+	a.awaitBothPaths(a.write("/escalations")) // after all that multis wrote until it was idle, which is in the timeline by then
 }
 
 // verify compares what stands in the rooms with what was written.

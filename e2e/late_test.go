@@ -56,9 +56,11 @@ func TestAfterAnHourOfDowntimeNobodyIsAnswered(t *testing.T) {
 		a.awaitDeliveries(contact, 0)
 	}
 	require.Equal(t, 1, a.count("select count(*) from outbox")-before, "one message about all of it, to the admin room")
-	notices := a.notices()
-	notice := notices[len(notices)-1]
-	require.Contains(t, notice, "50 messages in 3 chats")
+	notice := ""
+	a.await("the owner to see it", func(context.Context) (bool, error) {
+		notice = last(a.notices())
+		return strings.Contains(notice, "50 messages in 3 chats"), nil
+	})
 	for contact, n := range contacts {
 		require.Regexp(t, fmt.Sprintf(`%s.* — %d\b`, strings.ToUpper(contact[:1])+contact[1:], n), notice)
 	}

@@ -21,6 +21,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
+	"maunium.net/go/mautrix"
+	"maunium.net/go/mautrix/id"
 
 	"multis/config"
 	"multis/deploy/devstack"
@@ -111,6 +113,8 @@ type scene struct {
 	// password is that of databaseRole.
 	password  string
 	databases int
+	// aside is a room of the owner's without a bridge, where settle writes; empty before its first use.
+	aside id.RoomID
 }
 
 // databaseRole is the database role of multis. It is no superuser, because row-level security does not apply to superusers.
@@ -185,6 +189,23 @@ func (w *scene) close() error {
 	err := w.Stop()
 	w.front.close()
 	return err
+}
+
+// settle waits until Synapse has pushed all that was said so far, which the proxy discards while no process is its target. So a new multis
+// gets nothing of an earlier test.
+func (w *scene) settle(ctx context.Context) error {
+	if w.aside == "" {
+		made, err := w.Owner.CreateRoom(ctx, &mautrix.ReqCreateRoom{Preset: "private_chat"})
+		if err != nil {
+			return err
+		}
+		w.aside = made.RoomID
+	}
+	sent, err := w.Owner.SendText(ctx, w.aside, "this comes after all of it")
+	if err != nil {
+		return err
+	}
+	return rig.Await(ctx, "the end of what was said before", func(context.Context) (bool, error) { return len(w.front.acknowledged(sent.EventID)) > 0, nil })
 }
 
 const templateDatabase = "multis_template"

@@ -27,7 +27,7 @@ type pushProxy struct {
 	pushed  []transaction
 }
 
-// transaction is a transaction that multis has acknowledged.
+// transaction is a transaction that multis has acknowledged, or the proxy while there is no process.
 type transaction struct {
 	Path   string
 	Header http.Header
@@ -51,7 +51,7 @@ func openPushProxy(port int) (*pushProxy, error) {
 
 func (f *pushProxy) close() { f.server.Close() }
 
-// setTargets sets the ports of the processes to forward to; without ports, requests are discarded.
+// setTargets sets the ports of the processes to forward to; without ports, requests are discarded. The record of transactions begins anew.
 func (f *pushProxy) setTargets(ports ...int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -110,15 +110,16 @@ func (f *pushProxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 	}
+	txn := transaction{Path: r.URL.Path, Header: r.Header.Clone(), Body: body}
 	switch {
 	case refuse:
 		w.WriteHeader(http.StatusBadGateway)
 		return
 	case len(targets) == 0:
+		f.note(r, txn)
 		fmt.Fprint(w, "{}")
 		return
 	}
-	txn := transaction{Path: r.URL.Path, Header: r.Header.Clone(), Body: body}
 	for _, target := range targets {
 		resp, err := f.pass(r, target, txn)
 		if err != nil {
@@ -126,16 +127,24 @@ func (f *pushProxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		}
 		answer, _ := io.ReadAll(resp.Body)
 		resp.Body.Close()
-		if resp.StatusCode == http.StatusOK && r.Method == http.MethodPut && strings.Contains(r.URL.Path, "/transactions/") {
-			f.mu.Lock()
-			f.pushed = append(f.pushed, txn)
-			f.mu.Unlock()
+		if resp.StatusCode == http.StatusOK {
+			f.note(r, txn)
 		}
 		w.WriteHeader(resp.StatusCode)
 		_, _ = w.Write(answer) // Synapse may be gone by now
 		return
 	}
 	w.WriteHeader(http.StatusBadGateway)
+}
+
+// note records an acknowledged transaction.
+func (f *pushProxy) note(r *http.Request, txn transaction) {
+	if r.Method != http.MethodPut || !strings.Contains(r.URL.Path, "/transactions/") {
+		return
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.pushed = append(f.pushed, txn)
 }
 
 func (f *pushProxy) pass(r *http.Request, target string, txn transaction) (*http.Response, error) {

@@ -271,22 +271,23 @@ func (d *demo) remind(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	timeline, err := d.rig.Timeline(ctx, d.admin)
+	var heard []string
+	err = d.await(ctx, "the reminder in the admin room", func(ctx context.Context) (bool, error) {
+		timeline, err := d.rig.Timeline(ctx, d.admin)
+		heard = nil
+		for _, evt := range timeline {
+			if evt.Type == event.EventMessage && evt.Sender == botID && strings.HasPrefix(evt.Content.AsMessage().Body, "⏰ **"+reminder) {
+				heard = append(heard, evt.Content.AsMessage().Body)
+			}
+		}
+		return len(heard) > 0, err
+	})
 	if err != nil {
 		return err
 	}
-	heard := 0
-	for _, evt := range timeline {
-		if evt.Type != event.EventMessage || evt.Sender != botID {
-			continue
-		}
-		if text := evt.Content.AsMessage().Body; strings.HasPrefix(text, "⏰ **"+reminder) {
-			d.out.says("multis (admin room)", cyan, text)
-			heard++
-		}
-	}
-	if heard != 1 {
-		return fmt.Errorf("the reminder came %d times instead of once", heard)
+	d.out.says("multis (admin room)", cyan, heard[0])
+	if len(heard) != 1 {
+		return fmt.Errorf("the reminder came %d times instead of once", len(heard))
 	}
 	d.out.check("it came once")
 	return d.awaitIdle(ctx)
