@@ -2,6 +2,7 @@ package doctor
 
 import (
 	"context"
+	"fmt"
 	"net"
 	"net/http"
 	"testing"
@@ -10,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"multis/config"
+	"multis/deploy/devstack"
 )
 
 func TestAStoppedMultisIsNamedWithTheReason(t *testing.T) {
@@ -26,17 +28,14 @@ func TestAStoppedMultisIsNamedWithTheReason(t *testing.T) {
 
 func TestAServiceThatIsRestartedIsGivenTime(t *testing.T) {
 	t.Parallel()
-	free, err := net.Listen("tcp", "127.0.0.1:0")
+	ports, err := devstack.FreePorts(1)
 	require.NoError(t, err)
-	address, ok := free.Addr().(*net.TCPAddr)
-	require.True(t, ok)
-	require.NoError(t, free.Close())
-	in := &Input{Config: &config.Config{Appservice: config.Appservice{Hostname: "127.0.0.1", Port: address.Port}}}
+	in := &Input{Config: &config.Config{Appservice: config.Appservice{Hostname: "127.0.0.1", Port: ports[0]}}}
 	asked := false
 	in.IsStarting = func(context.Context) bool { // the first answer of systemd; then multis listens
 		if !asked {
 			asked = true
-			listener, err := net.Listen("tcp", address.String())
+			listener, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", ports[0]))
 			if err != nil {
 				return false
 			}

@@ -3,7 +3,6 @@ package llm
 import (
 	"context"
 	"encoding/json"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -298,16 +297,12 @@ func TestOpenAIEndsTheCallWhenTheReaderLeaves(t *testing.T) {
 
 func TestOpenAIUnreachable(t *testing.T) {
 	t.Parallel()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	free := l.Addr().String()
-	require.NoError(t, l.Close())
 	plain := llmtest.Start(t, llmtest.Say("yes"))
 	for name, c := range map[string]struct {
 		address string
 		reason  Reason
 	}{
-		"a closed port":   {"http://" + free + "/v1", ReasonUnreachable},
+		"a closed port":   {"http://127.0.0.1:1/v1", ReasonUnreachable},
 		"an unknown host": {"http://nobody.invalid/v1", ReasonUnreachable},
 		"a plain server":  {strings.Replace(plain.URL, "http:", "https:", 1), ReasonTLS},
 	} {

@@ -25,7 +25,7 @@ func TestTheProgramsModelNeverSpendsAboveItsCaps(t *testing.T) {
 	cfg := &config.Config{
 		TimeZone: time.UTC, Budget: config.Budget{PerDay: 40_000, PerChatDay: 15_000, PerAgentDay: 25_000, PerRun: 6_000},
 		LLM: config.LLM{
-			Model: "openai/test", BaseURL: server.URL, Timeout: 10 * time.Second,
+			Model: "openai/test", BaseURL: server.URL, Timeout: time.Minute,
 			Prices: []config.Price{{Model: "openai/test", In: 1_000_000, Out: 2_000_000}},
 		},
 	}

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -329,10 +328,7 @@ func TestChatNamesTheVariableThatIsMissing(t *testing.T) {
 func TestADatabaseThatIsNotThereIsOneLine(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	address := listener.Addr().String()
-	require.NoError(t, listener.Close())
+	address := fmt.Sprintf("127.0.0.1:%d", freePort(t))
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "config.yaml"),
 		fmt.Appendf(nil, serveConfig, "http://127.0.0.1:1", 29399, "postgres://multis:wrong-secret@"+address+"/multis"), 0o600))
 	_, said, err := program(t, dir, "", "run")

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
-	"net/http/httptest"
 	"net/url"
 	"regexp"
 	"strings"
@@ -63,11 +62,7 @@ func (r *approvalRun) say(n int, text string, content map[string]any) {
 // The owner's rules allow everything, and the model obeys everything that it reads.
 func TestOrdersThatComeThroughTheRealProgramHaveNoEffect(t *testing.T) {
 	t.Parallel()
-	free := httptest.NewServer(nil) // finds a port
-	address, err := url.Parse(free.URL)
-	require.NoError(t, err)
-	free.Close()
-	r := newApprovalRun(t, obeyLampOrders, "policy: {rules: [{role: owner, decision: allow}]}\nwatches: {port: "+address.Port()+"}\n")
+	r := newApprovalRun(t, obeyLampOrders, fmt.Sprintf("policy: {rules: [{role: owner, decision: allow}]}\nwatches: {port: %d}\n", freePort(t)))
 	r.lamps.broken = map[int]string{13: lampText(14)}
 
 	for n := 1; r.count("select count(*) from outbox where content->>'body' like '%desk__search_docs%'") == 0; n++ { // until the other program is connected

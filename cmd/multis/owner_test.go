@@ -43,12 +43,7 @@ func openService(t *testing.T) *service {
 	_, err = io.Copy(copied, program)
 	require.NoError(t, err)
 	require.NoError(t, copied.Close())
-	free, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	require.NoError(t, free.Close())
-	address, ok := free.Addr().(*net.TCPAddr)
-	require.True(t, ok)
-	require.NoError(t, os.WriteFile(filepath.Join(s.dir, "config.yaml"), fmt.Appendf(nil, serveConfig, "http://127.0.0.1:1", address.Port, ""), 0o600))
+	require.NoError(t, os.WriteFile(filepath.Join(s.dir, "config.yaml"), fmt.Appendf(nil, serveConfig, "http://127.0.0.1:1", freePort(t), ""), 0o600))
 	if os.Geteuid() == 0 {
 		require.NoError(t, os.Chown(s.dir, nobody, nobody))
 		require.NoError(t, os.Chown(filepath.Join(s.dir, "config.yaml"), nobody, nobody))

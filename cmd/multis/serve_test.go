@@ -7,11 +7,8 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net/http"
-	"net/http/httptest"
-	"net/url"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -22,6 +19,7 @@ import (
 	"maunium.net/go/mautrix/id"
 
 	"multis/config"
+	"multis/deploy/devstack"
 	"multis/knowledge"
 	"multis/policy"
 	"multis/store"
@@ -90,12 +88,7 @@ func startServeOn(t *testing.T, seed uint64, dsn, text string) *run {
 	r.db, err = store.Open(t.Context(), dsn)
 	require.NoError(t, err)
 	t.Cleanup(r.db.Close)
-	free := httptest.NewServer(nil) // finds a port
-	address, err := url.Parse(free.URL)
-	require.NoError(t, err)
-	free.Close()
-	r.port, err = strconv.Atoi(address.Port())
-	require.NoError(t, err)
+	r.port = freePort(t)
 	file := filepath.Join(t.TempDir(), "config.yaml")
 	require.NoError(t, os.WriteFile(file, fmt.Appendf(nil, text, r.hs.URL, r.port, dsn), 0o600))
 	cfg, err := config.Load(file)
@@ -120,11 +113,20 @@ func startServeOn(t *testing.T, seed uint64, dsn, text string) *run {
 	return r
 }
 
+// freePort returns a port that nothing else takes before multis listens there, as one of the ephemeral ports might be.
+func freePort(t testing.TB) int {
+	t.Helper()
+	ports, err := devstack.FreePorts(1)
+	require.NoError(t, err)
+	return ports[0]
+}
+
 func (r *run) url(path string) string { return fmt.Sprintf("http://127.0.0.1:%d%s", r.port, path) }
 
+// until waits until done is true. A busy machine takes minutes for what takes seconds otherwise.
 func (r *run) until(what string, done func() bool) {
 	r.t.Helper()
-	require.Eventually(r.t, done, time.Minute, 20*time.Millisecond, what)
+	require.Eventually(r.t, done, 5*time.Minute, 20*time.Millisecond, what)
 }
 
 // pushTransaction sends events to multis in a transaction of the homeserver. It returns false if multis did not acknowledge it.
@@ -142,7 +144,7 @@ func (r *run) pushTransaction(events []*event.Event) bool {
 	return resp.StatusCode == http.StatusOK
 }
 
-const idleSQL = `select not exists (select from river.river_job where kind not in ('digest', 'tick') and not (kind = 'escalation' and scheduled_at > now() + interval '1 minute') and state in ('available', 'running', 'retryable', 'scheduled', 'pending'))
+const idleSQL = `select not exists (select from river.river_job where kind not in ('digest', 'tick') and not (kind = 'escalation' and scheduled_at > now() and coalesce((args->>'at')::timestamptz > now(), false)) and state in ('available', 'running', 'retryable', 'scheduled', 'pending'))
 	and not exists (select from outbox where state = 'queued') and not exists (select from pending_events)`
 
 // hurrySQL makes the next attempt of each failed send due, so that no test waits for the time between attempts.

@@ -8,7 +8,6 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
-	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -157,12 +156,8 @@ func (h *processGroup) restart() {
 
 func (h *processGroup) start(n int) {
 	h.t.Helper()
-	free := httptest.NewServer(nil) // finds a port
-	address, err := url.Parse(free.URL)
-	require.NoError(h.t, err)
-	free.Close()
 	file := filepath.Join(h.dir, fmt.Sprintf("%d.yaml", n))
-	require.NoError(h.t, os.WriteFile(file, fmt.Appendf(nil, strings.ReplaceAll(processGroupConfig, "port: %d", "port: "+address.Port())+h.config, h.homeserver.URL, h.dsn), 0o600))
+	require.NoError(h.t, os.WriteFile(file, fmt.Appendf(nil, processGroupConfig+h.config, h.homeserver.URL, freePort(h.t), h.dsn), 0o600))
 	cmd := exec.Command(os.Args[0], "--config", file, "run") // without a context, because the test kills it
 	cmd.Env = append(os.Environ(), asProgram+"=1")
 	if testing.Verbose() {
