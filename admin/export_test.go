@@ -83,7 +83,7 @@ func TestAnExportIsSentOnceThoughItsJobDiesRightAfter(t *testing.T) {
 	go func() { ended <- runner.Run(ctx) }()
 	require.Eventually(t, func() bool {
 		return r.count("select count(*) from river.river_job where kind = 'export' and state in ('completed', 'discarded')") == 1
-	}, 30*time.Second, 20*time.Millisecond)
+	}, time.Minute, 20*time.Millisecond)
 	cancel()
 	require.NoError(t, <-ended)
 	require.Equal(t, 1, r.count("select count(*) from outbox_files"))

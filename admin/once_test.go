@@ -53,7 +53,7 @@ func TestAQuestionToTheOwnerIsNotRepeatedAfterACrash(t *testing.T) {
 	const open = "select count(*) from river.river_job where kind in ('approval', 'tell') and (state <> 'completed' or attempt > 1)"
 	require.Eventually(t, func() bool {
 		return r.count("select count(*) from river.river_job where kind in ('approval', 'tell') and state in ('completed', 'retryable')") == 2
-	}, 20*time.Second, 20*time.Millisecond)
+	}, time.Minute, 20*time.Millisecond)
 	require.Zero(t, r.count(open))
 	require.Equal(t, 2, r.count("select count(*) from outbox where chat_id = $1", r.room.ID))
 }
@@ -87,7 +87,7 @@ func TestAMessageThatIsDeletedMeanwhileIsNotQuoted(t *testing.T) {
 		go func() { answered <- r.runJobs(command, false) }()
 		require.Eventually(t, func() bool {
 			return len(answered) == 1 || r.count("select count(*) from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'") == 1
-		}, 10*time.Second, time.Millisecond)
+		}, time.Minute, time.Millisecond)
 		return nil
 	})
 	require.True(t, jobs.IsSnooze(<-answered), "it is answered again")

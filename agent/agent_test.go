@@ -394,7 +394,7 @@ func scripted(t *testing.T, script llmtest.Script) (llm.Model, *llmtest.Server) 
 	t.Helper()
 	server := llmtest.Start(t, script)
 	models, err := llm.New(llm.Options{
-		Providers: map[string]llm.Provider{"openai": {BaseURL: server.URL, Local: true}}, Timeout: 10 * time.Second,
+		Providers: map[string]llm.Provider{"openai": {BaseURL: server.URL, Local: true}}, Timeout: time.Minute,
 		Budget: llm.Budget{Ledger: &unlimitedLedger{}, DayCap: 1, ChatCap: 1, Today: func() string { return "2026-11-20" }},
 	})
 	require.NoError(t, err)

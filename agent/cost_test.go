@@ -45,7 +45,7 @@ func (b *fixture) openPaidModel(t testing.TB, script llmtest.Script) llm.Model {
 	t.Helper()
 	server := llmtest.Start(t, script)
 	models, err := llm.New(llm.Options{
-		Providers: map[string]llm.Provider{"openai": {BaseURL: server.URL}}, Timeout: 10 * time.Second,
+		Providers: map[string]llm.Provider{"openai": {BaseURL: server.URL}}, Timeout: time.Minute,
 		Prices: map[string]llm.Price{"openai/test": {In: 1_000_000, Out: 1_000_000}},
 		Budget: llm.Budget{Ledger: databaseLedger{b.store}, DayCap: 1 << 50, ChatCap: 1 << 50, AgentCap: 1 << 50, RunCap: 1 << 50, Today: func() string { return "2026-11-20" }},
 	})

@@ -51,7 +51,7 @@ func TestADecryptedThreadReplyLocksChatsInTheCommonOrder(t *testing.T) {
 	go func() { stored <- (&Decrypter{inbox: b.inbox}).storeDecrypted(ctx, msg, plain) }()
 	require.Eventually(t, func() bool {
 		return b.count("pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'") == 1
-	}, 10*time.Second, 10*time.Millisecond)
+	}, time.Minute, 10*time.Millisecond)
 	_, err = other.Exec(ctx, "select from chats where id = $1 for no key update nowait", admin.ID)
 	require.NoError(t, err, "it waits for the contact's chat and has not locked the one with the higher number")
 	require.NoError(t, other.Commit(ctx))

@@ -237,7 +237,7 @@ func TestALineThatIsDeletedWhileItIsShownIsNotInTheThread(t *testing.T) {
 		go func() { shown <- r.desk.UpdateEscalation(r.ctx, escalation, false) }()
 		require.Eventually(t, func() bool {
 			return len(shown) == 1 || storetest.Count(t, r.st, "select count(*) from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'") == 1
-		}, 10*time.Second, time.Millisecond)
+		}, time.Minute, time.Millisecond)
 		return nil
 	})
 	require.NoError(t, <-shown)

@@ -80,7 +80,7 @@ func openModel(t *testing.T, p *fakeLedger, script llmtest.Script) (llm.Model, *
 	t.Helper()
 	server := llmtest.Start(t, script)
 	models, err := llm.New(llm.Options{
-		Providers: map[string]llm.Provider{"openai": {BaseURL: server.URL}}, Timeout: 10 * time.Second,
+		Providers: map[string]llm.Provider{"openai": {BaseURL: server.URL}}, Timeout: time.Minute,
 		Prices: map[string]llm.Price{"openai/test": {In: 1, Out: 1}},
 		Budget: llm.Budget{Ledger: p, Today: func() string { return "2026-11-20" }},
 	})

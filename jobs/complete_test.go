@@ -53,7 +53,7 @@ func TestAJobThatCompletedInItsTransactionIsNotDoneAgain(t *testing.T) {
 		require.NoError(t, st.DB().QueryRow(context.Background(), "select state from river.river_job where kind = 'turn'").Scan(&text))
 		return text
 	}
-	require.Eventually(t, func() bool { return state() == "completed" }, 20*time.Second, 20*time.Millisecond)
+	require.Eventually(t, func() bool { return state() == "completed" }, time.Minute, 20*time.Millisecond)
 	require.EqualValues(t, 2, f.calls.Load(), "again after what was rolled back, never after what was committed")
 	require.NoError(t, st.InTx(context.Background(), func(tx store.Tx) error { return Complete(context.Background(), tx) }), "without a job it does nothing")
 }

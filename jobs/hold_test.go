@@ -24,7 +24,7 @@ func TestDuringAHoldOnlyJobsThatReadOrAskRun(t *testing.T) {
 	start(t, st, w)
 	w.await(t, 6)
 	const waitingSQL = "select count(*) from river.river_job where kind = any ($1) and state = 'scheduled' and attempt = 0 and scheduled_at > now()"
-	require.Eventually(t, func() bool { return storetest.Count(t, st, waitingSQL, held) == len(held) }, 20*time.Second, 20*time.Millisecond)
+	require.Eventually(t, func() bool { return storetest.Count(t, st, waitingSQL, held) == len(held) }, time.Minute, 20*time.Millisecond)
 	require.ElementsMatch(t, []string{"command", "ask", "describe", "tell", "decrypt", "send"}, w.seen)
 
 	restore.ReleasedAt = time.Now()

@@ -94,7 +94,7 @@ func (w *fakeWork) await(t *testing.T, n int) {
 	for range n {
 		select {
 		case <-w.done:
-		case <-time.After(30 * time.Second):
+		case <-time.After(time.Minute):
 			require.Fail(t, "the job was not done")
 		}
 	}
@@ -261,7 +261,7 @@ func TestALockThatWasLostIsTakenAgain(t *testing.T) {
 	s, err := newClient(ctx, st)
 	require.NoError(t, err)
 	s.lock.Release(ctx) // as when the database restarts; the server notices a moment later
-	require.Eventually(t, func() bool { _, err := s.pollQueue(ctx); return err == nil }, 10*time.Second, 10*time.Millisecond)
+	require.Eventually(t, func() bool { _, err := s.pollQueue(ctx); return err == nil }, time.Minute, 10*time.Millisecond)
 	defer func() { s.lock.Release(ctx) }()
 	_, ok, err := st.TryLock(ctx, store.LockClient, s.number)
 	require.NoError(t, err)

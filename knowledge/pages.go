@@ -43,8 +43,7 @@ type Pages struct {
 	prefixes  []string
 	now       func() time.Time
 
-	maxPages    int
-	pageTimeout time.Duration
+	maxPages int
 
 	mu      sync.Mutex
 	fetched map[string]time.Time // the last fetches of this process, as isDue names them
@@ -52,7 +51,7 @@ type Pages struct {
 
 // NewPages returns the pages below prefixes, each of which ends in a slash. Without prefixes there are no pages.
 func NewPages(l *Library, prefixes []string) *Pages {
-	return &Pages{documents: l, prefixes: prefixes, now: time.Now, maxPages: maxWebPages, pageTimeout: pageTimeout, fetched: map[string]time.Time{}}
+	return &Pages{documents: l, prefixes: prefixes, now: time.Now, maxPages: maxWebPages, fetched: map[string]time.Time{}}
 }
 
 // Find fetches the pages that may answer a question, unless they were fetched lately: the pages at the prefixes themselves, and those of the linked
@@ -100,7 +99,7 @@ func (l *Library) ForgetPages(ctx context.Context, prefixes []string) error {
 
 // fetchRoot fetches the page at a prefix.
 func (p *Pages) fetchRoot(ctx context.Context, root string) (fetch.Page, error) {
-	ctx, cancel := context.WithTimeout(ctx, p.pageTimeout)
+	ctx, cancel := context.WithTimeout(ctx, pageTimeout)
 	defer cancel()
 	return p.documents.options.Fetch.GetAllowed(ctx, root, "", p.allows)
 }
@@ -162,7 +161,7 @@ func (p *Pages) update(ctx context.Context, address string) bool {
 	if ctx.Err() != nil || !p.allows(address) || !p.isDue(address, pageRetry) {
 		return false
 	}
-	reading, cancel := context.WithTimeout(ctx, p.pageTimeout)
+	reading, cancel := context.WithTimeout(ctx, pageTimeout)
 	defer cancel()
 	report, err := p.documents.IndexAddress(reading, File{Origin: address, Role: policy.RolePublic, isAllowed: p.allows})
 	if err != nil {

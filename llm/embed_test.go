@@ -135,7 +135,7 @@ func TestEmbeddingFailuresSayWhatToDoAndAreSettled(t *testing.T) {
 			b := &dayLedger{}
 			timeout := time.Minute
 			if c.reply.Hang {
-				timeout = 100 * time.Millisecond
+				timeout = time.Second // the request has to arrive within it
 			}
 			e, s := embedder(t, b, EmbedConfig{Timeout: timeout}, embedReply(c.reply))
 			_, err := e.Embed(t.Context(), []string{"the words of a customer"})

@@ -168,7 +168,7 @@ func problemOf(t *testing.T, s Server) string {
 	require.Eventually(t, func() bool {
 		state = source.States()[0]
 		return state.Problem != "it was not tried yet"
-	}, 20*time.Second, 5*time.Millisecond)
+	}, time.Minute, 5*time.Millisecond)
 	if state.Problem == "" {
 		require.Positive(t, state.Tools)
 	}

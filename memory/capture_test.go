@@ -277,6 +277,12 @@ func TestCaptureIsRetriedLaterAfterAModelFailure(t *testing.T) {
 			r := newRig(t)
 			r.talk(r.ana, 20)
 			r.script = func(context.Context, llmtest.Request) llmtest.Reply { return reply }
+			patient := r.mem
+			if reply.Hang {
+				model, err := modelWithTimeout(r.server.URL, time.Second)
+				require.NoError(t, err)
+				r.mem = r.withModel(model)
+			}
 			require.Error(t, r.mem.Capture(r.ctx, r.ana.ID, false), "the job tries again")
 			require.NoError(t, r.mem.Capture(r.ctx, r.ana.ID, true))
 			require.Empty(t, r.dueCaptures(), "it is left alone for a while")
@@ -286,6 +292,7 @@ func TestCaptureIsRetriedLaterAfterAModelFailure(t *testing.T) {
 			_, err := r.st.Pool().Exec(r.ctx, "update chat_memory set retry_at = now()")
 			require.NoError(t, err)
 			require.Equal(t, []store.ChatID{r.ana.ID}, r.dueCaptures())
+			r.mem = patient
 			r.notes(note{Kind: "fact", Text: "All is well.", From: []int{1}})
 			require.NoError(t, r.mem.Capture(r.ctx, r.ana.ID, false))
 			require.Len(t, r.notesOfAna(), 1)

@@ -46,7 +46,7 @@ func newRig(t *testing.T) *rig {
 	t.Helper()
 	r := &rig{t: t, ctx: context.Background(), st: storetest.New(t), script: llmtest.Say(`{"notes": []}`), now: time.Now().Truncate(time.Second)}
 	r.server = llmtest.Start(t, func(ctx context.Context, req llmtest.Request) llmtest.Reply { return r.script(ctx, req) })
-	model, err := modelWithTimeout(r.server.URL, 2*time.Second)
+	model, err := modelWithTimeout(r.server.URL, time.Minute)
 	require.NoError(t, err)
 	r.mem = r.withModel(model)
 	r.ana, r.ben = r.chat("Ana", policy.KindDM), r.chat("Ben", policy.KindDM)

@@ -35,7 +35,7 @@ func TestTheTerminalShowsNoKeyBeforeTheQuestionIsThere(t *testing.T) {
 	require.Eventually(t, func() bool {
 		state, err := unix.IoctlGetTermios(int(keyboard.Fd()), unix.TCGETS)
 		return err == nil && state.Lflag&unix.ECHO == 0
-	}, 5*time.Second, time.Millisecond)
+	}, time.Minute, time.Millisecond)
 	drained := make(chan struct{})
 	go func() {
 		_, _ = io.Copy(io.Discard, reader)
