@@ -285,7 +285,11 @@ func (ts *TaskCommands) decideCard(r request, dialog store.Dialog, calls []store
 		if err != nil || !decided {
 			return "That question is no longer open.", err
 		}
-		return ts.decidedText(calls, result, d), nil
+		effect := ts.decidedText(calls, result, d)
+		if len(result.Allowed) == 0 {
+			return effect, nil
+		}
+		return withSafeModeNote(ctx, tx, effect)
 	}}
 }
 

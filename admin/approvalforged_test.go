@@ -415,6 +415,23 @@ func TestACommandIsAllowedByTextOnlyAndTheHintComesOnce(t *testing.T) {
 	require.Zero(t, r.count("select count(*) from approval_grants"))
 }
 
+func TestAYesInSafeModeSaysThatTheCallWaits(t *testing.T) {
+	t.Parallel()
+	r := newEventRig(t)
+	for _, c := range []struct {
+		answer string
+		safe   bool
+	}{{"yes", true}, {"no", true}, {"yes", false}} {
+		r.exec("delete from settings where key = 'safe_mode'")
+		if c.safe {
+			r.exec(`insert into settings (key, value) values ('safe_mode', '{"since": "2026-05-01T00:00:00Z", "why": "a test"}')`)
+		}
+		_, card := r.cardOf(nil, `{"n": 1}`)
+		r.commitEvents(r.reply(r.room, owner, card, c.answer))
+		require.Equal(t, c.safe && c.answer == "yes", strings.Contains(r.lastSent().Body, "it waits until that is over"), r.lastSent().Body)
+	}
+}
+
 func TestACardSaysWhyItAsks(t *testing.T) {
 	t.Parallel()
 	r := newEventRig(t)

@@ -175,6 +175,9 @@ func unknownChatText(chats []store.Chat, name string) string {
 	for i, c := range chats {
 		names[i] = c.Name
 	}
+	if foldName(name) == "" {
+		return "In that name of a chat there is nothing that can be seen. `/chats` lists them."
+	}
 	reply := "I know no chat called " + quote(name, 60) + "."
 	if near := nearest(text.Clip(name, 60), names, 3); len(near) > 0 {
 		for i := range near {

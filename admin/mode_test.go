@@ -440,3 +440,10 @@ func TestTwoAnswersToOneQuestionCountOnce(t *testing.T) {
 	require.Zero(t, r.count("select count(*) from messages where answered_at is null"))
 	require.Contains(t, bodies(r.sendQueued()), "That question is closed.", "the second one is told")
 }
+
+func TestANameOfInvisibleCharactersIsNotQuotedAsAnEmptyOne(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.exec("delete from chats where id <> (select min(id) from chats)")
+	require.Equal(t, "In that name of a chat there is nothing that can be seen. `/chats` lists them.", r.asOwner("/audit \u200b\u200d\u2060"))
+}

@@ -144,7 +144,7 @@ func (nt *Notices) notifyConfigRefused(ctx context.Context) error {
 		lines = append(lines, "• "+esc(strings.TrimSpace(line)))
 	}
 	return nt.room.completeWithNotice(ctx, outbox.Alert, "⚠️ **I cannot use the changed configuration** and keep the one from before:\n"+strings.Join(lines, "\n")+
-		"\nWhen the file is corrected, I take it over within seconds.")
+		"\nWhen the file is corrected, I take it over within seconds. Until then `/status` says what is still wrong; I do not write again.")
 }
 
 // notifyRoomClosed tells the owner, in the new admin room, that an admin room is no longer used.

@@ -77,7 +77,7 @@ func (sm *safeModeCommands) onText(safe store.SafeMode) string {
 	return "🛟 **Safe mode** since " + sm.room.shortTime(safe.Since) + ". " + esc(safe.Why) + "\n" + safeModeText
 }
 
-// withSafeModeNote appends a note to the reply of a command that starts work: in safe mode, the work waits.
+// withSafeModeNote appends a note to the reply of a command, or of a yes, that starts work: in safe mode, the work waits.
 func withSafeModeNote(ctx context.Context, tx store.Tx, said string) (string, error) {
 	_, safe, err := store.SafeModeOf(ctx, tx)
 	if err != nil || !safe {

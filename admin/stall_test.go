@@ -46,4 +46,5 @@ func TestAConfigurationThatIsNotUsedIsTold(t *testing.T) {
 	said := bodies(r.sendQueued())
 	require.Contains(t, said, "⚠️ **I cannot use the changed configuration**")
 	require.Contains(t, said, "\n• config.yaml:3: nonsense: unknown key\n• config.yaml:9: name: is empty\n")
+	require.Contains(t, said, "Until then `/status` says what is still wrong")
 }
