@@ -198,6 +198,9 @@ func checkArgv(argv []string) error {
 	return nil
 }
 
+// maxShownName is how much of the name of a program that is not there an error quotes, in characters.
+const maxShownName = 200
+
 // lookPath returns the program that a command runs: a file of Path for a bare name, else a path from the folder of the command. The path has no "..":
 // behind a link that would lead to another program than the one that was classified.
 func lookPath(name, dir string) (string, error) {
@@ -208,14 +211,14 @@ func lookPath(name, dir string) (string, error) {
 		if isProgram(name) {
 			return name, nil
 		}
-		return "", fmt.Errorf("there is no program %s", name)
+		return "", fmt.Errorf("there is no program %s", text.Clip(name, maxShownName))
 	}
 	for folder := range strings.SplitSeq(Path, ":") {
 		if path := filepath.Join(folder, name); isProgram(path) {
 			return path, nil
 		}
 	}
-	return "", fmt.Errorf("there is no program %s in %s", name, Path)
+	return "", fmt.Errorf("there is no program %s in %s", text.Clip(name, maxShownName), Path)
 }
 
 func isProgram(path string) bool {

@@ -335,6 +335,16 @@ func TestPATHDoesNotDecideWhatRuns(t *testing.T) {
 	require.Empty(t, g.run(t, "cat /dev/null").Output)
 }
 
+func TestTheNameOfAProgramThatIsNotThereIsQuotedInShort(t *testing.T) {
+	t.Parallel()
+	g := newTestSandbox(t)
+	for _, name := range []string{strings.Repeat("a", 10_000), strings.Repeat("/a", 5000)} {
+		_, err := g.Fingerprint(t.Context(), sandbox.Command{Argv: []string{name}, Workspace: g.workspace})
+		require.ErrorContains(t, err, "there is no program ")
+		require.Less(t, len(err.Error()), 400)
+	}
+}
+
 // A folder whose files write_file accepts (none is in ".git") is a bare repository with a promisor remote: "git show HEAD" is harmless by its class and
 // would run any script.
 func TestGitRunsNoProgramOfAFolderThatLooksLikeARepository(t *testing.T) {

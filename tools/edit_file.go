@@ -40,7 +40,7 @@ func (EditFile) ResourceOf(c Call) rules.Resource {
 func (EditFile) Refusal(c Call) string {
 	args, err := Decode[editFileArgs](c)
 	if err != nil {
-		return ""
+		return err.Error()
 	}
 	return c.refusalToWrite(args.Path)
 }

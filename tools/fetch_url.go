@@ -67,6 +67,9 @@ func (t FetchURL) allows(c Call, address string) bool {
 	return inDomains(address, t.Domains) || inDomains(address, c.Domains) || mentionsURL(c.OwnerText, address)
 }
 
+// Refusal returns why a call is never made: its arguments do not fit.
+func (FetchURL) Refusal(c Call) string { return refusalOfArguments[fetchURLArgs](c) }
+
 // Run returns the lines of a page.
 func (t FetchURL) Run(ctx context.Context, c Call) (Result, error) {
 	args, err := Decode[fetchURLArgs](c)

@@ -24,6 +24,14 @@ func refusalFor(t Tool, c Call) string {
 	return ""
 }
 
+// refusalOfArguments returns why a call is never made whose arguments do not fit; empty if they do. The owner is not asked about such a call.
+func refusalOfArguments[T any](c Call) string {
+	if _, err := Decode[T](c); err != nil {
+		return err.Error()
+	}
+	return ""
+}
+
 // Binding returns what an approval of a call is bound to, in addition to its arguments (see ApprovalBinder). It is empty for most tools.
 func (r *Registry) Binding(ctx context.Context, c Call) (string, error) {
 	t, ok := r.get(c)

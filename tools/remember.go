@@ -46,6 +46,9 @@ func (Remember) ResourceOf(c Call) rules.Resource {
 	return rules.Resource{OwnWords: err == nil && usesOwnerWords(c.OwnerText, args.Note)}
 }
 
+// Refusal returns why a call is never made: its arguments do not fit.
+func (Remember) Refusal(c Call) string { return refusalOfArguments[rememberArgs](c) }
+
 // Run stores the note.
 func (t Remember) Run(ctx context.Context, c Call) (Result, error) {
 	args, err := Decode[rememberArgs](c)

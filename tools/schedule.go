@@ -62,6 +62,9 @@ func (Schedule) TierOf(c Call) Tier {
 	return Confirm
 }
 
+// Refusal returns why a call is never made: its arguments do not fit.
+func (Schedule) Refusal(c Call) string { return refusalOfArguments[scheduleArgs](c) }
+
 // Run sets, lists or cancels schedules.
 func (t Schedule) Run(ctx context.Context, c Call) (Result, error) {
 	args, err := Decode[scheduleArgs](c)

@@ -49,7 +49,7 @@ func (WriteFile) ResourceOf(c Call) rules.Resource {
 func (WriteFile) Refusal(c Call) string {
 	args, err := Decode[writeFileArgs](c)
 	if err != nil {
-		return ""
+		return err.Error()
 	}
 	return c.refusalToWrite(args.Path)
 }
