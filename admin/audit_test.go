@@ -12,6 +12,8 @@ import (
 func TestTheAuditLogShowsWhatWasCommanded(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
+	r.settings.Zone = zoneAtNoon() // the log has the time of the database
+	r.restart()
 	r.asOwner("/pause all")
 	r.asOwner("/resume")
 	log := r.asOwner("/audit")
