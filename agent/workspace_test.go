@@ -79,6 +79,23 @@ func TestAYesForSomeHoursNeverCoversAFileThatInstructsTheAgent(t *testing.T) {
 	}
 }
 
+func TestTheOwnerIsNotAskedAboutACallWithoutValidArguments(t *testing.T) {
+	t.Parallel()
+	var heard string
+	lamp := &countingTool{tier: tools.Confirm}
+	model, _ := scripted(t, func(_ context.Context, r llmtest.Request) llmtest.Reply {
+		if heard = r.Last(); strings.Contains(heard, "result of") {
+			return llmtest.Reply{Text: answerJSON("Done.", 0, "")}
+		}
+		return llmtest.Reply{Calls: []llmtest.Call{{Name: "lamp", Args: `{"on": "a"+"b"}`}}}
+	})
+	b := setup(t, model)
+	b.setTools(lamp)
+	b.question("light, please")
+	require.Zero(t, b.count("select count(*) from approvals"))
+	require.Contains(t, heard, `The arguments are no JSON object: {"on": "a"+"b"}`)
+}
+
 func TestWithoutFilesInItsWorkspaceAnAgentIsNotTaintedByThem(t *testing.T) {
 	t.Parallel()
 	b, ran := newPermissiveFixture(t)

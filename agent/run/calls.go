@@ -112,6 +112,9 @@ func (a *Attempt) prepare(ctx context.Context, p *pendingCall, rest []pendingCal
 	if p.stored != nil && p.stored.HasEffect {
 		return a.setResult(ctx, p, tools.UnknownOutcome(p.call.Name, "This call was begun before a crash."))
 	}
+	if p.call.Malformed != "" { // nobody is asked about a call that cannot be made
+		return a.setResult(ctx, p, tools.Refused(tools.CodeArguments, "The arguments are no JSON object: "+p.call.Malformed))
+	}
 	spec, verdict, err := a.engine.Tools.Judge(ctx, p.toolCall(a.Caller))
 	if err != nil {
 		return err
@@ -185,18 +188,13 @@ func (a *Attempt) call(ctx context.Context, p *pendingCall) error {
 	} else if !begun {
 		return a.setResult(ctx, p, tools.Refused(tools.CodeDenied, "The owner took the yes back. Do not try it another way."))
 	}
-	if p.call.Malformed != "" {
-		p.result = tools.Refused(tools.CodeArguments, "The arguments are no JSON object: "+p.call.Malformed)
-	} else {
-		call := p.toolCall(a.Caller)
-		call.Binding, call.PINEntered = p.binding, p.approval != 0 && p.needsPIN
-		result, err := a.engine.Tools.Do(ctx, call, p.approval != 0)
-		if err != nil {
-			return err
-		}
-		p.result = result
+	call := p.toolCall(a.Caller)
+	call.Binding, call.PINEntered = p.binding, p.approval != 0 && p.needsPIN
+	result, err := a.engine.Tools.Do(ctx, call, p.approval != 0)
+	if err != nil {
+		return err
 	}
-	p.hasResult = true
+	p.hasResult, p.result = true, result
 	return a.storeResult(ctx, *p)
 }
 
