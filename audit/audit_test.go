@@ -243,6 +243,7 @@ func TestALinkThatWasPostedFindsALogThatWasWrittenAnew(t *testing.T) {
 	addEntries(t, st, log, 9)
 	require.ErrorIs(t, verify(fourth), audit.ErrBroken)
 	require.ErrorContains(t, verify(fourth), "link 4 is")
+	require.ErrorContains(t, verify(fourth), "unless the letters were mistyped")
 
 	require.NoError(t, st.InTx(t.Context(), func(tx store.Tx) error {
 		_, err := log.Prune(t.Context(), tx, time.Now().Add(time.Hour))
