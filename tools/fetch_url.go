@@ -68,7 +68,10 @@ func (t FetchURL) allows(c Call, address string) bool {
 }
 
 // Refusal returns why a call is never made: its arguments do not fit.
-func (FetchURL) Refusal(c Call) string { return refusalOfArguments[fetchURLArgs](c) }
+func (FetchURL) Refusal(c Call) string {
+	_, err := Decode[fetchURLArgs](c)
+	return refusalOfArguments(err)
+}
 
 // Run returns the lines of a page.
 func (t FetchURL) Run(ctx context.Context, c Call) (Result, error) {

@@ -24,9 +24,9 @@ func refusalFor(t Tool, c Call) string {
 	return ""
 }
 
-// refusalOfArguments returns why a call is never made whose arguments do not fit; empty if they do. The owner is not asked about such a call.
-func refusalOfArguments[T any](c Call) string {
-	if _, err := Decode[T](c); err != nil {
+// refusalOfArguments returns why a call is never made whose arguments Decode cannot read; empty without an error. The owner is not asked about such a call.
+func refusalOfArguments(err error) string {
+	if err != nil {
 		return err.Error()
 	}
 	return ""

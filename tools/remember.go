@@ -47,7 +47,10 @@ func (Remember) ResourceOf(c Call) rules.Resource {
 }
 
 // Refusal returns why a call is never made: its arguments do not fit.
-func (Remember) Refusal(c Call) string { return refusalOfArguments[rememberArgs](c) }
+func (Remember) Refusal(c Call) string {
+	_, err := Decode[rememberArgs](c)
+	return refusalOfArguments(err)
+}
 
 // Run stores the note.
 func (t Remember) Run(ctx context.Context, c Call) (Result, error) {

@@ -63,7 +63,10 @@ func (Schedule) TierOf(c Call) Tier {
 }
 
 // Refusal returns why a call is never made: its arguments do not fit.
-func (Schedule) Refusal(c Call) string { return refusalOfArguments[scheduleArgs](c) }
+func (Schedule) Refusal(c Call) string {
+	_, err := Decode[scheduleArgs](c)
+	return refusalOfArguments(err)
+}
 
 // Run sets, lists or cancels schedules.
 func (t Schedule) Run(ctx context.Context, c Call) (Result, error) {

@@ -85,20 +85,18 @@ var InstructionFiles = []string{"AGENTS.md", "SOUL.md", "IDENTITY.md", "USER.md"
 // resourceToWrite is resourceOf for a file that is written.
 func (c Caller) resourceToWrite(name string) rules.Resource {
 	r := c.resourceOf(name, false)
-	r.Instructs = slices.ContainsFunc(r.Paths, func(file string) bool {
-		return slices.ContainsFunc(pathsOf(c.Workspace, false), func(workspace string) bool { return instructs(workspace, file) })
-	})
+	for _, workspace := range pathsOf(c.Workspace, false) {
+		for _, file := range r.Paths {
+			r.Instructs = r.Instructs || instructs(workspace, file)
+		}
+	}
 	return r
 }
 
 // instructs reports whether a file tells the agent of a workspace how to work: one of InstructionFiles, or a skill. It ignores case, as some file systems do.
 func instructs(workspace, file string) bool {
-	inside, ok := strings.CutPrefix(file, workspace+"/")
-	first, _, isBelow := strings.Cut(inside, "/")
-	if isBelow {
-		return ok && strings.EqualFold(first, "skills")
-	}
-	return ok && slices.ContainsFunc(InstructionFiles, func(name string) bool { return strings.EqualFold(name, inside) })
+	inside, ok := strings.CutPrefix(strings.ToUpper(file), strings.ToUpper(workspace)+"/")
+	return ok && (strings.HasPrefix(inside, "SKILLS/") || slices.Contains(InstructionFiles, strings.Replace(inside, ".MD", ".md", 1)))
 }
 
 // locateForWriting opens the workspace for a file to be written. It refuses folders of Git, because Git runs programs that files there name.
