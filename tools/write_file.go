@@ -96,7 +96,8 @@ func (c Caller) resourceToWrite(name string) rules.Resource {
 // instructs reports whether a file tells the agent of a workspace how to work: one of InstructionFiles, or a skill. It ignores case, as some file systems do.
 func instructs(workspace, file string) bool {
 	inside, ok := strings.CutPrefix(strings.ToUpper(file), strings.ToUpper(workspace)+"/")
-	return ok && (strings.HasPrefix(inside, "SKILLS/") || slices.Contains(InstructionFiles, strings.Replace(inside, ".MD", ".md", 1)))
+	isNamed := func(name string) bool { return strings.EqualFold(name, inside) }
+	return ok && (strings.HasPrefix(inside, "SKILLS/") || slices.ContainsFunc(InstructionFiles, isNamed))
 }
 
 // locateForWriting opens the workspace for a file to be written. It refuses folders of Git, because Git runs programs that files there name.
