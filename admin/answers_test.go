@@ -454,3 +454,16 @@ func TestAPromiseToLookIsNotLearned(t *testing.T) {
 	require.Contains(t, shown[0].Body, "Question: Do you rent out tents?\n\n> Yes, we rent out tents from May to August.\n\n")
 	require.Equal(t, 1, r.count("select count(*) from unanswered_questions where state = 'open'"))
 }
+
+func TestAGreetingIsNoPartOfAQuestion(t *testing.T) {
+	t.Parallel()
+	r := newDesk(t)
+	r.addDocument("prices.md", "# Delivery\n\nDelivery costs 5 euro within the city.", policy.RolePublic)
+	ana := r.customer("Ana")
+	r.say(ana, policy.AuthorContact, "@c:x", "hi")
+	r.say(ana, policy.AuthorContact, "@c:x", "Good morning! What does delivery cost?")
+	r.say(ana, policy.AuthorOwnerPhone, owner, "That is 7 euro now.")
+	shown := r.findAnswers()
+	require.Len(t, shown, 1)
+	require.Contains(t, shown[0].Body, "Question: What does delivery cost?")
+}

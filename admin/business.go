@@ -272,9 +272,13 @@ func (bc *businessCommands) handleAnswer(ctx context.Context, r request, typed s
 	if err != nil {
 		return answer{}, false, err
 	}
+	step := q.(*businessStep).Step //nolint:forcetypeassert // by its kind
+	if name, _ := parseCommand(typed); name != "" && (step != business.StepTopics || typed[0] == '/') {
+		return answer{}, false, nil // an unknown command; "!refund, !complaint" are topics
+	}
 	ans := pauseSetup()
 	if word := strings.ToLower(strings.TrimSpace(typed)); word != "cancel" && word != "stop" {
-		if ans, err = bc.handleStep(ctx, r, q.(*businessStep).Step, typed); err != nil { //nolint:forcetypeassert // by its kind
+		if ans, err = bc.handleStep(ctx, r, step, typed); err != nil {
 			return answer{}, false, err
 		}
 	}

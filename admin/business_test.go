@@ -196,3 +196,14 @@ func TestTheEndOfTheSetupLeavesNoQuestionOpen(t *testing.T) {
 		require.Empty(t, r.loadConfig().Business.Tone, name)
 	}
 }
+
+// The question shows "!refund" itself, and what begins with "!" is a command elsewhere.
+func TestTopicsMayBeginWithAMark(t *testing.T) {
+	t.Parallel()
+	r := newShop(t)
+	require.Contains(t, r.asOwner("!refund, !warranty"), "I don't know `/refund,`")
+	require.Contains(t, r.asOwner("/business setup topics"), "What do customers ask about?")
+	require.Contains(t, r.asOwner("/refnd"), "I don't know `/refnd`")
+	require.Contains(t, r.asOwner("!refund, !warranty"), "✅ Noted.")
+	require.Equal(t, []string{"refund", "warranty"}, r.loadConfig().Business.Escalation.Keywords)
+}

@@ -81,7 +81,7 @@ func TestAMessageThatIsDeletedMeanwhileIsNotQuoted(t *testing.T) {
 	command := r.storeCommand(store.Message{Body: "/why Ana"})
 	answered := make(chan error, 1)
 	r.tx(func(tx store.Tx) error {
-		if _, err := store.RedactMessage(r.ctx, tx, ana.ID, said.EventID, r.now.Add(time.Second)); err != nil {
+		if _, err := store.RedactMessage(r.ctx, tx, ana.ID, said.EventID, r.now.Add(-time.Second)); err != nil { // when the contact did, before it is stored
 			return err
 		}
 		go func() { answered <- r.runJobs(command, false) }()
@@ -91,8 +91,52 @@ func TestAMessageThatIsDeletedMeanwhileIsNotQuoted(t *testing.T) {
 		return nil
 	})
 	require.True(t, jobs.IsSnooze(<-answered), "it is answered again")
-	r.now = r.now.Add(2 * time.Second)
+	r.now = r.now.Add(10 * time.Second)
 	require.NoError(t, r.runJobs(command, false))
 	require.NotContains(t, bodies(r.sendQueued()), "hunter2")
 	require.Zero(t, r.count("select count(*) from outbox where content::text like '%hunter2%'"))
+}
+
+// A contact deletes a message in the moment in which a notice quotes it that comes by itself.
+func TestAMessageThatIsDeletedMeanwhileIsInNoNotice(t *testing.T) {
+	t.Parallel()
+	for name, prepare := range map[string]func(r *rig) (deleted store.Message, write func() error){
+		"shadow card": func(r *rig) (store.Message, func() error) {
+			ana := r.addShadow("Ana")
+			out := r.answerInShadow(ana, "my password is hunter2, are you open?", "We are open.", time.Minute)
+			asked, err := store.NewestMessageAnsweredBy(r.ctx, r.st.DB(), out)
+			require.NoError(t, err)
+			return asked, func() error { return r.admin.Drafts.PresentDraft(r.ctx, out) }
+		},
+		"weekly report": func(r *rig) (store.Message, func() error) {
+			ana := r.addShadow("Ana")
+			out := r.answerInShadow(ana, "my password is hunter2, are you open?", "We are open.", 50*time.Hour)
+			r.storeOwnerMessage(ana, "sorry, not today", 49*time.Hour)
+			asked, err := store.NewestMessageAnsweredBy(r.ctx, r.st.DB(), out)
+			require.NoError(t, err)
+			return asked, func() error {
+				_, err := r.admin.Shadows.Report(r.ctx)
+				return err
+			}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := newRig(t)
+			said, write := prepare(r)
+			written := make(chan error, 1)
+			r.tx(func(tx store.Tx) error {
+				if _, err := store.RedactMessage(r.ctx, tx, said.ChatID, said.EventID, r.now); err != nil {
+					return err
+				}
+				go func() { written <- write() }()
+				require.Eventually(t, func() bool {
+					return len(written) == 1 || r.count("select count(*) from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'") == 1
+				}, 10*time.Second, time.Millisecond)
+				return nil
+			})
+			require.NoError(t, <-written)
+			require.Zero(t, r.count("select count(*) from outbox where content::text like '%hunter2%'"))
+		})
+	}
 }

@@ -100,6 +100,18 @@ func (rm *room) notify(ctx context.Context, tx store.Tx, room store.Chat, kind o
 	return rm.writeAnswer(ctx, tx, room, answer{text: markdown, kind: kind, question: q, quotes: quotes}, nil)
 }
 
+// quoteLocked returns a text and the messages that it quotes, as write returns them once these messages are locked: what was deleted by then is not in it, and a
+// deletion that comes later waits, and finds the notice. write is called twice, and reads what it quotes each time.
+func quoteLocked(ctx context.Context, tx store.Tx, write func() (markdown string, quotes []store.MessageID, err error)) (markdown string, quotes []store.MessageID, err error) {
+	if _, quotes, err = write(); err == nil {
+		_, err = store.LockMessages(ctx, tx, quotes)
+	}
+	if err != nil {
+		return "", nil, err
+	}
+	return write()
+}
+
 // writeAnswer writes the text of an answer to a room. The text is deleted when one of the messages in restsOn is deleted.
 func (rm *room) writeAnswer(ctx context.Context, tx store.Tx, room store.Chat, ans answer, restsOn []store.MessageID) (uuid.UUID, error) {
 	markdown, q, expires := ans.text, ans.question, rm.now().Add(lifetimeOf(ans.question))

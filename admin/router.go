@@ -155,6 +155,9 @@ func (a *Admin) runCommand(ctx context.Context, r request, name, args string) (a
 	cmd, known := a.table.lookup(name)
 	switch {
 	case !known:
+		if ans, done, err := a.business.handleAnswer(ctx, r, r.message.Body); err != nil || done {
+			return ans, err
+		}
 		return answer{text: a.help.unknown(r, name)}, nil
 	case !cmd.allows(r):
 		return notAllowedAnswer(cmd.name), nil

@@ -45,8 +45,8 @@ func (sh *ShadowCommands) commands() []command {
 
 // present shows a shadow answer to the owner, once. It does nothing if the outbox message is no shadow answer.
 func (sh *ShadowCommands) present(ctx context.Context, tx store.Tx, out uuid.UUID) error {
-	rows, err := store.ShadowRows(ctx, tx, out)
-	if err != nil || len(rows) == 0 || rows[0].IsErased() {
+	card, about, err := quoteLocked(ctx, tx, func() (string, []store.MessageID, error) { return sh.card(ctx, tx, out) })
+	if err != nil || card == "" {
 		return err
 	}
 	q := &markShadow{OutboxID: out}
@@ -57,23 +57,33 @@ func (sh *ShadowCommands) present(ctx context.Context, tx store.Tx, out uuid.UUI
 	if err != nil {
 		return err
 	}
+	_, err = sh.room.notify(ctx, tx, room, outbox.Quiet, card, q, about...)
+	return err
+}
+
+// card returns the text that shows a shadow answer, and the messages that it quotes. It is empty for another message, and if the answer was deleted.
+func (sh *ShadowCommands) card(ctx context.Context, tx store.Tx, out uuid.UUID) (string, []store.MessageID, error) {
+	rows, err := store.ShadowRows(ctx, tx, out)
+	if err != nil || len(rows) == 0 || rows[0].IsErased() {
+		return "", nil, err
+	}
 	chat, err := store.ChatByID(ctx, tx, rows[0].ChatID)
 	if err != nil {
-		return err
+		return "", nil, err
 	}
 	about := slices.Concat(rows[0].About, rows[0].RestsOn)
 	head := "👥 **Shadow answer for " + esc(chat.Label()) + "**"
 	asked, err := store.NewestMessageAnsweredBy(ctx, tx, out)
-	if err != nil && !errors.Is(err, store.ErrNotFound) {
-		return err
-	}
-	if err == nil && asked.RedactedAt == nil {
-		head += fmt.Sprintf(" (asked %s: %s)", sh.room.shortTime(asked.At), quote(asked.Body, 150))
+	switch {
+	case errors.Is(err, store.ErrNotFound):
+	case err != nil:
+		return "", nil, err
+	case asked.RedactedAt == nil:
+		head += " (asked " + sh.room.shortTime(asked.At) + ": " + quote(asked.Body, 150) + ")"
 		about = append(about, asked.ID)
 	}
 	lines := append([]string{head}, quotedRows(rows)...)
-	_, err = sh.room.notify(ctx, tx, room, outbox.Quiet, strings.Join(lines, "\n")+"\n\nThis was not sent and cannot be. 👍 I'd say so · 👎 I would not.", q, about...)
-	return err
+	return strings.Join(lines, "\n") + "\n\nThis was not sent and cannot be. 👍 I'd say so · 👎 I would not.", about, nil
 }
 
 // markShadow asks what the owner thinks of a shadow answer. It sends nothing, whatever the answer is.
@@ -241,16 +251,18 @@ func (sh *ShadowCommands) reportOn(ctx context.Context, chat store.Chat) (answer
 // were close enough it offers once to send them from now on. It returns how many chats have shadow answers.
 func (sh *ShadowCommands) Report(ctx context.Context) (chats int, err error) {
 	err = sh.store.InTx(ctx, func(tx store.Tx) error {
-		lines, quotes, err := sh.lines(ctx, tx, true)
-		if err != nil || len(lines) == 0 {
+		report, quotes, err := quoteLocked(ctx, tx, func() (string, []store.MessageID, error) {
+			lines, quotes, err := sh.lines(ctx, tx, true)
+			chats = len(lines)
+			return "👥 **Shadow answers of the last seven days, and what differed most**\n\n" + strings.Join(lines, "\n\n"), quotes, err
+		})
+		if err != nil || chats == 0 {
 			return err
 		}
-		chats = len(lines)
 		room, err := outbox.AdminRoom(ctx, tx)
 		if err != nil {
 			return err
 		}
-		report := "👥 **Shadow answers of the last seven days, and what differed most**\n\n" + strings.Join(lines, "\n\n")
 		if _, err := sh.room.notify(ctx, tx, room, outbox.Quiet, report, nil, quotes...); err != nil {
 			return err
 		}

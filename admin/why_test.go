@@ -210,7 +210,7 @@ func TestWhyListsTheNewestFiveOfAChat(t *testing.T) {
 
 	deleted := r.addMessage(ana, "a secret", 0, policy.ActionArchive, policy.CodeSilent, "The chat is silent.")
 	r.tx(func(tx store.Tx) error {
-		_, err := store.RedactMessage(r.ctx, tx, ana.ID, deleted.EventID, r.now)
+		_, err := store.RedactMessage(r.ctx, tx, ana.ID, deleted.EventID, r.now.Add(-time.Minute))
 		return err
 	})
 	got = r.asOwner("/why")

@@ -79,7 +79,7 @@ func (c *comparison) escalated(ctx context.Context) (found []store.UnansweredQue
 		if err != nil {
 			return nil, err
 		}
-		g, ok := answerIn(store.UnansweredQuestion{EscalationID: &q.EscalationID, ChatID: q.ChatID, MessageIDs: []store.MessageID{q.MessageID}, Edits: q.Edits, Question: CleanQuestion(q.Question)}, q.ChatName, lines, c.now)
+		g, ok := answerIn(store.UnansweredQuestion{EscalationID: &q.EscalationID, ChatID: q.ChatID, MessageIDs: []store.MessageID{q.MessageID}, Edits: q.Edits, Question: CleanQuestion(policy.WithoutGreeting(q.Question))}, q.ChatName, lines, c.now)
 		if !ok {
 			continue
 		}
@@ -154,7 +154,10 @@ func (c *comparison) answered(ctx context.Context, q store.RepliedQuestion) (g s
 		if slices.Contains(q.Escalated, l.MessageID) {
 			return g, false, nil
 		}
-		asked = append(asked, l.Body)
+		if policy.IsGreeting(l.Body) { // as somebody who says hello, and asks a minute later
+			continue
+		}
+		asked = append(asked, policy.WithoutGreeting(l.Body))
 		addSource(&g, l)
 	}
 	g.Question = CleanQuestion(strings.Join(asked, " "))

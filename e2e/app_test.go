@@ -50,6 +50,7 @@ type setup struct {
 	Operators string
 	// OperatorsRoom asks for a room for operators.
 	OperatorsRoom bool
+	Extra         string // further keys of the configuration, as YAML; may be empty
 }
 
 // app is a running multis of one test, with the proxies on both sides.

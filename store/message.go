@@ -197,17 +197,20 @@ func LockUnchanged(ctx context.Context, tx Tx, messages []MessageID, read []Mess
 	return now, nil
 }
 
+// storeDelay is the time between the date of a deletion and when it is stored.
+const storeDelay = 3 * time.Second
+
 // lockQuotedSQL takes no deletion for a new one that is dated in the future, by a clock that is wrong.
 const lockQuotedSQL = `select count(*) filter (where redacted_at > $2 and redacted_at < now() + interval '10 seconds')
 	from (select redacted_at from messages where id = any($1) order by id for share) quoted`
 
 // LockQuoted locks messages that a text quotes, which was written since a time: a deletion that comes from then on waits, and finds the quote. It returns
-// ErrChanged if one of them was deleted since that time.
+// ErrChanged if one of them was deleted since that time, or in the seconds before.
 func LockQuoted(ctx context.Context, tx Tx, messages []MessageID, since time.Time) error {
 	if len(messages) == 0 {
 		return nil
 	}
-	deleted, err := row.Value[int](ctx, tx, "lock what is quoted", lockQuotedSQL, messages, since)
+	deleted, err := row.Value[int](ctx, tx, "lock what is quoted", lockQuotedSQL, messages, since.Add(-storeDelay))
 	if err == nil && deleted > 0 {
 		err = ErrChanged
 	}
