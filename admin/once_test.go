@@ -119,6 +119,13 @@ func TestAMessageThatIsDeletedMeanwhileIsInNoNotice(t *testing.T) {
 				return err
 			}
 		},
+		"after a restore": func(r *rig) (store.Message, func() error) {
+			restored, ana, out := makeRestored(r.t)
+			*r = *restored
+			said := r.addMessageIn(ana, "my password is hunter2", time.Minute)
+			r.exec(`update outbox set about = array[$2::bigint], content = '{"msgtype": "m.text", "body": "You wrote: hunter2"}' where id = $1`, out, said.ID)
+			return said, func() error { return r.admin.Notices.Notify(r.ctx, jobs.NoticeArgs{Topic: jobs.TopicRestored}) }
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -57,12 +57,12 @@ func (rs *restoreCommands) ask(ctx context.Context) error {
 	if !synced || (!complete && rs.room.now().Sub(rs.startedAt) < maxCatchUp) {
 		return jobs.Snooze(catchUpWait)
 	}
-	text, quotes, err := rs.list(ctx, restore)
-	if err != nil {
-		return err
-	}
 	return rs.room.completeInRoom(ctx, func(tx store.Tx, room store.Chat) error {
-		_, err := rs.room.notify(ctx, tx, room, outbox.Alert, text, &decideRestored{restores: rs}, quotes...)
+		text, quotes, err := quoteLocked(ctx, tx, func() (string, []store.MessageID, error) { return rs.list(ctx, tx, restore) })
+		if err != nil {
+			return err
+		}
+		_, err = rs.room.notify(ctx, tx, room, outbox.Alert, text, &decideRestored{restores: rs}, quotes...)
 		return err
 	})
 }
@@ -79,7 +79,7 @@ func (rs *restoreCommands) show(ctx context.Context, _ request, _ string) (answe
 		return answer{text: fmt.Sprintf("The backup of %s was restored %s, and you said %s that I may go on.",
 			rs.room.fullTime(restore.BackupAt), rs.room.ago(restore.RestoredAt), rs.room.ago(restore.ReleasedAt))}, nil
 	}
-	text, quotes, err := rs.list(ctx, restore)
+	text, quotes, err := rs.list(ctx, rs.store.DB(), restore)
 	return answer{text: text, quotes: quotes, question: &decideRestored{restores: rs, Requested: true}}, err
 }
 
@@ -87,18 +87,18 @@ func (rs *restoreCommands) show(ctx context.Context, _ request, _ string) (answe
 const maxListedOnHold = 20
 
 // list says what a yes would send, and what will not be done, whatever the answer.
-func (rs *restoreCommands) list(ctx context.Context, restore policy.Restore) (string, []store.MessageID, error) {
-	held, err := store.WorkOnHold(ctx, rs.store.DB(), restore)
+func (rs *restoreCommands) list(ctx context.Context, db store.DB, restore policy.Restore) (string, []store.MessageID, error) {
+	held, err := store.WorkOnHold(ctx, db, restore)
 	if err != nil {
 		return "", nil, err
 	}
-	overdue, err := store.OverdueSchedules(ctx, rs.store.DB(), rs.room.now())
+	overdue, err := store.OverdueSchedules(ctx, db, rs.room.now())
 	if err != nil {
 		return "", nil, err
 	}
 	lines := []string{fmt.Sprintf("⏪ **The backup of %s was restored** (%s). Nothing goes out until you say so: it may have been sent since.",
 		rs.room.fullTime(restore.BackupAt), rs.room.ago(restore.RestoredAt))}
-	going, quotes, err := rs.outgoing(ctx, held)
+	going, quotes, err := rs.outgoing(ctx, db, held)
 	if err != nil {
 		return "", nil, err
 	}
@@ -117,9 +117,9 @@ func (rs *restoreCommands) list(ctx context.Context, restore policy.Restore) (st
 }
 
 // outgoing lists what a yes sends.
-func (rs *restoreCommands) outgoing(ctx context.Context, held store.OnHold) (lines []string, quotes []store.MessageID, err error) {
+func (rs *restoreCommands) outgoing(ctx context.Context, db store.DB, held store.OnHold) (lines []string, quotes []store.MessageID, err error) {
 	for _, o := range held.Outbox[:min(len(held.Outbox), maxListedOnHold)] {
-		to, err := rs.drafts.recipient(ctx, rs.store.DB(), o.ID)
+		to, err := rs.drafts.recipient(ctx, db, o.ID)
 		if err != nil {
 			return nil, nil, err
 		}

@@ -20,6 +20,7 @@ type breaker struct {
 
 	mu        sync.Mutex
 	failures  int
+	last      *Error    // the last failure
 	openUntil time.Time // end of the cooldown
 }
 
@@ -38,6 +39,13 @@ func (b *breaker) allow() (time.Duration, bool) {
 	return 0, true
 }
 
+// lastFailure returns the last failure that counted; nil if there was none.
+func (b *breaker) lastFailure() *Error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.last
+}
+
 // record counts the result of a call. Only failures of the provider count, not invalid requests and canceled calls.
 func (b *breaker) record(err error) {
 	var e *Error
@@ -49,6 +57,7 @@ func (b *breaker) record(err error) {
 	case !errors.As(err, &e) || e.Reason == ReasonRequest || e.Reason == ReasonCircuitOpen:
 	default:
 		b.failures++
+		b.last = e
 		if b.failures >= maxFailures {
 			b.openUntil = b.now().Add(max(breakerCooldown, min(e.RetryAfter, maxRetryAfter)))
 		}

@@ -102,7 +102,7 @@ func TestNoCallWhileBreakerIsOpen(t *testing.T) {
 	}
 	require.Equal(t, maxFailures, s.made)
 	_, err := Complete(t.Context(), m, newRequest("hi"))
-	require.EqualError(t, err, "test/model: the provider failed repeatedly, calls to it are suspended for a moment, try again in 30s")
+	require.EqualError(t, err, "test/model: calls are suspended for a moment, because they kept failing: the key was refused, check api_key, try again in 30s")
 	require.Empty(t, *waits)
 	c.advance(breakerCooldown)
 	_, err = Complete(t.Context(), m, newRequest("hi"))

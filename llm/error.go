@@ -34,22 +34,33 @@ type Error struct {
 	Status     int           // HTTP status; zero means that there was no response
 	Code       string        // the provider's error code; empty if there was none
 	RetryAfter time.Duration // wait requested by the provider; zero means none
+	Last       *Error        // with ReasonCircuitOpen, the last of the failures; else nil
 }
 
 // Error returns the model, the failure and what to check.
 func (e *Error) Error() string {
-	text := e.Model + ": " + e.message()
-	if e.Status != 0 {
-		text += fmt.Sprintf(" (HTTP %d", e.Status)
-		if e.Code != "" {
-			text += ", " + e.Code
-		}
-		text += ")"
+	text := e.Model + ": "
+	if e.Last != nil {
+		text += "calls are suspended for a moment, because they kept failing: " + e.Last.failure()
+	} else {
+		text += e.failure()
 	}
 	if e.RetryAfter > 0 {
 		text += ", try again in " + e.RetryAfter.Round(time.Second).String()
 	}
 	return text
+}
+
+// failure returns the failure and what to check.
+func (e *Error) failure() string {
+	switch {
+	case e.Status == 0:
+		return e.message()
+	case e.Code == "":
+		return fmt.Sprintf("%s (HTTP %d)", e.message(), e.Status)
+	default:
+		return fmt.Sprintf("%s (HTTP %d, %s)", e.message(), e.Status, e.Code)
+	}
 }
 
 func (e *Error) message() string {

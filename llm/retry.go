@@ -44,7 +44,7 @@ func (m retryModel) Stream(ctx context.Context, r Request) iter.Seq2[Delta, erro
 // attempt makes one attempt, if the circuit breaker allows it, and records the result there.
 func (m retryModel) attempt(ctx context.Context, r Request, yield func(Delta, error) bool) (begun bool, _ error) {
 	if wait, ok := m.breaker.allow(); !ok {
-		return false, &Error{Model: m.Name(), Reason: ReasonCircuitOpen, RetryAfter: wait}
+		return false, &Error{Model: m.Name(), Reason: ReasonCircuitOpen, RetryAfter: wait, Last: m.breaker.lastFailure()}
 	}
 	begun, err := forward(m.Model.Stream(ctx, r), yield)
 	m.breaker.record(err)
