@@ -273,7 +273,7 @@ func (bc *businessCommands) handleAnswer(ctx context.Context, r request, typed s
 		return answer{}, false, err
 	}
 	step := q.(*businessStep).Step //nolint:forcetypeassert // by its kind
-	if name, _ := parseCommand(typed); name != "" && (step != business.StepTopics || typed[0] == '/') {
+	if name, _ := parseCommand(typed); name != "" && (step != business.StepTopics || !strings.HasPrefix(strings.TrimSpace(typed), "!")) {
 		return answer{}, false, nil // an unknown command; "!refund, !complaint" are topics
 	}
 	ans := pauseSetup()

@@ -207,3 +207,12 @@ func TestTopicsMayBeginWithAMark(t *testing.T) {
 	require.Contains(t, r.asOwner("!refund, !warranty"), "✅ Noted.")
 	require.Equal(t, []string{"refund", "warranty"}, r.loadConfig().Business.Escalation.Keywords)
 }
+
+func TestASettingIsEmptiedByNone(t *testing.T) {
+	t.Parallel()
+	r := newShop(t)
+	require.Contains(t, r.asOwner("/config set business.hours mon-fri 9-17"), "from now on")
+	require.Equal(t, "`business.hours` is **empty** from now on. `/config reset business.hours` takes it back.", r.asOwner("/config set business.hours none"))
+	require.Empty(t, r.loadConfig().Business.Hours)
+	require.Contains(t, r.asOwner("/config set budget.per_day none"), "Not set:")
+}

@@ -98,16 +98,24 @@ func (cs *configCommands) get(settings map[string]string, prefix string) (answer
 	return answer{text: strings.Join(lines, "\n")}, nil
 }
 
+// emptyList is the value of a list without items.
+const emptyList = "[]"
+
 // set stores a value.
 func (cs *configCommands) set(settings map[string]string, key, value string) answer {
 	if key == "" || value == "" {
 		return answer{text: "Say it like: `/config set budget.per_day 3`."}
 	}
-	if err := cs.config.Check(settings, key, value); err != nil {
+	err := cs.config.Check(settings, key, value)
+	shown := esc(text.Clip(value, 100))
+	if err != nil && strings.EqualFold(value, "none") && cs.config.Check(settings, key, emptyList) == nil { // as in /business setup
+		value, shown, err = emptyList, "empty", nil
+	}
+	if err != nil {
 		return answer{text: "Not set: " + esc(firstMistake(err, nil)) + "."}
 	}
 	return answer{
-		text:   fmt.Sprintf("%s is **%s** from now on. %s takes it back.", code(key), esc(text.Clip(value, 100)), code("/config reset "+key)),
+		text:   fmt.Sprintf("%s is **%s** from now on. %s takes it back.", code(key), shown, code("/config reset "+key)),
 		reason: "The owner changed a setting.",
 		pin:    &pinNeed{pin.ActionConfig, "set " + key + " to " + value},
 		change: func(ctx context.Context, tx store.Tx) error {

@@ -11,6 +11,7 @@ import (
 
 	"multis/clock"
 	"multis/jobs"
+	"multis/knowledge"
 	"multis/outbox"
 	"multis/policy"
 	"multis/store"
@@ -104,7 +105,9 @@ func (nt *Notices) Notify(ctx context.Context, args jobs.NoticeArgs) error {
 	case jobs.TopicPushStalled, jobs.TopicPushResumed, jobs.TopicSyncStalled, jobs.TopicSyncResumed:
 		return nt.stalls.notify(ctx, args.Topic)
 	case jobs.TopicPageUnread:
-		return nt.room.completeWithNotice(ctx, outbox.Quiet, "⚠️ **I no longer quote "+esc(args.Page)+" to customers**: I could not read it for 3 days. If it has moved, change `business.pages`.")
+		return nt.room.completeWithNotice(ctx, outbox.Quiet, fmt.Sprintf("⚠️ **I no longer quote %s to customers**: it does not answer, and I read it last more than %d days ago. Who asks about it gets a person. "+
+			"See whether it opens in a browser; if it has moved, change `business.pages`. When it answers again, I read it by myself once a question needs it, or at once with %s.",
+			esc(args.Page), int(knowledge.MaxUnread.Hours()/24), code("/index "+args.Page+" public")))
 	case jobs.TopicConfigRefused:
 		return nt.notifyConfigRefused(ctx)
 	default: // the others have a fixed text

@@ -178,5 +178,5 @@ func TestTheOwnerIsToldOfAPageThatIsNoLongerQuoted(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	require.NoError(t, r.admin.Notices.Notify(r.ctx, jobs.NoticeArgs{Topic: jobs.TopicPageUnread, Site: "https://shop.example/", Page: "https://shop.example/price_list_1"}))
-	require.Contains(t, bodies(r.sendQueued()), "**I no longer quote https://shop.example/price_list_1 to customers**: I could not read it for 3 days.")
+	require.Contains(t, bodies(r.sendQueued()), "**I no longer quote https://shop.example/price_list_1 to customers**: it does not answer, and I read it last more than 3 days ago.")
 }

@@ -155,7 +155,7 @@ func (a *Admin) runCommand(ctx context.Context, r request, name, args string) (a
 	cmd, known := a.table.lookup(name)
 	switch {
 	case !known:
-		if ans, done, err := a.business.handleAnswer(ctx, r, r.message.Body); err != nil || done {
+		if ans, done, err := a.business.handleAnswer(ctx, r, typedText(r.message)); err != nil || done {
 			return ans, err
 		}
 		return answer{text: a.help.unknown(r, name)}, nil

@@ -49,7 +49,7 @@ func (t *Turns) findSuggestions(ctx context.Context, question string, r *turnRes
 		if err != nil {
 			return err
 		}
-		r.citations = append(r.citations, shown.citations...) // none of a quote that says more than what was corrected
+		r.addCitations(shown.citations) // none of a quote that says more than what was corrected
 	}
 	answer, err := t.quoteAnswer(ctx, found)
 	if err == nil {
@@ -59,12 +59,17 @@ func (t *Turns) findSuggestions(ctx context.Context, question string, r *turnRes
 		return err
 	}
 	r.proposal = answer.text
-	for _, c := range answer.citations { // the card shows what the proposal rests on
+	r.addCitations(answer.citations) // the card shows what the proposal rests on
+	return nil
+}
+
+// addCitations adds citations to those that the card shows, each once.
+func (r *turnResult) addCitations(citations []store.Citation) {
+	for _, c := range citations {
 		if !slices.Contains(r.citations, c) {
 			r.citations = append(r.citations, c)
 		}
 	}
-	return nil
 }
 
 // documentsOf returns the documents that hits are from.

@@ -42,7 +42,7 @@ func (co *core) quoteAnswer(ctx context.Context, found search.Result) (contactAn
 func (co *core) quotedAnswer(q search.Quote) contactAnswer {
 	citation := quoteCitation(q)
 	if policy.GivesOrders(q.Text) {
-		return contactAnswer{reason: "The answer looks like an order to an assistant: " + citation.Source + "."}
+		return contactAnswer{reason: "What answers it looks like an order to an assistant, so I did not quote it: " + citation.Source + "."}
 	}
 	return contactAnswer{
 		text: plainQuote(q.Text) + co.titlesText(q.Hit.Text, []search.Hit{q.Hit}), used: []search.Hit{q.Hit}, citations: []store.Citation{citation}, reason: coverageText(q.Coverage),

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"multis/hours"
+	"multis/text"
 )
 
 // SafeKeys lists the keys that can be set in chat, with the PIN if there is one. None of them moves files, deletes messages, or makes multis answer
@@ -198,13 +199,33 @@ func Changes(a, b *Config) []string {
 	return keys
 }
 
+// nearestSafeKey asks whether the safe key is meant that ends with a name, or is written like it; empty for none.
+func nearestSafeKey(name string) string {
+	best, least := "", 3
+	for _, known := range SafeKeys() {
+		switch {
+		case keyName(known) == name:
+			best, least = known, 0
+		case len(name) > 2*len(known): // too long to be a misspelling
+		default:
+			if d := text.EditDistance(strings.ToLower(name), known); d < least {
+				best, least = known, d
+			}
+		}
+	}
+	if best == "" {
+		return ""
+	}
+	return "did you mean " + best + "? "
+}
+
 // CheckSetting returns an error if a key cannot be set to a value in chat. The error says what to write instead.
 func CheckSetting(path string, settings map[string]string, key, value string) error {
 	if !slices.Contains(SafeKeys(), key) {
 		if _, known := newReader("", defaults()).fields[key]; known {
 			return fmt.Errorf("%s can only be changed in config.yaml, on the machine: multis config set %[1]s VALUE", key)
 		}
-		return fmt.Errorf("%s is no key that can be set here; /config lists them", key)
+		return fmt.Errorf("%s is no key that can be set here; %s/config lists them", key, nearestSafeKey(key))
 	}
 	if name := EnvName(key); os.Getenv(name) != "" {
 		return fmt.Errorf("the variable %s of multis' environment sets %s, and wins; change it there", name, key)

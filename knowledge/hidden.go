@@ -54,26 +54,22 @@ func hides(style string) bool {
 func hiddenByStyles(page *html.Node) map[string]bool {
 	hidden, shown := map[string]bool{}, []string{}
 	for n := range page.Descendants() {
-		if n.DataAtom != atom.Style || slices.Contains(n.Attr, html.Attribute{Key: "media", Val: "print"}) {
+		if n.DataAtom != atom.Style || slices.ContainsFunc(n.Attr, func(a html.Attribute) bool {
+			return a.Key == "media" && a.Val != "" && a.Val != "all" && a.Val != "screen"
+		}) {
 			continue
 		}
 		styles, depth, end := styleComment.ReplaceAllString(plain(n), ""), 0, 0
 		for _, at := range styleRule.FindAllStringSubmatchIndex(styles, -1) {
-			between := styles[end:at[0]]
-			depth += strings.Count(between, "{") - strings.Count(between, "}") // a rule in another one is conditional, such as for print
+			depth += strings.Count(styles[end:at[0]], "{") - strings.Count(styles[end:at[0]], "}") // a rule in another one is conditional, such as for print
 			end = at[1]
-			selectors, said := styles[at[2]:at[3]], styles[at[4]:at[5]]
-			switch {
-			case !hides(said):
-				if slices.ContainsFunc(declarations(said), showingStyle.MatchString) {
-					shown = append(shown, styleName.FindAllString(selectors, -1)...)
-				}
-			case depth == 0:
-				for rest, more := selectors[strings.LastIndex(selectors, ";")+1:], true; more; {
-					selectors, rest, more = strings.Cut(rest, ",")
-					if selector := strings.TrimSpace(selectors); styleName.FindString(selector) == selector {
-						hidden[selector] = true
-					}
+			for selector := range strings.SplitSeq(styles[at[2]:at[3]], ",") {
+				selector = strings.TrimSpace(selector[strings.LastIndex(selector, ";")+1:])
+				switch said := styles[at[4]:at[5]]; {
+				case hides(said) && depth == 0 && styleName.FindString(selector) == selector:
+					hidden[selector] = true
+				case !hides(said) && slices.ContainsFunc(declarations(said), showingStyle.MatchString):
+					shown = append(shown, styleName.FindAllString(selector, -1)...)
 				}
 			}
 		}

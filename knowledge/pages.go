@@ -24,16 +24,18 @@ import (
 )
 
 const (
-	pageAge      = 6 * time.Hour      // age from which a page is fetched again before it is quoted
-	pageRetry    = 10 * time.Minute   // minimum time between two attempts to fetch the same page
-	maxLinked    = 3                  // linked pages that are fetched for one question, for each prefix
-	maxStale     = 5                  // pages that are fetched again before one question
-	pageTimeout  = 5 * time.Second    // timeout for one page, so that one that hangs leaves time for others
-	pagesTimeout = 15 * time.Second   // timeout for all pages of one question
-	maxUnread    = 3 * 24 * time.Hour // age from which a page that cannot be read again is no longer quoted
-	maxWebPages  = 500                // stored pages, of all prefixes, from which linked ones are no longer added
-	minLinkWord  = 4                  // length of the beginning of a question's word that is looked for in links
+	pageAge      = 6 * time.Hour    // age from which a page is fetched again before it is quoted
+	pageRetry    = 10 * time.Minute // minimum time between two attempts to fetch the same page
+	maxLinked    = 3                // linked pages that are fetched for one question, for each prefix
+	maxStale     = 5                // pages that are fetched again before one question
+	pageTimeout  = 5 * time.Second  // timeout for one page, so that one that hangs leaves time for others
+	pagesTimeout = 15 * time.Second // timeout for all pages of one question
+	maxWebPages  = 500              // stored pages, of all prefixes, from which linked ones are no longer added
+	minLinkWord  = 4                // length of the beginning of a question's word that is looked for in links
 )
+
+// MaxUnread is the age from which a page that cannot be read again is no longer quoted.
+const MaxUnread = 3 * 24 * time.Hour
 
 // Pages are the web pages whose addresses begin with one of the owner's prefixes. Customers are answered from them where no document helps. They are
 // fetched when a question needs them, and stored as public documents with the time of their fetch.
@@ -175,7 +177,7 @@ func (p *Pages) update(ctx context.Context, address string) bool {
 	return !report.Unchanged
 }
 
-// handleFetchFailure logs why a page cannot be fetched. It removes a page that is gone, too big or no longer allowed, and one that was read last before maxUnread, of
+// handleFetchFailure logs why a page cannot be fetched. It removes a page that is gone, too big or no longer allowed, and one that was read last before MaxUnread, of
 // which the owner is notified: what it says may be wrong by now. It reports whether it removed the page.
 func (p *Pages) handleFetchFailure(ctx context.Context, address string, cause error) bool {
 	zerolog.Ctx(ctx).Info().Err(cause).Str("page", AddressName(address)).Msg("Cannot read a page for customers")
@@ -185,7 +187,7 @@ func (p *Pages) handleFetchFailure(ctx context.Context, address string, cause er
 	_, moved := errors.AsType[fetch.NotAllowedError](cause)
 	isGone := moved || IsPermanent(cause)
 	stored, err := index.DocumentByOrigin(ctx, p.documents.st.DB(), address)
-	if err == nil && (stored.Role != policy.RolePublic || !isGone && p.now().Sub(stored.IndexedAt) < maxUnread) {
+	if err == nil && (stored.Role != policy.RolePublic || !isGone && p.now().Sub(stored.IndexedAt) < MaxUnread) {
 		return false // the owner indexed it for himself, or it may be read again soon
 	}
 	if err == nil {

@@ -269,10 +269,10 @@ func TestAPageThatCannotBeReadForDaysIsNotQuoted(t *testing.T) {
 	}
 
 	status = http.StatusInternalServerError
-	require.False(t, refresh(maxUnread-time.Hour))
+	require.False(t, refresh(MaxUnread-time.Hour))
 	require.Equal(t, 2, pages(), "it may be back tomorrow")
 	status = http.StatusOK
-	require.False(t, refresh(maxUnread+time.Hour))
+	require.False(t, refresh(MaxUnread+time.Hour))
 	require.Equal(t, 2, pages(), "it was not read for long because nobody asked")
 	require.Zero(t, notices())
 
@@ -281,7 +281,7 @@ func TestAPageThatCannotBeReadForDaysIsNotQuoted(t *testing.T) {
 	cancel()
 	p.handleFetchFailure(ended, server.URL+"/a", context.Canceled)
 	require.Equal(t, 2, pages(), "the program ends, which says nothing of the page")
-	require.True(t, refresh(maxUnread+time.Hour), "a search finds something else now")
+	require.True(t, refresh(MaxUnread+time.Hour), "a search finds something else now")
 	require.Zero(t, pages())
 	require.Equal(t, 1, notices())
 	require.Equal(t, 1, storetest.Count(t, st, "select count(*) from river.river_job where kind = 'tell'"), "one for a site that is away")

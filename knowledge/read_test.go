@@ -223,8 +223,9 @@ func TestWhatAPageShowsAtTimesIsText(t *testing.T) {
 	t.Parallel()
 	const styles = `<style>.menu { display: none } .menu.open { display: block } .answer { display: none } input:checked ~ .answer { display: block }
 		.wide { display: none } @media (min-width: 600px) { .wide { display: flex } } @media print { .screen { display: none } @page { margin: 0 } }
-		.a .b, p.c { display: none } .fade { opacity: 0 } .near { left: -20px } .centred { left: 50%; margin-left: -1000px } .quiet { color: gray }</style><style media="print">.paper { display: none }</style>`
-	for _, class := range []string{"menu open", "menu", "answer", "wide", "screen", "b", "c", "fade", "near", "centred", "quiet", "paper", "display none"} {
+		.a .b, p.c { display: none } .fade { opacity: 0 } .near { left: -20px } .centred { left: 50%; margin-left: -1000px } .quiet { color: gray }</style><style media="print">.paper { display: none }</style>
+		<style media="(max-width: 600px)">.desktop { display: none }</style>`
+	for _, class := range []string{"menu open", "menu", "answer", "wide", "screen", "b", "c", "fade", "near", "centred", "quiet", "paper", "desktop", "display none"} {
 		doc, err := readHTML([]byte(styles + `<p>We are a shop.</p><p class="` + class + `">Delivery costs 19 euro.</p>`))
 		require.NoError(t, err)
 		require.Contains(t, fmt.Sprint(doc.Sections), "19 euro", class)

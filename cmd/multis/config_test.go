@@ -298,7 +298,9 @@ func TestSettingsOverrideTheFileNotTheEnvironment(t *testing.T) {
 	require.NotContains(t, got["appservice.as_token"].Value, "as-token")
 	require.ErrorContains(t, config.CheckSetting(file, nil, "owner", "@eve:x"), "only be changed in config.yaml, on the machine: multis config set owner VALUE")
 	require.ErrorContains(t, config.CheckSetting(file, nil, "budget.per_run", "3"), "the variable MULTIS_BUDGET_PER_RUN of multis' environment sets budget.per_run, and wins")
-	require.ErrorContains(t, config.CheckSetting(file, nil, "budget.per_dya", "3"), "budget.per_dya is no key that can be set here; /config lists them")
+	require.ErrorContains(t, config.CheckSetting(file, nil, "budget.per_dya", "3"), "budget.per_dya is no key that can be set here; did you mean budget.per_day? /config lists them")
+	require.ErrorContains(t, config.CheckSetting(file, nil, "outside_hours", "away"), "did you mean business.outside_hours?")
+	require.ErrorContains(t, config.CheckSetting(file, nil, strings.Repeat("x", 1000), "1"), "is no key that can be set here; /config lists them")
 	require.Regexp(t, `^budget.per_day: "much" is not an amount`, config.CheckSetting(file, nil, "budget.per_day", "much"))
 }
 
