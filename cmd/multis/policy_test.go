@@ -224,16 +224,17 @@ func TestExplainGivesAReasonThatIsTrueOfTheTool(t *testing.T) {
 	require.NoError(t, err)
 	r := tools.NewRegistry(tools.NewRulePolicy(set, time.UTC, nil), possibleTools()...)
 	cfg := &config.Config{TimeZone: time.UTC}
+	workspace := t.TempDir()
 	cfg.Exec.Enabled, cfg.Exec.WriteFiles = true, true
 	for call, want := range map[string]string{
 		`search_docs `: "allow", `exec {"command": "ls"}`: "You are asked before each command.", `exec {"command": "mv a b"}`: "This command is not known as one that only reads.",
 		`exec {"command": "rm a"}`: "It cannot be undone.", `exec {"command": "sudo ls"}`: "sudo gets rights, changes the machine or stops it",
 		`read `: "It shows a file of this machine", `read {"path": "a"}`: "its path is not absolute", `kill `: "allow",
 		`read {"path": "/srv/a"}`: "It shows a file of this machine, so you are asked for the PIN.", `fetch_url {"url": "https://example.com"}`: "It carries data out, so you are asked.",
-		`write_file {"path": "a", "text": "b"}`: "It changes something, so you are asked.", `remember {"note": "the blue house"}`: "It changes something, so you are asked.",
+		`write_file {"path": "a", "content": "b"}`: "It changes something, so you are asked.", `remember {"note": "the blue house"}`: "It changes something, so you are asked.",
 	} {
 		tool, args, _ := strings.Cut(call, " ")
-		caller := tools.Caller{Owner: true, Surface: rules.SurfaceOwner, Workspace: "/srv/work"}
+		caller := tools.Caller{Owner: true, Surface: rules.SurfaceOwner, Workspace: workspace}
 		said, err := policyView{cfg: cfg, registry: r}.explain(tool, args, caller)
 		require.NoError(t, err)
 		decision, _, _ := strings.Cut(said, "\n")

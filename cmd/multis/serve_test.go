@@ -144,8 +144,12 @@ func (r *run) pushTransaction(events []*event.Event) bool {
 	return resp.StatusCode == http.StatusOK
 }
 
-const idleSQL = `select not exists (select from river.river_job where kind not in ('digest', 'tick') and not (kind = 'escalation' and scheduled_at > now() and coalesce((args->>'at')::timestamptz > now(), false)) and state in ('available', 'running', 'retryable', 'scheduled', 'pending'))
+const idleSQL = `select not exists (select from river.river_job where kind not in ('digest', 'tick') and not (kind = 'escalation' and scheduled_at > now() + interval '1 minute') and state in ('available', 'running', 'retryable', 'scheduled', 'pending'))
 	and not exists (select from outbox where state = 'queued') and not exists (select from pending_events)`
+
+// busySQL says what keeps multis from being idle.
+const busySQL = `select coalesce(string_agg(format('%s %s, due %s: %s', state, kind, scheduled_at, args), E'\n'), '') from river.river_job
+	where kind not in ('digest', 'tick') and state in ('available', 'running', 'retryable', 'scheduled', 'pending')`
 
 // hurrySQL makes the next attempt of each failed send due, so that no test waits for the time between attempts.
 const hurrySQL = `update river.river_job set state = 'available', scheduled_at = now() where kind = 'send' and attempt > 0 and state in ('available', 'retryable') and scheduled_at > now()`
@@ -153,6 +157,13 @@ const hurrySQL = `update river.river_job set state = 'available', scheduled_at =
 // awaitIdle waits until multis has processed the whole stream and has no unfinished job.
 func (r *run) awaitIdle() {
 	r.t.Helper()
+	defer func() {
+		if r.t.Failed() {
+			var busy string
+			err := r.db.DB().QueryRow(context.WithoutCancel(r.t.Context()), busySQL).Scan(&busy)
+			r.t.Log("unfinished jobs:", busy, err)
+		}
+	}()
 	r.until("multis to be idle", func() bool {
 		_, err := r.db.Pool().Exec(r.t.Context(), hurrySQL)
 		require.NoError(r.t, err)
