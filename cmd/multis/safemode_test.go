@@ -210,9 +210,12 @@ func TestThreeCrashesStartSafeModeAndACleanRestartEndsIt(t *testing.T) {
 // checkToggle turns safe mode on and off by command.
 func (r *safeModeRun) checkToggle() {
 	r.t.Helper()
-	requests := len(r.model.Requests())
 	r.command(101, "/safe on")
 	r.wait("safe mode by command", r.isSafe)
+	r.wait("the end of what was begun before, such as the plan", func() bool {
+		return storetest.Count(r.t, r.st, "select count(*) from river.river_job where state = 'running' and kind <> 'tick'") == 0
+	})
+	requests := len(r.model.Requests())
 	r.storeQuestion(r.chat, 2, "what does tuning cost?")
 	r.waitForHeldTurn()
 	require.Len(r.t, r.model.Requests(), requests)
