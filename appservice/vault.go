@@ -46,7 +46,7 @@ type machine struct {
 	mu            sync.Mutex
 	membersLoaded map[id.RoomID]bool // rooms whose members were read since the vault was opened
 
-	oneSender sync.Mutex // held while a message of an admin room is decrypted
+	decrypting sync.Mutex // held while the bot decrypts a message
 }
 
 // NewVault returns a closed vault and makes hs use it.
@@ -329,8 +329,8 @@ func (v *Vault) decrypt(ctx context.Context, who policy.SendAs, evt *event.Event
 	if who == policy.AsBot {
 		// What the bot reads is obeyed only if its sender's device is trusted. The first message of a device makes the machine fetch the sender's keys;
 		// any other that is decrypted meanwhile would be of an unknown device, and a job for the same message may run twice when its key comes.
-		m.oneSender.Lock()
-		defer m.oneSender.Unlock()
+		m.decrypting.Lock()
+		defer m.decrypting.Unlock()
 	}
 	return m.DecryptMegolmEvent(m.withLog(ctx), evt)
 }

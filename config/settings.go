@@ -199,7 +199,7 @@ func Changes(a, b *Config) []string {
 	return keys
 }
 
-// nearestSafeKey asks whether the safe key is meant that ends with a name, or is written like it; empty for none.
+// nearestSafeKey returns the question whether the safe key is meant that ends with a name, or is spelled like it; empty if there is none.
 func nearestSafeKey(name string) string {
 	best, least := "", 3
 	for _, known := range SafeKeys() {

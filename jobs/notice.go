@@ -66,7 +66,7 @@ type NoticeArgs struct {
 	Topic NoticeTopic `json:"topic" river:"unique"`
 	// SubjectID is the row that the notice is about; see the topics. Zero for a topic without one.
 	SubjectID int64 `json:"about,omitempty" river:"unique"`
-	// Page is the address of a web page, Site the beginning of addresses to which it belongs; empty for other topics.
+	// Site is the item of business.pages below which a web page is, and Page the address of that page; empty for other topics.
 	Site string `json:"site,omitempty" river:"unique"`
 	Page string `json:"page,omitempty"`
 }
@@ -80,7 +80,7 @@ const proofTime = 10 * time.Second
 // pageNoticePeriod is the time in which the owner is told of one page of a site, because a site that is away has many.
 const pageNoticePeriod = 24 * time.Hour
 
-// InsertOpts allows one such job for a topic and subject at a time, and delays the question about a new bridge.
+// InsertOpts allows one such job for a topic, subject and site at a time, one about the pages of a site in pageNoticePeriod, and delays the question about a new bridge.
 func (a NoticeArgs) InsertOpts() river.InsertOpts {
 	opts := river.InsertOpts{Queue: queueAdmin, MaxAttempts: 20, UniqueOpts: uniqueByArgs()}
 	if a.Topic == TopicNewBridge {

@@ -106,7 +106,8 @@ func (p *Pages) fetchRoot(ctx context.Context, root string) (fetch.Page, error) 
 }
 
 // Refresh fetches stored pages again that are older than pageAge, so that no answer quotes outdated text: first those among the documents that a search
-// found, then the oldest of the others. It removes a page that is gone, or that cannot be read for long. It reports whether any page changed, so that a new search may find something else.
+// found, then the oldest of the others. It removes a page that is gone, or that was not
+// read for MaxUnread. It reports whether any page changed, so that a new search may find something else.
 func (p *Pages) Refresh(ctx context.Context, found []store.DocumentID) (changed bool, err error) {
 	stale, err := index.StaleOrigins(ctx, p.documents.st.DB(), p.prefixes, p.now().Add(-pageAge), maxStale, found)
 	if err != nil {
