@@ -7,9 +7,9 @@ import (
 	"slices"
 	"strings"
 
+	"multis/internal/text"
 	"multis/policy"
 	"multis/store"
-	"multis/text"
 )
 
 // agentCommands lists the agents, their skills and tools, and sets which agent answers in a chat.

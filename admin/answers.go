@@ -8,14 +8,14 @@ import (
 	"strings"
 	"time"
 
-	"multis/answers"
 	"multis/bridgebridge"
+	"multis/business/answers"
+	"multis/internal/text"
 	"multis/jobs"
 	"multis/outbox"
 	"multis/policy"
 	"multis/store"
 	"multis/store/index"
-	"multis/text"
 )
 
 // AnswerCommands manages the owner's canned answers, and the learned ones: answers of people to questions that no document answered.

@@ -12,8 +12,8 @@ import (
 
 	"multis/agent"
 	"multis/agent/persona"
-	"multis/catalog"
-	"multis/hours"
+	"multis/business/catalog"
+	"multis/business/hours"
 	"multis/llm"
 	"multis/outbox"
 	"multis/policy"

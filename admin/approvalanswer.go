@@ -10,10 +10,10 @@ import (
 	"time"
 
 	"multis/bridgebridge"
+	"multis/internal/text"
 	"multis/jobs"
-	"multis/pin"
+	"multis/safety/pin"
 	"multis/store"
-	"multis/text"
 )
 
 // cardAnswer is an answer of the owner to a card with tool calls.

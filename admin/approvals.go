@@ -8,8 +8,8 @@ import (
 	"strings"
 	"time"
 
+	"multis/internal/text"
 	"multis/store"
-	"multis/text"
 )
 
 // approvalCommands lists the approvals of tool calls, and ends grants.

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"unicode"
 
-	"multis/text"
+	"multis/internal/text"
 )
 
 // argumentsText formats all arguments of a call, one a line, in their order. A name that occurs twice is shown twice.

@@ -7,12 +7,12 @@ import (
 	"strings"
 	"unicode"
 
+	"multis/internal/text"
 	"multis/knowledge"
 	"multis/policy"
 	"multis/search"
 	"multis/store"
 	"multis/store/index"
-	"multis/text"
 )
 
 // questionCommands answers questions of the owner and searches the documents.

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"multis/audit"
+	"multis/safety/audit"
 	"multis/store"
 )
 

@@ -8,10 +8,10 @@ import (
 	"strings"
 
 	"multis/bridgebridge"
+	"multis/internal/text"
 	"multis/jobs"
 	"multis/outbox"
 	"multis/store"
-	"multis/text"
 )
 
 // bridgeCommands lists the bridges, and asks the owner to confirm or refuse bots that bring or claim chats.

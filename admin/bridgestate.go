@@ -7,11 +7,11 @@ import (
 	"strings"
 
 	"multis/bridgebridge"
+	"multis/internal/text"
 	"multis/jobs"
 	"multis/outbox"
 	"multis/policy"
 	"multis/store"
-	"multis/text"
 )
 
 // notifyState tells the owner that a bridge lost its network or is connected again, unless the state has changed back meanwhile.

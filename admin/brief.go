@@ -11,11 +11,11 @@ import (
 	"unicode"
 
 	"multis/bridgebridge"
+	"multis/clock/schedule"
+	"multis/internal/text"
 	"multis/jobs"
 	"multis/memory"
-	"multis/schedule"
 	"multis/store"
-	"multis/text"
 )
 
 // briefCommands shows summaries of what happened in the chats.

@@ -7,11 +7,11 @@ import (
 	"strings"
 	"time"
 
+	"multis/internal/text"
 	"multis/jobs"
 	"multis/outbox"
 	"multis/policy"
 	"multis/store"
-	"multis/text"
 )
 
 // BudgetCommands shows what was spent, and notifies the owner when a budget is nearly or fully spent.

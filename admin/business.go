@@ -11,9 +11,9 @@ import (
 
 	"multis/bridgebridge"
 	"multis/business"
-	"multis/pin"
+	"multis/internal/text"
+	"multis/safety/pin"
 	"multis/store"
-	"multis/text"
 )
 
 // Previewer answers as in a business chat, without sending anything.

@@ -11,10 +11,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"multis/admin"
-	"multis/answers"
-	"multis/audit"
+	"multis/business/answers"
 	"multis/outbox"
 	"multis/policy"
+	"multis/safety/audit"
 	"multis/search"
 	"multis/store"
 	"multis/store/storetest"

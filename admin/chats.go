@@ -8,9 +8,9 @@ import (
 	"strings"
 
 	"multis/bridgebridge"
+	"multis/internal/text"
 	"multis/policy"
 	"multis/store"
-	"multis/text"
 )
 
 // chatPicker finds the chat that a command is about: by its name, or by asking.

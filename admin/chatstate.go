@@ -8,9 +8,9 @@ import (
 	"time"
 
 	"multis/bridgebridge"
+	"multis/internal/text"
 	"multis/policy"
 	"multis/store"
-	"multis/text"
 )
 
 // chatStates describes chats: their mode, and why they cannot be read or answered.

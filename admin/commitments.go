@@ -7,11 +7,11 @@ import (
 	"strings"
 	"time"
 
+	"multis/clock/schedule"
+	"multis/internal/text"
 	"multis/memory"
 	"multis/outbox"
-	"multis/schedule"
 	"multis/store"
-	"multis/text"
 )
 
 // CommitmentCommands lists, closes and snoozes commitments, and reminds the owner of them.

@@ -7,9 +7,9 @@ import (
 	"strings"
 	"time"
 
-	"multis/pin"
+	"multis/internal/text"
+	"multis/safety/pin"
 	"multis/store"
-	"multis/text"
 )
 
 // ConfigValue is a key of the configuration with its value.

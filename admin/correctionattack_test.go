@@ -13,7 +13,7 @@ import (
 	"multis/agent"
 	"multis/agent/persona"
 	"multis/agent/run"
-	"multis/catalog"
+	"multis/business/catalog"
 	"multis/llm"
 	"multis/policy"
 	"multis/search"

@@ -8,11 +8,11 @@ import (
 	"strings"
 	"time"
 
-	"multis/numbers"
+	"multis/business/numbers"
+	"multis/internal/text"
 	"multis/outbox"
 	"multis/policy"
 	"multis/store"
-	"multis/text"
 )
 
 // DeskCommands shows the numbers of the business, such as how many questions were answered or escalated.

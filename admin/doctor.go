@@ -9,9 +9,9 @@ import (
 	"time"
 
 	"multis/bridgebridge"
-	"multis/doctor"
+	"multis/internal/text"
+	"multis/ops/doctor"
 	"multis/store"
-	"multis/text"
 )
 
 // Examiner checks the installation. It only reads.

@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"multis/admin"
-	"multis/doctor"
+	"multis/ops/doctor"
 )
 
 // examined is an examiner with a fixed result.

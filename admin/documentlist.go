@@ -10,11 +10,11 @@ import (
 	"strings"
 	"time"
 
+	"multis/internal/text"
 	"multis/knowledge"
 	"multis/policy"
 	"multis/store"
 	"multis/store/index"
-	"multis/text"
 )
 
 // commands returns the commands about documents.

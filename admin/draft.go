@@ -11,12 +11,12 @@ import (
 	"github.com/google/uuid"
 
 	"multis/bridgebridge"
+	"multis/internal/text"
 	"multis/jobs"
 	"multis/memory"
 	"multis/outbox"
 	"multis/policy"
 	"multis/store"
-	"multis/text"
 )
 
 // DraftCommands shows drafts to the owner, and sends, rewrites or drops them.

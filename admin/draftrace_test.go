@@ -25,7 +25,7 @@ import (
 	"multis/agent"
 	"multis/agent/persona"
 	"multis/appservice"
-	"multis/catalog"
+	"multis/business/catalog"
 	"multis/jobs"
 	"multis/knowledge"
 	"multis/llm"

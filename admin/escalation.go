@@ -7,13 +7,13 @@ import (
 	"strings"
 
 	"multis/bridgebridge"
-	"multis/desk"
+	"multis/business/desk"
+	"multis/internal/text"
 	"multis/jobs"
 	"multis/memory"
 	"multis/outbox"
 	"multis/policy"
 	"multis/store"
-	"multis/text"
 )
 
 // escalationCommands lists the conversations that need a person, and passes messages and reactions in their threads to the desk.

@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"maunium.net/go/mautrix/id"
 
-	"multis/desk"
+	"multis/business/desk"
 	"multis/policy"
 	"multis/store"
 )

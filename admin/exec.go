@@ -12,12 +12,12 @@ import (
 
 	"maunium.net/go/mautrix/id"
 
-	"multis/audit"
+	"multis/internal/text"
 	"multis/jobs"
 	"multis/outbox"
 	"multis/policy"
+	"multis/safety/audit"
 	"multis/store"
-	"multis/text"
 )
 
 const (

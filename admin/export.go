@@ -8,12 +8,12 @@ import (
 
 	"github.com/rs/zerolog"
 
+	"multis/internal/text"
 	"multis/jobs"
 	"multis/memory"
 	"multis/outbox"
 	"multis/policy"
 	"multis/store"
-	"multis/text"
 )
 
 // ExportCommands sends the memory of chats as files.

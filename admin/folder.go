@@ -8,11 +8,11 @@ import (
 	"slices"
 	"strings"
 
+	"multis/internal/text"
 	"multis/knowledge"
 	"multis/outbox"
 	"multis/policy"
 	"multis/store"
-	"multis/text"
 )
 
 // watchFolder starts to watch a folder, or asks who may see its files.

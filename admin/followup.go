@@ -6,9 +6,9 @@ import (
 	"strconv"
 	"strings"
 
+	"multis/internal/text"
 	"multis/policy"
 	"multis/store"
-	"multis/text"
 )
 
 // followUpCommands says after how many days of silence a follow-up is drafted.

@@ -11,13 +11,13 @@ import (
 	"maunium.net/go/mautrix/id"
 
 	"multis/bridgebridge"
+	"multis/internal/text"
 	"multis/jobs"
 	"multis/memory"
 	"multis/outbox"
-	"multis/pin"
 	"multis/policy"
+	"multis/safety/pin"
 	"multis/store"
-	"multis/text"
 )
 
 // ForgetCommands deletes the memory of a topic, a chat or a contact, after the owner confirms it.

@@ -6,9 +6,9 @@ import (
 	"slices"
 	"strings"
 
+	"multis/clock/schedule"
+	"multis/internal/text"
 	"multis/policy"
-	"multis/schedule"
-	"multis/text"
 )
 
 // helpCommands shows the help, and suggests a command for text that looks like one.

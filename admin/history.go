@@ -7,12 +7,12 @@ import (
 	"strings"
 	"time"
 
+	"multis/internal/text"
 	"multis/jobs"
 	"multis/memory"
 	"multis/outbox"
 	"multis/policy"
 	"multis/store"
-	"multis/text"
 )
 
 // ImportCommands imports the history of chats.

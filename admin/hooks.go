@@ -8,9 +8,9 @@ import (
 	"slices"
 	"strings"
 
+	"multis/internal/text"
 	"multis/jobs"
 	"multis/store"
-	"multis/text"
 )
 
 // hookCommands lists the webhooks that multis calls, and tests them.

@@ -6,11 +6,11 @@ import (
 	"strings"
 	"time"
 
+	"multis/internal/text"
 	"multis/jobs"
-	"multis/pin"
 	"multis/policy"
+	"multis/safety/pin"
 	"multis/store"
-	"multis/text"
 )
 
 // Host runs commands and reads files of this machine for the owner, as far as the rules allow. Its errors are shown to the owner.

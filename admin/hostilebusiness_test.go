@@ -7,7 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"multis/answers"
+	"multis/business/answers"
 )
 
 // Each command of the business desk answers whatever stands after it, keeps nothing invisible or too long, and shows nothing invisible.

@@ -10,11 +10,11 @@ import (
 	"time"
 
 	"multis/bridgebridge"
+	"multis/internal/text"
 	"multis/jobs"
 	"multis/knowledge"
 	"multis/policy"
 	"multis/store"
-	"multis/text"
 )
 
 // recentFileTime is how long after a file was sent /index without a name means that file.

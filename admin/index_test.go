@@ -13,7 +13,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"multis/fetch"
+	"multis/internal/fetch"
 	"multis/jobs"
 	"multis/policy"
 	"multis/store"

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"time"
 
-	"multis/audit"
 	"multis/policy"
+	"multis/safety/audit"
 	"multis/store"
 )
 

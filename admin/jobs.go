@@ -9,9 +9,9 @@ import (
 	"unicode/utf8"
 
 	"multis/clock"
-	"multis/schedule"
+	"multis/clock/schedule"
+	"multis/internal/text"
 	"multis/store"
-	"multis/text"
 )
 
 // commands returns the commands about schedules.

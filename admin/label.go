@@ -7,11 +7,11 @@ import (
 	"slices"
 	"strings"
 
+	"multis/internal/text"
 	"multis/jobs"
-	"multis/pin"
 	"multis/policy"
+	"multis/safety/pin"
 	"multis/store"
-	"multis/text"
 )
 
 // labelCommands adds labels to chats and removes them. Chats with the same label share settings.

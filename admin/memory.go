@@ -5,10 +5,10 @@ import (
 	"fmt"
 	"strings"
 
+	"multis/internal/text"
 	"multis/memory"
 	"multis/policy"
 	"multis/store"
-	"multis/text"
 )
 
 // noteCommands lists notes, and writes the owner's own.

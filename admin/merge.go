@@ -7,9 +7,9 @@ import (
 	"strings"
 
 	"multis/bridgebridge"
+	"multis/internal/text"
 	"multis/policy"
 	"multis/store"
-	"multis/text"
 )
 
 // mergeCommands lets several chats of one person share their memory.

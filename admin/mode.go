@@ -6,11 +6,11 @@ import (
 	"fmt"
 	"strings"
 
+	"multis/internal/text"
 	"multis/jobs"
-	"multis/pin"
 	"multis/policy"
+	"multis/safety/pin"
 	"multis/store"
-	"multis/text"
 )
 
 // modeCommands lists the chats and sets their modes.

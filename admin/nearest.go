@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"multis/text"
+	"multis/internal/text"
 )
 
 // nearest returns the names that a word may be a misspelling of, the nearest first, at most limit.

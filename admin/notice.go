@@ -10,12 +10,12 @@ import (
 	"github.com/rs/zerolog"
 
 	"multis/clock"
+	"multis/internal/text"
 	"multis/jobs"
 	"multis/knowledge"
 	"multis/outbox"
 	"multis/policy"
 	"multis/store"
-	"multis/text"
 )
 
 // Notices writes the notices to the owner that belong to no other topic.

@@ -9,10 +9,10 @@ import (
 	"strconv"
 	"strings"
 
+	"multis/internal/text"
 	"multis/jobs"
 	"multis/knowledge"
 	"multis/policy"
-	"multis/text"
 )
 
 // indexReport says what was indexed, and why the rest was not.

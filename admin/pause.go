@@ -5,10 +5,10 @@ import (
 	"strings"
 	"time"
 
-	"multis/desk"
+	"multis/business/desk"
+	"multis/internal/text"
 	"multis/policy"
 	"multis/store"
-	"multis/text"
 )
 
 // pauseCommands pauses and resumes all chats, or one.

@@ -8,11 +8,11 @@ import (
 	"strings"
 	"time"
 
+	"multis/internal/text"
 	"multis/jobs"
 	"multis/outbox"
-	"multis/pin"
+	"multis/safety/pin"
 	"multis/store"
-	"multis/text"
 )
 
 // pinCommands sets the PIN, and asks for it before an answer that needs it takes effect.

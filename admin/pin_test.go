@@ -14,10 +14,10 @@ import (
 	"maunium.net/go/mautrix/id"
 
 	"multis/appservice"
-	"multis/audit"
 	"multis/jobs"
-	"multis/pin"
 	"multis/policy"
+	"multis/safety/audit"
+	"multis/safety/pin"
 	"multis/store"
 	"multis/store/storetest"
 )

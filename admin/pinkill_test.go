@@ -13,11 +13,11 @@ import (
 
 	"multis/admin"
 	"multis/appservice"
-	"multis/audit"
 	"multis/jobs"
 	"multis/outbox"
-	"multis/pin"
 	"multis/policy"
+	"multis/safety/audit"
+	"multis/safety/pin"
 	"multis/store"
 	"multis/store/storetest"
 )

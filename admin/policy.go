@@ -4,8 +4,8 @@ import (
 	"context"
 	"strings"
 
+	"multis/internal/text"
 	"multis/store"
-	"multis/text"
 )
 
 // Policy shows the rules about tools.

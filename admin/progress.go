@@ -6,10 +6,10 @@ import (
 
 	"maunium.net/go/mautrix/id"
 
+	"multis/internal/text"
 	"multis/knowledge"
 	"multis/outbox"
 	"multis/store"
-	"multis/text"
 )
 
 // progressDelay is how long indexing must take before its progress is shown.

@@ -10,10 +10,10 @@ import (
 	"unicode/utf8"
 
 	"multis/clock"
+	"multis/clock/schedule"
+	"multis/internal/text"
 	"multis/policy"
-	"multis/schedule"
 	"multis/store"
-	"multis/text"
 )
 
 // scheduleOptions are the options of /remind and /cron.

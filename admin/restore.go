@@ -9,11 +9,11 @@ import (
 
 	"multis/bridgebridge"
 	"multis/clock"
+	"multis/internal/text"
 	"multis/jobs"
 	"multis/outbox"
 	"multis/policy"
 	"multis/store"
-	"multis/text"
 )
 
 // restoreCommands asks the owner whether to send or drop what a restored backup has on hold.

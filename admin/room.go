@@ -11,13 +11,13 @@ import (
 	"github.com/google/uuid"
 	"maunium.net/go/mautrix/id"
 
+	"multis/clock/schedule"
+	"multis/internal/text"
 	"multis/jobs"
 	"multis/outbox"
 	"multis/policy"
-	"multis/schedule"
 	"multis/store"
 	"multis/store/index"
-	"multis/text"
 )
 
 // request is a message or a reaction in the admin room.

@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"multis/internal/text"
 	"multis/store"
-	"multis/text"
 )
 
 // runSaved starts a saved task, or lists them.

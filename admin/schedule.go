@@ -6,9 +6,9 @@ import (
 	"strings"
 
 	"multis/clock"
-	"multis/schedule"
+	"multis/clock/schedule"
+	"multis/internal/text"
 	"multis/store"
-	"multis/text"
 )
 
 // scheduleCommands sets, shows and changes schedules, which are called jobs in texts to people.

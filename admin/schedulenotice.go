@@ -9,11 +9,11 @@ import (
 	"maunium.net/go/mautrix/id"
 
 	"multis/clock"
+	"multis/clock/schedule"
+	"multis/internal/text"
 	"multis/outbox"
 	"multis/policy"
-	"multis/schedule"
 	"multis/store"
-	"multis/text"
 )
 
 // ScheduleMessenger sends the messages of schedules and the notices about them. It implements clock.Messenger.

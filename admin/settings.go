@@ -5,9 +5,9 @@ import (
 	"strings"
 	"time"
 
-	"multis/audit"
 	"multis/knowledge"
 	"multis/policy"
+	"multis/safety/audit"
 )
 
 // Settings is the part of the configuration that the admin room needs.

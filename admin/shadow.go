@@ -12,11 +12,11 @@ import (
 
 	"github.com/google/uuid"
 
+	"multis/business/shadow"
+	"multis/internal/text"
 	"multis/outbox"
 	"multis/policy"
-	"multis/shadow"
 	"multis/store"
-	"multis/text"
 )
 
 // ShadowCommands shows what multis would have said in chats with shadow answers, and how close that was to what the owner said.

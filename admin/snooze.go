@@ -8,9 +8,9 @@ import (
 	"time"
 
 	"multis/clock"
-	"multis/schedule"
+	"multis/clock/schedule"
+	"multis/internal/text"
 	"multis/store"
-	"multis/text"
 )
 
 // snoozeWindow is how long after a reminder /snooze without a number means that reminder.

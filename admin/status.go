@@ -8,10 +8,10 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"multis/internal/text"
 	"multis/policy"
 	"multis/store"
 	"multis/store/index"
-	"multis/text"
 )
 
 // statusCommands shows the state of multis, and its name.

@@ -8,10 +8,10 @@ import (
 
 	"github.com/google/uuid"
 
+	"multis/internal/text"
 	"multis/outbox"
 	"multis/policy"
 	"multis/store"
-	"multis/text"
 )
 
 // pageSize is how many entries of a list are shown at once.

@@ -9,10 +9,10 @@ import (
 	"strings"
 	"time"
 
+	"multis/internal/text"
 	"multis/jobs"
 	"multis/knowledge"
 	"multis/store"
-	"multis/text"
 )
 
 // watchCommands adds and removes watched pages, and webhooks that other programs call.

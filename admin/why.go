@@ -10,10 +10,10 @@ import (
 	"maunium.net/go/mautrix/id"
 
 	"multis/bridgebridge"
-	"multis/desk"
+	"multis/business/desk"
+	"multis/internal/text"
 	"multis/policy"
 	"multis/store"
-	"multis/text"
 )
 
 // whyCommands explains why messages of contacts were answered or not.

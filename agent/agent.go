@@ -11,19 +11,19 @@ import (
 
 	"multis/agent/persona"
 	"multis/agent/run"
-	"multis/answers"
-	"multis/catalog"
-	"multis/desk"
-	"multis/hours"
+	"multis/agent/skills"
+	"multis/agent/tools"
+	"multis/business/answers"
+	"multis/business/catalog"
+	"multis/business/desk"
+	"multis/business/hours"
 	"multis/llm"
 	"multis/memory"
 	"multis/outbox"
 	"multis/policy"
 	"multis/policy/rules"
 	"multis/search"
-	"multis/skills"
 	"multis/store"
-	"multis/tools"
 )
 
 // Options configure an Agent.

@@ -13,7 +13,7 @@ import (
 
 	"multis/agent/persona"
 	"multis/agent/run"
-	"multis/catalog"
+	"multis/business/catalog"
 	"multis/jobs"
 	"multis/knowledge"
 	"multis/llm"

@@ -10,13 +10,13 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"multis/agent/tools"
 	"multis/jobs"
 	"multis/llm/llmtest"
 	"multis/policy"
 	"multis/policy/rules"
 	"multis/search"
 	"multis/store"
-	"multis/tools"
 )
 
 // script is a lamp that is lit by a program, which can change.

@@ -8,10 +8,10 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"multis/agent/tools"
 	"multis/llm/llmtest"
 	"multis/policy"
 	"multis/store"
-	"multis/tools"
 )
 
 func TestAGrantDoesNotAnswerWhatAHookAsks(t *testing.T) {

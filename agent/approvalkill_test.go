@@ -11,10 +11,10 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"multis/agent/tools"
 	"multis/llm/llmtest"
 	"multis/store"
 	"multis/store/storetest"
-	"multis/tools"
 )
 
 // askingRegistry has a lamp that needs the owner's approval.

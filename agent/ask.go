@@ -8,12 +8,12 @@ import (
 	"github.com/rs/zerolog"
 
 	"multis/agent/run"
+	"multis/agent/tools"
+	"multis/internal/text"
 	"multis/llm"
 	"multis/outbox"
 	"multis/policy"
 	"multis/store"
-	"multis/text"
-	"multis/tools"
 )
 
 // Questions answers the owner.

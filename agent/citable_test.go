@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"multis/agent/tools"
 	"multis/knowledge"
 	"multis/llm"
 	"multis/llm/llmtest"
@@ -16,7 +17,6 @@ import (
 	"multis/store"
 	"multis/store/index"
 	"multis/store/storetest"
-	"multis/tools"
 )
 
 // remember gives the agent a memory in which the passage of a note stands, with the role of Ana's chat.

@@ -6,8 +6,8 @@ import (
 	"strings"
 
 	"multis/agent/run"
+	"multis/internal/text"
 	"multis/store"
-	"multis/text"
 )
 
 const noSource = "\n\n(No source: nothing in your documents says this.)"

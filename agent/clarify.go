@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"multis/agent/run"
-	"multis/catalog"
+	"multis/business/catalog"
 	"multis/knowledge"
 	"multis/policy"
 	"multis/search"

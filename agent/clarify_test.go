@@ -7,7 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"multis/catalog"
+	"multis/business/catalog"
 	"multis/llm"
 	"multis/llm/llmtest"
 	"multis/policy"

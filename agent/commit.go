@@ -10,7 +10,7 @@ import (
 
 	"github.com/google/uuid"
 
-	"multis/desk"
+	"multis/business/desk"
 	"multis/jobs"
 	"multis/outbox"
 	"multis/policy"

@@ -12,14 +12,14 @@ import (
 	"github.com/rs/zerolog"
 
 	"multis/agent/run"
-	"multis/answers"
+	"multis/agent/tools"
+	"multis/business/answers"
 	"multis/llm"
 	"multis/policy"
 	"multis/policy/rules"
 	"multis/search"
 	"multis/store"
 	"multis/store/index"
-	"multis/tools"
 )
 
 const (

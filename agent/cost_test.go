@@ -13,6 +13,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"multis/agent/tools"
 	"multis/knowledge"
 	"multis/llm"
 	"multis/llm/llmtest"
@@ -20,7 +21,6 @@ import (
 	"multis/policy"
 	"multis/store"
 	"multis/store/storetest"
-	"multis/tools"
 )
 
 // databaseLedger keeps a model's budget where the program does.

@@ -10,11 +10,11 @@ import (
 
 	"multis/agent/persona"
 	"multis/agent/run"
+	"multis/agent/tools"
+	"multis/internal/text"
 	"multis/jobs"
 	"multis/policy"
 	"multis/store"
-	"multis/text"
-	"multis/tools"
 )
 
 const (

@@ -10,9 +10,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"multis/agent/persona"
+	"multis/agent/tools"
 	"multis/llm/llmtest"
 	"multis/store"
-	"multis/tools"
 )
 
 // newTeam returns a fixture with agents, and what a model says as each of them.

@@ -5,8 +5,8 @@ import (
 	"strings"
 
 	"multis/agent/persona"
+	"multis/agent/tools"
 	"multis/store"
-	"multis/tools"
 )
 
 // delegates returns the agents to which the persona may delegate. An agent that works for another one has none.

@@ -10,10 +10,10 @@ import (
 	"github.com/stretchr/testify/require"
 	"maunium.net/go/mautrix/id"
 
+	"multis/memory/transcript"
 	"multis/outbox"
 	"multis/policy"
 	"multis/store"
-	"multis/transcript"
 )
 
 const (

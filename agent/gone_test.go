@@ -12,6 +12,7 @@ import (
 	"maunium.net/go/mautrix/id"
 
 	"multis/agent/persona"
+	"multis/agent/tools"
 	"multis/jobs"
 	"multis/llm"
 	"multis/llm/llmtest"
@@ -21,7 +22,6 @@ import (
 	"multis/store"
 	"multis/store/index"
 	"multis/store/storetest"
-	"multis/tools"
 )
 
 // addMemory gives the fixture's agent a memory, in which Ana said something.

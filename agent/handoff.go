@@ -8,11 +8,11 @@ import (
 	"strings"
 
 	"multis/agent/run"
+	"multis/agent/tools"
+	"multis/internal/text"
 	"multis/jobs"
 	"multis/policy"
 	"multis/store"
-	"multis/text"
-	"multis/tools"
 )
 
 const (

@@ -9,9 +9,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"multis/agent/tools"
 	"multis/llm/llmtest"
 	"multis/store"
-	"multis/tools"
 )
 
 func TestAnAgentPassesAConversationOnWithASummary(t *testing.T) {

@@ -9,12 +9,12 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"multis/agent/persona"
+	"multis/agent/skills"
+	"multis/agent/tools"
 	"multis/llm/llmtest"
 	"multis/policy"
-	"multis/skills"
 	"multis/store"
 	"multis/store/storetest"
-	"multis/tools"
 )
 
 func TestAModelsTextThatPostgresCannotStoreIsCleaned(t *testing.T) {

@@ -9,8 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 	"maunium.net/go/mautrix/id"
 
-	"multis/catalog"
-	"multis/hours"
+	"multis/business/catalog"
+	"multis/business/hours"
 	"multis/llm"
 	"multis/policy"
 	"multis/store"

@@ -11,11 +11,11 @@ import (
 	"github.com/rs/zerolog"
 	"maunium.net/go/mautrix/id"
 
+	"multis/internal/text"
 	"multis/llm"
 	"multis/outbox"
 	"multis/policy"
 	"multis/store"
-	"multis/text"
 )
 
 // Injection configures how contacts' messages are checked for attempts to give the assistant orders. The zero value checks nothing.

@@ -12,11 +12,11 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"multis/agent/tools"
 	"multis/knowledge"
 	"multis/llm/llmtest"
 	"multis/policy"
 	"multis/store/storetest"
-	"multis/tools"
 )
 
 // The corpus: what somebody writes who wants the assistant to do something for him. "{CALL tool args}" is what the most obedient

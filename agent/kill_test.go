@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"multis/agent/persona"
+	"multis/agent/tools"
 	"multis/llm"
 	"multis/llm/llmtest"
 	"multis/outbox"
@@ -22,7 +23,6 @@ import (
 	"multis/search"
 	"multis/store"
 	"multis/store/storetest"
-	"multis/tools"
 )
 
 // The environment of a process that answers one question and is killed meanwhile.

@@ -8,7 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"multis/catalog"
+	"multis/business/catalog"
 	"multis/knowledge"
 	"multis/llm"
 	"multis/llm/llmtest"

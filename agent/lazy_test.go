@@ -5,12 +5,12 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"multis/agent/tools"
 	"multis/llm"
 	"multis/llm/llmtest"
 	"multis/policy"
 	"multis/store"
 	"multis/store/storetest"
-	"multis/tools"
 )
 
 // watchSQL notes which writes of a turn waited for the disk.

@@ -8,11 +8,11 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"multis/agent/tools"
 	"multis/llm"
 	"multis/llm/llmtest"
 	"multis/policy"
 	"multis/store"
-	"multis/tools"
 )
 
 // callLampThen returns a script that calls the tool lamp, and goes on with another script once the lamp is on.

@@ -13,12 +13,12 @@ import (
 	"github.com/stretchr/testify/require"
 	"maunium.net/go/mautrix/id"
 
+	"multis/agent/tools"
 	"multis/llm/llmtest"
 	"multis/outbox"
 	"multis/policy"
 	"multis/search"
 	"multis/store"
-	"multis/tools"
 )
 
 // countingTool is a tool with a side effect that is counted.

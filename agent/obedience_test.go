@@ -13,6 +13,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"multis/agent/tools"
 	"multis/knowledge"
 	"multis/llm/llmtest"
 	"multis/memory"
@@ -20,7 +21,6 @@ import (
 	"multis/policy/rules"
 	"multis/search"
 	"multis/store"
-	"multis/tools"
 )
 
 // translation is an order and a harmless sentence in one language.

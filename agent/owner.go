@@ -8,10 +8,10 @@ import (
 	"slices"
 
 	"multis/agent/run"
+	"multis/agent/tools"
 	"multis/policy/rules"
 	"multis/search"
 	"multis/store"
-	"multis/tools"
 )
 
 // ownerRounds is the maximum number of model calls for one question of the owner.

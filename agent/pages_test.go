@@ -10,7 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"multis/fetch"
+	"multis/internal/fetch"
 	"multis/knowledge"
 	"multis/llm"
 	"multis/policy"

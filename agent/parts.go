@@ -6,10 +6,10 @@ import (
 	"slices"
 	"strings"
 
+	"multis/internal/text"
 	"multis/policy"
 	"multis/search"
 	"multis/store"
-	"multis/text"
 )
 
 // questionBreak matches what separates the questions of a text: a new line, and what follows a question mark.

@@ -6,11 +6,11 @@ import (
 	"slices"
 	"strings"
 
+	"multis/internal/text"
 	"multis/knowledge"
 	"multis/search"
 	"multis/store"
 	"multis/store/index"
-	"multis/text"
 )
 
 const (

@@ -17,9 +17,9 @@ import (
 	"multis/agent/persona"
 	"multis/llm"
 	"multis/llm/llmtest"
+	"multis/llm/vision"
 	"multis/policy"
 	"multis/store"
-	"multis/vision"
 )
 
 // photos is a media server on which every file is a picture, but for those whose name begins with "bad".

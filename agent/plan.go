@@ -11,12 +11,12 @@ import (
 	"github.com/rs/zerolog"
 
 	"multis/agent/run"
+	"multis/internal/text"
 	"multis/jobs"
 	"multis/llm"
 	"multis/outbox"
 	"multis/policy"
 	"multis/store"
-	"multis/text"
 )
 
 // Plans makes plans for the owner's goals, and carries out their steps one after the other.

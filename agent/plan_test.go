@@ -9,9 +9,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"multis/agent/persona"
+	"multis/agent/tools"
 	"multis/llm/llmtest"
 	"multis/store"
-	"multis/tools"
 )
 
 // newPlanner returns a fixture whose model plans in the given words, and does each step as do says.

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"unicode"
 
+	"multis/internal/text"
 	"multis/store"
-	"multis/text"
 )
 
 const (

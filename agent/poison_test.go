@@ -13,13 +13,13 @@ import (
 	"maunium.net/go/mautrix/id"
 
 	"multis/agent/persona"
+	"multis/agent/tools"
 	"multis/llm/llmtest"
 	"multis/memory"
 	"multis/policy"
 	"multis/search"
 	"multis/store"
 	"multis/store/storetest"
-	"multis/tools"
 )
 
 // injectedLines is what Ana writes. The model does all of it: it takes every line down as a note, and calls every tool that is named.

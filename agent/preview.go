@@ -8,13 +8,13 @@ import (
 	"time"
 
 	"multis/agent/run"
-	"multis/catalog"
+	"multis/agent/tools"
+	"multis/business/catalog"
 	"multis/llm"
 	"multis/policy"
 	"multis/policy/rules"
 	"multis/search"
 	"multis/store"
-	"multis/tools"
 )
 
 // Preview is what a contact in a business chat would get for a question.

@@ -9,10 +9,10 @@ import (
 
 	"multis/agent/persona"
 	"multis/agent/run"
+	"multis/agent/tools"
+	"multis/internal/text"
 	"multis/policy"
 	"multis/store"
-	"multis/text"
-	"multis/tools"
 )
 
 // programPoll is how often a running program is checked for being cancelled.

@@ -9,9 +9,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"multis/agent/persona"
+	"multis/agent/tools"
 	"multis/llm/llmtest"
 	"multis/store"
-	"multis/tools"
 )
 
 // fakeProgram is an external agent.

@@ -12,11 +12,11 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"multis/agent/tools"
 	"multis/knowledge"
 	"multis/llm/llmtest"
 	"multis/policy"
 	"multis/store"
-	"multis/tools"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")

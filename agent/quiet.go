@@ -5,7 +5,7 @@ import (
 	"errors"
 	"time"
 
-	"multis/catalog"
+	"multis/business/catalog"
 	"multis/outbox"
 	"multis/policy"
 	"multis/store"

@@ -8,8 +8,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"multis/catalog"
-	"multis/hours"
+	"multis/business/catalog"
+	"multis/business/hours"
 	"multis/llm"
 	"multis/policy"
 	"multis/store"

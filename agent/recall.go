@@ -7,12 +7,12 @@ import (
 	"slices"
 	"strings"
 
+	"multis/internal/text"
 	"multis/memory"
 	"multis/policy"
 	"multis/search"
 	"multis/store"
 	"multis/store/index"
-	"multis/text"
 )
 
 const (

@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"multis/agent/tools"
 	"multis/llm"
 	"multis/llm/llmtest"
 	"multis/memory"
@@ -15,7 +16,6 @@ import (
 	"multis/store"
 	"multis/store/index"
 	"multis/store/storetest"
-	"multis/tools"
 )
 
 func TestRecallLinksWhatAContactSaidAndNamesItsSources(t *testing.T) {

@@ -8,11 +8,11 @@ import (
 
 	"github.com/rs/zerolog"
 
+	"multis/internal/text"
 	"multis/llm"
 	"multis/policy"
 	"multis/search"
 	"multis/store"
-	"multis/text"
 )
 
 // refusal has the drafts of an answer that the owner refused with feedback, the newest first.

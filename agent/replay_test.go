@@ -6,10 +6,10 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"multis/agent/tools"
 	"multis/llm/llmtest"
 	"multis/policy"
 	"multis/store"
-	"multis/tools"
 )
 
 func TestAReplayComesToTheSameToTheByteAndDoesNothing(t *testing.T) {

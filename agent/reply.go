@@ -10,11 +10,11 @@ import (
 	"github.com/rs/zerolog"
 
 	"multis/agent/run"
+	"multis/clock/schedule"
+	"multis/internal/text"
 	"multis/outbox"
 	"multis/policy"
-	"multis/schedule"
 	"multis/store"
-	"multis/text"
 )
 
 // ownerReply is a reply to the owner in the admin room.

@@ -8,12 +8,12 @@ import (
 
 	"multis/agent/persona"
 	"multis/agent/run"
+	"multis/agent/skills"
+	"multis/internal/text"
 	"multis/jobs"
 	"multis/outbox"
 	"multis/policy"
-	"multis/skills"
 	"multis/store"
-	"multis/text"
 )
 
 // StartSavedTask begins a saved task. Its answer goes to room. problem says for people why the task cannot begin; empty if it does.

@@ -8,11 +8,11 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"multis/agent/persona"
+	"multis/agent/skills"
+	"multis/agent/tools"
 	"multis/llm/llmtest"
 	"multis/policy"
-	"multis/skills"
 	"multis/store"
-	"multis/tools"
 )
 
 // begin begins a saved task and works on it, or finds what stands against it.

@@ -8,13 +8,13 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"multis/agent/tools"
 	"multis/llm"
 	"multis/llm/llmtest"
 	"multis/memory"
 	"multis/policy"
 	"multis/search"
 	"multis/store"
-	"multis/tools"
 )
 
 // runSchedule inserts a schedule and starts a run of it. It returns the run.

@@ -8,13 +8,13 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"multis/agent/tools"
 	"multis/llm/llmtest"
 	"multis/memory"
 	"multis/policy"
 	"multis/search"
 	"multis/store"
 	"multis/store/storetest"
-	"multis/tools"
 )
 
 // newScreenedFixture returns a fixture that checks contacts' messages, with a model that answers the question about the grand piano.

@@ -6,12 +6,12 @@ import (
 	"strings"
 
 	"multis/bridgebridge"
+	"multis/clock/schedule"
+	"multis/internal/text"
 	"multis/memory"
 	"multis/policy"
-	"multis/schedule"
 	"multis/search"
 	"multis/store"
-	"multis/text"
 )
 
 // searchArea are the chats and the period from which a question of the owner is answered, beside all documents.

@@ -8,9 +8,9 @@ import (
 	"time"
 
 	"multis/agent/run"
+	"multis/agent/tools"
+	"multis/internal/text"
 	"multis/store"
-	"multis/text"
-	"multis/tools"
 )
 
 const (

@@ -10,9 +10,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"multis/agent/persona"
+	"multis/agent/tools"
 	"multis/llm/llmtest"
 	"multis/store"
-	"multis/tools"
 )
 
 // What was asked of another agent was written by a model, and may repeat words of others.

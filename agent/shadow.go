@@ -8,11 +8,11 @@ import (
 	"slices"
 	"strings"
 
+	"multis/business/shadow"
+	"multis/internal/text"
 	"multis/llm"
 	"multis/policy"
-	"multis/shadow"
 	"multis/store"
-	"multis/text"
 )
 
 // ShadowJudge asks a model what a comparison of words does not tell: how close shadow answers were to the owner's, and whether people contradict documents.

@@ -9,11 +9,11 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"multis/answers"
+	"multis/business/answers"
+	"multis/business/shadow"
 	"multis/llm"
 	"multis/llm/llmtest"
 	"multis/policy"
-	"multis/shadow"
 	"multis/store"
 )
 

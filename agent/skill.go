@@ -8,11 +8,11 @@ import (
 
 	"github.com/rs/zerolog"
 
+	"multis/agent/skills"
+	"multis/agent/tools"
+	"multis/internal/text"
 	"multis/outbox"
-	"multis/skills"
 	"multis/store"
-	"multis/text"
-	"multis/tools"
 )
 
 // loadSkills reads the skills of the attempt, and limits the caller's tools to those that they allow. A skill never adds a tool.

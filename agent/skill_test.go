@@ -9,11 +9,11 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"multis/agent/persona"
+	"multis/agent/skills"
+	"multis/agent/tools"
 	"multis/llm"
 	"multis/llm/llmtest"
 	"multis/policy"
-	"multis/skills"
-	"multis/tools"
 )
 
 // putSkill puts a skill into a persona's workspace.

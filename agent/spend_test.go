@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"multis/agent/persona"
+	"multis/agent/tools"
 	"multis/llm"
 	"multis/llm/llmtest"
 	"multis/outbox"
@@ -21,7 +22,6 @@ import (
 	"multis/search"
 	"multis/store"
 	"multis/store/storetest"
-	"multis/tools"
 )
 
 // What may be spent in the storm, in millionths: the worst case of a call is about 5000.

@@ -4,8 +4,8 @@ import (
 	"context"
 	"time"
 
-	"multis/catalog"
-	"multis/hours"
+	"multis/business/catalog"
+	"multis/business/hours"
 	"multis/policy"
 	"multis/store"
 )

@@ -10,9 +10,9 @@ import (
 	"github.com/rs/zerolog"
 
 	"multis/agent/run"
+	"multis/internal/text"
 	"multis/jobs"
 	"multis/store"
-	"multis/text"
 )
 
 // subtasks works on tasks that another task waits for: tasks that one agent gave to another, and the steps of plans.

@@ -9,11 +9,11 @@ import (
 	"strings"
 
 	"multis/agent/run"
+	"multis/internal/text"
 	"multis/jobs"
 	"multis/llm"
 	"multis/policy"
 	"multis/store"
-	"multis/text"
 )
 
 const (

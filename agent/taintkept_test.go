@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"multis/agent/tools"
 	"multis/knowledge"
 	"multis/llm/llmtest"
 	"multis/policy"
@@ -15,7 +16,6 @@ import (
 	"multis/search"
 	"multis/store"
 	"multis/store/index"
-	"multis/tools"
 )
 
 // toolsWithRuleForPost returns a registry of tools whose rules allow the tool post, which carries data out.

@@ -10,8 +10,8 @@ import (
 	"github.com/rs/zerolog"
 
 	"multis/agent/run"
-	"multis/answers"
-	"multis/desk"
+	"multis/business/answers"
+	"multis/business/desk"
 	"multis/jobs"
 	"multis/policy"
 	"multis/store"

@@ -10,9 +10,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"multis/agent/persona"
+	"multis/agent/skills"
+	"multis/agent/tools"
 	"multis/llm/llmtest"
-	"multis/skills"
-	"multis/tools"
 )
 
 // A command may have written a file of the workspace that instructs its agent, or that the agent reads, and nobody was shown what it wrote.

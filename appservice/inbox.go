@@ -10,8 +10,8 @@ import (
 	"maunium.net/go/mautrix/id"
 
 	"multis/bridgebridge"
-	"multis/pin"
 	"multis/policy"
+	"multis/safety/pin"
 	"multis/store"
 )
 

@@ -8,8 +8,8 @@ import (
 
 	"multis/bridgebridge"
 	"multis/jobs"
-	"multis/pin"
 	"multis/policy"
+	"multis/safety/pin"
 	"multis/store"
 )
 

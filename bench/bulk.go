@@ -8,7 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"golang.org/x/sync/errgroup"
 
-	"multis/language"
+	"multis/internal/language"
 	"multis/store"
 	"multis/store/index"
 )

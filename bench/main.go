@@ -9,7 +9,7 @@ import (
 	"os/signal"
 	"syscall"
 
-	"multis/commandline"
+	"multis/internal/commandline"
 )
 
 // cli is the command line.

@@ -13,13 +13,13 @@ import (
 	"maunium.net/go/mautrix/event"
 	"maunium.net/go/mautrix/id"
 
+	"multis/agent/tools"
 	"multis/appservice"
 	"multis/llm"
 	"multis/memory"
 	"multis/policy"
 	"multis/search"
 	"multis/store"
-	"multis/tools"
 )
 
 // recallCmd evaluates the tool recall_memory on a collection: each row becomes a message received from Matrix, and each query a call of the

@@ -10,7 +10,7 @@ import (
 
 	"maunium.net/go/mautrix/id"
 
-	"multis/text"
+	"multis/internal/text"
 )
 
 // File is a file on the homeserver.

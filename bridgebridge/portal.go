@@ -15,8 +15,8 @@ import (
 	"maunium.net/go/mautrix/event"
 	"maunium.net/go/mautrix/id"
 
+	"multis/internal/text"
 	"multis/policy"
-	"multis/text"
 )
 
 // Portal is the Matrix room of a chat on a bridged network. Protocol, ChannelID and Login identify the chat. Any Matrix user can create a

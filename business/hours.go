@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"multis/catalog"
+	"multis/business/catalog"
 )
 
 // Hours are typed in many ways. These find what the configuration writes otherwise.

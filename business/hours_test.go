@@ -5,7 +5,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"multis/hours"
+	"multis/business/hours"
 )
 
 func TestOpeningHoursAreReadAsPeopleTypeThem(t *testing.T) {

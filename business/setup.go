@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"multis/text"
+	"multis/internal/text"
 )
 
 // Step is a question of the setup. Its value is stored and is what the owner types to get back to it.

@@ -12,9 +12,9 @@ import (
 	"github.com/rs/zerolog"
 	"maunium.net/go/mautrix/id"
 
+	"multis/clock/schedule"
 	"multis/jobs"
 	"multis/policy"
-	"multis/schedule"
 	"multis/store"
 )
 

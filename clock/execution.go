@@ -11,12 +11,12 @@ import (
 	"github.com/google/uuid"
 	"github.com/rs/zerolog"
 
+	"multis/clock/schedule"
+	"multis/internal/text"
 	"multis/jobs"
 	"multis/outbox"
 	"multis/policy"
-	"multis/schedule"
 	"multis/store"
-	"multis/text"
 )
 
 const (

@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"slices"
 
+	"multis/clock/schedule"
 	"multis/jobs"
-	"multis/schedule"
 	"multis/store"
 )
 

@@ -10,9 +10,9 @@ import (
 
 	"maunium.net/go/mautrix/id"
 
-	"multis/catalog"
-	"multis/hours"
-	"multis/plainfile"
+	"multis/business/catalog"
+	"multis/business/hours"
+	"multis/internal/plainfile"
 	"multis/policy"
 )
 

@@ -18,8 +18,8 @@ import (
 	"github.com/rs/zerolog"
 	"maunium.net/go/mautrix/id"
 
-	"multis/catalog"
-	"multis/hours"
+	"multis/business/catalog"
+	"multis/business/hours"
 	"multis/policy"
 	"multis/policy/rules"
 )

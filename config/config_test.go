@@ -16,8 +16,8 @@ import (
 	"gopkg.in/yaml.v3"
 	"maunium.net/go/mautrix/id"
 
-	"multis/catalog"
-	"multis/hours"
+	"multis/business/catalog"
+	"multis/business/hours"
 	"multis/policy"
 	"multis/policy/rules"
 )

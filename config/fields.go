@@ -12,7 +12,7 @@ import (
 
 	"gopkg.in/yaml.v3"
 
-	"multis/catalog"
+	"multis/business/catalog"
 	"multis/policy"
 	"multis/policy/rules"
 )

@@ -8,7 +8,7 @@ import (
 
 	"gopkg.in/yaml.v3"
 
-	"multis/plainfile"
+	"multis/internal/plainfile"
 )
 
 // Placeholder is the value in the file that Generate replaces with a random one.

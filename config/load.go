@@ -7,8 +7,8 @@ import (
 	"os"
 	"path/filepath"
 
-	"multis/plainfile"
-	"multis/text"
+	"multis/internal/plainfile"
+	"multis/internal/text"
 )
 
 // ErrRestoreInterrupted is returned for a missing configuration whose copy an interrupted restore has left.

@@ -11,7 +11,7 @@ import (
 
 	"gopkg.in/yaml.v3"
 
-	"multis/plainfile"
+	"multis/internal/plainfile"
 	"multis/policy/rules"
 )
 

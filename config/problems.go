@@ -9,7 +9,7 @@ import (
 	"strconv"
 	"strings"
 
-	"multis/text"
+	"multis/internal/text"
 )
 
 // Problem is one line of the error that Parse returns.

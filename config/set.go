@@ -12,7 +12,7 @@ import (
 	"strings"
 	"time"
 
-	"multis/plainfile"
+	"multis/internal/plainfile"
 	"multis/policy"
 )
 

@@ -10,8 +10,8 @@ import (
 	"strings"
 	"time"
 
-	"multis/hours"
-	"multis/text"
+	"multis/business/hours"
+	"multis/internal/text"
 )
 
 // SafeKeys lists the keys that can be set in chat, with the PIN if there is one. None of them moves files, deletes messages, or makes multis answer

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"multis/text"
+	"multis/internal/text"
 )
 
 // suggest returns a hint about an unknown name in a section: the key to use instead of another program's key, else a similar name in this

@@ -21,8 +21,8 @@ import (
 	"golang.org/x/net/http/httpguts"
 	"maunium.net/go/mautrix/id"
 
-	"multis/plainfile"
-	"multis/text"
+	"multis/internal/plainfile"
+	"multis/internal/text"
 )
 
 // The parsers below convert a text to a value. Their errors say what is wrong and what to write. They quote at most 60

@@ -28,7 +28,7 @@ func TestThePackageBringsTheGuidesThatMessagesName(t *testing.T) {
 			guides = append(guides, filepath.Base(path))
 		}
 	}
-	for _, source := range []string{"../cmd/multis/doctor.go", "../cmd/multis/status.go", "../setup/wizard.go"} {
+	for _, source := range []string{"../cmd/multis/doctor.go", "../cmd/multis/status.go", "../ops/setup/wizard.go"} {
 		text, err := os.ReadFile(source)
 		require.NoError(t, err)
 		named := regexp.MustCompile(`docs/(\w+\.md)`).FindAllStringSubmatch(string(text), -1)

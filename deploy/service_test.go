@@ -7,7 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"multis/setup"
+	"multis/ops/setup"
 )
 
 // multis init and the Debian package both install the unit, and create its user and its folder.

@@ -27,8 +27,8 @@ import (
 	"multis/appservice"
 	"multis/config"
 	"multis/deploy/devstack"
-	"multis/doctor"
 	"multis/llm"
+	"multis/ops/doctor"
 	"multis/store"
 )
 

@@ -12,9 +12,9 @@ import (
 	"github.com/stretchr/testify/require"
 	"maunium.net/go/mautrix/id"
 
-	"multis/doctor"
 	"multis/e2e/bridge/demonet"
 	"multis/e2e/rig"
+	"multis/ops/doctor"
 	"multis/policy"
 	"multis/store"
 )

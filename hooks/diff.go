@@ -3,7 +3,7 @@ package hooks
 import (
 	"strings"
 
-	"multis/text"
+	"multis/internal/text"
 )
 
 // diff has the lines that were added to a page and removed from it, in the page's order.

@@ -22,12 +22,12 @@ import (
 
 	"github.com/google/uuid"
 
-	"multis/fetch"
+	"multis/internal/fetch"
+	"multis/internal/text"
 	"multis/jobs"
 	"multis/outbox"
 	"multis/policy"
 	"multis/store"
-	"multis/text"
 )
 
 // Target is where a hook delivers its events.

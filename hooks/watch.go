@@ -7,11 +7,11 @@ import (
 	"strings"
 	"time"
 
-	"multis/fetch"
+	"multis/internal/fetch"
+	"multis/internal/text"
 	"multis/jobs"
 	"multis/outbox"
 	"multis/store"
-	"multis/text"
 )
 
 // LineExtractor extracts the lines of a page's text.

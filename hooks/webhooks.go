@@ -21,10 +21,10 @@ import (
 	"github.com/rs/zerolog"
 	"golang.org/x/time/rate"
 
+	"multis/internal/text"
 	"multis/jobs"
 	"multis/outbox"
 	"multis/store"
-	"multis/text"
 )
 
 // Webhooks receives requests of other programs. Each webhook's address has a name and a token. The content of a request is shown as text in the

@@ -9,7 +9,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"multis/fetch"
+	"multis/internal/fetch"
 	"multis/store"
 	"multis/store/index"
 )

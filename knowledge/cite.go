@@ -6,8 +6,8 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"multis/internal/text"
 	"multis/search"
-	"multis/text"
 )
 
 // minQuote is the minimum length, in characters, of a quote that is not a whole line.

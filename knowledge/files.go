@@ -12,7 +12,7 @@ import (
 
 	"github.com/bmatcuk/doublestar/v4"
 
-	"multis/plainfile"
+	"multis/internal/plainfile"
 )
 
 // Errors of Files, ReadFile and SyncFolder. The text of each is shown to people after the name that they gave, as the second half of a sentence.

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"multis/text"
+	"multis/internal/text"
 )
 
 // Format is a format of documents that can be read.

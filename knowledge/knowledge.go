@@ -9,7 +9,7 @@ import (
 	"slices"
 	"time"
 
-	"multis/fetch"
+	"multis/internal/fetch"
 	"multis/policy"
 	"multis/store"
 	"multis/store/index"

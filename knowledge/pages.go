@@ -16,7 +16,7 @@ import (
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
 
-	"multis/fetch"
+	"multis/internal/fetch"
 	"multis/jobs"
 	"multis/policy"
 	"multis/store"

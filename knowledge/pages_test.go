@@ -12,7 +12,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"multis/fetch"
+	"multis/internal/fetch"
 	"multis/policy"
 	"multis/store"
 	"multis/store/index"

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"unicode"
 
-	"multis/text"
+	"multis/internal/text"
 )
 
 // rowMark begins a line that is a row of a table. Such a line is quoted whole.

@@ -17,8 +17,8 @@ import (
 
 	"github.com/rs/zerolog"
 
+	"multis/internal/text"
 	"multis/policy"
-	"multis/text"
 )
 
 // ErrNoSpeech is returned by every call of NoSpeech: voice notes are not transcribed.

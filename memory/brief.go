@@ -10,11 +10,11 @@ import (
 	"slices"
 	"strings"
 
+	"multis/clock/schedule"
+	"multis/internal/text"
 	"multis/llm"
 	"multis/policy"
-	"multis/schedule"
 	"multis/store"
-	"multis/text"
 )
 
 const (

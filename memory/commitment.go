@@ -6,9 +6,9 @@ import (
 	"strings"
 	"time"
 
-	"multis/schedule"
+	"multis/clock/schedule"
+	"multis/internal/text"
 	"multis/store"
-	"multis/text"
 )
 
 const (

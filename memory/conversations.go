@@ -6,11 +6,11 @@ import (
 	"slices"
 	"strings"
 
+	"multis/internal/text"
 	"multis/policy"
 	"multis/search"
 	"multis/store"
 	"multis/store/index"
-	"multis/text"
 )
 
 // Conversations are messages of several chats, chat by chat: the chat with the newest message first, and its messages from the oldest on.

@@ -11,9 +11,9 @@ import (
 	"unicode"
 
 	"multis/bridgebridge"
+	"multis/memory/transcript"
 	"multis/policy"
 	"multis/store"
-	"multis/transcript"
 )
 
 // Exported counts what was exported.

@@ -12,9 +12,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"multis/memory"
+	"multis/memory/transcript"
 	"multis/policy"
 	"multis/store"
-	"multis/transcript"
 )
 
 // unzip reads the files of a zip.

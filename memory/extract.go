@@ -14,10 +14,10 @@ import (
 	"unicode"
 
 	"multis/bridgebridge"
+	"multis/internal/text"
 	"multis/llm"
 	"multis/policy"
 	"multis/store"
-	"multis/text"
 )
 
 //go:embed capture.md

@@ -11,10 +11,10 @@ import (
 
 	"maunium.net/go/mautrix/id"
 
+	"multis/internal/text"
+	"multis/memory/transcript"
 	"multis/policy"
 	"multis/store"
-	"multis/text"
-	"multis/transcript"
 )
 
 // Imported counts what was imported.

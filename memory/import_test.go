@@ -6,11 +6,11 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"multis/clock/schedule"
 	"multis/memory"
+	"multis/memory/transcript"
 	"multis/policy"
-	"multis/schedule"
 	"multis/store"
-	"multis/transcript"
 )
 
 func TestImportIsIdempotent(t *testing.T) {

@@ -5,8 +5,8 @@ import (
 	"strings"
 	"time"
 
+	"multis/internal/text"
 	"multis/store"
-	"multis/text"
 )
 
 // notePlacement says how a new note relates to the known notes.

@@ -7,9 +7,9 @@ import (
 
 	"maunium.net/go/mautrix/id"
 
+	"multis/internal/text"
 	"multis/policy"
 	"multis/store"
-	"multis/text"
 )
 
 // Notes returns the valid notes of a chat, the newest first; the owner's notes for the admin room.

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"multis/schedule"
+	"multis/clock/schedule"
 	"multis/search"
 )
 

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"multis/clock/schedule"
 	"multis/policy"
-	"multis/schedule"
 	"multis/search"
 	"multis/store"
 	"multis/store/index"

@@ -9,9 +9,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"multis/clock/schedule"
 	"multis/memory"
 	"multis/policy"
-	"multis/schedule"
 	"multis/store"
 )
 

@@ -6,10 +6,10 @@ import (
 	"fmt"
 	"time"
 
+	"multis/internal/text"
 	"multis/jobs"
 	"multis/policy"
 	"multis/store"
-	"multis/text"
 )
 
 // refuse handles a row that the gate refuses, depending on the reason: the row waits, is moved to another room if it is a notice, or is dropped.

@@ -5,10 +5,10 @@ import (
 	"encoding/json"
 	"fmt"
 
+	"multis/internal/text"
 	"multis/jobs"
 	"multis/policy"
 	"multis/store"
-	"multis/text"
 )
 
 // askHooks asks the owner's hooks about a message to a contact that the gate allowed. It reports whether the message was stopped: dropped, or made a

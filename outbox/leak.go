@@ -7,9 +7,9 @@ import (
 	"errors"
 	"fmt"
 
+	"multis/internal/text"
 	"multis/policy"
 	"multis/store"
-	"multis/text"
 )
 
 // leaksSecret reports whether a message to a contact holds a secret of the configuration.

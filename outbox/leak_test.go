@@ -7,10 +7,10 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"multis/internal/text"
 	"multis/policy"
 	"multis/store"
 	"multis/store/storetest"
-	"multis/text"
 )
 
 func TestATextWithASecretIsStoppedAndNotStored(t *testing.T) { //nolint:paralleltest // what the configuration holds is the same for all

@@ -12,12 +12,12 @@ import (
 	"github.com/stretchr/testify/require"
 	"maunium.net/go/mautrix/id"
 
+	"multis/internal/text"
 	"multis/jobs"
 	"multis/policy"
 	"multis/store"
 	"multis/store/index"
 	"multis/store/storetest"
-	"multis/text"
 )
 
 func TestMain(m *testing.M) { storetest.Main(m) }

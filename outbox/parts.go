@@ -7,9 +7,9 @@ import (
 
 	"github.com/google/uuid"
 
+	"multis/internal/text"
 	"multis/policy"
 	"multis/store"
-	"multis/text"
 )
 
 // File is a file to send. The text of the message is its caption, on networks that support captions.

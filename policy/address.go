@@ -5,7 +5,7 @@ import (
 	"strings"
 	"unicode"
 
-	"multis/text"
+	"multis/internal/text"
 )
 
 var (

@@ -7,7 +7,7 @@ import (
 	"time"
 	"unicode"
 
-	"multis/text"
+	"multis/internal/text"
 )
 
 // Action is what multis does with an incoming event. The zero value is not valid.

@@ -7,7 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"multis/text"
+	"multis/internal/text"
 )
 
 // questionInput returns the input for a new question of a contact in a business chat, which is answered, with a change.

@@ -9,7 +9,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"multis/language"
+	"multis/internal/language"
 )
 
 func valueOf(n float64) string { return strconv.FormatFloat(n, 'f', -1, 64) }

@@ -8,8 +8,8 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"multis/language"
-	"multis/text"
+	"multis/internal/language"
+	"multis/internal/text"
 )
 
 // FindUnsupported returns the first claim of a text that occurs in none of its sources. A claim is a number in digits or words, an address, or the

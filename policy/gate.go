@@ -6,7 +6,7 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"multis/text"
+	"multis/internal/text"
 )
 
 // MaxBody is the maximum length of a text that is sent in one event, in bytes. Matrix allows 65,536 bytes for the whole event.

@@ -1,6 +1,6 @@
 package policy
 
-import "multis/text"
+import "multis/internal/text"
 
 // InjectionVerdict says what is done with a text that may be a prompt injection: an attempt to give the assistant orders.
 type InjectionVerdict string

@@ -18,7 +18,7 @@ import (
 
 	"golang.org/x/text/unicode/norm"
 
-	"multis/text"
+	"multis/internal/text"
 )
 
 // minLeakLen is the length of the shortest secret that LeaksSecret looks for, in letters and digits. A shorter secret occurs in too many ordinary words.

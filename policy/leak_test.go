@@ -9,7 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"multis/text"
+	"multis/internal/text"
 )
 
 func TestLeaksSecretInAnyEncoding(t *testing.T) { //nolint:paralleltest // what the configuration holds is the same for all

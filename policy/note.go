@@ -5,7 +5,7 @@ import (
 	"strings"
 	"unicode"
 
-	"multis/text"
+	"multis/internal/text"
 )
 
 // NoteMarker marks a message in the thread of an escalation as a note.

@@ -8,7 +8,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"multis/language"
+	"multis/internal/language"
 )
 
 // unitOf returns the canonical unit of a price or percentage that a word means; empty for any other word.

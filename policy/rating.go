@@ -3,7 +3,7 @@ package policy
 import (
 	"strings"
 
-	"multis/text"
+	"multis/internal/text"
 )
 
 // Rating is how a contact rates a conversation. The zero value means no rating. Its values are stored.

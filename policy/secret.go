@@ -11,7 +11,7 @@ import (
 	"strings"
 	"sync/atomic"
 
-	"multis/text"
+	"multis/internal/text"
 )
 
 // Mask is written in place of a secret.

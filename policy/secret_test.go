@@ -8,7 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"multis/text"
+	"multis/internal/text"
 )
 
 func TestRedact(t *testing.T) {

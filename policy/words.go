@@ -6,7 +6,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"multis/text"
+	"multis/internal/text"
 )
 
 // MentionsName reports whether the text has the assistant's name as a whole word, in any case. A name inside a longer name ("Nora-Lena"), a

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"multis/language"
+	"multis/internal/language"
 )
 
 // answerMatch says whether a text contains a value of the type that a question asks for, such as a price or a time.

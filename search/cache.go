@@ -7,7 +7,7 @@ import (
 	"slices"
 	"sync"
 
-	"multis/language"
+	"multis/internal/language"
 	"multis/policy"
 	"multis/store"
 	"multis/store/index"

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"multis/text"
+	"multis/internal/text"
 )
 
 const (

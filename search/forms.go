@@ -5,7 +5,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"multis/language"
+	"multis/internal/language"
 	"multis/store/index"
 )
 

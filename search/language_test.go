@@ -7,8 +7,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"multis/internal/language"
 	"multis/knowledge"
-	"multis/language"
 	"multis/policy"
 	"multis/search"
 	"multis/store/index"

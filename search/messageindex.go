@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"multis/bridgebridge"
-	"multis/language"
+	"multis/internal/language"
 	"multis/policy"
 	"multis/store"
 	"multis/store/index"

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"multis/language"
+	"multis/internal/language"
 )
 
 // MinCoverage is the smallest coverage of a quote that counts as an answer.

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"multis/language"
+	"multis/internal/language"
 	"multis/store/index"
 )
 

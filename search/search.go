@@ -25,7 +25,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"multis/language"
+	"multis/internal/language"
 	"multis/policy"
 	"multis/store"
 	"multis/store/index"

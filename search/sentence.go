@@ -6,7 +6,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"multis/text"
+	"multis/internal/text"
 )
 
 // minWrappedLen is the length in characters from which a line is assumed to be wrapped.

@@ -16,7 +16,7 @@ import (
 	"github.com/blevesearch/snowballstem/russian"
 	"github.com/blevesearch/snowballstem/spanish"
 
-	"multis/language"
+	"multis/internal/language"
 	"multis/store"
 	"multis/store/index"
 )

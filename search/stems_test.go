@@ -11,7 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"multis/language"
+	"multis/internal/language"
 	"multis/policy"
 	"multis/store"
 	"multis/store/index"

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"multis/language"
+	"multis/internal/language"
 )
 
 // wordClass is a class of words in a question, by how much a word says about the topic. Whether a passage answers the question

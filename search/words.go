@@ -8,7 +8,7 @@ import (
 
 	"golang.org/x/text/unicode/norm"
 
-	"multis/language"
+	"multis/internal/language"
 )
 
 // Words tokenizes text into the words that are indexed and searched. They are in lower case and without accents. Letters are

@@ -7,8 +7,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"multis/internal/text"
 	"multis/store/row"
-	"multis/text"
 )
 
 // PlanCall is the call id and the tool of an approval that is about a plan, not about a tool call. Its arguments are the plan as the owner

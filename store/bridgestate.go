@@ -9,8 +9,8 @@ import (
 	"maunium.net/go/mautrix/id"
 
 	"multis/bridgebridge"
+	"multis/internal/text"
 	"multis/store/row"
-	"multis/text"
 )
 
 // BridgeState is the state of a bridge's connection to its network.

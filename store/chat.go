@@ -9,9 +9,9 @@ import (
 	"github.com/jackc/pgx/v5"
 	"maunium.net/go/mautrix/id"
 
+	"multis/internal/text"
 	"multis/policy"
 	"multis/store/row"
-	"multis/text"
 )
 
 // Chat is a conversation. The bridge's channel identifies it; its room can change.

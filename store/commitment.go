@@ -8,8 +8,8 @@ import (
 	"github.com/jackc/pgx/v5"
 	"maunium.net/go/mautrix/id"
 
+	"multis/internal/text"
 	"multis/store/row"
-	"multis/text"
 )
 
 // CommitmentState is the state of a commitment.

@@ -5,10 +5,10 @@ import (
 	"regexp"
 	"strings"
 
+	"multis/internal/text"
 	"multis/policy"
 	"multis/store/index"
 	"multis/store/row"
-	"multis/text"
 )
 
 // Correction is a learned answer that corrects a sentence of a public document.

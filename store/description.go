@@ -3,8 +3,8 @@ package store
 import (
 	"context"
 
+	"multis/internal/text"
 	"multis/store/row"
-	"multis/text"
 )
 
 const setDescriptionSQL = "update messages set body = $2 where id = $1"

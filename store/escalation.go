@@ -10,9 +10,9 @@ import (
 	"github.com/jackc/pgx/v5"
 	"maunium.net/go/mautrix/id"
 
+	"multis/internal/text"
 	"multis/policy"
 	"multis/store/row"
-	"multis/text"
 )
 
 // Escalation is a conversation that was passed to a person. It is open until a person resolves it, or until it ends by itself some time after

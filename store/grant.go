@@ -6,8 +6,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"multis/internal/text"
 	"multis/store/row"
-	"multis/text"
 )
 
 // MaxGrant is the longest time for which calls can be allowed. The database refuses more.

@@ -7,9 +7,9 @@ import (
 
 	"github.com/google/uuid"
 
+	"multis/internal/text"
 	"multis/policy"
 	"multis/store/row"
-	"multis/text"
 )
 
 // DeliveryState is the state of a delivery.

@@ -5,8 +5,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"multis/internal/text"
 	"multis/store/row"
-	"multis/text"
 )
 
 const importMessageSQL = `insert into messages (chat_id, event_id, author, sender, kind, body, ts, answered_at, action, code, reason)

@@ -13,9 +13,9 @@ import (
 	"maunium.net/go/mautrix/id"
 
 	"multis/bridgebridge"
+	"multis/internal/text"
 	"multis/policy"
 	"multis/store/row"
-	"multis/text"
 )
 
 // Message is a message of a chat, with the decision about it.

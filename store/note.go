@@ -6,9 +6,9 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"multis/internal/text"
 	"multis/policy"
 	"multis/store/row"
-	"multis/text"
 )
 
 // NoteKind is what a note holds.

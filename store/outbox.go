@@ -11,9 +11,9 @@ import (
 	"github.com/jackc/pgx/v5"
 	"maunium.net/go/mautrix/id"
 
+	"multis/internal/text"
 	"multis/policy"
 	"multis/store/row"
-	"multis/text"
 )
 
 // OutboxState is the state of an outbox message.

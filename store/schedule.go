@@ -10,8 +10,8 @@ import (
 	"github.com/jackc/pgx/v5"
 	"maunium.net/go/mautrix/id"
 
+	"multis/internal/text"
 	"multis/store/row"
-	"multis/text"
 )
 
 // ScheduleAction is the action of a schedule.

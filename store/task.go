@@ -11,8 +11,8 @@ import (
 	"github.com/jackc/pgx/v5"
 	"maunium.net/go/mautrix/id"
 
+	"multis/internal/text"
 	"multis/store/row"
-	"multis/text"
 )
 
 // ErrTaskLost is returned by functions that write to a task which has ended or which another attempt works on. The caller stops and writes

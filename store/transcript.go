@@ -4,9 +4,9 @@ import (
 	"context"
 	"fmt"
 
+	"multis/internal/text"
 	"multis/policy"
 	"multis/store/row"
-	"multis/text"
 )
 
 const setTranscriptSQL = "update messages set body = $2, action = $3, code = $4, reason = $5 where id = $1 and action = 'listen' and redacted_at is null"

@@ -8,8 +8,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"multis/internal/text"
 	"multis/store/row"
-	"multis/text"
 )
 
 // WatchKind is what a watch looks at.

@@ -7,9 +7,9 @@ import (
 	"github.com/jackc/pgx/v5"
 	"maunium.net/go/mautrix/id"
 
+	"multis/internal/text"
 	"multis/policy"
 	"multis/store/row"
-	"multis/text"
 )
 
 // Summary is the summary of the older part of a conversation, which prompts show in place of its messages.

@@ -7,8 +7,8 @@ import (
 	"path"
 	"strings"
 
-	"multis/plainfile"
-	"multis/text"
+	"multis/internal/plainfile"
+	"multis/internal/text"
 )
 
 // The files of a workspace that are added to a prompt, by the reader of the answer.

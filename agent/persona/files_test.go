@@ -9,7 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"multis/tools"
+	"multis/agent/tools"
 )
 
 func TestAPersonasFileThatIsNoneOrHugeHoldsNobodyUp(t *testing.T) {

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"strings"
 
-	"multis/text"
+	"multis/internal/text"
 )
 
 // These instructions do not depend on the request, so that a provider can cache them.

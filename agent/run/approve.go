@@ -11,11 +11,11 @@ import (
 	"strings"
 	"time"
 
+	"multis/agent/tools"
 	"multis/jobs"
 	"multis/policy"
 	"multis/policy/rules"
 	"multis/store"
-	"multis/tools"
 )
 
 const (

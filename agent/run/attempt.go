@@ -5,11 +5,11 @@ import (
 	"errors"
 	"time"
 
+	"multis/agent/tools"
 	"multis/llm"
 	"multis/policy"
 	"multis/search"
 	"multis/store"
-	"multis/tools"
 )
 
 var (

@@ -8,10 +8,10 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"multis/agent/tools"
 	"multis/llm"
 	"multis/policy"
 	"multis/store"
-	"multis/tools"
 )
 
 // maxParallelCalls is how many calls that only read run at the same time.

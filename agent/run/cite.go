@@ -8,12 +8,12 @@ import (
 
 	"github.com/rs/zerolog"
 
+	"multis/internal/text"
 	"multis/knowledge"
 	"multis/policy"
 	"multis/search"
 	"multis/store"
 	"multis/store/index"
-	"multis/text"
 )
 
 // Cite returns the citation of a sentence, or false if the sentence has no valid one. It counts invalid citations.

@@ -8,13 +8,13 @@ import (
 	"slices"
 	"strings"
 
+	"multis/agent/tools"
+	"multis/internal/text"
 	"multis/knowledge"
 	"multis/llm"
 	"multis/policy"
 	"multis/search"
 	"multis/store"
-	"multis/text"
-	"multis/tools"
 )
 
 // Prompt has the parts of a first request, in the order in which the model reads them.

@@ -5,10 +5,10 @@ import (
 	"slices"
 	"strings"
 
+	"multis/internal/text"
 	"multis/llm"
 	"multis/policy"
 	"multis/store"
-	"multis/text"
 )
 
 // maxReplayText is the maximum length of a shown text, in characters.

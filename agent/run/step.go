@@ -8,12 +8,12 @@ import (
 	"fmt"
 	"slices"
 
+	"multis/agent/tools"
+	"multis/internal/text"
 	"multis/llm"
 	"multis/policy"
 	"multis/search"
 	"multis/store"
-	"multis/text"
-	"multis/tools"
 )
 
 // stepWithResult returns a step with the result of its tool call.

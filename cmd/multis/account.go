@@ -16,7 +16,7 @@ import (
 	"multis/admin"
 	"multis/appservice"
 	"multis/config"
-	"multis/doctor"
+	"multis/ops/doctor"
 	"multis/store"
 )
 

@@ -14,15 +14,15 @@ import (
 
 	"multis/admin"
 	"multis/agent"
+	"multis/agent/mcp"
 	"multis/agent/persona"
 	agentrun "multis/agent/run"
+	"multis/agent/skills"
+	"multis/agent/tools"
 	"multis/config"
 	"multis/llm"
-	"multis/mcp"
 	"multis/policy"
-	"multis/skills"
 	"multis/store"
-	"multis/tools"
 )
 
 // newPersonaList returns the configured agents, sorted by name.

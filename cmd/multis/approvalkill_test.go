@@ -20,12 +20,12 @@ import (
 	"github.com/stretchr/testify/require"
 	"maunium.net/go/mautrix/id"
 
+	"multis/agent/mcp"
+	"multis/agent/tools"
 	"multis/llm/llmtest"
-	"multis/mcp"
 	"multis/policy/rules"
 	"multis/store"
 	"multis/store/storetest"
-	"multis/tools"
 )
 
 // lamps are lamps of another program. They count how often each is lit.

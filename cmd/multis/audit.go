@@ -10,8 +10,8 @@ import (
 	"strconv"
 	"time"
 
-	"multis/audit"
 	"multis/config"
+	"multis/safety/audit"
 	"multis/store"
 )
 

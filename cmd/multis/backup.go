@@ -13,14 +13,14 @@ import (
 	"syscall"
 	"time"
 
-	"multis/backup"
 	"multis/config"
-	"multis/doctor"
+	"multis/internal/plainfile"
+	"multis/internal/text"
 	"multis/migrations"
-	"multis/plainfile"
+	"multis/ops/backup"
+	"multis/ops/doctor"
 	"multis/store"
 	"multis/store/pgserver"
-	"multis/text"
 )
 
 // backupCmd makes, checks and restores backups.

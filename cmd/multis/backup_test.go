@@ -15,8 +15,8 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
 
-	"multis/backup"
-	"multis/doctor"
+	"multis/ops/backup"
+	"multis/ops/doctor"
 	"multis/store"
 	"multis/store/storetest"
 )

@@ -14,8 +14,8 @@ import (
 
 	"multis/appservice"
 	"multis/config"
-	"multis/doctor"
-	"multis/setup"
+	"multis/ops/doctor"
+	"multis/ops/setup"
 )
 
 // errUnfinished is returned when all files are written, but a later step is not done. The output before it says what to do.

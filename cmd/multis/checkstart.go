@@ -13,8 +13,8 @@ import (
 	"syscall"
 
 	"multis/config"
-	"multis/doctor"
-	"multis/text"
+	"multis/internal/text"
+	"multis/ops/doctor"
 )
 
 // checkStart returns what would keep multis run from starting: a file that its user cannot read, a folder or file that he cannot make or write to, or an address that is in

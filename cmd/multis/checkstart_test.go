@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"multis/config"
-	"multis/setup"
+	"multis/ops/setup"
 )
 
 func TestTheCheckOfAConfigurationFindsWhatWouldKeepItFromStarting(t *testing.T) {

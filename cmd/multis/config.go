@@ -11,8 +11,8 @@ import (
 
 	"multis/admin"
 	"multis/config"
+	"multis/internal/text"
 	"multis/store"
-	"multis/text"
 )
 
 // configCmd shows and changes the configuration.

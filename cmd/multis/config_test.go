@@ -19,7 +19,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"multis/config"
-	"multis/doctor"
+	"multis/ops/doctor"
 	"multis/policy/rules"
 	"multis/store"
 	"multis/store/storetest"

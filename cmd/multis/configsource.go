@@ -10,12 +10,12 @@ import (
 	"github.com/rs/zerolog"
 	"golang.org/x/sys/unix"
 
-	"multis/audit"
 	"multis/config"
+	"multis/internal/text"
 	"multis/jobs"
 	"multis/policy"
+	"multis/safety/audit"
 	"multis/store"
-	"multis/text"
 )
 
 // configSource reads the configuration of a running multis from the file and from the settings made in chat.

@@ -11,11 +11,11 @@ import (
 	"github.com/rs/zerolog"
 
 	"multis/config"
+	"multis/internal/text"
 	"multis/migrations"
 	"multis/policy"
 	"multis/store"
 	"multis/store/pgserver"
-	"multis/text"
 )
 
 // open loads a configuration file and opens its database. It also works while multis run uses the database.

@@ -15,13 +15,13 @@ import (
 
 	"multis/appservice"
 	"multis/config"
-	"multis/doctor"
+	"multis/internal/text"
 	"multis/migrations"
+	"multis/ops/doctor"
+	"multis/ops/setup"
 	"multis/policy"
-	"multis/setup"
 	"multis/store"
 	"multis/store/pgserver"
-	"multis/text"
 )
 
 // doctorCmd checks the installation.

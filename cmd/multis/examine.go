@@ -6,9 +6,9 @@ import (
 
 	"multis/appservice"
 	"multis/config"
-	"multis/doctor"
 	"multis/llm"
-	"multis/setup"
+	"multis/ops/doctor"
+	"multis/ops/setup"
 	"multis/store"
 )
 

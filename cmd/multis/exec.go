@@ -9,9 +9,9 @@ import (
 
 	"github.com/rs/zerolog"
 
+	"multis/agent/tools"
 	"multis/config"
-	"multis/sandbox"
-	"multis/tools"
+	"multis/safety/sandbox"
 )
 
 // openSandbox returns a sandbox that is not tested yet. file is the path of the configuration; empty for none.

@@ -7,9 +7,9 @@ import (
 	"io"
 	"os"
 
+	"multis/internal/text"
 	"multis/memory"
 	"multis/store"
-	"multis/text"
 )
 
 // exportCmd exports chats into a zip file.

@@ -9,9 +9,9 @@ import (
 	"strings"
 	"time"
 
+	"multis/agent/heartbeat"
 	"multis/clock"
 	"multis/config"
-	"multis/heartbeat"
 	"multis/llm"
 	"multis/store"
 )

@@ -6,8 +6,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"multis/clock/schedule"
 	"multis/config"
-	"multis/schedule"
 )
 
 func TestHeartbeatCron(t *testing.T) {

@@ -7,14 +7,14 @@ import (
 	"path/filepath"
 	"slices"
 
-	"multis/commandhook"
+	"multis/agent/tools"
 	"multis/config"
 	"multis/hooks"
+	"multis/hooks/commandhook"
 	"multis/outbox"
 	"multis/policy"
-	"multis/sandbox"
+	"multis/safety/sandbox"
 	"multis/store"
-	"multis/tools"
 )
 
 // openHooks returns the configured hooks. commands runs the hooks that are programs.

@@ -11,11 +11,11 @@ import (
 	"strings"
 
 	"multis/admin"
+	"multis/agent/tools"
 	"multis/config"
 	"multis/policy"
 	"multis/policy/rules"
-	"multis/sandbox"
-	"multis/tools"
+	"multis/safety/sandbox"
 )
 
 // host runs the owner's commands on this machine. The rules decide about them like about the calls of a tool.

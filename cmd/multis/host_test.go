@@ -11,11 +11,11 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"multis/admin"
+	"multis/agent/tools"
 	"multis/config"
 	"multis/policy/rules"
-	"multis/sandbox"
+	"multis/safety/sandbox"
 	"multis/store"
-	"multis/tools"
 )
 
 func TestTheRulesDecideOnTheOwnersCommandsInTheSandbox(t *testing.T) {

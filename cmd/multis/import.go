@@ -13,13 +13,13 @@ import (
 	"strings"
 	"time"
 
+	"multis/internal/text"
 	"multis/knowledge"
 	"multis/memory"
+	"multis/memory/transcript"
 	"multis/policy"
 	"multis/store"
 	"multis/store/index"
-	"multis/text"
-	"multis/transcript"
 )
 
 // importCmd imports conversations from other programs, and the documents of the first version of multis.

@@ -19,10 +19,10 @@ import (
 	"golang.org/x/term"
 
 	"multis/config"
+	"multis/internal/text"
 	"multis/knowledge"
 	"multis/policy"
 	"multis/store"
-	"multis/text"
 )
 
 // readCmd is the reader process that multis starts for each document.

@@ -14,8 +14,8 @@ import (
 	"time"
 
 	"multis/config"
-	"multis/plainfile"
-	"multis/setup"
+	"multis/internal/plainfile"
+	"multis/ops/setup"
 )
 
 // initCmd sets multis up.

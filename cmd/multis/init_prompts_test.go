@@ -123,7 +123,7 @@ func TestEveryQuestionOfInitIsAsked(t *testing.T) {
 		asked = append(asked, q[0])
 	}
 	asked = append(asked, repeatedQuestions...)
-	files, err := filepath.Glob("../../setup/*.go")
+	files, err := filepath.Glob("../../ops/setup/*.go")
 	require.NoError(t, err)
 	var titles []string
 	add := func(e ast.Expr) {

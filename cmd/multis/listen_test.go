@@ -15,11 +15,11 @@ import (
 	"maunium.net/go/mautrix/id"
 
 	"multis/appservice"
-	"multis/budget"
 	"multis/llm"
+	"multis/llm/budget"
 	"multis/llm/llmtest"
+	"multis/llm/speech"
 	"multis/policy"
-	"multis/speech"
 	"multis/store"
 	"multis/store/storetest"
 )

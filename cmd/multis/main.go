@@ -18,14 +18,14 @@ import (
 
 	"golang.org/x/term"
 
-	"multis/commandline"
 	"multis/config"
-	"multis/doctor"
-	"multis/plainfile"
+	"multis/internal/commandline"
+	"multis/internal/plainfile"
+	"multis/internal/text"
+	"multis/ops/doctor"
+	"multis/ops/setup"
 	"multis/policy"
-	"multis/sandbox"
-	"multis/setup"
-	"multis/text"
+	"multis/safety/sandbox"
 )
 
 // version is set when a release is built.

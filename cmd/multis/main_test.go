@@ -5,7 +5,7 @@ import (
 	"slices"
 	"testing"
 
-	"multis/sandbox"
+	"multis/safety/sandbox"
 	"multis/store/storetest"
 )
 

@@ -10,12 +10,12 @@ import (
 	"slices"
 	"time"
 
-	"multis/audit"
+	"multis/agent/mcp"
+	"multis/agent/tools"
 	"multis/config"
-	"multis/mcp"
+	"multis/internal/text"
+	"multis/safety/audit"
 	"multis/store"
-	"multis/text"
-	"multis/tools"
 )
 
 // openMCP returns the source of the configured MCP servers, which adds their tools to the registry. In safe mode there are no servers.

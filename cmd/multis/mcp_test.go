@@ -14,10 +14,10 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"multis/mcp"
+	"multis/agent/mcp"
+	"multis/agent/tools"
 	"multis/store"
 	"multis/store/storetest"
-	"multis/tools"
 )
 
 // loginServer starts an MCP server that requires a token, with the authorization server that issues it.

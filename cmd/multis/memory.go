@@ -6,9 +6,9 @@ import (
 	"io/fs"
 	"os"
 
+	"multis/agent/skills"
 	"multis/config"
 	"multis/memory"
-	"multis/skills"
 	"multis/store"
 )
 

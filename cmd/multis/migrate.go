@@ -7,9 +7,9 @@ import (
 	"os"
 	"time"
 
+	"multis/internal/text"
 	"multis/migrations"
 	"multis/store"
-	"multis/text"
 )
 
 // migrateCmd migrates the database.

@@ -5,11 +5,11 @@ import (
 	"strings"
 	"time"
 
+	"multis/agent/heartbeat"
 	"multis/agent/persona"
-	"multis/budget"
 	"multis/config"
-	"multis/heartbeat"
 	"multis/llm"
+	"multis/llm/budget"
 	"multis/store"
 )
 

@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"time"
 
+	"multis/internal/text"
 	"multis/store"
-	"multis/text"
 )
 
 // monitorsCmd lists what multis watches.

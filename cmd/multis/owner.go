@@ -11,7 +11,7 @@ import (
 	"syscall"
 
 	"multis/config"
-	"multis/plainfile"
+	"multis/internal/plainfile"
 	"multis/policy"
 )
 

@@ -11,8 +11,8 @@ import (
 	"maunium.net/go/mautrix/id"
 
 	"multis/appservice"
+	"multis/internal/text"
 	"multis/store"
-	"multis/text"
 )
 
 // pairCmd finds out who the owner is: the sender of a one-time code. multis init runs it as the user of the service.

@@ -5,10 +5,10 @@ import (
 	"fmt"
 
 	"multis/admin"
-	"multis/audit"
 	"multis/config"
 	"multis/outbox"
-	"multis/pin"
+	"multis/safety/audit"
+	"multis/safety/pin"
 	"multis/store"
 )
 

@@ -10,11 +10,11 @@ import (
 	"slices"
 	"strings"
 
+	"multis/agent/tools"
 	"multis/config"
+	"multis/internal/text"
 	"multis/policy/rules"
 	"multis/store"
-	"multis/text"
-	"multis/tools"
 )
 
 // newRules returns the rules of the configuration, followed by the default rules.

@@ -13,10 +13,10 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"multis/agent/tools"
 	"multis/config"
 	"multis/policy/rules"
 	"multis/store"
-	"multis/tools"
 )
 
 // allTools are all tools that a registry can have: multis' own, and those of MCP servers in each tier.

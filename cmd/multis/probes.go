@@ -12,11 +12,11 @@ import (
 
 	"multis/appservice"
 	"multis/config"
-	"multis/doctor"
+	"multis/internal/text"
 	"multis/llm"
+	"multis/ops/doctor"
+	"multis/ops/setup"
 	"multis/policy"
-	"multis/setup"
-	"multis/text"
 )
 
 // probes returns the tests of multis init. They call each model once.

@@ -9,8 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"multis/config"
-	"multis/doctor"
 	"multis/llm/llmtest"
+	"multis/ops/doctor"
 )
 
 // modelConfig returns a configuration with these sections.

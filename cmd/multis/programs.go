@@ -9,10 +9,10 @@ import (
 	"strings"
 
 	"multis/agent/persona"
+	"multis/agent/tools"
 	"multis/config"
-	"multis/fetch"
-	"multis/sandbox"
-	"multis/tools"
+	"multis/internal/fetch"
+	"multis/safety/sandbox"
 )
 
 // agentProgram is an external command-line agent. It runs in the sandbox, in its workspace.

@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"multis/config"
-	"multis/sandbox"
+	"multis/safety/sandbox"
 )
 
 // fakeAgent is a command-line agent that says what it was given.

@@ -15,13 +15,13 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"multis/backup"
 	"multis/config"
-	"multis/doctor"
+	"multis/internal/plainfile"
+	"multis/internal/text"
 	"multis/migrations"
-	"multis/plainfile"
+	"multis/ops/backup"
+	"multis/ops/doctor"
 	"multis/store"
-	"multis/text"
 )
 
 // backupRestoreCmd restores a backup.

@@ -16,9 +16,9 @@ import (
 	"golang.org/x/sys/unix"
 
 	"multis/config"
-	"multis/doctor"
-	"multis/setup"
-	"multis/text"
+	"multis/internal/text"
+	"multis/ops/doctor"
+	"multis/ops/setup"
 )
 
 // runUser is the user who runs multis, and so reads and writes its folders. The zero runUser is the user of this process.

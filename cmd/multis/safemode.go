@@ -8,9 +8,9 @@ import (
 	"github.com/rs/zerolog"
 
 	"multis/config"
+	"multis/internal/text"
 	"multis/jobs"
 	"multis/store"
-	"multis/text"
 )
 
 // safeModeReason returns the reason why multis starts in safe mode; empty if it starts normally.

@@ -8,11 +8,11 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"multis/internal/text"
 	"multis/knowledge"
 	"multis/policy"
 	"multis/search"
 	"multis/store"
-	"multis/text"
 )
 
 // searchCmd searches as the owner: in public and private documents, and in the named chats.

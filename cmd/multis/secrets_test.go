@@ -19,13 +19,13 @@ import (
 	"github.com/stretchr/testify/require"
 	"maunium.net/go/mautrix/id"
 
+	"multis/agent/mcp"
+	"multis/agent/tools"
 	"multis/jobs"
 	"multis/llm/llmtest"
-	"multis/mcp"
 	"multis/policy"
 	"multis/store"
 	"multis/store/storetest"
-	"multis/tools"
 )
 
 // leak is a tool that says what it should keep to itself.

@@ -17,8 +17,8 @@ import (
 
 	"multis/appservice"
 	"multis/config"
-	"multis/doctor"
-	"multis/setup"
+	"multis/ops/doctor"
+	"multis/ops/setup"
 	"multis/store"
 )
 

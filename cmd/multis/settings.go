@@ -5,9 +5,9 @@ import (
 
 	"multis/admin"
 	"multis/appservice"
+	"multis/business/desk"
+	"multis/business/hours"
 	"multis/config"
-	"multis/desk"
-	"multis/hours"
 	"multis/outbox"
 	"multis/policy"
 )

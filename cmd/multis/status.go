@@ -13,11 +13,11 @@ import (
 	"strings"
 
 	"multis/config"
-	"multis/doctor"
+	"multis/internal/text"
+	"multis/ops/doctor"
+	"multis/ops/setup"
 	"multis/policy"
-	"multis/setup"
 	"multis/store"
-	"multis/text"
 )
 
 // statusCmd shows what is set up, what runs and what to do next.

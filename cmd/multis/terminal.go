@@ -19,10 +19,10 @@ import (
 	"maunium.net/go/mautrix/event"
 	"maunium.net/go/mautrix/id"
 
+	"multis/internal/text"
 	"multis/jobs"
 	"multis/policy"
 	"multis/store"
-	"multis/text"
 )
 
 // terminal is the front end of multis chat. It has the methods that multis run gets from a homeserver.

@@ -13,9 +13,9 @@ import (
 	"time"
 
 	"multis/config"
+	"multis/internal/text"
 	"multis/llm"
 	"multis/store"
-	"multis/text"
 )
 
 // modelsCmd lists or tests the configured models.

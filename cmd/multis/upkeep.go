@@ -5,10 +5,10 @@ import (
 	"fmt"
 	"time"
 
-	"multis/audit"
 	"multis/clock"
 	"multis/jobs"
 	"multis/outbox"
+	"multis/safety/audit"
 	"multis/store"
 )
 

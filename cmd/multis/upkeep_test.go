@@ -8,11 +8,11 @@ import (
 	"github.com/stretchr/testify/require"
 	"maunium.net/go/mautrix/id"
 
-	"multis/audit"
 	"multis/clock"
 	"multis/config"
 	"multis/outbox"
 	"multis/policy"
+	"multis/safety/audit"
 	"multis/store"
 	"multis/store/storetest"
 )

@@ -11,7 +11,7 @@ import (
 	"golang.org/x/term"
 
 	"multis/appservice"
-	"multis/setup"
+	"multis/ops/setup"
 )
 
 // verifyCmd signs multis' session with the owner's cross-signing keys, so that other sessions trust it.

@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"multis/deploy/devstack"
-	"multis/doctor"
+	"multis/ops/doctor"
 )
 
 const (

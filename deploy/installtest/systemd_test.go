@@ -18,7 +18,7 @@ import (
 
 	"multis/deploy/devstack"
 	"multis/deploy/guide"
-	"multis/doctor"
+	"multis/ops/doctor"
 )
 
 // synapseSettings configure Debian's Synapse as an existing homeserver.

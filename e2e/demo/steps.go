@@ -14,7 +14,7 @@ import (
 	"maunium.net/go/mautrix/id"
 
 	"multis/config"
-	"multis/text"
+	"multis/internal/text"
 )
 
 // priceList is the document that the answers quote.

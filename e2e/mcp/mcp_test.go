@@ -14,8 +14,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"multis/mcp"
-	"multis/tools"
+	"multis/agent/mcp"
+	"multis/agent/tools"
 )
 
 // A file server made with another library than ours, from the module proxy.

@@ -16,7 +16,7 @@ import (
 	"github.com/bmatcuk/doublestar/v4"
 	"gopkg.in/yaml.v3"
 
-	"multis/text"
+	"multis/internal/text"
 )
 
 // The limits of rules.

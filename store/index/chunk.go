@@ -10,7 +10,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"multis/language"
+	"multis/internal/language"
 	"multis/policy"
 	"multis/store/row"
 )

@@ -7,7 +7,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"multis/language"
+	"multis/internal/language"
 	"multis/store/row"
 )
 

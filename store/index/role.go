@@ -8,7 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgtype"
 
-	"multis/language"
+	"multis/internal/language"
 	"multis/policy"
 	"multis/store/row"
 )

@@ -1,0 +1,53 @@
+package schedule_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"multis/clock/schedule"
+)
+
+// thursday is a morning in November.
+var thursday = time.Date(2026, 11, 19, 9, 0, 0, 0, time.UTC)
+
+func november(day, hour int) time.Time { return time.Date(2026, 11, day, hour, 0, 0, 0, time.UTC) }
+
+func TestParsePast(t *testing.T) {
+	t.Parallel()
+	for question, want := range map[string]struct {
+		period schedule.Period
+		rest   string
+	}{
+		"what came in overnight?":          {schedule.Period{november(18, 18), november(19, 10)}, "what came in ?"},
+		"was kam über nacht?":              {schedule.Period{november(18, 18), november(19, 10)}, "was kam ?"},
+		"who wrote this morning":           {schedule.Period{november(19, 0), november(19, 12)}, "who wrote"},
+		"what happened yesterday?":         {schedule.Period{november(18, 0), november(19, 0)}, "what happened ?"},
+		"who wrote since Monday?":          {schedule.Period{From: november(16, 0)}, "who wrote ?"},
+		"what did Ana say since yesterday": {schedule.Period{From: november(18, 0)}, "what did Ana say"},
+		"since 2026-11-01 Ana":             {schedule.Period{From: november(1, 0)}, "Ana"},
+		"anything new since 24h":           {schedule.Period{From: november(18, 9)}, "anything new"},
+		"was gab es seit 3 tagen?":         {schedule.Period{From: november(16, 9)}, "was gab es ?"},
+		"news of the last 3 days":          {schedule.Period{From: november(16, 9)}, "news of"},
+		"in the past 2 hours":              {schedule.Period{From: november(19, 7)}, ""},
+		"since nobody asked":               {},
+		"":                                 {},
+	} {
+		found, ok := schedule.ParsePast(question, thursday)
+		require.Equal(t, !want.period.IsZero(), ok, question)
+		require.Equal(t, want.period, found.Period, question)
+		require.Equal(t, want.rest, found.Rest, question)
+	}
+}
+
+func FuzzParsePast(f *testing.F) {
+	for _, seed := range []string{"since since since monday", "since 0 days", "overnight", "in the last 999 weeks", "since über nacht", "last 3 days ago in May 2026"} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, question string) {
+		found, ok := schedule.ParsePast(question, thursday)
+		require.LessOrEqual(t, len(found.Rest), len(question)+1)
+		require.Equal(t, ok, !found.IsZero())
+	})
+}

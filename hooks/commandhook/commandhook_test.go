@@ -1,0 +1,182 @@
+package commandhook_test
+
+import (
+	"context"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"multis/hooks/commandhook"
+	"multis/policy"
+	"multis/safety/sandbox"
+	"multis/store"
+	"multis/store/storetest"
+)
+
+// TestMain makes the test program the child of the sandbox as well.
+func TestMain(m *testing.M) {
+	if len(os.Args) > 1 && os.Args[1] == sandbox.Subcommand {
+		os.Exit(sandbox.Main(os.Args[2:]))
+	}
+	storetest.Main(m)
+}
+
+var provedSandbox = sync.OnceValues(func() (*sandbox.Sandbox, error) {
+	program, err := os.Executable()
+	if err != nil {
+		return nil, err
+	}
+	s, err := sandbox.New(sandbox.Options{Program: []string{program, sandbox.Subcommand}})
+	if err != nil {
+		return nil, err
+	}
+	return s, s.Probe(context.Background()).Err()
+})
+
+// open returns hooks whose folder belongs to nobody, so that root can run them.
+func open(t *testing.T, runner commandhook.Runner, hooks ...commandhook.Hook) (*commandhook.Hooks, *store.Store, string) {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "multis-hook-") //nolint:usetesting // t.TempDir is in a folder that no other user can enter
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, os.RemoveAll(dir)) })
+	if os.Geteuid() == 0 {
+		const nobody = 65534
+		require.NoError(t, os.Chown(dir, nobody, nobody))
+	}
+	o := commandhook.Options{Store: storetest.New(t), Runner: runner, Problem: "there is no Landlock here.", Folder: filepath.Join(dir, "hooks"), Hooks: hooks}
+	hs, err := commandhook.New(o)
+	require.NoError(t, err)
+	return hs, o.Store, o.Folder
+}
+
+func proved(t *testing.T) commandhook.Runner {
+	t.Helper()
+	s, err := provedSandbox()
+	require.NoError(t, err)
+	return s
+}
+
+func shell(name, script string, before ...string) commandhook.Hook {
+	return commandhook.Hook{Name: name, Command: []string{"sh", "-c", script}, Before: before}
+}
+
+func TestAHookDeniesOrAsksAndAFailureDenies(t *testing.T) {
+	t.Parallel()
+	runner := proved(t)
+	for name, c := range map[string]struct {
+		script string
+		want   policy.HookDecision
+		why    string
+	}{
+		"allow":              {`cat >/dev/null; echo '{"decision": "allow"}'`, policy.HookAllow, ""},
+		"ask":                {`echo '{"decision": "ask", "reason": "It costs money."}'`, policy.HookAsk, "The hook guard says ask. It costs money."},
+		"deny":               {`echo '{"decision": "deny", "reason": "Not on Sundays."}'`, policy.HookDeny, "The hook guard says deny. Not on Sundays."},
+		"the last line":      {`echo 'looking'; echo 'maybe' >&2; echo '{"decision": "deny"}'`, policy.HookDeny, "says deny"},
+		"prints a lot first": {`yes x | head -c 100000000; echo; echo '{"decision": "allow"}'`, policy.HookAllow, ""},
+		"prints a lot":       {`yes '{"decision": "allow"} x' | head -c 100000000`, policy.HookDeny, "no decision"},
+		"hangs":              {`sleep 100`, policy.HookDeny, "it took longer than 5s"},
+		"exits with 3":       {`echo '{"decision": "allow"}'; exit 3`, policy.HookDeny, "it ended with 3"},
+		"says why it fails":  {`echo begun; echo 'no file guard.py' >&2; exit 2`, policy.HookDeny, "could not decide: it ended with 2, and printed: no file guard.py."},
+		"prints nothing":     {`true`, policy.HookDeny, "no decision"},
+		"another word":       {`echo '{"decision": "yes"}'`, policy.HookDeny, "no decision"},
+		"another key":        {`echo '{"decision": "allow", "approve": true}'`, policy.HookDeny, "no decision"},
+		"more than one":      {`echo '{"decision": "allow"}{"decision": "deny"}'`, policy.HookDeny, "no decision"},
+		"no program":         {`exec /nowhere/at/all`, policy.HookDeny, "it ended with 127"},
+		"reads the password": {`cat /etc/shadow && echo '{"decision": "allow"}'`, policy.HookDeny, "it ended with 1"},
+		"a long reason":      {`printf '{"decision": "deny", "reason": "%s"}' "$(yes x | head -n 2000 | tr '\n' ' ')"`, policy.HookDeny, "says deny"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			hs, st, _ := open(t, runner, shell("guard", c.script, commandhook.BeforeTool))
+			began := time.Now()
+			v, err := hs.AskTool(t.Context(), commandhook.Tool{Name: "exec", Agent: "multis"})
+			require.NoError(t, err)
+			require.Equal(t, c.want, v.Decision, v.Why)
+			require.Contains(t, v.Why, c.why)
+			require.Less(t, len(v.Why), 500)
+			require.Less(t, time.Since(began), time.Minute)
+			outcome := string(c.want)
+			if c.want == policy.HookDeny && !strings.Contains(v.Why, "says deny") {
+				outcome = "failed"
+			}
+			require.Equal(t, 1, storetest.Count(t, st, "select count(*) from audit_entries where kind = 'tool' and action = 'exec' and rule = 'hook:guard' and outcome = $1", outcome))
+		})
+	}
+}
+
+func TestAHookReadsWhatItIsAskedAboutAndHasItsFolder(t *testing.T) {
+	t.Parallel()
+	hs, _, folder := open(t, proved(t), commandhook.Hook{
+		Name: "guard", Command: []string{"sh", "-c", `cat > asked.json; echo '{"decision": "allow"}'`}, Before: []string{commandhook.BeforeTool, commandhook.BeforeSend}, Tools: []string{"exec*"},
+	})
+	v, err := hs.AskTool(t.Context(), commandhook.Tool{Name: "exec", Arguments: json.RawMessage(`{"command": "ls"}`), Agent: "sales", Surface: "owner", Tainted: true})
+	require.NoError(t, err)
+	require.Equal(t, policy.HookAllow, v.Decision, v.Why)
+	raw, err := os.ReadFile(filepath.Join(folder, "guard", "asked.json"))
+	require.NoError(t, err)
+	require.JSONEq(t, `{"tool": "exec", "class": "", "arguments": {"command": "ls"}, "agent": "sales", "surface": "owner", "tainted": true}`, string(raw))
+	v, err = hs.AskSend(t.Context(), commandhook.Send{Chat: 7, Name: "Ana", Network: "whatsapp", Purpose: policy.PurposeReply, Text: "Hello"})
+	require.NoError(t, err)
+	require.Equal(t, policy.HookAllow, v.Decision, v.Why)
+	raw, err = os.ReadFile(filepath.Join(folder, "guard", "asked.json"))
+	require.NoError(t, err)
+	require.Contains(t, string(raw), `"text":"Hello"`)
+	require.NoError(t, hs.Notify(t.Context(), "guard", []byte(`{"event": "escalation"}`)))
+	raw, err = os.ReadFile(filepath.Join(folder, "guard", "asked.json"))
+	require.NoError(t, err)
+	require.Equal(t, 1, strings.Count(string(raw), "\n"), "each event is a line, so that a file of several is read line by line")
+	require.ErrorContains(t, hs.Notify(t.Context(), "other", nil), "no command hook other")
+}
+
+func TestTheStrictestOfSeveralHooksDecides(t *testing.T) {
+	t.Parallel()
+	say := func(decision string) string { return `echo '{"decision": "` + decision + `", "reason": "r"}'` }
+	hs, st, _ := open(t, proved(t), shell("c", say("allow"), commandhook.BeforeTool), shell("b", say("ask"), commandhook.BeforeTool), shell("d", say("deny"), commandhook.BeforeSend),
+		commandhook.Hook{Name: "e", Command: []string{"sh", "-c", say("deny")}, Before: []string{commandhook.BeforeTool}, Tools: []string{"fetch_*"}})
+	v, err := hs.AskTool(t.Context(), commandhook.Tool{Name: "exec"})
+	require.NoError(t, err)
+	require.Equal(t, policy.HookVerdict{Decision: policy.HookAsk, Why: "The hook b says ask. r"}, v)
+	v, err = hs.AskTool(t.Context(), commandhook.Tool{Name: "fetch_url"})
+	require.NoError(t, err)
+	require.Equal(t, policy.HookDeny, v.Decision)
+	require.Equal(t, 2, storetest.Count(t, st, "select count(*) from audit_entries where action = 'exec'"), "those that are not about it are not asked")
+}
+
+func TestWithoutASandboxEverythingAskedIsDenied(t *testing.T) {
+	t.Parallel()
+	hs, _, _ := open(t, nil, shell("guard", `echo '{"decision": "allow"}'`, commandhook.BeforeTool, commandhook.BeforeSend))
+	v, err := hs.AskTool(t.Context(), commandhook.Tool{Name: "search_docs"})
+	require.NoError(t, err)
+	require.Equal(t, policy.HookVerdict{Decision: policy.HookDeny, Why: "The hook guard could not decide: there is no Landlock here."}, v)
+	v, err = hs.AskSend(t.Context(), commandhook.Send{})
+	require.NoError(t, err)
+	require.Equal(t, policy.HookDeny, v.Decision)
+	require.ErrorContains(t, hs.Notify(t.Context(), "guard", nil), "no Landlock")
+	var none *commandhook.Hooks
+	v, err = none.AskTool(t.Context(), commandhook.Tool{})
+	require.NoError(t, err)
+	require.Equal(t, policy.HookAllow, v.Decision)
+}
+
+func TestAHookThatPrintsMoreThanOneDecisionDenies(t *testing.T) {
+	t.Parallel()
+	runner := proved(t)
+	for name, script := range map[string]string{
+		"two lines":        `echo '{"decision": "deny", "reason": "no"}'; echo '{"decision": "allow"}'`,
+		"duplicate key":    `echo '{"decision": "deny", "decision": "allow"}'`,
+		"other case":       `echo '{"decision": "deny", "Decision": "allow"}'`,
+		"closing":          `echo '{"decision": "allow"}]'`,
+		"text of the call": `cat; echo`,
+	} {
+		hs, _, _ := open(t, runner, shell("guard", script, commandhook.BeforeTool))
+		v, err := hs.AskTool(t.Context(), commandhook.Tool{Name: "exec", Agent: "multis"})
+		require.NoError(t, err)
+		require.Equal(t, policy.HookDeny, v.Decision, name)
+	}
+}
