@@ -146,8 +146,10 @@ func (h *helpCommands) unknown(r request, name string) string {
 // alternativeText says what to use instead of a command that people know from other assistants; empty for other names.
 func alternativeText(name string) string {
 	switch name {
-	case "config", "set", "get", "settings":
-		return "Settings stand in config.yaml: change them there and restart multis. `/name`, `/mode` and `/delivery` are set here."
+	case "config":
+		return "Settings are in config.yaml. `/name`, `/mode` and `/delivery` are set here."
+	case "set", "get", "settings":
+		return "`/config` shows and changes most settings; the others are in config.yaml."
 	case "log", "logs":
 		return "`/audit` lists what was done, `/why Ana` explains what I did in a chat, `/replay 12` goes through a task again."
 	case "monitors", "monitor":
@@ -160,11 +162,11 @@ func alternativeText(name string) string {
 		return "`/pause all` stops everything that I send, `/cancel-task` what I work on."
 	case "policies", "rules":
 		return "`/policy` shows the rules about tools; `/mode` says what I do in a chat."
-	case "doctor", "health", "models", "model", "version":
+	case "health", "models", "model", "version":
 		return "`/status` says how things are."
 	case "business", "customers":
 		return "What I tell customers stands in config.yaml under `business:`; `/mode business Ana` has me answer Ana."
-	case "approvals", "tasks", "task":
+	case "tasks", "task":
 		return "`/cancel-task` lists what I work on and what waits for your word, `/run` the saved tasks."
 	default:
 		return ""

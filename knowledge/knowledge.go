@@ -27,7 +27,7 @@ var (
 	ErrBroken       = errors.New("it is broken or cut off: open it, save it again and send that")
 	ErrZipBomb      = errors.New("it unpacks to far more than it should: it is broken or meant to do harm")
 	ErrTooSlow      = errors.New("reading it took longer than 30 seconds, so I stopped: send it in parts")
-	ErrUnreadable   = errors.New("my reader broke down on it, so the file is broken or meant to do harm")
+	ErrUnreadable   = errors.New("the document parser crashed; the file is damaged or malicious")
 	ErrLicence      = errors.New("unipdf cannot check its licence key (documents.unidoc_key)")
 	ErrRole         = errors.New("no such role")
 	ErrLongName     = errors.New("its name or address is longer than 2,000 characters")

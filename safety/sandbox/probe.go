@@ -85,7 +85,7 @@ func (s *Sandbox) probe(ctx context.Context) Report {
 	return report
 }
 
-// attempt runs the program that tries to escape to target.
+// attempt runs the escape probe in the sandbox and returns its attempts.
 func (s *Sandbox) attempt(ctx context.Context) ([]Attempt, error) {
 	if s.abi() == 0 {
 		return nil, errNoLandlock
