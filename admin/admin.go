@@ -20,12 +20,12 @@ import (
 	"multis/clock"
 	"multis/jobs"
 	"multis/knowledge"
+	"multis/knowledge/search"
 	"multis/memory"
 	"multis/outbox"
 	"multis/policy"
 	"multis/safety/audit"
 	"multis/safety/pin"
-	"multis/search"
 	"multis/store"
 )
 

@@ -14,10 +14,10 @@ import (
 	"multis/agent/persona"
 	"multis/business/catalog"
 	"multis/business/hours"
+	"multis/knowledge/search"
 	"multis/llm"
 	"multis/outbox"
 	"multis/policy"
-	"multis/search"
 	"multis/store"
 )
 

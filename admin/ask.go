@@ -9,8 +9,8 @@ import (
 
 	"multis/internal/text"
 	"multis/knowledge"
+	"multis/knowledge/search"
 	"multis/policy"
-	"multis/search"
 	"multis/store"
 	"multis/store/index"
 )

@@ -12,10 +12,10 @@ import (
 
 	"multis/admin"
 	"multis/business/answers"
+	"multis/knowledge/search"
 	"multis/outbox"
 	"multis/policy"
 	"multis/safety/audit"
-	"multis/search"
 	"multis/store"
 	"multis/store/storetest"
 )

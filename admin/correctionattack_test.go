@@ -14,9 +14,9 @@ import (
 	"multis/agent/persona"
 	"multis/agent/run"
 	"multis/business/catalog"
+	"multis/knowledge/search"
 	"multis/llm"
 	"multis/policy"
-	"multis/search"
 	"multis/store"
 )
 

@@ -28,10 +28,10 @@ import (
 	"multis/business/catalog"
 	"multis/jobs"
 	"multis/knowledge"
+	"multis/knowledge/search"
 	"multis/llm"
 	"multis/outbox"
 	"multis/policy"
-	"multis/search"
 	"multis/store"
 	"multis/store/storetest"
 )

@@ -12,9 +12,9 @@ import (
 	"maunium.net/go/mautrix/id"
 
 	"multis/bridgebridge"
+	"multis/knowledge/search"
 	"multis/outbox"
 	"multis/policy"
-	"multis/search"
 	"multis/store"
 	"multis/store/index"
 	"multis/store/storetest"

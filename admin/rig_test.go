@@ -22,12 +22,12 @@ import (
 	"multis/clock"
 	"multis/internal/fetch"
 	"multis/knowledge"
+	"multis/knowledge/search"
 	"multis/llm"
 	"multis/memory"
 	"multis/outbox"
 	"multis/policy"
 	"multis/safety/pin"
-	"multis/search"
 	"multis/store"
 	"multis/store/storetest"
 )

@@ -17,12 +17,12 @@ import (
 	"multis/business/catalog"
 	"multis/business/desk"
 	"multis/business/hours"
+	"multis/knowledge/search"
 	"multis/llm"
 	"multis/memory"
 	"multis/outbox"
 	"multis/policy"
 	"multis/policy/rules"
-	"multis/search"
 	"multis/store"
 )
 

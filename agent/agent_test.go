@@ -16,11 +16,11 @@ import (
 	"multis/business/catalog"
 	"multis/jobs"
 	"multis/knowledge"
+	"multis/knowledge/search"
 	"multis/llm"
 	"multis/llm/llmtest"
 	"multis/outbox"
 	"multis/policy"
-	"multis/search"
 	"multis/store"
 	"multis/store/storetest"
 )

@@ -12,10 +12,10 @@ import (
 
 	"multis/agent/tools"
 	"multis/jobs"
+	"multis/knowledge/search"
 	"multis/llm/llmtest"
 	"multis/policy"
 	"multis/policy/rules"
-	"multis/search"
 	"multis/store"
 )
 

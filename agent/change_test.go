@@ -12,10 +12,10 @@ import (
 	"multis/agent/run"
 	"multis/jobs"
 	"multis/knowledge"
+	"multis/knowledge/search"
 	"multis/llm"
 	"multis/llm/llmtest"
 	"multis/policy"
-	"multis/search"
 	"multis/store"
 	"multis/store/index"
 )

@@ -9,11 +9,11 @@ import (
 
 	"multis/agent/tools"
 	"multis/knowledge"
+	"multis/knowledge/search"
 	"multis/llm"
 	"multis/llm/llmtest"
 	"multis/memory"
 	"multis/policy"
-	"multis/search"
 	"multis/store"
 	"multis/store/index"
 	"multis/store/storetest"

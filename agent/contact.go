@@ -14,10 +14,10 @@ import (
 	"multis/agent/run"
 	"multis/agent/tools"
 	"multis/business/answers"
+	"multis/knowledge/search"
 	"multis/llm"
 	"multis/policy"
 	"multis/policy/rules"
-	"multis/search"
 	"multis/store"
 	"multis/store/index"
 )

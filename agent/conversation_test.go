@@ -12,11 +12,11 @@ import (
 
 	"multis/agent/persona"
 	"multis/agent/run"
+	"multis/knowledge/search"
 	"multis/llm"
 	"multis/llm/llmtest"
 	"multis/memory"
 	"multis/policy"
-	"multis/search"
 	"multis/store"
 )
 

@@ -12,9 +12,9 @@ import (
 
 	"multis/agent/run"
 	"multis/jobs"
+	"multis/knowledge/search"
 	"multis/outbox"
 	"multis/policy"
-	"multis/search"
 	"multis/store"
 )
 

@@ -7,8 +7,8 @@ import (
 
 	"github.com/rs/zerolog"
 
+	"multis/knowledge/search"
 	"multis/policy"
-	"multis/search"
 	"multis/store"
 	"multis/store/index"
 )

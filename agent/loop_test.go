@@ -14,10 +14,10 @@ import (
 	"maunium.net/go/mautrix/id"
 
 	"multis/agent/tools"
+	"multis/knowledge/search"
 	"multis/llm/llmtest"
 	"multis/outbox"
 	"multis/policy"
-	"multis/search"
 	"multis/store"
 )
 

@@ -15,11 +15,11 @@ import (
 
 	"multis/agent/tools"
 	"multis/knowledge"
+	"multis/knowledge/search"
 	"multis/llm/llmtest"
 	"multis/memory"
 	"multis/policy"
 	"multis/policy/rules"
-	"multis/search"
 	"multis/store"
 )
 

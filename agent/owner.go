@@ -9,8 +9,8 @@ import (
 
 	"multis/agent/run"
 	"multis/agent/tools"
+	"multis/knowledge/search"
 	"multis/policy/rules"
-	"multis/search"
 	"multis/store"
 )
 

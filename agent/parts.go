@@ -7,8 +7,8 @@ import (
 	"strings"
 
 	"multis/internal/text"
+	"multis/knowledge/search"
 	"multis/policy"
-	"multis/search"
 	"multis/store"
 )
 

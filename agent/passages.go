@@ -8,7 +8,7 @@ import (
 
 	"multis/internal/text"
 	"multis/knowledge"
-	"multis/search"
+	"multis/knowledge/search"
 	"multis/store"
 	"multis/store/index"
 )

@@ -8,10 +8,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"multis/knowledge"
+	"multis/knowledge/search"
 	"multis/llm"
 	"multis/memory"
 	"multis/policy"
-	"multis/search"
 	"multis/store"
 	"multis/store/index"
 )

@@ -14,10 +14,10 @@ import (
 
 	"multis/agent/persona"
 	"multis/agent/tools"
+	"multis/knowledge/search"
 	"multis/llm/llmtest"
 	"multis/memory"
 	"multis/policy"
-	"multis/search"
 	"multis/store"
 	"multis/store/storetest"
 )

@@ -10,10 +10,10 @@ import (
 	"multis/agent/run"
 	"multis/agent/tools"
 	"multis/business/catalog"
+	"multis/knowledge/search"
 	"multis/llm"
 	"multis/policy"
 	"multis/policy/rules"
-	"multis/search"
 	"multis/store"
 )
 

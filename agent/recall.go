@@ -8,9 +8,9 @@ import (
 	"strings"
 
 	"multis/internal/text"
+	"multis/knowledge/search"
 	"multis/memory"
 	"multis/policy"
-	"multis/search"
 	"multis/store"
 	"multis/store/index"
 )

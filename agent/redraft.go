@@ -9,9 +9,9 @@ import (
 	"github.com/rs/zerolog"
 
 	"multis/internal/text"
+	"multis/knowledge/search"
 	"multis/llm"
 	"multis/policy"
-	"multis/search"
 	"multis/store"
 )
 

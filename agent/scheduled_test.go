@@ -9,11 +9,11 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"multis/agent/tools"
+	"multis/knowledge/search"
 	"multis/llm"
 	"multis/llm/llmtest"
 	"multis/memory"
 	"multis/policy"
-	"multis/search"
 	"multis/store"
 )
 

@@ -9,10 +9,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"multis/agent/tools"
+	"multis/knowledge/search"
 	"multis/llm/llmtest"
 	"multis/memory"
 	"multis/policy"
-	"multis/search"
 	"multis/store"
 	"multis/store/storetest"
 )

@@ -8,9 +8,9 @@ import (
 	"multis/bridgebridge"
 	"multis/clock/schedule"
 	"multis/internal/text"
+	"multis/knowledge/search"
 	"multis/memory"
 	"multis/policy"
-	"multis/search"
 	"multis/store"
 )
 

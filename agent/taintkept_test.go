@@ -10,10 +10,10 @@ import (
 
 	"multis/agent/tools"
 	"multis/knowledge"
+	"multis/knowledge/search"
 	"multis/llm/llmtest"
 	"multis/policy"
 	"multis/policy/rules"
-	"multis/search"
 	"multis/store"
 	"multis/store/index"
 )

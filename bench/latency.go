@@ -13,8 +13,8 @@ import (
 	"github.com/jackc/pgx/v5"
 	"golang.org/x/sync/errgroup"
 
+	"multis/knowledge/search"
 	"multis/policy"
-	"multis/search"
 	"multis/store"
 )
 

@@ -8,8 +8,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"multis/knowledge/search"
 	"multis/policy"
-	"multis/search"
 )
 
 // percentile returns the latency below which the share p of the samples lies.

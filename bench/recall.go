@@ -15,10 +15,10 @@ import (
 
 	"multis/agent/tools"
 	"multis/appservice"
+	"multis/knowledge/search"
 	"multis/llm"
 	"multis/memory"
 	"multis/policy"
-	"multis/search"
 	"multis/store"
 )
 

@@ -13,8 +13,8 @@ import (
 	"strings"
 	"time"
 
+	"multis/knowledge/search"
 	"multis/policy"
-	"multis/search"
 	"multis/store"
 	"multis/store/index"
 )

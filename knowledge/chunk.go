@@ -7,7 +7,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"multis/search"
+	"multis/knowledge/search"
 	"multis/store/index"
 )
 

@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 
 	"multis/internal/text"
-	"multis/search"
+	"multis/knowledge/search"
 )
 
 // minQuote is the minimum length, in characters, of a quote that is not a whole line.

@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"multis/knowledge"
-	"multis/search"
+	"multis/knowledge/search"
 )
 
 func ExampleContainsQuote() {

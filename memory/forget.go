@@ -6,8 +6,8 @@ import (
 	"strings"
 
 	"multis/jobs"
+	"multis/knowledge/search"
 	"multis/policy"
-	"multis/search"
 	"multis/store"
 )
 

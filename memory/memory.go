@@ -8,9 +8,9 @@ import (
 	"time"
 
 	"multis/bridgebridge"
+	"multis/knowledge/search"
 	"multis/llm"
 	"multis/policy"
-	"multis/search"
 	"multis/store"
 )
 

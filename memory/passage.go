@@ -7,7 +7,7 @@ import (
 	"errors"
 	"strings"
 
-	"multis/search"
+	"multis/knowledge/search"
 	"multis/store"
 	"multis/store/index"
 )

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"multis/clock/schedule"
-	"multis/search"
+	"multis/knowledge/search"
 )
 
 // newsWords matches words of questions about what happened.

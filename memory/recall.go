@@ -7,8 +7,8 @@ import (
 	"strings"
 
 	"multis/clock/schedule"
+	"multis/knowledge/search"
 	"multis/policy"
-	"multis/search"
 	"multis/store"
 	"multis/store/index"
 )

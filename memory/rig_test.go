@@ -10,11 +10,11 @@ import (
 	"github.com/stretchr/testify/require"
 	"maunium.net/go/mautrix/id"
 
+	"multis/knowledge/search"
 	"multis/llm"
 	"multis/llm/llmtest"
 	"multis/memory"
 	"multis/policy"
-	"multis/search"
 	"multis/store"
 	"multis/store/storetest"
 )

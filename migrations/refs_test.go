@@ -8,8 +8,8 @@ import (
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
+	"multis/knowledge/search"
 	"multis/migrations"
-	"multis/search"
 	"multis/store"
 )
 

@@ -93,7 +93,7 @@ func TestAddressesCompareAccents(t *testing.T) {
 // TestEachLineOfADocumentIsSupportedByIt checks each line of the example documents against the whole document.
 func TestEachLineOfADocumentIsSupportedByIt(t *testing.T) {
 	t.Parallel()
-	files, err := filepath.Glob("../search/testdata/*/documents/*")
+	files, err := filepath.Glob("../knowledge/search/testdata/*/documents/*")
 	require.NoError(t, err)
 	require.NotEmpty(t, files)
 	markup := strings.NewReplacer("**", "", "__", "", "`", "", "|", ":")

@@ -19,11 +19,11 @@ import (
 	"multis/internal/fetch"
 	"multis/jobs"
 	"multis/knowledge"
+	"multis/knowledge/search"
 	"multis/llm"
 	"multis/llm/llmtest"
 	"multis/memory"
 	"multis/policy"
-	"multis/search"
 	"multis/store"
 	"multis/store/storetest"
 )

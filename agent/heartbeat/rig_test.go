@@ -15,11 +15,11 @@ import (
 
 	"multis/agent/persona"
 	"multis/agent/tools"
+	"multis/knowledge/search"
 	"multis/llm"
 	"multis/llm/llmtest"
 	"multis/outbox"
 	"multis/policy"
-	"multis/search"
 	"multis/store"
 	"multis/store/storetest"
 )

@@ -23,8 +23,8 @@ import (
 
 	"multis/agent/tools"
 	"multis/knowledge"
+	"multis/knowledge/search"
 	"multis/policy"
-	"multis/search"
 	"multis/store/storetest"
 )
 

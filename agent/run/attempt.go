@@ -6,9 +6,9 @@ import (
 	"time"
 
 	"multis/agent/tools"
+	"multis/knowledge/search"
 	"multis/llm"
 	"multis/policy"
-	"multis/search"
 	"multis/store"
 )
 

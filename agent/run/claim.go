@@ -9,9 +9,9 @@ import (
 	"strconv"
 	"strings"
 
+	"multis/knowledge/search"
 	"multis/llm"
 	"multis/policy"
-	"multis/search"
 	"multis/store"
 )
 

@@ -4,9 +4,9 @@ import (
 	"errors"
 	"slices"
 
+	"multis/knowledge/search"
 	"multis/llm"
 	"multis/policy"
-	"multis/search"
 	"multis/store"
 )
 

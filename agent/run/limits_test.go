@@ -7,9 +7,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"multis/knowledge/search"
 	"multis/llm"
 	"multis/policy"
-	"multis/search"
 	"multis/store"
 )
 

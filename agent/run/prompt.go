@@ -11,9 +11,9 @@ import (
 	"multis/agent/tools"
 	"multis/internal/text"
 	"multis/knowledge"
+	"multis/knowledge/search"
 	"multis/llm"
 	"multis/policy"
-	"multis/search"
 	"multis/store"
 )
 

@@ -10,9 +10,9 @@ import (
 
 	"multis/agent/tools"
 	"multis/internal/text"
+	"multis/knowledge/search"
 	"multis/llm"
 	"multis/policy"
-	"multis/search"
 	"multis/store"
 )
 

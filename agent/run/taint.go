@@ -4,8 +4,8 @@ import (
 	"context"
 	"slices"
 
+	"multis/knowledge/search"
 	"multis/policy"
-	"multis/search"
 	"multis/store"
 	"multis/store/index"
 )

@@ -8,9 +8,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"multis/agent/tools"
+	"multis/knowledge/search"
 	"multis/memory"
 	"multis/policy"
-	"multis/search"
 	"multis/store"
 	"multis/store/index"
 	"multis/store/storetest"

@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"strings"
 
+	"multis/knowledge/search"
 	"multis/policy/rules"
-	"multis/search"
 	"multis/store/index"
 )
 

@@ -10,9 +10,9 @@ import (
 
 	"multis/agent/tools"
 	"multis/knowledge"
+	"multis/knowledge/search"
 	"multis/policy"
 	"multis/safety/sandbox"
-	"multis/search"
 	"multis/store/storetest"
 )
 

@@ -14,9 +14,9 @@ import (
 	"slices"
 	"strings"
 
+	"multis/knowledge/search"
 	"multis/policy"
 	"multis/policy/rules"
-	"multis/search"
 	"multis/store"
 )
 

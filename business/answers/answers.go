@@ -17,8 +17,8 @@ import (
 	"multis/business/hours"
 	"multis/internal/text"
 	"multis/knowledge"
+	"multis/knowledge/search"
 	"multis/policy"
-	"multis/search"
 	"multis/store"
 	"multis/store/index"
 )

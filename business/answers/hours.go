@@ -6,8 +6,8 @@ import (
 
 	"multis/business/catalog"
 	"multis/knowledge"
+	"multis/knowledge/search"
 	"multis/policy"
-	"multis/search"
 	"multis/store"
 	"multis/store/index"
 )

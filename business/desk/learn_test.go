@@ -11,8 +11,8 @@ import (
 
 	"multis/admin"
 	"multis/business/answers"
+	"multis/knowledge/search"
 	"multis/policy"
-	"multis/search"
 	"multis/store"
 	"multis/store/storetest"
 )

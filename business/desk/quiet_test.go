@@ -14,9 +14,9 @@ import (
 	"multis/agent/persona"
 	"multis/business/catalog"
 	"multis/knowledge"
+	"multis/knowledge/search"
 	"multis/llm"
 	"multis/policy"
-	"multis/search"
 )
 
 // points is at how many points of a model call a person writes.

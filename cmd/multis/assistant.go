@@ -25,6 +25,7 @@ import (
 	"multis/internal/text"
 	"multis/jobs"
 	"multis/knowledge"
+	"multis/knowledge/search"
 	"multis/llm/speech"
 	"multis/llm/vision"
 	"multis/memory"
@@ -34,7 +35,6 @@ import (
 	"multis/safety/audit"
 	"multis/safety/pin"
 	"multis/safety/sandbox"
-	"multis/search"
 	"multis/store"
 )
 

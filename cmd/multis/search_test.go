@@ -6,7 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"multis/search"
+	"multis/knowledge/search"
 )
 
 func TestSearchExplainPrintsScores(t *testing.T) {

@@ -15,10 +15,10 @@ import (
 
 	"multis/jobs"
 	"multis/knowledge"
+	"multis/knowledge/search"
 	"multis/llm"
 	"multis/llm/llmtest"
 	"multis/policy"
-	"multis/search"
 	"multis/store"
 	"multis/store/index"
 )

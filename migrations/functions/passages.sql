@@ -42,7 +42,7 @@ begin
         from around a, lateral (select * from chunk_index c where c.doc_id = a.doc_id and c.ord = a.ord limit 1) i where i.role = a.role and i.kind = any ($6)';
 end $$;
 
--- The constants of BM25 here and in passages_sql are also in search/rank.go (k1, b, minPassageWords): change both.
+-- The constants of BM25 here and in passages_sql are also in knowledge/search/rank.go (k1, b, minPassageWords): change both.
 -- Returns the best 40 passages by BM25 (k1 1.2, b .75, passages shorter than 32 words count as 32), in no particular order, with the two passages before
 -- and after each. The caller ranks them by the frequencies of the terms.
 -- p_planned finds candidates among public passages (for the owner: all passages): those that have all lexemes of one set. p_sets has the set number

@@ -43,7 +43,7 @@ begin
 end $$;
 
 -- Reports whether two similar words are about equally long, as after a typing error, or one begins or ends with the other, as in a compound.
--- isCompound in search/correct.go does the same. The collation of the stored words is "C".
+-- isCompound in knowledge/search/correct.go does the same. The collation of the stored words is "C".
 create or replace function fits_length(p_a text, p_b text) returns boolean language sql immutable parallel safe as $$
     select abs(length(p_a) - length(p_b)) <= 2
         or length(p_b) >= 5 and starts_with(p_a collate "C", p_b collate "C") or length(p_a) >= 5 and starts_with(p_b collate "C", p_a collate "C")

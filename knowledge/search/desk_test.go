@@ -9,8 +9,8 @@ import (
 
 	"multis/business/catalog"
 	"multis/knowledge"
+	"multis/knowledge/search"
 	"multis/policy"
-	"multis/search"
 	"multis/store/storetest"
 )
 

@@ -9,8 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"multis/knowledge"
+	"multis/knowledge/search"
 	"multis/policy"
-	"multis/search"
 	"multis/store/storetest"
 )
 

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"multis/search"
+	"multis/knowledge/search"
 )
 
 // What is indexed and what is searched for is split into words in the same way.

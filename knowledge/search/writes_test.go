@@ -13,8 +13,8 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"multis/knowledge"
+	"multis/knowledge/search"
 	"multis/policy"
-	"multis/search"
 	"multis/store"
 	"multis/store/index"
 	"multis/store/storetest"

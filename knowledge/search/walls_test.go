@@ -12,8 +12,8 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"multis/knowledge"
+	"multis/knowledge/search"
 	"multis/policy"
-	"multis/search"
 	"multis/store"
 	"multis/store/storetest"
 )

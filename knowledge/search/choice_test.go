@@ -5,8 +5,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"multis/knowledge/search"
 	"multis/policy"
-	"multis/search"
 	"multis/store/storetest"
 )
 

@@ -9,8 +9,8 @@ import (
 
 	"multis/internal/language"
 	"multis/knowledge"
+	"multis/knowledge/search"
 	"multis/policy"
-	"multis/search"
 	"multis/store/index"
 	"multis/store/storetest"
 )

@@ -6,8 +6,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"multis/knowledge"
+	"multis/knowledge/search"
 	"multis/policy"
-	"multis/search"
 	"multis/store"
 	"multis/store/storetest"
 )
