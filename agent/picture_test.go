@@ -17,7 +17,7 @@ import (
 	"multis/agent/persona"
 	"multis/llm"
 	"multis/llm/llmtest"
-	"multis/llm/vision"
+	"multis/llm/media"
 	"multis/policy"
 	"multis/store"
 )
@@ -42,7 +42,7 @@ func newVisionFixture(t *testing.T, looks, answers llmtest.Script) (b *fixture, 
 	model, asked := scripted(t, answers)
 	b = setup(t, model)
 	sees, looked := scripted(t, looks)
-	b.agent.pictures = vision.New(photos{}, sees)
+	b.agent.pictures = media.NewViewer(photos{}, sees)
 	return b, looked, asked
 }
 
@@ -176,7 +176,7 @@ func TestLookingAtPicturesIsPaidFromTheBudgetAndOnce(t *testing.T) {
 		require.NoError(t, err)
 		sees, err := models.Open([]string{"vision/one"}, "")
 		require.NoError(t, err)
-		b.agent.pictures = vision.New(photos{}, sees)
+		b.agent.pictures = media.NewViewer(photos{}, sees)
 		b.storePicture(b.chat, "p.png", "What does it cost?", policy.ActionAnswer)
 		b.runTurn()
 		require.Len(t, server.Requests(), calls)

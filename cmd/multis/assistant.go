@@ -26,8 +26,7 @@ import (
 	"multis/jobs"
 	"multis/knowledge"
 	"multis/knowledge/search"
-	"multis/llm/speech"
-	"multis/llm/vision"
+	"multis/llm/media"
 	"multis/memory"
 	"multis/outbox"
 	"multis/policy"
@@ -62,7 +61,7 @@ type frontend struct {
 // files downloads the files of messages.
 type files interface {
 	admin.Files
-	speech.Files
+	media.Files
 }
 
 // assistant is the program without its front end: everything between inbox and outbox. It is the same with a homeserver and with a terminal.
@@ -217,7 +216,7 @@ func (a *assistant) addAgent(ctx context.Context) error {
 	}
 	var pictures agent.Pictures // nil without a model for pictures
 	if cfg.Vision.Model != config.NoModel {
-		pictures = vision.New(a.front.files, a.models.vision)
+		pictures = media.NewViewer(a.front.files, a.models.vision)
 	}
 	a.agent = agent.New(agent.Options{
 		Pages: pages, Pictures: pictures,
@@ -289,7 +288,7 @@ func (a *assistant) addRunner(ctx context.Context) (err error) {
 	handlers := jobs.Handlers{
 		Turn: a.agent.Turns, Quiet: a.agent.Quiet, Send: a.box, Retract: a.box,
 		Describe: front.describer, History: front.historian, ImportNotice: adm.Imports, Bridges: front.inbox, Decrypt: front.decrypter, KeepFile: front.keeper,
-		Transcribe: speech.New(speech.Options{
+		Transcribe: media.NewTranscriber(media.TranscriberOptions{
 			Store: a.store, Files: front.files, Model: a.models.speech, Inbox: front.inbox, Defaults: a.defaults, Notify: a.agent.Notify,
 		}),
 		Command: adm, PIN: adm, Redact: a.box, Exec: adm.Host, Ask: adm, AdminRoom: front.rooms, Draft: adm.Drafts, Withdraw: a.box, Approval: adm.Tasks, Notice: adm.Notices, Budget: adm.Budget,

@@ -18,7 +18,7 @@ import (
 	"multis/llm"
 	"multis/llm/budget"
 	"multis/llm/llmtest"
-	"multis/llm/speech"
+	"multis/llm/media"
 	"multis/policy"
 	"multis/store"
 	"multis/store/storetest"
@@ -29,7 +29,7 @@ type listening struct {
 	t        *testing.T
 	store    *store.Store
 	inbox    *appservice.Inbox
-	listener *speech.Transcriber
+	listener *media.Transcriber
 	hs       *appservice.Homeserver
 	speech   *llmtest.SpeechServer
 	answer   llmtest.Transcript
@@ -47,16 +47,16 @@ func newListening(t *testing.T, dayCap int64) *listening {
 	t.Helper()
 	l := &listening{t: t, store: storetest.New(t), answer: llmtest.Transcript{Text: "What does delivery cost?", Seconds: 3}}
 	l.speech = llmtest.StartSpeech(t, func(llmtest.Recording) llmtest.Transcript { return l.answer })
-	media := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	files := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !strings.HasSuffix(r.URL.Path, "/media/download/example.com/note") {
 			http.Error(w, `{"errcode":"M_NOT_FOUND","error":"gone"}`, http.StatusNotFound)
 			return
 		}
 		_, _ = w.Write([]byte("a recording"))
 	}))
-	t.Cleanup(media.Close)
+	t.Cleanup(files.Close)
 	var err error
-	l.hs, err = appservice.NewHomeserver(l.store, appservice.Access{URL: media.URL, Token: "as", Owner: listenOwner, Bot: "@multis:example.com"})
+	l.hs, err = appservice.NewHomeserver(l.store, appservice.Access{URL: files.URL, Token: "as", Owner: listenOwner, Bot: "@multis:example.com"})
 	require.NoError(t, err)
 	defaults := policy.Defaults{Profile: policy.ProfilePersonal}
 	l.inbox = appservice.NewInbox(l.store, appservice.Settings{
@@ -77,7 +77,7 @@ func (l *listening) listen(dayCap, chatCap int64) {
 	ears, err := llm.OpenSpeech(llm.SpeechConfig{Model: "openai/whisper-1", BaseURL: l.speech.URL, PerMinute: 6000},
 		llm.Budget{Ledger: budget.New(l.store, dayCap), DayCap: dayCap, ChatCap: chatCap, Today: func() string { return "2026-11-21" }})
 	require.NoError(l.t, err)
-	l.listener = speech.New(speech.Options{
+	l.listener = media.NewTranscriber(media.TranscriberOptions{
 		Store: l.store, Files: l.hs, Model: ears, Inbox: l.inbox, Defaults: policy.Defaults{Profile: policy.ProfilePersonal},
 		Notify: func(_ context.Context, _ store.Tx, text string) error {
 			l.told = append(l.told, text)

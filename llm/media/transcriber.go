@@ -1,11 +1,9 @@
-// Package speech transcribes voice notes.
-package speech
+package media
 
 import (
 	"bytes"
 	"context"
 	"errors"
-	"io"
 	"strings"
 
 	"github.com/rs/zerolog"
@@ -17,12 +15,6 @@ import (
 	"multis/store"
 )
 
-// Files downloads attachments.
-type Files interface {
-	// Fetch writes a file to w. It fails if the file has more than limit bytes; then w has only a part of it.
-	Fetch(ctx context.Context, as policy.SendAs, file store.Attachment, limit int64, w io.Writer) error
-}
-
 // Inbox receives the result of a transcription.
 type Inbox interface {
 	// StoreTranscript stores the transcript and decides what is done with the message, as for a text message.
@@ -31,8 +23,8 @@ type Inbox interface {
 	FailTranscription(ctx context.Context, tx store.Tx, message store.MessageID, why string) error
 }
 
-// Options configures a Transcriber.
-type Options struct {
+// TranscriberOptions configures a Transcriber.
+type TranscriberOptions struct {
 	Store *store.Store
 	Files Files
 	// Model is the speech-to-text model.
@@ -44,10 +36,10 @@ type Options struct {
 }
 
 // Transcriber turns voice notes into text.
-type Transcriber struct{ o Options }
+type Transcriber struct{ o TranscriberOptions }
 
-// New returns a Transcriber.
-func New(o Options) *Transcriber { return &Transcriber{o} }
+// NewTranscriber returns a Transcriber.
+func NewTranscriber(o TranscriberOptions) *Transcriber { return &Transcriber{o} }
 
 // Transcribe transcribes one voice note and passes the text to the inbox. If that fails and is not tried again, the inbox gets the reason.
 // Transcribe skips a message that was deleted or is transcribed already.

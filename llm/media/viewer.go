@@ -1,12 +1,10 @@
-// Package vision makes a model describe pictures.
-package vision
+package media
 
 import (
 	"bytes"
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"strconv"
 	"strings"
 	"sync"
@@ -19,12 +17,6 @@ import (
 	"multis/store"
 )
 
-// Files downloads attachments.
-type Files interface {
-	// Fetch writes a file to w. It fails if the file has more than limit bytes; then w has only a part of it.
-	Fetch(ctx context.Context, as policy.SendAs, file store.Attachment, limit int64, w io.Writer) error
-}
-
 // Viewer makes a model describe pictures.
 type Viewer struct {
 	files    Files
@@ -32,8 +24,8 @@ type Viewer struct {
 	decoding sync.Mutex // held while a picture is decoded, to limit the memory
 }
 
-// New returns a Viewer. The model must be able to see.
-func New(files Files, model llm.Model) *Viewer { return &Viewer{files: files, model: model} }
+// NewViewer returns a Viewer. The model must be able to see.
+func NewViewer(files Files, model llm.Model) *Viewer { return &Viewer{files: files, model: model} }
 
 // maxDescription is the maximum length of a description, in characters.
 const maxDescription = 1500

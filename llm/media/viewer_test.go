@@ -1,4 +1,4 @@
-package vision
+package media
 
 import (
 	"bytes"
@@ -60,7 +60,7 @@ func seeing(t *testing.T, protocol llm.Protocol, file files, l ledger, script ll
 	require.NoError(t, err)
 	m, err := models.Open([]string{"vision/one"}, "")
 	require.NoError(t, err)
-	return New(file, m), s
+	return NewViewer(file, m), s
 }
 
 func photo(caption string) store.Message {
