@@ -35,7 +35,8 @@ type Options struct {
 	Memory *memory.Memory
 	// Pages finds web pages to answer contacts from if no document has the answer. Nil for none.
 	Pages Pages
-	// Pictures describes pictures. If it is nil, messages of contacts with pictures are escalated in chats that need a viewer (policy.NeedsViewer).
+	// Pictures describes pictures. If it is nil, messages of contacts with pictures are escalated in chats that need a
+	// viewer (policy.NeedsViewer).
 	Pictures Pictures
 	// Personas are the configured agents and their models. Without any, the assistant itself answers.
 	Personas persona.Set
@@ -67,7 +68,8 @@ type Options struct {
 	Answers *answers.Keeper
 	// Business is what models are told about the business.
 	Business Business
-	// EscalationKeywords are the words that escalate a message. Only Preview uses them here, because the inbox checks the messages of contacts.
+	// EscalationKeywords are the words that escalate a message. Only Preview uses them here, because the inbox checks the
+	// messages of contacts.
 	EscalationKeywords []string
 	// Desk passes conversations to people. Defaults to one without operators.
 	Desk *desk.Desk
@@ -75,8 +77,8 @@ type Options struct {
 	EscalateAtCap bool
 	// ShadowJudge is the model that compares shadow answers with the owner's. Nil compares them by their words only.
 	ShadowJudge llm.Model
-	// OwnerPause is how long the assistant stays quiet after a person wrote. A conversation is over after the same time of silence, but at least
-	// minQuiet.
+	// OwnerPause is how long the assistant stays quiet after a person wrote. A conversation is over after the same time of
+	// silence, but at least minQuiet.
 	OwnerPause time.Duration
 	// BurstQuiet is the silence that ends a burst of messages, BurstMax the longest wait for that silence.
 	BurstQuiet time.Duration
@@ -109,25 +111,68 @@ func New(o Options) *Agent {
 		o.ShadowJudge = llm.None{}
 	}
 	o.Language = cmp.Or(o.Language, catalog.English)
-	standard := standardTexts{texts: o.Texts, language: o.Language, hours: o.Hours, labelHours: o.LabelHours, defaults: o.Defaults}
+	standard := standardTexts{
+		texts:      o.Texts,
+		language:   o.Language,
+		hours:      o.Hours,
+		labelHours: o.LabelHours,
+		defaults:   o.Defaults,
+	}
 	c := &core{
-		store: o.Store, box: o.Box, search: o.Search, memory: o.Memory, personas: o.Personas, tools: o.Tools, surface: o.Surface, skills: o.Skills, injection: o.Injection,
-		business: o.Business, pages: o.Pages, pictures: o.Pictures, defaults: o.Defaults, currency: o.Currency, language: o.Language, name: o.Name, zone: o.Zone, now: time.Now, fence: run.NewFence,
+		store:     o.Store,
+		box:       o.Box,
+		search:    o.Search,
+		memory:    o.Memory,
+		personas:  o.Personas,
+		tools:     o.Tools,
+		surface:   o.Surface,
+		skills:    o.Skills,
+		injection: o.Injection,
+		business:  o.Business,
+		pages:     o.Pages,
+		pictures:  o.Pictures,
+		defaults:  o.Defaults,
+		currency:  o.Currency,
+		language:  o.Language,
+		name:      o.Name,
+		zone:      o.Zone,
+		now:       time.Now,
+		fence:     run.NewFence,
 	}
 	a := &Agent{
-		core: c, Quiet: &QuietChats{core: c, standard: standard, quietAfter: max(o.OwnerPause, minQuiet)}, Shadows: &ShadowJudge{c, o.ShadowJudge}, Questions: &Questions{c}, Plans: &Plans{c}, Replays: &Replays{c, o.OpenModel}, Summaries: &Summaries{c},
+		core:      c,
+		Quiet:     &QuietChats{core: c, standard: standard, quietAfter: max(o.OwnerPause, minQuiet)},
+		Shadows:   &ShadowJudge{c, o.ShadowJudge},
+		Questions: &Questions{c},
+		Plans:     &Plans{c},
+		Replays:   &Replays{c, o.OpenModel},
+		Summaries: &Summaries{c},
 		Turns: &Turns{
-			core: c, desk: o.Desk, standard: standard, awayOutsideHours: o.AwayOutsideHours,
-			escalationKeywords: o.EscalationKeywords, answers: o.Answers, escalateAtCap: o.EscalateAtCap, burstQuiet: o.BurstQuiet, burstMax: o.BurstMax,
+			core:               c,
+			desk:               o.Desk,
+			standard:           standard,
+			awayOutsideHours:   o.AwayOutsideHours,
+			escalationKeywords: o.EscalationKeywords,
+			answers:            o.Answers,
+			escalateAtCap:      o.EscalateAtCap,
+			burstQuiet:         o.BurstQuiet,
+			burstMax:           o.BurstMax,
 		},
 	}
-	a.Tasks = &Tasks{core: c, questions: a.Questions, plans: a.Plans, replays: a.Replays, subtasks: &subtasks{c}}
+	a.Tasks = &Tasks{
+		core:      c,
+		questions: a.Questions,
+		plans:     a.Plans,
+		replays:   a.Replays,
+		subtasks:  &subtasks{c},
+	}
 	return a
 }
 
 // Pages are the web pages that contacts may be answered from, kept as public documents.
 type Pages interface {
-	// Refresh fetches the stored pages again that are old, first those among the documents found, and reports whether a search may find something else now.
+	// Refresh fetches the stored pages again that are old, first those among the documents found, and reports whether a
+	// search may find something else now.
 	Refresh(ctx context.Context, found []store.DocumentID) (changed bool, err error)
 	// Find fetches pages that may answer a question, and reports whether a search may find more now.
 	Find(ctx context.Context, question string) (changed bool)
@@ -175,7 +220,9 @@ type attempt struct {
 func (c *core) newAttempt(p persona.Persona, maxRounds int) *attempt {
 	r := &attempt{core: c, persona: p}
 	r.run = run.Engine{Store: c.store, Tools: c.tools, Now: c.now, Fence: c.fence}.NewAttempt(c.personas.ModelOf(p))
-	r.run.MaxRounds, r.run.PayingAgent, r.run.Instructions = maxRounds, p.ID, contactRules
+	r.run.MaxRounds = maxRounds
+	r.run.PayingAgent = p.ID
+	r.run.Instructions = contactRules
 	return r
 }
 
@@ -193,7 +240,8 @@ func (c *core) personaOf(chat store.Chat) persona.Persona {
 	return p
 }
 
-// AnsweringAgent returns the id of the agent that answers in a contact's chat, and what decided that. Both are empty for the assistant itself.
+// AnsweringAgent returns the id of the agent that answers in a contact's chat, and what decided that. Both are empty for
+// the assistant itself.
 func (c *core) AnsweringAgent(chat store.Chat) (agent, by string) {
 	p, by := c.personas.Route(persona.RouteInput{Chat: chat, Mode: chat.ModeIn(c.defaults)})
 	return p.ID, by

@@ -58,21 +58,44 @@ func setupIn(t testing.TB, st *store.Store, model llm.Model) *fixture {
 	t.Helper()
 	ctx := context.Background()
 	box := outbox.New(st, outbox.Settings{
-		Defaults: policy.Defaults{Profile: policy.ProfilePersonal}, OwnerPause: 30 * time.Minute, SendCap: policy.Rate{Minute: 10, Day: 100}, Name: "Nora",
+		Defaults: policy.Defaults{Profile: policy.ProfilePersonal}, OwnerPause: 30 * time.Minute, SendCap: policy.Rate{Minute: 10, Day: 100},
+		Name:     "Nora",
 		Disclose: func(string) bool { return true },
 	}, nil)
 	b := &fixture{t: t, store: st}
 	b.agent = New(Options{
-		Store: st, Box: box, Search: search.New(st), Personas: persona.Set{Model: model}, Name: "Nora", Texts: catalog.Texts{ForAll: map[catalog.Name]string{catalog.Greeting: "Hello! How can I help?"}}, Language: catalog.English,
-		Zone: time.UTC,
+		Store:    st,
+		Box:      box,
+		Search:   search.New(st),
+		Personas: persona.Set{Model: model},
+		Name:     "Nora",
+		Texts:    catalog.Texts{ForAll: map[catalog.Name]string{catalog.Greeting: "Hello! How can I help?"}},
+		Language: catalog.English,
+		Zone:     time.UTC,
 	})
-	room, adminRoom, mode := id.RoomID("!ana:x"), id.RoomID("!admin:x"), policy.ModeBusiness
+	room := id.RoomID("!ana:x")
+	adminRoom := id.RoomID("!admin:x")
+	mode := policy.ModeBusiness
 	require.NoError(t, st.InTx(ctx, func(tx store.Tx) (err error) {
-		b.chat, err = store.UpsertChat(ctx, tx, store.Chat{Protocol: "demo", ChannelID: "ana", RoomID: &room, Kind: policy.KindDM, Name: "Ana", BridgeBot: "@demobot:x", Encryption: policy.EncryptionNo})
+		b.chat, err = store.UpsertChat(ctx, tx, store.Chat{
+			Protocol:   "demo",
+			ChannelID:  "ana",
+			RoomID:     &room,
+			Kind:       policy.KindDM,
+			Name:       "Ana",
+			BridgeBot:  "@demobot:x",
+			Encryption: policy.EncryptionNo,
+		})
 		if err != nil {
 			return err
 		}
-		b.admin, err = store.UpsertChat(ctx, tx, store.Chat{Protocol: "matrix", ChannelID: "admin", RoomID: &adminRoom, Kind: policy.KindAdmin, Encryption: policy.EncryptionNo})
+		b.admin, err = store.UpsertChat(ctx, tx, store.Chat{
+			Protocol:   "matrix",
+			ChannelID:  "admin",
+			RoomID:     &adminRoom,
+			Kind:       policy.KindAdmin,
+			Encryption: policy.EncryptionNo,
+		})
 		if err != nil {
 			return err
 		}
@@ -90,8 +113,16 @@ func (b *fixture) storeContactMessage(text string, action policy.Action) store.M
 	var row store.MessageID
 	require.NoError(b.t, b.store.InTx(context.Background(), func(tx store.Tx) (err error) {
 		row, err = store.InsertMessage(context.Background(), tx, store.Message{
-			ChatID: b.chat.ID, EventID: id.EventID(fmt.Sprintf("$m%d", b.n)), Author: policy.AuthorContact, Sender: "@demo_ana:x", Kind: "text", Body: text,
-			At: time.Now(), Action: action, Code: policy.CodeAnswer, Reason: "It asks for a person.",
+			ChatID:  b.chat.ID,
+			EventID: id.EventID(fmt.Sprintf("$m%d", b.n)),
+			Author:  policy.AuthorContact,
+			Sender:  "@demo_ana:x",
+			Kind:    "text",
+			Body:    text,
+			At:      time.Now(),
+			Action:  action,
+			Code:    policy.CodeAnswer,
+			Reason:  "It asks for a person.",
 		})
 		return err
 	}))
@@ -106,8 +137,15 @@ func (b *fixture) storeQuestion(text string) store.Message {
 	var m store.Message
 	require.NoError(b.t, b.store.InTx(ctx, func(tx store.Tx) error {
 		row, err := store.InsertMessage(ctx, tx, store.Message{
-			ChatID: b.admin.ID, EventID: id.EventID(fmt.Sprintf("$q%d", b.n)), Author: policy.AuthorOwnerClient, Sender: "@you:x", Kind: "text", Body: text,
-			At: time.Now(), Action: policy.ActionCommand, Code: policy.CodeCommand,
+			ChatID:  b.admin.ID,
+			EventID: id.EventID(fmt.Sprintf("$q%d", b.n)),
+			Author:  policy.AuthorOwnerClient,
+			Sender:  "@you:x",
+			Kind:    "text",
+			Body:    text,
+			At:      time.Now(),
+			Action:  policy.ActionCommand,
+			Code:    policy.CodeCommand,
 		})
 		if err != nil {
 			return err
@@ -138,7 +176,8 @@ func (b *fixture) runTurn() {
 // queuedTexts returns the texts that are queued for a chat, oldest first.
 func (b *fixture) queuedTexts(chat store.Chat) []string {
 	b.t.Helper()
-	rows, err := b.store.DB().Query(context.Background(), "select content->>'body' from outbox where chat_id = $1 and state = 'queued' order by seq", chat.ID)
+	rows, err := b.store.DB().Query(context.Background(),
+		"select content->>'body' from outbox where chat_id = $1 and state = 'queued' order by seq", chat.ID)
 	require.NoError(b.t, err)
 	defer rows.Close()
 	var bodies []string
@@ -237,7 +276,8 @@ func TestAGreetingOfWhoWaitsForAPersonIsNotGreeted(t *testing.T) {
 	require.Equal(t, []string{"[Nora] Let me check with the team and get back to you."}, b.queuedTexts(b.chat), "said once")
 	require.Equal(t, codeWaiting, b.messageByID(greeting).Code)
 	require.Equal(t, 1, b.count("select count(*) from escalations"))
-	require.Equal(t, 1, b.count("select count(*) from outbox where chat_id = $1 and content->>'msgtype' = 'm.text'", b.admin.ID), "and nobody is called again")
+	require.Equal(t, 1, b.count("select count(*) from outbox where chat_id = $1 and content->>'msgtype' = 'm.text'", b.admin.ID),
+		"and nobody is called again")
 }
 
 // A person resolves the escalation, or answers, after the turn has decided that the contact waits, and before it commits.
@@ -292,7 +332,8 @@ func TestAnEscalatedChatNotifiesOnceHoweverOftenAPersonIsAskedFor(t *testing.T) 
 	}))
 	b.storeContactMessage("human please", policy.ActionEscalate)
 	b.runTurn()
-	require.Equal(t, 2, b.count("select count(*) from outbox where chat_id = $1 and content->>'msgtype' = 'm.text'", b.admin.ID), "a new state rings anew")
+	require.Equal(t, 2, b.count("select count(*) from outbox where chat_id = $1 and content->>'msgtype' = 'm.text'", b.admin.ID),
+		"a new state rings anew")
 }
 
 func TestARequestForAPersonIsEscalatedThoughADocumentHasTheAnswer(t *testing.T) {
@@ -360,7 +401,8 @@ func TestATurnThatLostItsLeaseWritesNothing(t *testing.T) {
 	var b *fixture
 	model, _ := scripted(t, func(context.Context, llmtest.Request) llmtest.Reply {
 		// Another process takes over, as it would after the lease ran out.
-		if _, err := b.store.Pool().Exec(context.Background(), "update chats set locked_by = 'other', locked_until = now() + interval '1 minute'"); err != nil {
+		if _, err := b.store.Pool().Exec(context.Background(),
+			"update chats set locked_by = 'other', locked_until = now() + interval '1 minute'"); err != nil {
 			t.Error(err)
 		}
 		return llmtest.Reply{Text: answerJSON("Delivery is 5 euro.", 1, "Delivery costs 5 euro within the city.")}
@@ -425,12 +467,16 @@ func TestAModelsSentencesGoOutOnlyWithAQuoteThatIsThere(t *testing.T) {
 		reply string
 		want  string // in what the contact gets
 	}{
-		"a true quote goes out":                     {answerJSON("Delivery is 5 euro.", 1, "Delivery costs 5 euro within the city."), "Delivery is 5 euro. (from prices.md)"},
-		"a made-up quote escalates":                 {answerJSON("Delivery is free!", 1, "Delivery is free for everybody."), "check with the team"},
-		"a source that does not exist escalates":    {answerJSON("Delivery is 5 euro.", 99, "Delivery costs 5 euro within the city."), "check with the team"},
-		"no sentences escalate":                     {`{"sentences":[]}`, "check with the team"},
-		"what is not JSON escalates":                {"Delivery is 5 euro.", "check with the team"},
-		"markup is taken out and a fence read past": {"```json\n" + answerJSON("Delivery is **5 euro**.", 1, "Delivery costs 5 euro within the city.") + "\n```", "Delivery is 5 euro."},
+		"a true quote goes out": {answerJSON("Delivery is 5 euro.", 1, "Delivery costs 5 euro within the city."),
+			"Delivery is 5 euro. (from prices.md)"},
+		"a made-up quote escalates": {answerJSON("Delivery is free!", 1, "Delivery is free for everybody."),
+			"check with the team"},
+		"a source that does not exist escalates": {answerJSON("Delivery is 5 euro.", 99, "Delivery costs 5 euro within the city."),
+			"check with the team"},
+		"no sentences escalate":      {`{"sentences":[]}`, "check with the team"},
+		"what is not JSON escalates": {"Delivery is 5 euro.", "check with the team"},
+		"markup is taken out and a fence read past": {"```json\n" +
+			answerJSON("Delivery is **5 euro**.", 1, "Delivery costs 5 euro within the city.") + "\n```", "Delivery is 5 euro."},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {

@@ -70,7 +70,8 @@ func (p *sendingTool) ResourceOf(c tools.Call) rules.Resource {
 func (b *fixture) openCard() []store.Approval {
 	b.t.Helper()
 	var card int64
-	require.NoError(b.t, b.store.DB().QueryRow(b.t.Context(), "select coalesce(max(coalesce(card, id)), 0) from approvals where allowed is null").Scan(&card))
+	require.NoError(b.t, b.store.DB().QueryRow(b.t.Context(),
+		"select coalesce(max(coalesce(card, id)), 0) from approvals where allowed is null").Scan(&card))
 	require.NotZero(b.t, card, "nothing is asked")
 	calls, err := store.ApprovalsOnCard(b.t.Context(), b.store.DB(), card)
 	require.NoError(b.t, err)
@@ -114,7 +115,8 @@ func (b *fixture) exec(sql string, args ...any) {
 
 func TestACallWhoseProgramChangedAfterItsApprovalIsAskedAboutAgain(t *testing.T) {
 	t.Parallel()
-	model, _ := scripted(t, inTurn(calls("lamp", map[string]any{"on": true, "b": 1.50, "a": "ü"}), llmtest.Reply{Text: answerJSON("Done with it.", 0, "")}))
+	model, _ := scripted(t, inTurn(calls("lamp", map[string]any{"on": true, "b": 1.50, "a": "ü"}),
+		llmtest.Reply{Text: answerJSON("Done with it.", 0, "")}))
 	b := setup(t, model)
 	s := &script{countingTool: countingTool{tier: tools.Confirm}, program: "first"}
 	b.setTools(s)
@@ -158,7 +160,8 @@ func TestWhereNobodyCanBeAskedACallIsDeniedAtOnce(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			model, server := scripted(t, inTurn(calls("search_docs", map[string]string{"query": "grand piano"}), llmtest.Reply{Text: answerJSON("I cannot.", 0, "")}))
+			model, server := scripted(t, inTurn(calls("search_docs", map[string]string{"query": "grand piano"}),
+				llmtest.Reply{Text: answerJSON("I cannot.", 0, "")}))
 			b := setup(t, model)
 			b.agent.tools = tools.NewRegistry(askingPolicy{}, tools.SearchDocs{Search: search.New(b.store)}, tools.Escalate{})
 			c.arrange(b)
@@ -272,7 +275,9 @@ func TestAGrantCoversItsAgentToolTargetAndChatOnly(t *testing.T) {
 		return llmtest.Reply{Calls: []llmtest.Call{next}}
 	})
 	b := setup(t, model)
-	p, other, bound := &sendingTool{countingTool: countingTool{tier: tools.Confirm}, name: "post"}, &sendingTool{countingTool: countingTool{tier: tools.Confirm}, name: "publish"}, &script{countingTool: countingTool{tier: tools.Confirm}}
+	p := &sendingTool{countingTool: countingTool{tier: tools.Confirm}, name: "post"}
+	other := &sendingTool{countingTool: countingTool{tier: tools.Confirm}, name: "publish"}
+	bound := &script{countingTool: countingTool{tier: tools.Confirm}}
 	b.setTools(p, other, bound)
 	asks := func(tool, args string) bool {
 		next = llmtest.Call{Name: tool, Args: args}

@@ -22,8 +22,9 @@ func askingRegistry(switchURL string) *tools.Registry {
 	return tools.NewRegistry(tools.TierPolicy{}, newRemoteTool(tools.Confirm, switchURL))
 }
 
-// killedAfterApproval approves a call, resumes its task in a process that dies at a moment, has another one go on, and tells which moment it was; empty
-// when the process came to its end first. Of an unattended call the task is the one that continues it.
+// killedAfterApproval approves a call, resumes its task in a process that dies at a moment, has another one go on, and
+// tells which moment it was; empty when the process came to its end first. Of an unattended call the task is the one that
+// continues it.
 func killedAfterApproval(t *testing.T, at int, unattended bool) (moment string) {
 	t.Helper()
 	v := storetest.NewFaultInjector(at)
@@ -76,7 +77,8 @@ func killedAfterApproval(t *testing.T, at int, unattended bool) (moment string) 
 	said := b.queuedTexts(b.admin)
 	require.Len(t, said, before+1, moment)
 	unknown := strings.Contains(said[before], "whether it was done I don't know")
-	require.True(t, unknown || (lit.Load() == 1 && strings.Contains(said[before], "It is on.")), "%s: lit %d times, and said was %q", moment, lit.Load(), said[before])
+	require.True(t, unknown || (lit.Load() == 1 && strings.Contains(said[before], "It is on.")), "%s: lit %d times, and said was %q", moment,
+		lit.Load(), said[before])
 	require.Equal(t, store.TaskCompleted, b.taskByID(task).State, moment)
 	return moment
 }
@@ -97,7 +99,8 @@ func TestKilledBetweenApprovalAndEffectTheEffectComesOnceOrNever(t *testing.T) {
 			}
 			t.Logf("killed at %d moments:\n%s", len(moments), strings.Join(moments, "\n"))
 			all := strings.Join(moments, "\n")
-			for _, want := range []string{"before update approvals", "after update approvals", "before insert into task_steps", "after insert into task_steps", "after the effect", "before update task_steps", "before commit", "after commit"} {
+			for _, want := range []string{"before update approvals", "after update approvals", "before insert into task_steps",
+				"after insert into task_steps", "after the effect", "before update task_steps", "before commit", "after commit"} {
 				require.Contains(t, all, want)
 			}
 			require.Less(t, len(moments), most)

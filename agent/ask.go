@@ -19,8 +19,9 @@ import (
 // Questions answers the owner.
 type Questions struct{ *core }
 
-// Ask answers a question of the owner in the room where he asked it, and marks the message as answered. A model looks at a picture that came with it
-// first; Options.Pictures must be set then. If the answer needs his approval, Tasks.Resume answers later.
+// Ask answers a question of the owner in the room where he asked it, and marks the message as answered. A model looks at
+// a picture that came with it first; Options.Pictures must be set then. If the answer needs his approval, Tasks.Resume
+// answers later.
 func (q *Questions) Ask(ctx context.Context, room store.Chat, message store.Message, question string) error {
 	if hasPicture(message) {
 		why, err := q.describeOwnerPicture(ctx, &message)
@@ -43,8 +44,14 @@ func (q *Questions) Ask(ctx context.Context, room store.Chat, message store.Mess
 	asks := message.ID
 	model, _ := q.personas.ModelOf(answering)
 	task, err := store.InsertTask(ctx, q.store.AsyncCommit(), store.Task{
-		Key: fmt.Sprintf("ask:%d", asks), Kind: store.TaskAsk, ChatID: room.ID, MessageID: &asks, RestsOn: []store.MessageID{asks}, Agent: answering.ID, Model: model.Name(),
-		Input: question,
+		Key:       fmt.Sprintf("ask:%d", asks),
+		Kind:      store.TaskAsk,
+		ChatID:    room.ID,
+		MessageID: &asks,
+		RestsOn:   []store.MessageID{asks},
+		Agent:     answering.ID,
+		Model:     model.Name(),
+		Input:     question,
 	})
 	if err != nil {
 		return err
@@ -93,7 +100,8 @@ func (q *Questions) replyWithoutModel(ctx context.Context, reply *ownerReply, qu
 		return err
 	}
 	reply.scope = where.scope
-	if reply.sourcedText, err = q.listPassages(ctx, "I have no model configured, so here is what I found:", question, found, where); err != nil {
+	if reply.sourcedText, err = q.listPassages(ctx, "I have no model configured, so here is what I found:", question, found,
+		where); err != nil {
 		return err
 	}
 	return q.queueReply(ctx, reply)
@@ -118,10 +126,17 @@ func (q *Questions) answerOwner(ctx context.Context, task store.Task, room store
 	return q.replyToOwner(ctx, r, room, live, end)
 }
 
-// replyToOwner replies with the result of an attempt. The error means that the reply was not queued, or that the attempt failed and a retry may
-// succeed.
+// replyToOwner replies with the result of an attempt. The error means that the reply was not queued, or that the attempt
+// failed and a retry may succeed.
 func (q *Questions) replyToOwner(ctx context.Context, r *attempt, room store.Chat, live *outbox.LiveMessage, end run.AttemptResult) error {
-	reply := &ownerReply{room: room, message: r.run.Caller.Message, live: live, profile: r.persona.Profile(), scope: r.area.scope, summarise: r.summarise}
+	reply := &ownerReply{
+		room:      room,
+		message:   r.run.Caller.Message,
+		live:      live,
+		profile:   r.persona.Profile(),
+		scope:     r.area.scope,
+		summarise: r.summarise,
+	}
 	switch end.End {
 	case run.Failed:
 		return end.Err

@@ -57,7 +57,8 @@ func TestEachCallIsPaidByItsAgentItsTaskAndItsChat(t *testing.T) {
 	b.runTurn()
 	task, _ := b.task()
 	require.Len(t, p.spends, 1)
-	require.Equal(t, []any{"reply", b.chat.ID, "shop", fmt.Sprint(task.ID)}, []any{p.spends[0].Purpose, p.spends[0].Chat, p.spends[0].Agent, p.spends[0].Run})
+	require.Equal(t, []any{"reply", b.chat.ID, "shop", fmt.Sprint(task.ID)},
+		[]any{p.spends[0].Purpose, p.spends[0].Chat, p.spends[0].Agent, p.spends[0].Run})
 
 	b.ask("what does tuning an upright piano cost?")
 	asked, _ := b.task()

@@ -66,7 +66,13 @@ func TestAMessageEditedDuringTheModelCallIsAnsweredAsEdited(t *testing.T) {
 
 func TestASentenceHasOnlyNumbersAndAddressesOfItsSource(t *testing.T) {
 	t.Parallel()
-	hit := search.Hit{Role: policy.RolePublic, Kind: index.KindKnowledge, Title: "prices.md", Section: "Delivery", Text: "Delivery costs 5 euro within the city, 15 outside. Write to hello@piano.example, 9:00-18:00."}
+	hit := search.Hit{
+		Role:    policy.RolePublic,
+		Kind:    index.KindKnowledge,
+		Title:   "prices.md",
+		Section: "Delivery",
+		Text:    "Delivery costs 5 euro within the city, 15 outside. Write to hello@piano.example, 9:00-18:00.",
+	}
 	quote := "Delivery costs 5 euro within the city"
 	for text, want := range map[string]bool{
 		"Delivery is 5 euro.":                                                     true,
@@ -80,7 +86,11 @@ func TestASentenceHasOnlyNumbersAndAddressesOfItsSource(t *testing.T) {
 		"Visit www.evil.example now.":                                             false,
 		strings.Repeat("Delivery is cheap. ", 40):                                 false,
 	} {
-		_, ok := (&run.Attempt{Passages: []search.Hit{hit}, Instructions: contactRules}).FindCitation(run.Sentence{Text: text, Source: 1, Quote: quote})
+		_, ok := (&run.Attempt{Passages: []search.Hit{hit}, Instructions: contactRules}).FindCitation(run.Sentence{
+			Text:   text,
+			Source: 1,
+			Quote:  quote,
+		})
 		require.Equal(t, want, ok, text)
 	}
 }
@@ -143,7 +153,9 @@ func TestAQuestionWaitsForTheRoomThatReplacesItsOwn(t *testing.T) {
 			require.True(t, jobs.IsSnooze(turn()), "the last attempt as well")
 			require.Nil(t, b.messageByID(question).AnsweredAt)
 
-			require.NoError(t, b.store.InTx(context.Background(), func(tx store.Tx) error { return store.CloseChat(context.Background(), tx, b.chat.ID, "") }))
+			require.NoError(t, b.store.InTx(context.Background(), func(tx store.Tx) error {
+				return store.CloseChat(context.Background(), tx, b.chat.ID, "")
+			}))
 			require.NoError(t, turn())
 			require.Len(t, b.queuedTexts(b.chat), 1)
 			require.Empty(t, b.queuedTexts(b.admin))
@@ -172,7 +184,11 @@ func TestWithoutAnAdminRoomAnEscalationWaits(t *testing.T) {
 func TestAQuoteWithUnseenCharactersStillGoesOut(t *testing.T) {
 	t.Parallel()
 	b := setup(t, llm.None{})
-	_, err := knowledge.New(b.store).Index(context.Background(), knowledge.File{Name: "page.txt", Data: []byte("Opening hours\f\n\nThe \u202eworkshop\u202c opens at 9 in the morning on weekdays.\f\n"), Role: policy.RolePublic})
+	_, err := knowledge.New(b.store).Index(context.Background(), knowledge.File{
+		Name: "page.txt",
+		Data: []byte("Opening hours\f\n\nThe \u202eworkshop\u202c opens at 9 in the morning on weekdays.\f\n"),
+		Role: policy.RolePublic,
+	})
 	require.NoError(t, err)
 	b.storeContactMessage("When does the workshop open on weekdays?", policy.ActionAnswer)
 	b.runTurn()

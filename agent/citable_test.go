@@ -22,10 +22,22 @@ import (
 // remember gives the agent a memory in which the passage of a note stands, with the role of Ana's chat.
 func (b *fixture) remember(note string) {
 	b.t.Helper()
-	b.agent.memory = memory.New(memory.Options{Store: b.store, Search: search.New(b.store), Model: llm.None{}, Defaults: policy.Defaults{Profile: policy.ProfilePersonal}})
+	b.agent.memory = memory.New(memory.Options{
+		Store:    b.store,
+		Search:   search.New(b.store),
+		Model:    llm.None{},
+		Defaults: policy.Defaults{Profile: policy.ProfilePersonal},
+	})
 	role := policy.UserRole(b.chat.ID)
 	require.NoError(b.t, b.store.AsOwner(context.Background(), policy.ContactScope(b.chat.ID), func(tx store.Tx) error {
-		_, err := index.ReplaceDocument(context.Background(), tx, index.Document{Origin: "note", Name: "Notes · Ana", Role: role, Kind: index.KindConversation, Format: "chat", Hash: "h"},
+		_, err := index.ReplaceDocument(context.Background(), tx, index.Document{
+			Origin: "note",
+			Name:   "Notes · Ana",
+			Role:   role,
+			Kind:   index.KindConversation,
+			Format: "chat",
+			Hash:   "h",
+		},
 			[]index.Chunk{{Key: "note", Content: note, SearchText: search.IndexText("", "", note)}})
 		return err
 	}))
@@ -69,7 +81,8 @@ func TestAWrongNumberGoesToNoContactHoweverItIsWritten(t *testing.T) {
 	})
 	b := setup(t, model)
 	for _, wrong := range []string{
-		"Delivery is 4**9 euro.", "Delivery is 4\u200b9 euro.", "Delivery is ４９ euro.", "Delivery is ٤٩ euro.", "Delivery is ④⑨ euro.", "Delivery is ⅩⅬⅨ euro.", "Delivery is forty-nine euro.",
+		"Delivery is 4**9 euro.", "Delivery is 4\u200b9 euro.", "Delivery is ４９ euro.", "Delivery is ٤٩ euro.", "Delivery is ④⑨ euro.",
+		"Delivery is ⅩⅬⅨ euro.", "Delivery is forty-nine euro.",
 		"Delivery is free of charge.", "Pay at paypal.me/owner.", "See evil。com.", "See evil.c**om.", "See пример.рф.",
 	} {
 		said = wrong
@@ -89,7 +102,12 @@ func TestAContactReadsTheSourceInTheLanguageOfTheAnswer(t *testing.T) {
 	t.Parallel()
 	b := setup(t, llm.None{})
 	const text = "Wir liefern an allen Werktagen zwischen 7 und 11 Uhr, das kostet 3 Euro."
-	_, err := knowledge.New(b.store).Index(t.Context(), knowledge.File{Name: "preise.md", Origin: "preise", Data: []byte("# Preise\n\n" + text + "\n"), Role: policy.RolePublic})
+	_, err := knowledge.New(b.store).Index(t.Context(), knowledge.File{
+		Name:   "preise.md",
+		Origin: "preise",
+		Data:   []byte("# Preise\n\n" + text + "\n"),
+		Role:   policy.RolePublic,
+	})
 	require.NoError(t, err)
 	b.storeContactMessage("Wann liefern Sie an Werktagen?", policy.ActionAnswer)
 	b.runTurn()
@@ -140,7 +158,8 @@ func TestAnAddressMadeUpByAModelIsNoLink(t *testing.T) {
 	}
 	require.Contains(t, b.queuedTexts(b.admin)[0], "https://shop.example/prices.", "what a source names stays a link")
 	var html string
-	require.NoError(t, b.store.DB().QueryRow(context.Background(), "select string_agg(content->>'formatted_body', ' ') from outbox").Scan(&html))
+	require.NoError(t, b.store.DB().QueryRow(context.Background(),
+		"select string_agg(content->>'formatted_body', ' ') from outbox").Scan(&html))
 	require.NotContains(t, html, "evil.example")
 }
 

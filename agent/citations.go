@@ -34,7 +34,8 @@ func (r *attempt) citedText(answer string) sourcedText {
 		}
 		if !slices.Contains(citations, citation) {
 			citations = append(citations, citation)
-			fmt.Fprintf(&list, "\n[%d] %s: \"%s\"  ", len(citations), linkedSource(citation.Source, r.run.Passages, citation.Ref), text.Escape(text.Clip(citation.Quote, 300)))
+			fmt.Fprintf(&list, "\n[%d] %s: \"%s\"  ", len(citations), linkedSource(citation.Source, r.run.Passages, citation.Ref),
+				text.Escape(text.Clip(citation.Quote, 300)))
 		}
 		fmt.Fprintf(&said, " [%d]", slices.Index(citations, citation)+1)
 	}

@@ -28,8 +28,11 @@ func (t *Turns) clarificationIn(ctx context.Context, chat store.ChatID) (clarifi
 		return clarification{}, nil
 	}
 	found := clarification{asked: err == nil}
-	if err != nil || !last.Open {
+	if err != nil {
 		return found, err
+	}
+	if !last.Open {
+		return found, nil
 	}
 	for _, id := range last.Asked {
 		m, err := store.MessageByID(ctx, t.store.DB(), id)
@@ -65,20 +68,24 @@ func (s standardTexts) clarifyIn(lang catalog.Lang, options []search.Option) con
 // subjectText returns what an option is about, as a contact reads it.
 func subjectText(o search.Option) string { return run.WithoutMarkup(o.Subject) }
 
-// answerReply answers the question that a clarifying question was about, with the answer that the contact's reply picks. Any other reply needs a
-// person.
+// answerReply answers the question that a clarifying question was about, with the answer that the contact's reply picks.
+// Any other reply needs a person.
 func (t *Turns) answerReply(ctx context.Context, asked []store.Message, name, reply string) (contactAnswer, error) {
 	found, err := t.searchForContact(ctx, joinLines(questionOf(asked, name), pictureDescriptions(asked)))
 	if err != nil {
 		return contactAnswer{}, err
 	}
 	options, err := t.search.Options(ctx, found)
-	if err != nil || len(options) == 0 {
+	if err != nil {
 		return contactAnswer{reason: "I asked which of two things is meant, and the documents were changed since."}, err
+	}
+	if len(options) == 0 {
+		return contactAnswer{reason: "I asked which of two things is meant, and the documents were changed since."}, nil
 	}
 	picked := search.PickOption(options, reply)
 	if picked < 0 {
-		return contactAnswer{reason: fmt.Sprintf("I asked whether “%s” or “%s” is meant, and the reply does not say.", subjectText(options[0]), subjectText(options[1]))}, nil
+		return contactAnswer{reason: fmt.Sprintf("I asked whether “%s” or “%s” is meant, and the reply does not say.", subjectText(options[0]),
+			subjectText(options[1]))}, nil
 	}
 	result := t.quotedAnswer(options[picked].Quote)
 	result.reason = fmt.Sprintf("I had asked which one is meant, and the reply is “%s”. ", subjectText(options[picked])) + result.reason
@@ -105,8 +112,8 @@ func wordsOf(messages []store.Message) string {
 	return strings.Join(lines, "\n")
 }
 
-// mayClarifyFirst reports whether a clarifying question may be asked without asking a model first: if there is no model to ask, or if nothing was said
-// in the conversation that would tell it what the question is about.
+// mayClarifyFirst reports whether a clarifying question may be asked without asking a model first: if there is no model
+// to ask, or if nothing was said in the conversation that would tell it what the question is about.
 func (t *Turns) mayClarifyFirst(ctx context.Context, q contactQuestion) (bool, error) {
 	if !q.mayClarify {
 		return false, nil

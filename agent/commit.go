@@ -22,8 +22,8 @@ const (
 	pollSlack       = 20 * time.Millisecond // added to a delay, so that what the turn waits for has ended at the next check
 )
 
-// commit writes the turn's result in one transaction. It writes nothing and retries if another turn took over the lease, or if a message that
-// the answer rests on was edited or deleted.
+// commit writes the turn's result in one transaction. It writes nothing and retries if another turn took over the lease,
+// or if a message that the answer rests on was edited or deleted.
 func (t *Turns) commit(ctx context.Context, chat store.Chat, waiting []store.Message, job string, r turnResult) error {
 	return t.store.InTx(ctx, func(tx store.Tx) error {
 		if ours, err := store.EndLease(ctx, tx, chat.ID, job); err != nil {
@@ -32,8 +32,12 @@ func (t *Turns) commit(ctx context.Context, chat store.Chat, waiting []store.Mes
 			return jobs.Snooze(leaseRetryDelay)
 		}
 		if chat.DeliveryIn(t.defaults) == policy.DeliveryDraft { // a draft that is outdated already is not made
-			if outdated, err := store.IsOutdated(ctx, tx, chat.ID, r.seen); err != nil || outdated {
-				return cmp.Or(err, jobs.Snooze(pollSlack))
+			outdated, err := store.IsOutdated(ctx, tx, chat.ID, r.seen)
+			if err != nil {
+				return err
+			}
+			if outdated {
+				return jobs.Snooze(pollSlack)
 			}
 		}
 		now, err := store.LockUnchanged(ctx, tx, idsOf(waiting), waiting)
@@ -130,7 +134,15 @@ func (t *Turns) escalate(ctx context.Context, tx store.Tx, chat store.Chat, wait
 			return jobs.Snooze(pollSlack) // decide again
 		}
 	}
-	first, contactKnows, err := t.desk.Open(ctx, tx, desk.Case{Chat: chat, Messages: slices.Concat(r.questionMessages, waiting), Reason: why, RestsOn: r.restsOn, Citations: r.citations, Proposal: r.proposal, Closed: !t.standard.hoursOf(chat).At(t.now()).Open})
+	first, contactKnows, err := t.desk.Open(ctx, tx, desk.Case{
+		Chat:      chat,
+		Messages:  slices.Concat(r.questionMessages, waiting),
+		Reason:    why,
+		RestsOn:   r.restsOn,
+		Citations: r.citations,
+		Proposal:  r.proposal,
+		Closed:    !t.standard.hoursOf(chat).At(t.now()).Open,
+	})
 	if err != nil {
 		return err
 	}
@@ -140,14 +152,24 @@ func (t *Turns) escalate(ctx context.Context, tx store.Tx, chat store.Chat, wait
 		}
 	}
 	said, err := t.standard.escalation(ctx, tx, chat, contactKnows, t.now())
-	if err != nil || said == "" {
+	if err != nil {
 		return err
+	}
+	if said == "" {
+		return nil
 	}
 	name, err := store.AssistantName(ctx, tx, t.name)
 	if err != nil {
 		return err
 	}
-	out, decision, err := t.box.Queue(ctx, tx, outbox.Message{Chat: chat, Purpose: policy.PurposeEscalation, Text: said, Addressed: addressed(name, waiting), TaskID: r.taskID(), SeenID: r.seen.Newest})
+	out, decision, err := t.box.Queue(ctx, tx, outbox.Message{
+		Chat:      chat,
+		Purpose:   policy.PurposeEscalation,
+		Text:      said,
+		Addressed: addressed(name, waiting),
+		TaskID:    r.taskID(),
+		SeenID:    r.seen.Newest,
+	})
 	if err != nil {
 		return err
 	}
@@ -159,7 +181,8 @@ func (t *Turns) escalate(ctx context.Context, tx store.Tx, chat store.Chat, wait
 	return store.MarkContactNotified(ctx, tx, chat.ID)
 }
 
-// shadowEscalation stores what the contact would have been told, as a shadow answer. The chat is not escalated, because the owner answers there.
+// shadowEscalation stores what the contact would have been told, as a shadow answer. The chat is not escalated, because
+// the owner answers there.
 func (t *Turns) shadowEscalation(ctx context.Context, tx store.Tx, chat store.Chat, waiting []store.Message, r *turnResult) error {
 	said, err := t.standard.escalation(ctx, tx, chat, false, t.now())
 	if err != nil {
@@ -173,7 +196,14 @@ func (t *Turns) shadowEscalation(ctx context.Context, tx store.Tx, chat store.Ch
 	if err != nil {
 		return err
 	}
-	out, _, err := t.box.Queue(ctx, tx, outbox.Message{Chat: chat, Purpose: policy.PurposeEscalation, Text: said, Addressed: addressed(name, waiting), TaskID: r.taskID(), SeenID: r.seen.Newest})
+	out, _, err := t.box.Queue(ctx, tx, outbox.Message{
+		Chat:      chat,
+		Purpose:   policy.PurposeEscalation,
+		Text:      said,
+		Addressed: addressed(name, waiting),
+		TaskID:    r.taskID(),
+		SeenID:    r.seen.Newest,
+	})
 	r.outboxID = &out
 	return err
 }
@@ -181,6 +211,7 @@ func (t *Turns) shadowEscalation(ctx context.Context, tx store.Tx, chat store.Ch
 // countWaiting says in the reason how many messages the chat got since it was escalated. Its thread shows them.
 func countWaiting(ctx context.Context, tx store.Tx, chat store.Chat, waiting []store.Message, r *turnResult) error {
 	before, err := store.CountSinceEscalation(ctx, tx, chat.ID, codeWaiting)
-	r.code, r.reason = codeWaiting, fmt.Sprintf("%s The chat was already waiting for you; this is message %d since then.", r.escalation, before+len(waiting))
+	r.code, r.reason = codeWaiting, fmt.Sprintf("%s The chat was already waiting for you; this is message %d since then.", r.escalation,
+		before+len(waiting))
 	return err
 }

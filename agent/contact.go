@@ -52,13 +52,18 @@ type contactQuestion struct {
 	refused      refusal         // the drafts of its answer that the owner refused with feedback
 }
 
-// answerContact answers a question from the public documents, with a model or with a quoted passage, or asks which of two things it is about.
+// answerContact answers a question from the public documents, with a model or with a quoted passage, or asks which of two
+// things it is about.
 func (t *Turns) answerContact(ctx context.Context, q contactQuestion) (contactAnswer, error) {
 	if q.pictures != "" {
 		return t.answerPicture(ctx, q)
 	}
-	if canned, ok, err := t.cannedAnswer(ctx, q.chat.Name, q.text); err != nil || ok {
+	canned, ok, err := t.cannedAnswer(ctx, q.chat.Name, q.text)
+	if err != nil {
 		return canned, err
+	}
+	if ok {
+		return canned, nil
 	}
 	found, err := t.searchForContact(ctx, q.text)
 	if err != nil {
@@ -81,8 +86,11 @@ func (t *Turns) answerContact(ctx context.Context, q contactQuestion) (contactAn
 		}
 	}
 	result, err := t.answerFrom(ctx, q, found)
-	if err != nil || result.text != "" || result.cause != "" || first {
+	if err != nil {
 		return result, err
+	}
+	if result.text != "" || result.cause != "" || first {
+		return result, nil
 	}
 	options, err := t.search.Options(ctx, found) // not before, because it takes longer than all else before the model
 	if err != nil {
@@ -92,7 +100,8 @@ func (t *Turns) answerContact(ctx context.Context, q contactQuestion) (contactAn
 		return result, nil
 	}
 	if !q.mayClarify {
-		result.reason = fmt.Sprintf("The documents answer it for “%s” and for “%s”, and I had asked back once already.", subjectText(options[0]), subjectText(options[1]))
+		result.reason = fmt.Sprintf("The documents answer it for “%s” and for “%s”, and I had asked back once already.", subjectText(options[0]),
+			subjectText(options[1]))
 		return result, nil
 	}
 	asked, err := t.clarify(ctx, t.store.DB(), q.chat.ID, options)
@@ -124,8 +133,8 @@ func (t *Turns) answerFrom(ctx context.Context, q contactQuestion, found search.
 	return result, err
 }
 
-// answerPicture answers a question with a picture from the public documents. Only a model can combine the picture with the words. Without one, no
-// passage is quoted and no clarifying question is asked.
+// answerPicture answers a question with a picture from the public documents. Only a model can combine the picture with
+// the words. Without one, no passage is quoted and no clarifying question is asked.
 func (t *Turns) answerPicture(ctx context.Context, q contactQuestion) (contactAnswer, error) {
 	if !q.noModelUntil.IsZero() {
 		return contactAnswer{reason: modelHoldReason(q.noModelUntil.In(t.zone))}, nil
@@ -162,15 +171,19 @@ func (t *Turns) searchForContact(ctx context.Context, question string) (search.R
 	if err == nil && changed {
 		found, answered, err = t.searchWordings(ctx, question, true)
 	}
-	if err != nil || answered || !t.pages.Find(ctx, question) {
+	if err != nil {
 		return found, err
+	}
+	if answered || !t.pages.Find(ctx, question) {
+		return found, nil
 	}
 	found, _, err = t.searchWordings(ctx, question, false)
 	return found, err
 }
 
-// searchWordings searches the public documents for a question, and if they do not answer it, for other words of it (policy.HoursWordings). answered reports
-// whether what it returns answers the question; without needsAnswer it is only known for a question with other words.
+// searchWordings searches the public documents for a question, and if they do not answer it, for other words of it
+// (policy.HoursWordings). answered reports whether what it returns answers the question; without needsAnswer it is only
+// known for a question with other words.
 func (t *Turns) searchWordings(ctx context.Context, question string, needsAnswer bool) (first search.Result, answered bool, err error) {
 	others := policy.HoursWordings(question)
 	for i, wording := range append([]string{question}, others...) {
@@ -184,8 +197,12 @@ func (t *Turns) searchWordings(ctx context.Context, question string, needsAnswer
 		if len(found.Hits) == 0 || len(found.Terms) == 0 || !needsAnswer && len(others) == 0 {
 			continue
 		}
-		if _, answered, err := t.search.Answer(ctx, found); err != nil || answered {
+		_, answered, err := t.search.Answer(ctx, found)
+		if err != nil {
 			return found, answered, err
+		}
+		if answered {
+			return found, answered, nil
 		}
 	}
 	return first, false, nil
@@ -203,8 +220,8 @@ func (t *Turns) cannedAnswer(ctx context.Context, name, question string) (contac
 	}, ok, err
 }
 
-// withCorrection returns an answer to a question unchanged, unless it quotes words that the owner has corrected, or the opening hours in another language: then
-// it returns the corrected answer, or the hours in the language of the question.
+// withCorrection returns an answer to a question unchanged, unless it quotes words that the owner has corrected, or the
+// opening hours in another language: then it returns the corrected answer, or the hours in the language of the question.
 func (t *Turns) withCorrection(ctx context.Context, question string, answer contactAnswer) (contactAnswer, error) {
 	if t.answers == nil || answer.text == "" {
 		return answer, nil
@@ -220,10 +237,19 @@ func (t *Turns) withCorrection(ctx context.Context, question string, answer cont
 		}
 	}
 	by, ok, err := t.answers.Correct(ctx, question, answer.text, answer.citations)
-	if err != nil || !ok {
+	if err != nil {
 		return answer, err
 	}
-	corrected := contactAnswer{reason: by.Reason, cause: policy.CauseNoAnswer, task: answer.task, summarise: answer.summarise, scope: policy.PublicScope()}
+	if !ok {
+		return answer, nil
+	}
+	corrected := contactAnswer{
+		reason:    by.Reason,
+		cause:     policy.CauseNoAnswer,
+		task:      answer.task,
+		summarise: answer.summarise,
+		scope:     policy.PublicScope(),
+	}
 	if by.Text != "" {
 		t.sayInstead(&corrected, by)
 	}
@@ -232,7 +258,9 @@ func (t *Turns) withCorrection(ctx context.Context, question string, answer cont
 
 // sayInstead makes an answer say what another source says.
 func (co *core) sayInstead(a *contactAnswer, by answers.Corrected) {
-	a.text, a.citations, a.used = plainQuote(by.Text)+co.titlesText(by.Text, []search.Hit{by.Hit}), []store.Citation{by.Citation}, []search.Hit{by.Hit}
+	a.text = plainQuote(by.Text) + co.titlesText(by.Text, []search.Hit{by.Hit})
+	a.citations = []store.Citation{by.Citation}
+	a.used = []search.Hit{by.Hit}
 }
 
 // askModel asks the model to answer a contact from passages. It leaves out sentences whose quote is not in their passage.
@@ -250,7 +278,15 @@ func (t *Turns) askModel(ctx context.Context, q contactQuestion, found search.Re
 		return contactAnswer{}, err
 	}
 	r := t.newAttempt(answering, contactRounds)
-	r.run.Caller = tools.Caller{Surface: rules.SurfaceContact, Tainted: true, Chat: chat, Scope: scope, Agent: r.persona.ID, Allow: r.persona.Allow, Deny: r.persona.Deny}
+	r.run.Caller = tools.Caller{
+		Surface: rules.SurfaceContact,
+		Tainted: true,
+		Chat:    chat,
+		Scope:   scope,
+		Agent:   r.persona.ID,
+		Allow:   r.persona.Allow,
+		Deny:    r.persona.Deny,
+	}
 	if err := r.loadSkills(ctx); err != nil {
 		return contactAnswer{}, err
 	}
@@ -283,7 +319,13 @@ func (t *Turns) openTurnTask(ctx context.Context, chat store.Chat, waiting []sto
 		fmt.Fprintf(key, "%d %d:%s\n", m.ID, len(m.Body), m.Body)
 	}
 	task := store.Task{
-		Kind: store.TaskTurn, ChatID: chat.ID, MessageID: &newest, RestsOn: idsOf(waiting), Agent: answering.ID, Model: model.Name(), Input: policy.Redact(question),
+		Kind:      store.TaskTurn,
+		ChatID:    chat.ID,
+		MessageID: &newest,
+		RestsOn:   idsOf(waiting),
+		Agent:     answering.ID,
+		Model:     model.Name(),
+		Input:     policy.Redact(question),
 	}
 	for reopened := range maxRestarts {
 		task.Key = fmt.Sprintf("turn:%d:%x.%d", chat.ID, key.Sum(nil)[:16], reopened)
@@ -325,8 +367,16 @@ func (r *attempt) buildContactRequest(ctx context.Context, q contactQuestion, hi
 		return run.FirstRequest{}, err
 	}
 	first, err := r.run.Compose(ctx, run.Prompt{
-		Rules: fmt.Sprintf(contactRules, name), Instructions: joinParagraphs(r.instructions(), r.core.business.prompt(), q.refused.instructions()), Notes: run.NotesText(notes), Passages: hits, Summary: before.summary.Body, Window: before.messages, People: people,
-		Question: q.text, Picture: q.pictures, Refused: q.refused.prompt(),
+		Rules:        fmt.Sprintf(contactRules, name),
+		Instructions: joinParagraphs(r.instructions(), r.core.business.prompt(), q.refused.instructions()),
+		Notes:        run.NotesText(notes),
+		Passages:     hits,
+		Summary:      before.summary.Body,
+		Window:       before.messages,
+		People:       people,
+		Question:     q.text,
+		Picture:      q.pictures,
+		Refused:      q.refused.prompt(),
 	}, "reply", q.chat.ID)
 	if err != nil {
 		return run.FirstRequest{}, err

@@ -47,8 +47,8 @@ func (co *core) windowStart(ctx context.Context, chat store.Chat) (time.Time, er
 	return *kept.WindowFrom, nil
 }
 
-// readConversation reads the conversation before the messages that are answered, with the rights of db. It sets summarise if the next answer
-// would no longer have room for all of it.
+// readConversation reads the conversation before the messages that are answered, with the rights of db. It sets summarise
+// if the next answer would no longer have room for all of it.
 func (r *attempt) readConversation(ctx context.Context, db store.DB, chat store.Chat, answered []store.MessageID) (conversation, error) {
 	since, err := r.core.windowStart(ctx, chat)
 	if err != nil {
@@ -61,7 +61,8 @@ func (r *attempt) readConversation(ctx context.Context, db store.DB, chat store.
 
 // conversation reads at most limit messages of a chat since a time, without those that are being answered. db must have the rights of
 // the person who is answered.
-func (co *core) conversation(ctx context.Context, db store.DB, chat store.Chat, since time.Time, answered []store.MessageID, limit int) (conversation, error) {
+func (co *core) conversation(ctx context.Context, db store.DB, chat store.Chat, since time.Time, answered []store.MessageID,
+	limit int) (conversation, error) {
 	var c conversation
 	var err error
 	c.summary, err = store.SummaryOf(ctx, db, chat.ID)
@@ -86,16 +87,30 @@ func (co *core) conversation(ctx context.Context, db store.DB, chat store.Chat, 
 	asked, err := store.AnsweredQuestions(ctx, db, chat.ID, since, without, limit/2)
 	for _, q := range asked {
 		c.messages = append(c.messages,
-			store.Message{ID: q.Message, ChatID: chat.ID, EventID: q.EventID, Author: policy.AuthorOwnerClient, At: q.At, Body: q.Question},
-			store.Message{ID: q.Message, ChatID: chat.ID, EventID: q.EventID, Author: policy.AuthorMultisBot, At: q.At, Body: run.VisibleText(q.Answer)})
+			store.Message{
+				ID:      q.Message,
+				ChatID:  chat.ID,
+				EventID: q.EventID,
+				Author:  policy.AuthorOwnerClient,
+				At:      q.At,
+				Body:    q.Question,
+			},
+			store.Message{
+				ID:      q.Message,
+				ChatID:  chat.ID,
+				EventID: q.EventID,
+				Author:  policy.AuthorMultisBot,
+				At:      q.At,
+				Body:    run.VisibleText(q.Answer),
+			})
 		c.about = append(c.about, q.About...)
 		c.tainted = c.tainted || q.Tainted
 	}
 	return c, err
 }
 
-// markPeople names the people as authors of what they wrote in threads. It returns who answered last and until when, for the answer that follows; empty if the
-// assistant has answered since.
+// markPeople names the people as authors of what they wrote in threads. It returns who answered last and until when, for
+// the answer that follows; empty if the assistant has answered since.
 func (co *core) markPeople(ctx context.Context, chat store.ChatID, messages []store.Message) (string, error) {
 	var sent []id.EventID
 	for _, m := range messages {
@@ -130,5 +145,6 @@ func (co *core) markPeople(ctx context.Context, chat store.ChatID, messages []st
 	if len(who) == 0 {
 		return "", nil
 	}
-	return "Until " + until.In(co.zone).Format("Mon 2 Jan 2006, 15:04") + " " + strings.Join(who, " and ") + " answered here, not you. Since then you answer again.", nil
+	return "Until " + until.In(co.zone).Format("Mon 2 Jan 2006, 15:04") + " " + strings.Join(who, " and ") +
+		" answered here, not you. Since then you answer again.", nil
 }

@@ -28,8 +28,15 @@ func (b *fixture) storeMessage(chat store.Chat, author policy.Author, body strin
 	var row store.MessageID
 	require.NoError(b.t, b.store.InTx(ctx, func(tx store.Tx) (err error) {
 		row, err = store.InsertMessage(ctx, tx, store.Message{
-			ChatID: chat.ID, EventID: id.EventID(fmt.Sprintf("$w%d", b.n)), Author: author, Sender: "@demo_ana:x", Kind: "text", Body: body,
-			At: at, Action: policy.ActionArchive, Code: policy.CodeSilent,
+			ChatID:  chat.ID,
+			EventID: id.EventID(fmt.Sprintf("$w%d", b.n)),
+			Author:  author,
+			Sender:  "@demo_ana:x",
+			Kind:    "text",
+			Body:    body,
+			At:      at,
+			Action:  policy.ActionArchive,
+			Code:    policy.CodeSilent,
 		})
 		return err
 	}))
@@ -207,14 +214,17 @@ func TestAConversationIsSummarisedToWhatTheAgentsOwnModelHolds(t *testing.T) {
 	b := setup(t, llm.None{})
 	b.agent.personas.All = []persona.Persona{{ID: "shop", Name: "Shop", Model: model, Limits: run.Limits{Context: 4_800}}}
 	for i := range 8 {
-		b.storeMessage(b.chat, policy.AuthorContact, fmt.Sprintf("word%02d %s", i, strings.Repeat("long ", 100)), time.Now().Add(time.Duration(i-10)*time.Minute))
+		b.storeMessage(b.chat, policy.AuthorContact, fmt.Sprintf("word%02d %s", i, strings.Repeat("long ", 100)),
+			time.Now().Add(time.Duration(i-10)*time.Minute))
 	}
 	b.readConversation(server)
 	require.Equal(t, 1, b.jobs("summarise"), "eight messages are too much for a small model")
 	var agent string
-	require.NoError(t, b.store.DB().QueryRow(context.Background(), "select args->>'agent' from river.river_job where kind = 'summarise'").Scan(&agent))
+	require.NoError(t, b.store.DB().QueryRow(context.Background(),
+		"select args->>'agent' from river.river_job where kind = 'summarise'").Scan(&agent))
 	require.NoError(t, b.agent.Summaries.Summarise(context.Background(), b.chat.ID, agent))
-	require.Contains(t, b.readConversation(server), "earlier conversation, in short\nThey counted words.", "with the agent's model, where multis itself has none")
+	require.Contains(t, b.readConversation(server), "earlier conversation, in short\nThey counted words.",
+		"with the agent's model, where multis itself has none")
 }
 
 func TestMessagesThatNotesCoverAreNotInThePrompt(t *testing.T) {
@@ -241,7 +251,13 @@ func TestTheOwnersRoomsShareTheirNotesAndKeepTheirConversationsApart(t *testing.
 	ctx := context.Background()
 	room := id.RoomID("!direct:x")
 	require.NoError(t, b.store.InTx(ctx, func(tx store.Tx) (err error) {
-		b.admin, err = store.UpsertChat(ctx, tx, store.Chat{Protocol: "matrix", ChannelID: "direct", RoomID: &room, Kind: policy.KindAdmin, Encryption: policy.EncryptionNo})
+		b.admin, err = store.UpsertChat(ctx, tx, store.Chat{
+			Protocol:   "matrix",
+			ChannelID:  "direct",
+			RoomID:     &room,
+			Kind:       policy.KindAdmin,
+			Encryption: policy.EncryptionNo,
+		})
 		return err
 	}))
 	b.ask("who gardens?")

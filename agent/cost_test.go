@@ -47,7 +47,10 @@ func (b *fixture) openPaidModel(t testing.TB, script llmtest.Script) llm.Model {
 	models, err := llm.New(llm.Options{
 		Providers: map[string]llm.Provider{"openai": {BaseURL: server.URL}}, Timeout: time.Minute,
 		Prices: map[string]llm.Price{"openai/test": {In: 1_000_000, Out: 1_000_000}},
-		Budget: llm.Budget{Ledger: databaseLedger{b.store}, DayCap: 1 << 50, ChatCap: 1 << 50, AgentCap: 1 << 50, RunCap: 1 << 50, Today: func() string { return "2026-11-20" }},
+		Budget: llm.Budget{Ledger: databaseLedger{b.store}, DayCap: 1 << 50, ChatCap: 1 << 50, AgentCap: 1 << 50, RunCap: 1 << 50,
+			Today: func() string {
+				return "2026-11-20"
+			}},
 	})
 	require.NoError(t, err)
 	model, err := models.Open([]string{"openai/test"}, "")
@@ -60,7 +63,10 @@ func TestAnAnswerSaysWhatItsModelAndItsToolsCost(t *testing.T) {
 	b := setup(t, llm.None{})
 	b.agent.currency = "EUR"
 	first, second := calls("search_docs", map[string]string{"query": "grand piano"}), llmtest.Reply{Text: answerJSON("Done.", 0, "")}
-	first.In, first.Out, second.In, second.Out = 3000, 500, 4000, 500
+	first.In = 3000
+	first.Out = 500
+	second.In = 4000
+	second.Out = 500
 	b.agent.personas.Model = b.openPaidModel(t, inTurn(first, second))
 	b.setTools()
 	said := b.ask("what does a grand piano cost?")
@@ -103,8 +109,8 @@ func syncTime(b *testing.B) time.Duration {
 	return took[len(took)/2]
 }
 
-// turns returns a turn of a contact and one of the owner, at ten thousand passages, with a model that answers at once, in a database that keeps what it commits.
-// Each returns how long it took.
+// turns returns a turn of a contact and one of the owner, at ten thousand passages, with a model that answers at once, in
+// a database that keeps what it commits. Each returns how long it took.
 func turns(b *testing.B) (*fixture, map[string]func() time.Duration) {
 	b.Helper()
 	w := setupIn(b, storetest.NewDurable(b), llm.None{})
@@ -117,7 +123,10 @@ func turns(b *testing.B) (*fixture, map[string]func() time.Duration) {
 	})
 	w.agent.personas.Model = model
 	w.agent.box = outbox.New(w.store, outbox.Settings{
-		Defaults: policy.Defaults{Profile: policy.ProfilePersonal}, SendCap: policy.Rate{Minute: 1e6, Day: 1e6}, Name: "Nora", Disclose: func(string) bool { return true },
+		Defaults: policy.Defaults{Profile: policy.ProfilePersonal}, SendCap: policy.Rate{Minute: 1e6, Day: 1e6}, Name: "Nora",
+		Disclose: func(string) bool {
+			return true
+		},
 	}, nil)
 	w.agent.tools = tools.NewRegistry(tools.TierPolicy{}, tools.SearchDocs{Search: w.agent.search}, tools.Escalate{})
 	rng := rand.New(rand.NewPCG(1, 2))
@@ -151,7 +160,8 @@ func fillCaches(b *testing.B, w *fixture, turn func() time.Duration) {
 	require.NoError(b, err)
 }
 
-// The overhead of a turn. Beside it stand the transactions of a turn and of its summary, how often they wait for the disk, and how long the disk takes.
+// The overhead of a turn. Beside it stand the transactions of a turn and of its summary, how often they wait for the
+// disk, and how long the disk takes.
 func BenchmarkTurn(b *testing.B) {
 	w, all := turns(b)
 	for name, turn := range all {
@@ -173,8 +183,8 @@ func BenchmarkTurn(b *testing.B) {
 	}
 }
 
-// auditTime returns how long the database takes for the entry of the audit log that a change of a row of the outbox writes, in ms, with its link of the chain. The
-// change is rolled back.
+// auditTime returns how long the database takes for the entry of the audit log that a change of a row of the outbox
+// writes, in ms, with its link of the chain. The change is rolled back.
 func auditTime(b *testing.B, w *fixture) (ms float64) {
 	b.Helper()
 	ctx := context.Background()
@@ -200,8 +210,9 @@ func auditTime(b *testing.B, w *fixture) (ms float64) {
 	return ms
 }
 
-// What the audit log costs a whole turn: the entries that it writes, times what one takes at the median. Beside it stand the medians of turns with the log's triggers
-// and without them, which alternate; on a busy machine their difference is mostly noise.
+// What the audit log costs a whole turn: the entries that it writes, times what one takes at the median. Beside it stand
+// the medians of turns with the log's triggers and without them, which alternate; on a busy machine their difference is
+// mostly noise.
 func BenchmarkAuditOfATurn(b *testing.B) {
 	w, all := turns(b)
 	triggers := func(b *testing.B, action string) {
@@ -226,7 +237,9 @@ func BenchmarkAuditOfATurn(b *testing.B) {
 	for name, turn := range all {
 		b.Run(name, func(b *testing.B) {
 			fillCaches(b, w, turn)
-			first, took, entry := entries(b), map[string][]float64{}, []float64(nil)
+			first := entries(b)
+			took := map[string][]float64{}
+			entry := []float64(nil)
 			for range b.N {
 				for _, action := range []string{"disable", "enable"} {
 					triggers(b, action)
@@ -255,7 +268,8 @@ func firstPassageQuote(prompt string) string {
 	return strings.Join(strings.Fields(rest)[:6], " ")
 }
 
-// indexRandomPassages indexes a number of passages of made-up words, common and rare ones. It returns a function that makes questions about them.
+// indexRandomPassages indexes a number of passages of made-up words, common and rare ones. It returns a function that
+// makes questions about them.
 func indexRandomPassages(tb testing.TB, st *store.Store, passages int) func(*rand.Rand) string {
 	tb.Helper()
 	rng := rand.New(rand.NewPCG(3, 4))
@@ -273,7 +287,11 @@ func indexRandomPassages(tb testing.TB, st *store.Store, passages int) func(*ran
 			}
 			text.WriteString("ende. ")
 		}
-		_, err := library.Index(context.Background(), knowledge.File{Name: fmt.Sprintf("file%d.txt", file), Data: []byte(text.String()), Role: policy.RolePublic})
+		_, err := library.Index(context.Background(), knowledge.File{
+			Name: fmt.Sprintf("file%d.txt", file),
+			Data: []byte(text.String()),
+			Role: policy.RolePublic,
+		})
 		require.NoError(tb, err)
 	}
 	return func(r *rand.Rand) string { return "what about " + word(r) + " and " + word(r) + " " + word(r) + "?" }

@@ -26,7 +26,8 @@ const (
 	codeQuoted    policy.Code = "quoted"      // answered with a quoted source
 )
 
-// maxUnanswered is how many questions of a conversation may stay without an answer, as when their drafts are dropped, before the next is escalated.
+// maxUnanswered is how many questions of a conversation may stay without an answer, as when their drafts are dropped,
+// before the next is escalated.
 const maxUnanswered = 2
 
 // turnResult is what a turn decided.
@@ -68,10 +69,15 @@ func (t *Turns) decide(ctx context.Context, chat store.Chat, waiting []store.Mes
 	if err != nil {
 		return turnResult{}, err
 	}
-	name, purpose, escalation, cause := gate.Name, policy.PurposeReply, "", policy.Cause("")
+	name := gate.Name
+	purpose := policy.PurposeReply
+	escalation := ""
+	cause := policy.Cause("")
 	for _, m := range waiting {
 		if m.Action == policy.ActionEscalate {
-			purpose, escalation, cause = policy.PurposeEscalation, m.Reason, policy.CauseOf(m.Code)
+			purpose = policy.PurposeEscalation
+			escalation = m.Reason
+			cause = policy.CauseOf(m.Code)
 		}
 	}
 	decision := gate.Decide(purpose, addressed(name, waiting))
@@ -97,14 +103,18 @@ func (t *Turns) decide(ctx context.Context, chat store.Chat, waiting []store.Mes
 	case len(clarified.question) > 0: // a bare "yes" is a reply to the clarifying question
 		question = wordsOf(waiting)
 	default:
-		return turnResult{code: policy.CodeAcknowledged, reason: policy.CodeAcknowledged.Sentence()}, nil // an edit can turn a waiting message into an acknowledgement
+		// an edit can turn a waiting message into an acknowledgement
+		return turnResult{code: policy.CodeAcknowledged, reason: policy.CodeAcknowledged.Sentence()}, nil
 	}
 	if t.awayOutsideHours && !t.standard.hoursOf(chat).At(t.now()).Open {
 		return turnResult{escalation: "It came outside of the opening hours (config: business.outside_hours).", cause: policy.CauseHours}, nil
 	}
 	unseen, cause, err := t.describePictures(ctx, chat, waiting, last)
-	if err != nil || unseen != "" {
+	if err != nil {
 		return turnResult{escalation: unseen, cause: cause}, err
+	}
+	if unseen != "" {
+		return turnResult{escalation: unseen, cause: cause}, nil
 	}
 	shows := pictureDescriptions(waiting)
 	screened, err := t.screen(ctx, chat, waiting, joinLines(question, shows))
@@ -114,10 +124,31 @@ func (t *Turns) decide(ctx context.Context, chat store.Chat, waiting []store.Mes
 	if screened.verdict == policy.InjectionBlock {
 		return turnResult{escalation: blockedWhy, cause: policy.CauseInjection, screening: screened}, nil
 	}
-	if missed, err := store.UnansweredTurns(ctx, t.store.DB(), chat.ID, t.now().Add(-policy.ConversationGap), policy.CodeAcknowledged, codeGreeted, codeEscalated, codeWaiting); err != nil || missed >= maxUnanswered {
-		return turnResult{escalation: fmt.Sprintf("The %d questions before it got no answer.", missed), cause: policy.CauseRepeatedNoAnswer, screening: screened}, err
+	missed, err := store.UnansweredTurns(ctx, t.store.DB(), chat.ID, t.now().Add(-policy.ConversationGap), policy.CodeAcknowledged,
+		codeGreeted, codeEscalated, codeWaiting)
+	if err != nil {
+		return turnResult{
+			escalation: fmt.Sprintf("The %d questions before it got no answer.", missed),
+			cause:      policy.CauseRepeatedNoAnswer,
+			screening:  screened,
+		}, err
 	}
-	asked := contactQuestion{chat: chat, waiting: waiting, text: question, pictures: shows, last: last, noModelUntil: screened.noModelUntil, mayClarify: !clarified.asked}
+	if missed >= maxUnanswered {
+		return turnResult{
+			escalation: fmt.Sprintf("The %d questions before it got no answer.", missed),
+			cause:      policy.CauseRepeatedNoAnswer,
+			screening:  screened,
+		}, nil
+	}
+	asked := contactQuestion{
+		chat:         chat,
+		waiting:      waiting,
+		text:         question,
+		pictures:     shows,
+		last:         last,
+		noModelUntil: screened.noModelUntil,
+		mayClarify:   !clarified.asked,
+	}
 	answer, err := t.answerQuestion(ctx, clarified, name, asked)
 	if err != nil {
 		return turnResult{}, err
@@ -126,10 +157,24 @@ func (t *Turns) decide(ctx context.Context, chat store.Chat, waiting []store.Mes
 		return turnResult{}, err
 	}
 	if answer.text == "" {
-		return turnResult{questionMessages: clarified.question, escalation: answer.reason, cause: cmp.Or(answer.cause, policy.CauseNoAnswer), modelReason: answer.modelReason, task: answer.task, summarise: answer.summarise, screening: screened}, nil
+		return turnResult{
+			questionMessages: clarified.question,
+			escalation:       answer.reason,
+			cause:            cmp.Or(answer.cause, policy.CauseNoAnswer),
+			modelReason:      answer.modelReason,
+			task:             answer.task,
+			summarise:        answer.summarise,
+			screening:        screened,
+		}, nil
 	}
 	if d := chat.DeliveryIn(t.defaults); answer.isPartial && (d.NeedsApproval(policy.PurposeReply) || d.IsShadow(policy.PurposeReply)) { // who decides about one draft decides about all that is asked
-		return turnResult{escalation: partialReason, cause: policy.CauseNoAnswer, proposal: answer.text, citations: answer.citations, screening: screened}, nil
+		return turnResult{
+			escalation: partialReason,
+			cause:      policy.CauseNoAnswer,
+			proposal:   answer.text,
+			citations:  answer.citations,
+			screening:  screened,
+		}, nil
 	}
 	purpose, code := policy.PurposeReply, codeQuoted
 	if answer.clarifies {
@@ -139,14 +184,30 @@ func (t *Turns) decide(ctx context.Context, chat store.Chat, waiting []store.Mes
 		escalation = partialReason + " I gave that part."
 	}
 	return turnResult{
-		screening: screened, escalation: escalation, cause: policy.CauseNoAnswer,
-		message: &outbox.Message{Chat: chat, Purpose: purpose, Text: answer.text, Citations: answer.citations, Addressed: addressed(name, waiting), Profile: t.personaOf(chat).Profile()},
-		code:    code, reason: answer.reason, task: answer.task, summarise: answer.summarise, restsOn: run.SourceMessages(answer.used), used: answer.used, scope: answer.scope,
+		screening:  screened,
+		escalation: escalation,
+		cause:      policy.CauseNoAnswer,
+		message: &outbox.Message{
+			Chat:      chat,
+			Purpose:   purpose,
+			Text:      answer.text,
+			Citations: answer.citations,
+			Addressed: addressed(name, waiting),
+			Profile:   t.personaOf(chat).Profile(),
+		},
+		code:      code,
+		reason:    answer.reason,
+		task:      answer.task,
+		summarise: answer.summarise,
+		restsOn:   run.SourceMessages(answer.used),
+		used:      answer.used,
+		scope:     answer.scope,
 	}, nil
 }
 
 // answerQuestion answers a question, a reply to the clarifying question, or a question whose draft the owner refused with feedback.
-func (t *Turns) answerQuestion(ctx context.Context, clarified clarification, name string, q contactQuestion) (answer contactAnswer, err error) {
+func (t *Turns) answerQuestion(ctx context.Context, clarified clarification, name string,
+	q contactQuestion) (answer contactAnswer, err error) {
 	if q.refused, err = t.refusedDrafts(ctx, q.chat.ID, q.waiting); err != nil {
 		return contactAnswer{}, err
 	}
@@ -175,8 +236,8 @@ func (t *Turns) awaitRoom(waiting []store.Message, d policy.Decision) (turnResul
 // waitsForPerson is why a greeting is escalated where a person is awaited.
 const waitsForPerson = "It was a greeting of somebody who waits for a person."
 
-// greet answers a greeting, once a day. Somebody who waits for a person is not greeted: the escalation shows the message, and the contact is told at
-// most that a person will answer.
+// greet answers a greeting, once a day. Somebody who waits for a person is not greeted: the escalation shows the message,
+// and the contact is told at most that a person will answer.
 func (t *Turns) greet(ctx context.Context, chat store.Chat, byName bool) (turnResult, error) {
 	e, err := store.EscalationOfChat(ctx, t.store.DB(), chat.ID)
 	if err != nil && !errors.Is(err, store.ErrNotFound) {

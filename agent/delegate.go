@@ -18,7 +18,8 @@ import (
 )
 
 const (
-	// maxChildren is how many tasks one task may delegate. maxContinuations is how often it may continue tasks that it delegated, all together.
+	// maxChildren is how many tasks one task may delegate. maxContinuations is how often it may continue tasks that it
+	// delegated, all together.
 	maxChildren      = 4
 	maxContinuations = 5
 	// childTimeout is how long a task waits for a task that it delegated.
@@ -32,8 +33,8 @@ type assignment struct {
 	continues *store.Task // the task it continues; nil for new work
 }
 
-// assignmentOf reads the assignment from a call of delegate or sessions_send. If the call is invalid or not allowed, refused is the result that tells the
-// model why, else nil.
+// assignmentOf reads the assignment from a call of delegate or sessions_send. If the call is invalid or not allowed,
+// refused is the result that tells the model why, else nil.
 func (r *attempt) assignmentOf(ctx context.Context, c tools.Call) (as assignment, refused *tools.Result, err error) {
 	no := func(res tools.Result) (assignment, *tools.Result, error) { return assignment{}, &res, nil }
 	if c.Name == tools.SessionsSendName {
@@ -76,7 +77,8 @@ func (r *attempt) assignmentOf(ctx context.Context, c tools.Call) (as assignment
 	return assignment{to: to, work: args.Task}, nil, nil
 }
 
-// delegate carries out the tools delegate and sessions_send: it opens a task for another agent and parks this one, or returns that task's answer.
+// delegate carries out the tools delegate and sessions_send: it opens a task for another agent and parks this one, or
+// returns that task's answer.
 func (r *attempt) delegate(ctx context.Context, c tools.Call) (tools.Result, error) {
 	child, err := store.TaskByKey(ctx, r.core.store.DB(), childKey(r.run.Task.ID, c.ID))
 	if errors.Is(err, store.ErrNotFound) {
@@ -96,7 +98,8 @@ func (r *attempt) delegate(ctx context.Context, c tools.Call) (tools.Result, err
 		if err := store.AddTaskSources(ctx, r.core.store.Writer(), r.run.Task, child.RestsOn); err != nil {
 			return tools.Result{}, err
 		}
-		return tools.Result{ForLLM: text.Clip(cmp.Or(child.Answer, child.Agent+" has nothing to say to that."), maxChildAnswer), ForUser: "asked " + child.Agent}, nil
+		return tools.Result{ForLLM: text.Clip(cmp.Or(child.Answer, child.Agent+" has nothing to say to that."), maxChildAnswer),
+			ForUser: "asked " + child.Agent}, nil
 	case child.State.IsOver():
 		return tools.Failed(child.Agent+" did not get it done: "+child.Error, false), nil
 	case r.core.now().Sub(child.CreatedAt) > childTimeout:
@@ -130,12 +133,19 @@ func (r *attempt) openChild(ctx context.Context, c tools.Call, as assignment) (t
 	}
 	switch {
 	case as.continues != nil && messages >= maxContinuations:
-		return tools.Refused(tools.CodeRefused, fmt.Sprintf("You wrote to others %d times already. Answer with what you have.", maxContinuations)), nil
+		return tools.Refused(tools.CodeRefused, fmt.Sprintf("You wrote to others %d times already. Answer with what you have.",
+			maxContinuations)), nil
 	case as.continues == nil && len(children)-messages >= maxChildren:
-		return tools.Refused(tools.CodeRefused, fmt.Sprintf("That was the work of %d others already. Answer with what you have.", maxChildren)), nil
+		return tools.Refused(tools.CodeRefused, fmt.Sprintf("That was the work of %d others already. Answer with what you have.", maxChildren)),
+			nil
 	}
 	task := store.Task{
-		ParentID: &r.run.Task.ID, Key: childKey(r.run.Task.ID, c.ID), Kind: store.TaskChild, ChatID: r.run.Task.ChatID, Agent: as.to.ID, Input: policy.Redact(as.work),
+		ParentID: &r.run.Task.ID,
+		Key:      childKey(r.run.Task.ID, c.ID),
+		Kind:     store.TaskChild,
+		ChatID:   r.run.Task.ChatID,
+		Agent:    as.to.ID,
+		Input:    policy.Redact(as.work),
 	}
 	if as.continues != nil {
 		task.Continues = &as.continues.ID
@@ -158,7 +168,8 @@ func (r *attempt) openChild(ctx context.Context, c tools.Call, as assignment) (t
 		if err := store.SetTaskState(ctx, tx, r.run.Task, store.TaskWaiting); err != nil {
 			return err
 		}
-		return jobs.Enqueue(ctx, tx, jobs.SubtaskArgs{TaskID: child.ID}, jobs.TaskArgs{TaskID: r.run.Task.ID, At: r.core.now().Add(childTimeout + time.Second)})
+		return jobs.Enqueue(ctx, tx, jobs.SubtaskArgs{TaskID: child.ID},
+			jobs.TaskArgs{TaskID: r.run.Task.ID, At: r.core.now().Add(childTimeout + time.Second)})
 	})
 	if err != nil {
 		return tools.Result{}, err

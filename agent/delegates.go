@@ -27,7 +27,8 @@ func (r *attempt) delegates() []persona.Persona {
 func (r *attempt) denyUnusableTools(task store.Task) {
 	none := len(r.delegates()) == 0
 	if none {
-		r.run.Caller.Deny = append(slices.Clone(r.run.Caller.Deny), tools.DelegateName, tools.SessionsListName, tools.SessionsHistoryName, tools.SessionsSendName)
+		r.run.Caller.Deny = append(slices.Clone(r.run.Caller.Deny), tools.DelegateName, tools.SessionsListName, tools.SessionsHistoryName,
+			tools.SessionsSendName)
 	}
 	if none || task.Kind != store.TaskAsk {
 		r.run.Caller.Deny = append(slices.Clone(r.run.Caller.Deny), tools.HandoffName)

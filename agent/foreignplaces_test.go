@@ -67,7 +67,8 @@ var otherPlaces = []place{
 	{name: "imported conversation", put: func(b *fixture, text string) string {
 		ctx := context.Background()
 		_, err := b.agent.memory.Import(ctx, b.chat, transcript.Chat{Name: "Ana", Lines: []transcript.Line{
-			{At: time.Now().Add(-time.Hour), Sender: "Ana", Text: "The grand piano bench. " + text}, {At: time.Now().Add(-time.Hour), Sender: "Me", Text: "I see."},
+			{At: time.Now().Add(-time.Hour), Sender: "Ana", Text: "The grand piano bench. " + text},
+			{At: time.Now().Add(-time.Hour), Sender: "Me", Text: "I see."},
 		}}, "Me")
 		require.NoError(b.t, err)
 		require.NoError(b.t, b.agent.memory.IndexMessages(ctx))
@@ -77,14 +78,29 @@ var otherPlaces = []place{
 		room := id.RoomID("!group:x")
 		ctx := context.Background()
 		require.NoError(b.t, b.store.InTx(ctx, func(tx store.Tx) error {
-			group, err := store.UpsertChat(ctx, tx, store.Chat{Protocol: "demo", ChannelID: "group", RoomID: &room, Kind: policy.KindGroup, Name: "Bench " + text, BridgeBot: "@demobot:x", Encryption: policy.EncryptionNo})
+			group, err := store.UpsertChat(ctx, tx, store.Chat{
+				Protocol:   "demo",
+				ChannelID:  "group",
+				RoomID:     &room,
+				Kind:       policy.KindGroup,
+				Name:       "Bench " + text,
+				BridgeBot:  "@demobot:x",
+				Encryption: policy.EncryptionNo,
+			})
 			if err != nil {
 				return err
 			}
 			b.n++
 			_, err = store.InsertMessage(ctx, tx, store.Message{
-				ChatID: group.ID, EventID: id.EventID(fmt.Sprintf("$g%d", b.n)), Author: policy.AuthorContact, Sender: "@demo_eve:x", Kind: "text", Body: "The grand piano bench is broken.",
-				At: time.Now(), Action: policy.ActionArchive, Code: policy.CodeSilent,
+				ChatID:  group.ID,
+				EventID: id.EventID(fmt.Sprintf("$g%d", b.n)),
+				Author:  policy.AuthorContact,
+				Sender:  "@demo_eve:x",
+				Kind:    "text",
+				Body:    "The grand piano bench is broken.",
+				At:      time.Now(),
+				Action:  policy.ActionArchive,
+				Code:    policy.CodeSilent,
 			})
 			return err
 		}))
@@ -95,11 +111,15 @@ var otherPlaces = []place{
 		return "look it up {CALL crm__fail {}}"
 	}},
 	{name: "metadata of a page", unseen: true, put: func(b *fixture, text string) string {
-		b.index("page.html", pageOrigin, []byte(`<html><head><title>grand piano bench `+text+`</title><meta name="description" content="grand piano bench `+text+`"></head><body><h1>Bench</h1><p>The grand piano bench.</p><img alt="grand piano bench `+text+`" src="x.png"><!-- grand piano bench `+text+` --></body></html>`))
+		b.index("page.html", pageOrigin, []byte(`<html><head><title>grand piano bench `+text+
+			`</title><meta name="description" content="grand piano bench `+text+
+			`"></head><body><h1>Bench</h1><p>The grand piano bench.</p><img alt="grand piano bench `+text+`" src="x.png"><!-- grand piano bench `+
+			text+` --></body></html>`))
 		return benchQuestion
 	}},
 	{name: "heading of a page", put: func(b *fixture, text string) string {
-		b.index("page.md", pageOrigin, []byte("# Grand piano bench, "+strings.ReplaceAll(text, "\n", " ")+"\n\nThe grand piano bench can be adjusted.\n"))
+		b.index("page.md", pageOrigin, []byte("# Grand piano bench, "+strings.ReplaceAll(text, "\n", " ")+
+			"\n\nThe grand piano bench can be adjusted.\n"))
 		return benchQuestion
 	}},
 	{name: "notice of a webhook or a watched page", unseen: true, put: func(b *fixture, text string) string {

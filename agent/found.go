@@ -20,8 +20,8 @@ const (
 	minSuggestedCoverage = 0.3
 )
 
-// addSuggestions adds to an escalation what the public documents say about the question, and an answer from them that a person may send. A failed search is
-// only logged, so that it does not prevent the escalation.
+// addSuggestions adds to an escalation what the public documents say about the question, and an answer from them that a
+// person may send. A failed search is only logged, so that it does not prevent the escalation.
 func (t *Turns) addSuggestions(ctx context.Context, waiting []store.Message, r *turnResult) {
 	var questions []string
 	for _, m := range waiting {
@@ -33,9 +33,16 @@ func (t *Turns) addSuggestions(ctx context.Context, waiting []store.Message, r *
 }
 
 func (t *Turns) findSuggestions(ctx context.Context, question string, r *turnResult) error {
-	found, err := t.search.AsContact(ctx, policy.PublicScope(), search.Query{Text: question, Limit: maxPassages, Kinds: []index.Kind{index.KindKnowledge}})
-	if err != nil || len(found.Terms) == 0 {
+	found, err := t.search.AsContact(ctx, policy.PublicScope(), search.Query{
+		Text:  question,
+		Limit: maxPassages,
+		Kinds: []index.Kind{index.KindKnowledge},
+	})
+	if err != nil {
 		return err
+	}
+	if len(found.Terms) == 0 {
+		return nil
 	}
 	for _, hit := range found.Hits {
 		if len(r.citations) >= maxSuggestedQuotes || hit.Coverage < minSuggestedCoverage {
@@ -55,8 +62,11 @@ func (t *Turns) findSuggestions(ctx context.Context, question string, r *turnRes
 	if err == nil {
 		answer, err = t.withCorrection(ctx, question, answer)
 	}
-	if err != nil || answer.text == "" {
+	if err != nil {
 		return err
+	}
+	if answer.text == "" {
+		return nil
 	}
 	r.proposal = answer.text
 	r.addCitations(answer.citations) // the card shows what the proposal rests on

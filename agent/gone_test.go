@@ -27,7 +27,12 @@ import (
 // addMemory gives the fixture's agent a memory, in which Ana said something.
 func (b *fixture) addMemory(said string) store.MessageID {
 	b.t.Helper()
-	b.agent.memory = memory.New(memory.Options{Store: b.store, Search: search.New(b.store), Model: llm.None{}, Defaults: policy.Defaults{Profile: policy.ProfilePersonal}})
+	b.agent.memory = memory.New(memory.Options{
+		Store:    b.store,
+		Search:   search.New(b.store),
+		Model:    llm.None{},
+		Defaults: policy.Defaults{Profile: policy.ProfilePersonal},
+	})
 	row := b.storeContactMessage(said, policy.ActionArchive)
 	require.NoError(b.t, b.agent.memory.IndexMessages(context.Background()))
 	return row
@@ -70,7 +75,8 @@ func TestTextsAboutADeletedMessageAreDeletedWhoeverAsked(t *testing.T) {
 			b.resume(task.ID)
 		}},
 		"by the clock": {oolong, func(b *fixture) {
-			require.NoError(b.t, b.agent.Questions.AnswerScheduled(ctx, b.admin, b.runSchedule(store.Schedule{Body: "what did Ana take as always?"}), "what did Ana take as always?"))
+			require.NoError(b.t, b.agent.Questions.AnswerScheduled(ctx, b.admin, b.runSchedule(store.Schedule{Body: "what did Ana take as always?"}),
+				"what did Ana take as always?"))
 		}},
 		"passed on": {calls("handoff", map[string]string{"agent": "shop", "summary": "It is oolong."}), func(b *fixture) {
 			m := b.storeQuestion("what did Ana take as always?")
@@ -167,7 +173,8 @@ func TestTheReasonOfAnEscalationIsDeletedWithItsMessages(t *testing.T) {
 func TestANoteFoundBySearchIsDeletedFromATaskWithItsMessage(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
-	model, server := scripted(t, inTurn(calls("recall_memory", map[string]string{"query": "delivery"}), llmtest.Reply{Text: answerJSON("Delivery is 5 euro.", 1, "Delivery costs 5 euro within the city.")}))
+	model, server := scripted(t, inTurn(calls("recall_memory", map[string]string{"query": "delivery"}),
+		llmtest.Reply{Text: answerJSON("Delivery is 5 euro.", 1, "Delivery costs 5 euro within the city.")}))
 	b := setup(t, model)
 	from := b.addMemory("oolong for me, as always")
 	b.setTools(tools.RecallMemory{Memory: b.agent.memory})
@@ -178,17 +185,33 @@ func TestANoteFoundBySearchIsDeletedFromATaskWithItsMessage(t *testing.T) {
 			return err
 		}
 		text := "Delivery of what they take, which is oolong"
-		if _, err := store.InsertNote(ctx, tx, store.Note{Role: role, ChatID: b.chat.ID, Section: &section, Kind: store.NoteFact, Body: text, Sources: []store.MessageID{from}, ValidFrom: time.Now()}); err != nil {
+		if _, err := store.InsertNote(ctx, tx, store.Note{
+			Role:      role,
+			ChatID:    b.chat.ID,
+			Section:   &section,
+			Kind:      store.NoteFact,
+			Body:      text,
+			Sources:   []store.MessageID{from},
+			ValidFrom: time.Now(),
+		}); err != nil {
 			return err
 		}
 		if err := store.PruneNotes(ctx, tx, role, 0); err != nil {
 			return err
 		}
-		_, err = index.ReplaceDocument(ctx, tx, index.Document{Origin: store.SectionOrigin(section), Name: "Notes", Role: role, Kind: index.KindConversation, Format: "chat", Hash: "h"},
+		_, err = index.ReplaceDocument(ctx, tx, index.Document{
+			Origin: store.SectionOrigin(section),
+			Name:   "Notes",
+			Role:   role,
+			Kind:   index.KindConversation,
+			Format: "chat",
+			Hash:   "h",
+		},
 			[]index.Chunk{{Key: "k", Content: text, SearchText: search.IndexText("", "", text)}})
 		return err
 	}))
-	_, err := b.store.Pool().Exec(ctx, "insert into chat_memory (chat_id, window_from) values ($1, now() + interval '1 hour') on conflict (chat_id) do update set window_from = excluded.window_from", b.chat.ID)
+	_, err := b.store.Pool().Exec(ctx,
+		"insert into chat_memory (chat_id, window_from) values ($1, now() + interval '1 hour') on conflict (chat_id) do update set window_from = excluded.window_from", b.chat.ID)
 	require.NoError(t, err)
 	b.storeContactMessage("What does delivery cost?", policy.ActionAnswer)
 	b.runTurn()

@@ -39,7 +39,12 @@ func (r *attempt) handOff(_ context.Context, c tools.Call) (tools.Result, error)
 	case n >= maxHandoffs:
 		return tools.Refused(tools.CodeRefused, fmt.Sprintf("It was passed on %d times already. Answer yourself.", n)), nil
 	}
-	return tools.Result{ForLLM: to.ID + " goes on.", ForUser: "passed it on to " + to.ID, EndReason: text.Clip(summary, maxHandoffSummary), Ref: to.ID}, nil
+	return tools.Result{
+		ForLLM:    to.ID + " goes on.",
+		ForUser:   "passed it on to " + to.ID,
+		EndReason: text.Clip(summary, maxHandoffSummary),
+		Ref:       to.ID,
+	}, nil
 }
 
 // handoffKey is the key of the task that continues a question after a number of handoffs; first is the task that the question began with.
@@ -47,7 +52,8 @@ func handoffKey(handoffs int, first store.TaskID) string {
 	return fmt.Sprintf("handoff:%d:%d", handoffs, first)
 }
 
-// parseHandoffKey returns the task that a question began with, and how often it was handed off since. Both are 0 for a task that was not handed off.
+// parseHandoffKey returns the task that a question began with, and how often it was handed off since. Both are 0 for a
+// task that was not handed off.
 func parseHandoffKey(t store.Task) (first store.TaskID, handoffs int) {
 	rest, is := strings.CutPrefix(t.Key, "handoff:")
 	count, of, _ := strings.Cut(rest, ":")
@@ -72,15 +78,27 @@ func (q *Questions) openHandoffTask(ctx context.Context, tx store.Tx, from store
 	model, _ := q.personas.ModelOf(to)
 	_, n := parseHandoffKey(from)
 	from, err := store.TaskByID(ctx, tx, from.ID) // read again, with the messages that its tools have read
-	if err != nil || from.Forgotten {
+	if err != nil {
 		return err
+	}
+	if from.Forgotten {
+		return nil
 	}
 	if err := store.SetAgent(ctx, tx, room.ID, to.ID); err != nil {
 		return err
 	}
 	next, err := store.InsertTask(ctx, tx, store.Task{
-		Key: handoffKey(n+1, payingTaskOf(from)), Kind: from.Kind, ChatID: room.ID, MessageID: from.MessageID, RestsOn: from.RestsOn, Agent: to.ID, Model: model.Name(),
-		Input: from.Input, Tools: from.Tools, Target: from.Target, ExecutionID: from.ExecutionID,
+		Key:         handoffKey(n+1, payingTaskOf(from)),
+		Kind:        from.Kind,
+		ChatID:      room.ID,
+		MessageID:   from.MessageID,
+		RestsOn:     from.RestsOn,
+		Agent:       to.ID,
+		Model:       model.Name(),
+		Input:       from.Input,
+		Tools:       from.Tools,
+		Target:      from.Target,
+		ExecutionID: from.ExecutionID,
 	})
 	if err != nil {
 		return err
@@ -90,7 +108,8 @@ func (q *Questions) openHandoffTask(ctx context.Context, tx store.Tx, from store
 
 // handoffText tells the owner which agent continues.
 func (r *attempt) handoffText(out run.LoopResult) string {
-	return fmt.Sprintf("➡️ **@%s** goes on here: %s\n\n`/agent none` leaves it to the configuration again.", text.Escape(out.ToAgent), text.Escape(text.CollapseSpaces(r.run.BreakLinks(out.Summary))))
+	return fmt.Sprintf("➡️ **@%s** goes on here: %s\n\n`/agent none` leaves it to the configuration again.", text.Escape(out.ToAgent),
+		text.Escape(text.CollapseSpaces(r.run.BreakLinks(out.Summary))))
 }
 
 // handoffSummary returns the summary of the agent that handed the question off, and the messages whose words may be in it.

@@ -33,12 +33,14 @@ func TestAModelsTextThatPostgresCannotStoreIsCleaned(t *testing.T) {
 			t.Parallel()
 			b := setup(t, nil)
 			b.agent.personas.All = []persona.Persona{{ID: "main", Default: true, Instructions: "Be\x00 short."}}
-			b.agent.personas.Model, _ = scripted(t, inTurn(reply, llmtest.Reply{Text: answerJSON("It is 120 euro.", 1, "A grand piano costs 120 euro.")}))
+			b.agent.personas.Model, _ = scripted(t, inTurn(reply,
+				llmtest.Reply{Text: answerJSON("It is 120 euro.", 1, "A grand piano costs 120 euro.")}))
 			b.setTools()
 			m := b.storeQuestion("what does a grand piano cost?")
 			require.NoError(t, b.agent.Questions.Ask(ctx, b.admin, m, m.Body))
 			require.Len(t, b.queuedTexts(b.admin), 1)
-			b.agent.personas.Model, _ = scripted(t, inTurn(reply, llmtest.Reply{Text: answerJSON("It is 120 euro.", 1, "A grand piano costs 120 euro.")}))
+			b.agent.personas.Model, _ = scripted(t, inTurn(reply,
+				llmtest.Reply{Text: answerJSON("It is 120 euro.", 1, "A grand piano costs 120 euro.")}))
 			b.storeContactMessage("What does a grand piano cost?", policy.ActionAnswer)
 			b.runTurn()
 			require.Len(t, b.queuedTexts(b.chat), 1)
@@ -49,13 +51,18 @@ func TestAModelsTextThatPostgresCannotStoreIsCleaned(t *testing.T) {
 func TestWhomASavedTaskAsksMayUseNoOtherToolsEither(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
-	b, server, shop := newTeam(t, inTurn(calls("delegate", map[string]string{"agent": "shop", "task": "switch the lamp on"}), llmtest.Reply{Text: answerJSON("It cannot.", 0, "")}),
+	b, server, shop := newTeam(t, inTurn(calls("delegate", map[string]string{"agent": "shop", "task": "switch the lamp on"}),
+		llmtest.Reply{Text: answerJSON("It cannot.", 0, "")}),
 		inTurn(calls("lamp", map[string]bool{"on": true}), llmtest.Reply{Text: answerJSON("I have none.", 0, "")}))
 	l := &countingTool{tier: tools.Read}
 	b.setTools(tools.Delegate{}, l)
 	m := b.storeQuestion("/run light")
 	require.NoError(t, b.store.InTx(ctx, func(tx store.Tx) error {
-		_, err := b.agent.Questions.StartSavedTask(ctx, tx, b.admin, m, skills.SavedTask{Name: "light", Prompt: "light, please", Tools: []string{"delegate"}})
+		_, err := b.agent.Questions.StartSavedTask(ctx, tx, b.admin, m, skills.SavedTask{
+			Name:   "light",
+			Prompt: "light, please",
+			Tools:  []string{"delegate"},
+		})
 		return err
 	}))
 	task, _ := b.task()
@@ -76,7 +83,8 @@ func TestAQuestionThatIsPassedOnIsPaidAsOne(t *testing.T) {
 	again.In, again.Out = 3000, 500
 	last := llmtest.Reply{Text: answerJSON("Done.", 0, ""), In: 3000, Out: 500}
 	b.agent.personas.Model = b.openPaidModel(t, inTurn(pass, last))
-	b.agent.personas.All = []persona.Persona{{ID: "main", Default: true, Delegates: []string{"*"}}, {ID: "shop", Model: b.openPaidModel(t, inTurn(again)), Delegates: []string{"*"}}}
+	b.agent.personas.All = []persona.Persona{{ID: "main", Default: true, Delegates: []string{"*"}},
+		{ID: "shop", Model: b.openPaidModel(t, inTurn(again)), Delegates: []string{"*"}}}
 	b.agent.currency = "EUR"
 	b.setTools(tools.Handoff{})
 	m := b.storeQuestion("whose is it?")
@@ -93,7 +101,8 @@ func TestAQuestionThatIsPassedOnIsPaidAsOne(t *testing.T) {
 	require.EqualValues(t, 3*3500, task.Cost)
 }
 
-// What a model calls a tool, and its call, is as much text of its own as its answer; both are kept after a message is forgotten, and in the audit log.
+// What a model calls a tool, and its call, is as much text of its own as its answer; both are kept after a message is
+// forgotten, and in the audit log.
 func TestAMadeUpNameOfAToolOrCallIsStoredNowhere(t *testing.T) {
 	t.Parallel()
 	const said = "Ana Maria Schmidt, +43 664 1234567, owes 480 euro"
@@ -106,7 +115,8 @@ func TestAMadeUpNameOfAToolOrCallIsStoredNowhere(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			model, server := scripted(t, inTurn(llmtest.Reply{Calls: []llmtest.Call{call}}, calls("escalate", map[string]string{"reason": "She asks."})))
+			model, server := scripted(t, inTurn(llmtest.Reply{Calls: []llmtest.Call{call}},
+				calls("escalate", map[string]string{"reason": "She asks."})))
 			b := setup(t, model)
 			b.setTools()
 			b.storeContactMessage("What does a grand piano cost?", policy.ActionAnswer)
@@ -114,7 +124,8 @@ func TestAMadeUpNameOfAToolOrCallIsStoredNowhere(t *testing.T) {
 			require.Len(t, server.Requests(), 2, "the turn goes on")
 			require.NotContains(t, server.Requests()[1].Last(), "Schmidt")
 			require.Empty(t, storetest.ColumnsContaining(t, b.store, "Schmidt"))
-			require.Equal(t, 2, b.count("select count(*) from task_steps where kind = 'tool' and name in ('unknown', 'search_docs', 'escalate') and call_id ~ '^call[0-9]{5}$'"))
+			require.Equal(t, 2,
+				b.count("select count(*) from task_steps where kind = 'tool' and name in ('unknown', 'search_docs', 'escalate') and call_id ~ '^call[0-9]{5}$'"))
 		})
 	}
 }
@@ -127,7 +138,8 @@ func TestACallThatTakesTheIDOfALaterOneIsAnotherCall(t *testing.T) {
 		}
 		return r
 	}
-	model, _ := scripted(t, inTurn(search("call00001", "call00001"), search("call00000", "no id"), calls("escalate", map[string]string{"reason": "She asks."})))
+	model, _ := scripted(t, inTurn(search("call00001", "call00001"), search("call00000", "no id"),
+		calls("escalate", map[string]string{"reason": "She asks."})))
 	b := setup(t, model)
 	b.setTools()
 	b.storeContactMessage("What does a grand piano cost?", policy.ActionAnswer)

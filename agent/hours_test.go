@@ -47,7 +47,8 @@ func (b *fixture) escalate(text string) {
 // setOutboxTime moves the outbox messages of the chat to the fixture's time, because the database has a clock of its own.
 func (b *fixture) setOutboxTime(now time.Time) {
 	b.t.Helper()
-	_, err := b.store.Pool().Exec(context.Background(), "update outbox set created_at = $2 where chat_id = $1 and created_at < now()", b.chat.ID, now)
+	_, err := b.store.Pool().Exec(context.Background(), "update outbox set created_at = $2 where chat_id = $1 and created_at < now()",
+		b.chat.ID, now)
 	require.NoError(b.t, err)
 }
 

@@ -95,8 +95,8 @@ func sendersOf(messages []store.Message) []id.UserID {
 	return senders
 }
 
-// recordScores stores the scores of the messages. Too many flagged messages within a day begin a model hold for the contact, of which the owner is
-// notified once.
+// recordScores stores the scores of the messages. Too many flagged messages within a day begin a model hold for the
+// contact, of which the owner is notified once.
 func (t *Turns) recordScores(ctx context.Context, tx store.Tx, chat store.Chat, waiting []store.Message, s screening) error {
 	var flagged []store.Message
 	for _, m := range waiting {
@@ -141,7 +141,8 @@ const holdTimeForm = "Mon 2 Jan, 15:04"
 func modelHoldNotice(chat store.Chat, flags int, until time.Time) string {
 	name := strings.ReplaceAll(chat.TypedName(), "`", "'")
 	return fmt.Sprintf("🛡️ **%s**: %d messages of one day looked like attempts to give me orders. No model answers there until %s; I quote your documents or escalate to you.\n\n"+
-		"`/audit injection %s` shows what I found, `/audit injection lift %s` ends it.", text.Escape(chat.Label()), flags, until.Format(holdTimeForm), name, name)
+		"`/audit injection %s` shows what I found, `/audit injection lift %s` ends it.", text.Escape(chat.Label()), flags,
+		until.Format(holdTimeForm), name, name)
 }
 
 // modelHoldReason is the reason for an answer without a model until a time of the owner's zone.
@@ -165,9 +166,13 @@ func (t *Turns) judge(ctx context.Context, chat store.Chat, question string) int
 	model, _ := t.personas.ModelOf(answering)
 	fence := t.fence()
 	response, err := llm.Complete(ctx, model, llm.Request{
-		System:   judgeRules + " The message stands between two lines that begin with " + fence + ".",
-		Messages: []llm.Message{{Role: llm.RoleUser, Text: fmt.Sprintf("%s message\n%s\n%s end\n", fence, text.Clip(question, 4000), fence)}},
-		Purpose:  "judge", Chat: chat.ID, Agent: answering.ID, JSON: true, MaxTokens: maxJudgeTokens,
+		System:    judgeRules + " The message stands between two lines that begin with " + fence + ".",
+		Messages:  []llm.Message{{Role: llm.RoleUser, Text: fmt.Sprintf("%s message\n%s\n%s end\n", fence, text.Clip(question, 4000), fence)}},
+		Purpose:   "judge",
+		Chat:      chat.ID,
+		Agent:     answering.ID,
+		JSON:      true,
+		MaxTokens: maxJudgeTokens,
 	})
 	if err != nil {
 		zerolog.Ctx(ctx).Warn().Err(err).Int64("chat_id", int64(chat.ID)).Msg("The injection judge did not answer; the other layers decide")

@@ -114,8 +114,17 @@ func newKillAgent(st *store.Store, model, switchURL string) (*Agent, error) {
 	}
 	far := newRemoteTool(tools.Read, switchURL)
 	return New(Options{
-		Store: st, Search: search.New(st), Personas: persona.Set{Model: m}, Name: "Nora", Zone: time.UTC, Tools: tools.NewRegistry(tools.TierPolicy{}, far),
-		Box: outbox.New(st, outbox.Settings{Defaults: policy.Defaults{Profile: policy.ProfilePersonal}, Name: "Nora", Disclose: func(string) bool { return true }}, nil),
+		Store:    st,
+		Search:   search.New(st),
+		Personas: persona.Set{Model: m},
+		Name:     "Nora",
+		Zone:     time.UTC,
+		Tools:    tools.NewRegistry(tools.TierPolicy{}, far),
+		Box: outbox.New(st, outbox.Settings{
+			Defaults: policy.Defaults{Profile: policy.ProfilePersonal},
+			Name:     "Nora",
+			Disclose: func(string) bool { return true },
+		}, nil),
 	}), nil
 }
 
@@ -134,8 +143,8 @@ func newRemoteTool(tier tools.Tier, switchURL string) *countingTool {
 	}}
 }
 
-// askAndKill asks a question in a process that dies at a moment, has another one continue, and returns the name of that moment; empty if the
-// process came to its end first.
+// askAndKill asks a question in a process that dies at a moment, has another one continue, and returns the name of that
+// moment; empty if the process came to its end first.
 func askAndKill(t *testing.T, at int) (moment string) {
 	t.Helper()
 	ctx := context.Background()
@@ -204,7 +213,8 @@ func TestATurnKilledAtAnyStepActsAtMostOnceAndReports(t *testing.T) {
 	}
 	t.Logf("killed at %d moments:\n%s", len(moments), strings.Join(moments, "\n"))
 	all := strings.Join(moments, "\n")
-	for _, want := range []string{"while the model thinks", "after the effect", "before insert into task_steps", "after insert into task_steps", "before update task_steps", "after update task_steps", "before commit", "after commit"} {
+	for _, want := range []string{"while the model thinks", "after the effect", "before insert into task_steps",
+		"after insert into task_steps", "before update task_steps", "after update task_steps", "before commit", "after commit"} {
 		require.Contains(t, all, want)
 	}
 	require.Less(t, len(moments), most)
@@ -214,8 +224,11 @@ func TestATurnKilledAtAnyStepActsAtMostOnceAndReports(t *testing.T) {
 func runPlan(ctx context.Context, a *Agent, plan store.TaskID) error {
 	for {
 		task, err := store.TaskByID(ctx, a.store.DB(), plan)
-		if err != nil || task.State.IsOver() {
+		if err != nil {
 			return err
+		}
+		if task.State.IsOver() {
+			return nil
 		}
 		steps, err := store.Children(ctx, a.store.DB(), plan)
 		if err != nil {
@@ -232,8 +245,8 @@ func runPlan(ctx context.Context, a *Agent, plan store.TaskID) error {
 	}
 }
 
-// planAndKill carries a plan out in a process that dies at a moment, has another one continue, and returns the name of that moment; empty if
-// the process came to its end first.
+// planAndKill carries a plan out in a process that dies at a moment, has another one continue, and returns the name of
+// that moment; empty if the process came to its end first.
 func planAndKill(t *testing.T, at int) (moment string) {
 	t.Helper()
 	ctx := context.Background()
@@ -241,19 +254,20 @@ func planAndKill(t *testing.T, at int) (moment string) {
 	var lit atomic.Int32
 	far := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { lit.Add(1) }))
 	t.Cleanup(far.Close)
-	b, server := newPlanner(t, `{"steps": [{"text": "light the lamp"}, {"text": "say so"}]}`, func(_ context.Context, r llmtest.Request) llmtest.Reply {
-		v.Reach("while the model thinks")
-		switch last := r.Last(); {
-		case strings.Contains(last, "Your step: say so"):
-			return llmtest.Reply{Text: answerJSON("It was said.", 0, "")}
-		case strings.Contains(last, "The lamp is on."):
-			return llmtest.Reply{Text: answerJSON("It is on.", 0, "")}
-		case strings.Contains(last, "Nobody knows whether"):
-			return llmtest.Reply{Text: answerJSON("I cannot tell.", 0, "")}
-		default:
-			return calls("lamp", map[string]bool{"on": true})
-		}
-	})
+	b, server := newPlanner(t, `{"steps": [{"text": "light the lamp"}, {"text": "say so"}]}`,
+		func(_ context.Context, r llmtest.Request) llmtest.Reply {
+			v.Reach("while the model thinks")
+			switch last := r.Last(); {
+			case strings.Contains(last, "Your step: say so"):
+				return llmtest.Reply{Text: answerJSON("It was said.", 0, "")}
+			case strings.Contains(last, "The lamp is on."):
+				return llmtest.Reply{Text: answerJSON("It is on.", 0, "")}
+			case strings.Contains(last, "Nobody knows whether"):
+				return llmtest.Reply{Text: answerJSON("I cannot tell.", 0, "")}
+			default:
+				return calls("lamp", map[string]bool{"on": true})
+			}
+		})
 	plan := b.plan("light")
 	a, err := store.ApprovalOf(ctx, b.store.DB(), plan.ID, store.PlanCall)
 	require.NoError(t, err)
@@ -279,7 +293,8 @@ func planAndKill(t *testing.T, at int) (moment string) {
 	require.Len(t, said, 1, moment)
 	require.Contains(t, said[0], "It was said.", moment)
 	unknown := strings.Contains(said[0], "I cannot tell.")
-	require.True(t, unknown || (lit.Load() == 1 && strings.Contains(said[0], "It is on.")), "%s: lit %d times, and said was %q", moment, lit.Load(), said[0])
+	require.True(t, unknown || (lit.Load() == 1 && strings.Contains(said[0], "It is on.")), "%s: lit %d times, and said was %q", moment,
+		lit.Load(), said[0])
 	require.Equal(t, store.TaskCompleted, b.taskByID(plan.ID).State, moment)
 	for _, step := range b.children() {
 		require.Equal(t, store.TaskCompleted, step.State, moment)

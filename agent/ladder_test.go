@@ -70,7 +70,8 @@ func TestEachFailureOfAnAnswerIsEscalatedAndNeverShown(t *testing.T) {
 			b.storeContactMessage(c.question, policy.ActionAnswer)
 			require.NoError(t, b.agent.Turns.Turn(context.Background(), b.chat.ID, "job", true))
 			require.Equal(t, []string{agreed}, b.queuedTexts(b.chat))
-			require.Equal(t, 1, storetest.Count(t, b.store, "select count(*) from escalations e join outbox o on o.id = e.card_id where e.closed_at is null and o.state = 'queued'"), "a card")
+			require.Equal(t, 1, storetest.Count(t, b.store,
+				"select count(*) from escalations e join outbox o on o.id = e.card_id where e.closed_at is null and o.state = 'queued'"), "a card")
 			require.NotEmpty(t, b.queuedTexts(b.admin), "the owner gets a notice")
 			require.Zero(t, storetest.Count(t, b.store, "select count(*) from messages where chat_id = $1 and answered_at is null", b.chat.ID))
 		})
@@ -106,5 +107,6 @@ func TestASourceThatGoesDuringItsAnswerIsNotQuotedAndTheChatIsEscalated(t *testi
 	b.storeContactMessage("What does tuning an upright piano cost?", policy.ActionAnswer)
 	require.NoError(t, b.agent.Turns.Turn(context.Background(), b.chat.ID, "job", true))
 	require.Equal(t, []string{"[Nora] " + catalog.Texts{}.Text(catalog.Escalated, catalog.English)}, b.queuedTexts(b.chat))
-	require.Equal(t, 1, storetest.Count(t, b.store, "select count(*) from escalations e join outbox o on o.id = e.card_id where e.closed_at is null and o.state = 'queued'"), "a card")
+	require.Equal(t, 1, storetest.Count(t, b.store,
+		"select count(*) from escalations e join outbox o on o.id = e.card_id where e.closed_at is null and o.state = 'queued'"), "a card")
 }

@@ -36,7 +36,8 @@ func TestATurnWaitsForTheDiskWhereOthersRelyOnIt(t *testing.T) {
 	b.agent.personas.Model = b.openPaidModel(t, inTurn(first, second, llmtest.Reply{Text: answerJSON("Done.", 0, "")}))
 	b.setTools(&countingTool{tier: tools.Read})
 	b.ask("what does a grand piano cost? And light, please.")
-	b.agent.personas.Model = b.openPaidModel(t, inTurn(llmtest.Reply{Text: answerJSON("It costs 5 euro.", 1, "Delivery costs 5 euro within the city.")}))
+	b.agent.personas.Model = b.openPaidModel(t, inTurn(llmtest.Reply{Text: answerJSON("It costs 5 euro.", 1,
+		"Delivery costs 5 euro within the city.")}))
 	b.storeContactMessage("What does delivery cost?", policy.ActionAnswer)
 	b.runTurn()
 	require.Len(t, b.queuedTexts(b.chat), 1)
@@ -45,6 +46,7 @@ func TestATurnWaitsForTheDiskWhereOthersRelyOnIt(t *testing.T) {
 	require.NoError(t, st.DB().QueryRow(t.Context(),
 		"select array_agg(w order by w collate \"C\") from (select what || ': ' || string_agg(distinct waited, ' and ') as w from written group by what) all_of_it").Scan(&waited))
 	require.Equal(t, []string{
-		"a task ends: on", "a task is claimed: on", "an effect: on", "another step: off", "it is settled: off", "money is set aside: on", "words to send: on",
+		"a task ends: on", "a task is claimed: on", "an effect: on", "another step: off", "it is settled: off", "money is set aside: on",
+		"words to send: on",
 	}, waited)
 }

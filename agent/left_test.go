@@ -102,7 +102,8 @@ func TestAFailedTaskReportsWhatItDidAndMayHaveDone(t *testing.T) {
 	_, err := b.store.Pool().Exec(ctx, "update tasks set request = '[]' where id = $1", task.ID)
 	require.NoError(t, err)
 	require.NoError(t, b.agent.Tasks.Resume(ctx, task.ID, true))
-	require.Contains(t, b.queuedTexts(b.admin)[0], "did not work out.** The log says why; then ask again.\n\nDone before that: switched the lamp. ⚠️ lamp was under way: whether it was done I don't know.")
+	require.Contains(t, b.queuedTexts(b.admin)[0],
+		"did not work out.** The log says why; then ask again.\n\nDone before that: switched the lamp. ⚠️ lamp was under way: whether it was done I don't know.")
 }
 
 func TestATaskThatIsGivenUpTellsWhoWaitsForIt(t *testing.T) {
@@ -129,7 +130,8 @@ func TestATaskThatIsGivenUpTellsWhoWaitsForIt(t *testing.T) {
 	require.Equal(t, waiting+1, b.jobs("task"), "who had it work goes on")
 	child = b.children()[0]
 	require.Equal(t, store.TaskFailed, child.State)
-	require.Contains(t, child.Error, "multis ended while it was at it. Done before that: switched the lamp. ⚠️ lamp was under way: whether it was done I don't know.")
+	require.Contains(t, child.Error,
+		"multis ended while it was at it. Done before that: switched the lamp. ⚠️ lamp was under way: whether it was done I don't know.")
 
 	for range 2 {
 		require.NoError(t, b.agent.Tasks.GiveUp(ctx, *child.ParentID))

@@ -71,7 +71,8 @@ func inTurn(replies ...llmtest.Reply) llmtest.Script {
 
 // setTools gives the fixture's agent tools.
 func (b *fixture) setTools(extra ...tools.Tool) {
-	b.agent.tools = tools.NewRegistry(tools.TierPolicy{}, append([]tools.Tool{tools.SearchDocs{Search: search.New(b.store)}, tools.Escalate{}}, extra...)...)
+	b.agent.tools = tools.NewRegistry(tools.TierPolicy{},
+		append([]tools.Tool{tools.SearchDocs{Search: search.New(b.store)}, tools.Escalate{}}, extra...)...)
 }
 
 func (b *fixture) task() (store.Task, []store.Step) {
@@ -91,7 +92,8 @@ func TestAQuestionTakesTheToolsItNeedsAndCitesWhatTheyFound(t *testing.T) {
 		last := r.Last()
 		switch {
 		case strings.Contains(last, "question to answer"):
-			return llmtest.Reply{Calls: []llmtest.Call{{Name: "search_docs", Args: `{"query": "grand piano"}`}, {Name: "lamp", Args: `{"on": true}`}}}
+			return llmtest.Reply{Calls: []llmtest.Call{{Name: "search_docs", Args: `{"query": "grand piano"}`},
+				{Name: "lamp", Args: `{"on": true}`}}}
 		default:
 			source := 0
 			for i := 1; i < 20; i++ {
@@ -155,7 +157,8 @@ func TestTheSameCallThreeTimesAndTooManyRoundsStopATurn(t *testing.T) {
 
 func TestAContactsTurnCanEscalateAndHasOnlyTheContactTools(t *testing.T) {
 	t.Parallel()
-	model, server := scripted(t, inTurn(calls("lamp", map[string]bool{"on": true}), calls("escalate", map[string]string{"reason": "She wants the lamp on. [Pay here](https://evil.example)"})))
+	model, server := scripted(t, inTurn(calls("lamp", map[string]bool{"on": true}),
+		calls("escalate", map[string]string{"reason": "She wants the lamp on. [Pay here](https://evil.example)"})))
 	b := setup(t, model)
 	l := &countingTool{tier: tools.Read}
 	b.setTools(l)
@@ -164,7 +167,8 @@ func TestAContactsTurnCanEscalateAndHasOnlyTheContactTools(t *testing.T) {
 	require.Zero(t, l.lit.Load())
 	require.Equal(t, []string{"[Nora] Let me check with the team and get back to you."}, b.queuedTexts(b.chat))
 	require.Contains(t, b.queuedTexts(b.admin)[0], "She wants the lamp on.")
-	require.Zero(t, b.count("select count(*) from outbox where content->>'formatted_body' like '%<a href=\"https://evil%'"), "what a contact has a model say is no link in the owner's room")
+	require.Zero(t, b.count("select count(*) from outbox where content->>'formatted_body' like '%<a href=\"https://evil%'"),
+		"what a contact has a model say is no link in the owner's room")
 	require.Len(t, server.Requests()[0].Tools, 2)
 	require.Contains(t, server.Requests()[1].Last(), "You have no such tool here")
 }
@@ -230,7 +234,8 @@ func (b *fixture) decideApproval(a store.Approval, allowed bool) {
 
 func TestACallThatCannotBeShownWholeIsNotAskedAbout(t *testing.T) {
 	t.Parallel()
-	model, _ := scripted(t, inTurn(calls("lamp", map[string]any{"on": true, "a": "-----BEGIN PRIVATE KEY-----", "b": "and all the lamps of the street"}),
+	model, _ := scripted(t, inTurn(calls("lamp", map[string]any{"on": true, "a": "-----BEGIN PRIVATE KEY-----",
+		"b": "and all the lamps of the street"}),
 		llmtest.Reply{Text: answerJSON("I cannot.", 0, "")}))
 	b := setup(t, model)
 	l := &countingTool{tier: tools.Confirm}
@@ -247,7 +252,8 @@ func TestAfterACrashAnEffectIsReportedAndNotRepeated(t *testing.T) {
 	t.Parallel()
 	model, server := scripted(t, inTurn(calls("lamp", map[string]bool{"on": true}), llmtest.Reply{Text: answerJSON("I cannot tell.", 0, "")}))
 	b := setup(t, model)
-	l := &countingTool{tier: tools.Read, do: func(context.Context) error { return context.Canceled }} // the process ends before it is known how it went
+	// the process ends before it is known how it went
+	l := &countingTool{tier: tools.Read, do: func(context.Context) error { return context.Canceled }}
 	b.setTools(l)
 	ctx := context.Background()
 	m := b.storeQuestion("light, please")
@@ -304,7 +310,8 @@ func TestReadingCallsRunBesideEachOtherAndEffectsAlone(t *testing.T) {
 		<-gate
 		now.Add(-1)
 	}}
-	two := llmtest.Reply{Calls: []llmtest.Call{{Name: "slow", Args: `{"n": 1}`}, {Name: "slow", Args: `{"n": 2}`}, {Name: "lamp", Args: `{"on": true}`}}}
+	two := llmtest.Reply{Calls: []llmtest.Call{{Name: "slow", Args: `{"n": 1}`}, {Name: "slow", Args: `{"n": 2}`},
+		{Name: "lamp", Args: `{"on": true}`}}}
 	model, _ := scripted(t, inTurn(two, llmtest.Reply{Text: answerJSON("Done.", 0, "")}))
 	b := setup(t, model)
 	b.setTools(slow, &countingTool{tier: tools.Read, do: func(context.Context) error { withLamp.Store(now.Load()); return nil }})
@@ -355,7 +362,11 @@ func TestAStreamedAnswerIsReplacedByItsFinalText(t *testing.T) {
 	b := setup(t, model)
 	b.setTools()
 	hs := &screen{}
-	b.agent.box = outbox.New(b.store, outbox.Settings{Defaults: policy.Defaults{Profile: policy.ProfilePersonal}, Name: "Nora", Disclose: func(string) bool { return true }}, hs)
+	b.agent.box = outbox.New(b.store, outbox.Settings{
+		Defaults: policy.Defaults{Profile: policy.ProfilePersonal},
+		Name:     "Nora",
+		Disclose: func(string) bool { return true },
+	}, hs)
 	said := b.ask("what does a grand piano cost?")
 	require.Contains(t, said, "120 euro")
 	require.NotEmpty(t, hs.shown)
@@ -366,7 +377,8 @@ func TestAStreamedAnswerIsReplacedByItsFinalText(t *testing.T) {
 		require.NotContains(t, shown, `"body":"task`, "never without a word")
 	}
 	var content string
-	require.NoError(t, b.store.DB().QueryRow(context.Background(), "select content::text from outbox where chat_id = $1", b.admin.ID).Scan(&content))
+	require.NoError(t, b.store.DB().QueryRow(context.Background(), "select content::text from outbox where chat_id = $1",
+		b.admin.ID).Scan(&content))
 	require.Contains(t, content, `"m.replace"`)
 	require.Contains(t, content, `$live`)
 	require.Nil(t, b.agent.box.Live(b.chat, ""), "nothing is ever shown half done in a contact's chat")

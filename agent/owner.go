@@ -21,8 +21,16 @@ const ownerRounds = 12
 func (r *attempt) prepareForOwner(ctx context.Context, room store.Chat, task store.Task) (err error) {
 	r.run.PayingTask = payingTaskOf(task)
 	r.run.Caller = tools.Caller{
-		Owner: true, Surface: r.core.surfaceOf(task), Chat: room, Agent: r.persona.ID, Task: task.ID, OwnerText: task.Input, Allow: r.persona.Allow, Deny: r.persona.Deny,
-		Workspace: r.persona.Workspace, ReadPaths: r.persona.ReadPaths,
+		Owner:     true,
+		Surface:   r.core.surfaceOf(task),
+		Chat:      room,
+		Agent:     r.persona.ID,
+		Task:      task.ID,
+		OwnerText: task.Input,
+		Allow:     r.persona.Allow,
+		Deny:      r.persona.Deny,
+		Workspace: r.persona.Workspace,
+		ReadPaths: r.persona.ReadPaths,
 	}
 	if task.MessageID != nil {
 		r.run.Caller.Message = *task.MessageID
@@ -58,7 +66,8 @@ func (r *attempt) prepareForParent(ctx context.Context, room store.Chat, task, p
 		return err
 	}
 	r.run.Caller = tools.Caller{ // tainted, because a model wrote what the task is
-		Owner: true, Surface: r.core.surfaceOf(task), Tainted: true, Chat: room, Agent: r.persona.ID, Scope: r.area.scope, Allow: r.persona.Allow, Deny: r.persona.Deny,
+		Owner: true, Surface: r.core.surfaceOf(task), Tainted: true, Chat: room, Agent: r.persona.ID, Scope: r.area.scope, Allow: r.persona.Allow,
+		Deny:      r.persona.Deny,
 		Workspace: r.persona.Workspace, ReadPaths: r.persona.ReadPaths,
 	}
 	if err := r.limitTools(ctx, parent); err != nil {
@@ -83,8 +92,9 @@ func (r *attempt) setHandlers(task store.Task) {
 	}
 }
 
-// limitTools limits the caller to the tools of a saved task, or to those that the owner granted a schedule when he set it. A task of a schedule
-// that no longer exists gets no tools. The room's conversation is left out unless the owner wanted the schedule to read it.
+// limitTools limits the caller to the tools of a saved task, or to those that the owner granted a schedule when he set
+// it. A task of a schedule that no longer exists gets no tools. The room's conversation is left out unless the owner
+// wanted the schedule to read it.
 func (r *attempt) limitTools(ctx context.Context, task store.Task) error {
 	if task.Tools != nil {
 		r.run.Caller.AllowLists = [][]string{task.Tools}
@@ -161,9 +171,17 @@ func (r *attempt) buildOwnerRequest(ctx context.Context, room store.Chat, task s
 		return run.FirstRequest{}, err
 	}
 	p := run.Prompt{
-		Rules: fmt.Sprintf(ownerRules, m.assistant), Instructions: r.instructions(), Notes: run.NotesText(notes), Passages: m.found.Hits,
-		Summary: m.before.summary.Body, Window: m.before.messages, Work: work, Picture: shows, Question: m.question, ToolNotes: r.toolNotes(),
-		Foreign: m.before.tainted || run.HasForeignNotes(notes),
+		Rules:        fmt.Sprintf(ownerRules, m.assistant),
+		Instructions: r.instructions(),
+		Notes:        run.NotesText(notes),
+		Passages:     m.found.Hits,
+		Summary:      m.before.summary.Body,
+		Window:       m.before.messages,
+		Work:         work,
+		Picture:      shows,
+		Question:     m.question,
+		ToolNotes:    r.toolNotes(),
+		Foreign:      m.before.tainted || run.HasForeignNotes(notes),
 	}
 	if task.Target != nil {
 		p.Form = run.AnswerForm + "\n" + messageForm

@@ -22,11 +22,13 @@ const (
 	maxPartLines = 5 * maxParts
 )
 
-// partialReason is why a conversation is escalated of which a part was answered. It has no words of the contact, which would stay after their message is deleted.
+// partialReason is why a conversation is escalated of which a part was answered. It has no words of the contact, which
+// would stay after their message is deleted.
 const partialReason = "Your public documents answer only a part of the question."
 
-// splitQuestions returns the questions of a text, each on its own: what stands before a question mark, or the lines of a text without any. Thanks and
-// greetings are none. The questions may need each other, so a part is worth something only if it is answered.
+// splitQuestions returns the questions of a text, each on its own: what stands before a question mark, or the lines of a
+// text without any. Thanks and greetings are none. The questions may need each other, so a part is worth something only
+// if it is answered.
 func splitQuestions(asked string) (parts []string) {
 	lines := strings.Split(questionBreak.ReplaceAllString(asked, "$1\n"), "\n")
 	if len(lines) > maxPartLines {
@@ -49,8 +51,9 @@ func splitQuestions(asked string) (parts []string) {
 	return parts
 }
 
-// quoteAnswers answers without a model. Of several questions that wait together, each is answered from its own source if all of them have one, because a
-// quote for all together would leave some of them out. Otherwise one quote answers all of them, or a person answers those that have no source (contactAnswer.isPartial).
+// quoteAnswers answers without a model. Of several questions that wait together, each is answered from its own source if
+// all of them have one, because a quote for all together would leave some of them out. Otherwise one quote answers all of
+// them, or a person answers those that have no source (contactAnswer.isPartial).
 func (t *Turns) quoteAnswers(ctx context.Context, q contactQuestion, found search.Result) (contactAnswer, error) {
 	parts := splitQuestions(q.text)
 	if len(parts) < 2 || len(parts) > maxParts {
@@ -73,8 +76,11 @@ func (t *Turns) quoteAnswers(ctx context.Context, q contactQuestion, found searc
 		return answered, nil
 	}
 	whole, err := t.quoteAnswer(ctx, found)
-	if err != nil || whole.text != "" || answered.text == "" {
+	if err != nil {
 		return whole, err
+	}
+	if whole.text != "" || answered.text == "" {
+		return whole, nil
 	}
 	answered.reason = "A part of the question is answered. " + answered.reason
 	answered.isPartial = true
@@ -83,12 +89,19 @@ func (t *Turns) quoteAnswers(ctx context.Context, q contactQuestion, found searc
 
 // partAnswer answers one of several questions, from the owner's own answers or with a quote, as it is after corrections.
 func (t *Turns) partAnswer(ctx context.Context, q contactQuestion, part string) (contactAnswer, error) {
-	if canned, ok, err := t.cannedAnswer(ctx, q.chat.Name, part); err != nil || ok {
+	canned, ok, err := t.cannedAnswer(ctx, q.chat.Name, part)
+	if err != nil {
 		return canned, err
 	}
+	if ok {
+		return canned, nil
+	}
 	found, _, err := t.searchWordings(ctx, part, false)
-	if err != nil || len(found.Hits) == 0 || len(found.Terms) == 0 {
+	if err != nil {
 		return contactAnswer{}, err
+	}
+	if len(found.Hits) == 0 || len(found.Terms) == 0 {
+		return contactAnswer{}, nil
 	}
 	answer, err := t.quoteAnswer(ctx, found)
 	if err != nil {
@@ -103,7 +116,9 @@ func (a *contactAnswer) add(other contactAnswer) {
 		*a = other
 		return
 	}
-	if !slices.ContainsFunc(other.citations, func(c store.Citation) bool { return !slices.Contains(a.citations, c) }) && strings.Contains(text.CollapseSpaces(a.text), text.CollapseSpaces(other.text)) {
+	if !slices.ContainsFunc(other.citations, func(c store.Citation) bool {
+		return !slices.Contains(a.citations, c)
+	}) && strings.Contains(text.CollapseSpaces(a.text), text.CollapseSpaces(other.text)) {
 		return
 	}
 	a.text += "\n\n" + other.text

@@ -23,9 +23,12 @@ func TestEachOfTwoQuestionsThatWaitTogetherIsAnswered(t *testing.T) {
 		contains  []string
 		escalated bool
 	}{
-		"in two messages":                {[]string{"How much is delivery?", "What does tuning an upright piano cost?"}, []string{delivery, piano}, false},
-		"in one message":                 {[]string{"How much is delivery? And what does tuning an upright piano cost? Thanks"}, []string{delivery, piano}, false},
-		"without a question mark":        {[]string{"how much is delivery", "what does tuning an upright piano cost"}, []string{delivery, piano}, false},
+		"in two messages": {[]string{"How much is delivery?", "What does tuning an upright piano cost?"},
+			[]string{delivery, piano}, false},
+		"in one message": {[]string{"How much is delivery? And what does tuning an upright piano cost? Thanks"},
+			[]string{delivery, piano}, false},
+		"without a question mark": {[]string{"how much is delivery", "what does tuning an upright piano cost"}, []string{delivery, piano},
+			false},
 		"one that no document answers":   {[]string{"How much is delivery?", bicycles}, []string{delivery}, true},
 		"the other one comes first":      {[]string{bicycles, "How much is delivery?"}, []string{delivery}, true},
 		"one question over two messages": {[]string{"I have an upright piano", "what does tuning cost?"}, []string{piano}, false},
@@ -50,7 +53,8 @@ func TestEachOfTwoQuestionsThatWaitTogetherIsAnswered(t *testing.T) {
 			}
 			require.Equal(t, c.escalated, storetest.Count(t, b.store, "select count(*) from escalations where cause = 'no_answer'") == 1)
 			require.Zero(t, storetest.Count(t, b.store, "select count(*) from messages where chat_id = $1 and answered_at is null", b.chat.ID))
-			require.Zero(t, storetest.Count(t, b.store, "select count(*) from messages where reason like '%bicycles%'")+storetest.Count(t, b.store, "select count(*) from escalations where why like '%bicycles%'"),
+			require.Zero(t, storetest.Count(t, b.store, "select count(*) from messages where reason like '%bicycles%'")+
+				storetest.Count(t, b.store, "select count(*) from escalations where why like '%bicycles%'"),
 				"a reason stays when a message is deleted")
 			out, err := store.OutboxMessageByID(context.Background(), b.store.DB(), *b.messageByID(ids[0]).OutboxID)
 			require.NoError(t, err)
@@ -76,6 +80,7 @@ func TestADraftAnswersAllThatIsAskedOrNothing(t *testing.T) {
 	b.storeContactMessage("Do you sell bicycles?", policy.ActionAnswer)
 	b.runTurn()
 	require.Zero(t, storetest.Count(t, b.store, "select count(*) from outbox where chat_id = $1 and purpose = 'reply'", b.chat.ID))
-	require.Equal(t, 1, storetest.Count(t, b.store, "select count(*) from escalations where proposal like '%Delivery costs 5 euro%'"), "a person may send the part that is known")
+	require.Equal(t, 1, storetest.Count(t, b.store, "select count(*) from escalations where proposal like '%Delivery costs 5 euro%'"),
+		"a person may send the part that is known")
 	require.Equal(t, 1, storetest.Count(t, b.store, "select jsonb_array_length(found) from escalations"), "what it rests on is shown once")
 }

@@ -59,7 +59,8 @@ func (c *core) listPassages(ctx context.Context, opening, question string, found
 				return sourcedText{}, err
 			}
 		}
-		fmt.Fprintf(&b, "\n%d\\. %s — \"%s\"\n", i+1, linkedSource(knowledge.CiteQuote(q), listed.used, hit.Ref), text.Escape(text.Clip(plainQuote(q.Text), 400)))
+		fmt.Fprintf(&b, "\n%d\\. %s — \"%s\"\n", i+1, linkedSource(knowledge.CiteQuote(q), listed.used, hit.Ref),
+			text.Escape(text.Clip(plainQuote(q.Text), 400)))
 		listed.citations = append(listed.citations, store.Citation{Ref: hit.Ref, Source: knowledge.CiteQuote(q), Quote: q.Text})
 	}
 	listed.markdown = b.String() + where.textIfUnusual()
@@ -72,8 +73,11 @@ func (c *core) moveAnswerFirst(ctx context.Context, found *search.Result) (*sear
 	documents := *found
 	documents.Hits = slices.DeleteFunc(slices.Clone(found.Hits), func(h search.Hit) bool { return !isDocument(h) })
 	q, ok, err := c.search.Answer(ctx, documents)
-	if err != nil || !ok {
+	if err != nil {
 		return nil, err
+	}
+	if !ok {
+		return nil, nil
 	}
 	first := slices.IndexFunc(found.Hits, isDocument)
 	at := slices.IndexFunc(found.Hits, func(h search.Hit) bool { return h.Ref == q.Hit.Ref })

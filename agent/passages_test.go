@@ -20,7 +20,12 @@ import (
 func newFixtureWithoutModel(t *testing.T) *fixture {
 	t.Helper()
 	b := setup(t, llm.None{})
-	b.agent.memory = memory.New(memory.Options{Store: b.store, Search: search.New(b.store), Model: llm.None{}, Defaults: policy.Defaults{Profile: policy.ProfilePersonal}})
+	b.agent.memory = memory.New(memory.Options{
+		Store:    b.store,
+		Search:   search.New(b.store),
+		Model:    llm.None{},
+		Defaults: policy.Defaults{Profile: policy.ProfilePersonal},
+	})
 	return b
 }
 
@@ -28,7 +33,14 @@ func newFixtureWithoutModel(t *testing.T) *fixture {
 func (b *fixture) notes(text string) {
 	b.t.Helper()
 	require.NoError(b.t, b.store.AsOwner(context.Background(), policy.OwnerScope(), func(tx store.Tx) error {
-		_, err := index.ReplaceDocument(context.Background(), tx, index.Document{Origin: "note:" + text, Name: "Notes", Role: policy.RoleAdmin, Kind: index.KindConversation, Format: "chat", Hash: text},
+		_, err := index.ReplaceDocument(context.Background(), tx, index.Document{
+			Origin: "note:" + text,
+			Name:   "Notes",
+			Role:   policy.RoleAdmin,
+			Kind:   index.KindConversation,
+			Format: "chat",
+			Hash:   text,
+		},
 			[]index.Chunk{{Key: text, Content: text, SearchText: search.IndexText("", "", text)}})
 		return err
 	}))
@@ -37,9 +49,15 @@ func (b *fixture) notes(text string) {
 func TestAQuestionThatNothingHasToDoWithFindsNothing(t *testing.T) {
 	t.Parallel()
 	b := newFixtureWithoutModel(t)
-	_, err := knowledge.New(b.store).Index(context.Background(), knowledge.File{Name: "discounts.md", Data: []byte("In 2026 groups get a discount of 10 %. Discounts can be combined.\n"), Role: policy.RolePublic})
+	_, err := knowledge.New(b.store).Index(context.Background(), knowledge.File{
+		Name: "discounts.md",
+		Data: []byte("In 2026 groups get a discount of 10 %. Discounts can be combined.\n"),
+		Role: policy.RolePublic,
+	})
 	require.NoError(t, err)
-	require.Equal(t, "I found nothing about that in your documents or chats. `/search who wins the world cup 2026` shows the nearest passages.", b.ask("who wins the world cup 2026"))
+	require.Equal(t,
+		"I found nothing about that in your documents or chats. `/search who wins the world cup 2026` shows the nearest passages.",
+		b.ask("who wins the world cup 2026"))
 	require.Contains(t, b.ask("Combien coûte la chambre ?"), "I found nothing about that")
 	require.Contains(t, b.ask("what is the discount for groups?"), "groups get a discount")
 }
@@ -48,7 +66,11 @@ func TestANoteOfTheOwnerThatAnswersComesBeforeDocuments(t *testing.T) {
 	t.Parallel()
 	b := newFixtureWithoutModel(t)
 	for _, name := range []string{"a.md", "b.md", "c.md", "d.md"} {
-		_, err := knowledge.New(b.store).Index(context.Background(), knowledge.File{Name: name, Data: []byte("The alarm is tested. The code of the till is on paper, " + name + ".\n"), Role: policy.RoleAdmin})
+		_, err := knowledge.New(b.store).Index(context.Background(), knowledge.File{
+			Name: name,
+			Data: []byte("The alarm is tested. The code of the till is on paper, " + name + ".\n"),
+			Role: policy.RoleAdmin,
+		})
 		require.NoError(t, err)
 	}
 	b.notes("The alarm code is 4711")
@@ -60,7 +82,8 @@ func TestWhatSomebodySaidIsAnsweredWithTheNewestMessages(t *testing.T) {
 	t.Parallel()
 	b := newFixtureWithoutModel(t)
 	b.storeContactMessage("the bench arrives on Monday", policy.ActionArchive)
-	for _, question := range []string{"what did Ana say?", "what did we talk about last with Ana?", "What did Ana write last?", "what did we talk about last"} {
+	for _, question := range []string{"what did Ana say?", "what did we talk about last with Ana?", "What did Ana write last?",
+		"what did we talk about last"} {
 		require.Contains(t, b.ask(question), "the bench arrives on Monday", question)
 	}
 	require.NotContains(t, b.ask("what did Ana say about a helicopter?"), "bench")
@@ -76,7 +99,13 @@ func TestAChatNamedLikeAWordIsNotTakenForItsName(t *testing.T) {
 	b := newFixtureWithoutModel(t)
 	for _, name := range []string{"What", "Price", "Will"} {
 		require.NoError(t, b.store.InTx(context.Background(), func(tx store.Tx) error {
-			_, err := store.UpsertChat(context.Background(), tx, store.Chat{Protocol: "demo", ChannelID: name, Kind: policy.KindDM, Name: name, Encryption: policy.EncryptionNo})
+			_, err := store.UpsertChat(context.Background(), tx, store.Chat{
+				Protocol:   "demo",
+				ChannelID:  name,
+				Kind:       policy.KindDM,
+				Name:       name,
+				Encryption: policy.EncryptionNo,
+			})
 			return err
 		}))
 	}

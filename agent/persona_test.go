@@ -26,7 +26,8 @@ func TestAContactsTurnReadsThreeFilesOfAPersonaAnew(t *testing.T) {
 		write(name, "this is "+name)
 	}
 	write("SOUL.md", "calm "+strings.Repeat("x", 9000))
-	b.agent.personas.All = []persona.Persona{{ID: "main", Default: true}, {ID: "sales", Name: "Sam", Emoji: "👀", Workspace: folder, Networks: []string{"demo"}, Deny: []string{"search_docs"}}}
+	b.agent.personas.All = []persona.Persona{{ID: "main", Default: true},
+		{ID: "sales", Name: "Sam", Emoji: "👀", Workspace: folder, Networks: []string{"demo"}, Deny: []string{"search_docs"}}}
 	b.setTools()
 	ask := func() llmtest.Request {
 		m := b.storeQuestion("@sam what does a grand piano cost?")
@@ -43,7 +44,8 @@ func TestAContactsTurnReadsThreeFilesOfAPersonaAnew(t *testing.T) {
 	write("AGENTS.md", "changed since")
 	require.Contains(t, ask().System, "changed since")
 	var content string
-	require.NoError(t, b.store.DB().QueryRow(context.Background(), "select string_agg(content::text, ' ') from outbox where chat_id = $1", b.admin.ID).Scan(&content))
+	require.NoError(t, b.store.DB().QueryRow(context.Background(), "select string_agg(content::text, ' ') from outbox where chat_id = $1",
+		b.admin.ID).Scan(&content))
 	require.Contains(t, content, `"displayname": "Sam"`)
 	require.Contains(t, content, "👀")
 

@@ -16,8 +16,9 @@ import (
 
 // Pictures describes pictures with a model.
 type Pictures interface {
-	// Describe returns what the picture of a message shows, as one line, in the language of its caption or else in the language with the code lang. The
-	// error is an *llm.OverBudgetError, a permanent one (jobs.IsPermanent), or one that a retry may fix.
+	// Describe returns what the picture of a message shows, as one line, in the language of its caption or else in the
+	// language with the code lang. The error is an *llm.OverBudgetError, a permanent one (jobs.IsPermanent), or one that a
+	// retry may fix.
 	Describe(ctx context.Context, as policy.SendAs, m store.Message, lang string) (string, error)
 }
 
@@ -65,9 +66,10 @@ func (c *core) describe(ctx context.Context, as policy.SendAs, m *store.Message,
 	return nil
 }
 
-// describePictures adds what the pictures of the waiting messages show to the bodies of these messages, as described by a model. why says why a person
-// has to look at the pictures; it is empty if the question can be answered.
-func (t *Turns) describePictures(ctx context.Context, chat store.Chat, waiting []store.Message, last bool) (why string, cause policy.Cause, err error) {
+// describePictures adds what the pictures of the waiting messages show to the bodies of these messages, as described by a
+// model. why says why a person has to look at the pictures; it is empty if the question can be answered.
+func (t *Turns) describePictures(ctx context.Context, chat store.Chat, waiting []store.Message,
+	last bool) (why string, cause policy.Cause, err error) {
 	pictures := 0
 	for _, m := range waiting {
 		if hasPicture(m) {
@@ -108,8 +110,8 @@ func (t *Turns) describePictures(ctx context.Context, chat store.Chat, waiting [
 	return "", "", nil
 }
 
-// describeOwnerPicture adds what the picture of an owner's question shows to its body, as described by a model. why says why the model could not; empty
-// if it could.
+// describeOwnerPicture adds what the picture of an owner's question shows to its body, as described by a model. why says
+// why the model could not; empty if it could.
 func (q *Questions) describeOwnerPicture(ctx context.Context, m *store.Message) (why string, err error) {
 	err = q.describe(ctx, policy.AsBot, m, "")
 	if err == nil || errors.Is(err, store.ErrChanged) || ctx.Err() != nil {

@@ -17,7 +17,12 @@ import (
 // indexCapture puts what was captured of Ana's chat into the library.
 func (b *fixture) indexCapture(text string) {
 	b.t.Helper()
-	_, err := knowledge.New(b.store).Index(context.Background(), knowledge.File{Name: "Ana", Origin: "ana", Data: []byte(text), Role: policy.UserRole(b.chat.ID)})
+	_, err := knowledge.New(b.store).Index(context.Background(), knowledge.File{
+		Name:   "Ana",
+		Origin: "ana",
+		Data:   []byte(text),
+		Role:   policy.UserRole(b.chat.ID),
+	})
 	require.NoError(b.t, err)
 }
 
@@ -26,7 +31,14 @@ func (b *fixture) anotherAna(protocol string) {
 	b.t.Helper()
 	room := id.RoomID("!other:x")
 	require.NoError(b.t, b.store.InTx(context.Background(), func(tx store.Tx) error {
-		_, err := store.UpsertChat(context.Background(), tx, store.Chat{Protocol: protocol, ChannelID: "other", RoomID: &room, Kind: policy.KindDM, Name: "Ana", Encryption: policy.EncryptionNo})
+		_, err := store.UpsertChat(context.Background(), tx, store.Chat{
+			Protocol:   protocol,
+			ChannelID:  "other",
+			RoomID:     &room,
+			Kind:       policy.KindDM,
+			Name:       "Ana",
+			Encryption: policy.EncryptionNo,
+		})
 		return err
 	}))
 }

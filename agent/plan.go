@@ -27,8 +27,14 @@ func (ps *Plans) Plan(ctx context.Context, tx store.Tx, room store.Chat, message
 	planner := ps.personas.ForQuestion(room, goal)
 	model, _ := ps.personas.ModelOf(planner)
 	task, err := store.InsertTask(ctx, tx, store.Task{
-		Key: fmt.Sprintf("plan:%d", message.ID), Kind: store.TaskPlan, ChatID: room.ID, MessageID: &message.ID, RestsOn: []store.MessageID{message.ID}, Agent: planner.ID,
-		Model: model.Name(), Input: goal,
+		Key:       fmt.Sprintf("plan:%d", message.ID),
+		Kind:      store.TaskPlan,
+		ChatID:    room.ID,
+		MessageID: &message.ID,
+		RestsOn:   []store.MessageID{message.ID},
+		Agent:     planner.ID,
+		Model:     model.Name(),
+		Input:     goal,
 	})
 	if err != nil {
 		return err
@@ -117,7 +123,15 @@ func (r *attempt) buildPlanRequest(ctx context.Context, room store.Chat) (run.Fi
 		rules += " Others may do a step." + r.delegatesText()
 	}
 	first, err := r.run.Compose(ctx, run.Prompt{
-		Rules: rules, Instructions: r.instructions(), Passages: m.found.Hits, Summary: m.before.summary.Body, Window: m.before.messages, Work: stepLines(shown), Question: m.question, Form: planForm, Foreign: m.before.tainted,
+		Rules:        rules,
+		Instructions: r.instructions(),
+		Passages:     m.found.Hits,
+		Summary:      m.before.summary.Body,
+		Window:       m.before.messages,
+		Work:         stepLines(shown),
+		Question:     m.question,
+		Form:         planForm,
+		Foreign:      m.before.tainted,
 	}, string(store.TaskPlan), room.ID)
 	first.About = slices.Concat(first.About, m.before.messageIDs(), r.run.Task.RestsOn)
 	return first, err
@@ -155,14 +169,25 @@ func (ps *Plans) propose(ctx context.Context, r *attempt, room store.Chat) error
 			}
 			model, _ := ps.personas.ModelOf(who)
 			all = append(all, store.Task{
-				ParentID: &r.run.Task.ID, Key: fmt.Sprintf("step:%d:%d", r.run.Task.ID, i+1), Kind: store.TaskStep, ChatID: r.run.Task.ChatID, RestsOn: now.RestsOn, Agent: who.ID,
-				Model: model.Name(), Input: policy.Redact(s.Text), State: store.TaskPending,
+				ParentID: &r.run.Task.ID,
+				Key:      fmt.Sprintf("step:%d:%d", r.run.Task.ID, i+1),
+				Kind:     store.TaskStep,
+				ChatID:   r.run.Task.ChatID,
+				RestsOn:  now.RestsOn,
+				Agent:    who.ID,
+				Model:    model.Name(),
+				Input:    policy.Redact(s.Text),
+				State:    store.TaskPending,
 			})
 			if _, err := store.InsertTask(ctx, tx, all[i]); err != nil {
 				return err
 			}
 		}
-		return r.run.AskOwner(ctx, tx, store.Approval{CallID: store.PlanCall, Tool: store.PlanCall, Arguments: planText(r.run.Task, all, "") + stopHint(r.run.Task.ID)})
+		return r.run.AskOwner(ctx, tx, store.Approval{
+			CallID:    store.PlanCall,
+			Tool:      store.PlanCall,
+			Arguments: planText(r.run.Task, all, "") + stopHint(r.run.Task.ID),
+		})
 	})
 }
 
@@ -193,7 +218,8 @@ func (ps *Plans) beginStep(ctx context.Context, r *attempt, room store.Chat, ste
 		if err := store.StartChild(ctx, tx, steps[i].ID); err != nil {
 			return err
 		}
-		return jobs.Enqueue(ctx, tx, jobs.SubtaskArgs{TaskID: steps[i].ID}, jobs.TaskArgs{TaskID: r.run.Task.ID, At: ps.now().Add(childTimeout + time.Second)})
+		return jobs.Enqueue(ctx, tx, jobs.SubtaskArgs{TaskID: steps[i].ID},
+			jobs.TaskArgs{TaskID: r.run.Task.ID, At: ps.now().Add(childTimeout + time.Second)})
 	})
 	if err != nil {
 		return err
@@ -249,7 +275,8 @@ func (ps *Plans) end(ctx context.Context, r *attempt, room store.Chat, steps []s
 			}
 		}
 		notice := outbox.NewNotice(room, result, outbox.Answer)
-		notice.Profile, notice.About, notice.RestsOn, notice.TaskID = r.persona.Profile(), slices.Concat(about, r.run.Task.RestsOn), ended.RestsOn, done.ID
+		notice.Profile, notice.About, notice.RestsOn, notice.TaskID = r.persona.Profile(), slices.Concat(about,
+			r.run.Task.RestsOn), ended.RestsOn, done.ID
 		_, _, err = ps.box.Queue(ctx, tx, notice)
 		return err
 	})

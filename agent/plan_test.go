@@ -122,12 +122,13 @@ func TestAPlanIsDoneStepByStepOnceTheOwnerAgrees(t *testing.T) {
 
 func TestAPlanEndsWithTheStepThatDoesNotWorkOut(t *testing.T) {
 	t.Parallel()
-	b, server := newPlanner(t, `{"steps": [{"text": "one"}, {"text": "two"}, {"text": "three"}]}`, func(_ context.Context, r llmtest.Request) llmtest.Reply {
-		if strings.Contains(r.Last(), "Your step: two") {
-			return llmtest.Reply{Status: 400}
-		}
-		return llmtest.Reply{Text: answerJSON("One is done.", 0, "")}
-	})
+	b, server := newPlanner(t, `{"steps": [{"text": "one"}, {"text": "two"}, {"text": "three"}]}`,
+		func(_ context.Context, r llmtest.Request) llmtest.Reply {
+			if strings.Contains(r.Last(), "Your step: two") {
+				return llmtest.Reply{Status: 400}
+			}
+			return llmtest.Reply{Text: answerJSON("One is done.", 0, "")}
+		})
 	plan := b.plan("count")
 	b.answerPlan(plan, true)
 	for _, step := range b.children()[:2] {
@@ -236,7 +237,8 @@ func TestAMessageThatIsDeletedTakesItsPlanAlong(t *testing.T) {
 	b.resume(plan.ID)
 	require.Equal(t, store.TaskKilled, b.taskByID(plan.ID).State)
 	var all string
-	require.NoError(t, b.store.DB().QueryRow(ctx, "select coalesce(string_agg(t::text, ' '), '') || (select coalesce(string_agg(a::text, ' '), '') from approvals a) from tasks t").Scan(&all))
+	require.NoError(t, b.store.DB().QueryRow(ctx,
+		"select coalesce(string_agg(t::text, ' '), '') || (select coalesce(string_agg(a::text, ' '), '') from approvals a) from tasks t").Scan(&all))
 	require.NotContains(t, all, "flowerpot")
 	require.NotContains(t, all, "grand piano")
 }
@@ -246,7 +248,8 @@ func TestAPlanStepWaitsForApprovalAndRunsAsItsAgent(t *testing.T) {
 	ctx := context.Background()
 	b, server := newPlanner(t, `{"steps": [{"text": "Switch it on", "agent": "shop"}, {"text": "Say so", "agent": "nobody"}]}`,
 		inTurn(calls("lamp", map[string]bool{"on": true}), llmtest.Reply{Text: answerJSON("It is on.", 0, "")}))
-	b.agent.personas.All = []persona.Persona{{ID: "main", Default: true, Delegates: []string{"shop"}}, {ID: "shop", Capabilities: []string{"lamps"}}, {ID: "zebra"}}
+	b.agent.personas.All = []persona.Persona{{ID: "main", Default: true, Delegates: []string{"shop"}},
+		{ID: "shop", Capabilities: []string{"lamps"}}, {ID: "zebra"}}
 	l := &countingTool{tier: tools.Confirm}
 	b.setTools(l)
 	plan := b.plan("light")

@@ -47,7 +47,12 @@ func TestAContactsTextReachesNoPersonaOwnersMemoryOrOtherChat(t *testing.T) {
 	})
 	b := setup(t, model)
 	ctx := t.Context()
-	mem := memory.New(memory.Options{Store: b.store, Search: search.New(b.store), Model: model, Defaults: policy.Defaults{Profile: policy.ProfilePersonal}})
+	mem := memory.New(memory.Options{
+		Store:    b.store,
+		Search:   search.New(b.store),
+		Model:    model,
+		Defaults: policy.Defaults{Profile: policy.ProfilePersonal},
+	})
 	b.agent.memory = mem
 	b.setTools(tools.RecallMemory{Memory: mem}, tools.Remember{Store: b.store, Memory: mem}, tools.FindFiles{})
 	b.agent.tools.Add(tools.Schedule{Store: b.store, Registry: b.agent.tools, Owner: "@owner:x", Zone: time.UTC})
@@ -63,7 +68,8 @@ func TestAContactsTextReachesNoPersonaOwnersMemoryOrOtherChat(t *testing.T) {
 	require.NoError(t, mem.Capture(ctx, ana.ID, false))
 	require.NoError(t, mem.IndexMessages(ctx))
 	role := policy.UserRole(ana.ID)
-	require.Equal(t, len(injectedLines), b.count("select count(*) from notes where role = $1", role), "the model obeyed: the notes of her own chat hold it")
+	require.Equal(t, len(injectedLines), b.count("select count(*) from notes where role = $1", role),
+		"the model obeyed: the notes of her own chat hold it")
 
 	b.runTurn()
 	for _, question := range []string{"what did Ana say about the grand piano?", "what does a grand piano cost?"} {
@@ -98,7 +104,15 @@ func (b *fixture) otherChat(name string) (chat store.Chat) {
 	b.t.Helper()
 	room, mode := id.RoomID("!"+name+":x"), policy.ModeBusiness
 	require.NoError(b.t, b.store.InTx(context.Background(), func(tx store.Tx) (err error) {
-		chat, err = store.UpsertChat(context.Background(), tx, store.Chat{Protocol: "demo", ChannelID: name, RoomID: &room, Kind: policy.KindDM, Name: name, BridgeBot: "@demobot:x", Encryption: policy.EncryptionNo})
+		chat, err = store.UpsertChat(context.Background(), tx, store.Chat{
+			Protocol:   "demo",
+			ChannelID:  name,
+			RoomID:     &room,
+			Kind:       policy.KindDM,
+			Name:       name,
+			BridgeBot:  "@demobot:x",
+			Encryption: policy.EncryptionNo,
+		})
 		if err != nil {
 			return err
 		}

@@ -25,7 +25,8 @@ type Preview struct {
 	Escalates bool   // a person would have to answer
 }
 
-// Preview returns what a contact would get for a question, without sending anything or changing a chat. The admin room pays for a model's answer.
+// Preview returns what a contact would get for a question, without sending anything or changing a chat. The admin room
+// pays for a model's answer.
 func (t *Turns) Preview(ctx context.Context, room store.Chat, message store.Message, question string) (Preview, error) {
 	name, err := store.AssistantName(ctx, t.store.DB(), t.name)
 	if err != nil {
@@ -33,8 +34,17 @@ func (t *Turns) Preview(ctx context.Context, room store.Chat, message store.Mess
 	}
 	now := t.now()
 	admission := policy.Admit(policy.AdmitInput{
-		Mode: policy.ModeBusiness, Kind: policy.KindDM, Author: policy.AuthorContact, Name: name, Text: question, SentAt: now, Now: now, MaxAge: time.Hour,
-		EscalationKeywords: t.escalationKeywords, StoreCap: policy.Rate{Minute: 1, Day: 1}, SendCap: policy.Rate{Minute: 1, Day: 1},
+		Mode:               policy.ModeBusiness,
+		Kind:               policy.KindDM,
+		Author:             policy.AuthorContact,
+		Name:               name,
+		Text:               question,
+		SentAt:             now,
+		Now:                now,
+		MaxAge:             time.Hour,
+		EscalationKeywords: t.escalationKeywords,
+		StoreCap:           policy.Rate{Minute: 1, Day: 1},
+		SendCap:            policy.Rate{Minute: 1, Day: 1},
 	})
 	lang := catalog.DetectLanguage([]string{question}, t.standard.language)
 	switch {
@@ -72,8 +82,12 @@ func (t *Turns) escalationPreview(lang catalog.Lang, why string) Preview {
 
 // previewAnswer answers a question as answerContact does, from public documents only and without a conversation.
 func (t *Turns) previewAnswer(ctx context.Context, room store.Chat, message store.Message, question string) (contactAnswer, error) {
-	if canned, ok, err := t.cannedAnswer(ctx, "", question); err != nil || ok {
+	canned, ok, err := t.cannedAnswer(ctx, "", question)
+	if err != nil {
 		return canned, err
+	}
+	if ok {
+		return canned, nil
 	}
 	found, err := t.searchForContact(ctx, question)
 	if err != nil {
@@ -99,9 +113,10 @@ func (t *Turns) previewAnswer(ctx context.Context, room store.Chat, message stor
 	return answer, err
 }
 
-// previewModel answers the owner's test question as a business chat would, with the model of the persona that answers there. The task is stored for the
-// admin room.
-func (t *Turns) previewModel(ctx context.Context, room store.Chat, message store.Message, question string, found search.Result) (contactAnswer, error) {
+// previewModel answers the owner's test question as a business chat would, with the model of the persona that answers
+// there. The task is stored for the admin room.
+func (t *Turns) previewModel(ctx context.Context, room store.Chat, message store.Message, question string,
+	found search.Result) (contactAnswer, error) {
 	business := policy.ModeBusiness
 	answering := t.personaOf(store.Chat{Kind: policy.KindDM, Mode: &business})
 	if !t.personas.HasModel(answering) {
@@ -109,8 +124,14 @@ func (t *Turns) previewModel(ctx context.Context, room store.Chat, message store
 	}
 	model, _ := t.personas.ModelOf(answering)
 	task, err := store.InsertTask(ctx, t.store.AsyncCommit(), store.Task{
-		Kind: store.TaskTurn, ChatID: room.ID, MessageID: &message.ID, RestsOn: []store.MessageID{message.ID}, Agent: answering.ID, Model: model.Name(),
-		Input: policy.Redact(question), Key: fmt.Sprintf("preview:%d:%d", message.ID, t.now().UnixNano()),
+		Kind:      store.TaskTurn,
+		ChatID:    room.ID,
+		MessageID: &message.ID,
+		RestsOn:   []store.MessageID{message.ID},
+		Agent:     answering.ID,
+		Model:     model.Name(),
+		Input:     policy.Redact(question),
+		Key:       fmt.Sprintf("preview:%d:%d", message.ID, t.now().UnixNano()),
 	})
 	if err != nil {
 		return contactAnswer{}, err
@@ -118,8 +139,13 @@ func (t *Turns) previewModel(ctx context.Context, room store.Chat, message store
 	r := t.newAttempt(answering, contactRounds)
 	r.omitNotes, r.omitHistory = true, true
 	r.run.Caller = tools.Caller{
-		Surface: rules.SurfaceContact, Tainted: true, Chat: room, Scope: policy.PublicScope(), Agent: r.persona.ID, Allow: r.persona.Allow,
-		Deny: append(slices.Clone(r.persona.Deny), "recall_memory"),
+		Surface: rules.SurfaceContact,
+		Tainted: true,
+		Chat:    room,
+		Scope:   policy.PublicScope(),
+		Agent:   r.persona.ID,
+		Allow:   r.persona.Allow,
+		Deny:    append(slices.Clone(r.persona.Deny), "recall_memory"),
 	}
 	if err := r.loadSkills(ctx); err != nil {
 		return contactAnswer{}, err

@@ -38,7 +38,8 @@ func TestAPreviewIsWhatAContactWouldGetAndSendsNothing(t *testing.T) {
 	b.agent.Turns.escalationKeywords = []string{"refund"}
 	b.agent.Turns.standard.texts = catalog.Texts{}
 	for question, why := range map[string]string{
-		"I want a refund": "refund", "Can I talk to a person?": "person", "Do you rent out tents?": noDocumentReason, "Please cancel my order": "done",
+		"I want a refund": "refund", "Can I talk to a person?": "person", "Do you rent out tents?": noDocumentReason,
+		"Please cancel my order": "done",
 	} {
 		p := b.preview(question)
 		require.True(t, p.Escalates, question)
@@ -56,7 +57,12 @@ func TestThePreviewHasTheRulesOfTheBusinessButNotTheRoom(t *testing.T) {
 		return llmtest.Reply{Text: answerJSON("Delivery is 5 euro.", 1, "Delivery costs 5 euro within the city.")}
 	})
 	b := setup(t, model)
-	b.agent.business = Business{Name: "Piano House", Topics: []string{"prices", "delivery"}, Rules: []string{"Never promise a date"}, Tone: "brief"}
+	b.agent.business = Business{
+		Name:   "Piano House",
+		Topics: []string{"prices", "delivery"},
+		Rules:  []string{"Never promise a date"},
+		Tone:   "brief",
+	}
 	b.storeQuestion("a secret of the owner's room")
 	p := b.preview("What does delivery cost within the city?")
 	require.Equal(t, "Delivery is 5 euro. (from prices.md)", p.Text)

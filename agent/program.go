@@ -59,7 +59,8 @@ func (d *subtasks) runProgram(ctx context.Context, opened store.Task, p persona.
 	return d.end(context.WithoutCancel(ctx), task)
 }
 
-// hasChanged reports whether a program is another one than the owner approved for a task. The task may have waited since, also over a restart.
+// hasChanged reports whether a program is another one than the owner approved for a task. The task may have waited since,
+// also over a restart.
 func (d *subtasks) hasChanged(ctx context.Context, task store.Task, p persona.Persona) (bool, error) {
 	call, _ := strings.CutPrefix(task.Key, childKey(*task.ParentID, ""))
 	approved, err := store.ApprovalOf(ctx, d.store.DB(), *task.ParentID, call)
@@ -78,7 +79,13 @@ func (d *subtasks) hasChanged(ctx context.Context, task store.Task, p persona.Pe
 
 // runToEnd runs the program, and returns the task as it ended. Its error means that the process is shutting down.
 func (d *subtasks) runToEnd(ctx context.Context, task store.Task, p persona.Persona) (store.Task, error) {
-	step := store.Step{Seq: 1, Kind: store.StepTool, Name: programStep, CallID: programStep, HasEffect: true}
+	step := store.Step{
+		Seq:       1,
+		Kind:      store.StepTool,
+		Name:      programStep,
+		CallID:    programStep,
+		HasEffect: true,
+	}
 	if err := store.BeginStep(ctx, d.store.Writer(), task, step); err != nil {
 		return task, err
 	}

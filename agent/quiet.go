@@ -12,7 +12,8 @@ import (
 )
 
 const (
-	// followUpWindow is how late a follow-up may be drafted. It is limited so that switching follow-ups on does not draft one for every old chat.
+	// followUpWindow is how late a follow-up may be drafted. It is limited so that switching follow-ups on does not draft
+	// one for every old chat.
 	followUpWindow = 7 * 24 * time.Hour
 	// ratingWindow is how late a contact may be asked whether a conversation helped, for example because the business was closed in between.
 	ratingWindow = 24 * time.Hour
@@ -22,8 +23,8 @@ const (
 	maxQuietChats = 20
 )
 
-// QuietChats handles business chats in which nobody has written for a while: it drafts a follow-up when a contact does not answer for days, and asks
-// whether a conversation helped when it is over. It keeps no state in memory.
+// QuietChats handles business chats in which nobody has written for a while: it drafts a follow-up when a contact does
+// not answer for days, and asks whether a conversation helped when it is over. It keeps no state in memory.
 type QuietChats struct {
 	*core
 	standard   standardTexts
@@ -86,8 +87,11 @@ func (q *QuietChats) due(ctx context.Context, limit int) ([]dueText, error) {
 	db := q.store.DB()
 	from, until := q.period()
 	quiet, err := store.QuietChats(ctx, db, from, until, q.defaults.HasFollowUps() || q.defaults.HasRatings())
-	if err != nil || len(quiet) == 0 {
+	if err != nil {
 		return nil, err
+	}
+	if len(quiet) == 0 {
+		return nil, nil
 	}
 	ids := make([]store.ChatID, len(quiet))
 	for i, c := range quiet {
@@ -125,7 +129,8 @@ func (q *QuietChats) due(ctx context.Context, limit int) ([]dueText, error) {
 func (q *QuietChats) purposeIn(ctx context.Context, db store.DB, chat store.Chat, c store.QuietChat) (policy.Purpose, error) {
 	now := q.now()
 	switch {
-	case chat.ModeIn(q.defaults) != policy.ModeBusiness, chat.DeliveryIn(q.defaults) == policy.DeliveryShadow, !q.standard.hoursOf(chat).At(now).Open,
+	case chat.ModeIn(q.defaults) != policy.ModeBusiness, chat.DeliveryIn(q.defaults) == policy.DeliveryShadow,
+		!q.standard.hoursOf(chat).At(now).Open,
 		isAfter(chat.TypingUntil, now), isAfter(chat.OwnerActiveUntil, now):
 		return "", nil
 	case q.isFollowUpDue(chat, c):
@@ -134,12 +139,18 @@ func (q *QuietChats) purposeIn(ctx context.Context, db store.DB, chat store.Chat
 		return "", nil
 	}
 	name, err := store.AssistantName(ctx, db, q.name)
-	if err != nil || !q.isConversationOver(c, name) {
+	if err != nil {
 		return "", err
 	}
+	if !q.isConversationOver(c, name) {
+		return "", nil
+	}
 	may, err := store.MayAskRating(ctx, db, chat.ID, policy.ConversationGap, now)
-	if err != nil || !may {
+	if err != nil {
 		return "", err
+	}
+	if !may {
+		return "", nil
 	}
 	return policy.PurposeRating, nil
 }
@@ -147,15 +158,16 @@ func (q *QuietChats) purposeIn(ctx context.Context, db store.DB, chat store.Chat
 // isFollowUpDue reports whether a follow-up is due: the contact has not answered for the days that are set, and this silence had none yet.
 func (q *QuietChats) isFollowUpDue(chat store.Chat, c store.QuietChat) bool {
 	days := chat.FollowUpAfter(q.defaults)
-	if days == 0 || !c.SaidAt.After(c.WroteAt) || !isSubstantial(c, q.name) || (chat.FollowedUpAt != nil && chat.FollowedUpAt.After(c.WroteAt)) {
+	if days == 0 || !c.SaidAt.After(c.WroteAt) || !isSubstantial(c, q.name) ||
+		(chat.FollowedUpAt != nil && chat.FollowedUpAt.After(c.WroteAt)) {
 		return false
 	}
 	silence := q.now().Sub(c.SaidAt) - time.Duration(days)*24*time.Hour
 	return silence >= 0 && silence < followUpWindow
 }
 
-// isConversationOver reports whether a conversation has ended with an answer to the contact: nobody has written for a while, and since the answer the contact has
-// at most said thanks.
+// isConversationOver reports whether a conversation has ended with an answer to the contact: nobody has written for a
+// while, and since the answer the contact has at most said thanks.
 func (q *QuietChats) isConversationOver(c store.QuietChat, name string) bool {
 	silence := q.now().Sub(c.LastAt())
 	return silence >= q.quietAfter && silence < ratingWindow && isSubstantial(c, name) && c.SaidAs != policy.PurposeClarify &&
@@ -191,7 +203,11 @@ func (q *QuietChats) write(ctx context.Context, tx store.Tx, d dueText) error {
 		text = catalog.Rating
 	}
 	out, _, err := q.box.Queue(ctx, tx, outbox.Message{
-		Chat: d.chat, Purpose: d.purpose, Text: q.standard.texts.Text(text, lang), SeenID: seen.Newest, Profile: q.personaOf(d.chat).Profile(),
+		Chat:    d.chat,
+		Purpose: d.purpose,
+		Text:    q.standard.texts.Text(text, lang),
+		SeenID:  seen.Newest,
+		Profile: q.personaOf(d.chat).Profile(),
 	})
 	if err != nil {
 		return err

@@ -71,7 +71,8 @@ func TestASilenceGetsOneFollowUpAsADraft(t *testing.T) {
 	t.Parallel()
 	for _, delivery := range []policy.Delivery{policy.DeliveryAuto, policy.DeliveryDraft} {
 		b := quiet(t, policy.Defaults{FollowUpDays: 3})
-		b.storeMessage(b.chat, policy.AuthorContact, "Guten Tag, ich möchte gerne bei Ihnen bestellen und habe dazu noch eine Frage.", time.Now().Add(-time.Minute))
+		b.storeMessage(b.chat, policy.AuthorContact, "Guten Tag, ich möchte gerne bei Ihnen bestellen und habe dazu noch eine Frage.",
+			time.Now().Add(-time.Minute))
 		b.answeredLongAgo("How much is the delivery?", 2*day)
 		b.exec("update chats set delivery = $1 where id = $2", delivery, b.chat.ID)
 		require.Zero(t, b.checkQuiet(policy.PurposeFollowUp), "after two days")
@@ -80,7 +81,8 @@ func TestASilenceGetsOneFollowUpAsADraft(t *testing.T) {
 		require.Equal(t, 1, b.checkQuiet(policy.PurposeFollowUp))
 		require.Equal(t, 1, b.count("select count(*) from outbox where purpose = 'follow_up' and state = 'draft' and content->>'body' = $1",
 			"[Nora] Wir haben länger nichts von Ihnen gehört. Können wir noch etwas für Sie tun?"))
-		require.Zero(t, b.count("select count(*) from river.river_job j join outbox o on j.args->>'outbox' = o.id::text where j.kind = 'send' and o.purpose = 'follow_up'"), "nothing sends it")
+		require.Zero(t,
+			b.count("select count(*) from river.river_job j join outbox o on j.args->>'outbox' = o.id::text where j.kind = 'send' and o.purpose = 'follow_up'"), "nothing sends it")
 		b.exec("update outbox set state = 'dropped', code = 'draft_expired' where state = 'draft'")
 		b.passes(day)
 		require.Equal(t, 1, b.checkQuiet(policy.PurposeFollowUp), "one in a silence")
@@ -96,7 +98,8 @@ func TestASilenceGetsOneFollowUpAsADraft(t *testing.T) {
 
 func TestAFollowUpIsWithdrawnByWhateverIsWritten(t *testing.T) {
 	t.Parallel()
-	for author, code := range map[policy.Author]policy.Code{policy.AuthorContact: policy.CodeDraftOutdated, policy.AuthorOwnerPhone: policy.CodeDraftAnswered} {
+	for author, code := range map[policy.Author]policy.Code{policy.AuthorContact: policy.CodeDraftOutdated,
+		policy.AuthorOwnerPhone: policy.CodeDraftAnswered} {
 		b := quiet(t, policy.Defaults{FollowUpDays: 3})
 		b.answeredLongAgo("How much is the delivery?", 3*day)
 		require.Equal(t, 1, b.checkQuiet(policy.PurposeFollowUp))
@@ -269,7 +272,8 @@ func TestFollowUpsAndRatingsAreInEachLanguage(t *testing.T) {
 		b.passes(day)
 		require.Equal(t, 1, b.checkQuiet(policy.PurposeFollowUp), lang)
 		for _, name := range []catalog.Name{catalog.FollowUp, catalog.Rating} {
-			require.Equal(t, 1, b.count("select count(*) from outbox where content->>'body' = $1", fmt.Sprintf("[Nora] %s", catalog.Texts{}.Text(name, lang))), "%s %s", lang, name)
+			require.Equal(t, 1, b.count("select count(*) from outbox where content->>'body' = $1",
+				fmt.Sprintf("[Nora] %s", catalog.Texts{}.Text(name, lang))), "%s %s", lang, name)
 		}
 	}
 }

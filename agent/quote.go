@@ -32,8 +32,11 @@ type contactAnswer struct {
 // quoteAnswer answers with a quoted passage that covers enough of the question.
 func (co *core) quoteAnswer(ctx context.Context, found search.Result) (contactAnswer, error) {
 	q, ok, err := co.search.Answer(ctx, found)
-	if err != nil || !ok {
+	if err != nil {
 		return contactAnswer{reason: "Your public documents don't answer this question."}, err
+	}
+	if !ok {
+		return contactAnswer{reason: "Your public documents don't answer this question."}, nil
 	}
 	return co.quotedAnswer(q), nil
 }
@@ -45,7 +48,8 @@ func (co *core) quotedAnswer(q search.Quote) contactAnswer {
 		return contactAnswer{reason: "What answers it looks like an order to an assistant, so I did not quote it: " + citation.Source + "."}
 	}
 	return contactAnswer{
-		text: plainQuote(q.Text) + co.titlesText(q.Hit.Text, []search.Hit{q.Hit}), used: []search.Hit{q.Hit}, citations: []store.Citation{citation}, reason: coverageText(q.Coverage),
+		text: plainQuote(q.Text) + co.titlesText(q.Hit.Text, []search.Hit{q.Hit}), used: []search.Hit{q.Hit},
+		citations: []store.Citation{citation}, reason: coverageText(q.Coverage),
 		scope: policy.PublicScope(),
 	}
 }

@@ -24,8 +24,9 @@ const (
 	maxPeriodMessages = 120
 )
 
-// searchForOwner searches documents, notes, and messages in the chats of where. The result has messages of the asked period first, then notes and then
-// documents that answer the question, then messages of the chats that the question names.
+// searchForOwner searches documents, notes, and messages in the chats of where. The result has messages of the asked
+// period first, then notes and then documents that answer the question, then messages of the chats that the question
+// names.
 func (c *core) searchForOwner(ctx context.Context, where searchArea, question string) (search.Result, error) {
 	scope := where.scope
 	found, err := c.search.AsOwner(ctx, scope, search.Query{Text: question, Limit: maxPassages, Kinds: []index.Kind{index.KindKnowledge}})
@@ -52,7 +53,8 @@ func (c *core) searchForOwner(ctx context.Context, where searchArea, question st
 	var heard []search.Hit
 	if len(where.conversations.Messages) > 0 {
 		heard = c.memory.Hits(where.conversations)
-		recalled.Hits = slices.DeleteFunc(recalled.Hits, func(h search.Hit) bool { return h.Ref.Kind == store.RefMessage }) // these messages are in heard already
+		// these messages are in heard already
+		recalled.Hits = slices.DeleteFunc(recalled.Hits, func(h search.Hit) bool { return h.Ref.Kind == store.RefMessage })
 	}
 	found.Hits = append(found.Hits, recalled.Hits...)
 	slices.SortStableFunc(found.Hits, func(a, b search.Hit) int { return cmp.Compare(rank(a, named), rank(b, named)) })

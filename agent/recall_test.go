@@ -21,7 +21,12 @@ import (
 func TestRecallLinksWhatAContactSaidAndNamesItsSources(t *testing.T) {
 	t.Parallel()
 	b := setup(t, llm.None{})
-	b.agent.memory = memory.New(memory.Options{Store: b.store, Search: search.New(b.store), Model: llm.None{}, Defaults: policy.Defaults{Profile: policy.ProfilePersonal}})
+	b.agent.memory = memory.New(memory.Options{
+		Store:    b.store,
+		Search:   search.New(b.store),
+		Model:    llm.None{},
+		Defaults: policy.Defaults{Profile: policy.ProfilePersonal},
+	})
 	b.storeContactMessage("ok 480 for the fence, until first of december", policy.ActionArchive)
 	require.NoError(t, b.agent.memory.IndexMessages(context.Background()))
 
@@ -40,9 +45,15 @@ func TestRecallLinksWhatAContactSaidAndNamesItsSources(t *testing.T) {
 
 func TestARecalledTextIsDeletedWithItsMessage(t *testing.T) {
 	t.Parallel()
-	model, server := scripted(t, inTurn(calls("recall_memory", map[string]string{"query": "drink"}), llmtest.Reply{Text: `{"sentences": [{"text": "She likes oolong.", "source": 1, "quote": "Ana likes oolong"}]}`}))
+	model, server := scripted(t, inTurn(calls("recall_memory", map[string]string{"query": "drink"}),
+		llmtest.Reply{Text: `{"sentences": [{"text": "She likes oolong.", "source": 1, "quote": "Ana likes oolong"}]}`}))
 	b := setup(t, model)
-	b.agent.memory = memory.New(memory.Options{Store: b.store, Search: search.New(b.store), Model: llm.None{}, Defaults: policy.Defaults{Profile: policy.ProfilePersonal}})
+	b.agent.memory = memory.New(memory.Options{
+		Store:    b.store,
+		Search:   search.New(b.store),
+		Model:    llm.None{},
+		Defaults: policy.Defaults{Profile: policy.ProfilePersonal},
+	})
 	b.setTools(tools.RecallMemory{Memory: b.agent.memory})
 	ctx := context.Background()
 	from := b.storeContactMessage("oolong for me, as always", policy.ActionArchive)
@@ -53,10 +64,25 @@ func TestARecalledTextIsDeletedWithItsMessage(t *testing.T) {
 			return err
 		}
 		text := "Ana likes oolong as a drink"
-		if _, err := store.InsertNote(ctx, tx, store.Note{Role: role, ChatID: b.chat.ID, Section: &section, Kind: store.NoteFact, Body: text, Sources: []store.MessageID{from}, ValidFrom: time.Now()}); err != nil {
+		if _, err := store.InsertNote(ctx, tx, store.Note{
+			Role:      role,
+			ChatID:    b.chat.ID,
+			Section:   &section,
+			Kind:      store.NoteFact,
+			Body:      text,
+			Sources:   []store.MessageID{from},
+			ValidFrom: time.Now(),
+		}); err != nil {
 			return err
 		}
-		_, err = index.ReplaceDocument(ctx, tx, index.Document{Origin: store.SectionOrigin(section), Name: "Notes", Role: role, Kind: index.KindConversation, Format: "chat", Hash: "h"},
+		_, err = index.ReplaceDocument(ctx, tx, index.Document{
+			Origin: store.SectionOrigin(section),
+			Name:   "Notes",
+			Role:   role,
+			Kind:   index.KindConversation,
+			Format: "chat",
+			Hash:   "h",
+		},
 			[]index.Chunk{{Key: "k", Content: text, SearchText: search.IndexText("", "", text)}})
 		return err
 	}))

@@ -93,7 +93,8 @@ func (r refusal) check(a contactAnswer) contactAnswer {
 // joinedWords returns the words of a text between spaces.
 func joinedWords(s string) string { return " " + strings.Join(search.Words(s), " ") + " " }
 
-// redraft answers a question again whose draft the owner refused with feedback. Only a model can do that: without one, a person has to answer.
+// redraft answers a question again whose draft the owner refused with feedback. Only a model can do that: without one, a
+// person has to answer.
 func (t *Turns) redraft(ctx context.Context, q contactQuestion) (contactAnswer, error) {
 	q.refused.known = joinLines(q.text, q.pictures)
 	if !q.noModelUntil.IsZero() {

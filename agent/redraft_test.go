@@ -93,7 +93,8 @@ func TestWhatTheOwnerWantsOtherwiseIsNeverSaidToTheContact(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			model, _ := scripted(t, inTurn(llmtest.Reply{Text: answerJSON("That is 120 euro.", 1, pianoQuote)}, llmtest.Reply{Text: answerJSON(said, 1, pianoQuote)}))
+			model, _ := scripted(t, inTurn(llmtest.Reply{Text: answerJSON("That is 120 euro.", 1, pianoQuote)},
+				llmtest.Reply{Text: answerJSON(said, 1, pianoQuote)}))
 			b := drafting(t, model)
 			asked := b.storeContactMessage(pianoQuestion, policy.ActionAnswer)
 			b.runTurn()
@@ -113,5 +114,6 @@ func TestWithoutAModelARefusedDraftGoesToAPerson(t *testing.T) {
 	b.refuseDraft(asked, "👎 too short")
 	b.runTurn()
 	require.Contains(t, b.escalationWhy(), "You asked for a different draft, and there is no model to write it (config: llm.model).")
-	require.Zero(t, b.count("select count(*) from outbox where chat_id = $1 and state = 'draft' and spans <> '[]'", b.chat.ID), "the same quote is not proposed again")
+	require.Zero(t, b.count("select count(*) from outbox where chat_id = $1 and state = 'draft' and spans <> '[]'", b.chat.ID),
+		"the same quote is not proposed again")
 }

@@ -26,14 +26,15 @@ func (rs *Replays) Replay(ctx context.Context, task store.TaskID, other llm.Mode
 		return rs.replay(ctx, task, nil)
 	}
 	account := fmt.Sprintf("replay %d %d", task, rs.now().UnixNano())
-	return rs.replay(ctx, task, &run.OtherModel{Name: other.Name(), Ask: func(ctx context.Context, request llm.Request) (llm.Response, string, error) {
-		request.Purpose, request.Run = string(store.TaskReplay), account
-		said, err := llm.Complete(ctx, other, request)
-		if err != nil {
-			return said, err.Error(), nil //nolint:nilerr // it is shown
-		}
-		return said, "", nil
-	}})
+	return rs.replay(ctx, task, &run.OtherModel{Name: other.Name(),
+		Ask: func(ctx context.Context, request llm.Request) (llm.Response, string, error) {
+			request.Purpose, request.Run = string(store.TaskReplay), account
+			said, err := llm.Complete(ctx, other, request)
+			if err != nil {
+				return said, err.Error(), nil //nolint:nilerr // it is shown
+			}
+			return said, "", nil
+		}})
 }
 
 func (rs *Replays) replay(ctx context.Context, id store.TaskID, second *run.OtherModel) (run.Replay, error) {
@@ -58,10 +59,16 @@ func (rs *Replays) replay(ctx context.Context, id store.TaskID, second *run.Othe
 }
 
 // ReplayWith begins a task that replays another one with a second model. The result is posted in the room.
-func (rs *Replays) ReplayWith(ctx context.Context, tx store.Tx, room store.Chat, message store.Message, replayed store.Task, model string) error {
+func (rs *Replays) ReplayWith(ctx context.Context, tx store.Tx, room store.Chat, message store.Message, replayed store.Task,
+	model string) error {
 	task, err := store.InsertTask(ctx, tx, store.Task{
-		Key: fmt.Sprintf("replay:%d", message.ID), Kind: store.TaskReplay, ChatID: room.ID, MessageID: &message.ID, RestsOn: append(slices.Clone(replayed.RestsOn), message.ID),
-		Model: model, Input: strconv.FormatInt(int64(replayed.ID), 10),
+		Key:       fmt.Sprintf("replay:%d", message.ID),
+		Kind:      store.TaskReplay,
+		ChatID:    room.ID,
+		MessageID: &message.ID,
+		RestsOn:   append(slices.Clone(replayed.RestsOn), message.ID),
+		Model:     model,
+		Input:     strconv.FormatInt(int64(replayed.ID), 10),
 	})
 	if err != nil {
 		return err
@@ -109,10 +116,11 @@ func (rs *Replays) replayWithModel(ctx context.Context, r *attempt) (string, err
 		return "", fmt.Errorf("read the input of task %d: %w", task.ID, err)
 	}
 	account := fmt.Sprintf("replay %d", task.ID)
-	result, err := rs.replay(ctx, store.TaskID(replayed), &run.OtherModel{Name: other.Name(), Ask: func(ctx context.Context, request llm.Request) (llm.Response, string, error) {
-		request.Purpose, request.Run = string(store.TaskReplay), account
-		return r.run.AskOnce(ctx, other, request)
-	}})
+	result, err := rs.replay(ctx, store.TaskID(replayed),
+		&run.OtherModel{Name: other.Name(), Ask: func(ctx context.Context, request llm.Request) (llm.Response, string, error) {
+			request.Purpose, request.Run = string(store.TaskReplay), account
+			return r.run.AskOnce(ctx, other, request)
+		}})
 	if errors.Is(err, store.ErrNotFound) {
 		return fmt.Sprintf("I know no task %d any more.", replayed), nil
 	}

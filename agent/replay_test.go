@@ -42,7 +42,8 @@ func TestAReplayComesToTheSameToTheByteAndDoesNothing(t *testing.T) {
 	require.EqualValues(t, 1, l.lit.Load(), "nothing is done")
 	require.Len(t, server.Requests(), asked, "and nobody is asked")
 
-	other, otherServer := scripted(t, inTurn(calls("search_docs", map[string]string{"query": "grand piano [secret]"}), calls("lamp", map[string]bool{"on": false}), llmtest.Reply{Text: "Who knows."}))
+	other, otherServer := scripted(t, inTurn(calls("search_docs", map[string]string{"query": "grand piano [secret]"}),
+		calls("lamp", map[string]bool{"on": false}), llmtest.Reply{Text: "Who knows."}))
 	p, err := b.agent.Replays.Replay(ctx, task.ID, other)
 	require.NoError(t, err)
 	require.Empty(t, p.Difference)
@@ -73,7 +74,8 @@ func TestAContactsTurnIsReplayedAsFarAsItWent(t *testing.T) {
 	require.Empty(t, p.Difference+p.Incomplete)
 	require.Contains(t, p.Answer, "Tuning an upright piano costs 90 euro. (from prices.md)")
 
-	model, _ = scripted(t, inTurn(calls("search_docs", map[string]string{"query": "piano"}), calls("escalate", map[string]string{"reason": "She is angry."})))
+	model, _ = scripted(t, inTurn(calls("search_docs", map[string]string{"query": "piano"}),
+		calls("escalate", map[string]string{"reason": "She is angry."})))
 	b.agent.personas.Model = model
 	b.storeContactMessage("and what does a grand piano cost?", policy.ActionAnswer)
 	b.runTurn()
@@ -88,7 +90,8 @@ func TestAContactsTurnIsReplayedAsFarAsItWent(t *testing.T) {
 func TestAReplayNamesDeletedAndUnfinishedParts(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
-	model, _ := scripted(t, inTurn(calls("search_docs", map[string]string{"query": "the hidden word"}), llmtest.Reply{Text: answerJSON("Done.", 0, "")}))
+	model, _ := scripted(t, inTurn(calls("search_docs", map[string]string{"query": "the hidden word"}),
+		llmtest.Reply{Text: answerJSON("Done.", 0, "")}))
 	b := setup(t, model)
 	b.setTools()
 	m := b.storeQuestion("the hidden word")

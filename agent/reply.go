@@ -52,7 +52,9 @@ func (c *core) queueReply(ctx context.Context, r *ownerReply) error {
 				return err
 			}
 			if restsOn = ended.RestsOn; ended.Forgotten {
-				markdown, r.used, r.citations = text.Escape(run.ForgottenText()), nil, nil
+				markdown = text.Escape(run.ForgottenText())
+				r.used = nil
+				r.citations = nil
 			}
 		}
 		if r.inSameTx != nil {
@@ -69,7 +71,10 @@ func (c *core) queueReply(ctx context.Context, r *ownerReply) error {
 			return err
 		}
 		message := outbox.NewNotice(r.room, body, outbox.Answer)
-		message.Replaces, message.Profile, message.About, message.RestsOn = r.live.Event(), r.profile, run.SourceMessages(r.used), restsOn
+		message.Replaces = r.live.Event()
+		message.Profile = r.profile
+		message.About = run.SourceMessages(r.used)
+		message.RestsOn = restsOn
 		message.Citations = r.citations
 		if r.task != nil {
 			message.TaskID = r.task.ID
@@ -111,7 +116,8 @@ func (c *core) markParked(ctx context.Context, message store.MessageID, task sto
 		return nil
 	}
 	return c.store.InTx(ctx, func(tx store.Tx) error {
-		_, err := store.MarkAnswered(ctx, tx, []store.MessageID{message}, nil, policy.CodeCommand, fmt.Sprintf("Task %d was put aside: it waits, and goes on by itself.", task))
+		_, err := store.MarkAnswered(ctx, tx, []store.MessageID{message}, nil, policy.CodeCommand,
+			fmt.Sprintf("Task %d was put aside: it waits, and goes on by itself.", task))
 		return err
 	})
 }

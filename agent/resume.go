@@ -23,8 +23,11 @@ type Tasks struct {
 // Resume makes an attempt at a parked task. last says that no other attempt follows.
 func (ts *Tasks) Resume(ctx context.Context, id store.TaskID, last bool) error {
 	task, err := ts.openTask(ctx, id)
-	if err != nil || task.ID == 0 {
+	if err != nil {
 		return err
+	}
+	if task.ID == 0 {
+		return nil
 	}
 	room, err := store.ChatByID(ctx, ts.store.DB(), task.ChatID)
 	if err != nil {
@@ -61,8 +64,11 @@ var errAttemptsExhausted = errors.New("multis ended while it was at it")
 // GiveUp fails a task that no attempt will finish, and notifies the owner or resumes the task that waits for it.
 func (ts *Tasks) GiveUp(ctx context.Context, id store.TaskID) error {
 	task, err := ts.openTask(ctx, id)
-	if err != nil || task.ID == 0 {
+	if err != nil {
 		return err
+	}
+	if task.ID == 0 {
+		return nil
 	}
 	if task.ParentID != nil {
 		claimed, err := store.ClaimTask(ctx, ts.store.Writer(), id)
@@ -91,7 +97,8 @@ func (ts *Tasks) fail(ctx context.Context, task store.Task, room store.Chat, err
 	}
 	return ts.queueReply(ctx, &ownerReply{
 		room: room, task: &task,
-		sourcedText: sourcedText{markdown: fmt.Sprintf("⚠️ **Task %d did not work out.** The log says why; then ask again.", task.ID) + ts.effectsText(ctx, task.ID)},
+		sourcedText: sourcedText{markdown: fmt.Sprintf("⚠️ **Task %d did not work out.** The log says why; then ask again.", task.ID) +
+			ts.effectsText(ctx, task.ID)},
 		inSameTx: func(ctx context.Context, tx store.Tx) (string, error) {
 			return "", store.StopChildren(ctx, tx, task.ID, "what it is a part of failed")
 		},

@@ -17,17 +17,28 @@ import (
 )
 
 // StartSavedTask begins a saved task. Its answer goes to room. problem says for people why the task cannot begin; empty if it does.
-func (q *Questions) StartSavedTask(ctx context.Context, tx store.Tx, room store.Chat, message store.Message, s skills.SavedTask) (problem string, err error) {
+func (q *Questions) StartSavedTask(ctx context.Context, tx store.Tx, room store.Chat, message store.Message,
+	s skills.SavedTask) (problem string, err error) {
 	answering, _ := q.personas.Route(persona.RouteInput{Mention: s.Agent, Chat: room})
 	model, _ := q.personas.ModelOf(answering)
 	task := store.Task{
-		Key: fmt.Sprintf("ask:%d", message.ID), Kind: store.TaskAsk, ChatID: room.ID, MessageID: &message.ID, RestsOn: []store.MessageID{message.ID}, Agent: answering.ID,
-		Model: model.Name(), Input: s.Prompt, Tools: s.Tools,
+		Key:       fmt.Sprintf("ask:%d", message.ID),
+		Kind:      store.TaskAsk,
+		ChatID:    room.ID,
+		MessageID: &message.ID,
+		RestsOn:   []store.MessageID{message.ID},
+		Agent:     answering.ID,
+		Model:     model.Name(),
+		Input:     s.Prompt,
+		Tools:     s.Tools,
 	}
 	if s.Target != "" {
 		target, problem, err := q.targetChat(ctx, s.Target)
-		if err != nil || problem != "" {
+		if err != nil {
 			return problem, err
+		}
+		if problem != "" {
+			return problem, nil
 		}
 		task.Input, task.Target = task.Input+"\n\nThe chat that it is about: "+s.Target, &target
 	}
@@ -59,8 +70,8 @@ func (q *Questions) targetChat(ctx context.Context, text string) (chat store.Cha
 // maxMessage is the maximum length of a message that is drafted for a chat, in characters.
 const maxMessage = 1500
 
-// draftMessage returns a function that drafts the message in an answer for the task's target chat, to be sent once the owner approves it. The function
-// is nil if there is no message, and returns text about a message that the gate refuses.
+// draftMessage returns a function that drafts the message in an answer for the task's target chat, to be sent once the
+// owner approves it. The function is nil if there is no message, and returns text about a message that the gate refuses.
 func (r *attempt) draftMessage(answer string) func(ctx context.Context, tx store.Tx) (string, error) {
 	parsed, err := run.ParseAnswer(answer)
 	message := text.Clip(strings.TrimSpace(r.run.BreakLinks(parsed.Message)), maxMessage)
@@ -76,12 +87,24 @@ func (r *attempt) draftMessage(answer string) func(ctx context.Context, tx store
 			return "", err
 		}
 		now, err := store.TaskByID(ctx, tx, r.run.Task.ID) // read again, with the messages that its tools have read
-		if err != nil || now.Forgotten {
+		if err != nil {
 			return "", err
 		}
-		_, decision, err := r.core.box.Queue(ctx, tx, outbox.Message{Chat: to, Purpose: policy.PurposeDraft, Text: message, Draft: true, RestsOn: now.RestsOn})
-		if err != nil || decision.Allow {
+		if now.Forgotten {
+			return "", nil
+		}
+		_, decision, err := r.core.box.Queue(ctx, tx, outbox.Message{
+			Chat:    to,
+			Purpose: policy.PurposeDraft,
+			Text:    message,
+			Draft:   true,
+			RestsOn: now.RestsOn,
+		})
+		if err != nil {
 			return "", err
+		}
+		if decision.Allow {
+			return "", nil
 		}
 		return fmt.Sprintf("⚠️ I drafted nothing for **%s**: %s", text.Escape(to.Label()), text.Escape(decision.Why)), nil
 	}

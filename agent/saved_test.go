@@ -61,7 +61,8 @@ func TestASavedTaskRunsWithItsAgentToolsAndChat(t *testing.T) {
 func TestASavedTaskLeavesADraftForItsChat(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
-	model, server := scripted(t, llmtest.Say(`{"sentences": [{"text": "One promise is open.", "source": 0, "quote": ""}], "message": " The piano comes on Monday. "}`))
+	model, server := scripted(t,
+		llmtest.Say(`{"sentences": [{"text": "One promise is open.", "source": 0, "quote": ""}], "message": " The piano comes on Monday. "}`))
 	b := setup(t, model)
 	b.storeContactMessage("When does the piano come?", policy.ActionArchive)
 	write := skills.SavedTask{Prompt: "Write what is open.", Target: "Ana"}
@@ -69,7 +70,8 @@ func TestASavedTaskLeavesADraftForItsChat(t *testing.T) {
 	require.Contains(t, server.Requests()[0].System, `add "message"`)
 	require.Contains(t, b.queuedTexts(b.admin)[0], "One promise is open.")
 	drafts := func() (bodies []string) {
-		rows, err := b.store.DB().Query(ctx, "select content->>'body' from outbox where chat_id = $1 and state = 'draft' order by created_at", b.chat.ID)
+		rows, err := b.store.DB().Query(ctx, "select content->>'body' from outbox where chat_id = $1 and state = 'draft' order by created_at",
+			b.chat.ID)
 		require.NoError(t, err)
 		bodies, err = pgx.CollectRows(rows, pgx.RowTo[string])
 		require.NoError(t, err)
@@ -90,7 +92,13 @@ func TestASavedTaskLeavesADraftForItsChat(t *testing.T) {
 
 	b.begin(skills.SavedTask{Prompt: "x", Target: "Zoe"}, "its target is no chat that I know; `/chats` lists them")
 	require.NoError(t, b.store.InTx(ctx, func(tx store.Tx) error {
-		_, err := store.UpsertChat(ctx, tx, store.Chat{Protocol: "signal", ChannelID: "ana", Kind: policy.KindDM, Name: "Ana", Encryption: policy.EncryptionNo})
+		_, err := store.UpsertChat(ctx, tx, store.Chat{
+			Protocol:   "signal",
+			ChannelID:  "ana",
+			Kind:       policy.KindDM,
+			Name:       "Ana",
+			Encryption: policy.EncryptionNo,
+		})
 		return err
 	}))
 	b.begin(write, "its target could be several chats; write the network as well, such as Ana · WhatsApp")

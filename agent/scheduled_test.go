@@ -28,7 +28,11 @@ func (b *fixture) runLateSchedule(s store.Schedule, late time.Duration) store.Ex
 		if s.ID, err = store.NextScheduleID(b.t.Context(), tx); err != nil {
 			return err
 		}
-		s.Kind, s.Zone, s.Action, s.CatchUp, s.CreatedBy = "at", "UTC", store.ActionAsk, store.CatchOnce, "@you:x"
+		s.Kind = "at"
+		s.Zone = "UTC"
+		s.Action = store.ActionAsk
+		s.CatchUp = store.CatchOnce
+		s.CreatedBy = "@you:x"
 		if err := store.InsertSchedule(b.t.Context(), tx, s); err != nil {
 			return err
 		}
@@ -80,7 +84,8 @@ func TestALateScheduledAnswerSaysThatItIsLate(t *testing.T) {
 	b.setTools()
 	for late, want := range map[time.Duration]bool{0: false, 3 * time.Hour: true} {
 		before := len(b.queuedTexts(b.admin))
-		require.NoError(t, b.agent.Questions.AnswerScheduled(t.Context(), b.admin, b.runLateSchedule(store.Schedule{Body: "sum up"}, late), "sum up"))
+		require.NoError(t, b.agent.Questions.AnswerScheduled(t.Context(), b.admin, b.runLateSchedule(store.Schedule{Body: "sum up"}, late),
+			"sum up"))
 		said := b.queuedTexts(b.admin)[before]
 		require.Contains(t, said, "sum up")
 		require.Equal(t, want, strings.Contains(said, "3 h late: it was due"), said)
@@ -107,7 +112,13 @@ func TestAQuestionAboutATimeReadsAllChats(t *testing.T) {
 	model, server := scripted(t, llmtest.Say(answerJSON("Ana asks about tandems.", 1, "do you rent tandems at the lake")))
 	b := setup(t, model)
 	b.agent.now = func() time.Time { return monday.Add(2 * time.Hour) }
-	b.agent.memory = memory.New(memory.Options{Store: b.store, Search: search.New(b.store), Model: model, Zone: time.UTC, Now: func() time.Time { return b.agent.now() }})
+	b.agent.memory = memory.New(memory.Options{
+		Store:  b.store,
+		Search: search.New(b.store),
+		Model:  model,
+		Zone:   time.UTC,
+		Now:    func() time.Time { return b.agent.now() },
+	})
 	b.setTools()
 	b.storeMessage(b.chat, policy.AuthorContact, "long before", monday.Add(-72*time.Hour))
 	b.storeMessage(b.chat, policy.AuthorContact, "do you rent tandems at the lake", monday.Add(-4*time.Hour))
@@ -168,7 +179,11 @@ func TestATaskOfAScheduleThatIsGoneGetsNoTools(t *testing.T) {
 	b.ask("the secret word is plinth")
 	run := b.runSchedule(store.Schedule{Body: "sum up", Session: store.SessionMain, Tools: []string{"search_docs", "lamp"}})
 	task, err := store.InsertTask(t.Context(), b.store.Writer(), store.Task{
-		Key: "without a run", Kind: store.TaskClock, ChatID: b.admin.ID, Model: model.Name(), Input: "sum up",
+		Key:    "without a run",
+		Kind:   store.TaskClock,
+		ChatID: b.admin.ID,
+		Model:  model.Name(),
+		Input:  "sum up",
 	})
 	require.NoError(t, err)
 	require.NoError(t, b.agent.Tasks.Resume(t.Context(), task.ID, false))

@@ -32,8 +32,9 @@ func (c *core) contactScope(ctx context.Context, chat store.Chat) (policy.Scope,
 	return policy.ContactScope(own...), err
 }
 
-// searchAreaOf returns where to search for a question: in all documents, and in the chats that it names. For a question about a period, or about
-// the newest messages, it also reads the messages of that period in all chats. Other chats are not read.
+// searchAreaOf returns where to search for a question: in all documents, and in the chats that it names. For a question
+// about a period, or about the newest messages, it also reads the messages of that period in all chats. Other chats are
+// not read.
 func (c *core) searchAreaOf(ctx context.Context, question string) (searchArea, error) {
 	chats, err := c.chatNames(ctx)
 	if err != nil {

@@ -40,9 +40,11 @@ func (r *attempt) sessionsList(ctx context.Context, _ tools.Call) (tools.Result,
 	var about []store.MessageID
 	for _, t := range all {
 		about = append(about, t.RestsOn...)
-		lines = append(lines, fmt.Sprintf("%d %s (%s, %s): %s", t.ID, t.Agent, t.State, t.CreatedAt.In(r.core.zone).Format("15:04"), text.Clip(text.CollapseSpaces(t.Input), maxSessionText)))
+		lines = append(lines, fmt.Sprintf("%d %s (%s, %s): %s", t.ID, t.Agent, t.State, t.CreatedAt.In(r.core.zone).Format("15:04"),
+			text.Clip(text.CollapseSpaces(t.Input), maxSessionText)))
 	}
-	return tools.Result{ForLLM: strings.Join(lines, "\n"), ForUser: "looked at what was worked on"}, store.AddTaskSources(ctx, r.core.store.Writer(), r.run.Task, about)
+	return tools.Result{ForLLM: strings.Join(lines, "\n"), ForUser: "looked at what was worked on"},
+		store.AddTaskSources(ctx, r.core.store.Writer(), r.run.Task, about)
 }
 
 // sessionsHistory carries out the tool sessions_history.
@@ -101,11 +103,12 @@ func (r *attempt) session(ctx context.Context, number store.TaskID) (task store.
 }
 
 func refuseUnknownSession() tools.Result {
-	return tools.Refused(tools.CodeNotFound, "There is no such session, or it is over since more than an hour. sessions_list shows which there are.")
+	return tools.Refused(tools.CodeNotFound,
+		"There is no such session, or it is over since more than an hour. sessions_list shows which there are.")
 }
 
-// continuedWork returns the questions and answers of the tasks that this one continues, oldest first, and the messages whose words may be in
-// them.
+// continuedWork returns the questions and answers of the tasks that this one continues, oldest first, and the messages
+// whose words may be in them.
 func (r *attempt) continuedWork(ctx context.Context) (work string, about []store.MessageID, err error) {
 	before, err := store.ContinuedTasks(ctx, r.core.store.DB(), *r.run.Task.Continues, maxThread)
 	var parts []string

@@ -46,8 +46,8 @@ func (r *attempt) loadSkills(ctx context.Context) error {
 	return nil
 }
 
-// instructions returns the skills and the persona's own instructions for the prompt. If a command may have written a part of them into the workspace, that
-// part may repeat words of others, and the turn is tainted.
+// instructions returns the skills and the persona's own instructions for the prompt. If a command may have written a part
+// of them into the workspace, that part may repeat words of others, and the turn is tainted.
 func (r *attempt) instructions() string {
 	read := r.persona.OwnerPrompt
 	switch {
@@ -88,8 +88,11 @@ func (c *core) notifySkillProblems(ctx context.Context, list []skills.Skill) {
 			text := fmt.Sprintf("⚠️ **The skill %s**: %s. `/skills` lists them.", text.Escape(s.Name), text.Escape(problem))
 			err := c.store.InTx(context.WithoutCancel(ctx), func(tx store.Tx) error {
 				first, err := store.ClaimNotification(ctx, tx, store.SettingSkillNotified+store.Setting(fmt.Sprintf("%08x", hash32(text))))
-				if err != nil || !first {
+				if err != nil {
 					return err
+				}
+				if !first {
+					return nil
 				}
 				return c.notify(ctx, tx, outbox.Quiet, text, nil, nil)
 			})

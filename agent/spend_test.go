@@ -35,9 +35,12 @@ const (
 // payingAgent is an agent whose model is paid from the database.
 func payingAgent(st *store.Store, model string) (*Agent, error) {
 	models, err := llm.New(llm.Options{
-		Providers: map[string]llm.Provider{"openai": {BaseURL: model}}, Timeout: time.Minute, Prices: map[string]llm.Price{"openai/test": {In: 1_000_000, Out: 1_000_000}},
+		Providers: map[string]llm.Provider{"openai": {BaseURL: model}}, Timeout: time.Minute,
+		Prices: map[string]llm.Price{"openai/test": {In: 1_000_000, Out: 1_000_000}},
 		Budget: llm.Budget{
-			Ledger: databaseLedger{st}, DayCap: stormDay, ChatCap: stormChat, AgentCap: stormAgent, RunCap: stormRun, Today: func() string { return "2026-11-20" },
+			Ledger: databaseLedger{st}, DayCap: stormDay, ChatCap: stormChat, AgentCap: stormAgent, RunCap: stormRun, Today: func() string {
+				return "2026-11-20"
+			},
 		},
 	})
 	if err != nil {
@@ -49,8 +52,17 @@ func payingAgent(st *store.Store, model string) (*Agent, error) {
 	}
 	found := search.New(st)
 	return New(Options{
-		Store: st, Search: found, Name: "Nora", Zone: time.UTC, Tools: tools.NewRegistry(tools.TierPolicy{}, tools.SearchDocs{Search: found}), Personas: persona.Set{All: []persona.Persona{{ID: "nora"}}, Model: m},
-		Box: outbox.New(st, outbox.Settings{Defaults: policy.Defaults{Profile: policy.ProfilePersonal}, Name: "Nora", Disclose: func(string) bool { return true }}, nil),
+		Store:    st,
+		Search:   found,
+		Name:     "Nora",
+		Zone:     time.UTC,
+		Tools:    tools.NewRegistry(tools.TierPolicy{}, tools.SearchDocs{Search: found}),
+		Personas: persona.Set{All: []persona.Persona{{ID: "nora"}}, Model: m},
+		Box: outbox.New(st, outbox.Settings{
+			Defaults: policy.Defaults{Profile: policy.ProfilePersonal},
+			Name:     "Nora",
+			Disclose: func(string) bool { return true },
+		}, nil),
 	}), nil
 }
 
@@ -89,7 +101,8 @@ func TestSpendStaysWithinItsCapsHoweverProcessesDie(t *testing.T) {
 	first := storetest.NewFaultInjector(later)
 	victims.Store("first", first)
 	asked := b.storeQuestion("what does an upright piano cost?")
-	require.Equal(t, "while a model thinks", first.Run(t, b.store, killDatabase, killPaid+"="+server.URL, fmt.Sprintf("%s=%d", killMessage, asked.ID)))
+	require.Equal(t, "while a model thinks", first.Run(t, b.store, killDatabase, killPaid+"="+server.URL,
+		fmt.Sprintf("%s=%d", killMessage, asked.ID)))
 	thinking.Store(20) // from now on a process dies about as likely while a model thinks as between two writes
 	var all sync.WaitGroup
 	for process := range 3 {
@@ -121,9 +134,11 @@ func TestSpendStaysWithinItsCapsHoweverProcessesDie(t *testing.T) {
 	all.Wait()
 	b.withinCaps()
 	var purses, wrong, open, refused int
-	require.NoError(t, b.store.DB().QueryRow(ctx, `select count(*), count(*) filter (where b.committed <> coalesce((select sum(coalesce(cost, reserved)) from usage u
+	require.NoError(t, b.store.DB().QueryRow(ctx,
+		`select count(*), count(*) filter (where b.committed <> coalesce((select sum(coalesce(cost, reserved)) from usage u
 			where case b.cap when 'day' then true when 'agent' then u.agent = b.subject when 'chat' then u.chat_id::text = b.subject else u.run = b.subject end), 0)),
-		(select count(*) from usage where settled_at is null), count(*) filter (where refused_at is not null) from budgets b`).Scan(&purses, &wrong, &open, &refused))
+		(select count(*) from usage where settled_at is null), count(*) filter (where refused_at is not null) from budgets b`).Scan(&purses,
+		&wrong, &open, &refused))
 	require.Greater(t, purses, 10)
 	require.Zero(t, wrong, "what is committed is what the calls add up to")
 	require.NotZero(t, open, "somebody died while his model thought")

@@ -35,8 +35,8 @@ func (s standardTexts) hoursOf(chat store.Chat) hours.Hours {
 	return h
 }
 
-// languageOf returns the language in which a contact writes in a chat. It is that of the conversation, because one message is often too short to
-// tell.
+// languageOf returns the language in which a contact writes in a chat. It is that of the conversation, because one
+// message is often too short to tell.
 func (s standardTexts) languageOf(ctx context.Context, db store.DB, chat store.ChatID) (catalog.Lang, error) {
 	texts, err := store.ContactTexts(ctx, db, chat, languageMessages)
 	return catalog.DetectLanguage(texts, s.language), err
@@ -48,9 +48,9 @@ func (s standardTexts) greeting(ctx context.Context, db store.DB, chat store.Cha
 	return s.texts.Text(catalog.Greeting, lang), err
 }
 
-// escalation returns what a contact is told when the chat is escalated: that a person will answer, and while the business is closed when it opens
-// again. It is empty if the contact was told before: that a person will answer once in each escalation, and when the business opens again once in each
-// closed period.
+// escalation returns what a contact is told when the chat is escalated: that a person will answer, and while the business
+// is closed when it opens again. It is empty if the contact was told before: that a person will answer once in each
+// escalation, and when the business opens again once in each closed period.
 func (s standardTexts) escalation(ctx context.Context, db store.DB, chat store.Chat, contactKnows bool, now time.Time) (string, error) {
 	open := s.hoursOf(chat)
 	state := open.At(now)
@@ -59,8 +59,11 @@ func (s standardTexts) escalation(ctx context.Context, db store.DB, chat store.C
 	}
 	if !state.Open {
 		told, err := store.WasSentSince(ctx, db, chat.ID, policy.PurposeEscalation, state.Since)
-		if err != nil || told {
+		if err != nil {
 			return "", err
+		}
+		if told {
+			return "", nil
 		}
 	}
 	lang, err := s.languageOf(ctx, db, chat.ID)

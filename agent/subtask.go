@@ -95,7 +95,13 @@ func (r *attempt) buildSubtaskRequest(ctx context.Context, parent store.Task) (r
 	if err != nil {
 		return run.FirstRequest{}, err
 	}
-	p := run.Prompt{Rules: fmt.Sprintf(childRules, name), Instructions: r.instructions(), Passages: found.Hits, Question: task.Input, ToolNotes: r.toolNotes()}
+	p := run.Prompt{
+		Rules:        fmt.Sprintf(childRules, name),
+		Instructions: r.instructions(),
+		Passages:     found.Hits,
+		Question:     task.Input,
+		ToolNotes:    r.toolNotes(),
+	}
 	var rests []store.MessageID
 	switch {
 	case task.Continues != nil:

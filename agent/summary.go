@@ -19,8 +19,8 @@ import (
 const (
 	// maxSummary is the maximum length of a summary, in characters.
 	maxSummary = 2000
-	// maxSummarySources is the maximum number of messages that a summary rests on: each answer stores them. A summary that would rest on more is made
-	// without the earlier one.
+	// maxSummarySources is the maximum number of messages that a summary rests on: each answer stores them. A summary that
+	// would rest on more is made without the earlier one.
 	maxSummarySources = 200
 )
 
@@ -35,8 +35,8 @@ func enqueueSummary(ctx context.Context, tx store.Tx, chat store.ChatID, agent s
 // Summaries summarises conversations.
 type Summaries struct{ *core }
 
-// Summarise summarises the older part of a chat's conversation with the model of an agent, to that model's limits. It does nothing for a short
-// conversation or without a model; run.Attempt.Compose then cuts what does not fit.
+// Summarise summarises the older part of a chat's conversation with the model of an agent, to that model's limits. It
+// does nothing for a short conversation or without a model; run.Attempt.Compose then cuts what does not fit.
 func (su *Summaries) Summarise(ctx context.Context, chatID store.ChatID, agent string) error {
 	model, limits := su.personas.ModelOf(su.personas.ByID(agent))
 	limits = limits.WithDefaults()

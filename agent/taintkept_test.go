@@ -37,9 +37,10 @@ func (p *noteTool) Spec() tools.Spec {
 	}](), Tier: tools.Confirm, Class: rules.ClassMemory, HasEffect: true}
 }
 
-// docs/safety.md: "A turn is tainted once the model was given words that may not be yours ... From then on everything that carries data out ... asks you, even
-// if a rule allows it." The task that goes on after the yes to a call of a schedule is not tainted, although the schedule had read a page and the words of the
-// page stand in the arguments of the approved call, which the model reads again.
+// docs/safety.md: "A turn is tainted once the model was given words that may not be yours ... From then on everything
+// that carries data out ... asks you, even if a rule allows it." The task that goes on after the yes to a call of a
+// schedule is not tainted, although the schedule had read a page and the words of the page stand in the arguments of the
+// approved call, which the model reads again.
 func TestATaskThatGoesOnAfterAYesIsTainted(t *testing.T) {
 	t.Parallel()
 	for _, early := range []bool{false, true} {
@@ -84,7 +85,8 @@ func (f findTool) Spec() tools.Spec {
 }
 
 func (f findTool) Run(context.Context, tools.Call) (tools.Result, error) {
-	return tools.Result{ForLLM: "a passage", Passages: []search.Hit{{Kind: index.KindKnowledge, DocumentID: *f.doc, Role: policy.RoleAdmin, Text: "a passage"}}}, nil
+	return tools.Result{ForLLM: "a passage", Passages: []search.Hit{{Kind: index.KindKnowledge, DocumentID: *f.doc, Role: policy.RoleAdmin,
+		Text: "a passage"}}}, nil
 }
 
 // A page that a parked turn has read is removed (or taken in anew) while the owner is asked: the turn goes on untainted.
@@ -104,10 +106,16 @@ func TestATurnStaysTaintedWhenThePageThatItReadIsRemoved(t *testing.T) {
 			}
 		})
 		b := setup(t, model)
-		_, err := knowledge.New(b.store).Index(t.Context(), knowledge.File{Name: "page.txt", Origin: "https://news.example/page.txt", Data: []byte("Zebras graze quietly.\n"), Role: policy.RoleAdmin})
+		_, err := knowledge.New(b.store).Index(t.Context(), knowledge.File{
+			Name:   "page.txt",
+			Origin: "https://news.example/page.txt",
+			Data:   []byte("Zebras graze quietly.\n"),
+			Role:   policy.RoleAdmin,
+		})
 		require.NoError(t, err)
 		var doc store.DocumentID
-		require.NoError(t, b.store.DB().QueryRow(t.Context(), "select id from documents where origin = 'https://news.example/page.txt'").Scan(&doc))
+		require.NoError(t, b.store.DB().QueryRow(t.Context(),
+			"select id from documents where origin = 'https://news.example/page.txt'").Scan(&doc))
 		post, note := &sendingTool{countingTool: countingTool{tier: tools.Read}, name: "post"}, &noteTool{countingTool{tier: tools.Confirm}}
 		b.agent.tools = toolsWithRuleForPost(t, findTool{&doc}, post, note)
 		task := b.question("sum it up")
@@ -118,6 +126,7 @@ func TestATurnStaysTaintedWhenThePageThatItReadIsRemoved(t *testing.T) {
 		b.resume(task.ID)
 		require.EqualValues(t, 1, note.lit.Load())
 		require.Zero(t, post.lit.Load(), "it was sent without a yes (removed: %t)", removed)
-		require.Equal(t, 1, b.count("select count(*) from approvals where tool = 'post' and note like '%a turn that has read text of others%'"), "the owner sees why")
+		require.Equal(t, 1, b.count("select count(*) from approvals where tool = 'post' and note like '%a turn that has read text of others%'"),
+			"the owner sees why")
 	}
 }

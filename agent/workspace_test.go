@@ -99,7 +99,8 @@ func TestTheOwnerIsNotAskedAboutACallWithoutValidArguments(t *testing.T) {
 func TestWithoutFilesInItsWorkspaceAnAgentIsNotTaintedByThem(t *testing.T) {
 	t.Parallel()
 	b, ran := newPermissiveFixture(t)
-	b.agent.personas.All = []persona.Persona{{ID: "shop", Default: true, Workspace: t.TempDir(), CommandsWrite: true, Instructions: "Be calm."}}
+	b.agent.personas.All = []persona.Persona{{ID: "shop", Default: true, Workspace: t.TempDir(), CommandsWrite: true,
+		Instructions: "Be calm."}}
 	m := b.storeQuestion(`what about the grand piano bench? {CALL exec {"n": 1}}`)
 	require.NoError(t, b.agent.Questions.Ask(t.Context(), b.admin, m, m.Body))
 	require.EqualValues(t, 1, ran.Load(), "instructions of the configuration are the owner's")

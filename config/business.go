@@ -64,9 +64,11 @@ const (
 
 // Catalog returns the standard texts.
 func (b Business) Catalog() catalog.Texts {
-	texts := catalog.Texts{ForAll: map[catalog.Name]string{catalog.Greeting: b.Greeting, catalog.Escalated: b.Escalation.Text}, ByLang: map[catalog.Lang]map[catalog.Name]string{}}
+	texts := catalog.Texts{ForAll: map[catalog.Name]string{catalog.Greeting: b.Greeting, catalog.Escalated: b.Escalation.Text},
+		ByLang: map[catalog.Lang]map[catalog.Name]string{}}
 	for lang, t := range b.Texts {
-		texts.ByLang[lang] = map[catalog.Name]string{catalog.Greeting: t.Greeting, catalog.Escalated: t.Escalated, catalog.Away: t.Away, catalog.Clarify: t.Clarify, catalog.FollowUp: t.FollowUp, catalog.Rating: t.Rating}
+		texts.ByLang[lang] = map[catalog.Name]string{catalog.Greeting: t.Greeting, catalog.Escalated: t.Escalated, catalog.Away: t.Away,
+			catalog.Clarify: t.Clarify, catalog.FollowUp: t.FollowUp, catalog.Rating: t.Rating}
 	}
 	return texts
 }
@@ -182,7 +184,8 @@ func (c *Config) checkBusiness(r *reader) {
 	}
 	for _, who := range b.Escalation.OnCall {
 		if who != c.Owner && !slices.Contains(c.Operators, who) {
-			r.reportKey("business.escalation.on_call", "names "+who.String()+", who is neither the owner nor one of the operators; add that one to operators")
+			r.reportKey("business.escalation.on_call", "names "+who.String()+
+				", who is neither the owner nor one of the operators; add that one to operators")
 		}
 	}
 	for lang := range b.Texts {
@@ -201,7 +204,8 @@ func (c *Config) checkBusiness(r *reader) {
 	}
 	if b.OpeningHours(time.UTC).IsZero() && !slices.ContainsFunc(c.Chats.Labels, func(l Label) bool { return len(l.Hours) > 0 }) {
 		for key, set := range map[string]bool{
-			"business.holidays": len(b.Holidays) > 0, "business.holiday_calendar": b.HolidayCalendar != "", "business.outside_hours": b.OutsideHours != OutsideHoursAnswer,
+			"business.holidays": len(b.Holidays) > 0, "business.holiday_calendar": b.HolidayCalendar != "",
+			"business.outside_hours": b.OutsideHours != OutsideHoursAnswer,
 		} {
 			if set {
 				r.reportKey(key, `has no effect without business.hours; write them, such as [mon-fri 9-18, sat 10-14]`)

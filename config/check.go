@@ -79,7 +79,8 @@ func (c *Config) checkExternalAgents(r *reader) {
 				r.reportKey(key+".command", "has "+AgentPrompt+" inside of another argument; write it as an argument of its own")
 			}
 		}
-		answers := len(a.Rooms)+len(a.Senders)+len(a.Spaces)+len(a.Logins)+len(a.Networks)+len(a.Modes) > 0 || a.Default || a.Model != "" || len(a.Delegates) > 0
+		answers := len(a.Rooms)+len(a.Senders)+len(a.Spaces)+len(a.Logins)+len(a.Networks)+len(a.Modes) > 0 || a.Default || a.Model != "" ||
+			len(a.Delegates) > 0
 		switch {
 		case len(a.Command) == 0 && (a.Network || len(a.Ports)+len(a.Domains)+len(a.Env) > 0):
 			r.reportKey(key, "has network, ports, domains or env, which only an agent with a command can have")
@@ -122,7 +123,8 @@ func (c *Config) checkMCP(r *reader) {
 		}
 	}
 	if c.MCPServer.Port != 0 && len(c.MCPServer.Token) < minTokenLength {
-		r.reportKey("mcp_server.token", "is missing or short, and would open your documents; write one of 24 characters or more (openssl rand -hex 24)")
+		r.reportKey("mcp_server.token",
+			"is missing or short, and would open your documents; write one of 24 characters or more (openssl rand -hex 24)")
 	}
 }
 
@@ -146,7 +148,9 @@ func (c *Config) checkExample(r *reader) {
 // checkUserIDs verifies that the owner, the bot and the registration's own user differ. Otherwise multis would answer
 // itself, or the homeserver would reject the registration.
 func (c *Config) checkUserIDs(r *reader) {
-	domain, bot, sender := c.Homeserver.Domain, c.Appservice.Bot.Username, c.Appservice.SenderLocalpart
+	domain := c.Homeserver.Domain
+	bot := c.Appservice.Bot.Username
+	sender := c.Appservice.SenderLocalpart
 	if c.Owner != "" && domain != "" {
 		switch {
 		case c.Owner.Homeserver() != domain:
@@ -177,8 +181,8 @@ func (c *Config) checkTokens(r *reader) {
 	}
 }
 
-// checkModel validates llm.model and vision.model, their strategies and the prices. The llm package checks later whether a model has a price
-// and its provider a key.
+// checkModel validates llm.model and vision.model, their strategies and the prices. The llm package checks later whether
+// a model has a price and its provider a key.
 func (c *Config) checkModel(r *reader) {
 	for _, p := range c.LLM.Prices {
 		if (p.In == 0) != (p.Out == 0) {
@@ -211,7 +215,8 @@ func (c *Config) checkEmbeddings(r *reader) {
 		return
 	}
 	if c.Embeddings.PricePerMTok == 0 {
-		r.reportKey("embeddings.price_per_mtok", "is missing for a paid model; write what a million tokens cost, or embeddings.local: true if they cost nothing")
+		r.reportKey("embeddings.price_per_mtok",
+			"is missing for a paid model; write what a million tokens cost, or embeddings.local: true if they cost nothing")
 	}
 	if c.Embeddings.BaseURL == "" && c.Embeddings.APIKey == "" {
 		r.reportKey("embeddings.api_key", "is missing; write the key, or embeddings.base_url if you run a server that wants none")
@@ -225,7 +230,8 @@ func (c *Config) checkSpeech(r *reader) {
 		return
 	}
 	if c.Speech.PricePerMinute == 0 {
-		r.reportKey("speech.price_per_minute", "is missing for a paid model; write what a minute costs, or speech.local: true if it costs nothing")
+		r.reportKey("speech.price_per_minute",
+			"is missing for a paid model; write what a minute costs, or speech.local: true if it costs nothing")
 	}
 	if c.Speech.BaseURL == "" && c.Speech.APIKey == "" {
 		r.reportKey("speech.api_key", "is missing; write the key, or speech.base_url if you run a server that wants none")

@@ -11,10 +11,12 @@ import (
 
 func TestAllProblemsAreReportedAtOnceInTheOrderOfTheFile(t *testing.T) {
 	t.Parallel()
-	_, err := Parse("/etc/multis.yaml", []byte("time_zone: Mars/Base\nowner: me\nchats:\n  profil: x\n  burst_max: 1s\n"), envOf(map[string]string{
-		"MULTIS_LOGGING_LEVEL": "loud",
-	}))
-	require.EqualError(t, err, `environment MULTIS_LOGGING_LEVEL: logging.level: "loud" is not known here; write one of: trace, debug, info, warn, error
+	_, err := Parse("/etc/multis.yaml", []byte("time_zone: Mars/Base\nowner: me\nchats:\n  profil: x\n  burst_max: 1s\n"),
+		envOf(map[string]string{
+			"MULTIS_LOGGING_LEVEL": "loud",
+		}))
+	require.EqualError(t, err,
+		`environment MULTIS_LOGGING_LEVEL: logging.level: "loud" is not known here; write one of: trace, debug, info, warn, error
 /etc/multis.yaml:1: time_zone: "Mars/Base" is not a time zone; write an IANA name such as Europe/Berlin or UTC
 /etc/multis.yaml:1: homeserver.address: is missing; write for example address: https://matrix.example.com
 /etc/multis.yaml:1: homeserver.domain: is missing; write for example domain: example.com

@@ -335,16 +335,28 @@ func defaults() *Config {
 			ID:       "multis",
 			Bot:      Bot{Username: "multis", DisplayName: "multis"},
 		},
-		Operators:  []id.UserID{},
-		Name:       "Nora",
-		Database:   Database{DataDir: "data"},
-		Backup:     Backup{Every: 24 * time.Hour, Folder: "backups", Keep: 7, MaxMB: 2000},
-		LLM:        LLM{Model: NoModel, Timeout: 30 * time.Second, Providers: map[string]Provider{}, Strategies: emptyStrategies(), Prices: []Price{}},
+		Operators: []id.UserID{},
+		Name:      "Nora",
+		Database:  Database{DataDir: "data"},
+		Backup:    Backup{Every: 24 * time.Hour, Folder: "backups", Keep: 7, MaxMB: 2000},
+		LLM: LLM{
+			Model:      NoModel,
+			Timeout:    30 * time.Second,
+			Providers:  map[string]Provider{},
+			Strategies: emptyStrategies(),
+			Prices:     []Price{},
+		},
 		Embeddings: Embeddings{Model: NoModel},
 		Media:      Media{Keep: policy.KeepNone, MaxMB: 500, MaxDays: 90},
 		Speech:     Speech{Model: NoModel, Timeout: time.Minute},
 		Vision:     Vision{Model: NoModel},
-		Budget:     Budget{PerDay: 2_000_000, PerChatDay: 500_000, PerRun: 500_000, AtCap: AtCapDocuments, Currency: "EUR"},
+		Budget: Budget{
+			PerDay:     2_000_000,
+			PerChatDay: 500_000,
+			PerRun:     500_000,
+			AtCap:      AtCapDocuments,
+			Currency:   "EUR",
+		},
 		Chats: Chats{
 			Profile: policy.ProfilePersonal, FirstDelivery: policy.DeliveryDraft,
 			ReplyMaxAge: 10 * time.Minute,
@@ -355,9 +367,19 @@ func defaults() *Config {
 			Networks:    map[string]Network{},
 		},
 		Business: Business{
-			Topics: []string{}, Rules: []string{}, Pages: []string{},
-			Escalation: Escalation{Keywords: []string{"refund", "complaint", "urgent", "human", "manager"}, OnCall: []id.UserID{}, ClaimWithin: 10 * time.Minute},
-			Language:   catalog.English, Texts: map[catalog.Lang]Texts{}, Hours: []string{}, Holidays: []hours.Days{}, OutsideHours: OutsideHoursAnswer,
+			Topics: []string{},
+			Rules:  []string{},
+			Pages:  []string{},
+			Escalation: Escalation{
+				Keywords:    []string{"refund", "complaint", "urgent", "human", "manager"},
+				OnCall:      []id.UserID{},
+				ClaimWithin: 10 * time.Minute,
+			},
+			Language:     catalog.English,
+			Texts:        map[catalog.Lang]Texts{},
+			Hours:        []string{},
+			Holidays:     []hours.Days{},
+			OutsideHours: OutsideHoursAnswer,
 		},
 		Documents:    Documents{Folder: "documents"},
 		Hooks:        map[string]Hook{},
@@ -370,8 +392,16 @@ func defaults() *Config {
 		MCP:          map[string]MCP{},
 		MCPServer:    MCPServer{Hostname: "127.0.0.1"},
 		Memory: Memory{
-			CaptureThreshold: 20, CaptureQuiet: 6 * time.Hour, CaptureMinimum: 6, CaptureSkill: "capture.md", MaxSections: 12, RecentWindow: 20,
-			SearchMessages: true, RetentionDays: 90, OwnerRetentionDays: 365, LogRetentionDays: 30,
+			CaptureThreshold:   20,
+			CaptureQuiet:       6 * time.Hour,
+			CaptureMinimum:     6,
+			CaptureSkill:       "capture.md",
+			MaxSections:        12,
+			RecentWindow:       20,
+			SearchMessages:     true,
+			RetentionDays:      90,
+			OwnerRetentionDays: 365,
+			LogRetentionDays:   30,
 		},
 		Audit:     Audit{RetentionDays: 30},
 		Injection: Injection{Enabled: true, MaxFlags: 3, HoldTime: 24 * time.Hour},
@@ -434,7 +464,8 @@ func (c *Config) complete(dir string) {
 	}
 }
 
-// absolutePath returns the path with which rules compare theirs. The name of the configuration, and so what is relative to it, may be relative.
+// absolutePath returns the path with which rules compare theirs. The name of the configuration, and so what is relative
+// to it, may be relative.
 func absolutePath(path string) string {
 	if absolute, err := filepath.Abs(path); err == nil {
 		return absolute

@@ -9,7 +9,8 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// ErrEdit is returned by Edit if a value cannot be changed without touching the rest of the file. Its error text names the line to change by hand.
+// ErrEdit is returned by Edit if a value cannot be changed without touching the rest of the file. Its error text names
+// the line to change by hand.
 var ErrEdit = errors.New("change it by hand")
 
 // Value is a key of the file, such as "llm.model", with its new value as text.
@@ -60,8 +61,8 @@ func KeysWithValue(data []byte, value string) []string {
 	return keys
 }
 
-// Edit returns the file data with these values set. All other bytes stay the same, comments and order included. A missing key is added to its
-// section. Edit does not check the values; Parse does. name is the path of the file, for errors.
+// Edit returns the file data with these values set. All other bytes stay the same, comments and order included. A missing
+// key is added to its section. Edit does not check the values; Parse does. name is the path of the file, for errors.
 func Edit(name string, data []byte, values ...Value) ([]byte, error) {
 	for _, v := range values {
 		if old, ok := Lookup(data, v.Key); ok && old == v.Text {
@@ -145,7 +146,8 @@ func findEntry(mapping *yaml.Node, name string) (key, value *yaml.Node) {
 	return nil, nil
 }
 
-// formatScalar returns a value as YAML on one line, quoted where YAML requires it. inBraces means that the value is inserted into a {...} mapping.
+// formatScalar returns a value as YAML on one line, quoted where YAML requires it. inBraces means that the value is
+// inserted into a {...} mapping.
 func formatScalar(text string, inBraces bool) (string, error) {
 	node := yaml.Node{Kind: yaml.ScalarNode, Value: text}
 	if text == "" || strings.ContainsAny(text, "\n\r\t") || inBraces && strings.ContainsAny(text, ",[]{}:#") {
@@ -220,8 +222,9 @@ func quotedEnd(line []rune, start int, quote rune) int {
 	return len(line) + 1
 }
 
-// insertKey inserts a value at the end of a section. path are the keys below the section that lead to the value; more than one if sections are missing.
-// section is nil if it has no keys yet and only its own key exists. section and key are nil for a new section at the end of the file.
+// insertKey inserts a value at the end of a section. path are the keys below the section that lead to the value; more
+// than one if sections are missing. section is nil if it has no keys yet and only its own key exists. section and key are
+// nil for a new section at the end of the file.
 func insertKey(lines []string, section, key *yaml.Node, path []string, text string) ([]string, error) {
 	at, indent := len(lines), 0
 	switch {

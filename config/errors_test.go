@@ -9,7 +9,8 @@ import (
 	"multis/policy"
 )
 
-// mistake is a configuration with one mistake, and the error that it gets. Lines 1 to 9 are those of least; what is added begins in line 10.
+// mistake is a configuration with one mistake, and the error that it gets. Lines 1 to 9 are those of least; what is added
+// begins in line 10.
 type mistake struct {
 	add  string            // after least
 	swap [2]string         // inside least
@@ -212,8 +213,9 @@ func TestMistakesInTheFormOfTheFileSayWhatToDo(t *testing.T) {
 			want: `config.yaml:10: name: has invisible characters or marks of the writing direction; write it without them`,
 		},
 		"a key of many letters and lines": {
-			add:  "\"" + strings.Repeat("long\\n", 100) + "\": 1\n",
-			want: `config.yaml:10: ` + strings.Repeat("long ", 24) + `…: unknown key; known here: homeserver, appservice, owner, operators, operators_answer, time_zone, name, database, backup, llm, embeddings, speech, vision, media, budget, heartbeat, chats, business, documents, skills, tasks, shortcuts, memory, audit, mcp_server, injection, exec, safe_mode, watches, logging, tools, policy, hooks, command_hooks, mcp, agents`,
+			add: "\"" + strings.Repeat("long\\n", 100) + "\": 1\n",
+			want: `config.yaml:10: ` + strings.Repeat("long ", 24) +
+				`…: unknown key; known here: homeserver, appservice, owner, operators, operators_answer, time_zone, name, database, backup, llm, embeddings, speech, vision, media, budget, heartbeat, chats, business, documents, skills, tasks, shortcuts, memory, audit, mcp_server, injection, exec, safe_mode, watches, logging, tools, policy, hooks, command_hooks, mcp, agents`,
 		},
 		"a database that is not Postgres": {
 			add:  "database: {url: mysql://h/d}\n",

@@ -7,14 +7,19 @@ import (
 	"fmt"
 )
 
-// Fingerprint returns a short text that is the same for two processes whose configurations mean the same. What may differ from machine to machine is left
-// out: addresses, paths, logging and secrets.
+// Fingerprint returns a short text that is the same for two processes whose configurations mean the same. What may differ
+// from machine to machine is left out: addresses, paths, logging and secrets.
 func (c *Config) Fingerprint() (string, error) {
 	same := *c
-	same.Homeserver.Address, same.Appservice.Hostname, same.Appservice.Port = "", "", 0
+	same.Homeserver.Address = ""
+	same.Appservice.Hostname = ""
+	same.Appservice.Port = 0
 	same.Database, same.Logging, same.SecretFiles = Database{}, Logging{}, nil
-	same.MCPServer.Hostname, same.Watches.Hostname, same.Watches.Address = "", "", ""
-	for _, path := range []*string{&same.Backup.Folder, &same.Documents.Folder, &same.Skills.Folder, &same.Tasks.Folder, &same.Memory.CaptureSkill, &same.Policy.File} {
+	same.MCPServer.Hostname = ""
+	same.Watches.Hostname = ""
+	same.Watches.Address = ""
+	for _, path := range []*string{&same.Backup.Folder, &same.Documents.Folder, &same.Skills.Folder, &same.Tasks.Folder,
+		&same.Memory.CaptureSkill, &same.Policy.File} {
 		*path = ""
 	}
 	text, err := json.Marshal(&same) //nolint:musttag // nobody reads it: maps are in the order of their keys, secrets are "…"

@@ -20,9 +20,11 @@ func TestTheFingerprintIsOfWhatProcessesMustShare(t *testing.T) {
 	}
 	usual := of("time_zone: Europe/Berlin\n")
 	require.Equal(t, usual, of("time_zone: Europe/Berlin\n"))
-	require.Equal(t, usual, of("time_zone: Europe/Berlin\nlogging: {level: debug}\nbackup: {folder: /srv/backups}\ndatabase: {url: \"postgres://a@b/c\"}\n"))
+	require.Equal(t, usual,
+		of("time_zone: Europe/Berlin\nlogging: {level: debug}\nbackup: {folder: /srv/backups}\ndatabase: {url: \"postgres://a@b/c\"}\n"))
 	for _, other := range []string{
-		"time_zone: Europe/Vienna\n", "time_zone: Europe/Berlin\nbudget: {per_day: 7}\n", "time_zone: Europe/Berlin\nchats: {networks: {whatsapp: {mode: business}}}\n",
+		"time_zone: Europe/Vienna\n", "time_zone: Europe/Berlin\nbudget: {per_day: 7}\n",
+		"time_zone: Europe/Berlin\nchats: {networks: {whatsapp: {mode: business}}}\n",
 		"time_zone: Europe/Berlin\nagents: {ada: {}}\nhooks: {h: {url: \"https://example.org/h\", secret: 0123456789abcdefghijklmnop, events: [escalation]}}\nmcp: {m: {command: [x]}}\ncommand_hooks: {guard: {command: [sh], before: [tool]}}\n" +
 			"policy: {rules: [{tool: read_file, path: /srv, decision: deny}]}\n",
 	} {

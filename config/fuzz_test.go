@@ -33,7 +33,8 @@ func FuzzLines(f *testing.F) {
 	bases := []string{everything, filledExample(), string(Example())}
 	f.Add([]byte{0}, "")
 	for i := range 60 {
-		f.Add([]byte{byte(i), byte(i), 0, byte(i * 3), byte(i / 5), 1, byte(i)}, []string{"  x: 1", "owner: a", "- {tool: x, decision: deny}", "  &a b: *a", "# only a comment"}[i%5])
+		f.Add([]byte{byte(i), byte(i), 0, byte(i * 3), byte(i / 5), 1, byte(i)},
+			[]string{"  x: 1", "owner: a", "- {tool: x, decision: deny}", "  &a b: *a", "# only a comment"}[i%5])
 	}
 	f.Fuzz(func(t *testing.T, edits []byte, line string) {
 		if len(edits) > 0 {

@@ -27,7 +27,14 @@ func heartbeatIntervals() []string {
 
 // defaultHeartbeat returns the default settings, with the heartbeat disabled.
 func defaultHeartbeat() Heartbeat {
-	return Heartbeat{Every: 30 * time.Minute, ActiveFrom: 7, ActiveUntil: 23, Checklist: []string{}, ChecksPerDay: 4, PerDay: 200_000}
+	return Heartbeat{
+		Every:        30 * time.Minute,
+		ActiveFrom:   7,
+		ActiveUntil:  23,
+		Checklist:    []string{},
+		ChecksPerDay: 4,
+		PerDay:       200_000,
+	}
 }
 
 // fields lists the keys of one heartbeat.

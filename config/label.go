@@ -74,7 +74,8 @@ func namePattern(s string) (string, error) {
 // maxLabelRules is the maximum number of networks, of names and of words of a label.
 const maxLabelRules = 100
 
-// checkLabels rejects labels that contacts could give themselves to loosen the owner's settings, because contacts choose their names and their words.
+// checkLabels rejects labels that contacts could give themselves to loosen the owner's settings, because contacts choose
+// their names and their words.
 func (c *Config) checkLabels(r *reader) {
 	if n := len(c.Chats.Labels); n > policy.MaxLabels {
 		r.report(place{line: r.sections["chats.labels"]}, "chats.labels", fmt.Sprintf("has %d labels; write at most %d", n, policy.MaxLabels))
@@ -82,7 +83,8 @@ func (c *Config) checkLabels(r *reader) {
 	for _, l := range c.Chats.Labels {
 		section := "chats.labels." + l.Name
 		if !policy.IsLabelName(l.Name) {
-			r.report(place{line: r.sections[section]}, section, "is not the name of a label; write a word of small letters, digits and hyphens, such as wholesale")
+			r.report(place{line: r.sections[section]}, section,
+				"is not the name of a label; write a word of small letters, digits and hyphens, such as wholesale")
 		}
 		for key, n := range map[string]int{".networks": len(l.Networks), ".names": len(l.Names), ".words": len(l.Words)} {
 			if n > maxLabelRules {

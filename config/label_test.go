@@ -12,7 +12,8 @@ import (
 
 func TestLabelsKeepTheOrderOfTheFile(t *testing.T) {
 	t.Parallel()
-	c := parse(t, least+"chats:\n  labels:\n    wholesale: {networks: [whatsapp], mode: business, delivery: auto}\n    angry: {words: [money back], mode: silent, delivery: draft}\n    early: {hours: [\"mon-fri 8-20\"]}\n    a: {}\n")
+	c := parse(t, least+
+		"chats:\n  labels:\n    wholesale: {networks: [whatsapp], mode: business, delivery: auto}\n    angry: {words: [money back], mode: silent, delivery: draft}\n    early: {hours: [\"mon-fri 8-20\"]}\n    a: {}\n")
 	require.Equal(t, []Label{
 		{Name: "wholesale", Networks: []string{"whatsapp"}, Mode: policy.ModeBusiness, Delivery: policy.DeliveryAuto},
 		{Name: "angry", Words: []string{"money back"}, Mode: policy.ModeSilent, Delivery: policy.DeliveryDraft},
@@ -40,7 +41,8 @@ func TestALabelThatContactsCanGiveThemselvesLoosensNothing(t *testing.T) {
 		for _, rule := range []string{`names: ["*acme*"]`, "words: [hello]"} {
 			file := least + "chats:\n  labels:\n    vip:\n      " + rule + "\n      " + setting + "\n"
 			_, err := Parse("config.yaml", []byte(file), noEnv)
-			want := fmt.Sprintf("config.yaml:%d: chats.labels.vip.%s, because contacts choose their names and words", strings.Count(file, "\n"), complaint)
+			want := fmt.Sprintf("config.yaml:%d: chats.labels.vip.%s, because contacts choose their names and words", strings.Count(file, "\n"),
+				complaint)
 			require.ErrorContains(t, err, want, rule)
 		}
 		parse(t, least+"chats:\n  labels:\n    vip:\n      networks: [whatsapp]\n      "+setting+"\n")

@@ -90,7 +90,13 @@ func (s *Strategies) byName(name string) *[]string {
 }
 
 func emptyStrategies() Strategies {
-	return Strategies{CheapFirst: []string{}, FastFirst: []string{}, PowerfulFirst: []string{}, OfflineFirst: []string{}, Custom: []string{}}
+	return Strategies{
+		CheapFirst:    []string{},
+		FastFirst:     []string{},
+		PowerfulFirst: []string{},
+		OfflineFirst:  []string{},
+		Custom:        []string{},
+	}
 }
 
 // ResolveModels returns the models that a value of LLM.Model means, in the order in which they are tried. It is empty for

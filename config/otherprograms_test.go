@@ -15,7 +15,9 @@ func TestKeysOfOtherProgramsAreTranslatedOrExplained(t *testing.T) {
 		_, isKey := r.fields[key]
 		_, isSection := r.sections[key]
 		require.False(t, isKey || isSection, "%s is a key of ours", key)
-		require.False(t, slices.ContainsFunc(r.fieldOrder, func(ours string) bool { return ours == "memory."+key || ours == "llm."+key || ours == "heartbeat."+key }), "%s is a key of ours", key)
+		require.False(t, slices.ContainsFunc(r.fieldOrder, func(ours string) bool {
+			return ours == "memory."+key || ours == "llm."+key || ours == "heartbeat."+key
+		}), "%s is a key of ours", key)
 		if it.ours != "" {
 			_, isKey = r.fields[it.ours]
 			_, isSection = r.sections[it.ours]

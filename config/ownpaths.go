@@ -7,11 +7,13 @@ import (
 	"strings"
 )
 
-// OwnPaths returns the files and folders of multis itself that no agent and no command may read or change, whatever the rules say: the
-// configuration and its secrets, the rules, the database, the backups, the command hooks. file is the path of the configuration; empty for none.
+// OwnPaths returns the files and folders of multis itself that no agent and no command may read or change, whatever the
+// rules say: the configuration and its secrets, the rules, the database, the backups, the command hooks. file is the path
+// of the configuration; empty for none.
 func (c *Config) OwnPaths(file string) []string {
 	in := func(name string) string { return filepath.Join(c.Database.DataDir, name) }
-	paths := []string{in("postgres"), in("cache"), in("hooks"), in("starts.json"), in("starts.json.lock"), in("starts.json.new"), c.Backup.Folder}
+	paths := []string{in("postgres"), in("cache"), in("hooks"), in("starts.json"), in("starts.json.lock"), in("starts.json.new"),
+		c.Backup.Folder}
 	if file != "" {
 		paths = append(paths, file, filepath.Join(filepath.Dir(file), "registration.yaml"))
 	}
@@ -32,7 +34,8 @@ func (c *Config) trustedFolders() []string {
 	return folders
 }
 
-// checkFolders rejects folders of agents and documents that hold files of multis itself: tools could read or change them, or answers quote them.
+// checkFolders rejects folders of agents and documents that hold files of multis itself: tools could read or change them,
+// or answers quote them.
 func (c *Config) checkFolders(r *reader) {
 	own, trusted := c.OwnPaths(r.file), c.trustedFolders()
 	if path := overlapping(c.Documents.Folder, own); path != "" {
@@ -56,12 +59,14 @@ func (c *Config) checkFolders(r *reader) {
 	}
 }
 
-// checkReplaceable rejects folders that lie in the workspace of an agent whose commands could put a link to any other folder of the machine in their place.
+// checkReplaceable rejects folders that lie in the workspace of an agent whose commands could put a link to any other
+// folder of the machine in their place.
 func (c *Config) checkReplaceable(r *reader) {
 	check := func(key, folder string) {
 		for _, name := range slices.Sorted(maps.Keys(c.Agents)) {
 			if isReplaceable(folder, c.Agents[name].Workspace) {
-				r.reportKey(key, "lies in the workspace of agents."+name+", whose commands could put a link to any other folder in its place (exec.enabled); choose a folder elsewhere, or that whole workspace")
+				r.reportKey(key, "lies in the workspace of agents."+name+
+					", whose commands could put a link to any other folder in its place (exec.enabled); choose a folder elsewhere, or that whole workspace")
 				return
 			}
 		}

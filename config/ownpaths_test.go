@@ -17,7 +17,8 @@ func TestAnAgentsFolderWithFilesOfMultisIsRefused(t *testing.T) {
 	}
 	require.NoError(t, os.Mkdir(filepath.Join(dir, "notes"), 0o700))
 	require.NoError(t, os.Symlink(dir, filepath.Join(dir, "notes", "all")))
-	common := least + "llm: {api_key: \"file:" + filepath.Join(dir, "key") + "\"}\npolicy: {file: rules.yaml}\nskills: {folder: skills}\nmcp: {files: {command: [server], folder: server}}\n"
+	common := least + "llm: {api_key: \"file:" + filepath.Join(dir, "key") +
+		"\"}\npolicy: {file: rules.yaml}\nskills: {folder: skills}\nmcp: {files: {command: [server], folder: server}}\n"
 	const own, trusted = "a file of multis itself", "what multis takes from you"
 	for agent, want := range map[string]string{
 		"{}":                          "",
@@ -52,7 +53,8 @@ func TestAnAgentsFolderWithFilesOfMultisIsRefused(t *testing.T) {
 	require.NoError(t, err)
 	data := filepath.Join(dir, "data")
 	require.Subset(t, c.OwnPaths(file), []string{
-		file, filepath.Join(dir, "registration.yaml"), filepath.Join(dir, "key"), filepath.Join(dir, "rules.yaml"), filepath.Join(data, "hooks"), filepath.Join(data, "starts.json"), filepath.Join(data, "postgres"),
+		file, filepath.Join(dir, "registration.yaml"), filepath.Join(dir, "key"), filepath.Join(dir, "rules.yaml"), filepath.Join(data, "hooks"),
+		filepath.Join(data, "starts.json"), filepath.Join(data, "postgres"),
 	})
 }
 

@@ -12,7 +12,8 @@ import (
 
 func TestRulesAreReadFromTheFileAndFromOneBeside(t *testing.T) {
 	t.Parallel()
-	path := write(t, least+"tools:\n  deny: [remember, crm__*]\npolicy:\n  file: rules.yaml\n  rules:\n    - {tool: fetch_url, decision: deny}\n")
+	path := write(t, least+
+		"tools:\n  deny: [remember, crm__*]\npolicy:\n  file: rules.yaml\n  rules:\n    - {tool: fetch_url, decision: deny}\n")
 	beside := filepath.Join(filepath.Dir(path), "rules.yaml")
 	require.NoError(t, os.WriteFile(beside, []byte("rules:\n  - {surface: schedule, decision: deny}\n"), 0o600))
 	c, err := Load(path)

@@ -35,7 +35,8 @@ type places struct {
 	source   map[string]place // where a key was set, even to an invalid value
 }
 
-// place returns where a key was set. For a key that is not set, it is the line of the section that could have it or, without a file, the variable.
+// place returns where a key was set. For a key that is not set, it is the line of the section that could have it or,
+// without a file, the variable.
 func (p places) place(key string) place {
 	for _, name := range []string{key, key + fileSuffix} {
 		if at, ok := p.source[name]; ok {
@@ -83,7 +84,8 @@ func (r *reader) report(at place, key, what string) {
 	r.problems = append(r.problems, Problem{key, what, r.describe(at, key, what), at.line})
 }
 
-// Problem returns an error about a problem that another package found in the value of a key. Like the errors of Parse, it is one line with the place.
+// Problem returns an error about a problem that another package found in the value of a key. Like the errors of Parse, it
+// is one line with the place.
 func (c *Config) Problem(key, what string) error {
 	return errors.New(c.places.describe(c.places.place(key), key, what))
 }

@@ -314,8 +314,8 @@ func (r *reader) reportMissing() {
 	}
 }
 
-// missingText says what to write for a missing key. If the key is "secret", it shows only the example value, because the filter of the output
-// would hide text after "secret:".
+// missingText says what to write for a missing key. If the key is "secret", it shows only the example value, because the
+// filter of the output would hide text after "secret:".
 func missingText(name, example string) string {
 	switch {
 	case strings.HasPrefix(example, "generate"):

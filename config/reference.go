@@ -39,7 +39,8 @@ func (r *reader) resolveSecret(value string) (string, error) {
 		}
 		secret, set := r.env(name)
 		if !set || strings.TrimSpace(secret) == "" {
-			return "", fmt.Errorf("names the environment variable %s, which is not set; set it where multis is started (Environment= or EnvironmentFile= of the service), and in the shell for a command that you type", name)
+			return "",
+				fmt.Errorf("names the environment variable %s, which is not set; set it where multis is started (Environment= or EnvironmentFile= of the service), and in the shell for a command that you type", name)
 		}
 		return strings.TrimSpace(secret), nil
 	}
@@ -52,8 +53,9 @@ func (r *reader) resolveSecret(value string) (string, error) {
 		case name == "" || name != filepath.Base(name) || strings.HasPrefix(name, "."):
 			return "", errors.New("has no name of a credential after systemd:; write it like systemd:as_token")
 		case !set || folder == "":
-			return "", errors.New("names a credential of systemd, and multis was not started with any; add LoadCredential=NAME:/path to the service, or write file:/path; " +
-				"before a command that you type write " + credentialsVariable + "=/run/credentials/multis.service, while the service runs")
+			return "",
+				errors.New("names a credential of systemd, and multis was not started with any; add LoadCredential=NAME:/path to the service, or write file:/path; " +
+					"before a command that you type write " + credentialsVariable + "=/run/credentials/multis.service, while the service runs")
 		}
 		return r.readSecretFile(filepath.Join(folder, name))
 	}

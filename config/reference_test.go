@@ -60,7 +60,8 @@ agents: {sales: {api_key: "file:`+filepath.Join(dir, "key")+`"}}
 	require.Equal(t, map[string]Secret{"X-Key": "from-a-file"}, c.MCP["far"].Headers)
 	require.Equal(t, "from-a-file", c.Agents["sales"].APIKey.Value())
 	require.Subset(t, c.Secrets(), []string{"from-the-environment", "from-a-file", "from-systemd", "as it is"})
-	require.Subset(t, c.SecretFiles, []string{filepath.Join(dir, "key"), filepath.Join(dir, "credential"), filepath.Join(dir, "key-of-database")})
+	require.Subset(t, c.SecretFiles, []string{filepath.Join(dir, "key"), filepath.Join(dir, "credential"),
+		filepath.Join(dir, "key-of-database")})
 }
 
 func TestAMissingSecretIsAnErrorWithLineAndFix(t *testing.T) {
@@ -76,7 +77,9 @@ func TestAMissingSecretIsAnErrorWithLineAndFix(t *testing.T) {
 		"systemd:../key":        `config.yaml:10: llm.api_key: has no name of a credential after systemd:; write it like systemd:as_token`,
 		"systemd:":              `config.yaml:10: llm.api_key: has no name of a credential after systemd:`,
 	} {
-		_, err := Parse("config.yaml", []byte(least+"llm: {api_key: \""+value+"\"}\n"), func(name string) (string, bool) { return "", name == "EMPTY" })
+		_, err := Parse("config.yaml", []byte(least+"llm: {api_key: \""+value+"\"}\n"), func(name string) (string, bool) {
+			return "", name == "EMPTY"
+		})
 		require.ErrorContains(t, err, want, value)
 		require.NotContains(t, err.Error(), "sk-live")
 	}
@@ -111,7 +114,8 @@ func TestSetRefusesASecretInPlainText(t *testing.T) {
 		require.ErrorContains(t, CheckSetting(path, nil, "business.greeting", mask), "stands for a secret that was removed")
 	}
 	for _, key := range []string{"business.greeting", "business.rules", "business.escalation.text"} {
-		require.ErrorContains(t, CheckSetting(path, nil, key, "The code is [secret]"), key+": the value has a mark that stands for a secret that was removed")
+		require.ErrorContains(t, CheckSetting(path, nil, key, "The code is [secret]"),
+			key+": the value has a mark that stands for a secret that was removed")
 	}
 	text, err := os.ReadFile(path)
 	require.NoError(t, err)

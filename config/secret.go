@@ -65,7 +65,8 @@ func collectSecrets(v reflect.Value, found *[]string) {
 // a password that equals the user, host or database name, because masking it would mask those names everywhere.
 func secretParts(at *url.URL) []string {
 	var parts []string
-	if password, set := at.User.Password(); set && !slices.Contains([]string{at.User.Username(), at.Hostname(), strings.Trim(at.Path, "/")}, password) {
+	if password, set := at.User.Password(); set && !slices.Contains([]string{at.User.Username(), at.Hostname(), strings.Trim(at.Path, "/")},
+		password) {
 		parts = append(parts, password)
 	}
 	if at.Scheme != "http" && at.Scheme != "https" {

@@ -16,9 +16,10 @@ import (
 	"multis/policy"
 )
 
-// Set sets a key with a single value in the configuration at path, and keeps comments and order. It writes the file only if the result is valid and
-// all checks accept it. An empty value stands for the default of a key that cannot be empty. It replaces the file atomically, keeps a backup beside it, and returns the path of the backup; empty if the file has that
-// value already.
+// Set sets a key with a single value in the configuration at path, and keeps comments and order. It writes the file only
+// if the result is valid and all checks accept it. An empty value stands for the default of a key that cannot be empty.
+// It replaces the file atomically, keeps a backup beside it, and returns the path of the backup; empty if the file has
+// that value already.
 func Set(path, key, value string, checks ...func(*Config) error) (backup string, err error) {
 	path, old, unlock, err := openForChange(path)
 	if err != nil {
@@ -31,7 +32,8 @@ func Set(path, key, value string, checks ...func(*Config) error) (backup string,
 	case f.clear != nil:
 		return "", fmt.Errorf("%s is a list; edit it in %s, and multis config check says whether it is right", key, path)
 	case f.isSecret && value != "" && !IsReference(value):
-		return "", fmt.Errorf("%s is a secret, and what is typed in a shell stays in its history; write env:VARIABLE, file:/path or systemd:NAME, or edit %s", key, path)
+		return "",
+			fmt.Errorf("%s is a secret, and what is typed in a shell stays in its history; write env:VARIABLE, file:/path or systemd:NAME, or edit %s", key, path)
 	case isMasked(value):
 		return "", maskedError(key)
 	}
@@ -57,8 +59,8 @@ func Set(path, key, value string, checks ...func(*Config) error) (backup string,
 	return ReplaceWithBackup(path, changed)
 }
 
-// isMasked reports whether a value was copied from where multis hides a secret: it has policy.Mask, or is nothing but what stands for a whole secret. A text
-// with an ellipsis in it is none.
+// isMasked reports whether a value was copied from where multis hides a secret: it has policy.Mask, or is nothing but
+// what stands for a whole secret. A text with an ellipsis in it is none.
 func isMasked(value string) bool { return policy.HasMask(value) || strings.TrimSpace(value) == hidden }
 
 // maskedError says that a value has the mark of a removed secret. The value was copied from where multis shows it.
@@ -66,8 +68,8 @@ func maskedError(key string) error {
 	return fmt.Errorf("%s: the value has a mark that stands for a secret that was removed; write the whole value", key)
 }
 
-// openForChange reads the configuration at path, and keeps other processes from changing it until unlock is called: of two changes at once, the second would
-// undo the first. target is the file itself where path is a symbolic link.
+// openForChange reads the configuration at path, and keeps other processes from changing it until unlock is called: of
+// two changes at once, the second would undo the first. target is the file itself where path is a symbolic link.
 func openForChange(path string) (target string, data []byte, unlock func(), err error) {
 	target, err = plainfile.Resolve(path)
 	if err != nil {
@@ -95,8 +97,8 @@ func Default(key string) string {
 	return display(f.value())
 }
 
-// ReplaceWithBackup writes a file atomically, with the mode and owner of the old file, and returns the path of a backup of the old file, which only its owner may read.
-// Of the backups the newest ones stay.
+// ReplaceWithBackup writes a file atomically, with the mode and owner of the old file, and returns the path of a backup
+// of the old file, which only its owner may read. Of the backups the newest ones stay.
 func ReplaceWithBackup(path string, data []byte) (backup string, err error) {
 	info, err := os.Lstat(path)
 	if err != nil {

@@ -14,18 +14,22 @@ import (
 	"multis/internal/text"
 )
 
-// SafeKeys lists the keys that can be set in chat, with the PIN if there is one. None of them moves files, deletes messages, or makes multis answer
-// in more chats. Only "operators" gives access: to the users whom the owner names, and to commands that only show something.
+// SafeKeys lists the keys that can be set in chat, with the PIN if there is one. None of them moves files, deletes
+// messages, or makes multis answer in more chats. Only "operators" gives access: to the users whom the owner names, and
+// to commands that only show something.
 func SafeKeys() []string {
 	return []string{
 		"budget.per_day", "budget.per_chat_day", "budget.per_agent_day", "budget.per_run", "budget.at_cap",
-		"business.ask_rating", "business.greeting", "business.escalation.keywords", "business.escalation.text", "business.follow_up_days", "business.outside_hours",
-		"business.holidays", "business.hours", "business.language", "business.name", "business.pages", "business.rules", "business.tone", "business.topics",
+		"business.ask_rating", "business.greeting", "business.escalation.keywords", "business.escalation.text", "business.follow_up_days",
+		"business.outside_hours",
+		"business.holidays", "business.hours", "business.language", "business.name", "business.pages", "business.rules", "business.tone",
+		"business.topics",
 		"chats.admin_pause_minutes", "chats.burst_max", "chats.burst_quiet", "chats.contact_caps.per_day", "chats.contact_caps.per_minute",
 		"chats.delete_answers", "chats.reply_max_age",
 		"heartbeat.enabled", "heartbeat.every",
 		"operators",
-		"memory.capture_minimum", "memory.capture_quiet", "memory.capture_threshold", "memory.memory_max_sections", "memory.recent_window", "memory.search_messages",
+		"memory.capture_minimum", "memory.capture_quiet", "memory.capture_threshold", "memory.memory_max_sections", "memory.recent_window",
+		"memory.search_messages",
 	}
 }
 
@@ -63,7 +67,8 @@ type Entry struct {
 	Source string `json:"source"`
 }
 
-// Values returns all keys with a fixed name, in the order of the documentation. If the configuration is not valid, it returns the error of LoadWith.
+// Values returns all keys with a fixed name, in the order of the documentation. If the configuration is not valid, it
+// returns the error of LoadWith.
 func Values(path string, settings map[string]string) ([]Entry, error) {
 	data, err := ReadFile(path)
 	if err != nil {

@@ -13,7 +13,8 @@ func TestAListThatIsSetInChatMayHaveCommas(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "config.yaml")
 	require.NoError(t, os.WriteFile(path, []byte(least+"business: {topics: [old]}\n"), 0o600))
 	for value, want := range map[string][]string{
-		`["Prices include tax, always","[x] \"quoted\""]`: {"Prices include tax, always", `[x] "quoted"`}, "one rule, another": {"one rule", "another"}, "[]": {}, "[not json": {"[not json"},
+		`["Prices include tax, always","[x] \"quoted\""]`: {"Prices include tax, always", `[x] "quoted"`},
+		"one rule, another": {"one rule", "another"}, "[]": {}, "[not json": {"[not json"},
 	} {
 		require.NoError(t, CheckSetting(path, nil, "business.rules", value))
 		c, err := LoadWith(path, map[string]string{"business.rules": value, "business.topics": "[]"})

@@ -71,7 +71,8 @@ func assistantName(s string) (string, error) {
 var lookalikes = []struct {
 	name  string
 	table *unicode.RangeTable
-}{{"Latin", unicode.Latin}, {"Cyrillic", unicode.Cyrillic}, {"Greek", unicode.Greek}, {"Armenian", unicode.Armenian}, {"Cherokee", unicode.Cherokee}}
+}{{"Latin", unicode.Latin}, {"Cyrillic", unicode.Cyrillic}, {"Greek", unicode.Greek}, {"Armenian", unicode.Armenian},
+	{"Cherokee", unicode.Cherokee}}
 
 // checkAlphabets returns an error if a word mixes letters of lookalikes: it would look like another word, and nobody could type it.
 func checkAlphabets(s string) error {
@@ -87,7 +88,8 @@ func checkAlphabets(s string) error {
 			case first == "":
 				first = alphabet.name
 			case first != alphabet.name:
-				return fmt.Errorf("%.60q mixes %s and %s letters in one word (%c is %s), so nobody could type it; write each word in one alphabet", s, first, alphabet.name, r, alphabet.name)
+				return fmt.Errorf("%.60q mixes %s and %s letters in one word (%c is %s), so nobody could type it; write each word in one alphabet", s,
+					first, alphabet.name, r, alphabet.name)
 			}
 		}
 	}
@@ -264,8 +266,8 @@ func serverName(s string) (string, error) {
 	return s, nil
 }
 
-// webAddress returns a parser of an http(s) URL without credentials, query or fragment. like is the example in its errors. They never quote the text,
-// which may contain a password.
+// webAddress returns a parser of an http(s) URL without credentials, query or fragment. like is the example in its
+// errors. They never quote the text, which may contain a password.
 func webAddress(like string) func(string) (string, error) {
 	return func(s string) (string, error) {
 		u, err := url.Parse(s)
@@ -310,7 +312,8 @@ func headerName(s string) error {
 	if !httpguts.ValidHeaderFieldName(s) {
 		return errors.New("has a name that is no HTTP header; write it like X-Api-Key")
 	}
-	if slices.Contains([]string{"Host", "Content-Length", "Content-Type", "Transfer-Encoding", "Connection"}, textproto.CanonicalMIMEHeaderKey(s)) {
+	if slices.Contains([]string{"Host", "Content-Length", "Content-Type", "Transfer-Encoding", "Connection"},
+		textproto.CanonicalMIMEHeaderKey(s)) {
 		return errors.New("has a header that multis sets itself; remove it")
 	}
 	return nil
@@ -355,7 +358,8 @@ func modelOrStrategy(s string) (string, error) {
 		return s, nil
 	}
 	if _, err := providerModel(s); err != nil {
-		return "", fmt.Errorf("%.60q is not a model; write none, PROVIDER/NAME such as anthropic/claude-haiku-4-5, or a strategy such as %s", s, CheapFirst)
+		return "", fmt.Errorf("%.60q is not a model; write none, PROVIDER/NAME such as anthropic/claude-haiku-4-5, or a strategy such as %s", s,
+			CheapFirst)
 	}
 	return s, nil
 }
@@ -387,7 +391,8 @@ func providerModel(s string) (string, error) {
 func price(s string) (Price, error) {
 	words := strings.Fields(s)
 	if len(words) < 3 || len(words) > 5 {
-		return Price{}, fmt.Errorf("%.60q is not a price; write the model and what a million tokens cost in and out, such as openai/gpt-5-mini 0.25 2.00", s)
+		return Price{},
+			fmt.Errorf("%.60q is not a price; write the model and what a million tokens cost in and out, such as openai/gpt-5-mini 0.25 2.00", s)
 	}
 	var amounts [4]Money
 	for i, text := range words[1:] {
@@ -398,7 +403,13 @@ func price(s string) (Price, error) {
 		amounts[i] = amount
 	}
 	model, err := providerModel(words[0])
-	return Price{Model: model, In: amounts[0], Out: amounts[1], CacheRead: amounts[2], CacheWrite: amounts[3]}, err
+	return Price{
+		Model:      model,
+		In:         amounts[0],
+		Out:        amounts[1],
+		CacheRead:  amounts[2],
+		CacheWrite: amounts[3],
+	}, err
 }
 
 // shortcut parses "PATTERN => /COMMAND".
@@ -406,7 +417,8 @@ func shortcut(s string) (Shortcut, error) {
 	pattern, command, found := strings.Cut(s, "=>")
 	pattern, command = strings.TrimSpace(pattern), strings.TrimSpace(command)
 	if !found || pattern == "" || !strings.HasPrefix(command, "/") {
-		return Shortcut{}, fmt.Errorf("%.60q is not a shortcut; write words and the command that they mean, such as stop everything => /pause all", s)
+		return Shortcut{},
+			fmt.Errorf("%.60q is not a shortcut; write words and the command that they mean, such as stop everything => /pause all", s)
 	}
 	if _, err := regexp.Compile(pattern); err != nil {
 		return Shortcut{}, fmt.Errorf("%.60q is not a regular expression; write one of RE2's, or plain words", pattern)
@@ -442,8 +454,9 @@ func token(s string) (Secret, error) {
 func postgresURL(s string) (Secret, error) {
 	u, err := url.Parse(s)
 	if err != nil || (u.Scheme != "postgres" && u.Scheme != "postgresql") {
-		return "", errors.New("is not a Postgres address; write it like postgres://multis@localhost/multis, with a colon and the password behind the name (special characters in it as %XX), " +
-			"or leave it empty")
+		return "",
+			errors.New("is not a Postgres address; write it like postgres://multis@localhost/multis, with a colon and the password behind the name (special characters in it as %XX), " +
+				"or leave it empty")
 	}
 	return Secret(s), nil
 }

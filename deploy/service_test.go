@@ -23,7 +23,8 @@ func TestTheServiceHasTheFolderAndTheUserThatAreMade(t *testing.T) {
 	}
 	require.Equal(t, "/usr/local/bin/multis run", set["ExecStart"])
 	require.Equal(t, setup.ServiceDir, set["WorkingDirectory"])
-	require.Contains(t, string(postinst), "\ninstall -d -o "+set["User"]+" -g "+set["User"]+" -m 750 "+set["WorkingDirectory"]+"\n", "its folder is its own, whoever made it")
+	require.Contains(t, string(postinst), "\ninstall -d -o "+set["User"]+" -g "+set["User"]+" -m 750 "+set["WorkingDirectory"]+"\n",
+		"its folder is its own, whoever made it")
 	require.Equal(t, set["WorkingDirectory"], set["ReadWritePaths"], "its folder is the one it can write to")
 	require.Equal(t, "mixed", set["KillMode"], "the database must outlive the answer that is being written")
 }

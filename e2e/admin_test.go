@@ -129,7 +129,11 @@ func (a *app) upload(t *testing.T, name string, data []byte) id.EventID {
 	media, err := a.Owner.UploadBytesWithName(t.Context(), data, "text/markdown", name)
 	require.NoError(t, err)
 	sent, err := a.Owner.SendMessageEvent(t.Context(), a.adminRoom(), event.EventMessage, &event.MessageEventContent{
-		MsgType: event.MsgFile, Body: name, FileName: name, URL: media.ContentURI.CUString(), Info: &event.FileInfo{MimeType: "text/markdown", Size: len(data)},
+		MsgType:  event.MsgFile,
+		Body:     name,
+		FileName: name,
+		URL:      media.ContentURI.CUString(),
+		Info:     &event.FileInfo{MimeType: "text/markdown", Size: len(data)},
 	})
 	require.NoError(t, err)
 	return sent.EventID

@@ -61,7 +61,8 @@ func TestAPlanGoesOnPastAKillInEachOfItsSteps(t *testing.T) {
 	revived("plan")
 	var shown id.EventID
 	a.await("the plan", func(ctx context.Context) (bool, error) {
-		err := a.db.DB().QueryRow(ctx, "select coalesce(max(o.event_id), '') from dialogs d join outbox o on o.id = d.outbox_id where d.kind = 'allow-call'").Scan(&shown)
+		err := a.db.DB().QueryRow(ctx,
+			"select coalesce(max(o.event_id), '') from dialogs d join outbox o on o.id = d.outbox_id where d.kind = 'allow-call'").Scan(&shown)
 		return shown != "", err
 	})
 	_, err := a.Owner.SendReaction(t.Context(), a.adminRoom(), shown, "👍")
@@ -97,7 +98,8 @@ func TestAHandoffContinuesAQuestionAndASpaceChoosesTheAgent(t *testing.T) {
 			return llmtest.Reply{Text: `{"sentences": []}`}
 		}
 	})
-	space, err := plainWorlds.claim(t).Owner.CreateRoom(t.Context(), &mautrix.ReqCreateRoom{Name: "Shop", CreationContent: map[string]any{"type": event.RoomTypeSpace}})
+	space, err := plainWorlds.claim(t).Owner.CreateRoom(t.Context(),
+		&mautrix.ReqCreateRoom{Name: "Shop", CreationContent: map[string]any{"type": event.RoomTypeSpace}})
 	require.NoError(t, err)
 	a := start(t, setup{
 		Profile: "business", Model: model.URL,
@@ -113,7 +115,8 @@ func TestAHandoffContinuesAQuestionAndASpaceChoosesTheAgent(t *testing.T) {
 	room := a.portal("space-ina")
 	inSpace := func(content string, want int) {
 		t.Helper()
-		_, err := a.Owner.SendStateEvent(t.Context(), space.RoomID, event.StateSpaceChild, room.String(), map[string]any{"via": strings.Fields(content)})
+		_, err := a.Owner.SendStateEvent(t.Context(), space.RoomID, event.StateSpaceChild, room.String(),
+			map[string]any{"via": strings.Fields(content)})
 		require.NoError(t, err)
 		a.await("the chat's spaces", func(ctx context.Context) (bool, error) {
 			return a.exists(ctx, "select cardinality(spaces) = $2 from chats where room_id = $1", room, want)

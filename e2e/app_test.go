@@ -91,7 +91,13 @@ func begin(t *testing.T, s setup) *app {
 	}
 	ports, err := devstack.FreePorts(1)
 	require.NoError(t, err)
-	a := &app{scene: around, t: t, setup: s, back: openClientProxy(t, around.Stack.HomeserverURL), port: ports[0]}
+	a := &app{
+		scene: around,
+		t:     t,
+		setup: s,
+		back:  openClientProxy(t, around.Stack.HomeserverURL),
+		port:  ports[0],
+	}
 	a.db, err = store.Open(t.Context(), s.Database)
 	require.NoError(t, err)
 	t.Cleanup(a.db.Close)
@@ -160,7 +166,8 @@ func (a *app) awaitBridgeDistrust(session id.DeviceID) {
 	require.NoError(a.t, err)
 	defer conn.Close(a.t.Context())
 	a.await("the bridge to forget the session", func(ctx context.Context) (gone bool, err error) {
-		err = conn.QueryRow(ctx, "select not exists (select from crypto_device where user_id = $1 and device_id = $2 and not deleted)", owner, session).Scan(&gone)
+		err = conn.QueryRow(ctx, "select not exists (select from crypto_device where user_id = $1 and device_id = $2 and not deleted)", owner,
+			session).Scan(&gone)
 		return gone, err
 	})
 }

@@ -30,7 +30,9 @@ func TestALoginEndedByTheNetworkIsToldOnceAndCleared(t *testing.T) {
 			said, err := a.Say(t.Context(), "login-noa", question) // it is heard, and the answer does not get through
 			require.NoError(t, err)
 			a.await("the failure", func(ctx context.Context) (bool, error) {
-				return a.exists(ctx, "select exists (select from messages m join outbox o on o.id = m.outbox_id where m.event_id = $1 and o.state = $2)", said.Event, store.OutboxFailed)
+				return a.exists(ctx,
+					"select exists (select from messages m join outbox o on o.id = m.outbox_id where m.event_id = $1 and o.state = $2)", said.Event,
+					store.OutboxFailed)
 			})
 			a.await("a word about it", func(context.Context) (bool, error) {
 				return strings.Contains(last(a.notices()), "Not sent to Login-noa"), nil

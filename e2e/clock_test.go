@@ -89,12 +89,13 @@ func (r *reaper) restart() {
 	}
 }
 
-// Nobody takes an escalation, and multis is killed at each message about it, or is down when somebody is to be called. The operators, the owner and the hook are
-// called once each, in that order.
+// Nobody takes an escalation, and multis is killed at each message about it, or is down when somebody is to be called.
+// The operators, the owner and the hook are called once each, in that order.
 func TestEachIsCalledOnceWhereMultisIsKilledAtEachCall(t *testing.T) {
 	told, address := openReceiver(t)
 	hook := fmt.Sprintf("{url: %q, private: true, events: [unclaimed], secret: whsec_Zm9ydHktdHdvIGJ5dGVzIGFyZSBlbm91Z2ggZm9yIGl0}", address)
-	a := start(t, setup{Operators: fmt.Sprintf("[\"@ola:%s\"]", devstack.Domain), Extra: "business: {escalation: {claim_within: 2s}}\nhooks: {desk: " + hook + "}"})
+	a := start(t, setup{Operators: fmt.Sprintf("[\"@ola:%s\"]", devstack.Domain),
+		Extra: "business: {escalation: {claim_within: 2s}}\nhooks: {desk: " + hook + "}"})
 	a.operator(t, "ola")
 	k := &reaper{a: a, struck: map[string]bool{}, dead: make(chan struct{}, 1)}
 	a.back.onSend(func(s sendRequest) verdict {
@@ -114,7 +115,8 @@ func TestEachIsCalledOnceWhereMultisIsKilledAtEachCall(t *testing.T) {
 			a.awaitDeliveries(contact, 1)
 			require.NoError(t, a.process.Kill())
 			a.await("the time of the owner's call", func(ctx context.Context) (bool, error) {
-				return a.exists(ctx, "select exists (select from escalations e join messages m on m.id = e.message_id where m.body = $1 and e.opened_at + interval '4 seconds' < now())", question)
+				return a.exists(ctx,
+					"select exists (select from escalations e join messages m on m.id = e.message_id where m.body = $1 and e.opened_at + interval '4 seconds' < now())", question)
 			})
 			a.run()
 		}

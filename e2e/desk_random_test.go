@@ -65,8 +65,9 @@ func deskSequences(t *testing.T) int {
 	return n
 }
 
-// Two operators and an owner with a phone answer customers in threads, write notes, edit and delete, while the customers write, edit and delete, and multis is
-// killed. Whatever the order: no note reaches a contact, no reply is lost or comes twice, and the assistant says nothing while a person has the conversation.
+// Two operators and an owner with a phone answer customers in threads, write notes, edit and delete, while the customers
+// write, edit and delete, and multis is killed. Whatever the order: no note reaches a contact, no reply is lost or comes
+// twice, and the assistant says nothing while a person has the conversation.
 func TestRandomDesksLeakNoNoteAndLoseNoReply(t *testing.T) {
 	a := start(t, setup{Operators: fmt.Sprintf("[\"@eva:%[1]s\", \"@bob:%[1]s\"]", devstack.Domain)})
 	a.learn()
@@ -124,10 +125,14 @@ func (a *app) beginDeskTalks(talks []*deskTalk) {
 	}
 	for _, c := range talks {
 		a.await("the card", func(ctx context.Context) (bool, error) {
-			err := a.db.DB().QueryRow(ctx, "select coalesce(max(o.event_id), '') from escalations e join outbox o on o.id = e.card_id where e.chat_id = $1", a.chat(c.contact).ID).Scan(&c.card)
+			err := a.db.DB().QueryRow(ctx,
+				"select coalesce(max(o.event_id), '') from escalations e join outbox o on o.id = e.card_id where e.chat_id = $1",
+				a.chat(c.contact).ID).Scan(&c.card)
 			return c.card != "", err
 		})
-		a.await("the sentence that a person will answer", func(context.Context) (bool, error) { return len(a.deliveriesSoFar(c.contact)) > 0, nil })
+		a.await("the sentence that a person will answer", func(context.Context) (bool, error) {
+			return len(a.deliveriesSoFar(c.contact)) > 0, nil
+		})
 	}
 	a.awaitIdle()
 }
@@ -209,7 +214,8 @@ func (c *deskTalk) addLine(text string, onPhone bool) {
 	c.lines = append(c.lines, w)
 }
 
-// becomeSilent waits until multis has stored what a person wrote and what it had begun before is over. From then on the assistant says nothing.
+// becomeSilent waits until multis has stored what a person wrote and what it had begun before is over. From then on the
+// assistant says nothing.
 func (c *deskTalk) becomeSilent(event id.EventID, dead bool) {
 	c.t.Helper()
 	if dead || c.silent {
@@ -217,7 +223,8 @@ func (c *deskTalk) becomeSilent(event id.EventID, dead bool) {
 	}
 	c.awaitMessage(event)
 	c.await("the person's message to be handled", func(ctx context.Context) (bool, error) {
-		return c.exists(ctx, `select not exists (select from river.river_job where kind = 'command' and state in ('available', 'running', 'retryable', 'scheduled', 'pending'))`)
+		return c.exists(ctx,
+			`select not exists (select from river.river_job where kind = 'command' and state in ('available', 'running', 'retryable', 'scheduled', 'pending'))`)
 	})
 	c.awaitNoTurn()
 	c.await("what the assistant sent to arrive", func(context.Context) (bool, error) { // the bridge brings it a moment later
@@ -285,7 +292,8 @@ func (a *app) awaitDeskIdle(talks []*deskTalk) {
 		})
 		for _, w := range slices.Concat(c.lines, c.replies) {
 			a.await("the message "+w.token, func(ctx context.Context) (bool, error) {
-				return a.exists(ctx, "select exists (select from messages where event_id = $1 union all select from seen_events where event_id = $1)", w.event)
+				return a.exists(ctx, "select exists (select from messages where event_id = $1 union all select from seen_events where event_id = $1)",
+					w.event)
 			})
 		}
 	}
@@ -341,7 +349,11 @@ func (c *deskTalk) threadOf(card id.EventID) string {
 	c.t.Helper()
 	var lines []string
 	for next := ""; ; {
-		page, err := c.Owner.GetRelations(c.t.Context(), c.adminRoom(), card, &mautrix.ReqGetRelations{RelationType: event.RelThread, From: next, Limit: 100})
+		page, err := c.Owner.GetRelations(c.t.Context(), c.adminRoom(), card, &mautrix.ReqGetRelations{
+			RelationType: event.RelThread,
+			From:         next,
+			Limit:        100,
+		})
 		require.NoError(c.t, err)
 		for _, evt := range page.Chunk {
 			if body, _ := evt.Content.Raw["body"].(string); strings.Contains(body, "💬") {

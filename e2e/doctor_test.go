@@ -104,8 +104,14 @@ func (e *examination) findings(change func(c *config.Config)) (found []doctor.Fi
 	models, err := llm.New(llm.Options{})
 	require.NoError(e.t, err)
 	in := &doctor.Input{
-		Synapse: e.files, Config: cfg, Homeserver: appservice.NewInspector(doctor.AccessOf(cfg)), Database: e.db.Inspector(), HasSchema: true,
-		Models: models, Now: time.Now, FreeBytes: func(string) (uint64, error) { return 100 << 30, nil },
+		Synapse:    e.files,
+		Config:     cfg,
+		Homeserver: appservice.NewInspector(doctor.AccessOf(cfg)),
+		Database:   e.db.Inspector(),
+		HasSchema:  true,
+		Models:     models,
+		Now:        time.Now,
+		FreeBytes:  func(string) (uint64, error) { return 100 << 30, nil },
 	}
 	for _, s := range doctor.Run(e.t.Context(), in).Sections {
 		if s.Skipped != "" {
@@ -228,7 +234,9 @@ func (e *examination) brokenRegistration(t *testing.T) {
 		{doctor.PingToken, e.tokens.HSToken.Value(), "another-token", nil},
 		{doctor.PingNoURL, "url: " + e.tokens.Address, "url: null", nil},
 		{doctor.PingNoAnswer, "url: " + e.tokens.Address, "url: http://127.0.0.1:1", nil},
-		{doctor.PingLoopback, "url: " + e.tokens.Address, "url: http://127.0.0.1:1", func(c *config.Config) { c.Appservice.Address = "http://multis:29399" }},
+		{doctor.PingLoopback, "url: " + e.tokens.Address, "url: http://127.0.0.1:1", func(c *config.Config) {
+			c.Appservice.Address = "http://multis:29399"
+		}},
 		{doctor.OwnerAccount, `^@owner:`, `^@(owner|nobody):`, func(c *config.Config) { c.Owner = id.NewUserID("nobody", c.Homeserver.Domain) }},
 	} {
 		e.step(string(c.id), func(t *testing.T) {
@@ -307,13 +315,18 @@ func TestOperatorsHaveARoomOfTheirOwn(t *testing.T) {
 	require.NoError(t, err)
 	var card id.EventID
 	e.await("the card", func(ctx context.Context) (bool, error) {
-		err := e.db.DB().QueryRow(ctx, "select coalesce(max(o.event_id), '') from escalations e join outbox o on o.id = e.card_id where o.chat_id = $1", room.ID).Scan(&card)
+		err := e.db.DB().QueryRow(ctx,
+			"select coalesce(max(o.event_id), '') from escalations e join outbox o on o.id = e.card_id where o.chat_id = $1", room.ID).Scan(&card)
 		return card != "", err
 	})
 	e.awaitDeliveries("room-ida", 1) // that a person will answer
 	_, err = mia.SendText(t.Context(), *room.RoomID, "/pause all")
 	require.NoError(t, err)
-	content := &event.MessageEventContent{MsgType: event.MsgText, Body: "Which lamp is it?", RelatesTo: (&event.RelatesTo{}).SetThread(card, card)}
+	content := &event.MessageEventContent{
+		MsgType:   event.MsgText,
+		Body:      "Which lamp is it?",
+		RelatesTo: (&event.RelatesTo{}).SetThread(card, card),
+	}
 	_, err = mia.SendMessageEvent(t.Context(), *room.RoomID, event.EventMessage, content)
 	require.NoError(t, err)
 	require.Equal(t, "Which lamp is it?", e.awaitDeliveries("room-ida", 2)[1].Text)
@@ -350,14 +363,15 @@ func (e *examination) repairOperators(room store.Chat) {
 	e.awaitRepair(doctor.FormerOperator)
 }
 
-// closeByInvitation lets an operator invite a stranger into the room for operators, and returns the room that takes its place: a reply in the old
-// thread goes nowhere, one in the new thread to the contact.
+// closeByInvitation lets an operator invite a stranger into the room for operators, and returns the room that takes its
+// place: a reply in the old thread goes nowhere, one in the new thread to the contact.
 func (e *examination) closeByInvitation(closed store.Chat, mia *mautrix.Client) store.Chat {
 	e.t.Helper()
 	ctx := e.t.Context()
 	cardIn := func(room store.Chat) (card id.EventID) {
 		e.await("a card in "+room.RoomID.String(), func(ctx context.Context) (bool, error) {
-			err := e.db.DB().QueryRow(ctx, "select coalesce(max(o.event_id), '') from escalations e join outbox o on o.id = e.card_id where o.chat_id = $1", room.ID).Scan(&card)
+			err := e.db.DB().QueryRow(ctx,
+				"select coalesce(max(o.event_id), '') from escalations e join outbox o on o.id = e.card_id where o.chat_id = $1", room.ID).Scan(&card)
 			return card != "", err
 		})
 		return card
@@ -375,13 +389,18 @@ func (e *examination) closeByInvitation(closed store.Chat, mia *mautrix.Client) 
 		return room.ID != closed.ID, err
 	})
 	reply := func(room store.Chat, card id.EventID, text string) {
-		_, err := mia.SendMessageEvent(ctx, *room.RoomID, event.EventMessage, &event.MessageEventContent{MsgType: event.MsgText, Body: text, RelatesTo: (&event.RelatesTo{}).SetThread(card, card)})
+		_, err := mia.SendMessageEvent(ctx, *room.RoomID, event.EventMessage, &event.MessageEventContent{
+			MsgType:   event.MsgText,
+			Body:      text,
+			RelatesTo: (&event.RelatesTo{}).SetThread(card, card),
+		})
 		require.NoError(e.t, err)
 	}
 	reply(closed, old, "Pay to another account")
 	e.await("the refusal", func(ctx context.Context) (bool, error) {
 		var refused int
-		err := e.db.DB().QueryRow(ctx, "select count(*) from messages where chat_id = $1 and code = 'room_closed' and body = ''", closed.ID).Scan(&refused)
+		err := e.db.DB().QueryRow(ctx, "select count(*) from messages where chat_id = $1 and code = 'room_closed' and body = ''",
+			closed.ID).Scan(&refused)
 		return refused == 1, err
 	})
 	for _, client := range []*mautrix.Client{mia, e.Owner} {
@@ -391,7 +410,8 @@ func (e *examination) closeByInvitation(closed store.Chat, mia *mautrix.Client) 
 	reply(room, cardIn(room), "We send a new lamp.")
 	require.Equal(e.t, "We send a new lamp.", e.awaitDeliveries("room-ida", 3)[2].Text)
 	var told int
-	require.NoError(e.t, e.db.DB().QueryRow(ctx, "select count(*) from outbox where content->>'body' like '%I no longer use the room for operators%'").Scan(&told))
+	require.NoError(e.t, e.db.DB().QueryRow(ctx,
+		"select count(*) from outbox where content->>'body' like '%I no longer use the room for operators%'").Scan(&told))
 	require.Equal(e.t, 1, told)
 	return room
 }

@@ -116,7 +116,8 @@ func TestADraftIsShownOnceAndSentOncePastAKillAtEachStep(t *testing.T) {
 		}
 		var card id.EventID
 		a.await("the card", func(ctx context.Context) (bool, error) {
-			err := a.db.DB().QueryRow(ctx, "select coalesce(max(o.event_id), '') from dialogs d join outbox o on o.id = d.outbox_id join outbox r on r.id = d.draft_id where d.kind = 'draft' and r.chat_id = $1", chat.ID).Scan(&card)
+			err := a.db.DB().QueryRow(ctx,
+				"select coalesce(max(o.event_id), '') from dialogs d join outbox o on o.id = d.outbox_id join outbox r on r.id = d.draft_id where d.kind = 'draft' and r.chat_id = $1", chat.ID).Scan(&card)
 			return card != "", err
 		})
 		a.awaitSends()
@@ -148,7 +149,8 @@ func (a *app) cards(chat string) (n int) {
 	timeline, err := a.Timeline(a.t.Context(), a.adminRoom())
 	require.NoError(a.t, err)
 	for _, evt := range timeline {
-		if content, ok := evt.Content.Parsed.(*event.MessageEventContent); ok && content.RelatesTo.GetReplaceID() == "" && strings.Contains(content.Body, "Draft for "+chat) {
+		if content, ok := evt.Content.Parsed.(*event.MessageEventContent); ok && content.RelatesTo.GetReplaceID() == "" &&
+			strings.Contains(content.Body, "Draft for "+chat) {
 			n++
 		}
 	}

@@ -15,8 +15,8 @@ import (
 	"multis/store"
 )
 
-// startLocked starts multis in an encrypted world, beside a session of the owner's that made his keys. It makes them before, because multis trusts the keys that it
-// sees first.
+// startLocked starts multis in an encrypted world, beside a session of the owner's that made his keys. It makes them
+// before, because multis trusts the keys that it sees first.
 func startLocked(t *testing.T, s setup) (*app, *rig.Element) {
 	t.Helper()
 	around := encryptedWorlds.claim(t)
@@ -76,7 +76,8 @@ func TestAnEncryptedAdminRoom(t *testing.T) {
 func TestThePINIsEnteredInAnEncryptedAdminRoom(t *testing.T) {
 	a, verified := startLocked(t, setup{})
 	room := a.adminRoom()
-	sent, err := verified.SendStateEvent(t.Context(), room, event.StateEncryption, "", event.EncryptionEventContent{Algorithm: id.AlgorithmMegolmV1})
+	sent, err := verified.SendStateEvent(t.Context(), room, event.StateEncryption, "",
+		event.EncryptionEventContent{Algorithm: id.AlgorithmMegolmV1})
 	require.NoError(t, err)
 	a.awaitBothPaths(sent.EventID)
 
@@ -86,7 +87,8 @@ func TestThePINIsEnteredInAnEncryptedAdminRoom(t *testing.T) {
 		t.Helper()
 		a.await(want, func(ctx context.Context) (bool, error) {
 			var there bool
-			err := a.db.DB().QueryRow(ctx, "select exists (select from outbox where state = 'sent' and content->>'body' like '%' || $1 || '%')", want).Scan(&there)
+			err := a.db.DB().QueryRow(ctx, "select exists (select from outbox where state = 'sent' and content->>'body' like '%' || $1 || '%')",
+				want).Scan(&there)
 			return there, err
 		})
 	}
@@ -117,7 +119,8 @@ func TestThePINIsEnteredInAnEncryptedAdminRoom(t *testing.T) {
 		})
 	}
 	var rows int
-	require.NoError(t, a.db.DB().QueryRow(t.Context(), "select count(*) from messages where body like '%8046%' or parked is not null").Scan(&rows))
+	require.NoError(t, a.db.DB().QueryRow(t.Context(),
+		"select count(*) from messages where body like '%8046%' or parked is not null").Scan(&rows))
 	require.Zero(t, rows, "neither the digits nor the ciphertext stays")
 	require.NotContains(t, a.log(), digits)
 }

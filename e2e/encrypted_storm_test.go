@@ -58,7 +58,8 @@ func TestNothingLeaksInAnEncryptedStorm(t *testing.T) {
 		}
 	}
 	require.Positive(t, sent, "somebody was answered")
-	require.Zero(t, a.count("select count(*) from messages where author = 'owner_client' and event_id in (select event_id from outbox)"), "our own words taken for the owner's")
+	require.Zero(t, a.count("select count(*) from messages where author = 'owner_client' and event_id in (select event_id from outbox)"),
+		"our own words taken for the owner's")
 }
 
 // doSomething makes one random event happen, mostly a message.

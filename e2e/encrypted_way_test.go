@@ -99,7 +99,8 @@ func TestKeysThatComeLate(t *testing.T) {
 				a.shiftTimes(keyDeadline)
 			}
 			a.await("the message without its key", func(ctx context.Context) (bool, error) {
-				return a.exists(ctx, "select exists (select from messages where event_id = $1 and parked is not null and reason like '%' || $2 || '%')", said.Event, given)
+				return a.exists(ctx, "select exists (select from messages where event_id = $1 and parked is not null and reason like '%' || $2 || '%')",
+					said.Event, given)
 			})
 			require.Empty(t, a.back.sentTo(said.Room))
 			require.Contains(t, a.command("/why "+a.chat(contact).Name), given)

@@ -66,7 +66,8 @@ func TestInitLeadsFromAnEmptyFolderToTheFirstAnswer(t *testing.T) {
 	require.LessOrEqual(t, commands, maxCommands)
 	require.Less(t, took, maxTime)
 
-	again := exec.CommandContext(t.Context(), program, "init", "--service", "none", "--yes", "--synapse", filepath.Join(around.Stack.Dir(), "homeserver.yaml"))
+	again := exec.CommandContext(t.Context(), program, "init", "--service", "none", "--yes", "--synapse",
+		filepath.Join(around.Stack.Dir(), "homeserver.yaml"))
 	again.Dir = folder
 	out, err := again.CombinedOutput()
 	require.NoError(t, err, string(out))
@@ -88,7 +89,9 @@ func initCommand(t *testing.T, program, folder string, synapse *devstack.Stack, 
 		"--set", fmt.Sprintf("appservice.port=%d", ports[0]), "--set", fmt.Sprintf("appservice.address=http://127.0.0.1:%d", ports[0]),
 	}, args...)
 	cmd := exec.CommandContext(t.Context(), program, args...)
-	cmd.Dir, cmd.Stdin, cmd.Stderr = folder, strings.NewReader(answers), os.Stdout
+	cmd.Dir = folder
+	cmd.Stdin = strings.NewReader(answers)
+	cmd.Stderr = os.Stdout
 	return cmd
 }
 
@@ -105,7 +108,8 @@ func driveInit(t *testing.T, synapse *devstack.Stack, init *exec.Cmd, each func(
 		said = append(said, line)
 		command := strings.TrimSpace(line)
 		switch {
-		case strings.HasPrefix(command, "install "), strings.HasPrefix(command, "grep "), strings.HasPrefix(command, "sed "), strings.HasPrefix(command, "echo "):
+		case strings.HasPrefix(command, "install "), strings.HasPrefix(command, "grep "), strings.HasPrefix(command, "sed "),
+			strings.HasPrefix(command, "echo "):
 			commands++
 			out, err := exec.CommandContext(t.Context(), "sh", "-c", command).CombinedOutput()
 			require.NoError(t, err, "%s: %s", command, out)

@@ -52,7 +52,8 @@ func TestAfterAnHourOfDowntimeNobodyIsAnswered(t *testing.T) {
 	a.awaitIdle()
 	for contact, n := range contacts {
 		chat := a.chat(contact).ID
-		require.Equal(t, n, a.count("select count(*) from messages where chat_id = $1 and code = $2 and answered_at is null", chat, policy.CodeStale))
+		require.Equal(t, n, a.count("select count(*) from messages where chat_id = $1 and code = $2 and answered_at is null", chat,
+			policy.CodeStale))
 		a.awaitDeliveries(contact, 0)
 	}
 	require.Equal(t, 1, a.count("select count(*) from outbox")-before, "one message about all of it, to the admin room")
@@ -119,8 +120,11 @@ func TestImportReadsMessagesFromBeforeTheInstallation(t *testing.T) {
 	})
 	require.Contains(t, a.awaitDeliveries(contact, 1)[0].Text, "80 EUR", "only what is asked now")
 	require.NotNil(t, a.awaitMessage(said.Event).OutboxID)
-	require.Equal(t, lines, a.count("select count(*) from messages where chat_id = $1 and outbox_id is null and author <> 'multis_owner'", chat.ID))
+	require.Equal(t, lines, a.count("select count(*) from messages where chat_id = $1 and outbox_id is null and author <> 'multis_owner'",
+		chat.ID))
 	require.Nil(t, a.chat(contact).OwnerWroteAt, "what the owner wrote then is no pause now")
 	require.Contains(t, a.command("/import "+chat.Name), "I read")
-	a.await("a word that there was nothing more", func(context.Context) (bool, error) { return a.countNotices(": 0 older messages") == 1, nil })
+	a.await("a word that there was nothing more", func(context.Context) (bool, error) {
+		return a.countNotices(": 0 older messages") == 1, nil
+	})
 }

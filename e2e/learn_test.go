@@ -15,7 +15,8 @@ import (
 	"multis/deploy/devstack"
 )
 
-// An operator answers in a thread what no document says, and the owner agrees to learn it: the next customer is answered from it, with its source.
+// An operator answers in a thread what no document says, and the owner agrees to learn it: the next customer is answered
+// from it, with its source.
 func TestAnAnswerOfAnOperatorAnswersTheNextCustomerInAnotherChat(t *testing.T) {
 	a := start(t, setup{Operators: fmt.Sprintf("[\"@lea:%s\"]", devstack.Domain)})
 	a.learn()
@@ -36,7 +37,8 @@ func TestAnAnswerOfAnOperatorAnswersTheNextCustomerInAnotherChat(t *testing.T) {
 
 	var proposal id.EventID
 	a.await("the question whether to learn it", func(ctx context.Context) (bool, error) {
-		err := a.db.DB().QueryRow(ctx, "select coalesce(max(o.event_id), '') from dialogs d join outbox o on o.id = d.outbox_id where d.kind = 'offer-answer'").Scan(&proposal)
+		err := a.db.DB().QueryRow(ctx,
+			"select coalesce(max(o.event_id), '') from dialogs d join outbox o on o.id = d.outbox_id where d.kind = 'offer-answer'").Scan(&proposal)
 		return proposal != "", err
 	})
 	offered := time.Since(began)
@@ -56,7 +58,10 @@ func TestAnAnswerOfAnOperatorAnswersTheNextCustomerInAnotherChat(t *testing.T) {
 	require.Contains(t, got, "(from Answers.md)")
 	require.Contains(t, got, answered)
 	require.NotContains(t, a.deliveriesSoFar("learn-ida")[1].Text, "Answers.md")
-	require.Equal(t, 1, a.count("select count(*) from outbox o, jsonb_array_elements(o.spans) s where s->>'source' like '%Answers.md%' and s->>'quote' = $1", answered))
-	t.Logf("from the operator's answer to the owner being asked %s, to the next customer's answer %s", offered.Round(100*time.Millisecond), took.Round(100*time.Millisecond))
+	require.Equal(t, 1,
+		a.count("select count(*) from outbox o, jsonb_array_elements(o.spans) s where s->>'source' like '%Answers.md%' and s->>'quote' = $1",
+			answered))
+	t.Logf("from the operator's answer to the owner being asked %s, to the next customer's answer %s", offered.Round(100*time.Millisecond),
+		took.Round(100*time.Millisecond))
 	require.Less(t, took, time.Minute)
 }

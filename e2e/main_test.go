@@ -205,7 +205,9 @@ func (w *scene) settle(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return rig.Await(ctx, "the end of what was said before", func(context.Context) (bool, error) { return len(w.front.acknowledged(sent.EventID)) > 0, nil })
+	return rig.Await(ctx, "the end of what was said before", func(context.Context) (bool, error) {
+		return len(w.front.acknowledged(sent.EventID)) > 0, nil
+	})
 }
 
 const templateDatabase = "multis_template"

@@ -30,7 +30,13 @@ func TestAnEncryptedVoiceNoteIsAnsweredEncrypted(t *testing.T) {
 	room := *a.chat("sealed-vera").RoomID
 
 	said, err := a.Network.Say(t.Context(), "sealed-vera", demonet.Line{
-		File: &demonet.File{Name: "voice.ogg", MIME: "audio/ogg", Data: recording, Millis: 3000, Voice: true},
+		File: &demonet.File{
+			Name:   "voice.ogg",
+			MIME:   "audio/ogg",
+			Data:   recording,
+			Millis: 3000,
+			Voice:  true,
+		},
 	})
 	require.NoError(t, err)
 	require.Equal(t, event.EventEncrypted, a.kindOf(t, room, said.Event))
@@ -49,7 +55,12 @@ func TestAnEncryptedVoiceNoteIsAnsweredEncrypted(t *testing.T) {
 
 	a.step("nobody listens where nothing is answered", func(t *testing.T) {
 		require.Contains(t, a.command("/mode silent "+a.chat("sealed-vera").Name), "silent")
-		quiet, err := a.Network.Say(t.Context(), "sealed-vera", demonet.Line{File: &demonet.File{Name: "v.ogg", MIME: "audio/ogg", Data: recording, Voice: true}})
+		quiet, err := a.Network.Say(t.Context(), "sealed-vera", demonet.Line{File: &demonet.File{
+			Name:  "v.ogg",
+			MIME:  "audio/ogg",
+			Data:  recording,
+			Voice: true,
+		}})
 		require.NoError(t, err)
 		require.Equal(t, "[voice note]", a.awaitMessage(quiet.Event).Body)
 		a.awaitIdle()
@@ -60,7 +71,8 @@ func TestAnEncryptedVoiceNoteIsAnsweredEncrypted(t *testing.T) {
 func TestFilesInAnEncryptedAdminRoom(t *testing.T) {
 	a, element := startLocked(t, setup{})
 	room := a.adminRoom()
-	sent, err := element.SendStateEvent(t.Context(), room, event.StateEncryption, "", event.EncryptionEventContent{Algorithm: id.AlgorithmMegolmV1})
+	sent, err := element.SendStateEvent(t.Context(), room, event.StateEncryption, "",
+		event.EncryptionEventContent{Algorithm: id.AlgorithmMegolmV1})
 	require.NoError(t, err)
 	a.awaitBothPaths(sent.EventID)
 
@@ -76,7 +88,9 @@ func TestFilesInAnEncryptedAdminRoom(t *testing.T) {
 		"a file is read":                    {plain: prices, says: "done"},
 		"40 MB are too many":                {plain: noise, says: "too big: 10 MB at most"},
 		"40 MB that are said to be few too": {plain: noise, declare: 1000, says: "too large: 10 MB at most"},
-		"half a file":                       {plain: prices, change: func(s []byte) []byte { return s[:len(s)/2] }, says: "only a part of the file arrived"},
+		"half a file": {plain: prices, change: func(s []byte) []byte {
+			return s[:len(s)/2]
+		}, says: "only a part of the file arrived"},
 		"another file": {plain: prices, change: func(s []byte) []byte {
 			s[0]++
 			return s
@@ -86,14 +100,16 @@ func TestFilesInAnEncryptedAdminRoom(t *testing.T) {
 			asked := a.sendEncrypted(t, element, room, test.plain, test.declare, test.change)
 			a.await("word of the file", func(ctx context.Context) (bool, error) {
 				a.awaitMessage(asked)
-				return a.exists(ctx, "select exists (select from outbox o, messages m where m.event_id = $1 and o.created_at > m.received_at and o.content->>'body' like '%' || $2 || '%')", asked, test.says)
+				return a.exists(ctx,
+					"select exists (select from outbox o, messages m where m.event_id = $1 and o.created_at > m.received_at and o.content->>'body' like '%' || $2 || '%')", asked, test.says)
 			})
 		})
 	}
 }
 
 // sendEncrypted sends a file as a client does that encrypts, and has the server keep something else where change says so.
-func (a *app) sendEncrypted(t *testing.T, element *rig.Element, room id.RoomID, plain []byte, declare int, change func([]byte) []byte) id.EventID {
+func (a *app) sendEncrypted(t *testing.T, element *rig.Element, room id.RoomID, plain []byte, declare int,
+	change func([]byte) []byte) id.EventID {
 	t.Helper()
 	key := attachment.NewEncryptedFile()
 	sealed := bytes.Clone(plain)

@@ -61,7 +61,8 @@ func TestAChatMovesInTheMiddleOfAConversation(t *testing.T) {
 			require.True(t, now.HasRoom())
 			require.Equal(t, policy.ModeBusiness, *now.Mode)
 			require.Equal(t, old, *now.FormerRoom)
-			require.Equal(t, 4, a.count("select count(*) from messages where chat_id = $1 and author = 'contact'", chat.ID), "nothing lost, nothing twice")
+			require.Equal(t, 4, a.count("select count(*) from messages where chat_id = $1 and author = 'contact'", chat.ID),
+				"nothing lost, nothing twice")
 			const echoesSQL = "select count(*) from messages where chat_id = $1 and author = 'multis_owner'"
 			a.await("multis' own words", func(context.Context) (bool, error) { return a.count(echoesSQL, chat.ID) >= 3, nil })
 			require.Equal(t, 3, a.count(echoesSQL, chat.ID))
@@ -82,10 +83,12 @@ func upgradedByOwner(t *testing.T, a *app, contact string, old id.RoomID) {
 	empowerOwner(t, a, old)
 	made := a.successor(t, a.Owner, old)
 	if a.setup.Locked { // as an upgrade by the homeserver keeps it
-		_, err := a.Owner.SendStateEvent(t.Context(), made, event.StateEncryption, "", event.EncryptionEventContent{Algorithm: id.AlgorithmMegolmV1})
+		_, err := a.Owner.SendStateEvent(t.Context(), made, event.StateEncryption, "",
+			event.EncryptionEventContent{Algorithm: id.AlgorithmMegolmV1})
 		require.NoError(t, err)
 	}
-	_, err := a.Owner.SendStateEvent(t.Context(), old, event.StateTombstone, "", event.TombstoneEventContent{Body: "upgraded", ReplacementRoom: made})
+	_, err := a.Owner.SendStateEvent(t.Context(), old, event.StateTombstone, "",
+		event.TombstoneEventContent{Body: "upgraded", ReplacementRoom: made})
 	require.NoError(t, err)
 	a.awaitBridgeMove(contact, made)
 }
@@ -94,7 +97,11 @@ func upgradedByOwner(t *testing.T, a *app, contact string, old id.RoomID) {
 // one, the bridge would choose the next room to which the owner invites the bot, and take all messages there for commands.
 func (a *app) openManagementRoom(t *testing.T) {
 	t.Helper()
-	made, err := a.Owner.CreateRoom(t.Context(), &mautrix.ReqCreateRoom{Preset: "trusted_private_chat", IsDirect: true, Invite: []id.UserID{bridge}})
+	made, err := a.Owner.CreateRoom(t.Context(), &mautrix.ReqCreateRoom{
+		Preset:   "trusted_private_chat",
+		IsDirect: true,
+		Invite:   []id.UserID{bridge},
+	})
 	require.NoError(t, err)
 	t.Cleanup(func() {
 		_, err := a.Owner.LeaveRoom(context.WithoutCancel(t.Context()), made.RoomID)

@@ -24,7 +24,8 @@ const (
 	bridge           = rig.BridgeBotID
 )
 
-// person is the client of another Matrix user on the same server. Worlds are shared: where it matters in which rooms somebody has been, no other test has that name.
+// person is the client of another Matrix user on the same server. Worlds are shared: where it matters in which rooms
+// somebody has been, no other test has that name.
 func (a *app) person(t *testing.T, name string) *mautrix.Client {
 	t.Helper()
 	user := id.NewUserID(name, devstack.Domain)

@@ -46,7 +46,11 @@ func TestAPictureIsLookedAtAndAnsweredFromTheDocuments(t *testing.T) {
 	a.switchToBusiness("sealed-pia")
 	room := *a.chat("sealed-pia").RoomID
 
-	said, err := a.Network.Say(t.Context(), "sealed-pia", demonet.Line{Text: "What does this cost?", File: &demonet.File{Name: "poster.png", MIME: "image/png", Data: photograph(t)}})
+	said, err := a.Network.Say(t.Context(), "sealed-pia", demonet.Line{Text: "What does this cost?", File: &demonet.File{
+		Name: "poster.png",
+		MIME: "image/png",
+		Data: photograph(t),
+	}})
 	require.NoError(t, err)
 	got := a.awaitDeliveries("sealed-pia", 1)
 	require.Contains(t, got[0].Text, "It costs 80 EUR. (from prices.md)")
@@ -67,11 +71,16 @@ func TestAPictureIsLookedAtAndAnsweredFromTheDocuments(t *testing.T) {
 	require.NotContains(t, a.log(), shows)
 
 	a.step("what is no picture is escalated with it", func(t *testing.T) {
-		broken, err := a.Network.Say(t.Context(), "sealed-pia", demonet.Line{Text: "And this?", File: &demonet.File{Name: "torn.png", MIME: "image/png", Data: photograph(t)[:40]}})
+		broken, err := a.Network.Say(t.Context(), "sealed-pia", demonet.Line{Text: "And this?", File: &demonet.File{
+			Name: "torn.png",
+			MIME: "image/png",
+			Data: photograph(t)[:40],
+		}})
 		require.NoError(t, err)
 		require.Contains(t, a.awaitDeliveries("sealed-pia", 2)[1].Text, "check with the team")
 		a.await("the card", func(ctx context.Context) (bool, error) {
-			return a.exists(ctx, "select exists (select from escalations e join outbox o on o.id = e.card_id where e.cause = 'file' and o.event_id is not null and o.content->>'body' like '%[photo] And this?%' and o.content->>'body' like '%' || $1 || '%')", broken.Event)
+			return a.exists(ctx,
+				"select exists (select from escalations e join outbox o on o.id = e.card_id where e.cause = 'file' and o.event_id is not null and o.content->>'body' like '%[photo] And this?%' and o.content->>'body' like '%' || $1 || '%')", broken.Event)
 		})
 		require.Len(t, model.Requests(), 2, "no model gets it")
 	})
@@ -93,7 +102,8 @@ func TestAnEncryptedPictureOfAnOperatorReachesTheContact(t *testing.T) {
 	require.NoError(t, err)
 	_, err = tom.JoinRoomByID(t.Context(), room)
 	require.NoError(t, err)
-	sent, err := owner.SendStateEvent(t.Context(), room, event.StateEncryption, "", event.EncryptionEventContent{Algorithm: id.AlgorithmMegolmV1})
+	sent, err := owner.SendStateEvent(t.Context(), room, event.StateEncryption, "",
+		event.EncryptionEventContent{Algorithm: id.AlgorithmMegolmV1})
 	require.NoError(t, err)
 	a.awaitBothPaths(sent.EventID)
 
@@ -117,7 +127,8 @@ func TestAnEncryptedPictureOfAnOperatorReachesTheContact(t *testing.T) {
 	require.NoError(t, err)
 	answered, err := tom.SendMessageEvent(t.Context(), room, event.EventMessage, &event.MessageEventContent{
 		MsgType: event.MsgImage, Body: "Here, on the left", FileName: "door.png", Info: &event.FileInfo{MimeType: "image/png", Size: len(plain)},
-		File: &event.EncryptedFileInfo{EncryptedFile: *key, URL: uploaded.ContentURI.CUString()}, RelatesTo: (&event.RelatesTo{}).SetThread(card, card),
+		File:      &event.EncryptedFileInfo{EncryptedFile: *key, URL: uploaded.ContentURI.CUString()},
+		RelatesTo: (&event.RelatesTo{}).SetThread(card, card),
 	})
 	require.NoError(t, err)
 	require.Equal(t, event.EventEncrypted, a.kindOf(t, room, answered.EventID))
@@ -161,7 +172,8 @@ func TestAContactIsAskedBackOnceInHerLanguage(t *testing.T) {
 	_, err = a.Say(t.Context(), "clear-paul", "Das weiß ich nicht.")
 	require.NoError(t, err)
 	a.await("the card with the question", func(ctx context.Context) (bool, error) {
-		return a.exists(ctx, "select exists (select from escalations e join outbox o on o.id = e.card_id where o.event_id is not null and o.content->>'body' like '%' || $1 || '%')", asked)
+		return a.exists(ctx,
+			"select exists (select from escalations e join outbox o on o.id = e.card_id where o.event_id is not null and o.content->>'body' like '%' || $1 || '%')", asked)
 	})
 	for _, d := range a.awaitDeliveries("clear-paul", 2)[1:] {
 		require.False(t, strings.Contains(d.Text, "Meinen Sie") || strings.Contains(d.Text, "Euro"), d.Text)

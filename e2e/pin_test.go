@@ -49,7 +49,8 @@ func TestACommandRunsAfterThePINWhichIsDeletedFromTheRoom(t *testing.T) {
 			return evt.Unsigned.RedactedBecause != nil && len(evt.Content.Raw) == 0, nil
 		})
 		var rows int
-		require.NoError(t, a.db.DB().QueryRow(t.Context(), "select count(*) from messages where event_id = $1 or body like '%' || $2 || '%'", event, digits).Scan(&rows))
+		require.NoError(t, a.db.DB().QueryRow(t.Context(), "select count(*) from messages where event_id = $1 or body like '%' || $2 || '%'",
+			event, digits).Scan(&rows))
 		require.Zero(t, rows)
 	}
 	log, err := os.ReadFile(a.process.Log)

@@ -172,7 +172,8 @@ func TestNothingGoesInPlainTextIntoAnEncryptedRoom(t *testing.T) {
 	a.learn()
 	a.switchToBusiness("locked-sam")
 	room := *a.chat("locked-sam").RoomID
-	sent, err := a.bridged(t, bridge).SendStateEvent(t.Context(), room, event.StateEncryption, "", event.EncryptionEventContent{Algorithm: id.AlgorithmMegolmV1})
+	sent, err := a.bridged(t, bridge).SendStateEvent(t.Context(), room, event.StateEncryption, "",
+		event.EncryptionEventContent{Algorithm: id.AlgorithmMegolmV1})
 	require.NoError(t, err)
 	a.awaitBothPaths(sent.EventID)
 

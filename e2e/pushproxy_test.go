@@ -55,7 +55,9 @@ func (f *pushProxy) close() { f.server.Close() }
 func (f *pushProxy) setTargets(ports ...int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.refuse, f.targets, f.pushed = false, nil, nil
+	f.refuse = false
+	f.targets = nil
+	f.pushed = nil
 	for _, port := range ports {
 		f.targets = append(f.targets, fmt.Sprintf("http://127.0.0.1:%d", port))
 	}

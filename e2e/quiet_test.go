@@ -102,7 +102,8 @@ func TestForgeriesHaveNoEffect(t *testing.T) {
 	a.step("the owner with a key that is no row of this room is the owner", func(t *testing.T) {
 		kim, err := a.PortalRoom(t.Context(), "forge-kim")
 		require.NoError(t, err)
-		sent, err := a.Owner.SendMessageEvent(t.Context(), kim, event.EventMessage, map[string]string{"msgtype": "m.text", "body": "I am here", "ai.multis.out": ours.String()})
+		sent, err := a.Owner.SendMessageEvent(t.Context(), kim, event.EventMessage,
+			map[string]string{"msgtype": "m.text", "body": "I am here", "ai.multis.out": ours.String()})
 		require.NoError(t, err)
 		require.Equal(t, policy.AuthorOwnerClient, a.awaitMessage(sent.EventID).Author)
 		require.NotNil(t, a.chat("forge-kim").OwnerWroteAt)
@@ -123,7 +124,11 @@ func TestForgeriesHaveNoEffect(t *testing.T) {
 
 	a.step("a stranger's room is not administered from", func(t *testing.T) {
 		stranger := a.person(t, "forgestranger")
-		made, err := stranger.CreateRoom(t.Context(), &mautrix.ReqCreateRoom{Preset: "private_chat", Name: "multis", Invite: []id.UserID{owner, bot}})
+		made, err := stranger.CreateRoom(t.Context(), &mautrix.ReqCreateRoom{
+			Preset: "private_chat",
+			Name:   "multis",
+			Invite: []id.UserID{owner, bot},
+		})
 		require.NoError(t, err)
 		_, err = a.Owner.JoinRoomByID(t.Context(), made.RoomID)
 		require.NoError(t, err)
@@ -159,9 +164,11 @@ func TestAHundredAnswersStartNothing(t *testing.T) {
 		return a.count("select count(*) from messages where author = $1", policy.AuthorMultisOwner) >= contacts*answers, nil
 	})
 	a.awaitIdle()
-	require.Equal(t, contacts*answers, a.count("select count(*) from messages where author = $1 and code = $2", policy.AuthorMultisOwner, policy.CodeEcho))
+	require.Equal(t, contacts*answers, a.count("select count(*) from messages where author = $1 and code = $2", policy.AuthorMultisOwner,
+		policy.CodeEcho))
 	require.Equal(t, contacts*answers, a.count("select count(*) from outbox where send_as = 'owner'"))
-	require.Equal(t, contacts*answers, a.count("select count(*) from river.river_job where kind = 'turn'"), "a turn for each question, none for an answer")
+	require.Equal(t, contacts*answers, a.count("select count(*) from river.river_job where kind = 'turn'"),
+		"a turn for each question, none for an answer")
 }
 
 // awaitBothPaths waits until multis has received an event by push and by sync, and is idle.

@@ -25,7 +25,8 @@ func TestAChangedConfigurationUnderLoadLosesNothing(t *testing.T) {
 	}
 	answered := func(name string) {
 		a.await("an answer by "+name, func(ctx context.Context) (bool, error) {
-			return a.exists(ctx, "select exists (select from outbox where purpose = 'reply' and state = 'delivered' and content->>'body' like '[' || $1 || ']%')", name)
+			return a.exists(ctx,
+				"select exists (select from outbox where purpose = 'reply' and state = 'delivered' and content->>'body' like '[' || $1 || ']%')", name)
 		})
 	}
 	answered("Nora")
@@ -36,7 +37,8 @@ func TestAChangedConfigurationUnderLoadLosesNothing(t *testing.T) {
 
 	configure("name: Eve\nchatz: {profile: business}\n" + right)
 	a.await("the mistake in the log", func(context.Context) (bool, error) {
-		return strings.Contains(a.log(), "The changed configuration cannot be used; keeping the old one") && strings.Contains(a.log(), ":2: chatz: unknown key"), nil
+		return strings.Contains(a.log(), "The changed configuration cannot be used; keeping the old one") &&
+			strings.Contains(a.log(), ":2: chatz: unknown key"), nil
 	})
 	a.await("the mistake in the admin room", func(ctx context.Context) (bool, error) {
 		return a.exists(ctx, "select exists (select from outbox where event_id is not null and content->>'body' like '%:2: chatz: unknown key%')")

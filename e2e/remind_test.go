@@ -34,8 +34,15 @@ func TestEachReminderComesOnceThroughAKill(t *testing.T) {
 			}
 			at := begin.Add(remindFor * time.Duration(i) / reminders).Truncate(time.Microsecond)
 			s := store.Schedule{
-				ID: number, Kind: "at", Zone: "UTC", NextAt: &at, Action: store.ActionSay, Body: fmt.Sprintf("storm %d.", i), CatchUp: store.CatchOnce,
-				CreatedBy: a.Owner.UserID, CreatedAt: time.Now(),
+				ID:        number,
+				Kind:      "at",
+				Zone:      "UTC",
+				NextAt:    &at,
+				Action:    store.ActionSay,
+				Body:      fmt.Sprintf("storm %d.", i),
+				CatchUp:   store.CatchOnce,
+				CreatedBy: a.Owner.UserID,
+				CreatedAt: time.Now(),
 			}
 			if err := store.InsertSchedule(t.Context(), tx, s); err != nil {
 				return err
@@ -52,7 +59,8 @@ func TestEachReminderComesOnceThroughAKill(t *testing.T) {
 	require.NoError(t, a.process.Kill())
 	a.run()
 	a.await("all of them to be sent", func(ctx context.Context) (bool, error) {
-		return a.exists(ctx, "select count(*) = $1 from schedule_runs r join outbox o on o.id = r.outbox_id where o.state in ('sent', 'delivered')", reminders)
+		return a.exists(ctx,
+			"select count(*) = $1 from schedule_runs r join outbox o on o.id = r.outbox_id where o.state in ('sent', 'delivered')", reminders)
 	})
 	var came map[string]int
 	a.await("the owner to see all of them", func(context.Context) (bool, error) {

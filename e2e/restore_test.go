@@ -119,7 +119,8 @@ func TestAnOldBackupSendsNothingUnaskedAndNothingTwice(t *testing.T) {
 	a.run()
 	require.NotEqual(t, old, a.session(), "keys are not used twice")
 	a.await("the question to the owner", func(ctx context.Context) (bool, error) {
-		return a.exists(ctx, "select exists (select from dialogs d join outbox o on o.id = d.outbox_id where d.kind = 'restored' and o.event_id is not null)")
+		return a.exists(ctx,
+			"select exists (select from dialogs d join outbox o on o.id = d.outbox_id where d.kind = 'restored' and o.event_id is not null)")
 	})
 	for _, event := range []id.EventID{meanwhile.Event, unheard.Event} {
 		require.Equal(t, policy.CodeRestored, a.awaitMessage(event).Code, "read, and not answered")

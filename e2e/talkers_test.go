@@ -101,8 +101,10 @@ func (a *app) requireEachOnce(load *senders) {
 		return a.exists(ctx, "select not exists (select from outbox where purpose = $1 and state = 'sent')", policy.PurposeReply)
 	})
 	var kept, unanswered, extra, undelivered int
-	require.NoError(a.t, a.db.DB().QueryRow(a.t.Context(), eachOnceSQL, all, policy.PurposeReply).Scan(&kept, &unanswered, &extra, &undelivered))
-	require.Equal(a.t, fmt.Sprint(len(all), 0, 0, 0), fmt.Sprint(kept, unanswered, extra, undelivered), "kept, unanswered, without a question, undelivered")
+	require.NoError(a.t, a.db.DB().QueryRow(a.t.Context(), eachOnceSQL, all, policy.PurposeReply).Scan(&kept, &unanswered, &extra,
+		&undelivered))
+	require.Equal(a.t, fmt.Sprint(len(all), 0, 0, 0), fmt.Sprint(kept, unanswered, extra, undelivered),
+		"kept, unanswered, without a question, undelivered")
 	answers := 0
 	for _, contact := range load.contacts {
 		replies := a.count("select count(*) from outbox where chat_id = $1 and purpose = $2", a.chat(contact).ID, policy.PurposeReply)

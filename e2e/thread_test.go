@@ -20,7 +20,8 @@ import (
 func (a *app) operator(t *testing.T, name string) *mautrix.Client {
 	t.Helper()
 	client, room := a.person(t, name), a.adminRoom()
-	_, err := a.Owner.InviteUser(t.Context(), room, &mautrix.ReqInviteUser{UserID: client.UserID}) // the room may be older than the configuration
+	// the room may be older than the configuration
+	_, err := a.Owner.InviteUser(t.Context(), room, &mautrix.ReqInviteUser{UserID: client.UserID})
 	require.NoError(t, err)
 	_, err = client.JoinRoomByID(t.Context(), room)
 	require.NoError(t, err)
@@ -44,7 +45,8 @@ func (a *app) inThread(t *testing.T, who *mautrix.Client, card id.EventID, text 
 func (a *app) awaitLine(text string) {
 	a.t.Helper()
 	a.await("the line "+text, func(ctx context.Context) (bool, error) {
-		return a.exists(ctx, `select exists (select from escalation_lines l join outbox o on o.id = l.outbox_id join messages m on m.id = l.message_id
+		return a.exists(ctx,
+			`select exists (select from escalation_lines l join outbox o on o.id = l.outbox_id join messages m on m.id = l.message_id
 			where o.event_id is not null and m.body = $1 and o.content->>'body' like '%' || $1 || '%')`, text)
 	})
 }
@@ -84,7 +86,8 @@ func TestOperatorsAndTheOwnersPhoneAnswerInOneThread(t *testing.T) {
 
 	stays := a.inThread(t, eva, card, "You pay nothing.")
 	got := a.awaitDeliveries("thread-ida", 4)
-	a.deletedByAnOperatorAndAFormerOne(t, eva, [2]id.EventID{sorry, stays}, [2]id.EventID{id.EventID(got[1].EventID), id.EventID(got[3].EventID)})
+	a.deletedByAnOperatorAndAFormerOne(t, eva, [2]id.EventID{sorry, stays},
+		[2]id.EventID{id.EventID(got[1].EventID), id.EventID(got[3].EventID)})
 
 	_, err = bob.SendReaction(t.Context(), a.adminRoom(), card, "✅")
 	require.NoError(t, err)
@@ -100,8 +103,9 @@ func TestOperatorsAndTheOwnersPhoneAnswerInOneThread(t *testing.T) {
 	}
 }
 
-// deletedByAnOperatorAndAFormerOne has an operator delete a reply, and another one after the configuration no longer names the operator: only the first
-// is deleted at the contact. replies are the messages in the thread, sent what the contact's room got.
+// deletedByAnOperatorAndAFormerOne has an operator delete a reply, and another one after the configuration no longer
+// names the operator: only the first is deleted at the contact. replies are the messages in the thread, sent what the
+// contact's room got.
 func (a *app) deletedByAnOperatorAndAFormerOne(t *testing.T, eva *mautrix.Client, replies, sent [2]id.EventID) {
 	t.Helper()
 	isDeleted := func(ctx context.Context, event id.EventID) (bool, error) {

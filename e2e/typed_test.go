@@ -83,7 +83,8 @@ func TestTheDeskIsTypedByHand(t *testing.T) {
 		a.say("typed-ida", question)
 		var card id.EventID
 		a.await("the draft", func(ctx context.Context) (bool, error) {
-			err := a.db.DB().QueryRow(ctx, "select coalesce(max(o.event_id), '') from dialogs d join outbox o on o.id = d.outbox_id where d.kind = 'draft'").Scan(&card)
+			err := a.db.DB().QueryRow(ctx,
+				"select coalesce(max(o.event_id), '') from dialogs d join outbox o on o.id = d.outbox_id where d.kind = 'draft'").Scan(&card)
 			return card != "", err
 		})
 		_, err := a.Owner.SendReaction(t.Context(), a.adminRoom(), card, "👍")
@@ -96,7 +97,9 @@ func TestTheDeskIsTypedByHand(t *testing.T) {
 		chat := a.chat("typed-ida")
 		var asked id.EventID
 		a.await("the event of the answer", func(ctx context.Context) (bool, error) { // multis may learn of it after the contact
-			err := a.db.DB().QueryRow(ctx, "select coalesce(max(event_id), '') from outbox where chat_id = $1 and state in ('sent', 'delivered') and send_as = 'owner'", chat.ID).Scan(&asked)
+			err := a.db.DB().QueryRow(ctx,
+				"select coalesce(max(event_id), '') from outbox where chat_id = $1 and state in ('sent', 'delivered') and send_as = 'owner'",
+				chat.ID).Scan(&asked)
 			return asked != "", err
 		})
 		ghost := a.ghost(t, "typed-ida")
@@ -157,12 +160,14 @@ func TestTheRoomForOperatorsIsTypedByHand(t *testing.T) {
 		sent, err := nina.SendText(t.Context(), room, typed)
 		require.NoError(t, err)
 		a.await("the end of "+typed, func(ctx context.Context) (bool, error) {
-			return a.exists(ctx, "select exists (select from messages where event_id = $1 and answered_at is not null and outbox_id is null)", sent.EventID)
+			return a.exists(ctx, "select exists (select from messages where event_id = $1 and answered_at is not null and outbox_id is null)",
+				sent.EventID)
 		})
 	}
 	var card id.EventID
 	a.await("the card", func(ctx context.Context) (bool, error) {
-		err := a.db.DB().QueryRow(ctx, "select coalesce(max(o.event_id), '') from escalations e join outbox o on o.id = e.card_id where o.chat_id = $1", chat.ID).Scan(&card)
+		err := a.db.DB().QueryRow(ctx,
+			"select coalesce(max(o.event_id), '') from escalations e join outbox o on o.id = e.card_id where o.chat_id = $1", chat.ID).Scan(&card)
 		return card != "", err
 	})
 	inThread := func(who *mautrix.Client, text string) id.EventID {

@@ -32,7 +32,11 @@ func TestAnUpgradeUnderLoadLosesNothingAndAnswersNothingTwice(t *testing.T) {
 	ports, err := devstack.FreePorts(2)
 	require.NoError(t, err)
 	a := &app{
-		scene: around, t: t, setup: setup{Profile: "business", Database: dsn}, back: openClientProxy(t, around.Stack.HomeserverURL), port: ports[1],
+		scene: around,
+		t:     t,
+		setup: setup{Profile: "business", Database: dsn},
+		back:  openClientProxy(t, around.Stack.HomeserverURL),
+		port:  ports[1],
 	}
 	t.Cleanup(func() { around.front.setTargets() })
 	oldConfig := bytes.ReplaceAll(a.config(ports[0]), []byte("backup: {every: off}\n"), nil)

@@ -115,7 +115,8 @@ func (a *app) push(t *testing.T, txn transaction, path string) {
 func (a *app) ping(t *testing.T) {
 	t.Helper()
 	require.NoError(t, rig.Await(t.Context(), "Synapse to reach multis", func(ctx context.Context) (bool, error) {
-		req, err := http.NewRequestWithContext(ctx, http.MethodPost, a.Stack.HomeserverURL+"/_matrix/client/v1/appservice/multis/ping", strings.NewReader("{}"))
+		req, err := http.NewRequestWithContext(ctx, http.MethodPost, a.Stack.HomeserverURL+"/_matrix/client/v1/appservice/multis/ping",
+			strings.NewReader("{}"))
 		if err != nil {
 			return false, err
 		}

@@ -19,8 +19,8 @@ const (
 	maxAge  = 48 * time.Hour
 	// repeatAfter is the time after which a contact who wrote again, and still has no answer, is reported again.
 	repeatAfter = 24 * time.Hour
-	// maxDelivery is how long a message may take to arrive. A message that was written less than this before the last check may have arrived after
-	// that check.
+	// maxDelivery is how long a message may take to arrive. A message that was written less than this before the last check
+	// may have arrived after that check.
 	maxDelivery = 15 * time.Minute
 )
 
@@ -57,7 +57,11 @@ func (c *check) describe(m finding) string {
 func (c *check) find(ctx context.Context) error {
 	db := c.checker.Store.DB()
 	found, err := store.NewFindings(ctx, db, store.FindingFilter{
-		Agent: c.config.Agent, WaitingSince: c.at.Add(-minWait), NotBefore: c.at.Add(-maxAge), RepeatIfNotifiedBefore: c.at.Add(-repeatAfter), Tasks: c.config.Tasks,
+		Agent:                  c.config.Agent,
+		WaitingSince:           c.at.Add(-minWait),
+		NotBefore:              c.at.Add(-maxAge),
+		RepeatIfNotifiedBefore: c.at.Add(-repeatAfter),
+		Tasks:                  c.config.Tasks,
 	})
 	if err != nil {
 		return err
@@ -78,8 +82,8 @@ func (c *check) find(ctx context.Context) error {
 	return c.findItems(ctx)
 }
 
-// isRelevant reports whether a finding matters in the mode of its chat. For a chat without an answer it sets the finding's message to the last one
-// that needs an answer.
+// isRelevant reports whether a finding matters in the mode of its chat. For a chat without an answer it sets the
+// finding's message to the last one that needs an answer.
 func (c *check) isRelevant(ctx context.Context, m *store.Finding, chat store.Chat) (bool, error) {
 	mode := chat.ModeIn(c.checker.Defaults)
 	switch m.Kind {
@@ -109,12 +113,18 @@ func (c *check) findItems(ctx context.Context) error {
 	}
 	db, mem := c.checker.Store.DB(), c.checker.Memory
 	last, checks, err := store.LastCheck(ctx, db, c.config.Agent, c.day())
-	if err != nil || checks >= c.config.ItemChecks || c.at.Sub(last) < c.config.Active/time.Duration(c.config.ItemChecks) {
+	if err != nil {
 		return err
 	}
+	if checks >= c.config.ItemChecks || c.at.Sub(last) < c.config.Active/time.Duration(c.config.ItemChecks) {
+		return nil
+	}
 	hasNew, err := store.HasMessageSince(ctx, db, last)
-	if err != nil || !hasNew {
+	if err != nil {
 		return err
+	}
+	if !hasNew {
+		return nil
 	}
 	c.items = items
 	if mem == nil {

@@ -1,5 +1,5 @@
-// Package heartbeat checks by schedule whether anything needs the owner, and reports it in the admin room, each finding once. A model is only
-// asked if the database has something new to judge.
+// Package heartbeat checks by schedule whether anything needs the owner, and reports it in the admin room, each finding
+// once. A model is only asked if the database has something new to judge.
 package heartbeat
 
 import (
@@ -12,7 +12,8 @@ import (
 	"multis/store"
 )
 
-// Heartbeat carries out an agent's heartbeat, and returns a note for the history of its schedule. A repeated execution reports nothing twice.
+// Heartbeat carries out an agent's heartbeat, and returns a note for the history of its schedule. A repeated execution
+// reports nothing twice.
 func (h *Checker) Heartbeat(ctx context.Context, room store.Chat, run store.ExecutionID, agent string) (note string, err error) {
 	i := slices.IndexFunc(h.Configs, func(c Config) bool { return c.Agent == agent })
 	if i < 0 {

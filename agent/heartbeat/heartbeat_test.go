@@ -48,7 +48,13 @@ func TestItemCheckReadsMessagesSinceLastCheck(t *testing.T) {
 		return llmtest.Reply{Text: `{"notify": true, "tell": [{"matter": "item:1", "text": "Ana sounds angry."}]}`}
 	}
 	r, server := newScripted(t, angry, Config{Items: []string{"tell me when a customer sounds angry"}, ItemChecks: 16})
-	r.checker.Memory = memory.New(memory.Options{Store: r.store, Search: search.New(r.store), Model: llm.None{}, Zone: time.UTC, Now: func() time.Time { return r.checker.now() }})
+	r.checker.Memory = memory.New(memory.Options{
+		Store:  r.store,
+		Search: search.New(r.store),
+		Model:  llm.None{},
+		Zone:   time.UTC,
+		Now:    func() time.Time { return r.checker.now() },
+	})
 	r.storeMessage("nice weather", policy.AuthorContact, 3*24*time.Hour)
 	r.storeMessage("this is outrageous, where is my parcel", policy.AuthorContact, 30*time.Minute)
 	require.Equal(t, "told 1", r.heartbeat(""))
@@ -79,7 +85,12 @@ func TestHeartbeatPromptFitsContextWindow(t *testing.T) {
 	t.Parallel()
 	var heard memory.Conversations
 	for i := range 300 {
-		heard.Messages = append(heard.Messages, store.Message{ID: store.MessageID(i), ChatID: store.ChatID(i % 3), At: monday.Add(time.Duration(i) * time.Minute), Body: strings.Repeat("word ", 60)})
+		heard.Messages = append(heard.Messages, store.Message{
+			ID:     store.MessageID(i),
+			ChatID: store.ChatID(i % 3),
+			At:     monday.Add(time.Duration(i) * time.Minute),
+			Body:   strings.Repeat("word ", 60),
+		})
 	}
 	fits := (&check{conversations: heard, limits: run.Limits{Context: 8_000}.WithDefaults()}).trimmedConversations()
 	require.NotEmpty(t, fits.Messages)
@@ -148,7 +159,13 @@ func TestHeartbeatWithoutModelReportsAllFindings(t *testing.T) {
 	question := r.storeMessage("where is my parcel?", policy.AuthorContact, 2*time.Hour)
 	require.NoError(t, r.store.InTx(t.Context(), func(tx store.Tx) error {
 		due := monday.Add(-3 * time.Hour)
-		return store.InsertCommitment(t.Context(), tx, store.Commitment{ChatID: r.chat.ID, MessageID: question, Who: "you", What: "send the offer", DueAt: &due})
+		return store.InsertCommitment(t.Context(), tx, store.Commitment{
+			ChatID:    r.chat.ID,
+			MessageID: question,
+			Who:       "you",
+			What:      "send the offer",
+			DueAt:     &due,
+		})
 	}))
 	r.heartbeats("", 1)
 	said := r.queuedTexts(r.admin)
@@ -179,7 +196,9 @@ func TestSilentChatsAndThanksAreNoFindings(t *testing.T) {
 	r.storeMessage("thank you!", policy.AuthorContact, 2*time.Hour)
 	require.Equal(t, "nothing new", r.heartbeat(""))
 	r.storeMessage("where is my parcel?", policy.AuthorContact, 2*time.Hour)
-	require.NoError(t, r.store.InTx(t.Context(), func(tx store.Tx) error { return store.SetMode(t.Context(), tx, r.chat.ID, policy.ModeSilent) }))
+	require.NoError(t, r.store.InTx(t.Context(), func(tx store.Tx) error {
+		return store.SetMode(t.Context(), tx, r.chat.ID, policy.ModeSilent)
+	}))
 	require.Equal(t, "nothing new", r.heartbeat(""))
 	require.Empty(t, server.Requests())
 }
@@ -201,7 +220,8 @@ func TestHeartbeatHasItsOwnBudget(t *testing.T) {
 
 func TestHeartbeatWithFailingModelReportsAndFails(t *testing.T) {
 	t.Parallel()
-	for name, reply := range map[string]llmtest.Reply{"broken": {Status: 400}, "no verdict": {Text: "all is well"}, "half a verdict": {Text: `{"tell": []}`}} {
+	for name, reply := range map[string]llmtest.Reply{"broken": {Status: 400}, "no verdict": {Text: "all is well"},
+		"half a verdict": {Text: `{"tell": []}`}} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			r, _ := newScripted(t, inTurn(reply), Config{})
@@ -217,7 +237,8 @@ func TestHeartbeatWithFailingModelReportsAndFails(t *testing.T) {
 
 func TestAgentHeartbeatUsesItsChecklistAndOnlyReads(t *testing.T) {
 	t.Parallel()
-	r, server := newScripted(t, inTurn(llmtest.Reply{Calls: []llmtest.Call{{Name: "lamp", Args: `{"on": true}`}}}, llmtest.Reply{Text: `{"notify": true, "tell": [{"matter": "item:2", "text": "The lamp is off."}, {"matter": "made up", "text": "x"}]}`}),
+	r, server := newScripted(t, inTurn(llmtest.Reply{Calls: []llmtest.Call{{Name: "lamp", Args: `{"on": true}`}}},
+		llmtest.Reply{Text: `{"notify": true, "tell": [{"matter": "item:2", "text": "The lamp is off."}, {"matter": "made up", "text": "x"}]}`}),
 		Config{Agent: "shop", Items: []string{"look after the till"}, ItemChecks: 2})
 	l := &countingTool{}
 	r.checker.Tools.Add(l)
@@ -249,9 +270,11 @@ func TestAnAddressInAFileOfTheWorkspaceIsNotTheOwnersWord(t *testing.T) {
 	fetches := func(path string) llmtest.Call {
 		return llmtest.Call{Name: "fetch_url", Args: `{"url": "` + site.URL + path + `"}`}
 	}
-	r, _ := newScripted(t, inTurn(llmtest.Reply{Calls: []llmtest.Call{fetches("/file"), fetches("/config")}}, llmtest.Reply{Text: `{"notify": false, "tell": []}`}),
+	r, _ := newScripted(t, inTurn(llmtest.Reply{Calls: []llmtest.Call{fetches("/file"), fetches("/config")}},
+		llmtest.Reply{Text: `{"notify": false, "tell": []}`}),
 		Config{Agent: "shop", Items: []string{"look at " + site.URL + "/config"}, ItemChecks: 2})
-	r.checker.Tools.Add(tools.FetchURL{Client: fetch.New(fetch.Options{AllowPrivate: true}), Documents: knowledge.Open(nil, knowledge.Options{})})
+	r.checker.Tools.Add(tools.FetchURL{Client: fetch.New(fetch.Options{AllowPrivate: true}),
+		Documents: knowledge.Open(nil, knowledge.Options{})})
 	folder := t.TempDir()
 	require.NoError(t, os.WriteFile(filepath.Join(folder, "HEARTBEAT.md"), []byte("- look at "+site.URL+"/file\n"), 0o600))
 	r.checker.Personas.All = []persona.Persona{{ID: "shop", Name: "Sam", Workspace: folder}}
@@ -266,7 +289,8 @@ func TestStalledAndFailedTasksAreFindingsIfEnabled(t *testing.T) {
 	t.Parallel()
 	for _, wanted := range []bool{true, false} {
 		r, server := newScripted(t, reportAll, Config{Tasks: wanted})
-		for state, ago := range map[string]time.Duration{"failed": 2 * time.Hour, "completed": 2 * time.Hour, "monitoring": 3 * time.Hour, "executing": time.Minute, "timeout": 72 * time.Hour} {
+		for state, ago := range map[string]time.Duration{"failed": 2 * time.Hour, "completed": 2 * time.Hour, "monitoring": 3 * time.Hour,
+			"executing": time.Minute, "timeout": 72 * time.Hour} {
 			_, err := r.store.Pool().Exec(t.Context(), `insert into tasks (key, kind, chat_id, agent, model, input, state, created_at, finished_at)
 				values ($1, 'ask', $2, '', 'm', 'sum up ' || $1, $1, $3::timestamptz, case when $1 in ('failed', 'completed', 'timeout') then $3::timestamptz end)`, state, r.admin.ID, monday.Add(-ago))
 			require.NoError(t, err)
@@ -283,7 +307,8 @@ func TestStalledAndFailedTasksAreFindingsIfEnabled(t *testing.T) {
 		}
 		require.NotContains(t, said, "completed")
 		require.NotContains(t, said, "timeout", "what is older than two days is archived")
-		require.Zero(t, storetest.Count(r.t, r.store, "select count(*) from outbox where chat_id <> $1", r.admin.ID), "nothing is sent to anybody")
+		require.Zero(t, storetest.Count(r.t, r.store, "select count(*) from outbox where chat_id <> $1", r.admin.ID),
+			"nothing is sent to anybody")
 		require.Len(t, server.Requests(), 2)
 	}
 }
@@ -293,7 +318,8 @@ func TestHeartbeatMessagesAreDrafts(t *testing.T) {
 	drafts := func(_ context.Context, q llmtest.Request) llmtest.Reply {
 		_, rest, _ := strings.Cut(q.Messages[0].Text, " matter ")
 		key, _, _ := strings.Cut(rest, ": ")
-		return llmtest.Reply{Text: mustJSON(map[string]any{"notify": true, "tell": []map[string]string{{"matter": key, "text": "She waits.", "draft": "I look where it is."}}})}
+		return llmtest.Reply{Text: mustJSON(map[string]any{"notify": true,
+			"tell": []map[string]string{{"matter": key, "text": "She waits.", "draft": "I look where it is."}}})}
 	}
 	for _, allowed := range []bool{false, true} {
 		r, server := newScripted(t, drafts, Config{Drafts: allowed})

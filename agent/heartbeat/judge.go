@@ -20,10 +20,19 @@ const maxRounds = 6
 func (c *check) judge(ctx context.Context, execution store.ExecutionID) (note string, err error) {
 	h := c.checker
 	task, err := store.InsertTask(ctx, h.Store.Writer(), store.Task{
-		Key: store.ExecutionKey(execution), ExecutionID: &execution, Kind: taskKind, ChatID: c.room.ID, Agent: c.config.Agent, Model: c.model.Name(), Input: "Does something need the owner?",
+		Key:         store.ExecutionKey(execution),
+		ExecutionID: &execution,
+		Kind:        taskKind,
+		ChatID:      c.room.ID,
+		Agent:       c.config.Agent,
+		Model:       c.model.Name(),
+		Input:       "Does something need the owner?",
 	})
-	if err != nil || task.State.IsOver() {
+	if err != nil {
 		return "looked", err
+	}
+	if task.State.IsOver() {
+		return "looked", nil
 	}
 	if len(c.items) > 0 {
 		if err := store.RecordCheck(ctx, h.Store.Writer(), c.config.Agent, c.day(), c.at); err != nil {
@@ -34,8 +43,18 @@ func (c *check) judge(ctx context.Context, execution store.ExecutionID) (note st
 	a.MaxRounds, a.PayingAgent = maxRounds, budgetName(c.config.Agent)
 	ownerText := strings.Join(c.config.Items, "\n") // without HEARTBEAT.md, which agents may be able to write
 	a.Caller = tools.Caller{
-		Owner: true, Surface: rules.SurfaceHeartbeat, Tainted: true, ReadOnly: true, Chat: c.room, Scope: policy.OwnerScope(c.conversations.ChatIDs()...), Agent: c.persona.ID, OwnerText: ownerText,
-		Allow: c.persona.Allow, Deny: append(tools.AgentTools(), c.persona.Deny...), Workspace: c.persona.Workspace, ReadPaths: c.persona.ReadPaths,
+		Owner:     true,
+		Surface:   rules.SurfaceHeartbeat,
+		Tainted:   true,
+		ReadOnly:  true,
+		Chat:      c.room,
+		Scope:     policy.OwnerScope(c.conversations.ChatIDs()...),
+		Agent:     c.persona.ID,
+		OwnerText: ownerText,
+		Allow:     c.persona.Allow,
+		Deny:      append(tools.AgentTools(), c.persona.Deny...),
+		Workspace: c.persona.Workspace,
+		ReadPaths: c.persona.ReadPaths,
 	}
 	end := a.Run(ctx, task, func(ctx context.Context) (run.FirstRequest, error) { return c.opening(ctx, a) })
 	return c.reportEnd(ctx, a, end)

@@ -14,8 +14,8 @@ import (
 	"multis/store"
 )
 
-// report records all findings as judged, and notifies the owner of those that the verdict selects. The same transaction ends the task, unless it is
-// nil.
+// report records all findings as judged, and notifies the owner of those that the verdict selects. The same transaction
+// ends the task, unless it is nil.
 func (c *check) report(ctx context.Context, task *store.Task, v verdict) (note string, err error) {
 	reported := 0
 	var restsOn []store.MessageID
@@ -28,8 +28,12 @@ func (c *check) report(ctx context.Context, task *store.Task, v verdict) (note s
 			restsOn = ended.RestsOn
 		}
 		lines, about, err := c.record(ctx, tx, v, restsOn)
-		if reported = len(lines); err != nil || reported == 0 {
+		reported = len(lines)
+		if err != nil {
 			return err
+		}
+		if reported == 0 {
+			return nil
 		}
 		notice := outbox.NewNotice(c.room, noticeText(lines), outbox.Alert)
 		notice.About, notice.RestsOn, notice.Profile = about, restsOn, c.persona.Profile()
@@ -49,10 +53,17 @@ func (c *check) report(ctx context.Context, task *store.Task, v verdict) (note s
 }
 
 // record stores all findings as judged. It returns a line about each finding to report, and the messages that the lines quote.
-func (c *check) record(ctx context.Context, tx store.Tx, v verdict, restsOn []store.MessageID) (lines []string, about []store.MessageID, err error) {
+func (c *check) record(ctx context.Context, tx store.Tx, v verdict,
+	restsOn []store.MessageID) (lines []string, about []store.MessageID, err error) {
 	for _, m := range c.findings {
 		sentence, report := v.textFor(m.Key)
-		first, err := store.RecordJudgement(ctx, tx, store.Judgement{Agent: c.config.Agent, Finding: m.Key, ChatID: m.ChatID, Notified: report, At: c.at})
+		first, err := store.RecordJudgement(ctx, tx, store.Judgement{
+			Agent:    c.config.Agent,
+			Finding:  m.Key,
+			ChatID:   m.ChatID,
+			Notified: report,
+			At:       c.at,
+		})
 		if err != nil {
 			return nil, nil, err
 		}
@@ -87,7 +98,13 @@ func (c *check) draft(ctx context.Context, tx store.Tx, m finding, message strin
 	if !c.config.Drafts || message == "" || m.chat.Kind == policy.KindAdmin {
 		return nil
 	}
-	_, _, err := c.checker.Box.Queue(ctx, tx, outbox.Message{Chat: m.chat, Purpose: policy.PurposeDraft, Text: message, Draft: true, RestsOn: restsOn})
+	_, _, err := c.checker.Box.Queue(ctx, tx, outbox.Message{
+		Chat:    m.chat,
+		Purpose: policy.PurposeDraft,
+		Text:    message,
+		Draft:   true,
+		RestsOn: restsOn,
+	})
 	return err
 }
 

@@ -45,20 +45,43 @@ func newRig(t testing.TB, model llm.Model, configs ...Config) *rig {
 	st, ctx := storetest.New(t), context.Background()
 	defaults := policy.Defaults{Profile: policy.ProfilePersonal}
 	r := &rig{t: t, store: st, checker: New(Options{
-		Store: st, Personas: persona.Set{Model: model}, Defaults: defaults, Name: "Nora", Zone: time.UTC, Configs: configs,
-		Tools: tools.NewRegistry(tools.TierPolicy{}, tools.SearchDocs{Search: search.New(st)}, tools.Escalate{}),
+		Store:    st,
+		Personas: persona.Set{Model: model},
+		Defaults: defaults,
+		Name:     "Nora",
+		Zone:     time.UTC,
+		Configs:  configs,
+		Tools:    tools.NewRegistry(tools.TierPolicy{}, tools.SearchDocs{Search: search.New(st)}, tools.Escalate{}),
 		Box: outbox.New(st, outbox.Settings{
-			Defaults: defaults, OwnerPause: 30 * time.Minute, SendCap: policy.Rate{Minute: 10, Day: 100}, Name: "Nora", Disclose: func(string) bool { return true },
+			Defaults:   defaults,
+			OwnerPause: 30 * time.Minute,
+			SendCap:    policy.Rate{Minute: 10, Day: 100},
+			Name:       "Nora",
+			Disclose:   func(string) bool { return true },
 		}, nil),
 	})}
 	r.checker.now = func() time.Time { return monday }
 	room, adminRoom := id.RoomID("!ana:x"), id.RoomID("!admin:x")
 	require.NoError(t, st.InTx(ctx, func(tx store.Tx) (err error) {
-		r.chat, err = store.UpsertChat(ctx, tx, store.Chat{Protocol: "demo", ChannelID: "ana", RoomID: &room, Kind: policy.KindDM, Name: "Ana", BridgeBot: "@demobot:x", Encryption: policy.EncryptionNo})
+		r.chat, err = store.UpsertChat(ctx, tx, store.Chat{
+			Protocol:   "demo",
+			ChannelID:  "ana",
+			RoomID:     &room,
+			Kind:       policy.KindDM,
+			Name:       "Ana",
+			BridgeBot:  "@demobot:x",
+			Encryption: policy.EncryptionNo,
+		})
 		if err != nil {
 			return err
 		}
-		r.admin, err = store.UpsertChat(ctx, tx, store.Chat{Protocol: "matrix", ChannelID: "admin", RoomID: &adminRoom, Kind: policy.KindAdmin, Encryption: policy.EncryptionNo})
+		r.admin, err = store.UpsertChat(ctx, tx, store.Chat{
+			Protocol:   "matrix",
+			ChannelID:  "admin",
+			RoomID:     &adminRoom,
+			Kind:       policy.KindAdmin,
+			Encryption: policy.EncryptionNo,
+		})
 		if err != nil {
 			return err
 		}
@@ -142,8 +165,16 @@ func (r *rig) storeMessage(text string, by policy.Author, ago time.Duration) sto
 	at := r.checker.now().Add(-ago)
 	require.NoError(r.t, r.store.InTx(context.Background(), func(tx store.Tx) (err error) {
 		row, err = store.InsertMessage(context.Background(), tx, store.Message{
-			ChatID: r.chat.ID, EventID: id.EventID(fmt.Sprintf("$m%d", r.n)), Author: by, Sender: "@demo_ana:x", Kind: "text", Body: text,
-			At: at, Action: policy.ActionArchive, Code: policy.CodeAnswer, Reason: "It asks for a person.",
+			ChatID:  r.chat.ID,
+			EventID: id.EventID(fmt.Sprintf("$m%d", r.n)),
+			Author:  by,
+			Sender:  "@demo_ana:x",
+			Kind:    "text",
+			Body:    text,
+			At:      at,
+			Action:  policy.ActionArchive,
+			Code:    policy.CodeAnswer,
+			Reason:  "It asks for a person.",
 		})
 		return err
 	}))
@@ -155,7 +186,8 @@ func (r *rig) storeMessage(text string, by policy.Author, ago time.Duration) sto
 // queuedTexts lists the texts that were queued for a chat, the oldest first.
 func (r *rig) queuedTexts(chat store.Chat) []string {
 	r.t.Helper()
-	rows, err := r.store.DB().Query(context.Background(), "select content->>'body' from outbox where chat_id = $1 and state = 'queued' order by seq", chat.ID)
+	rows, err := r.store.DB().Query(context.Background(),
+		"select content->>'body' from outbox where chat_id = $1 and state = 'queued' order by seq", chat.ID)
 	require.NoError(r.t, err)
 	defer rows.Close()
 	var bodies []string

@@ -54,7 +54,8 @@ var (
 	errUnsealable = errors.New("its login cannot be read with this as_token")
 )
 
-// load returns the login to a server, and sealed, the form in which it is stored. It returns errLoginRequired, errUnsealable, or the store's error.
+// load returns the login to a server, and sealed, the form in which it is stored. It returns errLoginRequired,
+// errUnsealable, or the store's error.
 func (l Logins) load(ctx context.Context, s Server) (sealed string, current login, err error) {
 	if sealed, err = l.Store.Load(ctx, s.Name); err != nil {
 		return "", login{}, err
@@ -169,7 +170,12 @@ func Login(ctx context.Context, s Server, browse func(ctx context.Context, addre
 		return 0, fmt.Errorf("prepare the login: %w", err)
 	}
 	session, err := newClient(nil).Connect(ctx, &mcp.StreamableClientTransport{
-		Endpoint: s.URL, HTTPClient: client, OAuthHandler: &singleLogin{OAuthHandler: handler}, MaxRetries: -1, MaxEventSize: maxBody, DisableStandaloneSSE: true,
+		Endpoint:             s.URL,
+		HTTPClient:           client,
+		OAuthHandler:         &singleLogin{OAuthHandler: handler},
+		MaxRetries:           -1,
+		MaxEventSize:         maxBody,
+		DisableStandaloneSSE: true,
 	}, nil)
 	if failed != nil {
 		return 0, failed

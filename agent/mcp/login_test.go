@@ -55,8 +55,8 @@ func (s *memoryStore) Replace(_ context.Context, server, was, text string) (bool
 	return true, nil
 }
 
-// oauthServer is an MCP server that requires OAuth, with its authorization server, according to RFC 6749, 7636, 7591, 8414 and 9728. An access token
-// is valid for lifetime. A refresh token can be used once.
+// oauthServer is an MCP server that requires OAuth, with its authorization server, according to RFC 6749, 7636, 7591,
+// 8414 and 9728. An access token is valid for lifetime. A refresh token can be used once.
 type oauthServer struct {
 	*httptest.Server
 
@@ -95,11 +95,14 @@ func newOAuthServer(t *testing.T, lifetime int) *oauthServer {
 	}
 	mux.Handle("/mcp", auth.RequireBearerToken(verify, &auth.RequireBearerTokenOptions{ResourceMetadataURL: g.URL + "/resource"})(
 		mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return inner }, nil)))
-	mux.Handle("/resource", auth.ProtectedResourceMetadataHandler(&oauthex.ProtectedResourceMetadata{Resource: g.URL + "/mcp", AuthorizationServers: []string{g.URL}}))
+	mux.Handle("/resource", auth.ProtectedResourceMetadataHandler(&oauthex.ProtectedResourceMetadata{Resource: g.URL + "/mcp",
+		AuthorizationServers: []string{g.URL}}))
 	mux.HandleFunc("/.well-known/oauth-authorization-server", func(w http.ResponseWriter, _ *http.Request) {
 		answer(w, http.StatusOK, map[string]any{
-			"issuer": g.URL, "authorization_endpoint": g.URL + "/authorize", "token_endpoint": g.URL + "/token", "registration_endpoint": g.URL + "/register",
-			"response_types_supported": []string{"code"}, "code_challenge_methods_supported": []string{"S256"}, "token_endpoint_auth_methods_supported": []string{"none"},
+			"issuer": g.URL, "authorization_endpoint": g.URL + "/authorize", "token_endpoint": g.URL + "/token",
+			"registration_endpoint":    g.URL + "/register",
+			"response_types_supported": []string{"code"}, "code_challenge_methods_supported": []string{"S256"},
+			"token_endpoint_auth_methods_supported": []string{"none"},
 		})
 	})
 	mux.HandleFunc("/register", func(w http.ResponseWriter, r *http.Request) {
@@ -126,7 +129,8 @@ func newOAuthServer(t *testing.T, lifetime int) *oauthServer {
 		g.mu.Lock()
 		defer g.mu.Unlock()
 		sum := sha256.Sum256([]byte(r.FormValue("code_verifier")))
-		byCode := r.FormValue("grant_type") == "authorization_code" && g.challenges[r.FormValue("code")] == base64.RawURLEncoding.EncodeToString(sum[:])
+		byCode := r.FormValue("grant_type") == "authorization_code" &&
+			g.challenges[r.FormValue("code")] == base64.RawURLEncoding.EncodeToString(sum[:])
 		byRefresh := r.FormValue("grant_type") == "refresh_token" && r.FormValue("refresh_token") == g.refresh && !g.revoked
 		if r.FormValue("client_id") != "made-known" || !byCode && !byRefresh {
 			answer(w, http.StatusBadRequest, map[string]string{"error": "invalid_grant"})
@@ -134,7 +138,8 @@ func newOAuthServer(t *testing.T, lifetime int) *oauthServer {
 		}
 		g.issued++
 		g.token, g.refresh = fmt.Sprint("secret-token-", g.issued), fmt.Sprint("secret-refresh-", g.issued)
-		answer(w, http.StatusOK, map[string]any{"access_token": g.token, "token_type": "Bearer", "expires_in": g.lifetime, "refresh_token": g.refresh})
+		answer(w, http.StatusOK, map[string]any{"access_token": g.token, "token_type": "Bearer", "expires_in": g.lifetime,
+			"refresh_token": g.refresh})
 	})
 	return g
 }
@@ -307,7 +312,8 @@ func TestRemoteServerCannotReachThisMachine(t *testing.T) {
 	t.Parallel()
 	here := httptest.NewServer(http.NotFoundHandler())
 	t.Cleanup(here.Close)
-	for address, reached := range map[string]bool{"http://127.0.0.1:1/mcp": true, "http://localhost/mcp": true, "https://tools.example.com/mcp": false, "https://93.184.216.34/mcp": false} {
+	for address, reached := range map[string]bool{"http://127.0.0.1:1/mcp": true, "http://localhost/mcp": true,
+		"https://tools.example.com/mcp": false, "https://93.184.216.34/mcp": false} {
 		client := plainClient(address, "")
 		for _, host := range []string{"127.0.0.1", "localhost", "LOCALHOST", "0.0.0.0", "[::ffff:127.0.0.1]", "[::ffff:0.0.0.0]"} {
 			resp, err := client.Get(strings.Replace(here.URL, "127.0.0.1", host, 1))
@@ -334,7 +340,8 @@ func TestLoginTextsOfAServerAreEscaped(t *testing.T) {
 			w.Header().Set("Content-Type", "application/json")
 			base := "http://" + r.Host
 			_ = json.NewEncoder(w).Encode(map[string]any{
-				"issuer": base, "authorization_endpoint": g.URL + "/authorize?x=\u009b31m\u202e", "token_endpoint": base + "/token", "registration_endpoint": g.URL + "/register",
+				"issuer": base, "authorization_endpoint": g.URL + "/authorize?x=\u009b31m\u202e", "token_endpoint": base + "/token",
+				"registration_endpoint":            g.URL + "/register",
 				"code_challenge_methods_supported": []string{"S256"},
 			})
 		case r.URL.Path == "/token":
@@ -344,7 +351,11 @@ func TestLoginTextsOfAServerAreEscaped(t *testing.T) {
 		}
 	}))
 	t.Cleanup(evil.Close)
-	server := Server{Name: "evil", URL: evil.URL + "/mcp", Logins: &Logins{Store: &memoryStore{texts: map[string]string{}}, Secret: "as-token"}}
+	server := Server{
+		Name:   "evil",
+		URL:    evil.URL + "/mcp",
+		Logins: &Logins{Store: &memoryStore{texts: map[string]string{}}, Secret: "as-token"},
+	}
 	var shown string
 	_, err := Login(t.Context(), server, func(_ context.Context, address string) (string, error) {
 		shown = address

@@ -11,8 +11,8 @@ import (
 	"golang.org/x/oauth2"
 )
 
-// loginTransport is an HTTP transport to a server that needs an OAuth login. It adds the access token, and refreshes a token that has expired or
-// that the server refused. If that fails, the error says how to log in.
+// loginTransport is an HTTP transport to a server that needs an OAuth login. It adds the access token, and refreshes a
+// token that has expired or that the server refused. If that fails, the error says how to log in.
 type loginTransport struct {
 	bearerTransport // used for the server and for its authorization server
 
@@ -39,8 +39,11 @@ func (d *loginTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 			}
 		}
 		resp, err := d.bearerTransport.RoundTrip(authorized)
-		if err != nil || resp.StatusCode != http.StatusUnauthorized && resp.StatusCode != http.StatusForbidden {
+		if err != nil {
 			return resp, err
+		}
+		if resp.StatusCode != http.StatusUnauthorized && resp.StatusCode != http.StatusForbidden {
+			return resp, nil
 		}
 		_ = resp.Body.Close() // the status is all that is needed
 		if refused != "" || resp.StatusCode == http.StatusForbidden {
@@ -50,8 +53,8 @@ func (d *loginTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	}
 }
 
-// token returns a valid access token other than the refused one, which may be empty. A refreshed token is saved before it is used, because the
-// server may have revoked the older ones.
+// token returns a valid access token other than the refused one, which may be empty. A refreshed token is saved before it
+// is used, because the server may have revoked the older ones.
 func (d *loginTransport) token(ctx context.Context, refused string) (string, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -100,7 +103,8 @@ func (d *loginTransport) refreshError(err error, old *oauth2.Token, refused stri
 		return d.needsLogin(fmt.Errorf("it refused the login (%d)", http.StatusUnauthorized))
 	case old.RefreshToken == "":
 		return d.needsLogin(errors.New("its login is over"))
-	case isResponse && response.Response.StatusCode < http.StatusInternalServerError && response.Response.StatusCode != http.StatusTooManyRequests:
+	case isResponse && response.Response.StatusCode < http.StatusInternalServerError &&
+		response.Response.StatusCode != http.StatusTooManyRequests:
 		return d.needsLogin(errors.New("its login is over"))
 	case isResponse:
 		return fmt.Errorf("renew the login: it answers with %d", response.Response.StatusCode)

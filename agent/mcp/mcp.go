@@ -50,8 +50,8 @@ type Server struct {
 	Env, Headers map[string]string
 	// Token is a bearer token for URL.
 	Token string
-	// Logins stores the owner's OAuth login for URL; it replaces Token (see Login). ClientID and ClientSecret are multis' OAuth client credentials
-	// at the server. If they are empty, multis registers itself.
+	// Logins stores the owner's OAuth login for URL; it replaces Token (see Login). ClientID and ClientSecret are multis'
+	// OAuth client credentials at the server. If they are empty, multis registers itself.
 	Logins                 *Logins
 	ClientID, ClientSecret string
 	// Timeout bounds one call. Defaults to a minute, which is also the maximum.
@@ -79,7 +79,12 @@ type Source struct {
 func NewSource(registry *tools.Registry, servers []Server) *Source {
 	s := &Source{registry: registry}
 	for _, server := range servers {
-		s.servers = append(s.servers, &connection{Server: server, delays: defaultDelays, registry: registry, state: State{Name: server.Name, Problem: "it was not tried yet"}})
+		s.servers = append(s.servers, &connection{
+			Server:   server,
+			delays:   defaultDelays,
+			registry: registry,
+			state:    State{Name: server.Name, Problem: "it was not tried yet"},
+		})
 	}
 	return s
 }
@@ -261,7 +266,8 @@ func (c *connection) currentSession() *mcp.ClientSession {
 // addressPattern matches a web address with its user, path and query.
 var addressPattern = regexp.MustCompile(`\b(https?://)(?:[^\s/?#"'\\]*@)?([^\s/?#"'\\]*)[^\s"'\\]*`)
 
-// problemText returns why a server is down, as one line for people. It shortens addresses to their host, because the rest may contain a secret.
+// problemText returns why a server is down, as one line for people. It shortens addresses to their host, because the rest
+// may contain a secret.
 func problemText(err error) string {
 	if err == nil {
 		return "it is gone"

@@ -83,8 +83,14 @@ func testServer(wiped *atomic.Int32, release <-chan struct{}) *mcp.Server {
 		s.AddTool(&mcp.Tool{Name: name, Description: "What " + name + " does. " + strings.Repeat("x", 3000), InputSchema: object}, do)
 	}
 	big := fmt.Sprintf(`{"type": "object", "description": %q}`, strings.Repeat("x", maxSchema))
-	s.AddTool(&mcp.Tool{Name: "big", InputSchema: json.RawMessage(big)}, func(context.Context, *mcp.CallToolRequest) (*mcp.CallToolResult, error) { return text("") })
-	s.AddTool(&mcp.Tool{Name: strings.Repeat("n", 70), InputSchema: object}, func(context.Context, *mcp.CallToolRequest) (*mcp.CallToolResult, error) { return text("") })
+	s.AddTool(&mcp.Tool{Name: "big", InputSchema: json.RawMessage(big)},
+		func(context.Context, *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+			return text("")
+		})
+	s.AddTool(&mcp.Tool{Name: strings.Repeat("n", 70), InputSchema: object},
+		func(context.Context, *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+			return text("")
+		})
 	return s
 }
 
@@ -109,7 +115,12 @@ func waitForTools(t *testing.T, s *Source, n int) {
 
 func call(t *testing.T, r *tools.Registry, name, args string, approved bool) tools.Result {
 	t.Helper()
-	res, err := r.Do(context.Background(), tools.Call{ID: "1", Name: name, Args: json.RawMessage(args), Caller: tools.Caller{Owner: true}}, approved)
+	res, err := r.Do(context.Background(), tools.Call{
+		ID:     "1",
+		Name:   name,
+		Args:   json.RawMessage(args),
+		Caller: tools.Caller{Owner: true},
+	}, approved)
 	require.NoError(t, err)
 	return res
 }
@@ -139,13 +150,15 @@ func TestAServersToolsAreTakenByNameTierAndSize(t *testing.T) {
 		require.LessOrEqual(t, len(spec.Description), maxDescription+60, spec.Name)
 		require.Equal(t, spec.Name != "escalate", spec.External, spec.Name)
 	}
-	require.Equal(t, []string{"desk__die", "desk__echo", "desk__fail", "desk__long", "desk__picture", "desk__slow", "desk__wipe", "escalate"}, names, "env was not allowed")
+	require.Equal(t, []string{"desk__die", "desk__echo", "desk__fail", "desk__long", "desk__picture", "desk__slow", "desk__wipe", "escalate"},
+		names, "env was not allowed")
 	skipped := strings.Join(s.States()[0].Skipped, "\n")
 	require.Contains(t, skipped, "big: its schema has more than 16000 bytes")
 	require.Contains(t, skipped, "its name is too long")
 
 	require.JSONEq(t, `{"a": 7}`, call(t, registry, "desk__echo", `{"a": 7}`, false).ForLLM)
-	require.Equal(t, tools.CodeApproval, call(t, registry, "desk__wipe", `{}`, false).Code, "what the owner did not call harmless is asked about")
+	require.Equal(t, tools.CodeApproval, call(t, registry, "desk__wipe", `{}`, false).Code,
+		"what the owner did not call harmless is asked about")
 	require.Zero(t, wiped.Load())
 	require.Equal(t, "wiped", call(t, registry, "desk__wipe", `{}`, true).ForLLM)
 	require.Equal(t, tools.CodeApproval, call(t, registry, "desk__die", `{}`, true).Code, "a yes without the PIN is not enough")
@@ -211,7 +224,8 @@ func TestUnansweredCallIsReportedAndNotRepeated(t *testing.T) {
 
 func TestIsNotExecuted(t *testing.T) {
 	t.Parallel()
-	for _, err := range []error{&jsonrpc.Error{Code: jsonrpc.CodeInvalidParams}, &net.OpError{Op: "dial", Err: io.EOF}, &loginError{why: errLoginRequired}} {
+	for _, err := range []error{&jsonrpc.Error{Code: jsonrpc.CodeInvalidParams}, &net.OpError{Op: "dial", Err: io.EOF},
+		&loginError{why: errLoginRequired}} {
 		require.True(t, isNotExecuted(fmt.Errorf("calling: %w", err)), err)
 	}
 	for _, err := range []error{&jsonrpc.Error{Code: codeRejected}, &net.OpError{Op: "read", Err: io.EOF}, io.EOF, mcp.ErrConnectionClosed} {
@@ -224,7 +238,10 @@ func TestServerOutputIsLimited(t *testing.T) {
 	s := mcp.NewServer(&mcp.Implementation{Name: "test", Version: "1"}, nil)
 	schema := json.RawMessage(fmt.Sprintf(`{"type": "object", "description": %q}`, strings.Repeat("x", 15_000)))
 	for i := range 10 {
-		s.AddTool(&mcp.Tool{Name: fmt.Sprint("tool", i), InputSchema: schema}, func(context.Context, *mcp.CallToolRequest) (*mcp.CallToolResult, error) { return nil, io.EOF })
+		s.AddTool(&mcp.Tool{Name: fmt.Sprint("tool", i), InputSchema: schema},
+			func(context.Context, *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+				return nil, io.EOF
+			})
 	}
 	web := httptest.NewServer(mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return s }, nil))
 	t.Cleanup(func() { web.CloseClientConnections(); web.Close() })
@@ -239,7 +256,13 @@ func TestToolsOfADeadServerAreNotOffered(t *testing.T) {
 	t.Setenv("MULTIS_TEST_PASSED", "passed")
 	t.Setenv("MULTIS_TEST_SECRET", "hunter2")
 	registry := tools.NewRegistry(tools.TierPolicy{})
-	s := startSource(t, registry, Server{Name: "own", Command: []string{os.Args[0]}, PassEnv: []string{asServer, "MULTIS_TEST_PASSED"}, Env: map[string]string{"OWN_KEY": "its-own-key"}, Read: []string{"*"}})
+	s := startSource(t, registry, Server{
+		Name:    "own",
+		Command: []string{os.Args[0]},
+		PassEnv: []string{asServer, "MULTIS_TEST_PASSED"},
+		Env:     map[string]string{"OWN_KEY": "its-own-key"},
+		Read:    []string{"*"},
+	})
 	waitForTools(t, s, 8)
 	env := call(t, registry, "own__env", `{}`, false).ForLLM
 	require.Contains(t, env, "MULTIS_TEST_PASSED=passed")
@@ -265,7 +288,11 @@ func TestTheHeadersOfAServerAreSentToItAlone(t *testing.T) {
 		handler.ServeHTTP(w, r)
 	}))
 	t.Cleanup(func() { web.CloseClientConnections(); web.Close() })
-	s := startSource(t, tools.NewRegistry(tools.TierPolicy{}), Server{Name: "far", URL: web.URL, Headers: map[string]string{"x-key": "its-key"}})
+	s := startSource(t, tools.NewRegistry(tools.TierPolicy{}), Server{
+		Name:    "far",
+		URL:     web.URL,
+		Headers: map[string]string{"x-key": "its-key"},
+	})
 	waitForTools(t, s, 8)
 	require.Positive(t, got.Load())
 	require.Zero(t, other.Load())
@@ -285,7 +312,10 @@ func TestListChangesAreRateLimited(t *testing.T) {
 		return func(ctx context.Context, method string, r mcp.Request) (mcp.Result, error) {
 			if method == "tools/list" {
 				n := asked.Add(1)
-				s.AddTool(&mcp.Tool{Name: fmt.Sprint("new", n), InputSchema: json.RawMessage(`{"type": "object"}`)}, func(context.Context, *mcp.CallToolRequest) (*mcp.CallToolResult, error) { return nil, io.EOF })
+				s.AddTool(&mcp.Tool{Name: fmt.Sprint("new", n), InputSchema: json.RawMessage(`{"type": "object"}`)},
+					func(context.Context, *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+						return nil, io.EOF
+					})
 			}
 			return next(ctx, method, r)
 		}
@@ -302,10 +332,15 @@ func TestListChangesAreRateLimited(t *testing.T) {
 func TestUnreachableServerStatesTheReason(t *testing.T) {
 	t.Parallel()
 	registry := tools.NewRegistry(tools.TierPolicy{})
-	s := startSource(t, registry, Server{Name: "gone", Command: []string{"/nonexistent/server"}}, Server{Name: "false", Command: []string{"false"}},
-		Server{Name: "unset", Command: []string{"sh", "-c", "echo starting >&2; echo 'Error: \033[1mGITHUB_TOKEN\033[0m is not set, nor is api_key=sk-proj-abcdefghijklmnopqrstuvwxyz0123' >&2; echo >&2; exit 1"}})
+	s := startSource(t, registry, Server{Name: "gone", Command: []string{"/nonexistent/server"}},
+		Server{Name: "false", Command: []string{"false"}},
+		Server{Name: "unset", Command: []string{"sh", "-c",
+			"echo starting >&2; echo 'Error: \033[1mGITHUB_TOKEN\033[0m is not set, nor is api_key=sk-proj-abcdefghijklmnopqrstuvwxyz0123' >&2; echo >&2; exit 1"}})
 	for i := range 3 {
-		require.Eventually(t, func() bool { p := s.States()[i].Problem; return p != "" && p != "it was not tried yet" }, time.Minute, 10*time.Millisecond)
+		require.Eventually(t, func() bool {
+			p := s.States()[i].Problem
+			return p != "" && p != "it was not tried yet"
+		}, time.Minute, 10*time.Millisecond)
 	}
 	require.Contains(t, s.States()[0].Problem, "no such file")
 	require.Contains(t, s.States()[2].Problem, "it said: Error: [1mGITHUB_TOKEN[0m is not set", "the program knows why")
@@ -317,9 +352,14 @@ func TestServeRequiresTokenAndOnlyReads(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
 	st := storetest.New(t)
-	_, err := knowledge.New(st).Index(ctx, knowledge.File{Name: "margins.md", Data: []byte("# Margins\n\nThe piano margin is 40 percent.\n"), Role: policy.RoleAdmin})
+	_, err := knowledge.New(st).Index(ctx, knowledge.File{
+		Name: "margins.md",
+		Data: []byte("# Margins\n\nThe piano margin is 40 percent.\n"),
+		Role: policy.RoleAdmin,
+	})
 	require.NoError(t, err)
-	registry := tools.NewRegistry(tools.TierPolicy{}, tools.SearchDocs{Search: search.New(st)}, tools.Escalate{}, tools.AuditSummary{Store: st})
+	registry := tools.NewRegistry(tools.TierPolicy{}, tools.SearchDocs{Search: search.New(st)}, tools.Escalate{},
+		tools.AuditSummary{Store: st})
 	var recorded []string
 	var recordErr error
 	record := func(_ context.Context, call tools.Call, outcome string) error {
@@ -340,7 +380,11 @@ func TestServeRequiresTokenAndOnlyReads(t *testing.T) {
 	client := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, nil)
 	plain := &http.Transport{}
 	t.Cleanup(plain.CloseIdleConnections)
-	session, err := client.Connect(ctx, &mcp.StreamableClientTransport{Endpoint: web.URL, HTTPClient: &http.Client{Transport: bearerTransport{token: "open-sesame", local: true, next: plain}}, DisableStandaloneSSE: true}, nil)
+	session, err := client.Connect(ctx, &mcp.StreamableClientTransport{
+		Endpoint:             web.URL,
+		HTTPClient:           &http.Client{Transport: bearerTransport{token: "open-sesame", local: true, next: plain}},
+		DisableStandaloneSSE: true,
+	}, nil)
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = session.Close() })
 	list, err := session.ListTools(ctx, nil)
@@ -373,8 +417,11 @@ func TestServeRequiresTokenAndOnlyReads(t *testing.T) {
 
 func TestProblemTextShowsOnlyTheHost(t *testing.T) {
 	t.Parallel()
-	s := startSource(t, tools.NewRegistry(tools.TierPolicy{}), Server{Name: "dead", URL: "http://anna:hunter2@127.0.0.1:1/s/secret-path/mcp?key=secret-query"})
-	require.Eventually(t, func() bool { return strings.Contains(s.States()[0].Problem, "http://127.0.0.1:1") }, time.Minute, 10*time.Millisecond)
+	s := startSource(t, tools.NewRegistry(tools.TierPolicy{}),
+		Server{Name: "dead", URL: "http://anna:hunter2@127.0.0.1:1/s/secret-path/mcp?key=secret-query"})
+	require.Eventually(t, func() bool {
+		return strings.Contains(s.States()[0].Problem, "http://127.0.0.1:1")
+	}, time.Minute, 10*time.Millisecond)
 	for _, secret := range []string{"anna", "hunter2", "secret"} {
 		require.NotContains(t, s.States()[0].Problem, secret)
 	}

@@ -44,12 +44,18 @@ func Serve(ctx context.Context, s ServeOptions) http.Handler {
 		if !matchesAny(servedTools, spec.Name) {
 			continue
 		}
-		server.AddTool(&mcp.Tool{Name: spec.Name, Description: spec.Description, InputSchema: spec.Schema}, func(ctx context.Context, r *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+		server.AddTool(&mcp.Tool{
+			Name:        spec.Name,
+			Description: spec.Description,
+			InputSchema: spec.Schema,
+		}, func(ctx context.Context, r *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 			call := tools.Call{ID: fmt.Sprintf("mcp_%d", calls.Add(1)), Name: r.Params.Name, Args: r.Params.Arguments, Caller: caller}
 			return s.call(ctx, call)
 		})
 	}
-	handler := mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return server }, &mcp.StreamableHTTPOptions{Stateless: true, JSONResponse: true, MaxRequestBodyBytes: maxRequest})
+	handler := mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server {
+		return server
+	}, &mcp.StreamableHTTPOptions{Stateless: true, JSONResponse: true, MaxRequestBodyBytes: maxRequest})
 	log := zerolog.Ctx(ctx)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		presented, isBearer := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")

@@ -37,8 +37,8 @@ type tool struct {
 	spec tools.Spec
 }
 
-// newTool returns a tool as the server describes it. It returns nil and a problem if the tool cannot be used, and nil without a problem if the tool
-// does not match Allow.
+// newTool returns a tool as the server describes it. It returns nil and a problem if the tool cannot be used, and nil
+// without a problem if the tool does not match Allow.
 func (c *connection) newTool(t *mcp.Tool) (_ *tool, problem string) {
 	if len(c.Allow) > 0 && !matchesAny(c.Allow, t.Name) {
 		return nil, ""
@@ -63,8 +63,13 @@ func (c *connection) newTool(t *mcp.Tool) (_ *tool, problem string) {
 		class = rules.ClassRead // the owner says that it only reads
 	}
 	return &tool{conn: c, name: t.Name, spec: tools.Spec{
-		Name: name, Description: tools.Clip(strings.ToValidUTF8(t.Description, "\uFFFD"), maxDescription), Schema: schema, Tier: tier, Class: class, HasEffect: tier != tools.Read,
-		External: true,
+		Name:        name,
+		Description: tools.Clip(strings.ToValidUTF8(t.Description, "\uFFFD"), maxDescription),
+		Schema:      schema,
+		Tier:        tier,
+		Class:       class,
+		HasEffect:   tier != tools.Read,
+		External:    true,
 	}}, ""
 }
 

@@ -28,8 +28,8 @@ const maxBody = 16 << 20
 // exitTimeout is how long a program may take to exit before it is killed.
 const exitTimeout = 2 * time.Second
 
-// transport returns the transport to the server. end closes it, kills the server's program, if there is one, and returns the last line that the
-// program wrote to stderr. end may be called twice.
+// transport returns the transport to the server. end closes it, kills the server's program, if there is one, and returns
+// the last line that the program wrote to stderr. end may be called twice.
 func (c *connection) transport() (_ mcp.Transport, end func() (last string)) {
 	if c.URL != "" {
 		client := plainClient(c.URL, c.Token)
@@ -110,8 +110,8 @@ type bearerTransport struct {
 	next  *http.Transport
 }
 
-// newBearerTransport returns the transport to the server at an address. It refuses connections to reserved addresses, and to this machine unless
-// the server runs here.
+// newBearerTransport returns the transport to the server at an address. It refuses connections to reserved addresses, and
+// to this machine unless the server runs here.
 func newBearerTransport(address, token string) bearerTransport {
 	next := http.DefaultTransport.(*http.Transport).Clone() //nolint:forcetypeassert // it is an *http.Transport
 	at, err := url.Parse(address)

@@ -21,8 +21,8 @@ var (
 // maxFile is how much of one file is read, in bytes.
 const maxFile = 8000
 
-// OwnerPrompt returns the instructions for answers to the owner. Files are read each time, so that a change applies from the next answer on. foreign is
-// true if a command may have written a part of them.
+// OwnerPrompt returns the instructions for answers to the owner. Files are read each time, so that a change applies from
+// the next answer on. foreign is true if a command may have written a part of them.
 func (p Persona) OwnerPrompt() (text string, foreign bool) {
 	return p.prompt(p.configured(), ownerFiles)
 }

@@ -31,7 +31,8 @@ type Persona struct {
 	Instructions string
 	// Allow and Deny are patterns of tools. An empty Allow means all.
 	Allow, Deny []string
-	// Workspace is the folder with its files, such as AGENTS.md and SOUL.md; its file tools work there. ReadPaths are more folders to read from.
+	// Workspace is the folder with its files, such as AGENTS.md and SOUL.md; its file tools work there. ReadPaths are more
+	// folders to read from.
 	Workspace string
 	ReadPaths []string
 	// CommandsWrite is true if commands run in the workspace. They may write its files, so that what stands there may be words of others.
@@ -65,7 +66,9 @@ type Program interface {
 
 // HasName reports whether a name is one of the persona's names, in upper or lower case.
 func (p Persona) HasName(name string) bool {
-	return slices.ContainsFunc(append([]string{p.ID, p.Name}, p.Mentions...), func(own string) bool { return own != "" && strings.EqualFold(own, name) })
+	return slices.ContainsFunc(append([]string{p.ID, p.Name}, p.Mentions...), func(own string) bool {
+		return own != "" && strings.EqualFold(own, name)
+	})
 }
 
 // Profile returns how the persona is shown in a Matrix room; nil for the assistant itself.
@@ -91,8 +94,9 @@ type RouteInput struct {
 	Mode    policy.Mode
 }
 
-// Route returns the persona that answers, and what decided that: the name that the owner called, then the one he set for the chat, then room,
-// sender, space, account, network and mode, then the default, then the first. Without any personas it is the zero value.
+// Route returns the persona that answers, and what decided that: the name that the owner called, then the one he set for
+// the chat, then room, sender, space, account, network and mode, then the default, then the first. Without any personas
+// it is the zero value.
 func (s Set) Route(w RouteInput) (p Persona, by string) {
 	room := ""
 	if w.Chat.RoomID != nil {
@@ -171,8 +175,8 @@ func (s Set) HasModel(p Persona) bool {
 	return m.Name() != llm.None{}.Name()
 }
 
-// ChatModel returns a function that returns the model for the notes of a chat: that of the persona that answers there. The function is nil if no
-// persona has a model of its own.
+// ChatModel returns a function that returns the model for the notes of a chat: that of the persona that answers there.
+// The function is nil if no persona has a model of its own.
 func (s Set) ChatModel(defaults policy.Defaults) func(store.Chat) llm.Model {
 	if !slices.ContainsFunc(s.All, func(p Persona) bool { return p.Model != nil }) {
 		return nil

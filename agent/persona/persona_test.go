@@ -26,7 +26,12 @@ func TestWhoAnswersIsChosenInTheDocumentedOrder(t *testing.T) {
 		{ID: "chosen", Name: "Eve", Mentions: []string{"helper"}},
 		{ID: "fallback", Default: true},
 	}
-	w := RouteInput{Mention: "eve", Mode: policy.ModeBusiness, Chat: store.Chat{Agent: "chosen", RoomID: &room, Contact: "@ana:x", Login: "login1", Protocol: "whatsapp", Spaces: []id.RoomID{"!home:x", "!work:x"}}}
+	w := RouteInput{
+		Mention: "eve",
+		Mode:    policy.ModeBusiness,
+		Chat: store.Chat{Agent: "chosen", RoomID: &room, Contact: "@ana:x", Login: "login1", Protocol: "whatsapp",
+			Spaces: []id.RoomID{"!home:x", "!work:x"}},
+	}
 	for _, step := range []struct {
 		want   string
 		remove func()
@@ -53,7 +58,8 @@ func TestAMentionIsANameAtTheBeginning(t *testing.T) {
 	t.Parallel()
 	all := []Persona{{ID: "sales", Name: "Sam", Mentions: []string{"shop"}}}
 	for text, want := range map[string][2]string{
-		"@sales what now?": {"sales", "what now?"}, "@SAM: hi": {"SAM", "hi"}, " @shop, x": {"shop", "x"}, "@nobody hi": {"", "@nobody hi"}, "mail a@sales x": {"", "mail a@sales x"},
+		"@sales what now?": {"sales", "what now?"}, "@SAM: hi": {"SAM", "hi"}, " @shop, x": {"shop", "x"}, "@nobody hi": {"", "@nobody hi"},
+		"mail a@sales x": {"", "mail a@sales x"},
 	} {
 		name, rest := Set{All: all}.CutMention(text)
 		require.Equal(t, want, [2]string{name, rest}, text)
@@ -64,7 +70,8 @@ func TestNotesAreTakenWithTheModelOfWhoAnswersInTheChat(t *testing.T) {
 	t.Parallel()
 	own := openModel(t)
 	require.Nil(t, Set{All: []Persona{{ID: "shop"}}, Model: llm.None{}}.ChatModel(policy.Defaults{}))
-	of := Set{All: []Persona{{ID: "plain"}, {ID: "shop", Model: own, Networks: []string{"whatsapp"}}}, Model: llm.None{}}.ChatModel(policy.Defaults{})
+	of := Set{All: []Persona{{ID: "plain"}, {ID: "shop", Model: own, Networks: []string{"whatsapp"}}},
+		Model: llm.None{}}.ChatModel(policy.Defaults{})
 	require.Equal(t, own.Name(), of(store.Chat{Protocol: "whatsapp"}).Name())
 	require.Equal(t, llm.Model(llm.None{}), of(store.Chat{Protocol: "signal"}))
 }
@@ -72,7 +79,8 @@ func TestNotesAreTakenWithTheModelOfWhoAnswersInTheChat(t *testing.T) {
 // openModel opens a model that nobody asks.
 func openModel(t *testing.T) llm.Model {
 	t.Helper()
-	models, err := llm.New(llm.Options{Providers: map[string]llm.Provider{"openai": {BaseURL: "http://127.0.0.1:1", Local: true}}, Timeout: time.Second})
+	models, err := llm.New(llm.Options{Providers: map[string]llm.Provider{"openai": {BaseURL: "http://127.0.0.1:1", Local: true}},
+		Timeout: time.Second})
 	require.NoError(t, err)
 	model, err := models.Open([]string{"openai/test"}, "")
 	require.NoError(t, err)

@@ -27,8 +27,8 @@ type Answer struct {
 	Message string `json:"message"`
 }
 
-// Sentence is one sentence of an answer. Source is the number of the passage that proves it, or 0 for none. Quote has the words of the passage that
-// prove it.
+// Sentence is one sentence of an answer. Source is the number of the passage that proves it, or 0 for none. Quote has the
+// words of the passage that prove it.
 type Sentence struct {
 	Text   string `json:"text"`
 	Source int    `json:"source"`

@@ -37,14 +37,15 @@ type approver struct {
 // approver returns an approver for the attempt's next call. It copies the Caller, which may be tainted by the time of a later call.
 func (a *Attempt) approver() approver { return approver{a.engine, a.Task, a.Caller} }
 
-// AskOwner asks the owner for approvals, in one message. Unless nobody waits for them, the task is parked: it is resumed when he answers, or after
-// approvalTimeout.
+// AskOwner asks the owner for approvals, in one message. Unless nobody waits for them, the task is parked: it is resumed
+// when he answers, or after approvalTimeout.
 func (a *Attempt) AskOwner(ctx context.Context, tx store.Tx, first store.Approval, others ...store.Approval) error {
 	return a.approver().askOwner(ctx, tx, first, others)
 }
 
-// approve applies the owner's decision about a call: it sets the approval of p, or returns the result of a call that is not made. If there is no decision
-// yet, the owner is asked, and the task is parked if it can wait. rest are the calls after p.
+// approve applies the owner's decision about a call: it sets the approval of p, or returns the result of a call that is
+// not made. If there is no decision yet, the owner is asked, and the task is parked if it can wait. rest are the calls
+// after p.
 func (a approver) approve(ctx context.Context, p *pendingCall, rest []pendingCall) (refusal *tools.Result, err error) {
 	wanted, err := a.requiredApproval(ctx, p)
 	if ctx.Err() != nil {
@@ -73,7 +74,8 @@ func (a approver) approve(ctx context.Context, p *pendingCall, rest []pendingCal
 		return refuse(tools.Refused(tools.CodeExpired, "The owner was asked and did not answer in 15 minutes, so it was not done."))
 	case !*decision.Allowed:
 		return refuse(deniedResult(decision))
-	case decision.UsedAt == nil && (decision.Binding != wanted.Binding || (wanted.Tier == store.ApprovalPIN && decision.Tier != store.ApprovalPIN)):
+	case decision.UsedAt == nil && (decision.Binding != wanted.Binding ||
+		(wanted.Tier == store.ApprovalPIN && decision.Tier != store.ApprovalPIN)):
 		wanted.ID = decision.ID
 		return a.askAgain(ctx, wanted)
 	}
@@ -86,7 +88,8 @@ func refuse(result tools.Result) (*tools.Result, error) { return &result, nil }
 
 // deferredResult returns the result of a call that nobody waits for.
 func deferredResult() tools.Result {
-	return tools.Refused(tools.CodeApproval, "It needs the owner's yes. He is asked and may answer later: then it is done, and you continue from there. Go on without it, and say what is left to do.")
+	return tools.Refused(tools.CodeApproval,
+		"It needs the owner's yes. He is asked and may answer later: then it is done, and you continue from there. Go on without it, and say what is left to do.")
 }
 
 // deniedResult returns the result of a call that was denied. The owner's words are in the fenced result, as material to read.
@@ -95,7 +98,8 @@ func deniedResult(a store.Approval) tools.Result {
 	case a.How == store.HowUnreachable:
 		return tools.Refused(tools.CodeDenied, "It needs the owner's yes, and he cannot be asked now, so it was not done.")
 	case a.How == store.HowReply && a.Reason != "":
-		return tools.Refused(tools.CodeDenied, "The owner said no. Do not try it another way. What he wrote about it, which allows nothing: "+strconv.Quote(a.Reason))
+		return tools.Refused(tools.CodeDenied, "The owner said no. Do not try it another way. What he wrote about it, which allows nothing: "+
+			strconv.Quote(a.Reason))
 	default:
 		return tools.Refused(tools.CodeDenied, "The owner said no. Do not try it another way.")
 	}
@@ -110,8 +114,16 @@ func (a approver) requiredApproval(ctx context.Context, p *pendingCall) (store.A
 	}
 	p.binding = running
 	wanted := store.Approval{
-		TaskID: a.task.ID, CallID: p.call.ID, Tool: p.call.Name, Arguments: p.step().Arguments, Binding: a.bindingHash(*p), Tier: store.ApprovalConfirm,
-		Target: targetOf(p.spec), Note: policy.Redact(p.note), Unattended: !a.caller.CanWait(), ExpiresAt: a.engine.Now().Add(approvalTimeout),
+		TaskID:     a.task.ID,
+		CallID:     p.call.ID,
+		Tool:       p.call.Name,
+		Arguments:  p.step().Arguments,
+		Binding:    a.bindingHash(*p),
+		Tier:       store.ApprovalConfirm,
+		Target:     targetOf(p.spec),
+		Note:       policy.Redact(p.note),
+		Unattended: !a.caller.CanWait(),
+		ExpiresAt:  a.engine.Now().Add(approvalTimeout),
 	}
 	if wanted.Unattended {
 		wanted.ExpiresAt = a.engine.Now().Add(unattendedTimeout)
@@ -148,31 +160,38 @@ func targetOf(s tools.Spec) string {
 	return strings.Join(slices.Compact(lines), "\n")
 }
 
-// isGrantable reports whether a grant may cover this call and further calls like it. It may not if the call runs a program, needs the PIN, changes the
-// configuration or what instructs the agent, is made while nobody waits, or if a hook asks about it. In a tainted turn, and for a tool whose calls have targets, the call must have a target, because the
+// isGrantable reports whether a grant may cover this call and further calls like it. It may not if the call runs a
+// program, needs the PIN, changes the configuration or what instructs the agent, is made while nobody waits, or if a hook
+// asks about it. In a tainted turn, and for a tool whose calls have targets, the call must have a target, because the
 // grant covers only that.
 func (a approver) isGrantable(p pendingCall, wanted store.Approval) bool {
 	s := p.spec
 	hasTarget := s.Kinds.Domains || s.Kinds.Paths || s.Kinds.Argv
 	switch {
-	case wanted.Tier != store.ApprovalConfirm, wanted.Unattended, p.hookAsks, s.Tier == tools.Pin, s.Class == rules.ClassConfig, s.Resource.Instructs:
+	case wanted.Tier != store.ApprovalConfirm, wanted.Unattended, p.hookAsks, s.Tier == tools.Pin, s.Class == rules.ClassConfig,
+		s.Resource.Instructs:
 		return false
 	default:
 		return wanted.Target != "" || (!hasTarget && !a.caller.Tainted)
 	}
 }
 
-// requestApproval decides about a call without a decision: a grant allows it, or it is denied because the owner cannot be asked, or the owner is asked. It
-// returns what approve returns.
-func (a approver) requestApproval(ctx context.Context, p *pendingCall, wanted store.Approval, rest []pendingCall) (refusal *tools.Result, err error) {
+// requestApproval decides about a call without a decision: a grant allows it, or it is denied because the owner cannot be
+// asked, or the owner is asked. It returns what approve returns.
+func (a approver) requestApproval(ctx context.Context, p *pendingCall, wanted store.Approval,
+	rest []pendingCall) (refusal *tools.Result, err error) {
 	others, err := a.similarApprovals(ctx, *p, wanted, rest)
 	if err != nil {
 		return nil, err
 	}
 	var decided store.Approval
 	err = a.engine.Store.InTx(ctx, func(tx store.Tx) error {
-		if decided, err = a.decideWithoutOwner(ctx, tx, wanted); err != nil || decided.ID != 0 {
+		decided, err = a.decideWithoutOwner(ctx, tx, wanted)
+		if err != nil {
 			return err
+		}
+		if decided.ID != 0 {
+			return nil
 		}
 		return a.askOwner(ctx, tx, wanted, others)
 	})
@@ -191,8 +210,8 @@ func (a approver) requestApproval(ctx context.Context, p *pendingCall, wanted st
 	}
 }
 
-// decideWithoutOwner stores and returns the decision about a call that nobody is asked about: it is allowed by a grant, or denied because the owner cannot be
-// asked. It returns the zero Approval if the owner is to be asked.
+// decideWithoutOwner stores and returns the decision about a call that nobody is asked about: it is allowed by a grant,
+// or denied because the owner cannot be asked. It returns the zero Approval if the owner is to be asked.
 func (a approver) decideWithoutOwner(ctx context.Context, tx store.Tx, wanted store.Approval) (store.Approval, error) {
 	if wanted.Grantable {
 		allowed, err := store.UseGrant(ctx, tx, a.task, wanted, a.engine.Now())
@@ -201,11 +220,16 @@ func (a approver) decideWithoutOwner(ctx context.Context, tx store.Tx, wanted st
 		}
 	}
 	why, err := a.whyUnreachable(ctx, tx)
-	if err != nil || why == "" {
+	if err != nil {
 		return store.Approval{}, err
 	}
+	if why == "" {
+		return store.Approval{}, nil
+	}
 	no := false
-	wanted.Allowed, wanted.How, wanted.Reason = &no, store.HowUnreachable, why
+	wanted.Allowed = &no
+	wanted.How = store.HowUnreachable
+	wanted.Reason = why
 	return store.OpenApproval(ctx, tx, wanted)
 }
 
@@ -237,7 +261,10 @@ func (a approver) similarApprovals(ctx context.Context, p pendingCall, first sto
 		if err != nil {
 			return nil, err
 		}
-		q.spec, q.needsPIN, q.hookAsks, q.note = spec, verdict.Pin, verdict.HookAsks, verdict.Note
+		q.spec = spec
+		q.needsPIN = verdict.Pin
+		q.hookAsks = verdict.HookAsks
+		q.note = verdict.Note
 		if !(verdict.Ask || verdict.Pin) || q.hidesArguments() || len(arguments(q.call)) > maxApprovedArguments {
 			continue
 		}

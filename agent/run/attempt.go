@@ -73,8 +73,8 @@ func (e Engine) NewAttempt(m llm.Model, l Limits) *Attempt {
 	return &Attempt{Model: m, Limits: l.WithDefaults(), Progress: func(context.Context, string) {}, engine: e}
 }
 
-// LoopResult is the result of the loop: Text if the model answered, Summary if it handed the task off or escalated it, else Why, the reason why it
-// stopped.
+// LoopResult is the result of the loop: Text if the model answered, Summary if it handed the task off or escalated it,
+// else Why, the reason why it stopped.
 type LoopResult struct {
 	Text    string
 	Summary string
@@ -96,8 +96,8 @@ const (
 	ModelFailed                   // the provider's error is in Err
 )
 
-// AttemptResult is how an attempt ended. LoopResult is set if End is Finished or Stopped, State if it is Stopped, BudgetError if it is OverBudget, and
-// Err unless it is Finished.
+// AttemptResult is how an attempt ended. LoopResult is set if End is Finished or Stopped, State if it is Stopped,
+// BudgetError if it is OverBudget, and Err unless it is Finished.
 type AttemptResult struct {
 	LoopResult
 	End         AttemptEnd
@@ -113,7 +113,8 @@ func (a *Attempt) EndedTask(state store.TaskState, answer, failure string) store
 	return t
 }
 
-// Cost returns what the task has cost so far, in millionths of the currency: the calls of models, also by tasks it started, and what tools charged.
+// Cost returns what the task has cost so far, in millionths of the currency: the calls of models, also by tasks it
+// started, and what tools charged.
 func (a *Attempt) Cost(ctx context.Context) (int64, error) {
 	account := ""
 	if a.Task.ParentID == nil { // else its calls are part of the parent's cost

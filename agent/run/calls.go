@@ -45,7 +45,15 @@ func (p pendingCall) toolCall(by tools.Caller) tools.Call {
 
 // step returns the stored form of the call, without its result.
 func (p pendingCall) step() store.Step {
-	return store.Step{Seq: p.seq, Kind: store.StepTool, Name: p.call.Name, CallID: p.call.ID, Arguments: policy.Redact(arguments(p.call)), HasEffect: p.spec.HasEffect, Fence: p.fence}
+	return store.Step{
+		Seq:       p.seq,
+		Kind:      store.StepTool,
+		Name:      p.call.Name,
+		CallID:    p.call.ID,
+		Arguments: policy.Redact(arguments(p.call)),
+		HasEffect: p.spec.HasEffect,
+		Fence:     p.fence,
+	}
 }
 
 // hidesArguments reports whether the arguments of the call contain something that looks like a secret and is hidden from the owner.
@@ -94,8 +102,8 @@ func (a *Attempt) callAll(ctx context.Context, calls []llm.ToolCall) ([]pendingC
 	return all, nil
 }
 
-// prepare sets the result of a call that the registry does not make: an earlier attempt made it, it is refused, or a handler carries it out.
-// rest are the calls after it.
+// prepare sets the result of a call that the registry does not make: an earlier attempt made it, it is refused, or a
+// handler carries it out. rest are the calls after it.
 func (a *Attempt) prepare(ctx context.Context, p *pendingCall, rest []pendingCall) (err error) {
 	if p.prepared {
 		return nil
@@ -119,13 +127,19 @@ func (a *Attempt) prepare(ctx context.Context, p *pendingCall, rest []pendingCal
 	if err != nil {
 		return err
 	}
-	p.spec, p.needsPIN, p.hookAsks, p.note = spec, verdict.Pin, verdict.HookAsks, verdict.Note
+	p.spec = spec
+	p.needsPIN = verdict.Pin
+	p.hookAsks = verdict.HookAsks
+	p.note = verdict.Note
 	asks := verdict.Ask || verdict.Pin
 	if asks && len(arguments(p.call)) > maxApprovedArguments {
-		return a.setResult(ctx, p, tools.Refused(tools.CodeRefused, fmt.Sprintf("The arguments are longer than %d KB, which the owner would not read before he allows the call. Make it in smaller parts.", maxApprovedArguments>>10)))
+		return a.setResult(ctx, p, tools.Refused(tools.CodeRefused,
+			fmt.Sprintf("The arguments are longer than %d KB, which the owner would not read before he allows the call. Make it in smaller parts.",
+				maxApprovedArguments>>10)))
 	}
 	if asks && p.hidesArguments() {
-		return a.setResult(ctx, p, tools.Refused(tools.CodeRefused, "The arguments hold what looks like a password or a key. The owner is not shown it, so he cannot allow the call. Tell him so."))
+		return a.setResult(ctx, p, tools.Refused(tools.CodeRefused,
+			"The arguments hold what looks like a password or a key. The owner is not shown it, so he cannot allow the call. Tell him so."))
 	}
 	if asks {
 		refusal, err := a.approver().approve(ctx, p, rest)
@@ -198,15 +212,19 @@ func (a *Attempt) call(ctx context.Context, p *pendingCall) error {
 	return a.storeResult(ctx, *p)
 }
 
-// beginCall stores the step of a call before it is made, and uses its approval in the same transaction. It returns false if the owner took the
-// approval back.
+// beginCall stores the step of a call before it is made, and uses its approval in the same transaction. It returns false
+// if the owner took the approval back.
 func (a *Attempt) beginCall(ctx context.Context, p pendingCall) (begun bool, err error) {
 	if p.approval == 0 {
 		return true, store.BeginStep(ctx, a.stepWriter(p), a.Task, p.step())
 	}
 	err = a.engine.Store.InTx(ctx, func(tx store.Tx) error {
-		if begun, err = store.UseApproval(ctx, tx, p.approval); err != nil || !begun {
+		begun, err = store.UseApproval(ctx, tx, p.approval)
+		if err != nil {
 			return err
+		}
+		if !begun {
+			return nil
 		}
 		return store.BeginStep(ctx, tx, a.Task, p.step())
 	})
@@ -236,8 +254,8 @@ func (a *Attempt) storeResult(ctx context.Context, p pendingCall) error {
 	return store.EndStep(context.WithoutCancel(ctx), a.stepWriter(p), a.Task, step)
 }
 
-// stepWriter returns the writer for the steps of a call. Steps of a call that changes something are flushed to disk before the call; a call that
-// only reads can be repeated.
+// stepWriter returns the writer for the steps of a call. Steps of a call that changes something are flushed to disk
+// before the call; a call that only reads can be repeated.
 func (a *Attempt) stepWriter(p pendingCall) store.Writer {
 	if p.spec.HasEffect {
 		return a.engine.Store.Writer()

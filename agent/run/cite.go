@@ -41,8 +41,8 @@ func (a *Attempt) FindCitation(s Sentence) (store.Citation, bool) {
 	return store.Citation{Ref: hit.Ref, Source: knowledge.Cite(hit), Quote: s.Quote}, true
 }
 
-// isCitable reports whether an answer may cite a passage. An answer to the owner may cite any passage that he may read. One to a contact may cite only
-// public documents, because the contact's messages and the notes about him prove nothing.
+// isCitable reports whether an answer may cite a passage. An answer to the owner may cite any passage that he may read.
+// One to a contact may cite only public documents, because the contact's messages and the notes about him prove nothing.
 func (a *Attempt) isCitable(hit search.Hit) bool {
 	return a.Caller.Owner || (hit.Role == policy.RolePublic && hit.Kind == index.KindKnowledge)
 }
@@ -50,8 +50,8 @@ func (a *Attempt) isCitable(hit search.Hit) bool {
 // maxSentence is the maximum length of a sentence that is cited, in bytes.
 const maxSentence = 400
 
-// isSupported reports whether a passage can prove a sentence: the passage or its headings contain every number and address of the sentence, and
-// the sentence is at most maxSentence long and does not quote the instructions.
+// isSupported reports whether a passage can prove a sentence: the passage or its headings contain every number and
+// address of the sentence, and the sentence is at most maxSentence long and does not quote the instructions.
 func (a *Attempt) isSupported(sentence string, by search.Hit) bool {
 	return len(sentence) <= maxSentence && !quotesInstructions(sentence, a.Instructions+" "+FenceRule+" "+AnswerForm) &&
 		policy.FindUnsupported(sentence, by.Title+"\n"+by.Section+"\n"+by.Text) == ""

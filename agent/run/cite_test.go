@@ -13,7 +13,12 @@ import (
 
 func TestANoteIsCitedToTheOwnerOnly(t *testing.T) {
 	t.Parallel()
-	note := search.Hit{Ref: store.ChunkRef(7), Role: policy.UserRole(1), Kind: index.KindConversation, Text: "Grand piano tuning costs 1 euro."}
+	note := search.Hit{
+		Ref:  store.ChunkRef(7),
+		Role: policy.UserRole(1),
+		Kind: index.KindConversation,
+		Text: "Grand piano tuning costs 1 euro.",
+	}
 	s := Sentence{Text: "It costs 1 euro.", Source: 1, Quote: note.Text}
 	a := &Attempt{Passages: []search.Hit{note}}
 	_, ok := a.FindCitation(s)

@@ -10,8 +10,8 @@ import (
 	"multis/store"
 )
 
-// EffectsText returns a line about the side effects of a task that did not complete; empty if there are none. Without it, the owner might ask
-// again and cause them twice.
+// EffectsText returns a line about the side effects of a task that did not complete; empty if there are none. Without it,
+// the owner might ask again and cause them twice.
 func EffectsText(ctx context.Context, st *store.Store, task store.TaskID) string {
 	effects, err := store.Effects(context.WithoutCancel(ctx), st.DB(), task)
 	if err != nil {
@@ -31,7 +31,8 @@ func EffectsText(ctx context.Context, st *store.Store, task store.TaskID) string
 		parts = append(parts, "Done before that: "+strings.Join(done, "; ")+".")
 	}
 	if len(open) > 0 {
-		parts = append(parts, "⚠️ "+strings.Join(open, ", ")+" was under way: whether it was done I don't know. Look before you ask for it again.")
+		parts = append(parts, "⚠️ "+strings.Join(open, ", ")+
+			" was under way: whether it was done I don't know. Look before you ask for it again.")
 	}
 	return strings.Join(parts, " ")
 }

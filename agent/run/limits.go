@@ -53,8 +53,8 @@ func Tokens(texts ...string) int {
 	return n
 }
 
-// trim shortens passages and a conversation so that they fit beside fixed tokens. It drops the last passages, and whole turns at the beginning of
-// the conversation. Passages may take two thirds of the space.
+// trim shortens passages and a conversation so that they fit beside fixed tokens. It drops the last passages, and whole
+// turns at the beginning of the conversation. Passages may take two thirds of the space.
 func (l Limits) trim(fixed int, hits []search.Hit, window []store.Message) ([]search.Hit, []store.Message) {
 	room := max(l.Context-l.Reserve-fixed, 0)
 	taken, kept := 0, 0
@@ -70,8 +70,8 @@ func (l Limits) trim(fixed int, hits []search.Hit, window []store.Message) ([]se
 	return hits[:kept], window[skipAssistantMessages(window, from):]
 }
 
-// SummariseCount returns how many of the first messages of a conversation to summarise: none while the next question and its answer fit into the
-// window, else all but the last ones. The rest never begins with the assistant's own message.
+// SummariseCount returns how many of the first messages of a conversation to summarise: none while the next question and
+// its answer fit into the window, else all but the last ones. The rest never begins with the assistant's own message.
 func (l Limits) SummariseCount(said []store.Message, answering int) int {
 	size := 0
 	for _, m := range said {

@@ -37,10 +37,12 @@ func (a *Attempt) loop(ctx context.Context) (LoopResult, error) {
 			return LoopResult{Text: said.Text}, nil
 		}
 		for _, c := range said.Calls {
-			// Tools that do not exist have one name (Registry.KnownName): a model that makes up three with the same arguments gets no further either.
+			// Tools that do not exist have one name (Registry.KnownName): a model that makes up three with the same arguments gets
+			// no further either.
 			key := c.Name + " " + compactJSON(c.Args)
 			if calls[key]++; calls[key] >= maxSameCalls {
-				return LoopResult{Why: fmt.Sprintf("I called %s with the same arguments %d times and got no further, so I stopped.", c.Name, maxSameCalls)}, nil
+				return LoopResult{Why: fmt.Sprintf("I called %s with the same arguments %d times and got no further, so I stopped.", c.Name,
+					maxSameCalls)}, nil
 			}
 		}
 		results, err := a.callAll(ctx, said.Calls)
@@ -153,8 +155,9 @@ func (a *Attempt) stream(ctx context.Context, request llm.Request) (llm.Response
 	return a.engine.storable(said), nil
 }
 
-// assignCallIDs replaces the ids that the provider gave to calls by ids that are unique in the task. A provider's id may contain words of the model, and
-// ids stay stored after the rest of a call is forgotten. The new ids have nine letters and digits, which every provider accepts.
+// assignCallIDs replaces the ids that the provider gave to calls by ids that are unique in the task. A provider's id may
+// contain words of the model, and ids stay stored after the rest of a call is forgotten. The new ids have nine letters
+// and digits, which every provider accepts.
 func (a *Attempt) assignCallIDs(calls []llm.ToolCall) {
 	n := len(a.callIDs)
 	for i := range calls {

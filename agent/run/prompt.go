@@ -36,7 +36,8 @@ type Prompt struct {
 	ToolNotes map[string]string
 }
 
-// Compose builds the first request of a task, with the tools that the caller may use. It trims passages and conversation to the model's limits.
+// Compose builds the first request of a task, with the tools that the caller may use. It trims passages and conversation
+// to the model's limits.
 func (a *Attempt) Compose(ctx context.Context, p Prompt, purpose string, chat store.ChatID) (FirstRequest, error) {
 	offered, err := a.engine.Tools.Offered(ctx, a.Caller)
 	if err != nil {
@@ -53,7 +54,10 @@ func (a *Attempt) Compose(ctx context.Context, p Prompt, purpose string, chat st
 	}
 	p.Passages, p.Window = a.Limits.trim(fixed, p.Passages, p.Window)
 	request := p.request(fence)
-	request.Tools, request.Purpose, request.Chat, request.JSON = list, purpose, chat, len(list) == 0
+	request.Tools = list
+	request.Purpose = purpose
+	request.Chat = chat
+	request.JSON = len(list) == 0
 	foreign, err := a.isForeignPrompt(ctx, p)
 	if err != nil {
 		return FirstRequest{}, err
@@ -149,8 +153,8 @@ func Speaker(a policy.Author) string {
 	}
 }
 
-// ordersAssistant reports whether the description of another program's tool, or of its arguments, looks like an order to the assistant. Every turn in which it is
-// offered reads it.
+// ordersAssistant reports whether the description of another program's tool, or of its arguments, looks like an order to
+// the assistant. Every turn in which it is offered reads it.
 func ordersAssistant(s tools.Spec) bool {
 	return s.External && (policy.IsInjection(s.Description) || policy.IsInjection(string(s.Schema)))
 }

@@ -11,7 +11,8 @@ import (
 	"multis/store"
 )
 
-// Replay is the result of replaying a task. Nothing was called: the responses of the model and the results of the tools are the stored ones.
+// Replay is the result of replaying a task. Nothing was called: the responses of the model and the results of the tools
+// are the stored ones.
 type Replay struct {
 	Task   store.Task
 	Rounds []Round
@@ -41,8 +42,9 @@ type OtherModel struct {
 	Ask func(ctx context.Context, request llm.Request) (said llm.Response, failed string, err error)
 }
 
-// Replay replays a task from its stored steps. If second is not nil, it is asked the same in each round; its tool calls are not made. answer
-// returns the answer that follows from an outcome, or false if the task's answer does not follow from its outcome alone.
+// Replay replays a task from its stored steps. If second is not nil, it is asked the same in each round; its tool calls
+// are not made. answer returns the answer that follows from an outcome, or false if the task's answer does not follow
+// from its outcome alone.
 func (a *Attempt) Replay(ctx context.Context, task store.Task, second *OtherModel, answer func(LoopResult) (string, bool)) (Replay, error) {
 	out := Replay{Task: task}
 	if second != nil {
@@ -68,8 +70,11 @@ func (a *Attempt) Replay(ctx context.Context, task store.Task, second *OtherMode
 	a.Task, a.earlierSteps = task, steps
 	a.setFirstRequest(first)
 	end, err := (&replayer{attempt: a, out: &out, second: second}).replayRounds(ctx)
-	if err != nil || out.Incomplete != "" {
+	if err != nil {
 		return out, err
+	}
+	if out.Incomplete != "" {
+		return out, nil
 	}
 	text, isComparable := answer(end)
 	if out.Answer = policy.Redact(text); isComparable && out.Difference == "" && out.Answer != task.Answer {
@@ -133,8 +138,11 @@ func (r *replayer) replayRounds(ctx context.Context) (LoopResult, error) {
 		request.Messages = append(request.Messages, llm.Message{Role: llm.RoleAssistant, Text: round.Response.Text, Calls: round.Response.Calls})
 		end, err := r.calls(&request, &round)
 		out.Rounds = append(out.Rounds, round)
-		if err != nil || out.Incomplete != "" || end.Summary != "" {
+		if err != nil {
 			return end, err
+		}
+		if out.Incomplete != "" || end.Summary != "" {
+			return end, nil
 		}
 	}
 }
@@ -176,8 +184,8 @@ func textBytes(request llm.Request) int {
 	return n
 }
 
-// AskOnce asks a paid model, and stores the call as a step before and after. It never repeats a call of an earlier attempt, even if its response
-// is unknown.
+// AskOnce asks a paid model, and stores the call as a step before and after. It never repeats a call of an earlier
+// attempt, even if its response is unknown.
 func (a *Attempt) AskOnce(ctx context.Context, m llm.Model, request llm.Request) (said llm.Response, failed string, err error) {
 	if err := a.loadSteps(ctx); err != nil {
 		return llm.Response{}, "", err
@@ -202,7 +210,9 @@ func (a *Attempt) AskOnce(ctx context.Context, m llm.Model, request llm.Request)
 	}
 	if err != nil {
 		failed = policy.Redact(err.Error())
-		step.IsError, step.Code, step.Text = true, "failed", failed
+		step.IsError = true
+		step.Code = "failed"
+		step.Text = failed
 		return llm.Response{}, failed, store.EndStep(context.WithoutCancel(ctx), a.engine.Store.Writer(), a.Task, step)
 	}
 	said = a.engine.storable(said)

@@ -33,7 +33,14 @@ func stepWithResult(s store.Step, res tools.Result) (store.Step, error) {
 // resultOf reads the result of a tool call from its step.
 func resultOf(s store.Step) (tools.Result, error) {
 	res := tools.Result{
-		ForLLM: s.Text, ForUser: s.ForUser, IsError: s.IsError, Code: tools.Code(s.Code), Retriable: s.Retriable, Ref: s.Ref, Cost: s.Cost, EndReason: s.EndReason,
+		ForLLM:    s.Text,
+		ForUser:   s.ForUser,
+		IsError:   s.IsError,
+		Code:      tools.Code(s.Code),
+		Retriable: s.Retriable,
+		Ref:       s.Ref,
+		Cost:      s.Cost,
+		EndReason: s.EndReason,
 	}
 	if len(s.Passages) == 0 {
 		return res, nil
@@ -46,7 +53,10 @@ func resultOf(s store.Step) (tools.Result, error) {
 
 // stepWithResponse returns a step with the model's response.
 func stepWithResponse(s store.Step, said llm.Response) (store.Step, error) {
-	s.Text, s.TokensIn, s.TokensOut, s.Code = policy.Redact(said.Text), said.Usage.In, said.Usage.Out, string(said.Stop)
+	s.Text = policy.Redact(said.Text)
+	s.TokensIn = said.Usage.In
+	s.TokensOut = said.Usage.Out
+	s.Code = string(said.Stop)
 	if len(said.Calls) == 0 {
 		return s, nil
 	}
@@ -106,8 +116,9 @@ func redactCalls(calls []llm.ToolCall) []llm.ToolCall {
 	return stored
 }
 
-// storable removes from a response what Postgres cannot store: zero bytes and invalid UTF-8. It also replaces the names of unknown
-// tools: the model may have written any text there, and names of tools stay in the steps and in the audit log after the rest of a call is forgotten.
+// storable removes from a response what Postgres cannot store: zero bytes and invalid UTF-8. It also replaces the names
+// of unknown tools: the model may have written any text there, and names of tools stay in the steps and in the audit log
+// after the rest of a call is forgotten.
 func (e Engine) storable(said llm.Response) llm.Response {
 	said.Text = text.Storable(said.Text)
 	for i, c := range said.Calls {

@@ -10,9 +10,9 @@ import (
 	"multis/store/index"
 )
 
-// hasForeign reports whether one of the passages may have words that are not the owner's: it is from a chat other than the one he asks in, or from a
-// document that was fetched from an address or learned from conversations. Files that he indexed count as his own words, unless the text looks like an
-// order to the assistant.
+// hasForeign reports whether one of the passages may have words that are not the owner's: it is from a chat other than
+// the one he asks in, or from a document that was fetched from an address or learned from conversations. Files that he
+// indexed count as his own words, unless the text looks like an order to the assistant.
 func (a *Attempt) hasForeign(ctx context.Context, passages []search.Hit) (bool, error) {
 	var documents []store.DocumentID
 	for _, h := range passages {
@@ -35,11 +35,13 @@ func HasForeignNotes(notes []store.Note) bool {
 	return slices.ContainsFunc(notes, func(n store.Note) bool { _, ofContact := n.Role.Chat(); return ofContact })
 }
 
-// isForeignPrompt reports whether a prompt has text that is not the owner's, or that looks like an order to the assistant although it counts as his.
-// His question is not checked. Text of other agents and descriptions of pictures always count as foreign, because they may repeat words of others.
+// isForeignPrompt reports whether a prompt has text that is not the owner's, or that looks like an order to the assistant
+// although it counts as his. His question is not checked. Text of other agents and descriptions of pictures always count
+// as foreign, because they may repeat words of others.
 func (a *Attempt) isForeignPrompt(ctx context.Context, p Prompt) (bool, error) {
 	ofOthers := func(m store.Message) bool { return m.Author.IsCapped() }
-	if a.Caller.Tainted || p.Foreign || p.Work != "" || p.Picture != "" || slices.ContainsFunc(p.Window, ofOthers) || policy.IsInjection(p.Notes) {
+	if a.Caller.Tainted || p.Foreign || p.Work != "" || p.Picture != "" || slices.ContainsFunc(p.Window, ofOthers) ||
+		policy.IsInjection(p.Notes) {
 		return true, nil
 	}
 	return a.hasForeign(ctx, p.Passages)

@@ -26,8 +26,8 @@ type header struct {
 	} `yaml:"memory_rules"`
 }
 
-// headerKeys returns the known keys of a mapping in the header: the header itself if parent is empty, or the value of the key parent. It returns nil
-// for a key whose value is no mapping.
+// headerKeys returns the known keys of a mapping in the header: the header itself if parent is empty, or the value of the
+// key parent. It returns nil for a key whose value is no mapping.
 func headerKeys(parent string) []string {
 	switch parent {
 	case "":
@@ -39,7 +39,8 @@ func headerKeys(parent string) []string {
 	}
 }
 
-// actionTools returns the tools that an action allows. Some actions are names from earlier versions of multis; any other is the name of a tool.
+// actionTools returns the tools that an action allows. Some actions are names from earlier versions of multis; any other
+// is the name of a tool.
 func actionTools(action string) []string {
 	switch action {
 	case "ask", "search":
@@ -93,7 +94,8 @@ func parse(name, text, from string) Skill {
 	return skill
 }
 
-// splitHeader splits a file into header and body, and lists the header's unknown keys. A file without a header is for the owner's questions.
+// splitHeader splits a file into header and body, and lists the header's unknown keys. A file without a header is for the
+// owner's questions.
 func splitHeader(text string) (h header, unknown []string, body string, err error) {
 	text = strings.ReplaceAll(strings.TrimPrefix(text, "\uFEFF"), "\r\n", "\n")
 	rest, found := strings.CutPrefix(text, "---\n")
@@ -196,10 +198,13 @@ func (s *Skill) addActions(tools ...string) {
 
 // isValidName reports whether a name can be the name of a skill or of a saved task.
 func isValidName(name string) bool {
-	return name != "" && !strings.ContainsFunc(name, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '-' && r != '_' })
+	return name != "" && !strings.ContainsFunc(name, func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '-' && r != '_'
+	})
 }
 
 // yamlProblem returns an error of the YAML parser on one line, without the names of Go types.
 func yamlProblem(s string) string {
-	return strings.Join(strings.Fields(strings.NewReplacer("yaml: ", "", "unmarshal errors:", "", " into skills.head", "", " in type skills.head", "").Replace(s)), " ")
+	return strings.Join(strings.Fields(strings.NewReplacer("yaml: ", "", "unmarshal errors:", "", " into skills.head", "",
+		" in type skills.head", "").Replace(s)), " ")
 }

@@ -31,7 +31,8 @@ type SavedTask struct {
 	Problem string
 }
 
-// ReadSavedTasks returns the saved tasks in a folder, by name; none for a folder that does not exist. Links out of the folder are not followed.
+// ReadSavedTasks returns the saved tasks in a folder, by name; none for a folder that does not exist. Links out of the
+// folder are not followed.
 func ReadSavedTasks(folder string) []SavedTask {
 	root, err := os.OpenRoot(folder)
 	if err != nil {

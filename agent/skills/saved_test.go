@@ -12,7 +12,13 @@ import (
 
 func TestParseSavedTask(t *testing.T) {
 	t.Parallel()
-	require.Equal(t, SavedTask{Name: "a", Prompt: "Look around.\nTell me.", Agent: "shop", Tools: []string{"search_*", "fetch_url"}, Target: "Ana · WhatsApp"},
+	require.Equal(t, SavedTask{
+		Name:   "a",
+		Prompt: "Look around.\nTell me.",
+		Agent:  "shop",
+		Tools:  []string{"search_*", "fetch_url"},
+		Target: "Ana · WhatsApp",
+	},
 		parseSaved("a", "agent: shop\nprompt: |\n  Look around.\n  Tell me.\ntools: [search_*, fetch_url]\ntarget: Ana · WhatsApp\n"))
 	require.Equal(t, SavedTask{Name: "a", Prompt: "x", Tools: []string{}}, parseSaved("a", "\ufeffprompt: x\ntools: []\nagent:\n"))
 	require.Nil(t, parseSaved("a", "prompt: x").Tools)
@@ -57,7 +63,8 @@ func TestTheSavedTasksOfAFolder(t *testing.T) {
 }
 
 func FuzzSaved(f *testing.F) {
-	for _, seed := range []string{"", "prompt: x\ntools: [a, b]", "prompt: &a x\nagent: *a", "tools: &a [*a]", "? [a]\n: b", "prompt: !!binary eA==", "a: b\n---\nc: d", "prompt: |\n  x\n"} {
+	for _, seed := range []string{"", "prompt: x\ntools: [a, b]", "prompt: &a x\nagent: *a", "tools: &a [*a]", "? [a]\n: b",
+		"prompt: !!binary eA==", "a: b\n---\nc: d", "prompt: |\n  x\n"} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, text string) {

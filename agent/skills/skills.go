@@ -1,5 +1,6 @@
-// Package skills reads skills and saved tasks. A skill is a Markdown file with a YAML header that tells agents how to work. A skill in the agent's own
-// folder replaces a shared one of the same name, which replaces a built-in one. The files are read for every answer, so that changes apply at once.
+// Package skills reads skills and saved tasks. A skill is a Markdown file with a YAML header that tells agents how to
+// work. A skill in the agent's own folder replaces a shared one of the same name, which replaces a built-in one. The
+// files are read for every answer, so that changes apply at once.
 package skills
 
 import (
@@ -43,8 +44,8 @@ type Skill struct {
 	ForOwner, ForContact bool
 	// URLs are the domains that may be fetched without approval.
 	URLs []string
-	// Actions are patterns of the tools that may be used. They only apply if Limited is true. If Limited is true and Actions is empty, no tool may
-	// be used.
+	// Actions are patterns of the tools that may be used. They only apply if Limited is true. If Limited is true and Actions
+	// is empty, no tool may be used.
 	Actions []string
 	Limited bool
 	// NoEscalation denies the tool escalate. The escalations of the configuration still happen.
@@ -71,9 +72,10 @@ type Set struct {
 	agentsWrite bool
 }
 
-// Open returns a Set with a folder of shared skills, which need not exist. builtin are the texts of further built-in skills, by name; only Get uses
-// them, not ForAnswer. agentsWrite says that agents can change files of their workspaces, also by commands whose effects nobody is shown. A skill
-// there then allows no addresses, and replaces no other skill, whose limits it would lift.
+// Open returns a Set with a folder of shared skills, which need not exist. builtin are the texts of further built-in
+// skills, by name; only Get uses them, not ForAnswer. agentsWrite says that agents can change files of their workspaces,
+// also by commands whose effects nobody is shown. A skill there then allows no addresses, and replaces no other skill,
+// whose limits it would lift.
 func Open(shared string, builtin map[string]string, agentsWrite bool) *Set {
 	return &Set{shared: shared, builtin: builtin, agentsWrite: agentsWrite}
 }
@@ -170,7 +172,8 @@ func (s *Skill) restrict(before Skill) {
 	}
 	if len(s.URLs) > 0 {
 		s.URLs = nil
-		s.Warnings = append(slices.Clone(s.Warnings), "its allowed_urls have no effect, because agents can write it (exec.enabled, exec.write_files); put it into the folder of the skills of all agents (skills.folder)")
+		s.Warnings = append(slices.Clone(s.Warnings),
+			"its allowed_urls have no effect, because agents can write it (exec.enabled, exec.write_files); put it into the folder of the skills of all agents (skills.folder)")
 	}
 }
 
@@ -179,7 +182,8 @@ func (s *Skill) replace(before Skill) Skill {
 	if s.Problem == "" || before.Name == "" || before.Problem != "" {
 		return *s
 	}
-	before.Warnings = append(slices.Clone(before.Warnings), fmt.Sprintf("the %s file of that name is not used: %s; the one that is %s stays in force", s.From, s.Problem, before.From))
+	before.Warnings = append(slices.Clone(before.Warnings),
+		fmt.Sprintf("the %s file of that name is not used: %s; the one that is %s stays in force", s.From, s.Problem, before.From))
 	return before
 }
 
@@ -210,8 +214,8 @@ func (s *Set) Get(workspace, name string) Skill {
 	return Skill{Name: name, Problem: "it is not there"}
 }
 
-// ForAnswer returns the skills for an answer to the owner or to a contact. configured are the names of the agent's skills; empty means all. hasTool
-// reports whether the agent has a tool.
+// ForAnswer returns the skills for an answer to the owner or to a contact. configured are the names of the agent's
+// skills; empty means all. hasTool reports whether the agent has a tool.
 func (s *Set) ForAnswer(workspace string, configured []string, owner bool, hasTool func(tool string) bool) []Skill {
 	var chosen []Skill
 	all := s.All(workspace)

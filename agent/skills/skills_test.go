@@ -37,7 +37,9 @@ func TestTheDefaultsAreThoseOfTheSource(t *testing.T) {
 	support := s.ForAnswer("", nil, false, every)[0]
 	require.True(t, support.Limited)
 	require.Equal(t, []string{"search_docs", "recall_memory", "escalate"}, support.Actions)
-	require.Equal(t, []string{"admin", "files"}, names(s.ForAnswer("", nil, true, func(tool string) bool { return tool != "exec" })), "without exec there is nothing to say about a shell")
+	require.Equal(t, []string{"admin", "files"}, names(s.ForAnswer("", nil, true, func(tool string) bool {
+		return tool != "exec"
+	})), "without exec there is nothing to say about a shell")
 }
 
 func TestAgentSkillsReplaceSharedAndBuiltIn(t *testing.T) {
@@ -78,9 +80,12 @@ func TestHeaderForms(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]Skill{
 		"Just text.": {ForOwner: true, Text: "Just text."},
-		"---\nroles: public + user:$chatId\nactions: none\n---\nx":                        {ForContact: true, Limited: true, Actions: []string{}, Text: "x"},
-		"---\r\nroles: [admin, public]\r\nallowed_urls: a.example, b.example\r\n---\r\nx": {ForOwner: true, ForContact: true, URLs: []string{"a.example", "b.example"}, Text: "x"},
-		"---\nroles: admin\nactions: all\nmemory_rules: {visible: none}\n---\nx":          {ForOwner: true, Actions: []string{}, NoMemory: true, Text: "x"},
+		"---\nroles: public + user:$chatId\nactions: none\n---\nx": {ForContact: true, Limited: true, Actions: []string{},
+			Text: "x"},
+		"---\r\nroles: [admin, public]\r\nallowed_urls: a.example, b.example\r\n---\r\nx": {ForOwner: true, ForContact: true,
+			URLs: []string{"a.example", "b.example"}, Text: "x"},
+		"---\nroles: admin\nactions: all\nmemory_rules: {visible: none}\n---\nx": {ForOwner: true, Actions: []string{}, NoMemory: true,
+			Text: "x"},
 		"---\n---\nx": {Text: "x"},
 	} {
 		want.Name, want.From = "a", FromShared
@@ -114,13 +119,19 @@ memory_rules:
 
 Answer from the knowledge base only. Cite sources.
 `)
-	write(t, filepath.Join(shared, "admin.md"), "---\nname: admin\nroles: kb + admin + user:*\nactions: exec, read, index, cron, all\n---\nThe owner asks.\n")
+	write(t, filepath.Join(shared, "admin.md"),
+		"---\nname: admin\nroles: kb + admin + user:*\nactions: exec, read, index, cron, all\n---\nThe owner asks.\n")
 	write(t, filepath.Join(shared, "desk.md"), "---\nroles: kb + admin\nactions: ask, search only\nescalation: false\n---\nx")
 	s := Open(shared, nil, false)
 	support := s.Get("", "customer-support")
 	require.Equal(t, Skill{
-		Name: "customer-support", Description: "Handle customer queries from business-mode chats", ForContact: true, Limited: true, Actions: []string{"escalate"},
-		Text: "Answer from the knowledge base only. Cite sources.", From: FromShared,
+		Name:        "customer-support",
+		Description: "Handle customer queries from business-mode chats",
+		ForContact:  true,
+		Limited:     true,
+		Actions:     []string{"escalate"},
+		Text:        "Answer from the knowledge base only. Cite sources.",
+		From:        FromShared,
 	}, support)
 	admin := s.Get("", "admin")
 	require.True(t, admin.ForOwner && !admin.ForContact && !admin.Limited, "%+v", admin)
@@ -137,10 +148,12 @@ func TestUnknownKeysWarnAndBrokenFilesDoNotReplace(t *testing.T) {
 	shared, work := t.TempDir(), t.TempDir()
 	s := Open(shared, nil, false)
 	of := func() Skill { return s.Get(work, "customer-support") }
-	write(t, filepath.Join(shared, "customer-support.md"), "---\nroles: public\ncolour: red\nmemory_rules: {visible: own, depth: 3, capture: false}\n---\nShared.\n")
+	write(t, filepath.Join(shared, "customer-support.md"),
+		"---\nroles: public\ncolour: red\nmemory_rules: {visible: own, depth: 3, capture: false}\n---\nShared.\n")
 	require.Equal(t, "Shared.", of().Text)
 	require.Equal(t, []string{
-		"memory_rules.capture: false changes nothing: every chat that is not off is remembered", `"colour" in its head means nothing here`, `"memory_rules.depth" in its head means nothing here`,
+		"memory_rules.capture: false changes nothing: every chat that is not off is remembered", `"colour" in its head means nothing here`,
+		`"memory_rules.depth" in its head means nothing here`,
 	}, of().Warnings)
 
 	write(t, filepath.Join(work, "skills", "customer-support.md"), "---\nroles: [everybody]\n---\nIts own.\n")
@@ -169,7 +182,9 @@ func TestASkillThatAgentsCanWriteGivesThemNothing(t *testing.T) {
 	require.Equal(t, []string{"evil.example"}, free.Get(work, "news").URLs)
 
 	s := Open(shared, nil, true)
-	desk, files, news := s.Get(work, "desk"), s.Get(work, "files"), s.Get(work, "news")
+	desk := s.Get(work, "desk")
+	files := s.Get(work, "files")
+	news := s.Get(work, "news")
 	require.Equal(t, "Shared.", desk.Text)
 	require.Equal(t, []string{"search_docs"}, desk.Actions, "its limits stay")
 	require.Contains(t, desk.Warnings[0], "the agent file of that name is not used: agents can write it")
@@ -181,7 +196,8 @@ func TestASkillThatAgentsCanWriteGivesThemNothing(t *testing.T) {
 }
 
 func FuzzParse(f *testing.F) {
-	for _, seed := range []string{"", "---\n", "---\nroles: [admin]\n---\nx", "---\n&a [*a]\n---\n", "---\nactions: {}\n---", "\ufeff---\r\n---\r\n"} {
+	for _, seed := range []string{"", "---\n", "---\nroles: [admin]\n---\nx", "---\n&a [*a]\n---\n", "---\nactions: {}\n---",
+		"\ufeff---\r\n---\r\n"} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, text string) {

@@ -11,7 +11,8 @@ import (
 
 func TestTheOwnerIsNotAskedAboutACallWhoseArgumentsDoNotFit(t *testing.T) {
 	t.Parallel()
-	r := tools.NewRegistry(tools.TierPolicy{}, tools.FetchURL{}, tools.Remember{}, tools.Schedule{}, tools.WriteFile{}, tools.EditFile{}, tools.Exec{}, tools.StreamCommand{})
+	r := tools.NewRegistry(tools.TierPolicy{}, tools.FetchURL{}, tools.Remember{}, tools.Schedule{}, tools.WriteFile{}, tools.EditFile{},
+		tools.Exec{}, tools.StreamCommand{})
 	caller := tools.Caller{Owner: true, Surface: rules.SurfaceOwner, Workspace: t.TempDir(), Typed: true}
 	for _, s := range r.All() {
 		for _, args := range []string{`{"no_such_argument": 1}`, `{"url": "https://"+"a.example"}`, `[]`, `"x"`, `{} {}`, `{`} {

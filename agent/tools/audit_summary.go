@@ -30,7 +30,13 @@ const (
 
 // Spec describes the tool.
 func (AuditSummary) Spec() Spec {
-	return Spec{Name: "audit_summary", Description: auditSummaryText, Schema: Schema[auditSummaryArgs](), Tier: Read, Class: rules.ClassRead}
+	return Spec{
+		Name:        "audit_summary",
+		Description: auditSummaryText,
+		Schema:      Schema[auditSummaryArgs](),
+		Tier:        Read,
+		Class:       rules.ClassRead,
+	}
 }
 
 // Run counts the calls, or lists the steps of one task.

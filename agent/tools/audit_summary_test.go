@@ -26,7 +26,14 @@ func TestASummaryCountsTheActions(t *testing.T) {
 	task, err = store.ClaimTask(ctx, st.Writer(), task.ID)
 	require.NoError(t, err)
 	for seq, failed := range []bool{false, true} {
-		step := store.Step{Seq: seq, Kind: store.StepTool, Name: "lamp", CallID: string(rune('a' + seq)), IsError: failed, Code: "failed"}
+		step := store.Step{
+			Seq:     seq,
+			Kind:    store.StepTool,
+			Name:    "lamp",
+			CallID:  string(rune('a' + seq)),
+			IsError: failed,
+			Code:    "failed",
+		}
 		require.NoError(t, store.BeginStep(ctx, st.Writer(), task, step))
 		require.NoError(t, store.EndStep(ctx, st.Writer(), task, step))
 	}
@@ -39,6 +46,10 @@ func TestASummaryCountsTheActions(t *testing.T) {
 	text = do(t, r, tools.Call{Name: "audit_summary", Args: json.RawMessage(`{"task": 1}`), Caller: owner}, false).ForLLM
 	require.Contains(t, text, "2 tool lamp: failed")
 	require.NotContains(t, text, "secret")
-	require.Equal(t, tools.CodeNotFound, do(t, r, tools.Call{Name: "audit_summary", Args: json.RawMessage(`{"task": 99}`), Caller: owner}, false).Code)
+	require.Equal(t, tools.CodeNotFound, do(t, r, tools.Call{
+		Name:   "audit_summary",
+		Args:   json.RawMessage(`{"task": 99}`),
+		Caller: owner,
+	}, false).Code)
 	require.Equal(t, tools.CodeNotAllowed, do(t, r, tools.Call{Name: "audit_summary"}, false).Code)
 }

@@ -7,11 +7,12 @@ import (
 	"multis/policy"
 )
 
-// maxOutputForLLM is the maximum length of a program's output in a result, in bytes. It leaves room in maxForLLM for the line that says how the
-// program ended.
+// maxOutputForLLM is the maximum length of a program's output in a result, in bytes. It leaves room in maxForLLM for the
+// line that says how the program ended.
 const maxOutputForLLM = maxForLLM - 1000
 
-// Clip cuts a text for a model to maxBytes, and adds a line that says so. It masks secrets first, because a cut could hide one from the mask.
+// Clip cuts a text for a model to maxBytes, and adds a line that says so. It masks secrets first, because a cut could
+// hide one from the mask.
 func Clip(s string, maxBytes int) string {
 	s = policy.Hide(s)
 	if len(s) <= maxBytes {

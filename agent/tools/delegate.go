@@ -86,7 +86,15 @@ var ErrProgramChanged = errors.New("the program of that agent changed after you 
 
 // Spec describes the tool.
 func (Delegate) Spec() Spec {
-	return Spec{Name: DelegateName, Description: delegateText, Schema: Schema[DelegateArgs](), Tier: Read, Class: rules.ClassDelegate, Kinds: rules.Kinds{Argv: true}, Foreign: true}
+	return Spec{
+		Name:        DelegateName,
+		Description: delegateText,
+		Schema:      Schema[DelegateArgs](),
+		Tier:        Read,
+		Class:       rules.ClassDelegate,
+		Kinds:       rules.Kinds{Argv: true},
+		Foreign:     true,
+	}
 }
 
 // Run refuses: an agent's turn carries the call out itself.

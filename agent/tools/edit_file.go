@@ -24,7 +24,16 @@ type editFileArgs struct {
 
 // Spec describes the tool.
 func (EditFile) Spec() Spec {
-	return Spec{Name: "edit_file", Description: editFileText, Schema: Schema[editFileArgs](), Tier: Confirm, Class: rules.ClassFiles, Kinds: rules.Kinds{Paths: true}, NeedsFolders: true, HasEffect: true}
+	return Spec{
+		Name:         "edit_file",
+		Description:  editFileText,
+		Schema:       Schema[editFileArgs](),
+		Tier:         Confirm,
+		Class:        rules.ClassFiles,
+		Kinds:        rules.Kinds{Paths: true},
+		NeedsFolders: true,
+		HasEffect:    true,
+	}
 }
 
 // ResourceOf returns the file.

@@ -23,7 +23,13 @@ const maxReasonBytes = 300
 
 // Spec describes the tool.
 func (Escalate) Spec() Spec {
-	return Spec{Name: "escalate", Description: escalateText, Schema: Schema[escalateArgs](), Tier: Read, Class: rules.ClassNotify}
+	return Spec{
+		Name:        "escalate",
+		Description: escalateText,
+		Schema:      Schema[escalateArgs](),
+		Tier:        Read,
+		Class:       rules.ClassNotify,
+	}
 }
 
 // Run ends the turn.

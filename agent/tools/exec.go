@@ -29,7 +29,17 @@ const maxExecSeconds = 50
 
 // Spec describes the tool.
 func (Exec) Spec() Spec {
-	return Spec{Name: "exec", Description: execText, Schema: Schema[execArgs](), Tier: Pin, Class: rules.ClassExec, Kinds: rules.Kinds{Argv: true}, NeedsFolders: true, HasEffect: true, Foreign: true}
+	return Spec{
+		Name:         "exec",
+		Description:  execText,
+		Schema:       Schema[execArgs](),
+		Tier:         Pin,
+		Class:        rules.ClassExec,
+		Kinds:        rules.Kinds{Argv: true},
+		NeedsFolders: true,
+		HasEffect:    true,
+		Foreign:      true,
+	}
 }
 
 // TierOf returns Confirm for a command that only reads, else Pin.
@@ -66,7 +76,8 @@ func (t Exec) Run(ctx context.Context, c Call) (Result, error) {
 		return Failed(err.Error(), false), nil
 	}
 	return Result{
-		ForLLM: describeEnd(result) + "\n" + clipOutput(result.Output), ForUser: fmt.Sprintf("ran %s: %s", sandbox.Quote(command.Argv), describeEnd(result)),
+		ForLLM:  describeEnd(result) + "\n" + clipOutput(result.Output),
+		ForUser: fmt.Sprintf("ran %s: %s", sandbox.Quote(command.Argv), describeEnd(result)),
 		IsError: result.ExitCode != 0, Code: codeOf(result),
 	}, nil
 }
@@ -82,7 +93,12 @@ func commandOf(c Call) (sandbox.Command, error) {
 		return sandbox.Command{}, err
 	}
 	return sandbox.Command{
-		Argv: argv, Workspace: c.Workspace, Dir: args.Folder, ReadPaths: c.ReadPaths, Timeout: time.Duration(max(args.Seconds, 0)) * time.Second, Fingerprint: c.Binding,
+		Argv:        argv,
+		Workspace:   c.Workspace,
+		Dir:         args.Folder,
+		ReadPaths:   c.ReadPaths,
+		Timeout:     time.Duration(max(args.Seconds, 0)) * time.Second,
+		Fingerprint: c.Binding,
 	}, nil
 }
 
@@ -153,5 +169,6 @@ func codeOf(r sandbox.Result) Code {
 	}
 }
 
-// processOwner returns the owner of a background command, who alone can read and kill it: the agent, in the chat where it started the command.
+// processOwner returns the owner of a background command, who alone can read and kill it: the agent, in the chat where it
+// started the command.
 func processOwner(c Call) string { return strings.Join([]string{c.Agent, fmt.Sprint(c.Chat.ID)}, "/") }

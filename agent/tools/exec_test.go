@@ -53,7 +53,11 @@ func newHost(t *testing.T) *host {
 	}
 	processes := sandbox.NewProcesses(context.Background(), proved)
 	t.Cleanup(processes.Close)
-	h := &host{testWorkspace: &testWorkspace{t: t, caller: tools.Caller{Owner: true, Agent: "worker", Chat: store.Chat{ID: 7}, Workspace: workspace}}, sandbox: proved, processes: processes}
+	h := &host{
+		testWorkspace: &testWorkspace{t: t, caller: tools.Caller{Owner: true, Agent: "worker", Chat: store.Chat{ID: 7}, Workspace: workspace}},
+		sandbox:       proved,
+		processes:     processes,
+	}
 	h.registry = tools.NewRegistry(tools.TierPolicy{}, tools.Exec{Sandbox: proved}, tools.StreamCommand{Sandbox: proved, Processes: processes},
 		tools.TailOutput{Processes: processes}, tools.Kill{Processes: processes}, tools.WriteFile{}, tools.EditFile{}, tools.ReadFile{})
 	return h
@@ -102,7 +106,8 @@ func TestTheModelReadsTheBeginningAndTheEndOfALongOutput(t *testing.T) {
 		require.Contains(t, res.ForLLM, "exit status 0")
 		require.Contains(t, res.ForLLM, "line 00001\nline 00002\n")
 		require.Contains(t, res.ForLLM, "bytes left out]")
-		require.True(t, strings.HasSuffix(res.ForLLM, fmt.Sprintf("line %05d\n", lines)), "the last line is there: %q", res.ForLLM[len(res.ForLLM)-100:])
+		require.True(t, strings.HasSuffix(res.ForLLM, fmt.Sprintf("line %05d\n", lines)), "the last line is there: %q",
+			res.ForLLM[len(res.ForLLM)-100:])
 		require.LessOrEqual(t, len(res.ForLLM), 16_000)
 	}
 }
@@ -124,7 +129,8 @@ func TestACommandThatChangesSomethingNeedsThePIN(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, tools.Pin, spec.Tier, command)
 		require.Equal(t, tools.Verdict{Pin: true, Why: verdict.Why}, verdict)
-		require.Equal(t, tools.CodeApproval, do(t, h.registry, h.toolCall("exec", map[string]any{"command": command}), true).Code, "a yes without the PIN is not enough")
+		require.Equal(t, tools.CodeApproval, do(t, h.registry, h.toolCall("exec", map[string]any{"command": command}), true).Code,
+			"a yes without the PIN is not enough")
 	}
 }
 

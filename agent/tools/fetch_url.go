@@ -15,8 +15,8 @@ import (
 //go:embed fetch_url.md
 var fetchURLText string
 
-// FetchURL is the tool that reads pages of the public internet. A model can be tricked into putting private data into an address, so an address
-// that the owner neither wrote nor allowed needs the owner's approval.
+// FetchURL is the tool that reads pages of the public internet. A model can be tricked into putting private data into an
+// address, so an address that the owner neither wrote nor allowed needs the owner's approval.
 type FetchURL struct {
 	Client    *fetch.Client
 	Documents Extractor
@@ -34,7 +34,15 @@ const maxPageLines = 400
 
 // Spec describes the tool.
 func (FetchURL) Spec() Spec {
-	return Spec{Name: "fetch_url", Description: fetchURLText, Schema: Schema[fetchURLArgs](), Tier: Confirm, Class: rules.ClassOutward, Foreign: true, Kinds: rules.Kinds{Domains: true}}
+	return Spec{
+		Name:        "fetch_url",
+		Description: fetchURLText,
+		Schema:      Schema[fetchURLArgs](),
+		Tier:        Confirm,
+		Class:       rules.ClassOutward,
+		Foreign:     true,
+		Kinds:       rules.Kinds{Domains: true},
+	}
 }
 
 // TierOf returns Read for an address that the owner wrote or allowed, else Confirm.

@@ -24,12 +24,20 @@ func TestAPageIsReadAtOnceOnlyIfNamedOrAllowed(t *testing.T) {
 		_, _ = w.Write([]byte("<html><body><h1>Hours</h1><p>We are open on Sundays from ten to four, all year round, holidays too.</p></body></html>"))
 	}))
 	t.Cleanup(server.Close)
-	tool := tools.FetchURL{Client: fetch.New(fetch.Options{AllowPrivate: true}), Documents: knowledge.Open(nil, knowledge.Options{}), Domains: []string{"allowed.example"}}
+	tool := tools.FetchURL{
+		Client:    fetch.New(fetch.Options{AllowPrivate: true}),
+		Documents: knowledge.Open(nil, knowledge.Options{}),
+		Domains:   []string{"allowed.example"},
+	}
 	r := tools.NewRegistry(tools.TierPolicy{}, tool)
 	call := func(url, words string, approved bool) tools.Result {
 		raw, err := json.Marshal(map[string]string{"url": url})
 		require.NoError(t, err)
-		res, err := r.Do(context.Background(), tools.Call{Name: "fetch_url", Args: raw, Caller: tools.Caller{Owner: true, OwnerText: words}}, approved)
+		res, err := r.Do(context.Background(), tools.Call{
+			Name:   "fetch_url",
+			Args:   raw,
+			Caller: tools.Caller{Owner: true, OwnerText: words},
+		}, approved)
 		require.NoError(t, err)
 		return res
 	}
@@ -40,7 +48,8 @@ func TestAPageIsReadAtOnceOnlyIfNamedOrAllowed(t *testing.T) {
 	require.Contains(t, call(page, "look at <"+page+">, please", false).ForLLM, "open on Sundays")
 	require.Contains(t, call(page, "", true).ForLLM, "open on Sundays")
 	require.Equal(t, tools.Read, tool.TierOf(tools.Call{Args: json.RawMessage(`{"url": "https://www.allowed.example/x"}`)}))
-	for _, url := range []string{"https://notallowed.example/", "https://allowed.example.evil.example/", "https://allowed.example@evil.example/", "x"} {
+	for _, url := range []string{"https://notallowed.example/", "https://allowed.example.evil.example/",
+		"https://allowed.example@evil.example/", "x"} {
 		require.Equal(t, tools.Confirm, tool.TierOf(tools.Call{Args: json.RawMessage(`{"url": "` + url + `"}`)}), url)
 	}
 }

@@ -38,8 +38,8 @@ type location struct {
 	name string // as the caller wrote it
 }
 
-// locate opens the folder that contains a path: the workspace for a relative path, any of the caller's folders for an absolute one. Links that
-// lead out of the folder are not followed.
+// locate opens the folder that contains a path: the workspace for a relative path, any of the caller's folders for an
+// absolute one. Links that lead out of the folder are not followed.
 func (c Caller) locate(name string) (location, error) {
 	folder, rel := c.Workspace, filepath.Clean(name)
 	if name == "" {
@@ -73,8 +73,8 @@ func (c Caller) resourceOf(name string, below bool) rules.Resource {
 	return rules.Resource{Paths: pathsOf(filepath.Join(at.root.Name(), filepath.FromSlash(at.path)), below)}
 }
 
-// pathsOf returns the paths by which rules may name a file: the first has all links resolved, the second is the path as written, if it is another one. If
-// below is true, they stand for everything in that folder.
+// pathsOf returns the paths by which rules may name a file: the first has all links resolved, the second is the path as
+// written, if it is another one. If below is true, they stand for everything in that folder.
 func pathsOf(full string, below bool) []string {
 	paths := slices.Compact([]string{resolvePath(full), filepath.Clean(full)})
 	if below {

@@ -33,7 +33,8 @@ func newWorkspace(t *testing.T) *testWorkspace {
 	d.caller = tools.Caller{Owner: true, Workspace: filepath.Join(top, "work"), ReadPaths: []string{filepath.Join(top, "shared")}}
 	for file, text := range map[string]string{
 		"work/notes.md": "first line\nthe fence costs 480 euro\nlast line\n", "work/sub/offer.txt": "an offer: 480", "work/.secret": "token",
-		"work/data.bin": "a\x00b", "shared/price.csv": "item,price\nbolt,3\n", "outside/key.txt": "480 private", "work/page.html": "<html><body><h1>Hours</h1><p>Open <b>daily</b>.</p></body></html>",
+		"work/data.bin": "a\x00b", "shared/price.csv": "item,price\nbolt,3\n", "outside/key.txt": "480 private",
+		"work/page.html": "<html><body><h1>Hours</h1><p>Open <b>daily</b>.</p></body></html>",
 	} {
 		path := filepath.Join(top, file)
 		require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o700))
@@ -60,7 +61,8 @@ func TestToolsNeitherReachNorDistinguishFilesOutsideTheFolders(t *testing.T) {
 	d := newWorkspace(t)
 	key := filepath.Join(d.outside, "key.txt")
 	for _, path := range []string{
-		key, "../outside/key.txt", "sub/../../outside/key.txt", "link.txt", "linked/key.txt", "/etc/passwd", "/", "nothing.txt", "../outside/nothing.txt",
+		key, "../outside/key.txt", "sub/../../outside/key.txt", "link.txt", "linked/key.txt", "/etc/passwd", "/", "nothing.txt",
+		"../outside/nothing.txt",
 		filepath.Join(d.caller.Workspace, "../outside/key.txt"), filepath.Join(d.caller.ReadPaths[0], "../outside/key.txt"), "sub\x00/x",
 	} {
 		res := d.call("read_file", map[string]any{"path": path})
@@ -118,14 +120,16 @@ func TestARuleAboutAPathMatchesThePathAsWrittenAndResolved(t *testing.T) {
 	require.NoError(t, os.Symlink("disk", filepath.Join(top, "work")))
 	all := []tools.Tool{tools.ReadFile{}, tools.GrepFiles{}, tools.WriteFile{}, tools.ReadPath{}}
 	for _, denied := range []string{"work", "disk"} {
-		parsed, err := rules.Parse("own.yaml", []byte("rules:\n  - {path: "+filepath.Join(top, denied, "private/**")+", decision: deny, reason: Private.}\n"))
+		parsed, err := rules.Parse("own.yaml", []byte("rules:\n  - {path: "+filepath.Join(top, denied, "private/**")+
+			", decision: deny, reason: Private.}\n"))
 		require.NoError(t, err)
 		set, err := rules.New(parsed, rules.Vocabulary{})
 		require.NoError(t, err)
 		registry := tools.NewRegistry(tools.NewRulePolicy(set, time.UTC, nil), all...)
 		file := map[string]any{"path": "private/key.txt"}
 		for name, args := range map[string]map[string]any{
-			"read_file": file, "write_file": {"path": "private/key.txt", "content": "x"}, "grep_files": {"pattern": "480", "path": "private"}, "read": {"path": filepath.Join(top, "work/private/key.txt")},
+			"read_file": file, "write_file": {"path": "private/key.txt", "content": "x"}, "grep_files": {"pattern": "480", "path": "private"},
+			"read": {"path": filepath.Join(top, "work/private/key.txt")},
 		} {
 			raw, err := json.Marshal(args)
 			require.NoError(t, err)

@@ -24,7 +24,16 @@ type findFilesArgs struct {
 
 // Spec describes the tool.
 func (t FindFiles) Spec() Spec {
-	return Spec{Name: "find_files", Description: findFilesText, Schema: Schema[findFilesArgs](), Tier: Read, Class: rules.ClassRead, Kinds: rules.Kinds{Paths: true}, NeedsFolders: true, Foreign: t.CommandsWrite}
+	return Spec{
+		Name:         "find_files",
+		Description:  findFilesText,
+		Schema:       Schema[findFilesArgs](),
+		Tier:         Read,
+		Class:        rules.ClassRead,
+		Kinds:        rules.Kinds{Paths: true},
+		NeedsFolders: true,
+		Foreign:      t.CommandsWrite,
+	}
 }
 
 // ResourceOf returns the folder, with everything below it.

@@ -32,7 +32,16 @@ const maxLineRunes = 300
 
 // Spec describes the tool.
 func (t GrepFiles) Spec() Spec {
-	return Spec{Name: "grep_files", Description: grepFilesText, Schema: Schema[grepFilesArgs](), Tier: Read, Class: rules.ClassRead, Kinds: rules.Kinds{Paths: true}, NeedsFolders: true, Foreign: t.CommandsWrite}
+	return Spec{
+		Name:         "grep_files",
+		Description:  grepFilesText,
+		Schema:       Schema[grepFilesArgs](),
+		Tier:         Read,
+		Class:        rules.ClassRead,
+		Kinds:        rules.Kinds{Paths: true},
+		NeedsFolders: true,
+		Foreign:      t.CommandsWrite,
+	}
 }
 
 // ResourceOf returns the folder, with everything below it.
@@ -75,7 +84,8 @@ func (GrepFiles) Run(ctx context.Context, c Call) (Result, error) {
 			if !pattern.MatchString(line) {
 				continue
 			}
-			if found = append(found, fmt.Sprintf("%s:%d: %s", at.displayPath(file), n+1, text.Clip(strings.TrimSpace(line), maxLineRunes))); len(found) == maxMatches {
+			if found = append(found, fmt.Sprintf("%s:%d: %s", at.displayPath(file), n+1,
+				text.Clip(strings.TrimSpace(line), maxLineRunes))); len(found) == maxMatches {
 				return fs.SkipAll
 			}
 		}

@@ -10,8 +10,8 @@ import (
 //go:embed handoff.md
 var handoffText string
 
-// HandoffName is the name of the tool that passes a conversation to another agent. The agent's turn makes the call itself, because the other
-// agent continues with the question.
+// HandoffName is the name of the tool that passes a conversation to another agent. The agent's turn makes the call
+// itself, because the other agent continues with the question.
 const HandoffName = "handoff"
 
 // HandoffArgs are the arguments of handoff.
@@ -25,7 +25,13 @@ type Handoff struct{}
 
 // Spec describes the tool.
 func (Handoff) Spec() Spec {
-	return Spec{Name: HandoffName, Description: handoffText, Schema: Schema[HandoffArgs](), Tier: Read, Class: rules.ClassDelegate}
+	return Spec{
+		Name:        HandoffName,
+		Description: handoffText,
+		Schema:      Schema[HandoffArgs](),
+		Tier:        Read,
+		Class:       rules.ClassDelegate,
+	}
 }
 
 // Run always refuses: where a handoff is possible, the agent's turn handles the call before the registry does (see agent/handoff.go).

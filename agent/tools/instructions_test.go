@@ -25,7 +25,8 @@ func TestAFileThatInstructsTheAgentIsWrittenWithTheOwnersYesOnly(t *testing.T) {
 	require.NoError(t, os.Symlink(workspace, aliased))
 	r := tools.NewRegistry(tools.NewRulePolicy(set, time.UTC, nil), tools.WriteFile{}, tools.EditFile{})
 	for path, asked := range map[string]bool{
-		"AGENTS.md": true, "./AGENTS.md": true, "agents.MD": true, "SOUL.md": true, "HEARTBEAT.md": true, "notes/../TOOLS.md": true, "skills/calm.md": true, "Skills/calm.md": true,
+		"AGENTS.md": true, "./AGENTS.md": true, "agents.MD": true, "SOUL.md": true, "HEARTBEAT.md": true, "notes/../TOOLS.md": true,
+		"skills/calm.md": true, "Skills/calm.md": true,
 		"link/calm.md": true, filepath.Join(workspace, "USER.md"): true,
 		"notes.md": false, "AGENTS.md.old": false, "notes/AGENTS.md": false, "notes/skills/calm.md": false,
 	} {
@@ -34,7 +35,12 @@ func TestAFileThatInstructsTheAgentIsWrittenWithTheOwnersYesOnly(t *testing.T) {
 				continue
 			}
 			for _, tool := range []string{"write_file", "edit_file"} {
-				c := tools.Call{ID: "1", Name: tool, Args: []byte(`{"path": "` + path + `"}`), Caller: tools.Caller{Owner: true, Surface: rules.SurfaceOwner, Workspace: folder}}
+				c := tools.Call{
+					ID:     "1",
+					Name:   tool,
+					Args:   []byte(`{"path": "` + path + `"}`),
+					Caller: tools.Caller{Owner: true, Surface: rules.SurfaceOwner, Workspace: folder},
+				}
 				_, v, err := r.Judge(t.Context(), c)
 				require.NoError(t, err)
 				require.Equal(t, asked, v.Ask, "%s of %s in %s: %s", tool, path, folder, v.Why)

@@ -20,7 +20,15 @@ type killArgs struct {
 
 // Spec describes the tool.
 func (Kill) Spec() Spec {
-	return Spec{Name: "kill", Description: killText, Schema: Schema[killArgs](), Tier: Read, Class: rules.ClassNotify, NeedsFolders: true, HasEffect: true}
+	return Spec{
+		Name:         "kill",
+		Description:  killText,
+		Schema:       Schema[killArgs](),
+		Tier:         Read,
+		Class:        rules.ClassNotify,
+		NeedsFolders: true,
+		HasEffect:    true,
+	}
 }
 
 // Run kills the process with all that it started.

@@ -19,7 +19,9 @@ func TestOnlyOnesOwnProcessesAreKilledAndSeen(t *testing.T) {
 		require.NoError(t, err)
 		return id
 	}
-	mine, ofAnotherAgent, ofAnotherChat := start("worker/7"), start("other/7"), start("worker/8")
+	mine := start("worker/7")
+	ofAnotherAgent := start("other/7")
+	ofAnotherChat := start("worker/8")
 	for _, id := range []string{ofAnotherAgent, ofAnotherChat, "1000", strconv.Itoa(os.Getpid()), "-1", ""} {
 		for _, tool := range []string{"kill", "tail_output"} {
 			require.True(t, h.call(tool, map[string]any{"process": id}).IsError, id)

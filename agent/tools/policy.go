@@ -18,7 +18,8 @@ type Verdict struct {
 	Ask   bool   // the owner must approve it first
 	Pin   bool   // the owner must approve it and enter the PIN first
 	Why   string // for people and the model; it does not say which tools exist
-	// Note tells the owner why he is asked, if it is more than what the tool does: the reason of a rule or a hook, or that the turn has read text of others.
+	// Note tells the owner why he is asked, if it is more than what the tool does: the reason of a rule or a hook, or that
+	// the turn has read text of others.
 	Note string
 	// HookAsks is true if a hook requires the approval of this call. No grant for similar calls replaces it.
 	HookAsks bool
@@ -39,8 +40,8 @@ const (
 	whyLimit     = "It was called too often for now. Go on without it, or say that it has to wait."
 )
 
-// TierPolicy decides by the tool's tier alone: Read is allowed, Confirm needs the owner's approval, and Pin the PIN as well. The default rules of
-// RulePolicy decide the same, for the owner and for contacts.
+// TierPolicy decides by the tool's tier alone: Read is allowed, Confirm needs the owner's approval, and Pin the PIN as
+// well. The default rules of RulePolicy decide the same, for the owner and for contacts.
 type TierPolicy struct{}
 
 // Judge decides by the tier of the tool.
@@ -109,9 +110,17 @@ func (p *RulePolicy) request(s Spec, c Call, call string) rules.Request {
 		surface = "" // this surface contradicts Owner, so the call is denied
 	}
 	return rules.Request{
-		Surface: surface, Agent: c.Agent, Tool: s.Name, Class: s.Class, Tier: rules.Tier(s.Tier), Chat: int64(c.Chat.ID), Resource: s.Resource,
-		Hour: now.In(p.zone).Hour(), Tainted: c.Tainted || !c.Owner, AnyCall: c.AnyCall,
-		Exceeds: func(r *rules.Rule) bool { return p.counter.Count(r, c.Agent, s.Name, call, now) },
+		Surface:  surface,
+		Agent:    c.Agent,
+		Tool:     s.Name,
+		Class:    s.Class,
+		Tier:     rules.Tier(s.Tier),
+		Chat:     int64(c.Chat.ID),
+		Resource: s.Resource,
+		Hour:     now.In(p.zone).Hour(),
+		Tainted:  c.Tainted || !c.Owner,
+		AnyCall:  c.AnyCall,
+		Exceeds:  func(r *rules.Rule) bool { return p.counter.Count(r, c.Agent, s.Name, call, now) },
 	}
 }
 

@@ -30,7 +30,15 @@ const maxReadPath = 64 << 10
 
 // Spec describes the tool.
 func (ReadPath) Spec() Spec {
-	return Spec{Name: "read", Description: readText, Schema: Schema[readPathArgs](), Tier: Pin, Class: rules.ClassFiles, Kinds: rules.Kinds{Paths: true}, TypedOnly: true}
+	return Spec{
+		Name:        "read",
+		Description: readText,
+		Schema:      Schema[readPathArgs](),
+		Tier:        Pin,
+		Class:       rules.ClassFiles,
+		Kinds:       rules.Kinds{Paths: true},
+		TypedOnly:   true,
+	}
 }
 
 // ResourceOf returns the file, first with all links resolved.

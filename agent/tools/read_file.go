@@ -37,7 +37,16 @@ const defaultLines = 200
 
 // Spec describes the tool.
 func (t ReadFile) Spec() Spec {
-	return Spec{Name: "read_file", Description: readFileText, Schema: Schema[readFileArgs](), Tier: Read, Class: rules.ClassRead, Kinds: rules.Kinds{Paths: true}, NeedsFolders: true, Foreign: t.CommandsWrite}
+	return Spec{
+		Name:         "read_file",
+		Description:  readFileText,
+		Schema:       Schema[readFileArgs](),
+		Tier:         Read,
+		Class:        rules.ClassRead,
+		Kinds:        rules.Kinds{Paths: true},
+		NeedsFolders: true,
+		Foreign:      t.CommandsWrite,
+	}
 }
 
 // ResourceOf returns the file.
@@ -80,8 +89,8 @@ func (t ReadFile) Run(ctx context.Context, c Call) (Result, error) {
 	return Result{ForLLM: lineRange(policy.Hide(text), args.From, args.Lines), ForUser: "read " + args.Path, Ref: args.Path}, nil
 }
 
-// lineRange returns count lines of a text, beginning with line from, and says above them if that is not the whole text. The first line is 1. Zero
-// means the first line, and defaultLines.
+// lineRange returns count lines of a text, beginning with line from, and says above them if that is not the whole text.
+// The first line is 1. Zero means the first line, and defaultLines.
 func lineRange(text string, from, count int) string {
 	if count <= 0 {
 		count = defaultLines

@@ -29,7 +29,8 @@ func TestReadServesOnlyTheOwnersCommandAndNoForbiddenPath(t *testing.T) {
 	require.NoError(t, os.Symlink("/proc/self/environ", filepath.Join(folder, "environ")))
 	long := write("long.txt", strings.Repeat("a line\n", 20_000))
 	binary := write("binary", "\x00\x01\x02")
-	own, err := sandbox.New(sandbox.Options{Program: []string{"/proc/self/exe"}, ForbiddenPaths: []string{filepath.Join(folder, "own"), config}})
+	own, err := sandbox.New(sandbox.Options{Program: []string{"/proc/self/exe"},
+		ForbiddenPaths: []string{filepath.Join(folder, "own"), config}})
 	require.NoError(t, err)
 	h.registry.Add(tools.ReadPath{Sandbox: own})
 	read := func(path string) tools.Result {
@@ -50,8 +51,10 @@ func TestReadServesOnlyTheOwnersCommandAndNoForbiddenPath(t *testing.T) {
 	require.Contains(t, read(long).ForLLM, "cut here")
 	require.Contains(t, read(binary).ForLLM, "no text file")
 	for _, path := range []string{
-		config, filepath.Join(folder, "own/../own/config.yaml"), filepath.Join(folder, "hard"), filepath.Join(folder, "soft"), filepath.Join(folder, "folder/config.yaml"),
-		filepath.Join(folder, "environ"), "/proc/self/environ", "/proc/1/environ", "/proc/self/root" + config, "/dev/zero", "/run/x", "/sys/kernel/notes", folder, "notes.md", "", filepath.Join(folder, "none"),
+		config, filepath.Join(folder, "own/../own/config.yaml"), filepath.Join(folder, "hard"), filepath.Join(folder, "soft"),
+		filepath.Join(folder, "folder/config.yaml"),
+		filepath.Join(folder, "environ"), "/proc/self/environ", "/proc/1/environ", "/proc/self/root" + config, "/dev/zero", "/run/x",
+		"/sys/kernel/notes", folder, "notes.md", "", filepath.Join(folder, "none"),
 	} {
 		res := read(path)
 		require.True(t, res.IsError, path)

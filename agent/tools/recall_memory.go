@@ -16,8 +16,8 @@ var recallMemoryText string
 // maxRecalled is how many passages one call returns. It is more than maxPassages, because messages are short.
 const maxRecalled = 10
 
-// RecallMemory is the tool that searches notes and messages: for a contact those of the contact's chat, for the owner the owner's notes and the
-// chats that the question names.
+// RecallMemory is the tool that searches notes and messages: for a contact those of the contact's chat, for the owner the
+// owner's notes and the chats that the question names.
 type RecallMemory struct{ Memory *memory.Memory }
 
 type recallMemoryArgs struct {
@@ -26,7 +26,13 @@ type recallMemoryArgs struct {
 
 // Spec describes the tool.
 func (RecallMemory) Spec() Spec {
-	return Spec{Name: "recall_memory", Description: recallMemoryText, Schema: Schema[recallMemoryArgs](), Tier: Read, Class: rules.ClassRead}
+	return Spec{
+		Name:        "recall_memory",
+		Description: recallMemoryText,
+		Schema:      Schema[recallMemoryArgs](),
+		Tier:        Read,
+		Class:       rules.ClassRead,
+	}
 }
 
 // Run searches within the caller's scope, which no argument extends.
@@ -43,7 +49,8 @@ func (t RecallMemory) Run(ctx context.Context, c Call) (Result, error) {
 		return Result{}, err
 	}
 	if len(found.Hits) == 0 {
-		return Result{ForLLM: "Nothing of that kind is remembered.", ForUser: fmt.Sprintf("looked into the memory for “%s”: nothing", args.Query)}, nil
+		return Result{ForLLM: "Nothing of that kind is remembered.",
+			ForUser: fmt.Sprintf("looked into the memory for “%s”: nothing", args.Query)}, nil
 	}
 	return Result{Passages: found.Hits, ForUser: fmt.Sprintf("looked into the memory for “%s”: %d passages", args.Query, len(found.Hits))}, nil
 }

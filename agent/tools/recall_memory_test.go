@@ -24,7 +24,14 @@ func TestMemoryIsSearchedInTheCallersScopeAlone(t *testing.T) {
 	r := tools.NewRegistry(tools.TierPolicy{}, tools.RecallMemory{Memory: mem})
 	role := policy.UserRole(7)
 	require.NoError(t, st.AsOwner(ctx, policy.ContactScope(7), func(tx store.Tx) error {
-		_, err := index.ReplaceDocument(ctx, tx, index.Document{Origin: "note", Name: "Notes", Role: role, Kind: index.KindConversation, Format: "chat", Hash: "h"},
+		_, err := index.ReplaceDocument(ctx, tx, index.Document{
+			Origin: "note",
+			Name:   "Notes",
+			Role:   role,
+			Kind:   index.KindConversation,
+			Format: "chat",
+			Hash:   "h",
+		},
 			[]index.Chunk{{Key: "note", Content: "Ana plays zither", SearchText: search.IndexText("", "", "Ana plays zither")}})
 		return err
 	}))

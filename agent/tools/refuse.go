@@ -12,7 +12,8 @@ type Refuser interface {
 // ApprovalBinder is a Tool whose approvals are bound not only to the arguments of a call, but also to the files that the call runs.
 type ApprovalBinder interface {
 	Tool
-	// Binding returns a hash of everything that the call depends on. The call is only made if the hash is the same as when the owner was asked.
+	// Binding returns a hash of everything that the call depends on. The call is only made if the hash is the same as when
+	// the owner was asked.
 	Binding(ctx context.Context, c Call) (string, error)
 }
 
@@ -24,7 +25,8 @@ func refusalFor(t Tool, c Call) string {
 	return ""
 }
 
-// refusalOfArguments returns why a call is never made whose arguments Decode cannot read; empty without an error. The owner is not asked about such a call.
+// refusalOfArguments returns why a call is never made whose arguments Decode cannot read; empty without an error. The
+// owner is not asked about such a call.
 func refusalOfArguments(err error) string {
 	if err != nil {
 		return err.Error()

@@ -19,7 +19,8 @@ import (
 const (
 	// callTimeout bounds one call.
 	callTimeout = time.Minute
-	// maxForLLM is the maximum length of a result for the model, in bytes: the beginning is kept. maxForUser is that of the line for people, in bytes.
+	// maxForLLM is the maximum length of a result for the model, in bytes: the beginning is kept. maxForUser is that of the
+	// line for people, in bytes.
 	maxForLLM  = 16_000
 	maxForUser = 500
 	// MaxOffered is the maximum number of tools that a model is offered: some providers refuse requests with more.
@@ -44,7 +45,8 @@ func NewRegistry(p Policy, all ...Tool) *Registry {
 // BeforeCall asks the owner's hooks about a call. It is not asked about a call that the policy denies.
 type BeforeCall func(ctx context.Context, s Spec, c Call) (policy.HookVerdict, error)
 
-// SetBeforeCall sets the hook that is asked before each call, maybe more than once about the same call. It must be set before the registry is used.
+// SetBeforeCall sets the hook that is asked before each call, maybe more than once about the same call. It must be set
+// before the registry is used.
 func (r *Registry) SetBeforeCall(before BeforeCall) { r.before = before }
 
 // Add adds tools. A tool replaces another one with the same name.
@@ -73,8 +75,8 @@ func (r *Registry) ReplacePrefix(prefix string, all ...Tool) {
 	}
 }
 
-// Offered returns the tools that a caller may call, at most MaxOffered: multis' own before those of other programs, each group by name. Tools that
-// the policy denies are left out.
+// Offered returns the tools that a caller may call, at most MaxOffered: multis' own before those of other programs, each
+// group by name. Tools that the policy denies are left out.
 func (r *Registry) Offered(ctx context.Context, c Caller) ([]Spec, error) {
 	var offered []Spec
 	for _, s := range r.All() {
@@ -183,8 +185,8 @@ func (r *Registry) judge(ctx context.Context, s Spec, c Call) (Verdict, error) {
 	return v.withHookVerdict(hook, c.Owner), nil
 }
 
-// withHookVerdict combines a verdict with that of the hooks. They can deny the call or require the owner's approval, but never allow what v does not allow.
-// In a contact's turn no approval is possible, so the call is denied instead.
+// withHookVerdict combines a verdict with that of the hooks. They can deny the call or require the owner's approval, but
+// never allow what v does not allow. In a contact's turn no approval is possible, so the call is denied instead.
 func (v Verdict) withHookVerdict(hook policy.HookVerdict, owner bool) Verdict {
 	switch {
 	case hook.Decision == policy.HookAllow:
@@ -210,7 +212,8 @@ func hardRefusal(s Spec, c Call) string {
 	case c.ReadOnly && (s.Tier != Read || s.HasEffect):
 		return "Here you can only read."
 	case hasMask(c.Args):
-		return "An argument has the mark " + policy.Mask + ". It stands where a key or a password was removed, and is not its value, which you cannot have. " +
+		return "An argument has the mark " + policy.Mask +
+			". It stands where a key or a password was removed, and is not its value, which you cannot have. " +
 			"Do it without, or tell the owner what to enter himself."
 	case c.GrantedTools != nil && s.Tier == Pin:
 		return "It needs a PIN, and nobody is there to type it."

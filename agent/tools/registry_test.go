@@ -49,7 +49,8 @@ func do(t *testing.T, r *tools.Registry, c tools.Call, approved bool) tools.Resu
 
 func TestAContactsTurnHasItsFloorWhateverIsAllowed(t *testing.T) {
 	t.Parallel()
-	r := tools.NewRegistry(tools.TierPolicy{}, named("search_docs", tools.Read), named("escalate", tools.Read), named("recall_memory", tools.Read),
+	r := tools.NewRegistry(tools.TierPolicy{}, named("search_docs", tools.Read), named("escalate", tools.Read),
+		named("recall_memory", tools.Read),
 		named("fetch_url", tools.Read), named("exec", tools.Read), named("remember", tools.Read))
 	contact := tools.Caller{Allow: []string{"*"}}
 	offered, err := r.Offered(context.Background(), contact)
@@ -72,7 +73,8 @@ func names(specs []tools.Spec) []string {
 
 func TestAPersonaHasTheToolsThatItsPatternsAllow(t *testing.T) {
 	t.Parallel()
-	r := tools.NewRegistry(tools.TierPolicy{}, named("read_file", tools.Read), named("find_files", tools.Read), named("gh_issue", tools.Read), named("gh_delete", tools.Read))
+	r := tools.NewRegistry(tools.TierPolicy{}, named("read_file", tools.Read), named("find_files", tools.Read), named("gh_issue", tools.Read),
+		named("gh_delete", tools.Read))
 	for _, c := range []struct {
 		allow, deny, want []string
 	}{
@@ -86,7 +88,8 @@ func TestAPersonaHasTheToolsThatItsPatternsAllow(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, c.want, names(offered))
 		for _, s := range r.All() {
-			require.Equal(t, !contains(c.want, s.Name), do(t, r, tools.Call{Name: s.Name, Caller: caller}, false).Code == tools.CodeNotAllowed, s.Name)
+			require.Equal(t, !contains(c.want, s.Name), do(t, r, tools.Call{Name: s.Name, Caller: caller}, false).Code == tools.CodeNotAllowed,
+				s.Name)
 		}
 	}
 }
@@ -119,7 +122,9 @@ func TestChangesWaitForTheOwnerAndPINsAreNeverGranted(t *testing.T) {
 func TestAToolThatBreaksDownOrNeverEndsIsAResult(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		bad, slow, broken := named("bad", tools.Read), named("slow", tools.Read), named("broken", tools.Read)
+		bad := named("bad", tools.Read)
+		slow := named("slow", tools.Read)
+		broken := named("broken", tools.Read)
 		bad.run = func(context.Context, tools.Call) (tools.Result, error) { panic("oops") }
 		slow.run = func(ctx context.Context, _ tools.Call) (tools.Result, error) {
 			<-ctx.Done()
@@ -163,7 +168,8 @@ func TestArgumentsThatDoNotFitAreToldToTheModel(t *testing.T) {
 		require.Equal(t, tools.CodeArguments, res.Code, raw)
 		require.Empty(t, res.EndReason)
 	}
-	res := do(t, tools.NewRegistry(tools.TierPolicy{}, tools.Escalate{}), tools.Call{Name: "escalate", Args: json.RawMessage(`{"reason":"a broken parcel"}`)}, false)
+	res := do(t, tools.NewRegistry(tools.TierPolicy{}, tools.Escalate{}),
+		tools.Call{Name: "escalate", Args: json.RawMessage(`{"reason":"a broken parcel"}`)}, false)
 	require.Equal(t, "a broken parcel", res.EndReason)
 }
 
@@ -206,7 +212,12 @@ func TestWhoMayOnlyReadCausesNoEffect(t *testing.T) {
 	r := tools.NewRegistry(tools.TierPolicy{}, tools.Kill{}, tools.Remember{}, tools.SearchDocs{})
 	for tool, want := range map[string]bool{"kill": false, "remember": false, "search_docs": true} { // the tier of kill is read, and it has an effect
 		for _, readOnly := range []bool{true, false} {
-			_, v, err := r.Judge(t.Context(), tools.Call{ID: "1", Name: tool, Args: json.RawMessage(`{}`), Caller: tools.Caller{Owner: true, ReadOnly: readOnly, Workspace: "/srv/work"}})
+			_, v, err := r.Judge(t.Context(), tools.Call{
+				ID:     "1",
+				Name:   tool,
+				Args:   json.RawMessage(`{}`),
+				Caller: tools.Caller{Owner: true, ReadOnly: readOnly, Workspace: "/srv/work"},
+			})
 			require.NoError(t, err)
 			require.Equal(t, want || !readOnly, v.Allow || v.Ask, tool)
 		}
@@ -216,7 +227,8 @@ func TestWhoMayOnlyReadCausesNoEffect(t *testing.T) {
 func TestAMarkInPlaceOfASecretIsNoArgument(t *testing.T) {
 	t.Parallel()
 	r := tools.NewRegistry(tools.TierPolicy{}, tools.Remember{}, tools.SearchDocs{})
-	for _, args := range []string{`{"text": "the key is [secret]"}`, `{"text": "\u005bsecret]"}`, `{"text": "x", "more": [{"a": ["[secret]"]}]}`, `{"[secret]": 1}`} {
+	for _, args := range []string{`{"text": "the key is [secret]"}`, `{"text": "\u005bsecret]"}`,
+		`{"text": "x", "more": [{"a": ["[secret]"]}]}`, `{"[secret]": 1}`} {
 		c := tools.Call{ID: "1", Name: "search_docs", Args: json.RawMessage(args), Caller: tools.Caller{Owner: true}}
 		_, v, err := r.Judge(t.Context(), c)
 		require.NoError(t, err)
@@ -226,7 +238,12 @@ func TestAMarkInPlaceOfASecretIsNoArgument(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, tools.CodeRefused, result.Code)
 	}
-	_, v, err := r.Judge(t.Context(), tools.Call{ID: "1", Name: "search_docs", Args: json.RawMessage(`{"query": "secret [1]"}`), Caller: tools.Caller{Owner: true}})
+	_, v, err := r.Judge(t.Context(), tools.Call{
+		ID:     "1",
+		Name:   "search_docs",
+		Args:   json.RawMessage(`{"query": "secret [1]"}`),
+		Caller: tools.Caller{Owner: true},
+	})
 	require.NoError(t, err)
 	require.True(t, v.Allow)
 }

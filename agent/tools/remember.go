@@ -15,8 +15,8 @@ import (
 //go:embed remember.md
 var rememberText string
 
-// Remember is the tool that stores a note in the owner's memory. Notes are part of every later prompt. A note that is not in the owner's own words
-// may come from a page or message that injects it, so it needs the owner's approval.
+// Remember is the tool that stores a note in the owner's memory. Notes are part of every later prompt. A note that is not
+// in the owner's own words may come from a page or message that injects it, so it needs the owner's approval.
 type Remember struct {
 	Store  *store.Store
 	Memory *memory.Memory
@@ -28,7 +28,14 @@ type rememberArgs struct {
 
 // Spec describes the tool.
 func (Remember) Spec() Spec {
-	return Spec{Name: "remember", Description: rememberText, Schema: Schema[rememberArgs](), Tier: Confirm, Class: rules.ClassMemory, HasEffect: true}
+	return Spec{
+		Name:        "remember",
+		Description: rememberText,
+		Schema:      Schema[rememberArgs](),
+		Tier:        Confirm,
+		Class:       rules.ClassMemory,
+		HasEffect:   true,
+	}
 }
 
 // TierOf returns Read for a note in the owner's own words, else Confirm.
@@ -75,8 +82,9 @@ func (t Remember) Run(ctx context.Context, c Call) (Result, error) {
 	return Result{ForLLM: "Noted.", ForUser: "noted: " + note}, nil
 }
 
-// usesOwnerWords reports whether all words of a note occur in the owner's text in the same order, with the same negations. Words of one or two letters
-// are not compared. A note with a negation must be a contiguous part of the text, because otherwise it could negate something else.
+// usesOwnerWords reports whether all words of a note occur in the owner's text in the same order, with the same
+// negations. Words of one or two letters are not compared. A note with a negation must be a contiguous part of the text,
+// because otherwise it could negate something else.
 func usesOwnerWords(ownerText, note string) bool {
 	said, noted := words(ownerText), words(note)
 	if !slices.Equal(negations(said), negations(noted)) {

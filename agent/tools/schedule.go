@@ -51,7 +51,14 @@ const (
 
 // Spec describes the tool.
 func (Schedule) Spec() Spec {
-	return Spec{Name: "schedule", Description: scheduleText, Schema: Schema[scheduleArgs](), Tier: Confirm, Class: rules.ClassSchedule, HasEffect: true}
+	return Spec{
+		Name:        "schedule",
+		Description: scheduleText,
+		Schema:      Schema[scheduleArgs](),
+		Tier:        Confirm,
+		Class:       rules.ClassSchedule,
+		HasEffect:   true,
+	}
 }
 
 // TierOf returns Read for a list, else Confirm.
@@ -96,8 +103,13 @@ func (t Schedule) now() time.Time {
 // parse returns the schedule to set. Its error is for the model.
 func (t Schedule) parse(args scheduleArgs, now time.Time) (store.Schedule, error) {
 	s := store.Schedule{
-		Zone: t.Zone.String(), Action: store.ActionSay, Body: strings.TrimSpace(args.What), CatchUp: store.CatchOnce, CreatedBy: t.Owner, CreatedAt: now,
-		Session: store.SessionIsolated,
+		Zone:      t.Zone.String(),
+		Action:    store.ActionSay,
+		Body:      strings.TrimSpace(args.What),
+		CatchUp:   store.CatchOnce,
+		CreatedBy: t.Owner,
+		CreatedAt: now,
+		Session:   store.SessionIsolated,
 	}
 	switch {
 	case s.Body == "":
@@ -125,7 +137,9 @@ func (t Schedule) parse(args scheduleArgs, now time.Time) (store.Schedule, error
 	if next.IsZero() {
 		return s, errors.New("that never happens")
 	}
-	s.Kind, s.Spec, s.NextAt = string(schedule.Cron), args.Cron, &next
+	s.Kind = string(schedule.Cron)
+	s.Spec = args.Cron
+	s.NextAt = &next
 	return s, nil
 }
 
@@ -160,7 +174,11 @@ func (t Schedule) set(ctx context.Context, c Call, args scheduleArgs) (Result, e
 		return Result{}, err
 	}
 	when := schedule.FormatTime(*s.NextAt, now, t.Zone)
-	return Result{ForLLM: fmt.Sprintf("Set as job %d; next on %s.", s.ID, when), ForUser: fmt.Sprintf("set job %d for %s", s.ID, when), Ref: fmt.Sprintf("job %d", s.ID)}, nil
+	return Result{
+		ForLLM:  fmt.Sprintf("Set as job %d; next on %s.", s.ID, when),
+		ForUser: fmt.Sprintf("set job %d for %s", s.ID, when),
+		Ref:     fmt.Sprintf("job %d", s.ID),
+	}, nil
 }
 
 func (t Schedule) list(ctx context.Context) (Result, error) {
@@ -177,7 +195,8 @@ func (t Schedule) list(ctx context.Context) (Result, error) {
 		case s.NextAt != nil:
 			when = s.NextAt.In(t.Zone).Format(time.RFC3339)
 		}
-		lines = append(lines, strings.TrimSpace(fmt.Sprintf("job %d, %s, %s %s: %s", s.ID, when, s.Kind, s.Spec, Clip(strings.Join(strings.Fields(s.Body), " "), 200))))
+		lines = append(lines, strings.TrimSpace(fmt.Sprintf("job %d, %s, %s %s: %s", s.ID, when, s.Kind, s.Spec,
+			Clip(strings.Join(strings.Fields(s.Body), " "), 200))))
 	}
 	return Result{ForLLM: strings.Join(lines, "\n"), ForUser: "looked at the jobs"}, nil
 }

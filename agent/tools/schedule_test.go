@@ -20,7 +20,11 @@ func newScheduleTools(t *testing.T) (*tools.Registry, *store.Store) {
 	require.NoError(t, err)
 	r := tools.NewRegistry(tools.TierPolicy{}, tools.Escalate{}, tools.GrepFiles{})
 	r.Add(tools.Schedule{
-		Store: st, Registry: r, Owner: "@you:example.com", Zone: zone, Now: func() time.Time { return time.Date(2026, 11, 20, 17, 0, 0, 0, time.UTC) },
+		Store:    st,
+		Registry: r,
+		Owner:    "@you:example.com",
+		Zone:     zone,
+		Now:      func() time.Time { return time.Date(2026, 11, 20, 17, 0, 0, 0, time.UTC) },
 	})
 	return r, st
 }
@@ -57,7 +61,8 @@ func TestAModelSetsListsAndCancelsJobsOnceTheOwnerAgrees(t *testing.T) {
 	require.Equal(t, "call the plumber", s.Body)
 	require.Equal(t, store.ActionSay, s.Action)
 	require.EqualValues(t, "@you:example.com", s.CreatedBy)
-	require.Equal(t, 1, count(t, st, "select count(*) from river.river_job where kind = 'tick' and (args->>'schedule')::int = 1"), "with its job, in one transaction")
+	require.Equal(t, 1, count(t, st, "select count(*) from river.river_job where kind = 'tick' and (args->>'schedule')::int = 1"),
+		"with its job, in one transaction")
 
 	work, err := r.Do(t.Context(), owner("schedule", `{"do": "set", "cron": "0 9 * * 1-5", "what": "sum up the mail", "work": true}`), true)
 	require.NoError(t, err)
@@ -90,8 +95,9 @@ func TestAModelGetsTheReasonWhyAScheduleIsRefused(t *testing.T) {
 	t.Parallel()
 	r, st := newScheduleTools(t)
 	for args, want := range map[string]string{
-		`{"do": "set", "at": "tomorrow 9am", "what": "x"}`:                              "RFC 3339",
-		`{"do": "set", "at": "2026-11-21T09:00:00", "what": "x"}`:                       "RFC 3339", // without an offset nobody knows when that is
+		`{"do": "set", "at": "tomorrow 9am", "what": "x"}`: "RFC 3339",
+		// without an offset nobody knows when that is
+		`{"do": "set", "at": "2026-11-21T09:00:00", "what": "x"}`:                       "RFC 3339",
 		`{"do": "set", "at": "2026-11-20T17:00:00Z", "what": "x"}`:                      "is not ahead",
 		`{"do": "set", "at": "2099-11-20T17:00:00Z", "what": "x"}`:                      "too far",
 		`{"do": "set", "cron": "every day", "what": "x"}`:                               "cron cannot be read",
@@ -109,7 +115,8 @@ func TestAModelGetsTheReasonWhyAScheduleIsRefused(t *testing.T) {
 	}
 	require.Zero(t, count(t, st, "select count(*) from schedules"))
 
-	_, err := st.Pool().Exec(t.Context(), "insert into schedules (id, kind, zone, does, body, catch_up, created_by) values (70, 'cron', 'UTC', 'upkeep', 'history', 'once', '')")
+	_, err := st.Pool().Exec(t.Context(),
+		"insert into schedules (id, kind, zone, does, body, catch_up, created_by) values (70, 'cron', 'UTC', 'upkeep', 'history', 'once', '')")
 	require.NoError(t, err)
 	result, err := r.Do(t.Context(), owner("schedule", `{"do": "cancel", "job": 70}`), true)
 	require.NoError(t, err)

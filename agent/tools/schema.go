@@ -13,8 +13,9 @@ type property struct {
 	Items       *property `json:"items,omitempty"`
 }
 
-// Schema returns the JSON Schema of a struct of arguments. Fields are named by their json tag and described by their jsonschema tag; those with
-// omitempty are optional. Fields may be strings, integers, numbers, booleans, and lists of them.
+// Schema returns the JSON Schema of a struct of arguments. Fields are named by their json tag and described by their
+// jsonschema tag; those with omitempty are optional. Fields may be strings, integers, numbers, booleans, and lists of
+// them.
 func Schema[T any]() json.RawMessage {
 	t := reflect.TypeFor[T]()
 	properties, required := map[string]property{}, []string{}

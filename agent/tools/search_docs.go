@@ -26,7 +26,13 @@ type searchDocsArgs struct {
 
 // Spec describes the tool.
 func (SearchDocs) Spec() Spec {
-	return Spec{Name: "search_docs", Description: searchDocsText, Schema: Schema[searchDocsArgs](), Tier: Read, Class: rules.ClassRead}
+	return Spec{
+		Name:        "search_docs",
+		Description: searchDocsText,
+		Schema:      Schema[searchDocsArgs](),
+		Tier:        Read,
+		Class:       rules.ClassRead,
+	}
 }
 
 // Run returns the best passages.

@@ -39,7 +39,16 @@ const maxCaptionBytes = 500
 
 // Spec describes the tool.
 func (SendFile) Spec() Spec {
-	return Spec{Name: "send_file", Description: sendFileText, Schema: Schema[sendFileArgs](), Tier: Read, Class: rules.ClassNotify, Kinds: rules.Kinds{Paths: true}, NeedsFolders: true, HasEffect: true}
+	return Spec{
+		Name:         "send_file",
+		Description:  sendFileText,
+		Schema:       Schema[sendFileArgs](),
+		Tier:         Read,
+		Class:        rules.ClassNotify,
+		Kinds:        rules.Kinds{Paths: true},
+		NeedsFolders: true,
+		HasEffect:    true,
+	}
 }
 
 // ResourceOf returns the file.
@@ -69,7 +78,12 @@ func (t SendFile) Run(ctx context.Context, c Call) (Result, error) {
 	if err != nil {
 		return notFound(err), nil
 	}
-	file := OutgoingFile{Name: path.Base(at.path), MIME: mediaType(at.path, data), Data: data, Caption: Clip(strings.Join(strings.Fields(args.Caption), " "), maxCaptionBytes)}
+	file := OutgoingFile{
+		Name:    path.Base(at.path),
+		MIME:    mediaType(at.path, data),
+		Data:    data,
+		Caption: Clip(strings.Join(strings.Fields(args.Caption), " "), maxCaptionBytes),
+	}
 	if err := t.Send(ctx, c.Chat, file); err != nil {
 		return Result{}, err
 	}

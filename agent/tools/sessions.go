@@ -17,8 +17,8 @@ var sessionsHistoryText string
 //go:embed sessions_send.md
 var sessionsSendText string
 
-// The names of the tools that read and continue other agents' tasks. The agent's turn makes these calls itself, because it knows which agents it may
-// ask.
+// The names of the tools that read and continue other agents' tasks. The agent's turn makes these calls itself, because
+// it knows which agents it may ask.
 const (
 	SessionsListName    = "sessions_list"
 	SessionsHistoryName = "sessions_history"
@@ -41,7 +41,14 @@ type SessionsList struct{}
 
 // Spec describes the tool.
 func (SessionsList) Spec() Spec {
-	return Spec{Name: SessionsListName, Description: sessionsListText, Schema: Schema[struct{}](), Tier: Read, Class: rules.ClassRead, Foreign: true}
+	return Spec{
+		Name:        SessionsListName,
+		Description: sessionsListText,
+		Schema:      Schema[struct{}](),
+		Tier:        Read,
+		Class:       rules.ClassRead,
+		Foreign:     true,
+	}
 }
 
 // Run refuses: an agent's turn carries the call out itself.
@@ -52,7 +59,14 @@ type SessionsHistory struct{}
 
 // Spec describes the tool.
 func (SessionsHistory) Spec() Spec {
-	return Spec{Name: SessionsHistoryName, Description: sessionsHistoryText, Schema: Schema[SessionsHistoryArgs](), Tier: Read, Class: rules.ClassRead, Foreign: true}
+	return Spec{
+		Name:        SessionsHistoryName,
+		Description: sessionsHistoryText,
+		Schema:      Schema[SessionsHistoryArgs](),
+		Tier:        Read,
+		Class:       rules.ClassRead,
+		Foreign:     true,
+	}
 }
 
 // Run refuses: an agent's turn carries the call out itself.
@@ -63,7 +77,14 @@ type SessionsSend struct{}
 
 // Spec describes the tool.
 func (SessionsSend) Spec() Spec {
-	return Spec{Name: SessionsSendName, Description: sessionsSendText, Schema: Schema[SessionsSendArgs](), Tier: Read, Class: rules.ClassDelegate, Foreign: true}
+	return Spec{
+		Name:        SessionsSendName,
+		Description: sessionsSendText,
+		Schema:      Schema[SessionsSendArgs](),
+		Tier:        Read,
+		Class:       rules.ClassDelegate,
+		Foreign:     true,
+	}
 }
 
 // Run refuses: an agent's turn carries the call out itself.

@@ -29,7 +29,17 @@ const firstOutputWait = time.Second
 
 // Spec describes the tool.
 func (StreamCommand) Spec() Spec {
-	return Spec{Name: "stream_command", Description: streamCommandText, Schema: Schema[streamCommandArgs](), Tier: Pin, Class: rules.ClassExec, Kinds: rules.Kinds{Argv: true}, NeedsFolders: true, HasEffect: true, Foreign: true}
+	return Spec{
+		Name:         "stream_command",
+		Description:  streamCommandText,
+		Schema:       Schema[streamCommandArgs](),
+		Tier:         Pin,
+		Class:        rules.ClassExec,
+		Kinds:        rules.Kinds{Argv: true},
+		NeedsFolders: true,
+		HasEffect:    true,
+		Foreign:      true,
+	}
 }
 
 // TierOf returns Confirm for a command that only reads, else Pin.
@@ -82,6 +92,10 @@ func stateResult(s sandbox.State) Result {
 	case s.Err != nil:
 		return Result{ForLLM: "process " + s.ID + ": stopped: " + s.Err.Error() + "\n" + output, IsError: true, Code: CodeFailed}
 	default:
-		return Result{ForLLM: "process " + s.ID + ": " + describeEnd(s.Result) + "\n" + output, IsError: s.Result.ExitCode != 0, Code: codeOf(s.Result)}
+		return Result{
+			ForLLM:  "process " + s.ID + ": " + describeEnd(s.Result) + "\n" + output,
+			IsError: s.Result.ExitCode != 0,
+			Code:    codeOf(s.Result),
+		}
 	}
 }

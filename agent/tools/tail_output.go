@@ -31,7 +31,15 @@ const (
 
 // Spec describes the tool.
 func (TailOutput) Spec() Spec {
-	return Spec{Name: "tail_output", Description: tailOutputText, Schema: Schema[tailOutputArgs](), Tier: Read, Class: rules.ClassRead, NeedsFolders: true, Foreign: true}
+	return Spec{
+		Name:         "tail_output",
+		Description:  tailOutputText,
+		Schema:       Schema[tailOutputArgs](),
+		Tier:         Read,
+		Class:        rules.ClassRead,
+		NeedsFolders: true,
+		Foreign:      true,
+	}
 }
 
 // Run returns the last lines.

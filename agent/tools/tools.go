@@ -62,7 +62,8 @@ type Caller struct {
 	Surface rules.Surface // where the call comes from; a caller without one is denied by rules
 	// Typed is true if the owner typed the call himself, as a command.
 	Typed bool
-	// Tainted is true if the model has read text that is not the owner's. Then calls that send data out, write or run something need an approval.
+	// Tainted is true if the model has read text that is not the owner's. Then calls that send data out, write or run
+	// something need an approval.
 	Tainted   bool
 	Chat      store.Chat   // where the question was asked
 	Scope     policy.Scope // whose data may be read
@@ -85,8 +86,8 @@ type Caller struct {
 	ReadPaths []string
 }
 
-// CanWait reports whether a person follows the turn, so that it may wait for an answer of the owner's. A contact's turn, a schedule, a heartbeat, a
-// webhook, and the tasks that they start, never wait.
+// CanWait reports whether a person follows the turn, so that it may wait for an answer of the owner's. A contact's turn,
+// a schedule, a heartbeat, a webhook, and the tasks that they start, never wait.
 func (c Caller) CanWait() bool {
 	switch c.Surface {
 	case rules.SurfaceOwner, rules.SurfaceCLI, rules.SurfaceDelegate:
@@ -184,7 +185,8 @@ func Failed(why string, retriable bool) Result {
 // call.
 func UnknownOutcome(name, why string) Result {
 	return Result{
-		ForLLM: why + " Nobody knows whether it was carried out. Do not repeat it; say so.", ForUser: "⚠️ " + name + ": whether it was done I don't know",
+		ForLLM:  why + " Nobody knows whether it was carried out. Do not repeat it; say so.",
+		ForUser: "⚠️ " + name + ": whether it was done I don't know",
 		IsError: true, Code: CodeUnknown,
 	}
 }
@@ -199,7 +201,8 @@ func Decode[T any](c Call) (T, error) {
 	d := json.NewDecoder(strings.NewReader(string(raw)))
 	d.DisallowUnknownFields()
 	if err := d.Decode(&args); err != nil {
-		return args, fmt.Errorf("the arguments do not fit: %s; they are: %s", strings.TrimPrefix(err.Error(), "json: "), strings.Join(argumentNames[T](), ", "))
+		return args, fmt.Errorf("the arguments do not fit: %s; they are: %s", strings.TrimPrefix(err.Error(), "json: "),
+			strings.Join(argumentNames[T](), ", "))
 	}
 	if _, err := d.Token(); !errors.Is(err, io.EOF) {
 		return args, errors.New("the arguments are more than one object")

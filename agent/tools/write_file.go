@@ -33,7 +33,16 @@ const maxWritten = 1 << 20
 
 // Spec describes the tool.
 func (WriteFile) Spec() Spec {
-	return Spec{Name: "write_file", Description: writeFileText, Schema: Schema[writeFileArgs](), Tier: Confirm, Class: rules.ClassFiles, Kinds: rules.Kinds{Paths: true}, NeedsFolders: true, HasEffect: true}
+	return Spec{
+		Name:         "write_file",
+		Description:  writeFileText,
+		Schema:       Schema[writeFileArgs](),
+		Tier:         Confirm,
+		Class:        rules.ClassFiles,
+		Kinds:        rules.Kinds{Paths: true},
+		NeedsFolders: true,
+		HasEffect:    true,
+	}
 }
 
 // ResourceOf returns the file.
@@ -93,14 +102,16 @@ func (c Caller) resourceToWrite(name string) rules.Resource {
 	return r
 }
 
-// instructs reports whether a file tells the agent of a workspace how to work: one of InstructionFiles, or a skill. It ignores case, as some file systems do.
+// instructs reports whether a file tells the agent of a workspace how to work: one of InstructionFiles, or a skill. It
+// ignores case, as some file systems do.
 func instructs(workspace, file string) bool {
 	inside, ok := strings.CutPrefix(strings.ToUpper(file), strings.ToUpper(workspace)+"/")
 	isNamed := func(name string) bool { return strings.EqualFold(name, inside) }
 	return ok && (strings.HasPrefix(inside, "SKILLS/") || slices.ContainsFunc(InstructionFiles, isNamed))
 }
 
-// locateForWriting opens the workspace for a file to be written. It refuses folders of Git, because Git runs programs that files there name.
+// locateForWriting opens the workspace for a file to be written. It refuses folders of Git, because Git runs programs
+// that files there name.
 func (c Caller) locateForWriting(name string) (location, error) {
 	at, err := Caller{Workspace: c.Workspace}.locate(name)
 	if err != nil {
@@ -135,7 +146,8 @@ func (c Caller) whyNotWritten() string {
 	return "only files in the workspace are written"
 }
 
-// refusalToWrite returns why a file of a call is not written; empty if the call is about all files. The owner is not asked about such a call.
+// refusalToWrite returns why a file of a call is not written; empty if the call is about all files. The owner is not
+// asked about such a call.
 func (c Call) refusalToWrite(name string) string {
 	if c.AnyCall || name == "" {
 		return ""

@@ -43,7 +43,8 @@ func TestNothingOutsideOfTheWorkspaceIsWritten(t *testing.T) {
 	require.NoError(t, syscall.Mkfifo(filepath.Join(work, "pipe"), 0o600))
 	require.NoError(t, syscall.Mkfifo(filepath.Join(work, ".multis-new"), 0o600))
 	for _, path := range []string{
-		secret, "../config.yaml", "/etc/passwd", "link", "folder/config.yaml", "folder/new", "", ".", "pipe", ".git/config", "sub/.git/hooks/pre-commit", ".GIT/config", "a\nb", "x/../../y",
+		secret, "../config.yaml", "/etc/passwd", "link", "folder/config.yaml", "folder/new", "", ".", "pipe", ".git/config",
+		"sub/.git/hooks/pre-commit", ".GIT/config", "a\nb", "x/../../y",
 	} {
 		require.True(t, h.callApproved("write_file", map[string]any{"path": path, "content": "x"}).IsError, path)
 		require.True(t, h.callApproved("edit_file", map[string]any{"path": path, "old": "token", "new": "x"}).IsError, path)
@@ -65,7 +66,8 @@ func TestOwnPathRulesHoldForWritingAndEditing(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, os.MkdirAll(filepath.Join(work, "accounts"), 0o755))
 	require.NoError(t, os.Symlink("accounts", filepath.Join(work, "other")))
-	own, err := rules.Parse("own.yaml", []byte("rules:\n  - {path: "+work+"/accounts/**, decision: deny, reason: Not there.}\n  - {role: owner, decision: allow}"))
+	own, err := rules.Parse("own.yaml", []byte("rules:\n  - {path: "+work+
+		"/accounts/**, decision: deny, reason: Not there.}\n  - {role: owner, decision: allow}"))
 	require.NoError(t, err)
 	set, err := rules.New(own, rules.Vocabulary{})
 	require.NoError(t, err)
@@ -73,7 +75,8 @@ func TestOwnPathRulesHoldForWritingAndEditing(t *testing.T) {
 	caller := h.caller
 	caller.Surface = rules.SurfaceOwner
 	for path, allowed := range map[string]bool{
-		"accounts/2026.csv": false, "accounts/new/deep.csv": false, "./accounts//x": false, "other/2026.csv": false, "sub/../accounts/x": false, "notes.md": true, "accountsx/y": true,
+		"accounts/2026.csv": false, "accounts/new/deep.csv": false, "./accounts//x": false, "other/2026.csv": false, "sub/../accounts/x": false,
+		"notes.md": true, "accountsx/y": true,
 	} {
 		for _, name := range []string{"write_file", "edit_file"} {
 			args, err := json.Marshal(map[string]string{"path": path, map[string]string{"write_file": "content", "edit_file": "old"}[name]: "x"})
@@ -90,7 +93,9 @@ func TestNothingOutsideIsWrittenWhileFoldersAndLinksAreSwapped(t *testing.T) {
 	h := newHost(t)
 	outside := t.TempDir()
 	work := h.caller.Workspace
-	folder, link, away := filepath.Join(work, "swap"), filepath.Join(work, "link"), filepath.Join(work, "away")
+	folder := filepath.Join(work, "swap")
+	link := filepath.Join(work, "link")
+	away := filepath.Join(work, "away")
 	require.NoError(t, os.Mkdir(folder, 0o755))
 	require.NoError(t, os.Symlink(outside, link))
 	stop, ended := make(chan struct{}), make(chan struct{})
@@ -123,8 +128,11 @@ func TestTheOwnerIsNotAskedAboutAFileThatIsNeverWritten(t *testing.T) {
 	h := newHost(t)
 	for _, name := range []string{"write_file", "edit_file"} {
 		for path, want := range map[string]string{
-			"../config.yaml": "only files in the workspace are written", ".git/config": "files of Git are not written, because Git runs programs that they name",
-			"invoice\u202egpj.exe": "the name of the file has characters that cannot be seen, such as direction marks", "a\u200b.md": "the name of the file has characters that cannot be seen, such as direction marks", "a\n.md": "the name of the file has control characters",
+			"../config.yaml":       "only files in the workspace are written",
+			".git/config":          "files of Git are not written, because Git runs programs that they name",
+			"invoice\u202egpj.exe": "the name of the file has characters that cannot be seen, such as direction marks",
+			"a\u200b.md":           "the name of the file has characters that cannot be seen, such as direction marks",
+			"a\n.md":               "the name of the file has control characters",
 		} {
 			raw, err := json.Marshal(map[string]any{"path": path})
 			require.NoError(t, err)

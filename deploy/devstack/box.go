@@ -53,16 +53,18 @@ func (b *box) Kill() {
 	}
 }
 
-// Command returns a command that runs inside the box as root, in a folder of its root file system. argv may begin with environment variables
-// (KEY=value).
+// Command returns a command that runs inside the box as root, in a folder of its root file system. argv may begin with
+// environment variables (KEY=value).
 func (b *box) Command(ctx context.Context, dir string, argv ...string) *exec.Cmd {
 	full := append(asRoot("nsenter", "--target", b.pid), boxNamespaces...)
-	full = append(full, "env", "-i", "-C", dir, "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "HOME=/root", "LANG=C.UTF-8")
+	full = append(full, "env", "-i", "-C", dir, "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "HOME=/root",
+		"LANG=C.UTF-8")
 	full = append(full, argv...)
 	return exec.CommandContext(ctx, full[0], full[1:]...)
 }
 
-// Dial connects to an address inside the box, such as a port that a container publishes. It can be used as the DialContext of http.Transport.
+// Dial connects to an address inside the box, such as a port that a container publishes. It can be used as the
+// DialContext of http.Transport.
 func (b *box) Dial(ctx context.Context, _, address string) (net.Conn, error) {
 	host, port, err := net.SplitHostPort(address)
 	if err != nil {

@@ -14,7 +14,8 @@ var enterMachineScript []byte
 // PrepareMachine returns a root file system like Prepare's that boots with systemd. The first call on a machine builds it (some
 // minutes).
 func PrepareMachine(ctx context.Context, out io.Writer) (Root, error) {
-	return prepareLayer(ctx, out, "machine", "systemd", "systemd-sysv", "dbus", "mount", "procps", "curl", "openssl", "ca-certificates", "busybox-static")
+	return prepareLayer(ctx, out, "machine", "systemd", "systemd-sysv", "dbus", "mount", "procps", "curl", "openssl", "ca-certificates",
+		"busybox-static")
 }
 
 // Machine is a fresh Debian, booted by systemd, with Synapse and Postgres installed. It cannot reach other networks.

@@ -30,8 +30,8 @@ func (b Block) Commands() (commands []string) {
 	return commands
 }
 
-// Blocks returns the blocks of one section of a document, in order. heading is the section's first line, such as "## Install"; the section ends at
-// the next heading of the same or a higher level. A section without blocks is an error.
+// Blocks returns the blocks of one section of a document, in order. heading is the section's first line, such as "##
+// Install"; the section ends at the next heading of the same or a higher level. A section without blocks is an error.
 func Blocks(path, heading string) ([]Block, error) {
 	data, err := os.ReadFile(path)
 	if err != nil {

@@ -57,7 +57,8 @@ func (w *world) install(t *testing.T) {
 	for _, block := range blocks {
 		commands += len(block.Commands())
 	}
-	// The first command builds the image if it is missing. The image is built before the time is measured, because building depends on the load of the machine.
+	// The first command builds the image if it is missing. The image is built before the time is measured, because building
+	// depends on the load of the machine.
 	building := time.Now()
 	w.run(t, clone, "docker compose build --quiet multis")
 	built := time.Since(building)
@@ -78,7 +79,8 @@ func (w *world) install(t *testing.T) {
 	}
 	t.Logf("%s\n%s", blocks[2].Text, w.run(t, clone, blocks[2].Text))
 	took := time.Since(started)
-	fmt.Printf("Compose, as the README says: %d commands, %.1f minutes, and %.1f for building the image\n", commands, took.Minutes(), built.Minutes())
+	fmt.Printf("Compose, as the README says: %d commands, %.1f minutes, and %.1f for building the image\n", commands, took.Minutes(),
+		built.Minutes())
 	require.LessOrEqual(t, commands, 6)
 	require.Less(t, took, 10*time.Minute)
 }
@@ -100,7 +102,8 @@ func awaitFile(path string, ended <-chan error) error {
 // isClosed checks the access rights of containers and files.
 func (w *world) isClosed(t *testing.T) {
 	t.Helper()
-	secrets := w.run(t, clone, `cat secrets/postgres_password; echo; sed 's|.*:\(.*\)@.*|\1|' secrets/database_url; sed -n 's|^ *[ah]s_token: ||p' data/config.yaml`)
+	secrets := w.run(t, clone,
+		`cat secrets/postgres_password; echo; sed 's|.*:\(.*\)@.*|\1|' secrets/database_url; sed -n 's|^ *[ah]s_token: ||p' data/config.yaml`)
 	inspected := w.run(t, clone, "docker ps --all --quiet | xargs docker inspect; docker image inspect multis-multis")
 	for secret := range strings.Lines(secrets) {
 		require.NotContains(t, inspected, strings.TrimSpace(secret))
@@ -113,7 +116,8 @@ func (w *world) isClosed(t *testing.T) {
 		require.Regexp(t, `(?m)^CapEff:\s+0+$`, status, service)
 		require.Regexp(t, `(?m)^NoNewPrivs:\s+1$`, status, service)
 	}
-	require.Equal(t, "true", strings.TrimSpace(w.run(t, clone, "docker inspect --format '{{.HostConfig.ReadonlyRootfs}}' "+w.containers(t)["multis"])))
+	require.Equal(t, "true", strings.TrimSpace(w.run(t, clone,
+		"docker inspect --format '{{.HostConfig.ReadonlyRootfs}}' "+w.containers(t)["multis"])))
 	require.Equal(t, "multis dev-"+w.commit[:12]+"\n", w.run(t, clone, "docker compose exec -T multis multis version"))
 	_, err := w.try(t, "/", "docker exec synapse python3 -c \"import socket; socket.create_connection(('multis-postgres', 5432), 5)\"")
 	require.Error(t, err, "Synapse must not reach the database of multis")
@@ -152,7 +156,8 @@ func (w *world) isRestored(t *testing.T) {
 	folder := filepath.Join(w.dir, "multis/data/data/backups")
 	before, err := os.ReadDir(folder)
 	require.NoError(t, err)
-	w.run(t, clone, "docker compose run --rm -T multis backup create && docker compose up -d --wait") // as multis prints it where it does not start without a backup
+	// as multis prints it where it does not start without a backup
+	w.run(t, clone, "docker compose run --rm -T multis backup create && docker compose up -d --wait")
 	after, err := os.ReadDir(folder)
 	require.NoError(t, err)
 	require.Len(t, after, len(before)+1)
@@ -225,7 +230,8 @@ func TestTheImageForARMIsBuiltOnAnotherMachine(t *testing.T) {
 	started := time.Now()
 	w.run(t, clone, "docker build --quiet --platform linux/arm64 --tag multis-arm64 --file deploy/Dockerfile .")
 	t.Logf("built in %.0f s", time.Since(started).Seconds())
-	require.Equal(t, "linux/arm64 user 1337:1337\n", w.run(t, "/", "docker image inspect --format '{{.Os}}/{{.Architecture}} user {{.Config.User}}' multis-arm64"))
+	require.Equal(t, "linux/arm64 user 1337:1337\n", w.run(t, "/",
+		"docker image inspect --format '{{.Os}}/{{.Architecture}} user {{.Config.User}}' multis-arm64"))
 	w.run(t, "/", "docker create --platform linux/arm64 --name arm64 multis-arm64 && docker cp arm64:/usr/local/bin/multis /mnt/multis-arm64")
 	out, err := emulator(t, w.dir, filepath.Join(w.dir, "multis-arm64"), "version").CombinedOutput()
 	require.NoError(t, err, string(out))
@@ -238,7 +244,8 @@ func TestTheProfileFullRunsFromABareClone(t *testing.T) {
 	started := time.Now()
 	w.run(t, clone, "docker compose --profile full up -d")
 	require.NoError(t, awaitLong(t.Context(), "the contacts to have written", func(context.Context) error {
-		out, err := w.try(t, clone, `test "$(docker inspect --format '{{.State.Status}} {{.State.ExitCode}}' multis-multis-contacts-1)" = "exited 0"`)
+		out, err := w.try(t, clone,
+			`test "$(docker inspect --format '{{.State.Status}} {{.State.ExitCode}}' multis-multis-contacts-1)" = "exited 0"`)
 		if err != nil {
 			return fmt.Errorf("%w %s", err, out)
 		}

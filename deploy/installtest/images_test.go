@@ -25,7 +25,8 @@ import (
 // inputsLabel is the label of an image with a hash of its inputs, by which the next run recognizes that it is current.
 const inputsLabel = "multis.inputs"
 
-// baseImages makes the images that docker-compose.yml and the Dockerfile name, from what is on this machine: the engine reaches no registry.
+// baseImages makes the images that docker-compose.yml and the Dockerfile name, from what is on this machine: the engine
+// reaches no registry.
 func baseImages(ctx context.Context, engine *devstack.Engine, root devstack.Root) error {
 	if err := goImage(ctx, engine, root); err != nil {
 		return fmt.Errorf("make the image of Go: %w", err)
@@ -71,7 +72,9 @@ func goImage(ctx context.Context, engine *devstack.Engine, root devstack.Root) e
 		"ENV PATH=/usr/local/go/bin:/bin", "ENV GOPATH=/go", "ENV GOTOOLCHAIN=local", "ENV GOPROXY=file:///modules", "ENV HOME=/root",
 	}}
 	return i.importTar(ctx, engine, func(w *tar.Writer) error {
-		if err := addTree(w, goroot, "usr/local/go", func(name string) bool { return strings.HasPrefix(name, "usr/local/go/test/") }); err != nil {
+		if err := addTree(w, goroot, "usr/local/go", func(name string) bool {
+			return strings.HasPrefix(name, "usr/local/go/test/")
+		}); err != nil {
 			return err
 		}
 		for _, file := range files {
@@ -168,7 +171,8 @@ type image struct {
 // importTar imports the files that fill writes, unless the image exists with the same inputs.
 func (i image) importTar(ctx context.Context, engine *devstack.Engine, fill func(*tar.Writer) error) error {
 	inputs := fmt.Sprintf("%x", sha256.Sum256([]byte(i.inputs+strings.Join(i.changes, "\n"))))
-	made, err := engine.Command(ctx, "/", "docker", "image", "inspect", "--format", `{{index .Config.Labels "`+inputsLabel+`"}}`, i.name).Output()
+	made, err := engine.Command(ctx, "/", "docker", "image", "inspect", "--format", `{{index .Config.Labels "`+inputsLabel+`"}}`,
+		i.name).Output()
 	if err == nil && strings.TrimSpace(string(made)) == inputs {
 		return nil
 	}

@@ -119,7 +119,8 @@ func TestThePackageCreatesTheUserAndItsFolderOverExistingOnes(t *testing.T) {
 	runOn(t, m, "mkdir /var/lib/multis && touch /var/lib/multis/config.yaml")
 	runOn(t, m, "apt-get install --no-install-recommends -y /mnt/dist/multis_*.deb")
 	require.Equal(t, "multis:multis 750\nmultis:multis 644\n", runOn(t, m, "stat -c '%U:%G %a' /var/lib/multis /var/lib/multis/config.yaml"))
-	require.Equal(t, "/usr/bin/multis run\n", runOn(t, m, "systemctl show --property ExecStart --value multis | sed 's/.*argv\\[\\]=\\([^;]*\\) ;.*/\\1/'"))
+	require.Equal(t, "/usr/bin/multis run\n", runOn(t, m,
+		"systemctl show --property ExecStart --value multis | sed 's/.*argv\\[\\]=\\([^;]*\\) ;.*/\\1/'"))
 	require.Equal(t, "/var/lib/multis:/usr/sbin/nologin\n", runOn(t, m, "getent passwd multis | cut -d: -f6-"))
 	require.Contains(t, runOn(t, m, "multis version"), "multis ")
 	require.Equal(t, "disabled\n", runOn(t, m, "systemctl is-enabled multis || true"), "nothing starts before it is configured")

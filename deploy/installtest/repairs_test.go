@@ -38,7 +38,8 @@ func edited(expression string) string {
 	return "sed -i '" + expression + "' " + installed + " && systemctl restart matrix-synapse"
 }
 
-// hang is a shell line that halts multis, as a fault of the program would. Its database goes on. A multis that runs repairs some faults by itself.
+// hang is a shell line that halts multis, as a fault of the program would. Its database goes on. A multis that runs
+// repairs some faults by itself.
 const hang = "systemctl kill --kill-whom main --signal STOP multis; "
 
 // isRepairedByPrintedLines breaks the installation and runs, as root in another folder, the line that multis doctor prints.
@@ -53,7 +54,8 @@ func isRepairedByPrintedLines(t *testing.T, m *devstack.Machine, o *owner) {
 		{doctor.DataUnwritable, "touch /var/lib/multis/data/of-root", nil},
 		{doctor.RegistrationFile, "sed -i 's/^hs_token: .*/hs_token: older/' /var/lib/multis/registration.yaml", nil},
 		{doctor.RegistrationDrift, edited("s/^rate_limited: false/rate_limited: true/"), nil},
-		{doctor.RegistrationRestart, "cp -p " + installed + " /root/right && " + edited("s/^as_token: .*/as_token: older/") + " && cp -p /root/right " + installed, nil},
+		{doctor.RegistrationRestart, "cp -p " + installed + " /root/right && " + edited("s/^as_token: .*/as_token: older/") +
+			" && cp -p /root/right " + installed, nil},
 		{doctor.RegistrationMissing, "rm " + list + " && systemctl restart matrix-synapse", nil},
 		{doctor.PingToken, edited("s/^hs_token: .*/hs_token: older/"), nil},
 		{doctor.PingNoURL, edited("s/^url: .*/url: null/"), nil},
@@ -62,19 +64,27 @@ func isRepairedByPrintedLines(t *testing.T, m *devstack.Machine, o *owner) {
 		{doctor.PingLoopback, `multis config set appservice.hostname 127.0.0.1 && multis config set appservice.address http://assistant:29399
 			multis -g && cp /var/lib/multis/registration.yaml ` + installed + ` && systemctl restart multis matrix-synapse`, nil},
 
-		{doctor.SafeMode, onDatabase(`insert into settings (key, value) values ('safe_mode', '{\"since\": \"2026-05-01T12:00:00Z\", \"why\": \"It crashed.\"}')`), nil},
-		{doctor.JobsLate, hang + onDatabase("insert into river.river_job (kind, args, queue, max_attempts, state, scheduled_at) values ('backup', '{}', 'backup', 1, 'available', now() - interval '1 hour')"), nil},
-		{doctor.DeviceMissing, hang + `curl --fail --silent -X DELETE -H "Authorization: Bearer $(sed -n 's/^ *as_token: //p' /var/lib/multis/config.yaml)" -H 'Content-Type: application/json' -d '{}' \
-			"http://127.0.0.1:8008/_matrix/client/v3/devices/$(` + strings.Replace(onDatabase("select value->>'id' from settings where key = 'owner_device'"), "--quiet", "-tA", 1) + `)?user_id=@you:example.org"`, nil},
+		{doctor.SafeMode,
+			onDatabase(`insert into settings (key, value) values ('safe_mode', '{\"since\": \"2026-05-01T12:00:00Z\", \"why\": \"It crashed.\"}')`),
+			nil},
+		{doctor.JobsLate, hang +
+			onDatabase("insert into river.river_job (kind, args, queue, max_attempts, state, scheduled_at) values ('backup', '{}', 'backup', 1, 'available', now() - interval '1 hour')"), nil},
+		{doctor.DeviceMissing, hang +
+			`curl --fail --silent -X DELETE -H "Authorization: Bearer $(sed -n 's/^ *as_token: //p' /var/lib/multis/config.yaml)" -H 'Content-Type: application/json' -d '{}' \
+			"http://127.0.0.1:8008/_matrix/client/v3/devices/$(` +
+			strings.Replace(onDatabase("select value->>'id' from settings where key = 'owner_device'"), "--quiet", "-tA", 1) +
+			`)?user_id=@you:example.org"`, nil},
 		{doctor.PushLag, onDatabase("update settings set value = to_jsonb(now() - interval '20 minutes') where key = 'pushed_at'; " +
 			"update messages set ts = now() - interval '5 minutes', received_at = now() - interval '5 minutes'"), pushes},
 		{doctor.DatabaseConnections, onDatabase("alter system set max_connections = 30") + " && systemctl restart multis", nil},
 		{doctor.DatabaseTrigrams, onDatabase("drop index term_stats_similar, message_terms_similar"), nil},
 		{doctor.DatabaseShared, onDatabase("grant connect on database multis to public"), nil},
-		{doctor.OperatorsUninvited, "synapse_register_new_matrix_user -c /etc/matrix-synapse/conf.d/server_name.yaml -u mia -p password --no-admin http://127.0.0.1:8008 && " +
-			hang + `sed -i 's/^operators: \[\]$/operators: ["@mia:example.org"]/' /var/lib/multis/config.yaml`, nil},
+		{doctor.OperatorsUninvited,
+			"synapse_register_new_matrix_user -c /etc/matrix-synapse/conf.d/server_name.yaml -u mia -p password --no-admin http://127.0.0.1:8008 && " +
+				hang + `sed -i 's/^operators: \[\]$/operators: ["@mia:example.org"]/' /var/lib/multis/config.yaml`, nil},
 		{doctor.OperatorsRoom, hang + "sed -i 's/^    room: false$/    room: true/' /var/lib/multis/config.yaml", nil},
-		{doctor.AdminRoom, onDatabase("update chats set closed_why = 'gone' where kind = 'admin' and not for_operators"), nil}, // multis finds the room again
+		// multis finds the room again
+		{doctor.AdminRoom, onDatabase("update chats set closed_why = 'gone' where kind = 'admin' and not for_operators"), nil},
 	})
 
 	// Where the doctor may not read Synapse's files, it knows only what the homeserver answers. The machine has no sudo: root types the line.

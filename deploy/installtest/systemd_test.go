@@ -136,7 +136,8 @@ func TestSystemdRunsAProgramThatNoPackageBrought(t *testing.T) {
 	require.NoError(t, o.ask(t.Context(), question, answer), "after it was started again")
 }
 
-// isExplainedBySystemd lets multis end because of a folder that its unit makes read-only: the doctor reads why from the unit and from the journal.
+// isExplainedBySystemd lets multis end because of a folder that its unit makes read-only: the doctor reads why from the
+// unit and from the journal.
 func isExplainedBySystemd(t *testing.T, m *devstack.Machine) {
 	t.Helper()
 	find := func(id doctor.ID) string {
@@ -149,7 +150,8 @@ func isExplainedBySystemd(t *testing.T, m *devstack.Machine) {
 		}
 		return ""
 	}
-	require.Contains(t, runOn(t, m, "multis config set documents.folder /srv/docs 2>&1 || true"), "ReadWritePaths=/srv/docs with systemctl edit multis", "as systemctl show says")
+	require.Contains(t, runOn(t, m, "multis config set documents.folder /srv/docs 2>&1 || true"),
+		"ReadWritePaths=/srv/docs with systemctl edit multis", "as systemctl show says")
 	runOn(t, m, `cp -p /var/lib/multis/config.yaml /root/right.yaml
 		sed -i 's|^  folder: documents$|  folder: /srv/docs|' /var/lib/multis/config.yaml
 		grep -q '^  folder: /srv/docs$' /var/lib/multis/config.yaml

@@ -47,7 +47,8 @@ func newWorld(t *testing.T) *world {
 		docker image ls --quiet --filter 'reference=multis-*' | xargs --no-run-if-empty docker image rm --force
 		docker image prune --force`)
 	t.Cleanup(func() { // what containers wrote belongs to their users
-		cmd := engine.Command(context.Background(), "/mnt", "sh", "-c", "docker ps --quiet | xargs --no-run-if-empty docker kill; rm -rf multis previous synapse")
+		cmd := engine.Command(context.Background(), "/mnt", "sh", "-c",
+			"docker ps --quiet | xargs --no-run-if-empty docker kill; rm -rf multis previous synapse")
 		out, err := cmd.CombinedOutput()
 		require.NoError(t, err, string(out))
 	})
@@ -63,7 +64,8 @@ func newWorld(t *testing.T) *world {
 func (w *world) checkOut(t *testing.T, name, commit string) {
 	t.Helper()
 	to := filepath.Join(w.dir, name)
-	for _, argv := range [][]string{{"git", "clone", "--quiet", "--no-hardlinks", "../..", to}, {"git", "-C", to, "checkout", "--quiet", "--detach", commit}} {
+	for _, argv := range [][]string{{"git", "clone", "--quiet", "--no-hardlinks", "../..", to},
+		{"git", "-C", to, "checkout", "--quiet", "--detach", commit}} {
 		out, err := exec.CommandContext(t.Context(), argv[0], argv[1:]...).CombinedOutput()
 		require.NoError(t, err, string(out))
 	}
@@ -111,7 +113,8 @@ func (w *world) startSynapse(t *testing.T) {
 	w.run(t, "/", `echo 'ed25519 a_dev AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA' > /srv/synapse/signing.key
 		chown -R 991:991 /srv/synapse
 		docker network create matrix
-		docker run --detach --name synapse --restart unless-stopped --network matrix --publish 127.0.0.1:8008:8008 --volume /srv/synapse:/data `+synapseImage)
+		docker run --detach --name synapse --restart unless-stopped --network matrix --publish 127.0.0.1:8008:8008 --volume /srv/synapse:/data `+
+		synapseImage)
 	w.owner, err = newOwner(t.Context(), w.engine)
 	require.NoError(t, err)
 }

@@ -115,7 +115,8 @@ func (c *connector) Edit(ctx context.Context, chat, message, text string) error 
 		Data:          text,
 		ID:            networkid.MessageID(message),
 		TargetMessage: networkid.MessageID(message),
-		ConvertEditFunc: func(_ context.Context, _ *bridgev2.Portal, _ bridgev2.MatrixAPI, existing []*database.Message, text string) (*bridgev2.ConvertedEdit, error) {
+		ConvertEditFunc: func(_ context.Context, _ *bridgev2.Portal, _ bridgev2.MatrixAPI, existing []*database.Message,
+			text string) (*bridgev2.ConvertedEdit, error) {
 			part := converted(text).Parts[0].ToEditPart(existing[0])
 			return &bridgev2.ConvertedEdit{ModifiedParts: []*bridgev2.ConvertedEditPart{part}}, nil
 		},
@@ -177,8 +178,11 @@ func (c *connector) Encrypt(ctx context.Context, chat string) error {
 // Forget implements demonet.Bridge.
 func (c *connector) Forget(ctx context.Context, chat string) error {
 	portal, err := c.bridge.GetExistingPortalByKey(ctx, c.key(chat))
-	if err != nil || portal == nil {
+	if err != nil {
 		return err
+	}
+	if portal == nil {
+		return nil
 	}
 	if err := portal.Delete(ctx); err != nil {
 		return err
@@ -192,8 +196,11 @@ func (c *connector) LoginChanged() { c.login.Client.Connect(c.bridge.BackgroundC
 // Room implements demonet.Bridge.
 func (c *connector) Room(ctx context.Context, chat string) (id.RoomID, error) {
 	portal, err := c.bridge.GetExistingPortalByKey(ctx, c.key(chat))
-	if err != nil || portal == nil {
+	if err != nil {
 		return "", err
+	}
+	if portal == nil {
+		return "", nil
 	}
 	return portal.MXID, nil
 }
@@ -220,7 +227,11 @@ func (c *connector) key(chat string) networkid.PortalKey {
 
 func (c *connector) meta(kind bridgev2.RemoteEventType, key networkid.PortalKey, message demonet.Message) simplevent.EventMeta {
 	return simplevent.EventMeta{
-		Type: kind, PortalKey: key, Sender: sender(message.Sender), Timestamp: message.Time, CreatePortal: true,
+		Type:         kind,
+		PortalKey:    key,
+		Sender:       sender(message.Sender),
+		Timestamp:    message.Time,
+		CreatePortal: true,
 	}
 }
 

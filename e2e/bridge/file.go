@@ -11,7 +11,8 @@ import (
 )
 
 // convert converts a message of the network to Matrix. It uploads a file, encrypted if the portal is.
-func convert(ctx context.Context, portal *bridgev2.Portal, intent bridgev2.MatrixAPI, message demonet.Message) (*bridgev2.ConvertedMessage, error) {
+func convert(ctx context.Context, portal *bridgev2.Portal, intent bridgev2.MatrixAPI,
+	message demonet.Message) (*bridgev2.ConvertedMessage, error) {
 	if message.File == nil {
 		return converted(message.Text), nil
 	}
@@ -21,8 +22,12 @@ func convert(ctx context.Context, portal *bridgev2.Portal, intent bridgev2.Matri
 		return nil, err
 	}
 	content := &event.MessageEventContent{
-		MsgType: event.MsgFile, Body: message.Text, FileName: file.Name, URL: url, File: sealed,
-		Info: &event.FileInfo{MimeType: file.MIME, Size: len(file.Data), Duration: file.Millis},
+		MsgType:  event.MsgFile,
+		Body:     message.Text,
+		FileName: file.Name,
+		URL:      url,
+		File:     sealed,
+		Info:     &event.FileInfo{MimeType: file.MIME, Size: len(file.Data), Duration: file.Millis},
 	}
 	if content.Body == "" {
 		content.Body = file.Name

@@ -147,7 +147,8 @@ func (d *demo) learn(ctx context.Context) error {
 	return d.awaitIdle(ctx)
 }
 
-// clarify lets a contact ask a question with two answers, and choose one. With a model it does nothing: Finn has asked before, so the model would decide.
+// clarify lets a contact ask a question with two answers, and choose one. With a model it does nothing: Finn has asked
+// before, so the model would decide.
 func (d *demo) clarify(ctx context.Context) error {
 	if d.model != config.NoModel {
 		return nil

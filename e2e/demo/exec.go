@@ -80,7 +80,9 @@ func (d *demo) enterPIN(ctx context.Context, want string) error {
 	if err := d.awaitReplyWith(ctx, sent.EventID, want); err != nil {
 		return err
 	}
-	return d.await(ctx, "the message with the PIN to be deleted", func(ctx context.Context) (bool, error) { return d.isDeleted(ctx, sent.EventID) })
+	return d.await(ctx, "the message with the PIN to be deleted", func(ctx context.Context) (bool, error) {
+		return d.isDeleted(ctx, sent.EventID)
+	})
 }
 
 // awaitReplyWith waits until multis writes a message with the wanted words in the admin room, after an event.

@@ -1,11 +1,12 @@
-// Command demo shows the main function of multis, from a contact's message to an answer with its source, on a real Synapse, a real Postgres and
-// a real bridge to a simulated network. It prints all messages and checks the result of each step. Its exit status is 0 if all steps succeeded,
-// else 1.
+// Command demo shows the main function of multis, from a contact's message to an answer with its source, on a real
+// Synapse, a real Postgres and a real bridge to a simulated network. It prints all messages and checks the result of each
+// step. Its exit status is 0 if all steps succeeded, else 1.
 //
-// In a terminal it then keeps running until Ctrl-C, so that you can continue by hand. Without a terminal it ends by itself. In the end it removes
-// everything, except the logs if a step failed.
+// In a terminal it then keeps running until Ctrl-C, so that you can continue by hand. Without a terminal it ends by
+// itself. In the end it removes everything, except the logs if a step failed.
 //
-// Answers are quoted passages. With DEMO_MODEL=1 they come from the language model that MULTIS_LLM_MODEL and the related variables configure.
+// Answers are quoted passages. With DEMO_MODEL=1 they come from the language model that MULTIS_LLM_MODEL and the related
+// variables configure.
 package main
 
 import (

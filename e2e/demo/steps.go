@@ -99,7 +99,8 @@ func (d *demo) index(ctx context.Context) error {
 		return err
 	}
 	var passages int
-	if err := d.queryRow(ctx, "select chunks from documents where name = $1 and role = 'public'", []any{priceListName}, &passages); err != nil {
+	if err := d.queryRow(ctx, "select chunks from documents where name = $1 and role = 'public'", []any{priceListName},
+		&passages); err != nil {
 		return err
 	}
 	d.out.check("%d public passages are stored", passages)

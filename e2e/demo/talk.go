@@ -84,8 +84,9 @@ func (d *demo) sendFile(ctx context.Context, name string, data []byte, wanted st
 	return d.awaitReply(ctx, sent.EventID, wanted)
 }
 
-// awaitReply waits for the first message of multis in the admin room after an event (empty: from the start), checks that it contains the wanted
-// words, and shows it. It skips the question whether to learn an answer, because that may come at any time.
+// awaitReply waits for the first message of multis in the admin room after an event (empty: from the start), checks that
+// it contains the wanted words, and shows it. It skips the question whether to learn an answer, because that may come at
+// any time.
 func (d *demo) awaitReply(ctx context.Context, after id.EventID, wanted string) (string, error) {
 	var body string
 	err := d.await(ctx, "multis' answer in the admin room", func(ctx context.Context) (bool, error) {

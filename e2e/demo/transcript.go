@@ -12,7 +12,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// transcript prints the demo as short lines that say who says what. On a terminal it also uses colours and a line that counts the seconds of a wait.
+// transcript prints the demo as short lines that say who says what. On a terminal it also uses colours and a line that
+// counts the seconds of a wait.
 type transcript struct {
 	mu       sync.Mutex
 	out      io.Writer

@@ -70,7 +70,8 @@ func TestOfAFailedRunTheLogsStayAndNothingElse(t *testing.T) {
 
 func TestTheEnvironmentChangesNothingButTheModelThatIsWanted(t *testing.T) {
 	t.Parallel()
-	environment := []string{"HOME=/root", "MULTIS_CACHE=/cache", "MULTIS_OWNER=@somebody:else", "MULTIS_LLM_MODEL=openai/one", "MULTIS_BUDGET_PER_DAY=1"}
+	environment := []string{"HOME=/root", "MULTIS_CACHE=/cache", "MULTIS_OWNER=@somebody:else", "MULTIS_LLM_MODEL=openai/one",
+		"MULTIS_BUDGET_PER_DAY=1"}
 	require.Equal(t, []string{"MULTIS_OWNER"}, overridingVariables(environment, true))
 	require.Equal(t, []string{"MULTIS_OWNER", "MULTIS_LLM_MODEL", "MULTIS_BUDGET_PER_DAY"}, overridingVariables(environment, false))
 }

@@ -103,8 +103,8 @@ func prepare(out *transcript) (*demo, error) {
 	return d, err
 }
 
-// overridingVariables returns the environment variables that would change the configuration. If the model is wanted, variables of the language model are not
-// among them.
+// overridingVariables returns the environment variables that would change the configuration. If the model is wanted,
+// variables of the language model are not among them.
 func overridingVariables(environment []string, withModel bool) []string {
 	var names []string
 	for _, variable := range environment {

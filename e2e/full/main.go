@@ -1,4 +1,5 @@
-// Command full sets up the services beside multis in the profile "full" of docker-compose.yml: a Synapse and a bridge to a simulated network.
+// Command full sets up the services beside multis in the profile "full" of docker-compose.yml: a Synapse and a bridge to
+// a simulated network.
 //
 //	full setup                  write the configurations and registrations, once
 //	full account                create the owner's account

@@ -31,8 +31,9 @@ const (
 	passwordFile = "postgres_password"
 )
 
-// setUp writes the configurations of the services into dir, and that of multis into data. It does nothing if a setup is complete, and repeats an
-// interrupted one. It does not touch a data folder with the configuration of another installation.
+// setUp writes the configurations of the services into dir, and that of multis into data. It does nothing if a setup is
+// complete, and repeats an interrupted one. It does not touch a data folder with the configuration of another
+// installation.
 func setUp(dir, data string) error {
 	if exists(filepath.Join(dir, doneFile)) {
 		return nil
@@ -76,7 +77,9 @@ func serviceConfigs() (map[string][]byte, error) {
 	secret, postgresPassword := newSecret(), newSecret()
 	bridge := rig.NewBridgeSetup(owner)
 	bridge.HomeserverURL, bridge.Address = homeserverURL, "http://multis-bridge:29401"
-	bridge.Hostname, bridge.Port, bridge.Control = "0.0.0.0", 29401, controlAddress
+	bridge.Hostname = "0.0.0.0"
+	bridge.Port = 29401
+	bridge.Control = controlAddress
 	bridge.DatabaseURI = "postgres://postgres:" + postgresPassword + "@multis-full-postgres/bridge?sslmode=disable"
 	bridge.StateFile = "/full/demonet.json"
 	registrations, err := bridge.Registrations()

@@ -42,12 +42,15 @@ func TestTheToolsOfAServerNobodyHereWrote(t *testing.T) {
 	require.NoError(t, os.WriteFile(filepath.Join(shelf, "fence.txt"), []byte("The fence costs 480 euro."), 0o600))
 
 	registry := tools.NewRegistry(tools.TierPolicy{})
-	source := mcp.NewSource(registry, []mcp.Server{{Name: "files", Command: []string{filepath.Join(dir, "server"), shelf}, Folder: dir, Read: []string{"read_file", "list_*"}}})
+	source := mcp.NewSource(registry, []mcp.Server{{Name: "files", Command: []string{filepath.Join(dir, "server"), shelf}, Folder: dir,
+		Read: []string{"read_file", "list_*"}}})
 	ctx, stop := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
 	go func() { ended <- source.Run(ctx) }()
 	defer func() { stop(); require.NoError(t, <-ended) }()
-	require.Eventually(t, func() bool { return source.States()[0].Problem == "" && source.States()[0].Tools > 5 }, time.Minute, 50*time.Millisecond)
+	require.Eventually(t, func() bool {
+		return source.States()[0].Problem == "" && source.States()[0].Tools > 5
+	}, time.Minute, 50*time.Millisecond)
 	t.Log(source.States()[0].Tools, "tools")
 
 	call := func(name string, args map[string]string, approved bool) tools.Result {
@@ -57,7 +60,8 @@ func TestTheToolsOfAServerNobodyHereWrote(t *testing.T) {
 		require.NoError(t, err)
 		return res
 	}
-	require.Contains(t, call("files__read_file", map[string]string{"path": filepath.Join(shelf, "fence.txt")}, false).ForLLM, "The fence costs 480 euro.")
+	require.Contains(t, call("files__read_file", map[string]string{"path": filepath.Join(shelf, "fence.txt")}, false).ForLLM,
+		"The fence costs 480 euro.")
 	require.Contains(t, call("files__list_directory", map[string]string{"path": shelf}, false).ForLLM, "fence.txt")
 	outside := call("files__read_file", map[string]string{"path": "/etc/passwd"}, false)
 	require.True(t, outside.IsError)

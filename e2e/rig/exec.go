@@ -8,7 +8,8 @@ import (
 // nobody is the user who owns the folder if the tests run as root, because multis runs no commands as root.
 const nobody = 65534
 
-// ExecFolder makes a data folder for a multis that runs commands. As root, multis runs them as the user who owns the folder agents/multis in it.
+// ExecFolder makes a data folder for a multis that runs commands. As root, multis runs them as the user who owns the
+// folder agents/multis in it.
 func ExecFolder() (string, error) {
 	data, err := os.MkdirTemp("", "multis-data-")
 	if err != nil {

@@ -100,7 +100,9 @@ func (r *Rig) start(ctx context.Context, opts Options) error {
 		return err
 	}
 	setup := NewBridgeSetup(OwnerID)
-	setup.Hostname, setup.Port, setup.Control = "127.0.0.1", ports[0], fmt.Sprintf("127.0.0.1:%d", ports[1])
+	setup.Hostname = "127.0.0.1"
+	setup.Port = ports[0]
+	setup.Control = fmt.Sprintf("127.0.0.1:%d", ports[1])
 	setup.Address = fmt.Sprintf("http://127.0.0.1:%d", ports[0])
 	setup.StateFile = filepath.Join(r.Dir, "demonet.json")
 	setup.Encrypted, setup.Encryptable = opts.Encrypted, opts.Encrypted || opts.Encryptable

@@ -77,7 +77,8 @@ func fail(err error) int {
 
 func makeTemplate(ctx context.Context) error {
 	if err := administer(ctx, "postgres",
-		fmt.Sprintf("create role %s login createrole password '%s'", role, password), fmt.Sprintf("create database %s owner %s", template, role)); err != nil {
+		fmt.Sprintf("create role %s login createrole password '%s'", role, password),
+		fmt.Sprintf("create database %s owner %s", template, role)); err != nil {
 		return err
 	}
 	// As deploy/postgres-init.sh does: pgvector takes an administrator.
@@ -129,7 +130,8 @@ func embedder(t *testing.T, st *store.Store, model string, script llmtest.EmbedS
 }
 
 // paidEmbedder may cost so much a day, at one currency unit for a million tokens; nothing makes it free.
-func paidEmbedder(t *testing.T, st *store.Store, model string, script llmtest.EmbedScript, dayCap int64) (llm.Embedder, *llmtest.Embeddings) {
+func paidEmbedder(t *testing.T, st *store.Store, model string, script llmtest.EmbedScript,
+	dayCap int64) (llm.Embedder, *llmtest.Embeddings) {
 	t.Helper()
 	s := llmtest.StartEmbeddings(t, script)
 	price := llm.Price{}
@@ -137,7 +139,11 @@ func paidEmbedder(t *testing.T, st *store.Store, model string, script llmtest.Em
 		price.In = 1_000_000
 	}
 	e, err := llm.OpenEmbedder(llm.EmbedConfig{Model: model, BaseURL: s.URL, Timeout: time.Minute, Purpose: "index"}, llm.Budget{
-		Ledger: ledger{st}, Price: price, Local: dayCap == 0, DayCap: dayCap, Today: func() string { return "2026-11-20" },
+		Ledger: ledger{st},
+		Price:  price,
+		Local:  dayCap == 0,
+		DayCap: dayCap,
+		Today:  func() string { return "2026-11-20" },
 	})
 	require.NoError(t, err)
 	return e, s
@@ -150,7 +156,13 @@ func (l ledger) Reserve(ctx context.Context, s policy.SpendRequest) (policy.Rese
 	var r policy.Reservation
 	err := l.InTx(ctx, func(tx store.Tx) (err error) {
 		r, err = store.ReserveCost(ctx, tx, policy.SpendRequest{
-			Day: s.Day, Chat: s.Chat, Purpose: s.Purpose, Model: s.Model, Amount: s.Amount, DayCap: s.DayCap, ChatCap: s.ChatCap,
+			Day:     s.Day,
+			Chat:    s.Chat,
+			Purpose: s.Purpose,
+			Model:   s.Model,
+			Amount:  s.Amount,
+			DayCap:  s.DayCap,
+			ChatCap: s.ChatCap,
 		})
 		return err
 	})

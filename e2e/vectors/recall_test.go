@@ -44,7 +44,13 @@ func TestRecallOfVectorsIsThatOfComparingAll(t *testing.T) {
 			scope = policy.OwnerScope(chat)
 		}
 		require.NoError(t, st.AsOwner(t.Context(), scope, func(tx store.Tx) error {
-			_, err := index.ReplaceDocument(t.Context(), tx, index.Document{Origin: string(role), Name: "x", Role: role, Kind: index.KindKnowledge, Hash: "x"}, chunks)
+			_, err := index.ReplaceDocument(t.Context(), tx, index.Document{
+				Origin: string(role),
+				Name:   "x",
+				Role:   role,
+				Kind:   index.KindKnowledge,
+				Hash:   "x",
+			}, chunks)
 			return err
 		}))
 	}
@@ -128,7 +134,8 @@ func around(r *rand.Rand, centre []float32, dimensions int) []float32 {
 }
 
 // nearest compares all that a scope may see.
-func nearest(vectors map[store.ChunkID][]float32, roleOf map[store.ChunkID]policy.Role, scope policy.Scope, q []float32, n int) []store.ChunkID {
+func nearest(vectors map[store.ChunkID][]float32, roleOf map[store.ChunkID]policy.Role, scope policy.Scope, q []float32,
+	n int) []store.ChunkID {
 	var ids []store.ChunkID
 	for id := range vectors {
 		if scope.Allows(roleOf[id]) {

@@ -48,7 +48,8 @@ func TestADatabaseWithVectorsIsTakenOverAsItIs(t *testing.T) {
 	require.NoError(t, err)
 	defer conn.Close(t.Context())
 	var similarity float64
-	require.NoError(t, conn.QueryRow(t.Context(), "select similarity from (select set_config('multis.scope', 'public', false)) s, search_vectors('a model', '[1,2,3]', '{kb}', 1)").Scan(&similarity))
+	require.NoError(t, conn.QueryRow(t.Context(),
+		"select similarity from (select set_config('multis.scope', 'public', false)) s, search_vectors('a model', '[1,2,3]', '{kb}', 1)").Scan(&similarity))
 	require.InDelta(t, 1, similarity, 1e-3)
 }
 
@@ -60,7 +61,8 @@ func TestVectorsCanBeSearchedOncePgvectorIsInstalled(t *testing.T) {
 		conn, err := pgx.Connect(t.Context(), dsn("vectors_later"))
 		require.NoError(t, err)
 		defer conn.Close(t.Context())
-		require.NoError(t, conn.QueryRow(t.Context(), "select to_regclass('chunk_vectors') is not null and to_regproc('search_vectors') is not null").Scan(&has))
+		require.NoError(t, conn.QueryRow(t.Context(),
+			"select to_regclass('chunk_vectors') is not null and to_regproc('search_vectors') is not null").Scan(&has))
 		return has
 	}
 	require.False(t, has())

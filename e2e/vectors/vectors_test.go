@@ -26,7 +26,8 @@ import (
 // sameMeaning is what the made-up model knows.
 var sameMeaning = map[string]string{
 	"cancel": "end", "terminate": "end", "quit": "end", "subscription": "contract", "membership": "contract", "agreement": "contract",
-	"automobile": "car", "vehicle": "car", "how": "", "do": "", "i": "", "my": "", "the": "", "a": "", "to": "", "of": "", "is": "", "in": "", "you": "", "we": "", "md": "",
+	"automobile": "car", "vehicle": "car", "how": "", "do": "", "i": "", "my": "", "the": "", "a": "", "to": "", "of": "", "is": "", "in": "",
+	"you": "", "we": "", "md": "",
 }
 
 func indexAll(t *testing.T, st *store.Store, role policy.Role, name, text string) {
@@ -144,18 +145,21 @@ func TestAnotherModelTakesOverInTheBackground(t *testing.T) {
 	require.Equal(t, index.VectorCount{Embedded: 71, Chunks: 71}, count)
 
 	// The old one is asked by a process that was not restarted yet: it finds by words.
-	late, err := search.NewWithOptions(st, search.Options{Embedder: old}).AsContact(t.Context(), policy.ContactScope(1), search.Query{Text: "terminate agreement"})
+	late, err := search.NewWithOptions(st, search.Options{Embedder: old}).AsContact(t.Context(), policy.ContactScope(1),
+		search.Query{Text: "terminate agreement"})
 	require.NoError(t, err)
 	require.Equal(t, "leaving.md", late.Hits[0].Title)
 
 	// The same name, with other dimensions: everything is made anew.
 	wide, _ := embedder(t, st, "openai/other", llmtest.Meanings(96, sameMeaning))
-	found, err := search.NewWithOptions(st, search.Options{Embedder: wide}).AsContact(t.Context(), policy.ContactScope(1), search.Query{Text: "cancel subscription"})
+	found, err := search.NewWithOptions(st, search.Options{Embedder: wide}).AsContact(t.Context(), policy.ContactScope(1),
+		search.Query{Text: "cancel subscription"})
 	require.NoError(t, err)
 	require.Empty(t, found.Hits, "vectors of other dimensions are never compared")
 	indexAll(t, st, policy.RolePublic, "new.md", "Something new.")
 	fill(t, st, wide)
-	found, err = search.NewWithOptions(st, search.Options{Embedder: wide}).AsContact(t.Context(), policy.ContactScope(1), search.Query{Text: "cancel subscription", Limit: 1})
+	found, err = search.NewWithOptions(st, search.Options{Embedder: wide}).AsContact(t.Context(), policy.ContactScope(1),
+		search.Query{Text: "cancel subscription", Limit: 1})
 	require.NoError(t, err)
 	require.Equal(t, []string{"leaving.md"}, titles(found))
 }
@@ -229,7 +233,8 @@ func TestASearchGoesByWordsWhenTheModelFails(t *testing.T) {
 	t.Run("there is no money left", func(t *testing.T) {
 		t.Parallel()
 		e, server := paidEmbedder(t, st, "openai/paid", llmtest.Meanings(16, nil), 1)
-		found, err := search.NewWithOptions(st, search.Options{Embedder: e}).AsContact(t.Context(), policy.ContactScope(1), search.Query{Text: "terminate"})
+		found, err := search.NewWithOptions(st, search.Options{Embedder: e}).AsContact(t.Context(), policy.ContactScope(1),
+			search.Query{Text: "terminate"})
 		require.NoError(t, err)
 		require.Equal(t, []string{"leaving.md"}, titles(found))
 		require.Empty(t, server.Requests())
@@ -371,8 +376,10 @@ func TestTheDatabaseItselfKeepsVectorsFromContacts(t *testing.T) {
 		"reading vectors": "select count(*) from chunk_vectors", "reading models": "select count(*) from vector_models",
 		"changing the model": "select use_vector_model('x', 3)",
 		"the owner's scope":  "select set_config('multis.scope', 'public,admin', true), (select count(*) from search_vectors('openai/meanings', '" + half(32) + "', '{kb}', 10))",
-		"every scope":        "select set_config('multis.scope', '*', true), (select count(*) from search_vectors('openai/meanings', '" + half(32) + "', '{kb}', 10))",
-		"no scope":           "select set_config('multis.scope', '', true), (select count(*) from search_vectors('openai/meanings', '" + half(32) + "', '{kb}', 10))",
+		"every scope": "select set_config('multis.scope', '*', true), (select count(*) from search_vectors('openai/meanings', '" +
+			half(32) + "', '{kb}', 10))",
+		"no scope": "select set_config('multis.scope', '', true), (select count(*) from search_vectors('openai/meanings', '" +
+			half(32) + "', '{kb}', 10))",
 	} {
 		err := st.AsContact(t.Context(), policy.ContactScope(1), func(tx store.Tx) error {
 			_, err := tx.Exec(t.Context(), sql)

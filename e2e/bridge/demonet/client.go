@@ -35,7 +35,15 @@ type Line struct {
 }
 
 func (l Line) request(chat string) sayRequest {
-	return sayRequest{Chat: chat, Sender: l.Sender, Name: l.SenderName, Text: l.Text, File: l.File, Time: l.Time, Me: l.OnPhone}
+	return sayRequest{
+		Chat:   chat,
+		Sender: l.Sender,
+		Name:   l.SenderName,
+		Text:   l.Text,
+		File:   l.File,
+		Time:   l.Time,
+		Me:     l.OnPhone,
+	}
 }
 
 // Say sends a message and returns its ids when the homeserver has accepted it.

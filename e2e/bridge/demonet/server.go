@@ -57,7 +57,13 @@ func (r sayRequest) message() Message {
 	} else if sender == "" {
 		sender = r.Chat
 	}
-	return Message{Chat: r.Chat, Sender: sender, Text: r.Text, File: r.File, Time: r.Time}
+	return Message{
+		Chat:   r.Chat,
+		Sender: sender,
+		Text:   r.Text,
+		File:   r.File,
+		Time:   r.Time,
+	}
 }
 
 type chatRequest struct {
