@@ -270,7 +270,10 @@ func (k *chatPicker) hint(p pickChat, more bool) string {
 
 // suggestMode returns the arguments of /mode that a text with a misspelled mode may mean; empty if there are none.
 func suggestMode(chats []store.Chat, args string) string {
-	modes := []string{string(policy.ModeBusiness), string(policy.ModePersonal), string(policy.ModeSilent), string(policy.ModeOff)}
+	var modes []string
+	for _, mode := range policy.Modes() {
+		modes = append(modes, string(mode))
+	}
 	fields := strings.Fields(args)
 	end := len(fields) - 1
 	if end < 1 {

@@ -190,7 +190,7 @@ func (s *chatStates) countChats(ctx context.Context) (networks, modes string, lo
 		}
 	}
 	var byMode []string
-	for _, mode := range []policy.Mode{policy.ModeBusiness, policy.ModePersonal, policy.ModeSilent, policy.ModeOff} {
+	for _, mode := range policy.Modes() {
 		if n := inMode[mode]; n > 0 {
 			byMode = append(byMode, fmt.Sprintf("%d %s", n, mode))
 		}

@@ -90,7 +90,7 @@ func (pickMode) accepts(word string) bool { return policy.Mode(word).Valid() }
 func (p pickMode) answer(ctx context.Context, _ request, c choice) (_ answer, done bool, err error) {
 	mode := policy.Mode(c.word)
 	if c.word == "" {
-		modes := []policy.Mode{policy.ModeBusiness, policy.ModePersonal, policy.ModeSilent, policy.ModeOff}
+		modes := policy.Modes()
 		if c.number > len(modes) {
 			return answer{text: "1 to 4, please: business, personal, silent or off."}, false, nil
 		}

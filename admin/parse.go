@@ -130,11 +130,11 @@ func parseChoice(text string) (choice, bool) {
 // isAnswerWord reports whether a word can answer a question of the admin room: yes, no, more, a mode.
 func isAnswerWord(word string) bool {
 	switch word {
-	case wordMore, "next", wordYes, wordNo, "skip", "business", "personal", "silent", "off":
+	case wordMore, "next", wordYes, wordNo, "skip":
 		return true
 	}
 	_, isRole := parseRole(word)
-	return isRole
+	return isRole || policy.Mode(word).Valid()
 }
 
 // parseRole reads the word for who may see a document.

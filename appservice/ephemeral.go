@@ -51,8 +51,7 @@ func (in *Inbox) ReceiveEphemeral(ctx context.Context, signs []*event.Event) err
 
 // canAnswer reports whether multis may answer in a chat. Ephemeral events of other chats are dropped.
 func (in *Inbox) canAnswer(c store.Chat) bool {
-	mode := in.mode(c)
-	return c.Kind != policy.KindAdmin && (mode == policy.ModeBusiness || mode == policy.ModePersonal)
+	return c.Kind != policy.KindAdmin && in.mode(c).Answers()
 }
 
 // ephemeralRooms returns the rooms where a user other than the owner and the bot is typing, and the rooms where the owner is typing or has

@@ -349,7 +349,7 @@ func (p *Provider) fields(section string) []field {
 // fields lists the keys of one network.
 func (n *Network) fields(section string) []field {
 	return []field{
-		value(section+".mode", &n.Mode, oneOf(policy.ModeBusiness, policy.ModePersonal, policy.ModeSilent, policy.ModeOff)),
+		value(section+".mode", &n.Mode, oneOf(policy.Modes()...)),
 		value(section+".disclosure", &n.Disclosure, boolean),
 	}
 }
@@ -376,6 +376,11 @@ func (m *MCP) fields(section string) []field {
 	}
 }
 
+// answeringModes returns the modes in which an agent can answer.
+func answeringModes() []policy.Mode {
+	return slices.DeleteFunc(policy.Modes(), func(m policy.Mode) bool { return !m.Answers() })
+}
+
 // fields lists the keys of one agent.
 func (a *Agent) fields(section string) []field {
 	key := secret(section+".api_key", &a.APIKey, optional(token))
@@ -400,7 +405,7 @@ func (a *Agent) fields(section string) []field {
 		list(section+".spaces", &a.Spaces, roomID),
 		list(section+".accounts", &a.Logins, lineOf(1, 255)),
 		list(section+".networks", &a.Networks, word),
-		list(section+".modes", &a.Modes, oneOf(policy.ModeBusiness, policy.ModePersonal)),
+		list(section+".modes", &a.Modes, oneOf(answeringModes()...)),
 		value(section+".default", &a.Default, boolean),
 		list(section+".command", &a.Command, lineOf(1, 1000)),
 		value(section+".network", &a.Network, boolean),

@@ -46,7 +46,7 @@ func (l *Label) fields(section string) []field {
 		list(section+".networks", &l.Networks, lineOf(1, 50)),
 		list(section+".names", &l.Names, namePattern),
 		list(section+".words", &l.Words, lineOf(2, 100)),
-		value(section+".mode", &l.Mode, oneOf(policy.ModeBusiness, policy.ModePersonal, policy.ModeSilent, policy.ModeOff)),
+		value(section+".mode", &l.Mode, oneOf(policy.Modes()...)),
 		value(section+".delivery", &l.Delivery, oneOf(policy.Deliveries()...)),
 		list(section+".hours", &l.Hours, parseHours),
 		value(section+".follow_up_days", &l.FollowUpDays, pointerTo(followUpDays)),

@@ -19,15 +19,11 @@ const (
 	ModeOff      Mode = "off"      // nothing is stored or sent
 )
 
-// Valid reports whether m is one of the four modes.
-func (m Mode) Valid() bool {
-	switch m {
-	case ModeBusiness, ModePersonal, ModeSilent, ModeOff:
-		return true
-	default:
-		return false
-	}
-}
+// Modes returns all modes, from the most to the least talkative. The check of the column mode in the database has the same list.
+func Modes() []Mode { return []Mode{ModeBusiness, ModePersonal, ModeSilent, ModeOff} }
+
+// Valid reports whether m is one of the modes.
+func (m Mode) Valid() bool { return slices.Contains(Modes(), m) }
 
 // Answers reports whether the assistant may answer without approval of a person in this mode.
 func (m Mode) Answers() bool { return m == ModeBusiness || m == ModePersonal }

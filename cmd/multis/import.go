@@ -111,7 +111,7 @@ func (c importCmd) importChats(ctx context.Context, im importer, info fs.FileInf
 		if err != nil {
 			return fmt.Errorf("%s: %w", imported.Name, err)
 		}
-		fmt.Fprintln(im.out, importSummary(chat, done)+formerModeText(chat, chat.ModeIn(im.memory.Defaults), imported.Mode))
+		fmt.Fprintln(im.out, importSummary(chat, done)+formerModeText(chat, chat.ModeIn(im.memory.Defaults), policy.Mode(imported.Mode)))
 	}
 	if len(chats) > 0 {
 		fmt.Fprintln(im.out, "Ask about it in the admin room, with the name of the chat. It is searchable as soon as multis runs.")
@@ -255,13 +255,13 @@ func (c importCmd) targetChat(ctx context.Context, mem *memory.Memory, imported 
 	}
 }
 
-// formerModeText says which mode a chat had in the first version of multis; empty if its mode is the same now. The mode is only shown, never imported,
-// because multis would then answer in chats in which the owner has not allowed that here.
-func formerModeText(chat store.Chat, mode policy.Mode, former string) string {
+// formerModeText says which mode a chat had in the first version of multis; empty if its mode is the same now, or not known. The mode is only
+// shown, never imported, because multis would then answer in chats in which the owner has not allowed that here.
+func formerModeText(chat store.Chat, mode, former policy.Mode) string {
 	switch {
-	case former == "" || chat.Kind == policy.KindAdmin || string(mode) == former:
+	case !former.Valid() || chat.Kind == policy.KindAdmin || mode == former:
 		return ""
-	case chat.RoomID == nil && former != string(policy.ModeBusiness) && former != string(policy.ModePersonal):
+	case chat.RoomID == nil && !former.Answers():
 		return ""
 	case chat.RoomID == nil:
 		return fmt.Sprintf(" It was %s there; here nothing is sent to it, because no bridge has that chat yet.", former)

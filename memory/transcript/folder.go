@@ -146,9 +146,7 @@ func (c *Chat) profile(name string, data []byte) error {
 	if err := json.Unmarshal(data, &p); err != nil {
 		return &LineError{name, lineOf(data, err), err.Error()}
 	}
-	if slices.Contains([]string{"business", "personal", "silent", "off"}, p.Mode) {
-		c.Mode = p.Mode
-	}
+	c.Mode = p.Mode
 	c.Name, c.Platform, c.Owner = p.Name, p.Platform, p.Kind == "admin" || p.Role == "admin" || p.Role == "owner"
 	return nil
 }

@@ -25,7 +25,7 @@ type Chat struct {
 	ID       string // the name of its folder
 	Name     string
 	Platform string
-	// Mode is business, personal, silent or off; empty if it is not known.
+	// Mode is the chat's mode as the file names it, unchecked. It is empty if the file names none.
 	Mode string
 	// Owner is true for the owner's own conversation with the assistant.
 	Owner bool
