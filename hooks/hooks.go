@@ -1,5 +1,5 @@
-// Package hooks connects multis to other programs over HTTP: it delivers events to configured addresses (Hooks), receives webhooks (Webhooks),
-// and watches web pages (PageWatcher).
+// Package hooks connects multis to other programs: it delivers events to configured addresses and programs (Hooks), receives webhooks (Webhooks),
+// watches web pages (PageWatcher), and asks programs of the owner before tools are called and messages are sent (Commands).
 //
 // A delivery is signed as https://www.standardwebhooks.com describes, with the headers webhook-id, webhook-timestamp and webhook-signature. It
 // is delivered at least once; repeated deliveries have the same id.
@@ -36,7 +36,7 @@ type Target struct {
 	Events []policy.HookEvent
 	// Secret is the key of the signatures: "whsec_" and base64, or any other text.
 	Secret string
-	// Command is true for a program in place of an address: Options.Run runs it with the event.
+	// Command is true for a program in place of an address: Options.Commands runs it with the event.
 	Command bool
 	// Private allows an address of this machine or its networks.
 	Private bool
@@ -50,8 +50,8 @@ type Options struct {
 	// UserAgent is the User-Agent header of the requests.
 	UserAgent string
 	Targets   map[string]Target
-	// Run runs the program of a target that is a command.
-	Run func(ctx context.Context, name string, event []byte) error
+	// Commands has the programs of the targets that are commands.
+	Commands *Commands
 }
 
 // Hooks delivers events to the configured addresses.
@@ -131,7 +131,7 @@ func (h *Hooks) Deliver(ctx context.Context, delivery uuid.UUID, last bool) erro
 		return err
 	}
 	if target.Command { // once: a program that is run a second time may do its work twice
-		return h.record(ctx, d, 0, h.Run(ctx, d.Hook, body), true)
+		return h.record(ctx, d, 0, h.Commands.Notify(ctx, d.Hook, body), true)
 	}
 	client := h.publicClient
 	if target.Private {

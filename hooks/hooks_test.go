@@ -8,6 +8,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"strconv"
 	"strings"
 	"sync"
@@ -21,11 +22,18 @@ import (
 	"multis/jobs"
 	"multis/outbox"
 	"multis/policy"
+	"multis/safety/sandbox"
 	"multis/store"
 	"multis/store/storetest"
 )
 
-func TestMain(m *testing.M) { storetest.Main(m) }
+// TestMain makes the test program the child of the sandbox as well.
+func TestMain(m *testing.M) {
+	if len(os.Args) > 1 && os.Args[1] == sandbox.Subcommand {
+		os.Exit(sandbox.Main(os.Args[2:]))
+	}
+	storetest.Main(m)
+}
 
 const secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
 

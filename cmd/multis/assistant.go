@@ -20,7 +20,6 @@ import (
 	"multis/clock"
 	"multis/config"
 	"multis/hooks"
-	"multis/hooks/commandhook"
 	"multis/internal/fetch"
 	"multis/internal/text"
 	"multis/jobs"
@@ -87,7 +86,7 @@ type assistant struct {
 	clock        *clock.Clock
 	admin        *admin.Admin
 	hooks        *hooks.Hooks
-	commandHooks *commandhook.Hooks // nil if none are configured
+	commandHooks *hooks.Commands // nil if none are configured
 	webhooks     *hooks.Webhooks
 	runner       *jobs.Runner
 	audit        audit.Log

@@ -10,7 +10,6 @@ import (
 	"multis/agent/tools"
 	"multis/config"
 	"multis/hooks"
-	"multis/hooks/commandhook"
 	"multis/outbox"
 	"multis/policy"
 	"multis/safety/sandbox"
@@ -18,7 +17,7 @@ import (
 )
 
 // openHooks returns the configured hooks. commands runs the hooks that are programs.
-func openHooks(cfg *config.Config, st *store.Store, box *outbox.Box, defaults policy.Defaults, commands *commandhook.Hooks) *hooks.Hooks {
+func openHooks(cfg *config.Config, st *store.Store, box *outbox.Box, defaults policy.Defaults, commands *hooks.Commands) *hooks.Hooks {
 	targets := map[string]hooks.Target{}
 	for name, h := range cfg.Hooks {
 		targets[name] = hooks.Target{URL: h.URL.Value(), Events: h.Events, Secret: h.Secret.Value(), Private: h.Private}
@@ -28,44 +27,44 @@ func openHooks(cfg *config.Config, st *store.Store, box *outbox.Box, defaults po
 			targets[name] = hooks.Target{Command: true, Events: h.Events}
 		}
 	}
-	return hooks.New(hooks.Options{Store: st, Box: box, Defaults: defaults, UserAgent: userAgent(), Targets: targets, Run: commands.Notify})
+	return hooks.New(hooks.Options{Store: st, Box: box, Defaults: defaults, UserAgent: userAgent(), Targets: targets, Commands: commands})
 }
 
 // openCommandHooks returns the configured command hooks; nil if there are none. If s is nil, problem says why there is no sandbox.
-func (a *assistant) openCommandHooks(s *sandbox.Sandbox, problem error) (*commandhook.Hooks, error) {
+func (a *assistant) openCommandHooks(s *sandbox.Sandbox, problem error) (*hooks.Commands, error) {
 	if len(a.cfg.CommandHooks) == 0 {
-		return nil, nil //nolint:nilnil // a nil *Hooks is valid and runs nothing
+		return nil, nil //nolint:nilnil // a nil *Commands is valid and runs nothing
 	}
-	o := commandhook.Options{Store: a.store, Audit: a.audit, Folder: filepath.Join(a.cfg.Database.DataDir, "hooks")}
+	o := hooks.CommandOptions{Store: a.store, Audit: a.audit, Folder: filepath.Join(a.cfg.Database.DataDir, "hooks")}
 	if problem != nil {
 		o.Problem = problem.Error()
 	} else {
 		o.Runner = s
 	}
-	o.Hooks = commandHooksOf(a.cfg)
-	return commandhook.New(o)
+	o.Commands = commandHooksOf(a.cfg)
+	return hooks.NewCommands(o)
 }
 
 // commandHooksOf returns the configured command hooks, by name.
-func commandHooksOf(cfg *config.Config) []commandhook.Hook {
-	var all []commandhook.Hook
+func commandHooksOf(cfg *config.Config) []hooks.Command {
+	var all []hooks.Command
 	for _, name := range slices.Sorted(maps.Keys(cfg.CommandHooks)) {
 		h := cfg.CommandHooks[name]
-		all = append(all, commandhook.Hook{Name: name, Command: h.Command, Before: h.Before, Tools: h.Tools})
+		all = append(all, hooks.Command{Name: name, Argv: h.Command, Before: h.Before, Tools: h.Tools})
 	}
 	return all
 }
 
 // beforeTool asks the command hooks before a tool is called.
 func (a *assistant) beforeTool(ctx context.Context, s tools.Spec, c tools.Call) (policy.HookVerdict, error) {
-	return a.commandHooks.AskTool(ctx, commandhook.Tool{
+	return a.commandHooks.AskTool(ctx, hooks.ToolCall{
 		Name: s.Name, Class: string(s.Class), Arguments: c.Args, Agent: c.Agent, Surface: string(c.Surface), Tainted: c.Tainted, Chat: c.Chat.ID, Task: c.Task,
 	})
 }
 
 // beforeSend asks the command hooks before a message is sent to a contact.
 func (a *assistant) beforeSend(ctx context.Context, chat store.Chat, o store.OutboxMessage) (policy.HookVerdict, error) {
-	return a.commandHooks.AskSend(ctx, commandhook.Send{
+	return a.commandHooks.AskSend(ctx, hooks.ContactMessage{
 		Chat: chat.ID, Name: chat.Label(), Network: chat.Protocol, Purpose: o.Purpose, Text: outbox.TextOf(o), Ref: o.ID.String(),
 	})
 }

@@ -1,4 +1,4 @@
-package commandhook_test
+package hooks
 
 import (
 	"context"
@@ -12,20 +12,11 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"multis/hooks/commandhook"
 	"multis/policy"
 	"multis/safety/sandbox"
 	"multis/store"
 	"multis/store/storetest"
 )
-
-// TestMain makes the test program the child of the sandbox as well.
-func TestMain(m *testing.M) {
-	if len(os.Args) > 1 && os.Args[1] == sandbox.Subcommand {
-		os.Exit(sandbox.Main(os.Args[2:]))
-	}
-	storetest.Main(m)
-}
 
 var provedSandbox = sync.OnceValues(func() (*sandbox.Sandbox, error) {
 	program, err := os.Executable()
@@ -39,8 +30,8 @@ var provedSandbox = sync.OnceValues(func() (*sandbox.Sandbox, error) {
 	return s, s.Probe(context.Background()).Err()
 })
 
-// open returns hooks whose folder belongs to nobody, so that root can run them.
-func open(t *testing.T, runner commandhook.Runner, hooks ...commandhook.Hook) (*commandhook.Hooks, *store.Store, string) {
+// openCommands returns commands whose folder belongs to nobody, so that root can run them.
+func openCommands(t *testing.T, runner Runner, commands ...Command) (*Commands, *store.Store, string) {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "multis-hook-") //nolint:usetesting // t.TempDir is in a folder that no other user can enter
 	require.NoError(t, err)
@@ -49,21 +40,21 @@ func open(t *testing.T, runner commandhook.Runner, hooks ...commandhook.Hook) (*
 		const nobody = 65534
 		require.NoError(t, os.Chown(dir, nobody, nobody))
 	}
-	o := commandhook.Options{Store: storetest.New(t), Runner: runner, Problem: "there is no Landlock here.", Folder: filepath.Join(dir, "hooks"), Hooks: hooks}
-	hs, err := commandhook.New(o)
+	o := CommandOptions{Store: storetest.New(t), Runner: runner, Problem: "there is no Landlock here.", Folder: filepath.Join(dir, "hooks"), Commands: commands}
+	hs, err := NewCommands(o)
 	require.NoError(t, err)
 	return hs, o.Store, o.Folder
 }
 
-func proved(t *testing.T) commandhook.Runner {
+func proved(t *testing.T) Runner {
 	t.Helper()
 	s, err := provedSandbox()
 	require.NoError(t, err)
 	return s
 }
 
-func shell(name, script string, before ...string) commandhook.Hook {
-	return commandhook.Hook{Name: name, Command: []string{"sh", "-c", script}, Before: before}
+func shell(name, script string, before ...string) Command {
+	return Command{Name: name, Argv: []string{"sh", "-c", script}, Before: before}
 }
 
 func TestAHookDeniesOrAsksAndAFailureDenies(t *testing.T) {
@@ -93,9 +84,9 @@ func TestAHookDeniesOrAsksAndAFailureDenies(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			hs, st, _ := open(t, runner, shell("guard", c.script, commandhook.BeforeTool))
+			hs, st, _ := openCommands(t, runner, shell("guard", c.script, BeforeTool))
 			began := time.Now()
-			v, err := hs.AskTool(t.Context(), commandhook.Tool{Name: "exec", Agent: "multis"})
+			v, err := hs.AskTool(t.Context(), ToolCall{Name: "exec", Agent: "multis"})
 			require.NoError(t, err)
 			require.Equal(t, c.want, v.Decision, v.Why)
 			require.Contains(t, v.Why, c.why)
@@ -112,16 +103,16 @@ func TestAHookDeniesOrAsksAndAFailureDenies(t *testing.T) {
 
 func TestAHookReadsWhatItIsAskedAboutAndHasItsFolder(t *testing.T) {
 	t.Parallel()
-	hs, _, folder := open(t, proved(t), commandhook.Hook{
-		Name: "guard", Command: []string{"sh", "-c", `cat > asked.json; echo '{"decision": "allow"}'`}, Before: []string{commandhook.BeforeTool, commandhook.BeforeSend}, Tools: []string{"exec*"},
+	hs, _, folder := openCommands(t, proved(t), Command{
+		Name: "guard", Argv: []string{"sh", "-c", `cat > asked.json; echo '{"decision": "allow"}'`}, Before: []string{BeforeTool, BeforeSend}, Tools: []string{"exec*"},
 	})
-	v, err := hs.AskTool(t.Context(), commandhook.Tool{Name: "exec", Arguments: json.RawMessage(`{"command": "ls"}`), Agent: "sales", Surface: "owner", Tainted: true})
+	v, err := hs.AskTool(t.Context(), ToolCall{Name: "exec", Arguments: json.RawMessage(`{"command": "ls"}`), Agent: "sales", Surface: "owner", Tainted: true})
 	require.NoError(t, err)
 	require.Equal(t, policy.HookAllow, v.Decision, v.Why)
 	raw, err := os.ReadFile(filepath.Join(folder, "guard", "asked.json"))
 	require.NoError(t, err)
 	require.JSONEq(t, `{"tool": "exec", "class": "", "arguments": {"command": "ls"}, "agent": "sales", "surface": "owner", "tainted": true}`, string(raw))
-	v, err = hs.AskSend(t.Context(), commandhook.Send{Chat: 7, Name: "Ana", Network: "whatsapp", Purpose: policy.PurposeReply, Text: "Hello"})
+	v, err = hs.AskSend(t.Context(), ContactMessage{Chat: 7, Name: "Ana", Network: "whatsapp", Purpose: policy.PurposeReply, Text: "Hello"})
 	require.NoError(t, err)
 	require.Equal(t, policy.HookAllow, v.Decision, v.Why)
 	raw, err = os.ReadFile(filepath.Join(folder, "guard", "asked.json"))
@@ -137,12 +128,12 @@ func TestAHookReadsWhatItIsAskedAboutAndHasItsFolder(t *testing.T) {
 func TestTheStrictestOfSeveralHooksDecides(t *testing.T) {
 	t.Parallel()
 	say := func(decision string) string { return `echo '{"decision": "` + decision + `", "reason": "r"}'` }
-	hs, st, _ := open(t, proved(t), shell("c", say("allow"), commandhook.BeforeTool), shell("b", say("ask"), commandhook.BeforeTool), shell("d", say("deny"), commandhook.BeforeSend),
-		commandhook.Hook{Name: "e", Command: []string{"sh", "-c", say("deny")}, Before: []string{commandhook.BeforeTool}, Tools: []string{"fetch_*"}})
-	v, err := hs.AskTool(t.Context(), commandhook.Tool{Name: "exec"})
+	hs, st, _ := openCommands(t, proved(t), shell("c", say("allow"), BeforeTool), shell("b", say("ask"), BeforeTool), shell("d", say("deny"), BeforeSend),
+		Command{Name: "e", Argv: []string{"sh", "-c", say("deny")}, Before: []string{BeforeTool}, Tools: []string{"fetch_*"}})
+	v, err := hs.AskTool(t.Context(), ToolCall{Name: "exec"})
 	require.NoError(t, err)
 	require.Equal(t, policy.HookVerdict{Decision: policy.HookAsk, Why: "The hook b says ask. r"}, v)
-	v, err = hs.AskTool(t.Context(), commandhook.Tool{Name: "fetch_url"})
+	v, err = hs.AskTool(t.Context(), ToolCall{Name: "fetch_url"})
 	require.NoError(t, err)
 	require.Equal(t, policy.HookDeny, v.Decision)
 	require.Equal(t, 2, storetest.Count(t, st, "select count(*) from audit_entries where action = 'exec'"), "those that are not about it are not asked")
@@ -150,16 +141,16 @@ func TestTheStrictestOfSeveralHooksDecides(t *testing.T) {
 
 func TestWithoutASandboxEverythingAskedIsDenied(t *testing.T) {
 	t.Parallel()
-	hs, _, _ := open(t, nil, shell("guard", `echo '{"decision": "allow"}'`, commandhook.BeforeTool, commandhook.BeforeSend))
-	v, err := hs.AskTool(t.Context(), commandhook.Tool{Name: "search_docs"})
+	hs, _, _ := openCommands(t, nil, shell("guard", `echo '{"decision": "allow"}'`, BeforeTool, BeforeSend))
+	v, err := hs.AskTool(t.Context(), ToolCall{Name: "search_docs"})
 	require.NoError(t, err)
 	require.Equal(t, policy.HookVerdict{Decision: policy.HookDeny, Why: "The hook guard could not decide: there is no Landlock here."}, v)
-	v, err = hs.AskSend(t.Context(), commandhook.Send{})
+	v, err = hs.AskSend(t.Context(), ContactMessage{})
 	require.NoError(t, err)
 	require.Equal(t, policy.HookDeny, v.Decision)
 	require.ErrorContains(t, hs.Notify(t.Context(), "guard", nil), "no Landlock")
-	var none *commandhook.Hooks
-	v, err = none.AskTool(t.Context(), commandhook.Tool{})
+	var none *Commands
+	v, err = none.AskTool(t.Context(), ToolCall{})
 	require.NoError(t, err)
 	require.Equal(t, policy.HookAllow, v.Decision)
 }
@@ -174,8 +165,8 @@ func TestAHookThatPrintsMoreThanOneDecisionDenies(t *testing.T) {
 		"closing":          `echo '{"decision": "allow"}]'`,
 		"text of the call": `cat; echo`,
 	} {
-		hs, _, _ := open(t, runner, shell("guard", script, commandhook.BeforeTool))
-		v, err := hs.AskTool(t.Context(), commandhook.Tool{Name: "exec", Agent: "multis"})
+		hs, _, _ := openCommands(t, runner, shell("guard", script, BeforeTool))
+		v, err := hs.AskTool(t.Context(), ToolCall{Name: "exec", Agent: "multis"})
 		require.NoError(t, err)
 		require.Equal(t, policy.HookDeny, v.Decision, name)
 	}
