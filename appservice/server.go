@@ -3,15 +3,12 @@
 package appservice
 
 import (
-	"context"
 	"crypto/subtle"
 	"encoding/json"
 	"errors"
 	"io"
 	"net/http"
 	"strings"
-	"sync/atomic"
-	"time"
 
 	"github.com/rs/zerolog"
 )
@@ -23,16 +20,12 @@ const maxTransaction = 64 << 20
 type Server struct {
 	inbox   *Inbox
 	hsToken string
-	ready   atomic.Bool
 }
 
 // NewServer returns a server that stores events through inbox. Requests must carry hsToken.
 func NewServer(inbox *Inbox, hsToken string) *Server {
 	return &Server{inbox: inbox, hsToken: hsToken}
 }
-
-// SetReady makes /_matrix/mau/ready return 200.
-func (s *Server) SetReady() { s.ready.Store(true) }
 
 // Handler returns the appservice's HTTP handler.
 func (s *Server) Handler() http.Handler {
@@ -41,8 +34,6 @@ func (s *Server) Handler() http.Handler {
 	mux.Handle("POST /_matrix/app/v1/ping", s.requireToken(func(w http.ResponseWriter, _ *http.Request) { respond(w, http.StatusOK, struct{}{}) }))
 	mux.Handle("GET /_matrix/app/v1/users/{user}", s.requireToken(respondNotFound))
 	mux.Handle("GET /_matrix/app/v1/rooms/{alias}", s.requireToken(respondNotFound))
-	mux.HandleFunc("GET /_matrix/mau/live", func(w http.ResponseWriter, _ *http.Request) { respond(w, http.StatusOK, struct{}{}) })
-	mux.HandleFunc("GET /_matrix/mau/ready", s.readiness)
 	mux.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) {
 		fail(w, http.StatusNotFound, "M_UNRECOGNIZED", "multis does not answer this path")
 	})
@@ -91,17 +82,6 @@ func (s *Server) transaction(w http.ResponseWriter, r *http.Request) {
 	}
 	if err := s.inbox.ReceiveEphemeral(r.Context(), ephemeral); err != nil {
 		zerolog.Ctx(r.Context()).Warn().Err(err).Msg("Cannot note who is typing or reading")
-	}
-	respond(w, http.StatusOK, struct{}{})
-}
-
-// readiness answers 200 if SetReady was called and the database answers a ping, else 500.
-func (s *Server) readiness(w http.ResponseWriter, r *http.Request) {
-	ctx, cancel := context.WithTimeout(r.Context(), 2*time.Second)
-	defer cancel()
-	if !s.ready.Load() || s.inbox.store.Pool().Ping(ctx) != nil {
-		respond(w, http.StatusInternalServerError, struct{}{})
-		return
 	}
 	respond(w, http.StatusOK, struct{}{})
 }

@@ -15,6 +15,7 @@ import (
 	"multis/config"
 	"multis/internal/text"
 	"multis/ops/doctor"
+	"multis/ops/health"
 )
 
 // checkStart returns what would keep multis run from starting: a file that its user cannot read, a folder or file that he cannot make or write to, or an address that is in
@@ -178,7 +179,7 @@ func addressesOf(c *config.Config) []listenAddress {
 // runningNow returns cfg if a multis runs with it, as far as its address shows that. If another program answers there, which multis doctor
 // finds by itself, it returns a configuration with that address only.
 func runningNow(ctx context.Context, cfg *config.Config) *config.Config {
-	switch answers, other := doctor.IsListening(ctx, cfg.Appservice); {
+	switch answers, other := health.IsListening(ctx, cfg.Appservice.LocalAddr()); {
 	case other:
 		return &config.Config{Appservice: cfg.Appservice}
 	case answers:

@@ -18,6 +18,7 @@ import (
 	"multis/appservice"
 	"multis/config"
 	"multis/ops/doctor"
+	"multis/ops/health"
 	"multis/ops/setup"
 	"multis/store"
 )
@@ -151,7 +152,10 @@ func serveUntilChange(ctx context.Context, source configSource, cfg *config.Conf
 	if err != nil {
 		return nil, err
 	}
-	server := appservice.NewServer(inbox, cfg.Appservice.HSToken.Value())
+	mux := http.NewServeMux()
+	mux.Handle("/", appservice.NewServer(inbox, cfg.Appservice.HSToken.Value()).Handler())
+	state := health.New(st.Pool().Ping)
+	state.Register(mux)
 	listener, err := listenForHomeserver(ctx, cfg.Appservice)
 	if err != nil {
 		return nil, err
@@ -159,7 +163,7 @@ func serveUntilChange(ctx context.Context, source configSource, cfg *config.Conf
 	log.Info().Stringer("address", listener.Addr()).Str("version", version).Msg("Listening for the homeserver")
 
 	group, ctx := errgroup.WithContext(ctx)
-	group.Go(func() error { return listen(ctx, listener, server.Handler()) })
+	group.Go(func() error { return listen(ctx, listener, mux) })
 	group.Go(func() error { return as.runner.Run(ctx) })
 	group.Go(func() error { return appservice.NewStallWatch(inbox, hs).Run(ctx) })
 	group.Go(func() error { return serveWebhooks(ctx, cfg.Watches, as.webhooks) })
@@ -177,7 +181,7 @@ func serveUntilChange(ctx context.Context, source configSource, cfg *config.Conf
 			return err
 		}
 		return appservice.NewOwnerSync(inbox, hs, describer, vault).Run(ctx, func() {
-			server.SetReady()
+			state.SetReady()
 			log.Info().Msg("Ready")
 		})
 	})

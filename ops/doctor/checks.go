@@ -2,13 +2,9 @@ package doctor
 
 import (
 	"context"
-	"encoding/json"
-	"io"
 	"net"
-	"net/http"
 	"net/url"
 	"strings"
-	"time"
 
 	"multis/config"
 )
@@ -73,26 +69,6 @@ func (in *Input) noDatabase() string {
 		return skippedNoSchema
 	}
 	return ""
-}
-
-// IsListening reports in answers whether a program answers at multis' own address, and in other whether that program is not multis.
-func IsListening(ctx context.Context, a config.Appservice) (answers, other bool) {
-	const patience = 5 * time.Second // a program that hangs is connected to and never answers
-	ctx, cancel := context.WithTimeout(ctx, patience)
-	defer cancel()
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+a.LocalAddr()+"/_matrix/mau/live", nil)
-	if err != nil {
-		return false, false
-	}
-	resp, err := http.DefaultClient.Do(req)
-	if err != nil {
-		return false, false
-	}
-	defer resp.Body.Close()
-	const maxBody = 1 << 10
-	body, err := io.ReadAll(io.LimitReader(resp.Body, maxBody))
-	ours := err == nil && resp.StatusCode == http.StatusOK && json.Valid(body)
-	return true, !ours
 }
 
 // hostOf returns the host of a URL.

@@ -18,6 +18,7 @@ import (
 	"multis/config"
 	"multis/internal/plainfile"
 	"multis/internal/text"
+	"multis/ops/health"
 )
 
 func userName(uid int) string {
@@ -196,11 +197,11 @@ func stopped(ctx context.Context, in *Input) Result {
 	return oneFinding(MultisStopped, "multis does not run.", in.start())
 }
 
-// awaitListening is IsListening, but gives a service that is just being started or restarted some time.
+// awaitListening is health.IsListening, but gives a service that is just being started or restarted some time.
 func awaitListening(ctx context.Context, in *Input) (answers, other bool) {
 	const patience, pause = 5 * time.Second, 100 * time.Millisecond
 	for until := time.Now().Add(patience); ; {
-		answers, other = IsListening(ctx, in.Config.Appservice)
+		answers, other = health.IsListening(ctx, in.Config.Appservice.LocalAddr())
 		if answers || in.IsStarting == nil || !in.IsStarting(ctx) || time.Now().After(until) {
 			return answers, other
 		}

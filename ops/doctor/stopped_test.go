@@ -57,23 +57,3 @@ func TestAServiceThatIsRestartedIsGivenTime(t *testing.T) {
 	require.False(t, answers)
 	require.Contains(t, stopped(t.Context(), in).Findings[0].Message, "an older reason")
 }
-
-func TestAMultisThatHangsIsAskedOnlyForSomeSeconds(t *testing.T) {
-	t.Parallel()
-	silent, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	defer silent.Close()
-	address, ok := silent.Addr().(*net.TCPAddr)
-	require.True(t, ok)
-	answered := make(chan bool, 1)
-	go func() {
-		answers, _ := IsListening(context.Background(), config.Appservice{Hostname: "127.0.0.1", Port: address.Port})
-		answered <- answers
-	}()
-	select {
-	case answers := <-answered:
-		require.False(t, answers)
-	case <-time.After(time.Minute):
-		require.Fail(t, "it waits for ever")
-	}
-}
