@@ -27,6 +27,7 @@ func (ag *agentCommands) commands() []command {
 		{
 			name: "agents", group: groupAsk, run: ag.list,
 			summary: "who answers you",
+			alone:   true,
 		},
 		{
 			name: "agent", args: "[name] [chat]", group: groupAsk, run: ag.choose,
@@ -40,6 +41,7 @@ func (ag *agentCommands) commands() []command {
 		{
 			name: "skills", group: groupAsk, run: ag.listSkills,
 			summary: "list my skills and their files",
+			alone:   true,
 		},
 		{
 			name: "tools", group: groupAsk, run: ag.listTools,

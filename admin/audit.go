@@ -30,6 +30,9 @@ func (au *auditCommands) commands() []command {
 		onChat:   au.onChat,
 		chatHint: auditHint,
 		summary:  "what was done, decided and refused",
+		aliases:  []string{"log", "logs"},
+		hint:     "`/audit` lists what was done, `/why Ana` explains what I did in a chat, `/replay 12` goes through a task again.",
+		takes:    func(words []string) bool { return len(words) == 1 },
 		help: "`/audit` shows the newest entries of the audit log, `/audit Ana` those of a chat, `/audit 12` those of a task, `/audit 2026-11-23` those of a day. What I sent into rooms like this one is left out of the first and the last, unless it failed: `/audit all` and `/audit all 2026-11-23` show it as well. " +
 			"`/audit injection` shows the messages of the last 7 days that looked like attempts to give me orders (`/audit injection 30` of 30 days, `/audit injection Ana` of a chat), " +
 			"`/audit injection lift Ana` lets models answer there again. `/audit verify` checks that nobody changed the log; with a link that I posted (`/audit verify 812 53a6cc19b5ea8138`) also that it is still this log. It holds ids and no texts; on the server, `multis audit export` writes all of it.",

@@ -43,16 +43,28 @@ type businessCommands struct {
 // commands returns the command about the business.
 func (bc *businessCommands) commands() []command {
 	if bc.config == nil || bc.previewer == nil {
-		return nil
+		return []command{{
+			name:        "business",
+			aliases:     businessAliases,
+			unavailable: businessHint,
+		}}
 	}
 	return []command{{
 		name: "business", args: "[setup, show, preview or clear]", group: groupBusiness, run: bc.run,
 		summary: "set up what customers get",
+		aliases: businessAliases,
+		hint:    "`/business` shows and changes what I tell customers; `/mode business Ana` has me answer Ana.",
 		help: "`/business setup` asks for the name, the greeting, topics, rules, pages, hours, tone and operators, one by one, and lets you try it as a customer. `skip` keeps what is set, `back` returns to the question before, " +
 			"`cancel` stops; `/business setup` goes on from there, `/business setup hours` asks for one again. `/business preview Do you deliver?` shows what a customer would get, and sends nothing. " +
 			"`/business show` lists what is set, `/business clear` takes it all back to config.yaml. No chat is answered because of it: `/mode business Ana` does that.",
 	}}
 }
+
+// businessAliases are the aliases of /business.
+var businessAliases = []string{"customers"}
+
+// businessHint says what to use where there is no /business.
+const businessHint = "What I tell customers stands in config.yaml under `business:`; `/mode business Ana` has me answer Ana."
 
 // run carries out /business.
 func (bc *businessCommands) run(ctx context.Context, r request, args string) (answer, error) {

@@ -16,6 +16,17 @@ type command struct {
 	summary string
 	help    string // Markdown: the details; empty when the summary says all
 	group   string
+	// aliases are names that people know from other programs. They are answered with hint, or with what the command does, and are not run.
+	aliases []string
+	hint    string // Markdown
+	// alone says that its name or an alias alone, without a slash, is meant as the command, and not as a question.
+	alone bool
+	// takes reports whether the words after its name, typed without a slash, show that the command is meant; nil for the common words only.
+	takes func(words []string) bool
+	// secret says that its arguments are not repeated.
+	secret bool
+	// unavailable says what to do instead where the command cannot be used; run is nil then.
+	unavailable string // Markdown
 	// operators says that operators may use it, because it only shows things.
 	operators bool
 	// answerers says that operators who may answer contacts may use it.
@@ -53,6 +64,44 @@ func (c command) allows(r request) bool {
 	return c.operators || r.isOwner() || (c.answerers && r.mayAnswer)
 }
 
+// isTyped reports whether words without a slash, of which the first is its name or an alias, are meant as the command and not as a question: "agents list",
+// "cancel 14", "mode silent Ana".
+func (c command) isTyped(words []string) bool {
+	switch {
+	case len(words) == 1:
+		return c.alone
+	case len(words) > maxTypedWords:
+		return false
+	case slices.Contains(showWords, words[1]) || slices.Contains(changeWords, words[1]):
+		return true
+	case parseNumber(words[1]) > 0 && len(words) <= 3:
+		return true
+	default:
+		return c.takes != nil && c.takes(words[1:])
+	}
+}
+
+// alternative says what to use instead of an alias, or of a command that cannot be used here; empty for a command that can be used.
+func (c command) alternative() string {
+	switch {
+	case c.run == nil:
+		return c.unavailable
+	case c.hint != "":
+		return c.hint
+	default:
+		return c.usage() + " — " + c.summary + "."
+	}
+}
+
+// maxTypedWords is the maximum number of words that may be meant as a command without its slash.
+const maxTypedWords = 4
+
+// The words after a command's name, typed without a slash, that show that any command is meant. A command without arguments shows things.
+var (
+	showWords   = []string{"list", "show", "status", "get"}
+	changeWords = []string{"set", "add", "remove", "all"}
+)
+
 // notAllowedAnswer tells an operator that only the owner may use a command.
 func notAllowedAnswer(name string) answer {
 	return answer{
@@ -74,7 +123,22 @@ const (
 
 // lookup returns the command with a name.
 func (t *commandTable) lookup(name string) (command, bool) {
-	i := slices.IndexFunc(t.commands, func(c command) bool { return c.name == name })
+	return t.find(func(c command) bool { return c.run != nil && c.name == name })
+}
+
+// lookupAlias returns the command to use instead of a name: the command that has it as an alias, or that cannot be used here.
+func (t *commandTable) lookupAlias(name string) (command, bool) {
+	return t.find(func(c command) bool { return c.run == nil && c.name == name || slices.Contains(c.aliases, name) })
+}
+
+// allowed returns the commands that the sender of a request may use.
+func (t *commandTable) allowed(r request) []command {
+	return slices.DeleteFunc(slices.Clone(t.commands), func(c command) bool { return c.run == nil || !c.allows(r) })
+}
+
+// find returns the first command that matches.
+func (t *commandTable) find(matches func(command) bool) (command, bool) {
+	i := slices.IndexFunc(t.commands, matches)
 	if i < 0 {
 		return command{}, false
 	}

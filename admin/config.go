@@ -38,16 +38,27 @@ type configCommands struct {
 // commands returns the commands about the configuration.
 func (cs *configCommands) commands() []command {
 	if cs.config == nil {
-		return nil
+		return []command{{
+			name:        "config",
+			aliases:     configAliases,
+			alone:       true,
+			unavailable: "Settings are in config.yaml. `/name`, `/mode` and `/delivery` are set here.",
+		}}
 	}
 	return []command{{
 		name: "config", args: "[get, set or reset] [key] [value]", group: groupControl, run: cs.run,
 		summary: "settings",
+		aliases: configAliases,
+		hint:    "`/config` shows and changes most settings; the others are in config.yaml.",
+		alone:   true,
 		help: "`/config` lists what can be set here, `/config get budget` only those keys, `/config set budget.per_day 3` sets one, `/config reset budget.per_day` takes it back to config.yaml. " +
 			"It applies within seconds, and wins over config.yaml. Keys that move files, delete messages, give access or make me answer in more chats " +
 			"are in config.yaml only: `multis config get` and `multis config set` on the machine know all.",
 	}}
 }
+
+// configAliases are the aliases of /config.
+var configAliases = []string{"set", "get", "settings"}
 
 // run carries out /config.
 func (cs *configCommands) run(ctx context.Context, _ request, args string) (answer, error) {

@@ -39,6 +39,7 @@ func (d *doctorCommands) commands() []command {
 		onChat:   d.showChat,
 		chatHint: func(chatPick) string { return " to see what is wrong there" },
 		summary:  "what is wrong, and how to repair it",
+		alone:    true,
 		help: "I check tokens, connections, bridges, encryption, the database, models, jobs and backups, and change nothing. " +
 			"`/doctor whatsapp` shows what concerns a network, `/doctor Ana` a chat, `/doctor database` one part. In a terminal: `multis doctor`.",
 	}}

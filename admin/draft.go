@@ -50,6 +50,7 @@ func (df *DraftCommands) commands() []command {
 		{
 			name: "drafts", args: "[page]", group: groupChats, run: df.list,
 			summary: "what waits for your yes",
+			alone:   true,
 		},
 	}
 }

@@ -31,6 +31,7 @@ func (ec *escalationCommands) commands() []command {
 		{
 			name: "escalations", group: groupChats, run: ec.list, answerers: true,
 			summary: "who waits for a person, and who answers",
+			alone:   true,
 			help: "Each has a thread here. What you write in it goes to the contact; what begins with `note` or 📝 stays. On the card ✋ takes it, ✅ ends it and lets me answer again, " +
 				"⏸ keeps me off, 👍 sends the proposal.",
 		},

@@ -8,7 +8,6 @@ import (
 
 	"multis/clock/schedule"
 	"multis/internal/text"
-	"multis/policy"
 )
 
 // helpCommands shows the help, and suggests a command for text that looks like one.
@@ -25,6 +24,8 @@ func (h *helpCommands) commands() []command {
 		{
 			name: "help", args: "[command]", group: groupControl, run: h.show, operators: true,
 			summary: "this list, or more about one command",
+			aliases: []string{"pair", "unpair", "start"},
+			hint:    "There is nothing to unlock: you are known by your Matrix id, which config.yaml names as `owner`.",
 		},
 	}
 }
@@ -42,10 +43,7 @@ func (h *helpCommands) show(_ context.Context, r request, args string) (answer, 
 		b.WriteString(" You are an operator here: you see what I do, the owner decides.")
 	}
 	group := ""
-	for _, c := range h.table.commands {
-		if !c.allows(r) {
-			continue
-		}
+	for _, c := range h.table.allowed(r) {
 		if c.group != group {
 			group = c.group
 			b.WriteString("\n\n**" + group + "**")
@@ -82,34 +80,18 @@ func (h *helpCommands) plainCommand(r request, text string) answer {
 		return h.reminderHint(r, strings.TrimSpace(text[len("remind"):]))
 	}
 	name := words[0]
+	if cmd, found := h.table.lookupAlias(name); found && cmd.isTyped(words) {
+		return answer{text: cmd.alternative()}
+	}
 	cmd, known := h.table.lookup(name)
-	if !known && alternativeText(name) == "" || !isCommandLike(words) {
+	if !known || !cmd.isTyped(words) {
 		return answer{}
 	}
-	if !known {
-		return answer{text: alternativeText(name)}
-	}
 	typed := "/" + cmd.name
-	// The text after "pin" may be the PIN, so it is not repeated.
-	if rest := strings.TrimSpace(text[len(name):]); cmd.name != "pin" && len(words) > 1 && !slices.Contains([]string{"list", "show", "status", "get"}, words[1]) {
-		typed += " " + rest
+	if len(words) > 1 && !cmd.secret && !slices.Contains(showWords, words[1]) {
+		typed += " " + strings.TrimSpace(text[len(name):])
 	}
 	return answer{text: "Did you mean " + code(typed) + "? A command begins with `/` or `!`."}
-}
-
-// isCommandLike reports whether words look like a command and not like a question: "agents list", "cancel 14", "mode silent Ana".
-func isCommandLike(words []string) bool {
-	alone := []string{"status", "jobs", "agents", "skills", "drafts", "hooks", "bridges", "commitments", "chats", "mode", "pause", "resume", "doctor", "config", "approvals", "escalations", "monitors"}
-	verbs := []string{"list", "show", "status", "get", "set", "add", "remove", "all"}
-	switch {
-	case len(words) == 1:
-		return slices.Contains(alone, words[0])
-	case len(words) > 4:
-		return false
-	}
-	number := parseNumber(words[1]) > 0
-	return slices.Contains(verbs, words[1]) || (number && len(words) <= 3) || words[0] == "audit" && len(words) == 2 ||
-		(words[0] == "mode" && policy.Mode(words[1]).Valid())
 }
 
 // reminderHint shows the command for "remind me in 2 hours to call Ana".
@@ -123,14 +105,12 @@ func (h *helpCommands) reminderHint(r request, text string) answer {
 
 // unknown returns the reply to an unknown command, with a similar one if there is one.
 func (h *helpCommands) unknown(r request, name string) string {
-	if there := alternativeText(name); there != "" && r.isOwner() {
-		return "There is no `/" + name + "`. " + there
+	if cmd, found := h.table.lookupAlias(name); found && (r.isOwner() || cmd.allows(r)) {
+		return "There is no `/" + name + "`. " + cmd.alternative()
 	}
 	var names []string
-	for _, c := range h.table.commands {
-		if c.allows(r) {
-			names = append(names, c.name)
-		}
+	for _, c := range h.table.allowed(r) {
+		names = append(names, c.name)
 	}
 	near := nearest(name, names, 1)
 	if len(near) == 0 {
@@ -141,36 +121,6 @@ func (h *helpCommands) unknown(r request, name string) string {
 		reply += " Did you mean `/" + near[0] + "`?"
 	}
 	return reply + " `/help` lists what I do."
-}
-
-// alternativeText says what to use instead of a command that people know from other assistants; empty for other names.
-func alternativeText(name string) string {
-	switch name {
-	case "config":
-		return "Settings are in config.yaml. `/name`, `/mode` and `/delivery` are set here."
-	case "set", "get", "settings":
-		return "`/config` shows and changes most settings; the others are in config.yaml."
-	case "log", "logs":
-		return "`/audit` lists what was done, `/why Ana` explains what I did in a chat, `/replay 12` goes through a task again."
-	case "monitors", "monitor":
-		return "`/watch https://example.com every 30m` looks at a page, `/watch inbox ci` hears from another program."
-	case "shell", "kill":
-		return "`/exec ls -l` runs one program, where `exec.enabled` is on; `/cancel-task` ends it."
-	case "pair", "unpair", "start":
-		return "There is nothing to unlock: you are known by your Matrix id, which config.yaml names as `owner`."
-	case "stop", "quiet":
-		return "`/pause all` stops everything that I send, `/cancel-task` what I work on."
-	case "policies", "rules":
-		return "`/policy` shows the rules about tools; `/mode` says what I do in a chat."
-	case "health", "models", "model", "version":
-		return "`/status` says how things are."
-	case "business", "customers":
-		return "What I tell customers stands in config.yaml under `business:`; `/mode business Ana` has me answer Ana."
-	case "tasks", "task":
-		return "`/cancel-task` lists what I work on and what waits for your word, `/run` the saved tasks."
-	default:
-		return ""
-	}
 }
 
 // minCommonPrefix is the length of the common prefix from which a command is suggested.

@@ -71,7 +71,7 @@ func TestExamplesOfThePlansWorkOrSayWhatToWrite(t *testing.T) {
 		{"/budget 5", "the caps are in config.yaml, such as `budget.per_day: 5`"},
 		{"config get llm.model", "Settings are in config.yaml"},
 		{"/config set llm.model x", "There is no `/config`. Settings are in config.yaml"},
-		{"/settings", "There is no `/settings`. `/config` shows and changes most settings"},
+		{"/settings", "There is no `/settings`. Settings are in config.yaml"},
 		{"monitors status", "`/watch https://example.com every 30m` looks at a page"},
 		{"audit 12", "Did you mean `/audit 12`?"},
 		{"/exec ls", "That is off: I run no commands on this machine"},

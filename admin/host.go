@@ -63,6 +63,8 @@ func (hc *HostCommands) commands() []command {
 		{
 			name: "exec", args: "[@agent] command", group: groupControl, run: hc.exec,
 			summary: "run a program on this machine",
+			aliases: []string{"shell", "kill"},
+			hint:    "`/exec ls -l` runs one program, where `exec.enabled` is on; `/cancel-task` ends it.",
 			help: "One program with its arguments, no shell: `/exec ls -l`, `/exec @shop git status` in the workspace of an agent. The rules decide as for an agent's call (`/policy explain multis exec {\"command\": \"ls\"}`). " +
 				"What only reads runs at once; what changes something asks for the PIN each time; some programs never run. It runs in the sandbox, 10 minutes at most; ❌ on its message or `/cancel-task` ends it. " +
 				"It is off unless `exec.enabled` is on in config.yaml.",

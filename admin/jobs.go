@@ -34,6 +34,7 @@ func (sc *scheduleCommands) commands() []command {
 		{
 			name: "jobs", args: "[number] [change]", group: groupTime, run: sc.jobs, operators: true,
 			summary: "what is to come",
+			alone:   true,
 			help:    "`/jobs 14` shows one, `/jobs 14 edit tomorrow 9am` gives it another time, `/jobs 14 text ...` other words; `pause`, `resume`, `run`, `history` and `cancel` go there as well. `/jobs upkeep` shows what I do for myself, `/jobs upkeep run history` does it now.",
 		},
 		{

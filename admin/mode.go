@@ -28,12 +28,15 @@ func (md *modeCommands) commands() []command {
 		{
 			name: "chats", args: "[name]", group: groupChats, run: md.list, operators: true,
 			summary: "find chats",
+			alone:   true,
 		},
 		{
 			name: "mode", args: "[mode] [name]", group: groupChats, run: md.run,
 			onChat:   md.picked,
 			chatHint: md.hint,
 			summary:  "what I do in a chat",
+			alone:    true,
+			takes:    func(words []string) bool { return policy.Mode(words[0]).Valid() },
 			help: "**business**: I answer from the public documents. **personal**: I answer when somebody calls me by my name. " +
 				"**silent**: I remember and never write. **off**: nothing is stored, nothing is sent. " +
 				"`/mode` lists the chats, `/mode business Ana` sets one, `/mode Ana` asks.",

@@ -28,6 +28,9 @@ func (ps *pauseCommands) commands() []command {
 			onChat:   func(_ context.Context, _ chatPick, chat store.Chat) (answer, error) { return ps.pauseChat(chat), nil },
 			chatHint: func(chatPick) string { return " to pause it" },
 			summary:  "write to nobody, or not in one chat",
+			aliases:  []string{"stop", "quiet"},
+			hint:     "`/pause all` stops everything that I send, `/cancel-task` what I work on.",
+			alone:    true,
 			help:     "`/pause` and `/pause all` stop everything at once, what waits to be sent included. `/pause Ana` stops my answers there. Both last until `/resume`.",
 		},
 		{
@@ -37,6 +40,7 @@ func (ps *pauseCommands) commands() []command {
 			},
 			chatHint: func(chatPick) string { return " to let me answer there" },
 			summary:  "go on",
+			alone:    true,
 			help: "`/resume` ends `/pause all`; chats that were paused one by one stay paused. " +
 				"`/resume Ana` lets me answer there at once, even if you wrote there a moment ago.",
 		},

@@ -24,6 +24,8 @@ func (p *policyCommands) commands() []command {
 	return []command{{
 		name: "policy", args: "[explain agent tool [args]]", group: groupControl, run: p.run,
 		summary: "which tools may be called, and why",
+		aliases: []string{"policies", "rules"},
+		hint:    "`/policy` shows the rules about tools; `/mode` says what I do in a chat.",
 		help: "`/policy explain multis fetch_url {\"url\": \"https://example.com\"}` says what happens with that call: which rule decides, where it is written, and which were tried. " +
 			"`multis` is the assistant itself; without arguments it is about the mildest call. Rules are written in config.yaml under `policy`.",
 	}}

@@ -39,6 +39,9 @@ func (st *statusCommands) commands() []command {
 		{
 			name: "status", group: groupControl, run: st.show, operators: true,
 			summary: "how things are",
+			aliases: []string{"health", "models", "model", "version"},
+			hint:    "`/status` says how things are.",
+			alone:   true,
 		},
 	}
 }

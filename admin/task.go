@@ -29,6 +29,8 @@ func (ts *TaskCommands) commands() []command {
 		{
 			name: "cancel-task", args: "[number]", group: groupAsk, run: ts.cancel,
 			summary: "stop what I am working on",
+			aliases: []string{"tasks", "task"},
+			hint:    "`/cancel-task` lists what I work on and what waits for your word, `/run` the saved tasks.",
 			help:    "The number stands under each answer that is being made; without one, what runs is listed. A ❌ on your question or on my answer does the same.",
 		},
 		{

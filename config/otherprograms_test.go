@@ -35,7 +35,7 @@ func TestTheSourcesConfigurationsAreAnswered(t *testing.T) {
 		"memory: {decay_rate: 0.05}":                 `memory.decay_rate: unknown key; there is no such setting here: `,
 		"memory: {memory_section_cap: 5}":            `memory.memory_section_cap: unknown key; it is called memory.memory_max_sections here`,
 		"tools: {agentToAgent: {allow: [a]}}":        `tools.agentToAgent: unknown key; it is called agents here: `,
-		"task: {timeout_sec: 300}":                   `task: unknown key; there is no such setting here: a task has 5 minutes`,
+		"task: {timeout_sec: 300}":                   `task: unknown key; there is no such setting here: the time of a task is fixed`,
 		"business: {escalation: {admin_chat: x}}":    `business.escalation.admin_chat: unknown key; there is no such setting here: escalations come to the admin room`,
 		"llm: {provider: openai}":                    `llm.provider: unknown key; it is called llm.model here`,
 		"llm: {circuit_breaker: {threshold: 5}}":     `llm.circuit_breaker: unknown key; there is no such setting here`,
