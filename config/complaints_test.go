@@ -54,8 +54,10 @@ func TestAnUnreadableSecretFileIsExplainedWithoutItsPath(t *testing.T) {
 	require.NoError(t, os.WriteFile(empty, []byte(" \n"), 0o600))
 	require.NoError(t, os.WriteFile(large, make([]byte, 65<<10), 0o600))
 	for _, path := range []string{empty, large} {
-		_, err := Parse("config.yaml", []byte(least+"llm: {api_key_file: "+path+"}\n"), noEnv)
-		require.EqualError(t, err, "config.yaml:10: llm.api_key_file: names a file that is empty or over 64 KiB; put only the secret into it")
+		t.Run(path, func(t *testing.T) {
+			_, err := Parse("config.yaml", []byte(least+"llm: {api_key_file: "+path+"}\n"), noEnv)
+			require.EqualError(t, err, "config.yaml:10: llm.api_key_file: names a file that is empty or over 64 KiB; put only the secret into it")
+		})
 	}
 }
 
@@ -79,8 +81,10 @@ func TestErrorsNeverHoldASecret(t *testing.T) {
 		least + "database: {url: 'mysql://u:secret@h/d'}\n",
 		least + "llm: {base_url: 'http://h/v1?key=secret'}\n",
 	} {
-		_, err := Parse("config.yaml", []byte(data), noEnv)
-		require.Error(t, err, data)
-		require.NotContains(t, strings.ReplaceAll(err.Error(), "only the secret", ""), "secret", data)
+		t.Run(data, func(t *testing.T) {
+			_, err := Parse("config.yaml", []byte(data), noEnv)
+			require.Error(t, err, data)
+			require.NotContains(t, strings.ReplaceAll(err.Error(), "only the secret", ""), "secret", data)
+		})
 	}
 }

@@ -56,7 +56,9 @@ func TestAFileMayHaveASecretThatIsEmptyBesideIt(t *testing.T) {
 	key := filepath.Join(t.TempDir(), "key")
 	require.NoError(t, os.WriteFile(key, []byte("from-the-file\n"), 0o600))
 	for _, lines := range []string{"  api_key: \"\"\n  api_key_file: " + key + "\n", "  api_key_file: " + key + "\n  api_key: \"\"\n"} {
-		require.Equal(t, "from-the-file", parse(t, least+"llm:\n"+lines).LLM.APIKey.Value())
+		t.Run(lines, func(t *testing.T) {
+			require.Equal(t, "from-the-file", parse(t, least+"llm:\n"+lines).LLM.APIKey.Value())
+		})
 	}
 }
 
@@ -433,9 +435,11 @@ func TestNoWayOfPrintingShowsASecret(t *testing.T) {
 		printed = append(printed, fmt.Sprintf(verb, *c), fmt.Sprintf(verb, c.Appservice.ASToken))
 	}
 	for _, text := range printed {
-		require.NotContains(t, text, "secret")
-		require.NotContains(t, text, fmt.Sprintf("%x", "secret"))
-		require.NotContains(t, text, fmt.Sprintf("%X", "secret"))
+		t.Run(text, func(t *testing.T) {
+			require.NotContains(t, text, "secret")
+			require.NotContains(t, text, fmt.Sprintf("%x", "secret"))
+			require.NotContains(t, text, fmt.Sprintf("%X", "secret"))
+		})
 	}
 	require.Contains(t, fmt.Sprintf("%v", *c), "…")
 }

@@ -73,12 +73,14 @@ func TestEditSetsEachSingleValueOfTheExample(t *testing.T) {
 	t.Parallel()
 	for _, key := range []string{"homeserver.address", "appservice.bot.username", "owner", "time_zone", "database.url", "llm.api_key",
 		"speech.price_per_minute", "chats.profile"} {
-		after, err := config.Edit("config.yaml", config.Example(), config.Value{Key: key, Text: "changed"})
-		require.NoError(t, err, key)
-		require.Len(t, strings.Split(string(after), "\n"), len(strings.Split(string(config.Example()), "\n")))
-		got, ok := config.Lookup(after, key)
-		require.True(t, ok)
-		require.Equal(t, "changed", got)
+		t.Run(key, func(t *testing.T) {
+			after, err := config.Edit("config.yaml", config.Example(), config.Value{Key: key, Text: "changed"})
+			require.NoError(t, err, key)
+			require.Len(t, strings.Split(string(after), "\n"), len(strings.Split(string(config.Example()), "\n")))
+			got, ok := config.Lookup(after, key)
+			require.True(t, ok)
+			require.Equal(t, "changed", got)
+		})
 	}
 }
 

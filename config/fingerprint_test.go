@@ -28,6 +28,8 @@ func TestTheFingerprintIsOfWhatProcessesMustShare(t *testing.T) {
 		"time_zone: Europe/Berlin\nagents: {ada: {}}\nhooks: {h: {url: \"https://example.org/h\", secret: 0123456789abcdefghijklmnop, events: [escalation]}}\nmcp: {m: {command: [x]}}\ncommand_hooks: {guard: {command: [sh], before: [tool]}}\n" +
 			"policy: {rules: [{tool: read_file, path: /srv, decision: deny}]}\n",
 	} {
-		require.NotEqual(t, usual, of(other), other)
+		t.Run(other, func(t *testing.T) {
+			require.NotEqual(t, usual, of(other), other)
+		})
 	}
 }

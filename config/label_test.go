@@ -38,13 +38,15 @@ func TestALabelThatContactsCanGiveThemselvesLoosensNothing(t *testing.T) {
 		"mode: business": `mode: cannot be "business"`, "mode: personal": `mode: cannot be "personal"`, "mode: off": `mode: cannot be "off"`,
 		"delivery: auto": `delivery: cannot be "auto"`, `hours: ["mon-sun 0-24"]`: "hours: cannot be set",
 	} {
-		for _, rule := range []string{`names: ["*acme*"]`, "words: [hello]"} {
-			file := least + "chats:\n  labels:\n    vip:\n      " + rule + "\n      " + setting + "\n"
-			_, err := Parse("config.yaml", []byte(file), noEnv)
-			want := fmt.Sprintf("config.yaml:%d: chats.labels.vip.%s, because contacts choose their names and words", strings.Count(file, "\n"),
-				complaint)
-			require.ErrorContains(t, err, want, rule)
-		}
-		parse(t, least+"chats:\n  labels:\n    vip:\n      networks: [whatsapp]\n      "+setting+"\n")
+		t.Run(setting, func(t *testing.T) {
+			for _, rule := range []string{`names: ["*acme*"]`, "words: [hello]"} {
+				file := least + "chats:\n  labels:\n    vip:\n      " + rule + "\n      " + setting + "\n"
+				_, err := Parse("config.yaml", []byte(file), noEnv)
+				want := fmt.Sprintf("config.yaml:%d: chats.labels.vip.%s, because contacts choose their names and words", strings.Count(file, "\n"),
+					complaint)
+				require.ErrorContains(t, err, want, rule)
+			}
+			parse(t, least+"chats:\n  labels:\n    vip:\n      networks: [whatsapp]\n      "+setting+"\n")
+		})
 	}
 }

@@ -20,15 +20,17 @@ func TestOnlyAFileOfSensibleSizeIsAConfiguration(t *testing.T) {
 	require.NoError(t, os.WriteFile(at("fits"), []byte(least+strings.Repeat("#\n", (maxFile-len(least))/2)), 0o600))
 	for path, want := range map[string]string{at("pipe"): "it is not a regular file", "/dev/zero": "it is not a regular file",
 		dir: "it is not a regular file", at("large"): "at most 1.0 MB are read"} {
-		_, err := Load(path)
-		require.ErrorContains(t, err, want)
-		require.ErrorContains(t, err, path)
-		_, err = Values(path, nil)
-		require.ErrorContains(t, err, want)
-		_, err = Set(path, "name", "Ann")
-		require.ErrorContains(t, err, want)
-		_, err = Generate(path)
-		require.ErrorContains(t, err, want)
+		t.Run(path, func(t *testing.T) {
+			_, err := Load(path)
+			require.ErrorContains(t, err, want)
+			require.ErrorContains(t, err, path)
+			_, err = Values(path, nil)
+			require.ErrorContains(t, err, want)
+			_, err = Set(path, "name", "Ann")
+			require.ErrorContains(t, err, want)
+			_, err = Generate(path)
+			require.ErrorContains(t, err, want)
+		})
 	}
 	_, err := Load(at("fits"))
 	require.NoError(t, err)

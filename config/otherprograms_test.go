@@ -51,12 +51,14 @@ func TestTheSourcesConfigurationsAreAnswered(t *testing.T) {
 		"observability: {metrics_enabled: false}":    `observability: unknown key; it is called logging here`,
 		"platforms: {telegram: {enabled: true}}":     `platforms: unknown key; it is called chats.networks here`,
 	} {
-		_, err := Parse("config.yaml", []byte(least+data+"\n"), noEnv)
-		require.Error(t, err, data)
-		require.True(t, slices.ContainsFunc(strings.Split(err.Error(), "\n"), func(line string) bool {
-			_, text, _ := strings.Cut(line, " ")
-			return strings.HasPrefix(text, want)
-		}), "%s\n%s", want, err)
+		t.Run(data, func(t *testing.T) {
+			_, err := Parse("config.yaml", []byte(least+data+"\n"), noEnv)
+			require.Error(t, err, data)
+			require.True(t, slices.ContainsFunc(strings.Split(err.Error(), "\n"), func(line string) bool {
+				_, text, _ := strings.Cut(line, " ")
+				return strings.HasPrefix(text, want)
+			}), "%s\n%s", want, err)
+		})
 	}
 	_, err := Parse("config.yaml", []byte(least+"agents: {list: {name: List}}\n"), noEnv)
 	require.NoError(t, err, "an agent may be called so")

@@ -13,7 +13,9 @@ func TestAnAgentsFolderWithFilesOfMultisIsRefused(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "config.yaml")
 	for name, text := range map[string]string{"key": "abcdefgh", "rules.yaml": "rules: []\n"} {
-		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
+		t.Run(name, func(t *testing.T) {
+			require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
+		})
 	}
 	require.NoError(t, os.Mkdir(filepath.Join(dir, "notes"), 0o700))
 	require.NoError(t, os.Symlink(dir, filepath.Join(dir, "notes", "all")))
@@ -38,14 +40,16 @@ func TestAnAgentsFolderWithFilesOfMultisIsRefused(t *testing.T) {
 		"{workspace: server}":         trusted,
 		"{read_paths: [data/skills]}": "",
 	} {
-		data := common + "exec: {write_files: true}\nagents:\n  sales: " + agent + "\n"
-		_, err := Parse(file, []byte(data), noEnv)
-		if want == "" {
-			require.NoError(t, err, agent)
-			continue
-		}
-		require.ErrorContains(t, err, want, agent)
-		require.Regexp(t, `config\.yaml:\d+: agents\.sales\.(workspace|read_paths): `, err.Error())
+		t.Run(agent, func(t *testing.T) {
+			data := common + "exec: {write_files: true}\nagents:\n  sales: " + agent + "\n"
+			_, err := Parse(file, []byte(data), noEnv)
+			if want == "" {
+				require.NoError(t, err, agent)
+				return
+			}
+			require.ErrorContains(t, err, want, agent)
+			require.Regexp(t, `config\.yaml:\d+: agents\.sales\.(workspace|read_paths): `, err.Error())
+		})
 	}
 	_, err := Parse(file, []byte(common+"documents: {folder: ..}\n"), noEnv)
 	require.ErrorContains(t, err, "documents.folder: would let a file of multis itself be indexed")
@@ -77,14 +81,16 @@ func TestAFolderInTheWorkspaceOfAnotherAgentIsRefused(t *testing.T) {
 		"agents: {shop: {workspace: " + in("shop") + "}, sales: {read_paths: [" + in("shop") + ", " + dir + "]}}":   "",
 		"agents: {shop: {workspace: " + in("shop/public") + "}}\ndocuments: {folder: " + in("shop/elsewhere") + "}": "",
 	} {
-		_, err := Parse("", []byte(least+"exec: {enabled: true}\n"+text+"\n"), noEnv)
-		if key == "" {
-			require.NoError(t, err, text)
-			continue
-		}
-		require.ErrorContains(t, err, key+": lies in the workspace of agents.shop", text)
-		_, err = Parse("", []byte(least+"exec: {write_files: true}\n"+text+"\n"), noEnv)
-		require.NoError(t, err, "files are written without links")
+		t.Run(text, func(t *testing.T) {
+			_, err := Parse("", []byte(least+"exec: {enabled: true}\n"+text+"\n"), noEnv)
+			if key == "" {
+				require.NoError(t, err, text)
+				return
+			}
+			require.ErrorContains(t, err, key+": lies in the workspace of agents.shop", text)
+			_, err = Parse("", []byte(least+"exec: {write_files: true}\n"+text+"\n"), noEnv)
+			require.NoError(t, err, "files are written without links")
+		})
 	}
 }
 
@@ -107,12 +113,14 @@ func TestAnAgentThatIsAProgramIsConfiguredWhole(t *testing.T) {
 		"{command: [claude], domains: [example.com]}":     "without network: true",
 		"{command: []}":                                   "",
 	} {
-		_, err := Parse("config.yaml", []byte(least+"exec: {enabled: true}\nagents:\n  coder: "+agent+"\n"), noEnv)
-		if want == "" {
-			require.NoError(t, err, agent)
-			continue
-		}
-		require.ErrorContains(t, err, want, agent)
+		t.Run(agent, func(t *testing.T) {
+			_, err := Parse("config.yaml", []byte(least+"exec: {enabled: true}\nagents:\n  coder: "+agent+"\n"), noEnv)
+			if want == "" {
+				require.NoError(t, err, agent)
+				return
+			}
+			require.ErrorContains(t, err, want, agent)
+		})
 	}
 	_, err := Parse("config.yaml", []byte(least+"agents:\n  coder: {command: [claude]}\n"), noEnv)
 	require.ErrorContains(t, err, "needs exec.enabled: true")

@@ -36,9 +36,11 @@ func TestRulesAreReadFromTheFileAndFromOneBeside(t *testing.T) {
 		"rules:\n  - {agent: nobody, decision: allow}\n":                    beside + ":2: the rule can never match: there is no agent nobody",
 		"rules:\n  - {decision: deny}\n  - {decision: allow, hours: 1-2}\n": beside + ":3: the rule can never match",
 	} {
-		require.NoError(t, os.WriteFile(beside, []byte(written), 0o600))
-		_, err := Load(path)
-		require.ErrorContains(t, err, want)
+		t.Run(written, func(t *testing.T) {
+			require.NoError(t, os.WriteFile(beside, []byte(written), 0o600))
+			_, err := Load(path)
+			require.ErrorContains(t, err, want)
+		})
 	}
 	require.NoError(t, os.Remove(beside))
 	_, err = Load(path)

@@ -13,7 +13,9 @@ func TestASecretCanBeInTheEnvironmentAFileOrACredential(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	for name, text := range map[string]string{"key": "from-a-file\n", "credential": "from-systemd\n"} {
-		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
+		t.Run(name, func(t *testing.T) {
+			require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
+		})
 	}
 	env := map[string]string{"KEY": " from-the-environment ", "CREDENTIALS_DIRECTORY": dir, "MULTIS_SPEECH_API_KEY": "env:KEY"}
 	file := filepath.Join(dir, "config.yaml")
@@ -77,11 +79,13 @@ func TestAMissingSecretIsAnErrorWithLineAndFix(t *testing.T) {
 		"systemd:../key":        `config.yaml:10: llm.api_key: has no name of a credential after systemd:; write it like systemd:as_token`,
 		"systemd:":              `config.yaml:10: llm.api_key: has no name of a credential after systemd:`,
 	} {
-		_, err := Parse("config.yaml", []byte(least+"llm: {api_key: \""+value+"\"}\n"), func(name string) (string, bool) {
-			return "", name == "EMPTY"
+		t.Run(value, func(t *testing.T) {
+			_, err := Parse("config.yaml", []byte(least+"llm: {api_key: \""+value+"\"}\n"), func(name string) (string, bool) {
+				return "", name == "EMPTY"
+			})
+			require.ErrorContains(t, err, want, value)
+			require.NotContains(t, err.Error(), "sk-live")
 		})
-		require.ErrorContains(t, err, want, value)
-		require.NotContains(t, err.Error(), "sk-live")
 	}
 	for add, want := range map[string]string{
 		"mcp: {x: {command: [x], env: {\"A B\": v}}}\n":             "mcp.x.env: has a name that is no environment variable",
@@ -94,8 +98,10 @@ func TestAMissingSecretIsAnErrorWithLineAndFix(t *testing.T) {
 		"mcp: {x: {url: \"http://x/\", headers: {host: v}}}\n":      "mcp.x.headers: has a header that multis sets itself",
 		"mcp: {x: {url: \"http://x/\", headers: {a: \"b\\nc\"}}}\n": "mcp.x.headers.a: is empty or has line ends",
 	} {
-		_, err := Parse("config.yaml", []byte(least+add), func(string) (string, bool) { return "", false })
-		require.ErrorContains(t, err, "config.yaml:10: "+want, add)
+		t.Run(add, func(t *testing.T) {
+			_, err := Parse("config.yaml", []byte(least+add), func(string) (string, bool) { return "", false })
+			require.ErrorContains(t, err, "config.yaml:10: "+want, add)
+		})
 	}
 }
 
@@ -104,18 +110,24 @@ func TestSetRefusesASecretInPlainText(t *testing.T) {
 	require.NoError(t, os.WriteFile(path, []byte(least+"llm:\n  api_key: the-old-key\n"), 0o600))
 	t.Setenv("NEW_KEY", "the-new-key")
 	for _, value := range []string{"sk-typed-in-a-shell", "…", "[secret]"} {
-		_, err := Set(path, "llm.api_key", value)
-		require.ErrorContains(t, err, "llm.api_key is a secret")
-		require.NotContains(t, err.Error(), value)
+		t.Run(value, func(t *testing.T) {
+			_, err := Set(path, "llm.api_key", value)
+			require.ErrorContains(t, err, "llm.api_key is a secret")
+			require.NotContains(t, err.Error(), value)
+		})
 	}
 	for _, mask := range []string{"[secret]", "…", " … "} {
-		_, err := Set(path, "name", mask)
-		require.ErrorContains(t, err, "stands for a secret that was removed")
-		require.ErrorContains(t, CheckSetting(path, nil, "business.greeting", mask), "stands for a secret that was removed")
+		t.Run(mask, func(t *testing.T) {
+			_, err := Set(path, "name", mask)
+			require.ErrorContains(t, err, "stands for a secret that was removed")
+			require.ErrorContains(t, CheckSetting(path, nil, "business.greeting", mask), "stands for a secret that was removed")
+		})
 	}
 	for _, key := range []string{"business.greeting", "business.rules", "business.escalation.text"} {
-		require.ErrorContains(t, CheckSetting(path, nil, key, "The code is [secret]"),
-			key+": the value has a mark that stands for a secret that was removed")
+		t.Run(key, func(t *testing.T) {
+			require.ErrorContains(t, CheckSetting(path, nil, key, "The code is [secret]"),
+				key+": the value has a mark that stands for a secret that was removed")
+		})
 	}
 	text, err := os.ReadFile(path)
 	require.NoError(t, err)

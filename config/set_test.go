@@ -16,8 +16,10 @@ func TestSetRefusesKeysWithoutASingleValue(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "config.yaml")
 	require.NoError(t, os.WriteFile(path, []byte(least), 0o600))
 	for _, key := range []string{"nonsense", "operators", "agents.sales.name"} {
-		_, err := Set(path, key, "x")
-		require.ErrorContains(t, err, key)
+		t.Run(key, func(t *testing.T) {
+			_, err := Set(path, key, "x")
+			require.ErrorContains(t, err, key)
+		})
 	}
 }
 
@@ -25,14 +27,16 @@ func TestEachChangeHasABackupOfItsOwn(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "config.yaml")
 	require.NoError(t, os.WriteFile(path, []byte(least), 0o600))
-	for _, name := range []string{"Ann", "Bea", "Cleo", "Dora"} { // faster than the seconds in the names of backups
-		before, err := os.ReadFile(path)
-		require.NoError(t, err)
-		backup, err := Set(path, "name", name)
-		require.NoError(t, err)
-		kept, err := os.ReadFile(backup)
-		require.NoError(t, err)
-		require.Equal(t, string(before), string(kept), backup)
+	for _, name := range []string{"Ann", "Bea", "Cleo", "Dora"} {
+		t.Run(name, func(t *testing.T) { // faster than the seconds in the names of backups
+			before, err := os.ReadFile(path)
+			require.NoError(t, err)
+			backup, err := Set(path, "name", name)
+			require.NoError(t, err)
+			kept, err := os.ReadFile(backup)
+			require.NoError(t, err)
+			require.Equal(t, string(before), string(kept), backup)
+		})
 	}
 }
 
@@ -78,7 +82,9 @@ func TestOfTheBackupsOnlyTheNewestStayAndOnlyForTheirOwner(t *testing.T) {
 		require.NoError(t, os.WriteFile(old, nil, 0o600))
 	}
 	for _, kept := range []string{path + ".mine.bak", path + ".bak"} {
-		require.NoError(t, os.WriteFile(kept, nil, 0o600))
+		t.Run(kept, func(t *testing.T) {
+			require.NoError(t, os.WriteFile(kept, nil, 0o600))
+		})
 	}
 	backup, err := ReplaceWithBackup(path, []byte("1"))
 	require.NoError(t, err)
@@ -116,8 +122,10 @@ func TestChangesAtTheSameTimeAreAllKept(t *testing.T) {
 	data, err := os.ReadFile(path)
 	require.NoError(t, err)
 	for _, key := range keys {
-		value, _ := Lookup(data, key)
-		require.Equal(t, "77", value, key)
+		t.Run(key, func(t *testing.T) {
+			value, _ := Lookup(data, key)
+			require.Equal(t, "77", value, key)
+		})
 	}
 }
 

@@ -16,11 +16,13 @@ func TestAListThatIsSetInChatMayHaveCommas(t *testing.T) {
 		`["Prices include tax, always","[x] \"quoted\""]`: {"Prices include tax, always", `[x] "quoted"`},
 		"one rule, another": {"one rule", "another"}, "[]": {}, "[not json": {"[not json"},
 	} {
-		require.NoError(t, CheckSetting(path, nil, "business.rules", value))
-		c, err := LoadWith(path, map[string]string{"business.rules": value, "business.topics": "[]"})
-		require.NoError(t, err)
-		require.Equal(t, want, c.Business.Rules)
-		require.Empty(t, c.Business.Topics, "an empty list replaces that of the file")
+		t.Run(value, func(t *testing.T) {
+			require.NoError(t, CheckSetting(path, nil, "business.rules", value))
+			c, err := LoadWith(path, map[string]string{"business.rules": value, "business.topics": "[]"})
+			require.NoError(t, err)
+			require.Equal(t, want, c.Business.Rules)
+			require.Empty(t, c.Business.Topics, "an empty list replaces that of the file")
+		})
 	}
 	require.ErrorContains(t, CheckSetting(path, nil, "business.rules", `["x"]`), "2 to 200 characters")
 	require.ErrorContains(t, CheckSetting(path, nil, "business.pages", `["http://example.net/"]`), "beginning of a web address")

@@ -29,12 +29,14 @@ func TestThePackageBringsTheGuidesThatMessagesName(t *testing.T) {
 		}
 	}
 	for _, source := range []string{"../cmd/multis/doctor.go", "../cmd/multis/status.go", "../ops/setup/wizard.go"} {
-		text, err := os.ReadFile(source)
-		require.NoError(t, err)
-		named := regexp.MustCompile(`docs/(\w+\.md)`).FindAllStringSubmatch(string(text), -1)
-		require.NotEmpty(t, named, source)
-		for _, name := range named {
-			require.Contains(t, guides, name[1], source)
-		}
+		t.Run(source, func(t *testing.T) {
+			text, err := os.ReadFile(source)
+			require.NoError(t, err)
+			named := regexp.MustCompile(`docs/(\w+\.md)`).FindAllStringSubmatch(string(text), -1)
+			require.NotEmpty(t, named, source)
+			for _, name := range named {
+				require.Contains(t, guides, name[1], source)
+			}
+		})
 	}
 }

@@ -100,8 +100,10 @@ func TestTheDatabaseContainerRefusesAnAddressItWouldMisread(t *testing.T) {
 		"a password that needs quoting": "postgres://multis:a'b@multis-postgres/multis",
 		"nothing":                       "",
 	} {
-		out, err := initDatabase(t, server, databaseURL)
-		require.Error(t, err, name)
-		require.True(t, strings.HasPrefix(out, "multis: secrets/database_url must read "), "%s: %s", name, out)
+		t.Run(name, func(t *testing.T) {
+			out, err := initDatabase(t, server, databaseURL)
+			require.Error(t, err, name)
+			require.True(t, strings.HasPrefix(out, "multis: secrets/database_url must read "), "%s: %s", name, out)
+		})
 	}
 }

@@ -48,27 +48,29 @@ func TestTheRemovalNeverRestartsASynapseThatWouldNotStart(t *testing.T) {
 		"a bridge's in our file": {"homeserver.yaml": "server_name: x\n", ours: "app_service_config_files: [" + path + ", /etc/x.yaml]\n"},
 		"removed already":        {"homeserver.yaml": "server_name: x\n"},
 	} {
-		dir := t.TempDir()
-		require.NoError(t, os.Mkdir(filepath.Join(dir, "conf.d"), 0o755))
-		require.NoError(t, os.WriteFile(filepath.Join(dir, "multis-registration.yaml"), []byte("id: multis\n"), 0o600))
-		named := false
-		for file, text := range files {
-			require.NoError(t, os.WriteFile(filepath.Join(dir, file), []byte(text), 0o600))
-			named = named || strings.Contains(text, "x.yaml")
-		}
-		block := strings.Replace(removal(t)[0], "cd /etc/matrix-synapse\n", "cd "+dir+"\n", 1)
-		for range 2 {
-			printed, services := paste(t, block)
-			require.Contains(t, services, "systemctl disable --now multis\n")
-			require.Equal(t, !named, strings.Contains(services, "restart matrix-synapse"), name)
-			require.Equal(t, named, strings.Contains(printed, path), name)
-			if named {
-				require.FileExists(t, filepath.Join(dir, "multis-registration.yaml"), name)
-				continue
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			require.NoError(t, os.Mkdir(filepath.Join(dir, "conf.d"), 0o755))
+			require.NoError(t, os.WriteFile(filepath.Join(dir, "multis-registration.yaml"), []byte("id: multis\n"), 0o600))
+			named := false
+			for file, text := range files {
+				require.NoError(t, os.WriteFile(filepath.Join(dir, file), []byte(text), 0o600))
+				named = named || strings.Contains(text, "x.yaml")
 			}
-			require.NoFileExists(t, filepath.Join(dir, "multis-registration.yaml"), name)
-			require.NoFileExists(t, filepath.Join(dir, ours), name)
-		}
+			block := strings.Replace(removal(t)[0], "cd /etc/matrix-synapse\n", "cd "+dir+"\n", 1)
+			for range 2 {
+				printed, services := paste(t, block)
+				require.Contains(t, services, "systemctl disable --now multis\n")
+				require.Equal(t, !named, strings.Contains(services, "restart matrix-synapse"), name)
+				require.Equal(t, named, strings.Contains(printed, path), name)
+				if named {
+					require.FileExists(t, filepath.Join(dir, "multis-registration.yaml"), name)
+					continue
+				}
+				require.NoFileExists(t, filepath.Join(dir, "multis-registration.yaml"), name)
+				require.NoFileExists(t, filepath.Join(dir, ours), name)
+			}
+		})
 	}
 }
 

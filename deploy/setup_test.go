@@ -33,7 +33,9 @@ func TestTheSetUpGivesEachSecretToItsUsersOnly(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	for _, folder := range []string{"data", "secrets"} {
-		require.NoError(t, os.Mkdir(filepath.Join(dir, folder), 0o755))
+		t.Run(folder, func(t *testing.T) {
+			require.NoError(t, os.Mkdir(filepath.Join(dir, folder), 0o755))
+		})
 	}
 	config := filepath.Join(dir, "data", "config.yaml")
 	require.NoError(t, os.WriteFile(config, []byte("as an editor of root's left it"), 0o600))
@@ -48,12 +50,14 @@ func TestTheSetUpGivesEachSecretToItsUsersOnly(t *testing.T) {
 		"data":                      {0o700, multisUser, multisUser},
 		"data/config.yaml":          {0o600, multisUser, multisUser},
 	} {
-		info, err := os.Stat(filepath.Join(dir, path))
-		require.NoError(t, err)
-		require.Equal(t, want.mode, info.Mode().Perm(), path)
-		owner, ok := info.Sys().(*syscall.Stat_t)
-		require.True(t, ok)
-		require.Equal(t, []uint32{want.user, want.group}, []uint32{owner.Uid, owner.Gid}, path)
+		t.Run(path, func(t *testing.T) {
+			info, err := os.Stat(filepath.Join(dir, path))
+			require.NoError(t, err)
+			require.Equal(t, want.mode, info.Mode().Perm(), path)
+			owner, ok := info.Sys().(*syscall.Stat_t)
+			require.True(t, ok)
+			require.Equal(t, []uint32{want.user, want.group}, []uint32{owner.Uid, owner.Gid}, path)
+		})
 	}
 	password, err := os.ReadFile(filepath.Join(dir, "secrets/postgres_password"))
 	require.NoError(t, err)
@@ -64,8 +68,10 @@ func TestTheSetUpGivesEachSecretToItsUsersOnly(t *testing.T) {
 
 	setUp(t, dir)
 	for path, content := range map[string][]byte{"postgres_password": password, "database_url": url} {
-		again, err := os.ReadFile(filepath.Join(dir, "secrets", path))
-		require.NoError(t, err)
-		require.Equal(t, content, again, "what is there stays")
+		t.Run(path, func(t *testing.T) {
+			again, err := os.ReadFile(filepath.Join(dir, "secrets", path))
+			require.NoError(t, err)
+			require.Equal(t, content, again, "what is there stays")
+		})
 	}
 }

@@ -106,28 +106,30 @@ func TestEachIsCalledOnceWhereMultisIsKilledAtEachCall(t *testing.T) {
 	})
 	a.back.afterSend(func(s sendRequest) { k.strike(s, false) })
 	for _, name := range []string{"before", "after", "down"} {
-		contact, question := "clock-"+name, "I want to speak to a person about "+name
-		a.switchToBusiness(contact)
-		k.arm(name != "down", name == "before")
-		_, err := a.Say(t.Context(), contact, question)
-		require.NoError(t, err)
-		if name == "down" {
-			a.awaitDeliveries(contact, 1)
-			require.NoError(t, a.process.Kill())
-			a.await("the time of the owner's call", func(ctx context.Context) (bool, error) {
-				return a.exists(ctx,
-					"select exists (select from escalations e join messages m on m.id = e.message_id where m.body = $1 and e.opened_at + interval '4 seconds' < now())", question)
+		t.Run(name, func(t *testing.T) {
+			contact, question := "clock-"+name, "I want to speak to a person about "+name
+			a.switchToBusiness(contact)
+			k.arm(name != "down", name == "before")
+			_, err := a.Say(t.Context(), contact, question)
+			require.NoError(t, err)
+			if name == "down" {
+				a.awaitDeliveries(contact, 1)
+				require.NoError(t, a.process.Kill())
+				a.await("the time of the owner's call", func(ctx context.Context) (bool, error) {
+					return a.exists(ctx,
+						"select exists (select from escalations e join messages m on m.id = e.message_id where m.body = $1 and e.opened_at + interval '4 seconds' < now())", question)
+				})
+				a.run()
+			}
+			a.await("the hook", func(context.Context) (bool, error) {
+				k.restart()
+				return told.count(question) > 0, nil
 			})
-			a.run()
-		}
-		a.await("the hook", func(context.Context) (bool, error) {
+			k.arm(false, false)
 			k.restart()
-			return told.count(question) > 0, nil
+			a.awaitDeliveries(contact, 1) // that a person will answer
+			require.Equal(t, 1, told.count(question), name)
 		})
-		k.arm(false, false)
-		k.restart()
-		a.awaitDeliveries(contact, 1) // that a person will answer
-		require.Equal(t, 1, told.count(question), name)
 	}
 	timeline, err := a.Timeline(t.Context(), a.adminRoom())
 	require.NoError(t, err)

@@ -304,10 +304,12 @@ func TestOperatorsHaveARoomOfTheirOwn(t *testing.T) {
 	_, err = e.Owner.JoinRoomByID(t.Context(), *room.RoomID)
 	require.NoError(t, err)
 	require.NotContains(t, e.diagnose(nil), doctor.OperatorsNotIn)
-	for _, ownRoom := range []bool{true, false} { // an operator whom the homeserver refused to invite, or who is not invited yet
-		require.Contains(t, e.diagnose(func(c *config.Config) {
-			c.Operators, c.Business.Escalation.Room = append(c.Operators, "@late:"+devstack.Domain), ownRoom
-		}), doctor.OperatorsUninvited)
+	for _, ownRoom := range []bool{true, false} {
+		t.Run(fmt.Sprint(ownRoom), func(t *testing.T) { // an operator whom the homeserver refused to invite, or who is not invited yet
+			require.Contains(t, e.diagnose(func(c *config.Config) {
+				c.Operators, c.Business.Escalation.Room = append(c.Operators, "@late:"+devstack.Domain), ownRoom
+			}), doctor.OperatorsUninvited)
+		})
 	}
 	require.NotContains(t, e.diagnose(nil), doctor.OperatorsUninvited)
 

@@ -4,6 +4,7 @@ package e2e
 
 import (
 	"context"
+	"fmt"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -45,7 +46,9 @@ func TestAnEncryptedMessageIsAnsweredAndDelivered(t *testing.T) {
 	require.Equal(t, 1, a.count(turnsSQL, a.chat("sealed-anna").ID), "the answer starts no turn")
 
 	for _, text := range []string{question, "80 EUR", "is now business"} {
-		require.NotContains(t, a.log(), text)
+		t.Run(text, func(t *testing.T) {
+			require.NotContains(t, a.log(), text)
+		})
 	}
 }
 
@@ -69,16 +72,18 @@ func TestTheOwnerIsNotTalkedOverWhereItIsEncrypted(t *testing.T) {
 		}},
 	}
 	for author, way := range ways {
-		a.step(string(author), func(t *testing.T) {
-			room := *a.chat(way.contact).RoomID
-			wrote, err := way.write(room)
-			require.NoError(t, err)
-			require.Equal(t, event.EventEncrypted, a.kindOf(t, room, wrote))
-			require.Equal(t, author, a.awaitMessage(wrote).Author)
-			_, message := a.say(way.contact, question)
-			require.Equal(t, policy.CodeOwnerActive, message.Code, "the chat is the owner's now")
-			a.awaitIdle()
-			require.Empty(t, a.back.sentTo(room))
+		t.Run(fmt.Sprint(author), func(t *testing.T) {
+			a.step(string(author), func(t *testing.T) {
+				room := *a.chat(way.contact).RoomID
+				wrote, err := way.write(room)
+				require.NoError(t, err)
+				require.Equal(t, event.EventEncrypted, a.kindOf(t, room, wrote))
+				require.Equal(t, author, a.awaitMessage(wrote).Author)
+				_, message := a.say(way.contact, question)
+				require.Equal(t, policy.CodeOwnerActive, message.Code, "the chat is the owner's now")
+				a.awaitIdle()
+				require.Empty(t, a.back.sentTo(room))
+			})
 		})
 	}
 }
@@ -89,25 +94,27 @@ func TestKeysThatComeLate(t *testing.T) {
 	// A new chat has a key of its own, which comes with the sync; the message itself comes with the push as well. That a key has
 	// not come is said after half a minute.
 	for contact, given := range map[string]string{"sealed-dan": "waiting for its key", "sealed-eve": "has not come"} {
-		a.step("a key that comes when the message is said to be "+given, func(t *testing.T) {
-			release := a.back.holdSync()
-			defer release()
-			said, err := a.Say(t.Context(), contact, question)
-			require.NoError(t, err)
-			if given == "has not come" {
-				a.await("the key to be waited for", func(ctx context.Context) (bool, error) { return a.exists(ctx, keyDeadlineSQL, said.Event) })
-				a.shiftTimes(keyDeadline)
-			}
-			a.await("the message without its key", func(ctx context.Context) (bool, error) {
-				return a.exists(ctx, "select exists (select from messages where event_id = $1 and parked is not null and reason like '%' || $2 || '%')",
-					said.Event, given)
+		t.Run(contact, func(t *testing.T) {
+			a.step("a key that comes when the message is said to be "+given, func(t *testing.T) {
+				release := a.back.holdSync()
+				defer release()
+				said, err := a.Say(t.Context(), contact, question)
+				require.NoError(t, err)
+				if given == "has not come" {
+					a.await("the key to be waited for", func(ctx context.Context) (bool, error) { return a.exists(ctx, keyDeadlineSQL, said.Event) })
+					a.shiftTimes(keyDeadline)
+				}
+				a.await("the message without its key", func(ctx context.Context) (bool, error) {
+					return a.exists(ctx, "select exists (select from messages where event_id = $1 and parked is not null and reason like '%' || $2 || '%')",
+						said.Event, given)
+				})
+				require.Empty(t, a.back.sentTo(said.Room))
+				require.Contains(t, a.command("/why "+a.chat(contact).Name), given)
+				release()
+				require.Equal(t, policy.CodeAnswer, a.awaitMessage(said.Event).Code)
+				require.Contains(t, a.awaitDeliveries(contact, 1)[0].Text, "80 EUR")
+				a.requireOnlyEncrypted(t, said.Room)
 			})
-			require.Empty(t, a.back.sentTo(said.Room))
-			require.Contains(t, a.command("/why "+a.chat(contact).Name), given)
-			release()
-			require.Equal(t, policy.CodeAnswer, a.awaitMessage(said.Event).Code)
-			require.Contains(t, a.awaitDeliveries(contact, 1)[0].Text, "80 EUR")
-			a.requireOnlyEncrypted(t, said.Room)
 		})
 	}
 }

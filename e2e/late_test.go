@@ -34,11 +34,13 @@ func TestAfterAnHourOfDowntimeNobodyIsAnswered(t *testing.T) {
 
 	hourAgo := time.Now().Add(-time.Hour)
 	for contact, n := range contacts {
-		for i := range n {
-			line := demonet.Line{Text: fmt.Sprintf("%s (%d)", question, i), Time: hourAgo.Add(time.Duration(i) * 90 * time.Second)}
-			_, err := a.Network.Say(t.Context(), contact, line)
-			require.NoError(t, err)
-		}
+		t.Run(contact, func(t *testing.T) {
+			for i := range n {
+				line := demonet.Line{Text: fmt.Sprintf("%s (%d)", question, i), Time: hourAgo.Add(time.Duration(i) * 90 * time.Second)}
+				_, err := a.Network.Say(t.Context(), contact, line)
+				require.NoError(t, err)
+			}
+		})
 	}
 	a.front.shut(false)
 	a.run()
@@ -51,10 +53,12 @@ func TestAfterAnHourOfDowntimeNobodyIsAnswered(t *testing.T) {
 	})
 	a.awaitIdle()
 	for contact, n := range contacts {
-		chat := a.chat(contact).ID
-		require.Equal(t, n, a.count("select count(*) from messages where chat_id = $1 and code = $2 and answered_at is null", chat,
-			policy.CodeStale))
-		a.awaitDeliveries(contact, 0)
+		t.Run(contact, func(t *testing.T) {
+			chat := a.chat(contact).ID
+			require.Equal(t, n, a.count("select count(*) from messages where chat_id = $1 and code = $2 and answered_at is null", chat,
+				policy.CodeStale))
+			a.awaitDeliveries(contact, 0)
+		})
 	}
 	require.Equal(t, 1, a.count("select count(*) from outbox")-before, "one message about all of it, to the admin room")
 	notice := ""
@@ -63,7 +67,9 @@ func TestAfterAnHourOfDowntimeNobodyIsAnswered(t *testing.T) {
 		return strings.Contains(notice, "50 messages in 3 chats"), nil
 	})
 	for contact, n := range contacts {
-		require.Regexp(t, fmt.Sprintf(`%s.* — %d\b`, strings.ToUpper(contact[:1])+contact[1:], n), notice)
+		t.Run(contact, func(t *testing.T) {
+			require.Regexp(t, fmt.Sprintf(`%s.* — %d\b`, strings.ToUpper(contact[:1])+contact[1:], n), notice)
+		})
 	}
 }
 

@@ -130,9 +130,11 @@ func TestNothingIsLostWhenPostgresGoesAway(t *testing.T) {
 	a.awaitIdle()
 	require.Zero(t, a.count("select count(*) from messages where action = 'answer' and answered_at is null"))
 	for _, contact := range contacts {
-		replies := a.count("select count(*) from outbox where chat_id = $1", a.chat(contact).ID)
-		require.Positive(t, replies)
-		a.awaitDeliveries(contact, replies)
+		t.Run(contact, func(t *testing.T) {
+			replies := a.count("select count(*) from outbox where chat_id = $1", a.chat(contact).ID)
+			require.Positive(t, replies)
+			a.awaitDeliveries(contact, replies)
+		})
 	}
 }
 

@@ -34,18 +34,20 @@ func TestTheOwnerIsNotTalkedOver(t *testing.T) {
 	}
 	authors := map[string]policy.Author{"owner-lea": policy.AuthorOwnerPhone, "owner-max": policy.AuthorOwnerClient}
 	for contact, write := range ways {
-		a.step(string(authors[contact]), func(t *testing.T) {
-			room := *a.chat(contact).RoomID
-			require.Equal(t, authors[contact], a.awaitMessage(write(room)).Author)
-			_, message := a.say(contact, question)
-			require.Equal(t, policy.CodeOwnerActive, message.Code, "the chat is the owner's now")
-			a.awaitIdle()
-			require.Empty(t, a.back.sentTo(room))
+		t.Run(contact, func(t *testing.T) {
+			a.step(string(authors[contact]), func(t *testing.T) {
+				room := *a.chat(contact).RoomID
+				require.Equal(t, authors[contact], a.awaitMessage(write(room)).Author)
+				_, message := a.say(contact, question)
+				require.Equal(t, policy.CodeOwnerActive, message.Code, "the chat is the owner's now")
+				a.awaitIdle()
+				require.Empty(t, a.back.sentTo(room))
 
-			require.Contains(t, a.command("/resume "+a.chat(contact).Name), "take over again")
-			a.say(contact, question)
-			a.awaitIdle()
-			require.Len(t, a.back.sentTo(room), 1)
+				require.Contains(t, a.command("/resume "+a.chat(contact).Name), "take over again")
+				a.say(contact, question)
+				a.awaitIdle()
+				require.Len(t, a.back.sentTo(room), 1)
+			})
 		})
 	}
 
@@ -96,23 +98,25 @@ func TestATurnWaitsWhileTheContactTypesAndTheOwnerReads(t *testing.T) {
 			return err
 		}},
 	} {
-		a.step(contact+" has "+sign.column, func(t *testing.T) {
-			hello, _ := a.say(contact, "hi")
-			require.Contains(t, a.command("/mode business "+a.chat(contact).Name), "is now business")
-			require.NoError(t, sign.give(hello))
-			var until *time.Time
-			a.await("the sign", func(ctx context.Context) (bool, error) {
-				err := a.db.DB().QueryRow(ctx, "select "+sign.column+" from chats where id = $1", a.chat(contact).ID).Scan(&until)
-				return until != nil, err
+		t.Run(contact, func(t *testing.T) {
+			a.step(contact+" has "+sign.column, func(t *testing.T) {
+				hello, _ := a.say(contact, "hi")
+				require.Contains(t, a.command("/mode business "+a.chat(contact).Name), "is now business")
+				require.NoError(t, sign.give(hello))
+				var until *time.Time
+				a.await("the sign", func(ctx context.Context) (bool, error) {
+					err := a.db.DB().QueryRow(ctx, "select "+sign.column+" from chats where id = $1", a.chat(contact).ID).Scan(&until)
+					return until != nil, err
+				})
+				said, asked := a.say(contact, question)
+				a.await("the turn to wait", func(ctx context.Context) (bool, error) { return a.exists(ctx, waitingTurnSQL, asked.ChatID) })
+				require.Nil(t, a.awaitMessage(said.Event).AnsweredAt)
+				left := time.Until(*until)
+				require.Positive(t, left)
+				a.shiftTimes(left)
+				a.awaitDeliveries(contact, 1)
+				require.False(t, a.awaitMessage(said.Event).AnsweredAt.Before(until.Add(-left)))
 			})
-			said, asked := a.say(contact, question)
-			a.await("the turn to wait", func(ctx context.Context) (bool, error) { return a.exists(ctx, waitingTurnSQL, asked.ChatID) })
-			require.Nil(t, a.awaitMessage(said.Event).AnsweredAt)
-			left := time.Until(*until)
-			require.Positive(t, left)
-			a.shiftTimes(left)
-			a.awaitDeliveries(contact, 1)
-			require.False(t, a.awaitMessage(said.Event).AnsweredAt.Before(until.Add(-left)))
 		})
 	}
 }

@@ -53,7 +53,9 @@ func TestAMessageIsAnsweredAndDelivered(t *testing.T) {
 	require.Equal(t, out.ID.String(), puts[0].Txn)
 	require.NotEmpty(t, puts[0].Device, "a send without a device is repeated when Synapse restarts")
 	for _, text := range []string{question, "80 EUR", "is now business"} {
-		require.NotContains(t, a.log(), text)
+		t.Run(text, func(t *testing.T) {
+			require.NotContains(t, a.log(), text)
+		})
 	}
 }
 

@@ -52,14 +52,16 @@ func TestTheBuildForARMRuns(t *testing.T) {
 	_, err = output(t.Context(), "dpkg-deb", "--extract", packages[0], unpacked)
 	require.NoError(t, err)
 	for _, program := range []string{filepath.Join(dist, "multis-linux-arm64"), filepath.Join(unpacked, "usr/bin/multis")} {
-		out, err := emulator(t, dir, program, "version").CombinedOutput()
-		require.NoError(t, err, string(out))
-		require.Regexp(t, "^multis [0-9a-z]", string(out))
-		out, err = emulator(t, dir, program, "doctor").CombinedOutput()
-		var failed *exec.ExitError
-		require.ErrorAs(t, err, &failed, string(out))
-		require.Equal(t, 2, failed.ExitCode(), string(out))
-		require.Contains(t, string(out), "[config.missing]")
+		t.Run(program, func(t *testing.T) {
+			out, err := emulator(t, dir, program, "version").CombinedOutput()
+			require.NoError(t, err, string(out))
+			require.Regexp(t, "^multis [0-9a-z]", string(out))
+			out, err = emulator(t, dir, program, "doctor").CombinedOutput()
+			var failed *exec.ExitError
+			require.ErrorAs(t, err, &failed, string(out))
+			require.Equal(t, 2, failed.ExitCode(), string(out))
+			require.Contains(t, string(out), "[config.missing]")
+		})
 	}
 
 	// With a database, which multis starts from the programs of this machine.
@@ -78,8 +80,10 @@ func TestTwoBuildsOfACommitAreTheSameBytes(t *testing.T) {
 	dir := t.TempDir()
 	first, second := filepath.Join(dir, "first"), filepath.Join(dir, "second")
 	for _, source := range []string{first, second} {
-		out, err := exec.CommandContext(t.Context(), "git", "clone", "--quiet", "../..", source).CombinedOutput()
-		require.NoError(t, err, string(out))
+		t.Run(source, func(t *testing.T) {
+			out, err := exec.CommandContext(t.Context(), "git", "clone", "--quiet", "../..", source).CombinedOutput()
+			require.NoError(t, err, string(out))
+		})
 	}
 	build(t, first, filepath.Join(first, "dist"))
 	build(t, second, filepath.Join(second, "dist"), "GOCACHE="+filepath.Join(dir, "cache"))

@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -14,19 +15,21 @@ import (
 func TestColoursAreForTerminals(t *testing.T) {
 	t.Parallel()
 	for _, terminal := range []bool{true, false} {
-		var out strings.Builder
-		says := newTranscript(&out, terminal)
-		says.title(1, "A title")
-		says.says("Ana", yellow, "**Hello**\nthere")
-		says.check("found")
-		says.failure(errors.New("lost"), "multis.log")
-		says.count("waiting", time.Second)
-		says.line("over")
-		require.Equal(t, terminal, strings.Contains(out.String(), "\x1b"))
-		require.NotContains(t, out.String(), "**")
-		require.Contains(t, out.String(), "\n      there\n", "later lines are indented")
-		require.Contains(t, out.String(), "waiting (1 s)")
-		require.Contains(t, out.String(), "look into multis.log")
+		t.Run(fmt.Sprint(terminal), func(t *testing.T) {
+			var out strings.Builder
+			says := newTranscript(&out, terminal)
+			says.title(1, "A title")
+			says.says("Ana", yellow, "**Hello**\nthere")
+			says.check("found")
+			says.failure(errors.New("lost"), "multis.log")
+			says.count("waiting", time.Second)
+			says.line("over")
+			require.Equal(t, terminal, strings.Contains(out.String(), "\x1b"))
+			require.NotContains(t, out.String(), "**")
+			require.Contains(t, out.String(), "\n      there\n", "later lines are indented")
+			require.Contains(t, out.String(), "waiting (1 s)")
+			require.Contains(t, out.String(), "look into multis.log")
+		})
 	}
 }
 
@@ -55,9 +58,11 @@ func TestOfAFailedRunTheLogsStayAndNothingElse(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	for _, name := range []string{"multis-1.log", "stack/synapse.log", "stack/data/secret", "multis/config-1.yaml"} {
-		path := filepath.Join(dir, name)
-		require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o700))
-		require.NoError(t, os.WriteFile(path, nil, 0o600))
+		t.Run(name, func(t *testing.T) {
+			path := filepath.Join(dir, name)
+			require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o700))
+			require.NoError(t, os.WriteFile(path, nil, 0o600))
+		})
 	}
 	require.NoError(t, keepLogs(dir))
 	var left []string

@@ -20,8 +20,10 @@ func newDatabase(t *testing.T, name string) {
 
 func TestADatabaseWithVectorsIsTakenOverAsItIs(t *testing.T) {
 	for _, name := range []string{"vectors_old", "vectors_new"} {
-		newDatabase(t, name)
-		require.NoError(t, administer(t.Context(), name, "create extension vector"))
+		t.Run(name, func(t *testing.T) {
+			newDatabase(t, name)
+			require.NoError(t, administer(t.Context(), name, "create extension vector"))
+		})
 	}
 	storetest.RestorePreBaselineSchema(t, dsn("vectors_old"), stack.PostgresDSN("vectors_old"), "../../migrations/testdata/old.sql.gz")
 	conn, err := pgx.Connect(t.Context(), dsn("vectors_old"))

@@ -381,11 +381,13 @@ func TestTheDatabaseItselfKeepsVectorsFromContacts(t *testing.T) {
 		"no scope": "select set_config('multis.scope', '', true), (select count(*) from search_vectors('openai/meanings', '" +
 			half(32) + "', '{kb}', 10))",
 	} {
-		err := st.AsContact(t.Context(), policy.ContactScope(1), func(tx store.Tx) error {
-			_, err := tx.Exec(t.Context(), sql)
-			return err
+		t.Run(name, func(t *testing.T) {
+			err := st.AsContact(t.Context(), policy.ContactScope(1), func(tx store.Tx) error {
+				_, err := tx.Exec(t.Context(), sql)
+				return err
+			})
+			require.ErrorContains(t, err, "42501", name)
 		})
-		require.ErrorContains(t, err, "42501", name)
 	}
 	_, err = index.SearchVectors(context.WithoutCancel(t.Context()), beginWithout(t, st), e.Name(), vector[0], kinds, 10)
 	require.ErrorContains(t, err, "no scope is set")
