@@ -502,7 +502,7 @@ func TestAFailingModelIsTriedAgainAndAtLastPassagesAnswer(t *testing.T) {
 	require.Contains(t, b.queuedTexts(b.chat)[0], "Delivery costs 5 euro")
 }
 
-func TestATurnWaitsWhileTheContactTypesAndTheOwnerReads(t *testing.T) {
+func TestTurn_WaitsForTypingAndReading(t *testing.T) {
 	t.Parallel()
 	b := setup(t, llm.None{})
 	b.agent.Turns.burstMax = time.Minute

@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestAllProblemsAreReportedAtOnceInTheOrderOfTheFile(t *testing.T) {
+func TestParse_ReportsAllProblemsInOrder(t *testing.T) {
 	t.Parallel()
 	_, err := Parse("/etc/multis.yaml", []byte("time_zone: Mars/Base\nowner: me\nchats:\n  profil: x\n  burst_max: 1s\n"),
 		envOf(map[string]string{
@@ -28,7 +28,7 @@ func TestAllProblemsAreReportedAtOnceInTheOrderOfTheFile(t *testing.T) {
 /etc/multis.yaml:5: chats.burst_max: is shorter than burst_quiet; write at least 4s`)
 }
 
-func TestAFileWithoutASectionLacksEverything(t *testing.T) {
+func TestParse_EmptyFileListsRequired(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ data, first string }{
 		"one word":   {"hello\n", `config.yaml:1: is a single value; write a section of "key: value" lines`},
@@ -47,7 +47,7 @@ func TestAFileWithoutASectionLacksEverything(t *testing.T) {
 	}
 }
 
-func TestAnUnreadableSecretFileIsExplainedWithoutItsPath(t *testing.T) {
+func TestSecret_UnreadableFileHidesPath(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	empty, large := filepath.Join(dir, "empty-secret"), filepath.Join(dir, "large-secret")
@@ -62,7 +62,7 @@ func TestAnUnreadableSecretFileIsExplainedWithoutItsPath(t *testing.T) {
 }
 
 // Secrets in all places where people put them by mistake.
-func TestErrorsNeverHoldASecret(t *testing.T) {
+func TestErrors_HideSecrets(t *testing.T) {
 	t.Parallel()
 	for _, data := range []string{
 		strings.Replace(least, "as-secret", "as secret", 1),

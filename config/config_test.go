@@ -51,7 +51,7 @@ func parse(t *testing.T, data string) *Config {
 	return c
 }
 
-func TestAFileMayHaveASecretThatIsEmptyBesideIt(t *testing.T) {
+func TestParse_SecretFileBesideEmptyValue(t *testing.T) {
 	t.Parallel()
 	key := filepath.Join(t.TempDir(), "key")
 	require.NoError(t, os.WriteFile(key, []byte("from-the-file\n"), 0o600))
@@ -62,7 +62,7 @@ func TestAFileMayHaveASecretThatIsEmptyBesideIt(t *testing.T) {
 	}
 }
 
-func TestTheRequiredKeysAreEnough(t *testing.T) {
+func TestParse_RequiredKeysSuffice(t *testing.T) {
 	t.Parallel()
 	c := parse(t, least)
 	require.Equal(t, "https://matrix.example.org", c.Homeserver.Address)
@@ -78,7 +78,7 @@ func TestTheRequiredKeysAreEnough(t *testing.T) {
 	require.Equal(t, filepath.Join("data", "documents"), c.Documents.Folder)
 }
 
-func TestFoldersOfAgentsAreAbsoluteWhereTheConfigurationIsNot(t *testing.T) {
+func TestAgents_FoldersAreAbsolute(t *testing.T) {
 	t.Parallel()
 	c := parse(t, least+"agents: {shop: {read_paths: [prices]}}\n")
 	folder, err := filepath.Abs(".")
@@ -183,7 +183,7 @@ tools: {deny: [remember]}
 policy: {file: testdata/rules.yaml, rules: [{tool: fetch_url, decision: deny}]}
 `
 
-func TestEveryKeyIsRead(t *testing.T) {
+func TestKeys_AreAllRead(t *testing.T) {
 	t.Parallel()
 	c := parse(t, everything)
 	lima, err := time.LoadLocation("America/Lima")
@@ -307,13 +307,13 @@ func TestEveryKeyIsRead(t *testing.T) {
 	require.Equal(t, Network{Disclosure: true}, c.Chats.Network("telegram"), "a network nobody configured")
 }
 
-func TestTheFlagOfScotlandIsAnEmoji(t *testing.T) {
+func TestEmoji_AcceptsFlagOfScotland(t *testing.T) {
 	t.Parallel()
 	const flag = "\U0001f3f4\U000e0067\U000e0062\U000e0073\U000e0063\U000e0074\U000e007f"
 	require.Equal(t, flag, parse(t, least+"agents: {sales: {default: true, emoji: "+flag+"}}\n").Agents["sales"].Emoji)
 }
 
-func TestAProblemOfAValueNamesItsPlace(t *testing.T) {
+func TestParse_ProblemNamesPlace(t *testing.T) {
 	t.Parallel()
 	c, err := Parse("config.yaml", []byte("# mine\nname: Nora\n"+least), noEnv)
 	require.NoError(t, err)
@@ -322,7 +322,7 @@ func TestAProblemOfAValueNamesItsPlace(t *testing.T) {
 }
 
 // A field that no key sets could not be changed by anybody.
-func TestEveryFieldHasAKey(t *testing.T) {
+func TestFields_HaveKeys(t *testing.T) {
 	t.Parallel()
 	was, is := leafFields(reflect.ValueOf(*defaults())), leafFields(reflect.ValueOf(*parse(t, everything)))
 	for name := range is {
@@ -349,7 +349,7 @@ func leafFields(v reflect.Value) map[string]any {
 	return found
 }
 
-func TestRelativePathsStartAtTheFolderOfTheFile(t *testing.T) {
+func TestPaths_RelativeToFile(t *testing.T) {
 	t.Parallel()
 	c, err := Parse("/etc/multis/config.yaml", []byte(least+"logging: {file: multis.log}\n"), noEnv)
 	require.NoError(t, err)
@@ -358,12 +358,12 @@ func TestRelativePathsStartAtTheFolderOfTheFile(t *testing.T) {
 	require.Equal(t, "/etc/multis/multis.log", c.Logging.File)
 }
 
-func TestAKeyWithNothingAfterItKeepsTheDefault(t *testing.T) {
+func TestParse_EmptyKeyKeepsDefault(t *testing.T) {
 	t.Parallel()
 	require.Equal(t, parse(t, least), parse(t, least+"name:\nchats:\nbusiness:\n  greeting: ~\n"))
 }
 
-func TestTheEnvironmentOverridesTheFile(t *testing.T) {
+func TestEnvironment_OverridesFile(t *testing.T) {
 	t.Parallel()
 	c, err := Parse("config.yaml", []byte(least+"operators: [\"@ann:example.org\"]\nname: Ada\n"), envOf(map[string]string{
 		"MULTIS_APPSERVICE_AS_TOKEN":           "from-env",
@@ -378,7 +378,7 @@ func TestTheEnvironmentOverridesTheFile(t *testing.T) {
 	require.Equal(t, "Ada", c.Name)
 }
 
-func TestTheEnvironmentAloneIsEnough(t *testing.T) {
+func TestEnvironment_AloneSuffices(t *testing.T) {
 	t.Parallel()
 	c, err := Parse("config.yaml", nil, envOf(map[string]string{
 		"MULTIS_HOMESERVER_ADDRESS": "https://matrix.example.org", "MULTIS_HOMESERVER_DOMAIN": "example.org",
@@ -390,7 +390,7 @@ func TestTheEnvironmentAloneIsEnough(t *testing.T) {
 	require.Equal(t, parse(t, least), c)
 }
 
-func TestSecretsComeFromFiles(t *testing.T) {
+func TestSecrets_ComeFromFiles(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "as"), []byte("in-a-file\n"), 0o600))
@@ -405,7 +405,7 @@ func TestSecretsComeFromFiles(t *testing.T) {
 	require.Equal(t, "in-another", c.Appservice.HSToken.Value(), "a file named by the environment replaces a token in config.yaml")
 }
 
-func TestLoadReadsAFileAndExplainsAMissingOne(t *testing.T) {
+func TestLoad_ExplainsMissingFile(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "config.yaml")
 	_, err := Load(path)
@@ -418,7 +418,7 @@ func TestLoadReadsAFileAndExplainsAMissingOne(t *testing.T) {
 	require.Equal(t, id.UserID("@you:example.org"), c.Owner)
 }
 
-func TestNoWayOfPrintingShowsASecret(t *testing.T) {
+func TestSecret_IsNeverPrinted(t *testing.T) {
 	t.Parallel()
 	c := parse(t, least+"database: {url: 'postgres://u:db-secret@h/d'}\nllm: {api_key: llm-secret}\n")
 	var logged strings.Builder
@@ -444,7 +444,7 @@ func TestNoWayOfPrintingShowsASecret(t *testing.T) {
 	require.Contains(t, fmt.Sprintf("%v", *c), "…")
 }
 
-func TestAllModelsAreNamedOnceThoseInUseFirst(t *testing.T) {
+func TestModels_UsedFirstNamedOnce(t *testing.T) {
 	t.Parallel()
 	l := LLM{Model: FastFirst, Strategies: Strategies{CheapFirst: []string{"a/1", "b/2"}, FastFirst: []string{"b/2", "c/3"}}}
 	require.Equal(t, []string{"b/2", "c/3", "a/1"}, l.AllModels())

@@ -8,7 +8,7 @@ import (
 )
 
 // What "config get" prints can be typed after "config set", also where "off" was written.
-func TestEachDisplayedValueCanBeSet(t *testing.T) {
+func TestDisplay_EachValueCanBeSet(t *testing.T) {
 	t.Parallel()
 	c := defaults()
 	for _, f := range c.fields() {

@@ -9,7 +9,7 @@ import (
 	"multis/config"
 )
 
-func TestEditChangesOneValueAndNothingElse(t *testing.T) {
+func TestEdit_ChangesOnlyOneValue(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ before, key, text, after string }{
 		"plain":         {"llm:\n  model: none # mine\n", "llm.model", "openai/x", "llm:\n  model: openai/x # mine\n"},
@@ -49,7 +49,7 @@ func TestEditChangesOneValueAndNothingElse(t *testing.T) {
 	}
 }
 
-func TestEditRefusesWhatItCouldBreak(t *testing.T) {
+func TestEdit_RefusesRiskyChange(t *testing.T) {
 	t.Parallel()
 	for name, before := range map[string]string{
 		"all braces": "{llm: {model: none}}\n",
@@ -69,7 +69,7 @@ func TestEditRefusesWhatItCouldBreak(t *testing.T) {
 }
 
 // Each key of the example is one that a command may set.
-func TestEditSetsEachSingleValueOfTheExample(t *testing.T) {
+func TestEdit_SetsEachValueOfExample(t *testing.T) {
 	t.Parallel()
 	for _, key := range []string{"homeserver.address", "appservice.bot.username", "owner", "time_zone", "database.url", "llm.api_key",
 		"speech.price_per_minute", "chats.profile"} {

@@ -4,7 +4,7 @@ import (
 	"testing"
 )
 
-func TestMistakesInAgentsAndToolsSayWhatToDo(t *testing.T) {
+func TestParse_ExplainsAgentMistakes(t *testing.T) {
 	t.Parallel()
 	testMistakes(t, map[string]mistake{
 		"an agent that has nobody work for it": {

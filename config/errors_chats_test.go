@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-func TestMistakesInChatsAndBusinessSayWhatToDo(t *testing.T) {
+func TestParse_ExplainsChatMistakes(t *testing.T) {
 	t.Parallel()
 	testMistakes(t, map[string]mistake{
 		"an unknown key that is nearly right": {

@@ -4,7 +4,7 @@ import (
 	"testing"
 )
 
-func TestMistakesInModelsAndBudgetSayWhatToDo(t *testing.T) {
+func TestParse_ExplainsModelMistakes(t *testing.T) {
 	t.Parallel()
 	testMistakes(t, map[string]mistake{
 		"a key like no other": {

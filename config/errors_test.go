@@ -40,7 +40,7 @@ func testMistakes(t *testing.T, mistakes map[string]mistake) {
 	}
 }
 
-func TestMistakesInTheFormOfTheFileSayWhatToDo(t *testing.T) {
+func TestParse_ExplainsMistakesOfForm(t *testing.T) {
 	t.Parallel()
 	testMistakes(t, map[string]mistake{
 		"an unknown key at the top": {

@@ -21,7 +21,7 @@ func filledExample() string {
 	return text
 }
 
-func TestTheUntouchedExampleIsRefused(t *testing.T) {
+func TestExample_UntouchedIsRefused(t *testing.T) {
 	t.Parallel()
 	path := write(t, string(Example()))
 	_, err := Generate(path)
@@ -36,12 +36,12 @@ func TestTheUntouchedExampleIsRefused(t *testing.T) {
 	require.Equal(t, string(Example()), string(kept), "and is left as it is")
 }
 
-func TestTheExampleShowsTheDefaults(t *testing.T) {
+func TestExample_ShowsDefaults(t *testing.T) {
 	t.Parallel()
 	require.Equal(t, parse(t, least), parse(t, filledExample()))
 }
 
-func TestTheExampleHasEveryKeyUnderAComment(t *testing.T) {
+func TestExample_ExplainsEveryKey(t *testing.T) {
 	t.Parallel()
 	var doc yaml.Node
 	require.NoError(t, yaml.Unmarshal(Example(), &doc))
@@ -78,7 +78,7 @@ func TestTheExampleHasEveryKeyUnderAComment(t *testing.T) {
 	require.Contains(t, string(Example()), "as_token_file:")
 }
 
-func TestNoTwoKeysShareAVariable(t *testing.T) {
+func TestEnvironment_VariablesAreUnique(t *testing.T) {
 	t.Parallel()
 	seen := map[string]string{}
 	for _, f := range defaults().fields() {
@@ -89,7 +89,7 @@ func TestNoTwoKeysShareAVariable(t *testing.T) {
 	require.Contains(t, seen, "MULTIS_DATABASE_URL_FILE")
 }
 
-func TestTheDocumentationNamesEveryKey(t *testing.T) {
+func TestDocs_NameEveryKey(t *testing.T) {
 	t.Parallel()
 	doc, err := os.ReadFile("../docs/configuration.md")
 	require.NoError(t, err)

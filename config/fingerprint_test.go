@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestTheFingerprintIsOfWhatProcessesMustShare(t *testing.T) {
+func TestFingerprint_CoversSharedSettings(t *testing.T) {
 	t.Parallel()
 	of := func(more string) string {
 		text := "homeserver: {address: \"http://a:8008\", domain: example.org}\nappservice: {sender_localpart: as_x, as_token: one, hs_token: two}\nowner: \"@you:example.org\"\n" + more

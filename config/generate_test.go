@@ -25,7 +25,7 @@ func read(t *testing.T, path string) string {
 	return string(data)
 }
 
-func TestGenerateFillsTheExampleAndChangesNothingElse(t *testing.T) {
+func TestGenerate_FillsOnlyTokens(t *testing.T) {
 	t.Parallel()
 	path := write(t, ownExample())
 	c, err := Generate(path)
@@ -51,7 +51,7 @@ func TestGenerateFillsTheExampleAndChangesNothingElse(t *testing.T) {
 	require.Len(t, files, 1, "no temporary file is left")
 }
 
-func TestGenerateTwiceKeepsTheFirstValues(t *testing.T) {
+func TestGenerate_TwiceKeepsValues(t *testing.T) {
 	t.Parallel()
 	path := write(t, ownExample())
 	first, err := Generate(path)
@@ -63,7 +63,7 @@ func TestGenerateTwiceKeepsTheFirstValues(t *testing.T) {
 	require.Equal(t, text, read(t, path))
 }
 
-func TestGenerateKeepsTokensThatAreSet(t *testing.T) {
+func TestGenerate_KeepsSetTokens(t *testing.T) {
 	t.Parallel()
 	path := write(t, strings.Replace(least, "hs-secret", "generate # soon", 1))
 	c, err := Generate(path)
@@ -78,7 +78,7 @@ func TestGenerateKeepsTokensThatAreSet(t *testing.T) {
 	require.Equal(t, least, read(t, path), "nothing to fill, nothing written")
 }
 
-func TestGenerateFindsThePlaceholderHoweverItIsWritten(t *testing.T) {
+func TestGenerate_FindsAnyPlaceholder(t *testing.T) {
 	t.Parallel()
 	head, _, _ := strings.Cut(least, "appservice:")
 	_, tail, _ := strings.Cut(least, "hs_token: hs-secret\n")
@@ -103,7 +103,7 @@ func TestGenerateFindsThePlaceholderHoweverItIsWritten(t *testing.T) {
 	}
 }
 
-func TestGenerateWritesNothingWhenSomethingIsWrong(t *testing.T) {
+func TestGenerate_WritesNothingOnError(t *testing.T) {
 	t.Parallel()
 	generate := strings.NewReplacer("as-secret", "generate", "hs-secret", "generate").Replace(least)
 	for name, c := range map[string]struct{ data, want string }{
@@ -126,7 +126,7 @@ func TestGenerateWritesNothingWhenSomethingIsWrong(t *testing.T) {
 	}
 }
 
-func TestGenerateWritesThroughASymbolicLink(t *testing.T) {
+func TestGenerate_FollowsSymlink(t *testing.T) {
 	t.Parallel()
 	path := write(t, ownExample())
 	link := filepath.Join(t.TempDir(), "link.yaml")
@@ -139,7 +139,7 @@ func TestGenerateWritesThroughASymbolicLink(t *testing.T) {
 	require.Equal(t, path, target)
 }
 
-func TestGenerateExplainsAMissingFile(t *testing.T) {
+func TestGenerate_ExplainsMissingFile(t *testing.T) {
 	t.Parallel()
 	_, err := Generate(filepath.Join(t.TempDir(), "config.yaml"))
 	require.ErrorIs(t, err, os.ErrNotExist)

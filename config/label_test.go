@@ -10,7 +10,7 @@ import (
 	"multis/policy"
 )
 
-func TestLabelsKeepTheOrderOfTheFile(t *testing.T) {
+func TestLabels_KeepFileOrder(t *testing.T) {
 	t.Parallel()
 	c := parse(t, least+
 		"chats:\n  labels:\n    wholesale: {networks: [whatsapp], mode: business, delivery: auto}\n    angry: {words: [money back], mode: silent, delivery: draft}\n    early: {hours: [\"mon-fri 8-20\"]}\n    a: {}\n")
@@ -22,7 +22,7 @@ func TestLabelsKeepTheOrderOfTheFile(t *testing.T) {
 	}, c.Chats.Labels)
 }
 
-func TestTheNumberOfLabelsIsBounded(t *testing.T) {
+func TestLabels_AreBounded(t *testing.T) {
 	t.Parallel()
 	var many strings.Builder
 	for i := range policy.MaxLabels + 1 {
@@ -32,7 +32,7 @@ func TestTheNumberOfLabelsIsBounded(t *testing.T) {
 	require.ErrorContains(t, err, "config.yaml:11: chats.labels: has 51 labels; write at most 50")
 }
 
-func TestALabelThatContactsCanGiveThemselvesLoosensNothing(t *testing.T) {
+func TestLabel_SelfGivenLoosensNothing(t *testing.T) {
 	t.Parallel()
 	for setting, complaint := range map[string]string{
 		"mode: business": `mode: cannot be "business"`, "mode: personal": `mode: cannot be "personal"`, "mode: off": `mode: cannot be "off"`,

@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestOnlyAFileOfSensibleSizeIsAConfiguration(t *testing.T) {
+func TestLoad_BoundsFileSize(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	at := func(name string) string { return filepath.Join(dir, name) }
@@ -36,7 +36,7 @@ func TestOnlyAFileOfSensibleSizeIsAConfiguration(t *testing.T) {
 	require.NoError(t, err)
 }
 
-func TestOfManyProblemsTheFirstAreReported(t *testing.T) {
+func TestParse_BoundsProblems(t *testing.T) {
 	t.Parallel()
 	var text strings.Builder
 	text.WriteString(least)
@@ -50,7 +50,7 @@ func TestOfManyProblemsTheFirstAreReported(t *testing.T) {
 	require.Contains(t, lines[maxProblems-1], ": there may be more problems; correct these first")
 }
 
-func TestInvisibleCharactersOfAKeyAreShown(t *testing.T) {
+func TestParse_ShowsInvisibleCharacters(t *testing.T) {
 	t.Parallel()
 	_, err := Parse("config.yaml", []byte(least+"na\u202eme: Ann\nname\u200b: Ann\n"), noEnv)
 	require.ErrorContains(t, err, `na\u202Eme: unknown key; did you mean "name"?`)

@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestKeysOfOtherProgramsAreTranslatedOrExplained(t *testing.T) {
+func TestOtherPrograms_KeysAreExplained(t *testing.T) {
 	t.Parallel()
 	r := newReader("config.yaml", defaults())
 	for key, it := range otherProgramKeys {
@@ -27,7 +27,7 @@ func TestKeysOfOtherProgramsAreTranslatedOrExplained(t *testing.T) {
 	}
 }
 
-func TestTheSourcesConfigurationsAreAnswered(t *testing.T) {
+func TestOtherPrograms_ConfigurationsAreAnswered(t *testing.T) {
 	t.Parallel()
 	for data, want := range map[string]string{
 		"bot_mode: personal":                         `bot_mode: unknown key; it is called chats.profile here: personal or business`,

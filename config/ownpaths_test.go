@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestAnAgentsFolderWithFilesOfMultisIsRefused(t *testing.T) {
+func TestAgents_RefuseFoldersOfMultis(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	file := filepath.Join(dir, "config.yaml")
@@ -63,7 +63,7 @@ func TestAnAgentsFolderWithFilesOfMultisIsRefused(t *testing.T) {
 }
 
 // A command of an agent could rename such a folder and put a link to any folder of the machine in its place.
-func TestAFolderInTheWorkspaceOfAnotherAgentIsRefused(t *testing.T) {
+func TestAgents_RefuseNestedWorkspaces(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	require.NoError(t, os.MkdirAll(filepath.Join(dir, "shop", "public"), 0o700))
@@ -94,7 +94,7 @@ func TestAFolderInTheWorkspaceOfAnotherAgentIsRefused(t *testing.T) {
 	}
 }
 
-func TestAnAgentThatIsAProgramIsConfiguredWhole(t *testing.T) {
+func TestAgents_ProgramIsConfiguredWhole(t *testing.T) {
 	t.Parallel()
 	for agent, want := range map[string]string{
 		"{command: [claude, -p, \"{prompt}\"], network: true, ports: [443], domains: [example.com], env: {KEY: abcdefgh}}": "",

@@ -10,7 +10,7 @@ import (
 	"multis/policy/rules"
 )
 
-func TestRulesAreReadFromTheFileAndFromOneBeside(t *testing.T) {
+func TestRules_FromFileAndFileBeside(t *testing.T) {
 	t.Parallel()
 	path := write(t, least+
 		"tools:\n  deny: [remember, crm__*]\npolicy:\n  file: rules.yaml\n  rules:\n    - {tool: fetch_url, decision: deny}\n")
@@ -47,7 +47,7 @@ func TestRulesAreReadFromTheFileAndFromOneBeside(t *testing.T) {
 	require.ErrorContains(t, err, "policy.file: cannot be read")
 }
 
-func TestMistakesInRulesNameTheLineOfTheConfiguration(t *testing.T) {
+func TestRules_MistakesNameLine(t *testing.T) {
 	t.Parallel()
 	path := write(t, "policy:\n  rules:\n    - {tool: fetch_url, decision: maybe}\n"+least)
 	_, err := Load(path)
@@ -56,7 +56,7 @@ func TestMistakesInRulesNameTheLineOfTheConfiguration(t *testing.T) {
 	require.ErrorContains(t, err, "policy.rules: is not a list")
 }
 
-func TestRulesNameWhatConfiguredAgentsCan(t *testing.T) {
+func TestRules_NameToolsOfAgents(t *testing.T) {
 	t.Parallel()
 	agents := least + "agents:\n  sales: {can: [prices], default: true}\n  ops: {can: [prices, code]}\n"
 	c, err := Load(write(t, agents+"policy:\n  rules:\n    - {can: code, tool: fetch_url, decision: deny}\n"))

@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestASecretCanBeInTheEnvironmentAFileOrACredential(t *testing.T) {
+func TestSecret_FromEnvironmentFileOrCredential(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	for name, text := range map[string]string{"key": "from-a-file\n", "credential": "from-systemd\n"} {
@@ -66,7 +66,7 @@ agents: {sales: {api_key: "file:`+filepath.Join(dir, "key")+`"}}
 		filepath.Join(dir, "key-of-database")})
 }
 
-func TestAMissingSecretIsAnErrorWithLineAndFix(t *testing.T) {
+func TestSecret_MissingNamesLineAndFix(t *testing.T) {
 	t.Parallel()
 	for value, want := range map[string]string{
 		"env:MISSING":           `config.yaml:10: llm.api_key: names the environment variable MISSING, which is not set; set it where multis is started (Environment= or EnvironmentFile= of the service), and in the shell for a command that you type`,
@@ -105,7 +105,7 @@ func TestAMissingSecretIsAnErrorWithLineAndFix(t *testing.T) {
 	}
 }
 
-func TestSetRefusesASecretInPlainText(t *testing.T) {
+func TestSet_RefusesPlainSecret(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "config.yaml")
 	require.NoError(t, os.WriteFile(path, []byte(least+"llm:\n  api_key: the-old-key\n"), 0o600))
 	t.Setenv("NEW_KEY", "the-new-key")

@@ -10,7 +10,7 @@ import (
 	"maunium.net/go/mautrix/appservice"
 )
 
-func TestTheExampleRegistrationIsWhatIsWritten(t *testing.T) {
+func TestRegistration_MatchesExampleFile(t *testing.T) {
 	t.Parallel()
 	c := parse(t, strings.NewReplacer(
 		"as_multis_7hq2c9xk", "as_multis_random",
@@ -25,7 +25,7 @@ func TestTheExampleRegistrationIsWhatIsWritten(t *testing.T) {
 }
 
 // The library that homeserver tests use must read the file as it was meant.
-func TestTheRegistrationClaimsTheBotAndTheOwnerAndNobodyElse(t *testing.T) {
+func TestRegistration_ClaimsOnlyBotAndOwner(t *testing.T) {
 	t.Parallel()
 	c := parse(t, strings.NewReplacer("example.org", "matrix.example.org", "@you:", "@an.n+x:").Replace(
 		strings.Replace(least, "appservice:\n", "appservice:\n  address: http://multis:29399/\n", 1)))
@@ -66,7 +66,7 @@ func TestTheRegistrationClaimsTheBotAndTheOwnerAndNobodyElse(t *testing.T) {
 	}
 }
 
-func TestNoRegistrationWithoutTokens(t *testing.T) {
+func TestRegistration_NeedsTokens(t *testing.T) {
 	t.Parallel()
 	for name, forget := range map[string]func(*Appservice){
 		"no as_token":         func(a *Appservice) { a.ASToken = "" },

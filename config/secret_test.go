@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestEverySecretIsFoundWithThePartsOfItsAddress(t *testing.T) {
+func TestSecrets_IncludePartsOfAddresses(t *testing.T) {
 	t.Parallel()
 	var c Config
 	var want []string

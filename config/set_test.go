@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestSetRefusesKeysWithoutASingleValue(t *testing.T) {
+func TestSet_RefusesKeysOfManyValues(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "config.yaml")
 	require.NoError(t, os.WriteFile(path, []byte(least), 0o600))
@@ -23,7 +23,7 @@ func TestSetRefusesKeysWithoutASingleValue(t *testing.T) {
 	}
 }
 
-func TestEachChangeHasABackupOfItsOwn(t *testing.T) {
+func TestSet_BacksUpEachChange(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "config.yaml")
 	require.NoError(t, os.WriteFile(path, []byte(least), 0o600))
@@ -40,7 +40,7 @@ func TestEachChangeHasABackupOfItsOwn(t *testing.T) {
 	}
 }
 
-func TestSetBacksUpTheFileAndWritesOnlyAValidOne(t *testing.T) {
+func TestSet_BacksUpAndValidates(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "config.yaml")
 	require.NoError(t, os.WriteFile(path, []byte(least), 0o640))
@@ -73,7 +73,7 @@ func TestSetBacksUpTheFileAndWritesOnlyAValidOne(t *testing.T) {
 	require.Empty(t, backup, "nothing changed")
 }
 
-func TestOfTheBackupsOnlyTheNewestStayAndOnlyForTheirOwner(t *testing.T) {
+func TestSet_KeepsNewestBackupsPrivate(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "config.yaml")
 	require.NoError(t, os.WriteFile(path, []byte("0"), 0o644))
@@ -103,7 +103,7 @@ func TestOfTheBackupsOnlyTheNewestStayAndOnlyForTheirOwner(t *testing.T) {
 	require.Equal(t, os.FileMode(0o644), info.Mode().Perm(), "as it was")
 }
 
-func TestChangesAtTheSameTimeAreAllKept(t *testing.T) {
+func TestSet_KeepsConcurrentChanges(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "config.yaml")
 	require.NoError(t, os.WriteFile(path, []byte(least), 0o600))
@@ -129,7 +129,7 @@ func TestChangesAtTheSameTimeAreAllKept(t *testing.T) {
 	}
 }
 
-func TestOfBackupsInOneSecondTheOldestGoFirst(t *testing.T) {
+func TestSet_PrunesOldestBackupOfSecond(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "config.yaml")
 	names := []string{path + ".20260101-000000.bak"}

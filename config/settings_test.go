@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestAListThatIsSetInChatMayHaveCommas(t *testing.T) {
+func TestSet_ListValueMayHaveCommas(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "config.yaml")
 	require.NoError(t, os.WriteFile(path, []byte(least+"business: {topics: [old]}\n"), 0o600))
@@ -31,7 +31,7 @@ func TestAListThatIsSetInChatMayHaveCommas(t *testing.T) {
 	require.ErrorContains(t, CheckSetting(path, nil, "owner", "@eva:example.org"), "can only be changed in config.yaml")
 }
 
-func TestChangesOfLabelsAndTextsAreSeen(t *testing.T) {
+func TestSettings_SeeLabelsAndTexts(t *testing.T) {
 	t.Parallel()
 	before := parse(t, least)
 	require.Equal(t, []string{"chats.labels"}, Changes(before, parse(t, least+"chats: {labels: {vip: {delivery: draft}}}\n")))

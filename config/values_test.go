@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestMoneyIsExact(t *testing.T) {
+func TestMoney_IsExact(t *testing.T) {
 	t.Parallel()
 	for text, c := range map[string]struct {
 		micros  Money
@@ -43,7 +43,7 @@ func TestMoneyIsExact(t *testing.T) {
 	require.Equal(t, "-9223372036854.775808", Money(math.MinInt64).String())
 }
 
-func TestANameFarLongerThanAnyKeyIsNotCompared(t *testing.T) {
+func TestSuggest_SkipsLongNames(t *testing.T) {
 	t.Parallel()
 	r := &reader{fieldOrder: []string{"owner"}}
 	require.Equal(t, "known here: owner", r.suggest("", strings.Repeat("x", 1_000_000)))
@@ -65,7 +65,7 @@ func FuzzMoney(f *testing.F) {
 	})
 }
 
-func TestAPathThatNoFileCanHaveIsRefused(t *testing.T) {
+func TestPath_RejectsImpossible(t *testing.T) {
 	t.Parallel()
 	for _, path := range []string{strings.Repeat("n", 256), "/srv/" + strings.Repeat("name/", 2000)} {
 		t.Run(path, func(t *testing.T) {
@@ -77,7 +77,7 @@ func TestAPathThatNoFileCanHaveIsRefused(t *testing.T) {
 	require.NoError(t, err)
 }
 
-func TestAMatrixIDHasNoCharactersThatDoNotShow(t *testing.T) {
+func TestMatrixID_RejectsInvisibleCharacters(t *testing.T) {
 	t.Parallel()
 	for _, id := range []string{"@an\u200bna:example.org", "@anna\u202e:example.org", "@anna:exam\u00adple.org"} {
 		t.Run(id, func(t *testing.T) {
@@ -92,13 +92,13 @@ func TestAMatrixIDHasNoCharactersThatDoNotShow(t *testing.T) {
 	require.NoError(t, err)
 }
 
-func TestAnEmptyTimeZoneIsCalledEmpty(t *testing.T) {
+func TestTimeZone_EmptyIsNamed(t *testing.T) {
 	t.Parallel()
 	_, err := timeZone("")
 	require.EqualError(t, err, "is empty; write the IANA name of a time zone, such as Europe/Berlin or UTC")
 }
 
-func TestTheWordsOfANameAreOfOneAlphabet(t *testing.T) {
+func TestName_RejectsMixedAlphabets(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"Nora", "Renée", "Нора", "Νόρα", "Nora Помощник", "Nora-Нора", "ノラ Nora", "ノラ2号", "نورا", "Նորա"} {
 		t.Run(name, func(t *testing.T) {

@@ -37,7 +37,7 @@ func loadProfiles(t *testing.T, env []string, profiles ...string) *types.Project
 	return project
 }
 
-func TestComposeJoinsTheNetworkThatSynapseIsOn(t *testing.T) {
+func TestCompose_JoinsNetworkOfSynapse(t *testing.T) {
 	t.Parallel()
 	own := load(t).Networks["matrix"]
 	require.Equal(t, "multis", own.Name)
@@ -47,7 +47,7 @@ func TestComposeJoinsTheNetworkThatSynapseIsOn(t *testing.T) {
 	require.True(t, bool(network.External), "the network is Synapse's, not ours to create")
 }
 
-func TestNoServerRunsAsRootOrKeepsWhatItDoesNotNeed(t *testing.T) {
+func TestCompose_ServersRunWithoutPrivileges(t *testing.T) {
 	t.Parallel()
 	for name, service := range loadProfiles(t, nil, "full").Services {
 		require.Equal(t, []string{"ALL"}, service.CapDrop, name)
@@ -73,7 +73,7 @@ func TestNoServerRunsAsRootOrKeepsWhatItDoesNotNeed(t *testing.T) {
 	require.Equal(t, "none", setup.NetworkMode, "what runs as root reaches nobody")
 }
 
-func TestTheDatabaseIsReachedByMultisAlone(t *testing.T) {
+func TestCompose_OnlyMultisReachesDatabase(t *testing.T) {
 	t.Parallel()
 	project := load(t)
 	require.True(t, project.Networks["database"].Internal)
@@ -86,7 +86,7 @@ func TestTheDatabaseIsReachedByMultisAlone(t *testing.T) {
 	require.True(t, services["multis"].ReadOnly)
 }
 
-func TestTheProfileFullIsNotThereUnlessItIsAskedFor(t *testing.T) {
+func TestCompose_FullProfileIsOptIn(t *testing.T) {
 	t.Parallel()
 	beside, full := load(t).Services, loadProfiles(t, nil, "full").Services
 	require.ElementsMatch(t, []string{"multis", "multis-postgres", "multis-setup", "multis-database"}, slices.Collect(maps.Keys(beside)))
@@ -99,14 +99,14 @@ func TestTheProfileFullIsNotThereUnlessItIsAskedFor(t *testing.T) {
 	require.False(t, full["multis"].DependsOn["multis-full"].Required, "without the profile it is not waited for")
 }
 
-func TestNoNameOnTheSharedNetworkIsOneThatSynapseMayUse(t *testing.T) {
+func TestCompose_NetworkNamesAvoidSynapse(t *testing.T) {
 	t.Parallel()
 	for name := range load(t).Services {
 		require.True(t, strings.HasPrefix(name, "multis"), "%s: two services of one name are one to Docker", name)
 	}
 }
 
-func TestEverySecretComesFromTheFolderOfSecrets(t *testing.T) {
+func TestCompose_SecretsFromFolder(t *testing.T) {
 	t.Parallel()
 	for name, service := range load(t).Services {
 		for key, value := range service.Environment {
@@ -122,7 +122,7 @@ func TestEverySecretComesFromTheFolderOfSecrets(t *testing.T) {
 	}
 }
 
-func TestMountedFilesExistAndDataOutlivesTheContainers(t *testing.T) {
+func TestCompose_KeepsDataInVolumes(t *testing.T) {
 	t.Parallel()
 	project := load(t)
 	for name, service := range project.Services {
@@ -144,7 +144,7 @@ func TestMountedFilesExistAndDataOutlivesTheContainers(t *testing.T) {
 }
 
 // The environment variables in docker-compose.yml must be keys of the configuration.
-func TestTheConfigurationUnderstandsTheEnvironmentOfTheContainer(t *testing.T) {
+func TestCompose_EnvironmentIsUnderstood(t *testing.T) {
 	t.Parallel()
 	service := load(t).Services["multis"]
 	const url = "postgres://multis:abc123@multis-postgres/multis"

@@ -52,7 +52,7 @@ func instructions(t *testing.T) map[string][]string {
 }
 
 // The package setup recognizes a container by this variable.
-func TestTheImageSaysThatItIsAContainer(t *testing.T) {
+func TestDockerfile_MarksContainer(t *testing.T) {
 	t.Parallel()
 	require.Equal(t, []string{"container=docker"}, finalStage(t)["ENV"])
 }
@@ -67,7 +67,7 @@ func parse(text string) map[string][]string {
 	return lines
 }
 
-func TestTheImageIsBuiltWithTheGoOfTheModule(t *testing.T) {
+func TestDockerfile_UsesGoOfModule(t *testing.T) {
 	t.Parallel()
 	mod, err := os.ReadFile("../go.mod")
 	require.NoError(t, err)
@@ -76,7 +76,7 @@ func TestTheImageIsBuiltWithTheGoOfTheModule(t *testing.T) {
 	require.Contains(t, instructions(t)["FROM"], "--platform=$BUILDPLATFORM golang:"+string(version[1])+"-alpine AS build")
 }
 
-func TestTheImageIsBuiltFromWhatIsThere(t *testing.T) {
+func TestDockerfile_CopiesExistingFiles(t *testing.T) {
 	t.Parallel()
 	lines := instructions(t)
 	require.DirExists(t, "../cmd/multis")
@@ -95,7 +95,7 @@ func TestTheImageIsBuiltFromWhatIsThere(t *testing.T) {
 	}
 }
 
-func TestTheImageAndComposeAgree(t *testing.T) {
+func TestDockerfile_AgreesWithCompose(t *testing.T) {
 	t.Parallel()
 	lines, service := finalStage(t), load(t).Services["multis"]
 	require.Equal(t, []string{service.User}, lines["USER"])
@@ -119,7 +119,7 @@ func TestTheImageAndComposeAgree(t *testing.T) {
 	}
 }
 
-func TestAnImageIsStampedWithTheCommit(t *testing.T) {
+func TestDockerfile_StampsCommit(t *testing.T) {
 	t.Parallel()
 	const commit = "0123456789abcdef0123456789abcdef01234567"
 	script, err := os.ReadFile("commit.sh")

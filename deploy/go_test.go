@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestAGoThatIsTooOldIsNamedWithWhatToDo(t *testing.T) {
+func TestSetup_NamesOldGo(t *testing.T) {
 	t.Parallel()
 	mod, err := os.ReadFile("../go.mod")
 	require.NoError(t, err)

@@ -11,7 +11,7 @@ import (
 )
 
 // Messages such as "More about each: docs/troubleshooting.md" name guides, which somebody with the package alone has to have as well.
-func TestThePackageBringsTheGuidesThatMessagesName(t *testing.T) {
+func TestPackage_BringsNamedGuides(t *testing.T) {
 	t.Parallel()
 	raw, err := os.ReadFile("release/nfpm.yaml")
 	require.NoError(t, err)

@@ -47,7 +47,7 @@ func start(t *testing.T) *pgserver.Server {
 	return server
 }
 
-func TestTheDatabaseContainerMakesADatabaseThatMultisAccepts(t *testing.T) {
+func TestPostgresInit_MakesAcceptedDatabase(t *testing.T) {
 	t.Parallel()
 	server := start(t)
 	out, err := initDatabase(t, server, "postgres://multis:abc123@multis-postgres/multis\n")
@@ -76,7 +76,7 @@ func TestTheDatabaseContainerMakesADatabaseThatMultisAccepts(t *testing.T) {
 }
 
 // A set-up that failed, or that lost power in the middle, must not leave a database that can never be used.
-func TestAnUnfinishedSetUpOfTheDatabaseIsFinishedByTheNext(t *testing.T) {
+func TestPostgresInit_FinishesInterruptedSetup(t *testing.T) {
 	t.Parallel()
 	server := start(t)
 	_, err := initDatabase(t, server, "postgres://multis:its-password@multis-postgres/multis")
@@ -91,7 +91,7 @@ func TestAnUnfinishedSetUpOfTheDatabaseIsFinishedByTheNext(t *testing.T) {
 	require.NoError(t, migrations.Run(t.Context(), server.DSN("multis", "multis")))
 }
 
-func TestTheDatabaseContainerRefusesAnAddressItWouldMisread(t *testing.T) {
+func TestPostgresInit_RefusesAmbiguousAddress(t *testing.T) {
 	t.Parallel()
 	server := start(t)
 	for name, databaseURL := range map[string]string{

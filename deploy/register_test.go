@@ -43,7 +43,7 @@ func parseConfig(t *testing.T, text []byte) (c synapseConfig) {
 	return c
 }
 
-func TestTheRegistrationIsNamedBesideThoseOfBridges(t *testing.T) {
+func TestRegister_KeepsRegistrationsOfBridges(t *testing.T) {
 	t.Parallel()
 	const ours = "/data/multis-registration.yaml"
 	clone := newClone(t)
@@ -91,7 +91,7 @@ func TestTheRegistrationIsNamedBesideThoseOfBridges(t *testing.T) {
 	}
 }
 
-func TestAFolderWithoutSynapseIsRefused(t *testing.T) {
+func TestRegister_RefusesFolderWithoutSynapse(t *testing.T) {
 	t.Parallel()
 	out, err := register(t, newClone(t), t.TempDir())
 	require.Error(t, err)

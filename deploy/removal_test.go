@@ -39,7 +39,7 @@ func paste(t *testing.T, block string) (printed, services string) {
 	return string(out), string(text)
 }
 
-func TestTheRemovalNeverRestartsASynapseThatWouldNotStart(t *testing.T) {
+func TestRemoval_SparesSynapseThatWouldNotStart(t *testing.T) {
 	t.Parallel()
 	const path, ours = "/etc/matrix-synapse/multis-registration.yaml", "conf.d/multis.yaml"
 	for name, files := range map[string]map[string]string{
@@ -74,7 +74,7 @@ func TestTheRemovalNeverRestartsASynapseThatWouldNotStart(t *testing.T) {
 	}
 }
 
-func TestTheRemovalFromComposeLeavesARegistrationThatIsNamed(t *testing.T) {
+func TestRemoval_LeavesNamedRegistration(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	config, registration := filepath.Join(dir, "homeserver.yaml"), filepath.Join(dir, "multis-registration.yaml")

@@ -11,7 +11,7 @@ import (
 )
 
 // multis init and the Debian package both install the unit, and create its user and its folder.
-func TestTheServiceHasTheFolderAndTheUserThatAreMade(t *testing.T) {
+func TestService_UsesPackageUserAndFolder(t *testing.T) {
 	t.Parallel()
 	unit, err := os.ReadFile("multis.service")
 	require.NoError(t, err)

@@ -29,7 +29,7 @@ func setUp(t *testing.T, dir string) {
 	require.Empty(t, string(out))
 }
 
-func TestTheSetUpGivesEachSecretToItsUsersOnly(t *testing.T) {
+func TestComposeSetup_LimitsSecretsToTheirUsers(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	for _, folder := range []string{"data", "secrets"} {

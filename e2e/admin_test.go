@@ -19,7 +19,7 @@ import (
 	"multis/store"
 )
 
-func TestTheAdminRoom(t *testing.T) {
+func TestAdminRoom_Commands(t *testing.T) {
 	a := begin(t, setup{New: true})
 	a.step("the owner is invited and reads what to do", func(t *testing.T) {
 		a.joinAdminRoom() // which only who is invited can
@@ -89,7 +89,7 @@ func TestTheAdminRoom(t *testing.T) {
 	})
 }
 
-func TestAFailedDeliveryIsReported(t *testing.T) {
+func TestDelivery_FailureIsReported(t *testing.T) {
 	a := start(t, setup{})
 	a.learn()
 	a.switchToBusiness("fail-vic")

@@ -21,7 +21,7 @@ import (
 
 var stepAsked = regexp.MustCompile(`Your step: (\w+)`)
 
-func TestAPlanGoesOnPastAKillInEachOfItsSteps(t *testing.T) {
+func TestPlan_SurvivesKillAtEachStep(t *testing.T) {
 	var mu sync.Mutex
 	var a *app
 	killed, dead := map[string]bool{}, make(chan string, 1)
@@ -87,7 +87,7 @@ func TestAPlanGoesOnPastAKillInEachOfItsSteps(t *testing.T) {
 	require.Equal(t, 4, a.count("select count(*) from tasks where state = 'completed'"))
 }
 
-func TestAHandoffContinuesAQuestionAndASpaceChoosesTheAgent(t *testing.T) {
+func TestAgents_HandoffAndSpaceChooseAgent(t *testing.T) {
 	model := llmtest.Start(t, func(_ context.Context, r llmtest.Request) llmtest.Reply {
 		switch {
 		case strings.Contains(r.System, "You are Sam,"):

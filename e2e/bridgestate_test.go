@@ -13,7 +13,7 @@ import (
 )
 
 // The bridge tells it in its own room, which it encrypts where it encrypts everything.
-func TestALoginEndedByTheNetworkIsToldOnceAndCleared(t *testing.T) {
+func TestBridgeState_LostLoginIsNoticedOnce(t *testing.T) {
 	for name, locked := range map[string]bool{"in plain text": false, "encrypted": true} {
 		t.Run(name, func(t *testing.T) {
 			a := start(t, setup{Locked: locked})

@@ -13,7 +13,7 @@ import (
 	"multis/store"
 )
 
-func TestAMessageEditedBeforeItsAnswerIsAnsweredAsEdited(t *testing.T) {
+func TestEdit_BeforeAnswerIsAnswered(t *testing.T) {
 	const quiet = 2 * rig.AwaitTimeout // it ends when the test says so, however long an edit takes
 	a := start(t, setup{Quiet: quiet.String()})
 	a.learn()
@@ -35,7 +35,7 @@ func TestAMessageEditedBeforeItsAnswerIsAnsweredAsEdited(t *testing.T) {
 	a.awaitDeliveries("change-vic", 0)
 }
 
-func TestAContactsNewNameIsTheChats(t *testing.T) {
+func TestRename_ContactRenamesChat(t *testing.T) {
 	a := start(t, setup{})
 	a.say("change-wim", "hi")
 	require.NoError(t, a.Network.Rename(t.Context(), demonet.Contact{ID: "change-wim", Name: "Willem the Baker"}))

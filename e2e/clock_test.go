@@ -91,7 +91,7 @@ func (r *reaper) restart() {
 
 // Nobody takes an escalation, and multis is killed at each message about it, or is down when somebody is to be called.
 // The operators, the owner and the hook are called once each, in that order.
-func TestEachIsCalledOnceWhereMultisIsKilledAtEachCall(t *testing.T) {
+func TestClock_CallsOnceDespiteKills(t *testing.T) {
 	told, address := openReceiver(t)
 	hook := fmt.Sprintf("{url: %q, private: true, events: [unclaimed], secret: whsec_Zm9ydHktdHdvIGJ5dGVzIGFyZSBlbm91Z2ggZm9yIGl0}", address)
 	a := start(t, setup{Operators: fmt.Sprintf("[\"@ola:%s\"]", devstack.Domain),

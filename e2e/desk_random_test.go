@@ -68,7 +68,7 @@ func deskSequences(t *testing.T) int {
 // Two operators and an owner with a phone answer customers in threads, write notes, edit and delete, while the customers
 // write, edit and delete, and multis is killed. Whatever the order: no note reaches a contact, no reply is lost or comes
 // twice, and the assistant says nothing while a person has the conversation.
-func TestRandomDesksLeakNoNoteAndLoseNoReply(t *testing.T) {
+func TestDesk_RandomSequencesLeakNothing(t *testing.T) {
 	a := start(t, setup{Operators: fmt.Sprintf("[\"@eva:%[1]s\", \"@bob:%[1]s\"]", devstack.Domain)})
 	a.learn()
 	people := []*mautrix.Client{a.operator(t, "eva"), a.operator(t, "bob"), a.Owner}

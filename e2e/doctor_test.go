@@ -140,7 +140,7 @@ func (e *examination) exec(sql string, args ...any) {
 	require.NoError(e.t, err)
 }
 
-func TestTheDoctorFindsWhatIsWrongWithTheHomeserver(t *testing.T) {
+func TestDoctor_FindsHomeserverFaults(t *testing.T) {
 	e := examine(t, begin(t, setup{New: true}))
 	require.Equal(t, "accept the invitation of "+bot.String()+" in your Matrix client", e.lineFor(doctor.AdminRoomNotIn))
 	e.joinAdminRoom()
@@ -288,7 +288,7 @@ func portOf(t *testing.T, address string) int {
 	return port
 }
 
-func TestOperatorsHaveARoomOfTheirOwn(t *testing.T) {
+func TestOperatorRoom_IsChecked(t *testing.T) {
 	e := examine(t, start(t, setup{Operators: fmt.Sprintf("[\"@mia:%[1]s\"]", devstack.Domain), OperatorsRoom: true}))
 	e.switchToBusiness("room-ida")
 	room, err := store.OperatorsChat(t.Context(), e.db.DB())

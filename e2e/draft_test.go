@@ -88,7 +88,7 @@ func (k *assassin) await() {
 }
 
 // Whichever step of a draft multis is killed at, there is one card, and the contact gets the answer once.
-func TestADraftIsShownOnceAndSentOncePastAKillAtEachStep(t *testing.T) {
+func TestDraft_SurvivesKillAtEachStep(t *testing.T) {
 	a := start(t, setup{})
 	a.learn()
 	k := &assassin{a: a, dead: make(chan struct{}, 1)}

@@ -30,7 +30,7 @@ func startLocked(t *testing.T, s setup) (*app, *rig.Element) {
 	return a, verified
 }
 
-func TestAnEncryptedAdminRoom(t *testing.T) {
+func TestAdminRoom_Encrypted(t *testing.T) {
 	a, verified := startLocked(t, setup{})
 	unverified, room := a.element(t), a.adminRoom()
 	turnOn := event.EncryptionEventContent{Algorithm: id.AlgorithmMegolmV1}
@@ -73,7 +73,7 @@ func TestAnEncryptedAdminRoom(t *testing.T) {
 	}
 }
 
-func TestThePINIsEnteredInAnEncryptedAdminRoom(t *testing.T) {
+func TestPIN_InEncryptedAdminRoom(t *testing.T) {
 	a, verified := startLocked(t, setup{})
 	room := a.adminRoom()
 	sent, err := verified.SendStateEvent(t.Context(), room, event.StateEncryption, "",
@@ -125,7 +125,7 @@ func TestThePINIsEnteredInAnEncryptedAdminRoom(t *testing.T) {
 	require.NotContains(t, a.log(), digits)
 }
 
-func TestTheOwnerOpensAnEncryptedConversation(t *testing.T) {
+func TestAdminRoom_OwnerOpensEncrypted(t *testing.T) {
 	a := start(t, setup{Locked: true})
 	verified := a.element(t)
 	_, err := verified.SetUpEncryption(t.Context())

@@ -19,7 +19,7 @@ import (
 	"multis/store"
 )
 
-func TestTheOwnersRecoveryKeyVerifiesTheSession(t *testing.T) {
+func TestSession_VerifiedByRecoveryKey(t *testing.T) {
 	a := start(t, setup{Locked: true})
 	a.learn()
 	a.switchToBusiness("sealed-hal")
@@ -98,7 +98,7 @@ func (a *app) sayWithoutKey(t *testing.T, element *rig.Element, contact, text st
 	return said
 }
 
-func TestASessionThatTheOwnerEnds(t *testing.T) {
+func TestSession_EndedByOwner(t *testing.T) {
 	a := start(t, setup{Locked: true})
 	a.learn()
 	a.switchToBusiness("sealed-ida")
@@ -200,7 +200,7 @@ func (a *app) sessionOf(account store.Setting) id.DeviceID {
 	return device.ID
 }
 
-func TestTheKeysPassToAnotherProcess(t *testing.T) {
+func TestSession_KeysPassToNextProcess(t *testing.T) {
 	a := start(t, setup{Locked: true, Profile: "business"})
 	a.learn()
 	a.startSecond(t, "two")

@@ -27,7 +27,7 @@ type storm struct {
 	said     map[id.EventID]string
 }
 
-func TestNothingLeaksInAnEncryptedStorm(t *testing.T) {
+func TestEncryptedStorm_LeaksNothing(t *testing.T) {
 	seed := uint64(time.Now().UnixNano())
 	t.Log("seed", seed)
 	chance := rand.New(rand.NewPCG(seed, 0))

@@ -16,7 +16,7 @@ import (
 	"multis/store"
 )
 
-func TestAnEncryptedMessageIsAnsweredAndDelivered(t *testing.T) {
+func TestEncryptedMessage_IsAnsweredAndDelivered(t *testing.T) {
 	a := start(t, setup{Locked: true})
 	a.learn()
 	a.switchToBusiness("sealed-anna")
@@ -54,7 +54,7 @@ func TestAnEncryptedMessageIsAnsweredAndDelivered(t *testing.T) {
 
 const turnsSQL = "select count(*) from river.river_job where kind = 'turn' and (args->>'chat')::bigint = $1"
 
-func TestTheOwnerIsNotTalkedOverWhereItIsEncrypted(t *testing.T) {
+func TestPresence_EncryptedRoomWaitsForOwner(t *testing.T) {
 	a := start(t, setup{Locked: true})
 	a.learn()
 	a.switchToBusiness("sealed-bea", "sealed-cid")
@@ -88,7 +88,7 @@ func TestTheOwnerIsNotTalkedOverWhereItIsEncrypted(t *testing.T) {
 	}
 }
 
-func TestKeysThatComeLate(t *testing.T) {
+func TestKeys_ComeLate(t *testing.T) {
 	a := start(t, setup{Locked: true, Profile: "business"})
 	a.learn()
 	// A new chat has a key of its own, which comes with the sync; the message itself comes with the push as well. That a key has
@@ -123,7 +123,7 @@ func TestKeysThatComeLate(t *testing.T) {
 const keyDeadlineSQL = `select exists (select from river.river_job j join messages m on m.id = (j.args->>'message')::bigint
 	where m.event_id = $1 and j.kind = 'decrypt' and j.scheduled_at >= m.received_at + interval '30 s')`
 
-func TestKeysThatComeWhileMultisIsDown(t *testing.T) {
+func TestKeys_ArriveWhileDown(t *testing.T) {
 	a := start(t, setup{Locked: true, Profile: "business"})
 	a.learn()
 	a.say("sealed-flo", "hi")

@@ -25,7 +25,7 @@ import (
 
 // A newcomer with a running Synapse and a bridge: from an empty folder to the first answer in the admin room. Each command that README has
 // people type is counted.
-func TestInitLeadsFromAnEmptyFolderToTheFirstAnswer(t *testing.T) {
+func TestInit_EmptyFolderToFirstAnswer(t *testing.T) {
 	t.Parallel()
 	const maxCommands, maxTime = 6, 10 * time.Minute
 	around, err := rig.Start(t.Context(), rig.Options{Dir: filepath.Join(dir, "init"), Out: os.Stdout})
@@ -129,7 +129,7 @@ func driveInit(t *testing.T, synapse *devstack.Stack, init *exec.Cmd, each func(
 }
 
 // The owner is whoever sends the code that init prints.
-func TestInitPairsTheOwnerByACode(t *testing.T) {
+func TestInit_PairsOwnerByCode(t *testing.T) {
 	t.Parallel()
 	around, err := rig.Start(t.Context(), rig.Options{Dir: filepath.Join(dir, "pair"), Out: os.Stdout})
 	require.NoError(t, err)

@@ -90,7 +90,7 @@ func (k *killer) sent(s sendRequest) {
 	}
 }
 
-func TestKilledBetweenModelAndSend(t *testing.T) {
+func TestKill_BetweenModelAndSend(t *testing.T) {
 	k := &killer{done: map[string]bool{}, rooms: map[id.RoomID]string{}, dead: make(chan struct{}, 1)}
 	model := llmtest.Start(t, k.model)
 	k.a = start(t, setup{Profile: "business", Model: model.URL})

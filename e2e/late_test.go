@@ -20,7 +20,7 @@ func tooOldLine(text string) demonet.Line {
 	return demonet.Line{Text: text, Time: time.Now().Add(-24 * time.Hour)}
 }
 
-func TestAfterAnHourOfDowntimeNobodyIsAnswered(t *testing.T) {
+func TestDowntime_OldMessagesStayUnanswered(t *testing.T) {
 	contacts := map[string]int{"late-ann": 25, "late-bea": 15, "late-cid": 10}
 	a := start(t, setup{})
 	a.learn()
@@ -73,7 +73,7 @@ func TestAfterAnHourOfDowntimeNobodyIsAnswered(t *testing.T) {
 	}
 }
 
-func TestHistoryThatABridgeBringsIsNotAnswered(t *testing.T) {
+func TestBackfill_IsNotAnswered(t *testing.T) {
 	a := start(t, setup{Profile: "business"})
 	a.learn()
 	lastYear := time.Now().AddDate(-1, 0, 0)
@@ -106,7 +106,7 @@ func TestHistoryThatABridgeBringsIsNotAnswered(t *testing.T) {
 	require.Contains(t, a.awaitDeliveries("history-0", 1)[0].Text, "80 EUR")
 }
 
-func TestImportReadsMessagesFromBeforeTheInstallation(t *testing.T) {
+func TestImport_ReadsEarlierMessages(t *testing.T) {
 	const lines, contact = 130, "past-zoe"
 	lastYear := time.Now().AddDate(-1, 0, 0)
 	past := make([]demonet.Line, lines)

@@ -17,7 +17,7 @@ import (
 
 // An operator answers in a thread what no document says, and the owner agrees to learn it: the next customer is answered
 // from it, with its source.
-func TestAnAnswerOfAnOperatorAnswersTheNextCustomerInAnotherChat(t *testing.T) {
+func TestLearn_OperatorAnswerServesOtherChats(t *testing.T) {
 	a := start(t, setup{Operators: fmt.Sprintf("[\"@lea:%s\"]", devstack.Domain)})
 	a.learn()
 	a.switchToBusiness("learn-ida", "learn-jon")

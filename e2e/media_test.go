@@ -19,7 +19,7 @@ import (
 	"multis/llm/llmtest"
 )
 
-func TestAnEncryptedVoiceNoteIsAnsweredEncrypted(t *testing.T) {
+func TestVoiceNote_EncryptedIsAnswered(t *testing.T) {
 	recording := []byte("not really opus, but nobody here listens")
 	speech := llmtest.StartSpeech(t, func(llmtest.Recording) llmtest.Transcript {
 		return llmtest.Transcript{Text: question, Seconds: 3}
@@ -68,7 +68,7 @@ func TestAnEncryptedVoiceNoteIsAnsweredEncrypted(t *testing.T) {
 	})
 }
 
-func TestFilesInAnEncryptedAdminRoom(t *testing.T) {
+func TestFiles_InEncryptedAdminRoom(t *testing.T) {
 	a, element := startLocked(t, setup{})
 	room := a.adminRoom()
 	sent, err := element.SendStateEvent(t.Context(), room, event.StateEncryption, "",

@@ -20,7 +20,7 @@ import (
 const upgraded = id.RoomV12
 
 // A chat moves while an answer is on its way there: the room is gone that the answer was meant for.
-func TestAChatMovesInTheMiddleOfAConversation(t *testing.T) {
+func TestMove_MidConversation(t *testing.T) {
 	for name, way := range map[string]struct {
 		contact string
 		move    func(t *testing.T, a *app, contact string, old id.RoomID)
@@ -153,7 +153,7 @@ func (a *app) awaitBridgeMove(contact string, to id.RoomID) {
 	})
 }
 
-func TestAnUpgradeThatNobodyProvesIsNotFollowed(t *testing.T) {
+func TestMove_UnprovenUpgradeIsIgnored(t *testing.T) {
 	a := start(t, setup{})
 	a.learn()
 	a.switchToBusiness("move-fay")

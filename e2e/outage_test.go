@@ -24,7 +24,7 @@ import (
 	"multis/store/pgserver"
 )
 
-func TestNothingIsLostWhenSynapseEndsInABurst(t *testing.T) {
+func TestOutage_SynapseEndsInBurst(t *testing.T) {
 	for _, end := range []syscall.Signal{syscall.SIGKILL, syscall.SIGTERM} {
 		t.Run(end.String(), func(t *testing.T) {
 			a := start(t, setup{})
@@ -99,7 +99,7 @@ func (a *app) storedMessages(ctx context.Context, room id.RoomID) ([]id.EventID,
 	return pgx.CollectRows(rows, pgx.RowTo[id.EventID])
 }
 
-func TestNothingIsLostWhenPostgresGoesAway(t *testing.T) {
+func TestOutage_PostgresGoesAway(t *testing.T) {
 	dir := plainWorlds.claim(t).Dir + "/pg"
 	options := pgserver.Options{Dir: dir, Throwaway: true}
 	server, err := pgserver.Start(t.Context(), options)
@@ -138,7 +138,7 @@ func TestNothingIsLostWhenPostgresGoesAway(t *testing.T) {
 	}
 }
 
-func TestTwoProcessesShareADatabase(t *testing.T) {
+func TestProcesses_ShareDatabase(t *testing.T) {
 	var mu sync.Mutex
 	processes := map[string]*rig.Multis{} // by API key
 	died := ""

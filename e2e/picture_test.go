@@ -33,7 +33,7 @@ func photograph(t *testing.T) []byte {
 	return data.Bytes()
 }
 
-func TestAPictureIsLookedAtAndAnsweredFromTheDocuments(t *testing.T) {
+func TestPicture_AnsweredFromDocuments(t *testing.T) {
 	const shows, answered = "A poster about a consultation.", `{"sentences": [{"text": "It costs 80 EUR.", "source": 1, "quote": "A consultation costs 80 EUR and takes 45 minutes."}]}`
 	model := llmtest.Start(t, func(_ context.Context, r llmtest.Request) llmtest.Reply {
 		if r.Model == "sees" {
@@ -86,7 +86,7 @@ func TestAPictureIsLookedAtAndAnsweredFromTheDocuments(t *testing.T) {
 	})
 }
 
-func TestAnEncryptedPictureOfAnOperatorReachesTheContact(t *testing.T) {
+func TestPicture_EncryptedReachesContact(t *testing.T) {
 	a, owner := startLocked(t, setup{Operators: fmt.Sprintf("[\"@tom:%s\"]", devstack.Domain)})
 	a.learn()
 	a.switchToBusiness("sealed-uma")
@@ -149,7 +149,7 @@ func TestAnEncryptedPictureOfAnOperatorReachesTheContact(t *testing.T) {
 
 const deposits = "# Bootsverleih\n\n## Kanus\n\nDie Kaution beträgt 50 Euro.\n\n## Segelboote\n\nDie Kaution beträgt 300 Euro.\n"
 
-func TestAContactIsAskedBackOnceInHerLanguage(t *testing.T) {
+func TestPicture_AsksOnceInContactsLanguage(t *testing.T) {
 	a := start(t, setup{})
 	a.learnText("boote.md", deposits)
 	a.switchToBusiness("clear-lena", "clear-paul")

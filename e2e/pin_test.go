@@ -16,7 +16,7 @@ import (
 	"multis/e2e/rig"
 )
 
-func TestACommandRunsAfterThePINWhichIsDeletedFromTheRoom(t *testing.T) {
+func TestPIN_RunsCommandAndIsDeleted(t *testing.T) {
 	data, err := rig.ExecFolder()
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, os.RemoveAll(data)) })

@@ -16,7 +16,7 @@ import (
 	"multis/store"
 )
 
-func TestTheOwnerIsNotTalkedOver(t *testing.T) {
+func TestPresence_WaitsForOwner(t *testing.T) {
 	a := start(t, setup{})
 	a.learn()
 	a.switchToBusiness("owner-lea", "owner-max")
@@ -79,7 +79,7 @@ func dropSends(room id.RoomID) func(sendRequest) verdict {
 	}
 }
 
-func TestATurnWaitsWhileTheContactTypesAndTheOwnerReads(t *testing.T) {
+func TestTurn_WaitsForTypingAndReading(t *testing.T) {
 	a := start(t, setup{})
 	a.learn()
 	for contact, sign := range map[string]struct {
@@ -124,7 +124,7 @@ func TestATurnWaitsWhileTheContactTypesAndTheOwnerReads(t *testing.T) {
 const waitingTurnSQL = `select exists (select from river.river_job where kind = 'turn' and (args->>'chat')::bigint = $1
 	and metadata ? 'snoozes' and scheduled_at > now())`
 
-func TestPauseAllActsBeforeTheNextSend(t *testing.T) {
+func TestPauseAll_StopsNextSend(t *testing.T) {
 	a := start(t, setup{})
 	a.learn()
 	a.switchToBusiness("pause-ole")
@@ -148,7 +148,7 @@ func TestPauseAllActsBeforeTheNextSend(t *testing.T) {
 	a.awaitDeliveries("pause-ole", 1)
 }
 
-func TestAGroupIsAnsweredOnlyWhenItCalls(t *testing.T) {
+func TestGroup_AnsweredOnMentionOnly(t *testing.T) {
 	a := start(t, setup{Profile: "business"})
 	a.learn()
 	require.NoError(t, a.Network.SetChat(t.Context(), "group-club", demonet.Group, "Book club",
@@ -171,7 +171,7 @@ func TestAGroupIsAnsweredOnlyWhenItCalls(t *testing.T) {
 	require.Contains(t, a.awaitDeliveries("group-club", 1)[0].Text, "80 EUR")
 }
 
-func TestNothingGoesInPlainTextIntoAnEncryptedRoom(t *testing.T) {
+func TestEncryptedRoom_GetsNoPlainText(t *testing.T) {
 	a := start(t, setup{})
 	a.learn()
 	a.switchToBusiness("locked-sam")

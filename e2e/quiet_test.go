@@ -18,7 +18,7 @@ import (
 	"multis/store"
 )
 
-func TestOffChatsAndUnbridgedRoomsLeaveNothing(t *testing.T) {
+func TestOffChats_StoreNothing(t *testing.T) {
 	a := start(t, setup{})
 	a.learn()
 
@@ -63,7 +63,7 @@ func TestOffChatsAndUnbridgedRoomsLeaveNothing(t *testing.T) {
 	})
 }
 
-func TestANetworkThatIsOffLeavesNothing(t *testing.T) {
+func TestOffNetwork_StoresNothing(t *testing.T) {
 	a := start(t, setup{Off: true, Profile: "business"})
 	const word = "xylophonenet"
 	said, err := a.Say(t.Context(), "net-ida", question+" "+word)
@@ -77,7 +77,7 @@ func TestANetworkThatIsOffLeavesNothing(t *testing.T) {
 	require.Empty(t, a.back.sentTo(said.Room))
 }
 
-func TestForgeriesHaveNoEffect(t *testing.T) {
+func TestForgeries_HaveNoEffect(t *testing.T) {
 	a := start(t, setup{})
 	a.learn()
 	a.switchToBusiness("forge-jan", "forge-kim")
@@ -140,7 +140,7 @@ func TestForgeriesHaveNoEffect(t *testing.T) {
 	})
 }
 
-func TestAHundredAnswersStartNothing(t *testing.T) {
+func TestAnswers_HundredStartNothing(t *testing.T) {
 	a := start(t, setup{Profile: "business"})
 	a.learn()
 	const contacts, answers = 10, 10

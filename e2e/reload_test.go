@@ -12,7 +12,7 @@ import (
 )
 
 // A running multis takes over a changed configuration while contacts ask, and keeps the one that it has when the new one is wrong.
-func TestAChangedConfigurationUnderLoadLosesNothing(t *testing.T) {
+func TestReload_UnderLoadLosesNothing(t *testing.T) {
 	a := start(t, setup{Profile: "business"})
 	a.learn()
 	load := a.startTalking("reload-ana", "reload-ben", "reload-cleo")

@@ -23,7 +23,7 @@ const (
 )
 
 // Synapse takes some forty events a second; the storm of ten thousand has a homeserver that answers at once.
-func TestEachReminderComesOnceThroughAKill(t *testing.T) {
+func TestReminder_ComesOnceDespiteKill(t *testing.T) {
 	a := start(t, setup{})
 	begin := time.Now().Add(2 * time.Second)
 	require.NoError(t, a.db.InTx(t.Context(), func(tx store.Tx) error {

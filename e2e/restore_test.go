@@ -87,7 +87,7 @@ const ageSQL = `with message as (update messages set ts = ts - interval '7 days'
 
 const queuedSQL = "select exists (select from outbox o join chats c on c.id = o.chat_id where c.room_id = $1 and o.state = 'queued')"
 
-func TestAnOldBackupSendsNothingUnaskedAndNothingTwice(t *testing.T) {
+func TestRestore_OldBackupSendsNothingTwice(t *testing.T) {
 	a := start(t, setup{Locked: true})
 	a.learn()
 	const sentLater, neverSent = "sealed-sent", "sealed-unsent"

@@ -51,7 +51,7 @@ func (a *app) awaitLine(text string) {
 	})
 }
 
-func TestOperatorsAndTheOwnersPhoneAnswerInOneThread(t *testing.T) {
+func TestThread_OperatorsAndOwnerAnswer(t *testing.T) {
 	a := start(t, setup{Operators: fmt.Sprintf("[\"@eva:%[1]s\", \"@bob:%[1]s\"]", devstack.Domain)})
 	a.learn()
 	a.switchToBusiness("thread-ida")

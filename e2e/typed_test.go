@@ -36,7 +36,7 @@ func (a *app) commandIn(who *mautrix.Client, room id.RoomID, text string) string
 }
 
 // Labels are configured, given and taken while multis runs, an operator is named later, and a contact says whether it helped.
-func TestTheDeskIsTypedByHand(t *testing.T) {
+func TestDesk_TypedByHand(t *testing.T) {
 	a := start(t, setup{})
 	a.learn()
 	a.say("typed-ida", "hi")
@@ -136,7 +136,7 @@ func TestTheDeskIsTypedByHand(t *testing.T) {
 }
 
 // What people type in the room for operators, besides the threads.
-func TestTheRoomForOperatorsIsTypedByHand(t *testing.T) {
+func TestOperatorRoom_TypedByHand(t *testing.T) {
 	a := start(t, setup{Operators: fmt.Sprintf("[\"@nina:%[1]s\"]", devstack.Domain), OperatorsRoom: true})
 	a.learn()
 	a.switchToBusiness("hand-ida")

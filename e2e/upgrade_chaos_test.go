@@ -20,7 +20,7 @@ import (
 )
 
 // The previous build and this one run side by side on one database, which this one migrates under them, while contacts ask all the time.
-func TestAnUpgradeUnderLoadLosesNothingAndAnswersNothingTwice(t *testing.T) {
+func TestUpgrade_UnderLoadLosesNothing(t *testing.T) {
 	around := plainWorlds.claim(t)
 	previous, err := around.BuildPrevious(t.Context())
 	require.NoError(t, err)

@@ -21,7 +21,7 @@ import (
 
 const question = "What does a consultation cost?"
 
-func TestAMessageIsAnsweredAndDelivered(t *testing.T) {
+func TestMessage_IsAnsweredAndDelivered(t *testing.T) {
 	a := start(t, setup{})
 	a.learn()
 	a.switchToBusiness("way-anna")
@@ -59,7 +59,7 @@ func TestAMessageIsAnsweredAndDelivered(t *testing.T) {
 	}
 }
 
-func TestAnEventIsTakenOnce(t *testing.T) {
+func TestEvent_IsTakenOnce(t *testing.T) {
 	a := start(t, setup{})
 	a.learn()
 	a.switchToBusiness("once-bert", "once-carl")

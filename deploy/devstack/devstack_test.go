@@ -13,7 +13,7 @@ import (
 	"multis/deploy/devstack"
 )
 
-func TestStackKeepsUsersOverACrashOfSynapse(t *testing.T) {
+func TestStack_KeepsUsersOverCrash(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
 	root, err := devstack.Prepare(ctx, t.Output())

@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestAnEngineLeavesTheMachineAsItWas(t *testing.T) {
+func TestEngine_LeavesMachineClean(t *testing.T) {
 	root, err := PrepareEngine(t.Context(), t.Output())
 	require.NoError(t, err)
 	look := func() (all []string) {

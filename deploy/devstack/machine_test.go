@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestAMachineBootsAndRunsServices(t *testing.T) {
+func TestMachine_BootsAndRunsServices(t *testing.T) {
 	root, err := PrepareMachine(t.Context(), t.Output())
 	require.NoError(t, err)
 	machine, err := StartMachine(t.Context(), root, t.TempDir())

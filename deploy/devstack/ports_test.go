@@ -13,7 +13,7 @@ import (
 )
 
 // Meanwhile other processes are started, which must not keep the ports in use.
-func TestFreePortsAreDifferentAndFree(t *testing.T) {
+func TestFreePorts_AreDistinct(t *testing.T) {
 	t.Parallel()
 	const n, rounds = 20, 10
 	var starters sync.WaitGroup

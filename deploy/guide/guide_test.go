@@ -11,7 +11,7 @@ import (
 const document = "# Top\n```sh\nnot this\n```\n## Install\ntext\n```sh\n# a comment\nmake it   # a remark\n\n$EDITOR file\nrun it\n```\n" +
 	"### Deeper\n```yaml\n# Next\nkey: value\n```\n## Next\n```sh\nnot this\n```\n"
 
-func TestASectionHasItsBlocksAndThoseOfItsParts(t *testing.T) {
+func TestSection_IncludesBlocksOfParts(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "README.md")
 	require.NoError(t, os.WriteFile(path, []byte(document), 0o600))

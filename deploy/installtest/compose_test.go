@@ -30,7 +30,7 @@ const (
 // answers are what a person types when multis init asks: the Matrix id and the time zone, and then Enter.
 const answers = "@you:example.org\nEurope/Rome\n\n\n\n\n\n\n\n\n"
 
-func TestComposeIsInstalledAndKeptAliveAsTheGuidesSay(t *testing.T) {
+func TestCompose_RunsAsGuidesSay(t *testing.T) {
 	w := newWorld(t)
 	w.write(t, "answers", answers, 0o644)
 	w.write(t, "documents/prices.md", prices, 0o644)
@@ -225,7 +225,7 @@ func (w *world) configurePrevious(t *testing.T) {
 	w.run(t, clone, "cat /mnt/config.yaml > data/config.yaml")
 }
 
-func TestTheImageForARMIsBuiltOnAnotherMachine(t *testing.T) {
+func TestImage_CrossBuildsForARM(t *testing.T) {
 	w := newWorld(t)
 	started := time.Now()
 	w.run(t, clone, "docker build --quiet --platform linux/arm64 --tag multis-arm64 --file deploy/Dockerfile .")
@@ -238,7 +238,7 @@ func TestTheImageForARMIsBuiltOnAnotherMachine(t *testing.T) {
 	require.Equal(t, "multis dev-"+w.commit[:12]+"\n", string(out))
 }
 
-func TestTheProfileFullRunsFromABareClone(t *testing.T) {
+func TestCompose_FullProfileFromBareClone(t *testing.T) {
 	w := newWorld(t)
 	w.write(t, "documents/prices.md", prices, 0o644)
 	started := time.Now()

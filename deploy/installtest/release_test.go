@@ -39,7 +39,7 @@ func emulator(t *testing.T, dir, program string, args ...string) *exec.Cmd {
 	return cmd
 }
 
-func TestTheBuildForARMRuns(t *testing.T) {
+func TestRelease_ARMBuildRuns(t *testing.T) {
 	dir, dist := t.TempDir(), filepath.Join(t.TempDir(), "dist")
 	buildFor(t, "arm64", "../..", dist)
 	packages, err := filepath.Glob(filepath.Join(dist, "multis_*_arm64.deb"))
@@ -76,7 +76,7 @@ func TestTheBuildForARMRuns(t *testing.T) {
 }
 
 // The second build uses another folder and an empty build cache, so everything is compiled again.
-func TestTwoBuildsOfACommitAreTheSameBytes(t *testing.T) {
+func TestRelease_BuildIsReproducible(t *testing.T) {
 	dir := t.TempDir()
 	first, second := filepath.Join(dir, "first"), filepath.Join(dir, "second")
 	for _, source := range []string{first, second} {
@@ -117,7 +117,7 @@ func runOn(t *testing.T, m *devstack.Machine, script string) string {
 	return string(out)
 }
 
-func TestThePackageCreatesTheUserAndItsFolderOverExistingOnes(t *testing.T) {
+func TestPackage_KeepsExistingUserAndFolder(t *testing.T) {
 	m := newMachine(t)
 	// root has run multis in this folder before.
 	runOn(t, m, "mkdir /var/lib/multis && touch /var/lib/multis/config.yaml")

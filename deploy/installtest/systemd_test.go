@@ -42,7 +42,7 @@ func startSynapseOn(t *testing.T, m *devstack.Machine) *owner {
 	return o
 }
 
-func TestSystemdRunsWhatTheReadmeInstalls(t *testing.T) {
+func TestSystemd_RunsInstalledPackage(t *testing.T) {
 	m := newMachine(t)
 	o := startSynapseOn(t, m)
 	runOn(t, m, "cp /mnt/dist/multis_*.deb /root/")
@@ -111,7 +111,7 @@ func setUpOn(t *testing.T, m *devstack.Machine, install, synapse string) {
 	require.NoError(t, <-setUp)
 }
 
-func TestSystemdRunsAProgramThatNoPackageBrought(t *testing.T) {
+func TestSystemd_RunsUnpackagedProgram(t *testing.T) {
 	m := newMachine(t)
 	o := startSynapseOn(t, m)
 	blocks, err := guide.Blocks("../../README.md", "## Install beside your Synapse")

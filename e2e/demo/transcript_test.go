@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestColoursAreForTerminals(t *testing.T) {
+func TestColours_OnlyForTerminals(t *testing.T) {
 	t.Parallel()
 	for _, terminal := range []bool{true, false} {
 		t.Run(fmt.Sprint(terminal), func(t *testing.T) {
@@ -33,7 +33,7 @@ func TestColoursAreForTerminals(t *testing.T) {
 	}
 }
 
-func TestOnlyStepsThatWereReachedAndDidNotFailHold(t *testing.T) {
+func TestTranscript_CountsReachedSteps(t *testing.T) {
 	t.Parallel()
 	cases := map[string]struct {
 		results []result
@@ -54,7 +54,7 @@ func TestOnlyStepsThatWereReachedAndDidNotFailHold(t *testing.T) {
 	}
 }
 
-func TestOfAFailedRunTheLogsStayAndNothingElse(t *testing.T) {
+func TestDemo_FailedRunKeepsOnlyLogs(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	for _, name := range []string{"multis-1.log", "stack/synapse.log", "stack/data/secret", "multis/config-1.yaml"} {
@@ -73,7 +73,7 @@ func TestOfAFailedRunTheLogsStayAndNothingElse(t *testing.T) {
 	require.Equal(t, []string{"", "/multis-1.log", "/stack", "/stack/synapse.log"}, left)
 }
 
-func TestTheEnvironmentChangesNothingButTheModelThatIsWanted(t *testing.T) {
+func TestDemo_EnvironmentSetsOnlyModel(t *testing.T) {
 	t.Parallel()
 	environment := []string{"HOME=/root", "MULTIS_CACHE=/cache", "MULTIS_OWNER=@somebody:else", "MULTIS_LLM_MODEL=openai/one",
 		"MULTIS_BUDGET_PER_DAY=1"}

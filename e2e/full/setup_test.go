@@ -18,7 +18,7 @@ func read(t *testing.T, path ...string) string {
 	return string(text)
 }
 
-func TestTheSetupRunsOnceAndIsCompletedAfterACrash(t *testing.T) {
+func TestFullSetup_CompletesAfterCrash(t *testing.T) {
 	dir, data := t.TempDir(), t.TempDir()
 	t.Setenv("MULTIS_APPSERVICE_ADDRESS", "http://multis:29399")
 	require.NoError(t, setUp(dir, data))
@@ -51,7 +51,7 @@ func TestTheSetupRunsOnceAndIsCompletedAfterACrash(t *testing.T) {
 	require.FileExists(t, filepath.Join(dir, "bridge.yaml"))
 }
 
-func TestTheConfigurationOfAnotherInstallationIsLeftAlone(t *testing.T) {
+func TestFullSetup_SparesOtherInstallation(t *testing.T) {
 	t.Parallel()
 	data := t.TempDir()
 	require.NoError(t, os.WriteFile(filepath.Join(data, "config.yaml"), []byte("somebody's"), 0o600))

@@ -24,7 +24,7 @@ const (
 	fileServerVersion = "v0.11.1"
 )
 
-func TestTheToolsOfAServerNobodyHereWrote(t *testing.T) {
+func TestMCP_ForeignServerTools(t *testing.T) {
 	dir := t.TempDir()
 	run := func(args ...string) {
 		cmd := exec.Command("go", args...)

@@ -46,7 +46,7 @@ func serveAsMultis(config string) {
 	panic(http.ListenAndServe(fmt.Sprintf("127.0.0.1:%d", port), nil))
 }
 
-func TestMultisIsStartedAndKilled(t *testing.T) {
+func TestMultis_StartsAndIsKilled(t *testing.T) {
 	t.Parallel()
 	r, config, ready := standInRig(t)
 	for run := range 2 {
@@ -67,7 +67,7 @@ func TestMultisIsStartedAndKilled(t *testing.T) {
 	}
 }
 
-func TestMultisThatEndsBeforeItIsReadyIsAnError(t *testing.T) {
+func TestMultis_EarlyExitIsError(t *testing.T) {
 	t.Parallel()
 	r, config, _ := standInRig(t)
 	_, err := r.StartMultis(t.Context(), config, standIn+"=broken")
@@ -75,7 +75,7 @@ func TestMultisThatEndsBeforeItIsReadyIsAnError(t *testing.T) {
 	require.ErrorContains(t, err, "multis-1.log")
 }
 
-func TestMultisNeedsAPort(t *testing.T) {
+func TestMultis_NeedsPort(t *testing.T) {
 	t.Parallel()
 	r, _, _ := standInRig(t)
 	_, err := r.StartMultis(t.Context(), []byte("appservice: {}"))

@@ -33,7 +33,7 @@ namespaces:
 `
 
 // The subtests share a rig and use chats of their own.
-func TestRig(t *testing.T) {
+func TestRig_RunsStack(t *testing.T) {
 	t.Parallel()
 	ports, err := devstack.FreePorts(1)
 	require.NoError(t, err)

@@ -16,8 +16,8 @@ import (
 	"multis/store/index"
 )
 
-// TestRecallOfVectorsIsThatOfComparingAll holds the index against comparing one by one, on clustered vectors over many scopes.
-func TestRecallOfVectorsIsThatOfComparingAll(t *testing.T) {
+// TestVectors_RecallMatchesExhaustive holds the index against comparing one by one, on clustered vectors over many scopes.
+func TestVectors_RecallMatchesExhaustive(t *testing.T) {
 	t.Parallel()
 	st := newStore(t)
 	const (

@@ -18,7 +18,7 @@ func newDatabase(t *testing.T, name string) {
 	require.NoError(t, administer(t.Context(), "postgres", "create database "+name+" owner "+role))
 }
 
-func TestADatabaseWithVectorsIsTakenOverAsItIs(t *testing.T) {
+func TestSchema_KeepsExistingVectors(t *testing.T) {
 	for _, name := range []string{"vectors_old", "vectors_new"} {
 		t.Run(name, func(t *testing.T) {
 			newDatabase(t, name)
@@ -55,7 +55,7 @@ func TestADatabaseWithVectorsIsTakenOverAsItIs(t *testing.T) {
 	require.InDelta(t, 1, similarity, 1e-3)
 }
 
-func TestVectorsCanBeSearchedOncePgvectorIsInstalled(t *testing.T) {
+func TestSchema_GainsVectorsWithPgvector(t *testing.T) {
 	newDatabase(t, "vectors_later")
 	// An extension that only an administrator may create is as good as none.
 	require.NoError(t, migrations.Run(t.Context(), dsn("vectors_later")))

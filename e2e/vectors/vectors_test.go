@@ -49,7 +49,7 @@ func titles(r search.Result) []string {
 	return names
 }
 
-func TestAPassageIsFoundByWhatItMeans(t *testing.T) {
+func TestVectors_FindByMeaning(t *testing.T) {
 	t.Parallel()
 	st := newStore(t)
 	indexAll(t, st, policy.RolePublic, "leaving.md", "Terminate the agreement by letter.")
@@ -79,7 +79,7 @@ func TestAPassageIsFoundByWhatItMeans(t *testing.T) {
 	require.Equal(t, index.VectorCount{Embedded: 3, Chunks: 3}, count)
 }
 
-func TestNewChangedAndRemovedPassagesHaveTheirVectors(t *testing.T) {
+func TestVectors_FollowPassages(t *testing.T) {
 	t.Parallel()
 	st := newStore(t)
 	e, server := embedder(t, st, "openai/meanings", llmtest.Meanings(64, sameMeaning))
@@ -109,7 +109,7 @@ func TestNewChangedAndRemovedPassagesHaveTheirVectors(t *testing.T) {
 	require.EqualValues(t, 1, count.Embedded)
 }
 
-func TestAnotherModelTakesOverInTheBackground(t *testing.T) {
+func TestVectors_ModelChangesInBackground(t *testing.T) {
 	t.Parallel()
 	st := newStore(t)
 	for i := range 70 { // more than one batch
@@ -164,7 +164,7 @@ func TestAnotherModelTakesOverInTheBackground(t *testing.T) {
 	require.Equal(t, []string{"leaving.md"}, titles(found))
 }
 
-func TestFillingTheIndexStopsAtTheBudgetAndGoesOnLater(t *testing.T) {
+func TestVectors_StopAtBudgetAndResume(t *testing.T) {
 	t.Parallel()
 	st := newStore(t)
 	for i := range 150 {
@@ -192,7 +192,7 @@ func TestFillingTheIndexStopsAtTheBudgetAndGoesOnLater(t *testing.T) {
 	require.EqualValues(t, count.Chunks-count.Embedded, texts, "what was done is not paid for twice")
 }
 
-func TestOneTextThatIsRefusedLeavesTheOthersTheirVectors(t *testing.T) {
+func TestVectors_RefusedTextSparesOthers(t *testing.T) {
 	t.Parallel()
 	st := newStore(t)
 	for i := range 20 {
@@ -211,7 +211,7 @@ func TestOneTextThatIsRefusedLeavesTheOthersTheirVectors(t *testing.T) {
 	require.Equal(t, index.VectorCount{Embedded: 20, Chunks: 21}, count)
 }
 
-func TestASearchGoesByWordsWhenTheModelFails(t *testing.T) {
+func TestSearch_FallsBackToWords(t *testing.T) {
 	t.Parallel()
 	st := newStore(t)
 	indexAll(t, st, policy.RolePublic, "leaving.md", "Terminate the agreement by letter.")
@@ -253,7 +253,7 @@ func randomText(r *rand.Rand, n int) string {
 	return strings.Join(picked, " ")
 }
 
-func TestFusionNeverLosesWhatWordsFindForSure(t *testing.T) {
+func TestFusion_KeepsSureWordMatches(t *testing.T) {
 	t.Parallel()
 	st := newStore(t)
 	r := rand.New(rand.NewPCG(3, 4))
@@ -296,7 +296,7 @@ func TestFusionNeverLosesWhatWordsFindForSure(t *testing.T) {
 	}
 }
 
-func TestNoSearchByMeaningSeesAnotherContactsPassages(t *testing.T) {
+func TestVectors_RespectScopes(t *testing.T) {
 	t.Parallel()
 	st := newStore(t)
 	r := rand.New(rand.NewPCG(5, 6))
@@ -344,7 +344,7 @@ func TestNoSearchByMeaningSeesAnotherContactsPassages(t *testing.T) {
 	require.Greater(t, near, 1000, "meaning had its part in it")
 }
 
-func TestTheDatabaseItselfKeepsVectorsFromContacts(t *testing.T) {
+func TestVectors_DatabaseEnforcesScopes(t *testing.T) {
 	t.Parallel()
 	st := newStore(t)
 	for _, role := range []policy.Role{policy.RolePublic, policy.RoleAdmin, policy.UserRole(1), policy.UserRole(2)} {

@@ -9,7 +9,7 @@ import (
 	"multis/e2e/bridge/demonet"
 )
 
-func TestSayMakesChats(t *testing.T) {
+func TestSay_MakesChats(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
 		message demonet.Message
@@ -48,7 +48,7 @@ func TestSayMakesChats(t *testing.T) {
 	}
 }
 
-func TestNothingWithoutAnIDIsTaken(t *testing.T) {
+func TestNetwork_RefusesMissingIDs(t *testing.T) {
 	t.Parallel()
 	network := open(t, filepath.Join(t.TempDir(), "state.json"))
 	_, err := network.Say(demonet.Message{Sender: "anna"}, "")
@@ -56,7 +56,7 @@ func TestNothingWithoutAnIDIsTaken(t *testing.T) {
 	require.ErrorIs(t, network.SetChat(demonet.Chat{ID: "club"}, []demonet.Contact{{}}), demonet.ErrNoID)
 }
 
-func TestNetworkIsTheSameAfterARestart(t *testing.T) {
+func TestNetwork_SurvivesRestart(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "state.json")
 	before := open(t, path)
