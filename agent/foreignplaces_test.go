@@ -143,7 +143,7 @@ var otherPlaces = []place{
 	}},
 }
 
-func TestNoTextInAnyOtherPlaceCausesAnEffectInTheOwnersTurn(t *testing.T) { //nolint:tparallel // its parts must be over before they are counted
+func TestNoTextInAnyOtherPlaceCausesAnEffectInTheOwnersTurn(t *testing.T) {
 	t.Parallel()
 	var cases []orderCase
 	for _, c := range orderCases() {

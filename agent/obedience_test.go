@@ -316,7 +316,7 @@ func newPermissiveFixture(t *testing.T) (*fixture, *atomic.Int32) {
 	return b, ran
 }
 
-func TestNoTextOfOthersCausesAnEffectInTheOwnersTurn(t *testing.T) { //nolint:tparallel // its parts must be over before they are counted
+func TestNoTextOfOthersCausesAnEffectInTheOwnersTurn(t *testing.T) {
 	t.Parallel()
 	cases := orderCases()
 	require.GreaterOrEqual(t, len(cases)*len(foreignPlaces), 120)

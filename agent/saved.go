@@ -75,7 +75,10 @@ const maxMessage = 1500
 func (r *attempt) draftMessage(answer string) func(ctx context.Context, tx store.Tx) (string, error) {
 	parsed, err := run.ParseAnswer(answer)
 	message := text.Clip(strings.TrimSpace(r.run.BreakLinks(parsed.Message)), maxMessage)
-	if err != nil || message == "" || r.run.Task.Target == nil {
+	if err != nil {
+		return nil
+	}
+	if message == "" || r.run.Task.Target == nil {
 		return nil
 	}
 	return func(ctx context.Context, tx store.Tx) (string, error) {

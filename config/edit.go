@@ -20,7 +20,10 @@ type Value struct{ Key, Text string }
 // has no single value.
 func Lookup(data []byte, key string) (string, bool) {
 	root, err := rootMapping(data)
-	if err != nil || root == nil {
+	if err != nil {
+		return "", false
+	}
+	if root == nil {
 		return "", false
 	}
 	node := root
@@ -36,7 +39,10 @@ func Lookup(data []byte, key string) (string, bool) {
 // KeysWithValue returns the keys in the file data whose single value is this one, in their order. An item of a list counts for its list.
 func KeysWithValue(data []byte, value string) []string {
 	root, err := rootMapping(data)
-	if err != nil || root == nil {
+	if err != nil {
+		return nil
+	}
+	if root == nil {
 		return nil
 	}
 	var keys []string

@@ -105,7 +105,8 @@ func TestKeys_ComeLate(t *testing.T) {
 					a.shiftTimes(keyDeadline)
 				}
 				a.await("the message without its key", func(ctx context.Context) (bool, error) {
-					return a.exists(ctx, "select exists (select from messages where event_id = $1 and parked is not null and reason like '%' || $2 || '%')",
+					return a.exists(ctx,
+						"select exists (select from messages where event_id = $1 and parked is not null and reason like '%' || $2 || '%')",
 						said.Event, given)
 				})
 				require.Empty(t, a.back.sentTo(said.Room))

@@ -34,7 +34,7 @@ type delays struct {
 	minRetry, maxRetry time.Duration // before the next attempt to connect; doubled with each failure, from minRetry up to maxRetry
 }
 
-var defaultDelays = delays{change: time.Second, minRetry: time.Second, maxRetry: time.Minute} //nolint:gochecknoglobals // a constant, were there constant structs
+var defaultDelays = delays{change: time.Second, minRetry: time.Second, maxRetry: time.Minute}
 
 // Server configures an MCP server whose tools are used.
 type Server struct {

@@ -43,7 +43,10 @@ type ExternalAgent interface {
 // program returns the external agent that a call is for.
 func (t Delegate) program(c Call) (ExternalAgent, bool) {
 	args, err := Decode[DelegateArgs](c)
-	if err != nil || c.AnyCall || t.ProgramOf == nil {
+	if err != nil {
+		return nil, false
+	}
+	if c.AnyCall || t.ProgramOf == nil {
 		return nil, false
 	}
 	return t.ProgramOf(args.Agent)

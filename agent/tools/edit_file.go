@@ -78,7 +78,8 @@ func (EditFile) Run(_ context.Context, c Call) (Result, error) {
 	case places > 1 && !args.All:
 		return Refused(CodeArguments, fmt.Sprintf("The text occurs %d times. Add text around it, or set all.", places)), nil
 	}
-	if size := len(data) + places*(len(args.New)-len(args.Old)); size > maxWritten { // before the text is made, which may be thousands of times as long
+	// The size is checked before the text is made, which may be thousands of times as long.
+	if size := len(data) + places*(len(args.New)-len(args.Old)); size > maxWritten {
 		return Failed(tooLongError(at.name).Error(), false), nil
 	}
 	if err := at.replace(strings.ReplaceAll(string(data), args.Old, args.New)); err != nil {

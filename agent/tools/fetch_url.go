@@ -48,7 +48,10 @@ func (FetchURL) Spec() Spec {
 // TierOf returns Read for an address that the owner wrote or allowed, else Confirm.
 func (t FetchURL) TierOf(c Call) Tier {
 	args, err := Decode[fetchURLArgs](c)
-	if err != nil || !t.allows(c, args.URL) {
+	if err != nil {
+		return Confirm
+	}
+	if !t.allows(c, args.URL) {
 		return Confirm
 	}
 	return Read
@@ -58,7 +61,10 @@ func (t FetchURL) TierOf(c Call) Tier {
 func (FetchURL) ResourceOf(c Call) rules.Resource {
 	args, err := Decode[fetchURLArgs](c)
 	u, invalid := url.Parse(strings.TrimSpace(args.URL))
-	if err != nil || invalid != nil || hostOf(args.URL) == "" {
+	if err != nil {
+		return rules.Resource{}
+	}
+	if invalid != nil || hostOf(args.URL) == "" {
 		return rules.Resource{}
 	}
 	port := u.Port()

@@ -44,7 +44,10 @@ func (ReadPath) Spec() Spec {
 // ResourceOf returns the file, first with all links resolved.
 func (ReadPath) ResourceOf(c Call) rules.Resource {
 	args, err := Decode[readPathArgs](c)
-	if err != nil || c.AnyCall {
+	if err != nil {
+		return rules.Resource{}
+	}
+	if c.AnyCall {
 		return rules.Resource{}
 	}
 	return rules.Resource{Paths: pathsOf(args.Path, false)}

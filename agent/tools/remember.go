@@ -41,7 +41,10 @@ func (Remember) Spec() Spec {
 // TierOf returns Read for a note in the owner's own words, else Confirm.
 func (Remember) TierOf(c Call) Tier {
 	args, err := Decode[rememberArgs](c)
-	if err != nil || !usesOwnerWords(c.OwnerText, args.Note) {
+	if err != nil {
+		return Confirm
+	}
+	if !usesOwnerWords(c.OwnerText, args.Note) {
 		return Confirm
 	}
 	return Read
