@@ -197,7 +197,7 @@ func (b *fixture) messageByID(row store.MessageID) store.Message {
 	return m
 }
 
-func TestAQuestionIsAnsweredWithTheSourcesOwnWords(t *testing.T) {
+func TestAnswer_UsesWordsOfSource(t *testing.T) {
 	t.Parallel()
 	b := setup(t, llm.None{})
 	row := b.storeContactMessage("What does delivery cost within the city?", policy.ActionAnswer)
@@ -216,7 +216,7 @@ func TestAQuestionIsAnsweredWithTheSourcesOwnWords(t *testing.T) {
 	require.Contains(t, string(out.Content), out.ID.String(), "the content carries its outbox row's key")
 }
 
-func TestTheAssistantsNameDoesNotCountAgainstAnAnswer(t *testing.T) {
+func TestAnswer_IgnoresAssistantsName(t *testing.T) {
 	t.Parallel()
 	b := setup(t, llm.None{})
 	b.storeContactMessage("Nora, what does delivery cost?", policy.ActionAnswer)
@@ -226,7 +226,7 @@ func TestTheAssistantsNameDoesNotCountAgainstAnAnswer(t *testing.T) {
 	require.Contains(t, bodies[0], "Delivery costs 5 euro within the city.")
 }
 
-func TestABurstIsOneReplyAndASecondTurnFindsNothingLeft(t *testing.T) {
+func TestTurn_BurstGetsOneReply(t *testing.T) {
 	t.Parallel()
 	b := setup(t, llm.None{})
 	b.storeContactMessage("hi!", policy.ActionAnswer)
@@ -238,7 +238,7 @@ func TestABurstIsOneReplyAndASecondTurnFindsNothingLeft(t *testing.T) {
 	require.Contains(t, b.queuedTexts(b.chat)[0], "90 euro")
 }
 
-func TestABurstIsWaitedForButNotForEver(t *testing.T) {
+func TestTurn_WaitsBoundedForBurst(t *testing.T) {
 	t.Parallel()
 	b := setup(t, llm.None{})
 	b.agent.Turns.burstQuiet, b.agent.Turns.burstMax = time.Hour, 2*time.Hour
@@ -250,7 +250,7 @@ func TestABurstIsWaitedForButNotForEver(t *testing.T) {
 	require.Len(t, b.queuedTexts(b.chat), 1)
 }
 
-func TestWithoutASourceTheContactAndTheOwnerAreNotifiedOnce(t *testing.T) {
+func TestEscalation_NoSourceNotifiesOnce(t *testing.T) {
 	t.Parallel()
 	b := setup(t, llm.None{})
 	first := b.storeContactMessage("Can you fix my bicycle's gears?", policy.ActionAnswer)
@@ -266,7 +266,7 @@ func TestWithoutASourceTheContactAndTheOwnerAreNotifiedOnce(t *testing.T) {
 	require.Equal(t, codeWaiting, b.messageByID(second).Code)
 }
 
-func TestAGreetingOfWhoWaitsForAPersonIsNotGreeted(t *testing.T) {
+func TestGreeting_SkippedWhileEscalated(t *testing.T) {
 	t.Parallel()
 	b := setup(t, llm.None{})
 	b.storeContactMessage("Can you fix my bicycle's gears?", policy.ActionAnswer)
@@ -281,7 +281,7 @@ func TestAGreetingOfWhoWaitsForAPersonIsNotGreeted(t *testing.T) {
 }
 
 // A person resolves the escalation, or answers, after the turn has decided that the contact waits, and before it commits.
-func TestAGreetingThatCrossesAResolveOpensNoNewEscalation(t *testing.T) {
+func TestGreeting_DuringResolveOpensNoEscalation(t *testing.T) {
 	t.Parallel()
 	for _, ended := range []string{"closed_at = now(), closed_by = '@owner:x'", "answered_at = now()"} {
 		b := setup(t, llm.None{})
@@ -309,7 +309,7 @@ func TestAGreetingThatCrossesAResolveOpensNoNewEscalation(t *testing.T) {
 	}
 }
 
-func TestAnEscalatedChatNotifiesOnceHoweverOftenAPersonIsAskedFor(t *testing.T) {
+func TestEscalation_NotifiesOnce(t *testing.T) {
 	t.Parallel()
 	b := setup(t, llm.None{})
 	var last store.MessageID
@@ -336,7 +336,7 @@ func TestAnEscalatedChatNotifiesOnceHoweverOftenAPersonIsAskedFor(t *testing.T) 
 		"a new state rings anew")
 }
 
-func TestARequestForAPersonIsEscalatedThoughADocumentHasTheAnswer(t *testing.T) {
+func TestEscalation_RequestBeatsDocument(t *testing.T) {
 	t.Parallel()
 	b := setup(t, llm.None{})
 	b.storeContactMessage("What does delivery cost? I want to speak to a person", policy.ActionEscalate)
@@ -344,7 +344,7 @@ func TestARequestForAPersonIsEscalatedThoughADocumentHasTheAnswer(t *testing.T) 
 	require.Equal(t, []string{"[Nora] Let me check with the team and get back to you."}, b.queuedTexts(b.chat))
 }
 
-func TestAGreetingGetsTheGreetingOnceADayWithoutFacts(t *testing.T) {
+func TestGreeting_OnceADayWithoutFacts(t *testing.T) {
 	t.Parallel()
 	b := setup(t, llm.None{})
 	b.storeContactMessage("Hello!", policy.ActionAnswer)
@@ -356,7 +356,7 @@ func TestAGreetingGetsTheGreetingOnceADayWithoutFacts(t *testing.T) {
 	require.Equal(t, codeGreeted, b.messageByID(again).Code)
 }
 
-func TestThanksThatWaitGetNothing(t *testing.T) {
+func TestThanks_GetNoReply(t *testing.T) {
 	t.Parallel()
 	b := setup(t, llm.None{})
 	row := b.storeContactMessage("Thanks, bye!", policy.ActionAnswer) // it was a question, and was edited
@@ -366,7 +366,7 @@ func TestThanksThatWaitGetNothing(t *testing.T) {
 	require.Equal(t, policy.CodeAcknowledged, b.messageByID(row).Code)
 }
 
-func TestTheGatesNoIsKeptAsTheReasonOfTheSilence(t *testing.T) {
+func TestGate_DenialIsStoredAsReason(t *testing.T) {
 	t.Parallel()
 	b := setup(t, llm.None{})
 	row := b.storeContactMessage("What does delivery cost?", policy.ActionAnswer)
@@ -379,7 +379,7 @@ func TestTheGatesNoIsKeptAsTheReasonOfTheSilence(t *testing.T) {
 	require.Equal(t, policy.CodePausedAll, b.messageByID(row).Code)
 }
 
-func TestTheOwnerWhoWritesWhileTheModelThinksSilencesIt(t *testing.T) {
+func TestTurn_OwnerWritingSilencesModel(t *testing.T) {
 	t.Parallel()
 	var b *fixture
 	model, _ := scripted(t, func(context.Context, llmtest.Request) llmtest.Reply {
@@ -396,7 +396,7 @@ func TestTheOwnerWhoWritesWhileTheModelThinksSilencesIt(t *testing.T) {
 	require.Equal(t, policy.CodeOwnerActive, b.messageByID(row).Code)
 }
 
-func TestATurnThatLostItsLeaseWritesNothing(t *testing.T) {
+func TestTurn_LostLeaseWritesNothing(t *testing.T) {
 	t.Parallel()
 	var b *fixture
 	model, _ := scripted(t, func(context.Context, llmtest.Request) llmtest.Reply {
@@ -415,7 +415,7 @@ func TestATurnThatLostItsLeaseWritesNothing(t *testing.T) {
 	require.Nil(t, b.messageByID(row).AnsweredAt)
 }
 
-func TestTwoTurnsOfOneChatAtOnceGiveOneReply(t *testing.T) {
+func TestTurn_ConcurrentTurnsReplyOnce(t *testing.T) {
 	t.Parallel()
 	b := setup(t, llm.None{})
 	b.storeContactMessage("What does delivery cost?", policy.ActionAnswer)
@@ -461,7 +461,7 @@ func answerJSON(text string, source int, quote string) string {
 	return string(raw)
 }
 
-func TestAModelsSentencesGoOutOnlyWithAQuoteThatIsThere(t *testing.T) {
+func TestAnswer_NeedsTrueQuote(t *testing.T) {
 	t.Parallel()
 	cases := map[string]struct {
 		reply string
@@ -491,7 +491,7 @@ func TestAModelsSentencesGoOutOnlyWithAQuoteThatIsThere(t *testing.T) {
 	}
 }
 
-func TestAFailingModelIsTriedAgainAndAtLastPassagesAnswer(t *testing.T) {
+func TestTurn_FailingModelFallsBackToPassages(t *testing.T) {
 	t.Parallel()
 	model, _ := scripted(t, func(context.Context, llmtest.Request) llmtest.Reply { return llmtest.Reply{Status: 401} })
 	b := setup(t, model)

@@ -14,7 +14,7 @@ import (
 	"multis/store"
 )
 
-func TestAGrantDoesNotAnswerWhatAHookAsks(t *testing.T) {
+func TestGrant_DoesNotAnswerHook(t *testing.T) {
 	t.Parallel()
 	post := llmtest.Call{Name: "post", Args: `{"site":"a.example"}`}
 	model, _ := scripted(t, func(_ context.Context, r llmtest.Request) llmtest.Reply {
@@ -51,7 +51,7 @@ func TestAGrantDoesNotAnswerWhatAHookAsks(t *testing.T) {
 	require.EqualValues(t, 3, p.lit.Load())
 }
 
-func TestTheOwnerIsNotAskedAboutArgumentsOfMoreThan16KB(t *testing.T) {
+func TestApproval_RefusesArgumentsOver16KB(t *testing.T) {
 	t.Parallel()
 	long := false
 	model, server := scripted(t, func(_ context.Context, r llmtest.Request) llmtest.Reply {

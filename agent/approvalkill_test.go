@@ -83,7 +83,7 @@ func killedAfterApproval(t *testing.T, at int, unattended bool) (moment string) 
 	return moment
 }
 
-func TestKilledBetweenApprovalAndEffectTheEffectComesOnceOrNever(t *testing.T) {
+func TestApproval_KillActsAtMostOnce(t *testing.T) {
 	t.Parallel()
 	for name, unattended := range map[string]bool{"attended": false, "continued": true} {
 		t.Run(name, func(t *testing.T) {

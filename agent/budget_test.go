@@ -47,7 +47,7 @@ func paidBy(t *testing.T, p *fakeLedger, script llmtest.Script) (llm.Model, *llm
 	return model, server
 }
 
-func TestEachCallIsPaidByItsAgentItsTaskAndItsChat(t *testing.T) {
+func TestBudget_ChargesAgentTaskAndChat(t *testing.T) {
 	t.Parallel()
 	p := &fakeLedger{}
 	model, _ := paidBy(t, p, llmtest.Say(answerJSON("Tuning costs 90 euro.", 1, "Tuning an upright piano costs 90 euro.")))
@@ -67,7 +67,7 @@ func TestEachCallIsPaidByItsAgentItsTaskAndItsChat(t *testing.T) {
 	require.Equal(t, []any{"ask", "shop", fmt.Sprint(asked.ID)}, []any{p.spends[1].Purpose, p.spends[1].Agent, p.spends[1].Run})
 }
 
-func TestAtACapAContactGetsWhatIsConfigured(t *testing.T) {
+func TestBudget_ContactAtCapGetsSetting(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		escalates bool
@@ -93,7 +93,7 @@ func TestAtACapAContactGetsWhatIsConfigured(t *testing.T) {
 	}
 }
 
-func TestAtACapTheOwnerGetsWhatTheDocumentsSay(t *testing.T) {
+func TestBudget_OwnerAtCapGetsPassages(t *testing.T) {
 	t.Parallel()
 	model, server := paidBy(t, &fakeLedger{refuse: policy.CapDay}, llmtest.Say("never"))
 	b := setup(t, model)

@@ -20,7 +20,7 @@ import (
 	"multis/store/index"
 )
 
-func TestAMessageEditedDuringTheModelCallIsAnsweredAsEdited(t *testing.T) {
+func TestTurn_EditDuringCallIsAnswered(t *testing.T) {
 	t.Parallel()
 	change := map[string]func(ctx context.Context, tx store.Tx, b *fixture) error{
 		"edited": func(ctx context.Context, tx store.Tx, b *fixture) error {
@@ -64,7 +64,7 @@ func TestAMessageEditedDuringTheModelCallIsAnsweredAsEdited(t *testing.T) {
 	}
 }
 
-func TestASentenceHasOnlyNumbersAndAddressesOfItsSource(t *testing.T) {
+func TestCitation_ChecksNumbersAndAddresses(t *testing.T) {
 	t.Parallel()
 	hit := search.Hit{
 		Role:    policy.RolePublic,
@@ -95,7 +95,7 @@ func TestASentenceHasOnlyNumbersAndAddressesOfItsSource(t *testing.T) {
 	}
 }
 
-func TestAnEscalationThatWasForbiddenIsSaidAsSoonAsItMay(t *testing.T) {
+func TestEscalation_SaidOnceAllowed(t *testing.T) {
 	t.Parallel()
 	b := setup(t, llm.None{})
 	ctx := context.Background()
@@ -112,7 +112,7 @@ func TestAnEscalationThatWasForbiddenIsSaidAsSoonAsItMay(t *testing.T) {
 	require.Len(t, b.queuedTexts(b.chat), 1)
 }
 
-func TestWhereNothingMayBeSaidNothingIsThoughtOut(t *testing.T) {
+func TestGate_DeniedTurnCallsNoModel(t *testing.T) {
 	t.Parallel()
 	model, server := scripted(t, llmtest.Say(answerJSON("Delivery is 5 euro.", 1, "Delivery costs 5 euro within the city.")))
 	b := setup(t, model)
@@ -126,7 +126,7 @@ func TestWhereNothingMayBeSaidNothingIsThoughtOut(t *testing.T) {
 	require.Equal(t, policy.CodeOff, b.messageByID(row).Code)
 }
 
-func TestAQuestionWaitsForTheRoomThatReplacesItsOwn(t *testing.T) {
+func TestTurn_WaitsForReplacementRoom(t *testing.T) {
 	t.Parallel()
 	for _, while := range []string{"before the turn", "while the answer is made"} {
 		t.Run(while, func(t *testing.T) {
@@ -171,7 +171,7 @@ func TestAQuestionWaitsForTheRoomThatReplacesItsOwn(t *testing.T) {
 	}
 }
 
-func TestWithoutAnAdminRoomAnEscalationWaits(t *testing.T) {
+func TestEscalation_WaitsForAdminRoom(t *testing.T) {
 	t.Parallel()
 	b := setup(t, llm.None{})
 	ctx := context.Background()
@@ -181,7 +181,7 @@ func TestWithoutAnAdminRoomAnEscalationWaits(t *testing.T) {
 	require.Empty(t, b.queuedTexts(b.chat), "nobody is promised a person who does not know")
 }
 
-func TestAQuoteWithUnseenCharactersStillGoesOut(t *testing.T) {
+func TestCitation_IgnoresInvisibleCharacters(t *testing.T) {
 	t.Parallel()
 	b := setup(t, llm.None{})
 	_, err := knowledge.New(b.store).Index(context.Background(), knowledge.File{
@@ -196,7 +196,7 @@ func TestAQuoteWithUnseenCharactersStillGoesOut(t *testing.T) {
 	require.Contains(t, b.queuedTexts(b.chat)[0], "workshop opens at 9")
 }
 
-func TestATurnThatFailsForGoodHandsOver(t *testing.T) {
+func TestTurn_FinalFailureEscalates(t *testing.T) {
 	t.Parallel()
 	b := setup(t, llm.None{})
 	b.storeContactMessage("What does delivery cost?", policy.ActionAnswer)

@@ -56,7 +56,7 @@ func (b *fixture) storeAnsweredMessage(text string) store.Message {
 	return b.messageByID(row)
 }
 
-func TestAnAmbiguousQuestionIsAskedBackOnceAndTheReplyDecides(t *testing.T) {
+func TestClarify_AsksOnceAndReplyDecides(t *testing.T) {
 	t.Parallel()
 	b := newBoatsFixture(t, llm.None{})
 	m := b.storeAnsweredMessage("How much is the deposit?")
@@ -98,7 +98,7 @@ func (b *fixture) escalationWhy() string {
 	return e.Why
 }
 
-func TestAReplyThatPicksNeitherIsEscalatedWithTheQuestion(t *testing.T) {
+func TestClarify_UnclearReplyEscalates(t *testing.T) {
 	t.Parallel()
 	for _, reply := range []string{"I don't know", "canoes and sailing boats", "what is the weather?", "the cheaper", "yes", "ok",
 		"Ok, thanks!", "ja"} {
@@ -112,7 +112,7 @@ func TestAReplyThatPicksNeitherIsEscalatedWithTheQuestion(t *testing.T) {
 	}
 }
 
-func TestAReplyCountsOnlyToASentQuestionBack(t *testing.T) {
+func TestClarify_ReplyNeedsSentQuestion(t *testing.T) {
 	t.Parallel()
 	for name, then := range map[string]func(b *fixture){
 		"the owner wrote": func(b *fixture) { b.storeMessage(b.chat, policy.AuthorOwnerPhone, "Moment!", time.Now()) },
@@ -136,7 +136,7 @@ func TestAReplyCountsOnlyToASentQuestionBack(t *testing.T) {
 	}
 }
 
-func TestAQuestionBackHasTheDeliveryOfItsChat(t *testing.T) {
+func TestClarify_FollowsDeliveryOfChat(t *testing.T) {
 	t.Parallel()
 	for delivery, state := range map[policy.Delivery]store.OutboxState{policy.DeliveryDraft: store.OutboxDraft,
 		policy.DeliveryShadow: store.OutboxShadow} {
@@ -152,7 +152,7 @@ func TestAQuestionBackHasTheDeliveryOfItsChat(t *testing.T) {
 	}
 }
 
-func TestTheModelIsAskedWhereTheConversationMayTellWhatIsMeant(t *testing.T) {
+func TestClarify_AsksModelWithConversation(t *testing.T) {
 	t.Parallel()
 	answer := answerJSON("A deposit of 50 euro is due.", 1, "A deposit of 50 euro is due.")
 	model, server := scripted(t, func(context.Context, llmtest.Request) llmtest.Reply { return llmtest.Reply{Text: answer} })
@@ -178,7 +178,7 @@ func TestTheModelIsAskedWhereTheConversationMayTellWhatIsMeant(t *testing.T) {
 	require.Equal(t, []string{asksBack}, b.queuedTexts(b.chat), "the model did not know either")
 }
 
-func TestAQuestionBackPassesTheGateInEachLanguage(t *testing.T) {
+func TestClarify_PassesGateInEachLanguage(t *testing.T) {
 	t.Parallel()
 	for _, lang := range catalog.Langs() {
 		b := newBoatsFixture(t, llm.None{})
@@ -194,7 +194,7 @@ func TestAQuestionBackPassesTheGateInEachLanguage(t *testing.T) {
 	require.Equal(t, []string{agreed}, b.queuedTexts(b.chat), "what no source says does not go out")
 }
 
-func TestAPreviewShowsTheQuestionBack(t *testing.T) {
+func TestClarify_PreviewShowsQuestion(t *testing.T) {
 	t.Parallel()
 	b := newBoatsFixture(t, llm.None{})
 	p := b.preview("How much is the deposit?")

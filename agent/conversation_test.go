@@ -88,7 +88,7 @@ func summarising(_ context.Context, r llmtest.Request) llmtest.Reply {
 	return llmtest.Reply{Text: answerJSON("A grand piano costs 120 euro.", 1, "A grand piano costs 120 euro.")}
 }
 
-func TestALongConversationIsSummarisedBeforeAnyOfItIsCut(t *testing.T) {
+func TestSummary_PrecedesCutting(t *testing.T) {
 	t.Parallel()
 	model, server := scripted(t, summarising)
 	b := setup(t, model)
@@ -110,7 +110,7 @@ func TestALongConversationIsSummarisedBeforeAnyOfItIsCut(t *testing.T) {
 	require.Len(t, server.Requests(), 4, "what is short is not shortened again: three turns and one summary")
 }
 
-func TestASummaryRestsOnABoundedNumberOfMessages(t *testing.T) {
+func TestSummary_BoundsItsMessages(t *testing.T) {
 	t.Parallel()
 	model, server := scripted(t, summarising)
 	b := setup(t, model)
@@ -138,7 +138,7 @@ func TestASummaryRestsOnABoundedNumberOfMessages(t *testing.T) {
 	require.Equal(t, 1, anew, "one summary was made without the earlier one")
 }
 
-func TestASummaryGoesWithEachMessageThatIsInIt(t *testing.T) {
+func TestSummary_DeletedWithItsMessages(t *testing.T) {
 	t.Parallel()
 	change := map[string]func(ctx context.Context, tx store.Tx, b *fixture, event id.EventID) error{
 		"deleted": func(ctx context.Context, tx store.Tx, b *fixture, event id.EventID) error {
@@ -186,7 +186,7 @@ func TestASummaryGoesWithEachMessageThatIsInIt(t *testing.T) {
 	}
 }
 
-func TestWithoutASummaryTheOldestMessagesAreCut(t *testing.T) {
+func TestPrompt_CutsOldestMessages(t *testing.T) {
 	t.Parallel()
 	model, server := scripted(t, func(ctx context.Context, r llmtest.Request) llmtest.Reply {
 		if strings.Contains(r.System, "You shorten") {
@@ -208,7 +208,7 @@ func TestWithoutASummaryTheOldestMessagesAreCut(t *testing.T) {
 	require.Contains(t, asked, "word40", "as many as the configuration says, with the question before")
 }
 
-func TestAConversationIsSummarisedToWhatTheAgentsOwnModelHolds(t *testing.T) {
+func TestSummary_FitsAgentsModel(t *testing.T) {
 	t.Parallel()
 	model, server := scripted(t, summarising)
 	b := setup(t, llm.None{})
@@ -227,7 +227,7 @@ func TestAConversationIsSummarisedToWhatTheAgentsOwnModelHolds(t *testing.T) {
 		"with the agent's model, where multis itself has none")
 }
 
-func TestMessagesThatNotesCoverAreNotInThePrompt(t *testing.T) {
+func TestPrompt_OmitsMessagesOfNotes(t *testing.T) {
 	t.Parallel()
 	model, server := scripted(t, summarising)
 	b := setup(t, model)
@@ -240,7 +240,7 @@ func TestMessagesThatNotesCoverAreNotInThePrompt(t *testing.T) {
 	require.Contains(t, asked, "word15")
 }
 
-func TestTheOwnersRoomsShareTheirNotesAndKeepTheirConversationsApart(t *testing.T) {
+func TestOwnerRooms_ShareOnlyNotes(t *testing.T) {
 	t.Parallel()
 	model, server := scripted(t, llmtest.Say(answerJSON("Noted: the fence is green.", 0, "")))
 	b := setup(t, model)
@@ -269,7 +269,7 @@ func TestTheOwnersRoomsShareTheirNotesAndKeepTheirConversationsApart(t *testing.
 	require.Contains(t, asked, "owner: who gardens?\nyou: Noted: the fence is green.")
 }
 
-func TestAPromptSaysWhoAnsweredUntilWhen(t *testing.T) {
+func TestPrompt_NamesWhoAnswered(t *testing.T) {
 	t.Parallel()
 	model, server := scripted(t, summarising)
 	b := setup(t, model)

@@ -58,7 +58,7 @@ func (b *fixture) openPaidModel(t testing.TB, script llmtest.Script) llm.Model {
 	return model
 }
 
-func TestAnAnswerSaysWhatItsModelAndItsToolsCost(t *testing.T) {
+func TestAnswer_StatesCost(t *testing.T) {
 	t.Parallel()
 	b := setup(t, llm.None{})
 	b.agent.currency = "EUR"

@@ -47,7 +47,7 @@ func (b *fixture) children() (all []store.Task) {
 	return all
 }
 
-func TestAnAgentHasAnotherWorkAndNobodyWaitsMeanwhile(t *testing.T) {
+func TestDelegate_RunsWithoutBlocking(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
 	b, server, shop := newTeam(t, func(_ context.Context, r llmtest.Request) llmtest.Reply {
@@ -104,7 +104,7 @@ func TestAnAgentHasAnotherWorkAndNobodyWaitsMeanwhile(t *testing.T) {
 	require.Empty(t, p.Difference+p.Incomplete)
 }
 
-func TestWorkForOthersHasItsLimits(t *testing.T) {
+func TestDelegate_IsLimited(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
 	n := 0
@@ -140,7 +140,7 @@ func TestWorkForOthersHasItsLimits(t *testing.T) {
 	require.NotContains(t, strings.Join(offeredTools(all[len(all)-1]), " "), "delegate", "nobody delegates who was not told that he may")
 }
 
-func TestASilentAgentIsNotWaitedForAndCancellingEndsChildren(t *testing.T) {
+func TestDelegate_TimeoutAndCancelEndChildren(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
 	script := func(_ context.Context, r llmtest.Request) llmtest.Reply {
@@ -177,7 +177,7 @@ func TestASilentAgentIsNotWaitedForAndCancellingEndsChildren(t *testing.T) {
 	require.Empty(t, shop.Requests(), "neither asked its model any more")
 }
 
-func TestADelegateMayUseNoToolThatItsCallerMayNot(t *testing.T) {
+func TestDelegate_InheritsToolLimits(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
 	b, server, shop := newTeam(t, func(_ context.Context, r llmtest.Request) llmtest.Reply {

@@ -143,7 +143,7 @@ var otherPlaces = []place{
 	}},
 }
 
-func TestNoTextInAnyOtherPlaceCausesAnEffectInTheOwnersTurn(t *testing.T) {
+func TestInjection_ForeignPlacesCauseNoEffect(t *testing.T) {
 	t.Parallel()
 	var cases []orderCase
 	for _, c := range orderCases() {

@@ -56,7 +56,7 @@ func (b *fixture) markAllSent() {
 	require.NoError(b.t, err)
 }
 
-func TestTextsAboutADeletedMessageAreDeletedWhoeverAsked(t *testing.T) {
+func TestDeletion_RemovesDerivedTexts(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
 	oolong := llmtest.Reply{Text: answerJSON("It is oolong.", 0, "")}
@@ -103,7 +103,7 @@ func TestTextsAboutADeletedMessageAreDeletedWhoeverAsked(t *testing.T) {
 	}
 }
 
-func TestAMessageDeletedDuringAModelCallIsNotQuoted(t *testing.T) {
+func TestDeletion_DuringCallIsNotQuoted(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
 	for name, c := range map[string]struct {
@@ -145,7 +145,7 @@ func TestAMessageDeletedDuringAModelCallIsNotQuoted(t *testing.T) {
 	}
 }
 
-func TestStepsAreDeletedWithTheMessagesBehindTheirPlan(t *testing.T) {
+func TestDeletion_RemovesStepsOfPlan(t *testing.T) {
 	t.Parallel()
 	b, _ := newPlanner(t, `{"steps": [{"text": "Buy oolong"}]}`, llmtest.Say(answerJSON("Done.", 0, "")))
 	from := b.addMemory("oolong for me, as always")
@@ -154,7 +154,7 @@ func TestStepsAreDeletedWithTheMessagesBehindTheirPlan(t *testing.T) {
 	require.Empty(t, storetest.ColumnsContaining(t, b.store, "oolong"))
 }
 
-func TestTheReasonOfAnEscalationIsDeletedWithItsMessages(t *testing.T) {
+func TestDeletion_RemovesEscalationReason(t *testing.T) {
 	t.Parallel()
 	model, _ := scripted(t, inTurn(calls("escalate", map[string]string{"reason": "She wants oolong, and a piano."})))
 	b := setup(t, model)
@@ -170,7 +170,7 @@ func TestTheReasonOfAnEscalationIsDeletedWithItsMessages(t *testing.T) {
 	require.Empty(t, storetest.ColumnsContaining(t, b.store, "oolong"))
 }
 
-func TestANoteFoundBySearchIsDeletedFromATaskWithItsMessage(t *testing.T) {
+func TestDeletion_RemovesFoundNoteFromTask(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
 	model, server := scripted(t, inTurn(calls("recall_memory", map[string]string{"query": "delivery"}),
@@ -220,7 +220,7 @@ func TestANoteFoundBySearchIsDeletedFromATaskWithItsMessage(t *testing.T) {
 	require.Empty(t, storetest.ColumnsContaining(t, b.store, "oolong"))
 }
 
-func TestAMessageDeletedDuringASummaryIsNotInIt(t *testing.T) {
+func TestDeletion_DuringSummaryIsOmitted(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
 	var b *fixture
@@ -243,7 +243,7 @@ func TestAMessageDeletedDuringASummaryIsNotInIt(t *testing.T) {
 	require.Zero(t, b.count("select count(*) from chat_summaries"))
 }
 
-func TestADeletedAnswerIsDeletedFromItsTask(t *testing.T) {
+func TestDeletion_RemovesAnswerFromTask(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
 	model, _ := scripted(t, llmtest.Say(answerJSON("Delivery is only 5 euro.", 1, "Delivery costs 5 euro within the city.")))

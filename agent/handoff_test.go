@@ -14,7 +14,7 @@ import (
 	"multis/store"
 )
 
-func TestAnAgentPassesAConversationOnWithASummary(t *testing.T) {
+func TestHandoff_PassesSummary(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
 	b, _, shop := newTeam(t, func(_ context.Context, r llmtest.Request) llmtest.Reply {
@@ -60,7 +60,7 @@ func TestAnAgentPassesAConversationOnWithASummary(t *testing.T) {
 	require.Nil(t, b.taskByID(second.ID).Request)
 }
 
-func TestHandoffsAreLimitedInNumberAndByPermission(t *testing.T) {
+func TestHandoff_IsLimited(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
 	pass := func(to string) llmtest.Script {

@@ -17,7 +17,7 @@ import (
 	"multis/store/storetest"
 )
 
-func TestAModelsTextThatPostgresCannotStoreIsCleaned(t *testing.T) {
+func TestModelText_IsCleanedForPostgres(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
 	for name, reply := range map[string]llmtest.Reply{
@@ -48,7 +48,7 @@ func TestAModelsTextThatPostgresCannotStoreIsCleaned(t *testing.T) {
 	}
 }
 
-func TestWhomASavedTaskAsksMayUseNoOtherToolsEither(t *testing.T) {
+func TestSavedTask_DelegateInheritsToolLimits(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
 	b, server, shop := newTeam(t, inTurn(calls("delegate", map[string]string{"agent": "shop", "task": "switch the lamp on"}),
@@ -73,7 +73,7 @@ func TestWhomASavedTaskAsksMayUseNoOtherToolsEither(t *testing.T) {
 	require.Zero(t, l.lit.Load())
 }
 
-func TestAQuestionThatIsPassedOnIsPaidAsOne(t *testing.T) {
+func TestHandoff_ChargesOneQuestion(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
 	b, _, _ := newTeam(t, nil, nil)
@@ -103,7 +103,7 @@ func TestAQuestionThatIsPassedOnIsPaidAsOne(t *testing.T) {
 
 // What a model calls a tool, and its call, is as much text of its own as its answer; both are kept after a message is
 // forgotten, and in the audit log.
-func TestAMadeUpNameOfAToolOrCallIsStoredNowhere(t *testing.T) {
+func TestCall_InventedNameIsNotStored(t *testing.T) {
 	t.Parallel()
 	const said = "Ana Maria Schmidt, +43 664 1234567, owes 480 euro"
 	for name, call := range map[string]llmtest.Call{
@@ -130,7 +130,7 @@ func TestAMadeUpNameOfAToolOrCallIsStoredNowhere(t *testing.T) {
 	}
 }
 
-func TestACallThatTakesTheIDOfALaterOneIsAnotherCall(t *testing.T) {
+func TestCall_DuplicateIDIsAnotherCall(t *testing.T) {
 	t.Parallel()
 	search := func(ids ...string) (r llmtest.Reply) {
 		for i, id := range ids {

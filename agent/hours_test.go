@@ -52,7 +52,7 @@ func (b *fixture) setOutboxTime(now time.Time) {
 	require.NoError(b.t, err)
 }
 
-func TestWhoIsOnCallIsCalledWhileTheBusinessIsClosed(t *testing.T) {
+func TestHours_ClosedNotifiesOnCall(t *testing.T) {
 	t.Parallel()
 	for day, called := range map[time.Weekday]int{time.Saturday: 1, time.Monday: 0} {
 		b, now := closedFixture(t)
@@ -63,7 +63,7 @@ func TestWhoIsOnCallIsCalledWhileTheBusinessIsClosed(t *testing.T) {
 	}
 }
 
-func TestTheNextOpeningIsSaidOnceInEachClosedPeriod(t *testing.T) {
+func TestHours_NextOpeningSaidOnce(t *testing.T) {
 	t.Parallel()
 	b, now := closedFixture(t)
 	*now = nextAt(time.Saturday, 12)
@@ -89,7 +89,7 @@ func TestTheNextOpeningIsSaidOnceInEachClosedPeriod(t *testing.T) {
 	require.Contains(t, b.queuedTexts(b.chat)[1], "(Tuesday, 09:00)", "another closed period")
 }
 
-func TestTextsForContactsAreInTheLanguageOfTheirConversation(t *testing.T) {
+func TestContactTexts_InLanguageOfConversation(t *testing.T) {
 	t.Parallel()
 	b, now := closedFixture(t)
 	*now = nextAt(time.Tuesday, 10)
@@ -98,7 +98,7 @@ func TestTextsForContactsAreInTheLanguageOfTheirConversation(t *testing.T) {
 	require.Equal(t, []string{"[Nora] Ich frage im Team nach und melde mich wieder."}, b.queuedTexts(b.chat), "not that of the last message")
 }
 
-func TestTheAwayTextIsTheOnlyAnswerWhileTheBusinessIsClosed(t *testing.T) {
+func TestHours_ClosedSendsOnlyAwayText(t *testing.T) {
 	t.Parallel()
 	b, now := closedFixture(t)
 	b.agent.Turns.awayOutsideHours = true
@@ -121,7 +121,7 @@ func TestTheAwayTextIsTheOnlyAnswerWhileTheBusinessIsClosed(t *testing.T) {
 	require.NotContains(t, b.queuedTexts(b.chat)[1], "closed")
 }
 
-func TestALabelHasOpeningHoursOfItsOwn(t *testing.T) {
+func TestHours_PerLabel(t *testing.T) {
 	t.Parallel()
 	b, now := closedFixture(t)
 	night := hours.Hours{Zone: time.UTC}

@@ -134,7 +134,7 @@ func (f forbiddenTool) Run(context.Context, tools.Call) (tools.Result, error) {
 	return tools.Result{ForLLM: "done"}, nil
 }
 
-func TestAModelThatObeysEveryAttackReachesNothingBeyondTheFloor(t *testing.T) {
+func TestInjection_ObedientContactModelIsConfined(t *testing.T) {
 	t.Parallel()
 	require.GreaterOrEqual(t, len(attacks), 60)
 	ran := &atomic.Int32{}
@@ -250,7 +250,7 @@ func (b *fixture) count(sql string, args ...any) int {
 	return storetest.Count(b.t, b.store, sql, args...)
 }
 
-func TestTheOwnersModelThatObeysADocumentCarriesNothingAway(t *testing.T) {
+func TestInjection_ObedientOwnerModelLeaksNothing(t *testing.T) {
 	t.Parallel()
 	script, _ := newObedientModel()
 	model, _ := scripted(t, script)

@@ -200,7 +200,7 @@ func askAndKill(t *testing.T, at int) (moment string) {
 	return moment
 }
 
-func TestATurnKilledAtAnyStepActsAtMostOnceAndReports(t *testing.T) {
+func TestTurn_KillActsAtMostOnce(t *testing.T) {
 	t.Parallel()
 	const most = 200
 	var moments []string
@@ -302,7 +302,7 @@ func planAndKill(t *testing.T, at int) (moment string) {
 	return moment
 }
 
-func TestAPlanKilledBetweenStepsContinuesWhereItWas(t *testing.T) {
+func TestPlan_KillContinuesAtStep(t *testing.T) {
 	t.Parallel()
 	const most, stride = 200, 4 // the moments of a step are those of a question, which are all tried above
 	var moments []string

@@ -43,7 +43,7 @@ func (p brokenPages) Refresh(context.Context, []store.DocumentID) (bool, error) 
 func (brokenPages) Find(context.Context, string) bool { return false }
 
 // Whatever fails on the way to an answer, the customer gets the agreed sentence and nothing else, and the owner a notice.
-func TestEachFailureOfAnAnswerIsEscalatedAndNeverShown(t *testing.T) {
+func TestAnswer_FailureEscalatesUnseen(t *testing.T) {
 	t.Parallel()
 	const answered, unknown = "What does tuning an upright piano cost?", "Do you sell bicycles?"
 	agreed := "[Nora] " + catalog.Texts{}.Text(catalog.Escalated, catalog.English)
@@ -78,7 +78,7 @@ func TestEachFailureOfAnAnswerIsEscalatedAndNeverShown(t *testing.T) {
 	}
 }
 
-func TestWithoutAModelTheContactGetsTheQuoteOfTheDocument(t *testing.T) {
+func TestAnswer_WithoutModelQuotesDocument(t *testing.T) {
 	t.Parallel()
 	for name, err := range map[string]error{"down": errors.New("503 overloaded"), "unpaid": &llm.OverBudgetError{}} {
 		t.Run(name, func(t *testing.T) {
@@ -94,7 +94,7 @@ func TestWithoutAModelTheContactGetsTheQuoteOfTheDocument(t *testing.T) {
 }
 
 // The document is removed while the model answers from it.
-func TestASourceThatGoesDuringItsAnswerIsNotQuotedAndTheChatIsEscalated(t *testing.T) {
+func TestSource_RemovedDuringAnswerEscalates(t *testing.T) {
 	t.Parallel()
 	var b *fixture
 	model, _ := scripted(t, func(ctx context.Context, _ llmtest.Request) llmtest.Reply {

@@ -24,7 +24,7 @@ const watchSQL = `create table written (what text, waited text);
 	create trigger watch_settle after update on usage for each row execute function note_write('it is settled');
 	create trigger watch_out after insert on outbox for each row execute function note_write('words to send')`
 
-func TestATurnWaitsForTheDiskWhereOthersRelyOnIt(t *testing.T) {
+func TestTurn_SyncsWhereOthersRely(t *testing.T) {
 	t.Parallel()
 	st, err := store.Open(t.Context(), storetest.DSN(t)+"&synchronous_commit=on")
 	require.NoError(t, err)

@@ -25,7 +25,7 @@ func callLampThen(then llmtest.Script) llmtest.Script {
 	}
 }
 
-func TestSideEffectsOfAnUnfinishedTaskAreReported(t *testing.T) {
+func TestTask_UnfinishedReportsEffects(t *testing.T) {
 	t.Parallel()
 	const told = "Done before that: switched the lamp."
 	broken := func(context.Context, llmtest.Request) llmtest.Reply { return llmtest.Reply{Status: 400} }
@@ -59,7 +59,7 @@ func TestSideEffectsOfAnUnfinishedTaskAreReported(t *testing.T) {
 	}
 }
 
-func TestAtACapTheOwnerReadsWhichAndWhatWasDone(t *testing.T) {
+func TestBudget_CapReportsEffects(t *testing.T) {
 	t.Parallel()
 	for limit, want := range map[policy.Cap]string{
 		policy.CapDay: "**💶 openai/test: today's budget is used up. I answer from documents only until midnight.** I found nothing about that in your documents or chats.\n\nDone before that: switched the lamp.",
@@ -86,7 +86,7 @@ func newFailingTool() (*countingTool, error) {
 	return l, gone
 }
 
-func TestAFailedTaskReportsWhatItDidAndMayHaveDone(t *testing.T) {
+func TestFailedTask_ReportsEffects(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
 	model, _ := scripted(t, callLampThen(func(context.Context, llmtest.Request) llmtest.Reply {
@@ -106,7 +106,7 @@ func TestAFailedTaskReportsWhatItDidAndMayHaveDone(t *testing.T) {
 		"did not work out.** The log says why; then ask again.\n\nDone before that: switched the lamp. ⚠️ lamp was under way: whether it was done I don't know.")
 }
 
-func TestATaskThatIsGivenUpTellsWhoWaitsForIt(t *testing.T) {
+func TestTask_GivenUpNotifiesWaiting(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
 	l, gone := newFailingTool()
@@ -141,7 +141,7 @@ func TestATaskThatIsGivenUpTellsWhoWaitsForIt(t *testing.T) {
 	require.Contains(t, b.queuedTexts(b.admin)[0], "did not work out.** The log says why; then ask again.")
 }
 
-func TestSideEffectsOfAFailedDelegatedTaskAreReported(t *testing.T) {
+func TestDelegate_FailureReportsEffects(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
 	b, _, _ := newTeam(t, func(_ context.Context, r llmtest.Request) llmtest.Reply {
@@ -167,7 +167,7 @@ func TestSideEffectsOfAFailedDelegatedTaskAreReported(t *testing.T) {
 	require.Contains(t, b.queuedTexts(b.admin)[0], "Stopped: you asked me to.\n\nDone before that: switched the lamp.")
 }
 
-func TestAPlanThatBrokeOffTellsWhatItsStepsDid(t *testing.T) {
+func TestPlan_BrokenOffReportsEffects(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
 	b, _ := newPlanner(t, twoSteps, callLampThen(func(context.Context, llmtest.Request) llmtest.Reply {

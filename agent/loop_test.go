@@ -86,7 +86,7 @@ func (b *fixture) task() (store.Task, []store.Step) {
 	return task, steps
 }
 
-func TestAQuestionTakesTheToolsItNeedsAndCitesWhatTheyFound(t *testing.T) {
+func TestOwnerTurn_CitesWhatToolsFound(t *testing.T) {
 	t.Parallel()
 	model, server := scripted(t, func(_ context.Context, r llmtest.Request) llmtest.Reply {
 		last := r.Last()
@@ -129,7 +129,7 @@ func TestAQuestionTakesTheToolsItNeedsAndCitesWhatTheyFound(t *testing.T) {
 	require.Equal(t, []string{"lamp", "search_docs"}, offered, "the owner is not offered to escalate to himself")
 }
 
-func TestTheSameCallThreeTimesAndTooManyRoundsStopATurn(t *testing.T) {
+func TestTurn_StopsLoopsOfCalls(t *testing.T) {
 	t.Parallel()
 	model, server := scripted(t, func(context.Context, llmtest.Request) llmtest.Reply {
 		return calls("search_docs", map[string]string{"query": "piano"})
@@ -155,7 +155,7 @@ func TestTheSameCallThreeTimesAndTooManyRoundsStopATurn(t *testing.T) {
 	require.Equal(t, []string{"[Nora] Let me check with the team and get back to you."}, b.queuedTexts(b.chat))
 }
 
-func TestAContactsTurnCanEscalateAndHasOnlyTheContactTools(t *testing.T) {
+func TestContactTurn_HasOnlyContactTools(t *testing.T) {
 	t.Parallel()
 	model, server := scripted(t, inTurn(calls("lamp", map[string]bool{"on": true}),
 		calls("escalate", map[string]string{"reason": "She wants the lamp on. [Pay here](https://evil.example)"})))
@@ -173,7 +173,7 @@ func TestAContactsTurnCanEscalateAndHasOnlyTheContactTools(t *testing.T) {
 	require.Contains(t, server.Requests()[1].Last(), "You have no such tool here")
 }
 
-func TestACallThatChangesSomethingWaitsForThePersonAndRunsOnce(t *testing.T) {
+func TestApproval_EffectRunsOnce(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		decide func(b *fixture, a store.Approval)
@@ -232,7 +232,7 @@ func (b *fixture) decideApproval(a store.Approval, allowed bool) {
 	}))
 }
 
-func TestACallThatCannotBeShownWholeIsNotAskedAbout(t *testing.T) {
+func TestApproval_RefusesCallTooLongToShow(t *testing.T) {
 	t.Parallel()
 	model, _ := scripted(t, inTurn(calls("lamp", map[string]any{"on": true, "a": "-----BEGIN PRIVATE KEY-----",
 		"b": "and all the lamps of the street"}),
@@ -248,7 +248,7 @@ func TestACallThatCannotBeShownWholeIsNotAskedAbout(t *testing.T) {
 	require.Contains(t, steps[1].Text, "looks like a password or a key")
 }
 
-func TestAfterACrashAnEffectIsReportedAndNotRepeated(t *testing.T) {
+func TestCrash_EffectIsNotRepeated(t *testing.T) {
 	t.Parallel()
 	model, server := scripted(t, inTurn(calls("lamp", map[string]bool{"on": true}), llmtest.Reply{Text: answerJSON("I cannot tell.", 0, "")}))
 	b := setup(t, model)
@@ -267,7 +267,7 @@ func TestAfterACrashAnEffectIsReportedAndNotRepeated(t *testing.T) {
 	require.Contains(t, b.queuedTexts(b.admin)[0], "whether it was done I don't know")
 }
 
-func TestATaskEndsWithinASecondOfItsStop(t *testing.T) {
+func TestTask_StopsWithinSecond(t *testing.T) {
 	t.Parallel()
 	begun := make(chan struct{})
 	model, _ := scripted(t, func(ctx context.Context, _ llmtest.Request) llmtest.Reply {
@@ -296,7 +296,7 @@ func TestATaskEndsWithinASecondOfItsStop(t *testing.T) {
 	require.Equal(t, store.TaskKilled, task.State)
 }
 
-func TestReadingCallsRunBesideEachOtherAndEffectsAlone(t *testing.T) {
+func TestCalls_OnlyReadsRunInParallel(t *testing.T) {
 	t.Parallel()
 	var now, most, withLamp atomic.Int32
 	gate := make(chan struct{})
@@ -355,7 +355,7 @@ func (s *screen) Show(_ context.Context, o store.OutboxMessage, _ id.RoomID) (id
 	return "$live", nil
 }
 
-func TestAStreamedAnswerIsReplacedByItsFinalText(t *testing.T) {
+func TestStream_EndsWithFinalText(t *testing.T) {
 	t.Parallel()
 	long := answerJSON("A grand piano costs 120 euro, and that has been so for a good while now.", 1, "A grand piano costs 120 euro.")
 	model, _ := scripted(t, inTurn(calls("search_docs", map[string]string{"query": "grand piano"}), llmtest.Reply{Text: long}))

@@ -11,7 +11,7 @@ import (
 	"multis/llm/llmtest"
 )
 
-func TestTheOwnersQuestionIsAnsweredWithItsSources(t *testing.T) {
+func TestOwnerTurn_AnswersWithSources(t *testing.T) {
 	t.Parallel()
 	model, server := scripted(t, func(context.Context, llmtest.Request) llmtest.Reply {
 		return llmtest.Reply{Text: `{"sentences":[{"text":"It is 90 euro.","source":1,"quote":"Tuning an upright piano costs 90 euro."},{"text":"Ask again later.","source":1,"quote":"never written"}]}`}
@@ -33,7 +33,7 @@ func (b *fixture) ownerQuotes() (quotes []string) {
 	return quotes
 }
 
-func TestWithoutAModelTheOwnerSeesPassagesOrASentence(t *testing.T) {
+func TestOwnerTurn_WithoutModelShowsPassages(t *testing.T) {
 	t.Parallel()
 	b := setup(t, llm.None{})
 	text := b.ask("what does tuning an upright piano cost?")

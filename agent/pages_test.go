@@ -17,7 +17,7 @@ import (
 )
 
 // Many pages of a site may be old when a customer asks. What he is told is what its page says now.
-func TestACustomerIsToldWhatThePageSaysNow(t *testing.T) {
+func TestPage_AnswersWithCurrentText(t *testing.T) {
 	t.Parallel()
 	var price atomic.Int32
 	price.Store(19)

@@ -14,7 +14,7 @@ import (
 	"multis/store/storetest"
 )
 
-func TestEachOfTwoQuestionsThatWaitTogetherIsAnswered(t *testing.T) {
+func TestParts_EachQuestionIsAnswered(t *testing.T) {
 	t.Parallel()
 	const delivery, piano, bicycles, team = "Delivery costs 5 euro within the city.", "Tuning an upright piano costs 90 euro.", "Do you sell bicycles?", "[Nora] Let me check with the team and get back to you."
 	require.Equal(t, team, "[Nora] "+catalog.Texts{}.Text(catalog.Escalated, catalog.English))
@@ -63,14 +63,14 @@ func TestEachOfTwoQuestionsThatWaitTogetherIsAnswered(t *testing.T) {
 	}
 }
 
-func TestATextOfManyLinesIsOneQuestion(t *testing.T) {
+func TestParts_ManyLinesAreOneQuestion(t *testing.T) {
 	t.Parallel()
 	require.Equal(t, []string{"do you ship?", "where are you?"}, splitQuestions("hi\ndo you ship?\nwhere are you?"))
 	long := strings.Repeat("hi\n", 20_000) + "do you ship?\nwhere are you?"
 	require.Equal(t, []string{long}, splitQuestions(long))
 }
 
-func TestADraftAnswersAllThatIsAskedOrNothing(t *testing.T) {
+func TestParts_DraftAnswersAllOrNothing(t *testing.T) {
 	t.Parallel()
 	b := setup(t, llm.None{})
 	require.NoError(t, b.store.InTx(context.Background(), func(tx store.Tx) error {

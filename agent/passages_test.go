@@ -46,7 +46,7 @@ func (b *fixture) notes(text string) {
 	}))
 }
 
-func TestAQuestionThatNothingHasToDoWithFindsNothing(t *testing.T) {
+func TestPassages_UnrelatedQuestionFindsNothing(t *testing.T) {
 	t.Parallel()
 	b := newFixtureWithoutModel(t)
 	_, err := knowledge.New(b.store).Index(context.Background(), knowledge.File{
@@ -62,7 +62,7 @@ func TestAQuestionThatNothingHasToDoWithFindsNothing(t *testing.T) {
 	require.Contains(t, b.ask("what is the discount for groups?"), "groups get a discount")
 }
 
-func TestANoteOfTheOwnerThatAnswersComesBeforeDocuments(t *testing.T) {
+func TestPassages_OwnersNoteComesFirst(t *testing.T) {
 	t.Parallel()
 	b := newFixtureWithoutModel(t)
 	for _, name := range []string{"a.md", "b.md", "c.md", "d.md"} {
@@ -78,7 +78,7 @@ func TestANoteOfTheOwnerThatAnswersComesBeforeDocuments(t *testing.T) {
 	require.Regexp(t, `(?s)1\\?\. .*The alarm code is 4711`, text)
 }
 
-func TestWhatSomebodySaidIsAnsweredWithTheNewestMessages(t *testing.T) {
+func TestPassages_NewestMessagesOfPerson(t *testing.T) {
 	t.Parallel()
 	b := newFixtureWithoutModel(t)
 	b.storeContactMessage("the bench arrives on Monday", policy.ActionArchive)
@@ -94,7 +94,7 @@ func TestWhatSomebodySaidIsAnsweredWithTheNewestMessages(t *testing.T) {
 	}
 }
 
-func TestAChatNamedLikeAWordIsNotTakenForItsName(t *testing.T) {
+func TestChatName_CommonWordIsNoName(t *testing.T) {
 	t.Parallel()
 	b := newFixtureWithoutModel(t)
 	for _, name := range []string{"What", "Price", "Will"} {
@@ -120,7 +120,7 @@ func TestAChatNamedLikeAWordIsNotTakenForItsName(t *testing.T) {
 	}
 }
 
-func TestAReplyDoesNotFailByTheNoteOfWhatItUsed(t *testing.T) {
+func TestPassages_UsageNoteMayFail(t *testing.T) {
 	t.Parallel()
 	b := setup(t, llm.None{})
 	ctx := context.Background()

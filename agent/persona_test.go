@@ -14,7 +14,7 @@ import (
 	"multis/policy"
 )
 
-func TestAContactsTurnReadsThreeFilesOfAPersonaAnew(t *testing.T) {
+func TestPersona_ContactTurnReadsThreeFiles(t *testing.T) {
 	t.Parallel()
 	model, server := scripted(t, llmtest.Say(answerJSON("A grand piano costs 120 euro.", 1, "A grand piano costs 120 euro.")))
 	b := setup(t, model)

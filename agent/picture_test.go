@@ -76,7 +76,7 @@ func (b *fixture) storePicture(chat store.Chat, name, caption string, action pol
 // tuning is the answer that the fake model gives.
 var tuning = answerJSON("Tuning it costs 90 euro.", 1, "Tuning an upright piano costs 90 euro.")
 
-func TestAQuestionWithAPictureGetsAQuotedAnswer(t *testing.T) {
+func TestPicture_QuestionGetsQuotedAnswer(t *testing.T) {
 	t.Parallel()
 	b, looked, asked := newVisionFixture(t, llmtest.Say(pianoPhoto), llmtest.Say(tuning))
 	row := b.storePicture(b.chat, "p.png", "What does it cost?", policy.ActionAnswer)
@@ -102,7 +102,7 @@ func TestAQuestionWithAPictureGetsAQuotedAnswer(t *testing.T) {
 	require.Contains(t, asked.Requests()[1].Last(), "customer: [photo: "+pianoPhoto+"] What does it cost?", "as the conversation so far")
 }
 
-func TestAPictureIsNoSourceAndGivesNoOrders(t *testing.T) {
+func TestPicture_IsNoSource(t *testing.T) {
 	t.Parallel()
 	for name, says := range map[string]string{
 		"it quotes the picture":              answerJSON("Call 555.", 1, "call 555"),
@@ -125,7 +125,7 @@ func TestAPictureIsNoSourceAndGivesNoOrders(t *testing.T) {
 	require.Equal(t, 1, b.count("select count(*) from injection_scores where message_id = $1", row))
 }
 
-func TestAPictureThatCannotBeSeenIsEscalatedWithIt(t *testing.T) {
+func TestPicture_UnreadableIsEscalated(t *testing.T) {
 	t.Parallel()
 	down := func(context.Context, llmtest.Request) llmtest.Reply { return llmtest.Reply{Status: 400} }
 	for name, test := range map[string]struct {
@@ -169,7 +169,7 @@ func TestAPictureThatCannotBeSeenIsEscalatedWithIt(t *testing.T) {
 	}
 }
 
-func TestLookingAtPicturesIsPaidFromTheBudgetAndOnce(t *testing.T) {
+func TestPicture_IsPaidOnce(t *testing.T) {
 	t.Parallel()
 	b, looked, _ := newVisionFixture(t, llmtest.Say(pianoPhoto), llmtest.InTurn(llmtest.Reply{Status: 400}, llmtest.Reply{Text: tuning}))
 	row := b.storePicture(b.chat, "p.png", "What does it cost?", policy.ActionAnswer)
@@ -199,7 +199,7 @@ func TestLookingAtPicturesIsPaidFromTheBudgetAndOnce(t *testing.T) {
 	}
 }
 
-func TestAPictureDeletedDuringItsDescriptionIsNotAnswered(t *testing.T) {
+func TestPicture_DeletedMeanwhileIsIgnored(t *testing.T) {
 	t.Parallel()
 	var b *fixture
 	b, _, asked := newVisionFixture(t, func(context.Context, llmtest.Request) llmtest.Reply {
@@ -217,7 +217,7 @@ func TestAPictureDeletedDuringItsDescriptionIsNotAnswered(t *testing.T) {
 	require.Empty(t, asked.Requests())
 }
 
-func TestTheOwnerAsksAboutAPicture(t *testing.T) {
+func TestPicture_OwnerAsks(t *testing.T) {
 	t.Parallel()
 	b, looked, asked := newVisionFixture(t, llmtest.Say("A bill of 40 euro."), llmtest.Say(answerJSON("It is a bill.", 0, "")))
 	ask := func(file, caption string) string {

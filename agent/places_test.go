@@ -43,7 +43,7 @@ func (b *fixture) anotherAna(protocol string) {
 	}))
 }
 
-func TestMessagesOfAChatAreSearchedOnlyWhenItIsNamed(t *testing.T) {
+func TestPlaces_OnlyNamedChatIsSearched(t *testing.T) {
 	t.Parallel()
 	b := setup(t, llm.None{})
 	b.indexCapture("The zeppelin lands on Friday.")
@@ -60,7 +60,7 @@ func TestMessagesOfAChatAreSearchedOnlyWhenItIsNamed(t *testing.T) {
 	require.Contains(t, b.ask("when does the zeppelin of Ana on Demo land?"), "Friday")
 }
 
-func TestAModelIsGivenANamedChatAndSaysWhereItLooked(t *testing.T) {
+func TestPlaces_NamedChatIsSearchedAndSaid(t *testing.T) {
 	t.Parallel()
 	model, server := scripted(t, func(context.Context, llmtest.Request) llmtest.Reply {
 		return llmtest.Reply{Text: answerJSON("On Friday.", 1, "The zeppelin lands on Friday.")}
@@ -74,7 +74,7 @@ func TestAModelIsGivenANamedChatAndSaysWhereItLooked(t *testing.T) {
 	require.Contains(t, text, "Looked in: your documents, Ana · Demo.")
 }
 
-func TestCitationsThatAModelMakesUpAreLeftOutAndCounted(t *testing.T) {
+func TestCitations_InventedAreCounted(t *testing.T) {
 	t.Parallel()
 	model, _ := scripted(t, func(context.Context, llmtest.Request) llmtest.Reply {
 		return llmtest.Reply{Text: `{"sentences":[{"text":"It is 90 euro.","source":1,"quote":"Tuning an upright piano costs 90 euro."},
@@ -94,7 +94,7 @@ func TestCitationsThatAModelMakesUpAreLeftOutAndCounted(t *testing.T) {
 	require.Equal(t, 4, invented(), "a contact's answers are counted, too")
 }
 
-func TestChatsOfOnePersonShareWhatIsRememberedUntilTheyAreApart(t *testing.T) {
+func TestPlaces_LinkedChatsShareMemory(t *testing.T) {
 	t.Parallel()
 	model, server := scripted(t, func(context.Context, llmtest.Request) llmtest.Reply {
 		return llmtest.Reply{Text: answerJSON("A grand piano costs 120 euro.", 1, "A grand piano costs 120 euro.")}

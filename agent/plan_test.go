@@ -66,7 +66,7 @@ func (b *fixture) answerPlan(plan store.Task, allowed bool) {
 	b.resume(plan.ID)
 }
 
-func TestAPlanIsDoneStepByStepOnceTheOwnerAgrees(t *testing.T) {
+func TestPlan_RunsAfterApproval(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
 	b, server := newPlanner(t, twoSteps, func(_ context.Context, r llmtest.Request) llmtest.Reply {
@@ -120,7 +120,7 @@ func TestAPlanIsDoneStepByStepOnceTheOwnerAgrees(t *testing.T) {
 	}
 }
 
-func TestAPlanEndsWithTheStepThatDoesNotWorkOut(t *testing.T) {
+func TestPlan_EndsWithFailedStep(t *testing.T) {
 	t.Parallel()
 	b, server := newPlanner(t, `{"steps": [{"text": "one"}, {"text": "two"}, {"text": "three"}]}`,
 		func(_ context.Context, r llmtest.Request) llmtest.Reply {
@@ -144,7 +144,7 @@ func TestAPlanEndsWithTheStepThatDoesNotWorkOut(t *testing.T) {
 	require.Len(t, server.Requests(), 3)
 }
 
-func TestAPlanThatCannotGoOnTakesItsStepsAlong(t *testing.T) {
+func TestPlan_StuckCancelsSteps(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
 	b, _ := newPlanner(t, twoSteps, llmtest.Say(answerJSON("Done.", 0, "")))
@@ -162,7 +162,7 @@ func TestAPlanThatCannotGoOnTakesItsStepsAlong(t *testing.T) {
 	require.Contains(t, b.queuedTexts(b.admin)[0], "did not work out")
 }
 
-func TestAPlanThatNobodyWantsIsNotDone(t *testing.T) {
+func TestPlan_RefusedIsNotRun(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
 	b, server := newPlanner(t, twoSteps, llmtest.Say(answerJSON("Done.", 0, "")))
@@ -200,7 +200,7 @@ func TestAPlanThatNobodyWantsIsNotDone(t *testing.T) {
 	require.Contains(t, strings.Join(b.queuedTexts(b.admin), "\n"), "Say it in other words")
 }
 
-func TestAPlanIsMadeAnewAsTheOwnerWantsIt(t *testing.T) {
+func TestPlan_IsRevised(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
 	b, server := newPlanner(t, twoSteps, llmtest.Say(answerJSON("Done.", 0, "")))
@@ -223,7 +223,7 @@ func TestAPlanIsMadeAnewAsTheOwnerWantsIt(t *testing.T) {
 	require.Equal(t, 1, b.jobs("child"))
 }
 
-func TestAMessageThatIsDeletedTakesItsPlanAlong(t *testing.T) {
+func TestPlan_DeletedWithItsMessage(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
 	b, _ := newPlanner(t, twoSteps, llmtest.Say(answerJSON("Done.", 0, "")))
@@ -243,7 +243,7 @@ func TestAMessageThatIsDeletedTakesItsPlanAlong(t *testing.T) {
 	require.NotContains(t, all, "grand piano")
 }
 
-func TestAPlanStepWaitsForApprovalAndRunsAsItsAgent(t *testing.T) {
+func TestPlan_StepNeedsApprovalAsAgent(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
 	b, server := newPlanner(t, `{"steps": [{"text": "Switch it on", "agent": "shop"}, {"text": "Say so", "agent": "nobody"}]}`,
@@ -273,7 +273,7 @@ func TestAPlanStepWaitsForApprovalAndRunsAsItsAgent(t *testing.T) {
 	require.Equal(t, 2, b.jobs("child"))
 }
 
-func TestAStepOfAPlanIsWhatTheOwnerSees(t *testing.T) {
+func TestPlan_StepIsAsShown(t *testing.T) {
 	t.Parallel()
 	p, err := parseProposal(`{"steps": [{"text": "Write\n to  \u202eBen\u200b"}]}`)
 	require.NoError(t, err)

@@ -22,7 +22,7 @@ func (b *fixture) preview(question string) Preview {
 	return p
 }
 
-func TestAPreviewIsWhatAContactWouldGetAndSendsNothing(t *testing.T) {
+func TestPreview_SendsNothing(t *testing.T) {
 	t.Parallel()
 	b := setup(t, llm.None{})
 	b.agent.Turns.escalationKeywords = []string{"refund"}
@@ -51,7 +51,7 @@ func TestAPreviewIsWhatAContactWouldGetAndSendsNothing(t *testing.T) {
 	require.Zero(t, b.count("select count(*) from escalations"))
 }
 
-func TestThePreviewHasTheRulesOfTheBusinessButNotTheRoom(t *testing.T) {
+func TestPreview_AppliesBusinessRules(t *testing.T) {
 	t.Parallel()
 	model, server := scripted(t, func(context.Context, llmtest.Request) llmtest.Reply {
 		return llmtest.Reply{Text: answerJSON("Delivery is 5 euro.", 1, "Delivery costs 5 euro within the city.")}

@@ -63,7 +63,7 @@ func giveWork() llmtest.Reply {
 	return calls("delegate", map[string]string{"agent": "code", "task": "Find the bug in x.go"})
 }
 
-func TestAProgramWorksAfterYourYesAndItsWordsTaint(t *testing.T) {
+func TestProgram_OutputTaints(t *testing.T) {
 	t.Parallel()
 	b, p, server, task := withProgram(t, giveWork())
 	require.Empty(t, b.children())
@@ -83,7 +83,7 @@ func TestAProgramWorksAfterYourYesAndItsWordsTaint(t *testing.T) {
 	require.Len(t, p.tasks, 1)
 }
 
-func TestAProgramThatChangedSinceTheYesIsNotRun(t *testing.T) {
+func TestProgram_ChangedAfterApprovalIsRefused(t *testing.T) {
 	t.Parallel()
 	b, p, server, task := withProgram(t, giveWork())
 	p.version = "2"
@@ -96,7 +96,7 @@ func TestAProgramThatChangedSinceTheYesIsNotRun(t *testing.T) {
 }
 
 // The work waits in a job of its own, perhaps over a restart, and another command of the workspace may change the program meanwhile.
-func TestAProgramThatChangedWhileItsWorkWaitedIsNotRun(t *testing.T) {
+func TestProgram_ChangedWhileWaitingIsRefused(t *testing.T) {
 	t.Parallel()
 	b, p, server, task := withProgram(t, giveWork())
 	b.allow(task)
@@ -107,7 +107,7 @@ func TestAProgramThatChangedWhileItsWorkWaitedIsNotRun(t *testing.T) {
 	require.Contains(t, server.Requests()[1].Last(), "changed after you approved this")
 }
 
-func TestAProgramIsNeverRunTwice(t *testing.T) {
+func TestProgram_NeverRunsTwice(t *testing.T) {
 	t.Parallel()
 	b, p, server, task := withProgram(t, giveWork())
 	b.allow(task)
@@ -124,7 +124,7 @@ func TestAProgramIsNeverRunTwice(t *testing.T) {
 	require.Contains(t, server.Requests()[1].Last(), "nobody knows how far it got")
 }
 
-func TestAProgramIsStoppedWithItsTask(t *testing.T) {
+func TestProgram_StopsWithTask(t *testing.T) {
 	t.Parallel()
 	b, p, _, task := withProgram(t, giveWork())
 	b.allow(task)
@@ -150,7 +150,7 @@ func TestAProgramIsStoppedWithItsTask(t *testing.T) {
 	require.Empty(t, child.Answer)
 }
 
-func TestAProgramAnswersNowhereAndTakesNoOtherWork(t *testing.T) {
+func TestProgram_TakesNoOtherWork(t *testing.T) {
 	t.Parallel()
 	b, p, server, _ := withProgram(t, calls("handoff", map[string]string{"agent": "coder", "summary": "yours"}))
 	require.Contains(t, server.Requests()[1].Last(), "answers nobody")

@@ -50,7 +50,7 @@ func requestText(r llmtest.Request) string {
 	return b.String()
 }
 
-func TestThePromptsAreAsTheirGoldenFilesSay(t *testing.T) {
+func TestPrompt_MatchesGoldenFiles(t *testing.T) {
 	t.Parallel()
 	replies := []llmtest.Reply{
 		{Text: answerJSON("Good morning.", 0, "")},
@@ -113,7 +113,7 @@ func (b *fixture) note(role policy.Role, chat store.ChatID, text string) {
 	}))
 }
 
-func TestASecretIsNotStoredWithATask(t *testing.T) {
+func TestTask_StoresNoSecret(t *testing.T) {
 	t.Parallel()
 	const canary = "sk-proj-abcdefghijklmnopqrstuvwxyz0123"
 	model, _ := scripted(t, inTurn(calls("search_docs", map[string]string{"query": "piano " + canary}),
@@ -134,7 +134,7 @@ func TestASecretIsNotStoredWithATask(t *testing.T) {
 	require.NotContains(t, stored, canary)
 }
 
-func TestAnswersThatRestOnAnswersNameAMessageOnce(t *testing.T) {
+func TestSources_NameMessageOnce(t *testing.T) {
 	t.Parallel()
 	model, _ := scripted(t, llmtest.Say(answerJSON("Yes.", 0, "")))
 	b := setup(t, model)
@@ -157,7 +157,7 @@ func (s *foreignTool) Spec() tools.Spec {
 	return spec
 }
 
-func TestAToolDescriptionOfAServerIsFencedLikeItsPrompt(t *testing.T) {
+func TestPrompt_FencesToolDescriptions(t *testing.T) {
 	t.Parallel()
 	model, server := scripted(t, llmtest.Say(answerJSON("Good morning.", 0, "")))
 	b := setup(t, model)

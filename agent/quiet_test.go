@@ -67,7 +67,7 @@ func (b *fixture) answeredLongAgo(question string, ago time.Duration) {
 	b.passes(ago)
 }
 
-func TestASilenceGetsOneFollowUpAsADraft(t *testing.T) {
+func TestFollowUp_OneDraftPerSilence(t *testing.T) {
 	t.Parallel()
 	for _, delivery := range []policy.Delivery{policy.DeliveryAuto, policy.DeliveryDraft} {
 		b := quiet(t, policy.Defaults{FollowUpDays: 3})
@@ -96,7 +96,7 @@ func TestASilenceGetsOneFollowUpAsADraft(t *testing.T) {
 	}
 }
 
-func TestAFollowUpIsWithdrawnByWhateverIsWritten(t *testing.T) {
+func TestFollowUp_WithdrawnByAnyMessage(t *testing.T) {
 	t.Parallel()
 	for author, code := range map[policy.Author]policy.Code{policy.AuthorContact: policy.CodeDraftOutdated,
 		policy.AuthorOwnerPhone: policy.CodeDraftAnswered} {
@@ -108,7 +108,7 @@ func TestAFollowUpIsWithdrawnByWhateverIsWritten(t *testing.T) {
 	}
 }
 
-func TestAFollowUpIsDraftedAfterAClarifyingQuestionOrAPersonsAnswer(t *testing.T) {
+func TestFollowUp_AfterQuestionOrAnswer(t *testing.T) {
 	t.Parallel()
 	b := quiet(t, policy.Defaults{FollowUpDays: 1})
 	b.learn("boats.md", twoBoats)
@@ -126,7 +126,7 @@ func TestAFollowUpIsDraftedAfterAClarifyingQuestionOrAPersonsAnswer(t *testing.T
 	require.Equal(t, 1, b.checkQuiet(policy.PurposeFollowUp), "set for this chat")
 }
 
-func TestWhereNoFollowUpIsDrafted(t *testing.T) {
+func TestFollowUp_Exclusions(t *testing.T) {
 	t.Parallel()
 	never := 0
 	closed := hours.Hours{Zone: time.UTC}
@@ -184,7 +184,7 @@ func TestWhereNoFollowUpIsDrafted(t *testing.T) {
 	}
 }
 
-func TestAConversationIsRatedOnce(t *testing.T) {
+func TestRating_AsksOnce(t *testing.T) {
 	t.Parallel()
 	b := quiet(t, policy.Defaults{AskRating: true})
 	b.answeredLongAgo("How much is the delivery?", 5*time.Minute)
@@ -202,7 +202,7 @@ func TestAConversationIsRatedOnce(t *testing.T) {
 	require.Equal(t, 2, b.count("select count(*) from ratings where contact = '@demo_ana:x' and value = ''"))
 }
 
-func TestAQuestionForARatingIsADraftWhereAnswersAre(t *testing.T) {
+func TestRating_FollowsDeliveryOfChat(t *testing.T) {
 	t.Parallel()
 	b := quiet(t, policy.Defaults{AskRating: true})
 	b.answeredLongAgo("How much is the delivery?", 10*time.Minute)
@@ -213,7 +213,7 @@ func TestAQuestionForARatingIsADraftWhereAnswersAre(t *testing.T) {
 	require.Equal(t, 1, b.count("select count(*) from outbox where purpose = 'rating' and state = 'dropped'"))
 }
 
-func TestWhereNoRatingIsAsked(t *testing.T) {
+func TestRating_Exclusions(t *testing.T) {
 	t.Parallel()
 	no := false
 	closed := hours.Hours{Zone: time.UTC}
@@ -258,7 +258,7 @@ func TestWhereNoRatingIsAsked(t *testing.T) {
 	}
 }
 
-func TestFollowUpsAndRatingsAreInEachLanguage(t *testing.T) {
+func TestFollowUp_InEachLanguage(t *testing.T) {
 	t.Parallel()
 	for _, lang := range catalog.Langs() {
 		b := quiet(t, policy.Defaults{FollowUpDays: 1, AskRating: true})

@@ -18,7 +18,7 @@ import (
 	"multis/store/storetest"
 )
 
-func TestRecallLinksWhatAContactSaidAndNamesItsSources(t *testing.T) {
+func TestRecall_NamesItsSources(t *testing.T) {
 	t.Parallel()
 	b := setup(t, llm.None{})
 	b.agent.memory = memory.New(memory.Options{
@@ -43,7 +43,7 @@ func TestRecallLinksWhatAContactSaidAndNamesItsSources(t *testing.T) {
 	}))
 }
 
-func TestARecalledTextIsDeletedWithItsMessage(t *testing.T) {
+func TestRecall_DeletedWithMessage(t *testing.T) {
 	t.Parallel()
 	model, server := scripted(t, inTurn(calls("recall_memory", map[string]string{"query": "drink"}),
 		llmtest.Reply{Text: `{"sentences": [{"text": "She likes oolong.", "source": 1, "quote": "Ana likes oolong"}]}`}))
@@ -98,7 +98,7 @@ func TestARecalledTextIsDeletedWithItsMessage(t *testing.T) {
 	require.Empty(t, storetest.ColumnsContaining(t, b.store, "oolong"))
 }
 
-func TestAnAnswerFromADeletedMessageIsDeletedEvenUnquoted(t *testing.T) {
+func TestDeletion_RemovesUnquotedAnswer(t *testing.T) {
 	t.Parallel()
 	model, _ := scripted(t, func(context.Context, llmtest.Request) llmtest.Reply {
 		return llmtest.Reply{Text: `{"sentences":[{"text":"As I know, it is oolong.","source":0,"quote":""}]}`}

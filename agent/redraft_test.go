@@ -51,7 +51,7 @@ func (b *fixture) openDrafts() (texts []string) {
 
 const pianoQuestion, pianoQuote = "What does tuning a grand piano cost?", "A grand piano costs 120 euro."
 
-func TestARefusedDraftIsWrittenAgainAsTheOwnerWants(t *testing.T) {
+func TestRedraft_FollowsOwnersWish(t *testing.T) {
 	t.Parallel()
 	model, server := scripted(t, inTurn(
 		llmtest.Reply{Text: answerJSON("Tuning a grand piano will set you back 120 euro.", 1, pianoQuote)},
@@ -85,7 +85,7 @@ func TestARefusedDraftIsWrittenAgainAsTheOwnerWants(t *testing.T) {
 	require.NotContains(t, requests[len(requests)-1].Last(), "he wants", "it was about another answer")
 }
 
-func TestWhatTheOwnerWantsOtherwiseIsNeverSaidToTheContact(t *testing.T) {
+func TestRedraft_WishIsNeverSent(t *testing.T) {
 	t.Parallel()
 	for name, said := range map[string]string{
 		"a part":  "He is an old friend of mine: a grand piano costs 120 euro.",
@@ -106,7 +106,7 @@ func TestWhatTheOwnerWantsOtherwiseIsNeverSaidToTheContact(t *testing.T) {
 	}
 }
 
-func TestWithoutAModelARefusedDraftGoesToAPerson(t *testing.T) {
+func TestRedraft_WithoutModelEscalates(t *testing.T) {
 	t.Parallel()
 	b := drafting(t, llm.None{})
 	asked := b.storeContactMessage(pianoQuestion, policy.ActionAnswer)

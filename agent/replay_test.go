@@ -12,7 +12,7 @@ import (
 	"multis/store"
 )
 
-func TestAReplayComesToTheSameToTheByteAndDoesNothing(t *testing.T) {
+func TestReplay_IsByteEqualWithoutEffects(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
 	const secret = "sk-proj-abcdefghijklmnopqrstuvwxyz0123"
@@ -60,7 +60,7 @@ func TestAReplayComesToTheSameToTheByteAndDoesNothing(t *testing.T) {
 	require.Contains(t, p.Markdown(), "Not the same")
 }
 
-func TestAContactsTurnIsReplayedAsFarAsItWent(t *testing.T) {
+func TestReplay_ContactTurnAsFarAsItWent(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
 	model, _ := scripted(t, llmtest.Say(answerJSON("Tuning an upright piano costs 90 euro.", 1, "Tuning an upright piano costs 90 euro.")))
@@ -87,7 +87,7 @@ func TestAContactsTurnIsReplayedAsFarAsItWent(t *testing.T) {
 	require.Len(t, p.Rounds, 2)
 }
 
-func TestAReplayNamesDeletedAndUnfinishedParts(t *testing.T) {
+func TestReplay_NamesMissingParts(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
 	model, _ := scripted(t, inTurn(calls("search_docs", map[string]string{"query": "the hidden word"}),
@@ -120,7 +120,7 @@ func TestAReplayNamesDeletedAndUnfinishedParts(t *testing.T) {
 	require.ErrorIs(t, err, store.ErrNotFound)
 }
 
-func TestEachReplayWithAnotherModelHasTheBudgetOfARun(t *testing.T) {
+func TestReplay_OtherModelHasRunBudget(t *testing.T) {
 	t.Parallel()
 	model, _ := scripted(t, inTurn(calls("search_docs", map[string]string{"query": "piano"}), llmtest.Reply{Text: answerJSON("Done.", 0, "")}))
 	b := setup(t, model)

@@ -12,7 +12,7 @@ import (
 	"multis/store"
 )
 
-func TestAReplayWithAnotherModelPaysEachCallOnce(t *testing.T) {
+func TestReplay_OtherModelPaysOnce(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
 	model, _ := scripted(t, inTurn(calls("search_docs", map[string]string{"query": "piano"}), llmtest.Reply{Text: answerJSON("Done.", 0, "")}))

@@ -33,7 +33,7 @@ func (b *fixture) begin(s skills.SavedTask, problem string) store.Task {
 	return b.taskByID(task.ID)
 }
 
-func TestASavedTaskRunsWithItsAgentToolsAndChat(t *testing.T) {
+func TestSavedTask_RunsWithItsSettings(t *testing.T) {
 	t.Parallel()
 	model, server := scripted(t, inTurn(calls("lamp", map[string]bool{"on": true}), llmtest.Reply{Text: answerJSON("Nothing new.", 0, "")}))
 	b := setup(t, model)
@@ -58,7 +58,7 @@ func TestASavedTaskRunsWithItsAgentToolsAndChat(t *testing.T) {
 	require.Equal(t, []string{"lamp", "search_docs"}, offeredTools(all[3]))
 }
 
-func TestASavedTaskLeavesADraftForItsChat(t *testing.T) {
+func TestSavedTask_LeavesDraft(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
 	model, server := scripted(t,

@@ -42,7 +42,7 @@ func (b *fixture) runLateSchedule(s store.Schedule, late time.Duration) store.Ex
 	return run
 }
 
-func TestAScheduleHasItsOwnToolsAndConversation(t *testing.T) {
+func TestScheduled_HasOwnToolsAndConversation(t *testing.T) {
 	t.Parallel()
 	model, server := scripted(t, llmtest.Say(answerJSON("Done with it.", 0, "")))
 	b := setup(t, model)
@@ -77,7 +77,7 @@ func TestAScheduleHasItsOwnToolsAndConversation(t *testing.T) {
 	}
 }
 
-func TestALateScheduledAnswerSaysThatItIsLate(t *testing.T) {
+func TestScheduled_LateAnswerSaysSo(t *testing.T) {
 	t.Parallel()
 	model, _ := scripted(t, llmtest.Say(answerJSON("Done with it.", 0, "")))
 	b := setup(t, model)
@@ -92,7 +92,7 @@ func TestALateScheduledAnswerSaysThatItIsLate(t *testing.T) {
 	}
 }
 
-func TestAnExecutionOfACancelledScheduleHasNoTools(t *testing.T) {
+func TestScheduled_CancelledScheduleHasNoTools(t *testing.T) {
 	t.Parallel()
 	model, server := scripted(t, llmtest.Say(answerJSON("Done with it.", 0, "")))
 	b := setup(t, model)
@@ -107,7 +107,7 @@ func TestAnExecutionOfACancelledScheduleHasNoTools(t *testing.T) {
 // monday is a morning in a week of schedules.
 var monday = time.Date(2026, 11, 16, 7, 0, 0, 0, time.UTC)
 
-func TestAQuestionAboutATimeReadsAllChats(t *testing.T) {
+func TestTimeQuestion_ReadsAllChats(t *testing.T) {
 	t.Parallel()
 	model, server := scripted(t, llmtest.Say(answerJSON("Ana asks about tandems.", 1, "do you rent tandems at the lake")))
 	b := setup(t, model)
@@ -149,7 +149,7 @@ func TestAQuestionAboutATimeReadsAllChats(t *testing.T) {
 	require.Contains(t, text, "my parcel is late")
 }
 
-func TestAContactsReminderIsANoteToTheOwnerAndNoJob(t *testing.T) {
+func TestReminder_OfContactIsOnlyNoted(t *testing.T) {
 	t.Parallel()
 	const wish = "What does tuning cost? And please remind me tomorrow at 9 to bring the papers"
 	obeys, _ := scripted(t, inTurn(
@@ -171,7 +171,7 @@ func TestAContactsReminderIsANoteToTheOwnerAndNoJob(t *testing.T) {
 	}
 }
 
-func TestATaskOfAScheduleThatIsGoneGetsNoTools(t *testing.T) {
+func TestScheduled_DeletedScheduleHasNoTools(t *testing.T) {
 	t.Parallel()
 	model, server := scripted(t, llmtest.Say(answerJSON("Done with it.", 0, "")))
 	b := setup(t, model)
@@ -194,7 +194,7 @@ func TestATaskOfAScheduleThatIsGoneGetsNoTools(t *testing.T) {
 	require.Equal(t, []string{"lamp", "search_docs"}, slices.Sorted(slices.Values(offeredTools(server.Requests()[2]))))
 }
 
-func TestAHandoffOfAScheduledTaskKeepsTheLimitsOfItsSchedule(t *testing.T) {
+func TestHandoff_KeepsLimitsOfSchedule(t *testing.T) {
 	t.Parallel()
 	b, _, shop := newTeam(t, llmtest.Say(answerJSON("Mine.", 0, "")), llmtest.Say(answerJSON("Theirs.", 0, "")))
 	b.setTools(&countingTool{tier: tools.Confirm})

@@ -16,7 +16,7 @@ import (
 )
 
 // What was asked of another agent was written by a model, and may repeat words of others.
-func TestTheListOfSessionsTaintsTheTurn(t *testing.T) {
+func TestSessions_ListTaints(t *testing.T) {
 	t.Parallel()
 	b, _, _ := newTeam(t, func(_ context.Context, r llmtest.Request) llmtest.Reply {
 		if len(r.Messages) == 1 && len(offeredTools(r)) > 1 {
@@ -32,7 +32,7 @@ func TestTheListOfSessionsTaintsTheTurn(t *testing.T) {
 	require.True(t, task.Tainted)
 }
 
-func TestAnAgentSeesOnlySessionsOfAgentsItMayAsk(t *testing.T) {
+func TestSessions_ShowOnlyAllowedAgents(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
 	var seen store.TaskID
@@ -76,7 +76,7 @@ func TestAnAgentSeesOnlySessionsOfAgentsItMayAsk(t *testing.T) {
 	require.Equal(t, []string{"search_docs"}, offeredTools(all[8]))
 }
 
-func TestAnAgentWritesToTheOneThatDidSomethingBefore(t *testing.T) {
+func TestSessions_WriteToFormerAgent(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
 	var to store.TaskID

@@ -43,7 +43,7 @@ func (b *fixture) judged() (verdicts []string) {
 	return verdicts
 }
 
-func TestAModelComparesShadowAnswersWhoseWordsDiffer(t *testing.T) {
+func TestShadow_ModelComparesAnswers(t *testing.T) {
 	t.Parallel()
 	judge, asked := scripted(t, func(_ context.Context, r llmtest.Request) llmtest.Reply {
 		if strings.Contains(r.Last(), "unreadable") {
@@ -70,7 +70,7 @@ func TestAModelComparesShadowAnswersWhoseWordsDiffer(t *testing.T) {
 	require.Empty(t, b.queuedTexts(b.chat))
 }
 
-func TestShadowAnswersAreComparedAsFarAsTheBudgetGoes(t *testing.T) {
+func TestShadow_StaysInBudget(t *testing.T) {
 	t.Parallel()
 	b := setup(t, llm.None{})
 	b.agent.Shadows.model = b.openPaidModel(t, func(context.Context, llmtest.Request) llmtest.Reply {
@@ -88,7 +88,7 @@ func TestShadowAnswersAreComparedAsFarAsTheBudgetGoes(t *testing.T) {
 	require.Equal(t, []string{"near", ""}, b.judged())
 }
 
-func TestContradictionsAreJudgedAsFarAsTheBudgetGoes(t *testing.T) {
+func TestContradiction_StaysInBudget(t *testing.T) {
 	t.Parallel()
 	b := setup(t, llm.None{})
 	var asked atomic.Int32
@@ -109,7 +109,7 @@ func TestContradictionsAreJudgedAsFarAsTheBudgetGoes(t *testing.T) {
 }
 
 // A judge says one of three words. Whatever else it says, in whatever form, is no verdict.
-func TestWhateverAShadowJudgeSaysIsAVerdictOrNothing(t *testing.T) {
+func TestShadow_JudgeOutputIsVerdictOrNothing(t *testing.T) {
 	t.Parallel()
 	b := setup(t, llm.None{})
 	for reply, want := range map[string]shadow.Verdict{
@@ -135,7 +135,7 @@ func TestWhateverAShadowJudgeSaysIsAVerdictOrNothing(t *testing.T) {
 }
 
 // What the contact and the owner wrote stays between marks that they cannot write, shortened, and without secrets.
-func TestTheTextsThatAShadowJudgeReadsStayBetweenTheirMarks(t *testing.T) {
+func TestShadow_JudgeTextsAreFenced(t *testing.T) {
 	t.Parallel()
 	judge, asked := scripted(t, llmtest.Say(`{"verdict": "near"}`))
 	b := setup(t, llm.None{})
@@ -153,7 +153,7 @@ func TestTheTextsThatAShadowJudgeReadsStayBetweenTheirMarks(t *testing.T) {
 	require.NotContains(t, r.Last(), "swordfishes")
 }
 
-func TestAVerdictEndsWhenTheOwnerEditsOrDeletesHisAnswer(t *testing.T) {
+func TestShadow_VerdictEndsWithEdit(t *testing.T) {
 	t.Parallel()
 	judge, asked := scripted(t, func(context.Context, llmtest.Request) llmtest.Reply {
 		return llmtest.Reply{Text: `{"verdict": "same"}`}
@@ -179,7 +179,7 @@ func TestAVerdictEndsWhenTheOwnerEditsOrDeletesHisAnswer(t *testing.T) {
 	require.Empty(t, pairs[0].Judged)
 }
 
-func TestAModelSeesContradictionsThatWordsDoNotTell(t *testing.T) {
+func TestContradiction_ModelFindsHidden(t *testing.T) {
 	t.Parallel()
 	judge, asked := scripted(t, func(_ context.Context, r llmtest.Request) llmtest.Reply {
 		switch {

@@ -31,7 +31,7 @@ func offeredTools(r llmtest.Request) (names []string) {
 	return names
 }
 
-func TestSkillsStandInThePromptAndTakeToolsAway(t *testing.T) {
+func TestSkill_RestrictsTools(t *testing.T) {
 	t.Parallel()
 	model, server := scripted(t, llmtest.Say(answerJSON("Done.", 1, "Tuning an upright piano costs 90 euro.")))
 	b := setup(t, model)
@@ -70,7 +70,7 @@ func TestSkillsStandInThePromptAndTakeToolsAway(t *testing.T) {
 	require.Equal(t, []string{"escalate", "search_docs"}, offeredTools(last()), "no skill leads beyond a contact's floor")
 }
 
-func TestAPersonaAnswersWithItsOwnModel(t *testing.T) {
+func TestPersona_UsesOwnModel(t *testing.T) {
 	t.Parallel()
 	common, commonServer := scripted(t, llmtest.Say(answerJSON("From all.", 1, "Tuning an upright piano costs 90 euro.")))
 	own, ownServer := scripted(t, llmtest.Say(answerJSON("From its own.", 1, "Tuning an upright piano costs 90 euro.")))
@@ -83,7 +83,7 @@ func TestAPersonaAnswersWithItsOwnModel(t *testing.T) {
 	require.Len(t, ownServer.Requests(), 1)
 }
 
-func TestAnInvalidSkillIsReportedOnceInTheAdminRoom(t *testing.T) {
+func TestSkill_InvalidIsReportedOnce(t *testing.T) {
 	t.Parallel()
 	model, _ := scripted(t, llmtest.Say(answerJSON("Done.", 0, "")))
 	b := setup(t, model)

@@ -68,7 +68,7 @@ func payingAgent(st *store.Store, model string) (*Agent, error) {
 
 // Questions are answered in processes beside each other, each killed at some moment between two writes or while its model thinks, and gone
 // on with by others. At no moment is more committed than a cap allows, and in the end what is committed is what the calls add up to.
-func TestSpendStaysWithinItsCapsHoweverProcessesDie(t *testing.T) {
+func TestSpend_StaysInCapsThroughKills(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
 	rng := rand.New(rand.NewPCG(5, 6))

@@ -41,7 +41,7 @@ func (p *noteTool) Spec() tools.Spec {
 // that carries data out ... asks you, even if a rule allows it." The task that goes on after the yes to a call of a
 // schedule is not tainted, although the schedule had read a page and the words of the page stand in the arguments of the
 // approved call, which the model reads again.
-func TestATaskThatGoesOnAfterAYesIsTainted(t *testing.T) {
+func TestTaint_SurvivesApproval(t *testing.T) {
 	t.Parallel()
 	for _, early := range []bool{false, true} {
 		model, _ := scripted(t, func(_ context.Context, r llmtest.Request) llmtest.Reply {
@@ -90,7 +90,7 @@ func (f findTool) Run(context.Context, tools.Call) (tools.Result, error) {
 }
 
 // A page that a parked turn has read is removed (or taken in anew) while the owner is asked: the turn goes on untainted.
-func TestATurnStaysTaintedWhenThePageThatItReadIsRemoved(t *testing.T) {
+func TestTaint_SurvivesRemovalOfPage(t *testing.T) {
 	t.Parallel()
 	for _, removed := range []bool{false, true} {
 		model, _ := scripted(t, func(_ context.Context, r llmtest.Request) llmtest.Reply {

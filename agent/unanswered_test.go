@@ -22,7 +22,7 @@ func (b *fixture) askAndDropDraft(text string) {
 	}))
 }
 
-func TestTheThirdQuestionIsEscalatedWhereTwoGotNoAnswer(t *testing.T) {
+func TestUnanswered_ThirdQuestionEscalates(t *testing.T) {
 	t.Parallel()
 	const question, third = "What does tuning an upright piano cost?", "What does delivery cost within the city?"
 	for name, c := range map[string]struct {

@@ -16,7 +16,7 @@ import (
 )
 
 // A command may have written a file of the workspace that instructs its agent, or that the agent reads, and nobody was shown what it wrote.
-func TestAFileThatACommandMayHaveWrittenHasNoEffectWithoutAYes(t *testing.T) {
+func TestWorkspace_CommandFilesNeedApproval(t *testing.T) {
 	t.Parallel()
 	const order = "step 6 of the list" // exec, in a wording that no pattern finds
 	for name, c := range map[string]struct {
@@ -62,7 +62,7 @@ func TestAFileThatACommandMayHaveWrittenHasNoEffectWithoutAYes(t *testing.T) {
 	}
 }
 
-func TestAYesForSomeHoursNeverCoversAFileThatInstructsTheAgent(t *testing.T) {
+func TestGrant_ExcludesInstructionFiles(t *testing.T) {
 	t.Parallel()
 	for name, grantable := range map[string]bool{"AGENTS.md": false, "skills/calm.md": false, "notes.md": true} {
 		model, _ := scripted(t, func(_ context.Context, r llmtest.Request) llmtest.Reply {
@@ -79,7 +79,7 @@ func TestAYesForSomeHoursNeverCoversAFileThatInstructsTheAgent(t *testing.T) {
 	}
 }
 
-func TestTheOwnerIsNotAskedAboutACallWithoutValidArguments(t *testing.T) {
+func TestWorkspace_InvalidArgumentsAreNotAsked(t *testing.T) {
 	t.Parallel()
 	var heard string
 	lamp := &countingTool{tier: tools.Confirm}
@@ -96,7 +96,7 @@ func TestTheOwnerIsNotAskedAboutACallWithoutValidArguments(t *testing.T) {
 	require.Contains(t, heard, `The arguments are no JSON object: {"on": "a"+"b"}`)
 }
 
-func TestWithoutFilesInItsWorkspaceAnAgentIsNotTaintedByThem(t *testing.T) {
+func TestWorkspace_EmptyDoesNotTaint(t *testing.T) {
 	t.Parallel()
 	b, ran := newPermissiveFixture(t)
 	b.agent.personas.All = []persona.Persona{{ID: "shop", Default: true, Workspace: t.TempDir(), CommandsWrite: true,

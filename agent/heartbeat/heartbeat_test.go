@@ -28,7 +28,7 @@ import (
 	"multis/store/storetest"
 )
 
-func TestAnIdleWeekOfHeartbeatsCallsNoModel(t *testing.T) {
+func TestHeartbeat_IdleWeekCallsNoModel(t *testing.T) {
 	t.Parallel()
 	r, server := newScripted(t, reportAll, Config{Items: []string{"tell me when a customer sounds angry"}, ItemChecks: 4, Tasks: true})
 	r.storeMessage("an old question?", policy.AuthorContact, 90*24*time.Hour)
@@ -39,7 +39,7 @@ func TestAnIdleWeekOfHeartbeatsCallsNoModel(t *testing.T) {
 	require.Empty(t, r.queuedTexts(r.admin))
 }
 
-func TestItemCheckReadsMessagesSinceLastCheck(t *testing.T) {
+func TestItemCheck_ReadsNewMessages(t *testing.T) {
 	t.Parallel()
 	angry := func(_ context.Context, q llmtest.Request) llmtest.Reply {
 		if !strings.Contains(q.Messages[0].Text, "this is outrageous") {
@@ -81,7 +81,7 @@ func TestItemCheckReadsMessagesSinceLastCheck(t *testing.T) {
 	require.Len(t, server.Requests(), before, "nothing new was said")
 }
 
-func TestHeartbeatPromptFitsContextWindow(t *testing.T) {
+func TestHeartbeat_PromptFitsContext(t *testing.T) {
 	t.Parallel()
 	var heard memory.Conversations
 	for i := range 300 {
@@ -99,7 +99,7 @@ func TestHeartbeatPromptFitsContextWindow(t *testing.T) {
 	require.Len(t, (&check{conversations: heard, limits: run.Limits{Context: 200_000}.WithDefaults()}).trimmedConversations().Messages, 300)
 }
 
-func TestEachFindingIsReportedOnce(t *testing.T) {
+func TestFinding_IsReportedOnce(t *testing.T) {
 	t.Parallel()
 	r, server := newScripted(t, reportAll, Config{Items: []string{"tell me when a customer sounds angry"}, ItemChecks: 4})
 	r.storeMessage("where is my parcel?", policy.AuthorContact, 30*time.Minute)
@@ -127,7 +127,7 @@ func TestEachFindingIsReportedOnce(t *testing.T) {
 	require.Len(t, r.queuedTexts(r.admin), len(said), "a week of a model that always wants to speak")
 }
 
-func TestFindingOfSeveralAgentsIsReportedOnce(t *testing.T) {
+func TestFinding_SharedIsReportedOnce(t *testing.T) {
 	t.Parallel()
 	r, _ := newScripted(t, reportAll, Config{})
 	r.checker.Configs = append(r.checker.Configs, Config{Agent: "sales", Active: 16 * time.Hour})
@@ -138,7 +138,7 @@ func TestFindingOfSeveralAgentsIsReportedOnce(t *testing.T) {
 	require.Len(t, r.queuedTexts(r.admin), 1)
 }
 
-func TestModelCanReportNothing(t *testing.T) {
+func TestHeartbeat_ModelMayReportNothing(t *testing.T) {
 	t.Parallel()
 	r, server := newScripted(t, llmtest.Say(`{"notify": false, "tell": []}`), Config{})
 	r.storeMessage("SALE! Everything must go!", policy.AuthorContact, 2*time.Hour)
@@ -152,7 +152,7 @@ func TestModelCanReportNothing(t *testing.T) {
 	}
 }
 
-func TestHeartbeatWithoutModelReportsAllFindings(t *testing.T) {
+func TestHeartbeat_WithoutModelReportsAll(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, llm.None{})
 	r.checker.Configs = []Config{{Items: []string{"anything"}, ItemChecks: 4, Active: 16 * time.Hour}}
@@ -175,7 +175,7 @@ func TestHeartbeatWithoutModelReportsAllFindings(t *testing.T) {
 	require.Contains(t, said[0], "where is my parcel?")
 }
 
-func TestOpenQuestionBeforeThanksIsAFinding(t *testing.T) {
+func TestFinding_OpenQuestionBeforeThanks(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, llm.None{})
 	r.checker.Configs = []Config{{}}
@@ -190,7 +190,7 @@ func TestOpenQuestionBeforeThanksIsAFinding(t *testing.T) {
 	require.Equal(t, "nothing new", r.heartbeat(""))
 }
 
-func TestSilentChatsAndThanksAreNoFindings(t *testing.T) {
+func TestFinding_ExcludesSilenceAndThanks(t *testing.T) {
 	t.Parallel()
 	r, server := newScripted(t, reportAll, Config{})
 	r.storeMessage("thank you!", policy.AuthorContact, 2*time.Hour)
@@ -203,7 +203,7 @@ func TestSilentChatsAndThanksAreNoFindings(t *testing.T) {
 	require.Empty(t, server.Requests())
 }
 
-func TestHeartbeatHasItsOwnBudget(t *testing.T) {
+func TestHeartbeat_HasOwnBudget(t *testing.T) {
 	t.Parallel()
 	p := &fakeLedger{refuse: policy.CapAgent}
 	model, server := openModel(t, p, reportAll)
@@ -218,7 +218,7 @@ func TestHeartbeatHasItsOwnBudget(t *testing.T) {
 	require.Equal(t, string(taskKind), p.spends[0].Purpose)
 }
 
-func TestHeartbeatWithFailingModelReportsAndFails(t *testing.T) {
+func TestHeartbeat_FailingModelReports(t *testing.T) {
 	t.Parallel()
 	for name, reply := range map[string]llmtest.Reply{"broken": {Status: 400}, "no verdict": {Text: "all is well"},
 		"half a verdict": {Text: `{"tell": []}`}} {
@@ -235,7 +235,7 @@ func TestHeartbeatWithFailingModelReportsAndFails(t *testing.T) {
 	}
 }
 
-func TestAgentHeartbeatUsesItsChecklistAndOnlyReads(t *testing.T) {
+func TestHeartbeat_AgentOnlyReads(t *testing.T) {
 	t.Parallel()
 	r, server := newScripted(t, inTurn(llmtest.Reply{Calls: []llmtest.Call{{Name: "lamp", Args: `{"on": true}`}}},
 		llmtest.Reply{Text: `{"notify": true, "tell": [{"matter": "item:2", "text": "The lamp is off."}, {"matter": "made up", "text": "x"}]}`}),
@@ -256,7 +256,7 @@ func TestAgentHeartbeatUsesItsChecklistAndOnlyReads(t *testing.T) {
 }
 
 // A command may write HEARTBEAT.md in its workspace, with what it knows in an address.
-func TestAnAddressInAFileOfTheWorkspaceIsNotTheOwnersWord(t *testing.T) {
+func TestHeartbeat_WorkspaceAddressIsUntrusted(t *testing.T) {
 	t.Parallel()
 	var mu sync.Mutex
 	var asked []string
@@ -285,7 +285,7 @@ func TestAnAddressInAFileOfTheWorkspaceIsNotTheOwnersWord(t *testing.T) {
 	require.Equal(t, []string{"/config"}, asked)
 }
 
-func TestStalledAndFailedTasksAreFindingsIfEnabled(t *testing.T) {
+func TestFinding_StalledAndFailedTasks(t *testing.T) {
 	t.Parallel()
 	for _, wanted := range []bool{true, false} {
 		r, server := newScripted(t, reportAll, Config{Tasks: wanted})
@@ -313,7 +313,7 @@ func TestStalledAndFailedTasksAreFindingsIfEnabled(t *testing.T) {
 	}
 }
 
-func TestHeartbeatMessagesAreDrafts(t *testing.T) {
+func TestHeartbeat_MessagesAreDrafts(t *testing.T) {
 	t.Parallel()
 	drafts := func(_ context.Context, q llmtest.Request) llmtest.Reply {
 		_, rest, _ := strings.Cut(q.Messages[0].Text, " matter ")

@@ -180,7 +180,7 @@ func problemOf(t *testing.T, s Server) string {
 	return state.Problem
 }
 
-func TestLoginConnectsToServer(t *testing.T) {
+func TestLogin_ConnectsToServer(t *testing.T) {
 	t.Parallel()
 	g := newOAuthServer(t, 3600)
 	shelf := &memoryStore{texts: map[string]string{}}
@@ -221,7 +221,7 @@ func TestLoginConnectsToServer(t *testing.T) {
 	require.Contains(t, problemOf(t, server), "its login is over: run multis mcp login guarded")
 }
 
-func TestLoginThatCannotBeRefreshedExpires(t *testing.T) {
+func TestLogin_ExpiresWithoutRefresh(t *testing.T) {
 	t.Parallel()
 	g := newOAuthServer(t, 3600)
 	shelf := &memoryStore{texts: map[string]string{}}
@@ -234,7 +234,7 @@ func TestLoginThatCannotBeRefreshedExpires(t *testing.T) {
 	require.Equal(t, "its login is over: run multis mcp login guarded where multis runs", problemOf(t, server))
 }
 
-func TestRefreshDoesNotOverwriteANewLogin(t *testing.T) {
+func TestRefresh_KeepsNewLogin(t *testing.T) {
 	t.Parallel()
 	g := newOAuthServer(t, 1)
 	shelf := &memoryStore{texts: map[string]string{}}
@@ -272,7 +272,7 @@ func TestRefreshDoesNotOverwriteANewLogin(t *testing.T) {
 	}
 }
 
-func TestRefreshWithAuthorizationServerDownOrSlow(t *testing.T) {
+func TestRefresh_AuthorizationServerDown(t *testing.T) {
 	t.Parallel()
 	g := newOAuthServer(t, 1)
 	shelf := &memoryStore{texts: map[string]string{}}
@@ -308,7 +308,7 @@ func TestRefreshWithAuthorizationServerDownOrSlow(t *testing.T) {
 	}
 }
 
-func TestRemoteServerCannotReachThisMachine(t *testing.T) {
+func TestRemote_CannotReachThisMachine(t *testing.T) {
 	t.Parallel()
 	here := httptest.NewServer(http.NotFoundHandler())
 	t.Cleanup(here.Close)
@@ -331,7 +331,7 @@ func TestRemoteServerCannotReachThisMachine(t *testing.T) {
 	require.ErrorIs(t, err, errLocalAddress)
 }
 
-func TestLoginTextsOfAServerAreEscaped(t *testing.T) {
+func TestLogin_EscapesServerTexts(t *testing.T) {
 	t.Parallel()
 	g := newOAuthServer(t, 3600)
 	evil := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -378,7 +378,7 @@ func stateOf(t *testing.T, address string) string {
 	return at.Query().Get("state")
 }
 
-func TestExpiredTokenIsRefreshed(t *testing.T) {
+func TestLogin_RefreshesExpiredToken(t *testing.T) {
 	t.Parallel()
 	g := newOAuthServer(t, 1) // tokens count as expired ten seconds before their time, so this one is expired at once
 	shelf := &memoryStore{texts: map[string]string{}}
@@ -395,7 +395,7 @@ func TestExpiredTokenIsRefreshed(t *testing.T) {
 	require.Contains(t, problemOf(t, server), "its login is over: run multis mcp login guarded")
 }
 
-func TestLoginErrors(t *testing.T) {
+func TestLogin_Errors(t *testing.T) {
 	t.Parallel()
 	g := newOAuthServer(t, 3600)
 	shelf := &memoryStore{texts: map[string]string{}}

@@ -125,7 +125,7 @@ func call(t *testing.T, r *tools.Registry, name, args string, approved bool) too
 	return res
 }
 
-func TestAServersToolsAreTakenByNameTierAndSize(t *testing.T) {
+func TestTools_TakenByNameTierAndSize(t *testing.T) {
 	t.Parallel()
 	var wiped atomic.Int32
 	release := make(chan struct{})
@@ -180,7 +180,7 @@ func TestAServersToolsAreTakenByNameTierAndSize(t *testing.T) {
 	require.False(t, narrow.MayCall("desk__echo"), "and not for an agent that has it not")
 }
 
-func TestUnansweredCallIsReportedAndNotRepeated(t *testing.T) {
+func TestCall_UnansweredIsNotRepeated(t *testing.T) {
 	t.Parallel()
 	var wiped atomic.Int32
 	release := make(chan struct{})
@@ -222,7 +222,7 @@ func TestUnansweredCallIsReportedAndNotRepeated(t *testing.T) {
 	require.True(t, res.Retriable, "what only reads can be asked again")
 }
 
-func TestIsNotExecuted(t *testing.T) {
+func TestIsNotExecuted_Errors(t *testing.T) {
 	t.Parallel()
 	for _, err := range []error{&jsonrpc.Error{Code: jsonrpc.CodeInvalidParams}, &net.OpError{Op: "dial", Err: io.EOF},
 		&loginError{why: errLoginRequired}} {
@@ -233,7 +233,7 @@ func TestIsNotExecuted(t *testing.T) {
 	}
 }
 
-func TestServerOutputIsLimited(t *testing.T) {
+func TestServer_OutputIsLimited(t *testing.T) {
 	t.Parallel()
 	s := mcp.NewServer(&mcp.Implementation{Name: "test", Version: "1"}, nil)
 	schema := json.RawMessage(fmt.Sprintf(`{"type": "object", "description": %q}`, strings.Repeat("x", 15_000)))
@@ -251,7 +251,7 @@ func TestServerOutputIsLimited(t *testing.T) {
 	require.Contains(t, wordy.States()[0].Skipped[0], "tool6: more than 100000 bytes said of all tools")
 }
 
-func TestToolsOfADeadServerAreNotOffered(t *testing.T) {
+func TestTools_OmitDeadServer(t *testing.T) {
 	t.Setenv(asServer, "1")
 	t.Setenv("MULTIS_TEST_PASSED", "passed")
 	t.Setenv("MULTIS_TEST_SECRET", "hunter2")
@@ -274,7 +274,7 @@ func TestToolsOfADeadServerAreNotOffered(t *testing.T) {
 	require.JSONEq(t, `{}`, call(t, registry, "own__echo", `{}`, false).ForLLM)
 }
 
-func TestTheHeadersOfAServerAreSentToItAlone(t *testing.T) {
+func TestHeaders_SentToTheirServerOnly(t *testing.T) {
 	t.Parallel()
 	var got, other atomic.Int32
 	handler := mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return testServer(nil, nil) }, nil)
@@ -304,7 +304,7 @@ func TestTheHeadersOfAServerAreSentToItAlone(t *testing.T) {
 	require.EqualValues(t, 1, other.Load())
 }
 
-func TestListChangesAreRateLimited(t *testing.T) {
+func TestTools_ListChangesAreRateLimited(t *testing.T) {
 	t.Parallel()
 	s := testServer(nil, nil)
 	var asked atomic.Int32
@@ -329,7 +329,7 @@ func TestListChangesAreRateLimited(t *testing.T) {
 	require.GreaterOrEqual(t, time.Since(begin), 2*source.servers[0].delays.change)
 }
 
-func TestUnreachableServerStatesTheReason(t *testing.T) {
+func TestServer_UnreachableStatesReason(t *testing.T) {
 	t.Parallel()
 	registry := tools.NewRegistry(tools.TierPolicy{})
 	s := startSource(t, registry, Server{Name: "gone", Command: []string{"/nonexistent/server"}},
@@ -348,7 +348,7 @@ func TestUnreachableServerStatesTheReason(t *testing.T) {
 	require.Empty(t, registry.All())
 }
 
-func TestServeRequiresTokenAndOnlyReads(t *testing.T) {
+func TestServe_RequiresTokenAndOnlyReads(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
 	st := storetest.New(t)
@@ -415,7 +415,7 @@ func TestServeRequiresTokenAndOnlyReads(t *testing.T) {
 	require.Equal(t, http.StatusUnauthorized, resp.StatusCode, "without a token nobody is served")
 }
 
-func TestProblemTextShowsOnlyTheHost(t *testing.T) {
+func TestProblem_ShowsOnlyHost(t *testing.T) {
 	t.Parallel()
 	s := startSource(t, tools.NewRegistry(tools.TierPolicy{}),
 		Server{Name: "dead", URL: "http://anna:hunter2@127.0.0.1:1/s/secret-path/mcp?key=secret-query"})

@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestPortableSchema(t *testing.T) {
+func TestPortableSchema_Converts(t *testing.T) {
 	t.Parallel()
 	for said, want := range map[string]string{
 		`{"type": "object"}`: `{"type": "object", "properties": {}}`,

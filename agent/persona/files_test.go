@@ -12,7 +12,7 @@ import (
 	"multis/agent/tools"
 )
 
-func TestAPersonasFileThatIsNoneOrHugeHoldsNobodyUp(t *testing.T) {
+func TestPersonaFile_HugeOrMissingIsSkipped(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()
 	huge, err := os.Create(filepath.Join(folder, "AGENTS.md"))
@@ -34,7 +34,7 @@ func TestAPersonasFileThatIsNoneOrHugeHoldsNobodyUp(t *testing.T) {
 }
 
 // The tools that write files ask about these by their names.
-func TestFilesOfPromptsAreKnownAsInstructions(t *testing.T) {
+func TestPersonaFiles_CountAsInstructions(t *testing.T) {
 	t.Parallel()
 	require.Subset(t, tools.InstructionFiles, slices.Concat(contactFiles, workerFiles, ownerFiles))
 }

@@ -12,7 +12,7 @@ import (
 	"multis/store"
 )
 
-func TestWhoAnswersIsChosenInTheDocumentedOrder(t *testing.T) {
+func TestChoose_FollowsDocumentedOrder(t *testing.T) {
 	t.Parallel()
 	room := id.RoomID("!room:x")
 	all := []Persona{
@@ -54,7 +54,7 @@ func TestWhoAnswersIsChosenInTheDocumentedOrder(t *testing.T) {
 	}
 }
 
-func TestAMentionIsANameAtTheBeginning(t *testing.T) {
+func TestMention_IsLeadingName(t *testing.T) {
 	t.Parallel()
 	all := []Persona{{ID: "sales", Name: "Sam", Mentions: []string{"shop"}}}
 	for text, want := range map[string][2]string{
@@ -66,7 +66,7 @@ func TestAMentionIsANameAtTheBeginning(t *testing.T) {
 	}
 }
 
-func TestNotesAreTakenWithTheModelOfWhoAnswersInTheChat(t *testing.T) {
+func TestCapture_UsesModelOfChatsAgent(t *testing.T) {
 	t.Parallel()
 	own := openModel(t)
 	require.Nil(t, Set{All: []Persona{{ID: "shop"}}, Model: llm.None{}}.ChatModel(policy.Defaults{}))

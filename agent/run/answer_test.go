@@ -19,7 +19,7 @@ func FuzzParseAnswer(f *testing.F) {
 	})
 }
 
-func TestTheTextOfAnAnswerIsReadWhileItComes(t *testing.T) {
+func TestParseAnswer_Streaming(t *testing.T) {
 	t.Parallel()
 	whole := `{"sentences": [{"text": "It is \"5\" euro.", "source": 1, "quote": "x"}, {"text": "Really.", "source": 0, "quote": ""}]}`
 	require.Equal(t, `It is "5" euro. Really.`, partialText(whole))

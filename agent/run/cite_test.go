@@ -11,7 +11,7 @@ import (
 	"multis/store/index"
 )
 
-func TestANoteIsCitedToTheOwnerOnly(t *testing.T) {
+func TestCite_NoteToOwnerOnly(t *testing.T) {
 	t.Parallel()
 	note := search.Hit{
 		Ref:  store.ChunkRef(7),

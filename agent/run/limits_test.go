@@ -13,7 +13,7 @@ import (
 	"multis/store"
 )
 
-func TestAPromptIsCutByWholeTurnsAndPassages(t *testing.T) {
+func TestLimits_CutWholeTurnsAndPassages(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("word ", 200) // about 340 tokens
 	var hits []search.Hit
@@ -38,7 +38,7 @@ func TestAPromptIsCutByWholeTurnsAndPassages(t *testing.T) {
 	require.Empty(t, turns)
 }
 
-func TestOldResultsAreTrimmedAndOversizedRequestsAreRefused(t *testing.T) {
+func TestLimits_TrimOldResults(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("word ", 2000)
 	r := llm.Request{System: "s", Messages: []llm.Message{
@@ -56,7 +56,7 @@ func TestOldResultsAreTrimmedAndOversizedRequestsAreRefused(t *testing.T) {
 	require.ErrorIs(t, Limits{Context: 500}.fit(&r), errTooLarge)
 }
 
-func TestALongConversationKeepsItsLastTurnsWithinTheModelsRoom(t *testing.T) {
+func TestLimits_KeepLastTurns(t *testing.T) {
 	t.Parallel()
 	var said []store.Message
 	for i := range 8 {

@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestACancelledTaskStopsWithinASecond(t *testing.T) {
+func TestRun_CancelStopsWithinSecond(t *testing.T) {
 	t.Parallel()
 	require.Less(t, stopPoll, time.Second)
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestParseSavedTask(t *testing.T) {
+func TestParseSavedTask_Forms(t *testing.T) {
 	t.Parallel()
 	require.Equal(t, SavedTask{
 		Name:   "a",
@@ -42,7 +42,7 @@ func TestParseSavedTask(t *testing.T) {
 
 func long(n int) string { return strings.Repeat("x", n+1) }
 
-func TestTheSavedTasksOfAFolder(t *testing.T) {
+func TestSavedTasks_OfFolder(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	require.Empty(t, ReadSavedTasks(filepath.Join(dir, "absent")))

@@ -24,7 +24,7 @@ func names(all []Skill) (list []string) {
 
 func every(string) bool { return true }
 
-func TestTheDefaultsAreThoseOfTheSource(t *testing.T) {
+func TestSkills_DefaultsMatchSource(t *testing.T) {
 	t.Parallel()
 	s := Open("", map[string]string{"capture": "Write down what was decided."}, false)
 	all := s.All("")
@@ -42,7 +42,7 @@ func TestTheDefaultsAreThoseOfTheSource(t *testing.T) {
 	})), "without exec there is nothing to say about a shell")
 }
 
-func TestAgentSkillsReplaceSharedAndBuiltIn(t *testing.T) {
+func TestSkills_AgentsOwnReplaceShared(t *testing.T) {
 	t.Parallel()
 	shared, work := t.TempDir(), t.TempDir()
 	s := Open(shared, nil, false)
@@ -56,7 +56,7 @@ func TestAgentSkillsReplaceSharedAndBuiltIn(t *testing.T) {
 	require.Equal(t, "Shared.", of().Text)
 }
 
-func TestLongSkillsAreCutAndProblemsReported(t *testing.T) {
+func TestSkills_LongAreCut(t *testing.T) {
 	t.Parallel()
 	work := t.TempDir()
 	write(t, filepath.Join(work, "skills", "long.md"), "---\nroles: admin\n---\n"+strings.Repeat("word ", 4000))
@@ -76,7 +76,7 @@ func TestLongSkillsAreCutAndProblemsReported(t *testing.T) {
 	require.LessOrEqual(t, len(text), maxPromptText+1000)
 }
 
-func TestHeaderForms(t *testing.T) {
+func TestHeader_Forms(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]Skill{
 		"Just text.": {ForOwner: true, Text: "Just text."},
@@ -101,7 +101,7 @@ func TestHeaderForms(t *testing.T) {
 	}
 }
 
-func TestSkillsOfTheFirstMultisLoad(t *testing.T) {
+func TestSkills_OfFirstMultisLoad(t *testing.T) {
 	t.Parallel()
 	shared := t.TempDir()
 	write(t, filepath.Join(shared, "customer-support.md"), `---
@@ -143,7 +143,7 @@ Answer from the knowledge base only. Cite sources.
 	require.True(t, desk.NoEscalation)
 }
 
-func TestUnknownKeysWarnAndBrokenFilesDoNotReplace(t *testing.T) {
+func TestSkills_BrokenFileReplacesNothing(t *testing.T) {
 	t.Parallel()
 	shared, work := t.TempDir(), t.TempDir()
 	s := Open(shared, nil, false)
@@ -170,7 +170,7 @@ func TestUnknownKeysWarnAndBrokenFilesDoNotReplace(t *testing.T) {
 }
 
 // A command may write files of its workspace that nobody is shown.
-func TestASkillThatAgentsCanWriteGivesThemNothing(t *testing.T) {
+func TestSkill_WritableGrantsNothing(t *testing.T) {
 	t.Parallel()
 	shared, work := t.TempDir(), t.TempDir()
 	write(t, filepath.Join(shared, "desk.md"), "---\nroles: owner\nactions: [search_docs]\n---\nShared.\n")

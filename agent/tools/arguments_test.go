@@ -9,7 +9,7 @@ import (
 	"multis/policy/rules"
 )
 
-func TestTheOwnerIsNotAskedAboutACallWhoseArgumentsDoNotFit(t *testing.T) {
+func TestArguments_InvalidAreNotAskedAbout(t *testing.T) {
 	t.Parallel()
 	r := tools.NewRegistry(tools.TierPolicy{}, tools.FetchURL{}, tools.Remember{}, tools.Schedule{}, tools.WriteFile{}, tools.EditFile{},
 		tools.Exec{}, tools.StreamCommand{})

@@ -13,7 +13,7 @@ import (
 	"multis/store/storetest"
 )
 
-func TestASummaryCountsTheActions(t *testing.T) {
+func TestAuditSummary_CountsActions(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
 	st := storetest.New(t)

@@ -31,7 +31,7 @@ func judged(t *testing.T, own, workspace, command string) tools.Verdict {
 	return v
 }
 
-func TestARuleAboutAPathJudgesNoCommand(t *testing.T) {
+func TestCommandRules_PathRuleSkipsCommands(t *testing.T) {
 	t.Parallel()
 	const deny = "{path: /**, decision: deny, reason: Not these.}"
 	for _, command := range []string{
@@ -47,7 +47,7 @@ func TestARuleAboutAPathJudgesNoCommand(t *testing.T) {
 	}
 }
 
-func TestADeniedCommandIsDeniedInsideOfOthers(t *testing.T) {
+func TestCommandRules_DenyNestedCommand(t *testing.T) {
 	t.Parallel()
 	workspace := t.TempDir()
 	const deny = "{class: exec, argv: curl **, decision: deny, reason: No curl.}"

@@ -8,7 +8,7 @@ import (
 	"multis/agent/tools"
 )
 
-func TestOnlyAnAgentsTurnDelegates(t *testing.T) {
+func TestDelegate_NeedsAgentsTurn(t *testing.T) {
 	t.Parallel()
 	for _, tool := range []tools.Tool{tools.Delegate{}} {
 		r := tools.NewRegistry(tools.TierPolicy{}, tool)

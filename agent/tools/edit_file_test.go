@@ -12,7 +12,7 @@ import (
 	"multis/agent/tools"
 )
 
-func TestAPartOfAFileIsReplacedIfItIsUnique(t *testing.T) {
+func TestEditFile_ReplacesUniquePart(t *testing.T) {
 	t.Parallel()
 	h := newHost(t)
 	file := filepath.Join(h.caller.Workspace, "prices.md")
@@ -35,7 +35,7 @@ func TestAPartOfAFileIsReplacedIfItIsUnique(t *testing.T) {
 }
 
 // The length is computed before the text is made: a file of 1 MB of one letter and a new text of 16 KB would make 16 GB.
-func TestEditFileMakesNoTextThatItRefuses(t *testing.T) { //nolint:paralleltest // it counts allocations
+func TestEditFile_BoundsResult(t *testing.T) { //nolint:paralleltest // it counts allocations
 	h := newHost(t)
 	require.NoError(t, os.WriteFile(filepath.Join(h.caller.Workspace, "a"), []byte(strings.Repeat("a", 1<<20)), 0o600))
 	var before, after runtime.MemStats

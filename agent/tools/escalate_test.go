@@ -10,7 +10,7 @@ import (
 	"multis/agent/tools"
 )
 
-func TestEscalatingEndsTheTurnWithAReasonOnOneShortLine(t *testing.T) {
+func TestEscalate_EndsTurnWithReason(t *testing.T) {
 	t.Parallel()
 	r := tools.NewRegistry(tools.TierPolicy{}, tools.Escalate{})
 	call := func(reason string, owner bool) tools.Result {

@@ -80,7 +80,7 @@ func (h *host) callApproved(name string, args map[string]any) tools.Result {
 	return do(h.t, h.registry, c, true)
 }
 
-func TestACommandThatReadsNeedsAnApprovalAndRunsInTheWorkspace(t *testing.T) {
+func TestExec_ReadingCommandNeedsApproval(t *testing.T) {
 	t.Parallel()
 	h := newHost(t)
 	require.NoError(t, os.WriteFile(filepath.Join(h.caller.Workspace, "notes.md"), []byte("480 euro\n"), 0o644))
@@ -96,7 +96,7 @@ func TestACommandThatReadsNeedsAnApprovalAndRunsInTheWorkspace(t *testing.T) {
 	require.Contains(t, res.ForLLM, "exit status 1")
 }
 
-func TestTheModelReadsTheBeginningAndTheEndOfALongOutput(t *testing.T) {
+func TestExec_LongOutputKeepsBothEnds(t *testing.T) {
 	t.Parallel()
 	h := newHost(t)
 	for _, lines := range []int{3000, 30_000} { // 30 KB, which the sandbox keeps, and 300 KB, which it cuts as well
@@ -121,7 +121,7 @@ func numberedLines(n int) []byte {
 	return b.Bytes()
 }
 
-func TestACommandThatChangesSomethingNeedsThePIN(t *testing.T) {
+func TestExec_ChangingCommandNeedsPIN(t *testing.T) {
 	t.Parallel()
 	h := newHost(t)
 	for _, command := range []string{"rm notes.md", "sh -c ls", "make", "./build.sh"} {
@@ -134,7 +134,7 @@ func TestACommandThatChangesSomethingNeedsThePIN(t *testing.T) {
 	}
 }
 
-func TestSomeCommandsAreNeverRunWhoeverAllowsThem(t *testing.T) {
+func TestExec_ForbiddenCommandsNeverRun(t *testing.T) {
 	t.Parallel()
 	h := newHost(t)
 	for _, command := range []string{"rm -rf /", "env sh -c 'rm -rf /'", "sudo ls", "cat /proc/self/environ", "ls && rm x", "ls > x", ""} {
@@ -148,7 +148,7 @@ func TestSomeCommandsAreNeverRunWhoeverAllowsThem(t *testing.T) {
 	require.Empty(t, offered, "without a workspace there is nothing to work on")
 }
 
-func TestExecIsRefusedUntilTheSandboxIsProved(t *testing.T) {
+func TestExec_NeedsProvenSandbox(t *testing.T) {
 	t.Parallel()
 	h := newHost(t)
 	unproved, err := sandbox.New(sandbox.Options{Program: []string{"/proc/self/exe", sandbox.Subcommand}, ABI: sandbox.NoLandlock})
@@ -161,7 +161,7 @@ func TestExecIsRefusedUntilTheSandboxIsProved(t *testing.T) {
 	require.Contains(t, do(t, h.registry, h.toolCall("exec", map[string]any{"command": "ls"}), true).ForLLM, "no Landlock")
 }
 
-func TestACallThatChangedSinceItsApprovalIsNotMade(t *testing.T) {
+func TestExec_ChangedCallIsRefused(t *testing.T) {
 	t.Parallel()
 	h := newHost(t)
 	program := filepath.Join(h.caller.Workspace, "notes.md")

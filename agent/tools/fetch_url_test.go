@@ -15,7 +15,7 @@ import (
 	"multis/knowledge"
 )
 
-func TestAPageIsReadAtOnceOnlyIfNamedOrAllowed(t *testing.T) {
+func TestFetchURL_NeedsNamedOrAllowedPage(t *testing.T) {
 	t.Parallel()
 	asked := 0
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -54,7 +54,7 @@ func TestAPageIsReadAtOnceOnlyIfNamedOrAllowed(t *testing.T) {
 	}
 }
 
-func TestARedirectDoesNotLeaveWhatWasAllowed(t *testing.T) {
+func TestFetchURL_RedirectStaysAllowed(t *testing.T) {
 	t.Parallel()
 	reached := 0
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -87,7 +87,7 @@ func TestARedirectDoesNotLeaveWhatWasAllowed(t *testing.T) {
 	require.Contains(t, get(server.URL+"/out?port="+port, "localhost").ForLLM, "open on Sundays", "and so is a redirect to what is allowed")
 }
 
-func TestTheMachinesOwnNetworkIsNotFetched(t *testing.T) {
+func TestFetchURL_RefusesPrivateNetwork(t *testing.T) {
 	t.Parallel()
 	tool := tools.FetchURL{Client: fetch.New(fetch.Options{}), Documents: knowledge.Open(nil, knowledge.Options{})}
 	for _, url := range []string{"http://127.0.0.1:1/", "http://169.254.169.254/latest/meta-data", "http://10.0.0.1/", "file:///etc/passwd"} {

@@ -56,7 +56,7 @@ func (d *testWorkspace) call(name string, args map[string]any) tools.Result {
 	return res
 }
 
-func TestToolsNeitherReachNorDistinguishFilesOutsideTheFolders(t *testing.T) {
+func TestFiles_OutsideIsInvisible(t *testing.T) {
 	t.Parallel()
 	d := newWorkspace(t)
 	key := filepath.Join(d.outside, "key.txt")
@@ -78,7 +78,7 @@ func TestToolsNeitherReachNorDistinguishFilesOutsideTheFolders(t *testing.T) {
 	require.NotContains(t, d.call("find_files", map[string]any{"name": "*"}).ForLLM, ".secret")
 }
 
-func TestWithoutFoldersThereAreNoFileTools(t *testing.T) {
+func TestFiles_NeedFolders(t *testing.T) {
 	t.Parallel()
 	d := newWorkspace(t)
 	d.caller.Workspace, d.caller.ReadPaths = "", nil
@@ -88,7 +88,7 @@ func TestWithoutFoldersThereAreNoFileTools(t *testing.T) {
 	require.True(t, d.call("read_file", map[string]any{"path": "notes.md"}).IsError)
 }
 
-func TestAPipeInAFolderHoldsNothingUp(t *testing.T) {
+func TestFiles_PipeDoesNotBlock(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()
 	require.NoError(t, syscall.Mkfifo(filepath.Join(folder, "pipe.txt"), 0o600))
@@ -111,7 +111,7 @@ func TestAPipeInAFolderHoldsNothingUp(t *testing.T) {
 	}
 }
 
-func TestARuleAboutAPathMatchesThePathAsWrittenAndResolved(t *testing.T) {
+func TestFiles_RulesMatchWrittenAndResolvedPath(t *testing.T) {
 	t.Parallel()
 	top, err := filepath.EvalSymlinks(t.TempDir())
 	require.NoError(t, err)

@@ -9,7 +9,7 @@ import (
 	"multis/agent/tools"
 )
 
-func TestFilesAreFoundByNameInAnyCase(t *testing.T) {
+func TestFindFiles_IgnoresCase(t *testing.T) {
 	t.Parallel()
 	d := newWorkspace(t)
 	require.Contains(t, d.call("find_files", map[string]any{"name": "*.TXT"}).ForLLM, "sub/offer.txt")

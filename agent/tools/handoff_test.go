@@ -8,7 +8,7 @@ import (
 	"multis/agent/tools"
 )
 
-func TestOnlyAnAgentsTurnHandsOff(t *testing.T) {
+func TestHandoff_NeedsAgentsTurn(t *testing.T) {
 	t.Parallel()
 	for _, tool := range []tools.Tool{tools.Handoff{}} {
 		r := tools.NewRegistry(tools.TierPolicy{}, tool)

@@ -12,7 +12,7 @@ import (
 	"multis/policy/rules"
 )
 
-func TestAFileThatInstructsTheAgentIsWrittenWithTheOwnersYesOnly(t *testing.T) {
+func TestInstructions_WritingNeedsApproval(t *testing.T) {
 	t.Parallel()
 	own, err := rules.Parse("own.yaml", []byte("rules:\n  - {role: owner, decision: allow}"))
 	require.NoError(t, err)

@@ -11,7 +11,7 @@ import (
 	"multis/safety/sandbox"
 )
 
-func TestOnlyOnesOwnProcessesAreKilledAndSeen(t *testing.T) {
+func TestKill_OwnProcessesOnly(t *testing.T) {
 	t.Parallel()
 	h := newHost(t)
 	start := func(owner string) string {

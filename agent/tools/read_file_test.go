@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestFilesOfTheWorkspaceAndTheSharedFoldersAreRead(t *testing.T) {
+func TestReadFile_WorkspaceAndSharedFolders(t *testing.T) {
 	t.Parallel()
 	d := newWorkspace(t)
 	require.Contains(t, d.call("read_file", map[string]any{"path": "notes.md"}).ForLLM, "480 euro")
@@ -19,7 +19,7 @@ func TestFilesOfTheWorkspaceAndTheSharedFoldersAreRead(t *testing.T) {
 	require.NotContains(t, list, "secret")
 }
 
-func TestAFileThatIsNoTextAndNoDocumentIsRefused(t *testing.T) {
+func TestReadFile_RefusesBinary(t *testing.T) {
 	t.Parallel()
 	d := newWorkspace(t)
 	require.True(t, d.call("read_file", map[string]any{"path": "data.bin"}).IsError)

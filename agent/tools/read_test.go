@@ -12,7 +12,7 @@ import (
 	"multis/safety/sandbox"
 )
 
-func TestReadServesOnlyTheOwnersCommandAndNoForbiddenPath(t *testing.T) {
+func TestRead_OwnersCommandOnly(t *testing.T) {
 	t.Parallel()
 	h := newHost(t)
 	folder := h.caller.Workspace

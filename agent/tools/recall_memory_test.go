@@ -16,7 +16,7 @@ import (
 	"multis/store/storetest"
 )
 
-func TestMemoryIsSearchedInTheCallersScopeAlone(t *testing.T) {
+func TestRecallMemory_CallersScopeOnly(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
 	st := storetest.New(t)

@@ -47,7 +47,7 @@ func do(t *testing.T, r *tools.Registry, c tools.Call, approved bool) tools.Resu
 	return res
 }
 
-func TestAContactsTurnHasItsFloorWhateverIsAllowed(t *testing.T) {
+func TestRegistry_ContactFloorHolds(t *testing.T) {
 	t.Parallel()
 	r := tools.NewRegistry(tools.TierPolicy{}, named("search_docs", tools.Read), named("escalate", tools.Read),
 		named("recall_memory", tools.Read),
@@ -71,7 +71,7 @@ func names(specs []tools.Spec) []string {
 	return all
 }
 
-func TestAPersonaHasTheToolsThatItsPatternsAllow(t *testing.T) {
+func TestRegistry_PatternsSelectTools(t *testing.T) {
 	t.Parallel()
 	r := tools.NewRegistry(tools.TierPolicy{}, named("read_file", tools.Read), named("find_files", tools.Read), named("gh_issue", tools.Read),
 		named("gh_delete", tools.Read))
@@ -98,7 +98,7 @@ func contains(all []string, s string) bool {
 	return strings.Contains(" "+strings.Join(all, " ")+" ", " "+s+" ")
 }
 
-func TestChangesWaitForTheOwnerAndPINsAreNeverGranted(t *testing.T) {
+func TestRegistry_PINIsNeverGranted(t *testing.T) {
 	t.Parallel()
 	ran := 0
 	count := func(context.Context, tools.Call) (tools.Result, error) {
@@ -119,7 +119,7 @@ func TestChangesWaitForTheOwnerAndPINsAreNeverGranted(t *testing.T) {
 	require.Equal(t, "done", do(t, r, tools.Call{Name: "erase", PINEntered: true, Caller: owner}, true).ForLLM)
 }
 
-func TestAToolThatBreaksDownOrNeverEndsIsAResult(t *testing.T) {
+func TestRegistry_PanicAndTimeoutAreResults(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		bad := named("bad", tools.Read)
@@ -150,7 +150,7 @@ func TestAToolThatBreaksDownOrNeverEndsIsAResult(t *testing.T) {
 	})
 }
 
-func TestAResultIsCutAndSaysSo(t *testing.T) {
+func TestRegistry_CutResultSaysSo(t *testing.T) {
 	t.Parallel()
 	long := named("long", tools.Read)
 	long.run = func(context.Context, tools.Call) (tools.Result, error) {
@@ -161,7 +161,7 @@ func TestAResultIsCutAndSaysSo(t *testing.T) {
 	require.Contains(t, res.ForLLM, "[cut here: 16000 of 100000 bytes]")
 }
 
-func TestArgumentsThatDoNotFitAreToldToTheModel(t *testing.T) {
+func TestRegistry_InvalidArgumentsAreExplained(t *testing.T) {
 	t.Parallel()
 	for _, raw := range []string{`{"reason": 1}`, `{"other": "x"}`, `[]`, `{"reason": "x"} {}`, `{`} {
 		res := do(t, tools.NewRegistry(tools.TierPolicy{}, tools.Escalate{}), tools.Call{Name: "escalate", Args: json.RawMessage(raw)}, false)
@@ -173,7 +173,7 @@ func TestArgumentsThatDoNotFitAreToldToTheModel(t *testing.T) {
 	require.Equal(t, "a broken parcel", res.EndReason)
 }
 
-func TestASchemaSaysWhatIsNeeded(t *testing.T) {
+func TestSchema_StatesRequired(t *testing.T) {
 	t.Parallel()
 	type args struct {
 		Name  string   `json:"name" jsonschema:"what it is called"`
@@ -185,14 +185,14 @@ func TestASchemaSaysWhatIsNeeded(t *testing.T) {
 		"tags": {"type": "array", "items": {"type": "string"}, "description": "any"}}}`, string(tools.Schema[args]()))
 }
 
-func TestAToolOfASourceCanBeTakenOutAgain(t *testing.T) {
+func TestRegistry_RemovesSource(t *testing.T) {
 	t.Parallel()
 	r := tools.NewRegistry(tools.TierPolicy{}, named("gh_issue", tools.Read), named("read", tools.Read))
 	r.RemovePrefix("gh_")
 	require.Equal(t, []string{"read"}, names(r.All()))
 }
 
-func TestNoMoreToolsAreOfferedThanProvidersTakeAndOursComeFirst(t *testing.T) {
+func TestRegistry_BoundsOfferedTools(t *testing.T) {
 	t.Parallel()
 	r := tools.NewRegistry(tools.TierPolicy{}, named("search_docs", tools.Read), named("zoom", tools.Read))
 	for i := range 200 {
@@ -207,7 +207,7 @@ func TestNoMoreToolsAreOfferedThanProvidersTakeAndOursComeFirst(t *testing.T) {
 	require.Equal(t, "desk__125", offered[tools.MaxOffered-1].Name)
 }
 
-func TestWhoMayOnlyReadCausesNoEffect(t *testing.T) {
+func TestRegistry_ReadOnlyCausesNoEffect(t *testing.T) {
 	t.Parallel()
 	r := tools.NewRegistry(tools.TierPolicy{}, tools.Kill{}, tools.Remember{}, tools.SearchDocs{})
 	for tool, want := range map[string]bool{"kill": false, "remember": false, "search_docs": true} { // the tier of kill is read, and it has an effect
@@ -224,7 +224,7 @@ func TestWhoMayOnlyReadCausesNoEffect(t *testing.T) {
 	}
 }
 
-func TestAMarkInPlaceOfASecretIsNoArgument(t *testing.T) {
+func TestRegistry_RefusesSecretMark(t *testing.T) {
 	t.Parallel()
 	r := tools.NewRegistry(tools.TierPolicy{}, tools.Remember{}, tools.SearchDocs{})
 	for _, args := range []string{`{"text": "the key is [secret]"}`, `{"text": "\u005bsecret]"}`,
@@ -248,7 +248,7 @@ func TestAMarkInPlaceOfASecretIsNoArgument(t *testing.T) {
 	require.True(t, v.Allow)
 }
 
-func TestAHookRestrictsWhatTheRulesAllowAndNeverMore(t *testing.T) {
+func TestRegistry_HookOnlyRestricts(t *testing.T) {
 	t.Parallel()
 	for decision, want := range map[policy.HookDecision]map[string]string{
 		policy.HookAllow: {"read": "allow", "confirm": "ask", "contact": "allow"},

@@ -30,7 +30,7 @@ func newOwnersRoom(t *testing.T, st *store.Store) (room store.Chat) {
 	return room
 }
 
-func TestRememberNotesTheOwnersWordsAndAsksAboutOthers(t *testing.T) {
+func TestRemember_OnlyOwnersWordsUnasked(t *testing.T) {
 	t.Parallel()
 	st := storetest.New(t)
 	mem := memory.New(memory.Options{Store: st, Search: search.New(st)})
@@ -63,7 +63,7 @@ func TestRememberNotesTheOwnersWordsAndAsksAboutOthers(t *testing.T) {
 	}, true).Code, "a contact never notes anything")
 }
 
-func TestANoteThatMaySayTheOppositeIsAskedAbout(t *testing.T) {
+func TestRemember_ContradictionAsks(t *testing.T) {
 	t.Parallel()
 	tier := func(asked, note string) tools.Tier {
 		raw, err := json.Marshal(map[string]string{"note": note})

@@ -46,7 +46,7 @@ func owner(name, args string) tools.Call {
 	return tools.Call{Name: name, Args: json.RawMessage(args), Caller: tools.Caller{Owner: true, Workspace: "."}}
 }
 
-func TestAModelSetsListsAndCancelsJobsOnceTheOwnerAgrees(t *testing.T) {
+func TestSchedule_SetListCancelAfterApproval(t *testing.T) {
 	t.Parallel()
 	r, st := newScheduleTools(t)
 	set := owner("schedule", `{"do": "set", "at": "2026-11-21T09:00:00+01:00", "what": "call the plumber"}`)
@@ -91,7 +91,7 @@ func TestAModelSetsListsAndCancelsJobsOnceTheOwnerAgrees(t *testing.T) {
 	require.ErrorIs(t, err, store.ErrNotFound)
 }
 
-func TestAModelGetsTheReasonWhyAScheduleIsRefused(t *testing.T) {
+func TestSchedule_RefusalHasReason(t *testing.T) {
 	t.Parallel()
 	r, st := newScheduleTools(t)
 	for args, want := range map[string]string{
@@ -123,7 +123,7 @@ func TestAModelGetsTheReasonWhyAScheduleIsRefused(t *testing.T) {
 	require.Equal(t, tools.CodeNotFound, result.Code, "upkeep is not for a model to end")
 }
 
-func TestNobodyButTheOwnerSchedules(t *testing.T) {
+func TestSchedule_OwnerOnly(t *testing.T) {
 	t.Parallel()
 	r, st := newScheduleTools(t)
 	call := owner("schedule", `{"do": "set", "at": "2026-11-21T09:00:00Z", "what": "x"}`)
@@ -134,7 +134,7 @@ func TestNobodyButTheOwnerSchedules(t *testing.T) {
 	require.Zero(t, count(t, st, "select count(*) from schedules"))
 }
 
-func TestAnUnattendedTaskHasTheToolsOfItsDayWithoutPIN(t *testing.T) {
+func TestSchedule_UnattendedHasNoPINTools(t *testing.T) {
 	t.Parallel()
 	r := tools.NewRegistry(allowAll{}, named("safe", tools.Read), named("new", tools.Read), named("vault", tools.Pin))
 	caller := tools.Caller{Owner: true, GrantedTools: []string{"safe", "vault"}}

@@ -24,7 +24,7 @@ func TestMain(m *testing.M) {
 	storetest.Main(m)
 }
 
-func TestASearchOfTheDocumentsSeesWhatItsCallerMay(t *testing.T) {
+func TestSearchDocs_CallersScopeOnly(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
 	st := storetest.New(t)

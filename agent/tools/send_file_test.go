@@ -13,7 +13,7 @@ import (
 	"multis/store"
 )
 
-func TestAFileGoesToTheOwnersRoomAndNowhereElse(t *testing.T) {
+func TestSendFile_OwnersRoomOnly(t *testing.T) {
 	t.Parallel()
 	d := newWorkspace(t)
 	var sent []tools.OutgoingFile

@@ -8,7 +8,7 @@ import (
 	"multis/agent/tools"
 )
 
-func TestOnlyAnAgentsTurnHasSessions(t *testing.T) {
+func TestSessions_NeedAgentsTurn(t *testing.T) {
 	t.Parallel()
 	for _, tool := range []tools.Tool{tools.SessionsList{}, tools.SessionsHistory{}, tools.SessionsSend{}} {
 		r := tools.NewRegistry(tools.TierPolicy{}, tool)

@@ -9,7 +9,7 @@ import (
 	"multis/safety/sandbox"
 )
 
-func TestAShortCommandInTheBackgroundReturnsItsEnd(t *testing.T) {
+func TestStreamCommand_ShortReturnsEnd(t *testing.T) {
 	t.Parallel()
 	h := newHost(t)
 	res := h.callApproved("stream_command", map[string]any{"command": "echo ready"})
@@ -18,7 +18,7 @@ func TestAShortCommandInTheBackgroundReturnsItsEnd(t *testing.T) {
 	require.Contains(t, res.ForUser, "started echo ready as process 1")
 }
 
-func TestOnlySoManyCommandsRunInTheBackground(t *testing.T) {
+func TestStreamCommand_BoundsBackground(t *testing.T) {
 	t.Parallel()
 	h := newHost(t)
 	for range 4 {

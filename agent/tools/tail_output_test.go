@@ -15,7 +15,7 @@ import (
 	"multis/safety/sandbox"
 )
 
-func TestTheEndOfAProcessAndOfAFileIsRead(t *testing.T) {
+func TestTailOutput_ReadsProcessAndFile(t *testing.T) {
 	t.Parallel()
 	h := newHost(t)
 	id, err := h.processes.Start("worker/7", sandbox.Command{Argv: []string{"seq", "100"}, Workspace: h.caller.Workspace})
@@ -34,7 +34,7 @@ func TestTheEndOfAProcessAndOfAFileIsRead(t *testing.T) {
 	require.Equal(t, tools.CodeArguments, h.call("tail_output", nil).Code)
 }
 
-func TestLongLinesCostTheOldestOnesAndNotTheNewest(t *testing.T) {
+func TestTailOutput_KeepsNewestLines(t *testing.T) {
 	t.Parallel()
 	h := newHost(t)
 	long := bytes.Repeat([]byte(strings.Repeat("x", 200)+"\n"), 200)

@@ -16,7 +16,7 @@ import (
 	"multis/policy/rules"
 )
 
-func TestAFileIsWrittenInTheWorkspaceAfterAnApproval(t *testing.T) {
+func TestWriteFile_NeedsApproval(t *testing.T) {
 	t.Parallel()
 	h := newHost(t)
 	args := map[string]any{"path": "sub/notes.md", "content": "one\n"}
@@ -30,7 +30,7 @@ func TestAFileIsWrittenInTheWorkspaceAfterAnApproval(t *testing.T) {
 	require.Contains(t, h.callApproved("exec", map[string]any{"command": "cat sub/notes.md"}).ForLLM, "one\ntwo", "commands can use it")
 }
 
-func TestNothingOutsideOfTheWorkspaceIsWritten(t *testing.T) {
+func TestWriteFile_WorkspaceOnly(t *testing.T) {
 	t.Parallel()
 	h := newHost(t)
 	outside := t.TempDir()
@@ -59,7 +59,7 @@ func TestNothingOutsideOfTheWorkspaceIsWritten(t *testing.T) {
 	require.Len(t, entries, 1)
 }
 
-func TestOwnPathRulesHoldForWritingAndEditing(t *testing.T) {
+func TestWriteFile_OwnPathRulesHold(t *testing.T) {
 	t.Parallel()
 	h := newHost(t)
 	work, err := filepath.EvalSymlinks(h.caller.Workspace)
@@ -88,7 +88,7 @@ func TestOwnPathRulesHoldForWritingAndEditing(t *testing.T) {
 	}
 }
 
-func TestNothingOutsideIsWrittenWhileFoldersAndLinksAreSwapped(t *testing.T) {
+func TestWriteFile_SurvivesSwappedLinks(t *testing.T) {
 	t.Parallel()
 	h := newHost(t)
 	outside := t.TempDir()
@@ -123,7 +123,7 @@ func TestNothingOutsideIsWrittenWhileFoldersAndLinksAreSwapped(t *testing.T) {
 	require.Empty(t, entries)
 }
 
-func TestTheOwnerIsNotAskedAboutAFileThatIsNeverWritten(t *testing.T) {
+func TestWriteFile_ImpossibleIsNotAsked(t *testing.T) {
 	t.Parallel()
 	h := newHost(t)
 	for _, name := range []string{"write_file", "edit_file"} {
