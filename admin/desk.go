@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"multis/business/numbers"
+	"multis/business/desk"
 	"multis/internal/text"
 	"multis/outbox"
 	"multis/policy"
@@ -84,7 +84,7 @@ func (dc *DeskCommands) run(ctx context.Context, r request, args string) (answer
 	if kind != "" {
 		return dc.list(ctx, facts, kind)
 	}
-	shown := answer{text: dc.text(title, numbers.Summarize(facts))}
+	shown := answer{text: dc.text(title, desk.Summarize(facts))}
 	if days > 1 {
 		shown.change = dc.sendChart(r, facts, days)
 	}
@@ -92,7 +92,7 @@ func (dc *DeskCommands) run(ctx context.Context, r request, args string) (answer
 }
 
 // text formats the numbers.
-func (dc *DeskCommands) text(title string, n numbers.Stats) string {
+func (dc *DeskCommands) text(title string, n desk.Stats) string {
 	if n.IsZero() {
 		return "**Desk, " + title + "**: nothing happened."
 	}
@@ -173,12 +173,12 @@ func (dc *DeskCommands) sendChart(r request, facts []store.DeskFact, days int) f
 	return func(ctx context.Context, tx store.Tx) error {
 		now := r.now.In(dc.settings.Zone)
 		first := time.Date(now.Year(), now.Month(), now.Day()-days+1, 0, 0, 0, 0, dc.settings.Zone)
-		data, err := numbers.Chart(facts, first, days)
+		data, err := desk.Chart(facts, first, days)
 		if err != nil {
 			return fmt.Errorf("draw the chart: %w", err)
 		}
 		picture := outbox.NewNotice(r.room, "", outbox.Answer)
-		picture.Text, picture.HTML, picture.File = "", "", &outbox.File{Name: "desk.png", MIME: "image/png", Data: data, Width: numbers.ChartWidth, Height: numbers.ChartHeight}
+		picture.Text, picture.HTML, picture.File = "", "", &outbox.File{Name: "desk.png", MIME: "image/png", Data: data, Width: desk.ChartWidth, Height: desk.ChartHeight}
 		_, _, err = dc.room.box.Queue(ctx, tx, picture)
 		return err
 	}
@@ -192,7 +192,7 @@ func (dc *DeskCommands) Report(ctx context.Context) (facts int, err error) {
 		if facts = len(list); err != nil || facts == 0 {
 			return err
 		}
-		return dc.room.box.NotifyOwner(ctx, tx, outbox.Quiet, dc.text("the last 24 hours", numbers.Summarize(list)))
+		return dc.room.box.NotifyOwner(ctx, tx, outbox.Quiet, dc.text("the last 24 hours", desk.Summarize(list)))
 	})
 	return facts, err
 }

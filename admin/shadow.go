@@ -12,7 +12,7 @@ import (
 
 	"github.com/google/uuid"
 
-	"multis/business/shadow"
+	"multis/business/answers"
 	"multis/internal/text"
 	"multis/outbox"
 	"multis/policy"
@@ -97,7 +97,7 @@ func (q markShadow) setReference(d *store.Dialog) { d.DraftID = &q.OutboxID }
 
 func (markShadow) kind() string             { return kindShadow }
 func (markShadow) command() string          { return "shadow" }
-func (markShadow) lifetime() time.Duration  { return shadow.ReportPeriod }
+func (markShadow) lifetime() time.Duration  { return answers.ReportPeriod }
 func (markShadow) accepts(word string) bool { return word == wordYes || word == wordNo }
 
 func (q markShadow) answer(_ context.Context, _ request, c choice) (_ answer, done bool, err error) {
@@ -116,7 +116,7 @@ func (q markShadow) answer(_ context.Context, _ request, c choice) (_ answer, do
 type judgedPair struct {
 	store.ShadowPair
 
-	verdict shadow.Verdict
+	verdict answers.Verdict
 }
 
 // likeness is how much a shadow answer is like the owner's, from 0 to 1; 0 if he marked it as bad.
@@ -124,29 +124,29 @@ func (j judgedPair) likeness() float64 {
 	if j.Mark == store.MarkBad {
 		return 0
 	}
-	return shadow.Likeness(j.ShadowText, j.OwnerText)
+	return answers.Likeness(j.ShadowText, j.OwnerText)
 }
 
 // judge compares a shadow answer with the owner's. The owner's mark overrules a model's verdict, which overrules the comparison of the words.
 func (sh *ShadowCommands) judge(p store.ShadowPair) judgedPair {
-	v := shadow.Match(p.ShadowText, p.OwnerText, p.Cited...)
-	if v != shadow.None && p.Judged != "" {
-		v = shadow.Verdict(p.Judged)
+	v := answers.Compare(p.ShadowText, p.OwnerText, p.Cited...)
+	if v != answers.None && p.Judged != "" {
+		v = answers.Verdict(p.Judged)
 	}
 	switch {
-	case p.Mark == store.MarkGood && v != shadow.Same:
-		v = shadow.Near
+	case p.Mark == store.MarkGood && v != answers.Same:
+		v = answers.Near
 	case p.Mark == store.MarkBad:
-		v = shadow.Different
-	case v == shadow.None && sh.room.now().Sub(p.AskedAt) < shadow.ReplyTime:
-		v = shadow.Pending
+		v = answers.Different
+	case v == answers.None && sh.room.now().Sub(p.AskedAt) < answers.ReplyTime:
+		v = answers.Pending
 	}
 	return judgedPair{p, v}
 }
 
 // byChat returns the shadow answers of the last period, by chat. chat limits them to one chat; 0 means all.
 func (sh *ShadowCommands) byChat(ctx context.Context, db store.DB, chat store.ChatID, period time.Duration) (map[store.ChatID][]judgedPair, error) {
-	pairs, err := store.ShadowPairs(ctx, db, chat, sh.room.now().Add(-period), shadow.ReplyTime)
+	pairs, err := store.ShadowPairs(ctx, db, chat, sh.room.now().Add(-period), answers.ReplyTime)
 	list := map[store.ChatID][]judgedPair{}
 	for _, p := range pairs {
 		list[p.ChatID] = append(list[p.ChatID], sh.judge(p))
@@ -155,7 +155,7 @@ func (sh *ShadowCommands) byChat(ctx context.Context, db store.DB, chat store.Ch
 }
 
 // tally counts the verdicts and sums up the costs.
-func tally(list []judgedPair) (t shadow.Tally, cost int64) {
+func tally(list []judgedPair) (t answers.Tally, cost int64) {
 	for _, j := range list {
 		t.Add(j.verdict)
 		cost += j.Cost
@@ -200,7 +200,7 @@ func (sh *ShadowCommands) report(ctx context.Context, _ request, args string) (a
 // lines returns a line for each chat with shadow answers. With withWorst it adds the answers that differ most from the owner's. quotes are the
 // messages that those quote.
 func (sh *ShadowCommands) lines(ctx context.Context, db store.DB, withWorst bool) (lines []string, quotes []store.MessageID, err error) {
-	list, err := sh.byChat(ctx, db, 0, shadow.ReportPeriod)
+	list, err := sh.byChat(ctx, db, 0, answers.ReportPeriod)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -222,7 +222,7 @@ func (sh *ShadowCommands) lines(ctx context.Context, db store.DB, withWorst bool
 // mostDifferent shows the answers that differ most from the owner's, and returns the messages that it quotes. First come those that he marked as bad or that
 // have other numbers; of two that differ as much, the newer one.
 func (sh *ShadowCommands) mostDifferent(list []judgedPair) (lines []string, quotes []store.MessageID) {
-	worst := slices.DeleteFunc(slices.Clone(list), func(j judgedPair) bool { return j.verdict != shadow.Different })
+	worst := slices.DeleteFunc(slices.Clone(list), func(j judgedPair) bool { return j.verdict != answers.Different })
 	slices.SortStableFunc(worst, func(a, b judgedPair) int {
 		return cmp.Or(cmp.Compare(a.likeness(), b.likeness()), b.AskedAt.Compare(a.AskedAt))
 	})
@@ -235,7 +235,7 @@ func (sh *ShadowCommands) mostDifferent(list []judgedPair) (lines []string, quot
 
 // reportOn shows the numbers of one chat, and the answers that differ most from the owner's.
 func (sh *ShadowCommands) reportOn(ctx context.Context, chat store.Chat) (answer, error) {
-	all, err := sh.byChat(ctx, sh.store.DB(), chat.ID, shadow.ReportPeriod)
+	all, err := sh.byChat(ctx, sh.store.DB(), chat.ID, answers.ReportPeriod)
 	if err != nil {
 		return answer{}, err
 	}
@@ -320,7 +320,7 @@ type offerAuto struct {
 func (offerAuto) kind() string             { return "offer-auto" }
 func (offerAuto) command() string          { return "delivery" }
 func (offerAuto) comesByItself() bool      { return true }
-func (offerAuto) lifetime() time.Duration  { return shadow.ReportPeriod }
+func (offerAuto) lifetime() time.Duration  { return answers.ReportPeriod }
 func (offerAuto) accepts(word string) bool { return word == wordYes || word == wordNo }
 
 func (q offerAuto) answer(ctx context.Context, _ request, c choice) (_ answer, done bool, err error) {

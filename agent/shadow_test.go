@@ -10,7 +10,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"multis/business/answers"
-	"multis/business/shadow"
 	"multis/llm"
 	"multis/llm/llmtest"
 	"multis/policy"
@@ -112,9 +111,9 @@ func TestContradiction_StaysInBudget(t *testing.T) {
 func TestShadow_JudgeOutputIsVerdictOrNothing(t *testing.T) {
 	t.Parallel()
 	b := setup(t, llm.None{})
-	for reply, want := range map[string]shadow.Verdict{
-		`{"verdict": "near"}`: shadow.Near, "```json\n{\"verdict\": \"same\"}\n```": shadow.Same,
-		`{"verdict": "different", "delivery": "auto"}`: shadow.Different,
+	for reply, want := range map[string]answers.Verdict{
+		`{"verdict": "near"}`: answers.Near, "```json\n{\"verdict\": \"same\"}\n```": answers.Same,
+		`{"verdict": "different", "delivery": "auto"}`: answers.Different,
 		"": "", "same": "", `{"verdict": "SAME"}`: "", `{"verdict": "same\u200b"}`: "", `{"verdict": "ѕame"}`: "", `{"verdict": "none"}`: "",
 		`{"verdict": "pending"}`: "",
 		`{"verdict": ["same"]}`:  "", `{"verdict": null}`: "", `{"verdict": true}`: "", `[{"verdict": "sent"}]`: "",
@@ -174,7 +173,7 @@ func TestShadow_VerdictEndsWithEdit(t *testing.T) {
 	judgeAgain(2, "once again")
 	b.exec("update messages set body = '', redacted_at = now() where author = 'owner_phone'")
 	judgeAgain(2, "there is nothing to compare")
-	pairs, err := store.ShadowPairs(context.Background(), b.store.DB(), b.chat.ID, time.Now().Add(-100*time.Hour), shadow.ReplyTime)
+	pairs, err := store.ShadowPairs(context.Background(), b.store.DB(), b.chat.ID, time.Now().Add(-100*time.Hour), answers.ReplyTime)
 	require.NoError(t, err)
 	require.Empty(t, pairs[0].Judged)
 }

@@ -1,5 +1,6 @@
 // Package answers keeps the owner's own answers: canned ones, and those that people gave to questions which no document answered. Both are also stored
-// as documents, so that contacts are answered from them as from any other document.
+// as documents, so that contacts are answered from them as from any other document. It compares what multis would
+// have answered with what the owner wrote.
 package answers
 
 import (

@@ -9,7 +9,6 @@ import (
 
 	"github.com/rs/zerolog"
 
-	"multis/business/shadow"
 	"multis/policy"
 	"multis/store"
 )
@@ -191,7 +190,7 @@ func (c *comparison) contradicts(ctx context.Context, g *store.UnansweredQuestio
 	if contradicts(g.Question, said, answer) {
 		return true, nil
 	}
-	if c.Judge == nil || isOneOff(answer) || shadow.Match(said.text, answer) == shadow.Same {
+	if c.Judge == nil || isOneOff(answer) || Compare(said.text, answer) == Same {
 		return false, nil
 	}
 	c.judged++
@@ -275,4 +274,4 @@ func judge(g store.UnansweredQuestion, lacksDocument bool, learned []store.Learn
 }
 
 // sameQuestion reports whether two questions have nearly the same words.
-func sameQuestion(a, b string) bool { return shadow.Match(a, b) == shadow.Same }
+func sameQuestion(a, b string) bool { return Compare(a, b) == Same }

@@ -1,5 +1,6 @@
 // Package desk passes conversations to people. Each escalation has a thread in the admin room: a card with the question, what the documents say
-// and a proposal; what the contact and the owner write after it; and the replies of the people there, which go to the contact in the owner's name.
+// and a proposal; what the contact and the owner write after it; and the replies of the people there, which go to the contact in the owner's name. It also sums up what happened at
+// the desk, and draws a chart of it.
 package desk
 
 import (

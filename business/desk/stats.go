@@ -1,5 +1,4 @@
-// Package numbers sums up what happened at the business desk.
-package numbers
+package desk
 
 import (
 	"slices"

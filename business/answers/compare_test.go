@@ -1,4 +1,4 @@
-package shadow
+package answers
 
 import (
 	"fmt"
@@ -36,17 +36,17 @@ func TestAnswersAreComparedByWordsAndNumbers(t *testing.T) {
 		{"Wir liefern am Montag.", "Wir liefern am Montag", Same},
 		{"我们星期一送货。", "我们星期一送货", Same},
 	} {
-		require.Equal(t, c.want, Match(c.said, c.wrote), "%q %q", c.said, c.wrote)
+		require.Equal(t, c.want, Compare(c.said, c.wrote), "%q %q", c.said, c.wrote)
 	}
 }
 
 func TestAnOwnerWhoSaysWhatIsCitedIsNear(t *testing.T) {
 	t.Parallel()
 	const said, quote = "[Nora] Yes, that is possible. (from hours.md)", "The counter is staffed in the evening on Thursdays."
-	require.Equal(t, Different, Match(said, "thursdays the counter is staffed in the evening"))
-	require.Equal(t, Near, Match(said, "thursdays the counter is staffed in the evening", "Something else", quote))
-	require.Equal(t, Different, Match("It costs 5 EUR.", "it costs 7 EUR", "Delivery costs 7 EUR."), "other numbers than what was said")
-	require.Equal(t, None, Match(said, "", quote))
+	require.Equal(t, Different, Compare(said, "thursdays the counter is staffed in the evening"))
+	require.Equal(t, Near, Compare(said, "thursdays the counter is staffed in the evening", "Something else", quote))
+	require.Equal(t, Different, Compare("It costs 5 EUR.", "it costs 7 EUR", "Delivery costs 7 EUR."), "other numbers than what was said")
+	require.Equal(t, None, Compare(said, "", quote))
 }
 
 func TestAModelIsAskedWhereWordsDoNotTell(t *testing.T) {
@@ -77,19 +77,19 @@ func TestAnOfferNeedsTwentyPairsOfWhichNineInTenAreNear(t *testing.T) {
 	require.Zero(t, Tally{}.Rate())
 }
 
-func FuzzMatch(f *testing.F) {
+func FuzzCompare(f *testing.F) {
 	f.Add("[Nora] It costs 5 EUR.", "5 EUR")
 	f.Fuzz(func(t *testing.T, said, wrote string) {
-		if v := Match(said, said); v != Same && v != None && withoutMarks(said) == said {
+		if v := Compare(said, said); v != Same && v != None && withoutMarks(said) == said {
 			if w, n := words(said, 1); len(w)+len(n) > 0 {
 				t.Fatalf("%q is %s to itself", said, v)
 			}
 		}
-		Match(said, wrote)
+		Compare(said, wrote)
 	})
 }
 
-func ExampleMatch() {
-	fmt.Println(Match("[Nora] Delivery costs 5 EUR.", "delivery is 5 EUR"), Match("Delivery costs 5 EUR.", "6 EUR"))
+func ExampleCompare() {
+	fmt.Println(Compare("[Nora] Delivery costs 5 EUR.", "delivery is 5 EUR"), Compare("Delivery costs 5 EUR.", "6 EUR"))
 	// Output: near different
 }

@@ -1,5 +1,4 @@
-// Package shadow compares what multis would have said with what the owner said in its place.
-package shadow
+package answers
 
 import (
 	"regexp"
@@ -37,35 +36,35 @@ const (
 // disclosure is the mark before a text that multis writes in the owner's name. A person does not write it, nor the names of documents at the end.
 var disclosure = regexp.MustCompile(`^\[[^\]\n]{1,60}\] `)
 
-// Match compares what multis would have said with what the owner wrote. It compares words and numbers, so that the same fact in other words can be
+// Compare compares what multis would have said with what the owner wrote. It compares words and numbers, so that the same fact in other words can be
 // Different; it never calls two answers with different numbers Near. An answer is Near as well if the owner says what one of the cited quotes says.
-func Match(said, wrote string, quotes ...string) Verdict {
-	v, _, disagree := match(said, wrote)
+func Compare(said, wrote string, quotes ...string) Verdict {
+	v, _, disagree := compare(said, wrote)
 	if v != Different || disagree {
 		return v
 	}
 	for _, quote := range quotes {
-		if of, _, _ := match(quote, wrote); of == Same || of == Near {
+		if of, _, _ := compare(quote, wrote); of == Same || of == Near {
 			return Near
 		}
 	}
 	return Different
 }
 
-// IsUnsure reports whether a model may know better than Match: the words differ, and no numbers do.
+// IsUnsure reports whether a model may know better than Compare: the words differ, and no numbers do.
 func IsUnsure(said, wrote string) bool {
-	v, _, disagree := match(said, wrote)
+	v, _, disagree := compare(said, wrote)
 	return (v == Near || v == Different) && !disagree
 }
 
 // Likeness is the share of the words and numbers of two answers that both have, from 0 to 1; 0 if their numbers disagree.
 func Likeness(said, wrote string) float64 {
-	_, likeness, _ := match(said, wrote)
+	_, likeness, _ := compare(said, wrote)
 	return likeness
 }
 
-// match compares two answers. likeness is as in Likeness; disagree reports whether their numbers do.
-func match(said, wrote string) (_ Verdict, likeness float64, disagree bool) {
+// compare compares two answers. likeness is as in Likeness; disagree reports whether their numbers do.
+func compare(said, wrote string) (_ Verdict, likeness float64, disagree bool) {
 	said = withoutMarks(said)
 	ours, numbers := words(said, minWordLen)
 	theirs, otherNumbers := words(wrote, minWordLen)
