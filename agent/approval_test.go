@@ -54,7 +54,9 @@ type sendingTool struct {
 
 func (p *sendingTool) Spec() tools.Spec {
 	spec := p.countingTool.Spec()
-	spec.Name, spec.Class, spec.Kinds = p.name, rules.ClassOutward, rules.Kinds{Domains: true}
+	spec.Name = p.name
+	spec.Class = rules.ClassOutward
+	spec.Kinds = rules.Kinds{Domains: true}
 	return spec
 }
 

@@ -85,7 +85,9 @@ func isUnanswered(read []store.Message, now store.Message) bool {
 func (t *Turns) storeResult(ctx context.Context, tx store.Tx, chat store.Chat, waiting []store.Message, r turnResult) error {
 	var answer *uuid.UUID
 	if r.message != nil {
-		r.message.RestsOn, r.message.TaskID, r.message.SeenID = r.restsOn, r.taskID(), r.seen.Newest
+		r.message.RestsOn = r.restsOn
+		r.message.TaskID = r.taskID()
+		r.message.SeenID = r.seen.Newest
 		key, decision, err := t.box.Queue(ctx, tx, *r.message)
 		if err != nil {
 			return err
@@ -127,10 +129,11 @@ func (t *Turns) escalate(ctx context.Context, tx store.Tx, chat store.Chat, wait
 	}
 	if r.onlyWaiting { // it may have been resolved since the turn decided; EndLease has locked the chat, as who resolves it does
 		e, err := store.EscalationOfChat(ctx, tx, chat.ID)
-		if err != nil && !errors.Is(err, store.ErrNotFound) {
+		isMissing := errors.Is(err, store.ErrNotFound)
+		if err != nil && !isMissing {
 			return err
 		}
-		if err != nil || !e.IsWaiting() {
+		if isMissing || !e.IsWaiting() {
 			return jobs.Snooze(pollSlack) // decide again
 		}
 	}

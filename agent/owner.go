@@ -65,10 +65,18 @@ func (r *attempt) prepareForParent(ctx context.Context, room store.Chat, task, p
 	if r.area, err = r.core.searchAreaOf(ctx, parent.Input); err != nil {
 		return err
 	}
-	r.run.Caller = tools.Caller{ // tainted, because a model wrote what the task is
-		Owner: true, Surface: r.core.surfaceOf(task), Tainted: true, Chat: room, Agent: r.persona.ID, Scope: r.area.scope, Allow: r.persona.Allow,
+	// The turn is tainted, because a model wrote what the task is.
+	r.run.Caller = tools.Caller{
+		Owner:     true,
+		Surface:   r.core.surfaceOf(task),
+		Tainted:   true,
+		Chat:      room,
+		Agent:     r.persona.ID,
+		Scope:     r.area.scope,
+		Allow:     r.persona.Allow,
 		Deny:      r.persona.Deny,
-		Workspace: r.persona.Workspace, ReadPaths: r.persona.ReadPaths,
+		Workspace: r.persona.Workspace,
+		ReadPaths: r.persona.ReadPaths,
 	}
 	if err := r.limitTools(ctx, parent); err != nil {
 		return err

@@ -269,14 +269,19 @@ func (ps *Plans) end(ctx context.Context, r *attempt, room store.Chat, steps []s
 		}
 		if r.run.Task.ProgressEvent != "" {
 			notice := outbox.NewNotice(room, list, outbox.Answer)
-			notice.Replaces, notice.About, notice.RestsOn, notice.TaskID = r.run.Task.ProgressEvent, r.run.Task.RestsOn, ended.RestsOn, done.ID
+			notice.Replaces = r.run.Task.ProgressEvent
+			notice.About = r.run.Task.RestsOn
+			notice.RestsOn = ended.RestsOn
+			notice.TaskID = done.ID
 			if _, _, err := ps.box.Queue(ctx, tx, notice); err != nil {
 				return err
 			}
 		}
 		notice := outbox.NewNotice(room, result, outbox.Answer)
-		notice.Profile, notice.About, notice.RestsOn, notice.TaskID = r.persona.Profile(), slices.Concat(about,
-			r.run.Task.RestsOn), ended.RestsOn, done.ID
+		notice.Profile = r.persona.Profile()
+		notice.About = slices.Concat(about, r.run.Task.RestsOn)
+		notice.RestsOn = ended.RestsOn
+		notice.TaskID = done.ID
 		_, _, err = ps.box.Queue(ctx, tx, notice)
 		return err
 	})

@@ -96,10 +96,11 @@ func (t *Turns) previewAnswer(ctx context.Context, room store.Chat, message stor
 	if len(found.Hits) == 0 || len(found.Terms) == 0 {
 		return contactAnswer{reason: noDocumentReason}, nil
 	}
-	if options, err := t.search.Options(ctx, found); err != nil || len(options) > 0 {
-		if err != nil {
-			return contactAnswer{}, err
-		}
+	options, err := t.search.Options(ctx, found)
+	if err != nil {
+		return contactAnswer{}, err
+	}
+	if len(options) > 0 {
 		return t.standard.clarifyIn(catalog.DetectLanguage([]string{question}, t.standard.language), options), nil
 	}
 	answer, err := t.previewModel(ctx, room, message, question, found)

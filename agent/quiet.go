@@ -64,8 +64,12 @@ func (q *QuietChats) CheckQuietChats(ctx context.Context) error {
 			if err != nil {
 				return err
 			}
-			if purpose, err := q.purposeIn(ctx, tx, chat, now); err != nil || purpose != d.purpose {
+			purpose, err := q.purposeIn(ctx, tx, chat, now)
+			if err != nil {
 				return err
+			}
+			if purpose != d.purpose {
+				return nil
 			}
 			return q.write(ctx, tx, dueText{chat, now, d.purpose})
 		})
@@ -108,10 +112,10 @@ func (q *QuietChats) due(ctx context.Context, limit int) ([]dueText, error) {
 		}
 		chat := chats[c.ChatID]
 		purpose, err := q.purposeIn(ctx, db, chat, c)
-		if err != nil || purpose == "" {
-			if err != nil {
-				return nil, err
-			}
+		if err != nil {
+			return nil, err
+		}
+		if purpose == "" {
 			continue
 		}
 		gate, err := q.box.Gate(ctx, chat)

@@ -1,7 +1,6 @@
 package agent
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -71,8 +70,12 @@ func (t *Turns) turnLocked(ctx context.Context, chat store.Chat, job string, las
 	if wait := t.delay(chat, waiting); wait > 0 {
 		return jobs.Snooze(wait)
 	}
-	if wait, err := t.awaitsTranscript(ctx, chat.ID, waiting); err != nil || wait {
-		return cmp.Or(err, jobs.Snooze(maxPoll))
+	wait, err := t.awaitsTranscript(ctx, chat.ID, waiting)
+	if err != nil {
+		return err
+	}
+	if wait {
+		return jobs.Snooze(maxPoll)
 	}
 	working, stop := t.renewLease(ctx, chat.ID, job)
 	result, err := t.decide(working, chat, waiting, last)

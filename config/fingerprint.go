@@ -14,7 +14,9 @@ func (c *Config) Fingerprint() (string, error) {
 	same.Homeserver.Address = ""
 	same.Appservice.Hostname = ""
 	same.Appservice.Port = 0
-	same.Database, same.Logging, same.SecretFiles = Database{}, Logging{}, nil
+	same.Database = Database{}
+	same.Logging = Logging{}
+	same.SecretFiles = nil
 	same.MCPServer.Hostname = ""
 	same.Watches.Hostname = ""
 	same.Watches.Address = ""

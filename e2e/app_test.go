@@ -247,8 +247,11 @@ const messageIDSQL = "select coalesce((select id from messages where event_id = 
 
 func (a *app) message(ctx context.Context, event id.EventID) (store.Message, bool, error) {
 	var row store.MessageID
-	if err := a.db.DB().QueryRow(ctx, messageIDSQL, event).Scan(&row); err != nil || row == 0 {
+	if err := a.db.DB().QueryRow(ctx, messageIDSQL, event).Scan(&row); err != nil {
 		return store.Message{}, false, err
+	}
+	if row == 0 {
+		return store.Message{}, false, nil
 	}
 	message, err := store.MessageByID(ctx, a.db.DB(), row)
 	return message, err == nil, err

@@ -59,7 +59,10 @@ type assassin struct {
 func (k *assassin) arm(room id.RoomID, sender id.UserID, before bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	k.room, k.sender, k.before, k.isArmed = room, sender, before, true
+	k.room = room
+	k.sender = sender
+	k.before = before
+	k.isArmed = true
 }
 
 // strike kills multis if s is the event that it waits for.

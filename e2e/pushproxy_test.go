@@ -103,7 +103,9 @@ func (f *pushProxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return // Synapse is gone
 	}
 	f.mu.Lock()
-	targets, refuse, held := f.targets, f.refuse, f.held
+	targets := f.targets
+	refuse := f.refuse
+	held := f.held
 	f.mu.Unlock()
 	if held != nil {
 		select {

@@ -98,7 +98,10 @@ func (c *check) isRelevant(ctx context.Context, m *store.Finding, chat store.Cha
 			return false, err
 		}
 		last, ok := memory.LastMessageToAnswer(unanswered, true)
-		m.Message, m.EventID, m.At, m.Text = last.ID, last.EventID, last.At, last.Body
+		m.Message = last.ID
+		m.EventID = last.EventID
+		m.At = last.At
+		m.Text = last.Body
 		return ok, nil
 	default:
 		return mode != policy.ModeOff, nil

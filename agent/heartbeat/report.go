@@ -22,8 +22,11 @@ func (c *check) report(ctx context.Context, task *store.Task, v verdict) (note s
 	err = c.checker.Store.InTx(ctx, func(tx store.Tx) error {
 		if task != nil {
 			ended, err := store.EndTask(ctx, tx, *task)
-			if err != nil || ended.Forgotten { // messages were deleted meanwhile: the next check finds what is left
+			if err != nil {
 				return err
+			}
+			if ended.Forgotten { // messages were deleted meanwhile: the next check finds what is left
+				return nil
 			}
 			restsOn = ended.RestsOn
 		}
@@ -36,7 +39,9 @@ func (c *check) report(ctx context.Context, task *store.Task, v verdict) (note s
 			return nil
 		}
 		notice := outbox.NewNotice(c.room, noticeText(lines), outbox.Alert)
-		notice.About, notice.RestsOn, notice.Profile = about, restsOn, c.persona.Profile()
+		notice.About = about
+		notice.RestsOn = restsOn
+		notice.Profile = c.persona.Profile()
 		if task != nil {
 			notice.TaskID = task.ID
 		}

@@ -318,8 +318,11 @@ func (a approver) park(ctx context.Context, tx store.Tx, asked store.Approval) e
 	if err := jobs.EmitHookEvent(ctx, tx, policy.HookApproval, strconv.FormatInt(asked.ID, 10)); err != nil {
 		return err
 	}
-	if err := jobs.Enqueue(ctx, tx, jobs.ApprovalArgs{ApprovalID: asked.ID}); err != nil || asked.Unattended {
+	if err := jobs.Enqueue(ctx, tx, jobs.ApprovalArgs{ApprovalID: asked.ID}); err != nil {
 		return err
+	}
+	if asked.Unattended {
+		return nil
 	}
 	if err := store.SetTaskState(ctx, tx, a.task, store.TaskWaiting); err != nil {
 		return err

@@ -109,7 +109,10 @@ type AttemptResult struct {
 // EndedTask returns the task as it ended, for store.EndTask. Secrets are removed from the texts.
 func (a *Attempt) EndedTask(state store.TaskState, answer, failure string) store.Task {
 	t := a.Task
-	t.State, t.Answer, t.Error, t.Tainted = state, policy.Redact(answer), policy.Redact(failure), a.Caller.Tainted
+	t.State = state
+	t.Answer = policy.Redact(answer)
+	t.Error = policy.Redact(failure)
+	t.Tainted = a.Caller.Tainted
 	return t
 }
 

@@ -54,7 +54,9 @@ func (a *Attempt) RunClaimed(ctx context.Context, work func(ctx context.Context)
 	case errors.Is(err, ErrSuspended):
 		end.End = Suspended
 	case state != "":
-		end.End, end.State, end.LoopResult = Stopped, state, LoopResult{Why: why}
+		end.End = Stopped
+		end.State = state
+		end.LoopResult = LoopResult{Why: why}
 	case err == nil:
 		end.End = Finished
 	case ctx.Err() != nil:

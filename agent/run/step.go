@@ -18,8 +18,14 @@ import (
 
 // stepWithResult returns a step with the result of its tool call.
 func stepWithResult(s store.Step, res tools.Result) (store.Step, error) {
-	s.Text, s.ForUser, s.IsError, s.Code = policy.Redact(res.ForLLM), policy.Redact(res.ForUser), res.IsError, string(res.Code)
-	s.Retriable, s.Ref, s.Cost, s.EndReason = res.Retriable, policy.Redact(res.Ref), res.Cost, policy.Redact(res.EndReason)
+	s.Text = policy.Redact(res.ForLLM)
+	s.ForUser = policy.Redact(res.ForUser)
+	s.IsError = res.IsError
+	s.Code = string(res.Code)
+	s.Retriable = res.Retriable
+	s.Ref = policy.Redact(res.Ref)
+	s.Cost = res.Cost
+	s.EndReason = policy.Redact(res.EndReason)
 	if len(res.Passages) > 0 {
 		raw, err := json.Marshal(redactPassages(res.Passages))
 		if err != nil {
