@@ -97,6 +97,9 @@ type Admin struct {
 	help        *helpCommands
 	dialogs     *dialogs
 	table       *commandTable
+	// textHandlers get a text that is no command and in no thread, in this order, and reactionHandlers a reaction.
+	textHandlers     []handler
+	reactionHandlers []handler
 }
 
 // withDefaults returns the options with the default for each unset field, and with the settings that depend on other options.
@@ -194,6 +197,23 @@ func New(o Options) *Admin {
 		func() question { return &decideRestored{restores: restores} },
 	)
 	dialogs.fallback = drafts.confirm
+	a.textHandlers = []handler{
+		drafts.handleReply,
+		tasks.answerApproval,
+		a.handleNoticeReply,
+		tasks.revisePlan,
+		answering.handleRewrite,
+		business.handleAnswer,
+		a.handleChoice,
+	}
+	a.reactionHandlers = []handler{
+		escalations.handleReaction,
+		schedules.handleReaction,
+		commitments.handleReaction,
+		tasks.stopByReaction,
+		tasks.answerApproval,
+		a.handleReactionChoice,
+	}
 	return a
 }
 

@@ -282,9 +282,14 @@ type offerLearnedAnswer struct {
 // kindOfferAnswer is the kind of questions about answers of people.
 const kindOfferAnswer = "offer-answer"
 
-func (offerLearnedAnswer) kind() string            { return kindOfferAnswer }
-func (offerLearnedAnswer) command() string         { return "answers" }
-func (offerLearnedAnswer) lifetime() time.Duration { return offerLifetime }
+func (offerLearnedAnswer) traits() traits {
+	return traits{
+		kind:           kindOfferAnswer,
+		command:        "answers",
+		lifetime:       offerLifetime,
+		needsReference: true,
+	}
+}
 
 func (offerLearnedAnswer) accepts(word string) bool {
 	_, isRole := parseRole(word)

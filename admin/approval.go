@@ -35,29 +35,43 @@ type approveCalls struct {
 // kindCard is the kind of questions about tool calls.
 const kindCard = "approval"
 
-func (approveCalls) kind() string              { return kindCard }
-func (q approveCalls) lifetime() time.Duration { return q.open }
-func (approveCalls) accepts(string) bool       { return false }
+func (q approveCalls) traits() traits {
+	// Whoever may ask may approve the calls of the answer.
+	return traits{
+		kind:           kindCard,
+		command:        "ask",
+		lifetime:       q.open,
+		askedAt:        q.Asked,
+		needsReference: true,
+		takesText:      true,
+	}
+}
 
-// command is /ask: whoever may ask may approve the calls of the answer.
-func (approveCalls) command() string { return "ask" }
+func (approveCalls) accepts(string) bool { return false }
 
 // answer is not called, because the question accepts no choice.
 func (approveCalls) answer(context.Context, request, choice) (answer, bool, error) {
 	return answer{}, false, nil
 }
 
+// kindPlan is the kind of questions about plans.
+const kindPlan = "allow-call"
+
 // approvePlan asks whether a plan is carried out.
 type approvePlan struct {
+	yesOrNo
+
 	Approval int64
 	Tool     string
 }
 
-func (approvePlan) kind() string        { return "allow-call" }
-func (approvePlan) command() string     { return "ask" }
-func (approvePlan) comesByItself() bool { return true }
-
-func (approvePlan) accepts(word string) bool { return word == wordYes || word == wordNo }
+func (approvePlan) traits() traits {
+	return traits{
+		kind:        kindPlan,
+		command:     "ask",
+		unrequested: true,
+	}
+}
 
 // answer stores the decision and lets the task continue. An older version asked this question about tool calls as well; those are asked about again.
 func (q approvePlan) answer(_ context.Context, r request, c choice) (_ answer, done bool, err error) {

@@ -123,15 +123,16 @@ func claimQuestion(c store.BridgeChange) string {
 
 // confirmClaim asks whether a bot may take over the chats of another one.
 type confirmClaim struct {
+	yesOrNo
+
 	bridges *bridgeCommands
 
 	Change int64
 }
 
-func (confirmClaim) kind() string    { return "bridge" }
-func (confirmClaim) command() string { return "bridges" }
-
-func (confirmClaim) accepts(word string) bool { return word == wordYes || word == wordNo }
+func (confirmClaim) traits() traits {
+	return traits{kind: "bridge", command: "bridges"}
+}
 
 func (p confirmClaim) answer(ctx context.Context, r request, c choice) (_ answer, done bool, err error) {
 	if r.message.Kind == string(bridgebridge.Reaction) {
@@ -195,19 +196,21 @@ func newBridgeQuestion(b store.BridgeBot) string {
 
 // confirmBridge asks whether a bot is one of the owner's bridges.
 type confirmBridge struct {
+	yesOrNo
+
 	bridges *bridgeCommands
 
 	Bot       int64
 	Requested bool // by /bridges
 }
 
-func (confirmBridge) kind() string { return "new_bridge" }
-
-func (confirmBridge) command() string { return "bridges" }
-
-func (p confirmBridge) comesByItself() bool { return !p.Requested }
-
-func (confirmBridge) accepts(word string) bool { return word == wordYes || word == wordNo }
+func (p confirmBridge) traits() traits {
+	return traits{
+		kind:        "new_bridge",
+		command:     "bridges",
+		unrequested: !p.Requested,
+	}
+}
 
 func (p confirmBridge) answer(ctx context.Context, _ request, c choice) (_ answer, done bool, err error) {
 	b, err := store.BridgeBotByID(ctx, p.bridges.store.DB(), p.Bot)

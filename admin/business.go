@@ -236,6 +236,8 @@ func (bc *businessCommands) currentText(ctx context.Context, step business.Step)
 
 // businessStep asks a question of the setup. Any text answers it: see handleAnswer.
 type businessStep struct {
+	yesOrNo
+
 	business *businessCommands
 
 	Step business.Step
@@ -244,10 +246,13 @@ type businessStep struct {
 // kindBusiness is the kind of questions of the setup.
 const kindBusiness = "business"
 
-func (businessStep) kind() string             { return kindBusiness }
-func (businessStep) command() string          { return "business" }
-func (businessStep) lifetime() time.Duration  { return time.Hour }
-func (businessStep) accepts(word string) bool { return word == wordYes || word == wordNo }
+func (businessStep) traits() traits {
+	return traits{
+		kind:     kindBusiness,
+		command:  "business",
+		lifetime: time.Hour,
+	}
+}
 
 // answer handles reactions; handleAnswer handles typed answers.
 func (q businessStep) answer(_ context.Context, r request, c choice) (_ answer, done bool, err error) {
@@ -427,8 +432,10 @@ func (bc *businessCommands) finish() answer {
 // confirmBusinessClear asks whether to reset everything that the setup has set.
 type confirmBusinessClear struct{}
 
-func (confirmBusinessClear) kind() string             { return "business-clear" }
-func (confirmBusinessClear) command() string          { return "business" }
+func (confirmBusinessClear) traits() traits {
+	return traits{kind: "business-clear", command: "business"}
+}
+
 func (confirmBusinessClear) accepts(word string) bool { return word == wordYes }
 
 func (confirmBusinessClear) answer(_ context.Context, _ request, c choice) (_ answer, done bool, err error) {

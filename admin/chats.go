@@ -38,8 +38,9 @@ type pickChat struct {
 	Shown []policy.Mode `json:",omitempty"` // the modes of the chats shown so far
 }
 
-func (pickChat) kind() string      { return "chat" }
-func (p pickChat) command() string { return p.Command }
+func (p pickChat) traits() traits {
+	return traits{kind: "chat", command: p.Command}
+}
 
 func (pickChat) accepts(word string) bool { return word == wordMore || word == "next" }
 

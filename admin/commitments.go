@@ -182,7 +182,7 @@ func (cs *CommitmentCommands) snooze(c store.Commitment, at time.Time) answer {
 }
 
 // handleReaction handles a reaction to a commitment. done is false when it is a reaction to something else, or has no meaning.
-func (cs *CommitmentCommands) handleReaction(ctx context.Context, r request) (_ answer, done bool, err error) {
+func (cs *CommitmentCommands) handleReaction(ctx context.Context, r request, _ string) (_ answer, done bool, err error) {
 	at, ok := cs.room.reactionTime(r)
 	if !ok {
 		return answer{}, false, nil

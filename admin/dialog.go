@@ -24,21 +24,6 @@ type dialogs struct {
 	fallback func(ctx context.Context, r request, c choice) (answer, bool, error)
 }
 
-// Kinds of questions that get special treatment.
-const (
-	kindDraft    = "draft"
-	kindResend   = "resend"
-	kindDocument = "role"
-	kindShadow   = "shadow"
-	kindRestored = "restored"
-)
-
-// needsReference reports whether only a reply or a reaction answers questions of a kind. They are shown without a request of the owner, and often. A word
-// that does not refer to one may be meant for another question, and must not decide it; see also TaskCommands.answerApproval.
-func needsReference(kind string) bool {
-	return slices.Contains([]string{kindDraft, kindResend, kindCard, kindOfferAnswer, kindShadow}, kind)
-}
-
 const (
 	// lateAnswerTime is how long after its end a question is still found, to say that an answer comes too late.
 	lateAnswerTime = 24 * time.Hour
@@ -49,16 +34,21 @@ const (
 // register makes kinds of questions known, each by its constructor.
 func (ds *dialogs) register(constructors ...func() question) {
 	for _, empty := range constructors {
-		ds.kinds[empty().kind()] = empty
+		ds.kinds[empty().traits().kind] = empty
 	}
 }
 
 // handleChoice returns the reply to a choice. done is false if the message answers no question.
 func (ds *dialogs) handleChoice(ctx context.Context, r request, c choice) (_ answer, done bool, err error) {
-	dialog, isReference, err := ds.find(ctx, r, c)
-	if none := errors.Is(err, store.ErrNotFound); none || (err == nil && !isReference && (dialog.Done || !dialog.ExpiresAt.After(r.now))) {
-		if ans, done, err := ds.fallback(ctx, r, c); err != nil || done || none {
-			return ans, done, err
+	asked, isReference, err := ds.find(ctx, r, c)
+	none := errors.Is(err, store.ErrNotFound)
+	if none || (err == nil && !isReference && !asked.isOpen(r.now)) {
+		ans, done, err := ds.fallback(ctx, r, c)
+		if err != nil {
+			return answer{}, false, err
+		}
+		if done || none {
+			return ans, done, nil
 		}
 	}
 	if errors.Is(err, errUnclear) {
@@ -67,35 +57,32 @@ func (ds *dialogs) handleChoice(ctx context.Context, r request, c choice) (_ ans
 	if err != nil {
 		return answer{}, false, err
 	}
-	asked, err := ds.read(dialog)
-	if err != nil {
-		return answer{}, false, err
-	}
-	cmd, known := ds.table.lookup(asked.command())
+	cmd, known := ds.table.lookup(asked.traits.command)
 	allowed := !known || cmd.allows(r)
-	expired := !dialog.ExpiresAt.After(r.now) && r.grant == nil
-	declined := c.word == wordNo && !asked.accepts(wordNo)
+	expired := !asked.ExpiresAt.After(r.now) && r.grant == nil
+	declined := c.word == wordNo && !asked.question.accepts(wordNo)
 	switch {
-	case c.word != "" && !declined && !asked.accepts(c.word),
-		declined && (dialog.Done || expired),          // nothing is left to decline
-		!allowed && (dialog.Done || c.word == wordNo): // operators talk to each other, too
+	case c.word != "" && !declined && !asked.question.accepts(c.word),
+		declined && (asked.Done || expired),          // nothing is left to decline
+		!allowed && (asked.Done || c.word == wordNo): // operators talk to each other, too
 		return answer{}, false, nil
-	case dialog.Done && !isReference:
+	case asked.Done && !isReference:
 		return answer{text: "Which question? Reply to the one you mean, or send the command again.", reason: closedReason}, true, nil
-	case dialog.Done:
+	case asked.Done:
 		return answer{text: "That question is closed.", reason: closedReason}, true, nil
 	case expired:
-		late := fmt.Sprintf("That question was open until %s. Send `/%s` again.", ds.room.shortTime(dialog.ExpiresAt), asked.command())
+		late := fmt.Sprintf("That question was open until %s. Send `/%s` again.", ds.room.shortTime(asked.ExpiresAt), asked.traits.command)
 		return answer{text: late, reason: "It answered a question that had expired."}, true, nil
 	case !allowed:
 		return notAllowedAnswer(cmd.name), true, nil
 	}
 	ans, accepted := answer{text: "Left as it was."}, true
 	if !declined {
-		ans, accepted, err = asked.answer(ctx, r, c)
+		ans, accepted, err = asked.question.answer(ctx, r, c)
 	}
 	if err == nil && accepted {
-		ans.change, ans.dialog = closeDialog(dialog, ans.change), dialog.ID
+		ans.change = closeDialog(asked.Dialog, ans.change)
+		ans.dialog = asked.ID
 	}
 	return ans, true, err
 }
@@ -109,108 +96,100 @@ var errUnclear = errors.New("it could be about several questions")
 // find returns the question that a message answers. A reply answers the question that it refers to, or the one about the message that it refers to, and a
 // reaction the one that it is on; isReference is true then. A reply to anything else answers no question. Any other message answers the newest one. Closed
 // questions are found, too, so that a late answer is not taken for the answer to another question.
-func (ds *dialogs) find(ctx context.Context, r request, c choice) (d store.Dialog, isReference bool, err error) {
+func (ds *dialogs) find(ctx context.Context, r request, c choice) (q openQuestion, isReference bool, err error) {
 	if r.dialog != 0 {
-		d, err = store.DialogByID(ctx, ds.store.DB(), r.dialog)
-		return d, true, err
+		d, err := store.DialogByID(ctx, ds.store.DB(), r.dialog)
+		if err != nil {
+			return openQuestion{}, true, err
+		}
+		q, err = ds.load(d)
+		return q, true, err
 	}
-	since := r.now.Add(-lateAnswerTime)
 	if r.message.RelatesTo != "" {
-		d, err = store.DialogByEvent(ctx, ds.store.DB(), r.room.ID, r.message.RelatesTo)
-		if errors.Is(err, store.ErrNotFound) && r.message.Kind != string(bridgebridge.Reaction) {
-			d, err = store.DialogAbout(ctx, ds.store.DB(), r.room.ID, r.message.RelatesTo)
-		}
-		d.Done = d.Done || !d.ExpiresAt.After(since)
-		return d, true, err
+		q, err = ds.findReferred(ctx, r)
+		return q, true, err
 	}
-	all, err := ds.recent(ctx, r, since)
+	q, err = ds.findNewest(ctx, r, c)
+	return q, false, err
+}
+
+// findReferred returns the question that a reply or a reaction refers to.
+func (ds *dialogs) findReferred(ctx context.Context, r request) (openQuestion, error) {
+	d, err := store.DialogByEvent(ctx, ds.store.DB(), r.room.ID, r.message.RelatesTo)
+	if errors.Is(err, store.ErrNotFound) && r.message.Kind != string(bridgebridge.Reaction) {
+		d, err = store.DialogAbout(ctx, ds.store.DB(), r.room.ID, r.message.RelatesTo)
+	}
 	if err != nil {
-		return store.Dialog{}, false, err
+		return openQuestion{}, err
 	}
-	recent := all
-	if len(recent) > 0 && recent[0].Kind == store.DialogPIN && !recent[0].Done && recent[0].ExpiresAt.After(r.now) && c.word == wordNo {
-		return recent[0], false, nil
+	q, err := ds.load(d)
+	q.Done = q.Done || !q.ExpiresAt.After(r.now.Add(-lateAnswerTime))
+	return q, err
+}
+
+// findNewest returns the question that a choice answers which refers to none, or errUnclear.
+func (ds *dialogs) findNewest(ctx context.Context, r request, c choice) (openQuestion, error) {
+	all, err := ds.recent(ctx, r, r.now.Add(-lateAnswerTime))
+	if err != nil {
+		return openQuestion{}, err
 	}
-	// A question for the PIN is answered by the PIN, which never comes here; only "cancel" is meant for it.
-	recent = slices.DeleteFunc(slices.Clone(all), func(d store.Dialog) bool { return needsReference(d.Kind) || d.Kind == store.DialogPIN })
+	if len(all) > 0 && all[0].traits.onlyCancel && all[0].isOpen(r.now) && c.word == wordNo {
+		return all[0], nil
+	}
+	recent := slices.DeleteFunc(slices.Clone(all), func(q openQuestion) bool { return q.traits.needsReference || q.traits.onlyCancel })
 	if len(recent) == 0 {
-		return store.Dialog{}, false, store.ErrNotFound
+		return openQuestion{}, store.ErrNotFound
 	}
-	d = recent[0]
-	byItself, err := ds.comesByItself(d)
-	if err != nil {
-		return store.Dialog{}, false, err
+	newest := recent[0]
+	if newest.traits.unrequested && slices.ContainsFunc(all, func(q openQuestion) bool { return !q.isSame(newest) && q.mayMean(c, r.now) }) {
+		return openQuestion{}, errUnclear
 	}
-	if byItself && slices.ContainsFunc(all, func(q store.Dialog) bool { return !isSameQuestion(q, d) && ds.mayMean(r, q, c) }) {
-		return store.Dialog{}, false, errUnclear
+	q := firstOpen(recent, r.now)
+	if !q.Done {
+		q.Done, err = store.IsFileHandledSince(ctx, ds.store.DB(), newest.Dialog)
 	}
-	for _, older := range recent {
-		// Only questions about files queue up: several files are sent at once, and each asks the same question.
-		if older.Kind != kindDocument {
+	return q, err
+}
+
+// firstOpen returns the newest question, or the newest open one while the questions before it queue.
+func firstOpen(recent []openQuestion, now time.Time) openQuestion {
+	if !recent[0].Done {
+		return recent[0]
+	}
+	for _, q := range recent {
+		if !q.traits.queues {
 			break
 		}
-		if d.Done && !older.Done && older.ExpiresAt.After(r.now) {
-			d = older
-			break
+		if q.isOpen(now) {
+			return q
 		}
 	}
-	if !d.Done {
-		d.Done, err = store.IsFileHandledSince(ctx, ds.store.DB(), recent[0])
-	}
-	return d, false, err
+	return recent[0]
 }
 
 // recent returns the questions of the room that had not expired at a time, the newest first, without those that were asked after the message was written:
 // messages that come at once, as after an outage, are no answers to the questions that they lead to.
-func (ds *dialogs) recent(ctx context.Context, r request, since time.Time) ([]store.Dialog, error) {
-	recent, err := store.RecentDialogs(ctx, ds.store.DB(), r.room.ID, since, maxRecentDialogs)
-	return slices.DeleteFunc(recent, func(d store.Dialog) bool {
-		q, err := ds.read(d)
-		if err != nil {
-			return false
-		}
-		asked := d.ExpiresAt.Add(-lifetimeOf(q))
-		if card, ok := q.(*approveCalls); ok {
-			asked = card.Asked
-		}
-		return r.message.ReceivedAt.Before(asked) || r.message.At.Before(asked.Add(-maxClockSkew))
-	}), err
-}
-
-// comesByItself reports whether a question was shown without a request of the owner, or long after it. A word that does not refer to it decides it only if no
-// other question is open.
-func (ds *dialogs) comesByItself(d store.Dialog) (bool, error) {
-	q, err := ds.read(d)
+func (ds *dialogs) recent(ctx context.Context, r request, since time.Time) ([]openQuestion, error) {
+	rows, err := store.RecentDialogs(ctx, ds.store.DB(), r.room.ID, since, maxRecentDialogs)
 	if err != nil {
-		return false, err
+		return nil, err
 	}
-	alone, ok := q.(unrequestedQuestion)
-	return ok && alone.comesByItself(), nil
+	var recent []openQuestion
+	for _, d := range rows {
+		q, err := ds.load(d)
+		if err != nil {
+			return nil, err
+		}
+		asked := q.askedAt()
+		if !r.message.ReceivedAt.Before(asked) && !r.message.At.Before(asked.Add(-maxClockSkew)) {
+			recent = append(recent, q)
+		}
+	}
+	return recent, nil
 }
 
-// isSameQuestion reports whether two dialogs are about the same question, as those of /restored, which asks it again.
-func isSameQuestion(a, b store.Dialog) bool {
-	return a.ID == b.ID || a.Kind == kindRestored && b.Kind == kindRestored
-}
-
-// mayMean reports whether a choice that refers to no question may be meant for an open one.
-func (ds *dialogs) mayMean(r request, d store.Dialog, c choice) bool {
-	if d.Done || !d.ExpiresAt.After(r.now) || d.Kind == kindShadow || d.Kind == store.DialogPIN {
-		return false
-	}
-	q, err := ds.read(d)
-	switch {
-	case err != nil:
-		return false
-	case c.word == "":
-		return !needsReference(d.Kind)
-	default:
-		return d.Kind == kindCard || q.accepts(c.word)
-	}
-}
-
-// findText returns the open question of a kind that a text answers: the question that it replies to, or else the newest open one. Drafts and approvals
-// do not count, because they are shown without a request of the owner. For an answer that waited for the PIN it is the question that this answered, closed or not.
+// findText returns the open question of a kind that a text answers: the question that it replies to, or else the newest open one that needs no reference.
+// For an answer that waited for the PIN it is the question that this answered, closed or not.
 func (ds *dialogs) findText(ctx context.Context, r request, kind string) (d store.Dialog, found bool, err error) {
 	switch {
 	case r.dialog != 0:
@@ -218,11 +197,11 @@ func (ds *dialogs) findText(ctx context.Context, r request, kind string) (d stor
 	case r.message.RelatesTo != "":
 		d, err = store.DialogByEvent(ctx, ds.store.DB(), r.room.ID, r.message.RelatesTo)
 	default:
-		var recent []store.Dialog
+		var recent []openQuestion
 		recent, err = ds.recent(ctx, r, r.now)
-		i := slices.IndexFunc(recent, func(d store.Dialog) bool { return !d.Done && !needsReference(d.Kind) })
+		i := slices.IndexFunc(recent, func(q openQuestion) bool { return !q.Done && !q.traits.needsReference })
 		if i >= 0 {
-			d = recent[i]
+			d = recent[i].Dialog
 		}
 	}
 	if errors.Is(err, store.ErrNotFound) {
@@ -261,4 +240,13 @@ func (ds *dialogs) read(d store.Dialog) (question, error) {
 		return nil, fmt.Errorf("read question %d: %w", d.ID, err)
 	}
 	return q, nil
+}
+
+// load returns the question of a row.
+func (ds *dialogs) load(d store.Dialog) (openQuestion, error) {
+	q, err := ds.read(d)
+	if err != nil {
+		return openQuestion{}, err
+	}
+	return openQuestion{Dialog: d, question: q, traits: q.traits()}, nil
 }

@@ -55,23 +55,30 @@ func (df *DraftCommands) commands() []command {
 	}
 }
 
+// kindDraft is the kind of questions about drafts.
+const kindDraft = "draft"
+
 // draftLifetime is how long a draft waits for the owner's approval.
 const draftLifetime = 4 * time.Hour
 
 // approveDraft asks whether a draft may be sent. This question is never closed, because the draft's outbox row says whether the draft is open.
 type approveDraft struct {
+	yesOrNo
+
 	drafts *DraftCommands
 
 	OutboxID uuid.UUID `json:"Out"`
 }
 
-func (q approveDraft) setReference(d *store.Dialog) { d.DraftID = &q.OutboxID }
-
-func (approveDraft) kind() string            { return kindDraft }
-func (approveDraft) command() string         { return "drafts" }
-func (approveDraft) lifetime() time.Duration { return draftLifetime }
-
-func (approveDraft) accepts(word string) bool { return word == wordYes || word == wordNo }
+func (q approveDraft) traits() traits {
+	return traits{
+		kind:           kindDraft,
+		command:        "drafts",
+		lifetime:       draftLifetime,
+		needsReference: true,
+		draft:          q.OutboxID,
+	}
+}
 
 func (q approveDraft) answer(ctx context.Context, r request, c choice) (_ answer, done bool, err error) {
 	switch c.word {
@@ -89,15 +96,16 @@ func (q approveDraft) answer(ctx context.Context, r request, c choice) (_ answer
 
 // confirmDraft asks for confirmation about the only open draft, after a yes or no that refers to no message and may be meant for something else.
 type confirmDraft struct {
+	yesOrNo
+
 	drafts *DraftCommands
 
 	OutboxID uuid.UUID `json:"Out"`
 }
 
-func (confirmDraft) kind() string    { return "confirm-draft" }
-func (confirmDraft) command() string { return "drafts" }
-
-func (confirmDraft) accepts(word string) bool { return word == wordYes || word == wordNo }
+func (confirmDraft) traits() traits {
+	return traits{kind: "confirm-draft", command: "drafts"}
+}
 
 func (q confirmDraft) answer(ctx context.Context, r request, c choice) (_ answer, done bool, err error) {
 	ans, _, err := approveDraft(q).answer(ctx, r, c)
@@ -186,7 +194,7 @@ func (df *DraftCommands) handleReply(ctx context.Context, r request, text string
 		return answer{}, false, nil
 	}
 	d, err := store.DialogByEvent(ctx, df.store.DB(), r.room.ID, r.message.RelatesTo)
-	if errors.Is(err, store.ErrNotFound) || (err == nil && (d.Kind != approveDraft{}.kind() || !r.isOwner())) {
+	if errors.Is(err, store.ErrNotFound) || (err == nil && (d.Kind != kindDraft || !r.isOwner())) {
 		return answer{}, false, nil
 	}
 	if err != nil {
@@ -255,7 +263,7 @@ func (df *DraftCommands) PresentDraft(ctx context.Context, out uuid.UUID) error 
 		if rows[0].IsErased() {
 			return df.dropForgotten(ctx, tx, out)
 		}
-		asked, err := store.DraftDialog(ctx, tx, approveDraft{}.kind(), out)
+		asked, err := store.DraftDialog(ctx, tx, kindDraft, out)
 		if errors.Is(err, store.ErrNotFound) {
 			if err := df.show(ctx, tx, chat, rows); err != nil {
 				return err
@@ -358,7 +366,7 @@ func (df *DraftCommands) list(ctx context.Context, r request, args string) (answ
 		}
 		content := fmt.Sprintf("%s — %s", to, quote(o.Text(), 100))
 		about = slices.Concat(about, o.About, o.RestsOn)
-		asked, err := store.DraftDialog(ctx, df.store.DB(), approveDraft{}.kind(), o.ID)
+		asked, err := store.DraftDialog(ctx, df.store.DB(), kindDraft, o.ID)
 		if err != nil && !errors.Is(err, store.ErrNotFound) {
 			return answer{}, err
 		}

@@ -148,9 +148,15 @@ type resendDraft struct {
 	OutboxID uuid.UUID `json:"out"`
 }
 
-func (resendDraft) kind() string             { return kindResend }
-func (resendDraft) command() string          { return "drafts" }
-func (resendDraft) lifetime() time.Duration  { return draftLifetime }
+func (resendDraft) traits() traits {
+	return traits{
+		kind:           "resend",
+		command:        "drafts",
+		lifetime:       draftLifetime,
+		needsReference: true,
+	}
+}
+
 func (resendDraft) accepts(word string) bool { return word == wordYes }
 
 func (q resendDraft) answer(_ context.Context, _ request, c choice) (_ answer, done bool, err error) {

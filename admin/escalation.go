@@ -176,7 +176,7 @@ func (ec *escalationCommands) isReply(ctx context.Context, r request) (bool, err
 }
 
 // handleThreadMessage handles a message in the thread of an escalation. done is false for a message elsewhere.
-func (ec *escalationCommands) handleThreadMessage(ctx context.Context, r request) (_ answer, done bool, err error) {
+func (ec *escalationCommands) handleThreadMessage(ctx context.Context, r request, _ string) (_ answer, done bool, err error) {
 	e, found, err := ec.thread(ctx, r)
 	if err != nil || !found {
 		return answer{}, false, err
@@ -202,7 +202,7 @@ func (ec *escalationCommands) handleThreadMessage(ctx context.Context, r request
 
 // handleReaction handles a sign on the card of a thread, or a note mark on a reply there. done is false for other reactions, such as those to a line
 // of the thread: they are for the people there.
-func (ec *escalationCommands) handleReaction(ctx context.Context, r request) (_ answer, done bool, err error) {
+func (ec *escalationCommands) handleReaction(ctx context.Context, r request, _ string) (_ answer, done bool, err error) {
 	if policy.ThreadSignOf(r.message.Body) == policy.SignNote {
 		return ec.handleNoteMark(ctx, r)
 	}

@@ -239,6 +239,8 @@ func (fg *ForgetCommands) askErase(ctx context.Context, chat store.Chat) (answer
 
 // confirmForget asks for confirmation before anything is deleted.
 type confirmForget struct {
+	yesOrNo
+
 	commands *ForgetCommands
 
 	Kind      store.ForgetKind
@@ -247,16 +249,13 @@ type confirmForget struct {
 	NeedsTypedYes bool
 }
 
-func (confirmForget) kind() string { return "forget" }
-
-func (q confirmForget) command() string {
+func (q confirmForget) traits() traits {
+	command := "forget"
 	if q.Kind == store.ForgetErase {
-		return "erase"
+		command = "erase"
 	}
-	return "forget"
+	return traits{kind: "forget", command: command}
 }
-
-func (confirmForget) accepts(word string) bool { return word == wordYes || word == wordNo }
 
 func (q confirmForget) answer(ctx context.Context, r request, c choice) (_ answer, done bool, err error) {
 	switch {

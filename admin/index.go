@@ -148,14 +148,14 @@ type pickRole struct {
 	Name    string
 }
 
-func (p pickRole) setReference(d *store.Dialog) {
-	if p.Message != 0 {
-		d.MessageID = &p.Message
+func (p pickRole) traits() traits {
+	return traits{
+		kind:    "role",
+		command: "index",
+		queues:  true,
+		message: p.Message,
 	}
 }
-
-func (pickRole) kind() string    { return kindDocument }
-func (pickRole) command() string { return "index" }
 
 func (pickRole) accepts(word string) bool {
 	_, isRole := parseRole(word)

@@ -97,13 +97,14 @@ func (ms *mergeCommands) askMerge(ctx context.Context, chats []store.Chat) (answ
 
 // confirmMerge asks whether chats are with the same person.
 type confirmMerge struct {
+	yesOrNo
+
 	Chats []store.ChatID
 }
 
-func (confirmMerge) kind() string    { return "merge" }
-func (confirmMerge) command() string { return "merge" }
-
-func (confirmMerge) accepts(word string) bool { return word == wordYes || word == wordNo }
+func (confirmMerge) traits() traits {
+	return traits{kind: "merge", command: "merge"}
+}
 
 func (q confirmMerge) answer(_ context.Context, r request, c choice) (_ answer, done bool, err error) {
 	switch {

@@ -85,8 +85,9 @@ type pickMode struct {
 	Shown policy.Mode // the mode of the chat when the question was asked
 }
 
-func (pickMode) kind() string    { return "mode" }
-func (pickMode) command() string { return "mode" }
+func (pickMode) traits() traits {
+	return traits{kind: "mode", command: "mode"}
+}
 
 func (pickMode) accepts(word string) bool { return policy.Mode(word).Valid() }
 

@@ -155,21 +155,20 @@ func shownBinding(binding string) string {
 // "cancel".
 type pinQuestion struct{ pin.Prompt }
 
-func (pinQuestion) kind() string { return store.DialogPIN }
-
-func (pinQuestion) command() string { return "pin" }
+func (q pinQuestion) traits() traits {
+	// It ends when the message that waits for the PIN is deleted.
+	return traits{
+		kind:       store.DialogPIN,
+		command:    "pin",
+		onlyCancel: true,
+		message:    q.For,
+	}
+}
 
 func (pinQuestion) accepts(string) bool { return false }
 
 func (pinQuestion) answer(context.Context, request, choice) (answer, bool, error) {
 	return answer{text: "I wait for the PIN: 4 to 6 digits. `cancel` leaves it."}, false, nil
-}
-
-// setReference refers to the message that waits for the PIN, so that the question ends when that message is deleted.
-func (q pinQuestion) setReference(d *store.Dialog) {
-	if q.For != 0 {
-		d.MessageID = &q.For
-	}
 }
 
 // ContinueAfterPIN carries out the request that waited for a PIN, or tells the owner the result of what was entered.

@@ -31,7 +31,7 @@ func (ts *TaskCommands) revisePlan(ctx context.Context, r request, wishes string
 		return answer{}, false, nil
 	}
 	dialog, err := store.DialogByEvent(ctx, ts.store.DB(), r.room.ID, r.message.RelatesTo)
-	if errors.Is(err, store.ErrNotFound) || (err == nil && dialog.Kind != (approvePlan{}).kind()) {
+	if errors.Is(err, store.ErrNotFound) || (err == nil && dialog.Kind != kindPlan) {
 		return answer{}, false, nil
 	}
 	if err != nil {

@@ -206,17 +206,22 @@ func (rs *restoreCommands) warnNoBackup(ctx context.Context, topic jobs.NoticeTo
 // decideRestored asks whether to send what a restored backup has on hold. The question is never closed, because the settings say whether the hold
 // lasts.
 type decideRestored struct {
+	yesOrNo
+
 	restores *restoreCommands
 
 	Requested bool // by /restored
 }
 
-func (decideRestored) kind() string            { return kindRestored }
-func (decideRestored) command() string         { return "restored" }
-func (q decideRestored) comesByItself() bool   { return !q.Requested }
-func (decideRestored) lifetime() time.Duration { return 30 * 24 * time.Hour }
-
-func (decideRestored) accepts(word string) bool { return word == wordYes || word == wordNo }
+func (q decideRestored) traits() traits {
+	return traits{
+		kind:        "restored",
+		command:     "restored",
+		lifetime:    30 * 24 * time.Hour,
+		unrequested: !q.Requested,
+		repeats:     true,
+	}
+}
 
 func (q decideRestored) answer(_ context.Context, r request, c choice) (_ answer, done bool, err error) {
 	if r.message.Kind == string(bridgebridge.Reaction) {

@@ -128,9 +128,19 @@ func (rm *room) writeAnswer(ctx context.Context, tx store.Tx, room store.Chat, a
 	if err != nil {
 		return out, fmt.Errorf("write question: %w", err)
 	}
-	d := store.Dialog{ChatID: room.ID, Kind: q.kind(), Payload: payload, OutboxID: out, ExpiresAt: expires}
-	if referrer, ok := q.(dialogReferrer); ok {
-		referrer.setReference(&d)
+	about := q.traits()
+	d := store.Dialog{
+		ChatID:    room.ID,
+		Kind:      about.kind,
+		Payload:   payload,
+		OutboxID:  out,
+		ExpiresAt: expires,
+	}
+	if about.draft != uuid.Nil {
+		d.DraftID = &about.draft
+	}
+	if about.message != 0 {
+		d.MessageID = &about.message
 	}
 	_, err = store.OpenDialog(ctx, tx, d)
 	return out, err
@@ -195,37 +205,6 @@ func (rm *room) shortTime(t time.Time) string {
 // ago formats a time in the past by its distance: "2 h ago".
 func (rm *room) ago(t time.Time) string { return text.Ago(t, rm.now(), rm.settings.Zone) }
 
-// question is a question to the admin room. It is stored with the message that asks it, so that it can be answered after a restart.
-type question interface {
-	kind() string
-	// command returns the name of the command to which the question belongs. Everyone who may use that command may answer.
-	command() string
-	// answer returns the reply to a choice. done is false if the choice does not fit; then the question stays open.
-	answer(ctx context.Context, r request, c choice) (ans answer, done bool, err error)
-	// accepts reports whether a word can be an answer to this question.
-	accepts(word string) bool
-}
-
-// dialogReferrer is a question about a message or a draft.
-type dialogReferrer interface {
-	// setReference sets the references of the question's row.
-	setReference(d *store.Dialog)
-}
-
-// questionWithLifetime is a question with a lifetime of its own.
-type questionWithLifetime interface{ lifetime() time.Duration }
-
-// unrequestedQuestion is a question that may be shown without a request of the owner; see dialogs.comesByItself.
-type unrequestedQuestion interface{ comesByItself() bool }
-
-// lifetimeOf returns how long a question can be answered.
-func lifetimeOf(q question) time.Duration {
-	if long, ok := q.(questionWithLifetime); ok {
-		return long.lifetime()
-	}
-	return questionLifetime
-}
-
 // timeErrorAnswer returns the reply for a time that cannot be read. It returns any other error unchanged.
 func timeErrorAnswer(err error) (answer, error) {
 	if refused, ok := errors.AsType[*schedule.RefusedError](err); ok {
@@ -252,12 +231,8 @@ func (rm *room) reactionTime(r request) (at time.Time, ok bool) {
 	return at.Truncate(time.Second), true
 }
 
-const (
-	// questionLifetime is how long a question without a lifetime of its own can be answered.
-	questionLifetime = 15 * time.Minute
-	// tomorrowHour is the hour of a reminder that is snoozed until tomorrow.
-	tomorrowHour = 9
-)
+// tomorrowHour is the hour of a reminder that is snoozed until tomorrow.
+const tomorrowHour = 9
 
 // countDocuments counts the documents in a scope: public ones, and others.
 func countDocuments(ctx context.Context, db store.DB, scope policy.Scope) (public, private int, err error) {

@@ -24,8 +24,13 @@ func (a *Admin) handle(ctx context.Context, r request) (answer, error) {
 	if r.message.Kind == string(bridgebridge.Reaction) {
 		return a.handleReaction(ctx, r)
 	}
-	if ans, done, err := a.escalations.handleThreadMessage(ctx, r); err != nil || done {
-		return ans, err
+	text := typedText(r.message)
+	ans, done, err := a.escalations.handleThreadMessage(ctx, r, text)
+	if err != nil {
+		return answer{}, err
+	}
+	if done {
+		return ans, nil
 	}
 	switch r.message.Code {
 	case policy.CodeTranscribed: // a voice note is always a question, even if it sounds like a command
@@ -37,33 +42,16 @@ func (a *Admin) handle(ctx context.Context, r request) (answer, error) {
 		return answer{text: "⚠️ " + esc(r.message.Reason), reason: r.message.Reason}, nil
 	default: // it was typed
 	}
-	text := typedText(r.message)
 	name, rest := parseCommand(text)
 	if name != "" {
 		return a.runCommand(ctx, r, name, rest)
 	}
-	if ans, done, err := a.Drafts.handleReply(ctx, r, text); err != nil || done {
-		return ans, err
+	ans, done, err = firstAnswer(ctx, r, text, a.textHandlers)
+	if err != nil {
+		return answer{}, err
 	}
-	if ans, done, err := a.Tasks.answerApproval(ctx, r, text); err != nil || done {
-		return ans, err
-	}
-	if about, err := store.IsQuotingNotice(ctx, a.store.DB(), r.room.ID, r.message.RelatesTo); err != nil || (about && r.isOwner()) {
-		return answer{text: "That goes to nobody: write in that chat, or in the thread of an escalation.", reason: "It replies to what I told of a chat."}, err
-	}
-	if ans, done, err := a.Tasks.revisePlan(ctx, r, text); err != nil || done {
-		return ans, err
-	}
-	if ans, done, err := a.Answers.handleRewrite(ctx, r, text); err != nil || done {
-		return ans, err
-	}
-	if ans, done, err := a.business.handleAnswer(ctx, r, text); err != nil || done {
-		return ans, err
-	}
-	if c, ok := parseChoice(text); ok && r.message.Attachment == nil {
-		if ans, done, err := a.dialogs.handleChoice(ctx, r, c); err != nil || done {
-			return ans, err
-		}
+	if done {
+		return ans, nil
 	}
 	switch {
 	case !r.isOwner():
@@ -80,6 +68,53 @@ func (a *Admin) handle(ctx context.Context, r request) (answer, error) {
 	}
 }
 
+// handler returns the answer to a request, of which text is what the author typed. done is false if the request is not for this handler.
+type handler func(ctx context.Context, r request, text string) (ans answer, done bool, err error)
+
+// firstAnswer returns the answer of the first handler that a request is for.
+func firstAnswer(ctx context.Context, r request, text string, handlers []handler) (ans answer, done bool, err error) {
+	for _, handle := range handlers {
+		ans, done, err = handle(ctx, r, text)
+		if err != nil {
+			return answer{}, false, err
+		}
+		if done {
+			return ans, true, nil
+		}
+	}
+	return answer{}, false, nil
+}
+
+// handleNoticeReply tells the owner that a reply to a notice about a chat is not sent there.
+func (a *Admin) handleNoticeReply(ctx context.Context, r request, _ string) (_ answer, done bool, err error) {
+	isReply, err := store.IsQuotingNotice(ctx, a.store.DB(), r.room.ID, r.message.RelatesTo)
+	if err != nil {
+		return answer{}, false, err
+	}
+	if !isReply || !r.isOwner() {
+		return answer{}, false, nil
+	}
+	return answer{text: "That goes to nobody: write in that chat, or in the thread of an escalation.", reason: "It replies to what I told of a chat."}, true, nil
+}
+
+// handleChoice returns the answer to a typed choice.
+func (a *Admin) handleChoice(ctx context.Context, r request, text string) (_ answer, done bool, err error) {
+	c, ok := parseChoice(text)
+	if !ok || r.message.Attachment != nil {
+		return answer{}, false, nil
+	}
+	return a.dialogs.handleChoice(ctx, r, c)
+}
+
+// handleReactionChoice returns the answer to a reaction that is a choice.
+func (a *Admin) handleReactionChoice(ctx context.Context, r request, emoji string) (_ answer, done bool, err error) {
+	c, ok := parseReaction(emoji)
+	if !ok {
+		return answer{}, false, nil
+	}
+	return a.dialogs.handleChoice(ctx, r, c)
+}
+
 // handleFile returns the answer to a file that the owner sent. The caption of a picture is a question about it if a model looks at pictures.
 func (a *Admin) handleFile(ctx context.Context, r request, caption string) (answer, error) {
 	if a.settings.ViewsPictures && r.message.Kind == string(bridgebridge.Image) {
@@ -90,19 +125,19 @@ func (a *Admin) handleFile(ctx context.Context, r request, caption string) (answ
 
 // handleForOperators returns the answer to a request in the room for operators: only the threads and the commands about them have an effect there.
 func (a *Admin) handleForOperators(ctx context.Context, r request) (answer, error) {
-	inThread, parse := a.escalations.handleThreadMessage, parseChoice
+	handlers := []handler{a.escalations.handleThreadMessage, a.handleChatNumber}
 	if r.message.Kind == string(bridgebridge.Reaction) {
-		inThread, parse = a.escalations.handleReaction, parseReaction
+		handlers = []handler{a.escalations.handleReaction, a.handleChatNumber}
 	}
-	if ans, done, err := inThread(ctx, r); err != nil || done {
-		return ans, err
+	text := typedText(r.message)
+	ans, done, err := firstAnswer(ctx, r, text, handlers)
+	if err != nil {
+		return answer{}, err
 	}
-	if c, ok := parse(typedText(r.message)); ok && c.word == "" && r.message.Attachment == nil { // the answer to which chat /handoff means
-		if ans, done, err := a.dialogs.handleChoice(ctx, r, c); err != nil || done {
-			return ans, err
-		}
+	if done {
+		return ans, nil
 	}
-	name, rest := parseCommand(typedText(r.message))
+	name, rest := parseCommand(text)
 	cmd, known := a.table.lookup(name)
 	switch {
 	case name == "" || r.message.Code != policy.CodeCommand:
@@ -121,33 +156,26 @@ func (a *Admin) handleForOperators(ctx context.Context, r request) (answer, erro
 	}
 }
 
+// handleChatNumber returns the answer to the number of a chat, typed or as a reaction, in the room for operators.
+func (a *Admin) handleChatNumber(ctx context.Context, r request, text string) (_ answer, done bool, err error) {
+	parse := parseChoice
+	if r.message.Kind == string(bridgebridge.Reaction) {
+		parse = parseReaction
+	}
+	c, ok := parse(text)
+	if !ok || c.word != "" || r.message.Attachment != nil {
+		return answer{}, false, nil
+	}
+	return a.dialogs.handleChoice(ctx, r, c)
+}
+
 // handleReaction returns the answer to a reaction.
 func (a *Admin) handleReaction(ctx context.Context, r request) (answer, error) {
-	silent := answer{reason: "A reaction that answers no question."}
-	if ans, done, err := a.escalations.handleReaction(ctx, r); err != nil || done {
-		return ans, err
+	ans, done, err := firstAnswer(ctx, r, r.message.Body, a.reactionHandlers)
+	if err == nil && !done {
+		return answer{reason: "A reaction that answers no question."}, nil
 	}
-	if ans, done, err := a.schedules.handleReaction(ctx, r); err != nil || done {
-		return ans, err
-	}
-	if ans, done, err := a.Commitments.handleReaction(ctx, r); err != nil || done {
-		return ans, err
-	}
-	if ans, done, err := a.Tasks.stopByReaction(ctx, r); err != nil || done {
-		return ans, err
-	}
-	if ans, done, err := a.Tasks.answerApproval(ctx, r, r.message.Body); err != nil || done {
-		return ans, err
-	}
-	c, ok := parseReaction(r.message.Body)
-	if !ok {
-		return silent, nil
-	}
-	ans, done, err := a.dialogs.handleChoice(ctx, r, c)
-	if err != nil || done {
-		return ans, err
-	}
-	return silent, nil
+	return ans, err
 }
 
 // runCommand returns the answer to a command, if the sender may use it.
@@ -155,8 +183,12 @@ func (a *Admin) runCommand(ctx context.Context, r request, name, args string) (a
 	cmd, known := a.table.lookup(name)
 	switch {
 	case !known:
-		if ans, done, err := a.business.handleAnswer(ctx, r, typedText(r.message)); err != nil || done {
-			return ans, err
+		ans, done, err := a.business.handleAnswer(ctx, r, typedText(r.message))
+		if err != nil {
+			return answer{}, err
+		}
+		if done {
+			return ans, nil
 		}
 		return answer{text: a.help.unknown(r, name)}, nil
 	case !cmd.allows(r):

@@ -50,7 +50,7 @@ func (sh *ShadowCommands) present(ctx context.Context, tx store.Tx, out uuid.UUI
 		return err
 	}
 	q := &markShadow{OutboxID: out}
-	if _, err := store.DraftDialog(ctx, tx, q.kind(), out); !errors.Is(err, store.ErrNotFound) {
+	if _, err := store.DraftDialog(ctx, tx, q.traits().kind, out); !errors.Is(err, store.ErrNotFound) {
 		return err
 	}
 	room, err := outbox.AdminRoom(ctx, tx)
@@ -88,17 +88,23 @@ func (sh *ShadowCommands) card(ctx context.Context, tx store.Tx, out uuid.UUID) 
 
 // markShadow asks what the owner thinks of a shadow answer. It sends nothing, whatever the answer is.
 type markShadow struct {
+	yesOrNo
+
 	shadows *ShadowCommands
 
 	OutboxID uuid.UUID `json:"Out"`
 }
 
-func (q markShadow) setReference(d *store.Dialog) { d.DraftID = &q.OutboxID }
-
-func (markShadow) kind() string             { return kindShadow }
-func (markShadow) command() string          { return "shadow" }
-func (markShadow) lifetime() time.Duration  { return answers.ReportPeriod }
-func (markShadow) accepts(word string) bool { return word == wordYes || word == wordNo }
+func (q markShadow) traits() traits {
+	return traits{
+		kind:           "shadow",
+		command:        "shadow",
+		lifetime:       answers.ReportPeriod,
+		needsReference: true,
+		opinion:        true,
+		draft:          q.OutboxID,
+	}
+}
 
 func (q markShadow) answer(_ context.Context, _ request, c choice) (_ answer, done bool, err error) {
 	marks := map[string]string{wordYes: store.MarkGood, wordNo: store.MarkBad}
@@ -312,16 +318,21 @@ func (sh *ShadowCommands) isShadow(chat store.Chat) bool {
 
 // offerAuto asks whether the answers in a chat with shadow answers are sent from now on.
 type offerAuto struct {
+	yesOrNo
+
 	shadows *ShadowCommands
 
 	ChatID store.ChatID
 }
 
-func (offerAuto) kind() string             { return "offer-auto" }
-func (offerAuto) command() string          { return "delivery" }
-func (offerAuto) comesByItself() bool      { return true }
-func (offerAuto) lifetime() time.Duration  { return answers.ReportPeriod }
-func (offerAuto) accepts(word string) bool { return word == wordYes || word == wordNo }
+func (offerAuto) traits() traits {
+	return traits{
+		kind:        "offer-auto",
+		command:     "delivery",
+		lifetime:    answers.ReportPeriod,
+		unrequested: true,
+	}
+}
 
 func (q offerAuto) answer(ctx context.Context, _ request, c choice) (_ answer, done bool, err error) {
 	chat, err := store.ChatByID(ctx, q.shadows.store.DB(), q.ChatID)

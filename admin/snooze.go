@@ -84,7 +84,7 @@ func (sc *scheduleCommands) postpone(ctx context.Context, s store.Schedule, at t
 }
 
 // handleReaction handles a reaction to a reminder. done is false if it is a reaction to another message, or has no meaning.
-func (sc *scheduleCommands) handleReaction(ctx context.Context, r request) (_ answer, done bool, err error) {
+func (sc *scheduleCommands) handleReaction(ctx context.Context, r request, _ string) (_ answer, done bool, err error) {
 	at, ok := sc.room.reactionTime(r)
 	if !ok {
 		return answer{}, false, nil

@@ -110,7 +110,7 @@ func (ts *TaskCommands) listOpen(ctx context.Context) (answer, error) {
 const stopReaction = "❌"
 
 // stopByReaction stops the task to which a reaction refers. done is false if there is no such open task.
-func (ts *TaskCommands) stopByReaction(ctx context.Context, r request) (_ answer, done bool, err error) {
+func (ts *TaskCommands) stopByReaction(ctx context.Context, r request, _ string) (_ answer, done bool, err error) {
 	if strings.ReplaceAll(r.message.Body, emojiVariation, "") != stopReaction || !r.isOwner() {
 		return answer{}, false, nil
 	}
