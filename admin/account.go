@@ -32,9 +32,9 @@ type Accounts interface {
 
 // accountCommands shows what multis can do as the owner.
 type accountCommands struct {
-	store    *store.Store
+	base
+
 	accounts Accounts // nil without a homeserver
-	defaults policy.Defaults
 }
 
 // commands returns the command about the owner's account.
@@ -50,7 +50,7 @@ func (ac *accountCommands) commands() []command {
 
 // show answers with AccountText.
 func (ac *accountCommands) show(ctx context.Context, _ request, _ string) (answer, error) {
-	text, err := AccountText(ctx, ac.store, ac.accounts, ac.defaults)
+	text, err := AccountText(ctx, ac.store, ac.accounts, ac.settings.Defaults)
 	return answer{text: text}, err
 }
 

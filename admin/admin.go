@@ -8,7 +8,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/google/uuid"
@@ -72,9 +71,8 @@ type Options struct {
 // Admin is the router of the admin room: it reads a message, finds the command, question or task that the message is about, and writes the answer.
 // It keeps no state in memory, so several processes may each have an Admin on the same store. The exported fields handle the jobs of their topics.
 type Admin struct {
-	store       *store.Store
-	room        *room
-	settings    Settings
+	base
+
 	Documents   *DocumentCommands
 	Tasks       *TaskCommands
 	Commitments *CommitmentCommands
@@ -119,99 +117,124 @@ func (o Options) withDefaults() Options {
 // New returns an Admin.
 func New(o Options) *Admin {
 	o = o.withDefaults()
-	room := &room{store: o.Store, box: o.Box, settings: o.Settings, now: o.Now}
-	table := &commandTable{}
-	states := &chatStates{store: o.Store, room: room, settings: o.Settings}
-	chats := &chatPicker{store: o.Store, states: states, table: table, settings: o.Settings}
-	dialogs := &dialogs{store: o.Store, room: room, table: table, kinds: map[string]func() question{}}
-	agents := &agentCommands{chats: chats, tools: o.Tools, maxTools: o.MaxTools, skills: o.Skills, settings: o.Settings}
-	questions := &questionCommands{store: o.Store, search: o.Search, asker: o.Asker, agents: agents, settings: o.Settings}
-	pins := &pinCommands{store: o.Store, room: room, keeper: o.PIN}
-	tasks := &TaskCommands{store: o.Store, room: room, asker: o.Asker, planner: o.Planner, replayer: o.Replayer, dialogs: dialogs, saved: o.Saved, pins: pins}
-	documents := &DocumentCommands{store: o.Store, library: o.Library, files: o.Files, room: room, settings: o.Settings}
-	notes := &noteCommands{store: o.Store, room: room, chats: chats, memory: o.Memory, settings: o.Settings}
-	commitments := &CommitmentCommands{store: o.Store, room: room, chats: chats, memory: o.Memory, settings: o.Settings}
-	briefs := &briefCommands{store: o.Store, room: room, chats: chats, memory: o.Memory, commitments: commitments, settings: o.Settings}
-	exports := &ExportCommands{store: o.Store, room: room, chats: chats, memory: o.Memory, settings: o.Settings}
-	forgetting := &ForgetCommands{store: o.Store, memory: o.Memory, room: room, chats: chats, settings: o.Settings}
-	merges := &mergeCommands{store: o.Store, chats: chats}
-	modes := &modeCommands{store: o.Store, room: room, chats: chats, states: states, settings: o.Settings}
-	shadows := &ShadowCommands{store: o.Store, room: room, chats: chats, settings: o.Settings}
-	labels := &labelCommands{store: o.Store, chats: chats, settings: o.Settings}
-	drafts := &DraftCommands{store: o.Store, room: room, chats: chats, dialogs: dialogs, shadows: shadows, settings: o.Settings}
-	business := &businessCommands{store: o.Store, room: room, dialogs: dialogs, config: o.Config, previewer: o.Previewer, zone: o.Settings.Zone}
-	answering, desk := &AnswerCommands{store: o.Store, room: room, dialogs: dialogs, keeper: o.Answers}, &DeskCommands{store: o.Store, room: room, settings: o.Settings}
-	explanations := &whyCommands{desk: o.Desk, store: o.Store, room: room, chats: chats, asker: o.Asker, settings: o.Settings}
-	imports := &ImportCommands{store: o.Store, room: room, chats: chats, memory: o.Memory, settings: o.Settings}
-	schedules := &scheduleCommands{store: o.Store, clock: o.Clock, asker: o.Asker, agents: agents, chats: chats, room: room, settings: o.Settings}
-	escalations := &escalationCommands{store: o.Store, room: room, chats: chats, desk: o.Desk, files: o.Files}
-	pauses := &pauseCommands{desk: o.Desk, room: room, chats: chats, states: states, settings: o.Settings}
-	stalls := &stallNotices{store: o.Store, room: room}
-	bridges := &bridgeCommands{store: o.Store, room: room}
-	restores := &restoreCommands{store: o.Store, room: room, clock: o.Clock, drafts: drafts, startedAt: o.Now()}
-	safeMode := &safeModeCommands{store: o.Store, room: room}
-	doctors := &doctorCommands{room: room, chats: chats, examiner: o.Examiner}
-	configs := &configCommands{store: o.Store, config: o.Config}
-	status := &statusCommands{store: o.Store, pins: pins, room: room, states: states, bridges: bridges, stalls: stalls, restores: restores, safeMode: safeMode, doctors: doctors, settings: o.Settings}
-	safeMode.holds = []func(context.Context, request) (string, error){restores.statusLine, status.allPausedLine}
-	watches := &watchCommands{store: o.Store, room: room, settings: o.Settings}
-	hooks := &hookCommands{store: o.Store, room: room, asked: o.Settings.AskedHooks}
-	audits := &auditCommands{store: o.Store, chats: chats, settings: o.Settings, now: o.Now}
-	policies := &policyCommands{o.Policy}
-	hosts := &HostCommands{store: o.Store, room: room, host: o.Host, settings: o.Settings}
-	approvals := &approvalCommands{store: o.Store, room: room}
-	budget := &BudgetCommands{store: o.Store, room: room, settings: o.Settings}
-	help := &helpCommands{table: table, asker: o.Asker, room: room, settings: o.Settings}
-	a := &Admin{
-		store: o.Store, room: room, settings: o.Settings, Documents: documents, Tasks: tasks, Commitments: commitments, Exports: exports, Forgetting: forgetting, Drafts: drafts, Shadows: shadows, Imports: imports, Budget: budget, Host: hosts, Answers: answering, Desk: desk,
-		Notices:   &Notices{store: o.Store, room: room, states: states, bridges: bridges, stalls: stalls, restores: restores, safeMode: safeMode, settings: o.Settings},
-		questions: questions, business: business, pins: pins, schedules: schedules, escalations: escalations, help: help, dialogs: dialogs, table: table,
+	b := newBase(o)
+	table := b.chats.table
+	dialogs := &dialogs{store: o.Store, room: b.room, table: table, kinds: map[string]func() question{}}
+	a := &Admin{base: b, dialogs: dialogs, table: table}
+
+	agents := &agentCommands{base: b, tools: o.Tools, maxTools: o.MaxTools, skills: o.Skills}
+	a.questions = &questionCommands{base: b, search: o.Search, asker: o.Asker, agents: agents}
+	a.pins = &pinCommands{base: b, keeper: o.PIN}
+	a.Tasks = &TaskCommands{
+		base:     b,
+		asker:    o.Asker,
+		planner:  o.Planner,
+		replayer: o.Replayer,
+		dialogs:  dialogs,
+		saved:    o.Saved,
+		pins:     a.pins,
 	}
-	table.commands = slices.Concat(
-		questions.commands(), documents.commands(), tasks.commands(), agents.commands(),
-		notes.commands(), briefs.commands(), commitments.commands(), exports.commands(), forgetting.commands(), merges.commands(),
-		modes.commands(), labels.commands(), drafts.commands(), shadows.commands(), escalations.commands(), explanations.commands(), imports.commands(),
-		business.commands(), answering.commands(), desk.commands(), (&followUpCommands{chats: chats, settings: o.Settings}).commands(), schedules.commands(),
-		pauses.commands(), safeMode.commands(), (&accountCommands{store: o.Store, accounts: o.Accounts, defaults: o.Settings.Defaults}).commands(), status.commands(), doctors.commands(), configs.commands(), watches.commands(), hooks.commands(), bridges.commands(), restores.commands(), budget.commands(), policies.commands(), approvals.commands(), pins.commands(), hosts.commands(), audits.commands(), help.commands(),
-	)
+	a.Documents = &DocumentCommands{base: b, library: o.Library, files: o.Files}
+	a.Commitments = &CommitmentCommands{base: b, memory: o.Memory}
+	a.Exports = &ExportCommands{base: b, memory: o.Memory}
+	a.Forgetting = &ForgetCommands{base: b, memory: o.Memory}
+	a.Shadows = &ShadowCommands{base: b}
+	a.Drafts = &DraftCommands{base: b, dialogs: dialogs, shadows: a.Shadows}
+	a.business = &businessCommands{base: b, dialogs: dialogs, config: o.Config, previewer: o.Previewer}
+	a.Answers = &AnswerCommands{base: b, dialogs: dialogs, keeper: o.Answers}
+	a.Desk = &DeskCommands{base: b}
+	a.Imports = &ImportCommands{base: b, memory: o.Memory}
+	a.schedules = &scheduleCommands{base: b, clock: o.Clock, asker: o.Asker, agents: agents}
+	a.escalations = &escalationCommands{base: b, desk: o.Desk, files: o.Files}
+	a.Host = &HostCommands{base: b, host: o.Host}
+	a.Budget = &BudgetCommands{base: b}
+	a.help = &helpCommands{base: b, table: table, asker: o.Asker}
+
+	bridges := &bridgeCommands{base: b}
+	stalls := &stallNotices{base: b}
+	restores := &restoreCommands{base: b, clock: o.Clock, drafts: a.Drafts, startedAt: o.Now()}
+	safeMode := &safeModeCommands{base: b}
+	doctors := &doctorCommands{base: b, examiner: o.Examiner}
+	status := &statusCommands{
+		base:     b,
+		pins:     a.pins,
+		bridges:  bridges,
+		stalls:   stalls,
+		restores: restores,
+		safeMode: safeMode,
+		doctors:  doctors,
+	}
+	safeMode.holds = []func(context.Context, request) (string, error){restores.statusLine, status.allPausedLine}
+	a.Notices = &Notices{
+		base:     b,
+		bridges:  bridges,
+		stalls:   stalls,
+		restores: restores,
+		safeMode: safeMode,
+	}
+
+	dialogs.register(func() question { return &pickChat{picker: b.chats} })
+	dialogs.fallback = a.Drafts.confirm
+	for _, t := range []topic{ // in the order of the help
+		a.questions,
+		a.Documents,
+		a.Tasks,
+		agents,
+		&noteCommands{base: b, memory: o.Memory},
+		&briefCommands{base: b, memory: o.Memory, commitments: a.Commitments},
+		a.Commitments,
+		a.Exports,
+		a.Forgetting,
+		&mergeCommands{base: b},
+		&modeCommands{base: b},
+		&labelCommands{base: b},
+		a.Drafts,
+		a.Shadows,
+		a.escalations,
+		&whyCommands{base: b, desk: o.Desk, asker: o.Asker},
+		a.Imports,
+		a.business,
+		a.Answers,
+		a.Desk,
+		&followUpCommands{base: b},
+		a.schedules,
+		&pauseCommands{base: b, desk: o.Desk},
+		safeMode,
+		&accountCommands{base: b, accounts: o.Accounts},
+		status,
+		doctors,
+		&configCommands{base: b, config: o.Config},
+		&watchCommands{base: b},
+		&hookCommands{base: b},
+		bridges,
+		restores,
+		a.Budget,
+		&policyCommands{base: b, policy: o.Policy},
+		&approvalCommands{base: b},
+		a.pins,
+		a.Host,
+		&auditCommands{base: b},
+		a.help,
+	} {
+		table.commands = append(table.commands, t.commands()...)
+		dialogs.register(t.questions()...)
+	}
 	o.PIN.SetIsCommand(a.isCommand)
-	dialogs.register(
-		func() question { return &pickChat{picker: chats} },
-		func() question { return &pickMode{modes: modes} },
-		func() question { return &pickRole{} },
-		func() question { return &confirmBridge{bridges: bridges} },
-		func() question { return &confirmClaim{bridges: bridges} },
-		func() question { return &approveCalls{} },
-		func() question { return &approvePlan{} },
-		func() question { return &approveDraft{drafts: drafts} },
-		func() question { return &resendDraft{drafts: drafts} },
-		func() question { return &markShadow{shadows: shadows} },
-		func() question { return &offerAuto{shadows: shadows} },
-		func() question { return &confirmDraft{drafts: drafts} },
-		func() question { return &confirmMerge{} },
-		func() question { return &confirmForget{commands: forgetting} },
-		func() question { return &businessStep{business: business} },
-		func() question { return &offerLearnedAnswer{answers: answering} },
-		func() question { return &confirmBusinessClear{} },
-		func() question { return &pinQuestion{} },
-		func() question { return &decideRestored{restores: restores} },
-	)
-	dialogs.fallback = drafts.confirm
 	a.textHandlers = []handler{
-		drafts.handleReply,
-		tasks.answerApproval,
+		a.Drafts.handleReply,
+		a.Tasks.answerApproval,
 		a.handleNoticeReply,
-		tasks.revisePlan,
-		answering.handleRewrite,
-		business.handleAnswer,
+		a.Tasks.revisePlan,
+		a.Answers.handleRewrite,
+		a.business.handleAnswer,
 		a.handleChoice,
 	}
 	a.reactionHandlers = []handler{
-		escalations.handleReaction,
-		schedules.handleReaction,
-		commitments.handleReaction,
-		tasks.stopByReaction,
-		tasks.answerApproval,
+		a.escalations.handleReaction,
+		a.schedules.handleReaction,
+		a.Commitments.handleReaction,
+		a.Tasks.stopByReaction,
+		a.Tasks.answerApproval,
 		a.handleReactionChoice,
 	}
 	return a

@@ -14,11 +14,11 @@ import (
 
 // agentCommands lists the agents, their skills and tools, and sets which agent answers in a chat.
 type agentCommands struct {
-	chats    *chatPicker
+	base
+
 	tools    Toolbox
 	skills   Skills
 	maxTools int
-	settings Settings
 }
 
 // commands returns the commands about agents, their skills and tools.

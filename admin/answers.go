@@ -20,8 +20,8 @@ import (
 
 // AnswerCommands manages the owner's canned answers, and the learned ones: answers of people to questions that no document answered.
 type AnswerCommands struct {
-	store   *store.Store
-	room    *room
+	base
+
 	dialogs *dialogs
 	keeper  *answers.Keeper // nil where no contacts are answered
 }
@@ -38,6 +38,13 @@ func (ac *AnswerCommands) commands() []command {
 			"`{name}` is the customer's name, `{hours}` are the opening hours, `{business}` is the name of the business. `/answers` lists them with their numbers, `/answers remove 2` deletes one. " +
 			"`/answers learned` lists those that you took from people, `/answers remove L3` deletes one. When nobody but a person could answer, I ask here whether the answer goes into your documents.",
 	}}
+}
+
+// questions returns the kinds of questions of the topic.
+func (ac *AnswerCommands) questions() []func() question {
+	return []func() question{
+		func() question { return &offerLearnedAnswer{answers: ac} },
+	}
 }
 
 // run carries out /answers.

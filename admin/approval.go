@@ -14,8 +14,8 @@ import (
 
 // TaskCommands starts, stops and replays tasks, and asks the owner to approve their plans and tool calls.
 type TaskCommands struct {
-	store    *store.Store
-	room     *room
+	base
+
 	asker    Asker
 	planner  Planner
 	replayer Replayer

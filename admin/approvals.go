@@ -14,8 +14,7 @@ import (
 
 // approvalCommands lists the approvals of tool calls, and ends grants.
 type approvalCommands struct {
-	store *store.Store
-	room  *room
+	base
 }
 
 // commands returns the commands about approvals.

@@ -17,11 +17,11 @@ import (
 
 // questionCommands answers questions of the owner and searches the documents.
 type questionCommands struct {
-	store    *store.Store
-	search   *search.Searcher
-	asker    Asker
-	agents   *agentCommands
-	settings Settings
+	base
+
+	search *search.Searcher
+	asker  Asker
+	agents *agentCommands
 }
 
 // commands returns the commands about questions.

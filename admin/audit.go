@@ -14,10 +14,7 @@ import (
 
 // auditCommands shows and checks the audit log.
 type auditCommands struct {
-	store    *store.Store
-	chats    *chatPicker
-	settings Settings
-	now      func() time.Time
+	base
 }
 
 // maxAuditLines is how many entries of the audit log an answer shows.
@@ -86,7 +83,7 @@ func parseDay(s string, now time.Time, zone *time.Location) (time.Time, bool) {
 func (au *auditCommands) onChat(ctx context.Context, pick chatPick, chat store.Chat) (answer, error) {
 	switch pick.Audit {
 	case pickInjection:
-		return au.injectionScores(ctx, chat, au.now().AddDate(0, 0, -maxInjectionDays))
+		return au.injectionScores(ctx, chat, au.room.now().AddDate(0, 0, -maxInjectionDays))
 	case pickLift:
 		return au.liftHold(ctx, chat)
 	default:

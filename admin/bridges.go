@@ -16,8 +16,7 @@ import (
 
 // bridgeCommands lists the bridges, and asks the owner to confirm or refuse bots that bring or claim chats.
 type bridgeCommands struct {
-	store *store.Store
-	room  *room
+	base
 }
 
 // commands returns the commands about bridges.
@@ -30,6 +29,14 @@ func (br *bridgeCommands) commands() []command {
 			help: "A chat belongs to the bot that brought it. When another bot claims it, because you set the bridge up anew or because somebody pretends, I ask you first. " +
 				"`/bridges accept @bot:server` gives it the chats it claims, `/bridges refuse @bot:server` leaves them where they are.",
 		},
+	}
+}
+
+// questions returns the kinds of questions of the topic.
+func (br *bridgeCommands) questions() []func() question {
+	return []func() question{
+		func() question { return &confirmBridge{bridges: br} },
+		func() question { return &confirmClaim{bridges: br} },
 	}
 }
 

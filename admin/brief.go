@@ -20,12 +20,10 @@ import (
 
 // briefCommands shows summaries of what happened in the chats.
 type briefCommands struct {
-	store       *store.Store
-	room        *room
-	chats       *chatPicker
+	base
+
 	memory      *memory.Memory
 	commitments *CommitmentCommands
-	settings    Settings
 }
 
 // commands returns the commands about briefs.

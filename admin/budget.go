@@ -16,9 +16,7 @@ import (
 
 // BudgetCommands shows what was spent, and notifies the owner when a budget is nearly or fully spent.
 type BudgetCommands struct {
-	store    *store.Store
-	room     *room
-	settings Settings
+	base
 }
 
 // commands returns the commands about the budget.

@@ -32,12 +32,11 @@ type Preview struct {
 
 // businessCommands sets up what contacts of the business get, and shows it.
 type businessCommands struct {
-	store     *store.Store
-	room      *room
+	base
+
 	dialogs   *dialogs
 	config    Configuration // nil without a configuration file
 	previewer Previewer
-	zone      *time.Location
 }
 
 // commands returns the command about the business.
@@ -58,6 +57,14 @@ func (bc *businessCommands) commands() []command {
 			"`cancel` stops; `/business setup` goes on from there, `/business setup hours` asks for one again. `/business preview Do you deliver?` shows what a customer would get, and sends nothing. " +
 			"`/business show` lists what is set, `/business clear` takes it all back to config.yaml. No chat is answered because of it: `/mode business Ana` does that.",
 	}}
+}
+
+// questions returns the kinds of questions of the topic.
+func (bc *businessCommands) questions() []func() question {
+	return []func() question{
+		func() question { return &businessStep{business: bc} },
+		func() question { return &confirmBusinessClear{} },
+	}
 }
 
 // businessAliases are the aliases of /business.
@@ -113,7 +120,7 @@ func (bc *businessCommands) show(ctx context.Context, r request) (answer, error)
 	if err != nil {
 		return answer{}, err
 	}
-	lines = append(lines, "- holidays: "+holidaysText(holidays, r.now.In(bc.zone)))
+	lines = append(lines, "- holidays: "+holidaysText(holidays, r.now.In(bc.settings.Zone)))
 	return answer{text: strings.Join(lines, "\n") + "\n\n`/business setup` goes through all of it, `/business setup hours` asks for the hours only."}, nil
 }
 

@@ -16,11 +16,9 @@ import (
 
 // CommitmentCommands lists, closes and snoozes commitments, and reminds the owner of them.
 type CommitmentCommands struct {
-	store    *store.Store
-	room     *room
-	chats    *chatPicker
-	memory   *memory.Memory
-	settings Settings
+	base
+
+	memory *memory.Memory
 }
 
 // commands returns the commands about commitments.

@@ -31,7 +31,8 @@ type Holiday struct{ First, Last time.Time }
 
 // configCommands shows and changes the configuration.
 type configCommands struct {
-	store  *store.Store
+	base
+
 	config Configuration // nil without a configuration file
 }
 

@@ -17,9 +17,7 @@ import (
 
 // DeskCommands shows the numbers of the business, such as how many questions were answered or escalated.
 type DeskCommands struct {
-	store    *store.Store
-	room     *room
-	settings Settings
+	base
 }
 
 const (

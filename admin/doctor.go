@@ -21,8 +21,8 @@ type Examiner interface {
 
 // doctorCommands shows what is wrong with the installation.
 type doctorCommands struct {
-	room     *room
-	chats    *chatPicker
+	base
+
 	examiner Examiner // nil in a terminal without a homeserver
 
 	mu   sync.Mutex

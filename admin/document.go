@@ -20,11 +20,10 @@ import (
 
 // DocumentCommands lists, indexes, removes and watches documents.
 type DocumentCommands struct {
-	store    *store.Store
-	library  *knowledge.Library
-	files    Files
-	room     *room
-	settings Settings
+	base
+
+	library *knowledge.Library
+	files   Files
 }
 
 // Index indexes documents and reports the result. last says that no other attempt follows.

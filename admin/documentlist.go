@@ -37,6 +37,13 @@ func (dc *DocumentCommands) commands() []command {
 	}
 }
 
+// questions returns the kinds of questions of the topic.
+func (dc *DocumentCommands) questions() []func() question {
+	return []func() question{
+		func() question { return &pickRole{} },
+	}
+}
+
 const (
 	// maxListedDocs is how many documents are listed by name.
 	maxListedDocs = 10

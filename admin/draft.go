@@ -21,12 +21,10 @@ import (
 
 // DraftCommands shows drafts to the owner, and sends, rewrites or drops them.
 type DraftCommands struct {
-	store    *store.Store
-	room     *room
-	chats    *chatPicker
-	dialogs  *dialogs
-	shadows  *ShadowCommands
-	settings Settings
+	base
+
+	dialogs *dialogs
+	shadows *ShadowCommands
 }
 
 // commands returns the commands about drafts.
@@ -52,6 +50,15 @@ func (df *DraftCommands) commands() []command {
 			summary: "what waits for your yes",
 			alone:   true,
 		},
+	}
+}
+
+// questions returns the kinds of questions of the topic.
+func (df *DraftCommands) questions() []func() question {
+	return []func() question{
+		func() question { return &approveDraft{drafts: df} },
+		func() question { return &resendDraft{drafts: df} },
+		func() question { return &confirmDraft{drafts: df} },
 	}
 }
 

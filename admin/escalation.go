@@ -18,9 +18,8 @@ import (
 
 // escalationCommands lists the conversations that need a person, and passes messages and reactions in their threads to the desk.
 type escalationCommands struct {
-	store *store.Store
-	room  *room
-	chats *chatPicker
+	base
+
 	desk  *desk.Desk
 	files Files
 }

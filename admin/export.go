@@ -18,11 +18,9 @@ import (
 
 // ExportCommands sends the memory of chats as files.
 type ExportCommands struct {
-	store    *store.Store
-	room     *room
-	chats    *chatPicker
-	memory   *memory.Memory
-	settings Settings
+	base
+
+	memory *memory.Memory
 }
 
 // commands returns the commands about exports.

@@ -13,8 +13,7 @@ import (
 
 // followUpCommands says after how many days of silence a follow-up is drafted.
 type followUpCommands struct {
-	chats    *chatPicker
-	settings Settings
+	base
 }
 
 // commands returns the command about follow-ups.

@@ -22,11 +22,9 @@ import (
 
 // ForgetCommands deletes the memory of a topic, a chat or a contact, after the owner confirms it.
 type ForgetCommands struct {
-	store    *store.Store
-	memory   *memory.Memory
-	room     *room
-	chats    *chatPicker
-	settings Settings
+	base
+
+	memory *memory.Memory
 }
 
 // commands returns the commands about forgetting.
@@ -49,6 +47,13 @@ func (fg *ForgetCommands) commands() []command {
 			help: "All of the contact's chats, and what the contact wrote in groups; the chats are **off** then, so that nothing new is kept. What others wrote about the person stays: `/forget` and the name finds it. " +
 				"I ask before, and tell after what went and what I cannot reach.",
 		},
+	}
+}
+
+// questions returns the kinds of questions of the topic.
+func (fg *ForgetCommands) questions() []func() question {
+	return []func() question{
+		func() question { return &confirmForget{commands: fg} },
 	}
 }
 

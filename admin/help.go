@@ -12,10 +12,10 @@ import (
 
 // helpCommands shows the help, and suggests a command for text that looks like one.
 type helpCommands struct {
-	table    *commandTable
-	asker    Asker
-	room     *room
-	settings Settings
+	base
+
+	table *commandTable
+	asker Asker
 }
 
 // commands returns the commands about help.

@@ -17,11 +17,9 @@ import (
 
 // ImportCommands imports the history of chats.
 type ImportCommands struct {
-	store    *store.Store
-	room     *room
-	chats    *chatPicker
-	memory   *memory.Memory
-	settings Settings
+	base
+
+	memory *memory.Memory
 }
 
 // commands returns the commands about imports.

@@ -15,9 +15,7 @@ import (
 
 // hookCommands lists the webhooks that multis calls, and tests them.
 type hookCommands struct {
-	store *store.Store
-	room  *room
-	asked []AskedHook
+	base
 }
 
 // commands returns the commands about hooks.
@@ -51,15 +49,15 @@ func (hk *hookCommands) run(ctx context.Context, _ request, args string) (answer
 	}
 	name, isTest := strings.CutPrefix(args, "test ")
 	name = strings.TrimSpace(name)
-	i := slices.IndexFunc(hk.asked, func(h AskedHook) bool { return strings.EqualFold(h.Name, name) })
+	i := slices.IndexFunc(hk.settings.AskedHooks, func(h AskedHook) bool { return strings.EqualFold(h.Name, name) })
 	isTold := slices.ContainsFunc(all, func(h store.Hook) bool { return strings.EqualFold(h.Name, name) })
 	switch {
 	case len(all) == 0 && len(asked) == 0:
 		return answer{text: noHooksText}, nil
 	case i >= 0 && isTest && !isTold:
-		return answer{text: "**" + esc(hk.asked[i].Name) + "** is asked before something is done, and told of nothing, so there is no test of it. " + code("/hooks "+hk.asked[i].Name) + " shows its last decisions."}, nil
+		return answer{text: "**" + esc(hk.settings.AskedHooks[i].Name) + "** is asked before something is done, and told of nothing, so there is no test of it. " + code("/hooks "+hk.settings.AskedHooks[i].Name) + " shows its last decisions."}, nil
 	case i >= 0 && !isTest:
-		ans, err := hk.showAsked(ctx, hk.asked[i], asked[i])
+		ans, err := hk.showAsked(ctx, hk.settings.AskedHooks[i], asked[i])
 		if err != nil || !isTold {
 			return ans, err
 		}
@@ -90,7 +88,7 @@ func (hk *hookCommands) run(ctx context.Context, _ request, args string) (answer
 // askedLines describes the hooks that are asked before something is done, with their last decisions.
 func (hk *hookCommands) askedLines(ctx context.Context) ([]string, error) {
 	var lines []string
-	for _, h := range hk.asked {
+	for _, h := range hk.settings.AskedHooks {
 		last := "not asked yet"
 		decisions, err := store.ListAudit(ctx, hk.store.DB(), store.AuditFilter{Rule: "hook:" + h.Name, Limit: 1})
 		if err != nil {
@@ -137,7 +135,7 @@ func (hk *hookCommands) findHook(all []store.Hook, name string) (h store.Hook, u
 		}
 		names = append(names, h.Name)
 	}
-	for _, h := range hk.asked {
+	for _, h := range hk.settings.AskedHooks {
 		if !slices.Contains(names, h.Name) {
 			names = append(names, h.Name)
 		}

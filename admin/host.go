@@ -51,10 +51,9 @@ type HostResult struct {
 
 // HostCommands runs commands on this machine and shows its files.
 type HostCommands struct {
-	store    *store.Store
-	room     *room
-	host     Host // nil while it is off
-	settings Settings
+	base
+
+	host Host // nil while it is off
 }
 
 // commands returns the commands about this machine.

@@ -83,7 +83,7 @@ func (au *auditCommands) injectionScores(ctx context.Context, chat store.Chat, s
 		lines = append(lines, "These are the newest "+strconv.Itoa(maxAuditLines)+".")
 	}
 	if chat.ID != 0 {
-		until, err := store.ModelHold(ctx, db, chat.ID, nil, au.now())
+		until, err := store.ModelHold(ctx, db, chat.ID, nil, au.room.now())
 		if err != nil {
 			return answer{}, err
 		}
@@ -124,7 +124,7 @@ func (au *auditCommands) liftHold(ctx context.Context, chat store.Chat) (answer,
 		if err := audit.SetActor(ctx, tx, audit.Owner); err != nil {
 			return err
 		}
-		lifted, err = store.LiftModelHolds(ctx, tx, chat.ID, au.now())
+		lifted, err = store.LiftModelHolds(ctx, tx, chat.ID, au.room.now())
 		return err
 	})
 	if err != nil {

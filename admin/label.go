@@ -16,9 +16,7 @@ import (
 
 // labelCommands adds labels to chats and removes them. Chats with the same label share settings.
 type labelCommands struct {
-	store    *store.Store
-	chats    *chatPicker
-	settings Settings
+	base
 }
 
 // commands returns the commands about labels.

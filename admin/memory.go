@@ -13,11 +13,9 @@ import (
 
 // noteCommands lists notes, and writes the owner's own.
 type noteCommands struct {
-	store    *store.Store
-	room     *room
-	chats    *chatPicker
-	memory   *memory.Memory
-	settings Settings
+	base
+
+	memory *memory.Memory
 }
 
 // commands returns the commands about notes.

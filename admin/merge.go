@@ -14,8 +14,7 @@ import (
 
 // mergeCommands lets several chats of one person share their memory.
 type mergeCommands struct {
-	store *store.Store
-	chats *chatPicker
+	base
 }
 
 // commands returns the commands about people who have several chats.
@@ -35,6 +34,13 @@ func (ms *mergeCommands) commands() []command {
 			chatHint: func(chatPick) string { return " to have it remember for itself" },
 			summary:  "a chat remembers for itself again",
 		},
+	}
+}
+
+// questions returns the kinds of questions of the topic.
+func (ms *mergeCommands) questions() []func() question {
+	return []func() question{
+		func() question { return &confirmMerge{} },
 	}
 }
 

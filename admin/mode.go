@@ -15,11 +15,7 @@ import (
 
 // modeCommands lists the chats and sets their modes.
 type modeCommands struct {
-	store    *store.Store
-	room     *room
-	chats    *chatPicker
-	states   *chatStates
-	settings Settings
+	base
 }
 
 // commands returns the commands about chats and their modes.
@@ -41,6 +37,13 @@ func (md *modeCommands) commands() []command {
 				"**silent**: I remember and never write. **off**: nothing is stored, nothing is sent. " +
 				"`/mode` lists the chats, `/mode business Ana` sets one, `/mode Ana` asks.",
 		},
+	}
+}
+
+// questions returns the kinds of questions of the topic.
+func (md *modeCommands) questions() []func() question {
+	return []func() question{
+		func() question { return &pickMode{modes: md} },
 	}
 }
 

@@ -20,14 +20,12 @@ import (
 
 // Notices writes the notices to the owner that belong to no other topic.
 type Notices struct {
-	store    *store.Store
-	room     *room
-	states   *chatStates
+	base
+
 	bridges  *bridgeCommands
 	stalls   *stallNotices
 	restores *restoreCommands // asks about what a restored backup holds back
 	safeMode *safeModeCommands
-	settings Settings
 }
 
 // NotifyOfLateMessages notifies the owner of the messages that came too late to be answered. It returns jobs.Snooze while such messages still arrive.

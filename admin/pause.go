@@ -13,11 +13,9 @@ import (
 
 // pauseCommands pauses and resumes all chats, or one.
 type pauseCommands struct {
-	room     *room
-	chats    *chatPicker
-	states   *chatStates
-	desk     *desk.Desk
-	settings Settings
+	base
+
+	desk *desk.Desk
 }
 
 // commands returns the commands about pauses.

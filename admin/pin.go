@@ -17,8 +17,8 @@ import (
 
 // pinCommands sets the PIN, and asks for it before an answer that needs it takes effect.
 type pinCommands struct {
-	store  *store.Store
-	room   *room
+	base
+
 	keeper *pin.Keeper // nil in a terminal
 }
 
@@ -32,6 +32,13 @@ func (pc *pinCommands) commands() []command {
 			"It is asked for by `/exec`, `/read`, `/erase`, `/forget all`, mode off and changes of the configuration, and then not again for 24 hours; a command that changes something, and an agent's call that needs the PIN, ask each time. " +
 			"`/pin lock` ends the 24 hours. After 3 wrong ones it is locked for an hour. Forgotten: `multis pin reset` on the server.",
 	}}
+}
+
+// questions returns the kinds of questions of the topic.
+func (pc *pinCommands) questions() []func() question {
+	return []func() question{
+		func() question { return &pinQuestion{} },
+	}
 }
 
 // pinNeed is what an answer needs the PIN for.

@@ -17,7 +17,11 @@ type Policy interface {
 }
 
 // policyCommands shows the rules, and explains what they say about a call.
-type policyCommands struct{ policy Policy }
+type policyCommands struct {
+	base
+
+	policy Policy
+}
 
 // commands returns the commands about rules.
 func (p *policyCommands) commands() []command {

@@ -24,7 +24,7 @@ func (s someRules) Explain(_ store.Chat, agent, tool, args string) (string, erro
 func TestThePolicyCommandShowsRulesAndExplainsCalls(t *testing.T) {
 	t.Parallel()
 	said := func(p Policy, args string) string {
-		ans, err := (&policyCommands{p}).run(t.Context(), request{}, args)
+		ans, err := (&policyCommands{policy: p}).run(t.Context(), request{}, args)
 		require.NoError(t, err)
 		return ans.text
 	}

@@ -18,8 +18,8 @@ import (
 
 // restoreCommands asks the owner whether to send or drop what a restored backup has on hold.
 type restoreCommands struct {
-	store     *store.Store
-	room      *room
+	base
+
 	clock     *clock.Clock
 	drafts    *DraftCommands
 	startedAt time.Time // when this process began
@@ -34,6 +34,13 @@ func (rs *restoreCommands) commands() []command {
 			help: "A restored backup is the past: what it would send may have been sent since. So nothing goes out, no schedule runs and no webhook is called until you have seen the list " +
 				"and say yes (send it) or no (drop it). What was said meanwhile is read and stays unanswered.",
 		},
+	}
+}
+
+// questions returns the kinds of questions of the topic.
+func (rs *restoreCommands) questions() []func() question {
+	return []func() question{
+		func() question { return &decideRestored{restores: rs} },
 	}
 }
 

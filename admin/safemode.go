@@ -10,8 +10,8 @@ import (
 
 // safeModeCommands shows, enters and leaves safe mode.
 type safeModeCommands struct {
-	store *store.Store
-	room  *room
+	base
+
 	holds []func(context.Context, request) (string, error) // each says what else makes work wait; empty if it does not
 }
 

@@ -13,13 +13,11 @@ import (
 
 // scheduleCommands sets, shows and changes schedules, which are called jobs in texts to people.
 type scheduleCommands struct {
-	store    *store.Store
-	clock    *clock.Clock
-	asker    Asker
-	agents   *agentCommands
-	chats    *chatPicker
-	room     *room
-	settings Settings
+	base
+
+	clock  *clock.Clock
+	asker  Asker
+	agents *agentCommands
 }
 
 // maxScheduleText is the maximum length of the text of a schedule, in characters.

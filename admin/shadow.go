@@ -21,10 +21,7 @@ import (
 
 // ShadowCommands shows what multis would have said in chats with shadow answers, and how close that was to what the owner said.
 type ShadowCommands struct {
-	store    *store.Store
-	room     *room
-	chats    *chatPicker
-	settings Settings
+	base
 }
 
 // offerPeriod is how far back shadow answers count for the offer to send them from now on.
@@ -41,6 +38,14 @@ func (sh *ShadowCommands) commands() []command {
 		help: "In a chat on `/delivery shadow` I never write: I show here what I would have said, and compare it with what you say there within a day. `/shadow` has the last " +
 			"seven days of all chats, `/shadow Ana` those of one with the answers that differ most. On Mondays I post it by myself. 👍 and 👎 on a shadow answer count more than the comparison.",
 	}}
+}
+
+// questions returns the kinds of questions of the topic.
+func (sh *ShadowCommands) questions() []func() question {
+	return []func() question{
+		func() question { return &markShadow{shadows: sh} },
+		func() question { return &offerAuto{shadows: sh} },
+	}
 }
 
 // present shows a shadow answer to the owner, once. It does nothing if the outbox message is no shadow answer.

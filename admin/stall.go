@@ -11,8 +11,7 @@ import (
 
 // stallNotices notifies the owner when no events arrive from the homeserver, by push or by sync.
 type stallNotices struct {
-	store *store.Store
-	room  *room
+	base
 }
 
 // stallTexts are the texts that say that events do not arrive. %s is the time since when.

@@ -16,16 +16,14 @@ import (
 
 // statusCommands shows the state of multis, and its name.
 type statusCommands struct {
-	store    *store.Store
-	room     *room
-	states   *chatStates
+	base
+
 	bridges  *bridgeCommands
 	stalls   *stallNotices
 	restores *restoreCommands // says what a restored backup holds back
 	safeMode *safeModeCommands
 	doctors  *doctorCommands
 	pins     *pinCommands
-	settings Settings
 }
 
 // commands returns the commands about multis itself.

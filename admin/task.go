@@ -42,6 +42,14 @@ func (ts *TaskCommands) commands() []command {
 	}
 }
 
+// questions returns the kinds of questions of the topic.
+func (ts *TaskCommands) questions() []func() question {
+	return []func() question{
+		func() question { return &approveCalls{} },
+		func() question { return &approvePlan{} },
+	}
+}
+
 // cancel stops a task, or lists those that can be stopped.
 func (ts *TaskCommands) cancel(ctx context.Context, _ request, args string) (answer, error) {
 	number := store.TaskID(parseNumber(strings.TrimSpace(args)))

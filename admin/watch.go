@@ -17,9 +17,7 @@ import (
 
 // watchCommands adds and removes watched pages, and webhooks that other programs call.
 type watchCommands struct {
-	store    *store.Store
-	room     *room
-	settings Settings
+	base
 }
 
 // commands returns the commands about watches.

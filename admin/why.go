@@ -18,12 +18,10 @@ import (
 
 // whyCommands explains why messages of contacts were answered or not.
 type whyCommands struct {
-	store    *store.Store
-	room     *room
-	chats    *chatPicker
-	asker    Asker
-	desk     *desk.Desk
-	settings Settings
+	base
+
+	asker Asker
+	desk  *desk.Desk
 }
 
 // commands returns the commands about explanations.
