@@ -344,7 +344,6 @@ func (a *Admin) mustWait(ctx context.Context, r request) (bool, error) {
 // commit makes the changes of an answer and queues its text, in one transaction. If the message was answered meanwhile, it writes nothing. If it was edited
 // or deleted meanwhile, or a message that the answer quotes was deleted, it returns jobs.Snooze, and the message is handled again.
 func (a *Admin) commit(ctx context.Context, r request, ans answer) error {
-	ans.kind, ans.thread = outbox.Answer, cmp.Or(ans.thread, r.message.Thread)
 	err := a.store.InTx(ctx, func(tx store.Tx) error {
 		ans := ans // the transaction may be run again
 		if err := lockUnchanged(ctx, tx, r, ans.quotes); err != nil {
@@ -369,7 +368,14 @@ func (a *Admin) commit(ctx context.Context, r request, ans answer) error {
 		}
 		var out *uuid.UUID
 		if ans.text != "" {
-			outboxID, err := a.room.writeAnswer(ctx, tx, r.room, ans, []store.MessageID{r.message.ID})
+			outboxID, err := a.room.write(ctx, tx, r.room, notice{
+				text:     ans.text,
+				kind:     outbox.Answer,
+				question: ans.question,
+				quotes:   ans.quotes,
+				sources:  []store.MessageID{r.message.ID},
+				thread:   cmp.Or(ans.thread, r.message.Thread),
+			})
 			if err != nil {
 				return err
 			}

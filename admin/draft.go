@@ -335,8 +335,11 @@ func (df *DraftCommands) show(ctx context.Context, tx store.Tx, chat store.Chat,
 	}
 	lines := []string{head}
 	lines = append(lines, quotedRows(rows)...)
-	return df.showCard(ctx, tx, room, chat, answer{
-		text: strings.Join(lines, "\n") + "\n\n👍 send · reply to change it · 👎 drop ·", kind: outbox.Alert, quotes: about, question: &approveDraft{drafts: df, OutboxID: rows[0].ID},
+	return df.showCard(ctx, tx, room, chat, notice{
+		text:     strings.Join(lines, "\n") + "\n\n👍 send · reply to change it · 👎 drop ·",
+		kind:     outbox.Alert,
+		quotes:   about,
+		question: &approveDraft{drafts: df, OutboxID: rows[0].ID},
 	})
 }
 

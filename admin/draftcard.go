@@ -29,7 +29,7 @@ const (
 )
 
 // showCard shows a draft with its question. It edits the chat's card if that shows a draft which this one replaces; otherwise it writes a new card.
-func (df *DraftCommands) showCard(ctx context.Context, tx store.Tx, room, chat store.Chat, card answer) error {
+func (df *DraftCommands) showCard(ctx context.Context, tx store.Tx, room, chat store.Chat, card notice) error {
 	last, err := store.DraftCardOf(ctx, tx, chat.ID)
 	if err != nil && !errors.Is(err, store.ErrNotFound) {
 		return err
@@ -39,14 +39,14 @@ func (df *DraftCommands) showCard(ctx context.Context, tx store.Tx, room, chat s
 		return jobs.Snooze(cardSendDelay)
 	}
 	if !isReplaced || last.Root == "" {
-		_, err := df.room.writeAnswer(ctx, tx, room, card, nil)
+		_, err := df.room.write(ctx, tx, room, card)
 		return err
 	}
 	if _, err := store.FinishDialog(ctx, tx, last.Dialog); err != nil {
 		return err
 	}
 	card.replaces = last.Root
-	if _, err := df.room.writeAnswer(ctx, tx, room, card, nil); err != nil {
+	if _, err := df.room.write(ctx, tx, room, card); err != nil {
 		return err
 	}
 	if df.room.now().Sub(askedAt(last.ExpiresAt)) < cardReminderAge {
@@ -97,9 +97,17 @@ func (df *DraftCommands) writeWithdrawn(ctx context.Context, tx store.Tx, o stor
 	if err != nil {
 		return err
 	}
-	said := answer{text: "⏳ **The draft for " + to + " is withdrawn.** " + esc(o.Code.Sentence()), kind: outbox.Quiet, replaces: card.Root, quotes: o.About}
+	said := notice{
+		text:     "⏳ **The draft for " + to + " is withdrawn.** " + esc(o.Code.Sentence()),
+		kind:     outbox.Quiet,
+		replaces: card.Root,
+		quotes:   o.About,
+		sources:  o.RestsOn,
+	}
 	if o.Code == policy.CodeDraftLate {
-		said.text, said.kind, said.replaces = "⚠️ **Not sent to "+to+"**: "+esc(o.Reason), outbox.Alert, ""
+		said.text = "⚠️ **Not sent to " + to + "**: " + esc(o.Reason)
+		said.kind = outbox.Alert
+		said.replaces = ""
 	}
 	switch asks := o.AsksContact(); {
 	case asks, o.Code == policy.CodeDraftLate: // no other draft replaces it, or its own card shows the one that does
@@ -115,7 +123,7 @@ func (df *DraftCommands) writeWithdrawn(ctx context.Context, tx store.Tx, o stor
 	if words != "" && o.Purpose == policy.PurposeDraft { // so that the owner's own words are not lost
 		said.text += "\n\nIt was:\n\n> " + strings.ReplaceAll(esc(words), "\n", "\n> ")
 	}
-	_, err = df.room.writeAnswer(ctx, tx, room, said, o.RestsOn)
+	_, err = df.room.write(ctx, tx, room, said)
 	return err
 }
 

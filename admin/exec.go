@@ -168,7 +168,12 @@ func (hc *HostCommands) end(ctx context.Context, task store.Task, room store.Cha
 		if err := hc.audit(ctx, tx, task, e.outcome); err != nil {
 			return err
 		}
-		_, err := hc.room.writeAnswer(ctx, tx, room, answer{text: e.text, kind: outbox.Answer, replaces: cmp.Or(live, task.ProgressEvent)}, task.RestsOn)
+		_, err := hc.room.write(ctx, tx, room, notice{
+			text:     e.text,
+			kind:     outbox.Answer,
+			replaces: cmp.Or(live, task.ProgressEvent),
+			sources:  task.RestsOn,
+		})
 		return err
 	})
 	if errors.Is(err, store.ErrTaskLost) {

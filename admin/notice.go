@@ -193,14 +193,19 @@ func (nt *Notices) NotifyUndelivered(ctx context.Context, out uuid.UUID) error {
 		if err := clock.FailExecutionOf(ctx, tx, o); err != nil {
 			return err
 		}
-		ans := answer{text: text, kind: outbox.Alert, quotes: o.About}
+		n := notice{
+			text:    text,
+			kind:    outbox.Alert,
+			quotes:  o.About,
+			sources: o.RestsOn,
+		}
 		if o.Purpose == policy.PurposeNotice {
-			ans.failedNotice = o.ID
+			n.failed = o.ID
 		}
 		if o.Purpose == policy.PurposeDraft {
-			ans.question = &resendDraft{OutboxID: o.ID}
+			n.question = &resendDraft{OutboxID: o.ID}
 		}
-		_, err := nt.room.writeAnswer(ctx, tx, room, ans, o.RestsOn)
+		_, err := nt.room.write(ctx, tx, room, n)
 		return err
 	})
 }

@@ -57,21 +57,28 @@ type answer struct {
 	change func(ctx context.Context, tx store.Tx) error
 	// changeWithText is a change that also returns the text; nil for none.
 	changeWithText func(ctx context.Context, tx store.Tx) (text string, err error)
-	kind           outbox.NoticeKind
 	reason         string // for /why; empty means that the message is a command
 	outcome        string // for the audit log; empty means that it was answered
 	// thread is the root event of the thread in which the text is written; empty for the thread of the request, if any.
 	thread id.EventID
-	// replaces is the message that the text replaces by an edit; empty for none.
-	replaces id.EventID
 	// pin is the action for which the PIN must be entered before the answer takes effect; nil for none. dialog is the question that the request
 	// answered.
 	pin    *pinNeed
 	dialog int64
-	// failedNotice is the notice whose failure the text reports; zero for none.
-	failedNotice uuid.UUID
 	// handled says that the message is already answered and marked as such.
 	handled bool
+}
+
+// notice is a text for a room.
+type notice struct {
+	text     string // Markdown
+	kind     outbox.NoticeKind
+	question question          // the question that the text asks; nil for none
+	quotes   []store.MessageID // the messages that the text quotes
+	sources  []store.MessageID // the messages that it was made from; it is deleted when one of them is
+	thread   id.EventID        // the root event of the thread in which it is written; empty for none
+	replaces id.EventID        // the message that it replaces by an edit; empty for none
+	failed   uuid.UUID         // the notice whose failure it reports; zero for none
 }
 
 // apply makes the changes of an answer and returns its text.
@@ -97,7 +104,12 @@ type room struct {
 
 // notify writes a notice to a room. q is the question that the notice asks; nil for none. quotes are the messages that the text quotes.
 func (rm *room) notify(ctx context.Context, tx store.Tx, room store.Chat, kind outbox.NoticeKind, markdown string, q question, quotes ...store.MessageID) (uuid.UUID, error) {
-	return rm.writeAnswer(ctx, tx, room, answer{text: markdown, kind: kind, question: q, quotes: quotes}, nil)
+	return rm.write(ctx, tx, room, notice{
+		text:     markdown,
+		kind:     kind,
+		question: q,
+		quotes:   quotes,
+	})
 }
 
 // quoteLocked returns a text and the messages that it quotes, as write returns them once these messages are locked: what was deleted by then is not in it, and a
@@ -112,21 +124,34 @@ func quoteLocked(ctx context.Context, tx store.Tx, write func() (markdown string
 	return write()
 }
 
-// writeAnswer writes the text of an answer to a room. The text is deleted when one of the messages in restsOn is deleted.
-func (rm *room) writeAnswer(ctx context.Context, tx store.Tx, room store.Chat, ans answer, restsOn []store.MessageID) (uuid.UUID, error) {
-	markdown, q, expires := ans.text, ans.question, rm.now().Add(lifetimeOf(ans.question))
-	if q != nil {
+// write writes a notice to a room, and opens the question that it asks.
+func (rm *room) write(ctx context.Context, tx store.Tx, room store.Chat, n notice) (uuid.UUID, error) {
+	markdown := n.text
+	expires := rm.now().Add(lifetimeOf(n.question))
+	if n.question != nil {
 		markdown += " Open until " + rm.shortTime(expires) + "."
 	}
-	message := noticeMessage(room, markdown, ans.kind, q != nil)
-	message.About, message.RestsOn, message.FailedID, message.Replaces, message.Thread = ans.quotes, restsOn, ans.failedNotice, ans.replaces, ans.thread
+	message := noticeMessage(room, markdown, n.kind, n.question != nil)
+	message.About = n.quotes
+	message.RestsOn = n.sources
+	message.FailedID = n.failed
+	message.Replaces = n.replaces
+	message.Thread = n.thread
 	out, _, err := rm.box.Queue(ctx, tx, message)
-	if err != nil || q == nil {
+	if err != nil {
 		return out, err
 	}
+	if n.question == nil {
+		return out, nil
+	}
+	return out, openDialog(ctx, tx, room, n.question, out, expires)
+}
+
+// openDialog stores a question that an outbox message asks.
+func openDialog(ctx context.Context, tx store.Tx, room store.Chat, q question, out uuid.UUID, expires time.Time) error {
 	payload, err := json.Marshal(q)
 	if err != nil {
-		return out, fmt.Errorf("write question: %w", err)
+		return fmt.Errorf("write question: %w", err)
 	}
 	about := q.traits()
 	d := store.Dialog{
@@ -143,7 +168,7 @@ func (rm *room) writeAnswer(ctx context.Context, tx store.Tx, room store.Chat, a
 		d.MessageID = &about.message
 	}
 	_, err = store.OpenDialog(ctx, tx, d)
-	return out, err
+	return err
 }
 
 // react puts the bot's reaction on a message.
