@@ -1,6 +1,7 @@
 package pin
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -15,11 +16,10 @@ import (
 type form int
 
 const (
-	formNone     form = iota // not at all
-	formPIN                  // 4 to 6 digits 0-9
-	formDigits               // digits only, but too many or too few, in another script, or with something between them
-	formPhrase               // a text with letters and what may be a PIN, or with the word "pin" and as many digits; a long one has both
-	formMistyped             // a command that does not exist, with what may be a PIN
+	formOther    form = iota // not at all
+	formPossible             // it may have a PIN in it, and is withheld while a PIN is asked for
+	formLikely               // it is withheld also when none is asked for
+	formPIN                  // nothing but 4 to 6 digits 0-9
 	formCommand              // /pin with digits
 )
 
@@ -33,72 +33,89 @@ const (
 // formOf returns the form of a text as it was typed. isCommand is that of SetIsCommand.
 func formOf(typed string, isCommand func(typed string) bool) form {
 	shown := visible(typed)
-	digits := strings.Map(keepNumber, shown)
-	n := utf8.RuneCountInString(digits)
+	n := utf8.RuneCountInString(numbersIn(shown))
+	isPossible, hasWord := containsCandidate(shown), slices.Contains(letterWords(shown), "pin")
 	isSigned := strings.HasPrefix(shown, "/") || strings.HasPrefix(shown, "!")
+	name, _, _ := strings.Cut(shown, " ")
+	isLong := utf8.RuneCountInString(shown) > maxPhraseLength
 	switch {
-	case isPINCommand(shown):
-		if n == 0 {
-			return formNone
-		}
+	case n > 0 && isPINCommand(shown):
 		return formCommand
 	case n < minSuspicious:
-		return formNone
-	case isPIN(normalize(typed)):
+		return formOther
+	case isPIN(strings.TrimSpace(typed)):
 		return formPIN
-	case strings.IndexFunc(shown, unicode.IsLetter) < 0:
-		return formDigits
-	case isSigned && mayBeMistyped(shown) && !isCommand(typed):
-		return formMistyped
-	case n < minDigits || (isSigned || isLong(shown)) && !(hasPINWord(shown) && hasLonePIN(shown)):
-		return formNone
-	case hasPINWord(shown) || hasLonePIN(shown):
-		return formPhrase
+	case !strings.ContainsFunc(shown, unicode.IsLetter):
+		return formOfNumber(shown, n)
+	case isSigned && (isPossible || isCandidate(numbersIn(name))) && !isCommand(typed): // there is no such command, so that nothing is lost with it
+		return formLikely
+	case n < minDigits:
+		return formOther
+	case isSigned && !(hasWord && isPossible):
+		return formOther
+	case isLong && !(hasWord && isPossible):
+		return formOther
+	case isLong:
+		return formPossible
+	case hasWord, isPossible && isAnswer(shown):
+		return formLikely
+	case isPossible:
+		return formPossible
 	default:
-		return formNone
+		return formOther
 	}
 }
 
-// hasPINWord reports whether a text has the word "pin".
-func hasPINWord(shown string) bool {
-	return slices.Contains(strings.FieldsFunc(strings.ToLower(shown), func(r rune) bool { return !unicode.IsLetter(r) }), "pin")
+// formOfNumber returns the form of a text without letters that has n digits.
+func formOfNumber(shown string, n int) form {
+	_, err := time.Parse("15:04", shown)
+	isTime := err == nil
+	words := slices.Compact(strings.Fields(shown)) // a PIN may be typed twice
+	isTwice := len(words) == 1 && isCandidate(standaloneDigits(words[0]))
+	if isTwice || !isTime && n >= minDigits && n <= maxDigits {
+		return formLikely
+	}
+	return formPossible
 }
 
-// hasLonePIN reports whether a text has a word that may be a PIN: digits that stand alone or apart, as in "4829" and "48 29". Prices, times, dates, ranges and
-// years, as in "9-18" and "45 EUR from 10 pieces", are none: an answer to a customer that is written while the PIN is asked for must not be lost.
-func hasLonePIN(shown string) bool {
-	words, run := strings.Fields(shown), ""
-	for i, word := range words {
-		digits, next := loneDigits(word), ""
-		if i+1 < len(words) {
-			next = words[i+1]
-		}
-		if run += digits; digits == "" {
+// containsCandidate reports whether a text has digits that may be a PIN: they stand alone or apart, as in "4829" and "48 29". Prices, times, dates, ranges
+// and years, as in "9-18" and "45 EUR from 10 pieces", are no candidates: an answer to a customer that is written while the PIN is asked for must not be
+// lost.
+func containsCandidate(shown string) bool {
+	words := append(strings.Fields(shown), "") // the last one ends a run of digits
+	run := ""
+	for i, word := range words[:len(words)-1] {
+		digits := standaloneDigits(word)
+		next := words[i+1]
+		if digits == "" {
 			run = ""
+			continue
 		}
-		if !isCurrency(next) && (mayBePIN(digits) || loneDigits(next) == "" && mayBePIN(run)) { // "4829", and "48 29"
+		run += digits
+		isWhole := standaloneDigits(next) == ""
+		if !isCurrency(next) && (isCandidate(digits) || isWhole && isCandidate(run)) {
 			return true
 		}
 	}
 	return false
 }
 
-// mayBePIN reports whether digits, of any script, have the length of a PIN and are no year.
-func mayBePIN(digits string) bool {
+// isCandidate reports whether digits, of any script, have the length of a PIN and are no year.
+func isCandidate(digits string) bool {
 	n := utf8.RuneCountInString(digits)
 	return n >= minDigits && n <= maxDigits && !isYear(digits)
 }
 
-// loneDigits returns the digits of a word that has nothing else but marks around them, or between single ones; empty for another word.
-func loneDigits(word string) string {
+// standaloneNumber matches a number, and single digits with signs between them.
+var standaloneNumber = regexp.MustCompile(`^(\pN+|\pN([^\pL\pN\p{Sc}]+\pN)+)$`)
+
+// standaloneDigits returns the digits of a word that is nothing but a standaloneNumber and signs around it; empty for another word.
+func standaloneDigits(word string) string {
 	word = strings.TrimFunc(word, func(r rune) bool { return unicode.IsPunct(r) || unicode.Is(unicode.Sm, r) })
-	groups := strings.FieldsFunc(word, func(r rune) bool { return !unicode.IsNumber(r) && !unicode.IsLetter(r) && !unicode.Is(unicode.Sc, r) })
-	for _, group := range groups {
-		if strings.ContainsFunc(group, func(r rune) bool { return !unicode.IsNumber(r) }) || len(groups) > 1 && utf8.RuneCountInString(group) > 1 {
-			return ""
-		}
+	if !standaloneNumber.MatchString(word) {
+		return ""
 	}
-	return strings.Join(groups, "")
+	return numbersIn(word)
 }
 
 func isCurrency(word string) bool {
@@ -113,84 +130,50 @@ func isYear(digits string) bool {
 	return len(digits) == 4 && (digits[:2] == "19" || digits[:2] == "20")
 }
 
-// normalize returns a text without the space around it.
-func normalize(s string) string { return strings.TrimSpace(s) }
-
-// visible returns a text as it is read: without invisible characters, accents and the space around it, and with plain letters and digits for variants of them.
+// visible returns a text as it is read: without invisible characters, accents and the space around it, and with plain letters and digits for variants of
+// them.
 func visible(s string) string { return strings.TrimSpace(text.Fold(s)) }
 
-func keepNumber(r rune) rune {
-	if unicode.IsNumber(r) {
-		return r
-	}
-	return -1
+// numbersIn returns the digits of a text, and its other characters for numbers.
+func numbersIn(s string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsNumber(r) {
+			return r
+		}
+		return -1
+	}, s)
 }
 
-// isPIN reports whether a text has the form of a PIN.
+// letterWords returns the words of a text in lower case, without digits and signs.
+func letterWords(shown string) []string {
+	return strings.FieldsFunc(strings.ToLower(shown), func(r rune) bool { return !unicode.IsLetter(r) })
+}
+
+// isPIN reports whether a text is a PIN by its form.
 func isPIN(s string) bool {
 	return len(s) >= minDigits && len(s) <= maxDigits && strings.Trim(s, "0123456789") == ""
 }
 
-// isPINCommand reports whether a text is the command /pin: with or without its sign, with a full-width sign, or as /p, /pi, with one letter wrong or with more
-// letters. No other command has such a name.
+// isPINCommand reports whether a text is the command /pin, also without its sign or misspelled. No other command has such a name.
 func isPINCommand(shown string) bool {
-	unsigned := strings.ToLower(strings.TrimLeft(shown, "/!／！ "))
-	name := unsigned
-	if end := strings.IndexFunc(unsigned, func(r rune) bool { return !unicode.IsLetter(r) }); end >= 0 {
-		name = unsigned[:end]
+	name := strings.TrimLeft(shown, "/!／！ ")
+	isSigned := len(name) < len(shown)
+	if end := strings.IndexFunc(name, func(r rune) bool { return !unicode.IsLetter(r) }); end >= 0 {
+		name = name[:end]
 	}
-	return name == "pin" || (len(unsigned) < len(shown) && (name == "p" || name == "pi" || isNearPIN(name) || strings.Contains(name, "pin")))
+	name = strings.ToLower(name)
+	return name == "pin" || isSigned && (name == "p" || strings.Contains(name, "pin") || isNearPIN(name))
 }
 
-// isNearPIN reports whether a word is "pin" with one letter wrong, missing, too many or in the wrong place.
+// isNearPIN reports whether a word is "pin" with at most one letter wrong, missing, too many or in the wrong place.
 func isNearPIN(word string) bool { return len(word) > 1 && text.EditDistance(word, "pin") <= 1 }
 
-// mayBeMistyped reports whether a text with the sign of a command has what may be a PIN. If there is no such command, it does nothing, so that nothing is lost
-// with it.
-func mayBeMistyped(shown string) bool {
-	name := strings.Fields(strings.TrimLeft(shown, "/!") + " -")[0]
-	first, _ := utf8.DecodeRuneInString(name)
-	return unicode.IsLetter(first) && (hasLonePIN(shown) || mayBePIN(strings.Map(keepNumber, name)))
+// isAnswer reports whether a text has only words that are written beside a PIN: a yes, or a word for "PIN".
+func isAnswer(shown string) bool {
+	return !slices.ContainsFunc(letterWords(shown), func(word string) bool {
+		return !slices.Contains([]string{"yes", "y", "ja", "pincode", "mypin", "passcode", "password"}, word) && (len(word) < 3 || !isNearPIN(word))
+	})
 }
-
-// isRepeatedPIN reports whether a text is nothing but the same PIN more than once.
-func isRepeatedPIN(shown string) bool {
-	words := slices.Compact(strings.Fields(shown))
-	return len(words) == 1 && mayBePIN(loneDigits(words[0]))
-}
-
-// isAnswerWithPIN reports whether a text is a PIN with nothing but words of an answer or a misspelt "pin" around it.
-func isAnswerWithPIN(shown string) bool {
-	for word := range strings.FieldsSeq(shown) {
-		word = strings.ToLower(strings.TrimFunc(word, unicode.IsPunct))
-		if loneDigits(word) == "" && !slices.Contains([]string{"yes", "y", "ja", "pincode", "mypin", "passcode", "password"}, word) && !(len(word) > 2 && isNearPIN(word)) {
-			return false
-		}
-	}
-	return hasLonePIN(shown)
-}
-
-// isStrayPIN reports whether a text may be or contain a PIN, while no question for one is open.
-func isStrayPIN(typed string, f form) bool {
-	shown := visible(typed)
-	n := utf8.RuneCountInString(strings.Map(keepNumber, shown))
-	switch f {
-	case formPIN:
-		return true
-	case formDigits:
-		_, err := time.Parse("15:04", shown)
-		return n >= minDigits && n <= maxDigits && err != nil || isRepeatedPIN(shown)
-	case formPhrase:
-		return !isLong(shown) && (hasPINWord(shown) || isAnswerWithPIN(shown))
-	case formMistyped:
-		return true
-	default:
-		return false
-	}
-}
-
-// isLong reports whether a text is rather a question with a number in it than a PIN with words around it.
-func isLong(shown string) bool { return utf8.RuneCountInString(shown) > maxPhraseLength }
 
 // isSpokenPIN reports whether the transcript of a voice note may be a PIN in words: nothing but words for numbers, or a short text with the word "pin"
 // and several of them.

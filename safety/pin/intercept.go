@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"strings"
 	"time"
 
 	"multis/store"
@@ -44,7 +45,7 @@ const (
 	EntryWrong     EntryResult = "wrong"     // Left says how many tries are left
 	EntryLocked    EntryResult = "locked"    // the PIN was locked just now
 	EntryNotPIN    EntryResult = "digits"    // it was asked for, but what came was no PIN (see isPIN); it did not count as a try
-	EntryStray     EntryResult = "stray"     // it looked like a PIN, and none was asked for
+	EntryUnasked   EntryResult = "stray"     // it looked like a PIN, and none was asked for
 	EntryCommand   EntryResult = "command"   // digits beside /pin
 	EntryVoice     EntryResult = "voice"     // it was a voice note, in which a PIN may be said
 	EntryNext      EntryResult = "next"      // the present PIN was right: now the new one
@@ -95,12 +96,12 @@ func (k *Keeper) Intercept(ctx context.Context, tx store.Tx, m Message) (Interce
 	if form == formCommand {
 		return Interception{Withhold: true, Result: EntryCommand}, nil
 	}
-	if form == formNone && !m.IsVoice {
+	if form == formOther && !m.IsVoice {
 		return Interception{}, nil
 	}
 	d, err := store.LockPINDialog(ctx, tx, m.Chat, k.now())
 	if errors.Is(err, store.ErrNotFound) {
-		return k.interceptStray(ctx, tx, m, form)
+		return k.interceptUnasked(ctx, tx, m, form)
 	}
 	if err != nil {
 		return Interception{}, err
@@ -108,21 +109,21 @@ func (k *Keeper) Intercept(ctx context.Context, tx store.Tx, m Message) (Interce
 	var p Prompt
 	switch readErr := json.Unmarshal(d.Payload, &p); {
 	case readErr != nil: // a question that cannot be read must not catch the room's messages any longer
-		return Interception{Withhold: true, Result: EntryStray}, store.ClosePINDialogs(ctx, tx, m.Chat)
+		return Interception{Withhold: true, Result: EntryUnasked}, store.ClosePINDialogs(ctx, tx, m.Chat)
 	case m.IsVoice && m.At.Before(p.AskedAt.Add(-clockSkew)):
-		return k.interceptStray(ctx, tx, m, form)
+		return k.interceptUnasked(ctx, tx, m, form)
 	case m.IsVoice: // what is said in it is unknown, or is a transcript by a model
 		return Interception{Withhold: true, Result: EntryVoice, Dialog: d.ID}, nil
 	case form != formPIN || !m.CanEnter || m.At.Before(p.AskedAt.Add(-clockSkew)):
 		return Interception{Withhold: true, Result: EntryNotPIN, Dialog: d.ID}, nil
 	}
-	news, left, err := k.enter(ctx, tx, d, p, normalize(m.Text))
+	news, left, err := k.enter(ctx, tx, d, p, strings.TrimSpace(m.Text))
 	return Interception{Withhold: true, Result: news, Dialog: d.ID, Left: left}, err
 }
 
-// interceptStray withholds what looks like a PIN though none is asked for: an answer that comes too late, or twice.
-func (k *Keeper) interceptStray(ctx context.Context, tx store.Tx, m Message, form form) (Interception, error) {
-	if !isStrayPIN(m.Text, form) && !(m.IsVoice && isSpokenPIN(m.Text)) {
+// interceptUnasked withholds what looks like a PIN though none is asked for: an answer that comes too late, or twice.
+func (k *Keeper) interceptUnasked(ctx context.Context, tx store.Tx, m Message, form form) (Interception, error) {
+	if form < formLikely && !(m.IsVoice && isSpokenPIN(m.Text)) {
 		return Interception{}, nil
 	}
 	s, err := k.State(ctx, tx)
@@ -141,7 +142,7 @@ func (k *Keeper) interceptStray(ctx context.Context, tx store.Tx, m Message, for
 	case !s.LockedUntil.IsZero():
 		return Interception{Withhold: true}, nil
 	default:
-		return Interception{Withhold: true, Result: EntryStray}, nil
+		return Interception{Withhold: true, Result: EntryUnasked}, nil
 	}
 }
 
@@ -164,7 +165,7 @@ func (k *Keeper) enter(ctx context.Context, tx store.Tx, d store.Dialog, p Promp
 		case r.Outcome == Wrong:
 			return EntryWrong, r.Left, nil
 		}
-		news := map[Outcome]EntryResult{JustLocked: EntryLocked, Unset: EntryStray}[r.Outcome]
+		news := map[Outcome]EntryResult{JustLocked: EntryLocked, Unset: EntryUnasked}[r.Outcome]
 		return news, 0, store.ClosePINDialogs(ctx, tx, d.ChatID)
 	case StageNew:
 		if isTrivial(digits) {
@@ -185,6 +186,6 @@ func (k *Keeper) enter(ctx context.Context, tx store.Tx, d store.Dialog, p Promp
 		}
 		return EntrySet, 0, store.ClosePINDialogs(ctx, tx, d.ChatID)
 	default:
-		return EntryStray, 0, store.ClosePINDialogs(ctx, tx, d.ChatID)
+		return EntryUnasked, 0, store.ClosePINDialogs(ctx, tx, d.ChatID)
 	}
 }

@@ -107,7 +107,7 @@ func TestAPINIsEnteredTwiceAndChangedWithThePresentOne(t *testing.T) {
 	require.Equal(t, pin.EntryMismatch, enterNow("4828"))
 	require.Equal(t, pin.EntryRepeat, enterNow("482917"))
 	require.Equal(t, pin.EntrySet, enterNow("482917"))
-	require.Equal(t, pin.EntryStray, enterNow("482917"), "nothing is asked for any more")
+	require.Equal(t, pin.EntryUnasked, enterNow("482917"), "nothing is asked for any more")
 
 	openQuestion(t, st, chat, pin.Prompt{Stage: pin.StageCurrent}, now)
 	require.Equal(t, pin.EntryWrong, enterNow("4829"))
@@ -308,7 +308,7 @@ func TestFormsOfAPIN(t *testing.T) {
 	setPIN(t, st, k, chat, "482917")
 	type expected struct{ asked, notAsked pin.Interception }
 	ordinary := pin.Interception{}
-	stray := pin.Interception{Withhold: true, Result: pin.EntryStray}
+	stray := pin.Interception{Withhold: true, Result: pin.EntryUnasked}
 	noDigits := pin.Interception{Withhold: true, Result: pin.EntryNotPIN}
 	command := pin.Interception{Withhold: true, Result: pin.EntryCommand}
 	for text, want := range map[string]expected{
