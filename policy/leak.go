@@ -27,7 +27,8 @@ const minLeakLen = 8
 // secretForms are the forms in which LeaksSecret finds the secrets of the configuration. It is nil if there are none.
 var secretForms atomic.Pointer[leakForms] //nolint:gochecknoglobals // set with the secrets that Hide masks, and read by the gate
 
-// leakForms are the forms of secrets that LeaksSecret looks for, by their blocks.
+// leakForms are the forms of secrets that LeaksSecret looks for, by their blocks. The index is needed: 30 secrets have 150 forms, and bytes.Contains
+// takes 5 seconds to look for all of them in 12 MB, which is done for each reading of a file; the index takes 0.05.
 type leakForms struct {
 	// blocks has what is to be compared where a block occurs. A form that occurs in a text has one of its first blockStep blocks at a multiple of blockStep
 	// there, because no form is shorter than minLeakLen. So a text is read once, however many forms there are.

@@ -39,7 +39,8 @@ func without(text string, first byte, length func(s string) int) string {
 	}
 }
 
-// tagLen returns the length of the HTML tag at the beginning of s, which is "<"; zero if there is none. No character is
+// tagLen returns the length of the HTML tag at the beginning of s, which is "<"; zero if there is none. The expression that FuzzMarkup compares it with
+// takes 20 times as long for a page. No character is
 // read for more than three tags, because a "<" outside of a quoted value ends a tag. So the time for all tags of a text grows linearly with its length.
 func tagLen(s string) int {
 	i := 1

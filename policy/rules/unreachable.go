@@ -7,100 +7,84 @@ import (
 	"strings"
 )
 
-// A grid has a cell for each combination of the finite conditions of a rule. The role is no dimension, because it follows from the surface.
-const (
-	hoursADay   = 24
-	taintStates = 2
-)
-
-// grid is a set of cells.
-type grid []uint64
-
-func newGrid() grid {
-	cells := len(Surfaces()) * len(Classes()) * len(Tiers()) * taintStates * hoursADay
-	return make(grid, (cells+63)/64)
+// cell is one combination of the finite conditions of a rule. The role is no part of it, because it follows from the surface.
+type cell struct {
+	surface Surface
+	class   Class
+	tier    Tier
+	tainted bool
+	hour    int
 }
 
-// cells returns the cells that meet the finite conditions of a rule.
-func (r *Rule) cells() grid {
-	g, i := newGrid(), 0
-	for _, s := range Surfaces() {
-		inSurface := isIn(r.Surfaces, s) && isIn(r.Roles, s.Role())
-		for _, c := range Classes() {
-			inClass := inSurface && isIn(r.Classes, c)
-			for _, t := range Tiers() {
-				inTier := inClass && isIn(r.Tiers, t)
-				for _, tainted := range []bool{false, true} {
-					inTaint := inTier && (r.Tainted == nil || *r.Tainted == tainted)
-					for hour := range hoursADay {
-						if inTaint && (r.Hours == nil || r.Hours.contains(hour)) {
-							g[i/64] |= 1 << (i % 64)
-						}
-						i++
+const hoursADay = 24
+
+// cells yields every combination.
+func cells(yield func(cell) bool) {
+	for _, surface := range Surfaces() {
+		for _, class := range Classes() {
+			for _, tier := range Tiers() {
+				for i := range 2 * hoursADay {
+					if !yield(cell{surface, class, tier, i%2 == 1, i / 2}) {
+						return
 					}
 				}
 			}
 		}
 	}
-	return g
+}
+
+// meets reports whether a combination meets the finite conditions of a rule.
+func (r *Rule) meets(c cell) bool {
+	return isIn(r.Surfaces, c.surface) && isIn(r.Roles, c.surface.Role()) && isIn(r.Classes, c.class) && isIn(r.Tiers, c.tier) &&
+		(r.Tainted == nil || *r.Tainted == c.tainted) && (r.Hours == nil || r.Hours.contains(c.hour))
 }
 
 // isIn reports whether a condition of a rule allows a value. A condition without values allows every value.
 func isIn[T comparable](values []T, v T) bool { return len(values) == 0 || slices.Contains(values, v) }
 
-func (g grid) isEmpty() bool { return !slices.ContainsFunc(g, func(w uint64) bool { return w != 0 }) }
-
-func (g grid) add(other grid) {
-	for i := range g {
-		g[i] |= other[i]
-	}
-}
-
-// isWithin reports whether all cells of g are in other.
-func (g grid) isWithin(other grid) bool {
-	for i := range g {
-		if g[i]&^other[i] != 0 {
-			return false
+// whyDecided returns why no call is left for a rule after the rules before it; empty if calls are left.
+func (r *Rule) whyDecided(before []Rule) string {
+	var wide []*Rule // those that match every name and resource of this one
+	for i := range before {
+		if before[i].coversPatterns(r) {
+			wide = append(wide, &before[i])
 		}
 	}
-	return true
+	last := -1 // the rule that decides the last combination
+	for c := range cells {
+		if !r.meets(c) {
+			continue
+		}
+		i := slices.IndexFunc(wide, func(w *Rule) bool { return w.meets(c) })
+		if i < 0 {
+			return ""
+		}
+		last = max(last, i)
+	}
+	if last < 0 {
+		return "its role and its surface exclude each other; remove one"
+	}
+	return wide[last].Position() + " and the rules before it decide all of its calls; move it up or remove it"
 }
 
 // unreachable returns a problem for every rule that can never match: its conditions contradict each other, it names what does not exist, or the
 // rules before it match every call that it would match.
 func unreachable(all []Rule, known Vocabulary) []ParseError {
 	var problems []ParseError
-	grids := make([]grid, len(all))
 	for i := range all {
 		r := &all[i]
-		grids[i] = r.cells()
-		never := func(why string) {
-			problems = append(problems, ParseError{r.File, r.Line, "the rule can never match: " + why})
-		}
+		problem := func(what string) { problems = append(problems, ParseError{r.File, r.Line, what}) }
+		const never = "the rule can never match: "
 		if len(r.Paths) > 0 && r.namesCommands(known) {
-			problems = append(problems, ParseError{r.File, r.Line, pathOfCommand})
+			problem(pathOfCommand)
 			continue
 		}
 		if why := r.unknownName(known); why != "" {
-			never(why)
+			problem(never + why)
 			continue
 		}
-		if grids[i].isEmpty() {
-			never("its role and its surface exclude each other; remove one")
-			continue
-		}
-		covered, last := newGrid(), 0
-		for j := range i {
-			if all[j].coversPatterns(r) {
-				covered.add(grids[j])
-				last = j
-				if grids[i].isWithin(covered) {
-					break
-				}
-			}
-		}
-		if grids[i].isWithin(covered) {
-			never(all[last].Position() + " and the rules before it decide all of its calls; move it up or remove it")
+		if why := r.whyDecided(all[:i]); why != "" {
+			problem(never + why)
 		}
 	}
 	return problems
