@@ -15,7 +15,7 @@ func removal(t *testing.T) [2]string {
 	t.Helper()
 	text, err := os.ReadFile("../docs/install.md")
 	require.NoError(t, err)
-	_, section, ok := strings.Cut(string(text), "\n## Without it again\n")
+	_, section, ok := strings.Cut(string(text), "\n## Uninstall\n")
 	require.True(t, ok)
 	parts := strings.Split(section, "```")
 	require.Len(t, parts, 5, "two blocks")
