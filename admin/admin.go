@@ -28,7 +28,7 @@ import (
 	"multis/store"
 )
 
-// Options are what an Admin works with. Tools, Policy, Saved and Skills may be nil, and fields with a default may be zero. All others must be set.
+// Options are what an Admin works with. Tools, Servers, Policy, Saved and Skills may be nil, and fields with a default may be zero. All others must be set.
 type Options struct {
 	Store    *store.Store
 	Box      *outbox.Box
@@ -39,6 +39,7 @@ type Options struct {
 	Replayer Replayer
 	Files    Files
 	Tools    Toolbox
+	Servers  ToolServers
 	Policy   Policy
 	Saved    SavedTasks
 	Skills   Skills
@@ -58,8 +59,6 @@ type Options struct {
 	PIN *pin.Keeper
 	// Host runs commands on this machine; nil while that is off.
 	Host Host
-	// MaxTools is the maximum number of tools that a model is offered.
-	MaxTools int
 	// Clock carries out schedules.
 	Clock *clock.Clock
 	// Desk passes conversations to people. Defaults to one in which nobody may answer.
@@ -122,7 +121,7 @@ func New(o Options) *Admin {
 	dialogs := &dialogs{store: o.Store, room: b.room, table: table, kinds: map[string]func() question{}}
 	a := &Admin{base: b, dialogs: dialogs, table: table}
 
-	agents := &agentCommands{base: b, tools: o.Tools, maxTools: o.MaxTools, skills: o.Skills}
+	agents := &agentCommands{base: b, tools: o.Tools, servers: o.Servers, skills: o.Skills}
 	a.questions = &questionCommands{base: b, search: o.Search, asker: o.Asker, agents: agents}
 	a.pins = &pinCommands{base: b, keeper: o.PIN}
 	a.Tasks = &TaskCommands{

@@ -7,6 +7,9 @@ import (
 	"slices"
 	"strings"
 
+	"multis/agent/persona"
+	"multis/agent/skills"
+	"multis/agent/tools"
 	"multis/internal/text"
 	"multis/policy"
 	"multis/store"
@@ -16,9 +19,9 @@ import (
 type agentCommands struct {
 	base
 
-	tools    Toolbox
-	skills   Skills
-	maxTools int
+	tools   Toolbox
+	servers ToolServers
+	skills  Skills
 }
 
 // commands returns the commands about agents, their skills and tools.
@@ -55,7 +58,7 @@ func (ag *agentCommands) toolNames(ctx context.Context, room store.Chat) ([]stri
 	if ag.tools == nil {
 		return nil, nil
 	}
-	all, err := ag.tools.Tools(ctx, room)
+	all, err := ag.tools.OfferedTools(ctx, room)
 	if err != nil {
 		return nil, err
 	}
@@ -80,8 +83,8 @@ func (ag *agentCommands) list(_ context.Context, r request, _ string) (answer, e
 		if len(g.Capabilities) > 0 {
 			entry += " · for " + esc(strings.Join(g.Capabilities, ", "))
 		}
-		if g.Model != "" {
-			entry += " · " + code(g.Model)
+		if g.Model != nil {
+			entry += " · " + code(g.Model.Name())
 		}
 		lines = append(lines, entry)
 	}
@@ -89,7 +92,7 @@ func (ag *agentCommands) list(_ context.Context, r request, _ string) (answer, e
 }
 
 // agentMarks marks the agent that answers in the room, and the default agent.
-func agentMarks(g Agent, chosen string) string {
+func agentMarks(g persona.Persona, chosen string) string {
 	switch {
 	case g.ID == chosen:
 		return " (answers here)"
@@ -106,7 +109,7 @@ func (ag *agentCommands) choose(ctx context.Context, r request, args string) (an
 	if name == "" {
 		return ag.list(ctx, r, "")
 	}
-	i := slices.IndexFunc(ag.settings.Agents, func(g Agent) bool { return strings.EqualFold(g.ID, name) || strings.EqualFold(g.Name, name) })
+	i := slices.IndexFunc(ag.settings.Agents, func(g persona.Persona) bool { return strings.EqualFold(g.ID, name) || strings.EqualFold(g.Name, name) })
 	if i < 0 && !strings.EqualFold(name, "none") {
 		return answer{text: "I know no agent " + code(name) + ". `/agents` lists them."}, nil
 	}
@@ -135,37 +138,64 @@ func (ag *agentCommands) set(chat store.Chat, agent string) answer {
 
 // listSkills lists the skill files, and for whose questions they are used.
 func (ag *agentCommands) listSkills(_ context.Context, _ request, _ string) (answer, error) {
-	var all []Skill
-	if ag.skills != nil {
-		all = ag.skills.Skills()
-	}
-	if len(all) == 0 {
+	entries := ag.skillEntries()
+	if len(entries) == 0 {
 		return answer{text: "There are no skills."}, nil
 	}
-	lines := []string{"**" + text.Count(len(all), "skill") + "**"}
-	for _, s := range all {
-		entry := code(s.Name)
-		if s.Agent != "" {
-			entry += " of " + code("@"+s.Agent)
-		}
-		if s.Summary != "" {
-			entry += " — " + esc(s.Summary)
-		}
-		from := s.From
-		if s.Agent != "" {
-			from = "its own folder"
-		}
-		entry += " (" + audience(s) + ", " + from + ")"
-		if s.Problem != "" {
-			entry += " ⚠️ " + esc(s.Problem)
-		}
-		lines = append(lines, entry)
-	}
+	lines := append([]string{"**" + text.Count(len(entries), "skill") + "**"}, entries...)
 	return answer{text: strings.Join(lines, "\n") + "\n\nA Markdown file of that name in the skills folder comes before a built-in one, and one in the `skills` folder of an agent before both. A change holds from the next answer on."}, nil
 }
 
+// skillEntries lists the built-in and the shared skills, then those of each agent.
+func (ag *agentCommands) skillEntries() (entries []string) {
+	if ag.skills == nil {
+		return nil
+	}
+	for _, s := range ag.skills.All("") {
+		entries = append(entries, skillEntry(s, ""))
+	}
+	for _, g := range ag.settings.Agents {
+		for _, s := range ag.skills.All(g.Workspace) {
+			if s.From == skills.FromAgent {
+				entries = append(entries, skillEntry(s, g.ID))
+			}
+		}
+	}
+	return entries
+}
+
+// skillEntry describes a skill, of an agent or of all.
+func skillEntry(s skills.Skill, agent string) string {
+	entry := code(s.Name)
+	from := s.From
+	if agent != "" {
+		entry += " of " + code("@"+agent)
+		from = "its own folder"
+	}
+	if s.Description != "" {
+		entry += " — " + esc(s.Description)
+	}
+	entry += " (" + audience(s) + ", " + from + ")"
+	if problem := skillProblem(s); problem != "" {
+		entry += " ⚠️ " + esc(problem)
+	}
+	return entry
+}
+
+// skillProblem says why a skill is not used, or only in part; empty when it is.
+func skillProblem(s skills.Skill) string {
+	switch {
+	case s.Problem == "" && len(s.Warnings) > 0:
+		return strings.Join(s.Warnings, "; ")
+	case s.FullSize > 0:
+		return "too long: only its beginning is read"
+	default:
+		return s.Problem
+	}
+}
+
 // audience says whose questions a skill is used for.
-func audience(s Skill) string {
+func audience(s skills.Skill) string {
 	switch {
 	case s.ForOwner && s.ForContact:
 		return "for everybody"
@@ -183,23 +213,26 @@ func (ag *agentCommands) listTools(ctx context.Context, r request, _ string) (an
 	if ag.tools == nil || ag.settings.Model == modelNone {
 		return answer{text: "Without a model nothing calls tools. `llm.model` in config.yaml names one."}, nil
 	}
-	all, err := ag.tools.Tools(ctx, r.room)
+	all, err := ag.tools.OfferedTools(ctx, r.room)
 	if err != nil {
 		return answer{}, err
 	}
 	lines := []string{"**" + text.Count(len(all), "tool") + "** that I can use for you"}
 	for _, t := range all {
-		first, _, _ := strings.Cut(text.OneLine(t.Summary), ". ")
+		first, _, _ := strings.Cut(text.OneLine(t.Description), ". ")
 		entry := code(t.Name) + " — " + esc(strings.TrimSuffix(first, "."))
-		if t.NeedsApproval {
+		if t.Tier != tools.Read {
 			entry += " (I ask you first)"
 		}
 		lines = append(lines, entry)
 	}
-	if len(all) == ag.maxTools {
-		lines = append(lines, fmt.Sprintf("⚠️ A model takes %d tools, and what is above that is left out. Name those that you need: `allow` below `mcp` and `agents` in config.yaml.", ag.maxTools))
+	if len(all) == tools.MaxOffered {
+		lines = append(lines, fmt.Sprintf("⚠️ A model takes %d tools, and what is above that is left out. Name those that you need: `allow` below `mcp` and `agents` in config.yaml.", tools.MaxOffered))
 	}
-	for _, s := range ag.tools.Sources() {
+	if ag.servers == nil {
+		return answer{text: strings.Join(lines, "\n") + contactToolsText}, nil
+	}
+	for _, s := range ag.servers.States() {
 		switch {
 		case s.Problem != "":
 			lines = append(lines, "⚠️ "+code(s.Name)+" is not there: "+esc(s.Problem)+". I try again.")
@@ -207,8 +240,11 @@ func (ag *agentCommands) listTools(ctx context.Context, r request, _ string) (an
 			lines = append(lines, "⚠️ of "+code(s.Name)+" not taken: "+esc(strings.Join(s.Skipped, "; ")))
 		}
 	}
-	return answer{text: strings.Join(lines, "\n") + "\n\nFor contacts: searching what they may see, and escalating to you. Nothing else."}, nil
+	return answer{text: strings.Join(lines, "\n") + contactToolsText}, nil
 }
+
+// contactToolsText says which tools are used for contacts.
+const contactToolsText = "\n\nFor contacts: searching what they may see, and escalating to you. Nothing else."
 
 // mentionPattern matches a mention at the beginning of a text: "@sales".
 var mentionPattern = regexp.MustCompile(`^@([\p{L}\d][\p{L}\d_-]{0,40})[:,]?(?:\s|$)`)
@@ -216,7 +252,7 @@ var mentionPattern = regexp.MustCompile(`^@([\p{L}\d][\p{L}\d_-]{0,40})[:,]?(?:\
 // unknownAgent returns the reply to a mention of an agent that does not exist. It returns the zero answer if the agent exists, or if none is mentioned.
 func (ag *agentCommands) unknownAgent(reply string) answer {
 	m := mentionPattern.FindStringSubmatch(reply)
-	if m == nil || slices.ContainsFunc(ag.settings.Agents, func(g Agent) bool { return g.isCalled(m[1]) }) {
+	if m == nil || slices.ContainsFunc(ag.settings.Agents, func(g persona.Persona) bool { return g.HasName(m[1]) }) {
 		return answer{}
 	}
 	if len(ag.settings.Agents) == 0 {

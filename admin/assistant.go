@@ -3,6 +3,9 @@ package admin
 import (
 	"context"
 
+	"multis/agent/mcp"
+	"multis/agent/skills"
+	"multis/agent/tools"
 	"multis/store"
 )
 
@@ -36,56 +39,26 @@ type Replayer interface {
 	Replay(ctx context.Context, task store.TaskID) (string, error)
 }
 
-// Toolbox lists tools.
+// Toolbox lists the tools of the assistant.
 type Toolbox interface {
-	// Tools returns the tools that a model may call for the owner in a room.
-	Tools(ctx context.Context, room store.Chat) ([]Tool, error)
-	// Sources returns the servers that provide further tools.
-	Sources() []ToolSource
+	// OfferedTools returns the tools that a model may call for the owner in a room.
+	OfferedTools(ctx context.Context, room store.Chat) ([]tools.Spec, error)
 }
 
-// Tool is a tool that a model may call for the owner.
-type Tool struct {
-	Name          string
-	Summary       string
-	NeedsApproval bool // the owner is asked before each call
-}
-
-// ToolSource is a server that provides tools.
-type ToolSource struct {
-	Name    string
-	Tools   int
-	Skipped []string // the tools that are not offered, each with the reason
-	Problem string   // why the server cannot be used; empty when it can
+// ToolServers are the servers that provide further tools.
+type ToolServers interface {
+	States() []mcp.State
 }
 
 // SavedTasks lists and starts the tasks that have a file in the tasks folder.
 type SavedTasks interface {
-	Saved() []SavedTask
+	Saved() []skills.SavedTask
 	// Start starts the task with this name, and has the result written to the room. problem says why it cannot start; empty when it did.
 	Start(ctx context.Context, tx store.Tx, room store.Chat, message store.Message, name string) (problem string, err error)
 }
 
-// SavedTask is a task with a file in the tasks folder.
-type SavedTask struct {
-	Name    string
-	Prompt  string
-	Agent   string // the agent that works on it; empty for the one that answers in the room
-	Problem string // why it cannot start; empty when it can
-}
-
 // Skills lists the skill files: texts that tell agents how to work.
 type Skills interface {
-	Skills() []Skill
-}
-
-// Skill is a skill file.
-type Skill struct {
-	Name    string
-	Summary string
-	Agent   string // the agent that it belongs to; empty for all agents
-	From    string // where the file is: "built in", for example
-	// ForOwner and Contact say whether it is used for questions of the owner, and of contacts.
-	ForOwner, ForContact bool
-	Problem              string // why it is not used, or only in part; empty when it is
+	// All returns the skills of an agent, given by its folder; those of multis itself without one.
+	All(workspace string) []skills.Skill
 }

@@ -11,6 +11,8 @@ import (
 
 	"multis/bridgebridge"
 	"multis/business"
+	"multis/business/hours"
+	"multis/config"
 	"multis/internal/text"
 	"multis/safety/pin"
 	"multis/store"
@@ -106,7 +108,7 @@ func (bc *businessCommands) show(ctx context.Context, r request) (answer, error)
 	}
 	lines := []string{"**Your business**"}
 	for _, key := range business.Keys() {
-		i := slices.IndexFunc(values, func(v ConfigValue) bool { return v.Key == key })
+		i := slices.IndexFunc(values, func(v config.Entry) bool { return v.Key == key })
 		if i < 0 {
 			continue
 		}
@@ -128,11 +130,11 @@ func (bc *businessCommands) show(ctx context.Context, r request) (answer, error)
 const maxHolidays = 8
 
 // holidaysText lists the next holidays, the first ones first; a dash if none is to come.
-func holidaysText(holidays []Holiday, now time.Time) string {
+func holidaysText(holidays []hours.Days, now time.Time) string {
 	y, m, d := now.Date()
 	today := time.Date(y, m, d, 0, 0, 0, 0, time.UTC)
-	holidays = slices.DeleteFunc(holidays, func(h Holiday) bool { return h.Last.Before(today) })
-	slices.SortFunc(holidays, func(a, b Holiday) int { return cmp.Or(a.First.Compare(b.First), a.Last.Compare(b.Last)) })
+	holidays = slices.DeleteFunc(holidays, func(h hours.Days) bool { return h.Last.Before(today) })
+	slices.SortFunc(holidays, func(a, b hours.Days) int { return cmp.Or(a.First.Compare(b.First), a.Last.Compare(b.Last)) })
 	var days []string
 	for _, h := range slices.Compact(holidays) {
 		if len(days) == maxHolidays {

@@ -13,6 +13,7 @@ import (
 
 	"multis/admin"
 	"multis/business"
+	"multis/business/hours"
 	"multis/config"
 	"multis/policy"
 	"multis/store"
@@ -21,18 +22,18 @@ import (
 // configFile is a real configuration file, as cmd/multis passes it to the admin room.
 type configFile string
 
-func (f configFile) Values(settings map[string]string) (list []admin.ConfigValue, err error) {
+func (f configFile) Values(settings map[string]string) (list []config.Entry, err error) {
 	all, err := config.Values(string(f), settings)
 	for _, v := range all {
-		list = append(list, admin.ConfigValue(v))
+		list = append(list, config.Entry(v))
 	}
 	return list, err
 }
 
-func (f configFile) Holidays(settings map[string]string) (list []admin.Holiday, err error) {
+func (f configFile) Holidays(settings map[string]string) (list []hours.Days, err error) {
 	days, err := config.Holidays(string(f), settings)
 	for _, d := range days {
-		list = append(list, admin.Holiday(d))
+		list = append(list, hours.Days(d))
 	}
 	return list, err
 }

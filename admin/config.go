@@ -5,29 +5,21 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
+	"multis/business/hours"
+	"multis/config"
 	"multis/internal/text"
 	"multis/safety/pin"
 	"multis/store"
 )
 
-// ConfigValue is a key of the configuration with its value.
-type ConfigValue struct {
-	Key, Value string
-	Source     string // where it is set; empty for a default
-}
-
 // Configuration shows and checks the keys of the configuration that can be set in chat. settings are the values that are set in chat, by key.
 type Configuration interface {
-	Values(settings map[string]string) ([]ConfigValue, error)
+	Values(settings map[string]string) ([]config.Entry, error)
 	Check(settings map[string]string, key, value string) error
 	// Holidays returns the days on which the business is closed, in no particular order.
-	Holidays(settings map[string]string) ([]Holiday, error)
+	Holidays(settings map[string]string) ([]hours.Days, error)
 }
-
-// Holiday is one or more days without opening hours, as midnights in UTC.
-type Holiday struct{ First, Last time.Time }
 
 // configCommands shows and changes the configuration.
 type configCommands struct {
@@ -88,10 +80,10 @@ func (cs *configCommands) get(settings map[string]string, prefix string) (answer
 	if err != nil {
 		return answer{text: "config.yaml has become invalid; I keep what I read before:\n" + esc(err.Error())}, nil
 	}
-	if i := slices.IndexFunc(values, func(v ConfigValue) bool { return v.Key == prefix }); i >= 0 {
+	if i := slices.IndexFunc(values, func(v config.Entry) bool { return v.Key == prefix }); i >= 0 {
 		values = values[i : i+1]
 	}
-	values = slices.DeleteFunc(values, func(v ConfigValue) bool { return !strings.HasPrefix(v.Key, prefix) })
+	values = slices.DeleteFunc(values, func(v config.Entry) bool { return !strings.HasPrefix(v.Key, prefix) })
 	if len(values) == 0 {
 		return answer{text: "No key that can be set here begins like " + quote(prefix, 60) + ". `/config` lists them, and `multis config get` on the machine all others."}, nil
 	}

@@ -7,7 +7,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"multis/admin"
+	"multis/business/hours"
+	"multis/config"
 	"multis/ops/doctor"
 )
 
@@ -52,14 +53,14 @@ func TestDoctorShowsWhatIsWrongAndStatusCountsIt(t *testing.T) {
 // oneKeyConfig allows one key.
 type oneKeyConfig struct{}
 
-func (oneKeyConfig) Values(settings map[string]string) ([]admin.ConfigValue, error) {
+func (oneKeyConfig) Values(settings map[string]string) ([]config.Entry, error) {
 	if v, ok := settings["budget.per_day"]; ok {
-		return []admin.ConfigValue{{Key: "budget.per_day", Value: v, Source: "set in chat"}}, nil
+		return []config.Entry{{Key: "budget.per_day", Value: v, Source: "set in chat"}}, nil
 	}
-	return []admin.ConfigValue{{Key: "budget.per_day", Value: "2"}}, nil
+	return []config.Entry{{Key: "budget.per_day", Value: "2"}}, nil
 }
 
-func (oneKeyConfig) Holidays(map[string]string) ([]admin.Holiday, error) { return nil, nil }
+func (oneKeyConfig) Holidays(map[string]string) ([]hours.Days, error) { return nil, nil }
 
 func (oneKeyConfig) Check(_ map[string]string, key, value string) error {
 	if key != "budget.per_day" || value == "much" {

@@ -12,11 +12,13 @@ import (
 
 	"maunium.net/go/mautrix/id"
 
+	"multis/agent/tools"
 	"multis/internal/text"
 	"multis/jobs"
 	"multis/outbox"
 	"multis/policy"
 	"multis/safety/audit"
+	"multis/safety/sandbox"
 	"multis/store"
 )
 
@@ -58,7 +60,7 @@ func (hc *HostCommands) RunCommand(ctx context.Context, args jobs.ExecArgs) erro
 	case task.Forgotten, hc.host == nil:
 		return hc.end(ctx, task, room, "", commandEnd{store.TaskFailed, "refused", hostOffText})
 	}
-	typed := HostRequest{Room: room, Text: task.Input}
+	typed := tools.HostRequest{Room: room, Text: task.Input}
 	if task.MessageID != nil {
 		typed.Message = *task.MessageID
 	}
@@ -89,7 +91,7 @@ func (hc *HostCommands) RunCommand(ctx context.Context, args jobs.ExecArgs) erro
 }
 
 // endOfCommand describes how a command ended.
-func endOfCommand(c HostCommand, result HostResult) commandEnd {
+func endOfCommand(c tools.HostCommand, result sandbox.Result) commandEnd {
 	icon, how, outcome := "✅", "done", "done"
 	switch {
 	case result.TimedOut:
@@ -99,7 +101,7 @@ func endOfCommand(c HostCommand, result HostResult) commandEnd {
 	case result.ExitCode > 0:
 		icon, how, outcome = "⚠️", "exit status "+strconv.Itoa(result.ExitCode), "failed"
 	}
-	e := commandEnd{store.TaskCompleted, outcome, fmt.Sprintf("%s %s · %s, %.1f s", icon, code(c.Shown), how, result.Took.Seconds())}
+	e := commandEnd{store.TaskCompleted, outcome, fmt.Sprintf("%s %s · %s, %.1f s", icon, code(c.Shown), how, result.Duration.Seconds())}
 	e.text += outputBlock(result.Output)
 	return e
 }
@@ -113,7 +115,7 @@ func outputBlock(output string) string {
 }
 
 // runLive runs a command, shows its output as it comes, and ends it when the owner stops the task. It returns the message with the output.
-func (hc *HostCommands) runLive(ctx context.Context, task store.Task, room store.Chat, c HostCommand) (id.EventID, HostResult, error) {
+func (hc *HostCommands) runLive(ctx context.Context, task store.Task, room store.Chat, c tools.HostCommand) (id.EventID, sandbox.Result, error) {
 	running, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	var mu sync.Mutex

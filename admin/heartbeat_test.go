@@ -7,7 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"multis/admin"
+	"multis/agent/tools"
 	"multis/clock"
 	"multis/jobs"
 	"multis/store"
@@ -61,10 +61,10 @@ func TestAHeartbeatThatFailsThreeTimesStopsAndSaysSo(t *testing.T) {
 func TestAScheduledTaskKeepsItsSessionAndTheToolsOfItsDay(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
-	r.tools = []admin.Tool{{Name: "search_docs"}, {Name: "fetch_url"}}
+	r.tools = []tools.Spec{{Name: "search_docs"}, {Name: "fetch_url"}}
 	require.Contains(t, r.asOwner("/cron --agent every day 9am sum up the mail"), "Set.")
 	require.Contains(t, r.asOwner("/remind --agent --session main 2h go on with it"), "Set.")
-	r.tools = append(r.tools, admin.Tool{Name: "exec"})
+	r.tools = append(r.tools, tools.Spec{Name: "exec"})
 	s, err := store.ScheduleByID(r.ctx, r.st.DB(), 1)
 	require.NoError(t, err)
 	require.Equal(t, []string{"search_docs", "fetch_url"}, s.Tools)

@@ -8,7 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"multis/admin"
+	"multis/agent/persona"
 	"multis/clock"
 	"multis/policy"
 )
@@ -17,7 +17,7 @@ import (
 func TestExamplesOfThePlansWorkOrSayWhatToWrite(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
-	r.settings.Agents = []admin.Agent{{ID: "shop", Name: "Shop", Mentions: []string{"desk"}}}
+	r.settings.Agents = []persona.Persona{{ID: "shop", Name: "Shop", Mentions: []string{"desk"}}}
 	r.restart()
 	r.chat("Alice", "whatsapp")
 	r.addDocument("prices.md", "# Delivery\n\nDeliveries run Monday to Saturday.", policy.RolePublic)

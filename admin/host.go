@@ -4,49 +4,26 @@ import (
 	"context"
 	"fmt"
 	"strings"
-	"time"
 
+	"multis/agent/tools"
 	"multis/internal/text"
 	"multis/jobs"
 	"multis/policy"
 	"multis/safety/pin"
+	"multis/safety/sandbox"
 	"multis/store"
 )
 
 // Host runs commands and reads files of this machine for the owner, as far as the rules allow. Its errors are shown to the owner.
 type Host interface {
 	// Prepare reads a command line and asks the rules about it. It runs nothing.
-	Prepare(ctx context.Context, typed HostRequest) (HostCommand, error)
+	Prepare(ctx context.Context, typed tools.HostRequest) (tools.HostCommand, error)
 	// Run runs a prepared command in the sandbox. live receives the output as it comes.
-	Run(ctx context.Context, c HostCommand, live func([]byte)) (HostResult, error)
+	Run(ctx context.Context, c tools.HostCommand, live func([]byte)) (sandbox.Result, error)
 	// Resolve asks the rules about a file and returns its path with all links resolved. It reads nothing.
-	Resolve(ctx context.Context, typed HostRequest) (string, error)
+	Resolve(ctx context.Context, typed tools.HostRequest) (string, error)
 	// Read returns the beginning of a text file. typed.Text is the path that Resolve returned; if it leads to another file now, nothing is read.
-	Read(ctx context.Context, typed HostRequest) (string, error)
-}
-
-// HostRequest is what the owner typed.
-type HostRequest struct {
-	Room    store.Chat
-	Message store.MessageID // rules with a limit count it once, however often it is judged
-	Text    string          // a command line or a path
-}
-
-// HostCommand is a command that the rules allow.
-type HostCommand struct {
-	Line     string // as it was typed
-	Shown    string // as it is run
-	Agent    string // whose workspace it works in; empty for the assistant's own
-	Binding  string // hash of what it runs; if that has changed, Run refuses
-	NeedsPIN bool   // it changes something
-}
-
-// HostResult is how a command ended.
-type HostResult struct {
-	ExitCode int // -1 if a signal ended it
-	Output   string
-	TimedOut bool
-	Took     time.Duration
+	Read(ctx context.Context, typed tools.HostRequest) (string, error)
 }
 
 // HostCommands runs commands on this machine and shows its files.
@@ -106,7 +83,7 @@ func (hc *HostCommands) exec(ctx context.Context, r request, args string) (answe
 	if args == "" {
 		return answer{text: "Which program? One with its arguments, as in `/exec ls -l`. `/help exec` says what may run."}, nil
 	}
-	c, err := hc.host.Prepare(ctx, HostRequest{r.room, r.message.ID, args})
+	c, err := hc.host.Prepare(ctx, tools.HostRequest{Room: r.room, Message: r.message.ID, Text: args})
 	if err != nil {
 		return answer{text: "⚠️ Not run: " + esc(err.Error()), reason: "The command is refused.", outcome: "refused"}, nil
 	}
@@ -136,14 +113,14 @@ func (hc *HostCommands) read(ctx context.Context, r request, args string) (answe
 	if args == "" {
 		return answer{text: "Which file? `/read /srv/notes/todo.md`."}, nil
 	}
-	path, err := hc.host.Resolve(ctx, HostRequest{r.room, r.message.ID, args})
+	path, err := hc.host.Resolve(ctx, tools.HostRequest{Room: r.room, Message: r.message.ID, Text: args})
 	if err != nil {
 		return answer{text: "⚠️ Not read: " + esc(err.Error()), reason: "The file is refused.", outcome: "refused"}, nil
 	}
 	return answer{
 		pin: &pinNeed{pin.ActionRead, "read " + path},
 		changeWithText: func(ctx context.Context, _ store.Tx) (string, error) {
-			content, err := hc.host.Read(ctx, HostRequest{r.room, r.message.ID, path})
+			content, err := hc.host.Read(ctx, tools.HostRequest{Room: r.room, Message: r.message.ID, Text: path})
 			if err != nil {
 				return "⚠️ Not read: " + esc(err.Error()), nil
 			}

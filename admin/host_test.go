@@ -11,9 +11,10 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"multis/admin"
+	"multis/agent/tools"
 	"multis/jobs"
 	"multis/policy"
+	"multis/safety/sandbox"
 	"multis/store"
 	"multis/store/storetest"
 )
@@ -23,34 +24,34 @@ type fakeHost struct {
 	ran     []string
 	version int  // of the program that commands run
 	strict  bool // every command needs the PIN
-	run     func(ctx context.Context, live func([]byte)) (admin.HostResult, error)
+	run     func(ctx context.Context, live func([]byte)) (sandbox.Result, error)
 	content string // of each file; empty for one with its name
 }
 
-func (h *fakeHost) Prepare(_ context.Context, typed admin.HostRequest) (admin.HostCommand, error) {
+func (h *fakeHost) Prepare(_ context.Context, typed tools.HostRequest) (tools.HostCommand, error) {
 	line := typed.Text
 	if strings.HasPrefix(line, "sudo") {
-		return admin.HostCommand{}, errors.New("this command never runs")
+		return tools.HostCommand{}, errors.New("this command never runs")
 	}
-	return admin.HostCommand{Line: line, Shown: line, Binding: fmt.Sprint(line, h.version), NeedsPIN: h.strict || strings.HasPrefix(line, "rm")}, nil
+	return tools.HostCommand{Line: line, Shown: line, Binding: fmt.Sprint(line, h.version), NeedsPIN: h.strict || strings.HasPrefix(line, "rm")}, nil
 }
 
-func (h *fakeHost) Run(ctx context.Context, c admin.HostCommand, live func([]byte)) (admin.HostResult, error) {
+func (h *fakeHost) Run(ctx context.Context, c tools.HostCommand, live func([]byte)) (sandbox.Result, error) {
 	h.ran = append(h.ran, c.Line)
 	if h.run != nil {
 		return h.run(ctx, live)
 	}
-	return admin.HostResult{Output: "total 0", Took: time.Second}, nil
+	return sandbox.Result{Output: "total 0", Duration: time.Second}, nil
 }
 
-func (h *fakeHost) Resolve(_ context.Context, typed admin.HostRequest) (string, error) {
+func (h *fakeHost) Resolve(_ context.Context, typed tools.HostRequest) (string, error) {
 	if typed.Text == "/etc/shadow" {
 		return "", errors.New("this path is not for the assistant")
 	}
 	return typed.Text, nil
 }
 
-func (h *fakeHost) Read(_ context.Context, typed admin.HostRequest) (string, error) {
+func (h *fakeHost) Read(_ context.Context, typed tools.HostRequest) (string, error) {
 	if h.content != "" {
 		return h.content, nil
 	}
@@ -144,10 +145,10 @@ func TestACommandRunsOnceOrIsReportedAsUncertain(t *testing.T) {
 	r, h := newHostRig(t)
 	r.ownerTypes("/exec ls")
 	died, die := context.WithCancel(r.ctx)
-	h.run = func(ctx context.Context, _ func([]byte)) (admin.HostResult, error) {
+	h.run = func(ctx context.Context, _ func([]byte)) (sandbox.Result, error) {
 		die()
 		<-ctx.Done()
-		return admin.HostResult{}, ctx.Err()
+		return sandbox.Result{}, ctx.Err()
 	}
 	var task store.TaskID
 	var binding string
@@ -166,13 +167,13 @@ func TestTheOutputOfACommandIsStreamedAndItCanBeStopped(t *testing.T) {
 	t.Parallel()
 	r, h := newHostRig(t)
 	r.ownerTypes("/exec ls")
-	h.run = func(ctx context.Context, live func([]byte)) (admin.HostResult, error) {
+	h.run = func(ctx context.Context, live func([]byte)) (sandbox.Result, error) {
 		live([]byte("first line\n"))
 		select {
 		case <-ctx.Done():
-			return admin.HostResult{}, ctx.Err()
+			return sandbox.Result{}, ctx.Err()
 		case <-time.After(2 * time.Minute):
-			return admin.HostResult{}, nil
+			return sandbox.Result{}, nil
 		}
 	}
 	ended := make(chan string)
@@ -269,12 +270,12 @@ func TestALongOutputShowsNoPartOfASecret(t *testing.T) { //nolint:paralleltest /
 	t.Cleanup(func() { policy.SetSecrets(nil) })
 	r, h := newHostRig(t)
 	for _, at := range []int{1490, 1495, 1499} { // where the middle is left out
-		h.run = func(_ context.Context, live func([]byte)) (admin.HostResult, error) {
+		h.run = func(_ context.Context, live func([]byte)) (sandbox.Result, error) {
 			output := strings.Repeat("x", at) + secret + strings.Repeat("y", 40_000) + secret + strings.Repeat("z", at)
 			for chunk := range slices.Chunk([]byte(output), 1000) {
 				live(chunk)
 			}
-			return admin.HostResult{Output: output}, nil
+			return sandbox.Result{Output: output}, nil
 		}
 		r.ownerTypes("/exec ls")
 		said, err := r.runCommands()

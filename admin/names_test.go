@@ -7,14 +7,14 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"multis/admin"
+	"multis/agent/persona"
 	"multis/store"
 )
 
 func TestTwoChatsOfOneNameHaveNumbersThatEveryCommandTakes(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
-	r.settings.Agents = []admin.Agent{{ID: "shop", Name: "Shop"}}
+	r.settings.Agents = []persona.Persona{{ID: "shop", Name: "Shop"}}
 	r.restart()
 	first := r.chat("Ana", "whatsapp", func(c *store.Chat) { c.Contact = "@whatsapp_4915100:example.com" })
 	second := r.chat("a\u200bna", "whatsapp", func(c *store.Chat) { c.Contact = "@whatsapp_4915222:example.com" })

@@ -16,6 +16,9 @@ import (
 	"maunium.net/go/mautrix/id"
 
 	"multis/admin"
+	"multis/agent/mcp"
+	"multis/agent/skills"
+	"multis/agent/tools"
 	"multis/bridgebridge"
 	"multis/business/answers"
 	"multis/business/desk"
@@ -180,11 +183,13 @@ func (a *fakeAgent) Heartbeat(_ context.Context, _ store.Chat, _ store.Execution
 // configured is a fake of the configuration: it has the tools, servers and saved tasks of its rig.
 type configured struct{ *rig }
 
-func (o configured) Tools(context.Context, store.Chat) ([]admin.Tool, error) { return o.tools, nil }
+func (o configured) OfferedTools(context.Context, store.Chat) ([]tools.Spec, error) {
+	return o.tools, nil
+}
 
-func (o configured) Sources() []admin.ToolSource { return o.sources }
+func (o configured) States() []mcp.State { return o.sources }
 
-func (o configured) Saved() []admin.SavedTask { return o.saved }
+func (o configured) Saved() []skills.SavedTask { return o.saved }
 
 func (o configured) Start(ctx context.Context, tx store.Tx, room store.Chat, message store.Message, name string) (string, error) {
 	return o.beginSaved[name](ctx, tx, room, message)
@@ -211,9 +216,9 @@ type rig struct {
 	// operators may set schedules, too.
 	operators  []id.UserID
 	answerers  []id.UserID // operators who may answer contacts
-	tools      []admin.Tool
-	sources    []admin.ToolSource
-	saved      []admin.SavedTask
+	tools      []tools.Spec
+	sources    []mcp.State
+	saved      []skills.SavedTask
 	beginSaved map[string]func(context.Context, store.Tx, store.Chat, store.Message) (problem string, err error) // by the task's name
 	memory     *memory.Memory
 	examiner   admin.Examiner
@@ -263,7 +268,7 @@ func (r *rig) restart() {
 	r.book = &answers.Keeper{Store: r.st, Search: search.New(r.st), Library: library, Defaults: r.settings.Defaults, Variables: answers.Variables{Business: "Piano House", Hours: "mon-fri 9-17"}}
 	r.admin = admin.New(admin.Options{
 		Store: r.st, Box: r.box, Search: search.New(r.st), Library: library, Answers: r.book, Asker: r.agent, Planner: r.agent, Files: r.homeserver, Settings: r.settings,
-		Clock: r.clock, Tools: configured{r}, MaxTools: 128, Saved: configured{r}, Replayer: r.agent,
+		Clock: r.clock, Tools: configured{r}, Servers: configured{r}, Saved: configured{r}, Replayer: r.agent,
 		Desk: desk.New(desk.Options{
 			Store: r.st, Box: r.box, Owner: owner, Operators: r.answerers, ClaimWithin: 10 * time.Minute, OwnerPause: 30 * time.Minute, Name: "Nora", Zone: r.settings.Zone, Now: now,
 		}),

@@ -5,18 +5,19 @@ import (
 	"slices"
 	"strings"
 
+	"multis/agent/skills"
 	"multis/internal/text"
 	"multis/store"
 )
 
 // runSaved starts a saved task, or lists them.
 func (ts *TaskCommands) runSaved(_ context.Context, r request, name string) (answer, error) {
-	var all []SavedTask
+	var all []skills.SavedTask
 	if ts.saved != nil {
 		all = ts.saved.Saved()
 	}
 	name = strings.ToLower(name)
-	i := slices.IndexFunc(all, func(s SavedTask) bool { return strings.ToLower(s.Name) == name })
+	i := slices.IndexFunc(all, func(s skills.SavedTask) bool { return strings.ToLower(s.Name) == name })
 	switch {
 	case len(all) == 0:
 		return answer{text: "There are no saved tasks. One is a file in the tasks folder, such as `week.yaml` with `prompt: What was promised this week?`; then `/run week` begins it."}, nil
@@ -52,7 +53,7 @@ func cannotStartText(name, problem string) string {
 }
 
 // savedText lists the saved tasks.
-func savedText(all []SavedTask) string {
+func savedText(all []skills.SavedTask) string {
 	lines := []string{"**" + text.Count(len(all), "saved task") + "**"}
 	for _, s := range all {
 		entry := code("/run " + s.Name)

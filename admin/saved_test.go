@@ -6,7 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"multis/admin"
+	"multis/agent/skills"
 	"multis/policy"
 	"multis/store"
 )
@@ -24,7 +24,7 @@ func TestASavedTaskIsBegunByItsName(t *testing.T) {
 	targetless := func(context.Context, store.Tx, store.Chat, store.Message) (string, error) {
 		return "its target is no chat that I know", nil
 	}
-	r.saved = []admin.SavedTask{
+	r.saved = []skills.SavedTask{
 		{Name: "week", Prompt: "What was promised\nthis week?", Agent: "shop"},
 		{Name: "lost", Prompt: "x"},
 		{Name: "broken", Problem: "line 2: prompts is none of its keys"},

@@ -1,10 +1,9 @@
 package admin
 
 import (
-	"slices"
-	"strings"
 	"time"
 
+	"multis/agent/persona"
 	"multis/knowledge"
 	"multis/policy"
 	"multis/safety/audit"
@@ -34,7 +33,7 @@ type Settings struct {
 	// EscalateAtCap says that questions of contacts are escalated to the owner when the budget is used up.
 	EscalateAtCap bool
 	// Agents are the agents of the configuration; empty when multis answers alone.
-	Agents []Agent
+	Agents []persona.Persona
 	// AskedHooks are the command hooks that are asked before something is done.
 	AskedHooks []AskedHook
 	// Shortcuts are the owner's own words for commands.
@@ -49,24 +48,6 @@ type AskedHook struct {
 	Name   string
 	Before []string // "tool", "send"
 	Tools  []string // patterns of the tools; empty for all
-}
-
-// Agent is an agent of the configuration.
-type Agent struct {
-	ID           string
-	Name         string
-	Emoji        string
-	Theme        string
-	Default      bool
-	Model        string   // empty for the model of the configuration
-	Capabilities []string // what other agents may delegate to it
-	// Mentions are further names that it answers to.
-	Mentions []string
-}
-
-// isCalled reports whether a name, compared without case, is one of the agent's.
-func (g Agent) isCalled(name string) bool {
-	return slices.ContainsFunc(append([]string{g.ID, g.Name}, g.Mentions...), func(own string) bool { return own != "" && strings.EqualFold(own, name) })
 }
 
 // modelNone is the value of Settings.Model and Settings.Embeddings that means no model.

@@ -6,14 +6,15 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"multis/admin"
+	"multis/agent/mcp"
+	"multis/agent/tools"
 )
 
 func TestToolsAreListedWithWhatIsWrongWithTheirServers(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
-	r.tools = []admin.Tool{{Name: "search_docs", Summary: "Looks into documents. And more."}, {Name: "desk__wipe", Summary: "Wipes\n# the desk", NeedsApproval: true}}
-	r.sources = []admin.ToolSource{
+	r.tools = []tools.Spec{{Name: "search_docs", Description: "Looks into documents. And more.", Tier: tools.Read}, {Name: "desk__wipe", Description: "Wipes\n# the desk", Tier: tools.Confirm}}
+	r.sources = []mcp.State{
 		{Name: "desk", Tools: 1, Skipped: []string{"big: its schema has more than 16000 bytes"}},
 		{Name: "far", Problem: "it wants a login: run multis mcp login far where multis runs"},
 	}
@@ -24,7 +25,7 @@ func TestToolsAreListedWithWhatIsWrongWithTheirServers(t *testing.T) {
 	require.NotContains(t, said, "left out")
 
 	for i := range 126 {
-		r.tools = append(r.tools, admin.Tool{Name: fmt.Sprint("desk__", i)})
+		r.tools = append(r.tools, tools.Spec{Name: fmt.Sprint("desk__", i)})
 	}
 	require.Contains(t, r.asOwner("/tools"), "A model takes 128 tools, and what is above that is left out.")
 }

@@ -8,17 +8,13 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"maunium.net/go/mautrix/id"
 
-	"multis/admin"
 	"multis/agent"
-	"multis/agent/mcp"
 	"multis/agent/persona"
 	agentrun "multis/agent/run"
 	"multis/agent/skills"
-	"multis/agent/tools"
 	"multis/config"
 	"multis/llm"
 	"multis/policy"
@@ -31,9 +27,28 @@ func newPersonaList(cfg *config.Config, models *llm.Models) ([]persona.Persona, 
 	for _, name := range slices.Sorted(maps.Keys(cfg.Agents)) {
 		a := cfg.Agents[name]
 		p := persona.Persona{
-			ID: name, Name: a.Name, Theme: a.Theme, Emoji: a.Emoji, Avatar: id.ContentURIString(a.Avatar), Mentions: a.Mentions, Instructions: a.Instructions,
-			Allow: a.Allow, Deny: a.Deny, Workspace: a.Workspace, ReadPaths: a.ReadPaths, CommandsWrite: cfg.Exec.Enabled, Skills: a.Skills,
-			Rooms: a.Rooms, Senders: a.Senders, Spaces: a.Spaces, Logins: a.Logins, Networks: a.Networks, Modes: a.Modes, Default: a.Default, Capabilities: a.Capabilities, Delegates: a.Delegates,
+			ID:            name,
+			Name:          a.Name,
+			Theme:         a.Theme,
+			Emoji:         a.Emoji,
+			Avatar:        id.ContentURIString(a.Avatar),
+			Mentions:      a.Mentions,
+			Instructions:  a.Instructions,
+			Allow:         a.Allow,
+			Deny:          a.Deny,
+			Workspace:     a.Workspace,
+			ReadPaths:     a.ReadPaths,
+			CommandsWrite: cfg.Exec.Enabled,
+			Skills:        a.Skills,
+			Rooms:         a.Rooms,
+			Senders:       a.Senders,
+			Spaces:        a.Spaces,
+			Logins:        a.Logins,
+			Networks:      a.Networks,
+			Modes:         a.Modes,
+			Default:       a.Default,
+			Capabilities:  a.Capabilities,
+			Delegates:     a.Delegates,
 		}
 		if a.Model != "" || a.APIKey != "" {
 			names := cfg.LLM.ResolveModels(cmp.Or(a.Model, cfg.LLM.Model))
@@ -89,44 +104,6 @@ func makeWorkspaces(cfg *config.Config) error {
 	return nil
 }
 
-// agentList returns the agents as the admin room lists them.
-func agentList(cfg *config.Config) []admin.Agent {
-	var all []admin.Agent
-	for _, name := range slices.Sorted(maps.Keys(cfg.Agents)) {
-		a := cfg.Agents[name]
-		all = append(all, admin.Agent{ID: name, Name: a.Name, Emoji: a.Emoji, Theme: a.Theme, Default: a.Default, Model: a.Model, Capabilities: a.Capabilities, Mentions: a.Mentions})
-	}
-	return all
-}
-
-// skillList lists skills for the admin room: the built-in and the shared ones, then those of each agent.
-type skillList struct {
-	cfg *config.Config
-	set *skills.Set
-}
-
-// Skills returns the skills.
-func (l skillList) Skills() []admin.Skill {
-	var all []admin.Skill
-	add := func(agent string, list []skills.Skill) {
-		for _, s := range list {
-			shown := admin.Skill{Name: s.Name, Summary: s.Description, Agent: agent, From: s.From, ForOwner: s.ForOwner, ForContact: s.ForContact, Problem: s.Problem}
-			if s.FullSize > 0 {
-				shown.Problem = "too long: only its beginning is read"
-			}
-			if s.Problem == "" && len(s.Warnings) > 0 {
-				shown.Problem = strings.Join(s.Warnings, "; ")
-			}
-			all = append(all, shown)
-		}
-	}
-	add("", l.set.All(""))
-	for _, name := range slices.Sorted(maps.Keys(l.cfg.Agents)) {
-		add(name, slices.DeleteFunc(l.set.All(l.cfg.Agents[name].Workspace), func(s skills.Skill) bool { return s.From != skills.FromAgent }))
-	}
-	return all
-}
-
 // newShortcuts returns the configured shortcuts, which replace messages of the owner by commands.
 func newShortcuts(cfg *config.Config) ([]policy.Shortcut, error) {
 	var all []policy.Shortcut
@@ -147,14 +124,12 @@ type savedTasks struct {
 }
 
 // Saved reads the files and returns the tasks.
-func (t savedTasks) Saved() []admin.SavedTask {
-	var all []admin.SavedTask
-	for _, s := range skills.ReadSavedTasks(t.cfg.Tasks.Folder) {
-		shown := admin.SavedTask{Name: s.Name, Prompt: s.Prompt, Agent: s.Agent, Problem: s.Problem}
+func (t savedTasks) Saved() []skills.SavedTask {
+	all := skills.ReadSavedTasks(t.cfg.Tasks.Folder)
+	for i, s := range all {
 		if _, exists := t.cfg.Agents[s.Agent]; s.Agent != "" && !exists {
-			shown.Problem = "there is no agent " + s.Agent
+			all[i].Problem = "there is no agent " + s.Agent
 		}
-		all = append(all, shown)
 	}
 	return all
 }
@@ -176,32 +151,4 @@ func (t savedTasks) Start(ctx context.Context, tx store.Tx, room store.Chat, mes
 type planner struct {
 	*agent.Plans
 	*agent.Replays
-}
-
-// toolbox lists tools and their sources for the admin room.
-type toolbox struct {
-	questions *agent.Questions
-	source    *mcp.Source
-}
-
-// Tools returns the tools that a model is offered for the owner in a room.
-func (t toolbox) Tools(ctx context.Context, room store.Chat) ([]admin.Tool, error) {
-	offered, err := t.questions.OfferedTools(ctx, room)
-	if err != nil {
-		return nil, err
-	}
-	all := make([]admin.Tool, len(offered))
-	for i, s := range offered {
-		all[i] = admin.Tool{Name: s.Name, Summary: s.Description, NeedsApproval: s.Tier != tools.Read}
-	}
-	return all, nil
-}
-
-// Sources returns the MCP servers.
-func (t toolbox) Sources() []admin.ToolSource {
-	var all []admin.ToolSource
-	for _, s := range t.source.States() {
-		all = append(all, admin.ToolSource(s))
-	}
-	return all
 }

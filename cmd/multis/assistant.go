@@ -253,6 +253,7 @@ func (a *assistant) addAdminRoom(context.Context) error {
 		return err
 	}
 	settings.Audit = a.audit
+	settings.Agents = a.models.personas.All
 	var asker admin.Asker = a.agent.Questions
 	if a.front.safe {
 		asker, settings.Model = waitingAsker{asker}, "none is called in safe mode"
@@ -264,7 +265,7 @@ func (a *assistant) addAdminRoom(context.Context) error {
 	}
 	a.admin = admin.New(admin.Options{
 		Store: a.store, Box: a.box, Asker: asker, Planner: planner{a.agent.Plans, a.agent.Replays}, Clock: a.clock, Search: a.search, Library: a.documents, Files: a.front.files, Memory: a.memory,
-		Tools: toolbox{a.agent.Questions, a.mcp}, Policy: policyView{a.cfg, a.tools, a.front.safe}, MaxTools: tools.MaxOffered, Skills: skillList{a.cfg, a.skills}, Saved: savedTasks{a.cfg, a.agent.Questions}, Replayer: replayer{a.agent.Replays},
+		Tools: a.agent.Questions, Servers: a.mcp, Policy: policyView{a.cfg, a.tools, a.front.safe}, Skills: a.skills, Saved: savedTasks{a.cfg, a.agent.Questions}, Replayer: replayer{a.agent.Replays},
 		Desk: a.desk, PIN: a.front.pin, Host: a.host, Previewer: previewer{a.agent.Turns}, Answers: a.answers, Examiner: a.front.examiner, Accounts: a.front.accounts, Config: a.front.config, Settings: settings,
 	})
 	return nil

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"multis/admin"
+	"multis/business/hours"
 	"multis/config"
 	"multis/internal/text"
 	"multis/store"
@@ -174,13 +174,13 @@ func (d diffConfigCmd) Run(ctx context.Context, c *cli) error {
 type chatConfig struct{ file string }
 
 // Values returns the keys that can be set in chat.
-func (c chatConfig) Values(settings map[string]string) ([]admin.ConfigValue, error) {
+func (c chatConfig) Values(settings map[string]string) ([]config.Entry, error) {
 	all, err := config.Values(c.file, settings)
 	if err != nil {
 		return nil, err
 	}
 	safe := config.SafeKeys()
-	var list []admin.ConfigValue
+	var list []config.Entry
 	for _, v := range all {
 		if !slices.Contains(safe, v.Key) {
 			continue
@@ -188,19 +188,14 @@ func (c chatConfig) Values(settings map[string]string) ([]admin.ConfigValue, err
 		if v.Source == config.FromDefault {
 			v.Source = ""
 		}
-		list = append(list, admin.ConfigValue(v))
+		list = append(list, v)
 	}
 	return list, nil
 }
 
 // Holidays returns the holidays of the business.
-func (c chatConfig) Holidays(settings map[string]string) ([]admin.Holiday, error) {
-	days, err := config.Holidays(c.file, settings)
-	list := make([]admin.Holiday, len(days))
-	for i, d := range days {
-		list[i] = admin.Holiday(d)
-	}
-	return list, err
+func (c chatConfig) Holidays(settings map[string]string) ([]hours.Days, error) {
+	return config.Holidays(c.file, settings)
 }
 
 // Check returns an error if a key cannot be set to the value.

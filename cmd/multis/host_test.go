@@ -10,7 +10,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"multis/admin"
 	"multis/agent/tools"
 	"multis/config"
 	"multis/policy/rules"
@@ -59,7 +58,7 @@ func TestTheRulesDecideOnTheOwnersCommandsInTheSandbox(t *testing.T) {
 		"cat /root/.bashrc": {explain: "confirm"}, // the sandbox stops it
 		"no-such-program9":  {refused: "there is no program"},
 	} {
-		c, err := h.Prepare(t.Context(), admin.HostRequest{Room: room, Text: line})
+		c, err := h.Prepare(t.Context(), tools.HostRequest{Room: room, Text: line})
 		if want.refused != "" {
 			require.ErrorContains(t, err, want.refused, line)
 		} else {
@@ -75,7 +74,7 @@ func TestTheRulesDecideOnTheOwnersCommandsInTheSandbox(t *testing.T) {
 		}
 	}
 	run := func(line string) (string, int) {
-		c, err := h.Prepare(t.Context(), admin.HostRequest{Room: room, Text: line})
+		c, err := h.Prepare(t.Context(), tools.HostRequest{Room: room, Text: line})
 		require.NoError(t, err)
 		var live []byte
 		r, err := h.Run(t.Context(), c, func(p []byte) { live = append(live, p...) })
@@ -90,15 +89,15 @@ func TestTheRulesDecideOnTheOwnersCommandsInTheSandbox(t *testing.T) {
 	require.NoError(t, os.WriteFile(notes, []byte("call Ana"), 0o644))
 	said, code := run("cat " + notes)
 	require.NotZero(t, code, said)
-	_, err = h.Resolve(t.Context(), admin.HostRequest{Room: room, Text: "/usr/share/common-licenses/BSD"})
+	_, err = h.Resolve(t.Context(), tools.HostRequest{Room: room, Text: "/usr/share/common-licenses/BSD"})
 	require.ErrorContains(t, err, "This path is not for the assistant (default.yaml:", "it says which rule refuses")
-	path, err := h.Resolve(t.Context(), admin.HostRequest{Room: room, Text: notes})
+	path, err := h.Resolve(t.Context(), tools.HostRequest{Room: room, Text: notes})
 	require.NoError(t, err)
-	content, err := h.Read(t.Context(), admin.HostRequest{Room: room, Text: path})
+	content, err := h.Read(t.Context(), tools.HostRequest{Room: room, Text: path})
 	require.NoError(t, err)
 	require.Equal(t, "call Ana", content)
 	for _, denied := range []string{"/etc/passwd", "/proc/self/environ", "/var/log/messages", "relative"} {
-		_, err := h.Resolve(t.Context(), admin.HostRequest{Room: room, Text: denied})
+		_, err := h.Resolve(t.Context(), tools.HostRequest{Room: room, Text: denied})
 		require.Error(t, err, denied)
 	}
 	explained, err := view.Explain(room, rules.Assistant, "read", `{"path": "/etc/passwd"}`)
@@ -126,7 +125,7 @@ func TestALimitOfTheRulesCountsTypedCommandsOnceEach(t *testing.T) {
 		require.NoError(t, os.Chown(assistantWorkspace(cfg), 65534, 65534))
 	}
 	prepare := func(message store.MessageID) error {
-		_, err := h.Prepare(t.Context(), admin.HostRequest{Room: store.Chat{ID: 1}, Message: message, Text: "ls"})
+		_, err := h.Prepare(t.Context(), tools.HostRequest{Room: store.Chat{ID: 1}, Message: message, Text: "ls"})
 		return err
 	}
 	said, err := policyView{cfg: cfg, registry: registry}.Explain(store.Chat{ID: 1}, rules.Assistant, "exec", `{"command": "ls"}`)

@@ -42,7 +42,7 @@ func adminSettings(cfg *config.Config, model string, inTerminal bool) (admin.Set
 	return admin.Settings{
 		Version: version, Name: cfg.Name, Terminal: inTerminal, Model: model, Zone: cfg.TimeZone, Defaults: chatDefaults(cfg), LabelHours: labelsWithHours(cfg), OwnerPause: cfg.Chats.OwnerPause,
 		WebhookAddress: webhookAddress(cfg.Watches), Disclose: disclosureByNetwork(cfg), DayBudget: int64(cfg.Budget.PerDay), Currency: cfg.Budget.Currency,
-		EscalateAtCap: cfg.Budget.AtCap == config.AtCapEscalate, Embeddings: cfg.Embeddings.Model, ViewsPictures: cfg.Vision.Model != config.NoModel, Agents: agentList(cfg), Shortcuts: shortcuts,
+		EscalateAtCap: cfg.Budget.AtCap == config.AtCapEscalate, Embeddings: cfg.Embeddings.Model, ViewsPictures: cfg.Vision.Model != config.NoModel, Shortcuts: shortcuts,
 	}, err
 }
 
