@@ -19,6 +19,7 @@ import (
 	"multis/migrations"
 	"multis/ops/backup"
 	"multis/ops/doctor"
+	"multis/ops/setup"
 	"multis/store"
 	"multis/store/pgserver"
 )
@@ -88,7 +89,7 @@ func explainClosed(err error, to string) error {
 	if to == "" || absErr != nil || !errors.Is(err, fs.ErrPermission) {
 		return err
 	}
-	user := userName(os.Geteuid())
+	user := setup.UserName(os.Geteuid())
 	if _, statErr := os.Stat(folder); statErr == nil {
 		folder = filepath.Join(folder, "multis") // the owner of the folder itself stays
 	}

@@ -22,6 +22,7 @@ import (
 
 	"multis/appservice"
 	"multis/config"
+	"multis/ops/setup"
 	"multis/policy"
 	"multis/store"
 )
@@ -49,12 +50,8 @@ func (c chatCmd) Run(ctx context.Context, global *cli) error {
 		return err
 	}
 	defer closeLog()
-	w, err := ownerAsRunUser(cfg.Database.DataDir)
-	if err != nil {
-		return err
-	}
-	if err := w.checkFolder(cfg.Database.DataDir); err != nil {
-		return fmt.Errorf("--data: %s %w", cfg.Database.DataDir, err)
+	if err := setup.CheckFolder(cfg.Database.DataDir); err != nil {
+		return fmt.Errorf("--data: %w", err)
 	}
 	if cfg.Database.URL == "" {
 		fmt.Fprintln(os.Stderr, "Starting Postgres in", cfg.Database.DataDir, "...")
@@ -82,7 +79,7 @@ func (c chatCmd) configuration(file string) (*config.Config, error) {
 	hideSecrets(cfg)
 	if found {
 		fmt.Fprintln(os.Stderr, "Using", file+".")
-		if err := dropPrivileges(cfg.Database.DataDir); err != nil {
+		if err := setup.DropPrivileges(cfg.Database.DataDir); err != nil {
 			return nil, err
 		}
 	}
@@ -92,7 +89,7 @@ func (c chatCmd) configuration(file string) (*config.Config, error) {
 	if cfg.Database.DataDir, err = c.dataDir(); err != nil {
 		return nil, err
 	}
-	if err := dropPrivileges(cfg.Database.DataDir); err != nil {
+	if err := setup.DropPrivileges(cfg.Database.DataDir); err != nil {
 		return nil, err
 	}
 	switch {

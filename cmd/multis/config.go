@@ -12,6 +12,7 @@ import (
 	"multis/business/hours"
 	"multis/config"
 	"multis/internal/text"
+	"multis/ops/setup"
 	"multis/store"
 )
 
@@ -103,7 +104,7 @@ type setConfigCmd struct {
 
 // Run changes the key in the file.
 func (s setConfigCmd) Run(ctx context.Context, c *cli) error {
-	backup, err := config.Set(c.Config, s.Key, s.Value, checkModel, checkRules, newStartCheck(ctx, c.Config))
+	backup, err := config.Set(c.Config, s.Key, s.Value, checkModel, checkRules, setup.NewStartCheck(ctx, c.Config))
 	switch {
 	case err != nil:
 		return err
@@ -141,11 +142,11 @@ func (checkConfigCmd) Run(ctx context.Context, c *cli) error {
 	if err != nil {
 		return err
 	}
-	w, err := runUserOf(ctx, c.Config, cfg)
+	w, err := setup.RunUserOf(ctx, c.Config, cfg)
 	if err != nil {
 		return err
 	}
-	if err := errors.Join(checkModel(cfg), checkRules(cfg), w.checkStart(ctx, runningNow(ctx, cfg), cfg), w.checkFolders(cfg)); err != nil {
+	if err := errors.Join(checkModel(cfg), checkRules(cfg), w.CheckStart(ctx, setup.RunningConfig(ctx, cfg), cfg), w.CheckFolders(cfg)); err != nil {
 		return err
 	}
 	fmt.Printf("%s is valid. Next: multis doctor checks all that it names.\n", c.Config)

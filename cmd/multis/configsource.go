@@ -13,6 +13,7 @@ import (
 	"multis/config"
 	"multis/internal/text"
 	"multis/jobs"
+	"multis/ops/setup"
 	"multis/policy"
 	"multis/safety/audit"
 	"multis/store"
@@ -32,7 +33,7 @@ func (s configSource) load(ctx context.Context) (*config.Config, error) {
 	}
 	cfg, err := config.LoadWith(s.file, settings)
 	if err != nil {
-		return nil, explainUnreadable(s.file, err)
+		return nil, setup.ExplainUnreadable(s.file, err)
 	}
 	return cfg, errors.Join(checkModel(cfg), checkRules(cfg))
 }
@@ -62,7 +63,7 @@ func (s configSource) awaitChange(ctx context.Context, current *config.Config, w
 		seen = now
 		next, err := s.load(ctx)
 		if err == nil {
-			err = runUser{}.checkStart(ctx, current, next) // this process is who runs multis
+			err = setup.RunUser{}.CheckStart(ctx, current, next) // this process is who runs multis
 		}
 		if noted := s.storeRefusal(ctx, err); noted != nil {
 			zerolog.Ctx(ctx).Warn().Err(noted).Msg("Cannot note whether the configuration was taken over")

@@ -81,7 +81,7 @@ func doctorInput(ctx context.Context, c *cli) (in *doctor.Input, closeDB func())
 		if left, err := config.Load(config.RestoreCopy(c.Config)); errors.Is(in.ConfigErr, config.ErrRestoreInterrupted) && err == nil {
 			in.Restore = restoreOf(left.Database)
 		}
-		in.ConfigErr = explainUnreadable(c.Config, in.ConfigErr)
+		in.ConfigErr = setup.ExplainUnreadable(c.Config, in.ConfigErr)
 		return in, closeDB
 	}
 	hideSecrets(in.Config)
@@ -99,11 +99,11 @@ func doctorInput(ctx context.Context, c *cli) (in *doctor.Input, closeDB func())
 		return setup.Machine{}.LastError(ctx, file)
 	}
 	in.CheckStart = func(ctx context.Context) error {
-		w, err := runUserOf(ctx, c.Config, in.Config)
+		w, err := setup.RunUserOf(ctx, c.Config, in.Config)
 		if err != nil {
 			return err
 		}
-		return errors.Join(checkRules(in.Config), w.checkStart(ctx, runningNow(ctx, in.Config), in.Config))
+		return errors.Join(checkRules(in.Config), w.CheckStart(ctx, setup.RunningConfig(ctx, in.Config), in.Config))
 	}
 	in.Homeserver = appservice.NewInspector(doctor.AccessOf(in.Config))
 	if models, err := newModels(in.Config, nil); err == nil {

@@ -10,6 +10,7 @@ import (
 	"multis/agent/tools"
 	"multis/config"
 	"multis/hooks"
+	"multis/ops/setup"
 	"multis/outbox"
 	"multis/policy"
 	"multis/safety/sandbox"
@@ -85,7 +86,7 @@ func serveWebhooks(ctx context.Context, w config.WebhookListener, webhooks *hook
 	if w.Port == 0 {
 		return nil
 	}
-	listener, err := listenOn(ctx, w.Hostname, w.Port)
+	listener, err := setup.Listen(ctx, w.Hostname, w.Port)
 	if err != nil {
 		return fmt.Errorf("listen for webhooks: %w; check watches.hostname and watches.port", err)
 	}

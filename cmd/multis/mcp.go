@@ -14,6 +14,7 @@ import (
 	"multis/agent/tools"
 	"multis/config"
 	"multis/internal/text"
+	"multis/ops/setup"
 	"multis/safety/audit"
 	"multis/store"
 )
@@ -162,7 +163,7 @@ func serveMCP(ctx context.Context, c config.MCPServer, as *assistant) error {
 	if c.Port == 0 {
 		return nil
 	}
-	listener, err := listenOn(ctx, c.Hostname, c.Port)
+	listener, err := setup.Listen(ctx, c.Hostname, c.Port)
 	if err != nil {
 		return fmt.Errorf("listen for MCP: %w; check mcp_server.hostname and mcp_server.port", err)
 	}

@@ -1,17 +1,11 @@
 package main
 
 import (
-	"errors"
-	"fmt"
-	"io/fs"
 	"os"
-	"os/user"
 	"path/filepath"
-	"strconv"
-	"syscall"
 
 	"multis/config"
-	"multis/internal/plainfile"
+	"multis/ops/setup"
 	"multis/policy"
 )
 
@@ -19,28 +13,10 @@ import (
 func load(file string) (*config.Config, error) {
 	cfg, err := config.Load(file)
 	if err != nil {
-		return nil, explainUnreadable(file, err)
+		return nil, setup.ExplainUnreadable(file, err)
 	}
 	hideSecrets(cfg)
-	return cfg, dropPrivileges(cfg.Database.DataDir)
-}
-
-// explainUnreadable returns the error of loading a file. To the user to whom the folder belongs, as that of the service is, it says how to get back a file that
-// root has replaced.
-func explainUnreadable(file string, err error) error {
-	if uid, _, ownerErr := ownerOf(filepath.Dir(file)); ownerErr == nil && uid == os.Geteuid() && isUnreadable(file) {
-		return unreadable(userName(uid), file)
-	}
-	return err
-}
-
-// isUnreadable reports whether this user may not read a file.
-func isUnreadable(file string) bool {
-	f, _, err := plainfile.Open(file)
-	if err == nil {
-		_ = f.Close() // nothing was written
-	}
-	return errors.Is(err, fs.ErrPermission)
+	return cfg, setup.DropPrivileges(cfg.Database.DataDir)
 }
 
 // hideSecrets sets the secrets that policy.Hide masks: those of the configuration and of the environments of MCP servers.
@@ -55,79 +31,4 @@ func hideSecrets(cfg *config.Config) {
 		}
 	}
 	policy.SetSecrets(secrets)
-}
-
-// dropPrivileges makes a process of root continue as the owner of a folder, or of the nearest existing folder above it, because that user could
-// not use files that root writes. It does nothing for other users, and for folders that root owns.
-func dropPrivileges(folder string) error {
-	if os.Geteuid() != 0 {
-		return nil
-	}
-	folder, err := filepath.Abs(folder)
-	if err != nil {
-		return fmt.Errorf("find the data folder: %w", err)
-	}
-	uid, gid, err := ownerOf(folder)
-	if err != nil || uid == 0 {
-		return err
-	}
-	name, groups := strconv.Itoa(uid), []int{gid}
-	if u, err := userByID(uid); err == nil {
-		name = u.Username
-		if err := os.Setenv("HOME", u.HomeDir); err != nil {
-			return fmt.Errorf("switch to the user %s: %w", name, err)
-		}
-		if gid, groups, err = groupsOf(u); err != nil {
-			return err
-		}
-	}
-	if err := errors.Join(syscall.Setgroups(groups), syscall.Setgid(gid), syscall.Setuid(uid)); err != nil {
-		return fmt.Errorf("switch to the user %s, who owns %s: %w; run the command as that user: runuser -u %s -- multis COMMAND", name, folder, err, name)
-	}
-	fmt.Fprintf(os.Stderr, "Running as %s, who owns %s.\n", name, folder)
-	return nil
-}
-
-// ownerOf returns the owner of a folder, or of the nearest folder above it that exists.
-func ownerOf(folder string) (uid, gid int, err error) {
-	info, err := os.Stat(folder)
-	for errors.Is(err, fs.ErrNotExist) && folder != filepath.Dir(folder) {
-		folder = filepath.Dir(folder)
-		info, err = os.Stat(folder)
-	}
-	if err != nil {
-		return 0, 0, fmt.Errorf("find the owner of the data folder: %w", err)
-	}
-	owner, ok := info.Sys().(*syscall.Stat_t)
-	if !ok {
-		return 0, 0, fmt.Errorf("find the owner of %s: the system does not say", folder)
-	}
-	return int(owner.Uid), int(owner.Gid), nil
-}
-
-// userName returns the name of a user, or else the id.
-func userName(uid int) string {
-	if u, err := userByID(uid); err == nil {
-		return u.Username
-	}
-	return strconv.Itoa(uid)
-}
-
-// userByID returns the user with an id.
-func userByID(uid int) (*user.User, error) { return user.LookupId(strconv.Itoa(uid)) }
-
-// groupsOf returns the primary group of a user, and all groups of the user.
-func groupsOf(u *user.User) (own int, all []int, err error) {
-	ids, err := u.GroupIds()
-	if err != nil {
-		return 0, nil, fmt.Errorf("find the groups of %s: %w", u.Username, err)
-	}
-	for _, id := range append(ids, u.Gid) {
-		n, err := strconv.Atoi(id)
-		if err != nil {
-			return 0, nil, fmt.Errorf("find the groups of %s: %w", u.Username, err)
-		}
-		all, own = append(all, n), n
-	}
-	return own, all, nil
 }

@@ -12,16 +12,14 @@ import (
 
 	"multis/appservice"
 	"multis/internal/text"
+	"multis/ops/setup"
 	"multis/store"
 )
 
 // pairCmd finds out who the owner is: the sender of a one-time code. multis init runs it as the user of the service.
 type pairCmd struct{}
 
-// pairedPrefix is the prefix of the line of pairCmd's output that multis init reads.
-const pairedPrefix = "paired with "
-
-// Run prints the code and waits until somebody sends it. Its last line is pairedPrefix with the sender's Matrix id.
+// Run prints the code and waits until somebody sends it. Its last line is setup.PairedPrefix with the sender's Matrix id.
 func (pairCmd) Run(ctx context.Context, g *cli) error {
 	out := os.Stdout
 	cfg, st, closeDB, err := open(ctx, g.Config)
@@ -51,7 +49,7 @@ func (pairCmd) Run(ctx context.Context, g *cli) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(out, "%s%s\n", pairedPrefix, owner)
+	fmt.Fprintf(out, "%s%s\n", setup.PairedPrefix, owner)
 	return nil
 }
 

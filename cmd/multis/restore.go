@@ -21,6 +21,7 @@ import (
 	"multis/migrations"
 	"multis/ops/backup"
 	"multis/ops/doctor"
+	"multis/ops/setup"
 	"multis/store"
 )
 
@@ -189,7 +190,7 @@ const configMode = 0o600
 // the copy to its final place before its last transaction, so that multis cannot start after a failed restore, and a killed one leaves no second copy.
 func restoreConfiguration(ctx context.Context, a *backup.Archive, file string) (loadFrom string, err error) {
 	// Files that root writes into the folder of the service would be unreadable for the service.
-	if err := dropPrivileges(filepath.Dir(file)); err != nil {
+	if err := setup.DropPrivileges(filepath.Dir(file)); err != nil {
 		return "", err
 	}
 	loadFrom = file

@@ -8,7 +8,6 @@ import (
 	"net"
 	"net/http"
 	"os"
-	"strconv"
 	"syscall"
 	"time"
 
@@ -203,21 +202,9 @@ func makeDocumentsFolder(cfg *config.Config) error {
 	return nil
 }
 
-// listenOn listens on a TCP port of an interface. It tries a port in use a few times, because the checks of another command, such as multis doctor, may hold it for a
-// moment.
-func listenOn(ctx context.Context, hostname string, port int) (listener net.Listener, err error) {
-	for range 4 {
-		listener, err = new(net.ListenConfig).Listen(ctx, "tcp", net.JoinHostPort(hostname, strconv.Itoa(port)))
-		if !errors.Is(err, syscall.EADDRINUSE) || !pause(ctx, 50*time.Millisecond) {
-			break
-		}
-	}
-	return listener, err
-}
-
 // listenForHomeserver opens the listener for the homeserver's requests.
 func listenForHomeserver(ctx context.Context, a config.Appservice) (net.Listener, error) {
-	listener, err := listenOn(ctx, a.Hostname, a.Port)
+	listener, err := setup.Listen(ctx, a.Hostname, a.Port)
 	if errors.Is(err, syscall.EADDRINUSE) {
 		return nil, fmt.Errorf("listen for the homeserver: %w; set appservice.port to a free one, here and in the registration (multis -g)", err)
 	}

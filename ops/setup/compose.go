@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -55,4 +56,27 @@ func ComposeEnv(path, network string) (file Output, changed bool, err error) {
 	}
 	text := strings.Join(lines, "\n") + "\n"
 	return Output{Path: path, Data: []byte(text), Mode: 0o600, UID: -1}, text != string(old), nil
+}
+
+// WriteComposeEnv writes .env for Docker Compose, with the network of Synapse. It runs on the host; the questions are asked in the container of multis.
+// synapse is the path of homeserver.yaml; empty to look for it.
+func WriteComposeEnv(ctx context.Context, synapse string, out io.Writer) error {
+	if _, err := os.Stat("docker-compose.yml"); err != nil {
+		return errors.New("there is no docker-compose.yml here: change to the folder of multis' repository")
+	}
+	network, err := Machine{}.SynapseNetwork(ctx, synapse)
+	if err != nil {
+		return err
+	}
+	file, changed, err := ComposeEnv(".env", network)
+	if err != nil {
+		return err
+	}
+	if changed {
+		if err := Write(ctx, []Output{file}); err != nil {
+			return err
+		}
+	}
+	fmt.Fprintf(out, "✓ .env         Synapse is on the network %s\n\nNext: docker compose run --rm --use-aliases multis init\n", network)
+	return nil
 }

@@ -1,5 +1,6 @@
-// Package setup is the part of multis init that knows the machine: it finds Synapse, its bridges, Postgres and the time zone, asks for what
-// is missing, tries each answer at once, and writes the files of an installation all together or not at all.
+// Package setup installs multis: it finds Synapse, its bridges, Postgres and the time zone, asks for what is missing, tries each answer at once,
+// writes the files of an installation all together or not at all, and starts multis for the first time. It also knows who runs multis on this
+// machine, and what would keep it from starting.
 package setup
 
 import (

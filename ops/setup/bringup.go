@@ -1,4 +1,4 @@
-package main
+package setup
 
 import (
 	"bufio"
@@ -15,7 +15,7 @@ import (
 	"multis/appservice"
 	"multis/config"
 	"multis/ops/doctor"
-	"multis/ops/setup"
+	"multis/ops/health"
 )
 
 // errUnfinished is returned when all files are written, but a later step is not done. The output before it says what to do.
@@ -24,11 +24,14 @@ var errUnfinished = errors.New("multis is not running yet; run multis init again
 // errUnpaired is returned when pairing ended without a new owner. The output before it says why.
 var errUnpaired = errors.New("nobody is paired yet; multis init --pair goes on, with a new code")
 
+// PairedPrefix is the prefix of the line in which multis pair prints the Matrix id of the new owner.
+const PairedPrefix = "paired with "
+
 // firstStartTimeout limits the first start of multis, from starting its process to its greeting.
 const firstStartTimeout = 3 * time.Minute
 
 // bringUp creates the database, waits until multis is registered at Synapse, starts multis and waits for its greeting.
-func (i installation) bringUp(ctx context.Context, a setup.Answers) error {
+func (i *Installation) bringUp(ctx context.Context, a Answers) error {
 	if err := i.migrate(ctx, a.Config); err != nil {
 		return err
 	}
@@ -36,7 +39,7 @@ func (i installation) bringUp(ctx context.Context, a setup.Answers) error {
 	if err != nil || !known {
 		return err
 	}
-	running := (healthCmd{}).Run(ctx, &cli{Config: i.config}) == nil
+	running := health.CheckReady(ctx, a.Config.Appservice.LocalAddr()) == nil
 	stop, err := i.start(ctx, running, a.IsNew() || string(a.Old) != string(a.Data))
 	if err != nil {
 		return err
@@ -50,7 +53,7 @@ func (i installation) bringUp(ctx context.Context, a setup.Answers) error {
 
 // pair waits until the bot is registered at Synapse, waits for the one-time code, and writes the sender of the code to the configuration as the owner.
 // After that, Synapse needs the new registration.
-func (i installation) pair(ctx context.Context, a setup.Answers) (setup.Answers, error) {
+func (i *Installation) pair(ctx context.Context, a Answers) (Answers, error) {
 	err := i.migrate(ctx, a.Config)
 	if err == nil {
 		_, err = i.awaitRegistration(ctx, a)
@@ -72,18 +75,18 @@ func (i installation) pair(ctx context.Context, a setup.Answers) (setup.Answers,
 	}
 	owner := ""
 	for lines := bufio.NewScanner(printed); lines.Scan(); {
-		if user, ok := strings.CutPrefix(lines.Text(), pairedPrefix); ok {
+		if user, ok := strings.CutPrefix(lines.Text(), PairedPrefix); ok {
 			owner = user
 			continue
 		}
-		fmt.Println(lines.Text())
+		fmt.Fprintln(i.Out, lines.Text())
 	}
 	if err := cmd.Wait(); err != nil || owner == "" {
 		return a, errUnpaired
 	}
-	fmt.Printf("✓ owner        %s\n", owner)
+	fmt.Fprintf(i.Out, "✓ owner        %s\n", owner)
 	before := a.Data
-	if a, err = a.WithOwner(i.config, owner, os.LookupEnv); err != nil {
+	if a, err = a.WithOwner(i.Config, owner, os.LookupEnv); err != nil {
 		return a, err
 	}
 	return a, i.write(ctx, a, before)
@@ -91,9 +94,9 @@ func (i installation) pair(ctx context.Context, a setup.Answers) (setup.Answers,
 
 // child returns a command that runs this program with the configuration of the installation. The new process runs as the user who owns the
 // data folder.
-func (i installation) child(ctx context.Context, args ...string) *exec.Cmd {
-	cmd := exec.CommandContext(ctx, i.program, append(args, "-c", i.config)...)
-	cmd.Dir = filepath.Dir(i.config)
+func (i *Installation) child(ctx context.Context, args ...string) *exec.Cmd {
+	cmd := exec.CommandContext(ctx, i.Program, append(args, "-c", i.Config)...)
+	cmd.Dir = filepath.Dir(i.Config)
 	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
 	cmd.WaitDelay = 30 * time.Second
 	return cmd
@@ -101,8 +104,8 @@ func (i installation) child(ctx context.Context, args ...string) *exec.Cmd {
 
 // migrate starts the database and creates its tables, which shows whether the database role has the necessary rights. For an external database it
 // also tests row-level security. Ctrl-C ends the child process as well.
-func (i installation) migrate(ctx context.Context, c *config.Config) error {
-	fmt.Println("  making the database ...")
+func (i *Installation) migrate(ctx context.Context, c *config.Config) error {
+	fmt.Fprintln(i.Out, "  making the database ...")
 	out, err := i.child(ctx, "migrate").CombinedOutput()
 	switch {
 	case ctx.Err() != nil:
@@ -110,12 +113,12 @@ func (i installation) migrate(ctx context.Context, c *config.Config) error {
 	case err != nil:
 		return fmt.Errorf("the database does not work yet: %s", strings.TrimPrefix(strings.TrimSpace(string(out)), "multis: "))
 	}
-	fmt.Println("✓ database     its tables are made")
+	fmt.Fprintln(i.Out, "✓ database     its tables are made")
 	if c.Database.URL == "" {
 		return nil
 	}
 	result := doctor.ProbeDatabase(ctx, c.Database.URL.Value())
-	setup.PrintResult(os.Stdout, "database", result)
+	PrintResult(i.Out, "database", result)
 	for _, f := range result.Findings {
 		if f.Severity == doctor.Error {
 			return errUnfinished
@@ -125,26 +128,26 @@ func (i installation) migrate(ctx context.Context, c *config.Config) error {
 }
 
 // awaitRegistration prints what root must do to register multis at Synapse, and waits until Synapse has the registration and can reach multis.
-func (i installation) awaitRegistration(ctx context.Context, a setup.Answers) (known bool, err error) {
-	known = setup.HasRegistration(ctx, a.Config)
+func (i *Installation) awaitRegistration(ctx context.Context, a Answers) (known bool, err error) {
+	known = HasRegistration(ctx, a.Config)
 	// Synapse's configuration may have changed since it was last read.
-	synapse, err := i.machine.FindSynapse(i.synapse)
+	synapse, err := i.Machine.FindSynapse(i.Synapse)
 	if err != nil {
 		synapse = a.Synapse
 	}
-	steps := i.machine.Steps(synapse, i.registration, known)
+	steps := i.Machine.Steps(synapse, i.Registration, known)
 	if len(steps) > 0 {
-		fmt.Print("\nNow, as root in another terminal:\n\n")
+		fmt.Fprint(i.Out, "\nNow, as root in another terminal:\n\n")
 		for _, s := range steps {
-			fmt.Println("  " + s.Command)
+			fmt.Fprintln(i.Out, "  "+s.Command)
 		}
-		fmt.Println()
+		fmt.Fprintln(i.Out)
 		for n, s := range steps {
-			fmt.Printf("  %d %s\n", n+1, s.Purpose)
+			fmt.Fprintf(i.Out, "  %d %s\n", n+1, s.Purpose)
 		}
 	}
-	if i.wait == 0 && !known {
-		fmt.Println("\nThen run this again:", i.again())
+	if i.Wait == 0 && !known {
+		fmt.Fprintln(i.Out, "\nThen run this again:", i.again())
 		return false, nil
 	}
 	if !known {
@@ -152,23 +155,28 @@ func (i installation) awaitRegistration(ctx context.Context, a setup.Answers) (k
 		if a.Config.Owner == config.UnpairedOwner(a.Config.Homeserver.Domain) {
 			goesOn = "multis init --pair goes on"
 		}
-		fmt.Printf("\nWaiting for Synapse to know multis. Ctrl-C is fine: everything is written, and %s.\n", goesOn)
+		fmt.Fprintf(i.Out, "\nWaiting for Synapse to know multis. Ctrl-C is fine: everything is written, and %s.\n", goesOn)
 	}
-	waiting, cancel := context.WithTimeout(ctx, max(i.wait, time.Minute))
+	waiting, cancel := context.WithTimeout(ctx, max(i.Wait, time.Minute))
 	defer cancel()
-	result := setup.AwaitSynapse(waiting, a.Config)
+	result := AwaitSynapse(waiting, a.Config)
 	if !result.OK() || result.Fact == "" {
-		fmt.Println()
-		setup.PrintResult(os.Stdout, "synapse", result)
+		fmt.Fprintln(i.Out)
+		PrintResult(i.Out, "synapse", result)
 		return false, errUnfinished
 	}
-	setup.PrintResult(os.Stdout, "synapse", result)
+	PrintResult(i.Out, "synapse", result)
 	return true, nil
 }
 
+// startCommand returns the shell line that starts this multis. again is true if it may be running already.
+func (i *Installation) startCommand(again bool) string {
+	return i.Machine.StartCommand(os.Args[0], i.Config, again)
+}
+
 // again says what the next run does when Synapse knows multis.
-func (i installation) again() string {
-	if i.systemd {
+func (i *Installation) again() string {
+	if i.Systemd {
 		return "it starts multis."
 	}
 	return "it tries multis until it has greeted you, and says how to start it for good."
@@ -176,17 +184,17 @@ func (i installation) again() string {
 
 // start starts the service or, without a service, a process of multis, which stop ends. If multis already runs, start does nothing, except that it
 // restarts a service whose configuration has changed.
-func (i installation) start(ctx context.Context, running, changed bool) (stop func(), err error) {
+func (i *Installation) start(ctx context.Context, running, changed bool) (stop func(), err error) {
 	switch {
-	case i.systemd && (!running || changed):
-		if err := setup.StartService(ctx); err != nil {
+	case i.Systemd && (!running || changed):
+		if err := StartService(ctx); err != nil {
 			return nil, fmt.Errorf("start the service: %w; what it says: journalctl -u multis -n 20", err)
 		}
-		fmt.Println("✓ service      multis runs, and starts with the machine")
+		fmt.Fprintln(i.Out, "✓ service      multis runs, and starts with the machine")
 		return func() {}, nil
 	case running:
 		if changed {
-			fmt.Printf("! multis       runs with the old configuration; start it again: %s\n", startCommand(i.config, true))
+			fmt.Fprintf(i.Out, "! multis       runs with the old configuration; start it again: %s\n", i.startCommand(true))
 		}
 		return func() {}, nil
 	}
@@ -207,25 +215,25 @@ func (i installation) start(ctx context.Context, running, changed bool) (stop fu
 }
 
 // log returns the path of the file with the output of a multis that start started.
-func (i installation) log() string { return filepath.Join(filepath.Dir(i.config), "init.log") }
+func (i *Installation) log() string { return filepath.Join(filepath.Dir(i.Config), "init.log") }
 
 // awaitGreeting waits until multis has created the admin room and written the greeting.
-func (i installation) awaitGreeting(ctx context.Context, c *config.Config) error {
+func (i *Installation) awaitGreeting(ctx context.Context, c *config.Config) error {
 	inspector := appservice.NewInspector(doctor.AccessOf(c))
 	waiting, cancel := context.WithTimeout(ctx, firstStartTimeout)
 	defer cancel()
-	room, result := setup.AwaitGreeting(waiting, func(ctx context.Context) (string, bool, error) {
+	room, result := AwaitGreeting(waiting, func(ctx context.Context) (string, bool, error) {
 		room, written, err := inspector.Greeting(ctx)
 		return room.String(), written, err
 	})
 	if !result.OK() {
-		setup.PrintResult(os.Stdout, "admin room", result)
+		PrintResult(i.Out, "admin room", result)
 		if text, err := os.ReadFile(i.log()); err == nil {
-			fmt.Printf("The end of what multis said:\n%s\n", lastLines(string(text), 5))
+			fmt.Fprintf(i.Out, "The end of what multis said:\n%s\n", lastLines(string(text), 5))
 		}
 		return errUnfinished
 	}
-	fmt.Printf("✓ admin room   multis has greeted you there: https://matrix.to/#/%s\n", room)
+	fmt.Fprintf(i.Out, "✓ admin room   multis has greeted you there: https://matrix.to/#/%s\n", room)
 	return nil
 }
 
@@ -236,11 +244,11 @@ func lastLines(text string, n int) string {
 }
 
 // showNext prints what to do next.
-func (i installation) showNext(running bool) error {
+func (i *Installation) showNext(running bool) error {
 	next := "Open your Matrix client, accept the invitation of multis and write /help."
-	if !i.systemd && !running {
-		next += "\nStart multis for good: " + startCommand(i.config, false)
+	if !i.Systemd && !running {
+		next += "\nStart multis for good: " + i.startCommand(false)
 	}
-	_, err := fmt.Println("\n" + next)
+	_, err := fmt.Fprintln(i.Out, "\n"+next)
 	return err
 }

@@ -1,4 +1,4 @@
-package main
+package setup
 
 import (
 	"cmp"
@@ -16,28 +16,25 @@ import (
 	"golang.org/x/sys/unix"
 
 	"multis/config"
-	"multis/internal/text"
-	"multis/ops/doctor"
-	"multis/ops/setup"
 )
 
-// runUser is the user who runs multis, and so reads and writes its folders. The zero runUser is the user of this process.
-type runUser struct {
+// RunUser is the user who runs multis, and so reads and writes its folders. The zero RunUser is the user of this process.
+type RunUser struct {
 	file    string // the configuration; empty for this process, which has read it
 	uid     int
 	groups  []int
-	service *setup.Unit // nil if multis is no service of systemd
+	service *Unit // nil if multis is no service of systemd
 }
 
-// runUserOf returns who runs multis with a configuration: the user of the service, else the owner of the data folder or, if that is still to be made, of
+// RunUserOf returns who runs multis with a configuration: the user of the service, else the owner of the data folder or, if that is still to be made, of
 // the configuration's folder.
-func runUserOf(ctx context.Context, file string, cfg *config.Config) (runUser, error) {
+func RunUserOf(ctx context.Context, file string, cfg *config.Config) (RunUser, error) {
 	file, err := filepath.Abs(file)
 	if err != nil {
-		return runUser{}, fmt.Errorf("find the folder of the configuration: %w", err)
+		return RunUser{}, fmt.Errorf("find the folder of the configuration: %w", err)
 	}
-	var service *setup.Unit
-	if unit, ok := (setup.Machine{}).ServiceUnit(ctx, file); ok {
+	var service *Unit
+	if unit, ok := (Machine{}).ServiceUnit(ctx, file); ok {
 		service = &unit
 		if u, err := lookupUser(cmp.Or(unit.User, "root")); err == nil {
 			return runUserFor(u, file, service)
@@ -53,25 +50,25 @@ func runUserOf(ctx context.Context, file string, cfg *config.Config) (runUser, e
 }
 
 // ownerAsRunUser returns the owner of a folder, or of the nearest existing one above it, as who runs multis.
-func ownerAsRunUser(folder string) (runUser, error) {
+func ownerAsRunUser(folder string) (RunUser, error) {
 	uid, gid, err := ownerOf(folder)
 	if err != nil {
-		return runUser{}, err
+		return RunUser{}, err
 	}
 	if u, err := userByID(uid); err == nil {
 		return runUserFor(u, "", nil)
 	}
-	return runUser{uid: uid, groups: []int{gid}}, nil
+	return RunUser{uid: uid, groups: []int{gid}}, nil
 }
 
 // runUserFor returns a user as who runs multis.
-func runUserFor(u *user.User, file string, service *setup.Unit) (runUser, error) {
+func runUserFor(u *user.User, file string, service *Unit) (RunUser, error) {
 	uid, err := strconv.Atoi(u.Uid)
 	if err != nil {
-		return runUser{}, fmt.Errorf("find the id of the user %s: %w", u.Username, err)
+		return RunUser{}, fmt.Errorf("find the id of the user %s: %w", u.Username, err)
 	}
 	_, groups, err := groupsOf(u)
-	return runUser{file, uid, groups, service}, err
+	return RunUser{file, uid, groups, service}, err
 }
 
 // lookupUser returns a user by name or id.
@@ -89,8 +86,20 @@ const (
 	mayWrite = 0o3 // write and enter
 )
 
+// CheckFolder returns why the owner of a folder, or of the nearest existing one above it, could not make it or write to it. It makes nothing.
+func CheckFolder(folder string) error {
+	w, err := ownerAsRunUser(folder)
+	if err != nil {
+		return err
+	}
+	if err := w.checkFolder(folder); err != nil {
+		return fmt.Errorf("%s %w", folder, err)
+	}
+	return nil
+}
+
 // checkFolder returns why multis could not make a folder or write to it. It makes nothing.
-func (w runUser) checkFolder(folder string) error {
+func (w RunUser) checkFolder(folder string) error {
 	folder, err := filepath.Abs(folder) // as the unit of a service names folders
 	if err != nil {
 		return fmt.Errorf("cannot be used: %w", err)
@@ -114,7 +123,7 @@ func (w runUser) checkFolder(folder string) error {
 }
 
 // checkReadable returns why multis could not read a folder that it does not write to.
-func (w runUser) checkReadable(folder string) error {
+func (w RunUser) checkReadable(folder string) error {
 	folder, err := filepath.Abs(folder)
 	if err != nil {
 		return fmt.Errorf("cannot be used: %w", err)
@@ -138,7 +147,7 @@ func (w runUser) checkReadable(folder string) error {
 
 // checkFiles returns an error for each file with secrets that multis could not read: the configuration, for example after an editor of root replaced it,
 // and the files that it names.
-func (w runUser) checkFiles(next *config.Config) error {
+func (w RunUser) checkFiles(next *config.Config) error {
 	var found []error
 	for _, path := range append([]string{w.file}, next.SecretFiles...) {
 		if path == "" || !errors.Is(w.checkAccess(path, mayRead), fs.ErrPermission) {
@@ -150,15 +159,8 @@ func (w runUser) checkFiles(next *config.Config) error {
 }
 
 // name is the name of the user who runs multis. The zero value is the user of this process, such as the running service.
-func (w runUser) name() string {
-	return userName(cmp.Or(w.uid, os.Geteuid()))
-}
-
-// unreadable says that the user who runs multis may not read a file, and how to give it to that user.
-func unreadable(name, path string) error {
-	path = absolutePath(path)
-	file := text.ShellWord(path)
-	return fmt.Errorf("%s, who runs multis, may not read %s; %s && %s", name, path, doctor.AsRoot("chown "+name+": "+file), doctor.AsRoot("chmod 600 "+file))
+func (w RunUser) name() string {
+	return UserName(cmp.Or(w.uid, os.Geteuid()))
 }
 
 // isOfKernel reports whether a folder is in /proc, /sys or another file system without files of programs.
@@ -188,7 +190,7 @@ func nearestFolder(folder string) (string, error) {
 }
 
 // checkAccess returns an error unless multis has these rights to a folder or file.
-func (w runUser) checkAccess(path string, rights fs.FileMode) error {
+func (w RunUser) checkAccess(path string, rights fs.FileMode) error {
 	if err := syscall.Access(path, uint32(rights)); err != nil || os.Geteuid() != 0 || w.uid == 0 {
 		return err
 	}

@@ -1,16 +1,14 @@
-package main
+package setup
 
 import (
 	"context"
 	"errors"
 	"fmt"
 	"io/fs"
-	"net"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 
 	"multis/config"
 	"multis/internal/text"
@@ -18,9 +16,9 @@ import (
 	"multis/ops/health"
 )
 
-// checkStart returns what would keep multis run from starting: a file that its user cannot read, a folder or file that he cannot make or write to, or an address that is in
+// CheckStart returns what would keep multis run from starting: a file that its user cannot read, a folder or file that he cannot make or write to, or an address that is in
 // use. It makes nothing. running is the configuration of the multis that runs, whose addresses are its own; nil if none runs.
-func (w runUser) checkStart(ctx context.Context, running, next *config.Config) error {
+func (w RunUser) CheckStart(ctx context.Context, running, next *config.Config) error {
 	found := []error{w.checkFiles(next), w.checkWritable(next, "database.data_dir", next.Database.DataDir)}
 	if w.checkReadable(next.Documents.Folder) != nil { // it is made if it is missing, and otherwise read only
 		found = append(found, w.checkWritable(next, "documents.folder", next.Documents.Folder))
@@ -42,8 +40,8 @@ func (w runUser) checkStart(ctx context.Context, running, next *config.Config) e
 	return errors.Join(found...)
 }
 
-// checkFolders returns what is wrong with the other folders of a configuration. They do not keep multis from starting.
-func (w runUser) checkFolders(next *config.Config) error {
+// CheckFolders returns what is wrong with the other folders of a configuration. They do not keep multis from starting.
+func (w RunUser) CheckFolders(next *config.Config) error {
 	found := []error{w.checkWritable(next, "backup.folder", next.Backup.Folder)}
 	for _, f := range []struct{ key, path string }{{"skills.folder", next.Skills.Folder}, {"tasks.folder", next.Tasks.Folder}} {
 		usual := filepath.Join(next.Database.DataDir, config.Default(f.key))
@@ -58,7 +56,7 @@ func (w runUser) checkFolders(next *config.Config) error {
 }
 
 // checkWritable returns the problem of a key whose folder multis could not make or write to.
-func (w runUser) checkWritable(next *config.Config, key, folder string) error {
+func (w RunUser) checkWritable(next *config.Config, key, folder string) error {
 	err := w.checkFolder(folder)
 	if err == nil {
 		return nil
@@ -85,28 +83,9 @@ func folderProblem(err error, key string) string {
 	return what
 }
 
-// checkAddress returns the problem of an address that multis could not listen on.
-func checkAddress(ctx context.Context, a listenAddress, running, next *config.Config) error {
-	isOwn := func(b listenAddress) bool { return b.port == a.port } // also on another interface: multis gives it up before it takes the new one
-	if slices.ContainsFunc(addressesOf(running), isOwn) {
-		return nil
-	}
-	listener, err := listenOn(ctx, a.hostname, a.port)
-	switch {
-	case errors.Is(err, syscall.EADDRINUSE):
-		return next.Problem(a.section+".port", fmt.Sprintf("is in use by another program (ss -ltnp | grep %d shows which); choose another port", a.port))
-	case err != nil:
-		return next.Problem(a.section+".hostname", err.Error()+"; write 127.0.0.1, or 0.0.0.0 for every interface")
-	}
-	if err := listener.Close(); err != nil {
-		return fmt.Errorf("close the address of %s again: %w", a.section, err)
-	}
-	return nil
-}
-
-// newStartCheck returns a check of a changed configuration. Its error has the problems that would keep multis from starting, without those that the
+// NewStartCheck returns a check of a changed configuration. Its error has the problems that would keep multis from starting, without those that the
 // configuration in the file has already.
-func newStartCheck(ctx context.Context, file string) func(next *config.Config) error {
+func NewStartCheck(ctx context.Context, file string) func(next *config.Config) error {
 	current, err := config.Load(file)
 	var running *config.Config
 	before := map[string]bool{}
@@ -115,14 +94,14 @@ func newStartCheck(ctx context.Context, file string) func(next *config.Config) e
 		if known == nil {
 			known = next
 		}
-		w, err := runUserOf(ctx, file, known)
+		w, err := RunUserOf(ctx, file, known)
 		if err != nil {
 			return err
 		}
-		return errors.Join(w.checkStart(ctx, running, next), w.checkFolders(next))
+		return errors.Join(w.CheckStart(ctx, running, next), w.CheckFolders(next))
 	}
 	if err == nil {
-		running = runningNow(ctx, current)
+		running = RunningConfig(ctx, current)
 		for _, line := range lines(check(current)) {
 			before[withoutPlace(line)] = true
 		}
@@ -152,33 +131,9 @@ func withoutPlace(problem string) string {
 	return what
 }
 
-// listenAddress is an address that multis listens on.
-type listenAddress struct {
-	section, hostname string
-	port              int
-}
-
-// overlaps reports whether multis could not listen on both addresses.
-func (a listenAddress) overlaps(b listenAddress) bool {
-	every := func(host string) bool { ip := net.ParseIP(host); return ip != nil && ip.IsUnspecified() }
-	return a.port == b.port && (a.hostname == b.hostname || every(a.hostname) || every(b.hostname) || doctor.IsLoopback(a.hostname) && doctor.IsLoopback(b.hostname))
-}
-
-// addressesOf returns the addresses of a configuration, which is nil for none.
-func addressesOf(c *config.Config) []listenAddress {
-	if c == nil {
-		return nil
-	}
-	return []listenAddress{
-		{"appservice", c.Appservice.Hostname, c.Appservice.Port},
-		{"watches", c.Watches.Hostname, c.Watches.Port},
-		{"mcp_server", c.MCPServer.Hostname, c.MCPServer.Port},
-	}
-}
-
-// runningNow returns cfg if a multis runs with it, as far as its address shows that. If another program answers there, which multis doctor
+// RunningConfig returns cfg if a multis runs with it, as far as its address shows that. If another program answers there, which multis doctor
 // finds by itself, it returns a configuration with that address only.
-func runningNow(ctx context.Context, cfg *config.Config) *config.Config {
+func RunningConfig(ctx context.Context, cfg *config.Config) *config.Config {
 	switch answers, other := health.IsListening(ctx, cfg.Appservice.LocalAddr()); {
 	case other:
 		return &config.Config{Appservice: cfg.Appservice}
