@@ -43,11 +43,11 @@ require (
 require (
 	charm.land/bubbletea/v2 v2.0.2
 	charm.land/huh/v2 v2.0.3
+	github.com/alecthomas/kong v1.17.0
 	github.com/alexedwards/argon2id v1.0.0
 	github.com/blevesearch/snowballstem v0.9.0
 	github.com/creack/pty v1.1.24
 	github.com/landlock-lsm/go-landlock v0.11.0
-	github.com/spf13/pflag v1.1.0
 	mvdan.cc/sh/v3 v3.14.1
 )
 

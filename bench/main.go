@@ -9,7 +9,7 @@ import (
 	"os/signal"
 	"syscall"
 
-	"multis/internal/commandline"
+	"github.com/alecthomas/kong"
 )
 
 // cli is the command line.
@@ -24,17 +24,8 @@ func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
 	var c cli
-	selected, err := commandline.Parse(&c, "bench", "Measures search.", os.Args[1:])
-	if err == nil && selected.Help {
-		fmt.Print(selected.Usage(100))
-		return
-	}
-	if err == nil {
-		err = selected.Target.(interface {
-			Run(ctx context.Context) error
-		}).Run(ctx)
-	}
-	if err != nil {
+	selected := kong.Parse(&c, kong.Name("bench"), kong.Description("Measures search."), kong.BindTo(ctx, (*context.Context)(nil)))
+	if err := selected.Run(); err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
 		stop()
 		os.Exit(1)

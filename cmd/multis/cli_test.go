@@ -6,7 +6,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"runtime/debug"
 	"strings"
 	"testing"
@@ -153,78 +152,6 @@ func TestHelpAndVersionAreCommandsToo(t *testing.T) {
 	commit := []debug.BuildSetting{{Key: "vcs.revision", Value: "c685fbe0123456789"}, {Key: "vcs.time", Value: "2026-11-20T10:00:00Z"}}
 	require.Equal(t, "dev (commit c685fbe01234 of 2026-11-20)", versionOf(built(commit...)))
 	require.Equal(t, "dev (commit c685fbe01234 of 2026-11-20, with changes)", versionOf(built(append(commit, debug.BuildSetting{Key: "vcs.modified", Value: "true"})...)))
-}
-
-// commandLine has the commands and flags, which scripts and guides rely on: one may be added, but none may go.
-const commandLine = `
-<command> [flags] -h, --help -c, --config -e, --example -g, --generate -r, --registration -v, --version
-init [flags] -y, --yes --owner --homeserver --time-zone --profile --name --database --model --set --synapse --service --wait --pair
-run [flags] --safe --dev
-doctor [flags] --json --fix --synapse
-status [flags] --json
-agents
-config get [<key>] [flags] --json
-config set <key> <value>
-config check
-config diff [flags] --json
-chat [flags] --data --documents
-verify
-index --role=public|admin <what> ... --role
-export <file> [<chat> ...]
-search <words> ... [flags] --explain --limit --chat
-import <path> [flags] --chat --me
-models list
-models test
-monitors [flags] --json
-mcp login <name>
-mcp logout <name>
-replay <task> [flags] --model
-policy show
-policy explain <agent> <tool> [<args>] [flags] --surface --tainted
-audit show [flags] --task --chat --day --limit --json
-audit verify [<link>] [<hash>]
-audit export
-account
-pin reset
-backup create [flags] --to --without-secrets
-backup verify <file>
-backup restore <file>
-registration
-migrate [flags] --dry-run --no-backup
-health
-help [<command> ...]
-version
-pair
-read-document
-`
-
-func TestEachCommandRunsAndKeepsItsFlags(t *testing.T) {
-	t.Parallel()
-	usage := func(command string) string {
-		selected, err := parse(new(cli), append(strings.Fields(command), "--help"))
-		require.NoError(t, err)
-		if command != "" {
-			require.Implements(t, (*runner)(nil), selected.Target)
-		}
-		return selected.Usage(1000)
-	}
-	flags := regexp.MustCompile(`(?m)^ {2,6}(?:-\w, )?--[a-z-]+`)
-	list := func(help string) string {
-		help, _, _ = strings.Cut(help, "\nFlags of all")
-		line, own, _ := strings.Cut(help, "\n")
-		line = strings.TrimPrefix(line, "Usage: multis ")
-		for _, flag := range flags.FindAllString(own, -1) {
-			line += " " + strings.TrimLeft(flag, " ")
-		}
-		return line + "\n"
-	}
-	help, commands, _ := strings.Cut(usage(""), "\nCommands:\n")
-	lines := "\n" + list(help)
-	for _, found := range append(regexp.MustCompile(`(?m)^  ([a-z]+( [a-z]+)?)`).FindAllString(commands, -1), "pair", "read-document") { // two are not listed
-		own, _, _ := strings.Cut(usage(found), "\nFlags:\n  -h, --help")
-		lines += list(own)
-	}
-	require.Equal(t, commandLine, lines)
 }
 
 func TestAWrongConfigurationIsOneLineAndNothingStarts(t *testing.T) {

@@ -23,7 +23,7 @@ import (
 	"multis/llm/llmtest"
 )
 
-// terminalSession is multis init in a pseudo-terminal.
+// terminalSession is a program, mostly multis init, in a pseudo-terminal.
 type terminalSession struct {
 	t   *testing.T
 	cmd *exec.Cmd
@@ -48,12 +48,20 @@ func startInit(t *testing.T, term, dir string, args ...string) *terminalSession 
 	require.NoError(t, err)
 	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
 	t.Cleanup(cancel)
-	s := &terminalSession{t: t, done: make(chan struct{})}
 	isVariable := func(arg string) bool { return variable.MatchString(arg) }
 	flags := slices.DeleteFunc(slices.Clone(args), isVariable)
-	s.cmd = exec.CommandContext(ctx, self, append([]string{"init", "--service", "none"}, flags...)...)
-	s.cmd.Dir, s.cmd.Env = dir, append(os.Environ(), asProgram+"=1", "TERM="+term, "TZ=Europe/Berlin")
-	s.cmd.Env = append(s.cmd.Env, slices.DeleteFunc(slices.Clone(args), func(arg string) bool { return !isVariable(arg) })...)
+	cmd := exec.CommandContext(ctx, self, append([]string{"init", "--service", "none"}, flags...)...)
+	cmd.Dir = dir
+	cmd.Env = append(os.Environ(), asProgram+"=1", "TERM="+term, "TZ=Europe/Berlin")
+	cmd.Env = append(cmd.Env, slices.DeleteFunc(slices.Clone(args), func(arg string) bool { return !isVariable(arg) })...)
+	return startSession(t, cmd)
+}
+
+// startSession starts a program in a pseudo-terminal.
+func startSession(t *testing.T, cmd *exec.Cmd) *terminalSession {
+	t.Helper()
+	s := &terminalSession{t: t, cmd: cmd, done: make(chan struct{})}
+	var err error
 	s.tty, err = pty.StartWithSize(s.cmd, &pty.Winsize{Rows: 40, Cols: 120})
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = s.tty.Close() })

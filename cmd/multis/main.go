@@ -16,10 +16,9 @@ import (
 	"strings"
 	"syscall"
 
-	"golang.org/x/term"
+	"github.com/alecthomas/kong"
 
 	"multis/config"
-	"multis/internal/commandline"
 	"multis/internal/plainfile"
 	"multis/internal/text"
 	"multis/ops/doctor"
@@ -36,11 +35,12 @@ const defaultConfig = "config.yaml"
 
 // cli is the command line.
 type cli struct {
-	Config       string `short:"c" default:"config.yaml" placeholder:"FILE" help:"The configuration. If none is named or in this folder, that of the service in /var/lib/multis."`
-	Example      bool   `short:"e" help:"Print an example configuration and exit."`
-	Generate     bool   `short:"g" help:"Add missing tokens to the configuration, write the registration for the homeserver and exit."`
-	Registration string `short:"r" default:"registration.yaml" placeholder:"FILE" help:"Where the registration is written."`
-	Version      bool   `short:"v" help:"Print the version and exit."`
+	ShowHelp     helpFlag `name:"help" short:"h" group:"Flags of all commands:" help:"Show this help, or that of the command."`
+	Config       string   `short:"c" group:"Flags of all commands:" default:"config.yaml" placeholder:"FILE" help:"The configuration. If none is named or in this folder, that of the service in /var/lib/multis."`
+	Example      bool     `short:"e" group:"Flags of all commands:" help:"Print an example configuration and exit."`
+	Generate     bool     `short:"g" group:"Flags of all commands:" help:"Add missing tokens to the configuration, write the registration for the homeserver and exit."`
+	Registration string   `short:"r" group:"Flags of all commands:" default:"registration.yaml" placeholder:"FILE" help:"Where the registration is written."`
+	Version      bool     `short:"v" group:"Flags of all commands:" help:"Print the version and exit."`
 
 	Init    initCmd         `cmd:"" help:"Set multis up: find, ask, try, write, and wait until it has greeted you. Again, it keeps what is there."`
 	Run     runCmd          `cmd:"" help:"Serve: receive, remember, answer."`
@@ -68,6 +68,8 @@ type cli struct {
 	Reg     registrationCmd `cmd:"" name:"registration" help:"Add missing tokens to the configuration, and write the registration for the homeserver, as -g does."`
 	Migrate migrateCmd      `cmd:"" help:"Migrate the database to the newest schema and exit. run does it by itself."`
 	Health  healthCmd       `cmd:"" help:"Exit with 0 when the running multis is ready, else with 1."`
+	Compl   completionCmd   `cmd:"" name:"completion" help:"Print the script that lets a shell complete the words of multis. The Debian package installs it."`
+	Man     manCmd          `cmd:"" help:"Print the man page. The Debian package installs it."`
 	Help    helpCmd         `cmd:"" help:"Show this help, or the help of a command."`
 	Print   versionCmd      `cmd:"" name:"version" help:"Print the version and exit."`
 }
@@ -85,11 +87,7 @@ func main() {
 		stop()
 		os.Exit(2)
 	}
-	if selected.Help {
-		fmt.Print(selected.Usage(columns()))
-		return
-	}
-	c.findService(selected.Name(), setup.ServiceDir)
+	c.findService(selected.Command(), setup.ServiceDir)
 	if err := dispatch(ctx, selected, &c); err != nil {
 		if code, ok := errors.AsType[statusError](err); ok {
 			stop()
@@ -99,19 +97,6 @@ func main() {
 		stop()
 		os.Exit(1)
 	}
-}
-
-// parse reads the command line.
-func parse(c *cli, args []string) (*commandline.Command, error) {
-	return commandline.Parse(c, "multis", "A personal and business assistant in the chats you already have.", args)
-}
-
-// columns returns the width of the terminal, or 80 when the output goes elsewhere.
-func columns() int {
-	if width, _, err := term.GetSize(int(os.Stdout.Fd())); err == nil && width > 0 {
-		return width
-	}
-	return 80
 }
 
 // longWord matches a word of an error message that is too long to be a path or an address.
@@ -151,14 +136,11 @@ func (c *cli) findService(command, folder string) {
 	}
 }
 
-// runner is implemented by each command without subcommands.
-type runner interface {
-	Run(ctx context.Context, global *cli) error
-}
-
-// dispatch handles -v, -e and -g, and otherwise runs the command.
-func dispatch(ctx context.Context, selected *commandline.Command, global *cli) error {
+// dispatch handles -h, -v, -e and -g, and otherwise runs the command.
+func dispatch(ctx context.Context, selected *kong.Context, global *cli) error {
 	switch {
+	case bool(global.ShowHelp):
+		return selected.PrintUsage(false)
 	case global.Version:
 		return versionCmd{}.Run(ctx, global)
 	case global.Example:
@@ -166,9 +148,9 @@ func dispatch(ctx context.Context, selected *commandline.Command, global *cli) e
 		return err
 	case global.Generate:
 		return generate(global.Config, global.Registration)
-	default:
-		return selected.Target.(runner).Run(ctx, global) //nolint:forcetypeassert // TestEachCommandRunsAndKeepsItsFlags tries all commands
 	}
+	selected.BindTo(ctx, (*context.Context)(nil))
+	return selected.Run(global)
 }
 
 // registrationCmd writes the registration.
@@ -274,20 +256,4 @@ func versionOf(build func() (*debug.BuildInfo, bool)) string {
 		text += ", with changes"
 	}
 	return text + ")"
-}
-
-// helpCmd prints the help of multis or of a command.
-type helpCmd struct {
-	Command []string `arg:"" optional:"" help:"The command."`
-}
-
-// Run prints what --help prints.
-func (c helpCmd) Run(context.Context, *cli) error {
-	selected, err := parse(new(cli), append(c.Command, "--help"))
-	if err != nil {
-		printError(os.Stderr, err.Error())
-		return statusError(2)
-	}
-	fmt.Print(selected.Usage(columns()))
-	return nil
 }
