@@ -14,7 +14,7 @@ type account admin.Account
 
 func (a account) Account(context.Context) (admin.Account, error) { return admin.Account(a), nil }
 
-func TestAccountShowsWhatMultisMayDoAndHowToRevokeIt(t *testing.T) {
+func TestAccount_ShowsRightsAndRevocation(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	require.Contains(t, r.asOwner("/account"), "I don't know", "there is none without a homeserver")

@@ -87,7 +87,7 @@ func (r *rig) findAnswers() []sentEvent {
 
 const toldTeam = "[Nora] Let me check with the team and get back to you."
 
-func TestAnAnswerOfAPersonAnswersTheNextCustomer(t *testing.T) {
+func TestLearn_AnswersNextCustomer(t *testing.T) {
 	t.Parallel()
 	r := newDesk(t)
 	ana, ben := r.customer("Ana"), r.customer("Ben")
@@ -135,7 +135,7 @@ func (r *rig) personAnswers(name, question, said string) []sentEvent {
 	return r.findAnswers()
 }
 
-func TestAnAnswerThatContradictsADocumentProposesAChange(t *testing.T) {
+func TestCorrection_ProposedByContradiction(t *testing.T) {
 	t.Parallel()
 	r := newDesk(t)
 	r.addDocument("prices.md", "# Delivery\n\nDelivery costs 5 euro within the city.\n\n# Parking\n\nParking costs 2 euro an hour.", policy.RolePublic)
@@ -171,7 +171,7 @@ func TestAnAnswerThatContradictsADocumentProposesAChange(t *testing.T) {
 	require.Contains(t, r.customerAsks(r.customer("Ned"), "What does delivery cost?")[0], "9 euro now")
 }
 
-func TestACorrectionEndsWhenItsDocumentChanges(t *testing.T) {
+func TestCorrection_EndsWithDocumentChange(t *testing.T) {
 	t.Parallel()
 	r := newDesk(t)
 	prices := func(text string) { r.addDocument("prices.md", "# Delivery\n\n"+text, policy.RolePublic) }
@@ -207,7 +207,7 @@ func TestACorrectionEndsWhenItsDocumentChanges(t *testing.T) {
 	require.Equal(t, []string{toldTeam}, r.customerAsks(r.customer("Eve"), "What does delivery cost?"))
 }
 
-func TestAnAnswerIsPrivateUnlessTheOwnerSaysPublic(t *testing.T) {
+func TestAnswer_IsPrivateByDefault(t *testing.T) {
 	t.Parallel()
 	r := newDesk(t)
 	ana := r.customer("Ana")
@@ -224,7 +224,7 @@ func TestAnAnswerIsPrivateUnlessTheOwnerSaysPublic(t *testing.T) {
 	require.Equal(t, []string{toldTeam}, r.customerAsks(r.customer("Ben"), "Do you rent out tents?"))
 }
 
-func TestDeclinedOrDeletedAnswersAreNotLearned(t *testing.T) {
+func TestLearn_SkipsDeclinedAndDeleted(t *testing.T) {
 	t.Parallel()
 	r := newDesk(t)
 	ana, ben := r.customer("Ana"), r.customer("Ben")
@@ -249,7 +249,7 @@ func TestDeclinedOrDeletedAnswersAreNotLearned(t *testing.T) {
 	require.Equal(t, 0, r.count("select count(*) from learned_answers"))
 }
 
-func TestCannedAnswersComeBeforeDocuments(t *testing.T) {
+func TestCannedAnswer_PrecedesDocuments(t *testing.T) {
 	t.Parallel()
 	r := newDesk(t)
 	r.addDocument("house.md", "# Parking\n\nThe parking costs 2 euro an hour.", policy.RolePublic)
@@ -278,7 +278,7 @@ func TestCannedAnswersComeBeforeDocuments(t *testing.T) {
 	require.Equal(t, 0, r.count("select count(*) from documents where origin = 'answers:canned'"))
 }
 
-func TestAPersonWhoContradictsADocumentWithoutAnEscalationProposesAChange(t *testing.T) {
+func TestCorrection_ProposedWithoutEscalation(t *testing.T) {
 	t.Parallel()
 	r := newDesk(t)
 	r.addDocument("house.md", "# Sundays\n\nWe deliver on Sundays.\n\n# Prices\n\nDelivery costs 5 euro within the city.", policy.RolePublic)
@@ -320,7 +320,7 @@ func TestAPersonWhoContradictsADocumentWithoutAnEscalationProposesAChange(t *tes
 	require.False(t, has, "all were looked at")
 }
 
-func TestACorrectionLeavesTheOtherSentencesOfAQuoteAlone(t *testing.T) {
+func TestCorrection_SparesOtherSentences(t *testing.T) {
 	t.Parallel()
 	r := newDesk(t)
 	r.addDocument("prices.md", "# Delivery\n\nWe deliver Tuesday to Friday between 7 and 11. Delivery costs 3 EUR.\n\n# Parking\n\nThere are two places behind the house.", policy.RolePublic)
@@ -351,7 +351,7 @@ func TestACorrectionLeavesTheOtherSentencesOfAQuoteAlone(t *testing.T) {
 }
 
 // The hours of the configuration answer customers, in whatever words and language they ask.
-func TestOpeningHoursAreToldFromTheConfiguration(t *testing.T) {
+func TestOpeningHours_FromConfiguration(t *testing.T) {
 	t.Parallel()
 	r := newDesk(t)
 	now := time.Now().UTC().Truncate(24 * time.Hour)
@@ -387,7 +387,7 @@ func TestOpeningHoursAreToldFromTheConfiguration(t *testing.T) {
 }
 
 // A model may quote one sentence and say the figure of another, which the owner corrects while the draft waits.
-func TestADraftThatSaysACorrectedFigureIsWithdrawnWhateverItQuotes(t *testing.T) {
+func TestCorrection_WithdrawsDraftWithFigure(t *testing.T) {
 	t.Parallel()
 	r := newDesk(t)
 	const quote = "We deliver on Mondays and Fridays."
@@ -437,7 +437,7 @@ func TestADraftThatSaysACorrectedFigureIsWithdrawnWhateverItQuotes(t *testing.T)
 }
 
 // A person says first that he will look, and answers later.
-func TestAPromiseToLookIsNotLearned(t *testing.T) {
+func TestLearn_SkipsPromiseToLook(t *testing.T) {
 	t.Parallel()
 	r := newDesk(t)
 	ana := r.customer("Ana")
@@ -455,7 +455,7 @@ func TestAPromiseToLookIsNotLearned(t *testing.T) {
 	require.Equal(t, 1, r.count("select count(*) from unanswered_questions where state = 'open'"))
 }
 
-func TestAGreetingIsNoPartOfAQuestion(t *testing.T) {
+func TestLearn_QuestionOmitsGreeting(t *testing.T) {
 	t.Parallel()
 	r := newDesk(t)
 	r.addDocument("prices.md", "# Delivery\n\nDelivery costs 5 euro within the city.", policy.RolePublic)

@@ -141,7 +141,7 @@ func (r *eventRig) decisionOf(a store.Approval) *bool {
 	return now.Allowed
 }
 
-func TestForgedAnswersToAnApprovalHaveNoEffect(t *testing.T) {
+func TestApproval_ForgedAnswersFail(t *testing.T) {
 	t.Parallel()
 	const yes = "👍"
 	for name, forge := range map[string]func(r *eventRig, card id.EventID){
@@ -236,7 +236,7 @@ func doublePuppet(r *eventRig, card id.EventID) {
 	}
 }
 
-func TestAnAnswerCountsOnceForTheQuestionItIsAbout(t *testing.T) {
+func TestApproval_AnswerCountsOnce(t *testing.T) {
 	t.Parallel()
 	r := newEventRig(t)
 	first, shown := r.cardOf(nil, `{"n": 1}`)
@@ -263,7 +263,7 @@ func TestAnAnswerCountsOnceForTheQuestionItIsAbout(t *testing.T) {
 	require.NotEmpty(t, shown)
 }
 
-func TestAQuestionThatWasReplacedIsAnsweredNoMore(t *testing.T) {
+func TestApproval_ReplacedQuestionIsVoid(t *testing.T) {
 	t.Parallel()
 	r := newEventRig(t)
 	a, old := r.cardOf(nil, `{"n": 1}`)
@@ -307,7 +307,7 @@ func (r *eventRig) randomEvent(rng *rand.Rand, card id.EventID, seen []*event.Ev
 	return r.reply(room, sender, about, pick("yes", "no", "1 yes", "yes 8h", "for an hour", "yes, do it", "/approvals", "👍"))
 }
 
-func TestTenThousandEventsAroundAnOpenQuestionOnlyTheRealYesCounts(t *testing.T) {
+func TestApproval_RandomEventsNeverAllow(t *testing.T) {
 	t.Parallel()
 	const rounds, each = 20, 500
 	r := newEventRig(t)
@@ -333,7 +333,7 @@ func TestTenThousandEventsAroundAnOpenQuestionOnlyTheRealYesCounts(t *testing.T)
 	require.Zero(t, r.count("select count(*) from approval_grants"))
 }
 
-func TestAReplyThatIsNoYesDeniesAndIsTheReason(t *testing.T) {
+func TestApproval_OtherReplyDeniesWithReason(t *testing.T) {
 	t.Parallel()
 	for _, said := range []string{"no, send it to Ben first", "yes but to Ben", "wait", "ok", "yes please do not", "do it tomorrow"} {
 		r := newEventRig(t)
@@ -350,7 +350,7 @@ func TestAReplyThatIsNoYesDeniesAndIsTheReason(t *testing.T) {
 	}
 }
 
-func TestAReplyThatOnlyLooksLikeAYesAllowsNothing(t *testing.T) {
+func TestApproval_LookalikeYesIsRefused(t *testing.T) {
 	t.Parallel()
 	for _, said := range []string{
 		"уes", "ｙｅｓ", "yes\u200b", "\u202eyes", "Yes\u2060", "y e s", "yés", strings.Repeat("yes ", 2500), "yes\n\n> no", "> yes", "yes 9h", "yes -1h", "yes 1h 1h", "for 100000000000000000000 hours",
@@ -365,7 +365,7 @@ func TestAReplyThatOnlyLooksLikeAYesAllowsNothing(t *testing.T) {
 	}
 }
 
-func TestSimilarCallsAreAnsweredTogetherOrByNumber(t *testing.T) {
+func TestApproval_AnswersTogetherOrByNumber(t *testing.T) {
 	t.Parallel()
 	for said, want := range map[string]string{"yes": "yyy", "👍": "yyy", "1 3 yes": "yny", "1, 3 yes": "yny", "2. yes": "nyn", "no": "nnn", "yes all": "yyy", "1 3": "...", "4 yes": "...", "1 no": "...", "1 2 yes 2h": "yyn"} {
 		r := newEventRig(t)
@@ -394,7 +394,7 @@ func TestSimilarCallsAreAnsweredTogetherOrByNumber(t *testing.T) {
 	}
 }
 
-func TestACommandIsAllowedByTextOnlyAndTheHintComesOnce(t *testing.T) {
+func TestApproval_CommandNeedsText(t *testing.T) {
 	t.Parallel()
 	r := newEventRig(t)
 	a, card := r.cardOf(func(a *store.Approval) { a.Tier, a.Grantable = store.ApprovalExec, false }, `{"command": "ls"}`)
@@ -415,7 +415,7 @@ func TestACommandIsAllowedByTextOnlyAndTheHintComesOnce(t *testing.T) {
 	require.Zero(t, r.count("select count(*) from approval_grants"))
 }
 
-func TestAYesInSafeModeSaysThatTheCallWaits(t *testing.T) {
+func TestApproval_SafeModeDelaysCall(t *testing.T) {
 	t.Parallel()
 	r := newEventRig(t)
 	for _, c := range []struct {
@@ -432,7 +432,7 @@ func TestAYesInSafeModeSaysThatTheCallWaits(t *testing.T) {
 	}
 }
 
-func TestACardSaysWhyItAsks(t *testing.T) {
+func TestApproval_CardGivesReason(t *testing.T) {
 	t.Parallel()
 	r := newEventRig(t)
 	r.cardOf(func(a *store.Approval) { a.Note = "The hook guard says ask. It costs *money*.\n\n👍 do it" }, `{"n": 1}`)
@@ -443,7 +443,7 @@ func TestACardSaysWhyItAsks(t *testing.T) {
 	require.Contains(t, r.lastSent().Body, "n: “3”\n❗ “Ask first.”")
 }
 
-func TestACardNamesTheAgentThatWantsToUseATool(t *testing.T) {
+func TestApproval_CardNamesAgent(t *testing.T) {
 	t.Parallel()
 	r := newEventRig(t)
 	a, _ := r.cardOf(nil, `{"n": 1}`)
@@ -455,7 +455,7 @@ func TestACardNamesTheAgentThatWantsToUseATool(t *testing.T) {
 	require.Contains(t, r.lastSent().Body, fmt.Sprintf("Task %d of sales_eu wants to use `mail__send`", a.TaskID))
 }
 
-func TestApprovalsAreListedAndGrantsRevoked(t *testing.T) {
+func TestApprovals_ListAndRevoke(t *testing.T) {
 	t.Parallel()
 	r := newEventRig(t)
 	require.Contains(t, r.asOwner("/approvals"), "Nothing was asked in the last day.")
@@ -487,7 +487,7 @@ func TestApprovalsAreListedAndGrantsRevoked(t *testing.T) {
 	require.Contains(t, r.asOperator("/approvals"), "is the owner's")
 }
 
-func TestWithoutAnAdminRoomAnOpenQuestionIsDeniedAtOnce(t *testing.T) {
+func TestApproval_WithoutAdminRoomDenies(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	task := r.addTask("what is going on?")

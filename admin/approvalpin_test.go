@@ -41,7 +41,7 @@ func (r *pinRig) decisionOf(a store.Approval) *bool {
 	return now.Allowed
 }
 
-func TestACallWithPINNeedsAYesAndThenThePIN(t *testing.T) {
+func TestApproval_PINFollowsYes(t *testing.T) {
 	t.Parallel()
 	r := newPINRig(t, false)
 	a := r.pinCard("rm notes.md")
@@ -79,7 +79,7 @@ func TestACallWithPINNeedsAYesAndThenThePIN(t *testing.T) {
 	require.Nil(t, r.decisionOf(a), "the question has expired")
 }
 
-func TestInATerminalACallThatNeedsThePINIsDenied(t *testing.T) {
+func TestApproval_TerminalDeniesPINCall(t *testing.T) {
 	t.Parallel()
 	r := &pinRig{rig: newRig(t)}
 	a := r.pinCard("rm notes.md")

@@ -9,7 +9,7 @@ import (
 	"multis/store"
 )
 
-func TestTheAuditLogShowsWhatWasCommanded(t *testing.T) {
+func TestAudit_ShowsCommands(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	r.settings.Zone = zoneAtNoon() // the log has the time of the database
@@ -34,7 +34,7 @@ func TestTheAuditLogShowsWhatWasCommanded(t *testing.T) {
 	require.Contains(t, r.asOwner("/audit verify 1 "+hash[:16]), "and link 1 is the one that you named")
 }
 
-func TestTheAuditLogShowsNoticesOnlyWhenAsked(t *testing.T) {
+func TestAudit_HidesNoticesByDefault(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	r.asOwner("/pause all")

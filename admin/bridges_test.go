@@ -22,7 +22,7 @@ func (r *rig) addClaim(bot id.UserID) int64 {
 	return change
 }
 
-func TestTheOwnerDecidesOnABotThatClaimsAnothersChats(t *testing.T) {
+func TestBridge_ConflictingClaimAsksOwner(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	r.chat("Ana", "whatsapp")
@@ -44,7 +44,7 @@ func TestTheOwnerDecidesOnABotThatClaimsAnothersChats(t *testing.T) {
 	require.Equal(t, 1, r.count("select count(*) from river.river_job where kind = 'describe' and args->>'room' = ''"), "all rooms are looked at")
 }
 
-func TestTheOwnerPicksWhoKeepsHisChats(t *testing.T) {
+func TestBridge_OwnerPicksKeeper(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	r.chat("Ana", "whatsapp")
@@ -62,7 +62,7 @@ func TestTheOwnerPicksWhoKeepsHisChats(t *testing.T) {
 	require.Equal(t, 1, r.count("select count(*) from chats where bridge_bot = '@bot2:example.com'"))
 }
 
-func TestABridgeThatNobodyConfirmedIsAskedAboutOnce(t *testing.T) {
+func TestBridge_UnconfirmedIsAskedOnce(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		answers   func(r *rig) string

@@ -12,7 +12,7 @@ import (
 	"multis/store"
 )
 
-func TestTheNoticeOfABridgeThatIsDownIsSentAndCleared(t *testing.T) {
+func TestBridgeState_NoticeIsSentAndCleared(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	ana, _, _ := r.addChats()

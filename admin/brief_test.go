@@ -23,7 +23,7 @@ func (r *rig) addMessageIn(chat store.Chat, body string, ago time.Duration) stor
 	return m
 }
 
-func TestABriefLinksEventsQuestionsAndCommitments(t *testing.T) {
+func TestBrief_LinksSources(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	require.Contains(t, r.asOwner("/brief"), "nobody wrote anything")
@@ -57,7 +57,7 @@ func TestABriefLinksEventsQuestionsAndCommitments(t *testing.T) {
 	require.Zero(t, r.count("select count(*) from outbox where content::text like '%fence is done%'"))
 }
 
-func TestEqualNamesAreNotGuessedInABrief(t *testing.T) {
+func TestBrief_AsksForEqualNames(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	r.chat("Ana", "whatsapp")
@@ -66,7 +66,7 @@ func TestEqualNamesAreNotGuessedInABrief(t *testing.T) {
 	require.Contains(t, r.asOwner("/brief Ana · Signal"), "hello there")
 }
 
-func TestABriefTakesItsStartInManyForms(t *testing.T) {
+func TestBrief_ParsesStart(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	ana := r.chat("Ana", "whatsapp")

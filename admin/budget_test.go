@@ -24,7 +24,7 @@ func (r *rig) addSpending(sp policy.SpendRequest, amount int64) {
 	}))
 }
 
-func TestBudgetShowsOnWhatMoneyWasSpent(t *testing.T) {
+func TestBudget_ShowsSpending(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	require.Contains(t, r.asOwner("/budget"), "**Today: 0.00 EUR of 2.00 EUR** ▱▱▱▱▱▱▱▱▱▱")
@@ -51,7 +51,7 @@ func TestBudgetShowsOnWhatMoneyWasSpent(t *testing.T) {
 	))
 }
 
-func TestTheOwnerGetsNoticesAboutTheBudget(t *testing.T) {
+func TestBudget_NotifiesOwner(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	ana := r.chat("Ana", "whatsapp")

@@ -91,7 +91,7 @@ func (r *rig) loadConfig() *config.Config {
 	return cfg
 }
 
-func TestAnEmptyInstanceBecomesAWorkingDeskInUnderFifteenMessages(t *testing.T) {
+func TestBusinessSetup_UnderFifteenMessages(t *testing.T) {
 	t.Parallel()
 	r := newShop(t)
 	r.chat("Ana", "whatsapp")
@@ -131,7 +131,7 @@ func TestAnEmptyInstanceBecomesAWorkingDeskInUnderFifteenMessages(t *testing.T) 
 }
 
 // Whether the owner stops, a command comes between, the process restarts or the question expires: the setup goes on at the same question.
-func TestTheSetupGoesOnAfterAnAbortAtEachStep(t *testing.T) {
+func TestBusinessSetup_ResumesAfterAbort(t *testing.T) {
 	t.Parallel()
 	r := newShop(t)
 	r.asOwner("/business setup")
@@ -153,7 +153,7 @@ func TestTheSetupGoesOnAfterAnAbortAtEachStep(t *testing.T) {
 	require.Equal(t, []string{"prices", "delivery"}, r.loadConfig().Business.Topics)
 }
 
-func TestStepsAreSkippedRedoneAndRefused(t *testing.T) {
+func TestBusinessSetup_SkipRedoRefuse(t *testing.T) {
 	t.Parallel()
 	r := newShop(t)
 	r.asOwner("/business setup")
@@ -182,7 +182,7 @@ func TestStepsAreSkippedRedoneAndRefused(t *testing.T) {
 }
 
 // What is typed after the end of the setup is no answer to it, however often the setup was begun.
-func TestTheEndOfTheSetupLeavesNoQuestionOpen(t *testing.T) {
+func TestBusinessSetup_EndClosesQuestion(t *testing.T) {
 	t.Parallel()
 	for name, end := range map[string][]string{"stopped": {"cancel"}, "cleared": {"/business clear", "yes"}, "done": {"/business setup preview", "done"}} {
 		r := newShop(t)
@@ -199,7 +199,7 @@ func TestTheEndOfTheSetupLeavesNoQuestionOpen(t *testing.T) {
 }
 
 // The question shows "!refund" itself, and what begins with "!" is a command elsewhere.
-func TestTopicsMayBeginWithAMark(t *testing.T) {
+func TestBusinessSetup_TopicMayBeginWithMark(t *testing.T) {
 	t.Parallel()
 	r := newShop(t)
 	require.Contains(t, r.asOwner("!refund, !warranty"), "I don't know `/refund,`")
@@ -209,7 +209,7 @@ func TestTopicsMayBeginWithAMark(t *testing.T) {
 	require.Equal(t, []string{"refund", "warranty"}, r.loadConfig().Business.Escalation.Keywords)
 }
 
-func TestASettingIsEmptiedByNone(t *testing.T) {
+func TestBusinessSetup_NoneEmptiesSetting(t *testing.T) {
 	t.Parallel()
 	r := newShop(t)
 	require.Contains(t, r.asOwner("/config set business.hours mon-fri 9-17"), "from now on")

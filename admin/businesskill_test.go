@@ -52,7 +52,7 @@ func commandOnce(ctx context.Context) error {
 }
 
 // A process is killed before and after each write of a command of the business desk; its job runs again. The command takes effect once and is answered once.
-func TestCommandsOfTheBusinessTakeEffectOnceDespiteAKill(t *testing.T) {
+func TestBusinessCommands_TakeEffectOnceDespiteKill(t *testing.T) {
 	t.Parallel()
 	r := newShop(t)
 	log, err := audit.New("a token of the homeserver")

@@ -13,7 +13,7 @@ import (
 	"multis/store"
 )
 
-func TestHelpShowsWhatOneMayDo(t *testing.T) {
+func TestHelp_ShowsAllowedCommands(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	require.Equal(t, text(
@@ -125,7 +125,7 @@ func TestHelpShowsWhatOneMayDo(t *testing.T) {
 	require.Equal(t, "`/status` — how things are.", r.asOwner("/help status"))
 }
 
-func TestUnknownCommandsSuggestTheNearest(t *testing.T) {
+func TestCommand_UnknownSuggestsNearest(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	require.Equal(t, "I don't know `/stauts`. Did you mean `/status`? `/help` lists what I do.", r.asOwner("!Stauts now"))
@@ -134,7 +134,7 @@ func TestUnknownCommandsSuggestTheNearest(t *testing.T) {
 	require.Equal(t, "I don't know `/x'**b**'`. `/help` lists what I do.", r.asOwner("/x`**b**`"))
 }
 
-func TestOperatorsOnlyLook(t *testing.T) {
+func TestOperators_OnlyLook(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	ana := r.chat("Ana", "whatsapp")
@@ -158,7 +158,7 @@ func TestOperatorsOnlyLook(t *testing.T) {
 	require.Contains(t, r.asOwner("1"), "1 business", "and stays open for him")
 }
 
-func TestAReplyToANoticeAboutAChatIsNoQuestion(t *testing.T) {
+func TestCommand_ReplyToChatNotice(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	ana := r.chat("Ana", "whatsapp")
@@ -179,7 +179,7 @@ func TestAReplyToANoticeAboutAChatIsNoQuestion(t *testing.T) {
 	require.Empty(t, bodies(r.handle(store.Message{Body: "I take her", RelatesTo: told, Author: policy.AuthorOperator, Sender: operator})), "operators talk in the room")
 }
 
-func TestTheSameMessageIsCarriedOutOnce(t *testing.T) {
+func TestCommand_RunsOnce(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	ana := r.chat("Ana", "whatsapp")
@@ -195,7 +195,7 @@ func TestTheSameMessageIsCarriedOutOnce(t *testing.T) {
 	require.Equal(t, policy.ModeBusiness, *r.reload(ana).Mode)
 }
 
-func TestTwoWorkersCarryOutAMessageOnce(t *testing.T) {
+func TestCommand_TwoWorkersRunOnce(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	r.chat("Ana", "whatsapp")
@@ -210,7 +210,7 @@ func TestTwoWorkersCarryOutAMessageOnce(t *testing.T) {
 	require.Len(t, r.sendQueued(), 1)
 }
 
-func TestCommandsKeepTheirOrderAndQuestionsHoldNothingUp(t *testing.T) {
+func TestCommands_KeepOrder(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	question := r.storeCommand(store.Message{Body: "a long question to a slow model"})
@@ -229,7 +229,7 @@ func TestCommandsKeepTheirOrderAndQuestionsHoldNothingUp(t *testing.T) {
 	require.Contains(t, r.asOwner("/name"), "Nora", "a command that hangs does not block the room for good")
 }
 
-func TestACommandThatFailsSaysSoOnceAndChangesNothing(t *testing.T) {
+func TestCommand_FailureIsSaidOnce(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	r.agent.err = errors.New("model on fire")
@@ -243,7 +243,7 @@ func TestACommandThatFailsSaysSoOnceAndChangesNothing(t *testing.T) {
 	require.Empty(t, r.sendQueued())
 }
 
-func TestAVoiceNoteOfTheOwnerIsAQuestion(t *testing.T) {
+func TestVoiceNote_IsQuestion(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	for _, words := range []string{"when do we deliver", "/pause all", "1"} {
@@ -259,7 +259,7 @@ func TestAVoiceNoteOfTheOwnerIsAQuestion(t *testing.T) {
 		bodies(r.handle(store.Message{Kind: "voice", Body: "[voice note]", Code: policy.CodeTranscriptionFailed, Reason: "It is a voice note, and I could not listen to it: nobody speaks in it."})))
 }
 
-func TestUnreadableKindsOfMessagesGetAReason(t *testing.T) {
+func TestCommand_UnreadableKindIsExplained(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	photo := &store.Attachment{URL: "mxc://example.com/1", Name: "p.jpg"}
@@ -274,7 +274,7 @@ func TestUnreadableKindsOfMessagesGetAReason(t *testing.T) {
 	require.Empty(t, r.react("$whatever", "👍"), "a reaction that answers nothing is just a reaction")
 }
 
-func TestOnlyNoticesThatNeedTheOwnerMentionHim(t *testing.T) {
+func TestNotice_MentionsOwnerIfNeeded(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	r.asOwner("/status")
@@ -295,13 +295,13 @@ func TestOnlyNoticesThatNeedTheOwnerMentionHim(t *testing.T) {
 	}
 }
 
-func TestAnUnknownMessageIsGivenUp(t *testing.T) {
+func TestCommand_UnknownMessageIsDropped(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	require.True(t, jobs.IsPermanent(r.runJobs(4711, false)))
 }
 
-func TestAPauseWaitsForNoQuestion(t *testing.T) {
+func TestCommand_PauseOvertakesQuestions(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	for range 5 {
@@ -312,7 +312,7 @@ func TestAPauseWaitsForNoQuestion(t *testing.T) {
 	require.Contains(t, r.asOwner("/pause all"), "Everything is paused")
 }
 
-func TestHelpOfIndexInATerminalSaysToNameAFile(t *testing.T) {
+func TestHelp_IndexInTerminal(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	require.Contains(t, r.asOwner("/help index"), "Send a file here")

@@ -47,7 +47,7 @@ func (r *rig) remindersAt(at time.Time) string {
 	return bodies(r.sendQueued())
 }
 
-func TestCommitmentsAreListedAcrossChatsEachWithItsMessage(t *testing.T) {
+func TestCommitments_ListAcrossChats(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	require.Contains(t, r.asOwner("/commitments"), "Nobody promised anything")
@@ -65,7 +65,7 @@ func TestCommitmentsAreListedAcrossChatsEachWithItsMessage(t *testing.T) {
 	require.Contains(t, r.asOperator("/commitments"), "is the owner's")
 }
 
-func TestACommitmentIsDoneSnoozedAndReopened(t *testing.T) {
+func TestCommitment_DoneSnoozeReopen(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	ana := r.chat("Ana", "whatsapp")
@@ -91,7 +91,7 @@ func TestACommitmentIsDoneSnoozedAndReopened(t *testing.T) {
 	require.Contains(t, r.asOwner("/commitments done"), "Which one?")
 }
 
-func TestTheOwnerIsRemindedOfACommitmentOnceBeforeItIsDue(t *testing.T) {
+func TestCommitment_RemindsOnce(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	ana := r.chat("Ana", "whatsapp")
@@ -127,7 +127,7 @@ func TestTheOwnerIsRemindedOfACommitmentOnceBeforeItIsDue(t *testing.T) {
 	require.Zero(t, r.count("select count(*) from commitments where what = 'You pay for the fence' and state = 'open'"))
 }
 
-func TestACommitmentOrNoteIsDeletedWithItsMessage(t *testing.T) {
+func TestCommitment_DeletedWithMessage(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	ana := r.chat("Ana", "whatsapp")
@@ -151,7 +151,7 @@ func TestACommitmentOrNoteIsDeletedWithItsMessage(t *testing.T) {
 	require.Zero(t, r.count("select count(*) from outbox where content::text like '%papers%'"))
 }
 
-func TestAReplyToWhatWasAskedForIsAQuestion(t *testing.T) {
+func TestCommand_ReplyIsQuestion(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	r.addCommitment(r.chat("Ana", "whatsapp"), "Ana", "Ana brings the papers", nil)

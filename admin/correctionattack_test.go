@@ -50,7 +50,7 @@ func (r *rig) correctDelivery() {
 	require.NoError(r.t, r.admin.Answers.PublishAnswers(r.ctx))
 }
 
-func TestNoModelSaysWhatAPersonHasCorrected(t *testing.T) {
+func TestCorrection_ModelOmitsOldText(t *testing.T) {
 	t.Parallel()
 	r := newDesk(t)
 	r.addDocument("prices.md", "# Delivery\n\nWe deliver within two days.\nDelivery costs 5 euro within the city.\n\nWe bring it up the stairs.", policy.RolePublic)
@@ -82,7 +82,7 @@ func (r *rig) escalateQuestion(c store.Chat, question string) store.Escalation {
 	return e
 }
 
-func TestAProposalIsNotSentWhenItsDocumentHasChanged(t *testing.T) {
+func TestProposal_DroppedAfterDocumentChange(t *testing.T) {
 	t.Parallel()
 	r := newDesk(t)
 	r.addDocument("prices.md", "# Delivery\n\nDelivery costs 5 euro within the city.", policy.RolePublic)
@@ -97,7 +97,7 @@ func TestAProposalIsNotSentWhenItsDocumentHasChanged(t *testing.T) {
 	require.Contains(t, strings.Join(r.sentTo(cid), "\n"), "5 euro")
 }
 
-func TestNoCardProposesWhatAPersonHasCorrected(t *testing.T) {
+func TestCorrection_CardOmitsOldText(t *testing.T) {
 	t.Parallel()
 	r := newDesk(t)
 	r.addDocument("prices.md", "# Delivery\n\nDelivery costs 5 euro within the city.", policy.RolePublic)

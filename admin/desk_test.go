@@ -10,7 +10,7 @@ import (
 	"multis/policy"
 )
 
-func TestTheDeskShowsNumbersAndWhatIsBehindThem(t *testing.T) {
+func TestDesk_ShowsNumbersAndSources(t *testing.T) {
 	t.Parallel()
 	r := newDesk(t)
 	r.settings.Zone = zoneAtNoon() // so that no day ends within the test

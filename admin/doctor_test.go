@@ -19,7 +19,7 @@ func (e examined) Examine(context.Context) doctor.Report {
 	return doctor.Report{Sections: []doctor.Section{{Name: "bridges", Findings: *e.findings}}}
 }
 
-func TestDoctorShowsWhatIsWrongAndStatusCountsIt(t *testing.T) {
+func TestDoctor_FindingsCountInStatus(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	var found []doctor.Finding
@@ -69,7 +69,7 @@ func (oneKeyConfig) Check(_ map[string]string, key, value string) error {
 	return nil
 }
 
-func TestConfigSetsOnlyWhatIsAllowed(t *testing.T) {
+func TestConfig_SetsOnlyAllowedKeys(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	r.config = oneKeyConfig{}

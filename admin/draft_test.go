@@ -62,7 +62,7 @@ func (r *rig) addDraft() (store.Chat, sentEvent) {
 	return ana, shown[0]
 }
 
-func TestAScheduledMessageToADraftChatIsSentAfterAYes(t *testing.T) {
+func TestDraft_ScheduledMessageNeedsYes(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	ana, shown := r.addDraft()
@@ -89,7 +89,7 @@ func TestAScheduledMessageToADraftChatIsSentAfterAYes(t *testing.T) {
 	require.Contains(t, r.asOwner("/drafts"), "No draft waits.")
 }
 
-func TestAYesThatPointsAtNothingAsksAboutTheOneDraft(t *testing.T) {
+func TestDraft_BareYesAsksWhich(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	ana, _ := r.addDraft()
@@ -103,7 +103,7 @@ func TestAYesThatPointsAtNothingAsksAboutTheOneDraft(t *testing.T) {
 }
 
 // A draft may be withdrawn while it is being sent. Then the owner has read that it was not sent.
-func TestAWithdrawnDraftThatWasBeingSentIsReported(t *testing.T) {
+func TestDraft_WithdrawnInFlightIsReported(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	ana, shown := r.addDraft()
@@ -118,7 +118,7 @@ func TestAWithdrawnDraftThatWasBeingSentIsReported(t *testing.T) {
 }
 
 // What is sent is what the owner wrote last, also where the edit comes while multis handles the message.
-func TestOtherWordsForADraftThatAreEditedWhileTheyAreHandled(t *testing.T) {
+func TestDraft_EditedCorrectionDuringHandling(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	_, shown := r.addDraft()
@@ -138,7 +138,7 @@ func TestOtherWordsForADraftThatAreEditedWhileTheyAreHandled(t *testing.T) {
 	require.Contains(t, again[0].Body, "> see you at nine")
 }
 
-func TestAReplyChangesADraftAndADroppedOneIsGone(t *testing.T) {
+func TestDraft_ReplyChangesText(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	ana, shown := r.addDraft()
@@ -169,7 +169,7 @@ func TestAReplyChangesADraftAndADroppedOneIsGone(t *testing.T) {
 	require.Len(t, r.sentTo(ana), 1)
 }
 
-func TestARefusedDraftIsWrittenAgainOnItsCard(t *testing.T) {
+func TestDraft_RefusedIsRewritten(t *testing.T) {
 	t.Parallel()
 	r := newDesk(t)
 	r.addDocument("prices.md", "# Delivery\n\nDelivery costs 5 euro within the city.", policy.RolePublic)
@@ -187,7 +187,7 @@ func TestARefusedDraftIsWrittenAgainOnItsCard(t *testing.T) {
 	require.Empty(t, r.sentTo(ana))
 }
 
-func TestADraftThatNobodyAnswersIsDroppedWithANotice(t *testing.T) {
+func TestDraft_ExpiresWithNotice(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	ana, shown := r.addDraft()
@@ -199,7 +199,7 @@ func TestADraftThatNobodyAnswersIsDroppedWithANotice(t *testing.T) {
 	require.Contains(t, r.asOwner("/jobs 1 history"), "skipped, nobody said yes to the draft")
 }
 
-func TestADraftThatCannotGoOutNowStaysOpen(t *testing.T) {
+func TestDraft_BlockedStaysOpen(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	ana, shown := r.addDraft()
@@ -210,7 +210,7 @@ func TestADraftThatCannotGoOutNowStaysOpen(t *testing.T) {
 	require.Len(t, r.sentTo(ana), 1)
 }
 
-func TestADraftOfAnAnswerToADeletedMessageIsNotSent(t *testing.T) {
+func TestDraft_DeletedQuestionIsNotSent(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	ana := r.chat("Ana", "whatsapp")
@@ -254,7 +254,7 @@ func TestADraftOfAnAnswerToADeletedMessageIsNotSent(t *testing.T) {
 	require.Contains(t, r.asOwner("/drafts"), "No draft waits.")
 }
 
-func TestADraftIsWithdrawnWhenItsDocumentChanges(t *testing.T) {
+func TestDraft_WithdrawnByDocumentChange(t *testing.T) {
 	t.Parallel()
 	r := newDesk(t)
 	r.addDocument("prices.md", "# Delivery\n\nDelivery costs 5 euro within the city.", policy.RolePublic)
@@ -286,7 +286,7 @@ func TestADraftIsWithdrawnWhenItsDocumentChanges(t *testing.T) {
 	require.False(t, found)
 }
 
-func TestDraftsThatWaitBehindManyOthersAreWithdrawnAsWell(t *testing.T) {
+func TestDraft_QueuedOnesAreWithdrawn(t *testing.T) {
 	t.Parallel()
 	r := newDesk(t)
 	r.addDocument("prices.md", "# Delivery\n\nDelivery costs 5 euro within the city.", policy.RolePublic)
@@ -307,7 +307,7 @@ func TestDraftsThatWaitBehindManyOthersAreWithdrawnAsWell(t *testing.T) {
 }
 
 // Each chat has one card, however many chats there are; a newer answer is an edit of it, so that the card's history has all texts.
-func TestFiftyChatsHaveACardEachWithTheNewestText(t *testing.T) {
+func TestDraft_FiftyChatsOneCardEach(t *testing.T) {
 	t.Parallel()
 	r := newDesk(t)
 	chats := make([]store.Chat, 50)
@@ -360,7 +360,7 @@ func TestFiftyChatsHaveACardEachWithTheNewestText(t *testing.T) {
 
 // A contact deletes the question that a card shows, and the card is deleted with it: what the contact asks next is shown by a new one, because clients show no edit of
 // a deleted message.
-func TestADraftAfterADeletedCardHasACardOfItsOwn(t *testing.T) {
+func TestDraft_DeletedCardGetsNewCard(t *testing.T) {
 	t.Parallel()
 	r := newDesk(t)
 	ana := r.customer("Ana")
@@ -389,7 +389,7 @@ func TestADraftAfterADeletedCardHasACardOfItsOwn(t *testing.T) {
 	require.NotContains(t, shown[0], "m.replace")
 }
 
-func TestTheCardShowsAllPartsOfTheOwnersWordsThatWereWithdrawn(t *testing.T) {
+func TestDraft_CardShowsWithdrawnParts(t *testing.T) {
 	t.Parallel()
 	r := newDesk(t)
 	ana := r.customer("Ana")
@@ -407,7 +407,7 @@ func TestTheCardShowsAllPartsOfTheOwnersWordsThatWereWithdrawn(t *testing.T) {
 	require.Contains(t, bodies(r.sendQueued()), "The last words.")
 }
 
-func TestADraftThatIsForgottenWaitsNoLonger(t *testing.T) {
+func TestDraft_ForgottenIsClosed(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	ana, shown := r.addDraft()
@@ -421,7 +421,7 @@ func TestADraftThatIsForgottenWaitsNoLonger(t *testing.T) {
 	require.Empty(t, r.sentTo(ana))
 }
 
-func TestTheOwnerIsNotifiedOfAQuestionWhoseDraftWasForgotten(t *testing.T) {
+func TestDraft_ForgottenQuestionIsNoticed(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	ana := r.chat("Ana", "whatsapp")
@@ -445,7 +445,7 @@ func TestTheOwnerIsNotifiedOfAQuestionWhoseDraftWasForgotten(t *testing.T) {
 	require.Contains(t, bodies(r.presentDrafts()), "What was asked there has no answer.")
 }
 
-func TestADraftWhoseJobIsLostIsShownAllTheSame(t *testing.T) {
+func TestDraft_LostJobIsShown(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	r.chat("Ana", "whatsapp")

@@ -443,9 +443,9 @@ func (d *draftRace) check() {
 // racesPerDatabase is how many interleavings share a database. The rows of the ones before make each slower.
 const racesPerDatabase = 25
 
-// TestADraftIsNeverSentAfterWhatItSawHasChanged has MULTIS_TEST_INTERLEAVINGS random interleavings, from MULTIS_TEST_SEED on, of messages, edits, deletions, own replies, changes of the delivery and of the
+// TestDraft_NeverSentAfterChange has MULTIS_TEST_INTERLEAVINGS random interleavings, from MULTIS_TEST_SEED on, of messages, edits, deletions, own replies, changes of the delivery and of the
 // document, answers of the owner, failing sends and killed jobs, also in the middle of a model call and of a send. The seed of a part that failed repeats that part.
-func TestADraftIsNeverSentAfterWhatItSawHasChanged(t *testing.T) {
+func TestDraft_NeverSentAfterChange(t *testing.T) {
 	t.Parallel()
 	count := 150
 	if n, err := strconv.Atoi(os.Getenv("MULTIS_TEST_INTERLEAVINGS")); err == nil {

@@ -12,7 +12,7 @@ import (
 	"multis/store"
 )
 
-func TestWhyNamesWhoAnsweredInAThread(t *testing.T) {
+func TestWhy_NamesWhoAnswered(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	r.now, r.answerers = time.Now(), []id.UserID{operator}

@@ -33,7 +33,7 @@ func (r *rig) runExports(chat store.ChatID) []string {
 	return names
 }
 
-func TestAnExportSendsFilesToTheRoom(t *testing.T) {
+func TestExport_SendsFiles(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	ana := r.chat("Ana", "whatsapp")
@@ -50,7 +50,7 @@ func TestAnExportSendsFilesToTheRoom(t *testing.T) {
 	require.Contains(t, r.asOperator("/export all"), "is the owner's")
 }
 
-func TestAnExportOfSeveralOfANameIsAskedAbout(t *testing.T) {
+func TestExport_AsksForEqualNames(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	r.chat("Ana", "whatsapp")
@@ -68,7 +68,7 @@ func (c crashingExports) Export(ctx context.Context, args jobs.ExportArgs, last 
 	return errors.Join(c.ExportCommands.Export(ctx, args, last), errors.New("the process was killed"))
 }
 
-func TestAnExportIsSentOnceThoughItsJobDiesRightAfter(t *testing.T) {
+func TestExport_SentOnceDespiteKill(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	r.asOwner("/export")

@@ -30,7 +30,7 @@ func (r *rig) syncFolders() string {
 	return bodies(r.sendQueued())
 }
 
-func TestAWatchedFolderIsKeptUpWith(t *testing.T) {
+func TestFolder_FollowsChanges(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	r.putFile("shop/prices.md", prices)
@@ -70,7 +70,7 @@ func TestAWatchedFolderIsKeptUpWith(t *testing.T) {
 	require.Equal(t, 2, r.count("select count(*) from documents"))
 }
 
-func TestAFolderThatBecomesPrivateIsNotIndexedAsPublicAnyLonger(t *testing.T) {
+func TestFolder_BecomesPrivate(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	for _, name := range []string{"shop/1.md", "shop/2.md", "shop/3.md"} {
@@ -89,7 +89,7 @@ func TestAFolderThatBecomesPrivateIsNotIndexedAsPublicAnyLonger(t *testing.T) {
 	require.Equal(t, 0, r.count("select count(*) from documents where role = 'public'"))
 }
 
-func TestDocumentsStayWhileTheirWatchedFolderIsMissing(t *testing.T) {
+func TestFolder_MissingKeepsDocuments(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	r.putFile("shop/prices.md", prices)
@@ -106,7 +106,7 @@ func TestDocumentsStayWhileTheirWatchedFolderIsMissing(t *testing.T) {
 	require.NotContains(t, r.asOwner("/docs"), "⚠️")
 }
 
-func TestAFileMadePrivateStaysPrivateInAPublicFolder(t *testing.T) {
+func TestFolder_PrivateFileStaysPrivate(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	r.putFile("shop/margins.md", "# Margins\n\nForty percent.\n")
@@ -125,7 +125,7 @@ func TestAFileMadePrivateStaysPrivateInAPublicFolder(t *testing.T) {
 	require.NotContains(t, r.asOperator("/search margins"), "Fifty")
 }
 
-func TestAPrivateDocumentStaysPrivateInAPublicFolder(t *testing.T) {
+func TestFolder_PrivateDocumentStaysPrivate(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	r.putFile("salaries.csv", "Name,Salary\nEva,4000\n")
@@ -159,7 +159,7 @@ func TestAPrivateDocumentStaysPrivateInAPublicFolder(t *testing.T) {
 	require.Equal(t, 1, r.count(private), "it was named by itself")
 }
 
-func TestAWatchedFileIsReadAgainByANewerReader(t *testing.T) {
+func TestFolder_NewerReaderRereads(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	r.putFile("shop/prices.md", prices)
@@ -172,7 +172,7 @@ func TestAWatchedFileIsReadAgainByANewerReader(t *testing.T) {
 	require.Empty(t, r.syncFolders())
 }
 
-func TestAnEarlierIndexThatIsDoneLaterDoesNotMakePublic(t *testing.T) {
+func TestFolder_LateIndexKeepsPrivate(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	r.putFile("margins.md", "# Margins\n\nForty percent.\n")
@@ -185,7 +185,7 @@ func TestAnEarlierIndexThatIsDoneLaterDoesNotMakePublic(t *testing.T) {
 	require.Equal(t, 0, r.count("select count(*) from documents where role = 'public'"))
 }
 
-func TestDocumentsStayWhileTheirWatchedFolderIsUnreadable(t *testing.T) {
+func TestFolder_UnreadableKeepsDocuments(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	for _, name := range []string{"shop/prices.md", "shop/deep/terms.md"} {
@@ -226,7 +226,7 @@ func withoutRoot(t *testing.T, fn func()) {
 	fn()
 }
 
-func TestAnUnreadableFileInAWatchedFolderIsReportedOnce(t *testing.T) {
+func TestFolder_UnreadableFileReportedOnce(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	r.putFile("shop/broken.docx", "PK\x03\x04")
@@ -238,7 +238,7 @@ func TestAnUnreadableFileInAWatchedFolderIsReportedOnce(t *testing.T) {
 	require.Empty(t, r.syncFolders())
 }
 
-func TestNoFileBelongsToTwoWatchedFolders(t *testing.T) {
+func TestFolder_RefusesOverlap(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	r.putFile("shop/deep/prices.md", prices)

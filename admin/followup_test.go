@@ -13,7 +13,7 @@ import (
 	"multis/store"
 )
 
-func TestFollowUpsAreSetForAChat(t *testing.T) {
+func TestFollowUp_SetForChat(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	ana := r.chat("Ana", "whatsapp")
@@ -36,7 +36,7 @@ func TestFollowUpsAreSetForAChat(t *testing.T) {
 	require.Equal(t, 4, r.count("select count(*) from audit_entries where action = 'follow_up'"))
 }
 
-func TestTheCardOfAFollowUpSaysItsKindAndItsEnd(t *testing.T) {
+func TestFollowUp_CardStatesKindAndEnd(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	ana := r.chat("Ana", "whatsapp")

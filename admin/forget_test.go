@@ -130,7 +130,7 @@ func (r *rig) indexMessages() {
 	}
 }
 
-func TestAMessageDeletedInMatrixIsInNoTable(t *testing.T) {
+func TestForget_RedactionEmptiesTables(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	ana := r.chat("Ana", "whatsapp", func(c *store.Chat) { c.Contact = "@ana:example.com" })
@@ -145,7 +145,7 @@ func TestAMessageDeletedInMatrixIsInNoTable(t *testing.T) {
 	require.Equal(t, 1, r.count("select count(*) from escalations where closed_at is null"), "she still waits for a person")
 }
 
-func TestQuotesInTheAdminRoomAreDeletedWithTheirMessage(t *testing.T) {
+func TestForget_DeletesQuotesInAdminRoom(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	ana := r.chat("Ana", "whatsapp", func(c *store.Chat) { c.Contact = "@ana:example.com" })
@@ -220,7 +220,7 @@ func addWordEverywhere(t *testing.T) (r *rig, ana store.Chat) {
 	return r, ana
 }
 
-func TestForgottenTextIsInNoTableAndTheReportCountsIt(t *testing.T) {
+func TestForget_TextIsInNoTable(t *testing.T) {
 	t.Parallel()
 	r, ana := addWordEverywhere(t)
 	asked := r.asOwner("/forget zanzibar")
@@ -243,7 +243,7 @@ func TestForgottenTextIsInNoTableAndTheReportCountsIt(t *testing.T) {
 	require.Empty(t, storetest.ColumnsContaining(t, r.st, "zanzibar"), "the question itself is forgotten, too")
 }
 
-func TestAFailedJobForgetsItsErrorAndIsStillDone(t *testing.T) {
+func TestForget_FailedJobKeepsNoError(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	r.exec(`insert into river.river_job (kind, args, max_attempts, queue, state, attempt, errors)
@@ -255,7 +255,7 @@ func TestAFailedJobForgetsItsErrorAndIsStillDone(t *testing.T) {
 	require.Equal(t, 1, r.count("select count(*) from river.river_job where kind = 'capture' and state = 'retryable'"))
 }
 
-func TestPostgresKeepsNoSampleOfWhatWasSaid(t *testing.T) {
+func TestForget_StatisticsKeepNoSample(t *testing.T) {
 	t.Parallel()
 	r, ana := addWordEverywhere(t)
 	for i := range 40 { // a sample is of several values
@@ -271,7 +271,7 @@ func TestPostgresKeepsNoSampleOfWhatWasSaid(t *testing.T) {
 	require.Empty(t, storetest.ColumnStatisticsWith(t, r.st, "zanzibar"))
 }
 
-func TestTheReportEqualsWhatWasDone(t *testing.T) {
+func TestForget_ReportMatchesDeletions(t *testing.T) {
 	t.Parallel()
 	r, _ := addWordEverywhere(t)
 	r.asOwner("/forget zanzibar")
@@ -293,7 +293,7 @@ func TestTheReportEqualsWhatWasDone(t *testing.T) {
 	require.Positive(t, r.count("select count(*) from river.river_job where kind = 'retract'"))
 }
 
-func TestForgottenMessagesAreNotReadFromTheHomeserverAgain(t *testing.T) {
+func TestForget_BackfillSkipsForgotten(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	ana := r.chat("Ana", "whatsapp")
@@ -307,7 +307,7 @@ func TestForgottenMessagesAreNotReadFromTheHomeserverAgain(t *testing.T) {
 	}), "its event is known for good")
 }
 
-func TestForgettingIsAskedForAndNoKeepsEverything(t *testing.T) {
+func TestForget_NoKeepsEverything(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	ana := r.chat("Ana", "whatsapp")
@@ -323,7 +323,7 @@ func TestForgettingIsAskedForAndNoKeepsEverything(t *testing.T) {
 	require.Equal(t, 1, r.count("select count(*) from messages where body = 'zanzibar'"))
 }
 
-func TestForgettingAWholeChatNeedsATypedYes(t *testing.T) {
+func TestForget_ChatNeedsTypedYes(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	r.chat("Ana", "whatsapp")
@@ -335,7 +335,7 @@ func TestForgettingAWholeChatNeedsATypedYes(t *testing.T) {
 	require.Zero(t, r.count("select count(*) from forgettings"))
 }
 
-func TestATopicIsFoundInAnyCaseAndMatchedLiterally(t *testing.T) {
+func TestForget_TopicMatchesLiterally(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	ana := r.chat("Ana", "whatsapp")
@@ -352,7 +352,7 @@ func TestATopicIsFoundInAnyCaseAndMatchedLiterally(t *testing.T) {
 	require.Contains(t, r.asOwner(`/forget [a-z]+q`), "I hold nothing about that.")
 }
 
-func TestATopicWithTooManyMatchesIsNotForgottenInPart(t *testing.T) {
+func TestForget_TopicIsAllOrNothing(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	r.exec(`insert into outbox (id, chat_id, send_as, purpose, event_type, content, code, reason, state)
@@ -360,7 +360,7 @@ func TestATopicWithTooManyMatchesIsNotForgottenInPart(t *testing.T) {
 	require.Contains(t, r.asOwner("/forget zanzibar"), "more than 5000 places")
 }
 
-func TestAPhotoIsForgottenByItsName(t *testing.T) {
+func TestForget_PhotoByName(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	ana := r.chat("Ana", "whatsapp")
@@ -372,7 +372,7 @@ func TestAPhotoIsForgottenByItsName(t *testing.T) {
 	require.Empty(t, storetest.ColumnsContaining(t, r.st, "zanzibar"))
 }
 
-func TestForgettingANoteByNumberForgetsItsMessage(t *testing.T) {
+func TestForget_NoteByNumber(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	ana := r.chat("Ana", "whatsapp")
@@ -385,7 +385,7 @@ func TestForgettingANoteByNumberForgetsItsMessage(t *testing.T) {
 	require.Empty(t, storetest.ColumnsContaining(t, r.st, "istanbul"))
 }
 
-func TestAMessageIsForgottenByItsLink(t *testing.T) {
+func TestForget_ByLink(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	ana := r.chat("Ana", "whatsapp")
@@ -397,7 +397,7 @@ func TestAMessageIsForgottenByItsLink(t *testing.T) {
 	require.Empty(t, storetest.ColumnsContaining(t, r.st, "zanzibar"))
 }
 
-func TestForgettingAChatEmptiesItAndKeepsTheChat(t *testing.T) {
+func TestForget_ChatKeepsItsRow(t *testing.T) {
 	t.Parallel()
 	r, ana := addWordEverywhere(t)
 	ben := r.chat("Ben", "whatsapp")
@@ -415,7 +415,7 @@ func TestForgettingAChatEmptiesItAndKeepsTheChat(t *testing.T) {
 	}, storetest.ColumnsContaining(t, r.st, "zanzibar"))
 }
 
-func TestEverythingIsForgottenButDocumentsRemindersAndModes(t *testing.T) {
+func TestForget_AllKeepsDocumentsAndSettings(t *testing.T) {
 	t.Parallel()
 	r, ana := addWordEverywhere(t)
 	r.addDocument("prices.md", "# Prices\nDelivery is free.", policy.RolePublic)
@@ -429,7 +429,7 @@ func TestEverythingIsForgottenButDocumentsRemindersAndModes(t *testing.T) {
 	require.Contains(t, r.asOwner("/remember a new beginning"), "Noted: “a new beginning”. ")
 }
 
-func TestAPersonIsErasedFromAllChatsAndKeptOutOfThem(t *testing.T) {
+func TestErase_PersonInAllChats(t *testing.T) {
 	t.Parallel()
 	r, ana := addWordEverywhere(t)
 	family := r.chat("Family", "whatsapp", func(c *store.Chat) { c.Kind = policy.KindGroup })
@@ -463,7 +463,7 @@ func TestAPersonIsErasedFromAllChatsAndKeptOutOfThem(t *testing.T) {
 	require.Positive(t, r.count("select count(*) from audit_entries where kind = 'deletion' and outcome = 'done'"))
 }
 
-func TestAForgettingGoesOnWhereItWasInterrupted(t *testing.T) {
+func TestForget_ResumesAfterInterruption(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	ana := r.chat("Ana", "whatsapp")

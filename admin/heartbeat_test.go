@@ -13,7 +13,7 @@ import (
 	"multis/store"
 )
 
-func TestAHeartbeatKeepsToItsHours(t *testing.T) {
+func TestHeartbeat_KeepsHours(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	r.heartbeats = []clock.Heartbeat{{Cron: "*/30 7,8,9 * * *"}, {Agent: "shop", Cron: "0 22 * * *"}}
@@ -35,7 +35,7 @@ func TestAHeartbeatKeepsToItsHours(t *testing.T) {
 	require.NotContains(t, r.asOwner("/jobs upkeep"), "heartbeat shop")
 }
 
-func TestAHeartbeatThatFailsThreeTimesStopsAndSaysSo(t *testing.T) {
+func TestHeartbeat_ThirdFailureStops(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	r.heartbeats = []clock.Heartbeat{{Cron: "0 * * * *"}}
@@ -58,7 +58,7 @@ func TestAHeartbeatThatFailsThreeTimesStopsAndSaysSo(t *testing.T) {
 	require.Equal(t, 4, r.count("select count(*) from schedule_runs where state = 'failed'"))
 }
 
-func TestAScheduledTaskKeepsItsSessionAndTheToolsOfItsDay(t *testing.T) {
+func TestScheduledTask_KeepsSessionAndTools(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	r.tools = []tools.Spec{{Name: "search_docs"}, {Name: "fetch_url"}}
@@ -77,7 +77,7 @@ func TestAScheduledTaskKeepsItsSessionAndTheToolsOfItsDay(t *testing.T) {
 	require.Contains(t, r.asOwner("/remind --tell 2h x"), "go with `--to`")
 }
 
-func TestAnUndeliveredMessageFailsItsExecutionUnlessBestEffort(t *testing.T) {
+func TestExecution_UndeliveredMessageFails(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	r.chat("Ana", "whatsapp")
@@ -108,7 +108,7 @@ func (r *rig) lastExecutionState(job store.ScheduleID) string {
 	return string(runs[0].State)
 }
 
-func TestARunThatTakesTooLongFailsAndItsTaskIsOver(t *testing.T) {
+func TestExecution_TimeoutEndsTask(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	r.asOwner("/remind --agent 1h sum up the day")

@@ -14,7 +14,7 @@ import (
 )
 
 // The examples of multis' specification, typed as they are there: each works, or the answer says exactly what to write.
-func TestExamplesOfThePlansWorkOrSayWhatToWrite(t *testing.T) {
+func TestHelp_ExamplesWork(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	r.settings.Agents = []persona.Persona{{ID: "shop", Name: "Shop", Mentions: []string{"desk"}}}
@@ -92,7 +92,7 @@ func TestExamplesOfThePlansWorkOrSayWhatToWrite(t *testing.T) {
 	}
 }
 
-func TestWithoutAModelARemindersCommandIsOfferedAndWorkRefused(t *testing.T) {
+func TestHelp_WithoutModelOffersReminder(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	r.settings.Model = "none"
@@ -106,7 +106,7 @@ func TestWithoutAModelARemindersCommandIsOfferedAndWorkRefused(t *testing.T) {
 	require.Equal(t, 1, r.count("select count(*) from schedules"))
 }
 
-func TestUpkeepIsNotPausedByItsNumber(t *testing.T) {
+func TestUpkeep_IsNotPausedByNumber(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	r.upkeep = []clock.Upkeep{{Name: "history", Cron: "0 3 * * *"}}

@@ -12,7 +12,7 @@ import (
 	"multis/store"
 )
 
-func TestImportAsksForAChatsHistory(t *testing.T) {
+func TestImport_AsksForHistory(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	ana := r.chat("Ana", "whatsapp")
@@ -32,7 +32,7 @@ func TestImportAsksForAChatsHistory(t *testing.T) {
 	require.Equal(t, "📥 **Ana · WhatsApp**: 1234 older messages read and remembered.", bodies(r.sendQueued()))
 }
 
-func TestImportReadsNothingWhereNothingIsStored(t *testing.T) {
+func TestImport_SkipsOffChats(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	ana := r.chat("Ana", "whatsapp")

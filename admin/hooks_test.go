@@ -11,7 +11,7 @@ import (
 	"multis/store"
 )
 
-func TestHooksShowTheirDeliveries(t *testing.T) {
+func TestHooks_ShowDeliveries(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	require.Contains(t, r.asOwner("/hooks"), "No hooks. They stand in config.yaml")
@@ -47,7 +47,7 @@ func TestHooksShowTheirDeliveries(t *testing.T) {
 	require.Contains(t, r.asOperator("/hooks"), "is the owner's")
 }
 
-func TestHooksThatAreAskedShowTheirLastDecision(t *testing.T) {
+func TestHooks_ShowLastDecision(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	r.settings.AskedHooks = []admin.AskedHook{{Name: "guard", Before: []string{"tool", "send"}, Tools: []string{"exec*", "fetch_url"}}, {Name: "new", Before: []string{"send"}}}

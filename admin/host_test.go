@@ -59,7 +59,7 @@ func (h *fakeHost) Read(_ context.Context, typed tools.HostRequest) (string, err
 }
 
 // What a file or a command says stays in its block: it makes no link, mention or heading of the admin room.
-func TestNothingInAFileEndsItsBlock(t *testing.T) {
+func TestRead_FenceCannotBeClosed(t *testing.T) {
 	t.Parallel()
 	r, h := newHostRig(t)
 	r.setPIN(canary)
@@ -105,7 +105,7 @@ func (r *pinRig) runCommands() (string, error) {
 	return bodies(r.sendQueued()), err
 }
 
-func TestExecReadsAtOnceAndAsksForThePINToChange(t *testing.T) {
+func TestExec_ChangeNeedsPIN(t *testing.T) {
 	t.Parallel()
 	r, h := newHostRig(t)
 	r.ownerTypes("/exec ls")
@@ -140,7 +140,7 @@ func TestExecReadsAtOnceAndAsksForThePINToChange(t *testing.T) {
 	require.Contains(t, r.asOperator("/exec ls"), "is the owner's")
 }
 
-func TestACommandRunsOnceOrIsReportedAsUncertain(t *testing.T) {
+func TestExec_RunsAtMostOnce(t *testing.T) {
 	t.Parallel()
 	r, h := newHostRig(t)
 	r.ownerTypes("/exec ls")
@@ -163,7 +163,7 @@ func TestACommandRunsOnceOrIsReportedAsUncertain(t *testing.T) {
 	require.Len(t, h.ran, 1)
 }
 
-func TestTheOutputOfACommandIsStreamedAndItCanBeStopped(t *testing.T) {
+func TestExec_StreamsAndStops(t *testing.T) {
 	t.Parallel()
 	r, h := newHostRig(t)
 	r.ownerTypes("/exec ls")
@@ -193,7 +193,7 @@ func TestTheOutputOfACommandIsStreamedAndItCanBeStopped(t *testing.T) {
 	require.Equal(t, 1, r.count("select count(*) from outbox where replaces <> '' and content::text like '%Stopped%'"), "in place of the output")
 }
 
-func TestACommandThatIsStoppedBeforeItBeginsIsNotRun(t *testing.T) {
+func TestExec_StoppedBeforeStart(t *testing.T) {
 	t.Parallel()
 	r, h := newHostRig(t)
 	r.ownerTypes("/exec ls")
@@ -206,7 +206,7 @@ func TestACommandThatIsStoppedBeforeItBeginsIsNotRun(t *testing.T) {
 	require.Equal(t, 1, r.count("select count(*) from audit_entries where action = 'exec' and outcome = 'stopped'"))
 }
 
-func TestExecAsksTheRulesAgainBeforeItRuns(t *testing.T) {
+func TestExec_RechecksRules(t *testing.T) {
 	t.Parallel()
 	r, h := newHostRig(t)
 	r.ownerTypes("/exec ls")
@@ -217,7 +217,7 @@ func TestExecAsksTheRulesAgainBeforeItRuns(t *testing.T) {
 	require.Empty(t, h.ran)
 }
 
-func TestAFileIsReadAfterThePIN(t *testing.T) {
+func TestRead_NeedsPIN(t *testing.T) {
 	t.Parallel()
 	r, _ := newHostRig(t)
 	require.Contains(t, r.ownerTypes("/read /etc/shadow"), "⚠️ Not read: this path is not for the assistant")
@@ -228,7 +228,7 @@ func TestAFileIsReadAfterThePIN(t *testing.T) {
 	require.Contains(t, r.ownerTypes("/read /srv/b.md"), "the content of /srv/b.md", "for a day")
 }
 
-func TestSafeModeRunsNoCommandAndSaysThatWorkWaits(t *testing.T) {
+func TestSafeMode_RunsNoCommand(t *testing.T) {
 	t.Parallel()
 	r, h := newHostRig(t)
 	r.exec(`insert into settings (key, value) values ('safe_mode', '{"since": "2026-05-01T00:00:00Z", "why": "a test"}')`)
@@ -245,7 +245,7 @@ func TestSafeModeRunsNoCommandAndSaysThatWorkWaits(t *testing.T) {
 	require.Equal(t, []string{"ls"}, h.ran)
 }
 
-func TestTheEndOfSafeModeSaysWhatStillHoldsTheWork(t *testing.T) {
+func TestSafeMode_EndNamesWhatHolds(t *testing.T) {
 	t.Parallel()
 	r, _ := newHostRig(t)
 	r.ownerTypes("/safe on")
@@ -264,7 +264,7 @@ func TestTheEndOfSafeModeSaysWhatStillHoldsTheWork(t *testing.T) {
 	require.NotContains(t, said, "What waited is done now")
 }
 
-func TestALongOutputShowsNoPartOfASecret(t *testing.T) { //nolint:paralleltest // what the configuration holds is the same for all
+func TestExec_LongOutputMasksSecret(t *testing.T) { //nolint:paralleltest // what the configuration holds is the same for all
 	const secret = "canary-K9x7Qm2vz5"
 	policy.SetSecrets([]string{secret})
 	t.Cleanup(func() { policy.SetSecrets(nil) })

@@ -18,7 +18,7 @@ func hostileArguments() []string {
 }
 
 // Each command about safety answers whatever stands after it, changes nothing by it, and shows nothing invisible.
-func TestHostileArgumentsOfSafetyCommandsAreAnsweredAndChangeNothing(t *testing.T) {
+func TestSafetyCommands_HostileArguments(t *testing.T) {
 	t.Parallel()
 	r, h := newHostRig(t)
 	r.chat("Ana", "whatsapp")

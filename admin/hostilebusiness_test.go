@@ -11,7 +11,7 @@ import (
 )
 
 // Each command of the business desk answers whatever stands after it, keeps nothing invisible or too long, and shows nothing invisible.
-func TestHostileArgumentsOfBusinessCommandsAreAnsweredAndKeepNothingBad(t *testing.T) {
+func TestBusinessCommands_HostileArguments(t *testing.T) {
 	t.Parallel()
 	r := newShop(t)
 	ana := r.chat("Ana", "whatsapp")
@@ -38,7 +38,7 @@ func TestHostileArgumentsOfBusinessCommandsAreAnsweredAndKeepNothingBad(t *testi
 }
 
 // No answer to a question of the setup is kept with invisible characters, or longer than it may be.
-func TestHostileAnswersToTheSetup(t *testing.T) {
+func TestBusinessSetup_HostileAnswers(t *testing.T) {
 	t.Parallel()
 	r := newShop(t)
 	for _, step := range []string{"name", "greeting", "topics", "rules", "pages", "hours", "tone", "operators"} {
@@ -58,7 +58,7 @@ func TestHostileAnswersToTheSetup(t *testing.T) {
 }
 
 // A million characters after a command are answered at once and in a few words: they are bounded before anything is compared or stored.
-func TestAMegabyteAfterACommandIsAnsweredAtOnce(t *testing.T) {
+func TestCommand_MegabyteIsAnswered(t *testing.T) {
 	t.Parallel()
 	r := newShop(t)
 	r.chat("Ana", "whatsapp")

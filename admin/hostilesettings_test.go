@@ -12,7 +12,7 @@ import (
 )
 
 // /label and /followup keep only what they may keep, whatever stands after them, and no contact sees anything of it.
-func TestHostileLabelsAndFollowUps(t *testing.T) {
+func TestLabels_HostileArguments(t *testing.T) {
 	t.Parallel()
 	r := newShop(t)
 	ana := r.chat("Ana", "whatsapp")
@@ -45,7 +45,7 @@ func TestHostileLabelsAndFollowUps(t *testing.T) {
 }
 
 // Operators and strangers change neither labels, follow-ups, settings nor answers by any of the commands.
-func TestOperatorsChangeNoLabelFollowUpSettingOrAnswer(t *testing.T) {
+func TestOperators_ChangeNoSettings(t *testing.T) {
 	t.Parallel()
 	r := newShop(t)
 	r.chat("Ana", "whatsapp")
@@ -67,7 +67,7 @@ func TestOperatorsChangeNoLabelFollowUpSettingOrAnswer(t *testing.T) {
 }
 
 // Each key that can be set in chat takes a value that is safe, or refuses it; the configuration can always be read afterwards.
-func TestHostileValuesOfSettings(t *testing.T) {
+func TestConfig_HostileValues(t *testing.T) {
 	t.Parallel()
 	r := newShop(t)
 	hostile := append(hostileArguments(), "true", "no", "1d", "-1h", "NaN", "Inf", "1e400", "[", "[]", `["a", 1]`, "null", "~", "!!binary aGk=", "&a *a", "@eve:example.com @x", "https://user:secret@example.com/", "file:///etc/passwd", "env:HOME", "file:/etc/shadow", "[secret]")

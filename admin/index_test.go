@@ -48,7 +48,7 @@ func makePrivateText(where string) string {
 
 const asksRole = "📄 **prices.md** — who may see it? **1** public (customers get answers from it) · **2** only you · **3** skip. Reply with a number. Open until 18:15."
 
-func TestATypeThatCannotBeReadIsSaidBeforeAnythingIsAsked(t *testing.T) {
+func TestIndex_RefusesTypeFirst(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	require.Equal(t, "⚠️ I cannot read **prices.xlsx**: I read PDF, Word (.docx), HTML, Markdown, CSV and plain text.", bodies(r.sendFile("prices.xlsx", "PK", "")))
@@ -57,7 +57,7 @@ func TestATypeThatCannotBeReadIsSaidBeforeAnythingIsAsked(t *testing.T) {
 	require.Contains(t, bodies(r.sendFile("nginx.conf", "listen 80;", "")), "who may see it?", "any text may be read")
 }
 
-func TestAFileAloneAsksWhoMaySeeIt(t *testing.T) {
+func TestIndex_AsksForAudience(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
 		name, answer, says, outcome string
@@ -84,7 +84,7 @@ func TestAFileAloneAsksWhoMaySeeIt(t *testing.T) {
 	}
 }
 
-func TestAReactionSetsWhoMaySeeAFile(t *testing.T) {
+func TestIndex_ReactionSetsAudience(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	asked := r.sendFile("prices.md", prices, "")
@@ -95,7 +95,7 @@ func TestAReactionSetsWhoMaySeeAFile(t *testing.T) {
 	require.EqualValues(t, "$in"+formatInt(int64(file)), done[0].ReactedTo, "the mark is on the file")
 }
 
-func TestIndexNamesTheFileItMeans(t *testing.T) {
+func TestIndex_NamesFile(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	require.Equal(t, "[👀]", bodies(r.sendFile("prices.md", prices, "/index public")))
@@ -117,7 +117,7 @@ func TestIndexNamesTheFileItMeans(t *testing.T) {
 	require.Equal(t, "Send me a file here, or name one in the documents folder, or a page: `/index prices.pdf public`.", r.asOwner("/index"))
 }
 
-func TestIndexReadsTheDocumentsFolderAndNothingElse(t *testing.T) {
+func TestIndex_StaysInDocumentsFolder(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	write := func(name, data string) {
@@ -166,7 +166,7 @@ func (r *rig) putFile(name, data string) {
 	require.NoError(r.t, os.WriteFile(full, []byte(data), 0o600))
 }
 
-func TestAFolderOrAPatternIsIndexedAsAWhole(t *testing.T) {
+func TestIndex_FolderAndPattern(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	r.putFile("shop/prices.md", prices)
@@ -188,7 +188,7 @@ func TestAFolderOrAPatternIsIndexedAsAWhole(t *testing.T) {
 	require.Equal(t, "📄 **other.md** — done: 1 passage, only you.", bodies(r.runIndexing()), "a pattern that means one file")
 }
 
-func TestAPageIsFetchedAndIndexed(t *testing.T) {
+func TestIndex_FetchesPage(t *testing.T) {
 	t.Parallel()
 	asked := 0
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
@@ -227,7 +227,7 @@ func TestAPageIsFetchedAndIndexed(t *testing.T) {
 	require.Equal(t, 1, r.count("select count(*) from documents where role = 'admin'"), "what was there stays")
 }
 
-func TestDocsNamesWhatIsStaleAndRemovesWhatIsNamed(t *testing.T) {
+func TestDocs_NamesStaleAndRemoves(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	r.putFile("prices.md", prices)
@@ -260,7 +260,7 @@ func TestDocsNamesWhatIsStaleAndRemovesWhatIsNamed(t *testing.T) {
 	require.Equal(t, 4, r.count("select count(*) from documents"))
 }
 
-func TestIndexSaysWhatIsWrongWithAFile(t *testing.T) {
+func TestIndex_ExplainsBadFile(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct{ name, file, data, says string }{
 		{"not text", "a.md", "\xff\xfe\x00", "⚠️ **a.md** is not indexed: I read PDF, Word (.docx), HTML, Markdown, CSV and plain text."},
@@ -282,7 +282,7 @@ func TestIndexSaysWhatIsWrongWithAFile(t *testing.T) {
 	}
 }
 
-func TestAFileThatCannotBeFetchedIsTriedAgainAndThenReported(t *testing.T) {
+func TestIndex_FetchFailureIsReported(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	file := r.storeCommand(store.Message{Kind: "file", Body: "[file a.md]", Attachment: &store.Attachment{URL: "mxc://example.com/gone", Name: "a.md"}})
@@ -300,7 +300,7 @@ func TestAFileThatCannotBeFetchedIsTriedAgainAndThenReported(t *testing.T) {
 	require.Equal(t, "⚠️ **The file** is not indexed: the message with it was deleted.", bodies(r.sendQueued()))
 }
 
-func TestDocsNamesTheBiggestWhenNotAllAreListed(t *testing.T) {
+func TestDocs_NamesBiggest(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	r.addDocument("big.txt", strings.Repeat("A sentence about nothing much. ", 400), policy.RolePublic)
@@ -314,7 +314,7 @@ func TestDocsNamesTheBiggestWhenNotAllAreListed(t *testing.T) {
 	require.NotContains(t, r.asOperator("/docs"), "Markdown", "operators learn nothing of what is only the owner's")
 }
 
-func TestSlowIndexingShowsItsProgress(t *testing.T) {
+func TestIndex_ShowsProgress(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	for i := range 3 {
@@ -342,7 +342,7 @@ func TestSlowIndexingShowsItsProgress(t *testing.T) {
 	require.Zero(t, r.count("select count(*) from settings where key like 'indexing:%'"))
 }
 
-func TestInterruptedIndexingContinuesInTheSameMessage(t *testing.T) {
+func TestIndex_ResumesInSameMessage(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	r.putFile("prices.md", prices)

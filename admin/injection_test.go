@@ -10,7 +10,7 @@ import (
 	"multis/store"
 )
 
-func TestTheOwnerSeesWhatLookedLikeOrdersAndLiftsAHold(t *testing.T) {
+func TestInjection_OwnerLiftsHold(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	ana := r.chat("Ana", "whatsapp")

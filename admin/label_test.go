@@ -9,7 +9,7 @@ import (
 	"multis/policy"
 )
 
-func TestLabelsAreGivenTakenAndListed(t *testing.T) {
+func TestLabel_AddRemoveList(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	r.settings.Defaults.Labels = []policy.Label{
@@ -38,7 +38,7 @@ func TestLabelsAreGivenTakenAndListed(t *testing.T) {
 	require.Contains(t, r.asOperator("/label Ana signal wholesale"), "is the owner's")
 }
 
-func TestALabelThatChangesSettingsWithdrawsTheDraft(t *testing.T) {
+func TestLabel_ChangeWithdrawsDraft(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	r.settings.Defaults.Labels = []policy.Label{{Name: "careful", Delivery: policy.DeliveryShadow}}

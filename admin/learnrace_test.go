@@ -21,7 +21,7 @@ func (j judge) Contradicts(context.Context, store.ChatID, string, string, string
 }
 
 // The owner is asked about what a person says, not about what the person said before a correction of it.
-func TestAnAnswerThatIsChangedWhileItIsJudgedIsReadAgain(t *testing.T) {
+func TestLearn_RereadsChangedAnswer(t *testing.T) {
 	t.Parallel()
 	const said, corrected = "That has changed, sorry.", "That is 7 euro."
 	for name, c := range map[string]struct {
@@ -87,7 +87,7 @@ func TestAnAnswerThatIsChangedWhileItIsJudgedIsReadAgain(t *testing.T) {
 }
 
 // What was edited before it was read is stored like anything else, also what the owner is not asked about.
-func TestAnEditedQuestionIsLookedAtOnce(t *testing.T) {
+func TestLearn_ReadsEditedQuestion(t *testing.T) {
 	t.Parallel()
 	r := newDesk(t)
 	ana := r.customer("Ana")

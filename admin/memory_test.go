@@ -9,7 +9,7 @@ import (
 	"multis/store"
 )
 
-func TestANoteByHandIsShownWithItsNumberAndSource(t *testing.T) {
+func TestMemory_ShowsNoteByHand(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	require.Contains(t, r.asOwner("/memory"), "no notes yet")
@@ -23,7 +23,7 @@ func TestANoteByHandIsShownWithItsNumberAndSource(t *testing.T) {
 	require.Contains(t, r.asOperator("/memory"), "is the owner's")
 }
 
-func TestNotesOfAChatAreShownByItsName(t *testing.T) {
+func TestMemory_ShowsNotesByChat(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	ana := r.chat("Ana", "whatsapp")

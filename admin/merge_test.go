@@ -8,7 +8,7 @@ import (
 	"multis/store"
 )
 
-func TestTwoChatsOfOnePersonAreMergedAndApartAgain(t *testing.T) {
+func TestMerge_AndUnmerge(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	whatsapp, signal := r.chat("Ana", "whatsapp"), r.chat("Ana", "signal")
@@ -42,7 +42,7 @@ func TestTwoChatsOfOnePersonAreMergedAndApartAgain(t *testing.T) {
 	require.Contains(t, r.asOwner("/unmerge annabel"), "merged with no other chat")
 }
 
-func TestMergingNeverGuesses(t *testing.T) {
+func TestMerge_NeverGuesses(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	r.chat("Ana", "whatsapp")
@@ -58,7 +58,7 @@ func TestMergingNeverGuesses(t *testing.T) {
 	require.Contains(t, r.asOperator("/merge Ana Signal with Ana Telegram"), "is the owner's")
 }
 
-func TestAPersonIsErasedWithAllMergedChats(t *testing.T) {
+func TestErase_IncludesMergedChats(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	whatsapp, signal := r.chat("Ana", "whatsapp"), r.chat("Annabel", "signal")

@@ -47,7 +47,7 @@ func (r *rig) addUnreadable(name string) {
 
 const day = 24 * time.Hour
 
-func TestModeListsTheChats(t *testing.T) {
+func TestMode_ListsChats(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	require.Equal(t, "There are no chats yet. Each appears with its first message after a bridge is logged in.", r.asOwner("/mode"))
@@ -74,7 +74,7 @@ func TestModeListsTheChats(t *testing.T) {
 	require.Equal(t, "I know no chat called “zzz”. `/chats` lists them; a chat appears with its first message.", r.asOwner("/mode off zzz"))
 }
 
-func TestModeIsSetByName(t *testing.T) {
+func TestMode_SetByName(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
 		name, line, chat string
@@ -153,7 +153,7 @@ func TestModeIsSetByName(t *testing.T) {
 	}
 }
 
-func TestBusinessWithoutDocumentsOrUnderAPauseSaysSo(t *testing.T) {
+func TestMode_BusinessWarnsWithoutDocuments(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	ana := r.chat("Ana", "whatsapp")
@@ -167,7 +167,7 @@ func TestBusinessWithoutDocumentsOrUnderAPauseSaysSo(t *testing.T) {
 	require.Equal(t, policy.ModeBusiness, *r.reload(ana).Mode)
 }
 
-func TestEqualNamesAreNeverGuessed(t *testing.T) {
+func TestChatName_EqualNamesAsk(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	ana, signal, _ := r.addChats()
@@ -187,7 +187,7 @@ func TestEqualNamesAreNeverGuessed(t *testing.T) {
 	require.Contains(t, r.asOwner("/mode off weber"), "**Which one?** 1 chat with “weber”:", "a part of a name is not enough to be sure")
 }
 
-func TestAListIsPagedAndItsNumbersKeepTheirMeaning(t *testing.T) {
+func TestChatList_NumbersStayStable(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	for i := range 25 {
@@ -216,7 +216,7 @@ func TestAListIsPagedAndItsNumbersKeepTheirMeaning(t *testing.T) {
 	require.Contains(t, r.asOwner("3"), "**Guest 2 · WhatsApp is now silent.**")
 }
 
-func TestEveryPageSaysWhatANumberDoes(t *testing.T) {
+func TestChatList_PageExplainsNumbers(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	for i := range 12 {
@@ -230,7 +230,7 @@ func TestEveryPageSaysWhatANumberDoes(t *testing.T) {
 	require.Contains(t, r.asOwner("/import guest"), "Reply with a number to read what was said there.")
 }
 
-func TestASlipInAModeIsSeen(t *testing.T) {
+func TestMode_SuggestsNearest(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	r.addChats()
@@ -242,7 +242,7 @@ func TestASlipInAModeIsSeen(t *testing.T) {
 	require.Contains(t, r.asOwner("/why bussiness Ana"), "I know no chat called “bussiness Ana”.")
 }
 
-func TestAListSaysWhyAChatIsQuietNow(t *testing.T) {
+func TestChatList_SaysWhyQuiet(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	ana := r.chat("Ana", "whatsapp")
@@ -259,7 +259,7 @@ func TestAListSaysWhyAChatIsQuietNow(t *testing.T) {
 	require.Contains(t, r.asOwner("/mode"), "1 Ana · WhatsApp — **business**, answers on, waits for you")
 }
 
-func TestPickingAChatAsksForItsMode(t *testing.T) {
+func TestMode_PickAsksForMode(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	ana, _, _ := r.addChats()
@@ -282,7 +282,7 @@ func TestPickingAChatAsksForItsMode(t *testing.T) {
 
 const whichQuestion = "Which question? Reply to the one you mean, or send the command again."
 
-func TestANumberAnswersNothingButTheNewestQuestion(t *testing.T) {
+func TestQuestion_NumberAnswersNewest(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
 		name string
@@ -323,7 +323,7 @@ func (r *rig) modesSetByHand() string {
 	return all
 }
 
-func TestAnExpiredQuestionHidesAnOlderOne(t *testing.T) {
+func TestQuestion_ExpiredHidesOlder(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	r.addChats()
@@ -333,7 +333,7 @@ func TestAnExpiredQuestionHidesAnOlderOne(t *testing.T) {
 	require.Equal(t, "That question was open until 18:00. Send `/mode` again.", r.asOwner("1"))
 }
 
-func TestAQuestionIsPutAside(t *testing.T) {
+func TestQuestion_CanBeCancelled(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	r.addChats()
@@ -352,7 +352,7 @@ func TestAQuestionIsPutAside(t *testing.T) {
 	require.Equal(t, 1, r.count("select count(*) from dialogs where done_at is null"))
 }
 
-func TestAQuestionAsksAgainWhenTheModeChangedMeanwhile(t *testing.T) {
+func TestQuestion_AsksAgainAfterModeChange(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	ana, _, family := r.addChats()
@@ -372,7 +372,7 @@ func TestAQuestionAsksAgainWhenTheModeChangedMeanwhile(t *testing.T) {
 	require.Equal(t, policy.ModeOff, *r.reload(ana).Mode)
 }
 
-func TestQuestionsAboutFilesQueueUp(t *testing.T) {
+func TestQuestion_FilesQueue(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	r.sendFile("one.md", prices, "")
@@ -382,7 +382,7 @@ func TestQuestionsAboutFilesQueueUp(t *testing.T) {
 	require.Equal(t, whichQuestion, r.asOwner("1"))
 }
 
-func TestQuestionsExpireAndSaySo(t *testing.T) {
+func TestQuestion_ExpiryIsSaid(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	r.addChats()
@@ -396,7 +396,7 @@ func TestQuestionsExpireAndSaySo(t *testing.T) {
 	require.Equal(t, "That question is closed.", r.react(list, "1️⃣"))
 }
 
-func TestAReplyAnswersTheQuestionItRepliesTo(t *testing.T) {
+func TestQuestion_ReplyAnswersItsQuestion(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	r.addChats()
@@ -410,7 +410,7 @@ func TestAReplyAnswersTheQuestionItRepliesTo(t *testing.T) {
 	require.Contains(t, r.asOwner("2"), "Family · WhatsApp group", "the other question is still open")
 }
 
-func TestTwoAnswersToOneQuestionCountOnce(t *testing.T) {
+func TestQuestion_AnswerCountsOnce(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	ana, signal, _ := r.addChats()
@@ -441,7 +441,7 @@ func TestTwoAnswersToOneQuestionCountOnce(t *testing.T) {
 	require.Contains(t, bodies(r.sendQueued()), "That question is closed.", "the second one is told")
 }
 
-func TestANameOfInvisibleCharactersIsNotQuotedAsAnEmptyOne(t *testing.T) {
+func TestChatName_InvisibleIsShown(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	r.exec("delete from chats where id <> (select min(id) from chats)")

@@ -11,7 +11,7 @@ import (
 	"multis/store"
 )
 
-func TestTwoChatsOfOneNameHaveNumbersThatEveryCommandTakes(t *testing.T) {
+func TestChatName_NumbersWorkEverywhere(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	r.settings.Agents = []persona.Persona{{ID: "shop", Name: "Shop"}}
@@ -52,7 +52,7 @@ func TestTwoChatsOfOneNameHaveNumbersThatEveryCommandTakes(t *testing.T) {
 	require.Empty(t, r.reload(other).Agent)
 }
 
-func TestANameCannotLookLikeALabel(t *testing.T) {
+func TestChatName_CannotLookLikeLabel(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	r.chat("Ana", "whatsapp")

@@ -14,7 +14,7 @@ import (
 	"multis/store"
 )
 
-func TestANoticeListsLateMessagesOnce(t *testing.T) {
+func TestNotice_ListsLateMessagesOnce(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	require.NoError(t, r.admin.Notices.NotifyOfLateMessages(r.ctx))
@@ -40,7 +40,7 @@ func TestANoticeListsLateMessagesOnce(t *testing.T) {
 	require.Empty(t, r.sendQueued())
 }
 
-func TestANoticeOfLateMessagesInManyChatsIsShort(t *testing.T) {
+func TestNotice_LateMessagesAreShort(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	for range 12 {
@@ -52,7 +52,7 @@ func TestANoticeOfLateMessagesInManyChatsIsShort(t *testing.T) {
 	require.Contains(t, got, "\nand 2 chats more")
 }
 
-func TestUndeliveredNamesTheChatTheReasonAndTheText(t *testing.T) {
+func TestNotice_UndeliveredNamesReason(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	ana, _, _ := r.addChats()
@@ -79,7 +79,7 @@ func TestUndeliveredNamesTheChatTheReasonAndTheText(t *testing.T) {
 	require.Contains(t, bodies(r.sendQueued()), "**Not sent to Ana · WhatsApp**: the bridge gave no reason.")
 }
 
-func TestARefusedNoticeIsReplacedOnceByAShortOne(t *testing.T) {
+func TestNotice_RefusedIsReplacedOnce(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	r.addChats()
@@ -116,7 +116,7 @@ func TestARefusedNoticeIsReplacedOnceByAShortOne(t *testing.T) {
 	require.Equal(t, 2, alarms(), "what tells of a notice is not told of itself")
 }
 
-func TestWelcomeIsSaidOnce(t *testing.T) {
+func TestWelcome_IsSaidOnce(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	for range 3 {
@@ -134,7 +134,7 @@ func TestWelcomeIsSaidOnce(t *testing.T) {
 	require.Empty(t, r.sendQueued())
 }
 
-func TestWelcomeTellsTheBusinessProfileAndWhatCannotBeRead(t *testing.T) {
+func TestWelcome_NamesProfileAndLimits(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	r.settings.Defaults.Profile = policy.ProfileBusiness
@@ -150,7 +150,7 @@ func TestWelcomeTellsTheBusinessProfileAndWhatCannotBeRead(t *testing.T) {
 	), bodies(r.sendQueued()))
 }
 
-func TestNoticesAboutNoChatReachTheOwner(t *testing.T) {
+func TestNotice_WithoutChatReachesOwner(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	require.NoError(t, r.admin.Notices.Notify(r.ctx, jobs.NoticeArgs{Topic: jobs.TopicEditIgnored}))
@@ -162,7 +162,7 @@ func TestNoticesAboutNoChatReachTheOwner(t *testing.T) {
 	require.True(t, jobs.IsPermanent(r.admin.Notices.Notify(r.ctx, jobs.NoticeArgs{Topic: "weather"})))
 }
 
-func TestWithoutAnAdminRoomNothingIsLost(t *testing.T) {
+func TestNotice_WaitsForAdminRoom(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	ana := r.chat("Ana", "whatsapp")
@@ -174,7 +174,7 @@ func TestWithoutAnAdminRoomNothingIsLost(t *testing.T) {
 	require.Equal(t, 1, r.count("select count(*) from messages where digested_at is null"))
 }
 
-func TestTheOwnerIsToldOfAPageThatIsNoLongerQuoted(t *testing.T) {
+func TestNotice_PageNoLongerQuoted(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	require.NoError(t, r.admin.Notices.Notify(r.ctx, jobs.NoticeArgs{Topic: jobs.TopicPageUnread, Site: "https://shop.example/", Page: "https://shop.example/price_list_1"}))

@@ -29,7 +29,7 @@ func (d crashingAdmin) Notify(ctx context.Context, what jobs.NoticeArgs) error {
 	return errors.Join(d.Admin.Notices.Notify(ctx, what), errDied)
 }
 
-func TestAQuestionToTheOwnerIsNotRepeatedAfterACrash(t *testing.T) {
+func TestQuestion_NotRepeatedAfterCrash(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	task := r.addTask("what is going on?")
@@ -59,7 +59,7 @@ func TestAQuestionToTheOwnerIsNotRepeatedAfterACrash(t *testing.T) {
 }
 
 // A transaction that ends by a deadlock is run again; the answer is written as if it had been run once.
-func TestAnAnswerIsTheSameAfterADeadlock(t *testing.T) {
+func TestAnswer_SameAfterDeadlock(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	r.asOwner("/safe on")
@@ -73,7 +73,7 @@ func TestAnAnswerIsTheSameAfterADeadlock(t *testing.T) {
 }
 
 // A contact deletes a message in the moment in which the answer to a command quotes it.
-func TestAMessageThatIsDeletedMeanwhileIsNotQuoted(t *testing.T) {
+func TestAnswer_OmitsDeletedMessage(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	ana := r.chat("Ana", "whatsapp")
@@ -98,7 +98,7 @@ func TestAMessageThatIsDeletedMeanwhileIsNotQuoted(t *testing.T) {
 }
 
 // A contact deletes a message in the moment in which a notice quotes it that comes by itself.
-func TestAMessageThatIsDeletedMeanwhileIsInNoNotice(t *testing.T) {
+func TestNotice_OmitsDeletedMessage(t *testing.T) {
 	t.Parallel()
 	for name, prepare := range map[string]func(r *rig) (deleted store.Message, write func() error){
 		"shadow card": func(r *rig) (store.Message, func() error) {

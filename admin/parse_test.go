@@ -11,7 +11,7 @@ import (
 	"multis/store"
 )
 
-func TestParse(t *testing.T) {
+func TestParse_Commands(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct{ name, text, command, rest string }{
 		{"a slash begins a command", "/mode business Ana", "mode", "business Ana"},
@@ -36,7 +36,7 @@ func TestParse(t *testing.T) {
 	}
 }
 
-func TestParseChoice(t *testing.T) {
+func TestParseChoice_Words(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
 		text string
@@ -72,7 +72,7 @@ func TestParseChoice(t *testing.T) {
 	}
 }
 
-func TestWordsLeaveOutThePlaceholderOfAFile(t *testing.T) {
+func TestWords_OmitFilePlaceholder(t *testing.T) {
 	t.Parallel()
 	file := &store.Attachment{Name: "a]b.md"}
 	for _, test := range []struct {
@@ -93,7 +93,7 @@ func TestWordsLeaveOutThePlaceholderOfAFile(t *testing.T) {
 	}
 }
 
-func TestNearest(t *testing.T) {
+func TestNearest_Suggestions(t *testing.T) {
 	t.Parallel()
 	names := []string{"mode", "pause", "status", "search", "ask", "why"}
 	for word, want := range map[string][]string{
@@ -104,7 +104,7 @@ func TestNearest(t *testing.T) {
 	}
 }
 
-func TestQuestionsHoldNothingUp(t *testing.T) {
+func TestQuestions_HoldNothingUp(t *testing.T) {
 	t.Parallel()
 	for body, want := range map[string]bool{
 		"when do we deliver?": true, "/ask when?": true, "!search prices": true, "Ana?": true,

@@ -10,7 +10,7 @@ import (
 	"multis/store"
 )
 
-func TestPauseAndResumeEverything(t *testing.T) {
+func TestPause_Everything(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	r.chat("Ana", "whatsapp")
@@ -29,7 +29,7 @@ func TestPauseAndResumeEverything(t *testing.T) {
 	require.Equal(t, "Not everything was paused.", r.asOwner("/resume all"))
 }
 
-func TestPauseAndResumeOneChat(t *testing.T) {
+func TestPause_OneChat(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	ana, signal, _ := r.addChats()

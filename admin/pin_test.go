@@ -122,7 +122,7 @@ func (r *pinRig) setPIN(digits string) {
 
 const canary = "804639"
 
-func TestACommandWaitsForThePINAndRunsAfterIt(t *testing.T) {
+func TestPIN_CommandRunsAfterIt(t *testing.T) {
 	t.Parallel()
 	r := newPINRig(t, false)
 	ana := r.chat("Ana", "whatsapp")
@@ -149,7 +149,7 @@ func TestACommandWaitsForThePINAndRunsAfterIt(t *testing.T) {
 	require.Contains(t, r.ownerTypes("/mode"), "Ana", "lists never ask")
 }
 
-func TestAnAnswerWaitsForThePINDespiteAnotherQuestion(t *testing.T) {
+func TestPIN_AnswerWaitsDespiteQuestion(t *testing.T) {
 	t.Parallel()
 	r := newPINRig(t, false)
 	ana, bob := r.chat("Ana", "whatsapp"), r.chat("Bob", "whatsapp")
@@ -165,7 +165,7 @@ func TestAnAnswerWaitsForThePINDespiteAnotherQuestion(t *testing.T) {
 	require.Contains(t, r.ownerTypes("2"), "Bob · WhatsApp is now personal", "it is still open")
 }
 
-func TestThreeWrongPINsAreReportedOnceAndInStatus(t *testing.T) {
+func TestPIN_ThreeWrongAreReported(t *testing.T) {
 	t.Parallel()
 	r := newPINRig(t, false)
 	ana := r.chat("Ana", "whatsapp")
@@ -186,7 +186,7 @@ func TestThreeWrongPINsAreReportedOnceAndInStatus(t *testing.T) {
 	require.Contains(t, r.ownerTypes(canary), "is now off")
 }
 
-func TestWhereAgentsMayChangeTheMachineAPINMustBeSetFirst(t *testing.T) {
+func TestPIN_RequiredForMachineChanges(t *testing.T) {
 	t.Parallel()
 	r := newPINRig(t, true)
 	ana := r.chat("Ana", "whatsapp")
@@ -198,7 +198,7 @@ func TestWhereAgentsMayChangeTheMachineAPINMustBeSetFirst(t *testing.T) {
 }
 
 // Each answer to the setup changes the configuration. The PIN is asked for before the first question, not in the middle.
-func TestTheSetupOfTheBusinessAsksForThePINFirst(t *testing.T) {
+func TestBusinessSetup_AsksPINFirst(t *testing.T) {
 	t.Parallel()
 	r := newPINRig(t, true)
 	r.config, r.previewer = newConfigFile(t), previewer{}
@@ -213,7 +213,7 @@ func TestTheSetupOfTheBusinessAsksForThePINFirst(t *testing.T) {
 	require.Contains(t, r.ownerTypes("Hello there!"), "for: set business.greeting to Hello there!")
 }
 
-func TestOnlyTheOwnersOwnNewTextInTheAdminRoomIsAPIN(t *testing.T) {
+func TestPIN_OnlyOwnersNewText(t *testing.T) {
 	t.Parallel()
 	r := newPINRig(t, false)
 	ana := r.chat("Ana", "whatsapp")
@@ -254,7 +254,7 @@ func TestOnlyTheOwnersOwnNewTextInTheAdminRoomIsAPIN(t *testing.T) {
 }
 
 // The room for operators is of the admin room's kind.
-func TestAFirstPINTypedInTheOperatorsRoomIsNotStored(t *testing.T) {
+func TestPIN_OperatorRoomIsNotStored(t *testing.T) {
 	t.Parallel()
 	r := newPINRig(t, false)
 	room := id.RoomID("!operators:example.com")
@@ -273,7 +273,7 @@ func TestAFirstPINTypedInTheOperatorsRoomIsNotStored(t *testing.T) {
 	require.Len(t, r.redacted, 1)
 }
 
-func TestAPINThatComesAgainHasNoEffect(t *testing.T) {
+func TestPIN_ReplayHasNoEffect(t *testing.T) {
 	t.Parallel()
 	r := newPINRig(t, false)
 	ana := r.chat("Ana", "whatsapp")
@@ -297,7 +297,7 @@ func TestAPINThatComesAgainHasNoEffect(t *testing.T) {
 	require.Equal(t, policy.ModeSilent, *r.reload(ana).Mode)
 }
 
-func TestThePINIsAskedForAgainAfterAChange(t *testing.T) {
+func TestPIN_AskedAgainAfterChange(t *testing.T) {
 	t.Parallel()
 	r := newPINRig(t, false)
 	ana := r.chat("Ana", "whatsapp")
@@ -313,7 +313,7 @@ func TestThePINIsAskedForAgainAfterAChange(t *testing.T) {
 }
 
 // What a shortcut stands for does something, so its digits are not withheld as those of a mistyped command.
-func TestAShortcutWithDigitsIsNoMistypedCommand(t *testing.T) {
+func TestPIN_ShortcutIsNotMistyped(t *testing.T) {
 	t.Parallel()
 	r := newPINRig(t, false)
 	r.setPIN(canary)
@@ -325,7 +325,7 @@ func TestAShortcutWithDigitsIsNoMistypedCommand(t *testing.T) {
 	require.Contains(t, r.ownerTypes("/bus 1830"), "bus 1830")
 }
 
-func TestThePINIsInNoTableLogOrSentMessage(t *testing.T) {
+func TestPIN_IsStoredNowhere(t *testing.T) {
 	t.Parallel()
 	r := newPINRig(t, false)
 	var log bytes.Buffer

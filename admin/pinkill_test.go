@@ -85,7 +85,7 @@ func enterPINOnce(ctx context.Context) error {
 }
 
 // A process is killed before and after each write between the PIN and its effect. The homeserver then sends the event again, and the job runs again.
-func TestAPINTakesEffectOnceDespiteAKillOrReplay(t *testing.T) {
+func TestPIN_TakesEffectOnceDespiteKill(t *testing.T) {
 	t.Parallel()
 	r := newPINRig(t, false)
 	ana := r.chat("Ana", "whatsapp")

@@ -30,7 +30,7 @@ func (r *pinRig) transcribe(note *event.Event, words string) string {
 	return r.runRoomJobs()
 }
 
-func TestASpokenPINHasNoEffectAndIsNotStored(t *testing.T) {
+func TestPIN_SpokenIsNotStored(t *testing.T) {
 	t.Parallel()
 	r := newPINRig(t, false)
 	r.inbox = appservice.NewInbox(r.st, appservice.Settings{Owner: owner, Bot: "@multis:example.com", Name: "Nora", Defaults: r.settings.Defaults, PIN: r.pin, ReplyMaxAge: time.Hour, CanTranscribe: true})

@@ -33,7 +33,7 @@ func (r *rig) task(id store.TaskID) store.Task {
 	return task
 }
 
-func TestAPlanIsAskedForShownAndAgreedTo(t *testing.T) {
+func TestPlan_ShownAndApproved(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	require.Contains(t, r.asOwner("/plan"), "What would you like to get done?")
@@ -62,7 +62,7 @@ func TestAPlanIsAskedForShownAndAgreedTo(t *testing.T) {
 	require.False(t, *a.Allowed)
 }
 
-func TestAReplyToAPlanHasItMadeAnew(t *testing.T) {
+func TestPlan_ReplyRevises(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	plan := r.showPlan("sell the piano")

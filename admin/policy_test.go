@@ -21,7 +21,7 @@ func (s someRules) Explain(_ store.Chat, agent, tool, args string) (string, erro
 	return "deny: " + agent + " " + args + "\nrules.yaml:2 matches", nil
 }
 
-func TestThePolicyCommandShowsRulesAndExplainsCalls(t *testing.T) {
+func TestPolicy_ShowsAndExplains(t *testing.T) {
 	t.Parallel()
 	said := func(p Policy, args string) string {
 		ans, err := (&policyCommands{policy: p}).run(t.Context(), request{}, args)

@@ -40,7 +40,7 @@ func (r *rig) handleLate(lines ...string) string {
 }
 
 // Messages that come at once, as after an outage, were written before the questions that they lead to, so that they are no answers to them.
-func TestNoQuestionIsAnsweredByWhatWasWrittenBeforeIt(t *testing.T) {
+func TestQuestion_EarlierTextNeverAnswers(t *testing.T) {
 	t.Parallel()
 	r := newShop(t)
 	r.chat("Ana", "whatsapp")
@@ -56,7 +56,7 @@ func TestNoQuestionIsAnsweredByWhatWasWrittenBeforeIt(t *testing.T) {
 }
 
 // The homeserver's clock may be somewhat behind, so that an answer seems older than its question.
-func TestAQuestionIsAnsweredWhereTheHomeserversClockIsBehind(t *testing.T) {
+func TestQuestion_HomeserverClockBehind(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	r.chat("Ana", "whatsapp")
@@ -69,7 +69,7 @@ func TestAQuestionIsAnsweredWhereTheHomeserversClockIsBehind(t *testing.T) {
 }
 
 // A question that nobody asked for takes no word that may be meant for another one.
-func TestAQuestionThatCameByItselfTakesNoWordOfAnother(t *testing.T) {
+func TestQuestion_UnrequestedTakesNoWord(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		ask  func(r *rig)
@@ -98,7 +98,7 @@ func TestAQuestionThatCameByItselfTakesNoWordOfAnother(t *testing.T) {
 }
 
 // The owner who asks about bridges means the question that this shows, although another one came by itself before.
-func TestAQuestionThatTheOwnerAskedForTakesTheNextWord(t *testing.T) {
+func TestQuestion_RequestedTakesNextWord(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	r.chat("Ben", "whatsapp")
@@ -108,7 +108,7 @@ func TestAQuestionThatTheOwnerAskedForTakesTheNextWord(t *testing.T) {
 }
 
 // An answer that waits for the PIN is none any more once its question is closed.
-func TestAnAnswerThatWaitsForThePINEndsWithItsQuestion(t *testing.T) {
+func TestPIN_AnswerEndsWithQuestion(t *testing.T) {
 	t.Parallel()
 	r := newPINRig(t, false)
 	r.config, r.previewer = newConfigFile(t), previewer{}

@@ -80,7 +80,7 @@ func later(x, y time.Time) time.Time {
 	return x
 }
 
-func TestAReminderIsEchoedAndComesOnceAndWakes(t *testing.T) {
+func TestReminder_ComesOnceAndRings(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	require.Equal(t, "⏰ **Sat 21 Nov, 09:00** — call the plumber. Set. (`/jobs 1` to change)", r.asOwner("/remind tomorrow 9am call the plumber"))
@@ -94,7 +94,7 @@ func TestAReminderIsEchoedAndComesOnceAndWakes(t *testing.T) {
 	require.Equal(t, "Nothing is set. `/remind 2h call Ana`, `/cron every monday 9am plan the week`.", r.asOwner("/jobs"))
 }
 
-func TestAnInvalidTimeIsRefusedWithExamples(t *testing.T) {
+func TestRemind_InvalidTimeShowsExamples(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	for line, want := range map[string]string{
@@ -113,7 +113,7 @@ func TestAnInvalidTimeIsRefusedWithExamples(t *testing.T) {
 	require.Zero(t, r.count("select count(*) from schedules"))
 }
 
-func TestACronShowsItsNextThreeTimesAndComesAtEach(t *testing.T) {
+func TestCron_ShowsNextThreeTimes(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	require.Equal(t, "🔁 `0 9 * * 1-5` — Stand up! Set. Next: **Mon 23 Nov, 09:00** · Tue 24 Nov, 09:00 · Wed 25 Nov, 09:00. (`/jobs 1` to change)",
@@ -126,7 +126,7 @@ func TestACronShowsItsNextThreeTimesAndComesAtEach(t *testing.T) {
 	), bodies(r.runUntil(4*24*time.Hour)))
 }
 
-func TestAJobIsListedShownEditedPausedRunAndEnded(t *testing.T) {
+func TestSchedule_FullLifecycle(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	r.asOwner("/remind tomorrow 9am call the plumber")
@@ -152,7 +152,7 @@ func TestAJobIsListedShownEditedPausedRunAndEnded(t *testing.T) {
 	require.Empty(t, r.runUntil(7*24*time.Hour))
 }
 
-func TestReactionsAndSnoozePutAReminderOff(t *testing.T) {
+func TestReminder_SnoozeByReaction(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	r.asOwner("/remind 1h call the plumber")
@@ -177,7 +177,7 @@ func TestReactionsAndSnoozePutAReminderOff(t *testing.T) {
 	require.Len(t, r.runUntil(24*time.Hour), 1, "its own times stay")
 }
 
-func TestAMissedReminderIsSentOnceWithANote(t *testing.T) {
+func TestReminder_MissedIsSentOnce(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	r.asOwner("/remind 1h call the plumber")
@@ -199,7 +199,7 @@ func TestAMissedReminderIsSentOnceWithANote(t *testing.T) {
 	require.Contains(t, bodies(r.runUntil(0)), "⏰ **Missed**: too late. It was due Fri 20 Nov, 23:00, and it was 25 h late. `/jobs 5 run` does it now, `/jobs 5 edit tomorrow 9am` later.")
 }
 
-func TestAfterALongAbsenceOneMissedExecutionIsMadeUp(t *testing.T) {
+func TestSchedule_MakesUpOneMissed(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	r.asOwner("/cron every day 19:00 water")
@@ -212,7 +212,7 @@ func TestAfterALongAbsenceOneMissedExecutionIsMadeUp(t *testing.T) {
 	require.Len(t, r.runUntil(2*time.Hour), 2, "then both go on at their times")
 }
 
-func TestADistanceIsEchoedAsItIs(t *testing.T) {
+func TestRemind_EchoesDuration(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	for written, echoed := range map[string]string{
@@ -222,7 +222,7 @@ func TestADistanceIsEchoedAsItIs(t *testing.T) {
 	}
 }
 
-func TestAFailureIsReportedOnceUntilItWorksAgain(t *testing.T) {
+func TestSchedule_FailureReportedOnce(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	require.Contains(t, r.asOwner("/cron --agent every hour sum up the day"), "I'll work on it and tell you here. Set.")
@@ -241,7 +241,7 @@ func TestAFailureIsReportedOnceUntilItWorksAgain(t *testing.T) {
 	require.Equal(t, 7, r.count("select count(*) from hook_deliveries where event = 'cron:fail'"), "a hook hears of each")
 }
 
-func TestWordsForAChatGoThroughTheGateAsTheOwner(t *testing.T) {
+func TestSchedule_MessagePassesGate(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	ana := r.chat("Ana", "whatsapp")
@@ -273,7 +273,7 @@ func TestWordsForAChatGoThroughTheGateAsTheOwner(t *testing.T) {
 	require.Contains(t, bodies(r.runUntil(0)), "⏰ **Missed**: only in time.", "as it was wished")
 }
 
-func TestOperatorsHaveTheirOwnRemindersOnly(t *testing.T) {
+func TestOperators_OwnRemindersOnly(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	r.chat("Ana", "whatsapp")
@@ -288,7 +288,7 @@ func TestOperatorsHaveTheirOwnRemindersOnly(t *testing.T) {
 	require.Equal(t, 1, r.count("select count(*) from schedules"))
 }
 
-func TestAnOldTickDoesNothing(t *testing.T) {
+func TestClock_OldTickDoesNothing(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	r.asOwner("/remind 1h call")
@@ -313,7 +313,7 @@ func TestAnOldTickDoesNothing(t *testing.T) {
 	}
 }
 
-func TestAClockThatJumpsLosesAndRepeatsNothing(t *testing.T) {
+func TestClock_JumpLosesNothing(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	r.asOwner("/cron every 10m beat")
@@ -327,7 +327,7 @@ func TestAClockThatJumpsLosesAndRepeatsNothing(t *testing.T) {
 	require.Equal(t, r.count("select count(*) from schedule_runs"), r.count("select count(distinct due_at) from schedule_runs"))
 }
 
-func TestUpkeepIsListedAndRunAgain(t *testing.T) {
+func TestUpkeep_ListAndRun(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	runs := 0
@@ -351,7 +351,7 @@ func TestUpkeepIsListedAndRunAgain(t *testing.T) {
 	require.NotContains(t, r.asOwner("/jobs"), "history —")
 }
 
-func TestUpkeepOfTheStartIsDoneAtEachStart(t *testing.T) {
+func TestUpkeep_RunsAtStart(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	runs := 0
@@ -371,7 +371,7 @@ func TestUpkeepOfTheStartIsDoneAtEachStart(t *testing.T) {
 	}
 }
 
-func TestHistoryIsPrunedWithWhatIsOver(t *testing.T) {
+func TestSchedule_HistoryIsPruned(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	r.asOwner("/remind 1h once")
@@ -388,7 +388,7 @@ func TestHistoryIsPrunedWithWhatIsOver(t *testing.T) {
 	require.Equal(t, 2, strings.Count(r.asOwner("/jobs"), " — "))
 }
 
-func TestSchedulesOfAFormerOperatorStopWithOneNotice(t *testing.T) {
+func TestSchedule_FormerOperatorStops(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	r.asOperator("/remind 2h close the shop")

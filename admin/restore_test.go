@@ -41,7 +41,7 @@ func makeRestored(t *testing.T) (r *rig, ana store.Chat, out uuid.UUID) {
 	return r, ana, out
 }
 
-func TestAfterARestoreTheOwnerSeesWhatWouldGoAndDecides(t *testing.T) {
+func TestRestore_OwnerDecides(t *testing.T) {
 	t.Parallel()
 	r, ana, out := makeRestored(t)
 	require.NoError(t, r.admin.Notices.Notify(r.ctx, jobs.NoticeArgs{Topic: jobs.TopicRestored}))
@@ -84,7 +84,7 @@ func (r *rig) holdState() policy.Restore {
 	return restore
 }
 
-func TestAfterARestoreANoDropsWhatWouldGo(t *testing.T) {
+func TestRestore_NoDropsMessages(t *testing.T) {
 	t.Parallel()
 	r, _, _ := makeRestored(t)
 	r.askAboutNewBridge()
@@ -96,7 +96,7 @@ func TestAfterARestoreANoDropsWhatWouldGo(t *testing.T) {
 	require.Zero(t, r.count("select count(*) from hook_deliveries where state <> 'dropped'"))
 }
 
-func TestARestoreWithNothingToSendAsksOnlyWhetherToGoOn(t *testing.T) {
+func TestRestore_NothingToSendAsksOnce(t *testing.T) {
 	t.Parallel()
 	r, _, _ := makeRestored(t)
 	r.exec("delete from outbox where send_as = 'owner'; delete from hook_deliveries")
@@ -108,7 +108,7 @@ func TestARestoreWithNothingToSendAsksOnlyWhetherToGoOn(t *testing.T) {
 	require.False(t, r.holdState().OnHold())
 }
 
-func TestTheOwnerIsAskedOnceTheMissedMessagesAreRead(t *testing.T) {
+func TestRestore_AsksAfterMissedMessages(t *testing.T) {
 	t.Parallel()
 	r, _, _ := makeRestored(t)
 	r.exec("update settings set updated_at = '2026-11-23T16:00:00Z' where key = 'since'")
@@ -121,7 +121,7 @@ func TestTheOwnerIsAskedOnceTheMissedMessagesAreRead(t *testing.T) {
 	require.Contains(t, bodies(r.sendQueued()), "was restored")
 }
 
-func TestWithoutARestoreThereIsNothingToDecide(t *testing.T) {
+func TestRestore_NothingToDecide(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	require.Equal(t, "No backup was restored here.", r.asOwner("/restored"))
@@ -129,7 +129,7 @@ func TestWithoutARestoreThereIsNothingToDecide(t *testing.T) {
 	require.Empty(t, r.sendQueued())
 }
 
-func TestTheOwnerIsNotifiedOfOldAndOfFailedBackups(t *testing.T) {
+func TestBackup_NotifiesOldAndFailed(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	require.NoError(t, r.admin.Notices.Notify(r.ctx, jobs.NoticeArgs{Topic: jobs.TopicBackupOld}))

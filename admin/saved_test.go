@@ -11,7 +11,7 @@ import (
 	"multis/store"
 )
 
-func TestASavedTaskIsBegunByItsName(t *testing.T) {
+func TestSavedTask_StartsByName(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	require.Contains(t, r.asOwner("/run"), "There are no saved tasks.")
@@ -50,7 +50,7 @@ func TestASavedTaskIsBegunByItsName(t *testing.T) {
 	require.Len(t, begun, 2)
 }
 
-func TestWordsOfTheOwnersMeanACommand(t *testing.T) {
+func TestIntent_OwnersWords(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	stop, err := policy.NewShortcut("stop everything", "/pause all")

@@ -38,7 +38,7 @@ func (r *rig) storeOwnerMessage(c store.Chat, body string, ago time.Duration) {
 	})
 }
 
-func TestAShadowAnswerIsShownAndComparedAndNeverSent(t *testing.T) {
+func TestShadow_IsNeverSent(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	ana := r.addShadow("Ana")
@@ -67,7 +67,7 @@ func TestAShadowAnswerIsShownAndComparedAndNeverSent(t *testing.T) {
 	require.Empty(t, r.sentTo(ana))
 }
 
-func TestOnlyWhatNobodyApprovedIsAShadowAnswer(t *testing.T) {
+func TestShadow_ExcludesApproved(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	ana := r.addShadow("Ana")
@@ -80,7 +80,7 @@ func TestOnlyWhatNobodyApprovedIsAShadowAnswer(t *testing.T) {
 	require.Equal(t, []string{"see you at seven"}, r.sentTo(ana))
 }
 
-func TestTheOwnersAnswersAreMatchedWithTheShadowAnswers(t *testing.T) {
+func TestShadow_MatchesOwnersAnswers(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	ana, ben := r.addShadow("Ana"), r.addShadow("Ben")
@@ -97,7 +97,7 @@ func TestTheOwnersAnswersAreMatchedWithTheShadowAnswers(t *testing.T) {
 	require.Equal(t, 2, r.count("select cardinality(about) from outbox where content->>'body' like '%nobody works on that day%' order by seq desc limit 1"), "what it quotes takes it along when it is deleted")
 }
 
-func TestAModelsVerdictCountsMoreThanTheWords(t *testing.T) {
+func TestShadow_ModelVerdictPrevails(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	ana := r.addShadow("Ana")
@@ -115,7 +115,7 @@ func TestAModelsVerdictCountsMoreThanTheWords(t *testing.T) {
 	require.Contains(t, r.asOwner("/shadow"), "1 you did not answer", "deleted since")
 }
 
-func TestAnOwnerWhoSaysWhatTheDocumentSaysIsNear(t *testing.T) {
+func TestShadow_SameAsDocumentIsNear(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	ana := r.addShadow("Ana")
@@ -126,7 +126,7 @@ func TestAnOwnerWhoSaysWhatTheDocumentSaysIsNear(t *testing.T) {
 	require.Contains(t, r.asOwner("/shadow"), "1 near, 0 different")
 }
 
-func TestTheWeeklyReportNamesTheThreeWorstOfEachChat(t *testing.T) {
+func TestShadowReport_NamesThreeWorst(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	ana := r.addShadow("Ana")
@@ -147,7 +147,7 @@ func TestTheWeeklyReportNamesTheThreeWorstOfEachChat(t *testing.T) {
 	require.Equal(t, 6, r.count("select cardinality(about) from outbox where content->>'body' like '%what differed most%'"), "what it quotes takes it along when it is deleted")
 }
 
-func TestTheWorstOfTheReportAreNotTheNewest(t *testing.T) {
+func TestShadowReport_SortsByDifference(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	ana := r.addShadow("Ana")
@@ -166,7 +166,7 @@ func TestTheWorstOfTheReportAreNotTheNewest(t *testing.T) {
 	require.NotContains(t, posted[0].Body, "Friday")
 }
 
-func TestAutoIsOfferedWhereALabelMakesShadowAnswers(t *testing.T) {
+func TestShadow_LabelOffersAuto(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	r.settings.Defaults.Labels = []policy.Label{{Name: "trial", Delivery: policy.DeliveryShadow}}
@@ -192,7 +192,7 @@ func TestAutoIsOfferedWhereALabelMakesShadowAnswers(t *testing.T) {
 	require.Contains(t, r.asOwner("/delivery ana"), "`auto`")
 }
 
-func TestItIsOfferedOnceThatAnswersAreSent(t *testing.T) {
+func TestShadow_OffersAutoOnce(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	ana := r.addShadow("Ana")

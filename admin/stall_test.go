@@ -10,7 +10,7 @@ import (
 	"multis/store"
 )
 
-func TestAStalledSourceIsInANoticeAndInTheStatus(t *testing.T) {
+func TestStall_IsInNoticeAndStatus(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	for door, topics := range map[store.Setting][2]jobs.NoticeTopic{
@@ -34,7 +34,7 @@ func TestAStalledSourceIsInANoticeAndInTheStatus(t *testing.T) {
 	}
 }
 
-func TestAConfigurationThatIsNotUsedIsTold(t *testing.T) {
+func TestStatus_UnusedConfiguration(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	require.NoError(t, r.admin.Notices.Notify(r.ctx, jobs.NoticeArgs{Topic: jobs.TopicConfigRefused}))

@@ -10,7 +10,7 @@ import (
 	"multis/store"
 )
 
-func TestStatus(t *testing.T) {
+func TestStatus_Text(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	require.Equal(t, text(
@@ -43,7 +43,7 @@ func TestStatus(t *testing.T) {
 	require.Contains(t, r.asOperator("/status"), "Documents: 1 public\n", "operators do not see what is only the owner's")
 }
 
-func TestStatusCountsWhatModelsMadeUp(t *testing.T) {
+func TestStatus_CountsInventions(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	require.NoError(t, store.AddInventedCitations(r.ctx, r.st.Writer(), 1))
@@ -51,7 +51,7 @@ func TestStatusCountsWhatModelsMadeUp(t *testing.T) {
 	require.Contains(t, r.asOwner("/status"), "3 citations that the model made up so far, left out.")
 }
 
-func TestStatusSaysThatThereIsNoPgvector(t *testing.T) {
+func TestStatus_NamesMissingPgvector(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	_, err := r.st.Pool().Exec(r.ctx, "drop table if exists chunk_vectors, vector_models") // where the machine has pgvector
@@ -61,7 +61,7 @@ func TestStatusSaysThatThereIsNoPgvector(t *testing.T) {
 	require.Contains(t, r.asOwner("/status"), "Search: by words only, because the database has no pgvector: `CREATE EXTENSION vector` there")
 }
 
-func TestName(t *testing.T) {
+func TestName_Command(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	require.Equal(t, "I am called **Nora**. `/name` and another word changes that.", r.asOwner("/name"))
@@ -75,7 +75,7 @@ func TestName(t *testing.T) {
 	}
 }
 
-func TestAskPassesTheQuestionOn(t *testing.T) {
+func TestAsk_PassesQuestion(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	require.Equal(t, "You asked **what did Ana say?** in chat 1.", r.asOwner("/ask what did Ana say?"))
@@ -84,7 +84,7 @@ func TestAskPassesTheQuestionOn(t *testing.T) {
 	require.Equal(t, "Ask me something: `/ask when do we deliver?`, or just type it.", r.asOwner("/ask"))
 }
 
-func TestWhatNeedsNoDocumentIsNotLookedUp(t *testing.T) {
+func TestAsk_SkipsNeedlessSearch(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	for _, line := range []string{"hello", "Hi!", "?", "/", "👍", "//help", "Guten Morgen!", "help me", "What can you do?"} {
@@ -117,7 +117,7 @@ Deliveries run Monday to Saturday, 9:00 to 18:00.
 A **fence** costs 480 EUR.
 `
 
-func TestSearchShowsPassagesToThoseWhoMaySeeThem(t *testing.T) {
+func TestSearch_RespectsScopes(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	require.Equal(t, "What shall I look for? `/search delivery sunday`", r.asOwner("/search"))
@@ -140,7 +140,7 @@ func TestSearchShowsPassagesToThoseWhoMaySeeThem(t *testing.T) {
 	require.Equal(t, "I found nothing about that in the documents. `/docs` says which I know.", r.asOwner("/search the and of"))
 }
 
-func TestDocs(t *testing.T) {
+func TestDocs_List(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	require.Equal(t, "I know no documents yet. Send me one here. I read PDF, Word (.docx), HTML, Markdown, CSV and plain text. `/help index` says more.", r.asOwner("/docs"))

@@ -22,7 +22,7 @@ func (r *rig) addTask(question string) store.Task {
 	return task
 }
 
-func TestATaskIsStoppedByItsNumberOrAReaction(t *testing.T) {
+func TestTask_StopByNumberOrReaction(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	require.Equal(t, "Nothing runs that could be stopped.", r.asOwner("/cancel-task"))
@@ -39,7 +39,7 @@ func TestATaskIsStoppedByItsNumberOrAReaction(t *testing.T) {
 	}
 }
 
-func TestAToolCallIsAllowedOrRefusedOnceAndInTime(t *testing.T) {
+func TestApproval_CountsOnceInTime(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	ask := func(call string) store.Approval {
@@ -84,7 +84,7 @@ func (r *rig) requestApproval(arguments string) store.Approval {
 	return a
 }
 
-func TestACallTooLongForAMessageIsShownInAFile(t *testing.T) {
+func TestTask_LongCallIsFile(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	var args []string
@@ -115,7 +115,7 @@ func TestACallTooLongForAMessageIsShownInAFile(t *testing.T) {
 	require.Contains(t, r.lastSent().Body, strings.Repeat("x", 2500), "what fits stands in the message, whole")
 }
 
-func TestACallIsShownWithWhatCannotBeSeen(t *testing.T) {
+func TestTask_ShowsInvisibleCharacters(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	for arguments, want := range map[string]string{
@@ -137,7 +137,7 @@ func TestACallIsShownWithWhatCannotBeSeen(t *testing.T) {
 	}
 }
 
-func TestAReplayWithAnotherModelIsATaskOfItsOwn(t *testing.T) {
+func TestReplay_OtherModelIsOwnTask(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	task := r.addTask("what is going on?")

@@ -10,7 +10,7 @@ import (
 	"multis/agent/tools"
 )
 
-func TestToolsAreListedWithWhatIsWrongWithTheirServers(t *testing.T) {
+func TestTools_ListServerProblems(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	r.tools = []tools.Spec{{Name: "search_docs", Description: "Looks into documents. And more.", Tier: tools.Read}, {Name: "desk__wipe", Description: "Wipes\n# the desk", Tier: tools.Confirm}}

@@ -10,7 +10,7 @@ import (
 	"multis/store"
 )
 
-func TestPagesAreWatched(t *testing.T) {
+func TestWatch_Pages(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	require.Contains(t, r.asOwner("/watch"), "I watch nothing.")
@@ -37,7 +37,7 @@ func TestPagesAreWatched(t *testing.T) {
 	require.Contains(t, r.asOperator("/watch"), "is the owner's")
 }
 
-func TestAnInboxHasASecretAddress(t *testing.T) {
+func TestWatch_InboxAddressIsSecret(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	require.Contains(t, r.asOwner("/watch inbox ci"), "set `watches.port` in config.yaml")

@@ -52,7 +52,7 @@ func (r *rig) addAnswer(c store.Chat, m store.Message, purpose policy.Purpose, b
 	return out
 }
 
-func TestWhySaysWhoAnswersThere(t *testing.T) {
+func TestWhy_NamesResponder(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	ana, _, _ := r.addChats()
@@ -66,7 +66,7 @@ func TestWhySaysWhoAnswersThere(t *testing.T) {
 	require.Contains(t, r.asOwner("/why"), " `@sales` answers there, by the space that the room is in.")
 }
 
-func TestWhyExplainsAnAnswer(t *testing.T) {
+func TestWhy_Answer(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	ana, _, _ := r.addChats()
@@ -108,7 +108,7 @@ func TestWhyExplainsAnAnswer(t *testing.T) {
 	require.Equal(t, delivered, r.asOperator("/why"), "operators may look as well")
 }
 
-func TestWhyExplainsASilence(t *testing.T) {
+func TestWhy_Silence(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	require.Equal(t, "Nobody wrote to you since I started.", r.asOwner("/why"))
@@ -152,7 +152,7 @@ func TestWhyExplainsASilence(t *testing.T) {
 	require.Equal(t, "Nothing came from **Dr. Weber · WhatsApp** since I started.", r.asOwner("/why dr. weber"))
 }
 
-func TestWhyExplainsAnEscalationAndWhatDidNotArrive(t *testing.T) {
+func TestWhy_EscalationAndUndelivered(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	ana, _, _ := r.addChats()
@@ -172,7 +172,7 @@ func TestWhyExplainsAnEscalationAndWhatDidNotArrive(t *testing.T) {
 	require.Contains(t, r.asOwner("/status"), "⚠️ 1 message did not arrive in the last 24 h: `/why` and the chat's name says why.")
 }
 
-func TestWhySaysWhichCallsWereRefusedAndWhy(t *testing.T) {
+func TestWhy_RefusedCalls(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	ana, _, _ := r.addChats()
@@ -195,7 +195,7 @@ func TestWhySaysWhichCallsWereRefusedAndWhy(t *testing.T) {
 	require.Contains(t, r.asOwner("/why $quiet"), "No call of a tool was refused for it.")
 }
 
-func TestWhyListsTheNewestFiveOfAChat(t *testing.T) {
+func TestWhy_ListsNewestFive(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	ana := r.chat("Ana", "whatsapp")
@@ -219,7 +219,7 @@ func TestWhyListsTheNewestFiveOfAChat(t *testing.T) {
 }
 
 // Whatever names and messages hold, it stays text: no markup, no links, no mentions, nothing that the send gate refuses.
-func TestHostileNamesAndMessagesStayText(t *testing.T) {
+func TestWhy_HostileTextIsEscaped(t *testing.T) {
 	t.Parallel()
 	hostile := []string{
 		"**bold** _it_ ~~gone~~ ||spoiler||", "<b>html</b> <script>alert(1)</script>", "[click](https://evil.example)", "<https://evil.example>",
@@ -247,7 +247,7 @@ func TestHostileNamesAndMessagesStayText(t *testing.T) {
 	}
 }
 
-func TestAHostileNameReadsAsItIs(t *testing.T) {
+func TestWhy_HostileNameIsShown(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	r.chat("**x** <b>y</b> [z](https://e.example)", "whatsapp")

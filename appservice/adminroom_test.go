@@ -16,8 +16,8 @@ import (
 	"multis/store"
 )
 
-// TestOperatorsAreInvitedOnceWheneverTheyAreNamed: those who left, were removed or have not accepted are known to the room.
-func TestOperatorsAreInvitedOnceWheneverTheyAreNamed(t *testing.T) {
+// TestAdminRoom_InvitesOperatorsOnce: those who left, were removed or have not accepted are known to the room.
+func TestAdminRoom_InvitesOperatorsOnce(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	room := id.RoomID("!admin:x")

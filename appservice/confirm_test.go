@@ -40,7 +40,7 @@ func (h *fakeHomeserver) decide(confirmed bool) {
 	}))
 }
 
-func TestAnUnconfirmedBotCountsAsAContactAndIsNotAnswered(t *testing.T) {
+func TestConfirm_UnconfirmedBotIsContact(t *testing.T) {
 	t.Parallel()
 	h := newFakeHomeserver(t)
 	h.inbox.settings.Defaults = policy.Defaults{Profile: policy.ProfileBusiness, FirstDelivery: policy.DeliveryAuto}
@@ -62,7 +62,7 @@ func TestAnUnconfirmedBotCountsAsAContactAndIsNotAnswered(t *testing.T) {
 	require.Equal(t, policy.ModeBusiness, h.inbox.mode(h.anasChat()))
 }
 
-func TestABridgeThatActsAsTheOwnerNeedsNoConfirmation(t *testing.T) {
+func TestConfirm_DoublePuppetNeedsNone(t *testing.T) {
 	t.Parallel()
 	h := newFakeHomeserver(t)
 	h.addRoom("!old:x", bridgeBot, `{}`)
@@ -73,7 +73,7 @@ func TestABridgeThatActsAsTheOwnerNeedsNoConfirmation(t *testing.T) {
 }
 
 // The owner is not asked about a bridge whose other rooms, which are read a moment later, prove that it acts as the owner.
-func TestABridgeIsNotAskedAboutBeforeItsOtherRoomsAreRead(t *testing.T) {
+func TestConfirm_WaitsForOtherRooms(t *testing.T) {
 	t.Parallel()
 	h := newFakeHomeserver(t)
 	h.addRoom("!first:x", bridgeBot, `{}`)
@@ -88,7 +88,7 @@ func TestABridgeIsNotAskedAboutBeforeItsOtherRoomsAreRead(t *testing.T) {
 	require.False(t, h.anasChat().Unconfirmed)
 }
 
-func TestAMarkThatSomebodyElseWroteProvesNothing(t *testing.T) {
+func TestConfirm_ForeignMarkProvesNothing(t *testing.T) {
 	t.Parallel()
 	h := newFakeHomeserver(t)
 	h.addFakePortal()
@@ -98,7 +98,7 @@ func TestAMarkThatSomebodyElseWroteProvesNothing(t *testing.T) {
 	require.True(t, h.anasChat().Unconfirmed)
 }
 
-func TestAFakePortalThatIsThereFirstDoesNotKeepTheChannel(t *testing.T) {
+func TestConfirm_FakePortalLosesChannel(t *testing.T) {
 	t.Parallel()
 	h := newFakeHomeserver(t)
 	h.addFakePortal()
@@ -118,7 +118,7 @@ func TestAFakePortalThatIsThereFirstDoesNotKeepTheChannel(t *testing.T) {
 	require.Zero(t, h.count("chats where bridge_bot = $1 and closed_why = ''", mallory))
 }
 
-func TestABridgeWithChatsFromBeforeCountsAsConfirmed(t *testing.T) {
+func TestConfirm_EarlierChatsCount(t *testing.T) {
 	t.Parallel()
 	h := newFakeHomeserver(t)
 	h.chat("!known:x", policy.ModeBusiness)
@@ -129,7 +129,7 @@ func TestABridgeWithChatsFromBeforeCountsAsConfirmed(t *testing.T) {
 	require.False(t, h.anasChat().Unconfirmed)
 }
 
-func TestTheRoomsOfARefusedBotAreLeftAlone(t *testing.T) {
+func TestConfirm_RefusedBotIsLeftAlone(t *testing.T) {
 	t.Parallel()
 	h := newFakeHomeserver(t)
 	h.addFakePortal()
@@ -141,7 +141,7 @@ func TestTheRoomsOfARefusedBotAreLeftAlone(t *testing.T) {
 	require.Zero(t, h.count("messages"))
 }
 
-func TestBotsThatWereRefusedKeepNoOtherFromBeingAskedAbout(t *testing.T) {
+func TestConfirm_RefusedBotsBlockNobody(t *testing.T) {
 	t.Parallel()
 	h := newFakeHomeserver(t)
 	for i := range 2 * store.MaxBridgeBots {

@@ -25,7 +25,7 @@ func (b *fixture) countNotices(topic string) int {
 	return b.count("river.river_job where kind = 'tell' and args->>'topic' = $1", topic)
 }
 
-func TestABrokenLoginAndItsEndAreEachToldOnce(t *testing.T) {
+func TestConnection_BrokenLoginNoticedOnce(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.chat("!a:x", policy.ModeBusiness)
@@ -54,7 +54,7 @@ func TestABrokenLoginAndItsEndAreEachToldOnce(t *testing.T) {
 	require.Zero(t, b.count("messages")+b.count("pending_events"), "nothing is kept of what bridges say")
 }
 
-func TestALoginThatIsOnlyAwayAndThenEndedIsToldAgain(t *testing.T) {
+func TestConnection_EndedLoginNoticedAgain(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.chat("!a:x", policy.ModeBusiness)
@@ -75,8 +75,8 @@ func TestALoginThatIsOnlyAwayAndThenEndedIsToldAgain(t *testing.T) {
 	require.Zero(t, told())
 }
 
-// TestALoginWhoseContactsAreHeardAgainWorks: a bridge that was restarted says nothing of it.
-func TestALoginWhoseContactsAreHeardAgainWorks(t *testing.T) {
+// TestConnection_IncomingMessageRestoresLogin: a bridge that was restarted says nothing of it.
+func TestConnection_IncomingMessageRestoresLogin(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	chat := b.chat("!a:x", policy.ModeBusiness)
@@ -99,7 +99,7 @@ func TestALoginWhoseContactsAreHeardAgainWorks(t *testing.T) {
 	require.Zero(t, b.count("bridge_states where down_since is not null"))
 }
 
-func TestTheFateOfAMessageTellsWhetherTheLoginWorks(t *testing.T) {
+func TestConnection_DeliveryTellsLoginState(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	chat := b.chat("!a:x", policy.ModeBusiness)
@@ -123,7 +123,7 @@ func TestTheFateOfAMessageTellsWhetherTheLoginWorks(t *testing.T) {
 	require.Equal(t, 1, b.countNotices("bridge_up"))
 }
 
-func TestABridgeThatConfirmedBeforeAndIsSilentNowIsNoted(t *testing.T) {
+func TestConnection_SilentBridgeIsNoted(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	chat := b.chat("!a:x", policy.ModeBusiness)

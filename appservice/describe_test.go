@@ -26,7 +26,7 @@ func closedHomeserver(b *fixture) *Describer {
 	return NewDescriber(b.inbox, hs)
 }
 
-func TestAChatWhoseRoomTheOwnerLeftIsClosed(t *testing.T) {
+func TestDescribe_OwnerLeavingClosesChat(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.chat("!a:x", policy.ModeBusiness)
@@ -34,7 +34,7 @@ func TestAChatWhoseRoomTheOwnerLeftIsClosed(t *testing.T) {
 	require.Equal(t, 1, b.count("chats where closed_why = $1", store.ClosedLeft))
 }
 
-func TestTheAdminRoomStaysOpenWhileTheOwnersInvitationStands(t *testing.T) {
+func TestDescribe_InvitationKeepsAdminRoom(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	ctx, room := context.Background(), id.RoomID("!admin:x")

@@ -24,8 +24,8 @@ func (b *fixture) edit(of *event.Event, sender id.UserID, body string) *event.Ev
 		`{"msgtype":"m.text","body":%[1]q,"m.new_content":{"msgtype":"m.text","body":%[1]q},"m.relates_to":{"rel_type":"m.replace","event_id":%[2]q}}`, body, of.ID))
 }
 
-// TestAnEditThatComesBeforeItsMessageIsNotLost also stands for keys that come in another order than their messages.
-func TestAnEditThatComesBeforeItsMessageIsNotLost(t *testing.T) {
+// TestEdit_BeforeMessageIsKept also stands for keys that come in another order than their messages.
+func TestEdit_BeforeMessageIsKept(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	chat := b.chat("!a:x", policy.ModeBusiness)
@@ -47,8 +47,8 @@ func TestAnEditThatComesBeforeItsMessageIsNotLost(t *testing.T) {
 	require.Equal(t, 2, b.count("messages"), "the message, and what somebody else said of it")
 }
 
-// TestTheNewestOfSeveralEditsStands: the push and the sync bring them in any order, and so do their keys.
-func TestTheNewestOfSeveralEditsStands(t *testing.T) {
+// TestEdit_NewestStands: the push and the sync bring them in any order, and so do their keys.
+func TestEdit_NewestStands(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.chat("!a:x", policy.ModeBusiness)
@@ -63,7 +63,7 @@ func TestTheNewestOfSeveralEditsStands(t *testing.T) {
 	require.Equal(t, 1, b.count("messages"))
 }
 
-func TestEditingAWaitingMessageDoesNotMakeItTooOld(t *testing.T) {
+func TestEdit_KeepsAgeOfMessage(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.chat("!a:x", policy.ModeBusiness)
@@ -75,7 +75,7 @@ func TestEditingAWaitingMessageDoesNotMakeItTooOld(t *testing.T) {
 	require.Equal(t, policy.ActionAnswer, b.message(evt).Action, b.message(evt).Reason)
 }
 
-func TestOfADeletedMessageNoEditIsKept(t *testing.T) {
+func TestEdit_OfDeletedMessageIsDropped(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.chat("!a:x", policy.ModeBusiness)
@@ -99,7 +99,7 @@ func TestOfADeletedMessageNoEditIsKept(t *testing.T) {
 	require.Zero(t, b.count("messages where body <> '' or parked is not null"), "as the homeserver hands out what was deleted")
 }
 
-func TestADeletionCountsInAChatThatIsOffToo(t *testing.T) {
+func TestDeletion_CountsInOffChat(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.inbox.settings.DeleteAnswers = true
@@ -113,8 +113,8 @@ func TestADeletionCountsInAChatThatIsOffToo(t *testing.T) {
 	require.Equal(t, seen, b.count("seen_events"), "and nothing is written of what happens there")
 }
 
-// TestADeletionThatNobodyCouldJudgeDeletesNothing: of an encrypted event the homeserver does not see that it deletes another's message.
-func TestADeletionThatNobodyCouldJudgeDeletesNothing(t *testing.T) {
+// TestDeletion_UnjudgedDeletesNothing: of an encrypted event the homeserver does not see that it deletes another's message.
+func TestDeletion_UnjudgedDeletesNothing(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.chat("!a:x", policy.ModeBusiness)
@@ -127,7 +127,7 @@ func TestADeletionThatNobodyCouldJudgeDeletesNothing(t *testing.T) {
 	require.Equal(t, policy.ActionAnswer, b.message(evt).Action)
 }
 
-func TestWhatTheOwnerWroteHoldsBackBeforeItCanBeRead(t *testing.T) {
+func TestOwnerMessage_HoldsBackUndecrypted(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	chat := b.chat("!a:x", policy.ModeBusiness)
@@ -139,7 +139,7 @@ func TestWhatTheOwnerWroteHoldsBackBeforeItCanBeRead(t *testing.T) {
 	require.Equal(t, policy.CodeOwnerActive, b.message(asked).Code)
 }
 
-func TestAMessageEditedBeforeDecryptionIsReadAsEdited(t *testing.T) {
+func TestEdit_BeforeDecryption(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.chat("!a:x", policy.ModeSilent)
@@ -153,7 +153,7 @@ func TestAMessageEditedBeforeDecryptionIsReadAsEdited(t *testing.T) {
 	require.Equal(t, 1, b.count("messages"))
 }
 
-func TestHistoryIsReadWithTheEditsThatStandOnNewerPages(t *testing.T) {
+func TestHistory_AppliesNewerEdits(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	chat := b.chat("!a:x", policy.ModeBusiness)
@@ -180,7 +180,7 @@ func TestHistoryIsReadWithTheEditsThatStandOnNewerPages(t *testing.T) {
 	require.Zero(t, b.jobs("turn"))
 }
 
-func TestTenThousandBackfilledEventsAreTenThousandRowsAndNoReply(t *testing.T) {
+func TestBackfill_StoresAllRepliesNone(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	chat := b.chat("!a:x", policy.ModeBusiness)
@@ -191,7 +191,7 @@ func TestTenThousandBackfilledEventsAreTenThousandRowsAndNoReply(t *testing.T) {
 	require.Zero(t, b.count("outbox")+b.jobs("turn")+b.jobs("digest"))
 }
 
-func TestABridgeThatBringsTenThousandOldMessagesStartsNothing(t *testing.T) {
+func TestBackfill_TenThousandStartNothing(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.chat("!a:x", policy.ModeBusiness)
@@ -214,7 +214,7 @@ func TestABridgeThatBringsTenThousandOldMessagesStartsNothing(t *testing.T) {
 	require.Equal(t, 1, b.count("river.river_job"), "one digest tells of them all")
 }
 
-func TestAnAnswerToADeletedQuestionIsDeletedIfConfigured(t *testing.T) {
+func TestDeletion_RemovesAnswerIfConfigured(t *testing.T) {
 	t.Parallel()
 	for wanted, jobs := range map[bool]int{false: 0, true: 1} {
 		b := setup(t)
@@ -240,7 +240,7 @@ func TestAnAnswerToADeletedQuestionIsDeletedIfConfigured(t *testing.T) {
 	}
 }
 
-func TestNoticesAndEditsCountAgainstWhatIsKeptOfOneContact(t *testing.T) {
+func TestFlood_CountsNoticesAndEdits(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.chat("!a:x", policy.ModeSilent)
@@ -265,7 +265,7 @@ func TestNoticesAndEditsCountAgainstWhatIsKeptOfOneContact(t *testing.T) {
 	require.Equal(t, 60, b.count("messages where sender = '@demo_eve:example.com' and code = 'edited'"))
 }
 
-func TestAnEditOfTheOwnersPausesTheAssistantAsAMessageDoes(t *testing.T) {
+func TestEdit_ByOwnerPauses(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	chat := b.chat("!a:x", policy.ModeBusiness)

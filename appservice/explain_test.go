@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestAWrongInstallationIsToldWithItsFix(t *testing.T) {
+func TestExplain_WrongInstallation(t *testing.T) {
 	t.Parallel()
 	answer := func(status int, body string) http.HandlerFunc {
 		return func(w http.ResponseWriter, _ *http.Request) {
@@ -52,7 +52,7 @@ func TestAWrongInstallationIsToldWithItsFix(t *testing.T) {
 
 // Synapse reports this after multis answered, if the timer that it wants to stop has run off, or an earlier ping has stopped it, and Synapse is still
 // pushing what it kept.
-func TestAPingThatCrossesAPushOfSynapseHasReachedUs(t *testing.T) {
+func TestExplain_PingCrossingPush(t *testing.T) {
 	t.Parallel()
 	for _, problem := range []string{"AlreadyCalled: Tried to cancel an already-called event.", "AlreadyCancelled: Tried to cancel an already-cancelled event."} {
 		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {

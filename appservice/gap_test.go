@@ -81,7 +81,7 @@ func limitedSync(t *testing.T, rooms ...string) *syncResponse {
 	return &resp
 }
 
-func TestTheGapOfAnUnknownRoomIsFetchedAfterItsDescription(t *testing.T) {
+func TestGap_UnknownRoomIsDescribedFirst(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	s, d := b.gapRig(&gapServer{})
@@ -93,7 +93,7 @@ func TestTheGapOfAnUnknownRoomIsFetchedAfterItsDescription(t *testing.T) {
 	require.Zero(t, b.count("pending_gaps"))
 }
 
-func TestARoomWhoseMessagesCannotBeFetchedHoldsUpNoOther(t *testing.T) {
+func TestGap_FailedRoomBlocksNoOther(t *testing.T) {
 	t.Parallel()
 	for _, status := range []int{http.StatusNotFound, http.StatusInternalServerError} {
 		b := setup(t)

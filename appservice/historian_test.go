@@ -69,7 +69,7 @@ func (b *fixture) readAllPages(h *Historian, args jobs.HistoryArgs) jobs.History
 	return args
 }
 
-func TestHistoryIsStoredAndNothingOfItIsAnswered(t *testing.T) {
+func TestHistory_IsStoredUnanswered(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	chat := b.chat("!a:x", policy.ModeBusiness)
@@ -86,7 +86,7 @@ func TestHistoryIsStoredAndNothingOfItIsAnswered(t *testing.T) {
 	require.Equal(t, 350, b.count("messages"))
 }
 
-func TestNewEventsAreNotReadAsHistory(t *testing.T) {
+func TestHistory_SkipsNewEvents(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	chat := b.chat("!a:x", policy.ModeBusiness)
@@ -97,7 +97,7 @@ func TestNewEventsAreNotReadAsHistory(t *testing.T) {
 	require.Equal(t, 20, b.readAllPages(h, jobs.HistoryArgs{ChatID: chat.ID, NoNotice: true}).StoredCount+17, "what no door took in is read up to now")
 }
 
-func TestHistoryStopsAtItsDay(t *testing.T) {
+func TestHistory_StopsAtDay(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	chat := b.chat("!a:x", policy.ModeSilent)
@@ -105,7 +105,7 @@ func TestHistoryStopsAtItsDay(t *testing.T) {
 	require.Equal(t, 120, last.StoredCount)
 }
 
-func TestALongGapIsReadBackToTheSyncToken(t *testing.T) {
+func TestGap_ReadsBackToToken(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	chat := b.chat("!a:x", policy.ModeSilent)
@@ -113,7 +113,7 @@ func TestALongGapIsReadBackToTheSyncToken(t *testing.T) {
 	require.Zero(t, b.count("messages where event_id in ('$old19', '$old250')"))
 }
 
-func TestOfAChatThatIsOffNoHistoryIsRead(t *testing.T) {
+func TestHistory_SkipsOffChat(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	chat := b.chat("!a:x", policy.ModeOff)

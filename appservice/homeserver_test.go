@@ -17,8 +17,8 @@ import (
 	"multis/policy"
 )
 
-// TestAnEncryptedSendIsFoundAgainWithoutItsKeys: the session that sent it may have been ended before the answer was heard.
-func TestAnEncryptedSendIsFoundAgainWithoutItsKeys(t *testing.T) {
+// TestHomeserver_FindsEncryptedSend: the session that sent it may have been ended before the answer was heard.
+func TestHomeserver_FindsEncryptedSend(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	chat := b.chat("!a:x", policy.ModeBusiness)
@@ -53,8 +53,8 @@ func TestAnEncryptedSendIsFoundAgainWithoutItsKeys(t *testing.T) {
 	require.Equal(t, policy.AuthorMultisOwner, b.message(sent).Author, "and the echo is ours before it is decrypted")
 }
 
-// TestNothingGoesInPlainTextIntoARoomThatMayBeEncrypted: the homeserver is asked right before each send, whatever is stored of the room.
-func TestNothingGoesInPlainTextIntoARoomThatMayBeEncrypted(t *testing.T) {
+// TestHomeserver_NoPlainTextIfEncrypted: the homeserver is asked right before each send, whatever is stored of the room.
+func TestHomeserver_NoPlainTextIfEncrypted(t *testing.T) {
 	t.Parallel()
 	const sealed, absent = `{"algorithm":"m.megolm.v1.aes-sha2"}`, `{"errcode":"M_NOT_FOUND","error":"no such state"}`
 	tests := []struct {
@@ -111,7 +111,7 @@ func TestNothingGoesInPlainTextIntoARoomThatMayBeEncrypted(t *testing.T) {
 	}
 }
 
-func TestARetractedEditIsRedactedWithItsOriginal(t *testing.T) {
+func TestHomeserver_RedactsEditsWithOriginal(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	chat := b.chat("!a:x", policy.ModeBusiness)

@@ -103,7 +103,7 @@ func (b *fixture) message(evt *event.Event) store.Message {
 	return m
 }
 
-func TestAFreshQuestionInABusinessChatIsStoredWithItsTurn(t *testing.T) {
+func TestInbox_QuestionIsStoredWithTurn(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.chat("!a:x", policy.ModeBusiness)
@@ -115,7 +115,7 @@ func TestAFreshQuestionInABusinessChatIsStoredWithItsTurn(t *testing.T) {
 	require.Equal(t, 1, b.jobs("turn"))
 }
 
-func TestAnEventThatArrivesTwiceIsStoredOnce(t *testing.T) {
+func TestInbox_DuplicateIsStoredOnce(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.chat("!a:x", policy.ModeBusiness)
@@ -131,7 +131,7 @@ func TestAnEventThatArrivesTwiceIsStoredOnce(t *testing.T) {
 	require.Equal(t, "s1", since)
 }
 
-func TestOfAnOffRoomNothingIsWritten(t *testing.T) {
+func TestInbox_OffRoomStoresNothing(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.chat("!a:x", policy.ModeOff)
@@ -143,7 +143,7 @@ func TestOfAnOffRoomNothingIsWritten(t *testing.T) {
 	require.Equal(t, before, b.count("chats"))
 }
 
-func TestOfAnUnknownRoomOnlyIdsAreWritten(t *testing.T) {
+func TestInbox_UnknownRoomStoresIDs(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	evt := b.text("!new:x", ana, "secret")
@@ -155,7 +155,7 @@ func TestOfAnUnknownRoomOnlyIdsAreWritten(t *testing.T) {
 	require.Zero(t, b.count("river.river_job where args::text like '%secret%'"))
 }
 
-func TestAForeignRoomIsIgnoredUntilABridgeClaimsIt(t *testing.T) {
+func TestInbox_ForeignRoomWaitsForBridge(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.inbox.ignored.add("!priv:x")
@@ -168,7 +168,7 @@ func TestAForeignRoomIsIgnoredUntilABridgeClaimsIt(t *testing.T) {
 	require.Equal(t, 1, b.jobs("describe"))
 }
 
-func TestAnEditChangesTheRowAndNeedsNoSecondReply(t *testing.T) {
+func TestInbox_EditChangesRow(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.chat("!a:x", policy.ModeBusiness)
@@ -185,7 +185,7 @@ func TestAnEditChangesTheRowAndNeedsNoSecondReply(t *testing.T) {
 	require.Equal(t, 1, b.jobs("turn"))
 }
 
-func TestARedactionEmptiesTheRowAndTakesTheQuestionBack(t *testing.T) {
+func TestInbox_RedactionEmptiesRow(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	chat := b.chat("!a:x", policy.ModeBusiness)
@@ -201,7 +201,7 @@ func TestARedactionEmptiesTheRowAndTakesTheQuestionBack(t *testing.T) {
 	require.Empty(t, waiting)
 }
 
-func TestAnEncryptedMessageIsParkedWithAReason(t *testing.T) {
+func TestInbox_EncryptedIsParked(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.chat("!a:x", policy.ModeBusiness)
@@ -231,7 +231,7 @@ func textWithOutboxKey(body string, key uuid.UUID) string {
 	return fmt.Sprintf(`{"msgtype":"m.text","body":%q,"ai.multis.out":%q}`, body, key)
 }
 
-func TestOurOwnEventIsRecognisedBeforeTheResponseToItsSend(t *testing.T) {
+func TestInbox_RecognisesOwnEventEarly(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	chat := b.chat("!a:x", policy.ModeBusiness)
@@ -250,7 +250,7 @@ func TestOurOwnEventIsRecognisedBeforeTheResponseToItsSend(t *testing.T) {
 	require.Nil(t, fresh.OwnerWroteAt, "our own words must not look like the owner's")
 }
 
-func TestAForgedContentKeyHasNoEffect(t *testing.T) {
+func TestInbox_ForgedKeyHasNoEffect(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	chat, other := b.chat("!a:x", policy.ModeBusiness), b.chat("!b:x", policy.ModeBusiness)
@@ -272,7 +272,7 @@ func TestAForgedContentKeyHasNoEffect(t *testing.T) {
 	_ = other
 }
 
-func TestTheOwnersOwnMessagePausesAndClosesTheEscalation(t *testing.T) {
+func TestOwnerMessage_PausesAndResolves(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	chat := b.chat("!a:x", policy.ModeBusiness)
@@ -291,7 +291,7 @@ func TestTheOwnersOwnMessagePausesAndClosesTheEscalation(t *testing.T) {
 	require.Empty(t, open)
 }
 
-func TestOldMessagesGiveRowsOneDigestAndNoTurn(t *testing.T) {
+func TestInbox_OldMessagesGetOneNotice(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.chat("!a:x", policy.ModeBusiness)
@@ -305,7 +305,7 @@ func TestOldMessagesGiveRowsOneDigestAndNoTurn(t *testing.T) {
 	require.Equal(t, 1, b.jobs("digest"))
 }
 
-func TestTheBridgesWordSettlesASend(t *testing.T) {
+func TestInbox_BridgeStatusSettlesSend(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	chat := b.chat("!a:x", policy.ModeBusiness)
@@ -332,7 +332,7 @@ func TestTheBridgesWordSettlesASend(t *testing.T) {
 	require.Equal(t, 1, b.jobs("undelivered"))
 }
 
-func TestABridgeThatEncryptsItsErrorNoticesIsHeard(t *testing.T) {
+func TestInbox_EncryptedErrorNotice(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	chat := b.chat("!a:x", policy.ModeBusiness)
@@ -353,7 +353,7 @@ func TestABridgeThatEncryptsItsErrorNoticesIsHeard(t *testing.T) {
 	require.Zero(t, b.count("messages where author = 'bridge_bot'"), "it is no message of the chat's")
 }
 
-func TestBrokenContentIsStoredAsWhatItIsAndStopsNothing(t *testing.T) {
+func TestInbox_BrokenContentStopsNothing(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.chat("!a:x", policy.ModeBusiness)
@@ -367,7 +367,7 @@ func TestBrokenContentIsStoredAsWhatItIsAndStopsNothing(t *testing.T) {
 	require.Equal(t, policy.ActionAnswer, b.message(good).Action)
 }
 
-func TestTheOwnersCommandsAreTakenInTheAdminRoomAndNobodyElses(t *testing.T) {
+func TestAdminRoom_OnlyOwnersCommands(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	ctx := context.Background()
@@ -382,7 +382,7 @@ func TestTheOwnersCommandsAreTakenInTheAdminRoomAndNobodyElses(t *testing.T) {
 	require.Equal(t, 1, b.jobs("command"))
 }
 
-func TestPlainTextIsNoCommandInAnEncryptedAdminRoom(t *testing.T) {
+func TestAdminRoom_PlainTextIsNoCommand(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	ctx := context.Background()
@@ -398,7 +398,7 @@ func TestPlainTextIsNoCommandInAnEncryptedAdminRoom(t *testing.T) {
 	require.Equal(t, 1, b.jobs("command"), "the owner is told")
 }
 
-func TestPlainTextIsNoCommandOnceTheAdminRoomIsEncrypted(t *testing.T) {
+func TestAdminRoom_EncryptionEndsPlainText(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	ctx := context.Background()
@@ -415,7 +415,7 @@ func TestPlainTextIsNoCommandOnceTheAdminRoomIsEncrypted(t *testing.T) {
 }
 
 // Whatever is sent by whomever into whichever chat: nothing is asked to be answered that must not be.
-func TestRandomEventsAskForNoTurnWhereNoneIsAllowed(t *testing.T) {
+func TestInbox_RandomEventsRespectModes(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	rng := rand.New(rand.NewPCG(1, 2))
@@ -447,7 +447,7 @@ func TestRandomEventsAskForNoTurnWhereNoneIsAllowed(t *testing.T) {
 	}
 }
 
-func TestTransactionsThatOverlapInAnyOrderWaitAndNeverFail(t *testing.T) {
+func TestTransactions_OverlapWithoutFailure(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.chat("!a:x", policy.ModeBusiness)

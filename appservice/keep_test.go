@@ -23,7 +23,7 @@ func (b *fixture) receiveFile(sender id.UserID, kind, more string) store.Message
 
 const voiceMark = `,"org.matrix.msc3245.voice":{}`
 
-func TestWhichFilesAreKept(t *testing.T) {
+func TestKeep_SelectsFiles(t *testing.T) {
 	t.Parallel()
 	for keep, want := range map[policy.Keep]int{policy.KeepNone: 0, "": 0, policy.KeepVoice: 1, policy.KeepAll: 2} {
 		t.Run(string(keep), func(t *testing.T) {
@@ -39,7 +39,7 @@ func TestWhichFilesAreKept(t *testing.T) {
 	}
 }
 
-func TestAKeptFileGoesWithItsMessageItsTimeAndItsTurn(t *testing.T) {
+func TestKeep_FileExpires(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.inbox.settings.Keep = policy.KeepAll

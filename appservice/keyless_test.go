@@ -16,8 +16,8 @@ import (
 	"multis/store"
 )
 
-// TestWhileTheKeysDoNotOpenTheSecondDoorStaysOpen: only what is encrypted waits, and no key is taken from the homeserver.
-func TestWhileTheKeysDoNotOpenTheSecondDoorStaysOpen(t *testing.T) {
+// TestKeyless_PlainTextStaysAllowed: only what is encrypted waits, and no key is taken from the homeserver.
+func TestKeyless_PlainTextStaysAllowed(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.chat("!a:x", policy.ModeBusiness)
@@ -66,7 +66,7 @@ func TestWhileTheKeysDoNotOpenTheSecondDoorStaysOpen(t *testing.T) {
 	require.Zero(t, b.count("settings where key in ('keyless_since', 'keys_gone')"))
 }
 
-func TestTheKeysAreSoonTriedAgain(t *testing.T) {
+func TestKeyless_RetriesSoon(t *testing.T) {
 	t.Parallel()
 	var last, total time.Duration
 	for range 5 {
@@ -78,7 +78,7 @@ func TestTheKeysAreSoonTriedAgain(t *testing.T) {
 	require.Equal(t, maxKeylessDelay, nextKeylessDelay(maxKeylessDelay))
 }
 
-func TestVerifyRequestsEachMissingKeyOnce(t *testing.T) {
+func TestKeyless_RequestsKeyOnce(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.chat("!a:x", policy.ModeBusiness)

@@ -10,7 +10,7 @@ import (
 	"multis/store"
 )
 
-func TestAContactsWordsLabelTheChatBeforeTheMessageIsJudged(t *testing.T) {
+func TestLabel_PrecedesJudgement(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.inbox.settings.Defaults.Labels = []policy.Label{{Name: "angry", Words: []string{"lawyer"}, Mode: policy.ModeSilent}}

@@ -12,7 +12,7 @@ import (
 	"multis/store"
 )
 
-func TestADecryptedThreadReplyLocksChatsInTheCommonOrder(t *testing.T) {
+func TestLockOrder_DecryptedThreadReply(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	ctx := t.Context()

@@ -76,7 +76,7 @@ func randomBytes(t *testing.T, size int) []byte {
 	return data
 }
 
-func TestAFileIsFetched(t *testing.T) {
+func TestMedia_Fetch(t *testing.T) {
 	t.Parallel()
 	plain := randomBytes(t, 3*mib)
 	sealed, key := sealedCopy(plain)
@@ -99,7 +99,7 @@ func TestAFileIsFetched(t *testing.T) {
 	}
 }
 
-func TestWhyAFileCannotBeHad(t *testing.T) {
+func TestMedia_Errors(t *testing.T) {
 	t.Parallel()
 	plain := randomBytes(t, 2*mib)
 	sealed, key := sealedCopy(plain)
@@ -143,7 +143,7 @@ func TestWhyAFileCannotBeHad(t *testing.T) {
 }
 
 //nolint:paralleltest // it counts what this process allocates
-func TestABigEncryptedFileIsNeverHeldInMemory(t *testing.T) {
+func TestMedia_StreamsEncryptedFile(t *testing.T) {
 	sealed, key := sealedCopy(randomBytes(t, 40*mib))
 	hs := openMedia(t, &mediaServer{file: sealed})
 	file := store.Attachment{URL: id.ContentURIString("mxc://example.com/file"), Size: 40 * mib, Key: key}
@@ -181,7 +181,7 @@ func (u *uploads) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-func TestAFileIsUploadedAsItsRoomIs(t *testing.T) {
+func TestMedia_UploadFollowsEncryption(t *testing.T) {
 	t.Parallel()
 	for name, encrypted := range map[string]bool{"plain": false, "encrypted": true} {
 		t.Run(name, func(t *testing.T) {
@@ -241,7 +241,7 @@ func (b *fixture) queueFile(chat store.Chat, content string, data []byte) store.
 	return o
 }
 
-func TestTheLimitsOfANetworkAreStoredWithTheChat(t *testing.T) {
+func TestChat_StoresNetworkLimits(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	chat := b.chat("!a:x", policy.ModeBusiness)
@@ -259,7 +259,7 @@ func TestTheLimitsOfANetworkAreStoredWithTheChat(t *testing.T) {
 	require.Equal(t, 1, b.jobs("describe"), "a change is looked at")
 }
 
-func TestAPictureInABusinessChatIsEscalatedWithItsCaption(t *testing.T) {
+func TestMedia_PictureEscalatesWithCaption(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.chat("!ana:x", policy.ModeBusiness)

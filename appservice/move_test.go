@@ -17,7 +17,7 @@ import (
 	"multis/store"
 )
 
-func TestASendWithoutResponseIsNotRepeatedInTheNewRoom(t *testing.T) {
+func TestSend_NotRepeatedInNewRoom(t *testing.T) {
 	t.Parallel()
 	for name, arrived := range map[string]bool{"it had arrived": true, "it had not": false} {
 		t.Run(name, func(t *testing.T) {
@@ -73,7 +73,7 @@ func TestASendWithoutResponseIsNotRepeatedInTheNewRoom(t *testing.T) {
 	}
 }
 
-func TestAForbiddenSendIsRetriedBecauseTheRoomMayBeReplaced(t *testing.T) {
+func TestSend_ForbiddenIsRetried(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	out := b.insertOutboxRow(b.chat("!a:x", policy.ModeBusiness))

@@ -16,7 +16,7 @@ import (
 )
 
 // After the lock is lost, another process may open the crypto store, although a /sync request of this process may still wait for half a minute.
-func TestTheCryptoStoreIsClosedWhenItsLockIsLost(t *testing.T) {
+func TestOwnerSync_LostLockClosesStore(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	lock, ok, err := b.store.TryLock(t.Context(), store.LockSync, 0)
@@ -35,8 +35,8 @@ func TestTheCryptoStoreIsClosedWhenItsLockIsLost(t *testing.T) {
 	require.NoError(t, ctx.Err(), "it is seen at once, not when the time is over")
 }
 
-// TestADeviceThatWasEndedIsReplacedInEveryProcess: only one of them makes the new one, and with the old one every request fails.
-func TestADeviceThatWasEndedIsReplacedInEveryProcess(t *testing.T) {
+// TestOwnerSync_ReplacesEndedDevice: only one of them makes the new one, and with the old one every request fails.
+func TestOwnerSync_ReplacesEndedDevice(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -74,7 +74,7 @@ func TestADeviceThatWasEndedIsReplacedInEveryProcess(t *testing.T) {
 }
 
 // A poll that waits for events would let the sync count as stalled for half a minute longer.
-func TestTheFirstPollAfterAFailedOneDoesNotWait(t *testing.T) {
+func TestOwnerSync_PollsAtOnceAfterFailure(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	timeouts := make(chan string, 4)

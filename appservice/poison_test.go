@@ -17,7 +17,7 @@ import (
 	"multis/store"
 )
 
-func TestAnEventThatCannotBeStoredHoldsUpNoOther(t *testing.T) {
+func TestBatch_BadEventBlocksNoOther(t *testing.T) {
 	t.Parallel()
 	for name, content := range map[string]string{
 		"a reply to an id with a zero":   `{"msgtype":"m.text","body":"a","m.relates_to":{"m.in_reply_to":{"event_id":"$a\u0000b"}}}`,
@@ -56,7 +56,7 @@ func TestAnEventThatCannotBeStoredHoldsUpNoOther(t *testing.T) {
 	}
 }
 
-func TestAnEditOfAWaitingQuestionIsJudgedAnew(t *testing.T) {
+func TestEdit_WaitingQuestionIsJudgedAgain(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.inbox.settings.EscalationKeywords = []string{"refund"}
@@ -73,7 +73,7 @@ func TestAnEditOfAWaitingQuestionIsJudgedAnew(t *testing.T) {
 	require.Empty(t, waiting)
 }
 
-func TestTheOwnerIsNotifiedThatAnEditedCommandIsNotRepeated(t *testing.T) {
+func TestEdit_CommandIsNotRepeated(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	ctx, room := context.Background(), id.RoomID("!admin:x")
@@ -109,7 +109,7 @@ func TestTheOwnerIsNotifiedThatAnEditedCommandIsNotRepeated(t *testing.T) {
 	require.Equal(t, 1, b.jobs("tell"), "a model works on what it said before")
 }
 
-func TestAnOldMessageOfTheOwnersClosesNoNewerEscalation(t *testing.T) {
+func TestOwnerMessage_OldKeepsNewerEscalation(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	chat := b.chat("!a:x", policy.ModeBusiness)
@@ -128,7 +128,7 @@ func TestAnOldMessageOfTheOwnersClosesNoNewerEscalation(t *testing.T) {
 	require.Len(t, open, 1)
 }
 
-func TestAFloodIsCountedByContactAndLeavesItsReason(t *testing.T) {
+func TestFlood_CountsByContact(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	chat := b.chat("!a:x", policy.ModeSilent)
@@ -145,7 +145,7 @@ func TestAFloodIsCountedByContactAndLeavesItsReason(t *testing.T) {
 	require.Equal(t, 1, b.count("messages where sender = $1 and code = 'flood' and body = ''", ana), "the flood has one row with its reason")
 }
 
-func TestAReplacedRoomDoesNotTakeTheChatBack(t *testing.T) {
+func TestSuccession_ReplacedRoomStaysReplaced(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	ctx := context.Background()
@@ -172,7 +172,7 @@ func TestAReplacedRoomDoesNotTakeTheChatBack(t *testing.T) {
 	require.ErrorIs(t, describe("!evil:x", ""), store.ErrOtherRoom, "anybody can claim a channel")
 }
 
-func TestALookThatWasOvertakenIsRepeated(t *testing.T) {
+func TestDescribe_OvertakenIsRepeated(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	d := closedHomeserver(b)
@@ -185,7 +185,7 @@ func TestALookThatWasOvertakenIsRepeated(t *testing.T) {
 	require.False(t, b.inbox.ignored.has("!a:x"), "what comes after the join is not dropped")
 }
 
-func TestOneLookAtARoomAtATime(t *testing.T) {
+func TestDescribe_OneAtATime(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	ctx := context.Background()
@@ -196,7 +196,7 @@ func TestOneLookAtARoomAtATime(t *testing.T) {
 	require.True(t, jobs.IsSnooze(closedHomeserver(b).Describe(ctx, "!a:x")))
 }
 
-func TestAStatusAboutAnotherChatsMessageChangesNothing(t *testing.T) {
+func TestStatus_OfOtherChatIsIgnored(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	chat := b.chat("!a:x", policy.ModeBusiness)
@@ -210,7 +210,7 @@ func TestAStatusAboutAnotherChatsMessageChangesNothing(t *testing.T) {
 	require.Equal(t, store.OutboxSent, o.State)
 }
 
-func TestATombstoneClosesTheChatAndANewNameIsLookedAt(t *testing.T) {
+func TestTombstone_ClosesChat(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	chat := b.chat("!a:x", policy.ModeBusiness)
@@ -228,7 +228,7 @@ func TestATombstoneClosesTheChatAndANewNameIsLookedAt(t *testing.T) {
 	require.Equal(t, policy.EncryptionYes, now.Encryption)
 }
 
-func TestTheAdminRoomIsLeftWhenAStrangerComes(t *testing.T) {
+func TestAdminRoom_StrangerMakesBotLeave(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	ctx := context.Background()
@@ -251,7 +251,7 @@ func TestTheAdminRoomIsLeftWhenAStrangerComes(t *testing.T) {
 	require.Equal(t, 1, b.jobs("admin_room"))
 }
 
-func TestTheAdminRoomIsLeftWhenOthersCanJoinOrReadIt(t *testing.T) {
+func TestAdminRoom_PublicMakesBotLeave(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
 	for content, stays := range map[string]bool{
@@ -278,7 +278,7 @@ func TestTheAdminRoomIsLeftWhenOthersCanJoinOrReadIt(t *testing.T) {
 	}
 }
 
-func TestOnlyTheOwnersOwnInvitationMakesARoomAnAdminRoom(t *testing.T) {
+func TestAdminRoom_NeedsOwnersInvitation(t *testing.T) {
 	t.Parallel()
 	rules := Settings{Owner: owner, Bot: bot, Operators: []id.UserID{"@op:example.com"}}
 	member := func(who, by id.UserID, membership event.Membership) *event.Event {
@@ -308,7 +308,7 @@ func TestOnlyTheOwnersOwnInvitationMakesARoomAnAdminRoom(t *testing.T) {
 	}
 }
 
-func TestABridgeOfAnotherServerIsNoneOfOurs(t *testing.T) {
+func TestBridge_OfOtherServerIsForeign(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	d := closedHomeserver(b)
@@ -337,7 +337,7 @@ func TestABridgeOfAnotherServerIsNoneOfOurs(t *testing.T) {
 	require.False(t, ok)
 }
 
-func TestASendThatWasGivenUpAndYetWentOutIsOurs(t *testing.T) {
+func TestSend_GivenUpYetSentIsOurs(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	chat := b.chat("!a:x", policy.ModeBusiness)

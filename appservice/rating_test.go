@@ -50,7 +50,7 @@ func (b *fixture) rating() (value policy.Rating) {
 	return value
 }
 
-func TestTheContactsReactionIsTheRating(t *testing.T) {
+func TestRating_FromReaction(t *testing.T) {
 	t.Parallel()
 	b, _ := asksRating(t)
 	for key, want := range map[string]policy.Rating{"👍🏽": policy.RatingGood, "👎": policy.RatingBad, "😀": policy.RatingGood, "☹️": policy.RatingBad} {
@@ -65,7 +65,7 @@ func TestTheContactsReactionIsTheRating(t *testing.T) {
 	require.Zero(t, b.jobs("turn"), "and nobody answers it")
 }
 
-func TestOnlyTheContactsOwnReactionToTheQuestionCounts(t *testing.T) {
+func TestRating_OnlyContactsReaction(t *testing.T) {
 	t.Parallel()
 	b, chat := asksRating(t)
 	other := b.text("!a:x", ana, "What does delivery cost?")
@@ -88,7 +88,7 @@ func TestOnlyTheContactsOwnReactionToTheQuestionCounts(t *testing.T) {
 	require.Empty(t, b.rating(), "of a chat that is off nothing is stored")
 }
 
-func TestARatingIsTakenBackByItsDeletionAndNotByAnother(t *testing.T) {
+func TestRating_DeletionTakesBack(t *testing.T) {
 	t.Parallel()
 	b, _ := asksRating(t)
 	redaction := func(of *event.Event) *event.Event {
@@ -120,7 +120,7 @@ func TestARatingIsTakenBackByItsDeletionAndNotByAnother(t *testing.T) {
 	require.Empty(t, b.rating(), "its deletion came first")
 }
 
-func TestABareEmojiAnswersTheQuestionForARating(t *testing.T) {
+func TestRating_BareEmoji(t *testing.T) {
 	t.Parallel()
 	b, _ := asksRating(t)
 	said := b.text("!a:x", ana, "👎")
@@ -137,7 +137,7 @@ func TestABareEmojiAnswersTheQuestionForARating(t *testing.T) {
 	require.Equal(t, policy.RatingGood, b.rating(), "a reply to it")
 }
 
-func TestABareYesToAQuestionBackIsAnswered(t *testing.T) {
+func TestClarify_BareYesIsAnswered(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	chat := b.chat("!a:x", policy.ModeBusiness)
@@ -162,7 +162,7 @@ func TestABareYesToAQuestionBackIsAnswered(t *testing.T) {
 }
 
 // A reaction is a rating by its emoji alone, in whatever form it comes: nothing of it is stored, and no other text or event is one.
-func TestHostileReactionsToTheQuestionForARating(t *testing.T) {
+func TestRating_HostileReactions(t *testing.T) {
 	t.Parallel()
 	b, chat := asksRating(t)
 	for _, key := range []string{
@@ -189,7 +189,7 @@ func TestHostileReactionsToTheQuestionForARating(t *testing.T) {
 }
 
 // Whoever deletes another event than the reaction, or before it came, takes no rating back.
-func TestForeignDeletionsLeaveARating(t *testing.T) {
+func TestRating_ForeignDeletionIsIgnored(t *testing.T) {
 	t.Parallel()
 	b, _ := asksRating(t)
 	good := b.reaction(ana, "$asked", "👍")

@@ -46,7 +46,7 @@ func (b *fixture) member(room id.RoomID, by, who id.UserID, membership event.Mem
 }
 
 // A bridge with the owner's double puppet can send whatever the owner can. It is marked, and in an admin room it is not the owner.
-func TestAMessageByABridgeAsTheOwnerIsNoAdminCommand(t *testing.T) {
+func TestAdminRoom_BridgedOwnerIsNoCommand(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.adminChat(adminRoom, func(s *Settings) { s.CanTranscribe = true })
@@ -78,7 +78,7 @@ func TestAMessageByABridgeAsTheOwnerIsNoAdminCommand(t *testing.T) {
 	require.Zero(t, b.jobs("transcribe")+b.jobs("decrypt")+b.jobs("thread_reply"))
 }
 
-func TestNothingCountsInAnAdminRoomThatIsClosed(t *testing.T) {
+func TestAdminRoom_ClosedIgnoresAll(t *testing.T) {
 	t.Parallel()
 	for name, closing := range map[string]func(b *fixture) *event.Event{
 		"an operator invites somebody": func(b *fixture) *event.Event { return b.member(adminRoom, operator, eve, event.MembershipInvite) },
@@ -120,7 +120,7 @@ func TestNothingCountsInAnAdminRoomThatIsClosed(t *testing.T) {
 }
 
 // An operator who is taken out of the configuration may still be in the room.
-func TestAnEditByAFormerOperatorIsNotStored(t *testing.T) {
+func TestEdit_FormerOperatorIsDropped(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.adminChat(adminRoom)
@@ -136,7 +136,7 @@ func TestAnEditByAFormerOperatorIsNotStored(t *testing.T) {
 }
 
 // What was decided before a backup was restored is not decided again when the sync brings it once more.
-func TestAReactionFromBeforeARestoreHasNoEffect(t *testing.T) {
+func TestRestore_OldReactionHasNoEffect(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	ctx := context.Background()
@@ -156,7 +156,7 @@ func TestAReactionFromBeforeARestoreHasNoEffect(t *testing.T) {
 	require.Equal(t, 2, b.count("messages"), "nothing of others' reactions is stored")
 }
 
-func TestARoomForOperatorsStaysOneWhenItIsUpgraded(t *testing.T) {
+func TestOperatorRoom_SurvivesUpgrade(t *testing.T) {
 	t.Parallel()
 	h := newFakeHomeserver(t)
 	ctx := context.Background()
@@ -189,7 +189,7 @@ func TestARoomForOperatorsStaysOneWhenItIsUpgraded(t *testing.T) {
 }
 
 // The room that was closed because somebody was invited is not taken for the new one.
-func TestARoomWithAnInvitedStrangerIsNotFoundAgain(t *testing.T) {
+func TestAdminRoom_InvitedStrangerExcludes(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	members := map[string]string{owner.String(): "join", bot.String(): "join", operator.String(): "invite"}

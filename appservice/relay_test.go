@@ -22,7 +22,7 @@ import (
 	"multis/policy"
 )
 
-// relayTime is how long TestNoEventThatAHomeserverMayRelayKeepsOthersOut tries new events; zero: a few hundred batches.
+// relayTime is how long TestRelay_NoEventBlocksOthers tries new events; zero: a few hundred batches.
 var relayTime = flag.Duration("relaytime", 0, "how long to try random events")
 
 // relayed makes events that a homeserver may relay, and some that it should not.
@@ -134,8 +134,8 @@ func (r *relayed) validEvent() (json.RawMessage, string) {
 		name, time.Now().UnixMilli())), name
 }
 
-// TestNoEventThatAHomeserverMayRelayKeepsOthersOut: good messages beside it are stored, whether pushed or synced.
-func TestNoEventThatAHomeserverMayRelayKeepsOthersOut(t *testing.T) {
+// TestRelay_NoEventBlocksOthers: good messages beside it are stored, whether pushed or synced.
+func TestRelay_NoEventBlocksOthers(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.inbox.settings.StoreCap = policy.Rate{Minute: 1 << 40, Day: 1 << 40}
@@ -193,7 +193,7 @@ func rawEvents(events []json.RawMessage) [][]byte {
 	return all
 }
 
-func TestAnEventThatNamesAnOverlongIDIsSkippedAlone(t *testing.T) {
+func TestRelay_OverlongIDIsSkippedAlone(t *testing.T) {
 	t.Parallel()
 	long := make([]byte, 4000)
 	r := rand.New(rand.NewPCG(1, 2))

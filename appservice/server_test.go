@@ -25,7 +25,7 @@ func putTransaction(t testing.TB, h http.Handler, token, body string) *httptest.
 	return rec
 }
 
-func TestOnlyTheHomeserverGetsIn(t *testing.T) {
+func TestServer_ChecksToken(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	h := NewServer(b.inbox, "right").Handler()
@@ -35,7 +35,7 @@ func TestOnlyTheHomeserverGetsIn(t *testing.T) {
 	require.Equal(t, http.StatusOK, putTransaction(t, h, "right", `{"events":[]}`).Code)
 }
 
-func TestAMalformedEventIsLeftOutAndTheOthersAreTaken(t *testing.T) {
+func TestServer_SkipsMalformedEvent(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.chat("!a:x", policy.ModeBusiness)
@@ -45,7 +45,7 @@ func TestAMalformedEventIsLeftOutAndTheOthersAreTaken(t *testing.T) {
 	require.Equal(t, 1, b.count("messages"))
 }
 
-func TestAnInvalidTransactionIsRefusedWithAReason(t *testing.T) {
+func TestServer_RefusesInvalidTransaction(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	h := NewServer(b.inbox, "right").Handler()
@@ -57,7 +57,7 @@ func TestAnInvalidTransactionIsRefusedWithAReason(t *testing.T) {
 	require.Equal(t, http.StatusRequestEntityTooLarge, putTransaction(t, h, "right", `{"events":"`+strings.Repeat("x", maxTransaction)+`"}`).Code)
 }
 
-func TestADatabaseThatIsGoneGives500SoThatNothingIsLost(t *testing.T) {
+func TestServer_DatabaseDownReturns500(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.chat("!a:x", policy.ModeBusiness)
@@ -67,7 +67,7 @@ func TestADatabaseThatIsGoneGives500SoThatNothingIsLost(t *testing.T) {
 	require.Equal(t, http.StatusInternalServerError, rec.Code)
 }
 
-func TestQueriesForUsersAndRoomsAreAnsweredAtOnceWithNo(t *testing.T) {
+func TestServer_QueriesReturnNotFound(t *testing.T) {
 	t.Parallel()
 	h := NewServer(setup(t).inbox, "right").Handler()
 	for _, path := range []string{"/_matrix/app/v1/users/@x:example.com", "/_matrix/app/v1/rooms/%23x:example.com"} {
@@ -99,7 +99,7 @@ func FuzzTransaction(f *testing.F) {
 	})
 }
 
-func TestTypingAndReadingAreNotedWhereSomebodyIsAnswered(t *testing.T) {
+func TestEphemeral_NotedInAnsweredChats(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	business, silent := b.chat("!a:x", policy.ModeBusiness), b.chat("!b:x", policy.ModeSilent)

@@ -49,7 +49,7 @@ func (r *stallRig) checkAndCount(topic string) int {
 	return r.count("river.river_job where kind = 'tell' and args->>'topic' = $1", topic)
 }
 
-func TestFailingTransactionsCauseOneNoticeAndOneAtTheirEnd(t *testing.T) {
+func TestStall_NoticesBeginAndEnd(t *testing.T) {
 	t.Parallel()
 	r := setup(t).stallRig()
 	r.inbox.sources.recordPush(r.clock, false)
@@ -68,7 +68,7 @@ func TestFailingTransactionsCauseOneNoticeAndOneAtTheirEnd(t *testing.T) {
 	require.Zero(t, r.count("settings where key = 'push_stalled'"))
 }
 
-func TestEventsOfTheSyncAloneShowThatThePushIsMissing(t *testing.T) {
+func TestStall_SyncRevealsMissingPush(t *testing.T) {
 	t.Parallel()
 	r := setup(t).stallRig()
 	r.chat("!a:x", policy.ModeSilent)
@@ -89,7 +89,7 @@ func TestEventsOfTheSyncAloneShowThatThePushIsMissing(t *testing.T) {
 	require.Equal(t, 1, r.checkAndCount("push_stalled"))
 }
 
-func TestASyncThatStandsStillIsTold(t *testing.T) {
+func TestStall_SyncIsNoticed(t *testing.T) {
 	t.Parallel()
 	r := setup(t).stallRig()
 	s := &OwnerSync{inbox: r.inbox}
@@ -102,7 +102,7 @@ func TestASyncThatStandsStillIsTold(t *testing.T) {
 	require.Equal(t, 1, r.checkAndCount("sync_moves"))
 }
 
-func TestATransactionThatCannotBeStoredCountsAsStuck(t *testing.T) {
+func TestStall_UnstoredTransactionCounts(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.store.Close()

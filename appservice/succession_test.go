@@ -132,7 +132,7 @@ const upgradedCreateContent = `{"room_version":"12","predecessor":{"room_id":"!o
 // newRoom returns an id as rooms have it since version 12: without a server.
 const newRoom = id.RoomID("!Nh3kK_vfN1mA1TeErcVFmxv0bAHoN5aGxhzy-nXaTcs")
 
-func TestAnUpgradedRoomKeepsItsChatModeAndMessages(t *testing.T) {
+func TestSuccession_UpgradeKeepsChat(t *testing.T) {
 	t.Parallel()
 	h := newFakeHomeserver(t)
 	h.addRoom("!old:x", bridgeBot, `{}`)
@@ -173,7 +173,7 @@ func TestAnUpgradedRoomKeepsItsChatModeAndMessages(t *testing.T) {
 	require.True(t, h.anasChat().IsIn(newRoom), "the old room takes nothing back")
 }
 
-func TestMessagesInANewRoomWaitUntilTheOldOneNamesIt(t *testing.T) {
+func TestSuccession_MessagesWaitForTombstone(t *testing.T) {
 	t.Parallel()
 	for name, age := range map[string]time.Duration{"made a moment ago": time.Second, "made long before": time.Hour} {
 		t.Run(name, func(t *testing.T) {
@@ -204,7 +204,7 @@ func TestMessagesInANewRoomWaitUntilTheOldOneNamesIt(t *testing.T) {
 	}
 }
 
-func TestAPortalThatIsMadeAnewKeepsTheChat(t *testing.T) {
+func TestSuccession_NewPortalKeepsChat(t *testing.T) {
 	t.Parallel()
 	h := newFakeHomeserver(t)
 	h.addRoom("!old:x", bridgeBot, `{}`)
@@ -222,7 +222,7 @@ func TestAPortalThatIsMadeAnewKeepsTheChat(t *testing.T) {
 	require.True(t, h.anasChat().IsIn("!anew:x"), "of two rooms, the one that the bridge named last")
 }
 
-func TestARoomWithoutItsBridgesBotIsNoPortal(t *testing.T) {
+func TestPortal_NeedsBridgeBot(t *testing.T) {
 	t.Parallel()
 	h := newFakeHomeserver(t)
 	h.addRoom("!old:x", bridgeBot, `{}`)
@@ -233,7 +233,7 @@ func TestARoomWithoutItsBridgesBotIsNoPortal(t *testing.T) {
 	require.False(t, h.anasChat().HasRoom())
 }
 
-func TestKickedLeftAndRejoined(t *testing.T) {
+func TestMembership_KickLeaveRejoin(t *testing.T) {
 	t.Parallel()
 	for how, content := range map[string]string{"left": `{"membership":"leave"}`, "kicked": `{"membership":"leave","reason":"out"}`, "banned": `{"membership":"ban"}`} {
 		t.Run(how, func(t *testing.T) {
@@ -262,7 +262,7 @@ func TestKickedLeftAndRejoined(t *testing.T) {
 	}
 }
 
-func TestALookAlikeRoomGetsNothingUntilTheOwnerSaysSo(t *testing.T) {
+func TestSuccession_LookalikeNeedsOwner(t *testing.T) {
 	t.Parallel()
 	const newBot = id.UserID("@demobot2:example.com")
 	h := newFakeHomeserver(t)
@@ -303,7 +303,7 @@ func TestALookAlikeRoomGetsNothingUntilTheOwnerSaysSo(t *testing.T) {
 	require.Equal(t, 1, h.count("bridge_changes"), "that the old bot still claims it is no news")
 }
 
-func TestABotThatHandsItsRoomOverNeedsNobodysWord(t *testing.T) {
+func TestSuccession_HandoverNeedsNoApproval(t *testing.T) {
 	t.Parallel()
 	const newBot = id.UserID("@demobot2:example.com")
 	h := newFakeHomeserver(t)
@@ -319,7 +319,7 @@ func TestABotThatHandsItsRoomOverNeedsNobodysWord(t *testing.T) {
 	require.Zero(t, h.count("bridge_changes"))
 }
 
-func TestStrangersCannotFillTheAdminRoomWithClaims(t *testing.T) {
+func TestSuccession_BoundsClaims(t *testing.T) {
 	t.Parallel()
 	h := newFakeHomeserver(t)
 	h.addRoom("!old:x", bridgeBot, `{}`)
@@ -335,7 +335,7 @@ func TestStrangersCannotFillTheAdminRoomWithClaims(t *testing.T) {
 	require.True(t, h.anasChat().IsIn("!old:x"))
 }
 
-func TestAMessageIsDecryptedWithTheKeyOfItsRoom(t *testing.T) {
+func TestDecrypt_UsesRoomOfMessage(t *testing.T) {
 	t.Parallel()
 	h := newFakeHomeserver(t)
 	h.addRoom("!old:x", bridgeBot, `{}`)
@@ -355,7 +355,7 @@ func TestAMessageIsDecryptedWithTheKeyOfItsRoom(t *testing.T) {
 	require.Equal(t, h.anasChat().ID, h.message(sealed).ChatID)
 }
 
-func TestASpaceIsNoChat(t *testing.T) {
+func TestSpace_IsNoChat(t *testing.T) {
 	t.Parallel()
 	h := newFakeHomeserver(t)
 	h.addRoom("!space:x", bridgeBot, `{"type":"m.space"}`)
@@ -366,7 +366,7 @@ func TestASpaceIsNoChat(t *testing.T) {
 	require.True(t, h.inbox.ignored.has("!space:x"))
 }
 
-func TestAChatIsInTheSpacesThatAreRoutedBy(t *testing.T) {
+func TestSpace_RoutesChat(t *testing.T) {
 	t.Parallel()
 	h := newFakeHomeserver(t)
 	h.inbox.settings.Spaces = []id.RoomID{"!work:x"}
@@ -408,7 +408,7 @@ func TestAChatIsInTheSpacesThatAreRoutedBy(t *testing.T) {
 	require.Empty(t, inSpaces(), "the owner left the space")
 }
 
-func TestEqualNamesOnTwoNetworksAreTwoChats(t *testing.T) {
+func TestChat_EqualNamesStayApart(t *testing.T) {
 	t.Parallel()
 	h := newFakeHomeserver(t)
 	for _, network := range []string{"demo", "signal"} {
@@ -424,7 +424,7 @@ func TestEqualNamesOnTwoNetworksAreTwoChats(t *testing.T) {
 	require.Equal(t, 1, h.count("chats where name = 'Ana'"))
 }
 
-func TestWhatIsWrittenAboutATombstoneAsksWhatTheNewRoomIs(t *testing.T) {
+func TestSuccession_TombstoneDescribesNewRoom(t *testing.T) {
 	t.Parallel()
 	h := newFakeHomeserver(t)
 	h.addRoom("!old:x", bridgeBot, `{}`)

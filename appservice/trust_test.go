@@ -20,7 +20,7 @@ import (
 
 // A key that comes while its message is looked for starts a second job for it. Neither may take the sender's device for unknown while the other fetches the
 // sender's keys: the owner's command would be refused.
-func TestTheSenderOfAMessageIsKnownToAllWhoDecryptItAtOnce(t *testing.T) {
+func TestTrust_ConcurrentDecryptKnowsSender(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	v := b.openVault()

@@ -33,8 +33,8 @@ func (b *fixture) openVault() *Vault {
 	return v
 }
 
-// TestWhoIsInARoomIsReadAgainAfterAGap: a key goes to everybody who is there and to nobody else.
-func TestWhoIsInARoomIsReadAgainAfterAGap(t *testing.T) {
+// TestVault_RereadsMembersAfterGap: a key goes to everybody who is there and to nobody else.
+func TestVault_RereadsMembersAfterGap(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	v := b.openVault()
@@ -54,7 +54,7 @@ func TestWhoIsInARoomIsReadAgainAfterAGap(t *testing.T) {
 	require.Len(t, known, 1, "what happened while the owner was not there, nobody told")
 }
 
-func TestTheOwnerIsNotifiedOfACommandThatCannotBeDecrypted(t *testing.T) {
+func TestVault_UndecryptedCommandIsNoticed(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	ctx, room := t.Context(), adminChat("!admin:x", policy.EncryptionYes)
@@ -73,7 +73,7 @@ func TestTheOwnerIsNotifiedOfACommandThatCannotBeDecrypted(t *testing.T) {
 	require.Zero(t, b.countNotices("unread"), "once")
 }
 
-func TestAMessageWhoseKeyWasStoredRightBeforeACrashIsRead(t *testing.T) {
+func TestVault_KeyBeforeCrashIsUsed(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	v := b.openVault()
@@ -97,7 +97,7 @@ func TestAMessageWhoseKeyWasStoredRightBeforeACrashIsRead(t *testing.T) {
 }
 
 // The errors are those of the library, for what a homeserver answers about an account without recovery and with another key.
-func TestAFailedVerificationSaysWhatToDo(t *testing.T) {
+func TestVault_FailedVerificationIsExplained(t *testing.T) {
 	t.Parallel()
 	stored := map[string]any{}
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -8,7 +8,7 @@ import (
 	"multis/business/hours"
 )
 
-func TestOpeningHoursAreReadAsPeopleTypeThem(t *testing.T) {
+func TestParseHours_AsPeopleType(t *testing.T) {
 	t.Parallel()
 	for typed, want := range map[string]string{
 		"mon-fri 9-12:30, 13:30-18; sat 10-14":                               `["mon-fri 9-12:30, 13:30-18","sat 10-14"]`,

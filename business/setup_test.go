@@ -6,7 +6,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestAnAnswerBecomesSettings(t *testing.T) {
+func TestSetup_AnswerBecomesSettings(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		step   Step
@@ -34,7 +34,7 @@ func TestAnAnswerBecomesSettings(t *testing.T) {
 	require.Error(t, err)
 }
 
-func TestTheStepsAreInOneOrder(t *testing.T) {
+func TestSetup_StepsAreOrdered(t *testing.T) {
 	t.Parallel()
 	require.Equal(t, StepName, StepName.Previous())
 	require.Equal(t, StepGreeting, StepName.Next())

@@ -33,7 +33,7 @@ func (f *failing) Turn(ctx context.Context, _ store.ChatID, _ string, _ bool) er
 	return errors.Join(err, errAfter)
 }
 
-func TestAJobThatCompletedInItsTransactionIsNotDoneAgain(t *testing.T) {
+func TestComplete_InTransactionRunsOnce(t *testing.T) {
 	t.Parallel()
 	st := storetest.New(t)
 	f := &failing{st: st}

@@ -12,7 +12,7 @@ import (
 	"multis/store/storetest"
 )
 
-func TestDuringAHoldOnlyJobsThatReadOrAskRun(t *testing.T) {
+func TestHold_AllowsReadingJobs(t *testing.T) {
 	t.Parallel()
 	st, w := storetest.New(t), newWork()
 	restore := policy.Restore{BackupAt: time.Now().Add(-time.Hour), RestoredAt: time.Now()}

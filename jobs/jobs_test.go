@@ -120,7 +120,7 @@ func enqueue(t *testing.T, st *store.Store, args ...Args) {
 	require.NoError(t, st.InTx(ctx, func(tx store.Tx) error { return Enqueue(ctx, tx, args...) }))
 }
 
-func TestEveryKindOfJobReachesItsPart(t *testing.T) {
+func TestKinds_ReachTheirWorkers(t *testing.T) {
 	t.Parallel()
 	st, w := storetest.New(t), newWork()
 	enqueue(t, st, TurnArgs{ChatID: 1}, CommandArgs{MessageID: 1}, SendArgs{OutboxID: uuid.New()}, DescribeArgs{RoomID: "!a:x"}, LateMessagesArgs{}, IndexArgs{Path: "a.md"}, UndeliveredArgs{OutboxID: uuid.New()},
@@ -131,7 +131,7 @@ func TestEveryKindOfJobReachesItsPart(t *testing.T) {
 	require.ElementsMatch(t, []string{"turn", "command", "send", "describe", "digest", "index", "undelivered", "decrypt", "ask", "room", "retract", "tell", "history", "told", "transcribe", "keep", "escalation", "copy", "reply", "quiet"}, w.seen)
 }
 
-func TestAJobOfATransactionThatFailedDoesNotExist(t *testing.T) {
+func TestEnqueue_RollsBackWithTransaction(t *testing.T) {
 	t.Parallel()
 	st := storetest.New(t)
 	ctx := context.Background()
@@ -145,7 +145,7 @@ func TestAJobOfATransactionThatFailedDoesNotExist(t *testing.T) {
 	require.Zero(t, n)
 }
 
-func TestAFailureIsTriedAgainAndLaterIsNoFailure(t *testing.T) {
+func TestRetry_LaterIsNoFailure(t *testing.T) {
 	t.Parallel()
 	st, w := storetest.New(t), newWork()
 	calls := 0
@@ -167,7 +167,7 @@ func TestAFailureIsTriedAgainAndLaterIsNoFailure(t *testing.T) {
 	require.Equal(t, 3, calls)
 }
 
-func TestOneNoticeOfLateMessagesWaitsAtATime(t *testing.T) {
+func TestLateMessages_OneNoticeWaits(t *testing.T) {
 	t.Parallel()
 	st := storetest.New(t)
 	for range 5 {
@@ -192,7 +192,7 @@ func orphanJob(t *testing.T, st *store.Store, client string) {
 	require.NoError(t, err)
 }
 
-func TestAKilledProcessJobIsTakenOverAtOnce(t *testing.T) {
+func TestRescue_KilledProcessAtOnce(t *testing.T) {
 	t.Parallel()
 	st, w := storetest.New(t), newWork()
 	orphanJob(t, st, "multis-1")
@@ -200,7 +200,7 @@ func TestAKilledProcessJobIsTakenOverAtOnce(t *testing.T) {
 	w.await(t, 1)
 }
 
-func TestTheJobOfAKilledNeighbourIsTakenOverByAnother(t *testing.T) {
+func TestRescue_KilledNeighbour(t *testing.T) {
 	t.Parallel()
 	st, w := storetest.New(t), newWork()
 	start(t, st, w)
@@ -208,7 +208,7 @@ func TestTheJobOfAKilledNeighbourIsTakenOverByAnother(t *testing.T) {
 	w.await(t, 1)
 }
 
-func TestTheChatOfAKilledTurnIsFreeAtOnce(t *testing.T) {
+func TestRescue_FreesChatOfKilledTurn(t *testing.T) {
 	t.Parallel()
 	st := storetest.New(t)
 	ctx := context.Background()
@@ -235,7 +235,7 @@ func TestTheChatOfAKilledTurnIsFreeAtOnce(t *testing.T) {
 	require.Equal(t, []string{"of another"}, held)
 }
 
-func TestTheJobOfALivingNeighbourIsLeftAlone(t *testing.T) {
+func TestRescue_SparesLivingNeighbour(t *testing.T) {
 	t.Parallel()
 	st := storetest.New(t)
 	ctx := context.Background()
@@ -254,7 +254,7 @@ func TestTheJobOfALivingNeighbourIsLeftAlone(t *testing.T) {
 	require.Equal(t, "running", state)
 }
 
-func TestALockThatWasLostIsTakenAgain(t *testing.T) {
+func TestLock_IsRetakenAfterLoss(t *testing.T) {
 	t.Parallel()
 	st := storetest.New(t)
 	ctx := context.Background()
@@ -268,7 +268,7 @@ func TestALockThatWasLostIsTakenAgain(t *testing.T) {
 	require.False(t, ok, "we hold it")
 }
 
-func TestWorkThatWaitsWithoutAJobGetsOne(t *testing.T) {
+func TestSweep_EnqueuesWaitingWork(t *testing.T) {
 	t.Parallel()
 	st := storetest.New(t)
 	ctx := context.Background()
@@ -290,7 +290,7 @@ func TestWorkThatWaitsWithoutAJobGetsOne(t *testing.T) {
 	}
 }
 
-func TestATaskWithoutAJobIsGoneOnWith(t *testing.T) {
+func TestSweep_ResumesTaskWithoutJob(t *testing.T) {
 	t.Parallel()
 	st, ctx := storetest.New(t), t.Context()
 	_, err := st.Pool().Exec(ctx, `insert into chats (protocol, channel_id, kind) values ('matrix', 'admin', 'admin')`)
@@ -321,7 +321,7 @@ func TestATaskWithoutAJobIsGoneOnWith(t *testing.T) {
 	}
 }
 
-func TestASurvivorRemovesTheLeaderThatDied(t *testing.T) {
+func TestLeader_DeadIsRemoved(t *testing.T) {
 	t.Parallel()
 	st, ctx := storetest.New(t), t.Context()
 	mine, err := newClient(ctx, st)
@@ -359,7 +359,7 @@ func TestASurvivorRemovesTheLeaderThatDied(t *testing.T) {
 	require.LessOrEqual(t, watchInterval, 3*time.Second)
 }
 
-func TestSchedulesWithoutAJobGetOne(t *testing.T) {
+func TestSweep_EnqueuesMissingSchedule(t *testing.T) {
 	t.Parallel()
 	st, ctx := storetest.New(t), t.Context()
 	for _, sql := range []string{
@@ -390,7 +390,7 @@ func (l limitedArgs) Execute(ctx context.Context, _ store.ExecutionID, _ bool) e
 	return nil
 }
 
-func TestARunsJobEndsSoonAfterTheLongestRun(t *testing.T) {
+func TestTask_JobTimeoutFollowsRun(t *testing.T) {
 	t.Parallel()
 	st := storetest.New(t)
 	l := limitedArgs{make(chan time.Duration, 1)}

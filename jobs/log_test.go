@@ -16,7 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestARepeatedErrorOfAServiceIsLoggedOnceAMinute(t *testing.T) {
+func TestLog_RepeatedErrorOncePerMinute(t *testing.T) {
 	t.Parallel()
 	var text bytes.Buffer
 	h := newThrottledHandler(slog.NewTextHandler(&text, nil)).WithGroup("river").WithAttrs([]slog.Attr{slog.String("part", "jobs")})
@@ -37,7 +37,7 @@ func TestARepeatedErrorOfAServiceIsLoggedOnceAMinute(t *testing.T) {
 	require.Contains(t, say(0, "job cancelled remotely"), "cancelled", "what is no error of a service is always logged")
 }
 
-func TestAnErrorOfACancelledContextIsNotLogged(t *testing.T) {
+func TestLog_SkipsCancelledContext(t *testing.T) {
 	t.Parallel()
 	var text bytes.Buffer
 	log := slog.New(withoutCancelled{slog.NewTextHandler(&text, nil)}).With("part", "jobs").WithGroup("river")
@@ -53,7 +53,7 @@ func TestAnErrorOfACancelledContextIsNotLogged(t *testing.T) {
 	require.Contains(t, text.String(), "failed")
 }
 
-func TestWhyAnAttemptFailedIsLoggedWithItsJob(t *testing.T) {
+func TestLog_NamesJobOfFailure(t *testing.T) {
 	t.Parallel()
 	stopped, stop := context.WithCancel(t.Context())
 	stop()

@@ -24,7 +24,7 @@ func (w *fakeWork) awaitSoon(t *testing.T) {
 	}
 }
 
-func TestAJobStartsBySQLAsByEnqueue(t *testing.T) {
+func TestStart_BySQLAsByEnqueue(t *testing.T) {
 	t.Parallel()
 	st, w := storetest.New(t), newWork()
 	start(t, st, w)
@@ -35,7 +35,7 @@ func TestAJobStartsBySQLAsByEnqueue(t *testing.T) {
 	w.awaitSoon(t)
 }
 
-func TestEachOfJobsInQuickSuccessionStarts(t *testing.T) {
+func TestStart_QuickSuccession(t *testing.T) {
 	t.Parallel()
 	st, w := storetest.New(t), newWork()
 	start(t, st, w)
@@ -46,7 +46,7 @@ func TestEachOfJobsInQuickSuccessionStarts(t *testing.T) {
 	}
 }
 
-func TestAJobForLaterStartsWhenItIsDue(t *testing.T) {
+func TestStart_LaterJobWhenDue(t *testing.T) {
 	t.Parallel()
 	for state, job := range map[string]string{
 		"scheduled": "now() + interval '2 seconds', 0",
@@ -70,7 +70,7 @@ func TestAJobForLaterStartsWhenItIsDue(t *testing.T) {
 	}
 }
 
-func TestAJobWhoseNotificationWasLostIsNotifiedAgain(t *testing.T) {
+func TestStart_LostNotificationIsRepeated(t *testing.T) {
 	t.Parallel()
 	st, w := storetest.New(t), newWork()
 	start(t, st, w)
@@ -83,7 +83,7 @@ func TestAJobWhoseNotificationWasLostIsNotifiedAgain(t *testing.T) {
 	w.awaitSoon(t)
 }
 
-func TestASearchThatFindsNothingStoresNoJob(t *testing.T) {
+func TestStart_EmptySearchStoresNoJob(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		search func(context.Context) (bool, error)

@@ -23,7 +23,7 @@ func (w waitingTurn) Turn(ctx context.Context, _ store.ChatID, _ string, _ bool)
 }
 
 // A changed configuration, such as a rule, holds for all jobs soon: what is under way is interrupted, and done again with the new one.
-func TestAJobUnderWayIsInterruptedSoonAfterTheConfigurationChanged(t *testing.T) {
+func TestStop_ReloadInterruptsJob(t *testing.T) {
 	t.Parallel()
 	st := storetest.New(t)
 	w := waitingTurn{make(chan struct{}), make(chan struct{}, 1)}

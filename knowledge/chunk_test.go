@@ -35,7 +35,7 @@ func checkCutText(t *testing.T, text string) {
 	require.Empty(t, strings.TrimSpace(text[covered:]), "nothing is left out at the end")
 }
 
-func TestCutTextIsCompleteAndLimited(t *testing.T) {
+func TestCutText_IsCompleteAndLimited(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(3, 4))
 	words := func(n int) string {
@@ -58,7 +58,7 @@ func TestCutTextIsCompleteAndLimited(t *testing.T) {
 	}
 }
 
-func TestCutTextEndsAtSentences(t *testing.T) {
+func TestCutText_EndsAtSentences(t *testing.T) {
 	t.Parallel()
 	var b strings.Builder
 	for i := range 300 {
@@ -99,7 +99,7 @@ func sectionPaths(t *testing.T, source string) []string {
 	return list
 }
 
-func TestMarkdownIsCutAtItsHeadings(t *testing.T) {
+func TestMarkdown_CutAtHeadings(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name, source string

@@ -47,7 +47,7 @@ func paragraph(style, text string) string {
 	return `<w:p><w:pPr><w:pStyle w:val="` + style + `"/></w:pPr><w:r><w:t>` + text + `</w:t></w:r></w:p>`
 }
 
-func TestAWordFileIsCutAtItsHeadings(t *testing.T) {
+func TestDocx_CutAtHeadings(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
 		name, body string
@@ -89,7 +89,7 @@ func TestAWordFileIsCutAtItsHeadings(t *testing.T) {
 	}
 }
 
-func TestAWordFileThatCannotBeReadSaysWhy(t *testing.T) {
+func TestDocx_UnreadableSaysWhy(t *testing.T) {
 	t.Parallel()
 	good := docx(t, paragraph("", strings.Repeat("Some text. ", 1000)))
 	for _, test := range []struct {
@@ -113,7 +113,7 @@ func TestAWordFileThatCannotBeReadSaysWhy(t *testing.T) {
 	}
 }
 
-func TestTheNotesOfAWordFileAreRead(t *testing.T) {
+func TestDocx_ReadsNotes(t *testing.T) {
 	t.Parallel()
 	note := func(text string) string {
 		return `<w:notes xmlns:w="w"><w:note w:type="separator"><w:p/></w:note><w:note>` + paragraph("", text) + `</w:note></w:notes>`

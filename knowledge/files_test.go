@@ -14,7 +14,7 @@ import (
 	"multis/knowledge"
 )
 
-func TestFilesAreFoundByNameFolderOrPattern(t *testing.T) {
+func TestFiles_ByNameFolderOrPattern(t *testing.T) {
 	t.Parallel()
 	folder := fstest.MapFS{}
 	for _, name := range []string{"a.md", "shop/b.pdf", "shop/deep/c.PDF", "shop/.hidden/d.md", "shop/.e.md", "shop/logo.png", "noending"} {
@@ -43,7 +43,7 @@ func TestFilesAreFoundByNameFolderOrPattern(t *testing.T) {
 	}
 }
 
-func TestInvalidFileNameIsReported(t *testing.T) {
+func TestFileName_InvalidIsReported(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"shop/caf\xe9.md", "shop/caf\xe9/a.md"} {
 		folder := t.TempDir()
@@ -56,7 +56,7 @@ func TestInvalidFileNameIsReported(t *testing.T) {
 	}
 }
 
-func TestTheNameOfAFileThatIsNotReadDoesNotMatter(t *testing.T) {
+func TestFileName_OfSkippedFileIsIgnored(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()
 	for _, name := range []string{"caf\xe9.jpg", ".caf\xe9.md", "prices.md"} {
@@ -67,7 +67,7 @@ func TestTheNameOfAFileThatIsNotReadDoesNotMatter(t *testing.T) {
 	require.Equal(t, []string{"prices.md"}, files)
 }
 
-func TestFolderSizeIsLimited(t *testing.T) {
+func TestFolder_SizeIsLimited(t *testing.T) {
 	t.Parallel()
 	folder := fstest.MapFS{}
 	for i := range 501 {
@@ -82,7 +82,7 @@ func TestFolderSizeIsLimited(t *testing.T) {
 	require.Len(t, files, 500)
 }
 
-func TestLinksOutOfAFolderAndPipesAreNotRead(t *testing.T) {
+func TestFolder_SkipsLinksAndPipes(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	secret := filepath.Join(t.TempDir(), "secret.md")
@@ -112,7 +112,7 @@ func TestLinksOutOfAFolderAndPipesAreNotRead(t *testing.T) {
 	require.NotErrorIs(t, err, fs.ErrNotExist)
 }
 
-func TestAPageIsCalledByItsAddress(t *testing.T) {
+func TestPage_NamedByAddress(t *testing.T) {
 	t.Parallel()
 	for address, name := range map[string]string{
 		"https://www.example.com/": "example.com", "http://example.com:8080/a/b.html?x=1#y": "example.com/a/b.html", "no address": "no address",

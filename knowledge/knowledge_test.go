@@ -55,7 +55,7 @@ func (d fixture) found(t *testing.T, scope policy.Scope, text string) []search.H
 	return r.Hits
 }
 
-func TestAMarkdownFileIsFoundWithItsHeadingAndLines(t *testing.T) {
+func TestIndex_MarkdownHeadingAndLines(t *testing.T) {
 	t.Parallel()
 	d := newFixture(t)
 	require.Equal(t, knowledge.Report{Name: "prices.md", Role: policy.RolePublic, Chunks: 3}, d.index(t, "prices.md", policy.RolePublic, priceList))
@@ -67,7 +67,7 @@ func TestAMarkdownFileIsFoundWithItsHeadingAndLines(t *testing.T) {
 	require.Equal(t, "[prices.md › Delivery, line 13]", knowledge.Cite(hits[0]))
 }
 
-func TestIndexOfUnchangedFileDoesNothing(t *testing.T) {
+func TestIndex_UnchangedDoesNothing(t *testing.T) {
 	t.Parallel()
 	d := newFixture(t)
 	d.index(t, "prices.md", policy.RolePublic, priceList)
@@ -76,7 +76,7 @@ func TestIndexOfUnchangedFileDoesNothing(t *testing.T) {
 	require.Equal(t, before, d.found(t, policy.OwnerScope(), "delivery baguette valid"))
 }
 
-func TestIndexingAChangedFileReplacesIt(t *testing.T) {
+func TestIndex_ChangedReplaces(t *testing.T) {
 	t.Parallel()
 	d := newFixture(t)
 	d.index(t, "prices.md", policy.RolePublic, priceList)
@@ -92,7 +92,7 @@ func TestIndexingAChangedFileReplacesIt(t *testing.T) {
 	require.Len(t, overview.Biggest, 1)
 }
 
-func TestAFileIndexedInAnotherRoleMovesThere(t *testing.T) {
+func TestIndex_OtherRoleMovesFile(t *testing.T) {
 	t.Parallel()
 	d := newFixture(t)
 	d.index(t, "prices.md", policy.RolePublic, priceList)
@@ -101,7 +101,7 @@ func TestAFileIndexedInAnotherRoleMovesThere(t *testing.T) {
 	require.NotEmpty(t, d.found(t, policy.ContactScope(3), "baguette"))
 }
 
-func TestFileKeepsTheRoleThatWasSetLast(t *testing.T) {
+func TestIndex_KeepsLastRole(t *testing.T) {
 	t.Parallel()
 	d := newFixture(t)
 	noon := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
@@ -121,7 +121,7 @@ func TestFileKeepsTheRoleThatWasSetLast(t *testing.T) {
 	require.NotEmpty(t, d.found(t, policy.ContactScope(1), "delivery"))
 }
 
-func TestARemovedFileIsGone(t *testing.T) {
+func TestRemove_FileIsGone(t *testing.T) {
 	t.Parallel()
 	d := newFixture(t)
 	d.index(t, "prices.md", policy.RolePublic, priceList)
@@ -130,7 +130,7 @@ func TestARemovedFileIsGone(t *testing.T) {
 	require.ErrorIs(t, d.lib.Remove(t.Context(), "prices.md"), store.ErrNotFound)
 }
 
-func TestAFileThatCannotBeIndexedLeavesTheOldOne(t *testing.T) {
+func TestIndex_FailureKeepsOldFile(t *testing.T) {
 	t.Parallel()
 	d := newFixture(t)
 	d.index(t, "prices.md", policy.RolePublic, priceList)
@@ -154,7 +154,7 @@ func TestAFileThatCannotBeIndexedLeavesTheOldOne(t *testing.T) {
 	require.NotEmpty(t, d.found(t, policy.OwnerScope(), "baguette"))
 }
 
-func TestANameThatIsTooLongIsRefused(t *testing.T) {
+func TestIndex_RefusesLongName(t *testing.T) {
 	t.Parallel()
 	d := newFixture(t)
 	_, err := d.lib.Index(t.Context(), knowledge.File{Name: "a.md", Origin: "https://example.com/" + strings.Repeat("x", 2000), Role: policy.RolePublic, Data: []byte("text")})
@@ -162,7 +162,7 @@ func TestANameThatIsTooLongIsRefused(t *testing.T) {
 	require.True(t, knowledge.IsPermanent(err))
 }
 
-func TestOneOriginIsOneDocumentWhateverItsName(t *testing.T) {
+func TestIndex_OneDocumentPerOrigin(t *testing.T) {
 	t.Parallel()
 	d := newFixture(t)
 	for _, name := range []string{"old.md", "new.md"} {
@@ -174,7 +174,7 @@ func TestOneOriginIsOneDocumentWhateverItsName(t *testing.T) {
 	require.Equal(t, "new.md", hits[0].Title)
 }
 
-func TestAQuoteMustStandInItsPassage(t *testing.T) {
+func TestQuote_MustStandInPassage(t *testing.T) {
 	t.Parallel()
 	const text = "# Delivery\n\nWe deliver within the town.\nDelivery costs 4 €, on\n  Sundays 6 €.\n\n- Sat: closed\n| Rolls | 2 € |\n"
 	for _, c := range []struct {
@@ -199,7 +199,7 @@ func TestAQuoteMustStandInItsPassage(t *testing.T) {
 	}
 }
 
-func TestACitationNamesFileHeadingAndPlace(t *testing.T) {
+func TestCitation_NamesHeadingAndPlace(t *testing.T) {
 	t.Parallel()
 	for want, h := range map[string]search.Hit{
 		"[prices.md › Delivery, lines 12-14]": {Title: "prices.md", Section: "Prices › Delivery", LineFrom: 12, LineTo: 14},
@@ -211,7 +211,7 @@ func TestACitationNamesFileHeadingAndPlace(t *testing.T) {
 	}
 }
 
-func TestAFileThatBecomesUnreadableKeepsItsOldText(t *testing.T) {
+func TestIndex_UnreadableKeepsOldText(t *testing.T) {
 	t.Parallel()
 	d := newFixture(t)
 	d.index(t, "prices.md", policy.RolePublic, priceList)

@@ -45,7 +45,7 @@ func site(t *testing.T, requests *atomic.Int32, gone *atomic.Bool) *httptest.Ser
 	return server
 }
 
-func TestPagesBelowTheAllowedAddressesAreFetchedWhenTheyAreNeeded(t *testing.T) {
+func TestPages_FetchedWhenNeeded(t *testing.T) {
 	t.Parallel()
 	st := storetest.New(t)
 	var requests atomic.Int32
@@ -89,7 +89,7 @@ func TestPagesBelowTheAllowedAddressesAreFetchedWhenTheyAreNeeded(t *testing.T) 
 	require.Equal(t, 1, storetest.Count(t, st, "select count(*) from documents where role = $1", policy.RoleAdmin), "what the owner indexed for himself stays")
 }
 
-func TestOnlyAddressesBelowAPrefixAreAllowed(t *testing.T) {
+func TestPages_NeedAllowedPrefix(t *testing.T) {
 	t.Parallel()
 	p := NewPages(New(nil), []string{"https://shop.example/help/"})
 	for address, allowed := range map[string]bool{
@@ -102,7 +102,7 @@ func TestOnlyAddressesBelowAPrefixAreAllowed(t *testing.T) {
 }
 
 // A site that drips, swells, sends other things than pages, or links to pages without end costs a question no more than its time, and keeps what is stored small.
-func TestAHostileSiteIsBounded(t *testing.T) {
+func TestPages_HostileSiteIsBounded(t *testing.T) {
 	t.Parallel()
 	st := storetest.New(t)
 	ended := make(chan struct{})
@@ -164,7 +164,7 @@ func TestAHostileSiteIsBounded(t *testing.T) {
 }
 
 // A site that does not answer, such as one that is moved, takes the time of no other: neither now nor for the next ten minutes.
-func TestASiteThatHangsKeepsNoOtherFromBeingRead(t *testing.T) {
+func TestPages_HangingSiteBlocksNoOther(t *testing.T) {
 	t.Parallel()
 	st := storetest.New(t)
 	var requests atomic.Int32
@@ -186,7 +186,7 @@ func TestASiteThatHangsKeepsNoOtherFromBeingRead(t *testing.T) {
 }
 
 // More pages may be old than are read for one question. Those that would be quoted are read first.
-func TestAPageIsReadAgainBeforeItIsQuoted(t *testing.T) {
+func TestPages_RereadBeforeQuote(t *testing.T) {
 	t.Parallel()
 	st := storetest.New(t)
 	price := "19"
@@ -214,7 +214,7 @@ func TestAPageIsReadAgainBeforeItIsQuoted(t *testing.T) {
 }
 
 // What the owner no longer allows is quoted to nobody. What he indexed by himself was never a page of the configuration.
-func TestPagesThatAreNoLongerAllowedAreForgotten(t *testing.T) {
+func TestPages_DisallowedAreForgotten(t *testing.T) {
 	t.Parallel()
 	st := storetest.New(t)
 	var requests atomic.Int32
@@ -241,7 +241,7 @@ func TestPagesThatAreNoLongerAllowedAreForgotten(t *testing.T) {
 }
 
 // A site that answers with errors, or not at all, is quoted for some days. Then a customer might be told an old price.
-func TestAPageThatCannotBeReadForDaysIsNotQuoted(t *testing.T) {
+func TestPages_StaleIsNotQuoted(t *testing.T) {
 	t.Parallel()
 	st := storetest.New(t)
 	status := http.StatusOK

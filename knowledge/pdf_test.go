@@ -126,7 +126,7 @@ func readFile(t *testing.T, name string, data []byte) (document, error) {
 	return read(t.Context(), readRequest{Name: name, Data: data, CacheDir: engineCache(t)}, noopWatcher{})
 }
 
-func TestAPDFIsCutByItsOutline(t *testing.T) {
+func TestPDF_CutByOutline(t *testing.T) {
 	t.Parallel()
 	file := newPDF([]string{
 		"Bakery Handbook\nWelcome.\n1 Prices\nBread costs 3 euro.",
@@ -149,7 +149,7 @@ func TestAPDFIsCutByItsOutline(t *testing.T) {
 	}, doc.Sections)
 }
 
-func TestAPDFWithoutOutlineIsSplitByPageAndBlanksAreNamed(t *testing.T) {
+func TestPDF_WithoutOutlineSplitByPage(t *testing.T) {
 	t.Parallel()
 	doc, err := readFile(t, "pages.txt", newPDF([]string{"First.", "", "Third (and last)."}).bytes())
 	require.NoError(t, err)
@@ -158,7 +158,7 @@ func TestAPDFWithoutOutlineIsSplitByPageAndBlanksAreNamed(t *testing.T) {
 	}}, doc)
 }
 
-func TestCyclicOutlineIsIgnored(t *testing.T) {
+func TestPDF_CyclicOutlineIsIgnored(t *testing.T) {
 	t.Parallel()
 	file := newPDF([]string{"One.", "Two."}, entry{title: "A", page: 0}, entry{title: "B", page: 1})
 	for i, object := range file.objects {
@@ -172,7 +172,7 @@ func TestCyclicOutlineIsIgnored(t *testing.T) {
 	require.Empty(t, doc.Sections[0].Path)
 }
 
-func TestAPDFThatCannotBeReadSaysWhy(t *testing.T) {
+func TestPDF_UnreadableSaysWhy(t *testing.T) {
 	t.Parallel()
 	good := newPDF([]string{"Text."}).bytes()
 	locked := newPDF([]string{"Text."})
@@ -194,7 +194,7 @@ func TestAPDFThatCannotBeReadSaysWhy(t *testing.T) {
 	}
 }
 
-func TestHyphensAtLineEndsAreJoined(t *testing.T) {
+func TestPDF_JoinsHyphensAtLineEnds(t *testing.T) {
 	t.Parallel()
 	said := wordsOf([]string{"Check your bikes in at the desk, to be found in Berlin."})
 	for text, want := range map[string]string{
@@ -210,14 +210,14 @@ func TestHyphensAtLineEndsAreJoined(t *testing.T) {
 	}
 }
 
-func TestWordsWithHyphensAtTheEndsOfLinesAreNotJoined(t *testing.T) {
+func TestPDF_KeepsRealHyphens(t *testing.T) {
 	t.Parallel()
 	doc, err := readFile(t, "a.pdf", newPDF([]string{"The shop has ready-to-\nwear helmets."}).bytes())
 	require.NoError(t, err)
 	require.Equal(t, "The shop has ready-to-wear helmets.", doc.Sections[0].Text)
 }
 
-func TestATitleIsFoundOnAPageAsAWholeLine(t *testing.T) {
+func TestPDF_TitleIsWholeLine(t *testing.T) {
 	t.Parallel()
 	const page = "About delivery and prices\n3. Delivery:\nText\nOpening\nhours\nMore"
 	for _, test := range []struct {
@@ -240,7 +240,7 @@ func TestATitleIsFoundOnAPageAsAWholeLine(t *testing.T) {
 	}
 }
 
-func TestPagesOfASection(t *testing.T) {
+func TestPDF_PagesOfSection(t *testing.T) {
 	t.Parallel()
 	s := section{Pages: []pageMark{{0, 3}, {10, 4}, {20, 6}}}
 	for at, page := range map[int]int{0: 3, 9: 3, 10: 4, 19: 4, 20: 6, 99: 6} {

@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestRowsOfTablesInPDFsSayTheNamesOfTheirColumns(t *testing.T) {
+func TestPDFTable_RowsNameColumns(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct{ text, want string }{
 		"a table": {

@@ -14,7 +14,7 @@ import (
 	"golang.org/x/text/encoding/traditionalchinese"
 )
 
-func TestDeclaredEncodings(t *testing.T) {
+func TestRead_DeclaredEncodings(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct{ name, file, mediaType, data, want string }{
 		{"UTF-8", "a.txt", "", "Brötchen", "Brötchen"},
@@ -38,7 +38,7 @@ func TestDeclaredEncodings(t *testing.T) {
 	}
 }
 
-func TestGuessEncoding(t *testing.T) {
+func TestGuessEncoding_OfText(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
 		in   encoding.Encoding
@@ -77,7 +77,7 @@ func TestGuessEncoding(t *testing.T) {
 	}
 }
 
-func TestFormatDetection(t *testing.T) {
+func TestDetectFormat_ByContent(t *testing.T) {
 	t.Parallel()
 	const page = "<!DOCTYPE html><html><body><h1>Prices</h1><p>Bread costs 3 euro.</p></body></html>"
 	for _, test := range []struct{ name, file, mediaType, data, want string }{
@@ -96,7 +96,7 @@ func TestFormatDetection(t *testing.T) {
 	}
 }
 
-func TestUnreadableFilesAreRefused(t *testing.T) {
+func TestRead_RefusesUnreadable(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
 		name, file, data string
@@ -117,7 +117,7 @@ func TestUnreadableFilesAreRefused(t *testing.T) {
 	}
 }
 
-func TestATableIsReadRowByRow(t *testing.T) {
+func TestReadTable_RowByRow(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct{ name, data, want string }{
 		{"named columns", "Item,Price\nBread,3 €\nRolls,\n", "\n| Item: Bread; Price: 3 €\n| Item: Rolls\n"},
@@ -139,7 +139,7 @@ func TestATableIsReadRowByRow(t *testing.T) {
 	}
 }
 
-func TestAPageIsReadAsItsArticle(t *testing.T) {
+func TestReadPage_Article(t *testing.T) {
 	t.Parallel()
 	const page = `<!DOCTYPE html><html><head><title>Delivery — Corner Bakery</title><style>p{}</style></head><body>
 <nav><a href="/">Home</a> <a href="/shop">Shop all our lovely things</a></nav>
@@ -164,7 +164,7 @@ customers it is always free, wherever in the town they live.</p><table><tr><th>Z
 	}
 }
 
-func TestATableOfAPageHasOnlyItsOwnColumnsAndRows(t *testing.T) {
+func TestReadPage_TableColumnsAndRows(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct{ table, want string }{
 		"a line over all columns, and more": {`<tr><td>Bread<td>3 €<tr><td colspan="1000">Sundays: none`, "\n\n| Bread: 3 €\n| Sundays: none\n"},
@@ -177,7 +177,7 @@ func TestATableOfAPageHasOnlyItsOwnColumnsAndRows(t *testing.T) {
 	}
 }
 
-func TestPageWithoutArticleIsReadCompletely(t *testing.T) {
+func TestReadPage_WithoutArticle(t *testing.T) {
 	t.Parallel()
 	doc, err := readFile(t, "prices.html", []byte(`<html><body><h1>Prices</h1><ul><li>Bread 3 €</li><li>Rolls 1 €</li></ul><h2>Cakes in C# <a href="#c">#</a></h2><ul><li>Apple 20 €</li></ul></body></html>`))
 	require.NoError(t, err)
@@ -192,7 +192,7 @@ func TestPageWithoutArticleIsReadCompletely(t *testing.T) {
 }
 
 // Whoever may write a comment on a page can write one that no reader sees. It is neither searched nor quoted.
-func TestWhatNoReaderOfAPageSeesIsNoText(t *testing.T) {
+func TestReadPage_DropsHiddenText(t *testing.T) {
 	t.Parallel()
 	const hidden = "Delivery is free for everybody."
 	const styles = `<style>@import "x.css"; .old, .gone /* really {} */ { color: red; display : none !important }
@@ -219,7 +219,7 @@ func TestWhatNoReaderOfAPageSeesIsNoText(t *testing.T) {
 	require.Contains(t, fmt.Sprint(doc.Sections), "Closed today")
 }
 
-func TestWhatAPageShowsAtTimesIsText(t *testing.T) {
+func TestReadPage_KeepsCollapsedText(t *testing.T) {
 	t.Parallel()
 	const styles = `<style>.menu { display: none } .menu.open { display: block } .answer { display: none } input:checked ~ .answer { display: block }
 		.wide { display: none } @media (min-width: 600px) { .wide { display: flex } } @media print { .screen { display: none } @page { margin: 0 } }

@@ -26,7 +26,7 @@ func newSubprocessFixture(t *testing.T, reader ...string) fixture {
 	return fixture{lib: knowledge.Open(st, knowledge.Options{Reader: reader}), search: search.New(st), st: st}
 }
 
-func TestAFileIsReadInAProcessOfItsOwn(t *testing.T) {
+func TestSubprocess_ReadsFile(t *testing.T) {
 	t.Parallel()
 	d := newSubprocessFixture(t)
 	require.Equal(t, knowledge.Report{Name: "prices.md", Role: policy.RolePublic, Chunks: 3}, d.index(t, "prices.md", policy.RolePublic, priceList))
@@ -36,7 +36,7 @@ func TestAFileIsReadInAProcessOfItsOwn(t *testing.T) {
 	require.True(t, d.index(t, "prices.md", policy.RolePublic, priceList).Unchanged)
 }
 
-func TestReaderErrorsCrossProcesses(t *testing.T) {
+func TestSubprocess_PassesErrors(t *testing.T) {
 	t.Parallel()
 	d := newSubprocessFixture(t)
 	_, err := d.lib.Index(t.Context(), knowledge.File{Name: "a.png", Role: policy.RolePublic, Data: []byte("\x89PNG\r\n\x1a\n\x00\x00\x00\x0dIHDR")})
@@ -45,7 +45,7 @@ func TestReaderErrorsCrossProcesses(t *testing.T) {
 	require.True(t, knowledge.IsPermanent(err))
 }
 
-func TestReaderCrashIsContained(t *testing.T) {
+func TestSubprocess_CrashIsContained(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
 		name   string
@@ -64,7 +64,7 @@ func TestReaderCrashIsContained(t *testing.T) {
 	}
 }
 
-func TestAReaderThatHangsIsEndedWithTheJob(t *testing.T) {
+func TestSubprocess_HangingReaderIsEnded(t *testing.T) {
 	t.Parallel()
 	d := newSubprocessFixture(t, "/bin/sh", "-c", "exec sleep 600")
 	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)

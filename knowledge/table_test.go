@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestRowsOfTablesSayTheNamesOfTheirColumns(t *testing.T) {
+func TestTable_RowsNameColumns(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct{ text, want string }{
 		"a table":                  {"Bikes:\n\n| Bike | 1 day | 3 days |\n|---|---|---|\n| City | 12 € | 30 € |\n| E-bike | 19 € | 50 € |\n\nEnd.", "Bikes:\n\n\n\n| Bike: City; 1 day: 12 €; 3 days: 30 €\n| Bike: E-bike; 1 day: 19 €; 3 days: 50 €\n\nEnd."},
@@ -27,7 +27,7 @@ func TestRowsOfTablesSayTheNamesOfTheirColumns(t *testing.T) {
 	}
 }
 
-func TestAWordTableKeepsTheColumnsOfMergedCells(t *testing.T) {
+func TestDocxTable_KeepsMergedColumns(t *testing.T) {
 	t.Parallel()
 	cell := func(properties, text string) string {
 		return "<w:tc><w:tcPr>" + properties + "</w:tcPr>" + paragraph("", text) + "</w:tc>"

@@ -29,7 +29,7 @@ func (r *rig) lastDay() memory.BriefQuery {
 	return memory.BriefQuery{Period: schedule.Period{From: r.now.Add(-24 * time.Hour)}, Room: r.room.ID}
 }
 
-func TestBriefDropsBulletsWithoutMessages(t *testing.T) {
+func TestBrief_DropsUnsourcedBullets(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	r.says(r.ana, policy.AuthorContact, "long ago", r.now.Add(-48*time.Hour))
@@ -60,7 +60,7 @@ func TestBriefDropsBulletsWithoutMessages(t *testing.T) {
 	require.Equal(t, "Done: https://fence.example/a and evil[.]example", r.brief(r.lastDay()).Bullets[0].Text)
 }
 
-func TestBriefCallsTheModelOncePerFiftyChats(t *testing.T) {
+func TestBrief_OneCallPerFiftyChats(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	number := regexp.MustCompile(`(?m)^(\d+) \[`)
@@ -87,7 +87,7 @@ func TestBriefCallsTheModelOncePerFiftyChats(t *testing.T) {
 	require.Equal(t, 11, b.SkippedChats)
 }
 
-func TestBriefOfOneNetworkOrChatWithoutChatsThatAreOff(t *testing.T) {
+func TestBrief_OfNetworkOrChat(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	none := r.withModel(llm.None{})
@@ -110,7 +110,7 @@ func TestBriefOfOneNetworkOrChatWithoutChatsThatAreOff(t *testing.T) {
 	require.Equal(t, r.ana.ID, b.Bullets[0].Sources[0].ChatID)
 }
 
-func TestBriefWithoutAWorkingModelListsLastMessages(t *testing.T) {
+func TestBrief_WithoutModelListsMessages(t *testing.T) {
 	t.Parallel()
 	replies := map[string]llmtest.Reply{
 		"none": {}, "down": {Status: 400, Message: "no"}, "no JSON": {Text: "Nothing much."}, "other form": {Text: `{"lines": []}`},
@@ -142,7 +142,7 @@ func TestBriefWithoutAWorkingModelListsLastMessages(t *testing.T) {
 	}
 }
 
-func TestBriefIgnoresThanksAndGreetings(t *testing.T) {
+func TestBrief_IgnoresThanksAndGreetings(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	none := r.withModel(llm.None{})

@@ -34,7 +34,7 @@ func unzip(t *testing.T, data []byte) map[string]string {
 	return files
 }
 
-func TestExportHasTheFilesOfOneChatOnly(t *testing.T) {
+func TestExport_OneChatOnly(t *testing.T) {
 	t.Parallel()
 	r, _ := newRigWithNotes(t)
 	zone, err := time.LoadLocation("Europe/Berlin")
@@ -70,7 +70,7 @@ func TestExportHasTheFilesOfOneChatOnly(t *testing.T) {
 	require.Contains(t, unzip(t, out.Bytes())[fmt.Sprintf("ben-whatsapp-%d/log/2026-11-20.md", r.ben.ID)], "Ben's secret")
 }
 
-func TestLongLogIsExportedCompletely(t *testing.T) {
+func TestExport_LongLogIsComplete(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	_, err := r.st.Pool().Exec(r.ctx, `insert into messages (chat_id, event_id, author, sender, kind, body, ts, action, code, reason)
@@ -89,7 +89,7 @@ func TestLongLogIsExportedCompletely(t *testing.T) {
 	}
 }
 
-func TestAContactCannotWriteLinesOfTheOwnerIntoAnExport(t *testing.T) {
+func TestExport_ContactCannotForgeOwner(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	r.now = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)

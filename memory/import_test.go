@@ -13,7 +13,7 @@ import (
 	"multis/store"
 )
 
-func TestImportIsIdempotent(t *testing.T) {
+func TestImport_IsIdempotent(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	at := r.now.Add(-48 * time.Hour)
@@ -43,7 +43,7 @@ func TestImportIsIdempotent(t *testing.T) {
 	require.Empty(t, found.Hits, "it is Ana's alone")
 }
 
-func TestImportFindsTheOwnerOrAsks(t *testing.T) {
+func TestImport_FindsOwnerOrAsks(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	group := transcript.Chat{Name: "Club"}
@@ -64,7 +64,7 @@ func TestImportFindsTheOwnerOrAsks(t *testing.T) {
 	require.Equal(t, 1, r.count("select count(*) from messages where body = 'mine' and author = 'owner_phone'"))
 }
 
-func TestImportedChatCannotBeWrittenTo(t *testing.T) {
+func TestImport_ChatIsReadOnly(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	chat, err := r.mem.ImportedChat(r.ctx, "whatsapp:Otto", "Otto")

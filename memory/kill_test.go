@@ -128,7 +128,7 @@ func captureAndKill(t *testing.T, at int) string {
 	return moment
 }
 
-func TestCaptureKilledAtEveryStepWritesNotesOnce(t *testing.T) {
+func TestCapture_KillWritesOnce(t *testing.T) {
 	t.Parallel()
 	const most = 200
 	var moments []string

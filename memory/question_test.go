@@ -10,7 +10,7 @@ import (
 // thursday is a morning in November.
 var thursday = time.Date(2026, 11, 19, 9, 0, 0, 0, time.UTC)
 
-func TestQuestionPeriod(t *testing.T) {
+func TestQuestionPeriod_Words(t *testing.T) {
 	t.Parallel()
 	for _, question := range []string{
 		"what came in overnight?", "which customers complained since Monday?", "yesterday?", "what did people want last week?", "what happened on Monday?", "who wrote on 12 November?", "sum up the last 24 hours",
@@ -22,7 +22,7 @@ func TestQuestionPeriod(t *testing.T) {
 	}
 }
 
-func TestLatestPeriod(t *testing.T) {
+func TestLatestPeriod_Words(t *testing.T) {
 	t.Parallel()
 	for _, question := range []string{"what did we talk about last", "What did we talk about last?", "what was said lately?", "was haben wir zuletzt besprochen?", "what did I write last?"} {
 		require.Equal(t, thursday.Add(-newestAge), LatestPeriod(question, thursday).From, question)

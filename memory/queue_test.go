@@ -31,7 +31,7 @@ func (g blockingMemory) Capture(ctx context.Context, chat store.ChatID, last boo
 // maxCaptures is the maximum number of captures that are enqueued at the same time.
 const maxCaptures = 100
 
-func TestDueCapturesAreLimitedAndRunOnce(t *testing.T) {
+func TestQueue_LimitsDueCaptures(t *testing.T) {
 	t.Parallel()
 	const chats = 250
 	var mu sync.Mutex

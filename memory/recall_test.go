@@ -37,7 +37,7 @@ func texts(found memory.RecallResult) []string {
 	return list
 }
 
-func TestRecallSearchesNamedChatsOnly(t *testing.T) {
+func TestRecall_NamedChatsOnly(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	weeksAgo := r.now.Add(-21 * 24 * time.Hour)
@@ -55,7 +55,7 @@ func TestRecallSearchesNamedChatsOnly(t *testing.T) {
 	require.Empty(t, texts(r.recall(memory.Question{Text: "What about the fence?", AsOwner: true, Scope: policy.OwnerScope()})), "no chat was named")
 }
 
-func TestNotesRankBeforeMessages(t *testing.T) {
+func TestRecall_NotesRankFirst(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	said := r.talk(r.ana, 6)
@@ -68,7 +68,7 @@ func TestNotesRankBeforeMessages(t *testing.T) {
 	require.Equal(t, []store.MessageID{said[0].ID}, r.recallAboutAna("what colour is ana's fence").Hits[0].Messages, "what it was learned from")
 }
 
-func TestTimeInTheQuestionLimitsTheHits(t *testing.T) {
+func TestRecall_TimeLimitsHits(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	r.now = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
@@ -80,7 +80,7 @@ func TestTimeInTheQuestionLimitsTheHits(t *testing.T) {
 	require.Equal(t, []string{"something else yesterday"}, texts(r.recallAboutAna("Was hat Ana gestern gesagt?")), "without its words, the newest of that time")
 }
 
-func TestMessagesOfTheNamedTimeRankFirst(t *testing.T) {
+func TestRecall_NamedTimeRanksFirst(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	r.now = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
@@ -97,7 +97,7 @@ func TestMessagesOfTheNamedTimeRankFirst(t *testing.T) {
 	require.Equal(t, []string{then}, texts(r.recallAboutAna("write me what Ana wrote about painting the fence in May")))
 }
 
-func TestTimesInQuestions(t *testing.T) {
+func TestRecall_ParsesTimes(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC) // a Friday
 	for question, want := range map[string][2]string{
@@ -131,7 +131,7 @@ func TestTimesInQuestions(t *testing.T) {
 	require.Equal(t, "what about the fence ?", found.Rest)
 }
 
-func TestAQuestionOfStopWordsFindsTheNewest(t *testing.T) {
+func TestRecall_StopWordsFindNewest(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	r.says(r.ana, policy.AuthorContact, "older", r.now.Add(-time.Hour))
@@ -142,7 +142,7 @@ func TestAQuestionOfStopWordsFindsTheNewest(t *testing.T) {
 
 // Two contacts ask a thousand questions (with make chaos ten thousand) about notes and messages with the same words. No result may have a row of the
 // other contact.
-func TestRecallsOfTwoContactsFindNoForeignRow(t *testing.T) {
+func TestRecall_FindsNoForeignRow(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	words := strings.Fields("fence garden paint ladder money friday meeting train berlin dog cake invoice window chair yes no maybe green blue")

@@ -17,7 +17,7 @@ func (r *rig) withRetention(zone *time.Location) *memory.Memory {
 	return memory.New(memory.Options{Store: r.st, Search: r.mem.Search, Model: r.mem.Model, Zone: zone, Now: func() time.Time { return r.now }})
 }
 
-func TestRetentionDeletesFromAllTables(t *testing.T) {
+func TestRetention_CoversAllTables(t *testing.T) {
 	t.Parallel()
 	r, _ := newRigWithNotes(t) // notes about the door code exist and are indexed
 	old := r.now
@@ -57,7 +57,7 @@ func TestRetentionDeletesFromAllTables(t *testing.T) {
 	require.True(t, gone.IsZero())
 }
 
-func TestRetentionDaysEndAtTheOwnersMidnight(t *testing.T) {
+func TestRetention_EndsAtOwnersMidnight(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	zone, err := time.LoadLocation("Pacific/Auckland")
@@ -72,7 +72,7 @@ func TestRetentionDaysEndAtTheOwnersMidnight(t *testing.T) {
 	require.Equal(t, 1, r.count("select count(*) from messages where body = 'the first of it'"))
 }
 
-func TestNoteIsAsOldAsItsNewestSource(t *testing.T) {
+func TestRetention_NoteAgesWithNewestSource(t *testing.T) {
 	t.Parallel()
 	r, _ := newRigWithNotes(t)
 	r.now = r.now.Add(60 * 24 * time.Hour)
@@ -92,7 +92,7 @@ func TestNoteIsAsOldAsItsNewestSource(t *testing.T) {
 	require.Empty(t, storetest.ColumnsContaining(t, r.st, "likes tea"))
 }
 
-func TestRetentionKeepsSourcesOfOpenCommitments(t *testing.T) {
+func TestRetention_KeepsOpenCommitments(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	m := r.says(r.ana, policy.AuthorContact, "I pay next summer", r.now)

@@ -40,7 +40,7 @@ func newRigWithNotes(t *testing.T) (*rig, store.Message) {
 	return r, secret
 }
 
-func TestDeletedMessageLeavesNoDerivedText(t *testing.T) {
+func TestUnlearn_LeavesNoDerivedText(t *testing.T) {
 	t.Parallel()
 	r, secret := newRigWithNotes(t)
 	require.NoError(t, r.st.InTx(r.ctx, func(tx store.Tx) error {
@@ -57,7 +57,7 @@ func TestDeletedMessageLeavesNoDerivedText(t *testing.T) {
 	require.Len(t, r.notesOfAna(), 1)
 }
 
-func TestDeletedMessageRemovesErrorsOfJobs(t *testing.T) {
+func TestUnlearn_RemovesJobErrors(t *testing.T) {
 	t.Parallel()
 	r, secret := newRigWithNotes(t)
 	fails := func(kind, args, why string) {
@@ -79,7 +79,7 @@ func TestDeletedMessageRemovesErrorsOfJobs(t *testing.T) {
 	require.Equal(t, []string{"river.river_job.errors"}, r.columnsContaining("what Ben said"))
 }
 
-func TestEditedMessageRemovesNotesAndRepeatsCapture(t *testing.T) {
+func TestUnlearn_EditRepeatsCapture(t *testing.T) {
 	t.Parallel()
 	r, secret := newRigWithNotes(t)
 	require.NoError(t, r.st.InTx(r.ctx, func(tx store.Tx) error {
@@ -92,7 +92,7 @@ func TestEditedMessageRemovesNotesAndRepeatsCapture(t *testing.T) {
 	require.Equal(t, 2, r.count("select fresh from chat_memory where chat_id = $1", r.ana.ID))
 }
 
-func TestDeletedNoteRestoresTheNoteThatItReplaced(t *testing.T) {
+func TestUnlearn_RestoresReplacedNote(t *testing.T) {
 	t.Parallel()
 	r, secret := newRigWithNotes(t)
 	r.now = r.now.Add(time.Hour)
@@ -112,7 +112,7 @@ func TestDeletedNoteRestoresTheNoteThatItReplaced(t *testing.T) {
 	require.Empty(t, r.notesOfAna()[0].Was)
 }
 
-func TestDeletedNoteRestoresTheNotesThatItEnded(t *testing.T) {
+func TestUnlearn_RestoresEndedNotes(t *testing.T) {
 	t.Parallel()
 	r, _ := newRigWithNotes(t)
 	r.now = r.now.Add(time.Hour)

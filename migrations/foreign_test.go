@@ -10,7 +10,7 @@ import (
 	"multis/store"
 )
 
-func TestADatabaseOfAnotherProgramIsRefusedUnchanged(t *testing.T) {
+func TestUp_RefusesForeignDatabase(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
 	dsn := empty(t, "foreign_program", "createrole")

@@ -10,14 +10,14 @@ import (
 	"multis/migrations"
 )
 
-func TestTheLastRevisionIsThatOfTheFunctions(t *testing.T) {
+func TestFunctions_LastRevision(t *testing.T) {
 	t.Parallel()
 	s, err := migrations.Functions()
 	require.NoError(t, err)
 	require.True(t, s.IsLastRevision(), "the functions have changed: add this line to functions/revisions: %s", s.Hash())
 }
 
-func TestEveryFunctionIsMadeInOneFile(t *testing.T) {
+func TestFunctions_EachInOneFile(t *testing.T) {
 	t.Parallel()
 	s, err := migrations.Functions()
 	require.NoError(t, err)
@@ -58,7 +58,7 @@ create or replace function is_even(p_n int) returns boolean language sql immutab
 create or replace function touch() returns trigger language plpgsql as $$ begin new.word := 'second'; return new; end $$;
 create or replace trigger touched before insert on things for each row execute function touch();`
 
-func TestFunctionsAreReplacedWhenTheirFilesChange(t *testing.T) {
+func TestFunctions_ReplacedAfterChange(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
 	dsn := database(t, "replaced")
@@ -82,7 +82,7 @@ func TestFunctionsAreReplacedWhenTheirFilesChange(t *testing.T) {
 	require.Equal(t, []string{"anothers", "is_even", "total", "touch"}, left, "what no file makes any more is gone, what somebody else made is there")
 }
 
-func TestFunctionsThatAreCurrentAreLeftAlone(t *testing.T) {
+func TestFunctions_CurrentAreKept(t *testing.T) {
 	t.Parallel()
 	dsn := database(t, "current")
 	pool := connect(t, dsn)
@@ -99,7 +99,7 @@ func TestFunctionsThatAreCurrentAreLeftAlone(t *testing.T) {
 	require.NotEqual(t, before, id())
 }
 
-func TestFunctionsWithAMistakeChangeNothing(t *testing.T) {
+func TestFunctions_MistakeChangesNothing(t *testing.T) {
 	t.Parallel()
 	dsn := database(t, "mistake")
 	pool := connect(t, dsn)

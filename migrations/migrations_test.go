@@ -32,7 +32,7 @@ func empty(t *testing.T, name, grants string) string {
 	return storetest.Server().DSN(name, name)
 }
 
-func TestSeveralProcessesMigrateAnEmptyDatabaseAtOnce(t *testing.T) {
+func TestUp_ConcurrentProcesses(t *testing.T) {
 	t.Parallel()
 	dsn := empty(t, "several", "createrole")
 	var wg sync.WaitGroup
@@ -53,14 +53,14 @@ func TestSeveralProcessesMigrateAnEmptyDatabaseAtOnce(t *testing.T) {
 	}
 }
 
-func TestARoleWithoutCreateroleGetsTheSQLToRun(t *testing.T) {
+func TestUp_WithoutCreateRolePrintsSQL(t *testing.T) {
 	t.Parallel()
 	err := migrations.Run(context.Background(), empty(t, "plain", ""))
 	require.ErrorIs(t, err, migrations.ErrRole)
 	require.ErrorContains(t, err, `CREATE ROLE multis_contact_plain NOLOGIN; GRANT multis_contact_plain TO "plain"`)
 }
 
-func TestASuperuserIsRefusedBecauseNoWallBindsIt(t *testing.T) {
+func TestUp_RefusesSuperuser(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
 	empty(t, "walls", "")
@@ -77,7 +77,7 @@ const firstCompatible = 116
 // breaking is what the previous build does not survive: it reads and writes by the old names, and leaves new columns empty.
 var breaking = regexp.MustCompile(`(?i)\brename\s+(to|column)\b|\brename\s+\w+\s+to\b|\bdrop\s+(table|column)\b|\balter\s+(column\s+)?\w+\s+(set\s+data\s+)?type\b|\bset\s+not\s+null\b`)
 
-func TestAMigrationLeavesWhatThePreviousBuildUses(t *testing.T) {
+func TestUp_KeepsWhatPreviousBuildUses(t *testing.T) {
 	t.Parallel()
 	require.Regexp(t, breaking, "alter table chats rename held_until to owner_active_until;")
 	require.Regexp(t, breaking, "alter table chats drop column held_until;")

@@ -12,7 +12,7 @@ import (
 	"multis/store/storetest"
 )
 
-func TestAPlanSaysWhatEachStatementLocksAndHowLongItTakes(t *testing.T) {
+func TestPlan_StatesLocksAndDuration(t *testing.T) {
 	t.Parallel()
 	rows := map[string]int64{"messages": 1_000_000}
 	for sql, want := range map[string]migrations.Step{
@@ -33,7 +33,7 @@ func TestAPlanSaysWhatEachStatementLocksAndHowLongItTakes(t *testing.T) {
 	}
 }
 
-func TestADryRunChangesNothingAndNamesWhatIsMissing(t *testing.T) {
+func TestPlan_ChangesNothing(t *testing.T) {
 	t.Parallel()
 	dsn := empty(t, "planned", "createrole")
 	steps, err := migrations.Plan(t.Context(), dsn)
@@ -52,7 +52,7 @@ func TestADryRunChangesNothingAndNamesWhatIsMissing(t *testing.T) {
 	require.Empty(t, steps, "it is up to date")
 }
 
-func TestEveryStatementOfEveryMigrationIsUnderstood(t *testing.T) {
+func TestPlan_UnderstandsEveryStatement(t *testing.T) {
 	t.Parallel()
 	steps, err := migrations.Plan(t.Context(), empty(t, "understood", ""))
 	require.NoError(t, err)
@@ -63,7 +63,7 @@ func TestEveryStatementOfEveryMigrationIsUnderstood(t *testing.T) {
 	}
 }
 
-func TestAMigrationWaitsForATableThatOthersUse(t *testing.T) {
+func TestUp_WaitsForLockedTable(t *testing.T) {
 	t.Parallel()
 	dsn := storetest.DSN(t)
 	ctx := context.Background()

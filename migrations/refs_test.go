@@ -38,7 +38,7 @@ func fromBaseline(t *testing.T, name, rows string) *store.Store {
 	return st
 }
 
-func TestOldCitationsAreReadAsRefs(t *testing.T) {
+func TestRefs_FromOldCitations(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
 	st := fromBaseline(t, "refs", baselineRowsSQL)
@@ -90,7 +90,7 @@ const linkedRowsSQL = `insert into chats (protocol, channel_id, kind) values ('m
 		(1, 'draft', '{"Out": "22222222-2222-4222-8222-222222222222"}', gen_random_uuid(), '2027-01-01'),
 		(1, 'forget', '{"Kind": "some"}', gen_random_uuid(), '2027-01-01'), (1, 'list', '[1]', gen_random_uuid(), '2027-01-01')`
 
-func TestReferencesAreColumnsAfterTheBaseline(t *testing.T) {
+func TestRefs_AreColumns(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
 	st := fromBaseline(t, "links", linkedRowsSQL)

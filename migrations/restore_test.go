@@ -30,7 +30,7 @@ func (o oldRows) Load(ctx context.Context) error {
 // Finish changes nothing.
 func (oldRows) Finish(context.Context, pgx.Tx) error { return nil }
 
-func TestABackupOfAnOlderSchemaIsBroughtUpToDate(t *testing.T) {
+func TestRestore_OlderSchemaIsMigrated(t *testing.T) {
 	t.Parallel()
 	// 00113 renamed what is filled here, so the rows are there before it runs.
 	ctx := t.Context()

@@ -64,7 +64,7 @@ func countReadable(t *testing.T, dsn string, chat store.ChatID) (n int) {
 
 const allScopes = "select set_config('multis.scope', 'public,user:1,user:2,user:3', false)"
 
-func TestAnotherInstanceOnTheServerReadsNothingOfThisOne(t *testing.T) {
+func TestRole_OtherInstanceReadsNothing(t *testing.T) {
 	t.Parallel()
 	dsn, chat := newFilledDatabase(t, "here")
 	_, _ = newFilledDatabase(t, "elsewhere")
@@ -78,7 +78,7 @@ func TestAnotherInstanceOnTheServerReadsNothingOfThisOne(t *testing.T) {
 	}
 }
 
-func TestADatabaseWithTheRoleOfAllGetsItsOwn(t *testing.T) {
+func TestRole_ReplacesSharedRole(t *testing.T) {
 	t.Parallel()
 	dsn, chat := newFilledDatabase(t, "before")
 	_ = empty(t, "neighbour", "createrole")
@@ -111,7 +111,7 @@ func TestADatabaseWithTheRoleOfAllGetsItsOwn(t *testing.T) {
 	require.Equal(t, 1, countReadable(t, dsn, chat))
 }
 
-func TestARoleIsNamedAfterItsDatabase(t *testing.T) {
+func TestRole_NamedAfterDatabase(t *testing.T) {
 	t.Parallel()
 	require.Equal(t, "multis_contact_multis", migrations.ContactRole("multis"))
 	seen := map[string]bool{}

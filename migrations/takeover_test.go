@@ -60,7 +60,7 @@ func isCode(line string) bool {
 	return strings.HasPrefix(line, "function ") || strings.HasPrefix(line, "trigger ") || strings.HasPrefix(line, "grant on ") && strings.Contains(line, "(")
 }
 
-func TestTheBaselineMakesTheTablesOfTheOldMigrations(t *testing.T) {
+func TestBaseline_MakesOldTables(t *testing.T) {
 	t.Parallel()
 	newPreBaselineDatabase(t, "tables_old")
 	require.NoError(t, migrations.RunBaseline(t.Context(), connect(t, database(t, "tables_new"))))
@@ -84,7 +84,7 @@ var renamedSince = strings.NewReplacer(
 	"held_versions", "role_versions", "guessed", "corrected", "guess", "correction", "p_most", "p_limit",
 )
 
-func TestTheFunctionsAreThoseOfTheOldMigrations(t *testing.T) {
+func TestBaseline_MakesOldFunctions(t *testing.T) {
 	t.Parallel()
 	newPreBaselineDatabase(t, "functions_old")
 	require.NoError(t, migrations.Run(t.Context(), database(t, "functions_new")))
@@ -100,7 +100,7 @@ func TestTheFunctionsAreThoseOfTheOldMigrations(t *testing.T) {
 	require.Greater(t, compared, 35)
 }
 
-func TestATakenOverDatabaseHasTheSchemaOfANewOne(t *testing.T) {
+func TestTakeover_SchemaEqualsNew(t *testing.T) {
 	t.Parallel()
 	old := newPreBaselineDatabase(t, "schema_old")
 	require.NoError(t, migrations.Run(t.Context(), old))
@@ -139,7 +139,7 @@ const undoSQL = `set session_replication_role = replica; alter table outbox drop
 	alter table heartbeat_looks rename checks to looks; alter table heartbeat_looks rename checked_at to looked_at;
 	alter table outbox drop constraint outbox_state_check; update outbox set state = 'held' where state = 'draft'`
 
-func TestTakingADatabaseOverLosesNothing(t *testing.T) {
+func TestTakeover_LosesNothing(t *testing.T) {
 	t.Parallel()
 	dsn := newPreBaselineDatabase(t, "rows_old")
 	filling, err := os.ReadFile("testdata/rows.sql")
@@ -164,7 +164,7 @@ func TestTakingADatabaseOverLosesNothing(t *testing.T) {
 	require.Greater(t, version, int64(migrations.LastOld), "the versions of the old migrations are gone, so that an older program finds them missing")
 }
 
-func TestADatabaseBelowTheLastOldMigrationIsRefusedUnchanged(t *testing.T) {
+func TestTakeover_RefusesTooOld(t *testing.T) {
 	t.Parallel()
 	for name, missing := range map[string]string{"below_last": "version_id = (select max(version_id) from goose_db_version)", "below_other": "version_id = 2"} {
 		dsn := newPreBaselineDatabase(t, name)
@@ -179,7 +179,7 @@ func TestADatabaseBelowTheLastOldMigrationIsRefusedUnchanged(t *testing.T) {
 	}
 }
 
-func TestADatabaseOfANewerProgramIsRefusedUnchanged(t *testing.T) {
+func TestUp_RefusesNewerDatabase(t *testing.T) {
 	t.Parallel()
 	for name, sql := range map[string]string{
 		"newer_tables":    "insert into goose_db_version (version_id, is_applied) values (99999, true)",
@@ -196,7 +196,7 @@ func TestADatabaseOfANewerProgramIsRefusedUnchanged(t *testing.T) {
 	}
 }
 
-func TestADryRunOfATakeoverMakesNoTableAgain(t *testing.T) {
+func TestTakeover_DryRunMakesNoTable(t *testing.T) {
 	t.Parallel()
 	steps, err := migrations.Plan(t.Context(), newPreBaselineDatabase(t, "planned_takeover"))
 	require.NoError(t, err)

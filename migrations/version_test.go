@@ -12,7 +12,7 @@ import (
 	"multis/store/storetest"
 )
 
-func TestADatabaseIsBackedUpOnlyBeforeItChanges(t *testing.T) {
+func TestVersion_BackupOnlyBeforeChange(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
 	dsn := empty(t, "backed_up", "createrole")
@@ -35,7 +35,7 @@ func TestADatabaseIsBackedUpOnlyBeforeItChanges(t *testing.T) {
 	require.Equal(t, 1, calls)
 }
 
-func TestAnOlderPartOfASchemaMakesItOlder(t *testing.T) {
+func TestVersion_OlderPartMakesOlder(t *testing.T) {
 	t.Parallel()
 	for _, part := range []string{
 		"delete from goose_db_version where version_id = (select max(version_id) from goose_db_version)",

@@ -12,7 +12,7 @@ import (
 	"multis/store/storetest"
 )
 
-func TestAReplyRestsOnPublicDocumentsAlone(t *testing.T) {
+func TestCitation_PublicDocumentsOnly(t *testing.T) {
 	t.Parallel()
 	const text = "Grand piano tuning costs 1 euro, as agreed."
 	for name, c := range map[string]struct {
@@ -46,7 +46,7 @@ func TestAReplyRestsOnPublicDocumentsAlone(t *testing.T) {
 	require.Equal(t, policy.CodeNoSource, d.Code)
 }
 
-func TestTheBytesThatAreSentAreHeldAgainstTheirSources(t *testing.T) {
+func TestCitation_ChecksSentBytes(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	source := storetest.Cite(t, b.store, policy.RolePublic, index.KindKnowledge, "Delivery costs 5 euro. See shop.de.")

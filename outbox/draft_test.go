@@ -24,7 +24,7 @@ func newDraftFixture(t *testing.T) *fixture {
 	return b
 }
 
-func TestInAChatOfDraftsNothingGoesToTheContactByItself(t *testing.T) {
+func TestDraft_NothingGoesUnapproved(t *testing.T) {
 	t.Parallel()
 	b := newDraftFixture(t)
 	for _, purpose := range []policy.Purpose{policy.PurposeReply, policy.PurposeClarify, policy.PurposeGreeting, policy.PurposeEscalation, policy.PurposeOperator} {
@@ -48,7 +48,7 @@ func TestInAChatOfDraftsNothingGoesToTheContactByItself(t *testing.T) {
 	require.Equal(t, store.OutboxDraft, b.row(b.mustQueue(held)).State, "a letter can ask for it anywhere")
 }
 
-func TestADraftOfSeveralPartsGoesWholeAndAsItIs(t *testing.T) {
+func TestDraft_PartsGoWhole(t *testing.T) {
 	t.Parallel()
 	b := newDraftFixture(t)
 	first := b.mustQueue(b.reply(strings.Repeat("Many words. ", 200)))
@@ -88,7 +88,7 @@ func TestADraftOfSeveralPartsGoesWholeAndAsItIs(t *testing.T) {
 	}
 }
 
-func TestAChatThatAnswersByTheProfileStartsInDrafts(t *testing.T) {
+func TestDraft_ProfileStartsInDrafts(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	_, err := b.store.Pool().Exec(context.Background(), "update chats set mode = null, mode_set_at = null")
@@ -164,7 +164,7 @@ func (b *fixture) rewrite(out uuid.UUID, text string) (changed uuid.UUID) {
 	return changed
 }
 
-func TestAYesToThatAPersonWillAnswerIsOfItsMoment(t *testing.T) {
+func TestDraft_EscalationTextExpires(t *testing.T) {
 	t.Parallel()
 	b := newDraftFixture(t)
 	asked := b.contactAsks("Can I pay by invoice?")
@@ -198,7 +198,7 @@ func TestAYesToThatAPersonWillAnswerIsOfItsMoment(t *testing.T) {
 	require.Len(t, b.sender.sent, 1)
 }
 
-func TestOtherWordsForThatAPersonWillAnswerAnswerAllThatWaits(t *testing.T) {
+func TestDraft_EditedEscalationAnswersAll(t *testing.T) {
 	t.Parallel()
 	b := newDraftFixture(t)
 	first := b.contactAsks("Can I pay by invoice?")
@@ -227,7 +227,7 @@ func TestOtherWordsForThatAPersonWillAnswerAnswerAllThatWaits(t *testing.T) {
 	require.Len(t, b.sender.sent, 1)
 }
 
-func TestAnApprovedAnswerStaysWhenAnotherTextIsChanged(t *testing.T) {
+func TestDraft_ApprovedSurvivesOtherChange(t *testing.T) {
 	t.Parallel()
 	b := newDraftFixture(t)
 	out := b.draftedEscalation(b.contactAsks("Can I pay by invoice?"))
@@ -242,7 +242,7 @@ func TestAnApprovedAnswerStaysWhenAnotherTextIsChanged(t *testing.T) {
 	require.Equal(t, answer, *b.answeredBy(second))
 }
 
-func TestAFollowUpIsADraftWithEveryDelivery(t *testing.T) {
+func TestFollowUp_IsAlwaysDraft(t *testing.T) {
 	t.Parallel()
 	for delivery, state := range map[policy.Delivery]store.OutboxState{policy.DeliveryAuto: store.OutboxDraft, policy.DeliveryDraft: store.OutboxDraft, policy.DeliveryShadow: store.OutboxShadow} {
 		b := setup(t)
@@ -255,7 +255,7 @@ func TestAFollowUpIsADraftWithEveryDelivery(t *testing.T) {
 	}
 }
 
-func TestAnApprovedDraftKeepsWhatItWasMadeFor(t *testing.T) {
+func TestDraft_ApprovedKeepsPurpose(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	out := b.mustQueue(Message{Chat: b.chat, Purpose: policy.PurposeFollowUp, Text: "Are you still there?"})
@@ -280,7 +280,7 @@ func TestAnApprovedDraftKeepsWhatItWasMadeFor(t *testing.T) {
 	require.Empty(t, b.row(out).DraftedAs, "a person wrote it")
 }
 
-func TestADraftCountsAsItWasApproved(t *testing.T) {
+func TestDraft_CountsAsApproved(t *testing.T) {
 	t.Parallel()
 	b := newDraftFixture(t)
 	for _, changed := range []bool{true, false} {

@@ -13,7 +13,7 @@ import (
 	"multis/store/storetest"
 )
 
-func TestAHookStopsAContactsMessageOrMakesItADraft(t *testing.T) {
+func TestHook_StopsOrDrafts(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	verdict := policy.HookVerdict{Decision: policy.HookDeny, Why: "The hook guard says deny."}
@@ -60,7 +60,7 @@ func TestAHookStopsAContactsMessageOrMakesItADraft(t *testing.T) {
 }
 
 // What changes while a hook is asked holds for the message, too.
-func TestTheGateIsAskedAgainAfterTheHooks(t *testing.T) {
+func TestGate_RechecksAfterHooks(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	var meanwhile func(ctx context.Context, tx store.Tx) error
@@ -75,7 +75,7 @@ func TestTheGateIsAskedAgainAfterTheHooks(t *testing.T) {
 	require.Equal(t, store.OutboxDropped, b.row(out).State)
 }
 
-func TestAQueuedReplyFollowsTheDeliveryOfItsChat(t *testing.T) {
+func TestQueue_FollowsDeliveryOfChat(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	shadowed, _ := b.queue(b.reply("We deliver on Mondays."))
@@ -94,7 +94,7 @@ func TestAQueuedReplyFollowsTheDeliveryOfItsChat(t *testing.T) {
 	require.Empty(t, b.sender.sent)
 }
 
-func TestRetractingAShadowAnswerEnds(t *testing.T) {
+func TestRetract_ShadowAnswerEnds(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.tx(func(ctx context.Context, tx store.Tx) error {

@@ -13,7 +13,7 @@ import (
 	"multis/store/storetest"
 )
 
-func TestATextWithASecretIsStoppedAndNotStored(t *testing.T) { //nolint:paralleltest // what the configuration holds is the same for all
+func TestLeak_TextWithSecretIsStopped(t *testing.T) { //nolint:paralleltest // what the configuration holds is the same for all
 	b := setup(t)
 	const secret = "canary-4f1c9d27b6e05a38"
 	policy.SetSecrets([]string{secret})
@@ -59,7 +59,7 @@ func TestATextWithASecretIsStoppedAndNotStored(t *testing.T) { //nolint:parallel
 	require.Empty(t, storetest.ColumnsContaining(t, b.store, secret))
 }
 
-func TestASecretThatIsConfiguredLaterStopsWhatWaits(t *testing.T) { //nolint:paralleltest // as above
+func TestLeak_LaterSecretStopsMessage(t *testing.T) { //nolint:paralleltest // as above
 	b := setup(t)
 	t.Cleanup(func() { policy.SetSecrets(nil) })
 	out, d := b.queue(b.reply("The house is at Mondaystreet."))
@@ -72,7 +72,7 @@ func TestASecretThatIsConfiguredLaterStopsWhatWaits(t *testing.T) { //nolint:par
 	require.Equal(t, 1, notices, "the owner is told once")
 }
 
-func TestAFileIsScannedBeforeItIsQueuedAndAgainBeforeItIsSent(t *testing.T) { //nolint:paralleltest // as above
+func TestLeak_FileIsScannedTwice(t *testing.T) { //nolint:paralleltest // as above
 	b := setup(t)
 	t.Cleanup(func() { policy.SetSecrets(nil) })
 	policy.SetSecrets([]string{"Mondaystreet"})
@@ -89,7 +89,7 @@ func TestAFileIsScannedBeforeItIsQueuedAndAgainBeforeItIsSent(t *testing.T) { //
 	require.Equal(t, policy.CodeSecret, b.row(out).Code)
 }
 
-func TestASecretThatIsConfiguredLaterStopsAFileThatWaits(t *testing.T) { //nolint:paralleltest // as above
+func TestLeak_LaterSecretStopsFile(t *testing.T) { //nolint:paralleltest // as above
 	for part, file := range map[string]File{
 		"data": {Name: "key.txt", MIME: plainText, Data: []byte("The house is at Mondaystreet.")}, "name": {Name: "Mondaystreet.txt", MIME: plainText, Data: []byte("x")},
 		"type": {Name: "key.txt", MIME: "text/mondaystreet", Data: []byte("x")}, "none": {Name: "key.txt", MIME: plainText, Data: []byte("x")},
@@ -111,7 +111,7 @@ func TestASecretThatIsConfiguredLaterStopsAFileThatWaits(t *testing.T) { //nolin
 	}
 }
 
-func TestASecretThatIsConfiguredLaterIsMaskedInANoticeThatWaits(t *testing.T) { //nolint:paralleltest // as above
+func TestLeak_LaterSecretMasksNotice(t *testing.T) { //nolint:paralleltest // as above
 	const secret = `canary_K9&x<7>"Qm2*v`
 	edit := Message{Purpose: policy.PurposeNotice, Text: secret, Replaces: "$card"}
 	for name, m := range map[string]Message{
@@ -135,7 +135,7 @@ func TestASecretThatIsConfiguredLaterIsMaskedInANoticeThatWaits(t *testing.T) { 
 	}
 }
 
-func TestANoticeHasNoSecretHoweverItIsWritten(t *testing.T) { //nolint:paralleltest // as above
+func TestLeak_NoticeHidesSecret(t *testing.T) { //nolint:paralleltest // as above
 	b := setup(t)
 	const secret, short = `canary_K9&x<7>"Qm2*v`, "Xq7-vR"
 	policy.SetSecrets([]string{secret, short})

@@ -15,7 +15,7 @@ import (
 	"multis/store"
 )
 
-func TestANoticeWithCharactersThatNobodySeesIsToldWithoutThem(t *testing.T) {
+func TestNotice_DropsInvisibleCharacters(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	hidden := "\u2068@Nora\u2069 is my\u202e parcel there?\x07"
@@ -35,14 +35,14 @@ func TestANoticeWithCharactersThatNobodySeesIsToldWithoutThem(t *testing.T) {
 	}
 }
 
-func TestANoticeIsNeverTooLong(t *testing.T) {
+func TestNotice_IsNeverTooLong(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	_, d := b.queue(NewNotice(b.admin, strings.Repeat("many words ", 20_000), Alert))
 	require.True(t, d.Allow, d.Why)
 }
 
-func TestANoticeThatIsRefusedIsAnErrorAndTriedAgain(t *testing.T) {
+func TestNotice_RefusedIsRetried(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	ctx := context.Background()
@@ -60,7 +60,7 @@ func TestANoticeThatIsRefusedIsAnErrorAndTriedAgain(t *testing.T) {
 	require.True(t, jobs.IsSnooze(queue(NewNotice(b.admin, "important", Alert))), "its room is gone for the moment")
 }
 
-func TestNoticesOfAnAdminRoomThatIsGoneReachTheNext(t *testing.T) {
+func TestNotice_ReachesNextAdminRoom(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	waits, replaces, reacts := b.mustQueue(NewNotice(b.admin, "important", Alert)), NewNotice(b.admin, "the answer", Quiet), b.mustQueue(Message{Chat: b.admin, Purpose: policy.PurposeNotice, Text: "👀", ReactTo: "$x"})
@@ -90,7 +90,7 @@ func TestNoticesOfAnAdminRoomThatIsGoneReachTheNext(t *testing.T) {
 	require.Equal(t, answer.String(), c["ai.multis.out"])
 }
 
-func TestAPauseDelaysRedactionsInChatsButNotTheAdminRoom(t *testing.T) {
+func TestPause_DelaysRedactionsInChats(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	ctx := context.Background()
@@ -117,7 +117,7 @@ func TestAPauseDelaysRedactionsInChatsButNotTheAdminRoom(t *testing.T) {
 	require.Len(t, b.sender.retracted, 2, "nothing goes into a chat that is off")
 }
 
-func TestANoticeIsToldWhateverItsMarkupBecomes(t *testing.T) {
+func TestNotice_SurvivesMarkup(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	for _, written := range []string{"---", "> ", strings.Repeat("> ", 4000), strings.Repeat(`"`, 8000), strings.Repeat("😀\n", 4000)} {

@@ -107,7 +107,7 @@ func (b *fixture) row(out uuid.UUID) store.OutboxMessage {
 
 func (b *fixture) send(out uuid.UUID) error { return b.box.Send(context.Background(), out, false) }
 
-func TestAReplyIsMarkedKeyedAndSentOnce(t *testing.T) {
+func TestReply_IsMarkedAndSentOnce(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	out, d := b.queue(b.reply("We deliver on Mondays."))
@@ -123,7 +123,7 @@ func TestAReplyIsMarkedKeyedAndSentOnce(t *testing.T) {
 	require.Equal(t, map[string]any{"msgtype": "m.text", "body": "[Nora] We deliver on Mondays.", "m.mentions": map[string]any{}, "ai.multis.out": out.String()}, c)
 }
 
-func TestARefusedMessageIsStoredWithTheReasonAndNotSent(t *testing.T) {
+func TestGate_RefusalIsStored(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	unsourced := b.reply("Trust me.")
@@ -136,7 +136,7 @@ func TestARefusedMessageIsStoredWithTheReasonAndNotSent(t *testing.T) {
 	require.Equal(t, policy.CodeNoSource, b.row(out).Code)
 }
 
-func TestTheGateIsAskedAgainRightBeforeTheSend(t *testing.T) {
+func TestGate_RechecksBeforeSend(t *testing.T) {
 	t.Parallel()
 	cases := map[string]struct {
 		between func(ctx context.Context, tx store.Tx, chat store.ChatID) error
@@ -174,7 +174,7 @@ func TestTheGateIsAskedAgainRightBeforeTheSend(t *testing.T) {
 	}
 }
 
-func TestAnOutboxMessageWaitsForTheRoomThatReplacesItsOwn(t *testing.T) {
+func TestSend_WaitsForReplacementRoom(t *testing.T) {
 	t.Parallel()
 	for _, why := range []string{store.ClosedTombstone, store.ClosedLeft} {
 		t.Run(why, func(t *testing.T) {
@@ -207,7 +207,7 @@ func TestAnOutboxMessageWaitsForTheRoomThatReplacesItsOwn(t *testing.T) {
 	}
 }
 
-func TestEventsOfOneChatLeaveInTheirOrder(t *testing.T) {
+func TestSend_KeepsOrderOfChat(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	first, _ := b.queue(b.reply("one"))
@@ -218,7 +218,7 @@ func TestEventsOfOneChatLeaveInTheirOrder(t *testing.T) {
 	require.Len(t, b.sender.sent, 2)
 }
 
-func TestTheEndOfAMessageEnqueuesTheNextOne(t *testing.T) {
+func TestSend_EndEnqueuesNext(t *testing.T) {
 	t.Parallel()
 	for name, settle := range map[string]func(b *fixture, out uuid.UUID){
 		"sent": func(*fixture, uuid.UUID) {},
@@ -259,7 +259,7 @@ func (b *fixture) sends(out uuid.UUID) (n int) {
 	return n
 }
 
-func TestAPermanentSendErrorIsReportedAndATemporaryOneRetried(t *testing.T) {
+func TestSend_RetriesOnlyTemporaryErrors(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	out, _ := b.queue(b.reply("hello"))
@@ -275,7 +275,7 @@ func TestAPermanentSendErrorIsReportedAndATemporaryOneRetried(t *testing.T) {
 	require.Equal(t, 1, alarms)
 }
 
-func TestTheLastTryOfAnyErrorGivesUp(t *testing.T) {
+func TestSend_LastAttemptGivesUp(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	out, _ := b.queue(b.reply("hello"))
@@ -284,7 +284,7 @@ func TestTheLastTryOfAnyErrorGivesUp(t *testing.T) {
 	require.Equal(t, store.OutboxFailed, b.row(out).State)
 }
 
-func TestTheCapsHoldAndTheHandoverStillGoes(t *testing.T) {
+func TestCaps_SpareEscalation(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	for range 10 {
@@ -297,7 +297,7 @@ func TestTheCapsHoldAndTheHandoverStillGoes(t *testing.T) {
 	require.True(t, d.Allow, d.Why)
 }
 
-func TestTheMarkFollowsTheNameAndTheNetwork(t *testing.T) {
+func TestMark_FollowsNameAndNetwork(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.tx(func(ctx context.Context, tx store.Tx) error {
@@ -310,7 +310,7 @@ func TestTheMarkFollowsTheNameAndTheNetwork(t *testing.T) {
 	require.Contains(t, string(b.row(out).Content), `"hello"`)
 }
 
-func TestNoticesAreRenderedAndNeverPing(t *testing.T) {
+func TestNotice_IsRenderedWithoutPing(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	out, d := b.queue(NewNotice(b.admin, "**Ana** said "+text.Escape("<b>@room</b> **x** [y](https://z) `code`\n# head"), Quiet))
@@ -331,7 +331,7 @@ func TestNoticesAreRenderedAndNeverPing(t *testing.T) {
 	require.Equal(t, "m.reaction", b.row(out).EventType)
 }
 
-func TestANoticeRingsWhenItNeedsTheOwner(t *testing.T) {
+func TestNotice_RingsIfNeeded(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	for name, tt := range map[string]struct {
@@ -360,7 +360,7 @@ func TestANoticeRingsWhenItNeedsTheOwner(t *testing.T) {
 	}
 }
 
-func TestAQuoteOfADeletedMessageIsEmptiedAndRedacted(t *testing.T) {
+func TestDeletion_RedactsQuote(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	var message store.MessageID
@@ -402,7 +402,7 @@ func (b *fixture) mustQueue(l Message) uuid.UUID {
 	return out
 }
 
-func TestAReleasedMessageThatTheGateRefusesIsToldToTheOwner(t *testing.T) {
+func TestGate_RefusedReleaseIsNoticed(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	out := b.mustQueue(b.reply("We deliver on Mondays."))

@@ -52,7 +52,7 @@ func (b *fixture) parts(first uuid.UUID) (rows []store.OutboxMessage, contents [
 	return rows, contents
 }
 
-func TestALongReplyIsSplitAtParagraphsAndSentInItsOrder(t *testing.T) {
+func TestParts_SplitAtParagraphs(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	first, d := b.queue(b.reply(paragraphs(4, 1000)))
@@ -75,7 +75,7 @@ func TestALongReplyIsSplitAtParagraphsAndSentInItsOrder(t *testing.T) {
 	require.True(t, jobs.IsSnooze(b.send(rows[2].ID)), "it waits for what is before it")
 }
 
-func TestPartsOfAReplyCountAsOneAnswer(t *testing.T) {
+func TestParts_CountAsOneAnswer(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.box.settings.SendCap = policy.Rate{Minute: 2, Day: 2}
@@ -94,7 +94,7 @@ func TestPartsOfAReplyCountAsOneAnswer(t *testing.T) {
 	require.Equal(t, policy.CodeMinuteCap, d.Code)
 }
 
-func TestAPartIsNotSentWithoutTheOneBefore(t *testing.T) {
+func TestParts_NeedThePrevious(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	first, _ := b.queue(b.reply(paragraphs(6, 700)))
@@ -111,7 +111,7 @@ func TestAPartIsNotSentWithoutTheOneBefore(t *testing.T) {
 	require.Empty(t, b.sender.sent)
 }
 
-func TestAFileThatDoesNotGoOutIsNotKept(t *testing.T) {
+func TestFile_UnsentIsNotKept(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	file := func() uuid.UUID {
@@ -130,7 +130,7 @@ func TestAFileThatDoesNotGoOutIsNotKept(t *testing.T) {
 	require.Zero(t, storetest.Count(t, b.store, "select count(*) from outbox_files"))
 }
 
-func TestTheRestOfAReplyStaysWhenTheOwnerComes(t *testing.T) {
+func TestParts_StopWhenOwnerComes(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	first, _ := b.queue(b.reply(paragraphs(6, 700)))
@@ -146,7 +146,7 @@ func TestTheRestOfAReplyStaysWhenTheOwnerComes(t *testing.T) {
 	require.Len(t, b.sender.sent, 1)
 }
 
-func TestTooLongAReplyGoesAsAFileWithItsBeginning(t *testing.T) {
+func TestReply_TooLongGoesAsFile(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	long := paragraphs(9, 1000)
@@ -167,7 +167,7 @@ func TestTooLongAReplyGoesAsAFileWithItsBeginning(t *testing.T) {
 	require.ErrorIs(t, err, store.ErrNotFound, "the homeserver has it now")
 }
 
-func TestTheLimitsOfTheNetworkDecideTheForm(t *testing.T) {
+func TestParts_FollowNetworkLimits(t *testing.T) {
 	t.Parallel()
 	files := func(captions bool) map[string]policy.FileRule {
 		return map[string]policy.FileRule{"m.file": {Types: []string{"text/plain"}, Captions: captions}}
@@ -219,7 +219,7 @@ func TestTheLimitsOfTheNetworkDecideTheForm(t *testing.T) {
 	})
 }
 
-func TestAFileGoesWithItsCaption(t *testing.T) {
+func TestFile_GoesWithCaption(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	l := b.reply("The price list.")
@@ -235,7 +235,7 @@ func TestAFileGoesWithItsCaption(t *testing.T) {
 	require.True(t, d.Allow)
 }
 
-func TestAFileThatQuotesADeletedMessageIsForgotten(t *testing.T) {
+func TestFile_QuotingDeletedIsForgotten(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	var about store.MessageID
@@ -256,7 +256,7 @@ func TestAFileThatQuotesADeletedMessageIsForgotten(t *testing.T) {
 	require.Empty(t, b.sender.sent)
 }
 
-func TestOfAnAnswerInPartsEachIsDeletedWithItsQuestion(t *testing.T) {
+func TestParts_DeletedWithQuestion(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	var question store.MessageID

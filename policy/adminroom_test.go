@@ -11,7 +11,7 @@ var allAuthors = []Author{
 	"", AuthorContact, AuthorOwnerClient, AuthorOwnerPhone, AuthorMultisOwner, AuthorMultisBot, AuthorOperator, AuthorBridgeBot, AuthorOtherBot, "new",
 }
 
-func TestOnlyTheOwnersOwnClientAndOperatorsCountInAnAdminRoom(t *testing.T) {
+func TestAdminRoom_CountsOwnerClientAndOperators(t *testing.T) {
 	t.Parallel()
 	for _, author := range allAuthors {
 		counts := author == AuthorOwnerClient || author == AuthorOperator
@@ -31,7 +31,7 @@ func TestOnlyTheOwnersOwnClientAndOperatorsCountInAnAdminRoom(t *testing.T) {
 	}
 }
 
-func TestARefusedAnswerIsReportedToWhoeverGaveIt(t *testing.T) {
+func TestRefusedAnswer_ReportedToItsAuthor(t *testing.T) {
 	t.Parallel()
 	for want, e := range map[Code]AdminEvent{
 		CodeBridged:    {Author: AuthorOwnerPhone},

@@ -49,7 +49,7 @@ func checkAdmissions(t *testing.T, cases []admissionCase) {
 	}
 }
 
-func TestAdmitAnswersAndTranscribes(t *testing.T) {
+func TestAdmit_AnswersAndTranscribes(t *testing.T) {
 	t.Parallel()
 	checkAdmissions(t, []admissionCase{
 		{"a fresh question in a business chat is answered", nil, ActionAnswer, CodeAnswer},
@@ -91,7 +91,7 @@ func TestAdmitAnswersAndTranscribes(t *testing.T) {
 	})
 }
 
-func TestAdmitArchivesAndIgnores(t *testing.T) {
+func TestAdmit_ArchivesAndIgnores(t *testing.T) {
 	t.Parallel()
 	checkAdmissions(t, []admissionCase{
 		{"nothing of an off chat is kept", func(in *AdmitInput) { in.Mode = ModeOff }, ActionIgnore, CodeOff},
@@ -138,7 +138,7 @@ func TestAdmitArchivesAndIgnores(t *testing.T) {
 	})
 }
 
-func TestAdmitAfterRestoreAndEscalates(t *testing.T) {
+func TestAdmit_RestoreAndEscalation(t *testing.T) {
 	t.Parallel()
 	checkAdmissions(t, []admissionCase{
 		{"a question while a restored backup is on hold", func(in *AdmitInput) { in.RestoredAt = in.SentAt.Add(-time.Hour) }, ActionArchive, CodeRestored},
@@ -187,12 +187,12 @@ func TestAdmitCommands(t *testing.T) {
 	})
 }
 
-func TestAdmitIgnoresZeroInput(t *testing.T) {
+func TestAdmit_IgnoresZeroInput(t *testing.T) {
 	t.Parallel()
 	require.Equal(t, ActionIgnore, Admit(AdmitInput{}).Action)
 }
 
-func TestAdmitReasonsHaveNumbers(t *testing.T) {
+func TestAdmit_ReasonsHaveNumbers(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
 		change func(*AdmitInput)
@@ -225,8 +225,8 @@ func TestAgo(t *testing.T) {
 	}
 }
 
-// TestAdmitNeverAnswersWhatItMustNot checks invariants on random inputs.
-func TestAdmitNeverAnswersWhatItMustNot(t *testing.T) {
+// TestAdmit_NeverAnswersForbidden checks invariants on random inputs.
+func TestAdmit_NeverAnswersForbidden(t *testing.T) {
 	t.Parallel()
 	rng := rand.New(rand.NewPCG(1, 2))
 	answered := 0

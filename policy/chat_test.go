@@ -61,7 +61,7 @@ func TestValid(t *testing.T) {
 	require.False(t, AuthorMultisOwner.IsOwner() || AuthorOperator.IsOwner() || Author("").IsOwner())
 }
 
-func TestEveryCodeHasASentence(t *testing.T) {
+func TestCode_EachHasSentence(t *testing.T) {
 	t.Parallel()
 	codes := []Code{
 		CodeAnswer, CodeCommand, CodeKeyword, CodeWantsHuman, CodeWantsAction, CodeShadow, CodeReminder, CodeAttached, CodeTranscribing, CodeNetworkLimit, CodeNoFiles, CodeFileTooBig, CodeNoCaptions, CodeNoEdits, CodeNoReactions, CodePartMissing, CodeRestoreDropped, CodeTranscribed, CodeTranscriptionFailed, CodeStale, CodeBackfill, CodeEdited, CodeNoText, CodeAskedToStop,
@@ -79,7 +79,7 @@ func TestEveryCodeHasASentence(t *testing.T) {
 	require.Empty(t, Code("weather").Sentence())
 }
 
-func TestFirstDeliveryAppliesToDefaultModesOnly(t *testing.T) {
+func TestFirstDelivery_DefaultModesOnly(t *testing.T) {
 	t.Parallel()
 	business, silent, auto, draft := ModeBusiness, ModeSilent, DeliveryAuto, DeliveryDraft
 	byProfile := Defaults{Profile: ProfileBusiness}

@@ -80,7 +80,7 @@ func TestBreakLinks(t *testing.T) {
 	}
 }
 
-func TestAddressesCompareAccents(t *testing.T) {
+func TestAddress_ComparesAccents(t *testing.T) {
 	t.Parallel()
 	for _, source := range []string{"Write to post@müller.de.", "Write to post@mu\u0308ller.de."} {
 		require.Empty(t, FindUnsupported("Write to POST@müller.de.", source))
@@ -90,8 +90,8 @@ func TestAddressesCompareAccents(t *testing.T) {
 	require.Equal(t, "klávier[.]de", BreakLinks("klávier.de", claimSource))
 }
 
-// TestEachLineOfADocumentIsSupportedByIt checks each line of the example documents against the whole document.
-func TestEachLineOfADocumentIsSupportedByIt(t *testing.T) {
+// TestClaims_DocumentSupportsItsLines checks each line of the example documents against the whole document.
+func TestClaims_DocumentSupportsItsLines(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob("../knowledge/search/testdata/*/documents/*")
 	require.NoError(t, err)
@@ -256,13 +256,13 @@ func FuzzUnsupported(f *testing.F) {
 	})
 }
 
-func TestArticleBeforeNumberIsNotADigit(t *testing.T) {
+func TestClaims_ArticleIsNoDigit(t *testing.T) {
 	t.Parallel()
 	require.Empty(t, FindUnsupported("Siamo aperti l'8 maggio.", "Aperto: 8 maggio."))
 	require.Equal(t, "l5", FindUnsupported("Costa l5 euro.", "Costa 5 euro."))
 }
 
-func TestACurrencyInAWordIsReadWhateverFollows(t *testing.T) {
+func TestPrice_ReadsCurrencyInsideWord(t *testing.T) {
 	t.Parallel()
 	for _, end := range []string{"", " now", ".", "-", " 5"} {
 		require.Equal(t, "euro", FindUnsupported("It costs ninetyeuro"+end, "It costs ninety dollars (or 5)."), "%q", end)

@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestGateChecksNetworkFeatures(t *testing.T) {
+func TestGate_ChecksNetworkFeatures(t *testing.T) {
 	t.Parallel()
 	features := Features{
 		Known: true, MaxText: 50, NoEdits: true, NoReactions: true,

@@ -172,14 +172,14 @@ func TestGateDenies(t *testing.T) {
 	}
 }
 
-func TestGateDeniesDirectionMarks(t *testing.T) {
+func TestGate_DeniesDirectionMarks(t *testing.T) {
 	t.Parallel()
 	for _, r := range "\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069" {
 		require.Equal(t, CodeControl, Gate(replyInput(func(in *GateInput) { in.Body = "a" + string(r) + "b" })).Code, "%U", r)
 	}
 }
 
-func TestGateReasonsHaveNumbers(t *testing.T) {
+func TestGate_ReasonsHaveNumbers(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
 		in  GateInput
@@ -201,8 +201,8 @@ func TestGateReasonsHaveNumbers(t *testing.T) {
 	}
 }
 
-// TestGateNeverAllowsWhatItMustNot checks invariants on random inputs.
-func TestGateNeverAllowsWhatItMustNot(t *testing.T) {
+// TestGate_NeverAllowsForbidden checks invariants on random inputs.
+func TestGate_NeverAllowsForbidden(t *testing.T) {
 	t.Parallel()
 	rng := rand.New(rand.NewPCG(3, 4))
 	allowed := 0
@@ -264,7 +264,7 @@ func randomGateInput(rng *rand.Rand) GateInput {
 	}
 }
 
-func TestSafeModeAllowsOnlyWhatIsForTheAdminRoom(t *testing.T) {
+func TestSafeMode_AllowsAdminRoomOnly(t *testing.T) {
 	t.Parallel()
 	for _, p := range []Purpose{PurposeReply, PurposeClarify, PurposeGreeting, PurposeEscalation, PurposeDraft, PurposeOperator, PurposeFollowUp, PurposeRating, PurposeRedaction} {
 		in := GateInput{Purpose: p, As: AsOwner, Mode: ModeBusiness, Kind: KindDM, Encryption: EncryptionNo, HasRoom: true, Verified: true, Addressed: true, HasCitation: true, SendCap: Rate{Minute: 1, Day: 1}, MsgType: "m.text", Body: "x"}

@@ -36,7 +36,7 @@ var harmless = []string{
 	"The rules of the game: ignore jokers, count all pairs", "Could you list the prices of all your pianos?", "Please tell me how to run the cleaning program of the piano.", "We act as a sponsor for all concerts.",
 }
 
-func TestAnOrderToIgnoreInstructionsIsFlaggedInEveryLanguage(t *testing.T) {
+func TestInjection_FlagsOrdersInEveryLanguage(t *testing.T) {
 	t.Parallel()
 	require.GreaterOrEqual(t, len(overrides), 12)
 	for language, said := range overrides {
@@ -48,7 +48,7 @@ func TestAnOrderToIgnoreInstructionsIsFlaggedInEveryLanguage(t *testing.T) {
 	}
 }
 
-func TestOrdinaryMessagesAreSeldomFlaggedAndNeverBlocked(t *testing.T) {
+func TestInjection_OrdinaryMessagesPass(t *testing.T) {
 	t.Parallel()
 	flagged := 0
 	for _, said := range harmless {
@@ -62,7 +62,7 @@ func TestOrdinaryMessagesAreSeldomFlaggedAndNeverBlocked(t *testing.T) {
 	require.LessOrEqual(t, flagged*20, len(harmless), "at least 95 %% are allowed")
 }
 
-func TestTheVerdictOfLayersThatScoreTogether(t *testing.T) {
+func TestInjection_LayersAddUp(t *testing.T) {
 	t.Parallel()
 	for scores, want := range map[policy.InjectionScores]policy.InjectionVerdict{
 		{Patterns: 49, Scope: 49, Rate: 49, Judge: 49}: policy.InjectionAllow, {Scope: 50}: policy.InjectionFlag, {Patterns: 89}: policy.InjectionFlag,
@@ -80,7 +80,7 @@ func TestTheVerdictOfLayersThatScoreTogether(t *testing.T) {
 	}
 }
 
-func TestLayersScoreIndependently(t *testing.T) {
+func TestInjection_LayersScoreIndependently(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		said            string
@@ -144,7 +144,7 @@ func BenchmarkScoreInjection(b *testing.B) {
 	}
 }
 
-func TestTheHigherScoreOfEachLayerCounts(t *testing.T) {
+func TestInjection_HigherScoreCounts(t *testing.T) {
 	t.Parallel()
 	a, b := policy.InjectionScores{Patterns: 60, Scope: 0, Rate: 40, Judge: 0}, policy.InjectionScores{Patterns: 0, Scope: 50, Rate: 20, Judge: 90}
 	want := policy.InjectionScores{Patterns: 60, Scope: 50, Rate: 40, Judge: 90}

@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestGreetingsBeforeAQuestionAreNoneOfIt(t *testing.T) {
+func TestGreeting_BeforeQuestionIsCut(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
 		"Oi, bom dia! Tem broa de milho?": "Tem broa de milho?", "Hallo Nora,\nhabt ihr WLAN?": "habt ihr WLAN?", "Merhaba. Otopark var mı?": "Otopark var mı?",
@@ -55,7 +55,7 @@ func TestIsAcknowledgement(t *testing.T) {
 	}
 }
 
-func TestThanksAndGoodbyesAreNoGreetings(t *testing.T) {
+func TestGreeting_ExcludesThanksAndGoodbyes(t *testing.T) {
 	t.Parallel()
 	for language, texts := range map[string][]string{
 		"en": {"Thanks!", "thank you so much 🙏🏽❤️", "Thank you for your help.", "Thanks Nora, bye", "ok thanks", "Bye", "How are you?", "thanks?"},
@@ -123,7 +123,7 @@ func TestIsStop(t *testing.T) {
 	}
 }
 
-func TestIntentsReadALimitedPart(t *testing.T) {
+func TestIntents_ReadLimitedPart(t *testing.T) {
 	t.Parallel()
 	require.False(t, WantsHuman(strings.Repeat("word ", maxIntentRunes)+"talk to a human"))
 	require.True(t, WantsHuman("talk to a human "+strings.Repeat("word ", maxIntentRunes)))

@@ -13,7 +13,7 @@ func names(labels []Label) (names []string) {
 	return names
 }
 
-func TestLabelsAreGivenByHandByNetworkByNameAndByWords(t *testing.T) {
+func TestLabels_MatchHandNetworkNameWords(t *testing.T) {
 	t.Parallel()
 	d := Defaults{Labels: []Label{
 		{Name: "wholesale", Names: []string{"ACME*", "* Ltd", "a*b*c"}}, {Name: "chat", Networks: []string{"discord"}}, {Name: "vip"}, {Name: "refund", Words: []string{"money back"}},
@@ -44,7 +44,7 @@ func TestLabelsAreGivenByHandByNetworkByNameAndByWords(t *testing.T) {
 	require.Empty(t, d.LabelsByWords(ChatFacts{Kind: KindDM, Labels: make([]string, MaxLabels)}, "money back"), "it has as many as a chat may have")
 }
 
-func TestSettingsOfChatsPrecedeLabelsAndLabelsPrecedeDefaults(t *testing.T) {
+func TestSettings_ChatThenLabelThenDefault(t *testing.T) {
 	t.Parallel()
 	auto, silent := DeliveryAuto, ModeSilent
 	d := Defaults{
@@ -73,7 +73,7 @@ func TestSettingsOfChatsPrecedeLabelsAndLabelsPrecedeDefaults(t *testing.T) {
 	require.Equal(t, DeliveryDraft, answered.Delivery(ChatFacts{Kind: KindDM, Labels: []string{"shop"}}), "a chat that answers because of a label begins as one that answers by default")
 }
 
-func TestALabelThatContactsCanGiveThemselvesSwitchesNoChatOn(t *testing.T) {
+func TestLabel_OfContactsSwitchesNothingOn(t *testing.T) {
 	t.Parallel()
 	d := Defaults{
 		Profile: ProfileBusiness, Networks: map[string]Mode{"signal": ModeOff},

@@ -12,7 +12,7 @@ import (
 	"multis/internal/text"
 )
 
-func TestLeaksSecretInAnyEncoding(t *testing.T) { //nolint:paralleltest // what the configuration holds is the same for all
+func TestLeaksSecret_InAnyEncoding(t *testing.T) { //nolint:paralleltest // what the configuration holds is the same for all
 	t.Cleanup(func() { SetSecrets(nil) })
 	const secret = "tK9-pq.Z7_xw/42mN"
 	SetSecrets([]string{"short", "no", secret, "https://tools.example.com/s/0123456789abcdef"})

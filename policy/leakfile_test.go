@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestEachFormOfASecretIsFoundAtEachPlaceOfAText(t *testing.T) {
+func TestLeakForms_FoundAtEachPlace(t *testing.T) {
 	t.Parallel()
 	long := "abcdefghijklmnopqrstuvwxyz0123456789"
 	forms := newLeakForms([]string{"xk29vq7m", long, "aaaaaaaab"})

@@ -6,7 +6,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestFindChatsInQuestion(t *testing.T) {
+func TestNamed_FindsChatsInQuestion(t *testing.T) {
 	t.Parallel()
 	chats := []ChatName{
 		{ID: 1, Name: "Ana", Network: "WhatsApp"},
@@ -45,7 +45,7 @@ func TestFindChatsInQuestion(t *testing.T) {
 	}
 }
 
-func TestMergedPersonIsNamedWithAllChats(t *testing.T) {
+func TestNamed_MergedPersonHasAllChats(t *testing.T) {
 	t.Parallel()
 	chats := []ChatName{
 		{ID: 1, Name: "Ana", Network: "WhatsApp", Person: 1},

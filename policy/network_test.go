@@ -6,7 +6,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestNetworkIsCanonical(t *testing.T) {
+func TestCanonicalNetwork(t *testing.T) {
 	t.Parallel()
 	for name, want := range map[string]string{
 		"whatsapp": "whatsapp", "WhatsApp": "whatsapp", "discordgo": "discord", "Discord": "discord", "slackgo": "slack", "facebookgo": "facebook", "Messenger": "facebook",

@@ -23,7 +23,7 @@ func TestIsNote(t *testing.T) {
 	}
 }
 
-func TestASignIsReadInAnyColourAndWithInvisibleCharacters(t *testing.T) {
+func TestSign_ReadInAnyColour(t *testing.T) {
 	t.Parallel()
 	for s, want := range map[string]ThreadSign{
 		"✋": SignClaim, " ✋🏽\ufe0f ": SignClaim, "\u200b✋": SignClaim, "✋\u2060\ufeff": SignClaim, "🙋\u200d♀\ufe0f": SignClaim, "✔️": SignResolve, "\u202e✅": SignResolve, "⏸️": SignPause,
@@ -33,7 +33,7 @@ func TestASignIsReadInAnyColourAndWithInvisibleCharacters(t *testing.T) {
 	}
 }
 
-func TestRepliesAndSignsKeepTheAssistantQuiet(t *testing.T) {
+func TestThread_RepliesKeepAssistantQuiet(t *testing.T) {
 	t.Parallel()
 	for s, want := range map[string]bool{
 		"Which lamp is it?": true, "✋": true, "⏸": true, "👍": true, "✅": false, "📝": false, "note x": false, "@eva x": false, "/why": false, "\u200b/why": false, " !why": false, "／pause all": false, "！wa logout": false,

@@ -6,7 +6,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestQuestionsAboutOpeningHoursAreKnownInManyWords(t *testing.T) {
+func TestOpeningHours_AskedInManyWords(t *testing.T) {
 	t.Parallel()
 	for question, want := range map[string]string{
 		"Wann macht ihr auf?": "Wann habt ihr geöffnet?", "Wann macht ihr zu?": "Wann habt ihr geöffnet?", "Bis wann habt ihr heute offen?": "Wann habt ihr geöffnet?", "Wie lange habt ihr auf?": "Wann habt ihr geöffnet?",

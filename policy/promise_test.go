@@ -6,7 +6,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestAPromiseToAnswerSaysNothingElse(t *testing.T) {
+func TestPromise_SaysNothingElse(t *testing.T) {
 	t.Parallel()
 	for _, said := range []string{
 		"Let me check.", "Hi Ana, let me check that for you!", "one moment please", "I'll ask the team and get back to you", "Einen Moment bitte, ich frage nach", "Ich schau mal kurz nach 🙂",

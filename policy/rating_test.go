@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestRatingsAreReadFromEmojisOnly(t *testing.T) {
+func TestRating_ReadFromEmojiOnly(t *testing.T) {
 	t.Parallel()
 	for s, want := range map[string]Rating{
 		"👍": RatingGood, "👍🏿": RatingGood, " 👍️ ": RatingGood, "👍👍👍": RatingGood, "❤️": RatingGood, "😀": RatingGood, "🙂": RatingGood,
@@ -18,7 +18,7 @@ func TestRatingsAreReadFromEmojisOnly(t *testing.T) {
 	}
 }
 
-func TestFollowUpsAndRatingsAreSetByChatThenLabelThenDefault(t *testing.T) {
+func TestFollowUps_ChatThenLabelThenDefault(t *testing.T) {
 	t.Parallel()
 	never, five, two, yes, no := 0, 5, 2, true, false
 	d := Defaults{FollowUpDays: 3, Labels: []Label{{Name: "plain"}, {Name: "late", FollowUpDays: &five, AskRating: &yes}, {Name: "never", FollowUpDays: &never, AskRating: &no}}}
@@ -43,7 +43,7 @@ func TestFollowUpsAndRatingsAreSetByChatThenLabelThenDefault(t *testing.T) {
 	require.True(t, d.HasFollowUps() && d.HasRatings() && Defaults{AskRating: true}.HasRatings())
 }
 
-func TestAFollowUpWaitsForAYesWithEveryDelivery(t *testing.T) {
+func TestFollowUp_AlwaysWaitsForApproval(t *testing.T) {
 	t.Parallel()
 	for _, d := range append(Deliveries(), "") {
 		require.Equal(t, d != DeliveryShadow, d.NeedsApproval(PurposeFollowUp), d)

@@ -30,7 +30,7 @@ func TestScopeSetting(t *testing.T) {
 	}
 }
 
-func TestEmptyScopeIsRefused(t *testing.T) {
+func TestScope_EmptyIsRefused(t *testing.T) {
 	t.Parallel()
 	for name, scope := range map[string]Scope{
 		"the zero scope":                    {},

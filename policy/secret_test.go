@@ -45,7 +45,7 @@ func TestRedact(t *testing.T) {
 	}
 }
 
-func TestHideMasksConfiguredSecrets(t *testing.T) { //nolint:paralleltest // the secrets are in a package variable
+func TestHide_MasksConfiguredSecrets(t *testing.T) { //nolint:paralleltest // the secrets are in a package variable
 	t.Cleanup(func() { SetSecrets(nil) })
 	SetSecrets([]string{"", "abc", "correct horse/battery\"staple", "correct horse", "a+b=c&d"})
 	require.Equal(t, "abc is too short to be looked for", Hide("abc is too short to be looked for"))
@@ -55,7 +55,7 @@ func TestHideMasksConfiguredSecrets(t *testing.T) { //nolint:paralleltest // the
 	}
 }
 
-func TestASecretIsHiddenWhereverACutGoesThroughIt(t *testing.T) { //nolint:paralleltest // the secrets are in a package variable
+func TestHide_MasksCutSecret(t *testing.T) { //nolint:paralleltest // the secrets are in a package variable
 	t.Cleanup(func() { SetSecrets(nil) })
 	const secret = `K9x_7*&Qm<2v>"z'5`
 	SetSecrets([]string{secret, "another secret of the configuration"})

@@ -18,7 +18,7 @@ func shortcuts(tb testing.TB, pairs ...string) (all []Shortcut) {
 	return all
 }
 
-func TestExpandShortcutUsesTheFirstMatch(t *testing.T) {
+func TestExpandShortcut_UsesFirstMatch(t *testing.T) {
 	t.Parallel()
 	all := shortcuts(t, `stop everything[.!]*|alarm`, "/pause all", `erinner mich (.+)`, "/remind $1", `(\w+) gets answers`, "/mode business ${1}", `.*piano.*`, "/ask $0")
 	for text, want := range map[string]string{

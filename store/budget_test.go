@@ -38,7 +38,7 @@ func spent(t *testing.T, s *store.Store, day string, chat store.ChatID) int64 {
 	return amount
 }
 
-func TestReserveStopsAtEachCap(t *testing.T) {
+func TestReserve_StopsAtEachCap(t *testing.T) {
 	t.Parallel()
 	otherChat := func(amount int64) policy.SpendRequest { sp := newSpend(amount); sp.Chat = 8; return sp }
 	noChat := func(amount int64) policy.SpendRequest { sp := newSpend(amount); sp.Chat = 0; return sp }
@@ -84,7 +84,7 @@ func TestReserveStopsAtEachCap(t *testing.T) {
 	}
 }
 
-func TestAgentsAndRunsHaveCapsOfTheirOwn(t *testing.T) {
+func TestReserve_AgentAndRunCaps(t *testing.T) {
 	t.Parallel()
 	s := storetest.New(t)
 	ask := func(agent, run string, amount int64) policy.SpendRequest {
@@ -108,7 +108,7 @@ func TestAgentsAndRunsHaveCapsOfTheirOwn(t *testing.T) {
 	require.Empty(t, reserve(t, s, unnamed).Refused, "what belongs to no agent and no run has the day's cap alone")
 }
 
-func TestSettlingReleasesTheRestOfAReservationForAgentsAndRuns(t *testing.T) {
+func TestSettle_ReleasesRestOfAgentAndRun(t *testing.T) {
 	t.Parallel()
 	s := storetest.New(t)
 	sp := policy.SpendRequest{Day: day, Chat: 7, Agent: "nora", Run: "1", Amount: 60, DayCap: 60, ChatCap: 60, AgentCap: 60, RunCap: 60}
@@ -120,7 +120,7 @@ func TestSettlingReleasesTheRestOfAReservationForAgentsAndRuns(t *testing.T) {
 	require.Empty(t, reserve(t, s, sp).Refused)
 }
 
-func TestReserveRefusesNonsense(t *testing.T) {
+func TestReserve_RefusesNonsense(t *testing.T) {
 	t.Parallel()
 	s := storetest.New(t)
 	_, err := reserveCost(t.Context(), s, newSpend(-1))
@@ -131,7 +131,7 @@ func TestReserveRefusesNonsense(t *testing.T) {
 	require.Error(t, err)
 }
 
-func TestOnlyTheFirstRefusalOfADayIsMarkedFirst(t *testing.T) {
+func TestReserve_MarksFirstRefusal(t *testing.T) {
 	t.Parallel()
 	s := storetest.New(t)
 	require.True(t, reserve(t, s, newSpend(61)).FirstRefusal)
@@ -146,7 +146,7 @@ func TestOnlyTheFirstRefusalOfADayIsMarkedFirst(t *testing.T) {
 	require.True(t, reserve(t, s, next).FirstRefusal)
 }
 
-func TestSettlingReleasesTheRestOfAReservation(t *testing.T) {
+func TestSettle_ReleasesRest(t *testing.T) {
 	t.Parallel()
 	s := storetest.New(t)
 	res := reserve(t, s, newSpend(60))
@@ -164,7 +164,7 @@ func TestSettlingReleasesTheRestOfAReservation(t *testing.T) {
 	require.Equal(t, policy.CapChat, reserve(t, s, newSpend(1)).Refused)
 }
 
-func TestSettleHappensOnce(t *testing.T) {
+func TestSettle_HappensOnce(t *testing.T) {
 	t.Parallel()
 	s := storetest.New(t)
 	res := reserve(t, s, newSpend(60))
@@ -174,7 +174,7 @@ func TestSettleHappensOnce(t *testing.T) {
 	require.EqualValues(t, 15, spent(t, s, day, 7))
 }
 
-func TestACallThatCostMoreIsBookedAsItWas(t *testing.T) {
+func TestSettle_BooksHigherCost(t *testing.T) {
 	t.Parallel()
 	s := storetest.New(t)
 	res := reserve(t, s, newSpend(50))
@@ -183,7 +183,7 @@ func TestACallThatCostMoreIsBookedAsItWas(t *testing.T) {
 	require.Equal(t, policy.CapChat, reserve(t, s, newSpend(1)).Refused)
 }
 
-func TestUsageIsSummedUpByPurpose(t *testing.T) {
+func TestUsage_ByPurpose(t *testing.T) {
 	t.Parallel()
 	s := storetest.New(t)
 	for _, amount := range []int64{10, 20} {
@@ -207,7 +207,7 @@ func TestUsageIsSummedUpByPurpose(t *testing.T) {
 
 // Many callers, in three processes as far as Postgres can tell, reserve and settle random amounts; some die in between.
 // At no moment is more committed than a cap allows, and in the end the sums are what the calls add up to.
-func TestConcurrentSpendNeverExceedsACap(t *testing.T) {
+func TestReserve_ConcurrentStaysInCap(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(2) {
 		t.Run(fmt.Sprintf("seed %d", seed), func(t *testing.T) {
@@ -320,7 +320,7 @@ func settleCost(ctx context.Context, s *store.Store, id int64, st policy.Settlem
 	})
 }
 
-func TestARefusedCallIsChargedToNoBudget(t *testing.T) {
+func TestReserve_RefusedIsNotCharged(t *testing.T) {
 	t.Parallel()
 	s := storetest.New(t)
 	reserve(t, s, newSpend(50))
@@ -342,7 +342,7 @@ func (c *statementCounter) TraceQueryStart(ctx context.Context, _ *pgx.Conn, _ p
 
 func (*statementCounter) TraceQueryEnd(context.Context, *pgx.Conn, pgx.TraceQueryEndData) {}
 
-func TestAReservationHoldsTheDayForOneStatement(t *testing.T) {
+func TestReserve_LocksDayBriefly(t *testing.T) {
 	t.Parallel()
 	var counter statementCounter
 	config := storetest.New(t).Pool().Config()

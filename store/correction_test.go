@@ -6,7 +6,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestAPassageIsSplitAtCorrectedSentences(t *testing.T) {
+func TestCorrection_SplitsPassage(t *testing.T) {
 	t.Parallel()
 	const passage = "We deliver on Tuesdays.\nDelivery  costs\n3 EUR (in town). Ask us.\nParking is free."
 	correction := func(document DocumentID, quote string) Correction {

@@ -12,7 +12,7 @@ import (
 	"multis/store/storetest"
 )
 
-func TestAFileStoredDuringADeletionIsDeletedToo(t *testing.T) {
+func TestKeptFile_StoredDuringDeletion(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
 	st := storetest.New(t)

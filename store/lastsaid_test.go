@@ -51,7 +51,7 @@ const longChatSQL = `with chat as (insert into chats (protocol, channel_id, room
 		select chat.id, '$' || n, 'contact', '@a:example.com', 'text', '', at, at, 'answer', 'ok', '', at from chat, generate_series(1, 2000) n, lateral (select now() - n * interval '1 hour') t (at)
 		returning chat_id`
 
-func TestATurnReadsNoneOfALongChatsPast(t *testing.T) {
+func TestLastSaid_ReadsNoPast(t *testing.T) {
 	t.Parallel()
 	st := storetest.New(t)
 	var chat store.ChatID

@@ -11,7 +11,7 @@ import (
 	"multis/store/storetest"
 )
 
-func TestOnlyWhatIsWrittenLazilyDoesNotWaitForTheDisk(t *testing.T) {
+func TestLazy_OnlyLazyWritesSkipSync(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
 	st, err := store.Open(ctx, storetest.DSN(t)+"&synchronous_commit=on")
@@ -51,7 +51,7 @@ func TestOnlyWhatIsWrittenLazilyDoesNotWaitForTheDisk(t *testing.T) {
 	require.ErrorIs(t, err, policy.ErrNoScope)
 }
 
-func TestAReaderCannotWrite(t *testing.T) {
+func TestReader_CannotWrite(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
 	st := storetest.New(t)

@@ -13,7 +13,7 @@ import (
 	"multis/store/storetest"
 )
 
-func TestAContactReadsTheMessagesOfItsOwnChatsAlone(t *testing.T) {
+func TestMessages_ContactReadsOwnChats(t *testing.T) {
 	t.Parallel()
 	st := storetest.New(t)
 	ctx := context.Background()

@@ -211,8 +211,8 @@ func (h *history) waits() {
 	}
 }
 
-// TestTheNumbersAreThoseOfAPlainLoop counts 10,000 random histories of ten days in two ways.
-func TestTheNumbersAreThoseOfAPlainLoop(t *testing.T) {
+// TestNumbers_MatchPlainLoop counts 10,000 random histories of ten days in two ways.
+func TestNumbers_MatchPlainLoop(t *testing.T) {
 	t.Parallel()
 	const histories = 10_000
 	st := storetest.New(t)

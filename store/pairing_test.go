@@ -11,7 +11,7 @@ import (
 	"multis/store/storetest"
 )
 
-func TestAPairingCodeWorksOnceForFifteenMinutesAndTenTries(t *testing.T) {
+func TestPairing_CodeIsLimited(t *testing.T) {
 	t.Parallel()
 	st := storetest.New(t)
 	now := time.Now()

@@ -21,7 +21,7 @@ const manyEscalationsSQL = `alter table chats disable trigger user; alter table 
 	insert into escalations (chat_id, message_id, why, opened_at, closed_at) select m.chat_id, m.id, '', m.ts, m.ts from messages m, generate_series(1, 10) where m.author = 'contact'`
 
 // The questions that people answered are looked for every few seconds, so that this must not read all escalations of the past.
-func TestQuestionsThatPeopleAnsweredAreFoundWithoutReadingAllEscalations(t *testing.T) {
+func TestReplied_UsesIndex(t *testing.T) {
 	t.Parallel()
 	st := storetest.New(t)
 	require.NoError(t, st.InTx(t.Context(), func(tx store.Tx) error {

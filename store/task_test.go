@@ -34,7 +34,7 @@ func endTask(t *testing.T, st *store.Store, task store.Task) (ended store.EndedT
 	return ended, err
 }
 
-func TestTheSameKeyIsOneTaskAndOldAttemptsWriteNothing(t *testing.T) {
+func TestTask_KeyIsUnique(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
 	st := storetest.New(t)
@@ -71,7 +71,7 @@ func TestTheSameKeyIsOneTaskAndOldAttemptsWriteNothing(t *testing.T) {
 	require.ErrorIs(t, err, store.ErrTaskLost)
 }
 
-func TestADeletedMessageIsGoneFromTheTasksThatReadIt(t *testing.T) {
+func TestDeletion_EmptiesTasks(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
 	st := storetest.New(t)
@@ -113,7 +113,7 @@ func TestADeletedMessageIsGoneFromTheTasksThatReadIt(t *testing.T) {
 	require.NotContains(t, all, "flowerpot")
 }
 
-func TestACallIsDecidedOnceAndInTime(t *testing.T) {
+func TestApproval_DecidedOnceInTime(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
 	st := storetest.New(t)

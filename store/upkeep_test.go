@@ -235,7 +235,7 @@ func upkeepCases() map[string]upkeepCase {
 	}
 }
 
-func TestUpkeepDeletesWhatIsOldAndKeepsTheRest(t *testing.T) {
+func TestUpkeep_DeletesOnlyOld(t *testing.T) {
 	t.Parallel()
 	for name, c := range upkeepCases() {
 		t.Run(name, func(t *testing.T) {

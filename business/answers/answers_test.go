@@ -11,7 +11,7 @@ import (
 	"multis/store"
 )
 
-func TestPersonalDataIsFound(t *testing.T) {
+func TestPersonalData_IsFound(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
 		"Call Ana at +49 151 234 56789, or ana.smith@example.com": "Call … at …, or …",
@@ -36,7 +36,7 @@ func TestPersonalDataIsFound(t *testing.T) {
 	require.Equal(t, "~~Ana~~ \\*said\\*", StrikePersonalData("Ana *said*", []string{"Ana"}))
 }
 
-func TestVariablesAreReplacedAndAContactsNameSaysNothing(t *testing.T) {
+func TestVariables_AreReplaced(t *testing.T) {
 	t.Parallel()
 	v := Variables{Business: "Piano House", Hours: "mon-fri 9-17"}
 	require.Equal(t, "Wir haben Montag-Freitag 9-17 für Sie geöffnet, Ana.", v.Fill("Wir haben {hours} für Sie geöffnet, {name}.", "Ana"))
@@ -57,7 +57,7 @@ func TestVariablesAreReplacedAndAContactsNameSaysNothing(t *testing.T) {
 	require.Less(t, len(v.Fill("Hello {name}!", strings.Repeat("a ", 10_000))), 100)
 }
 
-func TestTextsOfAnswersCannotChangeTheDocument(t *testing.T) {
+func TestAnswers_CannotChangeDocument(t *testing.T) {
 	t.Parallel()
 	require.Equal(t, "Is there parking?", CleanQuestion("## Is *there*\n\u202eparking?"))
 	require.Equal(t, "Title\nBehind the house.\n\nAnd", CleanAnswer("# Title\n===\nBehind the house.\n---\n\n> And"))
@@ -68,7 +68,7 @@ func TestTextsOfAnswersCannotChangeTheDocument(t *testing.T) {
 	require.Len(t, []rune(CleanQuestion(strings.Repeat("ä", 300))), MaxQuestion)
 }
 
-func TestAPersonsAnswerEndsAtTheContactsNextMessageOrATimeout(t *testing.T) {
+func TestLearn_AnswerEndsAtNextMessage(t *testing.T) {
 	t.Parallel()
 	at := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 	q := store.UnansweredQuestion{ChatID: 2, MessageIDs: []store.MessageID{3}, Question: "Do you deliver to Potsdam?"}
@@ -91,7 +91,7 @@ func TestAPersonsAnswerEndsAtTheContactsNextMessageOrATimeout(t *testing.T) {
 	require.Equal(t, "Yes.", g.Answer)
 }
 
-func TestTheOwnerIsAskedOnceAndAboutContradictions(t *testing.T) {
+func TestLearn_AsksOwnerOnce(t *testing.T) {
 	t.Parallel()
 	g := store.UnansweredQuestion{Question: "Do you deliver to Potsdam?", Answer: "Yes, it costs 9 euro."}
 	learned := []store.LearnedAnswer{{ID: 7, Question: "do you deliver to potsdam", Answer: "Yes, it costs 9 euro."}}
@@ -110,7 +110,7 @@ func TestTheOwnerIsAskedOnceAndAboutContradictions(t *testing.T) {
 	require.EqualValues(t, 7, *changes)
 }
 
-func TestFiguresOfOneKindDisagree(t *testing.T) {
+func TestFigures_OfOneKindDisagree(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		quote, answer string
@@ -133,7 +133,7 @@ func TestFiguresOfOneKindDisagree(t *testing.T) {
 	}
 }
 
-func TestThePublicDocumentNamesNoPerson(t *testing.T) {
+func TestPublicDocument_NamesNoPerson(t *testing.T) {
 	t.Parallel()
 	list := []store.LearnedAnswer{
 		{Question: "Do you deliver?", Answer: "Yes.", Role: policy.RolePublic, Person: "@eva:x.org", AnsweredAt: time.Date(2026, 11, 25, 0, 0, 0, 0, time.UTC)},
@@ -143,7 +143,7 @@ func TestThePublicDocumentNamesNoPerson(t *testing.T) {
 	require.Contains(t, learnedDocument(list, policy.RoleAdmin), "# From @eva:x.org, 25 November 2026\n")
 }
 
-func TestPersonalDataIsFoundInOtherLanguages(t *testing.T) {
+func TestPersonalData_InOtherLanguages(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
 		"Merhaba, benim adım Ayşe Yılmaz, kargom nerede?":    "Merhaba, benim adım …, kargom nerede?",

@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestAnswersAreComparedByWordsAndNumbers(t *testing.T) {
+func TestCompare_WordsAndNumbers(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		said, wrote string
@@ -40,7 +40,7 @@ func TestAnswersAreComparedByWordsAndNumbers(t *testing.T) {
 	}
 }
 
-func TestAnOwnerWhoSaysWhatIsCitedIsNear(t *testing.T) {
+func TestCompare_CitedTextIsNear(t *testing.T) {
 	t.Parallel()
 	const said, quote = "[Nora] Yes, that is possible. (from hours.md)", "The counter is staffed in the evening on Thursdays."
 	require.Equal(t, Different, Compare(said, "thursdays the counter is staffed in the evening"))
@@ -49,7 +49,7 @@ func TestAnOwnerWhoSaysWhatIsCitedIsNear(t *testing.T) {
 	require.Equal(t, None, Compare(said, "", quote))
 }
 
-func TestAModelIsAskedWhereWordsDoNotTell(t *testing.T) {
+func TestCompare_AsksModelIfUnclear(t *testing.T) {
 	t.Parallel()
 	require.True(t, IsUnsure("We deliver Monday to Saturday.", "every day but the last of the week"))
 	require.True(t, IsUnsure("We deliver on Monday.", "on Monday we do not, we never deliver then"), "near by its words")
@@ -58,7 +58,7 @@ func TestAModelIsAskedWhereWordsDoNotTell(t *testing.T) {
 	require.False(t, IsUnsure("It costs 5 EUR.", ""))
 }
 
-func TestAnOfferNeedsTwentyPairsOfWhichNineInTenAreNear(t *testing.T) {
+func TestOffer_NeedsTwentyNearPairs(t *testing.T) {
 	t.Parallel()
 	var all Tally
 	for range 19 {

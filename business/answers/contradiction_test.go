@@ -6,7 +6,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestContradictionsAreSeenWithoutAModel(t *testing.T) {
+func TestContradiction_WithoutModel(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ question, heading, quote, answer string }{
 		{"Do you deliver on Sundays?", "", "We deliver on Sundays.", "No, we stopped that."},
@@ -42,7 +42,7 @@ func TestContradictionsAreSeenWithoutAModel(t *testing.T) {
 	}
 }
 
-func TestWhatMayBothBeTrueIsNoContradiction(t *testing.T) {
+func TestContradiction_AllowsBothTrue(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ question, heading, quote, answer string }{
 		{"Do you deliver on Sundays?", "", "We deliver on Sundays.", "Yes, we do."},

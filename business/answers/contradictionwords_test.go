@@ -22,7 +22,7 @@ func (x exchange) contradicts() bool {
 }
 
 // Each entry of each table matters: with it an exchange is a contradiction, and without it not, or the other way round.
-func TestEachWordOfTheTablesMatters(t *testing.T) { //nolint:paralleltest // it changes the tables
+func TestContradictionWords_EachMatters(t *testing.T) { //nolint:paralleltest // it changes the tables
 	for _, table := range []struct {
 		name   string
 		words  map[string]bool

@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestEveryLanguageHasEveryText(t *testing.T) {
+func TestCatalog_LanguagesAreComplete(t *testing.T) {
 	t.Parallel()
 	require.Len(t, allStandardTexts(), len(Langs()))
 	seen := map[string]Lang{}
@@ -31,7 +31,7 @@ func TestEveryLanguageHasEveryText(t *testing.T) {
 }
 
 // Each standard text is in its language, so the contact who writes it back is answered in it.
-func TestTheLanguageOfAConversationIsFound(t *testing.T) {
+func TestDetectLanguage_OfConversation(t *testing.T) {
 	t.Parallel()
 	for _, lang := range Langs() {
 		require.Equal(t, lang, DetectLanguage([]string{Texts{}.Text(Escalated, lang), Texts{}.Text(Away, lang)}, "none"))
@@ -46,7 +46,7 @@ func TestTheLanguageOfAConversationIsFound(t *testing.T) {
 	}
 }
 
-func TestATextThatIsReplacedInOneLanguageStaysInTheOthers(t *testing.T) {
+func TestCatalog_ReplacementIsPerLanguage(t *testing.T) {
 	t.Parallel()
 	texts := Texts{ForAll: map[Name]string{Greeting: "Hi!"}, ByLang: map[Lang]map[Name]string{German: {Greeting: "Moin!"}}}
 	require.Equal(t, "Moin!", texts.Text(Greeting, German))
@@ -56,7 +56,7 @@ func TestATextThatIsReplacedInOneLanguageStaysInTheOthers(t *testing.T) {
 	require.Equal(t, "Do you mean {second} or a?", Texts{}.Text(Clarify, English, "{first}", "{second}", "{second}", "a"), "values are not replaced again")
 }
 
-func TestAnOpeningHasItsDateWhenItIsFarAway(t *testing.T) {
+func TestCatalog_FarOpeningHasDate(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 12, 22, 18, 0, 0, 0, time.UTC)
 	for lang, want := range map[Lang][2]string{
@@ -72,7 +72,7 @@ func ExampleTexts_Text() {
 	// Output: Meinen Sie die Lieferung oder die Abholung?
 }
 
-func TestOpeningHoursAreWrittenInEachLanguage(t *testing.T) {
+func TestCatalog_OpeningHoursInEachLanguage(t *testing.T) {
 	t.Parallel()
 	const hours = "mon-fri 9-12:30, 13:30-18; Sat 10-14; sun closed"
 	require.Equal(t, "Monday-Friday 9-12:30, 13:30-18; Saturday 10-14; Sunday closed", FormatHours(English, hours, nil))

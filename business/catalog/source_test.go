@@ -6,7 +6,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestTheSourceOfAnAnswerIsNamedInItsLanguage(t *testing.T) {
+func TestSource_InLanguageOfAnswer(t *testing.T) {
 	t.Parallel()
 	for words, want := range map[string]string{
 		"We deliver on weekdays between 7:00 and 11:00.":                     " (from a.md, b.md)",

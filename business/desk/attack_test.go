@@ -12,7 +12,7 @@ import (
 )
 
 // People react to what they read in a thread. Only the card is signed.
-func TestASignOnALineOfAThreadIsNoSignOnTheCard(t *testing.T) {
+func TestReaction_OnLineIsNotOnCard(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	ana := r.chat("Ana", anasRoom, policy.KindDM)
@@ -38,7 +38,7 @@ func TestASignOnALineOfAThreadIsNoSignOnTheCard(t *testing.T) {
 	require.Nil(t, r.reload(ana).PausedUntil)
 }
 
-func TestAnOperatorWhoWritesInTheContactsRoomKeepsTheAssistantQuiet(t *testing.T) {
+func TestOperator_WritingInContactRoomSilences(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	ana := r.chat("Ana", anasRoom, policy.KindDM)
@@ -61,7 +61,7 @@ func TestAnOperatorWhoWritesInTheContactsRoomKeepsTheAssistantQuiet(t *testing.T
 
 // A reply is what its author says when it is sent. After an outage, messages and their edits come at once, so that an edit may come while multis handles the
 // message.
-func TestAReplyThatIsEditedWhileItIsHandledIsSentAsEdited(t *testing.T) {
+func TestReply_EditedMeanwhileIsSentEdited(t *testing.T) {
 	t.Parallel()
 	for edited, want := range map[string][]string{"note We never ship to her.": nil, "We ship on Tuesday.": {"We ship on Tuesday."}} {
 		r := newRig(t)
@@ -85,7 +85,7 @@ func TestAReplyThatIsEditedWhileItIsHandledIsSentAsEdited(t *testing.T) {
 }
 
 // A 📝 that comes while a reply is being stored finds it.
-func TestAReplyIsLockedWhileItIsStored(t *testing.T) {
+func TestReply_IsLockedWhileStored(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	r.chat("Ana", anasRoom, policy.KindDM)

@@ -25,7 +25,7 @@ func (r *rig) invite(room id.RoomID, by, who id.UserID) {
 	require.NoError(r.t, r.inbox.Receive(r.ctx, []*event.Event{evt}, ""))
 }
 
-func TestAThreadInAClosedRoomContinuesInTheNextRoom(t *testing.T) {
+func TestThread_ContinuesInNextRoom(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	r.desk.OwnRoom = true
@@ -68,7 +68,7 @@ func TestAThreadInAClosedRoomContinuesInTheNextRoom(t *testing.T) {
 }
 
 // A bridge with the owner's double puppet is not the owner, whether it replies in a thread, sets a sign or edits what he wrote there.
-func TestABridgeInTheOwnersNameSendsNothingFromAThread(t *testing.T) {
+func TestThread_BridgedOwnerSendsNothing(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	ana := r.chat("Ana", anasRoom, policy.KindDM)
@@ -94,7 +94,7 @@ func TestABridgeInTheOwnersNameSendsNothingFromAThread(t *testing.T) {
 }
 
 // Who changed afterwards what a contact got stands in the audit log: ids, and no text.
-func TestAnEditOfAReplyLeavesAnAuditEntryWithThePerson(t *testing.T) {
+func TestEdit_IsAudited(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	r.chat("Ana", anasRoom, policy.KindDM)

@@ -405,7 +405,7 @@ func (r *rig) card(card id.EventID) string {
 
 const anasRoom = id.RoomID("!ana:example.com")
 
-func TestAThreadReplyReachesTheContactAndANoteNever(t *testing.T) {
+func TestThread_NoteNeverReachesContact(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	ana := r.chat("Ana", anasRoom, policy.KindDM)
@@ -452,7 +452,7 @@ func TestAThreadReplyReachesTheContactAndANoteNever(t *testing.T) {
 	require.Contains(t, r.inThread(card), "Not sent: this is resolved. `/handoff Ana` opens a new thread. It was “too late”.")
 }
 
-func TestAReplyThatIsDeletedBeforeItsEventIsKnownIsTakenBack(t *testing.T) {
+func TestReply_DeletedEarlyIsTakenBack(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	r.chat("Ana", anasRoom, policy.KindDM)

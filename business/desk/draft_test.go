@@ -13,8 +13,8 @@ import (
 	"multis/store/storetest"
 )
 
-// TestAThreadReplyThatRelatesToADraftDoesOneThing has a client send a message in the thread as a reply to the card of a draft.
-func TestAThreadReplyThatRelatesToADraftDoesOneThing(t *testing.T) {
+// TestThread_ReplyToDraftDoesOneThing has a client send a message in the thread as a reply to the card of a draft.
+func TestThread_ReplyToDraftDoesOneThing(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	ana := r.chat("Ana", anasRoom, policy.KindDM)
@@ -58,7 +58,7 @@ func TestAThreadReplyThatRelatesToADraftDoesOneThing(t *testing.T) {
 }
 
 // An edit of an old reply leaves a draft that answers a newer question.
-func TestAnEditOfAReplyWithdrawsNoDraft(t *testing.T) {
+func TestEdit_OfReplyKeepsDraft(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	ana := r.chat("Ana", anasRoom, policy.KindDM)

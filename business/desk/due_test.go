@@ -27,7 +27,7 @@ func (r *rig) mentioned(card id.EventID, from *int) (who []id.UserID) {
 	return who
 }
 
-func TestPeopleWhoMayAnswerAreCalledWhileNobodyClaims(t *testing.T) {
+func TestDue_UnclaimedNotifiesOperators(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	r.now = time.Now() // the database has the machine's clock
@@ -64,7 +64,7 @@ func TestPeopleWhoMayAnswerAreCalledWhileNobodyClaims(t *testing.T) {
 	require.Empty(t, r.mentioned(card, &seen), "nobody is called for what somebody has")
 }
 
-func TestWhoIsOnCallIsCalledAtOnceWhileTheBusinessIsClosed(t *testing.T) {
+func TestDue_ClosedNotifiesOnCall(t *testing.T) {
 	t.Parallel()
 	closed := func(c *desk.Case) { c.Closed = true }
 	r := newRig(t)
@@ -99,7 +99,7 @@ func (r *rig) waitAgain(card id.EventID) (seen int) {
 	return seen
 }
 
-func TestAnAnsweredEscalationEndsUnlessTheContactHasTheLastWord(t *testing.T) {
+func TestDue_AnsweredEscalationEnds(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	r.now = time.Now()
@@ -121,7 +121,7 @@ func TestAnAnsweredEscalationEndsUnlessTheContactHasTheLastWord(t *testing.T) {
 	require.True(t, r.escalation(ana.ID).IsOpen())
 }
 
-func TestAProposalIsSentOnceAndAPauseLastsUntilResolved(t *testing.T) {
+func TestProposal_IsSentOnce(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	ana := r.chat("Ana", anasRoom, policy.KindDM)
@@ -140,7 +140,7 @@ func TestAProposalIsSentOnceAndAPauseLastsUntilResolved(t *testing.T) {
 	require.Nil(t, r.reload(ana).OwnerWroteAt)
 }
 
-func TestWhoMayNotAnswerIsRefusedAndNothingGoesOut(t *testing.T) {
+func TestReply_WithoutRightIsRefused(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	r.chat("Ana", anasRoom, policy.KindDM)
@@ -157,7 +157,7 @@ func TestWhoMayNotAnswerIsRefusedAndNothingGoesOut(t *testing.T) {
 	require.Empty(t, r.sender.view(anasRoom, anyEvent), "a command is no answer")
 }
 
-func TestOperatorsListAndTakeConversations(t *testing.T) {
+func TestOperators_ListAndClaim(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	r.chat("Ana", anasRoom, policy.KindDM)
@@ -193,7 +193,7 @@ func TestOperatorsListAndTakeConversations(t *testing.T) {
 	require.Contains(t, last, "Contact11 · Demo — **waits**", "nobody takes what nobody sees")
 }
 
-func TestAHookIsCalledWhenNobodyTakesTheCard(t *testing.T) {
+func TestDue_UnclaimedCallsHook(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	r.now = time.Now()
@@ -219,7 +219,7 @@ func TestAHookIsCalledWhenNobodyTakesTheCard(t *testing.T) {
 	require.Equal(t, 1, calls(), "once")
 }
 
-func TestWithoutOperatorsTheHookFollowsTheOwner(t *testing.T) {
+func TestDue_WithoutOperatorsHookFollowsOwner(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	r.desk.Operators = nil
@@ -242,7 +242,7 @@ func TestWithoutOperatorsTheHookFollowsTheOwner(t *testing.T) {
 }
 
 // An answer has a clock of its own. Where the contact waits again after it, both clocks run, and each step is still taken once.
-func TestEachStepOfTheClockIsTakenOnce(t *testing.T) {
+func TestDue_StepsAreTakenOnce(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	r.now = time.Now()

@@ -23,7 +23,7 @@ func (r *rig) sayFile(room id.RoomID, name, url string) id.EventID {
 	}))
 }
 
-func TestOperatorsSeeTheFilesOfTheContact(t *testing.T) {
+func TestFile_IsShownToOperators(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	r.desk.Files = fileServer{"mxc://x/lamp": "a lamp", "mxc://x/list": "a list"}
@@ -68,7 +68,7 @@ func (s *troubledServer) Download(ctx context.Context, file store.Attachment, li
 	return s.fileServer.Download(ctx, file, limit)
 }
 
-func TestFilesThatCannotBeHadHideNoLaterOnes(t *testing.T) {
+func TestFile_UnavailableHidesNoLater(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	server := &troubledServer{fileServer: fileServer{"mxc://x/lamp": "a lamp"}}
@@ -89,7 +89,7 @@ func TestFilesThatCannotBeHadHideNoLaterOnes(t *testing.T) {
 	require.Equal(t, gone+1, server.asked, "each is asked for once")
 }
 
-func TestAFileThatCannotBeHadNowStopsNoTimer(t *testing.T) {
+func TestFile_UnavailableStopsNoTimer(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	server := &troubledServer{fileServer: fileServer{"mxc://x/lamp": "a lamp"}, failures: 3}
@@ -107,7 +107,7 @@ func TestAFileThatCannotBeHadNowStopsNoTimer(t *testing.T) {
 	require.Len(t, *files, 1, "and tries again")
 }
 
-func TestTheFileOfTheMessageOnTheCardIsCopiedOnceTheCardIsSent(t *testing.T) {
+func TestFile_CopiedAfterCard(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	r.desk.Files = fileServer{"mxc://x/lamp": "a lamp"}

@@ -15,7 +15,7 @@ import (
 )
 
 // What a person types in a thread reaches the contact as it is, clean, or not at all: commands, signs and notes stay in the room, however they are hidden.
-func TestHostileTextsInAThread(t *testing.T) {
+func TestThread_HostileTexts(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	r.chat("Ana", anasRoom, policy.KindDM)
@@ -53,7 +53,7 @@ func TestHostileTextsInAThread(t *testing.T) {
 }
 
 // Events that are repeated, turned around, of strangers, or that name what is not there, send nothing and change nothing.
-func TestForgedAndRepeatedEventsInAThread(t *testing.T) {
+func TestThread_ForgedAndRepeatedEvents(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	ana := r.chat("Ana", anasRoom, policy.KindDM)
@@ -102,7 +102,7 @@ func TestForgedAndRepeatedEventsInAThread(t *testing.T) {
 }
 
 // What a former operator wrote stays as it is at the contact.
-func TestAnEditByAFormerOperatorChangesNothing(t *testing.T) {
+func TestEdit_FormerOperatorChangesNothing(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	r.chat("Ana", anasRoom, policy.KindDM)
@@ -117,7 +117,7 @@ func TestAnEditByAFormerOperatorChangesNothing(t *testing.T) {
 }
 
 // A list that a contact writes is read as a list, below the name of who wrote it, so that no line of it looks like one of somebody else.
-func TestLinesOfAContactStayLinesInTheThread(t *testing.T) {
+func TestThread_LinesStayLines(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	r.chat("Ana", anasRoom, policy.KindDM)
@@ -136,7 +136,7 @@ func TestLinesOfAContactStayLinesInTheThread(t *testing.T) {
 
 // A card shows what a contact wrote and is called as it is, on its own line: no line, link, mention, sign or proposal of the card can be forged, and only
 // those who are on call are called.
-func TestHostileQuestionsAndNamesOnTheCardOfWhoIsOnCall(t *testing.T) {
+func TestCard_HostileQuestionsAndNames(t *testing.T) {
 	t.Parallel()
 	forged := "Proposal, which 👍 sends as it stands:"
 	for _, said := range []string{

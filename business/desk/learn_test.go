@@ -35,7 +35,7 @@ func (r *rig) proposed() string {
 	return asked
 }
 
-func TestWhatIsLearnedFollowsEditsAndDeletionsInTheThread(t *testing.T) {
+func TestLearn_FollowsEditsAndDeletions(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	ana := r.chat("Ana", anasRoom, policy.KindDM)
@@ -66,7 +66,7 @@ func TestWhatIsLearnedFollowsEditsAndDeletionsInTheThread(t *testing.T) {
 	require.Zero(t, storetest.Count(t, r.st, "select count(*) from unanswered_questions"))
 }
 
-func TestAnEditThatTheNetworkRefusesIsLearnedAndShown(t *testing.T) {
+func TestEdit_RefusedIsLearnedAndShown(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		noEdits       bool
@@ -101,7 +101,7 @@ func TestAnEditThatTheNetworkRefusesIsLearnedAndShown(t *testing.T) {
 	}
 }
 
-func TestTheReasonOfASilenceNamesWhoWrote(t *testing.T) {
+func TestSilence_ReasonNamesWriter(t *testing.T) {
 	t.Parallel()
 	for who, want := range map[id.UserID]string{eva: "eva wrote here", owner: "You wrote here"} {
 		t.Run(want, func(t *testing.T) {

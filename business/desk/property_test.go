@@ -58,7 +58,7 @@ func randomConversations(t *testing.T) int {
 // conversationsPerDatabase is how many random conversations share a database. What the ones before left there makes each slower.
 const conversationsPerDatabase = 10
 
-func TestRandomConversationsLeakNoNoteAndLoseNoReply(t *testing.T) {
+func TestDesk_RandomLeaksNoNote(t *testing.T) {
 	t.Parallel()
 	n := randomConversations(t)
 	for first := 0; first < n; first += conversationsPerDatabase {

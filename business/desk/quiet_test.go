@@ -48,7 +48,7 @@ func (m *pausingModel) Stream(context.Context, llm.Request) iter.Seq2[llm.Delta,
 	}
 }
 
-func TestAPersonWhoWritesDuringAModelCallTakesOver(t *testing.T) {
+func TestOperator_WritingDuringCallTakesOver(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	_, err := knowledge.New(r.st).Index(r.ctx, knowledge.File{Name: "prices.md", Data: []byte("# Delivery\n\nDelivery costs 5 euro within the city.\n"), Role: policy.RolePublic})

@@ -20,7 +20,7 @@ func (r *rig) addOperatorsRoom(room id.RoomID) {
 	r.tx(func(tx store.Tx) error { return store.MarkOperatorsRoom(r.ctx, tx, chat.ID) })
 }
 
-func TestTheRoomForOperatorsHasThreadsAndNothingElse(t *testing.T) {
+func TestOperatorRoom_HasOnlyThreads(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	r.desk.OwnRoom = true
@@ -75,7 +75,7 @@ func TestTheRoomForOperatorsHasThreadsAndNothingElse(t *testing.T) {
 }
 
 // Operators, and the room in which they read, get chats of customers only.
-func TestOperatorsGetNoPrivateChatByHandoff(t *testing.T) {
+func TestClaim_PrivateChatIsRefused(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	r.desk.OwnRoom = true

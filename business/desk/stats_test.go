@@ -13,7 +13,7 @@ import (
 	"multis/store"
 )
 
-func TestFactsAreSummedUp(t *testing.T) {
+func TestStats_SumFacts(t *testing.T) {
 	t.Parallel()
 	n := Summarize([]store.DeskFact{
 		{Kind: store.FactAlone},
@@ -38,7 +38,7 @@ func TestFactsAreSummedUp(t *testing.T) {
 	require.Zero(t, Summarize(nil).CostPerConversation())
 }
 
-func TestAChartHasABarForEachDay(t *testing.T) {
+func TestChart_HasBarPerDay(t *testing.T) {
 	t.Parallel()
 	from := time.Date(2026, 11, 16, 0, 0, 0, 0, time.UTC)
 	facts := []store.DeskFact{{Kind: store.FactAlone, At: from}, {Kind: store.FactEscalated, At: from}, {Kind: store.FactAlone, At: from.AddDate(0, 0, 6)}, {Kind: store.FactAlone, At: from.AddDate(0, 0, 7)}}

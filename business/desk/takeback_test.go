@@ -18,7 +18,7 @@ import (
 
 // What a message in a thread sent is deleted at the contact if its deletion is the word of somebody who may answer there. Of others the text goes here and
 // stays there.
-func TestADeletionIsCarriedToTheContactOnlyForWhoMayAnswer(t *testing.T) {
+func TestDeletion_NeedsRightToAnswer(t *testing.T) {
 	t.Parallel()
 	type deletion struct {
 		by      id.UserID
@@ -87,7 +87,7 @@ func TestADeletionIsCarriedToTheContactOnlyForWhoMayAnswer(t *testing.T) {
 }
 
 // A reply that was not sent yet is not sent once its message is deleted, whoever deleted it.
-func TestADeletedReplyThatWaitsIsNotSent(t *testing.T) {
+func TestDeletion_WaitingReplyIsNotSent(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	r.chat("Ana", anasRoom, policy.KindDM)
@@ -106,7 +106,7 @@ func TestADeletedReplyThatWaitsIsNotSent(t *testing.T) {
 }
 
 // The deletion comes while the homeserver has the reply already and multis does not know it yet: the answer comes late, or never and the event is seen instead.
-func TestADeletionWhileAReplyIsBeingSentNeedsTheRightToo(t *testing.T) {
+func TestDeletion_InFlightNeedsRight(t *testing.T) {
 	t.Parallel()
 	for name, d := range map[string]struct {
 		by     id.UserID
@@ -158,7 +158,7 @@ func TestADeletionWhileAReplyIsBeingSentNeedsTheRightToo(t *testing.T) {
 }
 
 // A contact deletes all that was asked: nobody waits any more, and nobody is called. What is left of several messages gets a card.
-func TestAnEscalationEndsWhenItsQuestionIsDeleted(t *testing.T) {
+func TestEscalation_EndsWithDeletedQuestion(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	ana := r.chat("Ana", anasRoom, policy.KindDM)
@@ -194,7 +194,7 @@ func TestAnEscalationEndsWhenItsQuestionIsDeleted(t *testing.T) {
 }
 
 // A contact deletes the question on a card, and the card is deleted with it. What the contact writes next has a card of its own.
-func TestAQuestionAfterADeletedOneHasACardOfItsOwn(t *testing.T) {
+func TestCard_NewAfterDeletedQuestion(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	r.chat("Ana", anasRoom, policy.KindDM)
@@ -219,7 +219,7 @@ func TestAQuestionAfterADeletedOneHasACardOfItsOwn(t *testing.T) {
 }
 
 // A contact deletes a message in the moment in which it is added to the thread.
-func TestALineThatIsDeletedWhileItIsShownIsNotInTheThread(t *testing.T) {
+func TestDeletion_LineIsNotShown(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	ana := r.chat("Ana", anasRoom, policy.KindDM)

@@ -32,7 +32,7 @@ func (f fileServer) Download(_ context.Context, file store.Attachment, limit int
 	return []byte(data), nil
 }
 
-func TestAnAnswerIsSentByItsNumber(t *testing.T) {
+func TestAnswer_SentByNumber(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	r.desk.Answers = &answers.Keeper{Store: r.st, Variables: answers.Variables{Business: "Piano House", Hours: "mon-fri 9-17"}}
@@ -63,7 +63,7 @@ func TestAnAnswerIsSentByItsNumber(t *testing.T) {
 	require.Contains(t, r.inThread(card), "unchanged there: there is no answer 998")
 }
 
-func TestTheTypeOfAFileIsWellFormed(t *testing.T) {
+func TestFile_TypeIsWellFormed(t *testing.T) {
 	t.Parallel()
 	for named, want := range map[string]string{
 		"image/png": "image/png", "audio/ogg; codecs=opus": "audio/ogg; codecs=opus", "": "application/octet-stream", "text": "application/octet-stream",
@@ -106,7 +106,7 @@ func (r *rig) watchFiles() *[]string {
 	return &list
 }
 
-func TestOperatorsFilesButNoNotesGoToTheContact(t *testing.T) {
+func TestFile_OfOperatorReachesContact(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	ana := r.chat("Ana", anasRoom, policy.KindDM)
@@ -147,7 +147,7 @@ func TestOperatorsFilesButNoNotesGoToTheContact(t *testing.T) {
 	require.Equal(t, []string{"voice.ogg"}, r.sender.view(anasRoom, anyEvent), "a photo that is deleted here is deleted there")
 }
 
-func TestNoNameOfAContactLooksLikeAnotherRole(t *testing.T) {
+func TestName_CannotLookLikeRole(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"the owner (phone)", "you", "eva", "Nora (assistant)", "customer **x**: ", "\u202eenohp"} {
 		r := newRig(t)
@@ -163,7 +163,7 @@ func TestNoNameOfAContactLooksLikeAnotherRole(t *testing.T) {
 	}
 }
 
-func TestATranscriptIsShownAsOne(t *testing.T) {
+func TestCard_MarksTranscript(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	r.chat("Ana", anasRoom, policy.KindDM)
@@ -176,7 +176,7 @@ func TestATranscriptIsShownAsOne(t *testing.T) {
 }
 
 // Operators are not in the contact's room: what the card leaves out they read nowhere. What stands behind the messages is not pushed out by them.
-func TestACardShowsLongMessagesAndWhatToDoWithThem(t *testing.T) {
+func TestCard_ShowsLongMessages(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	ana := r.chat("Ana", anasRoom, policy.KindDM)

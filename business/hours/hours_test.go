@@ -29,7 +29,7 @@ func parseHours(t *testing.T, lines ...string) Hours {
 	return h
 }
 
-func TestHolidaysThatCloseNothingAreNotTold(t *testing.T) {
+func TestHolidays_WithoutClosingAreSilent(t *testing.T) {
 	t.Parallel()
 	h := parseHours(t, "mon-fri: 9-18", "-2026-12-24..2026-12-28", "-2027-01-01", "-2027-01-15")
 	var told []string
@@ -40,7 +40,7 @@ func TestHolidaysThatCloseNothingAreNotTold(t *testing.T) {
 	require.Empty(t, Hours{Holidays: h.Holidays}.ClosedDays(time.Date(2026, 12, 24, 0, 0, 0, 0, time.UTC), 14, 3), "a business that is always open")
 }
 
-func TestAStateHoldsUntilTheNextOpeningOrClosing(t *testing.T) {
+func TestState_HoldsUntilChange(t *testing.T) {
 	t.Parallel()
 	shop := []string{"mon-fri: 9-12:30, 13:30-18", "sat: 10-14", "-2026-12-24..2026-12-26"}
 	bar := []string{"daily: 20-02:30"}
@@ -87,7 +87,7 @@ func shown(h Hours, t time.Time) string {
 }
 
 // Random hours are compared with the definition: open in the minutes of a period, judged by the clock on the wall.
-func TestRandomHoursAreOpenInTheirPeriodsOnly(t *testing.T) {
+func TestHours_RandomOpenInPeriods(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(40) {
 		r := rand.New(rand.NewPCG(seed, 20))
@@ -139,7 +139,7 @@ func containsClockTime(h Hours, at time.Time) bool {
 	return false
 }
 
-func TestMistakesInHoursAreNamed(t *testing.T) {
+func TestHours_NameMistakes(t *testing.T) {
 	t.Parallel()
 	var h Hours
 	for days, want := range map[string]string{"monday": "not a weekday", "": "not a weekday", "mon-": "not a weekday", "mon;tue": "not a weekday"} {
@@ -178,7 +178,7 @@ func calendarOf(events ...string) string {
 	return fmt.Sprintf(calendarFrame, all.String())
 }
 
-func TestHolidaysAreReadFromACalendar(t *testing.T) {
+func TestCalendar_ReadsHolidays(t *testing.T) {
 	t.Parallel()
 	days, err := ParseCalendar(strings.NewReader(calendarOf(
 		"DTSTART;VALUE=DATE:20261225\nDTEND;VALUE=DATE:20261227\nSUMMARY:Christmas",
@@ -197,7 +197,7 @@ func TestHolidaysAreReadFromACalendar(t *testing.T) {
 	}
 }
 
-func TestMistakesInACalendarAreNamed(t *testing.T) {
+func TestCalendar_NamesMistakes(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ calendar, want string }{
 		{"hello", "no calendar"},
@@ -250,7 +250,7 @@ func ExampleHours_At() {
 	// Output: false Mon 09:00
 }
 
-func TestDaysAreWrittenAsTheyAreRead(t *testing.T) {
+func TestDays_RoundTrip(t *testing.T) {
 	t.Parallel()
 	for _, days := range []string{"2026-12-25", "2026-12-27..2027-01-02"} {
 		d, err := ParseDays(days)

@@ -14,7 +14,7 @@ var thursday = time.Date(2026, 11, 19, 9, 0, 0, 0, time.UTC)
 
 func november(day, hour int) time.Time { return time.Date(2026, 11, day, hour, 0, 0, 0, time.UTC) }
 
-func TestParsePast(t *testing.T) {
+func TestParsePast_Words(t *testing.T) {
 	t.Parallel()
 	for question, want := range map[string]struct {
 		period schedule.Period

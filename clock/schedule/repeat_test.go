@@ -8,7 +8,7 @@ import (
 	"multis/clock/schedule"
 )
 
-func TestParseRecurrence(t *testing.T) {
+func TestParseRecurrence_Words(t *testing.T) {
 	t.Parallel()
 	berlin := zone(t, "Europe/Berlin")
 	for _, c := range []struct {

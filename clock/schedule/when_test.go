@@ -322,7 +322,7 @@ var corpus = []struct{ text, want, rest string }{
 	{"24th x", "", ""},
 }
 
-func TestParseTime(t *testing.T) {
+func TestParseTime_Words(t *testing.T) {
 	t.Parallel()
 	require.GreaterOrEqual(t, len(corpus), 150)
 	berlin := zone(t, "Europe/Berlin")
@@ -348,7 +348,7 @@ func TestParseTime(t *testing.T) {
 	}
 }
 
-func TestRefusalQuotesTheWord(t *testing.T) {
+func TestParseTime_RefusalQuotesWord(t *testing.T) {
 	t.Parallel()
 	now := wallTime(t, saturday, zone(t, "Europe/Berlin"))
 	for text, want := range map[string]string{
@@ -372,7 +372,7 @@ func TestRefusalQuotesTheWord(t *testing.T) {
 }
 
 // The times that multis shows can be used as input.
-func TestFormattedTimesParseToTheSameTime(t *testing.T) {
+func TestFormat_RoundTrip(t *testing.T) {
 	t.Parallel()
 	for _, name := range testZones {
 		loc := zone(t, name)

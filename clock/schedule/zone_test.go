@@ -28,7 +28,7 @@ func zone(t testing.TB, name string) *time.Location {
 	return loc
 }
 
-func TestCronIsRightAroundEveryChange(t *testing.T) {
+func TestCron_AroundClockChanges(t *testing.T) {
 	t.Parallel()
 	// Around each change of the clocks in ten years, the times of a cron expression are those that expectedTimes finds minute by minute.
 	exprs := []string{
@@ -53,7 +53,7 @@ func TestCronIsRightAroundEveryChange(t *testing.T) {
 }
 
 // The same for random expressions and random starting times.
-func TestCronIsRightAnywhere(t *testing.T) {
+func TestCron_InEveryZone(t *testing.T) {
 	t.Parallel()
 	rng := rand.New(rand.NewPCG(7, 7))
 	for range 400 {
@@ -71,7 +71,7 @@ func TestCronIsRightAnywhere(t *testing.T) {
 	}
 }
 
-func TestDaylightSavingTime(t *testing.T) {
+func TestCron_DaylightSavingTime(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ zone, expr, after, want string }{
 		{"Europe/Berlin", "30 2 * * *", "2026-03-28 12:00", "2026-03-29T03:00:00+02:00"}, // skipped: the first instant after
@@ -96,7 +96,7 @@ func TestDaylightSavingTime(t *testing.T) {
 	}
 }
 
-func TestOpenRefusesCronThatNeverMatches(t *testing.T) {
+func TestOpen_RefusesCronWithoutMatch(t *testing.T) {
 	t.Parallel()
 	for _, expr := range []string{"0 0 30 2 *", "0 0 31 4,6,9,11 *"} {
 		_, err := schedule.Open(schedule.Cron, expr, time.UTC)
@@ -112,7 +112,7 @@ func TestOpenRefusesCronThatNeverMatches(t *testing.T) {
 	require.Equal(t, 2028, plan.Next(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)).Year())
 }
 
-func TestMissedTimesAreSkippedAndCounted(t *testing.T) {
+func TestCron_CountsMissed(t *testing.T) {
 	t.Parallel()
 	noon := time.Date(2026, 6, 1, 12, 0, 0, 0, time.UTC)
 	every, err := schedule.Open(schedule.Every, "30m", time.UTC)

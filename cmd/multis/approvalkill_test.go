@@ -205,7 +205,7 @@ const askedSQL = `select o.event_id, a.task_id from approvals a join outbox o on
 	where o.event_id is not null and a.arguments like '%: '||$1||'}' order by o.created_at desc limit 1`
 
 // The program is killed at random moments around the owner's answer, also while the call is under way.
-func TestKilledAroundAnApprovalALampIsLitOnceOrNever(t *testing.T) { //nolint:paralleltest // it takes the whole machine
+func TestApproval_KillActsAtMostOnceEndToEnd(t *testing.T) { //nolint:paralleltest // it takes the whole machine
 	r := newApprovalRun(t, lightLamps, "")
 	seed := rand.Uint64()
 	t.Log("seed", seed)

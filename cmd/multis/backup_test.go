@@ -67,7 +67,7 @@ func runAndKill(t *testing.T, dir string, is func() bool, args ...string) {
 	require.Error(t, cmd.Wait(), "it was killed before its end")
 }
 
-func TestABackupIsMadeCheckedAndRestoredByCommand(t *testing.T) {
+func TestBackup_CreateVerifyRestore(t *testing.T) {
 	t.Parallel()
 	st := newLargeStore(t)
 	dir := configured(t, st.Pool().Config().ConnString(), "")
@@ -116,7 +116,7 @@ func TestABackupIsMadeCheckedAndRestoredByCommand(t *testing.T) {
 	}
 }
 
-func TestTheTextsOfABackupDoNotSteerTheTerminal(t *testing.T) {
+func TestBackup_TextsCannotSteerTerminal(t *testing.T) {
 	t.Parallel()
 	const evil = "1.0\n\x1b]0;title\a\u202efake"
 	info, err := backup.Create(t.Context(), backup.CreateOptions{Store: storetest.New(t), Folder: t.TempDir(), Program: evil, Omitted: []string{evil}})
@@ -127,7 +127,7 @@ func TestTheTextsOfABackupDoNotSteerTheTerminal(t *testing.T) {
 	require.Contains(t, said, "Not in it: 1.0 ]0;titlefake\n")
 }
 
-func TestABackupHasWhatTheConfigurationNamesAndSaysWhatItLacks(t *testing.T) {
+func TestBackup_SaysWhatItLacks(t *testing.T) {
 	t.Parallel()
 	const more = "policy: {file: rules.yaml}\nbusiness: {hours: [mon-fri 9-18], holiday_calendar: days.ics}\n" +
 		"mcp: {notes: {command: [notes-server], folder: mcp/notes}, big: {command: [big-server], folder: mcp/big}}\n" +
@@ -170,7 +170,7 @@ func TestABackupHasWhatTheConfigurationNamesAndSaysWhatItLacks(t *testing.T) {
 	require.NoFileExists(t, filepath.Join(other, "data/mcp/big/cache"))
 }
 
-func TestTheRemainsOfAKilledVerificationAreRemoved(t *testing.T) {
+func TestVerify_RemovesRemainsOfKill(t *testing.T) {
 	t.Parallel()
 	parent := t.TempDir()
 	left := filepath.Join(parent, scratchPrefix+"left")
@@ -192,7 +192,7 @@ func TestTheRemainsOfAKilledVerificationAreRemoved(t *testing.T) {
 	require.NoDirExists(t, second)
 }
 
-func TestABackupThatIsKilledLeavesTheOldOnes(t *testing.T) {
+func TestBackup_KillKeepsOldOnes(t *testing.T) {
 	t.Parallel()
 	dir := configured(t, newLargeStore(t).Pool().Config().ConnString(), "")
 	_, _, err := program(t, dir, "", "backup", "create")
@@ -208,7 +208,7 @@ func TestABackupThatIsKilledLeavesTheOldOnes(t *testing.T) {
 	require.False(t, strings.HasPrefix(left[0], "."), "what was unfinished is gone")
 }
 
-func TestOnlyFullBackupsInTheirFolderCountAsTheLastOne(t *testing.T) {
+func TestBackup_OnlyFullOnesCount(t *testing.T) {
 	t.Parallel()
 	st := storetest.NewWithMessages(t, 1, 1, time.Now())
 	dir := configured(t, st.Pool().Config().ConnString(), "backup: {keep: 1}\n")
@@ -235,7 +235,7 @@ func TestOnlyFullBackupsInTheirFolderCountAsTheLastOne(t *testing.T) {
 	require.Empty(t, removed, "the one without secrets does not push out a full one")
 }
 
-func TestWhereABackupMayNotBeWrittenALineMakesTheFolder(t *testing.T) {
+func TestBackup_MissingFolderNamesFix(t *testing.T) {
 	t.Parallel()
 	dir := configured(t, storetest.New(t).Pool().Config().ConnString(), "")
 	closed := filepath.Join(dir, "it's another disk")
@@ -287,7 +287,7 @@ func inNamespace(t *testing.T, dir, script, arg string) string {
 	return string(out)
 }
 
-func TestAFullDiskLeavesTheOldBackups(t *testing.T) {
+func TestBackup_FullDiskKeepsOldOnes(t *testing.T) {
 	t.Parallel()
 	dir := configured(t, newLargeStore(t).Pool().Config().ConnString(), "")
 	small := filepath.Join(dir, "small")
@@ -299,7 +299,7 @@ func TestAFullDiskLeavesTheOldBackups(t *testing.T) {
 }
 
 // The Docker image has no Postgres programs.
-func TestWithoutPostgresProgramsTheCheckOfABackupNamesTheFix(t *testing.T) {
+func TestVerify_MissingProgramsNamesFix(t *testing.T) {
 	t.Parallel()
 	dir := configured(t, newLargeStore(t).Pool().Config().ConnString(), "")
 	_, _, err := program(t, dir, "", "backup", "create")
@@ -310,7 +310,7 @@ func TestWithoutPostgresProgramsTheCheckOfABackupNamesTheFix(t *testing.T) {
 	require.Contains(t, said, "there are no Postgres programs here: run this where there are (apt-get install postgresql; it needs no config.yaml)\nexit 1")
 }
 
-func TestABackupOfADatabaseThatThisMultisCannotReadNamesTheFix(t *testing.T) {
+func TestBackup_UnreadableDatabaseNamesFix(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ sql, want string }{
 		"empty":   {"", "there is nothing to back up: the database is empty"},
@@ -331,7 +331,7 @@ func TestABackupOfADatabaseThatThisMultisCannotReadNamesTheFix(t *testing.T) {
 	}
 }
 
-func TestADryRunOfAMigrationSaysWhatItWouldDo(t *testing.T) {
+func TestMigrate_DryRun(t *testing.T) {
 	t.Parallel()
 	dsn := newDatabase(t, "dry_run")
 	dir := configured(t, dsn, "")
@@ -346,7 +346,7 @@ func TestADryRunOfAMigrationSaysWhatItWouldDo(t *testing.T) {
 	require.Equal(t, "Nothing to do: the database is up to date.\n", said)
 }
 
-func TestMultisStartsOnARestoredBackupAndAsks(t *testing.T) {
+func TestServe_StartsOnRestoredBackup(t *testing.T) {
 	t.Parallel()
 	st := storetest.NewWithMessages(t, 3, 5, time.Now().Add(-time.Hour))
 	for _, device := range []store.Setting{store.SettingOwnerDevice, store.SettingBotDevice} {

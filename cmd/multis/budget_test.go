@@ -16,7 +16,7 @@ import (
 	"multis/store/storetest"
 )
 
-func TestTheProgramsModelNeverSpendsAboveItsCaps(t *testing.T) {
+func TestBudget_CapsHoldEndToEnd(t *testing.T) {
 	t.Parallel()
 	st := storetest.New(t)
 	server := llmtest.Start(t, func(context.Context, llmtest.Request) llmtest.Reply {
@@ -71,7 +71,7 @@ func TestTheProgramsModelNeverSpendsAboveItsCaps(t *testing.T) {
 	require.Less(t, len(server.Requests()), 120, "past the cap no call is made")
 }
 
-func TestADayBeginsAtTheOwnersMidnight(t *testing.T) {
+func TestBudget_DayBeginsAtOwnersMidnight(t *testing.T) {
 	t.Parallel()
 	zone, err := time.LoadLocation("Pacific/Kiritimati") // 14 hours ahead
 	require.NoError(t, err)

@@ -34,7 +34,7 @@ func programAt(t *testing.T, self, dir, input string, args ...string) (stdout, s
 	return out.String(), errOut.String(), err
 }
 
-func TestFilesWithSecretsAreForTheirOwnerAlone(t *testing.T) {
+func TestSecrets_FilesArePrivate(t *testing.T) {
 	t.Parallel()
 	dir := configured(t, "postgres://multis:hunter2@127.0.0.1:1/multis", "")
 	file, registration := filepath.Join(dir, "config.yaml"), filepath.Join(dir, "registration.yaml")
@@ -64,7 +64,7 @@ func TestFilesWithSecretsAreForTheirOwnerAlone(t *testing.T) {
 	require.Contains(t, said, "chmod 600 config.yaml")
 }
 
-func TestSettingUp(t *testing.T) {
+func TestSetup_Commands(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	said, _, err := program(t, dir, "")
@@ -123,7 +123,7 @@ func TestSettingUp(t *testing.T) {
 	require.Contains(t, said, "\nNext: ", "bare multis says what comes next")
 }
 
-func TestHelpAndVersionAreCommandsToo(t *testing.T) {
+func TestCLI_HelpAndVersionCommands(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	flag, _, err := program(t, dir, "", "--help")
@@ -154,7 +154,7 @@ func TestHelpAndVersionAreCommandsToo(t *testing.T) {
 	require.Equal(t, "dev (commit c685fbe01234 of 2026-11-20, with changes)", versionOf(built(append(commit, debug.BuildSetting{Key: "vcs.modified", Value: "true"})...)))
 }
 
-func TestAWrongConfigurationIsOneLineAndNothingStarts(t *testing.T) {
+func TestCLI_WrongConfigurationIsOneLine(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "config.yaml"), []byte("homeserver: {address: http://x, domain: x, adress: y}\n"), 0o600))
@@ -166,7 +166,7 @@ func TestAWrongConfigurationIsOneLineAndNothingStarts(t *testing.T) {
 	}
 }
 
-func TestDevLogsInDetailAndNeedsNoTimeZone(t *testing.T) {
+func TestDev_LogsInDetail(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "config.yaml")
 	require.NoError(t, os.WriteFile(file, []byte("owner: \"@anna:example.org\"\n"), 0o600))
 	t.Setenv("MULTIS_LOGGING_LEVEL", "")
@@ -185,14 +185,14 @@ func TestDevLogsInDetailAndNeedsNoTimeZone(t *testing.T) {
 	require.Empty(t, os.Getenv("MULTIS_TIME_ZONE"), "the file has one")
 }
 
-func TestARepairNeedsAnID(t *testing.T) {
+func TestRepair_NeedsID(t *testing.T) {
 	t.Parallel()
 	_, said, err := program(t, configured(t, "postgres://nobody@127.0.0.1:1/none", ""), "", "doctor", "--fix", "")
 	require.Error(t, err, "an empty variable of a script does not turn a repair into a look")
 	require.Contains(t, said, "is no id of a finding")
 }
 
-func TestTheDoctorSaysThatItCannotUseTheNamedFile(t *testing.T) {
+func TestDoctor_UnusableFile(t *testing.T) {
 	t.Parallel()
 	for _, dir := range []string{configured(t, "postgres://nobody@127.0.0.1:1/none", ""), t.TempDir()} {
 		for _, file := range []string{"", "gone.yaml", "config.yaml", os.DevNull} {
@@ -205,7 +205,7 @@ func TestTheDoctorSaysThatItCannotUseTheNamedFile(t *testing.T) {
 	}
 }
 
-func TestAWrongCommandIsOneLine(t *testing.T) {
+func TestCLI_WrongCommandIsOneLine(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
 		args  []string
@@ -225,7 +225,7 @@ func TestAWrongCommandIsOneLine(t *testing.T) {
 	}
 }
 
-func TestAWrongValueIsAnsweredInAFewWords(t *testing.T) {
+func TestCLI_WrongValueIsExplained(t *testing.T) {
 	t.Parallel()
 	dir, long := configured(t, "postgres://nobody@127.0.0.1:1/none", ""), strings.Repeat("ab", 5000)
 	_, said, err := program(t, dir, "", "doctor", "--fix")
@@ -245,14 +245,14 @@ func TestAWrongValueIsAnsweredInAFewWords(t *testing.T) {
 	}
 }
 
-func TestChatNamesTheVariableThatIsMissing(t *testing.T) {
+func TestChat_NamesMissingVariable(t *testing.T) {
 	t.Setenv("MULTIS_LLM_MODEL", "openai/some")
 	_, said, err := program(t, t.TempDir(), "", "chat")
 	require.Error(t, err)
 	require.Contains(t, said, "MULTIS_LLM_API_KEY")
 }
 
-func TestADatabaseThatIsNotThereIsOneLine(t *testing.T) {
+func TestCLI_MissingDatabaseIsOneLine(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	address := fmt.Sprintf("127.0.0.1:%d", freePort(t))
@@ -264,7 +264,7 @@ func TestADatabaseThatIsNotThereIsOneLine(t *testing.T) {
 	require.NotContains(t, said, "wrong-secret")
 }
 
-func TestMarkdownOnATerminal(t *testing.T) {
+func TestTerminal_Markdown(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ markdown, plain, styled string }{
 		"bold words":             {"**Ana** is now **business**.", "Ana is now business.", "\x1b[1mAna\x1b[0m is now \x1b[1mbusiness\x1b[0m."},
@@ -285,7 +285,7 @@ func TestMarkdownOnATerminal(t *testing.T) {
 	}
 }
 
-func TestChatInATerminal(t *testing.T) {
+func TestChat_InTerminal(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	require.NoError(t, os.Chmod(filepath.Dir(dir), 0o755)) // if root runs the test, Postgres runs as another user, who must be able to enter the folder

@@ -34,7 +34,7 @@ func hookFolders(t *testing.T, dir string, names ...string) {
 }
 
 // Runs the real program with command hooks: one that denies a message to a contact, and one that is told of an event.
-func TestCommandHooksRunBeforeASendAndOnEvents(t *testing.T) {
+func TestCommandHooks_RunBeforeSendAndOnEvents(t *testing.T) {
 	t.Parallel()
 	model := llmtest.Start(t, func(context.Context, llmtest.Request) llmtest.Reply {
 		return llmtest.Reply{Text: `{"sentences": [{"text": "Tuning costs 90 euro.", "source": 1, "quote": "Tuning costs 90 euro."}]}`}

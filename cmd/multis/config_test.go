@@ -43,7 +43,7 @@ func (l *logged) String() string {
 	return l.text.String()
 }
 
-func TestAChangedConfigurationIsTakenOverAndAnInvalidOneIsNot(t *testing.T) {
+func TestReload_TakesOnlyValid(t *testing.T) {
 	t.Parallel()
 	st := storetest.New(t)
 	file := filepath.Join(t.TempDir(), "config.yaml")
@@ -136,7 +136,7 @@ func TestAChangedConfigurationIsTakenOverAndAnInvalidOneIsNot(t *testing.T) {
 	require.Equal(t, rules.Confirm, current.Policy.FileRules[0].Decision)
 }
 
-func TestAChangedCalendarOfHolidaysIsTakenOver(t *testing.T) {
+func TestReload_HolidayCalendar(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "config.yaml")
 	calendar := filepath.Join(filepath.Dir(file), "days.ics")
@@ -165,7 +165,7 @@ func TestAChangedCalendarOfHolidaysIsTakenOver(t *testing.T) {
 	require.Len(t, next.Business.CalendarHolidays, 2)
 }
 
-func TestTheBeginningOfAKeyListsWhatBeginsSo(t *testing.T) {
+func TestConfigGet_PrefixListsKeys(t *testing.T) {
 	t.Parallel()
 	dir := configured(t, "postgres://nobody@127.0.0.1:1/none", "documents: {folder: \"doc\\u202Euments\"}\n")
 	for beginning, key := range map[string]string{"budg": "budget.per_day: ", "budget": "budget.per_day: ", "chats.": "chats.burst_quiet: ", "documents.f": `documents.folder: data/doc\u202Euments`} {
@@ -178,21 +178,21 @@ func TestTheBeginningOfAKeyListsWhatBeginsSo(t *testing.T) {
 	require.Contains(t, said, `doc\u202Euments`, "what does not show is written out")
 }
 
-func TestTheReportOfTheDoctorHasAListAlsoWithoutFindings(t *testing.T) {
+func TestDoctor_JSONListIsNeverNull(t *testing.T) {
 	t.Parallel()
 	var out bytes.Buffer
 	require.NoError(t, writeReport(&out, doctor.Report{}))
 	require.Contains(t, out.String(), `"findings": []`)
 }
 
-func TestWhoMayNotReadTheConfigurationIsToldSo(t *testing.T) {
+func TestConfig_UnreadableIsExplained(t *testing.T) {
 	t.Parallel()
 	var out bytes.Buffer
 	require.NoError(t, printIncomplete(&out, "/var/lib/multis/config.yaml", &os.PathError{Op: "open", Path: "/var/lib/multis/config.yaml", Err: os.ErrPermission}, doctor.Restore{}))
 	require.Equal(t, "multis is set up in /var/lib/multis, which only its owner and root may read.\nNext: sudo multis\n", out.String())
 }
 
-func TestAMistakeInAFinishedConfigurationIsNotCalledIncomplete(t *testing.T) {
+func TestConfigCheck_MistakeIsNotIncomplete(t *testing.T) {
 	t.Parallel()
 	dir := configured(t, "postgres://nobody@127.0.0.1:1/none", "budget: {per_day: much}\n")
 	said, _, err := program(t, dir, "", "status")
@@ -208,7 +208,7 @@ func TestAMistakeInAFinishedConfigurationIsNotCalledIncomplete(t *testing.T) {
 	require.Contains(t, s.Next, "multis doctor")
 }
 
-func TestThePathOfAConfigurationIsShownWithinBounds(t *testing.T) {
+func TestConfig_PathIsBounded(t *testing.T) {
 	t.Parallel()
 	file := "/srv/\u202e\x1b[31m" + strings.Repeat("x", 10_000)
 	for _, command := range []string{"status", "doctor"} {
@@ -220,7 +220,7 @@ func TestThePathOfAConfigurationIsShownWithinBounds(t *testing.T) {
 	}
 }
 
-func TestTheServiceIsToldHowToGetItsFileBack(t *testing.T) {
+func TestServe_UnreadableFileNamesFix(t *testing.T) {
 	t.Parallel()
 	parent := t.TempDir()
 	require.NoError(t, os.Chmod(filepath.Dir(parent), 0o755)) // the other user sees whose folder it is
@@ -235,7 +235,7 @@ func TestTheServiceIsToldHowToGetItsFileBack(t *testing.T) {
 	require.ErrorIs(t, missing, os.ErrNotExist)
 }
 
-func TestWhatAUserMayNotEnterIsNotCalledSetUp(t *testing.T) {
+func TestConfig_ForbiddenFolderIsNotSetUp(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	file := filepath.Join(dir, "closed", "config.yaml")
@@ -268,7 +268,7 @@ func asOtherUser(t *testing.T, closed string, do func()) {
 	do()
 }
 
-func TestAnInterruptedRestoreIsNamed(t *testing.T) {
+func TestConfigCheck_InterruptedRestore(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "config.yaml.from-backup"), []byte("name: Nora\n"), 0o600))
@@ -279,7 +279,7 @@ func TestAnInterruptedRestoreIsNamed(t *testing.T) {
 	}
 }
 
-func TestSettingsOverrideTheFileNotTheEnvironment(t *testing.T) {
+func TestSettings_OverrideFileNotEnvironment(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "config.yaml")
 	require.NoError(t, os.WriteFile(file, []byte(fmt.Sprintf(serveConfig, "http://127.0.0.1:1", 29399, "")+"budget: {per_day: 3}\n"), 0o600))
 	settings := map[string]string{"budget.per_day": "4", "budget.per_run": "1"}
@@ -304,7 +304,7 @@ func TestSettingsOverrideTheFileNotTheEnvironment(t *testing.T) {
 	require.Regexp(t, `^budget.per_day: "much" is not an amount`, config.CheckSetting(file, nil, "budget.per_day", "much"))
 }
 
-func TestTheCommandLineSaysWhatTheAdminRoomHasSet(t *testing.T) {
+func TestConfigGet_ShowsAdminSettings(t *testing.T) {
 	t.Parallel()
 	st := storetest.New(t)
 	dir := configured(t, st.Pool().Config().ConnString(), "budget: {per_day: 2}\n")
@@ -324,7 +324,7 @@ func TestTheCommandLineSaysWhatTheAdminRoomHasSet(t *testing.T) {
 	require.Contains(t, overridden(config.Entry{Key: "budget.per_day", Value: "4.00", Source: config.FromEnvironment}), "the variable MULTIS_BUDGET_PER_DAY is set")
 }
 
-func TestADiffListsOnlyWhatIsNotTheDefault(t *testing.T) {
+func TestConfigDiff_OmitsDefaults(t *testing.T) {
 	t.Parallel()
 	dir := configured(t, "postgres://nobody@127.0.0.1:1/none", "name: Nora\nbudget: {per_day: 2.00, per_run: 0.75}\nspeech: {api_key: \"\"}\n")
 	said, complaint, err := program(t, dir, "", "config", "diff")
@@ -339,7 +339,7 @@ func TestADiffListsOnlyWhatIsNotTheDefault(t *testing.T) {
 	require.Equal(t, "\n", said, "no secret is set")
 }
 
-func TestAModelThatCannotBeUsedIsNamedWithItsLine(t *testing.T) {
+func TestConfigCheck_UnusableModelNamesLine(t *testing.T) {
 	dir := configured(t, "postgres://nobody@127.0.0.1:1/none", "llm:\n  model: foo/bar\n")
 	path := filepath.Join(dir, "config.yaml")
 	text, err := os.ReadFile(path)
@@ -364,7 +364,7 @@ func TestAModelThatCannotBeUsedIsNamedWithItsLine(t *testing.T) {
 	require.True(t, strings.HasPrefix(said, "multis: environment MULTIS_LLM_MODEL: llm.model: bar is no provider"), said)
 }
 
-func TestSettingAKeyIsRefusedWhereTheResultIsInvalid(t *testing.T) {
+func TestConfigSet_RefusesInvalidResult(t *testing.T) {
 	t.Parallel()
 	dir := configured(t, "postgres://nobody@127.0.0.1:1/none", "")
 	file := filepath.Join(dir, "config.yaml")
@@ -385,7 +385,7 @@ func TestSettingAKeyIsRefusedWhereTheResultIsInvalid(t *testing.T) {
 	require.Equal(t, string(before), string(after))
 }
 
-func TestARunningProcessShowsWhichConfigurationItHas(t *testing.T) {
+func TestServe_ShowsConfiguration(t *testing.T) {
 	t.Parallel()
 	n, err := store.ConfigsInUse(t.Context(), startServe(t, 1).db.DB())
 	require.NoError(t, err)

@@ -14,7 +14,7 @@ import (
 )
 
 // Who changes the configuration behind multis' back leaves a trace: keys and keyed hashes, no values.
-func TestAChangeOfTheConfigurationIsInTheAuditLog(t *testing.T) {
+func TestAudit_RecordsConfigurationChange(t *testing.T) {
 	t.Parallel()
 	st := storetest.New(t)
 	file := filepath.Join(t.TempDir(), "config.yaml")

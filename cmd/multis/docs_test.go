@@ -19,7 +19,7 @@ var (
 )
 
 // Each guarantee of docs/safety.md names its test, and no document names one that is gone.
-func TestEveryTestThatADocumentNamesExists(t *testing.T) {
+func TestDocs_NamedTestsExist(t *testing.T) {
 	t.Parallel()
 	const root = "../.."
 	defined := map[string]bool{}
@@ -59,7 +59,7 @@ func TestEveryTestThatADocumentNamesExists(t *testing.T) {
 }
 
 // What a text or a document offers to set in chat can be set there.
-func TestEveryKeyThatATextOffersToSetInChatCanBeSet(t *testing.T) {
+func TestTexts_OfferedKeysCanBeSet(t *testing.T) {
 	t.Parallel()
 	const root = "../.."
 	offered := regexp.MustCompile("`/config (?:set|reset) ([a-z_.]+)")

@@ -17,7 +17,7 @@ import (
 	"multis/store/storetest"
 )
 
-func TestChatsAreExportedFromTheCommandLine(t *testing.T) {
+func TestExport_Chats(t *testing.T) {
 	t.Parallel()
 	st := storetest.New(t)
 	require.NoError(t, st.InTx(t.Context(), func(tx store.Tx) error {

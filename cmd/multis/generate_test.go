@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestInAContainerGenerateNamesTheFoldersOfTheMachine(t *testing.T) {
+func TestGenerate_ContainerNamesHostFolders(t *testing.T) {
 	t.Parallel()
 	inside := registrationHint("/data/registration.yaml", "docker compose up -d --wait", true)
 	require.Contains(t, inside, "Wrote data/registration.yaml.")

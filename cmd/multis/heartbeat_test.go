@@ -10,7 +10,7 @@ import (
 	"multis/config"
 )
 
-func TestHeartbeatCron(t *testing.T) {
+func TestHeartbeatCron_Times(t *testing.T) {
 	t.Parallel()
 	zone, err := time.LoadLocation("Europe/Berlin")
 	require.NoError(t, err)

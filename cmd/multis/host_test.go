@@ -17,7 +17,7 @@ import (
 	"multis/store"
 )
 
-func TestTheRulesDecideOnTheOwnersCommandsInTheSandbox(t *testing.T) {
+func TestRules_DecideOwnersCommands(t *testing.T) {
 	t.Parallel()
 	program, err := os.Executable()
 	require.NoError(t, err)
@@ -105,7 +105,7 @@ func TestTheRulesDecideOnTheOwnersCommandsInTheSandbox(t *testing.T) {
 	require.True(t, strings.HasPrefix(explained, "deny"), explained)
 }
 
-func TestALimitOfTheRulesCountsTypedCommandsOnceEach(t *testing.T) {
+func TestRules_LimitCountsTypedCommands(t *testing.T) {
 	t.Parallel()
 	program, err := os.Executable()
 	require.NoError(t, err)

@@ -20,7 +20,7 @@ import (
 	"multis/store/storetest"
 )
 
-func TestConversationsAreImportedFromTheCommandLine(t *testing.T) {
+func TestImport_Conversations(t *testing.T) {
 	t.Parallel()
 	st := storetest.New(t)
 	var ana store.Chat
@@ -87,7 +87,7 @@ func TestConversationsAreImportedFromTheCommandLine(t *testing.T) {
 	require.ErrorContains(t, err, "there is no admin room yet")
 }
 
-func TestTheFirstMultisIsImportedWithItsDocuments(t *testing.T) {
+func TestImport_FirstMultis(t *testing.T) {
 	t.Parallel()
 	st := storetest.New(t)
 	var said bytes.Buffer

@@ -14,7 +14,7 @@ import (
 	"multis/store/storetest"
 )
 
-func TestDocumentsAreIndexedFromTheCommandLine(t *testing.T) {
+func TestIndex_Documents(t *testing.T) {
 	t.Parallel()
 	dir, st := t.TempDir(), storetest.New(t)
 	documents := filepath.Join(dir, "documents")
@@ -65,7 +65,7 @@ func TestDocumentsAreIndexedFromTheCommandLine(t *testing.T) {
 	require.Contains(t, lines, "no such file or directory")
 }
 
-func TestOfSeveralNamesOnTheCommandLineTheOthersAreIndexedOnce(t *testing.T) {
+func TestIndex_BadNameSparesOthers(t *testing.T) {
 	t.Parallel()
 	dir, st := t.TempDir(), storetest.New(t)
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "a\nb.txt"), []byte("Terms apply."), 0o600))
@@ -79,7 +79,7 @@ func TestOfSeveralNamesOnTheCommandLineTheOthersAreIndexedOnce(t *testing.T) {
 		"1 of 4 documents, 1 passage, admin. Ask about them in the admin room; /docs lists them.\n", out.String())
 }
 
-func TestAFolderOnTheCommandLineMakesNothingPublicThatIsPrivate(t *testing.T) {
+func TestIndex_FolderKeepsPrivate(t *testing.T) {
 	t.Parallel()
 	dir, st := t.TempDir(), storetest.New(t)
 	file := filepath.Join(dir, "salaries.csv")
@@ -103,7 +103,7 @@ func TestAFolderOnTheCommandLineMakesNothingPublicThatIsPrivate(t *testing.T) {
 	require.Equal(t, policy.RolePublic, role())
 }
 
-func TestProgressBarFollowsPages(t *testing.T) {
+func TestProgressBar_FollowsPages(t *testing.T) {
 	t.Parallel()
 	var bar bytes.Buffer
 	p := &progress{bar: &bar}
@@ -114,7 +114,7 @@ func TestProgressBarFollowsPages(t *testing.T) {
 	require.Contains(t, bar.String(), "[###############.....] 2 of 2, page 50 of 100: long.pdf")
 }
 
-func TestIndexingOnTheCommandLineCanBeStopped(t *testing.T) {
+func TestIndex_CanBeStopped(t *testing.T) {
 	t.Parallel()
 	dir, st := t.TempDir(), storetest.New(t)
 	for _, name := range []string{"a.txt", "b.txt", "c.txt"} {
@@ -135,7 +135,7 @@ func (f writerFunc) Write(line []byte) (int, error) {
 	return len(line), nil
 }
 
-func TestAPageOnTheCommandLineIsNoFile(t *testing.T) {
+func TestIndex_PageIsNoFile(t *testing.T) {
 	t.Parallel()
 	found, err := findDocuments("https://example.com/prices", "/documents")
 	require.NoError(t, err)
@@ -143,7 +143,7 @@ func TestAPageOnTheCommandLineIsNoFile(t *testing.T) {
 	require.Equal(t, "example.com/prices", sourceName(found[0]))
 }
 
-func TestTheCommandLineTakesTheFirstMultisWordForPublic(t *testing.T) {
+func TestIndex_AcceptsOldWordForPublic(t *testing.T) {
 	t.Parallel()
 	require.Equal(t, policy.RolePublic, indexCmd{Role: "kb"}.role())
 	require.Equal(t, policy.RolePublic, indexCmd{Role: "public"}.role())

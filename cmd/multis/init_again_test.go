@@ -51,7 +51,7 @@ var repeatedQuestions = []string{
 	"address of your homeserver", "Your Matrix id", "Your time zone", "in new chats", "name of your assistant", "The database", "The language model", "Search by meaning", "Voice notes",
 }
 
-func TestInitOnADatabaseElsewhereKeepsItAndAnyStopKeepsAll(t *testing.T) {
+func TestInitAgain_KeepsRemoteDatabase(t *testing.T) {
 	t.Parallel()
 	dir, synapse, password := newInstallation(t)
 	before := readFiles(t, dir)
@@ -105,7 +105,7 @@ func TestInitOnADatabaseElsewhereKeepsItAndAnyStopKeepsAll(t *testing.T) {
 	require.Equal(t, before["registration.yaml"], readFiles(t, dir)["registration.yaml"], "the tokens are the same")
 }
 
-func TestInitWritesNothingOverAChangeThatWasMadeMeanwhile(t *testing.T) {
+func TestInitAgain_KeepsConcurrentChange(t *testing.T) {
 	t.Parallel()
 	_, synapse := newSynapse(t)
 	dir := openFolder(t)

@@ -10,7 +10,7 @@ import (
 	"multis/config"
 )
 
-func TestInitAsksAgainForAnAnswerThatTheConfigurationRefuses(t *testing.T) {
+func TestInit_AsksAgainAfterInvalidAnswer(t *testing.T) {
 	t.Parallel()
 	_, synapse := newSynapse(t)
 	dir := openFolder(t)
@@ -50,7 +50,7 @@ func TestInitAsksAgainForAnAnswerThatTheConfigurationRefuses(t *testing.T) {
 	require.Equal(t, "Ada", cfg.Name)
 }
 
-func TestInitRefusesAFlagThatTheConfigurationRefuses(t *testing.T) {
+func TestInit_RefusesInvalidFlag(t *testing.T) {
 	t.Parallel()
 	_, synapse := newSynapse(t)
 	for flag, complaint := range map[string]string{

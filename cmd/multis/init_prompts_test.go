@@ -56,7 +56,7 @@ func inForm(question, answer string) string {
 	}
 }
 
-func TestInitStoppedAtAnyQuestionAboutAModelWritesNothing(t *testing.T) {
+func TestInit_StoppedAtModelWritesNothing(t *testing.T) {
 	t.Parallel()
 	homeserver, _ := newSynapse(t)
 	synapse := filepath.Join(t.TempDir(), "homeserver.yaml")
@@ -92,7 +92,7 @@ func TestInitStoppedAtAnyQuestionAboutAModelWritesNothing(t *testing.T) {
 	}
 }
 
-func TestInitWritesTheModelsThatWereChosen(t *testing.T) {
+func TestInit_WritesChosenModels(t *testing.T) {
 	t.Parallel()
 	_, synapse := newSynapse(t)
 	model := llmtest.Start(t, llmtest.Say("ready"))
@@ -116,7 +116,7 @@ func TestInitWritesTheModelsThatWereChosen(t *testing.T) {
 }
 
 // Each question that setup can ask is in a list of questions at which the tests stop.
-func TestEveryQuestionOfInitIsAsked(t *testing.T) {
+func TestInit_AsksEveryQuestion(t *testing.T) {
 	t.Parallel()
 	var asked []string
 	for _, q := range slices.Concat(firstQuestions, longQuestions("")) {

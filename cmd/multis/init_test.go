@@ -175,7 +175,7 @@ var firstQuestions = [][2]string{
 	{"Write it?", ""},
 }
 
-func TestInitStoppedAtAnyQuestionWritesNothing(t *testing.T) {
+func TestInit_StoppedWritesNothing(t *testing.T) {
 	t.Parallel()
 	_, synapse := newSynapse(t)
 	for _, term := range []string{"dumb", "xterm-256color"} {
@@ -197,7 +197,7 @@ func TestInitStoppedAtAnyQuestionWritesNothing(t *testing.T) {
 }
 
 // A signal comes from systemd, timeout, or a shell that ends.
-func TestInitEndsOnASignalAtAQuestion(t *testing.T) {
+func TestInit_EndsOnSignal(t *testing.T) {
 	t.Parallel()
 	_, synapse := newSynapse(t)
 	for _, sig := range []syscall.Signal{syscall.SIGTERM, syscall.SIGINT} {
@@ -215,7 +215,7 @@ func TestInitEndsOnASignalAtAQuestion(t *testing.T) {
 	}
 }
 
-func TestInitAsksTriesAndWrites(t *testing.T) {
+func TestInit_AsksTriesAndWrites(t *testing.T) {
 	t.Parallel()
 	url, synapse := newSynapse(t)
 	model := llmtest.Start(t, llmtest.Say("ready"))
@@ -283,7 +283,7 @@ func TestInitAsksTriesAndWrites(t *testing.T) {
 	require.Equal(t, string(before), string(after), "nothing is written without a yes")
 }
 
-func TestInitRefusesToPairWithoutWaitingBeforeItWritesAnything(t *testing.T) {
+func TestInit_RefusesPairingWithoutWaiting(t *testing.T) {
 	t.Parallel()
 	_, synapse := newSynapse(t)
 	dir := t.TempDir()
@@ -293,7 +293,7 @@ func TestInitRefusesToPairWithoutWaitingBeforeItWritesAnything(t *testing.T) {
 	require.Empty(t, filesIn(t, dir))
 }
 
-func TestPairingKeepsTheOwnerUntilAnotherOneIsPaired(t *testing.T) {
+func TestPair_KeepsOwnerUntilPaired(t *testing.T) {
 	t.Parallel()
 	url, synapse := newSynapse(t)
 	dir := openFolder(t)
@@ -323,7 +323,7 @@ func TestPairingKeepsTheOwnerUntilAnotherOneIsPaired(t *testing.T) {
 	require.NotContains(t, s.all(), "make the account")
 }
 
-func TestInitNamesTheFlagThatIsMissingOrWrong(t *testing.T) {
+func TestInit_NamesMissingOrWrongFlag(t *testing.T) {
 	t.Parallel()
 	_, synapse := newSynapse(t)
 	for _, c := range []struct{ flag, value, complaint string }{
@@ -338,7 +338,7 @@ func TestInitNamesTheFlagThatIsMissingOrWrong(t *testing.T) {
 	}
 }
 
-func TestInitMakesAFolderThatItsPostgresCanEnter(t *testing.T) {
+func TestInit_FolderIsOpenToPostgres(t *testing.T) {
 	t.Parallel()
 	_, synapse := newSynapse(t)
 	config := filepath.Join(openFolder(t), "sub folder", "config.yaml")
@@ -348,7 +348,7 @@ func TestInitMakesAFolderThatItsPostgresCanEnter(t *testing.T) {
 	require.Contains(t, s.all(), "install -m 640 -o matrix-synapse '"+filepath.Dir(config)+"/registration.yaml'")
 }
 
-func TestInitSaysWhyItAsksForAGivenValueAgain(t *testing.T) {
+func TestInit_ExplainsRepeatedQuestion(t *testing.T) {
 	t.Parallel()
 	_, synapse := newSynapse(t)
 	s := startInit(t, "dumb", t.TempDir(), "--synapse", synapse, "--owner", "anna")

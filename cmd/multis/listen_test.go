@@ -129,7 +129,7 @@ func (l *listening) jobs(kind string) (n int) {
 	return n
 }
 
-func TestVoiceNoteIsAnsweredLikeItsTranscript(t *testing.T) {
+func TestTranscribe_AnswersTranscript(t *testing.T) {
 	t.Parallel()
 	l := newListening(t, 1_000_000)
 	note := l.receiveVoiceNote(l.chat, listenAna, "note")
@@ -153,7 +153,7 @@ func TestVoiceNoteIsAnsweredLikeItsTranscript(t *testing.T) {
 	require.Equal(t, 1, l.jobs("turn"))
 }
 
-func TestVoiceNoteIsAdmittedByItsTranscript(t *testing.T) {
+func TestTranscribe_AdmitsByTranscript(t *testing.T) {
 	t.Parallel()
 	l := newListening(t, 1_000_000)
 	l.answer.Text = "I want a refund"
@@ -163,7 +163,7 @@ func TestVoiceNoteIsAdmittedByItsTranscript(t *testing.T) {
 	require.Equal(t, 1, l.jobs("turn"))
 }
 
-func TestVoiceNoteChangesDuringTranscription(t *testing.T) {
+func TestTranscribe_ChangesMeanwhile(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
 		happens func(*listening)
@@ -194,7 +194,7 @@ func TestVoiceNoteChangesDuringTranscription(t *testing.T) {
 	}
 }
 
-func TestAVoiceNoteDeletedWhileItIsWrittenDownLeavesNoTranscript(t *testing.T) {
+func TestTranscribe_DeletedLeavesNothing(t *testing.T) {
 	t.Parallel()
 	l := newListening(t, 1_000_000)
 	note := l.receiveVoiceNote(l.chat, listenAna, "note")
@@ -208,7 +208,7 @@ func TestAVoiceNoteDeletedWhileItIsWrittenDownLeavesNoTranscript(t *testing.T) {
 	require.Zero(t, l.jobs("turn"))
 }
 
-func TestFailedTranscriptionIsReported(t *testing.T) {
+func TestTranscribe_FailureIsReported(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
 		file   string
@@ -240,7 +240,7 @@ func TestFailedTranscriptionIsReported(t *testing.T) {
 	}
 }
 
-func TestTheOwnerIsToldWhichCapWasReached(t *testing.T) {
+func TestTranscribe_CapIsNamed(t *testing.T) {
 	t.Parallel()
 	for want, caps := range map[string][2]int64{
 		"💶 Today's budget is used up, so I don't transcribe voice notes until midnight.":                                {10, 1_000_000},
@@ -254,7 +254,7 @@ func TestTheOwnerIsToldWhichCapWasReached(t *testing.T) {
 	}
 }
 
-func TestAServerThatIsDownIsAskedAgain(t *testing.T) {
+func TestTranscribe_RetriesServerDown(t *testing.T) {
 	t.Parallel()
 	l := newListening(t, 1_000_000)
 	l.answer = llmtest.Transcript{Status: 503}
@@ -266,7 +266,7 @@ func TestAServerThatIsDownIsAskedAgain(t *testing.T) {
 	require.Equal(t, "When do you open?", l.message().Body)
 }
 
-func TestTheOwnersVoiceNoteInTheAdminRoomIsAQuestion(t *testing.T) {
+func TestTranscribe_OwnersNoteIsQuestion(t *testing.T) {
 	t.Parallel()
 	l := newListening(t, 1_000_000)
 	note := l.receiveVoiceNote(l.admin, listenOwner, "note")
@@ -279,7 +279,7 @@ func TestTheOwnersVoiceNoteInTheAdminRoomIsAQuestion(t *testing.T) {
 	require.Equal(t, 1, l.jobs("command"))
 }
 
-func TestTheOwnerIsNotifiedThatHisVoiceNoteWasNotTranscribed(t *testing.T) {
+func TestTranscribe_OwnerFailureIsNoticed(t *testing.T) {
 	t.Parallel()
 	l := newListening(t, 1_000_000)
 	note := l.receiveVoiceNote(l.admin, listenOwner, "gone")

@@ -47,7 +47,7 @@ func loginServer(t *testing.T) *httptest.Server {
 	return web
 }
 
-func TestALoginFromTheCommandLineAndItsEnd(t *testing.T) {
+func TestMCP_LoginAndLogout(t *testing.T) {
 	t.Parallel()
 	web := loginServer(t)
 	dsn := storetest.DSN(t)

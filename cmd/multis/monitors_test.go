@@ -10,7 +10,7 @@ import (
 	"multis/store/storetest"
 )
 
-func TestMonitorsAreListedAndAFailingOneIsInTheStatus(t *testing.T) {
+func TestMonitors_ListAndStatus(t *testing.T) {
 	t.Parallel()
 	st := storetest.New(t)
 	dir := configured(t, st.Pool().Config().ConnString(), "")

@@ -9,7 +9,7 @@ import (
 	"multis/policy"
 )
 
-func TestSettingsOfANetworkHoldUnderEachOfItsNames(t *testing.T) {
+func TestNetwork_SettingsHoldUnderAliases(t *testing.T) {
 	t.Parallel()
 	cfg := &config.Config{Chats: config.Chats{Profile: policy.ProfileBusiness, Networks: map[string]config.Network{"discord": {Mode: policy.ModeOff}, "Slack": {Disclosure: true}}}}
 	mode, _ := chatDefaults(cfg).Mode(policy.ChatFacts{Kind: policy.KindDM, Protocol: "discordgo"})

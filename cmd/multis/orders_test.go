@@ -60,7 +60,7 @@ func (r *approvalRun) say(n int, text string, content map[string]any) {
 }
 
 // The owner's rules allow everything, and the model obeys everything that it reads.
-func TestOrdersThatComeThroughTheRealProgramHaveNoEffect(t *testing.T) {
+func TestInjection_OrdersHaveNoEffectEndToEnd(t *testing.T) {
 	t.Parallel()
 	r := newApprovalRun(t, obeyLampOrders, fmt.Sprintf("policy: {rules: [{role: owner, decision: allow}]}\nwatches: {port: %d}\n", freePort(t)))
 	r.lamps.broken = map[int]string{13: lampText(14)}

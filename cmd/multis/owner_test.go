@@ -118,7 +118,7 @@ func (s *service) requireOwnFiles() {
 	}))
 }
 
-func TestCommandsOfRootWorkBesideTheServiceAndTakeNothingFromIt(t *testing.T) {
+func TestRoot_CommandsWorkBesideService(t *testing.T) {
 	t.Parallel()
 	s := openService(t)
 	search := func() {
@@ -154,7 +154,7 @@ func TestCommandsOfRootWorkBesideTheServiceAndTakeNothingFromIt(t *testing.T) {
 }
 
 // On a new machine the folder belongs to the user of the service and is empty, and root restores into it.
-func TestFilesRestoredByRootBelongToTheOwnerOfTheFolder(t *testing.T) {
+func TestRoot_RestoredFilesKeepOwner(t *testing.T) {
 	t.Parallel()
 	old := configured(t, newLargeStore(t).Pool().Config().ConnString(), "")
 	_, _, err := program(t, old, "", "backup", "create")

@@ -39,14 +39,14 @@ func defaultPolicy(t *testing.T, own ...rules.Rule) *tools.RulePolicy {
 	return tools.NewRulePolicy(set, time.UTC, nil)
 }
 
-func TestEveryToolHasAPolicyClass(t *testing.T) {
+func TestTools_HavePolicyClass(t *testing.T) {
 	t.Parallel()
 	for _, s := range allTools() {
 		require.True(t, s.Class.Valid(), "%s has no policy class: set Class in its Spec", s.Name)
 	}
 }
 
-func TestTheDefaultRulesDecideLikeTheTiers(t *testing.T) {
+func TestDefaultRules_MatchTiers(t *testing.T) {
 	t.Parallel()
 	p := defaultPolicy(t)
 	for _, s := range allTools() {
@@ -72,7 +72,7 @@ func TestTheDefaultRulesDecideLikeTheTiers(t *testing.T) {
 	}
 }
 
-func TestEverySurfaceAndToolIsDecided(t *testing.T) {
+func TestPolicy_DecidesEverySurfaceAndTool(t *testing.T) {
 	t.Parallel()
 	set := defaultPolicy(t).Rules()
 	var b strings.Builder
@@ -112,7 +112,7 @@ func (p probeTool) Run(context.Context, tools.Call) (tools.Result, error) {
 	return tools.Result{ForLLM: "done"}, nil
 }
 
-func TestExplainEqualsWhatHappenedInAThousandRandomCases(t *testing.T) {
+func TestExplain_MatchesDecision(t *testing.T) {
 	t.Parallel()
 	own, err := rules.Parse("own.yaml", []byte(`rules:
   - {agent: sales, class: outward, decision: deny}
@@ -167,7 +167,7 @@ func TestExplainEqualsWhatHappenedInAThousandRandomCases(t *testing.T) {
 	require.Len(t, seen, 4, "all decisions were among them: %v", seen)
 }
 
-func TestToolsCanBeSwitchedOffForTheAssistantItself(t *testing.T) {
+func TestTools_CanBeSwitchedOff(t *testing.T) {
 	t.Parallel()
 	cfg := &config.Config{TimeZone: time.UTC, Tools: config.Tools{Deny: []string{"fetch_*"}}}
 	set, err := newRules(cfg)
@@ -186,7 +186,7 @@ func TestToolsCanBeSwitchedOffForTheAssistantItself(t *testing.T) {
 	require.ErrorContains(t, err, "there is no agent nobody")
 }
 
-func TestExplainNamesTheSettingThatTurnsAToolOn(t *testing.T) {
+func TestExplain_NamesEnablingSetting(t *testing.T) {
 	t.Parallel()
 	cfg := &config.Config{TimeZone: time.UTC}
 	set, err := newRules(cfg)
@@ -218,7 +218,7 @@ func TestExplainNamesTheSettingThatTurnsAToolOn(t *testing.T) {
 	require.Contains(t, said, "deny: multis is in safe mode", "which turns commands off as well")
 }
 
-func TestExplainGivesAReasonThatIsTrueOfTheTool(t *testing.T) {
+func TestExplain_ReasonFitsTool(t *testing.T) {
 	t.Parallel()
 	set, err := newRules(&config.Config{TimeZone: time.UTC})
 	require.NoError(t, err)
@@ -244,7 +244,7 @@ func TestExplainGivesAReasonThatIsTrueOfTheTool(t *testing.T) {
 	require.ErrorContains(t, err, "depends on the command", "what rm needs is not what ls needs")
 }
 
-func TestARuleMatchesWhatTheConfiguredAgentsCan(t *testing.T) {
+func TestRules_MatchConfiguredAgents(t *testing.T) {
 	t.Parallel()
 	cfg := &config.Config{TimeZone: time.UTC, Agents: map[string]config.Agent{"sales": {Capabilities: []string{"prices"}}, "ops": {}}}
 	var err error

@@ -30,7 +30,7 @@ func firstFinding(t *testing.T, r doctor.Result) doctor.Finding {
 	return r.Findings[0]
 }
 
-func TestInitCallsALanguageModelOnceAndSaysItsPrice(t *testing.T) {
+func TestProbe_CallsModelOnce(t *testing.T) {
 	t.Parallel()
 	for _, model := range []string{"openai/gpt-5-mini", "anthropic/claude-haiku-4-5", "gemini/gemini-2.5-flash"} {
 		t.Run(model, func(t *testing.T) {
@@ -62,7 +62,7 @@ func TestInitCallsALanguageModelOnceAndSaysItsPrice(t *testing.T) {
 	}
 }
 
-func TestTheModelThatLooksAtPicturesIsTriedWithOneOnce(t *testing.T) {
+func TestProbe_VisionModelOnce(t *testing.T) {
 	t.Parallel()
 	server := llmtest.Start(t, llmtest.Say("ready"))
 	for _, test := range []struct {
@@ -91,7 +91,7 @@ func TestTheModelThatLooksAtPicturesIsTriedWithOneOnce(t *testing.T) {
 	require.ErrorContains(t, checkModel(unpriced), "vision.model")
 }
 
-func TestInitTriesEmbeddingsAndSpeech(t *testing.T) {
+func TestProbe_EmbeddingsAndSpeech(t *testing.T) {
 	t.Parallel()
 	embeddings := llmtest.StartEmbeddings(t, llmtest.Meanings(8, nil))
 	cfg := modelConfig(t, "embeddings: {model: openai/text-embedding-3-small, base_url: \""+embeddings.URL+"\", api_key: secret-key, price_per_mtok: 0.02}\n")

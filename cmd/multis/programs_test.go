@@ -24,7 +24,7 @@ case "$*" in *fail*) echo "no luck"; exit 3;; *wait*) sleep 60;; *long*) head -c
 cat ../secret 2>&1 || true
 `
 
-func TestAnExternalAgentWorksInItsSandbox(t *testing.T) {
+func TestProgram_WorksInSandbox(t *testing.T) {
 	t.Setenv("MULTIS_CANARY", "canary")
 	folder, err := os.MkdirTemp("", "multis-agent-") //nolint:usetesting // t.TempDir is in a folder that no other user can enter
 	require.NoError(t, err)

@@ -10,7 +10,7 @@ import (
 	"multis/store/storetest"
 )
 
-func TestAReplayInATerminalIsPlainText(t *testing.T) {
+func TestReplay_IsPlainText(t *testing.T) {
 	t.Parallel()
 	dsn := storetest.DSN(t)
 	dir := configured(t, dsn, "")

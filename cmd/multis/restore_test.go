@@ -31,7 +31,7 @@ func backupWithoutSecrets(t *testing.T) (file string) {
 	return filepath.Join(folder, filesIn(t, folder)[0])
 }
 
-func TestARestoreWithoutSecretsEndsWithNewTokensAndTheirRegistration(t *testing.T) {
+func TestRestore_WithoutSecretsMakesTokens(t *testing.T) {
 	t.Parallel()
 	file, other := backupWithoutSecrets(t), t.TempDir()
 	require.NoError(t, os.WriteFile(filepath.Join(other, "dsn"), []byte(newDatabase(t, "restored_without_secrets")), 0o600))
@@ -53,7 +53,7 @@ func TestARestoreWithoutSecretsEndsWithNewTokensAndTheirRegistration(t *testing.
 	require.Contains(t, printed, "is valid")
 }
 
-func TestARestoreWithoutSecretsKeepsTheTokensThatAreThere(t *testing.T) {
+func TestRestore_WithoutSecretsKeepsTokens(t *testing.T) {
 	t.Parallel()
 	file, other := backupWithoutSecrets(t), configured(t, newDatabase(t, "restored_with_own_tokens"), "")
 	own, err := os.ReadFile(filepath.Join(other, "config.yaml"))
@@ -69,7 +69,7 @@ func TestARestoreWithoutSecretsKeepsTheTokensThatAreThere(t *testing.T) {
 	require.NotContains(t, string(written), removedSecret)
 }
 
-func TestARestoreThatIsKilledBeforeItHasADatabaseIsDoneAgain(t *testing.T) {
+func TestRestore_RepeatsAfterEarlyKill(t *testing.T) {
 	t.Parallel()
 	file := backupToMove(t)
 	silent, err := net.Listen("tcp", "127.0.0.1:0") // a database that never answers
@@ -109,7 +109,7 @@ func TestARestoreThatIsKilledBeforeItHasADatabaseIsDoneAgain(t *testing.T) {
 	require.NoFileExists(t, mark, "that database is somebody's")
 }
 
-func TestARestoreThatRunsIsNotCalledInterrupted(t *testing.T) {
+func TestRestore_RunningIsNotInterrupted(t *testing.T) {
 	t.Parallel()
 	file := backupToMove(t)
 	silent, err := net.Listen("tcp", "127.0.0.1:0") // a database that never answers
@@ -150,7 +150,7 @@ func TestARestoreThatRunsIsNotCalledInterrupted(t *testing.T) {
 	require.Contains(t, said, "was interrupted: multis backup restore")
 }
 
-func TestARestoreThatIsKilledIsDoneAgain(t *testing.T) {
+func TestRestore_RepeatsAfterKill(t *testing.T) {
 	t.Parallel()
 	file := backupToMove(t)
 	dsn := newDatabase(t, "restored_twice")
@@ -172,7 +172,7 @@ func TestARestoreThatIsKilledIsDoneAgain(t *testing.T) {
 	require.Equal(t, 8001, storetest.Count(t, restored, "select count(*) from messages"))
 }
 
-func TestAKilledRestoreLeavesNoConfigurationToStartWith(t *testing.T) {
+func TestRestore_KillLeavesNoConfiguration(t *testing.T) {
 	t.Parallel()
 	file, other := backupToMove(t), t.TempDir()
 	require.NoError(t, os.WriteFile(filepath.Join(other, "dsn"), []byte(newDatabase(t, "restored_whole")), 0o600))
@@ -186,7 +186,7 @@ func TestAKilledRestoreLeavesNoConfigurationToStartWith(t *testing.T) {
 }
 
 // At any moment there is the copy or the configuration, never both: a copy that stays would be used by a later restore.
-func TestARestoreMovesItsCopyOfTheConfiguration(t *testing.T) {
+func TestRestore_MovesConfiguration(t *testing.T) {
 	t.Parallel()
 	file, other, dsn := backupToMove(t), t.TempDir(), newDatabase(t, "restored_moved")
 	require.NoError(t, os.WriteFile(filepath.Join(other, "dsn"), []byte(dsn), 0o600))
@@ -219,7 +219,7 @@ func TestARestoreMovesItsCopyOfTheConfiguration(t *testing.T) {
 	require.NoFileExists(t, own+".from-backup")
 }
 
-func TestTheConfigurationOfAFailedRestoreDoesNotStart(t *testing.T) {
+func TestRestore_FailedDoesNotStart(t *testing.T) {
 	t.Parallel()
 	file, other := backupToMove(t), t.TempDir()
 	copied, own := filepath.Join(other, "config.yaml.from-backup"), filepath.Join(other, "config.yaml")

@@ -22,7 +22,7 @@ import (
 	"multis/store/storetest"
 )
 
-func TestOnlyStartsAfterUncleanEndsCountAsCrashes(t *testing.T) {
+func TestSafeMode_CountsUncleanEnds(t *testing.T) {
 	t.Parallel()
 	dir, now := filepath.Join(t.TempDir(), "data"), time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
 	start := func(after time.Duration) (*startLog, int) {
@@ -161,7 +161,7 @@ func (r *safeModeRun) waitForAnswers(n int) {
 }
 
 // Kills the real program three times, checks its safe mode, and restarts it.
-func TestThreeCrashesStartSafeModeAndACleanRestartEndsIt(t *testing.T) {
+func TestSafeMode_ThreeCrashesStartIt(t *testing.T) {
 	t.Setenv("MULTIS_SAFE_MODE_AFTER_CRASHES", "3")
 	r := newSafeModeRun(t)
 	r.crash(3)
@@ -224,7 +224,7 @@ func (r *safeModeRun) checkToggle() {
 }
 
 // The owner turns safe mode on, the real program is killed, and its next start does not lift that.
-func TestAKillDoesNotEndSafeMode(t *testing.T) {
+func TestSafeMode_SurvivesKill(t *testing.T) {
 	t.Setenv("MULTIS_SAFE_MODE_AFTER_CRASHES", "3")
 	r := newSafeModeRun(t)
 	r.start(0)

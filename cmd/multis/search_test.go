@@ -9,7 +9,7 @@ import (
 	"multis/knowledge/search"
 )
 
-func TestSearchExplainPrintsScores(t *testing.T) {
+func TestSearch_ExplainPrintsScores(t *testing.T) {
 	t.Parallel()
 	found := search.Result{
 		Terms: []search.Term{{Lexeme: "bread", Chunks: 3, IDF: 1.5}, {Lexeme: "rie", Chunks: 1, IDF: 2, Correction: true}},

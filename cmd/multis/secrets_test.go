@@ -41,7 +41,7 @@ func (l leak) Run(context.Context, tools.Call) (tools.Result, error) {
 	return tools.Result{ForLLM: l.says}, nil
 }
 
-// markedSecrets are the secrets in the configuration of TestSecretsOfTheConfigurationAreWrittenNowhere, by their keys.
+// markedSecrets are the secrets in the configuration of TestSecrets_AreWrittenNowhere, by their keys.
 func markedSecrets() map[string]string {
 	all := map[string]string{}
 	for _, name := range []string{"model", "token", "path", "query", "dead", "deadquery", "hook", "signing", "variable", "header"} {
@@ -50,7 +50,7 @@ func markedSecrets() map[string]string {
 	return all
 }
 
-func TestSecretsOfTheConfigurationAreWrittenNowhere(t *testing.T) {
+func TestSecrets_AreWrittenNowhere(t *testing.T) {
 	secret := markedSecrets()
 	var all []string
 	for _, s := range secret {
@@ -178,8 +178,8 @@ func readExport(t *testing.T, file, name string) string {
 	return all.String()
 }
 
-// TestALogLineStaysJSONWithoutItsSecrets: a log line stays valid JSON when secrets in it are masked.
-func TestALogLineStaysJSONWithoutItsSecrets(t *testing.T) {
+// TestLog_MaskedLineStaysJSON: a log line stays valid JSON when secrets in it are masked.
+func TestLog_MaskedLineStaysJSON(t *testing.T) {
 	t.Parallel()
 	var out strings.Builder
 	log := zerolog.New(redactingWriter{&out})

@@ -190,7 +190,7 @@ const (
 	eventsPerRound = 60
 )
 
-func TestServeNeverSendsWhereItMustNot(t *testing.T) {
+func TestServe_NeverSendsWhereForbidden(t *testing.T) {
 	t.Parallel()
 	seed := rand.Uint64()
 	t.Log("seed", seed)

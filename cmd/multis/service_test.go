@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestCommandsFindTheServiceFromAnyFolder(t *testing.T) {
+func TestCLI_FindsServiceFromAnyFolder(t *testing.T) {
 	here, service := t.TempDir(), t.TempDir()
 	t.Chdir(here)
 	find := func(command, config, registration string) [2]string {

@@ -23,9 +23,9 @@ const (
 	shadowTurns = 40
 )
 
-// TestAYesNeverSendsAShadowAnswer asks questions in chats on shadow and gives each card of an answer a yes, as a reaction and as a reply. All is real but the homeserver,
+// TestShadow_YesNeverSends asks questions in chats on shadow and gives each card of an answer a yes, as a reaction and as a reply. All is real but the homeserver,
 // which sees every request.
-func TestAYesNeverSendsAShadowAnswer(t *testing.T) {
+func TestShadow_YesNeverSends(t *testing.T) {
 	t.Parallel()
 	turns := shadowTurns
 	if n, err := strconv.Atoi(os.Getenv("MULTIS_TEST_SHADOW_TURNS")); err == nil {

@@ -57,7 +57,7 @@ func (h *processGroup) memory(n int) int {
 
 // Two hundred chats wait for a model that does not answer. Meanwhile another chat and the owner's commands are answered. When the model finally
 // answers, all chats get their answers.
-func TestManySlowTurnsDelayNobody(t *testing.T) { //nolint:paralleltest // it takes the whole machine
+func TestTurns_SlowOnesDelayNobody(t *testing.T) { //nolint:paralleltest // it takes the whole machine
 	release := make(chan struct{})
 	model := llmtest.Start(t, func(ctx context.Context, r llmtest.Request) llmtest.Reply {
 		if strings.Contains(r.Last(), "sloooow") {

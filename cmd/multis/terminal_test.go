@@ -31,7 +31,7 @@ func offlineConfig(t testing.TB) *config.Config {
 	return cfg
 }
 
-func TestTerminalShowsEachMessageOnce(t *testing.T) {
+func TestTerminal_ShowsMessageOnce(t *testing.T) {
 	t.Parallel()
 	st := storetest.New(t)
 	var said bytes.Buffer
@@ -67,7 +67,7 @@ func TestTerminalShowsEachMessageOnce(t *testing.T) {
 	require.Equal(t, messages, files)
 }
 
-func TestTypedReactionsAndReplies(t *testing.T) {
+func TestTerminal_ReactionsAndReplies(t *testing.T) {
 	t.Parallel()
 	var said bytes.Buffer
 	out := newTerminal(&said, false, nil)
@@ -108,7 +108,7 @@ func TestTypedReactionsAndReplies(t *testing.T) {
 	}
 }
 
-func TestChatKeepsOutOfTheServicesFolder(t *testing.T) {
+func TestChat_AvoidsServiceFolder(t *testing.T) {
 	t.Parallel()
 	dir, err := chatCmd{}.dataDir()
 	require.NoError(t, err)
@@ -116,7 +116,7 @@ func TestChatKeepsOutOfTheServicesFolder(t *testing.T) {
 	require.Equal(t, "chat", filepath.Base(dir))
 }
 
-func TestChatUsesConfigurationWithoutMatrix(t *testing.T) {
+func TestChat_NeedsNoMatrix(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	require.NoError(t, os.Chmod(filepath.Dir(dir), 0o755)) // started by root, its database runs as another user

@@ -280,7 +280,7 @@ func (h *processGroup) sent() (n int) {
 }
 
 // Three processes are killed over and over while schedules become due, and Postgres is restarted under them.
-func TestEveryScheduleComesOnceThroughKillsAndRestarts(t *testing.T) { //nolint:paralleltest // it takes the whole machine
+func TestSchedule_ComesOnceThroughKills(t *testing.T) { //nolint:paralleltest // it takes the whole machine
 	h := newProcessGroup(t, 3)
 	seed := rand.Uint64()
 	t.Log("seed", seed)

@@ -22,7 +22,7 @@ func configured(t *testing.T, dsn, more string) string {
 	return dir
 }
 
-func TestModelsAreListedWithTheirPrices(t *testing.T) {
+func TestModels_ListWithPrices(t *testing.T) {
 	t.Parallel()
 	said, _, err := program(t, configured(t, "postgres://nobody@127.0.0.1:1/none", `
 llm:
@@ -53,7 +53,7 @@ In strategies that are not in use
 	require.NotContains(t, said, "secret-key")
 }
 
-func TestWithoutAModelTheListSaysHowToGetOne(t *testing.T) {
+func TestModels_EmptyListExplains(t *testing.T) {
 	t.Parallel()
 	dir := configured(t, "postgres://nobody@127.0.0.1:1/none", "")
 	for _, args := range [][]string{{"models"}, {"models", "test"}} {
@@ -63,7 +63,7 @@ func TestWithoutAModelTheListSaysHowToGetOne(t *testing.T) {
 	}
 }
 
-func TestModelsTestCallsEachOne(t *testing.T) {
+func TestModels_TestCallsEach(t *testing.T) {
 	t.Parallel()
 	good := llmtest.Start(t, llmtest.InTurn(llmtest.Reply{Text: "ready\x1b[2J", In: 10, Out: 2}))
 	broke := llmtest.Start(t, llmtest.InTurn(llmtest.Reply{Status: 401, Message: "no such key: wrong-key"}))

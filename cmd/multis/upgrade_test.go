@@ -26,7 +26,7 @@ func schemaOf(t *testing.T, st *store.Store) migrations.State {
 	return state
 }
 
-func TestADatabaseWithDataIsBackedUpBeforeItIsMigrated(t *testing.T) {
+func TestUpgrade_BacksUpFirst(t *testing.T) {
 	t.Parallel()
 	st := storetest.New(t)
 	dir := configured(t, st.Pool().Config().ConnString(), "")
@@ -47,7 +47,7 @@ func TestADatabaseWithDataIsBackedUpBeforeItIsMigrated(t *testing.T) {
 	require.Len(t, filesIn(t, folder), 1, "that backup is recent")
 }
 
-func TestWithoutABackupADatabaseIsMigratedOnlyWhenTheOwnerSaysSo(t *testing.T) {
+func TestUpgrade_WithoutBackupNeedsFlag(t *testing.T) {
 	t.Parallel()
 	st := storetest.New(t)
 	dir := configured(t, st.Pool().Config().ConnString(), "backup: {every: off}\n")
@@ -72,7 +72,7 @@ func TestWithoutABackupADatabaseIsMigratedOnlyWhenTheOwnerSaysSo(t *testing.T) {
 	require.Equal(t, migrations.StateCurrent, schemaOf(t, st))
 }
 
-func TestADatabaseStaysAsItIsWhenItCannotBeBackedUp(t *testing.T) {
+func TestUpgrade_NeedsBackup(t *testing.T) {
 	t.Parallel()
 	st := storetest.New(t)
 	dir := configured(t, st.Pool().Config().ConnString(), "backup: {folder: ../config.yaml}\n")

@@ -18,7 +18,7 @@ import (
 )
 
 // Who rewrites the whole log with matching hashes contradicts what was posted before.
-func TestTheLastLinkOfTheAuditLogIsPostedEveryMorning(t *testing.T) {
+func TestUpkeep_PostsAuditLink(t *testing.T) {
 	t.Parallel()
 	st, room := storetest.New(t), id.RoomID("!admin:x")
 	log, err := audit.New("token")

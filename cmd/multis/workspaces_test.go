@@ -10,7 +10,7 @@ import (
 	"multis/config"
 )
 
-func TestWorkspacesInTheDataFolderAreMade(t *testing.T) {
+func TestWorkspaces_AreMade(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	elsewhere := filepath.Join(dir, "elsewhere")

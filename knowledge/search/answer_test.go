@@ -37,7 +37,7 @@ func readLines(t testing.TB, path ...string) []string {
 }
 
 // Each business has 50 questions that its documents answer, with texts that the quote must contain, and 50 that they do not answer.
-func TestContactsAreAnsweredFromDocumentsOnly(t *testing.T) {
+func TestAnswer_FromDocumentsOnly(t *testing.T) {
 	t.Parallel()
 	for _, business := range []string{"bakery", "guesthouse", "repair"} {
 		t.Run(business, func(t *testing.T) {

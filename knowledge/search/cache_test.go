@@ -25,7 +25,7 @@ func hits(r search.Result) []string {
 	return list
 }
 
-func TestCachedScopeRanksLikePostgres(t *testing.T) {
+func TestCache_RanksLikePostgres(t *testing.T) {
 	t.Parallel()
 	st := storetest.New(t)
 	lib := knowledge.New(st)
@@ -62,7 +62,7 @@ func TestCachedScopeRanksLikePostgres(t *testing.T) {
 	}
 }
 
-func TestScopeCacheIsNeverStale(t *testing.T) {
+func TestCache_IsNeverStale(t *testing.T) {
 	t.Parallel()
 	st := storetest.New(t)
 	lib := knowledge.New(st)
@@ -97,7 +97,7 @@ func TestScopeCacheIsNeverStale(t *testing.T) {
 	require.Empty(t, findAs(t, s, 2, "canary"))
 }
 
-func TestAdditionsToACachedScopeAreFoundAtOnce(t *testing.T) {
+func TestCache_FindsAdditionsAtOnce(t *testing.T) {
 	t.Parallel()
 	a := newArchive(t)
 	ana, lib := a.chat("Ana", policy.KindDM), knowledge.New(a.st)
@@ -127,7 +127,7 @@ func findAs(t *testing.T, s *search.Searcher, chat store.ChatID, text string) []
 	return found.Hits
 }
 
-func TestContactCannotReadIndexEntriesOfOthers(t *testing.T) {
+func TestCache_ContactReadsOwnEntriesOnly(t *testing.T) {
 	t.Parallel()
 	st := storetest.New(t)
 	indexRoles(t, st, policy.RolePublic, policy.RoleAdmin, policy.UserRole(1), policy.UserRole(2))
@@ -154,7 +154,7 @@ func TestContactCannotReadIndexEntriesOfOthers(t *testing.T) {
 	}
 }
 
-func TestConnectionIsReturnedWithoutScope(t *testing.T) {
+func TestConnection_IsReturnedWithoutScope(t *testing.T) {
 	t.Parallel()
 	st := storetest.New(t)
 	indexRoles(t, st, policy.RolePublic, policy.UserRole(1))

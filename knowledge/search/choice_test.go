@@ -47,7 +47,7 @@ Sledges are for rent in winter. A key costs 6 euro.
 Skis are for rent in winter. A key costs 7 euro.
 `
 
-func TestOnlyTwoAnswersWithOtherValuesAreOptions(t *testing.T) {
+func TestChoice_NeedsTwoDifferentValues(t *testing.T) {
 	t.Parallel()
 	s := indexAll(t, storetest.New(t), [2]string{"shops.md", twoShops}, [2]string{"garage.north.md", "The car wash costs 12 euro."}, [2]string{"south.md", "The car wash costs 15 euro."})
 	for question, want := range map[string][]string{
@@ -91,7 +91,7 @@ func TestOnlyTwoAnswersWithOtherValuesAreOptions(t *testing.T) {
 	require.Contains(t, quote.Text, "50 euro")
 }
 
-func TestAReplyPicksAnOptionByItsWords(t *testing.T) {
+func TestChoice_ReplyPicksByWords(t *testing.T) {
 	t.Parallel()
 	shops := []search.Option{{Subject: "Shop in Harbour Street"}, {Subject: "Shop at the Station"}}
 	boats := []search.Option{{Subject: "Canoes"}, {Subject: "Sailing boats"}}

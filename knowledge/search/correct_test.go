@@ -18,7 +18,7 @@ import (
 // doubleThirdLetter returns a word with its third letter doubled.
 func doubleThirdLetter(word string) string { return word[:3] + word[2:] }
 
-func TestNumberOfCorrectedWordsIsLimited(t *testing.T) {
+func TestCorrect_BoundsWords(t *testing.T) {
 	t.Parallel()
 	a := newArchive(t)
 	ana := a.chat("Ana", policy.KindDM)
@@ -47,7 +47,7 @@ func TestNumberOfCorrectedWordsIsLimited(t *testing.T) {
 	}
 }
 
-func TestCompoundIsFoundByAPartThatStandsNowhereAlone(t *testing.T) {
+func TestCorrect_CompoundByPart(t *testing.T) {
 	t.Parallel()
 	a := newArchive(t)
 	ana := a.chat("Ana", policy.KindDM)
@@ -85,7 +85,7 @@ func TestCompoundIsFoundByAPartThatStandsNowhereAlone(t *testing.T) {
 	}
 }
 
-func TestShortQuestionIsCorrectedIfTheCorrectionIsUnique(t *testing.T) {
+func TestCorrect_ShortQuestionIfUnique(t *testing.T) {
 	t.Parallel()
 	s := indexAll(t, storetest.New(t), [2]string{"a.txt", "The deposit is 50 euro. Messages are read in the evening. Breakfast is at eight, breakfasts to go are packed at six."})
 	for question, want := range map[string]string{

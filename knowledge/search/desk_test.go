@@ -79,7 +79,7 @@ func (d desk) test(t *testing.T) {
 }
 
 // Fifty questions in each of four languages, to three made-up businesses, without a model: no quote may be wrong. The log says how many were answered.
-func TestTwoHundredQuestionsInFourLanguagesGetNoWrongQuote(t *testing.T) {
+func TestDesk_TwoHundredQuestions(t *testing.T) {
 	t.Parallel()
 	english := append(readQuestions(t, "testdata", "bakery", "answered.tsv")[:40], readQuestions(t, "testdata", "bakery", "unanswered.txt")[:10]...)
 	for _, d := range []desk{
@@ -97,7 +97,7 @@ func TestTwoHundredQuestionsInFourLanguagesGetNoWrongQuote(t *testing.T) {
 
 // The words of questions and answers in the languages were chosen by the 200 questions and by every other question of these businesses, the first one
 // included. The rest tells how far they carry.
-func TestQuestionsThatNothingWasTunedByGetNoWrongQuote(t *testing.T) {
+func TestDesk_UnseenQuestions(t *testing.T) {
 	t.Parallel()
 	for _, d := range []desk{
 		{"music.de", "", nil, 8, false}, {"bakery.fr", "", nil, 10, false}, {"hotel.es", "", nil, 11, false},
@@ -118,7 +118,7 @@ func TestQuestionsThatNothingWasTunedByGetNoWrongQuote(t *testing.T) {
 }
 
 // Businesses in languages of which few words are known, beside the document of their opening hours in ten languages.
-func TestBusinessesInOtherLanguagesGetNoWrongQuote(t *testing.T) {
+func TestDesk_OtherLanguages(t *testing.T) {
 	t.Parallel()
 	for _, d := range []desk{{name: "bakery.pt", answered: 10}, {name: "workshop.nl", answered: 11}, {name: "dentist.tr", answered: 9}} {
 		d.documents, d.hours = filepath.Join("testdata", "desk", d.name+".md"), true

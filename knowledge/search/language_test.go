@@ -16,7 +16,7 @@ import (
 )
 
 // The words of each question are inflected differently in the document that answers it.
-func TestEachLanguageIsSearchedByItsOwnStems(t *testing.T) {
+func TestStems_PerLanguage(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		of          language.Language
@@ -49,7 +49,7 @@ func TestEachLanguageIsSearchedByItsOwnStems(t *testing.T) {
 	}
 }
 
-func TestAdjacentWordsCountInEachLanguage(t *testing.T) {
+func TestRank_AdjacentWordsInEachLanguage(t *testing.T) {
 	t.Parallel()
 	s := indexAll(t, storetest.New(t), [2]string{"apart.txt", "The baking of the bread, which the guests like, is done before the course."},
 		[2]string{"together.txt", "The guests like the bread and the baking course, which is done before it."},
@@ -63,7 +63,7 @@ func TestAdjacentWordsCountInEachLanguage(t *testing.T) {
 	}
 }
 
-func TestMistypedWordFindsButNeverAnswers(t *testing.T) {
+func TestCorrect_FindsButNeverAnswers(t *testing.T) {
 	t.Parallel()
 	st := storetest.New(t)
 	s := indexAll(t, st, [2]string{"a.txt", "Breakfast is served in the conservatory."}, [2]string{"b.txt", "The sauna is heated at noon."})
@@ -78,7 +78,7 @@ func TestMistypedWordFindsButNeverAnswers(t *testing.T) {
 	require.False(t, ok, "a correction finds passages but supports no answer")
 }
 
-func TestCorrectionsRevealNothingOfOtherChats(t *testing.T) {
+func TestCorrect_RevealsNoOtherChat(t *testing.T) {
 	t.Parallel()
 	st := storetest.New(t)
 	indexRoles(t, st, policy.UserRole(1))
@@ -90,7 +90,7 @@ func TestCorrectionsRevealNothingOfOtherChats(t *testing.T) {
 	}
 }
 
-func TestWordsOfOtherChatsDoNotDisplaceCorrections(t *testing.T) {
+func TestCorrect_IgnoresOtherChats(t *testing.T) {
 	t.Parallel()
 	a := newArchive(t)
 	ana, ben := a.chat("Ana", policy.KindDM), a.chat("Ben", policy.KindDM)
@@ -120,7 +120,7 @@ func TestWordsOfOtherChatsDoNotDisplaceCorrections(t *testing.T) {
 	}
 }
 
-func TestAnExplanationAddsUpToTheScore(t *testing.T) {
+func TestExplain_AddsUpToScore(t *testing.T) {
 	t.Parallel()
 	st := storetest.New(t)
 	s := indexAll(t, st, [2]string{"a.txt", "The rye bread is baked on Monday."}, [2]string{"b.txt", "Bread and butter."})
@@ -137,7 +137,7 @@ func TestAnExplanationAddsUpToTheScore(t *testing.T) {
 	require.Positive(t, found.Hits[0].Why.Cues, "rye bread stands together, and a day is named")
 }
 
-func TestExhaustiveSearchEqualsPlannedInSmallScope(t *testing.T) {
+func TestPlan_EqualsExhaustiveInSmallScope(t *testing.T) {
 	t.Parallel()
 	st := storetest.New(t)
 	indexRoles(t, st, policy.RolePublic, policy.UserRole(1))

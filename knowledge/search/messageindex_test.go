@@ -99,7 +99,7 @@ func (a *archive) count(sql string) (n int) {
 	return n
 }
 
-func TestMessagesAreFoundOnlyInTheMessageIndex(t *testing.T) {
+func TestMessageIndex_IsSeparate(t *testing.T) {
 	t.Parallel()
 	a := newArchive(t)
 	ana, admin := a.chat("Ana", policy.KindDM), a.chat("admin", policy.KindAdmin)
@@ -125,7 +125,7 @@ func TestMessagesAreFoundOnlyInTheMessageIndex(t *testing.T) {
 	require.Equal(t, a.start.Add(10*time.Minute), found.Hits[0].IndexedAt.UTC())
 }
 
-func TestMessagesOfANamedAuthorRankFirst(t *testing.T) {
+func TestMessageIndex_NamedAuthorRanksFirst(t *testing.T) {
 	t.Parallel()
 	a := newArchive(t)
 	ana := a.chat("Ana Berg", policy.KindDM)
@@ -136,7 +136,7 @@ func TestMessagesOfANamedAuthorRankFirst(t *testing.T) {
 	require.Equal(t, "the trip to Rome is long", a.find("what did Hannes say about the long trip", ana)[0], "the owner's own lines have his name")
 }
 
-func TestOwnersMessagesAreFoundByANameThatIsSetLater(t *testing.T) {
+func TestMessageIndex_OwnersLaterName(t *testing.T) {
 	t.Parallel()
 	a := newArchive(t)
 	ana := a.chat("Ana Berg", policy.KindDM)
@@ -155,7 +155,7 @@ func TestOwnersMessagesAreFoundByANameThatIsSetLater(t *testing.T) {
 	require.Zero(t, a.count("select count(*) from messages where unindexed"), "who has a name keeps it")
 }
 
-func TestEachDayOfAChatIsOneConversation(t *testing.T) {
+func TestMessageIndex_DayIsConversation(t *testing.T) {
 	t.Parallel()
 	a := newArchive(t)
 	ana := a.chat("Ana", policy.KindDM)
@@ -169,7 +169,7 @@ func TestEachDayOfAChatIsOneConversation(t *testing.T) {
 	require.ElementsMatch(t, []string{"Where is the saw?", "In the barn"}, a.find("saw", ana), "the night belongs to the day before")
 }
 
-func TestBackfilledHistoryKeepsItsOrder(t *testing.T) {
+func TestMessageIndex_KeepsHistoryOrder(t *testing.T) {
 	t.Parallel()
 	a := newArchive(t)
 	ana := a.chat("Ana", policy.KindDM)
@@ -189,7 +189,7 @@ func TestBackfilledHistoryKeepsItsOrder(t *testing.T) {
 const traces = `select (select count(*) from message_index) + (select count(*) from message_terms)
 	+ (select count(*) from message_configs) + (select count(*) from message_sizes where role <> '*') + (select sum(chunks) + sum(words) from message_sizes)`
 
-func TestEditedAndDeletedMessagesAreNotFound(t *testing.T) {
+func TestMessageIndex_OmitsEditedAndDeleted(t *testing.T) {
 	t.Parallel()
 	a := newArchive(t)
 	ana := a.chat("Ana", policy.KindDM)
@@ -236,7 +236,7 @@ func TestEditedAndDeletedMessagesAreNotFound(t *testing.T) {
 	require.Zero(t, a.count(traces), "with its chat, everything goes")
 }
 
-func TestNoScopeFindsMessagesOfAnotherChat(t *testing.T) {
+func TestMessageIndex_RespectsScopes(t *testing.T) {
 	t.Parallel()
 	a := newArchive(t)
 	r := rand.New(rand.NewPCG(3, 4))

@@ -33,7 +33,7 @@ func putPassages(t testing.TB, st *store.Store, passages []string) {
 	}
 }
 
-func TestPlannedSearchFindsBestMatchesOfCommonWords(t *testing.T) {
+func TestPlan_FindsBestOfCommonWords(t *testing.T) {
 	t.Parallel()
 	st := storetest.New(t)
 	r := rand.New(rand.NewPCG(3, 4))

@@ -28,7 +28,7 @@ var corpusOfTurns = index.Corpus{StatsChunks: 100, StatsWords: 1000}
 
 func oneTerm() []Term { return []Term{{Lexeme: "paris", Count: 1, Chunks: 2, IDF: idf(2, 100)}} }
 
-func TestTheScoreOfOnePassageIsBM25(t *testing.T) {
+func TestScore_IsBM25(t *testing.T) {
 	t.Parallel()
 	terms := []Term{{Lexeme: "a", Count: 2, Chunks: 5, IDF: idf(5, 100)}}
 	p := index.Passage{ID: 1, Words: 80, Frequencies: []int16{3}, Kind: index.KindKnowledge}
@@ -37,7 +37,7 @@ func TestTheScoreOfOnePassageIsBM25(t *testing.T) {
 	require.InDelta(t, want, got[0].score, 1e-9)
 }
 
-func TestTheAnswerToAMatchingQuestionRanksAboveOtherNeighbours(t *testing.T) {
+func TestNeighbours_AnswerRanksFirst(t *testing.T) {
 	t.Parallel()
 	asked := messagePassage(10, 1)
 	asked.IsQuestion = true
@@ -45,7 +45,7 @@ func TestTheAnswerToAMatchingQuestionRanksAboveOtherNeighbours(t *testing.T) {
 	require.Equal(t, []int64{10, 11, 8, 12, 9}, order(ranked), "itself, the answer, the same speaker's, the one before; three away is nothing")
 }
 
-func TestQuestionsGetLessFromNeighbours(t *testing.T) {
+func TestNeighbours_CountLessForQuestions(t *testing.T) {
 	t.Parallel()
 	question := messagePassage(12, 0)
 	question.IsQuestion = true
@@ -53,28 +53,28 @@ func TestQuestionsGetLessFromNeighbours(t *testing.T) {
 	require.Equal(t, []int64{10, 8, 12}, order(ranked))
 }
 
-func TestNeighboursDoNotCountAcrossSections(t *testing.T) {
+func TestNeighbours_StayInSection(t *testing.T) {
 	t.Parallel()
 	a, b := messagePassage(1, 1), messagePassage(2, 0)
 	b.Part = 1
 	require.Equal(t, []int64{1}, order(rank([]index.Passage{a, b}, oneTerm(), nil, corpusOfTurns)))
 }
 
-func TestNeighboursDoNotCountAcrossConversations(t *testing.T) {
+func TestNeighbours_StayInConversation(t *testing.T) {
 	t.Parallel()
 	other := messagePassage(2, 0)
 	other.DocID = 2
 	require.Equal(t, []int64{1}, order(rank([]index.Passage{messagePassage(1, 1), other}, oneTerm(), nil, corpusOfTurns)))
 }
 
-func TestAuthorBoost(t *testing.T) {
+func TestRank_AuthorBoost(t *testing.T) {
 	t.Parallel()
 	a, b := messagePassage(1, 1), messagePassage(9, 1)
 	a.Author, b.Author = "bob", "anna smith"
 	require.Equal(t, []int64{9, 1}, order(rank([]index.Passage{a, b}, oneTerm(), Words("When did Anna go to Paris?"), corpusOfTurns)))
 }
 
-func TestFillerWordsCountLess(t *testing.T) {
+func TestRank_FillerWordsCountLess(t *testing.T) {
 	t.Parallel()
 	terms := []Term{{Lexeme: "show", Count: 1, Chunks: 2, IDF: idf(2, 100), class: filler}, {Lexeme: "bicycl", Count: 1, Chunks: 2, IDF: idf(2, 100)}}
 	require.Equal(t, []int64{9, 1}, order(rank([]index.Passage{messagePassage(1, 1, 0), messagePassage(9, 0, 1)}, terms, nil, corpusOfTurns)))
@@ -82,14 +82,14 @@ func TestFillerWordsCountLess(t *testing.T) {
 	require.Equal(t, []int64{1, 9}, order(rank([]index.Passage{messagePassage(1, 1, 0), messagePassage(9, 0, 1)}, terms, nil, corpusOfTurns)))
 }
 
-func TestActivationBreaksTiesAndNeverOutranksRelevance(t *testing.T) {
+func TestRank_ActivationBreaksTies(t *testing.T) {
 	t.Parallel()
 	require.Greater(t, withActivation(1, 0.5), withActivation(1, 0.1))
 	require.Less(t, withActivation(0.98, 1e9), withActivation(1, 0), "a better passage stays before one that is used all the time")
 	require.InDelta(t, 1, withActivation(1, 0), 0)
 }
 
-func TestCoverageCountsTopicalWords(t *testing.T) {
+func TestCoverage_CountsTopicalWords(t *testing.T) {
 	t.Parallel()
 	has := func(lexemes string) func(int) bool {
 		terms := []string{"sell", "bicycl", "today"}
@@ -127,7 +127,7 @@ func queries(sets []termSet) [][]string {
 	return list
 }
 
-func TestPlanWantsTheCellsThatRankHigh(t *testing.T) {
+func TestPlan_WantsHighCells(t *testing.T) {
 	t.Parallel()
 	const million = 1_000_000
 	for _, c := range []struct {
@@ -149,7 +149,7 @@ func TestPlanWantsTheCellsThatRankHigh(t *testing.T) {
 	}
 }
 
-func TestAPlanIsBounded(t *testing.T) {
+func TestPlan_IsBounded(t *testing.T) {
 	t.Parallel()
 	const million = 1_000_000
 	for _, terms := range [][]Term{
@@ -165,7 +165,7 @@ func TestAPlanIsBounded(t *testing.T) {
 	}
 }
 
-func TestSplitSetsDividesWorkEvenly(t *testing.T) {
+func TestSplitSets_DividesEvenly(t *testing.T) {
 	t.Parallel()
 	const million = 1_000_000
 	terms := setChunksAtLeast(termsWithCounts(20_000, 30_000, 40_000, 50_000, 60_000, 70_000), 5000, 500, 50)
@@ -196,14 +196,14 @@ func TestSplitSetsDividesWorkEvenly(t *testing.T) {
 	require.NotEmpty(t, halves[1].ContactTerms)
 }
 
-func TestLongQuestionsArePlannedWithMoreTerms(t *testing.T) {
+func TestPlan_LongQuestionsUseMoreTerms(t *testing.T) {
 	t.Parallel()
 	const million = 1_000_000
 	require.NotContains(t, queries(planSets(termsWithCounts(1, 2, 3, 4, 5, 6, 7), million, million, candidateBudget)), []string{"'w6'"})
 	require.Contains(t, queries(planSets(termsWithCounts(1, 2, 3, 4, 5, 6, 7, 8, 9), million, million, candidateBudget)), []string{"'w8'"})
 }
 
-func TestALexemeIsQuotedInsideATextQuery(t *testing.T) {
+func TestQuery_QuotesLexeme(t *testing.T) {
 	t.Parallel()
 	require.Equal(t, `'it''s'|'a\\b'`, anyTermQuery([]Term{{Lexeme: "it's"}, {Lexeme: `a\b`}}))
 }

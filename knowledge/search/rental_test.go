@@ -52,7 +52,7 @@ func indexRentalShop(t *testing.T) (*search.Searcher, *store.Store) {
 	return search.New(st), st
 }
 
-func TestCustomerQuestionsAreAnsweredByARowOrSentence(t *testing.T) {
+func TestRental_AnsweredByRowOrSentence(t *testing.T) {
 	t.Parallel()
 	s, _ := indexRentalShop(t)
 	for question, want := range map[string]string{

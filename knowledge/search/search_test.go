@@ -30,7 +30,7 @@ func indexAll(t *testing.T, st *store.Store, files ...[2]string) *search.Searche
 	return search.New(st)
 }
 
-func TestPassagesComeInOrderOfRelevance(t *testing.T) {
+func TestSearch_OrdersByRelevance(t *testing.T) {
 	t.Parallel()
 	s := indexAll(t, storetest.New(t),
 		[2]string{"one.txt", "Our bread is baked every morning."},
@@ -56,7 +56,7 @@ func TestPassagesComeInOrderOfRelevance(t *testing.T) {
 	require.Len(t, found.Terms, 1)
 }
 
-func TestAQueryOfStopWordsFindsTheNewest(t *testing.T) {
+func TestSearch_StopWordsFindNewest(t *testing.T) {
 	t.Parallel()
 	st := storetest.New(t)
 	s := indexAll(t, st, [2]string{"old.txt", "Old news."}, [2]string{"new.txt", "New news."})
@@ -74,7 +74,7 @@ func TestAQueryOfStopWordsFindsTheNewest(t *testing.T) {
 	}
 }
 
-func TestActivationDecidesTies(t *testing.T) {
+func TestSearch_ActivationDecidesTies(t *testing.T) {
 	t.Parallel()
 	st := storetest.New(t)
 	s := indexAll(t, st, [2]string{"a.txt", "The blue door."}, [2]string{"b.txt", "The blue gate."}, [2]string{"c.txt", "Blue, blue, very blue."})
@@ -89,7 +89,7 @@ func TestActivationDecidesTies(t *testing.T) {
 	require.Equal(t, []string{"c.txt", "b.txt", "a.txt"}, titles(ask()))
 }
 
-func TestQueriesAreNotParsedAsTsquery(t *testing.T) {
+func TestSearch_IgnoresQuerySyntax(t *testing.T) {
 	t.Parallel()
 	s := indexAll(t, storetest.New(t), [2]string{"a.txt", "It's a door & a gate | fence."})
 	for _, text := range []string{"' | ''", `\'door\'`, "door:*", "!(door)", "door <-> gate", "'; drop table chunks; --", "door\x00gate", "\xff\xfe door", string(make([]byte, 100_000))} {

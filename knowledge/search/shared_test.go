@@ -14,7 +14,7 @@ import (
 	"multis/store/storetest"
 )
 
-func TestSplitSearchFindsTheSameAsOneConnection(t *testing.T) {
+func TestSplitSearch_EqualsOneConnection(t *testing.T) {
 	t.Parallel()
 	st := storetest.New(t)
 	texts := []string{"ladder harbour", "ladder garden", "harbour garden", "ladder harbour garden", "needle"}
@@ -52,7 +52,7 @@ func TestSplitSearchFindsTheSameAsOneConnection(t *testing.T) {
 	require.ErrorContains(t, err, "terms", "what goes wrong with one part is told")
 }
 
-func TestPlansHaveTheBestSetsFirst(t *testing.T) {
+func TestPlan_BestSetsFirst(t *testing.T) {
 	t.Parallel()
 	terms := []Term{
 		{Lexeme: "ladder", Chunks: 9000, ChunksAtLeast: []int64{2000, 300, 20}, IDF: 4.7, Count: 1},

@@ -12,7 +12,7 @@ import (
 )
 
 // A document of one sentence is too short for its language to be sure, and its customers ask all the same.
-func TestADocumentOfOneSentenceAnswersInItsLanguage(t *testing.T) {
+func TestShortDocument_AnswersInItsLanguage(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ document, question, want string }{
 		{"# Lieferung\n\nWir liefern sonntags.\n", "Liefern Sie sonntags?", "Wir liefern sonntags."},

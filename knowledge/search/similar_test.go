@@ -12,7 +12,7 @@ import (
 	"multis/store/storetest"
 )
 
-func TestSimilarityEqualsPgTrgm(t *testing.T) {
+func TestSimilarity_EqualsPgTrgm(t *testing.T) {
 	t.Parallel()
 	st := storetest.New(t)
 	words := []string{"conservatory", "conservatori", "observatory", "o'neil", "x86_64", "greatest", "greater", "aaaaa", "aaaaaa", "2024", "wi-fi-router", "ंंंंं"}
@@ -52,7 +52,7 @@ func TestSimilarityEqualsPgTrgm(t *testing.T) {
 	require.Equal(t, []similarWord{{"завтраки", 0.7}}, newVocabulary([]string{"завтраки", "автобус"}).similar("завтрак"))
 }
 
-func TestCorrectionThatIsAlsoInTheQueryCountsInFull(t *testing.T) {
+func TestCorrect_WordInQueryCountsFull(t *testing.T) {
 	t.Parallel()
 	corpus := index.Corpus{StatsChunks: 50}
 	asked := index.Term{Word: "conservatory", Lexeme: "conservatori", Chunks: 1}
@@ -67,7 +67,7 @@ func TestCorrectionThatIsAlsoInTheQueryCountsInFull(t *testing.T) {
 	}
 }
 
-func TestPruneRankedKeepsWhatCanReachTheTop(t *testing.T) {
+func TestPruneRanked_KeepsPossibleTop(t *testing.T) {
 	t.Parallel()
 	var ranked []*scored
 	for _, score := range []float64{12, 10, 9.95, 9.91, 9, 1} {

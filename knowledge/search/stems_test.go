@@ -18,7 +18,7 @@ import (
 	"multis/store/storetest"
 )
 
-func TestPredictedStemsEqualPostgres(t *testing.T) {
+func TestStems_EqualPostgres(t *testing.T) {
 	t.Parallel()
 	st := storetest.New(t)
 	for of, text := range map[language.Language]string{
@@ -41,7 +41,7 @@ func TestPredictedStemsEqualPostgres(t *testing.T) {
 	}
 }
 
-func TestWordsOfATextHaveItsLexemes(t *testing.T) {
+func TestWords_HaveLexemesOfText(t *testing.T) {
 	t.Parallel()
 	st := storetest.New(t)
 	files, err := filepath.Glob("testdata/*/*/*")
@@ -89,7 +89,7 @@ func FuzzPredictStems(f *testing.F) {
 	})
 }
 
-func TestCachedScopeIsSearchedInOneRoundTrip(t *testing.T) {
+func TestSearch_CachedScopeInOneRoundTrip(t *testing.T) {
 	t.Parallel()
 	st := storetest.New(t)
 	putTexts(t, st, "The parrot sleeps in the bakery.")
@@ -116,7 +116,7 @@ func TestCachedScopeIsSearchedInOneRoundTrip(t *testing.T) {
 	require.EqualValues(t, 1, trips("harbour"))
 }
 
-func TestAScopeOfSeveralRolesIsSearchedInOneRoundTrip(t *testing.T) {
+func TestSearch_SeveralRolesInOneRoundTrip(t *testing.T) {
 	t.Parallel()
 	st := storetest.New(t)
 	s := New(st)
@@ -155,7 +155,7 @@ func putTextsOf(t *testing.T, st *store.Store, role policy.Role, texts ...string
 	}))
 }
 
-func TestSearchKeepsItsStemsWhenTheCacheIsEvicted(t *testing.T) {
+func TestSearch_KeepsStemsAfterEviction(t *testing.T) {
 	t.Parallel()
 	st := storetest.New(t)
 	metals := []string{"gold", "silver", "bronze", "iron", "copper"}

@@ -38,7 +38,7 @@ func orderOf(hits []Hit) []int64 {
 	return ids
 }
 
-func TestFuseMergesBothRankings(t *testing.T) {
+func TestFuse_MergesRankings(t *testing.T) {
 	t.Parallel()
 	meant := Hit{Ref: store.ChunkRef(9)} // found by meaning alone
 	many := make([]int64, 40)

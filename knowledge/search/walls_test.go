@@ -65,7 +65,7 @@ func unfilteredRoles(ctx context.Context, tx store.Tx, word string) (map[policy.
 	return seen, rows.Err()
 }
 
-func TestNoSearchOfAContactSeesAnotherContactsPassages(t *testing.T) {
+func TestScope_HidesOtherContacts(t *testing.T) {
 	t.Parallel()
 	st := storetest.New(t)
 	indexRoles(t, st, policy.RolePublic, policy.RoleAdmin, policy.UserRole(1), policy.UserRole(2))
@@ -139,7 +139,7 @@ func withConnections(t *testing.T, st *store.Store, connections int32) *store.St
 	return limited
 }
 
-func TestAContactLearnsNothingFromWordCountsOfOtherChats(t *testing.T) {
+func TestScope_WordCountsStayPrivate(t *testing.T) {
 	t.Parallel()
 	st := storetest.New(t)
 	lib := knowledge.New(st)
@@ -163,7 +163,7 @@ func TestAContactLearnsNothingFromWordCountsOfOtherChats(t *testing.T) {
 	require.Equal(t, policy.RoleAdmin, found.Hits[0].Role)
 }
 
-func TestASearchWithoutAScopeFails(t *testing.T) {
+func TestScope_IsRequired(t *testing.T) {
 	t.Parallel()
 	st := storetest.New(t)
 	indexRoles(t, st, policy.RolePublic)

@@ -10,7 +10,7 @@ import (
 )
 
 // A number is a weight only with a unit of weight: neither a price nor a name with a number in it answers how heavy something is.
-func TestHowHeavyIsAnsweredByAWeightOnly(t *testing.T) {
+func TestAnswerType_WeightNeedsWeight(t *testing.T) {
 	t.Parallel()
 	st := storetest.New(t)
 	putTexts(t, st, "The country loaf has 750 g.", "A baguette is 1.80 EUR.", "We repair the Fairphone 5.", "Wedding cakes are ordered four weeks ahead.")

@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestWordsFoldSpellings(t *testing.T) {
+func TestWords_FoldSpellings(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ name, text, want string }{
 		{"case and marks of punctuation", "Hello, WORLD!", "hello world"},
@@ -27,18 +27,18 @@ func TestWordsFoldSpellings(t *testing.T) {
 	}
 }
 
-func TestLetterAndHyphenAlsoMakeOneWord(t *testing.T) {
+func TestWords_JoinLetterAndHyphen(t *testing.T) {
 	t.Parallel()
 	require.Equal(t, []string{"an", "e", "bike", "ebike", "or", "a", "b", "shirts"}, Words("An E-Bike, or a B: shirts"))
 	require.Equal(t, []string{"x", "2", "y", "no"}, Words("x-2 y — no"))
 }
 
-func TestFileExtensionIsNotIndexed(t *testing.T) {
+func TestWords_OmitFileExtension(t *testing.T) {
 	t.Parallel()
 	require.Equal(t, "price list bread rye", IndexText("price-list.md", "Bread", "Rye"))
 }
 
-func TestIsQuestion(t *testing.T) {
+func TestIsQuestion_Forms(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]bool{"Really? ": true, "本当？": true, "حقا؟": true, "What? No.": false, "": false} {
 		require.Equal(t, want, IsQuestion(text), text)
@@ -57,7 +57,7 @@ func pieces(text string) []string {
 	return list
 }
 
-func TestBreaks(t *testing.T) {
+func TestBreaks_OfText(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("word ", 13)
 	for _, c := range []struct {
@@ -108,7 +108,7 @@ func FuzzBreaks(f *testing.F) {
 	})
 }
 
-func TestUnitsHaveTheirLead(t *testing.T) {
+func TestUnits_HaveLead(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ name, text, unit, lead string }{
 		{"a row, by the head of its table", "| Item | Price |\n|---|---|\n| Rolls | 2 € |\n| Bread | 4 € |", "Bread | 4 €", "Item | Price"},
@@ -137,7 +137,7 @@ func TestUnitsHaveTheirLead(t *testing.T) {
 	}
 }
 
-func TestLandmarksHaveAHint(t *testing.T) {
+func TestLandmarks_HaveHint(t *testing.T) {
 	t.Parallel()
 	for _, named := range []string{
 		"beside the station", "Near town", "opposite our shop", "behind a wall", "next to it", "close to the park", "across from you", "in front of us", "Baker Street", "old road", "Penny Lane",

@@ -43,7 +43,7 @@ func rewriteDocuments(ctx context.Context, lib *knowledge.Library, r *rand.Rand,
 	return nil
 }
 
-func TestSearchFindsDocumentThatIsRewrittenMeanwhile(t *testing.T) {
+func TestSearch_FindsDocumentRewrittenMeanwhile(t *testing.T) {
 	t.Parallel()
 	st := storetest.New(t)
 	write := func(tx store.Tx, text string) error {
@@ -73,7 +73,7 @@ func TestSearchFindsDocumentThatIsRewrittenMeanwhile(t *testing.T) {
 	require.Equal(t, "The parrot flies.", r.Hits[0].Text)
 }
 
-func TestWritesBetweenRoundTripsLeakNoForeignPassage(t *testing.T) {
+func TestSearch_ConcurrentWritesLeakNothing(t *testing.T) {
 	t.Parallel()
 	st := storetest.New(t)
 	var writing errgroup.Group

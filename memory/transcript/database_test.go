@@ -56,7 +56,7 @@ func documentsOf(t *testing.T, db *transcript.Database) []transcript.Document {
 	return all
 }
 
-func TestDocumentsKeepPassagesAndRoles(t *testing.T) {
+func TestDatabase_KeepsPassagesAndRoles(t *testing.T) {
 	t.Parallel()
 	db := openFirst(t, newDocumentsDB(t, scopeSchema,
 		`insert into chunks (chunk_id, file_path, page_start, page_end, element_type, document_type, section_path, scope, content, created_at) values
@@ -82,7 +82,7 @@ func TestDocumentsKeepPassagesAndRoles(t *testing.T) {
 	require.Empty(t, chats)
 }
 
-func TestNotesOfChatsAreNoDocuments(t *testing.T) {
+func TestDatabase_ChatNotesAreNoDocuments(t *testing.T) {
 	t.Parallel()
 	for name, statements := range map[string][]string{
 		"scopes": {scopeSchema, `insert into chunks (chunk_id, file_path, element_type, document_type, scope, content, created_at) values
@@ -107,7 +107,7 @@ func TestNotesOfChatsAreNoDocuments(t *testing.T) {
 	}
 }
 
-func TestARowFromBeforeTheRolesKeepsItsScope(t *testing.T) {
+func TestDatabase_OldRowKeepsScope(t *testing.T) {
 	t.Parallel()
 	db := openFirst(t, newDocumentsDB(t, scopeSchema, "alter table chunks add column role text",
 		`insert into chunks (chunk_id, file_path, document_type, scope, content, created_at) values ('1', '/h/a.md', 'md', 'kb', 'a', ''), ('2', '', 'md', 'user:7', '- tea', '2026-02-11 14:30:00')`,
@@ -120,7 +120,7 @@ func TestARowFromBeforeTheRolesKeepsItsScope(t *testing.T) {
 	require.Len(t, chats, 1)
 }
 
-func TestOneDocumentInTwoRolesComesTheOwnersFirst(t *testing.T) {
+func TestDatabase_OwnersDocumentFirst(t *testing.T) {
 	t.Parallel()
 	docs := documentsOf(t, openFirst(t, newDocumentsDB(t, roleSchema, `insert into chunks (chunk_id, file_path, type, element, role, content) values
 		('1', '/h/a.md', 'kb', 'md', 'public', 'a'), ('2', '/h/a.md', 'kb', 'md', 'admin', 'b'), ('3', '/h/a.md', 'kb', 'md', 'public', 'c')`)))
@@ -129,7 +129,7 @@ func TestOneDocumentInTwoRolesComesTheOwnersFirst(t *testing.T) {
 	require.Len(t, docs[1].Passages, 2)
 }
 
-func TestOpenDatabaseReadsWriteAheadLogAndChangesNothing(t *testing.T) {
+func TestOpenDatabase_ReadsWriteAheadLog(t *testing.T) {
 	t.Parallel()
 	path := newDocumentsDB(t, "pragma journal_mode = wal", roleSchema)
 	writing, err := sql.Open("sqlite", path)
@@ -154,7 +154,7 @@ func TestOpenDatabaseReadsWriteAheadLogAndChangesNothing(t *testing.T) {
 	require.Equal(t, log, now)
 }
 
-func TestOpenDatabaseRefusesOtherFiles(t *testing.T) {
+func TestOpenDatabase_RefusesOtherFiles(t *testing.T) {
 	t.Parallel()
 	text := filepath.Join(t.TempDir(), "documents.db")
 	require.NoError(t, os.WriteFile(text, []byte("this is a text, and long enough to be taken for one"), 0o600))

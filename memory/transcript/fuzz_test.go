@@ -36,7 +36,7 @@ func FuzzLogRoundTrip(f *testing.F) {
 	})
 }
 
-func TestNoteKeepsLeadingSign(t *testing.T) {
+func TestNote_KeepsLeadingSign(t *testing.T) {
 	t.Parallel()
 	sections, err := transcript.Notes("memory.md", "## 2026-11-20\n- -5 degrees kill the plant\n* *stars*\nplain\n")
 	require.NoError(t, err)

@@ -23,7 +23,7 @@ func whatsApp(t *testing.T, text string) []transcript.Line {
 	return lines
 }
 
-func TestWhatsAppFormatsOfPhones(t *testing.T) {
+func TestWhatsApp_FormatsOfPhones(t *testing.T) {
 	t.Parallel()
 	for name, text := range map[string]string{
 		"German Android":      "21.11.26, 18:05 - Ana: the fence is done",
@@ -46,7 +46,7 @@ func TestWhatsAppFormatsOfPhones(t *testing.T) {
 	}
 }
 
-func TestTheWholeFileDecidesTheOrderOfDayAndMonth(t *testing.T) {
+func TestParse_WholeFileDecidesDateOrder(t *testing.T) {
 	t.Parallel()
 	months := whatsApp(t, "3/4/26, 9:00 AM - Ana: a\n3/14/26, 9:00 AM - Ana: b")
 	require.Equal(t, time.March, months[0].At.Month(), "the second day exists with the month first alone")
@@ -55,7 +55,7 @@ func TestTheWholeFileDecidesTheOrderOfDayAndMonth(t *testing.T) {
 	require.Equal(t, time.January, whatsApp(t, "2/1/26, 09:00 - Ana: a")[0].At.Month(), "the day is first where nothing tells")
 }
 
-func TestWhatsAppMessagesMayHaveSeveralLines(t *testing.T) {
+func TestWhatsApp_SeveralLines(t *testing.T) {
 	t.Parallel()
 	lines := whatsApp(t, "21.11.26, 18:04 - Messages and calls are end-to-end encrypted.\n21.11.26, 18:05 - Ana: first\nsecond: with a colon\n\n21.11.26, 18:06 - Ben: https://a.example/b: yes")
 	require.Len(t, lines, 2)
@@ -63,7 +63,7 @@ func TestWhatsAppMessagesMayHaveSeveralLines(t *testing.T) {
 	require.Equal(t, "https://a.example/b: yes", lines[1].Text)
 }
 
-func TestParseErrorsNameTheLine(t *testing.T) {
+func TestParse_ErrorNamesLine(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
 		"Dear diary": "chat.txt, line 1: a chat that WhatsApp exported begins with a date",
@@ -84,7 +84,7 @@ func TestParseErrorsNameTheLine(t *testing.T) {
 
 func file(text string) *fstest.MapFile { return &fstest.MapFile{Data: []byte(text)} }
 
-func TestTheFolderOfTheFirstMultisIsReadWithAllItsFiles(t *testing.T) {
+func TestFolder_OfFirstMultis(t *testing.T) {
 	t.Parallel()
 	chats, err := transcript.Folder(fstest.MapFS{
 		"data/memory/chats/admin/memory.md":              file("## 2026-02-11T14:30:00.000Z\n- Otto is the plumber\n- **Done**: report\n\n## 2026-02-12T09:00:00.000Z\n- The code is 1234\n"),
@@ -140,7 +140,7 @@ func FuzzFolder(f *testing.F) {
 	})
 }
 
-func TestNamedPipeInFolderIsRefused(t *testing.T) {
+func TestFolder_RefusesNamedPipe(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()
 	require.NoError(t, syscall.Mkfifo(filepath.Join(folder, "memory.md"), 0o600))

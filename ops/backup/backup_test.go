@@ -91,7 +91,7 @@ func fileNames(t testing.TB, folder string) (all []string) {
 	return all
 }
 
-func TestABackupThatIsMadeUnderLoadIsRestoredAsItWas(t *testing.T) {
+func TestBackup_UnderLoadIsConsistent(t *testing.T) {
 	t.Parallel()
 	st := storetest.NewWithMessages(t, 20, 50, time.Now().Add(-24*time.Hour))
 	ctx, stop := context.WithCancel(t.Context())
@@ -151,7 +151,7 @@ func waitFor(t testing.TB, check func() bool) {
 	require.Eventually(t, check, time.Minute, 5*time.Millisecond)
 }
 
-func TestEveryRowOfEveryTableIsInABackup(t *testing.T) {
+func TestBackup_HasEveryRow(t *testing.T) {
 	t.Parallel()
 	st := texts(t)
 	info := create(t, st, t.TempDir())
@@ -176,7 +176,7 @@ func texts(t testing.TB) *store.Store {
 	return st
 }
 
-func TestADamagedBackupIsFound(t *testing.T) {
+func TestVerify_FindsDamage(t *testing.T) {
 	t.Parallel()
 	st := storetest.NewWithMessages(t, 2, 2, time.Now())
 	whole, err := os.ReadFile(create(t, st, t.TempDir()).Path)
@@ -202,7 +202,7 @@ func TestADamagedBackupIsFound(t *testing.T) {
 	damaged(append(append([]byte{}, whole...), 0), "a byte more", len(whole))
 }
 
-func TestAnInterruptedBackupLeavesNothingBehind(t *testing.T) {
+func TestBackup_InterruptedLeavesNothing(t *testing.T) {
 	t.Parallel()
 	st := storetest.NewWithMessages(t, 2, 2, time.Now())
 	folder := filepath.Join(t.TempDir(), "backups [of]") // which is no pattern
@@ -221,7 +221,7 @@ func TestAnInterruptedBackupLeavesNothingBehind(t *testing.T) {
 	require.FileExists(t, others)
 }
 
-func TestOneBackupIsMadeAtATime(t *testing.T) {
+func TestBackup_OneAtATime(t *testing.T) {
 	t.Parallel()
 	st := storetest.New(t)
 	lock, ok, err := st.TryLock(t.Context(), store.LockBackup, 0)
@@ -232,7 +232,7 @@ func TestOneBackupIsMadeAtATime(t *testing.T) {
 	require.ErrorIs(t, err, backup.ErrRunning)
 }
 
-func TestOnlyAnEmptyDatabaseIsRestored(t *testing.T) {
+func TestRestore_NeedsEmptyDatabase(t *testing.T) {
 	t.Parallel()
 	st := storetest.NewWithMessages(t, 2, 2, time.Now())
 	a := open(t, create(t, st, t.TempDir()).Path)
@@ -242,7 +242,7 @@ func TestOnlyAnEmptyDatabaseIsRestored(t *testing.T) {
 	require.Equal(t, before, storetest.Count(t, st, "select count(*) from messages"))
 }
 
-func TestAnInterruptedRestoreIsRefusedUntilItIsDoneAgain(t *testing.T) {
+func TestRestore_InterruptedMustBeRepeated(t *testing.T) {
 	t.Parallel()
 	st := storetest.NewWithMessages(t, 2, 2, time.Now())
 	a := open(t, create(t, st, t.TempDir()).Path)
@@ -268,7 +268,7 @@ type interrupted struct{ err error }
 func (i interrupted) Load(context.Context) error           { return i.err }
 func (interrupted) Finish(context.Context, store.Tx) error { return nil }
 
-func TestARestoreWhoseFilesCannotBeWrittenIsDoneAgain(t *testing.T) {
+func TestRestore_RepeatsAfterFileError(t *testing.T) {
 	t.Parallel()
 	st := storetest.NewWithMessages(t, 2, 2, time.Now())
 	from, to := t.TempDir(), t.TempDir()
@@ -292,7 +292,7 @@ func TestARestoreWhoseFilesCannotBeWrittenIsDoneAgain(t *testing.T) {
 	require.NoError(t, migrations.Run(t.Context(), dsn))
 }
 
-func TestABackupOfANewerMultisIsRefused(t *testing.T) {
+func TestRestore_RefusesNewerMultis(t *testing.T) {
 	t.Parallel()
 	st := storetest.New(t)
 	a := open(t, create(t, st, t.TempDir()).Path)
@@ -304,7 +304,7 @@ func TestABackupOfANewerMultisIsRefused(t *testing.T) {
 	require.NotContains(t, err.Error(), "this database")
 }
 
-func TestFilesAreBackedUpAndRestoredWhereTheyAreMissing(t *testing.T) {
+func TestRestore_WritesMissingFiles(t *testing.T) {
 	t.Parallel()
 	st := storetest.New(t)
 	from, to := t.TempDir(), t.TempDir()
@@ -337,7 +337,7 @@ func TestFilesAreBackedUpAndRestoredWhereTheyAreMissing(t *testing.T) {
 	}
 }
 
-func TestABackupWithoutSecretsHasNone(t *testing.T) {
+func TestBackup_WithoutSecrets(t *testing.T) {
 	t.Parallel()
 	st := storetest.New(t)
 	const secret = "ThisIsTheSecretOfTheTest"
@@ -359,7 +359,7 @@ func TestABackupWithoutSecretsHasNone(t *testing.T) {
 	require.Equal(t, 1, storetest.Count(t, restored, "select count(*) from settings where key = 'name'"))
 }
 
-func TestOldBackupsAreRemovedWithinTheLimits(t *testing.T) {
+func TestPrune_KeepsLimits(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()
 	name := func(day int) string { return fmt.Sprintf("multis-202611%02dT030000.000Z.tar.gz", day) }
@@ -383,7 +383,7 @@ func TestOldBackupsAreRemovedWithinTheLimits(t *testing.T) {
 	require.Equal(t, []string{name(2), "multis-mine.tar.gz"}, left(backup.Series{Keep: 1}), "the one that was just made stays")
 }
 
-func TestOutgoingMessagesOfARestoredBackupAreOnHold(t *testing.T) {
+func TestRestore_HoldsOutgoingMessages(t *testing.T) {
 	t.Parallel()
 	st := storetest.NewWithMessages(t, 2, 2, time.Now().Add(-time.Hour))
 	ctx := t.Context()
@@ -448,7 +448,7 @@ func restoreCopy(t *testing.T, st *store.Store) (*store.Store, store.OnHold) {
 	return restored, held
 }
 
-func TestDroppedMessagesAreNotOfferedByTheNextRestore(t *testing.T) {
+func TestRestore_OffersNoDroppedMessages(t *testing.T) {
 	t.Parallel()
 	st := storetest.NewWithMessages(t, 2, 2, time.Now().Add(-time.Hour))
 	for _, state := range []string{"queued", "draft"} {
@@ -471,7 +471,7 @@ func TestDroppedMessagesAreNotOfferedByTheNextRestore(t *testing.T) {
 	require.Equal(t, store.OnHold{Outbox: held.Outbox}, held)
 }
 
-func TestAnotherFileIsNoBackup(t *testing.T) {
+func TestRestore_RefusesOtherFile(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	other := filepath.Join(dir, "home.tar.gz")

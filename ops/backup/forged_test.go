@@ -86,7 +86,7 @@ func withManifest(t testing.TB, entries []entry, change func(m *backup.Manifest)
 	return entries
 }
 
-func TestABackupThatDiffersFromItsManifestIsRefused(t *testing.T) {
+func TestRestore_ChecksManifest(t *testing.T) {
 	t.Parallel()
 	documents := t.TempDir()
 	for _, name := range []string{"a.md", "b.md"} {
@@ -139,7 +139,7 @@ func TestABackupThatDiffersFromItsManifestIsRefused(t *testing.T) {
 	require.ErrorIs(t, err, backup.ErrDamaged, "something after the entries")
 }
 
-func TestABackupWithoutATableOrAColumnIsRefused(t *testing.T) {
+func TestRestore_RefusesMissingTable(t *testing.T) {
 	t.Parallel()
 	whole := readEntries(t, create(t, storetest.New(t), t.TempDir()).Path)
 	anEmpty := func(m *backup.Manifest) int {
@@ -155,7 +155,7 @@ func TestABackupWithoutATableOrAColumnIsRefused(t *testing.T) {
 	}
 }
 
-func TestABackupOfNewerLibrariesIsRefused(t *testing.T) {
+func TestRestore_RefusesNewerLibraries(t *testing.T) {
 	t.Parallel()
 	whole := readEntries(t, create(t, storetest.New(t), t.TempDir()).Path)
 	for what, change := range map[string]func(v *migrations.Version){
@@ -176,7 +176,7 @@ func TestABackupOfNewerLibrariesIsRefused(t *testing.T) {
 	}
 }
 
-func TestReadingABackupCanBeInterrupted(t *testing.T) {
+func TestRestore_CanBeInterrupted(t *testing.T) {
 	t.Parallel()
 	path := create(t, storetest.New(t), t.TempDir()).Path
 	ctx, cancel := context.WithCancel(t.Context())
@@ -186,7 +186,7 @@ func TestReadingABackupCanBeInterrupted(t *testing.T) {
 	require.NotErrorIs(t, err, backup.ErrDamaged)
 }
 
-func TestAFileWhoseNameIsNoUTF8IsRestored(t *testing.T) {
+func TestRestore_NonUTF8FileName(t *testing.T) {
 	t.Parallel()
 	st, from, to := storetest.New(t), t.TempDir(), t.TempDir()
 	for _, name := range []string{"Fran\xe7ois.md", "Fran\xe8ois.md", "Françoise.md"} {
@@ -202,7 +202,7 @@ func TestAFileWhoseNameIsNoUTF8IsRestored(t *testing.T) {
 	}
 }
 
-func TestTablesOfSomebodyElseDoNotKeepABackupFromBeingRestored(t *testing.T) {
+func TestRestore_IgnoresForeignTables(t *testing.T) {
 	t.Parallel()
 	st := storetest.NewWithMessages(t, 1, 1, time.Now())
 	exec(t, st, "create table public.mine (id bigserial, what text)")

@@ -29,7 +29,7 @@ func newNotices(t *testing.T, st *store.Store) int {
 	return n
 }
 
-func TestABackupIsMadeWhenOneIsDue(t *testing.T) {
+func TestPeriodic_MakesDueBackup(t *testing.T) {
 	t.Parallel()
 	st, folder := storetest.New(t), t.TempDir()
 	p, now := newScheduler(st, folder, 24*time.Hour)
@@ -48,7 +48,7 @@ func TestABackupIsMadeWhenOneIsDue(t *testing.T) {
 	require.Zero(t, newNotices(t, st))
 }
 
-func TestTheOwnerIsNotifiedOnceThatThereIsNoRecentBackup(t *testing.T) {
+func TestPeriodic_StaleBackupNoticedOnce(t *testing.T) {
 	t.Parallel()
 	st, folder := storetest.New(t), t.TempDir()
 	p, now := newScheduler(st, folder, 0)
@@ -62,7 +62,7 @@ func TestTheOwnerIsNotifiedOnceThatThereIsNoRecentBackup(t *testing.T) {
 	require.Empty(t, fileNames(t, folder), "backups are off")
 }
 
-func TestABackupThatFailsIsToldOnceAndTriedAgainLater(t *testing.T) {
+func TestPeriodic_FailureNoticedOnce(t *testing.T) {
 	t.Parallel()
 	st, file := storetest.New(t), filepath.Join(t.TempDir(), "no-folder")
 	require.NoError(t, os.WriteFile(file, nil, 0o600))
@@ -81,7 +81,7 @@ func TestABackupThatFailsIsToldOnceAndTriedAgainLater(t *testing.T) {
 	require.Empty(t, last.Problem)
 }
 
-func TestAClockThatWasAheadKeepsNoBackupFromBeingMade(t *testing.T) {
+func TestPeriodic_ToleratesClockAhead(t *testing.T) {
 	t.Parallel()
 	st, folder := storetest.New(t), t.TempDir()
 	p, now := newScheduler(st, folder, 24*time.Hour)

@@ -14,7 +14,7 @@ import (
 	"multis/store/storetest"
 )
 
-func TestABackupIsMadeBeforeAnUpgradeUnlessAWholeOneIsRecent(t *testing.T) {
+func TestUpgrade_BacksUpUnlessRecent(t *testing.T) {
 	t.Parallel()
 	st, folder := storetest.New(t), t.TempDir()
 	p, now := newScheduler(st, folder, 24*time.Hour)
@@ -43,7 +43,7 @@ func TestABackupIsMadeBeforeAnUpgradeUnlessAWholeOneIsRecent(t *testing.T) {
 	require.False(t, newest.IsRecent(*now), "a clock that was wrong made it")
 }
 
-func TestWithoutBackupsAnUpgradeNeedsARecentOne(t *testing.T) {
+func TestUpgrade_NeedsRecentBackup(t *testing.T) {
 	t.Parallel()
 	st, folder := storetest.New(t), t.TempDir()
 	p, now := newScheduler(st, folder, 0)
@@ -57,7 +57,7 @@ func TestWithoutBackupsAnUpgradeNeedsARecentOne(t *testing.T) {
 	require.Len(t, fileNames(t, folder), 1)
 }
 
-func TestAnUpgradeWaitsForABackupThatIsBeingMade(t *testing.T) {
+func TestUpgrade_WaitsForRunningBackup(t *testing.T) {
 	t.Parallel()
 	st, folder := storetest.New(t), t.TempDir()
 	p, _ := newScheduler(st, folder, 24*time.Hour)

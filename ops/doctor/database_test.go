@@ -51,14 +51,14 @@ func healthyDSN(t *testing.T) string {
 	return dsn
 }
 
-func TestAHealthyDatabaseHasNoFinding(t *testing.T) {
+func TestDatabase_HealthyHasNoFinding(t *testing.T) {
 	t.Parallel()
 	result := ProbeDatabase(t.Context(), healthyDSN(t))
 	require.Empty(t, result.Findings)
 	require.Regexp(t, `^postgres 1\d\.\d+(, pgvector [0-9.]+)?, role multis, two walls between chats$`, result.Fact)
 }
 
-func TestEachBrokenDatabaseIsFoundUntilItIsRepaired(t *testing.T) {
+func TestDatabase_BrokenUntilRepaired(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		id     ID
@@ -80,7 +80,7 @@ func TestEachBrokenDatabaseIsFoundUntilItIsRepaired(t *testing.T) {
 	}
 }
 
-func TestAnOldServerIsFound(t *testing.T) {
+func TestDatabase_OldServer(t *testing.T) {
 	t.Parallel()
 	// There is no Postgres that old here, so the facts about the tests' server are changed.
 	facts := serverFacts(t, healthyDSN(t))
@@ -93,7 +93,7 @@ func TestAnOldServerIsFound(t *testing.T) {
 	require.Empty(t, Postgres{}.check(old, false), "upgraded")
 }
 
-func TestAServerWithFewConnectionsIsFoundUntilItsPrintedLineIsRun(t *testing.T) {
+func TestDatabase_FewConnectionsUntilFixed(t *testing.T) {
 	t.Parallel()
 	dir, err := os.MkdirTemp("", "multis-doctor") //nolint:usetesting // t.TempDir is closed to the user that Postgres runs as
 	require.NoError(t, err)
@@ -125,14 +125,14 @@ func TestAServerWithFewConnectionsIsFoundUntilItsPrintedLineIsRun(t *testing.T) 
 	require.Empty(t, ProbeDatabase(t.Context(), dsn).Findings)
 }
 
-func TestAPoolerThatSharesConnectionsIsFound(t *testing.T) {
+func TestDatabase_FindsPooler(t *testing.T) {
 	t.Parallel()
 	dsn := healthyDSN(t)
 	require.Equal(t, []ID{DatabasePooling}, ids(ProbeDatabase(t.Context(), startPooler(t, dsn)).Findings))
 	require.Empty(t, ProbeDatabase(t.Context(), dsn).Findings, "the address of Postgres itself")
 }
 
-func TestACheckThatCannotBeCarriedOutSaysSo(t *testing.T) {
+func TestCheck_ImpossibleSaysSo(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.exec("alter table bridge_states rename to away")
@@ -141,7 +141,7 @@ func TestACheckThatCannotBeCarriedOutSaysSo(t *testing.T) {
 	require.Empty(t, w.findingIDs())
 }
 
-func TestAnAddressWithoutADatabaseIsFound(t *testing.T) {
+func TestDatabase_MissingName(t *testing.T) {
 	t.Parallel()
 	result := ProbeDatabase(t.Context(), "postgres://multis@127.0.0.1:1/multis")
 	require.Equal(t, []ID{DatabaseUnreachable}, ids(result.Findings))
@@ -152,7 +152,7 @@ func TestAnAddressWithoutADatabaseIsFound(t *testing.T) {
 // find that they share the server.
 //
 //nolint:paralleltest // see above
-func TestAnUnusableEmptyDatabaseIsReportedUntilItIsRepaired(t *testing.T) {
+func TestDatabase_UnusableUntilRepaired(t *testing.T) {
 	server, sh := storetest.Server(), newShell(t, false)
 	empty := func(t *testing.T, name, options string) string {
 		t.Helper()
@@ -211,7 +211,7 @@ func serverFacts(t *testing.T, dsn string) store.ServerFacts {
 }
 
 // The role of the guide is given back what it had; another one may belong to an administrator, and multis gets its own.
-func TestARoleWithTooManyRightsLosesThemOnlyIfItIsMultisOwn(t *testing.T) {
+func TestDatabase_LimitsOwnRoleOnly(t *testing.T) {
 	t.Parallel()
 	facts := serverFacts(t, healthyDSN(t))
 	facts.Superuser, facts.User, facts.Database = true, "multis", "multis-2"

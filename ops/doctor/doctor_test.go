@@ -17,12 +17,12 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestAHealthyInstallationHasNoFinding(t *testing.T) {
+func TestDoctor_HealthyHasNoFinding(t *testing.T) {
 	t.Parallel()
 	require.Empty(t, newWorld(t).findingIDs())
 }
 
-func TestANewInstallationWithoutAMessageHasNoFinding(t *testing.T) {
+func TestDoctor_NewInstallationHasNoFinding(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.exec("delete from messages; delete from settings where key = 'pushed_at'")
@@ -53,7 +53,7 @@ func brokenInstallations(t *testing.T) []breakage {
 	return slices.Concat(brokenFiles(), brokenData(), brokenModels(t), brokenHomeserver(), brokenCommands())
 }
 
-func TestEachBrokenInstallationIsFoundUntilItsPrintedLineIsRun(t *testing.T) {
+func TestDoctor_BrokenUntilFixed(t *testing.T) {
 	t.Parallel()
 	sh := newShell(t, true)
 	for _, b := range brokenInstallations(t) {
@@ -80,7 +80,7 @@ func TestEachBrokenInstallationIsFoundUntilItsPrintedLineIsRun(t *testing.T) {
 	}
 }
 
-func TestWhatTheDoctorCanRepairItRepairs(t *testing.T) {
+func TestDoctor_Repairs(t *testing.T) {
 	t.Parallel()
 	repaired := map[ID]bool{}
 	for _, b := range brokenInstallations(t) {
@@ -225,7 +225,7 @@ func brokenModels(t *testing.T) []breakage {
 	}
 }
 
-func TestAFormerOperatorIsNamedWithTheLineThatRemovesThem(t *testing.T) {
+func TestDoctor_FormerOperatorNamesFix(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.homeserver.set(func(h *homeserver) { h.extra = []string{"@eva:example.org"} })
@@ -235,7 +235,7 @@ func TestAFormerOperatorIsNamedWithTheLineThatRemovesThem(t *testing.T) {
 	require.Contains(t, found[0].Fix, "/kick @eva:example.org   # ")
 }
 
-func TestRootClosesNoFileOfAnotherUser(t *testing.T) {
+func TestDoctor_RootSparesForeignFiles(t *testing.T) {
 	t.Parallel()
 	if os.Geteuid() != 0 {
 		t.Log("Only root can change a file of another user.")
@@ -251,7 +251,7 @@ func TestRootClosesNoFileOfAnotherUser(t *testing.T) {
 	require.EqualValues(t, 0o644, info.Mode().Perm())
 }
 
-func TestOneHundredRunsChangeNoByte(t *testing.T) {
+func TestDoctor_ChangesNothing(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	before, files := w.contents(), w.files()
@@ -262,7 +262,7 @@ func TestOneHundredRunsChangeNoByte(t *testing.T) {
 	require.Equal(t, files, w.files())
 }
 
-func TestTheExitCodeIsThatOfTheWorstFinding(t *testing.T) {
+func TestDoctor_ExitCodeOfWorstFinding(t *testing.T) {
 	t.Parallel()
 	report := func(list ...ID) Report {
 		var s Section
@@ -281,7 +281,7 @@ func TestTheExitCodeIsThatOfTheWorstFinding(t *testing.T) {
 }
 
 // Those that need a real homeserver are in the end-to-end tests.
-func TestEveryKindOfFindingHasABrokenSetUp(t *testing.T) {
+func TestDoctor_EveryFindingIsTested(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob("*_test.go")
 	require.NoError(t, err)
@@ -332,7 +332,7 @@ func constantsOfIDs(t *testing.T) map[ID]string {
 	return names
 }
 
-func TestEveryIDIsInTheDocumentation(t *testing.T) {
+func TestDoctor_IDsAreDocumented(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile("../../docs/troubleshooting.md")
 	require.NoError(t, err)

@@ -11,7 +11,7 @@ import (
 	"multis/ops/doctor"
 )
 
-func TestFilesWithSecretsThatEverybodyCanReadAreFound(t *testing.T) {
+func TestFiles_FindsReadableSecrets(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	file, key, closed := filepath.Join(dir, "config.yaml"), filepath.Join(dir, "key"), filepath.Join(dir, "closed")

@@ -159,7 +159,7 @@ func assertNoError(t *testing.T, err error) {
 	}
 }
 
-func TestWhatAHomeserverThatDoesNotKnowUsLeavesUnansweredIsSkipped(t *testing.T) {
+func TestHomeserver_UnknownRegistrationSkipsRest(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.homeserver.set(func(h *homeserver) { h.unknownToken = true })
@@ -172,7 +172,7 @@ func TestWhatAHomeserverThatDoesNotKnowUsLeavesUnansweredIsSkipped(t *testing.T)
 	}
 }
 
-func TestAnAddressOfAnotherServerIsTheOnlyFinding(t *testing.T) {
+func TestHomeserver_OtherServerIsOnlyFinding(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	other := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, _ *http.Request) { // as Synapse's federation listener does
@@ -187,7 +187,7 @@ func TestAnAddressOfAnotherServerIsTheOnlyFinding(t *testing.T) {
 }
 
 // Nobody answers at the address in config.yaml, and Synapse at the one in its own configuration.
-func TestAWrongPortOfTheHomeserverIsNoStoppedHomeserver(t *testing.T) {
+func TestHomeserver_WrongPortIsNotStopped(t *testing.T) {
 	t.Parallel()
 	synapse := httptest.NewServer(http.NotFoundHandler())
 	t.Cleanup(synapse.Close)

@@ -76,7 +76,7 @@ var carriedOut = map[ID]string{
 }
 
 // Of 35 and more kinds the printed line is carried out, and of the others it is said why not.
-func TestTheLinesOf35KindsAreCarriedOut(t *testing.T) {
+func TestRepair_LinesOfAllKindsRun(t *testing.T) {
 	t.Parallel()
 	run := map[ID]bool{}
 	for _, b := range brokenInstallations(t) {
@@ -150,7 +150,7 @@ func (s shell) carryOut(t *testing.T, dir, fix string) (restarted bool) {
 	return len(after) > len(before)
 }
 
-func TestLinesToCopyQuoteFoldersAndNames(t *testing.T) {
+func TestRepair_LinesAreQuoted(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "it's a folder")
 	require.NoError(t, os.Mkdir(dir, 0o755))

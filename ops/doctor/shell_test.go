@@ -15,7 +15,7 @@ import (
 	"multis/store"
 )
 
-func TestTheLinesAboutADatabaseFitTheServerThatItIsOn(t *testing.T) {
+func TestShell_DatabaseLinesFitServer(t *testing.T) {
 	t.Parallel()
 	facts := store.ServerFacts{Version: 170005, Encoding: "UTF8", Database: "multis", User: "multis", MaxConnections: 20, Open: true}
 	own, compose := OwnPostgres("/var/lib/multis/data/postgres/run", AsRoot("systemctl restart multis")), PostgresAt("postgres://multis:secret@multis-postgres/multis")
@@ -63,7 +63,7 @@ func TestTheLinesAboutADatabaseFitTheServerThatItIsOn(t *testing.T) {
 }
 
 // The lines are for a person on the machine, who has neither the program multis nor the paths of the container.
-func TestTheLinesOfAnInstallationByComposeAreTypedOnTheMachine(t *testing.T) {
+func TestShell_ComposeLinesRunOnHost(t *testing.T) {
 	t.Parallel()
 	in := &Input{Compose: true, Start: "docker compose restart multis"}
 	for fix, typed := range map[string]string{
@@ -86,7 +86,7 @@ func TestTheLinesOfAnInstallationByComposeAreTypedOnTheMachine(t *testing.T) {
 	require.Equal(t, "docker compose run --rm multis backup create", report.Findings()[0].Fix)
 }
 
-func TestTextsOfAReportAreBounded(t *testing.T) {
+func TestReport_TextsAreBounded(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("x", 10_000) // as a server may answer
 	report := run(t.Context(), &Input{Now: time.Now}, []Check{
@@ -99,14 +99,14 @@ func TestTextsOfAReportAreBounded(t *testing.T) {
 	require.Len(t, []rune(report.Sections[1].Skipped), maxText)
 }
 
-func TestAnAccountWithCapitalLettersIsAskedAboutInSmallOnes(t *testing.T) {
+func TestShell_LowersAccountName(t *testing.T) {
 	t.Parallel()
 	require.Equal(t, "There is no account @You:example.org on this homeserver. Matrix ids have small letters: is it @you:example.org?", MissingAccount("@You:example.org"))
 	require.Equal(t, "There is no account @you:example.org on this homeserver.", MissingAccount("@you:example.org"))
 	require.Contains(t, AccountLine("You"), " -u you")
 }
 
-func TestALineCanBePastedWithWhatIsSaidAboutIt(t *testing.T) {
+func TestShell_LineCanBePasted(t *testing.T) {
 	t.Parallel()
 	for fix, want := range map[string]string{
 		"systemctl restart matrix-synapse   (if it stays, Synapse's log (journalctl) says why)": "systemctl restart matrix-synapse   # if it stays, Synapse's log (journalctl) says why",

@@ -14,7 +14,7 @@ import (
 	"multis/deploy/devstack"
 )
 
-func TestAStoppedMultisIsNamedWithTheReason(t *testing.T) {
+func TestService_StoppedNamesReason(t *testing.T) {
 	t.Parallel()
 	const why = "mkdir /etc/x: read-only file system"
 	in := &Input{Config: &config.Config{Appservice: config.Appservice{Hostname: "127.0.0.1", Port: 1}}, StopReason: func(context.Context) string { return why }}
@@ -26,7 +26,7 @@ func TestAStoppedMultisIsNamedWithTheReason(t *testing.T) {
 	require.Contains(t, r.Findings[0].Fix, "correct that, then ")
 }
 
-func TestAServiceThatIsRestartedIsGivenTime(t *testing.T) {
+func TestService_RestartGetsTime(t *testing.T) {
 	t.Parallel()
 	ports, err := devstack.FreePorts(1)
 	require.NoError(t, err)

@@ -28,7 +28,7 @@ func inContainer(t *testing.T) setup.Machine {
 }
 
 //nolint:paralleltest // it changes PATH
-func TestTheNetworkOfComposeIsThatOfSynapse(t *testing.T) {
+func TestCompose_UsesNetworkOfSynapse(t *testing.T) {
 	m := inContainer(t)
 	log := fakePrograms(t, map[string]string{"docker": "printf 'bridge\\nmatrix\\n\\n'"})
 	network, err := m.SynapseNetwork(t.Context(), "")
@@ -46,7 +46,7 @@ func TestTheNetworkOfComposeIsThatOfSynapse(t *testing.T) {
 	require.ErrorIs(t, err, setup.ErrNoNetwork)
 }
 
-func TestTheOtherLinesOfEnvStay(t *testing.T) {
+func TestCompose_KeepsOtherEnvLines(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), ".env")
 	write := func(want string) {

@@ -14,7 +14,7 @@ import (
 )
 
 // The question is written to a pipe that is full, so that it is not there yet while the terminal is looked at.
-func TestTheTerminalShowsNoKeyBeforeTheQuestionIsThere(t *testing.T) {
+func TestTerminal_EchoesNoEarlyKey(t *testing.T) {
 	t.Parallel()
 	keyboard, terminal, err := pty.Open()
 	require.NoError(t, err)

@@ -10,7 +10,7 @@ import (
 	"multis/internal/plainfile"
 )
 
-func TestAPipeAsConfigurationOfSynapseIsRefused(t *testing.T) {
+func TestSynapse_RefusesPipe(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "homeserver.yaml")
 	require.NoError(t, syscall.Mkfifo(file, 0o600), "nobody ever writes into it")

@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestEnterKeepsAValueOnlyIfItIsValid(t *testing.T) {
+func TestPrompt_EnterKeepsValidValue(t *testing.T) {
 	t.Parallel()
 	in, keys, err := os.Pipe()
 	require.NoError(t, err)

@@ -26,7 +26,7 @@ func fakePrograms(t *testing.T, scripts map[string]string) (log string) {
 }
 
 //nolint:paralleltest // it changes PATH
-func TestTheServiceIsStartedNowAndAtEachBoot(t *testing.T) {
+func TestService_StartsNowAndAtBoot(t *testing.T) {
 	log := fakePrograms(t, map[string]string{"systemctl": ""})
 	require.NoError(t, setup.StartService(t.Context()))
 	said, err := os.ReadFile(log)
@@ -35,13 +35,13 @@ func TestTheServiceIsStartedNowAndAtEachBoot(t *testing.T) {
 }
 
 //nolint:paralleltest // it changes PATH
-func TestAServiceThatDoesNotStartSaysWhy(t *testing.T) {
+func TestService_FailedStartIsExplained(t *testing.T) {
 	fakePrograms(t, map[string]string{"systemctl": `[ "$1" != restart ] || { echo 'Job for multis.service failed.' >&2; exit 1; }`})
 	require.EqualError(t, setup.StartService(t.Context()), "systemctl restart multis: exit status 1: Job for multis.service failed.")
 }
 
 //nolint:paralleltest // it changes PATH
-func TestAUserThatCannotBeMadeSaysWhy(t *testing.T) {
+func TestService_FailedUserIsExplained(t *testing.T) {
 	if known, err := user.Lookup("multis"); err == nil {
 		uid, _, err := setup.EnsureUser(t.Context())
 		require.NoError(t, err)
@@ -58,7 +58,7 @@ func TestAUserThatCannotBeMadeSaysWhy(t *testing.T) {
 }
 
 // The unit of a package is left alone; without one, the program is copied to where the service can run it.
-func TestASecretThatTheServiceCannotReadIsNamed(t *testing.T) {
+func TestService_UnreadableSecretIsNamed(t *testing.T) {
 	t.Parallel()
 	if os.Geteuid() != 0 {
 		t.Log("Only root can ask for another user.")
@@ -85,7 +85,7 @@ func TestASecretThatTheServiceCannotReadIsNamed(t *testing.T) {
 	require.Error(t, check(true, inTemporary), "the service has temporary files of its own")
 }
 
-func TestTheFilesOfTheServiceFitWhereTheProgramIs(t *testing.T) {
+func TestService_FilesFitProgramPath(t *testing.T) {
 	t.Parallel()
 	program := filepath.Join(t.TempDir(), "multis")
 	require.NoError(t, os.WriteFile(program, []byte("program"), 0o755))

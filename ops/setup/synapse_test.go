@@ -58,7 +58,7 @@ func debian(list string) map[string]string {
 	}
 }
 
-func TestSynapseIsFoundWithItsBridges(t *testing.T) {
+func TestSynapse_FoundWithBridges(t *testing.T) {
 	t.Parallel()
 	m := machine(t, debian("app_service_config_files:\n  - /etc/matrix-synapse/whatsapp.yaml\n  - /etc/matrix-synapse/doublepuppet.yaml\n  - /gone.yaml\n"))
 	s, err := m.FindSynapse("")
@@ -75,7 +75,7 @@ func TestSynapseIsFoundWithItsBridges(t *testing.T) {
 }
 
 // What the doctor says about Synapse fits the one that is found.
-func TestTheDoctorGetsTheSynapseOfItsDomain(t *testing.T) {
+func TestSynapse_OfDomain(t *testing.T) {
 	t.Parallel()
 	m := machine(t, debian("app_service_config_files: [whatsapp.yaml]\n"))
 	require.Nil(t, m.SynapseOfDomain("other.org", "/var/lib/multis/registration.yaml"))
@@ -90,7 +90,7 @@ func TestTheDoctorGetsTheSynapseOfItsDomain(t *testing.T) {
 		`systemctl restart matrix-synapse'`), d.Install)
 }
 
-func TestTheDoctorRefusesAFileThatIsNotOfItsSynapse(t *testing.T) {
+func TestSynapse_RefusesFileOfOther(t *testing.T) {
 	t.Parallel()
 	m := machine(t, debian("app_service_config_files: [whatsapp.yaml]\n"))
 	for _, test := range []struct{ file, domain, want string }{
@@ -112,7 +112,7 @@ func TestTheDoctorRefusesAFileThatIsNotOfItsSynapse(t *testing.T) {
 }
 
 // Whatever the list of registrations looks like, the printed lines make Synapse read ours beside the others.
-func TestTheStepsAddTheRegistrationToWhateverListThereIs(t *testing.T) {
+func TestSteps_AddRegistrationToList(t *testing.T) {
 	t.Parallel()
 	for name, list := range map[string]string{
 		"none":                 "",
@@ -167,7 +167,7 @@ func TestTheStepsAddTheRegistrationToWhateverListThereIs(t *testing.T) {
 	}
 }
 
-func TestASynapseInAContainerIsFoundThroughItsProcess(t *testing.T) {
+func TestSynapse_FoundInContainer(t *testing.T) {
 	t.Parallel()
 	id := strings.Repeat("ab", 32)
 	m := machine(t, map[string]string{
@@ -200,7 +200,7 @@ func TestASynapseInAContainerIsFoundThroughItsProcess(t *testing.T) {
 	require.Contains(t, m.Steps(s, "/var/lib/multis/registration.yaml", false)[0].Command, "install -m 640 -o synapse /var/lib/")
 }
 
-func TestTheTimeZoneIsThatOfTheMachine(t *testing.T) {
+func TestTimeZone_OfMachine(t *testing.T) {
 	t.Parallel()
 	require.Equal(t, "Europe/Berlin", machine(t, map[string]string{"etc/timezone": "Europe/Berlin\n"}).TimeZone())
 	require.Empty(t, machine(t, map[string]string{"etc/timezone": "Etc/UTC\n"}).TimeZone(), "UTC is what nobody chose")
@@ -210,7 +210,7 @@ func TestTheTimeZoneIsThatOfTheMachine(t *testing.T) {
 	require.Equal(t, "America/New_York", m.TimeZone())
 }
 
-func TestTheUnitIsTheOneThatPackagesInstall(t *testing.T) {
+func TestUnit_OfPackage(t *testing.T) {
 	t.Parallel()
 	ours, err := os.ReadFile("multis.service")
 	require.NoError(t, err)
@@ -219,7 +219,7 @@ func TestTheUnitIsTheOneThatPackagesInstall(t *testing.T) {
 	require.Equal(t, string(theirs), string(ours), "deploy/multis.service is copied into ops/setup/multis.service")
 }
 
-func TestAFileThatIsNoSynapseConfigurationIsOnlyNamed(t *testing.T) {
+func TestSynapse_OtherFileIsOnlyNamed(t *testing.T) {
 	t.Parallel()
 	for text, line := range map[string]string{"root:x:0:0:root:/root:/bin/bash\ndaemon:x:1:1\n": "line 1", "a: b\nkey: value: two\n": "line 2", "- one\n": "line 1"} {
 		_, err := machine(t, map[string]string{"etc/other": text}).FindSynapse("/etc/other")
@@ -248,7 +248,7 @@ func FuzzSynapseConfig(f *testing.F) {
 }
 
 // In a container nothing of the machine is seen; the README has the same lines.
-func TestInAContainerTheStepsAreThoseOfTheReadme(t *testing.T) {
+func TestSteps_InContainerMatchReadme(t *testing.T) {
 	t.Setenv("container", "docker") // as our image sets it
 	readme, err := os.ReadFile("../../README.md")
 	require.NoError(t, err)
@@ -260,7 +260,7 @@ func TestInAContainerTheStepsAreThoseOfTheReadme(t *testing.T) {
 	}
 }
 
-func TestThePostgresUnitIsTheOneThatThePackageBrought(t *testing.T) {
+func TestUnit_PostgresOfPackage(t *testing.T) {
 	t.Parallel()
 	require.Empty(t, machine(t, nil).PostgresUnit())
 	const units = "usr/lib/systemd/system/"

@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestFoldersThatTheUnitMakesReadOnlyAreNamedWithTheDropIn(t *testing.T) {
+func TestUnit_ReadOnlyFoldersNameDropIn(t *testing.T) {
 	t.Parallel()
 	unit := parseUnit(unitFile)
 	require.Equal(t, "multis", unit.User)
@@ -26,7 +26,7 @@ func TestFoldersThatTheUnitMakesReadOnlyAreNamedWithTheDropIn(t *testing.T) {
 	require.Empty(t, parseUnit("User=multis\nProtectSystem=no\nPrivateTmp=no\nProtectHome=no\n").Refusal("/tmp/docs"))
 }
 
-func TestTheUnitCountsOnlyForTheConfigurationOfTheService(t *testing.T) {
+func TestUnit_CountsForOwnConfiguration(t *testing.T) {
 	t.Parallel()
 	m := Machine{Root: t.TempDir()}
 	_, ok := m.ServiceUnit(t.Context(), "/var/lib/multis/config.yaml")
@@ -40,7 +40,7 @@ func TestTheUnitCountsOnlyForTheConfigurationOfTheService(t *testing.T) {
 	require.False(t, ok)
 }
 
-func TestTheJournalSaysWithWhatTheServiceEndedLast(t *testing.T) {
+func TestUnit_JournalGivesLastExit(t *testing.T) {
 	t.Parallel()
 	const failed = "Started multis.service - multis.\nmultis: mkdir /etc/x: read-only file system\nmultis.service: Failed with result 'exit-code'.\n"
 	require.Equal(t, "mkdir /etc/x: read-only file system", lastError(failed))
@@ -48,7 +48,7 @@ func TestTheJournalSaysWithWhatTheServiceEndedLast(t *testing.T) {
 	require.Empty(t, lastError(""))
 }
 
-func TestARestartIsNoStop(t *testing.T) {
+func TestUnit_RestartIsNoStop(t *testing.T) {
 	t.Parallel()
 	for properties, want := range map[string]bool{
 		"Job=0\nActiveState=active\nSubState=running\n":            true,

@@ -12,7 +12,7 @@ import (
 	"multis/ops/setup"
 )
 
-func TestFilesAreWrittenTogetherOrNotAtAll(t *testing.T) {
+func TestWrite_AllOrNothing(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	one, two := filepath.Join(dir, "one"), filepath.Join(dir, "two")
@@ -49,7 +49,7 @@ func TestFilesAreWrittenTogetherOrNotAtAll(t *testing.T) {
 }
 
 // A folder that root made, for example by trying multis there, is handed over with all that is in it; nobody else's is.
-func TestAWrittenFileHasItsContentModeAndOwner(t *testing.T) {
+func TestWrite_SetsModeAndOwner(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "config.yaml")
 	file := setup.Output{Path: path, Data: []byte("a: 1\n"), Mode: 0o600, UID: -1}
@@ -69,7 +69,7 @@ func TestAWrittenFileHasItsContentModeAndOwner(t *testing.T) {
 	require.False(t, file.IsWritten(), "another content")
 }
 
-func TestTheFolderOfTheServiceBecomesItsOwn(t *testing.T) {
+func TestWrite_FolderBelongsToService(t *testing.T) {
 	t.Parallel()
 	uid := os.Getuid()
 	if uid == 0 {
@@ -90,7 +90,7 @@ func TestTheFolderOfTheServiceBecomesItsOwn(t *testing.T) {
 	require.ErrorContains(t, setup.EnsureFolder(dir, uid+1, uid+1), "belongs to the user")
 }
 
-func TestADiffShowsWhatChangesAndNoSecret(t *testing.T) {
+func TestDiff_HidesSecrets(t *testing.T) {
 	t.Parallel()
 	old := "# mine\nname: Nora\nllm:\n  model: none\n  api_key: sk-old-secret\nzone: x\n"
 	now := "# mine\nname: Ada\nllm:\n  model: openai/x\n  api_key: sk-new-secret\n  base_url: http://user:sk-new-secret@host\nzone: x\n"
@@ -107,7 +107,7 @@ func TestADiffShowsWhatChangesAndNoSecret(t *testing.T) {
 	require.Equal(t, "  - name: Nora\n  + name: Nora\\u202E\n", setup.Diff([]byte("name: Nora\n"), []byte("name: Nora\u202e\n"), nil), "what does not show is written out")
 }
 
-func TestTheLineThatStartsMultisFitsHowItIsInstalled(t *testing.T) {
+func TestStartLine_FitsInstallation(t *testing.T) {
 	none := machine(t, nil)
 	packaged, ours := machine(t, map[string]string{"usr/lib/systemd/system/multis.service": "x"}), machine(t, map[string]string{"etc/systemd/system/multis.service": "x"})
 	here := t.TempDir()
@@ -129,7 +129,7 @@ func TestTheLineThatStartsMultisFitsHowItIsInstalled(t *testing.T) {
 	require.Equal(t, "docker compose restart multis", none.StartCommand("multis", "/data/config.yaml", true))
 }
 
-func TestTheServiceRunsTheProgramFromWhereItCan(t *testing.T) {
+func TestService_RunsProgramFromReachablePath(t *testing.T) {
 	t.Parallel()
 	own := filepath.Join(t.TempDir(), "multis")
 	require.NoError(t, os.WriteFile(own, []byte("program"), 0o700))

@@ -32,7 +32,7 @@ func owner(tool string, class rules.Class, tier rules.Tier) rules.Request {
 	return rules.Request{Surface: rules.SurfaceOwner, Tool: tool, Class: class, Tier: tier, Hour: 12}
 }
 
-func TestAFolderIsAllowedOnlyWithAllThatIsBelowIt(t *testing.T) {
+func TestAllow_FolderNeedsAllBelow(t *testing.T) {
 	t.Parallel()
 	for glob, want := range map[string]rules.Decision{"/srv/**": rules.Allow, "/srv/shop/**": rules.Allow, "/srv/*": rules.Confirm, "/srv/shop": rules.Confirm, "/srv/shop/*.md": rules.Confirm} {
 		q := owner("grep_files", rules.ClassRead, rules.TierConfirm)
@@ -42,7 +42,7 @@ func TestAFolderIsAllowedOnlyWithAllThatIsBelowIt(t *testing.T) {
 	}
 }
 
-func TestTheFirstRuleThatMatchesDecides(t *testing.T) {
+func TestDecide_FirstMatchDecides(t *testing.T) {
 	t.Parallel()
 	s := parseRules(t, `{tool: fetch_url, domain: example.com, decision: allow}`, `{tool: "fetch_*", agent: sales, decision: deny, reason: not for sales}`)
 	q := owner("fetch_url", rules.ClassOutward, rules.TierConfirm)
@@ -57,7 +57,7 @@ func TestTheFirstRuleThatMatchesDecides(t *testing.T) {
 	require.Equal(t, rules.Confirm, s.Decide(q).Decision, "the assistant itself is judged by the default rules")
 }
 
-func TestACallAboutSeveralThingsGetsTheStrictestVerdict(t *testing.T) {
+func TestDecide_StrictestOfSeveralResources(t *testing.T) {
 	t.Parallel()
 	s := parseRules(t, `{path: /srv/**, decision: allow}`, `{path: /opt/secret/**, decision: deny}`)
 	q := owner("edit_file", rules.ClassFiles, rules.TierConfirm)
@@ -77,7 +77,7 @@ func TestACallAboutSeveralThingsGetsTheStrictestVerdict(t *testing.T) {
 	}
 }
 
-func TestCommandsAreSortedByTheDefaultLists(t *testing.T) {
+func TestDefaultRules_SortCommands(t *testing.T) {
 	t.Parallel()
 	s := parseRules(t)
 	for argv, want := range map[string]rules.Decision{
@@ -93,7 +93,7 @@ func TestCommandsAreSortedByTheDefaultLists(t *testing.T) {
 	}
 }
 
-func TestARuleAllowsAProgramOfTheSystemOnlyByItsName(t *testing.T) {
+func TestAllow_ByNameMeansSystemProgram(t *testing.T) {
 	t.Parallel()
 	s := parseRules(t, `{class: exec, argv: [make **, /srv/x/build **], decision: allow}`, `{class: exec, argv: curl **, decision: deny}`)
 	for argv, want := range map[string]rules.Decision{
@@ -107,7 +107,7 @@ func TestARuleAllowsAProgramOfTheSystemOnlyByItsName(t *testing.T) {
 	}
 }
 
-func TestConditionsOfHoursChatsSurfacesAndTaint(t *testing.T) {
+func TestDecide_HoursChatsSurfacesTaint(t *testing.T) {
 	t.Parallel()
 	s := parseRules(t, `{surface: [schedule, webhook], hours: 22-7, decision: deny}`, `{chat: [12, "#13"], tier: read, decision: confirm}`, `{tainted: true, class: agents, decision: deny}`)
 	decide := func(change func(*rules.Request)) rules.Decision {
@@ -123,7 +123,7 @@ func TestConditionsOfHoursChatsSurfacesAndTaint(t *testing.T) {
 	require.Equal(t, rules.Deny, decide(func(q *rules.Request) { q.Class, q.Tainted = rules.ClassDelegate, true }))
 }
 
-func TestATaintedTurnNeedsAYesWhateverTheRulesSay(t *testing.T) {
+func TestTaintedTurn_NeedsApprovalDespiteRules(t *testing.T) {
 	t.Parallel()
 	s := parseRules(t, `{decision: allow}`)
 	for _, class := range rules.Classes() {
@@ -143,7 +143,7 @@ func TestATaintedTurnNeedsAYesWhateverTheRulesSay(t *testing.T) {
 	}
 }
 
-func TestAToolIsReachableIfSomeOfItsCallsAre(t *testing.T) {
+func TestAnyCall_GetsMildestDecision(t *testing.T) {
 	t.Parallel()
 	s := parseRules(t, `{tool: fetch_url, domain: evil.example, decision: deny}`, `{tool: read_file, path: /srv/**, decision: allow}`, `{tool: read_file, decision: deny}`, `{tool: gone, decision: deny}`)
 	for tool, want := range map[string]rules.Decision{"fetch_url": rules.Confirm, "read_file": rules.Allow, "gone": rules.Deny} {
@@ -153,7 +153,7 @@ func TestAToolIsReachableIfSomeOfItsCallsAre(t *testing.T) {
 	}
 }
 
-func TestALimitDeniesTheCallsAboveIt(t *testing.T) {
+func TestLimit_DeniesCallsAboveIt(t *testing.T) {
 	t.Parallel()
 	var counter rules.Counter
 	r := parse(t, `{tool: fetch_url, limit: 2/h, decision: allow}`)
@@ -175,7 +175,7 @@ func TestALimitDeniesTheCallsAboveIt(t *testing.T) {
 	require.Equal(t, "deny: own.yaml:1 allows 2/h, and that is used up", v.Sentence())
 }
 
-func TestMistakesAreNamedWithTheirLine(t *testing.T) {
+func TestParseRules_NamesLineOfMistake(t *testing.T) {
 	t.Parallel()
 	for written, want := range map[string]string{
 		"":                                                           "own.yaml:1: the file is empty",
@@ -220,7 +220,7 @@ func TestMistakesAreNamedWithTheirLine(t *testing.T) {
 	}
 }
 
-func TestARuleThatCanNeverMatchIsRefused(t *testing.T) {
+func TestUnreachableRule_IsRefused(t *testing.T) {
 	t.Parallel()
 	known := rules.Vocabulary{Agents: []string{"sales"}, Prefixes: []string{"github_"}, Tools: []rules.Tool{
 		{Name: "fetch_url", Class: rules.ClassOutward, Kinds: rules.Kinds{Domains: true}},
@@ -267,7 +267,7 @@ func TestARuleThatCanNeverMatchIsRefused(t *testing.T) {
 	}
 }
 
-func TestARuleAboutWhatAgentsCanMatchesTheseAgents(t *testing.T) {
+func TestRule_CanMatchesItsAgents(t *testing.T) {
 	t.Parallel()
 	known := rules.Vocabulary{Agents: []string{"coder", "sales", "shop"}, Can: map[string][]string{"prices": {"sales", "shop"}, "code": {"coder"}}}
 	decide := func(own, agent string) rules.Decision {
@@ -297,7 +297,7 @@ func TestARuleAboutWhatAgentsCanMatchesTheseAgents(t *testing.T) {
 	require.ErrorContains(t, err, `can: "Code" is not a word`)
 }
 
-func TestNoDefaultRuleIsUnreachable(t *testing.T) {
+func TestDefaultRules_AllReachable(t *testing.T) {
 	t.Parallel()
 	all, err := rules.Parse(rules.DefaultFile, rules.DefaultText())
 	require.NoError(t, err)
@@ -329,7 +329,7 @@ func randomRequest(r *rand.Rand) rules.Request {
 	return q
 }
 
-func TestExplainSaysWhatDecideDoes(t *testing.T) {
+func TestExplain_AgreesWithDecide(t *testing.T) {
 	t.Parallel()
 	s := parseRules(t, `{agent: ops, class: exec, decision: allow}`, `{domain: example.com, decision: allow, limit: 3/h}`, `{path: /srv/**, decision: deny}`, `{hours: 22-7, role: owner, tier: confirm, decision: deny}`, `{chat: 2, decision: confirm}`)
 	r := rand.New(rand.NewPCG(1, 2))
@@ -349,7 +349,7 @@ func TestExplainSaysWhatDecideDoes(t *testing.T) {
 	}
 }
 
-func TestACallAboutARelativePathIsDenied(t *testing.T) {
+func TestRelativePath_IsDenied(t *testing.T) {
 	t.Parallel()
 	s := parseRules(t, `{tool: read_file, decision: allow}`)
 	q := rules.Request{Surface: rules.SurfaceOwner, Tool: "read_file", Class: rules.ClassRead, Tier: rules.TierRead, Resource: rules.Resource{Paths: []string{"/srv/a"}}}
@@ -358,7 +358,7 @@ func TestACallAboutARelativePathIsDenied(t *testing.T) {
 	require.Equal(t, rules.Deny, s.Decide(q).Decision, "no rule about a path would match it")
 }
 
-func TestEveryCellIsDecidedByARule(t *testing.T) {
+func TestDefaultRules_DecideEveryCall(t *testing.T) {
 	t.Parallel()
 	for _, s := range []*rules.Set{parseRules(t), parseRules(t, `{tool: remember, decision: allow}`, `{surface: cli, decision: deny}`)} {
 		for _, surface := range rules.Surfaces() {

@@ -39,7 +39,7 @@ func addEntries(t testing.TB, st *store.Store, log audit.Log, entries int) {
 	}
 }
 
-func TestAnUntouchedLogVerifies(t *testing.T) {
+func TestVerify_UntouchedLogHolds(t *testing.T) {
 	t.Parallel()
 	st, log := storetest.New(t), newLog(t)
 	report, err := log.Verify(t.Context(), st)
@@ -54,7 +54,7 @@ func TestAnUntouchedLogVerifies(t *testing.T) {
 	require.EqualValues(t, 20, report.Head.Seq)
 }
 
-func TestNoTextAndNoIDOfAPersonIsInTheLog(t *testing.T) {
+func TestLog_HoldsNoTextOrID(t *testing.T) {
 	t.Parallel()
 	st, log := storetest.New(t), newLog(t)
 	addEntries(t, st, log, 1)
@@ -76,7 +76,7 @@ func TestNoTextAndNoIDOfAPersonIsInTheLog(t *testing.T) {
 	require.NotEqual(t, other.Hash([]byte("@ana:example.org")), links[1].Person, "who has the table alone cannot try out names")
 }
 
-func TestOfLabelsTheLogHasTheirNumberOnly(t *testing.T) {
+func TestLog_CountsLabelsOnly(t *testing.T) {
 	t.Parallel()
 	st := storetest.New(t)
 	room := id.RoomID("!ana:example.org")
@@ -115,7 +115,7 @@ func TestOfLabelsTheLogHasTheirNumberOnly(t *testing.T) {
 	}
 }
 
-func TestAnEntryNeedsAKindAnActorAndAnOutcome(t *testing.T) {
+func TestEntry_NeedsKindActorOutcome(t *testing.T) {
 	t.Parallel()
 	st, log := storetest.New(t), newLog(t)
 	for _, e := range []audit.Entry{{}, {Kind: audit.Send, Actor: audit.Owner}, {Kind: audit.Send, Outcome: "sent"}, {Actor: audit.Owner, Outcome: "sent"}} {
@@ -125,7 +125,7 @@ func TestAnEntryNeedsAKindAnActorAndAnOutcome(t *testing.T) {
 	require.Error(t, err)
 }
 
-func TestATransactionThatFailsLeavesNoEntry(t *testing.T) {
+func TestAppend_FailedTransactionLeavesNothing(t *testing.T) {
 	t.Parallel()
 	st, log := storetest.New(t), newLog(t)
 	addEntries(t, st, log, 1)
@@ -141,7 +141,7 @@ func TestATransactionThatFailsLeavesNoEntry(t *testing.T) {
 	require.Equal(t, 2, report.Entries)
 }
 
-func TestTransactionsSideBySideMakeOneChain(t *testing.T) {
+func TestAppend_ParallelTransactionsMakeOneChain(t *testing.T) {
 	t.Parallel()
 	st, log := storetest.New(t), newLog(t)
 	var all sync.WaitGroup
@@ -155,7 +155,7 @@ func TestTransactionsSideBySideMakeOneChain(t *testing.T) {
 }
 
 // The program's own role is not allowed to change the log; the tests change it as somebody who took the right.
-func TestEveryChangeIsFound(t *testing.T) {
+func TestVerify_FindsEveryChange(t *testing.T) {
 	t.Parallel()
 	for change, c := range map[string]struct{ sql, found string }{
 		"a trigger switched off": {"alter table outbox disable trigger audit_outbox_insert", "audit_outbox_insert"},
@@ -206,7 +206,7 @@ func TestEveryChangeIsFound(t *testing.T) {
 	}
 }
 
-func TestALinkThatWasPostedFindsALogThatWasWrittenAnew(t *testing.T) {
+func TestVerify_PostedLinkFindsRewrittenLog(t *testing.T) {
 	t.Parallel()
 	st, log := storetest.New(t), newLog(t)
 	head := func() (p store.AuditPoint) {
@@ -254,7 +254,7 @@ func TestALinkThatWasPostedFindsALogThatWasWrittenAnew(t *testing.T) {
 	require.ErrorIs(t, verify(ninth), audit.ErrBroken)
 }
 
-func TestALinkIsReadInTheFormInWhichItIsPosted(t *testing.T) {
+func TestLink_ReadAsPosted(t *testing.T) {
 	t.Parallel()
 	for _, c := range [][2]string{{"", ""}, {"0", "53a6cc19b5ea8138"}, {"-1", "53a6cc19b5ea8138"}, {"812", ""}, {"812", "53a6"}, {"812", "53a6cc19b5ea813g"}, {"812", strings.Repeat("00", 33)}} {
 		_, err := audit.ParsePoint(c[0], c[1])
@@ -262,7 +262,7 @@ func TestALinkIsReadInTheFormInWhichItIsPosted(t *testing.T) {
 	}
 }
 
-func TestTheProgramsRoleCannotChangeTheLog(t *testing.T) {
+func TestRole_CannotChangeLog(t *testing.T) {
 	t.Parallel()
 	st, log := storetest.New(t), newLog(t)
 	addEntries(t, st, log, 2)
@@ -275,7 +275,7 @@ func TestTheProgramsRoleCannotChangeTheLog(t *testing.T) {
 	}
 }
 
-func TestPruningLeavesASignedCheckpoint(t *testing.T) {
+func TestPrune_LeavesSignedCheckpoint(t *testing.T) {
 	t.Parallel()
 	st, log := storetest.New(t), newLog(t)
 	addEntries(t, st, log, 6)
@@ -310,7 +310,7 @@ func TestPruningLeavesASignedCheckpoint(t *testing.T) {
 	require.ErrorContains(t, err, "as_token")
 }
 
-func TestTheLogIsListedNewestFirst(t *testing.T) {
+func TestList_NewestFirst(t *testing.T) {
 	t.Parallel()
 	st, log := storetest.New(t), newLog(t)
 	for i := range 4 {
@@ -334,7 +334,7 @@ func TestTheLogIsListedNewestFirst(t *testing.T) {
 	require.Len(t, seqs(store.AuditFilter{To: time.Now().Add(time.Minute)}), 4)
 }
 
-func TestAHugeNameIsBounded(t *testing.T) {
+func TestAppend_BoundsHugeName(t *testing.T) {
 	t.Parallel()
 	st, log := storetest.New(t), newLog(t)
 	require.NoError(t, st.InTx(t.Context(), func(tx store.Tx) error {

@@ -22,7 +22,7 @@ func listEntries(t *testing.T, st *store.Store) (list []string) {
 	return list
 }
 
-func TestEachChangeOfARowWritesItsEntry(t *testing.T) {
+func TestTrigger_EachChangeWritesEntry(t *testing.T) {
 	t.Parallel()
 	const chat = "insert into chats (protocol, channel_id, kind) values ('whatsapp', 'ana', 'dm')"
 	const task = chat + "; insert into tasks (key, kind, chat_id, agent) values ('turn:1', 'turn', 1, 'nora')"
@@ -75,7 +75,7 @@ func TestEachChangeOfARowWritesItsEntry(t *testing.T) {
 	}
 }
 
-func TestTheActorEndsWithItsTransaction(t *testing.T) {
+func TestActor_EndsWithTransaction(t *testing.T) {
 	t.Parallel()
 	st := storetest.New(t)
 	for _, actor := range []audit.Actor{audit.Owner, ""} {
@@ -91,7 +91,7 @@ func TestTheActorEndsWithItsTransaction(t *testing.T) {
 	require.Equal(t, []string{"config owner pause set ", "config system pause set "}, listEntries(t, st))
 }
 
-func TestForgettingAPersonLeavesTheChainAsItIs(t *testing.T) {
+func TestForgetting_KeepsChain(t *testing.T) {
 	t.Parallel()
 	st := storetest.New(t)
 	_, err := st.Pool().Exec(t.Context(), `insert into chats (protocol, channel_id, kind) values ('whatsapp', 'ana', 'dm'); update chats set mode = 'business';

@@ -90,7 +90,7 @@ func check(t testing.TB, st *store.Store, k *pin.Keeper, digits string) (r pin.R
 	return r
 }
 
-func TestAPINIsEnteredTwiceAndChangedWithThePresentOne(t *testing.T) {
+func TestPIN_EnteredTwiceChangedWithCurrent(t *testing.T) {
 	t.Parallel()
 	st := storetest.New(t)
 	k, chat, now := newKeeper(t, nil), room(t, st), time.Now()
@@ -118,7 +118,7 @@ func TestAPINIsEnteredTwiceAndChangedWithThePresentOne(t *testing.T) {
 	require.Equal(t, pin.Right, check(t, st, k, "7351").Outcome)
 }
 
-func TestAPINUnlocksForADayExceptActionsThatAskEachTime(t *testing.T) {
+func TestPIN_UnlocksForADay(t *testing.T) {
 	t.Parallel()
 	st, now := storetest.New(t), time.Now()
 	k := newKeeper(t, func() time.Time { return now })
@@ -157,7 +157,7 @@ func TestAPINUnlocksForADayExceptActionsThatAskEachTime(t *testing.T) {
 	require.Equal(t, pin.NoPIN, needs(pin.ActionErase))
 }
 
-func TestThreeWrongPINsLockForAnHourAcrossRestarts(t *testing.T) {
+func TestPIN_ThreeWrongLockAcrossRestarts(t *testing.T) {
 	t.Parallel()
 	st, now := storetest.New(t), time.Now()
 	clock := func() time.Time { return now }
@@ -209,14 +209,14 @@ func enterWrongPINs(dsn string) int {
 	return 0
 }
 
-func TestOfAHundredWrongPINsOfThreeProcessesThreeAreJudged(t *testing.T) {
+func TestPIN_RacingProcessesJudgeThree(t *testing.T) {
 	t.Parallel()
 	judged, entries := raceWrongPINs(t, func(*store.Store) {})
 	require.Equal(t, pin.MaxFailures, judged)
 	require.Equal(t, pin.MaxFailures, entries)
 }
 
-func TestNoMoreWrongPINsAreJudgedThoughTheDatabaseBreaksOff(t *testing.T) {
+func TestPIN_BrokenConnectionsJudgeNoMore(t *testing.T) {
 	t.Parallel()
 	broken := 0
 	judged, entries := raceWrongPINs(t, func(st *store.Store) {
@@ -275,7 +275,7 @@ func raceWrongPINs(t *testing.T, meanwhile func(st *store.Store)) (seen, entries
 	return judged[0] + judged[1] + judged[2], storetest.Count(t, st, "select count(*) from audit_entries where kind = 'pin' and outcome in ('wrong', 'locked')")
 }
 
-func TestAHashIsExpensiveByDefault(t *testing.T) {
+func TestPIN_HashIsExpensive(t *testing.T) {
 	t.Parallel()
 	st := storetest.New(t)
 	log, err := audit.New("a token of the homeserver")
@@ -288,7 +288,7 @@ func TestAHashIsExpensiveByDefault(t *testing.T) {
 	require.Equal(t, pin.Right, check(t, st, k, "4829").Outcome)
 }
 
-func TestWithoutTheSecretTheHashDoesNotTellThePIN(t *testing.T) {
+func TestPIN_HashNeedsSecret(t *testing.T) {
 	t.Parallel()
 	st := storetest.New(t)
 	setPIN(t, st, newKeeper(t, nil), room(t, st), "4829")
@@ -297,7 +297,7 @@ func TestWithoutTheSecretTheHashDoesNotTellThePIN(t *testing.T) {
 	require.Equal(t, pin.Wrong, check(t, st, pin.NewKeeper(pin.Options{Log: log}), "4829").Outcome)
 }
 
-func TestFormsOfAPIN(t *testing.T) {
+func TestPIN_FormsAreWithheld(t *testing.T) {
 	t.Parallel()
 	st := storetest.New(t)
 	k, chat, now := newKeeper(t, nil), room(t, st), time.Now()
@@ -407,7 +407,7 @@ func TestFormsOfAPIN(t *testing.T) {
 	require.Equal(t, pin.EntryGranted, typeText(t, st, k, pin.Message{Chat: chat, Text: " 482917\n", At: now, CanEnter: true}).Result)
 }
 
-func TestAPINInWordsIsTakenFromATranscriptOnly(t *testing.T) {
+func TestPIN_InWordsOnlyInTranscripts(t *testing.T) {
 	t.Parallel()
 	st := storetest.New(t)
 	k, chat, now := newKeeper(t, nil), room(t, st), time.Now()

@@ -23,7 +23,7 @@ func fakeBubblewrap(t *testing.T, script string) (path, notes string) {
 	return path, notes
 }
 
-func TestBubblewrapTakesEverythingAwayThatTheCommandDoesNotNeed(t *testing.T) {
+func TestBubblewrap_HidesWhatCommandDoesNotNeed(t *testing.T) {
 	s, err := sandbox.New(options(t))
 	require.NoError(t, err)
 	s.SetBubblewrap("/usr/bin/bwrap")
@@ -42,7 +42,7 @@ func TestBubblewrapTakesEverythingAwayThatTheCommandDoesNotNeed(t *testing.T) {
 	}
 }
 
-func TestRootUsesNoBubblewrap(t *testing.T) {
+func TestBubblewrap_UnusedByRoot(t *testing.T) {
 	path, _ := fakeBubblewrap(t, "exit 1\n")
 	t.Setenv("PATH", filepath.Dir(path)+":"+os.Getenv("PATH"))
 	s, err := sandbox.New(options(t))
@@ -55,7 +55,7 @@ func TestRootUsesNoBubblewrap(t *testing.T) {
 	require.NoError(t, s.Probe(context.Background()).Err())
 }
 
-func TestBubblewrapThatDoesNotWorkIsLeftOut(t *testing.T) {
+func TestBubblewrap_BrokenIsLeftOut(t *testing.T) {
 	for name, script := range map[string]string{"it is forbidden": "echo 'bwrap: setting up uid map: Permission denied' >&2\nexit 1\n", "it runs nothing": "exit 0\n"} {
 		path, notes := fakeBubblewrap(t, script)
 		s, err := sandbox.New(options(t))
@@ -73,7 +73,7 @@ func TestBubblewrapThatDoesNotWorkIsLeftOut(t *testing.T) {
 }
 
 // Bubblewrap that isolates nothing leaves what Landlock and seccomp hold.
-func TestTheSandboxHoldsWithoutTheHelpOfBubblewrap(t *testing.T) {
+func TestSandbox_HoldsWithoutBubblewrap(t *testing.T) {
 	path, _ := fakeBubblewrap(t, "while [ \"$1\" != -- ]; do shift; done\nshift\nexec \"$@\"\n")
 	s, err := sandbox.New(options(t))
 	require.NoError(t, err)

@@ -359,7 +359,7 @@ catastrophic sh -c 'cargo build $X'
 destructive  sh -c 'pip install $X'
 `
 
-func TestNoBypassGetsALowerClass(t *testing.T) {
+func TestClassify_NoBypassLowersClass(t *testing.T) {
 	tried, wrong := 0, []string(nil)
 	for line := range strings.Lines(strings.TrimSpace(bypasses)) {
 		class, command, _ := strings.Cut(strings.TrimSpace(line), " ")
@@ -382,7 +382,7 @@ func TestNoBypassGetsALowerClass(t *testing.T) {
 	}
 }
 
-func TestReadingIsHarmless(t *testing.T) {
+func TestClassify_ReadingIsHarmless(t *testing.T) {
 	for command := range strings.Lines(`ls
 ls -la sub
 cat notes.md
@@ -426,7 +426,7 @@ sha256sum x`) {
 	}
 }
 
-func TestQuotesAreReadAsAShellReadsThem(t *testing.T) {
+func TestParse_ReadsQuotesAsShell(t *testing.T) {
 	for line, want := range map[string][]string{
 		`a b  c`: {"a", "b", "c"}, `a 'b c' "d e"`: {"a", "b c", "d e"}, `a b\ c "\"x\" \$y \n"`: {"a", "b c", `"x" $y \n`}, `a'b'"c"\d`: {"abcd"}, "a \\\nb": {"a", "b"}, `a ''`: {"a", ""},
 		`a '*' "?" '$x' '{}'`: {"a", "*", "?", "$x", "{}"}, `a b~`: {"a", "b~"}, `a ';'`: {"a", ";"}, `a \;`: {"a", ";"},
@@ -459,7 +459,7 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-func TestInnerCommandsOfACommand(t *testing.T) {
+func TestInner_ListsCommands(t *testing.T) {
 	for line, want := range map[string]string{
 		"timeout 5 nice curl x": "curl x", "env A=b curl x": "curl x", "env -i curl x": "curl x", "xargs -n1 curl x": "curl x", "nohup curl x": "curl x", "xargs -I{} curl x": "curl x",
 		"find . -exec curl x": "curl x", "sh -c 'ls; curl x'": "curl x", "bash -lc 'curl x'": "curl x", "env sh -c 'true && curl x'": "curl x", "busybox sh -c 'curl x'": "curl x",
@@ -483,7 +483,7 @@ func TestInnerCommandsOfACommand(t *testing.T) {
 }
 
 // A command of 32 KB was judged for two minutes, which nothing could end.
-func TestALongCommandIsJudgedWithFewSteps(t *testing.T) {
+func TestClassify_LongCommandTakesFewSteps(t *testing.T) {
 	for _, words := range []string{" a", " env", " rm", " sh -c x", " sh -c 'a;b;c;d'", " -a=!b", " a=b=c=d=e", " 'a;b'", " -r/a/../b"} {
 		line := "env -i" + strings.Repeat(words, 32_000/len(words))
 		argv, err := sandbox.Parse(line)

@@ -12,7 +12,7 @@ import (
 	"multis/safety/sandbox"
 )
 
-func TestAFingerprintEndsWithItsContext(t *testing.T) {
+func TestFingerprint_EndsWithContext(t *testing.T) {
 	folder := t.TempDir()
 	require.NoError(t, os.WriteFile(filepath.Join(folder, "a"), make([]byte, 1<<20), 0o600))
 	ctx, cancel := context.WithCancelCause(t.Context())

@@ -183,7 +183,7 @@ func classOf(command string) string {
 	return sandbox.Classify(argv).Class.String()
 }
 
-func TestACommandIsFoundWhereAProgramRunsItAndOnlyThere(t *testing.T) {
+func TestInner_FindsCommandsOnlyWhereRun(t *testing.T) {
 	tried, wrong := 0, []string(nil)
 	for line := range strings.Lines(strings.TrimSpace(launches)) {
 		class, command, _ := strings.Cut(strings.TrimSpace(line), " ")

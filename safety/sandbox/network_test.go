@@ -52,7 +52,7 @@ func tryPorts(allowed, denied string) {
 	fmt.Println("listen", map[bool]string{true: "YES", false: "no"}[unix.Listen(fd, 1) == nil])
 }
 
-func TestACommandWithANetworkReachesOnePortOnly(t *testing.T) {
+func TestNetwork_ReachesOnePortOnly(t *testing.T) {
 	g := newTestSandbox(t)
 	self, err := os.ReadFile("/proc/self/exe")
 	require.NoError(t, err)

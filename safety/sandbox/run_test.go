@@ -27,7 +27,7 @@ func (g testSandbox) run(t *testing.T, line string) sandbox.Result {
 	return result
 }
 
-func TestACommandWorksInItsWorkspaceOnly(t *testing.T) {
+func TestRun_WorksInWorkspaceOnly(t *testing.T) {
 	g := newTestSandbox(t)
 	require.NoError(t, os.WriteFile(filepath.Join(g.workspace, "notes.md"), []byte("480 euro\n"), 0o644))
 	require.Equal(t, "480 euro\n", g.run(t, "cat notes.md").Output)
@@ -54,7 +54,7 @@ func TestACommandWorksInItsWorkspaceOnly(t *testing.T) {
 	require.Equal(t, "token: canary\n", string(data))
 }
 
-func TestACommandSeesNothingOfOurEnvironment(t *testing.T) {
+func TestRun_HidesOurEnvironment(t *testing.T) {
 	t.Setenv("MULTIS_CANARY", "canary")
 	output := newTestSandbox(t).run(t, "env").Output
 	require.NotContains(t, output, "canary")
@@ -64,7 +64,7 @@ func TestACommandSeesNothingOfOurEnvironment(t *testing.T) {
 	}
 }
 
-func TestACommandEndsWithAllThatItStarted(t *testing.T) {
+func TestRun_EndsWithItsChildren(t *testing.T) {
 	g := newTestSandbox(t)
 	began := time.Now()
 	result := g.run(t, "sh -c 'sleep 100 & (sleep 100 &) ; setsid sleep 100; echo started'")
@@ -81,7 +81,7 @@ func TestACommandEndsWithAllThatItStarted(t *testing.T) {
 	require.ErrorIs(t, err, context.Canceled)
 }
 
-func TestOutputIsBoundedToItsBeginningAndItsEnd(t *testing.T) {
+func TestOutput_KeepsBeginningAndEnd(t *testing.T) {
 	g := newTestSandbox(t)
 	result, err := g.Run(context.Background(), sandbox.Command{Argv: []string{"sh", "-c", "echo first; head -c 3000000 /dev/zero | tr '\\0' x; echo; echo last"}, Workspace: g.workspace, MaxOutput: 1000})
 	require.NoError(t, err)
@@ -91,7 +91,7 @@ func TestOutputIsBoundedToItsBeginningAndItsEnd(t *testing.T) {
 	require.Greater(t, result.Dropped, int64(2_900_000))
 }
 
-func TestASecretThatTheBoundOfTheOutputCutsIsMasked(t *testing.T) {
+func TestOutput_MasksCutSecret(t *testing.T) {
 	const secret = "canary-K9x7Qm2vz5"
 	policy.SetSecrets([]string{secret})
 	t.Cleanup(func() { policy.SetSecrets(nil) })
@@ -108,7 +108,7 @@ func TestASecretThatTheBoundOfTheOutputCutsIsMasked(t *testing.T) {
 	}
 }
 
-func TestAForkBombEndsAtItsLimit(t *testing.T) {
+func TestForkBomb_EndsAtLimit(t *testing.T) {
 	g := newTestSandbox(t)
 	result, err := g.Run(context.Background(), sandbox.Command{Argv: []string{"sh", "-c", "b() { b | b & }; b; sleep 1"}, Workspace: g.workspace, Timeout: 500 * time.Millisecond})
 	require.NoError(t, err)
@@ -116,7 +116,7 @@ func TestAForkBombEndsAtItsLimit(t *testing.T) {
 	require.Zero(t, g.run(t, "true").ExitCode, "the next command works")
 }
 
-func TestExecStaysOffWhereTheSandboxDoesNotHold(t *testing.T) {
+func TestProbe_EscapeKeepsExecOff(t *testing.T) {
 	for abi, why := range map[int]string{sandbox.NoLandlock: "no Landlock", 2: "truncate a file outside"} {
 		o := options(t)
 		o.ABI = abi
@@ -130,7 +130,7 @@ func TestExecStaysOffWhereTheSandboxDoesNotHold(t *testing.T) {
 	}
 }
 
-func TestOlderKernelsHoldAsWell(t *testing.T) {
+func TestProbe_OlderKernelsHold(t *testing.T) {
 	for abi := 3; abi <= 7; abi++ {
 		o := options(t)
 		o.ABI = abi
@@ -140,7 +140,7 @@ func TestOlderKernelsHoldAsWell(t *testing.T) {
 	}
 }
 
-func TestTheProbeEscapesWhereThereIsNoSandbox(t *testing.T) {
+func TestProbe_EscapesWithoutSandbox(t *testing.T) {
 	o := options(t)
 	s, err := sandbox.New(o)
 	require.NoError(t, err)
@@ -163,7 +163,7 @@ func TestTheProbeEscapesWhereThereIsNoSandbox(t *testing.T) {
 	}, failed)
 }
 
-func TestAWorkspaceWithFilesOfMultisIsRefused(t *testing.T) {
+func TestWorkspace_WithOwnFilesIsRefused(t *testing.T) {
 	g := newTestSandbox(t)
 	for _, folder := range []string{filepath.Dir(g.secret), "/", "/etc", "/proc/self", "/dev"} {
 		_, err := g.Run(context.Background(), sandbox.Command{Argv: []string{"ls"}, Workspace: folder})
@@ -179,7 +179,7 @@ func TestAWorkspaceWithFilesOfMultisIsRefused(t *testing.T) {
 	require.ErrorContains(t, err, "in its workspace")
 }
 
-func TestASecondNameOfAFileOfMultisStopsAllCommands(t *testing.T) {
+func TestHardLink_StopsAllCommands(t *testing.T) {
 	g := newTestSandbox(t)
 	hard := filepath.Join(g.workspace, "hard")
 	require.NoError(t, os.Link(g.secret, hard))
@@ -192,7 +192,7 @@ func TestASecondNameOfAFileOfMultisStopsAllCommands(t *testing.T) {
 	require.Zero(t, g.run(t, "true").ExitCode)
 }
 
-func TestOnlyACommandOfTheConfigurationWorksInAFolderOfMultis(t *testing.T) {
+func TestWorkspace_OwnFolderNeedsConfiguration(t *testing.T) {
 	hooks := newSharedFolder(t)
 	own := filepath.Join(hooks, "guard")
 	require.NoError(t, os.Mkdir(own, 0o755))
@@ -214,7 +214,7 @@ func TestOnlyACommandOfTheConfigurationWorksInAFolderOfMultis(t *testing.T) {
 	require.NoError(t, err)
 }
 
-func TestACommandThatChangedSinceItsApprovalIsNotRun(t *testing.T) {
+func TestFingerprint_ChangedCommandIsNotRun(t *testing.T) {
 	g := newTestSandbox(t)
 	script := filepath.Join(g.workspace, "build.sh")
 	write := func(path, text string) {
@@ -244,7 +244,7 @@ func TestACommandThatChangedSinceItsApprovalIsNotRun(t *testing.T) {
 	}
 }
 
-func TestACommandHasLimitsOfMemoryAndFiles(t *testing.T) {
+func TestRun_LimitsMemoryAndFiles(t *testing.T) {
 	g := newTestSandbox(t)
 	require.Equal(t, "2097152\n", g.run(t, "sh -c 'ulimit -v'").Output, "KB of memory")
 	require.Zero(t, g.run(t, "truncate -s 256M most").ExitCode)
@@ -270,7 +270,7 @@ func holdLock(temp, workspace string) {
 	_, _ = s.Run(context.Background(), sandbox.Command{Argv: []string{"sh", "-c", "exec 9>lock; flock 9; exec sleep 300"}, Workspace: workspace, Timeout: 5 * time.Minute})
 }
 
-func TestTheProgramIsKilledWhenMultisIsKilled(t *testing.T) {
+func TestRun_DiesWithMultis(t *testing.T) {
 	temp, folder := newSharedFolder(t), workspace(t)
 	multis := exec.CommandContext(t.Context(), os.Args[0], holdArgument, temp, folder)
 	require.NoError(t, multis.Start())
@@ -288,7 +288,7 @@ func TestTheProgramIsKilledWhenMultisIsKilled(t *testing.T) {
 	require.Eventually(t, func() bool { return !isHeld() }, time.Minute, 10*time.Millisecond)
 }
 
-func TestAnAgentReadsTheMapOfItsOwnMemoryOnly(t *testing.T) {
+func TestAgent_ReadsOwnMemoryMapOnly(t *testing.T) {
 	g := newTestSandbox(t)
 	run := func(relaxed bool, argv ...string) sandbox.Result {
 		r, err := g.Run(t.Context(), sandbox.Command{Argv: argv, Workspace: g.workspace, RelaxedLimits: relaxed})
@@ -311,7 +311,7 @@ func TestAnAgentReadsTheMapOfItsOwnMemoryOnly(t *testing.T) {
 }
 
 // "link/../../../bin/ls" is /bin/ls where the words are read, and another program where a link is followed first.
-func TestALinkBeforeDotsDoesNotDecideWhatRuns(t *testing.T) {
+func TestSymlink_BeforeDotsDecidesNothing(t *testing.T) {
 	g := newTestSandbox(t)
 	levels := strings.Count(g.workspace, "/") + 1 // of /link below the root
 	deep, fake := filepath.Join(g.workspace, "a", strings.Repeat("x/", levels)), filepath.Join(g.workspace, "a", "bin", "uname")
@@ -322,7 +322,7 @@ func TestALinkBeforeDotsDoesNotDecideWhatRuns(t *testing.T) {
 	require.Equal(t, "Linux\n", g.run(t, command).Output)
 }
 
-func TestPATHDoesNotDecideWhatRuns(t *testing.T) {
+func TestRun_IgnoresPATH(t *testing.T) {
 	g := newTestSandbox(t)
 	fake := filepath.Join(g.workspace, "cat")
 	require.NoError(t, os.WriteFile(fake, []byte("#!/bin/sh\necho fake\n"), 0o755))
@@ -335,7 +335,7 @@ func TestPATHDoesNotDecideWhatRuns(t *testing.T) {
 	require.Empty(t, g.run(t, "cat /dev/null").Output)
 }
 
-func TestTheNameOfAProgramThatIsNotThereIsQuotedInShort(t *testing.T) {
+func TestRun_ShortensMissingProgramName(t *testing.T) {
 	t.Parallel()
 	g := newTestSandbox(t)
 	for _, name := range []string{strings.Repeat("a", 10_000), strings.Repeat("/a", 5000)} {
@@ -347,7 +347,7 @@ func TestTheNameOfAProgramThatIsNotThereIsQuotedInShort(t *testing.T) {
 
 // A folder whose files write_file accepts (none is in ".git") is a bare repository with a promisor remote: "git show HEAD" is harmless by its class and
 // would run any script.
-func TestGitRunsNoProgramOfAFolderThatLooksLikeARepository(t *testing.T) {
+func TestGit_IgnoresPlantedRepository(t *testing.T) {
 	t.Parallel()
 	g := newTestSandbox(t)
 	for name, content := range map[string]string{
@@ -368,7 +368,7 @@ func TestGitRunsNoProgramOfAFolderThatLooksLikeARepository(t *testing.T) {
 	require.FileExists(t, filepath.Join(g.workspace, "victim.md"), "a harmless command removed a file")
 }
 
-func TestNobodyIsAskedAboutACommandThatIsRefused(t *testing.T) {
+func TestRefusedCommand_AsksNobody(t *testing.T) {
 	g := newTestSandbox(t)
 	own := newSharedFolder(t)
 	_, err := g.Fingerprint(t.Context(), sandbox.Command{Argv: []string{"ls"}, Workspace: own})

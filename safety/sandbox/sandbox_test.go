@@ -67,7 +67,7 @@ func chownToNobody(t *testing.T, path string) {
 	}
 }
 
-func TestProbeCannotEscape(t *testing.T) {
+func TestProbe_CannotEscape(t *testing.T) {
 	o := options(t)
 	o.ForbiddenPaths = []string{filepath.Join(newSharedFolder(t), "config.yaml")}
 	require.NoError(t, os.WriteFile(o.ForbiddenPaths[0], []byte("x"), 0o644))

@@ -63,7 +63,7 @@ func countInScope(ctx context.Context, st *store.Store, role, scope, sql string)
 	return n, err
 }
 
-func TestWhatADatabaseRoleCanReadInAScope(t *testing.T) {
+func TestScope_DatabaseRoleReads(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
 	st := storetest.New(t)
@@ -143,7 +143,7 @@ func TestWhatADatabaseRoleCanReadInAScope(t *testing.T) {
 	}
 }
 
-func TestWritesOutsideTheScopeFail(t *testing.T) {
+func TestScope_WritesOutsideFail(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
 	st := storetest.New(t)
@@ -155,7 +155,7 @@ func TestWritesOutsideTheScopeFail(t *testing.T) {
 	require.Equal(t, "42501", sqlState(err), "%v", err)
 }
 
-func TestWordFrequenciesAreReadBackExactly(t *testing.T) {
+func TestWordFrequencies_RoundTrip(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
 	st := storetest.New(t)
@@ -198,7 +198,7 @@ func TestWordFrequenciesAreReadBackExactly(t *testing.T) {
 	}))
 }
 
-func TestSearchPassagesWithoutContactTerms(t *testing.T) {
+func TestSearchPassages_WithoutContactTerms(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
 	st := storetest.New(t)
@@ -220,7 +220,7 @@ func TestSearchPassagesWithoutContactTerms(t *testing.T) {
 	}
 }
 
-func TestSearchPassagesEvaluatesSetsInOrderUpToTheLimit(t *testing.T) {
+func TestSearchPassages_SetsInOrder(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
 	st := storetest.New(t)
@@ -252,7 +252,7 @@ func TestSearchPassagesEvaluatesSetsInOrderUpToTheLimit(t *testing.T) {
 	}
 }
 
-func TestAddDocumentReplacesExistingDocument(t *testing.T) {
+func TestAddDocument_Replaces(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
 	st := storetest.New(t)
@@ -274,7 +274,7 @@ func TestAddDocumentReplacesExistingDocument(t *testing.T) {
 	require.Equal(t, 1, n)
 }
 
-func TestRecentChunksOfSeveralKinds(t *testing.T) {
+func TestRecentChunks_OfSeveralKinds(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
 	st := storetest.New(t)
@@ -309,7 +309,7 @@ func TestRecentChunksOfSeveralKinds(t *testing.T) {
 	}
 }
 
-func TestTheRoleThatWasSetLaterIsKept(t *testing.T) {
+func TestSetRole_LaterIsKept(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
 	st := storetest.New(t)
@@ -339,7 +339,7 @@ func TestTheRoleThatWasSetLaterIsKept(t *testing.T) {
 	}
 }
 
-func TestTheSameChunkKeepsItsIDAndAccesses(t *testing.T) {
+func TestAddDocument_SameChunkKeepsID(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
 	st := storetest.New(t)
@@ -380,7 +380,7 @@ func TestTheSameChunkKeepsItsIDAndAccesses(t *testing.T) {
 	require.NotContains(t, after, "second")
 }
 
-func TestActivationFadesWithTheAgeOfAccesses(t *testing.T) {
+func TestActivation_FadesWithAge(t *testing.T) {
 	t.Parallel()
 	st := storetest.New(t)
 	days := func(ages ...float64) (sum float64) {
@@ -405,7 +405,7 @@ func TestActivationFadesWithTheAgeOfAccesses(t *testing.T) {
 	}
 }
 
-func TestDocumentsAreListedInTheScopeOnly(t *testing.T) {
+func TestDocuments_InScopeOnly(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
 	st := storetest.New(t)

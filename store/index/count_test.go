@@ -36,7 +36,7 @@ func checkStats(t *testing.T, st *store.Store) {
 	require.Zero(t, sizes, "corpus sizes differ")
 }
 
-func TestWordCountsFollowEveryChange(t *testing.T) {
+func TestCount_FollowsEveryChange(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
 	st := storetest.New(t)
@@ -65,7 +65,7 @@ func TestWordCountsFollowEveryChange(t *testing.T) {
 	require.ErrorIs(t, err, store.ErrNotFound)
 }
 
-func TestRolesOverAThousandChunksAreCounted(t *testing.T) {
+func TestCount_RolesOverThousandChunks(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
 	st := storetest.New(t)
@@ -112,7 +112,7 @@ func runConcurrently(t *testing.T, writers, times int, write func(writer, i int)
 	require.NoError(t, group.Wait())
 }
 
-func TestConcurrentWritersKeepCountsRight(t *testing.T) {
+func TestCount_ConcurrentWritersAreExact(t *testing.T) {
 	t.Parallel()
 	st := storetest.New(t)
 	runConcurrently(t, 6, 12, func(writer, i int) error {
@@ -138,7 +138,7 @@ func TestConcurrentWritersKeepCountsRight(t *testing.T) {
 	checkStats(t, st)
 }
 
-func TestConcurrentWritesOfOneDocumentDoNotDeadlock(t *testing.T) {
+func TestAddDocument_ConcurrentWithoutDeadlock(t *testing.T) {
 	t.Parallel()
 	const writers, times = 6, 100
 	st := storetest.New(t)
@@ -162,7 +162,7 @@ func TestConcurrentWritesOfOneDocumentDoNotDeadlock(t *testing.T) {
 	checkStats(t, st)
 }
 
-func TestRoleThatGrowsDuringConcurrentWritesIsCountedOnce(t *testing.T) {
+func TestCount_GrowingRoleCountedOnce(t *testing.T) {
 	t.Parallel()
 	st := storetest.New(t)
 	runConcurrently(t, 4, 20, func(writer, i int) error {
@@ -188,7 +188,7 @@ func TestRoleThatGrowsDuringConcurrentWritesIsCountedOnce(t *testing.T) {
 	checkStats(t, st)
 }
 
-func TestAddDocumentDoesNotWaitForCounting(t *testing.T) {
+func TestAddDocument_DoesNotWaitForCount(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
 	st := storetest.New(t)

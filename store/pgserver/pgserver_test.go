@@ -55,7 +55,7 @@ func ping(t *testing.T, s *pgserver.Server) error {
 	return conn.Close(t.Context())
 }
 
-func TestTheFolderOfAServerMayHaveAnyName(t *testing.T) {
+func TestStart_FolderMayHaveAnyName(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(filepath.Dir(newServerFolder(t)), "my data & 100%+1")
 	s, err := pgserver.Start(t.Context(), pgserver.Options{Dir: dir, Throwaway: true})
@@ -64,7 +64,7 @@ func TestTheFolderOfAServerMayHaveAnyName(t *testing.T) {
 	require.NoError(t, ping(t, s))
 }
 
-func TestAFolderWithACommaIsRefusedAndNotMade(t *testing.T) {
+func TestStart_RefusesCommaInFolder(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(newServerFolder(t), "notes, old", "data")
 	_, err := pgserver.Start(t.Context(), pgserver.Options{Dir: dir, Throwaway: true})
@@ -73,7 +73,7 @@ func TestAFolderWithACommaIsRefusedAndNotMade(t *testing.T) {
 	require.NoDirExists(t, dir)
 }
 
-func TestAServerThatRunsIsSharedAndStaysWhatItIs(t *testing.T) {
+func TestStart_SharesRunningServer(t *testing.T) {
 	t.Parallel()
 	dir := newServerFolder(t)
 	service, err := pgserver.Start(t.Context(), pgserver.Options{Dir: dir, Throwaway: true})
@@ -102,7 +102,7 @@ func TestAServerThatRunsIsSharedAndStaysWhatItIs(t *testing.T) {
 	require.NoError(t, ping(t, service), "what another program runs is left running")
 }
 
-func TestWhoSharesRunsAServerWhereNoneRuns(t *testing.T) {
+func TestShare_StartsServerIfNone(t *testing.T) {
 	t.Parallel()
 	dir := newServerFolder(t)
 	for range 2 { // the second time on what the first one left
@@ -142,7 +142,7 @@ func oldData(t *testing.T, version string) (dir string) {
 	return dir
 }
 
-func TestDataIsRunByTheProgramsOfItsVersion(t *testing.T) {
+func TestStart_UsesVersionOfData(t *testing.T) {
 	path, started := fakePrograms(t, "9.6.24")
 	t.Setenv("PATH", path)
 	dir := oldData(t, "9")
@@ -154,7 +154,7 @@ func TestDataIsRunByTheProgramsOfItsVersion(t *testing.T) {
 	require.FileExists(t, started, "not the newest ones of the machine")
 }
 
-func TestDataOfAVersionThatIsNotInstalledNamesItsPackage(t *testing.T) {
+func TestStart_MissingVersionNamesPackage(t *testing.T) {
 	path, _ := fakePrograms(t, "9.6.24")
 	t.Setenv("PATH", path)
 	dir := oldData(t, "8")
@@ -173,7 +173,7 @@ func TestDataOfAVersionThatIsNotInstalledNamesItsPackage(t *testing.T) {
 	require.Equal(t, newest, again, "new data is made by the newest")
 }
 
-func TestADatabaseWhoseMakingWasKilledIsMadeAnew(t *testing.T) {
+func TestStart_RepeatsAfterKill(t *testing.T) {
 	t.Parallel()
 	dir := newServerFolder(t)
 	unfinished := filepath.Join(dir, "data.new")
@@ -186,7 +186,7 @@ func TestADatabaseWhoseMakingWasKilledIsMadeAnew(t *testing.T) {
 	require.NoDirExists(t, unfinished)
 }
 
-func TestADatabaseWhoseMakingIsInterruptedSaysSoInOneLine(t *testing.T) {
+func TestStart_InterruptedSaysSo(t *testing.T) {
 	t.Parallel()
 	dir := newServerFolder(t)
 	ctx, cancel := context.WithCancel(t.Context())

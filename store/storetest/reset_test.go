@@ -11,7 +11,7 @@ import (
 func TestMain(m *testing.M) { Main(m) }
 
 // A connection that a test leaves open would otherwise hold its lock in the test that gets the database next.
-func TestADatabaseWhoseLockIsStillHeldIsDropped(t *testing.T) { //nolint:paralleltest // it looks at databases between its subtests
+func TestReset_DropsLockedDatabase(t *testing.T) { //nolint:paralleltest // it looks at databases between its subtests
 	ctx := t.Context()
 	for held, want := range map[bool]int{false: 1, true: 0} {
 		var name string
