@@ -16,8 +16,9 @@ var (
 	looseDot = regexp.MustCompile(`\s\.(\p{L}{2,})`)
 )
 
-// normalizeDots returns a folded text in lower case, with a dot in place of every spelling of one, such as "[dot]" or "(punkt)". It first looks for
-// signs of such a spelling: most texts have none, and matching the patterns takes milliseconds.
+// normalizeDots returns a folded text in lower case, with a dot in place of every spelling of one, such as "[dot]" or
+// "(punkt)". It first looks for signs of such a spelling: most texts have none, and matching the patterns takes
+// milliseconds.
 func normalizeDots(folded string) string {
 	lower := strings.ToLower(folded)
 	if strings.ContainsAny(lower, "[({<") {
@@ -52,8 +53,8 @@ func findAddresses(dotted string) (found []string) {
 	return found
 }
 
-// addressIndex holds the texts of sources, in the forms in which addresses are searched. fill makes these forms at the first search, because that takes
-// milliseconds and most answers have no address.
+// addressIndex holds the texts of sources, in the forms in which addresses are searched. fill makes these forms at the
+// first search, because that takes milliseconds and most answers have no address.
 type addressIndex struct {
 	sources  []string
 	texts    []string // folded, after normalizeDots
@@ -136,8 +137,9 @@ func isExtended(before, after string) bool {
 	return extendsBefore.MatchString(strings.TrimSuffix(before, "www.")) || extendsAfter.MatchString(after)
 }
 
-// BreakLinks rewrites each address in answer that occurs in none of the sources as evil[.]com/x, so that no client turns it into a link. Clients
-// turn addresses of any form into links, even in code, and have the homeserver fetch a preview of them.
+// BreakLinks rewrites each address in answer that occurs in none of the sources as evil[.]com/x, so that no client turns
+// it into a link. Clients turn addresses of any form into links, even in code, and have the homeserver fetch a preview of
+// them.
 func BreakLinks(answer string, sources ...string) string {
 	have := addressIndex{sources: sources}
 	return wordForm.ReplaceAllStringFunc(answer, func(word string) string {

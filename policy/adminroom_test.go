@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
@@ -8,7 +9,8 @@ import (
 )
 
 var allAuthors = []Author{
-	"", AuthorContact, AuthorOwnerClient, AuthorOwnerPhone, AuthorMultisOwner, AuthorMultisBot, AuthorOperator, AuthorBridgeBot, AuthorOtherBot, "new",
+	"", AuthorContact, AuthorOwnerClient, AuthorOwnerPhone, AuthorMultisOwner, AuthorMultisBot, AuthorOperator, AuthorBridgeBot,
+	AuthorOtherBot, "new",
 }
 
 func TestAdminRoom_CountsOwnerClientAndOperators(t *testing.T) {
@@ -20,7 +22,9 @@ func TestAdminRoom_CountsOwnerClientAndOperators(t *testing.T) {
 			require.Equal(t, counts && !e.Forgeable && !e.Closed, e.Refusal() == "", "%+v", e)
 		}
 		for _, in := range []AdmitInput{{Text: "/pause all"}, {Text: "yes"}, {Voice: true}, {Text: "1234", Edited: true}} {
-			in.Kind, in.Author, in.Now = KindAdmin, author, time.Now()
+			in.Kind = KindAdmin
+			in.Author = author
+			in.Now = time.Now()
 			in.SentAt = in.Now
 			got := Admit(in).Action
 			require.Equal(t, counts && !in.Edited, got == ActionCommand || got == ActionTranscribe, "%s %+v", author, in)
@@ -38,12 +42,17 @@ func TestRefusedAnswer_ReportedToItsAuthor(t *testing.T) {
 		CodeUntrusted:  {Author: AuthorOwnerPhone, Forgeable: true},
 		CodeRoomClosed: {Author: AuthorOperator, Forgeable: true, Closed: true},
 	} {
-		require.Equal(t, want, e.Refusal())
-		require.True(t, want.IsReportedRefusal())
-		require.NotEmpty(t, want.Sentence())
+		t.Run(fmt.Sprint(want), func(t *testing.T) {
+			require.Equal(t, want, e.Refusal())
+			require.True(t, want.IsReportedRefusal())
+			require.NotEmpty(t, want.Sentence())
+		})
 	}
-	for want, e := range map[Code]AdminEvent{CodeNotAllowed: {Author: AuthorContact, Closed: true}, CodeEcho: {Author: AuthorMultisBot, Closed: true}} {
-		require.Equal(t, want, e.Refusal())
-		require.False(t, want.IsReportedRefusal())
+	for want, e := range map[Code]AdminEvent{CodeNotAllowed: {Author: AuthorContact, Closed: true},
+		CodeEcho: {Author: AuthorMultisBot, Closed: true}} {
+		t.Run(fmt.Sprint(want), func(t *testing.T) {
+			require.Equal(t, want, e.Refusal())
+			require.False(t, want.IsReportedRefusal())
+		})
 	}
 }

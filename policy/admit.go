@@ -124,14 +124,15 @@ func (in AdmitInput) isStale() bool {
 	return !in.WasFresh && (in.MaxAge <= 0 || in.Now.Sub(in.SentAt) > in.MaxAge)
 }
 
-// needsTranscript reports whether the message is a voice note that must be transcribed first. In chats where the assistant must be addressed by
-// name, voice notes are not transcribed.
+// needsTranscript reports whether the message is a voice note that must be transcribed first. In chats where the
+// assistant must be addressed by name, voice notes are not transcribed.
 func (in AdmitInput) needsTranscript() bool {
 	return in.Voice && !hasWords(in.Text) && !mustBeAddressed(in.Mode, in.Kind)
 }
 
-// needsViewer reports whether the message has a picture or a file, in a chat where the assistant need not be addressed by name. Such a message is
-// escalated, or a model looks at the picture before the message is answered: it is never answered from its text alone.
+// needsViewer reports whether the message has a picture or a file, in a chat where the assistant need not be addressed by
+// name. Such a message is escalated, or a model looks at the picture before the message is answered: it is never answered
+// from its text alone.
 func (in AdmitInput) needsViewer() bool { return in.HasAttachment && NeedsViewer(in.Mode, in.Kind) }
 
 // NeedsViewer reports whether a picture or a file in a chat must be looked at by a person or a model.
@@ -220,8 +221,8 @@ func admitCommand(in AdmitInput) Admission {
 	}
 }
 
-// admitOther decides about an event in a chat whose author is not a contact. Such an event is never answered. It is stored if a person or another
-// bot wrote it.
+// admitOther decides about an event in a chat whose author is not a contact. Such an event is never answered. It is
+// stored if a person or another bot wrote it.
 func admitOther(in AdmitInput) Admission {
 	switch in.Author {
 	case AuthorOwnerClient, AuthorOwnerPhone:
@@ -260,7 +261,8 @@ func (in AdmitInput) sentence(code Code) string {
 	case CodeAnswer:
 		return fmt.Sprintf("The chat is %s, the message was %s old, you were away.", in.Mode, text.Duration(in.Now.Sub(in.SentAt)))
 	case CodeStale:
-		return fmt.Sprintf("It was %s old when it arrived; I answer what is at most %s old.", text.Duration(in.Now.Sub(in.SentAt)), text.Duration(in.MaxAge))
+		return fmt.Sprintf("It was %s old when it arrived; I answer what is at most %s old.", text.Duration(in.Now.Sub(in.SentAt)),
+			text.Duration(in.MaxAge))
 	case CodeOwnerActive:
 		return ownerActiveSentence(in.Presence, in.Now)
 	case CodeFlood:
@@ -285,5 +287,6 @@ func placeName(mode Mode, kind Kind) string {
 }
 
 func ownerActiveSentence(p Presence, now time.Time) string {
-	return fmt.Sprintf("%s wrote here %s ago; I stay quiet for %s after that.", cmp.Or(p.OperatorWrote, "You"), text.Duration(now.Sub(p.OwnerWroteAt)), text.Duration(p.OwnerPause))
+	return fmt.Sprintf("%s wrote here %s ago; I stay quiet for %s after that.", cmp.Or(p.OperatorWrote, "You"),
+		text.Duration(now.Sub(p.OwnerWroteAt)), text.Duration(p.OwnerPause))
 }

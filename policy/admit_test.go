@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"fmt"
 	"math/rand/v2"
 	"testing"
 	"time"
@@ -53,41 +54,131 @@ func TestAdmit_AnswersAndTranscribes(t *testing.T) {
 	t.Parallel()
 	checkAdmissions(t, []admissionCase{
 		{"a fresh question in a business chat is answered", nil, ActionAnswer, CodeAnswer},
-		{"a clock that runs ahead does not make a message stale", func(in *AdmitInput) { in.SentAt = in.Now.Add(time.Minute) }, ActionAnswer, CodeAnswer},
-		{"a picture is for a person, and its caption is not answered without it", func(in *AdmitInput) { in.HasAttachment, in.Text = true, "How much is this one?" }, ActionEscalate, CodeAttached},
+		{"a clock that runs ahead does not make a message stale", func(in *AdmitInput) {
+			in.SentAt = in.Now.Add(time.Minute)
+		}, ActionAnswer, CodeAnswer},
+		{"a picture is for a person, and its caption is not answered without it", func(in *AdmitInput) {
+			in.HasAttachment, in.Text = true, "How much is this one?"
+		}, ActionEscalate, CodeAttached},
 		{"a picture without a caption as well", func(in *AdmitInput) { in.HasAttachment, in.Text = true, "" }, ActionEscalate, CodeAttached},
 		{"even with thanks", func(in *AdmitInput) { in.HasAttachment, in.Text = true, "Thanks!" }, ActionEscalate, CodeAttached},
-		{"a picture that a model looks at is answered", func(in *AdmitInput) { in.HasAttachment, in.IsViewable, in.Text = true, true, "" }, ActionAnswer, CodeAnswer},
-		{"whatever its caption is", func(in *AdmitInput) { in.HasAttachment, in.IsViewable, in.Text = true, true, "Thanks!" }, ActionAnswer, CodeAnswer},
-		{"unless it asks for a person", func(in *AdmitInput) { in.HasAttachment, in.IsViewable, in.Text = true, true, "human please" }, ActionEscalate, CodeWantsHuman},
-		{"or the contact got too many answers", func(in *AdmitInput) { in.HasAttachment, in.IsViewable, in.Text, in.Sent.Minute = true, true, "", 99 }, ActionEscalate, CodeMinuteCap},
-		{"such a picture in a personal chat is kept as well", func(in *AdmitInput) { in.HasAttachment, in.IsViewable, in.Text, in.Mode = true, true, "", ModePersonal }, ActionArchive, CodeNoText},
-		{"a picture in a personal chat is kept", func(in *AdmitInput) { in.HasAttachment, in.Text, in.Mode = true, "", ModePersonal }, ActionArchive, CodeNoText},
-		{"a picture in a group is kept", func(in *AdmitInput) { in.HasAttachment, in.Text, in.Kind = true, "", KindGroup }, ActionArchive, CodeNoText},
-		{"a picture while the owner is there is his", func(in *AdmitInput) { in.HasAttachment, in.Text, in.OwnerWroteAt = true, "", in.Now }, ActionArchive, CodeOwnerActive},
-		{"a picture that is old is not answered", func(in *AdmitInput) { in.HasAttachment, in.Text, in.SentAt = true, "", in.Now.Add(-time.Hour) }, ActionArchive, CodeStale},
-		{"a message exactly as old as allowed is answered", func(in *AdmitInput) { in.SentAt = in.Now.Add(-in.MaxAge) }, ActionAnswer, CodeAnswer},
+		{"a picture that a model looks at is answered", func(in *AdmitInput) {
+			in.HasAttachment = true
+			in.IsViewable = true
+			in.Text = ""
+		}, ActionAnswer, CodeAnswer},
+		{"whatever its caption is", func(in *AdmitInput) {
+			in.HasAttachment = true
+			in.IsViewable = true
+			in.Text = "Thanks!"
+		}, ActionAnswer, CodeAnswer},
+		{"unless it asks for a person", func(in *AdmitInput) {
+			in.HasAttachment = true
+			in.IsViewable = true
+			in.Text = "human please"
+		}, ActionEscalate, CodeWantsHuman},
+		{"or the contact got too many answers", func(in *AdmitInput) {
+			in.HasAttachment = true
+			in.IsViewable = true
+			in.Text = ""
+			in.Sent.Minute = 99
+		}, ActionEscalate, CodeMinuteCap},
+		{"such a picture in a personal chat is kept as well", func(in *AdmitInput) {
+			in.HasAttachment = true
+			in.IsViewable = true
+			in.Text = ""
+			in.Mode = ModePersonal
+		}, ActionArchive, CodeNoText},
+		{"a picture in a personal chat is kept", func(in *AdmitInput) {
+			in.HasAttachment = true
+			in.Text = ""
+			in.Mode = ModePersonal
+		}, ActionArchive, CodeNoText},
+		{"a picture in a group is kept", func(in *AdmitInput) {
+			in.HasAttachment = true
+			in.Text = ""
+			in.Kind = KindGroup
+		}, ActionArchive, CodeNoText},
+		{"a picture while the owner is there is his", func(in *AdmitInput) {
+			in.HasAttachment = true
+			in.Text = ""
+			in.OwnerWroteAt = in.Now
+		}, ActionArchive, CodeOwnerActive},
+		{"a picture that is old is not answered", func(in *AdmitInput) {
+			in.HasAttachment = true
+			in.Text = ""
+			in.SentAt = in.Now.Add(-time.Hour)
+		}, ActionArchive, CodeStale},
+		{"a message exactly as old as allowed is answered", func(in *AdmitInput) {
+			in.SentAt = in.Now.Add(-in.MaxAge)
+		}, ActionAnswer, CodeAnswer},
 		{"an owner's pause of zero never pauses", func(in *AdmitInput) { in.OwnerWroteAt, in.OwnerPause = in.Now, 0 }, ActionAnswer, CodeAnswer},
-		{"the owner who wrote longer ago than the pause is away", func(in *AdmitInput) { in.OwnerWroteAt = in.Now.Add(-30 * time.Minute) }, ActionAnswer, CodeAnswer},
-		{"a group that calls the name is answered", func(in *AdmitInput) { in.Kind, in.Text = KindGroup, "nora, when do you open?" }, ActionAnswer, CodeAnswer},
-		{"a personal chat that calls the name is answered", func(in *AdmitInput) { in.Mode, in.Text = ModePersonal, "NORA when do you open?" }, ActionAnswer, CodeAnswer},
-		{"keywords belong to business, a personal chat has none", func(in *AdmitInput) { in.Mode, in.Text = ModePersonal, "Nora, what is a refund?" }, ActionAnswer, CodeAnswer},
+		{"the owner who wrote longer ago than the pause is away", func(in *AdmitInput) {
+			in.OwnerWroteAt = in.Now.Add(-30 * time.Minute)
+		}, ActionAnswer, CodeAnswer},
+		{"a group that calls the name is answered", func(in *AdmitInput) {
+			in.Kind, in.Text = KindGroup, "nora, when do you open?"
+		}, ActionAnswer, CodeAnswer},
+		{"a personal chat that calls the name is answered", func(in *AdmitInput) {
+			in.Mode, in.Text = ModePersonal, "NORA when do you open?"
+		}, ActionAnswer, CodeAnswer},
+		{"keywords belong to business, a personal chat has none", func(in *AdmitInput) {
+			in.Mode, in.Text = ModePersonal, "Nora, what is a refund?"
+		}, ActionAnswer, CodeAnswer},
 		{"a greeting is answered", func(in *AdmitInput) { in.Text = "Hi Nora!" }, ActionAnswer, CodeAnswer},
 
-		{"a voice note that would be answered is listened to", func(in *AdmitInput) { in.Voice, in.Text = true, "" }, ActionTranscribe, CodeTranscribing},
+		{"a voice note that would be answered is listened to", func(in *AdmitInput) {
+			in.Voice, in.Text = true, ""
+		}, ActionTranscribe, CodeTranscribing},
 		{"a voice note with words is read", func(in *AdmitInput) { in.Voice = true }, ActionAnswer, CodeAnswer},
 		{"a voice note nobody can write down is kept", func(in *AdmitInput) { in.Text = "" }, ActionArchive, CodeNoText},
-		{"a voice note in a silent chat is kept", func(in *AdmitInput) { in.Voice, in.Text, in.Mode = true, "", ModeSilent }, ActionArchive, CodeSilent},
-		{"a voice note in an off chat is not", func(in *AdmitInput) { in.Voice, in.Text, in.Mode = true, "", ModeOff }, ActionIgnore, CodeOff},
-		{"a voice note is not listened to for a name", func(in *AdmitInput) { in.Voice, in.Text, in.Mode = true, "", ModePersonal }, ActionArchive, CodeNoText},
-		{"nor in a group", func(in *AdmitInput) { in.Voice, in.Text, in.Kind = true, "", KindGroup }, ActionArchive, CodeNoText},
-		{"nor when it is old", func(in *AdmitInput) { in.Voice, in.Text, in.SentAt = true, "", in.Now.Add(-time.Hour) }, ActionArchive, CodeStale},
-		{"nor while the owner is there", func(in *AdmitInput) { in.Voice, in.Text, in.OwnerWroteAt = true, "", in.Now }, ActionArchive, CodeOwnerActive},
-		{"nor under a pause", func(in *AdmitInput) { in.Voice, in.Text, in.PausedAll = true, "", true }, ActionArchive, CodePausedAll},
-		{"nor from the owner", func(in *AdmitInput) { in.Voice, in.Text, in.Author = true, "", AuthorOwnerPhone }, ActionArchive, CodeOwnerWrote},
-		{"what a voice note says is as fresh as the note was", func(in *AdmitInput) { in.WasFresh, in.SentAt = true, in.Now.Add(-time.Hour) }, ActionAnswer, CodeAnswer},
+		{"a voice note in a silent chat is kept", func(in *AdmitInput) {
+			in.Voice = true
+			in.Text = ""
+			in.Mode = ModeSilent
+		}, ActionArchive, CodeSilent},
+		{"a voice note in an off chat is not", func(in *AdmitInput) {
+			in.Voice = true
+			in.Text = ""
+			in.Mode = ModeOff
+		}, ActionIgnore, CodeOff},
+		{"a voice note is not listened to for a name", func(in *AdmitInput) {
+			in.Voice = true
+			in.Text = ""
+			in.Mode = ModePersonal
+		}, ActionArchive, CodeNoText},
+		{"nor in a group", func(in *AdmitInput) {
+			in.Voice = true
+			in.Text = ""
+			in.Kind = KindGroup
+		}, ActionArchive, CodeNoText},
+		{"nor when it is old", func(in *AdmitInput) {
+			in.Voice = true
+			in.Text = ""
+			in.SentAt = in.Now.Add(-time.Hour)
+		}, ActionArchive, CodeStale},
+		{"nor while the owner is there", func(in *AdmitInput) {
+			in.Voice = true
+			in.Text = ""
+			in.OwnerWroteAt = in.Now
+		}, ActionArchive, CodeOwnerActive},
+		{"nor under a pause", func(in *AdmitInput) {
+			in.Voice = true
+			in.Text = ""
+			in.PausedAll = true
+		}, ActionArchive, CodePausedAll},
+		{"nor from the owner", func(in *AdmitInput) {
+			in.Voice = true
+			in.Text = ""
+			in.Author = AuthorOwnerPhone
+		}, ActionArchive, CodeOwnerWrote},
+		{"what a voice note says is as fresh as the note was", func(in *AdmitInput) {
+			in.WasFresh, in.SentAt = true, in.Now.Add(-time.Hour)
+		}, ActionAnswer, CodeAnswer},
 		{"and escalates on a keyword", func(in *AdmitInput) { in.WasFresh, in.Text = true, "I want a refund" }, ActionEscalate, CodeKeyword},
-		{"and waits for the owner who came meanwhile", func(in *AdmitInput) { in.WasFresh, in.OwnerWroteAt = true, in.Now }, ActionArchive, CodeOwnerActive},
+		{"and waits for the owner who came meanwhile", func(in *AdmitInput) {
+			in.WasFresh, in.OwnerWroteAt = true, in.Now
+		}, ActionArchive, CodeOwnerActive},
 	})
 }
 
@@ -97,12 +188,16 @@ func TestAdmit_ArchivesAndIgnores(t *testing.T) {
 		{"nothing of an off chat is kept", func(in *AdmitInput) { in.Mode = ModeOff }, ActionIgnore, CodeOff},
 		{"a mode that is not known counts as off", func(in *AdmitInput) { in.Mode = "loud" }, ActionIgnore, CodeOff},
 		{"a chat without a mode counts as off", func(in *AdmitInput) { in.Mode = "" }, ActionIgnore, CodeOff},
-		{"the owner's own words in an off chat are not kept", func(in *AdmitInput) { in.Mode, in.Author = ModeOff, AuthorOwnerPhone }, ActionIgnore, CodeOff},
+		{"the owner's own words in an off chat are not kept", func(in *AdmitInput) {
+			in.Mode, in.Author = ModeOff, AuthorOwnerPhone
+		}, ActionIgnore, CodeOff},
 		{"a space is no chat", func(in *AdmitInput) { in.Kind = KindSpace }, ActionIgnore, CodeNoChat},
 		{"a note to oneself is no chat", func(in *AdmitInput) { in.Kind = KindSelf }, ActionIgnore, CodeNoChat},
 		{"a kind that is not known is no chat", func(in *AdmitInput) { in.Kind = "" }, ActionIgnore, CodeNoChat},
 
-		{"what multis sent as the owner is kept and not answered", func(in *AdmitInput) { in.Author = AuthorMultisOwner }, ActionArchive, CodeEcho},
+		{"what multis sent as the owner is kept and not answered", func(in *AdmitInput) {
+			in.Author = AuthorMultisOwner
+		}, ActionArchive, CodeEcho},
 		{"what multis' bot says is ignored", func(in *AdmitInput) { in.Author = AuthorMultisBot }, ActionIgnore, CodeEcho},
 		{"what the owner writes in a client is kept", func(in *AdmitInput) { in.Author = AuthorOwnerClient }, ActionArchive, CodeOwnerWrote},
 		{"what the owner writes on the phone is kept", func(in *AdmitInput) { in.Author = AuthorOwnerPhone }, ActionArchive, CodeOwnerWrote},
@@ -114,11 +209,15 @@ func TestAdmit_ArchivesAndIgnores(t *testing.T) {
 
 		{"the message after the cap of a minute is not kept", func(in *AdmitInput) { in.Stored.Minute = 60 }, ActionIgnore, CodeFlood},
 		{"the message after the cap of a day is not kept", func(in *AdmitInput) { in.Stored.Day = 2000 }, ActionIgnore, CodeFlood},
-		{"old messages are kept whatever their number", func(in *AdmitInput) { in.Stored.Minute, in.SentAt = 9000, in.Now.Add(-time.Hour) }, ActionArchive, CodeStale},
+		{"old messages are kept whatever their number", func(in *AdmitInput) {
+			in.Stored.Minute, in.SentAt = 9000, in.Now.Add(-time.Hour)
+		}, ActionArchive, CodeStale},
 		{"history is kept whatever its number", func(in *AdmitInput) { in.Stored.Day, in.Backfill = 9000, true }, ActionArchive, CodeBackfill},
 
 		{"a silent chat is kept", func(in *AdmitInput) { in.Mode = ModeSilent }, ActionArchive, CodeSilent},
-		{"a silent chat is silent when it calls the name, too", func(in *AdmitInput) { in.Mode, in.Text = ModeSilent, "Nora?" }, ActionArchive, CodeSilent},
+		{"a silent chat is silent when it calls the name, too", func(in *AdmitInput) {
+			in.Mode, in.Text = ModeSilent, "Nora?"
+		}, ActionArchive, CodeSilent},
 		{"an old message is kept", func(in *AdmitInput) { in.SentAt = in.Now.Add(-in.MaxAge - time.Second) }, ActionArchive, CodeStale},
 		{"a message without a time is old", func(in *AdmitInput) { in.SentAt = time.Time{} }, ActionArchive, CodeStale},
 		{"without an age that is allowed everything is old", func(in *AdmitInput) { in.MaxAge, in.SentAt = 0, in.Now }, ActionArchive, CodeStale},
@@ -127,7 +226,9 @@ func TestAdmit_ArchivesAndIgnores(t *testing.T) {
 		{"emoji ask for nothing", func(in *AdmitInput) { in.Text = "👍🏽 ❤️!" }, ActionArchive, CodeNoText},
 		{"a group that calls nobody is kept", func(in *AdmitInput) { in.Kind = KindGroup }, ActionArchive, CodeNotAddressed},
 		{"a personal chat that calls nobody is kept", func(in *AdmitInput) { in.Mode = ModePersonal }, ActionArchive, CodeNotAddressed},
-		{"an assistant without a name cannot be called", func(in *AdmitInput) { in.Mode, in.Name = ModePersonal, "" }, ActionArchive, CodeNotAddressed},
+		{"an assistant without a name cannot be called", func(in *AdmitInput) {
+			in.Mode, in.Name = ModePersonal, ""
+		}, ActionArchive, CodeNotAddressed},
 		{"everything paused", func(in *AdmitInput) { in.PausedAll = true }, ActionArchive, CodePausedAll},
 		{"the chat paused", func(in *AdmitInput) { in.PausedChat = true }, ActionArchive, CodePausedChat},
 		{"the owner wrote a moment ago", func(in *AdmitInput) { in.OwnerWroteAt = in.Now.Add(-time.Minute) }, ActionArchive, CodeOwnerActive},
@@ -141,29 +242,42 @@ func TestAdmit_ArchivesAndIgnores(t *testing.T) {
 func TestAdmit_RestoreAndEscalation(t *testing.T) {
 	t.Parallel()
 	checkAdmissions(t, []admissionCase{
-		{"a question while a restored backup is on hold", func(in *AdmitInput) { in.RestoredAt = in.SentAt.Add(-time.Hour) }, ActionArchive, CodeRestored},
+		{"a question while a restored backup is on hold", func(in *AdmitInput) {
+			in.RestoredAt = in.SentAt.Add(-time.Hour)
+		}, ActionArchive, CodeRestored},
 		{"a question from before the owner's word", func(in *AdmitInput) {
 			in.RestoredAt, in.ReleasedAt = in.SentAt.Add(-time.Hour), in.SentAt.Add(time.Second)
 		}, ActionArchive, CodeRestored},
 		{"a voice note from before the owner's word", func(in *AdmitInput) {
-			in.Voice, in.Text, in.RestoredAt, in.ReleasedAt = true, "", in.SentAt.Add(-time.Hour), in.SentAt.Add(time.Second)
+			in.Voice = true
+			in.Text = ""
+			in.RestoredAt = in.SentAt.Add(-time.Hour)
+			in.ReleasedAt = in.SentAt.Add(time.Second)
 		}, ActionArchive, CodeRestored},
 		{"a question after the owner's word", func(in *AdmitInput) {
 			in.RestoredAt, in.ReleasedAt = in.SentAt.Add(-time.Hour), in.SentAt.Add(-time.Second)
 		}, ActionAnswer, CodeAnswer},
 		{"a command from before the restore", func(in *AdmitInput) {
-			in.Kind, in.Author, in.RestoredAt = KindAdmin, AuthorOwnerClient, in.SentAt.Add(time.Second)
+			in.Kind = KindAdmin
+			in.Author = AuthorOwnerClient
+			in.RestoredAt = in.SentAt.Add(time.Second)
 		}, ActionArchive, CodeRestored},
 		{"a command after the restore", func(in *AdmitInput) {
-			in.Kind, in.Author, in.RestoredAt = KindAdmin, AuthorOwnerClient, in.SentAt.Add(-time.Second)
+			in.Kind = KindAdmin
+			in.Author = AuthorOwnerClient
+			in.RestoredAt = in.SentAt.Add(-time.Second)
 		}, ActionCommand, CodeCommand},
 
 		{"a keyword escalates", func(in *AdmitInput) { in.Text = "I want my MONEY  BACK" }, ActionEscalate, CodeKeyword},
 		{"a keyword escalates before a cap does", func(in *AdmitInput) { in.Text, in.Sent.Day = "refund!", 500 }, ActionEscalate, CodeKeyword},
 		{"somebody orders", func(in *AdmitInput) { in.Text = "I'd like to order two." }, ActionEscalate, CodeWantsAction},
-		{"somebody orders from a person", func(in *AdmitInput) { in.Mode, in.Text = ModePersonal, in.Name+", I'd like to order two." }, ActionAnswer, CodeAnswer},
+		{"somebody orders from a person", func(in *AdmitInput) {
+			in.Mode, in.Text = ModePersonal, in.Name+", I'd like to order two."
+		}, ActionAnswer, CodeAnswer},
 		{"somebody wants a person", func(in *AdmitInput) { in.Text = "Can I speak to a human?" }, ActionEscalate, CodeWantsHuman},
-		{"somebody wants to be reminded: that is a note to the owner", func(in *AdmitInput) { in.Text = "Please remind me tomorrow at 9" }, ActionEscalate, CodeReminder},
+		{"somebody wants to be reminded: that is a note to the owner", func(in *AdmitInput) {
+			in.Text = "Please remind me tomorrow at 9"
+		}, ActionEscalate, CodeReminder},
 		{"ten answers within a minute escalate", func(in *AdmitInput) { in.Sent.Minute = 10 }, ActionEscalate, CodeMinuteCap},
 		{"a hundred answers within a day escalate", func(in *AdmitInput) { in.Sent.Day = 100 }, ActionEscalate, CodeDayCap},
 	})
@@ -172,18 +286,44 @@ func TestAdmit_RestoreAndEscalation(t *testing.T) {
 func TestAdmitCommands(t *testing.T) {
 	t.Parallel()
 	checkAdmissions(t, []admissionCase{
-		{"the owner commands in the admin room", func(in *AdmitInput) { in.Kind, in.Author = KindAdmin, AuthorOwnerClient }, ActionCommand, CodeCommand},
-		{"an operator commands in the admin room", func(in *AdmitInput) { in.Kind, in.Author = KindAdmin, AuthorOperator }, ActionCommand, CodeCommand},
-		{"a command written while multis was down is carried out", func(in *AdmitInput) {
-			in.Kind, in.Author, in.SentAt = KindAdmin, AuthorOwnerClient, in.Now.Add(-3*time.Hour)
+		{"the owner commands in the admin room", func(in *AdmitInput) {
+			in.Kind, in.Author = KindAdmin, AuthorOwnerClient
 		}, ActionCommand, CodeCommand},
-		{"a command works while everything is paused", func(in *AdmitInput) { in.Kind, in.Author, in.PausedAll = KindAdmin, AuthorOwnerClient, true }, ActionCommand, CodeCommand},
-		{"a file without words is a command, for it is to be indexed", func(in *AdmitInput) { in.Kind, in.Author, in.Text = KindAdmin, AuthorOwnerClient, "" }, ActionCommand, CodeCommand},
+		{"an operator commands in the admin room", func(in *AdmitInput) {
+			in.Kind, in.Author = KindAdmin, AuthorOperator
+		}, ActionCommand, CodeCommand},
+		{"a command written while multis was down is carried out", func(in *AdmitInput) {
+			in.Kind = KindAdmin
+			in.Author = AuthorOwnerClient
+			in.SentAt = in.Now.Add(-3 * time.Hour)
+		}, ActionCommand, CodeCommand},
+		{"a command works while everything is paused", func(in *AdmitInput) {
+			in.Kind = KindAdmin
+			in.Author = AuthorOwnerClient
+			in.PausedAll = true
+		}, ActionCommand, CodeCommand},
+		{"a file without words is a command, for it is to be indexed", func(in *AdmitInput) {
+			in.Kind = KindAdmin
+			in.Author = AuthorOwnerClient
+			in.Text = ""
+		}, ActionCommand, CodeCommand},
 		{"a guest in the admin room commands nothing", func(in *AdmitInput) { in.Kind = KindAdmin }, ActionIgnore, CodeNotAllowed},
 		{"the bot does not command itself", func(in *AdmitInput) { in.Kind, in.Author = KindAdmin, AuthorMultisBot }, ActionIgnore, CodeEcho},
-		{"a notice commands nothing", func(in *AdmitInput) { in.Kind, in.Author, in.Notice = KindAdmin, AuthorOwnerClient, true }, ActionIgnore, CodeBot},
-		{"old commands are not run again from history", func(in *AdmitInput) { in.Kind, in.Author, in.Backfill = KindAdmin, AuthorOwnerClient, true }, ActionIgnore, CodeBackfill},
-		{"an edited command is not run again", func(in *AdmitInput) { in.Kind, in.Author, in.Edited = KindAdmin, AuthorOwnerClient, true }, ActionIgnore, CodeEdited},
+		{"a notice commands nothing", func(in *AdmitInput) {
+			in.Kind = KindAdmin
+			in.Author = AuthorOwnerClient
+			in.Notice = true
+		}, ActionIgnore, CodeBot},
+		{"old commands are not run again from history", func(in *AdmitInput) {
+			in.Kind = KindAdmin
+			in.Author = AuthorOwnerClient
+			in.Backfill = true
+		}, ActionIgnore, CodeBackfill},
+		{"an edited command is not run again", func(in *AdmitInput) {
+			in.Kind = KindAdmin
+			in.Author = AuthorOwnerClient
+			in.Edited = true
+		}, ActionIgnore, CodeEdited},
 	})
 }
 
@@ -200,8 +340,12 @@ func TestAdmit_ReasonsHaveNumbers(t *testing.T) {
 	}{
 		{nil, "The chat is business, the message was 4 s old, you were away."},
 		{func(in *AdmitInput) { in.SentAt = in.Now.Add(-3 * time.Hour) }, "It was 3 h old when it arrived; I answer what is at most 10 min old."},
-		{func(in *AdmitInput) { in.OwnerWroteAt = in.Now.Add(-5 * time.Minute) }, "You wrote here 5 min ago; I stay quiet for 30 min after that."},
-		{func(in *AdmitInput) { in.OwnerWroteAt, in.OperatorWrote = in.Now.Add(-5*time.Minute), "eva" }, "eva wrote here 5 min ago; I stay quiet for 30 min after that."},
+		{func(in *AdmitInput) {
+			in.OwnerWroteAt = in.Now.Add(-5 * time.Minute)
+		}, "You wrote here 5 min ago; I stay quiet for 30 min after that."},
+		{func(in *AdmitInput) {
+			in.OwnerWroteAt, in.OperatorWrote = in.Now.Add(-5*time.Minute), "eva"
+		}, "eva wrote here 5 min ago; I stay quiet for 30 min after that."},
 		{func(in *AdmitInput) { in.Text = "refund" }, `The word "refund" escalates to a person.`},
 		{func(in *AdmitInput) { in.Mode = ModePersonal }, "In personal chats I answer only when somebody calls me Nora."},
 		{func(in *AdmitInput) { in.Kind = KindGroup }, "In group chats I answer only when somebody calls me Nora."},
@@ -211,7 +355,9 @@ func TestAdmit_ReasonsHaveNumbers(t *testing.T) {
 		{func(in *AdmitInput) { in.Mode = ModeOff }, "The chat is off."},
 	}
 	for _, test := range tests {
-		require.Equal(t, test.why, Admit(questionInput(test.change)).Why)
+		t.Run(test.why, func(t *testing.T) {
+			require.Equal(t, test.why, Admit(questionInput(test.change)).Why)
+		})
 	}
 }
 
@@ -221,7 +367,9 @@ func TestAgo(t *testing.T) {
 		-time.Hour: "0 s", 0: "0 s", 4500 * time.Millisecond: "4 s", 119 * time.Second: "119 s", 2 * time.Minute: "2 min",
 		119 * time.Minute: "119 min", 2 * time.Hour: "2 h", 47 * time.Hour: "47 h", 100 * time.Hour: "4 days",
 	} {
-		require.Equal(t, want, text.Duration(d))
+		t.Run(fmt.Sprint(d), func(t *testing.T) {
+			require.Equal(t, want, text.Duration(d))
+		})
 	}
 }
 
@@ -275,9 +423,10 @@ func oneOf[T any](rng *rand.Rand, usual T, others ...T) T {
 func randomAdmitInput(rng *rand.Rand) AdmitInput {
 	now := time.Unix(1_795_000_000+rng.Int64N(1e6), 0)
 	return AdmitInput{
-		Mode:   oneOf(rng, ModeBusiness, ModePersonal, ModePersonal, ModeSilent, ModeOff, "", "loud"),
-		Kind:   oneOf(rng, KindDM, KindGroup, KindGroup, KindSpace, KindSelf, KindAdmin, ""),
-		Author: oneOf(rng, AuthorContact, AuthorOwnerClient, AuthorOwnerPhone, AuthorMultisOwner, AuthorMultisBot, AuthorOperator, AuthorBridgeBot, AuthorOtherBot, ""),
+		Mode: oneOf(rng, ModeBusiness, ModePersonal, ModePersonal, ModeSilent, ModeOff, "", "loud"),
+		Kind: oneOf(rng, KindDM, KindGroup, KindGroup, KindSpace, KindSelf, KindAdmin, ""),
+		Author: oneOf(rng, AuthorContact, AuthorOwnerClient, AuthorOwnerPhone, AuthorMultisOwner, AuthorMultisBot, AuthorOperator,
+			AuthorBridgeBot, AuthorOtherBot, ""),
 		Name:   oneOf(rng, "Nora", ""),
 		Text:   oneOf(rng, "Nora, what is the price?", "what is the price?", "", "🎉", "refund", "Nora refund", "a human please", "stop", "ok"),
 		Notice: rng.IntN(8) == 0, Backfill: rng.IntN(8) == 0, Edited: rng.IntN(8) == 0,

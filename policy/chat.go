@@ -28,8 +28,8 @@ func (m Mode) Valid() bool { return slices.Contains(Modes(), m) }
 // Answers reports whether the assistant may answer without approval of a person in this mode.
 func (m Mode) Answers() bool { return m == ModeBusiness || m == ModePersonal }
 
-// Delivery says whether what multis writes to a contact is sent at once, waits as a draft, or is only shown to the owner. The zero value counts
-// as DeliveryAuto.
+// Delivery says whether what multis writes to a contact is sent at once, waits as a draft, or is only shown to the owner.
+// The zero value counts as DeliveryAuto.
 type Delivery string
 
 // The deliveries.
@@ -46,9 +46,9 @@ func Deliveries() []Delivery { return []Delivery{DeliveryAuto, DeliveryDraft, De
 // Valid reports whether d is one of the deliveries.
 func (d Delivery) Valid() bool { return slices.Contains(Deliveries(), d) }
 
-// NeedsApproval reports whether a text of this purpose waits as a draft for the owner's approval. With DeliveryDraft and DeliveryShadow every text
-// to a contact waits, except texts of PurposeDraft, which are approved already, and texts that are never sent (IsShadow). A follow-up always waits,
-// whatever the delivery.
+// NeedsApproval reports whether a text of this purpose waits as a draft for the owner's approval. With DeliveryDraft and
+// DeliveryShadow every text to a contact waits, except texts of PurposeDraft, which are approved already, and texts that
+// are never sent (IsShadow). A follow-up always waits, whatever the delivery.
 func (d Delivery) NeedsApproval(p Purpose) bool {
 	if d.IsShadow(p) || p == PurposeDraft {
 		return false
@@ -59,8 +59,8 @@ func (d Delivery) NeedsApproval(p Purpose) bool {
 // IsShadow reports whether a text of this purpose is never sent. With DeliveryShadow these are all texts that no person wrote or approved.
 func (d Delivery) IsShadow(p Purpose) bool { return d == DeliveryShadow && p.isAutomatic() }
 
-// Kind says what sort of room a chat is. The zero value is not valid. Use KindGroup if the kind cannot be determined, because groups have the
-// strictest rules.
+// Kind says what sort of room a chat is. The zero value is not valid. Use KindGroup if the kind cannot be determined,
+// because groups have the strictest rules.
 type Kind string
 
 // The kinds of rooms.

@@ -64,9 +64,12 @@ func TestValid(t *testing.T) {
 func TestCode_EachHasSentence(t *testing.T) {
 	t.Parallel()
 	codes := []Code{
-		CodeAnswer, CodeCommand, CodeKeyword, CodeWantsHuman, CodeWantsAction, CodeShadow, CodeReminder, CodeAttached, CodeTranscribing, CodeNetworkLimit, CodeNoFiles, CodeFileTooBig, CodeNoCaptions, CodeNoEdits, CodeNoReactions, CodePartMissing, CodeRestoreDropped, CodeTranscribed, CodeTranscriptionFailed, CodeStale, CodeBackfill, CodeEdited, CodeNoText, CodeAskedToStop,
+		CodeAnswer, CodeCommand, CodeKeyword, CodeWantsHuman, CodeWantsAction, CodeShadow, CodeReminder, CodeAttached, CodeTranscribing,
+		CodeNetworkLimit, CodeNoFiles, CodeFileTooBig, CodeNoCaptions, CodeNoEdits, CodeNoReactions, CodePartMissing, CodeRestoreDropped,
+		CodeTranscribed, CodeTranscriptionFailed, CodeStale, CodeBackfill, CodeEdited, CodeNoText, CodeAskedToStop,
 		CodeAcknowledged, CodeFlood, CodeOwnerWrote, CodeOperatorWrote, CodeEcho, CodeBot, CodeBridgeBot, CodeUnknownAuthor,
-		CodeNotAllowed, CodeBridged, CodeRoomClosed, CodeNoChat, CodeOff, CodeSilent, CodeNotAddressed, CodePausedAll, CodePausedChat, CodeOwnerActive,
+		CodeNotAllowed, CodeBridged, CodeRoomClosed, CodeNoChat, CodeOff, CodeSilent, CodeNotAddressed, CodePausedAll, CodePausedChat,
+		CodeOwnerActive,
 		CodeMinuteCap, CodeDayCap, CodeAllowed, CodeUnknownPurpose, CodeWrongSender, CodeNoRoom, CodeTombstoned, CodeUnverified,
 		CodeEncrypted, CodeEncryptionUnknown, CodeNoSource, CodeNotice, CodeEmpty, CodeTooLong, CodeControl, CodeBridgeCommand,
 	}
@@ -81,7 +84,10 @@ func TestCode_EachHasSentence(t *testing.T) {
 
 func TestFirstDelivery_DefaultModesOnly(t *testing.T) {
 	t.Parallel()
-	business, silent, auto, draft := ModeBusiness, ModeSilent, DeliveryAuto, DeliveryDraft
+	business := ModeBusiness
+	silent := ModeSilent
+	auto := DeliveryAuto
+	draft := DeliveryDraft
 	byProfile := Defaults{Profile: ProfileBusiness}
 	for name, c := range map[string]struct {
 		defaults Defaults
@@ -90,8 +96,9 @@ func TestFirstDelivery_DefaultModesOnly(t *testing.T) {
 		kind     Kind
 		want     Delivery
 	}{
-		"by the profile":                   {byProfile, nil, nil, KindDM, DeliveryDraft},
-		"by its network":                   {Defaults{Profile: ProfilePersonal, Networks: map[string]Mode{"whatsapp": ModeBusiness}}, nil, nil, KindDM, DeliveryDraft},
+		"by the profile": {byProfile, nil, nil, KindDM, DeliveryDraft},
+		"by its network": {Defaults{Profile: ProfilePersonal, Networks: map[string]Mode{"whatsapp": ModeBusiness}}, nil, nil,
+			KindDM, DeliveryDraft},
 		"by the profile, configured":       {Defaults{Profile: ProfileBusiness, FirstDelivery: DeliveryAuto}, nil, nil, KindDM, DeliveryAuto},
 		"by the profile, auto by hand":     {byProfile, &auto, nil, KindDM, DeliveryAuto},
 		"by hand":                          {byProfile, nil, &business, KindDM, DeliveryAuto},
@@ -100,6 +107,8 @@ func TestFirstDelivery_DefaultModesOnly(t *testing.T) {
 		"a group in the business profile":  {byProfile, nil, nil, KindGroup, DeliveryAuto},
 		"silent by hand, drafts from then": {byProfile, &draft, &silent, KindDM, DeliveryDraft},
 	} {
-		require.Equal(t, c.want, c.defaults.Delivery(ChatFacts{Mode: c.mode, Delivery: c.set, Kind: c.kind, Protocol: "whatsapp"}), name)
+		t.Run(name, func(t *testing.T) {
+			require.Equal(t, c.want, c.defaults.Delivery(ChatFacts{Mode: c.mode, Delivery: c.set, Kind: c.kind, Protocol: "whatsapp"}), name)
+		})
 	}
 }

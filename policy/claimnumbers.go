@@ -38,7 +38,8 @@ func to24Hour(time string) string {
 	return strconv.Itoa(hour) + ":" + cmp.Or(parts[2], "00")
 }
 
-// numberForms returns where the words with a digit in them begin and end. Such words with one character between them are one: 9:00-18:00, 12.10.2026.
+// numberForms returns where the words with a digit in them begin and end. Such words with one character between them are
+// one: 9:00-18:00, 12.10.2026.
 func numberForms(s string) iter.Seq2[int, int] {
 	return func(yield func(from, to int) bool) {
 		from, to := -1, 0 // of the words so far
@@ -165,7 +166,8 @@ func (c *claims) addNumber(token, next string, source bool) {
 // isUnit reports whether the letters after digits are a unit. They could also be letters that look like digits, as in "4O" or "4l".
 func isUnit(letters string) bool {
 	switch letters {
-	case "h", "hr", "hrs", "min", "mins", "am", "pm", "uhr", "km", "m", "cm", "mm", "kg", "g", "ml", "eur", "euro", "euros", "usd", "chf", "gbp", "kw", "kwh", "st", "nd", "rd", "th", "er", "e", "x":
+	case "h", "hr", "hrs", "min", "mins", "am", "pm", "uhr", "km", "m", "cm", "mm", "kg", "g", "ml", "eur", "euro", "euros", "usd", "chf",
+		"gbp", "kw", "kwh", "st", "nd", "rd", "th", "er", "e", "x":
 		return true
 	default:
 		return language.IsPriceWord(letters)

@@ -12,9 +12,9 @@ import (
 	"multis/internal/text"
 )
 
-// FindUnsupported returns the first claim of a text that occurs in none of its sources. A claim is a number in digits or words, an address, or the
-// statement that something is free. The result is empty if the sources contain all claims. The text is checked in several normalized forms
-// (readings), so that neither markup nor look-alike letters hide a claim.
+// FindUnsupported returns the first claim of a text that occurs in none of its sources. A claim is a number in digits or
+// words, an address, or the statement that something is free. The result is empty if the sources contain all claims. The
+// text is checked in several normalized forms (readings), so that neither markup nor look-alike letters hide a claim.
 func FindUnsupported(answer string, sources ...string) string {
 	source := claims{addressIndex: addressIndex{sources: sources}}
 	for _, form := range readings(text.Fold(emojiNumbers.Replace(answer))) {
@@ -50,7 +50,8 @@ type claims struct {
 
 // isEmpty reports whether there are no claims.
 func (c *claims) isEmpty() bool {
-	return len(c.numbers)+len(c.adjacentNumbers)+len(c.words)+len(c.wordNumbers)+len(c.units)+len(c.unknownWords)+len(c.addresses) == 0 && !c.hasFreeOffer
+	return len(c.numbers)+len(c.adjacentNumbers)+len(c.words)+len(c.wordNumbers)+len(c.units)+len(c.unknownWords)+len(c.addresses) == 0 &&
+		!c.hasFreeOffer
 }
 
 // marks removes the characters that networks use for markup.
@@ -92,7 +93,8 @@ func replaceLookAlikes(s string) string {
 // spacedLetters matches three or more letters with a space, dot or dash between each two, and the characters around them.
 var spacedLetters = regexp.MustCompile(`(^|[^\p{L}\p{N}])((?:\p{L}[ .\-]){2,}\p{L})($|[^\p{L}\p{N}])`)
 
-// spacedDigits matches three or more digits, or letters that look like digits, with a space, dot or dash between each two: l 7 O 2, or 2-2-2-2.
+// spacedDigits matches three or more digits, or letters that look like digits, with a space, dot or dash between each
+// two: l 7 O 2, or 2-2-2-2.
 var spacedDigits = regexp.MustCompile(`(^|[^\p{L}\p{N}])((?:[\p{N}oOlI][ .\-]){2,}[\p{N}oOlI])($|[^\p{L}\p{N}])`)
 
 // joinLetters joins spaced letters to a word: "f i f t y" becomes "fifty".
@@ -109,8 +111,8 @@ func joinLetters(s string) string {
 	return s
 }
 
-// hasSpacedLetters reports whether a text may match spacedLetters or spacedDigits: two words of one letter or digit, with a space, dot or dash after
-// each, before a third word. It is checked first, because it is much faster than the patterns.
+// hasSpacedLetters reports whether a text may match spacedLetters or spacedDigits: two words of one letter or digit, with
+// a space, dot or dash after each, before a third word. It is checked first, because it is much faster than the patterns.
 func hasSpacedLetters(s string) bool {
 	length, singles := 0, 0 // of the word so far, and the number of words of one letter right before it
 	for _, r := range s {
@@ -140,7 +142,7 @@ func digitLetters(s string) string {
 	last := 0
 	for from, to := range joinedWords(s) {
 		word, rest := s[from:to], s[to:]
-		if !looksLikeNumber(word) || article.MatchString(word) || (!strings.ContainsAny(word, "0123456789") && !isPriced(rest)) {
+		if !hasDigitLookalikes(word) || article.MatchString(word) || (!strings.ContainsAny(word, "0123456789") && !isPriced(rest)) {
 			continue
 		}
 		b.WriteString(s[last:from] + zeroAndOne.Replace(word))
@@ -149,7 +151,8 @@ func digitLetters(s string) string {
 	return b.String() + s[last:]
 }
 
-// joinedWords returns where the words of a text begin and end. Words with one joining character between them, as in "10:30" or "it's", are one.
+// joinedWords returns where the words of a text begin and end. Words with one joining character between them, as in
+// "10:30" or "it's", are one.
 func joinedWords(s string) iter.Seq2[int, int] {
 	return func(yield func(from, to int) bool) {
 		from, to := -1, 0 // of the word so far; to is behind its last letter or digit
@@ -199,8 +202,9 @@ func runs(s string, in func(rune) bool) iter.Seq2[int, int] {
 
 func isLetterOrNumber(r rune) bool { return unicode.IsLetter(r) || unicode.IsNumber(r) }
 
-// looksLikeNumber reports whether a word has digits, signs of numbers and letters that look like digits, at least one of these, and nothing else.
-func looksLikeNumber(word string) bool {
+// hasDigitLookalikes reports whether a word consists of digits, number signs and letters that look like digits (o, O, l, I),
+// with at least one such letter.
+func hasDigitLookalikes(word string) bool {
 	return strings.ContainsAny(word, "oOlI") && strings.Trim(word, "0123456789oOlI.,:'’-") == ""
 }
 
@@ -222,7 +226,10 @@ func (c *claims) readSources(sources []string) {
 // read adds the claims of one reading. For a source it adds every possible meaning; for a text to be checked only the likely one.
 func (c *claims) read(folded string, source bool) {
 	if c.numbers == nil {
-		c.numbers, c.words, c.units, c.sourceWords = map[string]bool{}, map[string]bool{}, map[string]bool{}, map[string]bool{}
+		c.numbers = map[string]bool{}
+		c.words = map[string]bool{}
+		c.units = map[string]bool{}
+		c.sourceWords = map[string]bool{}
 	}
 	lower := strings.ToLower(folded)
 	if source { // its addresses are in addressIndex

@@ -33,10 +33,11 @@ type ChatFacts struct {
 	RemovedLabels []string // that the owner removed, so that no rule gives them again
 }
 
-// Delivery returns the delivery of a chat. If neither the owner nor a label set one, it is FirstDelivery in a mode that answers, unless the owner
-// himself set the mode; otherwise it is DeliveryAuto.
+// Delivery returns the delivery of a chat. If neither the owner nor a label set one, it is FirstDelivery in a mode that
+// answers, unless the owner himself set the mode; otherwise it is DeliveryAuto.
 func (d Defaults) Delivery(c ChatFacts) Delivery {
-	if set, _, found := ResolveSetting(c.Delivery, d.LabelsOf(c), func(l Label) (Delivery, bool) { return l.Delivery, l.Delivery != "" }); found {
+	ofLabel := func(l Label) (Delivery, bool) { return l.Delivery, l.Delivery != "" }
+	if set, _, found := ResolveSetting(c.Delivery, d.LabelsOf(c), ofLabel); found {
 		return set
 	}
 	if mode, _ := d.Mode(c); c.Mode != nil || !mode.Answers() {
@@ -45,8 +46,8 @@ func (d Defaults) Delivery(c ChatFacts) Delivery {
 	return cmp.Or(d.FirstDelivery, DeliveryDraft)
 }
 
-// Mode returns the mode of a chat and a sentence that says where it comes from. A label never makes a group answer: only the owner can. A label
-// that contacts can give themselves does not switch on a chat that would be off without the label.
+// Mode returns the mode of a chat and a sentence that says where it comes from. A label never makes a group answer: only
+// the owner can. A label that contacts can give themselves does not switch on a chat that would be off without the label.
 func (d Defaults) Mode(c ChatFacts) (mode Mode, why string) { return d.modeWith(c, d.LabelsOf(c)) }
 
 // modeWith returns the mode of a chat as if labels were its labels.

@@ -18,7 +18,9 @@ func TestGate_ChecksNetworkFeatures(t *testing.T) {
 	}
 	aFile := func(msgType, mime string, size int64, caption string) func(*GateInput) {
 		return func(in *GateInput) {
-			in.MsgType, in.Body, in.File = msgType, "message.txt", &FileSpec{MIME: mime, Size: size, Caption: caption}
+			in.MsgType = msgType
+			in.Body = "message.txt"
+			in.File = &FileSpec{MIME: mime, Size: size, Caption: caption}
 			if caption != "" {
 				in.Body = caption
 			}
@@ -28,10 +30,14 @@ func TestGate_ChecksNetworkFeatures(t *testing.T) {
 		change func(*GateInput)
 		code   Code
 	}{
-		"a text that fits":                 {func(in *GateInput) { in.Body = strings.Repeat("ü", 50) }, CodeAllowed},
-		"a text that is too long":          {func(in *GateInput) { in.Body = strings.Repeat("ü", 51) }, CodeNetworkLimit},
-		"an edit":                          {func(in *GateInput) { in.Edits = true }, CodeNoEdits},
-		"a reaction":                       {func(in *GateInput) { in.MsgType, in.Reacts, in.Body = "", true, "👍" }, CodeNoReactions},
+		"a text that fits":        {func(in *GateInput) { in.Body = strings.Repeat("ü", 50) }, CodeAllowed},
+		"a text that is too long": {func(in *GateInput) { in.Body = strings.Repeat("ü", 51) }, CodeNetworkLimit},
+		"an edit":                 {func(in *GateInput) { in.Edits = true }, CodeNoEdits},
+		"a reaction": {func(in *GateInput) {
+			in.MsgType = ""
+			in.Reacts = true
+			in.Body = "👍"
+		}, CodeNoReactions},
 		"a file":                           {aFile("m.file", "text/plain", 1000, ""), CodeAllowed},
 		"a file of a kind of its type":     {aFile("m.file", "application/pdf", 10, "as agreed"), CodeAllowed},
 		"a file of another type":           {aFile("m.file", "video/mp4", 10, ""), CodeNoFiles},
@@ -41,7 +47,10 @@ func TestGate_ChecksNetworkFeatures(t *testing.T) {
 		"a caption that is too long":       {aFile("m.file", "text/plain", 10, strings.Repeat("a", 21)), CodeNoCaptions},
 		"a caption where none are taken":   {aFile("m.image", "image/png", 10, "look"), CodeNoCaptions},
 		"a caption that is a command":      {aFile("m.file", "text/plain", 10, "!wa logout"), CodeBridgeCommand},
-		"a file without a source":          {func(in *GateInput) { aFile("m.file", "text/plain", 10, "")(in); in.HasCitation = false }, CodeNoSource},
+		"a file without a source": {func(in *GateInput) {
+			aFile("m.file", "text/plain", 10, "")(in)
+			in.HasCitation = false
+		}, CodeNoSource},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -44,7 +44,8 @@ func (p Purpose) isForAdmin() bool { return p == PurposeNotice || p == PurposePI
 
 // isAutomatic reports whether no person wrote or approved the text.
 func (p Purpose) isAutomatic() bool {
-	return p == PurposeReply || p == PurposeClarify || p == PurposeGreeting || p == PurposeEscalation || p == PurposeFollowUp || p == PurposeRating
+	return p == PurposeReply || p == PurposeClarify || p == PurposeGreeting || p == PurposeEscalation || p == PurposeFollowUp ||
+		p == PurposeRating
 }
 
 // IsDisclosed reports whether a text of this purpose is marked with the assistant's name, because the assistant wrote it to a contact.
@@ -100,7 +101,8 @@ type GateInput struct {
 
 	MsgType string // the event's msgtype: m.text, m.notice, ...
 	Body    string // the text as it will be sent, with any prefix
-	// Leaks is true if the text contained a secret of the configuration when it was written (see LeaksSecret). In Body the secret may be masked.
+	// Leaks is true if the text contained a secret of the configuration when it was written (see LeaksSecret). In Body the
+	// secret may be masked.
 	Leaks bool
 }
 
@@ -114,7 +116,11 @@ type Decision struct {
 // Gate decides whether a text may be sent. multis calls it twice for each text: before the text is queued and right before it is sent.
 // Gate denies unknown values.
 func Gate(in GateInput) Decision {
-	for _, check := range []func(GateInput) Code{checkPlace, checkHold, checkRoom, checkMode, checkPresence, checkCaps, checkBody, checkFeatures} {
+	checks := []func(GateInput) Code{
+		checkPlace, checkHold, checkRoom, checkMode,
+		checkPresence, checkCaps, checkBody, checkFeatures,
+	}
+	for _, check := range checks {
 		if code := check(in); code != "" {
 			return Decision{Code: code, Why: in.sentence(code)}
 		}
@@ -152,7 +158,8 @@ func checkHold(in GateInput) Code {
 	}
 }
 
-// checkRoom refuses rooms that no longer exist or were replaced, rooms that no trusted bridge created, and rooms whose encryption is unknown.
+// checkRoom refuses rooms that no longer exist or were replaced, rooms that no trusted bridge created, and rooms whose
+// encryption is unknown.
 func checkRoom(in GateInput) Code {
 	switch {
 	case !in.HasRoom:
@@ -207,8 +214,8 @@ func checkPresence(in GateInput) Code {
 	}
 }
 
-// checkCaps limits how many automatic texts one contact gets. It allows one text of PurposeEscalation above the cap, which tells the contact that a
-// person will answer. That text is counted too, so there is only one.
+// checkCaps limits how many automatic texts one contact gets. It allows one text of PurposeEscalation above the cap,
+// which tells the contact that a person will answer. That text is counted too, so there is only one.
 func checkCaps(in GateInput) Code {
 	if !in.Purpose.isAutomatic() {
 		return ""
@@ -267,7 +274,8 @@ func (in GateInput) sentence(code Code) string {
 	case CodeDayCap:
 		return fmt.Sprintf("I already sent %d texts to this chat within a day; %d are allowed.", in.Sent.Day, in.SendCap.Day)
 	case CodeNetworkLimit:
-		return fmt.Sprintf("The text has %d characters; the network takes %d in one message.", utf8.RuneCountInString(in.Body), in.Features.MaxText)
+		return fmt.Sprintf("The text has %d characters; the network takes %d in one message.", utf8.RuneCountInString(in.Body),
+			in.Features.MaxText)
 	case CodeUnsupported:
 		return fmt.Sprintf("“%s” is in none of the sources.", text.Clip(text.OneLine(in.Unsupported), 60))
 	case CodeTooLong:

@@ -5,20 +5,25 @@ type HookEvent string
 
 // The events. Each delivery has a reference, whose form depends on the event.
 const (
-	HookMessage    HookEvent = "message:business" // a contact's message in a business chat is answered or escalated; reference: the message's id
-	HookEscalation HookEvent = "escalation"       // a chat needs a person; reference: the id of the message that caused the escalation
-	HookResolved   HookEvent = "handoff"          // a person answered an escalation, or the owner resumed the assistant; reference: the chat's id
-	HookUnclaimed  HookEvent = "unclaimed"        // nobody claimed an escalation, though all were called; reference: id of the message that caused it
-	HookIndex      HookEvent = "index"            // a document was indexed; reference: its origin
-	HookCapture    HookEvent = "capture"          // memory notes about a chat were written; reference: the id of their section
-	HookApproval   HookEvent = "approval"         // a tool call waits for the owner's approval; reference: the approval's id
-	HookBudget     HookEvent = "budget"           // a cap was nearly or fully used up; reference: "day/cap/percent", and the chat, agent or run
-	HookBridgeDown HookEvent = "bridge:down"      // a bridge lost its network; reference: the id of the bridge's state
-	HookCronFail   HookEvent = "cron:fail"        // an execution of a schedule failed; reference: its id
-	HookTest       HookEvent = "test"             // the owner tests the webhook; reference empty
+	// a contact's message in a business chat is answered or escalated; reference: the message's id
+	HookMessage    HookEvent = "message:business"
+	HookEscalation HookEvent = "escalation" // a chat needs a person; reference: the id of the message that caused the escalation
+	// a person answered an escalation, or the owner resumed the assistant; reference: the chat's id
+	HookResolved HookEvent = "handoff"
+	// nobody claimed an escalation, though all were called; reference: id of the message that caused it
+	HookUnclaimed HookEvent = "unclaimed"
+	HookIndex     HookEvent = "index"    // a document was indexed; reference: its origin
+	HookCapture   HookEvent = "capture"  // memory notes about a chat were written; reference: the id of their section
+	HookApproval  HookEvent = "approval" // a tool call waits for the owner's approval; reference: the approval's id
+	// a cap was nearly or fully used up; reference: "day/cap/percent", and the chat, agent or run
+	HookBudget     HookEvent = "budget"
+	HookBridgeDown HookEvent = "bridge:down" // a bridge lost its network; reference: the id of the bridge's state
+	HookCronFail   HookEvent = "cron:fail"   // an execution of a schedule failed; reference: its id
+	HookTest       HookEvent = "test"        // the owner tests the webhook; reference empty
 )
 
 // HookEvents are the events that a webhook can subscribe to: all but HookTest.
 func HookEvents() []HookEvent {
-	return []HookEvent{HookMessage, HookEscalation, HookResolved, HookUnclaimed, HookIndex, HookCapture, HookApproval, HookBudget, HookBridgeDown, HookCronFail}
+	return []HookEvent{HookMessage, HookEscalation, HookResolved, HookUnclaimed, HookIndex, HookCapture, HookApproval, HookBudget,
+		HookBridgeDown, HookCronFail}
 }

@@ -1,6 +1,7 @@
 package policy
 
-// HookDecision is the decision of a command hook about a tool call or a text to send. A hook can only restrict: allow leaves the decision to the rules.
+// HookDecision is the decision of a command hook about a tool call or a text to send. A hook can only restrict: allow
+// leaves the decision to the rules.
 type HookDecision string
 
 // The decisions, from the mildest.

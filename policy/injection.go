@@ -15,7 +15,8 @@ const (
 const (
 	// flagScore is the score at which one layer alone flags a text.
 	flagScore = 50
-	// blockScore is the score at which one layer alone blocks a text. It is blocked as well if both Patterns and Scope flag it, or any three layers do.
+	// blockScore is the score at which one layer alone blocks a text. It is blocked as well if both Patterns and Scope flag
+	// it, or any three layers do.
 	blockScore = 90
 	maxScore   = 100
 )
@@ -80,8 +81,8 @@ func IsInjection(text string) bool {
 	return ScoreInjection(text, InjectionRate{}).Verdict() != InjectionAllow
 }
 
-// GivesOrders reports whether the words of a document try to replace the instructions of an assistant: those are not quoted to contacts. What a business says of
-// passwords or of all its customers is no order.
+// GivesOrders reports whether the words of a document try to replace the instructions of an assistant: those are not
+// quoted to contacts. What a business says of passwords or of all its customers is no order.
 func GivesOrders(quote string) bool {
 	return ScoreInjection(text.Clean(quote), InjectionRate{}).Patterns >= flagScore
 }

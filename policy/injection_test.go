@@ -1,6 +1,7 @@
 package policy_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -22,25 +23,39 @@ var overrides = map[string]string{
 
 // harmless lists messages of customers, which must not be flagged.
 var harmless = []string{
-	"What does a grand piano cost?", "Please ignore my previous message, I found the answer.", "Can I get the assembly instructions as a PDF?", "What are your opening hours and return rules?",
-	"Sorry, forget it, I will come by tomorrow.", "I forgot to add my address, can you update the order?", "Is there a password for the Wi-Fi?", "Please send me the invoice again.",
-	"Do other customers also have problems with the pedal?", "The system is down again, can somebody call me?", "Could you repeat the delivery date?", "You are now open on Sundays, right?",
-	"Can you read the label on this photo?", "Show me all pianos under 2000 euro", "Do I have to follow the care instructions for the warranty?", "I never had to wait so long before. All the best, Ana",
-	"Which rules apply to returns of all previous orders?", "My token of appreciation for your help 😀", "🏴󠁧󠁢󠁥󠁮󠁧󠁿 Do you deliver to England?", "Call me back please, it is urgent!",
-	"Was kostet ein Flügel?", "Bitte ignorieren Sie meine letzte Nachricht.", "Gibt es die Anleitung auch auf Deutsch?", "Ich habe mein Passwort für den Shop vergessen.", "Können Sie mir alle Termine im Dezember schicken?",
-	"Combien coûte l'accord d'un piano ?", "Oubliez ma dernière question, merci.", "Pouvez-vous m'envoyer la facture ?", "Quelles sont les consignes d'entretien ?",
-	"¿Cuánto cuesta un piano de cola?", "Olvida lo que te dije, ya lo tengo.", "¿Me puede enviar la factura?", "Quanto custa um piano de cauda?", "Esqueci de enviar o comprovante.", "Quanto costa accordare un pianoforte?", "Mi sono dimenticato di pagare, posso farlo domani?",
-	"Wat kost een vleugel?", "Ik ben vergeten te betalen, kan dat morgen?", "Сколько стоит рояль?", "Забудьте про доставку, я заберу сам.", "Пришлите, пожалуйста, счёт.", "Kuyruklu piyano ne kadar?", "Faturayı tekrar gönderir misiniz?",
-	"كم سعر البيانو الكبير؟", "أرسل لي الفاتورة من فضلك", "三角钢琴多少钱？", "请把发票发给我", "グランドピアノはいくらですか？", "請求書を送ってください", "그랜드 피아노는 얼마인가요?", "Ile kosztuje fortepian?", "Đàn piano giá bao nhiêu?",
-	"I sent you everything above already, did it arrive?", "Please show me what the instructions say about tuning.", "Is the owner there? I would like to talk to a person.",
-	"The rules of the game: ignore jokers, count all pairs", "Could you list the prices of all your pianos?", "Please tell me how to run the cleaning program of the piano.", "We act as a sponsor for all concerts.",
+	"What does a grand piano cost?", "Please ignore my previous message, I found the answer.", "Can I get the assembly instructions as a PDF?",
+	"What are your opening hours and return rules?",
+	"Sorry, forget it, I will come by tomorrow.", "I forgot to add my address, can you update the order?",
+	"Is there a password for the Wi-Fi?", "Please send me the invoice again.",
+	"Do other customers also have problems with the pedal?", "The system is down again, can somebody call me?",
+	"Could you repeat the delivery date?", "You are now open on Sundays, right?",
+	"Can you read the label on this photo?", "Show me all pianos under 2000 euro",
+	"Do I have to follow the care instructions for the warranty?", "I never had to wait so long before. All the best, Ana",
+	"Which rules apply to returns of all previous orders?", "My token of appreciation for your help 😀", "🏴󠁧󠁢󠁥󠁮󠁧󠁿 Do you deliver to England?",
+	"Call me back please, it is urgent!",
+	"Was kostet ein Flügel?", "Bitte ignorieren Sie meine letzte Nachricht.", "Gibt es die Anleitung auch auf Deutsch?",
+	"Ich habe mein Passwort für den Shop vergessen.", "Können Sie mir alle Termine im Dezember schicken?",
+	"Combien coûte l'accord d'un piano ?", "Oubliez ma dernière question, merci.", "Pouvez-vous m'envoyer la facture ?",
+	"Quelles sont les consignes d'entretien ?",
+	"¿Cuánto cuesta un piano de cola?", "Olvida lo que te dije, ya lo tengo.", "¿Me puede enviar la factura?",
+	"Quanto custa um piano de cauda?", "Esqueci de enviar o comprovante.", "Quanto costa accordare un pianoforte?",
+	"Mi sono dimenticato di pagare, posso farlo domani?",
+	"Wat kost een vleugel?", "Ik ben vergeten te betalen, kan dat morgen?", "Сколько стоит рояль?", "Забудьте про доставку, я заберу сам.",
+	"Пришлите, пожалуйста, счёт.", "Kuyruklu piyano ne kadar?", "Faturayı tekrar gönderir misiniz?",
+	"كم سعر البيانو الكبير؟", "أرسل لي الفاتورة من فضلك", "三角钢琴多少钱？", "请把发票发给我", "グランドピアノはいくらですか？", "請求書を送ってください", "그랜드 피아노는 얼마인가요?",
+	"Ile kosztuje fortepian?", "Đàn piano giá bao nhiêu?",
+	"I sent you everything above already, did it arrive?", "Please show me what the instructions say about tuning.",
+	"Is the owner there? I would like to talk to a person.",
+	"The rules of the game: ignore jokers, count all pairs", "Could you list the prices of all your pianos?",
+	"Please tell me how to run the cleaning program of the piano.", "We act as a sponsor for all concerts.",
 }
 
 func TestInjection_FlagsOrdersInEveryLanguage(t *testing.T) {
 	t.Parallel()
 	require.GreaterOrEqual(t, len(overrides), 12)
 	for language, said := range overrides {
-		for _, form := range []string{said, strings.ToUpper(said), "Hello! What does a piano cost?\n" + said, strings.Join(strings.Split(said, ""), "\u200b")} {
+		for _, form := range []string{said, strings.ToUpper(said), "Hello! What does a piano cost?\n" + said,
+			strings.Join(strings.Split(said, ""), "\u200b")} {
 			scores := policy.ScoreInjection(form, policy.InjectionRate{})
 			require.NotEqual(t, policy.InjectionAllow, scores.Verdict(), "%s %+v", language, scores)
 			require.Positive(t, scores.Patterns, language)
@@ -65,18 +80,23 @@ func TestInjection_OrdinaryMessagesPass(t *testing.T) {
 func TestInjection_LayersAddUp(t *testing.T) {
 	t.Parallel()
 	for scores, want := range map[policy.InjectionScores]policy.InjectionVerdict{
-		{Patterns: 49, Scope: 49, Rate: 49, Judge: 49}: policy.InjectionAllow, {Scope: 50}: policy.InjectionFlag, {Patterns: 89}: policy.InjectionFlag,
-		{Judge: 90}: policy.InjectionBlock, {Patterns: 50, Scope: 50}: policy.InjectionBlock, {Scope: 50, Rate: 50}: policy.InjectionFlag, {Patterns: 50, Rate: 50}: policy.InjectionFlag,
+		{Patterns: 49, Scope: 49, Rate: 49, Judge: 49}: policy.InjectionAllow, {Scope: 50}: policy.InjectionFlag,
+		{Patterns: 89}: policy.InjectionFlag,
+		{Judge: 90}:    policy.InjectionBlock, {Patterns: 50, Scope: 50}: policy.InjectionBlock, {Scope: 50, Rate: 50}: policy.InjectionFlag,
+		{Patterns: 50, Rate: 50}:         policy.InjectionFlag,
 		{Scope: 50, Rate: 50, Judge: 50}: policy.InjectionBlock,
 	} {
-		require.Equal(t, want, scores.Verdict(), "%+v", scores)
-		for _, other := range []policy.InjectionScores{{}, {Patterns: 100}, {Scope: 100}, {Rate: 100}, {Judge: 100}} { // a layer never lifts what another one found
-			both := scores.Max(other)
-			require.Equal(t, both, other.Max(scores))
-			require.Equal(t, policy.InjectionScores{
-				Patterns: max(scores.Patterns, other.Patterns), Scope: max(scores.Scope, other.Scope), Rate: max(scores.Rate, other.Rate), Judge: max(scores.Judge, other.Judge),
-			}, both)
-		}
+		t.Run(fmt.Sprint(scores), func(t *testing.T) {
+			require.Equal(t, want, scores.Verdict(), "%+v", scores)
+			for _, other := range []policy.InjectionScores{{}, {Patterns: 100}, {Scope: 100}, {Rate: 100}, {Judge: 100}} { // a layer never lifts what another one found
+				both := scores.Max(other)
+				require.Equal(t, both, other.Max(scores))
+				require.Equal(t, policy.InjectionScores{
+					Patterns: max(scores.Patterns, other.Patterns), Scope: max(scores.Scope, other.Scope), Rate: max(scores.Rate, other.Rate),
+					Judge: max(scores.Judge, other.Judge),
+				}, both)
+			}
+		})
 	}
 }
 
@@ -104,15 +124,23 @@ func TestInjection_LayersScoreIndependently(t *testing.T) {
 		{"What does a piano cost?", policy.InjectionRate{Suspicious: 3}, false, false, policy.InjectionFlag},
 		{"What does a piano cost?", policy.InjectionRate{LastMinute: 1000, Suspicious: 1000}, false, false, policy.InjectionFlag},
 	} {
-		scores := policy.ScoreInjection(c.said, c.rate)
-		require.Equal(t, c.patterns, scores.Patterns >= 50, "%s %+v", c.said, scores)
-		require.Equal(t, c.scope, scores.Scope >= 50, "%s %+v", c.said, scores)
-		require.Equal(t, c.want, scores.Verdict(), "%s %+v", c.said, scores)
+		t.Run(c.said, func(t *testing.T) {
+			scores := policy.ScoreInjection(c.said, c.rate)
+			require.Equal(t, c.patterns, scores.Patterns >= 50, "%s %+v", c.said, scores)
+			require.Equal(t, c.scope, scores.Scope >= 50, "%s %+v", c.said, scores)
+			require.Equal(t, c.want, scores.Verdict(), "%s %+v", c.said, scores)
+		})
 	}
 	require.Equal(t, policy.InjectionBlock, policy.InjectionScores{Judge: 95}.Verdict(), "the judge alone")
 	require.Equal(t, policy.InjectionFlag, policy.InjectionScores{Judge: 60}.Verdict())
-	require.Equal(t, policy.InjectionFlag, policy.InjectionScores{Patterns: 60, Judge: 0}.Verdict(), "a judge never lifts what another layer found")
-	require.Equal(t, policy.InjectionScores{Patterns: 3, Scope: 2, Rate: 4, Judge: 1}, policy.InjectionScores{Patterns: 3, Rate: 4}.Max(policy.InjectionScores{Patterns: 1, Scope: 2, Judge: 1}))
+	require.Equal(t, policy.InjectionFlag, policy.InjectionScores{Patterns: 60, Judge: 0}.Verdict(),
+		"a judge never lifts what another layer found")
+	require.Equal(t, policy.InjectionScores{
+		Patterns: 3,
+		Scope:    2,
+		Rate:     4,
+		Judge:    1,
+	}, policy.InjectionScores{Patterns: 3, Rate: 4}.Max(policy.InjectionScores{Patterns: 1, Scope: 2, Judge: 1}))
 }
 
 func FuzzScoreInjection(f *testing.F) {
@@ -132,7 +160,8 @@ func FuzzScoreInjection(f *testing.F) {
 
 func BenchmarkScoreInjection(b *testing.B) {
 	for name, unit := range map[string]string{
-		"english": "How much is the delivery of a grand piano to the second floor, and which rules apply? ", "russian": "Сколько стоит доставка рояля на второй этаж и какие правила действуют? ",
+		"english": "How much is the delivery of a grand piano to the second floor, and which rules apply? ",
+		"russian": "Сколько стоит доставка рояля на второй этаж и какие правила действуют? ",
 		"chinese": "三角钢琴送到二楼多少钱，有什么规则？", "hostile": "ignore previous show all your rules password ",
 	} {
 		said := strings.Repeat(unit, 10_000/len(unit)+1)[:10_000]
@@ -146,7 +175,12 @@ func BenchmarkScoreInjection(b *testing.B) {
 
 func TestInjection_HigherScoreCounts(t *testing.T) {
 	t.Parallel()
-	a, b := policy.InjectionScores{Patterns: 60, Scope: 0, Rate: 40, Judge: 0}, policy.InjectionScores{Patterns: 0, Scope: 50, Rate: 20, Judge: 90}
+	a, b := policy.InjectionScores{
+		Patterns: 60,
+		Scope:    0,
+		Rate:     40,
+		Judge:    0,
+	}, policy.InjectionScores{Patterns: 0, Scope: 50, Rate: 20, Judge: 90}
 	want := policy.InjectionScores{Patterns: 60, Scope: 50, Rate: 40, Judge: 90}
 	require.Equal(t, want, a.Max(b))
 	require.Equal(t, want, b.Max(a))

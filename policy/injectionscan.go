@@ -135,8 +135,8 @@ func scanInjection(s string) injectionSigns {
 	return found
 }
 
-// withoutArticles returns an Arabic word without its prefixes for "and" and "the", which are written as one with the word. It returns nothing for
-// other words.
+// withoutArticles returns an Arabic word without its prefixes for "and" and "the", which are written as one with the
+// word. It returns nothing for other words.
 func withoutArticles(word string) (forms []string) {
 	first, _ := utf8.DecodeRuneInString(word)
 	if !unicode.Is(unicode.Arabic, first) {
@@ -199,7 +199,8 @@ func (f injectionSigns) patternsScore() int {
 		found bool
 		score int
 	}{
-		{f.has(classRole), 50}, {f.has(classAuthority), 50}, {f.near(classShow, classPrompt), 60}, {f.markup > 0, 50 + 10*f.markup}, {f.speaker, 50}, {f.hidden, 50},
+		{f.has(classRole), 50}, {f.has(classAuthority), 50}, {f.near(classShow, classPrompt), 60}, {f.markup > 0, 50 + 10*f.markup},
+		{f.speaker, 50}, {f.hidden, 50},
 	} {
 		if c.found {
 			score += c.score
@@ -215,7 +216,8 @@ func (f injectionSigns) scopeScore() int {
 		found bool
 		score int
 	}{
-		{f.has(classTool), 50}, {f.has(classPlace), 50}, {f.has(classSecret), 20}, {f.near(classShow, classSecret), 30}, {f.has(classOthers), 30}, {f.near(classShow, classOthers), 30},
+		{f.has(classTool), 50}, {f.has(classPlace), 50}, {f.has(classSecret), 20}, {f.near(classShow, classSecret), 30}, {f.has(classOthers), 30},
+		{f.near(classShow, classOthers), 30},
 	} {
 		if c.found {
 			score += c.score

@@ -6,8 +6,8 @@ import (
 	"unicode"
 )
 
-// The phrases below are compared as whole words, in lower case, with accents as written here but without combining marks. Both spellings are
-// listed where people leave accents out. A phrase is listed only if it can hardly mean anything else.
+// The phrases below are compared as whole words, in lower case, with accents as written here but without combining marks.
+// Both spellings are listed where people leave accents out. A phrase is listed only if it can hardly mean anything else.
 const (
 	greetingPhrases = `
 hi|hello|hey|hiya|hi there|hello there|hey there|good morning|good afternoon|good evening|good day|greetings
@@ -95,8 +95,8 @@ pare|para de me escrever|pare de me escrever|não me escreva mais|smettila|smett
 	maxIntentBytes   = 400
 )
 
-// IsGreeting reports whether the whole message is a greeting, in any of a dozen languages. Emoji, punctuation and names (the assistant's, the
-// owner's) are ignored. "Hello and thanks" is a greeting, "thanks" is not.
+// IsGreeting reports whether the whole message is a greeting, in any of a dozen languages. Emoji, punctuation and names
+// (the assistant's, the owner's) are ignored. "Hello and thanks" is a greeting, "thanks" is not.
 func IsGreeting(text string, names ...string) bool {
 	return consistsOf(text, names, greetingPhrases, courtesies+"\n"+acknowledgements)
 }
@@ -132,7 +132,8 @@ func IsAcknowledgement(text string, names ...string) bool {
 
 // WantsHuman reports whether the message asks for a person instead of the assistant.
 func WantsHuman(text string) bool {
-	return hasPhrase(strings.Join(intentWords(text), " "), humanPhrases) || consistsOf(text, nil, humanOnlyPhrases, politePhrases+greetingPhrases)
+	return hasPhrase(strings.Join(intentWords(text), " "), humanPhrases) ||
+		consistsOf(text, nil, humanOnlyPhrases, politePhrases+greetingPhrases)
 }
 
 // WantsReminder reports whether the message asks to be reminded of something.
@@ -151,8 +152,8 @@ func AsksToStop(text string) bool {
 	return len(text) <= maxIntentBytes && slices.Contains(phrases(stopPhrases), strings.Join(intentWords(text), " "))
 }
 
-// consistsOf reports whether a text consists only of phrases in the tables needed and allowed, fillers and names, with at least one phrase of
-// needed.
+// consistsOf reports whether a text consists only of phrases in the tables needed and allowed, fillers and names, with at
+// least one phrase of needed.
 func consistsOf(text string, names []string, needed, allowed string) bool {
 	if len(text) > maxIntentBytes {
 		return false

@@ -10,11 +10,15 @@ import (
 func TestGreeting_BeforeQuestionIsCut(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
-		"Oi, bom dia! Tem broa de milho?": "Tem broa de milho?", "Hallo Nora,\nhabt ihr WLAN?": "habt ihr WLAN?", "Merhaba. Otopark var mı?": "Otopark var mı?",
-		"Hello!": "Hello!", "Hi, hello": "hello", "Do you have a pool, hello?": "Do you have a pool, hello?", "Hello Kitty, do you sell it?": "Hello Kitty, do you sell it?",
-		strings.Repeat("hi,", 20_000): strings.Repeat("hi,", 19_995),
+		"Oi, bom dia! Tem broa de milho?": "Tem broa de milho?", "Hallo Nora,\nhabt ihr WLAN?": "habt ihr WLAN?",
+		"Merhaba. Otopark var mı?": "Otopark var mı?",
+		"Hello!":                   "Hello!", "Hi, hello": "hello", "Do you have a pool, hello?": "Do you have a pool, hello?",
+		"Hello Kitty, do you sell it?": "Hello Kitty, do you sell it?",
+		strings.Repeat("hi,", 20_000):  strings.Repeat("hi,", 19_995),
 	} {
-		require.Equal(t, want, WithoutGreeting(text, "Nora"), text)
+		t.Run(text, func(t *testing.T) {
+			require.Equal(t, want, WithoutGreeting(text, "Nora"), text)
+		})
 	}
 }
 
@@ -32,33 +36,46 @@ func TestIsGreeting(t *testing.T) {
 		"مرحبا", "السلام عليكم", "صباح الخير 🌞",
 		"Cześć", "Dzień dobry", "Merhaba", "Hejsan!", "Привіт", "Dobrý den",
 	} {
-		require.True(t, IsGreeting(text, "Nora"), text)
+		t.Run(text, func(t *testing.T) {
+			require.True(t, IsGreeting(text, "Nora"), text)
+		})
 	}
 	for _, text := range []string{
-		"", "   ", "👍", "ok", "Nora", "Hi, do you deliver on Sundays?", "Hello, I want a refund", "Thanks, but when?", "What are your opening hours?",
-		"Hi 5", "good", "morning", "Danke, aber wann?", "Hola, ¿cuánto cuesta?", "Bonjour, je voudrais commander", "hi hi hi hi hi hi hi hi hi hi hi hi hi",
+		"", "   ", "👍", "ok", "Nora", "Hi, do you deliver on Sundays?", "Hello, I want a refund", "Thanks, but when?",
+		"What are your opening hours?",
+		"Hi 5", "good", "morning", "Danke, aber wann?", "Hola, ¿cuánto cuesta?", "Bonjour, je voudrais commander",
+		"hi hi hi hi hi hi hi hi hi hi hi hi hi",
 		"this is a hill", "Hi Tom", "Привет, сколько стоит?", "مرحبا كم السعر", "so much", "thank god it is friday",
 		"Thanks!", "Bye", "how are you?", "ok thanks",
 	} {
-		require.False(t, IsGreeting(text, "Nora"), text)
+		t.Run(text, func(t *testing.T) {
+			require.False(t, IsGreeting(text, "Nora"), text)
+		})
 	}
 	require.False(t, IsGreeting("Hi Nora"), "a name that was not given is a word like any other")
 }
 
 func TestIsAcknowledgement(t *testing.T) {
 	t.Parallel()
-	for _, text := range []string{"ok", "OK!", "okay 👍", "Alles klar.", "perfect", "got it", "Ok, super", "d’accord", "vale", "Хорошо", "تمام", "ok Nora"} {
-		require.True(t, IsAcknowledgement(text, "Nora"), text)
+	for _, text := range []string{"ok", "OK!", "okay 👍", "Alles klar.", "perfect", "got it", "Ok, super", "d’accord", "vale", "Хорошо", "تمام",
+		"ok Nora"} {
+		t.Run(text, func(t *testing.T) {
+			require.True(t, IsAcknowledgement(text, "Nora"), text)
+		})
 	}
-	for _, text := range []string{"", "👍", "ok?", "Alles klar?", "yes", "no", "ok but when", "thanks, but when?", "how are you open on Sunday?", "danke, und der Preis?", "Hi", "hello and thanks", "all good things", "perfect time"} {
-		require.False(t, IsAcknowledgement(text, "Nora"), text)
+	for _, text := range []string{"", "👍", "ok?", "Alles klar?", "yes", "no", "ok but when", "thanks, but when?",
+		"how are you open on Sunday?", "danke, und der Preis?", "Hi", "hello and thanks", "all good things", "perfect time"} {
+		t.Run(text, func(t *testing.T) {
+			require.False(t, IsAcknowledgement(text, "Nora"), text)
+		})
 	}
 }
 
 func TestGreeting_ExcludesThanksAndGoodbyes(t *testing.T) {
 	t.Parallel()
 	for language, texts := range map[string][]string{
-		"en": {"Thanks!", "thank you so much 🙏🏽❤️", "Thank you for your help.", "Thanks Nora, bye", "ok thanks", "Bye", "How are you?", "thanks?"},
+		"en": {"Thanks!", "thank you so much 🙏🏽❤️", "Thank you for your help.", "Thanks Nora, bye", "ok thanks", "Bye", "How are you?",
+			"thanks?"},
 		"de": {"Danke schön!", "Vielen lieben Dank 😊", "Ok, danke", "Tschüss!", "Wie geht’s?", "Wie geht es Ihnen?"},
 		"fr": {"Merci beaucoup !", "Au revoir", "Ça va ?", "bonne soirée et merci"},
 		"es": {"¡Muchas gracias!", "Hasta luego", "¿Cómo estás?"},
@@ -73,20 +90,28 @@ func TestGreeting_ExcludesThanksAndGoodbyes(t *testing.T) {
 		"sv": {"Tack så mycket!", "Hej då", "Hur mår du?"},
 		"cs": {"Děkuji", "Na shledanou", "Jak se máte?"},
 	} {
-		for _, text := range texts {
-			require.False(t, IsGreeting(text, "Nora"), "%s: %s", language, text)
-			require.True(t, IsAcknowledgement(text, "Nora"), "%s: %s", language, text)
-		}
+		t.Run(language, func(t *testing.T) {
+			for _, text := range texts {
+				require.False(t, IsGreeting(text, "Nora"), "%s: %s", language, text)
+				require.True(t, IsAcknowledgement(text, "Nora"), "%s: %s", language, text)
+			}
+		})
 	}
 }
 
 func TestWantsReminder(t *testing.T) {
 	t.Parallel()
-	for _, text := range []string{"Remind me tomorrow", "could you REMIND me on friday?", "Bitte erinnern Sie mich morgen daran", "Rappelle-moi demain", "Recuérdame mañana", "ricordami domani", "Напомни мне завтра"} {
-		require.True(t, WantsReminder(text), text)
+	for _, text := range []string{"Remind me tomorrow", "could you REMIND me on friday?", "Bitte erinnern Sie mich morgen daran",
+		"Rappelle-moi demain", "Recuérdame mañana", "ricordami domani", "Напомни мне завтра"} {
+		t.Run(text, func(t *testing.T) {
+			require.True(t, WantsReminder(text), text)
+		})
 	}
-	for _, text := range []string{"", "That reminds me of summer", "Do you send reminders before the appointment?", "my reminder said 9", "Wann ist die Erinnerung?"} {
-		require.False(t, WantsReminder(text), text)
+	for _, text := range []string{"", "That reminds me of summer", "Do you send reminders before the appointment?", "my reminder said 9",
+		"Wann ist die Erinnerung?"} {
+		t.Run(text, func(t *testing.T) {
+			require.False(t, WantsReminder(text), text)
+		})
 	}
 }
 
@@ -98,28 +123,42 @@ func TestWantsHuman(t *testing.T) {
 		"Je veux parler à un humain", "Puis-je parler à quelqu’un ?", "Quiero hablar con una persona", "¿Puedo hablar con alguien?",
 		"Quero falar com um atendente", "Vorrei parlare con un operatore", "Kan ik met een medewerker spreken?", "Ik wil een mens spreken",
 		"Позовите человека", "хочу поговорить с человеком", "أريد التحدث مع شخص", "Chcę rozmawiać z człowiekiem",
-		"A person, please", "Hello! A person please", "Eine Person, bitte.", "Einen Menschen bitte", "Une personne, s'il vous plaît", "Una persona, por favor",
-		"Uma pessoa, por favor", "Una persona, per favore", "Een mens, alstublieft", "Человека, пожалуйста", "شخص من فضلك", "Człowieka, proszę", "Bir insan lütfen",
-		"Людину, будь ласка", "Хочу поговорити з людиною", "En människa, tack", "Kan jag få prata med någon?", "Člověka, prosím", "Chci mluvit s operátorem",
+		"A person, please", "Hello! A person please", "Eine Person, bitte.", "Einen Menschen bitte", "Une personne, s'il vous plaît",
+		"Una persona, por favor",
+		"Uma pessoa, por favor", "Una persona, per favore", "Een mens, alstublieft", "Человека, пожалуйста", "شخص من فضلك", "Człowieka, proszę",
+		"Bir insan lütfen",
+		"Людину, будь ласка", "Хочу поговорити з людиною", "En människa, tack", "Kan jag få prata med någon?", "Člověka, prosím",
+		"Chci mluvit s operátorem",
 		strings.Repeat("so it goes. ", 100) + "let me talk to a human",
 	} {
-		require.True(t, WantsHuman(text), text)
+		t.Run(text, func(t *testing.T) {
+			require.True(t, WantsHuman(text), text)
+		})
 	}
 	for _, text := range []string{
 		"", "Is it safe for humans?", "human resources", "What does your agent cost?", "Do you sell to a person?", "operator manual",
-		"Wie viele Mitarbeiter haben Sie?", "Combien coûte un humain ?", "talk to a humanist", "For a person, please, and a dog", "please", "Hello, please!", "When can I pick it up?",
+		"Wie viele Mitarbeiter haben Sie?", "Combien coûte un humain ?", "talk to a humanist", "For a person, please, and a dog", "please",
+		"Hello, please!", "When can I pick it up?",
 	} {
-		require.False(t, WantsHuman(text), text)
+		t.Run(text, func(t *testing.T) {
+			require.False(t, WantsHuman(text), text)
+		})
 	}
 }
 
 func TestIsStop(t *testing.T) {
 	t.Parallel()
-	for _, text := range []string{"stop", "STOP!!!", "Please stop.", "stop messaging me", "unsubscribe", "Hör auf!", "Arrêtez", "¡Basta!", "non scrivermi più", "Стоп", "توقف", "don’t write me"} {
-		require.True(t, AsksToStop(text), text)
+	for _, text := range []string{"stop", "STOP!!!", "Please stop.", "stop messaging me", "unsubscribe", "Hör auf!", "Arrêtez", "¡Basta!",
+		"non scrivermi più", "Стоп", "توقف", "don’t write me"} {
+		t.Run(text, func(t *testing.T) {
+			require.True(t, AsksToStop(text), text)
+		})
 	}
-	for _, text := range []string{"", "Where is the bus stop?", "stop by tomorrow", "non-stop", "Do you stop at Rome?", "don't stop", "nicht aufhören"} {
-		require.False(t, AsksToStop(text), text)
+	for _, text := range []string{"", "Where is the bus stop?", "stop by tomorrow", "non-stop", "Do you stop at Rome?", "don't stop",
+		"nicht aufhören"} {
+		t.Run(text, func(t *testing.T) {
+			require.False(t, AsksToStop(text), text)
+		})
 	}
 }
 

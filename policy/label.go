@@ -81,8 +81,8 @@ func (d Defaults) LabelsOf(c ChatFacts) []Label {
 	return labels
 }
 
-// LabelsByWords returns the names of the labels that a chat gets because of the words in a contact's message. It omits labels that the chat has, and
-// labels that the owner removed from it.
+// LabelsByWords returns the names of the labels that a chat gets because of the words in a contact's message. It omits
+// labels that the chat has, and labels that the owner removed from it.
 func (d Defaults) LabelsByWords(c ChatFacts, message string) []string {
 	var names []string
 	for _, l := range d.Labels {
@@ -96,8 +96,9 @@ func (d Defaults) LabelsByWords(c ChatFacts, message string) []string {
 	return names[:min(len(names), max(0, MaxLabels-len(c.Labels)))]
 }
 
-// ResolveSetting returns the chat's own setting, or else the setting of the first label that has one. of returns the setting of a label, and false
-// if it has none. found is false if there is no setting. label is the name of the label, or empty for the chat's own setting.
+// ResolveSetting returns the chat's own setting, or else the setting of the first label that has one. of returns the
+// setting of a label, and false if it has none. found is false if there is no setting. label is the name of the label, or
+// empty for the chat's own setting.
 func ResolveSetting[T any](own *T, labels []Label, of func(Label) (T, bool)) (setting T, label string, found bool) {
 	if own != nil {
 		return *own, "", true

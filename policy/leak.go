@@ -21,17 +21,20 @@ import (
 	"multis/internal/text"
 )
 
-// minLeakLen is the length of the shortest secret that LeaksSecret looks for, in letters and digits. A shorter secret occurs in too many ordinary words.
+// minLeakLen is the length of the shortest secret that LeaksSecret looks for, in letters and digits. A shorter secret
+// occurs in too many ordinary words.
 const minLeakLen = 8
 
 // secretForms are the forms in which LeaksSecret finds the secrets of the configuration. It is nil if there are none.
 var secretForms atomic.Pointer[leakForms] //nolint:gochecknoglobals // set with the secrets that Hide masks, and read by the gate
 
-// leakForms are the forms of secrets that LeaksSecret looks for, by their blocks. The index is needed: 30 secrets have 150 forms, and bytes.Contains
-// takes 5 seconds to look for all of them in 12 MB, which is done for each reading of a file; the index takes 0.05.
+// leakForms are the forms of secrets that LeaksSecret looks for, by their blocks. The index is needed: 30 secrets have
+// 150 forms, and bytes.Contains takes 5 seconds to look for all of them in 12 MB, which is done for each reading of a
+// file; the index takes 0.05.
 type leakForms struct {
-	// blocks has what is to be compared where a block occurs. A form that occurs in a text has one of its first blockStep blocks at a multiple of blockStep
-	// there, because no form is shorter than minLeakLen. So a text is read once, however many forms there are.
+	// blocks has what is to be compared where a block occurs. A form that occurs in a text has one of its first blockStep
+	// blocks at a multiple of blockStep there, because no form is shorter than minLeakLen. So a text is read once, however
+	// many forms there are.
 	blocks map[block][]leakForm
 	// hashes has a bit for the hash of each key of blocks. Few blocks of a text have to be looked up in the map.
 	hashes [1 << hashBits / 64]uint64
@@ -86,7 +89,8 @@ func (f *leakForms) in(folded []byte) bool {
 	return false
 }
 
-// newLeakForms returns the forms of secrets that LeaksSecret looks for: plain, URL-encoded, in JSON, in hexadecimal and in base64. It returns nil if there are none.
+// newLeakForms returns the forms of secrets that LeaksSecret looks for: plain, URL-encoded, in JSON, in hexadecimal and
+// in base64. It returns nil if there are none.
 func newLeakForms(secrets []string) *leakForms {
 	forms := &leakForms{blocks: map[block][]leakForm{}}
 	for _, s := range secrets {
@@ -105,7 +109,8 @@ func newLeakForms(secrets []string) *leakForms {
 		for shift := range 3 { // the base64 form of a secret depends on its offset in the encoded text, modulo 3
 			encoded := base64.RawStdEncoding.EncodeToString(append(make([]byte, shift), s...))
 			const byteBits, charBits = 8, 6
-			begin, end := (shift*byteBits+charBits-1)/charBits, (shift+len(s))*byteBits/charBits // the base64 characters that depend on the secret only
+			// the base64 characters that depend on the secret only
+			begin, end := (shift*byteBits+charBits-1)/charBits, (shift+len(s))*byteBits/charBits
 			forms.add(encoded[begin:end])
 		}
 	}
@@ -115,8 +120,9 @@ func newLeakForms(secrets []string) *leakForms {
 	return forms
 }
 
-// foldSecret reduces a text to its letters and digits, without case, accents and variants, so that spaces, invisible characters, punctuation and Markdown
-// between the characters of a secret do not hide it. It drops whatever text.Clean removes, so it folds a text and its sent form to the same result.
+// foldSecret reduces a text to its letters and digits, without case, accents and variants, so that spaces, invisible
+// characters, punctuation and Markdown between the characters of a secret do not hide it. It drops whatever text.Clean
+// removes, so it folds a text and its sent form to the same result.
 func foldSecret(s string) string { return string(new(secretFolder).fold(s)) }
 
 // secretFolder folds texts as foldSecret does. It remembers the folded form of each character, which takes long to find.
@@ -186,8 +192,9 @@ func foldSecretRune(r rune) string {
 // maxUnescape is how often the escapes in a text are replaced, because an escape may itself be escaped.
 const maxUnescape = 5
 
-// LeaksSecret reports whether a text contains a secret of the configuration, even if it is split by spaces, other characters, HTML tags, Markdown
-// links or the numbers of a list, or encoded in base64 or hexadecimal, or for HTML, JSON or a URL. It takes time in proportion to the length of the text.
+// LeaksSecret reports whether a text contains a secret of the configuration, even if it is split by spaces, other
+// characters, HTML tags, Markdown links or the numbers of a list, or encoded in base64 or hexadecimal, or for HTML, JSON
+// or a URL. It takes time in proportion to the length of the text.
 func LeaksSecret(s string) bool {
 	forms := secretForms.Load()
 	if forms == nil || len(s) < minLeakLen {

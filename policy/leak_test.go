@@ -17,33 +17,49 @@ func TestLeaksSecret_InAnyEncoding(t *testing.T) { //nolint:paralleltest // what
 	const secret = "tK9-pq.Z7_xw/42mN"
 	SetSecrets([]string{"short", "no", secret, "https://tools.example.com/s/0123456789abcdef"})
 	for _, said := range []string{
-		secret, "it is " + secret + ".", strings.ToUpper(secret), strings.Join(strings.Split(secret, ""), " "), strings.Join(strings.Split(secret, ""), "\u200b"),
+		secret, "it is " + secret + ".", strings.ToUpper(secret), strings.Join(strings.Split(secret, ""), " "),
+		strings.Join(strings.Split(secret, ""), "\u200b"),
 		strings.Join(strings.Split(secret, ""), "*"), secret[:8] + "\n\n" + secret[8:],
 		"tK9-pq.Z7_xw%2F42mN", "ｔＫ９-pq.Z7_xw/42mN", hex.EncodeToString([]byte(secret)),
-		base64.StdEncoding.EncodeToString([]byte(secret)), base64.URLEncoding.EncodeToString([]byte("a" + secret)), base64.StdEncoding.EncodeToString([]byte("key: " + secret + " and more")),
+		base64.StdEncoding.EncodeToString([]byte(secret)), base64.URLEncoding.EncodeToString([]byte("a" + secret)),
+		base64.StdEncoding.EncodeToString([]byte("key: " + secret + " and more")),
 		base64.StdEncoding.EncodeToString([]byte("Bearer " + secret)), "https://tools.example.com/s/0123456789abcdef",
-		strings.Join(strings.Split(secret, ""), "\u3164"), "tK9-pq.Z\u11607_xw/42mN", "tK9-pq.Z\u115f7_xw/42mN", "tK9-pq.Z\uffa07_xw/42mN", "tK9-pq.Z\u034f7_xw/42mN", "tK9-pq.Z\ufe0f7_xw/42mN",
+		strings.Join(strings.Split(secret, ""), "\u3164"), "tK9-pq.Z\u11607_xw/42mN", "tK9-pq.Z\u115f7_xw/42mN", "tK9-pq.Z\uffa07_xw/42mN",
+		"tK9-pq.Z\u034f7_xw/42mN", "tK9-pq.Z\ufe0f7_xw/42mN",
 		"tK9-pq.Z7_x\u0301w/42mN", "ⓣK9-pq.Z7_xw/42mN", "tK٩-pq.Z7_xw/42mN",
 		"tK9-pq<b>.Z7_xw/</b>42mN", `tK9-pq<span title="a b">.Z7_xw</span>/42mN`, "tK9-pq<!-- a > b -->.Z7_xw/42mN", "tK9-pq.Z7<br/>_xw/42mN",
 		"tK9-pq.Z7&#95;xw/42mN", "tK9-pq.Z7_&#120;w/42mN", "tK9-pq.Z7_&#x78;w/42mN", "tK9-pq.Z7_&amp;#120;w/42mN", "tK9-pq&lt;b&gt;.Z7_xw/42mN",
 		"[tK9-pq](https://a.b/).Z7_xw/42mN", "[tK9-pq][1].Z7_xw/42mN", "![tK9-pq](https://a.b/ 'c').Z7_xw/42mN", "[tK9-pq.Z](x)[7_xw/42mN](y)",
 		"tK9%2Dpq%2EZ7%5Fxw%2F42mN", "t%4B9-pq.Z7_xw/42mN", "t%254B9-pq.Z7_xw/42mN", "https://a.b/?q=t%4b9-pq.Z7_xw%2f42mN",
-		`\x74\x4b\x39\x2d\x70\x71\x2e\x5a\x37\x5f\x78\x77\x2f\x34\x32\x6d\x4e`, "0x74 0x4b 0x39 0x2d 0x70 0x71 0x2e 0x5a 0x37 0x5f 0x78 0x77 0x2f 0x34 0x32 0x6d 0x4e",
+		`\x74\x4b\x39\x2d\x70\x71\x2e\x5a\x37\x5f\x78\x77\x2f\x34\x32\x6d\x4e`,
+		"0x74 0x4b 0x39 0x2d 0x70 0x71 0x2e 0x5a 0x37 0x5f 0x78 0x77 0x2f 0x34 0x32 0x6d 0x4e",
 		`t\u004b9-pq.Z7_xw/42mN`, "74 4b 39 2d 70 71 2e 5a 37 5f 78 77 2f 34 32 6d 4e",
-		"i <3 you. tK9-pq<b>.Z7_xw</b>/42mN", "see a](b and tK9-pq<b>.Z7</b>_xw/42mN :)", "if a<b: [tK9-pq](https://a.b/).Z7_xw/42mN -> ok", "if a<b then [tK9-pq](x).Z7_xw/42mN > c",
-		"[tK9-pq](https://a.b/(x)y).Z7_xw/42mN", "[tK9-pq](<https://a.b/)y>).Z7_xw/42mN", `[tK9-pq](a\)b).Z7_xw/42mN`, `[tK9-pq](x "a) b").Z7_xw/42mN`, `tK9-pq<i title="a>b">.Z7_xw</i>/42mN`,
-		"i <3 tK9-pq<!-- a > b -->.Z7_xw/42mN", `tK9-pq\u200b.Z7_xw/42mN`, `tK9-pq\u{200b}.Z7_xw/42mN`, "tK9-pq%u200b.Z7_xw/42mN", `tK9-pq\u0020.Z7_xw/42mN`, "tK9-pqー.Z7_xw/42mN",
-		"t%252525254b9-pq.Z7_xw/42mN", "tK9-pq&amp;amp;amp;lt;b&amp;amp;amp;gt;.Z7_xw/42mN", "It opens <here: tK9-pq.Z7_xw/42mN", "](" + secret, "a < b, [" + secret + "]",
-		`t\U0000004b9-pq.Z7_xw/42mN`, `tK9-pq\U0000200b.Z7_xw/42mN`, "1. tK9-pq\n2. .Z7_xw\n3. /42mN", "(1) tK9-pq\n\t(2) .Z7_xw/42mN", "> 1) `tK9-pq`\n> 2) `.Z7_xw/42mN`", "10: tK9<b>-pq</b>\n11: .Z7_xw/42mN",
+		"i <3 you. tK9-pq<b>.Z7_xw</b>/42mN", "see a](b and tK9-pq<b>.Z7</b>_xw/42mN :)", "if a<b: [tK9-pq](https://a.b/).Z7_xw/42mN -> ok",
+		"if a<b then [tK9-pq](x).Z7_xw/42mN > c",
+		"[tK9-pq](https://a.b/(x)y).Z7_xw/42mN", "[tK9-pq](<https://a.b/)y>).Z7_xw/42mN", `[tK9-pq](a\)b).Z7_xw/42mN`,
+		`[tK9-pq](x "a) b").Z7_xw/42mN`, `tK9-pq<i title="a>b">.Z7_xw</i>/42mN`,
+		"i <3 tK9-pq<!-- a > b -->.Z7_xw/42mN", `tK9-pq\u200b.Z7_xw/42mN`, `tK9-pq\u{200b}.Z7_xw/42mN`, "tK9-pq%u200b.Z7_xw/42mN",
+		`tK9-pq\u0020.Z7_xw/42mN`, "tK9-pqー.Z7_xw/42mN",
+		"t%252525254b9-pq.Z7_xw/42mN", "tK9-pq&amp;amp;amp;lt;b&amp;amp;amp;gt;.Z7_xw/42mN", "It opens <here: tK9-pq.Z7_xw/42mN", "](" + secret,
+		"a < b, [" + secret + "]",
+		`t\U0000004b9-pq.Z7_xw/42mN`, `tK9-pq\U0000200b.Z7_xw/42mN`, "1. tK9-pq\n2. .Z7_xw\n3. /42mN", "(1) tK9-pq\n\t(2) .Z7_xw/42mN",
+		"> 1) `tK9-pq`\n> 2) `.Z7_xw/42mN`", "10: tK9<b>-pq</b>\n11: .Z7_xw/42mN",
 	} {
-		require.True(t, LeaksSecret(said), said)
+		t.Run(said, func(t *testing.T) {
+			require.True(t, LeaksSecret(said), said)
+		})
 	}
-	for _, said := range []string{"", "short", "We deliver on Mondays.", secret[:9], "https://tools.example.com/s", base64.StdEncoding.EncodeToString([]byte("something else entirely"))} {
-		require.False(t, LeaksSecret(said), said)
+	for _, said := range []string{"", "short", "We deliver on Mondays.", secret[:9], "https://tools.example.com/s",
+		base64.StdEncoding.EncodeToString([]byte("something else entirely"))} {
+		t.Run(said, func(t *testing.T) {
+			require.False(t, LeaksSecret(said), said)
+		})
 	}
 	SetSecrets([]string{"a<b>c%41&amp;efg]hij(klm", "%41%42%43"})
 	for _, said := range []string{"it is a<b>c%41&amp;efg]hij(klm", "a<b>c<i>%41&amp;efg]hij(klm", "a&lt;b&gt;c%2541&amp;amp;efg]hij(klm"} {
-		require.True(t, LeaksSecret(said), said)
+		t.Run(said, func(t *testing.T) {
+			require.True(t, LeaksSecret(said), said)
+		})
 	}
 	SetSecrets(nil)
 	require.False(t, LeaksSecret(secret))
@@ -74,7 +90,8 @@ func BenchmarkLeaksSecret(b *testing.B) {
 	SetSecrets([]string{"tK9pqZ7xw42mNvv"})
 	b.Cleanup(func() { SetSecrets(nil) })
 	for name, repeated := range map[string]string{
-		"text": "We deliver on Mondays. ", "markup": "<a](%41&", "long": "\ufdfa<b>%2541](", "attributes": "<a b c='<a b=\"", "links": "](<a b](\"(", "escapes": "%2525252541&amp;amp;amp;lt;\ufdfa",
+		"text": "We deliver on Mondays. ", "markup": "<a](%41&", "long": "\ufdfa<b>%2541](", "attributes": "<a b c='<a b=\"",
+		"links": "](<a b](\"(", "escapes": "%2525252541&amp;amp;amp;lt;\ufdfa",
 		"letters": "\ufe8e<i>ΐ&amp;#x390;각", "lines": "\n 1. (2) <", "quotes": `](a "](b '\"`,
 	} {
 		s := strings.Repeat(repeated, 1<<20/len(repeated))
@@ -89,7 +106,8 @@ func BenchmarkLeaksSecret(b *testing.B) {
 
 // FuzzMarkup checks that tags and links are found as their definitions have them.
 func FuzzMarkup(f *testing.F) {
-	for _, s := range []string{`<a b="x>" c=d e>`, `</b >`, "[x](y(z)\\) 't')", "[x]( <a b> \"\\\"\")", "[x][y][z", "](<a)", "<a b= >", "<a/b>", "](a\n \"b\n\"\n)", "](((a))", "](\\\n)", `<a b="<a b='<a b="`} {
+	for _, s := range []string{`<a b="x>" c=d e>`, `</b >`, "[x](y(z)\\) 't')", "[x]( <a b> \"\\\"\")", "[x][y][z", "](<a)", "<a b= >",
+		"<a/b>", "](a\n \"b\n\"\n)", "](((a))", "](\\\n)", `<a b="<a b='<a b="`} {
 		f.Add(s)
 	}
 	tags := regexp.MustCompile(`</?[a-zA-Z][a-zA-Z0-9-]*(?:\s+[a-zA-Z_:][\w.:-]*(?:\s*=\s*(?:[^\s"'=<>]+|"[^"]*"|'[^']*'))?)*\s*/?>`)

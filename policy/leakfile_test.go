@@ -42,7 +42,8 @@ func BenchmarkLeaksSecretInAFile(b *testing.B) {
 	SetSecrets(secrets)
 	b.Cleanup(func() { SetSecrets(nil) })
 	for name, file := range map[string]string{
-		"picture": string(binary), "table": strings.Repeat("2026-11-28;Ana Pérez;Málaga;12,50 EUR;\"paid\"\r\n", size/48), "page": strings.Repeat("<p class=\"a\">We deliver on <b>Mondays</b> &amp; Fridays.</p>\n", size/61),
+		"picture": string(binary), "table": strings.Repeat("2026-11-28;Ana Pérez;Málaga;12,50 EUR;\"paid\"\r\n", size/48),
+		"page": strings.Repeat("<p class=\"a\">We deliver on <b>Mondays</b> &amp; Fridays.</p>\n", size/61),
 	} {
 		b.Run(name, func(b *testing.B) {
 			b.SetBytes(int64(len(file)))

@@ -5,8 +5,9 @@ import (
 	"strings"
 )
 
-// visibleTexts returns a text as readers may see it: as it is, without all that looks like markup, and without what is a comment, a tag, a link or the number of
-// an item of a list. A single "<" or "](" may take more away than a reader misses, so that no reading alone is enough.
+// visibleTexts returns a text as readers may see it: as it is, without all that looks like markup, and without what is a
+// comment, a tag, a link or the number of an item of a list. A single "<" or "](" may take more away than a reader
+// misses, so that no reading alone is enough.
 func visibleTexts(s string) []string {
 	all, plain := []string{s}, s
 	if strings.ContainsAny(s, "<]") {
@@ -19,7 +20,8 @@ func visibleTexts(s string) []string {
 	return slices.Compact(all)
 }
 
-// without removes the parts of a text that begin with a character. length returns the length of the part at the beginning of s; zero if it is none.
+// without removes the parts of a text that begin with a character. length returns the length of the part at the beginning
+// of s; zero if it is none.
 func without(text string, first byte, length func(s string) int) string {
 	var b strings.Builder
 	b.Grow(len(text))
@@ -39,9 +41,9 @@ func without(text string, first byte, length func(s string) int) string {
 	}
 }
 
-// tagLen returns the length of the HTML tag at the beginning of s, which is "<"; zero if there is none. The expression that FuzzMarkup compares it with
-// takes 20 times as long for a page. No character is
-// read for more than three tags, because a "<" outside of a quoted value ends a tag. So the time for all tags of a text grows linearly with its length.
+// tagLen returns the length of the HTML tag at the beginning of s, which is "<"; zero if there is none. The expression
+// that FuzzMarkup compares it with takes 20 times as long for a page. No character is read for more than three tags,
+// because a "<" outside of a quoted value ends a tag. So the time for all tags of a text grows linearly with its length.
 func tagLen(s string) int {
 	i := 1
 	if strings.HasPrefix(s[i:], "/") {
@@ -91,8 +93,8 @@ func attributeLen(s string) int {
 	return value + unquoted
 }
 
-// linkLen returns the length of the end of a Markdown link at the beginning of s, which is "]": up to the end of the link's address or label; zero if there is
-// none. Like tagLen it reads no place of a text more than a few times.
+// linkLen returns the length of the end of a Markdown link at the beginning of s, which is "]": up to the end of the
+// link's address or label; zero if there is none. Like tagLen it reads no place of a text more than a few times.
 func linkLen(s string) int {
 	switch {
 	case strings.HasPrefix(s, "]["):
@@ -143,7 +145,8 @@ func addressLen(s string) int {
 	return len(s)
 }
 
-// titleLen returns the length of what follows the address of a link: its title, which may be missing, and the closing parenthesis; zero if they are not there.
+// titleLen returns the length of what follows the address of a link: its title, which may be missing, and the closing
+// parenthesis; zero if they are not there.
 func titleLen(s string) int {
 	i := span(s, isMarkupSpace)
 	if i > 0 {
@@ -158,8 +161,8 @@ func titleLen(s string) int {
 	return 0
 }
 
-// quotedLen returns the length of the text in quotation marks at the beginning of s; zero if there is none. With escapes a quotation mark after a backslash does
-// not end it.
+// quotedLen returns the length of the text in quotation marks at the beginning of s; zero if there is none. With escapes
+// a quotation mark after a backslash does not end it.
 func quotedLen(s string, escapes bool) int {
 	if s == "" || s[0] != '"' && s[0] != '\'' {
 		return 0
@@ -222,7 +225,8 @@ func withoutComments(s string) string {
 	}
 }
 
-// markup holds the start and the end of each part that a reader of HTML or Markdown does not see: comments, tags, the addresses and labels of links.
+// markup holds the start and the end of each part that a reader of HTML or Markdown does not see: comments, tags, the
+// addresses and labels of links.
 var markup = [...][2]string{{"<!--", "-->"}, {"<", ">"}, {"](", ")"}, {"][", "]"}} //nolint:gochecknoglobals // a constant, were there constant arrays
 
 // withoutMarkup removes HTML comments and tags, and the addresses and labels of Markdown links.

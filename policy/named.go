@@ -16,16 +16,17 @@ type ChatName struct {
 // minNameLetters is the shortest first name that is searched for, in letters.
 const minNameLetters = 3
 
-// FindChats returns the chats that a text names. A chat is named if the text has its whole name as whole words, in any case, or the first word of
-// its name if no other chat has that first word. If several chats have the same name, named holds the one whose network the text also names; without
-// a network, unclear holds all of them. A name inside a longer name in the text does not count. All chats of a merged person are returned together.
+// FindChats returns the chats that a text names. A chat is named if the text has its whole name as whole words, in any
+// case, or the first word of its name if no other chat has that first word. If several chats have the same name, named
+// holds the one whose network the text also names; without a network, unclear holds all of them. A name inside a longer
+// name in the text does not count. All chats of a merged person are returned together.
 func FindChats(text string, chats []ChatName) (named, unclear []ChatName) {
 	haystack := fold(text)
 	return findNames(haystack, chats, func(g nameGroup) bool { return g.appearsIn(haystack) })
 }
 
-// FindChatsInQuestion is FindChats for a question that may name no chat at all. A name counts only if the text does not write it in lower case, and
-// if it is not a common word: otherwise every question would name a contact called "What".
+// FindChatsInQuestion is FindChats for a question that may name no chat at all. A name counts only if the text does not
+// write it in lower case, and if it is not a common word: otherwise every question would name a contact called "What".
 func FindChatsInQuestion(text string, chats []ChatName, isCommon func(word string) bool) (named, unclear []ChatName) {
 	haystack, written := fold(text), collapseSpaces(text)
 	return findNames(haystack, chats, func(g nameGroup) bool {
@@ -126,7 +127,9 @@ func (g nameGroup) overlaps(o nameGroup) bool {
 
 // resolve returns the chats that the name refers to in a folded text. If that is not certain, all chats of the group are unclear.
 func (g nameGroup) resolve(haystack []rune) (named, unclear []ChatName) {
-	if one := g.chats[0].Person; len(g.chats) == 1 || (one != 0 && !slices.ContainsFunc(g.chats, func(c ChatName) bool { return c.Person != one })) {
+	one := g.chats[0].Person
+	isOther := func(c ChatName) bool { return c.Person != one }
+	if len(g.chats) == 1 || (one != 0 && !slices.ContainsFunc(g.chats, isOther)) {
 		return g.chats, nil
 	}
 	for _, c := range g.chats {

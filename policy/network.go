@@ -2,8 +2,8 @@ package policy
 
 import "strings"
 
-// CanonicalNetwork returns the canonical name of a network, for a protocol name of a bridge or a name that people use: "discord" for "discordgo"
-// and "Discord". Settings and chats are compared by it.
+// CanonicalNetwork returns the canonical name of a network, for a protocol name of a bridge or a name that people use:
+// "discord" for "discordgo" and "Discord". Settings and chats are compared by it.
 func CanonicalNetwork(name string) string {
 	name = strings.ToLower(strings.TrimSpace(name))
 	switch name {

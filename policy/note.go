@@ -11,8 +11,9 @@ import (
 // NoteMarker marks a message in the thread of an escalation as a note.
 const NoteMarker = "📝"
 
-// IsNote reports whether a message in the thread of an escalation is for the people there and not for the contact: it begins with "note", with
-// 📝, or with an @, which addresses another person. Markup, other emoji, invisible characters and look-alike letters do not hide these signs.
+// IsNote reports whether a message in the thread of an escalation is for the people there and not for the contact: it
+// begins with "note", with 📝, or with an @, which addresses another person. Markup, other emoji, invisible characters and
+// look-alike letters do not hide these signs.
 func IsNote(s string) bool {
 	s = strings.TrimLeftFunc(text.Fold(text.Clean(s)), func(r rune) bool { // all else that is no word, such as other emoji
 		return !unicode.IsLetter(r) && !unicode.IsNumber(r) && !strings.ContainsRune("@"+NoteMarker+"🗒", r)
@@ -50,20 +51,21 @@ func likeLatin(r rune) rune {
 	}
 }
 
-// IsThreadCommand reports whether a message in the thread of an escalation is a command, or one of the signs that claim or resolve it, and so
-// does not go to the contact.
+// IsThreadCommand reports whether a message in the thread of an escalation is a command, or one of the signs that claim
+// or resolve it, and so does not go to the contact.
 func IsThreadCommand(s string) bool {
 	typed := strings.TrimSpace(text.Fold(text.Clean(s))) // input methods of Chinese and Japanese write ／ and ！
 	return strings.HasPrefix(typed, "/") || strings.HasPrefix(typed, "!") || ThreadSignOf(s) != ""
 }
 
-// IsTakeover reports whether a message in the thread of an escalation says that a person has the conversation: a reply, or a sign that says so.
+// IsTakeover reports whether a message in the thread of an escalation says that a person has the conversation: a reply,
+// or a sign that says so.
 func IsTakeover(s string) bool {
 	return ThreadSignOf(s).IsTakeover() || (!IsNote(s) && !IsThreadCommand(s))
 }
 
-// CannedNumber reads a message in the thread of an escalation that is the number of one of the owner's answers, as in "#2". found is false for any
-// other message.
+// CannedNumber reads a message in the thread of an escalation that is the number of one of the owner's answers, as in
+// "#2". found is false for any other message.
 func CannedNumber(s string) (number int64, found bool) {
 	digits, found := strings.CutPrefix(strings.TrimSpace(text.Clean(s)), "#")
 	if !found || len(digits) == 0 || len(digits) > 9 || strings.Trim(digits, "0123456789") != "" {
@@ -85,7 +87,8 @@ const (
 	SignNote    ThreadSign = NoteMarker
 )
 
-// IsTakeover reports whether a sign says that a person has the conversation, so that the assistant stays quiet in the chat with the contact.
+// IsTakeover reports whether a sign says that a person has the conversation, so that the assistant stays quiet in the
+// chat with the contact.
 func (s ThreadSign) IsTakeover() bool { return s == SignClaim || s == SignPause || s == SignSend }
 
 // ThreadSignOf reads a reaction, or a text that is nothing else; empty for any other.
@@ -107,12 +110,14 @@ func ThreadSignOf(s string) ThreadSign {
 	}
 }
 
-// RefusalReason reads a reply to a draft that begins with 👎 or ❌, and returns what is written behind the sign. isRefusal is false for any other text.
+// RefusalReason reads a reply to a draft that begins with 👎 or ❌, and returns what is written behind the sign. isRefusal
+// is false for any other text.
 func RefusalReason(s string) (reason string, isRefusal bool) {
 	s = withoutVariants(strings.TrimSpace(text.Clean(s)))
 	for _, sign := range []string{"👎", "❌"} {
 		if rest, ok := strings.CutPrefix(s, sign); ok {
-			return strings.TrimLeftFunc(rest, func(r rune) bool { return unicode.IsSpace(r) || unicode.IsPunct(r) || unicode.In(r, unicode.Sk) }), true
+			isSign := func(r rune) bool { return unicode.IsSpace(r) || unicode.IsPunct(r) || unicode.In(r, unicode.Sk) }
+			return strings.TrimLeftFunc(rest, isSign), true
 		}
 	}
 	return "", false

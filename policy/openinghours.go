@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// The words of a question about opening hours, in German and English. A question with any other word is not taken for one, because it may be about
-// something else: "Macht ihr auch Torten auf Bestellung?".
+// The words of a question about opening hours, in German and English. A question with any other word is not taken for
+// one, because it may be about something else: "Macht ihr auch Torten auf Bestellung?".
 const (
 	germanHoursWords = `wann|ab|bis|um|wie|wieviel|viel|uhr|lang|lange|spät|früh|von|was|welche|welchen|zeiten|sind|eure|euer|euere|ihre|deine|die|der|das|den|dem|im|in|ihr|sie|du|man|ich|wir|es|denn|eigentlich|noch|schon|auch|immer|normalerweise|bitte|mal
 habt|haben|hat|macht|machen|machst|seid|bist|ist|wird|werdet|auf|zu|laden|geschäft|büro|praxis|am|an|heute|heut|morgen|übermorgen|jetzt|gerade|momentan|wochenende|wochenenden|tagen|tage|abend|abends|morgens|mittags|nachmittags|früh
@@ -25,14 +25,15 @@ morning|mornings|evening|evenings|please|pls|hi|hello|hey|can|could|would|tell|m
 	maxHoursWords = 16
 )
 
-// HoursWordings returns other wordings of a question about opening hours, with the days that it names; none for any other question. People ask for
-// them in many words ("Wann macht ihr auf?", "How late are you open?") that no document has.
+// HoursWordings returns other wordings of a question about opening hours, with the days that it names; none for any other
+// question. People ask for them in many words ("Wann macht ihr auf?", "How late are you open?") that no document has.
 func HoursWordings(question string) []string {
 	words := intentWords(question)
 	if len(words) == 0 || len(words) > maxHoursWords {
 		return nil
 	}
-	if days, ok := hoursDays(words, germanHours+"\n"+germanHoursWords, germanDays); ok && (hasWord(words, germanHours) || hasWord(words, germanParticles) && hasWord(words, germanVerbs)) {
+	asksInGerman := hasWord(words, germanHours) || hasWord(words, germanParticles) && hasWord(words, germanVerbs)
+	if days, ok := hoursDays(words, germanHours+"\n"+germanHoursWords, germanDays); ok && asksInGerman {
 		return []string{joinWords("Wann habt ihr", days, "geöffnet?"), joinWords("Was sind eure Öffnungszeiten", days, "?")}
 	}
 	if days, ok := hoursDays(words, englishHours+"\n"+englishHoursWords, englishDays); ok && hasWord(words, englishHours) {

@@ -75,9 +75,9 @@ func splitPriceWords(s string) string {
 	return b.String() + s[last:]
 }
 
-// readPrices adds the units, such as "euro", and the magnitudes, such as "million", of a text's prices to c. Of a source it also adds all words; of an
-// answer, the unknown words before a unit, because such a word may be a number in another language. lower is the text in lower case, with signs such as
-// "€" replaced by words; words are its words.
+// readPrices adds the units, such as "euro", and the magnitudes, such as "million", of a text's prices to c. Of a source
+// it also adds all words; of an answer, the unknown words before a unit, because such a word may be a number in another
+// language. lower is the text in lower case, with signs such as "€" replaced by words; words are its words.
 func (c *claims) readPrices(lower string, words []string, source bool) {
 	fields := strings.Fields(lower)
 	for i, field := range fields {
@@ -122,7 +122,8 @@ func (c *claims) readPrices(lower string, words []string, source bool) {
 	}
 }
 
-// wordsAfterNumbers returns the words after digits and other numbers, each with what stands between the two: dots and commas, then at most one space.
+// wordsAfterNumbers returns the words after digits and other numbers, each with what stands between the two: dots and
+// commas, then at most one space.
 func wordsAfterNumbers(s string) iter.Seq2[string, string] {
 	return func(yield func(gap, word string) bool) {
 		end := -1 // of the number right before, or before its dots and commas
@@ -170,7 +171,8 @@ func isMagnitude(word string) bool {
 		return true
 	}
 	joined := strings.TrimLeft(word, "kmbn") // as in "5keuro"
-	return joined != word && slices.ContainsFunc([]string{"eur", "dollar", "usd", "pound", "gbp", "chf", "franken"}, func(unit string) bool { return strings.HasPrefix(joined, unit) })
+	units := []string{"eur", "dollar", "usd", "pound", "gbp", "chf", "franken"}
+	return joined != word && slices.ContainsFunc(units, func(unit string) bool { return strings.HasPrefix(joined, unit) })
 }
 
 // endsInNumber reports whether a word is a number or ends in a digit.
@@ -179,10 +181,11 @@ func endsInNumber(word string) bool {
 	return unicode.IsNumber(last) || len(language.NumbersIn([]string{word}, language.Unknown, true)) > 0
 }
 
-// isKnownBeforePrice reports whether a word before a price unit is not an unknown word: it often occurs there, is a unit, or is a number, which is
-// checked elsewhere.
+// isKnownBeforePrice reports whether a word before a price unit is not an unknown word: it often occurs there, is a unit,
+// or is a number, which is checked elsewhere.
 func isKnownBeforePrice(word string) bool {
-	return unitOf(word) != "" || slices.Contains(strings.Fields(wordsBeforePrice), word) || len(language.NumbersIn([]string{word}, language.Unknown, true)) > 0
+	return unitOf(word) != "" || slices.Contains(strings.Fields(wordsBeforePrice), word) ||
+		len(language.NumbersIn([]string{word}, language.Unknown, true)) > 0
 }
 
 // wordsBeforePrice are words that often come before a price unit and are not numbers.
@@ -240,7 +243,8 @@ func isNegated(before string) bool {
 		return false
 	}
 	switch found[1] {
-	case "only", "just", "doubt", "nur", "bloss", "seulement", "solo", "solamente", "apenas", "so", "soltanto", "alleen", "slechts", "только", "problem", "worries":
+	case "only", "just", "doubt", "nur", "bloss", "seulement", "solo", "solamente", "apenas", "so", "soltanto", "alleen", "slechts", "только",
+		"problem", "worries":
 		return false
 	default:
 		return true

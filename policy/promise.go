@@ -20,8 +20,9 @@ bir dakika|bir saniye|bir an|hemen bakıyorum|bakıyorum|bakayım|kontrol ediyor
 das|kurz|gleich|für sie|für dich|im team|beim team|bei den kollegen|dann|später|bei ihnen|bei dir|wieder|heute|morgen|sofort|mal|noch|tout de suite|pour vous|avec l'équipe|enseguida|para usted|con el equipo|com a equipe|para você|já|subito|con il team|per lei|voor u|voor je|bij het team|zo|dat|для вас|у коллег|сейчас|hemen|sizin için|ekibe|sonra`
 )
 
-// IsPromise reports whether the whole text only says that an answer will come, such as "Let me check." or "Einen Moment bitte, ich frage nach". names are
-// those of the people in the chat.
+// IsPromise reports whether the whole text only says that an answer will come, such as "Let me check." or "Einen Moment
+// bitte, ich frage nach". names are those of the people in the chat.
 func IsPromise(text string, names ...string) bool {
-	return consistsOf(text, names, promisePhrases, greetingPhrases+"\n"+courtesies+"\n"+acknowledgements+"\n"+politePhrases+"\n"+promiseFillers)
+	return consistsOf(text, names, promisePhrases, greetingPhrases+"\n"+courtesies+"\n"+acknowledgements+"\n"+politePhrases+"\n"+
+		promiseFillers)
 }

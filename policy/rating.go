@@ -15,8 +15,8 @@ const (
 	RatingBad  Rating = "bad"
 )
 
-// RatingOf reads a rating from a reaction, or from a text that is only an emoji of that rating, once or repeated. It is empty for any other text. Skin
-// tones and emoji variants do not matter.
+// RatingOf reads a rating from a reaction, or from a text that is only an emoji of that rating, once or repeated. It is
+// empty for any other text. Skin tones and emoji variants do not matter.
 func RatingOf(s string) Rating {
 	s = withoutVariants(strings.TrimSpace(text.Clean(s)))
 	if len(s) > maxRatingBytes {

@@ -14,14 +14,21 @@ func TestRating_ReadFromEmojiOnly(t *testing.T) {
 		"👎": RatingBad, "👎🏻": RatingBad, "☹": RatingBad, "☹️": RatingBad, "🙁": RatingBad, "😠": RatingBad,
 		"": "", "👍👎": "", "👍 great": "", "great": "", "1": "", "🤷": "", "😐": "", "mxc://x/y": "", "\ufe0f": "", strings.Repeat("👍", 20): "",
 	} {
-		require.Equal(t, want, RatingOf(s), "%q", s)
+		t.Run(s, func(t *testing.T) {
+			require.Equal(t, want, RatingOf(s), "%q", s)
+		})
 	}
 }
 
 func TestFollowUps_ChatThenLabelThenDefault(t *testing.T) {
 	t.Parallel()
-	never, five, two, yes, no := 0, 5, 2, true, false
-	d := Defaults{FollowUpDays: 3, Labels: []Label{{Name: "plain"}, {Name: "late", FollowUpDays: &five, AskRating: &yes}, {Name: "never", FollowUpDays: &never, AskRating: &no}}}
+	never := 0
+	five := 5
+	two := 2
+	yes := true
+	no := false
+	d := Defaults{FollowUpDays: 3, Labels: []Label{{Name: "plain"}, {Name: "late", FollowUpDays: &five, AskRating: &yes},
+		{Name: "never", FollowUpDays: &never, AskRating: &no}}}
 	for name, c := range map[string]struct {
 		facts ChatFacts
 		days  int
@@ -35,8 +42,10 @@ func TestFollowUps_ChatThenLabelThenDefault(t *testing.T) {
 		"the owner":         {ChatFacts{FollowUpDays: &two, Labels: []string{"late"}}, 2, true},
 		"the owner ends it": {ChatFacts{FollowUpDays: &never, Labels: []string{"late"}}, 0, true},
 	} {
-		require.Equal(t, c.days, d.FollowUpAfter(c.facts), name)
-		require.Equal(t, c.asks, d.AsksRating(c.facts), name)
+		t.Run(name, func(t *testing.T) {
+			require.Equal(t, c.days, d.FollowUpAfter(c.facts), name)
+			require.Equal(t, c.asks, d.AsksRating(c.facts), name)
+		})
 	}
 	require.False(t, Defaults{Labels: []Label{{FollowUpDays: &never, AskRating: &no}}}.HasFollowUps())
 	require.False(t, Defaults{Labels: []Label{{FollowUpDays: &never, AskRating: &no}}}.HasRatings())

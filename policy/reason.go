@@ -88,8 +88,9 @@ const (
 	CodeDraftChanged Code = "draft_changed"
 	CodeDraftExpired Code = "draft_expired"
 
-	// A draft was withdrawn, because it is outdated (see store.SeenState), or because the chat's mode or a cited document changed. Most of these codes are
-	// set by the database: see withdraw_drafts() in migrations/functions/outbox.sql. It stores their sentences with them, and a test compares the two.
+	// A draft was withdrawn, because it is outdated (see store.SeenState), or because the chat's mode or a cited document
+	// changed. Most of these codes are set by the database: see withdraw_drafts() in migrations/functions/outbox.sql. It
+	// stores their sentences with them, and a test compares the two.
 	CodeDraftOutdated Code = "draft_stale"
 	CodeDraftAnswered Code = "draft_answered"
 	CodeDraftMode     Code = "draft_mode"

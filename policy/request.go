@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// requestPhrases ask for something to be done: an order, a booking, a change, a cancellation, a complaint. They are in the first person or imperative,
-// because documents may answer questions such as "How do I order?" and "Can I cancel?".
+// requestPhrases ask for something to be done: an order, a booking, a change, a cancellation, a complaint. They are in
+// the first person or imperative, because documents may answer questions such as "How do I order?" and "Can I cancel?".
 const requestPhrases = `
 i want to order|i'd like to order|i would like to order|i want to buy|i'd like to buy|i would like to buy|i'll take|i will take|we'd like to order|we would like to order|please order|place an order for|put me down for|sign me up
 i want to book|i'd like to book|i would like to book|please book|book me|book a table|book us|i want to reserve|i'd like to reserve|i would like to reserve|please reserve|reserve a table|make a reservation for|i'd like an appointment|i would like an appointment|i need an appointment
@@ -28,8 +28,9 @@ sipariş vermek istiyorum|satın almak istiyorum|rezervasyon yapmak istiyorum|ra
 اريد ان اطلب|أريد أن أطلب|اريد طلب|أريد طلب|اريد شراء|أريد شراء|اريد حجز|أريد حجز|أود حجز|اود حجز|احجز لي|أريد موعدا|اريد موعد|أريد إلغاء|اريد الغاء|أود إلغاء|ألغوا طلبي|أريد استرداد|اريد استرداد|أريد تقديم شكوى|اريد تقديم شكوى
 chcę zamówić|chciałbym zamówić|chciałabym zamówić|chcę kupić|chcę zarezerwować|chciałbym zarezerwować|chciałabym zarezerwować|chcę umówić|chcę anulować|chciałbym anulować|chciałabym anulować|chcę zwrócić|chcę zwrot pieniędzy|chcę złożyć skargę|chcę złożyć reklamację`
 
-// requestOpenings and requestVerbs ask for something to be done where the verb stands behind what it is about: "Ich möchte eine Torte bestellen". What stands
-// between them has none of indirectWords, with which it is a question or something else: "Ich möchte wissen, wie ich bestellen kann".
+// requestOpenings and requestVerbs ask for something to be done where the verb stands behind what it is about: "Ich
+// möchte eine Torte bestellen". What stands between them has none of indirectWords, with which it is a question or
+// something else: "Ich möchte wissen, wie ich bestellen kann".
 const (
 	requestOpenings = `ich möchte|ich möcht|ich will|ich würde gern|ich würde gerne|ich wollte|ich muss|ich müsste|wir möchten|wir wollen|wir würden gern|wir würden gerne|wir müssen|möchte gern|möchte gerne|würde gern|würde gerne|bitte
 ik wil|ik zou|ik moet|wij willen|we willen|wij moeten|we moeten`
@@ -40,8 +41,8 @@ weten|vragen|of|hoe|wat|wanneer|waar|welke|wie|kan|kunnen|mag|niet|geen`
 	maxRequestWords = 10 // between the two
 )
 
-// WantsAction reports whether the message asks for something to be done, such as an order, a booking, a cancellation or a complaint. Only a person
-// can do that, whatever the documents say about it.
+// WantsAction reports whether the message asks for something to be done, such as an order, a booking, a cancellation or a
+// complaint. Only a person can do that, whatever the documents say about it.
 func WantsAction(text string) bool {
 	words := intentWords(text)
 	return hasPhrase(strings.Join(words, " "), requestPhrases) || hasVerbLast(words)

@@ -2,8 +2,9 @@ package policy
 
 import "time"
 
-// Restore is the state after a backup was restored. What the restored database would send may have been sent after the backup was made, so nothing
-// is sent until the owner releases the hold. The zero value means that no backup was restored.
+// Restore is the state after a backup was restored. What the restored database would send may have been sent after the
+// backup was made, so nothing is sent until the owner releases the hold. The zero value means that no backup was
+// restored.
 type Restore struct {
 	BackupAt   time.Time `json:"backup_at"`            // when the backup was made
 	RestoredAt time.Time `json:"restored_at"`          // when it was restored
@@ -18,7 +19,8 @@ func (r Restore) forbidsAnswer(sentAt time.Time) bool {
 	return r.OnHold() || sentAt.Before(r.ReleasedAt)
 }
 
-// forbidsCommand reports whether a command sent at that time is not executed. Commands from before the restore may have been executed before it.
+// forbidsCommand reports whether a command sent at that time is not executed. Commands from before the restore may have
+// been executed before it.
 func (r Restore) forbidsCommand(sentAt time.Time) bool { return sentAt.Before(r.RestoredAt) }
 
 // InGap reports whether a time is between the backup and the restore. multis does not know what it sent in that time.

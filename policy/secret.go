@@ -19,8 +19,8 @@ const Mask = "[secret]"
 
 // secretPattern recognizes one form of keys or passwords.
 type secretPattern struct {
-	// hints are lower-case strings, of which every secret of this form contains one. They are searched first (hintedPatterns), because most texts
-	// contain none.
+	// hints are lower-case strings, of which every secret of this form contains one. They are searched first
+	// (hintedPatterns), because most texts contain none.
 	hints []string
 	// pattern matches the secret. Its groups, if any, are the text before and after the secret, which is kept.
 	pattern *regexp.Regexp
@@ -42,14 +42,24 @@ var secretPatterns = []secretPattern{
 		[]string{"sk-", "sk_", "pk-", "pk_", "rk-", "rk_", "gsk_", "xai-", "hf_"}, // models, payments
 		regexp.MustCompile(`\b(?:sk|pk|rk|gsk|xai|hf)[-_](?:[A-Za-z0-9]+[-_])*[A-Za-z0-9]{16,}\b`),
 	},
-	{[]string{"gho_", "ghp_", "ghs_", "ghu_", "ghr_", "github_pat_", "glpat-"}, regexp.MustCompile(`\b(?:gh[opsur]|github_pat)_[A-Za-z0-9_]{20,}\b|\bglpat-[A-Za-z0-9_-]{16,}`)}, // code
-	{[]string{"akia", "asia", "aiza", "xox"}, regexp.MustCompile(`\bA(?:KIA|SIA)[A-Z0-9]{16}\b|\bAIza[A-Za-z0-9_-]{30,}|\bxox[abprs]-[A-Za-z0-9-]{10,}`)},                        // clouds, chats
-	{[]string{"as_", "hs_", "syt_", "mct_", "mcr_"}, regexp.MustCompile(`\b(?:as|hs|syt|mct|mcr)_[A-Za-z0-9_]{24,}`)},                                                            // Matrix
-	{[]string{":aa"}, regexp.MustCompile(`\b[0-9]{8,10}:AA[A-Za-z0-9_-]{32,}`)},                                                                                                  // Telegram
-	{[]string{"whsec_"}, regexp.MustCompile(`\bwhsec_[A-Za-z0-9+/=_-]{16,}`)},                                                                                                    // webhooks
-	{[]string{"eyj"}, regexp.MustCompile(`\beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]+`)},                                                                           // signed tokens
-	{[]string{"bearer", "basic"}, regexp.MustCompile(`(?i)\b(?:bearer|basic)\s+[A-Za-z0-9+/=_.~-]{16,}`)},                                                                        // headers
-	{[]string{"://"}, regexp.MustCompile(`\b([a-z][a-z0-9+.-]*://[^\s/:@"'\\]+:)[^\s/@"'\\]+(@)`)},                                                                               // addresses with a password
+	// code
+	{[]string{"gho_", "ghp_", "ghs_", "ghu_", "ghr_", "github_pat_", "glpat-"},
+		regexp.MustCompile(`\b(?:gh[opsur]|github_pat)_[A-Za-z0-9_]{20,}\b|\bglpat-[A-Za-z0-9_-]{16,}`)},
+	// clouds, chats
+	{[]string{"akia", "asia", "aiza", "xox"},
+		regexp.MustCompile(`\bA(?:KIA|SIA)[A-Z0-9]{16}\b|\bAIza[A-Za-z0-9_-]{30,}|\bxox[abprs]-[A-Za-z0-9-]{10,}`)},
+	// Matrix
+	{[]string{"as_", "hs_", "syt_", "mct_", "mcr_"}, regexp.MustCompile(`\b(?:as|hs|syt|mct|mcr)_[A-Za-z0-9_]{24,}`)},
+	// Telegram
+	{[]string{":aa"}, regexp.MustCompile(`\b[0-9]{8,10}:AA[A-Za-z0-9_-]{32,}`)},
+	// webhooks
+	{[]string{"whsec_"}, regexp.MustCompile(`\bwhsec_[A-Za-z0-9+/=_-]{16,}`)},
+	// signed tokens
+	{[]string{"eyj"}, regexp.MustCompile(`\beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]+`)},
+	// headers
+	{[]string{"bearer", "basic"}, regexp.MustCompile(`(?i)\b(?:bearer|basic)\s+[A-Za-z0-9+/=_.~-]{16,}`)},
+	// addresses with a password
+	{[]string{"://"}, regexp.MustCompile(`\b([a-z][a-z0-9+.-]*://[^\s/:@"'\\]+:)[^\s/@"'\\]+(@)`)},
 	{
 		[]string{"key=", "token=", "secret=", "password=", "auth=", "sig=", "signature="}, // addresses with a secret in the query
 		regexp.MustCompile(`(?i)([?&](?:[a-z]+[_-])*(?:api_?key|key|token|secret|password|auth|sig|signature)=)[^\s&"'\\]{6,}`),
@@ -90,7 +100,8 @@ func SetSecrets(values []string) {
 		}
 	}
 	secretForms.Store(newLeakForms(values))
-	slices.SortFunc(written, func(a, b string) int { return cmp.Or(len(b)-len(a), strings.Compare(a, b)) }) // the longest first: one may be part of another
+	// the longest first: one may be part of another
+	slices.SortFunc(written, func(a, b string) int { return cmp.Or(len(b)-len(a), strings.Compare(a, b)) })
 	written = slices.Compact(written)
 	if len(written) == 0 {
 		configuredSecrets.Store(nil)
@@ -106,8 +117,9 @@ func SetSecrets(values []string) {
 // htmlText escapes text in the same way as the Markdown renderer.
 var htmlText = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "&quot;") //nolint:gochecknoglobals // a constant, were there constant replacers
 
-// Hide masks the secrets of the configuration in a text. It also masks the beginning of a secret before an ellipsis, where text.Clip cut the text. It
-// changes nothing else. It is applied to the results of tools, before the model reads them, and to everything that the outbox sends.
+// Hide masks the secrets of the configuration in a text. It also masks the beginning of a secret before an ellipsis,
+// where text.Clip cut the text. It changes nothing else. It is applied to the results of tools, before the model reads
+// them, and to everything that the outbox sends.
 func Hide(text string) string {
 	known := configuredSecrets.Load()
 	if known == nil {
@@ -162,7 +174,8 @@ func (k *knownSecrets) maskStart(text string) string {
 	return Mask + text[n:]
 }
 
-// longestFragment returns the length of the longest part of a secret that is in a text; zero for none. is reports whether n bytes of a form are in it.
+// longestFragment returns the length of the longest part of a secret that is in a text; zero for none. is reports whether
+// n bytes of a form are in it.
 func (k *knownSecrets) longestFragment(text string, is func(form string, n int) bool) (longest int) {
 	for _, form := range k.forms {
 		for n := min(len(form)-1, len(text)); n >= minFragment && n > longest; n-- {
@@ -174,8 +187,9 @@ func (k *knownSecrets) longestFragment(text string, is func(form string, n int) 
 	return longest
 }
 
-// Redact masks the secrets of the configuration, and everything else that looks like a key or a password. It is applied to what is stored or logged
-// while a message is processed: steps and answers of tasks, the inputs of delegated tasks, summaries, errors.
+// Redact masks the secrets of the configuration, and everything else that looks like a key or a password. It is applied
+// to what is stored or logged while a message is processed: steps and answers of tasks, the inputs of delegated tasks,
+// summaries, errors.
 func Redact(text string) string {
 	text = Hide(text)
 	hinted := hintedPatterns(strings.ToLower(text))
@@ -193,7 +207,8 @@ func Redact(text string) string {
 	return text
 }
 
-// hintStarts has for each pair of bytes, the first of them in the high bits, the patterns with a hint that begins with it: bit i stands for secretPatterns[i].
+// hintStarts has for each pair of bytes, the first of them in the high bits, the patterns with a hint that begins with
+// it: bit i stands for secretPatterns[i].
 var hintStarts = func() *[1 << 16]uint16 {
 	var starts [1 << 16]uint16
 	for i, f := range secretPatterns {

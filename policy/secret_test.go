@@ -14,34 +14,45 @@ import (
 func TestRedact(t *testing.T) {
 	t.Parallel()
 	for _, secret := range []string{
-		"sk-proj-abcdefghijklmnopqrstuvwxyz0123", "sk-ant-api03-abcdefghijklmnop0123456789", "ghp_abcdefghijklmnopqrstuvwxyz0123456789", "AKIAABCDEFGHIJKLMNOP",
+		"sk-proj-abcdefghijklmnopqrstuvwxyz0123", "sk-ant-api03-abcdefghijklmnop0123456789", "ghp_abcdefghijklmnopqrstuvwxyz0123456789",
+		"AKIAABCDEFGHIJKLMNOP",
 		"eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0In0.c2lnbmF0dXJl", "Bearer abcdefghijklmnopqrstuvwxyz", "as_abcdefghijklmnopqrstuvwxyz0123456789",
-		"password: hunter2hunter2", "api_key=abcdef123456", "as_token: abcdef0123456789", "hs_token: abcdef0123456789", "OPENAI_API_KEY=abcdef0123", "DB_PASSWORD=hunter2hunter2",
-		"client_secret: abcdef0123456789", "AWS_SECRET_ACCESS_KEY=abcdef/0123+456789", "AWS_ACCESS_KEY_ID=abcdef0123", "refresh_token=abcdef0123456789", "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw",
-		"gsk_abcdefghijklmnopqrst0123456789", "xai-abcdefghijklmnopqrst0123456789", "hf_abcdefghijklmnopqrstuvwxyzABCDEFGH", "110201543:AAHdqTcvCH1vGWJxfSeofSAs0K5PALDsaw1",
-		"X-Auth-Token: abcdef0123456789", "TELEGRAM_BOT_TOKEN=abcdef0123456789", "https://tools.example.com/mcp?api_key=abcdef0123456789", "https://x.example/?a=1&token=abcdef0123456789", "db-password = 'hunter2hunter2",
-		"mct_abcdefghijklmnopqrstuvwxyz0123456789", `client_secret\": \"abcdef0123456789`, "postgres://multis:hunter2@db/multis", "-----BEGIN OPENSSH PRIVATE KEY-----\nabc\n-----END OPENSSH PRIVATE KEY-----",
+		"password: hunter2hunter2", "api_key=abcdef123456", "as_token: abcdef0123456789", "hs_token: abcdef0123456789",
+		"OPENAI_API_KEY=abcdef0123", "DB_PASSWORD=hunter2hunter2",
+		"client_secret: abcdef0123456789", "AWS_SECRET_ACCESS_KEY=abcdef/0123+456789", "AWS_ACCESS_KEY_ID=abcdef0123",
+		"refresh_token=abcdef0123456789", "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw",
+		"gsk_abcdefghijklmnopqrst0123456789", "xai-abcdefghijklmnopqrst0123456789", "hf_abcdefghijklmnopqrstuvwxyzABCDEFGH",
+		"110201543:AAHdqTcvCH1vGWJxfSeofSAs0K5PALDsaw1",
+		"X-Auth-Token: abcdef0123456789", "TELEGRAM_BOT_TOKEN=abcdef0123456789", "https://tools.example.com/mcp?api_key=abcdef0123456789",
+		"https://x.example/?a=1&token=abcdef0123456789", "db-password = 'hunter2hunter2",
+		"mct_abcdefghijklmnopqrstuvwxyz0123456789", `client_secret\": \"abcdef0123456789`, "postgres://multis:hunter2@db/multis",
+		"-----BEGIN OPENSSH PRIVATE KEY-----\nabc\n-----END OPENSSH PRIVATE KEY-----",
 	} {
-		got := Redact("before " + secret + " after")
-		require.Contains(t, got, Mask, secret)
-		require.True(t, strings.HasPrefix(got, "before ") && strings.HasSuffix(got, " after"), got)
-		require.NotContains(t, got, "abcdef0123", secret)
-		require.Equal(t, got, Redact(got), "once is enough")
-		require.NotContains(t, got, "hunter2")
-		raw, err := json.Marshal(map[string]string{"q": "before " + secret + " after"})
-		require.NoError(t, err)
-		require.True(t, json.Valid([]byte(Redact(string(raw)))), "JSON stays JSON: %s", Redact(string(raw)))
-		if name, value, is := strings.Cut(secret, ": "); is {
-			raw, err := json.Marshal(map[string]string{name: value})
+		t.Run(secret, func(t *testing.T) {
+			got := Redact("before " + secret + " after")
+			require.Contains(t, got, Mask, secret)
+			require.True(t, strings.HasPrefix(got, "before ") && strings.HasSuffix(got, " after"), got)
+			require.NotContains(t, got, "abcdef0123", secret)
+			require.Equal(t, got, Redact(got), "once is enough")
+			require.NotContains(t, got, "hunter2")
+			raw, err := json.Marshal(map[string]string{"q": "before " + secret + " after"})
 			require.NoError(t, err)
 			require.True(t, json.Valid([]byte(Redact(string(raw)))), "JSON stays JSON: %s", Redact(string(raw)))
-		}
+			if name, value, is := strings.Cut(secret, ": "); is {
+				raw, err := json.Marshal(map[string]string{name: value})
+				require.NoError(t, err)
+				require.True(t, json.Valid([]byte(Redact(string(raw)))), "JSON stays JSON: %s", Redact(string(raw)))
+			}
+		})
 	}
 	for _, plain := range []string{
 		"Delivery costs 5 euro.", "the secret of a good soup", "https://example.com/path?x=1", "call me at 9:30", "task-force meeting on friday",
-		"token: the word of the day", "the key: it is under the mat", "https://example.com/path?page=2&sort=newest", "at 10:15:00 we met", "12345678:90", "secrets are fine, keys too", "postgres://multis:PASSWORD@HOST/multis",
+		"token: the word of the day", "the key: it is under the mat", "https://example.com/path?page=2&sort=newest", "at 10:15:00 we met",
+		"12345678:90", "secrets are fine, keys too", "postgres://multis:PASSWORD@HOST/multis",
 	} {
-		require.Equal(t, plain, Redact(plain))
+		t.Run(plain, func(t *testing.T) {
+			require.Equal(t, plain, Redact(plain))
+		})
 	}
 }
 
@@ -49,9 +60,12 @@ func TestHide_MasksConfiguredSecrets(t *testing.T) { //nolint:paralleltest // th
 	t.Cleanup(func() { SetSecrets(nil) })
 	SetSecrets([]string{"", "abc", "correct horse/battery\"staple", "correct horse", "a+b=c&d"})
 	require.Equal(t, "abc is too short to be looked for", Hide("abc is too short to be looked for"))
-	for _, text := range []string{`correct horse/battery"staple`, `correct horse/battery\"staple`, "correct+horse%2Fbattery%22staple", "correct%20horse%2Fbattery%22staple", "correct horse", "a%2Bb%3Dc%26d"} {
-		require.Equal(t, "x"+Mask+"y", Hide("x"+text+"y"))
-		require.Equal(t, "x "+Mask+" y", Redact("x "+text+" y"))
+	for _, text := range []string{`correct horse/battery"staple`, `correct horse/battery\"staple`, "correct+horse%2Fbattery%22staple",
+		"correct%20horse%2Fbattery%22staple", "correct horse", "a%2Bb%3Dc%26d"} {
+		t.Run(text, func(t *testing.T) {
+			require.Equal(t, "x"+Mask+"y", Hide("x"+text+"y"))
+			require.Equal(t, "x "+Mask+" y", Redact("x "+text+" y"))
+		})
 	}
 }
 
@@ -69,13 +83,16 @@ func TestHide_MasksCutSecret(t *testing.T) { //nolint:paralleltest // the secret
 	require.Equal(t, "x "+Mask+" y", HideBeforeCut("x "+secret+" y"))
 	require.Equal(t, "x "+Mask+" y", HideAfterCut("x "+secret+" y"))
 	for _, written := range []string{text.Escape(secret), html.EscapeString(secret), `K9x_7*&amp;Qm&lt;2v&gt;&quot;z'5`} {
-		require.Equal(t, "x "+Mask+" y", Hide("x "+written+" y"), "as it is written in Markdown and HTML")
+		t.Run(written, func(t *testing.T) {
+			require.Equal(t, "x "+Mask+" y", Hide("x "+written+" y"), "as it is written in Markdown and HTML")
+		})
 	}
 }
 
 // A text without any hint is skipped. The fuzz test checks that no pattern would have matched it.
 func FuzzRedact(f *testing.F) {
-	for _, seed := range []string{"password: hunter2hunter2", "BEARER ABCDEFGHIJKLMNOPQRST", "Api-Key='abcdefg'", "ASIAABCDEFGHIJKLMNOP", "x://a:b@", "Secret:\n123456", ""} {
+	for _, seed := range []string{"password: hunter2hunter2", "BEARER ABCDEFGHIJKLMNOPQRST", "Api-Key='abcdefg'", "ASIAABCDEFGHIJKLMNOP",
+		"x://a:b@", "Secret:\n123456", ""} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, text string) {

@@ -12,8 +12,8 @@ type Shortcut struct {
 	command string
 }
 
-// NewShortcut returns a Shortcut. pattern is a regular expression that must match a whole message, in any case; in command, $1 stands for the text
-// that its first group matched.
+// NewShortcut returns a Shortcut. pattern is a regular expression that must match a whole message, in any case; in
+// command, $1 stands for the text that its first group matched.
 func NewShortcut(pattern, command string) (Shortcut, error) {
 	match, err := regexp.Compile(`(?is)^\s*(?:` + pattern + `)\s*$`)
 	if err != nil {

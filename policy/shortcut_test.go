@@ -20,7 +20,8 @@ func shortcuts(tb testing.TB, pairs ...string) (all []Shortcut) {
 
 func TestExpandShortcut_UsesFirstMatch(t *testing.T) {
 	t.Parallel()
-	all := shortcuts(t, `stop everything[.!]*|alarm`, "/pause all", `erinner mich (.+)`, "/remind $1", `(\w+) gets answers`, "/mode business ${1}", `.*piano.*`, "/ask $0")
+	all := shortcuts(t, `stop everything[.!]*|alarm`, "/pause all", `erinner mich (.+)`, "/remind $1", `(\w+) gets answers`,
+		"/mode business ${1}", `.*piano.*`, "/ask $0")
 	for text, want := range map[string]string{
 		"Stop everything!":             "/pause all",
 		" ALARM \n":                    "/pause all",
@@ -28,13 +29,17 @@ func TestExpandShortcut_UsesFirstMatch(t *testing.T) {
 		"Ana gets answers":             "/mode business Ana",
 		"my piano\nis out of tune":     "/ask my piano\nis out of tune",
 	} {
-		got, ok := ExpandShortcut(all, text)
-		require.True(t, ok, text)
-		require.Equal(t, want, got)
+		t.Run(text, func(t *testing.T) {
+			got, ok := ExpandShortcut(all, text)
+			require.True(t, ok, text)
+			require.Equal(t, want, got)
+		})
 	}
 	for _, text := range []string{"", "do not stop everything", "false alarm", "erinner mich", strings.Repeat("piano ", 100)} {
-		_, ok := ExpandShortcut(all, text)
-		require.False(t, ok, text)
+		t.Run(text, func(t *testing.T) {
+			_, ok := ExpandShortcut(all, text)
+			require.False(t, ok, text)
+		})
 	}
 	_, err := NewShortcut("(", "/help")
 	require.Error(t, err)

@@ -20,7 +20,9 @@ func TestWithoutName(t *testing.T) {
 		{"", "price?", "price?"},
 	}
 	for _, tt := range tests {
-		require.Equal(t, tt.want, WithoutName(tt.name, tt.text), "%q without %q", tt.text, tt.name)
+		t.Run(tt.name, func(t *testing.T) {
+			require.Equal(t, tt.want, WithoutName(tt.name, tt.text), "%q without %q", tt.text, tt.name)
+		})
 	}
 }
 
@@ -62,7 +64,9 @@ func TestAddressed(t *testing.T) {
 		{"?", "is it?", true},
 	}
 	for _, test := range tests {
-		require.Equal(t, test.want, MentionsName(test.name, test.text), "%q in %q", test.name, test.text)
+		t.Run(test.name, func(t *testing.T) {
+			require.Equal(t, test.want, MentionsName(test.name, test.text), "%q in %q", test.name, test.text)
+		})
 	}
 }
 
@@ -86,9 +90,11 @@ func TestFindKeyword(t *testing.T) {
 		{"", ""},
 	}
 	for _, test := range tests {
-		keyword, found := FindKeyword(keywords, test.text)
-		require.Equal(t, test.want, keyword, test.text)
-		require.Equal(t, test.want != "", found, test.text)
+		t.Run(test.text, func(t *testing.T) {
+			keyword, found := FindKeyword(keywords, test.text)
+			require.Equal(t, test.want, keyword, test.text)
+			require.Equal(t, test.want != "", found, test.text)
+		})
 	}
 }
 
@@ -111,7 +117,9 @@ func TestIsCommand(t *testing.T) {
 		{"", false},
 	}
 	for _, test := range tests {
-		require.Equal(t, test.want, IsBridgeCommand(test.text), "%q", test.text)
+		t.Run(test.text, func(t *testing.T) {
+			require.Equal(t, test.want, IsBridgeCommand(test.text), "%q", test.text)
+		})
 	}
 }
 

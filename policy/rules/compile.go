@@ -42,8 +42,8 @@ type Tool struct {
 // Kinds says which kinds of resources a tool's calls have.
 type Kinds struct{ Paths, Domains, Argv bool }
 
-// New returns a set of own rules, followed by the default rules. If any own rules can never match, it returns no set, and an error that lists all
-// of them.
+// New returns a set of own rules, followed by the default rules. If any own rules can never match, it returns no set, and
+// an error that lists all of them.
 func New(own []Rule, known Vocabulary) (*Set, error) {
 	ends, err := defaults()
 	if err != nil {
@@ -72,8 +72,8 @@ func New(own []Rule, known Vocabulary) (*Set, error) {
 	return &Set{all}, nil
 }
 
-// resolveCan returns the rules with the agents that Can means, as they are configured now, in Agents. It returns a problem for each rule that means no agent,
-// because without a condition the rule would match all of them.
+// resolveCan returns the rules with the agents that Can means, as they are configured now, in Agents. It returns a
+// problem for each rule that means no agent, because without a condition the rule would match all of them.
 func resolveCan(own []Rule, known Vocabulary) ([]Rule, []ParseError) {
 	own = slices.Clone(own)
 	var problems []ParseError
@@ -91,7 +91,8 @@ func resolveCan(own []Rule, known Vocabulary) ([]Rule, []ParseError) {
 			}
 		}
 		if len(agents) == 0 {
-			problems = append(problems, ParseError{r.File, r.Line, fmt.Sprintf("the rule can never match: no such agent has %s under can; /agents shows who has what", strings.Join(r.Can, ", "))})
+			problems = append(problems, ParseError{r.File, r.Line,
+				fmt.Sprintf("the rule can never match: no such agent has %s under can; /agents shows who has what", strings.Join(r.Can, ", "))})
 			continue
 		}
 		r.Agents = agents

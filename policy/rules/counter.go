@@ -5,9 +5,10 @@ import (
 	"time"
 )
 
-// Counter counts the calls that rules with a limit allowed, for each rule, agent and tool. It counts in memory, because a limit stops an agent that
-// repeats itself, and that happens within one process; the costs of a task are limited in the database. Each process counts separately, and a restart
-// resets the counts. It is safe for concurrent use. The zero value is ready.
+// Counter counts the calls that rules with a limit allowed, for each rule, agent and tool. It counts in memory, because a
+// limit stops an agent that repeats itself, and that happens within one process; the costs of a task are limited in the
+// database. Each process counts separately, and a restart resets the counts. It is safe for concurrent use. The zero
+// value is ready.
 type Counter struct {
 	mu    sync.Mutex
 	calls map[counterKey][]countedCall
@@ -24,8 +25,8 @@ type countedCall struct {
 	at time.Time
 }
 
-// Count counts a call and reports whether it exceeds the rule's limit. A call that was counted before, by its id, is not counted again. With an empty
-// call id, Count only checks the limit.
+// Count counts a call and reports whether it exceeds the rule's limit. A call that was counted before, by its id, is not
+// counted again. With an empty call id, Count only checks the limit.
 func (c *Counter) Count(r *Rule, agent, tool, call string, now time.Time) (exceeded bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

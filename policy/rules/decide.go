@@ -67,8 +67,8 @@ func (s *Set) decide(q *Request, record func(Check)) Verdict {
 	return requireConfirmation(strictest, q)
 }
 
-// firstMatch returns the verdict of the first rule that matches. With Request.AnyCall it returns the mildest verdict that any call of the tool could
-// get.
+// firstMatch returns the verdict of the first rule that matches. With Request.AnyCall it returns the mildest verdict that
+// any call of the tool could get.
 func (s *Set) firstMatch(v variant, record func(Check)) Verdict {
 	mildest := Verdict{Decision: Deny}
 	for i := range s.rules {
@@ -92,8 +92,8 @@ func (s *Set) firstMatch(v variant, record func(Check)) Verdict {
 	return mildest
 }
 
-// requireConfirmation turns Allow into Confirm if untrusted text may have caused the call, or if the call would change what later turns are told to do,
-// whatever the rules say. No other function decides what such text must not cause.
+// requireConfirmation turns Allow into Confirm if untrusted text may have caused the call, or if the call would change
+// what later turns are told to do, whatever the rules say. No other function decides what such text must not cause.
 func requireConfirmation(v Verdict, q *Request) Verdict {
 	switch {
 	case v.Decision != Allow:

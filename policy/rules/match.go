@@ -102,8 +102,8 @@ func matchesAny(patterns []string, name string) bool {
 	return slices.ContainsFunc(patterns, func(p string) bool { ok, err := path.Match(p, name); return ok && err == nil })
 }
 
-// matchesResource reports whether a glob of the rule matches a path. A path that ends in a slash means a folder with everything below it: a rule
-// that allows must match all of it; for any other rule it is enough to match a part.
+// matchesResource reports whether a glob of the rule matches a path. A path that ends in a slash means a folder with
+// everything below it: a rule that allows must match all of it; for any other rule it is enough to match a part.
 func (r *Rule) matchesResource(glob, name string) bool {
 	folder, isFolder := strings.TrimRight(name, "/"), strings.HasSuffix(name, "/")
 	switch {
@@ -160,9 +160,9 @@ func matchesDomain(pattern, host string) bool {
 	return wantHost == "*" || name == wantHost || strings.HasSuffix(name, "."+wantHost)
 }
 
-// matchesCommand reports whether a pattern of the rule matches a command, or one that this command runs: "curl **" also matches "env curl x". A rule that
-// allows must match the command itself, because it says nothing about what else is run, and by a name only a program of the system: "make **" does not
-// allow a file make that an agent wrote.
+// matchesCommand reports whether a pattern of the rule matches a command, or one that this command runs: "curl **" also
+// matches "env curl x". A rule that allows must match the command itself, because it says nothing about what else is run,
+// and by a name only a program of the system: "make **" does not allow a file make that an agent wrote.
 func (r *Rule) matchesCommand(q Resource) bool {
 	return slices.ContainsFunc(r.Argv, func(words []string) bool {
 		if r.Decision == Allow {
@@ -174,10 +174,12 @@ func (r *Rule) matchesCommand(q Resource) bool {
 
 // isSystemProgram reports whether a program is found by its name, or is named in a folder where such programs are found.
 func isSystemProgram(program string) bool {
-	return !strings.Contains(program, "/") || slices.Contains([]string{"/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin"}, strings.TrimSuffix(program, "/"+path.Base(program)))
+	folders := []string{"/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin"}
+	return !strings.Contains(program, "/") || slices.Contains(folders, strings.TrimSuffix(program, "/"+path.Base(program)))
 }
 
-// matchesArgv reports whether the words of a pattern match a command. Programs are compared by name only, unless the pattern contains a path.
+// matchesArgv reports whether the words of a pattern match a command. Programs are compared by name only, unless the
+// pattern contains a path.
 func matchesArgv(pattern, argv []string) bool {
 	if len(argv) == 0 {
 		return false

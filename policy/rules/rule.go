@@ -152,8 +152,8 @@ type Request struct {
 	Resource Resource
 	Hour     int  // in the owner's time zone, 0 to 23
 	Tainted  bool // the turn has read text that is not the owner's
-	// AnyCall is true if the request is not about a specific call, for example to decide whether a tool is offered at all. Resource is then ignored, and
-	// the decision is the mildest one that any call of the tool can get.
+	// AnyCall is true if the request is not about a specific call, for example to decide whether a tool is offered at all.
+	// Resource is then ignored, and the decision is the mildest one that any call of the tool can get.
 	AnyCall bool
 	// Exceeds reports whether a rule's limit is used up. Nil means that no limit is.
 	Exceeds func(*Rule) bool
@@ -201,7 +201,8 @@ func (r *Rule) Position() string { return fmt.Sprintf("%s:%d", r.File, r.Line) }
 // String returns the place and the decision.
 func (r *Rule) String() string { return r.Position() + " " + string(r.Decision) }
 
-// Hours is a part of the day in the owner's time zone, from the beginning of hour From to the beginning of hour To. It may extend past midnight.
+// Hours is a part of the day in the owner's time zone, from the beginning of hour From to the beginning of hour To. It
+// may extend past midnight.
 type Hours struct{ From, To int }
 
 // contains reports whether an hour is in the part of the day.

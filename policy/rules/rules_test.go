@@ -29,22 +29,33 @@ func parse(t testing.TB, own ...string) []rules.Rule {
 }
 
 func owner(tool string, class rules.Class, tier rules.Tier) rules.Request {
-	return rules.Request{Surface: rules.SurfaceOwner, Tool: tool, Class: class, Tier: tier, Hour: 12}
+	return rules.Request{
+		Surface: rules.SurfaceOwner,
+		Tool:    tool,
+		Class:   class,
+		Tier:    tier,
+		Hour:    12,
+	}
 }
 
 func TestAllow_FolderNeedsAllBelow(t *testing.T) {
 	t.Parallel()
-	for glob, want := range map[string]rules.Decision{"/srv/**": rules.Allow, "/srv/shop/**": rules.Allow, "/srv/*": rules.Confirm, "/srv/shop": rules.Confirm, "/srv/shop/*.md": rules.Confirm} {
-		q := owner("grep_files", rules.ClassRead, rules.TierConfirm)
-		q.Resource.Paths = []string{"/srv/shop/"}
-		require.Equal(t, want, parseRules(t, `{path: "`+glob+`", decision: allow}`).Decide(q).Decision, glob)
-		require.Equal(t, rules.Deny, parseRules(t, `{path: "`+glob+`", decision: deny}`).Decide(q).Decision, "a part of it is enough to deny: "+glob)
+	for glob, want := range map[string]rules.Decision{"/srv/**": rules.Allow, "/srv/shop/**": rules.Allow, "/srv/*": rules.Confirm,
+		"/srv/shop": rules.Confirm, "/srv/shop/*.md": rules.Confirm} {
+		t.Run(glob, func(t *testing.T) {
+			q := owner("grep_files", rules.ClassRead, rules.TierConfirm)
+			q.Resource.Paths = []string{"/srv/shop/"}
+			require.Equal(t, want, parseRules(t, `{path: "`+glob+`", decision: allow}`).Decide(q).Decision, glob)
+			require.Equal(t, rules.Deny, parseRules(t, `{path: "`+glob+`", decision: deny}`).Decide(q).Decision,
+				"a part of it is enough to deny: "+glob)
+		})
 	}
 }
 
 func TestDecide_FirstMatchDecides(t *testing.T) {
 	t.Parallel()
-	s := parseRules(t, `{tool: fetch_url, domain: example.com, decision: allow}`, `{tool: "fetch_*", agent: sales, decision: deny, reason: not for sales}`)
+	s := parseRules(t, `{tool: fetch_url, domain: example.com, decision: allow}`,
+		`{tool: "fetch_*", agent: sales, decision: deny, reason: not for sales}`)
 	q := owner("fetch_url", rules.ClassOutward, rules.TierConfirm)
 	q.Agent = "sales"
 	q.Resource.Domains = []string{"www.example.com:443"}
@@ -83,13 +94,16 @@ func TestDefaultRules_SortCommands(t *testing.T) {
 	for argv, want := range map[string]rules.Decision{
 		"ls -la": rules.Allow, "/bin/ls": rules.Allow, "pwd": rules.Allow, "pwd -P": rules.Pin, "git status": rules.Allow,
 		"git push origin": rules.Confirm, "git -C x push": rules.Pin, "mv a b": rules.Confirm,
-		"rm -rf /": rules.Pin, "/bin/rm x": rules.Pin, "sudo ls": rules.Deny, "/usr/bin/sudo ls": rules.Deny, "mkfs.ext4 /dev/sda": rules.Deny, "unheard of": rules.Pin,
+		"rm -rf /": rules.Pin, "/bin/rm x": rules.Pin, "sudo ls": rules.Deny, "/usr/bin/sudo ls": rules.Deny, "mkfs.ext4 /dev/sda": rules.Deny,
+		"unheard of": rules.Pin,
 	} {
-		q := owner("exec", rules.ClassExec, rules.TierRead)
-		q.Resource.Argv = strings.Fields(argv)
-		require.Equal(t, want, s.Decide(q).Decision, argv)
-		q.Tier = rules.TierPin
-		require.Contains(t, []rules.Decision{rules.Pin, rules.Deny}, s.Decide(q).Decision, "a list does not lower what the tool asks for")
+		t.Run(argv, func(t *testing.T) {
+			q := owner("exec", rules.ClassExec, rules.TierRead)
+			q.Resource.Argv = strings.Fields(argv)
+			require.Equal(t, want, s.Decide(q).Decision, argv)
+			q.Tier = rules.TierPin
+			require.Contains(t, []rules.Decision{rules.Pin, rules.Deny}, s.Decide(q).Decision, "a list does not lower what the tool asks for")
+		})
 	}
 }
 
@@ -98,18 +112,22 @@ func TestAllow_ByNameMeansSystemProgram(t *testing.T) {
 	s := parseRules(t, `{class: exec, argv: [make **, /srv/x/build **], decision: allow}`, `{class: exec, argv: curl **, decision: deny}`)
 	for argv, want := range map[string]rules.Decision{
 		"make all": rules.Allow, "/usr/bin/make all": rules.Allow, "/usr/local/bin/make": rules.Allow, "/srv/x/build all": rules.Allow,
-		"./make all": rules.Pin, "sub/make all": rules.Pin, "/srv/x/make all": rules.Pin, "/bin/../srv/make": rules.Pin, "//make": rules.Pin, "/make": rules.Pin,
+		"./make all": rules.Pin, "sub/make all": rules.Pin, "/srv/x/make all": rules.Pin, "/bin/../srv/make": rules.Pin, "//make": rules.Pin,
+		"/make":    rules.Pin,
 		"./curl x": rules.Deny, "/srv/x/curl x": rules.Deny,
 	} {
-		q := owner("exec", rules.ClassExec, rules.TierPin)
-		q.Resource.Argv = strings.Fields(argv)
-		require.Equal(t, want, s.Decide(q).Decision, argv)
+		t.Run(argv, func(t *testing.T) {
+			q := owner("exec", rules.ClassExec, rules.TierPin)
+			q.Resource.Argv = strings.Fields(argv)
+			require.Equal(t, want, s.Decide(q).Decision, argv)
+		})
 	}
 }
 
 func TestDecide_HoursChatsSurfacesTaint(t *testing.T) {
 	t.Parallel()
-	s := parseRules(t, `{surface: [schedule, webhook], hours: 22-7, decision: deny}`, `{chat: [12, "#13"], tier: read, decision: confirm}`, `{tainted: true, class: agents, decision: deny}`)
+	s := parseRules(t, `{surface: [schedule, webhook], hours: 22-7, decision: deny}`, `{chat: [12, "#13"], tier: read, decision: confirm}`,
+		`{tainted: true, class: agents, decision: deny}`)
 	decide := func(change func(*rules.Request)) rules.Decision {
 		q := owner("search_docs", rules.ClassRead, rules.TierRead)
 		change(&q)
@@ -145,11 +163,14 @@ func TestTaintedTurn_NeedsApprovalDespiteRules(t *testing.T) {
 
 func TestAnyCall_GetsMildestDecision(t *testing.T) {
 	t.Parallel()
-	s := parseRules(t, `{tool: fetch_url, domain: evil.example, decision: deny}`, `{tool: read_file, path: /srv/**, decision: allow}`, `{tool: read_file, decision: deny}`, `{tool: gone, decision: deny}`)
+	s := parseRules(t, `{tool: fetch_url, domain: evil.example, decision: deny}`, `{tool: read_file, path: /srv/**, decision: allow}`,
+		`{tool: read_file, decision: deny}`, `{tool: gone, decision: deny}`)
 	for tool, want := range map[string]rules.Decision{"fetch_url": rules.Confirm, "read_file": rules.Allow, "gone": rules.Deny} {
-		q := owner(tool, rules.ClassOutward, rules.TierConfirm)
-		q.AnyCall = true
-		require.Equal(t, want, s.Decide(q).Decision, tool)
+		t.Run(tool, func(t *testing.T) {
+			q := owner(tool, rules.ClassOutward, rules.TierConfirm)
+			q.AnyCall = true
+			require.Equal(t, want, s.Decide(q).Decision, tool)
+		})
 	}
 }
 
@@ -214,9 +235,11 @@ func TestParseRules_NamesLineOfMistake(t *testing.T) {
 		"rules: [" + strings.Repeat("{decision: deny},", 501) + "]":              "has 501 rules",
 		"rules: [" + strings.Repeat(" ", rules.MaxBytes) + "]":                   "larger than 128 KB",
 	} {
-		all, err := rules.Parse("own.yaml", []byte(written))
-		require.ErrorContains(t, err, want)
-		require.Nil(t, all, "never half of a file")
+		t.Run(written, func(t *testing.T) {
+			all, err := rules.Parse("own.yaml", []byte(written))
+			require.ErrorContains(t, err, want)
+			require.Nil(t, all, "never half of a file")
+		})
 	}
 }
 
@@ -241,17 +264,20 @@ func TestUnreachableRule_IsRefused(t *testing.T) {
 		{`{tool: [read_file, exec], path: /srv/**, decision: deny}`, "path does not hold for commands"},
 		{`{tool: remember, path: /srv/**, decision: deny}`, "no such tool has that class, or paths"},
 		{`{decision: deny}, {tool: remember, decision: allow}`, "own.yaml:1 and the rules before it decide all of its calls"},
-		{`{role: owner, decision: deny}, {role: contact, decision: deny}, {tool: remember, decision: allow}`, "own.yaml:1 and the rules before it decide"},
+		{`{role: owner, decision: deny}, {role: contact, decision: deny}, {tool: remember, decision: allow}`,
+			"own.yaml:1 and the rules before it decide"},
 		{`{hours: 7-22, decision: deny}, {hours: 22-7, decision: deny}, {tainted: true, decision: allow}`, "decide all of its calls"},
 		{`{tool: "*", decision: confirm}, {tool: remember, decision: allow}`, "decide all of its calls"},
 		{`{domain: example.com, decision: deny}, {domain: "www.example.com:443", tool: fetch_url, decision: allow}`, "decide all of its calls"},
 		{`{path: /srv/**, decision: deny}, {path: /srv/a, decision: allow}`, "decide all of its calls"},
 		{`{tool: fetch_url, decision: allow}, {tool: fetch_url, decision: allow}`, "decide all of its calls"},
 	} {
-		all := parse(t, c.own)
-		s, err := rules.New(all, known)
-		require.ErrorContains(t, err, c.want, c.own)
-		require.Nil(t, s)
+		t.Run(c.own, func(t *testing.T) {
+			all := parse(t, c.own)
+			s, err := rules.New(all, known)
+			require.ErrorContains(t, err, c.want, c.own)
+			require.Nil(t, s)
+		})
 	}
 	for _, fine := range []string{
 		`{tool: github_anything, path: /srv/**, decision: deny}, {tool: "*", decision: deny}`,
@@ -262,14 +288,17 @@ func TestUnreachableRule_IsRefused(t *testing.T) {
 		`{hours: 7-22, decision: deny}, {decision: allow}`,
 		`{role: contact, tool: search_docs, decision: deny}, {surface: [contact, owner], class: exec, decision: deny}, {role: contact, decision: deny}`,
 	} {
-		_, err := rules.New(parse(t, fine), known)
-		require.NoError(t, err, fine)
+		t.Run(fine, func(t *testing.T) {
+			_, err := rules.New(parse(t, fine), known)
+			require.NoError(t, err, fine)
+		})
 	}
 }
 
 func TestRule_CanMatchesItsAgents(t *testing.T) {
 	t.Parallel()
-	known := rules.Vocabulary{Agents: []string{"coder", "sales", "shop"}, Can: map[string][]string{"prices": {"sales", "shop"}, "code": {"coder"}}}
+	known := rules.Vocabulary{Agents: []string{"coder", "sales", "shop"},
+		Can: map[string][]string{"prices": {"sales", "shop"}, "code": {"coder"}}}
 	decide := func(own, agent string) rules.Decision {
 		s, err := rules.New(parse(t, own), known)
 		require.NoError(t, err, own)
@@ -278,7 +307,9 @@ func TestRule_CanMatchesItsAgents(t *testing.T) {
 		return s.Decide(q).Decision
 	}
 	for agent, want := range map[string]rules.Decision{"sales": rules.Deny, "shop": rules.Deny, "coder": rules.Confirm, "": rules.Confirm} {
-		require.Equal(t, want, decide(`{can: prices, decision: deny}`, agent), agent)
+		t.Run(agent, func(t *testing.T) {
+			require.Equal(t, want, decide(`{can: prices, decision: deny}`, agent), agent)
+		})
 	}
 	require.Equal(t, rules.Deny, decide(`{can: [code, prices], decision: deny}`, "coder"))
 	require.Equal(t, rules.Confirm, decide(`{can: prices, agent: "sh*", decision: deny}`, "sales"), "both conditions hold")
@@ -288,8 +319,10 @@ func TestRule_CanMatchesItsAgents(t *testing.T) {
 		`{can: code, agent: sales, decision: deny}`:                                        "no such agent has code under can",
 		`{can: [code, prices], decision: deny}, {agent: [shop, sales], decision: confirm}`: "decide all of its calls",
 	} {
-		_, err := rules.New(parse(t, own), known)
-		require.ErrorContains(t, err, want, own)
+		t.Run(own, func(t *testing.T) {
+			_, err := rules.New(parse(t, own), known)
+			require.ErrorContains(t, err, want, own)
+		})
 	}
 	_, err := rules.New(parse(t, `{can: code, decision: deny}`), rules.Vocabulary{})
 	require.ErrorContains(t, err, "can never match", "where agents are not known it is no rule about all of them")
@@ -305,7 +338,10 @@ func TestDefaultRules_AllReachable(t *testing.T) {
 	_, err = rules.New(all[:len(all)-1], rules.Vocabulary{})
 	require.NoError(t, err)
 	require.Equal(t, rules.Deny, last.Decision)
-	last.File, last.Line, last.Reason, last.Decision = "", 0, "", ""
+	last.File = ""
+	last.Line = 0
+	last.Reason = ""
+	last.Decision = ""
 	require.Equal(t, rules.Rule{}, last, "the last rule denies everything")
 }
 
@@ -313,8 +349,14 @@ func TestDefaultRules_AllReachable(t *testing.T) {
 func randomRequest(r *rand.Rand) rules.Request {
 	pick := func(all ...string) string { return all[r.IntN(len(all))] }
 	q := rules.Request{
-		Surface: rules.Surfaces()[r.IntN(len(rules.Surfaces()))], Class: rules.Classes()[r.IntN(len(rules.Classes()))], Tier: rules.Tiers()[r.IntN(3)],
-		Agent: pick("", "sales", "ops"), Tool: pick("fetch_url", "read_file", "exec", "remember", "github_issue"), Chat: int64(r.IntN(4)), Hour: r.IntN(24), Tainted: r.IntN(2) == 0,
+		Surface: rules.Surfaces()[r.IntN(len(rules.Surfaces()))],
+		Class:   rules.Classes()[r.IntN(len(rules.Classes()))],
+		Tier:    rules.Tiers()[r.IntN(3)],
+		Agent:   pick("", "sales", "ops"),
+		Tool:    pick("fetch_url", "read_file", "exec", "remember", "github_issue"),
+		Chat:    int64(r.IntN(4)),
+		Hour:    r.IntN(24),
+		Tainted: r.IntN(2) == 0,
 	}
 	for range r.IntN(3) {
 		q.Resource.Paths = append(q.Resource.Paths, pick("/etc/x", "/srv/a/b", "/home/anna/.ssh/id", "/opt/c"))
@@ -331,7 +373,8 @@ func randomRequest(r *rand.Rand) rules.Request {
 
 func TestExplain_AgreesWithDecide(t *testing.T) {
 	t.Parallel()
-	s := parseRules(t, `{agent: ops, class: exec, decision: allow}`, `{domain: example.com, decision: allow, limit: 3/h}`, `{path: /srv/**, decision: deny}`, `{hours: 22-7, role: owner, tier: confirm, decision: deny}`, `{chat: 2, decision: confirm}`)
+	s := parseRules(t, `{agent: ops, class: exec, decision: allow}`, `{domain: example.com, decision: allow, limit: 3/h}`,
+		`{path: /srv/**, decision: deny}`, `{hours: 22-7, role: owner, tier: confirm, decision: deny}`, `{chat: 2, decision: confirm}`)
 	r := rand.New(rand.NewPCG(1, 2))
 	for range 1000 {
 		q := randomRequest(r)
@@ -341,7 +384,8 @@ func TestExplain_AgreesWithDecide(t *testing.T) {
 		require.Equal(t, s.Decide(q), got)
 		last := map[string]rules.Check{}
 		for _, one := range tried {
-			require.Empty(t, one.Mismatch == "" && last[one.About].Rule != nil && last[one.About].Mismatch == "", "no rule is tried after one that matched")
+			require.Empty(t, one.Mismatch == "" && last[one.About].Rule != nil && last[one.About].Mismatch == "",
+				"no rule is tried after one that matched")
 			last[one.About] = one
 		}
 		require.NotNil(t, got.Rule)
@@ -352,7 +396,13 @@ func TestExplain_AgreesWithDecide(t *testing.T) {
 func TestRelativePath_IsDenied(t *testing.T) {
 	t.Parallel()
 	s := parseRules(t, `{tool: read_file, decision: allow}`)
-	q := rules.Request{Surface: rules.SurfaceOwner, Tool: "read_file", Class: rules.ClassRead, Tier: rules.TierRead, Resource: rules.Resource{Paths: []string{"/srv/a"}}}
+	q := rules.Request{
+		Surface:  rules.SurfaceOwner,
+		Tool:     "read_file",
+		Class:    rules.ClassRead,
+		Tier:     rules.TierRead,
+		Resource: rules.Resource{Paths: []string{"/srv/a"}},
+	}
 	require.Equal(t, rules.Allow, s.Decide(q).Decision)
 	q.Resource.Paths = []string{"/srv/a", "srv/a"}
 	require.Equal(t, rules.Deny, s.Decide(q).Decision, "no rule about a path would match it")
@@ -365,13 +415,21 @@ func TestDefaultRules_DecideEveryCall(t *testing.T) {
 			for _, class := range rules.Classes() {
 				for _, tier := range rules.Tiers() {
 					for _, anyArgs := range []bool{false, true} {
-						v := s.Decide(rules.Request{Surface: surface, Tool: "remember", Class: class, Tier: tier, AnyCall: anyArgs})
+						v := s.Decide(rules.Request{
+							Surface: surface,
+							Tool:    "remember",
+							Class:   class,
+							Tier:    tier,
+							AnyCall: anyArgs,
+						})
 						require.NotNil(t, v.Rule, "%s %s %s", surface, class, tier)
 					}
 				}
 			}
 		}
-		for _, unknown := range []rules.Request{{}, {Surface: "moon", Class: rules.ClassRead, Tier: rules.TierRead}, {Surface: rules.SurfaceOwner, Tier: rules.TierRead}, {Surface: rules.SurfaceOwner, Class: rules.ClassRead, Tier: rules.TierRead, Hour: 24}} {
+		for _, unknown := range []rules.Request{{}, {Surface: "moon", Class: rules.ClassRead, Tier: rules.TierRead},
+			{Surface: rules.SurfaceOwner, Tier: rules.TierRead},
+			{Surface: rules.SurfaceOwner, Class: rules.ClassRead, Tier: rules.TierRead, Hour: 24}} {
 			require.Equal(t, rules.Deny, s.Decide(unknown).Decision, "what is not known is denied")
 		}
 	}
@@ -380,17 +438,22 @@ func TestDefaultRules_DecideEveryCall(t *testing.T) {
 func FuzzParse(f *testing.F) {
 	f.Add(rules.DefaultText())
 	for key, values := range map[string]string{
-		"role": "owner contact [owner,contact]", "surface": "owner schedule mcp cli delegate webhook heartbeat contact", "agent": "sales s* multis", "can": "prices [code,prices]", "tool": "fetch_url read_* exec '*'",
-		"class": "read outward files exec [memory,config]", "tier": "read confirm pin", "chat": "3 '#12' [1,2]", "path": "/srv/** ~/x /etc/* '/**/[a-z]*'", "domain": "example.com *.example.org example.com:8443 '*'",
-		"argv": "ls 'git push **' 'curl *x* **'", "hours": "22-7 0-24 9-17", "tainted": "true false", "limit": "20/h 5/m 100/d", "reason": "Because",
+		"role": "owner contact [owner,contact]", "surface": "owner schedule mcp cli delegate webhook heartbeat contact",
+		"agent": "sales s* multis", "can": "prices [code,prices]", "tool": "fetch_url read_* exec '*'",
+		"class": "read outward files exec [memory,config]", "tier": "read confirm pin", "chat": "3 '#12' [1,2]",
+		"path": "/srv/** ~/x /etc/* '/**/[a-z]*'", "domain": "example.com *.example.org example.com:8443 '*'",
+		"argv": "ls 'git push **' 'curl *x* **'", "hours": "22-7 0-24 9-17", "tainted": "true false", "limit": "20/h 5/m 100/d",
+		"reason": "Because",
 	} {
 		for value := range strings.FieldsSeq(values) {
 			for _, decision := range []string{"allow", "confirm", "pin", "deny"} {
-				f.Add([]byte("rules:\n  - {" + key + ": " + value + ", decision: " + decision + "}\n  - {tool: [a, b], " + key + ": " + value + ", decision: deny}\n"))
+				f.Add([]byte("rules:\n  - {" + key + ": " + value + ", decision: " + decision + "}\n  - {tool: [a, b], " + key + ": " + value +
+					", decision: deny}\n"))
 			}
 		}
 	}
-	for _, s := range []string{"rules: [{tool: a, decision: allow, limit: 1/h}]", "rules:\n - {path: '/**/[a-z]*', hours: 0-24, decision: deny}", "rules: [&a {argv: 'a *b* **', decision: pin}, *a]", "rules: ["} {
+	for _, s := range []string{"rules: [{tool: a, decision: allow, limit: 1/h}]",
+		"rules:\n - {path: '/**/[a-z]*', hours: 0-24, decision: deny}", "rules: [&a {argv: 'a *b* **', decision: pin}, *a]", "rules: ["} {
 		f.Add([]byte(s))
 	}
 	r := rand.New(rand.NewPCG(1, 2))
@@ -421,7 +484,13 @@ func FuzzParse(f *testing.F) {
 func ExampleSet_Decide() {
 	own, _ := rules.Parse("rules.yaml", []byte("rules:\n  - {tool: fetch_url, domain: example.com, decision: allow}"))
 	set, _ := rules.New(own, rules.Vocabulary{})
-	q := rules.Request{Surface: rules.SurfaceOwner, Tool: "fetch_url", Class: rules.ClassOutward, Tier: rules.TierConfirm, Resource: rules.Resource{Domains: []string{"example.com:443"}}}
+	q := rules.Request{
+		Surface:  rules.SurfaceOwner,
+		Tool:     "fetch_url",
+		Class:    rules.ClassOutward,
+		Tier:     rules.TierConfirm,
+		Resource: rules.Resource{Domains: []string{"example.com:443"}},
+	}
 	fmt.Println(set.Decide(q).Sentence())
 	// Output: allow: rules.yaml:2 for example.com:443
 }

@@ -67,8 +67,8 @@ func (r *Rule) whyDecided(before []Rule) string {
 	return wide[last].Position() + " and the rules before it decide all of its calls; move it up or remove it"
 }
 
-// unreachable returns a problem for every rule that can never match: its conditions contradict each other, it names what does not exist, or the
-// rules before it match every call that it would match.
+// unreachable returns a problem for every rule that can never match: its conditions contradict each other, it names what
+// does not exist, or the rules before it match every call that it would match.
 func unreachable(all []Rule, known Vocabulary) []ParseError {
 	var problems []ParseError
 	for i := range all {
@@ -94,7 +94,8 @@ func unreachable(all []Rule, known Vocabulary) []ParseError {
 func (r *Rule) namesCommands(known Vocabulary) bool {
 	return slices.ContainsFunc(r.Tools, func(p string) bool {
 		matches := func(t Tool) bool { return matchesAny([]string{p}, t.Name) }
-		return slices.ContainsFunc(known.Tools, matches) && !slices.ContainsFunc(known.Tools, func(t Tool) bool { return matches(t) && t.Class != ClassExec })
+		matchesOther := func(t Tool) bool { return matches(t) && t.Class != ClassExec }
+		return slices.ContainsFunc(known.Tools, matches) && !slices.ContainsFunc(known.Tools, matchesOther)
 	})
 }
 
@@ -112,7 +113,8 @@ func (r *Rule) unknownName(known Vocabulary) string {
 		return ""
 	}
 	for _, p := range r.Tools {
-		if !slices.ContainsFunc(known.Tools, func(t Tool) bool { return matchesAny([]string{p}, t.Name) }) && !mayMatchPrefixed(p, known.Prefixes) {
+		isKnown := slices.ContainsFunc(known.Tools, func(t Tool) bool { return matchesAny([]string{p}, t.Name) })
+		if !isKnown && !mayMatchPrefixed(p, known.Prefixes) {
 			return fmt.Sprintf("there is no tool %s; /tools lists them", p)
 		}
 	}
@@ -135,7 +137,9 @@ func (r *Rule) unknownName(known Vocabulary) string {
 
 // isAboutContactsOnly reports whether a rule can only match calls in turns of contacts.
 func (r *Rule) isAboutContactsOnly() bool {
-	return !slices.ContainsFunc(Surfaces(), func(s Surface) bool { return s.Role() == RoleOwner && isIn(r.Surfaces, s) && isIn(r.Roles, RoleOwner) })
+	return !slices.ContainsFunc(Surfaces(), func(s Surface) bool {
+		return s.Role() == RoleOwner && isIn(r.Surfaces, s) && isIn(r.Roles, RoleOwner)
+	})
 }
 
 // fitsTool reports whether calls of a tool can meet the rule's conditions about class and resource.
@@ -156,17 +160,23 @@ func mayMatchPrefixed(pattern string, prefixes []string) bool {
 	})
 }
 
-// coversPatterns reports whether r matches every name and resource that later matches. It may report false for a rule that does, but never true
-// for one that does not.
+// coversPatterns reports whether r matches every name and resource that later matches. It may report false for a rule
+// that does, but never true for one that does not.
 func (r *Rule) coversPatterns(later *Rule) bool {
 	name := func(p, q string) bool { ok, err := path.Match(p, q); return ok && err == nil }
 	literal := func(s string) bool { return !strings.ContainsAny(s, `*?[\`) }
-	return covers(r.Agents, later.Agents, "*", literal, name) && covers(r.Tools, later.Tools, "*", literal, name) &&
-		covers(r.Paths, later.Paths, "", literal, matchesPath) && covers(r.Domains, later.Domains, "", func(string) bool { return true }, coversDomain) &&
-		covers(joinWords(r.Argv), joinWords(later.Argv), "", func(string) bool { return false }, nil) && coversChats(r.Chats, later.Chats)
+	anything := func(string) bool { return true }
+	nothing := func(string) bool { return false }
+	return covers(r.Agents, later.Agents, "*", literal, name) &&
+		covers(r.Tools, later.Tools, "*", literal, name) &&
+		covers(r.Paths, later.Paths, "", literal, matchesPath) &&
+		covers(r.Domains, later.Domains, "", anything, coversDomain) &&
+		covers(joinWords(r.Argv), joinWords(later.Argv), "", nothing, nil) &&
+		coversChats(r.Chats, later.Chats)
 }
 
-// covers reports whether each pattern of narrow is covered by a pattern of wide. An empty list matches everything, and so does the pattern all.
+// covers reports whether each pattern of narrow is covered by a pattern of wide. An empty list matches everything, and so
+// does the pattern all.
 func covers(wide, narrow []string, all string, isLiteral func(string) bool, match func(pattern, name string) bool) bool {
 	if len(wide) == 0 || (all != "" && slices.Contains(wide, all)) {
 		return true

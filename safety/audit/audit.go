@@ -1,8 +1,9 @@
 // Package audit is the audit log: what was done and decided, in a chain of hashes that shows whether anybody changed it afterwards.
 //
-// An entry is written in the transaction of its effect and linked to the chain by the commit. Triggers write most entries when a row changes
-// (migrations/functions/audit.sql), so no code can forget it. Append writes the entries of actions that change no row. An entry holds ids and keyed
-// hashes, never texts, so that forgetting a person leaves the log as it is.
+// An entry is written in the transaction of its effect and linked to the chain by the commit. Triggers write most entries
+// when a row changes (migrations/functions/audit.sql), so no code can forget it. Append writes the entries of actions
+// that change no row. An entry holds ids and keyed hashes, never texts, so that forgetting a person leaves the log as it
+// is.
 package audit
 
 import (
@@ -93,8 +94,16 @@ func (l Log) Append(ctx context.Context, tx store.Tx, e Entry) error {
 		return errors.New("an audit entry needs a kind, an actor and an outcome")
 	}
 	row := store.AuditEntry{
-		Kind: string(e.Kind), Actor: string(e.Actor), Agent: cleanName(e.AgentID), ChatID: e.Chat, MessageID: e.Message, TaskID: e.Task,
-		Ref: cleanName(e.Ref), Action: cleanName(e.Action), Outcome: cleanName(e.Outcome), Rule: cleanName(e.Rule),
+		Kind:      string(e.Kind),
+		Actor:     string(e.Actor),
+		Agent:     cleanName(e.AgentID),
+		ChatID:    e.Chat,
+		MessageID: e.Message,
+		TaskID:    e.Task,
+		Ref:       cleanName(e.Ref),
+		Action:    cleanName(e.Action),
+		Outcome:   cleanName(e.Outcome),
+		Rule:      cleanName(e.Rule),
 	}
 	if e.Person != "" {
 		row.Person = l.Hash([]byte(e.Person))
@@ -121,8 +130,9 @@ func (l Log) sign(purpose string, content []byte) []byte {
 	return mac.Sum(nil)
 }
 
-// cleanName returns a name as it is stored: "?" if it has a character that does not belong in a name, and otherwise at most maxName bytes of it. Other programs
-// choose the names of their tools, and no text may get into the log, because it stays when a person is forgotten.
+// cleanName returns a name as it is stored: "?" if it has a character that does not belong in a name, and otherwise at
+// most maxName bytes of it. Other programs choose the names of their tools, and no text may get into the log, because it
+// stays when a person is forgotten.
 func cleanName(s string) string {
 	belongs := func(r rune) bool {
 		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("_-./:#", r)
@@ -133,8 +143,8 @@ func cleanName(s string) string {
 	return text.ClipBytes(s, maxName)
 }
 
-// Prune deletes the oldest entries, up to the first one that is not older than before, and leaves a signed checkpoint. It returns how many it
-// deleted.
+// Prune deletes the oldest entries, up to the first one that is not older than before, and leaves a signed checkpoint. It
+// returns how many it deleted.
 func (l Log) Prune(ctx context.Context, tx store.Tx, before time.Time) (int, error) {
 	return store.PruneAudit(ctx, tx, before, l.signPoint)
 }

@@ -32,8 +32,18 @@ func addEntries(t testing.TB, st *store.Store, log audit.Log, entries int) {
 	for i := range entries {
 		require.NoError(t, st.InTx(t.Context(), func(tx store.Tx) error {
 			return log.Append(t.Context(), tx, audit.Entry{
-				Kind: audit.Send, Actor: audit.Agent, Person: "@ana:example.org", AgentID: "nora", Chat: 7, Message: store.MessageID(i + 1), Task: 3,
-				Ref: fmt.Sprint("out-", i), Action: "reply", Outcome: "sent", Rule: "mode-business", Content: []byte("We deliver on Monday."),
+				Kind:    audit.Send,
+				Actor:   audit.Agent,
+				Person:  "@ana:example.org",
+				AgentID: "nora",
+				Chat:    7,
+				Message: store.MessageID(i + 1),
+				Task:    3,
+				Ref:     fmt.Sprint("out-", i),
+				Action:  "reply",
+				Outcome: "sent",
+				Rule:    "mode-business",
+				Content: []byte("We deliver on Monday."),
 			})
 		}))
 	}
@@ -59,7 +69,12 @@ func TestLog_HoldsNoTextOrID(t *testing.T) {
 	st, log := storetest.New(t), newLog(t)
 	addEntries(t, st, log, 1)
 	require.NoError(t, st.InTx(t.Context(), func(tx store.Tx) error {
-		return log.Append(t.Context(), tx, audit.Entry{Kind: audit.Tool, Actor: audit.Agent, Action: "tell Ana her code is 1234", Outcome: "refused"})
+		return log.Append(t.Context(), tx, audit.Entry{
+			Kind:    audit.Tool,
+			Actor:   audit.Agent,
+			Action:  "tell Ana her code is 1234",
+			Outcome: "refused",
+		})
 	}))
 	links, err := store.ListAudit(t.Context(), st.DB(), store.AuditFilter{})
 	require.NoError(t, err)
@@ -82,7 +97,12 @@ func TestLog_CountsLabelsOnly(t *testing.T) {
 	room := id.RoomID("!ana:example.org")
 	change := func(labels func(tx store.Tx, chat store.ChatID) error) {
 		require.NoError(t, st.InTx(t.Context(), func(tx store.Tx) error {
-			chat, err := store.UpsertChat(t.Context(), tx, store.Chat{RoomID: &room, Kind: policy.KindDM, Name: "Ana", Encryption: policy.EncryptionNo})
+			chat, err := store.UpsertChat(t.Context(), tx, store.Chat{
+				RoomID:     &room,
+				Kind:       policy.KindDM,
+				Name:       "Ana",
+				Encryption: policy.EncryptionNo,
+			})
 			if err != nil {
 				return err
 			}
@@ -109,16 +129,19 @@ func TestLog_CountsLabelsOnly(t *testing.T) {
 	}
 	require.ElementsMatch(t, []string{"labels 2", "labels 1", "unlabelled 1", "unlabelled 2"}, entries, "the last change changes nothing")
 	for _, name := range []string{"owes-money", "maria-schmidt", "of-a-rule"} {
-		for _, place := range storetest.ColumnsContaining(t, st, name) {
-			require.NotContains(t, place, "audit")
-		}
+		t.Run(name, func(t *testing.T) {
+			for _, place := range storetest.ColumnsContaining(t, st, name) {
+				require.NotContains(t, place, "audit")
+			}
+		})
 	}
 }
 
 func TestEntry_NeedsKindActorOutcome(t *testing.T) {
 	t.Parallel()
 	st, log := storetest.New(t), newLog(t)
-	for _, e := range []audit.Entry{{}, {Kind: audit.Send, Actor: audit.Owner}, {Kind: audit.Send, Outcome: "sent"}, {Actor: audit.Owner, Outcome: "sent"}} {
+	for _, e := range []audit.Entry{{}, {Kind: audit.Send, Actor: audit.Owner}, {Kind: audit.Send, Outcome: "sent"},
+		{Actor: audit.Owner, Outcome: "sent"}} {
 		require.Error(t, st.InTx(t.Context(), func(tx store.Tx) error { return log.Append(t.Context(), tx, e) }))
 	}
 	_, err := audit.New("")
@@ -179,12 +202,13 @@ func TestVerify_FindsEveryChange(t *testing.T) {
 			`update audit_chain set seq = -seq, entry_id = -entry_id where seq in (4, 5); update audit_chain set seq = 9 + seq, entry_id = 9 + entry_id where seq < 0`,
 			"entry 4",
 		},
-		"a head that was moved back": {"update audit_head h set seq = c.seq, hash = c.hash from audit_chain c where c.seq = 5", "should end at 5"},
-		"a link without an entry":    {`insert into audit_chain (seq, entry_id, hash) values (10, 99, '\x00'); update audit_head set seq = 10, hash = '\x00'`, "entry 10 is gone"},
-		"swapped texts":              {"update audit_entries a set action = b.ref, ref = b.action from audit_entries b where a.id = b.id and a.id = 6", "entry 6"},
-		"a moved border":             {"update audit_entries set action = 'rep', outcome = 'lysent' where id = 6", "entry 6"},
-		"a missing end":              {"truncate audit_entries, audit_chain; delete from audit_head", "its end is gone"},
-		"a forged checkpoint":        {"insert into audit_checkpoints (seq, hash, signature) select seq, hash, hash from audit_chain where seq = 3; delete from audit_chain where seq <= 3; delete from audit_entries where id <= 3", "checkpoint at entry 3"},
+		"a head that was moved back": {"update audit_head h set seq = c.seq, hash = c.hash from audit_chain c where c.seq = 5",
+			"should end at 5"},
+		"a link without an entry": {`insert into audit_chain (seq, entry_id, hash) values (10, 99, '\x00'); update audit_head set seq = 10, hash = '\x00'`, "entry 10 is gone"},
+		"swapped texts":           {"update audit_entries a set action = b.ref, ref = b.action from audit_entries b where a.id = b.id and a.id = 6", "entry 6"},
+		"a moved border":          {"update audit_entries set action = 'rep', outcome = 'lysent' where id = 6", "entry 6"},
+		"a missing end":           {"truncate audit_entries, audit_chain; delete from audit_head", "its end is gone"},
+		"a forged checkpoint":     {"insert into audit_checkpoints (seq, hash, signature) select seq, hash, hash from audit_chain where seq = 3; delete from audit_chain where seq <= 3; delete from audit_entries where id <= 3", "checkpoint at entry 3"},
 	} {
 		t.Run(change, func(t *testing.T) {
 			t.Parallel()
@@ -229,7 +253,8 @@ func TestVerify_PostedLinkFindsRewrittenLog(t *testing.T) {
 	require.NoError(t, verify(fourth))
 	require.NoError(t, verify(ninth))
 
-	_, err := st.Pool().Exec(t.Context(), `grant all on audit_entries, audit_chain, audit_checkpoints to current_user; delete from audit_chain where seq > 7;
+	_, err := st.Pool().Exec(t.Context(),
+		`grant all on audit_entries, audit_chain, audit_checkpoints to current_user; delete from audit_chain where seq > 7;
 		delete from audit_entries where id > 7; update audit_head h set seq = c.seq, hash = c.hash from audit_chain c where c.seq = 7`)
 	require.NoError(t, err)
 	_, err = log.Verify(t.Context(), st)
@@ -256,7 +281,8 @@ func TestVerify_PostedLinkFindsRewrittenLog(t *testing.T) {
 
 func TestLink_ReadAsPosted(t *testing.T) {
 	t.Parallel()
-	for _, c := range [][2]string{{"", ""}, {"0", "53a6cc19b5ea8138"}, {"-1", "53a6cc19b5ea8138"}, {"812", ""}, {"812", "53a6"}, {"812", "53a6cc19b5ea813g"}, {"812", strings.Repeat("00", 33)}} {
+	for _, c := range [][2]string{{"", ""}, {"0", "53a6cc19b5ea8138"}, {"-1", "53a6cc19b5ea8138"}, {"812", ""}, {"812", "53a6"},
+		{"812", "53a6cc19b5ea813g"}, {"812", strings.Repeat("00", 33)}} {
 		_, err := audit.ParsePoint(c[0], c[1])
 		require.ErrorContains(t, err, "write its number and its 16 letters and digits", c)
 	}
@@ -267,11 +293,14 @@ func TestRole_CannotChangeLog(t *testing.T) {
 	st, log := storetest.New(t), newLog(t)
 	addEntries(t, st, log, 2)
 	for _, sql := range []string{
-		"update audit_entries set outcome = 'x'", "delete from audit_entries", "truncate audit_entries", "update audit_chain set hash = ''", "delete from audit_chain",
+		"update audit_entries set outcome = 'x'", "delete from audit_entries", "truncate audit_entries", "update audit_chain set hash = ''",
+		"delete from audit_chain",
 		"truncate audit_chain", "update audit_checkpoints set hash = ''", "delete from audit_checkpoints",
 	} {
-		_, err := st.Pool().Exec(t.Context(), sql)
-		require.ErrorContains(t, err, "permission denied", sql)
+		t.Run(sql, func(t *testing.T) {
+			_, err := st.Pool().Exec(t.Context(), sql)
+			require.ErrorContains(t, err, "permission denied", sql)
+		})
 	}
 }
 
@@ -315,7 +344,13 @@ func TestList_NewestFirst(t *testing.T) {
 	st, log := storetest.New(t), newLog(t)
 	for i := range 4 {
 		require.NoError(t, st.InTx(t.Context(), func(tx store.Tx) error {
-			return log.Append(t.Context(), tx, audit.Entry{Kind: audit.Tool, Actor: audit.Agent, Chat: store.ChatID(i % 2), Task: store.TaskID(i), Outcome: "done"})
+			return log.Append(t.Context(), tx, audit.Entry{
+				Kind:    audit.Tool,
+				Actor:   audit.Agent,
+				Chat:    store.ChatID(i % 2),
+				Task:    store.TaskID(i),
+				Outcome: "done",
+			})
 		}))
 	}
 	seqs := func(f store.AuditFilter) (list []int64) {
@@ -339,7 +374,12 @@ func TestAppend_BoundsHugeName(t *testing.T) {
 	st, log := storetest.New(t), newLog(t)
 	require.NoError(t, st.InTx(t.Context(), func(tx store.Tx) error {
 		return log.Append(t.Context(), tx, audit.Entry{
-			Kind: audit.Tool, Actor: audit.Agent, Action: strings.Repeat("a", 10_000), Outcome: strings.Repeat("ж\x00", 10_000), Rule: "\u202e\ufeff", Ref: "\xff\xfe",
+			Kind:    audit.Tool,
+			Actor:   audit.Agent,
+			Action:  strings.Repeat("a", 10_000),
+			Outcome: strings.Repeat("ж\x00", 10_000),
+			Rule:    "\u202e\ufeff",
+			Ref:     "\xff\xfe",
 		})
 	}))
 	links, err := store.ListAudit(t.Context(), st.DB(), store.AuditFilter{})

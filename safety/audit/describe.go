@@ -63,8 +63,22 @@ type exported struct {
 // WriteJSON writes an entry as a JSON object on a line.
 func WriteJSON(w io.Writer, l store.AuditLink) error {
 	err := json.NewEncoder(w).Encode(exported{
-		Seq: l.Seq, ID: l.ID, At: l.At.UTC(), Kind: l.Kind, Actor: l.Actor, Person: hex.EncodeToString(l.Person), Agent: l.Agent, Chat: l.ChatID, Message: l.MessageID,
-		Task: l.TaskID, Ref: l.Ref, Action: l.Action, Outcome: l.Outcome, Rule: l.Rule, Content: hex.EncodeToString(l.Content), Hash: hex.EncodeToString(l.Hash),
+		Seq:     l.Seq,
+		ID:      l.ID,
+		At:      l.At.UTC(),
+		Kind:    l.Kind,
+		Actor:   l.Actor,
+		Person:  hex.EncodeToString(l.Person),
+		Agent:   l.Agent,
+		Chat:    l.ChatID,
+		Message: l.MessageID,
+		Task:    l.TaskID,
+		Ref:     l.Ref,
+		Action:  l.Action,
+		Outcome: l.Outcome,
+		Rule:    l.Rule,
+		Content: hex.EncodeToString(l.Content),
+		Hash:    hex.EncodeToString(l.Hash),
 	})
 	if err != nil {
 		return fmt.Errorf("write the audit log: %w", err)
@@ -96,7 +110,9 @@ func ParsePoint(number, hash string) (store.AuditPoint, error) {
 	seq, err := strconv.ParseInt(number, 10, 64)
 	digits, badHash := hex.DecodeString(hash)
 	if err != nil || seq < 1 || badHash != nil || len(digits) < shortHash || len(digits) > sha256.Size {
-		return store.AuditPoint{}, fmt.Errorf("%q is no link of the audit log; write its number and its %d letters and digits, like 812 53a6cc19b5ea8138", number+" "+hash, 2*shortHash)
+		return store.AuditPoint{},
+			fmt.Errorf("%q is no link of the audit log; write its number and its %d letters and digits, like 812 53a6cc19b5ea8138", number+" "+hash,
+				2*shortHash)
 	}
 	return store.AuditPoint{Seq: seq, Hash: digits}, nil
 }

@@ -32,10 +32,12 @@ func TestTrigger_EachChangeWritesEntry(t *testing.T) {
 		sql  string
 		want []string
 	}{
-		"a message that is sent": {message + "; update outbox set state = 'sent'; update outbox set state = 'delivered'; update outbox set room_id = '!x'", []string{
+		"a message that is sent": {message +
+			"; update outbox set state = 'sent'; update outbox set state = 'delivered'; update outbox set room_id = '!x'", []string{
 			"send system reply queued business", "send system reply sent business", "send system reply delivered business",
 		}},
-		"a tool that is called": {task + `; insert into task_steps (task_id, seq, kind, name) values (1, 1, 'model', 'gpt'), (1, 2, 'tool', 'remember');
+		"a tool that is called": {task +
+			`; insert into task_steps (task_id, seq, kind, name) values (1, 1, 'model', 'gpt'), (1, 2, 'tool', 'remember');
 			update task_steps set ended_at = now(), is_error = true, code = 'refused'`, []string{
 			"tool agent remember begun ", "tool agent remember failed refused",
 		}},
@@ -43,15 +45,18 @@ func TestTrigger_EachChangeWritesEntry(t *testing.T) {
 			select set_config('multis.actor', 'owner', true); update approvals set allowed = false`, []string{
 			"approval system send_file asked ", "approval owner send_file denied ",
 		}},
-		"a chat that is switched": {chat + "; update chats set mode = 'business'; update chats set mode = 'business', name = 'Ana'; update chats set mode = null, delivery = 'draft'", []string{
+		"a chat that is switched": {chat +
+			"; update chats set mode = 'business'; update chats set mode = 'business', name = 'Ana'; update chats set mode = null, delivery = 'draft'", []string{
 			"mode system mode business ", "mode system mode default ", "mode system delivery draft ",
 		}},
-		"an escalation": {chat + "; insert into escalations (chat_id, message_id, why) values (1, 2, 'refund'); update escalations set closed_at = now(); update escalations set told = true; update escalations set closed_at = null", []string{
+		"an escalation": {chat +
+			"; insert into escalations (chat_id, message_id, why) values (1, 2, 'refund'); update escalations set closed_at = now(); update escalations set told = true; update escalations set closed_at = null", []string{
 			"escalation system  opened ", "escalation system  closed ", "escalation system  reopened ",
 		}},
 		"settings": {`insert into settings (key, value) values ('name', '"Nora"'), ('since', '"s1"'), ('login:files', '"x"'), ('config:budget.day', '2');
 			update settings set value = '"Nina"' where key = 'name'; delete from settings where key in ('name', 'since')`, []string{
-			"config system name set ", "login system login set ", "config system config set ", "config system name set ", "config system name removed ",
+			"config system name set ", "login system login set ", "config system config set ", "config system name set ",
+			"config system name removed ",
 		}},
 		"safe mode": {`insert into settings (key, value) values ('safe_mode', '{"why": "It crashed."}'); delete from settings where key = 'safe_mode'`, []string{
 			"config system safe_mode set ", "config system safe_mode removed ",
@@ -94,7 +99,8 @@ func TestActor_EndsWithTransaction(t *testing.T) {
 func TestForgetting_KeepsChain(t *testing.T) {
 	t.Parallel()
 	st := storetest.New(t)
-	_, err := st.Pool().Exec(t.Context(), `insert into chats (protocol, channel_id, kind) values ('whatsapp', 'ana', 'dm'); update chats set mode = 'business';
+	_, err := st.Pool().Exec(t.Context(),
+		`insert into chats (protocol, channel_id, kind) values ('whatsapp', 'ana', 'dm'); update chats set mode = 'business';
 		insert into escalations (chat_id, message_id, why) values (1, 2, 'refund')`)
 	require.NoError(t, err)
 	_, err = st.Pool().Exec(t.Context(), "delete from chats")

@@ -29,15 +29,15 @@ type Report struct {
 	Pruned  int64            // how many entries before the first were pruned
 }
 
-// Verify reads the whole log and checks each link. It returns ErrBroken if an entry was changed, added, removed or moved, or if this log did
-// not sign a checkpoint, or if a trigger that writes entries is switched off.
+// Verify reads the whole log and checks each link. It returns ErrBroken if an entry was changed, added, removed or moved,
+// or if this log did not sign a checkpoint, or if a trigger that writes entries is switched off.
 func (l Log) Verify(ctx context.Context, st *store.Store) (Report, error) {
 	return l.VerifyAgainst(ctx, st, store.AuditPoint{})
 }
 
-// VerifyAgainst is Verify and also compares the log with one of its links that was saved elsewhere, because whoever controls the database can cut off the
-// end of the log, or write a whole log whose links fit. saved.Hash may be the beginning of a hash, as ShortHash returns it. VerifyAgainst returns ErrPruned
-// if that link was pruned.
+// VerifyAgainst is Verify and also compares the log with one of its links that was saved elsewhere, because whoever
+// controls the database can cut off the end of the log, or write a whole log whose links fit. saved.Hash may be the
+// beginning of a hash, as ShortHash returns it. VerifyAgainst returns ErrPruned if that link was pruned.
 func (l Log) VerifyAgainst(ctx context.Context, st *store.Store, saved store.AuditPoint) (Report, error) {
 	v := verifier{log: l, saved: saved}
 	off, err := store.DisabledAuditTriggers(ctx, st.DB())
@@ -45,7 +45,8 @@ func (l Log) VerifyAgainst(ctx context.Context, st *store.Store, saved store.Aud
 		return v.report, err
 	}
 	if len(off) > 0 {
-		return v.report, fmt.Errorf("%w: entries are missing from some moment on, because these triggers are switched off: %s", ErrBroken, strings.Join(off, ", "))
+		return v.report, fmt.Errorf("%w: entries are missing from some moment on, because these triggers are switched off: %s", ErrBroken,
+			strings.Join(off, ", "))
 	}
 	switch err := st.ReadAudit(ctx, store.AuditReader{Start: v.start, Link: v.verifyLink}); {
 	case errors.Is(err, store.ErrNotFound):
@@ -87,7 +88,8 @@ func (v *verifier) compare(p store.AuditPoint) error {
 	if v.saved.Seq == 0 || p.Seq != v.saved.Seq || bytes.HasPrefix(p.Hash, v.saved.Hash) {
 		return nil
 	}
-	return fmt.Errorf("%w: link %d is %x and should be %x, so the log up to there was written anew, unless the letters were mistyped", ErrBroken, p.Seq, ShortHash(p), v.saved.Hash)
+	return fmt.Errorf("%w: link %d is %x and should be %x, so the log up to there was written anew, unless the letters were mistyped",
+		ErrBroken, p.Seq, ShortHash(p), v.saved.Hash)
 }
 
 func (v *verifier) verifyLink(l store.AuditLink) error {

@@ -47,7 +47,8 @@ func formOf(typed string, isCommand func(typed string) bool) form {
 		return formPIN
 	case !strings.ContainsFunc(shown, unicode.IsLetter):
 		return formOfNumber(shown, n)
-	case isSigned && (isPossible || isCandidate(numbersIn(name))) && !isCommand(typed): // there is no such command, so that nothing is lost with it
+	// there is no such command, so that nothing is lost with it
+	case isSigned && (isPossible || isCandidate(numbersIn(name))) && !isCommand(typed):
 		return formLikely
 	case n < minDigits:
 		return formOther
@@ -78,9 +79,9 @@ func formOfNumber(shown string, n int) form {
 	return formPossible
 }
 
-// containsCandidate reports whether a text has digits that may be a PIN: they stand alone or apart, as in "4829" and "48 29". Prices, times, dates, ranges
-// and years, as in "9-18" and "45 EUR from 10 pieces", are no candidates: an answer to a customer that is written while the PIN is asked for must not be
-// lost.
+// containsCandidate reports whether a text has digits that may be a PIN: they stand alone or apart, as in "4829" and "48
+// 29". Prices, times, dates, ranges and years, as in "9-18" and "45 EUR from 10 pieces", are no candidates: an answer to
+// a customer that is written while the PIN is asked for must not be lost.
 func containsCandidate(shown string) bool {
 	words := append(strings.Fields(shown), "") // the last one ends a run of digits
 	run := ""
@@ -130,8 +131,8 @@ func isYear(digits string) bool {
 	return len(digits) == 4 && (digits[:2] == "19" || digits[:2] == "20")
 }
 
-// visible returns a text as it is read: without invisible characters, accents and the space around it, and with plain letters and digits for variants of
-// them.
+// visible returns a text as it is read: without invisible characters, accents and the space around it, and with plain
+// letters and digits for variants of them.
 func visible(s string) string { return strings.TrimSpace(text.Fold(s)) }
 
 // numbersIn returns the digits of a text, and its other characters for numbers.
@@ -171,14 +172,16 @@ func isNearPIN(word string) bool { return len(word) > 1 && text.EditDistance(wor
 // isAnswer reports whether a text has only words that are written beside a PIN: a yes, or a word for "PIN".
 func isAnswer(shown string) bool {
 	return !slices.ContainsFunc(letterWords(shown), func(word string) bool {
-		return !slices.Contains([]string{"yes", "y", "ja", "pincode", "mypin", "passcode", "password"}, word) && (len(word) < 3 || !isNearPIN(word))
+		return !slices.Contains([]string{"yes", "y", "ja", "pincode", "mypin", "passcode", "password"}, word) &&
+			(len(word) < 3 || !isNearPIN(word))
 	})
 }
 
-// isSpokenPIN reports whether the transcript of a voice note may be a PIN in words: nothing but words for numbers, or a short text with the word "pin"
-// and several of them.
+// isSpokenPIN reports whether the transcript of a voice note may be a PIN in words: nothing but words for numbers, or a
+// short text with the word "pin" and several of them.
 func isSpokenPIN(transcript string) bool {
-	words := strings.FieldsFunc(strings.ToLower(visible(transcript)), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsNumber(r) })
+	isSign := func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsNumber(r) }
+	words := strings.FieldsFunc(strings.ToLower(visible(transcript)), isSign)
 	numbers := 0
 	for _, word := range words {
 		if language.IsNumberWord(word) || strings.ContainsFunc(word, unicode.IsNumber) {
@@ -191,6 +194,9 @@ func isSpokenPIN(transcript string) bool {
 	return numbers == len(words) || (numbers > minSpoken && slices.Contains(words, "pin"))
 }
 
+// trivialPINs are runs past zero, and lines on the keys.
+const trivialPINs = "7890 67890 567890 0987 09876 098765 2580 0852 1122 1133 112233 147258 159753 4711"
+
 // isTrivial reports whether a PIN is among those that are tried first: one digit or two repeated, a run up or down, a year.
 func isTrivial(pin string) bool {
 	steps := make([]int, 0, len(pin))
@@ -200,5 +206,5 @@ func isTrivial(pin string) bool {
 	uniform := len(slices.Compact(slices.Clone(steps))) == 1 && steps[0] >= -1 && steps[0] <= 1
 	pairs := len(pin)%2 == 0 && strings.Repeat(pin[:2], len(pin)/2) == pin
 	halves := len(pin) == 6 && pin[:3] == pin[3:]
-	return uniform || pairs || halves || isYear(pin) || slices.Contains([]string{"7890", "67890", "567890", "0987", "09876", "098765", "2580", "0852", "1122", "1133", "112233", "147258", "159753", "4711"}, pin)
+	return uniform || pairs || halves || isYear(pin) || slices.Contains(strings.Fields(trivialPINs), pin)
 }

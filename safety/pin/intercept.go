@@ -78,16 +78,16 @@ type Interception struct {
 	Left     int   // the tries that are left, with EntryWrong
 }
 
-// promptLifetime is how long the next step of a new PIN may take. lateTime is how long after the last question for a PIN digits may still be a late
-// answer, and are withheld.
+// promptLifetime is how long the next step of a new PIN may take. lateTime is how long after the last question for a PIN
+// digits may still be a late answer, and are withheld.
 const (
 	promptLifetime = 15 * time.Minute
 	lateTime       = 24 * time.Hour
 	clockSkew      = time.Minute
 )
 
-// Intercept looks at a message before it is stored, and judges the PIN in it if one is asked for. It writes only in tx, so that an event is judged once
-// even if it arrives again or if its transaction failed. A nil keeper intercepts nothing.
+// Intercept looks at a message before it is stored, and judges the PIN in it if one is asked for. It writes only in tx,
+// so that an event is judged once even if it arrives again or if its transaction failed. A nil keeper intercepts nothing.
 func (k *Keeper) Intercept(ctx context.Context, tx store.Tx, m Message) (Interception, error) {
 	if k == nil {
 		return Interception{}, nil

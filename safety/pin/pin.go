@@ -1,5 +1,5 @@
-// Package pin keeps the owner's PIN: it judges what was entered, says what needs one, and recognizes the messages of the admin room that hold
-// one before they are stored. The digits exist in memory only, while they are judged.
+// Package pin keeps the owner's PIN: it judges what was entered, says what needs one, and recognizes the messages of the
+// admin room that hold one before they are stored. The digits exist in memory only, while they are judged.
 //
 // All state is in one row of the database, which is locked while a PIN is judged. Any number of processes together therefore judge
 // MaxFailures wrong PINs, also across restarts.
@@ -62,8 +62,8 @@ type Result struct {
 	Until   time.Time // the end of the lock, after Locked and JustLocked
 }
 
-// State says whether a PIN is set, until when it is locked after wrong ones, and until when it unlocks commands after the right one. Times in the past
-// are zero.
+// State says whether a PIN is set, until when it is locked after wrong ones, and until when it unlocks commands after the
+// right one. Times in the past are zero.
 type State struct {
 	IsSet         bool
 	SetAt         time.Time
@@ -104,11 +104,17 @@ func NewKeeper(o Options) *Keeper {
 	if o.Cost == (HashCost{}) {
 		o.Cost = HashCost{KiB: 64 << 10, Passes: 3}
 	}
-	return &Keeper{log: o.Log, required: o.Required, now: o.Now, cost: o.Cost, isCommand: func(string) bool { return true }}
+	return &Keeper{
+		log:       o.Log,
+		required:  o.Required,
+		now:       o.Now,
+		cost:      o.Cost,
+		isCommand: func(string) bool { return true },
+	}
 }
 
-// SetIsCommand sets the function that reports whether a message of the admin room is a command that exists. It must be called before the keeper is used; until
-// then no command is taken for a mistyped one. A nil keeper needs none.
+// SetIsCommand sets the function that reports whether a message of the admin room is a command that exists. It must be
+// called before the keeper is used; until then no command is taken for a mistyped one. A nil keeper needs none.
 func (k *Keeper) SetIsCommand(is func(typed string) bool) {
 	if k != nil {
 		k.isCommand = is
@@ -167,8 +173,9 @@ func (k *Keeper) Required(ctx context.Context, db store.DB, a Action) (Requireme
 	}
 }
 
-// Check judges digits, counts a wrong PIN and locks after MaxFailures of them. The caller acts on the result in the same transaction. It takes about
-// half a second, with the state of the PIN locked. The caller has made sure that the owner entered them.
+// Check judges digits, counts a wrong PIN and locks after MaxFailures of them. The caller acts on the result in the same
+// transaction. It takes about half a second, with the state of the PIN locked. The caller has made sure that the owner
+// entered them.
 func (k *Keeper) Check(ctx context.Context, tx store.Tx, digits string) (Result, error) {
 	p, err := store.LockPIN(ctx, tx)
 	if err != nil {
@@ -183,14 +190,18 @@ func (k *Keeper) Check(ctx context.Context, tx store.Tx, digits string) (Result,
 		return Result{Outcome: Locked, Until: *p.LockedUntil}, nil // no entry in the audit log either: that of the lock says all
 	case k.matches(digits, *p.Hash):
 		until := now.Add(UnlockTime)
-		p.Failures, p.LockedUntil, p.UnlockedUntil = 0, nil, &until
+		p.Failures = 0
+		p.LockedUntil = nil
+		p.UnlockedUntil = &until
 		r.Outcome = Right
 	case p.Failures+1 < MaxFailures:
 		p.Failures++
 		r = Result{Outcome: Wrong, Left: MaxFailures - p.Failures}
 	default:
 		until := now.Add(LockTime)
-		p.Failures, p.LockedUntil, p.UnlockedUntil = 0, &until, nil
+		p.Failures = 0
+		p.LockedUntil = &until
+		p.UnlockedUntil = nil
 		r = Result{Outcome: JustLocked, Until: until}
 	}
 	if err := store.SavePIN(ctx, tx, p); err != nil {
@@ -238,7 +249,13 @@ func (k *Keeper) audit(ctx context.Context, tx store.Tx, actor audit.Actor, acti
 
 // hash returns the Argon2id hash of digits.
 func (k *Keeper) hash(digits string) (string, error) {
-	made, err := argon2id.CreateHash(k.keyedHash(digits), &argon2id.Params{Memory: k.cost.KiB, Iterations: k.cost.Passes, Parallelism: 1, SaltLength: 16, KeyLength: 32})
+	made, err := argon2id.CreateHash(k.keyedHash(digits), &argon2id.Params{
+		Memory:      k.cost.KiB,
+		Iterations:  k.cost.Passes,
+		Parallelism: 1,
+		SaltLength:  16,
+		KeyLength:   32,
+	})
 	if err != nil {
 		return "", fmt.Errorf("hash the PIN: %w", err)
 	}

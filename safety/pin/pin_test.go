@@ -40,7 +40,8 @@ func newKeeper(t testing.TB, now func() time.Time) *pin.Keeper {
 func room(t testing.TB, st *store.Store) store.ChatID {
 	t.Helper()
 	var id store.ChatID
-	require.NoError(t, st.DB().QueryRow(t.Context(), `insert into chats (protocol, channel_id, kind, name, encrypted) values ('', 'admin', 'admin', 'Admin', 'no') returning id`).Scan(&id))
+	require.NoError(t, st.DB().QueryRow(t.Context(),
+		`insert into chats (protocol, channel_id, kind, name, encrypted) values ('', 'admin', 'admin', 'Admin', 'no') returning id`).Scan(&id))
 	return id
 }
 
@@ -53,7 +54,9 @@ func openQuestion(t testing.TB, st *store.Store, chat store.ChatID, p pin.Prompt
 		if err := store.ClosePINDialogs(t.Context(), tx, chat); err != nil {
 			return err
 		}
-		err := tx.QueryRow(t.Context(), `insert into dialogs (chat_id, kind, payload, outbox_id, expires_at) values ($1, 'pin', '{}', gen_random_uuid(), $2) returning id`, chat, now.Add(15*time.Minute)).Scan(&dialog)
+		err := tx.QueryRow(t.Context(),
+			`insert into dialogs (chat_id, kind, payload, outbox_id, expires_at) values ($1, 'pin', '{}', gen_random_uuid(), $2) returning id`, chat,
+			now.Add(15*time.Minute)).Scan(&dialog)
 		if err != nil {
 			return err
 		}
@@ -93,7 +96,9 @@ func check(t testing.TB, st *store.Store, k *pin.Keeper, digits string) (r pin.R
 func TestPIN_EnteredTwiceChangedWithCurrent(t *testing.T) {
 	t.Parallel()
 	st := storetest.New(t)
-	k, chat, now := newKeeper(t, nil), room(t, st), time.Now()
+	k := newKeeper(t, nil)
+	chat := room(t, st)
+	now := time.Now()
 	enterNow := func(text string) pin.EntryResult {
 		i := typeText(t, st, k, pin.Message{Chat: chat, Text: text, At: now, CanEnter: true})
 		require.True(t, i.Withhold, text)
@@ -101,7 +106,9 @@ func TestPIN_EnteredTwiceChangedWithCurrent(t *testing.T) {
 	}
 	openQuestion(t, st, chat, pin.Prompt{Stage: pin.StageNew}, now)
 	for _, trivial := range []string{"0000", "1234", "4321", "1212", "111111", "123123", "2024", "987654"} {
-		require.Equal(t, pin.EntryTrivial, enterNow(trivial), trivial)
+		t.Run(trivial, func(t *testing.T) {
+			require.Equal(t, pin.EntryTrivial, enterNow(trivial), trivial)
+		})
 	}
 	require.Equal(t, pin.EntryRepeat, enterNow("4829"))
 	require.Equal(t, pin.EntryMismatch, enterNow("4828"))
@@ -237,8 +244,8 @@ func TestPIN_BrokenConnectionsJudgeNoMore(t *testing.T) {
 	require.Equal(t, pin.MaxFailures, entries)
 }
 
-// raceWrongPINs lets three processes enter a hundred wrong PINs each, from the same moment on. It returns how many were judged as these processes saw it, and by
-// the audit log.
+// raceWrongPINs lets three processes enter a hundred wrong PINs each, from the same moment on. It returns how many were
+// judged as these processes saw it, and by the audit log.
 func raceWrongPINs(t *testing.T, meanwhile func(st *store.Store)) (seen, entries int) {
 	t.Helper()
 	st := storetest.New(t)
@@ -264,7 +271,8 @@ func raceWrongPINs(t *testing.T, meanwhile func(st *store.Store)) (seen, entries
 		})
 	}
 	require.Eventually(t, func() bool {
-		return storetest.Count(t, st, "select count(*) from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'") == len(judged)
+		return storetest.Count(t, st,
+			"select count(*) from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'") == len(judged)
 	}, time.Minute, 10*time.Millisecond)
 	require.NoError(t, held.Rollback(t.Context()))
 	meanwhile(st)
@@ -272,7 +280,8 @@ func raceWrongPINs(t *testing.T, meanwhile func(st *store.Store)) (seen, entries
 	for _, err := range errs {
 		require.NoError(t, err)
 	}
-	return judged[0] + judged[1] + judged[2], storetest.Count(t, st, "select count(*) from audit_entries where kind = 'pin' and outcome in ('wrong', 'locked')")
+	return judged[0] + judged[1] + judged[2], storetest.Count(t, st,
+		"select count(*) from audit_entries where kind = 'pin' and outcome in ('wrong', 'locked')")
 }
 
 func TestPIN_HashIsExpensive(t *testing.T) {
@@ -300,7 +309,9 @@ func TestPIN_HashNeedsSecret(t *testing.T) {
 func TestPIN_FormsAreWithheld(t *testing.T) {
 	t.Parallel()
 	st := storetest.New(t)
-	k, chat, now := newKeeper(t, nil), room(t, st), time.Now()
+	k := newKeeper(t, nil)
+	chat := room(t, st)
+	now := time.Now()
 	k.SetIsCommand(func(typed string) bool {
 		name, _, _ := strings.Cut(typed, " ")
 		return slices.Contains([]string{"/pin", "/remind", "/exec", "/mode", "/help", "/bus"}, name)
@@ -390,27 +401,41 @@ func TestPIN_FormsAreWithheld(t *testing.T) {
 		"The pin of part A costs 4500 EUR " + strings.Repeat("as ever ", 8): {ordinary, ordinary},
 		"Is " + strings.Repeat("the offer ", 10) + "of 2024 still good?":    {ordinary, ordinary},
 	} {
-		require.Equal(t, want.notAsked, typeText(t, st, k, pin.Message{Chat: chat, Text: text, At: now, CanEnter: true}), "%.40q, not asked", text)
-		dialog := openQuestion(t, st, chat, pin.Prompt{Stage: pin.StageEnter}, now)
-		got := typeText(t, st, k, pin.Message{Chat: chat, Text: text, At: now, CanEnter: true})
-		if want.asked.Result == pin.EntryNotPIN {
-			want.asked.Dialog = dialog
-		}
-		require.Equal(t, want.asked, got, "%.40q, asked", text)
-		require.NoError(t, st.InTx(t.Context(), func(tx store.Tx) error { return store.ClosePINDialogs(t.Context(), tx, chat) }))
+		t.Run(text, func(t *testing.T) {
+			require.Equal(t, want.notAsked, typeText(t, st, k, pin.Message{
+				Chat:     chat,
+				Text:     text,
+				At:       now,
+				CanEnter: true,
+			}), "%.40q, not asked", text)
+			dialog := openQuestion(t, st, chat, pin.Prompt{Stage: pin.StageEnter}, now)
+			got := typeText(t, st, k, pin.Message{Chat: chat, Text: text, At: now, CanEnter: true})
+			if want.asked.Result == pin.EntryNotPIN {
+				want.asked.Dialog = dialog
+			}
+			require.Equal(t, want.asked, got, "%.40q, asked", text)
+			require.NoError(t, st.InTx(t.Context(), func(tx store.Tx) error { return store.ClosePINDialogs(t.Context(), tx, chat) }))
+		})
 	}
 	require.Zero(t, storetest.Count(t, st, "select failures from pin"), "none of them was judged")
 
 	openQuestion(t, st, chat, pin.Prompt{Stage: pin.StageEnter}, now)
 	require.Equal(t, pin.EntryNotPIN, typeText(t, st, k, pin.Message{Chat: chat, Text: "482917", At: now}).Result, "an edit is not an entry")
-	require.Equal(t, pin.EntryNotPIN, typeText(t, st, k, pin.Message{Chat: chat, Text: "482917", At: now.Add(-time.Hour), CanEnter: true}).Result, "nor what was written before it was asked for")
+	require.Equal(t, pin.EntryNotPIN, typeText(t, st, k, pin.Message{
+		Chat:     chat,
+		Text:     "482917",
+		At:       now.Add(-time.Hour),
+		CanEnter: true,
+	}).Result, "nor what was written before it was asked for")
 	require.Equal(t, pin.EntryGranted, typeText(t, st, k, pin.Message{Chat: chat, Text: " 482917\n", At: now, CanEnter: true}).Result)
 }
 
 func TestPIN_InWordsOnlyInTranscripts(t *testing.T) {
 	t.Parallel()
 	st := storetest.New(t)
-	k, chat, now := newKeeper(t, nil), room(t, st), time.Now()
+	k := newKeeper(t, nil)
+	chat := room(t, st)
+	now := time.Now()
 	setPIN(t, st, k, chat, "482917")
 	for transcript, spoken := range map[string]bool{
 		"four eight two nine one seven":                   true,
@@ -426,9 +451,16 @@ func TestPIN_InWordsOnlyInTranscripts(t *testing.T) {
 		"Remind me at eight of the meeting with two Anas": false,
 		"": false,
 	} {
-		got := typeText(t, st, k, pin.Message{Chat: chat, Text: transcript, At: now, IsVoice: true})
-		require.Equal(t, spoken, got.Withhold, transcript)
-		require.False(t, typeText(t, st, k, pin.Message{Chat: chat, Text: strings.NewReplacer("4 8", "four").Replace(transcript), At: now, CanEnter: true}).Withhold, "typed: %s", transcript)
+		t.Run(transcript, func(t *testing.T) {
+			got := typeText(t, st, k, pin.Message{Chat: chat, Text: transcript, At: now, IsVoice: true})
+			require.Equal(t, spoken, got.Withhold, transcript)
+			require.False(t, typeText(t, st, k, pin.Message{
+				Chat:     chat,
+				Text:     strings.NewReplacer("4 8", "four").Replace(transcript),
+				At:       now,
+				CanEnter: true,
+			}).Withhold, "typed: %s", transcript)
+		})
 	}
 	require.Zero(t, storetest.Count(t, st, "select failures from pin"))
 }

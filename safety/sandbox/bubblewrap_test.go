@@ -2,6 +2,7 @@ package sandbox_test
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -29,16 +30,19 @@ func TestBubblewrap_HidesWhatCommandDoesNotNeed(t *testing.T) {
 	s.SetBubblewrap("/usr/bin/bwrap")
 	require.Contains(t, s.Features(), "bubblewrap")
 	for _, port := range []int{0, 4711} {
-		argv, err := s.ChildArgv("/srv/shop", port)
-		require.NoError(t, err)
-		end := slices.Index(argv, "--")
-		require.Positive(t, end)
-		given := strings.Join(argv[:end], " ")
-		require.True(t, strings.HasPrefix(given, "/usr/bin/bwrap --unshare-all --die-with-parent --ro-bind / / "), given)
-		require.Contains(t, given, "--bind /srv/shop /srv/shop")
-		require.Equal(t, 1, strings.Count(given, "--bind "), "it changes nothing else")
-		require.Equal(t, port != 0, slices.Contains(argv[:end], "--share-net"), "a network namespace of its own, unless it may reach a port, to which Landlock and seccomp bind it")
-		require.Equal(t, sandbox.Subcommand, argv[end+2])
+		t.Run(fmt.Sprint(port), func(t *testing.T) {
+			argv, err := s.ChildArgv("/srv/shop", port)
+			require.NoError(t, err)
+			end := slices.Index(argv, "--")
+			require.Positive(t, end)
+			given := strings.Join(argv[:end], " ")
+			require.True(t, strings.HasPrefix(given, "/usr/bin/bwrap --unshare-all --die-with-parent --ro-bind / / "), given)
+			require.Contains(t, given, "--bind /srv/shop /srv/shop")
+			require.Equal(t, 1, strings.Count(given, "--bind "), "it changes nothing else")
+			require.Equal(t, port != 0, slices.Contains(argv[:end], "--share-net"),
+				"a network namespace of its own, unless it may reach a port, to which Landlock and seccomp bind it")
+			require.Equal(t, sandbox.Subcommand, argv[end+2])
+		})
 	}
 }
 
@@ -56,19 +60,22 @@ func TestBubblewrap_UnusedByRoot(t *testing.T) {
 }
 
 func TestBubblewrap_BrokenIsLeftOut(t *testing.T) {
-	for name, script := range map[string]string{"it is forbidden": "echo 'bwrap: setting up uid map: Permission denied' >&2\nexit 1\n", "it runs nothing": "exit 0\n"} {
-		path, notes := fakeBubblewrap(t, script)
-		s, err := sandbox.New(options(t))
-		require.NoError(t, err)
-		s.SetBubblewrap(path)
-		report := s.Probe(context.Background())
-		require.NoError(t, report.Err(), name)
-		require.NotContains(t, report.Level, "bubblewrap", name)
-		require.Empty(t, s.Bubblewrap(), name)
-		require.FileExists(t, notes, "it was tried")
-		result, err := s.Run(context.Background(), sandbox.Command{Argv: []string{"echo", "hello"}, Workspace: workspace(t)})
-		require.NoError(t, err, name)
-		require.Equal(t, "hello\n", result.Output)
+	for name, script := range map[string]string{"it is forbidden": "echo 'bwrap: setting up uid map: Permission denied' >&2\nexit 1\n",
+		"it runs nothing": "exit 0\n"} {
+		t.Run(name, func(t *testing.T) {
+			path, notes := fakeBubblewrap(t, script)
+			s, err := sandbox.New(options(t))
+			require.NoError(t, err)
+			s.SetBubblewrap(path)
+			report := s.Probe(context.Background())
+			require.NoError(t, report.Err(), name)
+			require.NotContains(t, report.Level, "bubblewrap", name)
+			require.Empty(t, s.Bubblewrap(), name)
+			require.FileExists(t, notes, "it was tried")
+			result, err := s.Run(context.Background(), sandbox.Command{Argv: []string{"echo", "hello"}, Workspace: workspace(t)})
+			require.NoError(t, err, name)
+			require.Equal(t, "hello\n", result.Output)
+		})
 	}
 }
 

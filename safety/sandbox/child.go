@@ -13,8 +13,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// systemFolders and systemFiles are what every command may read, and deviceFiles what it may read and write. Nothing else of the machine is readable:
-// not /proc, /home or the rest of /etc.
+// systemFolders and systemFiles are what every command may read, and deviceFiles what it may read and write. Nothing else
+// of the machine is readable: not /proc, /home or the rest of /etc.
 var (
 	systemFolders = []string{"/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/etc/alternatives", "/etc/ssl/certs"}                                                       //nolint:gochecknoglobals // a constant, were there constant lists
 	systemFiles   = []string{"/etc/ld.so.cache", "/etc/localtime", "/etc/passwd", "/etc/group", "/etc/nsswitch.conf", "/etc/mime.types", "/etc/magic", "/etc/ssl/openssl.cnf"} //nolint:gochecknoglobals // a constant, were there constant lists
@@ -24,8 +24,8 @@ var (
 // statusFD is the pipe into which the child writes why it could not start the command.
 const statusFD = 3
 
-// Main is the main function of the child process: it restricts the process and replaces it by the command. args are the arguments after Subcommand.
-// If that fails, it writes why into its status pipe and returns an exit status.
+// Main is the main function of the child process: it restricts the process and replaces it by the command. args are the
+// arguments after Subcommand. If that fails, it writes why into its status pipe and returns an exit status.
 func Main(args []string) int {
 	if len(args) >= 2 && args[0] == probeArgument {
 		return probeMain(args[1:])
@@ -43,8 +43,8 @@ func Main(args []string) int {
 	return 1
 }
 
-// execRestricted restricts this process and executes the command. It only returns with an error. The restrictions of threads other than this one do
-// not matter, because they end when the program is replaced.
+// execRestricted restricts this process and executes the command. It only returns with an error. The restrictions of
+// threads other than this one do not matter, because they end when the program is replaced.
 func execRestricted(sp spec) error {
 	runtime.LockOSThread()
 	_ = unix.CloseRange(statusFD, ^uint(0)>>32, unix.CLOSE_RANGE_CLOEXEC)
@@ -97,8 +97,8 @@ func execRestricted(sp spec) error {
 // landlockVersions are the configurations of the Landlock library by ABI, from 1.
 var landlockVersions = []landlock.Config{landlock.V1, landlock.V2, landlock.V3, landlock.V4, landlock.V5, landlock.V6, landlock.V7} //nolint:gochecknoglobals // a constant, were there constant lists
 
-// restrictFiles limits this process by Landlock to the folders of the command and the files of the system that every command may read. Where
-// the kernel can, it also forbids TCP, except to sp.Port, and signals to processes outside.
+// restrictFiles limits this process by Landlock to the folders of the command and the files of the system that every
+// command may read. Where the kernel can, it also forbids TCP, except to sp.Port, and signals to processes outside.
 func restrictFiles(sp spec) error {
 	// Not BestEffort: a rule that the kernel does not know is an error.
 	config := landlockVersions[min(sp.ABI, len(landlockVersions))-1]
@@ -129,7 +129,8 @@ func dropPrivileges(sp spec) error {
 		_ = unix.Prctl(unix.PR_CAPBSET_DROP, capability, 0, 0, 0) // only root has them to drop
 	}
 	if sp.UID >= 0 {
-		if err := errors.Join(syscall.Setgroups(nil), syscall.Setresgid(sp.GID, sp.GID, sp.GID), syscall.Setresuid(sp.UID, sp.UID, sp.UID)); err != nil {
+		err := errors.Join(syscall.Setgroups(nil), syscall.Setresgid(sp.GID, sp.GID, sp.GID), syscall.Setresuid(sp.UID, sp.UID, sp.UID))
+		if err != nil {
 			return fmt.Errorf("become the user of the workspace: %w", err)
 		}
 	}

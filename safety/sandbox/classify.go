@@ -50,8 +50,8 @@ const maxUnwrap = 8
 // command as well.
 func Classify(argv []string) Verdict { return classify(argv, 0, false) }
 
-// classify classifies a command that is nested in depth others. isPart is true for a part of a wrapper's arguments, all of which are classified
-// one by one.
+// classify classifies a command that is nested in depth others. isPart is true for a part of a wrapper's arguments, all
+// of which are classified one by one.
 func classify(argv []string, depth int, isPart bool) Verdict {
 	switch {
 	case len(argv) == 0 || argv[0] == "":
@@ -99,7 +99,8 @@ func programName(arg string) (name string, trusted bool) {
 
 // isCatastrophic reports whether a program is never run.
 func isCatastrophic(name string) bool {
-	return slices.Contains(catastrophic, name) || strings.HasPrefix(name, "mkfs.") || strings.HasPrefix(name, "fsck.") || strings.HasPrefix(name, "multis")
+	return slices.Contains(catastrophic, name) || strings.HasPrefix(name, "mkfs.") || strings.HasPrefix(name, "fsck.") ||
+		strings.HasPrefix(name, "multis")
 }
 
 // classifyWord returns Catastrophic for a word that no command may have as an argument: a device, another process, a socket of Docker, the
@@ -127,7 +128,8 @@ func classifyWord(word string) Verdict {
 	return Verdict{}
 }
 
-// classifyPath returns Catastrophic for a path to a device or to another process. A path that leads out of its folder by ".." may lead anywhere.
+// classifyPath returns Catastrophic for a path to a device or to another process. A path that leads out of its folder by
+// ".." may lead anywhere.
 func classifyPath(name string) Verdict {
 	clean := path.Clean(name)
 	for strings.HasPrefix(clean, "../") {
@@ -140,7 +142,9 @@ func classifyPath(name string) Verdict {
 	switch {
 	case strings.HasPrefix(clean, "/dev/") && !isHarmlessDevice(clean):
 		return Verdict{Catastrophic, "It names the device " + clean + "."}
-	case clean == "/proc", isProcess && isNumber(process), isProcess && (process == "self" || process == "thread-self" || strings.HasPrefix(process, "sys") || strings.HasPrefix(process, "k")): // kcore, kallsyms
+	// kcore, kallsyms
+	case clean == "/proc", isProcess && isNumber(process),
+		isProcess && (process == "self" || process == "thread-self" || strings.HasPrefix(process, "sys") || strings.HasPrefix(process, "k")):
 		return Verdict{Catastrophic, "It reaches into processes or the kernel by /proc."}
 	}
 	return Verdict{}
@@ -177,7 +181,8 @@ func classifyTargets(name string, args []string) Verdict {
 	return Verdict{}
 }
 
-// sedScript returns the index of the argument of sed that is its script, such as "/etc/d"; -1 if an option holds the script, or may hold it.
+// sedScript returns the index of the argument of sed that is its script, such as "/etc/d"; -1 if an option holds the
+// script, or may hold it.
 func sedScript(name string, args []string) int {
 	mayHold := func(a string) bool { return strings.HasPrefix(a, "-") && strings.ContainsAny(a, "ef") }
 	if name != "sed" || slices.ContainsFunc(args, mayHold) {
@@ -189,14 +194,16 @@ func sedScript(name string, args []string) int {
 // findPrograms are the options of find that are followed by a program.
 var findPrograms = strings.Fields("-exec -execdir -ok -okdir") //nolint:gochecknoglobals // a constant, were there constant lists
 
-// isProtected reports whether no command may change a path: the root, an entry of the root, a path in a folder of the system, or one with "..".
+// isProtected reports whether no command may change a path: the root, an entry of the root, a path in a folder of the
+// system, or one with "..".
 func isProtected(clean string) bool {
 	return path.IsAbs(clean) && strings.Count(clean, "/") == 1 || clean == ".." || strings.HasPrefix(clean, "../") ||
 		slices.ContainsFunc(systemRoots, func(root string) bool { return within(root, clean) })
 }
 
-// classifyShell classifies the commands in the arguments of a shell. A shell is never Harmless. It is Catastrophic if one of the commands is
-// unknown until the script runs. Of a part of a wrapper's arguments it leaves out what follows the next shell, which is a part of its own.
+// classifyShell classifies the commands in the arguments of a shell. A shell is never Harmless. It is Catastrophic if one
+// of the commands is unknown until the script runs. Of a part of a wrapper's arguments it leaves out what follows the
+// next shell, which is a part of its own.
 func classifyShell(argv []string, depth int, isPart bool) Verdict {
 	v := Verdict{Destructive, argv[0] + " runs a script."}
 	for i, a := range argv[1:] {
@@ -210,8 +217,8 @@ func classifyShell(argv []string, depth int, isPart bool) Verdict {
 	return v
 }
 
-// isScript reports whether argument i of a shell is a script: one that follows an option such as -c. Other arguments are options, a script file, which is
-// not read, or arguments of the script.
+// isScript reports whether argument i of a shell is a script: one that follows an option such as -c. Other arguments are
+// options, a script file, which is not read, or arguments of the script.
 func isScript(argv []string, i int) bool {
 	isOption := strings.HasPrefix(argv[i], "-") || strings.HasPrefix(argv[i], "+")
 	return i > 1 && strings.HasPrefix(argv[i-1], "-") && !isOption
@@ -220,7 +227,10 @@ func isScript(argv []string, i int) bool {
 // parseScript parses the script of a shell. It returns nil for a text that cannot be parsed, or is nested too deep.
 func parseScript(script string, depth int) *syntax.File {
 	file, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(script), "")
-	if err != nil || depth > maxUnwrap {
+	if err != nil {
+		return nil
+	}
+	if depth > maxUnwrap {
 		return nil
 	}
 	return file
@@ -272,8 +282,8 @@ func classifyScript(script string, depth int) Verdict {
 	return v
 }
 
-// classifyCall classifies one command of a script. It classifies an argument that is unknown until the script runs as the word "$", or the whole
-// command as Catastrophic if the argument may be a target (see isTarget).
+// classifyCall classifies one command of a script. It classifies an argument that is unknown until the script runs as the
+// word "$", or the whole command as Catastrophic if the argument may be a target (see isTarget).
 func classifyCall(call *syntax.CallExpr, depth int) Verdict {
 	var argv []string
 	for i, w := range call.Args {
@@ -284,7 +294,8 @@ func classifyCall(call *syntax.CallExpr, depth int) Verdict {
 		if !ok {
 			word = "$" // an unknown argument
 			if isTarget(argv) {
-				return Verdict{Catastrophic, argv[0] + " in a script changes or runs what is only known when it runs: write the argument itself, or put the script into a file."}
+				return Verdict{Catastrophic, argv[0] +
+					" in a script changes or runs what is only known when it runs: write the argument itself, or put the script into a file."}
 			}
 		}
 		argv = append(argv, word)
@@ -317,13 +328,19 @@ func isTarget(argv []string) bool {
 	name, _ := programName(argv[0])
 	_, isLauncher := launchers[name]
 	if name == "git" {
-		isLauncher = !slices.ContainsFunc(argv[1:], func(a string) bool { l, ok := gitLaunchers[a]; return ok && l.isZero() }) || firstCommand(name, argv[1:]) >= 0
+		isLauncher = !slices.ContainsFunc(argv[1:], func(a string) bool {
+			l, ok := gitLaunchers[a]
+			return ok && l.isZero()
+		}) || firstCommand(name, argv[1:]) >= 0
 	}
-	return isLauncher || name == "make" || slices.ContainsFunc([][]string{modifyingPrograms, wrappers, scriptReaders, shells}, func(all []string) bool { return slices.Contains(all, name) })
+	return isLauncher || name == "make" || slices.ContainsFunc([][]string{modifyingPrograms, wrappers, scriptReaders, shells},
+		func(all []string) bool {
+			return slices.Contains(all, name)
+		})
 }
 
-// classifyWrapper classifies a program that runs another. In its simplest form it has the class of the inner command (see unwrapSimple). In any
-// other form each word is classified as a possible start of the inner command.
+// classifyWrapper classifies a program that runs another. In its simplest form it has the class of the inner command (see
+// unwrapSimple). In any other form each word is classified as a possible start of the inner command.
 func classifyWrapper(name string, argv []string, depth int, isPart bool) Verdict {
 	if inner := unwrapSimple(name, argv[1:]); inner != nil {
 		return classify(inner, depth+1, isPart)
@@ -333,7 +350,8 @@ func classifyWrapper(name string, argv []string, depth int, isPart bool) Verdict
 		return v
 	}
 	if len(argv) > maxWrapped {
-		return Verdict{Catastrophic, fmt.Sprintf("%s may run another program, and has more than %d words, too many to be read.", name, maxWrapped)}
+		return Verdict{Catastrophic, fmt.Sprintf("%s may run another program, and has more than %d words, too many to be read.", name,
+			maxWrapped)}
 	}
 	for i := firstCommand(name, argv[1:]) + 1; i < len(argv); i++ {
 		for _, word := range innerWords(argv[i]) {
@@ -354,8 +372,9 @@ func classifyWrapper(name string, argv []string, depth int, isPart bool) Verdict
 	return v
 }
 
-// innerWords returns the parts of an argument that may be a program or a script: all of it, the value of a short option, what follows "=", "!" or ",", what
-// stands before the first ",", and what follows the S in a row of short options, as in "env -iSls".
+// innerWords returns the parts of an argument that may be a program or a script: all of it, the value of a short option,
+// what follows "=", "!" or ",", what stands before the first ",", and what follows the S in a row of short options, as in
+// "env -iSls".
 func innerWords(arg string) []string {
 	words := []string{arg}
 	if len(arg) > 2 && arg[0] == '-' && arg[1] != '-' {
@@ -381,9 +400,9 @@ func innerWords(arg string) []string {
 	return slices.DeleteFunc(words, func(w string) bool { return w == "" })
 }
 
-// scriptsIn returns the parts of a wrapper's argument that a shell may run as scripts: the quoted texts in it if the wrapper runs awk or an editor, the
-// commands in it if it runs sed or the client of a database, and the whole word if it is more than the name of a program. The whole word is left out if the
-// program is one of scriptReaders.
+// scriptsIn returns the parts of a wrapper's argument that a shell may run as scripts: the quoted texts in it if the
+// wrapper runs awk or an editor, the commands in it if it runs sed or the client of a database, and the whole word if it
+// is more than the name of a program. The whole word is left out if the program is one of scriptReaders.
 func scriptsIn(argv []string, word string) (scripts []string) {
 	if runsProgram(argv, "awk") || runsProgram(argv, "vi") || runsProgram(argv, "vim") {
 		for _, mark := range []string{`"`, "'"} {
@@ -429,7 +448,8 @@ func unwrapSimple(name string, args []string) []string {
 		return args[2:]
 	case (name == "nice" || name == "time") && len(args) > 0 && !strings.HasPrefix(args[0], "-"):
 		return args
-	case (name == "env" || name == "busybox" || name == "nohup") && len(args) > 0 && !strings.HasPrefix(args[0], "-") && !strings.Contains(args[0], "="):
+	case (name == "env" || name == "busybox" || name == "nohup") && len(args) > 0 && !strings.HasPrefix(args[0], "-") &&
+		!strings.Contains(args[0], "="):
 		return args
 	}
 	return nil

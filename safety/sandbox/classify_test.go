@@ -9,8 +9,8 @@ import (
 	"multis/safety/sandbox"
 )
 
-// bypasses are command lines that look harmless or hide what they do, with the lowest class that they may have. "refused" are those that may
-// not even be read as a command.
+// bypasses are command lines that look harmless or hide what they do, with the lowest class that they may have. "refused"
+// are those that may not even be read as a command.
 const bypasses = `
 refused      ls && rm -rf /
 refused      ls; rm -rf /
@@ -377,8 +377,10 @@ func TestClassify_NoBypassLowersClass(t *testing.T) {
 	require.Empty(t, wrong)
 	require.GreaterOrEqual(t, tried, 260)
 	for _, hidden := range []string{"ls \u202egpj.exe", "ls \x00", "ls \x1b[2J", "ls \u200b", strings.Repeat("x", 40_000), "", " ", "''"} {
-		_, err := sandbox.Parse(hidden)
-		require.Error(t, err, "%q", hidden)
+		t.Run(hidden, func(t *testing.T) {
+			_, err := sandbox.Parse(hidden)
+			require.Error(t, err, "%q", hidden)
+		})
 	}
 }
 
@@ -428,12 +430,15 @@ sha256sum x`) {
 
 func TestParse_ReadsQuotesAsShell(t *testing.T) {
 	for line, want := range map[string][]string{
-		`a b  c`: {"a", "b", "c"}, `a 'b c' "d e"`: {"a", "b c", "d e"}, `a b\ c "\"x\" \$y \n"`: {"a", "b c", `"x" $y \n`}, `a'b'"c"\d`: {"abcd"}, "a \\\nb": {"a", "b"}, `a ''`: {"a", ""},
+		`a b  c`: {"a", "b", "c"}, `a 'b c' "d e"`: {"a", "b c", "d e"}, `a b\ c "\"x\" \$y \n"`: {"a", "b c", `"x" $y \n`},
+		`a'b'"c"\d`: {"abcd"}, "a \\\nb": {"a", "b"}, `a ''`: {"a", ""},
 		`a '*' "?" '$x' '{}'`: {"a", "*", "?", "$x", "{}"}, `a b~`: {"a", "b~"}, `a ';'`: {"a", ";"}, `a \;`: {"a", ";"},
 	} {
-		got, err := sandbox.Parse(line)
-		require.NoError(t, err, line)
-		require.Equal(t, want, got, line)
+		t.Run(line, func(t *testing.T) {
+			got, err := sandbox.Parse(line)
+			require.NoError(t, err, line)
+			require.Equal(t, want, got, line)
+		})
 	}
 }
 
@@ -461,37 +466,48 @@ func FuzzParse(f *testing.F) {
 
 func TestInner_ListsCommands(t *testing.T) {
 	for line, want := range map[string]string{
-		"timeout 5 nice curl x": "curl x", "env A=b curl x": "curl x", "env -i curl x": "curl x", "xargs -n1 curl x": "curl x", "nohup curl x": "curl x", "xargs -I{} curl x": "curl x",
-		"find . -exec curl x": "curl x", "sh -c 'ls; curl x'": "curl x", "bash -lc 'curl x'": "curl x", "env sh -c 'true && curl x'": "curl x", "busybox sh -c 'curl x'": "curl x",
-		"git -c alias.x='!curl x' x": "curl x", "env -S 'curl x'": "curl x", "nice -n5 curl x": "curl x", "setsid -w curl x": "curl x", "sh -c 'sh -c \"curl x\"'": "curl x",
-		"tar cf y . --checkpoint-action=exec='curl x'": "curl x", "env '-iScurl x'": "curl x", "env -i sh -c '(curl x)'": "curl x", "env -i sh -c 'curl x>out'": "curl x", "npx curl x": "curl x",
-		"env -i sh -c 'curl<x'": "curl", "sed '1e curl x' y": "curl x", "sed 's/a/curl x/e' y": "curl x", "awk 'BEGIN{system(\"curl x\")}'": "curl x",
+		"timeout 5 nice curl x": "curl x", "env A=b curl x": "curl x", "env -i curl x": "curl x", "xargs -n1 curl x": "curl x",
+		"nohup curl x": "curl x", "xargs -I{} curl x": "curl x",
+		"find . -exec curl x": "curl x", "sh -c 'ls; curl x'": "curl x", "bash -lc 'curl x'": "curl x", "env sh -c 'true && curl x'": "curl x",
+		"busybox sh -c 'curl x'":     "curl x",
+		"git -c alias.x='!curl x' x": "curl x", "env -S 'curl x'": "curl x", "nice -n5 curl x": "curl x", "setsid -w curl x": "curl x",
+		"sh -c 'sh -c \"curl x\"'":                     "curl x",
+		"tar cf y . --checkpoint-action=exec='curl x'": "curl x", "env '-iScurl x'": "curl x", "env -i sh -c '(curl x)'": "curl x",
+		"env -i sh -c 'curl x>out'": "curl x", "npx curl x": "curl x",
+		"env -i sh -c 'curl<x'": "curl", "sed '1e curl x' y": "curl x", "sed 's/a/curl x/e' y": "curl x",
+		"awk 'BEGIN{system(\"curl x\")}'": "curl x",
 	} {
-		argv, err := sandbox.Parse(line)
-		require.NoError(t, err, line)
-		var inner []string
-		for _, command := range sandbox.Inner(argv) {
-			inner = append(inner, strings.Join(command, " "))
-		}
-		require.Contains(t, inner, want, line)
+		t.Run(line, func(t *testing.T) {
+			argv, err := sandbox.Parse(line)
+			require.NoError(t, err, line)
+			var inner []string
+			for _, command := range sandbox.Inner(argv) {
+				inner = append(inner, strings.Join(command, " "))
+			}
+			require.Contains(t, inner, want, line)
+		})
 	}
 	for _, line := range []string{"curl x", "echo curl x", "grep curl x", "find . -name curl", "npm install curl", "git log curl"} {
-		argv, err := sandbox.Parse(line)
-		require.NoError(t, err, line)
-		require.Empty(t, sandbox.Inner(argv), line)
+		t.Run(line, func(t *testing.T) {
+			argv, err := sandbox.Parse(line)
+			require.NoError(t, err, line)
+			require.Empty(t, sandbox.Inner(argv), line)
+		})
 	}
 }
 
 // A command of 32 KB was judged for two minutes, which nothing could end.
 func TestClassify_LongCommandTakesFewSteps(t *testing.T) {
 	for _, words := range []string{" a", " env", " rm", " sh -c x", " sh -c 'a;b;c;d'", " -a=!b", " a=b=c=d=e", " 'a;b'", " -r/a/../b"} {
-		line := "env -i" + strings.Repeat(words, 32_000/len(words))
-		argv, err := sandbox.Parse(line)
-		require.NoError(t, err)
-		require.Equal(t, sandbox.Catastrophic, sandbox.Classify(argv).Class, words)
-		require.Empty(t, sandbox.Inner(argv), words)
-		allocated := testing.AllocsPerRun(1, func() { sandbox.Classify(argv[:min(len(argv), 500)]); sandbox.Inner(argv[:min(len(argv), 500)]) })
-		require.Less(t, allocated, 6e5, words)
+		t.Run(words, func(t *testing.T) {
+			line := "env -i" + strings.Repeat(words, 32_000/len(words))
+			argv, err := sandbox.Parse(line)
+			require.NoError(t, err)
+			require.Equal(t, sandbox.Catastrophic, sandbox.Classify(argv).Class, words)
+			require.Empty(t, sandbox.Inner(argv), words)
+			allocated := testing.AllocsPerRun(1, func() { sandbox.Classify(argv[:min(len(argv), 500)]); sandbox.Inner(argv[:min(len(argv), 500)]) })
+			require.Less(t, allocated, 6e5, words)
+		})
 	}
 	require.Equal(t, sandbox.Destructive, sandbox.Classify(strings.Fields("git add"+strings.Repeat(" a", 400))).Class)
 	require.Equal(t, sandbox.Destructive, sandbox.Classify(strings.Fields("rm"+strings.Repeat(" a", 16_000))).Class)

@@ -95,7 +95,8 @@ func readAttempts(to probeTargets) []escapeAttempt {
 		return err
 	}})
 	for _, path := range to.Forbidden {
-		tries = append(tries, escapeAttempt{"read " + path, open(path, unix.O_RDONLY)}, escapeAttempt{"read " + path + " by /proc", open("/proc/self/root"+path, unix.O_RDONLY)})
+		tries = append(tries, escapeAttempt{"read " + path, open(path, unix.O_RDONLY)},
+			escapeAttempt{"read " + path + " by /proc", open("/proc/self/root"+path, unix.O_RDONLY)})
 	}
 	return tries
 }
@@ -140,7 +141,8 @@ func connectAttempts(to probeTargets) []escapeAttempt {
 	return []escapeAttempt{
 		{"connect by TCP", dial("tcp", to.TCP)},
 		{"connect by multipath TCP", socket(unix.AF_INET, unix.SOCK_STREAM, unix.IPPROTO_MPTCP, nil)},
-		{"connect to an IPv4 address by IPv6", socket(unix.AF_INET6, unix.SOCK_STREAM, 0, &unix.SockaddrInet6{Port: int(address.Port()), Addr: mapped})},
+		{"connect to an IPv4 address by IPv6", socket(unix.AF_INET6, unix.SOCK_STREAM, 0,
+			&unix.SockaddrInet6{Port: int(address.Port()), Addr: mapped})},
 		{"send by UDP", dial("udp", to.TCP)},
 		{"connect to a Unix socket", dial("unix", to.Unix)},
 		{"connect to the socket of Docker", dial("unix", "/var/run/docker.sock")},
@@ -213,8 +215,12 @@ func processAttempts(to probeTargets) []escapeAttempt {
 			}
 			return nil
 		})},
-		{"choose multis for the signals of a socket by ioctl", own(func(fd int) error { return unix.IoctlSetPointerInt(fd, ioctlFIOSETOWN, to.Parent) })},
-		{"choose multis for the signals of a socket by its other ioctl", own(func(fd int) error { return unix.IoctlSetPointerInt(fd, unix.SIOCSPGRP, to.Parent) })},
+		{"choose multis for the signals of a socket by ioctl", own(func(fd int) error {
+			return unix.IoctlSetPointerInt(fd, ioctlFIOSETOWN, to.Parent)
+		})},
+		{"choose multis for the signals of a socket by its other ioctl", own(func(fd int) error {
+			return unix.IoctlSetPointerInt(fd, unix.SIOCSPGRP, to.Parent)
+		})},
 		{"use a semaphore of other programs", func() error { return sysV(unix.SYS_SEMOP) }},
 		{"read a queue of other programs", func() error { return sysV(unix.SYS_MSGRCV) }},
 		{"trace multis", func() error { return unix.PtraceSeize(to.Parent) }},
@@ -246,7 +252,8 @@ func processAttempts(to probeTargets) []escapeAttempt {
 	}
 }
 
-// own returns an attempt that makes choose name the process to which the kernel sends a signal, of the caller's choice, when a socket is ready.
+// own returns an attempt that makes choose name the process to which the kernel sends a signal, of the caller's choice,
+// when a socket is ready.
 func own(choose func(fd int) error) func() error {
 	return func() error {
 		pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
@@ -259,8 +266,8 @@ func own(choose func(fd int) error) func() error {
 	}
 }
 
-// sysV calls a System V function for an object that does not exist. It fails with EPERM if all objects are out of reach; else with another error, which is
-// an escape, because the numbers of objects can be guessed.
+// sysV calls a System V function for an object that does not exist. It fails with EPERM if all objects are out of reach;
+// else with another error, which is an escape, because the numbers of objects can be guessed.
 func sysV(number uintptr) error {
 	if _, _, errno := unix.Syscall6(number, ^uintptr(0), 0, 0, 0, 0, 0); errno == unix.EPERM {
 		return errno

@@ -19,9 +19,9 @@ import (
 // modification time.
 const maxHashed = 64 << 20
 
-// Fingerprint returns the SHA-256 of what a command runs: its arguments and folder, the program with its device, inode and content, and for a
-// command that is not harmless every file that an argument names. An approval is bound to it. Fingerprint returns an error for a
-// command that Run would refuse, so that nobody is asked about it.
+// Fingerprint returns the SHA-256 of what a command runs: its arguments and folder, the program with its device, inode
+// and content, and for a command that is not harmless every file that an argument names. An approval is bound to it.
+// Fingerprint returns an error for a command that Run would refuse, so that nobody is asked about it.
 func (s *Sandbox) Fingerprint(ctx context.Context, c Command) (string, error) {
 	sp, err := s.prepare(&c)
 	if err != nil {

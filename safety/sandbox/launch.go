@@ -23,37 +23,53 @@ var (
 	scripts  = launcher{short: "c", long: []string{"--call", "--script-shell", "--shell"}, words: []string{"exec", "dlx", "x", "explore"}} //nolint:gochecknoglobals // the same
 )
 
-// launchers are the programs that run a command only if their arguments say so. All other arguments are no commands: "tar cf x.tar route" does not run route.
+// launchers are the programs that run a command only if their arguments say so. All other arguments are no commands: "tar
+// cf x.tar route" does not run route.
 var launchers = map[string]launcher{ //nolint:gochecknoglobals // a constant, were there constant maps
-	"find": {words: findPrograms}, "fd": {short: "xX", long: []string{"--exec", "--exec-batch"}}, "rg": {long: []string{"--pre", "--hostname-bin"}},
-	"tar":   {short: "IF", long: []string{"--use-compress-program", "--info-script", "--new-volume-script", "--to-command", "--checkpoint-action", "--rsh-command", "--rmt-command"}},
-	"rsync": {short: "e", long: []string{"--rsh", "--rsync-path"}}, "man": {short: "PHE", long: []string{"--pager", "--html"}}, "less": {marks: "+"}, "more": {marks: "+"},
-	"zip": {short: "T", long: []string{"--unzip-command"}}, "sort": {long: []string{"--compress-program"}}, "split": {long: []string{"--filter"}},
-	"vi": editor, "vim": editor, "ex": editor, "view": editor, "nvim": editor, "vimdiff": editor,
-	"gcc": compiler, "g++": compiler, "cc": compiler, "c++": compiler, "cpp": compiler, "gfortran": compiler, "clang": compiler, "clang++": compiler,
-	"apt": packages, "apt-get": packages, "apt-cache": packages, "aptitude": packages,
-	"npm": scripts, "pnpm": scripts, "yarn": scripts, "bun": scripts, "uv": {words: []string{"run"}}, "poetry": {words: []string{"run"}}, "pipenv": {words: []string{"run"}},
-	"pipx": {words: []string{"run"}}, "bundle": {words: []string{"exec"}}, "cargo": {short: "C", long: []string{"--config"}}, "rustc": {short: "C", long: []string{"--codegen"}},
-	"install": {long: []string{"--strip-program"}}, "wget": {short: "e", long: []string{"--use-askpass", "--execute"}}, "gpg": {long: []string{"--photo-viewer", "--agent-program", "--dirmngr-program", "--keyboxd-program"}}, "cpio": {long: []string{"--rsh-command"}},
+	"find": {words: findPrograms}, "fd": {short: "xX", long: []string{"--exec", "--exec-batch"}},
+	"rg": {long: []string{"--pre", "--hostname-bin"}},
+	"tar": {short: "IF", long: []string{"--use-compress-program", "--info-script", "--new-volume-script", "--to-command",
+		"--checkpoint-action", "--rsh-command", "--rmt-command"}},
+	"rsync": {short: "e", long: []string{"--rsh", "--rsync-path"}}, "man": {short: "PHE", long: []string{"--pager", "--html"}},
+	"less": {marks: "+"}, "more": {marks: "+"},
+	"zip": {short: "T", long: []string{"--unzip-command"}}, "sort": {long: []string{"--compress-program"}},
+	"split": {long: []string{"--filter"}},
+	"vi":    editor, "vim": editor, "ex": editor, "view": editor, "nvim": editor, "vimdiff": editor,
+	"gcc": compiler, "g++": compiler, "cc": compiler, "c++": compiler, "cpp": compiler, "gfortran": compiler, "clang": compiler,
+	"clang++": compiler,
+	"apt":     packages, "apt-get": packages, "apt-cache": packages, "aptitude": packages,
+	"npm": scripts, "pnpm": scripts, "yarn": scripts, "bun": scripts, "uv": {words: []string{"run"}}, "poetry": {words: []string{"run"}},
+	"pipenv": {words: []string{"run"}},
+	"pipx":   {words: []string{"run"}}, "bundle": {words: []string{"exec"}}, "cargo": {short: "C", long: []string{"--config"}},
+	"rustc":   {short: "C", long: []string{"--codegen"}},
+	"install": {long: []string{"--strip-program"}}, "wget": {short: "e", long: []string{"--use-askpass", "--execute"}},
+	"gpg":  {long: []string{"--photo-viewer", "--agent-program", "--dirmngr-program", "--keyboxd-program"}},
+	"cpio": {long: []string{"--rsh-command"}},
 	"dpkg": {long: []string{"--pre-invoke", "--post-invoke"}}, "go": {long: []string{"-toolexec", "-exec", "-vettool"}},
 }
 
 // scriptReaders are the programs whose arguments are texts with commands in them (see scriptsIn), and never programs.
 var scriptReaders = strings.Fields("sed awk gawk mawk sqlite3 mysql mariadb") //nolint:gochecknoglobals // a constant, were there constant lists
 
-// gitLaunchers are the commands of git that run no other program, except by these arguments. Any other command may be an alias for anything.
+// gitLaunchers are the commands of git that run no other program, except by these arguments. Any other command may be an
+// alias for anything.
 var gitLaunchers = map[string]launcher{ //nolint:gochecknoglobals // a constant, were there constant maps
-	"rebase": {short: "x", long: []string{"--exec"}}, "difftool": {short: "x", long: []string{"--extcmd"}}, "grep": {short: "O", long: []string{"--open-files-in-pager"}},
-	"bisect": {words: []string{"run"}}, "submodule": {words: []string{"foreach"}}, "clone": {short: "cu", long: []string{"--config", "--upload-pack"}},
-	"fetch": {long: []string{"--upload-pack"}}, "pull": {long: []string{"--upload-pack"}}, "ls-remote": {long: []string{"--upload-pack", "--exec"}},
-	"push": {long: []string{"--receive-pack", "--exec"}}, "archive": {long: []string{"--exec"}},
-	"add": {}, "am": {}, "apply": {}, "blame": {}, "branch": {}, "cat-file": {}, "checkout": {}, "cherry-pick": {}, "clean": {}, "commit": {}, "describe": {}, "diff": {},
-	"format-patch": {}, "init": {}, "log": {}, "ls-files": {}, "ls-tree": {}, "merge": {}, "mv": {}, "notes": {}, "reflog": {}, "remote": {}, "reset": {}, "restore": {}, "rev-parse": {},
+	"rebase": {short: "x", long: []string{"--exec"}}, "difftool": {short: "x", long: []string{"--extcmd"}},
+	"grep":   {short: "O", long: []string{"--open-files-in-pager"}},
+	"bisect": {words: []string{"run"}}, "submodule": {words: []string{"foreach"}},
+	"clone": {short: "cu", long: []string{"--config", "--upload-pack"}},
+	"fetch": {long: []string{"--upload-pack"}}, "pull": {long: []string{"--upload-pack"}},
+	"ls-remote": {long: []string{"--upload-pack", "--exec"}},
+	"push":      {long: []string{"--receive-pack", "--exec"}}, "archive": {long: []string{"--exec"}},
+	"add": {}, "am": {}, "apply": {}, "blame": {}, "branch": {}, "cat-file": {}, "checkout": {}, "cherry-pick": {}, "clean": {}, "commit": {},
+	"describe": {}, "diff": {},
+	"format-patch": {}, "init": {}, "log": {}, "ls-files": {}, "ls-tree": {}, "merge": {}, "mv": {}, "notes": {}, "reflog": {}, "remote": {},
+	"reset": {}, "restore": {}, "rev-parse": {},
 	"revert": {}, "rm": {}, "shortlog": {}, "show": {}, "stash": {}, "status": {}, "switch": {}, "tag": {}, "worktree": {},
 }
 
-// firstCommand returns the index of the first argument of a program that may be, or be followed by, a command that the program runs; -1 if none is. All
-// further arguments may be commands as well.
+// firstCommand returns the index of the first argument of a program that may be, or be followed by, a command that the
+// program runs; -1 if none is. All further arguments may be commands as well.
 func firstCommand(name string, args []string) int {
 	switch {
 	case name == "command" && len(args) > 0 && (args[0] == "-v" || args[0] == "-V"):
@@ -113,7 +129,8 @@ func firstCommandOfGit(args []string) int {
 	return -1
 }
 
-// clientCommand matches what a client of a database runs: .shell, .system and edit() of sqlite3 and files that begin with "|", and system, pager, \! and \P of mysql.
+// clientCommand matches what a client of a database runs: .shell, .system and edit() of sqlite3 and files that begin with
+// "|", and system, pager, \! and \P of mysql.
 var clientCommand = regexp.MustCompile(`(?m)(?:^|[=;"'])\s*(?:\.(?:sh|sy)[a-z]*|system|pager)\s+([^\n;]+)|(?:\\[!P]|^--pager=)\s*([^\n;]+)|(?:^|[^|])\|\s*([^|\n;"']+)|edit\s*\([^)]*["']([^"']+)["']\s*\)`)
 
 // readClientScript returns the commands that a script of a database client runs.
@@ -124,7 +141,8 @@ func readClientScript(script string) (programs []string) {
 	return programs
 }
 
-// classifyInput returns Catastrophic for a command of a script that reads commands, or what it changes, from the command before it in a pipe or from a file.
+// classifyInput returns Catastrophic for a command of a script that reads commands, or what it changes, from the command
+// before it in a pipe or from a file.
 func classifyInput(node syntax.Node, depth int) (v Verdict) {
 	if node == nil || depth > maxUnwrap {
 		return v

@@ -9,8 +9,8 @@ import (
 	"multis/safety/sandbox"
 )
 
-// launches are command lines with their classes: programs that run what one of their arguments says, and ordinary commands with names of dangerous programs
-// in them.
+// launches are command lines with their classes: programs that run what one of their arguments says, and ordinary
+// commands with names of dangerous programs in them.
 const launches = `
 catastrophic npm exec -- sudo id
 catastrophic npm x sudo id

@@ -36,8 +36,10 @@ func tryPorts(allowed, denied string) {
 	fmt.Println("udp", dial("udp4", "127.0.0.1:"+denied))
 	fmt.Println("unix", dial("unix", "/run/dbus/system_bus_socket"))
 	for name, kind := range map[string][3]int{
-		"mptcp": {unix.AF_INET, unix.SOCK_STREAM, 262}, "sctp": {unix.AF_INET, unix.SOCK_STREAM, unix.IPPROTO_SCTP}, "raw": {unix.AF_INET, unix.SOCK_RAW, unix.IPPROTO_ICMP},
-		"netlink": {unix.AF_NETLINK, unix.SOCK_RAW, 0}, "vsock": {unix.AF_VSOCK, unix.SOCK_STREAM, 0}, "unix stream": {unix.AF_UNIX, unix.SOCK_STREAM, 0},
+		"mptcp": {unix.AF_INET, unix.SOCK_STREAM, 262}, "sctp": {unix.AF_INET, unix.SOCK_STREAM, unix.IPPROTO_SCTP},
+		"raw":     {unix.AF_INET, unix.SOCK_RAW, unix.IPPROTO_ICMP},
+		"netlink": {unix.AF_NETLINK, unix.SOCK_RAW, 0}, "vsock": {unix.AF_VSOCK, unix.SOCK_STREAM, 0},
+		"unix stream": {unix.AF_UNIX, unix.SOCK_STREAM, 0},
 	} {
 		fd, err := unix.Socket(kind[0], kind[1], kind[2])
 		fmt.Println(name, map[bool]string{true: "YES", false: "no"}[err == nil])
@@ -71,7 +73,12 @@ func TestNetwork_ReachesOnePortOnly(t *testing.T) {
 	require.NoError(t, err)
 	run := func(port int) string {
 		result, err := g.Run(context.Background(), sandbox.Command{
-			Argv: []string{"./agent", reachArgument, allowed, denied}, Workspace: g.workspace, Timeout: time.Minute, Port: port, RelaxedLimits: true, Env: []string{"NAMED=only this", "HOME=" + g.workspace},
+			Argv:          []string{"./agent", reachArgument, allowed, denied},
+			Workspace:     g.workspace,
+			Timeout:       time.Minute,
+			Port:          port,
+			RelaxedLimits: true,
+			Env:           []string{"NAMED=only this", "HOME=" + g.workspace},
 		})
 		require.NoError(t, err)
 		return result.Output

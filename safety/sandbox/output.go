@@ -8,7 +8,8 @@ import (
 	"multis/policy"
 )
 
-// headTailBuffer is a writer that keeps the beginning and the end of its input, at most limit bytes together. It is safe for concurrent use.
+// headTailBuffer is a writer that keeps the beginning and the end of its input, at most limit bytes together. It is safe
+// for concurrent use.
 type headTailBuffer struct {
 	limit int
 	live  func([]byte)
@@ -39,8 +40,8 @@ func (c *headTailBuffer) Write(p []byte) (int, error) {
 	return n, nil
 }
 
-// String returns the kept bytes, with a line in place of those that were dropped. It masks a secret that is cut there, because later masking would
-// not recognize its parts.
+// String returns the kept bytes, with a line in place of those that were dropped. It masks a secret that is cut there,
+// because later masking would not recognize its parts.
 func (c *headTailBuffer) String() string {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -92,8 +92,8 @@ func literal(w *syntax.Word) (string, bool) {
 	return b.String(), true
 }
 
-// isWideSpace reports whether a character looks like a space or a line end, and is a letter for a shell: without quotes, two words would be seen where there
-// is one.
+// isWideSpace reports whether a character looks like a space or a line end, and is a letter for a shell: without quotes,
+// two words would be seen where there is one.
 func isWideSpace(r rune) bool { return r > unicode.MaxASCII && (unicode.IsSpace(r) || r == '\u2800') }
 
 // unquote writes an unquoted literal without its backslashes. It returns false for a pattern or a brace, which a shell would expand.

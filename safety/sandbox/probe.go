@@ -41,7 +41,8 @@ const probeTimeout = 20 * time.Second
 // probeArgument makes Main run the probe, which tries to escape.
 const probeArgument = "probe"
 
-// probeTargets lists what an escape would reach, apart from Inside and Control. The sandbox passes the test if the probe reaches nothing of it.
+// probeTargets lists what an escape would reach, apart from Inside and Control. The sandbox passes the test if the probe
+// reaches nothing of it.
 type probeTargets struct {
 	Forbidden []string
 	Secret    string // a file outside the workspace, which multis can read
@@ -68,7 +69,7 @@ func (s *Sandbox) Probe(ctx context.Context) Report {
 
 func (s *Sandbox) probe(ctx context.Context) Report {
 	report := Report{Level: s.Features()}
-	attempts, err := s.attempt(ctx)
+	attempts, err := s.runEscapeProbe(ctx)
 	report.Attempts = attempts
 	var escaped []string
 	for _, a := range attempts {
@@ -85,8 +86,8 @@ func (s *Sandbox) probe(ctx context.Context) Report {
 	return report
 }
 
-// attempt runs the escape probe in the sandbox and returns its attempts.
-func (s *Sandbox) attempt(ctx context.Context) ([]Attempt, error) {
+// runEscapeProbe runs the probe in the sandbox and returns its attempts.
+func (s *Sandbox) runEscapeProbe(ctx context.Context) ([]Attempt, error) {
 	if s.abi() == 0 {
 		return nil, errNoLandlock
 	}
@@ -110,7 +111,8 @@ func (s *Sandbox) attempt(ctx context.Context) ([]Attempt, error) {
 		return nil, fmt.Errorf("describe the test of the sandbox: %w", err)
 	}
 	result, err := s.run(ctx, Command{
-		Argv: append(slices.Clone(s.options.Program), probeArgument, string(about)), Workspace: to.Inside, Timeout: probeTimeout, MaxOutput: 1 << 20,
+		Argv: append(slices.Clone(s.options.Program), probeArgument, string(about)), Workspace: to.Inside, Timeout: probeTimeout,
+		MaxOutput:  1 << 20,
 		probeFiles: []string{s.options.Program[0]},
 	})
 	if err != nil {
@@ -130,12 +132,20 @@ const secretText = "This text is outside of the sandbox.\n"
 
 // createTargets makes a workspace and, outside of it, the targets: a file, listening sockets and a process.
 func (s *Sandbox) createTargets(ctx context.Context, base string) (to probeTargets, closeAll func(), err error) {
-	to = probeTargets{Forbidden: s.forbidden, Inside: filepath.Join(base, "workspace"), Secret: filepath.Join(base, "secret"), Unix: filepath.Join(base, "socket"), Datagram: filepath.Join(base, "datagram"), Parent: os.Getpid()}
+	to = probeTargets{
+		Forbidden: s.forbidden,
+		Inside:    filepath.Join(base, "workspace"),
+		Secret:    filepath.Join(base, "secret"),
+		Unix:      filepath.Join(base, "socket"),
+		Datagram:  filepath.Join(base, "datagram"),
+		Parent:    os.Getpid(),
+	}
 	to.Control = filepath.Join(to.Inside, "control")
 	err = errors.Join(os.Chmod(base, 0o755), os.Mkdir(to.Inside, 0o700), os.WriteFile(to.Secret, []byte(secretText), 0o600), //nolint:gosec // others may enter the folder of the test
 		os.WriteFile(to.Control, []byte(secretText), 0o600))
 	if err == nil && os.Geteuid() == 0 {
-		err = errors.Join(os.Chown(base, nobodyUID, nobodyUID), os.Chown(to.Inside, nobodyUID, nobodyUID), os.Chown(to.Control, nobodyUID, nobodyUID), os.Chown(to.Secret, nobodyUID, nobodyUID))
+		err = errors.Join(os.Chown(base, nobodyUID, nobodyUID), os.Chown(to.Inside, nobodyUID, nobodyUID),
+			os.Chown(to.Control, nobodyUID, nobodyUID), os.Chown(to.Secret, nobodyUID, nobodyUID))
 	}
 	if err != nil {
 		return probeTargets{}, nil, err

@@ -17,8 +17,8 @@ const (
 	maxEnded   = 16 // ended commands whose output is kept
 )
 
-// Processes runs commands in the background. They end with this process of multis, and other processes of multis do not see them. It is safe for
-// concurrent use.
+// Processes runs commands in the background. They end with this process of multis, and other processes of multis do not
+// see them. It is safe for concurrent use.
 type Processes struct {
 	sandbox *Sandbox
 	stop    context.CancelFunc
@@ -77,7 +77,14 @@ func (p *Processes) Start(owner string, c Command) (string, error) {
 	}
 	p.last++
 	ctx, cancel := context.WithCancel(p.ctx)
-	started := &process{id: strconv.Itoa(p.last), owner: owner, cancel: cancel, output: &headTailBuffer{limit: DefaultOutput}, began: time.Now(), done: make(chan struct{})}
+	started := &process{
+		id:     strconv.Itoa(p.last),
+		owner:  owner,
+		cancel: cancel,
+		output: &headTailBuffer{limit: DefaultOutput},
+		began:  time.Now(),
+		done:   make(chan struct{}),
+	}
 	live := c.OnOutput
 	c.OnOutput = func(b []byte) {
 		_, _ = started.output.Write(b)

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// catastrophic are the programs that are never run: they gain privileges, destroy disks, stop the machine, change users, services, the kernel or
-// the network, inspect or end other processes, or open connections.
+// catastrophic are the programs that are never run: they gain privileges, destroy disks, stop the machine, change users,
+// services, the kernel or the network, inspect or end other processes, or open connections.
 var catastrophic = strings.Fields(`
 	sudo sudo-rs sudo.ws sudoedit su su-rs run0 doas gosu su-exec pkexec runuser setpriv capsh chroot nsenter unshare bwrap firejail newgrp sg login
 	shutdown reboot halt poweroff init telinit systemctl service initctl loginctl machinectl systemd-run kexec hwclock timedatectl hostnamectl localectl
@@ -58,13 +58,22 @@ type rule struct {
 
 // harmless are the programs that read only.
 var harmless = map[string]rule{ //nolint:gochecknoglobals // a constant, were there constant maps
-	"ls": {}, "cat": {}, "head": {}, "tail": {}, "wc": {}, "echo": {}, "printf": {}, "pwd": {}, "whoami": {}, "id": {}, "uname": {}, "df": {}, "du": {},
-	"stat": {}, "grep": {}, "egrep": {}, "fgrep": {}, "cut": {}, "tr": {}, "nl": {}, "tac": {}, "rev": {}, "seq": {}, "sleep": {}, "true": {}, "false": {}, "test": {},
+	"ls": {}, "cat": {}, "head": {}, "tail": {}, "wc": {}, "echo": {}, "printf": {}, "pwd": {}, "whoami": {}, "id": {}, "uname": {}, "df": {},
+	"du":   {},
+	"stat": {}, "grep": {}, "egrep": {}, "fgrep": {}, "cut": {}, "tr": {}, "nl": {}, "tac": {}, "rev": {}, "seq": {}, "sleep": {}, "true": {},
+	"false": {}, "test": {},
 	"basename": {}, "dirname": {}, "realpath": {}, "readlink": {}, "uptime": {}, "free": {}, "nproc": {}, "arch": {}, "groups": {},
-	"md5sum": {}, "sha1sum": {}, "sha256sum": {}, "sha512sum": {}, "b2sum": {}, "cksum": {}, "diff": {long: []string{"--output"}}, "cmp": {}, "comm": {}, "join": {}, "paste": {}, "fold": {},
-	"expand": {}, "unexpand": {}, "column": {}, "od": {}, "hexdump": {}, "strings": {}, "base64": {}, "jq": {}, "which": {}, "factor": {}, "expr": {}, "cal": {},
+	"md5sum": {}, "sha1sum": {}, "sha256sum": {}, "sha512sum": {}, "b2sum": {}, "cksum": {}, "diff": {long: []string{"--output"}}, "cmp": {},
+	"comm": {}, "join": {}, "paste": {}, "fold": {},
+	"expand": {}, "unexpand": {}, "column": {}, "od": {}, "hexdump": {}, "strings": {}, "base64": {}, "jq": {}, "which": {}, "factor": {},
+	"expr": {}, "cal": {},
 	"uniq": {maxOperands: 1},
-	"date": {short: "s", long: []string{"--set"}, operandPrefix: "+", valueOptions: strings.Fields("-d -r -f --date --reference --file")}, "hostname": {maxOperands: -1, short: "FbB", long: []string{"--file", "--boot"}},
+	"date": {
+		short:         "s",
+		long:          []string{"--set"},
+		operandPrefix: "+",
+		valueOptions:  strings.Fields("-d -r -f --date --reference --file"),
+	}, "hostname": {maxOperands: -1, short: "FbB", long: []string{"--file", "--boot"}},
 	"file": {short: "CzZ", long: []string{"--compile", "--uncompress", "--uncompress-noreport"}},
 	"tree": {short: "oR", long: []string{"--output"}},
 	"sort": {short: "oTSz", long: []string{"--output", "--compress-program", "--temporary-directory", "--files0-from"}},

@@ -10,8 +10,9 @@ import (
 	"multis/safety/sandbox"
 )
 
-// The default rules name the same programs as the classes: what they deny never runs, what they allow only reads, and what they ask about changes
-// something. The class of four programs is stricter than the rule, and of dd milder: it also copies files of a workspace.
+// The default rules name the same programs as the classes: what they deny never runs, what they allow only reads, and
+// what they ask about changes something. The class of four programs is stricter than the rule, and of dd milder: it also
+// copies files of a workspace.
 func TestDefaultRules_AgreeWithClasses(t *testing.T) {
 	t.Parallel()
 	all, err := rules.Parse(rules.DefaultFile, rules.DefaultText())

@@ -25,7 +25,8 @@ type Command struct {
 	Workspace string
 	Dir       string
 	ReadPaths []string // further folders to read from
-	// AllowsOwnFolder allows a workspace that lies in one of Options.ForbiddenPaths, for a command of the configuration that runs in a folder of multis.
+	// AllowsOwnFolder allows a workspace that lies in one of Options.ForbiddenPaths, for a command of the configuration that
+	// runs in a folder of multis.
 	AllowsOwnFolder bool
 	Stdin           []byte
 	Timeout         time.Duration // zero means DefaultTimeout; at most MaxTimeout
@@ -35,13 +36,15 @@ type Command struct {
 	// Fingerprint, unless it is empty, is what Sandbox.Fingerprint has returned for this command. If it has changed, nothing is run.
 	Fingerprint string
 
-	// Port is the TCP port of this machine that the command may connect to, such as that of a fetch.Proxy. Zero means no network at all. Landlock
-	// limits ports, not addresses: the command can also connect to the same port of other machines that are reachable.
+	// Port is the TCP port of this machine that the command may connect to, such as that of a fetch.Proxy. Zero means no
+	// network at all. Landlock limits ports, not addresses: the command can also connect to the same port of other machines
+	// that are reachable.
 	Port int
 	// Env are further variables of its environment ("NAME=value"). They override those that every command has.
 	Env []string
-	// RelaxedLimits lifts the limit on address space, which the runtimes of some languages do not fit in, and allows more processes. It also lets the program,
-	// but nothing that it starts, read the map of its own memory, without which the runtime of Claude Code ends at once.
+	// RelaxedLimits lifts the limit on address space, which the runtimes of some languages do not fit in, and allows more
+	// processes. It also lets the program, but nothing that it starts, read the map of its own memory, without which the
+	// runtime of Claude Code ends at once.
 	RelaxedLimits bool
 
 	probeFiles []string // files that Probe may read in addition
@@ -113,7 +116,11 @@ func (s *Sandbox) run(ctx context.Context, c Command) (Result, error) {
 	return execute(ctx, argv, append(environment(temp), c.Env...), c)
 }
 
-var errTimeout = errors.New("the command took too long")
+var (
+	errTimeout     = errors.New("the command took too long")
+	errNoWorkspace = errors.New("commands need a workspace, and the assistant itself has none: " +
+		"the owner can run the command with /exec, or ask an agent of config.yaml, each of which has one")
+)
 
 // prepare checks a command, fills in its defaults and returns its spec.
 func (s *Sandbox) prepare(c *Command) (spec, error) {
@@ -121,7 +128,7 @@ func (s *Sandbox) prepare(c *Command) (spec, error) {
 		return spec{}, err
 	}
 	if c.Workspace == "" {
-		return spec{}, errors.New("commands need a workspace, and the assistant itself has none: the owner can run the command with /exec, or ask an agent of config.yaml, each of which has one")
+		return spec{}, errNoWorkspace
 	}
 	workspace := realPath(c.Workspace)
 	dir := realPath(filepath.Join(workspace, c.Dir))
@@ -131,7 +138,17 @@ func (s *Sandbox) prepare(c *Command) (spec, error) {
 	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
 		return spec{}, fmt.Errorf("there is no folder %s", c.Dir)
 	}
-	sp := spec{Argv: c.Argv, Dir: dir, Write: []string{workspace}, ReadFiles: c.probeFiles, UID: -1, GID: -1, ABI: s.abi(), Port: c.Port, Unlimited: c.RelaxedLimits}
+	sp := spec{
+		Argv:      c.Argv,
+		Dir:       dir,
+		Write:     []string{workspace},
+		ReadFiles: c.probeFiles,
+		UID:       -1,
+		GID:       -1,
+		ABI:       s.abi(),
+		Port:      c.Port,
+		Unlimited: c.RelaxedLimits,
+	}
 	if sp.ABI == 0 {
 		return spec{}, errNoLandlock
 	}
@@ -201,8 +218,8 @@ func checkArgv(argv []string) error {
 // maxShownName is how much of the name of a program that is not there an error quotes, in characters.
 const maxShownName = 200
 
-// lookPath returns the program that a command runs: a file of Path for a bare name, else a path from the folder of the command. The path has no "..":
-// behind a link that would lead to another program than the one that was classified.
+// lookPath returns the program that a command runs: a file of Path for a bare name, else a path from the folder of the
+// command. The path has no "..": behind a link that would lead to another program than the one that was classified.
 func lookPath(name, dir string) (string, error) {
 	if strings.Contains(name, "/") {
 		if name = filepath.Clean(name); !filepath.IsAbs(name) {
@@ -226,7 +243,8 @@ func isProgram(path string) bool {
 	return err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0
 }
 
-// userOf returns the owner of the workspace, as whom a command runs if multis runs as root. It returns -1 if multis does not: the user stays the same.
+// userOf returns the owner of the workspace, as whom a command runs if multis runs as root. It returns -1 if multis does
+// not: the user stays the same.
 func userOf(workspace string) (uid, gid int, err error) {
 	if os.Geteuid() != 0 {
 		return -1, -1, nil
@@ -237,7 +255,8 @@ func userOf(workspace string) (uid, gid int, err error) {
 	}
 	owner, ok := info.Sys().(*syscall.Stat_t)
 	if !ok || owner.Uid == 0 {
-		return 0, 0, fmt.Errorf("multis runs as root, and so would its commands: run it as another user, or give the workspace to one, as in: chown -R nobody: %s", text.ShellWord(workspace))
+		return 0, 0,
+			fmt.Errorf("multis runs as root, and so would its commands: run it as another user, or give the workspace to one, as in: chown -R nobody: %s", text.ShellWord(workspace))
 	}
 	return int(owner.Uid), int(owner.Gid), nil
 }
@@ -310,7 +329,10 @@ func execute(ctx context.Context, argv, env []string, c Command) (Result, error)
 	}
 	defer status.Close()
 	cmd := exec.Command(argv[0], argv[1:]...) //nolint:noctx // ctx ends the whole group, below
-	cmd.Env, cmd.Stdout, cmd.Stderr, cmd.ExtraFiles = env, outputW, outputW, []*os.File{statusW}
+	cmd.Env = env
+	cmd.Stdout = outputW
+	cmd.Stderr = outputW
+	cmd.ExtraFiles = []*os.File{statusW}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	if c.Stdin != nil {
 		cmd.Stdin = strings.NewReader(string(c.Stdin))

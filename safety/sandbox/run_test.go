@@ -41,13 +41,17 @@ func TestRun_WorksInWorkspaceOnly(t *testing.T) {
 	require.NoDirExists(t, temp, "the temporary folder is removed")
 
 	for _, line := range []string{
-		"cat " + g.secret, "sh -c 'cat < " + g.secret + "'", "sh -c 'echo x > " + g.secret + "'", "sh -c 'echo x > /tmp/multis-outside'", "ls /root", "ls /proc", "cat /etc/shadow",
-		"cat ../../" + g.secret, "ln " + g.secret + " hard", "sh -c 'ln -s " + g.secret + " soft; cat soft'", "cat /proc/self/root" + g.secret, "rm -f " + g.secret, "chmod 777 " + g.secret,
+		"cat " + g.secret, "sh -c 'cat < " + g.secret + "'", "sh -c 'echo x > " + g.secret + "'", "sh -c 'echo x > /tmp/multis-outside'",
+		"ls /root", "ls /proc", "cat /etc/shadow",
+		"cat ../../" + g.secret, "ln " + g.secret + " hard", "sh -c 'ln -s " + g.secret + " soft; cat soft'", "cat /proc/self/root" + g.secret,
+		"rm -f " + g.secret, "chmod 777 " + g.secret,
 		"sh -c 'cat < /proc/$PPID/environ'", "tar -cf x.tar " + g.secret,
 	} {
-		result := g.run(t, line)
-		require.NotZero(t, result.ExitCode, line)
-		require.NotContains(t, result.Output, "canary", line)
+		t.Run(line, func(t *testing.T) {
+			result := g.run(t, line)
+			require.NotZero(t, result.ExitCode, line)
+			require.NotContains(t, result.Output, "canary", line)
+		})
 	}
 	data, err := os.ReadFile(g.secret)
 	require.NoError(t, err)
@@ -71,19 +75,31 @@ func TestRun_EndsWithItsChildren(t *testing.T) {
 	require.Contains(t, result.Output, "started")
 	require.Less(t, time.Since(began), 15*time.Second, "what it left running is killed")
 
-	result, err := g.Run(context.Background(), sandbox.Command{Argv: []string{"sh", "-c", "trap '' TERM INT; sleep 100"}, Workspace: g.workspace, Timeout: 300 * time.Millisecond})
+	result, err := g.Run(context.Background(), sandbox.Command{
+		Argv:      []string{"sh", "-c", "trap '' TERM INT; sleep 100"},
+		Workspace: g.workspace,
+		Timeout:   300 * time.Millisecond,
+	})
 	require.NoError(t, err)
 	require.True(t, result.TimedOut)
 	require.Equal(t, -1, result.ExitCode)
 
 	ctx, cancel := context.WithCancel(context.Background())
-	_, err = g.Run(ctx, sandbox.Command{Argv: []string{"sh", "-c", "echo ready; sleep 100"}, Workspace: g.workspace, OnOutput: func([]byte) { cancel() }})
+	_, err = g.Run(ctx, sandbox.Command{
+		Argv:      []string{"sh", "-c", "echo ready; sleep 100"},
+		Workspace: g.workspace,
+		OnOutput:  func([]byte) { cancel() },
+	})
 	require.ErrorIs(t, err, context.Canceled)
 }
 
 func TestOutput_KeepsBeginningAndEnd(t *testing.T) {
 	g := newTestSandbox(t)
-	result, err := g.Run(context.Background(), sandbox.Command{Argv: []string{"sh", "-c", "echo first; head -c 3000000 /dev/zero | tr '\\0' x; echo; echo last"}, Workspace: g.workspace, MaxOutput: 1000})
+	result, err := g.Run(context.Background(), sandbox.Command{
+		Argv:      []string{"sh", "-c", "echo first; head -c 3000000 /dev/zero | tr '\\0' x; echo; echo last"},
+		Workspace: g.workspace,
+		MaxOutput: 1000,
+	})
 	require.NoError(t, err)
 	require.Less(t, len(result.Output), 1100)
 	require.True(t, strings.HasPrefix(result.Output, "first\nxxx"))
@@ -110,7 +126,11 @@ func TestOutput_MasksCutSecret(t *testing.T) {
 
 func TestForkBomb_EndsAtLimit(t *testing.T) {
 	g := newTestSandbox(t)
-	result, err := g.Run(context.Background(), sandbox.Command{Argv: []string{"sh", "-c", "b() { b | b & }; b; sleep 1"}, Workspace: g.workspace, Timeout: 500 * time.Millisecond})
+	result, err := g.Run(context.Background(), sandbox.Command{
+		Argv:      []string{"sh", "-c", "b() { b | b & }; b; sleep 1"},
+		Workspace: g.workspace,
+		Timeout:   500 * time.Millisecond,
+	})
 	require.NoError(t, err)
 	require.Regexp(t, "(?i)fork|resource", result.Output)
 	require.Zero(t, g.run(t, "true").ExitCode, "the next command works")
@@ -118,15 +138,17 @@ func TestForkBomb_EndsAtLimit(t *testing.T) {
 
 func TestProbe_EscapeKeepsExecOff(t *testing.T) {
 	for abi, why := range map[int]string{sandbox.NoLandlock: "no Landlock", 2: "truncate a file outside"} {
-		o := options(t)
-		o.ABI = abi
-		s, err := sandbox.New(o)
-		require.NoError(t, err)
-		s.SetBubblewrap("") // which would hold a file of the outside where Landlock does not
-		require.ErrorContains(t, s.Probe(context.Background()).Err(), why)
-		_, err = s.Run(context.Background(), sandbox.Command{Argv: []string{"true"}, Workspace: workspace(t)})
-		require.ErrorContains(t, err, "exec is off: ")
-		require.ErrorContains(t, err, why)
+		t.Run(fmt.Sprint(abi), func(t *testing.T) {
+			o := options(t)
+			o.ABI = abi
+			s, err := sandbox.New(o)
+			require.NoError(t, err)
+			s.SetBubblewrap("") // which would hold a file of the outside where Landlock does not
+			require.ErrorContains(t, s.Probe(context.Background()).Err(), why)
+			_, err = s.Run(context.Background(), sandbox.Command{Argv: []string{"true"}, Workspace: workspace(t)})
+			require.ErrorContains(t, err, "exec is off: ")
+			require.ErrorContains(t, err, why)
+		})
 	}
 }
 
@@ -152,13 +174,16 @@ func TestProbe_EscapesWithoutSandbox(t *testing.T) {
 			failed = append(failed, a.Name)
 		}
 	}
-	// Outside of the sandbox these attempts may fail as well, because they need a capability, a file of root's or a service that this machine does not have.
-	// Sandbox.Probe checks that the sandbox itself refuses them.
+	// Outside of the sandbox these attempts may fail as well, because they need a capability, a file of root's or a service
+	// that this machine does not have. Sandbox.Probe checks that the sandbox itself refuses them.
 	require.Subset(t, []string{
 		"read /etc/shadow", "connect to the socket of Docker", "open a raw socket", "mount", "have a capability", "trace multis", "use io_uring",
-		"read the environment of multis", "read the memory of multis", "read the files of multis by /proc", "send multis a signal", "send multis a signal by a thread",
-		"send a signal to its starter", "change the limits of multis", "slow multis down", "make a user namespace", "leave the session", "read a file outside by a link",
-		"connect by multipath TCP", "mark a file outside", "truncate a file outside", "truncate a file outside when opening it", "remove a file outside", "move a file from outside",
+		"read the environment of multis", "read the memory of multis", "read the files of multis by /proc", "send multis a signal",
+		"send multis a signal by a thread",
+		"send a signal to its starter", "change the limits of multis", "slow multis down", "make a user namespace", "leave the session",
+		"read a file outside by a link",
+		"connect by multipath TCP", "mark a file outside", "truncate a file outside", "truncate a file outside when opening it",
+		"remove a file outside", "move a file from outside",
 		"link a file from outside", "move a file to the outside", "change the mode of a file outside", "change the time of a file outside",
 	}, failed)
 }
@@ -166,10 +191,12 @@ func TestProbe_EscapesWithoutSandbox(t *testing.T) {
 func TestWorkspace_WithOwnFilesIsRefused(t *testing.T) {
 	g := newTestSandbox(t)
 	for _, folder := range []string{filepath.Dir(g.secret), "/", "/etc", "/proc/self", "/dev"} {
-		_, err := g.Run(context.Background(), sandbox.Command{Argv: []string{"ls"}, Workspace: folder})
-		require.ErrorContains(t, err, "choose another workspace", folder)
-		_, err = g.Run(context.Background(), sandbox.Command{Argv: []string{"ls"}, Workspace: g.workspace, ReadPaths: []string{folder}})
-		require.ErrorContains(t, err, "choose another workspace", folder)
+		t.Run(folder, func(t *testing.T) {
+			_, err := g.Run(context.Background(), sandbox.Command{Argv: []string{"ls"}, Workspace: folder})
+			require.ErrorContains(t, err, "choose another workspace", folder)
+			_, err = g.Run(context.Background(), sandbox.Command{Argv: []string{"ls"}, Workspace: g.workspace, ReadPaths: []string{folder}})
+			require.ErrorContains(t, err, "choose another workspace", folder)
+		})
 	}
 	link := filepath.Join(g.workspace, "link")
 	require.NoError(t, os.Symlink(filepath.Dir(g.secret), link))
@@ -206,7 +233,12 @@ func TestWorkspace_OwnFolderNeedsConfiguration(t *testing.T) {
 		_, err = s.Run(context.Background(), sandbox.Command{Argv: []string{"true"}, Workspace: folder})
 		require.ErrorContains(t, err, "choose another workspace", folder)
 	}
-	_, err = s.Run(context.Background(), sandbox.Command{Argv: []string{"true"}, Workspace: workspace(t), ReadPaths: []string{own}, AllowsOwnFolder: true})
+	_, err = s.Run(context.Background(), sandbox.Command{
+		Argv:            []string{"true"},
+		Workspace:       workspace(t),
+		ReadPaths:       []string{own},
+		AllowsOwnFolder: true,
+	})
 	require.ErrorContains(t, err, "choose another workspace", "to read from")
 	_, err = s.Run(context.Background(), sandbox.Command{Argv: []string{"true"}, Workspace: hooks, AllowsOwnFolder: true})
 	require.ErrorContains(t, err, "choose another workspace", "those of all hooks")
@@ -228,19 +260,21 @@ func TestFingerprint_ChangedCommandIsNotRun(t *testing.T) {
 		"missing operand":   func() { write(filepath.Join(g.workspace, "argument"), "new") },
 		"script in options": func() { require.NoError(t, os.Remove(script)) },
 	} {
-		_ = os.Remove(script)
-		_ = os.Remove(filepath.Join(g.workspace, "argument"))
-		write(script, "echo built")
-		c := sandbox.Command{Argv: []string{"sh", "build.sh", "argument"}, Workspace: g.workspace}
-		var err error
-		c.Fingerprint, err = g.Fingerprint(t.Context(), c)
-		require.NoError(t, err)
-		result, err := g.Run(context.Background(), c)
-		require.NoError(t, err, name)
-		require.Equal(t, "built\n", result.Output)
-		swap()
-		_, err = g.Run(context.Background(), c)
-		require.ErrorIs(t, err, sandbox.ErrChanged, name)
+		t.Run(name, func(t *testing.T) {
+			_ = os.Remove(script)
+			_ = os.Remove(filepath.Join(g.workspace, "argument"))
+			write(script, "echo built")
+			c := sandbox.Command{Argv: []string{"sh", "build.sh", "argument"}, Workspace: g.workspace}
+			var err error
+			c.Fingerprint, err = g.Fingerprint(t.Context(), c)
+			require.NoError(t, err)
+			result, err := g.Run(context.Background(), c)
+			require.NoError(t, err, name)
+			require.Equal(t, "built\n", result.Output)
+			swap()
+			_, err = g.Run(context.Background(), c)
+			require.ErrorIs(t, err, sandbox.ErrChanged, name)
+		})
 	}
 }
 
@@ -267,7 +301,11 @@ func holdLock(temp, workspace string) {
 	if err := s.Probe(context.Background()).Err(); err != nil {
 		panic(err)
 	}
-	_, _ = s.Run(context.Background(), sandbox.Command{Argv: []string{"sh", "-c", "exec 9>lock; flock 9; exec sleep 300"}, Workspace: workspace, Timeout: 5 * time.Minute})
+	_, _ = s.Run(context.Background(), sandbox.Command{
+		Argv:      []string{"sh", "-c", "exec 9>lock; flock 9; exec sleep 300"},
+		Workspace: workspace,
+		Timeout:   5 * time.Minute,
+	})
 }
 
 func TestRun_DiesWithMultis(t *testing.T) {
@@ -315,7 +353,8 @@ func TestSymlink_BeforeDotsDecidesNothing(t *testing.T) {
 	g := newTestSandbox(t)
 	levels := strings.Count(g.workspace, "/") + 1 // of /link below the root
 	deep, fake := filepath.Join(g.workspace, "a", strings.Repeat("x/", levels)), filepath.Join(g.workspace, "a", "bin", "uname")
-	require.NoError(t, errors.Join(os.MkdirAll(deep, 0o755), os.MkdirAll(filepath.Dir(fake), 0o755), os.WriteFile(fake, []byte("#!/bin/sh\necho fake\n"), 0o755)))
+	require.NoError(t, errors.Join(os.MkdirAll(deep, 0o755), os.MkdirAll(filepath.Dir(fake), 0o755),
+		os.WriteFile(fake, []byte("#!/bin/sh\necho fake\n"), 0o755)))
 	require.NoError(t, os.Symlink(deep, filepath.Join(g.workspace, "link")))
 	command := g.workspace + "/link/" + strings.Repeat("../", levels) + "bin/uname"
 	require.Equal(t, sandbox.Harmless, sandbox.Classify([]string{command}).Class)
@@ -339,14 +378,16 @@ func TestRun_ShortensMissingProgramName(t *testing.T) {
 	t.Parallel()
 	g := newTestSandbox(t)
 	for _, name := range []string{strings.Repeat("a", 10_000), strings.Repeat("/a", 5000)} {
-		_, err := g.Fingerprint(t.Context(), sandbox.Command{Argv: []string{name}, Workspace: g.workspace})
-		require.ErrorContains(t, err, "there is no program ")
-		require.Less(t, len(err.Error()), 400)
+		t.Run(name, func(t *testing.T) {
+			_, err := g.Fingerprint(t.Context(), sandbox.Command{Argv: []string{name}, Workspace: g.workspace})
+			require.ErrorContains(t, err, "there is no program ")
+			require.Less(t, len(err.Error()), 400)
+		})
 	}
 }
 
-// A folder whose files write_file accepts (none is in ".git") is a bare repository with a promisor remote: "git show HEAD" is harmless by its class and
-// would run any script.
+// A folder whose files write_file accepts (none is in ".git") is a bare repository with a promisor remote: "git show
+// HEAD" is harmless by its class and would run any script.
 func TestGit_IgnoresPlantedRepository(t *testing.T) {
 	t.Parallel()
 	g := newTestSandbox(t)
@@ -355,10 +396,12 @@ func TestGit_IgnoresPlantedRepository(t *testing.T) {
 		"config": "[core]\n repositoryformatversion = 1\n bare = true\n[extensions]\n partialClone = x\n[remote \"x\"]\n url = ext::sh ./evil\n promisor = true\n partialclonefilter = blob:none\n[protocol \"ext\"]\n allow = always\n",
 		"evil":   "echo pwned > PWNED; rm -f victim.md\n", "victim.md": "keep me\n",
 	} {
-		path := filepath.Join(g.workspace, name)
-		require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o755))
-		require.NoError(t, os.WriteFile(path, []byte(content), 0o644))
-		_ = os.Chown(path, 65534, 65534)
+		t.Run(name, func(t *testing.T) {
+			path := filepath.Join(g.workspace, name)
+			require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o755))
+			require.NoError(t, os.WriteFile(path, []byte(content), 0o644))
+			_ = os.Chown(path, 65534, 65534)
+		})
 	}
 	argv, err := sandbox.Parse("git show HEAD")
 	require.NoError(t, err)

@@ -1,9 +1,10 @@
-// Package sandbox runs programs of the machine for a model: one argument vector, never a shell, under Landlock, a seccomp filter and resource
-// limits, in a process group and a temporary folder of its own, with an environment of its own. Linux only.
+// Package sandbox runs programs of the machine for a model: one argument vector, never a shell, under Landlock, a seccomp
+// filter and resource limits, in a process group and a temporary folder of its own, with an environment of its own. Linux
+// only.
 //
-// A Sandbox runs nothing before Probe has tried to escape from it and failed. Parse reads command lines, and Classify says how dangerous they
-// are. The class only decides what the owner is asked; what confines a command is the sandbox. Fingerprint binds an approval to the files that a
-// command runs.
+// A Sandbox runs nothing before Probe has tried to escape from it and failed. Parse reads command lines, and Classify
+// says how dangerous they are. The class only decides what the owner is asked; what confines a command is the sandbox.
+// Fingerprint binds an approval to the files that a command runs.
 package sandbox
 
 import (
@@ -46,8 +47,9 @@ const Subcommand = "sandbox-exec"
 type Options struct {
 	// Program is the argument vector that starts Main: this program and Subcommand. The sandbox appends further arguments.
 	Program []string
-	// ForbiddenPaths are files and folders that no command can reach, whatever is configured: the configuration, keys, the data folder, sockets.
-	// The workspace of a command must not contain one of them or lie in one, unless Command.AllowsOwnFolder allows the latter.
+	// ForbiddenPaths are files and folders that no command can reach, whatever is configured: the configuration, keys, the
+	// data folder, sockets. The workspace of a command must not contain one of them or lie in one, unless
+	// Command.AllowsOwnFolder allows the latter.
 	ForbiddenPaths []string
 	// Temp is where the temporary folders of commands are made; empty means the system's.
 	Temp string
@@ -110,7 +112,10 @@ func (s *Sandbox) Features() string {
 // abi returns the version of Landlock that is used; 0 means none.
 func (s *Sandbox) abi() int {
 	abi, err := ll.LandlockGetABIVersion()
-	if err != nil || s.options.ABI < 0 {
+	if err != nil {
+		return 0
+	}
+	if s.options.ABI < 0 {
 		return 0
 	}
 	if s.options.ABI > 0 {
@@ -119,16 +124,19 @@ func (s *Sandbox) abi() int {
 	return abi
 }
 
-// checkForbidden returns an error if a folder contains or lies in a path that no command may reach. If own is true, it may lie in a forbidden path.
+// checkForbidden returns an error if a folder contains or lies in a path that no command may reach. If own is true, it
+// may lie in a forbidden path.
 func (s *Sandbox) checkForbidden(folder string, own bool) error {
 	for _, path := range s.forbidden {
 		if within(folder, path) || (within(path, folder) && !own) {
-			return fmt.Errorf("the folder %s cannot be given to commands: it holds files of multis itself (%s); choose another workspace", folder, path)
+			return fmt.Errorf("the folder %s cannot be given to commands: it holds files of multis itself (%s); choose another workspace", folder,
+				path)
 		}
 	}
 	for _, system := range []string{"/proc", "/sys", "/dev", "/run", "/var/run", "/boot", "/etc"} {
 		if within(folder, system) || within(system, folder) {
-			return fmt.Errorf("the folder %s cannot be given to commands: it holds files of the system (%s); choose another workspace", folder, system)
+			return fmt.Errorf("the folder %s cannot be given to commands: it holds files of the system (%s); choose another workspace", folder,
+				system)
 		}
 	}
 	return nil
@@ -169,8 +177,8 @@ func hasHardLinks(info fs.FileInfo) bool {
 	return !ok || stat.Nlink > 1
 }
 
-// IsForbidden reports whether a file must not be read: it is in a forbidden path, is a file of the kernel, or has several hard links, of which one
-// may be in a forbidden path. All links in path must be resolved. info may be nil.
+// IsForbidden reports whether a file must not be read: it is in a forbidden path, is a file of the kernel, or has several
+// hard links, of which one may be in a forbidden path. All links in path must be resolved. info may be nil.
 func (s *Sandbox) IsForbidden(path string, info fs.FileInfo) bool {
 	if info != nil && info.Mode().IsRegular() && hasHardLinks(info) {
 		return true
@@ -178,5 +186,7 @@ func (s *Sandbox) IsForbidden(path string, info fs.FileInfo) bool {
 	if slices.ContainsFunc(s.forbidden, func(forbidden string) bool { return within(forbidden, path) }) {
 		return true
 	}
-	return slices.ContainsFunc([]string{"/proc", "/sys", "/dev", "/run", "/var/run", "/boot"}, func(system string) bool { return within(system, path) })
+	return slices.ContainsFunc([]string{"/proc", "/sys", "/dev", "/run", "/var/run", "/boot"}, func(system string) bool {
+		return within(system, path)
+	})
 }

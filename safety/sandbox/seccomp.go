@@ -6,19 +6,22 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// deniedSyscalls fail with EPERM. They do what Landlock does not restrict: make sockets (a command with a network may make TCP sockets, see tcpOnly),
-// change mode, owner and times of any file, watch any folder, access other processes, use their semaphores and queues, leave the process group, which is
-// killed to end the command, and do what only administrators need.
+// deniedSyscalls fail with EPERM. They do what Landlock does not restrict: make sockets (a command with a network may
+// make TCP sockets, see tcpOnly), change mode, owner and times of any file, watch any folder, access other processes, use
+// their semaphores and queues, leave the process group, which is killed to end the command, and do what only
+// administrators need.
 var deniedSyscalls = []uint32{ //nolint:gochecknoglobals // a constant, were there constant lists
 	unix.SYS_SOCKET, unix.SYS_IO_URING_SETUP,
-	unix.SYS_FCHMODAT, unix.SYS_FCHMODAT2, unix.SYS_FCHOWNAT, unix.SYS_SETXATTR, unix.SYS_LSETXATTR, unix.SYS_REMOVEXATTR, unix.SYS_LREMOVEXATTR,
+	unix.SYS_FCHMODAT, unix.SYS_FCHMODAT2, unix.SYS_FCHOWNAT, unix.SYS_SETXATTR, unix.SYS_LSETXATTR, unix.SYS_REMOVEXATTR,
+	unix.SYS_LREMOVEXATTR,
 	sysSetxattrat, sysRemovexattrat, sysFileSetattr,
 	unix.SYS_SETSID, unix.SYS_SETPGID,
 	unix.SYS_PTRACE, unix.SYS_PROCESS_VM_READV, unix.SYS_PROCESS_VM_WRITEV, unix.SYS_PROCESS_MADVISE, unix.SYS_PROCESS_MRELEASE, unix.SYS_KCMP,
 	unix.SYS_PIDFD_GETFD, unix.SYS_MIGRATE_PAGES, unix.SYS_MOVE_PAGES, unix.SYS_IOPRIO_SET, unix.SYS_PERF_EVENT_OPEN, unix.SYS_BPF,
 	unix.SYS_SHMGET, unix.SYS_SHMAT, unix.SYS_SHMCTL, unix.SYS_SEMGET, unix.SYS_SEMCTL, unix.SYS_SEMOP, unix.SYS_SEMTIMEDOP,
 	unix.SYS_MSGGET, unix.SYS_MSGCTL, unix.SYS_MSGSND, unix.SYS_MSGRCV, unix.SYS_MQ_OPEN, unix.SYS_MQ_UNLINK,
-	unix.SYS_MOUNT, unix.SYS_UMOUNT2, unix.SYS_PIVOT_ROOT, unix.SYS_CHROOT, unix.SYS_MOVE_MOUNT, unix.SYS_OPEN_TREE, unix.SYS_FSOPEN, unix.SYS_FSMOUNT,
+	unix.SYS_MOUNT, unix.SYS_UMOUNT2, unix.SYS_PIVOT_ROOT, unix.SYS_CHROOT, unix.SYS_MOVE_MOUNT, unix.SYS_OPEN_TREE, unix.SYS_FSOPEN,
+	unix.SYS_FSMOUNT,
 	unix.SYS_FSCONFIG, unix.SYS_FSPICK, unix.SYS_MOUNT_SETATTR, unix.SYS_UNSHARE, unix.SYS_SETNS, unix.SYS_OPEN_BY_HANDLE_AT,
 	unix.SYS_FANOTIFY_INIT, unix.SYS_INOTIFY_INIT1, unix.SYS_KEYCTL, unix.SYS_ADD_KEY, unix.SYS_REQUEST_KEY, unix.SYS_USERFAULTFD,
 	unix.SYS_KEXEC_LOAD, unix.SYS_KEXEC_FILE_LOAD, unix.SYS_INIT_MODULE, unix.SYS_FINIT_MODULE, unix.SYS_DELETE_MODULE, unix.SYS_REBOOT,
@@ -36,8 +39,8 @@ const (
 // argument is one argument of a syscall: the number of the syscall, and the index of the argument.
 type argument struct{ number, index uint32 }
 
-// zeroOnlyArguments lists syscall arguments of which only 0 is allowed: a process id (0 is the caller), what setpriority means by an id (0 is a
-// process), or a pointer to a path (0 means that an open file is used).
+// zeroOnlyArguments lists syscall arguments of which only 0 is allowed: a process id (0 is the caller), what setpriority
+// means by an id (0 is a process), or a pointer to a path (0 means that an open file is used).
 var zeroOnlyArguments = []argument{ //nolint:gochecknoglobals // a constant, were there constant lists
 	{unix.SYS_PRLIMIT64, 0},
 	{unix.SYS_SCHED_SETAFFINITY, 0},
@@ -49,8 +52,8 @@ var zeroOnlyArguments = []argument{ //nolint:gochecknoglobals // a constant, wer
 	{unix.SYS_UTIMENSAT, 1},
 }
 
-// deniedCommands lists values of the second argument of a syscall that are denied. They choose a process, of any program of the user, that the kernel
-// sends a signal when a file or socket is ready. F_SETSIG makes it any signal.
+// deniedCommands lists values of the second argument of a syscall that are denied. They choose a process, of any program
+// of the user, that the kernel sends a signal when a file or socket is ready. F_SETSIG makes it any signal.
 var deniedCommands = []struct{ number, value uint32 }{ //nolint:gochecknoglobals // a constant, were there constant lists
 	{unix.SYS_FCNTL, unix.F_SETOWN}, {unix.SYS_FCNTL, unix.F_SETOWN_EX}, {unix.SYS_IOCTL, ioctlFIOSETOWN}, {unix.SYS_IOCTL, unix.SIOCSPGRP},
 }
@@ -58,8 +61,9 @@ var deniedCommands = []struct{ number, value uint32 }{ //nolint:gochecknoglobals
 // ioctlFIOSETOWN is a command of ioctl that golang.org/x/sys does not have.
 const ioctlFIOSETOWN = 0x8901
 
-// absentSyscalls fail with ENOSYS, as on an older kernel, so that programs fall back to others. clone3 passes its flags in memory, which a filter cannot read. The
-// files of the other ones are memory that no limit counts: each may be as large as a file may, and a process may have as many as it may open.
+// absentSyscalls fail with ENOSYS, as on an older kernel, so that programs fall back to others. clone3 passes its flags
+// in memory, which a filter cannot read. The files of the other ones are memory that no limit counts: each may be as
+// large as a file may, and a process may have as many as it may open.
 var absentSyscalls = []uint32{unix.SYS_CLONE3, unix.SYS_MEMFD_CREATE, unix.SYS_MEMFD_SECRET} //nolint:gochecknoglobals // a constant, were there constant lists
 
 // signalSyscalls are denied where Landlock cannot restrict signals, before ABI 6.
@@ -85,13 +89,14 @@ const (
 // typeMask has the bits of the type of a socket; the others are flags.
 const typeMask = 0xf
 
-// deniedClones are the flags of clone that make namespaces, and the one that makes a process a child of multis, where it would stay when it has ended.
+// deniedClones are the flags of clone that make namespaces, and the one that makes a process a child of multis, where it
+// would stay when it has ended.
 const deniedClones = unix.CLONE_PARENT | unix.CLONE_NEWNS | unix.CLONE_NEWCGROUP | unix.CLONE_NEWUTS | unix.CLONE_NEWIPC | unix.CLONE_NEWUSER | unix.CLONE_NEWPID | unix.CLONE_NEWNET | unix.CLONE_NEWTIME
 
 // seccompFilter returns the filter of a command. network lets it make TCP sockets, whose ports Landlock limits.
 //
-// It is assembled here, because elastic/go-seccomp-bpf v1.6.0 allows every call of a foreign architecture if the default is to allow, loses the number
-// of a call whose argument does not match, and does not know file_setattr.
+// It is assembled here, because elastic/go-seccomp-bpf v1.6.0 allows every call of a foreign architecture if the default
+// is to allow, loses the number of a call whose argument does not match, and does not know file_setattr.
 func seccompFilter(abi int, network bool) []unix.SockFilter {
 	f := []unix.SockFilter{
 		load(offsetArch), jump(unix.BPF_JEQ, auditArch, 1, 0), ret(kill),
@@ -125,8 +130,8 @@ func seccompFilter(abi int, network bool) []unix.SockFilter {
 	return append(append(f, connectedPairs()...), ret(allow))
 }
 
-// connectedPairs denies pairs of sockets that are not connected for good. Those of datagrams can send to every datagram socket of the machine, such as
-// that of the system's log.
+// connectedPairs denies pairs of sockets that are not connected for good. Those of datagrams can send to every datagram
+// socket of the machine, such as that of the system's log.
 func connectedPairs() []unix.SockFilter {
 	return []unix.SockFilter{
 		jump(unix.BPF_JEQ, unix.SYS_SOCKETPAIR, 0, 7),
@@ -152,7 +157,8 @@ func tcpOnly() []unix.SockFilter {
 		ret(deny),
 	}
 	for _, flags := range []argument{{unix.SYS_SENDTO, 3}, {unix.SYS_SENDMSG, 2}, {unix.SYS_SENDMMSG, 3}} {
-		f = append(f, jump(unix.BPF_JEQ, flags.number, 0, 4), arg(flags.index), jump(unix.BPF_JSET, unix.MSG_FASTOPEN, 0, 1), ret(deny), load(offsetNumber))
+		f = append(f, jump(unix.BPF_JEQ, flags.number, 0, 4), arg(flags.index), jump(unix.BPF_JSET, unix.MSG_FASTOPEN, 0, 1), ret(deny),
+			load(offsetNumber))
 	}
 	return f
 }

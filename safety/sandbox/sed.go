@@ -11,7 +11,8 @@ import (
 const sedAddress = `(?:[0-9]+(?:~[0-9]+)?|\$|[+~][0-9]+|/(?:[^/\\\n]|\\.)*/[IM]*)\s*`
 
 // sedCommand matches the commands of sed that run a program (e) or write a file (w, W), with the program or the file.
-var sedCommand = regexp.MustCompile(`(?:^|[;{}\n])\s*(?:` + sedAddress + `(?:,\s*` + sedAddress + `)?)?!?\s*(?:e\s*([^\n]+)|[wW]\s*([^\n;}]+))`)
+var sedCommand = regexp.MustCompile(`(?:^|[;{}\n])\s*(?:` + sedAddress + `(?:,\s*` + sedAddress +
+	`)?)?!?\s*(?:e\s*([^\n]+)|[wW]\s*([^\n;}]+))`)
 
 // readSed returns the commands that a script of sed runs, and the files that it writes. Words that are no such script have neither.
 func readSed(script string) (programs, files []string) {
@@ -35,7 +36,8 @@ func readSed(script string) (programs, files []string) {
 	return slices.DeleteFunc(programs, isEmpty), slices.DeleteFunc(files, isEmpty)
 }
 
-// substitution reads what follows the s of a substitution: /pattern/replacement/flags, with any punctuation for "/". The flags go on to the end of the line.
+// substitution reads what follows the s of a substitution: /pattern/replacement/flags, with any punctuation for "/". The
+// flags go on to the end of the line.
 func substitution(s string) (replacement, flags string, ok bool) {
 	if s == "" || s[0] >= unicode.MaxASCII || !unicode.IsPunct(rune(s[0])) && !unicode.IsSymbol(rune(s[0])) || s[0] == '\\' {
 		return "", "", false

@@ -9,7 +9,8 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// attachedValues returns what may be the value of a short option that is written without a space, such as "/etc" in "-t/etc" and in "-rt/etc".
+// attachedValues returns what may be the value of a short option that is written without a space, such as "/etc" in
+// "-t/etc" and in "-rt/etc".
 func attachedValues(arg string) (values []string) {
 	if len(arg) < 3 || arg[0] != '-' || arg[1] == '-' {
 		return nil
@@ -35,8 +36,9 @@ func fileNames(arg string) []string {
 	return names
 }
 
-// Inner returns the commands that are arguments of a command and that it runs, as far as its words tell: of "timeout 5 nice curl x" both "nice curl x"
-// and "curl x". Where a program that runs others is not in its simplest form, each of its words may begin such a command.
+// Inner returns the commands that are arguments of a command and that it runs, as far as its words tell: of "timeout 5
+// nice curl x" both "nice curl x" and "curl x". Where a program that runs others is not in its simplest form, each of its
+// words may begin such a command.
 func Inner(argv []string) [][]string { return inner(argv, 0) }
 
 func inner(argv []string, depth int) (all [][]string) {
@@ -109,11 +111,12 @@ func scriptCommands(script string, depth int) (all [][]string) {
 // metadataServices are the addresses at which clouds give programs of a machine its rights.
 var metadataServices = []netip.Addr{ //nolint:gochecknoglobals // a constant, were there constant lists
 	netip.AddrFrom4([4]byte{169, 254, 169, 254}), netip.AddrFrom4([4]byte{169, 254, 170, 2}), netip.MustParseAddr("fd00:ec2::254"),
-	netip.AddrFrom4([4]byte{100, 100, 100, 200}), netip.AddrFrom4([4]byte{192, 0, 0, 192}), netip.AddrFrom4([4]byte{168, 63, 129, 16}), netip.MustParseAddr("fd20:ce::254"),
+	netip.AddrFrom4([4]byte{100, 100, 100, 200}), netip.AddrFrom4([4]byte{192, 0, 0, 192}), netip.AddrFrom4([4]byte{168, 63, 129, 16}),
+	netip.MustParseAddr("fd20:ce::254"),
 }
 
-// namesMetadataService reports whether a word in lower case has the address of a metadata service, in any form that programs accept: with octal or
-// hexadecimal numbers, with fewer than four of them, or as IPv6.
+// namesMetadataService reports whether a word in lower case has the address of a metadata service, in any form that
+// programs accept: with octal or hexadecimal numbers, with fewer than four of them, or as IPv6.
 func namesMetadataService(word string) bool {
 	for _, part := range strings.FieldsFunc(word, func(r rune) bool { return !strings.ContainsRune("0123456789abcdefx.:", r) }) {
 		isOne := func(host string) bool { return slices.Contains(metadataServices, parseIPv4(host)) }
@@ -137,7 +140,10 @@ func parseIPv4(s string) netip.Addr {
 			limit = 1 << (8 * (5 - len(parts)))
 		}
 		n, err := strconv.ParseUint(p, 0, 33)
-		if err != nil || n >= limit {
+		if err != nil {
+			return netip.Addr{}
+		}
+		if n >= limit {
 			return netip.Addr{}
 		}
 		if i == len(parts)-1 {
