@@ -287,7 +287,7 @@ type offerLearnedAnswer struct {
 }
 
 // kindOfferAnswer is the kind of questions about answers of people.
-const kindOfferAnswer = "offer-answer"
+const kindOfferAnswer = "offer_answer"
 
 func (offerLearnedAnswer) traits() traits {
 	return traits{

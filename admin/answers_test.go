@@ -296,7 +296,7 @@ func TestCorrection_ProposedWithoutEscalation(t *testing.T) {
 	r.customerAsks(cid, "Can I talk to a person?")
 	r.exec("update escalations set cause = 'person' where chat_id = $1", cid.ID)
 	r.say(cid, policy.AuthorOwnerClient, owner, "Hello, here I am.")
-	r.exec("update messages set code = 'owner_here', action = 'archive' where id = $1", r.say(cid, policy.AuthorContact, "@c:x", "What does delivery cost?"))
+	r.exec("update messages set code = 'owner_active', action = 'archive' where id = $1", r.say(cid, policy.AuthorContact, "@c:x", "What does delivery cost?"))
 	r.say(cid, policy.AuthorOperator, operator, "It is 7 euro.")
 	shown = r.findAnswers()
 	require.Len(t, shown, 1, "a later line of an escalation")

@@ -104,7 +104,7 @@ func (ts *TaskCommands) RequestApproval(ctx context.Context, card int64) error {
 			return ts.showPlan(ctx, tx, room, calls[0], task)
 		}
 		now := ts.room.now()
-		_, err = ts.room.notify(ctx, tx, room, outbox.Alert, cardText(task, calls), &approveCalls{Card: card, Asked: now, open: calls[0].ExpiresAt.Sub(now)}, task.RestsOn...)
+		_, err = ts.room.notify(ctx, tx, room, outbox.Alert, cardText(task, calls), &approveCalls{Card: card, Asked: now, open: calls[0].ExpiresAt.Sub(now)}, task.Sources...)
 		return err
 	})
 	if errors.Is(err, outbox.ErrNoAdminRoom) || errors.Is(err, outbox.ErrRefusedNotice) {
@@ -199,7 +199,7 @@ func isGrantable(calls []store.Approval) bool {
 // showPlan asks the owner whether a plan is to be carried out.
 func (ts *TaskCommands) showPlan(ctx context.Context, tx store.Tx, room store.Chat, call store.Approval, task store.Task) error {
 	text := call.Arguments + "\n\n👍 do it · 👎 don't · or reply with what should change."
-	_, err := ts.room.notify(ctx, tx, room, outbox.Alert, text, &approvePlan{Approval: call.ID, Tool: call.Tool}, task.RestsOn...)
+	_, err := ts.room.notify(ctx, tx, room, outbox.Alert, text, &approvePlan{Approval: call.ID, Tool: call.Tool}, task.Sources...)
 	return err
 }
 

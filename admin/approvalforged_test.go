@@ -492,7 +492,7 @@ func TestApproval_WithoutAdminRoomDenies(t *testing.T) {
 	r := newRig(t)
 	task := r.addTask("what is going on?")
 	a := storetest.OpenApproval(t, r.st, store.Approval{TaskID: task.ID, CallID: "c1", Tool: "mail__send", Arguments: `{}`, ExpiresAt: r.now.Add(time.Minute)})
-	r.exec("update chats set closed_why = 'left' where id = $1", r.room.ID)
+	r.exec("update chats set closed_reason = 'left' where id = $1", r.room.ID)
 	require.NoError(t, r.admin.Tasks.RequestApproval(r.ctx, a.ID))
 	now, err := store.ApprovalByID(r.ctx, r.st.DB(), a.ID)
 	require.NoError(t, err)

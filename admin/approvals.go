@@ -93,7 +93,7 @@ func (as *approvalCommands) list(ctx context.Context, r request, days int) (answ
 			lines = append(lines, fmt.Sprintf("and older ones: the last %d are shown. `multis audit show` has all of them.", maxListedApprovals))
 			break
 		}
-		lines, about = append(lines, as.line(a, r.now)), append(about, a.About...)
+		lines, about = append(lines, as.line(a, r.now)), append(about, a.Sources...)
 	}
 	if len(all) == 0 {
 		lines = []string{"Nothing was asked " + period + ". `/approvals 30` goes back further."}

@@ -88,7 +88,7 @@ func TestBridge_UnconfirmedIsAskedOnce(t *testing.T) {
 			require.Contains(t, r.asOwner("/bridges"), "**not confirmed**, its chats are silent")
 			require.Contains(t, r.asOwner("2 "), "is none of yours", "the list asks as well")
 			r.exec("update bridge_bots set refused_at = null")
-			r.exec("update chats set closed_why = '', room_id = $2 where id = $1", ana.ID, ana.RoomID)
+			r.exec("update chats set closed_reason = '', room_id = $2 where id = $1", ana.ID, ana.RoomID)
 			require.NoError(t, r.admin.Notices.Notify(r.ctx, jobs.NoticeArgs{Topic: jobs.TopicNewBridge, SubjectID: bot.ID}))
 			require.Contains(t, bodies(r.sendQueued()), "Is @wabot:example.com your WhatsApp bridge?")
 			require.Contains(t, c.answers(r), c.says)

@@ -36,15 +36,15 @@ func (br *bridgeCommands) notifyState(ctx context.Context, state int64, down boo
 // downText says what is wrong with a bridge, and since when.
 func (br *bridgeCommands) downText(s store.BridgeState) string {
 	network := esc(bridgebridge.NetworkName(s.Protocol))
-	if s.Why == store.SilentBridge {
+	if s.Reason == store.SilentBridge {
 		return fmt.Sprintf("**The %s bridge does not answer** since %s.", network, br.room.shortTime(*s.DownSince))
 	}
-	return fmt.Sprintf("**%s says %s** (since %s).", network, quote(s.Why, 200), br.room.shortTime(*s.DownSince))
+	return fmt.Sprintf("**%s says %s** (since %s).", network, quote(s.Reason, 200), br.room.shortTime(*s.DownSince))
 }
 
 // repairHint says how to repair a bridge.
 func repairHint(s store.BridgeState) string {
-	switch s.Why {
+	switch s.Reason {
 	case store.SilentBridge:
 		return "Look whether it runs; what waits at the homeserver arrives when it does."
 	case bridgebridge.NotConnected:
@@ -83,7 +83,7 @@ func (br *bridgeCommands) notDeliveredText(ctx context.Context, chat store.Chat,
 	for _, s := range states {
 		if s.Bot == chat.BridgeBot && (s.Login == chat.Login || s.Login == "") {
 			return head + fmt.Sprintf("%s says %s (since %s). %s %s It was %s. (%s)",
-				esc(bridgebridge.NetworkName(s.Protocol)), quote(s.Why, 200), br.room.shortTime(*s.DownSince), repairHint(s), offline, quote(o.Text(), length), ref), nil
+				esc(bridgebridge.NetworkName(s.Protocol)), quote(s.Reason, 200), br.room.shortTime(*s.DownSince), repairHint(s), offline, quote(o.Text(), length), ref), nil
 		}
 	}
 	cause := o.Error

@@ -19,7 +19,7 @@ func TestBridgeState_NoticeIsSentAndCleared(t *testing.T) {
 	var state int64
 	at := time.Date(2026, 11, 20, 12, 40, 0, 0, time.UTC)
 	r.tx(func(tx store.Tx) (err error) {
-		state, _, err = store.MarkBridgeDown(r.ctx, tx, store.BridgeState{Bot: ana.BridgeBot, Login: ana.Login, Protocol: "whatsapp", Why: "logged out", ChangedAt: at})
+		state, _, err = store.MarkBridgeDown(r.ctx, tx, store.BridgeState{Bot: ana.BridgeBot, Login: ana.Login, Protocol: "whatsapp", Reason: "logged out", ChangedAt: at})
 		return err
 	})
 	down, up := jobs.NoticeArgs{Topic: jobs.TopicBridgeDown, SubjectID: state}, jobs.NoticeArgs{Topic: jobs.TopicBridgeUp, SubjectID: state}
@@ -48,7 +48,7 @@ func TestBridgeState_NoticeIsSentAndCleared(t *testing.T) {
 	require.NotContains(t, r.asOwner("/status"), "logged out")
 
 	r.tx(func(tx store.Tx) (err error) {
-		state, _, err = store.MarkBridgeDown(r.ctx, tx, store.BridgeState{Bot: ana.BridgeBot, Login: ana.Login, Protocol: "whatsapp", Why: bridgebridge.NotConnected, ChangedAt: at.Add(time.Hour)})
+		state, _, err = store.MarkBridgeDown(r.ctx, tx, store.BridgeState{Bot: ana.BridgeBot, Login: ana.Login, Protocol: "whatsapp", Reason: bridgebridge.NotConnected, ChangedAt: at.Add(time.Hour)})
 		return err
 	})
 	require.NoError(t, r.admin.Notices.Notify(r.ctx, down))

@@ -82,7 +82,7 @@ func TestBusinessCommands_TakeEffectOnceDespiteKill(t *testing.T) {
 			}
 			r.sendQueued()
 			require.Equal(t, 1, effects(), "%s, killed at %s", c.line(kill), name)
-			require.Equal(t, 1, r.count("select count(*) from outbox where about @> array[$1::bigint] or rests_on @> array[$1::bigint]", m), "answered once: %s", name)
+			require.Equal(t, 1, r.count("select count(*) from outbox where quotes @> array[$1::bigint] or sources @> array[$1::bigint]", m), "answered once: %s", name)
 			require.Equal(t, 1, r.count("select count(*) from audit_entries where kind = 'command' and message_id = $1", m), name)
 			if name == "" {
 				break

@@ -57,8 +57,8 @@ func (s *chatStates) line(c store.Chat, v chatOverview) string {
 	switch {
 	case mode == policy.ModeOff:
 		parts = append(parts, "nothing is stored")
-	case c.ClosedWhy != "":
-		parts = append(parts, esc(c.ClosedWhy))
+	case c.ClosedReason != "":
+		parts = append(parts, esc(c.ClosedReason))
 	case c.RoomID == nil:
 		parts = append(parts, "no room at the moment")
 	case unreadableNote(c, v.unreadable) != "":
@@ -147,8 +147,8 @@ func (s *chatStates) pausedNames(ctx context.Context) ([]string, error) {
 // unsendableReason says why nothing can be sent to a chat; empty when it can.
 func unsendableReason(chat store.Chat) string {
 	switch {
-	case chat.ClosedWhy != "":
-		return esc(chat.ClosedWhy) + "."
+	case chat.ClosedReason != "":
+		return esc(chat.ClosedReason) + "."
 	case chat.RoomID == nil:
 		return "it has no room at the moment."
 	case chat.Unconfirmed:
@@ -180,7 +180,7 @@ func (s *chatStates) countChats(ctx context.Context) (networks, modes string, lo
 	}
 	inMode := map[policy.Mode]int{}
 	for _, c := range chats {
-		if c.ClosedWhy != "" {
+		if c.ClosedReason != "" {
 			continue
 		}
 		mode := c.ModeIn(s.settings.Defaults)

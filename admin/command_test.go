@@ -166,7 +166,7 @@ func TestCommand_ReplyToChatNotice(t *testing.T) {
 	r.asOwner("/mode business")
 	r.tx(func(tx store.Tx) error {
 		letter := outbox.NewNotice(r.room, "🙋 Ana needs a person", outbox.Alert)
-		letter.About = []store.MessageID{m.ID}
+		letter.Quotes = []store.MessageID{m.ID}
 		_, _, err := r.box.Queue(r.ctx, tx, letter)
 		return err
 	})

@@ -222,7 +222,7 @@ func (cs *CommitmentCommands) RemindCommitments(ctx context.Context) error {
 		}
 		for _, c := range due {
 			message := outbox.NewNotice(room, "🤝 "+cs.line(c, places)+commitmentReactionsText, outbox.Alert)
-			message.About = []store.MessageID{c.MessageID}
+			message.Quotes = []store.MessageID{c.MessageID}
 			out, _, err := cs.room.box.Queue(ctx, tx, message)
 			if err != nil {
 				return err

@@ -74,7 +74,7 @@ func TestCorrection_ModelOmitsOldText(t *testing.T) {
 func (r *rig) escalateQuestion(c store.Chat, question string) store.Escalation {
 	r.t.Helper()
 	m := r.say(c, policy.AuthorContact, "@whatsapp_1:example.com", question)
-	r.exec("update messages set action = 'handoff', reason = 'It asks for a person.' where id = $1", m)
+	r.exec("update messages set action = 'escalate', reason = 'It asks for a person.' where id = $1", m)
 	require.NoError(r.t, r.newTurns().Turn(r.ctx, c.ID, "job", false))
 	r.sendQueued()
 	e, err := store.EscalationOfChat(r.ctx, r.st.DB(), c.ID)
@@ -104,8 +104,8 @@ func TestCorrection_CardOmitsOldText(t *testing.T) {
 	r.correctDelivery()
 	e := r.escalateQuestion(r.customer("Ben"), "What does delivery cost?")
 	require.Equal(t, "Since May it is 7 euro. (from Answers.md)", e.Proposal)
-	require.NotEmpty(t, e.Found)
-	for _, c := range e.Found {
+	require.NotEmpty(t, e.Citations)
+	for _, c := range e.Citations {
 		require.NotContains(t, c.Quote, "5 euro")
 	}
 }

@@ -137,7 +137,7 @@ func (df *DraftCommands) confirm(ctx context.Context, r request, c choice) (_ an
 	}
 	return answer{
 		text:   fmt.Sprintf("**Send this to %s?** %s\n`yes` sends it, `no` drops it.", to, quote(open[0].Text(), maxScheduleText)),
-		quotes: slices.Concat(open[0].About, open[0].RestsOn), question: confirmDraft{drafts: df, OutboxID: open[0].ID},
+		quotes: slices.Concat(open[0].Quotes, open[0].Sources), question: confirmDraft{drafts: df, OutboxID: open[0].ID},
 	}, true, nil
 }
 
@@ -315,7 +315,7 @@ func (df *DraftCommands) show(ctx context.Context, tx store.Tx, chat store.Chat,
 	if err != nil {
 		return err
 	}
-	about := slices.Concat(rows[0].About, rows[0].RestsOn)
+	about := slices.Concat(rows[0].Quotes, rows[0].Sources)
 	head := "✏️ **Draft for " + esc(chat.Label()) + "**"
 	switch rows[0].Purpose {
 	case policy.PurposeFollowUp:
@@ -375,7 +375,7 @@ func (df *DraftCommands) list(ctx context.Context, r request, args string) (answ
 			return answer{}, err
 		}
 		content := fmt.Sprintf("%s — %s", to, quote(o.Text(), 100))
-		about = slices.Concat(about, o.About, o.RestsOn)
+		about = slices.Concat(about, o.Quotes, o.Sources)
 		asked, err := store.DraftDialog(ctx, df.store.DB(), kindDraft, o.ID)
 		if err != nil && !errors.Is(err, store.ErrNotFound) {
 			return answer{}, err

@@ -23,11 +23,11 @@ import (
 // presentDrafts runs the jobs of drafts and returns what was sent.
 func (r *rig) presentDrafts() []sentEvent {
 	r.t.Helper()
-	for r.count("select count(*) from river.river_job where kind = 'draft' and (args->>'at' is null or (args->>'at')::timestamptz <= $1)", r.now) > 0 {
+	for r.count("select count(*) from river.river_job where kind = 'present_draft' and (args->>'at' is null or (args->>'at')::timestamptz <= $1)", r.now) > 0 {
 		var job int64
 		var out uuid.UUID
-		require.NoError(r.t, r.st.DB().QueryRow(r.ctx, `select id, (args->>'out')::uuid from river.river_job
-			where kind = 'draft' and (args->>'at' is null or (args->>'at')::timestamptz <= $1) limit 1`, r.now).Scan(&job, &out))
+		require.NoError(r.t, r.st.DB().QueryRow(r.ctx, `select id, (args->>'outbox')::uuid from river.river_job
+			where kind = 'present_draft' and (args->>'at' is null or (args->>'at')::timestamptz <= $1) limit 1`, r.now).Scan(&job, &out))
 		r.restart()
 		for range 2 { // again, after a crash
 			if err := r.admin.Drafts.PresentDraft(r.ctx, out); !jobs.IsSnooze(err) {
@@ -112,7 +112,7 @@ func TestDraft_WithdrawnInFlightIsReported(t *testing.T) {
 	r.exec("update outbox set seen_id = 1 where id = $1", draft) // a draft of an answer
 	r.asOwner("/delivery shadow ana")
 	require.NoError(t, r.st.InTx(r.ctx, func(tx store.Tx) error { return jobs.MarkSent(r.ctx, tx, draft, "$arrived", *ana.RoomID) }))
-	require.Equal(t, 1, r.count("select count(*) from river.river_job where kind = 'tell' and args->>'topic' = $1", jobs.TopicDraftArrived))
+	require.Equal(t, 1, r.count("select count(*) from river.river_job where kind = 'notice' and args->>'topic' = $1", jobs.TopicDraftArrived))
 	require.NoError(t, r.admin.Notices.Notify(r.ctx, jobs.NoticeArgs{Topic: jobs.TopicDraftArrived, SubjectID: int64(ana.ID)}))
 	require.Contains(t, bodies(r.sendQueued()), "**The draft for Ana · WhatsApp went out after all**")
 }
@@ -228,7 +228,7 @@ func TestDraft_DeletedQuestionIsNotSent(t *testing.T) {
 			return err
 		}
 		out, _, err := r.box.Queue(r.ctx, tx, outbox.Message{
-			Chat: ana, Purpose: policy.PurposeReply, Text: "We deliver, Rumpelstiltskin.", Citations: r.citations("faq.md", "We deliver"), About: []store.MessageID{asked},
+			Chat: ana, Purpose: policy.PurposeReply, Text: "We deliver, Rumpelstiltskin.", Citations: r.citations("faq.md", "We deliver"), Quotes: []store.MessageID{asked},
 		})
 		if err != nil {
 			return err
@@ -248,7 +248,7 @@ func TestDraft_DeletedQuestionIsNotSent(t *testing.T) {
 	for _, out := range retract {
 		require.NoError(t, r.box.Retract(r.ctx, out))
 	}
-	require.Zero(t, r.count("select count(*) from outbox where content::text like '%Rumpel%' or spans::text like '%Rumpel%'"))
+	require.Zero(t, r.count("select count(*) from outbox where content::text like '%Rumpel%' or citations::text like '%Rumpel%'"))
 	require.Equal(t, "Nothing goes to **Ana · WhatsApp**: a message that it answered or quoted was deleted.", r.react(shown.Event, "👍"))
 	require.Empty(t, r.sentTo(ana))
 	require.Contains(t, r.asOwner("/drafts"), "No draft waits.")
@@ -414,7 +414,7 @@ func TestDraft_ForgottenIsClosed(t *testing.T) {
 	r.exec("update outbox set content = '{}' where chat_id = $1", ana.ID)
 	r.now = r.now.Add(time.Minute)
 	require.NoError(t, jobs.Sweep(r.ctx, r.st))
-	r.exec("update river.river_job set args = args - 'at' where kind = 'draft'")
+	r.exec("update river.river_job set args = args - 'at' where kind = 'present_draft'")
 	require.Empty(t, r.presentDrafts())
 	require.Zero(t, r.count("select count(*) from outbox where state = 'draft'"))
 	require.Equal(t, "That draft is no longer open.", r.react(shown.Event, "👍"))
@@ -427,7 +427,7 @@ func TestDraft_ForgottenQuestionIsNoticed(t *testing.T) {
 	ana := r.chat("Ana", "whatsapp")
 	before, asked := r.addGroupMessage(ana, "@ana:x", "I am Rumpelstiltskin"), r.addGroupMessage(ana, "@ana:x", "do you deliver?")
 	r.tx(func(tx store.Tx) error {
-		out, decision, err := r.box.Queue(r.ctx, tx, outbox.Message{Chat: ana, Purpose: policy.PurposeDraft, Text: "Yes, Rumpelstiltskin.", Draft: true, RestsOn: []store.MessageID{before.ID, asked.ID}})
+		out, decision, err := r.box.Queue(r.ctx, tx, outbox.Message{Chat: ana, Purpose: policy.PurposeDraft, Text: "Yes, Rumpelstiltskin.", Draft: true, Sources: []store.MessageID{before.ID, asked.ID}})
 		require.True(t, decision.Allow, decision.Why)
 		if err != nil {
 			return err
@@ -452,7 +452,7 @@ func TestDraft_LostJobIsShown(t *testing.T) {
 	r.asOwner("/delivery draft ana")
 	r.asOwner("/remind 1h --to Ana see you at seven")
 	r.runUntil(2 * time.Hour)
-	r.exec("delete from river.river_job where kind = 'draft'")
+	r.exec("delete from river.river_job where kind = 'present_draft'")
 	r.exec("update outbox set created_at = now() - interval '2 minutes' where state = 'draft'")
 	require.NoError(t, jobs.Sweep(r.ctx, r.st))
 	require.Contains(t, bodies(r.presentDrafts()), "> see you at seven")

@@ -101,8 +101,8 @@ func (df *DraftCommands) writeWithdrawn(ctx context.Context, tx store.Tx, o stor
 		text:     "⏳ **The draft for " + to + " is withdrawn.** " + esc(o.Code.Sentence()),
 		kind:     outbox.Quiet,
 		replaces: card.Root,
-		quotes:   o.About,
-		sources:  o.RestsOn,
+		quotes:   o.Quotes,
+		sources:  o.Sources,
 	}
 	if o.Code == policy.CodeDraftLate {
 		said.text = "⚠️ **Not sent to " + to + "**: " + esc(o.Reason)

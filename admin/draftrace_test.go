@@ -295,7 +295,7 @@ func (d *draftRace) command(message store.MessageID) {
 func (d *draftRace) openTexts() map[uuid.UUID]bool {
 	texts := map[uuid.UUID]bool{}
 	for out := range d.openDrafts() {
-		if d.count("select count(*) from outbox where id = $1 and state = 'draft' and purpose = 'handover'", out) > 0 {
+		if d.count("select count(*) from outbox where id = $1 and state = 'draft' and purpose = 'escalation'", out) > 0 {
 			texts[out] = true
 		}
 	}
@@ -317,7 +317,7 @@ func (d *draftRace) openDrafts() map[uuid.UUID]bool {
 
 // runRandomJob runs one job, picked at random; sometimes it is killed when its work is done, and runs again. It returns false if there is none.
 func (d *draftRace) runRandomJob() bool {
-	rows, err := d.st.DB().Query(d.ctx, `select id, kind, args::text from river.river_job where kind in ('turn', 'draft', 'send', 'undelivered') and (args->>'at' is null) order by id`)
+	rows, err := d.st.DB().Query(d.ctx, `select id, kind, args::text from river.river_job where kind in ('turn', 'present_draft', 'send', 'undelivered') and (args->>'at' is null) order by id`)
 	require.NoError(d.t, err)
 	type job struct {
 		ID   int64
@@ -332,7 +332,7 @@ func (d *draftRace) runRandomJob() bool {
 	j := open[d.rand.IntN(len(open))]
 	err = d.runJob(j.Kind, j.Args)
 	d.trace = append(d.trace, fmt.Sprintf("%s %s: %v", j.Kind, j.Args, err))
-	if j.Kind == "draft" && jobs.IsSnooze(err) && d.isShown(j.Args) {
+	if j.Kind == "present_draft" && jobs.IsSnooze(err) && d.isShown(j.Args) {
 		err = nil // it waits for hours until the draft expires
 	}
 	if jobs.IsSnooze(err) || (err != nil && strings.Contains(err.Error(), "homeserver")) || d.rand.IntN(20) == 0 {
@@ -351,7 +351,7 @@ func (d *draftRace) isShown(args string) bool {
 
 func (d *draftRace) runJob(kind, args string) error {
 	var of struct {
-		Out  uuid.UUID    `json:"out"`
+		Out  uuid.UUID    `json:"outbox"`
 		Chat store.ChatID `json:"chat"`
 	}
 	require.NoError(d.t, json.Unmarshal([]byte(args), &of))
@@ -367,12 +367,12 @@ func (d *draftRace) runJob(kind, args string) error {
 				continue
 			}
 			d.moments[out], d.ends[out] = at, ended
-			if d.count("select count(*) from outbox where id = $1 and jsonb_array_length(coalesce(spans, '[]')) = 0", out) > 0 {
+			if d.count("select count(*) from outbox where id = $1 and jsonb_array_length(coalesce(citations, '[]')) = 0", out) > 0 {
 				d.moments[out], d.own[out] = at-indexed, true
 			}
 		}
 		return err
-	case "draft":
+	case "present_draft":
 		return d.admin.Drafts.PresentDraft(d.ctx, of.Out)
 	case "send":
 		return d.box.Send(d.ctx, of.Out, d.rand.IntN(3) == 0)
@@ -410,19 +410,19 @@ func (d *draftRace) sweep() int {
 
 // check checks what is left when all is done.
 func (d *draftRace) check() {
-	require.Zero(d.t, d.count("select count(*) from messages where chat_id = $1 and answered_at is null and action in ('answer', 'handoff')", d.chat.ID), "a question waits for ever")
+	require.Zero(d.t, d.count("select count(*) from messages where chat_id = $1 and answered_at is null and action in ('answer', 'escalate')", d.chat.ID), "a question waits for ever")
 	require.Zero(d.t, d.count(`select count(*) from messages m join outbox o on o.id = m.outbox_id where m.chat_id = $1 and m.redacted_at is null
-		and o.state = 'dropped' and o.code in ('draft_stale', 'draft_source')`, d.chat.ID), "a question whose draft was withdrawn is lost")
-	if d.count("select count(*) from outbox where chat_id = $1 and state = 'draft' and purpose <> 'handover'", d.chat.ID) > 1 {
+		and o.state = 'dropped' and o.code in ('draft_outdated', 'draft_source')`, d.chat.ID), "a question whose draft was withdrawn is lost")
+	if d.count("select count(*) from outbox where chat_id = $1 and state = 'draft' and purpose <> 'escalation'", d.chat.ID) > 1 {
 		rows, _ := d.st.DB().Query(d.ctx, "select seq::text || ' ' || purpose || ' ' || state || ' ' || code || ' ' || seen_id || ' ' || coalesce(content->>'body', '') || ' ' || reason from outbox where chat_id = $1 order by seq", d.chat.ID)
 		lines, _ := pgx.CollectRows(rows, pgx.RowTo[string])
 		d.t.Log(strings.Join(append(lines, d.trace...), "\n"))
 	}
-	require.LessOrEqual(d.t, d.count("select count(*) from outbox where chat_id = $1 and state = 'draft' and purpose <> 'handover'", d.chat.ID), 1, "two answers for one chat")
+	require.LessOrEqual(d.t, d.count("select count(*) from outbox where chat_id = $1 and state = 'draft' and purpose <> 'escalation'", d.chat.ID), 1, "two answers for one chat")
 	require.Equal(d.t, d.count("select count(*) from outbox where chat_id = $1 and state = 'draft'", d.chat.ID),
 		d.count("select count(*) from dialogs d join outbox o on o.id = d.draft_id where o.chat_id = $1 and d.kind = 'draft' and d.done_at is null and o.state = 'draft'", d.chat.ID), "each open draft has one card")
 	require.Zero(d.t, d.count(`select count(*) from dialogs d join outbox o on o.id = d.draft_id where o.chat_id = $1 and d.kind = 'draft' and d.done_at is null
-		and o.state = 'dropped' and o.code in ('draft_stale', 'draft_answered', 'draft_mode', 'draft_source', 'draft_late')`, d.chat.ID), "a card of a withdrawn draft looks open")
+		and o.state = 'dropped' and o.code in ('draft_outdated', 'draft_answered', 'draft_mode', 'draft_source', 'draft_late')`, d.chat.ID), "a card of a withdrawn draft looks open")
 	seen := map[string]int{}
 	var all strings.Builder
 	for _, s := range d.homeserver.sent {

@@ -66,7 +66,7 @@ func (ec *escalationCommands) list(ctx context.Context, _ request, _ string) (an
 			return answer{}, err
 		}
 		lines = append(lines, fmt.Sprintf("%d %s", i+1, line))
-		about = append(about, e.RestsOn...)
+		about = append(about, e.Sources...)
 	}
 	if more := len(open) - maxEscalations; more > 0 {
 		lines = append(lines, fmt.Sprintf("and %d more", more))
@@ -91,7 +91,7 @@ func (ec *escalationCommands) line(ctx context.Context, e store.Escalation) (str
 	if chat.PausedUntil != nil && chat.PausedUntil.After(ec.room.now()) {
 		who += " · ⏸ I stay off"
 	}
-	line := fmt.Sprintf("%s — %s · %s · %s", esc(chat.Label()), state, who, esc(text.Clip(e.Why, 100)))
+	line := fmt.Sprintf("%s — %s · %s · %s", esc(chat.Label()), state, who, esc(text.Clip(e.Reason, 100)))
 	if e.CardEvent == nil {
 		return line, nil
 	}

@@ -174,7 +174,7 @@ func (hc *HostCommands) end(ctx context.Context, task store.Task, room store.Cha
 			text:     e.text,
 			kind:     outbox.Answer,
 			replaces: cmp.Or(live, task.ProgressEvent),
-			sources:  task.RestsOn,
+			sources:  task.Sources,
 		})
 		return err
 	})

@@ -42,7 +42,7 @@ func TestFolder_FollowsChanges(t *testing.T) {
 	require.Equal(t, "`shop` is not watched.", r.asOwner("3"))
 	require.Empty(t, r.syncFolders())
 	require.Equal(t, "📂 `shop` is watched: its files are public, now and whenever they change. What you made private stays private. `/docs unwatch shop` ends it.", r.asOwner("/docs watch shop public"))
-	require.Equal(t, 1, r.count("select count(*) from river.river_job where kind = 'folders'"), "it is looked at now")
+	require.Equal(t, 1, r.count("select count(*) from river.river_job where kind = 'index_folders'"), "it is looked at now")
 	require.Equal(t, "📂 `shop` — 2 new: 3 passages, public.", r.syncFolders())
 	require.Empty(t, r.syncFolders(), "nothing happened, nothing is told")
 	require.Contains(t, r.asOwner("/docs"), text("**Watched folders**", "`shop` — public"))

@@ -59,7 +59,7 @@ func TestFollowUp_CardStatesKindAndEnd(t *testing.T) {
 	require.Len(t, shown, 1)
 	require.Contains(t, shown[0].Body, "**Draft for Ana · WhatsApp** (a follow-up: the contact has not answered for 3 days)")
 	says("Yes", r.now.Add(time.Minute))
-	r.exec("delete from river.river_job where kind = 'draft'")
+	r.exec("delete from river.river_job where kind = 'present_draft'")
 	require.NoError(t, r.admin.Drafts.PresentDraft(r.ctx, out))
 	said := bodies(r.sendQueued())
 	require.Contains(t, said, "is withdrawn")

@@ -63,7 +63,7 @@ func (r *rig) addWork(chat store.Chat, text string, about ...store.MessageID) {
 	about = append([]store.MessageID{}, about...)
 	raw, err := json.Marshal(map[string]string{"text": text})
 	require.NoError(r.t, err)
-	task, err := store.InsertTask(r.ctx, r.st.Writer(), store.Task{Key: uuid.NewString(), Kind: "turn", ChatID: chat.ID, RestsOn: about, Input: text})
+	task, err := store.InsertTask(r.ctx, r.st.Writer(), store.Task{Key: uuid.NewString(), Kind: "turn", ChatID: chat.ID, Sources: about, Input: text})
 	require.NoError(r.t, err)
 	task, err = store.ClaimTask(r.ctx, r.st.Writer(), task.ID)
 	require.NoError(r.t, err)
@@ -113,9 +113,9 @@ func (r *rig) addSecret(ana store.Chat) store.Message {
 	r.addNote(ana, "The door opens with zanzibar", secret)
 	r.addWork(ana, "what about zanzibar", secret.ID)
 	quotes := outbox.NewNotice(r.room, "Ana wrote: zanzibar", outbox.Quiet)
-	quotes.About = []store.MessageID{secret.ID}
+	quotes.Quotes = []store.MessageID{secret.ID}
 	r.addNotice(quotes)
-	r.exec("insert into chat_summaries (chat_id, body, about, until) values ($1, 'she told of zanzibar', array[$2::bigint], now())", ana.ID, secret.ID)
+	r.exec("insert into chat_summaries (chat_id, body, sources, until) values ($1, 'she told of zanzibar', array[$2::bigint], now())", ana.ID, secret.ID)
 	r.indexMessages()
 	return secret
 }
@@ -161,13 +161,13 @@ func TestForget_DeletesQuotesInAdminRoom(t *testing.T) {
 	r.addWork(ana, "zanzibar", rests...)
 	task := r.count("select max(id) from tasks")
 	require.NoError(t, r.admin.Tasks.RequestApproval(r.ctx, int64(r.count("select max(id) from approvals"))))
-	running, err := store.InsertTask(r.ctx, r.st.Writer(), store.Task{Key: "plan:1", Kind: "plan", ChatID: r.room.ID, Input: "what about zanzibar?", RestsOn: rests})
+	running, err := store.InsertTask(r.ctx, r.st.Writer(), store.Task{Key: "plan:1", Kind: "plan", ChatID: r.room.ID, Input: "what about zanzibar?", Sources: rests})
 	require.NoError(t, err)
-	r.addNotice(outbox.Message{Chat: ana, Purpose: policy.PurposeReply, Text: "I know: zanzibar", Citations: r.citations("", "zanzibar"), RestsOn: rests})
+	r.addNotice(outbox.Message{Chat: ana, Purpose: policy.PurposeReply, Text: "I know: zanzibar", Citations: r.citations("", "zanzibar"), Sources: rests})
 	r.exec("update outbox set state = 'failed', error = 'gone' where chat_id = $1", ana.ID)
 	require.NoError(t, r.admin.Notices.NotifyUndelivered(r.ctx, r.lastOutboxTo(ana)))
 	r.tx(func(tx store.Tx) error {
-		_, decision, err := r.box.Queue(r.ctx, tx, outbox.Message{Chat: ana, Purpose: policy.PurposeDraft, Text: "Zanzibar, yes.", Draft: true, RestsOn: rests})
+		_, decision, err := r.box.Queue(r.ctx, tx, outbox.Message{Chat: ana, Purpose: policy.PurposeDraft, Text: "Zanzibar, yes.", Draft: true, Sources: rests})
 		require.True(t, decision.Allow, decision.Why)
 		return err
 	})
@@ -207,15 +207,15 @@ func addWordEverywhere(t *testing.T) (r *rig, ana store.Chat) {
 	r.addWork(r.room, "zanzibar, as it is said") // linked to nothing
 	r.addNotice(outbox.Message{Chat: ana, Purpose: policy.PurposeReply, Text: "Zanzibar it is.", Citations: r.citations("x", "zanzibar")})
 	r.exec(`insert into river.river_job (kind, args, max_attempts, queue, state, finalized_at) values ('index', '{"path": "zanzibar.pdf"}', 1, 'index', 'completed', now())`)
-	r.exec("insert into chat_summaries (chat_id, body, about, until) values ($1, 'he asked about zanzibar', '{}', now())", r.room.ID)
+	r.exec("insert into chat_summaries (chat_id, body, sources, until) values ($1, 'he asked about zanzibar', '{}', now())", r.room.ID)
 	r.exec("insert into dialogs (chat_id, kind, payload, outbox_id, expires_at, done_at) values ($1, 'role', '{\"Path\": \"zanzibar.pdf\"}', gen_random_uuid(), now(), now())", r.room.ID)
 	r.exec("update outbox set error = 'zanzibar is out of reach' where chat_id = $1", ana.ID)
 	r.indexMessages()
 	require.ElementsMatch(t, []string{
-		"messages.body", "messages.attachment", "message_index.tsv", "message_terms.word", "kept_files.data", "escalations.why", "notes.body", "commitments.what", "chat_summaries.body",
+		"messages.body", "messages.attachment", "message_index.tsv", "message_terms.word", "kept_files.data", "escalations.reason", "notes.body", "commitments.what", "chat_summaries.body",
 		"chunks.content", "chunks.chunk_key", "chunk_index.tsv", "term_stats.word", "documents.hash", "schedules.body", "tasks.input", "tasks.request", "tasks.answer", "tasks.error",
-		"task_steps.arguments", "task_steps.text", "task_steps.for_user", "task_steps.calls", "task_steps.passages", "task_steps.ref", "task_steps.handover", "approvals.arguments",
-		"outbox.content", "outbox.spans", "outbox.error", "dialogs.payload", "river.river_job.args",
+		"task_steps.arguments", "task_steps.text", "task_steps.for_user", "task_steps.calls", "task_steps.passages", "task_steps.ref", "task_steps.end_reason", "approvals.arguments",
+		"outbox.content", "outbox.citations", "outbox.error", "dialogs.payload", "river.river_job.args",
 	}, storetest.ColumnsContaining(t, r.st, "zanzibar"))
 	return r, ana
 }
@@ -289,7 +289,7 @@ func TestForget_ReportMatchesDeletions(t *testing.T) {
 	require.Zero(t, r.count("select count(*) from commitments"))
 	require.Equal(t, 2, r.count("select count(*) from tasks where forgotten"))
 	// What quoted it in this room is taken back there; what she was told stays with her.
-	require.Zero(t, r.count("select count(*) from river.river_job j join outbox o on o.id = (j.args->>'out')::uuid where j.kind = 'retract' and o.send_as = 'owner'"))
+	require.Zero(t, r.count("select count(*) from river.river_job j join outbox o on o.id = (j.args->>'outbox')::uuid where j.kind = 'retract' and o.send_as = 'owner'"))
 	require.Positive(t, r.count("select count(*) from river.river_job where kind = 'retract'"))
 }
 
@@ -410,7 +410,7 @@ func TestForget_ChatKeepsItsRow(t *testing.T) {
 	require.Equal(t, 1, r.count("select count(*) from messages where body = 'Ben says oslo'"))
 	require.ElementsMatch(t, []string{ // what the owner wrote himself
 		"messages.body", "notes.body", "chunks.content", "chunk_index.tsv", "term_stats.word", "schedules.body", "tasks.input", "tasks.request", "tasks.answer", "tasks.error", "outbox.content",
-		"task_steps.arguments", "task_steps.text", "task_steps.for_user", "task_steps.calls", "task_steps.passages", "task_steps.ref", "task_steps.handover", "approvals.arguments", "river.river_job.args",
+		"task_steps.arguments", "task_steps.text", "task_steps.for_user", "task_steps.calls", "task_steps.passages", "task_steps.ref", "task_steps.end_reason", "approvals.arguments", "river.river_job.args",
 		"chat_summaries.body", "dialogs.payload",
 	}, storetest.ColumnsContaining(t, r.st, "zanzibar"))
 }

@@ -22,8 +22,8 @@ func TestHeartbeat_KeepsHours(t *testing.T) {
 	require.NoError(t, jobs.Sweep(r.ctx, r.st))
 	require.Empty(t, r.runUntil(7*24*time.Hour), "it says nothing by itself")
 	require.Equal(t, 7*6+7, r.agent.heartbeats)
-	require.Equal(t, 49, r.count("select count(*) from schedule_runs where state = 'done'"))
-	require.Zero(t, r.count("select count(*) from schedule_runs where extract(hour from due_at at time zone 'Europe/Berlin') not in (7, 8, 9, 22)"))
+	require.Equal(t, 49, r.count("select count(*) from schedule_executions where state = 'done'"))
+	require.Zero(t, r.count("select count(*) from schedule_executions where extract(hour from due_at at time zone 'Europe/Berlin') not in (7, 8, 9, 22)"))
 	require.Contains(t, r.asOwner("/jobs upkeep"), "**heartbeat** — looks whether something needs you · last Fri 27 Nov, 09:30: done, looked as nobody in particular · next Sat 28 Nov, 07:00")
 	require.Contains(t, r.asOwner("/jobs upkeep run heartbeat shop"), "Done now: Upkeep heartbeat shop.")
 	r.runExecutions()
@@ -55,7 +55,7 @@ func TestHeartbeat_ThirdFailureStops(t *testing.T) {
 	r.agent.err = nil
 	require.Empty(t, r.runUntil(3*time.Hour))
 	require.Equal(t, 7, r.agent.heartbeats)
-	require.Equal(t, 4, r.count("select count(*) from schedule_runs where state = 'failed'"))
+	require.Equal(t, 4, r.count("select count(*) from schedule_executions where state = 'failed'"))
 }
 
 func TestScheduledTask_KeepsSessionAndTools(t *testing.T) {
@@ -87,7 +87,7 @@ func TestExecution_UndeliveredMessageFails(t *testing.T) {
 	require.Len(t, came, 2)
 	require.Contains(t, bodies(came), "✉️ To **Ana · WhatsApp** goes: “are you there?”")
 	r.runUntil(time.Hour)
-	require.Equal(t, 2, r.count("select count(*) from schedule_runs where state = 'done'"))
+	require.Equal(t, 2, r.count("select count(*) from schedule_executions where state = 'done'"))
 	for n := range 2 {
 		run, err := store.ExecutionsOf(r.ctx, r.st.DB(), store.ScheduleID(n+1), 1)
 		require.NoError(t, err)
@@ -112,7 +112,7 @@ func TestExecution_TimeoutEndsTask(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	r.asOwner("/remind --agent 1h sum up the day")
-	r.exec(`insert into tasks (key, kind, chat_id, agent, model, input, state, run_id) values ('run:1', 'clock', $1, '', 'm', 'x', 'executing', 1)`, r.room.ID)
+	r.exec(`insert into tasks (key, kind, chat_id, agent, model, input, state, execution_id) values ('execution:1', 'schedule', $1, '', 'm', 'x', 'running', 1)`, r.room.ID)
 	r.now = r.now.Add(time.Hour)
 	require.NoError(t, r.clock.Tick(r.ctx, 1, r.now))
 	r.agent.err = errors.New("the model is away")
@@ -120,7 +120,7 @@ func TestExecution_TimeoutEndsTask(t *testing.T) {
 	run, err := store.ExecutionByID(r.ctx, r.st.DB(), 1)
 	require.NoError(t, err)
 	require.Positive(t, run.Worked)
-	r.exec("update schedule_runs set worked = '59.9 s'") // by the attempts before
+	r.exec("update schedule_executions set worked = '59.9 s'") // by the attempts before
 	r.agent.blocks = true
 	require.NoError(t, r.clock.Execute(r.ctx, 1, false), "no attempt follows: its time is over")
 	require.Contains(t, bodies(r.sendQueued()), "did not work**: it took longer than 60 s.")

@@ -20,7 +20,7 @@ func TestHooks_ShowDeliveries(t *testing.T) {
 	})
 	require.Contains(t, r.asOwner("/hooks"), "**desk** → example.org — escalation, index · nothing told yet")
 	r.tx(func(tx store.Tx) error { return jobs.EmitHookEvent(r.ctx, tx, policy.HookIndex, "prices.md") })
-	require.Equal(t, 2, r.count("select count(*) from river.river_job where kind = 'hook'"), "one for each hook that asked for it")
+	require.Equal(t, 2, r.count("select count(*) from river.river_job where kind = 'deliver_hook'"), "one for each hook that asked for it")
 	r.exec("update hook_deliveries set at = $1", noon)
 	require.Contains(t, r.asOwner("/hooks"), "**log** → 10.0.0.2 — index · 18:00 index: on its way")
 

@@ -89,7 +89,7 @@ func (hc *HostCommands) exec(ctx context.Context, r request, args string) (answe
 	}
 	ans := answer{reaction: reactionStarted, reason: "It runs a command.", change: func(ctx context.Context, tx store.Tx) error {
 		task, err := store.InsertTask(ctx, tx, store.Task{
-			Key: fmt.Sprintf("exec:%d", r.message.ID), Kind: store.TaskExec, ChatID: r.room.ID, MessageID: &r.message.ID, RestsOn: []store.MessageID{r.message.ID}, Agent: c.Agent, Input: args,
+			Key: fmt.Sprintf("exec:%d", r.message.ID), Kind: store.TaskExec, ChatID: r.room.ID, MessageID: &r.message.ID, Sources: []store.MessageID{r.message.ID}, Agent: c.Agent, Input: args,
 		})
 		if err != nil {
 			return err

@@ -182,10 +182,10 @@ func TestExec_StreamsAndStops(t *testing.T) {
 		ended <- said
 	}()
 	require.Eventually(t, func() bool {
-		return r.count("select count(*) from tasks where kind = 'exec' and live_event <> ''") == 1
+		return r.count("select count(*) from tasks where kind = 'exec' and progress_event <> ''") == 1
 	}, time.Minute, 20*time.Millisecond)
 	require.Contains(t, r.homeserver.sent[len(r.homeserver.sent)-1].Body, "first line")
-	r.exec("update tasks set stop_why = 'you asked me to' where kind = 'exec'") // what /cancel-task and ❌ do
+	r.exec("update tasks set stop_reason = 'you asked me to' where kind = 'exec'") // what /cancel-task and ❌ do
 	said := <-ended
 	require.Contains(t, said, "Stopped")
 	require.Contains(t, said, "first line", "what it printed until then stays")

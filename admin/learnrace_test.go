@@ -62,7 +62,7 @@ func TestLearn_RereadsChangedAnswer(t *testing.T) {
 			require.NoError(t, err)
 			if where.ID == r.room.ID {
 				r.tx(func(tx store.Tx) error {
-					_, _, err := r.box.Queue(r.ctx, tx, outbox.Message{Chat: customer, Purpose: policy.PurposeDraft, Text: said, About: []store.MessageID{answer.ID}, RestsOn: []store.MessageID{answer.ID}})
+					_, _, err := r.box.Queue(r.ctx, tx, outbox.Message{Chat: customer, Purpose: policy.PurposeDraft, Text: said, Quotes: []store.MessageID{answer.ID}, Sources: []store.MessageID{answer.ID}})
 					return err
 				})
 				r.sendQueued()

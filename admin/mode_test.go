@@ -25,7 +25,7 @@ func (r *rig) addChats() (ana, signal, family store.Chat) {
 	bank := r.chat("Bank alerts", "telegram")
 	weber := r.chat("Dr. Weber", "whatsapp", func(c *store.Chat) { c.Encryption = policy.EncryptionYes })
 	maybe := r.chat("Maybe", "signal", func(c *store.Chat) { c.Encryption = policy.EncryptionUnknown })
-	gone := r.chat("Gone", "signal", func(c *store.Chat) { c.ClosedWhy = store.ClosedLeft })
+	gone := r.chat("Gone", "signal", func(c *store.Chat) { c.ClosedReason = store.ClosedLeft })
 	for i, c := range []store.Chat{ana, family, signal, bank, weber, maybe, gone} {
 		r.setLastMessage(c, []time.Duration{2 * time.Minute, 3 * time.Hour, 20 * time.Hour, 3 * day, 30 * day, 31 * day, 400 * day}[i])
 	}

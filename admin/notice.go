@@ -148,10 +148,10 @@ func (nt *Notices) notifyConfigRefused(ctx context.Context) error {
 // notifyRoomClosed tells the owner, in the new admin room, that an admin room is no longer used.
 func (nt *Notices) notifyRoomClosed(ctx context.Context, chat store.ChatID) error {
 	closed, err := store.ChatByID(ctx, nt.store.DB(), chat)
-	if err != nil || closed.ClosedWhy == "" {
+	if err != nil || closed.ClosedReason == "" {
 		return err
 	}
-	name, why := "admin room", closed.ClosedWhy
+	name, why := "admin room", closed.ClosedReason
 	if closed.IsOperatorsRoom {
 		name = "room for operators"
 	}
@@ -196,8 +196,8 @@ func (nt *Notices) NotifyUndelivered(ctx context.Context, out uuid.UUID) error {
 		n := notice{
 			text:    text,
 			kind:    outbox.Alert,
-			quotes:  o.About,
-			sources: o.RestsOn,
+			quotes:  o.Quotes,
+			sources: o.Sources,
 		}
 		if o.Purpose == policy.PurposeNotice {
 			n.failed = o.ID

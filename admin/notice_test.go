@@ -166,12 +166,12 @@ func TestNotice_WaitsForAdminRoom(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	ana := r.chat("Ana", "whatsapp")
-	r.exec("update chats set closed_why = 'you left the room' where id = $1", r.room.ID)
+	r.exec("update chats set closed_reason = 'you left the room' where id = $1", r.room.ID)
 	require.NoError(t, r.admin.Notices.Welcome(r.ctx))
 	require.Zero(t, r.count("select count(*) from settings"), "it is said when there is a room")
 	r.addMessage(ana, "late", time.Hour, policy.ActionArchive, policy.CodeStale, "too old")
 	require.True(t, jobs.IsSnooze(r.admin.Notices.NotifyOfLateMessages(r.ctx)))
-	require.Equal(t, 1, r.count("select count(*) from messages where digested_at is null"))
+	require.Equal(t, 1, r.count("select count(*) from messages where notified_at is null"))
 }
 
 func TestNotice_PageNoLongerQuoted(t *testing.T) {

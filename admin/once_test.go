@@ -50,9 +50,9 @@ func TestQuestion_NotRepeatedAfterCrash(t *testing.T) {
 		cancel()
 		require.NoError(t, <-ended)
 	})
-	const open = "select count(*) from river.river_job where kind in ('approval', 'tell') and (state <> 'completed' or attempt > 1)"
+	const open = "select count(*) from river.river_job where kind in ('approval', 'notice') and (state <> 'completed' or attempt > 1)"
 	require.Eventually(t, func() bool {
-		return r.count("select count(*) from river.river_job where kind in ('approval', 'tell') and state in ('completed', 'retryable')") == 2
+		return r.count("select count(*) from river.river_job where kind in ('approval', 'notice') and state in ('completed', 'retryable')") == 2
 	}, time.Minute, 20*time.Millisecond)
 	require.Zero(t, r.count(open))
 	require.Equal(t, 2, r.count("select count(*) from outbox where chat_id = $1", r.room.ID))
@@ -123,7 +123,7 @@ func TestNotice_OmitsDeletedMessage(t *testing.T) {
 			restored, ana, out := makeRestored(r.t)
 			*r = *restored
 			said := r.addMessageIn(ana, "my password is hunter2", time.Minute)
-			r.exec(`update outbox set about = array[$2::bigint], content = '{"msgtype": "m.text", "body": "You wrote: hunter2"}' where id = $1`, out, said.ID)
+			r.exec(`update outbox set quotes = array[$2::bigint], content = '{"msgtype": "m.text", "body": "You wrote: hunter2"}' where id = $1`, out, said.ID)
 			return said, func() error { return r.admin.Notices.Notify(r.ctx, jobs.NoticeArgs{Topic: jobs.TopicRestored}) }
 		},
 	} {

@@ -34,7 +34,9 @@ func TestPIN_SpokenIsNotStored(t *testing.T) {
 	t.Parallel()
 	r := newPINRig(t, false)
 	r.inbox = appservice.NewInbox(r.st, appservice.Settings{Owner: owner, Bot: "@multis:example.com", Name: "Nora", Defaults: r.settings.Defaults, PIN: r.pin, ReplyMaxAge: time.Hour, CanTranscribe: true})
-	waiting := func() int { return r.count("select count(*) from messages where kind = 'voice' and action = 'listen'") }
+	waiting := func() int {
+		return r.count("select count(*) from messages where kind = 'voice' and action = 'transcribe'")
+	}
 
 	earlier, later := r.newVoiceNote(), r.newVoiceNote()
 	r.receive(earlier, later)

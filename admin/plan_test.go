@@ -16,7 +16,7 @@ func (r *rig) showPlan(goal string) store.Task {
 	r.t.Helper()
 	asked := r.storeCommand(store.Message{Body: "/plan " + goal})
 	r.exec("update messages set answered_at = now() where id = $1", asked)
-	plan, err := store.InsertTask(r.ctx, r.st.Writer(), store.Task{Key: "plan:" + goal, Kind: "plan", ChatID: r.room.ID, MessageID: &asked, RestsOn: []store.MessageID{asked}, Input: goal})
+	plan, err := store.InsertTask(r.ctx, r.st.Writer(), store.Task{Key: "plan:" + goal, Kind: "plan", ChatID: r.room.ID, MessageID: &asked, Sources: []store.MessageID{asked}, Input: goal})
 	require.NoError(r.t, err)
 	a := storetest.OpenApproval(r.t, r.st, store.Approval{
 		TaskID: plan.ID, CallID: store.PlanCall, Tool: store.PlanCall, Arguments: "🗺️ **" + goal + "**\n\n1. Do it", ExpiresAt: r.now.Add(15 * time.Minute),

@@ -57,10 +57,10 @@ func (r *rig) nextTick(until time.Time) (tick, bool) {
 // runExecutions runs the executions that take their time, up to their last attempt.
 func (r *rig) runExecutions() {
 	r.t.Helper()
-	for r.count("select count(*) from river.river_job where kind = 'run'") > 0 {
+	for r.count("select count(*) from river.river_job where kind = 'execution'") > 0 {
 		var job int64
 		var run store.ExecutionID
-		require.NoError(r.t, r.st.DB().QueryRow(r.ctx, "select id, (args->>'run')::bigint from river.river_job where kind = 'run' order by id limit 1").Scan(&job, &run))
+		require.NoError(r.t, r.st.DB().QueryRow(r.ctx, "select id, (args->>'execution')::bigint from river.river_job where kind = 'execution' order by id limit 1").Scan(&job, &run))
 		err := r.clock.Execute(r.ctx, run, false)
 		if err != nil && !jobs.IsSnooze(err) {
 			err = r.clock.Execute(r.ctx, run, true)
@@ -90,7 +90,7 @@ func TestReminder_ComesOnceAndRings(t *testing.T) {
 	require.Equal(t, "m.text", came[0].Type)
 	require.Contains(t, came[0].Mentions, owner, "it rings")
 	require.Empty(t, r.runUntil(48*time.Hour))
-	require.Equal(t, 1, r.count("select count(*) from schedule_runs where state = 'done'"))
+	require.Equal(t, 1, r.count("select count(*) from schedule_executions where state = 'done'"))
 	require.Equal(t, "Nothing is set. `/remind 2h call Ana`, `/cron every monday 9am plan the week`.", r.asOwner("/jobs"))
 }
 
@@ -208,7 +208,7 @@ func TestSchedule_MakesUpOneMissed(t *testing.T) {
 	require.Equal(t, text(
 		"⏰ **water** (`0 19 * * *`, `/jobs 1`) · ✅ done · ➕ 10 min · 🕐 1 h · 🌅 tomorrow", "(22 h late: it was due Sun 22 Nov, 19:00)",
 	), bodies(r.runUntil(0)))
-	require.Equal(t, 1, r.count("select count(*) from schedule_runs where schedule_id = 1 and state = 'skipped'"))
+	require.Equal(t, 1, r.count("select count(*) from schedule_executions where schedule_id = 1 and state = 'skipped'"))
 	require.Len(t, r.runUntil(2*time.Hour), 2, "then both go on at their times")
 }
 
@@ -237,7 +237,7 @@ func TestSchedule_FailureReportedOnce(t *testing.T) {
 	require.NotContains(t, r.asOwner("/jobs"), "failing")
 	r.agent.err = errors.New("the model is away")
 	require.Contains(t, bodies(r.runUntil(2*time.Hour)), "did not work")
-	require.Equal(t, 7, r.count("select count(*) from schedule_runs where state = 'failed'"))
+	require.Equal(t, 7, r.count("select count(*) from schedule_executions where state = 'failed'"))
 	require.Equal(t, 7, r.count("select count(*) from hook_deliveries where event = 'cron:fail'"), "a hook hears of each")
 }
 
@@ -324,7 +324,7 @@ func TestClock_JumpLosesNothing(t *testing.T) {
 	r.now = r.now.Add(65 * time.Minute) // put forward: once, and then on
 	require.Len(t, r.runUntil(0), 1)
 	require.Len(t, r.runUntil(10*time.Minute), 1)
-	require.Equal(t, r.count("select count(*) from schedule_runs"), r.count("select count(distinct due_at) from schedule_runs"))
+	require.Equal(t, r.count("select count(*) from schedule_executions"), r.count("select count(distinct due_at) from schedule_executions"))
 }
 
 func TestUpkeep_ListAndRun(t *testing.T) {

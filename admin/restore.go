@@ -134,7 +134,7 @@ func (rs *restoreCommands) outgoing(ctx context.Context, db store.DB, held store
 			to = "this room"
 		}
 		lines = append(lines, fmt.Sprintf("- to %s, written %s: %s", to, rs.room.shortTime(o.CreatedAt), quote(o.Text(), 100)))
-		quotes = slices.Concat(quotes, o.About, o.RestsOn)
+		quotes = slices.Concat(quotes, o.Quotes, o.Sources)
 	}
 	if more := len(held.Outbox) - maxListedOnHold; more > 0 {
 		lines = append(lines, fmt.Sprintf("- and %s more", text.Count(more, "message")))

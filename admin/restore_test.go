@@ -22,7 +22,7 @@ func makeRestored(t *testing.T) (r *rig, ana store.Chat, out uuid.UUID) {
 	ana, out = r.chat("Ana", "whatsapp"), uuid.New()
 	r.exec("update chats set mode = 'business' where id = $1", ana.ID)
 	require.Contains(t, r.asOwner("/remind tomorrow 9am call the plumber"), "Set")
-	const insertSQL = `insert into outbox (id, chat_id, send_as, purpose, event_type, content, code, reason, state, created_at, spans)
+	const insertSQL = `insert into outbox (id, chat_id, send_as, purpose, event_type, content, code, reason, state, created_at, citations)
 		values ($1, $2, 'owner', $3, 'm.room.message', '{"msgtype": "m.text", "body": "We deliver on Monday."}', '', '', $4, $5, '[{"source": "a", "quote": "b"}]')`
 	r.exec(insertSQL, out, ana.ID, "operator", "queued", r.now.Add(-time.Hour))
 	r.exec(insertSQL, uuid.New(), ana.ID, "reply", "draft", r.now.Add(-time.Hour))
@@ -35,7 +35,7 @@ func makeRestored(t *testing.T) (r *rig, ana store.Chat, out uuid.UUID) {
 	r.exec(`update settings set value = value || '{"restored_at": "2026-11-23T17:00:00Z"}' where key = 'restore'`)
 	r.exec("update outbox set created_at = $1", r.now.Add(-time.Hour))
 	r.exec("update messages set received_at = $1, answered_at = '2026-11-23T17:00:00Z'", r.now.Add(-time.Hour))
-	r.exec(`insert into settings (key, value, updated_at) values ('since', '"s1"', '2026-11-23T17:30:00Z')`)
+	r.exec(`insert into settings (key, value, updated_at) values ('sync_token', '"s1"', '2026-11-23T17:30:00Z')`)
 	r.now = noon.AddDate(0, 0, 3).Add(time.Hour)
 	r.restart()
 	return r, ana, out
@@ -69,7 +69,7 @@ func TestRestore_OwnerDecides(t *testing.T) {
 	require.Contains(t, bodies(r.handle(store.Message{Body: "yes", RelatesTo: "$asked"})), "1 message sent now", "a reply to the command that asked")
 	require.False(t, r.holdState().OnHold())
 	require.Equal(t, 1, r.count("select count(*) from outbox where id = $1 and state = 'sent'", out))
-	require.Equal(t, 1, r.count("select count(*) from schedule_runs where state = 'skipped'"))
+	require.Equal(t, 1, r.count("select count(*) from schedule_executions where state = 'skipped'"))
 	require.Zero(t, r.count("select count(*) from schedules where body = 'call the plumber' and next_at is not null"))
 	require.Equal(t, 1, r.count("select count(*) from hook_deliveries where state = 'queued'"))
 	require.Contains(t, r.asOwner("/restored"), "you said")
@@ -111,9 +111,9 @@ func TestRestore_NothingToSendAsksOnce(t *testing.T) {
 func TestRestore_AsksAfterMissedMessages(t *testing.T) {
 	t.Parallel()
 	r, _, _ := makeRestored(t)
-	r.exec("update settings set updated_at = '2026-11-23T16:00:00Z' where key = 'since'")
+	r.exec("update settings set updated_at = '2026-11-23T16:00:00Z' where key = 'sync_token'")
 	require.True(t, jobs.IsSnooze(r.admin.Notices.Notify(r.ctx, jobs.NoticeArgs{Topic: jobs.TopicRestored})))
-	r.exec("update settings set updated_at = '2026-11-23T17:30:00Z' where key = 'since'")
+	r.exec("update settings set updated_at = '2026-11-23T17:30:00Z' where key = 'sync_token'")
 	r.exec("insert into pending_gaps (room_id, from_pos, to_pos) values ('!a:x', '1', '2')")
 	require.True(t, jobs.IsSnooze(r.admin.Notices.Notify(r.ctx, jobs.NoticeArgs{Topic: jobs.TopicRestored})))
 	r.now = r.now.Add(10 * time.Minute)

@@ -132,8 +132,8 @@ func (rm *room) write(ctx context.Context, tx store.Tx, room store.Chat, n notic
 		markdown += " Open until " + rm.shortTime(expires) + "."
 	}
 	message := noticeMessage(room, markdown, n.kind, n.question != nil)
-	message.About = n.quotes
-	message.RestsOn = n.sources
+	message.Quotes = n.quotes
+	message.Sources = n.sources
 	message.FailedID = n.failed
 	message.Replaces = n.replaces
 	message.Thread = n.thread

@@ -76,7 +76,7 @@ func (sh *ShadowCommands) card(ctx context.Context, tx store.Tx, out uuid.UUID) 
 	if err != nil {
 		return "", nil, err
 	}
-	about := slices.Concat(rows[0].About, rows[0].RestsOn)
+	about := slices.Concat(rows[0].Quotes, rows[0].Sources)
 	head := "👥 **Shadow answer for " + esc(chat.Label()) + "**"
 	asked, err := store.NewestMessageAnsweredBy(ctx, tx, out)
 	switch {
@@ -238,7 +238,7 @@ func (sh *ShadowCommands) mostDifferent(list []judgedPair) (lines []string, quot
 		return cmp.Or(cmp.Compare(a.likeness(), b.likeness()), b.AskedAt.Compare(a.AskedAt))
 	})
 	for _, j := range worst[:min(len(worst), maxShownDifferent)] {
-		quotes = append(quotes, j.RestsOn...)
+		quotes = append(quotes, j.Sources...)
 		lines = append(lines, fmt.Sprintf("%s asked %s\nI: %s\nYou: %s", sh.room.shortTime(j.AskedAt), quote(j.Asked, 100), quote(j.ShadowText, 200), quote(cmp.Or(j.OwnerText, "nothing"), 200)))
 	}
 	return lines, quotes

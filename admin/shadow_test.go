@@ -94,7 +94,7 @@ func TestShadow_MatchesOwnersAnswers(t *testing.T) {
 	require.Contains(t, got, "**Ana · WhatsApp** — 3 shadow answers, 50 % close to yours: 1 the same, 0 near, 1 different, 1 you did not answer")
 	require.Contains(t, got, "**Ben · WhatsApp** — 1 shadow answer, 1 open")
 	require.Contains(t, r.asOwner("/shadow ana"), "I: “[Nora] We deliver Monday to Saturday.”\nYou: “sorry, nobody works on that day”")
-	require.Equal(t, 2, r.count("select cardinality(about) from outbox where content->>'body' like '%nobody works on that day%' order by seq desc limit 1"), "what it quotes takes it along when it is deleted")
+	require.Equal(t, 2, r.count("select cardinality(quotes) from outbox where content->>'body' like '%nobody works on that day%' order by seq desc limit 1"), "what it quotes takes it along when it is deleted")
 }
 
 func TestShadow_ModelVerdictPrevails(t *testing.T) {
@@ -122,7 +122,7 @@ func TestShadow_SameAsDocumentIsNear(t *testing.T) {
 	out := r.answerInShadow(ana, "Can I come after work?", "Yes, that is possible.", 50*time.Hour)
 	r.storeOwnerMessage(ana, "thursdays the counter is staffed in the evening", 49*time.Hour)
 	require.Contains(t, r.asOwner("/shadow"), "1 different")
-	r.exec(`update outbox set spans = '[{"quote": "The counter is staffed in the evening on Thursdays."}]' where id = $1`, out)
+	r.exec(`update outbox set citations = '[{"quote": "The counter is staffed in the evening on Thursdays."}]' where id = $1`, out)
 	require.Contains(t, r.asOwner("/shadow"), "1 near, 0 different")
 }
 
@@ -144,7 +144,7 @@ func TestShadowReport_NamesThreeWorst(t *testing.T) {
 		require.Contains(t, body, "I: “[Nora] The "+worst+" answer.”\nYou: “sorry, nobody knows”")
 	}
 	require.NotContains(t, body, "The first answer")
-	require.Equal(t, 6, r.count("select cardinality(about) from outbox where content->>'body' like '%what differed most%'"), "what it quotes takes it along when it is deleted")
+	require.Equal(t, 6, r.count("select cardinality(quotes) from outbox where content->>'body' like '%what differed most%'"), "what it quotes takes it along when it is deleted")
 }
 
 func TestShadowReport_SortsByDifference(t *testing.T) {

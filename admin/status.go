@@ -65,7 +65,7 @@ func (st *statusCommands) show(ctx context.Context, r request, _ string) (answer
 	open, err := store.WaitingEscalations(ctx, st.store.DB())
 	var about []store.MessageID
 	for _, e := range open {
-		about = append(about, e.RestsOn...)
+		about = append(about, e.Sources...)
 	}
 	return answer{text: strings.Join(lines, "\n"), quotes: about}, err
 }
@@ -188,7 +188,7 @@ func (st *statusCommands) escalationLines(ctx context.Context, _ request) (strin
 		if err != nil {
 			return "", err
 		}
-		lines = append(lines, fmt.Sprintf("%s — since %s: %s", esc(chat.Label()), st.room.shortTime(e.OpenedAt), esc(text.Clip(e.Why, 100))))
+		lines = append(lines, fmt.Sprintf("%s — since %s: %s", esc(chat.Label()), st.room.shortTime(e.OpenedAt), esc(text.Clip(e.Reason, 100))))
 	}
 	if more := len(open) - pageSize; more > 0 {
 		lines = append(lines, fmt.Sprintf("and %d more", more))
@@ -251,7 +251,7 @@ func (st *statusCommands) unreadableLines(ctx context.Context, _ request) (strin
 	for _, c := range chats {
 		note := unreadableNote(c, why)
 		switch {
-		case note == "" || c.ClosedWhy != "" || c.ModeIn(st.settings.Defaults) == policy.ModeOff:
+		case note == "" || c.ClosedReason != "" || c.ModeIn(st.settings.Defaults) == policy.ModeOff:
 		case len(lines) == pageSize:
 			more++
 		default:

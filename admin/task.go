@@ -89,7 +89,7 @@ func (ts *TaskCommands) replay(ctx context.Context, r request, args string) (ans
 		}}, nil
 	}
 	text, err := ts.replayer.Replay(ctx, number)
-	return answer{text: text, quotes: replayed.RestsOn}, err
+	return answer{text: text, quotes: replayed.Sources}, err
 }
 
 // ownerStopReason is the stored reason of a task that the owner stopped.
@@ -104,7 +104,7 @@ func (ts *TaskCommands) listOpen(ctx context.Context) (answer, error) {
 	lines := []string{"**Which task?** `/cancel-task " + strconv.FormatInt(int64(tasks[0].ID), 10) + "`"}
 	var about []store.MessageID
 	for _, t := range tasks {
-		about = append(about, t.RestsOn...)
+		about = append(about, t.Sources...)
 		state := "runs since " + ts.room.ago(t.CreatedAt)
 		if t.State == store.TaskWaiting {
 			state = "waits for you, or for others that do a part of it"

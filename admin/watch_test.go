@@ -15,7 +15,7 @@ func TestWatch_Pages(t *testing.T) {
 	r := newRig(t)
 	require.Contains(t, r.asOwner("/watch"), "I watch nothing.")
 	require.Contains(t, r.asOwner("/watch https://www.example.com/jobs/"), "I look at **example.com-jobs** every 6 h and tell you what is new.")
-	require.Equal(t, 1, r.count("select count(*) from river.river_job where kind = 'watch'"))
+	require.Equal(t, 1, r.count("select count(*) from river.river_job where kind = 'check_page'"))
 	require.Contains(t, r.asOwner("/watch https://www.example.com/jobs/"), "I watch that page already")
 	require.Contains(t, r.asOwner("/watch https://example.com/Jobs every 2d"), "**example.com-jobs-2** every 2 days")
 	for _, line := range []string{"/watch https://example.com/x every now", "/watch https://example.com/x soon", "/watch https://example.com/x 6h"} {

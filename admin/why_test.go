@@ -179,7 +179,7 @@ func TestWhy_RefusedCalls(t *testing.T) {
 	m := r.addMessage(ana, "what does tuning cost?", time.Minute, policy.ActionAnswer, policy.CodeAnswer, "It is a question.")
 	asked := r.storeCommand(store.Message{Body: "fetch example.com", EventID: "$asked"})
 	refuse := func(message store.MessageID, chat store.ChatID, tool, code, why string) {
-		task, err := store.InsertTask(r.ctx, r.st.Writer(), store.Task{Key: tool, Kind: store.TaskTurn, ChatID: chat, MessageID: &message, RestsOn: []store.MessageID{message}})
+		task, err := store.InsertTask(r.ctx, r.st.Writer(), store.Task{Key: tool, Kind: store.TaskTurn, ChatID: chat, MessageID: &message, Sources: []store.MessageID{message}})
 		require.NoError(t, err)
 		r.exec("insert into task_steps (task_id, seq, kind, name, call_id, text, is_error, code) values ($1, 1, 'tool', $2, 'a', $3, true, $4), ($1, 2, 'tool', 'search', 'b', 'no such page', true, 'not_found')", task.ID, tool, why, code)
 	}
@@ -242,7 +242,7 @@ func TestWhy_HostileTextIsEscaped(t *testing.T) {
 			require.Contains(t, string(e.Content), `"m.mentions": {}`)
 		}
 		r.homeserver.sent = nil
-		r.exec("update chats set closed_why = 'x', kind = 'space' where id = $1", c.ID)
+		r.exec("update chats set closed_reason = 'x', kind = 'space' where id = $1", c.ID)
 		r.exec("delete from messages where chat_id = $1", c.ID)
 	}
 }

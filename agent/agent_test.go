@@ -259,7 +259,7 @@ func TestEscalation_NoSourceNotifiesOnce(t *testing.T) {
 	b.runTurn()
 	require.Equal(t, []string{"[Nora] Let me check with the team and get back to you."}, b.queuedTexts(b.chat))
 	require.Len(t, b.queuedTexts(b.admin), 1, "the thread shows what comes after")
-	require.Equal(t, 2, b.count("select count(*) from river.river_job where kind = 'escalation'"))
+	require.Equal(t, 2, b.count("select count(*) from river.river_job where kind = 'update_escalation'"))
 	require.Contains(t, b.queuedTexts(b.admin)[0], "Ana")
 	require.Contains(t, b.queuedTexts(b.admin)[0], "bicycle's gears")
 	require.Equal(t, codeEscalated, b.messageByID(first).Code)

@@ -147,7 +147,7 @@ func TestApproval_UnreachableOwnerDenies(t *testing.T) {
 		why     string
 	}{
 		"no admin room": {
-			func(b *fixture) { b.exec("update chats set closed_why = 'left' where id = $1", b.admin.ID) },
+			func(b *fixture) { b.exec("update chats set closed_reason = 'left' where id = $1", b.admin.ID) },
 			func(b *fixture) {
 				m := b.storeQuestion("light, please")
 				_ = b.agent.Questions.Ask(b.t.Context(), b.admin, m, m.Body) // the answer finds no room

@@ -48,7 +48,7 @@ func (q *Questions) Ask(ctx context.Context, room store.Chat, message store.Mess
 		Kind:      store.TaskAsk,
 		ChatID:    room.ID,
 		MessageID: &asks,
-		RestsOn:   []store.MessageID{asks},
+		Sources:   []store.MessageID{asks},
 		Agent:     answering.ID,
 		Model:     model.Name(),
 		Input:     question,

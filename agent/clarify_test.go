@@ -95,7 +95,7 @@ func (b *fixture) escalationWhy() string {
 	b.t.Helper()
 	e, err := store.EscalationOfChat(context.Background(), b.store.DB(), b.chat.ID)
 	require.NoError(b.t, err)
-	return e.Why
+	return e.Reason
 }
 
 func TestClarify_UnclearReplyEscalates(t *testing.T) {
@@ -119,7 +119,7 @@ func TestClarify_ReplyNeedsSentQuestion(t *testing.T) {
 		"it was dropped":  func(b *fixture) { b.exec("update outbox set state = 'dropped' where purpose = 'clarify'") },
 		"it is a draft":   func(b *fixture) { b.exec("update outbox set state = 'draft' where purpose = 'clarify'") },
 		"the owner wrote the draft anew": func(b *fixture) {
-			b.exec("update outbox set spans = '[]', purpose = 'draft' where purpose = 'clarify'")
+			b.exec("update outbox set citations = '[]', purpose = 'draft' where purpose = 'clarify'")
 		},
 		"the question was deleted":        func(b *fixture) { b.exec("update messages set redacted_at = now() where code = 'clarified'") },
 		"the document was removed":        func(b *fixture) { b.forgetDocument() },

@@ -55,7 +55,7 @@ func (t *Turns) commit(ctx context.Context, chat store.Chat, waiting []store.Mes
 			if ended.Forgotten {
 				return jobs.Snooze(pollSlack)
 			}
-			r.restsOn = ended.RestsOn
+			r.sources = ended.Sources
 		}
 		if err := enqueueSummary(ctx, tx, chat.ID, t.personaOf(chat).ID, r.summarise); err != nil {
 			return err
@@ -85,7 +85,7 @@ func isUnanswered(read []store.Message, now store.Message) bool {
 func (t *Turns) storeResult(ctx context.Context, tx store.Tx, chat store.Chat, waiting []store.Message, r turnResult) error {
 	var answer *uuid.UUID
 	if r.message != nil {
-		r.message.RestsOn = r.restsOn
+		r.message.Sources = r.sources
 		r.message.TaskID = r.taskID()
 		r.message.SeenID = r.seen.Newest
 		key, decision, err := t.box.Queue(ctx, tx, *r.message)
@@ -141,7 +141,7 @@ func (t *Turns) escalate(ctx context.Context, tx store.Tx, chat store.Chat, wait
 		Chat:      chat,
 		Messages:  slices.Concat(r.questionMessages, waiting),
 		Reason:    why,
-		RestsOn:   r.restsOn,
+		Sources:   r.sources,
 		Citations: r.citations,
 		Proposal:  r.proposal,
 		Closed:    !t.standard.hoursOf(chat).At(t.now()).Open,

@@ -322,7 +322,7 @@ func (t *Turns) openTurnTask(ctx context.Context, chat store.Chat, waiting []sto
 		Kind:      store.TaskTurn,
 		ChatID:    chat.ID,
 		MessageID: &newest,
-		RestsOn:   idsOf(waiting),
+		Sources:   idsOf(waiting),
 		Agent:     answering.ID,
 		Model:     model.Name(),
 		Input:     policy.Redact(question),

@@ -25,7 +25,7 @@ type conversation struct {
 
 // messageIDs returns the messages whose words may be in the conversation.
 func (c conversation) messageIDs() []store.MessageID {
-	return slices.Concat(idsOf(c.messages), c.summary.About, c.about)
+	return slices.Concat(idsOf(c.messages), c.summary.Sources, c.about)
 }
 
 // sources returns the messages of messageIDs, each once and in order.
@@ -75,7 +75,7 @@ func (co *core) conversation(ctx context.Context, db store.DB, chat store.Chat, 
 	} else {
 		since = c.summary.Until
 	}
-	without := slices.Concat(answered, c.summary.About)
+	without := slices.Concat(answered, c.summary.Sources)
 	if chat.Kind != policy.KindAdmin {
 		c.messages, err = store.RecentMessages(ctx, db, chat.ID, since, without, limit)
 		if err == nil && co.injection.Enabled {
@@ -103,7 +103,7 @@ func (co *core) conversation(ctx context.Context, db store.DB, chat store.Chat, 
 				At:      q.At,
 				Body:    run.VisibleText(q.Answer),
 			})
-		c.about = append(c.about, q.About...)
+		c.about = append(c.about, q.Sources...)
 		c.tainted = c.tainted || q.Tainted
 	}
 	return c, err

@@ -124,9 +124,9 @@ func TestSummary_BoundsItsMessages(t *testing.T) {
 		s, err := store.SummaryOf(t.Context(), b.store.DB(), b.chat.ID)
 		if i > 40 {
 			require.NoError(t, err)
-			require.LessOrEqual(t, len(s.About), maxSummarySources)
+			require.LessOrEqual(t, len(s.Sources), maxSummarySources)
 		}
-		largest = max(largest, len(s.About))
+		largest = max(largest, len(s.Sources))
 	}
 	require.Greater(t, largest, maxSummarySources*3/4)
 	var anew int
@@ -278,7 +278,7 @@ func TestPrompt_NamesWhoAnswered(t *testing.T) {
 	b.storeMessage(b.chat, policy.AuthorOwnerPhone, "I call you tomorrow", at.Add(-30*time.Minute))
 	b.storeMessage(b.chat, policy.AuthorMultisOwner, "Or I do, says Eva", at)
 	thread := b.storeMessage(b.admin, policy.AuthorOperator, "Or I do, says Eva", at)
-	b.exec(`insert into outbox (id, chat_id, send_as, purpose, event_type, content, code, reason, spans, about, state, event_id, sent_at)
+	b.exec(`insert into outbox (id, chat_id, send_as, purpose, event_type, content, code, reason, citations, quotes, state, event_id, sent_at)
 		select gen_random_uuid(), m.chat_id, 'owner', 'draft', 'm.room.message', '{"body": "Or I do, says Eva"}', 'allowed', '', '[]', array[$1::bigint], 'sent', m.event_id, m.ts
 		from messages m where m.chat_id = $2 and m.author = 'multis_owner'`, thread, b.chat.ID)
 	asked := b.readConversation(server)

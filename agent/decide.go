@@ -20,10 +20,10 @@ import (
 
 // The codes that a turn adds to those of the policy.
 const (
-	codeGreeted   policy.Code = "greeted"     // the greeting was sent today already
-	codeEscalated policy.Code = "handed_over" // the chat was escalated
-	codeWaiting   policy.Code = "waiting"     // the chat was escalated before and still waits for a person
-	codeQuoted    policy.Code = "quoted"      // answered with a quoted source
+	codeGreeted   policy.Code = "greeted"   // the greeting was sent today already
+	codeEscalated policy.Code = "escalated" // the chat was escalated
+	codeWaiting   policy.Code = "waiting"   // the chat was escalated before and still waits for a person
+	codeQuoted    policy.Code = "quoted"    // answered with a quoted source
 )
 
 // maxUnanswered is how many questions of a conversation may stay without an answer, as when their drafts are dropped,
@@ -54,8 +54,8 @@ type turnResult struct {
 	// task is the task that ends with the result; nil for none.
 	task      *store.Task
 	summarise bool // the conversation is long enough to be summarised
-	// restsOn are the messages whose words may be in the answer.
-	restsOn []store.MessageID
+	// sources are the messages whose words may be in the answer.
+	sources []store.MessageID
 	// used are the passages that the answer was made from. They were found in scope.
 	used  []search.Hit
 	scope policy.Scope
@@ -199,7 +199,7 @@ func (t *Turns) decide(ctx context.Context, chat store.Chat, waiting []store.Mes
 		reason:    answer.reason,
 		task:      answer.task,
 		summarise: answer.summarise,
-		restsOn:   run.SourceMessages(answer.used),
+		sources:   run.SourceMessages(answer.used),
 		used:      answer.used,
 		scope:     answer.scope,
 	}, nil

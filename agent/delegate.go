@@ -95,7 +95,7 @@ func (r *attempt) delegate(ctx context.Context, c tools.Call) (tools.Result, err
 	case err != nil:
 		return tools.Result{}, err
 	case child.State == store.TaskCompleted:
-		if err := store.AddTaskSources(ctx, r.core.store.Writer(), r.run.Task, child.RestsOn); err != nil {
+		if err := store.AddTaskSources(ctx, r.core.store.Writer(), r.run.Task, child.Sources); err != nil {
 			return tools.Result{}, err
 		}
 		return tools.Result{ForLLM: text.Clip(cmp.Or(child.Answer, child.Agent+" has nothing to say to that."), maxChildAnswer),
@@ -160,7 +160,7 @@ func (r *attempt) openChild(ctx context.Context, c tools.Call, as assignment) (t
 		if now.Forgotten {
 			return run.ErrSourceDeleted
 		}
-		task.RestsOn = now.RestsOn
+		task.Sources = now.Sources
 		child, err := store.InsertTask(ctx, tx, task)
 		if err != nil {
 			return err

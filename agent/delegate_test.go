@@ -75,7 +75,7 @@ func TestDelegate_RunsWithoutBlocking(t *testing.T) {
 	require.Empty(t, b.queuedTexts(b.admin))
 	children := b.children()
 	require.Len(t, children, 2, "beside each other")
-	require.Equal(t, 2, b.jobs("child"))
+	require.Equal(t, 2, b.jobs("subtask"))
 	require.NoError(t, b.agent.Tasks.Resume(ctx, parent.ID, false), "too early is nothing")
 	require.Len(t, server.Requests(), 1)
 

@@ -92,7 +92,7 @@ func (q *Questions) openHandoffTask(ctx context.Context, tx store.Tx, from store
 		Kind:        from.Kind,
 		ChatID:      room.ID,
 		MessageID:   from.MessageID,
-		RestsOn:     from.RestsOn,
+		Sources:     from.Sources,
 		Agent:       to.ID,
 		Model:       model.Name(),
 		Input:       from.Input,
@@ -125,5 +125,5 @@ func (r *attempt) handoffSummary(ctx context.Context) (work string, about []stor
 	if err != nil {
 		return "", nil, err
 	}
-	return policy.Redact(from.Answer), from.RestsOn, nil
+	return policy.Redact(from.Answer), from.Sources, nil
 }

@@ -9,13 +9,13 @@ import (
 
 // notify queues a notice for the admin room. The notice is deleted with any message that it quotes or rests on. Without an admin room the
 // transaction fails, and its job is retried.
-func (c *core) notify(ctx context.Context, tx store.Tx, kind outbox.NoticeKind, markdown string, quoted, restsOn []store.MessageID) error {
+func (c *core) notify(ctx context.Context, tx store.Tx, kind outbox.NoticeKind, markdown string, quoted, sources []store.MessageID) error {
 	room, err := outbox.AdminRoom(ctx, tx)
 	if err != nil {
 		return err
 	}
 	notice := outbox.NewNotice(room, markdown, kind)
-	notice.About, notice.RestsOn = quoted, restsOn
+	notice.Quotes, notice.Sources = quoted, sources
 	_, _, err = c.box.Queue(ctx, tx, notice)
 	return err
 }

@@ -49,7 +49,7 @@ func (r *attempt) prepareForOwner(ctx context.Context, room store.Chat, task sto
 // surfaceOf returns where the calls of a task of the owner's come from.
 func (c *core) surfaceOf(task store.Task) rules.Surface {
 	switch task.Kind {
-	case store.TaskClock:
+	case store.TaskSchedule:
 		return rules.SurfaceSchedule
 	case store.TaskChild:
 		return rules.SurfaceDelegate
@@ -107,7 +107,7 @@ func (r *attempt) limitTools(ctx context.Context, task store.Task) error {
 	if task.Tools != nil {
 		r.run.Caller.AllowLists = [][]string{task.Tools}
 	}
-	if task.Kind != store.TaskClock {
+	if task.Kind != store.TaskSchedule {
 		return nil
 	}
 	r.run.Caller.GrantedTools, r.omitHistory = []string{}, true

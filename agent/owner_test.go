@@ -28,7 +28,7 @@ func TestOwnerTurn_AnswersWithSources(t *testing.T) {
 // ownerQuotes returns the quotes that are stored with the last answer to the owner.
 func (b *fixture) ownerQuotes() (quotes []string) {
 	b.t.Helper()
-	sql := "select array(select s->>'quote' from jsonb_array_elements(spans) s) from outbox where chat_id = $1 order by seq desc limit 1"
+	sql := "select array(select s->>'quote' from jsonb_array_elements(citations) s) from outbox where chat_id = $1 order by seq desc limit 1"
 	require.NoError(b.t, b.store.DB().QueryRow(context.Background(), sql, b.admin.ID).Scan(&quotes))
 	return quotes
 }

@@ -54,7 +54,7 @@ func TestParts_EachQuestionIsAnswered(t *testing.T) {
 			require.Equal(t, c.escalated, storetest.Count(t, b.store, "select count(*) from escalations where cause = 'no_answer'") == 1)
 			require.Zero(t, storetest.Count(t, b.store, "select count(*) from messages where chat_id = $1 and answered_at is null", b.chat.ID))
 			require.Zero(t, storetest.Count(t, b.store, "select count(*) from messages where reason like '%bicycles%'")+
-				storetest.Count(t, b.store, "select count(*) from escalations where why like '%bicycles%'"),
+				storetest.Count(t, b.store, "select count(*) from escalations where reason like '%bicycles%'"),
 				"a reason stays when a message is deleted")
 			out, err := store.OutboxMessageByID(context.Background(), b.store.DB(), *b.messageByID(ids[0]).OutboxID)
 			require.NoError(t, err)
@@ -82,5 +82,5 @@ func TestParts_DraftAnswersAllOrNothing(t *testing.T) {
 	require.Zero(t, storetest.Count(t, b.store, "select count(*) from outbox where chat_id = $1 and purpose = 'reply'", b.chat.ID))
 	require.Equal(t, 1, storetest.Count(t, b.store, "select count(*) from escalations where proposal like '%Delivery costs 5 euro%'"),
 		"a person may send the part that is known")
-	require.Equal(t, 1, storetest.Count(t, b.store, "select jsonb_array_length(found) from escalations"), "what it rests on is shown once")
+	require.Equal(t, 1, storetest.Count(t, b.store, "select jsonb_array_length(citations) from escalations"), "what it rests on is shown once")
 }

@@ -31,7 +31,7 @@ func (ps *Plans) Plan(ctx context.Context, tx store.Tx, room store.Chat, message
 		Kind:      store.TaskPlan,
 		ChatID:    room.ID,
 		MessageID: &message.ID,
-		RestsOn:   []store.MessageID{message.ID},
+		Sources:   []store.MessageID{message.ID},
 		Agent:     planner.ID,
 		Model:     model.Name(),
 		Input:     goal,
@@ -133,7 +133,7 @@ func (r *attempt) buildPlanRequest(ctx context.Context, room store.Chat) (run.Fi
 		Form:         planForm,
 		Foreign:      m.before.tainted,
 	}, string(store.TaskPlan), room.ID)
-	first.About = slices.Concat(first.About, m.before.messageIDs(), r.run.Task.RestsOn)
+	first.About = slices.Concat(first.About, m.before.messageIDs(), r.run.Task.Sources)
 	return first, err
 }
 
@@ -173,7 +173,7 @@ func (ps *Plans) propose(ctx context.Context, r *attempt, room store.Chat) error
 				Key:      fmt.Sprintf("step:%d:%d", r.run.Task.ID, i+1),
 				Kind:     store.TaskStep,
 				ChatID:   r.run.Task.ChatID,
-				RestsOn:  now.RestsOn,
+				Sources:  now.Sources,
 				Agent:    who.ID,
 				Model:    model.Name(),
 				Input:    policy.Redact(s.Text),
@@ -243,7 +243,7 @@ func (ps *Plans) end(ctx context.Context, r *attempt, room store.Chat, steps []s
 		if s.State != store.TaskCompleted {
 			continue
 		}
-		about = append(about, s.RestsOn...)
+		about = append(about, s.Sources...)
 		fmt.Fprintf(&said, "\n\n**%d. %s**  \n%s", i+1, text.Escape(s.Input), escapeLines(text.Clip(s.Answer, maxStepAnswer)))
 		done.Answer += s.Answer + "\n"
 	}
@@ -270,8 +270,8 @@ func (ps *Plans) end(ctx context.Context, r *attempt, room store.Chat, steps []s
 		if r.run.Task.ProgressEvent != "" {
 			notice := outbox.NewNotice(room, list, outbox.Answer)
 			notice.Replaces = r.run.Task.ProgressEvent
-			notice.About = r.run.Task.RestsOn
-			notice.RestsOn = ended.RestsOn
+			notice.Quotes = r.run.Task.Sources
+			notice.Sources = ended.Sources
 			notice.TaskID = done.ID
 			if _, _, err := ps.box.Queue(ctx, tx, notice); err != nil {
 				return err
@@ -279,8 +279,8 @@ func (ps *Plans) end(ctx context.Context, r *attempt, room store.Chat, steps []s
 		}
 		notice := outbox.NewNotice(room, result, outbox.Answer)
 		notice.Profile = r.persona.Profile()
-		notice.About = slices.Concat(about, r.run.Task.RestsOn)
-		notice.RestsOn = ended.RestsOn
+		notice.Quotes = slices.Concat(about, r.run.Task.Sources)
+		notice.Sources = ended.Sources
 		notice.TaskID = done.ID
 		_, _, err = ps.box.Queue(ctx, tx, notice)
 		return err

@@ -87,17 +87,17 @@ func TestPlan_RunsAfterApproval(t *testing.T) {
 	require.NoError(t, err)
 	require.Contains(t, a.Arguments, `2. Say whether \*\*120\*\* euro is enough`)
 	b.resume(plan.ID)
-	require.Zero(t, b.jobs("child"), "nothing is done before he agrees")
+	require.Zero(t, b.jobs("subtask"), "nothing is done before he agrees")
 
 	b.answerPlan(plan, true)
-	require.Equal(t, 1, b.jobs("child"))
+	require.Equal(t, 1, b.jobs("subtask"))
 	b.resume(plan.ID) // a second process, or the one after a crash
-	require.Equal(t, 1, b.jobs("child"))
+	require.Equal(t, 1, b.jobs("subtask"))
 	require.Equal(t, store.TaskWaiting, b.taskByID(plan.ID).State)
 	b.resume(steps[0].ID)
 	b.resume(steps[0].ID)
 	b.resume(plan.ID)
-	require.Equal(t, 2, b.jobs("child"))
+	require.Equal(t, 2, b.jobs("subtask"))
 	require.Equal(t, store.TaskPending, steps[1].State)
 	b.resume(steps[1].ID)
 	b.resume(plan.ID)
@@ -217,10 +217,10 @@ func TestPlan_IsRevised(t *testing.T) {
 	again := server.Requests()[1].Last()
 	require.Contains(t, again, "work so far\n1. Look up what a grand piano costs\n2. Say whether")
 	require.Contains(t, again, "tune the piano\nwithout the second step")
-	require.Contains(t, b.taskByID(plan.ID).RestsOn, wish.ID)
+	require.Contains(t, b.taskByID(plan.ID).Sources, wish.ID)
 	b.answerPlan(plan, true)
 	require.ErrorIs(t, revise(), store.ErrPlanStarted, "it is under way")
-	require.Equal(t, 1, b.jobs("child"))
+	require.Equal(t, 1, b.jobs("subtask"))
 }
 
 func TestPlan_DeletedWithItsMessage(t *testing.T) {
@@ -270,7 +270,7 @@ func TestPlan_StepNeedsApprovalAsAgent(t *testing.T) {
 	b.resume(plan.ID)
 	require.EqualValues(t, 1, l.lit.Load())
 	require.Equal(t, store.TaskCompleted, b.children()[0].State)
-	require.Equal(t, 2, b.jobs("child"))
+	require.Equal(t, 2, b.jobs("subtask"))
 }
 
 func TestPlan_StepIsAsShown(t *testing.T) {

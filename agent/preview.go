@@ -128,7 +128,7 @@ func (t *Turns) previewModel(ctx context.Context, room store.Chat, message store
 		Kind:      store.TaskTurn,
 		ChatID:    room.ID,
 		MessageID: &message.ID,
-		RestsOn:   []store.MessageID{message.ID},
+		Sources:   []store.MessageID{message.ID},
 		Agent:     answering.ID,
 		Model:     model.Name(),
 		Input:     policy.Redact(question),

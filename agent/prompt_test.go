@@ -68,10 +68,10 @@ func TestPrompt_MatchesGoldenFiles(t *testing.T) {
 	b.storeExchange("Do you tune on Sundays?", "No, Monday to Saturday.")
 	require.NoError(t, b.store.InTx(context.Background(), func(tx store.Tx) error {
 		return store.PutSummary(context.Background(), tx, store.Summary{
-			ChatID: b.chat.ID,
-			Body:   "Ana asked about uprights; one costs 90 euro.",
-			About:  []store.MessageID{1000},
-			Until:  time.Now().Add(-time.Hour),
+			ChatID:  b.chat.ID,
+			Body:    "Ana asked about uprights; one costs 90 euro.",
+			Sources: []store.MessageID{1000},
+			Until:   time.Now().Add(-time.Hour),
 		})
 	}))
 	b.ask("what does tuning a grand piano cost?")
@@ -142,7 +142,7 @@ func TestSources_NameMessageOnce(t *testing.T) {
 		b.ask("and what does tuning a grand piano cost?")
 	}
 	var most int
-	require.NoError(t, b.store.DB().QueryRow(context.Background(), "select max(cardinality(about)) from tasks").Scan(&most))
+	require.NoError(t, b.store.DB().QueryRow(context.Background(), "select max(cardinality(sources)) from tasks").Scan(&most))
 	require.LessOrEqual(t, most, 12)
 }
 

@@ -138,12 +138,14 @@ func TestFollowUp_Exclusions(t *testing.T) {
 			b.agent.defaults.Labels = []policy.Label{{Name: "vip", FollowUpDays: &never}}
 			b.exec("update chats set labels = '{vip}'")
 		},
-		"shadow":        func(b *fixture) { b.exec("update chats set delivery = 'shadow' where id = $1", b.chat.ID) },
-		"silent":        func(b *fixture) { b.exec("update chats set mode = 'silent' where id = $1", b.chat.ID) },
-		"personal":      func(b *fixture) { b.exec("update chats set mode = 'personal' where id = $1", b.chat.ID) },
-		"off chat":      func(b *fixture) { b.exec("update chats set mode = 'off' where id = $1", b.chat.ID) },
-		"a group":       func(b *fixture) { b.exec("update chats set kind = 'group' where id = $1", b.chat.ID) },
-		"a closed chat": func(b *fixture) { b.exec("update chats set closed_why = 'you left the room' where id = $1", b.chat.ID) },
+		"shadow":   func(b *fixture) { b.exec("update chats set delivery = 'shadow' where id = $1", b.chat.ID) },
+		"silent":   func(b *fixture) { b.exec("update chats set mode = 'silent' where id = $1", b.chat.ID) },
+		"personal": func(b *fixture) { b.exec("update chats set mode = 'personal' where id = $1", b.chat.ID) },
+		"off chat": func(b *fixture) { b.exec("update chats set mode = 'off' where id = $1", b.chat.ID) },
+		"a group":  func(b *fixture) { b.exec("update chats set kind = 'group' where id = $1", b.chat.ID) },
+		"a closed chat": func(b *fixture) {
+			b.exec("update chats set closed_reason = 'you left the room' where id = $1", b.chat.ID)
+		},
 		"paused": func(b *fixture) {
 			b.exec("update chats set paused_until = now() + interval '1 day' where id = $1", b.chat.ID)
 		},
@@ -156,7 +158,7 @@ func TestFollowUp_Exclusions(t *testing.T) {
 		},
 		"closed hours": func(b *fixture) { b.agent.Quiet.standard.hours = closed },
 		"a person has to answer": func(b *fixture) {
-			b.exec("insert into escalations (chat_id, message_id, why) select $1, min(id), 'x' from messages where chat_id = $1", b.chat.ID)
+			b.exec("insert into escalations (chat_id, message_id, reason) select $1, min(id), 'x' from messages where chat_id = $1", b.chat.ID)
 		},
 		"another draft waits": func(b *fixture) {
 			b.exec("insert into outbox (id, chat_id, send_as, purpose, event_type, content, code, reason, state) values (gen_random_uuid(), $1, 'owner', 'reply', 'm.room.message', '{}', '', '', 'draft')", b.chat.ID)
@@ -169,7 +171,7 @@ func TestFollowUp_Exclusions(t *testing.T) {
 		},
 		"it was a greeting":         func(b *fixture) { b.exec("update outbox set purpose = 'greeting'") },
 		"it was a reminder":         func(b *fixture) { b.exec("update outbox set purpose = 'operator'") },
-		"it was an approved notice": func(b *fixture) { b.exec("update outbox set purpose = 'draft', drafted_as = 'handover'") },
+		"it was an approved notice": func(b *fixture) { b.exec("update outbox set purpose = 'draft', drafted_as = 'escalation'") },
 		"it is too long ago":        func(b *fixture) { b.passes(8 * day) },
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -232,7 +234,7 @@ func TestRating_Exclusions(t *testing.T) {
 			b.exec("update chats set owner_active_until = now() + interval '1 minute' where id = $1", b.chat.ID)
 		},
 		"a person has to answer": func(b *fixture) {
-			b.exec("insert into escalations (chat_id, message_id, why) select $1, min(id), 'x' from messages where chat_id = $1", b.chat.ID)
+			b.exec("insert into escalations (chat_id, message_id, reason) select $1, min(id), 'x' from messages where chat_id = $1", b.chat.ID)
 		},
 		"the contact asked again": func(b *fixture) {
 			b.storeMessage(b.chat, policy.AuthorContact, "And when?", time.Now().Add(-15*time.Minute))

@@ -90,7 +90,7 @@ func TestRecall_DeletedWithMessage(t *testing.T) {
 	require.Len(t, server.Requests(), 2)
 	require.Contains(t, storetest.ColumnsContaining(t, b.store, "oolong"), "task_steps.passages")
 	task, _ := b.task()
-	require.Contains(t, task.RestsOn, from)
+	require.Contains(t, task.Sources, from)
 	require.NoError(t, b.store.InTx(ctx, func(tx store.Tx) error {
 		_, err := store.RedactMessage(ctx, tx, b.chat.ID, b.messageByID(from).EventID, time.Now())
 		return err

@@ -114,6 +114,6 @@ func TestRedraft_WithoutModelEscalates(t *testing.T) {
 	b.refuseDraft(asked, "👎 too short")
 	b.runTurn()
 	require.Contains(t, b.escalationWhy(), "You asked for a different draft, and there is no model to write it (config: llm.model).")
-	require.Zero(t, b.count("select count(*) from outbox where chat_id = $1 and state = 'draft' and spans <> '[]'", b.chat.ID),
+	require.Zero(t, b.count("select count(*) from outbox where chat_id = $1 and state = 'draft' and citations <> '[]'", b.chat.ID),
 		"the same quote is not proposed again")
 }

@@ -66,7 +66,7 @@ func (rs *Replays) ReplayWith(ctx context.Context, tx store.Tx, room store.Chat,
 		Kind:      store.TaskReplay,
 		ChatID:    room.ID,
 		MessageID: &message.ID,
-		RestsOn:   append(slices.Clone(replayed.RestsOn), message.ID),
+		Sources:   append(slices.Clone(replayed.Sources), message.ID),
 		Model:     model,
 		Input:     strconv.FormatInt(int64(replayed.ID), 10),
 	})

@@ -45,13 +45,13 @@ var errAlreadyAnswered = errors.New("the message was settled before")
 // queueReply queues a reply in the admin room, ends its task, and marks the message that asked as answered, in one transaction.
 func (c *core) queueReply(ctx context.Context, r *ownerReply) error {
 	err := c.store.InTx(ctx, func(tx store.Tx) error {
-		markdown, restsOn := r.markdown, run.SourceMessages(r.used)
+		markdown, sources := r.markdown, run.SourceMessages(r.used)
 		if r.task != nil {
 			ended, err := store.EndTask(ctx, tx, *r.task)
 			if err != nil {
 				return err
 			}
-			if restsOn = ended.RestsOn; ended.Forgotten {
+			if sources = ended.Sources; ended.Forgotten {
 				markdown = text.Escape(run.ForgottenText())
 				r.used = nil
 				r.citations = nil
@@ -73,8 +73,8 @@ func (c *core) queueReply(ctx context.Context, r *ownerReply) error {
 		message := outbox.NewNotice(r.room, body, outbox.Answer)
 		message.Replaces = r.live.Event()
 		message.Profile = r.profile
-		message.About = run.SourceMessages(r.used)
-		message.RestsOn = restsOn
+		message.Quotes = run.SourceMessages(r.used)
+		message.Sources = sources
 		message.Citations = r.citations
 		if r.task != nil {
 			message.TaskID = r.task.ID
@@ -127,7 +127,7 @@ const maxTitle = 80
 
 // withHeading adds a heading to the answer of a schedule: the schedule's text, and how late the answer is.
 func (c *core) withHeading(ctx context.Context, db store.DB, task *store.Task, markdown string) (string, error) {
-	if task == nil || task.Kind != store.TaskClock {
+	if task == nil || task.Kind != store.TaskSchedule {
 		return markdown, nil
 	}
 	head := "⏰ **" + text.Escape(text.Clip(text.CollapseSpaces(task.Input), maxTitle)) + "**"

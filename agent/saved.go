@@ -26,7 +26,7 @@ func (q *Questions) StartSavedTask(ctx context.Context, tx store.Tx, room store.
 		Kind:      store.TaskAsk,
 		ChatID:    room.ID,
 		MessageID: &message.ID,
-		RestsOn:   []store.MessageID{message.ID},
+		Sources:   []store.MessageID{message.ID},
 		Agent:     answering.ID,
 		Model:     model.Name(),
 		Input:     s.Prompt,
@@ -101,7 +101,7 @@ func (r *attempt) draftMessage(answer string) func(ctx context.Context, tx store
 			Purpose: policy.PurposeDraft,
 			Text:    message,
 			Draft:   true,
-			RestsOn: now.RestsOn,
+			Sources: now.Sources,
 		})
 		if err != nil {
 			return "", err

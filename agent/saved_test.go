@@ -78,7 +78,7 @@ func TestSavedTask_LeavesDraft(t *testing.T) {
 		return bodies
 	}
 	require.Equal(t, []string{"The piano comes on Monday."}, drafts())
-	require.Equal(t, 1, b.jobs("draft"), "it is shown, and sent by nobody but the owner")
+	require.Equal(t, 1, b.jobs("present_draft"), "it is shown, and sent by nobody but the owner")
 	require.Zero(t, b.count("select count(*) from outbox where chat_id = $1 and state <> 'draft'", b.chat.ID))
 
 	b.begin(skills.SavedTask{Prompt: "What is new?"}, "")

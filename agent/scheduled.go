@@ -15,7 +15,7 @@ func (q *Questions) AnswerScheduled(ctx context.Context, room store.Chat, run st
 	task, err := store.InsertTask(ctx, q.store.Writer(), store.Task{
 		Key:         store.ExecutionKey(run),
 		ExecutionID: &run,
-		Kind:        store.TaskClock,
+		Kind:        store.TaskSchedule,
 		ChatID:      room.ID,
 		Agent:       answering.ID,
 		Model:       model.Name(),

@@ -180,7 +180,7 @@ func TestScheduled_DeletedScheduleHasNoTools(t *testing.T) {
 	run := b.runSchedule(store.Schedule{Body: "sum up", Session: store.SessionMain, Tools: []string{"search_docs", "lamp"}})
 	task, err := store.InsertTask(t.Context(), b.store.Writer(), store.Task{
 		Key:    "without a run",
-		Kind:   store.TaskClock,
+		Kind:   store.TaskSchedule,
 		ChatID: b.admin.ID,
 		Model:  model.Name(),
 		Input:  "sum up",

@@ -39,7 +39,7 @@ func (r *attempt) sessionsList(ctx context.Context, _ tools.Call) (tools.Result,
 	}
 	var about []store.MessageID
 	for _, t := range all {
-		about = append(about, t.RestsOn...)
+		about = append(about, t.Sources...)
 		lines = append(lines, fmt.Sprintf("%d %s (%s, %s): %s", t.ID, t.Agent, t.State, t.CreatedAt.In(r.core.zone).Format("15:04"),
 			text.Clip(text.CollapseSpaces(t.Input), maxSessionText)))
 	}
@@ -60,7 +60,7 @@ func (r *attempt) sessionsHistory(ctx context.Context, c tools.Call) (tools.Resu
 	if !known {
 		return refuseUnknownSession(), nil
 	}
-	if err := store.AddTaskSources(ctx, r.core.store.Writer(), r.run.Task, t.RestsOn); err != nil {
+	if err := store.AddTaskSources(ctx, r.core.store.Writer(), r.run.Task, t.Sources); err != nil {
 		return tools.Result{}, err
 	}
 	steps, err := store.Steps(ctx, r.core.store.DB(), t.ID)
@@ -116,7 +116,7 @@ func (r *attempt) continuedWork(ctx context.Context) (work string, about []store
 		if t.Forgotten {
 			continue
 		}
-		about = append(about, t.RestsOn...)
+		about = append(about, t.Sources...)
 		parts = append(parts, "Asked: "+t.Input+"\nYou answered: "+text.Clip(run.VisibleText(t.Answer), maxThreadAnswer))
 	}
 	return strings.Join(parts, "\n\n"), about, err

@@ -63,7 +63,7 @@ func TestSessions_ShowOnlyAllowedAgents(t *testing.T) {
 	require.Contains(t, requests[2].Last(), "asked: @shop what does an upright cost?\nanswered: 90 euro.")
 	require.Contains(t, requests[3].Last(), "There is no such session")
 	mine, _ := b.task()
-	require.Subset(t, mine.RestsOn, b.taskByID(seen).RestsOn, "what it read of it goes when that goes")
+	require.Subset(t, mine.Sources, b.taskByID(seen).Sources, "what it read of it goes when that goes")
 
 	now := b.agent.now
 	b.agent.now = func() time.Time { return now().Add(2 * time.Hour) }
@@ -121,7 +121,7 @@ func TestSessions_WriteToFormerAgent(t *testing.T) {
 	require.Contains(t, read[3].Last(), "shop has nothing to say to that.")
 	require.Contains(t, read[6].Last(), "You wrote to others 5 times already.")
 	require.Contains(t, b.queuedTexts(b.admin)[1], "Enough.")
-	require.Subset(t, b.children()[0].RestsOn, first.RestsOn, "what it read of it goes when that goes")
+	require.Subset(t, b.children()[0].Sources, first.Sources, "what it read of it goes when that goes")
 
 	n, to = 6, parent.ID
 	b.ask("and alone?")

@@ -115,7 +115,7 @@ func (r *attempt) buildSubtaskRequest(ctx context.Context, parent store.Task) (r
 		return run.FirstRequest{}, err
 	}
 	first, err := r.run.Compose(ctx, p, string(task.Kind), task.ChatID)
-	first.About = slices.Concat(first.About, parent.RestsOn, rests)
+	first.About = slices.Concat(first.About, parent.Sources, rests)
 	return first, err
 }
 
@@ -127,7 +127,7 @@ func (r *attempt) earlierSteps(ctx context.Context) (work string, about []store.
 		if s.ID == r.run.Task.ID {
 			break
 		}
-		about = append(about, s.RestsOn...)
+		about = append(about, s.Sources...)
 		parts = append(parts, fmt.Sprintf("Step %d: %s\n%s", i+1, s.Input, text.Clip(s.Answer, maxStepAnswer)))
 	}
 	return strings.Join(parts, "\n\n"), about, err

@@ -83,7 +83,7 @@ func (su *Summaries) Summarise(ctx context.Context, chatID store.ChatID, agent s
 	if body == "" {
 		return fmt.Errorf("summarise chat %d: the model said nothing", chatID)
 	}
-	s := store.Summary{ChatID: chatID, Body: policy.Redact(body), About: about, Until: older.messages[n-1].At}
+	s := store.Summary{ChatID: chatID, Body: policy.Redact(body), Sources: about, Until: older.messages[n-1].At}
 	return su.store.InTx(ctx, func(tx store.Tx) error {
 		if _, err := store.LockChatShared(ctx, tx, chatID); err != nil {
 			return err

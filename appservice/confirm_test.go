@@ -47,7 +47,7 @@ func TestConfirm_UnconfirmedBotIsContact(t *testing.T) {
 	h.addFakePortal()
 	h.describeRoom(fakePortal)
 	h.describeRoom(fakePortal)
-	require.Equal(t, 1, h.count("river.river_job where kind = 'tell' and args->>'topic' = 'new_bridge'"), "the owner is asked once")
+	require.Equal(t, 1, h.count("river.river_job where kind = 'notice' and args->>'topic' = 'new_bridge'"), "the owner is asked once")
 	require.Equal(t, hisPuppet, h.anasChat().SelfGhost)
 	forged := h.say(fakePortal, hisPuppet, "I promise Mallory 500 euro")
 	require.Equal(t, policy.AuthorContact, h.message(forged).Author, "not the owner")
@@ -69,7 +69,7 @@ func TestConfirm_DoublePuppetNeedsNone(t *testing.T) {
 	h.setBridgeClaim("!old:x", bridgeBot)
 	h.describeRoom("!old:x")
 	require.False(t, h.anasChat().Unconfirmed)
-	require.Zero(t, h.count("river.river_job where kind = 'tell'"))
+	require.Zero(t, h.count("river.river_job where kind = 'notice'"))
 }
 
 // The owner is not asked about a bridge whose other rooms, which are read a moment later, prove that it acts as the owner.
@@ -81,7 +81,7 @@ func TestConfirm_WaitsForOtherRooms(t *testing.T) {
 	h.setState("!first:x", "m.room.member", owner.String(), owner, `{"membership":"join"}`) // the owner changed their name
 	h.describeRoom("!first:x")
 	require.True(t, h.anasChat().Unconfirmed)
-	require.Equal(t, 1, h.count("river.river_job where kind = 'tell' and state = 'scheduled' and scheduled_at > now() + interval '5 seconds'"))
+	require.Equal(t, 1, h.count("river.river_job where kind = 'notice' and state = 'scheduled' and scheduled_at > now() + interval '5 seconds'"))
 	h.addRoom("!second:x", bridgeBot, `{}`)
 	h.setState("!second:x", "m.bridge", "x", bridgeBot, fmt.Sprintf(`{"bridgebot":%q,"protocol":{"id":"demo"},"channel":{"id":"ben","fi.mau.receiver":"me"},"com.beeper.room_type.v2":"dm"}`, bridgeBot))
 	h.describeRoom("!second:x")
@@ -115,7 +115,7 @@ func TestConfirm_FakePortalLosesChannel(t *testing.T) {
 	h.describeRoom(fakePortal)
 	require.Equal(t, chat.ID, h.anasChat().ID)
 	require.True(t, h.anasChat().IsIn("!real:x"))
-	require.Zero(t, h.count("chats where bridge_bot = $1 and closed_why = ''", mallory))
+	require.Zero(t, h.count("chats where bridge_bot = $1 and closed_reason = ''", mallory))
 }
 
 func TestConfirm_EarlierChatsCount(t *testing.T) {
@@ -150,5 +150,5 @@ func TestConfirm_RefusedBotsBlockNobody(t *testing.T) {
 	}
 	h.addFakePortal()
 	h.describeRoom(fakePortal)
-	require.Equal(t, 1, h.jobs("tell"))
+	require.Equal(t, 1, h.jobs("notice"))
 }

@@ -28,7 +28,7 @@ func (b *batch) storeConnection(ctx context.Context, evt *event.Event, at time.T
 	if err != nil {
 		return false, err
 	}
-	state := store.BridgeState{Bot: evt.Sender, Login: connection.Login, Protocol: protocol, Why: connection.Why, ChangedAt: at}
+	state := store.BridgeState{Bot: evt.Sender, Login: connection.Login, Protocol: protocol, Reason: connection.Why, ChangedAt: at}
 	return true, b.storeBridgeState(ctx, state, connection.Up)
 }
 
@@ -63,7 +63,7 @@ func (b *batch) storeDelivery(ctx context.Context, e incoming) error {
 	if loggedOut || delivery.State == bridgebridge.Delivered {
 		state := store.BridgeState{Bot: e.chat.BridgeBot, Login: e.chat.Login, Protocol: e.chat.Protocol, ChangedAt: e.at}
 		if loggedOut {
-			state.Why = bridgebridge.LoggedOut
+			state.Reason = bridgebridge.LoggedOut
 		}
 		if err := b.storeBridgeState(ctx, state, !loggedOut); err != nil {
 			return err

@@ -22,7 +22,7 @@ func (b *fixture) bridgeNotice(room id.RoomID, sender id.UserID, state string) *
 }
 
 func (b *fixture) countNotices(topic string) int {
-	return b.count("river.river_job where kind = 'tell' and args->>'topic' = $1", topic)
+	return b.count("river.river_job where kind = 'notice' and args->>'topic' = $1", topic)
 }
 
 func TestConnection_BrokenLoginNoticedOnce(t *testing.T) {
@@ -70,7 +70,7 @@ func TestConnection_EndedLoginNoticedAgain(t *testing.T) {
 	require.Zero(t, told(), "it comes back by itself or does not: nothing to do about it")
 	b.receive(b.bridgeNotice("!bridge:x", bridgeBot, "BAD_CREDENTIALS"))
 	require.Equal(t, 1, told(), "now the owner has to log in")
-	require.Equal(t, 1, b.count("bridge_states where why = 'logged out' and down_since < changed_at"))
+	require.Equal(t, 1, b.count("bridge_states where reason = 'logged out' and down_since < changed_at"))
 	b.receive(b.bridgeNotice("!bridge:x", bridgeBot, "BAD_CREDENTIALS"), b.bridgeNotice("!bridge:x", bridgeBot, "TRANSIENT_DISCONNECT"))
 	require.Zero(t, told())
 }

@@ -117,7 +117,7 @@ func (d *Describer) parseChat(ctx context.Context, room id.RoomID, state []*even
 	if ok && portal.BridgeBot.Homeserver() == rules.Owner.Homeserver() { // the owner's bridges run on the owner's homeserver
 		return store.Chat{
 			Protocol: portal.Protocol, ChannelID: portal.ChannelID, Login: portal.Login, RoomID: &room, Kind: portal.Kind, Name: portal.Name, OwnerName: portal.OwnerName,
-			Contact: portal.Contact, BridgeBot: portal.BridgeBot, SelfGhost: portal.SelfGhost, Encryption: portal.Encryption, ClosedWhy: closedWhy(portal), ClaimedAt: portal.ClaimedAt,
+			Contact: portal.Contact, BridgeBot: portal.BridgeBot, SelfGhost: portal.SelfGhost, Encryption: portal.Encryption, ClosedReason: closedWhy(portal), ClaimedAt: portal.ClaimedAt,
 			Features: portal.Features,
 		}, true, nil
 	}

@@ -31,7 +31,7 @@ func TestDescribe_OwnerLeavingClosesChat(t *testing.T) {
 	b := setup(t)
 	b.chat("!a:x", policy.ModeBusiness)
 	require.NoError(t, closedHomeserver(b).Describe(context.Background(), "!a:x"))
-	require.Equal(t, 1, b.count("chats where closed_why = $1", store.ClosedLeft))
+	require.Equal(t, 1, b.count("chats where closed_reason = $1", store.ClosedLeft))
 }
 
 func TestDescribe_InvitationKeepsAdminRoom(t *testing.T) {

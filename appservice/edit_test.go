@@ -188,7 +188,7 @@ func TestBackfill_StoresAllRepliesNone(t *testing.T) {
 	require.Equal(t, 10_000, last.StoredCount)
 	require.Equal(t, 10_000, b.count("messages"))
 	require.Equal(t, 100, b.count("river.river_job"), "a job a page but the first, and the one that tells")
-	require.Zero(t, b.count("outbox")+b.jobs("turn")+b.jobs("digest"))
+	require.Zero(t, b.count("outbox")+b.jobs("turn")+b.jobs("late_messages"))
 }
 
 func TestBackfill_TenThousandStartNothing(t *testing.T) {

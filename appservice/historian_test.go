@@ -78,7 +78,7 @@ func TestHistory_IsStoredUnanswered(t *testing.T) {
 	require.Equal(t, 350, last.StoredCount)
 	require.Equal(t, 350, b.count("messages"))
 	require.Equal(t, 280, b.count("messages where code = 'backfill'"))
-	require.Zero(t, b.jobs("turn")+b.jobs("digest"))
+	require.Zero(t, b.jobs("turn")+b.jobs("late_messages"))
 	require.Zero(t, b.count("chats where owner_last_at is not null"), "what the owner wrote then is no pause now")
 
 	again := b.readAllPages(h, jobs.HistoryArgs{ChatID: chat.ID})

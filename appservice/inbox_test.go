@@ -302,7 +302,7 @@ func TestInbox_OldMessagesGetOneNotice(t *testing.T) {
 	}
 	require.Equal(t, 50, b.count("messages where code = 'stale'"))
 	require.Zero(t, b.jobs("turn"))
-	require.Equal(t, 1, b.jobs("digest"))
+	require.Equal(t, 1, b.jobs("late_messages"))
 }
 
 func TestInbox_BridgeStatusSettlesSend(t *testing.T) {

@@ -34,7 +34,7 @@ func TestKeep_SelectsFiles(t *testing.T) {
 			b.receiveFile(ana, "m.image", "")
 			b.receiveFile(ana, "m.audio", voiceMark)
 			b.receiveFile(owner, "m.image", "")
-			require.Equal(t, want, b.jobs("keep"))
+			require.Equal(t, want, b.jobs("keep_file"))
 		})
 	}
 }

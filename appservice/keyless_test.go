@@ -52,18 +52,18 @@ func TestKeyless_PlainTextStaysAllowed(t *testing.T) {
 	}()
 	<-ready
 	require.Eventually(t, func() bool { return b.count("messages where event_id = '$sync' and action = 'answer'") == 1 }, time.Minute, 10*time.Millisecond)
-	require.Eventually(t, func() bool { return b.count("settings where key = 'keyless_since' and value = '\"s2\"'") == 1 }, time.Minute, 10*time.Millisecond)
+	require.Eventually(t, func() bool { return b.count("settings where key = 'keyless_sync_token' and value = '\"s2\"'") == 1 }, time.Minute, 10*time.Millisecond)
 	cancel()
 	require.NoError(t, <-done)
 	require.Empty(t, withDevice, "the keys that come meanwhile stay for the device")
-	require.Equal(t, 1, b.count("settings where key = 'since' and value = '\"s1\"'"), "and so does its position")
-	require.Equal(t, 1, b.count("river.river_job where kind = 'tell' and args->>'topic' = 'keys_gone'"))
+	require.Equal(t, 1, b.count("settings where key = 'sync_token' and value = '\"s1\"'"), "and so does its position")
+	require.Equal(t, 1, b.count("river.river_job where kind = 'notice' and args->>'topic' = 'keys_unavailable'"))
 
 	s := NewOwnerSync(b.inbox, hs, nil, nil)
 	require.NoError(t, s.notifyKeysReadable(context.Background()))
 	require.NoError(t, s.notifyKeysReadable(context.Background()))
-	require.Equal(t, 1, b.count("river.river_job where kind = 'tell' and args->>'topic' = 'keys_back'"))
-	require.Zero(t, b.count("settings where key in ('keyless_since', 'keys_gone')"))
+	require.Equal(t, 1, b.count("river.river_job where kind = 'notice' and args->>'topic' = 'keys_available'"))
+	require.Zero(t, b.count("settings where key in ('keyless_sync_token', 'keys_unreadable')"))
 }
 
 func TestKeyless_RetriesSoon(t *testing.T) {
@@ -88,5 +88,5 @@ func TestKeyless_RequestsKeyOnce(t *testing.T) {
 	before := b.jobs("decrypt")
 	require.NoError(t, (&Vault{store: b.store}).requestMissingKeys(context.Background()))
 	require.Equal(t, before+3, b.jobs("decrypt"))
-	require.Equal(t, 3, b.count("river.river_job where kind = 'decrypt' and (args->>'ask')::int = $1", jobs.MaxKeyRequests))
+	require.Equal(t, 3, b.count("river.river_job where kind = 'decrypt' and (args->>'key_requests')::int = $1", jobs.MaxKeyRequests))
 }

@@ -39,7 +39,7 @@ func TestLockOrder_DecryptedThreadReply(t *testing.T) {
 	require.Less(t, contact.ID, admin.ID)
 	_, err := b.store.Pool().Exec(ctx, `with card as (insert into outbox (id, chat_id, send_as, purpose, event_type, content, state, event_id, code, reason)
 			values (gen_random_uuid(), $1, 'bot', 'notice', 'm.room.message', '{}', 'sent', '$card', '', '') returning id)
-		insert into escalations (chat_id, message_id, why, card_id) select $2, $3, '', id from card`, admin.ID, contact.ID, b.message(asked).ID)
+		insert into escalations (chat_id, message_id, reason, card_id) select $2, $3, '', id from card`, admin.ID, contact.ID, b.message(asked).ID)
 	require.NoError(t, err)
 
 	other, err := b.store.Pool().Begin(ctx)

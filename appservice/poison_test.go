@@ -89,13 +89,13 @@ func TestEdit_CommandIsNotRepeated(t *testing.T) {
 	b.receive(command)
 	edit()
 	require.Equal(t, 1, b.jobs("command"))
-	require.Zero(t, b.jobs("tell"), "it waits still, and what it says now is carried out")
+	require.Zero(t, b.jobs("notice"), "it waits still, and what it says now is carried out")
 	require.NoError(t, b.store.InTx(ctx, func(tx store.Tx) error {
 		_, err := store.MarkAnswered(ctx, tx, []store.MessageID{b.message(command).ID}, nil, policy.CodeCommand, "done")
 		return err
 	}))
 	edit()
-	require.Equal(t, 1, b.jobs("tell"))
+	require.Equal(t, 1, b.jobs("notice"))
 	require.Equal(t, 1, b.jobs("command"))
 
 	command = b.text(room, owner, "remind me at eight")
@@ -103,10 +103,10 @@ func TestEdit_CommandIsNotRepeated(t *testing.T) {
 	asked := b.message(command).ID
 	_, err := store.InsertTask(ctx, b.store.Writer(), store.Task{Key: "ask:1", Kind: store.TaskAsk, ChatID: b.message(command).ChatID, MessageID: &asked, Input: "remind me at eight"})
 	require.NoError(t, err)
-	_, err = b.store.Pool().Exec(ctx, "delete from river.river_job where kind = 'tell'")
+	_, err = b.store.Pool().Exec(ctx, "delete from river.river_job where kind = 'notice'")
 	require.NoError(t, err)
 	edit()
-	require.Equal(t, 1, b.jobs("tell"), "a model works on what it said before")
+	require.Equal(t, 1, b.jobs("notice"), "a model works on what it said before")
 }
 
 func TestOwnerMessage_OldKeepsNewerEscalation(t *testing.T) {
@@ -153,7 +153,7 @@ func TestSuccession_ReplacedRoomStaysReplaced(t *testing.T) {
 	row := store.Chat{Protocol: "demo", ChannelID: "ana", Kind: policy.KindDM, Name: "Ana", BridgeBot: bridgeBot, Encryption: policy.EncryptionNo}
 	describe := func(room id.RoomID, closed string) error {
 		r := row
-		r.RoomID, r.ClosedWhy = &room, closed
+		r.RoomID, r.ClosedReason = &room, closed
 		return b.store.InTx(ctx, func(tx store.Tx) error {
 			_, err := store.UpsertChat(ctx, tx, r)
 			return err

@@ -148,7 +148,7 @@ func TestClarify_BareYesIsAnswered(t *testing.T) {
 	question := b.text("!a:x", ana, "How much is the deposit?")
 	b.receive(question)
 	out := b.insertOutboxRow(chat)
-	b.exec(`update outbox set purpose = 'clarify', state = 'sent', spans = '[{"ref":"chunk:1"}]' where id = $1`, out)
+	b.exec(`update outbox set purpose = 'clarify', state = 'sent', citations = '[{"ref":"chunk:1"}]' where id = $1`, out)
 	b.exec("update messages set code = 'clarified', answered_at = now(), outbox_id = $1 where event_id = $2", out, question.ID)
 	yes := b.text("!a:x", ana, "Yes")
 	b.receive(yes)

@@ -29,7 +29,7 @@ func (e incoming) refusal(bot id.UserID) policy.Code {
 	if e.chat.Kind != policy.KindAdmin {
 		return ""
 	}
-	return policy.AdminEvent{Author: e.author, Forgeable: e.isForgeable(bot), Closed: e.chat.ClosedWhy != ""}.Refusal()
+	return policy.AdminEvent{Author: e.author, Forgeable: e.isForgeable(bot), Closed: e.chat.ClosedReason != ""}.Refusal()
 }
 
 // storeRefused stores, without its text, a message of an admin room that was refused, and enqueues the reply that says why. A closed room gets no

@@ -75,7 +75,7 @@ func TestAdminRoom_BridgedOwnerIsNoCommand(t *testing.T) {
 	}
 	require.Equal(t, "remind me tomorrow", b.message(mine).Body, "an edit changes nothing")
 	require.Equal(t, before+len(sent), b.jobs("command"), "each is answered with the reason, once")
-	require.Zero(t, b.jobs("transcribe")+b.jobs("decrypt")+b.jobs("thread_reply"))
+	require.Zero(t, b.jobs("transcribe")+b.jobs("decrypt")+b.jobs("change_reply"))
 }
 
 func TestAdminRoom_ClosedIgnoresAll(t *testing.T) {
@@ -132,7 +132,7 @@ func TestEdit_FormerOperatorIsDropped(t *testing.T) {
 	b.receive(b.event("m.room.message", adminRoom, operator, edit), b.event("m.room.message", adminRoom, operator, early), b.event("m.room.message", adminRoom, eve, edit))
 	require.Equal(t, "note: she is a regular", b.message(note).Body)
 	require.Equal(t, 1, b.count("messages"))
-	require.Zero(t, b.jobs("thread_reply"))
+	require.Zero(t, b.jobs("change_reply"))
 }
 
 // What was decided before a backup was restored is not decided again when the sync brings it once more.

@@ -96,7 +96,7 @@ func isOpenToOthers(evt *event.Event) bool {
 // move the threads of open escalations to it, and notify the owner.
 func (b *batch) closeAdminRoom(ctx context.Context, chat *store.Chat, why string) error {
 	b.jobs = append(b.jobs, jobs.AdminRoomArgs{})
-	if chat.ClosedWhy == "" {
+	if chat.ClosedReason == "" {
 		b.jobs = append(b.jobs, jobs.NoticeArgs{Topic: jobs.TopicAdminRoomClosed, SubjectID: int64(chat.ID)})
 		open, err := store.EscalationsIn(ctx, b.tx, chat.ID)
 		if err != nil {
@@ -106,6 +106,6 @@ func (b *batch) closeAdminRoom(ctx context.Context, chat *store.Chat, why string
 			b.jobs = append(b.jobs, jobs.UpdateEscalationArgs{EscalationID: escalation})
 		}
 	}
-	chat.ClosedWhy = why // later events of the batch are decided with the room closed
+	chat.ClosedReason = why // later events of the batch are decided with the room closed
 	return store.CloseChat(ctx, b.tx, chat.ID, why)
 }

@@ -46,7 +46,7 @@ func (b *fixture) stallRig() *stallRig {
 func (r *stallRig) checkAndCount(topic string) int {
 	r.t.Helper()
 	require.NoError(r.t, r.watch.check(r.t.Context()))
-	return r.count("river.river_job where kind = 'tell' and args->>'topic' = $1", topic)
+	return r.count("river.river_job where kind = 'notice' and args->>'topic' = $1", topic)
 }
 
 func TestStall_NoticesBeginAndEnd(t *testing.T) {

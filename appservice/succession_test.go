@@ -283,7 +283,7 @@ func TestSuccession_LookalikeNeedsOwner(t *testing.T) {
 	require.True(t, h.anasChat().IsIn("!old:x"))
 	require.Zero(t, h.count("messages where event_id = $1", lie.ID))
 	require.Zero(t, h.count("pending_events"))
-	require.Equal(t, 1, h.count("river.river_job where kind = 'tell' and args->>'topic' = 'bridge'"), "the owner is asked once")
+	require.Equal(t, 1, h.count("river.river_job where kind = 'notice' and args->>'topic' = 'bridge_replaced'"), "the owner is asked once")
 
 	changes, err := store.UnacceptedBridgeChanges(ctx, h.store.DB())
 	require.NoError(t, err)
@@ -331,7 +331,7 @@ func TestSuccession_BoundsClaims(t *testing.T) {
 		h.setBridgeClaim(room, stranger)
 		h.describeRoom(room)
 	}
-	require.Equal(t, 10, h.jobs("tell"))
+	require.Equal(t, 10, h.jobs("notice"))
 	require.True(t, h.anasChat().IsIn("!old:x"))
 }
 

@@ -85,7 +85,7 @@ func (c *Clock) updateSystemSchedules(ctx context.Context, tx store.Tx, action s
 	return nil
 }
 
-// takeOver pauses the schedules of former operators, makes the owner their creator, and notifies the owner. It does so once for each schedule,
+// takeOver pauses the schedules of former operators, makes the owner their creator, and notifies the owner. It action so once for each schedule,
 // because then the owner is its creator.
 func (c *Clock) takeOver(ctx context.Context, tx store.Tx) error {
 	if _, err := store.AdminChat(ctx, tx); errors.Is(err, store.ErrNotFound) {

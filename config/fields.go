@@ -222,7 +222,7 @@ func (c *Config) modelFields() []field {
 		value("budget.per_chat_day", &c.Budget.PerChatDay, ParseMoney),
 		value("budget.per_agent_day", &c.Budget.PerAgentDay, ParseMoney),
 		value("budget.per_run", &c.Budget.PerRun, ParseMoney),
-		value("budget.at_cap", &c.Budget.AtCap, atCap),
+		value("budget.at_cap", &c.Budget.AtCap, oneOf(AtCapDocuments, AtCapEscalate)),
 		value("budget.per_dollar", &c.Budget.PerDollar, ParseMoney),
 		value("budget.currency", &c.Budget.Currency, currency),
 	}

@@ -118,14 +118,6 @@ func oneOf[T ~string](allowed ...T) func(string) (T, error) {
 	}
 }
 
-// atCap parses budget.at_cap. It also accepts "handover", the former name of AtCapEscalate, which may have been set in chat.
-func atCap(s string) (string, error) {
-	if s == "handover" {
-		return AtCapEscalate, nil
-	}
-	return oneOf(AtCapDocuments, AtCapEscalate)(s)
-}
-
 // optional returns parse extended so that it accepts an empty text.
 func optional[T ~string](parse func(string) (T, error)) func(string) (T, error) {
 	return func(s string) (T, error) {

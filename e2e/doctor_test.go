@@ -348,7 +348,7 @@ func (e *examination) repairOperators(room store.Chat) {
 	e.setup.Operators = fmt.Sprintf("[\"@mia:%[1]s\", \"@newoperator:%[1]s\"]", devstack.Domain)
 	e.restartAsSaid(doctor.OperatorsUninvited)
 
-	e.exec("update chats set closed_why = 'gone' where id = $1", room.ID)
+	e.exec("update chats set closed_reason = 'gone' where id = $1", room.ID)
 	e.restartAsSaid(doctor.OperatorsRoom)
 	room, err := store.OperatorsChat(e.t.Context(), e.db.DB())
 	require.NoError(e.t, err)

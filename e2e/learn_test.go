@@ -59,7 +59,7 @@ func TestLearn_OperatorAnswerServesOtherChats(t *testing.T) {
 	require.Contains(t, got, answered)
 	require.NotContains(t, a.deliveriesSoFar("learn-ida")[1].Text, "Answers.md")
 	require.Equal(t, 1,
-		a.count("select count(*) from outbox o, jsonb_array_elements(o.spans) s where s->>'source' like '%Answers.md%' and s->>'quote' = $1",
+		a.count("select count(*) from outbox o, jsonb_array_elements(o.citations) s where s->>'source' like '%Answers.md%' and s->>'quote' = $1",
 			answered))
 	t.Logf("from the operator's answer to the owner being asked %s, to the next customer's answer %s", offered.Round(100*time.Millisecond),
 		took.Round(100*time.Millisecond))

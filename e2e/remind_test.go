@@ -54,13 +54,13 @@ func TestReminder_ComesOnceDespiteKill(t *testing.T) {
 		return nil
 	}))
 	a.await("some of them to have come", func(ctx context.Context) (bool, error) {
-		return a.exists(ctx, "select count(*) > $1 from schedule_runs where outbox_id is not null", 5+rand.IntN(reminders/2))
+		return a.exists(ctx, "select count(*) > $1 from schedule_executions where outbox_id is not null", 5+rand.IntN(reminders/2))
 	})
 	require.NoError(t, a.process.Kill())
 	a.run()
 	a.await("all of them to be sent", func(ctx context.Context) (bool, error) {
 		return a.exists(ctx,
-			"select count(*) = $1 from schedule_runs r join outbox o on o.id = r.outbox_id where o.state in ('sent', 'delivered')", reminders)
+			"select count(*) = $1 from schedule_executions r join outbox o on o.id = r.outbox_id where o.state in ('sent', 'delivered')", reminders)
 	})
 	var came map[string]int
 	a.await("the owner to see all of them", func(context.Context) (bool, error) {
@@ -76,5 +76,5 @@ func TestReminder_ComesOnceDespiteKill(t *testing.T) {
 	for number, times := range came {
 		require.Equal(t, 1, times, "reminder %s", number)
 	}
-	require.Equal(t, reminders, a.count("select count(*) from schedule_runs where outbox_id is not null"))
+	require.Equal(t, reminders, a.count("select count(*) from schedule_executions where outbox_id is not null"))
 }

@@ -135,7 +135,7 @@ func TestRestore_OldBackupSendsNothingTwice(t *testing.T) {
 	require.Contains(t, a.command("/restored"), "call the plumber", "it was due four days ago")
 	require.Contains(t, a.command("yes"), "1 message sent now", "the other one was sent meanwhile")
 	a.awaitSent(neverSent, 1)
-	require.Equal(t, 1, a.count("select count(*) from schedule_runs where state = 'skipped'"), "the reminder is left out")
+	require.Equal(t, 1, a.count("select count(*) from schedule_executions where state = 'skipped'"), "the reminder is left out")
 	a.say(sentLater, question)
 	a.awaitSent(sentLater, 3)
 	a.say(neverSent, question)

@@ -231,7 +231,7 @@ func (h *Hooks) addBridge(ctx context.Context, b *payload, state int64) error {
 	if s.DownSince == nil {
 		return errNotFound // the bridge is connected again
 	}
-	b.Bridge, b.Why = &bridge{Network: s.Protocol, Bot: s.Bot, Login: s.Login, Since: s.DownSince.UTC()}, s.Why
+	b.Bridge, b.Why = &bridge{Network: s.Protocol, Bot: s.Bot, Login: s.Login, Since: s.DownSince.UTC()}, s.Reason
 	return nil
 }
 

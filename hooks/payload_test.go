@@ -38,13 +38,13 @@ func TestPayloadOfEachEvent(t *testing.T) {
 	r := newRig(t)
 	due := time.Date(2026, 11, 20, 17, 0, 0, 0, time.UTC)
 
-	failed := r.queryText(`with s as (insert into schedules (kind, zone, does, body, catch_up, created_by) values ('at', 'UTC', 'ask', 'sum up', 'once', '@you:x') returning id)
-		insert into schedule_runs (schedule_id, due_at, state, note) select id, $1, 'failed', 'the model is away' from s returning id`, due)
+	failed := r.queryText(`with s as (insert into schedules (kind, zone, action, body, catch_up, created_by) values ('at', 'UTC', 'ask', 'sum up', 'once', '@you:x') returning id)
+		insert into schedule_executions (schedule_id, due_at, state, note) select id, $1, 'failed', 'the model is away' from s returning id`, due)
 	b := r.emitAndDeliver(policy.HookCronFail, failed)
 	require.Equal(t, &job{ID: 1, What: "sum up", Due: due}, b.Job)
 	require.Equal(t, "the model is away", b.Why)
 
-	waits := r.queryText(`with t as (insert into tasks (key, kind, chat_id, agent, model, input, state) values ('k', 'ask', $1, '', 'm', 'x', 'executing') returning id)
+	waits := r.queryText(`with t as (insert into tasks (key, kind, chat_id, agent, model, input, state) values ('k', 'ask', $1, '', 'm', 'x', 'running') returning id)
 		insert into approvals (task_id, call_id, tool, arguments, expires_at) select id, 'c', 'exec', '{"secret": 1}', $2 from t returning id`, r.ana.ID, due)
 	b = r.emitAndDeliver(policy.HookApproval, waits)
 	require.Equal(t, &approval{ID: 1, Task: 1, Tool: "exec", Expires: due}, b.Approval)
@@ -52,7 +52,7 @@ func TestPayloadOfEachEvent(t *testing.T) {
 	b = r.emitAndDeliver(policy.HookBudget, "2026-11-20/agent/100/the shop/west")
 	require.Equal(t, &budget{Day: "2026-11-20", Cap: "agent", Percent: 100, Subject: "the shop/west"}, b.Budget)
 
-	down := r.queryText("insert into bridge_states (bot, login, protocol, why, changed_at, down_since) values ('@wa:x', 'me', 'whatsapp', 'logged out', $1, $1) returning id", due)
+	down := r.queryText("insert into bridge_states (bot, login, protocol, reason, changed_at, down_since) values ('@wa:x', 'me', 'whatsapp', 'logged out', $1, $1) returning id", due)
 	b = r.emitAndDeliver(policy.HookBridgeDown, down)
 	require.Equal(t, &bridge{Network: "whatsapp", Bot: "@wa:x", Login: "me", Since: due}, b.Bridge)
 	require.Equal(t, "logged out", b.Why)
@@ -83,7 +83,7 @@ func TestDeletedSubjectsAreNotDelivered(t *testing.T) {
 	r := newRig(t)
 	section := r.storeNote("a secret")
 	told := r.emit(policy.HookCapture, section)[0]
-	down := r.emit(policy.HookBridgeDown, r.queryText("insert into bridge_states (bot, login, protocol, why, changed_at) values ('@wa:x', 'me', 'whatsapp', '', now()) returning id"))[0]
+	down := r.emit(policy.HookBridgeDown, r.queryText("insert into bridge_states (bot, login, protocol, reason, changed_at) values ('@wa:x', 'me', 'whatsapp', '', now()) returning id"))[0]
 	require.NoError(t, r.st.AsOwner(t.Context(), policy.OwnerScope(r.ana.ID), func(tx store.Tx) error {
 		_, err := tx.Exec(t.Context(), "delete from notes")
 		return err

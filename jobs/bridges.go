@@ -10,7 +10,7 @@ import (
 type CheckBridgesArgs struct{}
 
 // Kind names the job.
-func (CheckBridgesArgs) Kind() string { return "bridges" }
+func (CheckBridgesArgs) Kind() string { return "check_bridges" }
 
 // InsertOpts allows one such job at a time. It is tried once: the next one finds what it missed.
 func (CheckBridgesArgs) InsertOpts() river.InsertOpts {

@@ -27,7 +27,7 @@ func (CaptureArgs) InsertOpts() river.InsertOpts {
 type FindCapturesArgs struct{}
 
 // Kind names the job.
-func (FindCapturesArgs) Kind() string { return "remember" }
+func (FindCapturesArgs) Kind() string { return "find_captures" }
 
 // InsertOpts allows one such job at a time.
 func (FindCapturesArgs) InsertOpts() river.InsertOpts {

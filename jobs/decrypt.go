@@ -14,7 +14,7 @@ type DecryptArgs struct {
 	MessageID store.MessageID `json:"message"`
 	// KeyRequests is how many more times the message's key is to be requested, even if a request for it was refused before. Zero requests
 	// the key only as usual.
-	KeyRequests int `json:"ask,omitempty"`
+	KeyRequests int `json:"key_requests,omitempty"`
 }
 
 // MaxKeyRequests is how many times keys are requested again after a verification: a device that has them may learn a moment later that it

@@ -12,12 +12,12 @@ import (
 
 // PresentDraftArgs asks to show a draft to the owner, and later to drop it when nobody approved it in time.
 type PresentDraftArgs struct {
-	OutboxID uuid.UUID `json:"out"`
+	OutboxID uuid.UUID `json:"outbox"`
 	At       time.Time `json:"at,omitzero"` // not before this time; zero means now
 }
 
 // Kind names the job.
-func (PresentDraftArgs) Kind() string { return "draft" }
+func (PresentDraftArgs) Kind() string { return "present_draft" }
 
 // InsertOpts sets the queue, the attempts and the time.
 func (a PresentDraftArgs) InsertOpts() river.InsertOpts {

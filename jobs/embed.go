@@ -10,7 +10,7 @@ import (
 // embedding model it does nothing.
 type EmbedArgs struct {
 	// RetryFailed includes chunks whose embedding failed before.
-	RetryFailed bool `json:"again,omitempty"`
+	RetryFailed bool `json:"retry_failed,omitempty"`
 }
 
 // Kind names the job.

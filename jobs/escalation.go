@@ -18,7 +18,7 @@ type UpdateEscalationArgs struct {
 }
 
 // Kind names the job.
-func (UpdateEscalationArgs) Kind() string { return "escalation" }
+func (UpdateEscalationArgs) Kind() string { return "update_escalation" }
 
 // InsertOpts sets the queue, the attempts and the time.
 func (a UpdateEscalationArgs) InsertOpts() river.InsertOpts {
@@ -37,7 +37,7 @@ type CopyFileArgs struct {
 }
 
 // Kind names the job.
-func (CopyFileArgs) Kind() string { return "thread_file" }
+func (CopyFileArgs) Kind() string { return "copy_file" }
 
 // InsertOpts sets the queue, in which it goes before files that are only kept, and the attempts.
 func (CopyFileArgs) InsertOpts() river.InsertOpts {
@@ -56,7 +56,7 @@ type ChangeReplyArgs struct {
 }
 
 // Kind names the job.
-func (ChangeReplyArgs) Kind() string { return "thread_reply" }
+func (ChangeReplyArgs) Kind() string { return "change_reply" }
 
 // InsertOpts sets the queue and the attempts.
 func (ChangeReplyArgs) InsertOpts() river.InsertOpts {

@@ -12,11 +12,11 @@ import (
 // ExecutionArgs asks to carry out one execution of a schedule that takes longer than a transaction may: a question to the assistant, a
 // heartbeat, or upkeep.
 type ExecutionArgs struct {
-	ExecutionID store.ExecutionID `json:"run"`
+	ExecutionID store.ExecutionID `json:"execution"`
 }
 
 // Kind names the job.
-func (ExecutionArgs) Kind() string { return "run" }
+func (ExecutionArgs) Kind() string { return "execution" }
 
 // InsertOpts allows one such job for an execution at a time. The attempts are few because each may call a model.
 func (ExecutionArgs) InsertOpts() river.InsertOpts {

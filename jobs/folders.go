@@ -10,7 +10,7 @@ import (
 type IndexFoldersArgs struct{}
 
 // Kind names the job.
-func (IndexFoldersArgs) Kind() string { return "folders" }
+func (IndexFoldersArgs) Kind() string { return "index_folders" }
 
 // InsertOpts allows one such job at a time. It is tried once: the next one finds what it missed.
 func (IndexFoldersArgs) InsertOpts() river.InsertOpts {

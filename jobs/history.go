@@ -22,9 +22,9 @@ type HistoryArgs struct {
 	// StoredCount is how many messages the previous pages have stored.
 	StoredCount int `json:"stored"`
 	// NotifyOnly says that all pages are read, and only the notice to the owner is left.
-	NotifyOnly bool `json:"done,omitempty"`
+	NotifyOnly bool `json:"notify_only,omitempty"`
 	// NoNotice says that the owner did not ask for it and gets no notice.
-	NoNotice bool `json:"quiet,omitempty"`
+	NoNotice bool `json:"no_notice,omitempty"`
 }
 
 // historyPause is the pause before each page, so that a long history leaves the homeserver time for other requests.

@@ -31,7 +31,7 @@ type DeliverHookArgs struct {
 }
 
 // Kind names the job.
-func (DeliverHookArgs) Kind() string { return "hook" }
+func (DeliverHookArgs) Kind() string { return "deliver_hook" }
 
 // InsertOpts sets the queue, and attempts for about eight hours.
 func (DeliverHookArgs) InsertOpts() river.InsertOpts {

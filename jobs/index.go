@@ -19,7 +19,7 @@ type IndexArgs struct {
 	// Role is who may see the documents. RoleSetAt is when the owner decided that: of two decisions the later one counts, in whatever order their
 	// jobs run.
 	Role      policy.Role `json:"role"`
-	RoleSetAt time.Time   `json:"said"`
+	RoleSetAt time.Time   `json:"role_set_at"`
 	// ChatID is the chat in which the outcome is reported.
 	ChatID store.ChatID `json:"chat"`
 }

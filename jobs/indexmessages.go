@@ -11,7 +11,7 @@ import (
 type IndexMessagesArgs struct{}
 
 // Kind names the job.
-func (IndexMessagesArgs) Kind() string { return "archive" }
+func (IndexMessagesArgs) Kind() string { return "index_messages" }
 
 // InsertOpts allows one such job at a time.
 func (IndexMessagesArgs) InsertOpts() river.InsertOpts {

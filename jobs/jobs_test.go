@@ -52,7 +52,7 @@ func (w *fakeWork) HandleCommand(context.Context, store.MessageID, bool) error {
 }
 func (w *fakeWork) Send(context.Context, uuid.UUID, bool) error        { return w.note("send") }
 func (w *fakeWork) Describe(context.Context, id.RoomID) error          { return w.note("describe") }
-func (w *fakeWork) NotifyOfLateMessages(context.Context) error         { return w.note("digest") }
+func (w *fakeWork) NotifyOfLateMessages(context.Context) error         { return w.note("late_messages") }
 func (w *fakeWork) Index(context.Context, IndexArgs, bool) error       { return w.note("index") }
 func (w *fakeWork) NotifyUndelivered(context.Context, uuid.UUID) error { return w.note("undelivered") }
 
@@ -68,11 +68,13 @@ func (w *fakeWork) Retract(context.Context, uuid.UUID) error { return w.note("re
 
 func (w *fakeWork) Decrypt(context.Context, DecryptArgs) error { return w.note("decrypt") }
 
-func (w *fakeWork) Notify(context.Context, NoticeArgs) error { return w.note("tell") }
+func (w *fakeWork) Notify(context.Context, NoticeArgs) error { return w.note("notice") }
 
 func (w *fakeWork) History(context.Context, HistoryArgs) error { return w.note("history") }
 
-func (w *fakeWork) NotifyImported(context.Context, store.ChatID, int) error { return w.note("told") }
+func (w *fakeWork) NotifyImported(context.Context, store.ChatID, int) error {
+	return w.note("imported")
+}
 
 func (w *fakeWork) Transcribe(context.Context, store.MessageID, bool) error {
 	return w.note("transcribe")
@@ -128,7 +130,7 @@ func TestKinds_ReachTheirWorkers(t *testing.T) {
 		TranscribeArgs{MessageID: 1}, KeepFileArgs{MessageID: 1}, UpdateEscalationArgs{EscalationID: 1}, CopyFileArgs{EscalationID: 1, MessageID: 1}, ChangeReplyArgs{MessageID: 1}, CheckQuietChatsArgs{})
 	start(t, st, w)
 	w.await(t, 20)
-	require.ElementsMatch(t, []string{"turn", "command", "send", "describe", "digest", "index", "undelivered", "decrypt", "ask", "room", "retract", "tell", "history", "told", "transcribe", "keep", "escalation", "copy", "reply", "quiet"}, w.seen)
+	require.ElementsMatch(t, []string{"turn", "command", "send", "describe", "late_messages", "index", "undelivered", "decrypt", "ask", "room", "retract", "notice", "history", "imported", "transcribe", "keep", "escalation", "copy", "reply", "quiet"}, w.seen)
 }
 
 func TestEnqueue_RollsBackWithTransaction(t *testing.T) {
@@ -174,7 +176,7 @@ func TestLateMessages_OneNoticeWaits(t *testing.T) {
 		enqueue(t, st, LateMessagesArgs{})
 	}
 	var n int
-	require.NoError(t, st.DB().QueryRow(context.Background(), "select count(*) from river.river_job where kind = 'digest'").Scan(&n))
+	require.NoError(t, st.DB().QueryRow(context.Background(), "select count(*) from river.river_job where kind = 'late_messages'").Scan(&n))
 	require.Equal(t, 1, n)
 }
 
@@ -286,7 +288,7 @@ func TestSweep_EnqueuesWaitingWork(t *testing.T) {
 		require.NoError(t, Sweep(ctx, st))
 		var kinds []string
 		require.NoError(t, st.DB().QueryRow(ctx, "select array_agg(kind order by kind) from river.river_job").Scan(&kinds))
-		require.Equal(t, []string{"command", "digest", "send", "turn"}, kinds)
+		require.Equal(t, []string{"command", "late_messages", "send", "turn"}, kinds)
 	}
 }
 
@@ -296,28 +298,28 @@ func TestSweep_ResumesTaskWithoutJob(t *testing.T) {
 	_, err := st.Pool().Exec(ctx, `insert into chats (protocol, channel_id, kind) values ('matrix', 'admin', 'admin')`)
 	require.NoError(t, err)
 	_, err = st.Pool().Exec(ctx, `insert into tasks (key, kind, chat_id, message_id, parent_id, state, created_at, finished_at) values
-		('ask:1', 'ask', 1, 1, null, 'monitoring', now() - interval '2 minutes', null),
-		('child:1:a', 'child', 1, null, 1, 'executing', now() - interval '2 minutes', null),
+		('ask:1', 'ask', 1, 1, null, 'waiting', now() - interval '2 minutes', null),
+		('child:1:a', 'child', 1, null, 1, 'running', now() - interval '2 minutes', null),
 		('step:1:1', 'step', 1, null, 1, 'pending', now() - interval '2 minutes', null),
-		('ask:2', 'ask', 1, 2, null, 'executing', now() - interval '2 minutes', null),
-		('run:3', 'clock', 1, null, null, 'executing', now() - interval '2 minutes', null),
-		('ask:4', 'ask', 1, 4, null, 'executing', now(), null),
-		('ask:7', 'ask', 1, 7, null, 'executing', now() - interval '2 minutes', null),
-		('ask:8', 'ask', 1, 8, null, 'executing', now() - interval '2 days', null),
-		('ask:9', 'ask', 1, 9, null, 'monitoring', now() - interval '2 days', null),
+		('ask:2', 'ask', 1, 2, null, 'running', now() - interval '2 minutes', null),
+		('execution:3', 'schedule', 1, null, null, 'running', now() - interval '2 minutes', null),
+		('ask:4', 'ask', 1, 4, null, 'running', now(), null),
+		('ask:7', 'ask', 1, 7, null, 'running', now() - interval '2 minutes', null),
+		('ask:8', 'ask', 1, 8, null, 'running', now() - interval '2 days', null),
+		('ask:9', 'ask', 1, 9, null, 'waiting', now() - interval '2 days', null),
 		('ask:5', 'ask', 1, 5, null, 'completed', now() - interval '2 minutes', now()),
-		('turn:1', 'turn', 1, 6, null, 'executing', now() - interval '2 minutes', null)`)
+		('turn:1', 'turn', 1, 6, null, 'running', now() - interval '2 minutes', null)`)
 	require.NoError(t, err)
-	_, err = st.Pool().Exec(ctx, "update tasks set attempt = 20 where key = 'ask:7'; update tasks set run_id = 3 where key = 'run:3'")
+	_, err = st.Pool().Exec(ctx, "update tasks set attempt = 20 where key = 'ask:7'; update tasks set execution_id = 3 where key = 'execution:3'")
 	require.NoError(t, err)
 	enqueue(t, st, AskArgs{MessageID: 2})
 	enqueue(t, st, ExecutionArgs{ExecutionID: 3})
 	for range 2 {
 		require.NoError(t, Sweep(ctx, st))
 		var found []string
-		const foundSQL = "select array_agg(concat_ws(' ', kind, args->>'task', case when args ? 'lost' then 'lost' end) order by kind, id) from river.river_job where kind in ('task', 'child')"
+		const foundSQL = "select array_agg(concat_ws(' ', kind, args->>'task', case when args ? 'give_up' then 'lost' end) order by kind, id) from river.river_job where kind in ('task', 'subtask')"
 		require.NoError(t, st.DB().QueryRow(ctx, foundSQL).Scan(&found))
-		require.ElementsMatch(t, []string{"child 2", "task 1", "task 7 lost", "task 8 lost"}, found)
+		require.ElementsMatch(t, []string{"subtask 2", "task 1", "task 7 lost", "task 8 lost"}, found)
 	}
 }
 
@@ -363,12 +365,12 @@ func TestSweep_EnqueuesMissingSchedule(t *testing.T) {
 	t.Parallel()
 	st, ctx := storetest.New(t), t.Context()
 	for _, sql := range []string{
-		"insert into schedules (kind, zone, next_at, does, body, catch_up, created_by) values ('at', 'UTC', now() + interval '1.000001 hour', 'say', 'a', 'once', '@o:x')",
-		"insert into schedules (kind, zone, next_at, does, body, catch_up, created_by) values ('at', 'UTC', now() - interval '1 hour', 'say', 'b', 'once', '@o:x')",
-		"insert into schedules (kind, zone, next_at, does, body, catch_up, created_by, paused_at) values ('at', 'UTC', now(), 'say', 'c', 'once', '@o:x', now())",
-		"insert into schedules (kind, zone, does, body, catch_up, created_by) values ('at', 'UTC', 'say', 'd', 'once', '@o:x')",
-		"insert into schedule_runs (schedule_id, due_at, state, started_at) values (1, now(), 'running', now() - interval '2 minutes')",
-		"insert into schedule_runs (schedule_id, due_at, state) values (2, now(), 'running')",
+		"insert into schedules (kind, zone, next_at, action, body, catch_up, created_by) values ('at', 'UTC', now() + interval '1.000001 hour', 'say', 'a', 'once', '@o:x')",
+		"insert into schedules (kind, zone, next_at, action, body, catch_up, created_by) values ('at', 'UTC', now() - interval '1 hour', 'say', 'b', 'once', '@o:x')",
+		"insert into schedules (kind, zone, next_at, action, body, catch_up, created_by, paused_at) values ('at', 'UTC', now(), 'say', 'c', 'once', '@o:x', now())",
+		"insert into schedules (kind, zone, action, body, catch_up, created_by) values ('at', 'UTC', 'say', 'd', 'once', '@o:x')",
+		"insert into schedule_executions (schedule_id, due_at, state, started_at) values (1, now(), 'running', now() - interval '2 minutes')",
+		"insert into schedule_executions (schedule_id, due_at, state) values (2, now(), 'running')",
 	} {
 		_, err := st.Pool().Exec(ctx, sql)
 		require.NoError(t, err)
@@ -376,8 +378,8 @@ func TestSweep_EnqueuesMissingSchedule(t *testing.T) {
 	for range 2 {
 		require.NoError(t, Sweep(ctx, st))
 		var kinds []string
-		require.NoError(t, st.DB().QueryRow(ctx, "select array_agg(kind || ' ' || state || ' ' || coalesce(args->>'schedule', args->>'run') order by 1) from river.river_job").Scan(&kinds))
-		require.Equal(t, []string{"run available 1", "tick available 2", "tick scheduled 1"}, kinds)
+		require.NoError(t, st.DB().QueryRow(ctx, "select array_agg(kind || ' ' || state || ' ' || coalesce(args->>'schedule', args->>'execution') order by 1) from river.river_job").Scan(&kinds))
+		require.Equal(t, []string{"execution available 1", "tick available 2", "tick scheduled 1"}, kinds)
 	}
 }
 

@@ -14,7 +14,7 @@ type KeepFileArgs struct {
 }
 
 // Kind names the job.
-func (KeepFileArgs) Kind() string { return "keep" }
+func (KeepFileArgs) Kind() string { return "keep_file" }
 
 // InsertOpts sets the attempts, and a lower priority than that of documents in the same queue.
 func (KeepFileArgs) InsertOpts() river.InsertOpts {

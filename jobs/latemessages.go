@@ -14,7 +14,7 @@ type LateMessagesArgs struct{}
 const LateMessagesDelay = 10 * time.Second
 
 // Kind names the job.
-func (LateMessagesArgs) Kind() string { return "digest" }
+func (LateMessagesArgs) Kind() string { return "late_messages" }
 
 // InsertOpts allows one such job at a time.
 func (LateMessagesArgs) InsertOpts() river.InsertOpts {

@@ -13,7 +13,7 @@ type NoticeTopic string
 // The topics.
 const (
 	// TopicSessionReplaced: multis' own Matrix session was ended in a client, and multis made another.
-	TopicSessionReplaced NoticeTopic = "device"
+	TopicSessionReplaced NoticeTopic = "session_replaced"
 	// TopicRestored: a backup was restored, and the owner decides about what it holds back.
 	TopicRestored NoticeTopic = "restored"
 	// TopicBackupOld: there is no backup of the last days.
@@ -25,30 +25,30 @@ const (
 	// TopicSafeModeOff: multis started normally again.
 	TopicSafeModeOff NoticeTopic = "safe_mode_off"
 	// TopicAdminRoomClosed: an admin room is no longer used. SubjectID is its chat.
-	TopicAdminRoomClosed NoticeTopic = "room_closed"
+	TopicAdminRoomClosed NoticeTopic = "admin_room_closed"
 	// TopicEditIgnored: the owner edited a command that was carried out before.
-	TopicEditIgnored NoticeTopic = "edit"
+	TopicEditIgnored NoticeTopic = "edit_ignored"
 	// TopicReplyKept: somebody who may not answer deleted a message in a thread, and the reply that it sent stays in the contact's chat. SubjectID is
 	// the contact's chat.
 	TopicReplyKept NoticeTopic = "reply_kept"
 	// TopicDraftArrived: a draft that was withdrawn after the owner's yes was being sent by then. SubjectID is the contact's chat.
 	TopicDraftArrived NoticeTopic = "draft_arrived"
 	// TopicKeysUnavailable: the keys of encrypted rooms cannot be opened.
-	TopicKeysUnavailable NoticeTopic = "keys_gone"
+	TopicKeysUnavailable NoticeTopic = "keys_unavailable"
 	// TopicKeysAvailable: the keys can be opened again.
-	TopicKeysAvailable NoticeTopic = "keys_back"
+	TopicKeysAvailable NoticeTopic = "keys_available"
 	// TopicPushStalled: transactions of the homeserver do not come through.
 	TopicPushStalled NoticeTopic = "push_stalled"
 	// TopicPushResumed: transactions come through again.
-	TopicPushResumed NoticeTopic = "push_moves"
+	TopicPushResumed NoticeTopic = "push_resumed"
 	// TopicSyncStalled: the sync makes no progress.
 	TopicSyncStalled NoticeTopic = "sync_stalled"
 	// TopicSyncResumed: the sync makes progress again.
-	TopicSyncResumed NoticeTopic = "sync_moves"
+	TopicSyncResumed NoticeTopic = "sync_resumed"
 	// TopicConfigRefused: a changed configuration cannot be used.
 	TopicConfigRefused NoticeTopic = "config_refused"
 	// TopicUndecryptable: the key of a message in the admin room did not come.
-	TopicUndecryptable NoticeTopic = "unread"
+	TopicUndecryptable NoticeTopic = "undecryptable"
 	// TopicBridgeDown: a bridge lost its network. SubjectID is the row of bridge_states.
 	TopicBridgeDown NoticeTopic = "bridge_down"
 	// TopicBridgeUp: a bridge reaches its network again. SubjectID is the row of bridge_states.
@@ -58,21 +58,21 @@ const (
 	// TopicPageUnread: a web page is no longer quoted to customers, because it cannot be read. Site and Page are set.
 	TopicPageUnread NoticeTopic = "page_unread"
 	// TopicBridgeReplaced: another bot claims the chats of a bridge. SubjectID is the row of the change.
-	TopicBridgeReplaced NoticeTopic = "bridge"
+	TopicBridgeReplaced NoticeTopic = "bridge_replaced"
 )
 
 // NoticeArgs asks to notify the owner.
 type NoticeArgs struct {
 	Topic NoticeTopic `json:"topic" river:"unique"`
 	// SubjectID is the row that the notice is about; see the topics. Zero for a topic without one.
-	SubjectID int64 `json:"about,omitempty" river:"unique"`
+	SubjectID int64 `json:"subject,omitempty" river:"unique"`
 	// Site is the item of business.pages below which a web page is, and Page the address of that page; empty for other topics.
 	Site string `json:"site,omitempty" river:"unique"`
 	Page string `json:"page,omitempty"`
 }
 
 // Kind names the job.
-func (NoticeArgs) Kind() string { return "tell" }
+func (NoticeArgs) Kind() string { return "notice" }
 
 // proofTime is how long the owner is not asked about a new bridge. Another room of it, which is read meanwhile, may prove that it acts as the owner.
 const proofTime = 10 * time.Second

@@ -9,9 +9,9 @@ import (
 
 // PINArgs asks to do what follows a possible PIN in the admin room: what waited for the PIN, or a notice of the result. It does not hold the digits.
 type PINArgs struct {
-	Result    string `json:"news"`             // see pin.EntryResult
-	DialogID  int64  `json:"dialog,omitempty"` // the question that was answered; zero for none
-	TriesLeft int    `json:"left,omitempty"`   // the tries that are left
+	Result    string `json:"result"`               // see pin.EntryResult
+	DialogID  int64  `json:"dialog,omitempty"`     // the question that was answered; zero for none
+	TriesLeft int    `json:"tries_left,omitempty"` // the tries that are left
 }
 
 // Kind names the job.

@@ -11,7 +11,7 @@ import (
 type CheckQuietChatsArgs struct{}
 
 // Kind names the job.
-func (CheckQuietChatsArgs) Kind() string { return "quiet_chats" }
+func (CheckQuietChatsArgs) Kind() string { return "check_quiet_chats" }
 
 // InsertOpts allows one such job at a time.
 func (CheckQuietChatsArgs) InsertOpts() river.InsertOpts {

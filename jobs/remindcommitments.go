@@ -10,7 +10,7 @@ import (
 type RemindCommitmentsArgs struct{}
 
 // Kind names the job.
-func (RemindCommitmentsArgs) Kind() string { return "nudge" }
+func (RemindCommitmentsArgs) Kind() string { return "remind_commitments" }
 
 // InsertOpts allows one such job at a time.
 func (RemindCommitmentsArgs) InsertOpts() river.InsertOpts {

@@ -12,7 +12,7 @@ import (
 
 // RetractArgs asks to redact an event that multis sent, because a message that it quoted or answered was deleted.
 type RetractArgs struct {
-	OutboxID uuid.UUID `json:"out"`
+	OutboxID uuid.UUID `json:"outbox"`
 }
 
 // Kind names the job.

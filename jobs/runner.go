@@ -20,19 +20,19 @@ const (
 	queueChat     = "chat"     // turns
 	queueAdmin    = "admin"    // commands and notices
 	queueAsk      = "ask"      // the owner's questions
-	queueChild    = "child"    // tasks that other tasks wait for
+	queueChild    = "subtask"  // tasks that other tasks wait for
 	queueSend     = "send"     // the outbox
 	queueDescribe = "describe" // rooms and history
 	queueE2EE     = "e2ee"     // messages that wait for a key
 	queueIndex    = "index"    // documents and files
 	queueEmbed    = "embed"
-	queueModel    = "model"   // captures, summaries and transcriptions
-	queueArchive  = "archive" // the message index
+	queueModel    = "model"         // captures, summaries and transcriptions
+	queueArchive  = "message_index" // the message index
 	queueUpkeep   = "upkeep"
 	queueHooks    = "hooks" // deliveries and watched pages
 	queueTick     = "tick"  // schedules that are due
 	queueBackup   = "backup"
-	queueRun      = "run" // executions of schedules, exports and forgettings
+	queueRun      = "execution" // executions of schedules, exports and forgettings
 )
 
 const (

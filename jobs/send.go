@@ -9,7 +9,7 @@ import (
 
 // SendArgs asks to send a row of outbox.
 type SendArgs struct {
-	OutboxID uuid.UUID `json:"out"`
+	OutboxID uuid.UUID `json:"outbox"`
 }
 
 // Kind names the job.

@@ -76,7 +76,7 @@ func TestStart_LostNotificationIsRepeated(t *testing.T) {
 	start(t, st, w)
 	enqueue(t, st, TurnArgs{ChatID: 1})
 	w.awaitSoon(t)
-	_, err := st.Pool().Exec(t.Context(), "alter table river.river_job disable trigger tell_of_job")
+	_, err := st.Pool().Exec(t.Context(), "alter table river.river_job disable trigger notify_of_job")
 	require.NoError(t, err)
 	_, err = st.Pool().Exec(t.Context(), `insert into river.river_job (kind, queue, args, max_attempts) values ('turn', 'chat', '{"chat": 2}', 1)`)
 	require.NoError(t, err)

@@ -15,7 +15,7 @@ type TaskArgs struct {
 	TaskID store.TaskID `json:"task"`
 	At     time.Time    `json:"at,omitzero"` // not before this time; zero means now
 	// GiveUp says that the task must be failed, because it has had too many attempts or is too old.
-	GiveUp bool `json:"lost,omitempty"`
+	GiveUp bool `json:"give_up,omitempty"`
 }
 
 // Kind names the job.
@@ -33,7 +33,7 @@ type SubtaskArgs struct {
 }
 
 // Kind names the job.
-func (SubtaskArgs) Kind() string { return "child" }
+func (SubtaskArgs) Kind() string { return "subtask" }
 
 // InsertOpts sets the queue and the attempts.
 func (SubtaskArgs) InsertOpts() river.InsertOpts {

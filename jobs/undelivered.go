@@ -9,7 +9,7 @@ import (
 
 // UndeliveredArgs asks to notify the owner that a message was not delivered.
 type UndeliveredArgs struct {
-	OutboxID uuid.UUID `json:"out"`
+	OutboxID uuid.UUID `json:"outbox"`
 }
 
 // Kind names the job.

@@ -14,7 +14,7 @@ type CheckPageArgs struct {
 }
 
 // Kind names the job.
-func (CheckPageArgs) Kind() string { return "watch" }
+func (CheckPageArgs) Kind() string { return "check_page" }
 
 // InsertOpts allows one such job for a page at a time.
 func (CheckPageArgs) InsertOpts() river.InsertOpts {

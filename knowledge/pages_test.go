@@ -257,7 +257,7 @@ func TestPages_StaleIsNotQuoted(t *testing.T) {
 	}
 	pages := func() int { return storetest.Count(t, st, "select count(*) from documents") }
 	notices := func() int {
-		return storetest.Count(t, st, "select count(*) from river.river_job where kind = 'tell' and args->>'topic' = 'page_unread' and args->>'page' = $1", server.URL+"/a")
+		return storetest.Count(t, st, "select count(*) from river.river_job where kind = 'notice' and args->>'topic' = 'page_unread' and args->>'page' = $1", server.URL+"/a")
 	}
 	refresh := func(age time.Duration) bool {
 		t.Helper()
@@ -284,7 +284,7 @@ func TestPages_StaleIsNotQuoted(t *testing.T) {
 	require.True(t, refresh(MaxUnread+time.Hour), "a search finds something else now")
 	require.Zero(t, pages())
 	require.Equal(t, 1, notices())
-	require.Equal(t, 1, storetest.Count(t, st, "select count(*) from river.river_job where kind = 'tell'"), "one for a site that is away")
+	require.Equal(t, 1, storetest.Count(t, st, "select count(*) from river.river_job where kind = 'notice'"), "one for a site that is away")
 
 	status = http.StatusOK
 	require.True(t, p.update(t.Context(), server.URL+"/c"), "it is read again when a question needs it")

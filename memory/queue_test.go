@@ -58,7 +58,7 @@ func TestQueue_LimitsDueCaptures(t *testing.T) {
 		looks++
 		require.NoError(t, st.InTx(t.Context(), func(tx store.Tx) error { return jobs.Enqueue(t.Context(), tx, jobs.FindCapturesArgs{}) }))
 		require.Eventually(t, func() bool {
-			return count("select count(*) from river.river_job where kind = 'remember' and finalized_at is null") == 0
+			return count("select count(*) from river.river_job where kind = 'find_captures' and finalized_at is null") == 0
 		}, time.Minute, 20*time.Millisecond)
 	}
 	const waiting = "select count(*) from river.river_job where kind = 'capture' and finalized_at is null"

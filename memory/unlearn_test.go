@@ -66,8 +66,8 @@ func TestUnlearn_RemovesJobErrors(t *testing.T) {
 		require.NoError(t, err)
 	}
 	fails("capture", fmt.Sprintf(`{"chat": %d}`, r.ana.ID), "cannot read: zanzibar")
-	fails("keep", fmt.Sprintf(`{"message": %d}`, secret.ID), "cannot read: zanzibar")
-	fails("archive", `{}`, "cannot read: zanzibar")
+	fails("keep_file", fmt.Sprintf(`{"message": %d}`, secret.ID), "cannot read: zanzibar")
+	fails("index_messages", `{}`, "cannot read: zanzibar")
 	fails("capture", fmt.Sprintf(`{"chat": %d}`, r.room.ID), "what the owner asked about zanzibar")
 	fails("capture", fmt.Sprintf(`{"chat": %d}`, r.ben.ID), "what Ben said")
 	require.NoError(t, r.st.InTx(r.ctx, func(tx store.Tx) error {

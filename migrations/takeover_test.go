@@ -82,6 +82,7 @@ var renamedSince = strings.NewReplacer(
 	"archive_similar_words", "similar_message_words", "archive_terms", "search_message_terms", "archive_passages_sql", "message_passages_sql",
 	"archive_passages", "search_message_passages", "archive_held_", "message_role_", "held_sizes", "role_sizes", "held_passages", "role_passages",
 	"held_versions", "role_versions", "guessed", "corrected", "guess", "correction", "p_most", "p_limit",
+	"where about @>", "where sources @>", "s.about &&", "s.sources &&",
 )
 
 func TestBaseline_MakesOldFunctions(t *testing.T) {
@@ -129,8 +130,20 @@ func contents(t *testing.T, name string) map[string][]string {
 	return all
 }
 
+// undoWordsSQL reverts what 00135_words.sql has renamed.
+const undoWordsSQL = `alter table tasks rename sources to about; alter table outbox rename sources to rests_on; alter table outbox rename quotes to about; alter table outbox rename citations to spans;
+	alter table chat_summaries rename sources to about; alter table escalations rename sources to rests_on; alter table escalations rename citations to found;
+	alter table escalations rename reason to why; alter table chats rename closed_reason to closed_why; alter table bridge_states rename reason to why;
+	alter table tasks rename stop_reason to stop_why; alter table task_steps rename end_reason to handover; alter table escalations rename contact_notified to told;
+	alter table budgets rename notified_percent to told; alter table schedules rename notify to tell; alter table messages rename notified_at to digested_at;
+	alter table commitments rename reminded_at to nudged_at; alter table schedules rename action to does; alter table schedule_executions rename to schedule_runs;
+	alter table tasks rename execution_id to run_id; alter table tasks rename progress_event to live_event; alter table task_steps rename request_digest to asked;
+	alter table tasks drop constraint tasks_state_check; update tasks set state = 'executing' where state = 'running';
+	alter table heartbeat_findings rename to heartbeat_matters; alter table heartbeat_matters rename finding to matter; alter table heartbeat_matters rename notified to told;
+	alter table webhook_requests rename to watch_calls; alter table watches drop constraint watches_kind_check; update watches set kind = 'inbox' where kind = 'webhook'`
+
 // undoSQL reverts what the migrations since the baseline have added to the tables and renamed.
-const undoSQL = `set session_replication_role = replica; alter table outbox drop task_id; alter table tasks drop run_id; alter table dialogs drop message_id, drop draft_id;
+const undoSQL = `set session_replication_role = replica; ` + undoWordsSQL + `; alter table outbox drop task_id; alter table tasks drop run_id; alter table dialogs drop message_id, drop draft_id;
 	alter table approvals drop binding, drop card, drop tier, drop target, drop grantable, drop unattended, drop how, drop reason, drop message_id, drop grant_id, drop used_at, drop hinted, drop note; alter table tasks drop tainted; alter table chats drop auto_offered_at, drop labels cascade, drop unlabelled cascade, drop for_operators, drop follow_up_days cascade, drop followed_up_at, drop owner_last_by; drop table ratings; alter table outbox drop kept, drop mark, drop seen_id cascade, drop drafted_as, drop judged, drop judged_at, drop feedback_id; alter table messages drop thread;
 	alter table escalations drop card_id, drop found, drop proposal, drop claimed_by, drop claimed_at, drop answered_at, drop closed_by, drop paged, drop shown, drop cause;
 	alter table forgettings rename remaining to doomed; alter table documents rename role_set_at to role_said_at;

@@ -76,7 +76,7 @@ func (b *Box) ReplaceDraft(ctx context.Context, tx store.Tx, first uuid.UUID, te
 		}
 		seen, replaced = max(seen, now.Newest), append(replaced, answers...)
 	}
-	out, decision, err = b.Queue(ctx, tx, Message{Chat: chat, Purpose: policy.PurposeDraft, Text: text, Draft: true, About: rows[0].About, RestsOn: rows[0].RestsOn, SeenID: seen})
+	out, decision, err = b.Queue(ctx, tx, Message{Chat: chat, Purpose: policy.PurposeDraft, Text: text, Draft: true, Quotes: rows[0].Quotes, Sources: rows[0].Sources, SeenID: seen})
 	if err != nil || !decision.Allow {
 		return uuid.Nil, decision, err
 	}
@@ -265,7 +265,7 @@ func (b *Box) Resend(ctx context.Context, tx store.Tx, out uuid.UUID) (bool, err
 	if again { // the same event, so that it cannot arrive twice if the homeserver has it after all
 		return true, jobs.Enqueue(ctx, tx, jobs.SendArgs{OutboxID: out})
 	}
-	copied, decision, err := b.Queue(ctx, tx, Message{Chat: chat, Purpose: policy.PurposeDraft, Text: TextOf(o), Citations: o.Citations, About: o.About, RestsOn: o.RestsOn, SeenID: o.SeenID})
+	copied, decision, err := b.Queue(ctx, tx, Message{Chat: chat, Purpose: policy.PurposeDraft, Text: TextOf(o), Citations: o.Citations, Quotes: o.Quotes, Sources: o.Sources, SeenID: o.SeenID})
 	if err != nil || !decision.Allow {
 		return false, err
 	}

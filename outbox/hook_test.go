@@ -38,7 +38,7 @@ func TestHook_StopsOrDrafts(t *testing.T) {
 	require.NoError(t, b.send(draft))
 	require.Empty(t, b.sender.sent)
 	require.Equal(t, store.OutboxDraft, b.row(draft).State)
-	require.Equal(t, 1, storetest.Count(t, b.store, "select count(*) from river.river_job where kind = 'draft'"))
+	require.Equal(t, 1, storetest.Count(t, b.store, "select count(*) from river.river_job where kind = 'present_draft'"))
 	b.tx(func(ctx context.Context, tx store.Tx) error {
 		d, err := b.box.ApproveDraft(ctx, tx, draft)
 		require.True(t, d.Allow, d.Why)

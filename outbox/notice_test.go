@@ -68,7 +68,7 @@ func TestNotice_ReachesNextAdminRoom(t *testing.T) {
 	answer := b.mustQueue(replaces)
 	next := id.RoomID("!next:x")
 	b.tx(func(ctx context.Context, tx store.Tx) error {
-		if _, err := tx.Exec(ctx, "update chats set closed_why = 'left' where id = $1", b.admin.ID); err != nil {
+		if _, err := tx.Exec(ctx, "update chats set closed_reason = 'left' where id = $1", b.admin.ID); err != nil {
 			return err
 		}
 		_, err := store.UpsertChat(ctx, tx, store.Chat{Protocol: "matrix", ChannelID: "next", RoomID: &next, Kind: policy.KindAdmin, Encryption: policy.EncryptionNo})

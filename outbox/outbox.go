@@ -71,10 +71,10 @@ type Message struct {
 	Addressed bool
 	// Draft makes the message wait for the owner's approval, even if the chat's messages are sent at once.
 	Draft bool
-	// About are the messages that the text quotes. When one of them is deleted, the event is redacted.
-	About []store.MessageID
-	// RestsOn are the messages that the text was made from, quoted or not. When one of them is deleted, the text is deleted from the outbox.
-	RestsOn []store.MessageID
+	// Quotes are the messages that the text quotes. When one of them is deleted, the event is redacted.
+	Quotes []store.MessageID
+	// Sources are the messages that the text was made from, quoted or not. When one of them is deleted, the text is deleted from the outbox.
+	Sources []store.MessageID
 	// SeenID is the newest message of the chat that an answer has seen; 0 for a message that answers nothing. Its draft is withdrawn when it is
 	// outdated: see store.SeenState.
 	SeenID store.MessageID
@@ -192,7 +192,7 @@ func (b *Box) build(m Message, name string) (store.OutboxMessage, content, error
 		return store.OutboxMessage{}, content{}, fmt.Errorf("make outbox id: %w", err)
 	}
 	c := content{Key: key.String()}
-	o := store.OutboxMessage{ID: key, ChatID: m.Chat.ID, SendAs: policy.AsOwner, Purpose: m.Purpose, EventType: "m.room.message", Citations: m.Citations, Addressed: m.Addressed, About: m.About, RestsOn: m.RestsOn, Replaces: m.Replaces, SeenID: m.SeenID}
+	o := store.OutboxMessage{ID: key, ChatID: m.Chat.ID, SendAs: policy.AsOwner, Purpose: m.Purpose, EventType: "m.room.message", Citations: m.Citations, Addressed: m.Addressed, Quotes: m.Quotes, Sources: m.Sources, Replaces: m.Replaces, SeenID: m.SeenID}
 	if m.TaskID != 0 {
 		o.TaskID = &m.TaskID
 	}
@@ -274,7 +274,7 @@ func (b *Box) check(ctx context.Context, db store.DB, chat store.Chat, o store.O
 func (b *Box) gateInput(chat store.Chat, o store.OutboxMessage, c content, s store.SendingState) policy.GateInput {
 	now := b.now()
 	mode := chat.ModeIn(b.settings.Defaults)
-	tombstoned := chat.RoomID != nil && chat.ClosedWhy == store.ClosedTombstone
+	tombstoned := chat.RoomID != nil && chat.ClosedReason == store.ClosedTombstone
 	in := policy.GateInput{
 		Purpose: o.Purpose, As: o.SendAs, Mode: mode, Kind: chat.Kind, Encryption: chat.Encryption, HasRoom: chat.HasRoom() || tombstoned,
 		Tombstoned: tombstoned, Verified: chat.BridgeBot != "" && !chat.Unconfirmed, Now: now, Presence: chat.Presence(s.Paused, mode, b.settings.OwnerPause, now),

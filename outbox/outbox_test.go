@@ -255,7 +255,7 @@ func TestSend_EndEnqueuesNext(t *testing.T) {
 // sends counts the jobs that send a row.
 func (b *fixture) sends(out uuid.UUID) (n int) {
 	b.t.Helper()
-	require.NoError(b.t, b.store.DB().QueryRow(context.Background(), "select count(*) from river.river_job where kind = 'send' and args->>'out' = $1", out.String()).Scan(&n))
+	require.NoError(b.t, b.store.DB().QueryRow(context.Background(), "select count(*) from river.river_job where kind = 'send' and args->>'outbox' = $1", out.String()).Scan(&n))
 	return n
 }
 
@@ -370,7 +370,7 @@ func TestDeletion_RedactsQuote(t *testing.T) {
 	})
 	quoting := func() uuid.UUID {
 		l := NewNotice(b.admin, "Ana said: my secret", Alert)
-		l.About = []store.MessageID{message + 1000, message}
+		l.Quotes = []store.MessageID{message + 1000, message}
 		out, _ := b.queue(l)
 		return out
 	}

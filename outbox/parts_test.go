@@ -244,7 +244,7 @@ func TestFile_QuotingDeletedIsForgotten(t *testing.T) {
 		return err
 	})
 	l := b.reply(paragraphs(9, 1000))
-	l.About = []store.MessageID{about}
+	l.Quotes = []store.MessageID{about}
 	out, _ := b.queue(l)
 	b.tx(func(ctx context.Context, tx store.Tx) error {
 		_, err := store.RedactMessage(ctx, tx, b.chat.ID, "$q", time.Now())

@@ -13,14 +13,14 @@ import (
 // Action is what multis does with an incoming event. The zero value is not valid.
 type Action string
 
-// The actions. Their values are stored, and cannot be renamed because the previous build runs beside this one during an upgrade.
+// The actions. Their values are stored: after the first release they are not renamed, because the previous build runs beside this one during an upgrade.
 const (
-	ActionIgnore     Action = "ignore"  // nothing is stored
-	ActionArchive    Action = "archive" // stored only
-	ActionTranscribe Action = "listen"  // stored; Admit decides again once the voice note is transcribed
-	ActionAnswer     Action = "answer"  // stored, and the assistant answers
-	ActionEscalate   Action = "handoff" // stored, and escalated to a person
-	ActionCommand    Action = "command" // run as a command of the owner or an operator
+	ActionIgnore     Action = "ignore"     // nothing is stored
+	ActionArchive    Action = "archive"    // stored only
+	ActionTranscribe Action = "transcribe" // stored; Admit decides again once the voice note is transcribed
+	ActionAnswer     Action = "answer"     // stored, and the assistant answers
+	ActionEscalate   Action = "escalate"   // stored, and escalated to a person
+	ActionCommand    Action = "command"    // run as a command of the owner or an operator
 )
 
 // Admission is the decision of Admit: what to do, a code that stays the same between versions, and a sentence for people.

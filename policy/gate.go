@@ -20,12 +20,12 @@ type Purpose string
 
 // The purposes. Their values are stored and are not renamed.
 const (
-	PurposeReply      Purpose = "reply"    // an answer of the assistant to a contact
-	PurposeClarify    Purpose = "clarify"  // asks a contact which of two things a question is about
-	PurposeGreeting   Purpose = "greeting" // the configured greeting, without facts
-	PurposeEscalation Purpose = "handover" // tells a contact that a person will answer, such as "let me check with the team"
-	PurposeDraft      Purpose = "draft"    // a draft that the owner approved, unchanged
-	PurposeOperator   Purpose = "operator" // a text that an operator wrote
+	PurposeReply      Purpose = "reply"      // an answer of the assistant to a contact
+	PurposeClarify    Purpose = "clarify"    // asks a contact which of two things a question is about
+	PurposeGreeting   Purpose = "greeting"   // the configured greeting, without facts
+	PurposeEscalation Purpose = "escalation" // tells a contact that a person will answer, such as "let me check with the team"
+	PurposeDraft      Purpose = "draft"      // a draft that the owner approved, unchanged
+	PurposeOperator   Purpose = "operator"   // a text that an operator wrote
 	// PurposeFollowUp is a question to a contact who has been silent for days. It is a draft in every chat.
 	PurposeFollowUp Purpose = "follow_up"
 	PurposeRating   Purpose = "rating" // asks a contact whether a conversation helped

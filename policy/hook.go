@@ -9,7 +9,7 @@ const (
 	HookMessage    HookEvent = "message:business"
 	HookEscalation HookEvent = "escalation" // a chat needs a person; reference: the id of the message that caused the escalation
 	// a person answered an escalation, or the owner resumed the assistant; reference: the chat's id
-	HookResolved HookEvent = "handoff"
+	HookResolved HookEvent = "resolved"
 	// nobody claimed an escalation, though all were called; reference: id of the message that caused it
 	HookUnclaimed HookEvent = "unclaimed"
 	HookIndex     HookEvent = "index"    // a document was indexed; reference: its origin

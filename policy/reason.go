@@ -15,8 +15,8 @@ const (
 	CodeWantsAction  Code = "wants_action"
 	CodeReminder     Code = "wants_reminder"
 	CodeAttached     Code = "attached"
-	CodeTranscribing Code = "listening"
-	CodeTranscribed  Code = "heard"
+	CodeTranscribing Code = "transcribing"
+	CodeTranscribed  Code = "transcribed"
 	CodeNote         Code = "note"
 	CodeClarified    Code = "clarified" // the assistant asked the contact a clarifying question
 
@@ -25,7 +25,7 @@ const (
 	CodeBackfill            Code = "backfill"
 	CodeEdited              Code = "edited"
 	CodeNoText              Code = "no_text"
-	CodeTranscriptionFailed Code = "unheard"
+	CodeTranscriptionFailed Code = "transcription_failed"
 	CodeAskedToStop         Code = "asked_to_stop"
 	CodeAcknowledged        Code = "acknowledged"
 	CodeFlood               Code = "flood"
@@ -52,9 +52,9 @@ const (
 	CodeSafeMode       Code = "safe_mode"
 	CodePausedAll      Code = "paused_all"
 	CodePausedChat     Code = "paused_chat"
-	CodeOwnerActive    Code = "owner_here"
-	CodeMinuteCap      Code = "cap_minute"
-	CodeDayCap         Code = "cap_day"
+	CodeOwnerActive    Code = "owner_active"
+	CodeMinuteCap      Code = "minute_limit"
+	CodeDayCap         Code = "day_limit"
 
 	// Gate: allowed, or why the room or the text is refused.
 	CodeAllowed           Code = "allowed"
@@ -73,7 +73,7 @@ const (
 	CodeBridgeCommand     Code = "bridge_command"
 	CodeSecret            Code = "secret"
 	CodeHook              Code = "hook"
-	CodeQuoteDeleted      Code = "taken_back"
+	CodeQuoteDeleted      Code = "quote_deleted"
 	CodeNetworkLimit      Code = "network_limit"
 	CodeNoFiles           Code = "no_files"
 	CodeFileTooBig        Code = "file_too_big"
@@ -91,7 +91,7 @@ const (
 	// A draft was withdrawn, because it is outdated (see store.SeenState), or because the chat's mode or a cited document
 	// changed. Most of these codes are set by the database: see withdraw_drafts() in migrations/functions/outbox.sql. It
 	// stores their sentences with them, and a test compares the two.
-	CodeDraftOutdated Code = "draft_stale"
+	CodeDraftOutdated Code = "draft_outdated"
 	CodeDraftAnswered Code = "draft_answered"
 	CodeDraftMode     Code = "draft_mode"
 	CodeDraftSource   Code = "draft_source"

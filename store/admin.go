@@ -69,7 +69,7 @@ func NewestMessageAnsweredBy(ctx context.Context, db DB, out uuid.UUID) (Message
 	return oneMessage(ctx, db, newestMessageAnsweredBySQL, out)
 }
 
-const isQuotingNoticeSQL = `select exists (select from outbox o where o.chat_id = $1 and o.event_id = $2 and o.about <> '{}'
+const isQuotingNoticeSQL = `select exists (select from outbox o where o.chat_id = $1 and o.event_id = $2 and o.quotes <> '{}'
 	and not exists (select from messages m where m.chat_id = $1 and m.outbox_id = o.id) and not exists (select from dialogs d where d.outbox_id = o.id))`
 
 // IsQuotingNotice reports whether an event is a notice of multis in this chat that quotes messages, answers no command and asks no question. It

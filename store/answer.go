@@ -87,10 +87,10 @@ type UnansweredState string
 
 // The states of unanswered_questions.
 const (
-	UnansweredOpen     UnansweredState = "open"     // the owner is asked
-	UnansweredAccepted UnansweredState = "accepted" // the answer is a LearnedAnswer
-	UnansweredDeclined UnansweredState = "declined" // the owner does not want it in his documents
-	UnansweredNotAsked UnansweredState = "known"    // nothing to decide: the answer is known, or no document was missing, or he declined the same before
+	UnansweredOpen     UnansweredState = "open"      // the owner is asked
+	UnansweredAccepted UnansweredState = "accepted"  // the answer is a LearnedAnswer
+	UnansweredDeclined UnansweredState = "declined"  // the owner does not want it in his documents
+	UnansweredNotAsked UnansweredState = "not_asked" // nothing to decide: the answer is known, or no document was missing, or he declined the same before
 )
 
 // UnansweredQuestion is a question that multis could not answer, or that a person answered by himself, with the person's answer.
@@ -124,7 +124,7 @@ func OpenOrDeclinedQuestions(ctx context.Context, db DB) ([]UnansweredQuestion, 
 const addUnansweredSQL = `insert into unanswered_questions (escalation_id, chat_id, message_ids, question, answer, person, answered_at, state, changes, corrects_origin, corrects_quote, question_id)
 	select $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12 where not exists (select from unnest($3::bigint[]) m(id) where not exists (select from messages x where x.id = m.id and x.redacted_at is null))
 		and (select coalesce(sum(edits), 0) from messages where id = any ($3)) = $13
-		and not exists (select from outbox o where o.about && $3 and o.about <> '{}' and o.send_as = 'owner' and o.content = '{}')
+		and not exists (select from outbox o where o.quotes && $3 and o.quotes <> '{}' and o.send_as = 'owner' and o.content = '{}')
 	on conflict do nothing returning id`
 
 // AddUnanswered stores an unanswered question and returns its id. It returns false if the escalation or the message has one already, or if one of its
@@ -224,12 +224,12 @@ type RepliedQuestion struct {
 // repliedQuestionsSQL takes the lines of people from the same places as linesByPeopleSQL. Of the contacts it takes what the assistant might have answered, whoever was there.
 const repliedQuestionsSQL = `with active as (select c.id from chats c where c.kind = 'dm' and c.last_message_at > $1),
 	lines as (
-		select m.chat_id, m.id, m.edits, m.author <> 'contact' as person, m.ts as at, m.id as seq, m.action in ('answer', 'handoff') or m.code in ('owner_here', 'paused_chat', 'paused_all') as counts
+		select m.chat_id, m.id, m.edits, m.author <> 'contact' as person, m.ts as at, m.id as seq, m.action in ('answer', 'escalate') or m.code in ('owner_active', 'paused_chat', 'paused_all') as counts
 			from active a join messages m on m.chat_id = a.id and m.ts > $1
 			where m.author in ('contact', 'owner_client', 'owner_phone', 'operator') and m.kind = 'text' and m.redacted_at is null and m.body <> ''
 		union all
 		select o.chat_id, 0, 0, true, o.sent_at, o.seq, false from active a join outbox o on o.chat_id = a.id and o.sent_at > $1
-			where o.purpose in ('draft', 'operator') and o.spans = '[]' and o.replaces = '' and o.state in ('sent', 'delivered') and o.content->>'body' <> ''
+			where o.purpose in ('draft', 'operator') and o.citations = '[]' and o.replaces = '' and o.state in ('sent', 'delivered') and o.content->>'body' <> ''
 				and not exists (select from messages m where m.outbox_id = o.id)
 	), turns as (select l.*, lead(l.person) over (partition by l.chat_id order by l.at, l.seq) as answered from lines l)
 	select t.chat_id, t.id as message_id, t.edits, t.at as asked_at, array(select e.message_id from escalations e where e.chat_id = t.chat_id and e.message_id is not null) as escalated
@@ -267,12 +267,12 @@ const linesByPeopleSQL = `select message_id, person, sender, body, edits, at fro
 		union all
 		select coalesce(w.id, 0), true, coalesce(w.sender, ''), coalesce((select e.content->'m.new_content'->>'body' from outbox e
 				where e.chat_id = $1 and e.replaces = o.event_id order by e.seq desc limit 1), case when w.edited_at is null or btrim(w.body) = btrim(o.content->>'body') then o.content->>'body' end), coalesce(w.edits, 0), o.sent_at, o.seq
-			from outbox o left join messages w on w.id = any (o.about) and w.chat_id <> o.chat_id
-			where o.chat_id = $1 and o.purpose in ('draft', 'operator') and o.spans = '[]' and o.replaces = ''
+			from outbox o left join messages w on w.id = any (o.quotes) and w.chat_id <> o.chat_id
+			where o.chat_id = $1 and o.purpose in ('draft', 'operator') and o.citations = '[]' and o.replaces = ''
 				and o.state in ('sent', 'delivered') and o.content->>'body' <> '' and not exists (select from messages m where m.outbox_id = o.id)
 	) l where at >= $2 and body <> '' order by at, seq limit 50`
 
-const unsentEditsSQL = `select o.content->>'body' from outbox o where o.chat_id = $1 and o.about && $2 and o.purpose in ('draft', 'operator') and o.replaces = '' and o.state in ('sent', 'delivered')
+const unsentEditsSQL = `select o.content->>'body' from outbox o where o.chat_id = $1 and o.quotes && $2 and o.purpose in ('draft', 'operator') and o.replaces = '' and o.state in ('sent', 'delivered')
 	and (select e.state from outbox e where e.chat_id = $1 and e.replaces = o.event_id order by e.seq desc limit 1) in ('dropped', 'failed') order by o.seq`
 
 // UnsentEdits returns what a contact still has of the messages in a thread whose edits did not reach him.

@@ -196,12 +196,12 @@ func ClaimHint(ctx context.Context, tx Tx, card int64) (bool, error) {
 type ListedApproval struct {
 	Approval
 
-	Agent string
-	Kind  TaskKind
-	About []MessageID // the messages whose words may be in the arguments
+	Agent   string
+	Kind    TaskKind
+	Sources []MessageID // the messages whose words may be in the arguments
 }
 
-const listApprovalsSQL = "select " + approvalColumns + `, t.agent, t.kind, t.about from approvals a join tasks t on t.id = a.task_id
+const listApprovalsSQL = "select " + approvalColumns + `, t.agent, t.kind, t.sources from approvals a join tasks t on t.id = a.task_id
 	where a.created_at > $1 and a.how <> 'continued' order by a.id desc limit $2`
 
 // ListApprovals returns the approvals since a time, the newest first.
@@ -210,8 +210,8 @@ func ListApprovals(ctx context.Context, db DB, since time.Time, limit int) ([]Li
 }
 
 const continueApprovedSQL = `with old as (select t.*, (select a.id from approvals a where a.task_id = t.id and a.call_id = any (@calls) order by a.id limit 1) as card from tasks t where t.id = @task),
-	new as (insert into tasks (key, kind, chat_id, message_id, about, agent, model, input, state, attempt, tools, continues, target, run_id, tainted)
-		select 'approval:' || card || ':' || @round::bigint, kind, chat_id, message_id, about, agent, model, input, 'authorized', 1, tools, id, target, run_id, tainted from old where not forgotten and card is not null
+	new as (insert into tasks (key, kind, chat_id, message_id, sources, agent, model, input, state, attempt, tools, continues, target, execution_id, tainted)
+		select 'approval:' || card || ':' || @round::bigint, kind, chat_id, message_id, sources, agent, model, input, 'queued', 1, tools, id, target, execution_id, tainted from old where not forgotten and card is not null
 		on conflict (key) do nothing returning id),
 	asked as (select s.name, jsonb_agg(c.call order by c.n) as calls from task_steps s, jsonb_array_elements(s.calls) with ordinality c(call, n)
 		where s.task_id = @task and s.kind = 'model' and jsonb_typeof(s.calls) = 'array' and c.call->>'ID' = any (@calls) group by s.seq, s.name),

@@ -65,7 +65,7 @@ func SetActor(ctx context.Context, tx Tx, actor string) error {
 }
 
 const auditRetractionsSQL = `insert into audit_entries (kind, actor, chat_id, message_id, ref, action, outcome)
-	select 'deletion', audit_actor(), o.chat_id, coalesce(o.about[1], 0), o.id, o.purpose, case when o.event_id is null then 'withdrawn' else 'taken_back' end
+	select 'deletion', audit_actor(), o.chat_id, coalesce(o.quotes[1], 0), o.id, o.purpose, case when o.event_id is null then 'withdrawn' else 'deleted' end
 	from outbox o where o.id = any ($1) and o.send_as = 'owner' and (o.event_id is not null or o.state = 'queued')`
 
 // AuditRetractions records in the audit log that messages which were sent to contacts are deleted from their rooms, because what they rest on was

@@ -79,7 +79,7 @@ type Bridge struct {
 }
 
 const bridgesSQL = `select c.protocol, c.bridge_bot as bot, count(*) as chats from chats c
-	where c.bridge_bot <> '' and c.closed_why = '' and c.kind in ('dm', 'group') group by 1, 2 order by 3 desc, 1, 2`
+	where c.bridge_bot <> '' and c.closed_reason = '' and c.kind in ('dm', 'group') group by 1, 2 order by 3 desc, 1, 2`
 
 // Bridges returns the bridges that have chats in use, the biggest first.
 func Bridges(ctx context.Context, db DB) ([]Bridge, error) {

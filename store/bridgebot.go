@@ -66,7 +66,7 @@ const MaxBridgeBots = 10
 
 const decideBridgeBotSQL = `update bridge_bots set confirmed_at = case when $2 then now() end, refused_at = case when not $2 then now() end where id = $1`
 
-const closeRefusedSQL = "update chats set closed_why = $2, room_id = null where bridge_bot = (select bot from bridge_bots where id = $1)"
+const closeRefusedSQL = "update chats set closed_reason = $2, room_id = null where bridge_bot = (select bot from bridge_bots where id = $1)"
 
 // ClosedRefused is the reason of a chat that is closed because the owner refused its bot.
 const ClosedRefused = "you said that its bridge is not yours"
@@ -79,7 +79,7 @@ func DecideBridgeBot(ctx context.Context, tx Tx, bot int64, confirmed bool) erro
 	return row.Exec(ctx, tx, "close the chats of a refused bridge", closeRefusedSQL, bot, ClosedRefused)
 }
 
-const closeUnconfirmedSQL = `update chats set channel_id = left(channel_id, 255) || ' of ' || bridge_bot, room_id = null, former_room = null, closed_why = $2 where id = $1`
+const closeUnconfirmedSQL = `update chats set channel_id = left(channel_id, 255) || ' of ' || bridge_bot, room_id = null, former_room = null, closed_reason = $2 where id = $1`
 
 // CloseUnconfirmed closes a chat that an unconfirmed bot created for a channel, so that the real bridge can have that channel.
 func CloseUnconfirmed(ctx context.Context, tx Tx, chat ChatID) error {

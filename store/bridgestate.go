@@ -19,13 +19,13 @@ type BridgeState struct {
 	Bot       id.UserID
 	Login     string // the owner's login; empty if the bridge did not name one
 	Protocol  string
-	Why       string // the problem in words; empty while it is up
+	Reason    string // the problem in words; empty while it is up
 	ChangedAt time.Time
 	DownSince *time.Time // nil while it is up
 	WasDown   *time.Time // the beginning of the last outage; nil if there was none
 }
 
-const bridgeStateColumns = "s.id, s.bot, s.login, s.protocol, s.why, s.changed_at, s.down_since, s.was_down"
+const bridgeStateColumns = "s.id, s.bot, s.login, s.protocol, s.reason, s.changed_at, s.down_since, s.was_down"
 
 const protocolOfSQL = `select protocol from chats where bridge_bot = $1
 	and not exists (select from bridge_bots where bot = $1 and confirmed_at is null) order by id limit 1`
@@ -35,16 +35,16 @@ func ProtocolOf(ctx context.Context, db DB, bot id.UserID) (string, error) {
 	return row.Value[string](ctx, db, "bridge", protocolOfSQL, bot)
 }
 
-const markBridgeDownSQL = `insert into bridge_states as s (bot, login, protocol, why, changed_at, down_since) values (@bot, @login, @protocol, @why, @at, @at)
-	on conflict (bot, login) do update set why = excluded.why, changed_at = excluded.changed_at, down_since = coalesce(s.down_since, excluded.down_since)
-		where s.changed_at < excluded.changed_at and (s.down_since is null or (excluded.why = @ended and s.why <> @ended))
+const markBridgeDownSQL = `insert into bridge_states as s (bot, login, protocol, reason, changed_at, down_since) values (@bot, @login, @protocol, @why, @at, @at)
+	on conflict (bot, login) do update set reason = excluded.reason, changed_at = excluded.changed_at, down_since = coalesce(s.down_since, excluded.down_since)
+		where s.changed_at < excluded.changed_at and (s.down_since is null or (excluded.reason = @ended and s.reason <> @ended))
 	returning id`
 
 // MarkBridgeDown stores that a bridge has lost its network. first is true if the owner is to be notified: the connection was up, or it was
 // down and now the network has ended the login, which never recovers by itself.
 func MarkBridgeDown(ctx context.Context, tx Tx, s BridgeState) (state int64, first bool, err error) {
 	state, err = row.Value[int64](ctx, tx, "bridge state", markBridgeDownSQL, pgx.NamedArgs{
-		"bot": s.Bot, "login": text.Storable(s.Login), "protocol": s.Protocol, "why": text.Storable(s.Why), "at": s.ChangedAt,
+		"bot": s.Bot, "login": text.Storable(s.Login), "protocol": s.Protocol, "why": text.Storable(s.Reason), "at": s.ChangedAt,
 		"ended": bridgebridge.LoggedOut,
 	})
 	if errors.Is(err, ErrNotFound) {
@@ -53,7 +53,7 @@ func MarkBridgeDown(ctx context.Context, tx Tx, s BridgeState) (state int64, fir
 	return state, err == nil, err
 }
 
-const markBridgeUpSQL = `update bridge_states set was_down = down_since, down_since = null, why = '', changed_at = $3
+const markBridgeUpSQL = `update bridge_states set was_down = down_since, down_since = null, reason = '', changed_at = $3
 	where bot = $1 and ($2 = '' or login in ($2, '')) and down_since is not null and changed_at < $3 returning id`
 
 // MarkBridgeUp stores that a bridge is connected again and returns the states that were down. An empty login means all logins.
@@ -65,7 +65,7 @@ func MarkBridgeUp(ctx context.Context, tx Tx, bot id.UserID, login string, at ti
 const isRecoveredSQL = `s.down_since is not null and s.login <> '' and exists (select from messages m join chats c on c.id = m.chat_id
 		where c.bridge_bot = s.bot and c.receiver = s.login and m.author = 'contact' and m.ts > s.changed_at + interval '1 minute')`
 
-const markRecoveredBridgesSQL = `update bridge_states s set was_down = down_since, down_since = null, why = '', changed_at = now()
+const markRecoveredBridgesSQL = `update bridge_states s set was_down = down_since, down_since = null, reason = '', changed_at = now()
 	where ` + isRecoveredSQL + ` returning id`
 
 // MarkRecoveredBridges marks those logins as up whose contacts have written again, and returns their states. It is needed because a bridge that was
@@ -96,10 +96,10 @@ const silentSQL = ` from outbox o join chats c on c.id = o.chat_id
 		and not exists (select from outbox d join chats e on e.id = d.chat_id where e.bridge_bot = c.bridge_bot and d.delivered_at > o.sent_at)
 		and not exists (select from bridge_states x where x.bot = c.bridge_bot and x.down_since is not null)`
 
-const markSilentBridgesSQL = `insert into bridge_states as s (bot, login, protocol, why, changed_at, down_since)
+const markSilentBridgesSQL = `insert into bridge_states as s (bot, login, protocol, reason, changed_at, down_since)
 	select distinct on (c.bridge_bot) c.bridge_bot, '', c.protocol, $1, now(), o.sent_at` + silentSQL + `
 	order by c.bridge_bot, o.sent_at
-	on conflict (bot, login) do update set why = excluded.why, changed_at = excluded.changed_at, down_since = excluded.down_since where s.down_since is null
+	on conflict (bot, login) do update set reason = excluded.reason, changed_at = excluded.changed_at, down_since = excluded.down_since where s.down_since is null
 	returning id`
 
 const hasChangedBridgesSQL = "select exists (select" + silentSQL + ") or exists (select from bridge_states s where " + isRecoveredSQL + ")"

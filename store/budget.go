@@ -127,7 +127,7 @@ func SettleCost(ctx context.Context, w Writer, reservation int64, st policy.Sett
 	return day, spent, nil
 }
 
-const markBudgetNotifiedSQL = `update budgets set told = $3 where day = $1::date and cap = 'day' and committed >= $2 and told < $3`
+const markBudgetNotifiedSQL = `update budgets set notified_percent = $3 where day = $1::date and cap = 'day' and committed >= $2 and notified_percent < $3`
 
 // MarkBudgetNotified records that the owner is notified that percent of a day's cap is spent. amount is that part of the cap. It returns false if
 // less than amount is spent, or if he was notified of this or a higher percentage before.

@@ -34,8 +34,8 @@ type Chat struct {
 	BridgeBot  id.UserID
 	SelfGhost  id.UserID
 	Encryption policy.Encryption `db:"encrypted"`
-	// ClosedWhy is why nothing can be sent or received; empty while the chat is in use.
-	ClosedWhy string
+	// ClosedReason is why nothing can be sent or received; empty while the chat is in use.
+	ClosedReason string
 	// OwnerWroteAt is when the owner or an operator last wrote in the chat; OwnerWroteBy is the operator, empty for the owner.
 	OwnerWroteAt  *time.Time `db:"owner_last_at"`
 	OwnerWroteBy  id.UserID  `db:"owner_last_by"`
@@ -99,10 +99,10 @@ func (c Chat) DeliveryIn(d policy.Defaults) policy.Delivery {
 func (c Chat) IsIn(room id.RoomID) bool { return c.RoomID != nil && *c.RoomID == room }
 
 // HasRoom reports whether messages can be sent and received.
-func (c Chat) HasRoom() bool { return c.RoomID != nil && c.ClosedWhy == "" }
+func (c Chat) HasRoom() bool { return c.RoomID != nil && c.ClosedReason == "" }
 
 const chatColumns = `c.id, c.protocol, c.channel_id, c.receiver, c.room_id, c.kind, c.mode, c.mode_set_at, c.name, c.owner_name, c.contact, c.bridge_bot,
-	c.self_ghost, c.encrypted, c.closed_why, c.owner_last_at, c.owner_last_by, c.paused_until, c.last_message_at, c.typing_until, c.owner_active_until, c.agent, (select count(*) from messages m where m.chat_id = c.id and m.parked is not null) as unreadable, c.claimed_at, c.former_room, c.moved_at, c.features, c.delivery, c.follow_up_days, c.followed_up_at, c.spaces, c.labels, c.unlabelled, c.for_operators, c.person,
+	c.self_ghost, c.encrypted, c.closed_reason, c.owner_last_at, c.owner_last_by, c.paused_until, c.last_message_at, c.typing_until, c.owner_active_until, c.agent, (select count(*) from messages m where m.chat_id = c.id and m.parked is not null) as unreadable, c.claimed_at, c.former_room, c.moved_at, c.features, c.delivery, c.follow_up_days, c.followed_up_at, c.spaces, c.labels, c.unlabelled, c.for_operators, c.person,
 	exists(select from chats o where o.protocol = c.protocol and o.name_key = c.name_key and o.kind = c.kind and o.id <> c.id) as namesake,
 	exists (select from bridge_bots b where b.bot = c.bridge_bot and b.confirmed_at is null) as unconfirmed`
 
@@ -183,7 +183,7 @@ func LockChatShared(ctx context.Context, tx Tx, chat ChatID) (Chat, error) {
 	return oneChat(ctx, tx, chatByIDSQL+" for share", chat)
 }
 
-const adminChatSQL = "select " + chatColumns + " from chats c where c.kind = 'admin' and c.closed_why = '' and c.for_operators = $1 order by c.id limit 1"
+const adminChatSQL = "select " + chatColumns + " from chats c where c.kind = 'admin' and c.closed_reason = '' and c.for_operators = $1 order by c.id limit 1"
 
 // AdminChat returns the admin room, or ErrNotFound if there is none yet.
 func AdminChat(ctx context.Context, db DB) (Chat, error) {
@@ -212,7 +212,7 @@ func ListChats(ctx context.Context, db DB, search string, limit, offset int) ([]
 	return collectChats(ctx, db, listChatsSQL, search, limit, offset)
 }
 
-const countChatsSQL = "select protocol, count(*) as chats from chats where kind in ('dm', 'group') and closed_why = '' group by 1 order by 2 desc, 1"
+const countChatsSQL = "select protocol, count(*) as chats from chats where kind in ('dm', 'group') and closed_reason = '' group by 1 order by 2 desc, 1"
 
 // NetworkCount is the number of chats of a network.
 type NetworkCount struct {
@@ -227,14 +227,14 @@ func CountChats(ctx context.Context, db DB) ([]NetworkCount, error) {
 
 const freeRoomSQL = "update chats set room_id = null where room_id = @room and (protocol, channel_id, receiver) <> (@protocol, @channel, @receiver)"
 
-const upsertChatSQL = `insert into chats as c (protocol, channel_id, receiver, room_id, kind, name, owner_name, contact, bridge_bot, self_ghost, encrypted, closed_why, claimed_at)
+const upsertChatSQL = `insert into chats as c (protocol, channel_id, receiver, room_id, kind, name, owner_name, contact, bridge_bot, self_ghost, encrypted, closed_reason, claimed_at)
 	values (@protocol, @channel, @receiver, @room, @kind, @name, @owner_name, @contact, @bot, @ghost, @encrypted, @closed, @claimed)
 	on conflict (protocol, channel_id, receiver) do update set room_id = excluded.room_id, kind = excluded.kind, name = excluded.name,
-		owner_name = coalesce(nullif(excluded.owner_name, ''), c.owner_name), contact = excluded.contact, bridge_bot = excluded.bridge_bot, self_ghost = excluded.self_ghost, encrypted = case when c.room_id = excluded.room_id and c.encrypted = 'yes' then 'yes' else excluded.encrypted end, closed_why = excluded.closed_why,
+		owner_name = coalesce(nullif(excluded.owner_name, ''), c.owner_name), contact = excluded.contact, bridge_bot = excluded.bridge_bot, self_ghost = excluded.self_ghost, encrypted = case when c.room_id = excluded.room_id and c.encrypted = 'yes' then 'yes' else excluded.encrypted end, closed_reason = excluded.closed_reason,
 		claimed_at = excluded.claimed_at, former_room = case when c.room_id <> excluded.room_id then c.room_id else c.former_room end,
 		moved_at = case when c.room_id <> excluded.room_id then now() else c.moved_at end
-		where (c.bridge_bot = excluded.bridge_bot and (c.room_id is null or c.room_id = excluded.room_id or (excluded.closed_why = '' and excluded.claimed_at >= c.claimed_at)))
-			or (excluded.closed_why = '' and exists (select from bridge_changes b
+		where (c.bridge_bot = excluded.bridge_bot and (c.room_id is null or c.room_id = excluded.room_id or (excluded.closed_reason = '' and excluded.claimed_at >= c.claimed_at)))
+			or (excluded.closed_reason = '' and exists (select from bridge_changes b
 				where b.accepted and b.protocol = c.protocol and b.old_bot = c.bridge_bot and b.new_bot = excluded.bridge_bot))
 	returning ` + chatColumns
 
@@ -246,7 +246,7 @@ var ErrOtherRoom = errors.New("the chat lives in another room")
 func UpsertChat(ctx context.Context, tx Tx, c Chat) (Chat, error) {
 	args := pgx.NamedArgs{
 		"protocol": c.Protocol, "channel": c.ChannelID, "receiver": c.Login, "room": c.RoomID, "kind": c.Kind, "name": text.Storable(c.Name), "owner_name": text.Storable(c.OwnerName),
-		"contact": c.Contact, "bot": c.BridgeBot, "ghost": c.SelfGhost, "encrypted": c.Encryption, "closed": c.ClosedWhy, "claimed": c.ClaimedAt,
+		"contact": c.Contact, "bot": c.BridgeBot, "ghost": c.SelfGhost, "encrypted": c.Encryption, "closed": c.ClosedReason, "claimed": c.ClaimedAt,
 	}
 	if _, err := tx.Exec(ctx, freeRoomSQL, args); err != nil {
 		return Chat{}, fmt.Errorf("free room of chat: %w", err)
@@ -303,7 +303,7 @@ func MarkEncrypted(ctx context.Context, tx Tx, chat ChatID) error {
 	return row.Exec(ctx, tx, "mark encrypted", markEncryptedSQL, chat)
 }
 
-const closeChatSQL = "update chats set closed_why = $2 where id = $1"
+const closeChatSQL = "update chats set closed_reason = $2 where id = $1"
 
 // CloseChat closes a chat with a reason. An empty reason opens it again.
 func CloseChat(ctx context.Context, tx Tx, chat ChatID, why string) error {

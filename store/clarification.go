@@ -14,14 +14,14 @@ type Clarification struct {
 	Open bool
 }
 
-// lastClarificationSQL requires citations (spans): a draft that the owner rewrote has none, and is not the clarifying question any more.
+// lastClarificationSQL requires citations (citations): a draft that the owner rewrote has none, and is not the clarifying question any more.
 const lastClarificationSQL = `select array_agg(m.id order by m.ts, m.id) as asked,
 		not exists (select from outbox l where l.chat_id = o.chat_id and l.seq > o.seq and l.send_as = 'owner' and l.part_of is distinct from o.id
 			and l.event_type = 'm.room.message' and l.state in ('queued', 'sent', 'delivered'))
 		and not exists (select from messages p where p.chat_id = o.chat_id and p.author in ('owner_client', 'owner_phone', 'operator') and p.kind <> 'reaction'
 			and p.received_at > o.created_at) as open
 	from outbox o join messages m on m.outbox_id = o.id and m.chat_id = o.chat_id
-	where o.chat_id = $1 and o.created_at > $2 and o.state in ('queued', 'sent', 'delivered') and o.spans <> '[]' and m.code = 'clarified' and m.redacted_at is null
+	where o.chat_id = $1 and o.created_at > $2 and o.state in ('queued', 'sent', 'delivered') and o.citations <> '[]' and m.code = 'clarified' and m.redacted_at is null
 	group by o.id order by o.seq desc limit 1`
 
 // LastClarification returns the newest clarifying question that was sent or queued to a contact since a time, or ErrNotFound.

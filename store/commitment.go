@@ -24,21 +24,21 @@ const (
 
 // Commitment is something that a person promised or has to do.
 type Commitment struct {
-	ID        CommitmentID
-	ChatID    ChatID
-	NoteID    *NoteID
-	MessageID MessageID // the message with the promise
-	Who       string
-	Whom      string
-	What      string
-	DueAt     *time.Time
-	State     CommitmentState
-	SnoozedTo *time.Time
-	NudgedAt  *time.Time
-	CreatedAt time.Time
+	ID         CommitmentID
+	ChatID     ChatID
+	NoteID     *NoteID
+	MessageID  MessageID // the message with the promise
+	Who        string
+	Whom       string
+	What       string
+	DueAt      *time.Time
+	State      CommitmentState
+	SnoozedTo  *time.Time
+	RemindedAt *time.Time
+	CreatedAt  time.Time
 }
 
-const commitmentColumns = "c.id, c.chat_id, c.note_id, c.message_id, c.who, c.whom, c.what, c.due_at, c.state, c.snoozed_to, c.nudged_at, c.created_at"
+const commitmentColumns = "c.id, c.chat_id, c.note_id, c.message_id, c.who, c.whom, c.what, c.due_at, c.state, c.snoozed_to, c.reminded_at, c.created_at"
 
 const insertCommitmentSQL = `insert into commitments (chat_id, note_id, message_id, who, whom, what, due_at)
 	select @chat, @note, m.id, @who, @whom, @what, @due::timestamptz from messages m where m.id = @message for key share on conflict do nothing`
@@ -79,14 +79,14 @@ func CommitmentByEvent(ctx context.Context, db DB, chat ChatID, event id.EventID
 	return row.One[Commitment](ctx, db, "commitment", commitmentByEventSQL, chat, event)
 }
 
-const setCommitmentSQL = "update commitments set state = $2, snoozed_to = $3, nudged_at = case when $3::timestamptz is null then nudged_at end where id = $1"
+const setCommitmentSQL = "update commitments set state = $2, snoozed_to = $3, reminded_at = case when $3::timestamptz is null then reminded_at end where id = $1"
 
 // SetCommitment changes the state of a commitment. A time postpones it.
 func SetCommitment(ctx context.Context, tx Tx, commitment CommitmentID, state CommitmentState, snoozed *time.Time) error {
 	return row.Exec(ctx, tx, "change commitment", setCommitmentSQL, commitment, state, snoozed)
 }
 
-const dueRemindersFromSQL = ` from commitments c where c.state = 'open' and c.nudged_at is null
+const dueRemindersFromSQL = ` from commitments c where c.state = 'open' and c.reminded_at is null
 	and case when c.snoozed_to is null then c.due_at <= $1 and c.due_at > $2 else c.snoozed_to <= $3 end`
 
 const dueRemindersSQL = "select " + commitmentColumns + dueRemindersFromSQL + `
@@ -104,7 +104,7 @@ func HasDueReminders(ctx context.Context, db DB, notBefore, until, now time.Time
 	return row.Value[bool](ctx, db, "commitments", hasDueRemindersSQL, until, notBefore, now)
 }
 
-const markRemindedSQL = "update commitments set nudged_at = $2, shown_in = $3 where id = $1"
+const markRemindedSQL = "update commitments set reminded_at = $2, shown_in = $3 where id = $1"
 
 // MarkReminded stores that an outbox message reminded the owner of a commitment.
 func MarkReminded(ctx context.Context, tx Tx, commitment CommitmentID, at time.Time, out uuid.UUID) error {

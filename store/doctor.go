@@ -51,7 +51,7 @@ const bridgeSettingsEvidenceSQL = `select c.bridge_bot as bot, min(c.protocol) a
 	(select count(*)::int from outbox o join chats p on p.id = o.chat_id where p.bridge_bot = c.bridge_bot and o.send_as = 'owner' and o.state = 'sent'
 		and o.sent_at between $1::timestamptz - interval '7 days' and $1::timestamptz - interval '10 minutes') as unconfirmed,
 	(select count(*)::int from outbox o join chats p on p.id = o.chat_id where p.bridge_bot = c.bridge_bot and o.delivered_at > $1::timestamptz - interval '7 days') as confirmed
-	from chats c where c.bridge_bot <> '' and c.closed_why = '' and c.kind in ('dm', 'group') group by c.bridge_bot order by 2, 1`
+	from chats c where c.bridge_bot <> '' and c.closed_reason = '' and c.kind in ('dm', 'group') group by c.bridge_bot order by 2, 1`
 
 // BridgeSettingsEvidence returns what is known about each bridge that has chats in use.
 func BridgeSettingsEvidence(ctx context.Context, db DB, now time.Time) ([]BridgeEvidence, error) {

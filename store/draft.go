@@ -58,7 +58,7 @@ func DraftDialog(ctx context.Context, db DB, kind string, first uuid.UUID) (Dial
 
 const (
 	moveAnswersSQL   = "update messages set outbox_id = $2 where outbox_id = $1 and chat_id = (select chat_id from outbox where id = $1)"
-	moveExecutionSQL = "update schedule_runs set outbox_id = $2 where outbox_id = $1"
+	moveExecutionSQL = "update schedule_executions set outbox_id = $2 where outbox_id = $1"
 	moveRatingSQL    = "update ratings set outbox_id = $2 where outbox_id = $1"
 	copyOriginSQL    = "update outbox o set drafted_as = d.drafted_as from outbox d where d.id = $1 and o.id = $2"
 )
@@ -79,7 +79,7 @@ func LockAnswerDrafts(ctx context.Context, tx Tx, chat ChatID) ([]uuid.UUID, err
 	return row.Values[uuid.UUID](ctx, tx, "drafts of answers", lockAnswerDraftsSQL, chat, policy.PurposeEscalation)
 }
 
-const markWaitingAnsweredSQL = `update messages set answered_at = now(), outbox_id = $2 where chat_id = $1 and answered_at is null and action in ('answer', 'handoff')`
+const markWaitingAnsweredSQL = `update messages set answered_at = now(), outbox_id = $2 where chat_id = $1 and answered_at is null and action in ('answer', 'escalate')`
 
 // MarkWaitingAnswered marks all messages of a chat that wait for a turn as answered by an outbox message.
 func MarkWaitingAnswered(ctx context.Context, tx Tx, chat ChatID, out uuid.UUID) error {
@@ -157,12 +157,12 @@ type PendingWork struct {
 
 // pendingWorkSQL selects chats with unanswered messages, unless a turn is queued, because that turn will answer them all. It also selects the withdrawn
 // drafts whose cards still show them as open.
-const pendingWorkSQL = `select distinct chat_id, null::uuid as draft_id from messages m where chat_id = any ($1) and answered_at is null and action in ('answer', 'handoff')
+const pendingWorkSQL = `select distinct chat_id, null::uuid as draft_id from messages m where chat_id = any ($1) and answered_at is null and action in ('answer', 'escalate')
 		and not exists (select from river.river_job where kind = 'turn' and args->>'chat' = m.chat_id::text and state in ('available', 'retryable', 'scheduled'))
 	union all select o.chat_id, o.id from outbox o where o.chat_id = any ($1) and ` + withdrawnCardSQL
 
 // withdrawnCardSQL is the condition that o is a withdrawn draft whose card still shows it as open.
-const withdrawnCardSQL = `o.seen_id > 0 and o.state = 'dropped' and o.code in ('draft_stale', 'draft_answered', 'draft_mode', 'draft_source', 'draft_refused', 'draft_late')
+const withdrawnCardSQL = `o.seen_id > 0 and o.state = 'dropped' and o.code in ('draft_outdated', 'draft_answered', 'draft_mode', 'draft_source', 'draft_refused', 'draft_late')
 	and exists (select from dialogs d where d.draft_id = o.id and d.kind = 'draft' and d.done_at is null)`
 
 // PendingWorkOf returns what is left to do in chats in which a message was added, changed or deleted.
@@ -300,7 +300,7 @@ func Requeue(ctx context.Context, tx Tx, out uuid.UUID) (bool, error) {
 	return n == 1, err
 }
 
-const setExecutionOutcomeSQL = "update schedule_runs set state = $2, note = $3 where outbox_id = $1"
+const setExecutionOutcomeSQL = "update schedule_executions set state = $2, note = $3 where outbox_id = $1"
 
 // SetExecutionOutcome sets the state and the note of the execution whose message is the outbox message out.
 func SetExecutionOutcome(ctx context.Context, tx Tx, out uuid.UUID, state ExecutionState, note string) error {

@@ -21,9 +21,9 @@ type Escalation struct {
 	ID        EscalationID
 	ChatID    ChatID
 	MessageID MessageID // the newest message when it was opened
-	Why       string
-	RestsOn   []MessageID // the messages whose words may be in Why
-	Found     []Citation  // what the public documents say about the question
+	Reason    string
+	Sources   []MessageID // the messages whose words may be in Reason
+	Citations []Citation  // what the public documents say about the question
 	Proposal  string      // an answer that a person may send as it stands; empty for none
 	OpenedAt  time.Time
 	ClosedAt  *time.Time
@@ -45,7 +45,7 @@ func (e Escalation) IsOpen() bool { return e.ClosedAt == nil }
 // IsWaiting reports whether the contact waits for a person.
 func (e Escalation) IsWaiting() bool { return e.IsOpen() && e.AnsweredAt == nil }
 
-const escalationColumns = `e.id, e.chat_id, e.message_id, e.why, e.rests_on, e.found, e.proposal, e.opened_at, e.closed_at, e.closed_by, e.card_id, o.event_id as card_event,
+const escalationColumns = `e.id, e.chat_id, e.message_id, e.reason, e.sources, e.citations, e.proposal, e.opened_at, e.closed_at, e.closed_by, e.card_id, o.event_id as card_event,
 	coalesce(o.chat_id, 0) as card_room, e.claimed_by, e.claimed_at, e.answered_at, e.paged, e.shown`
 
 const fromEscalationsSQL = " from escalations e left join outbox o on o.id = e.card_id"
@@ -55,19 +55,19 @@ const fromEscalationsSQL = " from escalations e left join outbox o on o.id = e.c
 const endAnsweredEscalationSQL = `with ended as (update escalations set closed_at = now() where chat_id = $1 and closed_at is null and answered_at is not null returning id)
 	select count(*) from ended`
 
-const insertEscalationSQL = `insert into escalations (chat_id, message_id, why, rests_on)
+const insertEscalationSQL = `insert into escalations (chat_id, message_id, reason, sources)
 	select $1, m.id, $3, $4 from messages m where m.id = $2 for key share on conflict do nothing`
 
-const isContactNotifiedSQL = "select told from escalations where chat_id = $1 and closed_at is null for update"
+const isContactNotifiedSQL = "select contact_notified from escalations where chat_id = $1 and closed_at is null for update"
 
-// OpenEscalation stores that a chat needs a person. restsOn are the messages whose words may be in why. first is true if the contact did not wait for
+// OpenEscalation stores that a chat needs a person. sources are the messages whose words may be in why. first is true if the contact did not wait for
 // a person before, told is true if the contact was told that a person will answer.
-func OpenEscalation(ctx context.Context, tx Tx, chat ChatID, message MessageID, why string, restsOn []MessageID) (first, told bool, err error) {
+func OpenEscalation(ctx context.Context, tx Tx, chat ChatID, message MessageID, why string, sources []MessageID) (first, told bool, err error) {
 	var ended int
 	if err = tx.QueryRow(ctx, endAnsweredEscalationSQL, chat).Scan(&ended); err != nil {
 		return false, false, fmt.Errorf("end answered escalation: %w", err)
 	}
-	tag, err := tx.Exec(ctx, insertEscalationSQL, chat, message, text.Storable(why), row.EmptyIfNil(restsOn))
+	tag, err := tx.Exec(ctx, insertEscalationSQL, chat, message, text.Storable(why), row.EmptyIfNil(sources))
 	if err == nil {
 		err = tx.QueryRow(ctx, isContactNotifiedSQL, chat).Scan(&told)
 	}
@@ -77,7 +77,7 @@ func OpenEscalation(ctx context.Context, tx Tx, chat ChatID, message MessageID, 
 	return tag.RowsAffected() == 1, told, nil
 }
 
-const markContactNotifiedSQL = "update escalations set told = true where chat_id = $1 and closed_at is null"
+const markContactNotifiedSQL = "update escalations set contact_notified = true where chat_id = $1 and closed_at is null"
 
 // MarkContactNotified stores that the contact was told that a person will answer.
 func MarkContactNotified(ctx context.Context, tx Tx, chat ChatID) error {
@@ -150,12 +150,12 @@ func ThreadRooms(ctx context.Context, db DB, threads []id.EventID) ([]id.RoomID,
 	return row.Values[id.RoomID](ctx, db, "rooms of threads", threadRoomsSQL, threads)
 }
 
-const setEscalationCardSQL = "update escalations set card_id = $2, found = $3, proposal = $4, shown = $5 where id = $1"
+const setEscalationCardSQL = "update escalations set card_id = $2, citations = $3, proposal = $4, shown = $5 where id = $1"
 
 // SetEscalationCard stores the card of an escalation, which is the first outbox message of its thread, and what the card shows.
 func SetEscalationCard(ctx context.Context, tx Tx, e Escalation) error {
-	found, err := json.Marshal(e.Found)
-	if err != nil || e.Found == nil {
+	found, err := json.Marshal(e.Citations)
+	if err != nil || e.Citations == nil {
 		found = []byte("[]")
 	}
 	return row.Exec(ctx, tx, "note the card of an escalation", setEscalationCardSQL, e.ID, e.CardID, found, text.Storable(e.Proposal), e.CardStatus)

@@ -30,7 +30,7 @@ const threadLinesSQL = "select " + messageColumns + `, m.edits, length(m.body) a
 	where e.id = $1 and m.received_at <= coalesce(e.closed_at, 'infinity') and m.redacted_at is null and m.parked is null and m.kind <> 'reaction' and m.code not in ('edited', 'flood', 'backfill')
 		and m.author in ('contact', 'operator', 'owner_phone', 'owner_client', 'multis_owner')
 		and not exists (select from escalation_lines l where l.escalation_id = e.id and l.message_id = m.id)
-		and not exists (select from outbox s join messages w on w.id = any (s.about) where s.event_id = m.event_id and w.chat_id <> m.chat_id)
+		and not exists (select from outbox s join messages w on w.id = any (s.quotes) where s.event_id = m.event_id and w.chat_id <> m.chat_id)
 	order by m.id limit $2`
 
 // NewThreadLines returns the messages since a chat was escalated that its thread does not show yet, the oldest first.
@@ -105,7 +105,7 @@ func CardMessages(ctx context.Context, db DB, escalation EscalationID) ([]Messag
 const fileMissingInThreadSQL = "select " + messageColumns + ` from escalations e join outbox card on card.id = e.card_id and card.event_id is not null
 	join escalation_lines l on l.escalation_id = e.id join messages m on m.id = l.message_id
 	where e.id = $1 and m.id = $2 and e.closed_at is null and m.attachment is not null and m.redacted_at is null and m.author in ('contact', 'owner_phone', 'owner_client')
-		and not exists (select from outbox o where o.about @> array[m.id] and o.about <> '{}' and o.chat_id = card.chat_id and o.content ? 'filename')`
+		and not exists (select from outbox o where o.quotes @> array[m.id] and o.quotes <> '{}' and o.chat_id = card.chat_id and o.content ? 'filename')`
 
 // FileMissingInThread returns a message with a file that the thread of an open escalation names and has no copy of, or ErrNotFound.
 func FileMissingInThread(ctx context.Context, db DB, escalation EscalationID, message MessageID) (Message, error) {
@@ -142,14 +142,14 @@ func MarkNote(ctx context.Context, tx Tx, message MessageID) error {
 	return row.Exec(ctx, tx, "mark note", markNoteSQL, message, policy.CodeNote, policy.CodeNote.Sentence())
 }
 
-const repliesOfSQL = "select " + outboxColumns + ` from outbox o where o.about @> array[$1::bigint] and o.about <> '{}' and o.send_as = 'owner' order by o.seq`
+const repliesOfSQL = "select " + outboxColumns + ` from outbox o where o.quotes @> array[$1::bigint] and o.quotes <> '{}' and o.send_as = 'owner' order by o.seq`
 
 // RepliesOf returns the outbox messages to a contact that were queued for a message in a thread, the oldest first: the reply, and its edits.
 func RepliesOf(ctx context.Context, db DB, message MessageID) ([]OutboxMessage, error) {
 	return row.All[OutboxMessage](ctx, db, "replies", repliesOfSQL, message)
 }
 
-const eraseRepliesSQL = `with said as (update outbox o set content = '{}', spans = '[]' where o.about @> array[$1::bigint] and o.about <> '{}' and o.send_as = 'owner' and o.content <> '{}' returning o.id),
+const eraseRepliesSQL = `with said as (update outbox o set content = '{}', citations = '[]' where o.quotes @> array[$1::bigint] and o.quotes <> '{}' and o.send_as = 'owner' and o.content <> '{}' returning o.id),
 	files as (delete from outbox_files where outbox_id in (select id from said))
 	select id from said`
 
@@ -170,7 +170,7 @@ type ThreadReply struct {
 	State   OutboxState
 }
 
-const threadRepliesSQL = `select w.sender as by, o.created_at as at, o.content, o.state from outbox o join messages w on w.id = any (o.about) and w.chat_id <> o.chat_id
+const threadRepliesSQL = `select w.sender as by, o.created_at as at, o.content, o.state from outbox o join messages w on w.id = any (o.quotes) and w.chat_id <> o.chat_id
 	where o.chat_id = $1 and o.send_as = 'owner' and o.replaces = '' and o.event_type = 'm.room.message' and o.content <> '{}' and o.created_at >= $2 and o.created_at <= $3 order by o.seq limit 20`
 
 // ThreadReplies returns what people sent to a contact from threads between two times.
@@ -185,9 +185,9 @@ func EscalationOfMessage(ctx context.Context, db DB, message MessageID) (Escalat
 	return row.One[Escalation](ctx, db, "escalation", escalationOfMessageSQL, message)
 }
 
-const keepRepliesSQL = `with kept as (update outbox o set about = '{}', kept = true,
-			content = case when o.event_id is null then '{}' else o.content end, spans = case when o.event_id is null then '[]' else o.spans end
-		from messages m where m.chat_id = $1 and m.event_id = $2 and m.redacted_at is null and o.about @> array[m.id] and o.about <> '{}' and o.send_as = 'owner'
+const keepRepliesSQL = `with kept as (update outbox o set quotes = '{}', kept = true,
+			content = case when o.event_id is null then '{}' else o.content end, citations = case when o.event_id is null then '[]' else o.citations end
+		from messages m where m.chat_id = $1 and m.event_id = $2 and m.redacted_at is null and o.quotes @> array[m.id] and o.quotes <> '{}' and o.send_as = 'owner'
 			and (o.event_id is not null or o.state in ('queued', 'failed', 'dropped')) returning o.id, o.chat_id, o.purpose, o.event_id, m.id as message),
 	files as (delete from outbox_files where outbox_id in (select id from kept where event_id is null)),
 	noted as (insert into audit_entries (kind, actor, chat_id, message_id, ref, action, outcome) select 'deletion', audit_actor(), chat_id, message, id, purpose, 'refused' from kept)

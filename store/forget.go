@@ -90,33 +90,33 @@ const removeMessagesSQL = `with deleted as (select id, chat_id, event_id from me
 	edits as (delete from messages e using deleted d where e.chat_id = d.chat_id and e.relates_to = d.event_id and e.code = 'edited'),
 	files as (select count(*) as n from kept_files where message_id = any (@messages)),
 	gone as (%s),
-	waits as (update escalations set why = @why, rests_on = '{}', found = '[]', proposal = '' where (message_id = any (@messages) or rests_on && @messages::bigint[]) and why <> @why returning 1),
+	waits as (update escalations set reason = @why, sources = '{}', citations = '[]', proposal = '' where (message_id = any (@messages) or sources && @messages::bigint[]) and reason <> @why returning 1),
 	asked as (delete from dialogs where message_id = any (@messages)),
 	unanswered as (delete from unanswered_questions where message_ids && @messages::bigint[]),
 	` + forgetTasksSQL + `
 	select (select count(*) from gone)::int, (select n from files)::int, (select count(*) from waits)::int, (select count(*) from tasks_gone)::int`
 
-const emptyOwnOutboxSQL = `with said as (update outbox o set content = '{}', spans = '[]', error = ''
+const emptyOwnOutboxSQL = `with said as (update outbox o set content = '{}', citations = '[]', error = ''
 		where (o.content <> '{}' or o.error <> '') and (o.id = any (@outbox) or o.event_id in (select event_id from messages where id = any (@messages))) returning o.id, o.chat_id),
 	files as (delete from outbox_files where outbox_id in (select id from said))
 	select said.id, c.kind = 'admin' as admin from said join chats c on c.id = said.chat_id`
 
-const emptyQuotingOutboxSQL = `with quotes as (update outbox o set content = '{}', spans = '[]'
-		where o.about && @messages::bigint[] and o.about <> '{}' and o.content <> '{}' returning o.id),
+const emptyQuotingOutboxSQL = `with quotes as (update outbox o set content = '{}', citations = '[]'
+		where o.quotes && @messages::bigint[] and o.quotes <> '{}' and o.content <> '{}' returning o.id),
 	files as (delete from outbox_files where outbox_id in (select id from quotes))
 	select id from quotes`
 
 // emptyRestingOutboxSQL empties the outbox messages that may hold words of the messages, quoted or not. They stay in their rooms. With @spared, those
 // that are still queued are sent first, and emptied by markSentSQL.
-const emptyRestingOutboxSQL = `with resting as (update outbox o set content = '{}', spans = '[]'
-		where o.rests_on && (@messages::bigint[] || array(select message_id from tasks where id = any (@tasks) and message_id is not null))
-			and o.rests_on <> '{}' and o.content <> '{}' and (o.state <> 'queued' or not @spared) returning o.id),
+const emptyRestingOutboxSQL = `with resting as (update outbox o set content = '{}', citations = '[]'
+		where o.sources && (@messages::bigint[] || array(select message_id from tasks where id = any (@tasks) and message_id is not null))
+			and o.sources <> '{}' and o.content <> '{}' and (o.state <> 'queued' or not @spared) returning o.id),
 	files as (delete from outbox_files where outbox_id in (select id from resting))
 	select count(*)::int from resting`
 
 const deleteSchedulesSQL = "delete from schedules where id = any ($1) and created_by <> ''"
 
-const deleteSummariesSQL = "with gone as (delete from chat_summaries where about && $1 or chat_id = any ($2) returning 1) select count(*)::int from gone"
+const deleteSummariesSQL = "with gone as (delete from chat_summaries where sources && $1 or chat_id = any ($2) returning 1) select count(*)::int from gone"
 
 const deleteDialogsSQL = "delete from dialogs where id = any ($1)"
 
@@ -129,7 +129,7 @@ const deleteJobsSQL = `with waiting as (update river.river_job set errors = null
 const clearJobErrorsSQL = `update river.river_job j set errors = null where j.errors is not null and not exists (
 	select from chats c where c.kind <> 'admin' and c.id <> all (@chats) and c.id not in (select chat_id from messages where id = any (@messages))
 		and c.id = coalesce((j.args->>'chat')::bigint, (select chat_id from messages where id = (j.args->>'message')::bigint),
-			(select chat_id from tasks where id = (j.args->>'task')::bigint), (select chat_id from outbox where id = (j.args->>'out')::uuid)))`
+			(select chat_id from tasks where id = (j.args->>'task')::bigint), (select chat_id from outbox where id = (j.args->>'outbox')::uuid)))`
 
 const chatsOfMessagesSQL = `select c.id, c.kind from chats c where c.id in (select chat_id from messages where id = any ($1)) or c.id = any ($2) order by c.id`
 
@@ -258,13 +258,13 @@ func deletionScope(ctx context.Context, db DB, d DeletionSet) (policy.Scope, err
 const answeringSQL = `with said as materialized (select o.* from outbox o where o.event_id in (select event_id from messages where id = any ($1) union all select $2)),
 	answering as (select t.id, t.message_id from said o join tasks t on t.id = o.task_id
 		union select t.id, t.message_id from said o join messages m on m.chat_id = o.chat_id and m.outbox_id = coalesce(o.part_of, o.id) join tasks t on t.message_id = m.id)
-	select id from answering union select l.id from answering a join tasks l on l.about @> array[a.message_id] and l.id > a.id`
+	select id from answering union select l.id from answering a join tasks l on l.sources @> array[a.message_id] and l.id > a.id`
 
 const messageOfEventSQL = "select id from messages where chat_id = $1 and event_id = $2 and redacted_at is null"
 
 // emptyEventSQL empties an outbox message that was deleted in its room, and deletes edits that wait for a message that will not come.
 const emptyEventSQL = `with edits as (delete from messages where chat_id = $1 and relates_to = $2 and code = 'edited')
-	update outbox set content = '{}', spans = '[]' where chat_id = $1 and event_id = $2 and content <> '{}'`
+	update outbox set content = '{}', citations = '[]' where chat_id = $1 and event_id = $2 and content <> '{}'`
 
 // RedactMessage empties a message that was deleted in its room, with the tasks that read it, the outbox messages that quote it, and the
 // notes that were learned from it. If it waited for an answer, it gets none. It returns the outbox messages to delete from their rooms.

@@ -83,19 +83,19 @@ const (
 	messagesOnTopicSQL = `select m.id from messages m where concat_ws(' ', m.body, m.attachment->>'name') ~ all (@like) and m.redacted_at is null
 		union select i.id from message_configs c, plainto_tsquery(c.config::regconfig, @text) q, message_index i where c.role = '*' and i.config = c.config and i.tsv @@ q
 		union select message_id from commitments where what || ' ' || who || ' ' || whom ~ all (@like)
-		union select e.message_id from escalations e where e.why ~ all (@like)
+		union select e.message_id from escalations e where e.reason ~ all (@like)
 		order by 1 desc limit @limit`
 
 	notesOnTopicSQL = `select n.id, n.chat_id, n.sources from notes n where n.body || ' ' || n.was || ' ' || n.subject ~ all (@like) order by n.id desc limit @limit`
 
 	tasksOnTopicSQL = `select t.id from tasks t where not t.forgotten and (concat_ws(' ', t.input, t.request, t.answer, t.error) ~ all (@like)
-			or exists (select from task_steps s where s.task_id = t.id and concat_ws(' ', s.arguments, s.text, s.for_user, s.calls, s.passages, s.ref, s.handover) ~ all (@like)))
+			or exists (select from task_steps s where s.task_id = t.id and concat_ws(' ', s.arguments, s.text, s.for_user, s.calls, s.passages, s.ref, s.end_reason) ~ all (@like)))
 		order by 1 desc limit @limit`
 
-	outboxOnTopicSQL = `select o.id from outbox o where concat_ws(' ', o.content, o.spans, o.error) ~ all (@like) order by o.seq desc limit @limit`
+	outboxOnTopicSQL = `select o.id from outbox o where concat_ws(' ', o.content, o.citations, o.error) ~ all (@like) order by o.seq desc limit @limit`
 
 	schedulesOnTopicSQL = `select s.id from schedules s where s.created_by <> '' and (s.body ~ all (@like)
-		or exists (select from schedule_runs r where r.schedule_id = s.id and r.note ~ all (@like))) order by 1 desc limit @limit`
+		or exists (select from schedule_executions r where r.schedule_id = s.id and r.note ~ all (@like))) order by 1 desc limit @limit`
 
 	jobsOnTopicSQL = `select j.id from river.river_job j where concat_ws(' ', case when j.finalized_at is not null then j.args end,
 		case when j.finalized_at is not null then j.metadata end, array_to_string(j.errors, ' ')) ~ all (@like) limit @limit`
@@ -195,7 +195,7 @@ const messagesToDeleteSQL = "select id from messages where chat_id = $1 and id <
 
 const restOfChatSQL = `with promises as (delete from commitments where chat_id = @chat and created_at <= @at returning 1),
 	tasks as (delete from tasks where chat_id = @chat and created_at <= @at returning forgotten),
-	letters as (update outbox set content = '{}', spans = '[]', error = '', reason = '' where chat_id = @chat and created_at < @at and content <> '{}' returning id),
+	letters as (update outbox set content = '{}', citations = '[]', error = '', reason = '' where chat_id = @chat and created_at < @at and content <> '{}' returning id),
 	files as (delete from outbox_files where outbox_id in (select id from letters)),
 	asked as (delete from dialogs where chat_id = @chat and created_at <= @at),
 	waits as (delete from escalations where chat_id = @chat and opened_at <= @at),

@@ -33,7 +33,7 @@ type Finding struct {
 	EventID id.EventID
 	At      time.Time
 	Text    string
-	RestsOn []MessageID // further messages whose words may be in Text
+	Sources []MessageID // further messages whose words may be in Text
 }
 
 // FindingFilter selects findings.
@@ -47,31 +47,31 @@ type FindingFilter struct {
 }
 
 const newFindingsSQL = `with found as (
-	select 'unanswered' as kind, m.id as ref, m.chat_id, m.id as message, m.event_id, m.ts as at, m.body as text, '{}'::bigint[] as rests_on
+	select 'unanswered' as kind, m.id as ref, m.chat_id, m.id as message, m.event_id, m.ts as at, m.body as text, '{}'::bigint[] as sources
 		from chats c cross join lateral (select * from messages m where m.chat_id = c.id and (m.kind <> 'reaction' or m.author <> 'contact')
 			and m.redacted_at is null and not (` + greetingSQL + `) order by m.ts desc, m.id desc limit 1) m
-		where c.kind = 'dm' and c.closed_why = '' and m.author = 'contact' and m.ts <= @waits and m.ts > @oldest
+		where c.kind = 'dm' and c.closed_reason = '' and m.author = 'contact' and m.ts <= @waits and m.ts > @oldest
 			and not exists (select from escalations e where e.chat_id = c.id and e.closed_at is null)
-			and not exists (select from heartbeat_matters h where (h.agent = @agent or h.told) and h.chat_id = c.id and h.matter like 'unanswered:%'
+			and not exists (select from heartbeat_findings h where (h.agent = @agent or h.notified) and h.chat_id = c.id and h.finding like 'unanswered:%'
 				and h.seen_at > greatest(@again, (select max(o.ts) from messages o where o.chat_id = c.id and o.author <> 'contact')))
 	union all
-	select 'escalation', e.id, e.chat_id, case when m.redacted_at is null then m.id else 0 end, m.event_id, e.opened_at, e.why, e.rests_on from escalations e join messages m on m.id = e.message_id
+	select 'escalation', e.id, e.chat_id, case when m.redacted_at is null then m.id else 0 end, m.event_id, e.opened_at, e.reason, e.sources from escalations e join messages m on m.id = e.message_id
 		where e.closed_at is null and e.answered_at is null and e.opened_at <= @waits and e.opened_at > @oldest
 	union all
 	select 'due', d.id, d.chat_id, m.id, m.event_id, d.due_at, d.who || ': ' || d.what, '{}' from commitments d join messages m on m.id = d.message_id
 		where d.state = 'open' and d.snoozed_to is null and d.due_at <= @waits and d.due_at > @oldest
 	union all
-	select 'task', t.id, t.chat_id, 0, '', coalesce(t.finished_at, t.started_at, t.created_at), t.input, t.about from tasks t
+	select 'task', t.id, t.chat_id, 0, '', coalesce(t.finished_at, t.started_at, t.created_at), t.input, t.sources from tasks t
 		where @tasks and t.kind = any (@kinds) and not t.forgotten and coalesce(t.finished_at, t.started_at, t.created_at) between @oldest and @waits
 			and t.state not in ('completed', 'killed'))
-	select f.kind || ':' || f.ref as key, f.kind, f.ref, f.chat_id, f.message, f.event_id, f.at, f.text, f.rests_on from found f
-	where not exists (select from heartbeat_matters h where (h.agent = @agent or h.told) and h.matter = f.kind || ':' || f.ref)
+	select f.kind || ':' || f.ref as key, f.kind, f.ref, f.chat_id, f.message, f.event_id, f.at, f.text, f.sources from found f
+	where not exists (select from heartbeat_findings h where (h.agent = @agent or h.notified) and h.finding = f.kind || ':' || f.ref)
 	order by f.at desc limit 50`
 
 // NewFindings returns the findings that the agent has not judged yet, and of which no agent has notified the owner, the newest first.
 func NewFindings(ctx context.Context, db DB, l FindingFilter) ([]Finding, error) {
 	return row.All[Finding](ctx, db, "findings", newFindingsSQL, pgx.NamedArgs{
-		"agent": l.Agent, "waits": l.WaitingSince, "oldest": l.NotBefore, "again": l.RepeatIfNotifiedBefore, "tasks": l.Tasks, "kinds": taskKinds(TaskAsk, TaskClock, TaskPlan),
+		"agent": l.Agent, "waits": l.WaitingSince, "oldest": l.NotBefore, "again": l.RepeatIfNotifiedBefore, "tasks": l.Tasks, "kinds": taskKinds(TaskAsk, TaskSchedule, TaskPlan),
 	})
 }
 
@@ -84,7 +84,7 @@ func UnansweredMessages(ctx context.Context, db DB, chat ChatID, oldest time.Tim
 	return collectMessages(ctx, db, unansweredMessagesSQL, pgx.NamedArgs{"chat": chat, "oldest": oldest})
 }
 
-const recordJudgementSQL = `insert into heartbeat_matters (agent, matter, chat_id, told, seen_at) values (@agent, @matter, nullif(@chat::bigint, 0), @told, @at)
+const recordJudgementSQL = `insert into heartbeat_findings (agent, finding, chat_id, notified, seen_at) values (@agent, @matter, nullif(@chat::bigint, 0), @told, @at)
 	on conflict do nothing`
 
 // Judgement is an agent's decision whether the owner is notified of a finding.
@@ -143,7 +143,7 @@ func DueSchedules(ctx context.Context, db DB, until time.Time) ([]Schedule, erro
 	return row.All[Schedule](ctx, db, "schedules", dueSchedulesSQL, until)
 }
 
-const pruneJudgementsSQL = "with gone as (delete from heartbeat_matters where seen_at < $1 returning 1) select count(*) from gone"
+const pruneJudgementsSQL = "with gone as (delete from heartbeat_findings where seen_at < $1 returning 1) select count(*) from gone"
 
 // PruneJudgements deletes the judgements from before a time.
 func PruneJudgements(ctx context.Context, w Writer, before time.Time) (int, error) {

@@ -18,7 +18,7 @@ type (
 	TaskID = row.TaskID
 	// ScheduleID identifies a row of schedules.
 	ScheduleID = row.ScheduleID
-	// ExecutionID identifies a row of schedule_runs.
+	// ExecutionID identifies a row of schedule_executions.
 	ExecutionID = row.ExecutionID
 	// CommitmentID identifies a row of commitments.
 	CommitmentID = row.CommitmentID

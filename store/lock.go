@@ -59,7 +59,7 @@ func (s *Store) TryLock(ctx context.Context, class LockClass, n int) (lock *Lock
 	return lock, true, nil
 }
 
-// listenSQL subscribes to the jobs that will be due later: see the function tell_of_job in migrations.
+// listenSQL subscribes to the jobs that will be due later: see the function notify_of_job in migrations.
 const listenSQL = `listen "multis.due"`
 
 // ListenForJobs makes Await return when a job is stored that will be due later.

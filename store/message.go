@@ -136,7 +136,7 @@ func EditMessage(ctx context.Context, tx Tx, chat ChatID, event id.EventID, send
 }
 
 const waitingMessageOfEventSQL = "select " + messageColumns + ` from messages m
-	where m.chat_id = $1 and m.event_id = $2 and m.action in ('answer', 'handoff')
+	where m.chat_id = $1 and m.event_id = $2 and m.action in ('answer', 'escalate')
 	and (m.answered_at is null or exists (select from outbox o where o.id = m.outbox_id and o.seen_id > 0 and o.state = 'draft'))`
 
 // WaitingMessageOfEvent returns the message of an event if a turn has to answer it, or if its answer is a draft, or ErrNotFound.
@@ -159,7 +159,7 @@ func MessageByID(ctx context.Context, db DB, message MessageID) (Message, error)
 }
 
 const waitingMessagesSQL = "select " + messageColumns + ` from messages m
-	where m.chat_id = $1 and m.answered_at is null and m.action in ('answer', 'handoff') order by m.ts, m.id limit 100`
+	where m.chat_id = $1 and m.answered_at is null and m.action in ('answer', 'escalate') order by m.ts, m.id limit 100`
 
 // WaitingMessages returns the messages of a chat that a turn has to answer, the oldest first.
 func WaitingMessages(ctx context.Context, db DB, chat ChatID) ([]Message, error) {
@@ -282,7 +282,7 @@ type StaleChat struct {
 }
 
 const claimStaleSQL = `with taken as (
-		update messages set digested_at = now() where code = 'stale' and digested_at is null returning chat_id, ts)
+		update messages set notified_at = now() where code = 'stale' and notified_at is null returning chat_id, ts)
 	select t.chat_id, c.name, c.protocol, count(*) as messages, min(t.ts) as oldest, max(t.ts) as newest from taken t join chats c on c.id = t.chat_id group by 1, 2, 3 order by 4 desc, 2, 1`
 
 // ClaimStale counts by chat the messages that arrived too late and were not reported yet, and marks them as reported.
@@ -290,7 +290,7 @@ func ClaimStale(ctx context.Context, tx Tx) ([]StaleChat, error) {
 	return row.All[StaleChat](ctx, tx, "late messages", claimStaleSQL)
 }
 
-const newestStaleSQL = "select max(received_at) from messages where code = 'stale' and digested_at is null"
+const newestStaleSQL = "select max(received_at) from messages where code = 'stale' and notified_at is null"
 
 // NewestStale returns when the last message that ClaimStale would count arrived; nil if there is none.
 func NewestStale(ctx context.Context, db DB) (*time.Time, error) {

@@ -48,9 +48,9 @@ const deskFactsSQL = `with portals as (select id from chats where kind in ('dm',
 		from outbox o where o.chat_id in (select id from portals) and coalesce(o.part_of = o.id, true) and o.purpose in ('reply', 'draft', 'operator') and o.drafted_as in ('', 'reply', 'operator') and o.replaces = ''
 			and o.event_type = 'm.room.message' and (o.sent_at >= $1::timestamptz - interval '7 days' or o.created_at >= $1::timestamptz - interval '7 days')
 	), spoken as (
-		select m.chat_id, m.ts as at, m.author <> 'contact' as reply, m.author <> 'contact' as person, m.action in ('answer', 'handoff') as asks
+		select m.chat_id, m.ts as at, m.author <> 'contact' as reply, m.author <> 'contact' as person, m.action in ('answer', 'escalate') as asks
 		from messages m where m.chat_id in (select id from portals) and m.ts >= $1::timestamptz - interval '7 days' and m.ts < $2 and m.kind <> 'reaction' and (m.author in ('owner_client', 'owner_phone', 'operator')
-			or m.author = 'contact' and (m.action in ('answer', 'handoff') or m.answered_at is not null))
+			or m.author = 'contact' and (m.action in ('answer', 'escalate') or m.answered_at is not null))
 		union all
 		select chat_id, sent_at, true, purpose = 'operator' or purpose = 'draft' and not answers, false from answers where state in ('sent', 'delivered') and sent_at < $2
 	), turns as (

@@ -240,8 +240,8 @@ func TestNumbers_MatchPlainLoop(t *testing.T) {
 	copyRows(t, st, map[string]table{
 		"chats":       {[]string{"protocol", "channel_id", "kind"}, chats},
 		"messages":    {[]string{"chat_id", "event_id", "author", "sender", "kind", "body", "ts", "action", "code", "reason", "outbox_id"}, messages},
-		"outbox":      {[]string{"id", "chat_id", "send_as", "purpose", "event_type", "content", "code", "reason", "state", "created_at", "sent_at", "about", "drafted_as"}, outbox},
-		"escalations": {[]string{"chat_id", "message_id", "why", "opened_at", "closed_at", "cause"}, escalations},
+		"outbox":      {[]string{"id", "chat_id", "send_as", "purpose", "event_type", "content", "code", "reason", "state", "created_at", "sent_at", "quotes", "drafted_as"}, outbox},
+		"escalations": {[]string{"chat_id", "message_id", "reason", "opened_at", "closed_at", "cause"}, escalations},
 		"tasks":       {[]string{"key", "kind", "chat_id", "state", "cost", "created_at"}, tasks},
 		"ratings":     {[]string{"outbox_id", "chat_id", "contact", "asked_at", "value", "given_at"}, ratings},
 	})

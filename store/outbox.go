@@ -49,11 +49,11 @@ type OutboxMessage struct {
 	Content   json.RawMessage
 	Code      policy.Code
 	Reason    string
-	Citations []Citation `db:"spans"`
+	Citations []Citation
 	// Addressed is true if the assistant was called by name, which allows an answer in a personal chat.
 	Addressed bool
-	// About are the messages that it quotes.
-	About       []MessageID
+	// Quotes are the messages that it quotes.
+	Quotes      []MessageID
 	State       OutboxState
 	RoomID      id.RoomID
 	EventID     *id.EventID
@@ -63,8 +63,8 @@ type OutboxMessage struct {
 	DeliveredAt *time.Time
 	// PartOf is the first row of a message in parts; nil for a message in one row.
 	PartOf *uuid.UUID
-	// RestsOn are the messages whose words may be in it, quoted or not.
-	RestsOn []MessageID
+	// Sources are the messages whose words may be in it, quoted or not.
+	Sources []MessageID
 	// Replaces is the event that it edits, such as one that showed the progress; empty for none.
 	Replaces id.EventID
 	// TaskID is the task whose answer it is; nil for none.
@@ -76,11 +76,11 @@ type OutboxMessage struct {
 	DraftedAs policy.Purpose
 }
 
-const outboxColumns = `o.id, o.seq, o.chat_id, o.send_as, o.purpose, o.event_type, o.content, o.code, o.reason, o.spans, o.addressed, o.about, o.state, o.room_id,
-	o.event_id, o.error, o.created_at, o.sent_at, o.delivered_at, o.part_of, o.rests_on, o.replaces, o.task_id, o.seen_id, o.drafted_as`
+const outboxColumns = `o.id, o.seq, o.chat_id, o.send_as, o.purpose, o.event_type, o.content, o.code, o.reason, o.citations, o.addressed, o.quotes, o.state, o.room_id,
+	o.event_id, o.error, o.created_at, o.sent_at, o.delivered_at, o.part_of, o.sources, o.replaces, o.task_id, o.seen_id, o.drafted_as`
 
-const insertOutboxMessageSQL = `insert into outbox (id, chat_id, send_as, purpose, event_type, content, code, reason, spans, addressed, about, rests_on, replaces, state, part_of, task_id, seen_id)
-	values (@id, @chat, @as, @purpose, @type, @content, @code, @reason, @spans, @addressed, @about, @rests, @replaces, @state, @part, @task, @seen)`
+const insertOutboxMessageSQL = `insert into outbox (id, chat_id, send_as, purpose, event_type, content, code, reason, citations, addressed, quotes, sources, replaces, state, part_of, task_id, seen_id)
+	values (@id, @chat, @as, @purpose, @type, @content, @code, @reason, @citations, @addressed, @quotes, @sources, @replaces, @state, @part, @task, @seen)`
 
 // InsertOutboxMessage stores an outbox message with the gate's decision.
 func InsertOutboxMessage(ctx context.Context, tx Tx, o OutboxMessage) error {
@@ -90,7 +90,7 @@ func InsertOutboxMessage(ctx context.Context, tx Tx, o OutboxMessage) error {
 	}
 	return row.Exec(ctx, tx, "store outbox message", insertOutboxMessageSQL, pgx.NamedArgs{
 		"id": o.ID, "chat": o.ChatID, "as": o.SendAs, "purpose": o.Purpose, "type": o.EventType, "content": o.Content, "code": o.Code,
-		"reason": o.Reason, "spans": citations, "addressed": o.Addressed, "about": row.EmptyIfNil(o.About), "rests": row.EmptyIfNil(o.RestsOn), "replaces": o.Replaces, "state": o.State, "part": o.PartOf, "task": o.TaskID, "seen": o.SeenID,
+		"reason": o.Reason, "citations": citations, "addressed": o.Addressed, "quotes": row.EmptyIfNil(o.Quotes), "sources": row.EmptyIfNil(o.Sources), "replaces": o.Replaces, "state": o.State, "part": o.PartOf, "task": o.TaskID, "seen": o.SeenID,
 	})
 }
 
@@ -113,7 +113,7 @@ func OutboxMessageByEvent(ctx context.Context, db DB, event id.EventID) (OutboxM
 	return oneOutboxMessage(ctx, db, outboxMessageByEventSQL, event)
 }
 
-const eraseAnswersSQL = `with answers as (update outbox o set content = '{}', spans = '[]'
+const eraseAnswersSQL = `with answers as (update outbox o set content = '{}', citations = '[]'
 		from messages m where m.chat_id = $1 and m.event_id = $2 and m.author = 'contact' and o.chat_id = m.chat_id and o.send_as = 'owner'
 			and m.outbox_id in (o.id, o.part_of) and o.content <> '{}'
 			and not exists (select from messages x where x.outbox_id = m.outbox_id and x.id <> m.id and x.redacted_at is null) returning o.id),
@@ -224,8 +224,8 @@ func OwnEvents(ctx context.Context, db DB, seen []OwnEvent) (map[id.EventID]bool
 // markSentSQL empties the message if a message that it rests on was deleted while it was queued.
 const markSentSQL = `with was as (select id, state in ('dropped', 'failed') as given_up, state = 'dropped' and code = 'draft_late' as withdrawn from outbox where id = $1 and event_id is null for update)
 	update outbox o set event_id = $2, room_id = $3, sent_at = coalesce(sent_at, now()),
-	content = case when exists (select from messages m where m.id = any (rests_on) and m.redacted_at is not null) then '{}' else o.content end,
-	spans = case when exists (select from messages m where m.id = any (rests_on) and m.redacted_at is not null) then '[]' else spans end,
+	content = case when exists (select from messages m where m.id = any (sources) and m.redacted_at is not null) then '{}' else o.content end,
+	citations = case when exists (select from messages m where m.id = any (sources) and m.redacted_at is not null) then '[]' else citations end,
 	state = case when state in ('queued', 'dropped', 'failed') then 'sent' else state end from was where o.id = was.id
 	returning was.given_up and o.content = '{}' and not o.kept as is_erased, o.kept as is_kept, was.withdrawn as is_withdrawn, o.chat_id`
 
@@ -310,7 +310,7 @@ func oneOutboxMessage(ctx context.Context, db DB, sql string, args ...any) (Outb
 const hasUnfinishedWorkSQL = `select exists (select from messages where chat_id = $1 and answered_at is null and action = 'command')
 	or exists (select from outbox where chat_id = $1 and state = 'queued')
 	or exists (select from river.river_job where kind in ('index', 'export', 'forget') and state in ('available', 'running', 'retryable', 'scheduled'))
-	or ($2 and exists (select from river.river_job where kind in ('ask', 'task', 'child', 'run', 'approval', 'draft', 'hook') and state in ('available', 'running')))`
+	or ($2 and exists (select from river.river_job where kind in ('ask', 'task', 'subtask', 'execution', 'approval', 'present_draft', 'deliver_hook') and state in ('available', 'running')))`
 
 // HasUnfinishedWork reports whether a chat has commands to answer, messages to send, or documents that are being indexed, exported or
 // deleted. With tasks it includes running tasks and schedules.

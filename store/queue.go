@@ -71,18 +71,18 @@ type WorkKind string
 
 // The kinds of work. Each but WorkLostTask is also the kind of the job that does it.
 const (
-	WorkSend         WorkKind = "send"       // an outbox message that is queued
-	WorkDraft        WorkKind = "draft"      // a draft to show to the owner
-	WorkTurn         WorkKind = "turn"       // a chat with messages to answer
-	WorkCommand      WorkKind = "command"    // a message with a command
-	WorkTranscribe   WorkKind = "transcribe" // a voice message without its text
-	WorkRun          WorkKind = "run"        // an execution of a schedule
-	WorkForget       WorkKind = "forget"     // a deletion that was asked for
-	WorkTask         WorkKind = "task"       // a task of the owner's
-	WorkChild        WorkKind = "child"      // a task that another task waits for
-	WorkLostTask     WorkKind = "lost"       // a task that is too old or was tried too often: it can only fail
-	WorkLateMessages WorkKind = "digest"     // messages for the next digest; without an id
-	WorkWatch        WorkKind = "watch"      // a page to fetch again
+	WorkSend         WorkKind = "send"          // an outbox message that is queued
+	WorkDraft        WorkKind = "present_draft" // a draft to show to the owner
+	WorkTurn         WorkKind = "turn"          // a chat with messages to answer
+	WorkCommand      WorkKind = "command"       // a message with a command
+	WorkTranscribe   WorkKind = "transcribe"    // a voice message without its text
+	WorkRun          WorkKind = "execution"     // an execution of a schedule
+	WorkForget       WorkKind = "forget"        // a deletion that was asked for
+	WorkTask         WorkKind = "task"          // a task of the owner's
+	WorkChild        WorkKind = "subtask"       // a task that another task waits for
+	WorkLostTask     WorkKind = "lost"          // a task that is too old or was tried too often: it can only fail
+	WorkLateMessages WorkKind = "late_messages" // messages for the next digest; without an id
+	WorkWatch        WorkKind = "check_page"    // a page to fetch again
 )
 
 // Work is something that waits and has no job.
@@ -95,42 +95,42 @@ type Work struct {
 const workWithoutJobSQL = `with live as (select kind, args from river.river_job where state not in ('completed', 'cancelled', 'discarded'))
 	select kind, id, coalesce(out, '00000000-0000-0000-0000-000000000000') as out from (
 	select 'send' as kind, 0 as id, o.id as out from outbox o where o.state = 'queued' and o.created_at < now() - interval '1 minute'
-		and not exists (select from live l where l.kind = 'send' and l.args->>'out' = o.id::text)
+		and not exists (select from live l where l.kind = 'send' and l.args->>'outbox' = o.id::text)
 	union all
-	select 'draft', 0, o.id from outbox o where o.state = 'draft' and coalesce(o.part_of = o.id, true) and o.created_at < now() - interval '1 minute'
-		and not exists (select from live l where l.kind = 'draft' and l.args->>'out' = o.id::text)
+	select 'present_draft', 0, o.id from outbox o where o.state = 'draft' and coalesce(o.part_of = o.id, true) and o.created_at < now() - interval '1 minute'
+		and not exists (select from live l where l.kind = 'present_draft' and l.args->>'outbox' = o.id::text)
 	union all
-	select 'draft', 0, o.id from outbox o where ` + withdrawnCardSQL + ` and not exists (select from live l where l.kind = 'draft' and l.args->>'out' = o.id::text)
+	select 'present_draft', 0, o.id from outbox o where ` + withdrawnCardSQL + ` and not exists (select from live l where l.kind = 'present_draft' and l.args->>'outbox' = o.id::text)
 	union all
 	select distinct 'turn', m.chat_id, null::uuid from messages m
-		where m.answered_at is null and m.action in ('answer', 'handoff') and m.received_at < now() - interval '1 minute'
+		where m.answered_at is null and m.action in ('answer', 'escalate') and m.received_at < now() - interval '1 minute'
 		and not exists (select from live l where l.kind = 'turn' and l.args->>'chat' = m.chat_id::text)
 	union all
 	select 'command', m.id, null from messages m where m.answered_at is null and m.action = 'command' and m.received_at < now() - interval '1 minute'
 		and not exists (select from live l where l.kind in ('command', 'ask') and l.args->>'message' = m.id::text)
 	union all
-	select 'transcribe', m.id, null from messages m where m.action = 'listen' and m.received_at < now() - interval '1 minute'
+	select 'transcribe', m.id, null from messages m where m.action = 'transcribe' and m.received_at < now() - interval '1 minute'
 		and not exists (select from live l where l.kind = 'transcribe' and l.args->>'message' = m.id::text)
 	union all
-	select 'run', r.id, null from schedule_runs r where r.state = 'running' and r.started_at < now() - interval '1 minute'
-		and not exists (select from live l where l.kind = 'run' and l.args->>'run' = r.id::text)
+	select 'execution', r.id, null from schedule_executions r where r.state = 'running' and r.started_at < now() - interval '1 minute'
+		and not exists (select from live l where l.kind = 'execution' and l.args->>'execution' = r.id::text)
 	union all
 	select 'forget', f.id, null from forgettings f where f.done_at is null and f.created_at < now() - interval '1 minute'
 		and not exists (select from live l where l.kind = 'forget' and l.args->>'forgetting' = f.id::text)
 	union all
 	-- A task that has crashed its process 20 times, or is older than a day, is not retried: it fails, and the owner is notified.
-	select case when t.state = 'executing' and not retriable then 'lost' when t.parent_id is null then 'task' else 'child' end, t.id, null
+	select case when t.state = 'running' and not retriable then 'lost' when t.parent_id is null then 'task' else 'subtask' end, t.id, null
 		from tasks t, lateral (select t.attempt < 20 and t.created_at > now() - interval '1 day' as retriable) h
-		where t.finished_at is null and t.kind <> all ($1) and t.state <> 'pending' and (retriable or t.state = 'executing')
+		where t.finished_at is null and t.kind <> all ($1) and t.state <> 'pending' and (retriable or t.state = 'running')
 		and coalesce(t.started_at, t.created_at) < now() - interval '1 minute'
-		and not exists (select from live l where (l.kind in ('task', 'child') and l.args->>'task' = t.id::text)
-			or (l.kind in ('command', 'ask') and l.args->>'message' = t.message_id::text) or (l.kind = 'run' and l.args->>'run' = t.run_id::text))
+		and not exists (select from live l where (l.kind in ('task', 'subtask') and l.args->>'task' = t.id::text)
+			or (l.kind in ('command', 'ask') and l.args->>'message' = t.message_id::text) or (l.kind = 'execution' and l.args->>'execution' = t.execution_id::text))
 	union all
-	select 'digest', 0, null where exists (select from messages where code = 'stale' and digested_at is null and received_at < now() - interval '1 minute')
-		and not exists (select from live l where l.kind = 'digest')
+	select 'late_messages', 0, null where exists (select from messages where code = 'stale' and notified_at is null and received_at < now() - interval '1 minute')
+		and not exists (select from live l where l.kind = 'late_messages')
 	union all
-	select 'watch', w.id, null from watches w where w.kind = 'page' and w.next_at < now() - interval '1 minute'
-		and not exists (select from live l where l.kind = 'watch' and l.args->>'watch' = w.id::text)) w`
+	select 'check_page', w.id, null from watches w where w.kind = 'page' and w.next_at < now() - interval '1 minute'
+		and not exists (select from live l where l.kind = 'check_page' and l.args->>'watch' = w.id::text)) w`
 
 // WorkWithoutJob returns the work that has been without a job for a minute, because its job was given up while the database was away, or was not
 // inserted because another of its kind was just ending.

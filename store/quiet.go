@@ -42,7 +42,7 @@ const quietChatsSQL = `select c.id as chat_id, s.ts as said_at, s.author as said
 	cross join lateral (select m.ts, m.body, m.sender from messages m where m.chat_id = c.id and m.kind <> 'reaction' and m.author = 'contact'
 		order by m.ts desc, m.id desc limit 1) w
 	left join outbox o on o.event_id = s.event_id
-	where c.kind = 'dm' and c.closed_why = '' and c.room_id is not null and (@chat = 0 or c.id = @chat) and (@all or c.follow_up_days > 0)
+	where c.kind = 'dm' and c.closed_reason = '' and c.room_id is not null and (@chat = 0 or c.id = @chat) and (@all or c.follow_up_days > 0)
 		and c.last_message_at >= @from and greatest(s.ts, w.ts) >= @from and greatest(s.ts, w.ts) < @until
 		and not exists (select from escalations e where e.chat_id = c.id and e.closed_at is null)
 		and not exists (select from outbox d where d.chat_id = c.id and d.state in ('draft', 'queued'))

@@ -17,7 +17,7 @@ const mayAskRatingSQL = `with conversation as (
 			select ts, lag(ts) over (order by ts, id) as before from messages where chat_id = @chat and kind <> 'reaction' and ts > @now::timestamptz - interval '7 days') m
 		where before is null or ts - before > @gap::interval
 	)
-	select exists (select from messages m, conversation where m.chat_id = @chat and m.ts >= since and m.author = 'contact' and m.action in ('answer', 'handoff') and m.code <> 'stale')
+	select exists (select from messages m, conversation where m.chat_id = @chat and m.ts >= since and m.author = 'contact' and m.action in ('answer', 'escalate') and m.code <> 'stale')
 		and not exists (select from ratings r, conversation where r.chat_id = @chat and r.asked_at >= since)`
 
 // MayAskRating reports whether a contact asked something in the present conversation, and was not asked yet whether that helped. A silence of gap

@@ -18,7 +18,7 @@ const manyEscalationsSQL = `alter table chats disable trigger user; alter table 
 		select c.id, '$' || c.id || '-' || i, '@x:x', case when i % 2 = 0 then 'contact' else 'owner_phone' end, 'text', 'Where are you?', t.at, t.at,
 			case when i % 2 = 0 then 'answer' else 'archive' end, '', ''
 		from chats c, generate_series(1, 20) i, lateral (select c.last_message_at - i * interval '1 minute') t (at);
-	insert into escalations (chat_id, message_id, why, opened_at, closed_at) select m.chat_id, m.id, '', m.ts, m.ts from messages m, generate_series(1, 10) where m.author = 'contact'`
+	insert into escalations (chat_id, message_id, reason, opened_at, closed_at) select m.chat_id, m.id, '', m.ts, m.ts from messages m, generate_series(1, 10) where m.author = 'contact'`
 
 // The questions that people answered are looked for every few seconds, so that this must not read all escalations of the past.
 func TestReplied_UsesIndex(t *testing.T) {

@@ -40,7 +40,7 @@ var holdSQL = []string{
 	`update dialogs set done_at = now() where kind = '` + DialogPIN + `' and done_at is null`,
 	`update approval_grants set revoked_at = now() where revoked_at is null`,
 	`update tasks set state = 'killed', error = 'a backup was restored', finished_at = now() where finished_at is null`,
-	`update schedule_runs set state = 'skipped', note = 'a backup was restored', ended_at = now() where state = 'running'`,
+	`update schedule_executions set state = 'skipped', note = 'a backup was restored', ended_at = now() where state = 'running'`,
 	`update chats set locked_by = '', locked_until = '-infinity' where locked_by <> ''`,
 }
 
@@ -48,7 +48,7 @@ const (
 	// holdOutboxSQL drops queued messages with the code of the restore. ReleaseOutbox queues them again.
 	holdOutboxSQL     = `update outbox set state = 'dropped', code = $1, reason = $2 where state = 'queued'`
 	archiveWaitingSQL = `update messages set action = 'archive', code = $1, reason = $2, answered_at = now()
-		where (action in ('answer', 'handoff', 'command') and answered_at is null) or action = 'listen'`
+		where (action in ('answer', 'escalate', 'command') and answered_at is null) or action = 'transcribe'`
 )
 
 // HoldRestored puts everything outgoing on hold, in the transaction that ends the restore of a backup.
@@ -130,7 +130,7 @@ func DropOnHold(ctx context.Context, tx Tx) error {
 	return row.Exec(ctx, tx, "drop deliveries", dropDeliverySQL, "a backup was restored, and you dropped it")
 }
 
-const overdueSchedulesSQL = "select " + scheduleColumns + ` from schedules s where s.next_at <= $1 and s.paused_at is null and s.does <> 'upkeep' order by s.next_at, s.id`
+const overdueSchedulesSQL = "select " + scheduleColumns + ` from schedules s where s.next_at <= $1 and s.paused_at is null and s.action <> 'upkeep' order by s.next_at, s.id`
 
 // OverdueSchedules returns the schedules whose time has come, without multis' own upkeep.
 func OverdueSchedules(ctx context.Context, db DB, now time.Time) ([]Schedule, error) {

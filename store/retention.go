@@ -33,8 +33,8 @@ const expiredMessagesSQL = `select m.id from chats c, lateral (
 
 const expireMessagesSQL = `with files as (select count(*) as n from kept_files where message_id = any (@messages)),
 	gone as (delete from messages where id = any (@messages) returning 1),
-	letters as (update outbox o set content = '{}', spans = '[]' where o.content <> '{}'
-		and ((o.about && @messages::bigint[] and o.about <> '{}') or (o.rests_on && @messages::bigint[] and o.rests_on <> '{}')) returning 1),
+	letters as (update outbox o set content = '{}', citations = '[]' where o.content <> '{}'
+		and ((o.quotes && @messages::bigint[] and o.quotes <> '{}') or (o.sources && @messages::bigint[] and o.sources <> '{}')) returning 1),
 	` + forgetTasksSQL + `
 	select (select count(*) from gone)::int, (select n from files)::int, (select count(*) from letters)::int, (select count(*) from tasks_gone)::int`
 

@@ -45,7 +45,7 @@ type Schedule struct {
 	Spec         string
 	Zone         string
 	NextAt       *time.Time     // nil if there is none
-	Action       ScheduleAction `db:"does" json:"Does"`
+	Action       ScheduleAction `json:"Does"`
 	Body         string
 	ChatID       *ChatID // nil for the admin room
 	CatchUp      CatchUp
@@ -56,7 +56,7 @@ type Schedule struct {
 	CreatedAt    time.Time
 	Session      Session
 	Tools        []string // the tools that the assistant may use: those it had when the schedule was set
-	Tell         bool     // notifies the admin room of a message to a chat
+	Tell         bool     `db:"notify"` // notifies the admin room of a message to a chat
 	BestEffort   bool     // a message that is not delivered is no failure
 }
 
@@ -75,8 +75,8 @@ func (s Session) Valid() bool { return s == SessionMain || s == SessionIsolated 
 // Waits reports whether the schedule has a next time and is not paused.
 func (s Schedule) Waits() bool { return s.NextAt != nil && s.PausedAt == nil }
 
-const scheduleColumns = `s.id, s.kind, s.spec, s.zone, s.next_at, s.does, s.body, s.chat_id, s.catch_up, s.keep, s.paused_at, s.failing_since,
-	s.created_by, s.created_at, s.session, s.tools, s.tell, s.best_effort`
+const scheduleColumns = `s.id, s.kind, s.spec, s.zone, s.next_at, s.action, s.body, s.chat_id, s.catch_up, s.keep, s.paused_at, s.failing_since,
+	s.created_by, s.created_at, s.session, s.tools, s.notify, s.best_effort`
 
 const nextScheduleIDSQL = "select nextval(pg_get_serial_sequence('schedules', 'id'))"
 
@@ -89,33 +89,33 @@ func NextScheduleID(ctx context.Context, db DB) (ScheduleID, error) {
 	return n, nil
 }
 
-const insertScheduleSQL = `insert into schedules (id, kind, spec, zone, next_at, does, body, chat_id, catch_up, keep, created_by, created_at,
-		session, tools, tell, best_effort)
-	values (@id, @kind, @spec, @zone, @next, @does, @body, @chat, @catch, @keep, @by, @at, @session, coalesce(@tools::text[], '{}'), @tell, @effort)`
+const insertScheduleSQL = `insert into schedules (id, kind, spec, zone, next_at, action, body, chat_id, catch_up, keep, created_by, created_at,
+		session, tools, notify, best_effort)
+	values (@id, @kind, @spec, @zone, @next, @action, @body, @chat, @catch, @keep, @by, @at, @session, coalesce(@tools::text[], '{}'), @notify, @effort)`
 
 // InsertSchedule stores a new schedule under its id.
 func InsertSchedule(ctx context.Context, tx Tx, s Schedule) error {
 	return row.Exec(ctx, tx, "write schedule", insertScheduleSQL, pgx.NamedArgs{
-		"id": s.ID, "kind": s.Kind, "spec": s.Spec, "zone": s.Zone, "next": s.NextAt, "does": s.Action, "body": text.Storable(s.Body), "chat": s.ChatID,
-		"catch": s.CatchUp, "keep": s.Keep, "by": s.CreatedBy, "at": s.CreatedAt, "session": cmp.Or(s.Session, SessionIsolated), "tools": s.Tools, "tell": s.Tell,
+		"id": s.ID, "kind": s.Kind, "spec": s.Spec, "zone": s.Zone, "next": s.NextAt, "action": s.Action, "body": text.Storable(s.Body), "chat": s.ChatID,
+		"catch": s.CatchUp, "keep": s.Keep, "by": s.CreatedBy, "at": s.CreatedAt, "session": cmp.Or(s.Session, SessionIsolated), "tools": s.Tools, "notify": s.Tell,
 		"effort": s.BestEffort,
 	})
 }
 
-const ensureScheduleSQL = `insert into schedules (kind, spec, zone, next_at, does, body, catch_up, created_by)
-	values (@kind, @spec, @zone, @next, @does, @body, @catch, '')
-	on conflict (does, body) where created_by = '' do update set kind = excluded.kind, spec = excluded.spec, zone = excluded.zone,
+const ensureScheduleSQL = `insert into schedules (kind, spec, zone, next_at, action, body, catch_up, created_by)
+	values (@kind, @spec, @zone, @next, @action, @body, @catch, '')
+	on conflict (action, body) where created_by = '' do update set kind = excluded.kind, spec = excluded.spec, zone = excluded.zone,
 		next_at = case when (schedules.kind, schedules.spec, schedules.zone) = (excluded.kind, excluded.spec, excluded.zone)
 			then coalesce(schedules.next_at, excluded.next_at) else excluded.next_at end`
 
 // EnsureSchedule stores or updates one of multis' own schedules.
 func EnsureSchedule(ctx context.Context, tx Tx, s Schedule) error {
 	return row.Exec(ctx, tx, "write own schedule", ensureScheduleSQL, pgx.NamedArgs{
-		"kind": s.Kind, "spec": s.Spec, "zone": s.Zone, "next": s.NextAt, "does": s.Action, "body": s.Body, "catch": s.CatchUp,
+		"kind": s.Kind, "spec": s.Spec, "zone": s.Zone, "next": s.NextAt, "action": s.Action, "body": s.Body, "catch": s.CatchUp,
 	})
 }
 
-const deleteOwnSchedulesSQL = "delete from schedules where created_by = '' and does = $1 and not body = any ($2)"
+const deleteOwnSchedulesSQL = "delete from schedules where created_by = '' and action = $1 and not body = any ($2)"
 
 // DeleteOwnSchedules deletes multis' own schedules of an action, except the named ones.
 func DeleteOwnSchedules(ctx context.Context, tx Tx, does ScheduleAction, but []string) error {
@@ -184,7 +184,7 @@ func MarkScheduleSucceeded(ctx context.Context, tx Tx, schedule ScheduleID) erro
 	return row.Exec(ctx, tx, "mark schedule", resetFailuresSQL, schedule)
 }
 
-const failuresSQL = `select count(*) from schedule_runs r join schedules s on s.id = r.schedule_id
+const failuresSQL = `select count(*) from schedule_executions r join schedules s on s.id = r.schedule_id
 	where s.id = $1 and r.state = 'failed' and r.ended_at >= s.failing_since`
 
 // Failures returns how often a schedule failed since it last succeeded, was edited or resumed.
@@ -236,7 +236,7 @@ type Execution struct {
 
 const executionColumns = "r.id, r.schedule_id, r.due_at, r.state, r.note, r.outbox_id, r.started_at, r.ended_at, r.worked"
 
-const startExecutionSQL = `insert into schedule_runs (schedule_id, due_at, state, started_at) values ($1, $2, 'running', $3)
+const startExecutionSQL = `insert into schedule_executions (schedule_id, due_at, state, started_at) values ($1, $2, 'running', $3)
 	on conflict (schedule_id, due_at) do nothing returning id`
 
 // StartExecution stores the execution of a schedule for a time. first is false if that time had one before.
@@ -255,7 +255,7 @@ func StartExecution(ctx context.Context, tx Tx, schedule ScheduleID, due, now ti
 	return ids[0], true, nil
 }
 
-const endExecutionSQL = "update schedule_runs set state = $2, note = $3, outbox_id = $4, ended_at = now() where id = $1 and state = 'running'"
+const endExecutionSQL = "update schedule_executions set state = $2, note = $3, outbox_id = $4, ended_at = now() where id = $1 and state = 'running'"
 
 // EndExecution stores how an execution ended. It returns false if it had ended before.
 func EndExecution(ctx context.Context, tx Tx, execution ExecutionID, state ExecutionState, note string, out *uuid.UUID) (bool, error) {
@@ -266,28 +266,28 @@ func EndExecution(ctx context.Context, tx Tx, execution ExecutionID, state Execu
 	return tag.RowsAffected() == 1, nil
 }
 
-const addExecutionTimeSQL = "update schedule_runs set worked = worked + $2 where id = $1 and state = 'running'"
+const addExecutionTimeSQL = "update schedule_executions set worked = worked + $2 where id = $1 and state = 'running'"
 
 // AddExecutionTime adds the time that an attempt at an execution took.
 func AddExecutionTime(ctx context.Context, w Writer, execution ExecutionID, took time.Duration) error {
 	return row.Exec(ctx, w, "note time of an execution", addExecutionTimeSQL, execution, took)
 }
 
-const executionByIDSQL = "select " + executionColumns + " from schedule_runs r where r.id = $1"
+const executionByIDSQL = "select " + executionColumns + " from schedule_executions r where r.id = $1"
 
 // ExecutionByID returns one execution, or ErrNotFound.
 func ExecutionByID(ctx context.Context, db DB, execution ExecutionID) (Execution, error) {
 	return row.One[Execution](ctx, db, "execution", executionByIDSQL, execution)
 }
 
-const scheduleOfExecutionSQL = "select " + scheduleColumns + " from schedules s join schedule_runs r on r.schedule_id = s.id where r.id = $1"
+const scheduleOfExecutionSQL = "select " + scheduleColumns + " from schedules s join schedule_executions r on r.schedule_id = s.id where r.id = $1"
 
 // ScheduleOfExecution returns the schedule of an execution, or ErrNotFound.
 func ScheduleOfExecution(ctx context.Context, db DB, execution ExecutionID) (Schedule, error) {
 	return row.One[Schedule](ctx, db, "schedule of an execution", scheduleOfExecutionSQL, execution)
 }
 
-const failUndeliveredExecutionSQL = `update schedule_runs r set state = 'failed', note = $2 from schedules s
+const failUndeliveredExecutionSQL = `update schedule_executions r set state = 'failed', note = $2 from schedules s
 	where r.outbox_id = $1 and s.id = r.schedule_id and s.chat_id is not null and not s.best_effort and r.state = 'done' returning ` + executionColumns
 
 // FailUndeliveredExecution fails the execution whose message was not delivered, unless its schedule is best effort. It returns the execution, or
@@ -296,14 +296,14 @@ func FailUndeliveredExecution(ctx context.Context, tx Tx, out uuid.UUID, why str
 	return row.One[Execution](ctx, tx, "execution whose message did not arrive", failUndeliveredExecutionSQL, out, text.Storable(why))
 }
 
-const executionByEventSQL = "select " + executionColumns + " from schedule_runs r join outbox o on o.id = r.outbox_id where o.chat_id = $1 and o.event_id = $2"
+const executionByEventSQL = "select " + executionColumns + " from schedule_executions r join outbox o on o.id = r.outbox_id where o.chat_id = $1 and o.event_id = $2"
 
 // ExecutionByEvent returns the execution whose message is an event in a chat, or ErrNotFound.
 func ExecutionByEvent(ctx context.Context, db DB, chat ChatID, event id.EventID) (Execution, error) {
 	return row.One[Execution](ctx, db, "execution", executionByEventSQL, chat, event)
 }
 
-const lastExecutionInSQL = "select " + executionColumns + ` from schedule_runs r join outbox o on o.id = r.outbox_id
+const lastExecutionInSQL = "select " + executionColumns + ` from schedule_executions r join outbox o on o.id = r.outbox_id
 	where o.chat_id = $1 and r.started_at > $2 order by r.id desc limit 1`
 
 // LastExecutionIn returns the last execution since a time that sent a message to a chat, or ErrNotFound.
@@ -311,16 +311,16 @@ func LastExecutionIn(ctx context.Context, db DB, chat ChatID, since time.Time) (
 	return row.One[Execution](ctx, db, "execution", lastExecutionInSQL, chat, since)
 }
 
-const executionsOfSQL = "select " + executionColumns + " from schedule_runs r where r.schedule_id = $1 order by r.id desc limit $2"
+const executionsOfSQL = "select " + executionColumns + " from schedule_executions r where r.schedule_id = $1 order by r.id desc limit $2"
 
 // ExecutionsOf returns the last executions of a schedule, the newest first.
 func ExecutionsOf(ctx context.Context, db DB, schedule ScheduleID, limit int) ([]Execution, error) {
 	return row.All[Execution](ctx, db, "executions", executionsOfSQL, schedule, limit)
 }
 
-const pruneExecutionsSQL = `with old as (delete from schedule_runs where started_at < $1 and state <> 'running' returning 1),
+const pruneExecutionsSQL = `with old as (delete from schedule_executions where started_at < $1 and state <> 'running' returning 1),
 	gone as (delete from schedules s where s.next_at is null and not s.keep and s.created_at < $1 and not exists (
-		select from schedule_runs r where r.schedule_id = s.id and r.started_at >= $1) returning 1)
+		select from schedule_executions r where r.schedule_id = s.id and r.started_at >= $1) returning 1)
 	select (select count(*) from old), (select count(*) from gone)`
 
 // PruneExecutions deletes the executions from before a time, and the schedules that ended before it.

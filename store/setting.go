@@ -17,29 +17,29 @@ type Setting string
 
 // The settings and what they hold.
 const (
-	SettingOwnerDevice      Setting = "owner_device"   // the owner's masqueraded device
-	SettingBotDevice        Setting = "bot_device"     // the bot's device
-	SettingBotSyncToken     Setting = "bot_since"      // string: the position of the bot's sync
-	SettingBotRecovery      Setting = "bot_recovery"   // string: the recovery key of the bot's cross-signing keys
-	SettingPickle           Setting = "pickle"         // string: the key that encrypts the keys in the schema matrix
-	SettingSyncToken        Setting = "since"          // string: the position of the owner's sync
-	SettingKeylessSyncToken Setting = "keyless_since"  // string: the position of the sync without keys, while they cannot be decrypted
-	SettingKeysUnreadable   Setting = "keys_gone"      // bool: the owner was told that the keys cannot be decrypted
-	SettingPushedAt         Setting = "pushed_at"      // time: when the last transaction of the homeserver was processed
-	SettingPushStalled      Setting = "push_stalled"   // Stall: the owner was told that no transaction arrives
-	SettingSyncStalled      Setting = "sync_stalled"   // Stall: the owner was told that the sync does not advance
-	SettingPause            Setting = "pause"          // Pause: everything is paused
-	SettingSafeMode         Setting = "safe_mode"      // SafeMode: multis is in safe mode
-	SettingWelcomed         Setting = "welcomed"       // bool: the welcome message was shown
-	SettingName             Setting = "name"           // string: the name of the assistant, instead of that in config.yaml
-	SettingLogin            Setting = "login:"         // string, followed by the name of an MCP server: its encrypted tokens
-	SettingRestore          Setting = "restore"        // policy.Restore: a backup was restored
-	SettingBackup           Setting = "backup.last"    // Backup: the last backup
-	SettingFormer           Setting = "former_"        // followed by SettingOwnerDevice or SettingBotDevice: the device before a backup was restored
-	SettingBusinessSetup    Setting = "business_setup" // where the setup of the business stands, until it is done
-	SettingConfig           Setting = "config:"        // string, followed by a key of the configuration: its value, set in chat
-	SettingConfigRefused    Setting = "config_refused" // RefusedConfig: the owner was told that a changed configuration is not used
-	SettingSkillNotified    Setting = "told_skill:"    // bool, followed by the hash of a problem with a skill: the owner was told
+	SettingOwnerDevice      Setting = "owner_device"       // the owner's masqueraded device
+	SettingBotDevice        Setting = "bot_device"         // the bot's device
+	SettingBotSyncToken     Setting = "bot_sync_token"     // string: the position of the bot's sync
+	SettingBotRecovery      Setting = "bot_recovery"       // string: the recovery key of the bot's cross-signing keys
+	SettingPickle           Setting = "pickle"             // string: the key that encrypts the keys in the schema matrix
+	SettingSyncToken        Setting = "sync_token"         // string: the position of the owner's sync
+	SettingKeylessSyncToken Setting = "keyless_sync_token" // string: the position of the sync without keys, while they cannot be decrypted
+	SettingKeysUnreadable   Setting = "keys_unreadable"    // bool: the owner was told that the keys cannot be decrypted
+	SettingPushedAt         Setting = "pushed_at"          // time: when the last transaction of the homeserver was processed
+	SettingPushStalled      Setting = "push_stalled"       // Stall: the owner was told that no transaction arrives
+	SettingSyncStalled      Setting = "sync_stalled"       // Stall: the owner was told that the sync does not advance
+	SettingPause            Setting = "pause"              // Pause: everything is paused
+	SettingSafeMode         Setting = "safe_mode"          // SafeMode: multis is in safe mode
+	SettingWelcomed         Setting = "welcomed"           // bool: the welcome message was shown
+	SettingName             Setting = "name"               // string: the name of the assistant, instead of that in config.yaml
+	SettingLogin            Setting = "login:"             // string, followed by the name of an MCP server: its encrypted tokens
+	SettingRestore          Setting = "restore"            // policy.Restore: a backup was restored
+	SettingBackup           Setting = "backup.last"        // Backup: the last backup
+	SettingFormer           Setting = "former_"            // followed by SettingOwnerDevice or SettingBotDevice: the device before a backup was restored
+	SettingBusinessSetup    Setting = "business_setup"     // where the setup of the business stands, until it is done
+	SettingConfig           Setting = "config:"            // string, followed by a key of the configuration: its value, set in chat
+	SettingConfigRefused    Setting = "config_refused"     // RefusedConfig: the owner was told that a changed configuration is not used
+	SettingSkillNotified    Setting = "skill_notified:"    // bool, followed by the hash of a problem with a skill: the owner was told
 )
 
 // Stall says that nothing arrives through the push or the sync, and since when.

@@ -44,8 +44,8 @@ type ShadowPair struct {
 	Judged     string // what a model said about how close both are; empty if none was asked, or if the owner has written, edited or deleted something since
 	ReadAt     time.Time
 	Cost       int64 // of its task, in millionths of the currency
-	// RestsOn are the messages whose words are in this pair.
-	RestsOn []MessageID `db:"quotes"`
+	// Sources are the messages whose words are in this pair.
+	Sources []MessageID
 }
 
 const shadowPairsSQL = `with answers as (
@@ -57,10 +57,10 @@ const shadowPairsSQL = `with answers as (
 		case when exists (select from messages r where r.chat_id = a.chat_id and r.author in ('owner_client', 'owner_phone', 'operator') and r.kind <> 'reaction'
 			and r.ts > a.asked_at and r.ts < least(a.asked_at + $3::interval, a.next_at) and greatest(r.received_at, r.edited_at, r.redacted_at) > a.judged_at)
 			then '' else a.judged end as judged,
-		array(select distinct s->>'quote' from outbox p cross join lateral jsonb_array_elements(p.spans) s where (p.id = a.id or p.part_of = a.id) and s->>'quote' <> '') as cited,
-		array(select distinct q from (select a.asked_id union select unnest(p.about || p.rests_on) from outbox p where p.id = a.id or p.part_of = a.id
+		array(select distinct s->>'quote' from outbox p cross join lateral jsonb_array_elements(p.citations) s where (p.id = a.id or p.part_of = a.id) and s->>'quote' <> '') as cited,
+		array(select distinct q from (select a.asked_id union select unnest(p.quotes || p.sources) from outbox p where p.id = a.id or p.part_of = a.id
 			union select r.id from messages r where r.chat_id = a.chat_id and r.author in ('owner_client', 'owner_phone', 'operator') and r.kind <> 'reaction'
-				and r.redacted_at is null and r.ts > a.asked_at and r.ts < least(a.asked_at + $3::interval, a.next_at)) all_of(q)) as quotes,
+				and r.redacted_at is null and r.ts > a.asked_at and r.ts < least(a.asked_at + $3::interval, a.next_at)) all_of(q)) as sources,
 		(select string_agg(p.content->>'body', E'\n' order by p.seq) from outbox p where p.id = a.id or p.part_of = a.id) as said,
 		coalesce((select string_agg(r.body, E'\n' order by r.ts, r.id) from messages r where r.chat_id = a.chat_id and r.author in ('owner_client', 'owner_phone', 'operator')
 			and r.kind <> 'reaction' and r.redacted_at is null and r.ts > a.asked_at and r.ts < least(a.asked_at + $3::interval, a.next_at)), '') as real

@@ -29,7 +29,7 @@ const (
 	TaskPlan      TaskKind = "plan"      // has a goal, which its steps work for
 	TaskStep      TaskKind = "step"      // is a step of a plan
 	TaskChild     TaskKind = "child"     // is work that another agent gave
-	TaskClock     TaskKind = "clock"     // answers what a schedule asks
+	TaskSchedule  TaskKind = "schedule"  // answers what a schedule asks
 	TaskHeartbeat TaskKind = "heartbeat" // checks whether anything needs the owner
 	TaskExec      TaskKind = "exec"      // runs a command that the owner typed; no model takes part
 	TaskReplay    TaskKind = "replay"    // asks another model what another task asked; its input is the number of that task
@@ -39,7 +39,7 @@ const (
 func taskKinds(kinds ...TaskKind) []TaskKind { return kinds }
 
 // ExecutionKey returns the key of the task that works for an execution of a schedule.
-func ExecutionKey(execution ExecutionID) string { return fmt.Sprintf("run:%d", execution) }
+func ExecutionKey(execution ExecutionID) string { return fmt.Sprintf("execution:%d", execution) }
 
 // TaskState is the state of a task.
 type TaskState string
@@ -47,9 +47,8 @@ type TaskState string
 // The states of a task. TaskWaiting waits for a tool or a person. The last four are final.
 const (
 	TaskPending   TaskState = "pending"
-	TaskQueued    TaskState = "authorized"
-	TaskExecuting TaskState = "executing"
-	TaskWaiting   TaskState = "monitoring"
+	TaskQueued    TaskState = "queued"
+	TaskWaiting   TaskState = "waiting"
 	TaskCompleted TaskState = "completed"
 	TaskFailed    TaskState = "failed"
 	TaskKilled    TaskState = "killed"
@@ -69,7 +68,7 @@ type Task struct {
 	Kind          TaskKind
 	ChatID        ChatID
 	MessageID     *MessageID
-	RestsOn       []MessageID `db:"about"` // the messages that the task has read; the task is emptied when one of them is deleted
+	Sources       []MessageID // the messages that the task has read; the task is emptied when one of them is deleted
 	Agent         string
 	Model         string
 	State         TaskState
@@ -78,8 +77,8 @@ type Task struct {
 	Request       json.RawMessage
 	Answer        string
 	Error         string
-	ProgressEvent id.EventID `db:"live_event"`
-	StopReason    string     `db:"stop_why"`
+	ProgressEvent id.EventID
+	StopReason    string
 	Forgotten     bool
 	Cost          int64
 	CreatedAt     time.Time
@@ -88,24 +87,24 @@ type Task struct {
 	Tools         []string     // patterns of the tools that it may use; nil for all that the agent has
 	Continues     *TaskID      // the task that it continues; nil for none
 	Target        *ChatID      // the chat that it may draft a message for; nil for none
-	ExecutionID   *ExecutionID `db:"run_id"` // the execution of a schedule that it works for; nil for none
+	ExecutionID   *ExecutionID // the execution of a schedule that it works for; nil for none
 	Tainted       bool         // the answer may repeat text of others; set when it ends
 }
 
-const taskColumns = `t.id, t.parent_id, t.key, t.kind, t.chat_id, t.message_id, t.about, t.agent, t.model, t.state, t.attempt, t.input, t.request, t.answer, t.error,
-	t.live_event, t.stop_why, t.forgotten, t.cost, t.created_at, t.started_at, t.finished_at, t.tools, t.continues, t.target, t.run_id, t.tainted`
+const taskColumns = `t.id, t.parent_id, t.key, t.kind, t.chat_id, t.message_id, t.sources, t.agent, t.model, t.state, t.attempt, t.input, t.request, t.answer, t.error,
+	t.progress_event, t.stop_reason, t.forgotten, t.cost, t.created_at, t.started_at, t.finished_at, t.tools, t.continues, t.target, t.execution_id, t.tainted`
 
-const insertTaskSQL = `with new as (insert into tasks as t (parent_id, key, kind, chat_id, message_id, about, agent, model, input, state, tools, continues, target, run_id)
-		values (@parent, @key, @kind, @chat, @message, @about, @agent, @model, @input, @state, @tools, @continues, @target, @run) on conflict (key) do nothing returning ` + taskColumns + `)
+const insertTaskSQL = `with new as (insert into tasks as t (parent_id, key, kind, chat_id, message_id, sources, agent, model, input, state, tools, continues, target, execution_id)
+		values (@parent, @key, @kind, @chat, @message, @sources, @agent, @model, @input, @state, @tools, @continues, @target, @run) on conflict (key) do nothing returning ` + taskColumns + `)
 	select * from new union all select ` + taskColumns + ` from tasks t where t.key = @key limit 1`
 
 // InsertTask stores a task, or returns the task that has its key. The state defaults to TaskQueued.
 func InsertTask(ctx context.Context, w Writer, t Task) (Task, error) {
-	if t.RestsOn == nil {
-		t.RestsOn = []MessageID{}
+	if t.Sources == nil {
+		t.Sources = []MessageID{}
 	}
 	return row.One[Task](ctx, w, "task", insertTaskSQL, pgx.NamedArgs{
-		"parent": t.ParentID, "key": t.Key, "kind": t.Kind, "chat": t.ChatID, "message": t.MessageID, "about": t.RestsOn, "agent": t.Agent, "model": t.Model,
+		"parent": t.ParentID, "key": t.Key, "kind": t.Kind, "chat": t.ChatID, "message": t.MessageID, "sources": t.Sources, "agent": t.Agent, "model": t.Model,
 		"input": text.Storable(t.Input), "state": cmp.Or(t.State, TaskQueued), "tools": t.Tools, "continues": t.Continues, "target": t.Target, "run": t.ExecutionID,
 	})
 }
@@ -155,7 +154,7 @@ func RecentTasksOf(ctx context.Context, db DB, agents []string, excluded TaskID,
 	})
 }
 
-const startChildSQL = "update tasks set state = 'authorized', started_at = now() where id = $1 and state = 'pending'"
+const startChildSQL = "update tasks set state = 'queued', started_at = now() where id = $1 and state = 'pending'"
 
 // StartChild authorizes a pending task.
 func StartChild(ctx context.Context, tx Tx, task TaskID) error {
@@ -169,7 +168,7 @@ func DeletePendingChildren(ctx context.Context, tx Tx, t Task) error {
 	return row.Exec(ctx, tx, "take tasks back", deletePendingChildrenSQL, t.ID)
 }
 
-const stopChildrenSQL = `update tasks set stop_why = $2, state = case state when 'pending' then 'killed' else state end,
+const stopChildrenSQL = `update tasks set stop_reason = $2, state = case state when 'pending' then 'killed' else state end,
 		error = case state when 'pending' then $2 else error end, finished_at = case state when 'pending' then now() end
 	where parent_id = $1 and finished_at is null`
 
@@ -183,7 +182,7 @@ var ErrPlanStarted = errors.New("the plan is under way, or over")
 
 const revisePlanSQL = `with unsaid as (delete from approvals where task_id = @id and allowed is null and expires_at > @now returning task_id),
 	untold as (delete from task_steps s using unsaid u where s.task_id = u.task_id)
-	update tasks t set input = input || E'\n' || @wish, about = about || @message::bigint, request = null, attempt = attempt + 1, state = 'authorized'
+	update tasks t set input = input || E'\n' || @wish, sources = sources || @message::bigint, request = null, attempt = attempt + 1, state = 'queued'
 	from unsaid u where t.id = u.task_id and t.finished_at is null and not t.forgotten`
 
 // RevisePlan adds the owner's wish to a plan that waits for his approval, and authorizes it, so that it is made again.
@@ -199,7 +198,7 @@ func RevisePlan(ctx context.Context, tx Tx, task TaskID, message MessageID, wish
 }
 
 const taskByEventSQL = "select " + taskColumns + ` from tasks t left join messages m on m.id = t.message_id
-	where t.chat_id = $1 and (t.live_event = $2 or m.event_id = $2) order by t.id desc limit 1`
+	where t.chat_id = $1 and (t.progress_event = $2 or m.event_id = $2) order by t.id desc limit 1`
 
 // TaskByEvent returns the newest task in a chat that an event asked for, or whose progress it shows, or ErrNotFound.
 func TaskByEvent(ctx context.Context, db DB, chat ChatID, event id.EventID) (Task, error) {
@@ -213,7 +212,7 @@ func HasTask(ctx context.Context, db DB, message MessageID) (bool, error) {
 	return row.Value[bool](ctx, db, "tasks of a message", hasTaskSQL, message)
 }
 
-const claimTaskSQL = `update tasks t set attempt = attempt + 1, state = 'executing', started_at = coalesce(started_at, now())
+const claimTaskSQL = `update tasks t set attempt = attempt + 1, state = 'running', started_at = coalesce(started_at, now())
 	where id = $1 and finished_at is null returning ` + taskColumns
 
 // ClaimTask begins an attempt at a task: earlier attempts cannot write any more. It returns ErrTaskLost if the task has ended.
@@ -225,21 +224,21 @@ func ClaimTask(ctx context.Context, w Writer, task TaskID) (Task, error) {
 	return t, err
 }
 
-const setTaskRequestSQL = `with gone as materialized (select exists (select from messages where id = any (@about) and redacted_at is not null) as yes)
-	update tasks set forgotten = forgotten or yes, request = case when forgotten or yes then null else @request::jsonb end, about = @about
+const setTaskRequestSQL = `with gone as materialized (select exists (select from messages where id = any (@sources) and redacted_at is not null) as yes)
+	update tasks set forgotten = forgotten or yes, request = case when forgotten or yes then null else @request::jsonb end, sources = @sources
 	from gone where id = @id and attempt = @attempt and finished_at is null returning forgotten`
 
 // SetTaskRequest stores the first request to the model and the messages in it. forgotten is true if one of them was deleted meanwhile:
 // then nothing is stored and the model must not be asked.
-func SetTaskRequest(ctx context.Context, w Writer, t Task, request json.RawMessage, about []MessageID) (forgotten bool, err error) {
-	forgotten, err = row.Value[bool](ctx, w, "store a task's request", setTaskRequestSQL, pgx.NamedArgs{"id": t.ID, "attempt": t.Attempt, "request": request, "about": row.EmptyIfNil(about)})
+func SetTaskRequest(ctx context.Context, w Writer, t Task, request json.RawMessage, sources []MessageID) (forgotten bool, err error) {
+	forgotten, err = row.Value[bool](ctx, w, "store a task's request", setTaskRequestSQL, pgx.NamedArgs{"id": t.ID, "attempt": t.Attempt, "request": request, "sources": row.EmptyIfNil(sources)})
 	if errors.Is(err, ErrNotFound) {
 		err = ErrTaskLost
 	}
 	return forgotten, err
 }
 
-const setTaskProgressEventSQL = "update tasks set live_event = @event where id = @id and attempt = @attempt"
+const setTaskProgressEventSQL = "update tasks set progress_event = @event where id = @id and attempt = @attempt"
 
 // SetTaskProgressEvent stores the event that shows the progress.
 func SetTaskProgressEvent(ctx context.Context, w Writer, t Task, event id.EventID) error {
@@ -254,11 +253,11 @@ func SetTaskState(ctx context.Context, w Writer, t Task, state TaskState) error 
 }
 
 const endTaskSQL = `update tasks set state = @state, answer = case when forgotten then '' else @answer end, error = @error, cost = @cost, tainted = @tainted, finished_at = now()
-	where id = @id and attempt = @attempt and finished_at is null returning about as rests_on, forgotten`
+	where id = @id and attempt = @attempt and finished_at is null returning sources, forgotten`
 
 // EndedTask is the result of EndTask.
 type EndedTask struct {
-	RestsOn   []MessageID // all messages whose words may be in the answer
+	Sources   []MessageID // all messages whose words may be in the answer
 	Forgotten bool        // one of them was deleted: the answer must not be sent
 }
 
@@ -273,22 +272,22 @@ func EndTask(ctx context.Context, tx Tx, t Task) (EndedTask, error) {
 	return e, err
 }
 
-const failTaskOfExecutionSQL = "update tasks set state = 'failed', error = $2, finished_at = now(), attempt = attempt + 1 where run_id = $1 and finished_at is null"
+const failTaskOfExecutionSQL = "update tasks set state = 'failed', error = $2, finished_at = now(), attempt = attempt + 1 where execution_id = $1 and finished_at is null"
 
 // FailTaskOfExecution fails the task of an execution, unless it has ended.
 func FailTaskOfExecution(ctx context.Context, tx Tx, execution ExecutionID, why string) error {
 	return row.Exec(ctx, tx, "give up a task", failTaskOfExecutionSQL, execution, text.Storable(why))
 }
 
-const stopTaskSQL = `with began as (update tasks set stop_why = $2 where parent_id = $1 and finished_at is null and stop_why = '')
-	update tasks t set stop_why = $2 where id = $1 and finished_at is null and stop_why = '' returning ` + taskColumns
+const stopTaskSQL = `with began as (update tasks set stop_reason = $2 where parent_id = $1 and finished_at is null and stop_reason = '')
+	update tasks t set stop_reason = $2 where id = $1 and finished_at is null and stop_reason = '' returning ` + taskColumns
 
 // StopTask requests that a task and its children stop. It returns ErrNotFound if the task has ended or was to be stopped before.
 func StopTask(ctx context.Context, tx Tx, task TaskID, why string) (Task, error) {
 	return row.One[Task](ctx, tx, "task", stopTaskSQL, task, why)
 }
 
-const stopReasonSQL = "select stop_why from tasks where id = $1"
+const stopReasonSQL = "select stop_reason from tasks where id = $1"
 
 // StopReason returns why a task is to be stopped, or an empty string if it is not.
 func StopReason(ctx context.Context, db DB, task TaskID) (string, error) {
@@ -338,18 +337,18 @@ type Step struct {
 	Code          string
 	Retriable     bool
 	Ref           string
-	EndReason     string `db:"handover"`
+	EndReason     string
 	TokensIn      int64
 	TokensOut     int64
 	Cost          int64
 	StartedAt     time.Time
 	EndedAt       *time.Time // nil if its end is not known
 	Fence         string     // the delimiter around the result of a tool
-	RequestDigest string     `db:"asked"` // a digest of the request to the model
+	RequestDigest string     // a digest of the request to the model
 }
 
-const stepColumns = `s.seq, s.kind, s.name, s.call_id, s.arguments, s.effect, s.text, s.for_user, s.calls, s.passages, s.is_error, s.code, s.retriable, s.ref, s.handover,
-	s.tokens_in, s.tokens_out, s.cost, s.started_at, s.ended_at, s.fence, s.asked`
+const stepColumns = `s.seq, s.kind, s.name, s.call_id, s.arguments, s.effect, s.text, s.for_user, s.calls, s.passages, s.is_error, s.code, s.retriable, s.ref, s.end_reason,
+	s.tokens_in, s.tokens_out, s.cost, s.started_at, s.ended_at, s.fence, s.request_digest`
 
 const stepsSQL = "select " + stepColumns + " from task_steps s where s.task_id = $1 order by s.seq"
 
@@ -359,7 +358,7 @@ func Steps(ctx context.Context, db DB, task TaskID) ([]Step, error) {
 }
 
 const refusedStepsSQL = "select " + stepColumns + ` from task_steps s join tasks t on t.id = s.task_id
-	where t.about @> array[$1::bigint] and s.kind = 'tool' and s.is_error and s.code in ('refused', 'not_allowed', 'needs_approval', 'denied', 'expired')
+	where t.sources @> array[$1::bigint] and s.kind = 'tool' and s.is_error and s.code in ('refused', 'not_allowed', 'needs_approval', 'denied', 'expired')
 	order by s.task_id desc, s.seq limit $2`
 
 // RefusedSteps returns calls of tools that were not allowed in the tasks about a message, those of the newest task first.
@@ -395,7 +394,7 @@ func BeginStep(ctx context.Context, w Writer, t Task, s Step) error {
 	})
 }
 
-const addTaskSourcesSQL = `update tasks set about = array(select distinct unnest(about || @messages::bigint[]) order by 1),
+const addTaskSourcesSQL = `update tasks set sources = array(select distinct unnest(sources || @messages::bigint[]) order by 1),
 		forgotten = forgotten or exists (select from messages m where m.id = any (@messages) and m.redacted_at is not null)
 	where id = @id and attempt = @attempt and finished_at is null`
 
@@ -407,14 +406,14 @@ func AddTaskSources(ctx context.Context, w Writer, t Task, messages []MessageID)
 
 const endStepSQL = `update task_steps s set text = case when t.forgotten then '' else @text end, for_user = case when t.forgotten then '' else @user end,
 		calls = case when t.forgotten then null else @calls::jsonb end, passages = case when t.forgotten then null else @passages::jsonb end, is_error = @error, code = @code,
-		retriable = @retriable, ref = case when t.forgotten then '' else @ref end, handover = case when t.forgotten then '' else @handover end, tokens_in = @in, tokens_out = @out, cost = @cost, fence = @fence, asked = case when t.forgotten then '' else @asked end, ended_at = now()
+		retriable = @retriable, ref = case when t.forgotten then '' else @ref end, end_reason = case when t.forgotten then '' else @end_reason end, tokens_in = @in, tokens_out = @out, cost = @cost, fence = @fence, request_digest = case when t.forgotten then '' else @digest end, ended_at = now()
 	from tasks t where t.id = s.task_id and s.task_id = @id and s.seq = @seq and t.attempt = @attempt and s.ended_at is null`
 
 // EndStep stores the result of a step.
 func EndStep(ctx context.Context, w Writer, t Task, s Step) error {
 	return execFenced(ctx, w, "end a step", endStepSQL, pgx.NamedArgs{
 		"id": t.ID, "attempt": t.Attempt, "seq": s.Seq, "text": text.Storable(s.Text), "user": text.Storable(s.ForUser), "calls": s.Calls, "passages": s.Passages, "error": s.IsError,
-		"code": s.Code, "retriable": s.Retriable, "ref": text.Storable(s.Ref), "handover": text.Storable(s.EndReason), "in": s.TokensIn, "out": s.TokensOut, "cost": s.Cost, "fence": s.Fence, "asked": s.RequestDigest,
+		"code": s.Code, "retriable": s.Retriable, "ref": text.Storable(s.Ref), "end_reason": text.Storable(s.EndReason), "in": s.TokensIn, "out": s.TokensOut, "cost": s.Cost, "fence": s.Fence, "digest": s.RequestDigest,
 	})
 }
 
@@ -432,8 +431,8 @@ func execFenced(ctx context.Context, w Writer, what, sql string, args pgx.NamedA
 
 // forgetTasksSQL empties the tasks in @tasks and those that read one of @messages.
 const forgetTasksSQL = `tasks_gone as (update tasks t set forgotten = true, input = '', request = null, answer = '', error = ''
-		where (t.about && @messages::bigint[] or t.message_id = any (@messages) or t.id = any (@tasks)) and not (t.forgotten and t.answer = '' and t.error = '') returning t.id),
-	steps_gone as (update task_steps s set arguments = '', text = '', for_user = '', calls = null, passages = null, ref = '', handover = '', fence = '', asked = ''
+		where (t.sources && @messages::bigint[] or t.message_id = any (@messages) or t.id = any (@tasks)) and not (t.forgotten and t.answer = '' and t.error = '') returning t.id),
+	steps_gone as (update task_steps s set arguments = '', text = '', for_user = '', calls = null, passages = null, ref = '', end_reason = '', fence = '', request_digest = ''
 		from tasks_gone g where s.task_id = g.id),
 	approvals_gone as (update approvals a set arguments = '', target = '', reason = '', note = '' from tasks_gone g where a.task_id = g.id),
 	grants_gone as (delete from approval_grants r using approvals a, tasks_gone g where r.approval_id = a.id and a.task_id = g.id)`

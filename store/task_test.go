@@ -81,7 +81,7 @@ func TestDeletion_EmptiesTasks(t *testing.T) {
 		row, err = store.InsertMessage(ctx, tx, store.Message{ChatID: chat.ID, EventID: "$1", Author: policy.AuthorContact, Kind: "text", Body: "flowerpot", At: time.Now(), Action: policy.ActionAnswer})
 		return err
 	}))
-	task, err := store.InsertTask(ctx, st.Writer(), store.Task{Key: "turn:1", Kind: "turn", ChatID: chat.ID, Input: "flowerpot", RestsOn: []store.MessageID{row}})
+	task, err := store.InsertTask(ctx, st.Writer(), store.Task{Key: "turn:1", Kind: "turn", ChatID: chat.ID, Input: "flowerpot", Sources: []store.MessageID{row}})
 	require.NoError(t, err)
 	task, err = store.ClaimTask(ctx, st.Writer(), task.ID)
 	require.NoError(t, err)
@@ -106,7 +106,7 @@ func TestDeletion_EmptiesTasks(t *testing.T) {
 	task.State, task.Answer = store.TaskCompleted, "flowerpot"
 	ended, err := endTask(t, st, task)
 	require.NoError(t, err)
-	require.Equal(t, store.EndedTask{RestsOn: []store.MessageID{row}, Forgotten: true}, ended)
+	require.Equal(t, store.EndedTask{Sources: []store.MessageID{row}, Forgotten: true}, ended)
 	var all string
 	require.NoError(t, st.DB().QueryRow(ctx, "select coalesce(string_agg(t::text || s::text, ' '), '') from tasks t join task_steps s on s.task_id = t.id").Scan(&all))
 	require.NotEmpty(t, all)

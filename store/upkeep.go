@@ -26,7 +26,7 @@ func ClearExpiredLeases(ctx context.Context, w Writer) (int, error) {
 	return row.Value[int](ctx, w, "free leases", clearExpiredLeasesSQL)
 }
 
-const analyzeSQL = "analyze chats, messages, message_index, notes, note_sections, outbox, chunks, chunk_index, term_stats, message_terms, documents, schedules, schedule_runs"
+const analyzeSQL = "analyze chats, messages, message_index, notes, note_sections, outbox, chunks, chunk_index, term_stats, message_terms, documents, schedules, schedule_executions"
 
 // Analyze updates the planner's statistics, which Postgres does not do for slow growth.
 func Analyze(ctx context.Context, w Writer) error {

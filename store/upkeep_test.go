@@ -17,7 +17,7 @@ const retainedSQL = `insert into chats (id, protocol, channel_id, kind, name) ov
 		select n, case when n < 50 then 1 else 2 end, '$' || n, 'contact', '@ana:x', 'text', 'old', now() - interval '100 days', 'archive', '', '' from generate_series(1, 99) n;
 	select setval(pg_get_serial_sequence('messages', 'id'), 100);
 	insert into hooks (name, target, events) values ('h', 't', '{}');
-	insert into watches (id, name, kind) overriding system value values (1, 'w', 'inbox')`
+	insert into watches (id, name, kind) overriding system value values (1, 'w', 'webhook')`
 
 // upkeepCase is one table and the statement that takes its old rows out. Both rows are named by key; what is old is named "goes".
 type upkeepCase struct {
@@ -109,27 +109,27 @@ func upkeepCases() map[string]upkeepCase {
 			"select subject from budgets", pruneUsage,
 		},
 		"an execution of a schedule": {
-			`insert into schedules (id, kind, zone, does, body, catch_up, created_by, next_at) values (8, 'at', 'UTC', 'say', '', 'once', '@o:x', now());
-				insert into schedule_runs (schedule_id, due_at, state, note, started_at) values (8, now(), 'done', 'keeps', now() - interval '29 days')`,
-			`insert into schedules (id, kind, zone, does, body, catch_up, created_by, next_at) values (9, 'at', 'UTC', 'say', '', 'once', '@o:x', now());
-				insert into schedule_runs (schedule_id, due_at, state, note, started_at) values (9, now(), 'done', 'goes', now() - interval '31 days')`,
-			"select note from schedule_runs", pruneRuns,
+			`insert into schedules (id, kind, zone, action, body, catch_up, created_by, next_at) values (8, 'at', 'UTC', 'say', '', 'once', '@o:x', now());
+				insert into schedule_executions (schedule_id, due_at, state, note, started_at) values (8, now(), 'done', 'keeps', now() - interval '29 days')`,
+			`insert into schedules (id, kind, zone, action, body, catch_up, created_by, next_at) values (9, 'at', 'UTC', 'say', '', 'once', '@o:x', now());
+				insert into schedule_executions (schedule_id, due_at, state, note, started_at) values (9, now(), 'done', 'goes', now() - interval '31 days')`,
+			"select note from schedule_executions", pruneRuns,
 		},
 		"an execution that still runs": {
-			`insert into schedules (id, kind, zone, does, body, catch_up, created_by, next_at) values (8, 'at', 'UTC', 'say', '', 'once', '@o:x', now());
-				insert into schedule_runs (schedule_id, due_at, state, note, started_at) values (8, now(), 'running', 'keeps', now() - interval '31 days')`,
-			"", "select note from schedule_runs", pruneRuns,
+			`insert into schedules (id, kind, zone, action, body, catch_up, created_by, next_at) values (8, 'at', 'UTC', 'say', '', 'once', '@o:x', now());
+				insert into schedule_executions (schedule_id, due_at, state, note, started_at) values (8, now(), 'running', 'keeps', now() - interval '31 days')`,
+			"", "select note from schedule_executions", pruneRuns,
 		},
 		"a schedule that is over": {
-			`insert into schedules (id, kind, zone, does, body, catch_up, created_by, created_at) values (8, 'at', 'UTC', 'say', 'keeps', 'once', '@o:x', now() - interval '99 days');
-				insert into schedule_runs (schedule_id, due_at, state, started_at) values (8, now(), 'done', now() - interval '29 days')`,
-			`insert into schedules (id, kind, zone, does, body, catch_up, created_by, created_at) values (9, 'at', 'UTC', 'say', 'goes', 'once', '@o:x', now() - interval '99 days');
-				insert into schedule_runs (schedule_id, due_at, state, started_at) values (9, now(), 'done', now() - interval '31 days')`,
+			`insert into schedules (id, kind, zone, action, body, catch_up, created_by, created_at) values (8, 'at', 'UTC', 'say', 'keeps', 'once', '@o:x', now() - interval '99 days');
+				insert into schedule_executions (schedule_id, due_at, state, started_at) values (8, now(), 'done', now() - interval '29 days')`,
+			`insert into schedules (id, kind, zone, action, body, catch_up, created_by, created_at) values (9, 'at', 'UTC', 'say', 'goes', 'once', '@o:x', now() - interval '99 days');
+				insert into schedule_executions (schedule_id, due_at, state, started_at) values (9, now(), 'done', now() - interval '31 days')`,
 			"select body from schedules", pruneRuns,
 		},
 		"a schedule to keep, and one still to come": {
-			`insert into schedules (kind, zone, does, body, catch_up, created_by, keep, created_at) values ('at', 'UTC', 'say', 'keeps', 'once', '@o:x', true, now() - interval '99 days');
-				insert into schedules (kind, zone, does, body, catch_up, created_by, created_at, next_at) values ('at', 'UTC', 'say', 'keeps', 'once', '@o:x', now() - interval '99 days', now())`,
+			`insert into schedules (kind, zone, action, body, catch_up, created_by, keep, created_at) values ('at', 'UTC', 'say', 'keeps', 'once', '@o:x', true, now() - interval '99 days');
+				insert into schedules (kind, zone, action, body, catch_up, created_by, created_at, next_at) values ('at', 'UTC', 'say', 'keeps', 'once', '@o:x', now() - interval '99 days', now())`,
 			"", "select distinct body from schedules", pruneRuns,
 		},
 		"the id of an event": {
@@ -160,9 +160,9 @@ func upkeepCases() map[string]upkeepCase {
 			"select key from tasks", dropOldTasks,
 		},
 		"what the heartbeat judged": {
-			`insert into heartbeat_matters (agent, matter, told, seen_at) values ('', 'keeps', true, now() - interval '29 days')`,
-			`insert into heartbeat_matters (agent, matter, told, seen_at) values ('', 'goes', true, now() - interval '31 days')`,
-			"select matter from heartbeat_matters", pruneMatters,
+			`insert into heartbeat_findings (agent, finding, notified, seen_at) values ('', 'keeps', true, now() - interval '29 days')`,
+			`insert into heartbeat_findings (agent, finding, notified, seen_at) values ('', 'goes', true, now() - interval '31 days')`,
+			"select finding from heartbeat_findings", pruneMatters,
 		},
 		"what a hook was told": {
 			`insert into hook_deliveries (hook, event, ref, at, done_at) values ('h', 'e', 'keeps', now() - interval '60 days', now() - interval '29 days'), ('h', 'e', 'keeps', now() - interval '60 days', null)`,
@@ -170,8 +170,8 @@ func upkeepCases() map[string]upkeepCase {
 			"select distinct ref from hook_deliveries", pruneDeliveries,
 		},
 		"a call of an inbox": {
-			`insert into watch_calls (watch_id, key, at) values (1, 'keeps', now() - interval '6 days')`, `insert into watch_calls (watch_id, key, at) values (1, 'goes', now() - interval '8 days')`,
-			"select key from watch_calls where key <> 'new'", inTx(func(ctx context.Context, tx store.Tx) error {
+			`insert into webhook_requests (watch_id, key, at) values (1, 'keeps', now() - interval '6 days')`, `insert into webhook_requests (watch_id, key, at) values (1, 'goes', now() - interval '8 days')`,
+			"select key from webhook_requests where key <> 'new'", inTx(func(ctx context.Context, tx store.Tx) error {
 				_, err := store.RecordWebhookCall(ctx, tx, 1, "new")
 				return err
 			}),
@@ -202,8 +202,8 @@ func upkeepCases() map[string]upkeepCase {
 			commitmentsLeft, expireMessages,
 		},
 		"an escalation": {
-			`insert into escalations (chat_id, message_id, why) values (1, 1, 'keeps')`, `insert into escalations (chat_id, message_id, why, closed_at) values (1, 2, 'goes', now())`,
-			"select why from escalations", expireMessages,
+			`insert into escalations (chat_id, message_id, reason) values (1, 1, 'keeps')`, `insert into escalations (chat_id, message_id, reason, closed_at) values (1, 2, 'goes', now())`,
+			"select reason from escalations", expireMessages,
 		},
 		"what was said in a chat": {
 			outRow("sent", "keeps", "1", "89 days"), outRow("sent", "goes", "1", "91 days"),

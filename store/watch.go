@@ -17,8 +17,8 @@ type WatchKind string
 
 // The kinds of watches.
 const (
-	WatchPage    WatchKind = "page"  // a web page, regularly
-	WatchWebhook WatchKind = "inbox" // what other programs send to an address
+	WatchPage    WatchKind = "page"    // a web page, regularly
+	WatchWebhook WatchKind = "webhook" // what other programs send to an address
 )
 
 // Watch is a web page or an incoming webhook. The owner is notified when the page changes or another program calls the webhook.
@@ -98,9 +98,9 @@ func RecordPageCheck(ctx context.Context, tx Tx, w Watch, due time.Time, changed
 
 const touchWatchSQL = "update watches set checked_at = now(), changed_at = now() where id = $1"
 
-const deleteOldCallsSQL = "delete from watch_calls where watch_id = $1 and at < now() - interval '7 days'"
+const deleteOldCallsSQL = "delete from webhook_requests where watch_id = $1 and at < now() - interval '7 days'"
 
-const insertCallSQL = "insert into watch_calls (watch_id, key) values ($1, $2) on conflict do nothing"
+const insertCallSQL = "insert into webhook_requests (watch_id, key) values ($1, $2) on conflict do nothing"
 
 // RecordWebhookCall stores a call of an incoming webhook. first is false if a call with the same key was stored within a week. A call without a key
 // is always new.

@@ -14,25 +14,25 @@ import (
 
 // Summary is the summary of the older part of a conversation, which prompts show in place of its messages.
 type Summary struct {
-	ChatID ChatID
-	Body   string
-	About  []MessageID // the messages whose words may be in it
-	Until  time.Time   // the time of the last of them
+	ChatID  ChatID
+	Body    string
+	Sources []MessageID // the messages whose words may be in it
+	Until   time.Time   // the time of the last of them
 }
 
-const summaryOfSQL = "select s.chat_id, s.body, s.about, s.until from chat_summaries s where s.chat_id = $1"
+const summaryOfSQL = "select s.chat_id, s.body, s.sources, s.until from chat_summaries s where s.chat_id = $1"
 
 // SummaryOf returns a chat's summary, or ErrNotFound.
 func SummaryOf(ctx context.Context, db DB, chat ChatID) (Summary, error) {
 	return row.One[Summary](ctx, db, "summary", summaryOfSQL, chat)
 }
 
-const putSummarySQL = `insert into chat_summaries (chat_id, body, about, until) values (@chat, @body, @about, @until)
-	on conflict (chat_id) do update set body = excluded.body, about = excluded.about, until = excluded.until, created_at = now()`
+const putSummarySQL = `insert into chat_summaries (chat_id, body, sources, until) values (@chat, @body, @sources, @until)
+	on conflict (chat_id) do update set body = excluded.body, sources = excluded.sources, until = excluded.until, created_at = now()`
 
 // PutSummary replaces a chat's summary.
 func PutSummary(ctx context.Context, tx Tx, s Summary) error {
-	return row.Exec(ctx, tx, "store summary", putSummarySQL, pgx.NamedArgs{"chat": s.ChatID, "body": text.Storable(s.Body), "about": s.About, "until": s.Until})
+	return row.Exec(ctx, tx, "store summary", putSummarySQL, pgx.NamedArgs{"chat": s.ChatID, "body": text.Storable(s.Body), "sources": s.Sources, "until": s.Until})
 }
 
 const recentMessagesSQL = "select * from (select " + messageColumns + ` from messages m
@@ -45,8 +45,8 @@ func RecentMessages(ctx context.Context, db DB, chat ChatID, since time.Time, ex
 	return collectMessages(ctx, db, recentMessagesSQL, chat, nullTime(since), row.EmptyIfNil(excluded), limit)
 }
 
-const writtenByPeopleSQL = `select o.event_id, coalesce((select w.author from messages w where w.id = any (o.about) and w.chat_id <> o.chat_id and w.author in ('owner_client', 'owner_phone', 'operator') limit 1), 'owner_client') as author
-	from outbox o where o.chat_id = $1 and o.event_id = any ($2) and o.purpose in ('draft', 'operator') and o.spans = '[]'`
+const writtenByPeopleSQL = `select o.event_id, coalesce((select w.author from messages w where w.id = any (o.quotes) and w.chat_id <> o.chat_id and w.author in ('owner_client', 'owner_phone', 'operator') limit 1), 'owner_client') as author
+	from outbox o where o.chat_id = $1 and o.event_id = any ($2) and o.purpose in ('draft', 'operator') and o.citations = '[]'`
 
 // PersonLine is a message that multis sent for a person.
 type PersonLine struct {
@@ -67,13 +67,13 @@ type AnsweredQuestion struct {
 	At       time.Time
 	Question string
 	Answer   string      // of the model
-	About    []MessageID // the messages whose words may be in the answer
+	Sources  []MessageID // the messages whose words may be in the answer
 	Tainted  bool        // the answer may repeat text of others
 }
 
 // The newest tasks are chosen before their messages are joined: a plan made while the tables were small would join every task of the room.
-const answeredQuestionsSQL = `select m.id as message, m.event_id, m.ts as at, m.body as question, t.answer, t.about, t.tainted
-	from (select message_id, answer, about, tainted from tasks
+const answeredQuestionsSQL = `select m.id as message, m.event_id, m.ts as at, m.body as question, t.answer, t.sources, t.tainted
+	from (select message_id, answer, sources, tainted from tasks
 		where chat_id = $1 and kind = $5 and state = 'completed' and not forgotten and answer <> '' and message_id <> all ($3) order by id desc limit $4) t
 	join messages m on m.id = t.message_id
 	where m.redacted_at is null and ($2::timestamptz is null or m.ts >= $2)

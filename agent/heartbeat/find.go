@@ -33,9 +33,9 @@ type finding struct {
 // sourceMessages returns the messages whose words the finding may contain.
 func (m finding) sourceMessages() []store.MessageID {
 	if m.Message == 0 {
-		return m.RestsOn
+		return m.Sources
 	}
-	return append(slices.Clone(m.RestsOn), m.Message)
+	return append(slices.Clone(m.Sources), m.Message)
 }
 
 // describe returns the text about a finding that is shown without a model.

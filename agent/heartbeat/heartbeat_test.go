@@ -289,8 +289,8 @@ func TestFinding_StalledAndFailedTasks(t *testing.T) {
 	t.Parallel()
 	for _, wanted := range []bool{true, false} {
 		r, server := newScripted(t, reportAll, Config{Tasks: wanted})
-		for state, ago := range map[string]time.Duration{"failed": 2 * time.Hour, "completed": 2 * time.Hour, "monitoring": 3 * time.Hour,
-			"executing": time.Minute, "timeout": 72 * time.Hour} {
+		for state, ago := range map[string]time.Duration{"failed": 2 * time.Hour, "completed": 2 * time.Hour, "waiting": 3 * time.Hour,
+			"running": time.Minute, "timeout": 72 * time.Hour} {
 			_, err := r.store.Pool().Exec(t.Context(), `insert into tasks (key, kind, chat_id, agent, model, input, state, created_at, finished_at)
 				values ($1, 'ask', $2, '', 'm', 'sum up ' || $1, $1, $3::timestamptz, case when $1 in ('failed', 'completed', 'timeout') then $3::timestamptz end)`, state, r.admin.ID, monday.Add(-ago))
 			require.NoError(t, err)
@@ -302,7 +302,7 @@ func TestFinding_StalledAndFailedTasks(t *testing.T) {
 			continue
 		}
 		require.Len(t, r.queuedTexts(r.admin), 2, "each once: those of an hour ago, and what came to stand still since")
-		for _, state := range []string{"failed", "monitoring", "executing"} {
+		for _, state := range []string{"failed", "waiting", "running"} {
 			require.Equal(t, 1, strings.Count(said, "“sum up "+state+"”"))
 		}
 		require.NotContains(t, said, "completed")
@@ -336,7 +336,7 @@ func TestHeartbeat_MessagesAreDrafts(t *testing.T) {
 		}
 		require.Len(t, held, 1, "once")
 		require.Equal(t, r.chat.ID, held[0].ChatID)
-		require.Equal(t, []store.MessageID{asked}, held[0].RestsOn)
+		require.Equal(t, []store.MessageID{asked}, held[0].Sources)
 		require.Contains(t, string(held[0].Content), `"body": "I look where it is."`)
 	}
 }

@@ -18,7 +18,7 @@ import (
 // ends the task, unless it is nil.
 func (c *check) report(ctx context.Context, task *store.Task, v verdict) (note string, err error) {
 	reported := 0
-	var restsOn []store.MessageID
+	var sources []store.MessageID
 	err = c.checker.Store.InTx(ctx, func(tx store.Tx) error {
 		if task != nil {
 			ended, err := store.EndTask(ctx, tx, *task)
@@ -28,9 +28,9 @@ func (c *check) report(ctx context.Context, task *store.Task, v verdict) (note s
 			if ended.Forgotten { // messages were deleted meanwhile: the next check finds what is left
 				return nil
 			}
-			restsOn = ended.RestsOn
+			sources = ended.Sources
 		}
-		lines, about, err := c.record(ctx, tx, v, restsOn)
+		lines, about, err := c.record(ctx, tx, v, sources)
 		reported = len(lines)
 		if err != nil {
 			return err
@@ -39,8 +39,8 @@ func (c *check) report(ctx context.Context, task *store.Task, v verdict) (note s
 			return nil
 		}
 		notice := outbox.NewNotice(c.room, noticeText(lines), outbox.Alert)
-		notice.About = about
-		notice.RestsOn = restsOn
+		notice.Quotes = about
+		notice.Sources = sources
 		notice.Profile = c.persona.Profile()
 		if task != nil {
 			notice.TaskID = task.ID
@@ -59,7 +59,7 @@ func (c *check) report(ctx context.Context, task *store.Task, v verdict) (note s
 
 // record stores all findings as judged. It returns a line about each finding to report, and the messages that the lines quote.
 func (c *check) record(ctx context.Context, tx store.Tx, v verdict,
-	restsOn []store.MessageID) (lines []string, about []store.MessageID, err error) {
+	sources []store.MessageID) (lines []string, about []store.MessageID, err error) {
 	for _, m := range c.findings {
 		sentence, report := v.textFor(m.Key)
 		first, err := store.RecordJudgement(ctx, tx, store.Judgement{
@@ -77,7 +77,7 @@ func (c *check) record(ctx context.Context, tx store.Tx, v verdict,
 		}
 		lines = append(lines, c.line(m, sentence))
 		about = append(about, m.sourceMessages()...)
-		if err := c.draft(ctx, tx, m, v.draft(m.Key), restsOn); err != nil {
+		if err := c.draft(ctx, tx, m, v.draft(m.Key), sources); err != nil {
 			return nil, nil, err
 		}
 	}
@@ -99,7 +99,7 @@ func (c *check) record(ctx context.Context, tx store.Tx, v verdict,
 }
 
 // draft queues a draft to the contact that a finding is about. An empty message queues nothing.
-func (c *check) draft(ctx context.Context, tx store.Tx, m finding, message string, restsOn []store.MessageID) error {
+func (c *check) draft(ctx context.Context, tx store.Tx, m finding, message string, sources []store.MessageID) error {
 	if !c.config.Drafts || message == "" || m.chat.Kind == policy.KindAdmin {
 		return nil
 	}
@@ -108,7 +108,7 @@ func (c *check) draft(ctx context.Context, tx store.Tx, m finding, message strin
 		Purpose: policy.PurposeDraft,
 		Text:    message,
 		Draft:   true,
-		RestsOn: restsOn,
+		Sources: sources,
 	})
 	return err
 }

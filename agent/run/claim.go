@@ -46,7 +46,7 @@ func (a *Attempt) Claim(ctx context.Context, opened store.Task, build func(ctx c
 		return err
 	}
 	// A task that continues a scheduled one after an approval reads the arguments of that task's calls, whatever that task had read.
-	first.Tainted = first.Tainted || task.Kind == store.TaskClock && task.Continues != nil
+	first.Tainted = first.Tainted || task.Kind == store.TaskSchedule && task.Continues != nil
 	a.setFirstRequest(first)
 	return nil
 }
@@ -79,7 +79,7 @@ func (a *Attempt) storeFirstRequest(ctx context.Context, build func(ctx context.
 	if forgotten {
 		return FirstRequest{}, ErrSourceDeleted
 	}
-	a.Task.RestsOn = first.About
+	a.Task.Sources = first.About
 	return first, nil
 }
 

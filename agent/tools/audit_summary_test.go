@@ -41,7 +41,7 @@ func TestAuditSummary_CountsActions(t *testing.T) {
 	text := do(t, r, tools.Call{Name: "audit_summary", Args: json.RawMessage(`{"hours": 2}`), Caller: owner}, false).ForLLM
 	require.Contains(t, text, "tool lamp: 2 (1 failed)")
 	require.Contains(t, text, "approval not answered: 1")
-	require.Contains(t, text, "task ask executing: 1")
+	require.Contains(t, text, "task ask running: 1")
 	require.NotContains(t, text, "secret")
 	text = do(t, r, tools.Call{Name: "audit_summary", Args: json.RawMessage(`{"task": 1}`), Caller: owner}, false).ForLLM
 	require.Contains(t, text, "2 tool lamp: failed")

@@ -116,7 +116,7 @@ func TestSchedule_RefusalHasReason(t *testing.T) {
 	require.Zero(t, count(t, st, "select count(*) from schedules"))
 
 	_, err := st.Pool().Exec(t.Context(),
-		"insert into schedules (id, kind, zone, does, body, catch_up, created_by) values (70, 'cron', 'UTC', 'upkeep', 'history', 'once', '')")
+		"insert into schedules (id, kind, zone, action, body, catch_up, created_by) values (70, 'cron', 'UTC', 'upkeep', 'history', 'once', '')")
 	require.NoError(t, err)
 	result, err := r.Do(t.Context(), owner("schedule", `{"do": "cancel", "job": 70}`), true)
 	require.NoError(t, err)

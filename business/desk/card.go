@@ -61,7 +61,7 @@ func (d *Desk) queueCard(ctx context.Context, tx store.Tx, n cardNotice) (uuid.U
 	}
 	notice := outbox.NewNotice(room, d.cardText(e, n.chat, messages), n.kind)
 	notice.Mention = n.mention
-	notice.About, notice.RestsOn = idsOf(messages), e.RestsOn
+	notice.Quotes, notice.Sources = idsOf(messages), e.Sources
 	if e.CardEvent != nil {
 		notice.Replaces = *e.CardEvent
 	}
@@ -96,10 +96,10 @@ func (d *Desk) cardText(e store.Escalation, chat store.Chat, messages []store.Me
 		quoted = append(quoted, line)
 	}
 	parts = append(parts, strings.Join(quoted, "\n>\n"))
-	if e.Why != "" {
-		parts = append(parts, "Why: "+text.Escape(e.Why))
+	if e.Reason != "" {
+		parts = append(parts, "Why: "+text.Escape(e.Reason))
 	}
-	for _, c := range e.Found {
+	for _, c := range e.Citations {
 		parts = append(parts, "Found in "+text.Escape(c.Source)+": “"+text.Escape(text.Clip(text.OneLine(c.Quote), maxQuote))+"”")
 	}
 	if e.Proposal != "" {

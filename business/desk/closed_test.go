@@ -130,7 +130,7 @@ func TestEdit_IsAudited(t *testing.T) {
 	r.runAllJobs()
 	edits = read()
 	require.Len(t, edits, 2)
-	require.Equal(t, entry{Actor: "owner", Action: "edit", Outcome: "taken_back", Person: r.desk.Audit.Hash([]byte(owner)), Sent: 1}, edits[1])
+	require.Equal(t, entry{Actor: "owner", Action: "edit", Outcome: "deleted", Person: r.desk.Audit.Hash([]byte(owner)), Sent: 1}, edits[1])
 
 	// The transaction of an effect that fails leaves no entry, and an entry that fails no effect.
 	_, err := r.st.Pool().Exec(r.ctx, "create function deny() returns trigger language plpgsql as $$ begin if new.action = 'edit' then raise exception 'no'; end if; return new; end $$; create trigger deny before insert on audit_entries for each row execute function deny()")

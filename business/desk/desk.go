@@ -75,7 +75,7 @@ type Case struct {
 	Chat      store.Chat
 	Messages  []store.Message // the unanswered messages, the oldest first
 	Reason    string
-	RestsOn   []store.MessageID // the messages whose words may be in Reason and Proposal
+	Sources   []store.MessageID // the messages whose words may be in Reason and Proposal
 	Citations []store.Citation
 	Proposal  string // an answer that a person may send as it stands; empty for none
 	Closed    bool   // the business is closed
@@ -87,7 +87,7 @@ func (c Case) newest() store.Message { return c.Messages[len(c.Messages)-1] }
 // Open opens an escalation with its card, unless one of the chat waits for a person already: then the thread of that one shows the messages. first
 // reports whether an escalation was opened, told whether the contact was told that a person will answer.
 func (d *Desk) Open(ctx context.Context, tx store.Tx, c Case) (first, told bool, err error) {
-	first, told, err = store.OpenEscalation(ctx, tx, c.Chat.ID, c.newest().ID, c.Reason, c.RestsOn)
+	first, told, err = store.OpenEscalation(ctx, tx, c.Chat.ID, c.newest().ID, c.Reason, c.Sources)
 	if err != nil {
 		return false, false, err
 	}
@@ -96,7 +96,7 @@ func (d *Desk) Open(ctx context.Context, tx store.Tx, c Case) (first, told bool,
 		return first, told, err
 	}
 	if first {
-		e.Found, e.Proposal = c.Citations, c.Proposal
+		e.Citations, e.Proposal = c.Citations, c.Proposal
 		if err := d.postCard(ctx, tx, e, c); err != nil {
 			return first, told, err
 		}

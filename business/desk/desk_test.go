@@ -319,7 +319,7 @@ type queued struct {
 // dueJobs returns the jobs of the desk that are due, the oldest first. Turns are not run here.
 func (r *rig) dueJobs() []queued {
 	r.t.Helper()
-	rows, err := r.st.DB().Query(r.ctx, `select id, kind, args from river.river_job where kind in ('command', 'send', 'retract', 'escalation', 'thread_file', 'thread_reply')
+	rows, err := r.st.DB().Query(r.ctx, `select id, kind, args from river.river_job where kind in ('command', 'send', 'retract', 'update_escalation', 'copy_file', 'change_reply')
 		and state in ('available', 'scheduled') and coalesce((args->>'at')::timestamptz, '-infinity') <= $1 order by id`, r.now)
 	require.NoError(r.t, err)
 	defer rows.Close()
@@ -338,7 +338,7 @@ func (r *rig) runJob(q queued) error {
 	r.t.Helper()
 	var a struct {
 		Message    store.MessageID    `json:"message"`
-		Out        uuid.UUID          `json:"out"`
+		Out        uuid.UUID          `json:"outbox"`
 		Escalation store.EscalationID `json:"escalation"`
 		At         time.Time          `json:"at"`
 	}
@@ -350,9 +350,9 @@ func (r *rig) runJob(q queued) error {
 		return r.box.Send(r.ctx, a.Out, false)
 	case "retract":
 		return r.box.Retract(r.ctx, a.Out)
-	case "escalation":
+	case "update_escalation":
 		return r.desk.UpdateEscalation(r.ctx, a.Escalation, !a.At.IsZero())
-	case "thread_file":
+	case "copy_file":
 		return r.desk.CopyFile(r.ctx, a.Escalation, a.Message)
 	default:
 		return r.desk.ChangeReply(r.ctx, a.Message)
@@ -378,7 +378,7 @@ func (r *rig) runAllJobs() {
 				newest, progress = q.id, true
 			}
 			err := r.runJob(q)
-			if err == nil || q.kind == "thread_file" && jobs.IsPermanent(err) {
+			if err == nil || q.kind == "copy_file" && jobs.IsPermanent(err) {
 				r.deleteJob(q)
 				progress = true
 				continue
@@ -436,7 +436,7 @@ func TestThread_NoteNeverReachesContact(t *testing.T) {
 	r.redact(deskRoom, eva, reply)
 	r.runAllJobs()
 	require.Empty(t, r.sender.view(anasRoom, anyEvent), "what is deleted here is deleted there")
-	taken := "select count(*) from audit_entries where kind = 'deletion' and actor = 'operator' and action = 'draft' and outcome = 'taken_back' and ref <> '' and chat_id = $1"
+	taken := "select count(*) from audit_entries where kind = 'deletion' and actor = 'operator' and action = 'draft' and outcome = 'deleted' and ref <> '' and chat_id = $1"
 	require.Equal(t, 2, storetest.Count(t, r.st, taken, ana.ID), "the reply and its edit")
 
 	r.react(bob, card, "✅")

@@ -73,7 +73,7 @@ func (d *Desk) CopyFile(ctx context.Context, escalation store.EscalationID, mess
 		}
 		notice := outbox.NewNotice(room, "", outbox.Quiet)
 		notice.Text, notice.HTML, notice.File = "", "", FileOf(m, data)
-		notice.Thread, notice.About = *e.CardEvent, []store.MessageID{m.ID}
+		notice.Thread, notice.Quotes = *e.CardEvent, []store.MessageID{m.ID}
 		_, _, err = d.Box.Queue(ctx, tx, notice)
 		return err
 	})

@@ -174,7 +174,7 @@ func (d *Desk) sendProposal(ctx context.Context, tx store.Tx, e store.Escalation
 	if e.Proposal == "" {
 		return "", nil // it was sent, or there is none
 	}
-	if current, err := store.AreCitationsCurrent(ctx, tx, e.Proposal, e.Found); err != nil || !current {
+	if current, err := store.AreCitationsCurrent(ctx, tx, e.Proposal, e.Citations); err != nil || !current {
 		return "⚠️ Not sent: the documents have changed since I proposed it. Write the answer here.", err
 	}
 	if _, err := store.ClearProposal(ctx, tx, e.ID); err != nil {
@@ -197,7 +197,7 @@ func (d *Desk) send(ctx context.Context, tx store.Tx, e store.Escalation, chat s
 			return "", err
 		}
 	}
-	said.Chat, said.Purpose, said.About, said.RestsOn = chat, policy.PurposeDraft, []store.MessageID{m.ID}, []store.MessageID{m.ID}
+	said.Chat, said.Purpose, said.Quotes, said.Sources = chat, policy.PurposeDraft, []store.MessageID{m.ID}, []store.MessageID{m.ID}
 	_, decision, err := d.Box.Queue(ctx, tx, said)
 	if err != nil {
 		return "", err
@@ -300,7 +300,7 @@ func (d *Desk) retractReply(ctx context.Context, tx store.Tx, m store.Message) e
 			return err
 		}
 	}
-	if err := d.recordChange(ctx, tx, m, erased[0], "taken_back"); err != nil {
+	if err := d.recordChange(ctx, tx, m, erased[0], "deleted"); err != nil {
 		return err
 	}
 	return d.react(ctx, tx, m, policy.NoteMarker)
@@ -347,7 +347,7 @@ func (d *Desk) editReply(ctx context.Context, tx store.Tx, m store.Message, repl
 		return nil, d.warn(ctx, tx, m, "⚠️ What you sent before is unchanged there, because the new text is too long for an edit: delete it and write again.")
 	}
 	out, decision, err := d.Box.Queue(ctx, tx, outbox.Message{
-		Chat: chat, Purpose: policy.PurposeDraft, Text: body, Replaces: *first.EventID, About: []store.MessageID{m.ID}, RestsOn: []store.MessageID{m.ID},
+		Chat: chat, Purpose: policy.PurposeDraft, Text: body, Replaces: *first.EventID, Quotes: []store.MessageID{m.ID}, Sources: []store.MessageID{m.ID},
 	})
 	if err != nil {
 		return nil, err
@@ -365,7 +365,7 @@ func (d *Desk) warn(ctx context.Context, tx store.Tx, m store.Message, markdown 
 		return err
 	}
 	notice := outbox.NewNotice(room, markdown, outbox.Answer)
-	notice.Thread, notice.RestsOn = m.Thread, []store.MessageID{m.ID}
+	notice.Thread, notice.Sources = m.Thread, []store.MessageID{m.ID}
 	_, _, err = d.Box.Queue(ctx, tx, notice)
 	return err
 }

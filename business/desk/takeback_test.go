@@ -65,15 +65,15 @@ func TestDeletion_NeedsRightToAnswer(t *testing.T) {
 			entries := func(outcome string) int {
 				return storetest.Count(t, r.st, "select count(*) from audit_entries where kind = 'deletion' and action = 'draft' and outcome = $1 and chat_id = $2", outcome, ana.ID)
 			}
-			notices := "select count(*) from river.river_job where kind = 'tell' and args->>'topic' = $1 and (args->>'about')::bigint = $2"
+			notices := "select count(*) from river.river_job where kind = 'notice' and args->>'topic' = $1 and (args->>'subject')::bigint = $2"
 			told := storetest.Count(t, r.st, notices, jobs.TopicReplyKept, ana.ID)
 			if !d.kept {
 				require.Empty(t, r.sender.view(anasRoom, anyEvent))
-				require.Equal(t, [3]int{2, 0, 0}, [3]int{entries("taken_back"), entries("refused"), told})
+				require.Equal(t, [3]int{2, 0, 0}, [3]int{entries("deleted"), entries("refused"), told})
 				return
 			}
 			require.Equal(t, []string{"Please wait."}, r.sender.view(anasRoom, anyEvent))
-			require.Equal(t, [3]int{0, 2, 1}, [3]int{entries("taken_back"), entries("refused"), told})
+			require.Equal(t, [3]int{0, 2, 1}, [3]int{entries("deleted"), entries("refused"), told})
 			err := r.admin.Notices.Notify(r.ctx, jobs.NoticeArgs{Topic: jobs.TopicReplyKept, SubjectID: int64(ana.ID)})
 			if strings.Contains(name, "closed") {
 				require.True(t, jobs.IsSnooze(err), "it waits for the next admin room: %v", err)
@@ -145,7 +145,7 @@ func TestDeletion_InFlightNeedsRight(t *testing.T) {
 			entries := func(outcome string) int {
 				return storetest.Count(t, r.st, "select count(*) from audit_entries where kind = 'deletion' and action = 'draft' and outcome = $1 and chat_id = $2", outcome, ana.ID)
 			}
-			told := storetest.Count(t, r.st, "select count(*) from river.river_job where kind = 'tell' and args->>'topic' = $1 and (args->>'about')::bigint = $2", jobs.TopicReplyKept, ana.ID)
+			told := storetest.Count(t, r.st, "select count(*) from river.river_job where kind = 'notice' and args->>'topic' = $1 and (args->>'subject')::bigint = $2", jobs.TopicReplyKept, ana.ID)
 			if d.kept {
 				require.Equal(t, []string{"Please wait."}, r.sender.view(anasRoom, anyEvent))
 				require.Equal(t, [3]int{0, 1, 1}, [3]int{entries("withdrawn"), entries("refused"), told})

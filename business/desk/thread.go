@@ -85,7 +85,7 @@ func (d *Desk) updateThread(ctx context.Context, tx store.Tx, escalation store.E
 // long to wait for that room; zero for not at all.
 func (d *Desk) leaveClosedRoom(ctx context.Context, tx store.Tx, e *store.Escalation) (left bool, wait time.Duration, err error) {
 	room, err := store.ChatByID(ctx, tx, e.CardRoom)
-	if err != nil || room.ClosedWhy == "" {
+	if err != nil || room.ClosedReason == "" {
 		return false, 0, err
 	}
 	next := store.AdminChat
@@ -126,7 +126,7 @@ func (d *Desk) replaceDeletedCard(ctx context.Context, tx store.Tx, e store.Esca
 	if err := store.SetEscalationMessage(ctx, tx, e.ID, e.MessageID); err != nil {
 		return false, 0, err
 	}
-	e.CardID, e.CardEvent, e.CardRoom, e.CardStatus, e.Found, e.Proposal = nil, nil, 0, "", nil, ""
+	e.CardID, e.CardEvent, e.CardRoom, e.CardStatus, e.Citations, e.Proposal = nil, nil, 0, "", nil, ""
 	return true, cardWait, d.postCard(ctx, tx, e, Case{Chat: chat, Messages: left})
 }
 
@@ -189,7 +189,7 @@ func (d *Desk) lineNotice(e store.Escalation, chat, room store.Chat, line store.
 		role = "customer "
 	}
 	notice := outbox.NewNotice(room, "💬 "+role+"**"+text.Escape(d.speaker(chat, line))+"**:"+body, kind)
-	notice.Mention, notice.About = mention, []store.MessageID{line.ID}
+	notice.Mention, notice.Quotes = mention, []store.MessageID{line.ID}
 	return notice
 }
 

@@ -94,7 +94,7 @@ func TestReload_TakesOnlyValid(t *testing.T) {
 		return storetest.Count(t, st, "select count(*) from settings where key = 'config_refused' and value->>'why' like '%watches.port%'")
 	}
 	require.Equal(t, 1, refusals(), "the owner sees it, too")
-	require.Equal(t, 1, storetest.Count(t, st, "select count(*) from river.river_job where kind = 'tell' and args->>'topic' = 'config_refused'"), "and is told once")
+	require.Equal(t, 1, storetest.Count(t, st, "select count(*) from river.river_job where kind = 'notice' and args->>'topic' = 'config_refused'"), "and is told once")
 	write(valid + "name: Ana\n")
 	current = <-result
 	require.Equal(t, "Ana", current.Name)

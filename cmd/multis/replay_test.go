@@ -40,7 +40,7 @@ func TestReplay_IsPlainText(t *testing.T) {
 	}))
 	said, complaint, err := program(t, dir, "", "replay", "1")
 	require.NoError(t, err, complaint)
-	require.Contains(t, said, "Task 1, replayed (ask, authorized); nothing was done\n1. nothing\n   - fetch_url: read ]0;owned_this_\n")
+	require.Contains(t, said, "Task 1, replayed (ask, queued); nothing was done\n1. nothing\n   - fetch_url: read ]0;owned_this_\n")
 	require.Contains(t, said, "its words are gone")
 	_, complaint, err = program(t, dir, "", "replay", "99")
 	require.Error(t, err)

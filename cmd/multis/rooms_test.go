@@ -162,7 +162,7 @@ func (r *run) message(room *testRoom) *event.Event {
 
 const (
 	underWaySQL = `select coalesce((select c.id from chats c join outbox o on o.chat_id = c.id where o.state = 'queued' and o.send_as = 'owner' order by random() limit 1), 0)`
-	sendingSQL  = `select count(*) from river.river_job j join outbox o on o.id::text = j.args->>'out' where j.kind = 'send' and j.state = 'running' and o.chat_id = $1`
+	sendingSQL  = `select count(*) from river.river_job j join outbox o on o.id::text = j.args->>'outbox' where j.kind = 'send' and j.state = 'running' and o.chat_id = $1`
 	holdSQL     = "with held as (select from chats where id = $1 for update) select count(*) from held"
 )
 

@@ -12,8 +12,8 @@ import (
 )
 
 // dueSQL returns, for each execution, the time from its due time to the start of its Send job, which is a little after the commit.
-const dueSQL = `select extract(epoch from j.attempted_at - r.due_at) * 1000 from schedule_runs r
-	join river.river_job j on j.kind = 'send' and j.args->>'out' = r.outbox_id::text where j.attempted_at is not null`
+const dueSQL = `select extract(epoch from j.attempted_at - r.due_at) * 1000 from schedule_executions r
+	join river.river_job j on j.kind = 'send' and j.args->>'outbox' = r.outbox_id::text where j.attempted_at is not null`
 
 // BenchmarkDueToOutbox measures the delay of schedules, 20 of which are due per second.
 func BenchmarkDueToOutbox(b *testing.B) {

@@ -272,7 +272,7 @@ func (h *processGroup) count(sql string, args ...any) (n int) {
 
 // sent counts the sent messages of schedules. It returns 0 while the database cannot be reached.
 func (h *processGroup) sent() (n int) {
-	err := h.st.DB().QueryRow(h.t.Context(), "select count(*) from schedule_runs r join outbox o on o.id = r.outbox_id where o.state in ('sent', 'delivered')").Scan(&n)
+	err := h.st.DB().QueryRow(h.t.Context(), "select count(*) from schedule_executions r join outbox o on o.id = r.outbox_id where o.state in ('sent', 'delivered')").Scan(&n)
 	if err != nil {
 		return 0
 	}
@@ -313,7 +313,7 @@ func TestSchedule_ComesOnceThroughKills(t *testing.T) { //nolint:paralleltest //
 		require.Equal(t, days, came[text], "%s at the receiving end", text)
 	}
 	require.Len(t, came, len(texts)+dailies)
-	require.Equal(t, all, h.count("select count(*) from schedule_runs where state = 'done' and outbox_id is not null"))
+	require.Equal(t, all, h.count("select count(*) from schedule_executions where state = 'done' and outbox_id is not null"))
 	require.Equal(t, all, h.count("select count(*) from outbox where purpose = $1", policy.PurposeOperator))
 	require.Equal(t, dailies, h.count("select count(*) from schedules where created_by <> '' and next_at > now()"), "the daily ones go on")
 	require.Equal(t, dailies, h.count("select count(*) from schedules where created_by <> '' and next_at is not null"))

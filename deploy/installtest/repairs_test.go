@@ -84,7 +84,7 @@ func isRepairedByPrintedLines(t *testing.T, m *devstack.Machine, o *owner) {
 				hang + `sed -i 's/^operators: \[\]$/operators: ["@mia:example.org"]/' /var/lib/multis/config.yaml`, nil},
 		{doctor.OperatorsRoom, hang + "sed -i 's/^    room: false$/    room: true/' /var/lib/multis/config.yaml", nil},
 		// multis finds the room again
-		{doctor.AdminRoom, onDatabase("update chats set closed_why = 'gone' where kind = 'admin' and not for_operators"), nil},
+		{doctor.AdminRoom, onDatabase("update chats set closed_reason = 'gone' where kind = 'admin' and not for_operators"), nil},
 	})
 
 	// Where the doctor may not read Synapse's files, it knows only what the homeserver answers. The machine has no sudo: root types the line.

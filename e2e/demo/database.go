@@ -71,7 +71,7 @@ type source struct {
 	Name, Quote string
 }
 
-const sourcesSQL = `select s ->> 'source' as name, s ->> 'quote' as quote from outbox, jsonb_array_elements(spans) s where event_id = $1 and state = 'delivered'`
+const sourcesSQL = `select s ->> 'source' as name, s ->> 'quote' as quote from outbox, jsonb_array_elements(citations) s where event_id = $1 and state = 'delivered'`
 
 // sources waits until an answer is delivered and returns its citations.
 func (d *demo) sources(ctx context.Context, evt string) (all []source, err error) {

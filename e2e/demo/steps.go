@@ -263,7 +263,7 @@ func (d *demo) remind(ctx context.Context) error {
 		return err
 	}
 	d.out.check("multis is up again")
-	const cameSQL = "select count(*) from outbox o join schedule_runs r on r.outbox_id = o.id where o.event_id is not null and r.state = 'done'"
+	const cameSQL = "select count(*) from outbox o join schedule_executions r on r.outbox_id = o.id where o.event_id is not null and r.state = 'done'"
 	came := 0
 	err := d.await(ctx, "the reminder", func(ctx context.Context) (bool, error) {
 		err := d.queryRow(ctx, cameSQL, nil, &came)

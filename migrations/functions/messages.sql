@@ -135,7 +135,7 @@ create or replace trigger messages_gone after delete on messages referencing old
 -- Deletes the summaries that contain a changed or deleted message. The remaining messages are then read word for word again.
 create or replace function drop_summaries() returns trigger language plpgsql set search_path = public, pg_temp as $$
 begin
-    delete from chat_summaries where about @> array[old.id];
+    delete from chat_summaries where sources @> array[old.id];
     return null;
 end $$;
 create or replace trigger summary_changed after update of body, redacted_at on messages for each row
@@ -143,7 +143,7 @@ create or replace trigger summary_changed after update of body, redacted_at on m
 
 create or replace function drop_summaries_of() returns trigger language plpgsql set search_path = public, pg_temp as $$
 begin
-    delete from chat_summaries s where exists (select from gone) and s.about && (select array_agg(id) from gone);
+    delete from chat_summaries s where exists (select from gone) and s.sources && (select array_agg(id) from gone);
     return null;
 end $$;
 create or replace trigger summary_gone after delete on messages referencing old table as gone for each statement execute function drop_summaries_of();

@@ -19,7 +19,7 @@ begin
     with open as (
         select o.id, coalesce(o.part_of, o.id) as first from outbox o
         where o.chat_id = p_chat and o.seen_id > 0 and o.state in ('draft', 'queued') and (o.state = 'draft' or o.purpose = 'draft')
-            and (p_first is null or coalesce(o.part_of, o.id) = p_first) and (o.purpose <> 'handover' or not p_again)
+            and (p_first is null or coalesce(o.part_of, o.id) = p_first) and (o.purpose <> 'escalation' or not p_again)
             and not exists (select from outbox p where p.part_of = o.part_of and p.state not in ('draft', 'queued'))
         order by o.seq for update
     ), dropped as (
@@ -32,7 +32,7 @@ begin
     update outbox set code = p_code, reason = p_reason where chat_id = p_chat and seen_id > 0 and state = 'failed' and purpose = 'draft' and code <> p_code;
     if p_again and gone is not null then
         update messages set answered_at = null, outbox_id = null
-            where chat_id = p_chat and outbox_id = any (gone) and redacted_at is null and action in ('answer', 'handoff');
+            where chat_id = p_chat and outbox_id = any (gone) and redacted_at is null and action in ('answer', 'escalate');
     end if;
 end $$;
 
@@ -41,7 +41,7 @@ begin
     if new.author in ('owner_client', 'owner_phone', 'operator') and new.redacted_at is null then
         perform withdraw_drafts(new.chat_id, null, 'draft_answered', 'A person answered in the chat.', false);
     else
-        perform withdraw_drafts(new.chat_id, null, 'draft_stale', 'Something was written, changed or deleted in the chat after it was drafted.', true);
+        perform withdraw_drafts(new.chat_id, null, 'draft_outdated', 'Something was written, changed or deleted in the chat after it was drafted.', true);
     end if;
     return null;
 end $$;

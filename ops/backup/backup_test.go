@@ -392,7 +392,7 @@ func TestRestore_HoldsOutgoingMessages(t *testing.T) {
 		exec(t, st, `insert into outbox (id, chat_id, send_as, purpose, event_type, content, code, reason, state) values ($1, 1, 'owner', 'reply', 'm.room.message', '{"body": "x"}', '', '', $2)`, id, state)
 	}
 	exec(t, st, "update messages set action = 'answer' where chat_id = 1")
-	exec(t, st, `insert into settings (key, value) values ('owner_device', '{"id": "OLD"}'), ('since', '"s1"')`)
+	exec(t, st, `insert into settings (key, value) values ('owner_device', '{"id": "OLD"}'), ('sync_token', '"s1"')`)
 	a := open(t, create(t, st, t.TempDir()).Path)
 	dsn := newEmptyDatabase(t)
 	_, err := backup.Restore(ctx, a, dsn)
@@ -415,7 +415,7 @@ func TestRestore_HoldsOutgoingMessages(t *testing.T) {
 	require.Zero(t, storetest.Count(t, restored, "select count(*) from messages where action = 'answer'"))
 	require.Zero(t, storetest.Count(t, restored, "select count(*) from settings where key = 'owner_device'"))
 	require.Equal(t, 1, storetest.Count(t, restored, "select count(*) from settings where key = 'former_owner_device'"))
-	require.Equal(t, 1, storetest.Count(t, restored, `select count(*) from river.river_job where kind = 'tell' and args->>'topic' = 'restored'`))
+	require.Equal(t, 1, storetest.Count(t, restored, `select count(*) from river.river_job where kind = 'notice' and args->>'topic' = 'restored'`))
 
 	require.NoError(t, restored.InTx(ctx, func(tx store.Tx) error {
 		first, err := store.EndHold(ctx, tx)

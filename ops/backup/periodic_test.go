@@ -24,7 +24,7 @@ func newScheduler(st *store.Store, folder string, every time.Duration) (*backup.
 // newNotices counts the notices about backups since it was last asked.
 func newNotices(t *testing.T, st *store.Store) int {
 	t.Helper()
-	n := storetest.Count(t, st, "select count(*) from river.river_job where kind = 'tell' and args->>'topic' like 'backup%'")
+	n := storetest.Count(t, st, "select count(*) from river.river_job where kind = 'notice' and args->>'topic' like 'backup%'")
 	exec(t, st, "delete from river.river_job")
 	return n
 }

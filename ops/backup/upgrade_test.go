@@ -9,6 +9,7 @@ import (
 	"github.com/rs/zerolog"
 	"github.com/stretchr/testify/require"
 
+	"multis/migrations"
 	"multis/ops/backup"
 	"multis/store"
 	"multis/store/storetest"
@@ -69,4 +70,52 @@ func TestUpgrade_WaitsForRunningBackup(t *testing.T) {
 	other.Release(t.Context())
 	require.NoError(t, <-done)
 	require.Len(t, fileNames(t, folder), 1)
+}
+
+// beforeWords is the last migration with the old words in the tables; see migrations/00135_words.sql.
+const beforeWords = 134
+
+// oldRowsSQL writes rows as the program of then did.
+const oldRowsSQL = `insert into chats (protocol, channel_id, kind) values ('matrix', 'admin', 'admin'), ('demo', 'ana', 'dm');
+	insert into messages (chat_id, event_id, author, sender, kind, body, ts, action, code, reason) values (2, '$1', 'contact', '@ana:x', 'text', 'hello', now(), 'handoff', 'keyword', '');
+	insert into outbox (id, chat_id, send_as, purpose, event_type, content, code, reason, state, about, rests_on) values
+		('11111111-1111-4111-8111-111111111111', 2, 'owner', 'handover', 'm.room.message', '{"body": "x"}', 'allowed', '', 'queued', '{1}', '{1}');
+	insert into escalations (chat_id, message_id, why, rests_on) values (2, 1, 'a keyword', '{1}');
+	insert into tasks (key, kind, chat_id, state, about) values ('ask:1', 'ask', 1, 'monitoring', '{1}');
+	insert into schedules (kind, zone, does, body, catch_up, created_by, next_at) values ('at', 'UTC', 'say', 'tea', 'once', '@o:x', now());
+	insert into watches (name, kind, token) values ('shop', 'inbox', '\xaa');
+	insert into river.river_job (kind, queue, args, max_attempts, state) values ('tell', 'admin', '{"topic": "bridge", "about": 1}', 20, 'available')`
+
+func TestBackup_OfBeforeTheWordsIsRestored(t *testing.T) {
+	t.Parallel()
+	ctx := t.Context()
+	var made string
+	storetest.FromVersion(t, beforeWords, oldRowsSQL, func(old *store.Store) { made = create(t, old, t.TempDir()).Path })
+	a := open(t, made)
+	require.EqualValues(t, beforeWords, a.Manifest.Schema.Tables)
+	checked, err := backup.Verify(ctx, a, newEmptyDatabase(t))
+	require.NoError(t, err)
+	require.Empty(t, checked.Skipped)
+
+	dsn := newEmptyDatabase(t)
+	_, err = backup.Restore(ctx, a, dsn)
+	require.NoError(t, err)
+	st, err := store.Open(ctx, dsn)
+	require.NoError(t, err)
+	defer st.Close()
+	for sql, want := range map[string]int{
+		"select count(*) from messages where action = 'archive' and code = 'restored'":                                                    1, // it waited
+		"select count(*) from outbox where purpose = 'escalation' and state = 'dropped' and code = 'restored' and quotes = sources":       1,
+		"select count(*) from escalations where reason = 'a keyword' and sources = '{1}'":                                                 1,
+		"select count(*) from tasks where state = 'killed' and sources = '{1}'":                                                           1,
+		"select count(*) from schedules where action = 'say'":                                                                             1,
+		"select count(*) from watches where kind = 'webhook'":                                                                             1,
+		"select count(*) from river.river_job where kind = 'notice' and args = '{\"topic\": \"bridge_replaced\", \"subject\": 1}'::jsonb": 1,
+		"select count(*) from river.river_job where kind = 'notice' and args->>'topic' = 'restored'":                                      1,
+	} {
+		require.Equal(t, want, storetest.Count(t, st, sql), sql)
+	}
+	state, err := st.Inspector().Schema(ctx)
+	require.NoError(t, err)
+	require.Equal(t, migrations.StateCurrent, state)
 }

@@ -31,11 +31,11 @@ func checkBridges(ctx context.Context, in *Input) (Result, string) {
 	}
 	for _, s := range down {
 		name := networkName(s.Protocol)
-		if s.Why == store.SilentBridge {
+		if s.Reason == store.SilentBridge {
 			add(BridgeDown, s.Protocol, name, fmt.Sprintf("The %s bridge does not confirm messages since %s.", name, in.clockTime(*s.DownSince)), "look whether the bridge runs, and restart it")
 			continue
 		}
-		add(BridgeDown, s.Protocol, name, fmt.Sprintf("%s says: %s (since %s).", name, text.Clip(text.OneLine(s.Why), 200), in.clockTime(*s.DownSince)), fmt.Sprintf("write  login  to %s in your Matrix client", s.Bot))
+		add(BridgeDown, s.Protocol, name, fmt.Sprintf("%s says: %s (since %s).", name, text.Clip(text.OneLine(s.Reason), 200), in.clockTime(*s.DownSince)), fmt.Sprintf("write  login  to %s in your Matrix client", s.Bot))
 	}
 	bridges, err := store.BridgeSettingsEvidence(ctx, db, in.Now())
 	if err != nil {

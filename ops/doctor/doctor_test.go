@@ -144,18 +144,18 @@ func brokenData() []breakage {
 		{"", SyncStalled, execSQL(`insert into settings (key, value) values ('sync_stalled', '{"since": "2026-01-01T00:00:00Z"}')`), showsOnly, execSQL("delete from settings where key = 'sync_stalled'")},
 		{"", PushLag, execSQL(`update settings set value = to_jsonb(now() - interval '20 minutes') where key = 'pushed_at';
 			update messages set ts = now() - interval '5 minutes', received_at = now() - interval '5 minutes' where event_id = (select max(event_id) from messages)`), "", execSQL("update settings set value = to_jsonb(now()) where key = 'pushed_at'")},
-		{"", AdminRoom, execSQL("update chats set closed_why = 'gone' where kind = 'admin'"), "", execSQL("update chats set closed_why = '' where kind = 'admin'")},
+		{"", AdminRoom, execSQL("update chats set closed_reason = 'gone' where kind = 'admin'"), "", execSQL("update chats set closed_reason = '' where kind = 'admin'")},
 		{"", ChatsUnreadable, func(w *world) {
 			w.message("locked", "@ana:example.org", "contact")
 			w.exec(`update messages set parked = '{}', reason = 'It is encrypted, and its key has not come.' where event_id = 'locked'`)
 		}, asks, execSQL("update messages set parked = null")},
 		{
-			"logged out", BridgeDown, execSQL("insert into bridge_states (bot, login, protocol, why, changed_at, down_since) values ('@whatsappbot:example.org', '', 'whatsapp', 'logged out', now(), now())"),
-			inBridge, execSQL("update bridge_states set down_since = null, why = ''"),
+			"logged out", BridgeDown, execSQL("insert into bridge_states (bot, login, protocol, reason, changed_at, down_since) values ('@whatsappbot:example.org', '', 'whatsapp', 'logged out', now(), now())"),
+			inBridge, execSQL("update bridge_states set down_since = null, reason = ''"),
 		},
 		{
-			"silent", BridgeDown, execSQL("insert into bridge_states (bot, login, protocol, why, changed_at, down_since) values ('@whatsappbot:example.org', '', 'whatsapp', 'no answer', now(), now())"),
-			inBridge, execSQL("update bridge_states set down_since = null, why = ''"),
+			"silent", BridgeDown, execSQL("insert into bridge_states (bot, login, protocol, reason, changed_at, down_since) values ('@whatsappbot:example.org', '', 'whatsapp', 'no answer', now(), now())"),
+			inBridge, execSQL("update bridge_states set down_since = null, reason = ''"),
 		},
 		{"typed on the phone", BridgeDoublePuppet, func(w *world) {
 			w.exec("update chats set self_ghost = '@whatsapp_49:example.org' where channel_id = 'ana'")

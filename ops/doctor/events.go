@@ -178,7 +178,7 @@ func checkEncryption(ctx context.Context, in *Input) (Result, string) {
 	}
 	encrypted := 0
 	for _, c := range chats {
-		if c.Encryption == policy.EncryptionYes && c.ClosedWhy == "" {
+		if c.Encryption == policy.EncryptionYes && c.ClosedReason == "" {
 			encrypted++
 		}
 	}
@@ -256,7 +256,7 @@ func checkUnreadable(ctx context.Context, in *Input, chats []store.Chat) ([]Find
 	var found []Finding
 	for _, c := range chats {
 		w, locked := why[c.ID]
-		if !locked || c.ClosedWhy != "" || c.Mode != nil && *c.Mode == policy.ModeOff {
+		if !locked || c.ClosedReason != "" || c.Mode != nil && *c.Mode == policy.ModeOff {
 			continue
 		}
 		if len(found) == maxNamedChats {

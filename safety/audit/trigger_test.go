@@ -50,7 +50,7 @@ func TestTrigger_EachChangeWritesEntry(t *testing.T) {
 			"mode system mode business ", "mode system mode default ", "mode system delivery draft ",
 		}},
 		"an escalation": {chat +
-			"; insert into escalations (chat_id, message_id, why) values (1, 2, 'refund'); update escalations set closed_at = now(); update escalations set told = true; update escalations set closed_at = null", []string{
+			"; insert into escalations (chat_id, message_id, reason) values (1, 2, 'refund'); update escalations set closed_at = now(); update escalations set contact_notified = true; update escalations set closed_at = null", []string{
 			"escalation system  opened ", "escalation system  closed ", "escalation system  reopened ",
 		}},
 		"settings": {`insert into settings (key, value) values ('name', '"Nora"'), ('since', '"s1"'), ('login:files', '"x"'), ('config:budget.day', '2');
@@ -101,7 +101,7 @@ func TestForgetting_KeepsChain(t *testing.T) {
 	st := storetest.New(t)
 	_, err := st.Pool().Exec(t.Context(),
 		`insert into chats (protocol, channel_id, kind) values ('whatsapp', 'ana', 'dm'); update chats set mode = 'business';
-		insert into escalations (chat_id, message_id, why) values (1, 2, 'refund')`)
+		insert into escalations (chat_id, message_id, reason) values (1, 2, 'refund')`)
 	require.NoError(t, err)
 	_, err = st.Pool().Exec(t.Context(), "delete from chats")
 	require.NoError(t, err)

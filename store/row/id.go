@@ -16,7 +16,7 @@ type (
 	TaskID int64
 	// ScheduleID identifies a row of schedules.
 	ScheduleID int64
-	// ExecutionID identifies a row of schedule_runs.
+	// ExecutionID identifies a row of schedule_executions.
 	ExecutionID int64
 	// CommitmentID identifies a row of commitments.
 	CommitmentID int64
