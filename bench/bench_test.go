@@ -26,7 +26,7 @@ func printed(t *testing.T, run func() error) string {
 	return string(data)
 }
 
-func TestRetrievalPrintsTheBestRowsOfAQuerysGroup(t *testing.T) {
+func TestRetrieval_PrintsBestRowsOfGroup(t *testing.T) {
 	dir := t.TempDir()
 	for name, lines := range map[string]string{
 		"corpus.jsonl": `{"id":"a1","group":"a","sess":1,"pos":0,"title":"Pets","text":"The parrot sleeps.","author":"Ann"}
@@ -49,8 +49,9 @@ func TestRetrievalPrintsTheBestRowsOfAQuerysGroup(t *testing.T) {
 	}
 }
 
-// The collections in testdata/unseen were written for this test, their questions before any result was seen. No parameter may be chosen by them.
-func TestCollectionsThatNoParameterWasChosenBy(t *testing.T) {
+// The collections in testdata/unseen were written for this test, their questions before any result was seen. No parameter
+// may be chosen by them.
+func TestRetrieval_UnseenCollections(t *testing.T) {
 	for name, least := range map[string]quality{ // two questions below what was measured
 		"abstracts":    {recall: 0.92, ndcg: 0.90},
 		"chat":         {recall: 0.76, ndcg: 0.56},
@@ -74,7 +75,7 @@ func TestCollectionsThatNoParameterWasChosenBy(t *testing.T) {
 	}
 }
 
-func TestQualityIsTheMeanOfItsQueries(t *testing.T) {
+func TestQuality_IsMeanOfQueries(t *testing.T) {
 	t.Parallel()
 	s := qualities{}
 	s.add(query{Category: "easy", Relevant: map[string]int{"a": 1}}, []string{"a", "b"})
@@ -88,7 +89,7 @@ func TestQualityIsTheMeanOfItsQueries(t *testing.T) {
 	require.InDelta(t, 1.5, s[allQueries].recall, 1e-9, "the eleventh row does not count")
 }
 
-func TestSearchEndsWithItsFiguresAsJSON(t *testing.T) {
+func TestSearch_EndsWithJSON(t *testing.T) {
 	lines := strings.Split(strings.TrimSpace(printed(t, func() error { return searchCmd{Chunks: 2000, JSON: true}.Run(t.Context()) })), "\n")
 	var figures map[string]float64
 	require.NoError(t, json.Unmarshal([]byte(lines[len(lines)-1]), &figures))
@@ -102,7 +103,7 @@ func TestSearchEndsWithItsFiguresAsJSON(t *testing.T) {
 	require.InDelta(t, 1, figures["overlap_at_10"], 0.05)
 }
 
-func TestGrowthPrintsEachSizeAndDrawsAChart(t *testing.T) {
+func TestGrowth_PrintsSizesAndChart(t *testing.T) {
 	chart := filepath.Join(t.TempDir(), "growth.png")
 	table := printed(t, func() error { return growthCmd{Sizes: []int{1000, 2000}, Chart: chart}.Run(t.Context()) })
 	require.Regexp(t, `(?m)^ms +1000 +2000 +exponent$`, table)
@@ -116,7 +117,7 @@ func TestGrowthPrintsEachSizeAndDrawsAChart(t *testing.T) {
 	require.NoError(t, err)
 }
 
-func TestTheSizesOfGrowthAscend(t *testing.T) {
+func TestGrowth_SizesAscend(t *testing.T) {
 	for _, sizes := range [][]int{nil, {1000}, {0, 1000}, {1000, 1000}, {2000, 1000}, {-5, 3}} {
 		require.Error(t, growthCmd{Sizes: sizes, Chart: "never.png"}.Run(t.Context()), sizes)
 	}

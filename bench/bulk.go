@@ -15,7 +15,8 @@ import (
 
 const (
 	bulkBatch, bulkWriters = 40, 2 // number of documents in one statement, and of concurrent statements
-	maxPending             = 1000  // maximum number of passages that are written at the end, one document at a time; at most 1/40 of the corpus
+	// maximum number of passages that are written at the end, one document at a time; at most 1/40 of the corpus
+	maxPending = 1000
 )
 
 // loaded is a document to load.
@@ -107,11 +108,17 @@ func (co *corpus) load(ctx context.Context, batch []loaded) error {
 	var ords []int
 	var questions []bool
 	for _, b := range batch {
-		origins, names, roles = append(origins, b.doc.Origin), append(names, b.doc.Name), append(roles, string(b.doc.Role))
+		origins = append(origins, b.doc.Origin)
+		names = append(names, b.doc.Name)
+		roles = append(roles, string(b.doc.Role))
 		kinds, elements = append(kinds, string(b.doc.Kind)), append(elements, b.doc.Format)
 		for _, c := range b.chunks {
-			of, keys, ords = append(of, b.doc.Origin), append(keys, c.Key), append(ords, c.Ord)
-			contents, words, questions = append(contents, c.Content), append(words, c.SearchText), append(questions, c.IsQuestion)
+			of = append(of, b.doc.Origin)
+			keys = append(keys, c.Key)
+			ords = append(ords, c.Ord)
+			contents = append(contents, c.Content)
+			words = append(words, c.SearchText)
+			questions = append(questions, c.IsQuestion)
 		}
 	}
 	for name, list := range map[string]any{
@@ -128,7 +135,8 @@ func (co *corpus) load(ctx context.Context, batch []loaded) error {
 
 // dropTextIndexes drops the text indexes and returns the statements that create them again.
 func (co *corpus) dropTextIndexes(ctx context.Context) ([]string, error) {
-	rows, err := co.db.Pool().Query(ctx, "select indexname as name, indexdef as sql from pg_indexes where tablename = 'chunk_index' and indexdef like '%USING gin%'")
+	rows, err := co.db.Pool().Query(ctx,
+		"select indexname as name, indexdef as sql from pg_indexes where tablename = 'chunk_index' and indexdef like '%USING gin%'")
 	if err != nil {
 		return nil, fmt.Errorf("list text indexes: %w", err)
 	}

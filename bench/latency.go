@@ -92,7 +92,8 @@ func (co *corpus) measure(ctx context.Context, r *report) error {
 		ftsP50, ftsP95, overlap           *float64
 	}{
 		{"owner", owner, &r.OwnerP50, &r.OwnerP95, &r.OwnerP99, &r.Owner2P95, &r.Owner8P95, &r.FTSOwnerP50, &r.FTSOwnerP95, &r.OwnerOverlap},
-		{"contact", contact, &r.ContactP50, &r.ContactP95, &r.ContactP99, &r.Contact2P95, &r.Contact8P95, &r.FTSContactP50, &r.FTSContactP95, &r.ContactOverlap},
+		{"contact", contact, &r.ContactP50, &r.ContactP95, &r.ContactP99, &r.Contact2P95, &r.Contact8P95, &r.FTSContactP50, &r.FTSContactP95,
+			&r.ContactOverlap},
 	} {
 		// Other queries come first, to warm the caches as in a database that has run for a while.
 		if _, err := co.latencies(ctx, who.asked[queriesFew:], 2); err != nil {
@@ -134,7 +135,8 @@ func (co *corpus) measure(ctx context.Context, r *report) error {
 	if r.InsertBesidePerS, err = co.besideSearch(ctx, contact); err != nil {
 		return err
 	}
-	fmt.Printf("ingestion: %.0f passages/s alone, %.0f beside one searching client; SQLite FTS5 %.0f\n", r.InsertPerS, r.InsertBesidePerS, r.FTSInsertPerS)
+	fmt.Printf("ingestion: %.0f passages/s alone, %.0f beside one searching client; SQLite FTS5 %.0f\n", r.InsertPerS, r.InsertBesidePerS,
+		r.FTSInsertPerS)
 	fmt.Printf("database: %d MB, of it texts %d, index %d, word counts %d\n", r.SizeMB, r.TextMB, r.IndexMB, r.CountsMB)
 	fmt.Printf("load of the machine: %s\n", load())
 	return nil

@@ -24,7 +24,8 @@ func percentile(list []time.Duration, p float64) time.Duration {
 func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
 
 func summary(list []time.Duration) string {
-	return fmt.Sprintf("p50 %.2f  p95 %.2f  p99 %.2f ms", milliseconds(percentile(list, .5)), milliseconds(percentile(list, .95)), milliseconds(percentile(list, .99)))
+	return fmt.Sprintf("p50 %.2f  p95 %.2f  p99 %.2f ms", milliseconds(percentile(list, .5)), milliseconds(percentile(list, .95)),
+		milliseconds(percentile(list, .99)))
 }
 
 // ratio returns the ratio of medians.

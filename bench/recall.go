@@ -58,7 +58,13 @@ func (c recallCmd) Run(ctx context.Context) error {
 	}
 	progress("%d messages in %d chats received in %s", len(rows), len(conversations), time.Since(start).Round(time.Millisecond))
 	var at time.Time
-	mem := memory.New(memory.Options{Store: db.Store, Search: search.New(db.Store), Model: llm.None{}, Zone: time.UTC, Now: func() time.Time { return at }})
+	mem := memory.New(memory.Options{
+		Store:  db.Store,
+		Search: search.New(db.Store),
+		Model:  llm.None{},
+		Zone:   time.UTC,
+		Now:    func() time.Time { return at },
+	})
 	if err := mem.IndexMessages(ctx); err != nil {
 		return err
 	}
@@ -91,8 +97,13 @@ func (c recallCmd) Run(ctx context.Context) error {
 // ingestMessages sends the rows through the inbox, in order, and returns the row of each message.
 func ingestMessages(ctx context.Context, db *database, rows []row) (map[string]*conversation, map[int64]string, error) {
 	inbox := appservice.NewInbox(db.Store, appservice.Settings{
-		Owner: recallOwner, Bot: "@multis:bench", Name: "Nora", Defaults: policy.Defaults{Profile: policy.ProfilePersonal}, ReplyMaxAge: 10 * time.Minute,
-		StoreCap: policy.Rate{Minute: len(rows) + 1, Day: len(rows) + 1}, SendCap: policy.Rate{Minute: 10, Day: 100},
+		Owner:       recallOwner,
+		Bot:         "@multis:bench",
+		Name:        "Nora",
+		Defaults:    policy.Defaults{Profile: policy.ProfilePersonal},
+		ReplyMaxAge: 10 * time.Minute,
+		StoreCap:    policy.Rate{Minute: len(rows) + 1, Day: len(rows) + 1},
+		SendCap:     policy.Rate{Minute: 10, Day: 100},
 	})
 	conversations, events := map[string]*conversation{}, map[string]string{}
 	col := collection{rows: rows}
@@ -131,7 +142,14 @@ func chatOf(ctx context.Context, db *database, conversations map[string]*convers
 	owner := session[slices.IndexFunc(session, func(r row) bool { return r.Author != first.Author })].Author
 	return t, db.InTx(ctx, func(tx store.Tx) (err error) {
 		t.chat, err = store.UpsertChat(ctx, tx, store.Chat{
-			Protocol: "demo", ChannelID: first.Group, RoomID: &room, Kind: policy.KindDM, Name: first.Author, OwnerName: owner, Contact: recallGhost, BridgeBot: "@bridge:bench",
+			Protocol:   "demo",
+			ChannelID:  first.Group,
+			RoomID:     &room,
+			Kind:       policy.KindDM,
+			Name:       first.Author,
+			OwnerName:  owner,
+			Contact:    recallGhost,
+			BridgeBot:  "@bridge:bench",
 			Encryption: policy.EncryptionNo,
 		})
 		return err
@@ -144,8 +162,12 @@ func message(t *conversation, r row, key string) *event.Event {
 		sender = recallGhost
 	}
 	evt := &event.Event{
-		ID: id.EventID(key), RoomID: *t.chat.RoomID, Sender: sender, Timestamp: t.last.UnixMilli(), Type: event.EventMessage,
-		Content: event.Content{Parsed: &event.MessageEventContent{MsgType: event.MsgText, Body: r.Text}},
+		ID:        id.EventID(key),
+		RoomID:    *t.chat.RoomID,
+		Sender:    sender,
+		Timestamp: t.last.UnixMilli(),
+		Type:      event.EventMessage,
+		Content:   event.Content{Parsed: &event.MessageEventContent{MsgType: event.MsgText, Body: r.Text}},
 	}
 	evt.Content.Raw = map[string]any{"msgtype": "m.text", "body": r.Text}
 	return evt

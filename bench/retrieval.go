@@ -160,7 +160,14 @@ func (c *collection) index(ctx context.Context, db *database, lite *fts) error {
 func document(rows []row, chat policy.ChatID) (index.Document, []index.Chunk) {
 	first := rows[0]
 	origin := first.Group + "/" + string(first.Session)
-	doc := index.Document{Origin: origin, Name: cmp.Or(first.Title, origin), Role: policy.UserRole(chat), Kind: index.KindKnowledge, Format: "txt", Hash: origin}
+	doc := index.Document{
+		Origin: origin,
+		Name:   cmp.Or(first.Title, origin),
+		Role:   policy.UserRole(chat),
+		Kind:   index.KindKnowledge,
+		Format: "txt",
+		Hash:   origin,
+	}
 	chunks := make([]index.Chunk, len(rows))
 	for i, r := range rows {
 		if r.Author != "" {
@@ -171,8 +178,13 @@ func document(rows []row, chat policy.ChatID) (index.Document, []index.Chunk) {
 			section = r.Title
 		}
 		chunks[i] = index.Chunk{
-			Key: r.ID, Ord: i, Section: section, Content: r.Text, SearchText: search.IndexText(doc.Name, section, r.Text),
-			Author: strings.Join(search.Words(r.Author), " "), IsQuestion: search.IsQuestion(r.Text),
+			Key:        r.ID,
+			Ord:        i,
+			Section:    section,
+			Content:    r.Text,
+			SearchText: search.IndexText(doc.Name, section, r.Text),
+			Author:     strings.Join(search.Words(r.Author), " "),
+			IsQuestion: search.IsQuestion(r.Text),
 		}
 	}
 	return doc, chunks
@@ -205,8 +217,8 @@ func (c *collection) readRowIDs(ctx context.Context, db *database) error {
 	return nil
 }
 
-// ask runs all queries in multis and in SQLite, prints the results of multis and returns the quality of both. It alternates between them, so that both run
-// under the same load.
+// ask runs all queries in multis and in SQLite, prints the results of multis and returns the quality of both. It
+// alternates between them, so that both run under the same load.
 func (c *collection) ask(ctx context.Context, db *database, lite *fts, queries []query) (multis, sqlite qualities, err error) {
 	out := bufio.NewWriter(os.Stdout)
 	s := search.New(db.Store)

@@ -66,7 +66,8 @@ func measureSearch(ctx context.Context, chunks int, dir string) (r report, err e
 		}
 	}
 	progress("%d sentences", len(sentences))
-	db, err := openDatabase(ctx, options{dir: dir, settings: map[string]string{"shared_buffers": "2GB", "maintenance_work_mem": "512MB", "max_wal_size": "4GB"}})
+	db, err := openDatabase(ctx, options{dir: dir, settings: map[string]string{"shared_buffers": "2GB", "maintenance_work_mem": "512MB",
+		"max_wal_size": "4GB"}})
 	if err != nil {
 		return r, err
 	}
@@ -146,7 +147,9 @@ func (co *corpus) document() (index.Document, []index.Chunk) {
 	doc := index.Document{Origin: fmt.Sprint("doc", co.writes), Role: policy.RolePublic, Kind: index.KindKnowledge, Format: "txt"}
 	if w.random.Float64() >= publicShare {
 		chat := 1 + policy.ChatID(math.Pow(w.random.Float64(), skew)*float64(co.chats))
-		doc.Role, doc.Kind, doc.Format = policy.UserRole(chat), index.KindConversation, "chat"
+		doc.Role = policy.UserRole(chat)
+		doc.Kind = index.KindConversation
+		doc.Format = "chat"
 	}
 	doc.Name = invented(uint64(co.writes % 997))
 	doc.Hash = doc.Origin

@@ -21,8 +21,11 @@ func readSentences() ([]string, error) {
 	}
 	root := filepath.Join(strings.TrimSpace(string(goroot)), "src")
 	err = filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() || filepath.Ext(path) != ".go" {
+		if err != nil {
 			return err
+		}
+		if d.IsDir() || filepath.Ext(path) != ".go" {
+			return nil
 		}
 		paragraphs, err := comments(path)
 		for _, p := range paragraphs {

@@ -11,8 +11,8 @@ import (
 // AddressKind is the kind of network that an IP address belongs to.
 type AddressKind int
 
-// The kinds of addresses. A Blocked address is that of a cloud metadata service, a link-local or reserved address, or any other that is of none of the
-// other kinds. No client connects to it.
+// The kinds of addresses. A Blocked address is that of a cloud metadata service, a link-local or reserved address, or any
+// other that is of none of the other kinds. No client connects to it.
 const (
 	Blocked      AddressKind = iota
 	Loopback                 // this machine, by an address that other machines cannot reach
@@ -30,7 +30,10 @@ func Control(kinds ...AddressKind) func(network, address string, _ syscall.RawCo
 			return ErrPrivate
 		}
 		own, err := net.InterfaceAddrs()
-		if err != nil || !slices.Contains(kinds, addressKind(to.Addr(), own)) {
+		if err != nil {
+			return ErrPrivate
+		}
+		if !slices.Contains(kinds, addressKind(to.Addr(), own)) {
 			return ErrPrivate
 		}
 		return nil
@@ -50,7 +53,9 @@ func addressKind(a netip.Addr, own []net.Addr) AddressKind {
 	switch {
 	case a.IsLoopback(), a.IsUnspecified():
 		return Loopback
-	case !a.IsValid(), a.Zone() != "", !a.IsGlobalUnicast(), slices.ContainsFunc(specialRanges(), func(p netip.Prefix) bool { return p.Contains(a) }):
+	case !a.IsValid(), a.Zone() != "", !a.IsGlobalUnicast(), slices.ContainsFunc(specialRanges(), func(p netip.Prefix) bool {
+		return p.Contains(a)
+	}):
 		return Blocked
 	case slices.ContainsFunc(own, func(o net.Addr) bool {
 		p, err := netip.ParsePrefix(o.String())

@@ -124,8 +124,12 @@ func (c *Client) GetAllowed(ctx context.Context, address string, known Validator
 		return Page{}, ErrAddress
 	}
 	check := func(to *url.URL) error {
-		if err := checkURL(to); err != nil || isAllowed(to.String()) {
+		err := checkURL(to)
+		if err != nil {
 			return err
+		}
+		if isAllowed(to.String()) {
+			return nil
 		}
 		return NotAllowedError{Address: to.Redacted()}
 	}

@@ -67,12 +67,17 @@ func site(t *testing.T) string {
 	return server.URL
 }
 
-func TestGetReturnsUnchangedForKnownValidator(t *testing.T) {
+func TestGet_UnchangedForKnownValidator(t *testing.T) {
 	t.Parallel()
 	c, address := New(Options{UserAgent: "multis/1", AllowPrivate: true}), site(t)
 	page, err := c.Get(t.Context(), address+"/moved#part", "")
 	require.NoError(t, err)
-	require.Equal(t, Page{Address: address + "/page", Type: "text/html; charset=utf-8", Data: []byte("hello multis/1"), Validator: `"one"`}, page)
+	require.Equal(t, Page{
+		Address:   address + "/page",
+		Type:      "text/html; charset=utf-8",
+		Data:      []byte("hello multis/1"),
+		Validator: `"one"`,
+	}, page)
 	_, err = c.Get(t.Context(), address+"/page", page.Validator)
 	require.ErrorIs(t, err, ErrUnchanged)
 
@@ -82,7 +87,7 @@ func TestGetReturnsUnchangedForKnownValidator(t *testing.T) {
 	require.ErrorIs(t, err, ErrUnchanged)
 }
 
-func TestInvalidValidatorsAreIgnored(t *testing.T) {
+func TestGet_IgnoresInvalidValidators(t *testing.T) {
 	t.Parallel()
 	for tag, want := range map[string]Validator{
 		`"one"`: `"one"`, `W/"a b"`: `W/"a b"`, "\"\xff\"": "", "\"é\"": "", `"` + strings.Repeat("x", 1000) + `"`: "",
@@ -95,7 +100,7 @@ func TestInvalidValidatorsAreIgnored(t *testing.T) {
 	}
 }
 
-func TestGetErrors(t *testing.T) {
+func TestGet_Errors(t *testing.T) {
 	t.Parallel()
 	address := site(t)
 	for _, test := range []struct {
@@ -125,7 +130,7 @@ func TestGetErrors(t *testing.T) {
 	require.EqualError(t, StatusError{Code: http.StatusNotFound}, "the server says 404 Not Found")
 }
 
-func TestGetEndsWithItsContext(t *testing.T) {
+func TestGet_EndsWithContext(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
@@ -138,16 +143,20 @@ func TestAddressKind(t *testing.T) {
 	_, mine, err := net.ParseCIDR("93.184.216.35/24")
 	require.NoError(t, err)
 	mine.IP = net.ParseIP("93.184.216.35")
-	own := []net.Addr{mine, &net.IPNet{IP: net.ParseIP("2606:4700::99"), Mask: net.CIDRMask(64, 128)}, &net.IPNet{IP: net.ParseIP("192.168.1.9"), Mask: net.CIDRMask(24, 32)}}
+	own := []net.Addr{mine, &net.IPNet{IP: net.ParseIP("2606:4700::99"), Mask: net.CIDRMask(64, 128)},
+		&net.IPNet{IP: net.ParseIP("192.168.1.9"), Mask: net.CIDRMask(24, 32)}}
 	for want, addresses := range map[AddressKind][]string{
 		Public:       {"1.1.1.1", "93.184.216.34", "2606:4700::1111", "::ffff:8.8.8.8", "172.32.0.1", "100.128.0.1", "168.63.129.17"},
 		OwnInterface: {"93.184.216.35", "::ffff:93.184.216.35", "2606:4700::99", "192.168.1.9"},
 		Private:      {"10.1.2.3", "172.16.0.1", "172.31.255.255", "192.168.1.1", "::ffff:10.0.0.1", "fc00::1", "fd12::1"},
 		Loopback:     {"0.0.0.0", "127.0.0.1", "127.9.9.9", "::", "::1", "::ffff:127.0.0.1", "::ffff:0.0.0.0"},
 		Blocked: {
-			"0.1.2.3", "100.64.0.1", "100.100.100.200", "168.63.129.16", "::ffff:168.63.129.16", "64:ff9b::a83f:8110", "169.254.169.254", "::ffff:169.254.169.254", "64:ff9b::a9fe:a9fe",
-			"192.0.0.1", "192.0.0.192", "198.18.0.1", "224.0.0.1", "240.0.0.1", "255.255.255.255", "::127.0.0.1", "64:ff9b::7f00:1", "64:ff9b::5db8:d823", "64:ff9b:1::1", "fd00:ec2::254",
-			"fd20:ce::254", "fd00:c1::a9fe:a9fe", "fe80::1", "fe80::1%eth0", "fec0::1", "ff02::1", "2001::1", "2001:db8::1", "2002:7f00:1::", "2002:a83f:8110::",
+			"0.1.2.3", "100.64.0.1", "100.100.100.200", "168.63.129.16", "::ffff:168.63.129.16", "64:ff9b::a83f:8110", "169.254.169.254",
+			"::ffff:169.254.169.254", "64:ff9b::a9fe:a9fe",
+			"192.0.0.1", "192.0.0.192", "198.18.0.1", "224.0.0.1", "240.0.0.1", "255.255.255.255", "::127.0.0.1", "64:ff9b::7f00:1",
+			"64:ff9b::5db8:d823", "64:ff9b:1::1", "fd00:ec2::254",
+			"fd20:ce::254", "fd00:c1::a9fe:a9fe", "fe80::1", "fe80::1%eth0", "fec0::1", "ff02::1", "2001::1", "2001:db8::1", "2002:7f00:1::",
+			"2002:a83f:8110::",
 		},
 	} {
 		for _, a := range addresses {
@@ -157,7 +166,7 @@ func TestAddressKind(t *testing.T) {
 	require.Equal(t, Blocked, addressKind(netip.Addr{}, own))
 }
 
-func TestOwnInterfacesAreNotReached(t *testing.T) {
+func TestFetch_RefusesOwnInterfaces(t *testing.T) {
 	t.Parallel()
 	own, err := net.InterfaceAddrs()
 	require.NoError(t, err)
@@ -174,7 +183,8 @@ func TestOwnInterfacesAreNotReached(t *testing.T) {
 
 func TestIsLoopback(t *testing.T) {
 	t.Parallel()
-	for _, host := range []string{"localhost", "LOCALHOST", "localhost.", "app.LocalHost", "127.0.0.1", "127.3.2.1", "0.0.0.0", "::", "::1", "::ffff:0.0.0.0", "::ffff:127.0.0.1"} {
+	for _, host := range []string{"localhost", "LOCALHOST", "localhost.", "app.LocalHost", "127.0.0.1", "127.3.2.1", "0.0.0.0", "::", "::1",
+		"::ffff:0.0.0.0", "::ffff:127.0.0.1"} {
 		require.True(t, IsLoopback(host), host)
 	}
 	for _, host := range []string{"", "localhost.example.com", "notlocalhost", "10.0.0.1", "example.com"} {
@@ -182,7 +192,7 @@ func TestIsLoopback(t *testing.T) {
 	}
 }
 
-func TestRedirectsAreCheckedLikeTheFirstAddress(t *testing.T) {
+func TestFetch_ChecksRedirects(t *testing.T) {
 	t.Parallel()
 	reached := false
 	other := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { reached = true }))
@@ -207,7 +217,7 @@ func TestRedirectsAreCheckedLikeTheFirstAddress(t *testing.T) {
 	require.True(t, reached)
 }
 
-func TestRetryAfterHeader(t *testing.T) {
+func TestRetryAfter_Header(t *testing.T) {
 	t.Parallel()
 	for value, want := range map[string]time.Duration{
 		"": 0, "120": 2 * time.Minute, "0": 0, "-5": 0, "soon": 0, "1e9": 0, "99999999999999999999": 0, "Fri, 20 Nov 2020 17:00:00 GMT": 0,
@@ -226,7 +236,7 @@ func TestRetryAfterHeader(t *testing.T) {
 	}
 }
 
-func TestPostTimeout(t *testing.T) {
+func TestPost_Timeout(t *testing.T) {
 	t.Parallel()
 	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		_, _ = io.Copy(io.Discard, r.Body) // the server notices a closed connection only after the body was read

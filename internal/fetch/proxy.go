@@ -26,8 +26,8 @@ type ProxyOptions struct {
 	AllowPrivate bool
 }
 
-// Proxy is an HTTP proxy that connects one program to public addresses. It supports only CONNECT, which programs use for HTTPS. It never connects
-// to metadata services, this machine or private networks, even if a name resolves to them.
+// Proxy is an HTTP proxy that connects one program to public addresses. It supports only CONNECT, which programs use for
+// HTTPS. It never connects to metadata services, this machine or private networks, even if a name resolves to them.
 type Proxy struct {
 	options  ProxyOptions
 	token    string

@@ -25,7 +25,7 @@ func newProxyClient(t *testing.T, address string) *http.Client {
 	return &http.Client{Transport: transport}
 }
 
-func TestAProxyReachesAllowedPortsAndDomainsOnly(t *testing.T) {
+func TestProxy_AllowedPortsAndDomainsOnly(t *testing.T) {
 	t.Parallel()
 	server := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "hello") }))
 	defer server.Close()
@@ -54,7 +54,11 @@ func TestAProxyReachesAllowedPortsAndDomainsOnly(t *testing.T) {
 	body, err := get(fetch.ProxyOptions{Ports: []int{number}, AllowPrivate: true}, here, nil)
 	require.NoError(t, err)
 	require.Equal(t, "hello", body)
-	body, err = get(fetch.ProxyOptions{Ports: []int{number}, Domains: []string{"localhost"}, AllowPrivate: true}, "https://localhost:"+port, nil)
+	body, err = get(fetch.ProxyOptions{
+		Ports:        []int{number},
+		Domains:      []string{"localhost"},
+		AllowPrivate: true,
+	}, "https://localhost:"+port, nil)
 	require.NoError(t, err)
 	require.Equal(t, "hello", body)
 
@@ -66,7 +70,9 @@ func TestAProxyReachesAllowedPortsAndDomainsOnly(t *testing.T) {
 	require.ErrorContains(t, err, "Forbidden", "443 unless told")
 	_, err = get(fetch.ProxyOptions{Ports: []int{number}, Domains: []string{"example.com"}, AllowPrivate: true}, here, nil)
 	require.ErrorContains(t, err, "Forbidden")
-	_, err = get(fetch.ProxyOptions{Ports: []int{number}, AllowPrivate: true}, here, func(string) string { return "http://multis:wrong@" + "127.0.0.1:1" })
+	_, err = get(fetch.ProxyOptions{Ports: []int{number}, AllowPrivate: true}, here, func(string) string {
+		return "http://multis:wrong@" + "127.0.0.1:1"
+	})
 	require.Error(t, err)
 	_, err = get(fetch.ProxyOptions{Ports: []int{number}, AllowPrivate: true}, here, func(s string) string {
 		u, err := url.Parse(s)

@@ -16,10 +16,11 @@ import (
 	"multis/internal/fetch"
 )
 
-// rebindingAnswers are what a name resolves to, one answer after the other: the name server of an attacker gives another one each time, or several
-// at once.
+// rebindingAnswers are what a name resolves to, one answer after the other: the name server of an attacker gives another
+// one each time, or several at once.
 var rebindingAnswers = [][]string{
-	{"127.0.0.1"}, {"10.0.0.1"}, {"169.254.169.254"}, {"::1"}, {"::ffff:127.0.0.1"}, {"fd00:ec2::254"}, {"127.0.0.1", "::1", "192.168.0.1"}, {"0.0.0.0"}, {"100.64.0.1"}, {"::"},
+	{"127.0.0.1"}, {"10.0.0.1"}, {"169.254.169.254"}, {"::1"}, {"::ffff:127.0.0.1"}, {"fd00:ec2::254"}, {"127.0.0.1", "::1", "192.168.0.1"},
+	{"0.0.0.0"}, {"100.64.0.1"}, {"::"},
 }
 
 // serveRebinding serves DNS on a port of this machine. Each name gets the next of rebindingAnswers; asked counts the questions.
@@ -42,7 +43,9 @@ func serveRebinding(t *testing.T) (address string, asked *atomic.Int64) {
 			if m.Unpack(buffer[:n]) != nil {
 				continue
 			}
-			m.Response, m.RecursionAvailable, m.Additionals = true, true, nil
+			m.Response = true
+			m.RecursionAvailable = true
+			m.Additionals = nil
 			for _, q := range m.Questions {
 				for _, one := range rebindingAnswers[int(asked.Add(1)-1)/2%len(rebindingAnswers)] { // A and AAAA are asked for at once
 					header := dnsmessage.ResourceHeader{Name: q.Name, Type: q.Type, Class: q.Class}
@@ -63,7 +66,7 @@ func serveRebinding(t *testing.T) (address string, asked *atomic.Int64) {
 	return conn.LocalAddr().String(), asked
 }
 
-func TestANameThatResolvesToAnotherAddressEachTimeReachesNothing(t *testing.T) { //nolint:paralleltest // it replaces the resolver of the program
+func TestFetch_RebindingReachesNothing(t *testing.T) { //nolint:paralleltest // it replaces the resolver of the program
 	reached := 0
 	server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { reached++ }))
 	defer server.Close()

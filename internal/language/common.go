@@ -19,26 +19,32 @@ const (
 // commonLanguages returns the languages in which a word is among the most common, as bits.
 func commonLanguages(word string) int { //nolint:funlen // a table
 	switch word {
-	case "about", "all", "and", "are", "at", "be", "but", "by", "can", "did", "does", "each", "for", "from", "has", "have", "her", "him", "his",
-		"how", "if", "into", "it", "like", "make", "more", "my", "not", "or", "out", "said", "she", "some", "that", "the", "their", "them", "then",
+	case "about", "all", "and", "are", "at", "be", "but", "by", "can", "did", "does", "each", "for", "from", "has", "have", "her", "him",
+		"his",
+		"how", "if", "into", "it", "like", "make", "more", "my", "not", "or", "out", "said", "she", "some", "that", "the", "their", "them",
+		"then",
 		"there", "these", "they", "this", "to", "up", "use", "we", "were", "what", "when", "which", "will", "with", "would", "you", "your":
 		return en
-	case "aber", "am", "auch", "auf", "aus", "bei", "bis", "dass", "dem", "den", "durch", "ein", "eine", "einem", "einen", "einer", "für", "gibt",
+	case "aber", "am", "auch", "auf", "aus", "bei", "bis", "dass", "dem", "den", "durch", "ein", "eine", "einem", "einen", "einer", "für",
+		"gibt",
 		"haben", "hat", "ich", "ihr", "ihre", "im", "ist", "kann", "kein", "keine", "man", "mehr", "mir", "mit", "nach", "nicht", "noch", "nur",
 		"oder", "sein", "sich", "sie", "sind", "und", "uns", "unser", "unsere", "von", "vor", "wann", "war", "wer", "werden", "wir", "wird", "wo",
 		"wurde", "zu", "zum", "zur", "über":
 		return de
-	case "au", "aux", "avec", "c", "ce", "cette", "combien", "comme", "comment", "d", "dans", "elle", "est", "et", "ils", "l", "les", "leur", "mes", "mon",
+	case "au", "aux", "avec", "c", "ce", "cette", "combien", "comme", "comment", "d", "dans", "elle", "est", "et", "ils", "l", "les", "leur",
+		"mes", "mon",
 		"ne", "notre", "nous", "où", "par", "pas", "plus", "pour", "quand", "quel", "quelle", "qui", "sa", "ses", "sont", "sur", "tout", "tu",
 		"une", "votre", "vous", "était", "été", "être":
 		return fr
-	case "años", "cuando", "cuál", "cuándo", "cuánto", "cómo", "desde", "dónde", "el", "esta", "este", "fue", "había", "hasta", "las", "los", "muy",
+	case "años", "cuando", "cuál", "cuándo", "cuánto", "cómo", "desde", "dónde", "el", "esta", "este", "fue", "había", "hasta", "las", "los",
+		"muy",
 		"más", "nuestra", "nuestro", "pero", "qué", "sin", "sobre", "sus", "también", "todo", "y", "ya", "yo":
 		return es
 	case "ao", "aos", "até", "com", "depois", "ela", "ele", "em", "foi", "isso", "já", "mas", "mesmo", "meu", "minha", "na", "nas", "nossa",
 		"nosso", "não", "onde", "os", "pela", "pelo", "qual", "sem", "seu", "são", "só", "também", "tem", "uma", "você", "é":
 		return pt
-	case "alla", "anche", "che", "ci", "come", "cosa", "dal", "dalla", "dei", "della", "delle", "di", "dopo", "dove", "essere", "fino", "gli", "ho",
+	case "alla", "anche", "che", "ci", "come", "cosa", "dal", "dalla", "dei", "della", "delle", "di", "dopo", "dove", "essere", "fino", "gli",
+		"ho",
 		"nel", "nella", "non", "nostra", "nostro", "ogni", "per", "perché", "più", "prima", "quale", "questa", "questo", "sono", "stato", "sul",
 		"suo", "ti", "tutti", "è":
 		return it

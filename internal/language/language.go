@@ -55,8 +55,8 @@ func Detect(text string) Language {
 	}
 }
 
-// Guess is Detect for a text that may be too short for it, such as a note of one sentence: then one common word decides, if none of another language is
-// in the text.
+// Guess is Detect for a text that may be too short for it, such as a note of one sentence: then one common word decides,
+// if none of another language is in the text.
 func Guess(text string) Language {
 	if l := Detect(text); l != Unknown {
 		return l
@@ -82,8 +82,9 @@ func firstWords(text string) []string {
 	return words
 }
 
-// DetectPart returns the language of a part of a longer text. If the part is too short to tell, it returns the language of the whole. If that
-// is Unknown too, it returns English for a text without letters outside ASCII, and Simple otherwise.
+// DetectPart returns the language of a part of a longer text. If the part is too short to tell, it returns the language
+// of the whole. If that is Unknown too, it returns English for a text without letters outside ASCII, and Simple
+// otherwise.
 func DetectPart(text string, whole Language) Language {
 	if l := Detect(text); l != Unknown {
 		return l

@@ -10,7 +10,7 @@ import (
 	"multis/internal/language"
 )
 
-func TestTheLanguageOfASentence(t *testing.T) {
+func TestDetect_LanguageOfSentence(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]language.Language{
 		"What time does the bakery open on Sundays?":                   language.English,
@@ -42,7 +42,7 @@ func TestTheLanguageOfASentence(t *testing.T) {
 	}
 }
 
-func TestDetectPartUsesDocumentLanguage(t *testing.T) {
+func TestDetectPart_UsesDocumentLanguage(t *testing.T) {
 	t.Parallel()
 	require.Equal(t, language.German, language.DetectPart("Brötchen 0,90", language.German))
 	require.Equal(t, language.English, language.DetectPart("Rolls 0.90", language.Unknown))

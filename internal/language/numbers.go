@@ -44,7 +44,12 @@ const startLength = 2
 
 // readTables parses numberWords on the first call.
 var readTables = sync.OnceValue(func() numberTables {
-	t := numberTables{words: map[Language]map[string]meaning{}, starts: map[Language]map[string]bool{}, prices: wordSet(priceWords), time: wordSet(timeWords)}
+	t := numberTables{
+		words:  map[Language]map[string]meaning{},
+		starts: map[Language]map[string]bool{},
+		prices: wordSet(priceWords),
+		time:   wordSet(timeWords),
+	}
 	for of, lines := range numberWords {
 		t.words[of], t.starts[of] = map[string]meaning{}, map[string]bool{}
 		for line := range strings.Lines(lines) {
@@ -135,8 +140,8 @@ func (t numberTables) isNumber(run numberRun, own bool, after []string) bool {
 	return run.when == always || (run.when == inItsLanguage && own)
 }
 
-// read returns the number at the start of words, such as "twenty five", "zweihundertfünfzig", "cuarenta y nueve" or "تسعة وأربعون". If there is
-// none, the number of words in the result is 0.
+// read returns the number at the start of words, such as "twenty five", "zweihundertfünfzig", "cuarenta y nueve" or "تسعة
+// وأربعون". If there is none, the number of words in the result is 0.
 func (t numberTables) read(of Language, words []string) (run numberRun) {
 	var total, current, last float64
 	for run.words < len(words) {
@@ -208,7 +213,8 @@ func continuesNumber(of Language, last, next float64, joined bool) bool {
 		return last >= 100
 	case joined && (of == Arabic || of == German || of == Dutch) && last < 10:
 		return next >= 20 && next < 100
-	case of == French && (last == 4 && next == 20 || (last == 60 || last == 20) && next >= 10 && next < 20 || last == 10 && next >= 7 && next < 10):
+	case of == French && (last == 4 && next == 20 || (last == 60 || last == 20) && next >= 10 && next < 20 ||
+		last == 10 && next >= 7 && next < 10):
 		return true
 	case last >= 100:
 		return next < 100

@@ -16,7 +16,8 @@ const (
 	lockPause = 20 * time.Millisecond
 )
 
-// LockFolder waits until this process may change the files of a folder alone, as far as all who change them call it. A killed process leaves no lock.
+// LockFolder waits until this process may change the files of a folder alone, as far as all who change them call it. A
+// killed process leaves no lock.
 func LockFolder(folder string) (unlock func(), err error) {
 	f, err := os.OpenFile(folder, os.O_RDONLY|syscall.O_DIRECTORY, 0)
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 	"multis/internal/plainfile"
 )
 
-func TestOneAtATimeChangesAFolder(t *testing.T) {
+func TestLock_OneAtATime(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()
 	var inside atomic.Int32

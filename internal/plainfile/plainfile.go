@@ -1,5 +1,5 @@
-// Package plainfile opens and replaces regular files only. Opening never blocks: a pipe without a writer is opened at once and refused. The file type
-// is checked after opening, because a path can change between check and open.
+// Package plainfile opens and replaces regular files only. Opening never blocks: a pipe without a writer is opened at
+// once and refused. The file type is checked after opening, because a path can change between check and open.
 package plainfile
 
 import (

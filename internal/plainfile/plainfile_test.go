@@ -13,7 +13,7 @@ import (
 	"multis/internal/plainfile"
 )
 
-func TestOnlyPlainFilesAreOpenedAndNothingIsWaitedFor(t *testing.T) {
+func TestOpen_PlainFilesOnly(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	at := func(name string) string { return filepath.Join(dir, name) }

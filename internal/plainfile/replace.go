@@ -12,13 +12,13 @@ import (
 // Attributes are the mode and the owner of a file that is written.
 type Attributes struct {
 	Mode fs.FileMode
-	// UID and GID own the file if root writes it. A negative UID keeps the owner of the old file, or uses that of the folder for a new file, so that
-	// root takes no file away from the user of a service.
+	// UID and GID own the file if root writes it. A negative UID keeps the owner of the old file, or uses that of the folder
+	// for a new file, so that root takes no file away from the user of a service.
 	UID, GID int
 }
 
-// WriteTemporary writes a complete file, synced to the disk, under a temporary name in the folder of path. The caller renames it to path or removes it. After
-// an error the name is empty if there is nothing to remove.
+// WriteTemporary writes a complete file, synced to the disk, under a temporary name in the folder of path. The caller
+// renames it to path or removes it. After an error the name is empty if there is nothing to remove.
 func WriteTemporary(path string, data []byte, a Attributes) (temporary string, err error) {
 	if a.UID < 0 {
 		if a.UID, a.GID, err = ownerFor(path); err != nil {
@@ -44,8 +44,8 @@ func WriteTemporary(path string, data []byte, a Attributes) (temporary string, e
 	return f.Name(), errors.Join(err, f.Close())
 }
 
-// Replace writes a file atomically: after a crash the file is either the old or the new one. It keeps the owner; see Attributes. It replaces a
-// symbolic link at path itself, and leaves the file that the link points to as it is.
+// Replace writes a file atomically: after a crash the file is either the old or the new one. It keeps the owner; see
+// Attributes. It replaces a symbolic link at path itself, and leaves the file that the link points to as it is.
 func Replace(path string, data []byte, mode fs.FileMode) error {
 	temporary, err := WriteTemporary(path, data, Attributes{Mode: mode, UID: -1})
 	if err == nil {
@@ -82,8 +82,8 @@ func Owner(info fs.FileInfo) (uid, gid int, ok bool) {
 	return int(stat.Uid), int(stat.Gid), true
 }
 
-// Resolve follows the symbolic links at path and returns the path that they point to. Root does not follow a link of another user out of its folder,
-// because that user may be unable to write there himself.
+// Resolve follows the symbolic links at path and returns the path that they point to. Root does not follow a link of
+// another user out of its folder, because that user may be unable to write there himself.
 func Resolve(path string) (string, error) {
 	for range 40 { // as the kernel does
 		info, err := os.Lstat(path)

@@ -29,7 +29,7 @@ func owner(t *testing.T, path string) int {
 	return uid
 }
 
-func TestAReplacedFileKeepsItsOwnerAndLeadsNowhereElse(t *testing.T) {
+func TestReplace_KeepsOwner(t *testing.T) {
 	t.Parallel()
 	dir, elsewhere := t.TempDir(), filepath.Join(t.TempDir(), "shadow")
 	path := filepath.Join(dir, "registration.yaml")
@@ -63,7 +63,7 @@ func TestAReplacedFileKeepsItsOwnerAndLeadsNowhereElse(t *testing.T) {
 	require.Equal(t, "theirs", read(t, elsewhere))
 }
 
-func TestAFileThatCannotBeReplacedStays(t *testing.T) {
+func TestReplace_FailureKeepsFile(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	folder := filepath.Join(dir, "config.yaml")
@@ -75,7 +75,7 @@ func TestAFileThatCannotBeReplacedStays(t *testing.T) {
 	require.Error(t, plainfile.Replace(filepath.Join(dir, "none", "config.yaml"), nil, 0o600))
 }
 
-func TestRootFollowsNoLinkOfAnotherUserOutOfItsFolder(t *testing.T) {
+func TestReplace_RootFollowsNoForeignLink(t *testing.T) {
 	t.Parallel()
 	dir, other := t.TempDir(), t.TempDir()
 	link := filepath.Join(dir, "config.yaml")

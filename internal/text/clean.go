@@ -12,9 +12,9 @@ const (
 	zeroWidthJoiner    = '\u200d'
 )
 
-// Clean returns s in the form in which messages are sent. It replaces invalid UTF-8 by U+FFFD and every kind of line end by \n. It removes direction
-// marks, invisible characters, and all other control characters except tabs. It keeps the joiners of emoji and of scripts whose letters join, and the
-// flags of regions such as Scotland. Clean is idempotent.
+// Clean returns s in the form in which messages are sent. It replaces invalid UTF-8 by U+FFFD and every kind of line end
+// by \n. It removes direction marks, invisible characters, and all other control characters except tabs. It keeps the
+// joiners of emoji and of scripts whose letters join, and the flags of regions such as Scotland. Clean is idempotent.
 func Clean(s string) string {
 	if isClean(s) {
 		return s
@@ -86,8 +86,9 @@ func IsInvisible(r rune) bool {
 		unicode.In(r, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector)
 }
 
-// regionFlag returns the length of the flag of England, Scotland or Wales at the beginning of runes, or 0. Such a flag is a black flag, the region's
-// code in tag characters, and an end tag. Unicode recommends no others, and tag characters are invisible and could carry any text, so no others count.
+// regionFlag returns the length of the flag of England, Scotland or Wales at the beginning of runes, or 0. Such a flag is
+// a black flag, the region's code in tag characters, and an end tag. Unicode recommends no others, and tag characters are
+// invisible and could carry any text, so no others count.
 func regionFlag(runes []rune) int {
 	const (
 		blackFlag = '\U0001f3f4'
@@ -122,8 +123,10 @@ func joinerHasEffect(before, after rune) bool {
 
 // isJoining reports whether r belongs to a script whose letters change their form next to others.
 func isJoining(r rune) bool {
-	return (unicode.IsLetter(r) || unicode.IsMark(r)) && unicode.In(r, unicode.Arabic, unicode.Syriac, unicode.Mongolian, unicode.Devanagari, unicode.Bengali,
-		unicode.Gurmukhi, unicode.Gujarati, unicode.Oriya, unicode.Tamil, unicode.Telugu, unicode.Kannada, unicode.Malayalam, unicode.Sinhala, unicode.Khmer)
+	return (unicode.IsLetter(r) || unicode.IsMark(r)) &&
+		unicode.In(r, unicode.Arabic, unicode.Syriac, unicode.Mongolian, unicode.Devanagari, unicode.Bengali,
+			unicode.Gurmukhi, unicode.Gujarati, unicode.Oriya, unicode.Tamil, unicode.Telugu, unicode.Kannada, unicode.Malayalam, unicode.Sinhala,
+			unicode.Khmer)
 }
 
 // Storable returns s in a form that Postgres can store: it replaces invalid UTF-8 by U+FFFD and removes zero bytes.

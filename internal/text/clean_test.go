@@ -64,7 +64,7 @@ func TestFold(t *testing.T) {
 	}
 }
 
-func TestEachDigitOfEachScriptHasItsValue(t *testing.T) {
+func TestDigit_OfEveryScript(t *testing.T) {
 	t.Parallel()
 	for r := rune(0x80); r <= unicode.MaxRune; r++ {
 		if unicode.Is(unicode.Nd, r) {
@@ -80,7 +80,9 @@ func FuzzClean(f *testing.F) {
 		cleaned := Clean(s)
 		require.Equal(t, cleaned, Clean(cleaned))
 		require.True(t, utf8.ValidString(cleaned))
-		require.False(t, strings.ContainsFunc(strings.ReplaceAll(cleaned, scotland, ""), func(r rune) bool { return isHidden(r) && !isJoiner(r) }))
+		require.False(t, strings.ContainsFunc(strings.ReplaceAll(cleaned, scotland, ""), func(r rune) bool {
+			return isHidden(r) && !isJoiner(r)
+		}))
 		folded := Fold(s)
 		require.Equal(t, folded, Fold(folded), "%q", s)
 	})

@@ -4,7 +4,9 @@ package text
 // optimal string alignment distance).
 func EditDistance(a, b string) int {
 	from, to := []rune(a), []rune(b)
-	before, above, row := make([]int, len(to)+1), make([]int, len(to)+1), make([]int, len(to)+1) // the last three rows of the distance matrix
+	before := make([]int, len(to)+1)
+	above := make([]int, len(to)+1)
+	row := make([]int, len(to)+1) // the last three rows of the distance matrix
 	for j := range above {
 		above[j] = j
 	}

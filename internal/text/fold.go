@@ -8,9 +8,9 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// Fold returns s in the form in which texts are compared. It replaces variants of characters (fullwidth, circled, superscript, digits and full
-// stops of other scripts) by the plain characters, removes accents and invisible characters, and collapses runs of spaces. It keeps the case, and
-// numbers that are not digits, such as Ⅳ and ❾.
+// Fold returns s in the form in which texts are compared. It replaces variants of characters (fullwidth, circled,
+// superscript, digits and full stops of other scripts) by the plain characters, removes accents and invisible characters,
+// and collapses runs of spaces. It keeps the case, and numbers that are not digits, such as Ⅳ and ❾.
 func Fold(s string) string { return fold(s, false) }
 
 // FoldWithAccents is Fold, except that it keeps accents. Addresses need that: müller.de and muller.de are different hosts.

@@ -61,7 +61,8 @@ func ExampleLatency() {
 
 func ExampleAgo() {
 	now := time.Date(2026, time.March, 5, 12, 0, 0, 0, time.UTC) // a Thursday
-	for _, past := range []time.Duration{30 * time.Second, 5 * time.Minute, 3 * time.Hour, 20 * time.Hour, 50 * time.Hour, 30 * 24 * time.Hour, 400 * 24 * time.Hour} {
+	for _, past := range []time.Duration{30 * time.Second, 5 * time.Minute, 3 * time.Hour, 20 * time.Hour, 50 * time.Hour, 30 * 24 * time.Hour,
+		400 * 24 * time.Hour} {
 		fmt.Println(Ago(now.Add(-past), now, time.UTC))
 	}
 	// Output:
@@ -79,7 +80,7 @@ func ExampleEditDistance() {
 	// Output: 1 3
 }
 
-func TestEditDistanceCountsRunes(t *testing.T) {
+func TestEditDistance_CountsRunes(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		a, b string
@@ -98,7 +99,7 @@ func TestEditDistanceCountsRunes(t *testing.T) {
 	}
 }
 
-func TestJSONObjectNeedsBothBraces(t *testing.T) {
+func TestJSONObject_NeedsBothBraces(t *testing.T) {
 	t.Parallel()
 	for _, s := range []string{"", "no object", "{ open", "} turned {"} {
 		_, ok := JSONObject(s)
@@ -121,7 +122,8 @@ func FuzzClip(f *testing.F) {
 }
 
 func FuzzEscape(f *testing.F) {
-	for _, s := range []string{"a\n# b", "a\r\nb", "a\u2028- b", "a\u2029\u0085b", "a\v1. b\f", "`\u200b``", "*\u200b*bold*\u200b*", "\xff\n"} {
+	for _, s := range []string{"a\n# b", "a\r\nb", "a\u2028- b", "a\u2029\u0085b", "a\v1. b\f", "`\u200b``", "*\u200b*bold*\u200b*",
+		"\xff\n"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {

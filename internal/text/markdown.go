@@ -5,8 +5,8 @@ import "strings"
 // markdownSigns are the characters that have a meaning in Markdown.
 const markdownSigns = "\\`*_{}[]()<>#+-.!|~&:@"
 
-// Escape escapes a text for Markdown, so that it is shown literally, without bold, links, lists, mentions or HTML. Line ends become spaces, so
-// that no line can begin a block.
+// Escape escapes a text for Markdown, so that it is shown literally, without bold, links, lists, mentions or HTML. Line
+// ends become spaces, so that no line can begin a block.
 func Escape(s string) string {
 	var b strings.Builder
 	for _, r := range s {
@@ -28,8 +28,9 @@ func IsFence(line string) bool {
 	return strings.HasPrefix(line, "```") || strings.HasPrefix(line, "~~~")
 }
 
-// JSONObject returns the part of s from its first { to its last }. In a model's answer that is the object, without the code fence and words around
-// it. It does not check whether the part is valid JSON. It returns false if s has no such part.
+// JSONObject returns the part of s from its first { to its last }. In a model's answer that is the object, without the
+// code fence and words around it. It does not check whether the part is valid JSON. It returns false if s has no such
+// part.
 func JSONObject(s string) (string, bool) {
 	start, end := strings.IndexByte(s, '{'), strings.LastIndexByte(s, '}')
 	if start < 0 || end < start {

@@ -67,7 +67,8 @@ func Latency(d time.Duration) string {
 	return fmt.Sprintf("%.1f s", d.Seconds())
 }
 
-// Duration formats d in the largest unit of which it has at least two: "3 days", "2 h", "40 min", "30 s". It returns "0 s" if d is negative.
+// Duration formats d in the largest unit of which it has at least two: "3 days", "2 h", "40 min", "30 s". It returns "0
+// s" if d is negative.
 func Duration(d time.Duration) string {
 	switch {
 	case d >= 48*time.Hour:
@@ -81,8 +82,8 @@ func Duration(d time.Duration) string {
 	}
 }
 
-// Ago formats how long before now t was, for a reader in zone: "just now", "5 min ago", "3 h ago", "yesterday", "Mon", "2 Jan" and, in another
-// year, "2 Jan 2006".
+// Ago formats how long before now t was, for a reader in zone: "just now", "5 min ago", "3 h ago", "yesterday", "Mon", "2
+// Jan" and, in another year, "2 Jan 2006".
 func Ago(t, now time.Time, zone *time.Location) string {
 	local, today := t.In(zone), now.In(zone)
 	midnight := time.Date(today.Year(), today.Month(), today.Day(), 0, 0, 0, 0, zone)

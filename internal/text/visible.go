@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// Visible returns s with everything that Clean removes written as in a YAML text in quotes, such as \u202E for a mark of the writing direction. It is for values that a
-// person should see as they are.
+// Visible returns s with everything that Clean removes written as in a YAML text in quotes, such as \u202E for a mark of
+// the writing direction. It is for values that a person should see as they are.
 func Visible(s string) string {
 	var b strings.Builder
 	for _, r := range s {

@@ -8,7 +8,7 @@ import (
 	"multis/internal/text"
 )
 
-func TestWhatDoesNotShowIsWrittenOut(t *testing.T) {
+func TestVisible_WritesOutInvisible(t *testing.T) {
 	t.Parallel()
 	for given, want := range map[string]string{
 		"plain text, ä and 漢":       "plain text, ä and 漢",
