@@ -63,137 +63,209 @@ type turnResult struct {
 	screening screening
 }
 
-// decide decides what is sent to a contact. It changes nothing in the chat.
+// inquiry is what contacts wrote, on its way to an answer. Each check fills in what the next ones need.
+type inquiry struct {
+	chat    store.Chat
+	waiting []store.Message
+	last    bool // no other attempt follows
+	gate    outbox.Gate
+	// clarified is the clarifying question that the waiting messages may reply to.
+	clarified clarification
+	question  string // in words; may be empty with a picture
+	pictures  string // what the pictures show
+	screening screening
+}
+
+// isAddressed reports whether a message calls the assistant by its name.
+func (q *inquiry) isAddressed() bool { return addressed(q.gate.Name, q.waiting) }
+
+// decide decides what is sent to a contact. It changes nothing in the chat. The first check with a result ends it.
 func (t *Turns) decide(ctx context.Context, chat store.Chat, waiting []store.Message, last bool) (turnResult, error) {
 	gate, err := t.box.Gate(ctx, chat)
 	if err != nil {
 		return turnResult{}, err
 	}
-	name := gate.Name
-	purpose := policy.PurposeReply
-	escalation := ""
-	cause := policy.Cause("")
-	for _, m := range waiting {
-		if m.Action == policy.ActionEscalate {
-			purpose = policy.PurposeEscalation
-			escalation = m.Reason
-			cause = policy.CauseOf(m.Code)
+	q := inquiry{
+		chat:    chat,
+		waiting: waiting,
+		last:    last,
+		gate:    gate,
+	}
+	checks := []func(context.Context, *inquiry) (result turnResult, isDecided bool, err error){
+		t.checkGate,
+		t.checkQuestion,
+		t.checkHours,
+		t.checkPictures,
+		t.checkScreening,
+		t.checkUnanswered,
+	}
+	for _, check := range checks {
+		result, isDecided, err := check(ctx, &q)
+		if err != nil {
+			return turnResult{}, err
+		}
+		if isDecided {
+			result.screening = q.screening
+			return result, nil
 		}
 	}
-	decision := gate.Decide(purpose, addressed(name, waiting))
+	return t.decideAnswer(ctx, &q)
+}
+
+// checkGate asks the gate before any model is asked, and escalates messages that a person has to answer.
+func (t *Turns) checkGate(_ context.Context, q *inquiry) (result turnResult, isDecided bool, err error) {
+	purpose := policy.PurposeReply
+	for _, m := range q.waiting {
+		if m.Action == policy.ActionEscalate {
+			purpose = policy.PurposeEscalation
+			result = turnResult{escalation: m.Reason, cause: policy.CauseOf(m.Code)}
+		}
+	}
+	decision := q.gate.Decide(purpose, q.isAddressed())
 	switch {
 	case decision.Allow:
+		return result, result.escalation != "", nil
 	case decision.Code.LacksRoom():
-		return t.awaitRoom(waiting, decision)
+		result, err = t.awaitRoom(q.waiting, decision)
+		return result, true, err
 	default:
-		return turnResult{code: decision.Code, reason: decision.Why}, nil
+		return turnResult{code: decision.Code, reason: decision.Why}, true, nil
 	}
-	if escalation != "" {
-		return turnResult{escalation: escalation, cause: cause}, nil
-	}
-	clarified, err := t.clarificationIn(ctx, chat.ID)
+}
+
+// checkQuestion finds the question. It greets, and leaves an acknowledgement unanswered.
+func (t *Turns) checkQuestion(ctx context.Context, q *inquiry) (result turnResult, isDecided bool, err error) {
+	name := q.gate.Name
+	q.clarified, err = t.clarificationIn(ctx, q.chat.ID)
 	if err != nil {
-		return turnResult{}, err
+		return turnResult{}, false, err
 	}
-	question := questionOf(waiting, name)
+	q.question = questionOf(q.waiting, name)
 	switch {
-	case question != "" || slices.ContainsFunc(waiting, hasPicture):
-	case slices.ContainsFunc(waiting, func(m store.Message) bool { return policy.IsGreeting(m.Body, name) }):
-		return t.greet(ctx, chat, addressed(name, waiting))
-	case len(clarified.question) > 0: // a bare "yes" is a reply to the clarifying question
-		question = wordsOf(waiting)
+	case q.question != "" || slices.ContainsFunc(q.waiting, hasPicture):
+		return turnResult{}, false, nil
+	case slices.ContainsFunc(q.waiting, func(m store.Message) bool { return policy.IsGreeting(m.Body, name) }):
+		result, err = t.greet(ctx, q.chat, q.isAddressed())
+		return result, true, err
+	case len(q.clarified.question) > 0: // a bare "yes" is a reply to the clarifying question
+		q.question = wordsOf(q.waiting)
+		return turnResult{}, false, nil
 	default:
 		// an edit can turn a waiting message into an acknowledgement
-		return turnResult{code: policy.CodeAcknowledged, reason: policy.CodeAcknowledged.Sentence()}, nil
+		return turnResult{code: policy.CodeAcknowledged, reason: policy.CodeAcknowledged.Sentence()}, true, nil
 	}
-	if t.awayOutsideHours && !t.standard.hoursOf(chat).At(t.now()).Open {
-		return turnResult{escalation: "It came outside of the opening hours (config: business.outside_hours).", cause: policy.CauseHours}, nil
+}
+
+// checkHours escalates while the business is closed, where only a person answers then.
+func (t *Turns) checkHours(_ context.Context, q *inquiry) (result turnResult, isDecided bool, err error) {
+	if !t.awayOutsideHours || t.standard.hoursOf(q.chat).At(t.now()).Open {
+		return turnResult{}, false, nil
 	}
-	unseen, cause, err := t.describePictures(ctx, chat, waiting, last)
+	return turnResult{
+		escalation: "It came outside of the opening hours (config: business.outside_hours).",
+		cause:      policy.CauseHours,
+	}, true, nil
+}
+
+// checkPictures describes the pictures, and escalates those that cannot be described.
+func (t *Turns) checkPictures(ctx context.Context, q *inquiry) (result turnResult, isDecided bool, err error) {
+	unseen, cause, err := t.describePictures(ctx, q.chat, q.waiting, q.last)
 	if err != nil {
-		return turnResult{escalation: unseen, cause: cause}, err
+		return turnResult{}, false, err
 	}
-	if unseen != "" {
-		return turnResult{escalation: unseen, cause: cause}, nil
-	}
-	shows := pictureDescriptions(waiting)
-	screened, err := t.screen(ctx, chat, waiting, joinLines(question, shows))
+	q.pictures = pictureDescriptions(q.waiting)
+	return turnResult{escalation: unseen, cause: cause}, unseen != "", nil
+}
+
+// checkScreening escalates an attempt to give orders.
+func (t *Turns) checkScreening(ctx context.Context, q *inquiry) (result turnResult, isDecided bool, err error) {
+	q.screening, err = t.screen(ctx, q.chat, q.waiting, joinLines(q.question, q.pictures))
 	if err != nil {
-		return turnResult{}, err
+		return turnResult{}, false, err
 	}
-	if screened.verdict == policy.InjectionBlock {
-		return turnResult{escalation: blockedWhy, cause: policy.CauseInjection, screening: screened}, nil
-	}
-	missed, err := store.UnansweredTurns(ctx, t.store.DB(), chat.ID, t.now().Add(-policy.ConversationGap), policy.CodeAcknowledged,
+	isBlocked := q.screening.verdict == policy.InjectionBlock
+	return turnResult{escalation: blockedWhy, cause: policy.CauseInjection}, isBlocked, nil
+}
+
+// checkUnanswered escalates after maxUnanswered questions of the conversation that got no answer.
+func (t *Turns) checkUnanswered(ctx context.Context, q *inquiry) (result turnResult, isDecided bool, err error) {
+	begin := t.now().Add(-policy.ConversationGap)
+	missed, err := store.UnansweredTurns(ctx, t.store.DB(), q.chat.ID, begin, policy.CodeAcknowledged,
 		codeGreeted, codeEscalated, codeWaiting)
 	if err != nil {
-		return turnResult{
-			escalation: fmt.Sprintf("The %d questions before it got no answer.", missed),
-			cause:      policy.CauseRepeatedNoAnswer,
-			screening:  screened,
-		}, err
+		return turnResult{}, false, err
 	}
-	if missed >= maxUnanswered {
-		return turnResult{
-			escalation: fmt.Sprintf("The %d questions before it got no answer.", missed),
-			cause:      policy.CauseRepeatedNoAnswer,
-			screening:  screened,
-		}, nil
-	}
-	asked := contactQuestion{
-		chat:         chat,
-		waiting:      waiting,
-		text:         question,
-		pictures:     shows,
-		last:         last,
-		noModelUntil: screened.noModelUntil,
-		mayClarify:   !clarified.asked,
-	}
-	answer, err := t.answerQuestion(ctx, clarified, name, asked)
+	return turnResult{
+		escalation: fmt.Sprintf("The %d questions before it got no answer.", missed),
+		cause:      policy.CauseRepeatedNoAnswer,
+	}, missed >= maxUnanswered, nil
+}
+
+// decideAnswer answers the question, or escalates it if no answer is found.
+func (t *Turns) decideAnswer(ctx context.Context, q *inquiry) (turnResult, error) {
+	answer, err := t.answerQuestion(ctx, q.clarified, q.gate.Name, contactQuestion{
+		chat:         q.chat,
+		waiting:      q.waiting,
+		text:         q.question,
+		pictures:     q.pictures,
+		last:         q.last,
+		noModelUntil: q.screening.noModelUntil,
+		mayClarify:   !q.clarified.asked,
+	})
 	if err != nil {
 		return turnResult{}, err
 	}
-	if answer, err = t.withCorrection(ctx, question, answer); err != nil {
+	answer, err = t.withCorrection(ctx, q.question, answer)
+	if err != nil {
 		return turnResult{}, err
 	}
-	if answer.text == "" {
+	delivery := q.chat.DeliveryIn(t.defaults)
+	isReviewed := delivery.NeedsApproval(policy.PurposeReply) || delivery.IsShadow(policy.PurposeReply)
+	switch {
+	case answer.text == "":
 		return turnResult{
-			questionMessages: clarified.question,
+			questionMessages: q.clarified.question,
 			escalation:       answer.reason,
 			cause:            cmp.Or(answer.cause, policy.CauseNoAnswer),
 			modelReason:      answer.modelReason,
 			task:             answer.task,
 			summarise:        answer.summarise,
-			screening:        screened,
+			screening:        q.screening,
 		}, nil
-	}
-	if d := chat.DeliveryIn(t.defaults); answer.isPartial && (d.NeedsApproval(policy.PurposeReply) || d.IsShadow(policy.PurposeReply)) { // who decides about one draft decides about all that is asked
+	case answer.isPartial && isReviewed: // who decides about one draft decides about all that is asked
 		return turnResult{
 			escalation: partialReason,
 			cause:      policy.CauseNoAnswer,
 			proposal:   answer.text,
 			citations:  answer.citations,
-			screening:  screened,
+			screening:  q.screening,
 		}, nil
+	default:
+		return t.sendAnswer(q, answer), nil
 	}
+}
+
+// sendAnswer returns the result that sends an answer. The part of the question that a partial answer leaves open is escalated.
+func (t *Turns) sendAnswer(q *inquiry, answer contactAnswer) turnResult {
 	purpose, code := policy.PurposeReply, codeQuoted
 	if answer.clarifies {
 		purpose, code = policy.PurposeClarify, policy.CodeClarified
 	}
+	escalation := ""
 	if answer.isPartial {
 		escalation = partialReason + " I gave that part."
 	}
 	return turnResult{
-		screening:  screened,
+		screening:  q.screening,
 		escalation: escalation,
 		cause:      policy.CauseNoAnswer,
 		message: &outbox.Message{
-			Chat:      chat,
+			Chat:      q.chat,
 			Purpose:   purpose,
 			Text:      answer.text,
 			Citations: answer.citations,
-			Addressed: addressed(name, waiting),
-			Profile:   t.personaOf(chat).Profile(),
+			Addressed: q.isAddressed(),
+			Profile:   t.personaOf(q.chat).Profile(),
 		},
 		code:      code,
 		reason:    answer.reason,
@@ -202,7 +274,7 @@ func (t *Turns) decide(ctx context.Context, chat store.Chat, waiting []store.Mes
 		sources:   run.SourceMessages(answer.used),
 		used:      answer.used,
 		scope:     answer.scope,
-	}, nil
+	}
 }
 
 // answerQuestion answers a question, a reply to the clarifying question, or a question whose draft the owner refused with feedback.
