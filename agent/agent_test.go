@@ -9,193 +9,15 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
-	"maunium.net/go/mautrix/id"
 
-	"multis/agent/persona"
 	"multis/agent/run"
-	"multis/business/catalog"
 	"multis/jobs"
 	"multis/knowledge"
-	"multis/knowledge/search"
 	"multis/llm"
 	"multis/llm/llmtest"
-	"multis/outbox"
 	"multis/policy"
 	"multis/store"
-	"multis/store/storetest"
 )
-
-const priceList = `# Prices
-
-## Delivery
-
-Deliveries run Monday to Saturday, 9:00 to 18:00. Delivery costs 5 euro within the city.
-
-## Pianos
-
-Tuning an upright piano costs 90 euro. A grand piano costs 120 euro.
-`
-
-// fixture is an agent with a chat of Ana's, an admin room and a public price list.
-type fixture struct {
-	t         testing.TB
-	store     *store.Store
-	agent     *Agent
-	chat      store.Chat
-	admin     store.Chat
-	n         int
-	said      string             // what a source returns
-	documents *knowledge.Library // of the index method
-}
-
-func setup(t testing.TB, model llm.Model) *fixture {
-	t.Helper()
-	return setupIn(t, storetest.New(t), model)
-}
-
-// setupIn is setup with a given database.
-func setupIn(t testing.TB, st *store.Store, model llm.Model) *fixture {
-	t.Helper()
-	ctx := context.Background()
-	box := outbox.New(st, outbox.Settings{
-		Defaults: policy.Defaults{Profile: policy.ProfilePersonal}, OwnerPause: 30 * time.Minute, SendCap: policy.Rate{Minute: 10, Day: 100},
-		Name:     "Nora",
-		Disclose: func(string) bool { return true },
-	}, nil)
-	b := &fixture{t: t, store: st}
-	b.agent = New(Options{
-		Store:    st,
-		Box:      box,
-		Search:   search.New(st),
-		Personas: persona.Set{Model: model},
-		Name:     "Nora",
-		Texts:    catalog.Texts{ForAll: map[catalog.Name]string{catalog.Greeting: "Hello! How can I help?"}},
-		Language: catalog.English,
-		Zone:     time.UTC,
-	})
-	room := id.RoomID("!ana:x")
-	adminRoom := id.RoomID("!admin:x")
-	mode := policy.ModeBusiness
-	require.NoError(t, st.InTx(ctx, func(tx store.Tx) (err error) {
-		b.chat, err = store.UpsertChat(ctx, tx, store.Chat{
-			Protocol:   "demo",
-			ChannelID:  "ana",
-			RoomID:     &room,
-			Kind:       policy.KindDM,
-			Name:       "Ana",
-			BridgeBot:  "@demobot:x",
-			Encryption: policy.EncryptionNo,
-		})
-		if err != nil {
-			return err
-		}
-		b.admin, err = store.UpsertChat(ctx, tx, store.Chat{
-			Protocol:   "matrix",
-			ChannelID:  "admin",
-			RoomID:     &adminRoom,
-			Kind:       policy.KindAdmin,
-			Encryption: policy.EncryptionNo,
-		})
-		if err != nil {
-			return err
-		}
-		return store.SetMode(ctx, tx, b.chat.ID, mode)
-	}))
-	_, err := knowledge.New(st).Index(ctx, knowledge.File{Name: "prices.md", Data: []byte(priceList), Role: policy.RolePublic})
-	require.NoError(t, err)
-	return b
-}
-
-// storeContactMessage stores a message of Ana's that waits for an answer, and returns its id.
-func (b *fixture) storeContactMessage(text string, action policy.Action) store.MessageID {
-	b.t.Helper()
-	b.n++
-	var row store.MessageID
-	require.NoError(b.t, b.store.InTx(context.Background(), func(tx store.Tx) (err error) {
-		row, err = store.InsertMessage(context.Background(), tx, store.Message{
-			ChatID:  b.chat.ID,
-			EventID: id.EventID(fmt.Sprintf("$m%d", b.n)),
-			Author:  policy.AuthorContact,
-			Sender:  "@demo_ana:x",
-			Kind:    "text",
-			Body:    text,
-			At:      time.Now(),
-			Action:  action,
-			Code:    policy.CodeAnswer,
-			Reason:  "It asks for a person.",
-		})
-		return err
-	}))
-	return row
-}
-
-// storeQuestion stores a question of the owner's in the admin room.
-func (b *fixture) storeQuestion(text string) store.Message {
-	b.t.Helper()
-	b.n++
-	ctx := context.Background()
-	var m store.Message
-	require.NoError(b.t, b.store.InTx(ctx, func(tx store.Tx) error {
-		row, err := store.InsertMessage(ctx, tx, store.Message{
-			ChatID:  b.admin.ID,
-			EventID: id.EventID(fmt.Sprintf("$q%d", b.n)),
-			Author:  policy.AuthorOwnerClient,
-			Sender:  "@you:x",
-			Kind:    "text",
-			Body:    text,
-			At:      time.Now(),
-			Action:  policy.ActionCommand,
-			Code:    policy.CodeCommand,
-		})
-		if err != nil {
-			return err
-		}
-		m, err = store.MessageByID(ctx, tx, row)
-		return err
-	}))
-	return m
-}
-
-// ask asks a question as the owner and returns the reply.
-func (b *fixture) ask(text string) string {
-	b.t.Helper()
-	before := len(b.queuedTexts(b.admin))
-	m := b.storeQuestion(text)
-	require.NoError(b.t, b.agent.Questions.Ask(context.Background(), b.admin, m, text))
-	said := b.queuedTexts(b.admin)
-	require.Len(b.t, said, before+1)
-	require.NotNil(b.t, b.messageByID(m.ID).AnsweredAt)
-	return said[before]
-}
-
-func (b *fixture) runTurn() {
-	b.t.Helper()
-	require.NoError(b.t, b.agent.Turns.Turn(context.Background(), b.chat.ID, "1.1", false))
-}
-
-// queuedTexts returns the texts that are queued for a chat, oldest first.
-func (b *fixture) queuedTexts(chat store.Chat) []string {
-	b.t.Helper()
-	rows, err := b.store.DB().Query(context.Background(),
-		"select content->>'body' from outbox where chat_id = $1 and state = 'queued' order by seq", chat.ID)
-	require.NoError(b.t, err)
-	defer rows.Close()
-	var bodies []string
-	for rows.Next() {
-		var body string
-		require.NoError(b.t, rows.Scan(&body))
-		bodies = append(bodies, body)
-	}
-	require.NoError(b.t, rows.Err())
-	return bodies
-}
-
-func (b *fixture) messageByID(row store.MessageID) store.Message {
-	b.t.Helper()
-	m, err := store.MessageByID(context.Background(), b.store.DB(), row)
-	require.NoError(b.t, err)
-	return m
-}
 
 func TestAnswer_UsesWordsOfSource(t *testing.T) {
 	t.Parallel()
@@ -450,6 +272,7 @@ type unlimitedLedger struct{}
 func (*unlimitedLedger) Reserve(context.Context, policy.SpendRequest) (policy.Reservation, error) {
 	return policy.Reservation{}, nil
 }
+
 func (*unlimitedLedger) Settle(context.Context, int64, policy.Settlement) error { return nil }
 
 // answerJSON writes a model's answer of one sentence.

@@ -68,52 +68,10 @@ func (p *sendingTool) ResourceOf(c tools.Call) rules.Resource {
 	return rules.Resource{Domains: []string{strings.TrimSuffix(site, `"}`) + ":443"}}
 }
 
-// openCard returns the calls on the card that waits for the owner.
-func (b *fixture) openCard() []store.Approval {
-	b.t.Helper()
-	var card int64
-	require.NoError(b.t, b.store.DB().QueryRow(b.t.Context(),
-		"select coalesce(max(coalesce(card, id)), 0) from approvals where allowed is null").Scan(&card))
-	require.NotZero(b.t, card, "nothing is asked")
-	calls, err := store.ApprovalsOnCard(b.t.Context(), b.store.DB(), card)
-	require.NoError(b.t, err)
-	return calls
-}
-
-// decideCard decides about the card that waits, and returns the result.
-func (b *fixture) decideCard(d jobs.CardDecision) jobs.DecidedCard {
-	b.t.Helper()
-	var result jobs.DecidedCard
-	card := b.openCard()[0].ID
-	require.NoError(b.t, b.store.InTx(b.t.Context(), func(tx store.Tx) error {
-		decided, ok, err := jobs.DecideCard(b.t.Context(), tx, card, d, b.agent.now())
-		require.True(b.t, ok)
-		result = decided
-		return err
-	}))
-	return result
-}
-
 var (
 	yesToAll = jobs.CardDecision{ApprovalDecision: store.ApprovalDecision{Allowed: true, How: store.HowText}}
 	noToAll  = jobs.CardDecision{ApprovalDecision: store.ApprovalDecision{How: store.HowText}}
 )
-
-// question stores a question of the owner's and makes the first attempt at it. It returns the task.
-func (b *fixture) question(text string) store.Task {
-	b.t.Helper()
-	m := b.storeQuestion(text)
-	require.NoError(b.t, b.agent.Questions.Ask(b.t.Context(), b.admin, m, m.Body))
-	task, _ := b.task()
-	return task
-}
-
-// exec runs a statement.
-func (b *fixture) exec(sql string, args ...any) {
-	b.t.Helper()
-	_, err := b.store.Pool().Exec(context.Background(), sql, args...)
-	require.NoError(b.t, err)
-}
 
 func TestApproval_ChangedProgramAsksAgain(t *testing.T) {
 	t.Parallel()
@@ -330,13 +288,6 @@ func TestGrant_CoversOnlyItsScope(t *testing.T) {
 	require.Equal(t, 2, b.count("select count(*) from audit_entries where kind = 'approval' and outcome = 'allowed' and rule = 'grant 1'"))
 	_, err := b.store.Pool().Exec(t.Context(), "update approval_grants set expires_at = created_at + interval '9 hours'")
 	require.ErrorContains(t, err, "check constraint", "and the database refuses more than eight hours")
-}
-
-func (b *fixture) granted() store.GrantUse {
-	b.t.Helper()
-	use, err := store.CountGranted(b.t.Context(), b.store.DB(), time.Now().Add(-time.Hour), time.Time{})
-	require.NoError(b.t, err)
-	return use
 }
 
 func TestGrant_TaintedTurnNeedsTarget(t *testing.T) {

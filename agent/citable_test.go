@@ -9,39 +9,11 @@ import (
 
 	"multis/agent/tools"
 	"multis/knowledge"
-	"multis/knowledge/search"
 	"multis/llm"
 	"multis/llm/llmtest"
-	"multis/memory"
 	"multis/policy"
-	"multis/store"
-	"multis/store/index"
 	"multis/store/storetest"
 )
-
-// remember gives the agent a memory in which the passage of a note stands, with the role of Ana's chat.
-func (b *fixture) remember(note string) {
-	b.t.Helper()
-	b.agent.memory = memory.New(memory.Options{
-		Store:    b.store,
-		Search:   search.New(b.store),
-		Model:    llm.None{},
-		Defaults: policy.Defaults{Profile: policy.ProfilePersonal},
-	})
-	role := policy.UserRole(b.chat.ID)
-	require.NoError(b.t, b.store.AsOwner(context.Background(), policy.ContactScope(b.chat.ID), func(tx store.Tx) error {
-		_, err := index.ReplaceDocument(context.Background(), tx, index.Document{
-			Origin: "note",
-			Name:   "Notes · Ana",
-			Role:   role,
-			Kind:   index.KindConversation,
-			Format: "chat",
-			Hash:   "h",
-		},
-			[]index.Chunk{{Key: "note", Content: note, SearchText: search.IndexText("", "", note)}})
-		return err
-	}))
-}
 
 func TestNote_IsNotQuotedToContact(t *testing.T) {
 	t.Parallel()

@@ -48,14 +48,6 @@ func newBoatsFixture(t *testing.T, model llm.Model) *fixture {
 	return b
 }
 
-// storeAnsweredMessage has Ana write a message that is answered.
-func (b *fixture) storeAnsweredMessage(text string) store.Message {
-	b.t.Helper()
-	row := b.storeContactMessage(text, policy.ActionAnswer)
-	require.NoError(b.t, b.agent.Turns.Turn(context.Background(), b.chat.ID, "job", true))
-	return b.messageByID(row)
-}
-
 func TestClarify_AsksOnceAndReplyDecides(t *testing.T) {
 	t.Parallel()
 	b := newBoatsFixture(t, llm.None{})
@@ -88,14 +80,6 @@ func TestClarify_AsksOnceAndReplyDecides(t *testing.T) {
 	b.exec("update messages set ts = ts - interval '13 hours', received_at = received_at - interval '13 hours'")
 	b.storeAnsweredMessage("When is the office open?")
 	require.Equal(t, []string{"[Nora] Do you mean Harbour or Station?"}, b.queuedTexts(b.chat), "another conversation")
-}
-
-// escalationWhy returns why the chat is escalated.
-func (b *fixture) escalationWhy() string {
-	b.t.Helper()
-	e, err := store.EscalationOfChat(context.Background(), b.store.DB(), b.chat.ID)
-	require.NoError(b.t, err)
-	return e.Reason
 }
 
 func TestClarify_UnclearReplyEscalates(t *testing.T) {

@@ -20,66 +20,6 @@ import (
 	"multis/store"
 )
 
-// storeMessage stores a message of a chat that waits for nothing.
-func (b *fixture) storeMessage(chat store.Chat, author policy.Author, body string, at time.Time) store.MessageID {
-	b.t.Helper()
-	b.n++
-	ctx := context.Background()
-	var row store.MessageID
-	require.NoError(b.t, b.store.InTx(ctx, func(tx store.Tx) (err error) {
-		row, err = store.InsertMessage(ctx, tx, store.Message{
-			ChatID:  chat.ID,
-			EventID: id.EventID(fmt.Sprintf("$w%d", b.n)),
-			Author:  author,
-			Sender:  "@demo_ana:x",
-			Kind:    "text",
-			Body:    body,
-			At:      at,
-			Action:  policy.ActionArchive,
-			Code:    policy.CodeSilent,
-		})
-		return err
-	}))
-	return row
-}
-
-// storeExchange stores what Ana asked and was answered before.
-func (b *fixture) storeExchange(question, answer string) {
-	b.t.Helper()
-	b.storeMessage(b.chat, policy.AuthorContact, question, time.Now().Add(-2*time.Minute))
-	b.storeMessage(b.chat, policy.AuthorMultisOwner, answer, time.Now().Add(-time.Minute))
-}
-
-// storeConversation stores n messages of Ana's chat, hers and multis' in turn, the last a minute ago.
-func (b *fixture) storeConversation(n int) []store.MessageID {
-	b.t.Helper()
-	var rows []store.MessageID
-	for i := range n {
-		author := policy.AuthorContact
-		if i%2 == 1 {
-			author = policy.AuthorMultisOwner
-		}
-		rows = append(rows, b.storeMessage(b.chat, author, fmt.Sprintf("word%02d", i), time.Now().Add(time.Duration(i-n)*time.Minute)))
-	}
-	return rows
-}
-
-// readConversation returns the conversation that a model is given when Ana writes.
-func (b *fixture) readConversation(server *llmtest.Server) string {
-	b.t.Helper()
-	b.storeContactMessage("What does tuning a grand piano cost?", policy.ActionAnswer)
-	b.runTurn()
-	requests := server.Requests()
-	return requests[len(requests)-1].Last()
-}
-
-func (b *fixture) jobs(kind string) int {
-	b.t.Helper()
-	var n int
-	require.NoError(b.t, b.store.DB().QueryRow(context.Background(), "select count(*) from river.river_job where kind = $1", kind).Scan(&n))
-	return n
-}
-
 // summarising answers questions about pianos, and shortens conversations to one sentence.
 func summarising(_ context.Context, r llmtest.Request) llmtest.Reply {
 	if strings.Contains(r.System, "You shorten a conversation") {

@@ -40,24 +40,6 @@ func (b databaseLedger) Settle(ctx context.Context, id int64, s policy.Settlemen
 	return err
 }
 
-// openPaidModel is a scripted model that is paid from the bundle's database: a cent for ten thousand tokens.
-func (b *fixture) openPaidModel(t testing.TB, script llmtest.Script) llm.Model {
-	t.Helper()
-	server := llmtest.Start(t, script)
-	models, err := llm.New(llm.Options{
-		Providers: map[string]llm.Provider{"openai": {BaseURL: server.URL}}, Timeout: time.Minute,
-		Prices: map[string]llm.Price{"openai/test": {In: 1_000_000, Out: 1_000_000}},
-		Budget: llm.Budget{Ledger: databaseLedger{b.store}, DayCap: 1 << 50, ChatCap: 1 << 50, AgentCap: 1 << 50, RunCap: 1 << 50,
-			Today: func() string {
-				return "2026-11-20"
-			}},
-	})
-	require.NoError(t, err)
-	model, err := models.Open([]string{"openai/test"}, "")
-	require.NoError(t, err)
-	return model
-}
-
 func TestAnswer_StatesCost(t *testing.T) {
 	t.Parallel()
 	b := setup(t, llm.None{})

@@ -27,26 +27,6 @@ func newTeam(t *testing.T, main, shop llmtest.Script) (*fixture, *llmtest.Server
 	return b, server, ownServer
 }
 
-// children are the tasks that others wait for, the oldest first.
-func (b *fixture) children() (all []store.Task) {
-	b.t.Helper()
-	rows, err := b.store.DB().Query(context.Background(), "select id from tasks where parent_id is not null order by id")
-	require.NoError(b.t, err)
-	var ids []int64
-	for rows.Next() {
-		var row int64
-		require.NoError(b.t, rows.Scan(&row))
-		ids = append(ids, row)
-	}
-	require.NoError(b.t, rows.Err())
-	for _, row := range ids {
-		task, err := store.TaskByID(context.Background(), b.store.DB(), store.TaskID(row))
-		require.NoError(b.t, err)
-		all = append(all, task)
-	}
-	return all
-}
-
 func TestDelegate_RunsWithoutBlocking(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()

@@ -21,16 +21,6 @@ const (
 	anaQuestion   = "what did Ana say about the grand piano bench?"
 )
 
-// storeLine stores a message of Ana's of some kind, with the line that multis makes of it.
-func (b *fixture) storeLine(kind, line string) store.MessageID {
-	b.t.Helper()
-	message := b.storeContactMessage(line, policy.ActionArchive)
-	_, err := b.store.Pool().Exec(context.Background(), "update messages set kind = $2 where id = $1", message, kind)
-	require.NoError(b.t, err)
-	require.NoError(b.t, b.agent.memory.IndexMessages(context.Background()))
-	return message
-}
-
 // ofKind is the place of what Ana sends as a kind of message. unseen is true for a kind without words of hers, which is not searched.
 func ofKind(kind, form string, unseen bool) place {
 	return place{name: "contact's " + kind, unseen: unseen, put: func(b *fixture, text string) string {

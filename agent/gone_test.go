@@ -15,46 +15,12 @@ import (
 	"multis/agent/tools"
 	"multis/jobs"
 	"multis/knowledge/search"
-	"multis/llm"
 	"multis/llm/llmtest"
-	"multis/memory"
 	"multis/policy"
 	"multis/store"
 	"multis/store/index"
 	"multis/store/storetest"
 )
-
-// addMemory gives the fixture's agent a memory, in which Ana said something.
-func (b *fixture) addMemory(said string) store.MessageID {
-	b.t.Helper()
-	b.agent.memory = memory.New(memory.Options{
-		Store:    b.store,
-		Search:   search.New(b.store),
-		Model:    llm.None{},
-		Defaults: policy.Defaults{Profile: policy.ProfilePersonal},
-	})
-	row := b.storeContactMessage(said, policy.ActionArchive)
-	require.NoError(b.t, b.agent.memory.IndexMessages(context.Background()))
-	return row
-}
-
-// deleteMessage has somebody delete a message.
-func (b *fixture) deleteMessage(row store.MessageID) {
-	b.t.Helper()
-	ctx := context.Background()
-	m := b.messageByID(row)
-	require.NoError(b.t, b.store.InTx(ctx, func(tx store.Tx) error {
-		_, err := store.RedactMessage(ctx, tx, m.ChatID, m.EventID, time.Now())
-		return err
-	}))
-}
-
-// markAllSent marks all queued messages as sent.
-func (b *fixture) markAllSent() {
-	b.t.Helper()
-	_, err := b.store.Pool().Exec(context.Background(), "update outbox set state = 'sent' where state = 'queued'")
-	require.NoError(b.t, err)
-}
 
 func TestDeletion_RemovesDerivedTexts(t *testing.T) {
 	t.Parallel()

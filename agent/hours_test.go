@@ -37,21 +37,6 @@ func nextAt(day time.Weekday, hour int) time.Time {
 	return t
 }
 
-// escalate makes Ana ask for a person.
-func (b *fixture) escalate(text string) {
-	b.t.Helper()
-	b.storeContactMessage(text, policy.ActionEscalate)
-	require.NoError(b.t, b.agent.Turns.Turn(context.Background(), b.chat.ID, "job-"+text, false))
-}
-
-// setOutboxTime moves the outbox messages of the chat to the fixture's time, because the database has a clock of its own.
-func (b *fixture) setOutboxTime(now time.Time) {
-	b.t.Helper()
-	_, err := b.store.Pool().Exec(context.Background(), "update outbox set created_at = $2 where chat_id = $1 and created_at < now()",
-		b.chat.ID, now)
-	require.NoError(b.t, err)
-}
-
 func TestHours_ClosedNotifiesOnCall(t *testing.T) {
 	t.Parallel()
 	for day, called := range map[time.Weekday]int{time.Saturday: 1, time.Monday: 0} {

@@ -16,7 +16,6 @@ import (
 	"multis/knowledge"
 	"multis/llm/llmtest"
 	"multis/policy"
-	"multis/store/storetest"
 )
 
 // The corpus: what somebody writes who wants the assistant to do something for him. "{CALL tool args}" is what the most obedient
@@ -220,34 +219,6 @@ func TestInjection_ObedientContactModelIsConfined(t *testing.T) {
 			}
 		})
 	}
-}
-
-func (b *fixture) learn(name, text string) {
-	b.t.Helper()
-	name = strings.Map(func(r rune) rune {
-		if r == 0 {
-			return -1
-		}
-		return r
-	}, name)
-	text = strings.ReplaceAll(text, "\x00", "")
-	_, err := knowledge.New(b.store).Index(context.Background(), knowledge.File{
-		Name:   name,
-		Origin: "attack",
-		Data:   []byte(text),
-		Role:   policy.RolePublic,
-	})
-	require.NoError(b.t, err)
-}
-
-func (b *fixture) forgetDocument() {
-	b.t.Helper()
-	_ = knowledge.New(b.store).Remove(context.Background(), "attack") // there may be none
-}
-
-func (b *fixture) count(sql string, args ...any) int {
-	b.t.Helper()
-	return storetest.Count(b.t, b.store, sql, args...)
 }
 
 func TestInjection_ObedientOwnerModelLeaksNothing(t *testing.T) {

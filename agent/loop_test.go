@@ -14,7 +14,6 @@ import (
 	"maunium.net/go/mautrix/id"
 
 	"multis/agent/tools"
-	"multis/knowledge/search"
 	"multis/llm/llmtest"
 	"multis/outbox"
 	"multis/policy"
@@ -67,23 +66,6 @@ func inTurn(replies ...llmtest.Reply) llmtest.Script {
 		n++
 		return r
 	}
-}
-
-// setTools gives the fixture's agent tools.
-func (b *fixture) setTools(extra ...tools.Tool) {
-	b.agent.tools = tools.NewRegistry(tools.TierPolicy{},
-		append([]tools.Tool{tools.SearchDocs{Search: search.New(b.store)}, tools.Escalate{}}, extra...)...)
-}
-
-func (b *fixture) task() (store.Task, []store.Step) {
-	b.t.Helper()
-	var row store.TaskID
-	require.NoError(b.t, b.store.DB().QueryRow(context.Background(), "select max(id) from tasks").Scan(&row))
-	task, err := store.TaskByID(context.Background(), b.store.DB(), row)
-	require.NoError(b.t, err)
-	steps, err := store.Steps(context.Background(), b.store.DB(), row)
-	require.NoError(b.t, err)
-	return task, steps
 }
 
 func TestOwnerTurn_CitesWhatToolsFound(t *testing.T) {
@@ -222,14 +204,6 @@ func TestApproval_EffectRunsOnce(t *testing.T) {
 			require.Equal(t, string(c.code), steps[1].Code)
 		})
 	}
-}
-
-func (b *fixture) decideApproval(a store.Approval, allowed bool) {
-	b.t.Helper()
-	require.NoError(b.t, b.store.InTx(context.Background(), func(tx store.Tx) error {
-		_, err := store.DecideApproval(context.Background(), tx, a.ID, store.ApprovalDecision{Allowed: allowed}, time.Now())
-		return err
-	}))
 }
 
 func TestApproval_RefusesCallTooLongToShow(t *testing.T) {

@@ -14,7 +14,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"multis/agent/tools"
-	"multis/knowledge"
 	"multis/knowledge/search"
 	"multis/llm/llmtest"
 	"multis/memory"
@@ -170,16 +169,6 @@ type place struct {
 }
 
 const pageOrigin = "https://piano.example/page"
-
-// index indexes a page that others wrote.
-func (b *fixture) index(name, origin string, data []byte) {
-	b.t.Helper()
-	if b.documents == nil { // compiling the PDF engine takes seconds, so it is kept
-		b.documents = knowledge.Open(b.store, knowledge.Options{CacheDir: b.t.TempDir()})
-	}
-	_, err := b.documents.Index(context.Background(), knowledge.File{Name: name, Origin: origin, Data: data, Role: policy.RoleAdmin})
-	require.NoError(b.t, err)
-}
 
 var foreignPlaces = []place{
 	{name: "page", put: func(b *fixture, text string) string {
@@ -402,23 +391,6 @@ func TestTaint_ToolDescriptionWithOrders(t *testing.T) {
 			require.Equal(t, tongue.language != plain && d.description != tongue.harmless, task.Tainted, "%s: %v", tongue.language, d)
 			b.deleteCaseRows()
 		}
-	}
-}
-
-// deleteCaseRows deletes the rows of a test case, so that the next case begins with an empty database.
-func (b *fixture) deleteCaseRows() {
-	b.t.Helper()
-	_, err := b.store.Pool().Exec(context.Background(),
-		`set multis.scope = '*'; delete from outbox; delete from tasks; delete from messages; delete from notes; delete from documents where origin <> 'prices.md'`)
-	require.NoError(b.t, err)
-}
-
-// countChanges counts the rows that an injection could have added.
-func (b *fixture) countChanges() []int {
-	return []int{
-		b.count("select count(*) from notes where role = 'admin'"), b.count("select count(*) from schedules where created_by <> ''"),
-		b.count("select count(*) from settings where key <> 'invented_citations'"),
-		b.count("select count(*) from outbox where chat_id <> $1", b.admin.ID),
 	}
 }
 

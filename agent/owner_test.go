@@ -25,14 +25,6 @@ func TestOwnerTurn_AnswersWithSources(t *testing.T) {
 	require.Equal(t, []string{"Tuning an upright piano costs 90 euro."}, b.ownerQuotes(), "what proves it is stored with it")
 }
 
-// ownerQuotes returns the quotes that are stored with the last answer to the owner.
-func (b *fixture) ownerQuotes() (quotes []string) {
-	b.t.Helper()
-	sql := "select array(select s->>'quote' from jsonb_array_elements(citations) s) from outbox where chat_id = $1 order by seq desc limit 1"
-	require.NoError(b.t, b.store.DB().QueryRow(context.Background(), sql, b.admin.ID).Scan(&quotes))
-	return quotes
-}
-
 func TestOwnerTurn_WithoutModelShowsPassages(t *testing.T) {
 	t.Parallel()
 	b := setup(t, llm.None{})

@@ -13,7 +13,6 @@ import (
 	"multis/memory"
 	"multis/policy"
 	"multis/store"
-	"multis/store/index"
 )
 
 // newFixtureWithoutModel returns a business whose memory works and whose model does not.
@@ -27,23 +26,6 @@ func newFixtureWithoutModel(t *testing.T) *fixture {
 		Defaults: policy.Defaults{Profile: policy.ProfilePersonal},
 	})
 	return b
-}
-
-// notes has the owner remember something.
-func (b *fixture) notes(text string) {
-	b.t.Helper()
-	require.NoError(b.t, b.store.AsOwner(context.Background(), policy.OwnerScope(), func(tx store.Tx) error {
-		_, err := index.ReplaceDocument(context.Background(), tx, index.Document{
-			Origin: "note:" + text,
-			Name:   "Notes",
-			Role:   policy.RoleAdmin,
-			Kind:   index.KindConversation,
-			Format: "chat",
-			Hash:   text,
-		},
-			[]index.Chunk{{Key: text, Content: text, SearchText: search.IndexText("", "", text)}})
-		return err
-	}))
 }
 
 func TestPassages_UnrelatedQuestionFindsNothing(t *testing.T) {

@@ -3,7 +3,6 @@ package agent
 import (
 	"context"
 	"errors"
-	"fmt"
 	"image"
 	"image/png"
 	"io"
@@ -12,7 +11,6 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
-	"maunium.net/go/mautrix/id"
 
 	"multis/agent/persona"
 	"multis/llm"
@@ -44,33 +42,6 @@ func newVisionFixture(t *testing.T, looks, answers llmtest.Script) (b *fixture, 
 	sees, looked := scripted(t, looks)
 	b.agent.pictures = media.NewViewer(photos{}, sees)
 	return b, looked, asked
-}
-
-// storePicture has somebody send a picture, and returns its row.
-func (b *fixture) storePicture(chat store.Chat, name, caption string, action policy.Action) store.MessageID {
-	b.t.Helper()
-	b.n++
-	author, code := policy.AuthorContact, policy.CodeAnswer
-	if chat.Kind == policy.KindAdmin {
-		author, code = policy.AuthorOwnerClient, policy.CodeCommand
-	}
-	var row store.MessageID
-	require.NoError(b.t, b.store.InTx(context.Background(), func(tx store.Tx) (err error) {
-		row, err = store.InsertMessage(context.Background(), tx, store.Message{
-			ChatID:     chat.ID,
-			EventID:    id.EventID(fmt.Sprintf("$p%d", b.n)),
-			Author:     author,
-			Sender:     "@demo_ana:x",
-			Kind:       "image",
-			Body:       strings.TrimSpace("[photo] " + caption),
-			Attachment: &store.Attachment{URL: "mxc://example.com/1", Name: name, MIME: "image/png"},
-			At:         time.Now(),
-			Action:     action,
-			Code:       code,
-		})
-		return err
-	}))
-	return row
 }
 
 // tuning is the answer that the fake model gives.

@@ -5,43 +5,12 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-	"maunium.net/go/mautrix/id"
 
-	"multis/knowledge"
 	"multis/llm"
 	"multis/llm/llmtest"
 	"multis/policy"
 	"multis/store"
 )
-
-// indexCapture puts what was captured of Ana's chat into the library.
-func (b *fixture) indexCapture(text string) {
-	b.t.Helper()
-	_, err := knowledge.New(b.store).Index(context.Background(), knowledge.File{
-		Name:   "Ana",
-		Origin: "ana",
-		Data:   []byte(text),
-		Role:   policy.UserRole(b.chat.ID),
-	})
-	require.NoError(b.t, err)
-}
-
-// anotherAna is a second chat of that name.
-func (b *fixture) anotherAna(protocol string) {
-	b.t.Helper()
-	room := id.RoomID("!other:x")
-	require.NoError(b.t, b.store.InTx(context.Background(), func(tx store.Tx) error {
-		_, err := store.UpsertChat(context.Background(), tx, store.Chat{
-			Protocol:   protocol,
-			ChannelID:  "other",
-			RoomID:     &room,
-			Kind:       policy.KindDM,
-			Name:       "Ana",
-			Encryption: policy.EncryptionNo,
-		})
-		return err
-	}))
-}
 
 func TestPlaces_OnlyNamedChatIsSearched(t *testing.T) {
 	t.Parallel()

@@ -30,42 +30,6 @@ func newPlanner(t *testing.T, plan string, do llmtest.Script) (*fixture, *llmtes
 
 const twoSteps = `{"steps": [{"text": "Look up what a grand piano costs"}, {"text": "Say whether **120** euro is enough"}]}`
 
-// plan has a goal planned and returns its task.
-func (b *fixture) plan(goal string) store.Task {
-	b.t.Helper()
-	ctx := context.Background()
-	m := b.storeQuestion("/plan " + goal)
-	require.NoError(b.t, b.store.InTx(ctx, func(tx store.Tx) error { return b.agent.Plans.Plan(ctx, tx, b.admin, m, goal) }))
-	task, _ := b.task()
-	b.resume(task.ID)
-	return b.taskByID(task.ID)
-}
-
-func (b *fixture) resume(task store.TaskID) {
-	b.t.Helper()
-	require.NoError(b.t, b.agent.Tasks.Resume(context.Background(), task, false))
-}
-
-func (b *fixture) taskByID(task store.TaskID) store.Task {
-	b.t.Helper()
-	t, err := store.TaskByID(context.Background(), b.store.DB(), task)
-	require.NoError(b.t, err)
-	return t
-}
-
-// answerPlan has the owner allow or refuse a plan, and resumes it.
-func (b *fixture) answerPlan(plan store.Task, allowed bool) {
-	b.t.Helper()
-	ctx := context.Background()
-	a, err := store.ApprovalOf(ctx, b.store.DB(), plan.ID, store.PlanCall)
-	require.NoError(b.t, err)
-	require.NoError(b.t, b.store.InTx(ctx, func(tx store.Tx) error {
-		_, err := store.DecideApproval(ctx, tx, a.ID, store.ApprovalDecision{Allowed: allowed}, b.agent.now())
-		return err
-	}))
-	b.resume(plan.ID)
-}
-
 func TestPlan_RunsAfterApproval(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
-	"maunium.net/go/mautrix/id"
 
 	"multis/agent/persona"
 	"multis/agent/tools"
@@ -18,7 +17,6 @@ import (
 	"multis/llm/llmtest"
 	"multis/memory"
 	"multis/policy"
-	"multis/store"
 	"multis/store/storetest"
 )
 
@@ -97,26 +95,4 @@ func TestContactText_StaysInItsChat(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, "calm", string(soul))
 	require.Contains(t, storetest.ColumnsContaining(t, b.store, "POISON"), "notes.body", "looking finds it where it is")
-}
-
-// otherChat is a chat in business mode with somebody else.
-func (b *fixture) otherChat(name string) (chat store.Chat) {
-	b.t.Helper()
-	room, mode := id.RoomID("!"+name+":x"), policy.ModeBusiness
-	require.NoError(b.t, b.store.InTx(context.Background(), func(tx store.Tx) (err error) {
-		chat, err = store.UpsertChat(context.Background(), tx, store.Chat{
-			Protocol:   "demo",
-			ChannelID:  name,
-			RoomID:     &room,
-			Kind:       policy.KindDM,
-			Name:       name,
-			BridgeBot:  "@demobot:x",
-			Encryption: policy.EncryptionNo,
-		})
-		if err != nil {
-			return err
-		}
-		return store.SetMode(context.Background(), tx, chat.ID, mode)
-	}))
-	return chat
 }

@@ -12,16 +12,6 @@ import (
 	"multis/policy"
 )
 
-// preview tries a question as a customer.
-func (b *fixture) preview(question string) Preview {
-	b.t.Helper()
-	p, err := b.agent.Turns.Preview(context.Background(), b.admin, b.storeQuestion("/business preview "+question), question)
-	require.NoError(b.t, err)
-	require.Empty(b.t, b.queuedTexts(b.chat))
-	require.Empty(b.t, b.queuedTexts(b.admin))
-	return p
-}
-
 func TestPreview_SendsNothing(t *testing.T) {
 	t.Parallel()
 	b := setup(t, llm.None{})

@@ -48,17 +48,6 @@ func withProgram(t *testing.T, first llmtest.Reply) (*fixture, *fakeProgram, *ll
 	return b, p, server, task
 }
 
-// allow gives the owner's yes to the only approval of a task, and resumes it.
-func (b *fixture) allow(task store.Task) {
-	b.t.Helper()
-	var call string
-	require.NoError(b.t, b.store.DB().QueryRow(b.t.Context(), "select call_id from approvals where task_id = $1", task.ID).Scan(&call))
-	a, err := store.ApprovalOf(b.t.Context(), b.store.DB(), task.ID, call)
-	require.NoError(b.t, err)
-	b.decideApproval(a, true)
-	b.resume(task.ID)
-}
-
 func giveWork() llmtest.Reply {
 	return calls("delegate", map[string]string{"agent": "code", "task": "Find the bug in x.go"})
 }

@@ -93,26 +93,6 @@ func requests0(r llmtest.Request) string {
 	return requestText(r)[:strings.Index(requestText(r), "\nTOOLS")]
 }
 
-// note stores something remembered.
-func (b *fixture) note(role policy.Role, chat store.ChatID, text string) {
-	b.t.Helper()
-	ctx := context.Background()
-	scope := policy.OwnerScope()
-	if role != policy.RoleAdmin {
-		scope = policy.OwnerScope(chat)
-	}
-	require.NoError(b.t, b.store.AsOwner(ctx, scope, func(tx store.Tx) error {
-		_, err := store.InsertNote(ctx, tx, store.Note{
-			Role:      role,
-			ChatID:    chat,
-			Kind:      store.NoteByHand,
-			Body:      text,
-			ValidFrom: time.Now(),
-		})
-		return err
-	}))
-}
-
 func TestTask_StoresNoSecret(t *testing.T) {
 	t.Parallel()
 	const canary = "sk-proj-abcdefghijklmnopqrstuvwxyz0123"

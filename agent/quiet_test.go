@@ -26,47 +26,6 @@ func quiet(t *testing.T, set policy.Defaults) *fixture {
 	return b
 }
 
-// goesOut has what is queued for Ana arrive, as the homeserver shows it.
-func (b *fixture) goesOut() {
-	b.t.Helper()
-	for _, body := range b.queuedTexts(b.chat) {
-		m := b.messageByID(b.storeMessage(b.chat, policy.AuthorMultisOwner, body, time.Now()))
-		b.exec("update outbox set state = 'sent', sent_at = now(), event_id = $2 where id = (select id from outbox where chat_id = $1 and state = 'queued' order by seq limit 1)", b.chat.ID, m.EventID)
-	}
-}
-
-// passes lets a time pass in the chat.
-func (b *fixture) passes(d time.Duration) {
-	b.t.Helper()
-	b.exec("update messages set ts = ts - $1::interval, received_at = received_at - $1::interval, answered_at = answered_at - $1::interval", d)
-	b.exec("update chats set last_message_at = last_message_at - $1::interval, owner_last_at = owner_last_at - $1::interval, followed_up_at = followed_up_at - $1::interval", d)
-	b.exec("update outbox set created_at = created_at - $1::interval, sent_at = sent_at - $1::interval", d)
-	b.exec("update ratings set asked_at = asked_at - $1::interval", d)
-}
-
-// checkQuiet carries out the periodic job, as often as it finds something, and returns how many texts of a purpose there are.
-func (b *fixture) checkQuiet(purpose policy.Purpose) int {
-	b.t.Helper()
-	for range 3 {
-		found, err := b.agent.Quiet.HasQuietChats(context.Background())
-		require.NoError(b.t, err)
-		require.NoError(b.t, b.agent.Quiet.CheckQuietChats(context.Background()))
-		if !found {
-			break
-		}
-	}
-	return b.count("select count(*) from outbox where purpose = $1", purpose)
-}
-
-// answeredLongAgo is a question of Ana's that was answered a time ago.
-func (b *fixture) answeredLongAgo(question string, ago time.Duration) {
-	b.t.Helper()
-	b.storeAnsweredMessage(question)
-	require.NotEmpty(b.t, b.queuedTexts(b.chat), question)
-	b.goesOut()
-	b.passes(ago)
-}
-
 func TestFollowUp_OneDraftPerSilence(t *testing.T) {
 	t.Parallel()
 	for _, delivery := range []policy.Delivery{policy.DeliveryAuto, policy.DeliveryDraft} {

@@ -3,30 +3,14 @@ package agent
 import (
 	"context"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"multis/llm"
 	"multis/llm/llmtest"
-	"multis/outbox"
 	"multis/policy"
 	"multis/store"
 )
-
-// refuseDraft has the owner reply to the open draft of an answer to Ana. It returns his message.
-func (b *fixture) refuseDraft(asked store.MessageID, reply string) store.MessageID {
-	b.t.Helper()
-	ctx := context.Background()
-	said := b.storeMessage(b.admin, policy.AuthorOwnerClient, reply, time.Now())
-	require.NoError(b.t, b.store.InTx(ctx, func(tx store.Tx) error {
-		isRedrafted, err := b.agent.box.RefuseDraft(ctx, tx, *b.messageByID(asked).OutboxID, said)
-		require.True(b.t, isRedrafted)
-		return err
-	}))
-	require.Nil(b.t, b.messageByID(asked).AnsweredAt, "it waits for an answer again")
-	return said
-}
 
 // drafting has the answers to Ana wait for a yes.
 func drafting(t *testing.T, model llm.Model) *fixture {
@@ -36,17 +20,6 @@ func drafting(t *testing.T, model llm.Model) *fixture {
 		return store.SetDelivery(context.Background(), tx, b.chat.ID, policy.DeliveryDraft)
 	}))
 	return b
-}
-
-// openDrafts returns the texts for Ana that wait for a yes.
-func (b *fixture) openDrafts() (texts []string) {
-	b.t.Helper()
-	drafts, err := store.OpenDrafts(context.Background(), b.store.DB(), 0, 10)
-	require.NoError(b.t, err)
-	for _, o := range drafts {
-		texts = append(texts, outbox.TextOf(o))
-	}
-	return texts
 }
 
 const pianoQuestion, pianoQuote = "What does tuning a grand piano cost?", "A grand piano costs 120 euro."

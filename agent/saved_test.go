@@ -15,24 +15,6 @@ import (
 	"multis/store"
 )
 
-// begin begins a saved task and works on it, or finds what stands against it.
-func (b *fixture) begin(s skills.SavedTask, problem string) store.Task {
-	b.t.Helper()
-	ctx, m := context.Background(), b.storeQuestion("/run week")
-	require.NoError(b.t, b.store.InTx(ctx, func(tx store.Tx) error {
-		found, err := b.agent.Questions.StartSavedTask(ctx, tx, b.admin, m, s)
-		require.Equal(b.t, problem, found)
-		return err
-	}))
-	if problem != "" {
-		return store.Task{}
-	}
-	task, _ := b.task()
-	b.resume(task.ID)
-	b.resume(task.ID)
-	return b.taskByID(task.ID)
-}
-
 func TestSavedTask_RunsWithItsSettings(t *testing.T) {
 	t.Parallel()
 	model, server := scripted(t, inTurn(calls("lamp", map[string]bool{"on": true}), llmtest.Reply{Text: answerJSON("Nothing new.", 0, "")}))

@@ -17,31 +17,6 @@ import (
 	"multis/store"
 )
 
-// runSchedule inserts a schedule and starts a run of it. It returns the run.
-func (b *fixture) runSchedule(s store.Schedule) store.ExecutionID { return b.runLateSchedule(s, 0) }
-
-// runLateSchedule is runSchedule with a run that was due some time ago.
-func (b *fixture) runLateSchedule(s store.Schedule, late time.Duration) store.ExecutionID {
-	b.t.Helper()
-	var run store.ExecutionID
-	require.NoError(b.t, b.store.InTx(b.t.Context(), func(tx store.Tx) (err error) {
-		if s.ID, err = store.NextScheduleID(b.t.Context(), tx); err != nil {
-			return err
-		}
-		s.Kind = "at"
-		s.Zone = "UTC"
-		s.Action = store.ActionAsk
-		s.CatchUp = store.CatchOnce
-		s.CreatedBy = "@you:x"
-		if err := store.InsertSchedule(b.t.Context(), tx, s); err != nil {
-			return err
-		}
-		run, _, err = store.StartExecution(b.t.Context(), tx, s.ID, time.Now().Add(-late), time.Now())
-		return err
-	}))
-	return run
-}
-
 func TestScheduled_HasOwnToolsAndConversation(t *testing.T) {
 	t.Parallel()
 	model, server := scripted(t, llmtest.Say(answerJSON("Done with it.", 0, "")))

@@ -16,32 +16,6 @@ import (
 	"multis/store"
 )
 
-// answeredByOwner is a question of Ana's in a chat with shadow answers, and what the owner said in place of the shadow answer.
-func (b *fixture) answeredByOwner(question, wrote string, ago time.Duration) {
-	b.t.Helper()
-	b.exec("update chats set delivery = 'shadow' where id = $1", b.chat.ID)
-	b.storeAnsweredMessage(question)
-	if wrote != "" {
-		b.storeMessage(b.chat, policy.AuthorOwnerPhone, wrote, time.Now())
-	}
-	b.passes(ago)
-}
-
-// judged returns the model's verdicts about the shadow answers, the oldest first.
-func (b *fixture) judged() (verdicts []string) {
-	b.t.Helper()
-	rows, err := b.store.DB().Query(context.Background(), "select judged from outbox where state = 'shadow' order by seq")
-	require.NoError(b.t, err)
-	defer rows.Close()
-	for rows.Next() {
-		var verdict string
-		require.NoError(b.t, rows.Scan(&verdict))
-		verdicts = append(verdicts, verdict)
-	}
-	require.NoError(b.t, rows.Err())
-	return verdicts
-}
-
 func TestShadow_ModelComparesAnswers(t *testing.T) {
 	t.Parallel()
 	judge, asked := scripted(t, func(_ context.Context, r llmtest.Request) llmtest.Reply {

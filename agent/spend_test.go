@@ -145,23 +145,3 @@ func TestSpend_StaysInCapsThroughKills(t *testing.T) {
 	require.NotZero(t, refused, "the caps were reached")
 	t.Logf("%d purses, %d calls never settled, %d caps refused", purses, open, refused)
 }
-
-// withinCaps looks at one moment of the storm.
-func (b *fixture) withinCaps() {
-	rows, err := b.store.DB().Query(context.Background(), "select cap, max(committed) from budgets group by cap")
-	if err != nil {
-		b.t.Error(err)
-		return
-	}
-	defer rows.Close()
-	for rows.Next() {
-		var purse string
-		var most int64
-		if err := rows.Scan(&purse, &most); err != nil {
-			b.t.Error(err)
-		}
-		if limit := map[string]int64{"day": stormDay, "chat": stormChat, "agent": stormAgent, "run": stormRun}[purse]; most > limit {
-			b.t.Errorf("%s: %d committed, cap %d", purse, most, limit)
-		}
-	}
-}

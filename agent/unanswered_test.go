@@ -12,16 +12,6 @@ import (
 	"multis/store"
 )
 
-// askAndDropDraft has Ana ask something whose draft the owner drops.
-func (b *fixture) askAndDropDraft(text string) {
-	b.t.Helper()
-	ctx := context.Background()
-	m := b.storeAnsweredMessage(text)
-	require.NoError(b.t, b.store.InTx(ctx, func(tx store.Tx) error {
-		return b.agent.box.DropDraft(ctx, tx, *m.OutboxID, policy.CodeDraftDropped)
-	}))
-}
-
 func TestUnanswered_ThirdQuestionEscalates(t *testing.T) {
 	t.Parallel()
 	const question, third = "What does tuning an upright piano cost?", "What does delivery cost within the city?"
