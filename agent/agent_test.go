@@ -117,7 +117,7 @@ func TestGreeting_DuringResolveOpensNoEscalation(t *testing.T) {
 		require.NoError(t, err)
 		decided, err := b.agent.Turns.decide(ctx, chat, waiting, false)
 		require.NoError(t, err)
-		require.Equal(t, waitsForPerson, decided.escalation)
+		require.Equal(t, waitsForPerson, decided.escalation.reason)
 
 		b.exec("update escalations set " + ended)
 		require.True(t, jobs.IsSnooze(b.agent.Turns.commit(ctx, chat, waiting, job, decided)))

@@ -102,14 +102,14 @@ func (t *Turns) storeResult(ctx context.Context, tx store.Tx, chat store.Chat, w
 			r.code, r.reason = decision.Code, decision.Why
 		}
 		if decision.Code.IsAboutText() {
-			r.escalation, r.cause = decision.Why, policy.CauseUnsupported
+			r.escalation.reason, r.escalation.cause = decision.Why, policy.CauseUnsupported
 		}
 	}
-	if r.escalation != "" {
+	if r.escalation.isNeeded() {
 		if err := t.escalate(ctx, tx, chat, waiting, &r); err != nil {
 			return err
 		}
-		if err := store.SetEscalationCause(ctx, tx, chat.ID, r.cause); err != nil {
+		if err := store.SetEscalationCause(ctx, tx, chat.ID, r.escalation.cause); err != nil {
 			return err
 		}
 	}
@@ -123,11 +123,11 @@ func (t *Turns) storeResult(ctx context.Context, tx store.Tx, chat store.Chat, w
 // escalate escalates the chat. The card of its thread notifies once; the thread shows later messages. The contact is told once, as soon as
 // the gate allows it, and again in each period in which the business is closed.
 func (t *Turns) escalate(ctx context.Context, tx store.Tx, chat store.Chat, waiting []store.Message, r *turnResult) error {
-	why := cmp.Or(r.modelReason, r.escalation)
+	why := cmp.Or(r.escalation.modelReason, r.escalation.reason)
 	if chat.DeliveryIn(t.defaults).IsShadow(policy.PurposeEscalation) {
 		return t.shadowEscalation(ctx, tx, chat, waiting, r)
 	}
-	if r.onlyWaiting { // it may have been resolved since the turn decided; EndLease has locked the chat, as who resolves it does
+	if r.escalation.onlyWaiting { // it may have been resolved since the turn decided; EndLease has locked the chat, as who resolves it does
 		e, err := store.EscalationOfChat(ctx, tx, chat.ID)
 		isMissing := errors.Is(err, store.ErrNotFound)
 		if err != nil && !isMissing {
@@ -142,14 +142,15 @@ func (t *Turns) escalate(ctx context.Context, tx store.Tx, chat store.Chat, wait
 		Messages:  slices.Concat(r.questionMessages, waiting),
 		Reason:    why,
 		Sources:   r.sources,
-		Citations: r.citations,
-		Proposal:  r.proposal,
+		Citations: r.escalation.citations,
+		Proposal:  r.escalation.proposal,
 		Closed:    !t.standard.hoursOf(chat).At(t.now()).Open,
 	})
 	if err != nil {
 		return err
 	}
-	if r.code, r.reason = codeEscalated, r.escalation+" I escalated it to you."; !first {
+	r.code, r.reason = codeEscalated, r.escalation.reason+" I escalated it to you."
+	if !first {
 		if err := countWaiting(ctx, tx, chat, waiting, r); err != nil {
 			return err
 		}
@@ -191,7 +192,7 @@ func (t *Turns) shadowEscalation(ctx context.Context, tx store.Tx, chat store.Ch
 	if err != nil {
 		return err
 	}
-	r.code, r.reason = policy.CodeShadow, cmp.Or(r.modelReason, r.escalation)+" I would have escalated it to you."
+	r.code, r.reason = policy.CodeShadow, cmp.Or(r.escalation.modelReason, r.escalation.reason)+" I would have escalated it to you."
 	if said == "" { // the contact was told in this closed period
 		return nil
 	}
@@ -214,7 +215,7 @@ func (t *Turns) shadowEscalation(ctx context.Context, tx store.Tx, chat store.Ch
 // countWaiting says in the reason how many messages the chat got since it was escalated. Its thread shows them.
 func countWaiting(ctx context.Context, tx store.Tx, chat store.Chat, waiting []store.Message, r *turnResult) error {
 	before, err := store.CountSinceEscalation(ctx, tx, chat.ID, codeWaiting)
-	r.code, r.reason = codeWaiting, fmt.Sprintf("%s The chat was already waiting for you; this is message %d since then.", r.escalation,
+	r.code, r.reason = codeWaiting, fmt.Sprintf("%s The chat was already waiting for you; this is message %d since then.", r.escalation.reason,
 		before+len(waiting))
 	return err
 }

@@ -40,15 +40,8 @@ type turnResult struct {
 	outboxID *uuid.UUID
 	code     policy.Code
 	reason   string
-	// escalation is why a person has to answer; empty if the chat is not escalated. modelReason is the model's sentence about it.
-	escalation  string
-	modelReason string
-	// onlyWaiting is true if there is nothing to escalate once the contact no longer waits for a person.
-	onlyWaiting bool
-	// citations is what the public documents say about the question of an escalation, proposal an answer that a person may send.
-	citations []store.Citation
-	proposal  string
-	cause     policy.Cause // of the escalation
+	// escalation says why a person has to answer.
+	escalation escalation
 	// questionMessages are the messages that a clarifying question was about, if the waiting messages reply to it; otherwise none.
 	questionMessages []store.Message
 	// task is the task that ends with the result; nil for none.
@@ -78,6 +71,27 @@ type inquiry struct {
 
 // isAddressed reports whether a message calls the assistant by its name.
 func (q *inquiry) isAddressed() bool { return addressed(q.gate.Name, q.waiting) }
+
+// escalation says why a person has to answer. The zero value means that none has to.
+type escalation struct {
+	reason string
+	cause  policy.Cause
+	// modelReason is the model's sentence about it.
+	modelReason string
+	// onlyWaiting is true if there is nothing to escalate once the contact no longer waits for a person.
+	onlyWaiting bool
+	// citations is what the public documents say about the question, proposal an answer that a person may send.
+	citations []store.Citation
+	proposal  string
+}
+
+// isNeeded reports whether the chat is escalated.
+func (e *escalation) isNeeded() bool { return e.reason != "" }
+
+// escalated returns the result of a turn that only escalates.
+func escalated(reason string, cause policy.Cause) turnResult {
+	return turnResult{escalation: escalation{reason: reason, cause: cause}}
+}
 
 // decide decides what is sent to a contact. It changes nothing in the chat. The first check with a result ends it.
 func (t *Turns) decide(ctx context.Context, chat store.Chat, waiting []store.Message, last bool) (turnResult, error) {
@@ -118,13 +132,13 @@ func (t *Turns) checkGate(_ context.Context, q *inquiry) (result turnResult, isD
 	for _, m := range q.waiting {
 		if m.Action == policy.ActionEscalate {
 			purpose = policy.PurposeEscalation
-			result = turnResult{escalation: m.Reason, cause: policy.CauseOf(m.Code)}
+			result = escalated(m.Reason, policy.CauseOf(m.Code))
 		}
 	}
 	decision := q.gate.Decide(purpose, q.isAddressed())
 	switch {
 	case decision.Allow:
-		return result, result.escalation != "", nil
+		return result, result.escalation.isNeeded(), nil
 	case decision.Code.LacksRoom():
 		result, err = t.awaitRoom(q.waiting, decision)
 		return result, true, err
@@ -161,10 +175,7 @@ func (t *Turns) checkHours(_ context.Context, q *inquiry) (result turnResult, is
 	if !t.awayOutsideHours || t.standard.hoursOf(q.chat).At(t.now()).Open {
 		return turnResult{}, false, nil
 	}
-	return turnResult{
-		escalation: "It came outside of the opening hours (config: business.outside_hours).",
-		cause:      policy.CauseHours,
-	}, true, nil
+	return escalated("It came outside of the opening hours (config: business.outside_hours).", policy.CauseHours), true, nil
 }
 
 // checkPictures describes the pictures, and escalates those that cannot be described.
@@ -174,7 +185,7 @@ func (t *Turns) checkPictures(ctx context.Context, q *inquiry) (result turnResul
 		return turnResult{}, false, err
 	}
 	q.pictures = pictureDescriptions(q.waiting)
-	return turnResult{escalation: unseen, cause: cause}, unseen != "", nil
+	return escalated(unseen, cause), unseen != "", nil
 }
 
 // checkScreening escalates an attempt to give orders.
@@ -184,7 +195,7 @@ func (t *Turns) checkScreening(ctx context.Context, q *inquiry) (result turnResu
 		return turnResult{}, false, err
 	}
 	isBlocked := q.screening.verdict == policy.InjectionBlock
-	return turnResult{escalation: blockedWhy, cause: policy.CauseInjection}, isBlocked, nil
+	return escalated(blockedWhy, policy.CauseInjection), isBlocked, nil
 }
 
 // checkUnanswered escalates after maxUnanswered questions of the conversation that got no answer.
@@ -195,10 +206,8 @@ func (t *Turns) checkUnanswered(ctx context.Context, q *inquiry) (result turnRes
 	if err != nil {
 		return turnResult{}, false, err
 	}
-	return turnResult{
-		escalation: fmt.Sprintf("The %d questions before it got no answer.", missed),
-		cause:      policy.CauseRepeatedNoAnswer,
-	}, missed >= maxUnanswered, nil
+	reason := fmt.Sprintf("The %d questions before it got no answer.", missed)
+	return escalated(reason, policy.CauseRepeatedNoAnswer), missed >= maxUnanswered, nil
 }
 
 // decideAnswer answers the question, or escalates it if no answer is found.
@@ -225,20 +234,24 @@ func (t *Turns) decideAnswer(ctx context.Context, q *inquiry) (turnResult, error
 	case answer.text == "":
 		return turnResult{
 			questionMessages: q.clarified.question,
-			escalation:       answer.reason,
-			cause:            cmp.Or(answer.cause, policy.CauseNoAnswer),
-			modelReason:      answer.modelReason,
-			task:             answer.task,
-			summarise:        answer.summarise,
-			screening:        q.screening,
+			escalation: escalation{
+				reason:      answer.reason,
+				cause:       cmp.Or(answer.cause, policy.CauseNoAnswer),
+				modelReason: answer.modelReason,
+			},
+			task:      answer.task,
+			summarise: answer.summarise,
+			screening: q.screening,
 		}, nil
 	case answer.isPartial && isReviewed: // who decides about one draft decides about all that is asked
 		return turnResult{
-			escalation: partialReason,
-			cause:      policy.CauseNoAnswer,
-			proposal:   answer.text,
-			citations:  answer.citations,
-			screening:  q.screening,
+			escalation: escalation{
+				reason:    partialReason,
+				cause:     policy.CauseNoAnswer,
+				proposal:  answer.text,
+				citations: answer.citations,
+			},
+			screening: q.screening,
 		}, nil
 	default:
 		return t.sendAnswer(q, answer), nil
@@ -251,14 +264,13 @@ func (t *Turns) sendAnswer(q *inquiry, answer contactAnswer) turnResult {
 	if answer.clarifies {
 		purpose, code = policy.PurposeClarify, policy.CodeClarified
 	}
-	escalation := ""
+	left := escalation{cause: policy.CauseNoAnswer}
 	if answer.isPartial {
-		escalation = partialReason + " I gave that part."
+		left.reason = partialReason + " I gave that part."
 	}
 	return turnResult{
 		screening:  q.screening,
-		escalation: escalation,
-		cause:      policy.CauseNoAnswer,
+		escalation: left,
 		message: &outbox.Message{
 			Chat:      q.chat,
 			Purpose:   purpose,
@@ -302,7 +314,7 @@ func (t *Turns) awaitRoom(waiting []store.Message, d policy.Decision) (turnResul
 	if newest := waiting[len(waiting)-1].ReceivedAt; t.now().Sub(newest) < policy.RoomReplacementTimeout {
 		return turnResult{}, jobs.Snooze(roomPoll)
 	}
-	return turnResult{escalation: d.Why, cause: policy.CauseFailure}, nil
+	return escalated(d.Why, policy.CauseFailure), nil
 }
 
 // waitsForPerson is why a greeting is escalated where a person is awaited.
@@ -316,7 +328,7 @@ func (t *Turns) greet(ctx context.Context, chat store.Chat, byName bool) (turnRe
 		return turnResult{}, err
 	}
 	if err == nil && e.IsWaiting() {
-		return turnResult{escalation: waitsForPerson, onlyWaiting: true}, nil
+		return turnResult{escalation: escalation{reason: waitsForPerson, onlyWaiting: true}}, nil
 	}
 	y, m, d := t.now().In(t.zone).Date()
 	greeted, err := store.WasSentSince(ctx, t.store.DB(), chat.ID, policy.PurposeGreeting, time.Date(y, m, d, 0, 0, 0, 0, t.zone))

@@ -45,7 +45,7 @@ func (t *Turns) findSuggestions(ctx context.Context, question string, r *turnRes
 		return nil
 	}
 	for _, hit := range found.Hits {
-		if len(r.citations) >= maxSuggestedQuotes || hit.Coverage < minSuggestedCoverage {
+		if len(r.escalation.citations) >= maxSuggestedQuotes || hit.Coverage < minSuggestedCoverage {
 			break
 		}
 		quote, err := t.search.BestSentences(ctx, found, hit)
@@ -68,7 +68,7 @@ func (t *Turns) findSuggestions(ctx context.Context, question string, r *turnRes
 	if answer.text == "" {
 		return nil
 	}
-	r.proposal = answer.text
+	r.escalation.proposal = answer.text
 	r.addCitations(answer.citations) // the card shows what the proposal rests on
 	return nil
 }
@@ -76,8 +76,8 @@ func (t *Turns) findSuggestions(ctx context.Context, question string, r *turnRes
 // addCitations adds citations to those that the card shows, each once.
 func (r *turnResult) addCitations(citations []store.Citation) {
 	for _, c := range citations {
-		if !slices.Contains(r.citations, c) {
-			r.citations = append(r.citations, c)
+		if !slices.Contains(r.escalation.citations, c) {
+			r.escalation.citations = append(r.escalation.citations, c)
 		}
 	}
 }

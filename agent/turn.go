@@ -82,13 +82,13 @@ func (t *Turns) turnLocked(ctx context.Context, chat store.Chat, job string, las
 	stop()
 	if err != nil && last && ctx.Err() == nil && !jobs.IsSnooze(err) {
 		zerolog.Ctx(ctx).Err(err).Int64("chat_id", int64(chat.ID)).Msg("A turn failed for good; escalating")
-		result, err = turnResult{escalation: "Something is broken on my side; the log says what.", cause: policy.CauseFailure}, nil
+		result, err = escalated("Something is broken on my side; the log says what.", policy.CauseFailure), nil
 	}
 	if err != nil {
 		return err
 	}
 	result.seen = seen
-	if result.escalation != "" {
+	if result.escalation.isNeeded() {
 		t.addSuggestions(ctx, slices.Concat(result.questionMessages, waiting), &result)
 	}
 	if err := t.commit(ctx, chat, waiting, job, result); err != nil {
