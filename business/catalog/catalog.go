@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"multis/internal/language"
+	"multis/internal/language/lexicon"
 )
 
 // Lang is a language as its ISO 639-1 code, such as "de".
@@ -117,24 +118,11 @@ func DetectLanguage(texts []string, fallback Lang) Lang {
 	return fallback
 }
 
-// commonWords returns common words that only one of the languages has, for texts of a few words such as "Habt ihr Parkplätze?".
-func commonWords() map[Lang]string {
-	return map[Lang]string{
-		English:    "the you your what's how when where what which does are can't have please my with want need there it's i'm don't",
-		German:     "ihr ich habt haben bitte mich mir nicht und ist euch eine einen macht gibt zurück wir kein keine auch wann wo wieviel kostet kosten gibt's noch",
-		French:     "vous avez êtes je nous une pas avec pour où quand combien c'est est-ce faites a-t-il quel quelle",
-		Spanish:    "usted ustedes hay tienen tenéis están cuánto cuándo dónde puedo quiero hacen qué cuesta abren", //nolint:misspell // Spanish
-		Portuguese: "você vocês não têm fazem uma obrigado obrigada aceitam onde fica",
-		Italian:    "avete siete vorrei sono grazie della c'è gli fate potete dove aprite",
-		Dutch:      "jullie hebben ik een het niet graag wat hoe kunnen zijn waar wanneer heeft",
-	}
-}
-
 // commonLanguage returns the language with the most common words in a text; empty if there are none, or as many of another.
 func commonLanguage(text string) (best Lang) {
 	most := 0
 	for _, lang := range Langs() {
-		common, n := strings.Fields(commonWords()[lang]), 0
+		common, n := lexicon.In(string(lang), "common", "own"), 0
 		for word := range strings.FieldsSeq(strings.ToLower(strings.ReplaceAll(text, "’", "'"))) {
 			if slices.Contains(common, strings.Trim(word, ".,;:!?¿¡()\"'")) {
 				n++
@@ -153,23 +141,10 @@ func commonLanguage(text string) (best Lang) {
 // greetingLanguage returns the language of a text that begins with a greeting of one language only; empty for others.
 func greetingLanguage(text string) Lang {
 	first, _, _ := strings.Cut(strings.ToLower(strings.TrimLeft(text, "¡ ")), " ")
-	switch strings.TrimRight(first, ".,!?") {
-	case "hello", "hi", "hey":
-		return English
-	case "guten", "moin", "servus", "grüezi":
-		return German
-	case "bonjour", "salut", "bonsoir", "coucou":
-		return French
-	case "hola", "buenos", "buenas":
-		return Spanish
-	case "olá", "oi", "bom", "boa":
-		return Portuguese
-	case "buongiorno", "ciao", "buonasera", "salve":
-		return Italian
-	case "goedemorgen", "goedemiddag", "goedenavond", "goedendag", "hoi":
-		return Dutch
-	case "merhaba", "selam":
-		return Turkish
+	for _, lang := range Langs() {
+		if slices.Contains(lexicon.In(string(lang), "common", "greetings"), strings.TrimRight(first, ".,!?")) {
+			return lang
+		}
 	}
 	return ""
 }
@@ -177,7 +152,7 @@ func greetingLanguage(text string) Lang {
 // isTurkish reports whether a text is Turkish, by letters that its neighbours in Latin script lack and by its most common words. Search does
 // not know the language.
 func isTurkish(text string) bool {
-	common := []string{"bir", "ve", "bu", "için", "mi", "mı", "mu", "mü", "ne", "var", "yok", "değil", "kaç", "nasıl", "nerede", "merhaba", "evet", "hayır", "teşekkürler", "lütfen", "saat", "açık", "kadar"}
+	common := lexicon.In(string(Turkish), "common", "most")
 	letters, words := 0, 0
 	for word := range strings.FieldsSeq(strings.ToLower(text)) {
 		word = strings.Trim(word, ".,;:!?()\"'")

@@ -13,15 +13,6 @@ var hoursWord = regexp.MustCompile(`(?i)\b(?:sun|mon|tue|wed|thu|fri|sat|daily|c
 // hoursRange matches a range of weekdays.
 var hoursRange = regexp.MustCompile(`(?i)\b(sun|mon|tue|wed|thu|fri|sat) *- *(sun|mon|tue|wed|thu|fri|sat)\b`)
 
-// hoursWords returns the words for "daily" and "closed" of all languages.
-func hoursWords() map[Lang][2]string {
-	return map[Lang][2]string{
-		English: {"daily", "closed"}, German: {"täglich", "geschlossen"}, French: {"tous les jours", "fermé"}, Spanish: {"todos los días", "cerrado"},
-		Portuguese: {"todos os dias", "fechado"}, Italian: {"tutti i giorni", "chiuso"}, Dutch: {"dagelijks", "gesloten"}, Russian: {"ежедневно", "закрыто"},
-		Turkish: {"her gün", "kapalı"}, Arabic: {"يوميًا", "مغلق"},
-	}
-}
-
 // FormatHours returns opening hours of the configuration, such as "mon-fri 9-17", with their words in a language, and in brackets the days of the next holidays,
 // which may be none.
 func FormatHours(lang Lang, hours string, closed []time.Time) string {
@@ -35,9 +26,9 @@ func FormatHours(lang Lang, hours string, closed []time.Time) string {
 	said := hoursWord.ReplaceAllStringFunc(hours, func(word string) string {
 		switch word = strings.ToLower(word); word {
 		case "daily":
-			return hoursWords()[lang][0]
+			return phrase(lang, "hours_daily")
 		case "closed":
-			return hoursWords()[lang][1]
+			return phrase(lang, "hours_closed")
 		}
 		for day := time.Sunday; day <= time.Saturday; day++ {
 			if strings.EqualFold(day.String()[:3], word) {
@@ -51,7 +42,7 @@ func FormatHours(lang Lang, hours string, closed []time.Time) string {
 		dates = append(dates, day.Format(dateLayout(lang)))
 	}
 	if len(dates) > 0 {
-		said += " (" + hoursWords()[lang][1] + " " + strings.Join(dates, ", ") + ")"
+		said += " (" + phrase(lang, "hours_closed") + " " + strings.Join(dates, ", ") + ")"
 	}
 	return said
 }
@@ -68,8 +59,7 @@ func ReadHoursWords(typed string) string {
 				pairs = append(pairs, [2]string{short, config})
 			}
 		}
-		words := hoursWords()[lang]
-		pairs = append(pairs, [2]string{words[0], "daily"}, [2]string{words[1], "closed"})
+		pairs = append(pairs, [2]string{phrase(lang, "hours_daily"), "daily"}, [2]string{phrase(lang, "hours_closed"), "closed"})
 	}
 	slices.SortStableFunc(pairs, func(a, b [2]string) int { return len(b[0]) - len(a[0]) }) // "cumartesi" before "cuma"
 	var list []string
@@ -84,34 +74,18 @@ func ReadHoursWords(typed string) string {
 func HoursDocument(hours string, closed []time.Time) string {
 	var sections []string
 	for _, lang := range Langs() {
-		sections = append(sections, "## "+hoursSentences()[lang][0]+"\n\n"+HoursSentence(lang, hours, closed)+"\n")
+		sections = append(sections, "## "+phrase(lang, "hours_heading")+"\n\n"+HoursSentence(lang, hours, closed)+"\n")
 	}
 	return strings.Join(sections, "\n")
 }
 
 // HoursSentence returns the sentence of HoursDocument in a language.
 func HoursSentence(lang Lang, hours string, closed []time.Time) string {
-	return strings.ReplaceAll(hoursSentences()[lang][1], "{hours}", FormatHours(lang, hours, closed))
+	return strings.ReplaceAll(phrase(lang, "hours_sentence"), "{hours}", FormatHours(lang, hours, closed))
 }
 
 // HoursTitle returns the name of the document of the opening hours in a language.
 func HoursTitle(lang Lang) string {
-	title, _, _ := strings.Cut(hoursSentences()[lang][0], ":")
+	title, _, _ := strings.Cut(phrase(lang, "hours_heading"), ":")
 	return strings.TrimSpace(title)
-}
-
-// hoursSentences returns the heading and the sentence with the opening hours in all languages. The heading has the words of questions about them.
-func hoursSentences() map[Lang][2]string {
-	return map[Lang][2]string{
-		English:    {"Opening hours: when are you open, and when do you close?", "We are open {hours}."},
-		German:     {"Öffnungszeiten: Wann haben Sie geöffnet, und wann schließen Sie?", "Wir haben geöffnet: {hours}."},
-		French:     {"Horaires d’ouverture : quand êtes-vous ouverts, et quand fermez-vous ?", "Nous sommes ouverts {hours}."},
-		Spanish:    {"Horario de apertura: ¿cuándo abren y cuándo cierran?", "Estamos abiertos {hours}."},
-		Portuguese: {"Horário de funcionamento: quando abrem e quando fecham?", "Estamos abertos {hours}."},
-		Italian:    {"Orari di apertura: quando siete aperti e quando chiudete?", "Siamo aperti {hours}."},
-		Dutch:      {"Openingstijden: wanneer zijn jullie open en wanneer sluiten jullie?", "Wij zijn open: {hours}."},
-		Russian:    {"Часы работы: когда вы открыты и когда закрываетесь?", "Мы открыты {hours}."},
-		Turkish:    {"Çalışma saatleri: ne zaman açıksınız, ne zaman kapanıyorsunuz?", "Çalışma saatlerimiz: {hours}."},
-		Arabic:     {"ساعات العمل: متى تفتحون ومتى تغلقون؟", "نحن نعمل {hours}."},
-	}
 }

@@ -3,24 +3,23 @@ package catalog
 import (
 	"regexp"
 	"strings"
+	"sync"
 )
 
-// sourceWords stand before the names of documents at the end of an answer.
-func sourceWords() map[Lang]string {
-	return map[Lang]string{
-		English: "from", German: "aus", French: "d’après", Spanish: "según", Portuguese: "segundo", Italian: "secondo", Dutch: "uit", Russian: "источник:",
-		Turkish: "kaynak:", Arabic: "المصدر:",
-	}
-}
-
 // source matches what Source returns, in all languages.
-var source = regexp.MustCompile(` \((?:from|aus|d’après|según|segundo|secondo|uit|источник:|kaynak:|المصدر:) [^\n]{1,300}\)$`)
+var source = sync.OnceValue(func() *regexp.Regexp {
+	var words []string
+	for _, lang := range Langs() {
+		words = append(words, regexp.QuoteMeta(phrase(lang, "source")))
+	}
+	return regexp.MustCompile(` \((?:` + strings.Join(words, "|") + `) [^\n]{1,300}\)$`)
+})
 
 // Source returns the end of an answer that names its documents. It is in the language of words, which are the answer or the passage that it quotes; if
 // they are too few to tell, in the language fallback.
 func Source(words string, documents []string, fallback Lang) string {
-	return " (" + sourceWords()[DetectLanguage([]string{words}, fallback)] + " " + strings.Join(documents, ", ") + ")"
+	return " (" + phrase(DetectLanguage([]string{words}, fallback), "source") + " " + strings.Join(documents, ", ") + ")"
 }
 
 // CutSource returns an answer without the names of its documents.
-func CutSource(answer string) string { return source.ReplaceAllString(answer, "") }
+func CutSource(answer string) string { return source().ReplaceAllString(answer, "") }

@@ -20,8 +20,8 @@ func TestSource_InLanguageOfAnswer(t *testing.T) {
 	}
 	require.Equal(t, " (aus a.md)", Source("29 €", []string{"a.md"}, German), "the language of the business")
 	for _, lang := range Langs() {
-		require.NotEmpty(t, sourceWords()[lang], lang)
-		require.Equal(t, "It is 5 EUR.", CutSource("It is 5 EUR. ("+sourceWords()[lang]+" prices 2026.md)"), lang)
+		require.NotEmpty(t, phrase(lang, "source"), lang)
+		require.Equal(t, "It is 5 EUR.", CutSource("It is 5 EUR. ("+phrase(lang, "source")+" prices 2026.md)"), lang)
 	}
 	require.Equal(t, "It is open (from 9 to 12) today.", CutSource("It is open (from 9 to 12) today."))
 }

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+
+	"multis/internal/language/lexicon"
 )
 
 // Language is the name of one of Postgres' text search configurations.
@@ -136,7 +138,7 @@ func byScript(words []string) Language {
 	}
 }
 
-// score returns how many points each of latinLanguages gets: for its common words and, if these do not decide, for the spelling of the
+// score returns how many points each language of latinCodes gets: for its common words and, if these do not decide, for the spelling of the
 // other words.
 func score(words []string) (counts [7]int) {
 	for _, w := range words {
@@ -148,10 +150,10 @@ func score(words []string) (counts [7]int) {
 	if _, first, second := topScores(counts); first >= minScore && first > second+commonWeight {
 		return counts
 	}
-	for i, l := range latinLanguages() {
-		pieces := spellings(l)
+	for i, code := range latinCodes() {
+		pieces := lexicon.In(code, "common", "spellings")
 		for _, w := range words {
-			if commonLanguages(w) == 0 && slices.ContainsFunc(pieces, func(piece string) bool { return strings.Contains(w+" ", piece) }) {
+			if commonLanguages(w) == 0 && slices.ContainsFunc(pieces, func(piece string) bool { return strings.Contains(w+"_", piece) }) {
 				counts[i]++
 			}
 		}
@@ -164,32 +166,10 @@ func topScores(counts [7]int) (found Language, first, second int) {
 	for i, n := range counts {
 		switch {
 		case n > first:
-			found, first, second = latinLanguages()[i], n, first
+			found, first, second = codes()[latinCodes()[i]], n, first
 		case n > second:
 			second = n
 		}
 	}
 	return found, first, second
-}
-
-// spellings returns letter sequences that are typical of a language and rare in the other Latin languages.
-func spellings(l Language) []string {
-	switch l {
-	case English:
-		return []string{"th", "wh", "ing ", "ght"}
-	case German:
-		return []string{"sch", "ung ", "ß", "ä", "ö", "ü", "keit", "lich "}
-	case French:
-		return []string{"eux ", "aux ", "ez ", "oi", "è", "ê", "tion "}
-	case Spanish:
-		return []string{"ñ", "ción", "dad ", "ía", "ll", "rr", "ue"}
-	case Portuguese:
-		return []string{"ã", "õ", "ção", "nh", "lh", "dade "}
-	case Italian:
-		return []string{"zion", "tà ", "gli", "cch", "tto ", "zz"}
-	case Dutch:
-		return []string{"ij", "aa", "oe", "isch", "heid ", "uu"}
-	case Unknown, Russian, Arabic, Simple:
-	}
-	return nil
 }

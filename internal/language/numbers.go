@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 
+	"multis/internal/language/lexicon"
 	"multis/internal/text"
 )
 
@@ -42,44 +43,55 @@ type numberTables struct {
 // startLength is at most the length of the shortest number word, in bytes.
 const startLength = 2
 
-// readTables parses numberWords on the first call.
+// readTables reads the number words on the first call.
 var readTables = sync.OnceValue(func() numberTables {
 	t := numberTables{
 		words:  map[Language]map[string]meaning{},
 		starts: map[Language]map[string]bool{},
-		prices: wordSet(priceWords),
-		time:   wordSet(timeWords),
+		prices: wordSet(lexicon.Words("units", "price"), lexicon.Words("units", "month")),
+		time:   wordSet(lexicon.Words("units", "time")),
 	}
-	for of, lines := range numberWords {
-		t.words[of], t.starts[of] = map[string]meaning{}, map[string]bool{}
-		for line := range strings.Lines(lines) {
-			value, words, _ := strings.Cut(strings.TrimSpace(line), " ")
-			number, err := strconv.ParseFloat(value, 64)
-			if err != nil {
-				panic("language: a line of number words without a number: " + line)
-			}
-			for word := range strings.FieldsSeq(words) {
-				m := meaning{value: number}
-				switch word[len(word)-1] {
-				case '~':
-					m.when = inItsLanguage
-				case '!':
-					m.when = beforeTime
-				case '?':
-					m.when = beforePrice
-				}
-				folded := foldWord(strings.TrimRight(word, "~!?"))
-				t.words[of][folded], t.starts[of][folded[:startLength]] = m, true
-			}
+	for _, code := range lexicon.Languages("months") {
+		for _, month := range lexicon.Rows(code, "months") {
+			t.prices[foldWord(month.Words()[0])] = true
 		}
+	}
+	for _, code := range lexicon.Languages("numbers") {
+		t.addNumbers(codes()[code], lexicon.Rows(code, "numbers"))
 	}
 	return t
 })
 
-func wordSet(list string) map[string]bool {
+// addNumbers adds the number words of one language. Each row has a number and its words, each with a mark that limits where it counts.
+func (t numberTables) addNumbers(of Language, rows []lexicon.Row) {
+	t.words[of], t.starts[of] = map[string]meaning{}, map[string]bool{}
+	for _, row := range rows {
+		number, err := strconv.ParseFloat(row.Concept, 64)
+		if err != nil {
+			panic("language: a row of number words without a number: " + row.Concept)
+		}
+		for _, word := range row.Words() {
+			m := meaning{value: number}
+			switch word[len(word)-1] {
+			case '~':
+				m.when = inItsLanguage
+			case '!':
+				m.when = beforeTime
+			case '?':
+				m.when = beforePrice
+			}
+			folded := foldWord(strings.TrimRight(word, "~!?"))
+			t.words[of][folded], t.starts[of][folded[:startLength]] = m, true
+		}
+	}
+}
+
+func wordSet(lists ...[]string) map[string]bool {
 	set := map[string]bool{}
-	for word := range strings.FieldsSeq(list) {
-		set[foldWord(word)] = true
+	for _, list := range lists {
+		for _, word := range list {
+			set[foldWord(word)] = true
+		}
 	}
 	return set
 }

@@ -4,8 +4,10 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"sync"
 
 	"multis/internal/language"
+	"multis/internal/language/lexicon"
 )
 
 // wordClass is a class of words in a question, by how much a word says about the topic. Whether a passage answers the question
@@ -99,41 +101,27 @@ func sameLetters(a, b string) bool {
 	return slices.Equal(x, y)
 }
 
-// classifyEnglish returns the class of an English word that says little about the topic of a question. All other words are specific.
-func classifyEnglish(word string) wordClass {
-	switch word {
-	case "would", "could", "should", "may", "might", "must", "shall", "cannot", "gonna", "wanna", "let", // modal
-		"isn", "aren", "wasn", "weren", "doesn", "didn", "won", "wouldn", "couldn", "shouldn", "hasn", "haven", "hadn", "ain",
-		"ll", "re", "ve", "im", "ive", "dont", "cant", "whats", "wheres", "whens", "hows", "whos", "thats", "theres",
-		"please", "pls", "plz", "thank", "thx", "ty", "hello", "hi", "hey", "hiya", "dear", "sorry", "excuse", "pardon", // polite
-		"welcome", "cheer", "regard", "ok", "okay", "yes", "yeah", "yep", "nope", "sure",
-		"tell", "say", "know", "wonder", "wondering", "ask", "asking", "question", "answer", "give", "show", "explain", // asking
-		"inform", "information", "info", "detail", "curious", "interested", "interesting", "look", "looking", "find", "see", "hear",
-		"possible", "possibly", "able", "help", "allow", "allowed", "permit", "permitted",
-		"want", "wanted", "need", "needed", "wish", "like", "hope", "try", "trying", "get", "getting", "take", "taking", // any verb
-		"make", "making", "go", "goes", "going", "put", "work", "exist", "happen",
-		"sell", "selling", "offer", "offered", "offering", "provide", "provided", "carry", "stock", "stocked", // trade
-		"available", "availability", "buy", "buying", "purchase", "serve", "served",
-		"price", "priced", "pricing", "cost", "charge", "charged", "fee", // answered by an amount
-		"much", "many", "far", "often", "soon", "else", "exactly", "actually", "really", "currently", "still", "already", "also", // adverbs
-		"maybe", "perhaps", "usually", "generally", "normally", "approximately", "roughly", "anyway", "even", "ever", "yet", "instead",
-		"policy", "rule", "condition", // what is said about it
-		"kind", "sort", "thing", "something", "anything", "everything", "nothing", "someone", "anyone", "everyone", // any noun
-		"somebody", "anybody", "nobody", "stuff", "whether", "per", "etc", "us":
-		return filler
-	case "time", "day", "today", "tomorrow", "yesterday", "tonight", "week", "month", "year", "hour", "minute", "moment", "second", // time
-		"date", "morning", "afternoon", "evening", "night", "now", "early", "late",
-		"old", "young", "new", "good", "bad", "great", "nice", "fine", "big", "large", "small", "little", "long", "short", "high", "heavy", // quality
-		"low", "fast", "quick", "quickly", "slow", "easy", "easily", "cheap", "cheaper", "expensive", "free", "full", "extra",
-		"first", "last", "next", "least", "different", "special", "certain", "right", "wrong", "true",
-		"person", "guy", "team", "staff", "shop", "store", "company", "business", "place", "way", "part", "bit", "lot", "type", // vague nouns
-		"come", "coming", "use", "used", "using", "include", "included", "including", "bring", "keep", "start", "weigh", // vague verbs
-		"around", "near", "nearby", "away", "back", "without", "within", "advance", "ahead", // relations
-		"one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "half", "couple":
-		return light
-	case "house", "home", "building", "town", "city", "street", "country", "area", "world", "life", "name", "number", "man", "woman", "friend":
-		return general
-	default:
-		return specific
+// readQuestionWords reads the words of questions on the first call: the class of each word, in English and in all other languages. All words are
+// without accents. A word that means something specific in another language, such as "fin" or "art", is not among them.
+var readQuestionWords = sync.OnceValue(func() (classes struct{ english, others map[string]wordClass }) {
+	classes.english, classes.others = map[string]wordClass{}, map[string]wordClass{}
+	byConcept := map[string]wordClass{"filler": filler, "light": light, "general": general}
+	for _, code := range lexicon.Languages("questions") {
+		words := classes.others
+		if code == "en" {
+			words = classes.english
+		}
+		for _, row := range lexicon.Rows(code, "questions") {
+			for _, word := range row.Words() {
+				words[word] = byConcept[row.Concept]
+			}
+		}
 	}
-}
+	return classes
+})
+
+// classifyEnglish returns the class of an English word that says little about the topic of a question. All other words are specific.
+func classifyEnglish(word string) wordClass { return readQuestionWords().english[word] }
+
+// askingClass returns the class of a word in languages other than English, as classifyEnglish does for English.
+func askingClass(word string) wordClass { return readQuestionWords().others[word] }
