@@ -9,6 +9,7 @@ import (
 	"time"
 
 	ics "github.com/arran4/golang-ical"
+	"github.com/teambition/rrule-go"
 )
 
 const (
@@ -16,7 +17,7 @@ const (
 	MaxCalendarBytes = 1 << 20
 	// maxEvents is the maximum number of events of a calendar.
 	maxEvents = 2000
-	// repeatedYears is how many years a yearly event is repeated.
+	// repeatedYears is how many years an event is repeated.
 	repeatedYears = 100
 	// maxHolidays is the maximum number of holidays of a calendar, with the repetitions of yearly events. All are compared whenever the hours are looked up.
 	maxHolidays = 20_000
@@ -29,8 +30,8 @@ var (
 	errNested = errors.New("this is no calendar in iCalendar form: its events contain one another")
 )
 
-// ParseCalendar reads the holidays from a calendar in iCalendar form (RFC 5545). Each of its events lasts whole days; it may repeat every
-// year. Cancelled events are left out.
+// ParseCalendar reads the holidays from a calendar in iCalendar form (RFC 5545). Each of its events lasts whole days; it may repeat
+// by a rule. Cancelled events are left out.
 func ParseCalendar(r io.Reader) ([]Days, error) {
 	data, err := io.ReadAll(io.LimitReader(r, MaxCalendarBytes+1))
 	switch {
@@ -90,17 +91,8 @@ func eventDays(e *ics.VEvent) ([]Days, error) {
 	if strings.EqualFold(property(e, ics.ComponentPropertyStatus), string(ics.ObjectStatusCancelled)) {
 		return nil, nil
 	}
-	for _, unread := range []struct {
-		name   ics.ComponentProperty
-		remedy string
-	}{
-		{"DURATION", "write DTEND, the day after the last one"},
-		{"RDATE", "write an event for each day"},
-		{"EXDATE", "write an event for each year, without RRULE"},
-	} {
-		if e.GetProperty(unread.name) != nil {
-			return nil, fmt.Errorf("it has %s, which I do not read; %s", unread.name, unread.remedy)
-		}
+	if e.GetProperty("DURATION") != nil {
+		return nil, errors.New("it has DURATION, which I do not read; write DTEND, the day after the last one")
 	}
 	first, err := e.GetAllDayStartAt()
 	if err != nil || !isDate(e, ics.ComponentPropertyDtStart) {
@@ -123,20 +115,76 @@ func eventDays(e *ics.VEvent) ([]Days, error) {
 	case last.Sub(first) > maxHolidayDays*day:
 		return nil, errors.New("it is longer than a year")
 	}
-	days := []Days{{first, last}}
-	switch rule := strings.ToUpper(property(e, ics.ComponentPropertyRrule)); rule {
-	case "":
-	case "FREQ=YEARLY", "FREQ=YEARLY;INTERVAL=1":
-		for n := 1; n <= repeatedYears; n++ {
-			next := first.AddDate(n, 0, 0)
-			if next.Day() == first.Day() { // there is a 29 February in leap years only
-				days = append(days, Days{next, next.Add(last.Sub(first))})
-			}
-		}
-	default:
-		return nil, fmt.Errorf("it repeats by the rule %.60q; only FREQ=YEARLY is possible", rule)
+	starts, err := occurrences(e, first)
+	if err != nil {
+		return nil, err
+	}
+	days := make([]Days, 0, len(starts))
+	for _, start := range starts {
+		days = append(days, Days{start, start.Add(last.Sub(first))})
 	}
 	return days, nil
+}
+
+// occurrences returns the first days of an event and of its repetitions: by its rule, with the days of RDATE, without those of EXDATE.
+func occurrences(e *ics.VEvent, first time.Time) ([]time.Time, error) {
+	until := first.AddDate(repeatedYears, 0, 0)
+	var set rrule.Set
+	if rule := property(e, ics.ComponentPropertyRrule); rule != "" {
+		option, err := rrule.StrToROption(rule)
+		if err != nil {
+			return nil, fmt.Errorf("it repeats by the rule %.60q, which I cannot read: %w", rule, err)
+		}
+		if option.Freq > rrule.DAILY {
+			return nil, fmt.Errorf("it repeats by the rule %.60q; holidays are whole days", rule)
+		}
+		option.Dtstart = first
+		if option.Until.IsZero() || option.Until.After(until) {
+			option.Until = until // so that a rule without a match ends
+		}
+		r, err := rrule.NewRRule(*option)
+		if err != nil {
+			return nil, fmt.Errorf("it repeats by the rule %.60q, which is not possible: %w", rule, err)
+		}
+		set.RRule(r)
+	}
+	set.DTStart(first)
+	set.RDate(first) // the event itself counts, even if its rule does not give its day
+	for name, add := range map[ics.ComponentProperty]func(time.Time){"RDATE": set.RDate, "EXDATE": set.ExDate} {
+		dates, err := datesOf(e, name)
+		if err != nil {
+			return nil, err
+		}
+		for _, date := range dates {
+			add(date)
+		}
+	}
+	next := set.Iterator()
+	var list []time.Time
+	for {
+		start, more := next()
+		if !more || start.After(until) {
+			return list, nil
+		}
+		if list = append(list, start); len(list) > maxHolidays {
+			return nil, fmt.Errorf("it repeats more than %d times; end its rule with UNTIL or COUNT", maxHolidays)
+		}
+	}
+}
+
+// datesOf returns the dates of all properties of an event with a name, such as EXDATE. One property may have several.
+func datesOf(e *ics.VEvent, name ics.ComponentProperty) ([]time.Time, error) {
+	var dates []time.Time
+	for _, p := range e.GetProperties(name) {
+		for value := range strings.SplitSeq(p.Value, ",") {
+			date, err := time.Parse("20060102", value)
+			if err != nil {
+				return nil, fmt.Errorf("its %s has %.40q; write a date such as 20261225, because holidays are whole days", name, value)
+			}
+			dates = append(dates, date)
+		}
+	}
+	return dates, nil
 }
 
 // property returns the value of a property of an event; empty if it has none.

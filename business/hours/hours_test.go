@@ -206,12 +206,14 @@ func TestCalendar_NamesMistakes(t *testing.T) {
 		{calendarOf("DTSTART;VALUE=DATE:20261225\nDTEND;VALUE=DATE:20291225"), "longer than a year"},
 		{calendarOf("DTSTART;VALUE=DATE:20261225\nDTEND;VALUE=DATE:20261220"), "ends before it begins"},
 		{calendarOf("DTSTART;VALUE=DATE:20261225\nDURATION:P1W"), "write DTEND"},
-		{calendarOf("DTSTART;VALUE=DATE:20261225\nRRULE:FREQ=YEARLY\nEXDATE;VALUE=DATE:20271225"), "EXDATE"},
-		{calendarOf("DTSTART;VALUE=DATE:20261225\nRDATE;VALUE=DATE:20271226"), "RDATE"},
+		{calendarOf("DTSTART;VALUE=DATE:20261225\nRRULE:FREQ=YEARLY\nEXDATE:20271225T120000Z"), "its EXDATE has"},
+		{calendarOf("DTSTART;VALUE=DATE:20261225\nRDATE;VALUE=PERIOD:20271226T000000Z/P1D"), "its RDATE has"},
 		{"", "it is empty"},
 		{"\ufeff\r\n", "it is empty"},
 		{fmt.Sprintf(calendarFrame, strings.Repeat("BEGIN:VEVENT\r\n", MaxCalendarBytes/20)), "no calendar"},
-		{calendarOf("DTSTART;VALUE=DATE:20261225\nRRULE:FREQ=MONTHLY"), "only FREQ=YEARLY"},
+		{calendarOf("DTSTART;VALUE=DATE:20261225\nRRULE:FREQ=HOURLY"), "holidays are whole days"},
+		{calendarOf("DTSTART;VALUE=DATE:20261225\nRRULE:FREQ=SOMETIMES"), "which I cannot read"},
+		{calendarOf("DTSTART;VALUE=DATE:20261225\nRRULE:FREQ=DAILY"), "more than 20000 times"},
 		{calendarOf(slices.Repeat([]string{"DTSTART;VALUE=DATE:20260101\nRRULE:FREQ=YEARLY"}, maxEvents)...), "more than 20000 holidays, because each event that repeats every year counts 101 times"},
 		{calendarOf("SUMMARY:" + strings.Repeat("x", 10_000)), "it does not begin"},
 		{calendarOf(strings.Repeat("COMMENT:x\n", MaxCalendarBytes/8) + "SUMMARY:x"), "bigger than 1 MB"},
@@ -219,6 +221,34 @@ func TestCalendar_NamesMistakes(t *testing.T) {
 		_, err := ParseCalendar(strings.NewReader(c.calendar))
 		require.ErrorContains(t, err, c.want)
 		require.Less(t, len(err.Error()), 300)
+	}
+}
+
+// The rules are those of the examples of RFC 5545, section 3.8.5.3, as all-day events.
+func TestParseCalendar_RepeatsByRules(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct{ event, want string }{
+		"every other week":        {"19970902\nRRULE:FREQ=WEEKLY;INTERVAL=2;COUNT=3;WKST=SU", "1997-09-02 1997-09-16 1997-09-30"},
+		"tuesday and thursday":    {"19970902\nRRULE:FREQ=WEEKLY;COUNT=4;BYDAY=TU,TH", "1997-09-02 1997-09-04 1997-09-09 1997-09-11"},
+		"weekly until":            {"19970902\nRRULE:FREQ=WEEKLY;UNTIL=19970916", "1997-09-02 1997-09-09 1997-09-16"},
+		"first friday":            {"19970905\nRRULE:FREQ=MONTHLY;COUNT=3;BYDAY=1FR", "1997-09-05 1997-10-03 1997-11-07"},
+		"last monday of the year": {"19971229\nRRULE:FREQ=YEARLY;COUNT=2;BYMONTH=12;BYDAY=-1MO", "1997-12-29 1998-12-28"},
+		"without days":            {"19970902\nRRULE:FREQ=DAILY;COUNT=4\nEXDATE;VALUE=DATE:19970903,19970904", "1997-09-02 1997-09-05"},
+		"with days":               {"19970902\nRDATE;VALUE=DATE:19970907\nRDATE;VALUE=DATE:19970905", "1997-09-02 1997-09-05 1997-09-07"},
+		"no match":                {"19970902\nRRULE:FREQ=YEARLY;BYMONTH=2;BYMONTHDAY=30", "1997-09-02"},
+		"not itself":              {"19970902\nRDATE;VALUE=DATE:19970905\nEXDATE;VALUE=DATE:19970902", "1997-09-05"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			days, err := ParseCalendar(strings.NewReader(calendarOf("DTSTART;VALUE=DATE:" + c.event)))
+			require.NoError(t, err)
+			var got []string
+			for _, d := range days {
+				require.Equal(t, d.First, d.Last)
+				got = append(got, d.First.Format(time.DateOnly))
+			}
+			require.Equal(t, c.want, strings.Join(got, " "))
+		})
 	}
 }
 
