@@ -33,6 +33,15 @@ tool() { env -u GOARCH -u GOOS go tool -modfile=deploy/release/go.mod "$@"; }
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
+# What multis writes about its command line is the same for each architecture, so that the program of this machine writes it.
+export SHARED=$work/shared
+mkdir "$SHARED"
+(unset GOOS && go build -tags goolm -trimpath -buildvcs=false -o "$work/multis" ./cmd/multis)
+for shell in bash zsh fish; do
+	"$work/multis" completion "$shell" >"$SHARED/completion.$shell"
+done
+"$work/multis" man | gzip -9 --no-name >"$SHARED/multis.1.gz"
+
 rm -f "$dir"/multis-* "$dir"/multis_* "$dir/SHA256SUMS"
 for ARCH in "$@"; do
 	export ARCH BUILD=$work/$ARCH

@@ -129,6 +129,8 @@ func TestPackage_KeepsExistingUserAndFolder(t *testing.T) {
 	require.Contains(t, runOn(t, m, "multis version"), "multis ")
 	require.Equal(t, "disabled\n", runOn(t, m, "systemctl is-enabled multis || true"), "nothing starts before it is configured")
 	runOn(t, m, "systemd-analyze verify multis.service")
+	runOn(t, m, "source /usr/share/bash-completion/completions/multis && complete -p multis")
+	require.Contains(t, runOn(t, m, "dpkg --listfiles multis"), "/usr/share/man/man1/multis.1.gz\n")
 
 	// A multis that was installed by hand is named, because it hides the one of the package.
 	require.NotContains(t, runOn(t, m, "/var/lib/dpkg/info/multis.postinst configure 2>&1"), "warning")
