@@ -1,58 +1,60 @@
 package llm
 
 import (
+	"bytes"
 	"context"
 	"encoding/base64"
 	"encoding/json"
 	"errors"
-	"io"
 	"iter"
 	"net/http"
 	"sync/atomic"
+
+	"github.com/anthropics/anthropic-sdk-go"
+	"github.com/anthropics/anthropic-sdk-go/option"
+	"github.com/anthropics/anthropic-sdk-go/packages/ssestream"
 )
 
-// anthropicVersion is the version of the protocol.
-const anthropicVersion = "2023-06-01"
-
-// anthropicMessages speaks Anthropic's Messages protocol.
+// anthropicMessages calls Anthropic's Messages by its SDK.
 type anthropicMessages struct {
 	model   string
-	api     api
+	client  anthropic.Client
 	dialect atomic.Pointer[dialect]
 }
 
+// newAnthropic returns the adapter of a model. The SDK retries nothing, because each attempt is paid. Its client is a literal, because
+// anthropic.NewClient would take a key and an address from the environment.
 func newAnthropic(e endpoint) *adapter {
-	header := http.Header{"X-Api-Key": {e.APIKey}, "Anthropic-Version": {anthropicVersion}}
-	m := &anthropicMessages{model: e.Model, api: api{e.BaseURL, header, newClient(e.Name)}}
+	options := []option.RequestOption{
+		option.WithBaseURL(e.BaseURL), option.WithAPIKey(e.APIKey), option.WithHTTPClient(newClient(e.Name)), option.WithMaxRetries(0),
+	}
+	m := &anthropicMessages{model: e.Model, client: anthropic.Client{Options: options}}
 	return &adapter{endpoint: e, stream: m.stream}
 }
 
 func (m *anthropicMessages) stream(ctx context.Context, r Request) iter.Seq2[Delta, error] {
 	return func(yield func(Delta, error) bool) {
-		body, err := m.open(ctx, r)
+		events, err := m.open(ctx, r)
 		if err != nil {
 			yield(Delta{}, err)
 			return
 		}
-		defer body.Close()
+		defer events.Close()
 		var answer anthropicAnswer
-		for data, err := range events(body) {
-			var event anthropicEvent
-			if err == nil {
-				err = withoutTypeError(json.Unmarshal(data, &event))
-			}
-			if err == nil && event.Type == "error" {
-				err = anthropicError(data)
-			}
+		for events.Next() {
+			list, err := answer.readEvent(events.Event().Data)
 			if err != nil {
 				yield(Delta{}, err)
 				return
 			}
-			for _, d := range answer.read(event) {
+			for _, d := range list {
 				if !yield(d, nil) {
 					return
 				}
 			}
+		}
+		if err := events.Err(); err != nil {
+			yield(Delta{}, err)
 		}
 	}
 }
@@ -68,20 +70,20 @@ func anthropicError(data []byte) *Error {
 
 // open sends the request and returns when the server begins to answer. It retries without the temperature, which newer
 // models reject.
-func (m *anthropicMessages) open(ctx context.Context, r Request) (io.ReadCloser, error) {
+func (m *anthropicMessages) open(ctx context.Context, r Request) (ssestream.Decoder, error) {
 	var d dialect
 	if known := m.dialect.Load(); known != nil {
 		d = *known
 	}
 	for {
-		body, err := m.request(r, d)
+		params, err := m.params(r, d)
 		if err != nil {
 			return nil, err
 		}
-		res, err := m.api.postJSON(ctx, "/v1/messages", body)
+		events, err := m.post(ctx, params)
 		if err == nil {
 			m.dialect.Store(&d)
-			return res.Body, nil
+			return events, nil
 		}
 		var refused *statusError
 		if errors.As(err, &refused) && r.Temperature != 0 {
@@ -94,30 +96,37 @@ func (m *anthropicMessages) open(ctx context.Context, r Request) (io.ReadCloser,
 	}
 }
 
-// request converts a request to the protocol. Tools and instructions are the same in every call, so they are marked for
+// post sends a request for a stream. It does not use the SDK's own stream, which skips the events that have no name; other servers send such.
+func (m *anthropicMessages) post(ctx context.Context, params anthropic.MessageNewParams) (ssestream.Decoder, error) {
+	var res *http.Response
+	if err := m.client.Post(ctx, "v1/messages", params, &res, option.WithJSONSet("stream", true)); err != nil {
+		return nil, err
+	}
+	return ssestream.NewDecoder(res), nil
+}
+
+// params converts a request to the protocol. Tools and instructions are the same in every call, so they are marked for
 // the provider's cache. Tools come first in a prompt, so one mark after the instructions covers both.
-func (m *anthropicMessages) request(r Request, d dialect) (anthropicRequest, error) {
-	p := anthropicRequest{Model: m.model, MaxTokens: r.MaxTokens, Stream: true}
+func (m *anthropicMessages) params(r Request, d dialect) (anthropic.MessageNewParams, error) {
+	p := anthropic.MessageNewParams{Model: m.model, MaxTokens: int64(r.MaxTokens)}
 	if p.MaxTokens <= 0 {
 		p.MaxTokens = DefaultMaxTokens
 	}
-	if !d.noTemperature {
-		p.Temperature = r.Temperature
+	if r.Temperature != 0 && !d.noTemperature {
+		p.Temperature = anthropic.Float(r.Temperature)
 	}
 	for i, tool := range r.Tools {
-		schema, err := tool.parameters()
+		t, err := newAnthropicTool(tool)
 		if err != nil {
 			return p, err
 		}
-		schema["type"] = "object"
-		t := anthropicTool{Name: tool.Name, Description: tool.Description, InputSchema: schema}
 		if i == len(r.Tools)-1 && r.System == "" {
-			t.CacheControl = cacheMark
+			t.CacheControl = anthropic.NewCacheControlEphemeralParam()
 		}
-		p.Tools = append(p.Tools, t)
+		p.Tools = append(p.Tools, anthropic.ToolUnionParam{OfTool: &t})
 	}
 	if r.System != "" {
-		p.System = []anthropicBlock{{Type: "text", Text: r.System, CacheControl: cacheMark}}
+		p.System = []anthropic.TextBlockParam{{Text: r.System, CacheControl: anthropic.NewCacheControlEphemeralParam()}}
 	}
 	for _, msg := range r.Messages {
 		p.Messages = appendAnthropic(p.Messages, msg)
@@ -125,26 +134,39 @@ func (m *anthropicMessages) request(r Request, d dialect) (anthropicRequest, err
 	return p, nil
 }
 
+func newAnthropicTool(tool Tool) (anthropic.ToolParam, error) {
+	schema, err := tool.parameters()
+	if err != nil {
+		return anthropic.ToolParam{}, err
+	}
+	delete(schema, "type") // the SDK sets it to "object"
+	t := anthropic.ToolParam{Name: tool.Name, InputSchema: anthropic.ToolInputSchemaParam{ExtraFields: schema}}
+	if tool.Description != "" {
+		t.Description = anthropic.String(tool.Description)
+	}
+	return t, nil
+}
+
 // appendAnthropic appends a message to list. A message with the same role as the last one is merged into it, because the
 // protocol requires the results of parallel calls in one message.
-func appendAnthropic(list []anthropicMessage, m Message) []anthropicMessage {
-	role := "user"
-	var blocks []anthropicBlock
+func appendAnthropic(list []anthropic.MessageParam, m Message) []anthropic.MessageParam {
+	role := anthropic.MessageParamRoleUser
+	var blocks []anthropic.ContentBlockParamUnion
 	switch m.Role {
 	case RoleTool:
-		blocks = append(blocks, anthropicBlock{Type: "tool_result", ToolUseID: m.CallID, Content: m.Text, IsError: m.IsError})
+		blocks = append(blocks, newAnthropicResult(m))
 	default:
 		if m.Role == RoleAssistant {
-			role = "assistant"
+			role = anthropic.MessageParamRoleAssistant
 		}
 		for _, image := range m.Images {
-			blocks = append(blocks, anthropicBlock{Type: "image", Source: &anthropicSource{"base64", image.MIME, base64.StdEncoding.EncodeToString(image.Data)}})
+			blocks = append(blocks, anthropic.NewImageBlockBase64(image.MIME, base64.StdEncoding.EncodeToString(image.Data)))
 		}
 		if m.Text != "" { // the API rejects an empty block
-			blocks = append(blocks, anthropicBlock{Type: "text", Text: m.Text})
+			blocks = append(blocks, anthropic.NewTextBlock(m.Text))
 		}
 		for _, c := range m.Calls {
-			blocks = append(blocks, anthropicBlock{Type: "tool_use", ID: c.ID, Name: c.Name, Input: c.arguments()})
+			blocks = append(blocks, anthropic.NewToolUseBlock(c.ID, c.arguments(), c.Name))
 		}
 	}
 	switch last := len(list) - 1; {
@@ -154,8 +176,20 @@ func appendAnthropic(list []anthropicMessage, m Message) []anthropicMessage {
 		list[last].Content = append(list[last].Content, blocks...)
 		return list
 	default:
-		return append(list, anthropicMessage{role, blocks})
+		return append(list, anthropic.MessageParam{Role: role, Content: blocks})
 	}
+}
+
+// newAnthropicResult returns the result of a tool. An empty result has no text, because the API rejects an empty block.
+func newAnthropicResult(m Message) anthropic.ContentBlockParamUnion {
+	result := anthropic.ToolResultBlockParam{ToolUseID: m.CallID}
+	if m.Text != "" {
+		result.Content = []anthropic.ToolResultBlockParamContentUnion{{OfText: &anthropic.TextBlockParam{Text: m.Text}}}
+	}
+	if m.IsError {
+		result.IsError = anthropic.Bool(true)
+	}
+	return anthropic.ContentBlockParamUnion{OfToolResult: &result}
 }
 
 // anthropicAnswer assembles an answer from stream events. Blocks arrive one after the other, tool calls in parts.
@@ -165,8 +199,23 @@ type anthropicAnswer struct {
 	called bool         // the answer has a tool call
 }
 
+// readEvent converts the data of one event to deltas.
+func (a *anthropicAnswer) readEvent(data []byte) ([]Delta, error) {
+	if len(bytes.TrimSpace(data)) == 0 {
+		return nil, nil
+	}
+	var event anthropic.MessageStreamEventUnion
+	if err := json.Unmarshal(data, &event); err != nil {
+		return nil, err
+	}
+	if event.Type == "error" {
+		return nil, anthropicError(data)
+	}
+	return a.read(event), nil
+}
+
 // read converts one event to deltas.
-func (a *anthropicAnswer) read(e anthropicEvent) []Delta {
+func (a *anthropicAnswer) read(e anthropic.MessageStreamEventUnion) []Delta {
 	switch e.Type {
 	case "message_start":
 		u := e.Message.Usage
@@ -200,7 +249,7 @@ func (a *anthropicAnswer) read(e anthropicEvent) []Delta {
 
 // end returns the stop reason and the usage from the last event. The event always has the number of output tokens. If it has a number of input
 // tokens, that replaces the earlier one.
-func (a *anthropicAnswer) end(e anthropicEvent) []Delta {
+func (a *anthropicAnswer) end(e anthropic.MessageStreamEventUnion) []Delta {
 	a.usage.Out = max(a.usage.Out, e.Usage.OutputTokens)
 	if e.Usage.InputTokens > 0 {
 		out := a.usage.Out
@@ -209,9 +258,9 @@ func (a *anthropicAnswer) end(e anthropicEvent) []Delta {
 	d := Delta{Usage: a.usage}
 	switch e.Delta.StopReason {
 	case "":
-	case "max_tokens", "model_context_window_exceeded":
+	case anthropic.StopReasonMaxTokens, anthropic.StopReasonModelContextWindowExceeded:
 		d.Stop = StopLength
-	case "refusal":
+	case anthropic.StopReasonRefusal:
 		d.Stop = StopRefusal
 	default:
 		d.Stop = StopEnd

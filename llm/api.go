@@ -13,46 +13,26 @@ import (
 	"strings"
 )
 
-// api sends requests to a provider's HTTP API. Its client returns an error for a bad status (see transport).
+// api sends requests to the HTTP API of a provider whose SDK is not used (see gemini). Its client returns an error for a bad status (see transport).
 type api struct {
 	base   string      // URL without the path of the request
 	header http.Header // of each request; contains the key
 	client *http.Client
 }
 
-// bearer returns the header with a key. The header is empty if the key is, for servers that need none.
-func bearer(key string) http.Header {
-	header := http.Header{}
-	if key != "" {
-		header.Set("Authorization", "Bearer "+key)
-	}
-	return header
-}
-
-// post sends a request. The caller closes the body of the response.
-func (a api) post(ctx context.Context, path, contentType string, body io.Reader) (*http.Response, error) {
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, strings.TrimRight(a.base, "/")+path, body)
-	if err != nil {
-		return nil, fmt.Errorf("%w: %w", errBadRequest, err)
-	}
-	req.Header = a.header.Clone()
-	req.Header.Set("Content-Type", contentType)
-	req.Header.Set("User-Agent", "multis")
-	return a.client.Do(req)
-}
-
-// postJSON sends body as JSON.
+// postJSON sends body as JSON. The caller closes the body of the response.
 func (a api) postJSON(ctx context.Context, path string, body any) (*http.Response, error) {
 	data, err := json.Marshal(body)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", errBadRequest, err)
 	}
-	return a.post(ctx, path, "application/json", bytes.NewReader(data))
-}
-
-// readJSON decodes a response and closes it. It returns io.ErrUnexpectedEOF if the response ends too early.
-func readJSON(res *http.Response, into any) error {
-	return errors.Join(withoutTypeError(json.NewDecoder(res.Body).Decode(into)), res.Body.Close())
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, strings.TrimRight(a.base, "/")+path, bytes.NewReader(data))
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", errBadRequest, err)
+	}
+	req.Header = a.header.Clone()
+	req.Header.Set("Content-Type", "application/json")
+	return a.client.Do(req)
 }
 
 // withoutTypeError returns nil instead of a *json.UnmarshalTypeError: a field of an unexpected type stays empty, because servers add fields of their own.

@@ -11,6 +11,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/openai/openai-go/v3"
+
 	"multis/policy"
 )
 
@@ -91,29 +93,9 @@ type openAIEmbedder struct {
 	model             string
 	dimensions        int // as requested; zero means the model's default
 	timeout           time.Duration
-	api               api
+	service           openai.EmbeddingService
 	learnedDimensions atomic.Int64 // dimensions of the first answer, which all others must have
 }
-
-// The embeddings protocol.
-type (
-	embeddingsRequest struct {
-		Model          string   `json:"model"`
-		Input          []string `json:"input"`
-		EncodingFormat string   `json:"encoding_format"`
-		Dimensions     int      `json:"dimensions,omitempty"`
-	}
-	embeddingsAnswer struct {
-		Data  []embedding `json:"data"`
-		Usage struct {
-			PromptTokens int64 `json:"prompt_tokens"`
-		} `json:"usage"`
-	}
-	embedding struct {
-		Index     int64     `json:"index"`
-		Embedding []float64 `json:"embedding"`
-	}
-)
 
 func newOpenAIEmbedder(c EmbedConfig, model string) *openAIEmbedder {
 	name := c.Model
@@ -122,7 +104,7 @@ func newOpenAIEmbedder(c EmbedConfig, model string) *openAIEmbedder {
 	}
 	return &openAIEmbedder{
 		name: name, model: model, dimensions: c.Dimensions, timeout: c.Timeout,
-		api: api{c.BaseURL, bearer(c.APIKey), newJSONClient(name)},
+		service: openai.NewEmbeddingService(openAIOptions(c.BaseURL, c.APIKey, newJSONClient(name))...),
 	}
 }
 
@@ -133,11 +115,15 @@ func (m *openAIEmbedder) Name() string { return m.name }
 func (m *openAIEmbedder) call(ctx context.Context, texts []string) ([][]float32, int64, error) {
 	call, cancel := context.WithTimeoutCause(ctx, m.timeout, errTimeout)
 	defer cancel()
-	res, err := m.api.postJSON(call, "/embeddings", embeddingsRequest{m.model, maskAll(texts), "float", m.dimensions})
-	var answer embeddingsAnswer
-	if err == nil {
-		err = readJSON(res, &answer)
+	params := openai.EmbeddingNewParams{
+		Model:          m.model,
+		Input:          openai.EmbeddingNewParamsInputUnion{OfArrayOfStrings: maskAll(texts)},
+		EncodingFormat: openai.EmbeddingNewParamsEncodingFormatFloat,
 	}
+	if m.dimensions > 0 {
+		params.Dimensions = openai.Int(int64(m.dimensions))
+	}
+	answer, err := m.service.New(call, params)
 	if err != nil {
 		return nil, 0, m.classifyError(ctx, call, err)
 	}
@@ -150,7 +136,7 @@ func (m *openAIEmbedder) call(ctx context.Context, texts []string) ([][]float32,
 
 // orderVectors returns the vectors of an answer in the order of the texts. It returns false if the answer is not exactly one
 // vector per text, all with the right dimensions.
-func (m *openAIEmbedder) orderVectors(data []embedding, texts int) ([][]float32, bool) {
+func (m *openAIEmbedder) orderVectors(data []openai.Embedding, texts int) ([][]float32, bool) {
 	if len(data) != texts || texts == 0 {
 		return nil, false
 	}

@@ -2,7 +2,10 @@ package llm
 
 import (
 	"context"
+	"io"
 	"math"
+	"net/http"
+	"net/http/httptest"
 	"testing"
 	"time"
 
@@ -206,4 +209,18 @@ func TestOpenEmbedderRefusesWhatCannotWork(t *testing.T) {
 	e, err = OpenEmbedder(EmbedConfig{Model: "ollama/nomic-embed-text"}, free)
 	require.NoError(t, err)
 	require.Equal(t, "ollama/nomic-embed-text", e.Name())
+}
+
+func TestEmbedder_AcceptsAnyContentType(t *testing.T) {
+	t.Parallel()
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/plain")
+		_, _ = io.WriteString(w, `{"data":[{"index":0,"embedding":[0,2]}]}`)
+	}))
+	t.Cleanup(s.Close)
+	e, err := OpenEmbedder(EmbedConfig{Model: "openai/test", BaseURL: s.URL}, Budget{Ledger: &dayLedger{}, Local: true, Today: func() string { return "2026-11-20" }})
+	require.NoError(t, err)
+	got, err := e.Embed(t.Context(), []string{"one"})
+	require.NoError(t, err)
+	require.Equal(t, [][]float32{{0, 1}}, got)
 }

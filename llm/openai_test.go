@@ -366,3 +366,29 @@ func TestOpenAIGivesUpWhenNoDialectHelps(t *testing.T) {
 	require.Equal(t, ReasonRequest, reasonOf(err))
 	require.Len(t, s.Requests(), 2)
 }
+
+func TestOpenAI_IgnoresNullErrors(t *testing.T) {
+	t.Parallel()
+	m, _ := connect(t, llmtest.InTurn(llmtest.Reply{Raw: `data: {"error":null,"choices":[{"delta":{"content":"yes"},"finish_reason":"stop"}]}
+
+data: [DONE]
+
+`}))
+	res, err := Complete(t.Context(), m, newRequest("hi"))
+	require.NoError(t, err)
+	require.Equal(t, "yes", res.Text)
+}
+
+// A field of a type that the protocol does not know stays empty, because servers add fields of their own.
+func TestOpenAI_ToleratesUnexpectedTypes(t *testing.T) {
+	t.Parallel()
+	m, _ := connect(t, llmtest.InTurn(llmtest.Reply{Raw: `data: {"id":7,"created":"now","choices":[{"index":"first","logprobs":false,"delta":{"content":"yes","reasoning":{}},"finish_reason":"stop"}],"usage":[]}
+
+data: [DONE]
+
+`}))
+	res, err := Complete(t.Context(), m, newRequest("hi"))
+	require.NoError(t, err)
+	require.Equal(t, "yes", res.Text)
+	require.Equal(t, StopEnd, res.Stop)
+}

@@ -3,92 +3,16 @@ package llm
 import (
 	"encoding/base64"
 	"encoding/json"
+
+	"github.com/openai/openai-go/v3"
+	"github.com/openai/openai-go/v3/shared"
 )
 
-// The requests of the chat completions protocol.
-type (
-	openAIRequest struct {
-		Model               string               `json:"model"`
-		Messages            []openAIMessage      `json:"messages"`
-		Tools               []openAITool         `json:"tools,omitempty"`
-		MaxTokens           int                  `json:"max_tokens,omitempty"`
-		MaxCompletionTokens int                  `json:"max_completion_tokens,omitempty"`
-		Temperature         float64              `json:"temperature,omitempty"`
-		ResponseFormat      *openAIFormat        `json:"response_format,omitempty"`
-		Stream              bool                 `json:"stream"`
-		StreamOptions       *openAIStreamOptions `json:"stream_options,omitempty"`
-	}
-	openAIFormat struct {
-		Type string `json:"type"`
-	}
-	openAIStreamOptions struct {
-		IncludeUsage bool `json:"include_usage"`
-	}
-	openAIMessage struct {
-		Role       string       `json:"role"`
-		Content    any          `json:"content,omitempty"` // a string, a list of openAIPart, or nothing
-		ToolCalls  []openAICall `json:"tool_calls,omitempty"`
-		ToolCallID string       `json:"tool_call_id,omitempty"`
-	}
-	openAIPart struct {
-		Type     string       `json:"type"`
-		Text     string       `json:"text,omitempty"`
-		ImageURL *openAIImage `json:"image_url,omitempty"`
-	}
-	openAIImage struct {
-		URL string `json:"url"`
-	}
-	openAITool struct {
-		Type     string         `json:"type"`
-		Function openAIFunction `json:"function"`
-	}
-	openAIFunction struct {
-		Name        string         `json:"name"`
-		Description string         `json:"description,omitempty"`
-		Parameters  map[string]any `json:"parameters"`
-	}
-	openAICall struct {
-		Index    int64              `json:"index,omitempty"` // in an answer
-		ID       string             `json:"id"`
-		Type     string             `json:"type"`
-		Function openAICallFunction `json:"function"`
-	}
-	openAICallFunction struct {
-		Name      string `json:"name"`
-		Arguments string `json:"arguments"`
-	}
-)
-
-// The chunks of an answer.
-type (
-	openAIChunk struct {
-		Error   json.RawMessage `json:"error"` // set if the answer failed
-		Choices []openAIChoice  `json:"choices"`
-		Usage   openAIUsage     `json:"usage"`
-	}
-	openAIChoice struct {
-		Delta struct {
-			Content   string       `json:"content"`
-			Refusal   string       `json:"refusal"`
-			ToolCalls []openAICall `json:"tool_calls"`
-		} `json:"delta"`
-		FinishReason string `json:"finish_reason"`
-	}
-	openAIUsage struct {
-		PromptTokens        int64 `json:"prompt_tokens"`
-		CompletionTokens    int64 `json:"completion_tokens"`
-		PromptTokensDetails struct {
-			CachedTokens     int64 `json:"cached_tokens"`
-			CacheWriteTokens int64 `json:"cache_write_tokens"`
-		} `json:"prompt_tokens_details"`
-	}
-)
-
-// request converts a request to the protocol.
-func (m *openAI) request(r Request, d dialect) (openAIRequest, error) {
-	p := openAIRequest{Model: m.model, Stream: true}
+// params converts a request to the protocol.
+func (m *openAI) params(r Request, d dialect) (openai.ChatCompletionNewParams, error) {
+	p := openai.ChatCompletionNewParams{Model: m.model}
 	if r.System != "" {
-		p.Messages = append(p.Messages, openAIMessage{Role: "system", Content: r.System})
+		p.Messages = append(p.Messages, openai.SystemMessage(r.System))
 	}
 	for _, msg := range r.Messages {
 		p.Messages = append(p.Messages, newOpenAIMessage(msg))
@@ -98,51 +22,58 @@ func (m *openAI) request(r Request, d dialect) (openAIRequest, error) {
 		if err != nil {
 			return p, err
 		}
-		p.Tools = append(p.Tools, openAITool{Type: "function", Function: openAIFunction{tool.Name, tool.Description, schema}})
+		f := shared.FunctionDefinitionParam{Name: tool.Name, Parameters: schema}
+		if tool.Description != "" {
+			f.Description = openai.String(tool.Description)
+		}
+		p.Tools = append(p.Tools, openai.ChatCompletionFunctionTool(f))
 	}
 	limit := r.MaxTokens
 	if limit <= 0 {
 		limit = DefaultMaxTokens
 	}
 	if d.completionTokens {
-		p.MaxCompletionTokens = limit
+		p.MaxCompletionTokens = openai.Int(int64(limit))
 	} else {
-		p.MaxTokens = limit
+		p.MaxTokens = openai.Int(int64(limit))
 	}
 	if !d.noUsage {
-		p.StreamOptions = &openAIStreamOptions{IncludeUsage: true}
+		p.StreamOptions.IncludeUsage = openai.Bool(true)
 	}
-	if !d.noTemperature {
-		p.Temperature = r.Temperature
+	if r.Temperature != 0 && !d.noTemperature {
+		p.Temperature = openai.Float(r.Temperature)
 	}
 	if r.JSON && !d.noFormat {
-		p.ResponseFormat = &openAIFormat{Type: "json_object"}
+		p.ResponseFormat.OfJSONObject = &shared.ResponseFormatJSONObjectParam{}
 	}
 	return p, nil
 }
 
-func newOpenAIMessage(m Message) openAIMessage {
+func newOpenAIMessage(m Message) openai.ChatCompletionMessageParamUnion {
 	switch {
 	case m.Role == RoleTool:
-		return openAIMessage{Role: "tool", Content: resultText(m), ToolCallID: m.CallID}
+		return openai.ToolMessage(resultText(m), m.CallID)
 	case m.Role == RoleAssistant:
-		msg := openAIMessage{Role: "assistant"}
-		if m.Text != "" || len(m.Calls) == 0 {
-			msg.Content = m.Text
+		msg := openai.AssistantMessage(m.Text)
+		if m.Text == "" && len(m.Calls) > 0 {
+			msg.OfAssistant.Content = openai.ChatCompletionAssistantMessageParamContentUnion{}
 		}
 		for _, c := range m.Calls {
-			msg.ToolCalls = append(msg.ToolCalls, openAICall{ID: c.ID, Type: "function", Function: openAICallFunction{c.Name, string(c.arguments())}})
+			function := openai.ChatCompletionMessageFunctionToolCallFunctionParam{Name: c.Name, Arguments: string(c.arguments())}
+			msg.OfAssistant.ToolCalls = append(msg.OfAssistant.ToolCalls, openai.ChatCompletionMessageToolCallUnionParam{
+				OfFunction: &openai.ChatCompletionMessageFunctionToolCallParam{ID: c.ID, Function: function},
+			})
 		}
 		return msg
 	case len(m.Images) > 0:
-		var parts []openAIPart
+		parts := make([]openai.ChatCompletionContentPartUnionParam, 0, len(m.Images)+1)
 		for _, image := range m.Images {
 			url := "data:" + image.MIME + ";base64," + base64.StdEncoding.EncodeToString(image.Data)
-			parts = append(parts, openAIPart{Type: "image_url", ImageURL: &openAIImage{url}})
+			parts = append(parts, openai.ImageContentPart(openai.ChatCompletionContentPartImageImageURLParam{URL: url}))
 		}
-		return openAIMessage{Role: "user", Content: append(parts, openAIPart{Type: "text", Text: m.Text})}
+		return openai.UserMessage(append(parts, openai.TextContentPart(m.Text)))
 	default:
-		return openAIMessage{Role: "user", Content: m.Text}
+		return openai.UserMessage(m.Text)
 	}
 }
 
@@ -161,8 +92,20 @@ type openAIAnswer struct {
 	calls   []partialCall
 }
 
+// readEvent converts the data of one event to deltas.
+func (a *openAIAnswer) readEvent(data []byte) ([]Delta, error) {
+	var chunk openai.ChatCompletionChunk
+	if err := json.Unmarshal(data, &chunk); err != nil {
+		return nil, err
+	}
+	if failure := chunk.JSON.ExtraFields["error"].Raw(); failure != "" && failure != "null" {
+		return nil, &Error{Reason: ReasonServer}
+	}
+	return a.read(chunk), nil
+}
+
 // read converts one chunk to deltas.
-func (a *openAIAnswer) read(c openAIChunk) []Delta {
+func (a *openAIAnswer) read(c openai.ChatCompletionChunk) []Delta {
 	var list []Delta
 	if len(c.Choices) > 0 {
 		choice := c.Choices[0]
@@ -178,14 +121,14 @@ func (a *openAIAnswer) read(c openAIChunk) []Delta {
 			list = append(list, a.end(choice.FinishReason)...)
 		}
 	}
-	if used := c.Usage.usage(); used != (Usage{}) {
+	if used := openAIUsage(c.Usage); used != (Usage{}) {
 		list = append(list, Delta{Usage: used})
 	}
 	return list
 }
 
 // add adds a part of a tool call. Some servers send index 0 for all calls; then their ids tell them apart.
-func (a *openAIAnswer) add(piece openAICall) {
+func (a *openAIAnswer) add(piece openai.ChatCompletionChunkChoiceDeltaToolCall) {
 	i := len(a.calls) - 1
 	for i >= 0 && a.calls[i].index != piece.Index {
 		i--
@@ -224,9 +167,7 @@ func (a *openAIAnswer) end(reason string) []Delta {
 	return append(list, Delta{Stop: stop})
 }
 
-func (u openAIUsage) usage() Usage {
-	return Usage{
-		In: u.PromptTokens, Out: u.CompletionTokens,
-		CacheRead: u.PromptTokensDetails.CachedTokens, CacheWrite: u.PromptTokensDetails.CacheWriteTokens,
-	}
+func openAIUsage(u openai.CompletionUsage) Usage {
+	cached := u.PromptTokensDetails
+	return Usage{In: u.PromptTokens, Out: u.CompletionTokens, CacheRead: cached.CachedTokens, CacheWrite: cached.CacheWriteTokens}
 }

@@ -3,6 +3,7 @@ package llm
 import (
 	"context"
 	"encoding/json"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -155,7 +156,7 @@ func TestEachProtocolMarksBrokenArguments(t *testing.T) {
 	t.Parallel()
 	forEachProtocol(t, func(t *testing.T, open func(llmtest.Script) (*adapter, *llmtest.Server), p Protocol) {
 		reply := llmtest.Reply{Calls: []llmtest.Call{{Name: "search", Args: `{"words": "pri`}}}
-		if p == ProtocolGemini { // its SDK parses the calls, and returns an error if it cannot
+		if p == ProtocolGemini { // the API reports it: the arguments are a part of its JSON
 			reply = llmtest.Reply{Stop: "MALFORMED_FUNCTION_CALL"}
 		}
 		m, _ := open(llmtest.InTurn(reply))
@@ -225,4 +226,66 @@ func TestAnthropicCountsWhatItCached(t *testing.T) {
 	res, err := Complete(t.Context(), newAdapter(t, ProtocolAnthropic, s.Root), newRequest("hi"))
 	require.NoError(t, err)
 	require.Equal(t, Usage{In: 100, Out: 7, CacheRead: 50, CacheWrite: 30}, res.Usage)
+}
+
+// A number above 2^53 in a call's arguments, such as an id, comes through as it is.
+func TestProtocols_KeepLargeNumbers(t *testing.T) {
+	t.Parallel()
+	forEachProtocol(t, func(t *testing.T, open func(llmtest.Script) (*adapter, *llmtest.Server), _ Protocol) {
+		m, _ := open(llmtest.InTurn(llmtest.Reply{Calls: []llmtest.Call{{Name: "search", Args: `{"id":9007199254740993}`}}}))
+		res, err := Complete(t.Context(), m, newRequest("hi"))
+		require.NoError(t, err)
+		require.Len(t, res.Calls, 1)
+		require.JSONEq(t, `{"id":9007199254740993}`, string(res.Calls[0].Args))
+		require.Contains(t, string(res.Calls[0].Args), "9007199254740993", "which a comparison as JSON does not see")
+	})
+}
+
+// Other servers of Anthropic's protocol send events without names; the type in their data counts.
+func TestAnthropic_ReadsUnnamedEvents(t *testing.T) {
+	t.Parallel()
+	s := llmtest.Start(t, llmtest.InTurn(llmtest.Reply{Raw: `data: {"type":"content_block_start","index":0,"content_block":{"type":"text","text":"yes"}}
+
+data: {"type":"message_delta","delta":{"stop_reason":"end_turn"},"usage":{"output_tokens":1}}
+
+`}))
+	res, err := Complete(t.Context(), newAdapter(t, ProtocolAnthropic, s.Root), newRequest("hi"))
+	require.NoError(t, err)
+	require.Equal(t, "yes", res.Text)
+	require.Equal(t, StopEnd, res.Stop)
+}
+
+func TestAnthropic_SendsNoEmptyBlocks(t *testing.T) {
+	t.Parallel()
+	var body []byte
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, _ = io.ReadAll(r.Body)
+		w.WriteHeader(http.StatusUnauthorized)
+	}))
+	t.Cleanup(s.Close)
+	calls := []ToolCall{{ID: "a", Name: "now", Args: json.RawMessage(`{}`)}}
+	_, err := Complete(t.Context(), newAdapter(t, ProtocolAnthropic, s.URL), Request{Messages: append(user("hi"),
+		Message{Role: RoleAssistant, Calls: calls}, Message{Role: RoleTool, CallID: "a"})})
+	require.Equal(t, ReasonKey, reasonOf(err))
+	require.Contains(t, string(body), `"tool_use_id":"a"`)
+	require.NotContains(t, string(body), `"text":""`)
+}
+
+// A provider learns nothing about the machine, and nothing but our name about the program.
+func TestProtocols_SendNoFingerprint(t *testing.T) {
+	t.Parallel()
+	forEachProtocol(t, func(t *testing.T, _ func(llmtest.Script) (*adapter, *llmtest.Server), p Protocol) {
+		var sent http.Header
+		s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			sent = r.Header.Clone()
+			w.WriteHeader(http.StatusUnauthorized)
+		}))
+		t.Cleanup(s.Close)
+		_, err := Complete(t.Context(), newAdapter(t, p, s.URL), newRequest("hi"))
+		require.Equal(t, ReasonKey, reasonOf(err))
+		require.Equal(t, "multis", sent.Get("User-Agent"))
+		for name := range sent {
+			require.False(t, strings.HasPrefix(name, "X-Stainless"), name)
+		}
+	})
 }

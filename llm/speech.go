@@ -8,13 +8,12 @@ import (
 	"fmt"
 	"math"
 	"mime"
-	"mime/multipart"
-	"net/textproto"
 	"net/url"
 	"path"
 	"strings"
 	"time"
 
+	"github.com/openai/openai-go/v3"
 	"github.com/rs/zerolog"
 
 	"multis/internal/text"
@@ -94,14 +93,14 @@ type transcription struct {
 type openAITranscriber struct {
 	name    string
 	model   string
-	api     api
+	audio   openai.AudioTranscriptionService
 	timeout time.Duration
 }
 
 func newOpenAITranscriber(c SpeechConfig) *openAITranscriber {
 	return &openAITranscriber{
 		name: c.Model, model: strings.TrimPrefix(c.Model, openAIPrefix), timeout: c.Timeout,
-		api: api{c.BaseURL, bearer(c.APIKey), newJSONClient(c.Model)},
+		audio: openai.NewAudioTranscriptionService(openAIOptions(c.BaseURL, c.APIKey, newJSONClient(c.Model))...),
 	}
 }
 
@@ -109,7 +108,12 @@ func newOpenAITranscriber(c SpeechConfig) *openAITranscriber {
 func (s *openAITranscriber) call(ctx context.Context, a Audio) (transcription, error) {
 	call, cancel := context.WithTimeoutCause(ctx, s.timeout, errTimeout)
 	defer cancel()
-	got, err := s.send(call, a)
+	got, err := s.audio.New(call, openai.AudioTranscriptionNewParams{
+		// The provider does not get the sender's file name.
+		File:           openai.File(bytes.NewReader(a.Data), "recording"+extension(a.MIME), mediaType(a.MIME)),
+		Model:          s.model,
+		ResponseFormat: openai.AudioResponseFormatJSON,
+	})
 	var known *Error
 	var unanswered *url.Error
 	switch {
@@ -125,45 +129,14 @@ func (s *openAITranscriber) call(ctx context.Context, a Audio) (transcription, e
 		return transcription{}, s.failed(ReasonTLS)
 	case errors.As(err, &unanswered):
 		return transcription{}, s.failed(ReasonDisconnected)
-	case err != nil || got.Text == nil:
+	case err != nil || !got.JSON.Text.Valid():
 		return transcription{}, s.failed(ReasonMalformedReply)
 	}
-	said := strings.ToValidUTF8(strings.TrimSpace(*got.Text), "\uFFFD")
+	said := strings.ToValidUTF8(strings.TrimSpace(got.Text), "\uFFFD")
 	if len(said) > maxTranscriptBytes {
 		said = text.ClipBytes(said, maxTranscriptBytes) + "…"
 	}
 	return transcription{said, seconds(cmp.Or(got.Usage.Seconds, got.Duration))}, nil
-}
-
-// transcriptionAnswer is the answer of the protocol.
-type transcriptionAnswer struct {
-	Text     *string `json:"text"`
-	Duration float64 `json:"duration"`
-	Usage    struct {
-		Seconds float64 `json:"seconds"`
-	} `json:"usage"`
-}
-
-// send makes the request.
-func (s *openAITranscriber) send(ctx context.Context, a Audio) (got transcriptionAnswer, err error) {
-	var body bytes.Buffer
-	form := multipart.NewWriter(&body)
-	// The provider does not get the sender's file name.
-	part, err := form.CreatePart(textproto.MIMEHeader{
-		"Content-Disposition": {multipart.FileContentDisposition("file", "recording"+extension(a.MIME))}, "Content-Type": {mediaType(a.MIME)},
-	})
-	if err == nil {
-		_, err = part.Write(a.Data)
-	}
-	if err := errors.Join(err, form.WriteField("model", s.model), form.WriteField("response_format", "json"), form.Close()); err != nil {
-		return got, err
-	}
-	res, err := s.api.post(ctx, "/audio/transcriptions", form.FormDataContentType(), &body)
-	if err != nil {
-		return got, err
-	}
-	err = readJSON(res, &got)
-	return got, err
 }
 
 func (s *openAITranscriber) failed(r Reason) *Error { return &Error{Model: s.name, Reason: r} }

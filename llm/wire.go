@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"io"
+	"maps"
 	"mime"
 	"net/http"
+	"strings"
 	"time"
 )
 
@@ -51,7 +53,7 @@ type transport struct {
 
 // RoundTrip sends the request on. For a bad status it returns a *statusError.
 func (t transport) RoundTrip(req *http.Request) (*http.Response, error) {
-	res, err := t.next.RoundTrip(req)
+	res, err := t.next.RoundTrip(anonymous(req))
 	if err != nil {
 		return nil, err
 	}
@@ -63,8 +65,19 @@ func (t transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	if !t.allowJSON && !mayBeEventStream(res) {
 		return nil, errors.Join(errNoStream, body.Close())
 	}
+	if t.allowJSON {
+		res.Header.Set("Content-Type", "application/json") // some servers send another one, and the SDK then refuses the answer
+	}
 	res.Body = &limitedBody{from: body, left: maxReplyBytes, onRead: activityCallback(req.Context())}
 	return res, nil
+}
+
+// anonymous returns a request without the headers in which the SDKs tell the provider about this machine.
+func anonymous(req *http.Request) *http.Request {
+	req = req.Clone(req.Context())
+	maps.DeleteFunc(req.Header, func(name string, _ []string) bool { return strings.HasPrefix(name, "X-Stainless-") })
+	req.Header.Set("User-Agent", "multis")
+	return req
 }
 
 // mayBeEventStream reports whether a response may be a stream of events. It rejects only HTML and JSON, because some servers send
