@@ -53,7 +53,7 @@ func TestParse_ExplainsModelMistakes(t *testing.T) {
 		},
 		"a provider of a type nobody knows": {
 			add:  "llm: {providers: {desk: {type: grpc}}}\n",
-			want: `config.yaml:10: llm.providers.desk.type: "grpc" is not known here; write one of: anthropic, openai, gemini`,
+			want: `config.yaml:10: llm.providers.desk.type: "grpc" is not known here; write one of: anthropic, openai, gemini, ollama`,
 		},
 		"half a price": {
 			add:  "llm:\n  prices: [openai/gpt-5 1 0]\n",

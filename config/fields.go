@@ -339,7 +339,7 @@ func (c *Config) groups() []group {
 func (p *Provider) fields(section string) []field {
 	key := secret(section+".api_key", &p.APIKey, optional(token))
 	return []field{
-		value(section+".type", &p.Type, oneOf("anthropic", "openai", "gemini")),
+		value(section+".type", &p.Type, oneOf("anthropic", "openai", "gemini", "ollama")),
 		value(section+".base_url", &p.BaseURL, webAddress("http://localhost:8000/v1")),
 		key[0], key[1],
 		value(section+".local", &p.Local, boolean),

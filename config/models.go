@@ -22,7 +22,7 @@ type LLM struct {
 
 // Provider configures one provider of language models.
 type Provider struct {
-	Type    string // protocol: "anthropic", "openai" or "gemini"; empty means the provider's known protocol, else "openai"
+	Type    string // protocol: "anthropic", "openai", "gemini" or "ollama"; empty means the provider's known protocol, else "openai"
 	BaseURL string
 	APIKey  Secret
 	Local   bool // whether its models are free

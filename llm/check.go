@@ -28,7 +28,7 @@ func (ms *Models) Check(ctx context.Context, name, key string) error {
 		return nil
 	case errors.As(err, &failed) && failed.Status == http.StatusMethodNotAllowed:
 		return nil
-	case errors.As(err, &failed) && failed.Status == http.StatusNotFound && p.Protocol == ProtocolOpenAI && !p.usesKnownAddress(provider):
+	case errors.As(err, &failed) && failed.Status == http.StatusNotFound && p.Protocol != ProtocolAnthropic && p.Protocol != ProtocolGemini && !p.usesKnownAddress(provider):
 		return nil // the server may not list its models
 	default:
 		return classifyError(ctx, call, name, err)
@@ -46,7 +46,10 @@ func (p Provider) findModel(ctx context.Context, name, model string) error {
 	case ProtocolGemini:
 		address = p.BaseURL + "/v1beta/models/" + url.PathEscape(model)
 		header.Set("X-Goog-Api-Key", p.APIKey)
-	case ProtocolOpenAI:
+	case ProtocolOpenAI, ProtocolOllama:
+		if p.Protocol == ProtocolOllama {
+			address = p.BaseURL + "/v1/models" // a part of OpenAI's API that Ollama serves, too
+		}
 		if p.APIKey != "" {
 			header.Set("Authorization", "Bearer "+p.APIKey)
 		}
@@ -61,7 +64,7 @@ func (p Provider) findModel(ctx context.Context, name, model string) error {
 		return err
 	}
 	defer res.Body.Close()
-	if p.Protocol != ProtocolOpenAI {
+	if p.Protocol != ProtocolOpenAI && p.Protocol != ProtocolOllama {
 		return nil
 	}
 	var list struct {

@@ -101,7 +101,7 @@ func TestOfAKnownProviderOnlyTheKeyIsNeeded(t *testing.T) {
 			Price: Price{In: 100_000, Out: 400_000, CacheRead: 25_000},
 		},
 		"openai/gpt-5-mini": {Protocol: ProtocolOpenAI, Address: DefaultBaseURL, PriceListDate: ms.priceListDate, Price: Price{In: 250_000, Out: 2_000_000, CacheRead: 25_000}},
-		"ollama/qwen3:8b":   {Protocol: ProtocolOpenAI, Address: "http://localhost:11434/v1", Local: true},
+		"ollama/qwen3:8b":   {Protocol: ProtocolOllama, Address: "http://localhost:11434", Local: true},
 		"lan/anything/goes": {Protocol: ProtocolOpenAI, Address: "http://192.0.2.7:8000/v1", Local: true},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -18,7 +18,7 @@ import (
 // forEachProtocol runs a test for every protocol, with a server of that protocol.
 func forEachProtocol(t *testing.T, test func(t *testing.T, open func(llmtest.Script) (*adapter, *llmtest.Server), p Protocol)) {
 	t.Helper()
-	for _, p := range []Protocol{ProtocolAnthropic, ProtocolOpenAI, ProtocolGemini} {
+	for _, p := range []Protocol{ProtocolAnthropic, ProtocolOpenAI, ProtocolGemini, ProtocolOllama} {
 		t.Run(string(p), func(t *testing.T) {
 			t.Parallel()
 			test(t, func(script llmtest.Script) (*adapter, *llmtest.Server) {
@@ -40,6 +40,9 @@ func newAdapter(t *testing.T, p Protocol, root string) *adapter {
 	return m
 }
 
+// pngHeader is the beginning of a PNG, by which a server knows the format if the protocol has no field for it.
+var pngHeader = []byte("\x89PNG\r\n\x1a\n")
+
 func TestEachProtocolCarriesAWholeTurn(t *testing.T) {
 	t.Parallel()
 	forEachProtocol(t, func(t *testing.T, open func(llmtest.Script) (*adapter, *llmtest.Server), p Protocol) {
@@ -49,14 +52,18 @@ func TestEachProtocolCarriesAWholeTurn(t *testing.T) {
 		}, llmtest.Reply{Text: "It is late."}))
 		r := Request{
 			System: "Be brief.", MaxTokens: 50, Temperature: 0.5,
-			Messages: []Message{{Role: RoleUser, Text: "How late?", Images: []Image{{MIME: "image/png", Data: []byte{1}}}}},
+			Messages: []Message{{Role: RoleUser, Text: "How late?", Images: []Image{{MIME: "image/png", Data: pngHeader}}}},
 			Tools:    []Tool{{Name: "search", Description: "Searches.", Schema: json.RawMessage(`{"type":"object","properties":{"words":{"type":"string"}}}`)}, {Name: "now"}},
 		}
 		res, err := Complete(t.Context(), m, r)
 		require.NoError(t, err)
 		require.Equal(t, "Let me look.", res.Text)
 		require.Equal(t, StopToolCalls, res.Stop)
-		require.Equal(t, Usage{In: 90, Out: 20, CacheRead: 60}, res.Usage)
+		cached := int64(60)
+		if p == ProtocolOllama { // it does not say
+			cached = 0
+		}
+		require.Equal(t, Usage{In: 90, Out: 20, CacheRead: cached}, res.Usage)
 		require.Len(t, res.Calls, 2)
 		require.JSONEq(t, `{"words":"prices"}`, string(res.Calls[0].Args))
 		require.JSONEq(t, `{}`, string(res.Calls[1].Args))
@@ -80,7 +87,7 @@ func TestEachProtocolCarriesAWholeTurn(t *testing.T) {
 		require.Equal(t, "search", sent.Tools[0].Name)
 		require.JSONEq(t, `{"type":"object","properties":{"words":{"type":"string"}}}`, sent.Tools[0].Schema)
 		require.Len(t, sent.Messages, 4)
-		require.Equal(t, llmtest.Message{Role: "user", Text: "How late?", Images: []llmtest.Image{{MIME: "image/png", Data: []byte{1}}}}, sent.Messages[0])
+		require.Equal(t, llmtest.Message{Role: "user", Text: "How late?", Images: []llmtest.Image{{MIME: "image/png", Data: pngHeader}}}, sent.Messages[0])
 		require.Len(t, sent.Messages[1].Calls, 2)
 		require.JSONEq(t, `{"words":"prices"}`, sent.Messages[1].Calls[0].Args)
 		require.Contains(t, sent.Messages[2].Text, "nothing found")
@@ -95,7 +102,7 @@ func TestEachProtocolCarriesAWholeTurn(t *testing.T) {
 func TestEachProtocolMapsHowAnAnswerEnds(t *testing.T) {
 	t.Parallel()
 	forEachProtocol(t, func(t *testing.T, open func(llmtest.Script) (*adapter, *llmtest.Server), p Protocol) {
-		length := map[Protocol]string{ProtocolAnthropic: "max_tokens", ProtocolOpenAI: "length", ProtocolGemini: "MAX_TOKENS"}[p]
+		length := map[Protocol]string{ProtocolAnthropic: "max_tokens", ProtocolOpenAI: "length", ProtocolGemini: "MAX_TOKENS", ProtocolOllama: "length"}[p]
 		for name, c := range map[string]struct {
 			reply llmtest.Reply
 			want  StopReason
@@ -103,7 +110,7 @@ func TestEachProtocolMapsHowAnAnswerEnds(t *testing.T) {
 		}{
 			"an empty answer": {llmtest.Reply{}, StopEnd, ""},
 			"cut for length":  {llmtest.Reply{Text: "so far", Stop: length}, StopLength, "so far"},
-			"a refusal":       {llmtest.Reply{Refusal: "I will not."}, map[Protocol]StopReason{ProtocolGemini: StopFilter, ProtocolOpenAI: StopRefusal, ProtocolAnthropic: StopRefusal}[p], "I will not."},
+			"a refusal":       {llmtest.Reply{Refusal: "I will not."}, map[Protocol]StopReason{ProtocolGemini: StopFilter, ProtocolOpenAI: StopRefusal, ProtocolAnthropic: StopRefusal, ProtocolOllama: StopEnd}[p], "I will not."},
 		} {
 			m, _ := open(llmtest.InTurn(c.reply))
 			res, err := Complete(t.Context(), m, newRequest("hi"))
@@ -121,6 +128,7 @@ func TestErrorReasonsOfEachProtocol(t *testing.T) {
 			ProtocolAnthropic: "event: error\ndata: {\"type\":\"error\",\"error\":{\"type\":\"api_error\",\"message\":\"" + secret + "\"}}\n\n",
 			ProtocolOpenAI:    "data: {\"error\":{\"message\":\"" + secret + "\"}}\n\n",
 			ProtocolGemini:    "data: {\"error\":{\"code\":500,\"message\":\"" + secret + "\",\"status\":\"INTERNAL\"}}\n\n",
+			ProtocolOllama:    "{\"error\":\"" + secret + "\"}\n",
 		}[p]
 		for name, c := range map[string]struct {
 			reply llmtest.Reply
@@ -288,4 +296,32 @@ func TestProtocols_SendNoFingerprint(t *testing.T) {
 			require.False(t, strings.HasPrefix(name, "X-Stainless"), name)
 		}
 	})
+}
+
+// Ollama cuts a prompt that is longer than its context window, so each request asks for a window in which it fits. The window never shrinks, because
+// Ollama loads the model again whenever it changes.
+func TestOllama_AsksForItsContext(t *testing.T) {
+	t.Parallel()
+	s := llmtest.Start(t, llmtest.Say("yes"))
+	m := newAdapter(t, ProtocolOllama, s.Root)
+	for _, size := range []int{100, 20_000, 100, 1_000_000} {
+		_, err := Complete(t.Context(), m, newRequest(strings.Repeat("x", size)))
+		require.NoError(t, err)
+	}
+	var windows []int
+	for _, r := range s.Requests() {
+		windows = append(windows, r.Context)
+	}
+	require.Equal(t, []int{ollamaMinContext, 2 * ollamaMinContext, 2 * ollamaMinContext, ollamaMaxContext}, windows)
+}
+
+// An address of Ollama's OpenAI API, as it is known from elsewhere, leads to its own API as well.
+func TestOllama_AcceptsEitherAddress(t *testing.T) {
+	t.Parallel()
+	for _, address := range []string{"http://desk:11434", "http://desk:11434/", "http://desk:11434/v1", "http://desk:11434/v1/"} {
+		p, err := Provider{BaseURL: address, Local: true}.complete("ollama")
+		require.NoError(t, err)
+		require.Equal(t, "http://desk:11434", p.BaseURL)
+		require.Equal(t, ProtocolOllama, p.Protocol)
+	}
 }

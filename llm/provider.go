@@ -16,6 +16,7 @@ const (
 	ProtocolAnthropic Protocol = "anthropic" // Anthropic's Messages
 	ProtocolOpenAI    Protocol = "openai"    // chat completions: OpenAI, and most others
 	ProtocolGemini    Protocol = "gemini"    // Google's generateContent
+	ProtocolOllama    Protocol = "ollama"    // Ollama's own chat API
 )
 
 // Provider configures a provider of models. A known provider needs only a key.
@@ -37,7 +38,7 @@ var knownProviders = map[string]Provider{
 	"anthropic":  {Protocol: ProtocolAnthropic, BaseURL: "https://api.anthropic.com"},
 	"openai":     {Protocol: ProtocolOpenAI, BaseURL: DefaultBaseURL},
 	"gemini":     {Protocol: ProtocolGemini, BaseURL: "https://generativelanguage.googleapis.com"},
-	"ollama":     {Protocol: ProtocolOpenAI, BaseURL: "http://localhost:11434/v1", Local: true},
+	"ollama":     {Protocol: ProtocolOllama, BaseURL: "http://localhost:11434", Local: true},
 	"groq":       {Protocol: ProtocolOpenAI, BaseURL: "https://api.groq.com/openai/v1"},
 	"openrouter": {Protocol: ProtocolOpenAI, BaseURL: "https://openrouter.ai/api/v1"},
 	"cerebras":   {Protocol: ProtocolOpenAI, BaseURL: "https://api.cerebras.ai/v1"},
@@ -69,6 +70,9 @@ func (p Provider) complete(name string) (Provider, error) {
 		}
 		p.BaseURL, p.Local = k.BaseURL, p.Local || k.Local
 	}
+	if p.Protocol == ProtocolOllama { // the same server has OpenAI's API there
+		p.BaseURL = strings.TrimSuffix(strings.TrimRight(p.BaseURL, "/"), "/v1")
+	}
 	address, err := url.Parse(p.BaseURL)
 	if err != nil || address.Host == "" || (address.Scheme != "http" && address.Scheme != "https") {
 		return p, fmt.Errorf("%w: base_url of %s must look like %s", ErrConfig, name, DefaultBaseURL)
@@ -88,7 +92,9 @@ func (p Provider) connect(e endpoint) (*adapter, error) {
 		return newGemini(e), nil
 	case ProtocolOpenAI:
 		return newOpenAI(e), nil
+	case ProtocolOllama:
+		return newOllama(e), nil
 	default:
-		return nil, fmt.Errorf("%w: the protocol of %s must be anthropic, openai or gemini", ErrConfig, e.Name)
+		return nil, fmt.Errorf("%w: the protocol of %s must be anthropic, openai, gemini or ollama", ErrConfig, e.Name)
 	}
 }

@@ -26,6 +26,7 @@ type Request struct {
 	Temperature     float64
 	JSON            bool
 	WantsUsage      bool
+	Context         int  // num_ctx (Ollama)
 	CacheMarked     bool // whether the instructions or tools are marked for the cache (Anthropic)
 }
 
@@ -113,7 +114,7 @@ func InTurn(replies ...Reply) Script {
 
 // Server is the scripted server, an http.Handler.
 type Server struct {
-	// URL is the base_url for clients of the OpenAI protocol, and Root for those of the Anthropic and Gemini protocols. Both are
+	// URL is the base_url for clients of the OpenAI protocol, and Root for those of the other protocols. Both are
 	// empty unless Start started the server.
 	URL, Root string
 
@@ -154,6 +155,8 @@ func protocolFor(path string) (protocol, bool) {
 	switch {
 	case strings.HasSuffix(path, "/chat/completions"):
 		return openAI, true
+	case strings.HasSuffix(path, "/api/chat"):
+		return ollama, true
 	case strings.HasSuffix(path, "/v1/messages"):
 		return anthropic, true
 	case strings.HasSuffix(path, ":streamGenerateContent"):
