@@ -25,7 +25,8 @@ type endpoint struct {
 // adapter is a model without a budget and without retries.
 type adapter struct {
 	endpoint
-	// stream makes one call in the provider's protocol and returns errors unconverted. The adapter cancels its context when nothing arrives for Timeout.
+	// stream makes one call in the provider's protocol and returns errors unconverted. The adapter cancels its context when
+	// nothing arrives for Timeout.
 	stream func(ctx context.Context, r Request) iter.Seq2[Delta, error]
 }
 

@@ -96,7 +96,8 @@ func (m *anthropicMessages) open(ctx context.Context, r Request) (ssestream.Deco
 	}
 }
 
-// post sends a request for a stream. It does not use the SDK's own stream, which skips the events that have no name; other servers send such.
+// post sends a request for a stream. It does not use the SDK's own stream, which skips the events that have no name;
+// other servers send such.
 func (m *anthropicMessages) post(ctx context.Context, params anthropic.MessageNewParams) (ssestream.Decoder, error) {
 	var res *http.Response
 	if err := m.client.Post(ctx, "v1/messages", params, &res, option.WithJSONSet("stream", true)); err != nil {
@@ -247,8 +248,8 @@ func (a *anthropicAnswer) read(e anthropic.MessageStreamEventUnion) []Delta {
 	return nil
 }
 
-// end returns the stop reason and the usage from the last event. The event always has the number of output tokens. If it has a number of input
-// tokens, that replaces the earlier one.
+// end returns the stop reason and the usage from the last event. The event always has the number of output tokens. If it
+// has a number of input tokens, that replaces the earlier one.
 func (a *anthropicAnswer) end(e anthropic.MessageStreamEventUnion) []Delta {
 	a.usage.Out = max(a.usage.Out, e.Usage.OutputTokens)
 	if e.Usage.InputTokens > 0 {

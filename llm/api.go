@@ -13,7 +13,8 @@ import (
 	"strings"
 )
 
-// api sends requests to the HTTP API of a provider whose SDK is not used (see gemini). Its client returns an error for a bad status (see transport).
+// api sends requests to the HTTP API of a provider whose SDK is not used (see gemini and ollama). Its client returns an error for a
+// bad status (see transport).
 type api struct {
 	base   string      // URL without the path of the request
 	header http.Header // of each request; contains the key
@@ -35,7 +36,8 @@ func (a api) postJSON(ctx context.Context, path string, body any) (*http.Respons
 	return a.client.Do(req)
 }
 
-// withoutTypeError returns nil instead of a *json.UnmarshalTypeError: a field of an unexpected type stays empty, because servers add fields of their own.
+// withoutTypeError returns nil instead of a *json.UnmarshalTypeError: a field of an unexpected type stays empty, because
+// servers add fields of their own.
 func withoutTypeError(err error) error {
 	if _, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
 		return nil

@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestEventsYieldTheDataOfEachEvent(t *testing.T) {
+func TestEvents_YieldData(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		stream string
@@ -21,16 +21,18 @@ func TestEventsYieldTheDataOfEachEvent(t *testing.T) {
 		"an event that is cut is left out": {"data: a\n\ndata: b\n", []string{"a\n"}},
 		"nothing":                          {"", nil},
 	} {
-		var got []string
-		for data, err := range events(iotest.OneByteReader(strings.NewReader(c.stream))) {
-			require.NoError(t, err, name)
-			got = append(got, string(data))
-		}
-		require.Equal(t, c.want, got, name)
+		t.Run(name, func(t *testing.T) {
+			var got []string
+			for data, err := range events(iotest.OneByteReader(strings.NewReader(c.stream))) {
+				require.NoError(t, err, name)
+				got = append(got, string(data))
+			}
+			require.Equal(t, c.want, got, name)
+		})
 	}
 }
 
-func TestEventsEndWithTheErrorOfTheConnection(t *testing.T) {
+func TestEvents_EndWithConnectionError(t *testing.T) {
 	t.Parallel()
 	var last error
 	for _, err := range events(iotest.TimeoutReader(iotest.OneByteReader(strings.NewReader("data: a\n\n")))) {

@@ -24,7 +24,7 @@ func (b *breaker) fail(n int, r Reason) {
 	}
 }
 
-func TestBreakerOpensAfterFiveFailures(t *testing.T) {
+func TestBreaker_OpensAfterFiveFailures(t *testing.T) {
 	t.Parallel()
 	c := newClock()
 	b := &breaker{now: c.now}
@@ -59,7 +59,7 @@ func TestBreakerOpensAfterFiveFailures(t *testing.T) {
 	require.True(t, ok, "an answer wipes the slate clean")
 }
 
-func TestBreakerCountsProviderFailuresOnly(t *testing.T) {
+func TestBreaker_CountsProviderFailuresOnly(t *testing.T) {
 	t.Parallel()
 	for name, err := range map[string]error{
 		"a request that nobody would take": failure(ReasonRequest),
@@ -90,7 +90,7 @@ func TestBreakerRespectsRetryAfter(t *testing.T) {
 	require.Equal(t, 5*time.Minute, wait)
 }
 
-func TestNoCallWhileBreakerIsOpen(t *testing.T) {
+func TestBreaker_BlocksWhileOpen(t *testing.T) {
 	t.Parallel()
 	c := newClock()
 	s := newScript(one(reasonStep(ReasonKey)))
@@ -102,7 +102,8 @@ func TestNoCallWhileBreakerIsOpen(t *testing.T) {
 	}
 	require.Equal(t, maxFailures, s.made)
 	_, err := Complete(t.Context(), m, newRequest("hi"))
-	require.EqualError(t, err, "test/model: calls are suspended for a moment, because they kept failing: the key was refused, check api_key, try again in 30s")
+	require.EqualError(t, err,
+		"test/model: calls are suspended for a moment, because they kept failing: the key was refused, check api_key, try again in 30s")
 	require.Empty(t, *waits)
 	c.advance(breakerCooldown)
 	_, err = Complete(t.Context(), m, newRequest("hi"))

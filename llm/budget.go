@@ -88,8 +88,17 @@ func (m budgetedModel) Stream(ctx context.Context, r Request) iter.Seq2[Delta, e
 		}
 		worst := m.worstCase(r)
 		res, err := m.Ledger.Reserve(ctx, policy.SpendRequest{
-			Day: m.Today(), Chat: r.Chat, Agent: r.Agent, Run: r.Run, Purpose: r.Purpose, Model: m.Name(),
-			Amount: worst, DayCap: m.DayCap, ChatCap: m.ChatCap, AgentCap: m.AgentCap, RunCap: m.RunCap,
+			Day:      m.Today(),
+			Chat:     r.Chat,
+			Agent:    r.Agent,
+			Run:      r.Run,
+			Purpose:  r.Purpose,
+			Model:    m.Name(),
+			Amount:   worst,
+			DayCap:   m.DayCap,
+			ChatCap:  m.ChatCap,
+			AgentCap: m.AgentCap,
+			RunCap:   m.RunCap,
 		})
 		if err != nil {
 			yield(Delta{}, fmt.Errorf("reserve the cost of a call of %s: %w", m.Name(), err))

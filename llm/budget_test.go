@@ -58,7 +58,7 @@ func request100() Request {
 	return r
 }
 
-func TestBudgetReservesTheWorstCase(t *testing.T) {
+func TestBudget_ReservesWorstCase(t *testing.T) {
 	t.Parallel()
 	b := &dayLedger{}
 	_, err := Complete(t.Context(), budgetedBy(t, b, newScript(one(textStep("yes"), stopStep(), usageStep(10, 3)))), request100())
@@ -68,15 +68,17 @@ func TestBudgetReservesTheWorstCase(t *testing.T) {
 	}}, b.spends)
 }
 
-func TestBudgetSettlesWhatIsCertain(t *testing.T) {
+func TestBudget_SettlesCertainCost(t *testing.T) {
 	t.Parallel()
 	full := policy.Settlement{Amount: worstCost}
 	for name, c := range map[string]struct {
 		steps []step
 		want  policy.Settlement
 	}{
-		"the usage that was reported":               {one(textStep("yes"), stopStep(), usageStep(10, 3)), policy.Settlement{Amount: 16, In: 10, Out: 3}},
-		"more than the worst case, when it was so":  {one(textStep("yes"), stopStep(), usageStep(1000, 3)), policy.Settlement{Amount: 1006, In: 1000, Out: 3}},
+		"the usage that was reported": {one(textStep("yes"), stopStep(), usageStep(10, 3)),
+			policy.Settlement{Amount: 16, In: 10, Out: 3}},
+		"more than the worst case, when it was so": {one(textStep("yes"), stopStep(), usageStep(1000, 3)),
+			policy.Settlement{Amount: 1006, In: 1000, Out: 3}},
 		"an empty answer":                           {one(stopStep(), usageStep(10, 0)), policy.Settlement{Amount: 10, In: 10}},
 		"no usage in full":                          {one(textStep("yes"), stopStep()), full},
 		"usage of nothing in full":                  {one(textStep("yes"), stopStep(), usageStep(10, 0)), full},
@@ -100,7 +102,7 @@ func TestBudgetSettlesWhatIsCertain(t *testing.T) {
 	}
 }
 
-func TestBudgetSettlesInFullWhenTheReaderLeaves(t *testing.T) {
+func TestBudget_ChargesFullyOnEarlyStop(t *testing.T) {
 	t.Parallel()
 	b := &dayLedger{}
 	for _, err := range budgetedBy(t, b, newScript(one(textStep("yes"), usageStep(10, 3), stopStep()))).Stream(t.Context(), request100()) {
@@ -110,7 +112,7 @@ func TestBudgetSettlesInFullWhenTheReaderLeaves(t *testing.T) {
 	require.Equal(t, map[int64]policy.Settlement{1: {Amount: worstCost}}, b.settled)
 }
 
-func TestBudgetSettlesAfterItsCallerIsGone(t *testing.T) {
+func TestBudget_SettlesAfterCancel(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
@@ -124,7 +126,7 @@ func TestBudgetSettlesAfterItsCallerIsGone(t *testing.T) {
 	require.Equal(t, map[int64]policy.Settlement{1: {Amount: worstCost}}, b.settled)
 }
 
-func TestBudgetRefusesWithoutACall(t *testing.T) {
+func TestBudget_RefusesWithoutCall(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		refuse policy.Reservation
@@ -149,7 +151,7 @@ func TestBudgetRefusesWithoutACall(t *testing.T) {
 	}
 }
 
-func TestBudgetMakesNoCallWithoutItsLedger(t *testing.T) {
+func TestBudget_FailsWithoutLedger(t *testing.T) {
 	t.Parallel()
 	gone := errors.New("database is gone")
 	s := newScript(one(textStep("yes"), stopStep()))
@@ -158,16 +160,17 @@ func TestBudgetMakesNoCallWithoutItsLedger(t *testing.T) {
 	require.Zero(t, s.made)
 }
 
-func TestEachAttemptIsPaidFor(t *testing.T) {
+func TestRetry_PaysEachAttempt(t *testing.T) {
 	t.Parallel()
 	b := &dayLedger{}
-	m, _ := newRecordingRetry(budgetedBy(t, b, newScript(one(reasonStep(ReasonServer)), one(reasonStep(ReasonRateLimit)), one(textStep("yes"), stopStep(), usageStep(10, 3)))))
+	m, _ := newRecordingRetry(budgetedBy(t, b, newScript(one(reasonStep(ReasonServer)), one(reasonStep(ReasonRateLimit)),
+		one(textStep("yes"), stopStep(), usageStep(10, 3)))))
 	_, err := Complete(t.Context(), m, request100())
 	require.NoError(t, err)
 	require.Equal(t, map[int64]policy.Settlement{1: {Amount: worstCost}, 2: {}, 3: {Amount: 16, In: 10, Out: 3}}, b.settled)
 }
 
-func TestMaxUsageIsAnUpperBound(t *testing.T) {
+func TestMaxUsage_BoundsUsage(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		request Request
@@ -186,7 +189,7 @@ func TestMaxUsageIsAnUpperBound(t *testing.T) {
 	}
 }
 
-func TestARequestWithoutALimitGetsOne(t *testing.T) {
+func TestBudget_LimitsEveryRequest(t *testing.T) {
 	t.Parallel()
 	b := &dayLedger{}
 	_, err := Complete(t.Context(), budgetedBy(t, b, newScript(one(stopStep()))), newRequest(strings.Repeat("x", 2)))

@@ -11,8 +11,9 @@ import (
 	"strings"
 )
 
-// Check asks the provider of a model whether it accepts the key and knows the model. It costs nothing, because no model is called. If key is
-// not empty, it replaces the provider's key. The error is ErrConfig, ErrNoPrice or an *Error. It is nil for a server that cannot list its models.
+// Check asks the provider of a model whether it accepts the key and knows the model. It costs nothing, because no model
+// is called. If key is not empty, it replaces the provider's key. The error is ErrConfig, ErrNoPrice or an *Error. It is
+// nil for a server that cannot list its models.
 func (ms *Models) Check(ctx context.Context, name, key string) error {
 	_, p, err := ms.describe(name, key)
 	if err != nil {
@@ -28,11 +29,16 @@ func (ms *Models) Check(ctx context.Context, name, key string) error {
 		return nil
 	case errors.As(err, &failed) && failed.Status == http.StatusMethodNotAllowed:
 		return nil
-	case errors.As(err, &failed) && failed.Status == http.StatusNotFound && p.Protocol != ProtocolAnthropic && p.Protocol != ProtocolGemini && !p.usesKnownAddress(provider):
+	case errors.As(err, &failed) && failed.Status == http.StatusNotFound && p.mayHideModels() && !p.usesKnownAddress(provider):
 		return nil // the server may not list its models
 	default:
 		return classifyError(ctx, call, name, err)
 	}
+}
+
+// mayHideModels reports whether the protocol is one of servers that need not list their models.
+func (p Provider) mayHideModels() bool {
+	return p.Protocol == ProtocolOpenAI || p.Protocol == ProtocolOllama
 }
 
 // findModel requests the model, or the list of models, from the provider.
@@ -64,7 +70,7 @@ func (p Provider) findModel(ctx context.Context, name, model string) error {
 		return err
 	}
 	defer res.Body.Close()
-	if p.Protocol != ProtocolOpenAI && p.Protocol != ProtocolOllama {
+	if !p.mayHideModels() {
 		return nil
 	}
 	var list struct {

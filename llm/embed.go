@@ -235,7 +235,12 @@ func (m *paidEmbedder) paidCall(ctx context.Context, texts []string) ([][]float3
 	}
 	worst := m.Price.Cost(Usage{In: most})
 	res, err := m.Ledger.Reserve(ctx, policy.SpendRequest{
-		Day: m.Today(), Purpose: m.purpose, Model: m.name, Amount: worst, DayCap: m.DayCap, ChatCap: m.ChatCap,
+		Day:     m.Today(),
+		Purpose: m.purpose,
+		Model:   m.name,
+		Amount:  worst,
+		DayCap:  m.DayCap,
+		ChatCap: m.ChatCap,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("reserve the cost of a call of %s: %w", m.name, err)

@@ -19,7 +19,9 @@ import (
 func embedder(t *testing.T, b *dayLedger, c EmbedConfig, script llmtest.EmbedScript) (Embedder, *llmtest.Embeddings) {
 	t.Helper()
 	s := llmtest.StartEmbeddings(t, script)
-	c.Model, c.BaseURL, c.APIKey = "openai/test-embed", s.URL, secret
+	c.Model = "openai/test-embed"
+	c.BaseURL = s.URL
+	c.APIKey = secret
 	e, err := OpenEmbedder(c, Budget{Ledger: b, Price: Price{In: 1_000_000}, DayCap: 1 << 40, Today: func() string { return "2026-11-20" }})
 	require.NoError(t, err)
 	return e, s
@@ -29,21 +31,26 @@ func embedReply(r llmtest.EmbedReply) llmtest.EmbedScript {
 	return func(llmtest.EmbedRequest) llmtest.EmbedReply { return r }
 }
 
-func TestEmbeddingsSpeakTheProtocol(t *testing.T) {
+func TestEmbedder_SpeaksProtocol(t *testing.T) {
 	t.Parallel()
 	b := &dayLedger{}
-	e, s := embedder(t, b, EmbedConfig{Dimensions: 2, Purpose: "search"}, embedReply(llmtest.EmbedReply{Vectors: [][]float64{{3, 4}, {0, -2}}, Backward: true, In: 7}))
+	e, s := embedder(t, b, EmbedConfig{Dimensions: 2, Purpose: "search"}, embedReply(llmtest.EmbedReply{
+		Vectors:  [][]float64{{3, 4}, {0, -2}},
+		Backward: true,
+		In:       7,
+	}))
 	got, err := e.Embed(t.Context(), []string{"one", "two"})
 	require.NoError(t, err)
 	require.Equal(t, [][]float32{{0.6, 0.8}, {0, -1}}, got, "of length one, in the order of the texts, whatever order they come in")
-	require.Equal(t, []llmtest.EmbedRequest{{Key: secret, Model: "test-embed", Texts: []string{"one", "two"}, Dimensions: 2, Format: "float"}}, s.Requests())
+	require.Equal(t, []llmtest.EmbedRequest{{Key: secret, Model: "test-embed", Texts: []string{"one", "two"}, Dimensions: 2, Format: "float"}},
+		s.Requests())
 	require.Equal(t, "openai/test-embed@2", e.Name())
 	require.Equal(t, "search", b.spends[0].Purpose)
 	require.EqualValues(t, requestOverhead+2*messageOverhead+6, b.spends[0].Amount, "the worst case is a token for each byte")
 	require.Equal(t, policy.Settlement{Amount: 7, In: 7}, b.settled[1])
 }
 
-func TestEmbeddingsOfManyTextsTakeSeveralCalls(t *testing.T) {
+func TestEmbedder_BatchesManyTexts(t *testing.T) {
 	t.Parallel()
 	b := &dayLedger{}
 	e, s := embedder(t, b, EmbedConfig{}, llmtest.Meanings(8, nil))
@@ -71,7 +78,7 @@ func TestEmbeddingsOfManyTextsTakeSeveralCalls(t *testing.T) {
 	require.Len(t, s.Requests(), 3, "no texts, no call")
 }
 
-func TestAnAnswerThatIsNotOneVectorForEachTextIsRefused(t *testing.T) {
+func TestEmbedder_RefusesMismatchedVectors(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		dimensions int
@@ -83,11 +90,12 @@ func TestAnAnswerThatIsNotOneVectorForEachTextIsRefused(t *testing.T) {
 		"not those asked for":     {dimensions: 3, reply: llmtest.EmbedReply{Vectors: [][]float64{{1, 2}, {1, 2}}}},
 		"without a direction":     {reply: llmtest.EmbedReply{Vectors: [][]float64{{1, 2}, {0, 0}}}},
 		"of no dimensions":        {reply: llmtest.EmbedReply{Vectors: [][]float64{{}, {}}}},
-		"more than fit":           {reply: llmtest.EmbedReply{Vectors: [][]float64{make([]float64, MaxDimensions+1), make([]float64, MaxDimensions+1)}}},
-		"the same place twice":    {reply: llmtest.EmbedReply{Raw: `{"data":[{"index":0,"embedding":[1]},{"index":0,"embedding":[1]}]}`}},
-		"a place that is not":     {reply: llmtest.EmbedReply{Raw: `{"data":[{"index":0,"embedding":[1]},{"index":2,"embedding":[1]}]}`}},
-		"words":                   {reply: llmtest.EmbedReply{Raw: `{"data":[{"index":0,"embedding":["x"]},{"index":1,"embedding":["y"]}]}`}},
-		"a page":                  {reply: llmtest.EmbedReply{Raw: `<html>welcome</html>`}},
+		"more than fit": {reply: llmtest.EmbedReply{Vectors: [][]float64{make([]float64, MaxDimensions+1),
+			make([]float64, MaxDimensions+1)}}},
+		"the same place twice": {reply: llmtest.EmbedReply{Raw: `{"data":[{"index":0,"embedding":[1]},{"index":0,"embedding":[1]}]}`}},
+		"a place that is not":  {reply: llmtest.EmbedReply{Raw: `{"data":[{"index":0,"embedding":[1]},{"index":2,"embedding":[1]}]}`}},
+		"words":                {reply: llmtest.EmbedReply{Raw: `{"data":[{"index":0,"embedding":["x"]},{"index":1,"embedding":["y"]}]}`}},
+		"a page":               {reply: llmtest.EmbedReply{Raw: `<html>welcome</html>`}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -103,7 +111,7 @@ func TestAnAnswerThatIsNotOneVectorForEachTextIsRefused(t *testing.T) {
 	}
 }
 
-func TestAModelThatChangesItsDimensionsIsRefused(t *testing.T) {
+func TestEmbedder_RefusesChangedDimensions(t *testing.T) {
 	t.Parallel()
 	dims := make(chan int, 2)
 	dims <- 4
@@ -117,7 +125,7 @@ func TestAModelThatChangesItsDimensionsIsRefused(t *testing.T) {
 	require.ErrorContains(t, err, "does not follow the protocol")
 }
 
-func TestEmbeddingFailuresSayWhatToDoAndAreSettled(t *testing.T) {
+func TestEmbedder_SettlesFailedCalls(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		reply  llmtest.EmbedReply
@@ -157,7 +165,7 @@ func TestEmbeddingFailuresSayWhatToDoAndAreSettled(t *testing.T) {
 	}
 }
 
-func TestEmbedOverBudgetSendsNothing(t *testing.T) {
+func TestEmbedder_OverBudgetSendsNothing(t *testing.T) {
 	t.Parallel()
 	b := &dayLedger{refuse: policy.Reservation{Refused: "day", FirstRefusal: true}}
 	e, s := embedder(t, b, EmbedConfig{}, llmtest.Meanings(4, nil))
@@ -172,7 +180,7 @@ func TestEmbedOverBudgetSendsNothing(t *testing.T) {
 	require.Empty(t, s.Requests())
 }
 
-func TestEmbeddingsEndWithTheirCaller(t *testing.T) {
+func TestEmbedder_EndsWithCaller(t *testing.T) {
 	t.Parallel()
 	b := &dayLedger{}
 	e, _ := embedder(t, b, EmbedConfig{}, embedReply(llmtest.EmbedReply{Hang: true}))
@@ -183,7 +191,7 @@ func TestEmbeddingsEndWithTheirCaller(t *testing.T) {
 	require.Equal(t, b.spends[0].Amount, b.settled[1].Amount, "settled although the caller is gone")
 }
 
-func TestOpenEmbedderRefusesWhatCannotWork(t *testing.T) {
+func TestOpenEmbedder_RefusesBadConfig(t *testing.T) {
 	t.Parallel()
 	free := Budget{Local: true}
 	for name, c := range map[string]struct {
@@ -218,7 +226,11 @@ func TestEmbedder_AcceptsAnyContentType(t *testing.T) {
 		_, _ = io.WriteString(w, `{"data":[{"index":0,"embedding":[0,2]}]}`)
 	}))
 	t.Cleanup(s.Close)
-	e, err := OpenEmbedder(EmbedConfig{Model: "openai/test", BaseURL: s.URL}, Budget{Ledger: &dayLedger{}, Local: true, Today: func() string { return "2026-11-20" }})
+	e, err := OpenEmbedder(EmbedConfig{Model: "openai/test", BaseURL: s.URL}, Budget{
+		Ledger: &dayLedger{},
+		Local:  true,
+		Today:  func() string { return "2026-11-20" },
+	})
 	require.NoError(t, err)
 	got, err := e.Embed(t.Context(), []string{"one"})
 	require.NoError(t, err)

@@ -18,7 +18,7 @@ type named struct {
 
 func (n named) Name() string { return n.name }
 
-func TestFallbackTriesTheNextModel(t *testing.T) {
+func TestFallback_TriesNextModel(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		err  error
@@ -58,7 +58,7 @@ func TestFallbackTriesTheNextModel(t *testing.T) {
 	}
 }
 
-func TestFallbackStopsOnceAnAnswerHasBegun(t *testing.T) {
+func TestFallback_StopsAfterBegunAnswer(t *testing.T) {
 	t.Parallel()
 	for name, begun := range map[string]step{"words": textStep("ye"), "a call": {delta: Delta{Call: &ToolCall{ID: "1", Name: "search"}}}} {
 		t.Run(name, func(t *testing.T) {
@@ -71,14 +71,15 @@ func TestFallbackStopsOnceAnAnswerHasBegun(t *testing.T) {
 	}
 }
 
-func TestUsageAloneDoesNotBeginAnAnswer(t *testing.T) {
+func TestFallback_IgnoresUsageAlone(t *testing.T) {
 	t.Parallel()
-	res, err := Complete(t.Context(), fallback{newScript(one(usageStep(10, 0), reasonStep(ReasonOverloaded))), newScript(one(textStep("yes"), stopStep()))}, newRequest("hi"))
+	res, err := Complete(t.Context(), fallback{newScript(one(usageStep(10, 0), reasonStep(ReasonOverloaded))),
+		newScript(one(textStep("yes"), stopStep()))}, newRequest("hi"))
 	require.NoError(t, err)
 	require.Equal(t, "yes", res.Text)
 }
 
-func TestFallbackErrorHasAllErrors(t *testing.T) {
+func TestFallback_ErrorHasAll(t *testing.T) {
 	t.Parallel()
 	over := &OverBudgetError{Model: "b/two", Cap: policy.CapChat}
 	_, err := Complete(t.Context(), fallback{newScript(one(reasonStep(ReasonQuota))), newScript(one(errorStep(over)))}, newRequest("hi"))
@@ -87,7 +88,7 @@ func TestFallbackErrorHasAllErrors(t *testing.T) {
 	require.ErrorIs(t, err, ErrOverBudget)
 }
 
-func TestFallbackEndsWithItsContext(t *testing.T) {
+func TestFallback_EndsWithContext(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -100,7 +101,8 @@ func TestFallbackEndsWithItsContext(t *testing.T) {
 func TestReaderMayStopEarly(t *testing.T) {
 	t.Parallel()
 	second := newScript(one(textStep("yes"), stopStep()))
-	for d, err := range (fallback{newScript(one(textStep("a"), textStep("b"), reasonStep(ReasonServer))), second}).Stream(t.Context(), newRequest("hi")) {
+	for d, err := range (fallback{newScript(one(textStep("a"), textStep("b"), reasonStep(ReasonServer))), second}).Stream(t.Context(),
+		newRequest("hi")) {
 		require.NoError(t, err)
 		require.Equal(t, "a", d.Text)
 		break

@@ -8,8 +8,8 @@ import (
 	"net/url"
 )
 
-// gemini speaks Google's generateContent protocol. It is written by hand, because Google's SDK changes numbers above 2^53 in the arguments of calls,
-// breaks off at a blank event, prints to stderr, and makes the program 14 MB larger.
+// gemini speaks Google's generateContent protocol. It is written by hand, because Google's SDK changes numbers above 2^53
+// in the arguments of calls, breaks off at a blank event, prints to stderr, and makes the program 14 MB larger.
 type gemini struct {
 	model string
 	api   api
@@ -151,7 +151,8 @@ func (a *geminiAnswer) read(res geminiEvent) ([]Delta, error) {
 	var list []Delta
 	u := res.UsageMetadata
 	list = append(list, nonEmpty(Delta{Usage: Usage{
-		In: u.PromptTokenCount + u.ToolUsePromptTokenCount, Out: u.CandidatesTokenCount + u.ThoughtsTokenCount, CacheRead: u.CachedContentTokenCount,
+		In: u.PromptTokenCount + u.ToolUsePromptTokenCount, Out: u.CandidatesTokenCount + u.ThoughtsTokenCount,
+		CacheRead: u.CachedContentTokenCount,
 	}})...)
 	if res.PromptFeedback.BlockReason != "" {
 		return append(list, Delta{Stop: StopFilter}), nil

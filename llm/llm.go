@@ -46,11 +46,12 @@ type Image struct {
 
 // ToolCall is a model's request to use a tool.
 type ToolCall struct {
-	ID        string // unique within a conversation; generated if the provider gives none
-	Name      string
-	Args      json.RawMessage // a JSON object; nil if Malformed is set
-	Malformed string          `json:",omitempty"` // the arguments if they are not a JSON object. Then the tool is not run, and the model gets an error.
-	Signature []byte          `json:",omitempty"` // opaque to multis; the provider requires it when the call is sent back
+	ID   string // unique within a conversation; generated if the provider gives none
+	Name string
+	Args json.RawMessage // a JSON object; nil if Malformed is set
+	// the arguments if they are not a JSON object. Then the tool is not run, and the model gets an error.
+	Malformed string `json:",omitempty"`
+	Signature []byte `json:",omitempty"` // opaque to multis; the provider requires it when the call is sent back
 }
 
 // Message is one message of the conversation.

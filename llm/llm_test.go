@@ -58,12 +58,13 @@ func reasonOf(err error) (r Reason) {
 
 func TestCompleteCollectsTheAnswer(t *testing.T) {
 	t.Parallel()
-	res, err := Complete(t.Context(), newScript(one(textStep("On "), usageStep(5, 1), textStep("Sunday."), stopStep(), usageStep(5, 2))), newRequest("when?"))
+	res, err := Complete(t.Context(), newScript(one(textStep("On "), usageStep(5, 1), textStep("Sunday."), stopStep(), usageStep(5, 2))),
+		newRequest("when?"))
 	require.NoError(t, err)
 	require.Equal(t, Response{Text: "On Sunday.", Stop: StopEnd, Usage: Usage{In: 5, Out: 2}, Model: "test/model"}, res)
 }
 
-func TestCompleteReturnsWhatCameBeforeAnError(t *testing.T) {
+func TestComplete_ReturnsIncompleteAnswer(t *testing.T) {
 	t.Parallel()
 	res, err := Complete(t.Context(), newScript(one(textStep("On "), reasonStep(ReasonDisconnected))), newRequest("when?"))
 	require.Equal(t, ReasonDisconnected, reasonOf(err))

@@ -18,9 +18,10 @@ var ErrConfig = errors.New("llm")
 type Options struct {
 	Providers map[string]Provider // by name
 	Prices    map[string]Price    // by "provider/model", in the budget's currency; they override the built-in prices
-	PerDollar int64               // Price of a dollar, in millionths of the currency. The built-in prices are in dollars; with zero they are not used.
-	Timeout   time.Duration       // Defaults to DefaultTimeout.
-	Budget    Budget              // shared by all models; its Price is ignored
+	// Price of a dollar, in millionths of the currency. The built-in prices are in dollars; with zero they are not used.
+	PerDollar int64
+	Timeout   time.Duration // Defaults to DefaultTimeout.
+	Budget    Budget        // shared by all models; its Price is ignored
 }
 
 // Models opens models. It is the only way to get one, so that every call is paid from the budget. Models of one account
@@ -48,7 +49,14 @@ func New(o Options) (*Models, error) {
 	if o.Timeout <= 0 {
 		o.Timeout = DefaultTimeout
 	}
-	return &Models{Options: o, builtInPrices: list.prices, priceListDate: list.date, contextWindow: list.contextWindow, opened: map[account]Model{}, breakers: map[account]*breaker{}}, nil
+	return &Models{
+		Options:       o,
+		builtInPrices: list.prices,
+		priceListDate: list.date,
+		contextWindow: list.contextWindow,
+		opened:        map[account]Model{},
+		breakers:      map[account]*breaker{},
+	}, nil
 }
 
 // Open returns a model that calls the models with these names ("provider/model") in order, until one answers. Without names, or with
@@ -104,12 +112,21 @@ func (ms *Models) open(name, key string) (Model, error) {
 // paid returns a model with a budget, but without retries and circuit breaker.
 func (ms *Models) paid(o ModelInfo, p Provider, from Ledger) (Model, error) {
 	_, model, _ := strings.Cut(o.Name, "/")
-	bare, err := p.connect(endpoint{Name: o.Name, Model: model, BaseURL: p.BaseURL, APIKey: p.APIKey, Timeout: ms.Timeout})
+	bare, err := p.connect(endpoint{
+		Name:    o.Name,
+		Model:   model,
+		BaseURL: p.BaseURL,
+		APIKey:  p.APIKey,
+		Timeout: ms.Timeout,
+	})
 	if err != nil {
 		return nil, err
 	}
 	budget := ms.Budget
-	budget.Ledger, budget.Price, budget.Local, budget.FromPriceList = from, o.Price, o.Local, o.PriceListDate != ""
+	budget.Ledger = from
+	budget.Price = o.Price
+	budget.Local = o.Local
+	budget.FromPriceList = o.PriceListDate != ""
 	return Budgeted(bare, budget)
 }
 
@@ -128,7 +145,10 @@ func (ms *Models) ContextWindow(names []string) int {
 	for _, name := range names {
 		provider, _, _ := strings.Cut(name, "/")
 		p, err := ms.Providers[provider].complete(provider)
-		if err != nil || !p.usesKnownAddress(provider) {
+		if err != nil {
+			return 0
+		}
+		if !p.usesKnownAddress(provider) {
 			return 0
 		}
 		if _, plain := ms.builtInPrices[undatedName(name)]; !plain {
@@ -151,7 +171,8 @@ func (ms *Models) Describe(name, key string) (ModelInfo, error) {
 func (ms *Models) describe(name, key string) (ModelInfo, Provider, error) {
 	provider, model, ok := strings.Cut(name, "/")
 	if !ok || provider == "" || model == "" {
-		return ModelInfo{}, Provider{}, fmt.Errorf("%w: a model is written PROVIDER/NAME, such as anthropic/claude-haiku-4-5, not %q", ErrConfig, name)
+		return ModelInfo{}, Provider{}, fmt.Errorf("%w: a model is written PROVIDER/NAME, such as anthropic/claude-haiku-4-5, not %q", ErrConfig,
+			name)
 	}
 	p := ms.Providers[provider]
 	if key != "" {
@@ -175,9 +196,11 @@ func (ms *Models) describe(name, key string) (ModelInfo, Provider, error) {
 	}
 	switch {
 	case !ok || !p.usesKnownAddress(provider):
-		return o, p, fmt.Errorf("%s: %w; write what a million tokens cost into llm.prices, or llm.providers.%s.local: true if they cost nothing", name, ErrNoPrice, provider)
+		return o, p, fmt.Errorf("%s: %w; write what a million tokens cost into llm.prices, or llm.providers.%s.local: true if they cost nothing",
+			name, ErrNoPrice, provider)
 	case ms.PerDollar <= 0:
-		return o, p, fmt.Errorf("%s: %w in your currency; write what a dollar costs into budget.per_dollar, or the price into llm.prices", name, ErrNoPrice)
+		return o, p, fmt.Errorf("%s: %w in your currency; write what a dollar costs into budget.per_dollar, or the price into llm.prices", name,
+			ErrNoPrice)
 	}
 	o.Price, o.PriceListDate = price.convert(ms.PerDollar), ms.priceListDate
 	return o, p, nil

@@ -28,7 +28,7 @@ func newTestModels(t *testing.T, b *dayLedger, providers map[string]Provider) *M
 	return ms
 }
 
-func TestOpenSeveralModelsIsAFallback(t *testing.T) {
+func TestOpen_SeveralModelsFallBack(t *testing.T) {
 	t.Parallel()
 	broke := llmtest.Start(t, llmtest.InTurn(llmtest.Reply{Status: 401, Message: "no such key"}))
 	good := llmtest.Start(t, llmtest.Say("On Sunday."))
@@ -52,7 +52,7 @@ func TestOpenSeveralModelsIsAFallback(t *testing.T) {
 	require.Positive(t, b.settled[2].Amount)
 }
 
-func TestModelsOfOneAccountShareABreaker(t *testing.T) {
+func TestModels_ShareAccountBreaker(t *testing.T) {
 	t.Parallel()
 	ms := newTestModels(t, &dayLedger{}, map[string]Provider{"good": {BaseURL: "http://127.0.0.1:1", APIKey: "k", Local: true}})
 	open := func(name, key string) retryModel {
@@ -77,7 +77,7 @@ func unwrapAdapter(t *testing.T, m retryModel) *adapter {
 	return a
 }
 
-func TestOpenWithoutNamesIsNone(t *testing.T) {
+func TestOpen_WithoutNamesIsNone(t *testing.T) {
 	t.Parallel()
 	for _, names := range [][]string{nil, {""}, {"none"}} {
 		m, err := newTestModels(t, &dayLedger{}, nil).Open(names, "")
@@ -86,10 +86,11 @@ func TestOpenWithoutNamesIsNone(t *testing.T) {
 	}
 }
 
-func TestOfAKnownProviderOnlyTheKeyIsNeeded(t *testing.T) {
+func TestKnownProvider_NeedsOnlyKey(t *testing.T) {
 	t.Parallel()
 	ms := newTestModels(t, &dayLedger{}, map[string]Provider{
-		"anthropic": {APIKey: "k"}, "gemini": {APIKey: "k"}, "openai": {APIKey: "k"}, "groq": {APIKey: "k"}, "lan": {BaseURL: "http://192.0.2.7:8000/v1", Local: true},
+		"anthropic": {APIKey: "k"}, "gemini": {APIKey: "k"}, "openai": {APIKey: "k"}, "groq": {APIKey: "k"},
+		"lan": {BaseURL: "http://192.0.2.7:8000/v1", Local: true},
 	})
 	for name, want := range map[string]ModelInfo{
 		"anthropic/claude-haiku-4-5": {
@@ -100,7 +101,8 @@ func TestOfAKnownProviderOnlyTheKeyIsNeeded(t *testing.T) {
 			Protocol: ProtocolGemini, Address: "https://generativelanguage.googleapis.com", PriceListDate: ms.priceListDate,
 			Price: Price{In: 100_000, Out: 400_000, CacheRead: 25_000},
 		},
-		"openai/gpt-5-mini": {Protocol: ProtocolOpenAI, Address: DefaultBaseURL, PriceListDate: ms.priceListDate, Price: Price{In: 250_000, Out: 2_000_000, CacheRead: 25_000}},
+		"openai/gpt-5-mini": {Protocol: ProtocolOpenAI, Address: DefaultBaseURL, PriceListDate: ms.priceListDate,
+			Price: Price{In: 250_000, Out: 2_000_000, CacheRead: 25_000}},
 		"ollama/qwen3:8b":   {Protocol: ProtocolOllama, Address: "http://localhost:11434", Local: true},
 		"lan/anything/goes": {Protocol: ProtocolOpenAI, Address: "http://192.0.2.7:8000/v1", Local: true},
 	} {
@@ -114,7 +116,7 @@ func TestOfAKnownProviderOnlyTheKeyIsNeeded(t *testing.T) {
 	}
 }
 
-func TestOpenErrorsNameTheFix(t *testing.T) {
+func TestOpen_ErrorsNameFix(t *testing.T) {
 	t.Parallel()
 	ms := newTestModels(t, &dayLedger{}, map[string]Provider{
 		"openai": {BaseURL: "http://192.0.2.7/v1"}, "anthropic": {APIKey: "k"}, "odd": {BaseURL: "ftp://x"}, "groq": {APIKey: "k"},
@@ -166,33 +168,42 @@ func TestPriceListIsComplete(t *testing.T) {
 
 func TestContextWindow(t *testing.T) {
 	t.Parallel()
-	ms, err := New(Options{Providers: map[string]Provider{"openai": {APIKey: "k"}, "anthropic": {APIKey: "k", BaseURL: "http://localhost:1"}, "desk": {BaseURL: "http://localhost:2", Local: true}}})
+	ms, err := New(Options{Providers: map[string]Provider{"openai": {APIKey: "k"}, "anthropic": {APIKey: "k", BaseURL: "http://localhost:1"},
+		"desk": {BaseURL: "http://localhost:2", Local: true}}})
 	require.NoError(t, err)
 	for names, known := range map[string]bool{
-		"openai/gpt-5-mini": true, "openai/gpt-5-mini openai/gpt-5-2025-08-07": true, "openai/gpt-5-mini desk/small": false, "anthropic/claude-haiku-4-5": false, "": false, "nobody/x": false,
+		"openai/gpt-5-mini": true, "openai/gpt-5-mini openai/gpt-5-2025-08-07": true, "openai/gpt-5-mini desk/small": false,
+		"anthropic/claude-haiku-4-5": false, "": false, "nobody/x": false,
 	} {
-		require.Equal(t, known, ms.ContextWindow(strings.Fields(names)) >= 100_000, names)
+		t.Run(names, func(t *testing.T) {
+			require.Equal(t, known, ms.ContextWindow(strings.Fields(names)) >= 100_000, names)
+		})
 	}
 }
 
-func TestSnapshotHasThePriceOfItsModel(t *testing.T) {
+func TestSnapshot_HasModelPrice(t *testing.T) {
 	t.Parallel()
 	ms := newTestModels(t, &dayLedger{}, map[string]Provider{"anthropic": {APIKey: "k"}, "openai": {APIKey: "k"}})
 	for name, in := range map[string]int64{
 		"anthropic/claude-haiku-4-5-20251001": 1_000_000, "openai/gpt-5-mini-2025-08-07": 250_000,
 		"openai/gpt-4o-2024-08-06": 2_500_000, "openai/gpt-4o-2024-05-13": 5_000_000, // the first one was dearer
 	} {
-		o, err := ms.Describe(name, "")
-		require.NoError(t, err)
-		require.Equal(t, in, o.Price.In, name)
+		t.Run(name, func(t *testing.T) {
+			o, err := ms.Describe(name, "")
+			require.NoError(t, err)
+			require.Equal(t, in, o.Price.In, name)
+		})
 	}
-	for _, name := range []string{"openai/gpt-5-mini-2", "openai/gpt-5-mini-latest", "openai/gpt-5-mini-2025-08-07-search", "anthropic/claude-haiku-4-5-19991001"} {
-		_, err := ms.Describe(name, "")
-		require.ErrorIs(t, err, ErrNoPrice, name)
+	for _, name := range []string{"openai/gpt-5-mini-2", "openai/gpt-5-mini-latest", "openai/gpt-5-mini-2025-08-07-search",
+		"anthropic/claude-haiku-4-5-19991001"} {
+		t.Run(name, func(t *testing.T) {
+			_, err := ms.Describe(name, "")
+			require.ErrorIs(t, err, ErrNoPrice, name)
+		})
 	}
 }
 
-func TestTheOwnersPriceComesFirst(t *testing.T) {
+func TestPrice_OwnersComesFirst(t *testing.T) {
 	t.Parallel()
 	ms := newTestModels(t, &dayLedger{}, map[string]Provider{"openai": {APIKey: "k"}})
 	own := Price{In: 7, Out: 8}
@@ -203,12 +214,12 @@ func TestTheOwnersPriceComesFirst(t *testing.T) {
 	require.Empty(t, o.PriceListDate)
 }
 
-func TestAListedPriceIsTurnedIntoTheCurrencyRoundedUp(t *testing.T) {
+func TestListedPrice_ConvertsRoundedUp(t *testing.T) {
 	t.Parallel()
 	require.Equal(t, Price{In: 608, Out: 2_025_000, CacheRead: 5}, Price{In: 150, Out: 500_000, CacheRead: 1}.convert(4_050_000))
 }
 
-func TestTheWorstCaseOfAListedPriceTakesAQuarterOnTop(t *testing.T) {
+func TestListedPrice_AddsQuarterAtWorst(t *testing.T) {
 	t.Parallel()
 	b := &dayLedger{}
 	m, err := Budgeted(newScript(one(textStep("yes"), stopStep(), usageStep(10, 3)), one(textStep("yes"), stopStep())), Budget{
@@ -225,13 +236,17 @@ func TestTheWorstCaseOfAListedPriceTakesAQuarterOnTop(t *testing.T) {
 	require.EqualValues(t, more, b.settled[2].Amount, "what was not, the worst")
 }
 
-func TestWorstCaseUsesTheHighestInputPrice(t *testing.T) {
+func TestWorstCase_UsesHighestInputPrice(t *testing.T) {
 	t.Parallel()
 	require.Equal(t, Price{In: 5, Out: 9}, Price{In: 4, Out: 9, CacheRead: 1, CacheWrite: 5}.worstCase())
-	require.EqualValues(t, 4_000_000+100_000+1_250_000, Price{In: 1_000_000, CacheRead: 100_000, CacheWrite: 1_250_000}.Cost(Usage{In: 6_000_000, CacheRead: 1_000_000, CacheWrite: 1_000_000}))
+	require.EqualValues(t, 4_000_000+100_000+1_250_000, Price{
+		In:         1_000_000,
+		CacheRead:  100_000,
+		CacheWrite: 1_250_000,
+	}.Cost(Usage{In: 6_000_000, CacheRead: 1_000_000, CacheWrite: 1_000_000}))
 }
 
-func TestTryReturnsAnswerAndCost(t *testing.T) {
+func TestTry_ReturnsAnswerAndCost(t *testing.T) {
 	t.Parallel()
 	s := llmtest.Start(t, llmtest.InTurn(llmtest.Reply{Text: "ready", In: 10, Out: 2}, llmtest.Reply{Status: 500}, llmtest.Reply{Status: 429}))
 	b := &dayLedger{}
@@ -257,7 +272,7 @@ func TestTryReturnsAnswerAndCost(t *testing.T) {
 	require.Len(t, s.Requests(), 3)
 }
 
-func TestAModelThatMustSeeIsTriedWithAPicture(t *testing.T) {
+func TestTry_SendsPictureToVision(t *testing.T) {
 	t.Parallel()
 	s := llmtest.Start(t, llmtest.InTurn(llmtest.Reply{Text: "ready"}, llmtest.Reply{Status: 400}))
 	ms := newTestModels(t, &dayLedger{}, map[string]Provider{"good": {BaseURL: s.URL}})
@@ -272,10 +287,11 @@ func TestAModelThatMustSeeIsTriedWithAPicture(t *testing.T) {
 	require.Contains(t, HowToFix(err), "vision.model")
 }
 
-func TestEachErrorHasAFix(t *testing.T) {
+func TestHowToFix_CoversEveryError(t *testing.T) {
 	t.Parallel()
 	for _, r := range []Reason{
-		ReasonKey, ReasonModel, ReasonRequest, ReasonQuota, ReasonRateLimit, ReasonOverloaded, ReasonUnreachable, ReasonTLS, ReasonTimeout, ReasonServer,
+		ReasonKey, ReasonModel, ReasonRequest, ReasonQuota, ReasonRateLimit, ReasonOverloaded, ReasonUnreachable, ReasonTLS, ReasonTimeout,
+		ReasonServer,
 		ReasonDisconnected, ReasonMalformedReply, ReasonMalformedCall, ReasonCircuitOpen,
 	} {
 		require.NotEmpty(t, HowToFix(failure(r)), r)

@@ -11,8 +11,9 @@ import (
 	"sync/atomic"
 )
 
-// ollama calls Ollama's own API, because its OpenAI API takes no num_ctx: there Ollama cuts a prompt of more than 4,096 tokens at its beginning, without
-// a word, and the instructions are lost. It is written by hand, because Ollama's client is a part of its server's module.
+// ollama calls Ollama's own API, because its OpenAI API takes no num_ctx: there Ollama cuts a prompt of more than 4,096
+// tokens at its beginning, without a word, and the instructions are lost. It is written by hand, because Ollama's client
+// is a part of its server's module.
 type ollama struct {
 	model  string
 	api    api
@@ -103,8 +104,8 @@ const (
 	ollamaBytesPerToken = 2
 )
 
-// contextFor returns the context window for a request. It doubles when a request needs more and never shrinks, because the server loads the model
-// again whenever it changes. The server itself limits it to that of the model.
+// contextFor returns the context window for a request. It doubles when a request needs more and never shrinks, because
+// the server loads the model again whenever it changes. The server itself limits it to that of the model.
 func (m *ollama) contextFor(r Request) int64 {
 	images := int64(0)
 	for _, msg := range r.Messages {

@@ -25,8 +25,8 @@ func newOpenAI(e endpoint) *adapter {
 	return &adapter{endpoint: e, stream: m.stream}
 }
 
-// openAIOptions returns the options of the SDK's services. The SDK retries nothing, because each attempt is paid. A client or a service that is
-// made with these options takes nothing from the environment; openai.NewClient would.
+// openAIOptions returns the options of the SDK's services. The SDK retries nothing, because each attempt is paid. A
+// client or a service that is made with these options takes nothing from the environment; openai.NewClient would.
 func openAIOptions(baseURL, key string, client *http.Client) []option.RequestOption {
 	return []option.RequestOption{option.WithBaseURL(baseURL), option.WithAPIKey(key), option.WithHTTPClient(client), option.WithMaxRetries(0)}
 }

@@ -25,10 +25,16 @@ func connect(t *testing.T, script llmtest.Script) (*adapter, *llmtest.Server) {
 
 // endpointAt returns the endpoint of a test server.
 func endpointAt(address string) endpoint {
-	return endpoint{Name: "openai/test-1", Model: "test-1", BaseURL: address, APIKey: secret, Timeout: time.Minute}
+	return endpoint{
+		Name:    "openai/test-1",
+		Model:   "test-1",
+		BaseURL: address,
+		APIKey:  secret,
+		Timeout: time.Minute,
+	}
 }
 
-func TestOpenAISendsTheRequest(t *testing.T) {
+func TestOpenAI_SendsRequest(t *testing.T) {
 	t.Parallel()
 	m, s := connect(t, llmtest.Say("On Sunday, from nine."))
 	res, err := Complete(t.Context(), m, Request{
@@ -47,7 +53,7 @@ func TestOpenAISendsTheRequest(t *testing.T) {
 	}}, s.Requests())
 }
 
-func TestOpenAIStreamsPieceByPiece(t *testing.T) {
+func TestOpenAI_StreamsPieces(t *testing.T) {
 	t.Parallel()
 	m, _ := connect(t, llmtest.Say("a long enough answer"))
 	var pieces []string
@@ -62,12 +68,19 @@ func TestOpenAIStreamsPieceByPiece(t *testing.T) {
 	require.Equal(t, "a long enough answer", strings.Join(pieces, ""))
 }
 
-func TestOpenAIAsksForTools(t *testing.T) {
+func TestOpenAI_AsksForTools(t *testing.T) {
 	t.Parallel()
-	m, s := connect(t, llmtest.InTurn(llmtest.Reply{Text: "Let me look.", In: 90, Out: 20, Cached: 60, Calls: []llmtest.Call{
-		{Name: "search", Args: `{"words": "prices"}`}, {Name: "now"},
-	}}, llmtest.Reply{Text: "It is late."}))
-	tools := []Tool{{Name: "search", Description: "Searches.", Schema: json.RawMessage(`{"type":"object"}`)}, {Name: "now", Description: "The time."}}
+	m, s := connect(t, llmtest.InTurn(llmtest.Reply{
+		Text:   "Let me look.",
+		In:     90,
+		Out:    20,
+		Cached: 60,
+		Calls: []llmtest.Call{
+			{Name: "search", Args: `{"words": "prices"}`}, {Name: "now"},
+		},
+	}, llmtest.Reply{Text: "It is late."}))
+	tools := []Tool{{Name: "search", Description: "Searches.", Schema: json.RawMessage(`{"type":"object"}`)},
+		{Name: "now", Description: "The time."}}
 	r := Request{Messages: user("How late?"), Tools: tools}
 	res, err := Complete(t.Context(), m, r)
 	require.NoError(t, err)
@@ -98,9 +111,10 @@ func TestOpenAIAsksForTools(t *testing.T) {
 	}, sent.Messages)
 }
 
-func TestOpenAIReadsCallsThatAllHaveTheFirstIndex(t *testing.T) {
+func TestOpenAI_SeparatesCallsOfOneIndex(t *testing.T) {
 	t.Parallel()
-	m, _ := connect(t, llmtest.InTurn(llmtest.Reply{Raw: `data: {"choices":[{"delta":{"tool_calls":[{"index":0,"id":"a","function":{"name":"x","arguments":"{}"}}]}}]}
+	m, _ := connect(t,
+		llmtest.InTurn(llmtest.Reply{Raw: `data: {"choices":[{"delta":{"tool_calls":[{"index":0,"id":"a","function":{"name":"x","arguments":"{}"}}]}}]}
 
 data: {"choices":[{"delta":{"tool_calls":[{"index":0,"id":"b","function":{"name":"y","arguments":"{\"n\":"}},{"index":0,"id":"b","function":{"arguments":"1}"}}]},"finish_reason":"stop"}]}
 
@@ -115,9 +129,10 @@ data: [DONE]
 	}, res.Calls)
 }
 
-func TestOpenAIMarksArgumentsThatAreNoObject(t *testing.T) {
+func TestOpenAI_MarksMalformedArguments(t *testing.T) {
 	t.Parallel()
-	for name, args := range map[string]string{"cut short": `{"words": "pri`, "a list": `["prices"]`, "prose": "the prices, please", "two": `{}{}`} {
+	for name, args := range map[string]string{"cut short": `{"words": "pri`, "a list": `["prices"]`, "prose": "the prices, please",
+		"two": `{}{}`} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			m, _ := connect(t, llmtest.InTurn(llmtest.Reply{Calls: []llmtest.Call{{ID: "-", Name: "search", Args: args}}}))
@@ -131,12 +146,14 @@ func TestOpenAIMarksArgumentsThatAreNoObject(t *testing.T) {
 	}
 }
 
-func TestOpenAISendsImages(t *testing.T) {
+func TestOpenAI_SendsImages(t *testing.T) {
 	t.Parallel()
 	m, s := connect(t, llmtest.Say("A cat."))
-	_, err := Complete(t.Context(), m, Request{Messages: []Message{{Role: RoleUser, Text: "What is it?", Images: []Image{{MIME: "image/png", Data: []byte{1}}}}}})
+	_, err := Complete(t.Context(), m, Request{Messages: []Message{{Role: RoleUser, Text: "What is it?",
+		Images: []Image{{MIME: "image/png", Data: []byte{1}}}}}})
 	require.NoError(t, err)
-	require.Equal(t, []llmtest.Message{{Role: "user", Text: "What is it?", Images: []llmtest.Image{{MIME: "image/png", Data: []byte{1}}}}}, s.Requests()[0].Messages)
+	require.Equal(t, []llmtest.Message{{Role: "user", Text: "What is it?", Images: []llmtest.Image{{MIME: "image/png", Data: []byte{1}}}}},
+		s.Requests()[0].Messages)
 }
 
 func TestOpenAIRefusal(t *testing.T) {
@@ -148,18 +165,24 @@ func TestOpenAIRefusal(t *testing.T) {
 	require.Equal(t, "I will not.", res.Text)
 }
 
-func TestOpenAITakesNothingFromTheEnvironment(t *testing.T) {
+func TestOpenAI_IgnoresEnvironment(t *testing.T) {
 	t.Setenv("OPENAI_API_KEY", "sk-for-somebody-else")
 	t.Setenv("OPENAI_BASE_URL", "http://127.0.0.1:1/v1")
 	s := llmtest.Start(t, llmtest.Say("yes"))
-	_, err := Complete(t.Context(), newOpenAI(endpoint{Name: "openai/test-1", Model: "test-1", BaseURL: s.URL, Timeout: time.Minute}), newRequest("hi"))
+	_, err := Complete(t.Context(), newOpenAI(endpoint{
+		Name:    "openai/test-1",
+		Model:   "test-1",
+		BaseURL: s.URL,
+		Timeout: time.Minute,
+	}), newRequest("hi"))
 	require.NoError(t, err)
 	require.Empty(t, s.Requests()[0].Key)
 }
 
-func TestOpenAIReadsHowAnAnswerEnded(t *testing.T) {
+func TestOpenAI_ReadsFinishReason(t *testing.T) {
 	t.Parallel()
-	for wire, want := range map[string]StopReason{"stop": StopEnd, "length": StopLength, "content_filter": StopFilter, "something_new": StopEnd} {
+	for wire, want := range map[string]StopReason{"stop": StopEnd, "length": StopLength, "content_filter": StopFilter,
+		"something_new": StopEnd} {
 		t.Run(wire, func(t *testing.T) {
 			t.Parallel()
 			m, _ := connect(t, llmtest.InTurn(llmtest.Reply{Text: "yes", Stop: wire}))
@@ -170,7 +193,7 @@ func TestOpenAIReadsHowAnAnswerEnded(t *testing.T) {
 	}
 }
 
-func TestOpenAIWithoutUsage(t *testing.T) {
+func TestOpenAI_WorksWithoutUsage(t *testing.T) {
 	t.Parallel()
 	m, _ := connect(t, llmtest.InTurn(llmtest.Reply{Text: "yes", NoUsage: true}))
 	res, err := Complete(t.Context(), m, newRequest("hi"))
@@ -211,17 +234,26 @@ func TestOpenAIErrors(t *testing.T) {
 		"a code that may be a secret": {
 			llmtest.Reply{Status: 401, Code: secret}, Error{Reason: ReasonKey, Status: 401, Code: "invalid_request_error"}, "refused",
 		},
-		"a broken server":         {llmtest.Reply{Status: 500}, Error{Reason: ReasonServer, Status: 500, Code: "invalid_request_error"}, "problem"},
-		"a proxy's page":          {llmtest.Reply{Status: 502, Raw: "<h1>Bad gateway</h1>", Type: "text/html"}, Error{Reason: ReasonServer, Status: 502}, "problem"},
-		"an error of one word":    {llmtest.Reply{Status: 404, Raw: `{"error":"model 'x' not found"}`, Type: "application/json"}, Error{Reason: ReasonModel, Status: 404}, "does not exist"},
-		"an endless error":        {llmtest.Reply{Status: 400, Raw: strings.Repeat("x", 1<<20)}, Error{Reason: ReasonRequest, Status: 400}, "refused"},
-		"a page instead":          {llmtest.Reply{Raw: "<html>", Type: "text/html; charset=utf-8"}, Error{Reason: ReasonMalformedReply}, "does not follow the protocol"},
-		"a whole object instead":  {llmtest.Reply{Raw: `{"choices":[]}`, Type: "application/json"}, Error{Reason: ReasonMalformedReply}, "does not follow the protocol"},
-		"an event of broken JSON": {llmtest.Reply{Raw: "data: {\"choices\":[{\n\n"}, Error{Reason: ReasonMalformedReply}, "does not follow the protocol"},
-		"an error in the stream":  {llmtest.Reply{Raw: "data: {\"error\":{\"message\":\"" + secret + "\"}}\n\n"}, Error{Reason: ReasonServer}, "problem"},
+		"a broken server": {llmtest.Reply{Status: 500}, Error{Reason: ReasonServer, Status: 500, Code: "invalid_request_error"},
+			"problem"},
+		"a proxy's page": {llmtest.Reply{Status: 502, Raw: "<h1>Bad gateway</h1>", Type: "text/html"},
+			Error{Reason: ReasonServer, Status: 502}, "problem"},
+		"an error of one word": {llmtest.Reply{Status: 404, Raw: `{"error":"model 'x' not found"}`, Type: "application/json"},
+			Error{Reason: ReasonModel, Status: 404}, "does not exist"},
+		"an endless error": {llmtest.Reply{Status: 400, Raw: strings.Repeat("x", 1<<20)}, Error{Reason: ReasonRequest, Status: 400},
+			"refused"},
+		"a page instead": {llmtest.Reply{Raw: "<html>", Type: "text/html; charset=utf-8"}, Error{Reason: ReasonMalformedReply},
+			"does not follow the protocol"},
+		"a whole object instead": {llmtest.Reply{Raw: `{"choices":[]}`, Type: "application/json"}, Error{Reason: ReasonMalformedReply},
+			"does not follow the protocol"},
+		"an event of broken JSON": {llmtest.Reply{Raw: "data: {\"choices\":[{\n\n"}, Error{Reason: ReasonMalformedReply},
+			"does not follow the protocol"},
+		"an error in the stream": {llmtest.Reply{Raw: "data: {\"error\":{\"message\":\"" + secret + "\"}}\n\n"}, Error{Reason: ReasonServer},
+			"problem"},
 		"an empty stream":         {llmtest.Reply{Raw: "\n"}, Error{Reason: ReasonDisconnected}, "cut off"},
 		"an end without a reason": {llmtest.Reply{Raw: "data: [DONE]\n\n"}, Error{Reason: ReasonDisconnected}, "cut off"},
-		"an endless answer":       {llmtest.Reply{Raw: ": " + strings.Repeat(strings.Repeat(" ", 1<<20)+"\n: ", 9)}, Error{Reason: ReasonMalformedReply}, "does not follow the protocol"},
+		"an endless answer": {llmtest.Reply{Raw: ": " + strings.Repeat(strings.Repeat(" ", 1<<20)+"\n: ", 9)},
+			Error{Reason: ReasonMalformedReply}, "does not follow the protocol"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -236,7 +268,7 @@ func TestOpenAIErrors(t *testing.T) {
 	}
 }
 
-func TestOpenAIAnswerCutInTheMiddle(t *testing.T) {
+func TestOpenAI_ReportsCutAnswer(t *testing.T) {
 	t.Parallel()
 	m, _ := connect(t, llmtest.InTurn(llmtest.Reply{Text: "0123456789ab", Cut: true}))
 	res, err := Complete(t.Context(), m, newRequest("hi"))
@@ -244,7 +276,7 @@ func TestOpenAIAnswerCutInTheMiddle(t *testing.T) {
 	require.Equal(t, "012345", res.Text)
 }
 
-func TestOpenAIGivesUpOnASilentServer(t *testing.T) {
+func TestOpenAI_TimesOutOnSilence(t *testing.T) {
 	t.Parallel()
 	for name, script := range map[string]llmtest.Script{
 		"before its answer": func(ctx context.Context, _ llmtest.Request) llmtest.Reply {
@@ -263,7 +295,7 @@ func TestOpenAIGivesUpOnASilentServer(t *testing.T) {
 	}
 }
 
-func TestOpenAIEndsWithItsCaller(t *testing.T) {
+func TestOpenAI_EndsWithCaller(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
@@ -278,7 +310,7 @@ func TestOpenAIEndsWithItsCaller(t *testing.T) {
 	require.ErrorIs(t, last, context.Canceled)
 }
 
-func TestOpenAIEndsTheCallWhenTheReaderLeaves(t *testing.T) {
+func TestOpenAI_StopsWhenReaderLeaves(t *testing.T) {
 	t.Parallel()
 	left := make(chan struct{})
 	m, _ := connect(t, func(ctx context.Context, _ llmtest.Request) llmtest.Reply {
@@ -315,7 +347,7 @@ func TestOpenAIUnreachable(t *testing.T) {
 	}
 }
 
-func TestOpenAIFollowsNoRedirect(t *testing.T) {
+func TestOpenAI_FollowsNoRedirect(t *testing.T) {
 	t.Parallel()
 	other := llmtest.Start(t, llmtest.Say("yes"))
 	moved := httptest.NewServer(http.RedirectHandler(other.URL+"/chat/completions", http.StatusTemporaryRedirect))
@@ -325,7 +357,7 @@ func TestOpenAIFollowsNoRedirect(t *testing.T) {
 	require.Empty(t, other.Requests())
 }
 
-func TestOpenAILearnsWhatAServerDoesNotUnderstand(t *testing.T) {
+func TestOpenAI_LearnsRejectedFeatures(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		complaint  string
@@ -359,7 +391,7 @@ func TestOpenAILearnsWhatAServerDoesNotUnderstand(t *testing.T) {
 	}
 }
 
-func TestOpenAIGivesUpWhenNoDialectHelps(t *testing.T) {
+func TestOpenAI_StopsWithoutHelpfulDialect(t *testing.T) {
 	t.Parallel()
 	m, s := connect(t, llmtest.InTurn(llmtest.Reply{Status: 400, Message: "temperature is wrong, and max_completion_tokens too"}))
 	_, err := Complete(t.Context(), m, Request{Messages: user("hi"), Temperature: 0.5})
@@ -382,7 +414,8 @@ data: [DONE]
 // A field of a type that the protocol does not know stays empty, because servers add fields of their own.
 func TestOpenAI_ToleratesUnexpectedTypes(t *testing.T) {
 	t.Parallel()
-	m, _ := connect(t, llmtest.InTurn(llmtest.Reply{Raw: `data: {"id":7,"created":"now","choices":[{"index":"first","logprobs":false,"delta":{"content":"yes","reasoning":{}},"finish_reason":"stop"}],"usage":[]}
+	m, _ := connect(t,
+		llmtest.InTurn(llmtest.Reply{Raw: `data: {"id":7,"created":"now","choices":[{"index":"first","logprobs":false,"delta":{"content":"yes","reasoning":{}},"finish_reason":"stop"}],"usage":[]}
 
 data: [DONE]
 

@@ -3,6 +3,7 @@ package llm
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -35,7 +36,13 @@ func newAdapter(t *testing.T, p Protocol, root string) *adapter {
 	if p == ProtocolOpenAI {
 		root += "/v1"
 	}
-	m, err := Provider{Protocol: p}.connect(endpoint{Name: "test/one", Model: "one", BaseURL: root, APIKey: secret, Timeout: time.Minute})
+	m, err := Provider{Protocol: p}.connect(endpoint{
+		Name:    "test/one",
+		Model:   "one",
+		BaseURL: root,
+		APIKey:  secret,
+		Timeout: time.Minute,
+	})
 	require.NoError(t, err)
 	return m
 }
@@ -43,7 +50,7 @@ func newAdapter(t *testing.T, p Protocol, root string) *adapter {
 // pngHeader is the beginning of a PNG, by which a server knows the format if the protocol has no field for it.
 var pngHeader = []byte("\x89PNG\r\n\x1a\n")
 
-func TestEachProtocolCarriesAWholeTurn(t *testing.T) {
+func TestProtocols_CarryTurn(t *testing.T) {
 	t.Parallel()
 	forEachProtocol(t, func(t *testing.T, open func(llmtest.Script) (*adapter, *llmtest.Server), p Protocol) {
 		m, s := open(llmtest.InTurn(llmtest.Reply{
@@ -53,7 +60,8 @@ func TestEachProtocolCarriesAWholeTurn(t *testing.T) {
 		r := Request{
 			System: "Be brief.", MaxTokens: 50, Temperature: 0.5,
 			Messages: []Message{{Role: RoleUser, Text: "How late?", Images: []Image{{MIME: "image/png", Data: pngHeader}}}},
-			Tools:    []Tool{{Name: "search", Description: "Searches.", Schema: json.RawMessage(`{"type":"object","properties":{"words":{"type":"string"}}}`)}, {Name: "now"}},
+			Tools: []Tool{{Name: "search", Description: "Searches.",
+				Schema: json.RawMessage(`{"type":"object","properties":{"words":{"type":"string"}}}`)}, {Name: "now"}},
 		}
 		res, err := Complete(t.Context(), m, r)
 		require.NoError(t, err)
@@ -87,7 +95,11 @@ func TestEachProtocolCarriesAWholeTurn(t *testing.T) {
 		require.Equal(t, "search", sent.Tools[0].Name)
 		require.JSONEq(t, `{"type":"object","properties":{"words":{"type":"string"}}}`, sent.Tools[0].Schema)
 		require.Len(t, sent.Messages, 4)
-		require.Equal(t, llmtest.Message{Role: "user", Text: "How late?", Images: []llmtest.Image{{MIME: "image/png", Data: pngHeader}}}, sent.Messages[0])
+		require.Equal(t, llmtest.Message{
+			Role:   "user",
+			Text:   "How late?",
+			Images: []llmtest.Image{{MIME: "image/png", Data: pngHeader}},
+		}, sent.Messages[0])
 		require.Len(t, sent.Messages[1].Calls, 2)
 		require.JSONEq(t, `{"words":"prices"}`, sent.Messages[1].Calls[0].Args)
 		require.Contains(t, sent.Messages[2].Text, "nothing found")
@@ -99,10 +111,15 @@ func TestEachProtocolCarriesAWholeTurn(t *testing.T) {
 	})
 }
 
-func TestEachProtocolMapsHowAnAnswerEnds(t *testing.T) {
+func TestProtocols_MapStopReasons(t *testing.T) {
 	t.Parallel()
 	forEachProtocol(t, func(t *testing.T, open func(llmtest.Script) (*adapter, *llmtest.Server), p Protocol) {
-		length := map[Protocol]string{ProtocolAnthropic: "max_tokens", ProtocolOpenAI: "length", ProtocolGemini: "MAX_TOKENS", ProtocolOllama: "length"}[p]
+		length := map[Protocol]string{
+			ProtocolAnthropic: "max_tokens",
+			ProtocolOpenAI:    "length",
+			ProtocolGemini:    "MAX_TOKENS",
+			ProtocolOllama:    "length",
+		}[p]
 		for name, c := range map[string]struct {
 			reply llmtest.Reply
 			want  StopReason
@@ -110,7 +127,12 @@ func TestEachProtocolMapsHowAnAnswerEnds(t *testing.T) {
 		}{
 			"an empty answer": {llmtest.Reply{}, StopEnd, ""},
 			"cut for length":  {llmtest.Reply{Text: "so far", Stop: length}, StopLength, "so far"},
-			"a refusal":       {llmtest.Reply{Refusal: "I will not."}, map[Protocol]StopReason{ProtocolGemini: StopFilter, ProtocolOpenAI: StopRefusal, ProtocolAnthropic: StopRefusal, ProtocolOllama: StopEnd}[p], "I will not."},
+			"a refusal": {llmtest.Reply{Refusal: "I will not."}, map[Protocol]StopReason{
+				ProtocolGemini:    StopFilter,
+				ProtocolOpenAI:    StopRefusal,
+				ProtocolAnthropic: StopRefusal,
+				ProtocolOllama:    StopEnd,
+			}[p], "I will not."},
 		} {
 			m, _ := open(llmtest.InTurn(c.reply))
 			res, err := Complete(t.Context(), m, newRequest("hi"))
@@ -121,7 +143,7 @@ func TestEachProtocolMapsHowAnAnswerEnds(t *testing.T) {
 	})
 }
 
-func TestErrorReasonsOfEachProtocol(t *testing.T) {
+func TestProtocols_ClassifyErrors(t *testing.T) {
 	t.Parallel()
 	forEachProtocol(t, func(t *testing.T, open func(llmtest.Script) (*adapter, *llmtest.Server), p Protocol) {
 		inStream := map[Protocol]string{
@@ -160,7 +182,7 @@ func TestErrorReasonsOfEachProtocol(t *testing.T) {
 	})
 }
 
-func TestEachProtocolMarksBrokenArguments(t *testing.T) {
+func TestProtocols_MarkBrokenArguments(t *testing.T) {
 	t.Parallel()
 	forEachProtocol(t, func(t *testing.T, open func(llmtest.Script) (*adapter, *llmtest.Server), p Protocol) {
 		reply := llmtest.Reply{Calls: []llmtest.Call{{Name: "search", Args: `{"words": "pri`}}}
@@ -184,7 +206,7 @@ func TestEachProtocolMarksBrokenArguments(t *testing.T) {
 	})
 }
 
-func TestEachProtocolGivesUpOnSilenceNotOnSlowness(t *testing.T) {
+func TestProtocols_TimeOutOnSilence(t *testing.T) {
 	t.Parallel()
 	forEachProtocol(t, func(t *testing.T, open func(llmtest.Script) (*adapter, *llmtest.Server), _ Protocol) {
 		m, _ := open(llmtest.InTurn(llmtest.Reply{Text: "0123456789ab", Hang: true}))
@@ -203,7 +225,7 @@ func TestEachProtocolGivesUpOnSilenceNotOnSlowness(t *testing.T) {
 	})
 }
 
-func TestEachProtocolTrustsNoUnknownCertificate(t *testing.T) {
+func TestProtocols_RefuseUnknownCertificate(t *testing.T) {
 	t.Parallel()
 	forEachProtocol(t, func(t *testing.T, _ func(llmtest.Script) (*adapter, *llmtest.Server), p Protocol) {
 		asked := false
@@ -218,7 +240,7 @@ func TestEachProtocolTrustsNoUnknownCertificate(t *testing.T) {
 	})
 }
 
-func TestGeminiGetsAPlaceholderSignature(t *testing.T) {
+func TestGemini_GetsPlaceholderSignature(t *testing.T) {
 	t.Parallel()
 	s := llmtest.Start(t, llmtest.Say("yes"))
 	call := ToolCall{ID: "a", Name: "now", Args: json.RawMessage(`{}`)}
@@ -228,9 +250,15 @@ func TestGeminiGetsAPlaceholderSignature(t *testing.T) {
 	require.Equal(t, missingSignature, s.Requests()[0].Messages[1].Calls[0].Signature)
 }
 
-func TestAnthropicCountsWhatItCached(t *testing.T) {
+func TestAnthropic_CountsCachedTokens(t *testing.T) {
 	t.Parallel()
-	s := llmtest.Start(t, llmtest.InTurn(llmtest.Reply{Text: "yes", In: 100, Out: 7, Cached: 50, Written: 30}))
+	s := llmtest.Start(t, llmtest.InTurn(llmtest.Reply{
+		Text:    "yes",
+		In:      100,
+		Out:     7,
+		Cached:  50,
+		Written: 30,
+	}))
 	res, err := Complete(t.Context(), newAdapter(t, ProtocolAnthropic, s.Root), newRequest("hi"))
 	require.NoError(t, err)
 	require.Equal(t, Usage{In: 100, Out: 7, CacheRead: 50, CacheWrite: 30}, res.Usage)
@@ -252,7 +280,8 @@ func TestProtocols_KeepLargeNumbers(t *testing.T) {
 // Other servers of Anthropic's protocol send events without names; the type in their data counts.
 func TestAnthropic_ReadsUnnamedEvents(t *testing.T) {
 	t.Parallel()
-	s := llmtest.Start(t, llmtest.InTurn(llmtest.Reply{Raw: `data: {"type":"content_block_start","index":0,"content_block":{"type":"text","text":"yes"}}
+	s := llmtest.Start(t,
+		llmtest.InTurn(llmtest.Reply{Raw: `data: {"type":"content_block_start","index":0,"content_block":{"type":"text","text":"yes"}}
 
 data: {"type":"message_delta","delta":{"stop_reason":"end_turn"},"usage":{"output_tokens":1}}
 
@@ -298,15 +327,17 @@ func TestProtocols_SendNoFingerprint(t *testing.T) {
 	})
 }
 
-// Ollama cuts a prompt that is longer than its context window, so each request asks for a window in which it fits. The window never shrinks, because
-// Ollama loads the model again whenever it changes.
+// Ollama cuts a prompt that is longer than its context window, so each request asks for a window in which it fits. The
+// window never shrinks, because Ollama loads the model again whenever it changes.
 func TestOllama_AsksForItsContext(t *testing.T) {
 	t.Parallel()
 	s := llmtest.Start(t, llmtest.Say("yes"))
 	m := newAdapter(t, ProtocolOllama, s.Root)
 	for _, size := range []int{100, 20_000, 100, 1_000_000} {
-		_, err := Complete(t.Context(), m, newRequest(strings.Repeat("x", size)))
-		require.NoError(t, err)
+		t.Run(fmt.Sprint(size), func(t *testing.T) {
+			_, err := Complete(t.Context(), m, newRequest(strings.Repeat("x", size)))
+			require.NoError(t, err)
+		})
 	}
 	var windows []int
 	for _, r := range s.Requests() {
@@ -319,9 +350,11 @@ func TestOllama_AsksForItsContext(t *testing.T) {
 func TestOllama_AcceptsEitherAddress(t *testing.T) {
 	t.Parallel()
 	for _, address := range []string{"http://desk:11434", "http://desk:11434/", "http://desk:11434/v1", "http://desk:11434/v1/"} {
-		p, err := Provider{BaseURL: address, Local: true}.complete("ollama")
-		require.NoError(t, err)
-		require.Equal(t, "http://desk:11434", p.BaseURL)
-		require.Equal(t, ProtocolOllama, p.Protocol)
+		t.Run(address, func(t *testing.T) {
+			p, err := Provider{BaseURL: address, Local: true}.complete("ollama")
+			require.NoError(t, err)
+			require.Equal(t, "http://desk:11434", p.BaseURL)
+			require.Equal(t, ProtocolOllama, p.Protocol)
+		})
 	}
 }

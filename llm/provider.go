@@ -78,7 +78,8 @@ func (p Provider) complete(name string) (Provider, error) {
 		return p, fmt.Errorf("%w: base_url of %s must look like %s", ErrConfig, name, DefaultBaseURL)
 	}
 	if p.APIKey == "" && !p.Local && (p.usesKnownAddress(name) || p.Protocol == ProtocolGemini) {
-		return p, fmt.Errorf("%w: %s needs a key; write llm.api_key beside llm.model, or llm.providers.%[2]s.api_key (in the environment MULTIS_LLM_API_KEY)", ErrConfig, name)
+		return p,
+			fmt.Errorf("%w: %s needs a key; write llm.api_key beside llm.model, or llm.providers.%[2]s.api_key (in the environment MULTIS_LLM_API_KEY)", ErrConfig, name)
 	}
 	return p, nil
 }

@@ -11,8 +11,8 @@ import (
 const (
 	maxAttempts  = 3
 	firstBackoff = time.Second
-	// maxPause is the longest wait that a provider may request before a retry. If it requests a longer one, the call fails at once. The error has
-	// the requested time, and the caller decides.
+	// maxPause is the longest wait that a provider may request before a retry. If it requests a longer one, the call fails
+	// at once. The error has the requested time, and the caller decides.
 	maxPause = 30 * time.Second
 )
 

@@ -20,9 +20,20 @@ func newRecordingRetry(m Model) (retryModel, *[]time.Duration) {
 func TestRetryOnlyTransientErrors(t *testing.T) {
 	t.Parallel()
 	for reason, made := range map[Reason]int{
-		ReasonRateLimit: 3, ReasonUnreachable: 3, ReasonTimeout: 3, ReasonServer: 3, ReasonDisconnected: 3,
-		ReasonOverloaded: 3, ReasonMalformedCall: 3, ReasonTLS: 1, ReasonCircuitOpen: 1,
-		ReasonKey: 1, ReasonModel: 1, ReasonRequest: 1, ReasonQuota: 1, ReasonMalformedReply: 1,
+		ReasonRateLimit:      3,
+		ReasonUnreachable:    3,
+		ReasonTimeout:        3,
+		ReasonServer:         3,
+		ReasonDisconnected:   3,
+		ReasonOverloaded:     3,
+		ReasonMalformedCall:  3,
+		ReasonTLS:            1,
+		ReasonCircuitOpen:    1,
+		ReasonKey:            1,
+		ReasonModel:          1,
+		ReasonRequest:        1,
+		ReasonQuota:          1,
+		ReasonMalformedReply: 1,
 	} {
 		t.Run(string(reason), func(t *testing.T) {
 			t.Parallel()
@@ -36,7 +47,7 @@ func TestRetryOnlyTransientErrors(t *testing.T) {
 	}
 }
 
-func TestRetryWaitsLongerEachTime(t *testing.T) {
+func TestRetry_WaitsLongerEachTime(t *testing.T) {
 	t.Parallel()
 	m, waits := newRecordingRetry(newScript(one(reasonStep(ReasonServer))))
 	_, err := Complete(t.Context(), m, newRequest("hi"))
@@ -46,7 +57,7 @@ func TestRetryWaitsLongerEachTime(t *testing.T) {
 	require.GreaterOrEqual(t, (*waits)[1], 2*firstBackoff)
 }
 
-func TestRetryYieldsTheAnswerThatComes(t *testing.T) {
+func TestRetry_YieldsLaterAnswer(t *testing.T) {
 	t.Parallel()
 	s := newScript(one(reasonStep(ReasonServer)), one(textStep("yes"), stopStep()))
 	m, _ := newRecordingRetry(s)
@@ -56,7 +67,7 @@ func TestRetryYieldsTheAnswerThatComes(t *testing.T) {
 	require.Equal(t, 2, s.made)
 }
 
-func TestRetryStopsOnceAnAnswerHasBegun(t *testing.T) {
+func TestRetry_StopsAfterBegunAnswer(t *testing.T) {
 	t.Parallel()
 	s := newScript(one(textStep("ye"), reasonStep(ReasonDisconnected)), one(textStep("yes"), stopStep()))
 	m, _ := newRecordingRetry(s)
@@ -88,7 +99,7 @@ func TestRetryRespectsRetryAfter(t *testing.T) {
 	}
 }
 
-func TestRetryEndsWithItsCaller(t *testing.T) {
+func TestRetry_EndsWithCaller(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -98,7 +109,7 @@ func TestRetryEndsWithItsCaller(t *testing.T) {
 	require.Equal(t, 1, s.made)
 }
 
-func TestRetryLetsTheReaderLeave(t *testing.T) {
+func TestRetry_LetsReaderLeave(t *testing.T) {
 	t.Parallel()
 	s := newScript(one(textStep("a"), textStep("b"), reasonStep(ReasonServer)))
 	m, _ := newRecordingRetry(s)

@@ -195,7 +195,13 @@ func (p paidTranscriber) cost(length time.Duration) int64 {
 func (p paidTranscriber) Transcribe(ctx context.Context, a Audio) (string, error) {
 	worst := p.cost(maxLength(a))
 	res, err := p.Ledger.Reserve(ctx, policy.SpendRequest{
-		Day: p.Today(), Chat: a.Chat, Purpose: a.Purpose, Model: p.name, Amount: worst, DayCap: p.DayCap, ChatCap: p.ChatCap,
+		Day:     p.Today(),
+		Chat:    a.Chat,
+		Purpose: a.Purpose,
+		Model:   p.name,
+		Amount:  worst,
+		DayCap:  p.DayCap,
+		ChatCap: p.ChatCap,
 	})
 	if err != nil {
 		return "", fmt.Errorf("reserve the cost of a call of %s: %w", p.name, err)

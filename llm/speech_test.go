@@ -35,19 +35,31 @@ func (p *limitedLedger) Settle(_ context.Context, _ int64, s policy.Settlement) 
 
 // voiceNote returns a voice note of ten seconds and 20 kB.
 func voiceNote() llm.Audio {
-	return llm.Audio{Data: []byte(strings.Repeat("opus", 5000)), MIME: "audio/ogg; codecs=opus", Length: 10 * time.Second, Purpose: "speech", Chat: 7}
+	return llm.Audio{
+		Data:    []byte(strings.Repeat("opus", 5000)),
+		MIME:    "audio/ogg; codecs=opus",
+		Length:  10 * time.Second,
+		Purpose: "speech",
+		Chat:    7,
+	}
 }
 
 func openSpeech(t *testing.T, server *llmtest.SpeechServer, p *limitedLedger) llm.Transcriber {
 	t.Helper()
 	// 0.006 a minute, as whisper-1 costs.
-	s, err := llm.OpenSpeech(llm.SpeechConfig{Model: "openai/whisper-1", BaseURL: server.URL, APIKey: "sk-secret", PerMinute: 6000, Timeout: 30 * time.Second},
+	s, err := llm.OpenSpeech(llm.SpeechConfig{
+		Model:     "openai/whisper-1",
+		BaseURL:   server.URL,
+		APIKey:    "sk-secret",
+		PerMinute: 6000,
+		Timeout:   30 * time.Second,
+	},
 		llm.Budget{Ledger: p, DayCap: 1_000_000, ChatCap: 500_000, Today: func() string { return "2026-11-21" }})
 	require.NoError(t, err)
 	return s
 }
 
-func TestTranscribeIsPaidByTheMinute(t *testing.T) {
+func TestTranscribe_PaidByMinute(t *testing.T) {
 	t.Parallel()
 	server := llmtest.StartSpeech(t, func(llmtest.Recording) llmtest.Transcript {
 		return llmtest.Transcript{Text: " What does delivery cost?\n", Seconds: 10}
@@ -65,7 +77,7 @@ func TestTranscribeIsPaidByTheMinute(t *testing.T) {
 	require.Equal(t, []int64{1000}, p.settled, "ten seconds")
 }
 
-func TestTheWorstCaseOfARecordingFollowsItsSizeOrDuration(t *testing.T) {
+func TestTranscribe_ReservesByLengthOrSize(t *testing.T) {
 	t.Parallel()
 	server := llmtest.StartSpeech(t, func(llmtest.Recording) llmtest.Transcript { return llmtest.Transcript{Text: "hm"} })
 	p := &limitedLedger{left: 1_000_000}
@@ -77,7 +89,7 @@ func TestTheWorstCaseOfARecordingFollowsItsSizeOrDuration(t *testing.T) {
 	require.Equal(t, []int64{60_000}, p.settled, "a server that does not say how long it was is paid for the worst case")
 }
 
-func TestTranscribeOverBudgetSendsNothing(t *testing.T) {
+func TestTranscribe_OverBudgetSendsNothing(t *testing.T) {
 	t.Parallel()
 	server := llmtest.StartSpeech(t, func(llmtest.Recording) llmtest.Transcript { return llmtest.Transcript{Text: "hm"} })
 	p := &limitedLedger{left: 4099}
@@ -121,7 +133,7 @@ func TestTranscribeErrors(t *testing.T) {
 	}
 }
 
-func TestTranscribeEndsWithItsContext(t *testing.T) {
+func TestTranscribe_EndsWithContext(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
 	server := llmtest.StartSpeech(t, func(llmtest.Recording) llmtest.Transcript {
@@ -135,7 +147,7 @@ func TestTranscribeEndsWithItsContext(t *testing.T) {
 	}
 }
 
-func TestAnEndlessTranscriptIsCut(t *testing.T) {
+func TestTranscribe_CutsEndlessText(t *testing.T) {
 	t.Parallel()
 	server := llmtest.StartSpeech(t, func(llmtest.Recording) llmtest.Transcript {
 		return llmtest.Transcript{Text: strings.Repeat("€", 100_000), Seconds: 1}
@@ -148,11 +160,13 @@ func TestAnEndlessTranscriptIsCut(t *testing.T) {
 func TestOpenSpeech(t *testing.T) {
 	t.Parallel()
 	for _, none := range []string{"", "none"} {
-		s, err := llm.OpenSpeech(llm.SpeechConfig{Model: none}, llm.Budget{})
-		require.NoError(t, err)
-		require.Equal(t, "none", s.Name())
-		_, err = s.Transcribe(t.Context(), voiceNote())
-		require.ErrorIs(t, err, llm.ErrNoSpeech)
+		t.Run(none, func(t *testing.T) {
+			s, err := llm.OpenSpeech(llm.SpeechConfig{Model: none}, llm.Budget{})
+			require.NoError(t, err)
+			require.Equal(t, "none", s.Name())
+			_, err = s.Transcribe(t.Context(), voiceNote())
+			require.ErrorIs(t, err, llm.ErrNoSpeech)
+		})
 	}
 	_, err := llm.OpenSpeech(llm.SpeechConfig{Model: "openai/whisper-1"}, llm.Budget{})
 	require.ErrorIs(t, err, llm.ErrNoPrice)

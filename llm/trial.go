@@ -22,8 +22,9 @@ type TryResult struct {
 // testCallTokens limits the answer of a test call. Reasoning models need some tokens before the answer.
 const testCallTokens = 256
 
-// Try makes one small test call of a model. If sees is true, the call includes a one-pixel picture, to test its vision. The call is paid from the
-// budget, is not retried, and ignores the circuit breaker. If key is not empty, it replaces the provider's key.
+// Try makes one small test call of a model. If sees is true, the call includes a one-pixel picture, to test its vision.
+// The call is paid from the budget, is not retried, and ignores the circuit breaker. If key is not empty, it replaces the
+// provider's key.
 func (ms *Models) Try(ctx context.Context, name, key string, sees bool) (TryResult, error) {
 	info, p, err := ms.describe(name, key)
 	if err != nil {

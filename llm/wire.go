@@ -43,8 +43,8 @@ func newJSONClient(model string) *http.Client {
 	return c
 }
 
-// transport is an HTTP transport that returns only successful responses, with a size limit and activity reports. For other responses it returns
-// errors of this package, so that no caller has to check the status.
+// transport is an HTTP transport that returns only successful responses, with a size limit and activity reports. For
+// other responses it returns errors of this package, so that no caller has to check the status.
 type transport struct {
 	model     string
 	next      http.RoundTripper

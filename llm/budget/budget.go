@@ -1,4 +1,5 @@
-// Package budget keeps the ledger of the costs of model calls, and notifies the owner and the webhooks when a cap is nearly or fully used up.
+// Package budget keeps the ledger of the costs of model calls, and notifies the owner and the webhooks when a cap is
+// nearly or fully used up.
 package budget
 
 import (
@@ -26,8 +27,11 @@ const refusedPercent = 100
 func (l *Ledger) Reserve(ctx context.Context, s policy.SpendRequest) (res policy.Reservation, err error) {
 	err = l.store.InTx(ctx, func(tx store.Tx) (err error) {
 		res, err = store.ReserveCost(ctx, tx, s)
-		if err != nil || res.Refused == "" {
+		if err != nil {
 			return err
+		}
+		if res.Refused == "" {
+			return nil
 		}
 		first := res.FirstRefusal
 		if res.Refused == policy.CapDay {
@@ -41,17 +45,27 @@ func (l *Ledger) Reserve(ctx context.Context, s policy.SpendRequest) (res policy
 		if !first {
 			return nil
 		}
-		return notify(ctx, tx, jobs.BudgetArgs{Day: s.Day, Percent: refusedPercent, Cap: res.Refused, ChatID: s.Chat, Agent: s.Agent})
+		return notify(ctx, tx, jobs.BudgetArgs{
+			Day:     s.Day,
+			Percent: refusedPercent,
+			Cap:     res.Refused,
+			ChatID:  s.Chat,
+			Agent:   s.Agent,
+		})
 	})
 	return res, err
 }
 
-// Settle replaces a reservation by the actual cost. A reservation that is never settled, because the process died, counts as spent. The owner gets a
-// notice when 50 % and when 80 % of the day's cap is spent. If one call passes both thresholds, there is only the second notice.
+// Settle replaces a reservation by the actual cost. A reservation that is never settled, because the process died, counts
+// as spent. The owner gets a notice when 50 % and when 80 % of the day's cap is spent. If one call passes both
+// thresholds, there is only the second notice.
 func (l *Ledger) Settle(ctx context.Context, reservation int64, s policy.Settlement) error {
 	day, spent, err := store.SettleCost(ctx, l.store.AsyncCommit(), reservation, s)
-	if err != nil || s.Amount == 0 || l.dayCap == 0 {
+	if err != nil {
 		return err
+	}
+	if s.Amount == 0 || l.dayCap == 0 {
+		return nil
 	}
 	for _, percent := range []int64{80, 50} {
 		if threshold := l.dayCap * percent / 100; spent >= threshold {
@@ -65,15 +79,18 @@ func (l *Ledger) Settle(ctx context.Context, reservation int64, s policy.Settlem
 func (l *Ledger) notifyOnce(ctx context.Context, day string, threshold int64, percent int) error {
 	return l.store.InTx(ctx, func(tx store.Tx) error {
 		first, err := store.MarkBudgetNotified(ctx, tx, day, threshold, percent)
-		if err != nil || !first {
+		if err != nil {
 			return err
+		}
+		if !first {
+			return nil
 		}
 		return notify(ctx, tx, jobs.BudgetArgs{Day: day, Percent: percent, Cap: policy.CapDay})
 	})
 }
 
-// notify enqueues the notice to the owner and emits the event to the webhooks. The event's reference is "day/cap/percent", followed by "/" and the
-// chat or agent if the cap is for one.
+// notify enqueues the notice to the owner and emits the event to the webhooks. The event's reference is
+// "day/cap/percent", followed by "/" and the chat or agent if the cap is for one.
 func notify(ctx context.Context, tx store.Tx, args jobs.BudgetArgs) error {
 	if err := jobs.Enqueue(ctx, tx, args); err != nil {
 		return err

@@ -15,7 +15,8 @@ import (
 // countNotices counts the enqueued notices to the owner, by cap and percentage.
 func countNotices(t *testing.T, st *store.Store) map[string]int {
 	t.Helper()
-	rows, err := st.DB().Query(context.Background(), "select args->>'cap' || ' ' || (args->>'percent') from river.river_job where kind = 'budget'")
+	rows, err := st.DB().Query(context.Background(),
+		"select args->>'cap' || ' ' || (args->>'percent') from river.river_job where kind = 'budget'")
 	require.NoError(t, err)
 	defer rows.Close()
 	count := map[string]int{}
@@ -28,7 +29,7 @@ func countNotices(t *testing.T, st *store.Store) map[string]int {
 	return count
 }
 
-func TestEachThresholdIsReportedOnceUnderConcurrency(t *testing.T) {
+func TestThreshold_ReportedOnceConcurrently(t *testing.T) {
 	t.Parallel()
 	st := storetest.New(t)
 	require.NoError(t, st.InTx(t.Context(), func(tx store.Tx) error {
@@ -67,7 +68,7 @@ func TestEachThresholdIsReportedOnceUnderConcurrency(t *testing.T) {
 	require.Equal(t, map[string]int{"day 50": 1, "day 80": 1, "day 100": 1}, countNotices(t, st), "what fits after all is no news")
 }
 
-func TestPassingSeveralThresholdsGivesOneNotice(t *testing.T) {
+func TestThresholds_GiveOneNotice(t *testing.T) {
 	t.Parallel()
 	st := storetest.New(t)
 	l := New(st, 1000)
@@ -77,12 +78,14 @@ func TestPassingSeveralThresholdsGivesOneNotice(t *testing.T) {
 	require.Equal(t, map[string]int{"day 80": 1}, countNotices(t, st))
 }
 
-func TestEachRefusingCapIsReportedOnce(t *testing.T) {
+func TestCap_ReportedOnce(t *testing.T) {
 	t.Parallel()
 	st := storetest.New(t)
 	l := New(st, 1000)
 	ask := func(sp policy.SpendRequest) {
-		sp.Day, sp.Amount, sp.DayCap = "2026-11-20", 100, 1000
+		sp.Day = "2026-11-20"
+		sp.Amount = 100
+		sp.DayCap = 1000
 		var wg sync.WaitGroup
 		for range 6 {
 			wg.Go(func() {
@@ -99,7 +102,8 @@ func TestEachRefusingCapIsReportedOnce(t *testing.T) {
 	ask(policy.SpendRequest{Chat: 7, ChatCap: 50})
 	require.Equal(t, map[string]int{"agent 100": 1, "run 100": 2, "chat 100": 1}, countNotices(t, st))
 
-	res, err := l.Reserve(t.Context(), policy.SpendRequest{Day: "2026-11-20", Amount: 600, DayCap: 500}) // with a lower cap, as indexing uses it
+	// with a lower cap, as indexing uses it
+	res, err := l.Reserve(t.Context(), policy.SpendRequest{Day: "2026-11-20", Amount: 600, DayCap: 500})
 	require.NoError(t, err)
 	require.Equal(t, policy.CapDay, res.Refused)
 	require.Zero(t, countNotices(t, st)["day 100"], "half a day's cap is no news")

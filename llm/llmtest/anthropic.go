@@ -50,7 +50,13 @@ func readAnthropic(r *http.Request) (Request, error) {
 	if !wire.Stream || wire.MaxTokens == 0 || r.Header.Get("Anthropic-Version") == "" {
 		return Request{}, errors.New("stream, max_tokens and anthropic-version are needed here")
 	}
-	req := Request{Key: r.Header.Get("X-Api-Key"), Model: wire.Model, MaxTokens: wire.MaxTokens, Temperature: wire.Temperature, WantsUsage: true}
+	req := Request{
+		Key:         r.Header.Get("X-Api-Key"),
+		Model:       wire.Model,
+		MaxTokens:   wire.MaxTokens,
+		Temperature: wire.Temperature,
+		WantsUsage:  true,
+	}
 	for _, b := range wire.System {
 		req.System += b.Text
 		req.CacheMarked = req.CacheMarked || b.CacheControl != nil

@@ -133,8 +133,9 @@ func sendVectors(w http.ResponseWriter, req EmbedRequest, reply EmbedReply) {
 	}{"list", list, req.Model, used})
 }
 
-// Meanings returns a script with a fake embedding model. The vector of a text is the sum of the vectors of its words; that of a word is random,
-// and always the same. meanings maps synonyms to the same word; words that it maps to "" are ignored.
+// Meanings returns a script with a fake embedding model. The vector of a text is the sum of the vectors of its words;
+// that of a word is random, and always the same. meanings maps synonyms to the same word; words that it maps to "" are
+// ignored.
 func Meanings(dimensions int, meanings map[string]string) EmbedScript {
 	return func(r EmbedRequest) EmbedReply {
 		var reply EmbedReply
@@ -147,7 +148,9 @@ func Meanings(dimensions int, meanings map[string]string) EmbedScript {
 
 func embedText(text string, dimensions int, meanings map[string]string) []float64 {
 	sum := make([]float64, dimensions)
-	for word := range strings.FieldsFuncSeq(strings.ToLower(text), func(r rune) bool { return !strings.ContainsRune("abcdefghijklmnopqrstuvwxyz0123456789", r) }) {
+	for word := range strings.FieldsFuncSeq(strings.ToLower(text), func(r rune) bool {
+		return !strings.ContainsRune("abcdefghijklmnopqrstuvwxyz0123456789", r)
+	}) {
 		if same, known := meanings[word]; known {
 			word = same
 		}

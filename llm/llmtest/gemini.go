@@ -85,13 +85,23 @@ func (c geminiContent) read() []Message {
 		switch {
 		case p.FunctionResponse != nil:
 			text, failed := p.FunctionResponse.Response["error"]
-			list = append(list, Message{Role: "tool", CallID: p.FunctionResponse.ID, Text: text + p.FunctionResponse.Response["output"], IsError: failed})
+			list = append(list, Message{
+				Role:    "tool",
+				CallID:  p.FunctionResponse.ID,
+				Text:    text + p.FunctionResponse.Response["output"],
+				IsError: failed,
+			})
 		case p.FunctionCall != nil:
 			args := p.FunctionCall.Args
 			if len(args) == 0 {
 				args = json.RawMessage("{}")
 			}
-			said.Calls = append(said.Calls, Call{ID: p.FunctionCall.ID, Name: p.FunctionCall.Name, Args: string(args), Signature: string(p.ThoughtSignature)})
+			said.Calls = append(said.Calls, Call{
+				ID:        p.FunctionCall.ID,
+				Name:      p.FunctionCall.Name,
+				Args:      string(args),
+				Signature: string(p.ThoughtSignature),
+			})
 		case p.InlineData != nil:
 			said.Images = append(said.Images, Image{p.InlineData.MIMEType, p.InlineData.Data})
 		default:

@@ -264,8 +264,8 @@ func sendEvent(w http.ResponseWriter, name string, v any) {
 	_ = http.NewResponseController(w).Flush()
 }
 
-// streamText sends a text in pieces. If the reply has Cut or Hang, it sends only the first half, then panics to drop the connection: with Hang
-// only once the client has disconnected.
+// streamText sends a text in pieces. If the reply has Cut or Hang, it sends only the first half, then panics to drop the
+// connection: with Hang only once the client has disconnected.
 func streamText(r *http.Request, reply Reply, text string, piece func(string)) {
 	pieces := splitText(text)
 	for i, p := range pieces {

@@ -182,7 +182,14 @@ type openAIUsage struct {
 // answerOpenAI streams a reply: the role, the text and the calls in small pieces, the finish reason, the usage, the end mark.
 func answerOpenAI(w http.ResponseWriter, r *http.Request, req Request, reply Reply) {
 	chunk := func(d openAIDelta, stop *string, u *openAIUsage) {
-		c := openAIChunk{ID: "chatcmpl-1", Object: "chat.completion.chunk", Created: time.Now().Unix(), Model: req.Model, Choices: []openAIChoice{}, Usage: u}
+		c := openAIChunk{
+			ID:      "chatcmpl-1",
+			Object:  "chat.completion.chunk",
+			Created: time.Now().Unix(),
+			Model:   req.Model,
+			Choices: []openAIChoice{},
+			Usage:   u,
+		}
 		if u == nil {
 			c.Choices = append(c.Choices, openAIChoice{Delta: d, FinishReason: stop})
 		}

@@ -68,8 +68,13 @@ func upright(p *image.RGBA, orientation int) *image.RGBA {
 	to := image.NewRGBA(size)
 	for y := range h {
 		for x := range w {
-			left, top, right, bottom := x, y, w-1-x, h-1-y
-			at := [...]image.Point{2: {right, top}, 3: {right, bottom}, 4: {left, bottom}, 5: {top, left}, 6: {bottom, left}, 7: {bottom, right}, 8: {top, right}}[orientation]
+			left, top := x, y
+			right, bottom := w-1-x, h-1-y
+			places := [...]image.Point{
+				2: {right, top}, 3: {right, bottom}, 4: {left, bottom},
+				5: {top, left}, 6: {bottom, left}, 7: {bottom, right}, 8: {top, right},
+			}
+			at := places[orientation]
 			to.SetRGBA(at.X, at.Y, p.RGBAAt(x, y))
 		}
 	}

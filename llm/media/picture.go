@@ -37,8 +37,8 @@ var (
 	errPixels = errors.New("it has too many pixels (24 million at most)")
 )
 
-// prepare decodes a picture and encodes it again for a model: as a JPEG, upright, no larger than maxSide, without metadata. From an animation it
-// takes the first frame.
+// prepare decodes a picture and encodes it again for a model: as a JPEG, upright, no larger than maxSide, without
+// metadata. From an animation it takes the first frame.
 func prepare(data []byte) (llm.Image, error) {
 	size, err := dimensions(data)
 	if err != nil || size.X <= 0 || size.Y <= 0 {

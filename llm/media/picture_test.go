@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/base64"
 	"encoding/binary"
+	"fmt"
 	"hash/crc32"
 	"image"
 	"image/color"
@@ -89,14 +90,16 @@ func colorAt(p image.Image, x, y int) string {
 	}
 }
 
-func TestEachFormatBecomesASmallJPEGWithoutMetadata(t *testing.T) {
+func TestPrepare_MakesSmallPlainJPEG(t *testing.T) {
 	t.Parallel()
 	const lossless, lossy = "UklGRhoAAABXRUJQVlA4TA0AAAAvAAAAEAcQERGIiP4HAA==", "UklGRiIAAABXRUJQVlA4IBYAAAAwAQCdASoBAAEADsD+JaQAA3AAAAAA"
 	webps := make([][]byte, 2)
 	for i, encoded := range []string{lossless, lossy} {
-		var err error
-		webps[i], err = base64.StdEncoding.DecodeString(encoded)
-		require.NoError(t, err)
+		t.Run(encoded, func(t *testing.T) {
+			var err error
+			webps[i], err = base64.StdEncoding.DecodeString(encoded)
+			require.NoError(t, err)
+		})
 	}
 	palette := color.Palette{red, blue}
 	frames := gif.GIF{Config: image.Config{Width: 40, Height: 20, ColorModel: palette}, Delay: []int{1, 1}}
@@ -123,33 +126,39 @@ func TestEachFormatBecomesASmallJPEGWithoutMetadata(t *testing.T) {
 		"WebP, lossless":               {webps[0], 1, 1, ""},
 		"WebP, lossy":                  {webps[1], 1, 1, ""},
 	} {
-		got, err := prepare(test.file)
-		require.NoError(t, err, name)
-		p := decoded(t, got)
-		require.Equal(t, image.Rect(0, 0, test.width, test.height), p.Bounds(), name)
-		if test.left != "" {
-			require.Equal(t, test.left, colorAt(p, 0, test.height/2), name)
-		}
+		t.Run(name, func(t *testing.T) {
+			got, err := prepare(test.file)
+			require.NoError(t, err, name)
+			p := decoded(t, got)
+			require.Equal(t, image.Rect(0, 0, test.width, test.height), p.Bounds(), name)
+			if test.left != "" {
+				require.Equal(t, test.left, colorAt(p, 0, test.height/2), name)
+			}
+		})
 	}
 }
 
-func TestAPhotoIsTurnedUpright(t *testing.T) {
+func TestPrepare_TurnsPhotoUpright(t *testing.T) {
 	t.Parallel()
 	wide, high := image.Rect(0, 0, 40, 20), image.Rect(0, 0, 20, 40)
 	for orientation, want := range map[byte]struct {
 		size image.Rectangle
 		red  image.Point // where the red half is, which was on the left
 	}{
-		0: {wide, image.Pt(5, 10)}, 1: {wide, image.Pt(5, 10)}, 2: {wide, image.Pt(35, 10)}, 3: {wide, image.Pt(35, 10)}, 4: {wide, image.Pt(5, 10)},
-		5: {high, image.Pt(10, 5)}, 6: {high, image.Pt(10, 5)}, 7: {high, image.Pt(10, 35)}, 8: {high, image.Pt(10, 35)}, 9: {wide, image.Pt(5, 10)},
+		0: {wide, image.Pt(5, 10)}, 1: {wide, image.Pt(5, 10)}, 2: {wide, image.Pt(35, 10)}, 3: {wide, image.Pt(35, 10)},
+		4: {wide, image.Pt(5, 10)},
+		5: {high, image.Pt(10, 5)}, 6: {high, image.Pt(10, 5)}, 7: {high, image.Pt(10, 35)}, 8: {high, image.Pt(10, 35)},
+		9: {wide, image.Pt(5, 10)},
 	} {
-		for _, order := range []binary.AppendByteOrder{binary.BigEndian, binary.LittleEndian} {
-			got, err := prepare(asJPEG(t, halves(40, 20), orientation, order))
-			require.NoError(t, err)
-			p := decoded(t, got)
-			require.Equal(t, want.size, p.Bounds(), "%d", orientation)
-			require.Equal(t, "red", colorAt(p, want.red.X, want.red.Y), "%d", orientation)
-		}
+		t.Run(fmt.Sprint(orientation), func(t *testing.T) {
+			for _, order := range []binary.AppendByteOrder{binary.BigEndian, binary.LittleEndian} {
+				got, err := prepare(asJPEG(t, halves(40, 20), orientation, order))
+				require.NoError(t, err)
+				p := decoded(t, got)
+				require.Equal(t, want.size, p.Bounds(), "%d", orientation)
+				require.Equal(t, "red", colorAt(p, want.red.X, want.red.Y), "%d", orientation)
+			}
+		})
 	}
 	corner := image.NewRGBA(wide) // red at the top left, to tell mirrored from turned
 	for i := range corner.Pix {
@@ -160,19 +169,23 @@ func TestAPhotoIsTurnedUpright(t *testing.T) {
 			corner.SetRGBA(x, y, red)
 		}
 	}
-	for orientation, at := range map[int]image.Point{1: {5, 5}, 2: {35, 5}, 3: {35, 15}, 4: {5, 15}, 5: {5, 5}, 6: {15, 5}, 7: {15, 35}, 8: {5, 35}} {
-		require.Equal(t, "red", colorAt(upright(corner, orientation), at.X, at.Y), "%d", orientation)
+	for orientation, at := range map[int]image.Point{1: {5, 5}, 2: {35, 5}, 3: {35, 15}, 4: {5, 15}, 5: {5, 5}, 6: {15, 5}, 7: {15, 35},
+		8: {5, 35}} {
+		t.Run(fmt.Sprint(orientation), func(t *testing.T) {
+			require.Equal(t, "red", colorAt(upright(corner, orientation), at.X, at.Y), "%d", orientation)
+		})
 	}
 }
 
-func TestAFileThatIsNoPictureOrTooLargeIsRefused(t *testing.T) {
+func TestPrepare_RefusesUnusableFiles(t *testing.T) {
 	t.Parallel()
 	bomb := asPNG(t, halves(2, 2))
 	binary.BigEndian.PutUint32(bomb[16:], 60_000)
 	binary.BigEndian.PutUint32(bomb[20:], 60_000)
 	binary.BigEndian.PutUint32(bomb[29:], crc32.ChecksumIEEE(bomb[12:29]))
 	// A WebP that declares one pixel and has a frame of 16,383 by 16,383.
-	liar := slices.Concat([]byte("RIFF\x24\x00\x00\x00WEBPVP8X\x0a\x00\x00\x00"), make([]byte, 10), []byte("VP8L\x05\x00\x00\x00\x2f\xfe\xbf\xff\x0f\x00"))
+	liar := slices.Concat([]byte("RIFF\x24\x00\x00\x00WEBPVP8X\x0a\x00\x00\x00"), make([]byte, 10),
+		[]byte("VP8L\x05\x00\x00\x00\x2f\xfe\xbf\xff\x0f\x00"))
 	for name, test := range map[string]struct {
 		file []byte
 		want error
@@ -186,9 +199,11 @@ func TestAFileThatIsNoPictureOrTooLargeIsRefused(t *testing.T) {
 		"many pixels in few bytes":       {bomb, errPixels},
 		"a frame larger than it is said": {liar, errPixels},
 	} {
-		_, err := prepare(test.file)
-		require.ErrorIs(t, jobs.Cause(err), test.want, name)
-		require.True(t, jobs.IsPermanent(err), name)
+		t.Run(name, func(t *testing.T) {
+			_, err := prepare(test.file)
+			require.ErrorIs(t, jobs.Cause(err), test.want, name)
+			require.True(t, jobs.IsPermanent(err), name)
+		})
 	}
 }
 

@@ -81,7 +81,8 @@ func (t *Transcriber) Transcribe(ctx context.Context, message store.MessageID, l
 // overBudgetText tells the owner which cap was reached, that of a chat or that of the day.
 func overBudgetText(over *llm.OverBudgetError, chat store.Chat) string {
 	if over.Cap == policy.CapChat {
-		return "💶 Today's budget of the chat **" + text.Escape(chat.Label()) + "** is used up, so I don't transcribe its voice notes until midnight."
+		return "💶 Today's budget of the chat **" + text.Escape(chat.Label()) +
+			"** is used up, so I don't transcribe its voice notes until midnight."
 	}
 	return "💶 Today's budget is used up, so I don't transcribe voice notes until midnight."
 }
@@ -103,7 +104,11 @@ func (t *Transcriber) transcript(ctx context.Context, chat store.Chat, m store.M
 		return "", err
 	}
 	said, err := t.o.Model.Transcribe(ctx, llm.Audio{
-		Data: data.Bytes(), MIME: m.Attachment.MIME, Length: m.Attachment.Duration(), Purpose: "speech", Chat: m.ChatID,
+		Data:    data.Bytes(),
+		MIME:    m.Attachment.MIME,
+		Length:  m.Attachment.Duration(),
+		Purpose: "speech",
+		Chat:    m.ChatID,
 	})
 	if err == nil && strings.TrimSpace(said) == "" {
 		return "", jobs.Permanent(errSilence)

@@ -38,9 +38,10 @@ Write plain sentences without any markup, %s.`
 // errNoDescription is returned if the model describes nothing.
 var errNoDescription = errors.New("the model says nothing about it")
 
-// Describe returns what the picture of a message shows, as one line without brackets and secrets. as is policy.AsBot for a picture in the admin
-// room, else policy.AsOwner. The description is in the language of the picture's caption, or else in the language with the code lang; empty means
-// English. The error is an *llm.OverBudgetError, a permanent one (jobs.IsPermanent), or one for which a retry may help.
+// Describe returns what the picture of a message shows, as one line without brackets and secrets. as is policy.AsBot for
+// a picture in the admin room, else policy.AsOwner. The description is in the language of the picture's caption, or else
+// in the language with the code lang; empty means English. The error is an *llm.OverBudgetError, a permanent one
+// (jobs.IsPermanent), or one for which a retry may help.
 func (v *Viewer) Describe(ctx context.Context, as policy.SendAs, m store.Message, lang string) (string, error) {
 	if m.Attachment == nil {
 		return "", jobs.Permanent(errFormat)
@@ -58,7 +59,11 @@ func (v *Viewer) Describe(ctx context.Context, as policy.SendAs, m store.Message
 	}
 	said, err := llm.Complete(ctx, v.model, llm.Request{
 		System: fmt.Sprintf(rules, language), Purpose: "picture", Chat: m.ChatID,
-		Messages: []llm.Message{{Role: llm.RoleUser, Images: []llm.Image{picture}, Text: "The words that came with it: " + strconv.Quote(caption)}},
+		Messages: []llm.Message{{
+			Role:   llm.RoleUser,
+			Images: []llm.Image{picture},
+			Text:   "The words that came with it: " + strconv.Quote(caption),
+		}},
 	})
 	if err != nil {
 		return "", err
@@ -81,7 +86,8 @@ func (v *Viewer) load(ctx context.Context, as policy.SendAs, file store.Attachme
 	return prepare(data.Bytes())
 }
 
-// cleanDescription returns what a model said as one line, without secrets, and with parentheses instead of brackets, which would end the placeholder of a picture.
+// cleanDescription returns what a model said as one line, without secrets, and with parentheses instead of brackets,
+// which would end the placeholder of a picture.
 func cleanDescription(said string) string {
 	line := policy.Redact(text.OneLine(said))
 	return text.Clip(strings.NewReplacer("[", "(", "]", ")").Replace(line), maxDescription)
