@@ -35,9 +35,9 @@ func (ec *escalationCommands) commands() []command {
 				"⏸ keeps me off, 👍 sends the proposal.",
 		},
 		{
-			name: "handoff", args: "[name]", group: groupChats, run: ec.handOff, answerers: true,
+			name: "handoff", args: "[name]", group: groupChats, run: ec.claim, answerers: true,
 			onChat: func(_ context.Context, pick chatPick, chat store.Chat) (answer, error) {
-				return ec.handOffChat(pick, chat), nil
+				return ec.claimChat(pick, chat), nil
 			},
 			chatHint: func(chatPick) string { return " to answer there yourself" },
 			summary:  "answer a chat yourself, in a thread",
@@ -99,8 +99,8 @@ func (ec *escalationCommands) line(ctx context.Context, e store.Escalation) (str
 	return line + " · " + link, err
 }
 
-// handOff passes a chat to the person who asks. Only customers' chats can be passed to an operator, or in a room that operators can read.
-func (ec *escalationCommands) handOff(ctx context.Context, r request, args string) (answer, error) {
+// claim carries out /handoff. Operators can claim only customers' chats, and so can anybody in a room that operators can read.
+func (ec *escalationCommands) claim(ctx context.Context, r request, args string) (answer, error) {
 	pick := chatPick{Asked: r.message.ID, Customers: !r.isOwner() || r.room.IsOperatorsRoom}
 	if args == "" {
 		return ec.chats.list(ctx, "", "handoff", pick)
@@ -108,8 +108,8 @@ func (ec *escalationCommands) handOff(ctx context.Context, r request, args strin
 	return ec.chats.withChat(ctx, args, "handoff", pick)
 }
 
-// handOffChat opens a thread for a chat, claimed by whoever asked.
-func (ec *escalationCommands) handOffChat(pick chatPick, chat store.Chat) answer {
+// claimChat opens an escalation of a chat and claims it for the person who typed the command.
+func (ec *escalationCommands) claimChat(pick chatPick, chat store.Chat) answer {
 	return answer{changeWithText: func(ctx context.Context, tx store.Tx) (string, error) {
 		asked, err := store.MessageByID(ctx, tx, pick.Asked)
 		if err != nil {
@@ -124,7 +124,7 @@ func (ec *escalationCommands) handOffChat(pick chatPick, chat store.Chat) answer
 				return "That chat is no customer's.", nil
 			}
 		}
-		taken, err := ec.desk.HandOff(ctx, tx, chat, asked.Sender)
+		taken, err := ec.desk.Claim(ctx, tx, chat, asked.Sender)
 		switch {
 		case errors.Is(err, desk.ErrNobodyWrote):
 			return "Nobody has written in **" + esc(chat.Label()) + "** yet, so there is nothing to answer.", nil

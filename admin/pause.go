@@ -3,7 +3,6 @@ package admin
 import (
 	"context"
 	"strings"
-	"time"
 
 	"multis/business/desk"
 	"multis/internal/text"
@@ -45,9 +44,6 @@ func (ps *pauseCommands) commands() []command {
 	}
 }
 
-// pausedForever is the end of a pause that lasts until /resume.
-var pausedForever = time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC)
-
 // pause stops everything that is sent, or the answers in one chat.
 func (ps *pauseCommands) pause(ctx context.Context, r request, args string) (answer, error) {
 	if args != "" && !strings.EqualFold(args, "all") {
@@ -66,7 +62,7 @@ func (ps *pauseCommands) pauseChat(chat store.Chat) answer {
 	return answer{
 		text: "**" + esc(chat.Label()) + " is paused.** I remember, and answer nothing there until " + code("/resume "+chat.TypedName()) + ".",
 		change: func(ctx context.Context, tx store.Tx) error {
-			until := pausedForever
+			until := store.PausedForever
 			return store.PauseChat(ctx, tx, chat.ID, &until)
 		},
 	}

@@ -303,7 +303,7 @@ func (ex *whyCommands) threadLines(ctx context.Context, m store.Message) ([]stri
 	if e.ClaimedAt != nil {
 		state += " · taken by " + esc(ex.desk.PersonName(e.ClaimedBy)) + " " + ex.room.shortTime(*e.ClaimedAt)
 	}
-	until := pausedForever
+	until := store.PausedForever
 	if e.ClosedAt != nil {
 		until = *e.ClosedAt
 		state += " · over since " + ex.room.shortTime(until)

@@ -121,6 +121,6 @@ func (t *Turns) mayClarifyFirst(ctx context.Context, q contactQuestion) (bool, e
 	if !t.personas.HasModel(t.personaOf(q.chat)) || !q.noModelUntil.IsZero() {
 		return true, nil
 	}
-	before, err := store.RecentMessages(ctx, t.store.DB(), q.chat.ID, t.now().Add(-policy.ConversationGap), idsOf(q.waiting), 1)
+	before, err := store.RecentMessages(ctx, t.store.DB(), q.chat.ID, t.now().Add(-policy.ConversationGap), store.IDsOf(q.waiting), 1)
 	return len(before) == 0, err
 }

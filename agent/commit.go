@@ -40,7 +40,7 @@ func (t *Turns) commit(ctx context.Context, chat store.Chat, waiting []store.Mes
 				return jobs.Snooze(pollSlack)
 			}
 		}
-		now, err := store.LockUnchanged(ctx, tx, idsOf(waiting), waiting)
+		now, err := store.LockUnchanged(ctx, tx, store.IDsOf(waiting), waiting)
 		if err != nil && !errors.Is(err, store.ErrChanged) {
 			return err
 		}
@@ -116,7 +116,7 @@ func (t *Turns) storeResult(ctx context.Context, tx store.Tx, chat store.Chat, w
 	if answer != nil { // also where a person answers the rest, which the contact is told by another message
 		r.outboxID = answer
 	}
-	_, err := store.MarkAnswered(ctx, tx, idsOf(waiting), r.outboxID, r.code, r.reason)
+	_, err := store.MarkAnswered(ctx, tx, store.IDsOf(waiting), r.outboxID, r.code, r.reason)
 	return err
 }
 

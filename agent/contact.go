@@ -322,7 +322,7 @@ func (t *Turns) openTurnTask(ctx context.Context, chat store.Chat, waiting []sto
 		Kind:      store.TaskTurn,
 		ChatID:    chat.ID,
 		MessageID: &newest,
-		Sources:   idsOf(waiting),
+		Sources:   store.IDsOf(waiting),
 		Agent:     answering.ID,
 		Model:     model.Name(),
 		Input:     policy.Redact(question),
@@ -348,7 +348,7 @@ func (r *attempt) buildContactRequest(ctx context.Context, q contactQuestion, hi
 	}
 	var before conversation
 	if !r.omitHistory {
-		if before, err = r.readConversation(ctx, db, q.chat, idsOf(q.waiting)); err != nil {
+		if before, err = r.readConversation(ctx, db, q.chat, store.IDsOf(q.waiting)); err != nil {
 			return run.FirstRequest{}, err
 		}
 	}
@@ -381,7 +381,7 @@ func (r *attempt) buildContactRequest(ctx context.Context, q contactQuestion, hi
 	if err != nil {
 		return run.FirstRequest{}, err
 	}
-	first.About = slices.Concat(first.About, before.messageIDs(), idsOf(q.waiting), q.refused.messageIDs(), noteSources(notes))
+	first.About = slices.Concat(first.About, before.messageIDs(), store.IDsOf(q.waiting), q.refused.messageIDs(), noteSources(notes))
 	return first, nil
 }
 

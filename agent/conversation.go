@@ -25,7 +25,7 @@ type conversation struct {
 
 // messageIDs returns the messages whose words may be in the conversation.
 func (c conversation) messageIDs() []store.MessageID {
-	return slices.Concat(idsOf(c.messages), c.summary.Sources, c.about)
+	return slices.Concat(store.IDsOf(c.messages), c.summary.Sources, c.about)
 }
 
 // sources returns the messages of messageIDs, each once and in order.

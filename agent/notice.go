@@ -24,12 +24,3 @@ func (c *core) notify(ctx context.Context, tx store.Tx, kind outbox.NoticeKind, 
 func (c *core) Notify(ctx context.Context, tx store.Tx, markdown string) error {
 	return c.notify(ctx, tx, outbox.Quiet, markdown, nil, nil)
 }
-
-// idsOf returns the ids of messages.
-func idsOf(messages []store.Message) []store.MessageID {
-	ids := make([]store.MessageID, len(messages))
-	for i, m := range messages {
-		ids[i] = m.ID
-	}
-	return ids
-}

@@ -118,7 +118,7 @@ func (w briefWriter) addBullets(ctx context.Context, part []store.ActiveChat) er
 		return err
 	}
 	b := w.brief
-	b.MessageIDs = append(b.MessageIDs, idsOf(said)...)
+	b.MessageIDs = append(b.MessageIDs, store.IDsOf(said)...)
 	if b.NoModelReason == "" {
 		bullets, err := w.writeBullets(ctx, said)
 		if err == nil {

@@ -79,7 +79,7 @@ func (m *Memory) capture(ctx context.Context, chatID store.ChatID) error {
 	if err != nil || len(messages) == 0 {
 		return err
 	}
-	lastMessage := slices.Max(idsOf(messages))
+	lastMessage := slices.Max(store.IDsOf(messages))
 	if messages, err = m.readableMessages(ctx, messages); err != nil {
 		return err
 	}
@@ -131,7 +131,7 @@ func (m *Memory) write(ctx context.Context, tx store.Tx, chat store.Chat, before
 	if now.CapturedTo != before.CapturedTo {
 		return errAlreadyCaptured
 	}
-	if _, err := store.LockUnchanged(ctx, tx, idsOf(b.messages), b.messages); errors.Is(err, store.ErrChanged) {
+	if _, err := store.LockUnchanged(ctx, tx, store.IDsOf(b.messages), b.messages); errors.Is(err, store.ErrChanged) {
 		return jobs.Snooze(0) // what was deleted or edited meanwhile must not be remembered as it was
 	} else if err != nil {
 		return err
@@ -218,12 +218,4 @@ func (m *Memory) addCommitment(ctx context.Context, tx store.Tx, chat store.Chat
 	return store.InsertCommitment(ctx, tx, store.Commitment{
 		ChatID: chat.ID, NoteID: &n.ID, MessageID: messages[f.From[len(f.From)-1]-1].ID, Who: f.Assignee, Whom: f.Beneficiary, What: n.Body, DueAt: f.due(m.Zone),
 	})
-}
-
-func idsOf(messages []store.Message) []store.MessageID {
-	ids := make([]store.MessageID, len(messages))
-	for i, m := range messages {
-		ids[i] = m.ID
-	}
-	return ids
 }

@@ -339,6 +339,9 @@ func MarkOwnerActive(ctx context.Context, tx Tx, chat ChatID, until time.Time) e
 	return row.Exec(ctx, tx, "note the owner's presence", markOwnerActiveSQL, chat, until)
 }
 
+// PausedForever is the end of a pause that lasts until a person ends it.
+var PausedForever = time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC)
+
 const pauseChatSQL = "update chats set paused_until = $2 where id = $1"
 
 // PauseChat pauses the answers in a chat until a time. nil ends the pause.

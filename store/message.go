@@ -383,3 +383,12 @@ func UnindexedMessages(ctx context.Context, tx Tx, limit int) ([]Message, error)
 }
 
 const hasUnindexedSQL = "select exists (select from messages where unindexed)"
+
+// IDsOf returns the ids of messages.
+func IDsOf(messages []Message) []MessageID {
+	ids := make([]MessageID, len(messages))
+	for i, m := range messages {
+		ids[i] = m.ID
+	}
+	return ids
+}

@@ -61,7 +61,7 @@ func (d *Desk) queueCard(ctx context.Context, tx store.Tx, n cardNotice) (uuid.U
 	}
 	notice := outbox.NewNotice(room, d.cardText(e, n.chat, messages), n.kind)
 	notice.Mention = n.mention
-	notice.Quotes, notice.Sources = idsOf(messages), e.Sources
+	notice.Quotes, notice.Sources = store.IDsOf(messages), e.Sources
 	if e.CardEvent != nil {
 		notice.Replaces = *e.CardEvent
 	}
@@ -180,13 +180,4 @@ func roomLink(chat store.Chat) string {
 		return "https://matrix.to/"
 	}
 	return chat.RoomID.URI().MatrixToURL()
-}
-
-// idsOf returns the ids of messages.
-func idsOf(messages []store.Message) []store.MessageID {
-	ids := make([]store.MessageID, len(messages))
-	for i, m := range messages {
-		ids[i] = m.ID
-	}
-	return ids
 }

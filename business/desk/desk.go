@@ -112,13 +112,10 @@ func (d *Desk) Open(ctx context.Context, tx store.Tx, c Case) (first, told bool,
 	return first, told, enqueueUpdate(ctx, tx, e.ID)
 }
 
-// forever is the end of a pause that lasts until somebody ends it.
-var forever = time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC)
-
 // unsetTime is the zero time. AnswerEscalation replaces it by the current time.
 var unsetTime time.Time
 
-// ErrNobodyWrote is returned by HandOff for a chat in which no contact has written.
+// ErrNobodyWrote is returned by Claim for a chat in which no contact has written.
 var ErrNobodyWrote = errors.New("no contact has written in the chat")
 
 // escapeCode returns a text for use between backticks.

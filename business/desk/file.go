@@ -20,7 +20,7 @@ type Files interface {
 // show stores that an outbox message shows messages in the thread of an escalation. It enqueues a job for each file of theirs, which copies the file
 // into the thread, because operators are not in the contact's room. If a file cannot be downloaded, the thread shows only the line that names it.
 func (d *Desk) show(ctx context.Context, tx store.Tx, escalation store.EscalationID, out uuid.UUID, messages ...store.Message) error {
-	if err := store.ShowLines(ctx, tx, escalation, idsOf(messages), out); err != nil {
+	if err := store.ShowLines(ctx, tx, escalation, store.IDsOf(messages), out); err != nil {
 		return err
 	}
 	if d.Files == nil || len(d.Operators) == 0 {

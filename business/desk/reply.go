@@ -112,7 +112,7 @@ func (d *Desk) applySign(ctx context.Context, tx store.Tx, e store.Escalation, c
 	case policy.SignClaim:
 		return d.claim(ctx, tx, e, m.Sender, m.At)
 	case policy.SignPause:
-		if err := store.PauseChat(ctx, tx, e.ChatID, &forever); err != nil {
+		if err := store.PauseChat(ctx, tx, e.ChatID, &store.PausedForever); err != nil {
 			return "", err
 		}
 		return "", enqueueUpdate(ctx, tx, e.ID)
@@ -161,7 +161,7 @@ func (d *Desk) ResolveChat(ctx context.Context, tx store.Tx, chat store.ChatID) 
 	if gone, err := isMissing(err); gone || err != nil {
 		return err
 	}
-	_, err = resolve(ctx, tx, e, d.Owner, forever)
+	_, err = resolve(ctx, tx, e, d.Owner, store.PausedForever)
 	return err
 }
 
@@ -373,8 +373,8 @@ func (d *Desk) warn(ctx context.Context, tx store.Tx, m store.Message, markdown 
 // maxEdit is the maximum length of an edit, in characters: every network takes such a text in one message.
 const maxEdit = 1000
 
-// HandOff passes a chat to a person who asked for it. It returns ErrNobodyWrote if no contact has written there.
-func (d *Desk) HandOff(ctx context.Context, tx store.Tx, chat store.Chat, by id.UserID) (taken string, err error) {
+// Claim opens an escalation of a chat, if there is none, and claims it for the person who asked. It returns ErrNobodyWrote if no contact has written there.
+func (d *Desk) Claim(ctx context.Context, tx store.Tx, chat store.Chat, by id.UserID) (taken string, err error) {
 	m, err := store.NewestOfContact(ctx, tx, chat.ID)
 	if gone, err := isMissing(err); gone {
 		return "", ErrNobodyWrote
