@@ -85,16 +85,19 @@ func AccountText(ctx context.Context, st *store.Store, accounts Accounts, defaul
 	if modes == "" {
 		modes = "no chats yet"
 	}
-	lines = append(lines, "**Chats**: "+modes+". I send only where the mode allows it, and never in silent or off ones by myself. To revoke: `/mode`, `/pause all`, `/safe on`.")
+	lines = append(lines, "**Chats**: "+modes+
+		". I send only where the mode allows it, and never in silent or off ones by myself. To revoke: `/mode`, `/pause all`, `/safe on`.")
 	for _, b := range bridges {
 		what := "what you type on the phone reaches me as yours (double puppet)"
 		if b.AsGhost {
 			what = "no double puppet: what you type on the phone looks like a contact's"
 		}
-		lines = append(lines, fmt.Sprintf("**Bridge** %s: I write as you, and %s. To revoke: log out of the bridge, or `/mode off` its chats.", code(b.Bot.String()), what))
+		lines = append(lines, fmt.Sprintf("**Bridge** %s: I write as you, and %s. To revoke: log out of the bridge, or `/mode off` its chats.",
+			code(b.Bot.String()), what))
 	}
 	for _, name := range acc.Logins {
-		lines = append(lines, "**Login** to the MCP server "+code(name)+". To revoke: "+code("multis mcp logout "+name)+", and end the session there.")
+		lines = append(lines, "**Login** to the MCP server "+code(name)+". To revoke: "+code("multis mcp logout "+name)+
+			", and end the session there.")
 	}
 	for _, what := range acc.Clients {
 		lines = append(lines, esc(what))

@@ -18,13 +18,20 @@ func TestAccount_ShowsRightsAndRevocation(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	require.Contains(t, r.asOwner("/account"), "I don't know", "there is none without a homeserver")
-	acc := account{Owner: "@you:x", Bot: "@multis:x", Registration: "multis", Devices: []admin.AccountDevice{{User: "@you:x", ID: "ABCDEF", State: "not verified (multis verify does that)"}, {User: "@multis:x", ID: "GHIJKL", State: "verified"}}}
+	acc := account{
+		Owner:        "@you:x",
+		Bot:          "@multis:x",
+		Registration: "multis",
+		Devices: []admin.AccountDevice{{User: "@you:x", ID: "ABCDEF", State: "not verified (multis verify does that)"},
+			{User: "@multis:x", ID: "GHIJKL", State: "verified"}},
+	}
 	r.accounts = &acc
 	r.restart()
 	r.chat("Ana", "whatsapp")
 	shown := r.asOwner("/account")
 	for _, part := range []string{
-		"`as_token` of the registration `multis`: everything that `@you:x` can do", "`multis -g` make a new token", "**Session** `ABCDEF` of `@you:x`: not verified", "end it in your Matrix client",
+		"`as_token` of the registration `multis`: everything that `@you:x` can do", "`multis -g` make a new token",
+		"**Session** `ABCDEF` of `@you:x`: not verified", "end it in your Matrix client",
 		"**Session** `GHIJKL` of `@multis:x`: verified. To revoke: it is not yours, so your Matrix client does not list it",
 		"**Chats**", "**Bridge**", "I am logged in nowhere else",
 	} {

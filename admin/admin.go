@@ -1,6 +1,7 @@
-// Package admin implements the admin room: the owner controls multis there by commands, answers its questions by a number, a word or a reaction,
-// and gets its notices. A router passes each message to a topic, which is a struct with the commands, questions and notices about one subject,
-// such as drafts. Each reply is queued in the transaction that makes the change it reports.
+// Package admin implements the admin room: the owner controls multis there by commands, answers its questions by a
+// number, a word or a reaction, and gets its notices. A router passes each message to a topic, which is a struct with the
+// commands, questions and notices about one subject, such as drafts. Each reply is queued in the transaction that makes
+// the change it reports.
 package admin
 
 import (
@@ -28,7 +29,8 @@ import (
 	"multis/store"
 )
 
-// Options are what an Admin works with. Tools, Servers, Policy, Saved and Skills may be nil, and fields with a default may be zero. All others must be set.
+// Options are what an Admin works with. Tools, Servers, Policy, Saved and Skills may be nil, and fields with a default
+// may be zero. All others must be set.
 type Options struct {
 	Store    *store.Store
 	Box      *outbox.Box
@@ -67,8 +69,9 @@ type Options struct {
 	Now func() time.Time
 }
 
-// Admin is the router of the admin room: it reads a message, finds the command, question or task that the message is about, and writes the answer.
-// It keeps no state in memory, so several processes may each have an Admin on the same store. The exported fields handle the jobs of their topics.
+// Admin is the router of the admin room: it reads a message, finds the command, question or task that the message is
+// about, and writes the answer. It keeps no state in memory, so several processes may each have an Admin on the same
+// store. The exported fields handle the jobs of their topics.
 type Admin struct {
 	base
 
@@ -105,7 +108,14 @@ func (o Options) withDefaults() Options {
 		o.Now = time.Now
 	}
 	if o.Desk == nil {
-		o.Desk = desk.New(desk.Options{Store: o.Store, Box: o.Box, OwnerPause: o.Settings.OwnerPause, Name: o.Settings.Name, Zone: o.Settings.Zone, Now: o.Now})
+		o.Desk = desk.New(desk.Options{
+			Store:      o.Store,
+			Box:        o.Box,
+			OwnerPause: o.Settings.OwnerPause,
+			Name:       o.Settings.Name,
+			Zone:       o.Settings.Zone,
+			Now:        o.Now,
+		})
 	}
 	if o.Library != nil {
 		o.Settings.folder = o.Library.Folder()
@@ -253,15 +263,18 @@ var errAlreadyAnswered = errors.New("the message was answered before")
 // olderCommandWait is the delay of a command while an older one is still running.
 const olderCommandWait = 50 * time.Millisecond
 
-// HandleCommand carries out the command in a message of the admin room, once. For a question it enqueues a job that calls Answer, so that no command waits
-// for a model. last says that no other attempt follows.
+// HandleCommand carries out the command in a message of the admin room, once. For a question it enqueues a job that calls
+// Answer, so that no command waits for a model. last says that no other attempt follows.
 func (a *Admin) HandleCommand(ctx context.Context, message store.MessageID, last bool) error {
 	r, err := a.loadRequest(ctx, message)
 	if errors.Is(err, store.ErrNotFound) {
 		return jobs.Permanent(err)
 	}
-	if err != nil || r.message.AnsweredAt != nil {
+	if err != nil {
 		return err
+	}
+	if r.message.AnsweredAt != nil {
+		return nil
 	}
 	isReply, err := a.escalations.isReply(ctx, r)
 	if err != nil {
@@ -284,8 +297,11 @@ func (a *Admin) Answer(ctx context.Context, message store.MessageID, last bool) 
 	if errors.Is(err, store.ErrNotFound) {
 		return jobs.Permanent(err)
 	}
-	if err != nil || r.message.AnsweredAt != nil {
+	if err != nil {
 		return err
+	}
+	if r.message.AnsweredAt != nil {
+		return nil
 	}
 	return a.execute(ctx, r, last)
 }
@@ -313,17 +329,25 @@ func (a *Admin) loadRequest(ctx context.Context, message store.MessageID) (reque
 	}
 	read := m
 	room, err := store.ChatByID(ctx, a.store.DB(), m.ChatID)
-	if command, ok := policy.ExpandShortcut(a.settings.Shortcuts, m.Body); ok && m.Author.MayCommandAsOwner() && m.Thread == "" && m.Code == policy.CodeCommand && m.Kind == string(bridgebridge.Text) {
+	if command, ok := policy.ExpandShortcut(a.settings.Shortcuts, m.Body); ok && m.Author.MayCommandAsOwner() && m.Thread == "" &&
+		m.Code == policy.CodeCommand && m.Kind == string(bridgebridge.Text) {
 		m.Body = command
 	}
-	return request{message: m, read: &read, room: room, now: a.room.now(), mayAnswer: a.escalations.desk.MayAnswer(m)}, err
+	return request{
+		message:   m,
+		read:      &read,
+		room:      room,
+		now:       a.room.now(),
+		mayAnswer: a.escalations.desk.MayAnswer(m),
+	}, err
 }
 
-// maxOlderCommandTime is how long an unfinished command delays later ones. It is limited so that a command that hangs does not block the room.
+// maxOlderCommandTime is how long an unfinished command delays later ones. It is limited so that a command that hangs
+// does not block the room.
 const maxOlderCommandTime = time.Minute
 
-// mustWait reports whether an older command must finish first. A command does not wait for questions, which take long and change nothing, and /pause
-// never waits. Replies in a thread keep their order.
+// mustWait reports whether an older command must finish first. A command does not wait for questions, which take long and
+// change nothing, and /pause never waits. Replies in a thread keep their order.
 func (a *Admin) mustWait(ctx context.Context, r request) (bool, error) {
 	if name, _ := parseCommand(r.message.Body); name == "pause" {
 		return false, nil
@@ -340,8 +364,9 @@ func (a *Admin) mustWait(ctx context.Context, r request) (bool, error) {
 	return false, nil
 }
 
-// commit makes the changes of an answer and queues its text, in one transaction. If the message was answered meanwhile, it writes nothing. If it was edited
-// or deleted meanwhile, or a message that the answer quotes was deleted, it returns jobs.Snooze, and the message is handled again.
+// commit makes the changes of an answer and queues its text, in one transaction. If the message was answered meanwhile,
+// it writes nothing. If it was edited or deleted meanwhile, or a message that the answer quotes was deleted, it returns
+// jobs.Snooze, and the message is handled again.
 func (a *Admin) commit(ctx context.Context, r request, ans answer) error {
 	err := a.store.InTx(ctx, func(tx store.Tx) error {
 		ans := ans // the transaction may be run again
@@ -397,8 +422,9 @@ func (a *Admin) commit(ctx context.Context, r request, ans answer) error {
 	}
 }
 
-// lockUnchanged locks the message of a request, and those that its answer quotes: an edit or a deletion that comes from then on waits, and finds what was done. It
-// returns store.ErrChanged if the message is not as it was read, or if one that is quoted was deleted since.
+// lockUnchanged locks the message of a request, and those that its answer quotes: an edit or a deletion that comes from
+// then on waits, and finds what was done. It returns store.ErrChanged if the message is not as it was read, or if one
+// that is quoted was deleted since.
 func lockUnchanged(ctx context.Context, tx store.Tx, r request, quotes []store.MessageID) error {
 	if r.read != nil {
 		if _, err := store.LockUnchanged(ctx, tx, []store.MessageID{r.read.ID}, []store.Message{*r.read}); err != nil {
@@ -408,8 +434,8 @@ func lockUnchanged(ctx context.Context, tx store.Tx, r request, quotes []store.M
 	return store.LockQuoted(ctx, tx, quotes, r.now)
 }
 
-// markHandled marks a request as answered, or returns errAlreadyAnswered. A request that waited for the PIN was marked when the PIN was asked for, so
-// its question for the PIN is closed instead.
+// markHandled marks a request as answered, or returns errAlreadyAnswered. A request that waited for the PIN was marked
+// when the PIN was asked for, so its question for the PIN is closed instead.
 func markHandled(ctx context.Context, tx store.Tx, r request, out *uuid.UUID, reason string) error {
 	var first bool
 	var err error
@@ -426,8 +452,8 @@ func markHandled(ctx context.Context, tx store.Tx, r request, out *uuid.UUID, re
 	return err
 }
 
-// audit sets the actor of the transaction's audit entries, and adds an entry for the request: with the name of the command, or for any other text with
-// the kind of its message.
+// audit sets the actor of the transaction's audit entries, and adds an entry for the request: with the name of the
+// command, or for any other text with the kind of its message.
 func (a *Admin) audit(ctx context.Context, tx store.Tx, r request, ans answer) error {
 	actor := audit.Operator
 	if r.isOwner() {
@@ -441,8 +467,14 @@ func (a *Admin) audit(ctx context.Context, tx store.Tx, r request, ans answer) e
 		action = r.message.Kind
 	}
 	return a.settings.Audit.Append(ctx, tx, audit.Entry{
-		Kind: audit.Command, Actor: actor, Person: string(r.message.Sender), Chat: r.room.ID, Message: r.message.ID, Action: action,
-		Outcome: cmp.Or(ans.outcome, "answered"), Content: []byte(r.message.Body),
+		Kind:    audit.Command,
+		Actor:   actor,
+		Person:  string(r.message.Sender),
+		Chat:    r.room.ID,
+		Message: r.message.ID,
+		Action:  action,
+		Outcome: cmp.Or(ans.outcome, "answered"),
+		Content: []byte(r.message.Body),
 	})
 }
 

@@ -109,7 +109,9 @@ func (ag *agentCommands) choose(ctx context.Context, r request, args string) (an
 	if name == "" {
 		return ag.list(ctx, r, "")
 	}
-	i := slices.IndexFunc(ag.settings.Agents, func(g persona.Persona) bool { return strings.EqualFold(g.ID, name) || strings.EqualFold(g.Name, name) })
+	i := slices.IndexFunc(ag.settings.Agents, func(g persona.Persona) bool {
+		return strings.EqualFold(g.ID, name) || strings.EqualFold(g.Name, name)
+	})
 	if i < 0 && !strings.EqualFold(name, "none") {
 		return answer{text: "I know no agent " + code(name) + ". `/agents` lists them."}, nil
 	}
@@ -143,7 +145,8 @@ func (ag *agentCommands) listSkills(_ context.Context, _ request, _ string) (ans
 		return answer{text: "There are no skills."}, nil
 	}
 	lines := append([]string{"**" + text.Count(len(entries), "skill") + "**"}, entries...)
-	return answer{text: strings.Join(lines, "\n") + "\n\nA Markdown file of that name in the skills folder comes before a built-in one, and one in the `skills` folder of an agent before both. A change holds from the next answer on."}, nil
+	return answer{text: strings.Join(lines, "\n") +
+		"\n\nA Markdown file of that name in the skills folder comes before a built-in one, and one in the `skills` folder of an agent before both. A change holds from the next answer on."}, nil
 }
 
 // skillEntries lists the built-in and the shared skills, then those of each agent.
@@ -227,7 +230,8 @@ func (ag *agentCommands) listTools(ctx context.Context, r request, _ string) (an
 		lines = append(lines, entry)
 	}
 	if len(all) == tools.MaxOffered {
-		lines = append(lines, fmt.Sprintf("⚠️ A model takes %d tools, and what is above that is left out. Name those that you need: `allow` below `mcp` and `agents` in config.yaml.", tools.MaxOffered))
+		lines = append(lines,
+			fmt.Sprintf("⚠️ A model takes %d tools, and what is above that is left out. Name those that you need: `allow` below `mcp` and `agents` in config.yaml.", tools.MaxOffered))
 	}
 	if ag.servers == nil {
 		return answer{text: strings.Join(lines, "\n") + contactToolsText}, nil
@@ -249,7 +253,8 @@ const contactToolsText = "\n\nFor contacts: searching what they may see, and esc
 // mentionPattern matches a mention at the beginning of a text: "@sales".
 var mentionPattern = regexp.MustCompile(`^@([\p{L}\d][\p{L}\d_-]{0,40})[:,]?(?:\s|$)`)
 
-// unknownAgent returns the reply to a mention of an agent that does not exist. It returns the zero answer if the agent exists, or if none is mentioned.
+// unknownAgent returns the reply to a mention of an agent that does not exist. It returns the zero answer if the agent
+// exists, or if none is mentioned.
 func (ag *agentCommands) unknownAgent(reply string) answer {
 	m := mentionPattern.FindStringSubmatch(reply)
 	if m == nil || slices.ContainsFunc(ag.settings.Agents, func(g persona.Persona) bool { return g.HasName(m[1]) }) {

@@ -32,8 +32,12 @@ func (ac *AnswerCommands) commands() []command {
 		return nil
 	}
 	return []command{{
-		name: "answers", args: "[add or remove] [question = answer]", group: groupBusiness, run: ac.run, operators: true,
-		summary: "your own answers, and those learned from people",
+		name:      "answers",
+		args:      "[add or remove] [question = answer]",
+		group:     groupBusiness,
+		run:       ac.run,
+		operators: true,
+		summary:   "your own answers, and those learned from people",
 		help: "`/answers add Is there parking? = Hello {name}, there are two places behind the house.` keeps an answer; customers get it before any document or model is asked. " +
 			"`{name}` is the customer's name, `{hours}` are the opening hours, `{business}` is the name of the business. `/answers` lists them with their numbers, `/answers remove 2` deletes one. " +
 			"`/answers learned` lists those that you took from people, `/answers remove L3` deletes one. When nobody but a person could answer, I ask here whether the answer goes into your documents.",
@@ -107,11 +111,13 @@ func (ac *AnswerCommands) add(ctx context.Context, args string) (answer, error) 
 		return answer{}, err
 	}
 	if len(list) >= answers.MaxCanned {
-		return answer{text: fmt.Sprintf("There are %d already, which is the most: `/answers remove` makes room, or send me a document.", len(list))}, nil
+		return answer{text: fmt.Sprintf("There are %d already, which is the most: `/answers remove` makes room, or send me a document.",
+			len(list))}, nil
 	}
 	for _, a := range list {
 		if strings.EqualFold(a.Question, asked) {
-			return answer{text: fmt.Sprintf("That question has an answer: %s. %s first.", quote(a.Answer, 150), code(fmt.Sprintf("/answers remove %d", a.ID)))}, nil
+			return answer{text: fmt.Sprintf("That question has an answer: %s. %s first.", quote(a.Answer, 150),
+				code(fmt.Sprintf("/answers remove %d", a.ID)))}, nil
 		}
 	}
 	return answer{changeWithText: func(ctx context.Context, tx store.Tx) (string, error) {
@@ -119,7 +125,8 @@ func (ac *AnswerCommands) add(ctx context.Context, args string) (answer, error) 
 		if err != nil {
 			return "", err
 		}
-		return fmt.Sprintf("Kept as number `%d`. A customer reads: %s", number, quote(ac.keeper.Variables.Fill(said, "Ana"), 300)), jobs.Enqueue(ctx, tx, jobs.PublishAnswersArgs{})
+		return fmt.Sprintf("Kept as number `%d`. A customer reads: %s", number, quote(ac.keeper.Variables.Fill(said, "Ana"), 300)),
+			jobs.Enqueue(ctx, tx, jobs.PublishAnswersArgs{})
 	}}, nil
 }
 
@@ -153,8 +160,11 @@ func (ac *AnswerCommands) remove(args string) answer {
 	number := parseNumber(args)
 	return answer{changeWithText: func(ctx context.Context, tx store.Tx) (string, error) {
 		removed, err := removeFrom(ctx, tx, number)
-		if err != nil || !removed {
+		if err != nil {
 			return "Which one? `/answers` and `/answers learned` list them with their numbers.", err
+		}
+		if !removed {
+			return "Which one? `/answers` and `/answers learned` list them with their numbers.", nil
 		}
 		return "Deleted.", jobs.Enqueue(ctx, tx, jobs.PublishAnswersArgs{})
 	}}
@@ -168,20 +178,25 @@ func (ac *AnswerCommands) PublishAnswers(ctx context.Context) error {
 	return ac.keeper.Publish(ctx)
 }
 
-// HasAnswers reports whether FindAnswers may have anything to do: an escalation that it has not handled may have an answer, or a correction has ended.
+// HasAnswers reports whether FindAnswers may have anything to do: an escalation that it has not handled may have an
+// answer, or a correction has ended.
 func (ac *AnswerCommands) HasAnswers(ctx context.Context) (bool, error) {
 	if ac.keeper == nil {
 		return false, nil
 	}
-	if has, err := ac.keeper.HasNewAnswers(ctx, ac.room.now()); err != nil || has {
+	has, err := ac.keeper.HasNewAnswers(ctx, ac.room.now())
+	if err != nil {
 		return has, err
+	}
+	if has {
+		return has, nil
 	}
 	ended, err := ac.keeper.EndedCorrections(ctx)
 	return len(ended) > 0, err
 }
 
-// FindAnswers asks the owner once about each answer of a person to a question that no document answers, or that a document answers differently. It also
-// ends the corrections of sentences that their documents no longer contain.
+// FindAnswers asks the owner once about each answer of a person to a question that no document answers, or that a
+// document answers differently. It also ends the corrections of sentences that their documents no longer contain.
 func (ac *AnswerCommands) FindAnswers(ctx context.Context) error {
 	if ac.keeper == nil {
 		return nil
@@ -201,8 +216,11 @@ func (ac *AnswerCommands) FindAnswers(ctx context.Context) error {
 // propose stores an unanswered question, and asks the owner about it if it is open.
 func (ac *AnswerCommands) propose(ctx context.Context, tx store.Tx, g store.UnansweredQuestion) error {
 	added, ok, err := store.AddUnanswered(ctx, tx, g)
-	if err != nil || !ok || g.State != store.UnansweredOpen {
+	if err != nil {
 		return err
+	}
+	if !ok || g.State != store.UnansweredOpen {
+		return nil
 	}
 	g.ID = added
 	return ac.show(ctx, tx, g)
@@ -244,13 +262,15 @@ func (ac *AnswerCommands) show(ctx context.Context, tx store.Tx, g store.Unanswe
 		lines = append(lines, "\nWhat is struck out looks personal and is left out.")
 	}
 	question := "\n" + into + " · reply with other words to change the answer · 👎 no."
-	_, err = ac.room.notify(ctx, tx, room, outbox.Quiet, strings.Join(lines, "\n")+"\n"+question, &offerLearnedAnswer{answers: ac, QuestionID: g.ID}, g.MessageIDs...)
+	_, err = ac.room.notify(ctx, tx, room, outbox.Quiet, strings.Join(lines, "\n")+"\n"+question,
+		&offerLearnedAnswer{answers: ac, QuestionID: g.ID}, g.MessageIDs...)
 	return err
 }
 
-// cardParts returns parts of the card of an unanswered question: its heading, the answer in the owner's documents that the new one contradicts
-// (empty for none), and what a yes does.
-func (ac *AnswerCommands) cardParts(ctx context.Context, tx store.Tx, g store.UnansweredQuestion, chat store.Chat) (heading, before, into string, err error) {
+// cardParts returns parts of the card of an unanswered question: its heading, the answer in the owner's documents that
+// the new one contradicts (empty for none), and what a yes does.
+func (ac *AnswerCommands) cardParts(ctx context.Context, tx store.Tx, g store.UnansweredQuestion,
+	chat store.Chat) (heading, before, into string, err error) {
 	heading = "📚 **Shall I learn this?** " + esc(chat.Label()) + " asked what no document of yours says, and was answered."
 	into = "👍 into your document \"Answers\", for you alone · reply `public` for customers as well"
 	if g.Contradicts != nil {
@@ -264,7 +284,8 @@ func (ac *AnswerCommands) cardParts(ctx context.Context, tx store.Tx, g store.Un
 	if g.CorrectsQuote != "" {
 		name, err := documentName(ctx, tx, g.CorrectsOrigin)
 		heading = "📚 **Has this changed?** " + esc(chat.Label()) + " was answered differently than " + esc(name) + " says."
-		before, into = esc(name)+": "+quote(g.CorrectsQuote, 500), "👍 from now on customers get the new answer, and "+esc(name)+" is not quoted on this any more"
+		before, into = esc(name)+": "+quote(g.CorrectsQuote, 500), "👍 from now on customers get the new answer, and "+esc(name)+
+			" is not quoted on this any more"
 		return heading, before, into, err
 	}
 	return heading, before, into, nil
@@ -334,8 +355,8 @@ func alreadyDecidedText(err error) (string, error) {
 	return "", err
 }
 
-// accept adds the answer of an unanswered question to the owner's document, without personal data. If it replaces a public answer or corrects a public
-// document, it is public whatever the role.
+// accept adds the answer of an unanswered question to the owner's document, without personal data. If it replaces a
+// public answer or corrects a public document, it is public whatever the role.
 func (ac *AnswerCommands) accept(ctx context.Context, tx store.Tx, question int64, role policy.Role) (string, error) {
 	g, err := store.LockUnanswered(ctx, tx, question)
 	if err != nil {
@@ -346,7 +367,13 @@ func (ac *AnswerCommands) accept(ctx context.Context, tx store.Tx, question int6
 		return "", err
 	}
 	names := []string{bridgebridge.DisplayName(chat.Name)}
-	learned := store.LearnedAnswer{Question: answers.MaskPersonalData(g.Question, names), Answer: answers.MaskPersonalData(g.Answer, names), Role: role, Person: g.Person, AnsweredAt: g.AnsweredAt}
+	learned := store.LearnedAnswer{
+		Question:   answers.MaskPersonalData(g.Question, names),
+		Answer:     answers.MaskPersonalData(g.Answer, names),
+		Role:       role,
+		Person:     g.Person,
+		AnsweredAt: g.AnsweredAt,
+	}
 	switch {
 	case g.Contradicts != nil:
 		all, err := store.LearnedAnswers(ctx, tx)
@@ -355,16 +382,21 @@ func (ac *AnswerCommands) accept(ctx context.Context, tx store.Tx, question int6
 		}
 		for _, a := range all {
 			if a.ID == *g.Contradicts {
-				learned.ID, learned.CorrectsOrigin, learned.CorrectsQuote = a.ID, a.CorrectsOrigin, a.CorrectsQuote
+				learned.ID = a.ID
+				learned.CorrectsOrigin = a.CorrectsOrigin
+				learned.CorrectsQuote = a.CorrectsQuote
 				if a.Role == policy.RolePublic {
 					learned.Role = policy.RolePublic
 				}
 			}
 		}
 	case g.CorrectsQuote != "":
-		learned.Role, learned.CorrectsOrigin, learned.CorrectsQuote = policy.RolePublic, g.CorrectsOrigin, g.CorrectsQuote
+		learned.Role = policy.RolePublic
+		learned.CorrectsOrigin = g.CorrectsOrigin
+		learned.CorrectsQuote = g.CorrectsQuote
 	}
-	if err := errors.Join(store.PutLearnedAnswer(ctx, tx, learned), store.DecideUnanswered(ctx, tx, question, store.UnansweredAccepted)); err != nil {
+	if err := errors.Join(store.PutLearnedAnswer(ctx, tx, learned),
+		store.DecideUnanswered(ctx, tx, question, store.UnansweredAccepted)); err != nil {
 		return "", err
 	}
 	said := "In your document \"Answers\", for you alone."
@@ -381,8 +413,8 @@ func (ac *AnswerCommands) accept(ctx context.Context, tx store.Tx, question int6
 	return said, jobs.Enqueue(ctx, tx, jobs.PublishAnswersArgs{})
 }
 
-// handleRewrite takes a reply to the card of an unanswered question as the new wording of its proposed answer. done is false if the message replies to no
-// such card.
+// handleRewrite takes a reply to the card of an unanswered question as the new wording of its proposed answer. done is
+// false if the message replies to no such card.
 func (ac *AnswerCommands) handleRewrite(ctx context.Context, r request, typed string) (_ answer, done bool, err error) {
 	if r.message.RelatesTo == "" || !r.isOwner() || r.message.Attachment != nil {
 		return answer{}, false, nil
@@ -392,8 +424,11 @@ func (ac *AnswerCommands) handleRewrite(ctx context.Context, r request, typed st
 	}
 	d, asked, err := ac.dialogs.findText(ctx, r, kindOfferAnswer)
 	said := answers.CleanAnswer(typed)
-	if err != nil || !asked || said == "" {
+	if err != nil {
 		return answer{}, false, err
+	}
+	if !asked || said == "" {
+		return answer{}, false, nil
 	}
 	q, err := ac.dialogs.read(d)
 	if err != nil {
@@ -415,8 +450,8 @@ func (ac *AnswerCommands) handleRewrite(ctx context.Context, r request, typed st
 	return ans, true, nil
 }
 
-// endCorrections ends each correction of a sentence that its document no longer contains, and notifies the owner. If the changed document answers the
-// question, the correction is deleted; otherwise it becomes an ordinary learned answer.
+// endCorrections ends each correction of a sentence that its document no longer contains, and notifies the owner. If the
+// changed document answers the question, the correction is deleted; otherwise it becomes an ordinary learned answer.
 func (ac *AnswerCommands) endCorrections(ctx context.Context) error {
 	ended, err := ac.keeper.EndedCorrections(ctx)
 	if err != nil {
@@ -425,8 +460,11 @@ func (ac *AnswerCommands) endCorrections(ctx context.Context) error {
 	for _, c := range ended {
 		err := ac.store.InTx(ctx, func(tx store.Tx) error {
 			done, err := store.EndCorrection(ctx, tx, c.ID)
-			if err != nil || !done {
+			if err != nil {
 				return err
+			}
+			if !done {
+				return nil
 			}
 			name, err := documentName(ctx, tx, c.CorrectsOrigin)
 			if err != nil {

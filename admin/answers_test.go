@@ -41,7 +41,15 @@ func (r *rig) customer(name string) store.Chat {
 // newTurns returns the turns of an agent without a model.
 func (r *rig) newTurns() *agent.Turns {
 	return agent.New(agent.Options{
-		Store: r.st, Box: r.box, Search: search.New(r.st), Personas: persona.Set{Model: llm.None{}}, Name: "Nora", Answers: r.book, Language: catalog.English, Zone: time.UTC, Defaults: r.settings.Defaults,
+		Store:    r.st,
+		Box:      r.box,
+		Search:   search.New(r.st),
+		Personas: persona.Set{Model: llm.None{}},
+		Name:     "Nora",
+		Answers:  r.book,
+		Language: catalog.English,
+		Zone:     time.UTC,
+		Defaults: r.settings.Defaults,
 	}).Turns
 }
 
@@ -64,7 +72,17 @@ func (r *rig) customerAsksIn(turns *agent.Turns, c store.Chat, question string) 
 // say stores a message in a chat.
 func (r *rig) say(c store.Chat, author policy.Author, sender id.UserID, body string) store.MessageID {
 	r.t.Helper()
-	m := store.Message{ChatID: c.ID, EventID: r.event(), Author: author, Sender: sender, Kind: "text", Body: body, At: time.Now(), Action: policy.ActionArchive, Code: policy.CodeOwnerWrote}
+	m := store.Message{
+		ChatID:  c.ID,
+		EventID: r.event(),
+		Author:  author,
+		Sender:  sender,
+		Kind:    "text",
+		Body:    body,
+		At:      time.Now(),
+		Action:  policy.ActionArchive,
+		Code:    policy.CodeOwnerWrote,
+	}
 	if author == policy.AuthorContact {
 		m.Action, m.Code = policy.ActionAnswer, policy.CodeAnswer
 	}
@@ -110,11 +128,13 @@ func TestLearn_AnswersNextCustomer(t *testing.T) {
 	require.Contains(t, said[0], "(from Answers.md)")
 	require.NotContains(t, said[0], "1234567")
 	require.Contains(t, r.react(shown[0].Event, "👍"), "closed")
-	require.Equal(t, 0, r.count("select count(*) from unanswered_questions where question <> '' or answer <> ''"), "the texts are in the document only")
+	require.Equal(t, 0, r.count("select count(*) from unanswered_questions where question <> '' or answer <> ''"),
+		"the texts are in the document only")
 
 	cid := r.customer("Cid")
 	r.customerAsks(cid, "Can I talk to a person?")
-	r.exec("update escalations set message_id = $2 where chat_id = $1", cid.ID, r.say(cid, policy.AuthorContact, "@c:x", "Do you deliver pianos to Potsdam"))
+	r.exec("update escalations set message_id = $2 where chat_id = $1", cid.ID,
+		r.say(cid, policy.AuthorContact, "@c:x", "Do you deliver pianos to Potsdam"))
 	r.say(cid, policy.AuthorOperator, operator, "Yes, since January it costs 120 euro.")
 	shown = r.findAnswers()
 	require.Len(t, shown, 1)
@@ -130,7 +150,8 @@ func (r *rig) personAnswers(name, question, said string) []sentEvent {
 	r.t.Helper()
 	c := r.customer(name)
 	r.customerAsks(c, "Can I talk to a person?")
-	r.exec("update escalations set message_id = $2, cause = 'person' where chat_id = $1", c.ID, r.say(c, policy.AuthorContact, "@c:x", question))
+	r.exec("update escalations set message_id = $2, cause = 'person' where chat_id = $1", c.ID,
+		r.say(c, policy.AuthorContact, "@c:x", question))
 	r.say(c, policy.AuthorOperator, operator, said)
 	return r.findAnswers()
 }
@@ -138,7 +159,8 @@ func (r *rig) personAnswers(name, question, said string) []sentEvent {
 func TestCorrection_ProposedByContradiction(t *testing.T) {
 	t.Parallel()
 	r := newDesk(t)
-	r.addDocument("prices.md", "# Delivery\n\nDelivery costs 5 euro within the city.\n\n# Parking\n\nParking costs 2 euro an hour.", policy.RolePublic)
+	r.addDocument("prices.md", "# Delivery\n\nDelivery costs 5 euro within the city.\n\n# Parking\n\nParking costs 2 euro an hour.",
+		policy.RolePublic)
 	ben := r.customer("Ben")
 	r.exec("update chats set delivery = 'draft' where id = $1", ben.ID)
 	r.customerAsks(ben, "What does delivery cost?")
@@ -147,7 +169,8 @@ func TestCorrection_ProposedByContradiction(t *testing.T) {
 	require.Empty(t, r.personAnswers("Fay", "What does delivery cost?", "We come at 18:00."), "that is no price")
 	shown := r.personAnswers("Ana", "What does delivery cost?", "Since May it is 7 euro.")
 	require.Len(t, shown, 1)
-	require.Contains(t, shown[0].Body, "📚 **Has this changed?** Ana · WhatsApp was answered differently than prices.md says.\nQuestion: What does delivery cost?\nprices.md: “Delivery costs 5 euro within the city.”\n\n> Since May it is 7 euro.")
+	require.Contains(t, shown[0].Body,
+		"📚 **Has this changed?** Ana · WhatsApp was answered differently than prices.md says.\nQuestion: What does delivery cost?\nprices.md: “Delivery costs 5 euro within the city.”\n\n> Since May it is 7 euro.")
 	require.Contains(t, shown[0].Body, "👍 from now on customers get the new answer, and prices.md is not quoted on this any more")
 	require.Empty(t, r.personAnswers("Gil", "And what does delivery cost?", "That is 7 euro."), "he is asked already")
 	require.Contains(t, r.customerAsks(r.customer("Hal"), "What does delivery cost?")[0], "5 euro", "nothing changes without his yes")
@@ -155,12 +178,14 @@ func TestCorrection_ProposedByContradiction(t *testing.T) {
 	require.Contains(t, r.react(shown[0].Event, "👍"), "Correct prices.md when you can")
 	require.Equal(t, []string{toldTeam}, r.customerAsks(r.customer("Ian"), "How much does a delivery cost?"), "neither, before it is written")
 	require.NoError(t, r.admin.Answers.PublishAnswers(r.ctx))
-	for _, question := range []string{"What does delivery cost?", "How much does a delivery cost?", "Delivery within the city costs how much?"} {
+	for _, question := range []string{"What does delivery cost?", "How much does a delivery cost?",
+		"Delivery within the city costs how much?"} {
 		require.Equal(t, []string{"[Nora] Since May it is 7 euro. (from Answers.md)"}, r.customerAsks(r.customer("Jim"), question), question)
 	}
 	require.Contains(t, r.customerAsks(r.customer("Kay"), "What does parking cost?")[0], "2 euro", "the rest of the document is quoted")
 	require.NoError(t, r.box.WithdrawOutdatedDrafts(r.ctx))
-	require.Equal(t, 1, r.count("select count(*) from outbox where chat_id = $1 and state = 'dropped' and code = 'draft_source'", ben.ID), "an open draft of the old price is withdrawn")
+	require.Equal(t, 1, r.count("select count(*) from outbox where chat_id = $1 and state = 'dropped' and code = 'draft_source'", ben.ID),
+		"an open draft of the old price is withdrawn")
 	require.Empty(t, r.personAnswers("Lou", "What does delivery cost?", "It is 7 euro."))
 
 	shown = r.personAnswers("Max", "What does delivery cost?", "It is 9 euro now.")
@@ -254,12 +279,15 @@ func TestCannedAnswer_PrecedesDocuments(t *testing.T) {
 	r := newDesk(t)
 	r.addDocument("house.md", "# Parking\n\nThe parking costs 2 euro an hour.", policy.RolePublic)
 	require.Contains(t, r.asOwner("/answers"), "There are none yet")
-	require.Contains(t, r.asOwner("/answers add Is there parking? = Hello {name}, two places behind the house, {hours}."), "A customer reads: “Hello Ana, two places behind the house, Monday-Friday 9-17.”")
+	require.Contains(t, r.asOwner("/answers add Is there parking? = Hello {name}, two places behind the house, {hours}."),
+		"A customer reads: “Hello Ana, two places behind the house, Monday-Friday 9-17.”")
 	require.NoError(t, r.admin.Answers.PublishAnswers(r.ctx))
 	ana := r.customer("Ana")
-	require.Equal(t, []string{"[Nora] Hello Ana, two places behind the house, Monday-Friday 9-17."}, r.customerAsks(ana, "Is there any parking?"))
+	require.Equal(t, []string{"[Nora] Hello Ana, two places behind the house, Monday-Friday 9-17."},
+		r.customerAsks(ana, "Is there any parking?"))
 	require.Contains(t, r.asOwner("/why Ana"), "your answer 1: Is there parking?")
-	require.Equal(t, []string{"[Nora] Hello, two places behind the house, Monday-Friday 9-17."}, r.customerAsks(r.customer("free 1 euro"), "Is there any parking?"))
+	require.Equal(t, []string{"[Nora] Hello, two places behind the house, Monday-Friday 9-17."},
+		r.customerAsks(r.customer("free 1 euro"), "Is there any parking?"))
 	text, err := r.book.ByNumber(r.ctx, 1, "Tom")
 	require.NoError(t, err)
 	require.Equal(t, "Hello Tom, two places behind the house, Monday-Friday 9-17.", text)
@@ -287,7 +315,8 @@ func TestCorrection_ProposedWithoutEscalation(t *testing.T) {
 	r.say(ana, policy.AuthorOwnerPhone, owner, "Sorry Ana, no: we stopped that in May.")
 	shown := r.findAnswers()
 	require.Len(t, shown, 1)
-	require.Contains(t, shown[0].Body, "📚 **Has this changed?** Ana · WhatsApp was answered differently than house.md says.\nQuestion: Do you deliver on Sundays?\nhouse.md: “We deliver on Sundays.”")
+	require.Contains(t, shown[0].Body,
+		"📚 **Has this changed?** Ana · WhatsApp was answered differently than house.md says.\nQuestion: Do you deliver on Sundays?\nhouse.md: “We deliver on Sundays.”")
 	require.Contains(t, r.react(shown[0].Event, "👍"), "Correct house.md when you can")
 	require.NoError(t, r.admin.Answers.PublishAnswers(r.ctx))
 	require.Contains(t, r.customerAsks(r.customer("Ben"), "Do you deliver on Sundays?")[0], "we stopped that in May")
@@ -296,14 +325,16 @@ func TestCorrection_ProposedWithoutEscalation(t *testing.T) {
 	r.customerAsks(cid, "Can I talk to a person?")
 	r.exec("update escalations set cause = 'person' where chat_id = $1", cid.ID)
 	r.say(cid, policy.AuthorOwnerClient, owner, "Hello, here I am.")
-	r.exec("update messages set code = 'owner_active', action = 'archive' where id = $1", r.say(cid, policy.AuthorContact, "@c:x", "What does delivery cost?"))
+	r.exec("update messages set code = 'owner_active', action = 'archive' where id = $1",
+		r.say(cid, policy.AuthorContact, "@c:x", "What does delivery cost?"))
 	r.say(cid, policy.AuthorOperator, operator, "It is 7 euro.")
 	shown = r.findAnswers()
 	require.Len(t, shown, 1, "a later line of an escalation")
 	require.Contains(t, shown[0].Body, "house.md: “Delivery costs 5 euro within the city.”\n\n> It is 7 euro.")
 	require.Contains(t, r.react(shown[0].Event, "👎"), "Left out.")
 
-	for name, said := range map[string]string{"Dan": "It is 7 euro.", "Eve": "5 euro in the city.", "Fay": "For you it is 3 euro.", "Gus": "That is on our page."} {
+	for name, said := range map[string]string{"Dan": "It is 7 euro.", "Eve": "5 euro in the city.", "Fay": "For you it is 3 euro.",
+		"Gus": "That is on our page."} {
 		c := r.customer(name)
 		r.say(c, policy.AuthorContact, "@c:x", "What does delivery cost?")
 		r.say(c, policy.AuthorOwnerPhone, owner, said)
@@ -314,7 +345,8 @@ func TestCorrection_ProposedWithoutEscalation(t *testing.T) {
 	r.say(friend, policy.AuthorContact, "@c:x", "Do you deliver on Sundays?")
 	r.say(friend, policy.AuthorOwnerPhone, owner, "Yes.")
 	require.Empty(t, r.findAnswers(), "that is no business chat")
-	require.Zero(t, r.count("select count(*) from unanswered_questions where state = 'known' and question_id is not null and question || answer || person <> ''"), "no text is kept of what changes nothing")
+	require.Zero(t,
+		r.count("select count(*) from unanswered_questions where state = 'known' and question_id is not null and question || answer || person <> ''"), "no text is kept of what changes nothing")
 	has, err := r.admin.Answers.HasAnswers(r.ctx)
 	require.NoError(t, err)
 	require.False(t, has, "all were looked at")
@@ -323,7 +355,8 @@ func TestCorrection_ProposedWithoutEscalation(t *testing.T) {
 func TestCorrection_SparesOtherSentences(t *testing.T) {
 	t.Parallel()
 	r := newDesk(t)
-	r.addDocument("prices.md", "# Delivery\n\nWe deliver Tuesday to Friday between 7 and 11. Delivery costs 3 EUR.\n\n# Parking\n\nThere are two places behind the house.", policy.RolePublic)
+	r.addDocument("prices.md",
+		"# Delivery\n\nWe deliver Tuesday to Friday between 7 and 11. Delivery costs 3 EUR.\n\n# Parking\n\nThere are two places behind the house.", policy.RolePublic)
 	shown := r.personAnswers("Ana", "What does delivery cost?", "Delivery costs 5 EUR.")
 	require.Len(t, shown, 1)
 	require.Contains(t, shown[0].Body, "prices.md: “Delivery costs 3 EUR.”")
@@ -335,10 +368,12 @@ func TestCorrection_SparesOtherSentences(t *testing.T) {
 		require.Equal(t, []string{"[Nora] Delivery costs 5 EUR. (from Answers.md)"}, r.customerAsks(r.customer("Fay"), question), question)
 	}
 	for name, question := range map[string]string{"Ida": "When do you deliver?", "Jan": "On which days do you deliver?"} {
-		require.Equal(t, []string{"[Nora] We deliver Tuesday to Friday between 7 and 11. (from prices.md)"}, r.customerAsks(r.customer(name), question), "the other sentence still holds")
+		require.Equal(t, []string{"[Nora] We deliver Tuesday to Friday between 7 and 11. (from prices.md)"},
+			r.customerAsks(r.customer(name), question), "the other sentence still holds")
 	}
 	require.Contains(t, r.asOwner("/why Ida"), "The rest of the passage answers this question.")
-	for _, question := range []string{"When do you deliver?", "On which days do you deliver?", "When do you deliver, and what does delivery cost?"} {
+	for _, question := range []string{"When do you deliver?", "On which days do you deliver?",
+		"When do you deliver, and what does delivery cost?"} {
 		for _, got := range r.customerAsks(r.customer("Cid"), question) {
 			if !strings.Contains(question, "cost") {
 				require.NotContains(t, got, "5 EUR", "the price answers another question")
@@ -347,7 +382,8 @@ func TestCorrection_SparesOtherSentences(t *testing.T) {
 		}
 	}
 	require.Empty(t, r.personAnswers("Dan", "What does delivery cost?", "Delivery costs 5 EUR."), "as learned")
-	require.Len(t, r.personAnswers("Eve", "On which days do you deliver?", "We deliver Monday and Saturday."), 1, "the days still stand in the document")
+	require.Len(t, r.personAnswers("Eve", "On which days do you deliver?", "We deliver Monday and Saturday."), 1,
+		"the days still stand in the document")
 }
 
 // The hours of the configuration answer customers, in whatever words and language they ask.
@@ -357,29 +393,36 @@ func TestOpeningHours_FromConfiguration(t *testing.T) {
 	now := time.Now().UTC().Truncate(24 * time.Hour)
 	require.NoError(t, r.admin.Answers.PublishAnswers(r.ctx))
 	for question, want := range map[string]string{
-		"When are you open?": "[Nora] We are open Monday-Friday 9-17. (from Opening hours.md)", "How late are you open on Fridays?": "[Nora] We are open Monday-Friday 9-17. (from Opening hours.md)",
-		"What time do you close today?": "[Nora] We are open Monday-Friday 9-17. (from Opening hours.md)",
-		"Wann macht ihr auf?":           "[Nora] Wir haben geöffnet: Montag-Freitag 9-17. (aus Opening hours.md)", "Habt ihr sonntags offen?": "[Nora] Wir haben geöffnet: Montag-Freitag 9-17. (aus Opening hours.md)",
-		"Wanneer zijn jullie open?": "[Nora] Wij zijn open: maandag-vrijdag 9-17. (uit Opening hours.md)", "Zijn jullie op maandag open?": "[Nora] Wij zijn open: maandag-vrijdag 9-17. (uit Opening hours.md)",
-		"Quand êtes-vous ouverts ?": "[Nora] Nous sommes ouverts lundi-vendredi 9-17. (d’après Opening hours.md)",
+		"When are you open?":                "[Nora] We are open Monday-Friday 9-17. (from Opening hours.md)",
+		"How late are you open on Fridays?": "[Nora] We are open Monday-Friday 9-17. (from Opening hours.md)",
+		"What time do you close today?":     "[Nora] We are open Monday-Friday 9-17. (from Opening hours.md)",
+		"Wann macht ihr auf?":               "[Nora] Wir haben geöffnet: Montag-Freitag 9-17. (aus Opening hours.md)",
+		"Habt ihr sonntags offen?":          "[Nora] Wir haben geöffnet: Montag-Freitag 9-17. (aus Opening hours.md)",
+		"Wanneer zijn jullie open?":         "[Nora] Wij zijn open: maandag-vrijdag 9-17. (uit Opening hours.md)",
+		"Zijn jullie op maandag open?":      "[Nora] Wij zijn open: maandag-vrijdag 9-17. (uit Opening hours.md)",
+		"Quand êtes-vous ouverts ?":         "[Nora] Nous sommes ouverts lundi-vendredi 9-17. (d’après Opening hours.md)",
 	} {
 		require.Equal(t, []string{want}, r.customerAsks(r.customer("Ana"), question), question)
 	}
 	require.Equal(t, []string{toldTeam}, r.customerAsks(r.customer("Ben"), "Are you open on Christmas Day?"), "the hours do not say that")
 
 	monday := now.AddDate(0, 0, 1+(7-int(now.Weekday()))%7) // the next one, within the two weeks that are told
-	r.book.Variables.OpeningHours = hours.Hours{Holidays: []hours.Days{{First: monday.AddDate(0, 0, -2), Last: monday.AddDate(0, 0, 1)}, {First: now.AddDate(0, 1, 0), Last: now.AddDate(0, 2, 0)}}}
+	r.book.Variables.OpeningHours = hours.Hours{Holidays: []hours.Days{{First: monday.AddDate(0, 0, -2), Last: monday.AddDate(0, 0, 1)},
+		{First: now.AddDate(0, 1, 0), Last: now.AddDate(0, 2, 0)}}}
 	require.NoError(t, r.book.Variables.OpeningHours.Set(r.book.Variables.Hours))
 	require.NoError(t, r.admin.Answers.PublishAnswers(r.ctx))
 	const day = "2 January 2006"
-	require.Equal(t, []string{"[Nora] We are open Monday-Friday 9-17 (closed " + monday.Format(day) + ", " + monday.AddDate(0, 0, 1).Format(day) + "). (from Opening hours.md)"}, r.customerAsks(r.customer("Cid"), "When are you open?"))
+	require.Equal(t, []string{"[Nora] We are open Monday-Friday 9-17 (closed " + monday.Format(day) + ", " +
+		monday.AddDate(0, 0, 1).Format(day) + "). (from Opening hours.md)"}, r.customerAsks(r.customer("Cid"), "When are you open?"))
 
 	r.tx(func(tx store.Tx) error {
 		_, err := store.AddCannedAnswer(r.ctx, tx, "Wann habt ihr geöffnet?", "Wir sind für Sie da: {hours}.")
 		return err
 	})
 	require.NoError(t, r.admin.Answers.PublishAnswers(r.ctx))
-	require.Equal(t, []string{"[Nora] Wir sind für Sie da: Montag-Freitag 9-17 (geschlossen " + monday.Format("02.01.2006") + ", " + monday.AddDate(0, 0, 1).Format("02.01.2006") + ")."}, r.customerAsks(r.customer("Dan"), "Wann macht ihr zu?"), "the owner's own words come first")
+	require.Equal(t, []string{"[Nora] Wir sind für Sie da: Montag-Freitag 9-17 (geschlossen " + monday.Format("02.01.2006") + ", " +
+		monday.AddDate(0, 0, 1).Format("02.01.2006") + ")."}, r.customerAsks(r.customer("Dan"), "Wann macht ihr zu?"),
+		"the owner's own words come first")
 
 	r.book.Variables.Hours = ""
 	require.NoError(t, r.admin.Answers.PublishAnswers(r.ctx))
@@ -402,15 +445,24 @@ func TestCorrection_WithdrawsDraftWithFigure(t *testing.T) {
 		var out uuid.UUID
 		r.tx(func(tx store.Tx) (err error) {
 			out, _, err = r.box.Queue(r.ctx, tx, outbox.Message{
-				Chat: c, Purpose: policy.PurposeReply, Text: text, Draft: true, SeenID: asked, Citations: []store.Citation{{Ref: store.ChunkRef(chunk), Source: "[prices.md]", Quote: quote}},
+				Chat:      c,
+				Purpose:   policy.PurposeReply,
+				Text:      text,
+				Draft:     true,
+				SeenID:    asked,
+				Citations: []store.Citation{{Ref: store.ChunkRef(chunk), Source: "[prices.md]", Quote: quote}},
 			})
 			return err
 		})
 		return out
 	}
-	decided, open, other := draft("Ana", "On Mondays and Fridays, for 5 euro."), draft("Ben", "On Mondays and Fridays, for 5 euro."), draft("Cid", "On Mondays and Fridays.")
+	decided := draft("Ana", "On Mondays and Fridays, for 5 euro.")
+	open := draft("Ben", "On Mondays and Fridays, for 5 euro.")
+	other := draft("Cid", "On Mondays and Fridays.")
 	long := strings.Repeat("On Mondays and Fridays. ", 80) // more than one part
-	decidedPart, openPart, otherPart := draft("Dan", long+"For 5 euro."), draft("Fay", long+"For 5 euro."), draft("Gus", long)
+	decidedPart := draft("Dan", long+"For 5 euro.")
+	openPart := draft("Fay", long+"For 5 euro.")
+	otherPart := draft("Gus", long)
 	inFile, decidedFile := draft("Hal", strings.Repeat(long, 3)+"For 5 euro."), draft("Ian", strings.Repeat(long, 3)+"For 5 euro.")
 	shown := r.personAnswers("Eve", "What does delivery cost?", "Since May it is 7 euro.")
 	require.Len(t, shown, 1)
@@ -427,8 +479,14 @@ func TestCorrection_WithdrawsDraftWithFigure(t *testing.T) {
 	require.True(t, found)
 	require.NoError(t, r.box.WithdrawOutdatedDrafts(r.ctx))
 	for out, state := range map[uuid.UUID]store.OutboxState{
-		decided: store.OutboxDropped, open: store.OutboxDropped, other: store.OutboxDraft, decidedPart: store.OutboxDropped, openPart: store.OutboxDropped, otherPart: store.OutboxDraft,
-		decidedFile: store.OutboxDropped, inFile: store.OutboxDropped,
+		decided:     store.OutboxDropped,
+		open:        store.OutboxDropped,
+		other:       store.OutboxDraft,
+		decidedPart: store.OutboxDropped,
+		openPart:    store.OutboxDropped,
+		otherPart:   store.OutboxDraft,
+		decidedFile: store.OutboxDropped,
+		inFile:      store.OutboxDropped,
 	} {
 		o, err := store.OutboxMessageByID(r.ctx, r.st.DB(), out)
 		require.NoError(t, err)

@@ -24,8 +24,8 @@ type TaskCommands struct {
 	pins     *pinCommands
 }
 
-// approveCalls asks whether a task may make the tool calls on a card. TaskCommands.answerApproval reads the answers, because they can say more than a
-// choice.
+// approveCalls asks whether a task may make the tool calls on a card. TaskCommands.answerApproval reads the answers,
+// because they can say more than a choice.
 type approveCalls struct {
 	Card  int64     // the first approval
 	Asked time.Time // answers that were written earlier have no effect
@@ -73,7 +73,8 @@ func (approvePlan) traits() traits {
 	}
 }
 
-// answer stores the decision and lets the task continue. An older version asked this question about tool calls as well; those are asked about again.
+// answer stores the decision and lets the task continue. An older version asked this question about tool calls as well;
+// those are asked about again.
 func (q approvePlan) answer(_ context.Context, r request, c choice) (_ answer, done bool, err error) {
 	switch {
 	case c.word != wordYes && c.word != wordNo:
@@ -85,12 +86,15 @@ func (q approvePlan) answer(_ context.Context, r request, c choice) (_ answer, d
 	}
 }
 
-// RequestApproval asks the owner whether a task may make the tool calls on a card, or carry out its plan. If the owner cannot be asked, the calls are
-// denied.
+// RequestApproval asks the owner whether a task may make the tool calls on a card, or carry out its plan. If the owner
+// cannot be asked, the calls are denied.
 func (ts *TaskCommands) RequestApproval(ctx context.Context, card int64) error {
 	calls, err := store.ApprovalsOnCard(ctx, ts.store.DB(), card)
-	if err != nil || len(calls) == 0 || calls[0].Allowed != nil || !calls[0].ExpiresAt.After(ts.room.now()) {
+	if err != nil {
 		return err
+	}
+	if len(calls) == 0 || calls[0].Allowed != nil || !calls[0].ExpiresAt.After(ts.room.now()) {
+		return nil
 	}
 	if calls[0].Tier == store.ApprovalPIN && ts.pins.keeper == nil { // in a terminal
 		return ts.denyUnasked(ctx, calls[0])
@@ -104,7 +108,11 @@ func (ts *TaskCommands) RequestApproval(ctx context.Context, card int64) error {
 			return ts.showPlan(ctx, tx, room, calls[0], task)
 		}
 		now := ts.room.now()
-		_, err = ts.room.notify(ctx, tx, room, outbox.Alert, cardText(task, calls), &approveCalls{Card: card, Asked: now, open: calls[0].ExpiresAt.Sub(now)}, task.Sources...)
+		_, err = ts.room.notify(ctx, tx, room, outbox.Alert, cardText(task, calls), &approveCalls{
+			Card:  card,
+			Asked: now,
+			open:  calls[0].ExpiresAt.Sub(now),
+		}, task.Sources...)
 		return err
 	})
 	if errors.Is(err, outbox.ErrNoAdminRoom) || errors.Is(err, outbox.ErrRefusedNotice) {
@@ -206,7 +214,11 @@ func (ts *TaskCommands) showPlan(ctx context.Context, tx store.Tx, room store.Ch
 // decide starts or drops a plan. From then on the message with the plan shows its progress.
 func (q approvePlan) decide(r request, allowed bool) answer {
 	return answer{reason: "It decided about a plan.", changeWithText: func(ctx context.Context, tx store.Tx) (string, error) {
-		number, err := jobs.DecideApproval(ctx, tx, q.Approval, store.ApprovalDecision{Allowed: allowed, How: approvalHow(r), Message: r.message.ID}, r.now)
+		number, err := jobs.DecideApproval(ctx, tx, q.Approval, store.ApprovalDecision{
+			Allowed: allowed,
+			How:     approvalHow(r),
+			Message: r.message.ID,
+		}, r.now)
 		if err != nil {
 			return "", err
 		}

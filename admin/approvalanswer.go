@@ -23,8 +23,8 @@ type cardAnswer struct {
 	grant   time.Duration // how long further calls like them are allowed; zero for none
 }
 
-// parseCardAnswer reads an answer to a card: a yes or no, optionally with the numbers of calls before it, and after a yes with how long it applies. ok
-// is false for any other text.
+// parseCardAnswer reads an answer to a card: a yes or no, optionally with the numbers of calls before it, and after a yes
+// with how long it applies. ok is false for any other text.
 func parseCardAnswer(said string) (_ cardAnswer, ok bool) {
 	words := strings.Fields(strings.ReplaceAll(strings.ToLower(strings.TrimRight(strings.TrimSpace(said), ".!")), ",", " "))
 	var a cardAnswer
@@ -40,7 +40,9 @@ func parseCardAnswer(said string) (_ cardAnswer, ok bool) {
 	}
 	switch first, isReaction := cardReaction(words[0]); {
 	case isReaction:
-		a.allowed, a.grant, words = first.allowed, first.grant, words[1:]
+		a.allowed = first.allowed
+		a.grant = first.grant
+		words = words[1:]
 	case words[0] == wordYes:
 		a.allowed, words = true, words[1:]
 	case words[0] == wordNo:
@@ -67,7 +69,10 @@ func parseCardAnswer(said string) (_ cardAnswer, ok bool) {
 // callNumber reads the number of a call on a card; zero for anything else.
 func callNumber(word string) int {
 	n, err := strconv.Atoi(strings.TrimSuffix(word, "."))
-	if err != nil || len(word) > 3 || n < 1 || word[0] == '+' {
+	if err != nil {
+		return 0
+	}
+	if len(word) > 3 || n < 1 || word[0] == '+' {
 		return 0
 	}
 	return n
@@ -94,7 +99,10 @@ func parseHours(words []string) (time.Duration, bool) {
 			return time.Hour, true
 		}
 		n, err := strconv.Atoi(number)
-		if err != nil || n < 1 || n > 24 {
+		if err != nil {
+			return 0, false
+		}
+		if n < 1 || n > 24 {
 			return 0, false
 		}
 		return time.Duration(n) * time.Hour, true
@@ -116,8 +124,9 @@ func cardReaction(key string) (_ cardAnswer, ok bool) {
 	}
 }
 
-// answerApproval handles the owner's answer to a card with tool calls. The answer counts only if the owner wrote it in a Matrix client, as a reply or a
-// reaction to the card; a plain yes or no counts while no other question is open. done is false if the message is about no card.
+// answerApproval handles the owner's answer to a card with tool calls. The answer counts only if the owner wrote it in a
+// Matrix client, as a reply or a reaction to the card; a plain yes or no counts while no other question is open. done is
+// false if the message is about no card.
 func (ts *TaskCommands) answerApproval(ctx context.Context, r request, said string) (_ answer, done bool, err error) {
 	isReaction := r.message.Kind == string(bridgebridge.Reaction)
 	parsed, ok := parseCardAnswer(said)
@@ -137,7 +146,8 @@ func (ts *TaskCommands) answerApproval(ctx context.Context, r request, said stri
 	case dialog.Done:
 		return answer{text: "That question is closed.", reason: closedReason}, true, nil
 	case !dialog.ExpiresAt.After(r.now):
-		return answer{text: fmt.Sprintf("That question was open until %s, so it was not done. Ask again.", ts.room.shortTime(dialog.ExpiresAt)), reason: "It answered a question that had expired."}, true, nil
+		return answer{text: fmt.Sprintf("That question was open until %s, so it was not done. Ask again.", ts.room.shortTime(dialog.ExpiresAt)),
+			reason: "It answered a question that had expired."}, true, nil
 	}
 	asked, err := ts.dialogs.read(dialog)
 	if err != nil {
@@ -148,8 +158,11 @@ func (ts *TaskCommands) answerApproval(ctx context.Context, r request, said stri
 		return answer{reason: "It was written before the question."}, true, nil
 	}
 	calls, err := store.ApprovalsOnCard(ctx, ts.store.DB(), card.Card)
-	if err != nil || len(calls) == 0 {
+	if err != nil {
 		return answer{text: "That question is no longer open."}, true, err
+	}
+	if len(calls) == 0 {
+		return answer{text: "That question is no longer open."}, true, nil
 	}
 	if isNumbers(said) {
 		return answer{text: "Yes or no? `1 3 yes` does the first and the third, `no` none."}, true, nil
@@ -158,7 +171,11 @@ func (ts *TaskCommands) answerApproval(ctx context.Context, r request, said stri
 		return ts.judgeCard(r, dialog, calls, parsed), true, nil
 	}
 	return ts.decideCard(r, dialog, calls, jobs.CardDecision{
-		ApprovalDecision: store.ApprovalDecision{How: store.HowReply, Reason: text.Clip(text.Clean(said), maxDenialReason), Message: r.message.ID},
+		ApprovalDecision: store.ApprovalDecision{
+			How:     store.HowReply,
+			Reason:  text.Clip(text.Clean(said), maxDenialReason),
+			Message: r.message.ID,
+		},
 	}), true, nil
 }
 
@@ -169,8 +186,8 @@ const (
 	maxDenialReason = 1000
 )
 
-// findCard returns the card that a message relates to, else the only open question if the message is an answer to a card, else store.ErrNotFound.
-// unclear is true if several questions are open.
+// findCard returns the card that a message relates to, else the only open question if the message is an answer to a card,
+// else store.ErrNotFound. unclear is true if several questions are open.
 func (ts *TaskCommands) findCard(ctx context.Context, r request, isAnswer bool) (d store.Dialog, unclear bool, err error) {
 	if r.dialog != 0 { // the message waited for the PIN
 		d, err = store.DialogByID(ctx, ts.store.DB(), r.dialog)
@@ -229,7 +246,11 @@ func (ts *TaskCommands) judgeCard(r request, dialog store.Dialog, calls []store.
 		return answer{text: "That can only be allowed once: `yes` does it."}
 	}
 	ans := ts.decideCard(r, dialog, calls, jobs.CardDecision{
-		ApprovalDecision: store.ApprovalDecision{Allowed: a.allowed, How: approvalHow(r), Message: r.message.ID}, Numbers: a.numbers, Grant: a.grant,
+		ApprovalDecision: store.ApprovalDecision{
+			Allowed: a.allowed,
+			How:     approvalHow(r),
+			Message: r.message.ID,
+		}, Numbers: a.numbers, Grant: a.grant,
 	})
 	if a.allowed && calls[0].Tier == store.ApprovalPIN {
 		ans.dialog, ans.pin = dialog.ID, &pinNeed{pin.ActionApprove, cardBinding(calls, a.numbers)}
@@ -258,17 +279,21 @@ func approvalHow(r request) store.ApprovalHow {
 
 // refuseReaction tells the owner, once, that a reaction does not decide a card.
 func (ts *TaskCommands) refuseReaction(card int64) answer {
-	return answer{reason: "A reaction does not decide about a command.", changeWithText: func(ctx context.Context, tx store.Tx) (string, error) {
-		first, err := store.ClaimHint(ctx, tx, card)
-		if err != nil || !first {
-			return "", err
-		}
-		return "Write `yes` or `no` as a reply: reactions are not encrypted, so they do not count for this.", nil
-	}}
+	return answer{reason: "A reaction does not decide about a command.",
+		changeWithText: func(ctx context.Context, tx store.Tx) (string, error) {
+			first, err := store.ClaimHint(ctx, tx, card)
+			if err != nil {
+				return "", err
+			}
+			if !first {
+				return "", nil
+			}
+			return "Write `yes` or `no` as a reply: reactions are not encrypted, so they do not count for this.", nil
+		}}
 }
 
-// decideCard stores a decision and replies with its effect. If the message with the decision was edited or deleted meanwhile, the message is handled
-// again.
+// decideCard stores a decision and replies with its effect. If the message with the decision was edited or deleted
+// meanwhile, the message is handled again.
 func (ts *TaskCommands) decideCard(r request, dialog store.Dialog, calls []store.Approval, d jobs.CardDecision) answer {
 	return answer{reason: "It decided about " + calls[0].Tool + ".", changeWithText: func(ctx context.Context, tx store.Tx) (string, error) {
 		said, err := store.LockMessages(ctx, tx, []store.MessageID{r.message.ID})
@@ -278,12 +303,19 @@ func (ts *TaskCommands) decideCard(r request, dialog store.Dialog, calls []store
 		if len(said) == 0 || said[0].RedactedAt != nil || (said[0].EditedAt != nil && r.message.EditedAt == nil) {
 			return "", jobs.Snooze(0) // the message is handled again
 		}
-		if first, err := store.FinishDialog(ctx, tx, dialog.ID); err != nil || !first {
+		first, err := store.FinishDialog(ctx, tx, dialog.ID)
+		if err != nil {
 			return "That question is closed.", err
 		}
+		if !first {
+			return "That question is closed.", nil
+		}
 		result, decided, err := jobs.DecideCard(ctx, tx, calls[0].ID, d, r.now)
-		if err != nil || !decided {
+		if err != nil {
 			return "That question is no longer open.", err
+		}
+		if !decided {
+			return "That question is no longer open.", nil
 		}
 		effect := ts.decidedText(calls, result, d)
 		if len(result.Allowed) == 0 {
@@ -320,7 +352,8 @@ func (ts *TaskCommands) decidedText(calls []store.Approval, result jobs.DecidedC
 		lines = append(lines, "I told the agent why.")
 	}
 	for _, g := range result.Grants {
-		lines = append(lines, "Until "+ts.room.shortTime(g.ExpiresAt)+" I don't ask about "+grantLabel(g)+fmt.Sprintf("; `/approvals revoke %d` ends that.", g.ID))
+		lines = append(lines, "Until "+ts.room.shortTime(g.ExpiresAt)+" I don't ask about "+grantLabel(g)+
+			fmt.Sprintf("; `/approvals revoke %d` ends that.", g.ID))
 	}
 	if result.Continued != 0 {
 		lines = append(lines, fmt.Sprintf("I go on with it as task %d.", result.Continued))

@@ -36,8 +36,15 @@ func newEventRig(t *testing.T) *eventRig {
 	r := &eventRig{rig: newRig(t)}
 	r.time = func() time.Time { return time.Now().Truncate(time.Millisecond) } // events carry real times
 	r.inbox = appservice.NewInbox(r.st, appservice.Settings{
-		Owner: owner, Bot: adminBot, Operators: []id.UserID{operator}, Name: "Nora", Defaults: r.settings.Defaults, ReplyMaxAge: 10 * time.Minute, OwnerPause: 30 * time.Minute,
-		StoreCap: policy.Rate{Minute: 60, Day: 2000}, SendCap: policy.Rate{Minute: 10, Day: 100},
+		Owner:       owner,
+		Bot:         adminBot,
+		Operators:   []id.UserID{operator},
+		Name:        "Nora",
+		Defaults:    r.settings.Defaults,
+		ReplyMaxAge: 10 * time.Minute,
+		OwnerPause:  30 * time.Minute,
+		StoreCap:    policy.Rate{Minute: 60, Day: 2000},
+		SendCap:     policy.Rate{Minute: 10, Day: 100},
 	})
 	r.chat = r.rig.chat("Ana", "demo", func(c *store.Chat) { c.Contact = ghost })
 	return r
@@ -47,7 +54,8 @@ func newEventRig(t *testing.T) *eventRig {
 func (r *eventRig) newEvent(kind string, room store.Chat, sender id.UserID, content map[string]any) *event.Event {
 	r.t.Helper()
 	raw, err := json.Marshal(map[string]any{
-		"type": kind, "room_id": *room.RoomID, "sender": sender, "event_id": r.event(), "origin_server_ts": time.Now().UnixMilli(), "content": content,
+		"type": kind, "room_id": *room.RoomID, "sender": sender, "event_id": r.event(), "origin_server_ts": time.Now().UnixMilli(),
+		"content": content,
 	})
 	require.NoError(r.t, err)
 	var evt event.Event
@@ -57,7 +65,8 @@ func (r *eventRig) newEvent(kind string, room store.Chat, sender id.UserID, cont
 
 func (r *eventRig) reaction(room store.Chat, sender id.UserID, to id.EventID, key string) *event.Event {
 	r.t.Helper()
-	return r.newEvent("m.reaction", room, sender, map[string]any{"m.relates_to": map[string]any{"rel_type": "m.annotation", "event_id": to, "key": key}})
+	return r.newEvent("m.reaction", room, sender, map[string]any{"m.relates_to": map[string]any{"rel_type": "m.annotation", "event_id": to,
+		"key": key}})
 }
 
 func (r *eventRig) reply(room store.Chat, sender id.UserID, to id.EventID, body string) *event.Event {
@@ -121,7 +130,15 @@ func (r *eventRig) cardOf(change func(*store.Approval), arguments ...string) (st
 	task := r.addTask(fmt.Sprintf("question %d", r.count("select count(*) from tasks")))
 	var first store.Approval
 	for i, args := range arguments {
-		a := store.Approval{TaskID: task.ID, CallID: fmt.Sprintf("c%d", i), Tool: "mail__send", Arguments: args, ExpiresAt: time.Now().Add(10 * time.Minute), Card: first.ID, Grantable: true}
+		a := store.Approval{
+			TaskID:    task.ID,
+			CallID:    fmt.Sprintf("c%d", i),
+			Tool:      "mail__send",
+			Arguments: args,
+			ExpiresAt: time.Now().Add(10 * time.Minute),
+			Card:      first.ID,
+			Grantable: true,
+		}
 		if change != nil {
 			change(&a)
 		}
@@ -197,7 +214,8 @@ func TestApproval_ForgedAnswersFail(t *testing.T) {
 			r.commitEvents(evt)
 		},
 		"a skin tone, a text form and look-alikes": func(r *eventRig, card id.EventID) {
-			for _, key := range []string{"👍🏽", "👍\ufe0e", "👍\ufe0f\ufe0f", "👍👍", "\u200b👍", "🖒", "✓", "☑", "☑️", "1️⃣", "уes", "ｙｅｓ", "yes?", "+1", ":+1:", "yes\u200b", ""} {
+			for _, key := range []string{"👍🏽", "👍\ufe0e", "👍\ufe0f\ufe0f", "👍👍", "\u200b👍", "🖒", "✓", "☑", "☑️", "1️⃣", "уes", "ｙｅｓ", "yes?", "+1",
+				":+1:", "yes\u200b", ""} {
 				r.commitEvents(r.reaction(r.room, owner, card, key))
 			}
 		},
@@ -205,9 +223,12 @@ func TestApproval_ForgedAnswersFail(t *testing.T) {
 			relates := map[string]any{"m.in_reply_to": map[string]any{"event_id": card}}
 			for _, name := range []string{"yes", "👍", "no", "/pause all"} {
 				r.commitEvents(r.newEvent("m.sticker", r.room, owner, map[string]any{"body": name, "url": "mxc://x/1", "m.relates_to": relates}),
-					r.newEvent("m.room.message", r.room, owner, map[string]any{"msgtype": "m.location", "body": name, "geo_uri": "geo:1,2", "m.relates_to": relates}),
-					r.newEvent("m.room.message", r.room, owner, map[string]any{"msgtype": "m.image", "body": name, "url": "mxc://x/1", "m.relates_to": relates}),
-					r.newEvent("m.room.message", r.room, owner, map[string]any{"msgtype": "m.file", "body": "a] " + name, "url": "mxc://x/1", "m.relates_to": relates}))
+					r.newEvent("m.room.message", r.room, owner, map[string]any{"msgtype": "m.location", "body": name, "geo_uri": "geo:1,2",
+						"m.relates_to": relates}),
+					r.newEvent("m.room.message", r.room, owner, map[string]any{"msgtype": "m.image", "body": name, "url": "mxc://x/1",
+						"m.relates_to": relates}),
+					r.newEvent("m.room.message", r.room, owner, map[string]any{"msgtype": "m.file", "body": "a] " + name, "url": "mxc://x/1",
+						"m.relates_to": relates}))
 			}
 			require.Zero(r.t, r.count("select count(*) from settings where key = 'pause'"))
 		},
@@ -283,7 +304,9 @@ func TestApproval_ReplacedQuestionIsVoid(t *testing.T) {
 func (r *eventRig) randomEvent(rng *rand.Rand, card id.EventID, seen []*event.Event) *event.Event {
 	pick := func(of ...string) string { return of[rng.IntN(len(of))] }
 	others := []id.UserID{operator, ghost, adminBot, "@you:evil.example", "@eve:example.com"}
-	sender, room, about := others[rng.IntN(len(others))], r.room, card
+	sender := others[rng.IntN(len(others))]
+	room := r.room
+	about := card
 	switch rng.IntN(8) {
 	case 0: // the owner, elsewhere
 		sender, room = owner, r.chat
@@ -353,7 +376,8 @@ func TestApproval_OtherReplyDeniesWithReason(t *testing.T) {
 func TestApproval_LookalikeYesIsRefused(t *testing.T) {
 	t.Parallel()
 	for _, said := range []string{
-		"уes", "ｙｅｓ", "yes\u200b", "\u202eyes", "Yes\u2060", "y e s", "yés", strings.Repeat("yes ", 2500), "yes\n\n> no", "> yes", "yes 9h", "yes -1h", "yes 1h 1h", "for 100000000000000000000 hours",
+		"уes", "ｙｅｓ", "yes\u200b", "\u202eyes", "Yes\u2060", "y e s", "yés", strings.Repeat("yes ", 2500), "yes\n\n> no", "> yes", "yes 9h",
+		"yes -1h", "yes 1h 1h", "for 100000000000000000000 hours",
 		"yes yes", "0 yes", "1 yes no", "no yes", "👍👎", "`yes`", "<b>yes</b>", "yes…", "ok", "/yes", "yes @multis",
 	} {
 		r := newEventRig(t)
@@ -367,7 +391,8 @@ func TestApproval_LookalikeYesIsRefused(t *testing.T) {
 
 func TestApproval_AnswersTogetherOrByNumber(t *testing.T) {
 	t.Parallel()
-	for said, want := range map[string]string{"yes": "yyy", "👍": "yyy", "1 3 yes": "yny", "1, 3 yes": "yny", "2. yes": "nyn", "no": "nnn", "yes all": "yyy", "1 3": "...", "4 yes": "...", "1 no": "...", "1 2 yes 2h": "yyn"} {
+	for said, want := range map[string]string{"yes": "yyy", "👍": "yyy", "1 3 yes": "yny", "1, 3 yes": "yny", "2. yes": "nyn", "no": "nnn",
+		"yes all": "yyy", "1 3": "...", "4 yes": "...", "1 no": "...", "1 2 yes 2h": "yyn"} {
 		r := newEventRig(t)
 		long := strings.Repeat("x", 9000)
 		a, card := r.cardOf(nil, `{"n": 1}`, `{"n": 2, "text": "`+long+`"}`, `{"n": 3}`)
@@ -464,7 +489,12 @@ func TestApprovals_ListAndRevoke(t *testing.T) {
 	require.Contains(t, r.lastSent().Body, "I don't ask about `mail__send` for example.com:443; `/approvals revoke 1` ends that.")
 	task := r.addTask("more of it")
 	r.tx(func(tx store.Tx) error {
-		_, err := store.UseGrant(r.ctx, tx, task, store.Approval{TaskID: task.ID, CallID: "c1", Tool: "mail__send", Target: "example.com:443"}, time.Now())
+		_, err := store.UseGrant(r.ctx, tx, task, store.Approval{
+			TaskID: task.ID,
+			CallID: "c1",
+			Tool:   "mail__send",
+			Target: "example.com:443",
+		}, time.Now())
 		return err
 	})
 	require.Contains(t, r.asOwner("/brief"), "1 tool call without asking, as you allowed for some hours.")
@@ -491,7 +521,13 @@ func TestApproval_WithoutAdminRoomDenies(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	task := r.addTask("what is going on?")
-	a := storetest.OpenApproval(t, r.st, store.Approval{TaskID: task.ID, CallID: "c1", Tool: "mail__send", Arguments: `{}`, ExpiresAt: r.now.Add(time.Minute)})
+	a := storetest.OpenApproval(t, r.st, store.Approval{
+		TaskID:    task.ID,
+		CallID:    "c1",
+		Tool:      "mail__send",
+		Arguments: `{}`,
+		ExpiresAt: r.now.Add(time.Minute),
+	})
 	r.exec("update chats set closed_reason = 'left' where id = $1", r.room.ID)
 	require.NoError(t, r.admin.Tasks.RequestApproval(r.ctx, a.ID))
 	now, err := store.ApprovalByID(r.ctx, r.st.DB(), a.ID)

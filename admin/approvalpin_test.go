@@ -15,7 +15,12 @@ func (r *pinRig) pinCard(command string) store.Approval {
 	r.t.Helper()
 	task := r.addTask(command)
 	a := storetest.OpenApproval(r.t, r.st, store.Approval{
-		TaskID: task.ID, CallID: "c1", Tool: "exec", Arguments: `{"command": "` + command + `"}`, Tier: store.ApprovalPIN, ExpiresAt: r.now.Add(15 * time.Minute),
+		TaskID:    task.ID,
+		CallID:    "c1",
+		Tool:      "exec",
+		Arguments: `{"command": "` + command + `"}`,
+		Tier:      store.ApprovalPIN,
+		ExpiresAt: r.now.Add(15 * time.Minute),
 	})
 	require.NoError(r.t, r.admin.Tasks.RequestApproval(r.ctx, a.ID))
 	r.sendQueued()

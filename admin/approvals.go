@@ -47,7 +47,8 @@ func (as *approvalCommands) run(ctx context.Context, r request, args string) (an
 			return as.list(ctx, r, days)
 		}
 	}
-	return answer{text: fmt.Sprintf("Write `/approvals`, `/approvals 7` for the last 7 days (%d at most), or `/approvals revoke 3`.", maxApprovalDays)}, nil
+	return answer{text: fmt.Sprintf("Write `/approvals`, `/approvals 7` for the last 7 days (%d at most), or `/approvals revoke 3`.",
+		maxApprovalDays)}, nil
 }
 
 // revoke ends a grant.
@@ -79,7 +80,8 @@ func (as *approvalCommands) list(ctx context.Context, r request, days int) (answ
 	if len(grants) > 0 {
 		lines := []string{"**Allowed without asking**"}
 		for _, g := range grants {
-			lines = append(lines, fmt.Sprintf("%d %s until %s, used %s · `/approvals revoke %d`", g.ID, grantLabel(g), as.room.shortTime(g.ExpiresAt), timesText(g.Uses), g.ID))
+			lines = append(lines, fmt.Sprintf("%d %s until %s, used %s · `/approvals revoke %d`", g.ID, grantLabel(g),
+				as.room.shortTime(g.ExpiresAt), timesText(g.Uses), g.ID))
 		}
 		parts = append(parts, strings.Join(lines, "\n"))
 	}
@@ -98,7 +100,8 @@ func (as *approvalCommands) list(ctx context.Context, r request, days int) (answ
 	if len(all) == 0 {
 		lines = []string{"Nothing was asked " + period + ". `/approvals 30` goes back further."}
 	}
-	return answer{text: strings.Join(append(parts, lines...), "\n\n"), quotes: about}, nil // else the quote of an approval would take in the next ones
+	// else the quote of an approval would take in the next ones
+	return answer{text: strings.Join(append(parts, lines...), "\n\n"), quotes: about}, nil
 }
 
 // timesText says how often something was done: "once", "3 times".

@@ -34,11 +34,15 @@ type argument struct {
 	value json.RawMessage
 }
 
-// parseArguments reads a JSON object and keeps names that occur twice, because programs differ in which one they use. ok is false for anything else, and
-// for an empty object.
+// parseArguments reads a JSON object and keeps names that occur twice, because programs differ in which one they use. ok
+// is false for anything else, and for an empty object.
 func parseArguments(raw string) (args []argument, ok bool) {
 	dec := json.NewDecoder(strings.NewReader(raw))
-	if start, err := dec.Token(); err != nil || start != json.Delim('{') {
+	start, err := dec.Token()
+	if err != nil {
+		return nil, false
+	}
+	if start != json.Delim('{') {
 		return nil, false
 	}
 	for dec.More() {

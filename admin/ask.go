@@ -33,9 +33,13 @@ func (qs *questionCommands) commands() []command {
 			help:    "Plain text without a command asks as well. What I say rests on your own documents and the public ones.",
 		},
 		{
-			name: "search", args: "words", group: groupAsk, run: qs.searchDocuments, operators: true,
-			summary: "the passages themselves, best first",
-			help:    "You search your own documents and the public ones; operators search the public ones.",
+			name:      "search",
+			args:      "words",
+			group:     groupAsk,
+			run:       qs.searchDocuments,
+			operators: true,
+			summary:   "the passages themselves, best first",
+			help:      "You search your own documents and the public ones; operators search the public ones.",
 		},
 	}
 }
@@ -48,8 +52,12 @@ func (qs *questionCommands) ask(ctx context.Context, r request, question string)
 	if question == "" {
 		return answer{text: "Ask me something: `/ask when do we deliver?`, or just type it."}, nil
 	}
-	if _, safe, err := store.SafeModeOf(ctx, qs.store.DB()); err != nil || safe {
+	_, safe, err := store.SafeModeOf(ctx, qs.store.DB())
+	if err != nil {
 		return answer{text: "I am in safe mode, so I answer no questions. `/search` finds the passages themselves; `/safe` says why, and how to end it."}, err
+	}
+	if safe {
+		return answer{text: "I am in safe mode, so I answer no questions. `/search` finds the passages themselves; `/safe` says why, and how to end it."}, nil
 	}
 	if ans := qs.agents.unknownAgent(question); ans.text != "" {
 		return ans, nil
@@ -68,8 +76,11 @@ func (qs *questionCommands) ask(ctx context.Context, r request, question string)
 			return answer{}, err
 		}
 		chats, err := store.ListChats(ctx, qs.store.DB(), "", 1, 0)
-		if err != nil || len(found)+len(chats) == 0 {
+		if err != nil {
 			return answer{text: qs.settings.noDocumentsText()}, err
+		}
+		if len(found)+len(chats) == 0 {
+			return answer{text: qs.settings.noDocumentsText()}, nil
 		}
 	}
 	return answer{handled: true}, qs.asker.Ask(ctx, r.room, r.message, question)

@@ -42,7 +42,9 @@ func (au *auditCommands) audit(ctx context.Context, r request, args string) (ans
 	if len(words) > 0 && words[0] == "all" {
 		rest := strings.Join(words[1:], " ")
 		if _, isDay := parseDay(rest, r.now, au.settings.Zone); rest == "" || isDay { // else it is the name of a chat
-			all, words, args = true, words[1:], rest
+			all = true
+			words = words[1:]
+			args = rest
 		}
 	}
 	switch {
@@ -142,7 +144,8 @@ func (au *auditCommands) verify(ctx context.Context, link []string) (answer, err
 		return answer{text: "⚠️ " + esc(err.Error()) + "."}, nil
 	}
 	if errors.Is(err, audit.ErrBroken) {
-		return answer{text: "⚠️ **" + esc(err.Error()) + "**\nSomebody with access to the database did that. Compare with your backups, and change the passwords of the server."}, nil
+		return answer{text: "⚠️ **" + esc(err.Error()) +
+			"**\nSomebody with access to the database did that. Compare with your backups, and change the passwords of the server."}, nil
 	}
 	if err != nil {
 		return answer{}, err

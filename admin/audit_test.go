@@ -38,7 +38,8 @@ func TestAudit_HidesNoticesByDefault(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	r.asOwner("/pause all")
-	_, err := r.st.Pool().Exec(r.ctx, "insert into audit_entries (kind, actor, action, outcome) values ('send', 'system', 'notice', 'failed'), ('send', 'system', 'answer', 'sent')")
+	_, err := r.st.Pool().Exec(r.ctx,
+		"insert into audit_entries (kind, actor, action, outcome) values ('send', 'system', 'notice', 'failed'), ('send', 'system', 'answer', 'sent')")
 	require.NoError(t, err)
 	links, err := store.ListAudit(r.ctx, r.st.DB(), store.AuditFilter{Limit: 1})
 	require.NoError(t, err)

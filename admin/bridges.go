@@ -109,11 +109,16 @@ func (br *bridgeCommands) notifyClaim(ctx context.Context, change int64) error {
 	if errors.Is(err, store.ErrNotFound) {
 		return jobs.Permanent(err)
 	}
-	if err != nil || c.DecidedAt != nil {
+	if err != nil {
 		return err
 	}
+	if c.DecidedAt != nil {
+		return nil
+	}
 	// The notice is no question: a typed number could be meant as the answer to another question.
-	return br.room.completeWithNotice(ctx, outbox.Alert, claimText(c)+fmt.Sprintf("If it is your bridge, set up anew: %s. If not, there is nothing to do.", code("/bridges accept "+c.NewBot.String())))
+	return br.room.completeWithNotice(ctx, outbox.Alert,
+		claimText(c)+fmt.Sprintf("If it is your bridge, set up anew: %s. If not, there is nothing to do.",
+			code("/bridges accept "+c.NewBot.String())))
 }
 
 // claimText says which chats a bot claims, and what to check first.
@@ -125,7 +130,8 @@ func claimText(c store.BridgeChange) string {
 
 // claimQuestion asks the owner about a claim.
 func claimQuestion(c store.BridgeChange) string {
-	return claimText(c) + "1 it is my bridge: it gets the chats it claims, with mode and memory\n2 it is not: everything stays as it is\nReply with a number."
+	return claimText(c) +
+		"1 it is my bridge: it gets the chats it claims, with mode and memory\n2 it is not: everything stays as it is\nReply with a number."
 }
 
 // confirmClaim asks whether a bot may take over the chats of another one.
@@ -163,12 +169,14 @@ func decideClaim(c store.BridgeChange, accepted bool) answer {
 	bot := "**" + esc(c.NewBot.String()) + "**"
 	if !accepted {
 		return answer{
-			text: bot + " gets nothing: its rooms stay unread, and all chats stay where they are. `/bridges` if you change your mind.", reason: "The owner refused another bot.",
+			text:   bot + " gets nothing: its rooms stay unread, and all chats stay where they are. `/bridges` if you change your mind.",
+			reason: "The owner refused another bot.",
 			change: func(ctx context.Context, tx store.Tx) error { return store.DecideBridgeChange(ctx, tx, c.ID, false) },
 		}
 	}
 	return answer{
-		text: bot + " is your " + esc(bridgebridge.NetworkName(c.Protocol)) + " bridge from now on. The chats it claims move to it and keep their mode and memory; " +
+		text: bot + " is your " + esc(bridgebridge.NetworkName(c.Protocol)) +
+			" bridge from now on. The chats it claims move to it and keep their mode and memory; " +
 			"what was said there meanwhile is read, and nothing of it is answered.",
 		change: func(ctx context.Context, tx store.Tx) error {
 			if err := store.DecideBridgeChange(ctx, tx, c.ID, true); err != nil {
@@ -185,8 +193,11 @@ func (br *bridgeCommands) notifyNew(ctx context.Context, bot int64) error {
 	if errors.Is(err, store.ErrNotFound) {
 		return jobs.Permanent(err)
 	}
-	if err != nil || b.ConfirmedAt != nil || b.RefusedAt != nil {
+	if err != nil {
 		return err
+	}
+	if b.ConfirmedAt != nil || b.RefusedAt != nil {
+		return nil
 	}
 	return br.room.completeInRoom(ctx, func(tx store.Tx, room store.Chat) error {
 		_, err := br.room.notify(ctx, tx, room, outbox.Alert, newBridgeQuestion(b), confirmBridge{bridges: br, Bot: b.ID})
@@ -238,11 +249,16 @@ func decideBridge(b store.BridgeBot, confirmed bool) answer {
 	bot := "**" + esc(b.Bot.String()) + "**"
 	text := bot + " is your " + esc(bridgebridge.NetworkName(b.Protocol)) + " bridge. Its chats are as `/mode` says from now on."
 	if !confirmed {
-		text = bot + " is none of yours: its chats are closed, and nothing more of them is stored. " + code("/bridges accept "+b.Bot.String()) + " if you change your mind."
+		text = bot + " is none of yours: its chats are closed, and nothing more of them is stored. " + code("/bridges accept "+b.Bot.String()) +
+			" if you change your mind."
 	}
 	return answer{text: text, change: func(ctx context.Context, tx store.Tx) error {
-		if err := store.DecideBridgeBot(ctx, tx, b.ID, confirmed); err != nil || !confirmed {
+		err := store.DecideBridgeBot(ctx, tx, b.ID, confirmed)
+		if err != nil {
 			return err
+		}
+		if !confirmed {
+			return nil
 		}
 		return jobs.Enqueue(ctx, tx, jobs.DescribeArgs{})
 	}}

@@ -41,7 +41,8 @@ func TestBridge_ConflictingClaimAsksOwner(t *testing.T) {
 	require.Empty(t, bodies(r.sendQueued()), "what was decided is not asked again")
 	require.Contains(t, r.asOwner("/bridges accept @bot3:example.com"), "No bot of that name waits")
 	require.Contains(t, r.asOwner("/bridges accept @bot2:example.com"), "is your WhatsApp bridge from now on")
-	require.Equal(t, 1, r.count("select count(*) from river.river_job where kind = 'describe' and args->>'room' = ''"), "all rooms are looked at")
+	require.Equal(t, 1, r.count("select count(*) from river.river_job where kind = 'describe' and args->>'room' = ''"),
+		"all rooms are looked at")
 }
 
 func TestBridge_OwnerPicksKeeper(t *testing.T) {
@@ -53,7 +54,15 @@ func TestBridge_OwnerPicksKeeper(t *testing.T) {
 	require.Contains(t, r.react(r.lastSent().Event, "👍"), "Please type the number")
 	require.Zero(t, r.count("select count(*) from bridge_changes where decided_at is not null"))
 	require.Contains(t, r.asOwner("1"), "is your WhatsApp bridge from now on")
-	ana := store.Chat{Protocol: "whatsapp", ChannelID: "channel2", RoomID: new(id.RoomID), Kind: policy.KindDM, Name: "Ana", BridgeBot: "@bot2:example.com", Encryption: policy.EncryptionNo}
+	ana := store.Chat{
+		Protocol:   "whatsapp",
+		ChannelID:  "channel2",
+		RoomID:     new(id.RoomID),
+		Kind:       policy.KindDM,
+		Name:       "Ana",
+		BridgeBot:  "@bot2:example.com",
+		Encryption: policy.EncryptionNo,
+	}
 	*ana.RoomID = "!new:example.com"
 	r.tx(func(tx store.Tx) error {
 		_, err := store.UpsertChat(r.ctx, tx, ana)
@@ -84,7 +93,8 @@ func TestBridge_UnconfirmedIsAskedOnce(t *testing.T) {
 				return err
 			})
 			ana := r.chat("Ana", "whatsapp", func(c *store.Chat) { c.BridgeBot = "@wabot:example.com" })
-			require.Contains(t, r.asOwner("/mode business Ana"), "cannot answer there yet: you have not said whether @wabot:example.com is a bridge of yours")
+			require.Contains(t, r.asOwner("/mode business Ana"),
+				"cannot answer there yet: you have not said whether @wabot:example.com is a bridge of yours")
 			require.Contains(t, r.asOwner("/bridges"), "**not confirmed**, its chats are silent")
 			require.Contains(t, r.asOwner("2 "), "is none of yours", "the list asks as well")
 			r.exec("update bridge_bots set refused_at = null")

@@ -20,11 +20,15 @@ func (br *bridgeCommands) notifyState(ctx context.Context, state int64, down boo
 	if errors.Is(err, store.ErrNotFound) {
 		return jobs.Permanent(err)
 	}
-	if err != nil || (s.DownSince != nil) != down {
+	if err != nil {
 		return err
 	}
+	if (s.DownSince != nil) != down {
+		return nil
+	}
 	if down {
-		return br.room.completeWithNotice(ctx, outbox.Alert, "⚠️ "+br.downText(s)+" What I say there does not arrive, and I may not hear what is said to you. "+repairHint(s))
+		return br.room.completeWithNotice(ctx, outbox.Alert,
+			"⚠️ "+br.downText(s)+" What I say there does not arrive, and I may not hear what is said to you. "+repairHint(s))
 	}
 	text := "✅ **" + esc(bridgebridge.NetworkName(s.Protocol)) + " works again**"
 	if s.WasDown != nil {
@@ -76,14 +80,19 @@ func (br *bridgeCommands) notDeliveredText(ctx context.Context, chat store.Chat,
 		return "", err
 	}
 	head, ref := "⚠️ **Not sent to "+esc(chat.Label())+"**: ", esc(logRef(o.ID))
-	length, offline, rejected := 200, "I don't send it again: write there yourself then.", "I don't try again: write there yourself, or mend the bridge first."
+	length := 200
+	offline := "I don't send it again: write there yourself then."
+	rejected := "I don't try again: write there yourself, or mend the bridge first."
 	if o.Purpose == policy.PurposeDraft { // the owner may have written it
-		length, offline, rejected = maxUnsentText, "👍 sends it again then.", "👍 sends it again."
+		length = maxUnsentText
+		offline = "👍 sends it again then."
+		rejected = "👍 sends it again."
 	}
 	for _, s := range states {
 		if s.Bot == chat.BridgeBot && (s.Login == chat.Login || s.Login == "") {
 			return head + fmt.Sprintf("%s says %s (since %s). %s %s It was %s. (%s)",
-				esc(bridgebridge.NetworkName(s.Protocol)), quote(s.Reason, 200), br.room.shortTime(*s.DownSince), repairHint(s), offline, quote(o.Text(), length), ref), nil
+				esc(bridgebridge.NetworkName(s.Protocol)), quote(s.Reason, 200), br.room.shortTime(*s.DownSince), repairHint(s), offline,
+				quote(o.Text(), length), ref), nil
 		}
 	}
 	cause := o.Error

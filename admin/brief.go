@@ -53,8 +53,11 @@ func (bs *briefCommands) show(ctx context.Context, r request, args string) (answ
 	}
 	q := memory.BriefQuery{Period: span, Room: r.room.ID}
 	title, refused, err := bs.setScope(ctx, &q, where)
-	if err != nil || refused != "" {
+	if err != nil {
 		return answer{text: refused}, err
+	}
+	if refused != "" {
+		return answer{text: refused}, nil
 	}
 	b, err := bs.memory.Brief(ctx, q)
 	if err != nil {
@@ -78,23 +81,32 @@ func (bs *briefCommands) show(ctx context.Context, r request, args string) (answ
 	if err != nil {
 		return answer{}, err
 	}
-	return answer{text: bs.text(title, q, b, commitments) + granted, quotes: about, change: func(ctx context.Context, tx store.Tx) error { return checkNotDeleted(ctx, tx, b.MessageIDs) }}, nil
+	return answer{
+		text:   bs.text(title, q, b, commitments) + granted,
+		quotes: about,
+		change: func(ctx context.Context, tx store.Tx) error { return checkNotDeleted(ctx, tx, b.MessageIDs) },
+	}, nil
 }
 
-// grantedLine counts the calls that were made without asking, because the owner allowed them for some hours. It is empty if there were none, and in a
-// brief about one chat or network.
+// grantedLine counts the calls that were made without asking, because the owner allowed them for some hours. It is empty
+// if there were none, and in a brief about one chat or network.
 func (bs *briefCommands) grantedLine(ctx context.Context, q memory.BriefQuery) (string, error) {
 	if q.Chat != 0 || q.Protocol != "" {
 		return "", nil
 	}
 	use, err := store.CountGranted(ctx, bs.store.DB(), q.From, q.Until)
-	if err != nil || use.Calls == 0 {
+	if err != nil {
 		return "", err
 	}
-	return fmt.Sprintf("\n\n⏱️ %s without asking, as you allowed for some hours. `/approvals` lists them.", text.Count(use.Calls, "tool call")), nil
+	if use.Calls == 0 {
+		return "", nil
+	}
+	return fmt.Sprintf("\n\n⏱️ %s without asking, as you allowed for some hours. `/approvals` lists them.",
+		text.Count(use.Calls, "tool call")), nil
 }
 
-// checkNotDeleted returns jobs.Snooze if one of the messages of a brief was deleted while a model read them, so that the brief is made again.
+// checkNotDeleted returns jobs.Snooze if one of the messages of a brief was deleted while a model read them, so that the
+// brief is made again.
 func checkNotDeleted(ctx context.Context, tx store.Tx, messages []store.MessageID) error {
 	_, err := store.LockUnchanged(ctx, tx, messages, nil)
 	if errors.Is(err, store.ErrChanged) {
@@ -120,12 +132,14 @@ func parseBriefArgs(args string, now time.Time) (span schedule.Period, where, re
 		return schedule.Period{From: now.Add(-defaultBriefSpan)}, args, ""
 	}
 	since := m[2]
-	return schedule.Period{}, "", "I don't know since when *" + esc(text.Clip(since, 40)) + "* is. Say it like `/brief since monday`, `since yesterday`, `since 3d`, `since 2026-11-01`."
+	return schedule.Period{}, "", "I don't know since when *" + esc(text.Clip(since, 40)) +
+		"* is. Say it like `/brief since monday`, `since yesterday`, `since 3d`, `since 2026-11-01`."
 }
 
 func lastWord(s string) string { return s[strings.LastIndexByte(s, ' ')+1:] }
 
-// setScope limits a brief to the chat or network with a name, and returns its title. refused is the reply if there is no such chat or network.
+// setScope limits a brief to the chat or network with a name, and returns its title. refused is the reply if there is no
+// such chat or network.
 func (bs *briefCommands) setScope(ctx context.Context, q *memory.BriefQuery, where string) (title, refused string, err error) {
 	if where == "" {
 		return "", "", nil
@@ -141,8 +155,11 @@ func (bs *briefCommands) setScope(ctx context.Context, q *memory.BriefQuery, whe
 		}
 	}
 	chat, problem, err := bs.chats.oneChat(ctx, where, "/brief %s")
-	if err != nil || problem != "" {
+	if err != nil {
 		return "", problem, err
+	}
+	if problem != "" {
+		return "", problem, nil
 	}
 	q.Chat = chat.ID
 	return chat.Label(), "", nil
@@ -209,7 +226,8 @@ func (bs *briefCommands) text(title string, q memory.BriefQuery, b memory.Brief,
 		l := b.Bullets[i]
 		lines[l.Kind] = append([]string{bs.bulletLine(l, b)}, lines[l.Kind]...)
 	}
-	titles := map[memory.BriefKind]string{memory.BriefHappened: "What happened", memory.BriefQuestion: "Waits for an answer", memory.BriefCommitment: "Promised"}
+	titles := map[memory.BriefKind]string{memory.BriefHappened: "What happened", memory.BriefQuestion: "Waits for an answer",
+		memory.BriefCommitment: "Promised"}
 	if b.NoModelReason != "" {
 		titles[memory.BriefHappened] = "Wrote last"
 	}

@@ -14,7 +14,16 @@ import (
 // addMessageIn stores a message of a contact.
 func (r *rig) addMessageIn(chat store.Chat, body string, ago time.Duration) store.Message {
 	r.t.Helper()
-	m := store.Message{ChatID: chat.ID, EventID: r.event(), Author: policy.AuthorContact, Sender: "@ana:x", Kind: "text", Body: body, At: r.now.Add(-ago), Action: policy.ActionArchive}
+	m := store.Message{
+		ChatID:  chat.ID,
+		EventID: r.event(),
+		Author:  policy.AuthorContact,
+		Sender:  "@ana:x",
+		Kind:    "text",
+		Body:    body,
+		At:      r.now.Add(-ago),
+		Action:  policy.ActionArchive,
+	}
 	r.tx(func(tx store.Tx) (err error) {
 		m.ID, err = store.InsertMessage(r.ctx, tx, m)
 		return err
@@ -27,7 +36,9 @@ func TestBrief_LinksSources(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	require.Contains(t, r.asOwner("/brief"), "nobody wrote anything")
-	ana, ben, old := r.chat("Ana", "whatsapp"), r.chat("Ben", "signal"), r.chat("Otto", "signal")
+	ana := r.chat("Ana", "whatsapp")
+	ben := r.chat("Ben", "signal")
+	old := r.chat("Otto", "signal")
 	r.addMessageIn(old, "weeks ago", 400*time.Hour)
 	r.addMessageIn(ben, "when do you *come*?", 2*time.Hour)
 	tomorrow := r.now.Add(20 * time.Hour)
@@ -75,7 +86,8 @@ func TestBrief_ParsesStart(t *testing.T) {
 	}
 	r.setLastMessage(ana, time.Hour)
 	for args, n := range map[string]string{
-		"": "1 message", "2d": "2 messages", "since 2d": "2 messages", "since 90 hours": "3 messages", "since yesterday": "2 messages", "Ana since monday": "3 messages",
+		"": "1 message", "2d": "2 messages", "since 2d": "2 messages", "since 90 hours": "3 messages", "since yesterday": "2 messages",
+		"Ana since monday": "3 messages",
 		"since 2026-01-01": "4 messages", "ana 2w": "4 messages", "since last week": "4 messages", "today": "1 message",
 	} {
 		require.Contains(t, r.asOwner("/brief "+args), "· "+n, args)

@@ -47,7 +47,8 @@ func (bg *BudgetCommands) show(ctx context.Context, r request, args string) (ans
 	if err != nil {
 		return answer{}, err
 	}
-	lines := []string{fmt.Sprintf("💶 **Today: %s of %s** %s", text.Money(spent, bg.settings.Currency), text.Money(bg.settings.DayBudget, bg.settings.Currency), bar(spent, bg.settings.DayBudget))}
+	lines := []string{fmt.Sprintf("💶 **Today: %s of %s** %s", text.Money(spent, bg.settings.Currency),
+		text.Money(bg.settings.DayBudget, bg.settings.Currency), bar(spent, bg.settings.DayBudget))}
 	for _, part := range []func(context.Context, string) (string, error){bg.purposeSpend, bg.chatSpend, bg.daySpend} {
 		reply, err := part(ctx, day)
 		if err != nil {
@@ -58,7 +59,8 @@ func (bg *BudgetCommands) show(ctx context.Context, r request, args string) (ans
 		}
 	}
 	if r.isOwner() {
-		lines = append(lines, "Caps are in config.yaml: `budget.per_day`, `per_chat_day`, `per_agent_day`, `per_run`. At a cap I make no call that costs.")
+		lines = append(lines,
+			"Caps are in config.yaml: `budget.per_day`, `per_chat_day`, `per_agent_day`, `per_run`. At a cap I make no call that costs.")
 	}
 	return answer{text: strings.Join(lines, "\n")}, nil
 }
@@ -66,8 +68,11 @@ func (bg *BudgetCommands) show(ctx context.Context, r request, args string) (ans
 // purposeSpend lists the day's spending by purpose.
 func (bg *BudgetCommands) purposeSpend(ctx context.Context, day string) (string, error) {
 	used, err := store.UsageByPurpose(ctx, bg.store.DB(), day)
-	if err != nil || len(used) == 0 {
+	if err != nil {
 		return "", err
+	}
+	if len(used) == 0 {
+		return "", nil
 	}
 	lines := []string{"**For what**"}
 	for _, u := range used {
@@ -83,8 +88,11 @@ func (bg *BudgetCommands) purposeSpend(ctx context.Context, day string) (string,
 // chatSpend lists the day's spending in the most expensive chats.
 func (bg *BudgetCommands) chatSpend(ctx context.Context, day string) (string, error) {
 	used, err := store.UsageByChat(ctx, bg.store.DB(), day, shownBudgetChats)
-	if err != nil || len(used) == 0 {
+	if err != nil {
 		return "", err
+	}
+	if len(used) == 0 {
+		return "", nil
 	}
 	lines := []string{"**Which chats**"}
 	for _, u := range used {
@@ -116,7 +124,8 @@ func (bg *BudgetCommands) daySpend(ctx context.Context, day string) (string, err
 		if err != nil {
 			return "", fmt.Errorf("read the day of a budget: %w", err)
 		}
-		lines = append(lines, fmt.Sprintf("%s %s %s", at.Format("Mon 2"), bar(d.Amount, max(highest, bg.settings.DayBudget)), text.Money(d.Amount, bg.settings.Currency)))
+		lines = append(lines, fmt.Sprintf("%s %s %s", at.Format("Mon 2"), bar(d.Amount, max(highest, bg.settings.DayBudget)),
+			text.Money(d.Amount, bg.settings.Currency)))
 	}
 	return strings.Join(lines, "\n"), nil
 }
@@ -171,7 +180,8 @@ func (bg *BudgetCommands) text(ctx context.Context, tx store.Tx, news jobs.Budge
 			return "", err
 		}
 		used, err := store.UsageByPurpose(ctx, tx, news.Day)
-		reply := fmt.Sprintf("💶 **Today's budget (%s) is used up**: %s", text.Money(bg.settings.DayBudget, bg.settings.Currency), text.Money(spent, bg.settings.Currency))
+		reply := fmt.Sprintf("💶 **Today's budget (%s) is used up**: %s", text.Money(bg.settings.DayBudget, bg.settings.Currency),
+			text.Money(spent, bg.settings.Currency))
 		if len(used) > 0 {
 			reply += ", most of it for " + esc(used[0].Purpose)
 		}

@@ -116,14 +116,16 @@ func (bc *businessCommands) show(ctx context.Context, r request) (answer, error)
 		if shown == "" {
 			shown = "—"
 		}
-		lines = append(lines, "- "+strings.TrimPrefix(strings.ReplaceAll(strings.TrimPrefix(key, "business."), ".", " "), "escalation ")+": "+shown)
+		lines = append(lines, "- "+strings.TrimPrefix(strings.ReplaceAll(strings.TrimPrefix(key, "business."), ".", " "), "escalation ")+": "+
+			shown)
 	}
 	holidays, err := bc.config.Holidays(settings)
 	if err != nil {
 		return answer{}, err
 	}
 	lines = append(lines, "- holidays: "+holidaysText(holidays, r.now.In(bc.settings.Zone)))
-	return answer{text: strings.Join(lines, "\n") + "\n\n`/business setup` goes through all of it, `/business setup hours` asks for the hours only."}, nil
+	return answer{text: strings.Join(lines, "\n") +
+		"\n\n`/business setup` goes through all of it, `/business setup hours` asks for the hours only."}, nil
 }
 
 // maxHolidays is how many holidays are listed.
@@ -146,7 +148,8 @@ func holidaysText(holidays []hours.Days, now time.Time) string {
 		}
 		days = append(days, shown)
 	}
-	return cmp.Or(strings.Join(days, ", "), "— (`business.holidays`: `/config set business.holidays 2026-12-25, 2026-12-27..2027-01-02`; `business.holiday_calendar` in config.yaml)")
+	return cmp.Or(strings.Join(days, ", "),
+		"— (`business.holidays`: `/config set business.holidays 2026-12-25, 2026-12-27..2027-01-02`; `business.holiday_calendar` in config.yaml)")
 }
 
 // setupProgress is the step that the setup has reached. It is stored, so that the setup can continue after a break.
@@ -282,14 +285,18 @@ func pauseSetup() answer {
 	return answer{text: "Stopped; what you said so far is kept. `/business setup` goes on.", change: closeSteps}
 }
 
-// handleAnswer handles a text that answers the open question of the setup. done is false if none is open, or if the text replies to another message.
+// handleAnswer handles a text that answers the open question of the setup. done is false if none is open, or if the text
+// replies to another message.
 func (bc *businessCommands) handleAnswer(ctx context.Context, r request, typed string) (_ answer, done bool, err error) {
 	if !r.isOwner() || strings.TrimSpace(typed) == "" || r.message.Attachment != nil {
 		return answer{}, false, nil
 	}
 	d, asked, err := bc.dialogs.findText(ctx, r, kindBusiness)
-	if err != nil || !asked {
+	if err != nil {
 		return answer{}, false, err
+	}
+	if !asked {
+		return answer{}, false, nil
 	}
 	if d.Done { // it was closed while the answer waited for the PIN
 		return answer{text: "That question is closed.", reason: closedReason}, true, nil
@@ -452,7 +459,8 @@ func (confirmBusinessClear) answer(_ context.Context, _ request, c choice) (_ an
 		return answer{}, false, nil
 	}
 	return answer{
-		text: "Taken back: what stands in config.yaml applies again.", reason: "The owner took back the setup of the business.", pin: &pinNeed{pin.ActionConfig, "clear the business"},
+		text: "Taken back: what stands in config.yaml applies again.", reason: "The owner took back the setup of the business.",
+		pin: &pinNeed{pin.ActionConfig, "clear the business"},
 		change: func(ctx context.Context, tx store.Tx) error {
 			for _, key := range business.Keys() {
 				if err := store.DropSetting(ctx, tx, store.SettingConfig+store.Setting(key)); err != nil {

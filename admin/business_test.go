@@ -49,7 +49,11 @@ func (previewer) Preview(_ context.Context, _ store.Chat, _ store.Message, quest
 	if strings.Contains(question, "refund") {
 		return admin.Preview{Text: "A person will answer.", Why: "The word \"refund\" escalates to a person.", Escalates: true}, nil
 	}
-	return admin.Preview{Text: "You asked: " + question, Citations: []store.Citation{{Source: "[prices.md › Delivery]", Quote: "Delivery costs 5 euro."}}, Why: "It is quoted."}, nil
+	return admin.Preview{
+		Text:      "You asked: " + question,
+		Citations: []store.Citation{{Source: "[prices.md › Delivery]", Quote: "Delivery costs 5 euro."}},
+		Why:       "It is quoted.",
+	}, nil
 }
 
 // newShop returns an admin room with a configuration file.
@@ -75,7 +79,8 @@ time_zone: Europe/Berlin
 
 // setupAnswers answer the questions of the setup, in their order.
 var setupAnswers = []string{
-	"Piano House", "none", "prices, delivery, !refund", "Never promise a date; Prices include tax, always", "https://piano.example/help", "mon-fri 9-12:30, 13:30-18; sat 10-14",
+	"Piano House", "none", "prices, delivery, !refund", "Never promise a date; Prices include tax, always", "https://piano.example/help",
+	"mon-fri 9-12:30, 13:30-18; sat 10-14",
 	"friendly, brief", "@eva:piano.org",
 }
 
@@ -103,9 +108,11 @@ func TestBusinessSetup_UnderFifteenMessages(t *testing.T) {
 	}
 	messages++
 	require.Contains(t, bodies(r.sendFile("prices.md", "# Delivery\n\nDelivery costs 5 euro.", "/index public")), "👀")
-	require.Contains(t, say("What does delivery cost?"), "A customer would read:**\n\n> You asked: What does delivery cost?\n\nfrom [prices.md › Delivery]: “Delivery costs 5 euro.”")
+	require.Contains(t, say("What does delivery cost?"),
+		"A customer would read:**\n\n> You asked: What does delivery cost?\n\nfrom [prices.md › Delivery]: “Delivery costs 5 euro.”")
 	require.Equal(t, policy.ModeSilent, r.reload(r.chat("Ben", "whatsapp")).ModeIn(r.settings.Defaults), "nobody is answered yet")
-	require.Contains(t, say("I want a refund"), "I would escalate** because: The word \"refund\" escalates to a person.\nThe customer would read:\n\n> A person will answer.")
+	require.Contains(t, say("I want a refund"),
+		"I would escalate** because: The word \"refund\" escalates to a person.\nThe customer would read:\n\n> A person will answer.")
 	require.Contains(t, say("done"), "The setup is done.** No customer gets anything yet")
 	require.Contains(t, say("/mode business Ana"), "business")
 	require.Less(t, messages, 15)
@@ -124,8 +131,10 @@ func TestBusinessSetup_UnderFifteenMessages(t *testing.T) {
 	file := string(r.config.(configFile)) //nolint:forcetypeassert // newShop set it
 	written, err := os.ReadFile(file)
 	require.NoError(t, err)
-	require.NoError(t, os.WriteFile(file, append(written, "business: {holidays: [2027-01-01, 2026-12-24..2026-12-26, 2020-05-01], holiday_calendar: days.ics}\n"...), 0o600))
-	require.NoError(t, os.WriteFile(filepath.Join(filepath.Dir(file), "days.ics"), []byte("BEGIN:VCALENDAR\r\nVERSION:2.0\r\nPRODID:x\r\nBEGIN:VEVENT\r\nUID:a\r\nDTSTAMP:20260101T000000Z\r\nDTSTART;VALUE=DATE:20270201\r\nSUMMARY:Closed\r\nEND:VEVENT\r\nEND:VCALENDAR\r\n"), 0o600))
+	require.NoError(t, os.WriteFile(file, append(written,
+		"business: {holidays: [2027-01-01, 2026-12-24..2026-12-26, 2020-05-01], holiday_calendar: days.ics}\n"...), 0o600))
+	require.NoError(t, os.WriteFile(filepath.Join(filepath.Dir(file), "days.ics"),
+		[]byte("BEGIN:VCALENDAR\r\nVERSION:2.0\r\nPRODID:x\r\nBEGIN:VEVENT\r\nUID:a\r\nDTSTAMP:20260101T000000Z\r\nDTSTART;VALUE=DATE:20270201\r\nSUMMARY:Closed\r\nEND:VEVENT\r\nEND:VCALENDAR\r\n"), 0o600))
 	require.Contains(t, r.asOwner("/business show"), "* holidays: Thu 24 Dec 2026 to Sat 26 Dec 2026, Fri 1 Jan 2027, Mon 1 Feb 2027")
 	require.Contains(t, r.asOwner("/business setup"), "1 of 9", "it begins anew, with what is set")
 }
@@ -167,7 +176,8 @@ func TestBusinessSetup_SkipRedoRefuse(t *testing.T) {
 	require.Contains(t, r.asOwner("back"), "Now: “mon-fri 9-17”")
 	require.Contains(t, r.asOwner("/business setup operators"), "8 of 9")
 	require.Contains(t, r.asOwner("eva"), "is not a Matrix id")
-	require.Equal(t, `Not set: operators: "eva" is not a Matrix id; write it like "@you:example.com".`, r.asOwner("/config set operators eva, bob"), "one mistake at a time")
+	require.Equal(t, `Not set: operators: "eva" is not a Matrix id; write it like "@you:example.com".`,
+		r.asOwner("/config set operators eva, bob"), "one mistake at a time")
 	require.Contains(t, r.asOwner("2"), "is not a Matrix id", "a number is an answer like any other")
 	require.NotContains(t, r.asOperator("@mallory:example.com"), "of 9", "only the owner answers")
 	require.Contains(t, r.asOwner("/business setup nonsense"), "There is no such question")
@@ -184,7 +194,8 @@ func TestBusinessSetup_SkipRedoRefuse(t *testing.T) {
 // What is typed after the end of the setup is no answer to it, however often the setup was begun.
 func TestBusinessSetup_EndClosesQuestion(t *testing.T) {
 	t.Parallel()
-	for name, end := range map[string][]string{"stopped": {"cancel"}, "cleared": {"/business clear", "yes"}, "done": {"/business setup preview", "done"}} {
+	for name, end := range map[string][]string{"stopped": {"cancel"}, "cleared": {"/business clear", "yes"},
+		"done": {"/business setup preview", "done"}} {
 		r := newShop(t)
 		r.asOwner("/business setup rules")
 		require.Contains(t, r.asOwner("/business setup"), "Going on where we stopped.\n**4 of 9 · rules", name)
@@ -213,7 +224,8 @@ func TestBusinessSetup_NoneEmptiesSetting(t *testing.T) {
 	t.Parallel()
 	r := newShop(t)
 	require.Contains(t, r.asOwner("/config set business.hours mon-fri 9-17"), "from now on")
-	require.Equal(t, "`business.hours` is **empty** from now on. `/config reset business.hours` takes it back.", r.asOwner("/config set business.hours none"))
+	require.Equal(t, "`business.hours` is **empty** from now on. `/config reset business.hours` takes it back.",
+		r.asOwner("/config set business.hours none"))
 	require.Empty(t, r.loadConfig().Business.Hours)
 	require.Contains(t, r.asOwner("/config set budget.per_day none"), "Not set:")
 }

@@ -44,14 +44,20 @@ func commandOnce(ctx context.Context) error {
 	}
 	defaults, disclose := policy.Defaults{Profile: policy.ProfilePersonal}, func(string) bool { return true }
 	a := admin.New(admin.Options{
-		Store: st, Box: outbox.New(st, outbox.Settings{Defaults: defaults, Owner: owner, Name: "Nora", Disclose: disclose}, &homeserver{}), Now: func() time.Time { return noon },
+		Store: st, Box: outbox.New(st, outbox.Settings{
+			Defaults: defaults,
+			Owner:    owner,
+			Name:     "Nora",
+			Disclose: disclose,
+		}, &homeserver{}), Now: func() time.Time { return noon },
 		Settings: admin.Settings{Name: "Nora", Zone: time.UTC, Defaults: defaults, Audit: log, Disclose: disclose},
 		Answers:  &answers.Keeper{Store: st, Search: search.New(st)}, Config: configFile(os.Getenv(commandConfig)), Previewer: previewer{},
 	})
 	return a.HandleCommand(ctx, store.MessageID(message), false)
 }
 
-// A process is killed before and after each write of a command of the business desk; its job runs again. The command takes effect once and is answered once.
+// A process is killed before and after each write of a command of the business desk; its job runs again. The command
+// takes effect once and is answered once.
 func TestBusinessCommands_TakeEffectOnceDespiteKill(t *testing.T) {
 	t.Parallel()
 	r := newShop(t)
@@ -65,9 +71,15 @@ func TestBusinessCommands_TakeEffectOnceDespiteKill(t *testing.T) {
 		line   func(n int) string
 		effect string // how many effects there are of the command with a number
 	}{
-		{func(n int) string { return fmt.Sprintf("/answers add Is there parking %d? = Behind house %d.", n, n) }, "select count(*) from canned_answers where question like '%parking ' || $1 || '?'"},
-		{func(n int) string { return fmt.Sprintf("/label Ana wholesale%d", n) }, "select count(*) from chats, unnest(labels) l where l = 'wholesale' || $1"},
-		{func(n int) string { return fmt.Sprintf("Piano House %d", n) }, "select count(*) from settings where key = 'config:business.name' and value::text like '%Piano House ' || $1 || '\"'"},
+		{func(n int) string {
+			return fmt.Sprintf("/answers add Is there parking %d? = Behind house %d.", n, n)
+		}, "select count(*) from canned_answers where question like '%parking ' || $1 || '?'"},
+		{func(n int) string {
+			return fmt.Sprintf("/label Ana wholesale%d", n)
+		}, "select count(*) from chats, unnest(labels) l where l = 'wholesale' || $1"},
+		{func(n int) string {
+			return fmt.Sprintf("Piano House %d", n)
+		}, "select count(*) from settings where key = 'config:business.name' and value::text like '%Piano House ' || $1 || '\"'"},
 	} {
 		for kill := 1; ; kill++ {
 			if c.line(1) == "Piano House 1" {
@@ -75,14 +87,16 @@ func TestBusinessCommands_TakeEffectOnceDespiteKill(t *testing.T) {
 			}
 			m := r.storeCommand(store.Message{Body: c.line(kill)})
 			effects := func() int { return r.count(c.effect, strconv.Itoa(kill)) }
-			name := storetest.NewFaultInjector(kill).Run(t, r.st, commandDatabase, fmt.Sprint(commandMessage, "=", int64(m)), fmt.Sprint(commandConfig, "=", r.config))
+			name := storetest.NewFaultInjector(kill).Run(t, r.st, commandDatabase, fmt.Sprint(commandMessage, "=", int64(m)),
+				fmt.Sprint(commandConfig, "=", r.config))
 			require.LessOrEqual(t, effects(), 1, name)
 			for range 2 { // the job once more, and once too often
 				require.NoError(t, r.runJobs(m, false))
 			}
 			r.sendQueued()
 			require.Equal(t, 1, effects(), "%s, killed at %s", c.line(kill), name)
-			require.Equal(t, 1, r.count("select count(*) from outbox where quotes @> array[$1::bigint] or sources @> array[$1::bigint]", m), "answered once: %s", name)
+			require.Equal(t, 1, r.count("select count(*) from outbox where quotes @> array[$1::bigint] or sources @> array[$1::bigint]", m),
+				"answered once: %s", name)
 			require.Equal(t, 1, r.count("select count(*) from audit_entries where kind = 'command' and message_id = $1", m), name)
 			if name == "" {
 				break

@@ -82,8 +82,11 @@ func (k *chatPicker) picked(ctx context.Context, p pickChat, chat store.Chat) (a
 // candidates returns the chats that a command may be about.
 func (k *chatPicker) candidates(ctx context.Context, pick chatPick) ([]store.Chat, error) {
 	chats, err := store.ListChats(ctx, k.store.DB(), "", maxChats, 0)
-	if err != nil || !pick.Customers {
+	if err != nil {
 		return chats, err
+	}
+	if !pick.Customers {
+		return chats, nil
 	}
 	open, err := store.UnresolvedEscalations(ctx, k.store.DB())
 	return slices.DeleteFunc(chats, func(c store.Chat) bool { return !k.isCustomer(c, open) }), err
@@ -91,7 +94,9 @@ func (k *chatPicker) candidates(ctx context.Context, pick chatPick) ([]store.Cha
 
 // isCustomer reports whether operators may see a chat and answer there. open are all open escalations.
 func (k *chatPicker) isCustomer(c store.Chat, open []store.Escalation) bool {
-	return c.ModeIn(k.settings.Defaults) == policy.ModeBusiness || slices.ContainsFunc(open, func(e store.Escalation) bool { return e.ChatID == c.ID })
+	return c.ModeIn(k.settings.Defaults) == policy.ModeBusiness || slices.ContainsFunc(open, func(e store.Escalation) bool {
+		return e.ChatID == c.ID
+	})
 }
 
 // withChat continues a command with the chat that a name means, or asks when the name is not clear.
@@ -114,8 +119,8 @@ func (k *chatPicker) withChat(ctx context.Context, name, command string, pick ch
 	return k.page(ctx, p, fmt.Sprintf("**Which one?** %s with %s:", text.Count(len(found), "chat"), quote(name, 60)))
 }
 
-// oneChat returns the chat that a name means, without opening a picker. problem is the reply if the name is unknown or ambiguous. example is a format for the command with the
-// name of a chat.
+// oneChat returns the chat that a name means, without opening a picker. problem is the reply if the name is unknown or
+// ambiguous. example is a format for the command with the name of a chat.
 func (k *chatPicker) oneChat(ctx context.Context, name, example string) (chat store.Chat, problem string, err error) {
 	chats, err := store.ListChats(ctx, k.store.DB(), "", maxChats, 0)
 	if err != nil {
@@ -129,12 +134,14 @@ func (k *chatPicker) oneChat(ctx context.Context, name, example string) (chat st
 		return store.Chat{}, unknownChatText(chats, name), nil
 	}
 	shown := found[:min(len(found), pageSize)]
-	return store.Chat{}, "Which one? " + text.List(chatLabels(shown)) + ". Write it as it is shown here: " + code(fmt.Sprintf(example, found[0].Label())) + ".", nil
+	return store.Chat{}, "Which one? " + text.List(chatLabels(shown)) + ". Write it as it is shown here: " +
+		code(fmt.Sprintf(example, found[0].Label())) + ".", nil
 }
 
-// matchChats returns the chats that a typed name may mean. The name may include the network or the number, or be the number alone. It tries equal
-// names, then names that begin with it, then those that contain it, then those with all of its words, and returns the matches of the first step that
-// has any. sure is true for the first two steps: then a single match needs no confirmation.
+// matchChats returns the chats that a typed name may mean. The name may include the network or the number, or be the
+// number alone. It tries equal names, then names that begin with it, then those that contain it, then those with all of
+// its words, and returns the matches of the first step that has any. sure is true for the first two steps: then a single
+// match needs no confirmation.
 func matchChats(chats []store.Chat, name string) (found []store.Chat, sure bool) {
 	name = foldName(name)
 	if i := slices.IndexFunc(chats, func(c store.Chat) bool { return name == fmt.Sprintf("#%d", c.ID) }); i >= 0 {

@@ -43,13 +43,14 @@ type chatPick struct {
 	Mode     policy.Mode     `json:",omitempty"` // for /mode; empty asks for one
 	Delivery policy.Delivery `json:",omitempty"` // for /delivery; empty shows the present one
 	FollowUp string          `json:",omitempty"` // for /followup: a number of days, off or default; empty shows the present one
-	Label    string          `json:",omitempty"` // for /label: the label to add, or after removePrefix the one to remove; empty shows the chat's labels
-	Agent    string          `json:",omitempty"` // for /agent; empty leaves it to the configuration
-	Since    int64           `json:",omitempty"` // for /import: the day to read back to, in Unix seconds
-	Asked    store.MessageID `json:",omitempty"` // for /export: the message that asked
-	Audit    string          `json:",omitempty"` // for /audit: pickInjection or pickLift; empty shows the entries
-	// Customers limits the command to chats of customers: those on business, and those with an open escalation. It is set for requests of operators,
-	// and in rooms that operators can read.
+	// for /label: the label to add, or after removePrefix the one to remove; empty shows the chat's labels
+	Label string          `json:",omitempty"`
+	Agent string          `json:",omitempty"` // for /agent; empty leaves it to the configuration
+	Since int64           `json:",omitempty"` // for /import: the day to read back to, in Unix seconds
+	Asked store.MessageID `json:",omitempty"` // for /export: the message that asked
+	Audit string          `json:",omitempty"` // for /audit: pickInjection or pickLift; empty shows the entries
+	// Customers limits the command to chats of customers: those on business, and those with an open escalation. It is set
+	// for requests of operators, and in rooms that operators can read.
 	Customers bool `json:",omitempty"`
 	stale     bool // the chat's mode was changed after the list was shown
 }
@@ -64,8 +65,8 @@ func (c command) allows(r request) bool {
 	return c.operators || r.isOwner() || (c.answerers && r.mayAnswer)
 }
 
-// isTyped reports whether words without a slash, of which the first is its name or an alias, are meant as the command and not as a question: "agents list",
-// "cancel 14", "mode silent Ana".
+// isTyped reports whether words without a slash, of which the first is its name or an alias, are meant as the command and
+// not as a question: "agents list", "cancel 14", "mode silent Ana".
 func (c command) isTyped(words []string) bool {
 	switch {
 	case len(words) == 1:

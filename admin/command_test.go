@@ -138,7 +138,8 @@ func TestOperators_OnlyLook(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	ana := r.chat("Ana", "whatsapp")
-	for _, line := range []string{"/mode business Ana", "/pause all", "/resume Ana", "/name Eve", "/index x.md public", "/ask what?", "/help pause"} {
+	for _, line := range []string{"/mode business Ana", "/pause all", "/resume Ana", "/name Eve", "/index x.md public", "/ask what?",
+		"/help pause"} {
 		require.Contains(t, r.asOperator(line), "is the owner's: operators look, only the owner changes chats, documents and settings.", line)
 	}
 	require.Nil(t, r.reload(ana).Mode)
@@ -172,11 +173,17 @@ func TestCommand_ReplyToChatNotice(t *testing.T) {
 	})
 	told := r.sendQueued()[0].Event
 	for _, line := range []string{"Yes, we deliver.", "1", "yes"} {
-		require.Equal(t, "That goes to nobody: write in that chat, or in the thread of an escalation.", bodies(r.handle(store.Message{Body: line, RelatesTo: told})), line)
+		require.Equal(t, "That goes to nobody: write in that chat, or in the thread of an escalation.",
+			bodies(r.handle(store.Message{Body: line, RelatesTo: told})), line)
 	}
 	require.Nil(t, r.reload(ana).Mode)
 	require.Contains(t, bodies(r.handle(store.Message{Body: "/name", RelatesTo: told})), "I am called", "a command is one anywhere")
-	require.Empty(t, bodies(r.handle(store.Message{Body: "I take her", RelatesTo: told, Author: policy.AuthorOperator, Sender: operator})), "operators talk in the room")
+	require.Empty(t, bodies(r.handle(store.Message{
+		Body:      "I take her",
+		RelatesTo: told,
+		Author:    policy.AuthorOperator,
+		Sender:    operator,
+	})), "operators talk in the room")
 }
 
 func TestCommand_RunsOnce(t *testing.T) {
@@ -238,7 +245,8 @@ func TestCommand_FailureIsSaidOnce(t *testing.T) {
 	require.Empty(t, r.sendQueued(), "it may still work")
 	require.NoError(t, r.runJobs(message, true))
 	ref := "#" + formatInt(int64(message))
-	require.Equal(t, "⚠️ **That did not work**, and nothing was changed. The log says why under "+ref+"; then try again.", bodies(r.sendQueued()))
+	require.Equal(t, "⚠️ **That did not work**, and nothing was changed. The log says why under "+ref+"; then try again.",
+		bodies(r.sendQueued()))
 	require.NoError(t, r.runJobs(message, true))
 	require.Empty(t, r.sendQueued())
 }
@@ -256,15 +264,31 @@ func TestVoiceNote_IsQuestion(t *testing.T) {
 	require.NoError(t, err)
 	require.False(t, paused)
 	require.Equal(t, "⚠️ It is a voice note, and I could not listen to it: nobody speaks in it.",
-		bodies(r.handle(store.Message{Kind: "voice", Body: "[voice note]", Code: policy.CodeTranscriptionFailed, Reason: "It is a voice note, and I could not listen to it: nobody speaks in it."})))
+		bodies(r.handle(store.Message{
+			Kind:   "voice",
+			Body:   "[voice note]",
+			Code:   policy.CodeTranscriptionFailed,
+			Reason: "It is a voice note, and I could not listen to it: nobody speaks in it.",
+		})))
 }
 
 func TestCommand_UnreadableKindIsExplained(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	photo := &store.Attachment{URL: "mxc://example.com/1", Name: "p.jpg"}
-	require.Equal(t, "I cannot listen: no speech-to-text is set up (`speech.model` in config.yaml). Please type it.", bodies(r.handle(store.Message{Kind: "voice", Body: "[voice note]", Attachment: photo})))
-	require.Equal(t, "I cannot look at pictures: no model that sees them is set up (`vision.model` in config.yaml). I read text and documents.", bodies(r.handle(store.Message{Kind: "image", Body: "[photo]", Attachment: photo})))
+	require.Equal(t, "I cannot listen: no speech-to-text is set up (`speech.model` in config.yaml). Please type it.",
+		bodies(r.handle(store.Message{
+			Kind:       "voice",
+			Body:       "[voice note]",
+			Attachment: photo,
+		})))
+	require.Equal(t,
+		"I cannot look at pictures: no model that sees them is set up (`vision.model` in config.yaml). I read text and documents.",
+		bodies(r.handle(store.Message{
+			Kind:       "image",
+			Body:       "[photo]",
+			Attachment: photo,
+		})))
 	require.Equal(t, "I can read text and documents so far.", bodies(r.handle(store.Message{Kind: "sticker", Body: "[sticker] :)"})))
 	r.settings.ViewsPictures = true
 	r.restart()
@@ -282,7 +306,8 @@ func TestNotice_MentionsOwnerIfNeeded(t *testing.T) {
 	require.Empty(t, r.lastSent().Mentions)
 	require.Equal(t, *r.room.RoomID, r.lastSent().Room)
 
-	for topic, rings := range map[jobs.NoticeTopic]bool{jobs.TopicSessionReplaced: true, jobs.TopicKeysUnavailable: true, jobs.TopicKeysAvailable: false} {
+	for topic, rings := range map[jobs.NoticeTopic]bool{jobs.TopicSessionReplaced: true, jobs.TopicKeysUnavailable: true,
+		jobs.TopicKeysAvailable: false} {
 		require.NoError(t, r.admin.Notices.Notify(r.ctx, jobs.NoticeArgs{Topic: topic}))
 		r.sendQueued()
 		if rings {
@@ -305,10 +330,17 @@ func TestCommand_PauseOvertakesQuestions(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	for range 5 {
-		question := r.storeCommand(store.Message{ChatID: r.room.ID, Author: policy.AuthorOwnerClient, Kind: "text", Body: "what did we agree?", Action: policy.ActionCommand})
+		question := r.storeCommand(store.Message{
+			ChatID: r.room.ID,
+			Author: policy.AuthorOwnerClient,
+			Kind:   "text",
+			Body:   "what did we agree?",
+			Action: policy.ActionCommand,
+		})
 		require.NoError(t, r.admin.HandleCommand(r.ctx, question, false))
 	}
-	require.Equal(t, 5, r.count("select count(*) from river.river_job where kind = 'ask' and queue = 'ask'"), "questions wait in a queue of their own")
+	require.Equal(t, 5, r.count("select count(*) from river.river_job where kind = 'ask' and queue = 'ask'"),
+		"questions wait in a queue of their own")
 	require.Contains(t, r.asOwner("/pause all"), "Everything is paused")
 }
 

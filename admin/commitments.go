@@ -93,7 +93,8 @@ func (cs *CommitmentCommands) list(ctx context.Context, where string, chats []st
 	if len(open) > maxShownCommitments {
 		b.WriteString("and more: `/commitments` and the name of a chat shows its own. ")
 	}
-	fmt.Fprintf(&b, "`/commitments done %d` when it is settled, `/commitments snooze %d fri 9am` to be reminded then.", shown[0].ID, shown[0].ID)
+	fmt.Fprintf(&b, "`/commitments done %d` when it is settled, `/commitments snooze %d fri 9am` to be reminded then.", shown[0].ID,
+		shown[0].ID)
 	return answer{text: b.String(), quotes: about}, nil
 }
 
@@ -121,7 +122,8 @@ func (cs *CommitmentCommands) show(ctx context.Context, number store.CommitmentI
 	text := "🤝 " + cs.line(c, places)
 	switch {
 	case c.State != store.CommitmentOpen:
-		return answer{text: text + fmt.Sprintf(" · %s; `/commitments open %d` opens it again", c.State, c.ID), quotes: []store.MessageID{c.MessageID}}, nil
+		return answer{text: text + fmt.Sprintf(" · %s; `/commitments open %d` opens it again", c.State, c.ID),
+			quotes: []store.MessageID{c.MessageID}}, nil
 	default:
 		return answer{text: text + commitmentReactionsText, quotes: []store.MessageID{c.MessageID}, commitmentID: c.ID}, nil
 	}
@@ -149,7 +151,8 @@ func (cs *CommitmentCommands) change(ctx context.Context, r request, verb, args 
 		return answer{}, err
 	}
 	if verb != "snooze" {
-		state := map[string]store.CommitmentState{"done": store.CommitmentDone, "drop": store.CommitmentDropped, "open": store.CommitmentOpen}[verb]
+		state := map[string]store.CommitmentState{"done": store.CommitmentDone, "drop": store.CommitmentDropped,
+			"open": store.CommitmentOpen}[verb]
 		return cs.setState(c, state), nil
 	}
 	if strings.TrimSpace(when) == "" {
@@ -159,8 +162,12 @@ func (cs *CommitmentCommands) change(ctx context.Context, r request, verb, args 
 	if err == nil && rest != "" {
 		return answer{text: "I don't know what to do with " + quote(rest, 60) + fmt.Sprintf(". `/commitments snooze %d fri 9am`", number)}, nil
 	}
-	if ans, err := timeErrorAnswer(err); err != nil || ans.text != "" {
+	ans, err := timeErrorAnswer(err)
+	if err != nil {
 		return ans, err
+	}
+	if ans.text != "" {
+		return ans, nil
 	}
 	return cs.snooze(c, at), nil
 }
@@ -174,9 +181,10 @@ func (cs *CommitmentCommands) setState(c store.Commitment, state store.Commitmen
 
 // snooze postpones the reminder of a commitment.
 func (cs *CommitmentCommands) snooze(c store.Commitment, at time.Time) answer {
-	return answer{text: fmt.Sprintf("🤝 Again **%s** — %s", cs.room.fullTime(at), endSentence(esc(text.Clip(c.What, 300)))), quotes: []store.MessageID{c.MessageID}, change: func(ctx context.Context, tx store.Tx) error {
-		return store.SetCommitment(ctx, tx, c.ID, store.CommitmentOpen, &at)
-	}}
+	return answer{text: fmt.Sprintf("🤝 Again **%s** — %s", cs.room.fullTime(at), endSentence(esc(text.Clip(c.What, 300)))),
+		quotes: []store.MessageID{c.MessageID}, change: func(ctx context.Context, tx store.Tx) error {
+			return store.SetCommitment(ctx, tx, c.ID, store.CommitmentOpen, &at)
+		}}
 }
 
 // handleReaction handles a reaction to a commitment. done is false when it is a reaction to something else, or has no meaning.
@@ -209,8 +217,11 @@ func (cs *CommitmentCommands) HasCommitments(ctx context.Context) (bool, error) 
 func (cs *CommitmentCommands) RemindCommitments(ctx context.Context) error {
 	return cs.store.InTx(ctx, func(tx store.Tx) error {
 		due, err := cs.memory.DueCommitments(ctx, tx)
-		if err != nil || len(due) == 0 {
+		if err != nil {
 			return err
+		}
+		if len(due) == 0 {
+			return nil
 		}
 		room, err := outbox.AdminRoom(ctx, tx)
 		if err != nil {

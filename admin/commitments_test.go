@@ -19,12 +19,25 @@ func (r *rig) addCommitment(chat store.Chat, who, what string, due *time.Time) s
 	var c store.Commitment
 	r.tx(func(tx store.Tx) error {
 		m, err := store.InsertMessage(r.ctx, tx, store.Message{
-			ChatID: chat.ID, EventID: r.event(), Author: policy.AuthorContact, Sender: "@ana:x", Kind: "text", Body: what, At: r.now.Add(-time.Hour), Action: policy.ActionArchive,
+			ChatID:  chat.ID,
+			EventID: r.event(),
+			Author:  policy.AuthorContact,
+			Sender:  "@ana:x",
+			Kind:    "text",
+			Body:    what,
+			At:      r.now.Add(-time.Hour),
+			Action:  policy.ActionArchive,
 		})
 		if err != nil {
 			return err
 		}
-		if err := store.InsertCommitment(r.ctx, tx, store.Commitment{ChatID: chat.ID, MessageID: m, Who: who, What: what, DueAt: due}); err != nil {
+		if err := store.InsertCommitment(r.ctx, tx, store.Commitment{
+			ChatID:    chat.ID,
+			MessageID: m,
+			Who:       who,
+			What:      what,
+			DueAt:     due,
+		}); err != nil {
 			return err
 		}
 		open, err := store.OpenCommitments(r.ctx, tx, []store.ChatID{chat.ID}, 100)
@@ -122,7 +135,13 @@ func TestCommitment_RemindsOnce(t *testing.T) {
 
 	require.Contains(t, r.react(reminder[0].Event, "🌅"), "Again **Sun 29 Nov, 09:00**")
 	require.Contains(t, r.remindersAt(time.Date(2026, 11, 29, 9, 0, 0, 0, r.settings.Zone)), "was due Fri 27 Nov")
-	require.Empty(t, bodies(r.handle(store.Message{Body: "✅", Kind: string(bridgebridge.Reaction), RelatesTo: r.lastSent().Event, Author: policy.AuthorOperator, Sender: operator})), "an operator settles nothing")
+	require.Empty(t, bodies(r.handle(store.Message{
+		Body:      "✅",
+		Kind:      string(bridgebridge.Reaction),
+		RelatesTo: r.lastSent().Event,
+		Author:    policy.AuthorOperator,
+		Sender:    operator,
+	})), "an operator settles nothing")
 	require.Equal(t, "[✅]", r.react(r.lastSent().Event, "✅"))
 	require.Zero(t, r.count("select count(*) from commitments where what = 'You pay for the fence' and state = 'open'"))
 }
@@ -135,7 +154,12 @@ func TestCommitment_DeletedWithMessage(t *testing.T) {
 	r.asOwner("/commitments")
 	require.NoError(t, r.st.AsOwner(r.ctx, policy.ContactScope(ana.ID), func(tx store.Tx) error {
 		_, err := store.InsertNote(r.ctx, tx, store.Note{
-			Role: policy.UserRole(ana.ID), ChatID: ana.ID, Kind: store.NoteFact, Body: "There are papers.", Sources: []store.MessageID{c.MessageID}, ValidFrom: r.now,
+			Role:      policy.UserRole(ana.ID),
+			ChatID:    ana.ID,
+			Kind:      store.NoteFact,
+			Body:      "There are papers.",
+			Sources:   []store.MessageID{c.MessageID},
+			ValidFrom: r.now,
 		})
 		return err
 	}))

@@ -13,7 +13,8 @@ import (
 	"multis/store"
 )
 
-// Configuration shows and checks the keys of the configuration that can be set in chat. settings are the values that are set in chat, by key.
+// Configuration shows and checks the keys of the configuration that can be set in chat. settings are the values that are
+// set in chat, by key.
 type Configuration interface {
 	Values(settings map[string]string) ([]config.Entry, error)
 	Check(settings map[string]string, key, value string) error
@@ -85,7 +86,8 @@ func (cs *configCommands) get(settings map[string]string, prefix string) (answer
 	}
 	values = slices.DeleteFunc(values, func(v config.Entry) bool { return !strings.HasPrefix(v.Key, prefix) })
 	if len(values) == 0 {
-		return answer{text: "No key that can be set here begins like " + quote(prefix, 60) + ". `/config` lists them, and `multis config get` on the machine all others."}, nil
+		return answer{text: "No key that can be set here begins like " + quote(prefix, 60) +
+			". `/config` lists them, and `multis config get` on the machine all others."}, nil
 	}
 	lines := []string{"**Settings**"}
 	for _, v := range values {
@@ -113,7 +115,9 @@ func (cs *configCommands) set(settings map[string]string, key, value string) ans
 	err := cs.config.Check(settings, key, value)
 	shown := esc(text.Clip(value, 100))
 	if err != nil && strings.EqualFold(value, "none") && cs.config.Check(settings, key, emptyList) == nil { // as in /business setup
-		value, shown, err = emptyList, "empty", nil
+		value = emptyList
+		shown = "empty"
+		err = nil
 	}
 	if err != nil {
 		return answer{text: "Not set: " + esc(firstMistake(err, nil)) + "."}

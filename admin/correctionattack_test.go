@@ -37,7 +37,15 @@ func (m saysAs) Stream(context.Context, llm.Request) iter.Seq2[llm.Delta, error]
 // newTurnsOf is newTurns with a model.
 func (r *rig) newTurnsOf(model llm.Model) *agent.Turns {
 	return agent.New(agent.Options{
-		Store: r.st, Box: r.box, Search: search.New(r.st), Personas: persona.Set{Model: model}, Name: "Nora", Answers: r.book, Language: catalog.English, Zone: time.UTC, Defaults: r.settings.Defaults,
+		Store:    r.st,
+		Box:      r.box,
+		Search:   search.New(r.st),
+		Personas: persona.Set{Model: model},
+		Name:     "Nora",
+		Answers:  r.book,
+		Language: catalog.English,
+		Zone:     time.UTC,
+		Defaults: r.settings.Defaults,
 	}).Turns
 }
 
@@ -53,7 +61,8 @@ func (r *rig) correctDelivery() {
 func TestCorrection_ModelOmitsOldText(t *testing.T) {
 	t.Parallel()
 	r := newDesk(t)
-	r.addDocument("prices.md", "# Delivery\n\nWe deliver within two days.\nDelivery costs 5 euro within the city.\n\nWe bring it up the stairs.", policy.RolePublic)
+	r.addDocument("prices.md",
+		"# Delivery\n\nWe deliver within two days.\nDelivery costs 5 euro within the city.\n\nWe bring it up the stairs.", policy.RolePublic)
 	r.correctDelivery()
 	for name, m := range map[string]saysAs{
 		"the sentence":                   {"Delivery costs 5 euro.", "Delivery costs 5 euro within the city."},
@@ -66,7 +75,8 @@ func TestCorrection_ModelOmitsOldText(t *testing.T) {
 			require.NotContains(t, said, "5 euro", name)
 		}
 	}
-	said := r.customerAsksIn(r.newTurnsOf(saysAs{"We bring it up the stairs.", "We bring it up the stairs."}), r.customer("Cid"), "Do you bring a delivery up the stairs?")
+	said := r.customerAsksIn(r.newTurnsOf(saysAs{"We bring it up the stairs.", "We bring it up the stairs."}), r.customer("Cid"),
+		"Do you bring a delivery up the stairs?")
 	require.Contains(t, said[0], "We bring it up the stairs.", "the rest of the passage is quoted")
 }
 

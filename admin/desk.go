@@ -30,8 +30,12 @@ const (
 // commands returns the command about the numbers.
 func (dc *DeskCommands) commands() []command {
 	return []command{{
-		name: "desk", args: "[yesterday or week] [number]", group: groupBusiness, run: dc.run, operators: true,
-		summary: "how the business is doing: answers, drafts, escalations, waits",
+		name:      "desk",
+		args:      "[yesterday or week] [number]",
+		group:     groupBusiness,
+		run:       dc.run,
+		operators: true,
+		summary:   "how the business is doing: answers, drafts, escalations, waits",
 		help: "The last 24 hours; `/desk yesterday` the day before today, `/desk week` the last seven days with a chart. The name of a number lists what is behind it: `/desk escalated yesterday`, `/desk week unanswered`. These are: " + factKindNames() + ". " +
 			"Waits are medians; `open` are escalations that nobody has resolved in a day. I post the numbers each morning at 8:00 if anything happened.",
 	}}
@@ -40,7 +44,8 @@ func (dc *DeskCommands) commands() []command {
 // listedFactKinds returns the kinds of facts that `/desk KIND` lists, in the order of its help.
 func listedFactKinds() []store.DeskFactKind {
 	return []store.DeskFactKind{
-		store.FactAlone, store.FactDraft, store.FactChanged, store.FactDropped, store.FactEscalated, store.FactReopened, store.FactUnanswered, store.FactGood, store.FactBad, store.FactOpen, store.FactAnswered, store.FactPerson, store.FactConversation,
+		store.FactAlone, store.FactDraft, store.FactChanged, store.FactDropped, store.FactEscalated, store.FactReopened, store.FactUnanswered,
+		store.FactGood, store.FactBad, store.FactOpen, store.FactAnswered, store.FactPerson, store.FactConversation,
 	}
 }
 
@@ -55,7 +60,10 @@ func factKindNames() string {
 
 // run carries out /desk.
 func (dc *DeskCommands) run(ctx context.Context, r request, args string) (answer, error) {
-	days, from, until, kind := 1, r.now.AddDate(0, 0, -1), r.now, store.DeskFactKind("")
+	days := 1
+	from := r.now.AddDate(0, 0, -1)
+	until := r.now
+	kind := store.DeskFactKind("")
 	title := "the last 24 hours"
 	for word := range strings.FieldsSeq(strings.ToLower(args)) {
 		switch {
@@ -72,7 +80,8 @@ func (dc *DeskCommands) run(ctx context.Context, r request, args string) (answer
 		case slices.Contains(listedFactKinds(), store.DeskFactKind(word)):
 			kind = store.DeskFactKind(word)
 		default:
-			return answer{text: "Say it like: `/desk`, `/desk yesterday`, `/desk week`, `/desk escalated`. The numbers are: " + factKindNames() + "."}, nil
+			return answer{text: "Say it like: `/desk`, `/desk yesterday`, `/desk week`, `/desk escalated`. The numbers are: " + factKindNames() +
+				"."}, nil
 		}
 	}
 	facts, err := store.DeskFacts(ctx, dc.store.DB(), from, until, openTooLong)
@@ -98,8 +107,10 @@ func (dc *DeskCommands) text(title string, n desk.Stats) string {
 	lines := []string{
 		"**Desk, " + title + "**",
 		fmt.Sprintf("- answered alone: **%d** (`alone`)", count(store.FactAlone)),
-		fmt.Sprintf("- by draft: **%d** as it stood (`draft`), %d changed (`changed`), %d dropped (`dropped`)", count(store.FactDraft), count(store.FactChanged), count(store.FactDropped)),
-		fmt.Sprintf("- escalated: **%d** (`escalated`)%s; %d of them again within a week (`reopened`)", count(store.FactEscalated), causesText(n.ByCause), count(store.FactReopened)),
+		fmt.Sprintf("- by draft: **%d** as it stood (`draft`), %d changed (`changed`), %d dropped (`dropped`)", count(store.FactDraft),
+			count(store.FactChanged), count(store.FactDropped)),
+		fmt.Sprintf("- escalated: **%d** (`escalated`)%s; %d of them again within a week (`reopened`)", count(store.FactEscalated),
+			causesText(n.ByCause), count(store.FactReopened)),
 		fmt.Sprintf("- questions without an answer: **%d** (`unanswered`)", count(store.FactUnanswered)),
 		fmt.Sprintf("- open for more than %s: **%d** (`open`)", text.Duration(openTooLong), count(store.FactOpen)),
 	}
@@ -113,7 +124,8 @@ func (dc *DeskCommands) text(title string, n desk.Stats) string {
 		lines = append(lines, "- wait for a person: **"+text.Duration(n.PersonWait)+"** (`person`)")
 	}
 	if n.Cost > 0 {
-		lines = append(lines, fmt.Sprintf("- cost of a conversation: **%s**, %d of them (`conversations`)", text.ExactMoney(n.CostPerConversation(), dc.settings.Currency), count(store.FactConversation)))
+		lines = append(lines, fmt.Sprintf("- cost of a conversation: **%s**, %d of them (`conversations`)",
+			text.ExactMoney(n.CostPerConversation(), dc.settings.Currency), count(store.FactConversation)))
 	}
 	return strings.Join(lines, "\n") + "\n\nA number's name lists what is behind it: `/desk escalated`."
 }
@@ -176,7 +188,15 @@ func (dc *DeskCommands) sendChart(r request, facts []store.DeskFact, days int) f
 			return fmt.Errorf("draw the chart: %w", err)
 		}
 		picture := outbox.NewNotice(r.room, "", outbox.Answer)
-		picture.Text, picture.HTML, picture.File = "", "", &outbox.File{Name: "desk.png", MIME: "image/png", Data: data, Width: desk.ChartWidth, Height: desk.ChartHeight}
+		picture.Text = ""
+		picture.HTML = ""
+		picture.File = &outbox.File{
+			Name:   "desk.png",
+			MIME:   "image/png",
+			Data:   data,
+			Width:  desk.ChartWidth,
+			Height: desk.ChartHeight,
+		}
 		_, _, err = dc.room.box.Queue(ctx, tx, picture)
 		return err
 	}
@@ -187,8 +207,12 @@ func (dc *DeskCommands) Report(ctx context.Context) (facts int, err error) {
 	err = dc.store.InTx(ctx, func(tx store.Tx) error {
 		now := dc.room.now()
 		list, err := store.DeskFacts(ctx, tx, now.AddDate(0, 0, -1), now, openTooLong)
-		if facts = len(list); err != nil || facts == 0 {
+		facts = len(list)
+		if err != nil {
 			return err
+		}
+		if facts == 0 {
+			return nil
 		}
 		return dc.room.box.NotifyOwner(ctx, tx, outbox.Quiet, dc.text("the last 24 hours", desk.Summarize(list)))
 	})

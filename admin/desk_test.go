@@ -50,7 +50,8 @@ func TestDesk_ShowsNumbersAndSources(t *testing.T) {
 		}
 	}
 	require.Equal(t, "desk.png", picture.Body)
-	require.Equal(t, 1, r.count("select count(*) from outbox where content->'info'->>'w' = '720' and content->'info'->>'h' = '320' and chat_id = $1", r.room.ID))
+	require.Equal(t, 1,
+		r.count("select count(*) from outbox where content->'info'->>'w' = '720' and content->'info'->>'h' = '320' and chat_id = $1", r.room.ID))
 
 	require.Contains(t, r.asOwner("/desk yesterday"), "**Desk, yesterday**: nothing happened")
 	r.time = func() time.Time { return time.Now().AddDate(0, 0, 1) }

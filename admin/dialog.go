@@ -93,9 +93,10 @@ const closedReason = "It answered a question that was answered before."
 // errUnclear is returned for a message that may be an answer to several questions.
 var errUnclear = errors.New("it could be about several questions")
 
-// find returns the question that a message answers. A reply answers the question that it refers to, or the one about the message that it refers to, and a
-// reaction the one that it is on; isReference is true then. A reply to anything else answers no question. Any other message answers the newest one. Closed
-// questions are found, too, so that a late answer is not taken for the answer to another question.
+// find returns the question that a message answers. A reply answers the question that it refers to, or the one about the
+// message that it refers to, and a reaction the one that it is on; isReference is true then. A reply to anything else
+// answers no question. Any other message answers the newest one. Closed questions are found, too, so that a late answer
+// is not taken for the answer to another question.
 func (ds *dialogs) find(ctx context.Context, r request, c choice) (q openQuestion, isReference bool, err error) {
 	if r.dialog != 0 {
 		d, err := store.DialogByID(ctx, ds.store.DB(), r.dialog)
@@ -167,8 +168,9 @@ func firstOpen(recent []openQuestion, now time.Time) openQuestion {
 	return recent[0]
 }
 
-// recent returns the questions of the room that had not expired at a time, the newest first, without those that were asked after the message was written:
-// messages that come at once, as after an outage, are no answers to the questions that they lead to.
+// recent returns the questions of the room that had not expired at a time, the newest first, without those that were
+// asked after the message was written: messages that come at once, as after an outage, are no answers to the questions
+// that they lead to.
 func (ds *dialogs) recent(ctx context.Context, r request, since time.Time) ([]openQuestion, error) {
 	rows, err := store.RecentDialogs(ctx, ds.store.DB(), r.room.ID, since, maxRecentDialogs)
 	if err != nil {
@@ -188,8 +190,9 @@ func (ds *dialogs) recent(ctx context.Context, r request, since time.Time) ([]op
 	return recent, nil
 }
 
-// findText returns the open question of a kind that a text answers: the question that it replies to, or else the newest open one that needs no reference.
-// For an answer that waited for the PIN it is the question that this answered, closed or not.
+// findText returns the open question of a kind that a text answers: the question that it replies to, or else the newest
+// open one that needs no reference. For an answer that waited for the PIN it is the question that this answered, closed
+// or not.
 func (ds *dialogs) findText(ctx context.Context, r request, kind string) (d store.Dialog, found bool, err error) {
 	switch {
 	case r.dialog != 0:
@@ -211,8 +214,8 @@ func (ds *dialogs) findText(ctx context.Context, r request, kind string) (d stor
 	return d, err == nil && d.Kind == kind && open, err
 }
 
-// closeDialog returns a change that also closes a question. If the question was closed meanwhile, the change returns jobs.Snooze: the message is then
-// handled again as one that answers a closed question.
+// closeDialog returns a change that also closes a question. If the question was closed meanwhile, the change returns
+// jobs.Snooze: the message is then handled again as one that answers a closed question.
 func closeDialog(d store.Dialog, change func(context.Context, store.Tx) error) func(context.Context, store.Tx) error {
 	return func(ctx context.Context, tx store.Tx) error {
 		first, err := store.FinishDialog(ctx, tx, d.ID)

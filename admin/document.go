@@ -78,8 +78,8 @@ func (dc *DocumentCommands) sources(ctx context.Context, args jobs.IndexArgs) (s
 	}
 }
 
-// fileSources returns the files in the documents folder that a path, folder or pattern matches, or one source with the error of the search. A job may
-// index them again, because the library skips unchanged files.
+// fileSources returns the files in the documents folder that a path, folder or pattern matches, or one source with the
+// error of the search. A job may index them again, because the library skips unchanged files.
 func (dc *DocumentCommands) fileSources(where string, file knowledge.File) []knowledge.Source {
 	names, _, err := dc.library.Find(where)
 	if err != nil {
@@ -88,7 +88,9 @@ func (dc *DocumentCommands) fileSources(where string, file knowledge.File) []kno
 	}
 	sources := make([]knowledge.Source, len(names))
 	for i, name := range names {
-		file.Origin, file.Name, file.FoundInBulk = name, path.Base(name), name != where
+		file.Origin = name
+		file.Name = path.Base(name)
+		file.FoundInBulk = name != where
 		sources[i] = knowledge.Source{File: file, Folder: dc.library.Folder(), Path: name}
 	}
 	return sources
@@ -98,7 +100,8 @@ func (dc *DocumentCommands) fileSources(where string, file knowledge.File) []kno
 var errDeleted = errors.New("the message with it was deleted")
 
 // attachmentSource downloads a file that was sent. The returned source has the file's name even if the download fails.
-func (dc *DocumentCommands) attachmentSource(ctx context.Context, message store.MessageID, file knowledge.File) (knowledge.Source, *store.Message) {
+func (dc *DocumentCommands) attachmentSource(ctx context.Context, message store.MessageID,
+	file knowledge.File) (knowledge.Source, *store.Message) {
 	file.Name = "The file"
 	m, err := store.MessageByID(ctx, dc.store.DB(), message)
 	if err == nil && m.Attachment == nil || errors.Is(err, store.ErrNotFound) {

@@ -21,8 +21,12 @@ import (
 func (dc *DocumentCommands) commands() []command {
 	return []command{
 		{
-			name: "docs", args: "[remove, watch or unwatch name]", group: groupAsk, run: dc.docs, operators: true,
-			summary: "which documents I know",
+			name:      "docs",
+			args:      "[remove, watch or unwatch name]",
+			group:     groupAsk,
+			run:       dc.docs,
+			operators: true,
+			summary:   "which documents I know",
 			help: "With sizes, and which are stale: the file in the documents folder was changed, or the page was fetched more than 30 days ago. " +
 				"`/docs remove prices.pdf` takes one out, for good and at once. " +
 				"`/docs watch prices public` keeps up with the files of a folder in the documents folder: new and changed ones are read, those that are gone are removed, and I tell you once. `/docs unwatch prices` ends it.",
@@ -30,7 +34,8 @@ func (dc *DocumentCommands) commands() []command {
 		{
 			name: "index", args: "[path or address] [public or admin]", group: groupAsk, run: dc.index,
 			summary: "learn a document",
-			help: dc.settings.indexHint() + " a file, a folder or a pattern such as `contracts/*.pdf` in the documents folder, or the address of a page. " +
+			help: dc.settings.indexHint() +
+				" a file, a folder or a pattern such as `contracts/*.pdf` in the documents folder, or the address of a page. " +
 				"**public**: customers get answers from it. **admin**: only you do. Sent again under the same name, it replaces what was there. " +
 				knowledge.FormatList() + ", up to " + knowledge.MaxSizeText + " and " + knowledge.MaxPagesText + " pages.",
 		},
@@ -97,11 +102,13 @@ func (dc *DocumentCommands) list(ctx context.Context, r request) (answer, error)
 	lines := []string{"**Documents** — " + documentCounts(found.Groups)}
 	newest := slices.SortedStableFunc(slices.Values(found.Biggest), func(a, b index.Document) int { return b.IndexedAt.Compare(a.IndexedAt) })
 	for _, d := range newest[:min(len(newest), maxListedDocs)] {
-		lines = append(lines, fmt.Sprintf("**%s** — %s, %s, %s · %s", esc(d.Name), visibility(d.Role), text.Count(d.Chunks, "passage"), fileSize(d.Size), dc.room.shortTime(d.IndexedAt)))
+		lines = append(lines, fmt.Sprintf("**%s** — %s, %s, %s · %s", esc(d.Name), visibility(d.Role), text.Count(d.Chunks, "passage"),
+			fileSize(d.Size), dc.room.shortTime(d.IndexedAt)))
 	}
 	if more := len(newest) - maxListedDocs; more > 0 {
 		big := found.Biggest[0]
-		lines = append(lines, "and "+text.Count(more, "older one")+fmt.Sprintf(" · the biggest is **%s** — %s, %s", esc(big.Name), text.Count(big.Chunks, "passage"), fileSize(big.Size)))
+		lines = append(lines, "and "+text.Count(more, "older one")+
+			fmt.Sprintf(" · the biggest is **%s** — %s, %s", esc(big.Name), text.Count(big.Chunks, "passage"), fileSize(big.Size)))
 	}
 	if r.isOwner() {
 		lines = append(lines, dc.staleLines(found.Biggest)...)
@@ -140,7 +147,10 @@ func (dc *DocumentCommands) staleness(d index.Document) string {
 		return "fetched " + dc.room.ago(d.IndexedAt)
 	}
 	root, err := dc.library.OpenFolder()
-	if err != nil || !fs.ValidPath(d.Origin) {
+	if err != nil {
+		return ""
+	}
+	if !fs.ValidPath(d.Origin) {
 		return ""
 	}
 	defer root.Close()
@@ -200,7 +210,8 @@ func documentCounts(groups []index.DocumentGroup) string {
 			}
 		}
 		if documents > 0 {
-			parts = append(parts, visibility(role)+": "+text.Count(documents, "document")+" ("+strings.Join(types, ", ")+"), "+text.Count(passages, "passage"))
+			parts = append(parts, visibility(role)+": "+text.Count(documents, "document")+" ("+strings.Join(types, ", ")+"), "+
+				text.Count(passages, "passage"))
 		}
 	}
 	return strings.Join(parts, " · ")

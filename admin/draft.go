@@ -43,7 +43,8 @@ func (df *DraftCommands) commands() []command {
 			},
 			summary: "whether I ask you before something goes to a chat",
 			help: "**auto**: what I say there goes out at once. **draft**: I show it here first. 👍 sends it as it stands, a reply changes its words, 👎 drops it, and a reply such as `👎 too formal` has me write it again; " +
-				"after " + text.Duration(draftLifetime) + " without a word it is dropped. **shadow**: I show it here and never send it; you answer, and `/shadow` compares. What you set with `/remind ... --to` is shown first as well. `/delivery draft Ana` sets it, `/delivery Ana` tells it.",
+				"after " + text.Duration(draftLifetime) +
+				" without a word it is dropped. **shadow**: I show it here and never send it; you answer, and `/shadow` compares. What you set with `/remind ... --to` is shown first as well. `/delivery draft Ana` sets it, `/delivery Ana` tells it.",
 		},
 		{
 			name: "drafts", args: "[page]", group: groupChats, run: df.list,
@@ -68,7 +69,8 @@ const kindDraft = "draft"
 // draftLifetime is how long a draft waits for the owner's approval.
 const draftLifetime = 4 * time.Hour
 
-// approveDraft asks whether a draft may be sent. This question is never closed, because the draft's outbox row says whether the draft is open.
+// approveDraft asks whether a draft may be sent. This question is never closed, because the draft's outbox row says
+// whether the draft is open.
 type approveDraft struct {
 	yesOrNo
 
@@ -90,8 +92,14 @@ func (q approveDraft) traits() traits {
 func (q approveDraft) answer(ctx context.Context, r request, c choice) (_ answer, done bool, err error) {
 	switch c.word {
 	case wordYes:
-		if early, err := q.drafts.isTooEarly(ctx, r, q.OutboxID); err != nil || early {
-			return answer{text: "The draft changed just before that. Look at it again, and reply `yes` to it if you want it sent.", reason: "It was about an earlier draft."}, false, err
+		early, err := q.drafts.isTooEarly(ctx, r, q.OutboxID)
+		if err != nil {
+			return answer{text: "The draft changed just before that. Look at it again, and reply `yes` to it if you want it sent.",
+				reason: "It was about an earlier draft."}, false, err
+		}
+		if early {
+			return answer{text: "The draft changed just before that. Look at it again, and reply `yes` to it if you want it sent.",
+				reason: "It was about an earlier draft."}, false, nil
 		}
 		return decideDraftAnswer(q.OutboxID, q.drafts.send), false, nil
 	case wordNo:
@@ -101,7 +109,8 @@ func (q approveDraft) answer(ctx context.Context, r request, c choice) (_ answer
 	}
 }
 
-// confirmDraft asks for confirmation about the only open draft, after a yes or no that refers to no message and may be meant for something else.
+// confirmDraft asks for confirmation about the only open draft, after a yes or no that refers to no message and may be
+// meant for something else.
 type confirmDraft struct {
 	yesOrNo
 
@@ -125,8 +134,11 @@ func (df *DraftCommands) confirm(ctx context.Context, r request, c choice) (_ an
 		return answer{}, false, nil
 	}
 	open, err := store.OpenDrafts(ctx, df.store.DB(), 0, 2)
-	if err != nil || len(open) == 0 {
+	if err != nil {
 		return answer{}, false, err
+	}
+	if len(open) == 0 {
+		return answer{}, false, nil
 	}
 	if len(open) > 1 {
 		return answer{text: "Which draft? Reply to the one you mean, or react to it with 👍 or 👎. `/drafts` lists them."}, true, nil
@@ -163,13 +175,15 @@ func (df *DraftCommands) send(ctx context.Context, tx store.Tx, out uuid.UUID) (
 	case err != nil:
 		return "", err
 	case decision.Code == policy.CodeQuoteDeleted:
-		return "Nothing goes to **" + to + "**: a message that it answered or quoted was deleted.", df.room.box.DropDraft(ctx, tx, out, policy.CodeQuoteDeleted)
+		return "Nothing goes to **" + to + "**: a message that it answered or quoted was deleted.",
+			df.room.box.DropDraft(ctx, tx, out, policy.CodeQuoteDeleted)
 	case decision.Code.IsWithdrawn():
 		return "Nothing goes to **" + to + "**: " + esc(decision.Why) + " If it still needs an answer, I draft another.", nil
 	case !decision.Allow:
 		return "⚠️ It cannot go to **" + to + "** now: " + esc(decision.Why) + " The draft stays open.", nil
 	default:
-		return "It goes to **" + to + "**, as it stands there.", store.SetExecutionOutcome(ctx, tx, out, store.ExecutionDone, "you said yes to the draft")
+		return "It goes to **" + to + "**, as it stands there.",
+			store.SetExecutionOutcome(ctx, tx, out, store.ExecutionDone, "you said yes to the draft")
 	}
 }
 
@@ -178,7 +192,8 @@ func (df *DraftCommands) drop(ctx context.Context, tx store.Tx, out uuid.UUID) (
 		return "", err
 	}
 	to, err := df.recipient(ctx, tx, out)
-	return "Dropped: nothing goes to **" + to + "**.", errors.Join(err, store.SetExecutionOutcome(ctx, tx, out, store.ExecutionSkipped, "you dropped the draft"))
+	return "Dropped: nothing goes to **" + to + "**.",
+		errors.Join(err, store.SetExecutionOutcome(ctx, tx, out, store.ExecutionSkipped, "you dropped the draft"))
 }
 
 // refuse has a draft written again as the owner wants it. feedback is the message that says how.
@@ -189,13 +204,14 @@ func (df *DraftCommands) refuse(ctx context.Context, tx store.Tx, out uuid.UUID,
 	}
 	to, err := df.recipient(ctx, tx, out)
 	if !isRedrafted {
-		return "Dropped: nothing goes to **" + to + "**.", errors.Join(err, store.SetExecutionOutcome(ctx, tx, out, store.ExecutionSkipped, "you dropped the draft"))
+		return "Dropped: nothing goes to **" + to + "**.",
+			errors.Join(err, store.SetExecutionOutcome(ctx, tx, out, store.ExecutionSkipped, "you dropped the draft"))
 	}
 	return "Nothing of that goes to **" + to + "**. I write it again as you say, and ask you before it goes out.", err
 }
 
-// handleReply handles a reply to a draft: yes or no decides, 👎 with a reason has it written again, and any other text replaces the draft's. done is false if the message replies to no
-// draft.
+// handleReply handles a reply to a draft: yes or no decides, 👎 with a reason has it written again, and any other text
+// replaces the draft's. done is false if the message replies to no draft.
 func (df *DraftCommands) handleReply(ctx context.Context, r request, text string) (_ answer, done bool, err error) {
 	if r.message.RelatesTo == "" || text == "" || r.message.Attachment != nil {
 		return answer{}, false, nil
@@ -286,7 +302,8 @@ func (df *DraftCommands) PresentDraft(ctx context.Context, out uuid.UUID) error 
 		to := esc(chat.Label())
 		return errors.Join(store.MarkDropped(ctx, tx, out, policy.CodeDraftExpired, policy.CodeDraftExpired.Sentence()),
 			store.SetExecutionOutcome(ctx, tx, out, store.ExecutionSkipped, "nobody said yes to the draft"),
-			df.room.box.NotifyOwner(ctx, tx, outbox.Alert, "⌛ The draft for **"+to+"** was not sent: nobody said yes to it in "+text.Duration(draftLifetime)+"."))
+			df.room.box.NotifyOwner(ctx, tx, outbox.Alert, "⌛ The draft for **"+to+"** was not sent: nobody said yes to it in "+
+				text.Duration(draftLifetime)+"."))
 	})
 }
 
@@ -306,10 +323,12 @@ func (df *DraftCommands) dropForgotten(ctx context.Context, tx store.Tx, out uui
 	if err != nil {
 		return err
 	}
-	return df.room.box.NotifyOwner(ctx, tx, outbox.Alert, "⌛ The draft for **"+to+"** was not sent: a message that it rests on was deleted. What was asked there has no answer.")
+	return df.room.box.NotifyOwner(ctx, tx, outbox.Alert,
+		"⌛ The draft for **"+to+"** was not sent: a message that it rests on was deleted. What was asked there has no answer.")
 }
 
-// show shows the messages of a draft, the question it answers and its sources. On the chat's card, it replaces an earlier draft that was withdrawn.
+// show shows the messages of a draft, the question it answers and its sources. On the chat's card, it replaces an earlier
+// draft that was withdrawn.
 func (df *DraftCommands) show(ctx context.Context, tx store.Tx, chat store.Chat, rows []store.OutboxMessage) error {
 	room, err := outbox.AdminRoom(ctx, tx)
 	if err != nil {
@@ -365,7 +384,8 @@ func (df *DraftCommands) list(ctx context.Context, r request, args string) (answ
 	if len(open) == 0 {
 		return answer{text: "No draft waits. `/delivery draft Ana` has me ask before anything goes to Ana."}, nil
 	}
-	lines := []string{"**" + text.Count(len(open), "draft") + "**, the oldest first. React with 👍 or 👎 where it stands, or reply to change it."}
+	lines := []string{"**" + text.Count(len(open), "draft") +
+		"**, the oldest first. React with 👍 or 👎 where it stands, or reply to change it."}
 	pages := (len(open) + draftsPerPage - 1) / draftsPerPage
 	page := min(max(int(parseNumber(strings.TrimSpace(args))), 1), pages)
 	var about []store.MessageID
@@ -432,7 +452,8 @@ func (df *DraftCommands) setDelivery(chat store.Chat, how policy.Delivery) answe
 	}
 	if how == "" {
 		how = chat.DeliveryIn(df.settings.Defaults)
-		return answer{text: fmt.Sprintf("%s is on `%s`: %s `/delivery auto`, `draft` or `shadow` and its name changes that.", name, how, now[how])}
+		return answer{text: fmt.Sprintf("%s is on `%s`: %s `/delivery auto`, `draft` or `shadow` and its name changes that.", name, how,
+			now[how])}
 	}
 	return answer{text: name + ": " + now[how], change: func(ctx context.Context, tx store.Tx) error {
 		return errors.Join(store.SetDelivery(ctx, tx, chat.ID, how), jobs.EnqueueForChanges(ctx, tx, chat.ID))

@@ -53,7 +53,8 @@ func (r *rig) sentTo(c store.Chat) (said []string) {
 func (r *rig) addDraft() (store.Chat, sentEvent) {
 	r.t.Helper()
 	ana := r.chat("Ana", "whatsapp")
-	require.Equal(r.t, "**Ana · WhatsApp**: I show you here what I want to say there, and send it once you say yes.", r.asOwner("/delivery draft ana"))
+	require.Equal(r.t, "**Ana · WhatsApp**: I show you here what I want to say there, and send it once you say yes.",
+		r.asOwner("/delivery draft ana"))
 	r.asOwner("/remind 1h --to Ana see you at seven. *Bring* cake")
 	r.runUntil(2 * time.Hour)
 	require.Empty(r.t, r.sentTo(ana), "it waits for a yes")
@@ -66,20 +67,31 @@ func TestDraft_ScheduledMessageNeedsYes(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	ana, shown := r.addDraft()
-	require.Equal(t, text("✏️ **Draft for Ana · WhatsApp**", "", "> see you at seven. *Bring* cake", "", "👍 send · reply to change it · 👎 drop · Open until Sat 21 Nov, 00:00."), shown.Body)
+	require.Equal(t, text("✏️ **Draft for Ana · WhatsApp**", "", "> see you at seven. *Bring* cake", "",
+		"👍 send · reply to change it · 👎 drop · Open until Sat 21 Nov, 00:00."), shown.Body)
 	require.Contains(t, shown.Mentions, owner, "it rings: it is dropped unless the owner sees it in time")
 	require.Contains(t, r.asOwner("/jobs 1 history"), "done, a draft of it waits for you")
-	require.Contains(t, r.asOwner("/drafts"), "**1 draft**, the oldest first. React with 👍 or 👎 where it stands, or reply to change it.\nAna · WhatsApp — “see you at seven. *Bring* cake”, open until Sat 21 Nov, 00:00")
+	require.Contains(t, r.asOwner("/drafts"),
+		"**1 draft**, the oldest first. React with 👍 or 👎 where it stands, or reply to change it.\nAna · WhatsApp — “see you at seven. *Bring* cake”, open until Sat 21 Nov, 00:00")
 
-	require.Contains(t, r.asOwner("yes"), "**Send this to Ana · WhatsApp?** “see you at seven. *Bring* cake”\n`yes` sends it, `no` drops it.", "it points at nothing")
+	require.Contains(t, r.asOwner("yes"), "**Send this to Ana · WhatsApp?** “see you at seven. *Bring* cake”\n`yes` sends it, `no` drops it.",
+		"it points at nothing")
 	require.Empty(t, r.sentTo(ana))
-	require.Contains(t, bodies(r.handle(store.Message{Body: "👍", Kind: "reaction", RelatesTo: shown.Event, Author: policy.AuthorOperator, Sender: operator})), "is the owner's")
+	require.Contains(t, bodies(r.handle(store.Message{
+		Body:      "👍",
+		Kind:      "reaction",
+		RelatesTo: shown.Event,
+		Author:    policy.AuthorOperator,
+		Sender:    operator,
+	})), "is the owner's")
 	require.Empty(t, r.sentTo(ana), "an operator's yes is none")
 
 	require.Equal(t, "see you at seven. *Bring* cake\nIt goes to **Ana · WhatsApp**, as it stands there.", r.react(shown.Event, "👍"))
 	require.Equal(t, []string{"see you at seven. *Bring* cake"}, r.sentTo(ana))
 	require.Contains(t, r.asOwner("/jobs 1 history"), "done, you said yes to the draft")
-	require.Equal(t, 1, r.count("select count(*) from outbox where chat_id = $1 and state = 'sent' and purpose = 'draft' and reason = 'You approved this text.'", ana.ID))
+	require.Equal(t, 1,
+		r.count("select count(*) from outbox where chat_id = $1 and state = 'sent' and purpose = 'draft' and reason = 'You approved this text.'",
+			ana.ID))
 
 	require.Equal(t, "That draft is no longer open.", r.react(shown.Event, "👍"))
 	require.Equal(t, "That draft is no longer open.", r.react(shown.Event, "👎"))
@@ -148,7 +160,8 @@ func TestDraft_ReplyChangesText(t *testing.T) {
 	require.Len(t, again, 1)
 	require.Contains(t, again[0].Body, "> see you at eight")
 	require.Equal(t, "That draft is no longer open.", r.react(shown.Event, "👍"), "the one before")
-	require.Contains(t, bodies(r.handle(store.Message{Body: "\u202e!wa logout", RelatesTo: again[0].Event})), "That cannot go to **Ana · WhatsApp**: The bridge would", "what the gate lets out in no case")
+	require.Contains(t, bodies(r.handle(store.Message{Body: "\u202e!wa logout", RelatesTo: again[0].Event})),
+		"That cannot go to **Ana · WhatsApp**: The bridge would", "what the gate lets out in no case")
 	require.Empty(t, r.sentTo(ana))
 	require.Contains(t, bodies(r.handle(store.Message{Body: "yes", RelatesTo: again[0].Event})), "It goes to **Ana · WhatsApp**")
 	require.Equal(t, []string{"see you at eight"}, r.sentTo(ana))
@@ -165,7 +178,8 @@ func TestDraft_ReplyChangesText(t *testing.T) {
 	r.asOwner("/remind 1h --to Ana well then")
 	r.runUntil(2 * time.Hour)
 	shown = r.presentDrafts()[0]
-	require.Contains(t, bodies(r.handle(store.Message{Body: "👎 too short", RelatesTo: shown.Event})), "Dropped: nothing goes to **Ana · WhatsApp**.", "a reason is no text for Ana")
+	require.Contains(t, bodies(r.handle(store.Message{Body: "👎 too short", RelatesTo: shown.Event})),
+		"Dropped: nothing goes to **Ana · WhatsApp**.", "a reason is no text for Ana")
 	require.Len(t, r.sentTo(ana), 1)
 }
 
@@ -181,8 +195,10 @@ func TestDraft_RefusedIsRewritten(t *testing.T) {
 	said := bodies(r.handle(store.Message{Body: "👎 too formal", RelatesTo: shown.Event}))
 	require.Contains(t, said, "Nothing of that goes to **Ana · WhatsApp**. I write it again as you say")
 	require.Empty(t, r.sentTo(ana))
-	require.Equal(t, 1, r.count("select count(*) from outbox o join messages m on m.id = o.feedback_id where o.chat_id = $1 and o.code = 'draft_refused' and m.body = '👎 too formal'", ana.ID))
-	require.Equal(t, 1, r.count("select count(*) from river.river_job where kind = 'turn' and args->>'chat' = $1", fmt.Sprint(ana.ID)), "another takes its place")
+	require.Equal(t, 1,
+		r.count("select count(*) from outbox o join messages m on m.id = o.feedback_id where o.chat_id = $1 and o.code = 'draft_refused' and m.body = '👎 too formal'", ana.ID))
+	require.Equal(t, 1, r.count("select count(*) from river.river_job where kind = 'turn' and args->>'chat' = $1", fmt.Sprint(ana.ID)),
+		"another takes its place")
 	require.Equal(t, "That draft is no longer open.", r.react(shown.Event, "👍"))
 	require.Empty(t, r.sentTo(ana))
 }
@@ -204,7 +220,8 @@ func TestDraft_BlockedStaysOpen(t *testing.T) {
 	r := newRig(t)
 	ana, shown := r.addDraft()
 	r.asOwner("/pause all")
-	require.Equal(t, "⚠️ It cannot go to **Ana · WhatsApp** now: Everything is paused; /resume ends it. The draft stays open.", r.react(shown.Event, "👍"))
+	require.Equal(t, "⚠️ It cannot go to **Ana · WhatsApp** now: Everything is paused; /resume ends it. The draft stays open.",
+		r.react(shown.Event, "👍"))
 	r.asOwner("/resume")
 	r.react(shown.Event, "👍")
 	require.Len(t, r.sentTo(ana), 1)
@@ -222,13 +239,23 @@ func TestDraft_DeletedQuestionIsNotSent(t *testing.T) {
 	})
 	r.tx(func(tx store.Tx) error {
 		asked, err := store.InsertMessage(r.ctx, tx, store.Message{
-			ChatID: ana.ID, EventID: "$asked", Author: policy.AuthorContact, Kind: "text", Body: "my name is Rumpelstiltskin, do you deliver?", At: r.now, Action: policy.ActionAnswer,
+			ChatID:  ana.ID,
+			EventID: "$asked",
+			Author:  policy.AuthorContact,
+			Kind:    "text",
+			Body:    "my name is Rumpelstiltskin, do you deliver?",
+			At:      r.now,
+			Action:  policy.ActionAnswer,
 		})
 		if err != nil {
 			return err
 		}
 		out, _, err := r.box.Queue(r.ctx, tx, outbox.Message{
-			Chat: ana, Purpose: policy.PurposeReply, Text: "We deliver, Rumpelstiltskin.", Citations: r.citations("faq.md", "We deliver"), Quotes: []store.MessageID{asked},
+			Chat:      ana,
+			Purpose:   policy.PurposeReply,
+			Text:      "We deliver, Rumpelstiltskin.",
+			Citations: r.citations("faq.md", "We deliver"),
+			Quotes:    []store.MessageID{asked},
 		})
 		if err != nil {
 			return err
@@ -237,7 +264,8 @@ func TestDraft_DeletedQuestionIsNotSent(t *testing.T) {
 		return err
 	})
 	shown := r.presentDrafts()[0]
-	require.Contains(t, shown.Body, "**Draft for Ana · WhatsApp** (asked 18:00: “my name is Rumpelstiltskin, do you deliver?”)\n\n> [Nora] We deliver, Rumpelstiltskin.\n\nfrom faq.md: “We deliver”")
+	require.Contains(t, shown.Body,
+		"**Draft for Ana · WhatsApp** (asked 18:00: “my name is Rumpelstiltskin, do you deliver?”)\n\n> [Nora] We deliver, Rumpelstiltskin.\n\nfrom faq.md: “We deliver”")
 	require.Contains(t, r.asOwner("/why Ana"), "My answer waits for your yes")
 	var retract []uuid.UUID
 	r.tx(func(tx store.Tx) (err error) {
@@ -280,7 +308,8 @@ func TestDraft_WithdrawnByDocumentChange(t *testing.T) {
 	require.NoError(t, r.box.WithdrawOutdatedDrafts(r.ctx))
 	require.Equal(t, []int{0, 1}, []int{open(ana), open(ben)})
 	require.Equal(t, 1, r.count("select count(*) from outbox where chat_id = $1 and state = 'dropped' and code = 'draft_source'", ana.ID))
-	require.Equal(t, 1, r.count("select count(*) from river.river_job where kind = 'turn' and args->>'chat' = $1", fmt.Sprint(ana.ID)), "another takes its place")
+	require.Equal(t, 1, r.count("select count(*) from river.river_job where kind = 'turn' and args->>'chat' = $1", fmt.Sprint(ana.ID)),
+		"another takes its place")
 	found, err = r.box.HasOutdatedDrafts(r.ctx)
 	require.NoError(t, err)
 	require.False(t, found)
@@ -323,7 +352,9 @@ func TestDraft_FiftyChatsOneCardEach(t *testing.T) {
 		}
 		r.presentDrafts()
 	}
-	cards, texts, history := map[id.EventID]string{}, map[id.EventID]string{}, map[id.EventID][]string{}
+	cards := map[id.EventID]string{}
+	texts := map[id.EventID]string{}
+	history := map[id.EventID][]string{}
 	price := regexp.MustCompile(`costs \d euro`)
 	for _, e := range r.homeserver.sent {
 		var c struct {
@@ -348,7 +379,9 @@ func TestDraft_FiftyChatsOneCardEach(t *testing.T) {
 	for card, first := range cards {
 		require.Contains(t, first, "The delivery costs 5 euro.")
 		require.Contains(t, texts[card], "The delivery costs 7 euro.")
-		require.Equal(t, []string{"costs 6 euro", "costs 7 euro"}, slices.DeleteFunc(history[card], func(price string) bool { return price == "" }))
+		require.Equal(t, []string{"costs 6 euro", "costs 7 euro"}, slices.DeleteFunc(history[card], func(price string) bool {
+			return price == ""
+		}))
 	}
 	require.Equal(t, 50, r.count("select count(*) from outbox where state = 'draft'"))
 	require.Contains(t, r.asOwner("/drafts"), "**50 drafts**, the oldest first.")
@@ -358,8 +391,8 @@ func TestDraft_FiftyChatsOneCardEach(t *testing.T) {
 	require.NotContains(t, last, "Page")
 }
 
-// A contact deletes the question that a card shows, and the card is deleted with it: what the contact asks next is shown by a new one, because clients show no edit of
-// a deleted message.
+// A contact deletes the question that a card shows, and the card is deleted with it: what the contact asks next is shown
+// by a new one, because clients show no edit of a deleted message.
 func TestDraft_DeletedCardGetsNewCard(t *testing.T) {
 	t.Parallel()
 	r := newDesk(t)
@@ -371,7 +404,8 @@ func TestDraft_DeletedCardGetsNewCard(t *testing.T) {
 	first := r.presentDrafts()
 	require.Len(t, first, 1)
 	var asked id.EventID
-	require.NoError(t, r.st.Pool().QueryRow(r.ctx, "select event_id from messages where chat_id = $1 and author = 'contact' order by id desc limit 1", ana.ID).Scan(&asked))
+	require.NoError(t, r.st.Pool().QueryRow(r.ctx,
+		"select event_id from messages where chat_id = $1 and author = 'contact' order by id desc limit 1", ana.ID).Scan(&asked))
 	r.tx(func(tx store.Tx) error {
 		retract, err := store.RedactMessage(r.ctx, tx, ana.ID, asked, r.now)
 		require.NotEmpty(t, retract)
@@ -401,7 +435,8 @@ func TestDraft_CardShowsWithdrawnParts(t *testing.T) {
 	r.handle(store.Message{Body: strings.Repeat("Many words. ", 200) + "The last words.", RelatesTo: shown[0].Event})
 	r.presentDrafts()
 	var out uuid.UUID
-	require.NoError(t, r.st.Pool().QueryRow(r.ctx, "select id from outbox where chat_id = $1 and state = 'draft' and part_of = id", ana.ID).Scan(&out))
+	require.NoError(t, r.st.Pool().QueryRow(r.ctx, "select id from outbox where chat_id = $1 and state = 'draft' and part_of = id",
+		ana.ID).Scan(&out))
 	r.say(ana, policy.AuthorOwnerPhone, owner, "I answer myself")
 	require.NoError(t, r.admin.Drafts.PresentDraft(r.ctx, out))
 	require.Contains(t, bodies(r.sendQueued()), "The last words.")
@@ -427,7 +462,13 @@ func TestDraft_ForgottenQuestionIsNoticed(t *testing.T) {
 	ana := r.chat("Ana", "whatsapp")
 	before, asked := r.addGroupMessage(ana, "@ana:x", "I am Rumpelstiltskin"), r.addGroupMessage(ana, "@ana:x", "do you deliver?")
 	r.tx(func(tx store.Tx) error {
-		out, decision, err := r.box.Queue(r.ctx, tx, outbox.Message{Chat: ana, Purpose: policy.PurposeDraft, Text: "Yes, Rumpelstiltskin.", Draft: true, Sources: []store.MessageID{before.ID, asked.ID}})
+		out, decision, err := r.box.Queue(r.ctx, tx, outbox.Message{
+			Chat:    ana,
+			Purpose: policy.PurposeDraft,
+			Text:    "Yes, Rumpelstiltskin.",
+			Draft:   true,
+			Sources: []store.MessageID{before.ID, asked.ID},
+		})
 		require.True(t, decision.Allow, decision.Why)
 		if err != nil {
 			return err

@@ -16,19 +16,21 @@ import (
 	"multis/store"
 )
 
-// A card is the message in the admin room that shows the drafts of a chat. A draft that replaces a withdrawn or changed one is shown by an edit of the
-// card, so that a chat has one card until the owner decides.
+// A card is the message in the admin room that shows the drafts of a chat. A draft that replaces a withdrawn or changed
+// one is shown by an edit of the card, so that a chat has one card until the owner decides.
 
 const (
 	// cardSendDelay is how long a job waits for the card to be sent before the job tries again to edit the card.
 	cardSendDelay = time.Second
-	// cardReminderAge is the age from which an edited card may be out of sight. Clients do not notify about edits, so a notice says that it has changed.
+	// cardReminderAge is the age from which an edited card may be out of sight. Clients do not notify about edits, so a
+	// notice says that it has changed.
 	cardReminderAge = 15 * time.Minute
 	// editGraceTime is how long after an edit a yes may still be about what the card showed before.
 	editGraceTime = 2 * time.Second
 )
 
-// showCard shows a draft with its question. It edits the chat's card if that shows a draft which this one replaces; otherwise it writes a new card.
+// showCard shows a draft with its question. It edits the chat's card if that shows a draft which this one replaces;
+// otherwise it writes a new card.
 func (df *DraftCommands) showCard(ctx context.Context, tx store.Tx, room, chat store.Chat, card notice) error {
 	last, err := store.DraftCardOf(ctx, tx, chat.ID)
 	if err != nil && !errors.Is(err, store.ErrNotFound) {
@@ -52,12 +54,13 @@ func (df *DraftCommands) showCard(ctx context.Context, tx store.Tx, room, chat s
 	if df.room.now().Sub(askedAt(last.ExpiresAt)) < cardReminderAge {
 		return nil
 	}
-	_, err = df.room.notify(ctx, tx, room, outbox.Alert, fmt.Sprintf("✏️ The draft for **%s** has [changed](%s).", esc(chat.Label()), memory.MessageLink(room, last.Root)), nil)
+	_, err = df.room.notify(ctx, tx, room, outbox.Alert,
+		fmt.Sprintf("✏️ The draft for **%s** has [changed](%s).", esc(chat.Label()), memory.MessageLink(room, last.Root)), nil)
 	return err
 }
 
-// closeCard replaces a withdrawn draft on its card by the reason why it was withdrawn, unless the card shows a newer draft. It returns false if the
-// draft was not withdrawn.
+// closeCard replaces a withdrawn draft on its card by the reason why it was withdrawn, unless the card shows a newer
+// draft. It returns false if the draft was not withdrawn.
 func (df *DraftCommands) closeCard(ctx context.Context, tx store.Tx, out uuid.UUID) (bool, error) {
 	o, err := store.OutboxMessageByID(ctx, tx, out)
 	if errors.Is(err, store.ErrNotFound) || (err == nil && !o.Code.IsWithdrawn()) {
@@ -77,8 +80,11 @@ func (df *DraftCommands) closeCard(ctx context.Context, tx store.Tx, out uuid.UU
 		return true, err
 	}
 	last, err := store.DraftCardOf(ctx, tx, o.ChatID)
-	if err != nil || last.Dialog != asked.ID {
+	if err != nil {
 		return true, err
+	}
+	if last.Dialog != asked.ID {
+		return true, nil
 	}
 	if last.Root == "" && last.CardState == store.OutboxQueued {
 		return true, jobs.Snooze(cardSendDelay)
@@ -86,8 +92,8 @@ func (df *DraftCommands) closeCard(ctx context.Context, tx store.Tx, out uuid.UU
 	return true, df.writeWithdrawn(ctx, tx, o, last)
 }
 
-// writeWithdrawn writes on the card of a draft that it is withdrawn. After a yes that came too late it writes a new notice instead, because the owner
-// believes that the draft was sent.
+// writeWithdrawn writes on the card of a draft that it is withdrawn. After a yes that came too late it writes a new
+// notice instead, because the owner believes that the draft was sent.
 func (df *DraftCommands) writeWithdrawn(ctx context.Context, tx store.Tx, o store.OutboxMessage, card store.DraftCard) error {
 	room, err := outbox.AdminRoom(ctx, tx)
 	if err != nil {
@@ -146,7 +152,8 @@ func (df *DraftCommands) isTooEarly(ctx context.Context, r request, out uuid.UUI
 // askedAt returns when the owner was asked about a draft whose question expires at the given time.
 func askedAt(expires time.Time) time.Time { return expires.Add(-draftLifetime) }
 
-// maxUnsentText is how much of a text that was not sent is shown, in characters. Most texts are shown in full, because the owner may have written them.
+// maxUnsentText is how much of a text that was not sent is shown, in characters. Most texts are shown in full, because
+// the owner may have written them.
 const maxUnsentText = 1500
 
 // resendDraft asks whether a draft that was approved and not delivered is sent again.
@@ -178,7 +185,8 @@ func (q resendDraft) answer(_ context.Context, _ request, c choice) (_ answer, d
 		}
 		to, err := q.drafts.recipient(ctx, tx, q.OutboxID)
 		if !sent {
-			return "Nothing goes to **" + to + "**: it arrived after all, the draft is outdated, or it may not go there now. `/why` and the name says more.", err
+			return "Nothing goes to **" + to +
+				"**: it arrived after all, the draft is outdated, or it may not go there now. `/why` and the name says more.", err
 		}
 		return "I try again to send it to **" + to + "**.", err
 	}}, true, nil

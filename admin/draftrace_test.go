@@ -46,8 +46,9 @@ type draftRace struct {
 	chat  store.Chat
 	price int // in the document
 	// moment counts what ends the moment of a draft. moments has the moment of which each draft is.
-	moment  int
-	indexed int                // counts changes of the document, which the owner's own words, and the text that a person will answer, do not cite
+	moment int
+	// counts changes of the document, which the owner's own words, and the text that a person will answer, do not cite
+	indexed int
 	own     map[uuid.UUID]bool // drafts that cite no document
 	talk    int                // counts what is said, changed and deleted in the chat
 	asked   int                // counts questions, so that none is like another
@@ -125,14 +126,45 @@ func (d *draftRace) sometimesChange() {
 func newDraftRace(t *testing.T, seed uint64) *draftRace {
 	r := newRig(t)
 	r.ctx = zerolog.Nop().WithContext(r.ctx)
-	d := &draftRace{rig: r, rand: rand.New(rand.NewPCG(seed, 1)), moments: map[uuid.UUID]int{}, own: map[uuid.UUID]bool{}, ends: map[uuid.UUID]int{}, sent: map[uuid.UUID]bool{}, price: 5}
+	d := &draftRace{
+		rig:     r,
+		rand:    rand.New(rand.NewPCG(seed, 1)),
+		moments: map[uuid.UUID]int{},
+		own:     map[uuid.UUID]bool{},
+		ends:    map[uuid.UUID]int{},
+		sent:    map[uuid.UUID]bool{},
+		price:   5,
+	}
 	r.time = time.Now
 	lots := policy.Rate{Minute: 1_000_000, Day: 1_000_000}
-	r.box = outbox.New(r.st, outbox.Settings{Defaults: r.settings.Defaults, OwnerPause: time.Hour, SendCap: lots, Owner: owner, Name: "Nora", Disclose: func(string) bool { return true }}, d)
+	r.box = outbox.New(r.st, outbox.Settings{
+		Defaults:   r.settings.Defaults,
+		OwnerPause: time.Hour,
+		SendCap:    lots,
+		Owner:      owner,
+		Name:       "Nora",
+		Disclose:   func(string) bool { return true },
+	}, d)
 	r.restart()
-	d.inbox = appservice.NewInbox(r.st, appservice.Settings{Owner: owner, Bot: "@bot:x", Name: "Nora", Defaults: r.settings.Defaults, ReplyMaxAge: time.Hour, OwnerPause: time.Hour, StoreCap: lots, SendCap: lots})
+	d.inbox = appservice.NewInbox(r.st, appservice.Settings{
+		Owner:       owner,
+		Bot:         "@bot:x",
+		Name:        "Nora",
+		Defaults:    r.settings.Defaults,
+		ReplyMaxAge: time.Hour,
+		OwnerPause:  time.Hour,
+		StoreCap:    lots,
+		SendCap:     lots,
+	})
 	d.turns = agent.New(agent.Options{
-		Store: r.st, Box: r.box, Search: search.New(r.st), Personas: persona.Set{Model: d}, Name: "Nora", Texts: catalog.Texts{}, Language: catalog.English, Zone: time.UTC,
+		Store:    r.st,
+		Box:      r.box,
+		Search:   search.New(r.st),
+		Personas: persona.Set{Model: d},
+		Name:     "Nora",
+		Texts:    catalog.Texts{},
+		Language: catalog.English,
+		Zone:     time.UTC,
 	}).Turns
 	return d
 }
@@ -140,7 +172,10 @@ func newDraftRace(t *testing.T, seed uint64) *draftRace {
 // begin gives the race a chat that is on drafts.
 func (d *draftRace) begin() {
 	d.chat = d.rig.chat("Ana", "whatsapp")
-	d.said, d.written, d.fault, d.trace = nil, nil, "", nil
+	d.said = nil
+	d.written = nil
+	d.fault = ""
+	d.trace = nil
 	d.tx(func(tx store.Tx) error {
 		if err := store.SetMode(d.ctx, tx, d.chat.ID, policy.ModeBusiness); err != nil {
 			return err
@@ -152,13 +187,18 @@ func (d *draftRace) begin() {
 
 // index indexes the price list with the present price.
 func (d *draftRace) index() {
-	_, err := knowledge.New(d.st).Index(d.ctx, knowledge.File{Name: "prices.md", Data: fmt.Appendf(nil, "# Delivery\n\nDelivery costs %d euro within the city.\n", d.price), Role: policy.RolePublic})
+	_, err := knowledge.New(d.st).Index(d.ctx, knowledge.File{
+		Name: "prices.md",
+		Data: fmt.Appendf(nil, "# Delivery\n\nDelivery costs %d euro within the city.\n", d.price),
+		Role: policy.RolePublic,
+	})
 	require.NoError(d.t, err)
 }
 
 // receive has the inbox take an event in.
 func (d *draftRace) receive(kind event.Type, sender id.UserID, content any, more map[string]any) *event.Event {
-	raw := map[string]any{"type": kind.Type, "room_id": *d.chat.RoomID, "sender": sender, "event_id": d.event(), "origin_server_ts": time.Now().UnixMilli(), "content": content}
+	raw := map[string]any{"type": kind.Type, "room_id": *d.chat.RoomID, "sender": sender, "event_id": d.event(),
+		"origin_server_ts": time.Now().UnixMilli(), "content": content}
 	maps.Copy(raw, more)
 	data, err := json.Marshal(raw)
 	require.NoError(d.t, err)
@@ -195,7 +235,9 @@ func (d *draftRace) changeSomething() {
 			d.receive(event.EventRedaction, raceContact, map[string]any{"redacts": evt.ID}, map[string]any{"redacts": evt.ID})
 		}
 	case 5:
-		d.moment, d.talk, d.ended = d.moment+1, d.talk+1, d.ended+1
+		d.moment = d.moment + 1
+		d.talk = d.talk + 1
+		d.ended = d.ended + 1
 		d.receive(event.EventMessage, owner, text("I am here, Ana."), nil)
 	case 6:
 		d.moment, d.ended = d.moment+1, d.ended+1
@@ -203,7 +245,9 @@ func (d *draftRace) changeSomething() {
 			d.tx(func(tx store.Tx) error { return store.SetDelivery(d.ctx, tx, d.chat.ID, how) })
 		}
 	case 7:
-		d.moment, d.indexed, d.price = d.moment+1, d.indexed+1, d.price+1
+		d.moment = d.moment + 1
+		d.indexed = d.indexed + 1
+		d.price = d.price + 1
 		d.index()
 	case 8:
 		d.tx(func(tx store.Tx) error { return store.ResumeChat(d.ctx, tx, d.chat.ID) })
@@ -315,9 +359,11 @@ func (d *draftRace) openDrafts() map[uuid.UUID]bool {
 	return open
 }
 
-// runRandomJob runs one job, picked at random; sometimes it is killed when its work is done, and runs again. It returns false if there is none.
+// runRandomJob runs one job, picked at random; sometimes it is killed when its work is done, and runs again. It returns
+// false if there is none.
 func (d *draftRace) runRandomJob() bool {
-	rows, err := d.st.DB().Query(d.ctx, `select id, kind, args::text from river.river_job where kind in ('turn', 'present_draft', 'send', 'undelivered') and (args->>'at' is null) order by id`)
+	rows, err := d.st.DB().Query(d.ctx,
+		`select id, kind, args::text from river.river_job where kind in ('turn', 'present_draft', 'send', 'undelivered') and (args->>'at' is null) order by id`)
 	require.NoError(d.t, err)
 	type job struct {
 		ID   int64
@@ -357,10 +403,16 @@ func (d *draftRace) runJob(kind, args string) error {
 	require.NoError(d.t, json.Unmarshal([]byte(args), &of))
 	switch kind {
 	case "turn":
-		before, at, indexed, ended, talk := d.openDrafts(), d.moment, d.indexed, d.ended, d.talk
+		before := d.openDrafts()
+		at := d.moment
+		indexed := d.indexed
+		ended := d.ended
+		talk := d.talk
 		err := d.turns.Turn(d.ctx, of.Chat, strconv.FormatUint(d.rand.Uint64(), 36), false)
 		if talk == d.talk { // another mode or document is read again at the end of a turn
-			at, indexed, ended = d.moment, d.indexed, d.ended
+			at = d.moment
+			indexed = d.indexed
+			ended = d.ended
 		}
 		for out := range d.openDrafts() {
 			if before[out] {
@@ -410,19 +462,25 @@ func (d *draftRace) sweep() int {
 
 // check checks what is left when all is done.
 func (d *draftRace) check() {
-	require.Zero(d.t, d.count("select count(*) from messages where chat_id = $1 and answered_at is null and action in ('answer', 'escalate')", d.chat.ID), "a question waits for ever")
-	require.Zero(d.t, d.count(`select count(*) from messages m join outbox o on o.id = m.outbox_id where m.chat_id = $1 and m.redacted_at is null
+	require.Zero(d.t, d.count("select count(*) from messages where chat_id = $1 and answered_at is null and action in ('answer', 'escalate')",
+		d.chat.ID), "a question waits for ever")
+	require.Zero(d.t,
+		d.count(`select count(*) from messages m join outbox o on o.id = m.outbox_id where m.chat_id = $1 and m.redacted_at is null
 		and o.state = 'dropped' and o.code in ('draft_outdated', 'draft_source')`, d.chat.ID), "a question whose draft was withdrawn is lost")
 	if d.count("select count(*) from outbox where chat_id = $1 and state = 'draft' and purpose <> 'escalation'", d.chat.ID) > 1 {
-		rows, _ := d.st.DB().Query(d.ctx, "select seq::text || ' ' || purpose || ' ' || state || ' ' || code || ' ' || seen_id || ' ' || coalesce(content->>'body', '') || ' ' || reason from outbox where chat_id = $1 order by seq", d.chat.ID)
+		rows, _ := d.st.DB().Query(d.ctx,
+			"select seq::text || ' ' || purpose || ' ' || state || ' ' || code || ' ' || seen_id || ' ' || coalesce(content->>'body', '') || ' ' || reason from outbox where chat_id = $1 order by seq", d.chat.ID)
 		lines, _ := pgx.CollectRows(rows, pgx.RowTo[string])
 		d.t.Log(strings.Join(append(lines, d.trace...), "\n"))
 	}
-	require.LessOrEqual(d.t, d.count("select count(*) from outbox where chat_id = $1 and state = 'draft' and purpose <> 'escalation'", d.chat.ID), 1, "two answers for one chat")
+	require.LessOrEqual(d.t, d.count("select count(*) from outbox where chat_id = $1 and state = 'draft' and purpose <> 'escalation'",
+		d.chat.ID), 1, "two answers for one chat")
 	require.Equal(d.t, d.count("select count(*) from outbox where chat_id = $1 and state = 'draft'", d.chat.ID),
 		d.count("select count(*) from dialogs d join outbox o on o.id = d.draft_id where o.chat_id = $1 and d.kind = 'draft' and d.done_at is null and o.state = 'draft'", d.chat.ID), "each open draft has one card")
-	require.Zero(d.t, d.count(`select count(*) from dialogs d join outbox o on o.id = d.draft_id where o.chat_id = $1 and d.kind = 'draft' and d.done_at is null
-		and o.state = 'dropped' and o.code in ('draft_outdated', 'draft_answered', 'draft_mode', 'draft_source', 'draft_late')`, d.chat.ID), "a card of a withdrawn draft looks open")
+	require.Zero(d.t,
+		d.count(`select count(*) from dialogs d join outbox o on o.id = d.draft_id where o.chat_id = $1 and d.kind = 'draft' and d.done_at is null
+		and o.state = 'dropped' and o.code in ('draft_outdated', 'draft_answered', 'draft_mode', 'draft_source', 'draft_late')`, d.chat.ID),
+		"a card of a withdrawn draft looks open")
 	seen := map[string]int{}
 	var all strings.Builder
 	for _, s := range d.homeserver.sent {
@@ -432,9 +490,11 @@ func (d *draftRace) check() {
 			require.Equal(d.t, 1, seen[string(s.Event)])
 		}
 	}
-	require.LessOrEqual(d.t, len(seen), strings.Count(all.String(), "It goes to **")+strings.Count(all.String(), "I try again to send it to **"), "more was sent than was approved")
+	require.LessOrEqual(d.t, len(seen), strings.Count(all.String(), "It goes to **")+
+		strings.Count(all.String(), "I try again to send it to **"), "more was sent than was approved")
 	for _, words := range d.written {
-		if d.count("select count(*) from messages where body = $1 and code <> 'command'", words) == 0 && d.count("select count(*) from outbox where content->>'body' = $1", words) > 0 {
+		if d.count("select count(*) from messages where body = $1 and code <> 'command'", words) == 0 &&
+			d.count("select count(*) from outbox where content->>'body' = $1", words) > 0 {
 			require.Contains(d.t, all.String(), words, "the owner's words are lost")
 		}
 	}
@@ -443,8 +503,10 @@ func (d *draftRace) check() {
 // racesPerDatabase is how many interleavings share a database. The rows of the ones before make each slower.
 const racesPerDatabase = 25
 
-// TestDraft_NeverSentAfterChange has MULTIS_TEST_INTERLEAVINGS random interleavings, from MULTIS_TEST_SEED on, of messages, edits, deletions, own replies, changes of the delivery and of the
-// document, answers of the owner, failing sends and killed jobs, also in the middle of a model call and of a send. The seed of a part that failed repeats that part.
+// TestDraft_NeverSentAfterChange has MULTIS_TEST_INTERLEAVINGS random interleavings, from MULTIS_TEST_SEED on, of
+// messages, edits, deletions, own replies, changes of the delivery and of the document, answers of the owner, failing
+// sends and killed jobs, also in the middle of a model call and of a send. The seed of a part that failed repeats that
+// part.
 func TestDraft_NeverSentAfterChange(t *testing.T) {
 	t.Parallel()
 	count := 150
@@ -462,7 +524,8 @@ func TestDraft_NeverSentAfterChange(t *testing.T) {
 			for range min(racesPerDatabase, count-first) {
 				d.race()
 			}
-			t.Logf("%d drafts, %d sent, %d withdrawn", len(d.moments), storetest.Count(t, d.st, "select count(*) from outbox where purpose = 'draft' and state = 'sent'"),
+			t.Logf("%d drafts, %d sent, %d withdrawn", len(d.moments),
+				storetest.Count(t, d.st, "select count(*) from outbox where purpose = 'draft' and state = 'sent'"),
 				storetest.Count(t, d.st, "select count(*) from outbox where state = 'dropped' and seen_id > 0 and code like 'draft%'"))
 		})
 	}

@@ -35,7 +35,11 @@ func (ec *escalationCommands) commands() []command {
 				"⏸ keeps me off, 👍 sends the proposal.",
 		},
 		{
-			name: "handoff", args: "[name]", group: groupChats, run: ec.claim, answerers: true,
+			name:      "handoff",
+			args:      "[name]",
+			group:     groupChats,
+			run:       ec.claim,
+			answerers: true,
 			onChat: func(_ context.Context, pick chatPick, chat store.Chat) (answer, error) {
 				return ec.claimChat(pick, chat), nil
 			},
@@ -177,8 +181,11 @@ func (ec *escalationCommands) isReply(ctx context.Context, r request) (bool, err
 // handleThreadMessage handles a message in the thread of an escalation. done is false for a message elsewhere.
 func (ec *escalationCommands) handleThreadMessage(ctx context.Context, r request, _ string) (_ answer, done bool, err error) {
 	e, found, err := ec.thread(ctx, r)
-	if err != nil || !found {
+	if err != nil {
 		return answer{}, false, err
+	}
+	if !found {
+		return answer{}, false, nil
 	}
 	ans := answer{reason: "It is a message in the thread of an escalation.", quotes: []store.MessageID{r.message.ID}}
 	var file *outbox.File
@@ -199,8 +206,8 @@ func (ec *escalationCommands) handleThreadMessage(ctx context.Context, r request
 	return ans, true, nil
 }
 
-// handleReaction handles a sign on the card of a thread, or a note mark on a reply there. done is false for other reactions, such as those to a line
-// of the thread: they are for the people there.
+// handleReaction handles a sign on the card of a thread, or a note mark on a reply there. done is false for other
+// reactions, such as those to a line of the thread: they are for the people there.
 func (ec *escalationCommands) handleReaction(ctx context.Context, r request, _ string) (_ answer, done bool, err error) {
 	if policy.ThreadSignOf(r.message.Body) == policy.SignNote {
 		return ec.handleNoteMark(ctx, r)
@@ -209,8 +216,11 @@ func (ec *escalationCommands) handleReaction(ctx context.Context, r request, _ s
 	if errors.Is(err, store.ErrNotFound) {
 		return answer{}, false, nil
 	}
-	if err != nil || e.CardEvent == nil || *e.CardEvent != r.message.RelatesTo {
+	if err != nil {
 		return answer{}, false, err
+	}
+	if e.CardEvent == nil || *e.CardEvent != r.message.RelatesTo {
+		return answer{}, false, nil
 	}
 	return answer{
 		reason: "It is a sign on the card of an escalation.", thread: *e.CardEvent,
@@ -226,8 +236,11 @@ func (ec *escalationCommands) handleNoteMark(ctx context.Context, r request) (_ 
 	if errors.Is(err, store.ErrNotFound) {
 		return answer{}, false, nil
 	}
-	if err != nil || m.Thread == "" || m.Sender != r.message.Sender {
+	if err != nil {
 		return answer{}, false, err
+	}
+	if m.Thread == "" || m.Sender != r.message.Sender {
+		return answer{}, false, nil
 	}
 	return answer{reason: "It marks a message in a thread as a note.", change: func(ctx context.Context, tx store.Tx) error {
 		return desk.WithdrawReply(ctx, tx, m)

@@ -21,7 +21,15 @@ func TestWhy_NamesWhoAnswered(t *testing.T) {
 	var asked store.Message
 	r.tx(func(tx store.Tx) error {
 		row, err := store.InsertMessage(r.ctx, tx, store.Message{
-			ChatID: ana.ID, EventID: r.event(), Author: policy.AuthorContact, Sender: "@ana:x", Kind: "text", Body: "It is broken", At: r.now, Action: policy.ActionEscalate, Code: policy.CodeWantsHuman,
+			ChatID:  ana.ID,
+			EventID: r.event(),
+			Author:  policy.AuthorContact,
+			Sender:  "@ana:x",
+			Kind:    "text",
+			Body:    "It is broken",
+			At:      r.now,
+			Action:  policy.ActionEscalate,
+			Code:    policy.CodeWantsHuman,
 		})
 		if err != nil {
 			return err

@@ -53,10 +53,12 @@ func (hc *HostCommands) RunCommand(ctx context.Context, args jobs.ExecArgs) erro
 	}
 	switch {
 	case task.Attempt > 1:
-		return hc.end(ctx, task, room, "", commandEnd{store.TaskFailed, "unknown", "⚠️ **I was restarted before this ended, or right before it began**: " + code(task.Input) +
-			". I cannot tell whether it was done, and do not run it again. Look, and send it again if it is needed."})
+		return hc.end(ctx, task, room, "", commandEnd{store.TaskFailed, "unknown",
+			"⚠️ **I was restarted before this ended, or right before it began**: " + code(task.Input) +
+				". I cannot tell whether it was done, and do not run it again. Look, and send it again if it is needed."})
 	case task.StopReason != "":
-		return hc.end(ctx, task, room, "", commandEnd{store.TaskKilled, "stopped", "⏹ **Not run**: " + code(task.Input) + ". You stopped it before it began."})
+		return hc.end(ctx, task, room, "", commandEnd{store.TaskKilled, "stopped",
+			"⏹ **Not run**: " + code(task.Input) + ". You stopped it before it began."})
 	case task.Forgotten, hc.host == nil:
 		return hc.end(ctx, task, room, "", commandEnd{store.TaskFailed, "refused", hostOffText})
 	}
@@ -83,7 +85,8 @@ func (hc *HostCommands) RunCommand(ctx context.Context, args jobs.ExecArgs) erro
 	case ctx.Err() != nil:
 		return ctx.Err() // the next attempt tells that its outcome is not known
 	case errors.Is(err, errStopped):
-		return hc.end(ctx, task, room, live, commandEnd{store.TaskKilled, "stopped", "⏹ **Stopped**: " + code(c.Shown) + ". It was ended with all that it started." + outputBlock(result.Output)})
+		return hc.end(ctx, task, room, live, commandEnd{store.TaskKilled, "stopped",
+			"⏹ **Stopped**: " + code(c.Shown) + ". It was ended with all that it started." + outputBlock(result.Output)})
 	case err != nil:
 		return hc.end(ctx, task, room, live, commandEnd{store.TaskFailed, "failed", "⚠️ " + code(c.Shown) + ": " + esc(err.Error())})
 	}
@@ -92,14 +95,22 @@ func (hc *HostCommands) RunCommand(ctx context.Context, args jobs.ExecArgs) erro
 
 // endOfCommand describes how a command ended.
 func endOfCommand(c tools.HostCommand, result sandbox.Result) commandEnd {
-	icon, how, outcome := "✅", "done", "done"
+	icon := "✅"
+	how := "done"
+	outcome := "done"
 	switch {
 	case result.TimedOut:
-		icon, how, outcome = "⚠️", "ended, because it took too long", "timeout"
+		icon = "⚠️"
+		how = "ended, because it took too long"
+		outcome = "timeout"
 	case result.ExitCode < 0:
-		icon, how, outcome = "⚠️", "ended by a signal", "failed"
+		icon = "⚠️"
+		how = "ended by a signal"
+		outcome = "failed"
 	case result.ExitCode > 0:
-		icon, how, outcome = "⚠️", "exit status "+strconv.Itoa(result.ExitCode), "failed"
+		icon = "⚠️"
+		how = "exit status " + strconv.Itoa(result.ExitCode)
+		outcome = "failed"
 	}
 	e := commandEnd{store.TaskCompleted, outcome, fmt.Sprintf("%s %s · %s, %.1f s", icon, code(c.Shown), how, result.Duration.Seconds())}
 	e.text += outputBlock(result.Output)
@@ -115,7 +126,8 @@ func outputBlock(output string) string {
 }
 
 // runLive runs a command, shows its output as it comes, and ends it when the owner stops the task. It returns the message with the output.
-func (hc *HostCommands) runLive(ctx context.Context, task store.Task, room store.Chat, c tools.HostCommand) (id.EventID, sandbox.Result, error) {
+func (hc *HostCommands) runLive(ctx context.Context, task store.Task, room store.Chat,
+	c tools.HostCommand) (id.EventID, sandbox.Result, error) {
 	running, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	var mu sync.Mutex
@@ -139,7 +151,8 @@ func (hc *HostCommands) runLive(ctx context.Context, task store.Task, room store
 			mu.Unlock()
 			shown = fmt.Sprintf("⏳ %s%s\n_task %d · ❌ ends it_", code(c.Shown), outputBlock(shown), task.ID)
 			if live.IsDue() && live.Show(running, shown) {
-				_ = store.SetTaskProgressEvent(running, hc.store.Writer(), task, live.Event()) // if this fails, ❌ on the message has no effect, but /cancel-task has
+				// if this fails, ❌ on the message has no effect, but /cancel-task has
+				_ = store.SetTaskProgressEvent(running, hc.store.Writer(), task, live.Event())
 			}
 		}
 	}()
@@ -186,15 +199,24 @@ func (hc *HostCommands) end(ctx context.Context, task store.Task, room store.Cha
 
 // audit writes what became of a command into the audit log.
 func (hc *HostCommands) audit(ctx context.Context, tx store.Tx, task store.Task, outcome string) error {
-	e := audit.Entry{Kind: audit.Tool, Actor: audit.Owner, AgentID: task.Agent, Chat: task.ChatID, Task: task.ID, Action: "exec", Outcome: outcome, Content: []byte(task.Input)}
+	e := audit.Entry{
+		Kind:    audit.Tool,
+		Actor:   audit.Owner,
+		AgentID: task.Agent,
+		Chat:    task.ChatID,
+		Task:    task.ID,
+		Action:  "exec",
+		Outcome: outcome,
+		Content: []byte(task.Input),
+	}
 	if task.MessageID != nil {
 		e.Message = *task.MessageID
 	}
 	return hc.settings.Audit.Append(ctx, tx, e)
 }
 
-// clipMiddle returns the beginning and the end of an output, n characters together, without invisible characters. It masks secrets before it cuts,
-// because half a secret is not recognized.
+// clipMiddle returns the beginning and the end of an output, n characters together, without invisible characters. It
+// masks secrets before it cuts, because half a secret is not recognized.
 func clipMiddle(output string, n int) string {
 	runes := []rune(policy.Hide(text.Clean(strings.ToValidUTF8(output, "�"))))
 	if len(runes) <= n {

@@ -69,7 +69,8 @@ func (ex *ExportCommands) Export(ctx context.Context, args jobs.ExportArgs, last
 	ctx = context.WithoutCancel(ctx)
 	ref := fmt.Sprintf("#%d", args.MessageID)
 	zerolog.Ctx(ctx).Err(err).Str("ref", ref).Msg("An export failed")
-	return ex.send(ctx, args, outbox.NewNotice(store.Chat{}, "⚠️ **The export did not work.** The log says why under "+esc(ref)+"; then try again.", outbox.Answer))
+	return ex.send(ctx, args, outbox.NewNotice(store.Chat{},
+		"⚠️ **The export did not work.** The log says why under "+esc(ref)+"; then try again.", outbox.Answer))
 }
 
 // build writes the files and sends them.
@@ -96,11 +97,21 @@ func (ex *ExportCommands) build(ctx context.Context, args jobs.ExportArgs) error
 	if err != nil {
 		return err
 	}
-	reply := "📦 " + text.Count(done.Chats, "chat") + ": " + text.Count(done.Messages, "message") + " of the last " + text.Count(ex.memory.Settings.LogDays, "day") + ", " + text.Count(done.Notes, "note") + "."
+	reply := "📦 " + text.Count(done.Chats, "chat") + ": " + text.Count(done.Messages, "message") + " of the last " +
+		text.Count(ex.memory.Settings.LogDays, "day") + ", " + text.Count(done.Notes, "note") + "."
 	if zip.Len() > maxExportBytes {
-		return ex.send(ctx, args, outbox.NewNotice(store.Chat{}, reply+" That is "+fileSize(int64(zip.Len()))+", too much for a room: `multis export all.zip` writes it to a file.", outbox.Answer))
+		return ex.send(ctx, args, outbox.NewNotice(store.Chat{},
+			reply+" That is "+fileSize(int64(zip.Len()))+", too much for a room: `multis export all.zip` writes it to a file.", outbox.Answer))
 	}
-	message := outbox.Message{Purpose: policy.PurposeNotice, Text: reply, File: &outbox.File{Name: "multis-" + ex.room.now().In(ex.settings.Zone).Format("2006-01-02") + ".zip", MIME: "application/zip", Data: []byte(zip.String())}}
+	message := outbox.Message{
+		Purpose: policy.PurposeNotice,
+		Text:    reply,
+		File: &outbox.File{
+			Name: "multis-" + ex.room.now().In(ex.settings.Zone).Format("2006-01-02") + ".zip",
+			MIME: "application/zip",
+			Data: []byte(zip.String()),
+		},
+	}
 	return ex.send(ctx, args, message)
 }
 

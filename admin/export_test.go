@@ -19,7 +19,8 @@ import (
 // runExports runs the export that the newest message asked for, and returns the names of its files.
 func (r *rig) runExports(chat store.ChatID) []string {
 	r.t.Helper()
-	require.NoError(r.t, r.admin.Exports.Export(r.ctx, jobs.ExportArgs{MessageID: store.MessageID(r.count("select max(id) from messages where chat_id = $1", r.room.ID)), ChatID: chat}, true))
+	require.NoError(r.t, r.admin.Exports.Export(r.ctx,
+		jobs.ExportArgs{MessageID: store.MessageID(r.count("select max(id) from messages where chat_id = $1", r.room.ID)), ChatID: chat}, true))
 	var data []byte
 	require.NoError(r.t, r.st.DB().QueryRow(r.ctx, "select data from outbox_files order by outbox_id desc limit 1").Scan(&data))
 	r.sendQueued()
@@ -40,7 +41,8 @@ func TestExport_SendsFiles(t *testing.T) {
 	r.addNote(ana, "She likes tea", r.addGroupMessage(ana, "@ana:x", "tea, please"))
 	require.Equal(t, "📦 I put **Ana · WhatsApp** together.", r.asOwner("/export ana"))
 	require.Equal(t, 1, r.count("select count(*) from river.river_job where kind = 'export' and (args->>'chat')::bigint = $1", ana.ID))
-	require.Equal(t, []string{"ana-whatsapp-2/memory.md", "ana-whatsapp-2/profile.json", "ana-whatsapp-2/log/2026-11-20.md"}, r.runExports(ana.ID))
+	require.Equal(t, []string{"ana-whatsapp-2/memory.md", "ana-whatsapp-2/profile.json", "ana-whatsapp-2/log/2026-11-20.md"},
+		r.runExports(ana.ID))
 	require.Equal(t, "m.file", r.lastSent().Type)
 	require.Contains(t, r.lastSent().Body, "1 chat: 1 message of the last 30 days, 1 note.")
 

@@ -36,7 +36,8 @@ func (dc *DocumentCommands) watchFolder(ctx context.Context, r request, args str
 	}
 	for _, f := range folders {
 		if f.Path != where && (isWithin(where, f.Path) || isWithin(f.Path, where)) {
-			return answer{text: fmt.Sprintf("%s is watched already (%s), and one file cannot belong to two: `/docs unwatch %s` ends that.", code(f.Path), visibility(f.Role), f.Path)}, nil
+			return answer{text: fmt.Sprintf("%s is watched already (%s), and one file cannot belong to two: `/docs unwatch %s` ends that.",
+				code(f.Path), visibility(f.Role), f.Path)}, nil
 		}
 	}
 	return dc.indexOrAsk(r, pickRole{Path: where, Name: where, Watch: true}, role), nil
@@ -97,8 +98,11 @@ func (dc *DocumentCommands) unwatchFolder(ctx context.Context, where string) (an
 // watchedLines lists the watched folders.
 func (dc *DocumentCommands) watchedLines(ctx context.Context) ([]string, error) {
 	folders, err := store.WatchedFolders(ctx, dc.store.DB())
-	if err != nil || len(folders) == 0 {
+	if err != nil {
 		return nil, err
+	}
+	if len(folders) == 0 {
+		return nil, nil
 	}
 	lines := []string{"", "**Watched folders**"}
 	for _, f := range folders {
@@ -161,7 +165,9 @@ func (dc *DocumentCommands) syncFolder(ctx context.Context, f store.WatchedFolde
 // changesText says what changed in a folder; empty when nothing did.
 func changesText(c knowledge.FolderChanges) string {
 	f := c.Folder
-	added, changed, passages := 0, 0, 0
+	added := 0
+	changed := 0
+	passages := 0
 	var problems []string
 	for _, o := range c.Outcomes {
 		switch {
@@ -221,7 +227,9 @@ func (dc *DocumentCommands) reportFolderError(ctx context.Context, f store.Watch
 		if err != nil {
 			return err
 		}
-		_, err = dc.room.notify(ctx, tx, room, outbox.Alert, "⚠️ I cannot look at the watched folder "+code(f.Path)+": "+esc(why)+". What I know of it stays; `/docs unwatch "+f.Path+"` ends the watching.", nil)
+		_, err = dc.room.notify(ctx, tx, room, outbox.Alert,
+			"⚠️ I cannot look at the watched folder "+code(f.Path)+": "+esc(why)+". What I know of it stays; `/docs unwatch "+f.Path+
+				"` ends the watching.", nil)
 		return err
 	})
 }

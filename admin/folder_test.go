@@ -38,10 +38,12 @@ func TestFolder_FollowsChanges(t *testing.T) {
 	r.putFile("other.md", "# Other\n\nNot watched.\n")
 	r.setFileAge(time.Minute, "shop/prices.md", "shop/deep/terms.txt")
 
-	require.Equal(t, "📄 `shop` and what comes into it — who may see it? **1** public (customers get answers from it) · **2** only you · **3** skip. Reply with a number. Open until 18:15.", r.asOwner("/docs watch shop"))
+	require.Equal(t,
+		"📄 `shop` and what comes into it — who may see it? **1** public (customers get answers from it) · **2** only you · **3** skip. Reply with a number. Open until 18:15.", r.asOwner("/docs watch shop"))
 	require.Equal(t, "`shop` is not watched.", r.asOwner("3"))
 	require.Empty(t, r.syncFolders())
-	require.Equal(t, "📂 `shop` is watched: its files are public, now and whenever they change. What you made private stays private. `/docs unwatch shop` ends it.", r.asOwner("/docs watch shop public"))
+	require.Equal(t,
+		"📂 `shop` is watched: its files are public, now and whenever they change. What you made private stays private. `/docs unwatch shop` ends it.", r.asOwner("/docs watch shop public"))
 	require.Equal(t, 1, r.count("select count(*) from river.river_job where kind = 'index_folders'"), "it is looked at now")
 	require.Equal(t, "📂 `shop` — 2 new: 3 passages, public.", r.syncFolders())
 	require.Empty(t, r.syncFolders(), "nothing happened, nothing is told")
@@ -61,10 +63,12 @@ func TestFolder_FollowsChanges(t *testing.T) {
 	r.setFileAge(20*time.Second, "shop/new.md")
 	require.Empty(t, r.syncFolders(), "a file that only looks newer is the same")
 	require.Contains(t, r.asOperator("/docs unwatch shop"), "is the owner's")
-	require.Equal(t, "📂 `shop` is watched: its files are for you alone, now and whenever they change. `/docs unwatch shop` ends it.", r.asOwner("/docs watch shop admin"))
+	require.Equal(t, "📂 `shop` is watched: its files are for you alone, now and whenever they change. `/docs unwatch shop` ends it.",
+		r.asOwner("/docs watch shop admin"))
 	require.Equal(t, "📂 `shop` — 2 new: 4 passages, only you.", r.syncFolders())
 	require.Equal(t, 0, r.count("select count(*) from documents where role = 'public'"))
-	require.Equal(t, "📂 `shop` is not watched any more. What I know of it stays; `/docs remove` takes a document out.", r.asOwner("/docs unwatch shop"))
+	require.Equal(t, "📂 `shop` is not watched any more. What I know of it stays; `/docs remove` takes a document out.",
+		r.asOwner("/docs unwatch shop"))
 	require.NoError(t, os.RemoveAll(filepath.Join(r.documents, "shop")))
 	require.Empty(t, r.syncFolders())
 	require.Equal(t, 2, r.count("select count(*) from documents"))
@@ -98,7 +102,8 @@ func TestFolder_MissingKeepsDocuments(t *testing.T) {
 	r.syncFolders()
 	shop := filepath.Join(r.documents, "shop")
 	require.NoError(t, os.Rename(shop, shop+"-away"))
-	require.Equal(t, "⚠️ I cannot look at the watched folder `shop`: there is no such file in the documents folder. What I know of it stays; `/docs unwatch shop` ends the watching.", r.syncFolders())
+	require.Equal(t,
+		"⚠️ I cannot look at the watched folder `shop`: there is no such file in the documents folder. What I know of it stays; `/docs unwatch shop` ends the watching.", r.syncFolders())
 	require.Empty(t, r.syncFolders(), "it is told once")
 	require.Equal(t, 1, r.count("select count(*) from documents"))
 	require.NoError(t, os.Rename(shop+"-away", shop))
@@ -151,7 +156,8 @@ func TestFolder_PrivateDocumentStaysPrivate(t *testing.T) {
 	r.putFile("salaries.csv", "Name,Salary\nEva,5000\n")
 	require.NoError(t, os.Rename(filepath.Join(r.documents, "shop/margins.md"), filepath.Join(r.documents, "shop/gains.md")))
 	r.setFileAge(10*time.Second, "salaries.csv", "shop/gains.md")
-	require.Contains(t, r.syncFolders(), "Left private (only you): `salaries.csv` and `shop/gains.md`.", "neither a change nor another name makes it public")
+	require.Contains(t, r.syncFolders(), "Left private (only you): `salaries.csv` and `shop/gains.md`.",
+		"neither a change nor another name makes it public")
 	require.Equal(t, 2, r.count(private))
 
 	r.asOwner("/index salaries.csv public")
@@ -243,7 +249,8 @@ func TestFolder_RefusesOverlap(t *testing.T) {
 	r := newRig(t)
 	r.putFile("shop/deep/prices.md", prices)
 	r.asOwner("/docs watch shop public")
-	require.Equal(t, "`shop` is watched already (public), and one file cannot belong to two: `/docs unwatch shop` ends that.", r.asOwner("/docs watch shop/deep admin"))
+	require.Equal(t, "`shop` is watched already (public), and one file cannot belong to two: `/docs unwatch shop` ends that.",
+		r.asOwner("/docs watch shop/deep admin"))
 	require.Contains(t, r.asOwner("/docs watch . admin"), "`shop` is watched already")
 	require.Contains(t, r.asOwner("/docs watch ../.. admin"), "it lies outside the documents folder")
 	require.Contains(t, r.asOwner("/docs watch shop/deep/prices.md admin"), "it is no folder; `/index` takes a file")

@@ -66,7 +66,9 @@ func (fu *followUpCommands) set(how string, chat store.Chat) answer {
 		chat.FollowUpDays = days
 		ans.change = func(ctx context.Context, tx store.Tx) error { return store.SetFollowUpDays(ctx, tx, chat.ID, days) }
 	}
-	name, days, d := "**"+esc(chat.Label())+"**", chat.FollowUpAfter(fu.settings.Defaults), fu.settings.Defaults
+	name := "**" + esc(chat.Label()) + "**"
+	days := chat.FollowUpAfter(fu.settings.Defaults)
+	d := fu.settings.Defaults
 	if days == 0 {
 		ans.text = name + ": I draft no follow-up there."
 		return ans

@@ -18,10 +18,12 @@ func TestFollowUp_SetForChat(t *testing.T) {
 	r := newRig(t)
 	ana := r.chat("Ana", "whatsapp")
 	require.Equal(t, "**Ana · WhatsApp**: I draft no follow-up there.", r.asOwner("/followup Ana"))
-	require.Contains(t, r.asOwner("/followup 3 Ana"), "**Ana · WhatsApp**: after 3 days without an answer I draft a follow-up, which waits for your 👍. Only in business chats; this one is `silent`.")
+	require.Contains(t, r.asOwner("/followup 3 Ana"),
+		"**Ana · WhatsApp**: after 3 days without an answer I draft a follow-up, which waits for your 👍. Only in business chats; this one is `silent`.")
 	require.Equal(t, 3, *r.reload(ana).FollowUpDays)
 	r.asOwner("/mode business Ana")
-	require.Equal(t, "**Ana · WhatsApp**: after 1 day without an answer I draft a follow-up, which waits for your 👍.", r.asOwner("/followup 1 days ana"))
+	require.Equal(t, "**Ana · WhatsApp**: after 1 day without an answer I draft a follow-up, which waits for your 👍.",
+		r.asOwner("/followup 1 days ana"))
 	r.asOwner("/delivery shadow Ana")
 	require.Contains(t, r.asOwner("/followup Ana"), "Not while it is on `shadow`.")
 	require.Contains(t, r.asOwner("/followup off Ana"), "I draft no follow-up there")
@@ -44,7 +46,15 @@ func TestFollowUp_CardStatesKindAndEnd(t *testing.T) {
 	r.asOwner("/followup 3 Ana")
 	says := func(text string, at time.Time) (said store.MessageID) {
 		r.tx(func(tx store.Tx) (err error) {
-			said, err = store.InsertMessage(r.ctx, tx, store.Message{ChatID: ana.ID, EventID: r.event(), Author: policy.AuthorContact, Sender: "@demo_ana:x", Kind: "text", Body: text, At: at})
+			said, err = store.InsertMessage(r.ctx, tx, store.Message{
+				ChatID:  ana.ID,
+				EventID: r.event(),
+				Author:  policy.AuthorContact,
+				Sender:  "@demo_ana:x",
+				Kind:    "text",
+				Body:    text,
+				At:      at,
+			})
 			return err
 		})
 		return said
@@ -52,7 +62,12 @@ func TestFollowUp_CardStatesKindAndEnd(t *testing.T) {
 	question := says("What does it cost?", r.now)
 	var out uuid.UUID
 	r.tx(func(tx store.Tx) (err error) {
-		out, _, err = r.box.Queue(context.Background(), tx, outbox.Message{Chat: ana, Purpose: policy.PurposeFollowUp, Text: "Are you still there?", SeenID: question})
+		out, _, err = r.box.Queue(context.Background(), tx, outbox.Message{
+			Chat:    ana,
+			Purpose: policy.PurposeFollowUp,
+			Text:    "Are you still there?",
+			SeenID:  question,
+		})
 		return err
 	})
 	shown := r.presentDrafts()

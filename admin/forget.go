@@ -103,10 +103,19 @@ func (fg *ForgetCommands) askTopic(ctx context.Context, r request, topic string)
 	switch {
 	case isEmpty(d) && stays == "":
 		// The command itself contains the topic and is deleted.
-		return answer{text: "I hold nothing about that.", change: fg.beginForgetting(store.Forgetting{Kind: store.ForgetSome, Remaining: store.DeletionSet{Request: r.message.ID}, Command: r.message.ID})}, nil
+		return answer{text: "I hold nothing about that.", change: fg.beginForgetting(store.Forgetting{
+			Kind:      store.ForgetSome,
+			Remaining: store.DeletionSet{Request: r.message.ID},
+			Command:   r.message.ID,
+		})}, nil
 	case isEmpty(d):
-		return answer{text: "I remember nothing about that. " + stays, change: fg.beginForgetting(store.Forgetting{Kind: store.ForgetSome, Remaining: store.DeletionSet{Request: r.message.ID}, Command: r.message.ID})}, nil
-	case max(len(d.Messages), len(d.Notes), len(d.Tasks), len(d.OutboxMessages), len(d.Schedules), len(d.Jobs), len(d.Dialogs), len(d.Summaries)) > memory.MaxTopic:
+		return answer{text: "I remember nothing about that. " + stays, change: fg.beginForgetting(store.Forgetting{
+			Kind:      store.ForgetSome,
+			Remaining: store.DeletionSet{Request: r.message.ID},
+			Command:   r.message.ID,
+		})}, nil
+	case max(len(d.Messages), len(d.Notes), len(d.Tasks), len(d.OutboxMessages), len(d.Schedules), len(d.Jobs), len(d.Dialogs),
+		len(d.Summaries)) > memory.MaxTopic:
 		return answer{text: fmt.Sprintf("That is in more than %d places, which is no topic any more. Say it with more words, or `/forget all` and the name of a chat.", memory.MaxTopic)}, nil
 	}
 	return fg.ask(ctx, r, d, "**Forget what I hold about "+quote(topic, 60)+"?**", stays)
@@ -169,7 +178,11 @@ func (fg *ForgetCommands) ask(ctx context.Context, r request, d store.DeletionSe
 		lines = append(lines, "", stays)
 	}
 	lines = append(lines, "", "👍 forget · 👎 keep.")
-	return answer{text: strings.Join(lines, "\n"), question: &confirmForget{commands: fg, Kind: store.ForgetSome, Deletions: d}, quotes: slices.Concat(d.Messages, []store.MessageID{r.message.ID})}, nil
+	return answer{
+		text:     strings.Join(lines, "\n"),
+		question: &confirmForget{commands: fg, Kind: store.ForgetSome, Deletions: d},
+		quotes:   slices.Concat(d.Messages, []store.MessageID{r.message.ID}),
+	}, nil
 }
 
 // deletionText counts what will be deleted.
@@ -206,21 +219,29 @@ func (fg *ForgetCommands) askAll(ctx context.Context) (answer, error) {
 		return answer{}, err
 	}
 	q := confirmForget{commands: fg, Kind: store.ForgetChats, NeedsTypedYes: true, Deletions: store.DeletionSet{Chats: chats}}
-	return answer{question: &q, text: "⚠️ **Forget everything that was said and noted**, in all chats and here? Your documents, reminders and settings stay, and so do the modes of the chats. " +
-		"There is no way back but a backup. Type **yes** to do it, **no** to leave it."}, nil
+	return answer{question: &q,
+		text: "⚠️ **Forget everything that was said and noted**, in all chats and here? Your documents, reminders and settings stay, and so do the modes of the chats. " +
+			"There is no way back but a backup. Type **yes** to do it, **no** to leave it."}, nil
 }
 
 // askChat asks whether everything that was said in a chat is to be deleted.
 func (fg *ForgetCommands) askChat(_ context.Context, chat store.Chat) (answer, error) {
-	q := confirmForget{commands: fg, Kind: store.ForgetChats, NeedsTypedYes: true, Deletions: store.DeletionSet{Chats: []store.ChatID{chat.ID}}}
-	return answer{question: &q, text: "⚠️ **Forget all that was said in " + esc(chat.Label()) + "**, with all notes and promises? The chat stays " + string(chat.ModeIn(fg.settings.Defaults)) +
+	q := confirmForget{
+		commands:      fg,
+		Kind:          store.ForgetChats,
+		NeedsTypedYes: true,
+		Deletions:     store.DeletionSet{Chats: []store.ChatID{chat.ID}},
+	}
+	return answer{question: &q, text: "⚠️ **Forget all that was said in " + esc(chat.Label()) +
+		"**, with all notes and promises? The chat stays " + string(chat.ModeIn(fg.settings.Defaults)) +
 		", and what is said from now on is remembered. There is no way back but a backup. Type **yes** to do it, **no** to leave it."}, nil
 }
 
 // askErase asks whether everything about a contact is to be deleted, in all of the contact's chats.
 func (fg *ForgetCommands) askErase(ctx context.Context, chat store.Chat) (answer, error) {
 	if chat.Kind != policy.KindDM {
-		return answer{text: "**" + esc(chat.Label()) + "** is no person. " + code("/forget all "+chat.TypedName()) + " forgets what was said there."}, nil
+		return answer{text: "**" + esc(chat.Label()) + "** is no person. " + code("/forget all "+chat.TypedName()) +
+			" forgets what was said there."}, nil
 	}
 	chats, err := store.ChatsOfPerson(ctx, fg.store.DB(), chat.ID)
 	if err != nil {
@@ -237,7 +258,8 @@ func (fg *ForgetCommands) askErase(ctx context.Context, chat store.Chat) (answer
 	if len(d.Messages) > 0 {
 		reply += ", and " + text.Count(len(d.Messages), "message") + " in groups"
 	}
-	reply += ": what was said, noted and promised, and what I wrote there. " + text.Plural(len(chats), "The chat is", "The chats are") + " **off** then, so that nothing new is kept. " +
+	reply += ": what was said, noted and promised, and what I wrote there. " + text.Plural(len(chats), "The chat is", "The chats are") +
+		" **off** then, so that nothing new is kept. " +
 		"There is no way back but a backup. Type **yes** to do it, **no** to leave it."
 	return answer{text: reply, question: &confirmForget{commands: fg, Kind: store.ForgetErase, NeedsTypedYes: true, Deletions: d}}, nil
 }
@@ -342,8 +364,11 @@ func (fg *ForgetCommands) Forget(ctx context.Context, forgetting store.Forgettin
 		if errors.Is(err, store.ErrNotFound) {
 			return jobs.Permanent(err)
 		}
-		if err != nil || over {
+		if err != nil {
 			return err
+		}
+		if over {
+			return nil
 		}
 	}
 }

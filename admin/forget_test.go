@@ -24,8 +24,15 @@ import (
 func (r *rig) addGroupMessage(chat store.Chat, sender id.UserID, body string) store.Message {
 	r.t.Helper()
 	m := store.Message{
-		ChatID: chat.ID, EventID: r.event(), Author: policy.AuthorContact, Sender: sender, Kind: string(bridgebridge.Text), Body: body,
-		At: r.now.Add(-time.Hour), Action: policy.ActionArchive, Code: policy.CodeSilent,
+		ChatID:  chat.ID,
+		EventID: r.event(),
+		Author:  policy.AuthorContact,
+		Sender:  sender,
+		Kind:    string(bridgebridge.Text),
+		Body:    body,
+		At:      r.now.Add(-time.Hour),
+		Action:  policy.ActionArchive,
+		Code:    policy.CodeSilent,
 	}
 	r.tx(func(tx store.Tx) (err error) {
 		m.ID, err = store.InsertMessage(r.ctx, tx, m)
@@ -44,15 +51,37 @@ func (r *rig) addNote(chat store.Chat, body string, from store.Message) store.No
 		if err != nil {
 			return err
 		}
-		n := store.Note{Role: role, ChatID: chat.ID, Section: &section, Kind: store.NoteFact, Body: body, Sources: []store.MessageID{from.ID}, ValidFrom: from.At}
+		n := store.Note{
+			Role:      role,
+			ChatID:    chat.ID,
+			Section:   &section,
+			Kind:      store.NoteFact,
+			Body:      body,
+			Sources:   []store.MessageID{from.ID},
+			ValidFrom: from.At,
+		}
 		if note, err = store.InsertNote(r.ctx, tx, n); err != nil {
 			return err
 		}
-		doc := index.Document{Origin: store.SectionOrigin(section), Name: "Notes", Role: role, Kind: index.KindConversation, Format: "chat", Hash: body}
-		if _, err = index.ReplaceDocument(r.ctx, tx, doc, []index.Chunk{{Key: body, Content: body, SearchText: search.IndexText("", "", body)}}); err != nil {
+		doc := index.Document{
+			Origin: store.SectionOrigin(section),
+			Name:   "Notes",
+			Role:   role,
+			Kind:   index.KindConversation,
+			Format: "chat",
+			Hash:   body,
+		}
+		if _, err = index.ReplaceDocument(r.ctx, tx, doc,
+			[]index.Chunk{{Key: body, Content: body, SearchText: search.IndexText("", "", body)}}); err != nil {
 			return err
 		}
-		return store.InsertCommitment(r.ctx, tx, store.Commitment{ChatID: chat.ID, NoteID: &note, MessageID: from.ID, Who: "Ana", What: body})
+		return store.InsertCommitment(r.ctx, tx, store.Commitment{
+			ChatID:    chat.ID,
+			NoteID:    &note,
+			MessageID: from.ID,
+			Who:       "Ana",
+			What:      body,
+		})
 	}))
 	return note
 }
@@ -63,17 +92,42 @@ func (r *rig) addWork(chat store.Chat, text string, about ...store.MessageID) {
 	about = append([]store.MessageID{}, about...)
 	raw, err := json.Marshal(map[string]string{"text": text})
 	require.NoError(r.t, err)
-	task, err := store.InsertTask(r.ctx, r.st.Writer(), store.Task{Key: uuid.NewString(), Kind: "turn", ChatID: chat.ID, Sources: about, Input: text})
+	task, err := store.InsertTask(r.ctx, r.st.Writer(), store.Task{
+		Key:     uuid.NewString(),
+		Kind:    "turn",
+		ChatID:  chat.ID,
+		Sources: about,
+		Input:   text,
+	})
 	require.NoError(r.t, err)
 	task, err = store.ClaimTask(r.ctx, r.st.Writer(), task.ID)
 	require.NoError(r.t, err)
 	_, err = store.SetTaskRequest(r.ctx, r.st.Writer(), task, raw, about)
 	require.NoError(r.t, err)
-	step := store.Step{Kind: store.StepTool, Name: "t", CallID: "c", Arguments: text, Text: text, ForUser: text, Calls: raw, Passages: raw, Ref: text, EndReason: text}
+	step := store.Step{
+		Kind:      store.StepTool,
+		Name:      "t",
+		CallID:    "c",
+		Arguments: text,
+		Text:      text,
+		ForUser:   text,
+		Calls:     raw,
+		Passages:  raw,
+		Ref:       text,
+		EndReason: text,
+	}
 	require.NoError(r.t, store.BeginStep(r.ctx, r.st.Writer(), task, step))
 	require.NoError(r.t, store.EndStep(r.ctx, r.st.Writer(), task, step))
-	storetest.OpenApproval(r.t, r.st, store.Approval{TaskID: task.ID, CallID: "c", Tool: "t", Arguments: text, ExpiresAt: r.now.Add(time.Hour)})
-	task.State, task.Answer, task.Error = store.TaskCompleted, text, text
+	storetest.OpenApproval(r.t, r.st, store.Approval{
+		TaskID:    task.ID,
+		CallID:    "c",
+		Tool:      "t",
+		Arguments: text,
+		ExpiresAt: r.now.Add(time.Hour),
+	})
+	task.State = store.TaskCompleted
+	task.Answer = text
+	task.Error = text
 	r.tx(func(tx store.Tx) error {
 		_, err := store.EndTask(r.ctx, tx, task)
 		return err
@@ -115,7 +169,8 @@ func (r *rig) addSecret(ana store.Chat) store.Message {
 	quotes := outbox.NewNotice(r.room, "Ana wrote: zanzibar", outbox.Quiet)
 	quotes.Quotes = []store.MessageID{secret.ID}
 	r.addNotice(quotes)
-	r.exec("insert into chat_summaries (chat_id, body, sources, until) values ($1, 'she told of zanzibar', array[$2::bigint], now())", ana.ID, secret.ID)
+	r.exec("insert into chat_summaries (chat_id, body, sources, until) values ($1, 'she told of zanzibar', array[$2::bigint], now())", ana.ID,
+		secret.ID)
 	r.indexMessages()
 	return secret
 }
@@ -161,18 +216,37 @@ func TestForget_DeletesQuotesInAdminRoom(t *testing.T) {
 	r.addWork(ana, "zanzibar", rests...)
 	task := r.count("select max(id) from tasks")
 	require.NoError(t, r.admin.Tasks.RequestApproval(r.ctx, int64(r.count("select max(id) from approvals"))))
-	running, err := store.InsertTask(r.ctx, r.st.Writer(), store.Task{Key: "plan:1", Kind: "plan", ChatID: r.room.ID, Input: "what about zanzibar?", Sources: rests})
+	running, err := store.InsertTask(r.ctx, r.st.Writer(), store.Task{
+		Key:     "plan:1",
+		Kind:    "plan",
+		ChatID:  r.room.ID,
+		Input:   "what about zanzibar?",
+		Sources: rests,
+	})
 	require.NoError(t, err)
-	r.addNotice(outbox.Message{Chat: ana, Purpose: policy.PurposeReply, Text: "I know: zanzibar", Citations: r.citations("", "zanzibar"), Sources: rests})
+	r.addNotice(outbox.Message{
+		Chat:      ana,
+		Purpose:   policy.PurposeReply,
+		Text:      "I know: zanzibar",
+		Citations: r.citations("", "zanzibar"),
+		Sources:   rests,
+	})
 	r.exec("update outbox set state = 'failed', error = 'gone' where chat_id = $1", ana.ID)
 	require.NoError(t, r.admin.Notices.NotifyUndelivered(r.ctx, r.lastOutboxTo(ana)))
 	r.tx(func(tx store.Tx) error {
-		_, decision, err := r.box.Queue(r.ctx, tx, outbox.Message{Chat: ana, Purpose: policy.PurposeDraft, Text: "Zanzibar, yes.", Draft: true, Sources: rests})
+		_, decision, err := r.box.Queue(r.ctx, tx, outbox.Message{
+			Chat:    ana,
+			Purpose: policy.PurposeDraft,
+			Text:    "Zanzibar, yes.",
+			Draft:   true,
+			Sources: rests,
+		})
 		require.True(t, decision.Allow, decision.Why)
 		return err
 	})
 	r.presentDrafts()
-	for _, command := range []string{fmt.Sprintf("/replay %d", task), "/cancel-task", "/drafts", "/status", "/why ana", "/memory ana", "/commitments", "/forget zanzibar"} {
+	for _, command := range []string{fmt.Sprintf("/replay %d", task), "/cancel-task", "/drafts", "/status", "/why ana", "/memory ana",
+		"/commitments", "/forget zanzibar"} {
 		require.Contains(t, strings.ToLower(r.asOwner(command)), "zanzibar", command)
 	}
 	r.asOwner("no")
@@ -212,9 +286,12 @@ func addWordEverywhere(t *testing.T) (r *rig, ana store.Chat) {
 	r.exec("update outbox set error = 'zanzibar is out of reach' where chat_id = $1", ana.ID)
 	r.indexMessages()
 	require.ElementsMatch(t, []string{
-		"messages.body", "messages.attachment", "message_index.tsv", "message_terms.word", "kept_files.data", "escalations.reason", "notes.body", "commitments.what", "chat_summaries.body",
-		"chunks.content", "chunks.chunk_key", "chunk_index.tsv", "term_stats.word", "documents.hash", "schedules.body", "tasks.input", "tasks.request", "tasks.answer", "tasks.error",
-		"task_steps.arguments", "task_steps.text", "task_steps.for_user", "task_steps.calls", "task_steps.passages", "task_steps.ref", "task_steps.end_reason", "approvals.arguments",
+		"messages.body", "messages.attachment", "message_index.tsv", "message_terms.word", "kept_files.data", "escalations.reason", "notes.body",
+		"commitments.what", "chat_summaries.body",
+		"chunks.content", "chunks.chunk_key", "chunk_index.tsv", "term_stats.word", "documents.hash", "schedules.body", "tasks.input",
+		"tasks.request", "tasks.answer", "tasks.error",
+		"task_steps.arguments", "task_steps.text", "task_steps.for_user", "task_steps.calls", "task_steps.passages", "task_steps.ref",
+		"task_steps.end_reason", "approvals.arguments",
 		"outbox.content", "outbox.citations", "outbox.error", "dialogs.payload", "river.river_job.args",
 	}, storetest.ColumnsContaining(t, r.st, "zanzibar"))
 	return r, ana
@@ -231,7 +308,8 @@ func TestForget_TextIsInNoTable(t *testing.T) {
 	r.asOwner("yes")
 	report := r.runForgettings()
 	require.Empty(t, storetest.ColumnsContaining(t, r.st, "zanzibar"))
-	// Her message, /remember and /remind; of what was said: the answer to her, the notice that quotes her, the answers to /remind, and the question.
+	// Her message, /remember and /remind; of what was said: the answer to her, the notice that quotes her, the answers to
+	// /remind, and the question.
 	require.Contains(t, report, "3 messages, 1 file I kept, 2 notes, 2 passages of notes, 1 promise, 2 summaries, 1 reminder,")
 	require.Contains(t, report, "2 tasks of mine, 1 call for a person and 2 entries in my books")
 	require.Contains(t, report, "backups")
@@ -264,7 +342,8 @@ func TestForget_StatisticsKeepNoSample(t *testing.T) {
 	r.addDocument("prices.md", "# Prices\nDelivery is free.", policy.RolePublic) // a table that is empty keeps its samples
 	r.indexMessages()
 	r.exec("analyze")
-	require.Subset(t, storetest.ColumnStatisticsWith(t, r.st, "zanzibar"), []string{"message_index.tsv", "message_terms.word"}, "words are sampled")
+	require.Subset(t, storetest.ColumnStatisticsWith(t, r.st, "zanzibar"), []string{"message_index.tsv", "message_terms.word"},
+		"words are sampled")
 	r.asOwner("/forget zanzibar")
 	r.asOwner("yes")
 	r.runForgettings()
@@ -289,7 +368,8 @@ func TestForget_ReportMatchesDeletions(t *testing.T) {
 	require.Zero(t, r.count("select count(*) from commitments"))
 	require.Equal(t, 2, r.count("select count(*) from tasks where forgotten"))
 	// What quoted it in this room is taken back there; what she was told stays with her.
-	require.Zero(t, r.count("select count(*) from river.river_job j join outbox o on o.id = (j.args->>'outbox')::uuid where j.kind = 'retract' and o.send_as = 'owner'"))
+	require.Zero(t,
+		r.count("select count(*) from river.river_job j join outbox o on o.id = (j.args->>'outbox')::uuid where j.kind = 'retract' and o.send_as = 'owner'"))
 	require.Positive(t, r.count("select count(*) from river.river_job where kind = 'retract'"))
 }
 
@@ -409,8 +489,10 @@ func TestForget_ChatKeepsItsRow(t *testing.T) {
 	require.Equal(t, policy.ModeBusiness, *r.reload(ana).Mode)
 	require.Equal(t, 1, r.count("select count(*) from messages where body = 'Ben says oslo'"))
 	require.ElementsMatch(t, []string{ // what the owner wrote himself
-		"messages.body", "notes.body", "chunks.content", "chunk_index.tsv", "term_stats.word", "schedules.body", "tasks.input", "tasks.request", "tasks.answer", "tasks.error", "outbox.content",
-		"task_steps.arguments", "task_steps.text", "task_steps.for_user", "task_steps.calls", "task_steps.passages", "task_steps.ref", "task_steps.end_reason", "approvals.arguments", "river.river_job.args",
+		"messages.body", "notes.body", "chunks.content", "chunk_index.tsv", "term_stats.word", "schedules.body", "tasks.input", "tasks.request",
+		"tasks.answer", "tasks.error", "outbox.content",
+		"task_steps.arguments", "task_steps.text", "task_steps.for_user", "task_steps.calls", "task_steps.passages", "task_steps.ref",
+		"task_steps.end_reason", "approvals.arguments", "river.river_job.args",
 		"chat_summaries.body", "dialogs.payload",
 	}, storetest.ColumnsContaining(t, r.st, "zanzibar"))
 }

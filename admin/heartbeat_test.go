@@ -23,8 +23,10 @@ func TestHeartbeat_KeepsHours(t *testing.T) {
 	require.Empty(t, r.runUntil(7*24*time.Hour), "it says nothing by itself")
 	require.Equal(t, 7*6+7, r.agent.heartbeats)
 	require.Equal(t, 49, r.count("select count(*) from schedule_executions where state = 'done'"))
-	require.Zero(t, r.count("select count(*) from schedule_executions where extract(hour from due_at at time zone 'Europe/Berlin') not in (7, 8, 9, 22)"))
-	require.Contains(t, r.asOwner("/jobs upkeep"), "**heartbeat** — looks whether something needs you · last Fri 27 Nov, 09:30: done, looked as nobody in particular · next Sat 28 Nov, 07:00")
+	require.Zero(t,
+		r.count("select count(*) from schedule_executions where extract(hour from due_at at time zone 'Europe/Berlin') not in (7, 8, 9, 22)"))
+	require.Contains(t, r.asOwner("/jobs upkeep"),
+		"**heartbeat** — looks whether something needs you · last Fri 27 Nov, 09:30: done, looked as nobody in particular · next Sat 28 Nov, 07:00")
 	require.Contains(t, r.asOwner("/jobs upkeep run heartbeat shop"), "Done now: Upkeep heartbeat shop.")
 	r.runExecutions()
 	require.Equal(t, 50, r.agent.heartbeats)
@@ -44,7 +46,8 @@ func TestHeartbeat_ThirdFailureStops(t *testing.T) {
 	require.NoError(t, jobs.Sweep(r.ctx, r.st))
 	r.agent.err = jobs.Permanent(errors.New("the model is away"))
 	require.Empty(t, r.runUntil(2*time.Hour), "two failures are no news")
-	require.Equal(t, "⚠️ **I stopped looking around by myself**: it failed 3 times in a row, the last time because the model is away. `/jobs 1 resume` starts it again.", bodies(r.runUntil(24*time.Hour)))
+	require.Equal(t,
+		"⚠️ **I stopped looking around by myself**: it failed 3 times in a row, the last time because the model is away. `/jobs 1 resume` starts it again.", bodies(r.runUntil(24*time.Hour)))
 	require.Equal(t, 3, r.agent.heartbeats, "and costs nothing from then on")
 	require.NoError(t, r.clock.Prepare(r.ctx), "a restart does not start it again")
 	require.NoError(t, jobs.Sweep(r.ctx, r.st))

@@ -22,10 +22,14 @@ type helpCommands struct {
 func (h *helpCommands) commands() []command {
 	return []command{
 		{
-			name: "help", args: "[command]", group: groupControl, run: h.show, operators: true,
-			summary: "this list, or more about one command",
-			aliases: []string{"pair", "unpair", "start"},
-			hint:    "There is nothing to unlock: you are known by your Matrix id, which config.yaml names as `owner`.",
+			name:      "help",
+			args:      "[command]",
+			group:     groupControl,
+			run:       h.show,
+			operators: true,
+			summary:   "this list, or more about one command",
+			aliases:   []string{"pair", "unpair", "start"},
+			hint:      "There is nothing to unlock: you are known by your Matrix id, which config.yaml names as `owner`.",
 		},
 	}
 }
@@ -69,8 +73,8 @@ func (h *helpCommands) showOne(r request, name string) answer {
 	}
 }
 
-// plainCommand answers a text that is a command without its "/", or a reminder in plain words that only a model could understand. The zero answer means
-// that the text is a question.
+// plainCommand answers a text that is a command without its "/", or a reminder in plain words that only a model could
+// understand. The zero answer means that the text is a question.
 func (h *helpCommands) plainCommand(r request, text string) answer {
 	words := strings.Fields(strings.ToLower(strings.TrimRight(text, ".! ")))
 	if len(words) == 0 || strings.Contains(text, "?") {

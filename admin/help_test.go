@@ -30,7 +30,8 @@ func TestHelp_ExamplesWork(t *testing.T) {
 		{"/remind 2h check inbox", "⏰ **Fri 20 Nov, 20:00** — check inbox. Set."},
 		{"/remind 2h summarize today's messages --agent", "I'll work on it and tell you here. Set."},
 		{"/remind 2h to Alice: hello", "Shall it go to **Alice · WhatsApp**? Then write `/remind 2h hello --to \"Alice\"`."},
-		{"/cron 0 7 * * 1-5 Morning brief: summarize overnight messages across business chats", "I repeat these words each time. With `--agent` I work on them instead."},
+		{"/cron 0 7 * * 1-5 Morning brief: summarize overnight messages across business chats",
+			"I repeat these words each time. With `--agent` I work on them instead."},
 		{"/cron 0 9 * * 1 Weekly digest of all customer conversations", "🔁 `0 9 * * 1` — Weekly digest of all customer conversations. Set."},
 		{"/cron 0 9 * * 1-5 morning briefing", "With `--agent` I work on them instead."},
 		{"/cron 0 9 * * 1-5 morning briefing --agent", "I'll work on it and tell you here. Set."},
@@ -97,7 +98,8 @@ func TestHelp_WithoutModelOffersReminder(t *testing.T) {
 	r := newRig(t)
 	r.settings.Model = "none"
 	r.restart()
-	require.Equal(t, "A reminder is a command: write `/remind me in 2 hours to call Ana`, and I remind you Fri 20 Nov, 20:00.", r.asOwner("remind me in 2 hours to call Ana"))
+	require.Equal(t, "A reminder is a command: write `/remind me in 2 hours to call Ana`, and I remind you Fri 20 Nov, 20:00.",
+		r.asOwner("remind me in 2 hours to call Ana"))
 	require.Contains(t, r.asOwner("/remind me in 2 hours to call Ana"), "⏰ **Fri 20 Nov, 20:00** — call Ana. Set.")
 	require.Contains(t, r.asOwner("remind me sometime"), "A reminder is a command: `/remind 2h call Ana`")
 	refused := "`--agent` needs a model to work with: `llm.model` in config.yaml names one."
@@ -112,6 +114,7 @@ func TestUpkeep_IsNotPausedByNumber(t *testing.T) {
 	r.upkeep = []clock.Upkeep{{Name: "history", Cron: "0 3 * * *"}}
 	r.restart()
 	require.NoError(t, r.clock.Prepare(r.ctx))
-	require.Contains(t, r.asOwner("/jobs 1 pause"), "Job 1 is upkeep of mine, not one of yours. `/jobs upkeep` lists it, `/jobs upkeep run history` does it now.")
+	require.Contains(t, r.asOwner("/jobs 1 pause"),
+		"Job 1 is upkeep of mine, not one of yours. `/jobs upkeep` lists it, `/jobs upkeep run history` does it now.")
 	require.Zero(t, r.count("select count(*) from schedules where paused_at is not null"))
 }

@@ -67,7 +67,8 @@ func (im *ImportCommands) parseSince(args string) (name string, since time.Time,
 func (im *ImportCommands) start(chat store.Chat, since int64) answer {
 	switch {
 	case chat.ModeIn(im.settings.Defaults) == policy.ModeOff:
-		return answer{text: "**" + esc(chat.Label()) + " is off**, so I read nothing there. " + code("/mode silent "+chat.TypedName()) + " first."}
+		return answer{text: "**" + esc(chat.Label()) + " is off**, so I read nothing there. " + code("/mode silent "+chat.TypedName()) +
+			" first."}
 	case !chat.HasRoom():
 		return answer{text: "I cannot read **" + esc(chat.Label()) + "**: it has no room at the moment."}
 	}
@@ -80,7 +81,8 @@ func (im *ImportCommands) start(chat store.Chat, since int64) answer {
 		from = time.Unix(since, 0).In(im.settings.Zone).Format("Mon 2 Jan 2006")
 	}
 	return answer{
-		text: "📥 I read **" + esc(chat.Label()) + "** back to " + from + ", a few hundred messages a minute. Nothing of it is answered." + keeps + " I tell you when it is done.",
+		text: "📥 I read **" + esc(chat.Label()) + "** back to " + from + ", a few hundred messages a minute. Nothing of it is answered." + keeps +
+			" I tell you when it is done.",
 		change: func(ctx context.Context, tx store.Tx) error {
 			return jobs.Enqueue(ctx, tx, jobs.HistoryArgs{ChatID: chat.ID, SinceUnix: since})
 		},
@@ -98,7 +100,8 @@ func (im *ImportCommands) NotifyImported(ctx context.Context, chat store.ChatID,
 	}
 	reply := "📥 **" + esc(c.Label()) + "**: " + text.Count(stored, "older message") + " read and remembered."
 	if c.Unreadable > 0 {
-		reply += " " + text.Count(c.Unreadable, "message") + " there " + text.Plural(c.Unreadable, "is", "are") + " encrypted, and I have no key for " + text.Plural(c.Unreadable, "it", "them") + "."
+		reply += " " + text.Count(c.Unreadable, "message") + " there " + text.Plural(c.Unreadable, "is", "are") +
+			" encrypted, and I have no key for " + text.Plural(c.Unreadable, "it", "them") + "."
 	}
 	return im.room.completeWithNotice(ctx, outbox.Answer, reply)
 }

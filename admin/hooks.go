@@ -55,11 +55,16 @@ func (hk *hookCommands) run(ctx context.Context, _ request, args string) (answer
 	case len(all) == 0 && len(asked) == 0:
 		return answer{text: noHooksText}, nil
 	case i >= 0 && isTest && !isTold:
-		return answer{text: "**" + esc(hk.settings.AskedHooks[i].Name) + "** is asked before something is done, and told of nothing, so there is no test of it. " + code("/hooks "+hk.settings.AskedHooks[i].Name) + " shows its last decisions."}, nil
+		return answer{text: "**" + esc(hk.settings.AskedHooks[i].Name) +
+			"** is asked before something is done, and told of nothing, so there is no test of it. " +
+			code("/hooks "+hk.settings.AskedHooks[i].Name) + " shows its last decisions."}, nil
 	case i >= 0 && !isTest:
 		ans, err := hk.showAsked(ctx, hk.settings.AskedHooks[i], asked[i])
-		if err != nil || !isTold {
+		if err != nil {
 			return ans, err
+		}
+		if !isTold {
+			return ans, nil
 		}
 		told, err := hk.show(ctx, all, name)
 		return answer{text: ans.text + "\n\n" + told.text}, err
@@ -82,7 +87,8 @@ func (hk *hookCommands) run(ctx context.Context, _ request, args string) (answer
 		}
 		lines = append(lines, fmt.Sprintf("**%s** → %s — %s · %s", esc(h.Name), esc(h.Target), esc(strings.Join(h.Events, ", ")), last))
 	}
-	return answer{text: strings.Join(append(lines, "`/hooks "+all[0].Name+"` shows what it was told, `/hooks test "+all[0].Name+"` tries it."), "\n")}, nil
+	return answer{text: strings.Join(append(lines, "`/hooks "+all[0].Name+"` shows what it was told, `/hooks test "+all[0].Name+"` tries it."),
+		"\n")}, nil
 }
 
 // askedLines describes the hooks that are asked before something is done, with their last decisions.

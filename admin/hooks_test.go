@@ -16,7 +16,8 @@ func TestHooks_ShowDeliveries(t *testing.T) {
 	r := newRig(t)
 	require.Contains(t, r.asOwner("/hooks"), "No hooks. They stand in config.yaml")
 	r.tx(func(tx store.Tx) error {
-		return store.ReplaceHooks(r.ctx, tx, []store.Hook{{Name: "desk", Target: "example.org", Events: []string{"escalation", "index"}}, {Name: "log", Target: "10.0.0.2", Events: []string{"index"}}})
+		return store.ReplaceHooks(r.ctx, tx, []store.Hook{{Name: "desk", Target: "example.org", Events: []string{"escalation", "index"}},
+			{Name: "log", Target: "10.0.0.2", Events: []string{"index"}}})
 	})
 	require.Contains(t, r.asOwner("/hooks"), "**desk** → example.org — escalation, index · nothing told yet")
 	r.tx(func(tx store.Tx) error { return jobs.EmitHookEvent(r.ctx, tx, policy.HookIndex, "prices.md") })
@@ -50,7 +51,8 @@ func TestHooks_ShowDeliveries(t *testing.T) {
 func TestHooks_ShowLastDecision(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
-	r.settings.AskedHooks = []admin.AskedHook{{Name: "guard", Before: []string{"tool", "send"}, Tools: []string{"exec*", "fetch_url"}}, {Name: "new", Before: []string{"send"}}}
+	r.settings.AskedHooks = []admin.AskedHook{{Name: "guard", Before: []string{"tool", "send"}, Tools: []string{"exec*", "fetch_url"}},
+		{Name: "new", Before: []string{"send"}}}
 	r.restart()
 	r.exec("insert into audit_entries (at, kind, actor, action, outcome, rule) values ($1, 'tool', 'system', 'exec', 'allow', 'hook:guard'), ($1, 'tool', 'system', 'exec', 'deny', 'hook:guard')", noon)
 	said := r.asOwner("/hooks")
@@ -58,7 +60,8 @@ func TestHooks_ShowLastDecision(t *testing.T) {
 	require.Contains(t, said, "**new** is asked before messages to contacts · not asked yet")
 	r.exec("insert into audit_entries (at, kind, actor, action, task_id, outcome, rule) values ($1, 'tool', 'system', 'fetch_url', 12, 'failed', 'hook:guard')", noon)
 	said = r.asOwner("/hooks GUARD")
-	require.Contains(t, said, "**guard** is asked before calls of exec*, fetch_url and messages to contacts · last failed, 18:00\n18:00 fetch_url: failed · task 12\n18:00 exec: deny\n18:00 exec: allow")
+	require.Contains(t, said,
+		"**guard** is asked before calls of exec*, fetch_url and messages to contacts · last failed, 18:00\n18:00 fetch_url: failed · task 12\n18:00 exec: deny\n18:00 exec: allow")
 	require.Contains(t, r.asOwner("/hooks test guard"), "is asked before something is done, and told of nothing")
 	require.Contains(t, r.asOwner("/hooks kitchen"), "I have no hook `kitchen`, only guard and new.")
 }

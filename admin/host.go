@@ -22,7 +22,8 @@ type Host interface {
 	Run(ctx context.Context, c tools.HostCommand, live func([]byte)) (sandbox.Result, error)
 	// Resolve asks the rules about a file and returns its path with all links resolved. It reads nothing.
 	Resolve(ctx context.Context, typed tools.HostRequest) (string, error)
-	// Read returns the beginning of a text file. typed.Text is the path that Resolve returned; if it leads to another file now, nothing is read.
+	// Read returns the beginning of a text file. typed.Text is the path that Resolve returned; if it leads to another file
+	// now, nothing is read.
 	Read(ctx context.Context, typed tools.HostRequest) (string, error)
 }
 
@@ -59,8 +60,8 @@ const (
 	hostSafeText = "I am in safe mode, so I run no commands and read no files of this machine. `/safe` says why, and how to end it."
 )
 
-// refusal returns the reply to every command about this machine while these commands are off or multis is in safe mode. Its text is empty if they may
-// be used.
+// refusal returns the reply to every command about this machine while these commands are off or multis is in safe mode.
+// Its text is empty if they may be used.
 func (hc *HostCommands) refusal(ctx context.Context) (answer, error) {
 	_, safe, err := store.SafeModeOf(ctx, hc.store.DB())
 	switch {
@@ -77,8 +78,12 @@ func (hc *HostCommands) refusal(ctx context.Context) (answer, error) {
 
 // exec begins a command.
 func (hc *HostCommands) exec(ctx context.Context, r request, args string) (answer, error) {
-	if refused, err := hc.refusal(ctx); err != nil || refused.text != "" {
+	refused, err := hc.refusal(ctx)
+	if err != nil {
 		return refused, err
+	}
+	if refused.text != "" {
+		return refused, nil
 	}
 	if args == "" {
 		return answer{text: "Which program? One with its arguments, as in `/exec ls -l`. `/help exec` says what may run."}, nil
@@ -89,12 +94,19 @@ func (hc *HostCommands) exec(ctx context.Context, r request, args string) (answe
 	}
 	ans := answer{reaction: reactionStarted, reason: "It runs a command.", change: func(ctx context.Context, tx store.Tx) error {
 		task, err := store.InsertTask(ctx, tx, store.Task{
-			Key: fmt.Sprintf("exec:%d", r.message.ID), Kind: store.TaskExec, ChatID: r.room.ID, MessageID: &r.message.ID, Sources: []store.MessageID{r.message.ID}, Agent: c.Agent, Input: args,
+			Key:       fmt.Sprintf("exec:%d", r.message.ID),
+			Kind:      store.TaskExec,
+			ChatID:    r.room.ID,
+			MessageID: &r.message.ID,
+			Sources:   []store.MessageID{r.message.ID},
+			Agent:     c.Agent,
+			Input:     args,
 		})
 		if err != nil {
 			return err
 		}
-		return jobs.Enqueue(ctx, tx, jobs.ExecArgs{TaskID: task.ID, Binding: c.Binding, PINEntered: c.NeedsPIN}) // if the command needs the PIN, guard has checked it
+		// if the command needs the PIN, guard has checked it
+		return jobs.Enqueue(ctx, tx, jobs.ExecArgs{TaskID: task.ID, Binding: c.Binding, PINEntered: c.NeedsPIN})
 	}}
 	if c.NeedsPIN {
 		ans.pin = &pinNeed{pin.ActionExec, c.Shown + bindingMark + c.Binding}
@@ -102,13 +114,18 @@ func (hc *HostCommands) exec(ctx context.Context, r request, args string) (answe
 	return ans, nil
 }
 
-// bindingMark separates the two parts of the binding of a command that needs the PIN: the command as it is shown, and the hash of what it runs.
+// bindingMark separates the two parts of the binding of a command that needs the PIN: the command as it is shown, and the
+// hash of what it runs.
 const bindingMark = "\nsha256 "
 
 // read shows a file.
 func (hc *HostCommands) read(ctx context.Context, r request, args string) (answer, error) {
-	if refused, err := hc.refusal(ctx); err != nil || refused.text != "" {
+	refused, err := hc.refusal(ctx)
+	if err != nil {
 		return refused, err
+	}
+	if refused.text != "" {
+		return refused, nil
 	}
 	if args == "" {
 		return answer{text: "Which file? `/read /srv/notes/todo.md`."}, nil
@@ -129,7 +146,8 @@ func (hc *HostCommands) read(ctx context.Context, r request, args string) (answe
 	}, nil
 }
 
-// codeBlock formats text as a code block that the text cannot end. It first removes invisible characters, because they could hide an end mark.
+// codeBlock formats text as a code block that the text cannot end. It first removes invisible characters, because they
+// could hide an end mark.
 func codeBlock(s string) string {
 	return "```\n" + strings.ReplaceAll(strings.TrimRight(text.Clean(s), "\n"), "```", "` ` `") + "\n```"
 }

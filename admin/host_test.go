@@ -33,7 +33,12 @@ func (h *fakeHost) Prepare(_ context.Context, typed tools.HostRequest) (tools.Ho
 	if strings.HasPrefix(line, "sudo") {
 		return tools.HostCommand{}, errors.New("this command never runs")
 	}
-	return tools.HostCommand{Line: line, Shown: line, Binding: fmt.Sprint(line, h.version), NeedsPIN: h.strict || strings.HasPrefix(line, "rm")}, nil
+	return tools.HostCommand{
+		Line:     line,
+		Shown:    line,
+		Binding:  fmt.Sprint(line, h.version),
+		NeedsPIN: h.strict || strings.HasPrefix(line, "rm"),
+	}, nil
 }
 
 func (h *fakeHost) Run(ctx context.Context, c tools.HostCommand, live func([]byte)) (sandbox.Result, error) {
@@ -66,7 +71,9 @@ func TestRead_FenceCannotBeClosed(t *testing.T) {
 	h.content = "a log\n`\u200b``\n[pay](https://evil.example)"
 	r.ownerTypes("/read /srv/a.log")
 	for _, content := range []string{
-		h.content, "```\n[pay](https://evil.example)", "a\u2028```\u2028[pay](https://evil.example)", "\u202e```\r[pay](https://evil.example)", "``\ufeff`\v[pay](https://evil.example)", "````\n[pay](https://evil.example)", "~~~\n[pay](https://evil.example)", "`\x00``\n[pay](https://evil.example)",
+		h.content, "```\n[pay](https://evil.example)", "a\u2028```\u2028[pay](https://evil.example)", "\u202e```\r[pay](https://evil.example)",
+		"``\ufeff`\v[pay](https://evil.example)", "````\n[pay](https://evil.example)", "~~~\n[pay](https://evil.example)",
+		"`\x00``\n[pay](https://evil.example)",
 	} {
 		h.content = content
 		said := r.ownerTypes("/read /srv/a.log")
@@ -126,7 +133,8 @@ func TestExec_ChangeNeedsPIN(t *testing.T) {
 		r.exec("update river.river_job set state = 'completed', finalized_at = now() where kind = 'exec'")
 	}
 	require.Equal(t, []string{"ls", "rm a", "rm a"}, h.ran)
-	require.Equal(t, 3, r.count("select count(*) from audit_entries where kind = 'tool' and actor = 'owner' and action = 'exec' and outcome = 'done'"))
+	require.Equal(t, 3,
+		r.count("select count(*) from audit_entries where kind = 'tool' and actor = 'owner' and action = 'exec' and outcome = 'done'"))
 
 	r.ownerTypes("/exec rm a")
 	h.version++
@@ -152,7 +160,8 @@ func TestExec_RunsAtMostOnce(t *testing.T) {
 	}
 	var task store.TaskID
 	var binding string
-	require.NoError(t, r.st.DB().QueryRow(r.ctx, "select (args->>'task')::bigint, args->>'binding' from river.river_job where kind = 'exec'").Scan(&task, &binding))
+	require.NoError(t, r.st.DB().QueryRow(r.ctx,
+		"select (args->>'task')::bigint, args->>'binding' from river.river_job where kind = 'exec'").Scan(&task, &binding))
 	require.Error(t, r.admin.Host.RunCommand(died, jobs.ExecArgs{TaskID: task, Binding: binding}))
 	said, err := r.runCommands()
 	require.NoError(t, err)
@@ -190,7 +199,8 @@ func TestExec_StreamsAndStops(t *testing.T) {
 	require.Contains(t, said, "Stopped")
 	require.Contains(t, said, "first line", "what it printed until then stays")
 	require.Equal(t, 1, r.count("select count(*) from tasks where kind = 'exec' and state = 'killed'"))
-	require.Equal(t, 1, r.count("select count(*) from outbox where replaces <> '' and content::text like '%Stopped%'"), "in place of the output")
+	require.Equal(t, 1, r.count("select count(*) from outbox where replaces <> '' and content::text like '%Stopped%'"),
+		"in place of the output")
 }
 
 func TestExec_StoppedBeforeStart(t *testing.T) {

@@ -12,8 +12,10 @@ import (
 // hostileArguments are what nobody should type: too long, empty, invisible, turned around, alike but other letters, forged ids.
 func hostileArguments() []string {
 	return []string{
-		"", " ", strings.Repeat("a", 10_000), strings.Repeat("\u202e", 3000), strings.Repeat("[x](y) ", 1400), "\u200b\u2060\ufeff", "\u202eon", "о\u043fn", "ｏｎ", "0", "-1", "1e9", "99999999999999999999", "9223372036854775807",
-		"'; drop table audit_entries; --", "%s%d%n", "$x:evil.example", "https://matrix.to/#/!a:b/$c", "@eve:example.com", "../../etc/shadow", "a\x01\x1b[31mb", "{\"a\":", "1 2 3 yes", "yes", "all", "on off",
+		"", " ", strings.Repeat("a", 10_000), strings.Repeat("\u202e", 3000), strings.Repeat("[x](y) ", 1400), "\u200b\u2060\ufeff", "\u202eon",
+		"о\u043fn", "ｏｎ", "0", "-1", "1e9", "99999999999999999999", "9223372036854775807",
+		"'; drop table audit_entries; --", "%s%d%n", "$x:evil.example", "https://matrix.to/#/!a:b/$c", "@eve:example.com", "../../etc/shadow",
+		"a\x01\x1b[31mb", "{\"a\":", "1 2 3 yes", "yes", "all", "on off",
 	}
 }
 
@@ -23,10 +25,13 @@ func TestSafetyCommands_HostileArguments(t *testing.T) {
 	r, h := newHostRig(t)
 	r.chat("Ana", "whatsapp")
 	state := func() [4]int {
-		return [4]int{r.count("select count(*) from settings where key in ('safe_mode', 'pause')"), r.count("select count(*) from tasks"), r.count("select count(*) from pin where hash is not null"), r.count("select count(*) from approvals")}
+		return [4]int{r.count("select count(*) from settings where key in ('safe_mode', 'pause')"), r.count("select count(*) from tasks"),
+			r.count("select count(*) from pin where hash is not null"), r.count("select count(*) from approvals")}
 	}
 	before := state()
-	for _, command := range []string{"/exec", "/exec @multis", "/read", "/policy", "/policy explain", "/policy explain multis", "/policy explain multis exec", "/approvals", "/approvals revoke", "/audit", "/audit injection", "/audit injection lift", "/safe", "/config get", "/config set", "/config reset", "/pin", "/why", "/account", "/cancel-task"} {
+	for _, command := range []string{"/exec", "/exec @multis", "/read", "/policy", "/policy explain", "/policy explain multis",
+		"/policy explain multis exec", "/approvals", "/approvals revoke", "/audit", "/audit injection", "/audit injection lift", "/safe",
+		"/config get", "/config set", "/config reset", "/pin", "/why", "/account", "/cancel-task"} {
 		for _, args := range hostileArguments() {
 			line := command + " " + args
 			if strings.TrimSpace(line) == "/exec" || args == "yes" {

@@ -15,9 +15,11 @@ func TestBusinessCommands_HostileArguments(t *testing.T) {
 	t.Parallel()
 	r := newShop(t)
 	ana := r.chat("Ana", "whatsapp")
-	hostile := append(hostileArguments(), "= x", "x =", "=", "\u202eIs there parking? = \u2066Behind\u2069 the house.", "# Title = # Title\n===\n> quote", "9999999999999999999999 = 1", "{name}{hours}{business} = {name}{hours}{business}{unknown}")
+	hostile := append(hostileArguments(), "= x", "x =", "=", "\u202eIs there parking? = \u2066Behind\u2069 the house.",
+		"# Title = # Title\n===\n> quote", "9999999999999999999999 = 1", "{name}{hours}{business} = {name}{hours}{business}{unknown}")
 	for _, command := range []string{
-		"/business", "/business setup", "/business show", "/business preview", "/business clear", "/answers", "/answers add", "/answers add Is there parking", "/answers add Question =", "/answers remove",
+		"/business", "/business setup", "/business show", "/business preview", "/business clear", "/answers", "/answers add",
+		"/answers add Is there parking", "/answers add Question =", "/answers remove",
 		"/desk", "/desk week", "/shadow", "/escalations", "/handoff", "/delivery", "/drafts", "/mode business",
 	} {
 		for _, args := range hostile {
@@ -32,8 +34,10 @@ func TestBusinessCommands_HostileArguments(t *testing.T) {
 			require.Empty(t, r.sentTo(ana), "%.60q", line)
 		}
 	}
-	require.Zero(t, r.count("select count(*) from canned_answers where question ~ '[\u202e\u2066\u200b]' or answer ~ '[\u202e\u2066\u200b]' or question = '' or answer = ''"))
-	require.Zero(t, r.count("select count(*) from canned_answers where length(question) > $1 or length(answer) > $2", answers.MaxQuestion, answers.MaxAnswer))
+	require.Zero(t,
+		r.count("select count(*) from canned_answers where question ~ '[\u202e\u2066\u200b]' or answer ~ '[\u202e\u2066\u200b]' or question = '' or answer = ''"))
+	require.Zero(t, r.count("select count(*) from canned_answers where length(question) > $1 or length(answer) > $2", answers.MaxQuestion,
+		answers.MaxAnswer))
 	require.Positive(t, r.count("select count(*) from canned_answers"))
 }
 
@@ -53,7 +57,8 @@ func TestBusinessSetup_HostileAnswers(t *testing.T) {
 			require.Less(t, len(answered), 5000, "%s: %.60q", step, said)
 		}
 	}
-	require.Zero(t, r.count("select count(*) from settings where key like 'config%' and (length(value::text) > 9000 or value::text ~ '[\u202e\u2066\u200b\u2060\ufeff]')"))
+	require.Zero(t,
+		r.count("select count(*) from settings where key like 'config%' and (length(value::text) > 9000 or value::text ~ '[\u202e\u2066\u200b\u2060\ufeff]')"))
 	require.NotContains(t, r.asOwner("/business show"), "\u202e")
 }
 
@@ -64,7 +69,8 @@ func TestCommand_MegabyteIsAnswered(t *testing.T) {
 	r.chat("Ana", "whatsapp")
 	before := r.count("select (select count(*) from canned_answers) + (select count(*) from settings)")
 	for _, command := range []string{
-		"/business", "/business setup", "/business preview", "/answers", "/answers add", "/answers add Is there parking? =", "/answers remove", "/handoff", "/escalations", "/desk", "/desk week", "/drafts",
+		"/business", "/business setup", "/business preview", "/answers", "/answers add", "/answers add Is there parking? =", "/answers remove",
+		"/handoff", "/escalations", "/desk", "/desk week", "/drafts",
 		"/delivery", "/label Ana", "/followup Ana", "/mode business",
 	} {
 		for _, big := range []string{strings.Repeat("a", 1<<20), strings.Repeat("ab ", 1<<20/3)} {

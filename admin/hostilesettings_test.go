@@ -17,8 +17,10 @@ func TestLabels_HostileArguments(t *testing.T) {
 	r := newShop(t)
 	ana := r.chat("Ana", "whatsapp")
 	ben := r.chat("Ben \u202egnp.exe [x](y)", "whatsapp")
-	hostile := append(hostileArguments(), "whоlesale", "-x", "_x", "x\u200by", "\u202ewholesale", "--", "remove", strings.Repeat("x", 41), "Ana Ana", "9999999999999999999 Ana", "+3 Ana", "3.0 Ana", "0x3 Ana", "off\u200b Ana", "default off Ana")
-	for _, command := range []string{"/label", "/label Ana", "/label remove", "/label remove Ana", "/label 1", "/followup", "/followup 3", "/followup off", "/followup default", "/followup 3 days"} {
+	hostile := append(hostileArguments(), "whоlesale", "-x", "_x", "x\u200by", "\u202ewholesale", "--", "remove", strings.Repeat("x", 41),
+		"Ana Ana", "9999999999999999999 Ana", "+3 Ana", "3.0 Ana", "0x3 Ana", "off\u200b Ana", "default off Ana")
+	for _, command := range []string{"/label", "/label Ana", "/label remove", "/label remove Ana", "/label 1", "/followup", "/followup 3",
+		"/followup off", "/followup default", "/followup 3 days"} {
 		for _, args := range hostile {
 			line := command + " " + args
 			if args == "yes" {
@@ -52,14 +54,17 @@ func TestOperators_ChangeNoSettings(t *testing.T) {
 	require.Contains(t, r.asOwner("/answers add Is there parking? = Behind the house."), "Kept")
 	state := func() string {
 		var all string
-		require.NoError(t, r.st.DB().QueryRow(r.ctx, `select concat((select json_agg(s order by s.key) from settings s), (select json_agg(row(c.id, c.labels, c.unlabelled, c.follow_up_days, c.mode, c.delivery) order by c.id) from chats c),
+		require.NoError(t, r.st.DB().QueryRow(r.ctx,
+			`select concat((select json_agg(s order by s.key) from settings s), (select json_agg(row(c.id, c.labels, c.unlabelled, c.follow_up_days, c.mode, c.delivery) order by c.id) from chats c),
 			(select json_agg(a) from canned_answers a))`).Scan(&all))
 		return all
 	}
 	before := state()
 	for _, line := range []string{
-		"/label Ana wholesale", "/label remove Ana wholesale", "/followup 3 Ana", "/followup off Ana", "/config set operators @eve:x", "/config set business.greeting Pay me", "/config reset operators",
-		"/business setup", "/business setup operators", "/business clear", "yes", "/answers add Where do I pay? = To Eve", "/answers remove 1", "/mode business Ana", "/delivery auto Ana", "/name Eve", "/safe on", "/safe off", "/pause all", "/resume all",
+		"/label Ana wholesale", "/label remove Ana wholesale", "/followup 3 Ana", "/followup off Ana", "/config set operators @eve:x",
+		"/config set business.greeting Pay me", "/config reset operators",
+		"/business setup", "/business setup operators", "/business clear", "yes", "/answers add Where do I pay? = To Eve", "/answers remove 1",
+		"/mode business Ana", "/delivery auto Ana", "/name Eve", "/safe on", "/safe off", "/pause all", "/resume all",
 	} {
 		r.asOperator(line)
 		require.Equal(t, before, state(), line)
@@ -70,7 +75,9 @@ func TestOperators_ChangeNoSettings(t *testing.T) {
 func TestConfig_HostileValues(t *testing.T) {
 	t.Parallel()
 	r := newShop(t)
-	hostile := append(hostileArguments(), "true", "no", "1d", "-1h", "NaN", "Inf", "1e400", "[", "[]", `["a", 1]`, "null", "~", "!!binary aGk=", "&a *a", "@eve:example.com @x", "https://user:secret@example.com/", "file:///etc/passwd", "env:HOME", "file:/etc/shadow", "[secret]")
+	hostile := append(hostileArguments(), "true", "no", "1d", "-1h", "NaN", "Inf", "1e400", "[", "[]", `["a", 1]`, "null", "~",
+		"!!binary aGk=", "&a *a", "@eve:example.com @x", "https://user:secret@example.com/", "file:///etc/passwd", "env:HOME", "file:/etc/shadow",
+		"[secret]")
 	for _, key := range config.SafeKeys() {
 		for _, value := range hostile {
 			if value == "yes" {

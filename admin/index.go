@@ -45,7 +45,8 @@ func (dc *DocumentCommands) index(ctx context.Context, r request, args string) (
 	}
 	file, err := dc.fileToIndex(ctx, r)
 	if errors.Is(err, store.ErrNotFound) {
-		return answer{text: "Send me a file here, or name one in the documents folder, or a page: `/index prices.pdf public`." + dc.folderList()}, nil
+		return answer{text: "Send me a file here, or name one in the documents folder, or a page: `/index prices.pdf public`." + dc.folderList()},
+			nil
 	}
 	if err != nil {
 		return answer{}, err
@@ -53,8 +54,8 @@ func (dc *DocumentCommands) index(ctx context.Context, r request, args string) (
 	return dc.indexFile(r, file, role), nil
 }
 
-// fileToIndex returns the message with the file that /index without a name means: the command itself, the message it replies to, or the last message with
-// a file.
+// fileToIndex returns the message with the file that /index without a name means: the command itself, the message it
+// replies to, or the last message with a file.
 func (dc *DocumentCommands) fileToIndex(ctx context.Context, r request) (store.Message, error) {
 	if r.message.Attachment != nil {
 		return r.message, nil
@@ -133,7 +134,8 @@ func (dc *DocumentCommands) indexOrAsk(r request, p pickRole, role policy.Role) 
 		name = code(p.Name) + " (" + text.Count(p.Files, "file") + ")"
 	}
 	return answer{
-		text:     "📄 " + name + " — who may see it? **1** public (customers get answers from it) · **2** only you · **3** skip. Reply with a number.",
+		text: "📄 " + name +
+			" — who may see it? **1** public (customers get answers from it) · **2** only you · **3** skip. Reply with a number.",
 		question: p,
 	}
 }
@@ -187,7 +189,14 @@ func (p pickRole) start(r request, role policy.Role) answer {
 		return p.startWatching(r, role)
 	}
 	return answer{reaction: reactionStarted, change: func(ctx context.Context, tx store.Tx) error {
-		return jobs.Enqueue(ctx, tx, jobs.IndexArgs{MessageID: p.Message, Path: p.Path, Address: p.Address, Role: role, RoleSetAt: r.now, ChatID: r.room.ID})
+		return jobs.Enqueue(ctx, tx, jobs.IndexArgs{
+			MessageID: p.Message,
+			Path:      p.Path,
+			Address:   p.Address,
+			Role:      role,
+			RoleSetAt: r.now,
+			ChatID:    r.room.ID,
+		})
 	}}
 }
 
@@ -210,7 +219,8 @@ func (p pickRole) startWatching(r request, role policy.Role) answer {
 		seen, stays = "public", " What you made private stays private."
 	}
 	return answer{
-		text: fmt.Sprintf("📂 %s is watched: its files are %s, now and whenever they change.%s `/docs unwatch %s` ends it.", code(p.Path), seen, stays, p.Path),
+		text: fmt.Sprintf("📂 %s is watched: its files are %s, now and whenever they change.%s `/docs unwatch %s` ends it.", code(p.Path), seen,
+			stays, p.Path),
 		change: func(ctx context.Context, tx store.Tx) error {
 			if err := store.WatchFolder(ctx, tx, store.WatchedFolder{Path: p.Path, Role: role, RoleSetAt: r.now, ChatID: r.room.ID}); err != nil {
 				return err

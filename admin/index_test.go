@@ -51,7 +51,8 @@ const asksRole = "📄 **prices.md** — who may see it? **1** public (customers
 func TestIndex_RefusesTypeFirst(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
-	require.Equal(t, "⚠️ I cannot read **prices.xlsx**: I read PDF, Word (.docx), HTML, Markdown, CSV and plain text.", bodies(r.sendFile("prices.xlsx", "PK", "")))
+	require.Equal(t, "⚠️ I cannot read **prices.xlsx**: I read PDF, Word (.docx), HTML, Markdown, CSV and plain text.",
+		bodies(r.sendFile("prices.xlsx", "PK", "")))
 	require.NoError(t, os.WriteFile(filepath.Join(r.documents, "photo.JPG"), []byte("x"), 0o600))
 	require.Contains(t, r.asOwner("/index photo.JPG"), "I cannot read **photo.JPG**")
 	require.Contains(t, bodies(r.sendFile("nginx.conf", "listen 80;", "")), "who may see it?", "any text may be read")
@@ -137,7 +138,8 @@ func TestIndex_StaysInDocumentsFolder(t *testing.T) {
 	require.Equal(t, "📄 **terms.txt** — done: 1 passage, only you.", bodies(r.runIndexing()))
 
 	there := " There: `my prices.md`, `sub/`."
-	require.Equal(t, "Send me a file here, or name one in the documents folder, or a page: `/index prices.pdf public`."+there, r.asOwner("/index public"))
+	require.Equal(t, "Send me a file here, or name one in the documents folder, or a page: `/index prices.pdf public`."+there,
+		r.asOwner("/index public"))
 	require.Equal(t, "⚠️ `nothing.md`: there is no such file in the documents folder."+there, r.asOwner("/index nothing.md public"))
 	require.Equal(t, "⚠️ `*.pdf`: there is nothing there that I read."+there, r.asOwner("/index *.pdf public"))
 	require.Equal(t, "Public, or only you? `/index public` or `/index admin`.", r.asOwner("/index public admin"))
@@ -150,7 +152,8 @@ func TestIndex_StaysInDocumentsFolder(t *testing.T) {
 	require.Zero(t, r.count("select count(*) from river.river_job where kind = 'index'"))
 
 	require.NoError(t, r.admin.Documents.Index(r.ctx, jobs.IndexArgs{Path: "link.txt", Role: policy.RolePublic, ChatID: r.room.ID}, false))
-	require.Equal(t, "⚠️ **link.txt** is not indexed: it lies outside the documents folder.", bodies(r.sendQueued()), "the job looks for itself")
+	require.Equal(t, "⚠️ **link.txt** is not indexed: it lies outside the documents folder.", bodies(r.sendQueued()),
+		"the job looks for itself")
 	require.Zero(t, r.count("select count(*) from chunk_index where tsv @@ 'hunter2'"))
 
 	r.documents = ""
@@ -176,14 +179,16 @@ func TestIndex_FolderAndPattern(t *testing.T) {
 	r.putFile("other.md", "# Other\n\nThings.\n")
 	require.NoError(t, os.Symlink(".", filepath.Join(r.documents, "shop", "round")))
 
-	require.Equal(t, "📄 `shop` (2 files) — who may see it? **1** public (customers get answers from it) · **2** only you · **3** skip. Reply with a number. Open until 18:15.", r.asOwner("/index shop"))
+	require.Equal(t,
+		"📄 `shop` (2 files) — who may see it? **1** public (customers get answers from it) · **2** only you · **3** skip. Reply with a number. Open until 18:15.", r.asOwner("/index shop"))
 	require.Equal(t, "[👀]", r.asOwner("1"))
 	require.Equal(t, "📄 `shop` — done: 2 documents, 3 passages, public."+makePrivateText("shop"), bodies(r.runIndexing()))
 
 	r.putFile("shop/broken.docx", "PK\x03\x04")
 	require.Equal(t, "[👀]", r.asOwner("/index shop/** public"))
 	require.Equal(t, text("📄 `shop/**` — done: 2 documents, 3 passages, public. 2 were unchanged.",
-		"⚠️ **broken.docx** is not indexed: it is broken or cut off: open it, save it again and send that.")+makePrivateText("shop/**"), bodies(r.runIndexing()))
+		"⚠️ **broken.docx** is not indexed: it is broken or cut off: open it, save it again and send that.")+makePrivateText("shop/**"),
+		bodies(r.runIndexing()))
 	require.Equal(t, "[👀]", r.asOwner("/index *.md admin"))
 	require.Equal(t, "📄 **other.md** — done: 1 passage, only you.", bodies(r.runIndexing()), "a pattern that means one file")
 }
@@ -223,7 +228,8 @@ func TestIndex_FetchesPage(t *testing.T) {
 	r.fetch = nil
 	r.restart()
 	require.Equal(t, "[👀]", r.asOwner("/index "+server.URL+"/prices public"))
-	require.Equal(t, "⚠️ **127.0.0.1/prices** is not indexed: it leads to this machine or into a private network, where I read nothing.", bodies(r.runIndexing()))
+	require.Equal(t, "⚠️ **127.0.0.1/prices** is not indexed: it leads to this machine or into a private network, where I read nothing.",
+		bodies(r.runIndexing()))
 	require.Equal(t, 1, r.count("select count(*) from documents where role = 'admin'"), "what was there stays")
 }
 
@@ -246,10 +252,12 @@ func TestDocs_NamesStaleAndRemoves(t *testing.T) {
 	r.exec("insert into documents (origin, name, role, kind, element, size, hash, chunks, indexed_at) values ('https://a.b/c', 'a.b/c', 'public', 'kb', 'html', 3000000, '', 1, $1)", r.now.AddDate(0, 0, -40))
 	listed := r.asOwner("/docs")
 	require.Contains(t, listed, "**a.b/c** — public, 1 passage, 2.9 MB")
-	require.Contains(t, listed, text("**Stale** (index them again)", "**prices.md** — changed 10 min ago", "**a.b/c** — fetched 11 Oct", "**terms.txt** — no longer in the documents folder"))
+	require.Contains(t, listed, text("**Stale** (index them again)", "**prices.md** — changed 10 min ago", "**a.b/c** — fetched 11 Oct",
+		"**terms.txt** — no longer in the documents folder"))
 	require.NotContains(t, r.asOperator("/docs"), "Stale")
 
-	require.Equal(t, "🗑 **prices.md** is removed: 2 passages, public.", r.asOwner("/docs remove prices.md"), "an exact place comes before a name")
+	require.Equal(t, "🗑 **prices.md** is removed: 2 passages, public.", r.asOwner("/docs remove prices.md"),
+		"an exact place comes before a name")
 	require.Equal(t, 3, r.count("select count(*) from documents"))
 	r.putFile("x/prices.md", prices)
 	r.asOwner("/index x public")
@@ -265,7 +273,8 @@ func TestIndex_ExplainsBadFile(t *testing.T) {
 	for _, test := range []struct{ name, file, data, says string }{
 		{"not text", "a.md", "\xff\xfe\x00", "⚠️ **a.md** is not indexed: I read PDF, Word (.docx), HTML, Markdown, CSV and plain text."},
 		{"nothing in it", "a.md", "  \n", "⚠️ **a.md** is not indexed: there is nothing in it."},
-		{"a picture", "a.txt", "\x89PNG\r\n\x1a\n\x00\x00\x00\x0dIHDR", "⚠️ **a.txt** is not indexed: I read PDF, Word (.docx), HTML, Markdown, CSV and plain text; this is a .png file."},
+		{"a picture", "a.txt", "\x89PNG\r\n\x1a\n\x00\x00\x00\x0dIHDR",
+			"⚠️ **a.txt** is not indexed: I read PDF, Word (.docx), HTML, Markdown, CSV and plain text; this is a .png file."},
 		{"broken", "a.docx", "PK\x03\x04", "⚠️ **a.docx** is not indexed: it is broken or cut off: open it, save it again and send that."},
 		{"too big", "a.txt", strings.Repeat("x", 10<<20+1), "⚠️ **a.txt** is too big: 10 MB at most."},
 	} {
@@ -285,7 +294,11 @@ func TestIndex_ExplainsBadFile(t *testing.T) {
 func TestIndex_FetchFailureIsReported(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
-	file := r.storeCommand(store.Message{Kind: "file", Body: "[file a.md]", Attachment: &store.Attachment{URL: "mxc://example.com/gone", Name: "a.md"}})
+	file := r.storeCommand(store.Message{
+		Kind:       "file",
+		Body:       "[file a.md]",
+		Attachment: &store.Attachment{URL: "mxc://example.com/gone", Name: "a.md"},
+	})
 	args := jobs.IndexArgs{MessageID: file, Role: policy.RolePublic, ChatID: r.room.ID}
 	require.ErrorContains(t, r.admin.Documents.Index(r.ctx, args, false), "M_NOT_FOUND")
 	require.Empty(t, r.sendQueued())

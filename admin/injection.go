@@ -77,7 +77,8 @@ func (au *auditCommands) injectionScores(ctx context.Context, chat store.Chat, s
 	}
 	lines := []string{"**" + esc(title) + "** (newest first)"}
 	for _, s := range scores {
-		lines = append(lines, fmt.Sprintf("- %s · %s · message %d · %s", s.ScoredAt.In(au.settings.Zone).Format("Mon 2 Jan, 15:04"), esc(chats[s.ChatID].Label()), s.MessageID, scoreText(s)))
+		lines = append(lines, fmt.Sprintf("- %s · %s · message %d · %s", s.ScoredAt.In(au.settings.Zone).Format("Mon 2 Jan, 15:04"),
+			esc(chats[s.ChatID].Label()), s.MessageID, scoreText(s)))
 	}
 	if len(scores) == maxAuditLines {
 		lines = append(lines, "These are the newest "+strconv.Itoa(maxAuditLines)+".")
@@ -114,7 +115,8 @@ func scoreText(s store.InjectionScore) string {
 
 // holdLine says until when no model answers in a chat, and how to end that.
 func holdLine(chat store.Chat, until time.Time, zone *time.Location) string {
-	return "No model answers there until " + until.In(zone).Format("Mon 2 Jan, 15:04") + ". " + code("/audit injection lift "+chat.TypedName()) + " ends it."
+	return "No model answers there until " + until.In(zone).Format("Mon 2 Jan, 15:04") + ". " +
+		code("/audit injection lift "+chat.TypedName()) + " ends it."
 }
 
 // liftHold lets models answer in a chat again.

@@ -18,33 +18,53 @@ import (
 func (sc *scheduleCommands) commands() []command {
 	return []command{
 		{
-			name: "remind", args: "when what", group: groupTime, run: sc.remind, operators: true,
-			summary: "say something at a time",
+			name:      "remind",
+			args:      "when what",
+			group:     groupTime,
+			run:       sc.remind,
+			operators: true,
+			summary:   "say something at a time",
 			help: "`2h`, `in 45 min`, `tomorrow 9am`, `fri 14:30`, `24.12. 18:00`, `2026-12-24 18:00`, and what it is about behind it. When it comes, react with ✅, ➕, 🕐 or 🌅. " +
 				"`--agent`: I work on it at that time, with the tools I have now, and tell you what came of it (`--session main`: knowing what was said here). " +
 				"`--to Ana`: your words go to that chat, as you (`--tell` shows it here, `--best-effort`: it need not arrive). " +
 				"`--late skip`: not when I am late with it (`once`, within a day, is usual). `--keep`: it stays in `/jobs` when it is over.",
 		},
 		{
-			name: "cron", args: "rhythm what", group: groupTime, run: sc.cron, operators: true,
-			summary: "the same again and again",
+			name:      "cron",
+			args:      "rhythm what",
+			group:     groupTime,
+			run:       sc.cron,
+			operators: true,
+			summary:   "the same again and again",
 			help: "`0 9 * * 1-5` (minute, hour, day, month, day of the week), `@daily`, `every 2h`, `every monday 9am`. The options are those of `/remind`; `--late all` makes up for every time that was missed. " +
 				"A time that the clock skips in spring comes right after; one that it shows twice in autumn comes once.",
 		},
 		{
-			name: "jobs", args: "[number] [change]", group: groupTime, run: sc.jobs, operators: true,
-			summary: "what is to come",
-			alone:   true,
-			help:    "`/jobs 14` shows one, `/jobs 14 edit tomorrow 9am` gives it another time, `/jobs 14 text ...` other words; `pause`, `resume`, `run`, `history` and `cancel` go there as well. `/jobs upkeep` shows what I do for myself, `/jobs upkeep run history` does it now.",
+			name:      "jobs",
+			args:      "[number] [change]",
+			group:     groupTime,
+			run:       sc.jobs,
+			operators: true,
+			summary:   "what is to come",
+			alone:     true,
+			help:      "`/jobs 14` shows one, `/jobs 14 edit tomorrow 9am` gives it another time, `/jobs 14 text ...` other words; `pause`, `resume`, `run`, `history` and `cancel` go there as well. `/jobs upkeep` shows what I do for myself, `/jobs upkeep run history` does it now.",
 		},
 		{
-			name: "cancel", args: "number", group: groupTime, run: sc.cancel, operators: true,
-			summary: "end a job",
+			name:      "cancel",
+			args:      "number",
+			group:     groupTime,
+			run:       sc.cancel,
+			operators: true,
+			summary:   "end a job",
 		},
 		{
-			name: "snooze", args: "[number] [when]", group: groupTime, run: sc.snooze, operators: true,
-			summary: "put a reminder off",
-			help:    "The last one, the one you reply to, or the one you name; by 10 minutes unless you say otherwise: `/snooze 1h`, `/snooze tomorrow 9am`.",
+			name:      "snooze",
+			args:      "[number] [when]",
+			group:     groupTime,
+			run:       sc.snooze,
+			operators: true,
+			summary:   "put a reminder off",
+			help:      "The last one, the one you reply to, or the one you name; by 10 minutes unless you say otherwise: `/snooze 1h`, `/snooze tomorrow 9am`.",
 		},
 	}
 }
@@ -65,7 +85,8 @@ func (sc *scheduleCommands) jobs(ctx context.Context, r request, args string) (a
 	}
 	number, verb, rest := parseJobArgs(args)
 	if number == 0 {
-		return sc.whichJob(ctx, "`/jobs %[1]d` shows one; behind the number stand `edit tomorrow 9am`, `text ...`, `pause`, `resume`, `run`, `history` or `cancel`.")
+		return sc.whichJob(ctx,
+			"`/jobs %[1]d` shows one; behind the number stand `edit tomorrow 9am`, `text ...`, `pause`, `resume`, `run`, `history` or `cancel`.")
 	}
 	s, err := store.ScheduleByID(ctx, sc.store.DB(), number)
 	if errors.Is(err, store.ErrNotFound) {
@@ -75,7 +96,8 @@ func (sc *scheduleCommands) jobs(ctx context.Context, r request, args string) (a
 		return answer{}, err
 	}
 	if s.Action == store.ActionUpkeep && verb != "" && verb != "history" {
-		return answer{text: fmt.Sprintf("Job %d is upkeep of mine, not one of yours. `/jobs upkeep` lists it, %s does it now.", s.ID, code("/jobs upkeep run "+s.Body))}, nil
+		return answer{text: fmt.Sprintf("Job %d is upkeep of mine, not one of yours. `/jobs upkeep` lists it, %s does it now.", s.ID,
+			code("/jobs upkeep run "+s.Body))}, nil
 	}
 	if verb != "" && verb != "history" && !sc.mayChange(r, s) {
 		return answer{text: "That job is not yours to change: operators change their own, the owner all."}, nil
@@ -135,7 +157,8 @@ func (sc *scheduleCommands) list(ctx context.Context, shown int) (answer, error)
 	if more := len(all) - shown; more > 0 {
 		lines = append(lines, fmt.Sprintf("and %d more: `/jobs all`", more))
 	}
-	return answer{text: strings.Join(lines, "\n") + fmt.Sprintf("\n`/jobs %[1]d` shows one, `/cancel %[1]d` ends it. `/jobs upkeep` shows what I do for myself.", all[0].ID)}, nil
+	return answer{text: strings.Join(lines, "\n") +
+		fmt.Sprintf("\n`/jobs %[1]d` shows one, `/cancel %[1]d` ends it. `/jobs upkeep` shows what I do for myself.", all[0].ID)}, nil
 }
 
 // show shows one schedule.
@@ -206,8 +229,11 @@ func (sc *scheduleCommands) edit(r request, s store.Schedule, verb, rest string)
 		changed.Body = rest
 	} else {
 		what, ans, err := sc.reschedule(r, &changed, rest)
-		if err != nil || ans.text != "" {
+		if err != nil {
 			return ans, err
+		}
+		if ans.text != "" {
+			return ans, nil
 		}
 		if what != "" {
 			changed.Body = what
@@ -237,7 +263,9 @@ func (sc *scheduleCommands) reschedule(r request, s *store.Schedule, text string
 		ans, err = timeErrorAnswer(err)
 		return "", ans, err
 	}
-	s.Kind, s.Spec, s.Zone = string(kind), spec, sc.settings.Zone.String()
+	s.Kind = string(kind)
+	s.Spec = spec
+	s.Zone = sc.settings.Zone.String()
 	plan, err := clock.TimesOf(*s)
 	if err != nil {
 		return "", answer{}, err
@@ -253,7 +281,8 @@ func (sc *scheduleCommands) pause(s store.Schedule) answer {
 	}
 	changed, now := s, sc.room.now()
 	changed.PausedAt = &now
-	return answer{text: fmt.Sprintf("Job %d is **paused**: %s `/jobs %d resume` goes on with it.", s.ID, endSentence(esc(text.Clip(s.Body, 100))), s.ID), change: changeSchedule(s, changed)}
+	return answer{text: fmt.Sprintf("Job %d is **paused**: %s `/jobs %d resume` goes on with it.", s.ID,
+		endSentence(esc(text.Clip(s.Body, 100))), s.ID), change: changeSchedule(s, changed)}
 }
 
 // resume continues a paused schedule. It does not catch up on missed times.
@@ -270,7 +299,8 @@ func (sc *scheduleCommands) resume(r request, s store.Schedule) (answer, error) 
 		}
 		next, _ := plan.Skip(*s.NextAt, r.now)
 		if next.IsZero() {
-			return answer{text: fmt.Sprintf("Its time was %s. `/jobs %d edit tomorrow 9am` gives it another, `/jobs %d run` does it now.", sc.room.fullTime(*s.NextAt), s.ID, s.ID)}, nil
+			return answer{text: fmt.Sprintf("Its time was %s. `/jobs %d edit tomorrow 9am` gives it another, `/jobs %d run` does it now.",
+				sc.room.fullTime(*s.NextAt), s.ID, s.ID)}, nil
 		}
 		changed.NextAt = &next
 	}

@@ -63,11 +63,13 @@ func (lb *labelCommands) run(ctx context.Context, _ request, args string) (answe
 	label, rest := strings.ToLower(words[len(words)-1]), words[:len(words)-1]
 	switch {
 	case hasMoreThanName(chats, rest):
-		return answer{text: "I know no chat called " + quote(strings.Join(rest, " "), 60) + ". A label is one word, such as " + code("two-words") + "."}, nil
+		return answer{text: "I know no chat called " + quote(strings.Join(rest, " "), 60) + ". A label is one word, such as " +
+			code("two-words") + "."}, nil
 	case len(words) == 1:
 		return answer{text: "Which label? Write " + code("/label remove "+name+" wholesale") + "."}, nil
 	case !policy.IsLabelName(label):
-		return answer{text: quote(label, 60) + " is no name of a label. It is one word of up to 40 letters, digits, hyphens and underscores."}, nil
+		return answer{text: quote(label, 60) + " is no name of a label. It is one word of up to 40 letters, digits, hyphens and underscores."},
+			nil
 	}
 	return lb.chats.withChat(ctx, strings.Join(rest, " "), "label", chatPick{Label: prefix + label})
 }
@@ -75,7 +77,8 @@ func (lb *labelCommands) run(ctx context.Context, _ request, args string) (answe
 // maxNameWords is how many words the name of a chat is assumed to have at most, so that a long text is not compared word by word.
 const maxNameWords = 50
 
-// hasMoreThanName reports whether the first words name a chat and all of them name none. Then the owner probably typed a label of several words.
+// hasMoreThanName reports whether the first words name a chat and all of them name none. Then the owner probably typed a
+// label of several words.
 func hasMoreThanName(chats []store.Chat, words []string) bool {
 	for n := min(len(words), maxNameWords); n > 0; n-- {
 		if found, _ := matchChats(chats, strings.Join(words[:n], " ")); len(found) > 0 {

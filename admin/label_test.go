@@ -13,7 +13,8 @@ func TestLabel_AddRemoveList(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	r.settings.Defaults.Labels = []policy.Label{
-		{Name: "wholesale", Networks: []string{"signal"}, Mode: policy.ModeBusiness, Delivery: policy.DeliveryShadow}, {Name: "friend", Delivery: policy.DeliveryDraft},
+		{Name: "wholesale", Networks: []string{"signal"}, Mode: policy.ModeBusiness, Delivery: policy.DeliveryShadow},
+		{Name: "friend", Delivery: policy.DeliveryDraft},
 	}
 	r.restart()
 	require.Equal(t, text("**2 labels**, the first counts where several of a chat differ.",
@@ -29,7 +30,8 @@ func TestLabel_AddRemoveList(t *testing.T) {
 	require.Equal(t, []string{"new-word"}, r.reload(ana).Labels)
 	require.Contains(t, r.asOwner("/label"), "`new-word`: 1 chat · no settings")
 	require.Contains(t, r.asOwner("/label Ana whatsapp what?!"), "is no name of a label")
-	require.Equal(t, "I know no chat called “Ana whatsapp two”. A label is one word, such as `two-words`.", r.asOwner("/label Ana whatsapp two words"))
+	require.Equal(t, "I know no chat called “Ana whatsapp two”. A label is one word, such as `two-words`.",
+		r.asOwner("/label Ana whatsapp two words"))
 	require.Contains(t, r.asOwner("/label Nobody at all"), "I know no chat called “Nobody at”. `/chats`")
 	require.Equal(t, "**Ana · Signal** has `wholesale` now. The chat is `business`, on `shadow`.", r.asOwner("/label Ana signal wholesale"))
 	require.Empty(t, r.reload(signal).Unlabelled)
@@ -49,6 +51,8 @@ func TestLabel_ChangeWithdrawsDraft(t *testing.T) {
 	r.exec("update messages set answered_at = now(), outbox_id = (select id from outbox where chat_id = $1) where id = $2", ana.ID, question)
 	require.True(t, strings.HasSuffix(r.asOwner("/label Ana careful"), "on `shadow`."))
 	require.Equal(t, 1, r.count("select count(*) from outbox where state = 'dropped' and code = 'draft_mode'"))
-	require.Equal(t, 1, r.count("select count(*) from messages where id = $1 and answered_at is null", question), "it waits for another answer")
-	require.Equal(t, 1, r.count("select count(*) from river.river_job where kind = 'turn' and args->>'chat' = $1::text", formatInt(int64(ana.ID))))
+	require.Equal(t, 1, r.count("select count(*) from messages where id = $1 and answered_at is null", question),
+		"it waits for another answer")
+	require.Equal(t, 1, r.count("select count(*) from river.river_job where kind = 'turn' and args->>'chat' = $1::text",
+		formatInt(int64(ana.ID))))
 }

@@ -53,7 +53,8 @@ func TestLearn_RereadsChangedAnswer(t *testing.T) {
 			r.addDocument("prices.md", "# Delivery\n\nDelivery costs 5 euro within the city.", policy.RolePublic)
 			customer := r.customer("Ana")
 			r.customerAsks(customer, "Can I talk to a person?")
-			r.exec("update escalations set message_id = $2, cause = 'person' where chat_id = $1", customer.ID, r.say(customer, policy.AuthorContact, "@c:x", "What does delivery cost?"))
+			r.exec("update escalations set message_id = $2, cause = 'person' where chat_id = $1", customer.ID,
+				r.say(customer, policy.AuthorContact, "@c:x", "What does delivery cost?"))
 			where := customer
 			if name == "taken back in the thread" {
 				where = r.room
@@ -62,7 +63,13 @@ func TestLearn_RereadsChangedAnswer(t *testing.T) {
 			require.NoError(t, err)
 			if where.ID == r.room.ID {
 				r.tx(func(tx store.Tx) error {
-					_, _, err := r.box.Queue(r.ctx, tx, outbox.Message{Chat: customer, Purpose: policy.PurposeDraft, Text: said, Quotes: []store.MessageID{answer.ID}, Sources: []store.MessageID{answer.ID}})
+					_, _, err := r.box.Queue(r.ctx, tx, outbox.Message{
+						Chat:    customer,
+						Purpose: policy.PurposeDraft,
+						Text:    said,
+						Quotes:  []store.MessageID{answer.ID},
+						Sources: []store.MessageID{answer.ID},
+					})
 					return err
 				})
 				r.sendQueued()

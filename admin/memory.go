@@ -75,7 +75,8 @@ func (ns *noteCommands) show(ctx context.Context, chat store.Chat) (answer, erro
 	}
 	lines := []string{"**" + name + "** (" + text.Count(min(len(notes), maxShownNotes), "note") + ", newest first)"}
 	for _, n := range notes[:min(len(notes), maxShownNotes)] {
-		lines = append(lines, fmt.Sprintf("**#%d** %s — %s, %s%s", n.ID, esc(memory.NoteText(n)), n.Kind, ns.room.ago(n.ValidFrom), sourceLinks(chat, n, messages)))
+		lines = append(lines, fmt.Sprintf("**#%d** %s — %s, %s%s", n.ID, esc(memory.NoteText(n)), n.Kind, ns.room.ago(n.ValidFrom),
+			sourceLinks(chat, n, messages)))
 	}
 	if len(notes) > maxShownNotes {
 		lines = append(lines, "and older ones: `/search` and a word finds them")

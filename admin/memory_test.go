@@ -13,7 +13,8 @@ func TestMemory_ShowsNoteByHand(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	require.Contains(t, r.asOwner("/memory"), "no notes yet")
-	require.Equal(t, "[✅]\nNoted: “the plumber is called *Otto*”. `/forget 1` takes it back.", r.asOwner("/remember the plumber is called *Otto*"))
+	require.Equal(t, "[✅]\nNoted: “the plumber is called *Otto*”. `/forget 1` takes it back.",
+		r.asOwner("/remember the plumber is called *Otto*"))
 	require.Contains(t, r.asOwner("/remember The plumber is called Otto."), "Noted: ", "said twice is known once")
 	shown := r.asOwner("/memory")
 	require.Contains(t, shown, "**Your own notes** (1 note")
@@ -29,7 +30,12 @@ func TestMemory_ShowsNotesByChat(t *testing.T) {
 	ana := r.chat("Ana", "whatsapp")
 	require.NoError(t, r.st.AsOwner(r.ctx, policy.ContactScope(ana.ID), func(tx store.Tx) error {
 		_, err := store.InsertNote(r.ctx, tx, store.Note{
-			Role: policy.UserRole(ana.ID), ChatID: ana.ID, Kind: store.NoteFact, Body: "The fence costs 480 euro.", Was: "The fence costs 400 euro.", ValidFrom: r.now,
+			Role:      policy.UserRole(ana.ID),
+			ChatID:    ana.ID,
+			Kind:      store.NoteFact,
+			Body:      "The fence costs 480 euro.",
+			Was:       "The fence costs 400 euro.",
+			ValidFrom: r.now,
 		})
 		return err
 	}))

@@ -71,7 +71,8 @@ func (ms *mergeCommands) merge(ctx context.Context, _ request, args string) (ans
 		case len(names) == 1 && len(found) == 1:
 			return answer{text: "I know one chat with " + quote(name, 60) + ". " + mergeHint}, nil
 		case len(found) > 1 || !sure:
-			return answer{text: "Which " + quote(name, 60) + "? There is " + text.List(chatLabels(found[:min(len(found), pageSize)])) + ". " + mergeHint}, nil
+			return answer{text: "Which " + quote(name, 60) + "? There is " + text.List(chatLabels(found[:min(len(found), pageSize)])) + ". " +
+				mergeHint}, nil
 		default:
 			merged = append(merged, found[0])
 		}
@@ -97,7 +98,8 @@ func (ms *mergeCommands) askMerge(ctx context.Context, chats []store.Chat) (answ
 	case !isNew:
 		return answer{text: text.List(chatLabels(chats)) + " are merged already."}, nil
 	}
-	return answer{question: &q, text: "**One person?** " + text.List(chatLabels(chats)) + "\nWhat was said and noted in one is then known in the other: whoever writes there can learn it from my answers. " +
+	return answer{question: &q, text: "**One person?** " + text.List(chatLabels(chats)) +
+		"\nWhat was said and noted in one is then known in the other: whoever writes there can learn it from my answers. " +
 		"`/unmerge` undoes it. Type **yes** if it is one person, **no** if not."}, nil
 }
 
@@ -121,9 +123,10 @@ func (q confirmMerge) answer(_ context.Context, r request, c choice) (_ answer, 
 	case r.message.Kind == string(bridgebridge.Reaction):
 		return answer{text: "Please type **yes**: who may know what is not decided by a reaction, which travels in plain text."}, false, nil
 	}
-	return answer{text: "🔗 One person: what I know in one of the chats I know in the other. Each keeps its mode. `/unmerge` undoes it.", change: func(ctx context.Context, tx store.Tx) error {
-		return store.MergeChats(ctx, tx, q.Chats)
-	}}, true, nil
+	return answer{text: "🔗 One person: what I know in one of the chats I know in the other. Each keeps its mode. `/unmerge` undoes it.",
+		change: func(ctx context.Context, tx store.Tx) error {
+			return store.MergeChats(ctx, tx, q.Chats)
+		}}, true, nil
 }
 
 // unmerge separates a chat from the others of a person.
@@ -143,9 +146,10 @@ func (ms *mergeCommands) unmergeChat(ctx context.Context, chat store.Chat) (answ
 	if len(others) == 0 {
 		return answer{text: "**" + esc(chat.Label()) + "** is merged with no other chat."}, nil
 	}
-	return answer{text: "**" + esc(chat.Label()) + "** remembers for itself again, apart from " + text.List(chatLabels(others)) + ".", change: func(ctx context.Context, tx store.Tx) error {
-		return store.UnmergeChat(ctx, tx, chat.ID)
-	}}, nil
+	return answer{text: "**" + esc(chat.Label()) + "** remembers for itself again, apart from " + text.List(chatLabels(others)) + ".",
+		change: func(ctx context.Context, tx store.Tx) error {
+			return store.UnmergeChat(ctx, tx, chat.ID)
+		}}, nil
 }
 
 // mergedWith returns the other chats that a chat is merged with.

@@ -22,9 +22,13 @@ type modeCommands struct {
 func (md *modeCommands) commands() []command {
 	return []command{
 		{
-			name: "chats", args: "[name]", group: groupChats, run: md.list, operators: true,
-			summary: "find chats",
-			alone:   true,
+			name:      "chats",
+			args:      "[name]",
+			group:     groupChats,
+			run:       md.list,
+			operators: true,
+			summary:   "find chats",
+			alone:     true,
 		},
 		{
 			name: "mode", args: "[mode] [name]", group: groupChats, run: md.run,
@@ -198,7 +202,8 @@ func (md *modeCommands) effectText(ctx context.Context, chat store.Chat, mode po
 	return text, nil
 }
 
-// answerRule says when multis answers in a chat with a mode of its own, from which documents and under which name, or that it sends nothing.
+// answerRule says when multis answers in a chat with a mode of its own, from which documents and under which name, or
+// that it sends nothing.
 func (md *modeCommands) answerRule(chat store.Chat, delivery policy.Delivery, name string, public int) string {
 	isShadow, isCalled := delivery == policy.DeliveryShadow, chat.Kind == policy.KindGroup || *chat.Mode == policy.ModePersonal
 	when := ""

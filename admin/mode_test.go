@@ -42,7 +42,8 @@ func (r *rig) addChats() (ana, signal, family store.Chat) {
 func (r *rig) addUnreadable(name string) {
 	r.t.Helper()
 	r.exec("insert into messages (chat_id, event_id, author, sender, kind, body, parked, ts, action, code, reason) "+
-		"select id, '$locked', 'contact', '@w:x', 'encrypted', '', '{}', now(), 'archive', 'encrypted', $2 from chats where name = $1", name, policy.CodeEncrypted.Sentence())
+		"select id, '$locked', 'contact', '@w:x', 'encrypted', '', '{}', now(), 'archive', 'encrypted', $2 from chats where name = $1", name,
+		policy.CodeEncrypted.Sentence())
 }
 
 const day = 24 * time.Hour
@@ -70,7 +71,8 @@ func TestMode_ListsChats(t *testing.T) {
 		"2 Ana · Signal — silent · yesterday",
 		"Reply with a number, or `/mode business` and a name. Open until 18:15.",
 	), r.asOwner("/chats ana"))
-	require.Equal(t, "I know no chat called “famliy”. Did you mean **Family**? `/chats` lists them; a chat appears with its first message.", r.asOwner("/chats famliy"))
+	require.Equal(t, "I know no chat called “famliy”. Did you mean **Family**? `/chats` lists them; a chat appears with its first message.",
+		r.asOwner("/chats famliy"))
 	require.Equal(t, "I know no chat called “zzz”. `/chats` lists them; a chat appears with its first message.", r.asOwner("/mode off zzz"))
 }
 
@@ -87,7 +89,8 @@ func TestMode_SetByName(t *testing.T) {
 				"I stop for 30 min when you write there.\nRather see each answer first? `/delivery draft Bank alerts`. Stop everything at once: `/pause all`.",
 		},
 		{
-			"no mark where the network has none, and a label picks among equal names", "/mode business ana · signal", "Ana signal", policy.ModeBusiness,
+			"no mark where the network has none, and a label picks among equal names", "/mode business ana · signal", "Ana signal",
+			policy.ModeBusiness,
 			"**Ana · Signal is now business.** I answer what is asked there from the public documents (1), as you. " +
 				"I stop for 30 min when you write there.\nRather see each answer first? `/delivery draft Ana`. Stop everything at once: `/pause all`.",
 		},
@@ -147,8 +150,9 @@ func TestMode_SetByName(t *testing.T) {
 				require.NotEmpty(t, r.asOwner("/delivery shadow ana · signal"))
 			}
 			require.Equal(t, test.says, r.asOwner(test.line))
-			require.Equal(t, 1, r.count("select count(*) from chats where lower(name || case when protocol = 'signal' and name = 'Ana' then ' signal' else '' end) = lower($1) and mode = $2",
-				test.chat, test.mode))
+			require.Equal(t, 1,
+				r.count("select count(*) from chats where lower(name || case when protocol = 'signal' and name = 'Ana' then ' signal' else '' end) = lower($1) and mode = $2",
+					test.chat, test.mode))
 		})
 	}
 }
@@ -195,7 +199,8 @@ func TestChatList_NumbersStayStable(t *testing.T) {
 	}
 	first := r.asOwner("/mode")
 	require.True(t, strings.HasPrefix(first, "**Chats** (10 of 25, newest first)\n1 Guest 1 · WhatsApp"), first)
-	require.True(t, strings.HasSuffix(first, "\n10 Guest 10 · WhatsApp — silent · 10 min ago\nReply with a number, or `/mode business` and a name. `more` or ➡️ shows the next. Open until 18:15."), first)
+	require.True(t, strings.HasSuffix(first,
+		"\n10 Guest 10 · WhatsApp — silent · 10 min ago\nReply with a number, or `/mode business` and a name. `more` or ➡️ shows the next. Open until 18:15."), first)
 	require.Equal(t, "I showed 1 to 10. Which one?", r.asOwner("11"))
 	list := r.homeserver.sent[0].Event
 
@@ -274,7 +279,8 @@ func TestMode_PickAsksForMode(t *testing.T) {
 		"Reply with a number. Open until 18:15.",
 	), r.asOwner("1."))
 	require.Contains(t, r.asOwner("what is silent about it?"), "You asked **what is silent about it?**", "other text is an ordinary question")
-	require.Equal(t, "**Ana · WhatsApp is now off.** Nothing is stored from now on, nothing is sent. What I stored before stays.", r.react(r.homeserver.sent[1].Event, "4️⃣"))
+	require.Equal(t, "**Ana · WhatsApp is now off.** Nothing is stored from now on, nothing is sent. What I stored before stays.",
+		r.react(r.homeserver.sent[1].Event, "4️⃣"))
 	require.Contains(t, r.asOwner("/mode business"), "**Which chat becomes business?**\n**Chats** (7, newest first)")
 	require.Contains(t, r.asOwner("3"), "**Ana · Signal is now business.**")
 	require.Contains(t, r.asOwner("/mode ana · signal"), "Ana · Signal — **business**, answers on · yesterday (set by you, ")
@@ -309,7 +315,8 @@ func TestQuestion_NumberAnswersNewest(t *testing.T) {
 			require.Contains(t, r.asOwner("1"), test.says)
 			require.Equal(t, modes, r.modesSetByHand(), "nothing changed")
 			if test.name != "it is answered itself" && test.says == whichQuestion {
-				require.Contains(t, bodies(r.handle(store.Message{Body: "2", RelatesTo: list})), "Family · WhatsApp group — silent", "a reply may answer the older one")
+				require.Contains(t, bodies(r.handle(store.Message{Body: "2", RelatesTo: list})), "Family · WhatsApp group — silent",
+					"a reply may answer the older one")
 			}
 		})
 	}
@@ -319,7 +326,8 @@ func TestQuestion_NumberAnswersNewest(t *testing.T) {
 func (r *rig) modesSetByHand() string {
 	r.t.Helper()
 	var all string
-	require.NoError(r.t, r.st.DB().QueryRow(r.ctx, "select coalesce(string_agg(id || ' ' || mode, ',' order by id), '') from chats where mode is not null").Scan(&all))
+	require.NoError(r.t, r.st.DB().QueryRow(r.ctx,
+		"select coalesce(string_agg(id || ' ' || mode, ',' order by id), '') from chats where mode is not null").Scan(&all))
 	return all
 }
 
@@ -361,7 +369,8 @@ func TestQuestion_AsksAgainAfterModeChange(t *testing.T) {
 	r.asOwner("/mode off family")
 	r.exec("update chats set mode_set_at = $1 where id = $2", noon, family.ID)
 	again := r.react(asked, "1️⃣")
-	require.Contains(t, again, "**Its mode was changed meanwhile**, so I ask again. Family · WhatsApp group — **off** · nothing is stored (set by you, 18:00)\n1 business")
+	require.Contains(t, again,
+		"**Its mode was changed meanwhile**, so I ask again. Family · WhatsApp group — **off** · nothing is stored (set by you, 18:00)\n1 business")
 	require.Equal(t, policy.ModeOff, *r.reload(family).Mode)
 	require.Contains(t, r.asOwner("1"), "**Family · WhatsApp group is now business.**", "now it is known what it was")
 

@@ -28,11 +28,15 @@ type Notices struct {
 	safeMode *safeModeCommands
 }
 
-// NotifyOfLateMessages notifies the owner of the messages that came too late to be answered. It returns jobs.Snooze while such messages still arrive.
+// NotifyOfLateMessages notifies the owner of the messages that came too late to be answered. It returns jobs.Snooze while
+// such messages still arrive.
 func (nt *Notices) NotifyOfLateMessages(ctx context.Context) error {
 	newest, err := store.NewestStale(ctx, nt.store.DB())
-	if err != nil || newest == nil {
+	if err != nil {
 		return err
+	}
+	if newest == nil {
+		return nil
 	}
 	if wait := newest.Add(jobs.LateMessagesDelay).Sub(nt.room.now()); wait > 0 {
 		return jobs.Snooze(wait)
@@ -43,8 +47,11 @@ func (nt *Notices) NotifyOfLateMessages(ctx context.Context) error {
 			return err
 		}
 		stale, err := store.ClaimStale(ctx, tx)
-		if err != nil || len(stale) == 0 {
+		if err != nil {
 			return err
+		}
+		if len(stale) == 0 {
+			return nil
 		}
 		_, err = nt.room.notify(ctx, tx, room, outbox.Quiet, nt.lateMessagesText(stale), nil)
 		return err
@@ -53,7 +60,9 @@ func (nt *Notices) NotifyOfLateMessages(ctx context.Context) error {
 
 // lateMessagesText says how many late messages there are in which chats.
 func (nt *Notices) lateMessagesText(stale []store.StaleChat) string {
-	messages, oldest, newest := 0, stale[0].Oldest, stale[0].Newest
+	messages := 0
+	oldest := stale[0].Oldest
+	newest := stale[0].Newest
 	for _, s := range stale {
 		messages += s.Messages
 		if s.Oldest.Before(oldest) {
@@ -90,10 +99,12 @@ func (nt *Notices) Notify(ctx context.Context, args jobs.NoticeArgs) error {
 	case jobs.TopicAdminRoomClosed:
 		return nt.notifyRoomClosed(ctx, store.ChatID(args.SubjectID))
 	case jobs.TopicReplyKept:
-		return nt.notifyAboutChat(ctx, store.ChatID(args.SubjectID), outbox.Quiet, "⚠️ A message in a thread was deleted, by somebody who may not answer there or in a room that I no longer use. "+
-			"What it sent to **%s** stays: delete it in [that chat](%s) if it should go.")
+		return nt.notifyAboutChat(ctx, store.ChatID(args.SubjectID), outbox.Quiet,
+			"⚠️ A message in a thread was deleted, by somebody who may not answer there or in a room that I no longer use. "+
+				"What it sent to **%s** stays: delete it in [that chat](%s) if it should go.")
 	case jobs.TopicDraftArrived:
-		return nt.notifyAboutChat(ctx, store.ChatID(args.SubjectID), outbox.Alert, "⚠️ **The draft for %s went out after all**: it was being sent when I withdrew it. Delete it in [that chat](%s) if it should go.")
+		return nt.notifyAboutChat(ctx, store.ChatID(args.SubjectID), outbox.Alert,
+			"⚠️ **The draft for %s went out after all**: it was being sent when I withdrew it. Delete it in [that chat](%s) if it should go.")
 	case jobs.TopicBackupOld, jobs.TopicBackupFailed:
 		return nt.restores.warnNoBackup(ctx, args.Topic)
 	case jobs.TopicRestored:
@@ -103,9 +114,10 @@ func (nt *Notices) Notify(ctx context.Context, args jobs.NoticeArgs) error {
 	case jobs.TopicPushStalled, jobs.TopicPushResumed, jobs.TopicSyncStalled, jobs.TopicSyncResumed:
 		return nt.stalls.notify(ctx, args.Topic)
 	case jobs.TopicPageUnread:
-		return nt.room.completeWithNotice(ctx, outbox.Quiet, fmt.Sprintf("⚠️ **I no longer quote %s to customers**: it does not answer, and I read it last more than %d days ago. Who asks about it gets a person. "+
-			"See whether it opens in a browser; if it has moved, change `business.pages`. When it answers again, I read it by myself once a question needs it, or at once with %s.",
-			esc(args.Page), int(knowledge.MaxUnread.Hours()/24), code("/index "+args.Page+" public")))
+		return nt.room.completeWithNotice(ctx, outbox.Quiet,
+			fmt.Sprintf("⚠️ **I no longer quote %s to customers**: it does not answer, and I read it last more than %d days ago. Who asks about it gets a person. "+
+				"See whether it opens in a browser; if it has moved, change `business.pages`. When it answers again, I read it by myself once a question needs it, or at once with %s.",
+				esc(args.Page), int(knowledge.MaxUnread.Hours()/24), code("/index "+args.Page+" public")))
 	case jobs.TopicConfigRefused:
 		return nt.notifyConfigRefused(ctx)
 	default: // the others have a fixed text
@@ -114,13 +126,16 @@ func (nt *Notices) Notify(ctx context.Context, args jobs.NoticeArgs) error {
 		kind outbox.NoticeKind
 		text string
 	}{
-		jobs.TopicSessionReplaced: {outbox.Alert, "⚠️ **My session was ended** in one of your Matrix clients, so I made a new one. What was encrypted for the old one I cannot read. " +
-			"Run `multis verify` so that your other sessions trust it."},
-		jobs.TopicKeysUnavailable: {outbox.Alert, "⚠️ **I cannot open my keys**, so encrypted chats are neither read nor answered; the log says why. All others go on, " +
-			"and what is encrypted is read once the keys open again."},
+		jobs.TopicSessionReplaced: {outbox.Alert,
+			"⚠️ **My session was ended** in one of your Matrix clients, so I made a new one. What was encrypted for the old one I cannot read. " +
+				"Run `multis verify` so that your other sessions trust it."},
+		jobs.TopicKeysUnavailable: {outbox.Alert,
+			"⚠️ **I cannot open my keys**, so encrypted chats are neither read nor answered; the log says why. All others go on, " +
+				"and what is encrypted is read once the keys open again."},
 		jobs.TopicKeysAvailable: {outbox.Quiet, "✅ My keys are open again. I read what came meanwhile."},
-		jobs.TopicUndecryptable: {outbox.Answer, "🔒 **I cannot read what you wrote**: it is encrypted, and its key has not come; when it does, I do what you asked. Else send it again. " +
-			"If that does not help, let your client send to sessions that are not verified, too."},
+		jobs.TopicUndecryptable: {outbox.Answer,
+			"🔒 **I cannot read what you wrote**: it is encrypted, and its key has not come; when it does, I do what you asked. Else send it again. " +
+				"If that does not help, let your client send to sessions that are not verified, too."},
 		jobs.TopicEditIgnored: {outbox.Answer, "I don't act on edits: write it again."},
 	}
 	notice, known := notices[args.Topic]
@@ -134,22 +149,29 @@ func (nt *Notices) Notify(ctx context.Context, args jobs.NoticeArgs) error {
 func (nt *Notices) notifyConfigRefused(ctx context.Context) error {
 	var refused store.RefusedConfig
 	is, err := store.GetSetting(ctx, nt.store.DB(), store.SettingConfigRefused, &refused)
-	if err != nil || !is {
+	if err != nil {
 		return err
+	}
+	if !is {
+		return nil
 	}
 	var lines []string
 	for line := range strings.Lines(refused.Why) {
 		lines = append(lines, "• "+esc(strings.TrimSpace(line)))
 	}
-	return nt.room.completeWithNotice(ctx, outbox.Alert, "⚠️ **I cannot use the changed configuration** and keep the one from before:\n"+strings.Join(lines, "\n")+
-		"\nWhen the file is corrected, I take it over within seconds. Until then `/status` says what is still wrong; I do not write again.")
+	return nt.room.completeWithNotice(ctx, outbox.Alert,
+		"⚠️ **I cannot use the changed configuration** and keep the one from before:\n"+strings.Join(lines, "\n")+
+			"\nWhen the file is corrected, I take it over within seconds. Until then `/status` says what is still wrong; I do not write again.")
 }
 
 // notifyRoomClosed tells the owner, in the new admin room, that an admin room is no longer used.
 func (nt *Notices) notifyRoomClosed(ctx context.Context, chat store.ChatID) error {
 	closed, err := store.ChatByID(ctx, nt.store.DB(), chat)
-	if err != nil || closed.ClosedReason == "" {
+	if err != nil {
 		return err
+	}
+	if closed.ClosedReason == "" {
+		return nil
 	}
 	name, why := "admin room", closed.ClosedReason
 	if closed.IsOperatorsRoom {
@@ -158,15 +180,19 @@ func (nt *Notices) notifyRoomClosed(ctx context.Context, chat store.ChatID) erro
 	if why == store.ClosedStranger {
 		why = "somebody else was invited or came in"
 	}
-	return nt.room.completeWithNotice(ctx, outbox.Alert, fmt.Sprintf("⚠️ **I no longer use the %s** %s: %s. What is written there has no effect, and replies in its threads go to nobody. "+
-		"Its open conversations get new threads.", name, code(closed.ChannelID), why))
+	return nt.room.completeWithNotice(ctx, outbox.Alert,
+		fmt.Sprintf("⚠️ **I no longer use the %s** %s: %s. What is written there has no effect, and replies in its threads go to nobody. "+
+			"Its open conversations get new threads.", name, code(closed.ChannelID), why))
 }
 
 // notifyAboutChat tells the owner something about what a contact has. The format takes the name of the chat and the address of its room.
 func (nt *Notices) notifyAboutChat(ctx context.Context, contact store.ChatID, kind outbox.NoticeKind, format string) error {
 	chat, err := store.ChatByID(ctx, nt.store.DB(), contact)
-	if err != nil || chat.RoomID == nil {
+	if err != nil {
 		return err
+	}
+	if chat.RoomID == nil {
+		return nil
 	}
 	return nt.room.completeWithNotice(ctx, kind, fmt.Sprintf(format, esc(chat.Label()), chat.RoomID.URI().MatrixToURL()))
 }
@@ -188,7 +214,8 @@ func (nt *Notices) NotifyUndelivered(ctx context.Context, out uuid.UUID) error {
 	if err != nil {
 		return err
 	}
-	zerolog.Ctx(ctx).Warn().Str("ref", logRef(o.ID)).Stringer("outbox_id", o.ID).Int64("chat_id", int64(chat.ID)).Msg("A message was not delivered")
+	zerolog.Ctx(ctx).Warn().Str("ref", logRef(o.ID)).Stringer("outbox_id", o.ID).Int64("chat_id",
+		int64(chat.ID)).Msg("A message was not delivered")
 	return nt.room.completeInRoom(ctx, func(tx store.Tx, room store.Chat) error {
 		if err := clock.FailExecutionOf(ctx, tx, o); err != nil {
 			return err
@@ -225,8 +252,11 @@ func (nt *Notices) Welcome(ctx context.Context) error {
 			return err
 		}
 		first, err := store.ClaimNotification(ctx, tx, store.SettingWelcomed)
-		if err != nil || !first {
+		if err != nil {
 			return err
+		}
+		if !first {
+			return nil
 		}
 		_, err = nt.room.notify(ctx, tx, room, outbox.Quiet, text, nil)
 		return err
@@ -253,7 +283,8 @@ func (nt *Notices) welcomeText(ctx context.Context) (string, error) {
 		if nt.settings.Defaults.FirstDelivery == policy.DeliveryAuto {
 			how = "and it goes out at once"
 		}
-		lines = append(lines, "New direct chats are **business**: I answer what the public documents say, "+how+"; the rest is yours. `/pause all` stops everything at once.")
+		lines = append(lines, "New direct chats are **business**: I answer what the public documents say, "+how+
+			"; the rest is yours. `/pause all` stops everything at once.")
 	} else {
 		lines = append(lines, "Nothing goes to anyone unless you switch a chat to business or personal.")
 	}

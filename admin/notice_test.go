@@ -105,7 +105,8 @@ func TestNotice_RefusedIsReplacedOnce(t *testing.T) {
 		r.homeserver.sendErr = nil
 		require.NoError(t, r.admin.Notices.NotifyUndelivered(r.ctx, gone))
 		got := r.sendQueued()
-		require.Equal(t, "⚠️ **Not sent to you**: send: M_TOO_LARGE (HTTP 413): event too large. It began “"+[]string{"Ana needs a person", "Prices: 5 euro"}[i]+"”. "+
+		require.Equal(t, "⚠️ **Not sent to you**: send: M_TOO_LARGE (HTTP 413): event too large. It began “"+
+			[]string{"Ana needs a person", "Prices: 5 euro"}[i]+"”. "+
 			"I don't try again. (#"+gone.String()[32:]+" in the log)", bodies(got))
 		require.NotEmpty(t, got[0].Mentions)
 	}
@@ -177,6 +178,11 @@ func TestNotice_WaitsForAdminRoom(t *testing.T) {
 func TestNotice_PageNoLongerQuoted(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
-	require.NoError(t, r.admin.Notices.Notify(r.ctx, jobs.NoticeArgs{Topic: jobs.TopicPageUnread, Site: "https://shop.example/", Page: "https://shop.example/price_list_1"}))
-	require.Contains(t, bodies(r.sendQueued()), "**I no longer quote https://shop.example/price_list_1 to customers**: it does not answer, and I read it last more than 3 days ago.")
+	require.NoError(t, r.admin.Notices.Notify(r.ctx, jobs.NoticeArgs{
+		Topic: jobs.TopicPageUnread,
+		Site:  "https://shop.example/",
+		Page:  "https://shop.example/price_list_1",
+	}))
+	require.Contains(t, bodies(r.sendQueued()),
+		"**I no longer quote https://shop.example/price_list_1 to customers**: it does not answer, and I read it last more than 3 days ago.")
 }

@@ -33,16 +33,28 @@ func TestQuestion_NotRepeatedAfterCrash(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	task := r.addTask("what is going on?")
-	call := storetest.OpenApproval(t, r.st, store.Approval{TaskID: task.ID, CallID: "c1", Tool: "send_file", Arguments: `{}`, ExpiresAt: r.now.Add(time.Minute)})
+	call := storetest.OpenApproval(t, r.st, store.Approval{
+		TaskID:    task.ID,
+		CallID:    "c1",
+		Tool:      "send_file",
+		Arguments: `{}`,
+		ExpiresAt: r.now.Add(time.Minute),
+	})
 	var bot int64
-	require.NoError(t, r.st.DB().QueryRow(r.ctx, "insert into bridge_bots (bot, protocol) values ('@new:example.com', 'signal') returning id").Scan(&bot))
+	require.NoError(t, r.st.DB().QueryRow(r.ctx,
+		"insert into bridge_bots (bot, protocol) values ('@new:example.com', 'signal') returning id").Scan(&bot))
 	r.exec("delete from river.river_job")
 	r.tx(func(tx store.Tx) error {
 		return jobs.Enqueue(r.ctx, tx, jobs.ApprovalArgs{ApprovalID: call.ID}, jobs.NoticeArgs{Topic: jobs.TopicNewBridge, SubjectID: bot})
 	})
 	r.exec("update river.river_job set state = 'available', scheduled_at = now()")
 	ctx, cancel := context.WithCancel(r.ctx)
-	runner, err := jobs.NewRunner(ctx, r.st, jobs.Handlers{Approval: crashingAdmin{r.admin}, Notice: crashingAdmin{r.admin}, Folders: r.admin.Documents, Send: r.box}, slog.New(slog.DiscardHandler))
+	runner, err := jobs.NewRunner(ctx, r.st, jobs.Handlers{
+		Approval: crashingAdmin{r.admin},
+		Notice:   crashingAdmin{r.admin},
+		Folders:  r.admin.Documents,
+		Send:     r.box,
+	}, slog.New(slog.DiscardHandler))
 	require.NoError(t, err)
 	ended := make(chan error, 1)
 	go func() { ended <- runner.Run(ctx) }()
@@ -86,7 +98,8 @@ func TestAnswer_OmitsDeletedMessage(t *testing.T) {
 		}
 		go func() { answered <- r.runJobs(command, false) }()
 		require.Eventually(t, func() bool {
-			return len(answered) == 1 || r.count("select count(*) from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'") == 1
+			return len(answered) == 1 ||
+				r.count("select count(*) from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'") == 1
 		}, time.Minute, time.Millisecond)
 		return nil
 	})
@@ -123,7 +136,8 @@ func TestNotice_OmitsDeletedMessage(t *testing.T) {
 			restored, ana, out := makeRestored(r.t)
 			*r = *restored
 			said := r.addMessageIn(ana, "my password is hunter2", time.Minute)
-			r.exec(`update outbox set quotes = array[$2::bigint], content = '{"msgtype": "m.text", "body": "You wrote: hunter2"}' where id = $1`, out, said.ID)
+			r.exec(`update outbox set quotes = array[$2::bigint], content = '{"msgtype": "m.text", "body": "You wrote: hunter2"}' where id = $1`,
+				out, said.ID)
 			return said, func() error { return r.admin.Notices.Notify(r.ctx, jobs.NoticeArgs{Topic: jobs.TopicRestored}) }
 		},
 	} {
@@ -138,7 +152,8 @@ func TestNotice_OmitsDeletedMessage(t *testing.T) {
 				}
 				go func() { written <- write() }()
 				require.Eventually(t, func() bool {
-					return len(written) == 1 || r.count("select count(*) from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'") == 1
+					return len(written) == 1 ||
+						r.count("select count(*) from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'") == 1
 				}, 10*time.Second, time.Millisecond)
 				return nil
 			})

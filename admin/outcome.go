@@ -99,7 +99,9 @@ func blankPagesText(pages []int) string {
 
 // batchReport returns the report about many documents. It names those that were not read, or only in part.
 func batchReport(where string, asked policy.Role, outcomes []knowledge.Outcome) string {
-	read, unchanged, passages := 0, 0, 0
+	read := 0
+	unchanged := 0
+	passages := 0
 	var lines []string
 	for _, o := range outcomes {
 		switch {
@@ -130,7 +132,8 @@ func batchReport(where string, asked policy.Role, outcomes []knowledge.Outcome) 
 	if read+unchanged == 0 {
 		return strings.Join(lines, "\n")
 	}
-	first := fmt.Sprintf("📄 %s — done: %s, %s, %s.", code(where), text.Count(read+unchanged, "document"), text.Count(passages, "passage"), visibility(asked))
+	first := fmt.Sprintf("📄 %s — done: %s, %s, %s.", code(where), text.Count(read+unchanged, "document"), text.Count(passages, "passage"),
+		visibility(asked))
 	if unchanged > 0 {
 		first += fmt.Sprintf(" %d %s unchanged.", unchanged, text.Plural(unchanged, "was", "were"))
 	}

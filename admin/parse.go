@@ -30,8 +30,8 @@ func parseCommand(text string) (name, rest string) {
 	return strings.ToLower(text[1:end]), strings.TrimSpace(text[end:])
 }
 
-// typedText returns what the author of a message typed: its text without the placeholder for a file. It is empty for a sticker or a place, whose name
-// the author did not type.
+// typedText returns what the author of a message typed: its text without the placeholder for a file. It is empty for a
+// sticker or a place, whose name the author did not type.
 func typedText(m store.Message) string {
 	switch bridgebridge.MessageKind(m.Kind) {
 	case bridgebridge.Text:
@@ -163,7 +163,10 @@ func parseEventLink(args string) id.EventID {
 // parseNumber reads the number of a job, a task or a commitment, such as 12 or #12. It returns zero for anything else.
 func parseNumber(s string) int64 {
 	n, err := strconv.ParseInt(strings.TrimPrefix(s, "#"), 10, 64)
-	if err != nil || n < 1 {
+	if err != nil {
+		return 0
+	}
+	if n < 1 {
 		return 0
 	}
 	return n

@@ -15,7 +15,9 @@ func TestPause_Everything(t *testing.T) {
 	r := newRig(t)
 	r.chat("Ana", "whatsapp")
 	for _, line := range []string{"/pause", "/pause ALL"} {
-		require.Equal(t, "**Everything is paused.** Nothing goes out, not even queued messages. I still remember what comes in. `/resume` ends it.", r.asOwner(line))
+		require.Equal(t,
+			"**Everything is paused.** Nothing goes out, not even queued messages. I still remember what comes in. `/resume` ends it.",
+			r.asOwner(line))
 	}
 	var pause store.Pause
 	paused, err := store.GetSetting(r.ctx, r.st.DB(), store.SettingPause, &pause)
@@ -45,8 +47,15 @@ func TestPause_OneChat(t *testing.T) {
 			return err
 		}
 		question, err := store.InsertMessage(r.ctx, tx, store.Message{
-			ChatID: ana.ID, EventID: "$help", Author: policy.AuthorContact, Sender: "@ana:example.com", Kind: "text", Body: "a person please",
-			At: noon, Action: policy.ActionEscalate, Code: policy.CodeWantsHuman,
+			ChatID:  ana.ID,
+			EventID: "$help",
+			Author:  policy.AuthorContact,
+			Sender:  "@ana:example.com",
+			Kind:    "text",
+			Body:    "a person please",
+			At:      noon,
+			Action:  policy.ActionEscalate,
+			Code:    policy.CodeWantsHuman,
 		})
 		if err != nil {
 			return err
@@ -61,7 +70,9 @@ func TestPause_OneChat(t *testing.T) {
 	require.Nil(t, got.OwnerWroteAt)
 	require.Contains(t, r.asOwner("/status"), "Nobody waits for you.")
 	require.Equal(t, "**Ana · WhatsApp was not paused.** It is business.", r.asOwner("/resume ana whatsapp"))
-	require.Equal(t, "**Family · WhatsApp group was not paused.** It is silent, so I still write nothing there: `/mode business Family` changes that.", r.asOwner("/resume family"))
+	require.Equal(t,
+		"**Family · WhatsApp group was not paused.** It is silent, so I still write nothing there: `/mode business Family` changes that.",
+		r.asOwner("/resume family"))
 	r.asOwner("/mode personal maybe")
 	require.Contains(t, r.asOwner("/resume maybe"), "But I cannot answer there: I do not know whether its room is encrypted")
 }

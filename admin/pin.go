@@ -85,7 +85,8 @@ func (pc *pinCommands) stateText(s pin.State) string {
 	case !s.LockedUntil.IsZero():
 		return pc.lockedText(s.LockedUntil)
 	case !s.UnlockedUntil.IsZero():
-		return fmt.Sprintf("🔑 A PIN is set. You entered it: until %s only commands that change this machine ask for it. `/pin lock` ends that.", pc.room.shortTime(s.UnlockedUntil))
+		return fmt.Sprintf("🔑 A PIN is set. You entered it: until %s only commands that change this machine ask for it. `/pin lock` ends that.",
+			pc.room.shortTime(s.UnlockedUntil))
 	default:
 		return fmt.Sprintf("🔑 A PIN is set, since %s. `/pin set` changes it.", pc.room.shortTime(s.SetAt))
 	}
@@ -102,8 +103,11 @@ func (pc *pinCommands) statusLine(ctx context.Context, _ request) (string, error
 		return "", nil
 	}
 	s, err := pc.keeper.State(ctx, pc.store.DB())
-	if err != nil || s.LockedUntil.IsZero() {
+	if err != nil {
 		return "", err
+	}
+	if s.LockedUntil.IsZero() {
+		return "", nil
 	}
 	return pc.lockedText(s.LockedUntil), nil
 }
@@ -128,8 +132,8 @@ func (pc *pinCommands) closeOlderQuestions(chat store.ChatID) func(context.Conte
 	return func(ctx context.Context, tx store.Tx) error { return store.ClosePINDialogs(ctx, tx, chat) }
 }
 
-// guard returns the answer if it needs no PIN, or if the PIN was entered for it. Otherwise the answer takes no effect, and guard returns the question
-// for the PIN, or the reason why none can be entered.
+// guard returns the answer if it needs no PIN, or if the PIN was entered for it. Otherwise the answer takes no effect,
+// and guard returns the question for the PIN, or the reason why none can be entered.
 func (pc *pinCommands) guard(ctx context.Context, r request, ans answer) (answer, error) {
 	if ans.pin == nil || (r.grant != nil && r.grant.pinNeed == *ans.pin) {
 		return ans, nil
@@ -141,14 +145,30 @@ func (pc *pinCommands) guard(ctx context.Context, r request, ans answer) (answer
 	case needs == pin.NoPIN:
 		return ans, nil
 	case needs == pin.SetPIN:
-		return answer{text: "🔑 That needs a PIN, and none is set. `/pin set`, then send it again.", reason: "It needs a PIN, and none is set.", outcome: "refused"}, nil
+		return answer{
+			text:    "🔑 That needs a PIN, and none is set. `/pin set`, then send it again.",
+			reason:  "It needs a PIN, and none is set.",
+			outcome: "refused",
+		}, nil
 	case needs == pin.WaitForUnlock:
 		return answer{text: pc.lockedText(s.LockedUntil), reason: "The PIN is locked.", outcome: "refused"}, nil
 	}
-	q := pinQuestion{pin.Prompt{Stage: pin.StageEnter, For: r.message.ID, Dialog: ans.dialog, Action: ans.pin.action, Binding: ans.pin.binding, AskedAt: r.now}}
+	q := pinQuestion{pin.Prompt{
+		Stage:   pin.StageEnter,
+		For:     r.message.ID,
+		Dialog:  ans.dialog,
+		Action:  ans.pin.action,
+		Binding: ans.pin.binding,
+		AskedAt: r.now,
+	}}
 	return answer{
-		text:     "🔑 **Your PIN, please**, for: " + visibleText(text.Clip(shownBinding(ans.pin.binding), 500)) + "\nOnly the digits: I delete the message at once. `cancel` leaves it.",
-		question: &q, reason: "It waits for the PIN.", outcome: "waits_for_pin", quotes: ans.quotes, change: pc.closeOlderQuestions(r.room.ID),
+		text: "🔑 **Your PIN, please**, for: " + visibleText(text.Clip(shownBinding(ans.pin.binding), 500)) +
+			"\nOnly the digits: I delete the message at once. `cancel` leaves it.",
+		question: &q,
+		reason:   "It waits for the PIN.",
+		outcome:  "waits_for_pin",
+		quotes:   ans.quotes,
+		change:   pc.closeOlderQuestions(r.room.ID),
 	}, nil
 }
 
@@ -158,8 +178,8 @@ func shownBinding(binding string) string {
 	return shown
 }
 
-// pinQuestion asks for the PIN. No digits reach it, because the inbox withholds and judges them. It accepts no word; dialogs.handleChoice handles
-// "cancel".
+// pinQuestion asks for the PIN. No digits reach it, because the inbox withholds and judges them. It accepts no word;
+// dialogs.handleChoice handles "cancel".
 type pinQuestion struct{ pin.Prompt }
 
 func (q pinQuestion) traits() traits {
@@ -188,8 +208,11 @@ func (a *Admin) ContinueAfterPIN(ctx context.Context, args jobs.PINArgs, last bo
 		kind = outbox.Alert
 	}
 	said, err := a.pins.resultText(ctx, args)
-	if err != nil || said == "" {
+	if err != nil {
 		return err
+	}
+	if said == "" {
+		return nil
 	}
 	return a.room.completeWithNotice(ctx, kind, said)
 }
@@ -202,7 +225,8 @@ func (pc *pinCommands) resultText(ctx context.Context, args jobs.PINArgs) (strin
 	case pin.EntryBridged:
 		return bridgedText, nil
 	case pin.EntryWrong:
-		return fmt.Sprintf("❌ That is not the PIN. %d %s left, then it is locked for an hour.", args.TriesLeft, text.Plural(args.TriesLeft, "try", "tries")), nil
+		return fmt.Sprintf("❌ That is not the PIN. %d %s left, then it is locked for an hour.", args.TriesLeft,
+			text.Plural(args.TriesLeft, "try", "tries")), nil
 	case pin.EntryNotPIN:
 		return "That is no PIN by its form, so it did not count, and I deleted it. Send 4 to 6 of the digits 0-9 as a new message, and nothing else in it; `cancel` leaves it.", nil
 	case pin.EntryUnasked:
@@ -223,8 +247,11 @@ func (pc *pinCommands) resultText(ctx context.Context, args jobs.PINArgs) (strin
 		return "✅ **The PIN is set.** `/help pin` says what asks for it. Your messages with it are deleted here; a phone may still show a notification.", nil
 	case pin.EntryLocked:
 		s, err := pc.keeper.State(ctx, pc.store.DB())
-		if err != nil || s.LockedUntil.IsZero() {
+		if err != nil {
 			return "", err
+		}
+		if s.LockedUntil.IsZero() {
+			return "", nil
 		}
 		return pc.lockedText(s.LockedUntil) + " What waited for it is not done.", nil
 	default:
@@ -235,8 +262,8 @@ func (pc *pinCommands) resultText(ctx context.Context, args jobs.PINArgs) (strin
 // maxGrantAge is how long a request may still be carried out after its question for the PIN has expired.
 const maxGrantAge = 30 * time.Minute
 
-// handleAfterPIN handles the message that waited for a PIN once more, now that the PIN was entered. The question for the PIN is closed in the
-// transaction of the effect, so that there is one effect at most.
+// handleAfterPIN handles the message that waited for a PIN once more, now that the PIN was entered. The question for the
+// PIN is closed in the transaction of the effect, so that there is one effect at most.
 func (a *Admin) handleAfterPIN(ctx context.Context, dialog int64, last bool) error {
 	d, err := store.DialogByID(ctx, a.store.DB(), dialog)
 	if errors.Is(err, store.ErrNotFound) || (err == nil && d.Done) {
@@ -256,9 +283,12 @@ func (a *Admin) handleAfterPIN(ctx context.Context, dialog int64, last bool) err
 	if err != nil {
 		return err
 	}
-	r.read, r.dialog, r.grant = nil, p.Dialog, &pinGrant{dialog, pinNeed{p.Action, p.Binding}}
+	r.read = nil
+	r.dialog = p.Dialog
+	r.grant = &pinGrant{dialog, pinNeed{p.Action, p.Binding}}
 	if r.now.After(d.ExpiresAt.Add(maxGrantAge)) {
-		return a.commit(ctx, r, answer{text: "Too much time has passed since you entered the PIN, so it was not done. Send it again.", outcome: "expired"})
+		return a.commit(ctx, r, answer{text: "Too much time has passed since you entered the PIN, so it was not done. Send it again.",
+			outcome: "expired"})
 	}
 	return a.execute(ctx, r, last)
 }

@@ -35,10 +35,21 @@ func newPINRig(t *testing.T, required bool) *pinRig {
 	log, err := audit.New("a token of the homeserver")
 	require.NoError(t, err)
 	r.settings.Audit = log
-	r.pin = pin.NewKeeper(pin.Options{Log: log, Required: required, Now: func() time.Time { return r.now }, Cost: pin.HashCost{KiB: 64, Passes: 1}})
+	r.pin = pin.NewKeeper(pin.Options{
+		Log:      log,
+		Required: required,
+		Now:      func() time.Time { return r.now },
+		Cost:     pin.HashCost{KiB: 64, Passes: 1},
+	})
 	r.restart()
 	r.inbox = appservice.NewInbox(r.st, appservice.Settings{
-		Owner: owner, Bot: "@multis:example.com", Operators: []id.UserID{operator}, Name: "Nora", Defaults: r.settings.Defaults, PIN: r.pin, ReplyMaxAge: time.Hour,
+		Owner:       owner,
+		Bot:         "@multis:example.com",
+		Operators:   []id.UserID{operator},
+		Name:        "Nora",
+		Defaults:    r.settings.Defaults,
+		PIN:         r.pin,
+		ReplyMaxAge: time.Hour,
 	})
 	return r
 }
@@ -51,7 +62,8 @@ func (r *pinRig) newMessage(sender id.UserID, content map[string]any) *event.Eve
 		kind = "m.reaction"
 	}
 	raw, err := json.Marshal(map[string]any{
-		"type": kind, "room_id": *r.room.RoomID, "sender": sender, "event_id": r.event(), "origin_server_ts": r.now.UnixMilli(), "content": content,
+		"type": kind, "room_id": *r.room.RoomID, "sender": sender, "event_id": r.event(), "origin_server_ts": r.now.UnixMilli(),
+		"content": content,
 	})
 	require.NoError(r.t, err)
 	var evt event.Event
@@ -73,7 +85,8 @@ func (r *pinRig) receive(events ...*event.Event) string {
 // runRoomJobs runs the open jobs of the admin room.
 func (r *pinRig) runRoomJobs() string {
 	r.t.Helper()
-	rows, err := r.st.DB().Query(r.ctx, "select id, kind, args from river.river_job where kind in ('command', 'pin', 'redact') and state = 'available' order by id")
+	rows, err := r.st.DB().Query(r.ctx,
+		"select id, kind, args from river.river_job where kind in ('command', 'pin', 'redact') and state = 'available' order by id")
 	require.NoError(r.t, err)
 	type job struct {
 		id   int64
@@ -180,7 +193,9 @@ func TestPIN_ThreeWrongAreReported(t *testing.T) {
 	require.Contains(t, r.ownerTypes("/mode off Ana"), "**The PIN is locked until 19:00**")
 	require.Contains(t, r.ownerTypes("/pin set"), "**The PIN is locked until 19:00**")
 	require.Nil(t, r.reload(ana).Mode)
-	require.Equal(t, 1, r.count("select count(*) from outbox where content::text like '%locked until%' and content::text like '%m.mentions%user_ids%'"), "once as an alert")
+	require.Equal(t, 1,
+		r.count("select count(*) from outbox where content::text like '%locked until%' and content::text like '%m.mentions%user_ids%'"),
+		"once as an alert")
 	r.now = r.now.Add(time.Hour)
 	r.ownerTypes("/mode off Ana")
 	require.Contains(t, r.ownerTypes(canary), "is now off")
@@ -228,7 +243,8 @@ func TestPIN_OnlyOwnersNewText(t *testing.T) {
 		return evt
 	}
 	edited := map[string]any{
-		"msgtype": "m.text", "body": "* " + canary, "m.new_content": textContent(canary), "m.relates_to": map[string]any{"rel_type": "m.replace", "event_id": command.ID},
+		"msgtype": "m.text", "body": "* " + canary, "m.new_content": textContent(canary),
+		"m.relates_to": map[string]any{"rel_type": "m.replace", "event_id": command.ID},
 	}
 	for name, evt := range map[string]*event.Event{
 		"an operator":          r.newMessage(operator, textContent(canary)),
@@ -237,11 +253,14 @@ func TestPIN_OnlyOwnersNewText(t *testing.T) {
 		"a contact":            elsewhere("@whatsapp_ana:example.com"),
 		"the owner elsewhere":  elsewhere(owner),
 		"an edit":              r.newMessage(owner, edited),
-		"a bridge":             r.newMessage(owner, map[string]any{"msgtype": "m.text", "body": canary, "fi.mau.double_puppet_source": "mautrix-whatsapp"}),
-		"a notice":             r.newMessage(owner, map[string]any{"msgtype": "m.notice", "body": canary}),
-		"a caption":            r.newMessage(owner, map[string]any{"msgtype": "m.file", "body": canary, "filename": "a.pdf", "url": "mxc://example.com/a"}),
-		"a reaction":           r.newMessage(owner, map[string]any{"m.relates_to": map[string]any{"rel_type": "m.annotation", "event_id": command.ID, "key": canary}}),
-		"a command":            r.newMessage(owner, textContent("/pin "+canary)),
+		"a bridge": r.newMessage(owner, map[string]any{"msgtype": "m.text", "body": canary,
+			"fi.mau.double_puppet_source": "mautrix-whatsapp"}),
+		"a notice": r.newMessage(owner, map[string]any{"msgtype": "m.notice", "body": canary}),
+		"a caption": r.newMessage(owner, map[string]any{"msgtype": "m.file", "body": canary, "filename": "a.pdf",
+			"url": "mxc://example.com/a"}),
+		"a reaction": r.newMessage(owner, map[string]any{"m.relates_to": map[string]any{"rel_type": "m.annotation",
+			"event_id": command.ID, "key": canary}}),
+		"a command": r.newMessage(owner, textContent("/pin "+canary)),
 	} {
 		said := r.receive(evt)
 		require.Equal(t, name == "a bridge", strings.Contains(said, "a bridge sent it in your name"), name)
@@ -259,7 +278,14 @@ func TestPIN_OperatorRoomIsNotStored(t *testing.T) {
 	r := newPINRig(t, false)
 	room := id.RoomID("!operators:example.com")
 	r.tx(func(tx store.Tx) error {
-		chat, err := store.UpsertChat(r.ctx, tx, store.Chat{Protocol: "matrix", ChannelID: string(room), RoomID: &room, Kind: policy.KindAdmin, Name: "multis", Encryption: policy.EncryptionNo})
+		chat, err := store.UpsertChat(r.ctx, tx, store.Chat{
+			Protocol:   "matrix",
+			ChannelID:  string(room),
+			RoomID:     &room,
+			Kind:       policy.KindAdmin,
+			Name:       "multis",
+			Encryption: policy.EncryptionNo,
+		})
 		if err != nil {
 			return err
 		}
@@ -290,9 +316,11 @@ func TestPIN_ReplayHasNoEffect(t *testing.T) {
 	r.ownerTypes("/mode silent Ana")
 	r.ownerTypes("/mode off Ana")
 	require.NoError(t, r.inbox.Receive(r.ctx, []*event.Event{entered}, "s3"))
-	require.NoError(t, r.admin.ContinueAfterPIN(r.ctx, jobs.PINArgs{Result: string(pin.EntryGranted), DialogID: int64(granted)}, true), "a job that runs again")
+	require.NoError(t, r.admin.ContinueAfterPIN(r.ctx, jobs.PINArgs{Result: string(pin.EntryGranted), DialogID: int64(granted)}, true),
+		"a job that runs again")
 	waiting := r.count("select max(id)::int from dialogs where kind = 'pin'")
-	require.Error(t, r.admin.ContinueAfterPIN(r.ctx, jobs.PINArgs{Result: string(pin.EntryGranted), DialogID: int64(waiting)}, true), "for which nobody entered a PIN")
+	require.Error(t, r.admin.ContinueAfterPIN(r.ctx, jobs.PINArgs{Result: string(pin.EntryGranted), DialogID: int64(waiting)}, true),
+		"for which nobody entered a PIN")
 	require.Empty(t, r.runRoomJobs())
 	require.Equal(t, policy.ModeSilent, *r.reload(ana).Mode)
 }
@@ -333,8 +361,10 @@ func TestPIN_IsStoredNowhere(t *testing.T) {
 	r.chat("Ana", "whatsapp")
 	r.setPIN(canary)
 	for _, text := range []string{
-		"/mode off Ana", "my pin: " + canary, "804 639", canary[:3] + "." + canary[3:], "/pin " + canary, "/pin set " + canary, canary + " ", canary, "/mode off Ana", canary,
-		"my PIN is " + canary, canary + ".", "PIN: " + canary, "／pin " + canary, "/p " + canary, "/pim " + canary, "/pin  " + canary, "/pin\n" + canary, "/PINN" + canary,
+		"/mode off Ana", "my pin: " + canary, "804 639", canary[:3] + "." + canary[3:], "/pin " + canary, "/pin set " + canary, canary + " ",
+		canary, "/mode off Ana", canary,
+		"my PIN is " + canary, canary + ".", "PIN: " + canary, "／pin " + canary, "/p " + canary, "/pim " + canary, "/pin  " + canary,
+		"/pin\n" + canary, "/PINN" + canary,
 		"/unlock " + canary, "/help pin " + canary, "/mode off Ana, pin " + canary, "yes " + canary, canary + " " + canary,
 	} {
 		r.ownerTypes(text)

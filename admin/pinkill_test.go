@@ -65,7 +65,14 @@ func enterPINOnce(ctx context.Context) error {
 	}
 	clock := func() time.Time { return now }
 	keeper, defaults := pin.NewKeeper(pin.Options{Log: log, Now: clock}), policy.Defaults{Profile: policy.ProfilePersonal}
-	inbox := appservice.NewInbox(st, appservice.Settings{Owner: owner, Bot: "@multis:example.com", Name: "Nora", Defaults: defaults, PIN: keeper, ReplyMaxAge: time.Hour})
+	inbox := appservice.NewInbox(st, appservice.Settings{
+		Owner:       owner,
+		Bot:         "@multis:example.com",
+		Name:        "Nora",
+		Defaults:    defaults,
+		PIN:         keeper,
+		ReplyMaxAge: time.Hour,
+	})
 	if err := inbox.Receive(ctx, []*event.Event{&evt}, ""); err != nil {
 		return err
 	}
@@ -77,14 +84,24 @@ func enterPINOnce(ctx context.Context) error {
 	if err := json.Unmarshal(raw, &args); err != nil {
 		return err
 	}
-	box := outbox.New(st, outbox.Settings{Defaults: defaults, Owner: owner, Name: "Nora", Disclose: func(string) bool { return true }}, &homeserver{})
+	box := outbox.New(st, outbox.Settings{
+		Defaults: defaults,
+		Owner:    owner,
+		Name:     "Nora",
+		Disclose: func(string) bool { return true },
+	}, &homeserver{})
 	a := admin.New(admin.Options{
-		Store: st, Box: box, Now: clock, PIN: keeper, Settings: admin.Settings{Name: "Nora", Zone: time.UTC, Defaults: defaults, Audit: log, Disclose: func(string) bool { return true }},
+		Store:    st,
+		Box:      box,
+		Now:      clock,
+		PIN:      keeper,
+		Settings: admin.Settings{Name: "Nora", Zone: time.UTC, Defaults: defaults, Audit: log, Disclose: func(string) bool { return true }},
 	})
 	return a.ContinueAfterPIN(ctx, args, false)
 }
 
-// A process is killed before and after each write between the PIN and its effect. The homeserver then sends the event again, and the job runs again.
+// A process is killed before and after each write between the PIN and its effect. The homeserver then sends the event
+// again, and the job runs again.
 func TestPIN_TakesEffectOnceDespiteKill(t *testing.T) {
 	t.Parallel()
 	r := newPINRig(t, false)

@@ -14,7 +14,8 @@ import (
 
 // newVoiceNote makes a voice note of the owner in the admin room.
 func (r *pinRig) newVoiceNote() *event.Event {
-	return r.newMessage(owner, map[string]any{"msgtype": "m.audio", "body": "voice.ogg", "url": "mxc://example.com/v", "info": map[string]any{"mimetype": "audio/ogg", "duration": 3000}, "org.matrix.msc3245.voice": map[string]any{}})
+	return r.newMessage(owner, map[string]any{"msgtype": "m.audio", "body": "voice.ogg", "url": "mxc://example.com/v",
+		"info": map[string]any{"mimetype": "audio/ogg", "duration": 3000}, "org.matrix.msc3245.voice": map[string]any{}})
 }
 
 // transcribe stores the transcript of a voice note and returns what was sent then.
@@ -33,7 +34,15 @@ func (r *pinRig) transcribe(note *event.Event, words string) string {
 func TestPIN_SpokenIsNotStored(t *testing.T) {
 	t.Parallel()
 	r := newPINRig(t, false)
-	r.inbox = appservice.NewInbox(r.st, appservice.Settings{Owner: owner, Bot: "@multis:example.com", Name: "Nora", Defaults: r.settings.Defaults, PIN: r.pin, ReplyMaxAge: time.Hour, CanTranscribe: true})
+	r.inbox = appservice.NewInbox(r.st, appservice.Settings{
+		Owner:         owner,
+		Bot:           "@multis:example.com",
+		Name:          "Nora",
+		Defaults:      r.settings.Defaults,
+		PIN:           r.pin,
+		ReplyMaxAge:   time.Hour,
+		CanTranscribe: true,
+	})
 	waiting := func() int {
 		return r.count("select count(*) from messages where kind = 'voice' and action = 'transcribe'")
 	}
@@ -53,7 +62,8 @@ func TestPIN_SpokenIsNotStored(t *testing.T) {
 
 	r.ownerTypes(canary)
 	require.Contains(t, r.ownerTypes(canary), "The PIN is set")
-	for _, words := range []string{canary, "804 639.", "pin " + canary, "It's my pin, " + canary, "eight zero four six three nine", "Acht null vier sechs drei neun.", "My PIN is eighty forty-six, thirty-nine", "ocho 0 cuatro 639"} {
+	for _, words := range []string{canary, "804 639.", "pin " + canary, "It's my pin, " + canary, "eight zero four six three nine",
+		"Acht null vier sechs drei neun.", "My PIN is eighty forty-six, thirty-nine", "ocho 0 cuatro 639"} {
 		note := r.newVoiceNote()
 		r.receive(note)
 		require.NotEmpty(t, r.transcribe(note, words), words)
@@ -61,7 +71,8 @@ func TestPIN_SpokenIsNotStored(t *testing.T) {
 	late := r.newVoiceNote()
 	r.receive(late)
 	require.Contains(t, r.ownerTypes("/pin set"), "First the present PIN")
-	require.Contains(t, r.transcribe(late, "eight zero four six three nine"), "deleted that voice note", "it was still to be written down when I asked")
+	require.Contains(t, r.transcribe(late, "eight zero four six three nine"), "deleted that voice note",
+		"it was still to be written down when I asked")
 	for _, hidden := range []string{canary, "804 639", "eight zero four", "Acht null", "forty-six", "ocho"} {
 		require.Empty(t, storetest.ColumnsContaining(t, r.st, hidden))
 	}

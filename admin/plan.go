@@ -22,7 +22,8 @@ func (ts *TaskCommands) plan(_ context.Context, r request, goal string) (answer,
 	}}, nil
 }
 
-// revisePlan handles a reply to a plan: the plan is made again with the wishes in the reply. done is false if the message replies to no plan.
+// revisePlan handles a reply to a plan: the plan is made again with the wishes in the reply. done is false if the message
+// replies to no plan.
 func (ts *TaskCommands) revisePlan(ctx context.Context, r request, wishes string) (_ answer, done bool, err error) {
 	if r.message.RelatesTo == "" || r.message.Kind != string(bridgebridge.Text) || !r.isOwner() {
 		return answer{}, false, nil

@@ -16,10 +16,21 @@ func (r *rig) showPlan(goal string) store.Task {
 	r.t.Helper()
 	asked := r.storeCommand(store.Message{Body: "/plan " + goal})
 	r.exec("update messages set answered_at = now() where id = $1", asked)
-	plan, err := store.InsertTask(r.ctx, r.st.Writer(), store.Task{Key: "plan:" + goal, Kind: "plan", ChatID: r.room.ID, MessageID: &asked, Sources: []store.MessageID{asked}, Input: goal})
+	plan, err := store.InsertTask(r.ctx, r.st.Writer(), store.Task{
+		Key:       "plan:" + goal,
+		Kind:      "plan",
+		ChatID:    r.room.ID,
+		MessageID: &asked,
+		Sources:   []store.MessageID{asked},
+		Input:     goal,
+	})
 	require.NoError(r.t, err)
 	a := storetest.OpenApproval(r.t, r.st, store.Approval{
-		TaskID: plan.ID, CallID: store.PlanCall, Tool: store.PlanCall, Arguments: "🗺️ **" + goal + "**\n\n1. Do it", ExpiresAt: r.now.Add(15 * time.Minute),
+		TaskID:    plan.ID,
+		CallID:    store.PlanCall,
+		Tool:      store.PlanCall,
+		Arguments: "🗺️ **" + goal + "**\n\n1. Do it",
+		ExpiresAt: r.now.Add(15 * time.Minute),
 	})
 	require.NoError(r.t, r.admin.Tasks.RequestApproval(r.ctx, a.ID))
 	r.sendQueued()
@@ -79,7 +90,8 @@ func TestPlan_ReplyRevises(t *testing.T) {
 
 	late := r.showPlan("tune a piano")
 	r.exec("update approvals set expires_at = $2 where task_id = $1", late.ID, r.now.Add(-time.Second)) // the question was shown late
-	require.Equal(t, "That plan is no longer open, so I do not begin it. `/plan` makes another one.", bodies(r.handle(store.Message{Body: "yes", RelatesTo: r.lastSent().Event})))
+	require.Equal(t, "That plan is no longer open, so I do not begin it. `/plan` makes another one.",
+		bodies(r.handle(store.Message{Body: "yes", RelatesTo: r.lastSent().Event})))
 
 	other := r.showPlan("buy a piano")
 	event = r.lastSent().Event

@@ -44,7 +44,8 @@ func (p *policyCommands) run(_ context.Context, r request, args string) (answer,
 	case words[0] == "":
 		return answer{text: p.list()}, nil
 	case words[0] != "explain" || len(words) < 3:
-		return answer{text: "Write `/policy`, or `/policy explain multis fetch_url` with an agent and a tool. `/agents` and `/tools` list them."}, nil
+		return answer{text: "Write `/policy`, or `/policy explain multis fetch_url` with an agent and a tool. `/agents` and `/tools` list them."},
+			nil
 	}
 	called := ""
 	if len(words) == 4 {

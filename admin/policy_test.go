@@ -30,8 +30,10 @@ func TestPolicy_ShowsAndExplains(t *testing.T) {
 	}
 	require.Contains(t, said(someRules{}, ""), "You have no rules of your own.")
 	require.Equal(t, "**1 rule of yours**, tried before the default ones\n`rules.yaml:2 deny`", said(someRules{"rules.yaml:2 deny"}, ""))
-	require.Equal(t, "**deny\\: multis \\{\"url\"\\: \"a b\"\\}**\n```\nrules.yaml:2 matches\n```", said(someRules{}, `explain multis fetch_url {"url": "a b"}`))
-	require.Equal(t, said(someRules{}, `explain multis fetch_url {"url": "a b"}`), said(someRules{}, `explain multis fetch_url '{"url": "a b"}'`), "as for a shell")
+	require.Equal(t, "**deny\\: multis \\{\"url\"\\: \"a b\"\\}**\n```\nrules.yaml:2 matches\n```",
+		said(someRules{}, `explain multis fetch_url {"url": "a b"}`))
+	require.Equal(t, said(someRules{}, `explain multis fetch_url {"url": "a b"}`),
+		said(someRules{}, `explain multis fetch_url '{"url": "a b"}'`), "as for a shell")
 	require.Equal(t, "⚠️ Not explained: there is no such tool", said(someRules{}, "explain multis nothing"))
 	require.Contains(t, said(someRules{}, "explain multis"), "Write `/policy`, or")
 }

@@ -57,7 +57,8 @@ func (p *indexProgress) pages(prefix, name string) func(done, all int) {
 	}
 }
 
-// file shows that the next file is read, and returns the callback for its pages. number is the file's number, beginning with 1, of total files.
+// file shows that the next file is read, and returns the callback for its pages. number is the file's number, beginning
+// with 1, of total files.
 func (p *indexProgress) file(path, name string, number, total int) func(done, pages int) {
 	prefix := fmt.Sprintf("%s ▸ %d of %d ▸ ", code(path), number, total)
 	p.show("📄 " + prefix + esc(name))

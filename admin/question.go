@@ -28,11 +28,11 @@ type traits struct {
 	lifetime time.Duration
 	// askedAt is when the question was asked; zero if that is its lifetime before it expires.
 	askedAt time.Time
-	// needsReference says that only a reply or a reaction answers the question. It is shown without a request of the owner, and often: a word that does not
-	// refer to it may be meant for another question, and must not decide it.
+	// needsReference says that only a reply or a reaction answers the question. It is shown without a request of the owner,
+	// and often: a word that does not refer to it may be meant for another question, and must not decide it.
 	needsReference bool
-	// unrequested says that the question was shown without a request of the owner, or long after it. A word that does not refer to it decides it only if no
-	// other question is open.
+	// unrequested says that the question was shown without a request of the owner, or long after it. A word that does not
+	// refer to it decides it only if no other question is open.
 	unrequested bool
 	// queues says that several such questions are asked at once, and are answered one after the other, the newest first.
 	queues bool

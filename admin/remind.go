@@ -78,7 +78,8 @@ func (sc *scheduleCommands) remind(ctx context.Context, r request, args string) 
 // addressedPattern matches words that are addressed to a chat: "to Ana: hello".
 var addressedPattern = regexp.MustCompile(`(?i)(?:^|\s)to ([^:]{1,60}):\s+(\S.*)$`)
 
-// addressedChat asks whether a reminder that addresses a chat, such as "to Ana: hello", should be sent there. The zero answer means that it addresses none.
+// addressedChat asks whether a reminder that addresses a chat, such as "to Ana: hello", should be sent there. The zero
+// answer means that it addresses none.
 func (sc *scheduleCommands) addressedChat(ctx context.Context, r request, w scheduleOptions, args, what string) (answer, error) {
 	m := addressedPattern.FindStringSubmatch(text.OneLine(args))
 	if m == nil || w.to != "" || !r.isOwner() || !strings.HasSuffix(text.OneLine(what), m[1]+": "+m[2]) {
@@ -101,8 +102,12 @@ func (sc *scheduleCommands) addressedChat(ctx context.Context, r request, w sche
 func (sc *scheduleCommands) cron(ctx context.Context, r request, args string) (answer, error) {
 	w, args := parseOptions(args)
 	kind, spec, what, err := schedule.ParseRecurrence(args, sc.settings.Zone, schedule.English())
-	if ans, err := timeErrorAnswer(err); err != nil || ans.text != "" {
+	ans, err := timeErrorAnswer(err)
+	if err != nil {
 		return ans, err
+	}
+	if ans.text != "" {
+		return ans, nil
 	}
 	plan, err := schedule.Open(kind, spec, sc.settings.Zone)
 	if err != nil {
@@ -114,15 +119,24 @@ func (sc *scheduleCommands) cron(ctx context.Context, r request, args string) (a
 
 // set completes a schedule with its options. The returned answer inserts it and confirms it.
 func (sc *scheduleCommands) set(ctx context.Context, r request, w scheduleOptions, s store.Schedule) (answer, error) {
-	s.Action, s.Zone, s.CatchUp, s.Keep, s.CreatedBy = store.ActionSay, sc.settings.Zone.String(), store.CatchOnce, w.keep, r.message.Sender
+	s.Action = store.ActionSay
+	s.Zone = sc.settings.Zone.String()
+	s.CatchUp = store.CatchOnce
+	s.Keep = w.keep
+	s.CreatedBy = r.message.Sender
 	s.CreatedAt = r.now
-	s.Session, s.Tell, s.BestEffort = cmp.Or(w.session, store.SessionIsolated), w.notify, w.bestEffort
+	s.Session = cmp.Or(w.session, store.SessionIsolated)
+	s.Tell = w.notify
+	s.BestEffort = w.bestEffort
 	if w.agent {
 		s.Action = store.ActionAsk
 	}
 	ans, err := sc.setTarget(ctx, r, w, &s)
-	if err != nil || ans.text != "" {
+	if err != nil {
 		return ans, err
+	}
+	if ans.text != "" {
+		return ans, nil
 	}
 	if w.catchUp != "" {
 		s.CatchUp = w.catchUp
@@ -145,7 +159,8 @@ func (sc *scheduleCommands) set(ctx context.Context, r request, w scheduleOption
 	case !s.CatchUp.Valid():
 		return answer{text: "`--late` is `once` (late, within a day), `skip` or `all`."}, nil
 	case !s.Session.Valid() || (w.session != "" && !w.agent):
-		return answer{text: "`--session` goes with `--agent`: `isolated` starts with nothing but what you ask, `main` with what was said here."}, nil
+		return answer{text: "`--session` goes with `--agent`: `isolated` starts with nothing but what you ask, `main` with what was said here."},
+			nil
 	case (w.notify || w.bestEffort) && w.to == "":
 		return answer{text: "`--tell` and `--best-effort` go with `--to`."}, nil
 	}

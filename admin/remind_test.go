@@ -43,7 +43,8 @@ type tick struct {
 
 func (r *rig) nextTick(until time.Time) (tick, bool) {
 	r.t.Helper()
-	rows, err := r.st.DB().Query(r.ctx, `select id, (args->>'schedule')::bigint, (args->>'at')::timestamptz from river.river_job where kind = 'tick' order by 3, 1 limit 1`)
+	rows, err := r.st.DB().Query(r.ctx,
+		`select id, (args->>'schedule')::bigint, (args->>'at')::timestamptz from river.river_job where kind = 'tick' order by 3, 1 limit 1`)
 	require.NoError(r.t, err)
 	defer rows.Close()
 	var next tick
@@ -60,7 +61,8 @@ func (r *rig) runExecutions() {
 	for r.count("select count(*) from river.river_job where kind = 'execution'") > 0 {
 		var job int64
 		var run store.ExecutionID
-		require.NoError(r.t, r.st.DB().QueryRow(r.ctx, "select id, (args->>'execution')::bigint from river.river_job where kind = 'execution' order by id limit 1").Scan(&job, &run))
+		require.NoError(r.t, r.st.DB().QueryRow(r.ctx,
+			"select id, (args->>'execution')::bigint from river.river_job where kind = 'execution' order by id limit 1").Scan(&job, &run))
 		err := r.clock.Execute(r.ctx, run, false)
 		if err != nil && !jobs.IsSnooze(err) {
 			err = r.clock.Execute(r.ctx, run, true)
@@ -83,7 +85,8 @@ func later(x, y time.Time) time.Time {
 func TestReminder_ComesOnceAndRings(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
-	require.Equal(t, "⏰ **Sat 21 Nov, 09:00** — call the plumber. Set. (`/jobs 1` to change)", r.asOwner("/remind tomorrow 9am call the plumber"))
+	require.Equal(t, "⏰ **Sat 21 Nov, 09:00** — call the plumber. Set. (`/jobs 1` to change)",
+		r.asOwner("/remind tomorrow 9am call the plumber"))
 	require.Empty(t, r.runUntil(14*time.Hour+59*time.Minute))
 	came := r.runUntil(2 * time.Minute)
 	require.Equal(t, "⏰ **call the plumber** (set Fri) · ✅ done · ➕ 10 min · 🕐 1 h · 🌅 tomorrow", bodies(came))
@@ -116,9 +119,11 @@ func TestRemind_InvalidTimeShowsExamples(t *testing.T) {
 func TestCron_ShowsNextThreeTimes(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
-	require.Equal(t, "🔁 `0 9 * * 1-5` — Stand up! Set. Next: **Mon 23 Nov, 09:00** · Tue 24 Nov, 09:00 · Wed 25 Nov, 09:00. (`/jobs 1` to change)",
+	require.Equal(t,
+		"🔁 `0 9 * * 1-5` — Stand up! Set. Next: **Mon 23 Nov, 09:00** · Tue 24 Nov, 09:00 · Wed 25 Nov, 09:00. (`/jobs 1` to change)",
 		r.asOwner("/cron 0 9 * * 1-5 Stand up!"))
-	require.Equal(t, "🔁 `every 2h` — drink. Set. Next: **Fri 20 Nov, 20:00** · Fri 20 Nov, 22:00 · Sat 21 Nov, 00:00. (`/jobs 2` to change)", r.asOwner("/cron every 2h drink"))
+	require.Equal(t, "🔁 `every 2h` — drink. Set. Next: **Fri 20 Nov, 20:00** · Fri 20 Nov, 22:00 · Sat 21 Nov, 00:00. (`/jobs 2` to change)",
+		r.asOwner("/cron every 2h drink"))
 	require.Equal(t, "Cancelled: drink.", r.asOwner("/cancel 2"))
 	require.Equal(t, text(
 		"⏰ **Stand up!** (`0 9 * * 1-5`, `/jobs 1`) · ✅ done · ➕ 10 min · 🕐 1 h · 🌅 tomorrow",
@@ -144,9 +149,11 @@ func TestSchedule_FullLifecycle(t *testing.T) {
 	require.Contains(t, r.asOwner("/jobs 1 edit noonish"), "I don't know _noonish_.")
 	require.Equal(t, "Changed: `30 8 * * 1-5`, **Mon 23 Nov, 08:30** — close up.", r.asOwner("/jobs 2 edit every weekday 8:30"))
 	require.Equal(t, "Job 2 is **paused**: close up. `/jobs 2 resume` goes on with it.", r.asOwner("/jobs 2 pause"))
-	require.Equal(t, "⏰ **call Bo** (set Fri) · ✅ done · ➕ 10 min · 🕐 1 h · 🌅 tomorrow", bodies(r.runUntil(5*24*time.Hour)), "the times before the edits are gone, and what is paused is silent")
+	require.Equal(t, "⏰ **call Bo** (set Fri) · ✅ done · ➕ 10 min · 🕐 1 h · 🌅 tomorrow", bodies(r.runUntil(5*24*time.Hour)),
+		"the times before the edits are gone, and what is paused is silent")
 	require.Equal(t, "Job 2 goes on: `30 8 * * 1-5`, **Thu 26 Nov, 08:30**", r.asOwner("/jobs 2 resume"))
-	require.Equal(t, text("⏰ **close up** (`30 8 * * 1-5`, `/jobs 2`) · ✅ done · ➕ 10 min · 🕐 1 h · 🌅 tomorrow", "Done now: “close up” (job 2)."), r.asOwner("/jobs 2 run"))
+	require.Equal(t, text("⏰ **close up** (`30 8 * * 1-5`, `/jobs 2`) · ✅ done · ➕ 10 min · 🕐 1 h · 🌅 tomorrow",
+		"Done now: “close up” (job 2)."), r.asOwner("/jobs 2 run"))
 	require.Equal(t, text("**Job 2**, the newest first (30 days are kept)", "Wed 25 Nov, 18:00: done"), r.asOwner("/jobs 2 history"))
 	require.Equal(t, "Cancelled: close up.", r.asOwner("/jobs cancel 2"))
 	require.Empty(t, r.runUntil(7*24*time.Hour))
@@ -163,7 +170,8 @@ func TestReminder_SnoozeByReaction(t *testing.T) {
 	require.Equal(t, "⏰ Again **Fri 20 Nov, 20:10** — call the plumber.", r.react(again[0].Event, "🕐"))
 	require.Equal(t, "⏰ Again **Sat 21 Nov, 09:00** — call the plumber.", r.react(again[0].Event, "🌅\ufe0f"))
 	require.Equal(t, "⏰ Again **Sat 21 Nov, 10:00** — call the plumber.", r.asOwner("/snooze tomorrow 10:00"))
-	require.Equal(t, "⏰ Again **Fri 20 Nov, 19:40** — call the plumber.", bodies(r.handle(store.Message{Body: "/snooze 30 min", RelatesTo: event})))
+	require.Equal(t, "⏰ Again **Fri 20 Nov, 19:40** — call the plumber.",
+		bodies(r.handle(store.Message{Body: "/snooze 30 min", RelatesTo: event})))
 	require.Empty(t, r.react(event, "✅"))
 	require.Empty(t, r.runUntil(48*time.Hour), "done is done")
 	require.Equal(t, "⏰ Again **Sun 22 Nov, 20:10** — call the plumber.", r.asOwner("/snooze 1 1h"))
@@ -187,7 +195,8 @@ func TestReminder_MissedIsSentOnce(t *testing.T) {
 	r.now = r.now.Add(3*time.Hour + 40*time.Minute) // nobody was there
 	require.Equal(t, text(
 		"⏰ **call the plumber** (set today) · ✅ done · ➕ 10 min · 🕐 1 h · 🌅 tomorrow", "(2 h late: it was due Fri 20 Nov, 19:00)",
-		"⏰ **drink** (`every 1h`, `/jobs 2`) · ✅ done · ➕ 10 min · 🕐 1 h · 🌅 tomorrow", "(2 h late: it was due Fri 20 Nov, 19:00, and 2 times after that)",
+		"⏰ **drink** (`every 1h`, `/jobs 2`) · ✅ done · ➕ 10 min · 🕐 1 h · 🌅 tomorrow",
+		"(2 h late: it was due Fri 20 Nov, 19:00, and 2 times after that)",
 		"⏰ **count** (`every 1h`, `/jobs 3`) · ✅ done · ➕ 10 min · 🕐 1 h · 🌅 tomorrow", "(2 h late: it was due Fri 20 Nov, 19:00)",
 		"⏰ **count** (`every 1h`, `/jobs 3`) · ✅ done · ➕ 10 min · 🕐 1 h · 🌅 tomorrow", "(100 min late: it was due Fri 20 Nov, 20:00)",
 		"⏰ **count** (`every 1h`, `/jobs 3`) · ✅ done · ➕ 10 min · 🕐 1 h · 🌅 tomorrow", "(40 min late: it was due Fri 20 Nov, 21:00)",
@@ -196,7 +205,8 @@ func TestReminder_MissedIsSentOnce(t *testing.T) {
 
 	r.asOwner("/remind 1h too late")
 	r.now = r.now.Add(26 * time.Hour)
-	require.Contains(t, bodies(r.runUntil(0)), "⏰ **Missed**: too late. It was due Fri 20 Nov, 23:00, and it was 25 h late. `/jobs 5 run` does it now, `/jobs 5 edit tomorrow 9am` later.")
+	require.Contains(t, bodies(r.runUntil(0)),
+		"⏰ **Missed**: too late. It was due Fri 20 Nov, 23:00, and it was 25 h late. `/jobs 5 run` does it now, `/jobs 5 edit tomorrow 9am` later.")
 }
 
 func TestSchedule_MakesUpOneMissed(t *testing.T) {
@@ -230,7 +240,8 @@ func TestSchedule_FailureReportedOnce(t *testing.T) {
 		return store.ReplaceHooks(r.ctx, tx, []store.Hook{{Name: "desk", Events: []string{string(policy.HookCronFail)}}})
 	})
 	r.agent.err = errors.New("the model is away")
-	require.Equal(t, "⚠️ **“sum up the day” (job 1) did not work**: the model is away. `/jobs 1 history` shows more. I go on trying at its times, and tell you no more of it until it works again.", bodies(r.runUntil(5*time.Hour)))
+	require.Equal(t,
+		"⚠️ **“sum up the day” (job 1) did not work**: the model is away. `/jobs 1 history` shows more. I go on trying at its times, and tell you no more of it until it works again.", bodies(r.runUntil(5*time.Hour)))
 	require.Contains(t, r.asOwner("/jobs"), "⚠️ failing since")
 	r.agent.err = nil
 	require.Contains(t, bodies(r.runUntil(time.Hour)), "I worked on **sum up the day**.")
@@ -248,7 +259,8 @@ func TestSchedule_MessagePassesGate(t *testing.T) {
 	r.chat("Ana", "signal")
 	bo := r.chat("Bo", "whatsapp", func(c *store.Chat) { c.Encryption = policy.EncryptionUnknown })
 	require.Contains(t, r.asOwner("/remind 2h --to Ana are you there?"), "Which one? **Ana · WhatsApp** and **Ana · Signal**")
-	require.Contains(t, r.asOwner(`/remind 2h --to "Ana · WhatsApp" are you there?`), "are you there? It goes to **Ana · WhatsApp** as you. Set.")
+	require.Contains(t, r.asOwner(`/remind 2h --to "Ana · WhatsApp" are you there?`),
+		"are you there? It goes to **Ana · WhatsApp** as you. Set.")
 	require.Contains(t, r.asOwner("/remind 2h --to Bo hello"), "Set.")
 	require.Contains(t, r.asOwner("/remind 2h --agent --to Bo hello"), "leave `--to` out")
 	came := r.runUntil(2 * time.Hour)
@@ -341,7 +353,8 @@ func TestUpkeep_ListAndRun(t *testing.T) {
 	require.NoError(t, jobs.Sweep(r.ctx, r.st))
 	require.Empty(t, r.runUntil(48*time.Hour), "it says nothing by itself")
 	require.Equal(t, 2, runs)
-	require.Contains(t, r.asOwner("/jobs upkeep"), "**history** — forgets · last Sun 22 Nov, 04:00: done, 2 forgotten · next Mon 23 Nov, 04:00")
+	require.Contains(t, r.asOwner("/jobs upkeep"),
+		"**history** — forgets · last Sun 22 Nov, 04:00: done, 2 forgotten · next Mon 23 Nov, 04:00")
 	require.Contains(t, r.asOwner("/jobs upkeep run history"), "Done now: Upkeep history.")
 	r.runExecutions()
 	require.Equal(t, 3, runs)
@@ -401,8 +414,9 @@ func TestSchedule_FormerOperatorStops(t *testing.T) {
 		r.restart()
 		require.NoError(t, r.clock.Prepare(r.ctx))
 	}
-	require.Equal(t, text("⏸ **2 jobs stopped**: set by somebody who is no operator any more. They are yours now: `/jobs 1 resume` has one go on, `/cancel 1` ends it.",
-		"1 — close the shop", "2 — open the shop"), bodies(r.sendQueued()))
+	require.Equal(t,
+		text("⏸ **2 jobs stopped**: set by somebody who is no operator any more. They are yours now: `/jobs 1 resume` has one go on, `/cancel 1` ends it.",
+			"1 — close the shop", "2 — open the shop"), bodies(r.sendQueued()))
 	came := bodies(r.runUntil(24 * time.Hour))
 	require.NotContains(t, came, "shop")
 	require.Contains(t, came, "water the plants")

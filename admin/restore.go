@@ -54,8 +54,11 @@ const (
 // ask asks the owner about held messages, after the sync has caught up; messages that turn out to be sent are left out.
 func (rs *restoreCommands) ask(ctx context.Context) error {
 	restore, err := rs.store.RestoreState(ctx, rs.store.DB())
-	if err != nil || !restore.OnHold() {
+	if err != nil {
 		return err
+	}
+	if !restore.OnHold() {
+		return nil
 	}
 	synced, complete, err := store.RestoreCatchUp(ctx, rs.store.DB(), restore)
 	if err != nil {
@@ -118,13 +121,15 @@ func (rs *restoreCommands) list(ctx context.Context, db store.DB, restore policy
 	if skipped := rs.skipped(held, overdue); skipped != "" {
 		lines = append(lines, "\nNot done again, with a yes or a no: "+skipped+".")
 	}
-	lines = append(lines, "\nWhat was said meanwhile I have read; nothing from before your word is answered. I have a new session, because the keys of the old one were used since: "+
-		"run `multis verify` if your chats are encrypted.", choice)
+	lines = append(lines,
+		"\nWhat was said meanwhile I have read; nothing from before your word is answered. I have a new session, because the keys of the old one were used since: "+
+			"run `multis verify` if your chats are encrypted.", choice)
 	return strings.Join(lines, "\n"), quotes, nil
 }
 
 // outgoing lists what a yes sends.
-func (rs *restoreCommands) outgoing(ctx context.Context, db store.DB, held store.OnHold) (lines []string, quotes []store.MessageID, err error) {
+func (rs *restoreCommands) outgoing(ctx context.Context, db store.DB,
+	held store.OnHold) (lines []string, quotes []store.MessageID, err error) {
 	for _, o := range held.Outbox[:min(len(held.Outbox), maxListedOnHold)] {
 		to, err := rs.drafts.recipient(ctx, db, o.ID)
 		if err != nil {
@@ -143,7 +148,8 @@ func (rs *restoreCommands) outgoing(ctx context.Context, db store.DB, held store
 		lines = append(lines, fmt.Sprintf("- %s to webhooks, with the ids that they had", text.Count(held.Deliveries, "call")))
 	}
 	if held.Drafts > 0 {
-		lines = append(lines, fmt.Sprintf("- %s that %s for your approval (`/drafts`) can be sent again", text.Count(held.Drafts, "draft"), text.Plural(held.Drafts, "waits", "wait")))
+		lines = append(lines, fmt.Sprintf("- %s that %s for your approval (`/drafts`) can be sent again", text.Count(held.Drafts, "draft"),
+			text.Plural(held.Drafts, "waits", "wait")))
 	}
 	return lines, quotes, nil
 }
@@ -159,7 +165,8 @@ func (rs *restoreCommands) skipped(held store.OnHold, overdue []store.Schedule) 
 		for _, s := range overdue[:min(len(overdue), pageSize)] {
 			names = append(names, quote(s.Body, 40)+" "+rs.room.shortTime(*s.NextAt))
 		}
-		parts = append(parts, text.Count(len(overdue), "schedule")+" that "+text.Plural(len(overdue), "was", "were")+" due ("+strings.Join(names, ", ")+"); what repeats goes on at its next time")
+		parts = append(parts, text.Count(len(overdue), "schedule")+" that "+text.Plural(len(overdue), "was", "were")+" due ("+
+			strings.Join(names, ", ")+"); what repeats goes on at its next time")
 	}
 	return strings.Join(parts, "; ")
 }
@@ -167,10 +174,14 @@ func (rs *restoreCommands) skipped(held store.OnHold, overdue []store.Schedule) 
 // statusLine says that a restored backup is on hold.
 func (rs *restoreCommands) statusLine(ctx context.Context, _ request) (string, error) {
 	restore, err := rs.store.RestoreState(ctx, rs.store.DB())
-	if err != nil || !restore.OnHold() {
+	if err != nil {
 		return "", err
 	}
-	return "⏪ **Nothing goes out:** the backup of " + rs.room.fullTime(restore.BackupAt) + " was restored. `/restored` lists what waits and asks you.", nil
+	if !restore.OnHold() {
+		return "", nil
+	}
+	return "⏪ **Nothing goes out:** the backup of " + rs.room.fullTime(restore.BackupAt) +
+		" was restored. `/restored` lists what waits and asks you.", nil
 }
 
 // backupLine says how old the last backup is.
@@ -207,11 +218,12 @@ func (rs *restoreCommands) warnNoBackup(ctx context.Context, topic jobs.NoticeTo
 	case !last.At.IsZero():
 		text = "⚠️ **The last backup is from " + rs.room.shortTime(last.At) + ".**"
 	}
-	return rs.room.completeWithNotice(ctx, outbox.Alert, text+" `multis backup create` makes one; `backup.every` in config.yaml has me make them. `/status` shows how old the last one is.")
+	return rs.room.completeWithNotice(ctx, outbox.Alert,
+		text+" `multis backup create` makes one; `backup.every` in config.yaml has me make them. `/status` shows how old the last one is.")
 }
 
-// decideRestored asks whether to send what a restored backup has on hold. The question is never closed, because the settings say whether the hold
-// lasts.
+// decideRestored asks whether to send what a restored backup has on hold. The question is never closed, because the
+// settings say whether the hold lasts.
 type decideRestored struct {
 	yesOrNo
 
@@ -232,7 +244,8 @@ func (q decideRestored) traits() traits {
 
 func (q decideRestored) answer(_ context.Context, r request, c choice) (_ answer, done bool, err error) {
 	if r.message.Kind == string(bridgebridge.Reaction) {
-		return answer{text: "Please type it: what goes out after a restore is not decided by a reaction, which travels in plain text."}, false, nil
+		return answer{text: "Please type it: what goes out after a restore is not decided by a reaction, which travels in plain text."}, false,
+			nil
 	}
 	switch {
 	case c.word == wordYes, c.number == 1:
@@ -252,8 +265,11 @@ func (rs *restoreCommands) release(send bool) answer {
 			return "", err
 		}
 		first, err := store.EndHold(ctx, tx)
-		if err != nil || !first {
+		if err != nil {
 			return "Nothing is on hold any more.", err
+		}
+		if !first {
+			return "Nothing is on hold any more.", nil
 		}
 		if err := rs.clock.SkipOverdue(ctx, tx, "a backup was restored, and it may have been done before"); err != nil {
 			return "", err

@@ -14,8 +14,8 @@ import (
 	"multis/store"
 )
 
-// makeRestored turns the room's database into one that was restored an hour ago from a backup of three days before. It has a queued message, a message that
-// waited for an answer, a draft and an overdue schedule.
+// makeRestored turns the room's database into one that was restored an hour ago from a backup of three days before. It
+// has a queued message, a message that waited for an answer, a draft and an overdue schedule.
 func makeRestored(t *testing.T) (r *rig, ana store.Chat, out uuid.UUID) {
 	t.Helper()
 	r = newRig(t)
@@ -28,7 +28,17 @@ func makeRestored(t *testing.T) (r *rig, ana store.Chat, out uuid.UUID) {
 	r.exec(insertSQL, uuid.New(), ana.ID, "reply", "draft", r.now.Add(-time.Hour))
 	r.exec("insert into hook_deliveries (hook, event, ref) values ('crm', 'escalation', '1')")
 	r.tx(func(tx store.Tx) error {
-		_, err := store.InsertMessage(r.ctx, tx, store.Message{ChatID: ana.ID, EventID: r.event(), Author: policy.AuthorContact, Sender: "@ana:x", Kind: "text", Body: "When?", At: r.now, Action: policy.ActionAnswer, Code: policy.CodeAnswer})
+		_, err := store.InsertMessage(r.ctx, tx, store.Message{
+			ChatID:  ana.ID,
+			EventID: r.event(),
+			Author:  policy.AuthorContact,
+			Sender:  "@ana:x",
+			Kind:    "text",
+			Body:    "When?",
+			At:      r.now,
+			Action:  policy.ActionAnswer,
+			Code:    policy.CodeAnswer,
+		})
 		return err
 	})
 	r.tx(func(tx store.Tx) error { return store.HoldRestored(r.ctx, tx, r.now.Add(-time.Minute)) })
@@ -48,7 +58,8 @@ func TestRestore_OwnerDecides(t *testing.T) {
 	shown := r.sendQueued()[0]
 	asked := bodies([]sentEvent{shown})
 	require.Contains(t, asked, "⏪ **The backup of Fri 20 Nov, 17:59 was restored** (1 h ago). Nothing goes out until you say so")
-	for _, part := range []string{"to Ana · WhatsApp", "We deliver on Monday.", "1 call to webhooks", "1 draft", "1 message that waited for an answer", "call the plumber", "multis verify"} {
+	for _, part := range []string{"to Ana · WhatsApp", "We deliver on Monday.", "1 call to webhooks", "1 draft",
+		"1 message that waited for an answer", "call the plumber", "multis verify"} {
 		require.Contains(t, asked, part)
 	}
 	require.Contains(t, r.asOwner("/status"), "Nothing goes out")
@@ -66,7 +77,8 @@ func TestRestore_OwnerDecides(t *testing.T) {
 		r.handle(store.Message{Body: "yes", RelatesTo: other})
 		require.True(t, r.holdState().OnHold(), "a reply to anything but the question decides nothing")
 	}
-	require.Contains(t, bodies(r.handle(store.Message{Body: "yes", RelatesTo: "$asked"})), "1 message sent now", "a reply to the command that asked")
+	require.Contains(t, bodies(r.handle(store.Message{Body: "yes", RelatesTo: "$asked"})), "1 message sent now",
+		"a reply to the command that asked")
 	require.False(t, r.holdState().OnHold())
 	require.Equal(t, 1, r.count("select count(*) from outbox where id = $1 and state = 'sent'", out))
 	require.Equal(t, 1, r.count("select count(*) from schedule_executions where state = 'skipped'"))
@@ -117,7 +129,8 @@ func TestRestore_AsksAfterMissedMessages(t *testing.T) {
 	r.exec("insert into pending_gaps (room_id, from_pos, to_pos) values ('!a:x', '1', '2')")
 	require.True(t, jobs.IsSnooze(r.admin.Notices.Notify(r.ctx, jobs.NoticeArgs{Topic: jobs.TopicRestored})))
 	r.now = r.now.Add(10 * time.Minute)
-	require.NoError(t, r.admin.Notices.Notify(r.ctx, jobs.NoticeArgs{Topic: jobs.TopicRestored}), "a room that cannot be read does not keep the owner waiting")
+	require.NoError(t, r.admin.Notices.Notify(r.ctx, jobs.NoticeArgs{Topic: jobs.TopicRestored}),
+		"a room that cannot be read does not keep the owner waiting")
 	require.Contains(t, bodies(r.sendQueued()), "was restored")
 }
 
@@ -134,7 +147,11 @@ func TestBackup_NotifiesOldAndFailed(t *testing.T) {
 	r := newRig(t)
 	require.NoError(t, r.admin.Notices.Notify(r.ctx, jobs.NoticeArgs{Topic: jobs.TopicBackupOld}))
 	require.Contains(t, bodies(r.sendQueued()), "There is no backup of multis yet.")
-	require.NoError(t, store.PutSetting(r.ctx, r.st.Writer(), store.SettingBackup, store.Backup{At: noon.Add(-8 * 24 * time.Hour), SizeBytes: 12_300_000, Problem: "the disk is full"}))
+	require.NoError(t, store.PutSetting(r.ctx, r.st.Writer(), store.SettingBackup, store.Backup{
+		At:        noon.Add(-8 * 24 * time.Hour),
+		SizeBytes: 12_300_000,
+		Problem:   "the disk is full",
+	}))
 	require.NoError(t, r.admin.Notices.Notify(r.ctx, jobs.NoticeArgs{Topic: jobs.TopicBackupFailed}))
 	require.Contains(t, bodies(r.sendQueued()), "**A backup could not be made:** the disk is full.")
 	require.Contains(t, r.asOwner("/status"), "12.3 MB. ⚠️ The last try failed: the disk is full")

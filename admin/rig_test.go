@@ -85,8 +85,15 @@ func (h *homeserver) Send(_ context.Context, o store.OutboxMessage, room id.Room
 	}
 	event := id.EventID("$out-" + o.ID.String())
 	h.sent = append(h.sent, sentEvent{
-		Event: event, Room: room, Body: content.Body, HTML: content.HTML, Type: content.MsgType,
-		React: content.RelatesTo.Key, ReactedTo: content.RelatesTo.Event, Content: o.Content, Mentions: content.Mentions.Users,
+		Event:     event,
+		Room:      room,
+		Body:      content.Body,
+		HTML:      content.HTML,
+		Type:      content.MsgType,
+		React:     content.RelatesTo.Key,
+		ReactedTo: content.RelatesTo.Event,
+		Content:   o.Content,
+		Mentions:  content.Mentions.Users,
 	})
 	return event, nil
 }
@@ -233,19 +240,38 @@ type rig struct {
 
 func newRig(t *testing.T) *rig {
 	t.Helper()
-	r := &rig{t: t, ctx: context.Background(), st: storetest.New(t), homeserver: &homeserver{files: map[id.ContentURIString][]byte{}}, agent: &fakeAgent{}, now: noon}
+	r := &rig{
+		t:          t,
+		ctx:        context.Background(),
+		st:         storetest.New(t),
+		homeserver: &homeserver{files: map[id.ContentURIString][]byte{}},
+		agent:      &fakeAgent{},
+		now:        noon,
+	}
 	r.time = func() time.Time { return r.now }
 	zone, err := time.LoadLocation("Europe/Berlin")
 	require.NoError(t, err)
 	disclose := func(protocol string) bool { return protocol != "signal" }
 	defaults := policy.Defaults{Profile: policy.ProfilePersonal, Networks: map[string]policy.Mode{}}
 	r.box = outbox.New(r.st, outbox.Settings{
-		Defaults: defaults, OwnerPause: 30 * time.Minute, SendCap: policy.Rate{Minute: 10, Day: 100}, Owner: owner, Name: "Nora", Disclose: disclose,
+		Defaults:   defaults,
+		OwnerPause: 30 * time.Minute,
+		SendCap:    policy.Rate{Minute: 10, Day: 100},
+		Owner:      owner,
+		Name:       "Nora",
+		Disclose:   disclose,
 	}, r.homeserver)
 	r.agent.st, r.agent.box = r.st, r.box
 	r.settings = admin.Settings{
-		Version: "1.2", Name: "Nora", Model: "some-model", Zone: zone, Defaults: defaults, OwnerPause: 30 * time.Minute, Disclose: disclose,
-		DayBudget: 2_000_000, Currency: "EUR",
+		Version:    "1.2",
+		Name:       "Nora",
+		Model:      "some-model",
+		Zone:       zone,
+		Defaults:   defaults,
+		OwnerPause: 30 * time.Minute,
+		Disclose:   disclose,
+		DayBudget:  2_000_000,
+		Currency:   "EUR",
 	}
 	r.operators = []id.UserID{operator}
 	r.documents = filepath.Join(t.TempDir(), "documents")
@@ -260,19 +286,67 @@ func (r *rig) restart() {
 	r.agent.noModel = r.settings.Model == "none"
 	now := func() time.Time { return r.time() }
 	r.clock = clock.New(clock.Options{
-		Store: r.st, Messenger: admin.ScheduleMessenger{Box: r.box, Defaults: r.settings.Defaults, Zone: r.settings.Zone, Now: now}, Worker: r.agent, Checker: r.agent,
-		Upkeep: r.upkeep, Heartbeats: r.heartbeats, Owner: owner, Operators: r.operators, Zone: r.settings.Zone, Now: now,
+		Store:      r.st,
+		Messenger:  admin.ScheduleMessenger{Box: r.box, Defaults: r.settings.Defaults, Zone: r.settings.Zone, Now: now},
+		Worker:     r.agent,
+		Checker:    r.agent,
+		Upkeep:     r.upkeep,
+		Heartbeats: r.heartbeats,
+		Owner:      owner,
+		Operators:  r.operators,
+		Zone:       r.settings.Zone,
+		Now:        now,
 	})
-	r.memory = memory.New(memory.Options{Store: r.st, Search: search.New(r.st), Model: llm.None{}, Zone: r.settings.Zone, Defaults: r.settings.Defaults, Now: now})
+	r.memory = memory.New(memory.Options{
+		Store:    r.st,
+		Search:   search.New(r.st),
+		Model:    llm.None{},
+		Zone:     r.settings.Zone,
+		Defaults: r.settings.Defaults,
+		Now:      now,
+	})
 	library := knowledge.Open(r.st, knowledge.Options{Fetch: r.fetch, Folder: r.documents})
-	r.book = &answers.Keeper{Store: r.st, Search: search.New(r.st), Library: library, Defaults: r.settings.Defaults, Variables: answers.Variables{Business: "Piano House", Hours: "mon-fri 9-17"}}
+	r.book = &answers.Keeper{
+		Store:     r.st,
+		Search:    search.New(r.st),
+		Library:   library,
+		Defaults:  r.settings.Defaults,
+		Variables: answers.Variables{Business: "Piano House", Hours: "mon-fri 9-17"},
+	}
 	r.admin = admin.New(admin.Options{
-		Store: r.st, Box: r.box, Search: search.New(r.st), Library: library, Answers: r.book, Asker: r.agent, Planner: r.agent, Files: r.homeserver, Settings: r.settings,
-		Clock: r.clock, Tools: configured{r}, Servers: configured{r}, Saved: configured{r}, Replayer: r.agent,
+		Store:    r.st,
+		Box:      r.box,
+		Search:   search.New(r.st),
+		Library:  library,
+		Answers:  r.book,
+		Asker:    r.agent,
+		Planner:  r.agent,
+		Files:    r.homeserver,
+		Settings: r.settings,
+		Clock:    r.clock,
+		Tools:    configured{r},
+		Servers:  configured{r},
+		Saved:    configured{r},
+		Replayer: r.agent,
 		Desk: desk.New(desk.Options{
-			Store: r.st, Box: r.box, Owner: owner, Operators: r.answerers, ClaimWithin: 10 * time.Minute, OwnerPause: 30 * time.Minute, Name: "Nora", Zone: r.settings.Zone, Now: now,
+			Store:       r.st,
+			Box:         r.box,
+			Owner:       owner,
+			Operators:   r.answerers,
+			ClaimWithin: 10 * time.Minute,
+			OwnerPause:  30 * time.Minute,
+			Name:        "Nora",
+			Zone:        r.settings.Zone,
+			Now:         now,
 		}),
-		Memory: r.memory, Now: now, Examiner: r.examiner, Accounts: r.accounts, Config: r.config, Previewer: r.previewer, PIN: r.pin, Host: r.host,
+		Memory:    r.memory,
+		Now:       now,
+		Examiner:  r.examiner,
+		Accounts:  r.accounts,
+		Config:    r.config,
+		Previewer: r.previewer,
+		PIN:       r.pin,
+		Host:      r.host,
 	})
 }
 
@@ -293,8 +367,13 @@ func (r *rig) chat(name, protocol string, change ...func(*store.Chat)) store.Cha
 	r.events++
 	room := id.RoomID(fmt.Sprintf("!room%d:example.com", r.events))
 	c := store.Chat{
-		Protocol: protocol, ChannelID: fmt.Sprintf("channel%d", r.events), RoomID: &room, Kind: policy.KindDM, Name: name,
-		BridgeBot: "@bot:example.com", Encryption: policy.EncryptionNo,
+		Protocol:   protocol,
+		ChannelID:  fmt.Sprintf("channel%d", r.events),
+		RoomID:     &room,
+		Kind:       policy.KindDM,
+		Name:       name,
+		BridgeBot:  "@bot:example.com",
+		Encryption: policy.EncryptionNo,
 	}
 	for _, f := range change {
 		f(&c)
@@ -327,7 +406,10 @@ func (r *rig) event() id.EventID {
 // storeCommand stores a message in the admin room, as the inbox does.
 func (r *rig) storeCommand(m store.Message) store.MessageID {
 	r.t.Helper()
-	m.ChatID, m.At, m.Action, m.Code = r.room.ID, r.now, policy.ActionCommand, cmp.Or(m.Code, policy.CodeCommand)
+	m.ChatID = r.room.ID
+	m.At = r.now
+	m.Action = policy.ActionCommand
+	m.Code = cmp.Or(m.Code, policy.CodeCommand)
 	if m.EventID == "" {
 		m.EventID = r.event()
 	}

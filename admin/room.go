@@ -61,8 +61,8 @@ type answer struct {
 	outcome        string // for the audit log; empty means that it was answered
 	// thread is the root event of the thread in which the text is written; empty for the thread of the request, if any.
 	thread id.EventID
-	// pin is the action for which the PIN must be entered before the answer takes effect; nil for none. dialog is the question that the request
-	// answered.
+	// pin is the action for which the PIN must be entered before the answer takes effect; nil for none. dialog is the
+	// question that the request answered.
 	pin    *pinNeed
 	dialog int64
 	// handled says that the message is already answered and marked as such.
@@ -103,7 +103,8 @@ type room struct {
 }
 
 // notify writes a notice to a room. q is the question that the notice asks; nil for none. quotes are the messages that the text quotes.
-func (rm *room) notify(ctx context.Context, tx store.Tx, room store.Chat, kind outbox.NoticeKind, markdown string, q question, quotes ...store.MessageID) (uuid.UUID, error) {
+func (rm *room) notify(ctx context.Context, tx store.Tx, room store.Chat, kind outbox.NoticeKind, markdown string, q question,
+	quotes ...store.MessageID) (uuid.UUID, error) {
 	return rm.write(ctx, tx, room, notice{
 		text:     markdown,
 		kind:     kind,
@@ -112,9 +113,11 @@ func (rm *room) notify(ctx context.Context, tx store.Tx, room store.Chat, kind o
 	})
 }
 
-// quoteLocked returns a text and the messages that it quotes, as write returns them once these messages are locked: what was deleted by then is not in it, and a
-// deletion that comes later waits, and finds the notice. write is called twice, and reads what it quotes each time.
-func quoteLocked(ctx context.Context, tx store.Tx, write func() (markdown string, quotes []store.MessageID, err error)) (markdown string, quotes []store.MessageID, err error) {
+// quoteLocked returns a text and the messages that it quotes, as write returns them once these messages are locked: what
+// was deleted by then is not in it, and a deletion that comes later waits, and finds the notice. write is called twice,
+// and reads what it quotes each time.
+func quoteLocked(ctx context.Context, tx store.Tx,
+	write func() (markdown string, quotes []store.MessageID, err error)) (markdown string, quotes []store.MessageID, err error) {
 	if _, quotes, err = write(); err == nil {
 		_, err = store.LockMessages(ctx, tx, quotes)
 	}
@@ -185,8 +188,8 @@ func (rm *room) completeWithNotice(ctx context.Context, kind outbox.NoticeKind, 
 	})
 }
 
-// completeInRoom calls write with the admin room and completes the job in the same transaction, so that a crash causes no second notice. While there is
-// no admin room, it returns jobs.Snooze.
+// completeInRoom calls write with the admin room and completes the job in the same transaction, so that a crash causes no
+// second notice. While there is no admin room, it returns jobs.Snooze.
 func (rm *room) completeInRoom(ctx context.Context, write func(tx store.Tx, room store.Chat) error) error {
 	return rm.store.InTx(ctx, func(tx store.Tx) error {
 		room, err := outbox.AdminRoom(ctx, tx)
@@ -200,7 +203,8 @@ func (rm *room) completeInRoom(ctx context.Context, write func(tx store.Tx, room
 	})
 }
 
-// writtenAt returns when a message was written, in the owner's zone. Times such as "in 2h" count from then, not from when the message is read.
+// writtenAt returns when a message was written, in the owner's zone. Times such as "in 2h" count from then, not from when
+// the message is read.
 func (rm *room) writtenAt(r request) time.Time {
 	at := r.now
 	if r.message.At.Before(at) {
@@ -238,7 +242,8 @@ func timeErrorAnswer(err error) (answer, error) {
 	return answer{}, err
 }
 
-// reactionTime reads a reaction to a reminder: the time until which it is snoozed, or the zero time if it is done. ok is false for other reactions.
+// reactionTime reads a reaction to a reminder: the time until which it is snoozed, or the zero time if it is done. ok is
+// false for other reactions.
 func (rm *room) reactionTime(r request) (at time.Time, ok bool) {
 	local := r.now.In(rm.settings.Zone)
 	switch strings.ReplaceAll(r.message.Body, emojiVariation, "") {

@@ -94,7 +94,8 @@ func (a *Admin) handleNoticeReply(ctx context.Context, r request, _ string) (_ a
 	if !isReply || !r.isOwner() {
 		return answer{}, false, nil
 	}
-	return answer{text: "That goes to nobody: write in that chat, or in the thread of an escalation.", reason: "It replies to what I told of a chat."}, true, nil
+	return answer{text: "That goes to nobody: write in that chat, or in the thread of an escalation.",
+		reason: "It replies to what I told of a chat."}, true, nil
 }
 
 // handleChoice returns the answer to a typed choice.
@@ -115,7 +116,8 @@ func (a *Admin) handleReactionChoice(ctx context.Context, r request, emoji strin
 	return a.dialogs.handleChoice(ctx, r, c)
 }
 
-// handleFile returns the answer to a file that the owner sent. The caption of a picture is a question about it if a model looks at pictures.
+// handleFile returns the answer to a file that the owner sent. The caption of a picture is a question about it if a model
+// looks at pictures.
 func (a *Admin) handleFile(ctx context.Context, r request, caption string) (answer, error) {
 	if a.settings.ViewsPictures && r.message.Kind == string(bridgebridge.Image) {
 		return a.questions.ask(ctx, r, cmp.Or(caption, "What does this picture show?"))
@@ -123,7 +125,8 @@ func (a *Admin) handleFile(ctx context.Context, r request, caption string) (answ
 	return a.Documents.offerFile(r, caption), nil
 }
 
-// handleForOperators returns the answer to a request in the room for operators: only the threads and the commands about them have an effect there.
+// handleForOperators returns the answer to a request in the room for operators: only the threads and the commands about
+// them have an effect there.
 func (a *Admin) handleForOperators(ctx context.Context, r request) (answer, error) {
 	handlers := []handler{a.escalations.handleThreadMessage, a.handleChatNumber}
 	if r.message.Kind == string(bridgebridge.Reaction) {

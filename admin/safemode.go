@@ -54,9 +54,10 @@ func (sm *safeModeCommands) run(ctx context.Context, r request, args string) (an
 			return answer{text: "I am not in safe mode."}, nil
 		}
 		next, err := sm.next(ctx, r)
-		return answer{text: "**Safe mode is over.** " + next, reason: "The owner left safe mode.", change: func(ctx context.Context, tx store.Tx) error {
-			return store.DropSetting(ctx, tx, store.SettingSafeMode)
-		}}, err
+		return answer{text: "**Safe mode is over.** " + next, reason: "The owner left safe mode.",
+			change: func(ctx context.Context, tx store.Tx) error {
+				return store.DropSetting(ctx, tx, store.SettingSafeMode)
+			}}, err
 	default:
 		return answer{text: "Say it like: `/safe`, `/safe on`, `/safe off`."}, nil
 	}
@@ -65,8 +66,12 @@ func (sm *safeModeCommands) run(ctx context.Context, r request, args string) (an
 // next says what becomes of the work that waited in safe mode: it is done, or waits for another reason.
 func (sm *safeModeCommands) next(ctx context.Context, r request) (string, error) {
 	for _, hold := range sm.holds {
-		if said, err := hold(ctx, r); err != nil || said != "" {
+		said, err := hold(ctx, r)
+		if err != nil {
 			return said, err
+		}
+		if said != "" {
+			return said, nil
 		}
 	}
 	return "What waited is done now.", nil
@@ -80,8 +85,11 @@ func (sm *safeModeCommands) onText(safe store.SafeMode) string {
 // withSafeModeNote appends a note to the reply of a command, or of a yes, that starts work: in safe mode, the work waits.
 func withSafeModeNote(ctx context.Context, tx store.Tx, said string) (string, error) {
 	_, safe, err := store.SafeModeOf(ctx, tx)
-	if err != nil || !safe {
+	if err != nil {
 		return said, err
+	}
+	if !safe {
+		return said, nil
 	}
 	return strings.TrimSpace(said + "\n" + "🛟 I am in safe mode: it waits until that is over. `/safe` says why, and how to end it."), nil
 }
@@ -89,8 +97,11 @@ func withSafeModeNote(ctx context.Context, tx store.Tx, said string) (string, er
 // statusLine is the line of /status; empty outside of safe mode.
 func (sm *safeModeCommands) statusLine(ctx context.Context, _ request) (string, error) {
 	safe, on, err := store.SafeModeOf(ctx, sm.store.DB())
-	if err != nil || !on {
+	if err != nil {
 		return "", err
+	}
+	if !on {
+		return "", nil
 	}
 	return "🛟 **Safe mode** since " + sm.room.shortTime(safe.Since) + ": " + esc(safe.Why) + " `/safe off` ends it.", nil
 }
@@ -98,8 +109,11 @@ func (sm *safeModeCommands) statusLine(ctx context.Context, _ request) (string, 
 // notify tells the owner that multis entered or left safe mode. It writes nothing if the state has changed again meanwhile.
 func (sm *safeModeCommands) notify(ctx context.Context, entered bool) error {
 	safe, on, err := store.SafeModeOf(ctx, sm.store.DB())
-	if err != nil || on != entered {
+	if err != nil {
 		return err
+	}
+	if on != entered {
+		return nil
 	}
 	if !on {
 		next, err := sm.next(ctx, request{})

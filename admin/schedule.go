@@ -31,8 +31,11 @@ func (sc *scheduleCommands) mayChange(r request, s store.Schedule) bool {
 // whichJob asks which job is meant. how is a format for what to type, with the number of a job.
 func (sc *scheduleCommands) whichJob(ctx context.Context, how string) (answer, error) {
 	all, err := store.ListSchedules(ctx, sc.store.DB(), false, 1)
-	if err != nil || len(all) == 0 {
+	if err != nil {
 		return answer{text: "Nothing is set. `/remind 2h call Ana`, `/cron every monday 9am plan the week`."}, err
+	}
+	if len(all) == 0 {
+		return answer{text: "Nothing is set. `/remind 2h call Ana`, `/cron every monday 9am plan the week`."}, nil
 	}
 	return answer{text: "Which job? `/jobs` lists them. " + fmt.Sprintf(how, all[0].ID)}, nil
 }

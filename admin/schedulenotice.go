@@ -37,8 +37,11 @@ func (m ScheduleMessenger) Send(ctx context.Context, tx store.Tx, s store.Schedu
 	}
 	out, decision, err := m.Box.Queue(ctx, tx, outbox.Message{Chat: chat, Purpose: policy.PurposeOperator, Text: s.Body})
 	sent := clock.Sent{OutboxID: out, Decision: decision}
-	if err != nil || !decision.Allow {
+	if err != nil {
 		return sent, err
+	}
+	if !decision.Allow {
+		return sent, nil
 	}
 	if sent.IsDraft = chat.DeliveryIn(m.Defaults).NeedsApproval(policy.PurposeOperator); sent.IsDraft {
 		return sent, nil
@@ -94,13 +97,15 @@ func (m ScheduleMessenger) day(t time.Time) string {
 
 // NotifyMissed tells the owner that an execution was left out.
 func (m ScheduleMessenger) NotifyMissed(ctx context.Context, tx store.Tx, s store.Schedule, at time.Time, reason string) error {
-	return m.notify(ctx, tx, outbox.Alert, fmt.Sprintf("⏰ **Missed**: %s It was due %s, and %s. `/jobs %d run` does it now, `/jobs %d edit tomorrow 9am` later.",
-		endSentence(esc(text.Clip(s.Body, 300))), schedule.FormatTime(at, m.now(), m.Zone), reason, s.ID, s.ID))
+	return m.notify(ctx, tx, outbox.Alert,
+		fmt.Sprintf("⏰ **Missed**: %s It was due %s, and %s. `/jobs %d run` does it now, `/jobs %d edit tomorrow 9am` later.",
+			endSentence(esc(text.Clip(s.Body, 300))), schedule.FormatTime(at, m.now(), m.Zone), reason, s.ID, s.ID))
 }
 
 // NotifyFailed tells the owner that a schedule failed.
 func (m ScheduleMessenger) NotifyFailed(ctx context.Context, tx store.Tx, s store.Schedule, reason string) error {
-	reply := fmt.Sprintf("⚠️ **%s did not work**: %s `/jobs %d history` shows more", scheduleTitle(s), endSentence(esc(text.Clip(reason, 300))), s.ID)
+	reply := fmt.Sprintf("⚠️ **%s did not work**: %s `/jobs %d history` shows more", scheduleTitle(s),
+		endSentence(esc(text.Clip(reason, 300))), s.ID)
 	if schedule.Kind(s.Kind) == schedule.At {
 		return m.notify(ctx, tx, outbox.Alert, reply+fmt.Sprintf(", `/jobs %d run` tries again.", s.ID))
 	}
@@ -109,19 +114,22 @@ func (m ScheduleMessenger) NotifyFailed(ctx context.Context, tx store.Tx, s stor
 
 // NotifyUnreadable tells the owner that a schedule stopped because its times cannot be read.
 func (m ScheduleMessenger) NotifyUnreadable(ctx context.Context, tx store.Tx, s store.Schedule) error {
-	return m.notify(ctx, tx, outbox.Alert, fmt.Sprintf("⚠️ **%s** has a time that I cannot read any more, so it stopped. `/jobs %d edit` sets another.", scheduleTitle(s), s.ID))
+	return m.notify(ctx, tx, outbox.Alert,
+		fmt.Sprintf("⚠️ **%s** has a time that I cannot read any more, so it stopped. `/jobs %d edit` sets another.", scheduleTitle(s), s.ID))
 }
 
 // NotifyHeartbeatStopped tells the owner that a heartbeat is paused because it failed too often.
 func (m ScheduleMessenger) NotifyHeartbeatStopped(ctx context.Context, tx store.Tx, s store.Schedule, failures int, reason string) error {
-	return m.notify(ctx, tx, outbox.Alert, fmt.Sprintf("⚠️ **I stopped looking around by myself**: it failed %d times in a row, the last time because %s `/jobs %d resume` starts it again.",
-		failures, endSentence(esc(text.Clip(reason, 300))), s.ID))
+	return m.notify(ctx, tx, outbox.Alert,
+		fmt.Sprintf("⚠️ **I stopped looking around by myself**: it failed %d times in a row, the last time because %s `/jobs %d resume` starts it again.",
+			failures, endSentence(esc(text.Clip(reason, 300))), s.ID))
 }
 
 // NotifyTakenOver tells the owner which schedules of former operators were paused and are the owner's from now on.
 func (m ScheduleMessenger) NotifyTakenOver(ctx context.Context, tx store.Tx, paused []store.Schedule) error {
 	lines := []string{"⏸ **" + text.Count(len(paused), "job") + " stopped**: set by somebody who is no operator any more. " +
-		text.Plural(len(paused), "It is yours", "They are yours") + fmt.Sprintf(" now: `/jobs %[1]d resume` has one go on, `/cancel %[1]d` ends it.", paused[0].ID)}
+		text.Plural(len(paused), "It is yours", "They are yours") +
+		fmt.Sprintf(" now: `/jobs %[1]d resume` has one go on, `/cancel %[1]d` ends it.", paused[0].ID)}
 	for _, s := range paused[:min(len(paused), pageSize)] {
 		lines = append(lines, fmt.Sprintf("%d — %s", s.ID, esc(text.Clip(s.Body, 100))))
 	}

@@ -51,8 +51,11 @@ func (sh *ShadowCommands) questions() []func() question {
 // present shows a shadow answer to the owner, once. It does nothing if the outbox message is no shadow answer.
 func (sh *ShadowCommands) present(ctx context.Context, tx store.Tx, out uuid.UUID) error {
 	card, about, err := quoteLocked(ctx, tx, func() (string, []store.MessageID, error) { return sh.card(ctx, tx, out) })
-	if err != nil || card == "" {
+	if err != nil {
 		return err
+	}
+	if card == "" {
+		return nil
 	}
 	q := &markShadow{OutboxID: out}
 	if _, err := store.DraftDialog(ctx, tx, q.traits().kind, out); !errors.Is(err, store.ErrNotFound) {
@@ -66,11 +69,15 @@ func (sh *ShadowCommands) present(ctx context.Context, tx store.Tx, out uuid.UUI
 	return err
 }
 
-// card returns the text that shows a shadow answer, and the messages that it quotes. It is empty for another message, and if the answer was deleted.
+// card returns the text that shows a shadow answer, and the messages that it quotes. It is empty for another message, and
+// if the answer was deleted.
 func (sh *ShadowCommands) card(ctx context.Context, tx store.Tx, out uuid.UUID) (string, []store.MessageID, error) {
 	rows, err := store.ShadowRows(ctx, tx, out)
-	if err != nil || len(rows) == 0 || rows[0].IsErased() {
+	if err != nil {
 		return "", nil, err
+	}
+	if len(rows) == 0 || rows[0].IsErased() {
+		return "", nil, nil
 	}
 	chat, err := store.ChatByID(ctx, tx, rows[0].ChatID)
 	if err != nil {
@@ -138,7 +145,8 @@ func (j judgedPair) likeness() float64 {
 	return answers.Likeness(j.ShadowText, j.OwnerText)
 }
 
-// judge compares a shadow answer with the owner's. The owner's mark overrules a model's verdict, which overrules the comparison of the words.
+// judge compares a shadow answer with the owner's. The owner's mark overrules a model's verdict, which overrules the
+// comparison of the words.
 func (sh *ShadowCommands) judge(p store.ShadowPair) judgedPair {
 	v := answers.Compare(p.ShadowText, p.OwnerText, p.Cited...)
 	if v != answers.None && p.Judged != "" {
@@ -156,7 +164,8 @@ func (sh *ShadowCommands) judge(p store.ShadowPair) judgedPair {
 }
 
 // byChat returns the shadow answers of the last period, by chat. chat limits them to one chat; 0 means all.
-func (sh *ShadowCommands) byChat(ctx context.Context, db store.DB, chat store.ChatID, period time.Duration) (map[store.ChatID][]judgedPair, error) {
+func (sh *ShadowCommands) byChat(ctx context.Context, db store.DB, chat store.ChatID,
+	period time.Duration) (map[store.ChatID][]judgedPair, error) {
 	pairs, err := store.ShadowPairs(ctx, db, chat, sh.room.now().Add(-period), answers.ReplyTime)
 	list := map[store.ChatID][]judgedPair{}
 	for _, p := range pairs {
@@ -205,11 +214,12 @@ func (sh *ShadowCommands) report(ctx context.Context, _ request, args string) (a
 	if len(lines) == 0 {
 		return answer{text: "No shadow answers in the last seven days. `/delivery shadow Ana` has me show here what I would say to Ana, without sending it."}, nil
 	}
-	return answer{text: "**Shadow answers of the last seven days**\n" + strings.Join(lines, "\n") + "\n`/shadow` and a name shows what differed."}, nil
+	return answer{text: "**Shadow answers of the last seven days**\n" + strings.Join(lines, "\n") +
+		"\n`/shadow` and a name shows what differed."}, nil
 }
 
-// lines returns a line for each chat with shadow answers. With withWorst it adds the answers that differ most from the owner's. quotes are the
-// messages that those quote.
+// lines returns a line for each chat with shadow answers. With withWorst it adds the answers that differ most from the
+// owner's. quotes are the messages that those quote.
 func (sh *ShadowCommands) lines(ctx context.Context, db store.DB, withWorst bool) (lines []string, quotes []store.MessageID, err error) {
 	list, err := sh.byChat(ctx, db, 0, answers.ReportPeriod)
 	if err != nil {
@@ -230,8 +240,8 @@ func (sh *ShadowCommands) lines(ctx context.Context, db store.DB, withWorst bool
 	return lines, quotes, nil
 }
 
-// mostDifferent shows the answers that differ most from the owner's, and returns the messages that it quotes. First come those that he marked as bad or that
-// have other numbers; of two that differ as much, the newer one.
+// mostDifferent shows the answers that differ most from the owner's, and returns the messages that it quotes. First come
+// those that he marked as bad or that have other numbers; of two that differ as much, the newer one.
 func (sh *ShadowCommands) mostDifferent(list []judgedPair) (lines []string, quotes []store.MessageID) {
 	worst := slices.DeleteFunc(slices.Clone(list), func(j judgedPair) bool { return j.verdict != answers.Different })
 	slices.SortStableFunc(worst, func(a, b judgedPair) int {
@@ -239,7 +249,8 @@ func (sh *ShadowCommands) mostDifferent(list []judgedPair) (lines []string, quot
 	})
 	for _, j := range worst[:min(len(worst), maxShownDifferent)] {
 		quotes = append(quotes, j.Sources...)
-		lines = append(lines, fmt.Sprintf("%s asked %s\nI: %s\nYou: %s", sh.room.shortTime(j.AskedAt), quote(j.Asked, 100), quote(j.ShadowText, 200), quote(cmp.Or(j.OwnerText, "nothing"), 200)))
+		lines = append(lines, fmt.Sprintf("%s asked %s\nI: %s\nYou: %s", sh.room.shortTime(j.AskedAt), quote(j.Asked, 100),
+			quote(j.ShadowText, 200), quote(cmp.Or(j.OwnerText, "nothing"), 200)))
 	}
 	return lines, quotes
 }
@@ -258,8 +269,9 @@ func (sh *ShadowCommands) reportOn(ctx context.Context, chat store.Chat) (answer
 	return answer{text: strings.Join(append([]string{sh.line(chat, list)}, worst...), "\n\n"), quotes: quotes}, nil
 }
 
-// Report posts the numbers of the last seven days with the answers that differ most from the owner's, if there are any. For each chat whose answers
-// were close enough it offers once to send them from now on. It returns how many chats have shadow answers.
+// Report posts the numbers of the last seven days with the answers that differ most from the owner's, if there are any.
+// For each chat whose answers were close enough it offers once to send them from now on. It returns how many chats have
+// shadow answers.
 func (sh *ShadowCommands) Report(ctx context.Context) (chats int, err error) {
 	err = sh.store.InTx(ctx, func(tx store.Tx) error {
 		report, quotes, err := quoteLocked(ctx, tx, func() (string, []store.MessageID, error) {
@@ -267,8 +279,11 @@ func (sh *ShadowCommands) Report(ctx context.Context) (chats int, err error) {
 			chats = len(lines)
 			return "👥 **Shadow answers of the last seven days, and what differed most**\n\n" + strings.Join(lines, "\n\n"), quotes, err
 		})
-		if err != nil || chats == 0 {
+		if err != nil {
 			return err
+		}
+		if chats == 0 {
+			return nil
 		}
 		room, err := outbox.AdminRoom(ctx, tx)
 		if err != nil {

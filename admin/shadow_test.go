@@ -16,7 +16,9 @@ func (r *rig) addShadow(name string) store.Chat {
 	r.t.Helper()
 	c := r.chat(name, "whatsapp")
 	require.Contains(r.t, r.asOwner("/mode business "+name), "business")
-	require.Equal(r.t, "**"+name+" · WhatsApp**: I show you here what I would say there, and never send it. You answer, and `/shadow` compares.", r.asOwner("/delivery shadow "+name))
+	require.Equal(r.t, "**"+name+
+		" · WhatsApp**: I show you here what I would say there, and never send it. You answer, and `/shadow` compares.",
+		r.asOwner("/delivery shadow "+name))
 	return c
 }
 
@@ -33,7 +35,17 @@ func (r *rig) answerInShadow(c store.Chat, asked, said string, ago time.Duration
 func (r *rig) storeOwnerMessage(c store.Chat, body string, ago time.Duration) {
 	r.t.Helper()
 	r.tx(func(tx store.Tx) error {
-		_, err := store.InsertMessage(r.ctx, tx, store.Message{ChatID: c.ID, EventID: r.event(), Author: policy.AuthorOwnerPhone, Sender: owner, Kind: "text", Body: body, At: r.now.Add(-ago), Action: policy.ActionArchive, Code: policy.CodeOwnerWrote})
+		_, err := store.InsertMessage(r.ctx, tx, store.Message{
+			ChatID:  c.ID,
+			EventID: r.event(),
+			Author:  policy.AuthorOwnerPhone,
+			Sender:  owner,
+			Kind:    "text",
+			Body:    body,
+			At:      r.now.Add(-ago),
+			Action:  policy.ActionArchive,
+			Code:    policy.CodeOwnerWrote,
+		})
 		return err
 	})
 }
@@ -91,10 +103,13 @@ func TestShadow_MatchesOwnersAnswers(t *testing.T) {
 	r.answerInShadow(ana, "Thank you!", "You are welcome.", 46*time.Hour)
 	r.answerInShadow(ben, "Are you open?", "We are open.", time.Hour)
 	got := r.asOwner("/shadow")
-	require.Contains(t, got, "**Ana · WhatsApp** — 3 shadow answers, 50 % close to yours: 1 the same, 0 near, 1 different, 1 you did not answer")
+	require.Contains(t, got,
+		"**Ana · WhatsApp** — 3 shadow answers, 50 % close to yours: 1 the same, 0 near, 1 different, 1 you did not answer")
 	require.Contains(t, got, "**Ben · WhatsApp** — 1 shadow answer, 1 open")
 	require.Contains(t, r.asOwner("/shadow ana"), "I: “[Nora] We deliver Monday to Saturday.”\nYou: “sorry, nobody works on that day”")
-	require.Equal(t, 2, r.count("select cardinality(quotes) from outbox where content->>'body' like '%nobody works on that day%' order by seq desc limit 1"), "what it quotes takes it along when it is deleted")
+	require.Equal(t, 2,
+		r.count("select cardinality(quotes) from outbox where content->>'body' like '%nobody works on that day%' order by seq desc limit 1"),
+		"what it quotes takes it along when it is deleted")
 }
 
 func TestShadow_ModelVerdictPrevails(t *testing.T) {
@@ -144,16 +159,19 @@ func TestShadowReport_NamesThreeWorst(t *testing.T) {
 		require.Contains(t, body, "I: “[Nora] The "+worst+" answer.”\nYou: “sorry, nobody knows”")
 	}
 	require.NotContains(t, body, "The first answer")
-	require.Equal(t, 6, r.count("select cardinality(quotes) from outbox where content->>'body' like '%what differed most%'"), "what it quotes takes it along when it is deleted")
+	require.Equal(t, 6, r.count("select cardinality(quotes) from outbox where content->>'body' like '%what differed most%'"),
+		"what it quotes takes it along when it is deleted")
 }
 
 func TestShadowReport_SortsByDifference(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	ana := r.addShadow("Ana")
-	for i, said := range []string{"The price is 12 EUR for adults.", "Nothing alike here.", "Perhaps on the Wednesday, ask someone downtown.", "Perhaps on the Thursday, ask someone downtown.", "Perhaps on the Friday, ask someone downtown."} {
+	for i, said := range []string{"The price is 12 EUR for adults.", "Nothing alike here.", "Perhaps on the Wednesday, ask someone downtown.",
+		"Perhaps on the Thursday, ask someone downtown.", "Perhaps on the Friday, ask someone downtown."} {
 		r.answerInShadow(ana, "When is the market?", said, time.Duration(100-i)*time.Hour)
-		r.storeOwnerMessage(ana, "it takes place after the long holidays, price 15 EUR for Easter perhaps", time.Duration(100-i)*time.Hour-time.Minute)
+		r.storeOwnerMessage(ana, "it takes place after the long holidays, price 15 EUR for Easter perhaps",
+			time.Duration(100-i)*time.Hour-time.Minute)
 	}
 	r.exec("update outbox set mark = 'bad' where content->>'body' like '%Wednesday%'")
 	_, err := r.admin.Shadows.Report(r.ctx)

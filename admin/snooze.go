@@ -44,8 +44,12 @@ func (sc *scheduleCommands) snooze(ctx context.Context, r request, args string) 
 	if err == nil && rest != "" {
 		return answer{text: "I don't know what to do with " + quote(rest, 60) + ". `/snooze 1h`, `/snooze tomorrow 9am`."}, nil
 	}
-	if ans, err := timeErrorAnswer(err); err != nil || ans.text != "" {
+	ans, err := timeErrorAnswer(err)
+	if err != nil {
 		return ans, err
+	}
+	if ans.text != "" {
+		return ans, nil
 	}
 	return sc.postpone(ctx, s, at)
 }
@@ -75,7 +79,12 @@ func (sc *scheduleCommands) postpone(ctx context.Context, s store.Schedule, at t
 		return answer{text: reply, change: changeSchedule(s, changed)}, nil
 	}
 	once := s
-	once.Kind, once.Spec, once.NextAt, once.PausedAt, once.Keep, once.CatchUp = string(schedule.At), "", &at, nil, false, store.CatchOnce
+	once.Kind = string(schedule.At)
+	once.Spec = ""
+	once.NextAt = &at
+	once.PausedAt = nil
+	once.Keep = false
+	once.CatchUp = store.CatchOnce
 	var err error
 	if once.ID, err = store.NextScheduleID(ctx, sc.store.DB()); err != nil {
 		return answer{}, err
@@ -93,8 +102,11 @@ func (sc *scheduleCommands) handleReaction(ctx context.Context, r request, _ str
 	if errors.Is(err, store.ErrNotFound) {
 		return answer{}, false, nil
 	}
-	if err != nil || !sc.mayChange(r, s) {
+	if err != nil {
 		return answer{reason: "That reminder is not theirs."}, true, err
+	}
+	if !sc.mayChange(r, s) {
+		return answer{reason: "That reminder is not theirs."}, true, nil
 	}
 	if at.IsZero() {
 		return sc.done(s), true, nil
@@ -112,7 +124,8 @@ func (sc *scheduleCommands) remindedBy(ctx context.Context, r request) (store.Sc
 	return store.ScheduleByID(ctx, sc.store.DB(), run.ScheduleID)
 }
 
-// done ends a reminder that was snoozed. It changes nothing for other reminders: one with a single time has ended, and a recurring one continues.
+// done ends a reminder that was snoozed. It changes nothing for other reminders: one with a single time has ended, and a
+// recurring one continues.
 func (sc *scheduleCommands) done(s store.Schedule) answer {
 	ans := answer{reason: "You are done with that reminder."}
 	if schedule.Kind(s.Kind) == schedule.At && s.NextAt != nil {

@@ -42,8 +42,11 @@ func (sl *stallNotices) lines(ctx context.Context, _ request) (string, error) {
 func (sl *stallNotices) text(ctx context.Context, source store.Setting) (string, error) {
 	var stall store.Stall
 	stalled, err := store.GetSetting(ctx, sl.store.DB(), source, &stall)
-	if err != nil || !stalled {
+	if err != nil {
 		return "", err
+	}
+	if !stalled {
+		return "", nil
 	}
 	return fmt.Sprintf(stallTexts[source], sl.room.shortTime(stall.Since)), nil
 }
@@ -63,8 +66,11 @@ func (sl *stallNotices) notify(ctx context.Context, topic jobs.NoticeTopic) erro
 	default:
 		text, kind = "✅ My sync goes on. I read what came meanwhile.", outbox.Quiet
 	}
-	if err != nil || text == "" {
+	if err != nil {
 		return err
+	}
+	if text == "" {
+		return nil
 	}
 	return sl.room.completeWithNotice(ctx, kind, text)
 }

@@ -40,7 +40,8 @@ func TestStatus_UnusedConfiguration(t *testing.T) {
 	require.NoError(t, r.admin.Notices.Notify(r.ctx, jobs.NoticeArgs{Topic: jobs.TopicConfigRefused}))
 	require.Empty(t, r.sendQueued(), "corrected before it was told")
 	r.tx(func(tx store.Tx) error {
-		return store.PutSetting(r.ctx, tx, store.SettingConfigRefused, store.RefusedConfig{Since: time.Now(), Why: "config.yaml:3: nonsense: unknown key\nconfig.yaml:9: name: is empty"})
+		return store.PutSetting(r.ctx, tx, store.SettingConfigRefused,
+			store.RefusedConfig{Since: time.Now(), Why: "config.yaml:3: nonsense: unknown key\nconfig.yaml:9: name: is empty"})
 	})
 	require.NoError(t, r.admin.Notices.Notify(r.ctx, jobs.NoticeArgs{Topic: jobs.TopicConfigRefused}))
 	said := bodies(r.sendQueued())

@@ -52,7 +52,9 @@ func (st *statusCommands) show(ctx context.Context, r request, _ string) (answer
 	}
 	lines := []string{fmt.Sprintf("**%s is up** · multis %s", esc(name), esc(st.settings.Version))}
 	for _, part := range []func(context.Context, request) (string, error){
-		st.safeMode.statusLine, st.pauseLine, st.pins.statusLine, st.restores.statusLine, st.doctors.statusLine, st.stalls.lines, st.bridges.downLines, st.chatsLine, st.unreadableLines, st.documentsLine, st.searchLine, st.modelLine, st.restores.backupLine, st.inventedLine, st.escalationLines, st.failedLine,
+		st.safeMode.statusLine, st.pauseLine, st.pins.statusLine, st.restores.statusLine, st.doctors.statusLine, st.stalls.lines,
+		st.bridges.downLines, st.chatsLine, st.unreadableLines, st.documentsLine, st.searchLine, st.modelLine, st.restores.backupLine,
+		st.inventedLine, st.escalationLines, st.failedLine,
 	} {
 		text, err := part(ctx, r)
 		if err != nil {
@@ -74,19 +76,29 @@ func (st *statusCommands) show(ctx context.Context, r request, _ string) (answer
 func (st *statusCommands) allPausedLine(ctx context.Context, _ request) (string, error) {
 	var pause store.Pause
 	paused, err := store.GetSetting(ctx, st.store.DB(), store.SettingPause, &pause)
-	if err != nil || !paused {
+	if err != nil {
 		return "", err
+	}
+	if !paused {
+		return "", nil
 	}
 	return "**Everything is paused** since " + st.room.shortTime(pause.Since) + ": `/resume` ends it.", nil
 }
 
 func (st *statusCommands) pauseLine(ctx context.Context, r request) (string, error) {
-	if all, err := st.allPausedLine(ctx, r); err != nil || all != "" {
+	all, err := st.allPausedLine(ctx, r)
+	if err != nil {
 		return all, err
 	}
+	if all != "" {
+		return all, nil
+	}
 	chats, err := st.states.pausedNames(ctx)
-	if err != nil || len(chats) == 0 {
+	if err != nil {
 		return "", err
+	}
+	if len(chats) == 0 {
+		return "", nil
 	}
 	return "Paused: " + text.List(chats) + ".", nil
 }
@@ -149,8 +161,11 @@ func (st *statusCommands) searchLine(ctx context.Context, r request) (string, er
 // inventedLine says how many citations models invented.
 func (st *statusCommands) inventedLine(ctx context.Context, _ request) (string, error) {
 	n, err := store.InventedCitations(ctx, st.store.DB())
-	if err != nil || n == 0 {
+	if err != nil {
 		return "", err
+	}
+	if n == 0 {
+		return "", nil
 	}
 	return text.Count(n, "citation") + " that the model made up so far, left out.", nil
 }
@@ -168,7 +183,8 @@ func (st *statusCommands) modelLine(ctx context.Context, _ request) (string, err
 	}
 	reply := "Model: " + esc(st.settings.Model)
 	if calls > 0 {
-		reply += fmt.Sprintf(" · today %s of %s in %s", text.Money(spent, st.settings.Currency), text.Money(st.settings.DayBudget, st.settings.Currency), text.Count(calls, "call"))
+		reply += fmt.Sprintf(" · today %s of %s in %s", text.Money(spent, st.settings.Currency),
+			text.Money(st.settings.DayBudget, st.settings.Currency), text.Count(calls, "call"))
 	}
 	return reply, nil
 }
@@ -198,8 +214,11 @@ func (st *statusCommands) escalationLines(ctx context.Context, _ request) (strin
 
 func (st *statusCommands) failedLine(ctx context.Context, _ request) (string, error) {
 	failed, err := store.CountFailed(ctx, st.store.DB(), st.room.now().Add(-24*time.Hour))
-	if err != nil || failed == 0 {
+	if err != nil {
 		return "", err
+	}
+	if failed == 0 {
+		return "", nil
 	}
 	return fmt.Sprintf("⚠️ %s did not arrive in the last 24 h: `/why` and the chat's name says why.", text.Count(failed, "message")), nil
 }

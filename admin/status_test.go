@@ -65,13 +65,15 @@ func TestName_Command(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	require.Equal(t, "I am called **Nora**. `/name` and another word changes that.", r.asOwner("/name"))
-	require.Equal(t, "I am **Zoë-Lou 2** from now on: I answer to it, and my answers are marked [Zoë-Lou 2].", r.asOwner("/name  Zoë-Lou   2 "))
+	require.Equal(t, "I am **Zoë-Lou 2** from now on: I answer to it, and my answers are marked [Zoë-Lou 2].",
+		r.asOwner("/name  Zoë-Lou   2 "))
 	name, err := store.AssistantName(r.ctx, r.st.DB(), "Nora")
 	require.NoError(t, err)
 	require.Equal(t, "Zoë-Lou 2", name)
 	require.Equal(t, "I am called **Zoë-Lou 2** already.", r.asOwner("/name Zoë-Lou 2"))
 	for _, bad := range []string{"N", "[Nora]", "2Nora", "@nora", "**", strings.Repeat("N", 101), "No:ra"} {
-		require.Equal(t, "A name has 2 to 100 letters, with blanks, dashes, dots or digits between them: `/name Nora`.", r.asOwner("/name "+bad), bad)
+		require.Equal(t, "A name has 2 to 100 letters, with blanks, dashes, dots or digits between them: `/name Nora`.", r.asOwner("/name "+bad),
+			bad)
 	}
 }
 
@@ -101,7 +103,9 @@ func TestAsk_SkipsNeedlessSearch(t *testing.T) {
 	require.Contains(t, r.asOwner("hello Ana?"), "You asked **hello Ana?**")
 	r.settings.Model = "none"
 	r.restart()
-	require.Equal(t, "I know no documents yet. Send me one here. I read PDF, Word (.docx), HTML, Markdown, CSV and plain text. `/help index` says more.", r.asOwner("when do we deliver?"))
+	require.Equal(t,
+		"I know no documents yet. Send me one here. I read PDF, Word (.docx), HTML, Markdown, CSV and plain text. `/help index` says more.",
+		r.asOwner("when do we deliver?"))
 	r.addDocument("prices.md", prices, policy.RolePublic)
 	require.Contains(t, r.asOwner("when do we deliver?"), "You asked **when do we deliver?**")
 }
@@ -143,7 +147,9 @@ func TestSearch_RespectsScopes(t *testing.T) {
 func TestDocs_List(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
-	require.Equal(t, "I know no documents yet. Send me one here. I read PDF, Word (.docx), HTML, Markdown, CSV and plain text. `/help index` says more.", r.asOwner("/docs"))
+	require.Equal(t,
+		"I know no documents yet. Send me one here. I read PDF, Word (.docx), HTML, Markdown, CSV and plain text. `/help index` says more.",
+		r.asOwner("/docs"))
 	r.addDocument("prices.md", prices, policy.RolePublic)
 	r.addDocument("secret.txt", "The fence costs us 200 EUR.\n", policy.RoleAdmin)
 	r.exec("update documents set indexed_at = $1::timestamptz - case when role = 'admin' then interval '1 minute' else interval '0' end", noon)

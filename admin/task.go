@@ -98,8 +98,11 @@ const ownerStopReason = "you asked me to"
 // listOpen lists the tasks that can be stopped.
 func (ts *TaskCommands) listOpen(ctx context.Context) (answer, error) {
 	tasks, err := store.OpenTasks(ctx, ts.store.DB())
-	if err != nil || len(tasks) == 0 {
+	if err != nil {
 		return answer{text: "Nothing runs that could be stopped."}, err
+	}
+	if len(tasks) == 0 {
+		return answer{text: "Nothing runs that could be stopped."}, nil
 	}
 	lines := []string{"**Which task?** `/cancel-task " + strconv.FormatInt(int64(tasks[0].ID), 10) + "`"}
 	var about []store.MessageID

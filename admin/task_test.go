@@ -45,7 +45,11 @@ func TestApproval_CountsOnceInTime(t *testing.T) {
 	ask := func(call string) store.Approval {
 		task := r.addTask(call)
 		approval := storetest.OpenApproval(t, r.st, store.Approval{
-			TaskID: task.ID, CallID: call, Tool: "send_file", Arguments: `{"path": "**offer**.pdf", "to": 3}`, ExpiresAt: r.now.Add(15 * time.Minute),
+			TaskID:    task.ID,
+			CallID:    call,
+			Tool:      "send_file",
+			Arguments: `{"path": "**offer**.pdf", "to": 3}`,
+			ExpiresAt: r.now.Add(15 * time.Minute),
 		})
 		require.NoError(t, r.admin.Tasks.RequestApproval(r.ctx, approval.ID))
 		r.sendQueued()
@@ -79,7 +83,13 @@ func TestApproval_CountsOnceInTime(t *testing.T) {
 func (r *rig) requestApproval(arguments string) store.Approval {
 	r.t.Helper()
 	task := r.addTask(arguments)
-	a := storetest.OpenApproval(r.t, r.st, store.Approval{TaskID: task.ID, CallID: "c1", Tool: "mail__send", Arguments: arguments, ExpiresAt: r.now.Add(time.Minute)})
+	a := storetest.OpenApproval(r.t, r.st, store.Approval{
+		TaskID:    task.ID,
+		CallID:    "c1",
+		Tool:      "mail__send",
+		Arguments: arguments,
+		ExpiresAt: r.now.Add(time.Minute),
+	})
 	require.NoError(r.t, r.admin.Tasks.RequestApproval(r.ctx, a.ID))
 	return a
 }

@@ -17,8 +17,8 @@ import (
 // pageSize is how many entries of a list are shown at once.
 const pageSize = 10
 
-// noticeMessage returns a notice for a room. If whole is true and the text is too long for a message, a file has the full text, because the owner must
-// be able to read what a question is about.
+// noticeMessage returns a notice for a room. If whole is true and the text is too long for a message, a file has the full
+// text, because the owner must be able to read what a question is about.
 func noticeMessage(room store.Chat, markdown string, kind outbox.NoticeKind, whole bool) outbox.Message {
 	if !whole || len([]rune(text.Clean(markdown))) < outbox.MaxNotice {
 		return outbox.NewNotice(room, markdown, kind)
@@ -27,7 +27,8 @@ func noticeMessage(room store.Chat, markdown string, kind outbox.NoticeKind, who
 	if at := strings.LastIndex(markdown, "\n\n"); at >= 0 {
 		hint = text.Clip(markdown[at:], outbox.MaxNotice/4)
 	}
-	message := outbox.NewNotice(room, text.Clip(markdown, outbox.MaxNotice/2)+"\n\n✂️ **This is only its beginning.** The file has all of it."+hint, kind)
+	message := outbox.NewNotice(room, text.Clip(markdown, outbox.MaxNotice/2)+"\n\n✂️ **This is only its beginning.** The file has all of it."+
+		hint, kind)
 	message.File = &outbox.File{Name: "question.txt", MIME: "text/plain", Data: []byte(outbox.PlainText(markdown) + "\n")}
 	return message
 }

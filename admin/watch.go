@@ -59,7 +59,8 @@ func (ws *watchCommands) run(ctx context.Context, _ request, args string) (answe
 	case strings.EqualFold(verb, "remove"):
 		return removeWatch(all, rest), nil
 	case len(all) >= maxWatches:
-		return answer{text: fmt.Sprintf("I watch %d things already, and no more than that. `/watch remove` and a name ends one.", maxWatches)}, nil
+		return answer{text: fmt.Sprintf("I watch %d things already, and no more than that. `/watch remove` and a name ends one.", maxWatches)},
+			nil
 	case strings.EqualFold(verb, "inbox"):
 		return ws.addWebhook(all, rest), nil
 	case knowledge.IsAddress(verb):
@@ -125,11 +126,15 @@ func (ws *watchCommands) addPage(all []store.Watch, address, rest string) answer
 	}
 	row := store.Watch{Name: name, Kind: store.WatchPage, Address: address, Interval: int64(every.Seconds())}
 	return answer{
-		text: fmt.Sprintf("👁 I look at **%s** every %s and tell you what is new. `/watch remove %s` ends it.", esc(name), text.Duration(every), name),
+		text: fmt.Sprintf("👁 I look at **%s** every %s and tell you what is new. `/watch remove %s` ends it.", esc(name), text.Duration(every),
+			name),
 		change: func(ctx context.Context, tx store.Tx) error {
 			watch, err := store.InsertWatch(ctx, tx, row)
-			if err != nil || watch == 0 {
+			if err != nil {
 				return err
+			}
+			if watch == 0 {
+				return nil
 			}
 			return jobs.Enqueue(ctx, tx, jobs.CheckPageArgs{WatchID: watch})
 		},

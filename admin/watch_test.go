@@ -14,11 +14,13 @@ func TestWatch_Pages(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	require.Contains(t, r.asOwner("/watch"), "I watch nothing.")
-	require.Contains(t, r.asOwner("/watch https://www.example.com/jobs/"), "I look at **example.com-jobs** every 6 h and tell you what is new.")
+	require.Contains(t, r.asOwner("/watch https://www.example.com/jobs/"),
+		"I look at **example.com-jobs** every 6 h and tell you what is new.")
 	require.Equal(t, 1, r.count("select count(*) from river.river_job where kind = 'check_page'"))
 	require.Contains(t, r.asOwner("/watch https://www.example.com/jobs/"), "I watch that page already")
 	require.Contains(t, r.asOwner("/watch https://example.com/Jobs every 2d"), "**example.com-jobs-2** every 2 days")
-	for _, line := range []string{"/watch https://example.com/x every now", "/watch https://example.com/x soon", "/watch https://example.com/x 6h"} {
+	for _, line := range []string{"/watch https://example.com/x every now", "/watch https://example.com/x soon",
+		"/watch https://example.com/x 6h"} {
 		require.Contains(t, r.asOwner(line), "I don't know", line)
 	}
 	require.Contains(t, r.asOwner("/watch https://example.com/x every 1m"), "every 15 minutes at most")
@@ -50,7 +52,8 @@ func TestWatch_InboxAddressIsSecret(t *testing.T) {
 	watch, err := store.WatchByName(r.ctx, r.st.DB(), "ci")
 	require.NoError(t, err)
 	require.Equal(t, store.HashToken(made[1]), watch.Token)
-	require.Zero(t, r.count("select count(*) from watches where position(convert_to($1, 'UTF8') in token) > 0", made[1]), "the token itself is not kept")
+	require.Zero(t, r.count("select count(*) from watches where position(convert_to($1, 'UTF8') in token) > 0", made[1]),
+		"the token itself is not kept")
 	require.Contains(t, r.asOwner("/watch inbox ci"), "There is a **ci** already.")
 	require.Contains(t, r.asOwner("/watch"), "**ci** — for programs that call in · nothing new so far")
 }

@@ -28,7 +28,11 @@ type whyCommands struct {
 func (ex *whyCommands) commands() []command {
 	return []command{
 		{
-			name: "why", args: "[name or event]", group: groupChats, run: ex.run, operators: true,
+			name:      "why",
+			args:      "[name or event]",
+			group:     groupChats,
+			run:       ex.run,
+			operators: true,
 			onChat: func(ctx context.Context, _ chatPick, chat store.Chat) (answer, error) {
 				return ex.explainChat(ctx, chat)
 			},
@@ -84,7 +88,8 @@ func (ex *whyCommands) explainQuestion(ctx context.Context, m store.Message) (an
 	if len(lines) == 0 {
 		lines = []string{"No call of a tool was refused for it."}
 	}
-	return answer{text: strings.Join(append([]string{quote(m.Body, 200), esc(m.Reason)}, lines...), "\n"), quotes: []store.MessageID{m.ID}}, nil
+	return answer{text: strings.Join(append([]string{quote(m.Body, 200), esc(m.Reason)}, lines...), "\n"), quotes: []store.MessageID{m.ID}},
+		nil
 }
 
 // maxRefused is how many refused calls are shown of one message.
@@ -214,7 +219,8 @@ func (ex *whyCommands) suspicionLines(ctx context.Context, chat store.Chat, m st
 // outcomeTitle says in a few words how a message was handled.
 func outcomeTitle(m store.Message, out *store.OutboxMessage) string {
 	switch {
-	case out == nil && m.AnsweredAt == nil && (m.Action == policy.ActionAnswer || m.Action == policy.ActionEscalate || m.Action == policy.ActionTranscribe):
+	case out == nil && m.AnsweredAt == nil && (m.Action == policy.ActionAnswer || m.Action == policy.ActionEscalate ||
+		m.Action == policy.ActionTranscribe):
 		return "I am still at it"
 	case out == nil || out.State == store.OutboxDropped:
 		return "Why I was silent"

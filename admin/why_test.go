@@ -16,11 +16,20 @@ import (
 )
 
 // addMessage stores a contact's message that was received two seconds after it was written.
-func (r *rig) addMessage(c store.Chat, body string, ago time.Duration, action policy.Action, code policy.Code, reason string) store.Message {
+func (r *rig) addMessage(c store.Chat, body string, ago time.Duration, action policy.Action, code policy.Code,
+	reason string) store.Message {
 	r.t.Helper()
 	m := store.Message{
-		ChatID: c.ID, EventID: r.event(), Author: policy.AuthorContact, Sender: "@ana:example.com", Kind: "text", Body: body, At: r.now.Add(-ago),
-		Action: action, Code: code, Reason: reason,
+		ChatID:  c.ID,
+		EventID: r.event(),
+		Author:  policy.AuthorContact,
+		Sender:  "@ana:example.com",
+		Kind:    "text",
+		Body:    body,
+		At:      r.now.Add(-ago),
+		Action:  action,
+		Code:    code,
+		Reason:  reason,
 	}
 	r.tx(func(tx store.Tx) (err error) {
 		m.ID, err = store.InsertMessage(r.ctx, tx, m)
@@ -43,7 +52,12 @@ func (r *rig) addAnswer(c store.Chat, m store.Message, purpose policy.Purpose, b
 	r.t.Helper()
 	var out uuid.UUID
 	r.tx(func(tx store.Tx) (err error) {
-		if out, _, err = r.box.Queue(r.ctx, tx, outbox.Message{Chat: r.reload(c), Purpose: purpose, Text: body, Citations: citations}); err != nil {
+		if out, _, err = r.box.Queue(r.ctx, tx, outbox.Message{
+			Chat:      r.reload(c),
+			Purpose:   purpose,
+			Text:      body,
+			Citations: citations,
+		}); err != nil {
 			return err
 		}
 		_, err = store.MarkAnswered(r.ctx, tx, []store.MessageID{m.ID}, &out, "quoted", reason)
@@ -79,7 +93,8 @@ func TestWhy_Answer(t *testing.T) {
 		"The chat is **business** now, set by you, Tue 17 Nov, 16:00.",
 	), r.asOwner("/why"))
 
-	out := r.addAnswer(ana, m, policy.PurposeReply, "Monday to Saturday. (from prices.md)", "Source [prices.md › Delivery, lines 12-14] carries 80 % of what was asked.",
+	out := r.addAnswer(ana, m, policy.PurposeReply, "Monday to Saturday. (from prices.md)",
+		"Source [prices.md › Delivery, lines 12-14] carries 80 % of what was asked.",
 		r.citations("[prices.md › Delivery, lines 12-14]", "Deliveries run Monday to Saturday.")...)
 	explained := text(
 		"**Why I answered** in Ana · WhatsApp at 17:00",
@@ -123,7 +138,8 @@ func TestWhy_Silence(t *testing.T) {
 	), r.asOwner("/why"))
 
 	r.exec("update chats set mode_set_at = $1 where id = $2", noon.Add(-time.Hour), ana.ID)
-	m := r.addMessage(ana, "Can I get a refund?", time.Minute, policy.ActionEscalate, policy.CodeKeyword, `The word "refund" escalates to a person.`)
+	m := r.addMessage(ana, "Can I get a refund?", time.Minute, policy.ActionEscalate, policy.CodeKeyword,
+		`The word "refund" escalates to a person.`)
 	r.tx(func(tx store.Tx) error {
 		return store.PutSetting(r.ctx, tx, store.SettingPause, store.Pause{Since: noon})
 	})
@@ -179,7 +195,13 @@ func TestWhy_RefusedCalls(t *testing.T) {
 	m := r.addMessage(ana, "what does tuning cost?", time.Minute, policy.ActionAnswer, policy.CodeAnswer, "It is a question.")
 	asked := r.storeCommand(store.Message{Body: "fetch example.com", EventID: "$asked"})
 	refuse := func(message store.MessageID, chat store.ChatID, tool, code, why string) {
-		task, err := store.InsertTask(r.ctx, r.st.Writer(), store.Task{Key: tool, Kind: store.TaskTurn, ChatID: chat, MessageID: &message, Sources: []store.MessageID{message}})
+		task, err := store.InsertTask(r.ctx, r.st.Writer(), store.Task{
+			Key:       tool,
+			Kind:      store.TaskTurn,
+			ChatID:    chat,
+			MessageID: &message,
+			Sources:   []store.MessageID{message},
+		})
 		require.NoError(t, err)
 		r.exec("insert into task_steps (task_id, seq, kind, name, call_id, text, is_error, code) values ($1, 1, 'tool', $2, 'a', $3, true, $4), ($1, 2, 'tool', 'search', 'b', 'no such page', true, 'not_found')", task.ID, tool, why, code)
 	}
@@ -200,7 +222,8 @@ func TestWhy_ListsNewestFive(t *testing.T) {
 	r := newRig(t)
 	ana := r.chat("Ana", "whatsapp")
 	for i := range 7 {
-		r.addMessage(ana, "message "+formatInt(int64(i)), time.Duration(10-i)*time.Minute, policy.ActionArchive, policy.CodeSilent, "The chat is silent.")
+		r.addMessage(ana, "message "+formatInt(int64(i)), time.Duration(10-i)*time.Minute, policy.ActionArchive, policy.CodeSilent,
+			"The chat is silent.")
 	}
 	got := r.asOwner("/why Ana")
 	require.Contains(t, got, "“message 6”")
@@ -223,8 +246,10 @@ func TestWhy_HostileTextIsEscaped(t *testing.T) {
 	t.Parallel()
 	hostile := []string{
 		"**bold** _it_ ~~gone~~ ||spoiler||", "<b>html</b> <script>alert(1)</script>", "[click](https://evil.example)", "<https://evil.example>",
-		"`code` ```fence```", "@room @you:example.com", "# heading", "- item", "1. one", "> quote", "&lt;b&gt; &amp;", "a\n\n# b\n\n---\n| c | d |\n|---|---|",
-		"\u202egnp.exe", "nul\x01\x1b[31m", "![img](mxc://evil/1)", "[you](https://matrix.to/#/@you:example.com)", "\\*x\\*", "$math$", "    indented",
+		"`code` ```fence```", "@room @you:example.com", "# heading", "- item", "1. one", "> quote", "&lt;b&gt; &amp;",
+		"a\n\n# b\n\n---\n| c | d |\n|---|---|",
+		"\u202egnp.exe", "nul\x01\x1b[31m", "![img](mxc://evil/1)", "[you](https://matrix.to/#/@you:example.com)", "\\*x\\*", "$math$",
+		"    indented",
 	}
 	r := newRig(t)
 	for _, name := range hostile {
