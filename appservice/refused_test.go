@@ -113,7 +113,7 @@ func TestAdminRoom_ClosedIgnoresAll(t *testing.T) {
 			}
 			require.Equal(t, 1+len(said), b.count("messages"), "nothing of a stranger's")
 			require.Equal(t, 1, b.jobs("command"))
-			require.Equal(t, 1, b.countNotices("room_closed"), "the owner is told once")
+			require.Equal(t, 1, b.countNotices("admin_room_closed"), "the owner is told once")
 			require.Equal(t, 1, b.jobs("admin_room"))
 		})
 	}

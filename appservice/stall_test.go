@@ -62,9 +62,9 @@ func TestStall_NoticesBeginAndEnd(t *testing.T) {
 	r.inbox.sources.recordPush(r.clock, false)
 	require.Equal(t, 1, r.checkAndCount("push_stalled"), "once for each time")
 	r.clock = r.clock.Add(time.Minute)
-	require.Zero(t, r.checkAndCount("push_moves"))
+	require.Zero(t, r.checkAndCount("push_resumed"))
 	r.inbox.sources.recordPush(r.clock, true)
-	require.Equal(t, 1, r.checkAndCount("push_moves"))
+	require.Equal(t, 1, r.checkAndCount("push_resumed"))
 	require.Zero(t, r.count("settings where key = 'push_stalled'"))
 }
 
@@ -99,7 +99,7 @@ func TestStall_SyncIsNoticed(t *testing.T) {
 	require.Error(t, s.recordSync(errors.New("failed")))
 	require.Equal(t, 1, r.checkAndCount("sync_stalled"))
 	require.NoError(t, s.recordSync(nil))
-	require.Equal(t, 1, r.checkAndCount("sync_moves"))
+	require.Equal(t, 1, r.checkAndCount("sync_resumed"))
 }
 
 func TestStall_UnstoredTransactionCounts(t *testing.T) {

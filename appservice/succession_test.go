@@ -295,7 +295,7 @@ func TestSuccession_LookalikeNeedsOwner(t *testing.T) {
 	require.True(t, now.IsIn("!alike:x"))
 	require.Equal(t, newBot, now.BridgeBot)
 	require.Equal(t, policy.ModeBusiness, *now.Mode)
-	require.Equal(t, 1, h.count("river.river_job where kind = 'history' and args->>'quiet' = 'true'"), "what was said meanwhile is read")
+	require.Equal(t, 1, h.count("river.river_job where kind = 'history' and args->>'no_notice' = 'true'"), "what was said meanwhile is read")
 
 	h.setState("!old:x", "m.room.tombstone", "", bridgeBot, `{}`)
 	h.describeRoom("!old:x")

@@ -66,11 +66,11 @@ func TestVault_UndecryptedCommandIsNoticed(t *testing.T) {
 	b.receive(command)
 	d := NewDecrypter(b.inbox, nil)
 	require.NoError(t, d.giveUp(ctx, room, b.message(command), "Its key has not come."))
-	require.Equal(t, 1, b.countNotices("unread"))
+	require.Equal(t, 1, b.countNotices("undecryptable"))
 	_, err := b.store.Pool().Exec(ctx, "delete from river.river_job")
 	require.NoError(t, err)
 	require.NoError(t, d.giveUp(ctx, room, b.message(command), "Its key was refused."))
-	require.Zero(t, b.countNotices("unread"), "once")
+	require.Zero(t, b.countNotices("undecryptable"), "once")
 }
 
 func TestVault_KeyBeforeCrashIsUsed(t *testing.T) {

@@ -65,7 +65,7 @@ func TestParse_ExplainsAgentMistakes(t *testing.T) {
 		},
 		"a hook for something that does not happen": {
 			add:  "hooks: {desk: {url: \"https://example.org\", events: [lunch], secret: \"twenty-four characters at least\"}}\n",
-			want: `config.yaml:10: hooks.desk.events[0]: "lunch" is not known here; write one of: message:business, escalation, handoff, unclaimed, index, capture, approval, budget, bridge:down, cron:fail`,
+			want: `config.yaml:10: hooks.desk.events[0]: "lunch" is not known here; write one of: message:business, escalation, resolved, unclaimed, index, capture, approval, budget, bridge:down, cron:fail`,
 		},
 		"a hook without a secret": {
 			add:  "hooks:\n  desk: {url: \"https://example.org\", events: [index]}\n",

@@ -22,7 +22,7 @@ func ExampleAdmit() {
 	}
 	// Output:
 	// answer answer
-	// handoff keyword
+	// escalate keyword
 	// archive acknowledged
 }
 
