@@ -76,7 +76,7 @@ func TestKeep_FileExpires(t *testing.T) {
 
 	_, err = b.store.Pool().Exec(t.Context(), "update kept_files set expires_at = now() - interval '1 second'")
 	require.NoError(t, err)
-	_, err = store.DeleteOldEvents(t.Context(), b.store.Writer())
+	_, err = store.DeleteExpiredFiles(t.Context(), b.store.Writer(), time.Now())
 	require.NoError(t, err)
 	require.False(t, has(kept[2]), "its time is over")
 

@@ -72,10 +72,7 @@ func New(o Options) *Hooks {
 	}
 }
 
-// deliveryRetention is how long deliveries are kept for /hooks.
-const deliveryRetention = 30 * 24 * time.Hour
-
-// StoreTargets stores the configured hooks in the database, so that events find the hooks that want them, and deletes old deliveries.
+// StoreTargets stores the configured hooks in the database, so that events find the hooks that want them.
 func (h *Hooks) StoreTargets(ctx context.Context) error {
 	var rows []store.Hook
 	for name, t := range h.Targets {
@@ -93,11 +90,7 @@ func (h *Hooks) StoreTargets(ctx context.Context) error {
 		rows = append(rows, row)
 	}
 	slices.SortFunc(rows, func(a, b store.Hook) int { return strings.Compare(a.Name, b.Name) })
-	err := h.Store.InTx(ctx, func(tx store.Tx) error { return store.ReplaceHooks(ctx, tx, rows) })
-	if err != nil {
-		return err
-	}
-	return store.PruneDeliveries(ctx, h.Store.Writer(), h.now().Add(-deliveryRetention))
+	return h.Store.InTx(ctx, func(tx store.Tx) error { return store.ReplaceHooks(ctx, tx, rows) })
 }
 
 const (

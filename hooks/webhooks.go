@@ -78,7 +78,7 @@ func (in *Webhooks) receive(w http.ResponseWriter, req *http.Request) {
 		return
 	}
 	err = in.store.InTx(ctx, func(tx store.Tx) error {
-		first, err := store.RecordWebhookCall(ctx, tx, watch.ID, idempotencyKey(req.Header))
+		first, err := store.RecordWebhookCall(ctx, tx, watch.ID, idempotencyKey(req.Header), time.Now().Add(-store.WebhookRequestRetention))
 		if err != nil || !first {
 			return err
 		}

@@ -141,7 +141,7 @@ func SetHookFailing(ctx context.Context, tx Tx, hook string, failing bool) (chan
 
 const pruneDeliveriesSQL = "delete from hook_deliveries where done_at < $1"
 
-// PruneDeliveries deletes the deliveries that ended before a time.
-func PruneDeliveries(ctx context.Context, w Writer, before time.Time) error {
-	return row.Exec(ctx, w, "forget old deliveries", pruneDeliveriesSQL, before)
+// PruneDeliveries deletes the deliveries that ended before a time, and returns their number.
+func PruneDeliveries(ctx context.Context, w Writer, before time.Time) (int, error) {
+	return row.Changed(ctx, w, "forget old deliveries", pruneDeliveriesSQL, before)
 }

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"time"
 
 	"maunium.net/go/mautrix/id"
 
@@ -23,16 +24,27 @@ func Pending(ctx context.Context, db DB, room id.RoomID) ([]id.EventID, error) {
 	return row.Values[id.EventID](ctx, db, "pending events", pendingSQL, room)
 }
 
-const deleteOldEventsSQL = `with seen as (delete from seen_events where seen_at < now() - interval '90 days' returning 1),
-	files as (delete from kept_files where expires_at < now() returning 1),
-	pending as (delete from pending_events where received_at < now() - interval '7 days' returning 1),
-	gaps as (delete from pending_gaps where noted_at < now() - interval '7 days' returning 1)
-	select (select count(*) from seen) + (select count(*) from pending) + (select count(*) from files) + (select count(*) from gaps)`
+const pruneSeenEventsSQL = "delete from seen_events where seen_at < $1"
 
-// DeleteOldEvents deletes the ids of events that no homeserver sends again, the pending events and gaps of rooms that could not be described
-// for a week, and kept files that have expired. It returns their number.
-func DeleteOldEvents(ctx context.Context, w Writer) (int, error) {
-	return row.Value[int](ctx, w, "delete old event ids", deleteOldEventsSQL)
+// PruneSeenEvents deletes the ids of events that were processed before a time, so that no homeserver sends them again. It returns their number.
+func PruneSeenEvents(ctx context.Context, w Writer, before time.Time) (int, error) {
+	return row.Changed(ctx, w, "delete old event ids", pruneSeenEventsSQL, before)
+}
+
+const prunePendingSQL = `with pending as (delete from pending_events where received_at < $1 returning 1),
+	gaps as (delete from pending_gaps where noted_at < $1 returning 1)
+	select (select count(*) from pending) + (select count(*) from gaps)`
+
+// PrunePending deletes the pending events and gaps from before a time, of rooms that could not be described since. It returns their number.
+func PrunePending(ctx context.Context, w Writer, before time.Time) (int, error) {
+	return row.Value[int](ctx, w, "delete old pending events", prunePendingSQL, before)
+}
+
+const deleteExpiredFilesSQL = "delete from kept_files where expires_at < $1"
+
+// DeleteExpiredFiles deletes kept files whose time was over at now, and returns their number.
+func DeleteExpiredFiles(ctx context.Context, w Writer, now time.Time) (int, error) {
+	return row.Changed(ctx, w, "delete expired files", deleteExpiredFilesSQL, now)
 }
 
 const deletePendingSQL = "delete from pending_events where room_id = $1 and event_id = any($2)"

@@ -11,6 +11,29 @@ import (
 	"multis/store/row"
 )
 
+// How long rows are stored that no setting governs. Upkeep prunes them: see retentions in cmd/multis.
+const (
+	ExecutionRetention      = 30 * day
+	TaskRetention           = 30 * day
+	FindingRetention        = 30 * day
+	DeliveryRetention       = 30 * day
+	UsageRetention          = 400 * day // the year before is compared with
+	SeenEventRetention      = 90 * day  // no homeserver sends an event again later
+	PendingEventRetention   = 7 * day
+	WebhookRequestRetention = 7 * day
+	DialogRetention         = 7 * day // after the question has expired
+	ModelHoldRetention      = 2 * day // after the hold is over
+
+	day = 24 * time.Hour
+)
+
+const pruneDialogsSQL = "delete from dialogs where expires_at < $1"
+
+// PruneDialogs deletes the questions to the owner that expired before a time, and returns their number.
+func PruneDialogs(ctx context.Context, w Writer, before time.Time) (int, error) {
+	return row.Changed(ctx, w, "delete old questions", pruneDialogsSQL, before)
+}
+
 // Cutoffs are the times before which messages are deleted: in chats, and in the owner's rooms.
 type Cutoffs struct {
 	Chats time.Time
@@ -68,7 +91,6 @@ const countNotesSQL = `select count(*)::int from notes n where 'memory:section:'
 const expireRestSQL = `with letters as (delete from outbox o using chats c where c.id = o.chat_id and o.created_at < ` + cutoffSQL + ` and o.state <> 'queued'
 		and not exists (select from outbox p where p.part_of = coalesce(o.part_of, o.id) and p.state = 'queued') returning o.content <> '{}' as full),
 	tasks as (delete from tasks t using chats c where c.id = t.chat_id and t.created_at < ` + cutoffSQL + ` returning not t.forgotten as full),
-	asked as (delete from dialogs where expires_at < now() - interval '7 days'),
 	forgot as (delete from forgettings where done_at < @owner)
 	select (select count(*) from letters where letters.full)::int, (select count(*) from tasks where tasks.full)::int`
 

@@ -321,12 +321,9 @@ func ExecutionsOf(ctx context.Context, db DB, schedule ScheduleID, limit int) ([
 const pruneExecutionsSQL = `with old as (delete from schedule_executions where started_at < $1 and state <> 'running' returning 1),
 	gone as (delete from schedules s where s.next_at is null and not s.keep and s.created_at < $1 and not exists (
 		select from schedule_executions r where r.schedule_id = s.id and r.started_at >= $1) returning 1)
-	select (select count(*) from old), (select count(*) from gone)`
+	select (select count(*) from old) + (select count(*) from gone)`
 
-// PruneExecutions deletes the executions from before a time, and the schedules that ended before it.
-func PruneExecutions(ctx context.Context, tx Tx, before time.Time) (executions, schedules int, err error) {
-	if err := tx.QueryRow(ctx, pruneExecutionsSQL, before).Scan(&executions, &schedules); err != nil {
-		return 0, 0, fmt.Errorf("prune executions: %w", err)
-	}
-	return executions, schedules, nil
+// PruneExecutions deletes the executions from before a time, and the schedules that ended before it. It returns their number.
+func PruneExecutions(ctx context.Context, w Writer, before time.Time) (int, error) {
+	return row.Value[int](ctx, w, "prune executions", pruneExecutionsSQL, before)
 }

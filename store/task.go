@@ -305,11 +305,11 @@ func OpenTasks(ctx context.Context, db DB) ([]Task, error) {
 	return row.All[Task](ctx, db, "tasks", openTasksSQL, TaskTurn)
 }
 
-const deleteOldTasksSQL = "delete from tasks where coalesce(finished_at, created_at) < now() - interval '30 days'"
+const pruneTasksSQL = "delete from tasks where coalesce(finished_at, created_at) < $1"
 
-// DeleteOldTasks deletes tasks that ended more than 30 days ago.
-func DeleteOldTasks(ctx context.Context, w Writer) error {
-	return row.Exec(ctx, w, "delete old tasks", deleteOldTasksSQL)
+// PruneTasks deletes tasks that ended before a time, or that were made before it and have not ended. It returns their number.
+func PruneTasks(ctx context.Context, w Writer, before time.Time) (int, error) {
+	return row.Changed(ctx, w, "delete old tasks", pruneTasksSQL, before)
 }
 
 // StepKind says whether a step is a call of a model or of a tool.

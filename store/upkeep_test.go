@@ -39,21 +39,41 @@ var (
 		_, err := store.PruneUsage(ctx, st.Writer(), daysAgo(30))
 		return err
 	}
-	pruneRuns = inTx(func(ctx context.Context, tx store.Tx) error {
-		_, _, err := store.PruneExecutions(ctx, tx, daysAgo(30))
-		return err
-	})
-	dropOldEvents = func(ctx context.Context, st *store.Store) error {
-		_, err := store.DeleteOldEvents(ctx, st.Writer())
+	pruneRuns = func(ctx context.Context, st *store.Store) error {
+		_, err := store.PruneExecutions(ctx, st.Writer(), daysAgo(30))
 		return err
 	}
-	dropOldTasks = func(ctx context.Context, st *store.Store) error { return store.DeleteOldTasks(ctx, st.Writer()) }
+	pruneSeen = func(ctx context.Context, st *store.Store) error {
+		_, err := store.PruneSeenEvents(ctx, st.Writer(), daysAgo(90))
+		return err
+	}
+	prunePending = func(ctx context.Context, st *store.Store) error {
+		_, err := store.PrunePending(ctx, st.Writer(), daysAgo(7))
+		return err
+	}
+	dropExpiredFiles = func(ctx context.Context, st *store.Store) error {
+		_, err := store.DeleteExpiredFiles(ctx, st.Writer(), time.Now())
+		return err
+	}
+	pruneTasks = func(ctx context.Context, st *store.Store) error {
+		_, err := store.PruneTasks(ctx, st.Writer(), daysAgo(30))
+		return err
+	}
+	pruneRequests = func(ctx context.Context, st *store.Store) error {
+		_, err := store.PruneWebhookRequests(ctx, st.Writer(), daysAgo(7))
+		return err
+	}
+	pruneDialogs = func(ctx context.Context, st *store.Store) error {
+		_, err := store.PruneDialogs(ctx, st.Writer(), daysAgo(7))
+		return err
+	}
 	pruneMatters = func(ctx context.Context, st *store.Store) error {
 		_, err := store.PruneJudgements(ctx, st.Writer(), daysAgo(30))
 		return err
 	}
 	pruneDeliveries = func(ctx context.Context, st *store.Store) error {
-		return store.PruneDeliveries(ctx, st.Writer(), daysAgo(30))
+		_, err := store.PruneDeliveries(ctx, st.Writer(), daysAgo(30))
+		return err
 	}
 	freeLeases = func(ctx context.Context, st *store.Store) error {
 		_, err := store.ClearExpiredLeases(ctx, st.Writer())
@@ -134,17 +154,17 @@ func upkeepCases() map[string]upkeepCase {
 		},
 		"the id of an event": {
 			`insert into seen_events (event_id, seen_at) values ('keeps', now() - interval '89 days')`, `insert into seen_events (event_id, seen_at) values ('goes', now() - interval '91 days')`,
-			"select event_id from seen_events", dropOldEvents,
+			"select event_id from seen_events", pruneSeen,
 		},
 		"an event of a room not described": {
 			`insert into pending_events (event_id, room_id, received_at) values ('keeps', '!r', now() - interval '6 days')`,
 			`insert into pending_events (event_id, room_id, received_at) values ('goes', '!r', now() - interval '8 days')`,
-			"select event_id from pending_events", dropOldEvents,
+			"select event_id from pending_events", prunePending,
 		},
 		"a kept file": {
 			`insert into kept_files (message_id, data, size, expires_at) values (1, 'keeps', 5, now() + interval '1 day')`,
 			`insert into kept_files (message_id, data, size, expires_at) values (2, 'goes', 4, now() - interval '1 day')`,
-			"select convert_from(data, 'UTF8') from kept_files", dropOldEvents,
+			"select convert_from(data, 'UTF8') from kept_files", dropExpiredFiles,
 		},
 		"a kept file beyond the limit": {
 			`insert into kept_files (message_id, data, size, expires_at) values (1, 'keeps', 5, now() + interval '1 day')`,
@@ -153,11 +173,11 @@ func upkeepCases() map[string]upkeepCase {
 		},
 		"a task that is over": {
 			task("keeps", ", finished_at, created_at", "1, now() - interval '29 days', now() - interval '60 days'"), task("goes", ", finished_at, created_at", "1, now() - interval '31 days', now() - interval '60 days'"),
-			"select key from tasks", dropOldTasks,
+			"select key from tasks", pruneTasks,
 		},
 		"a task that nobody ended": {
 			task("keeps", ", created_at", "1, now() - interval '29 days'"), task("goes", ", created_at", "1, now() - interval '31 days'"),
-			"select key from tasks", dropOldTasks,
+			"select key from tasks", pruneTasks,
 		},
 		"what the heartbeat judged": {
 			`insert into heartbeat_findings (agent, finding, notified, seen_at) values ('', 'keeps', true, now() - interval '29 days')`,
@@ -172,9 +192,13 @@ func upkeepCases() map[string]upkeepCase {
 		"a call of an inbox": {
 			`insert into webhook_requests (watch_id, key, at) values (1, 'keeps', now() - interval '6 days')`, `insert into webhook_requests (watch_id, key, at) values (1, 'goes', now() - interval '8 days')`,
 			"select key from webhook_requests where key <> 'new'", inTx(func(ctx context.Context, tx store.Tx) error {
-				_, err := store.RecordWebhookCall(ctx, tx, 1, "new")
+				_, err := store.RecordWebhookCall(ctx, tx, 1, "new", daysAgo(7))
 				return err
 			}),
+		},
+		"a request to a webhook that is called no more": {
+			`insert into webhook_requests (watch_id, key, at) values (1, 'keeps', now() - interval '6 days')`, `insert into webhook_requests (watch_id, key, at) values (1, 'goes', now() - interval '8 days')`,
+			"select key from webhook_requests", pruneRequests,
 		},
 		"a lease": {
 			`update chats set locked_by = 'keeps', locked_until = now() - interval '9 minutes' where id = 1`, `update chats set locked_by = 'goes', locked_until = now() - interval '11 minutes' where id = 2`,
@@ -221,7 +245,7 @@ func upkeepCases() map[string]upkeepCase {
 		"a question to the owner": {
 			`insert into dialogs (chat_id, kind, payload, outbox_id, expires_at) values (2, 'keeps', '{}', gen_random_uuid(), now() - interval '6 days')`,
 			`insert into dialogs (chat_id, kind, payload, outbox_id, expires_at) values (2, 'goes', '{}', gen_random_uuid(), now() - interval '8 days')`,
-			"select kind from dialogs", expireRest,
+			"select kind from dialogs", pruneDialogs,
 		},
 		"a forgetting": {
 			`insert into forgettings (kind, remaining, command, done_at) values ('some', '{}', 1, now() - interval '364 days')`, `insert into forgettings (kind, remaining, command, done_at) values ('chats', '{}', 1, now() - interval '366 days')`,

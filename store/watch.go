@@ -96,19 +96,26 @@ func RecordPageCheck(ctx context.Context, tx Tx, w Watch, due time.Time, changed
 	return n > 0, err
 }
 
+const pruneWebhookRequestsSQL = "delete from webhook_requests where at < $1"
+
+// PruneWebhookRequests deletes the ids of requests from before a time, and returns their number.
+func PruneWebhookRequests(ctx context.Context, w Writer, before time.Time) (int, error) {
+	return row.Changed(ctx, w, "forget old requests", pruneWebhookRequestsSQL, before)
+}
+
 const touchWatchSQL = "update watches set checked_at = now(), changed_at = now() where id = $1"
 
-const deleteOldCallsSQL = "delete from webhook_requests where watch_id = $1 and at < now() - interval '7 days'"
+const deleteOldCallsSQL = "delete from webhook_requests where watch_id = $1 and at < $2"
 
 const insertCallSQL = "insert into webhook_requests (watch_id, key) values ($1, $2) on conflict do nothing"
 
-// RecordWebhookCall stores a call of an incoming webhook. first is false if a call with the same key was stored within a week. A call without a key
+// RecordWebhookCall stores a call of an incoming webhook. first is false if a call with the same key was stored since a time. A call without a key
 // is always new.
-func RecordWebhookCall(ctx context.Context, tx Tx, watch WatchID, key string) (first bool, err error) {
+func RecordWebhookCall(ctx context.Context, tx Tx, watch WatchID, key string, since time.Time) (first bool, err error) {
 	if err := row.Exec(ctx, tx, "note call", touchWatchSQL, watch); err != nil || key == "" {
 		return err == nil, err
 	}
-	if err := row.Exec(ctx, tx, "forget old calls", deleteOldCallsSQL, watch); err != nil {
+	if err := row.Exec(ctx, tx, "forget old calls", deleteOldCallsSQL, watch, since); err != nil {
 		return false, err
 	}
 	tag, err := tx.Exec(ctx, insertCallSQL, watch, key)

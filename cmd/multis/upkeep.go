@@ -12,49 +12,17 @@ import (
 	"multis/store"
 )
 
-const (
-	// historyRetention is how long executions of schedules are stored; usageRetention is how long the costs of calls are stored.
-	historyRetention = 30 * 24 * time.Hour
-	usageRetention   = 400 * 24 * time.Hour
-)
-
 // upkeepTasks returns the maintenance tasks with the cron expressions by which they run. Some also run at each start.
 func upkeepTasks(a *assistant) []clock.Upkeep {
 	st, mem := a.store, a.memory
-	return []clock.Upkeep{
+	var prune []clock.Upkeep
+	for _, r := range retentions(st) {
+		prune = append(prune, r.upkeep())
+	}
+	return append(prune, []clock.Upkeep{
 		{Name: "retention", Summary: "deletes what was said longer ago than memory.retention_days", Cron: "15 3 * * *", AtStart: true, Run: func(ctx context.Context) (string, error) {
 			gone, err := mem.ApplyRetention(ctx)
 			return fmt.Sprintf("%d messages, %d notes, %d things said and %d tasks deleted", gone.Messages, gone.Notes, gone.OutboxMessages, gone.Tasks), err
-		}},
-		{Name: "history", Summary: "forgets executions of schedules older than 30 days", Cron: "10 4 * * *", Run: func(ctx context.Context) (text string, err error) {
-			err = st.InTx(ctx, func(tx store.Tx) error {
-				executions, schedules, err := store.PruneExecutions(ctx, tx, time.Now().Add(-historyRetention))
-				text = fmt.Sprintf("%d executions and %d finished schedules forgotten", executions, schedules)
-				return err
-			})
-			return text, err
-		}},
-		{Name: "events", Summary: "forgets the ids of events that cannot come again", Cron: "20 */6 * * *", Run: func(ctx context.Context) (string, error) {
-			n, err := store.DeleteOldEvents(ctx, st.Writer())
-			return fmt.Sprintf("%d ids forgotten", n), err
-		}},
-		{Name: "tasks", Summary: "forgets what agents did long ago", Cron: "25 */6 * * *", Run: func(ctx context.Context) (string, error) {
-			return "looked", store.DeleteOldTasks(ctx, st.Writer())
-		}},
-		{Name: "usage", Summary: "forgets what calls cost more than 13 months ago", Cron: "30 4 * * 1", Run: func(ctx context.Context) (string, error) {
-			n, err := store.PruneUsage(ctx, st.Writer(), time.Now().Add(-usageRetention))
-			return fmt.Sprintf("%d calls forgotten", n), err
-		}},
-		{Name: "matters", Summary: "forgets what the heartbeat judged long ago", Cron: "35 4 * * *", Run: func(ctx context.Context) (string, error) {
-			n, err := store.PruneJudgements(ctx, st.Writer(), time.Now().Add(-historyRetention))
-			return fmt.Sprintf("%d findings forgotten", n), err
-		}},
-		{Name: "holds", Summary: "forgets which contacts no model answered, two days after that was over", Cron: "37 4 * * *", Run: func(ctx context.Context) (string, error) {
-			n, err := store.PruneModelHolds(ctx, st.Writer(), time.Now().AddDate(0, 0, -2))
-			return fmt.Sprintf("%d holds forgotten", n), err
-		}},
-		{Name: "deliveries", Summary: "forgets what hooks were told more than 30 days ago", Cron: "45 4 * * *", Run: func(ctx context.Context) (string, error) {
-			return "looked", store.PruneDeliveries(ctx, st.Writer(), time.Now().Add(-historyRetention))
 		}},
 		{Name: "audit", Summary: "posts the last link of the audit log and prunes what is older than audit.retention_days", Cron: "0 8 * * *", Run: a.keepAudit},
 		{Name: "shadow", Summary: "posts how close the shadow answers of the week were to the owner's", Cron: "0 8 * * 1", Run: func(ctx context.Context) (string, error) {
@@ -69,21 +37,21 @@ func upkeepTasks(a *assistant) []clock.Upkeep {
 			n, err := a.admin.Desk.Report(ctx)
 			return fmt.Sprintf("%d things counted", n), err
 		}},
-		{Name: "statistics", Summary: "has the database look at what it holds", Cron: "40 4 * * *", Run: func(ctx context.Context) (string, error) {
-			return "looked", store.Analyze(ctx, st.Writer())
+		{Name: "statistics", Summary: "brings the statistics of the query planner up to date", Cron: "40 4 * * *", Run: func(ctx context.Context) (string, error) {
+			return "analyzed", store.Analyze(ctx, st.Writer())
 		}},
 		{Name: "leases", Summary: "frees chats that an interrupted turn still names", Cron: "50 4 * * *", Run: func(ctx context.Context) (string, error) {
 			n, err := store.ClearExpiredLeases(ctx, st.Writer())
 			return fmt.Sprintf("%d chats freed", n), err
 		}},
-		{Name: "skills", Summary: "looks whether the files of skills can be read", Cron: "5 5 * * *", AtStart: true, Run: func(ctx context.Context) (string, error) {
+		{Name: "skills", Summary: "checks whether the files of skills can be read", Cron: "5 5 * * *", AtStart: true, Run: func(ctx context.Context) (string, error) {
 			a.agent.CheckSkills(ctx)
-			return "looked", nil
+			return "checked", nil
 		}},
 		{Name: "orphans", Summary: "gives waiting work without a job a job, as happens every minute", Cron: "0 5 * * *", Run: func(ctx context.Context) (string, error) {
-			return "looked", jobs.Sweep(ctx, st)
+			return "checked", jobs.Sweep(ctx, st)
 		}},
-	}
+	}...)
 }
 
 // keepAudit prunes the audit log and posts the hash of its last entry into the admin room, so that a later change of the log can be detected.
