@@ -29,15 +29,13 @@ type admitInput struct {
 // admit decides by policy.Admit what is done with a message of a chat.
 func (b *batch) admit(ctx context.Context, chat store.Chat, j admitInput) (policy.Admission, error) {
 	now := b.inbox.now()
-	if err := b.labelByWords(ctx, &chat, j); err != nil {
-		return policy.Admission{}, err
-	}
+	b.labelByWords(&chat, j)
 	input := policy.AdmitInput{
-		Mode: b.inbox.mode(chat), Kind: chat.Kind, Author: j.author, Name: b.name, Text: j.msg.Words(), Notice: j.msg.Notice,
+		Mode: b.inbox.mode(chat), Kind: chat.Kind, Author: j.author, Name: b.state.Name, Text: j.msg.Words(), Notice: j.msg.Notice,
 		HasAttachment: j.msg.HasUnreadFile(b.inbox.settings.CanTranscribe), IsViewable: b.inbox.settings.CanViewPictures && j.msg.IsPicture(),
 		Voice: b.inbox.settings.CanTranscribe && j.msg.Kind == bridgebridge.Voice && j.msg.File != nil, WasFresh: j.wasFresh,
 		SentAt: j.at, Now: now, Backfill: b.history, Edited: j.isEdit, MaxAge: b.inbox.settings.ReplyMaxAge, EscalationKeywords: b.inbox.settings.EscalationKeywords,
-		StoreCap: b.inbox.settings.StoreCap, SendCap: b.inbox.settings.SendCap, Restore: b.restore,
+		StoreCap: b.inbox.settings.StoreCap, SendCap: b.inbox.settings.SendCap, Restore: b.state.Restore,
 	}
 	if chat.Kind == policy.KindAdmin {
 		return policy.Admit(input), nil
@@ -46,7 +44,7 @@ func (b *batch) admit(ctx context.Context, chat store.Chat, j admitInput) (polic
 	if input.AwaitsReply, err = b.isReplyToQuestion(ctx, chat, j); err != nil {
 		return policy.Admission{}, err
 	}
-	input.Presence = chat.Presence(b.paused, input.Mode, b.inbox.settings.OwnerPause, now)
+	input.Presence = chat.Presence(b.state.Paused, input.Mode, b.inbox.settings.OwnerPause, now)
 	if j.author.IsCapped() {
 		rates, err := b.rates.load(ctx, b.tx, contactKey{chat.ID, j.sender}, now)
 		if err != nil {
@@ -64,7 +62,7 @@ func (b *batch) admit(ctx context.Context, chat store.Chat, j admitInput) (polic
 
 // isReplyToQuestion reports whether a message such as "ok", which needs no answer otherwise, replies to a question of the assistant.
 func (b *batch) isReplyToQuestion(ctx context.Context, chat store.Chat, j admitInput) (bool, error) {
-	if j.author != policy.AuthorContact || b.history || !policy.IsAcknowledgement(j.msg.Words(), b.name) {
+	if j.author != policy.AuthorContact || b.history || !policy.IsAcknowledgement(j.msg.Words(), b.state.Name) {
 		return false, nil
 	}
 	last, err := store.LastClarification(ctx, b.tx, chat.ID, b.inbox.now().Add(-policy.ConversationGap))
@@ -75,13 +73,13 @@ func (b *batch) isReplyToQuestion(ctx context.Context, chat store.Chat, j admitI
 }
 
 // labelByWords gives a chat the labels whose words occur in a contact's message. Labels may change how the message is handled, so it is called first.
-func (b *batch) labelByWords(ctx context.Context, chat *store.Chat, j admitInput) error {
+func (b *batch) labelByWords(chat *store.Chat, j admitInput) {
 	if j.author != policy.AuthorContact || b.history {
-		return nil
+		return
 	}
 	labels := chat.LabelsByWords(b.inbox.settings.Defaults, j.msg.Words())
 	if len(labels) == 0 {
-		return nil
+		return
 	}
 	chat.Labels = append(slices.Clone(chat.Labels), labels...)
 	for _, c := range b.chats {
@@ -89,7 +87,10 @@ func (b *batch) labelByWords(ctx context.Context, chat *store.Chat, j admitInput
 			c.Labels = chat.Labels // later messages of the batch are decided with the new labels
 		}
 	}
-	return store.AddLabels(ctx, b.tx, chat.ID, labels...)
+	if b.labels == nil {
+		b.labels = map[store.ChatID][]string{}
+	}
+	b.labels[chat.ID] = append(b.labels[chat.ID], labels...)
 }
 
 // storeFlood stores one empty message for all messages of a flood, with the reason.

@@ -35,10 +35,8 @@ type batch struct {
 	// pending are events of rooms that are not described yet; pendingRooms are their rooms.
 	pending      []id.EventID
 	pendingRooms []id.RoomID
-	// name, paused and restore are read once, because they do not change within a batch.
-	name    string
-	paused  bool
-	restore policy.Restore
+	// state is read once, because it does not change within a batch.
+	state store.AdmissionState
 }
 
 // sideEffects are the jobs and hook events that result from the events of a batch. enqueue writes them at the end of the transaction.
@@ -47,6 +45,10 @@ type sideEffects struct {
 	hooks []hookEvent
 	// changedChats are the chats in which something was said, changed or deleted.
 	changedChats []store.ChatID
+	// threads are the chats whose open escalations show what was said, so that their threads are updated.
+	threads []store.ChatID
+	// labels are what contacts' words add to the labels of chats.
+	labels map[store.ChatID][]string
 }
 
 // hookEvent is an event for the owner's hooks, with its reference (see policy.HookEvent).
@@ -57,11 +59,14 @@ type hookEvent struct {
 
 // incoming is an event of a chat, with what is known about it before anything is stored.
 type incoming struct {
-	*event.Event
+	bridgebridge.Event
 
 	chat   *store.Chat
 	author policy.Author
 	at     time.Time // when it was sent, see Inbox.sentAt
+	// delivery is the report of the chat's bridge about a message, if isDelivery.
+	delivery   bridgebridge.Delivery
+	isDelivery bool
 }
 
 func (in *Inbox) newBatch(tx store.Tx) *batch {
@@ -69,7 +74,7 @@ func (in *Inbox) newBatch(tx store.Tx) *batch {
 }
 
 // storeAll stores the events in their order, and enqueues the jobs that they need.
-func (b *batch) storeAll(ctx context.Context, events []*event.Event) error {
+func (b *batch) storeAll(ctx context.Context, events []bridgebridge.Event) error {
 	if err := b.load(ctx, events); err != nil {
 		return err
 	}
@@ -87,7 +92,7 @@ func (b *batch) storeAll(ctx context.Context, events []*event.Event) error {
 }
 
 // load reads what the batch needs: the chats of its rooms, which it locks, and which events are new and which are of multis.
-func (b *batch) load(ctx context.Context, events []*event.Event) error {
+func (b *batch) load(ctx context.Context, events []bridgebridge.Event) error {
 	if err := b.loadChats(ctx, events); err != nil {
 		return err
 	}
@@ -100,40 +105,41 @@ func (b *batch) load(ctx context.Context, events []*event.Event) error {
 		}
 		ids = append(ids, evt.ID)
 		if evt.Sender == b.inbox.settings.Owner || evt.Sender == b.inbox.settings.Bot {
-			key, _ := bridgebridge.OutboxKey(evt)
-			seen = append(seen, store.OwnEvent{Event: evt.ID, Key: key, Room: evt.RoomID})
+			seen = append(seen, store.OwnEvent{Event: evt.ID, Key: evt.OutboxKey, Room: evt.RoomID})
 		}
 	}
 	if len(ids) == 0 {
 		return nil
 	}
-	err := b.loadSettings(ctx)
-	if err != nil {
+	var err error
+	if b.state, err = b.inbox.store.AdmissionState(ctx, b.tx, b.inbox.settings.Name); err != nil {
 		return err
 	}
 	if b.newEvents, err = store.MarkProcessed(ctx, b.tx, ids); err != nil {
 		return err
 	}
-	if len(seen) > 0 {
-		if b.ownEvents, err = store.OwnEvents(ctx, b.tx, seen); err == nil {
-			b.addLostSends(events, b.ownEvents)
-		}
+	if len(seen) == 0 {
+		return nil
 	}
-	return err
+	if b.ownEvents, err = store.OwnEvents(ctx, b.tx, seen); err != nil {
+		return err
+	}
+	b.addLostSends(events, b.ownEvents)
+	return nil
 }
 
 // addLostSends adds the events that multis sent after a backup was made and before it was restored, because their outbox messages are lost. It accepts
 // an event that has an outbox key and that the owner's account sent in that time.
-func (b *batch) addLostSends(events []*event.Event, own map[id.EventID]bool) {
+func (b *batch) addLostSends(events []bridgebridge.Event, own map[id.EventID]bool) {
 	for _, evt := range events {
-		if _, marked := bridgebridge.OutboxKey(evt); marked && evt.Sender == b.inbox.settings.Owner && b.restore.InGap(b.inbox.sentAt(evt)) {
+		if evt.OutboxKey != "" && evt.Sender == b.inbox.settings.Owner && b.state.Restore.InGap(b.inbox.sentAt(evt)) {
 			own[evt.ID] = true
 		}
 	}
 }
 
 // loadChats locks and reads the chats of the events' rooms.
-func (b *batch) loadChats(ctx context.Context, events []*event.Event) error {
+func (b *batch) loadChats(ctx context.Context, events []bridgebridge.Event) error {
 	var rooms []id.RoomID
 	for _, evt := range events {
 		rooms = append(rooms, evt.RoomID)
@@ -158,28 +164,16 @@ func (b *batch) loadChats(ctx context.Context, events []*event.Event) error {
 }
 
 // lockChats locks, in the order that all callers use, the chat of an event, which may have moved to another room, and the chats that loadChats locks.
-func (b *batch) lockChats(ctx context.Context, evt *event.Event, chat store.ChatID) error {
-	contacts, err := threadRooms(ctx, b.tx, []*event.Event{evt})
+func (b *batch) lockChats(ctx context.Context, evt bridgebridge.Event, chat store.ChatID) error {
+	contacts, err := threadRooms(ctx, b.tx, []bridgebridge.Event{evt})
 	if err != nil {
 		return err
 	}
 	return store.LockChats(ctx, b.tx, append(contacts, evt.RoomID), chat)
 }
 
-// loadSettings reads the settings that decisions about messages need.
-func (b *batch) loadSettings(ctx context.Context) (err error) {
-	if b.name, err = store.AssistantName(ctx, b.tx, b.inbox.settings.Name); err != nil {
-		return err
-	}
-	if b.paused, err = store.PausedAll(ctx, b.tx); err != nil {
-		return err
-	}
-	b.restore, err = b.inbox.store.RestoreState(ctx, b.tx)
-	return err
-}
-
 // storeEvent finds the chat that an event belongs to, and stores the event unless there is no such chat, the chat is off, or it has the event already.
-func (b *batch) storeEvent(ctx context.Context, evt *event.Event) error {
+func (b *batch) storeEvent(ctx context.Context, evt bridgebridge.Event) error {
 	at := b.inbox.sentAt(evt)
 	if stored, err := b.storeConnection(ctx, evt, at); err != nil || stored {
 		return err
@@ -194,7 +188,7 @@ func (b *batch) storeEvent(ctx context.Context, evt *event.Event) error {
 		b.pending, b.pendingRooms = append(b.pending, evt.ID), append(b.pendingRooms, evt.RoomID)
 		return nil
 	case !chat.IsIn(evt.RoomID) && !stillBelongs(*chat, evt):
-		if changesRoom(evt, b.inbox.settings) {
+		if changesRoom(evt.Event, b.inbox.settings) {
 			b.jobs = append(b.jobs, jobs.DescribeArgs{RoomID: evt.RoomID}) // the chat may move back to this room
 		}
 		return nil
@@ -208,7 +202,7 @@ func (b *batch) storeEvent(ctx context.Context, evt *event.Event) error {
 }
 
 // sentAt returns when an event was sent. The sender may give any time: one before 1970 becomes 1970, and one in the future becomes now.
-func (in *Inbox) sentAt(evt *event.Event) time.Time {
+func (in *Inbox) sentAt(evt bridgebridge.Event) time.Time {
 	at, now := time.UnixMilli(evt.Timestamp), in.now()
 	switch {
 	case at.Unix() < 0:
@@ -235,7 +229,7 @@ func (b *batch) handleOffChat(ctx context.Context, e incoming) error {
 
 // stillBelongs reports whether an event from the former room of a chat still belongs to the chat: a message from before the move, a
 // redaction, a delivery status, or a message of the bridge bot.
-func stillBelongs(chat store.Chat, evt *event.Event) bool {
+func stillBelongs(chat store.Chat, evt bridgebridge.Event) bool {
 	switch {
 	case evt.StateKey != nil || chat.MovedAt == nil:
 		return false
@@ -247,18 +241,27 @@ func stillBelongs(chat store.Chat, evt *event.Event) bool {
 }
 
 // storeInChat stores one new event of a chat that is on, by its type. Events of other types are dropped.
-func (b *batch) storeInChat(ctx context.Context, chat *store.Chat, evt *event.Event, at time.Time) error {
+func (b *batch) storeInChat(ctx context.Context, chat *store.Chat, evt bridgebridge.Event, at time.Time) error {
 	e := incoming{Event: evt, chat: chat, author: b.author(*chat, evt), at: at}
+	e.delivery, e.isDelivery = evt.DeliveryBy(chat.BridgeBot)
 	switch {
 	case evt.StateKey != nil && b.history:
 		return nil // the room's present state was read when it was described
 	case evt.StateKey != nil:
 		return b.storeState(ctx, e)
 	case evt.Unsigned.RedactedBecause != nil: // the event was deleted, so its content is empty and nothing of it is stored
-		return b.redact(ctx, *chat, evt.ID, b.inbox.now())
+		return b.redact(ctx, deletion{chat: *chat, target: evt.ID, at: b.inbox.now()})
+	case evt.Type.Type == event.EventRedaction.Type && evt.Mautrix.WasEncrypted:
+		return nil // the homeserver decides who may delete what, but it could not see this redaction
+	case evt.Type.Type == event.EventRedaction.Type:
+		return b.storeRedaction(ctx, e)
 	}
-	if withheld, err := b.interceptPIN(ctx, e); err != nil || withheld {
+	withheld, err := b.interceptPIN(ctx, e)
+	if err != nil {
 		return err
+	}
+	if withheld {
+		return nil
 	}
 	refused := e.refusal(b.inbox.settings.Bot)
 	switch evt.Type.Type {
@@ -273,27 +276,22 @@ func (b *batch) storeInChat(ctx context.Context, chat *store.Chat, evt *event.Ev
 			return b.storeBridgeNotice(ctx, e)
 		}
 		return b.storeMessage(ctx, e)
-	case event.EventReaction.Type:
-		return b.storeReaction(ctx, e)
-	case event.EventRedaction.Type:
-		if evt.Mautrix.WasEncrypted {
-			return nil // the homeserver decides who may delete what, but it could not see this redaction
-		}
-		return b.storeRedaction(ctx, e)
 	case event.BeeperMessageStatus.Type:
 		return b.storeDelivery(ctx, e)
+	case event.EventReaction.Type:
+		return b.storeReaction(ctx, e)
 	default:
 		return nil
 	}
 }
 
 // author determines who wrote an event, by Matrix ids only.
-func (b *batch) author(chat store.Chat, evt *event.Event) policy.Author {
+func (b *batch) author(chat store.Chat, evt bridgebridge.Event) policy.Author {
 	ghost := chat.SelfGhost
 	if chat.Unconfirmed {
 		ghost = "" // an unconfirmed bridge must not pass a ghost off as the owner
 	}
-	return bridgebridge.Classify(evt, bridgebridge.Senders{
+	return evt.Author(bridgebridge.Senders{
 		Owner: b.inbox.settings.Owner, Bot: b.inbox.settings.Bot, Operators: b.inbox.settings.Operators,
 		BridgeBot: chat.BridgeBot, SelfGhost: ghost, SentByUs: b.ownEvents[evt.ID],
 	})
@@ -312,6 +310,20 @@ func (f *sideEffects) enqueue(ctx context.Context, tx store.Tx) error {
 			return err
 		}
 		f.jobs = append(f.jobs, needed...)
+	}
+	for chat, labels := range f.labels {
+		if err := store.AddLabels(ctx, tx, chat, labels...); err != nil {
+			return err
+		}
+	}
+	for _, chat := range f.threads {
+		open, err := store.OpenEscalationIDs(ctx, tx, chat)
+		if err != nil {
+			return err
+		}
+		for _, escalation := range open {
+			f.jobs = append(f.jobs, jobs.UpdateEscalationArgs{EscalationID: escalation})
+		}
 	}
 	var once []jobs.Args
 	for _, args := range f.jobs {

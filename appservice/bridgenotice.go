@@ -26,7 +26,7 @@ func (s *OwnerSync) storeBridgeNotices(ctx context.Context, resp *syncResponse) 
 	if err != nil {
 		return err
 	}
-	var notices []*event.Event
+	var notices []bridgebridge.Event
 	sealed, s.undecrypted = append(s.undecrypted, sealed...), nil
 	for _, evt := range sealed {
 		plain, err := s.vault.decrypt(ctx, policy.AsOwner, evt)
@@ -37,12 +37,13 @@ func (s *OwnerSync) storeBridgeNotices(ctx context.Context, resp *syncResponse) 
 			}
 		case err != nil: // it can never be decrypted
 		default:
-			if _, says := bridgebridge.ParseConnection(plain); says {
-				notices = append(notices, plain)
+			notice, err := bridgebridge.Parse(plain)
+			if err == nil && notice.Connection != nil {
+				notices = append(notices, notice)
 			}
 		}
 	}
-	return s.inbox.Receive(ctx, notices, "")
+	return s.inbox.receiveParsed(ctx, notices, "")
 }
 
 // encryptedNotices returns the encrypted events of bridge bots in rooms that are no chats.

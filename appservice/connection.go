@@ -16,9 +16,9 @@ import (
 
 // storeConnection stores a bridge's report about its connection to the network, from any room. The sender must be the bot of a known chat.
 // It returns false if the event is no such report.
-func (b *batch) storeConnection(ctx context.Context, evt *event.Event, at time.Time) (bool, error) {
-	connection, ok := bridgebridge.ParseConnection(evt)
-	if !ok || evt.Sender == b.inbox.settings.Owner || b.history {
+func (b *batch) storeConnection(ctx context.Context, evt bridgebridge.Event, at time.Time) (bool, error) {
+	connection := evt.Connection
+	if connection == nil || evt.Sender == b.inbox.settings.Owner || b.history {
 		return false, nil
 	}
 	protocol, err := store.ProtocolOf(ctx, b.tx, evt.Sender)
@@ -55,10 +55,10 @@ func (b *batch) storeBridgeNotice(ctx context.Context, e incoming) error {
 // storeDelivery stores that the bridge delivered a message or failed to deliver it. The status also shows whether the bridge is connected, even if
 // the message is one that the owner wrote.
 func (b *batch) storeDelivery(ctx context.Context, e incoming) error {
-	delivery, ok := bridgebridge.DeliveryStatus(e.Event, e.chat.BridgeBot)
-	if !ok {
+	if !e.isDelivery {
 		return nil
 	}
+	delivery := e.delivery
 	loggedOut := delivery.State == bridgebridge.Failed && bridgebridge.IsLoggedOut(delivery.Why)
 	if loggedOut || delivery.State == bridgebridge.Delivered {
 		state := store.BridgeState{Bot: e.chat.BridgeBot, Login: e.chat.Login, Protocol: e.chat.Protocol, ChangedAt: e.at}

@@ -72,14 +72,14 @@ func (d *Decrypter) Decrypt(ctx context.Context, what jobs.DecryptArgs) error {
 		zerolog.Ctx(ctx).Warn().Err(err).Stringer("event_id", msg.EventID).Msg("Cannot read an encrypted message")
 		return d.giveUp(ctx, chat, msg, "It is encrypted, and its key does not open it.")
 	}
-	err = bridgebridge.CheckIDs(plain)
+	parsed, err := bridgebridge.Parse(plain)
 	if err == nil {
-		err = d.storeDecrypted(ctx, msg, plain)
+		err = d.storeDecrypted(ctx, msg, parsed)
 		if !store.IsBadData(err) {
 			return err
 		}
 	}
-	logSkippedEvent(ctx, plain, err)
+	logSkippedEvent(ctx, plain.ID, err)
 	return d.giveUp(ctx, chat, msg, "It was encrypted, and what it says cannot be stored.")
 }
 
@@ -149,7 +149,7 @@ func (d *Decrypter) giveUp(ctx context.Context, chat store.Chat, msg store.Messa
 }
 
 // storeDecrypted replaces a stored encrypted message by its decrypted event and decides what to do with it.
-func (d *Decrypter) storeDecrypted(ctx context.Context, msg store.Message, plain *event.Event) error {
+func (d *Decrypter) storeDecrypted(ctx context.Context, msg store.Message, plain bridgebridge.Event) error {
 	return d.inbox.store.InTx(ctx, func(tx store.Tx) error {
 		b := d.inbox.newBatch(tx)
 		if err := b.lockChats(ctx, plain, msg.ChatID); err != nil {
@@ -167,7 +167,7 @@ func (d *Decrypter) storeDecrypted(ctx context.Context, msg store.Message, plain
 			plain.RoomID = *chat.RoomID // the chat may have moved since
 		}
 		b.history = msg.Code == policy.CodeBackfill
-		if err := b.load(ctx, []*event.Event{plain}); err != nil {
+		if err := b.load(ctx, []bridgebridge.Event{plain}); err != nil {
 			return err
 		}
 		if b.inbox.isOff(chat) {

@@ -6,7 +6,6 @@ import (
 
 	"maunium.net/go/mautrix/id"
 
-	"multis/bridgebridge"
 	"multis/jobs"
 	"multis/policy"
 	"multis/store"
@@ -14,7 +13,8 @@ import (
 
 // storeEdit changes the text of an earlier message. If that message still waits for an answer, it is decided again what is done with it, because
 // its new text is what gets answered. Otherwise only the text changes.
-func (b *batch) storeEdit(ctx context.Context, e incoming, msg bridgebridge.Message) error {
+func (b *batch) storeEdit(ctx context.Context, e incoming) error {
+	msg := e.Message
 	j := admitInput{author: e.author, sender: e.Sender, msg: msg, at: e.at, isEdit: true}
 	waiting, err := store.WaitingMessageOfEvent(ctx, b.tx, e.chat.ID, msg.Replaces)
 	if err != nil && !errors.Is(err, store.ErrNotFound) {
@@ -38,9 +38,10 @@ func (b *batch) storeEdit(ctx context.Context, e incoming, msg bridgebridge.Mess
 	case !edited && decision.Action == policy.ActionIgnore:
 		return nil
 	case !edited:
-		return b.storeEarlyEdit(ctx, e, msg)
+		return b.storeEarlyEdit(ctx, e)
 	}
 	b.recordChange(*e.chat)
+	b.updateThread(*e.chat)
 	if !isWaiting && e.chat.Kind == policy.KindAdmin {
 		return b.editCommand(ctx, e, msg.Replaces)
 	}
@@ -51,8 +52,8 @@ func (b *batch) storeEdit(ctx context.Context, e incoming, msg bridgebridge.Mess
 	for _, escalation := range shown {
 		b.jobs = append(b.jobs, jobs.UpdateEscalationArgs{EscalationID: escalation})
 	}
-	if err := b.updateThread(ctx, *e.chat); err != nil || !isWaiting {
-		return err
+	if !isWaiting {
+		return nil
 	}
 	if decision.Action == policy.ActionIgnore {
 		decision.Action = policy.ActionArchive
@@ -62,7 +63,8 @@ func (b *batch) storeEdit(ctx context.Context, e incoming, msg bridgebridge.Mess
 
 // storeEarlyEdit stores an edit that came before its message, because history is read backwards and keys come in any order. The edit is a message
 // of its own until its message comes. If the message was deleted, nothing is stored.
-func (b *batch) storeEarlyEdit(ctx context.Context, e incoming, msg bridgebridge.Message) error {
+func (b *batch) storeEarlyEdit(ctx context.Context, e incoming) error {
+	msg := e.Message
 	gone, err := store.IsProcessed(ctx, b.tx, msg.Replaces)
 	if err != nil || (gone && !b.newEvents[msg.Replaces]) {
 		return err
@@ -77,7 +79,7 @@ func (b *batch) storeEarlyEdit(ctx context.Context, e incoming, msg bridgebridge
 // editCommand changes what a reply in a thread sent. For another command that was already run, or is being run, it tells the owner that it is not run again.
 func (b *batch) editCommand(ctx context.Context, e incoming, command id.EventID) error {
 	m, err := store.MessageByEvent(ctx, b.tx, e.chat.ID, command)
-	if err == nil && m.Thread != "" && policy.IsNote(m.Body) {
+	if err == nil && m.Thread != "" && e.IsNote {
 		err = store.MarkNote(ctx, b.tx, m.ID) // now, because the text may change again before the job reads it
 	}
 	if err != nil || b.changeReply(m) {

@@ -122,7 +122,7 @@ func TestDeletion_UnjudgedDeletesNothing(t *testing.T) {
 	b.receive(evt, sealed)
 	forged := b.event("m.room.redaction", "!a:x", "@eve:example.com", fmt.Sprintf(`{"redacts":%q}`, evt.ID))
 	forged.ID, forged.Mautrix.WasEncrypted = sealed.ID, true
-	require.NoError(t, NewDecrypter(b.inbox, nil).storeDecrypted(t.Context(), b.message(sealed), forged))
+	require.NoError(t, NewDecrypter(b.inbox, nil).storeDecrypted(t.Context(), b.message(sealed), parseEvent(t, forged)))
 	require.Equal(t, "What does delivery cost?", b.message(evt).Body)
 	require.Equal(t, policy.ActionAnswer, b.message(evt).Action)
 }
@@ -148,7 +148,7 @@ func TestEdit_BeforeDecryption(t *testing.T) {
 	b.receive(b.edit(sealed, ana, "the new text"))
 	plain := b.text("!a:x", ana, "the old text")
 	plain.ID = sealed.ID
-	require.NoError(t, NewDecrypter(b.inbox, nil).storeDecrypted(context.Background(), b.message(sealed), plain))
+	require.NoError(t, NewDecrypter(b.inbox, nil).storeDecrypted(context.Background(), b.message(sealed), parseEvent(t, plain)))
 	require.Equal(t, "the new text", b.message(sealed).Body)
 	require.Equal(t, 1, b.count("messages"))
 }

@@ -7,7 +7,6 @@ import (
 	"maunium.net/go/mautrix/event"
 	"maunium.net/go/mautrix/id"
 
-	"multis/policy"
 	"multis/store"
 )
 
@@ -32,14 +31,14 @@ func (in *Inbox) ReceiveEphemeral(ctx context.Context, signs []*event.Event) err
 		}
 		now := in.now()
 		for _, room := range typing {
-			if chat, ok := chats[room]; ok && in.canAnswer(chat) {
+			if chat, ok := chats[room]; ok && chat.AnswersIn(in.settings.Defaults) {
 				if err := store.SetContactTyping(ctx, tx, chat.ID, now.Add(typingTimeout)); err != nil {
 					return err
 				}
 			}
 		}
 		for _, room := range watched {
-			if chat, ok := chats[room]; ok && in.canAnswer(chat) {
+			if chat, ok := chats[room]; ok && chat.AnswersIn(in.settings.Defaults) {
 				if err := store.MarkOwnerActive(ctx, tx, chat.ID, now.Add(ownerActiveTimeout)); err != nil {
 					return err
 				}
@@ -47,11 +46,6 @@ func (in *Inbox) ReceiveEphemeral(ctx context.Context, signs []*event.Event) err
 		}
 		return nil
 	})
-}
-
-// canAnswer reports whether multis may answer in a chat. Ephemeral events of other chats are dropped.
-func (in *Inbox) canAnswer(c store.Chat) bool {
-	return c.Kind != policy.KindAdmin && in.mode(c).Answers()
 }
 
 // ephemeralRooms returns the rooms where a user other than the owner and the bot is typing, and the rooms where the owner is typing or has

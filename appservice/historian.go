@@ -9,6 +9,7 @@ import (
 	"maunium.net/go/mautrix"
 	"maunium.net/go/mautrix/event"
 
+	"multis/bridgebridge"
 	"multis/jobs"
 	"multis/policy"
 	"multis/store"
@@ -50,16 +51,16 @@ func (h *Historian) History(ctx context.Context, args jobs.HistoryArgs) error {
 		events = events[:old]
 	}
 	slices.Reverse(events)
-	events = h.inbox.filterEvents(ctx, events)
+	parsed := h.inbox.filterEvents(parseEvents(ctx, events))
 	next := args
 	next.FromToken, next.NotifyOnly = page.End, old >= 0 || page.End == ""
-	err = h.store(ctx, events, next)
+	err = h.store(ctx, parsed, next)
 	if store.IsBadData(err) {
 		// One of the events can never be stored. Store each in its own transaction, and skip that one.
-		for _, evt := range events {
-			err := h.store(ctx, []*event.Event{evt})
+		for _, evt := range parsed {
+			err := h.store(ctx, []bridgebridge.Event{evt})
 			if store.IsBadData(err) {
-				logSkippedEvent(ctx, evt, err)
+				logSkippedEvent(ctx, evt.ID, err)
 			} else if err != nil {
 				return err
 			}
@@ -80,7 +81,7 @@ func (h *Historian) startToken(ctx context.Context, args jobs.HistoryArgs) (from
 }
 
 // store stores events and enqueues the job for the next page in one transaction.
-func (h *Historian) store(ctx context.Context, events []*event.Event, next ...jobs.HistoryArgs) error {
+func (h *Historian) store(ctx context.Context, events []bridgebridge.Event, next ...jobs.HistoryArgs) error {
 	return h.inbox.store.InTx(ctx, func(tx store.Tx) error {
 		stored, err := h.inbox.receiveHistory(ctx, tx, events)
 		if err != nil {

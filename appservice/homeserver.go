@@ -311,7 +311,8 @@ func (h *Homeserver) findSent(ctx context.Context, who policy.SendAs, room id.Ro
 			return "", explain("look for a message of ours", err)
 		}
 		for _, evt := range page.Chunk {
-			if found, ok := bridgebridge.OutboxKey(evt); ok && found == key && evt.Sender == c.UserID {
+			parsed, err := bridgebridge.Parse(evt)
+			if err == nil && parsed.OutboxKey == key && evt.Sender == c.UserID {
 				return evt.ID, nil
 			}
 		}

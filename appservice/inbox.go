@@ -64,16 +64,22 @@ func NewInbox(st *store.Store, settings Settings) *Inbox {
 // Receive stores events, as far as they are kept, and the jobs that they need. When it returns nil, all of it is committed. since is the sync
 // position after these events, which is committed with them; empty when they did not come from a sync.
 func (in *Inbox) Receive(ctx context.Context, events []*event.Event, since string) error {
-	events = in.filterEvents(ctx, events)
+	parsed := parseEvents(ctx, events)
+	return in.receiveParsed(ctx, parsed, since)
+}
+
+// receiveParsed implements Receive.
+func (in *Inbox) receiveParsed(ctx context.Context, events []bridgebridge.Event, since string) error {
+	events = in.filterEvents(events)
 	err := in.commit(ctx, events, since)
 	if !store.IsBadData(err) {
 		return err
 	}
 	// One of them can never be stored. Each gets a transaction of its own, so that this one does not block the others.
 	for _, evt := range events {
-		err := in.commit(ctx, []*event.Event{evt}, "")
+		err := in.commit(ctx, []bridgebridge.Event{evt}, "")
 		if store.IsBadData(err) {
-			logSkippedEvent(ctx, evt, err)
+			logSkippedEvent(ctx, evt.ID, err)
 			continue
 		}
 		if err != nil {
@@ -84,7 +90,7 @@ func (in *Inbox) Receive(ctx context.Context, events []*event.Event, since strin
 }
 
 // commit stores events and the sync position after them in one transaction.
-func (in *Inbox) commit(ctx context.Context, events []*event.Event, since string) error {
+func (in *Inbox) commit(ctx context.Context, events []bridgebridge.Event, since string) error {
 	return in.store.InTx(ctx, func(tx store.Tx) error {
 		if since != "" {
 			if err := store.PutSetting(ctx, tx, store.SettingSyncToken, since); err != nil {
@@ -99,7 +105,7 @@ func (in *Inbox) commit(ctx context.Context, events []*event.Event, since string
 }
 
 // receiveHistory stores messages from before multis was there and returns how many of them were new.
-func (in *Inbox) receiveHistory(ctx context.Context, tx store.Tx, events []*event.Event) (stored int, err error) {
+func (in *Inbox) receiveHistory(ctx context.Context, tx store.Tx, events []bridgebridge.Event) (stored int, err error) {
 	b := in.newBatch(tx)
 	b.history = true
 	err = b.storeAll(ctx, events)
@@ -107,27 +113,37 @@ func (in *Inbox) receiveHistory(ctx context.Context, tx store.Tx, events []*even
 }
 
 // logSkippedEvent logs that an event is skipped because it can never be stored.
-func logSkippedEvent(ctx context.Context, evt *event.Event, why error) {
-	zerolog.Ctx(ctx).Warn().Err(why).Str("event_id", fmt.Sprintf("%.255s", evt.ID)).Msg("Left out an event that cannot be stored")
+func logSkippedEvent(ctx context.Context, evt id.EventID, why error) {
+	zerolog.Ctx(ctx).Warn().Err(why).Str("event_id", fmt.Sprintf("%.255s", evt)).Msg("Left out an event that cannot be stored")
 }
 
-// filterEvents drops events that cannot be stored, and events of ignored rooms, except reports whether a bridge is connected. An event that may
-// turn an ignored room into a chat makes the room no longer ignored.
-func (in *Inbox) filterEvents(ctx context.Context, events []*event.Event) []*event.Event {
-	kept := make([]*event.Event, 0, len(events))
+// parseEvents parses events, and leaves out those that cannot be stored.
+func parseEvents(ctx context.Context, events []*event.Event) []bridgebridge.Event {
+	all := make([]bridgebridge.Event, 0, len(events))
 	for _, evt := range events {
-		if err := bridgebridge.CheckIDs(evt); err != nil {
-			logSkippedEvent(ctx, evt, err)
-			continue
-		}
 		evt.Type.Class = event.MessageEventType
 		if evt.StateKey != nil {
 			evt.Type.Class = event.StateEventType
 		}
-		if changesRoom(evt, in.settings) {
+		parsed, err := bridgebridge.Parse(evt)
+		if err != nil {
+			logSkippedEvent(ctx, evt.ID, err)
+			continue
+		}
+		all = append(all, parsed)
+	}
+	return all
+}
+
+// filterEvents drops events of ignored rooms, except reports whether a bridge is connected. An event that may turn an ignored room into a chat makes
+// the room no longer ignored.
+func (in *Inbox) filterEvents(events []bridgebridge.Event) []bridgebridge.Event {
+	kept := make([]bridgebridge.Event, 0, len(events))
+	for _, evt := range events {
+		if changesRoom(evt.Event, in.settings) {
 			in.ignored.recordChange(evt.RoomID)
 		}
-		if _, says := bridgebridge.ParseConnection(evt); says || !in.ignored.has(evt.RoomID) {
+		if evt.Connection != nil || !in.ignored.has(evt.RoomID) {
 			kept = append(kept, evt)
 		}
 	}

@@ -16,6 +16,7 @@ import (
 	"maunium.net/go/mautrix/event"
 	"maunium.net/go/mautrix/id"
 
+	"multis/bridgebridge"
 	"multis/policy"
 	"multis/store"
 	"multis/store/storetest"
@@ -33,6 +34,14 @@ type fixture struct {
 	store  *store.Store
 	inbox  *Inbox
 	events int
+}
+
+// parseEvent parses an event that is valid.
+func parseEvent(t testing.TB, evt *event.Event) bridgebridge.Event {
+	t.Helper()
+	parsed, err := bridgebridge.Parse(evt)
+	require.NoError(t, err)
+	return parsed
 }
 
 func setup(t testing.TB) *fixture {
@@ -345,7 +354,7 @@ func TestInbox_EncryptedErrorNotice(t *testing.T) {
 	plain := b.event("m.room.message", "!a:x", bridgeBot, fmt.Sprintf(
 		`{"msgtype":"m.notice","body":"\u26a0\ufe0f Your message was not bridged: logged out","m.relates_to":{"m.in_reply_to":{"event_id":%q}}}`, sent.ID))
 	plain.ID = sealed.ID
-	require.NoError(t, NewDecrypter(b.inbox, nil).storeDecrypted(context.Background(), b.message(sealed), plain))
+	require.NoError(t, NewDecrypter(b.inbox, nil).storeDecrypted(context.Background(), b.message(sealed), parseEvent(t, plain)))
 	o, err := store.OutboxMessageByID(context.Background(), b.store.DB(), key)
 	require.NoError(t, err)
 	require.Equal(t, store.OutboxFailed, o.State)

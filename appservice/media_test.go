@@ -198,10 +198,10 @@ func TestMedia_UploadFollowsEncryption(t *testing.T) {
 			content, err := hs.uploadFile(t.Context(), o, hs.owner.session(), encrypted)
 			require.NoError(t, err)
 			evt := b.event("m.room.message", "!a:x", owner, string(content))
-			file := bridgebridge.ParseMessage(evt).File
+			file := parseEvent(t, evt).Message.File
 			require.Equal(t, id.ContentURIString("mxc://example.com/file"), file.URL)
 			require.Equal(t, "prices.txt", file.Name)
-			require.Equal(t, "as agreed", bridgebridge.ParseMessage(evt).Words(), "the caption")
+			require.Equal(t, "as agreed", parseEvent(t, evt).Message.Words(), "the caption")
 			if !encrypted {
 				require.Nil(t, file.Key)
 				require.Equal(t, "5 euro...", string(media.uploaded))

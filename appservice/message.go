@@ -18,26 +18,26 @@ import (
 
 // storeMessage stores a message with the decision about it, and enqueues the job that the decision needs.
 func (b *batch) storeMessage(ctx context.Context, e incoming) error {
-	msg := bridgebridge.ParseMessage(e.Event)
-	isNote := e.chat.Kind == policy.KindAdmin && msg.Thread != "" && policy.IsNote(msg.Words()) // decided before the text of an early edit replaces it
+	msg := e.Message
 	if err := b.markSent(ctx, e); err != nil {
 		return err
 	}
 	if err := b.storePresence(ctx, e); err != nil {
 		return err
 	}
-	if err := b.storeThreadPresence(ctx, e, msg); err != nil {
+	if err := b.storeThreadPresence(ctx, e); err != nil {
 		return err
 	}
 	if msg.Replaces != "" && msg.Kind != bridgebridge.Encrypted {
-		return b.storeEdit(ctx, e, msg)
+		return b.storeEdit(ctx, e)
 	}
 	early, wasEdited, err := store.TakeEarlyEdit(ctx, b.tx, e.chat.ID, e.ID, e.Sender)
 	if err != nil {
 		return err
 	}
 	if wasEdited {
-		msg = msg.WithText(early.Body)
+		e.Event = e.WithText(early.Body)
+		msg = e.Message
 	}
 	decision, err := b.admit(ctx, *e.chat, admitInput{author: e.author, sender: e.Sender, msg: msg, at: e.at})
 	switch {
@@ -48,17 +48,21 @@ func (b *batch) storeMessage(ctx context.Context, e incoming) error {
 	case decision.Action == policy.ActionIgnore:
 		return nil
 	}
-	if isNote && decision.Code == policy.CodeCommand {
+	if e.IsNote && decision.Code == policy.CodeCommand {
 		decision.Code, decision.Why = policy.CodeNote, policy.CodeNote.Sentence()
 	}
 	row := store.Message{
 		ChatID: e.chat.ID, EventID: e.ID, Author: e.author, Sender: e.Sender, Kind: string(msg.Kind), Body: msg.Text, RelatesTo: msg.ReplyTo, Thread: msg.Thread,
 		At: e.at, Action: decision.Action, Code: decision.Code, Reason: decision.Why,
 	}
-	if err := b.rateByMessage(ctx, e, msg); err != nil {
+	isEncrypted := e.Type.Type == event.EventEncrypted.Type
+	b.recordChange(*e.chat)
+	if !isEncrypted {
+		b.updateThread(*e.chat)
+	}
+	if err := b.rateByMessage(ctx, e); err != nil {
 		return err
 	}
-	isEncrypted := e.Type.Type == event.EventEncrypted.Type
 	if isEncrypted {
 		row.Parked, row.ParkedIn = e.Content.VeryRaw, e.RoomID
 		row.Action, row.Code, row.Reason = policy.ActionArchive, policy.CodeEncrypted, policy.CodeEncrypted.Sentence()
@@ -79,7 +83,6 @@ func (b *batch) storeMessage(ctx context.Context, e incoming) error {
 		return err
 	}
 	b.storedCount++
-	b.recordChange(*e.chat)
 	if keepFile {
 		b.jobs = append(b.jobs, jobs.KeepFileArgs{MessageID: message})
 	}
@@ -88,7 +91,7 @@ func (b *batch) storeMessage(ctx context.Context, e incoming) error {
 		return nil
 	}
 	b.enqueueFollowUp(e.chat.ID, b.inbox.mode(*e.chat), message, decision)
-	return b.updateThread(ctx, *e.chat)
+	return nil
 }
 
 // recordChange records that a message was stored, changed or deleted in a chat with contacts, which may have withdrawn a draft.
@@ -103,8 +106,7 @@ func (b *batch) markSent(ctx context.Context, e incoming) error {
 	if !b.ownEvents[e.ID] || (e.author != policy.AuthorMultisOwner && e.author != policy.AuthorMultisBot) {
 		return nil
 	}
-	key, _ := bridgebridge.OutboxKey(e.Event)
-	out, err := uuid.Parse(key)
+	out, err := uuid.Parse(e.OutboxKey)
 	if err != nil {
 		return nil //nolint:nilerr // without a valid outbox key the event was recognized by its id, which is stored
 	}

@@ -281,10 +281,10 @@ func (s *OwnerSync) storeResponse(ctx context.Context, resp *syncResponse, since
 		return err
 	}
 	for _, evt := range events {
-		s.vault.updateMembers(ctx, evt)
+		s.vault.updateMembers(ctx, evt.Event)
 	}
 	for part := range slices.Chunk(events, 100) {
-		if err := s.inbox.Receive(ctx, part, ""); err != nil {
+		if err := s.inbox.receiveParsed(ctx, part, ""); err != nil {
 			return err
 		}
 	}
@@ -292,15 +292,18 @@ func (s *OwnerSync) storeResponse(ctx context.Context, resp *syncResponse, since
 }
 
 // collect returns the events of a poll, each room's oldest first. It includes the events that the homeserver left out of limited timelines.
-func (s *OwnerSync) collect(ctx context.Context, resp *syncResponse, since string) ([]*event.Event, error) {
-	var events []*event.Event
+func (s *OwnerSync) collect(ctx context.Context, resp *syncResponse, since string) ([]bridgebridge.Event, error) {
+	var events []bridgebridge.Event
 	add := func(room id.RoomID, timeline timeline) error {
 		if timeline.Limited {
 			s.vault.invalidateMembers(room) // the missed events include member changes, and fetching them may fail
 		}
-		if s.inbox.ignored.has(room) && !slices.ContainsFunc(timeline.Events, func(e *event.Event) bool {
-			_, says := bridgebridge.ParseConnection(e)
-			return says || changesRoom(e, s.inbox.settings)
+		for _, evt := range timeline.Events {
+			evt.RoomID = room // in a sync, events have no room id of their own
+		}
+		newest := parseEvents(ctx, timeline.Events)
+		if s.inbox.ignored.has(room) && !slices.ContainsFunc(newest, func(e bridgebridge.Event) bool {
+			return e.Connection != nil || changesRoom(e.Event, s.inbox.settings)
 		}) {
 			return nil
 		}
@@ -309,12 +312,9 @@ func (s *OwnerSync) collect(ctx context.Context, resp *syncResponse, since strin
 			if err != nil {
 				return err
 			}
-			events = append(events, gap...)
+			events = append(events, parseEvents(ctx, gap)...)
 		}
-		for _, evt := range timeline.Events {
-			evt.RoomID = room // in a sync, events have no room id of their own
-			events = append(events, evt)
-		}
+		events = append(events, newest...)
 		return nil
 	}
 	for room, joined := range resp.Rooms.Join {

@@ -20,7 +20,7 @@ func (b *batch) interceptPIN(ctx context.Context, e incoming) (withheld bool, er
 	if e.chat.Kind != policy.KindAdmin || e.Sender != b.inbox.settings.Owner || b.ownEvents[e.ID] {
 		return false, nil
 	}
-	msg := bridgebridge.ParseMessage(e.Event)
+	msg := e.Message
 	typed := msg.Words()
 	if typed == "" {
 		typed = msg.Text
@@ -59,7 +59,7 @@ func (b *batch) interceptSpokenPIN(ctx context.Context, chat store.Chat, m store
 	}
 	b.jobs = append(b.jobs, jobs.RedactArgs{RoomID: *chat.RoomID, EventID: m.EventID})
 	b.enqueuePIN(found)
-	return true, b.redact(ctx, chat, m.EventID, b.inbox.now())
+	return true, b.redact(ctx, deletion{chat: chat, target: m.EventID, at: b.inbox.now()})
 }
 
 // enqueuePIN enqueues the job that continues what waited for a PIN, or tells the owner the result.

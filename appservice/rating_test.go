@@ -12,6 +12,7 @@ import (
 	"maunium.net/go/mautrix/event"
 	"maunium.net/go/mautrix/id"
 
+	"multis/bridgebridge"
 	"multis/policy"
 	"multis/store"
 )
@@ -79,7 +80,7 @@ func TestRating_OnlyContactsReaction(t *testing.T) {
 	elsewhere.RoomID = "!b:x"
 	b.receive(elsewhere)
 	require.NoError(t, b.store.InTx(context.Background(), func(tx store.Tx) error {
-		_, err := b.inbox.receiveHistory(context.Background(), tx, []*event.Event{b.reaction(ana, "$asked", "👎")})
+		_, err := b.inbox.receiveHistory(context.Background(), tx, []bridgebridge.Event{parseEvent(t, b.reaction(ana, "$asked", "👎"))})
 		return err
 	}))
 	require.Empty(t, b.rating())

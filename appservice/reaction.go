@@ -4,9 +4,6 @@ import (
 	"context"
 	"errors"
 
-	"maunium.net/go/mautrix/event"
-	"maunium.net/go/mautrix/id"
-
 	"multis/bridgebridge"
 	"multis/policy"
 	"multis/store"
@@ -15,35 +12,44 @@ import (
 // storeReaction stores reactions in the admin room, where they answer questions, and ratings of contacts. It drops all other reactions. If the owner
 // reacts in a chat that multis answers, he is looking at the chat, as with a read receipt, but he wrote nothing, so the assistant is not paused.
 func (b *batch) storeReaction(ctx context.Context, e incoming) error {
-	if e.author.IsOwner() && !b.history && b.inbox.canAnswer(*e.chat) {
+	rating, isRating := b.ratingOf(e)
+	isWatching := e.author.IsOwner() && !b.history && e.chat.AnswersIn(b.inbox.settings.Defaults)
+	switch {
+	case e.chat.Kind == policy.KindAdmin:
+		return b.storeAdminReaction(ctx, e)
+	case isRating && rating.About != "":
+		return store.SetRating(ctx, b.tx, rating)
+	case isWatching:
 		return store.MarkOwnerActive(ctx, b.tx, e.chat.ID, e.at.Add(ownerActiveTimeout))
-	}
-	if e.author == policy.AuthorContact && e.chat.Kind != policy.KindAdmin {
-		c, ok := parseContent[event.ReactionEventContent](ctx, e.Event)
-		if !ok {
-			return nil
-		}
-		return b.storeRating(ctx, e, c.RelatesTo.EventID, c.RelatesTo.Key)
-	}
-	if e.chat.Kind != policy.KindAdmin {
+	default:
 		return nil
 	}
+}
+
+// storeAdminReaction stores a reaction in the admin room.
+func (b *batch) storeAdminReaction(ctx context.Context, e incoming) error {
+	about, key := e.Message.ReplyTo, e.Message.Text
 	decision := b.admitCommand(e)
-	if decision.Action == policy.ActionIgnore {
+	if decision.Action == policy.ActionIgnore || about == "" || key == "" {
 		return nil
 	}
-	c, ok := parseContent[event.ReactionEventContent](ctx, e.Event)
-	if !ok || c.RelatesTo.EventID == "" || c.RelatesTo.Key == "" {
-		return nil
-	}
-	if decision.Action == policy.ActionCommand && policy.ThreadSignOf(c.RelatesTo.Key).IsTakeover() {
-		if err := b.keepQuiet(ctx, e, c.RelatesTo.EventID, true); err != nil {
+	if decision.Action == policy.ActionCommand && e.IsTakeover {
+		if err := b.keepQuiet(ctx, e, about, true); err != nil {
 			return err
 		}
 	}
 	message, err := store.InsertMessage(ctx, b.tx, store.Message{
-		ChatID: e.chat.ID, EventID: e.ID, Author: e.author, Sender: e.Sender, Kind: string(bridgebridge.Reaction), Body: c.RelatesTo.Key,
-		RelatesTo: c.RelatesTo.EventID, At: e.at, Action: decision.Action, Code: decision.Code, Reason: decision.Why,
+		ChatID:    e.chat.ID,
+		EventID:   e.ID,
+		Author:    e.author,
+		Sender:    e.Sender,
+		Kind:      string(bridgebridge.Reaction),
+		Body:      key,
+		RelatesTo: about,
+		At:        e.at,
+		Action:    decision.Action,
+		Code:      decision.Code,
+		Reason:    decision.Why,
 	})
 	if err != nil {
 		return err
@@ -52,13 +58,30 @@ func (b *batch) storeReaction(ctx context.Context, e incoming) error {
 	return nil
 }
 
-// rateByMessage stores the rating in a contact's message that is only an emoji. It rates the message that it replies to, or else the chat's newest one.
-func (b *batch) rateByMessage(ctx context.Context, e incoming, msg bridgebridge.Message) error {
-	if e.author != policy.AuthorContact || policy.RatingOf(msg.Text) == "" {
+// ratingOf returns the rating in a contact's reaction, or in a message that is only an emoji, of the event that it is about. It returns false for all
+// other events, and in chats whose contacts are not asked for ratings.
+func (b *batch) ratingOf(e incoming) (store.GivenRating, bool) {
+	if e.Rating == "" || e.author != policy.AuthorContact || e.chat.Kind != policy.KindDM || b.history {
+		return store.GivenRating{}, false
+	}
+	return store.GivenRating{
+		ChatID:  e.chat.ID,
+		Contact: e.Sender,
+		About:   e.Message.ReplyTo,
+		By:      e.ID,
+		Value:   e.Rating,
+		At:      e.at,
+	}, true
+}
+
+// rateByMessage stores the rating in a message, of the message that it replies to, or else of the chat's newest one. It has no effect unless that message
+// asked this contact for a rating.
+func (b *batch) rateByMessage(ctx context.Context, e incoming) error {
+	rating, isRating := b.ratingOf(e)
+	if !isRating {
 		return nil
 	}
-	about := msg.ReplyTo
-	if about == "" {
+	if rating.About == "" {
 		last, err := store.NewestMessage(ctx, b.tx, e.chat.ID)
 		if errors.Is(err, store.ErrNotFound) {
 			return nil
@@ -66,16 +89,10 @@ func (b *batch) rateByMessage(ctx context.Context, e incoming, msg bridgebridge.
 		if err != nil {
 			return err
 		}
-		about = last.EventID
+		rating.About = last.EventID
 	}
-	return b.storeRating(ctx, e, about, msg.Text)
-}
-
-// storeRating stores the rating that key is, about the event about. It has no effect unless that event asked this contact for a rating.
-func (b *batch) storeRating(ctx context.Context, e incoming, about id.EventID, key string) error {
-	value := policy.RatingOf(key)
-	if value == "" || about == "" || b.history || e.chat.Kind != policy.KindDM {
+	if rating.About == "" {
 		return nil
 	}
-	return store.SetRating(ctx, b.tx, store.GivenRating{ChatID: e.chat.ID, Contact: e.Sender, About: about, By: e.ID, Value: value, At: e.at})
+	return store.SetRating(ctx, b.tx, rating)
 }

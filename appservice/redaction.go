@@ -16,74 +16,77 @@ import (
 
 // storeRedaction deletes the message that an event redacts. It does nothing if the event names no message.
 func (b *batch) storeRedaction(ctx context.Context, e incoming) error {
-	target := e.Redacts
-	if target == "" {
-		if c, ok := parseContent[event.RedactionEventContent](ctx, e.Event); ok {
-			target = c.Redacts
-		}
-	}
+	target := e.Redacted
 	if target == "" {
 		return nil
 	}
-	if err := store.SetActor(ctx, b.tx, e.author.Actor()); err != nil {
-		return err
+	var keepsReplies bool
+	if e.chat.Kind == policy.KindAdmin {
+		keepsReplies = e.refusal(b.inbox.settings.Bot) != "" || !b.inbox.settings.mayAnswer(e.author, e.Sender)
 	}
-	if e.chat.Kind == policy.KindAdmin && (e.refusal(b.inbox.settings.Bot) != "" || !b.inbox.settings.mayAnswer(e.author, e.Sender)) {
-		if err := b.keepReplies(ctx, b.tx, e.chat.ID, target); err != nil {
-			return err
-		}
-	}
-	if err := b.redact(ctx, *e.chat, target, e.at); err != nil {
-		return err
-	}
-	return store.SetActor(ctx, b.tx, "") // later changes in the batch are not this author's
+	return b.redact(ctx, deletion{chat: *e.chat, target: target, at: e.at, actor: e.author.Actor(), keepsReplies: keepsReplies})
 }
 
-// keepReplies handles the deletion of a message in a thread by somebody who may not write to contacts: the reply that the message sent stays in the
-// contact's chat. The owner gets a notice.
-func (f *sideEffects) keepReplies(ctx context.Context, tx store.Tx, room store.ChatID, target id.EventID) error {
-	kept, err := store.KeepReplies(ctx, tx, room, target)
-	for _, contact := range kept {
-		f.jobs = append(f.jobs, jobs.NoticeArgs{Topic: jobs.TopicReplyKept, SubjectID: int64(contact)})
-	}
-	return err
+// deletion is the deletion of a message.
+type deletion struct {
+	chat   store.Chat
+	target id.EventID
+	at     time.Time
+	// actor is who deleted it, for the audit log; empty for nobody in particular.
+	actor string
+	// keepsReplies is true in an admin room if the person may not write to contacts: what the message sent to a contact stays, and the owner gets a
+	// notice.
+	keepsReplies bool
 }
 
 // redact empties a deleted message and the stored messages that quote it. It also deletes, from their rooms, the messages of multis that quote it and, with
 // Settings.DeleteAnswers, the answer to it.
-func (b *batch) redact(ctx context.Context, chat store.Chat, target id.EventID, at time.Time) error {
-	off := b.inbox.isOff(chat)
-	if !off { // push or sync may bring the message after its redaction; marked as processed, it is not stored then
-		if _, err := store.MarkProcessed(ctx, b.tx, []id.EventID{target}); err != nil {
+func (b *batch) redact(ctx context.Context, d deletion) error {
+	b.recordChange(d.chat)
+	b.updateThread(d.chat) // its card may be gone, and nobody waits if nothing is left
+	if err := store.SetActor(ctx, b.tx, d.actor); err != nil {
+		return err
+	}
+	if d.keepsReplies {
+		kept, err := store.KeepReplies(ctx, b.tx, d.chat.ID, d.target)
+		if err != nil {
 			return err
 		}
-		if b.newEvents[target] {
-			b.newEvents[target] = false
+		for _, contact := range kept {
+			b.jobs = append(b.jobs, jobs.NoticeArgs{Topic: jobs.TopicReplyKept, SubjectID: int64(contact)})
+		}
+	}
+	off := b.inbox.isOff(d.chat)
+	if !off { // push or sync may bring the message after its redaction; marked as processed, it is not stored then
+		if _, err := store.MarkProcessed(ctx, b.tx, []id.EventID{d.target}); err != nil {
+			return err
+		}
+		if b.newEvents[d.target] {
+			b.newEvents[d.target] = false
 		}
 	}
 	var retracted []uuid.UUID
 	var err error
-	if b.inbox.settings.DeleteAnswers && chat.Kind != policy.KindAdmin && !off {
-		if retracted, err = store.EraseAnswers(ctx, b.tx, chat.ID, target); err != nil {
+	if b.inbox.settings.DeleteAnswers && d.chat.Kind != policy.KindAdmin && !off {
+		if retracted, err = store.EraseAnswers(ctx, b.tx, d.chat.ID, d.target); err != nil {
 			return err
 		}
 	}
-	if err := store.DeleteRating(ctx, b.tx, chat.ID, target); err != nil {
+	if err := store.DeleteRating(ctx, b.tx, d.chat.ID, d.target); err != nil {
 		return err
 	}
-	b.recordChange(chat)
-	quotes, err := store.RedactMessage(ctx, b.tx, chat.ID, target, at)
+	quotes, err := store.RedactMessage(ctx, b.tx, d.chat.ID, d.target, d.at)
 	if err != nil {
 		return err
 	}
 	retracted = append(retracted, quotes...)
-	if err := b.updateThread(ctx, chat); err != nil { // its card may be gone, and nobody waits if nothing is left
-		return err
-	}
 	for _, out := range retracted {
 		b.jobs = append(b.jobs, jobs.RetractArgs{OutboxID: out})
 	}
-	return store.AuditRetractions(ctx, b.tx, retracted)
+	if err := store.AuditRetractions(ctx, b.tx, retracted); err != nil {
+		return err
+	}
+	return store.SetActor(ctx, b.tx, "") // later changes in the batch are not this author's
 }
 
 // parseContent returns an event's content as a T; false if the content is not a valid T.

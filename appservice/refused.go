@@ -55,6 +55,6 @@ func (b *batch) storeRefused(ctx context.Context, e incoming, code policy.Code) 
 // admitCommand decides by the policy whether a reaction or another event without text counts in an admin room.
 func (b *batch) admitCommand(e incoming) policy.Admission {
 	return policy.Admit(policy.AdmitInput{
-		Kind: policy.KindAdmin, Author: e.author, SentAt: e.at, Now: b.inbox.now(), Backfill: b.history, Restore: b.restore,
+		Kind: policy.KindAdmin, Author: e.author, SentAt: e.at, Now: b.inbox.now(), Backfill: b.history, Restore: b.state.Restore,
 	})
 }

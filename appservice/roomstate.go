@@ -16,7 +16,7 @@ import (
 // storeState applies a state event to its chat. Encryption and tombstones are stored at once. A Describe job handles changes that need the room's
 // whole state.
 func (b *batch) storeState(ctx context.Context, e incoming) error {
-	chat, evt := e.chat, e.Event
+	chat, evt := e.chat, e.Event.Event
 	if chat.Kind == policy.KindAdmin {
 		return b.storeAdminState(ctx, e)
 	}
@@ -48,33 +48,40 @@ func (b *batch) storeState(ctx context.Context, e incoming) error {
 // storeAdminState handles a state event of an admin room. It closes a room that was replaced, that the owner left, that a stranger joined, or
 // that others can join or read.
 func (b *batch) storeAdminState(ctx context.Context, e incoming) error {
-	chat, evt := e.chat, e.Event
+	if why := b.inbox.settings.reasonToClose(ctx, e.Event.Event); why != "" {
+		return b.closeAdminRoom(ctx, e.chat, why)
+	}
+	if e.Type.Type != event.StateEncryption.Type {
+		return nil
+	}
+	e.chat.Encryption = policy.EncryptionYes // from now on unencrypted commands are refused
+	return store.MarkEncrypted(ctx, b.tx, e.chat.ID)
+}
+
+// reasonToClose returns why a state event closes an admin room; empty if it does not.
+func (s Settings) reasonToClose(ctx context.Context, evt *event.Event) string {
 	switch evt.Type.Type {
 	case event.StateTombstone.Type:
-		return b.closeAdminRoom(ctx, chat, store.ClosedTombstone)
-	case event.StateEncryption.Type:
-		chat.Encryption = policy.EncryptionYes // from now on unencrypted commands are refused
-		return store.MarkEncrypted(ctx, b.tx, chat.ID)
+		return store.ClosedTombstone
 	case event.StateJoinRules.Type, event.StateHistoryVisibility.Type:
 		if isOpenToOthers(evt) {
-			return b.closeAdminRoom(ctx, chat, store.ClosedOpen)
+			return store.ClosedOpen
 		}
 	case event.StateMember.Type:
 		c, ok := parseContent[event.MemberEventContent](ctx, evt)
 		if !ok {
-			return nil
+			return ""
 		}
 		who := id.UserID(*evt.StateKey)
-		rules := b.inbox.settings
 		isIn := c.Membership == event.MembershipJoin || c.Membership == event.MembershipInvite // who knocks is not in the room
 		switch left := c.Membership == event.MembershipLeave || c.Membership == event.MembershipBan; {
-		case who == rules.Owner && left:
-			return b.closeAdminRoom(ctx, chat, store.ClosedLeft)
-		case isIn && who != rules.Owner && who != rules.Bot && !slices.Contains(rules.Operators, who):
-			return b.closeAdminRoom(ctx, chat, store.ClosedStranger)
+		case who == s.Owner && left:
+			return store.ClosedLeft
+		case isIn && who != s.Owner && who != s.Bot && !slices.Contains(s.Operators, who):
+			return store.ClosedStranger
 		}
 	}
-	return nil
+	return ""
 }
 
 // isOpenToOthers reports whether a state event of a room lets people join or read the room whom nobody has invited.

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/rs/zerolog"
-	"maunium.net/go/mautrix/event"
 	"maunium.net/go/mautrix/id"
 
 	"multis/bridgebridge"
@@ -198,7 +197,7 @@ func (w *StallWatch) enqueueNotice(ctx context.Context, source store.Setting, si
 }
 
 // detectMissedPush records when the sync brings events of chats that no push has brought.
-func (in *Inbox) detectMissedPush(ctx context.Context, events []*event.Event) error {
+func (in *Inbox) detectMissedPush(ctx context.Context, events []bridgebridge.Event) error {
 	if len(events) == 0 {
 		return nil
 	}
@@ -213,7 +212,7 @@ func (in *Inbox) detectMissedPush(ctx context.Context, events []*event.Event) er
 	var ids []id.EventID
 	for _, evt := range events {
 		chat, known := chats[evt.RoomID]
-		if known && !in.isOff(chat) && bridgebridge.CheckIDs(evt) == nil {
+		if known && !in.isOff(chat) {
 			ids = append(ids, evt.ID)
 		}
 	}

@@ -9,9 +9,9 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
-	"maunium.net/go/mautrix/event"
 	"maunium.net/go/mautrix/id"
 
+	"multis/bridgebridge"
 	"multis/policy"
 )
 
@@ -75,7 +75,7 @@ func TestStall_SyncRevealsMissingPush(t *testing.T) {
 	r.chat("!off:x", policy.ModeOff)
 	sync := func(room id.RoomID) {
 		evt := r.text(room, ana, "hi")
-		require.NoError(t, r.inbox.detectMissedPush(t.Context(), []*event.Event{evt}))
+		require.NoError(t, r.inbox.detectMissedPush(t.Context(), []bridgebridge.Event{parseEvent(t, evt)}))
 		r.receive(evt)
 	}
 	sync("!off:x")

@@ -350,7 +350,7 @@ func TestDecrypt_UsesRoomOfMessage(t *testing.T) {
 	require.Equal(t, id.RoomID("!old:x"), parked.ParkedIn)
 	plain := h.text("!old:x", ana, "hello")
 	plain.ID = sealed.ID
-	require.NoError(t, NewDecrypter(h.inbox, nil).storeDecrypted(context.Background(), parked, plain))
+	require.NoError(t, NewDecrypter(h.inbox, nil).storeDecrypted(context.Background(), parked, parseEvent(t, plain)))
 	require.Equal(t, "hello", h.message(sealed).Body)
 	require.Equal(t, h.anasChat().ID, h.message(sealed).ChatID)
 }

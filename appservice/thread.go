@@ -5,7 +5,6 @@ import (
 	"errors"
 	"slices"
 
-	"maunium.net/go/mautrix/event"
 	"maunium.net/go/mautrix/id"
 
 	"multis/bridgebridge"
@@ -16,17 +15,11 @@ import (
 
 // threadRooms returns the rooms of the contacts whose escalations the events are about: messages in their threads, or signs on their cards. The chats
 // of these rooms are locked together with those of the events, because both kinds of events keep the assistant quiet there.
-func threadRooms(ctx context.Context, tx store.Tx, events []*event.Event) ([]id.RoomID, error) {
+func threadRooms(ctx context.Context, tx store.Tx, events []bridgebridge.Event) ([]id.RoomID, error) {
 	var threads []id.EventID
 	for _, evt := range events {
-		thread := bridgebridge.ThreadOf(evt)
-		if evt.Type == event.EventReaction {
-			if c, ok := parseContent[event.ReactionEventContent](ctx, evt); ok && policy.ThreadSignOf(c.RelatesTo.Key).IsTakeover() {
-				thread = c.RelatesTo.EventID
-			}
-		}
-		if thread != "" && !slices.Contains(threads, thread) {
-			threads = append(threads, thread)
+		if evt.Thread != "" && !slices.Contains(threads, evt.Thread) {
+			threads = append(threads, evt.Thread)
 		}
 	}
 	if len(threads) == 0 {
@@ -37,11 +30,11 @@ func threadRooms(ctx context.Context, tx store.Tx, events []*event.Event) ([]id.
 
 // storeThreadPresence keeps the assistant quiet in the chat of a contact as soon as a person replies in the thread of the chat's
 // escalation.
-func (b *batch) storeThreadPresence(ctx context.Context, e incoming, msg bridgebridge.Message) error {
-	if msg.Thread == "" || msg.Replaces != "" || msg.Kind == bridgebridge.Encrypted || !policy.IsTakeover(msg.Words()) {
+func (b *batch) storeThreadPresence(ctx context.Context, e incoming) error {
+	if !e.IsTakeover || e.Message.Replaces != "" {
 		return nil
 	}
-	return b.keepQuiet(ctx, e, msg.Thread, policy.ThreadSignOf(msg.Text) != "")
+	return b.keepQuiet(ctx, e, e.Message.Thread, e.Sign != "")
 }
 
 // keepQuiet keeps the assistant quiet in the chat of a contact, because a person who may answer wrote in its thread or set a sign on its card.
@@ -69,16 +62,11 @@ func (s Settings) mayAnswer(author policy.Author, sender id.UserID) bool {
 	return author.MayAnswer(s.OperatorsAnswer && slices.Contains(s.Operators, sender))
 }
 
-// updateThread enqueues the update of the threads of a chat's open escalations. Most chats have none.
-func (b *batch) updateThread(ctx context.Context, chat store.Chat) error {
-	if chat.Kind == policy.KindAdmin || b.history {
-		return nil
+// updateThread records that the thread of a chat's open escalation must be updated. Most chats have none.
+func (b *batch) updateThread(chat store.Chat) {
+	if chat.Kind != policy.KindAdmin && !b.history && !slices.Contains(b.threads, chat.ID) {
+		b.threads = append(b.threads, chat.ID)
 	}
-	open, err := store.OpenEscalationIDs(ctx, b.tx, chat.ID)
-	for _, escalation := range open {
-		b.jobs = append(b.jobs, jobs.UpdateEscalationArgs{EscalationID: escalation})
-	}
-	return err
 }
 
 // changeReply enqueues the job that changes, at the contact, what a message in a thread sent. It returns false for a message outside of threads.

@@ -37,9 +37,7 @@ func (in *Inbox) StoreTranscript(ctx context.Context, tx store.Tx, message store
 		return err
 	}
 	b.enqueueFollowUp(chat.ID, b.inbox.mode(chat), m.ID, decision)
-	if err := b.updateThread(ctx, chat); err != nil {
-		return err
-	}
+	b.updateThread(chat)
 	return b.enqueue(ctx, b.tx)
 }
 
@@ -89,5 +87,6 @@ func (in *Inbox) lockVoiceNote(ctx context.Context, tx store.Tx, message store.M
 		return nil, store.Chat{}, store.Message{}, err
 	}
 	b := in.newBatch(tx)
-	return b, chat, waiting[0], b.loadSettings(ctx)
+	b.state, err = in.store.AdmissionState(ctx, tx, in.settings.Name)
+	return b, chat, waiting[0], err
 }

@@ -9,13 +9,14 @@ import (
 	"multis/bridgebridge"
 )
 
-func ExampleClassify() {
+func ExampleEvent_Author() {
 	who := bridgebridge.Senders{Owner: "@owner:example.com", Bot: "@multis:example.com", BridgeBot: "@whatsappbot:example.com"}
 	for _, sender := range []id.UserID{"@whatsapp_4917:example.com", "@owner:example.com", "@whatsappbot:example.com"} {
-		fmt.Println(bridgebridge.Classify(&event.Event{Sender: sender}, who))
+		evt, err := bridgebridge.Parse(&event.Event{Sender: sender})
+		fmt.Println(evt.Author(who), err)
 	}
 	// Output:
-	// contact
-	// owner_client
-	// bridge_bot
+	// contact <nil>
+	// owner_client <nil>
+	// bridge_bot <nil>
 }

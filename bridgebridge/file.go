@@ -93,23 +93,27 @@ func (c messageContent) fileName() string {
 	return text.Clip(strings.TrimSuffix(name, ending), maxName-utf8.RuneCountInString(ending)) + ending
 }
 
-func (c messageContent) file() *File {
+// file returns the file in a message, and the name of the file. The file is nil if there is none, or if it cannot be downloaded.
+func (c messageContent) file() (*File, string) {
 	switch c.kind() {
 	case Image, Video, Audio, Voice, Document:
 	default:
-		return nil
+		return nil, ""
 	}
 	file := File{
-		URL: c.URL, Name: c.fileName(), MIME: cleanName(c.Info.MIME), Size: max(0, c.Info.Size),
+		URL:    c.URL,
+		Size:   max(0, c.Info.Size),
 		Millis: durationMillis(cmp.Or(c.Info.Duration, c.Audio.Duration)),
+		MIME:   cleanName(c.Info.MIME),
+		Name:   c.fileName(),
 	}
 	if c.Encrypted != nil && c.Encrypted.URL != "" {
 		file.URL, file.Key = c.Encrypted.URL, c.Encrypted.key()
 	}
 	if file.URL == "" {
-		return nil
+		return nil, file.Name
 	}
-	return &file
+	return &file, file.Name
 }
 
 // durationMillis returns a declared duration in milliseconds, or 0 if it is not between 0 and 24 hours.

@@ -1,7 +1,6 @@
 package bridgebridge
 
 import (
-	"bytes"
 	"encoding/json"
 	"strings"
 
@@ -46,8 +45,8 @@ type Message struct {
 // Words returns what the author wrote; empty for a sticker, a call, a reaction, or a file without a caption.
 func (m Message) Words() string { return m.words }
 
-// WithText returns the message with the text of a later edit.
-func (m Message) WithText(text string) Message {
+// withText returns the message with the text of a later edit.
+func (m Message) withText(text string) Message {
 	m.Text = text
 	if m.Kind == Text || m.Kind == Notice {
 		m.words = text
@@ -55,7 +54,7 @@ func (m Message) WithText(text string) Message {
 	return m
 }
 
-// messageContent is the part of an event's content that ParseMessage reads.
+// messageContent is the part of an event's content that parseMessage reads.
 type messageContent struct {
 	MsgType   event.MessageType   `json:"msgtype"`
 	Body      string              `json:"body"`
@@ -71,15 +70,17 @@ type messageContent struct {
 	New       *messageContent     `json:"m.new_content"`
 }
 
-// ParseMessage reads a message, a sticker or a reaction. For an edit it reads the new text, for a reply the text without the quote that
+// parseMessage reads a message, a sticker or a reaction. For an edit it reads the new text, for a reply the text without the quote that
 // old clients prepend. The kind of an encrypted event is Encrypted, that of an unknown or invalid event is Other; both have no words.
-func ParseMessage(evt *event.Event) Message {
-	content := decode[messageContent](evt)
-	switch evt.Type.Type {
+func parseMessage(of event.Type, content messageContent) Message {
+	switch of.Type {
 	case event.EventEncrypted.Type:
 		return Message{Kind: Encrypted, ReplyTo: content.RelatesTo.GetReplyTo(), Replaces: content.RelatesTo.GetReplaceID()}
 	case event.EventReaction.Type:
-		return Message{Kind: Reaction, Text: content.RelatesTo.GetAnnotationKey(), ReplyTo: content.RelatesTo.GetAnnotationID()}
+		if content.RelatesTo == nil {
+			return Message{Kind: Reaction}
+		}
+		return Message{Kind: Reaction, Text: content.RelatesTo.Key, ReplyTo: content.RelatesTo.EventID}
 	case event.EventSticker.Type:
 		return Message{Kind: Sticker, Text: placeholder("sticker", content.Body), ReplyTo: content.RelatesTo.GetReplyTo()}
 	case event.EventMessage.Type:
@@ -96,9 +97,16 @@ func readContent(content messageContent) Message {
 	} else if replaces != "" {
 		content.Body = strings.TrimPrefix(content.Body, "* ")
 	}
+	kind, words := content.kind(), strings.TrimSpace(content.words())
+	file, fileName := content.file()
 	msg := Message{
-		Kind: content.kind(), Notice: content.MsgType == event.MsgNotice, ReplyTo: content.RelatesTo.GetReplyTo(), Thread: content.RelatesTo.GetThreadParent(), Replaces: replaces,
-		words: strings.TrimSpace(content.words()), File: content.file(),
+		Kind:     kind,
+		Notice:   content.MsgType == event.MsgNotice,
+		ReplyTo:  content.RelatesTo.GetReplyTo(),
+		Thread:   content.RelatesTo.GetThreadParent(),
+		Replaces: replaces,
+		File:     file,
+		words:    words,
 	}
 	switch msg.Kind {
 	case Text, Notice:
@@ -108,7 +116,7 @@ func readContent(content messageContent) Message {
 	case Voice:
 		msg.Text = placeholder("voice note", msg.words)
 	case Document:
-		msg.Text = placeholder("file "+content.fileName(), msg.words)
+		msg.Text = placeholder("file "+fileName, msg.words)
 	case Location, Call, Other:
 		msg.Text = placeholder(string(msg.Kind), content.Body)
 	default:
@@ -231,14 +239,6 @@ func (m Message) HasUnreadFile(transcribes bool) bool {
 	default:
 		return false
 	}
-}
-
-// ThreadOf returns the first event of the thread of an event; empty if the event is in no thread. Encrypted events have this relation in plain text.
-func ThreadOf(evt *event.Event) id.EventID {
-	if raw := evt.Content.VeryRaw; len(raw) > 0 && !bytes.Contains(raw, []byte(event.RelThread)) {
-		return "" // most events are in no thread, so their content need not be decoded
-	}
-	return decode[messageContent](evt).RelatesTo.GetThreadParent()
 }
 
 // CaptionOf returns the words of the author of a stored message: its line without the placeholder for a file. It returns other lines unchanged.

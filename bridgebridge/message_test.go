@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestReadMessage(t *testing.T) {
+func TestParse_ReadsMessage(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
 		name, eventType, content string
@@ -158,7 +158,7 @@ func TestReadMessage(t *testing.T) {
 			t.Parallel()
 			evt := timelineEvent(t, test.eventType, ana, `{}`)
 			evt.Content.VeryRaw = []byte(test.content)
-			got := ParseMessage(evt)
+			got := parse(t, evt).Message
 			require.Equal(t, test.want, got)
 			require.Equal(t, test.want.words, got.Words())
 		})

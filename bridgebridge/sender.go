@@ -20,7 +20,7 @@ type eventMarks struct {
 	DoublePuppet string `json:"fi.mau.double_puppet_source"` // set by a bridge on events that the owner wrote in the network's own app
 }
 
-// Senders are the known users of a room, with which Classify compares the sender of an event.
+// Senders are the known users of a room, with which Event.Author compares the sender of an event.
 type Senders struct {
 	Owner     id.UserID
 	Bot       id.UserID // our own bot
@@ -30,10 +30,10 @@ type Senders struct {
 	SentByUs  bool      // multis sent this event: its event id is known, or the outbox has a message with its OutboxKey for this room
 }
 
-// Classify returns the author of an event. It compares the sender's Matrix id. The content only distinguishes the ways in which the same
+// Author returns the author of an event. It compares the sender's Matrix id. The content only distinguishes the ways in which the same
 // user can write, so a ghost is never taken for multis or the owner, whatever its content or display name says.
-func Classify(evt *event.Event, who Senders) policy.Author {
-	switch sender := evt.Sender; {
+func (e Event) Author(who Senders) policy.Author {
+	switch sender := e.Sender; {
 	case sender == "":
 		return policy.AuthorOtherBot
 	case sender == who.Bot:
@@ -42,9 +42,9 @@ func Classify(evt *event.Event, who Senders) policy.Author {
 		return policy.AuthorMultisOwner
 	case sender == who.BridgeBot:
 		return policy.AuthorBridgeBot
-	case decode[messageContent](evt).MsgType == event.MsgNotice:
+	case e.isNotice:
 		return policy.AuthorOtherBot // whoever the sender is, because people do not write notices
-	case sender == who.Owner && decode[eventMarks](evt).DoublePuppet != "":
+	case sender == who.Owner && e.isDoublePuppet:
 		return policy.AuthorOwnerPhone
 	case sender == who.Owner:
 		return policy.AuthorOwnerClient
@@ -66,12 +66,10 @@ func ActsAsOwner(state []*event.Event, owner id.UserID) bool {
 
 var outboxID = regexp.MustCompile(`^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$`)
 
-// OutboxKey returns the value of ContentKey in an event; false if it does not have the form of an outbox id. The caller must check that
-// the outbox has a message with that id for the same room.
-func OutboxKey(evt *event.Event) (key string, ok bool) {
-	key = decode[eventMarks](evt).OutboxID
-	if !outboxID.MatchString(key) {
-		return "", false
+// outboxKey returns the value of ContentKey; empty if it does not have the form of an outbox id.
+func (m eventMarks) outboxKey() string {
+	if !outboxID.MatchString(m.OutboxID) {
+		return ""
 	}
-	return key, true
+	return m.OutboxID
 }

@@ -72,41 +72,42 @@ func TestClassify(t *testing.T) {
 			who := Senders{
 				Owner: owner, Bot: bot, Operators: []id.UserID{"@otto:example.org"}, BridgeBot: bridgeBot, SelfGhost: ownGhost, SentByUs: test.ours,
 			}
-			require.Equal(t, test.want, Classify(timelineEvent(t, "m.room.message", test.sender, test.content), who))
+			require.Equal(t, test.want, parse(t, timelineEvent(t, "m.room.message", test.sender, test.content)).Author(who))
 		})
 	}
 }
 
 func TestClassifyWithoutKnowingAnybody(t *testing.T) {
 	t.Parallel()
-	require.Equal(t, policy.AuthorOtherBot, Classify(timelineEvent(t, "m.room.message", "", `{}`), Senders{SentByUs: true}))
-	require.Equal(t, policy.AuthorContact, Classify(timelineEvent(t, "m.room.message", ana, `{}`), Senders{SentByUs: true}))
+	require.Equal(t, policy.AuthorOtherBot, parse(t, timelineEvent(t, "m.room.message", "", `{}`)).Author(Senders{SentByUs: true}))
+	require.Equal(t, policy.AuthorContact, parse(t, timelineEvent(t, "m.room.message", ana, `{}`)).Author(Senders{SentByUs: true}))
 }
 
 func TestOutboxKey(t *testing.T) {
 	t.Parallel()
-	key, ok := OutboxKey(timelineEvent(t, "m.room.message", owner, `{"`+ContentKey+`":"`+outboxRow+`"}`))
-	require.True(t, ok)
-	require.Equal(t, outboxRow, key)
+	require.Equal(t, outboxRow, parse(t, timelineEvent(t, "m.room.message", owner, `{"`+ContentKey+`":"`+outboxRow+`"}`)).OutboxKey)
 	for _, content := range []string{
 		`{}`, `{"ai.multis.out":""}`, `{"ai.multis.out":7}`, `{"ai.multis.out":null}`, `{"ai.multis.out":["` + outboxRow + `"]}`,
 		`{"ai.multis.out":"018F5A4E-2B1C-7DEF-8A90-0123456789AB"}`, `{"ai.multis.out":"` + outboxRow + `\n"}`, `{"ai.multis.out":"' or 1=1"}`,
 		`{"m.new_content":{"ai.multis.out":"` + outboxRow + `"}}`,
 	} {
-		key, ok := OutboxKey(timelineEvent(t, "m.room.message", owner, content))
-		require.False(t, ok, content)
-		require.Empty(t, key, content)
+		require.Empty(t, parse(t, timelineEvent(t, "m.room.message", owner, content)).OutboxKey, content)
 	}
 }
 
-func FuzzClassify(f *testing.F) {
+func FuzzParse(f *testing.F) {
 	f.Add("@whatsapp_1:example.org", `{"msgtype":"m.text","body":"hi","ai.multis.out":"`+outboxRow+`"}`, true)
 	f.Add("@owner:example.org", `{"fi.mau.double_puppet_source":"mautrix-whatsapp"}`, false)
 	f.Add("@x:y", `{"m.new_content":{"m.new_content":{"m.relates_to":{"m.in_reply_to":{}}}}}`, true)
 	f.Add("", `[]`, true)
 	f.Fuzz(func(t *testing.T, sender, content string, ours bool) {
 		evt := &event.Event{Type: event.EventMessage, Sender: id.UserID(sender), Content: event.Content{VeryRaw: json.RawMessage(content)}}
-		author := Classify(evt, Senders{Owner: owner, Bot: bot, BridgeBot: bridgeBot, SelfGhost: ownGhost, SentByUs: ours})
+		e, err := Parse(evt)
+		if err != nil {
+			require.Empty(t, e)
+			return
+		}
+		author := e.Author(Senders{Owner: owner, Bot: bot, BridgeBot: bridgeBot, SelfGhost: ownGhost, SentByUs: ours})
 		switch evt.Sender {
 		case owner:
 			require.Equal(t, ours, author == policy.AuthorMultisOwner)
@@ -120,12 +121,12 @@ func FuzzClassify(f *testing.F) {
 		default:
 			require.Contains(t, []policy.Author{policy.AuthorContact, policy.AuthorOtherBot}, author)
 		}
-		msg := ParseMessage(evt)
+		msg := e.Message
 		require.NotEmpty(t, msg.Kind)
 		if msg.Words() != "" {
 			require.Contains(t, msg.Text, msg.Words())
 		}
-		delivery, ok := DeliveryStatus(evt, bridgeBot)
+		delivery, ok := e.DeliveryBy(bridgeBot)
 		require.Equal(t, ok, delivery.EventID != "")
 		require.True(t, !ok || evt.Sender == bridgeBot)
 	})

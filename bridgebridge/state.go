@@ -3,8 +3,6 @@ package bridgebridge
 import (
 	"cmp"
 	"strings"
-
-	"maunium.net/go/mautrix/event"
 )
 
 // Connection is the state of one of the owner's logins, as a bridge reports it.
@@ -24,12 +22,12 @@ type stateContent struct {
 	} `json:"fi.mau.bridge_state"`
 }
 
-// ParseConnection reads the notice that a bridge sends to its management room when a login breaks or works again. It returns false for any
-// other event and for transitional states. The caller must check the sender.
-func ParseConnection(evt *event.Event) (Connection, bool) {
-	state := decode[stateContent](evt).State
-	if evt.Type.Type != event.EventMessage.Type || evt.StateKey != nil || state == nil || len(state.RemoteID) > maxID {
-		return Connection{}, false
+// parseConnection reads the notice that a bridge sends to its management room when a login breaks or works again. It returns nil for any other
+// notice and for transitional states.
+func parseConnection(content stateContent) *Connection {
+	state := content.State
+	if state == nil {
+		return nil
 	}
 	c := Connection{Login: state.RemoteID}
 	switch state.Event {
@@ -44,9 +42,9 @@ func ParseConnection(evt *event.Event) (Connection, bool) {
 	case "UNKNOWN_ERROR":
 		c.Why = cmp.Or(cleanLine(state.Message, maxReason), cleanLine(state.Error, maxReason), "an error")
 	default:
-		return Connection{}, false
+		return nil
 	}
-	return c, true
+	return &c
 }
 
 // NotConnected is the Why of a Connection while the bridge tries to reconnect to the network.

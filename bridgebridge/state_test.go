@@ -27,9 +27,11 @@ func TestReadConnection(t *testing.T) {
 			t.Parallel()
 			var evt event.Event
 			require.NoError(t, json.Unmarshal([]byte(test.raw), &evt))
-			got, ok := ParseConnection(&evt)
-			require.Equal(t, test.ok, ok)
-			require.Equal(t, test.want, got)
+			got := parse(t, &evt).Connection
+			require.Equal(t, test.ok, got != nil)
+			if test.ok {
+				require.Equal(t, test.want, *got)
+			}
 		})
 	}
 	require.True(t, IsLoggedOut("You're not logged in"))

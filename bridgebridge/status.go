@@ -27,7 +27,6 @@ type Delivery struct {
 
 // statusContent is the part of com.beeper.message_send_status that multis reads.
 type statusContent struct {
-	RelatesTo     event.RelatesTo           `json:"m.relates_to"`
 	Status        event.MessageStatus       `json:"status"`
 	Reason        event.MessageStatusReason `json:"reason"`
 	Message       string                    `json:"message"`
@@ -38,25 +37,19 @@ type statusContent struct {
 // notBridged matches a bridge's notice that a message was not delivered. Its group is the reason.
 var notBridged = regexp.MustCompile(`^(?:\x{26a0}\x{fe0f}? *)?Your \w+ (?:was not|may not have been|wasn't) bridged(?:: *((?s:.*)))?$`)
 
-// DeliveryStatus reads the report of a bridge about a message: a status event, or the notice of a failure that bridges without status
-// events send. It returns false for other senders than bridgeBot, for other events, and if bridgeBot is empty.
-func DeliveryStatus(evt *event.Event, bridgeBot id.UserID) (Delivery, bool) {
-	if bridgeBot == "" || evt.Sender != bridgeBot || evt.StateKey != nil {
+// DeliveryBy returns the report of a bridge about the delivery of a message: a status event, or the notice of a failure that bridges without
+// status events send. It returns false for other senders than bridgeBot, for other events, and if bridgeBot is empty.
+func (e Event) DeliveryBy(bridgeBot id.UserID) (Delivery, bool) {
+	if bridgeBot == "" || e.Sender != bridgeBot || e.delivery == nil {
 		return Delivery{}, false
 	}
-	switch evt.Type.Type {
-	case event.BeeperMessageStatus.Type:
-		return readStatus(decode[statusContent](evt))
-	case event.EventMessage.Type:
-		return readNotice(ParseMessage(evt))
-	default:
-		return Delivery{}, false
-	}
+	return *e.delivery, true
 }
 
-func readStatus(content statusContent) (Delivery, bool) {
+// parseStatus reads a status event about a message. It returns nil if the event is invalid.
+func parseStatus(message id.EventID, content statusContent) *Delivery {
 	delivery := Delivery{
-		EventID: content.RelatesTo.GetReferenceID(),
+		EventID: message,
 		Why:     cleanLine(cmp.Or(content.Message, content.Error, content.InternalError, string(content.Reason)), maxReason),
 	}
 	switch content.Status {
@@ -67,17 +60,24 @@ func readStatus(content statusContent) (Delivery, bool) {
 	case event.MessageStatusRetriable, event.MessageStatusFail:
 		delivery.State = Failed
 	default:
-		return Delivery{}, false
+		return nil
 	}
-	return delivery, delivery.EventID != ""
+	if message == "" {
+		return nil
+	}
+	return &delivery
 }
 
-func readNotice(msg Message) (Delivery, bool) {
-	match := notBridged.FindStringSubmatch(msg.Words())
-	if !msg.Notice || msg.ReplyTo == "" || match == nil {
-		return Delivery{}, false
+// parseNotice reads the notice of a failure. It returns nil for any other message.
+func parseNotice(msg Message) *Delivery {
+	if !msg.Notice || msg.ReplyTo == "" {
+		return nil
 	}
-	return Delivery{EventID: msg.ReplyTo, State: Failed, Why: cleanLine(match[1], maxReason)}, true
+	match := notBridged.FindStringSubmatch(msg.Words())
+	if match == nil {
+		return nil
+	}
+	return &Delivery{EventID: msg.ReplyTo, State: Failed, Why: cleanLine(match[1], maxReason)}
 }
 
 // maxReason is the maximum length of a returned reason, in characters.

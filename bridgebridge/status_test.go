@@ -60,16 +60,16 @@ func TestDeliveryStatus(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			got, ok := DeliveryStatus(timelineEvent(t, test.eventType, bridgeBot, test.content), bridgeBot)
+			got, ok := parse(t, timelineEvent(t, test.eventType, bridgeBot, test.content)).DeliveryBy(bridgeBot)
 			require.True(t, ok)
 			require.Equal(t, test.want, got)
 
 			for _, other := range []id.UserID{ana, owner, mallory, ""} {
-				got, ok := DeliveryStatus(timelineEvent(t, test.eventType, other, test.content), bridgeBot)
+				got, ok := parse(t, timelineEvent(t, test.eventType, other, test.content)).DeliveryBy(bridgeBot)
 				require.False(t, ok, "only the bridge's bot is believed")
 				require.Equal(t, Delivery{}, got)
 			}
-			_, ok = DeliveryStatus(timelineEvent(t, test.eventType, "", test.content), "")
+			_, ok = parse(t, timelineEvent(t, test.eventType, "", test.content)).DeliveryBy("")
 			require.False(t, ok, "a room without a bridge has no deliveries")
 		})
 	}
@@ -84,7 +84,7 @@ func TestDeliveryStatusPassesOverTheRest(t *testing.T) {
 		"a status without content":          `{}`,
 		"a status whose fields are no text": `{"m.relates_to":7,"status":["SUCCESS"]}`,
 	} {
-		_, ok := DeliveryStatus(timelineEvent(t, "com.beeper.message_send_status", bridgeBot, content), bridgeBot)
+		_, ok := parse(t, timelineEvent(t, "com.beeper.message_send_status", bridgeBot, content)).DeliveryBy(bridgeBot)
 		require.False(t, ok, name)
 	}
 	for name, content := range map[string]string{
@@ -93,9 +93,9 @@ func TestDeliveryStatusPassesOverTheRest(t *testing.T) {
 		"another notice":                    `{"msgtype":"m.notice","body":"You are now logged in","m.relates_to":{"m.in_reply_to":{"event_id":"$ours"}}}`,
 		"a notice that quotes one":          `{"msgtype":"m.notice","body":"He said: Your message was not bridged: no","m.relates_to":{"m.in_reply_to":{"event_id":"$ours"}}}`,
 	} {
-		_, ok := DeliveryStatus(timelineEvent(t, "m.room.message", bridgeBot, content), bridgeBot)
+		_, ok := parse(t, timelineEvent(t, "m.room.message", bridgeBot, content)).DeliveryBy(bridgeBot)
 		require.False(t, ok, name)
 	}
-	_, ok := DeliveryStatus(stateEvent(t, "com.beeper.message_send_status", "", bridgeBot, `{"m.relates_to":{"rel_type":"m.reference","event_id":"$ours"},"status":"SUCCESS"}`), bridgeBot)
+	_, ok := parse(t, stateEvent(t, "com.beeper.message_send_status", "", bridgeBot, `{"m.relates_to":{"rel_type":"m.reference","event_id":"$ours"},"status":"SUCCESS"}`)).DeliveryBy(bridgeBot)
 	require.False(t, ok, "state is no delivery")
 }

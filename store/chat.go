@@ -90,6 +90,11 @@ func (c Chat) IsOff(d policy.Defaults) bool {
 	return c.Kind != policy.KindAdmin && c.ModeIn(d) == policy.ModeOff
 }
 
+// AnswersIn reports whether the assistant may answer a contact in the chat.
+func (c Chat) AnswersIn(d policy.Defaults) bool {
+	return c.Kind != policy.KindAdmin && c.ModeIn(d).Answers()
+}
+
 // DeliveryIn returns how messages of the assistant are delivered in the chat: at once or as drafts.
 func (c Chat) DeliveryIn(d policy.Defaults) policy.Delivery {
 	return d.Delivery(c.facts())

@@ -16,6 +16,25 @@ func PausedAll(ctx context.Context, db DB) (bool, error) {
 	return GetSetting(ctx, db, SettingPause, &pause)
 }
 
+// AdmissionState is what decisions about incoming messages need to know beside a chat's own row.
+type AdmissionState struct {
+	Name    string // of the assistant
+	Paused  bool   // everything is paused
+	Restore policy.Restore
+}
+
+// AdmissionState reads the admission state. configured is the name of the assistant, unless the owner set another one.
+func (s *Store) AdmissionState(ctx context.Context, tx Tx, configured string) (a AdmissionState, err error) {
+	if a.Name, err = AssistantName(ctx, tx, configured); err != nil {
+		return a, err
+	}
+	if a.Paused, err = PausedAll(ctx, tx); err != nil {
+		return a, err
+	}
+	a.Restore, err = s.RestoreState(ctx, tx)
+	return a, err
+}
+
 // SendingState is what the gate needs to know beside a chat's own row.
 type SendingState struct {
 	Name        string // of the assistant; empty if the owner set none

@@ -20,13 +20,24 @@ func TestAnEventWithAnOverlongIDIsRefused(t *testing.T) {
 		for length, refused := range map[int]bool{255: false, 256: true} {
 			var evt event.Event
 			require.NoError(t, json.Unmarshal(fmt.Appendf(nil, "{"+place+"}", strings.Repeat("x", length)), &evt))
-			require.Equal(t, refused, CheckIDs(&evt) != nil, "%s with %d", place, length)
+			_, err := Parse(&evt)
+			require.Equal(t, refused, err != nil, "%s with %d", place, length)
 		}
 	}
 	var zero event.Event
 	require.NoError(t, json.Unmarshal([]byte(`{"content":{"m.relates_to":{"event_id":"$a\u0000"}}}`), &zero))
-	require.Error(t, CheckIDs(&zero))
+	_, err := Parse(&zero)
+	require.Error(t, err)
 	var evt event.Event
 	require.NoError(t, json.Unmarshal([]byte(`{"content":{"body":"`+strings.Repeat("x", 5000)+`","m.relates_to":7,"session_id":[]}}`), &evt))
-	require.NoError(t, CheckIDs(&evt), "a text may be long, and what has the wrong type names nothing")
+	_, err = Parse(&evt)
+	require.NoError(t, err, "a text may be long, and what has the wrong type names nothing")
+}
+
+// parse parses an event that is valid.
+func parse(t testing.TB, evt *event.Event) Event {
+	t.Helper()
+	e, err := Parse(evt)
+	require.NoError(t, err)
+	return e
 }
