@@ -11,6 +11,7 @@ import (
 	"maunium.net/go/mautrix/event"
 	"maunium.net/go/mautrix/id"
 
+	"multis/internal/sleep"
 	"multis/policy"
 	"multis/store"
 )
@@ -110,9 +111,8 @@ func (h *Homeserver) lockSetup(ctx context.Context) (*store.Lock, error) {
 		if ok || err != nil {
 			return lock, err
 		}
-		sleep(ctx, 200*time.Millisecond)
-		if ctx.Err() != nil {
-			return nil, ctx.Err()
+		if err := sleep.For(ctx, 200*time.Millisecond); err != nil {
+			return nil, err
 		}
 	}
 }

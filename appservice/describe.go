@@ -73,7 +73,8 @@ func (d *Describer) describeLocked(ctx context.Context, room id.RoomID) error {
 		return err
 	}
 	if !ok {
-		if expected, err := d.isExpected(ctx, room, state); err != nil || expected {
+		awaits, err := d.awaitsBridge(ctx, room, state)
+		if err != nil || awaits {
 			d.inbox.ignored.remove(room)
 			return err // no bridge has claimed the room yet: its events wait
 		}

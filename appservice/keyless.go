@@ -6,6 +6,7 @@ import (
 
 	"github.com/rs/zerolog"
 
+	"multis/internal/sleep"
 	"multis/jobs"
 	"multis/store"
 )
@@ -24,7 +25,7 @@ func (s *OwnerSync) syncWithoutKeys(ctx context.Context, lock *store.Lock, cause
 	if isLostDevice(cause) {
 		if err := s.hs.ensureDevices(ctx); err != nil {
 			log.Warn().Err(err).Msg("Cannot make another device")
-			sleep(ctx, lockRetryDelay)
+			_ = sleep.For(ctx, lockRetryDelay)
 		}
 		return
 	}

@@ -13,6 +13,7 @@ import (
 	"maunium.net/go/mautrix/id"
 
 	"multis/bridgebridge"
+	"multis/internal/sleep"
 	"multis/policy"
 	"multis/store"
 )
@@ -62,7 +63,7 @@ func (s *OwnerSync) Run(ctx context.Context, ready func()) error {
 				s.reloadDevices(ctx)
 				ready()
 			}
-			sleep(ctx, lockRetryDelay)
+			_ = sleep.For(ctx, lockRetryDelay)
 			continue
 		}
 		s.inbox.sources.recordSync(s.inbox.now())
@@ -114,7 +115,7 @@ const lockCheckInterval = lockRetryDelay / 4
 // database releases the lock.
 func watchLock(ctx context.Context, lock *store.Lock) {
 	for ctx.Err() == nil && isAlive(ctx, lock) {
-		sleep(ctx, lockCheckInterval)
+		_ = sleep.For(ctx, lockCheckInterval)
 	}
 }
 
@@ -142,7 +143,7 @@ func (s *OwnerSync) awaitFirstSync(ctx context.Context, lock *store.Lock) bool {
 		}
 		if err != nil {
 			zerolog.Ctx(ctx).Warn().Err(err).Msg("The first sync failed; trying again")
-			sleep(ctx, time.Second)
+			_ = sleep.For(ctx, time.Second)
 		}
 	}
 	return false
@@ -163,7 +164,7 @@ func (s *OwnerSync) pollLoop(ctx context.Context, lock *store.Lock, who string, 
 			return
 		}
 		log.Warn().Err(err).Str("account", who).Msg("The sync failed; trying again")
-		sleep(ctx, wait)
+		_ = sleep.For(ctx, wait)
 		wait = min(2*wait, maxRetryDelay)
 	}
 }
@@ -328,12 +329,4 @@ func (s *OwnerSync) collect(ctx context.Context, resp *syncResponse, since strin
 		}
 	}
 	return events, nil
-}
-
-// sleep waits for d or until ctx ends.
-func sleep(ctx context.Context, d time.Duration) {
-	select {
-	case <-ctx.Done():
-	case <-time.After(d):
-	}
 }

@@ -9,6 +9,7 @@ import (
 	"maunium.net/go/mautrix/id"
 
 	"multis/bridgebridge"
+	"multis/internal/sleep"
 	"multis/jobs"
 	"multis/store"
 )
@@ -102,7 +103,7 @@ func NewStallWatch(inbox *Inbox, hs *Homeserver) *StallWatch {
 // Run checks the sources until ctx ends.
 func (w *StallWatch) Run(ctx context.Context) error {
 	for ctx.Err() == nil {
-		sleep(ctx, stallCheckInterval)
+		_ = sleep.For(ctx, stallCheckInterval)
 		if err := w.check(ctx); err != nil && ctx.Err() == nil {
 			zerolog.Ctx(ctx).Warn().Err(err).Msg("Cannot check whether events arrive")
 		}

@@ -147,8 +147,8 @@ func (d *Describer) isAnnouncedSuccessor(ctx context.Context, before store.Chat,
 // upgrade creates the new room first, and the bridge may join it before multis sees the tombstone.
 const successionTimeout = 10 * time.Minute
 
-// isExpected reports whether a bridge is expected to claim a room that none claims yet, because the room replaces the room of a chat.
-func (d *Describer) isExpected(ctx context.Context, room id.RoomID, state []*event.Event) (bool, error) {
+// awaitsBridge reports whether an unclaimed room replaces a known chat's room, so that its bridge should claim it soon.
+func (d *Describer) awaitsBridge(ctx context.Context, room id.RoomID, state []*event.Event) (bool, error) {
 	old := bridgebridge.Predecessor(state)
 	if old == "" {
 		return false, nil

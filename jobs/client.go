@@ -7,6 +7,7 @@ import (
 
 	"github.com/rs/zerolog"
 
+	"multis/internal/sleep"
 	"multis/store"
 )
 
@@ -80,7 +81,7 @@ func (c *client) watch(ctx context.Context) {
 		}
 		if err != nil && ctx.Err() == nil {
 			log.Warn().Err(err).Msg("Cannot look at the job queue")
-			pause(ctx, watchInterval)
+			_ = sleep.For(ctx, watchInterval)
 		}
 		if time.Now().Before(sweep) {
 			continue
@@ -121,12 +122,4 @@ func (c *client) pollQueue(ctx context.Context) (time.Duration, error) {
 		return watchInterval, nil
 	}
 	return min(max(*state.NextDue, 0), watchInterval), nil
-}
-
-// pause waits for d, or until ctx ends.
-func pause(ctx context.Context, d time.Duration) {
-	select {
-	case <-ctx.Done():
-	case <-time.After(d):
-	}
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/riverqueue/river"
 
+	"multis/internal/sleep"
 	"multis/store"
 )
 
@@ -60,10 +61,8 @@ func readHistory(ctx context.Context, historian Historian, notifier ImportNotifi
 	case args.NotifyOnly:
 		return notifier.NotifyImported(ctx, args.ChatID, args.StoredCount)
 	}
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-time.After(historyPause):
+	if err := sleep.For(ctx, historyPause); err != nil {
+		return err
 	}
 	return historian.History(ctx, args)
 }

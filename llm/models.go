@@ -6,6 +6,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"multis/internal/sleep"
 )
 
 // DefaultTimeout is how long a model may send nothing, before its answer and within it.
@@ -105,7 +107,7 @@ func (ms *Models) open(name, key string) (Model, error) {
 	if ms.breakers[rest] == nil {
 		ms.breakers[rest] = &breaker{now: time.Now}
 	}
-	ms.opened[id] = retryModel{Model: paid, breaker: ms.breakers[rest], pause: sleep}
+	ms.opened[id] = retryModel{Model: paid, breaker: ms.breakers[rest], pause: sleep.For}
 	return ms.opened[id], nil
 }
 

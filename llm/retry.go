@@ -78,15 +78,3 @@ func nextTry(err error, attempt int) (time.Duration, bool) {
 	backoff := firstBackoff << (attempt - 1)
 	return backoff + rand.N(backoff/2), true
 }
-
-// sleep waits for d. It returns the context's error if ctx ends first.
-func sleep(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-timer.C:
-		return nil
-	}
-}

@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"multis/internal/sleep"
 )
 
 // newRecordingRetry returns a retryModel that does not wait, and the list of the waits that it left out.
@@ -104,7 +106,7 @@ func TestRetry_EndsWithCaller(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	s := newScript(one(reasonStep(ReasonServer)))
-	_, err := Complete(ctx, retryModel{Model: s, breaker: &breaker{now: time.Now}, pause: sleep}, newRequest("hi"))
+	_, err := Complete(ctx, retryModel{Model: s, breaker: &breaker{now: time.Now}, pause: sleep.For}, newRequest("hi"))
 	require.Equal(t, ReasonServer, reasonOf(err))
 	require.Equal(t, 1, s.made)
 }

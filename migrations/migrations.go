@@ -18,6 +18,8 @@ import (
 	"go.mau.fi/util/dbutil"
 	"maunium.net/go/mautrix/crypto"
 	"maunium.net/go/mautrix/sqlstatestore"
+
+	"multis/internal/sleep"
 )
 
 // The schemas that libraries keep their own tables in.
@@ -114,10 +116,8 @@ func retryWhileLocked(ctx context.Context, step func() error) error {
 		if try == maxLockTries {
 			return fmt.Errorf("%w: %w; look for it with: select pid, state, query from pg_stat_activity where xact_start < now() - interval '1 minute'", ErrBusy, err)
 		}
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-time.After(lockTimeout / 2):
+		if err := sleep.For(ctx, lockTimeout/2); err != nil {
+			return err
 		}
 	}
 }

@@ -26,8 +26,8 @@ const (
 	liveTimeout  = 3 * time.Second // of one edit
 )
 
-// LiveMessage is a message in the admin room that shows the progress of an answer by being edited. It is sent without the outbox, because it may be
-// lost; the answer itself is a Message that replaces it. A nil LiveMessage does nothing.
+// LiveMessage is a message in the admin room that shows the progress of an answer by being edited. It bypasses the outbox: losing it does
+// no harm, because the answer itself is a Message that replaces it. A nil LiveMessage does nothing.
 type LiveMessage struct {
 	box       *Box
 	sender    LiveSender

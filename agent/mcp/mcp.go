@@ -15,6 +15,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"multis/agent/tools"
+	"multis/internal/sleep"
 	"multis/internal/text"
 	"multis/policy"
 )
@@ -141,10 +142,7 @@ func (c *connection) keepConnected(ctx context.Context) {
 			wait = c.delays.minRetry
 		}
 		log.Warn().Str("error", problemText(err)).Stringer("again_in", wait).Msg("Disconnected from an MCP server")
-		select {
-		case <-ctx.Done():
-		case <-time.After(wait):
-		}
+		_ = sleep.For(ctx, wait)
 		wait = min(2*wait, c.delays.maxRetry)
 	}
 }

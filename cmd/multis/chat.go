@@ -22,6 +22,7 @@ import (
 
 	"multis/appservice"
 	"multis/config"
+	"multis/internal/sleep"
 	"multis/ops/setup"
 	"multis/policy"
 	"multis/store"
@@ -248,10 +249,8 @@ func awaitAnswers(ctx context.Context, st *store.Store, chat store.ChatID, tasks
 		if err != nil || !unfinished {
 			return err
 		}
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-time.After(20 * time.Millisecond):
+		if err := sleep.For(ctx, 20*time.Millisecond); err != nil {
+			return err
 		}
 	}
 }

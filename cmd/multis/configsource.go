@@ -11,6 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"multis/config"
+	"multis/internal/sleep"
 	"multis/internal/text"
 	"multis/jobs"
 	"multis/ops/setup"
@@ -46,10 +47,8 @@ const configPoll = 2 * time.Second
 // twice, because editors replace files.
 func (s configSource) awaitChange(ctx context.Context, current *config.Config, wasSafe bool) (*config.Config, error) {
 	for seen, isMissing := "", false; ; { // the first pass always loads the configuration, because it may have changed since current was loaded
-		select {
-		case <-ctx.Done():
+		if sleep.For(ctx, configPoll) != nil {
 			return nil, ctx.Err()
-		case <-time.After(configPoll):
 		}
 		if _, safe, err := store.SafeModeOf(ctx, s.store.DB()); err == nil && safe != wasSafe {
 			return current, nil

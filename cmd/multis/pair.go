@@ -11,6 +11,7 @@ import (
 	"maunium.net/go/mautrix/id"
 
 	"multis/appservice"
+	"multis/internal/sleep"
 	"multis/internal/text"
 	"multis/ops/setup"
 	"multis/store"
@@ -77,7 +78,7 @@ func awaitCode(ctx context.Context, out io.Writer, st *store.Store, room *appser
 			}
 			fmt.Fprintf(out, "  %s sent something else than the code.\n", text.OneLine(m.Sender.String()))
 		}
-		if !pause(ctx, time.Second) {
+		if sleep.For(ctx, time.Second) != nil {
 			return "", errors.New("nobody sent the code: run multis init --pair again")
 		}
 	}
@@ -90,18 +91,8 @@ func tryCode(ctx context.Context, st *store.Store, text string) (result store.Pa
 			result, err = store.TryPairing(ctx, tx, text, time.Now())
 			return err
 		})
-		if err != nil || result != store.PairingTooSoon || !pause(ctx, time.Second) {
+		if err != nil || result != store.PairingTooSoon || sleep.For(ctx, time.Second) != nil {
 			return result, err
 		}
-	}
-}
-
-// pause waits for d. It returns false if ctx ended.
-func pause(ctx context.Context, d time.Duration) bool {
-	select {
-	case <-ctx.Done():
-		return false
-	case <-time.After(d):
-		return true
 	}
 }

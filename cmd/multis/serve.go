@@ -16,6 +16,7 @@ import (
 
 	"multis/appservice"
 	"multis/config"
+	"multis/internal/sleep"
 	"multis/ops/doctor"
 	"multis/ops/health"
 	"multis/ops/setup"
@@ -247,7 +248,7 @@ func (as *assistant) awaitDescriptions(ctx context.Context) error {
 	}
 	for end := time.Now().Add(describeTimeout); time.Now().Before(end); {
 		busy, err := store.HasRoomsToDescribe(ctx, as.store.DB())
-		if err != nil || !busy || !pause(ctx, 200*time.Millisecond) {
+		if err != nil || !busy || sleep.For(ctx, 200*time.Millisecond) != nil {
 			return err
 		}
 	}
@@ -263,10 +264,8 @@ func retry(ctx context.Context, step func(context.Context) error) error {
 			return ctx.Err()
 		}
 		zerolog.Ctx(ctx).Error().Err(err).Stringer("again_in", wait).Msg("Cannot start yet")
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-time.After(wait):
+		if err := sleep.For(ctx, wait); err != nil {
+			return err
 		}
 		wait = min(2*wait, 30*time.Second)
 	}

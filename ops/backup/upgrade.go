@@ -8,6 +8,7 @@ import (
 
 	"github.com/rs/zerolog"
 
+	"multis/internal/sleep"
 	"multis/store"
 )
 
@@ -31,10 +32,8 @@ func (p *Scheduler) EnsureRecent(ctx context.Context) error {
 		zerolog.Ctx(ctx).Info().Msg("This multis changes the database; before that it makes a backup, because there is none of the last 24 hours")
 		info, err := Create(ctx, p.Create)
 		if errors.Is(err, ErrRunning) { // perhaps by the older multis that still runs
-			select {
-			case <-ctx.Done():
-				return ctx.Err()
-			case <-time.After(time.Second):
+			if err := sleep.For(ctx, time.Second); err != nil {
+				return err
 			}
 			continue
 		}

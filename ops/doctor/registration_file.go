@@ -17,6 +17,7 @@ import (
 
 	"multis/config"
 	"multis/internal/plainfile"
+	"multis/internal/sleep"
 	"multis/internal/text"
 	"multis/ops/health"
 )
@@ -205,10 +206,8 @@ func awaitListening(ctx context.Context, in *Input) (answers, other bool) {
 		if answers || in.IsStarting == nil || !in.IsStarting(ctx) || time.Now().After(until) {
 			return answers, other
 		}
-		select {
-		case <-ctx.Done():
+		if sleep.For(ctx, pause) != nil {
 			return answers, other
-		case <-time.After(pause):
 		}
 	}
 }

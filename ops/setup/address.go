@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"multis/config"
+	"multis/internal/sleep"
 	"multis/ops/doctor"
 )
 
@@ -62,7 +63,7 @@ func checkAddress(ctx context.Context, a listenAddress, running, next *config.Co
 func Listen(ctx context.Context, hostname string, port int) (listener net.Listener, err error) {
 	for range 4 {
 		listener, err = new(net.ListenConfig).Listen(ctx, "tcp", net.JoinHostPort(hostname, strconv.Itoa(port)))
-		if !errors.Is(err, syscall.EADDRINUSE) || !sleep(ctx, 50*time.Millisecond) {
+		if !errors.Is(err, syscall.EADDRINUSE) || sleep.For(ctx, 50*time.Millisecond) != nil {
 			break
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"multis/config"
+	"multis/internal/sleep"
 	"multis/ops/doctor"
 )
 
@@ -37,7 +38,7 @@ func AwaitSynapse(ctx context.Context, c *config.Config) doctor.Result {
 				return last
 			}
 		}
-		if !sleep(ctx, pollInterval) {
+		if sleep.For(ctx, pollInterval) != nil {
 			return last
 		}
 	}
@@ -88,7 +89,7 @@ func AwaitGreeting(ctx context.Context, look func(context.Context) (room string,
 		if err == nil && written {
 			return room, doctor.Result{}
 		}
-		if !sleep(ctx, pollInterval) {
+		if sleep.For(ctx, pollInterval) != nil {
 			message := "multis has not made the admin room yet."
 			switch {
 			case err != nil:
@@ -98,15 +99,5 @@ func AwaitGreeting(ctx context.Context, look func(context.Context) (room string,
 			}
 			return room, failedResult(doctor.AdminRoom, message, "journalctl -u multis -n 20   (what multis says)")
 		}
-	}
-}
-
-// sleep waits, and returns false if ctx ended.
-func sleep(ctx context.Context, d time.Duration) bool {
-	select {
-	case <-ctx.Done():
-		return false
-	case <-time.After(d):
-		return true
 	}
 }
