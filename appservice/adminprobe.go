@@ -38,7 +38,8 @@ func isUnknownProfile(err error) bool {
 	return ok && failed.IsStatus(http.StatusNotFound) && failed.RespError != nil && failed.RespError.ErrCode == mautrix.MUnknown.ErrCode
 }
 
-// Greeting returns the admin room that the bot made for the owner, and whether the bot has written there. The room is empty if there is none.
+// Greeting returns the admin room that the bot made for the owner, and whether the bot has written there. The room is
+// empty if there is none.
 func (i *Inspector) Greeting(ctx context.Context) (room id.RoomID, written bool, err error) {
 	c, err := i.client(i.access.Bot)
 	if err != nil {

@@ -67,16 +67,19 @@ func (h *Homeserver) makeRoom(ctx context.Context, marker adminMarker) error {
 	})
 }
 
-// inviteOperators invites each operator who was never invited to the operators' room, such as one who was added to the configuration since the last
-// start. Operators who left the room, were removed or did not accept are not invited again. If the homeserver refuses an invitation, that is logged and
-// found by the doctor, and the next start tries it again.
+// inviteOperators invites each operator who was never invited to the operators' room, such as one who was added to the
+// configuration since the last start. Operators who left the room, were removed or did not accept are not invited again.
+// If the homeserver refuses an invitation, that is logged and found by the doctor, and the next start tries it again.
 func (h *Homeserver) inviteOperators(ctx context.Context, roomOf func(context.Context, store.DB) (store.Chat, error)) error {
 	if len(h.access.Operators) == 0 {
 		return nil
 	}
 	room, err := roomOf(ctx, h.store.DB())
-	if err != nil || room.RoomID == nil {
+	if err != nil {
 		return err
+	}
+	if room.RoomID == nil {
+		return nil
 	}
 	state, err := h.bot.session().state(ctx, *room.RoomID)
 	if err != nil {
@@ -93,7 +96,8 @@ func (h *Homeserver) inviteOperators(ctx context.Context, roomOf func(context.Co
 			continue
 		}
 		_, err := h.bot.session().InviteUser(ctx, *room.RoomID, &mautrix.ReqInviteUser{UserID: operator})
-		if failed, answered := errors.AsType[mautrix.HTTPError](err); answered && failed.RespError != nil && !errors.Is(err, mautrix.MUnknownToken) {
+		if failed, answered := errors.AsType[mautrix.HTTPError](err); answered && failed.RespError != nil &&
+			!errors.Is(err, mautrix.MUnknownToken) {
 			zerolog.Ctx(ctx).Warn().Err(err).Stringer("user_id", operator).Msg("The homeserver refused to invite an operator")
 			continue
 		}

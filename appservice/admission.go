@@ -31,11 +31,25 @@ func (b *batch) admit(ctx context.Context, chat store.Chat, j admitInput) (polic
 	now := b.inbox.now()
 	b.labelByWords(&chat, j)
 	input := policy.AdmitInput{
-		Mode: b.inbox.mode(chat), Kind: chat.Kind, Author: j.author, Name: b.state.Name, Text: j.msg.Words(), Notice: j.msg.Notice,
-		HasAttachment: j.msg.HasUnreadFile(b.inbox.settings.CanTranscribe), IsViewable: b.inbox.settings.CanViewPictures && j.msg.IsPicture(),
-		Voice: b.inbox.settings.CanTranscribe && j.msg.Kind == bridgebridge.Voice && j.msg.File != nil, WasFresh: j.wasFresh,
-		SentAt: j.at, Now: now, Backfill: b.history, Edited: j.isEdit, MaxAge: b.inbox.settings.ReplyMaxAge, EscalationKeywords: b.inbox.settings.EscalationKeywords,
-		StoreCap: b.inbox.settings.StoreCap, SendCap: b.inbox.settings.SendCap, Restore: b.state.Restore,
+		Mode:               b.inbox.mode(chat),
+		Kind:               chat.Kind,
+		Author:             j.author,
+		Name:               b.state.Name,
+		Text:               j.msg.Words(),
+		Notice:             j.msg.Notice,
+		HasAttachment:      j.msg.HasUnreadFile(b.inbox.settings.CanTranscribe),
+		IsViewable:         b.inbox.settings.CanViewPictures && j.msg.IsPicture(),
+		Voice:              b.inbox.settings.CanTranscribe && j.msg.Kind == bridgebridge.Voice && j.msg.File != nil,
+		WasFresh:           j.wasFresh,
+		SentAt:             j.at,
+		Now:                now,
+		Backfill:           b.history,
+		Edited:             j.isEdit,
+		MaxAge:             b.inbox.settings.ReplyMaxAge,
+		EscalationKeywords: b.inbox.settings.EscalationKeywords,
+		StoreCap:           b.inbox.settings.StoreCap,
+		SendCap:            b.inbox.settings.SendCap,
+		Restore:            b.state.Restore,
 	}
 	if chat.Kind == policy.KindAdmin {
 		return policy.Admit(input), nil
@@ -72,7 +86,8 @@ func (b *batch) isReplyToQuestion(ctx context.Context, chat store.Chat, j admitI
 	return last.Open, err
 }
 
-// labelByWords gives a chat the labels whose words occur in a contact's message. Labels may change how the message is handled, so it is called first.
+// labelByWords gives a chat the labels whose words occur in a contact's message. Labels may change how the message is
+// handled, so it is called first.
 func (b *batch) labelByWords(chat *store.Chat, j admitInput) {
 	if j.author != policy.AuthorContact || b.history {
 		return
@@ -96,12 +111,22 @@ func (b *batch) labelByWords(chat *store.Chat, j admitInput) {
 // storeFlood stores one empty message for all messages of a flood, with the reason.
 func storeFlood(ctx context.Context, tx store.Tx, e incoming, d policy.Admission) error {
 	noted, err := store.IsFlooding(ctx, tx, e.chat.ID, e.Sender)
-	if err != nil || noted {
+	if err != nil {
 		return err
 	}
+	if noted {
+		return nil
+	}
 	_, err = store.InsertMessage(ctx, tx, store.Message{
-		ChatID: e.chat.ID, EventID: e.ID, Author: e.author, Sender: e.Sender, Kind: string(bridgebridge.Other), At: e.at,
-		Action: policy.ActionArchive, Code: d.Code, Reason: d.Why,
+		ChatID:  e.chat.ID,
+		EventID: e.ID,
+		Author:  e.author,
+		Sender:  e.Sender,
+		Kind:    string(bridgebridge.Other),
+		At:      e.at,
+		Action:  policy.ActionArchive,
+		Code:    d.Code,
+		Reason:  d.Why,
 	})
 	return err
 }

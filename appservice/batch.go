@@ -15,8 +15,8 @@ import (
 	"multis/store"
 )
 
-// batch stores the events of one transaction. Its steps, each called by the one before it: storeAll, storeEvent (finds the chat, and decides whether
-// anything is stored), storeInChat (by type of event), and a function for each type.
+// batch stores the events of one transaction. Its steps, each called by the one before it: storeAll, storeEvent (finds
+// the chat, and decides whether anything is stored), storeInChat (by type of event), and a function for each type.
 type batch struct {
 	sideEffects
 
@@ -128,8 +128,8 @@ func (b *batch) load(ctx context.Context, events []bridgebridge.Event) error {
 	return nil
 }
 
-// addLostSends adds the events that multis sent after a backup was made and before it was restored, because their outbox messages are lost. It accepts
-// an event that has an outbox key and that the owner's account sent in that time.
+// addLostSends adds the events that multis sent after a backup was made and before it was restored, because their outbox
+// messages are lost. It accepts an event that has an outbox key and that the owner's account sent in that time.
 func (b *batch) addLostSends(events []bridgebridge.Event, own map[id.EventID]bool) {
 	for _, evt := range events {
 		if evt.OutboxKey != "" && evt.Sender == b.inbox.settings.Owner && b.state.Restore.InGap(b.inbox.sentAt(evt)) {
@@ -163,7 +163,8 @@ func (b *batch) loadChats(ctx context.Context, events []bridgebridge.Event) erro
 	return nil
 }
 
-// lockChats locks, in the order that all callers use, the chat of an event, which may have moved to another room, and the chats that loadChats locks.
+// lockChats locks, in the order that all callers use, the chat of an event, which may have moved to another room, and the
+// chats that loadChats locks.
 func (b *batch) lockChats(ctx context.Context, evt bridgebridge.Event, chat store.ChatID) error {
 	contacts, err := threadRooms(ctx, b.tx, []bridgebridge.Event{evt})
 	if err != nil {
@@ -172,11 +173,16 @@ func (b *batch) lockChats(ctx context.Context, evt bridgebridge.Event, chat stor
 	return store.LockChats(ctx, b.tx, append(contacts, evt.RoomID), chat)
 }
 
-// storeEvent finds the chat that an event belongs to, and stores the event unless there is no such chat, the chat is off, or it has the event already.
+// storeEvent finds the chat that an event belongs to, and stores the event unless there is no such chat, the chat is off,
+// or it has the event already.
 func (b *batch) storeEvent(ctx context.Context, evt bridgebridge.Event) error {
 	at := b.inbox.sentAt(evt)
-	if stored, err := b.storeConnection(ctx, evt, at); err != nil || stored {
+	stored, err := b.storeConnection(ctx, evt, at)
+	if err != nil {
 		return err
+	}
+	if stored {
+		return nil
 	}
 	if evt.StateKey == nil && b.inbox.ignored.has(evt.RoomID) {
 		return nil
@@ -214,8 +220,8 @@ func (in *Inbox) sentAt(evt bridgebridge.Event) time.Time {
 	}
 }
 
-// handleOffChat handles an event of a chat that is off. It stores nothing of such a chat but changes to the chat's own row. A sender can still delete
-// a message that was stored before.
+// handleOffChat handles an event of a chat that is off. It stores nothing of such a chat but changes to the chat's own
+// row. A sender can still delete a message that was stored before.
 func (b *batch) handleOffChat(ctx context.Context, e incoming) error {
 	switch {
 	case e.StateKey != nil:

@@ -54,8 +54,9 @@ func benchReceive(b *testing.B, bundle *fixture, chats []store.Chat, size int) {
 		var events []string
 		for range size {
 			n++
-			events = append(events, fmt.Sprintf(`{"type":"m.room.message","room_id":%q,"sender":%q,"event_id":"$b%d","origin_server_ts":%d,"content":{"msgtype":"m.text","body":"What does delivery %d cost?"}}`,
-				*chats[n%len(chats)].RoomID, chats[n%len(chats)].Contact, n, time.Now().UnixMilli(), n))
+			events = append(events,
+				fmt.Sprintf(`{"type":"m.room.message","room_id":%q,"sender":%q,"event_id":"$b%d","origin_server_ts":%d,"content":{"msgtype":"m.text","body":"What does delivery %d cost?"}}`,
+					*chats[n%len(chats)].RoomID, chats[n%len(chats)].Contact, n, time.Now().UnixMilli(), n))
 		}
 		start := time.Now()
 		if rec := putTransaction(b, h, "right", `{"events":[`+strings.Join(events, ",")+`]}`); rec.Code != 200 {

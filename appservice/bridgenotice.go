@@ -19,8 +19,8 @@ const (
 	maxUndecrypted = 50
 )
 
-// storeBridgeNotices decrypts what bridge bots send in rooms that are no chats, such as their management rooms, and stores their reports about
-// the connection to the network. It drops everything else that they send there.
+// storeBridgeNotices decrypts what bridge bots send in rooms that are no chats, such as their management rooms, and
+// stores their reports about the connection to the network. It drops everything else that they send there.
 func (s *OwnerSync) storeBridgeNotices(ctx context.Context, resp *syncResponse) error {
 	sealed, err := s.encryptedNotices(ctx, resp)
 	if err != nil {

@@ -81,9 +81,12 @@ func TestConfirm_WaitsForOtherRooms(t *testing.T) {
 	h.setState("!first:x", "m.room.member", owner.String(), owner, `{"membership":"join"}`) // the owner changed their name
 	h.describeRoom("!first:x")
 	require.True(t, h.anasChat().Unconfirmed)
-	require.Equal(t, 1, h.count("river.river_job where kind = 'notice' and state = 'scheduled' and scheduled_at > now() + interval '5 seconds'"))
+	require.Equal(t, 1,
+		h.count("river.river_job where kind = 'notice' and state = 'scheduled' and scheduled_at > now() + interval '5 seconds'"))
 	h.addRoom("!second:x", bridgeBot, `{}`)
-	h.setState("!second:x", "m.bridge", "x", bridgeBot, fmt.Sprintf(`{"bridgebot":%q,"protocol":{"id":"demo"},"channel":{"id":"ben","fi.mau.receiver":"me"},"com.beeper.room_type.v2":"dm"}`, bridgeBot))
+	h.setState("!second:x", "m.bridge", "x", bridgeBot,
+		fmt.Sprintf(`{"bridgebot":%q,"protocol":{"id":"demo"},"channel":{"id":"ben","fi.mau.receiver":"me"},"com.beeper.room_type.v2":"dm"}`,
+			bridgeBot))
 	h.describeRoom("!second:x")
 	require.False(t, h.anasChat().Unconfirmed)
 }
@@ -145,7 +148,8 @@ func TestConfirm_RefusedBotsBlockNobody(t *testing.T) {
 	t.Parallel()
 	h := newFakeHomeserver(t)
 	for i := range 2 * store.MaxBridgeBots {
-		_, err := h.store.Pool().Exec(t.Context(), "insert into bridge_bots (bot, protocol, refused_at) values ($1, 'demo', now())", fmt.Sprintf("@mallory%d:example.com", i))
+		_, err := h.store.Pool().Exec(t.Context(), "insert into bridge_bots (bot, protocol, refused_at) values ($1, 'demo', now())",
+			fmt.Sprintf("@mallory%d:example.com", i))
 		require.NoError(t, err)
 	}
 	h.addFakePortal()

@@ -28,12 +28,18 @@ func (b *batch) storeConnection(ctx context.Context, evt bridgebridge.Event, at 
 	if err != nil {
 		return false, err
 	}
-	state := store.BridgeState{Bot: evt.Sender, Login: connection.Login, Protocol: protocol, Reason: connection.Why, ChangedAt: at}
+	state := store.BridgeState{
+		Bot:       evt.Sender,
+		Login:     connection.Login,
+		Protocol:  protocol,
+		Reason:    connection.Why,
+		ChangedAt: at,
+	}
 	return true, b.storeBridgeState(ctx, state, connection.Up)
 }
 
-// storeBridgeNotice stores what a bridge's bot says about the delivery of a message. An encrypted notice is stored like a message until its key
-// arrives, and deleted after it was read.
+// storeBridgeNotice stores what a bridge's bot says about the delivery of a message. An encrypted notice is stored like a
+// message until its key arrives, and deleted after it was read.
 func (b *batch) storeBridgeNotice(ctx context.Context, e incoming) error {
 	if e.Type.Type != event.EventEncrypted.Type {
 		return b.storeDelivery(ctx, e)
@@ -42,8 +48,17 @@ func (b *batch) storeBridgeNotice(ctx context.Context, e incoming) error {
 		return nil
 	}
 	message, err := store.InsertMessage(ctx, b.tx, store.Message{
-		ChatID: e.chat.ID, EventID: e.ID, Author: policy.AuthorBridgeBot, Sender: e.Sender, Kind: string(bridgebridge.Encrypted), At: e.at,
-		Parked: e.Content.VeryRaw, ParkedIn: e.RoomID, Action: policy.ActionArchive, Code: policy.CodeEncrypted, Reason: policy.CodeEncrypted.Sentence(),
+		ChatID:   e.chat.ID,
+		EventID:  e.ID,
+		Author:   policy.AuthorBridgeBot,
+		Sender:   e.Sender,
+		Kind:     string(bridgebridge.Encrypted),
+		At:       e.at,
+		Parked:   e.Content.VeryRaw,
+		ParkedIn: e.RoomID,
+		Action:   policy.ActionArchive,
+		Code:     policy.CodeEncrypted,
+		Reason:   policy.CodeEncrypted.Sentence(),
 	})
 	if err != nil {
 		return err
@@ -52,8 +67,8 @@ func (b *batch) storeBridgeNotice(ctx context.Context, e incoming) error {
 	return nil
 }
 
-// storeDelivery stores that the bridge delivered a message or failed to deliver it. The status also shows whether the bridge is connected, even if
-// the message is one that the owner wrote.
+// storeDelivery stores that the bridge delivered a message or failed to deliver it. The status also shows whether the
+// bridge is connected, even if the message is one that the owner wrote.
 func (b *batch) storeDelivery(ctx context.Context, e incoming) error {
 	if !e.isDelivery {
 		return nil
@@ -100,8 +115,11 @@ func (b *batch) storeBridgeState(ctx context.Context, s store.BridgeState, up bo
 		return err
 	}
 	row, first, err := store.MarkBridgeDown(ctx, b.tx, s)
-	if err != nil || !first {
+	if err != nil {
 		return err
+	}
+	if !first {
+		return nil
 	}
 	b.jobs = append(b.jobs, jobs.NoticeArgs{Topic: jobs.TopicBridgeDown, SubjectID: row})
 	b.hooks = append(b.hooks, hookEvent{policy.HookBridgeDown, strconv.FormatInt(row, 10)})
@@ -113,8 +131,8 @@ func (in *Inbox) HaveBridgesChanged(ctx context.Context) (bool, error) {
 	return store.HasChangedBridges(ctx, in.store.DB())
 }
 
-// CheckBridges marks bridges as down that used to confirm messages and have confirmed none for minutes. It marks logins as up whose contacts
-// write again. It enqueues a notice for each.
+// CheckBridges marks bridges as down that used to confirm messages and have confirmed none for minutes. It marks logins
+// as up whose contacts write again. It enqueues a notice for each.
 func (in *Inbox) CheckBridges(ctx context.Context) error {
 	return in.store.InTx(ctx, func(tx store.Tx) error {
 		silent, err := store.MarkSilentBridges(ctx, tx)

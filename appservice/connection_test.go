@@ -16,7 +16,8 @@ import (
 // bridgeNotice returns a bridge's notice about a login, a second after the one before.
 func (b *fixture) bridgeNotice(room id.RoomID, sender id.UserID, state string) *event.Event {
 	b.t.Helper()
-	evt := b.event("m.room.message", room, sender, fmt.Sprintf(`{"msgtype":"m.notice","body":"State update","fi.mau.bridge_state":{"state_event":%q,"remote_id":"me"}}`, state))
+	evt := b.event("m.room.message", room, sender,
+		fmt.Sprintf(`{"msgtype":"m.notice","body":"State update","fi.mau.bridge_state":{"state_event":%q,"remote_id":"me"}}`, state))
 	evt.Timestamp += int64(b.events)*1000 - 3_600_000
 	return evt
 }
@@ -137,7 +138,8 @@ func TestConnection_SilentBridgeIsNoted(t *testing.T) {
 	}
 	sent := func(ago string) {
 		key := b.insertOutboxRow(chat)
-		_, err := b.store.Pool().Exec(ctx, "update outbox set state = 'sent', event_id = '$x' || seq, sent_at = now() - $2::interval where id = $1", key, ago)
+		_, err := b.store.Pool().Exec(ctx,
+			"update outbox set state = 'sent', event_id = '$x' || seq, sent_at = now() - $2::interval where id = $1", key, ago)
 		require.NoError(t, err)
 	}
 	sent("10 minutes")

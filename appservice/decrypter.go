@@ -86,8 +86,12 @@ func (d *Decrypter) Decrypt(ctx context.Context, what jobs.DecryptArgs) error {
 // encryptedEvent rebuilds the encrypted event of a stored message.
 func encryptedEvent(msg store.Message, room id.RoomID) *event.Event {
 	return &event.Event{
-		ID: msg.EventID, RoomID: room, Sender: msg.Sender, Type: event.EventEncrypted, Timestamp: msg.At.UnixMilli(),
-		Content: event.Content{VeryRaw: msg.Parked},
+		ID:        msg.EventID,
+		RoomID:    room,
+		Sender:    msg.Sender,
+		Type:      event.EventEncrypted,
+		Timestamp: msg.At.UnixMilli(),
+		Content:   event.Content{VeryRaw: msg.Parked},
 	}
 }
 
@@ -115,21 +119,29 @@ func (d *Decrypter) awaitKey(ctx context.Context, chat store.Chat, msg store.Mes
 // requestKeyOnce requests the key of a message from history, unless it requested the key of that session for an earlier message.
 func (d *Decrypter) requestKeyOnce(ctx context.Context, chat store.Chat, msg store.Message, who policy.SendAs, evt *event.Event) error {
 	first, err := store.IsFirstOfSession(ctx, d.inbox.store.DB(), msg.ID)
-	if err != nil || !first {
+	if err != nil {
 		return err
+	}
+	if !first {
+		return nil
 	}
 	return d.vault.requestKey(ctx, who, evt, chat.BridgeBot, d.inbox.settings.Owner)
 }
 
-// requestKeyAgain requests a key that was refused or never arrived, because another client may send it now. While requests remain, it enqueues the
-// next one.
-func (d *Decrypter) requestKeyAgain(ctx context.Context, chat store.Chat, what jobs.DecryptArgs, who policy.SendAs, evt *event.Event) error {
+// requestKeyAgain requests a key that was refused or never arrived, because another client may send it now. While
+// requests remain, it enqueues the next one.
+func (d *Decrypter) requestKeyAgain(ctx context.Context, chat store.Chat, what jobs.DecryptArgs, who policy.SendAs,
+	evt *event.Event) error {
 	if err := d.vault.requestKey(ctx, who, evt, chat.BridgeBot, d.inbox.settings.Owner); err != nil {
 		return err
 	}
 	return d.inbox.store.InTx(ctx, func(tx store.Tx) error {
-		if err := store.SetParkedReason(ctx, tx, what.MessageID, "It is encrypted, and I asked for its key again."); err != nil || what.KeyRequests == 1 {
+		err := store.SetParkedReason(ctx, tx, what.MessageID, "It is encrypted, and I asked for its key again.")
+		if err != nil {
 			return err
+		}
+		if what.KeyRequests == 1 {
+			return nil
 		}
 		return jobs.Enqueue(ctx, tx, jobs.DecryptArgs{MessageID: what.MessageID, KeyRequests: what.KeyRequests - 1})
 	})
@@ -139,7 +151,8 @@ func (d *Decrypter) requestKeyAgain(ctx context.Context, chat store.Chat, what j
 // gets no other answer.
 func (d *Decrypter) giveUp(ctx context.Context, chat store.Chat, msg store.Message, why string) error {
 	return d.inbox.store.InTx(ctx, func(tx store.Tx) error {
-		if chat.Kind == policy.KindAdmin && msg.Author.MayCommandAsOwner() && msg.Code == policy.CodeEncrypted && msg.Reason == msg.Code.Sentence() {
+		if chat.Kind == policy.KindAdmin && msg.Author.MayCommandAsOwner() && msg.Code == policy.CodeEncrypted &&
+			msg.Reason == msg.Code.Sentence() {
 			if err := jobs.Enqueue(ctx, tx, jobs.NoticeArgs{Topic: jobs.TopicUndecryptable}); err != nil {
 				return err
 			}
@@ -160,8 +173,11 @@ func (d *Decrypter) storeDecrypted(ctx context.Context, msg store.Message, plain
 			return err
 		}
 		taken, err := store.DeleteParked(ctx, tx, msg.ID)
-		if err != nil || !taken {
+		if err != nil {
 			return err
+		}
+		if !taken {
+			return nil
 		}
 		if chat.RoomID != nil {
 			plain.RoomID = *chat.RoomID // the chat may have moved since

@@ -85,7 +85,8 @@ func (d *Describer) describeLocked(ctx context.Context, room id.RoomID) error {
 	}
 	chat, err := d.storeChat(ctx, found, state)
 	if errors.Is(err, store.ErrOtherRoom) {
-		zerolog.Ctx(ctx).Warn().Stringer("room_id", room).Stringer("bridge_bot_id", found.BridgeBot).Msg("A room claims a chat that lives elsewhere; left alone")
+		zerolog.Ctx(ctx).Warn().Stringer("room_id", room).Stringer("bridge_bot_id",
+			found.BridgeBot).Msg("A room claims a chat that lives elsewhere; left alone")
 		d.inbox.ignored.addFor(room, otherRoomRetryDelay)
 		return d.deleteWaiting(ctx, room, waiting)
 	}
@@ -117,9 +118,20 @@ func (d *Describer) parseChat(ctx context.Context, room id.RoomID, state []*even
 	portal, ok := bridgebridge.Describe(state, rules.Owner, rules.Bot)
 	if ok && portal.BridgeBot.Homeserver() == rules.Owner.Homeserver() { // the owner's bridges run on the owner's homeserver
 		return store.Chat{
-			Protocol: portal.Protocol, ChannelID: portal.ChannelID, Login: portal.Login, RoomID: &room, Kind: portal.Kind, Name: portal.Name, OwnerName: portal.OwnerName,
-			Contact: portal.Contact, BridgeBot: portal.BridgeBot, SelfGhost: portal.SelfGhost, Encryption: portal.Encryption, ClosedReason: closedWhy(portal), ClaimedAt: portal.ClaimedAt,
-			Features: portal.Features,
+			Protocol:     portal.Protocol,
+			ChannelID:    portal.ChannelID,
+			Login:        portal.Login,
+			RoomID:       &room,
+			Kind:         portal.Kind,
+			Name:         portal.Name,
+			OwnerName:    portal.OwnerName,
+			Contact:      portal.Contact,
+			BridgeBot:    portal.BridgeBot,
+			SelfGhost:    portal.SelfGhost,
+			Encryption:   portal.Encryption,
+			ClosedReason: closedWhy(portal),
+			ClaimedAt:    portal.ClaimedAt,
+			Features:     portal.Features,
 		}, true, nil
 	}
 	join, ok := parseAdminRoom(state, rules)
@@ -137,8 +149,9 @@ func (d *Describer) parseChat(ctx context.Context, room id.RoomID, state []*even
 	return chat, true, err
 }
 
-// isForOperators reports whether an admin room is for operators: its marker says so, or it replaces an operators' room. Which room it replaces is only
-// its own claim, but a false claim does no harm: an operators' room can do less than other admin rooms.
+// isForOperators reports whether an admin room is for operators: its marker says so, or it replaces an operators' room.
+// Which room it replaces is only its own claim, but a false claim does no harm: an operators' room can do less than other
+// admin rooms.
 func (d *Describer) isForOperators(ctx context.Context, state []*event.Event) (bool, error) {
 	for _, evt := range state {
 		if evt.Type.Type != adminMarkerType.Type || evt.Sender != d.inbox.settings.Bot {
@@ -167,12 +180,19 @@ func closedWhy(p bridgebridge.Portal) string {
 
 // adminChat returns the chat row of an admin room.
 func adminChat(room id.RoomID, enc policy.Encryption) store.Chat {
-	return store.Chat{Protocol: "matrix", ChannelID: room.String(), RoomID: &room, Kind: policy.KindAdmin, Name: "multis", Encryption: enc}
+	return store.Chat{
+		Protocol:   "matrix",
+		ChannelID:  room.String(),
+		RoomID:     &room,
+		Kind:       policy.KindAdmin,
+		Name:       "multis",
+		Encryption: enc,
+	}
 }
 
-// parseAdminRoom reports in ok whether a room is an admin room: only the owner, the bot and operators are members, and nobody else can join or read it without
-// an invitation. join is true if the bot
-// still has to accept the owner's invitation.
+// parseAdminRoom reports in ok whether a room is an admin room: only the owner, the bot and operators are members, and
+// nobody else can join or read it without an invitation. join is true if the bot still has to accept the owner's
+// invitation.
 func parseAdminRoom(state []*event.Event, settings Settings) (join, ok bool) {
 	var owner, bot event.Membership
 	if slices.ContainsFunc(state, isOpenToOthers) {
@@ -280,8 +300,8 @@ func deleteWaiting(ctx context.Context, tx store.Tx, room id.RoomID, ids []id.Ev
 	return store.DeletePending(ctx, tx, room, ids)
 }
 
-// DescribeNewRooms enqueues a Describe job for each of the owner's rooms that is not described yet, and stores the owner's display name in all
-// chats.
+// DescribeNewRooms enqueues a Describe job for each of the owner's rooms that is not described yet, and stores the
+// owner's display name in all chats.
 func (d *Describer) DescribeNewRooms(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, 2*requestTimeout)
 	defer cancel()

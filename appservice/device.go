@@ -19,8 +19,8 @@ import (
 	"multis/store"
 )
 
-// account is a user that multis acts as: the owner or the bot. Replacing its device changes its session, so each request must get the current
-// session.
+// account is a user that multis acts as: the owner or the bot. Replacing its device changes its session, so each request
+// must get the current session.
 type account struct {
 	user    id.UserID
 	setting store.Setting
@@ -108,8 +108,8 @@ func (h *Homeserver) createDevice(ctx context.Context, a *account) error {
 	return h.setDevice(a, d)
 }
 
-// storeDevice stores a new device of an account. If a backup was restored, the new device also gets the keys of rooms that the former device had
-// received, and the former device is deleted.
+// storeDevice stores a new device of an account. If a backup was restored, the new device also gets the keys of rooms
+// that the former device had received, and the former device is deleted.
 func (h *Homeserver) storeDevice(ctx context.Context, a *account, d device) error {
 	var former device
 	key := store.SettingFormer + a.setting
@@ -137,7 +137,8 @@ func (h *Homeserver) storeDevice(ctx context.Context, a *account, d device) erro
 		err = fresh.DeleteDevice(ctx, former.ID, &mautrix.ReqDeleteDevice[any]{}) // Synapse refuses a request without a body
 	}
 	if err != nil && !errors.Is(err, mautrix.MNotFound) {
-		zerolog.Ctx(ctx).Warn().Err(err).Stringer("device_id", former.ID).Msg("Cannot delete the device of before the backup was restored; log it out in a client")
+		zerolog.Ctx(ctx).Warn().Err(err).Stringer("device_id",
+			former.ID).Msg("Cannot delete the device of before the backup was restored; log it out in a client")
 	}
 	return nil
 }
@@ -182,8 +183,11 @@ func (h *Homeserver) recreateDevice(ctx context.Context, a *account) error {
 func (h *Homeserver) reloadDevice(ctx context.Context, a *account) error {
 	var d device
 	known, err := store.GetSetting(ctx, h.store.DB(), a.setting, &d)
-	if err != nil || !known || d.ID == a.session().DeviceID {
+	if err != nil {
 		return err
+	}
+	if !known || d.ID == a.session().DeviceID {
+		return nil
 	}
 	return h.setDevice(a, d)
 }

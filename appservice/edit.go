@@ -11,18 +11,26 @@ import (
 	"multis/store"
 )
 
-// storeEdit changes the text of an earlier message. If that message still waits for an answer, it is decided again what is done with it, because
-// its new text is what gets answered. Otherwise only the text changes.
+// storeEdit changes the text of an earlier message. If that message still waits for an answer, it is decided again what
+// is done with it, because its new text is what gets answered. Otherwise only the text changes.
 func (b *batch) storeEdit(ctx context.Context, e incoming) error {
 	msg := e.Message
-	j := admitInput{author: e.author, sender: e.Sender, msg: msg, at: e.at, isEdit: true}
+	j := admitInput{
+		author: e.author,
+		sender: e.Sender,
+		msg:    msg,
+		at:     e.at,
+		isEdit: true,
+	}
 	waiting, err := store.WaitingMessageOfEvent(ctx, b.tx, e.chat.ID, msg.Replaces)
 	if err != nil && !errors.Is(err, store.ErrNotFound) {
 		return err
 	}
 	isWaiting := err == nil && waiting.Sender == e.Sender
 	if isWaiting {
-		j.at, j.isEdit, j.wasFresh = waiting.At, false, true
+		j.at = waiting.At
+		j.isEdit = false
+		j.wasFresh = true
 	}
 	decision, err := b.admit(ctx, *e.chat, j)
 	if err != nil {
@@ -61,29 +69,45 @@ func (b *batch) storeEdit(ctx context.Context, e incoming) error {
 	return store.SetAdmission(ctx, b.tx, waiting.ID, decision)
 }
 
-// storeEarlyEdit stores an edit that came before its message, because history is read backwards and keys come in any order. The edit is a message
-// of its own until its message comes. If the message was deleted, nothing is stored.
+// storeEarlyEdit stores an edit that came before its message, because history is read backwards and keys come in any
+// order. The edit is a message of its own until its message comes. If the message was deleted, nothing is stored.
 func (b *batch) storeEarlyEdit(ctx context.Context, e incoming) error {
 	msg := e.Message
 	gone, err := store.IsProcessed(ctx, b.tx, msg.Replaces)
-	if err != nil || (gone && !b.newEvents[msg.Replaces]) {
+	if err != nil {
 		return err
 	}
+	if gone && !b.newEvents[msg.Replaces] {
+		return nil
+	}
 	_, err = store.InsertMessage(ctx, b.tx, store.Message{
-		ChatID: e.chat.ID, EventID: e.ID, Author: e.author, Sender: e.Sender, Kind: string(msg.Kind), Body: msg.Text, RelatesTo: msg.Replaces,
-		At: e.at, Action: policy.ActionArchive, Code: policy.CodeEdited, Reason: policy.CodeEdited.Sentence(),
+		ChatID:    e.chat.ID,
+		EventID:   e.ID,
+		Author:    e.author,
+		Sender:    e.Sender,
+		Kind:      string(msg.Kind),
+		Body:      msg.Text,
+		RelatesTo: msg.Replaces,
+		At:        e.at,
+		Action:    policy.ActionArchive,
+		Code:      policy.CodeEdited,
+		Reason:    policy.CodeEdited.Sentence(),
 	})
 	return err
 }
 
-// editCommand changes what a reply in a thread sent. For another command that was already run, or is being run, it tells the owner that it is not run again.
+// editCommand changes what a reply in a thread sent. For another command that was already run, or is being run, it tells
+// the owner that it is not run again.
 func (b *batch) editCommand(ctx context.Context, e incoming, command id.EventID) error {
 	m, err := store.MessageByEvent(ctx, b.tx, e.chat.ID, command)
 	if err == nil && m.Thread != "" && e.IsNote {
 		err = store.MarkNote(ctx, b.tx, m.ID) // now, because the text may change again before the job reads it
 	}
-	if err != nil || b.changeReply(m) {
+	if err != nil {
 		return err
+	}
+	if b.changeReply(m) {
+		return nil
 	}
 	isTaken := m.AnsweredAt != nil
 	if !isTaken { // a model may be working on what it said before

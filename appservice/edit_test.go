@@ -30,7 +30,9 @@ func TestEdit_BeforeMessageIsKept(t *testing.T) {
 	b := setup(t)
 	chat := b.chat("!a:x", policy.ModeBusiness)
 	evt := b.text("!a:x", ana, "What does delivry cost?")
-	first, second, forged := b.edit(evt, ana, "What does a delivery cost?"), b.edit(evt, ana, "What does delivery to Rome cost?"), b.edit(evt, "@demo_eve:example.com", "send me money")
+	first := b.edit(evt, ana, "What does a delivery cost?")
+	second := b.edit(evt, ana, "What does delivery to Rome cost?")
+	forged := b.edit(evt, "@demo_eve:example.com", "send me money")
 	second.Timestamp += 1000
 	b.receive(second, first, forged)
 	require.Zero(t, b.jobs("turn"), "an edit by itself asks for nothing")
@@ -118,7 +120,8 @@ func TestDeletion_UnjudgedDeletesNothing(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.chat("!a:x", policy.ModeBusiness)
-	evt, sealed := b.text("!a:x", ana, "What does delivery cost?"), b.event("m.room.encrypted", "!a:x", "@eve:example.com", `{"algorithm":"m.megolm.v1.aes-sha2","ciphertext":"abc"}`)
+	evt, sealed := b.text("!a:x", ana, "What does delivery cost?"), b.event("m.room.encrypted", "!a:x", "@eve:example.com",
+		`{"algorithm":"m.megolm.v1.aes-sha2","ciphertext":"abc"}`)
 	b.receive(evt, sealed)
 	forged := b.event("m.room.redaction", "!a:x", "@eve:example.com", fmt.Sprintf(`{"redacts":%q}`, evt.ID))
 	forged.ID, forged.Mautrix.WasEncrypted = sealed.ID, true
@@ -159,8 +162,9 @@ func TestHistory_AppliesNewerEdits(t *testing.T) {
 	chat := b.chat("!a:x", policy.ModeBusiness)
 	evt := func(i int, body string) map[string]any {
 		return map[string]any{
-			"type": "m.room.message", "sender": ana, "event_id": fmt.Sprintf("$old%d", i), "origin_server_ts": time.Now().Add(time.Duration(i-1000) * time.Hour).UnixMilli(),
-			"content": map[string]any{"msgtype": "m.text", "body": body},
+			"type": "m.room.message", "sender": ana, "event_id": fmt.Sprintf("$old%d", i),
+			"origin_server_ts": time.Now().Add(time.Duration(i-1000) * time.Hour).UnixMilli(),
+			"content":          map[string]any{"msgtype": "m.text", "body": body},
 		}
 	}
 	var all []map[string]any // the newest first, as a homeserver answers
@@ -198,8 +202,9 @@ func TestBackfill_TenThousandStartNothing(t *testing.T) {
 	var batch []*event.Event
 	for i := range 10_000 {
 		raw, err := json.Marshal(map[string]any{
-			"type": "m.room.message", "room_id": "!a:x", "sender": ana, "event_id": fmt.Sprintf("$b%d", i), "origin_server_ts": time.Now().Add(-time.Duration(10_000-i) * time.Minute).Add(-time.Hour).UnixMilli(),
-			"content": map[string]any{"msgtype": "m.text", "body": "What does delivery cost?"},
+			"type": "m.room.message", "room_id": "!a:x", "sender": ana, "event_id": fmt.Sprintf("$b%d", i),
+			"origin_server_ts": time.Now().Add(-time.Duration(10_000-i) * time.Minute).Add(-time.Hour).UnixMilli(),
+			"content":          map[string]any{"msgtype": "m.text", "body": "What does delivery cost?"},
 		})
 		require.NoError(t, err)
 		var evt event.Event
@@ -224,7 +229,8 @@ func TestDeletion_RemovesAnswerIfConfigured(t *testing.T) {
 		b.receive(first, second)
 		out := b.insertOutboxRow(chat)
 		require.NoError(t, b.store.InTx(context.Background(), func(tx store.Tx) error {
-			_, err := store.MarkAnswered(context.Background(), tx, []store.MessageID{b.message(first).ID, b.message(second).ID}, &out, policy.CodeAnswer, "answered")
+			_, err := store.MarkAnswered(context.Background(), tx, []store.MessageID{b.message(first).ID, b.message(second).ID}, &out,
+				policy.CodeAnswer, "answered")
 			return err
 		}))
 		redact := func(evt *event.Event) {
@@ -249,7 +255,8 @@ func TestFlood_CountsNoticesAndEdits(t *testing.T) {
 	b.receive(first)
 	var all []*event.Event // at once: the limit is one of a minute
 	for i := range 100 {
-		all = append(all, b.event("m.room.message", "!a:x", ghost, fmt.Sprintf(`{"msgtype":"m.notice","body":"notice %d"}`, i)), b.edit(first, ana, strconv.Itoa(i)))
+		all = append(all, b.event("m.room.message", "!a:x", ghost, fmt.Sprintf(`{"msgtype":"m.notice","body":"notice %d"}`, i)),
+			b.edit(first, ana, strconv.Itoa(i)))
 	}
 	b.receive(all...)
 	require.Equal(t, 60, b.count("messages where sender = $1 and code = 'bot'", ghost))
@@ -277,7 +284,8 @@ func TestEdit_ByOwnerPauses(t *testing.T) {
 		return now.OwnerWroteAt
 	}
 	require.NoError(t, b.store.InTx(t.Context(), func(tx store.Tx) error { return store.ResumeChat(t.Context(), tx, chat.ID) }))
-	b.receive(b.event("m.reaction", "!a:x", owner, fmt.Sprintf(`{"m.relates_to":{"rel_type":"m.annotation","event_id":%q,"key":"👍"}}`, own.ID)))
+	b.receive(b.event("m.reaction", "!a:x", owner, fmt.Sprintf(`{"m.relates_to":{"rel_type":"m.annotation","event_id":%q,"key":"👍"}}`,
+		own.ID)))
 	require.Nil(t, wrote(), "a reaction says nothing in words")
 	now, err := store.ChatByID(t.Context(), b.store.DB(), chat.ID)
 	require.NoError(t, err)

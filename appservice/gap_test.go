@@ -37,7 +37,8 @@ func (g *gapServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Query().Get("from") == "p2" {
 			n, end = 1, ""
 		}
-		fmt.Fprintf(w, `{"chunk":[{"type":"m.room.message","event_id":"$%[1]s-gap%[2]d","sender":%[3]q,"origin_server_ts":1000,"content":{"msgtype":"m.text","body":"left out %[2]d"}}]%[4]s}`, name, n, ana, end)
+		fmt.Fprintf(w,
+			`{"chunk":[{"type":"m.room.message","event_id":"$%[1]s-gap%[2]d","sender":%[3]q,"origin_server_ts":1000,"content":{"msgtype":"m.text","body":"left out %[2]d"}}]%[4]s}`, name, n, ana, end)
 	default:
 		w.WriteHeader(http.StatusNotFound)
 		_, _ = w.Write([]byte(`{"errcode":"M_NOT_FOUND","error":"gone"}`))
@@ -71,7 +72,8 @@ func limitedSync(t *testing.T, rooms ...string) *syncResponse {
 	joined := map[string]any{}
 	for _, room := range rooms {
 		joined["!"+room+":x"] = map[string]any{"timeline": map[string]any{"limited": true, "prev_batch": "p1", "events": []any{map[string]any{
-			"type": "m.room.message", "event_id": "$" + room + "-window", "sender": ana, "origin_server_ts": 2000, "content": map[string]any{"msgtype": "m.text", "body": "newest"},
+			"type": "m.room.message", "event_id": "$" + room + "-window", "sender": ana, "origin_server_ts": 2000,
+			"content": map[string]any{"msgtype": "m.text", "body": "newest"},
 		}}}}
 	}
 	data, err := json.Marshal(map[string]any{"rooms": map[string]any{"join": joined}})

@@ -27,8 +27,9 @@ func (b *fixture) archive(n int) *Historian {
 			sender = owner
 		}
 		all = append(all, map[string]any{
-			"type": "m.room.message", "sender": sender, "event_id": fmt.Sprintf("$old%d", i), "origin_server_ts": time.Now().Add(-time.Duration(i+1) * time.Hour).UnixMilli(),
-			"content": map[string]any{"msgtype": "m.text", "body": fmt.Sprintf("Nora, what about number %d?", i)},
+			"type": "m.room.message", "sender": sender, "event_id": fmt.Sprintf("$old%d", i),
+			"origin_server_ts": time.Now().Add(-time.Duration(i+1) * time.Hour).UnixMilli(),
+			"content":          map[string]any{"msgtype": "m.text", "body": fmt.Sprintf("Nora, what about number %d?", i)},
 		})
 	}
 	return b.archiveOf(all)
@@ -63,7 +64,8 @@ func (b *fixture) readAllPages(h *Historian, args jobs.HistoryArgs) jobs.History
 	for !args.NotifyOnly {
 		require.NoError(b.t, h.History(context.Background(), args))
 		var raw []byte
-		require.NoError(b.t, b.store.DB().QueryRow(context.Background(), "select args from river.river_job where kind = 'history' order by id desc limit 1").Scan(&raw))
+		require.NoError(b.t, b.store.DB().QueryRow(context.Background(),
+			"select args from river.river_job where kind = 'history' order by id desc limit 1").Scan(&raw))
 		require.NoError(b.t, json.Unmarshal(raw, &args))
 	}
 	return args
@@ -94,7 +96,8 @@ func TestHistory_SkipsNewEvents(t *testing.T) {
 	require.NoError(t, store.PutSetting(context.Background(), b.store.Writer(), store.SettingSyncToken, "3")) // three are newer than the sync
 	require.Equal(t, 17, b.readAllPages(h, jobs.HistoryArgs{ChatID: chat.ID}).StoredCount)
 	require.Zero(t, b.count("messages where event_id in ('$old0', '$old1', '$old2')"))
-	require.Equal(t, 20, b.readAllPages(h, jobs.HistoryArgs{ChatID: chat.ID, NoNotice: true}).StoredCount+17, "what no door took in is read up to now")
+	require.Equal(t, 20, b.readAllPages(h, jobs.HistoryArgs{ChatID: chat.ID, NoNotice: true}).StoredCount+17,
+		"what no door took in is read up to now")
 }
 
 func TestHistory_StopsAtDay(t *testing.T) {

@@ -117,12 +117,12 @@ func (h *Homeserver) registerBot(ctx context.Context) error {
 	return nil
 }
 
-// txnLifetime is how long the homeserver certainly remembers a transaction id. For an older outbox message, Send first looks in the room for an event
-// that was already sent.
+// txnLifetime is how long the homeserver certainly remembers a transaction id. For an older outbox message, Send first
+// looks in the room for an event that was already sent.
 const txnLifetime = 12 * time.Hour
 
-// Send sends an outbox message to a room and returns its event. Repeated calls return the same event. If jobs.IsPermanent(err), the homeserver
-// will never accept the message.
+// Send sends an outbox message to a room and returns its event. Repeated calls return the same event. If
+// jobs.IsPermanent(err), the homeserver will never accept the message.
 func (h *Homeserver) Send(ctx context.Context, o store.OutboxMessage, room id.RoomID) (id.EventID, error) {
 	patience := requestTimeout
 	if _, carries := attachedFile(o); carries {
@@ -145,7 +145,8 @@ func (h *Homeserver) Send(ctx context.Context, o store.OutboxMessage, room id.Ro
 	}
 	var resp mautrix.RespSendEvent
 	_, err = c.MakeFullRequest(ctx, mautrix.FullRequest{
-		Method: http.MethodPut, URL: c.BuildClientURL("v3", "rooms", room, "send", kind, o.ID.String()), RequestJSON: content, ResponseJSON: &resp,
+		Method: http.MethodPut, URL: c.BuildClientURL("v3", "rooms", room, "send", kind, o.ID.String()), RequestJSON: content,
+		ResponseJSON:     &resp,
 		SensitiveContent: true, // else the client logs the text
 	})
 	switch {
@@ -160,19 +161,25 @@ func (h *Homeserver) Send(ctx context.Context, o store.OutboxMessage, room id.Ro
 	}
 }
 
-// findSentInFormerRoom returns the event of an outbox message that was already sent to the chat's former room; empty if there is none. Without it, a
-// send whose response was lost would be repeated in the new room.
+// findSentInFormerRoom returns the event of an outbox message that was already sent to the chat's former room; empty if
+// there is none. Without it, a send whose response was lost would be repeated in the new room.
 func (h *Homeserver) findSentInFormerRoom(ctx context.Context, o store.OutboxMessage) (id.EventID, error) {
 	chat, err := store.ChatByID(ctx, h.store.DB(), o.ChatID)
-	if err != nil || chat.FormerRoom == nil || chat.MovedAt == nil || !o.CreatedAt.Before(*chat.MovedAt) {
+	if err != nil {
 		return "", err
+	}
+	if chat.FormerRoom == nil || chat.MovedAt == nil || !o.CreatedAt.Before(*chat.MovedAt) {
+		return "", nil
 	}
 	sent, err := h.findSent(ctx, o.SendAs, *chat.FormerRoom, o.ID.String())
 	if errors.Is(err, mautrix.MForbidden) {
 		return "", nil // the owner left the room
 	}
-	if err != nil || sent == "" {
+	if err != nil {
 		return "", err
+	}
+	if sent == "" {
+		return "", nil
 	}
 	return sent, h.store.InTx(ctx, func(tx store.Tx) error { return jobs.MarkSent(ctx, tx, o.ID, sent, *chat.FormerRoom) })
 }
@@ -207,8 +214,8 @@ func (h *Homeserver) prepareContent(ctx context.Context, o store.OutboxMessage, 
 	return event.EventEncrypted.Type, labelled, err
 }
 
-// addOutboxKey adds the outbox key to the unencrypted part of an encrypted event. A new device could not find the event by a key in the encrypted
-// part, and multis would send it again.
+// addOutboxKey adds the outbox key to the unencrypted part of an encrypted event. A new device could not find the event
+// by a key in the encrypted part, and multis would send it again.
 func addOutboxKey(sealed *event.EncryptedEventContent, key string) (json.RawMessage, error) {
 	data, err := json.Marshal(sealed)
 	if err != nil {
@@ -224,8 +231,8 @@ func addOutboxKey(sealed *event.EncryptedEventContent, key string) (json.RawMess
 	return json.Marshal(content)
 }
 
-// isEncrypted asks the homeserver whether a room is encrypted. Encryption cannot be turned off: if a room was encrypted and the homeserver says
-// that it is not, that is an error.
+// isEncrypted asks the homeserver whether a room is encrypted. Encryption cannot be turned off: if a room was encrypted
+// and the homeserver says that it is not, that is an error.
 func (h *Homeserver) isEncrypted(ctx context.Context, c *session, room id.RoomID) (bool, error) {
 	chats, err := store.ChatsByRoom(ctx, h.store.DB(), []id.RoomID{room})
 	if err != nil {
@@ -250,8 +257,12 @@ func (h *Homeserver) isEncrypted(ctx context.Context, c *session, room id.RoomID
 func (h *Homeserver) Retract(ctx context.Context, o store.OutboxMessage) error {
 	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()
-	if err := h.redact(ctx, o, *o.EventID, "retract-"); err != nil || o.Replaces == "" {
+	err := h.redact(ctx, o, *o.EventID, "retract-")
+	if err != nil {
 		return err
+	}
+	if o.Replaces == "" {
+		return nil
 	}
 	return h.redact(ctx, o, o.Replaces, "retract-shown-")
 }
@@ -287,8 +298,8 @@ func (h *Homeserver) RedactEvent(ctx context.Context, room id.RoomID, event id.E
 	}
 }
 
-// isPermanent reports whether the homeserver rejected the request for good, so that a retry gets the same response. It is false for a deleted
-// device, because the device is replaced.
+// isPermanent reports whether the homeserver rejected the request for good, so that a retry gets the same response. It is
+// false for a deleted device, because the device is replaced.
 func isPermanent(err error) bool {
 	var failed mautrix.HTTPError
 	if !errors.As(err, &failed) || failed.Response == nil || isLostDevice(err) {
@@ -302,7 +313,8 @@ func isPermanent(err error) bool {
 	}
 }
 
-// findSent searches the newest 10 pages of a room for the event with an outbox key, encrypted or not. It returns an empty id if there is none.
+// findSent searches the newest 10 pages of a room for the event with an outbox key, encrypted or not. It returns an empty
+// id if there is none.
 func (h *Homeserver) findSent(ctx context.Context, who policy.SendAs, room id.RoomID, key string) (id.EventID, error) {
 	c, from := h.account(who).session(), ""
 	for range 10 {

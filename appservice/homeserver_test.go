@@ -23,7 +23,11 @@ func TestHomeserver_FindsEncryptedSend(t *testing.T) {
 	b := setup(t)
 	chat := b.chat("!a:x", policy.ModeBusiness)
 	o := b.queueFile(chat, `{"msgtype":"m.text","body":"5 euro"}`, []byte("-"))
-	content, err := addOutboxKey(&event.EncryptedEventContent{Algorithm: id.AlgorithmMegolmV1, SessionID: "s", MegolmCiphertext: []byte("abc")}, o.ID.String())
+	content, err := addOutboxKey(&event.EncryptedEventContent{
+		Algorithm:        id.AlgorithmMegolmV1,
+		SessionID:        "s",
+		MegolmCiphertext: []byte("abc"),
+	}, o.ID.String())
 	require.NoError(t, err)
 	var sealed event.EncryptedEventContent
 	require.NoError(t, json.Unmarshal(content, &sealed))
@@ -117,7 +121,9 @@ func TestHomeserver_RedactsEditsWithOriginal(t *testing.T) {
 	chat := b.chat("!a:x", policy.ModeBusiness)
 	o := b.queueFile(chat, `{}`, []byte("-"))
 	event := id.EventID("$last")
-	o.EventID, o.RoomID, o.Replaces = &event, "!a:x", "$shown"
+	o.EventID = &event
+	o.RoomID = "!a:x"
+	o.Replaces = "$shown"
 	var deleted []string
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		_, path, _ := strings.Cut(r.URL.Path, "/redact/")

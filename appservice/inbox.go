@@ -61,8 +61,9 @@ func NewInbox(st *store.Store, settings Settings) *Inbox {
 	return &Inbox{store: st, settings: settings, ignored: newRoomSet(), now: time.Now}
 }
 
-// Receive stores events, as far as they are kept, and the jobs that they need. When it returns nil, all of it is committed. since is the sync
-// position after these events, which is committed with them; empty when they did not come from a sync.
+// Receive stores events, as far as they are kept, and the jobs that they need. When it returns nil, all of it is
+// committed. since is the sync position after these events, which is committed with them; empty when they did not come
+// from a sync.
 func (in *Inbox) Receive(ctx context.Context, events []*event.Event, since string) error {
 	parsed := parseEvents(ctx, events)
 	return in.receiveParsed(ctx, parsed, since)
@@ -135,8 +136,8 @@ func parseEvents(ctx context.Context, events []*event.Event) []bridgebridge.Even
 	return all
 }
 
-// filterEvents drops events of ignored rooms, except reports whether a bridge is connected. An event that may turn an ignored room into a chat makes
-// the room no longer ignored.
+// filterEvents drops events of ignored rooms, except reports whether a bridge is connected. An event that may turn an
+// ignored room into a chat makes the room no longer ignored.
 func (in *Inbox) filterEvents(events []bridgebridge.Event) []bridgebridge.Event {
 	kept := make([]bridgebridge.Event, 0, len(events))
 	for _, evt := range events {

@@ -61,7 +61,14 @@ func (b *fixture) chat(room id.RoomID, mode policy.Mode) store.Chat {
 	var chat store.Chat
 	require.NoError(b.t, b.store.InTx(ctx, func(tx store.Tx) (err error) {
 		chat, err = store.UpsertChat(ctx, tx, store.Chat{
-			Protocol: "demo", ChannelID: room.String(), RoomID: &room, Kind: policy.KindDM, Name: "Ana", Contact: ana, BridgeBot: bridgeBot, Encryption: policy.EncryptionNo,
+			Protocol:   "demo",
+			ChannelID:  room.String(),
+			RoomID:     &room,
+			Kind:       policy.KindDM,
+			Name:       "Ana",
+			Contact:    ana,
+			BridgeBot:  bridgeBot,
+			Encryption: policy.EncryptionNo,
 		})
 		if err != nil {
 			return err
@@ -145,7 +152,8 @@ func TestInbox_OffRoomStoresNothing(t *testing.T) {
 	b := setup(t)
 	b.chat("!a:x", policy.ModeOff)
 	before := b.count("chats")
-	b.receive(b.text("!a:x", ana, "secret"), b.text("!a:x", owner, "secret too"), b.event("m.reaction", "!a:x", ana, `{"m.relates_to":{"event_id":"$x","key":"👍"}}`))
+	b.receive(b.text("!a:x", ana, "secret"), b.text("!a:x", owner, "secret too"),
+		b.event("m.reaction", "!a:x", ana, `{"m.relates_to":{"event_id":"$x","key":"👍"}}`))
 	for _, table := range []string{"messages", "seen_events", "pending_events", "river.river_job", "outbox"} {
 		require.Zero(t, b.count(table), table)
 	}
@@ -230,7 +238,13 @@ func (b *fixture) insertOutboxRow(chat store.Chat) uuid.UUID {
 	key := uuid.New()
 	require.NoError(b.t, b.store.InTx(context.Background(), func(tx store.Tx) error {
 		return store.InsertOutboxMessage(context.Background(), tx, store.OutboxMessage{
-			ID: key, ChatID: chat.ID, SendAs: policy.AsOwner, Purpose: policy.PurposeReply, EventType: "m.room.message", Content: []byte(`{"body":"To you"}`), State: store.OutboxQueued,
+			ID:        key,
+			ChatID:    chat.ID,
+			SendAs:    policy.AsOwner,
+			Purpose:   policy.PurposeReply,
+			EventType: "m.room.message",
+			Content:   []byte(`{"body":"To you"}`),
+			State:     store.OutboxQueued,
 		})
 	}))
 	return key
@@ -319,7 +333,8 @@ func TestInbox_BridgeStatusSettlesSend(t *testing.T) {
 	b := setup(t)
 	chat := b.chat("!a:x", policy.ModeBusiness)
 	status := func(sender id.UserID, of id.EventID, state string) *event.Event {
-		return b.event("com.beeper.message_send_status", "!a:x", sender, fmt.Sprintf(`{"m.relates_to":{"rel_type":"m.reference","event_id":%q},"status":%q,"message":"logged out"}`, of, state))
+		return b.event("com.beeper.message_send_status", "!a:x", sender,
+			fmt.Sprintf(`{"m.relates_to":{"rel_type":"m.reference","event_id":%q},"status":%q,"message":"logged out"}`, of, state))
 	}
 	sent := func() (uuid.UUID, *event.Event) {
 		key := b.insertOutboxRow(chat)
@@ -329,7 +344,8 @@ func TestInbox_BridgeStatusSettlesSend(t *testing.T) {
 	}
 	good, goodEvent := sent()
 	bad, badEvent := sent()
-	b.receive(status(ana, badEvent.ID, "SUCCESS"), status(bridgeBot, goodEvent.ID, "SUCCESS"), status(bridgeBot, badEvent.ID, "FAIL_RETRIABLE"), status(bridgeBot, "$other", "FAIL_PERMANENT"))
+	b.receive(status(ana, badEvent.ID, "SUCCESS"), status(bridgeBot, goodEvent.ID, "SUCCESS"),
+		status(bridgeBot, badEvent.ID, "FAIL_RETRIABLE"), status(bridgeBot, "$other", "FAIL_PERMANENT"))
 	state := func(key uuid.UUID) store.OutboxMessage {
 		o, err := store.OutboxMessageByID(context.Background(), b.store.DB(), key)
 		require.NoError(t, err)
@@ -352,7 +368,8 @@ func TestInbox_EncryptedErrorNotice(t *testing.T) {
 	b.receive(sealed)
 	require.Equal(t, 1, b.jobs("decrypt"))
 	plain := b.event("m.room.message", "!a:x", bridgeBot, fmt.Sprintf(
-		`{"msgtype":"m.notice","body":"\u26a0\ufe0f Your message was not bridged: logged out","m.relates_to":{"m.in_reply_to":{"event_id":%q}}}`, sent.ID))
+		`{"msgtype":"m.notice","body":"\u26a0\ufe0f Your message was not bridged: logged out","m.relates_to":{"m.in_reply_to":{"event_id":%q}}}`,
+		sent.ID))
 	plain.ID = sealed.ID
 	require.NoError(t, NewDecrypter(b.inbox, nil).storeDecrypted(context.Background(), b.message(sealed), parseEvent(t, plain)))
 	o, err := store.OutboxMessageByID(context.Background(), b.store.DB(), key)
@@ -366,9 +383,11 @@ func TestInbox_BrokenContentStopsNothing(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.chat("!a:x", policy.ModeBusiness)
-	broken := []string{`{}`, `{"msgtype":7}`, `{"body":{"a":1}}`, `{"msgtype":"m.text","body":"a\u0000b"}`, `{"msgtype":"m.text","body":"\ud800"}`, `{"m.relates_to":"x"}`}
+	broken := []string{`{}`, `{"msgtype":7}`, `{"body":{"a":1}}`, `{"msgtype":"m.text","body":"a\u0000b"}`,
+		`{"msgtype":"m.text","body":"\ud800"}`, `{"m.relates_to":"x"}`}
 	for _, content := range broken {
-		b.receive(b.event("m.room.message", "!a:x", ana, content), b.event("m.reaction", "!a:x", ana, content), b.event("m.room.redaction", "!a:x", ana, content),
+		b.receive(b.event("m.room.message", "!a:x", ana, content), b.event("m.reaction", "!a:x", ana, content),
+			b.event("m.room.redaction", "!a:x", ana, content),
 			b.event("com.beeper.message_send_status", "!a:x", bridgeBot, content), b.event("x.unknown", "!a:x", ana, content))
 	}
 	good := b.text("!a:x", ana, "still here?")

@@ -174,13 +174,15 @@ func (i *Inspector) Ping(ctx context.Context) (time.Duration, error) {
 	return took, nil
 }
 
-// ping makes the homeserver call multis and returns how long that took. After an answer Synapse pushes at once what it kept. If it is already doing
-// that, by itself or after an earlier ping, it reports AlreadyCalled or AlreadyCancelled as a failed connection, although multis did answer.
+// ping makes the homeserver call multis and returns how long that took. After an answer Synapse pushes at once what it
+// kept. If it is already doing that, by itself or after an earlier ping, it reports AlreadyCalled or AlreadyCancelled as
+// a failed connection, although multis did answer.
 func ping(ctx context.Context, c *mautrix.Client, appservice, transaction string) (time.Duration, error) {
 	began := time.Now()
 	resp, err := c.AppservicePing(ctx, appservice, transaction)
 	switch {
-	case errors.Is(err, mautrix.MConnectionFailed) && (strings.Contains(err.Error(), "AlreadyCalled") || strings.Contains(err.Error(), "AlreadyCancelled")):
+	case errors.Is(err, mautrix.MConnectionFailed) &&
+		(strings.Contains(err.Error(), "AlreadyCalled") || strings.Contains(err.Error(), "AlreadyCancelled")):
 		return time.Since(began), nil
 	case err != nil:
 		return 0, err
@@ -237,9 +239,10 @@ func (i *Inspector) IsRateLimited(ctx context.Context, room id.RoomID) (bool, er
 	return false, nil
 }
 
-// ManagesDevices reports whether the homeserver lets multis create devices (MSC4190), that is, whether the registration that it has loaded
-// has io.element.msc4190. It tries to log in as a user outside of the registration, which always fails, so no device is created: with MSC4190 an
-// application service cannot log in at all, without it not as that user. known is false if the error is neither of these.
+// ManagesDevices reports whether the homeserver lets multis create devices (MSC4190), that is, whether the registration
+// that it has loaded has io.element.msc4190. It tries to log in as a user outside of the registration, which always
+// fails, so no device is created: with MSC4190 an application service cannot log in at all, without it not as that user.
+// known is false if the error is neither of these.
 func (i *Inspector) ManagesDevices(ctx context.Context) (manages, known bool, err error) {
 	c, err := i.client("")
 	if err != nil {
@@ -299,7 +302,8 @@ func (i *Inspector) Device(ctx context.Context, user id.UserID, device id.Device
 	return info, nil
 }
 
-// Members returns the membership, such as "join", of each user who is or was in a room or was invited to it. It is read as a member of the room.
+// Members returns the membership, such as "join", of each user who is or was in a room or was invited to it. It is read
+// as a member of the room.
 func (i *Inspector) Members(ctx context.Context, as id.UserID, room id.RoomID) (map[id.UserID]string, error) {
 	client, err := i.client(as)
 	if err != nil {
@@ -373,5 +377,10 @@ func (i *Inspector) Portals(ctx context.Context, rooms []id.RoomID) (map[id.Room
 // joinOf returns the state event that makes a user a member.
 func joinOf(user id.UserID) *event.Event {
 	key := user.String()
-	return &event.Event{Type: event.StateMember, StateKey: &key, Sender: user, Content: event.Content{VeryRaw: json.RawMessage(`{"membership":"join"}`)}}
+	return &event.Event{
+		Type:     event.StateMember,
+		StateKey: &key,
+		Sender:   user,
+		Content:  event.Content{VeryRaw: json.RawMessage(`{"membership":"join"}`)},
+	}
 }

@@ -31,8 +31,9 @@ func NewAttachmentStore(inbox *Inbox, hs *Homeserver, limits AttachmentLimits) *
 // maxKeptBytes is the maximum size of a file that is stored.
 const maxKeptBytes = 16 << 20
 
-// KeepFile downloads the file of a message and stores it, then deletes the files that exceed the total limit. It stores nothing if the message
-// was deleted or its chat was switched off. If the file is gone or too large, jobs.IsPermanent reports true for the error.
+// KeepFile downloads the file of a message and stores it, then deletes the files that exceed the total limit. It stores
+// nothing if the message was deleted or its chat was switched off. If the file is gone or too large, jobs.IsPermanent
+// reports true for the error.
 func (k *AttachmentStore) KeepFile(ctx context.Context, message store.MessageID) error {
 	m, err := store.MessageByID(ctx, k.inbox.store.DB(), message)
 	if errors.Is(err, store.ErrNotFound) || (err == nil && m.Attachment == nil) {
@@ -42,8 +43,11 @@ func (k *AttachmentStore) KeepFile(ctx context.Context, message store.MessageID)
 		return err
 	}
 	chat, err := store.ChatByID(ctx, k.inbox.store.DB(), m.ChatID)
-	if err != nil || k.inbox.isOff(chat) {
+	if err != nil {
 		return err
+	}
+	if k.inbox.isOff(chat) {
+		return nil
 	}
 	var data bytes.Buffer
 	if err := k.hs.Fetch(ctx, policy.AsOwner, *m.Attachment, min(maxKeptBytes, k.limits.Total), &data); err != nil {

@@ -77,15 +77,19 @@ func (s *OwnerSync) pollWithoutKeys(ctx context.Context) error {
 func (s *OwnerSync) notifyKeysUnreadable(ctx context.Context) error {
 	return s.inbox.store.InTx(ctx, func(tx store.Tx) error {
 		first, err := store.ClaimNotification(ctx, tx, store.SettingKeysUnreadable)
-		if err != nil || !first {
+		if err != nil {
 			return err
+		}
+		if !first {
+			return nil
 		}
 		return jobs.Enqueue(ctx, tx, jobs.NoticeArgs{Topic: jobs.TopicKeysUnavailable})
 	})
 }
 
-// notifyKeysReadable drops the position of the sync without keys, and enqueues a notice if notifyKeysUnreadable enqueued one. The device's sync then
-// continues from its own position, which repeats the events since then together with their keys.
+// notifyKeysReadable drops the position of the sync without keys, and enqueues a notice if notifyKeysUnreadable enqueued
+// one. The device's sync then continues from its own position, which repeats the events since then together with their
+// keys.
 func (s *OwnerSync) notifyKeysReadable(ctx context.Context) error {
 	return s.inbox.store.InTx(ctx, func(tx store.Tx) error {
 		if err := store.DropSetting(ctx, tx, store.SettingKeylessSyncToken); err != nil {
@@ -93,8 +97,11 @@ func (s *OwnerSync) notifyKeysReadable(ctx context.Context) error {
 		}
 		var unreadable bool
 		known, err := store.GetSetting(ctx, tx, store.SettingKeysUnreadable, &unreadable)
-		if err != nil || !known {
+		if err != nil {
 			return err
+		}
+		if !known {
+			return nil
 		}
 		if err := store.DropSetting(ctx, tx, store.SettingKeysUnreadable); err != nil {
 			return err

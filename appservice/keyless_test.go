@@ -51,8 +51,12 @@ func TestKeyless_PlainTextStaysAllowed(t *testing.T) {
 		done <- NewOwnerSync(b.inbox, hs, NewDescriber(b.inbox, hs), NewVault(b.store, hs)).Run(ctx, func() { close(ready) })
 	}()
 	<-ready
-	require.Eventually(t, func() bool { return b.count("messages where event_id = '$sync' and action = 'answer'") == 1 }, time.Minute, 10*time.Millisecond)
-	require.Eventually(t, func() bool { return b.count("settings where key = 'keyless_sync_token' and value = '\"s2\"'") == 1 }, time.Minute, 10*time.Millisecond)
+	require.Eventually(t, func() bool {
+		return b.count("messages where event_id = '$sync' and action = 'answer'") == 1
+	}, time.Minute, 10*time.Millisecond)
+	require.Eventually(t, func() bool {
+		return b.count("settings where key = 'keyless_sync_token' and value = '\"s2\"'") == 1
+	}, time.Minute, 10*time.Millisecond)
 	cancel()
 	require.NoError(t, <-done)
 	require.Empty(t, withDevice, "the keys that come meanwhile stay for the device")
@@ -83,7 +87,8 @@ func TestKeyless_RequestsKeyOnce(t *testing.T) {
 	b := setup(t)
 	b.chat("!a:x", policy.ModeBusiness)
 	for i := range 30 {
-		b.receive(b.event("m.room.encrypted", "!a:x", ana, fmt.Sprintf(`{"algorithm":"m.megolm.v1.aes-sha2","session_id":"s%d","ciphertext":"abc"}`, i%3)))
+		b.receive(b.event("m.room.encrypted", "!a:x", ana,
+			fmt.Sprintf(`{"algorithm":"m.megolm.v1.aes-sha2","session_id":"s%d","ciphertext":"abc"}`, i%3)))
 	}
 	before := b.jobs("decrypt")
 	require.NoError(t, (&Vault{store: b.store}).requestMissingKeys(context.Background()))

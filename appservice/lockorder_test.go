@@ -20,26 +20,44 @@ func TestLockOrder_DecryptedThreadReply(t *testing.T) {
 	room := id.RoomID("!admin:x")
 	asked := b.text("!a:x", ana, "My lamp is broken")
 	b.receive(asked)
-	plain := b.event("m.room.message", room, owner, `{"msgtype":"m.text","body":"Which lamp?","m.relates_to":{"rel_type":"m.thread","event_id":"$card"}}`)
+	plain := b.event("m.room.message", room, owner,
+		`{"msgtype":"m.text","body":"Which lamp?","m.relates_to":{"rel_type":"m.thread","event_id":"$card"}}`)
 	plain.Mautrix.WasEncrypted, plain.Mautrix.TrustState = true, id.TrustStateVerified
 	var admin store.Chat
 	var msg store.Message
 	require.NoError(t, b.store.InTx(ctx, func(tx store.Tx) (err error) {
-		admin, err = store.UpsertChat(ctx, tx, store.Chat{Protocol: "matrix", ChannelID: room.String(), RoomID: &room, Kind: policy.KindAdmin, Encryption: policy.EncryptionYes})
+		admin, err = store.UpsertChat(ctx, tx, store.Chat{
+			Protocol:   "matrix",
+			ChannelID:  room.String(),
+			RoomID:     &room,
+			Kind:       policy.KindAdmin,
+			Encryption: policy.EncryptionYes,
+		})
 		if err != nil {
 			return err
 		}
 		msg = store.Message{
-			ChatID: admin.ID, EventID: plain.ID, Author: policy.AuthorOwnerClient, Sender: owner, Kind: "encrypted", At: time.Now(), Parked: []byte(`{}`), ParkedIn: room,
-			Action: policy.ActionArchive, Code: policy.CodeEncrypted, Reason: policy.CodeEncrypted.Sentence(),
+			ChatID:   admin.ID,
+			EventID:  plain.ID,
+			Author:   policy.AuthorOwnerClient,
+			Sender:   owner,
+			Kind:     "encrypted",
+			At:       time.Now(),
+			Parked:   []byte(`{}`),
+			ParkedIn: room,
+			Action:   policy.ActionArchive,
+			Code:     policy.CodeEncrypted,
+			Reason:   policy.CodeEncrypted.Sentence(),
 		}
 		msg.ID, err = store.InsertMessage(ctx, tx, msg)
 		return err
 	}))
 	require.Less(t, contact.ID, admin.ID)
-	_, err := b.store.Pool().Exec(ctx, `with card as (insert into outbox (id, chat_id, send_as, purpose, event_type, content, state, event_id, code, reason)
+	_, err := b.store.Pool().Exec(ctx,
+		`with card as (insert into outbox (id, chat_id, send_as, purpose, event_type, content, state, event_id, code, reason)
 			values (gen_random_uuid(), $1, 'bot', 'notice', 'm.room.message', '{}', 'sent', '$card', '', '') returning id)
-		insert into escalations (chat_id, message_id, reason, card_id) select $2, $3, '', id from card`, admin.ID, contact.ID, b.message(asked).ID)
+		insert into escalations (chat_id, message_id, reason, card_id) select $2, $3, '', id from card`, admin.ID, contact.ID,
+		b.message(asked).ID)
 	require.NoError(t, err)
 
 	other, err := b.store.Pool().Begin(ctx)

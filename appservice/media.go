@@ -133,8 +133,9 @@ func attachedFile(o store.OutboxMessage) (mime string, carries bool) {
 	return content.Info.MIME, err == nil && content.FileName != ""
 }
 
-// uploadFile uploads the file of a message, encrypted for an encrypted room, and returns the content with the file's address. It returns the content of
-// a message without a file unchanged. A retry uploads the file again but gives the same event, because the transaction id is the same.
+// uploadFile uploads the file of a message, encrypted for an encrypted room, and returns the content with the file's
+// address. It returns the content of a message without a file unchanged. A retry uploads the file again but gives the
+// same event, because the transaction id is the same.
 func (h *Homeserver) uploadFile(ctx context.Context, o store.OutboxMessage, c *session, encrypted bool) (json.RawMessage, error) {
 	mime, carries := attachedFile(o)
 	if !carries {

@@ -64,7 +64,11 @@ func sealedCopy(plain []byte) ([]byte, *bridgebridge.FileKey) {
 	sealed := bytes.Clone(plain)
 	key.EncryptInPlace(sealed)
 	return sealed, &bridgebridge.FileKey{
-		Version: key.Version, Algorithm: key.Key.Algorithm, Key: key.Key.Key, IV: key.InitVector, SHA256: key.Hashes.SHA256,
+		Version:   key.Version,
+		Algorithm: key.Key.Algorithm,
+		Key:       key.Key.Key,
+		IV:        key.InitVector,
+		SHA256:    key.Hashes.SHA256,
 	}
 }
 
@@ -114,16 +118,26 @@ func TestMedia_Errors(t *testing.T) {
 		says     string
 		requests int
 	}{
-		"declared too large":                        {mediaServer{file: plain}, store.Attachment{Size: 2*mib + 1}, ErrTooLarge, "the file is too large: 2 MB at most", 0},
-		"too large by its Content-Length":           {mediaServer{file: sealed, length: 2*mib + 1}, store.Attachment{Size: 1, Key: key}, ErrTooLarge, "2 MB at most", 1},
-		"too large while it comes":                  {mediaServer{file: append(plain[:2*mib:2*mib], 'x')}, store.Attachment{}, ErrTooLarge, "2 MB at most", 1},
-		"encrypted, too large while it comes":       {mediaServer{file: append(sealed[:2*mib:2*mib], 'x')}, store.Attachment{Key: key}, ErrTooLarge, "2 MB at most", 1},
-		"truncated where it is kept":                {mediaServer{file: sealed[:mib]}, store.Attachment{Size: len(plain), Key: key}, ErrTruncated, "only a part of the file", 1},
-		"truncated on the way":                      {mediaServer{file: plain[:mib], length: len(plain)}, store.Attachment{}, ErrTruncated, "only a part of the file", 1},
-		"with a wrong hash":                         {mediaServer{file: altered}, store.Attachment{Size: len(plain), Key: key}, ErrAltered, "its hash is wrong", 1},
-		"encrypted in a way nobody knows":           {mediaServer{file: sealed}, store.Attachment{Key: &unknown}, ErrUnknownEncryption, "a way that I do not know", 0},
-		"encrypted with what is no key":             {mediaServer{file: sealed}, store.Attachment{Key: &bridgebridge.FileKey{Version: "v2", Algorithm: "A256CTR"}}, ErrUnknownEncryption, "a way that I do not know", 0},
-		"gone":                                      {mediaServer{}, store.Attachment{URL: "mxc://example.com/other"}, ErrFileGone, "does not have the file any more", 1},
+		"declared too large": {mediaServer{file: plain}, store.Attachment{Size: 2*mib + 1}, ErrTooLarge,
+			"the file is too large: 2 MB at most", 0},
+		"too large by its Content-Length": {mediaServer{file: sealed, length: 2*mib + 1}, store.Attachment{Size: 1, Key: key},
+			ErrTooLarge, "2 MB at most", 1},
+		"too large while it comes": {mediaServer{file: append(plain[:2*mib:2*mib], 'x')}, store.Attachment{}, ErrTooLarge,
+			"2 MB at most", 1},
+		"encrypted, too large while it comes": {mediaServer{file: append(sealed[:2*mib:2*mib], 'x')}, store.Attachment{Key: key},
+			ErrTooLarge, "2 MB at most", 1},
+		"truncated where it is kept": {mediaServer{file: sealed[:mib]}, store.Attachment{Size: len(plain), Key: key}, ErrTruncated,
+			"only a part of the file", 1},
+		"truncated on the way": {mediaServer{file: plain[:mib], length: len(plain)}, store.Attachment{}, ErrTruncated,
+			"only a part of the file", 1},
+		"with a wrong hash": {mediaServer{file: altered}, store.Attachment{Size: len(plain), Key: key}, ErrAltered,
+			"its hash is wrong", 1},
+		"encrypted in a way nobody knows": {mediaServer{file: sealed}, store.Attachment{Key: &unknown}, ErrUnknownEncryption,
+			"a way that I do not know", 0},
+		"encrypted with what is no key": {mediaServer{file: sealed},
+			store.Attachment{Key: &bridgebridge.FileKey{Version: "v2", Algorithm: "A256CTR"}}, ErrUnknownEncryption, "a way that I do not know", 0},
+		"gone": {mediaServer{}, store.Attachment{URL: "mxc://example.com/other"}, ErrFileGone,
+			"does not have the file any more", 1},
 		"without an address that could be anything": {mediaServer{}, store.Attachment{URL: "https://evil.example/file"}, nil, "no address", 0},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -193,7 +207,9 @@ func TestMedia_UploadFollowsEncryption(t *testing.T) {
 			t.Cleanup(server.Close)
 			hs, err := NewHomeserver(b.store, Access{URL: server.URL, Token: "as-token", Owner: owner, Bot: bot})
 			require.NoError(t, err)
-			o := b.queueFile(chat, `{"msgtype":"m.file","body":"as agreed","filename":"prices.txt","info":{"mimetype":"text/plain","size":9},"ai.multis.out":"x"}`, []byte("5 euro..."))
+			o := b.queueFile(chat,
+				`{"msgtype":"m.file","body":"as agreed","filename":"prices.txt","info":{"mimetype":"text/plain","size":9},"ai.multis.out":"x"}`,
+				[]byte("5 euro..."))
 
 			content, err := hs.uploadFile(t.Context(), o, hs.owner.session(), encrypted)
 			require.NoError(t, err)
@@ -230,7 +246,13 @@ func TestMedia_UploadFollowsEncryption(t *testing.T) {
 func (b *fixture) queueFile(chat store.Chat, content string, data []byte) store.OutboxMessage {
 	b.t.Helper()
 	o := store.OutboxMessage{
-		ID: uuid.New(), ChatID: chat.ID, SendAs: policy.AsOwner, Purpose: policy.PurposeReply, EventType: "m.room.message", Content: []byte(content), State: store.OutboxQueued,
+		ID:        uuid.New(),
+		ChatID:    chat.ID,
+		SendAs:    policy.AsOwner,
+		Purpose:   policy.PurposeReply,
+		EventType: "m.room.message",
+		Content:   []byte(content),
+		State:     store.OutboxQueued,
 	}
 	require.NoError(b.t, b.store.InTx(context.Background(), func(tx store.Tx) error {
 		if err := store.InsertOutboxMessage(context.Background(), tx, o); err != nil {

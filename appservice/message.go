@@ -52,8 +52,18 @@ func (b *batch) storeMessage(ctx context.Context, e incoming) error {
 		decision.Code, decision.Why = policy.CodeNote, policy.CodeNote.Sentence()
 	}
 	row := store.Message{
-		ChatID: e.chat.ID, EventID: e.ID, Author: e.author, Sender: e.Sender, Kind: string(msg.Kind), Body: msg.Text, RelatesTo: msg.ReplyTo, Thread: msg.Thread,
-		At: e.at, Action: decision.Action, Code: decision.Code, Reason: decision.Why,
+		ChatID:    e.chat.ID,
+		EventID:   e.ID,
+		Author:    e.author,
+		Sender:    e.Sender,
+		Kind:      string(msg.Kind),
+		Body:      msg.Text,
+		RelatesTo: msg.ReplyTo,
+		Thread:    msg.Thread,
+		At:        e.at,
+		Action:    decision.Action,
+		Code:      decision.Code,
+		Reason:    decision.Why,
 	}
 	isEncrypted := e.Type.Type == event.EventEncrypted.Type
 	b.recordChange(*e.chat)
@@ -65,7 +75,9 @@ func (b *batch) storeMessage(ctx context.Context, e incoming) error {
 	}
 	if isEncrypted {
 		row.Parked, row.ParkedIn = e.Content.VeryRaw, e.RoomID
-		row.Action, row.Code, row.Reason = policy.ActionArchive, policy.CodeEncrypted, policy.CodeEncrypted.Sentence()
+		row.Action = policy.ActionArchive
+		row.Code = policy.CodeEncrypted
+		row.Reason = policy.CodeEncrypted.Sentence()
 		if b.history {
 			row.Code = policy.CodeBackfill
 		}
@@ -113,8 +125,9 @@ func (b *batch) markSent(ctx context.Context, e incoming) error {
 	return jobs.MarkSent(ctx, b.tx, out, e.ID, e.RoomID)
 }
 
-// storePresence stores when the owner or an operator wrote in a chat, which keeps the assistant quiet there, and that the chat's escalation was answered.
-// This includes edits, notices, and messages that cannot be read yet: whatever a person wrote, he is active in the chat now.
+// storePresence stores when the owner or an operator wrote in a chat, which keeps the assistant quiet there, and that the
+// chat's escalation was answered. This includes edits, notices, and messages that cannot be read yet: whatever a person
+// wrote, he is active in the chat now.
 func (b *batch) storePresence(ctx context.Context, e incoming) error {
 	by := b.inbox.settings.Owner // also where a bridge relays him
 	switch {
@@ -131,7 +144,8 @@ func (b *batch) storePresence(ctx context.Context, e incoming) error {
 	answered, err := store.AnswerEscalation(ctx, b.tx, e.chat.ID, by, e.at)
 	for _, escalation := range answered {
 		b.hooks = append(b.hooks, hookEvent{policy.HookResolved, strconv.FormatInt(int64(e.chat.ID), 10)})
-		b.jobs = append(b.jobs, jobs.UpdateEscalationArgs{EscalationID: escalation, At: b.inbox.now().Add(b.inbox.settings.OwnerPause).Truncate(time.Second)})
+		b.jobs = append(b.jobs, jobs.UpdateEscalationArgs{EscalationID: escalation,
+			At: b.inbox.now().Add(b.inbox.settings.OwnerPause).Truncate(time.Second)})
 	}
 	return err
 }

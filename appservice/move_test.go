@@ -36,7 +36,8 @@ func TestSend_NotRepeatedInNewRoom(t *testing.T) {
 			mux.HandleFunc("GET "+rooms+"messages", func(w http.ResponseWriter, r *http.Request) {
 				events := ""
 				if arrived && r.PathValue("room") == "!old:x" {
-					events = fmt.Sprintf(`{"type":"m.room.message","sender":%q,"event_id":"$before","content":%s}`, owner, textWithOutboxKey("To you", out))
+					events = fmt.Sprintf(`{"type":"m.room.message","sender":%q,"event_id":"$before","content":%s}`, owner,
+						textWithOutboxKey("To you", out))
 				}
 				_, _ = fmt.Fprintf(w, `{"start":"a","chunk":[%s]}`, events)
 			})

@@ -149,8 +149,8 @@ func (s *OwnerSync) awaitFirstSync(ctx context.Context, lock *store.Lock) bool {
 	return false
 }
 
-// pollLoop calls step again and again while the lock is held. It ends when a device was replaced, because the keys must be opened again for the new
-// one.
+// pollLoop calls step again and again while the lock is held. It ends when a device was replaced, because the keys must
+// be opened again for the new one.
 func (s *OwnerSync) pollLoop(ctx context.Context, lock *store.Lock, who string, step func(context.Context) error) {
 	log := zerolog.Ctx(ctx)
 	wait := time.Second
@@ -205,7 +205,12 @@ func (s *OwnerSync) pollBot(ctx context.Context) error {
 	if _, err := store.GetSetting(ctx, s.inbox.store.DB(), store.SettingBotSyncToken, &since); err != nil {
 		return err
 	}
-	resp, err := s.hs.bot.session().sync(ctx, mautrix.ReqSync{Timeout: int(pollTimeout.Milliseconds()), Since: since, FilterID: botFilter, SetPresence: event.PresenceOffline})
+	resp, err := s.hs.bot.session().sync(ctx, mautrix.ReqSync{
+		Timeout:     int(pollTimeout.Milliseconds()),
+		Since:       since,
+		FilterID:    botFilter,
+		SetPresence: event.PresenceOffline,
+	})
 	if err != nil {
 		if isLostDevice(err) {
 			return s.replaceDevice(ctx, s.hs.bot)
@@ -260,8 +265,8 @@ func (s *OwnerSync) recordSync(err error) error {
 	return err
 }
 
-// requestSync makes one /sync request. It waits for events after since. If since is empty, it returns the current state at once. After a failed poll it does
-// not wait either, so that the sync counts as stalled no longer than it is.
+// requestSync makes one /sync request. It waits for events after since. If since is empty, it returns the current state
+// at once. After a failed poll it does not wait either, so that the sync counts as stalled no longer than it is.
 func (s *OwnerSync) requestSync(ctx context.Context, as *session, since string) (*syncResponse, error) {
 	timeout := int(pollTimeout.Milliseconds())
 	if since == "" || s.failed {

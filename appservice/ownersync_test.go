@@ -15,7 +15,8 @@ import (
 	"multis/store"
 )
 
-// After the lock is lost, another process may open the crypto store, although a /sync request of this process may still wait for half a minute.
+// After the lock is lost, another process may open the crypto store, although a /sync request of this process may still
+// wait for half a minute.
 func TestOwnerSync_LostLockClosesStore(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -29,7 +30,8 @@ func TestOwnerSync_LostLockClosesStore(t *testing.T) {
 	go func() { watchLock(ctx, lock); close(lost) }()
 	var ended bool
 	require.NoError(t, b.store.DB().QueryRow(ctx, `select pg_terminate_backend(pid) from pg_locks
-		where locktype = 'advisory' and classid = $1 and database = (select oid from pg_database where datname = current_database())`, int32(store.LockSync)).Scan(&ended))
+		where locktype = 'advisory' and classid = $1 and database = (select oid from pg_database where datname = current_database())`,
+		int32(store.LockSync)).Scan(&ended))
 	require.True(t, ended)
 	<-lost
 	require.NoError(t, ctx.Err(), "it is seen at once, not when the time is over")
@@ -52,7 +54,8 @@ func TestOwnerSync_ReplacesEndedDevice(t *testing.T) {
 	hs, err := NewHomeserver(b.store, Access{URL: server.URL, Owner: owner, Bot: bot})
 	require.NoError(t, err)
 	require.NoError(t, hs.setDevice(hs.owner, device{ID: "OLD"}))
-	o := b.queueFile(b.chat("!a:x", policy.ModeBusiness), `{"msgtype":"m.file","filename":"a.txt","body":"a.txt","info":{"mimetype":"text/plain"}}`, []byte("-"))
+	o := b.queueFile(b.chat("!a:x", policy.ModeBusiness),
+		`{"msgtype":"m.file","filename":"a.txt","body":"a.txt","info":{"mimetype":"text/plain"}}`, []byte("-"))
 	sent := b.event("m.room.message", "!a:x", owner, "{}").ID
 	o.RoomID, o.EventID = "!a:x", &sent
 

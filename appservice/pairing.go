@@ -10,8 +10,8 @@ import (
 	"maunium.net/go/mautrix/id"
 )
 
-// PairingRoom is an unencrypted room of the bot that everybody who knows its id can join, to send the pairing code. It has no alias, because
-// the registration reserves none.
+// PairingRoom is an unencrypted room of the bot that everybody who knows its id can join, to send the pairing code. It
+// has no alias, because the registration reserves none.
 type PairingRoom struct {
 	ID id.RoomID
 
@@ -40,7 +40,8 @@ func (h *Homeserver) OpenPairingRoom(ctx context.Context) (*PairingRoom, error) 
 	p := &PairingRoom{ID: made.RoomID, bot: bot}
 	var encryption event.EncryptionEventContent
 	if err := bot.StateEvent(ctx, made.RoomID, event.StateEncryption, "", &encryption); err == nil {
-		return nil, errors.Join(errors.New("the homeserver encrypts every room, so no code can be read: give your Matrix id with --owner"), p.Close(ctx))
+		return nil, errors.Join(errors.New("the homeserver encrypts every room, so no code can be read: give your Matrix id with --owner"),
+			p.Close(ctx))
 	}
 	return p, nil
 }

@@ -13,9 +13,9 @@ import (
 	"multis/store"
 )
 
-// interceptPIN looks for a PIN in a message of the owner in the admin room. Every event passes through it in plain text before anything of it is
-// stored, whether it was pushed, synced, or decrypted later. If withheld is true, only the event's id is stored, among the processed events, and
-// the message is deleted from the room.
+// interceptPIN looks for a PIN in a message of the owner in the admin room. Every event passes through it in plain text
+// before anything of it is stored, whether it was pushed, synced, or decrypted later. If withheld is true, only the
+// event's id is stored, among the processed events, and the message is deleted from the room.
 func (b *batch) interceptPIN(ctx context.Context, e incoming) (withheld bool, err error) {
 	if e.chat.Kind != policy.KindAdmin || e.Sender != b.inbox.settings.Owner || b.ownEvents[e.ID] {
 		return false, nil
@@ -31,11 +31,15 @@ func (b *batch) interceptPIN(ctx context.Context, e incoming) (withheld bool, er
 	refused := e.refusal(b.inbox.settings.Bot)
 	found, err := b.inbox.settings.PIN.Intercept(ctx, b.tx, pin.Message{
 		Chat: e.chat.ID, Text: typed, At: e.at,
-		IsVoice:  msg.Kind == bridgebridge.Voice && msg.Replaces == "" && !b.history,
-		CanEnter: e.Type.Type == event.EventMessage.Type && msg.Kind == bridgebridge.Text && msg.File == nil && msg.Replaces == "" && refused == "" && b.admitCommand(e).Action == policy.ActionCommand,
+		IsVoice: msg.Kind == bridgebridge.Voice && msg.Replaces == "" && !b.history,
+		CanEnter: e.Type.Type == event.EventMessage.Type && msg.Kind == bridgebridge.Text && msg.File == nil && msg.Replaces == "" &&
+			refused == "" && b.admitCommand(e).Action == policy.ActionCommand,
 	})
-	if err != nil || !found.Withhold {
+	if err != nil {
 		return false, err
+	}
+	if !found.Withhold {
+		return false, nil
 	}
 	b.jobs = append(b.jobs, jobs.RedactArgs{RoomID: e.RoomID, EventID: e.ID})
 	if refused != "" {
@@ -47,15 +51,18 @@ func (b *batch) interceptPIN(ctx context.Context, e incoming) (withheld bool, er
 	return true, nil
 }
 
-// interceptSpokenPIN looks for a PIN in the transcript of a voice note of the owner in the admin room, before the transcript is stored. If withheld
-// is true, the voice note is deleted from the database and from the room.
+// interceptSpokenPIN looks for a PIN in the transcript of a voice note of the owner in the admin room, before the
+// transcript is stored. If withheld is true, the voice note is deleted from the database and from the room.
 func (b *batch) interceptSpokenPIN(ctx context.Context, chat store.Chat, m store.Message, transcript string) (withheld bool, err error) {
 	if chat.Kind != policy.KindAdmin || m.Sender != b.inbox.settings.Owner || chat.RoomID == nil {
 		return false, nil
 	}
 	found, err := b.inbox.settings.PIN.Intercept(ctx, b.tx, pin.Message{Chat: chat.ID, Text: transcript, At: m.At, IsVoice: true})
-	if err != nil || !found.Withhold {
+	if err != nil {
 		return false, err
+	}
+	if !found.Withhold {
+		return false, nil
 	}
 	b.jobs = append(b.jobs, jobs.RedactArgs{RoomID: *chat.RoomID, EventID: m.EventID})
 	b.enqueuePIN(found)

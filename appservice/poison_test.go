@@ -78,7 +78,12 @@ func TestEdit_CommandIsNotRepeated(t *testing.T) {
 	b := setup(t)
 	ctx, room := context.Background(), id.RoomID("!admin:x")
 	require.NoError(t, b.store.InTx(ctx, func(tx store.Tx) error {
-		_, err := store.UpsertChat(ctx, tx, store.Chat{ChannelID: "admin", RoomID: &room, Kind: policy.KindAdmin, Encryption: policy.EncryptionNo})
+		_, err := store.UpsertChat(ctx, tx, store.Chat{
+			ChannelID:  "admin",
+			RoomID:     &room,
+			Kind:       policy.KindAdmin,
+			Encryption: policy.EncryptionNo,
+		})
 		return err
 	}))
 	command := b.text(room, owner, "/mode off Ben")
@@ -101,7 +106,13 @@ func TestEdit_CommandIsNotRepeated(t *testing.T) {
 	command = b.text(room, owner, "remind me at eight")
 	b.receive(command)
 	asked := b.message(command).ID
-	_, err := store.InsertTask(ctx, b.store.Writer(), store.Task{Key: "ask:1", Kind: store.TaskAsk, ChatID: b.message(command).ChatID, MessageID: &asked, Input: "remind me at eight"})
+	_, err := store.InsertTask(ctx, b.store.Writer(), store.Task{
+		Key:       "ask:1",
+		Kind:      store.TaskAsk,
+		ChatID:    b.message(command).ChatID,
+		MessageID: &asked,
+		Input:     "remind me at eight",
+	})
 	require.NoError(t, err)
 	_, err = b.store.Pool().Exec(ctx, "delete from river.river_job where kind = 'notice'")
 	require.NoError(t, err)
@@ -150,7 +161,14 @@ func TestSuccession_ReplacedRoomStaysReplaced(t *testing.T) {
 	b := setup(t)
 	ctx := context.Background()
 	before, after := id.RoomID("!old:x"), id.RoomID("!new:x")
-	row := store.Chat{Protocol: "demo", ChannelID: "ana", Kind: policy.KindDM, Name: "Ana", BridgeBot: bridgeBot, Encryption: policy.EncryptionNo}
+	row := store.Chat{
+		Protocol:   "demo",
+		ChannelID:  "ana",
+		Kind:       policy.KindDM,
+		Name:       "Ana",
+		BridgeBot:  bridgeBot,
+		Encryption: policy.EncryptionNo,
+	}
 	describe := func(room id.RoomID, closed string) error {
 		r := row
 		r.RoomID, r.ClosedReason = &room, closed
@@ -204,7 +222,8 @@ func TestStatus_OfOtherChatIsIgnored(t *testing.T) {
 	key := b.insertOutboxRow(chat)
 	sent := b.event("m.room.message", "!a:x", owner, textWithOutboxKey("[Nora] hello", key))
 	b.receive(sent)
-	b.receive(b.event("com.beeper.message_send_status", "!b:x", bridgeBot, fmt.Sprintf(`{"m.relates_to":{"rel_type":"m.reference","event_id":%q},"status":"FAIL_PERMANENT"}`, sent.ID)))
+	b.receive(b.event("com.beeper.message_send_status", "!b:x", bridgeBot,
+		fmt.Sprintf(`{"m.relates_to":{"rel_type":"m.reference","event_id":%q},"status":"FAIL_PERMANENT"}`, sent.ID)))
 	o, err := store.OutboxMessageByID(context.Background(), b.store.DB(), key)
 	require.NoError(t, err)
 	require.Equal(t, store.OutboxSent, o.State)
@@ -255,9 +274,11 @@ func TestAdminRoom_PublicMakesBotLeave(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
 	for content, stays := range map[string]bool{
-		`m.room.join_rules {"join_rule":"invite"}`: true, `m.room.join_rules {"join_rule":"knock"}`: true, `m.room.history_visibility {"history_visibility":"shared"}`: true,
-		`m.room.join_rules {"join_rule":"public"}`: false, `m.room.join_rules {"join_rule":"restricted"}`: false, `m.room.join_rules {"join_rule":"new"}`: false,
-		`m.room.join_rules {"join_rule":5}`: false, `m.room.history_visibility {"history_visibility":"world_readable"}`: false,
+		`m.room.join_rules {"join_rule":"invite"}`: true, `m.room.join_rules {"join_rule":"knock"}`: true,
+		`m.room.history_visibility {"history_visibility":"shared"}`: true,
+		`m.room.join_rules {"join_rule":"public"}`:                  false, `m.room.join_rules {"join_rule":"restricted"}`: false,
+		`m.room.join_rules {"join_rule":"new"}`: false,
+		`m.room.join_rules {"join_rule":5}`:     false, `m.room.history_visibility {"history_visibility":"world_readable"}`: false,
 	} {
 		b := setup(t)
 		require.NoError(t, b.store.InTx(ctx, func(tx store.Tx) error {
@@ -283,7 +304,12 @@ func TestAdminRoom_NeedsOwnersInvitation(t *testing.T) {
 	rules := Settings{Owner: owner, Bot: bot, Operators: []id.UserID{"@op:example.com"}}
 	member := func(who, by id.UserID, membership event.Membership) *event.Event {
 		key := who.String()
-		return &event.Event{Type: event.StateMember, Sender: by, StateKey: &key, Content: event.Content{Parsed: &event.MemberEventContent{Membership: membership}}}
+		return &event.Event{
+			Type:     event.StateMember,
+			Sender:   by,
+			StateKey: &key,
+			Content:  event.Content{Parsed: &event.MemberEventContent{Membership: membership}},
+		}
 	}
 	ownerIn, byOwner := member(owner, owner, event.MembershipJoin), member(bot, owner, event.MembershipInvite)
 	join, ok := parseAdminRoom([]*event.Event{ownerIn, byOwner, member("@op:example.com", owner, event.MembershipJoin)}, rules)
@@ -356,7 +382,8 @@ func TestSend_GivenUpYetSentIsOurs(t *testing.T) {
 func FuzzReceive(f *testing.F) {
 	for _, content := range []string{
 		`{"msgtype":"m.text","body":"hi"}`, `{"msgtype":"m.text","body":"a\u0000b","m.relates_to":{"m.in_reply_to":{"event_id":"$\u0000"}}}`,
-		`{"msgtype":"m.image","body":"a","url":"mxc://x/\ud800"}`, `{"redacts":"$1"}`, `{"m.relates_to":{"rel_type":"m.replace","event_id":"$1"},"m.new_content":{"body":7}}`,
+		`{"msgtype":"m.image","body":"a","url":"mxc://x/\ud800"}`, `{"redacts":"$1"}`,
+		`{"m.relates_to":{"rel_type":"m.replace","event_id":"$1"},"m.new_content":{"body":7}}`,
 		`{"algorithm":"x","ciphertext":{"a":"\u0000"}}`, `{"membership":"join"}`, `[]`,
 	} {
 		f.Add("m.room.message", content, int64(1), false)
@@ -369,8 +396,12 @@ func FuzzReceive(f *testing.F) {
 	f.Fuzz(func(t *testing.T, kind, content string, at int64, state bool) {
 		b.events++
 		evt := &event.Event{
-			Type: event.Type{Type: kind}, ID: id.EventID(fmt.Sprintf("$fuzz%d", b.events)), RoomID: "!a:x", Sender: ana, Timestamp: at,
-			Content: event.Content{VeryRaw: json.RawMessage(content)},
+			Type:      event.Type{Type: kind},
+			ID:        id.EventID(fmt.Sprintf("$fuzz%d", b.events)),
+			RoomID:    "!a:x",
+			Sender:    ana,
+			Timestamp: at,
+			Content:   event.Content{VeryRaw: json.RawMessage(content)},
 		}
 		if state {
 			key := content

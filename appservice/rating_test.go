@@ -25,7 +25,15 @@ func asksRating(t *testing.T) (*fixture, store.Chat) {
 	out := b.insertOutboxRow(chat)
 	b.exec("update outbox set purpose = 'rating', state = 'sent', event_id = '$asked' where id = $1", out)
 	require.NoError(t, b.store.InTx(context.Background(), func(tx store.Tx) error {
-		if _, err := store.InsertMessage(context.Background(), tx, store.Message{ChatID: chat.ID, EventID: "$asked", Author: policy.AuthorMultisOwner, Sender: owner, Kind: "text", Body: "Did we help?", At: b.inbox.now().Truncate(time.Millisecond)}); err != nil {
+		if _, err := store.InsertMessage(context.Background(), tx, store.Message{
+			ChatID:  chat.ID,
+			EventID: "$asked",
+			Author:  policy.AuthorMultisOwner,
+			Sender:  owner,
+			Kind:    "text",
+			Body:    "Did we help?",
+			At:      b.inbox.now().Truncate(time.Millisecond),
+		}); err != nil {
 			return err
 		}
 		return store.MarkRatingAsked(context.Background(), tx, out, chat.ID, ana, b.inbox.now())
@@ -54,7 +62,8 @@ func (b *fixture) rating() (value policy.Rating) {
 func TestRating_FromReaction(t *testing.T) {
 	t.Parallel()
 	b, _ := asksRating(t)
-	for key, want := range map[string]policy.Rating{"👍🏽": policy.RatingGood, "👎": policy.RatingBad, "😀": policy.RatingGood, "☹️": policy.RatingBad} {
+	for key, want := range map[string]policy.Rating{"👍🏽": policy.RatingGood, "👎": policy.RatingBad, "😀": policy.RatingGood,
+		"☹️": policy.RatingBad} {
 		b.exec("update ratings set value = ''")
 		b.receive(b.reaction(ana, "$asked", key))
 		require.Equal(t, want, b.rating(), key)
@@ -167,7 +176,8 @@ func TestRating_HostileReactions(t *testing.T) {
 	t.Parallel()
 	b, chat := asksRating(t)
 	for _, key := range []string{
-		"", " ", "\u200b", "\u202e", "\ufe0f", "🏽", "👍👎", "👍x", "x👍", "👍 👎", "good", "bad", "1", "yes", strings.Repeat("👍", 3000), strings.Repeat("a", 10_000), "👍\x00👎", "👍'; drop table ratings; --", "mxc://x/👍", "\xf0\x9f\x91", "🖕", "👍\u20e3x",
+		"", " ", "\u200b", "\u202e", "\ufe0f", "🏽", "👍👎", "👍x", "x👍", "👍 👎", "good", "bad", "1", "yes", strings.Repeat("👍", 3000),
+		strings.Repeat("a", 10_000), "👍\x00👎", "👍'; drop table ratings; --", "mxc://x/👍", "\xf0\x9f\x91", "🖕", "👍\u20e3x",
 	} {
 		content, err := json.Marshal(map[string]any{"m.relates_to": map[string]any{"rel_type": "m.annotation", "event_id": "$asked", "key": key}})
 		require.NoError(t, err)
@@ -175,8 +185,12 @@ func TestRating_HostileReactions(t *testing.T) {
 		require.Empty(t, b.rating(), "%.40q", key)
 	}
 	for _, content := range []string{
-		`{}`, `{"m.relates_to":null}`, `{"m.relates_to":"$asked"}`, `{"m.relates_to":{"rel_type":"m.annotation","event_id":["$asked"],"key":"👎"}}`, `{"m.relates_to":{"rel_type":"m.annotation","event_id":"$asked","key":7}}`,
-		`{"m.relates_to":{"rel_type":"m.annotation","event_id":"$ASKED","key":"👎"}}`, `{"m.relates_to":{"rel_type":"m.annotation","event_id":"$asked\u0000","key":"👎"}}`, `{"m.relates_to":{"rel_type":"m.annotation","event_id":"` + strings.Repeat("$", 10_000) + `","key":"👎"}}`,
+		`{}`, `{"m.relates_to":null}`, `{"m.relates_to":"$asked"}`,
+		`{"m.relates_to":{"rel_type":"m.annotation","event_id":["$asked"],"key":"👎"}}`,
+		`{"m.relates_to":{"rel_type":"m.annotation","event_id":"$asked","key":7}}`,
+		`{"m.relates_to":{"rel_type":"m.annotation","event_id":"$ASKED","key":"👎"}}`,
+		`{"m.relates_to":{"rel_type":"m.annotation","event_id":"$asked\u0000","key":"👎"}}`,
+		`{"m.relates_to":{"rel_type":"m.annotation","event_id":"` + strings.Repeat("$", 10_000) + `","key":"👎"}}`,
 	} {
 		b.receive(b.event("m.reaction", "!a:x", ana, content))
 		require.Empty(t, b.rating(), "%.60s", content)

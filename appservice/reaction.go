@@ -9,8 +9,9 @@ import (
 	"multis/store"
 )
 
-// storeReaction stores reactions in the admin room, where they answer questions, and ratings of contacts. It drops all other reactions. If the owner
-// reacts in a chat that multis answers, he is looking at the chat, as with a read receipt, but he wrote nothing, so the assistant is not paused.
+// storeReaction stores reactions in the admin room, where they answer questions, and ratings of contacts. It drops all
+// other reactions. If the owner reacts in a chat that multis answers, he is looking at the chat, as with a read receipt,
+// but he wrote nothing, so the assistant is not paused.
 func (b *batch) storeReaction(ctx context.Context, e incoming) error {
 	rating, isRating := b.ratingOf(e)
 	isWatching := e.author.IsOwner() && !b.history && e.chat.AnswersIn(b.inbox.settings.Defaults)
@@ -58,8 +59,8 @@ func (b *batch) storeAdminReaction(ctx context.Context, e incoming) error {
 	return nil
 }
 
-// ratingOf returns the rating in a contact's reaction, or in a message that is only an emoji, of the event that it is about. It returns false for all
-// other events, and in chats whose contacts are not asked for ratings.
+// ratingOf returns the rating in a contact's reaction, or in a message that is only an emoji, of the event that it is
+// about. It returns false for all other events, and in chats whose contacts are not asked for ratings.
 func (b *batch) ratingOf(e incoming) (store.GivenRating, bool) {
 	if e.Rating == "" || e.author != policy.AuthorContact || e.chat.Kind != policy.KindDM || b.history {
 		return store.GivenRating{}, false
@@ -74,8 +75,8 @@ func (b *batch) ratingOf(e incoming) (store.GivenRating, bool) {
 	}, true
 }
 
-// rateByMessage stores the rating in a message, of the message that it replies to, or else of the chat's newest one. It has no effect unless that message
-// asked this contact for a rating.
+// rateByMessage stores the rating in a message, of the message that it replies to, or else of the chat's newest one. It
+// has no effect unless that message asked this contact for a rating.
 func (b *batch) rateByMessage(ctx context.Context, e incoming) error {
 	rating, isRating := b.ratingOf(e)
 	if !isRating {

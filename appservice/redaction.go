@@ -24,7 +24,13 @@ func (b *batch) storeRedaction(ctx context.Context, e incoming) error {
 	if e.chat.Kind == policy.KindAdmin {
 		keepsReplies = e.refusal(b.inbox.settings.Bot) != "" || !b.inbox.settings.mayAnswer(e.author, e.Sender)
 	}
-	return b.redact(ctx, deletion{chat: *e.chat, target: target, at: e.at, actor: e.author.Actor(), keepsReplies: keepsReplies})
+	return b.redact(ctx, deletion{
+		chat:         *e.chat,
+		target:       target,
+		at:           e.at,
+		actor:        e.author.Actor(),
+		keepsReplies: keepsReplies,
+	})
 }
 
 // deletion is the deletion of a message.
@@ -34,13 +40,13 @@ type deletion struct {
 	at     time.Time
 	// actor is who deleted it, for the audit log; empty for nobody in particular.
 	actor string
-	// keepsReplies is true in an admin room if the person may not write to contacts: what the message sent to a contact stays, and the owner gets a
-	// notice.
+	// keepsReplies is true in an admin room if the person may not write to contacts: what the message sent to a contact
+	// stays, and the owner gets a notice.
 	keepsReplies bool
 }
 
-// redact empties a deleted message and the stored messages that quote it. It also deletes, from their rooms, the messages of multis that quote it and, with
-// Settings.DeleteAnswers, the answer to it.
+// redact empties a deleted message and the stored messages that quote it. It also deletes, from their rooms, the messages
+// of multis that quote it and, with Settings.DeleteAnswers, the answer to it.
 func (b *batch) redact(ctx context.Context, d deletion) error {
 	b.recordChange(d.chat)
 	b.updateThread(d.chat) // its card may be gone, and nobody waits if nothing is left

@@ -11,8 +11,9 @@ import (
 	"multis/store"
 )
 
-// isForgeable reports whether a message in an encrypted admin room may be from somebody other than its sender: it came from a device that is
-// neither cross-signed nor verified by hand, or in plain text, which the homeserver could write itself. bot is multis' own bot.
+// isForgeable reports whether a message in an encrypted admin room may be from somebody other than its sender: it came
+// from a device that is neither cross-signed nor verified by hand, or in plain text, which the homeserver could write
+// itself. bot is multis' own bot.
 func (e incoming) isForgeable(bot id.UserID) bool {
 	if e.chat.Kind != policy.KindAdmin || e.Sender == bot {
 		return false
@@ -24,7 +25,8 @@ func (e incoming) isForgeable(bot id.UserID) bool {
 	return e.chat.Encryption == policy.EncryptionYes && isMessage // clients do not encrypt reactions
 }
 
-// refusal returns why an event of an admin room has no effect, whatever its text is. It is empty if the event may have one, and in all other chats.
+// refusal returns why an event of an admin room has no effect, whatever its text is. It is empty if the event may have
+// one, and in all other chats.
 func (e incoming) refusal(bot id.UserID) policy.Code {
 	if e.chat.Kind != policy.KindAdmin {
 		return ""
@@ -32,15 +34,23 @@ func (e incoming) refusal(bot id.UserID) policy.Code {
 	return policy.AdminEvent{Author: e.author, Forgeable: e.isForgeable(bot), Closed: e.chat.ClosedReason != ""}.Refusal()
 }
 
-// storeRefused stores, without its text, a message of an admin room that was refused, and enqueues the reply that says why. A closed room gets no
-// reply, because the owner was told when it was closed. Other refused messages leave nothing (IsReportedRefusal).
+// storeRefused stores, without its text, a message of an admin room that was refused, and enqueues the reply that says
+// why. A closed room gets no reply, because the owner was told when it was closed. Other refused messages leave nothing
+// (IsReportedRefusal).
 func (b *batch) storeRefused(ctx context.Context, e incoming, code policy.Code) error {
 	if b.history || !code.IsReportedRefusal() {
 		return nil
 	}
 	row := store.Message{
-		ChatID: e.chat.ID, EventID: e.ID, Author: e.author, Sender: e.Sender, Kind: "untrusted", At: e.at,
-		Action: policy.ActionCommand, Code: code, Reason: code.Sentence(),
+		ChatID:  e.chat.ID,
+		EventID: e.ID,
+		Author:  e.author,
+		Sender:  e.Sender,
+		Kind:    "untrusted",
+		At:      e.at,
+		Action:  policy.ActionCommand,
+		Code:    code,
+		Reason:  code.Sentence(),
 	}
 	if code == policy.CodeRoomClosed {
 		row.Action = policy.ActionArchive
@@ -55,6 +65,11 @@ func (b *batch) storeRefused(ctx context.Context, e incoming, code policy.Code) 
 // admitCommand decides by the policy whether a reaction or another event without text counts in an admin room.
 func (b *batch) admitCommand(e incoming) policy.Admission {
 	return policy.Admit(policy.AdmitInput{
-		Kind: policy.KindAdmin, Author: e.author, SentAt: e.at, Now: b.inbox.now(), Backfill: b.history, Restore: b.state.Restore,
+		Kind:     policy.KindAdmin,
+		Author:   e.author,
+		SentAt:   e.at,
+		Now:      b.inbox.now(),
+		Backfill: b.history,
+		Restore:  b.state.Restore,
 	})
 }

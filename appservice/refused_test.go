@@ -56,10 +56,14 @@ func TestAdminRoom_BridgedOwnerIsNoCommand(t *testing.T) {
 	before := b.jobs("command")
 	sent := []*event.Event{
 		b.event("m.room.message", adminRoom, owner, `{"msgtype":"m.text","body":"/pause all",`+mark+`}`),
-		b.event("m.room.message", adminRoom, owner, `{"msgtype":"m.text","body":"yes",`+mark+`,"m.relates_to":{"m.in_reply_to":{"event_id":"$card"}}}`),
-		b.event("m.room.message", adminRoom, owner, `{"msgtype":"m.text","body":"hello Ana",`+mark+`,"m.relates_to":{"rel_type":"m.thread","event_id":"$card"}}`),
-		b.event("m.room.message", adminRoom, owner, `{"msgtype":"m.audio","body":"voice.ogg","url":"mxc://x/y","org.matrix.msc3245.voice":{},`+mark+`}`),
-		b.event("m.room.message", adminRoom, owner, fmt.Sprintf(`{"msgtype":"m.text","body":"* /erase","m.new_content":{"msgtype":"m.text","body":"/erase"},%s,"m.relates_to":{"rel_type":"m.replace","event_id":%q}}`, mark, mine.ID)),
+		b.event("m.room.message", adminRoom, owner, `{"msgtype":"m.text","body":"yes",`+mark+
+			`,"m.relates_to":{"m.in_reply_to":{"event_id":"$card"}}}`),
+		b.event("m.room.message", adminRoom, owner, `{"msgtype":"m.text","body":"hello Ana",`+mark+
+			`,"m.relates_to":{"rel_type":"m.thread","event_id":"$card"}}`),
+		b.event("m.room.message", adminRoom, owner, `{"msgtype":"m.audio","body":"voice.ogg","url":"mxc://x/y","org.matrix.msc3245.voice":{},`+
+			mark+`}`),
+		b.event("m.room.message", adminRoom, owner,
+			fmt.Sprintf(`{"msgtype":"m.text","body":"* /erase","m.new_content":{"msgtype":"m.text","body":"/erase"},%s,"m.relates_to":{"rel_type":"m.replace","event_id":%q}}`, mark, mine.ID)),
 		b.event("m.reaction", adminRoom, owner, `{`+mark+`,"m.relates_to":{"rel_type":"m.annotation","event_id":"$card","key":"👍"}}`),
 		b.event("m.room.encrypted", adminRoom, owner, `{"algorithm":"m.megolm.v1.aes-sha2","ciphertext":"x","session_id":"s",`+mark+`}`),
 	}
@@ -97,9 +101,11 @@ func TestAdminRoom_ClosedIgnoresAll(t *testing.T) {
 			early := b.text(adminRoom, owner, "/status")
 			said := []*event.Event{
 				b.text(adminRoom, owner, "/pause all"), b.text(adminRoom, operator, "/escalations"),
-				b.event("m.room.message", adminRoom, operator, `{"msgtype":"m.text","body":"hello Ana","m.relates_to":{"rel_type":"m.thread","event_id":"$card"}}`),
+				b.event("m.room.message", adminRoom, operator,
+					`{"msgtype":"m.text","body":"hello Ana","m.relates_to":{"rel_type":"m.thread","event_id":"$card"}}`),
 				b.event("m.reaction", adminRoom, owner, `{"m.relates_to":{"rel_type":"m.annotation","event_id":"$card","key":"👍"}}`),
-				b.event("m.room.message", adminRoom, owner, fmt.Sprintf(`{"msgtype":"m.text","body":"* /erase","m.new_content":{"msgtype":"m.text","body":"/erase"},"m.relates_to":{"rel_type":"m.replace","event_id":%q}}`, early.ID)),
+				b.event("m.room.message", adminRoom, owner,
+					fmt.Sprintf(`{"msgtype":"m.text","body":"* /erase","m.new_content":{"msgtype":"m.text","body":"/erase"},"m.relates_to":{"rel_type":"m.replace","event_id":%q}}`, early.ID)),
 			}
 			b.receive(append([]*event.Event{early, closing(b)}, said...)...) // one transaction
 			b.receive(b.text(adminRoom, eve, "/pause all"), b.member(adminRoom, eve, "@mallory:example.com", event.MembershipInvite))
@@ -129,7 +135,8 @@ func TestEdit_FormerOperatorIsDropped(t *testing.T) {
 	b.inbox.settings.Operators = nil
 	edit := fmt.Sprintf(`{"msgtype":"m.text","body":"* x","m.new_content":{"msgtype":"m.text","body":"she owes me money"},"m.relates_to":{"rel_type":"m.replace","event_id":%q}}`, note.ID)
 	early := fmt.Sprintf(`{"msgtype":"m.text","body":"* x","m.new_content":{"msgtype":"m.text","body":"early"},"m.relates_to":{"rel_type":"m.replace","event_id":%q}}`, "$later")
-	b.receive(b.event("m.room.message", adminRoom, operator, edit), b.event("m.room.message", adminRoom, operator, early), b.event("m.room.message", adminRoom, eve, edit))
+	b.receive(b.event("m.room.message", adminRoom, operator, edit), b.event("m.room.message", adminRoom, operator, early),
+		b.event("m.room.message", adminRoom, eve, edit))
 	require.Equal(t, "note: she is a regular", b.message(note).Body)
 	require.Equal(t, 1, b.count("messages"))
 	require.Zero(t, b.jobs("change_reply"))
@@ -145,7 +152,8 @@ func TestRestore_OldReactionHasNoEffect(t *testing.T) {
 	old := b.event("m.reaction", adminRoom, owner, yes)
 	old.Timestamp = time.Now().Add(-time.Hour).UnixMilli()
 	require.NoError(t, b.store.InTx(ctx, func(tx store.Tx) error {
-		return store.PutSetting(ctx, tx, store.SettingRestore, policy.Restore{BackupAt: time.Now().Add(-2 * time.Hour), RestoredAt: time.Now().Add(-time.Minute)})
+		return store.PutSetting(ctx, tx, store.SettingRestore,
+			policy.Restore{BackupAt: time.Now().Add(-2 * time.Hour), RestoredAt: time.Now().Add(-time.Minute)})
 	}))
 	again := b.event("m.reaction", adminRoom, owner, yes)
 	b.receive(old, again, b.event("m.reaction", adminRoom, bot, yes), b.event("m.reaction", adminRoom, eve, yes))
@@ -183,7 +191,9 @@ func TestOperatorRoom_SurvivesUpgrade(t *testing.T) {
 		h.setState("!marked:x", "ai.multis.admin", "", bot, `{"owner":"@owner:example.com","for_operators":true}`)
 	}).IsOperatorsRoom)
 	require.False(t, described("!new:x", `{}`).IsOperatorsRoom)
-	require.False(t, described("!claimed:x", `{}`, func() { h.setState("!claimed:x", "ai.multis.admin", "", operator, `{"for_operators":true}`) }).IsOperatorsRoom)
+	require.False(t, described("!claimed:x", `{}`, func() {
+		h.setState("!claimed:x", "ai.multis.admin", "", operator, `{"for_operators":true}`)
+	}).IsOperatorsRoom)
 	require.False(t, described("!other:x", `{"predecessor":{"room_id":"!new:x","event_id":"$t"}}`).IsOperatorsRoom)
 	require.True(t, described(second, `{}`).IsOperatorsRoom, "there is no way back")
 }
@@ -199,19 +209,24 @@ func TestAdminRoom_InvitedStrangerExcludes(t *testing.T) {
 		answer(w, map[string]any{"joined_rooms": []string{"!admin:x"}})
 	})
 	const state = "GET /_matrix/client/v3/rooms/{room}/state"
-	mux.HandleFunc(state+"/ai.multis.admin/", func(w http.ResponseWriter, _ *http.Request) { answer(w, adminMarker{Owner: owner, ForOperators: true}) })
+	mux.HandleFunc(state+"/ai.multis.admin/", func(w http.ResponseWriter, _ *http.Request) {
+		answer(w, adminMarker{Owner: owner, ForOperators: true})
+	})
 	mux.HandleFunc(state+"/m.room.tombstone/", func(w http.ResponseWriter, _ *http.Request) {
 		w.WriteHeader(http.StatusNotFound)
 		answer(w, map[string]string{"errcode": "M_NOT_FOUND", "error": "none"})
 	})
-	mux.HandleFunc(state+"/m.room.member/{who}", func(w http.ResponseWriter, _ *http.Request) { answer(w, map[string]string{"membership": "join"}) })
+	mux.HandleFunc(state+"/m.room.member/{who}", func(w http.ResponseWriter, _ *http.Request) {
+		answer(w, map[string]string{"membership": "join"})
+	})
 	mux.HandleFunc("GET /_matrix/client/v3/rooms/{room}/joined_members", func(w http.ResponseWriter, _ *http.Request) {
 		answer(w, map[string]any{"joined": map[string]any{owner.String(): map[string]any{}}})
 	})
 	mux.HandleFunc(state, func(w http.ResponseWriter, _ *http.Request) {
 		var all []map[string]any
 		for who, membership := range members {
-			all = append(all, map[string]any{"type": "m.room.member", "state_key": who, "sender": owner, "event_id": "$" + who, "content": map[string]string{"membership": membership}})
+			all = append(all, map[string]any{"type": "m.room.member", "state_key": who, "sender": owner, "event_id": "$" + who,
+				"content": map[string]string{"membership": membership}})
 		}
 		answer(w, all)
 	})

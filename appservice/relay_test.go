@@ -49,7 +49,8 @@ func (r *relayed) text() string {
 		}
 		return string(random)
 	default:
-		return pick(r, "hello", "$e1", "!a:x", ana.String(), owner.String(), bridgeBot.String(), "m.replace", "m.annotation", "m.thread", "m.text", "m.notice", "m.image", "m.audio", "1e999", "join")
+		return pick(r, "hello", "$e1", "!a:x", ana.String(), owner.String(), bridgeBot.String(), "m.replace", "m.annotation", "m.thread",
+			"m.text", "m.notice", "m.image", "m.audio", "1e999", "join")
 	}
 }
 
@@ -83,10 +84,14 @@ func (r *relayed) object(depth int) string {
 		if i > 0 {
 			b.WriteByte(',')
 		}
-		key, _ := json.Marshal(pick(r, "msgtype", "body", "filename", "url", "file", "info", "m.relates_to", "m.new_content", "event_id", "rel_type", "m.in_reply_to", "key", "redacts",
-			"algorithm", "ciphertext", "session_id", "sender_key", "device_id", "ai.multis.out", "fi.mau.double_puppet_source", "fi.mau.bridge_state", "state_event", "remote_id", "status",
-			"membership", "displayname", "bridgebot", "protocol", "channel", "id", "fi.mau.receiver", "com.beeper.room_type", "replacement_room", "predecessor", "room_id", "name",
-			"users", "org.matrix.msc3245.voice", "mimetype", "size", "duration", "v", "hashes", "iv", "com.beeper.action_message", "com.beeper.gallery.caption", r.text()))
+		key, _ := json.Marshal(pick(r, "msgtype", "body", "filename", "url", "file", "info", "m.relates_to", "m.new_content", "event_id",
+			"rel_type", "m.in_reply_to", "key", "redacts",
+			"algorithm", "ciphertext", "session_id", "sender_key", "device_id", "ai.multis.out", "fi.mau.double_puppet_source",
+			"fi.mau.bridge_state", "state_event", "remote_id", "status",
+			"membership", "displayname", "bridgebot", "protocol", "channel", "id", "fi.mau.receiver", "com.beeper.room_type", "replacement_room",
+			"predecessor", "room_id", "name",
+			"users", "org.matrix.msc3245.voice", "mimetype", "size", "duration", "v", "hashes", "iv", "com.beeper.action_message",
+			"com.beeper.gallery.caption", r.text()))
 		b.Write(key)
 		b.WriteByte(':')
 		b.WriteString(r.value(depth))
@@ -106,11 +111,14 @@ func (r *relayed) event() json.RawMessage {
 		return string(quoted)
 	}
 	parts := []string{
-		`"type":` + odd(pick(r, "m.room.message", "m.room.message", "m.room.encrypted", "m.room.encrypted", "m.room.redaction", "m.reaction", "m.sticker", "m.room.member", "m.room.encryption",
+		`"type":` + odd(pick(r, "m.room.message", "m.room.message", "m.room.encrypted", "m.room.encrypted", "m.room.redaction", "m.reaction",
+			"m.sticker", "m.room.member", "m.room.encryption",
 			"m.bridge", "m.room.name", "m.room.power_levels", "com.beeper.message_send_status", "m.room.tombstone", "m.room.topic")),
 		`"event_id":` + odd(fmt.Sprintf("$odd%d", r.n)), `"room_id":` + odd(pick(r, "!a:x", "!a:x", "!admin:x", "!off:x", "!unknown:x")),
-		`"sender":` + odd(pick(r, ana, ana, owner, bot, bridgeBot, "@stranger:example.com").String()), `"content":` + pick(r, r.object(3), r.object(3), r.object(3), r.value(1)),
-		`"origin_server_ts":` + pick(r, strconv.FormatInt(time.Now().UnixMilli(), 10), "0", "-1", "9007199254740991", "9223372036854775807", r.value(0)),
+		`"sender":` + odd(pick(r, ana, ana, owner, bot, bridgeBot, "@stranger:example.com").String()),
+		`"content":` + pick(r, r.object(3), r.object(3), r.object(3), r.value(1)),
+		`"origin_server_ts":` + pick(r, strconv.FormatInt(time.Now().UnixMilli(), 10), "0", "-1", "9007199254740991", "9223372036854775807",
+			r.value(0)),
 	}
 	if r.IntN(4) == 0 {
 		parts = append(parts, `"state_key":`+odd(pick(r, "", owner.String(), ana.String(), bot.String())))
@@ -170,11 +178,13 @@ func TestRelay_NoEventBlocksOthers(t *testing.T) {
 			}
 		}
 		if batch%2 == 0 {
-			body := append(append([]byte(`{"events":[`), bytes.Join(rawEvents(events), []byte(","))...), fmt.Sprintf(`],"ephemeral":[%s]}`, r.event())...)
+			body := append(append([]byte(`{"events":[`), bytes.Join(rawEvents(events), []byte(","))...),
+				fmt.Sprintf(`],"ephemeral":[%s]}`, r.event())...)
 			rec := putTransaction(t, push, "hs-token", string(body))
 			require.Equal(t, http.StatusOK, rec.Code, "seed %d, batch %d", seed, batch)
 		} else {
-			answer = append(append([]byte(`{"next_batch":"s","to_device":{"events":[`+string(r.event())+`]},"rooms":{"join":{"!a:x":{"timeline":{"events":[`),
+			answer = append(append([]byte(`{"next_batch":"s","to_device":{"events":[`+string(r.event())+
+				`]},"rooms":{"join":{"!a:x":{"timeline":{"events":[`),
 				bytes.Join(rawEvents(events), []byte(","))...), `]}}}}}`...)
 			resp, err := hs.owner.session().sync(t.Context(), mautrix.ReqSync{})
 			require.NoError(t, err, "seed %d, batch %d", seed, batch)
@@ -202,10 +212,12 @@ func TestRelay_OverlongIDIsSkippedAlone(t *testing.T) {
 	}
 	for name, malformed := range map[string]func(b *fixture) *event.Event{
 		"a session": func(b *fixture) *event.Event {
-			return b.event("m.room.encrypted", "!a:x", ana, fmt.Sprintf(`{"algorithm":"m.megolm.v1.aes-sha2","session_id":%q,"ciphertext":"abc"}`, long))
+			return b.event("m.room.encrypted", "!a:x", ana,
+				fmt.Sprintf(`{"algorithm":"m.megolm.v1.aes-sha2","session_id":%q,"ciphertext":"abc"}`, long))
 		},
 		"an edited message": func(b *fixture) *event.Event {
-			return b.event("m.room.message", "!a:x", ana, fmt.Sprintf(`{"body":"* a","m.new_content":{"body":"a"},"m.relates_to":{"rel_type":"m.replace","event_id":%q}}`, long))
+			return b.event("m.room.message", "!a:x", ana,
+				fmt.Sprintf(`{"body":"* a","m.new_content":{"body":"a"},"m.relates_to":{"rel_type":"m.replace","event_id":%q}}`, long))
 		},
 		"a deleted message": func(b *fixture) *event.Event {
 			return b.event("m.room.redaction", "!a:x", ana, fmt.Sprintf(`{"redacts":%q}`, long))

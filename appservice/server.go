@@ -31,7 +31,9 @@ func NewServer(inbox *Inbox, hsToken string) *Server {
 func (s *Server) Handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("PUT /_matrix/app/v1/transactions/{txn}", s.requireToken(s.transaction))
-	mux.Handle("POST /_matrix/app/v1/ping", s.requireToken(func(w http.ResponseWriter, _ *http.Request) { respond(w, http.StatusOK, struct{}{}) }))
+	mux.Handle("POST /_matrix/app/v1/ping", s.requireToken(func(w http.ResponseWriter, _ *http.Request) {
+		respond(w, http.StatusOK, struct{}{})
+	}))
 	mux.Handle("GET /_matrix/app/v1/users/{user}", s.requireToken(respondNotFound))
 	mux.Handle("GET /_matrix/app/v1/rooms/{alias}", s.requireToken(respondNotFound))
 	mux.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) {

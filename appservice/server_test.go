@@ -54,7 +54,8 @@ func TestServer_RefusesInvalidTransaction(t *testing.T) {
 		require.Equal(t, http.StatusBadRequest, rec.Code, body)
 		require.Contains(t, rec.Body.String(), "M_NOT_JSON")
 	}
-	require.Equal(t, http.StatusRequestEntityTooLarge, putTransaction(t, h, "right", `{"events":"`+strings.Repeat("x", maxTransaction)+`"}`).Code)
+	require.Equal(t, http.StatusRequestEntityTooLarge,
+		putTransaction(t, h, "right", `{"events":"`+strings.Repeat("x", maxTransaction)+`"}`).Code)
 }
 
 func TestServer_DatabaseDownReturns500(t *testing.T) {
@@ -63,7 +64,8 @@ func TestServer_DatabaseDownReturns500(t *testing.T) {
 	b.chat("!a:x", policy.ModeBusiness)
 	h := NewServer(b.inbox, "right").Handler()
 	b.store.Close()
-	rec := putTransaction(t, h, "right", `{"events":[{"type":"m.room.message","room_id":"!a:x","sender":"@a:x","event_id":"$1","origin_server_ts":1,"content":{"body":"hi"}}]}`)
+	rec := putTransaction(t, h, "right",
+		`{"events":[{"type":"m.room.message","room_id":"!a:x","sender":"@a:x","event_id":"$1","origin_server_ts":1,"content":{"body":"hi"}}]}`)
 	require.Equal(t, http.StatusInternalServerError, rec.Code)
 }
 
@@ -115,7 +117,8 @@ func TestEphemeral_NotedInAnsweredChats(t *testing.T) {
 	post := func(signs string) {
 		require.Equal(t, http.StatusOK, putTransaction(t, h, "right", `{"events":[],"ephemeral":[`+signs+`,{"type":"m.presence"},7]}`).Code)
 	}
-	post(sign("!a:x", string(bot), string(ana)) + "," + sign("!b:x", string(ana), string(owner)) + "," + sign("!new:x", string(ana), string(owner)))
+	post(sign("!a:x", string(bot), string(ana)) + "," + sign("!b:x", string(ana), string(owner)) + "," +
+		sign("!new:x", string(ana), string(owner)))
 	for _, chat := range []store.Chat{business, silent} {
 		typing, held := at(chat)
 		require.False(t, typing || held)

@@ -34,7 +34,8 @@ func (d *Describer) storeSpace(ctx context.Context, space id.RoomID, state []*ev
 	}
 	rooms := bridgebridge.SpaceRooms(state)
 	if len(rooms) == 0 {
-		zerolog.Ctx(ctx).Warn().Stringer("room_id", space).Msg("A space in which an agent answers has no rooms, or you are not in it; see agents.<name>.spaces")
+		zerolog.Ctx(ctx).Warn().Stringer("room_id",
+			space).Msg("A space in which an agent answers has no rooms, or you are not in it; see agents.<name>.spaces")
 	}
 	return d.inbox.store.InTx(ctx, func(tx store.Tx) error { return store.SetSpace(ctx, tx, space, rooms) })
 }

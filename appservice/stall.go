@@ -26,7 +26,8 @@ type sourceMonitor struct {
 	mu       sync.Mutex
 	pushedAt time.Time // when a transaction was last stored
 	syncedAt time.Time // when a sync was last stored; zero while another process syncs
-	// missedSince is when the first push since pushedAt failed or was missed; zero if none. A push is missed if only the sync brought its events.
+	// missedSince is when the first push since pushedAt failed or was missed; zero if none. A push is missed if only the
+	// sync brought its events.
 	missedSince time.Time
 	missedCount int // failed and missed pushes since pushedAt
 }
@@ -36,7 +37,9 @@ func (d *sourceMonitor) recordPush(now time.Time, taken bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if taken {
-		d.pushedAt, d.missedSince, d.missedCount = now, time.Time{}, 0
+		d.pushedAt = now
+		d.missedSince = time.Time{}
+		d.missedCount = 0
 		return
 	}
 	d.addMissed(now, 2) // counts twice, because the homeserver waits longer before each retry
@@ -65,9 +68,9 @@ func (d *sourceMonitor) recordSync(now time.Time) {
 	d.syncedAt = now
 }
 
-// stalledSince returns since when each stalled source has been stalled. It omits sources that work, and those that this process does not know about.
-// pushed is when any process last stored a transaction. A single missed push does not count, because a homeserver that restarts loses its
-// queued pushes.
+// stalledSince returns since when each stalled source has been stalled. It omits sources that work, and those that this
+// process does not know about. pushed is when any process last stored a transaction. A single missed push does not count,
+// because a homeserver that restarts loses its queued pushes.
 func (d *sourceMonitor) stalledSince(now, pushed time.Time) map[store.Setting]time.Time {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -129,8 +132,10 @@ func (w *StallWatch) check(ctx context.Context) error {
 		moved                    time.Time
 		stalledText, resumedText string
 	}{
-		{store.SettingPushStalled, jobs.TopicPushStalled, jobs.TopicPushResumed, pushed, "The transactions of the homeserver do not arrive", "The transactions of the homeserver arrive again"},
-		{store.SettingSyncStalled, jobs.TopicSyncStalled, jobs.TopicSyncResumed, synced, "The sync is stalled although the homeserver answers", "The sync works again"},
+		{store.SettingPushStalled, jobs.TopicPushStalled, jobs.TopicPushResumed, pushed, "The transactions of the homeserver do not arrive",
+			"The transactions of the homeserver arrive again"},
+		{store.SettingSyncStalled, jobs.TopicSyncStalled, jobs.TopicSyncResumed, synced, "The sync is stalled although the homeserver answers",
+			"The sync works again"},
 	} {
 		topic, err := w.enqueueNotice(ctx, source.setting, stalled[source.setting], source.moved, source.begins, source.ends)
 		switch {
@@ -170,9 +175,11 @@ func (w *StallWatch) isHomeserverUp(ctx context.Context) bool {
 	return err == nil
 }
 
-// enqueueNotice enqueues the notice begins, once, when a source is stalled; since is the time of that, or zero. It enqueues the notice ends, once,
-// when the source received something after that, at moved. It returns the topic of the notice; empty if there is none.
-func (w *StallWatch) enqueueNotice(ctx context.Context, source store.Setting, since, moved time.Time, begins, ends jobs.NoticeTopic) (topic jobs.NoticeTopic, err error) {
+// enqueueNotice enqueues the notice begins, once, when a source is stalled; since is the time of that, or zero. It
+// enqueues the notice ends, once, when the source received something after that, at moved. It returns the topic of the
+// notice; empty if there is none.
+func (w *StallWatch) enqueueNotice(ctx context.Context, source store.Setting, since, moved time.Time,
+	begins, ends jobs.NoticeTopic) (topic jobs.NoticeTopic, err error) {
 	err = w.inbox.store.InTx(ctx, func(tx store.Tx) error {
 		topic = ""
 		var known store.Stall

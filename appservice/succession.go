@@ -73,14 +73,17 @@ func (d *Describer) storeChat(ctx context.Context, found store.Chat, state []*ev
 // upsertChat stores what a room's state says about a chat. It never removes the mark of a room for operators.
 func upsertChat(ctx context.Context, tx store.Tx, found store.Chat) (store.Chat, error) {
 	chat, err := store.UpsertChat(ctx, tx, found)
-	if err != nil || !found.IsOperatorsRoom {
+	if err != nil {
 		return chat, err
+	}
+	if !found.IsOperatorsRoom {
+		return chat, nil
 	}
 	return chat, store.MarkOperatorsRoom(ctx, tx, chat.ID)
 }
 
-// freeChannel makes a channel available to the room of another bot, if a confirmed bot replaces an unconfirmed one, or the old bot handed the chat
-// over.
+// freeChannel makes a channel available to the room of another bot, if a confirmed bot replaces an unconfirmed one, or
+// the old bot handed the chat over.
 func freeChannel(ctx context.Context, tx store.Tx, before store.Chat, bot store.BridgeBot, handed bool) error {
 	if before.Unconfirmed && bot.ConfirmedAt != nil {
 		return store.CloseUnconfirmed(ctx, tx, before.ID)
@@ -97,13 +100,19 @@ func (d *Describer) storeBridgeBot(ctx context.Context, tx store.Tx, found store
 		return store.BridgeBot{}, nil
 	}
 	bot, first, err := store.InsertBridgeBot(ctx, tx, found.BridgeBot, found.Protocol, proven)
-	if err != nil || !first || bot.ConfirmedAt != nil {
+	if err != nil {
 		return bot, err
+	}
+	if !first || bot.ConfirmedAt != nil {
+		return bot, nil
 	}
 	waiting, err := store.UnconfirmedBots(ctx, tx)
 	waiting = slices.DeleteFunc(waiting, func(b store.BridgeBot) bool { return b.RefusedAt != nil })
-	if err != nil || len(waiting) > store.MaxBridgeBots {
+	if err != nil {
 		return bot, err
+	}
+	if len(waiting) > store.MaxBridgeBots {
+		return bot, nil
 	}
 	return bot, jobs.Enqueue(ctx, tx, jobs.NoticeArgs{Topic: jobs.TopicNewBridge, SubjectID: bot.ID})
 }
@@ -121,23 +130,29 @@ func catchUpArgs(chat store.Chat) jobs.HistoryArgs {
 func (d *Describer) askOwner(ctx context.Context, before, found store.Chat) error {
 	return d.inbox.store.InTx(ctx, func(tx store.Tx) error {
 		change, first, err := store.InsertBridgeChange(ctx, tx, found.Protocol, before.BridgeBot, found.BridgeBot)
-		if err != nil || !first {
+		if err != nil {
 			return err
+		}
+		if !first {
+			return nil
 		}
 		return jobs.Enqueue(ctx, tx, jobs.NoticeArgs{Topic: jobs.TopicBridgeReplaced, SubjectID: change})
 	})
 }
 
-// isAnnouncedSuccessor reports whether the old bot announced that this room replaces the chat's room, and this room names the chat's room as its
-// predecessor.
+// isAnnouncedSuccessor reports whether the old bot announced that this room replaces the chat's room, and this room names
+// the chat's room as its predecessor.
 func (d *Describer) isAnnouncedSuccessor(ctx context.Context, before store.Chat, room id.RoomID, state []*event.Event) (bool, error) {
 	old := bridgebridge.Predecessor(state)
 	if old == "" || before.BridgeBot == "" || !before.IsIn(old) {
 		return false, nil
 	}
 	replaced, err := d.roomState(ctx, old)
-	if err != nil || !bridgebridge.Replaces(old, replaced, room, state) {
+	if err != nil {
 		return false, err
+	}
+	if !bridgebridge.Replaces(old, replaced, room, state) {
+		return false, nil
 	}
 	_, by := bridgebridge.Successor(replaced)
 	return by == before.BridgeBot, nil

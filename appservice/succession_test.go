@@ -32,7 +32,12 @@ type fakeHomeserver struct {
 
 func newFakeHomeserver(t *testing.T) *fakeHomeserver {
 	t.Helper()
-	h := &fakeHomeserver{fixture: setup(t), state: map[id.RoomID][]map[string]any{}, events: map[id.EventID]*event.Event{}, clock: time.Now().Add(-time.Hour).UnixMilli()}
+	h := &fakeHomeserver{
+		fixture: setup(t),
+		state:   map[id.RoomID][]map[string]any{},
+		events:  map[id.EventID]*event.Event{},
+		clock:   time.Now().Add(-time.Hour).UnixMilli(),
+	}
 	mux := http.NewServeMux()
 	const rooms = "GET /_matrix/client/v3/rooms/{room}/"
 	mux.HandleFunc(rooms+"state", func(w http.ResponseWriter, r *http.Request) {
@@ -65,7 +70,8 @@ func (h *fakeHomeserver) setState(room id.RoomID, kind, key string, sender id.Us
 	defer h.mu.Unlock()
 	h.clock += 1000
 	h.state[room] = append(h.state[room], map[string]any{
-		"type": kind, "state_key": key, "sender": sender, "event_id": fmt.Sprintf("$s%d", h.clock), "origin_server_ts": h.clock, "content": json.RawMessage(content),
+		"type": kind, "state_key": key, "sender": sender, "event_id": fmt.Sprintf("$s%d", h.clock), "origin_server_ts": h.clock,
+		"content": json.RawMessage(content),
 	})
 }
 
@@ -77,13 +83,15 @@ func (h *fakeHomeserver) addRoom(room id.RoomID, by id.UserID, create string) {
 		h.setState(room, "m.room.member", member.String(), member, `{"membership":"join","displayname":"Ana"}`)
 	}
 	if by == bridgeBot { // the bridge that acts as the owner
-		h.setState(room, "m.room.member", owner.String(), owner, `{"membership":"join","displayname":"Ana","fi.mau.double_puppet_source":"mautrix-demo"}`)
+		h.setState(room, "m.room.member", owner.String(), owner,
+			`{"membership":"join","displayname":"Ana","fi.mau.double_puppet_source":"mautrix-demo"}`)
 	}
 }
 
 // setBridgeClaim has a bot say that Ana's chat lives in a room.
 func (h *fakeHomeserver) setBridgeClaim(room id.RoomID, by id.UserID) {
-	h.setState(room, "m.bridge", "x", by, fmt.Sprintf(`{"bridgebot":%q,"protocol":{"id":"demo"},"channel":{"id":"ana","fi.mau.receiver":"me"},"com.beeper.room_type.v2":"dm"}`, by))
+	h.setState(room, "m.bridge", "x", by,
+		fmt.Sprintf(`{"bridgebot":%q,"protocol":{"id":"demo"},"channel":{"id":"ana","fi.mau.receiver":"me"},"com.beeper.room_type.v2":"dm"}`, by))
 }
 
 func (h *fakeHomeserver) replace(room, with id.RoomID, by id.UserID) {
@@ -235,7 +243,8 @@ func TestPortal_NeedsBridgeBot(t *testing.T) {
 
 func TestMembership_KickLeaveRejoin(t *testing.T) {
 	t.Parallel()
-	for how, content := range map[string]string{"left": `{"membership":"leave"}`, "kicked": `{"membership":"leave","reason":"out"}`, "banned": `{"membership":"ban"}`} {
+	for how, content := range map[string]string{"left": `{"membership":"leave"}`, "kicked": `{"membership":"leave","reason":"out"}`,
+		"banned": `{"membership":"ban"}`} {
 		t.Run(how, func(t *testing.T) {
 			t.Parallel()
 			h := newFakeHomeserver(t)
@@ -359,7 +368,8 @@ func TestSpace_IsNoChat(t *testing.T) {
 	t.Parallel()
 	h := newFakeHomeserver(t)
 	h.addRoom("!space:x", bridgeBot, `{"type":"m.space"}`)
-	h.setState("!space:x", "m.bridge", "x", bridgeBot, fmt.Sprintf(`{"bridgebot":%q,"protocol":{"id":"demo"},"channel":{"id":"__personal_filtering_space__"},"com.beeper.room_type.v2":"personal_filtering_space"}`, bridgeBot))
+	h.setState("!space:x", "m.bridge", "x", bridgeBot,
+		fmt.Sprintf(`{"bridgebot":%q,"protocol":{"id":"demo"},"channel":{"id":"__personal_filtering_space__"},"com.beeper.room_type.v2":"personal_filtering_space"}`, bridgeBot))
 	h.say("!space:x", ana, "hello?")
 	h.describeRoom("!space:x")
 	require.Zero(t, h.count("chats")+h.count("messages")+h.count("pending_events"))
@@ -414,7 +424,9 @@ func TestChat_EqualNamesStayApart(t *testing.T) {
 	for _, network := range []string{"demo", "signal"} {
 		room := id.RoomID("!" + network + ":x")
 		h.addRoom(room, bridgeBot, `{}`)
-		h.setState(room, "m.bridge", "x", bridgeBot, fmt.Sprintf(`{"bridgebot":%q,"protocol":{"id":%q},"channel":{"id":"ana","fi.mau.receiver":"me"},"com.beeper.room_type.v2":"dm"}`, bridgeBot, network))
+		h.setState(room, "m.bridge", "x", bridgeBot,
+			fmt.Sprintf(`{"bridgebot":%q,"protocol":{"id":%q},"channel":{"id":"ana","fi.mau.receiver":"me"},"com.beeper.room_type.v2":"dm"}`,
+				bridgeBot, network))
 		h.describeRoom(room)
 	}
 	require.Equal(t, 2, h.count("chats where name = 'Ana'"))
@@ -433,7 +445,8 @@ func TestSuccession_TombstoneDescribesNewRoom(t *testing.T) {
 	h.replace("!old:x", newRoom, bridgeBot)
 	var args jobs.DescribeArgs
 	var raw []byte
-	require.NoError(t, h.store.DB().QueryRow(context.Background(), "select args from river.river_job where kind = 'describe' order by id desc limit 1").Scan(&raw))
+	require.NoError(t, h.store.DB().QueryRow(context.Background(),
+		"select args from river.river_job where kind = 'describe' order by id desc limit 1").Scan(&raw))
 	require.NoError(t, json.Unmarshal(raw, &args))
 	require.Equal(t, newRoom, args.RoomID)
 	h.describeRoom(newRoom) // the owner is not there yet

@@ -13,8 +13,9 @@ import (
 	"multis/store"
 )
 
-// threadRooms returns the rooms of the contacts whose escalations the events are about: messages in their threads, or signs on their cards. The chats
-// of these rooms are locked together with those of the events, because both kinds of events keep the assistant quiet there.
+// threadRooms returns the rooms of the contacts whose escalations the events are about: messages in their threads, or
+// signs on their cards. The chats of these rooms are locked together with those of the events, because both kinds of
+// events keep the assistant quiet there.
 func threadRooms(ctx context.Context, tx store.Tx, events []bridgebridge.Event) ([]id.RoomID, error) {
 	var threads []id.EventID
 	for _, evt := range events {
@@ -37,8 +38,9 @@ func (b *batch) storeThreadPresence(ctx context.Context, e incoming) error {
 	return b.keepQuiet(ctx, e, e.Message.Thread, e.Sign != "")
 }
 
-// keepQuiet keeps the assistant quiet in the chat of a contact, because a person who may answer wrote in its thread or set a sign on its card.
-// card is the event that begins the thread; any other event is ignored. A reply has an effect in a thread whose escalation is over, a sign has none.
+// keepQuiet keeps the assistant quiet in the chat of a contact, because a person who may answer wrote in its thread or
+// set a sign on its card. card is the event that begins the thread; any other event is ignored. A reply has an effect in
+// a thread whose escalation is over, a sign has none.
 func (b *batch) keepQuiet(ctx context.Context, e incoming, card id.EventID, isSign bool) error {
 	if e.chat.Kind != policy.KindAdmin || !b.inbox.settings.mayAnswer(e.author, e.Sender) {
 		return nil
@@ -69,7 +71,8 @@ func (b *batch) updateThread(chat store.Chat) {
 	}
 }
 
-// changeReply enqueues the job that changes, at the contact, what a message in a thread sent. It returns false for a message outside of threads.
+// changeReply enqueues the job that changes, at the contact, what a message in a thread sent. It returns false for a
+// message outside of threads.
 func (f *sideEffects) changeReply(m store.Message) bool {
 	if m.Thread == "" {
 		return false

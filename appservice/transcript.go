@@ -10,12 +10,16 @@ import (
 	"multis/store"
 )
 
-// StoreTranscript stores the transcript of a voice note and decides again what is done with it, as if the contact had typed it. Only the age is
-// not checked again. It stores nothing if the voice note was deleted meanwhile or its chat was switched off.
+// StoreTranscript stores the transcript of a voice note and decides again what is done with it, as if the contact had
+// typed it. Only the age is not checked again. It stores nothing if the voice note was deleted meanwhile or its chat was
+// switched off.
 func (in *Inbox) StoreTranscript(ctx context.Context, tx store.Tx, message store.MessageID, text string) error {
 	b, chat, m, err := in.lockVoiceNote(ctx, tx, message)
-	if err != nil || b == nil {
+	if err != nil {
 		return err
+	}
+	if b == nil {
+		return nil
 	}
 	if withheld, err := b.interceptSpokenPIN(ctx, chat, m, text); err != nil {
 		return err
@@ -23,7 +27,14 @@ func (in *Inbox) StoreTranscript(ctx context.Context, tx store.Tx, message store
 		return b.enqueue(ctx, b.tx)
 	}
 	note := bridgebridge.Message{Kind: bridgebridge.Voice}.WithTranscript(text)
-	decision, err := b.admit(ctx, chat, admitInput{author: m.Author, sender: m.Sender, msg: note, at: m.At, wasFresh: true, isCounted: true})
+	decision, err := b.admit(ctx, chat, admitInput{
+		author:    m.Author,
+		sender:    m.Sender,
+		msg:       note,
+		at:        m.At,
+		wasFresh:  true,
+		isCounted: true,
+	})
 	if err != nil {
 		return err
 	}
@@ -41,14 +52,21 @@ func (in *Inbox) StoreTranscript(ctx context.Context, tx store.Tx, message store
 	return b.enqueue(ctx, b.tx)
 }
 
-// FailTranscription stores why a voice note could not be transcribed. A voice note of the owner in the admin room still counts as a command, so
-// that he gets an answer with the reason. A contact's voice note in a business chat is escalated.
+// FailTranscription stores why a voice note could not be transcribed. A voice note of the owner in the admin room still
+// counts as a command, so that he gets an answer with the reason. A contact's voice note in a business chat is escalated.
 func (in *Inbox) FailTranscription(ctx context.Context, tx store.Tx, message store.MessageID, why string) error {
 	b, chat, m, err := in.lockVoiceNote(ctx, tx, message)
-	if err != nil || b == nil {
+	if err != nil {
 		return err
 	}
-	decision := policy.Admission{Action: policy.ActionArchive, Code: policy.CodeTranscriptionFailed, Why: "It is a voice note, and I could not listen to it: " + why + "."}
+	if b == nil {
+		return nil
+	}
+	decision := policy.Admission{
+		Action: policy.ActionArchive,
+		Code:   policy.CodeTranscriptionFailed,
+		Why:    "It is a voice note, and I could not listen to it: " + why + ".",
+	}
 	switch {
 	case chat.Kind == policy.KindAdmin:
 		decision.Action = policy.ActionCommand
@@ -62,8 +80,8 @@ func (in *Inbox) FailTranscription(ctx context.Context, tx store.Tx, message sto
 	return b.enqueue(ctx, b.tx)
 }
 
-// lockVoiceNote locks the chat of a voice note and then the voice note, the order that every caller uses. The batch is nil if the voice note no
-// longer waits for a transcript.
+// lockVoiceNote locks the chat of a voice note and then the voice note, the order that every caller uses. The batch is
+// nil if the voice note no longer waits for a transcript.
 func (in *Inbox) lockVoiceNote(ctx context.Context, tx store.Tx, message store.MessageID) (*batch, store.Chat, store.Message, error) {
 	found, err := store.MessageByID(ctx, tx, message)
 	if err != nil {
@@ -83,8 +101,11 @@ func (in *Inbox) lockVoiceNote(ctx context.Context, tx store.Tx, message store.M
 		}
 	}
 	waiting, err := store.LockMessages(ctx, tx, []store.MessageID{message})
-	if err != nil || len(waiting) == 0 || waiting[0].Action != policy.ActionTranscribe {
+	if err != nil {
 		return nil, store.Chat{}, store.Message{}, err
+	}
+	if len(waiting) == 0 || waiting[0].Action != policy.ActionTranscribe {
+		return nil, store.Chat{}, store.Message{}, nil
 	}
 	b := in.newBatch(tx)
 	b.state, err = in.store.AdmissionState(ctx, tx, in.settings.Name)

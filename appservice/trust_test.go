@@ -18,8 +18,8 @@ import (
 	"multis/policy"
 )
 
-// A key that comes while its message is looked for starts a second job for it. Neither may take the sender's device for unknown while the other fetches the
-// sender's keys: the owner's command would be refused.
+// A key that comes while its message is looked for starts a second job for it. Neither may take the sender's device for
+// unknown while the other fetches the sender's keys: the owner's command would be refused.
 func TestTrust_ConcurrentDecryptKnowsSender(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -102,7 +102,14 @@ func writeEncrypted(t *testing.T, server string, reader *machine) *event.Event {
 	require.NoError(t, reader.CryptoStore.PutGroupSession(ctx, received))
 	sealed, err := writer.EncryptMegolmEvent(ctx, room, event.EventMessage, &event.MessageEventContent{MsgType: event.MsgText, Body: "/help"})
 	require.NoError(t, err)
-	return &event.Event{ID: "$help", RoomID: room, Sender: owner, Type: event.EventEncrypted, Timestamp: time.Now().UnixMilli(), Content: event.Content{Parsed: sealed}}
+	return &event.Event{
+		ID:        "$help",
+		RoomID:    room,
+		Sender:    owner,
+		Type:      event.EventEncrypted,
+		Timestamp: time.Now().UnixMilli(),
+		Content:   event.Content{Parsed: sealed},
+	}
 }
 
 // encryptedRooms is a state store in which every room is encrypted.

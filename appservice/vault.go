@@ -103,13 +103,16 @@ func (v *Vault) machine(who policy.SendAs) (*machine, error) {
 	return v.machines[who], nil
 }
 
-// pickleKey returns the key that encrypts the stored keys. It is stored in the same database, so it does not protect against whoever reads the
-// database.
+// pickleKey returns the key that encrypts the stored keys. It is stored in the same database, so it does not protect
+// against whoever reads the database.
 func (v *Vault) pickleKey(ctx context.Context) ([]byte, error) {
 	var key string
 	known, err := store.GetSetting(ctx, v.store.DB(), store.SettingPickle, &key)
-	if err != nil || known {
+	if err != nil {
 		return []byte(key), err
+	}
+	if known {
+		return []byte(key), nil
 	}
 	key = random.String(64)
 	return []byte(key), store.PutSetting(ctx, v.store.Writer(), store.SettingPickle, key)
@@ -125,7 +128,13 @@ func (v *Vault) loadMachine(ctx context.Context, db *dbutil.Database, a *account
 	log := zerolog.Ctx(ctx).With().Stringer("user_id", c.UserID).Logger().Level(zerolog.WarnLevel)
 	state := sqlstatestore.NewSQLStateStore(db, dbutil.NoopLogger, false)
 	keys := crypto.NewSQLCryptoStore(db, dbutil.NoopLogger, cryptoAccount(c.UserID, c.DeviceID), c.DeviceID, pickle)
-	m := &machine{OlmMachine: crypto.NewOlmMachine(c.Client, &log, keys, state), client: c.Client, keys: keys, state: state, membersLoaded: map[id.RoomID]bool{}}
+	m := &machine{
+		OlmMachine:    crypto.NewOlmMachine(c.Client, &log, keys, state),
+		client:        c.Client,
+		keys:          keys,
+		state:         state,
+		membersLoaded: map[id.RoomID]bool{},
+	}
 	m.IgnorePostDecryptionParseErrors = true
 	m.SetBackgroundCtx(log.WithContext(context.WithoutCancel(ctx)))
 	m.SessionReceived = func(ctx context.Context, _ id.RoomID, session id.SessionID, _ uint32) { v.retryWithKey(ctx, session) }
@@ -165,8 +174,8 @@ func enqueueDecrypt(ctx context.Context, tx store.Tx, messages []store.MessageID
 	return jobs.Enqueue(ctx, tx, ask...)
 }
 
-// retryDecryptable enqueues the decryption of messages whose key is stored already, because a process may have died after it stored the key and
-// before retryWithKey.
+// retryDecryptable enqueues the decryption of messages whose key is stored already, because a process may have died after
+// it stored the key and before retryWithKey.
 func (v *Vault) retryDecryptable(ctx context.Context) error {
 	var devices []string
 	for _, a := range []*account{v.hs.owner, v.hs.bot} {
@@ -193,8 +202,11 @@ func (v *Vault) crossSignBot(ctx context.Context) error {
 		return err
 	}
 	_, verified, err := m.GetOwnVerificationStatus(ctx)
-	if err != nil || verified {
+	if err != nil {
 		return err
+	}
+	if verified {
+		return nil
 	}
 	var recovery string
 	if known, err := store.GetSetting(ctx, v.store.DB(), store.SettingBotRecovery, &recovery); err != nil {
@@ -242,7 +254,8 @@ func explainVerification(err error) error {
 		return errors.New("your account has no recovery key yet: set up recovery in your Matrix client (in Element under Settings, Encryption), then run multis verify again")
 	case errors.Is(err, ssss.ErrIncorrectSSSSKey), errors.Is(err, ssss.ErrInvalidRecoveryKey):
 		return errors.New("this is not the recovery key of your account: copy it again, or make a new one in your Matrix client (in Element under Settings, Encryption)")
-	case errors.Is(err, mautrix.MNotFound), errors.Is(err, ssss.ErrNotEncryptedForKey), errors.Is(err, ssss.ErrKeyDataMACMismatch), errors.Is(err, ssss.ErrCorruptedKeyMetadata):
+	case errors.Is(err, mautrix.MNotFound), errors.Is(err, ssss.ErrNotEncryptedForKey), errors.Is(err, ssss.ErrKeyDataMACMismatch),
+		errors.Is(err, ssss.ErrCorruptedKeyMetadata):
 		return errors.New("the recovery of your account is incomplete: a part of it is missing at the homeserver, or belongs to another recovery key; " +
 			"set up recovery again in your Matrix client (in Element under Settings, Encryption), then run multis verify with the new key")
 	}
@@ -327,8 +340,9 @@ func (v *Vault) decrypt(ctx context.Context, who policy.SendAs, evt *event.Event
 		}
 	}
 	if who == policy.AsBot {
-		// What the bot reads is obeyed only if its sender's device is trusted. The first message of a device makes the machine fetch the sender's keys;
-		// any other that is decrypted meanwhile would be of an unknown device, and a job for the same message may run twice when its key comes.
+		// What the bot reads is obeyed only if its sender's device is trusted. The first message of a device makes the machine
+		// fetch the sender's keys; any other that is decrypted meanwhile would be of an unknown device, and a job for the same
+		// message may run twice when its key comes.
 		m.decrypting.Lock()
 		defer m.decrypting.Unlock()
 	}
@@ -358,7 +372,8 @@ func (v *Vault) requestKey(ctx context.Context, who policy.SendAs, evt *event.Ev
 }
 
 // encrypt encrypts an event for the members of a room.
-func (v *Vault) encrypt(ctx context.Context, who policy.SendAs, room id.RoomID, kind event.Type, content json.RawMessage) (*event.EncryptedEventContent, error) {
+func (v *Vault) encrypt(ctx context.Context, who policy.SendAs, room id.RoomID, kind event.Type,
+	content json.RawMessage) (*event.EncryptedEventContent, error) {
 	m, err := v.machine(who)
 	if err != nil {
 		return nil, err
@@ -380,8 +395,8 @@ func (v *Vault) encrypt(ctx context.Context, who policy.SendAs, room id.RoomID, 
 	return wrapped, nil
 }
 
-// withLog puts the machine's logger, which logs warnings and errors only, into a context. Without it, the machine would use the context's logger, and
-// log the ids of sessions and devices.
+// withLog puts the machine's logger, which logs warnings and errors only, into a context. Without it, the machine would
+// use the context's logger, and log the ids of sessions and devices.
 func (m *machine) withLog(ctx context.Context) context.Context { return m.Log.WithContext(ctx) }
 
 // loadMembers reads a room's members before the first message after the vault was opened. It drops the room's old key, because member

@@ -42,7 +42,8 @@ func TestVault_RereadsMembersAfterGap(t *testing.T) {
 	known["!a:x"], known["!b:x"], known["!c:x"] = true, true, true
 
 	var resp syncResponse
-	require.NoError(t, json.Unmarshal([]byte(`{"rooms":{"join":{"!a:x":{"timeline":{"limited":true}},"!c:x":{"timeline":{"limited":false}}}}}`), &resp))
+	require.NoError(t,
+		json.Unmarshal([]byte(`{"rooms":{"join":{"!a:x":{"timeline":{"limited":true}},"!c:x":{"timeline":{"limited":false}}}}}`), &resp))
 	_, err := NewOwnerSync(b.inbox, v.hs, nil, v).collect(t.Context(), &resp, "s")
 	require.NoError(t, err)
 	require.NotContains(t, known, "!a:x")
@@ -85,7 +86,8 @@ func TestVault_KeyBeforeCrashIsUsed(t *testing.T) {
 	first, second := sealed(here), sealed(here)
 	b.receive(first, second, sealed(other), sealed(strings.Repeat("n", 43)))
 	for session, device := range map[string]string{here: cryptoAccount(owner, "D"), other: cryptoAccount(owner, "ENDED")} {
-		_, err := b.store.Pool().Exec(t.Context(), `insert into matrix.crypto_megolm_inbound_session (account_id, session_id, sender_key, room_id, session)
+		_, err := b.store.Pool().Exec(t.Context(),
+			`insert into matrix.crypto_megolm_inbound_session (account_id, session_id, sender_key, room_id, session)
 			values ($1, $2, 'k', '!a:x', 'x')`, device, session)
 		require.NoError(t, err)
 	}
@@ -119,22 +121,29 @@ func TestVault_FailedVerificationIsExplained(t *testing.T) {
 	require.NoError(t, err)
 	other, err := ssss.NewKey("")
 	require.NoError(t, err)
-	require.ErrorContains(t, explainVerification(m.VerifyWithRecoveryKey(t.Context(), right.RecoveryKey())), "your account has no recovery key yet: set up recovery in your Matrix client")
+	require.ErrorContains(t, explainVerification(m.VerifyWithRecoveryKey(t.Context(), right.RecoveryKey())),
+		"your account has no recovery key yet: set up recovery in your Matrix client")
 
 	stored["m.secret_storage.default_key"] = map[string]string{"key": right.ID}
 	stored["m.secret_storage.key."+right.ID] = right.Metadata
 	for _, wrong := range []string{other.RecoveryKey(), "EsT not a key"} {
-		require.ErrorContains(t, explainVerification(m.VerifyWithRecoveryKey(t.Context(), wrong)), "this is not the recovery key of your account: copy it again")
+		require.ErrorContains(t, explainVerification(m.VerifyWithRecoveryKey(t.Context(), wrong)),
+			"this is not the recovery key of your account: copy it again")
 	}
 
 	const incomplete = "the recovery of your account is incomplete: "
-	require.ErrorContains(t, explainVerification(m.VerifyWithRecoveryKey(t.Context(), right.RecoveryKey())), incomplete, "the signing keys are missing")
-	stored["m.cross_signing.master"] = map[string]any{"encrypted": map[string]any{other.ID: other.Encrypt("m.cross_signing.master", []byte("seed"))}}
-	require.ErrorContains(t, explainVerification(m.VerifyWithRecoveryKey(t.Context(), right.RecoveryKey())), incomplete, "they belong to another key")
+	require.ErrorContains(t, explainVerification(m.VerifyWithRecoveryKey(t.Context(), right.RecoveryKey())), incomplete,
+		"the signing keys are missing")
+	stored["m.cross_signing.master"] = map[string]any{"encrypted": map[string]any{other.ID: other.Encrypt("m.cross_signing.master",
+		[]byte("seed"))}}
+	require.ErrorContains(t, explainVerification(m.VerifyWithRecoveryKey(t.Context(), right.RecoveryKey())), incomplete,
+		"they belong to another key")
 	delete(stored, "m.secret_storage.key."+right.ID)
-	require.ErrorContains(t, explainVerification(m.VerifyWithRecoveryKey(t.Context(), right.RecoveryKey())), incomplete, "the default key has no data")
+	require.ErrorContains(t, explainVerification(m.VerifyWithRecoveryKey(t.Context(), right.RecoveryKey())), incomplete,
+		"the default key has no data")
 	stored["m.secret_storage.key."+right.ID] = map[string]any{}
 	require.ErrorContains(t, explainVerification(m.VerifyWithRecoveryKey(t.Context(), right.RecoveryKey())), incomplete, "its data is empty")
 	stored["m.secret_storage.default_key"] = map[string]string{}
-	require.ErrorContains(t, explainVerification(m.VerifyWithRecoveryKey(t.Context(), right.RecoveryKey())), "no recovery key yet", "a client has reset it")
+	require.ErrorContains(t, explainVerification(m.VerifyWithRecoveryKey(t.Context(), right.RecoveryKey())), "no recovery key yet",
+		"a client has reset it")
 }

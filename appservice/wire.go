@@ -24,7 +24,9 @@ func unmarshal(data []byte, into any) error { return json.Unmarshal(cutDeep(data
 // cutDeep replaces values nested deeper than maxDepth by null. It returns data itself if there are none.
 func cutDeep(data []byte) []byte {
 	var cut []byte // the result without data[from:]; nil while nothing was cut
-	from, depth, inString := 0, 0, false
+	from := 0
+	depth := 0
+	inString := false
 	for i := 0; i < len(data); i++ {
 		switch c := data[i]; {
 		case inString && c == '\\':

@@ -16,15 +16,15 @@ type Event struct {
 	*event.Event
 
 	Message Message
-	// OutboxKey is the value of ContentKey; empty if it does not have the form of an outbox id. It counts only if the outbox has a message with that
-	// id for the same room.
+	// OutboxKey is the value of ContentKey; empty if it does not have the form of an outbox id. It counts only if the outbox
+	// has a message with that id for the same room.
 	OutboxKey string
 	// Connection is what a bridge reports about one of the owner's logins; nil for any other event. The caller must check the sender.
 	Connection *Connection
 	// Redacted is the event that a redaction deletes; empty if it names none.
 	Redacted id.EventID
-	// Thread is the first event of the thread that the event is in, also if it is encrypted. A reaction that takes an escalation over belongs to the
-	// thread of the card that it reacts to.
+	// Thread is the first event of the thread that the event is in, also if it is encrypted. A reaction that takes an
+	// escalation over belongs to the thread of the card that it reacts to.
 	Thread id.EventID
 	// Sign is the sign for the threads of escalations that a reaction or a message is; empty if it is none.
 	Sign policy.ThreadSign
@@ -57,8 +57,9 @@ type content struct {
 	} `json:"predecessor"`
 }
 
-// Parse reads an event. It returns an error if an id of the event, or in its content, is longer than maxID, contains a zero byte, or is not valid
-// UTF-8: homeservers do not check the ids in the content, and the database cannot store them. A field of the wrong JSON type counts as empty.
+// Parse reads an event. It returns an error if an id of the event, or in its content, is longer than maxID, contains a
+// zero byte, or is not valid UTF-8: homeservers do not check the ids in the content, and the database cannot store them.
+// A field of the wrong JSON type counts as empty.
 func Parse(evt *event.Event) (Event, error) {
 	c := decode[content](evt)
 	if err := checkIDs(evt, c); err != nil {

@@ -13,9 +13,12 @@ import (
 func TestAnEventWithAnOverlongIDIsRefused(t *testing.T) {
 	t.Parallel()
 	for _, place := range []string{
-		`"event_id":%q`, `"room_id":%q`, `"sender":%q`, `"type":%q`, `"state_key":%q`, `"redacts":%q`, `"content":{"redacts":%q}`, `"content":{"session_id":%q}`, `"content":{"sender_key":%q}`,
-		`"content":{"device_id":%q}`, `"content":{"m.relates_to":{"event_id":%q}}`, `"content":{"m.relates_to":{"m.in_reply_to":{"event_id":%q}}}`, `"content":{"replacement_room":%q}`,
-		`"content":{"predecessor":{"room_id":%q}}`, `"content":{"fi.mau.bridge_state":{"remote_id":%q}}`, `"content":{"device_id":7,"session_id":%q}`,
+		`"event_id":%q`, `"room_id":%q`, `"sender":%q`, `"type":%q`, `"state_key":%q`, `"redacts":%q`, `"content":{"redacts":%q}`,
+		`"content":{"session_id":%q}`, `"content":{"sender_key":%q}`,
+		`"content":{"device_id":%q}`, `"content":{"m.relates_to":{"event_id":%q}}`,
+		`"content":{"m.relates_to":{"m.in_reply_to":{"event_id":%q}}}`, `"content":{"replacement_room":%q}`,
+		`"content":{"predecessor":{"room_id":%q}}`, `"content":{"fi.mau.bridge_state":{"remote_id":%q}}`,
+		`"content":{"device_id":7,"session_id":%q}`,
 	} {
 		for length, refused := range map[int]bool{255: false, 256: true} {
 			var evt event.Event

@@ -36,5 +36,9 @@ func TestTheLimitsOfANetworkAreReadFromItsBridge(t *testing.T) {
 	require.Equal(t, want, features(said, `{"max_text_length":1}`), "only the bridge's own bot is believed")
 	require.Equal(t, policy.Features{}, features(), "a bridge that says nothing")
 	require.Equal(t, policy.Features{Known: true, NoEdits: true, NoReactions: true}, features(`{}`), "what is not named is not taken")
-	require.Equal(t, policy.Features{Known: true, NoEdits: true, NoReactions: true}, features(`{"max_text_length":-5,"edit":-2,"reaction":"yes"}`))
+	require.Equal(t, policy.Features{
+		Known:       true,
+		NoEdits:     true,
+		NoReactions: true,
+	}, features(`{"max_text_length":-5,"edit":-2,"reaction":"yes"}`))
 }

@@ -67,13 +67,19 @@ func (s encryptedFile) key() *FileKey {
 		return ""
 	}
 	return &FileKey{
-		Version: part(s.Version), Algorithm: part(s.Key.Algorithm), Key: part(s.Key.Key), IV: part(s.IV), SHA256: part(s.Hashes.SHA256),
+		Version:   part(s.Version),
+		Algorithm: part(s.Key.Algorithm),
+		Key:       part(s.Key.Key),
+		IV:        part(s.IV),
+		SHA256:    part(s.Hashes.SHA256),
 	}
 }
 
 // WithTranscript returns the message with a transcript as its text and without the file.
 func (m Message) WithTranscript(words string) Message {
-	m.Text, m.words, m.File = words, words, nil
+	m.Text = words
+	m.words = words
+	m.File = nil
 	return m
 }
 

@@ -188,8 +188,8 @@ func WithDescription(line, shows string) string {
 	return placeholder(photoPlaceholder+": "+shows, CaptionOf(Image, line, ""))
 }
 
-// AuthorsLine returns the line of a stored message with the author's own words only: without the description of a picture, and without the names that others
-// may have given to a file, a sticker or a place.
+// AuthorsLine returns the line of a stored message with the author's own words only: without the description of a
+// picture, and without the names that others may have given to a file, a sticker or a place.
 func AuthorsLine(kind MessageKind, line, fileName string) string {
 	switch kind {
 	case Image:
@@ -228,8 +228,8 @@ func splitPhoto(line string) (shows, caption string) {
 // IsPicture reports whether the message has a picture that a model can look at.
 func (m Message) IsPicture() bool { return m.Kind == Image && m.File != nil }
 
-// HasUnreadFile reports whether the message has a picture, a video, a recording or a file whose content multis does not read. transcribes says whether
-// voice notes are transcribed.
+// HasUnreadFile reports whether the message has a picture, a video, a recording or a file whose content multis does not
+// read. transcribes says whether voice notes are transcribed.
 func (m Message) HasUnreadFile(transcribes bool) bool {
 	switch m.Kind {
 	case Image, Video, Audio, Document, Gallery:
@@ -241,7 +241,8 @@ func (m Message) HasUnreadFile(transcribes bool) bool {
 	}
 }
 
-// CaptionOf returns the words of the author of a stored message: its line without the placeholder for a file. It returns other lines unchanged.
+// CaptionOf returns the words of the author of a stored message: its line without the placeholder for a file. It returns
+// other lines unchanged.
 func CaptionOf(kind MessageKind, line, fileName string) string {
 	what := string(kind)
 	switch kind {

@@ -46,7 +46,8 @@ func TestParse_ReadsMessage(t *testing.T) {
 			Message{Kind: Text, Text: "at nine", words: "at nine", Replaces: "$old"},
 		},
 		{
-			"new text without an edit is no edit", "m.room.message", `{"msgtype":"m.text","body":"* one","m.new_content":{"msgtype":"m.text","body":"two"}}`,
+			"new text without an edit is no edit", "m.room.message",
+			`{"msgtype":"m.text","body":"* one","m.new_content":{"msgtype":"m.text","body":"two"}}`,
 			Message{Kind: Text, Text: "* one", words: "* one"},
 		},
 		{
@@ -59,25 +60,38 @@ func TestParse_ReadsMessage(t *testing.T) {
 			Message{Kind: Image, Text: "[photo]", File: &File{URL: "mxc://example.org/abc", Name: "IMG_1.jpg"}},
 		},
 		{
-			"a photo's caption is words", "m.room.message", `{"msgtype":"m.image","body":"How much is this?","filename":"IMG_1.jpg","url":"mxc://example.org/abc"}`,
-			Message{Kind: Image, Text: "[photo] How much is this?", words: "How much is this?", File: &File{URL: "mxc://example.org/abc", Name: "IMG_1.jpg"}},
+			"a photo's caption is words", "m.room.message",
+			`{"msgtype":"m.image","body":"How much is this?","filename":"IMG_1.jpg","url":"mxc://example.org/abc"}`,
+			Message{Kind: Image, Text: "[photo] How much is this?", words: "How much is this?",
+				File: &File{URL: "mxc://example.org/abc", Name: "IMG_1.jpg"}},
 		},
 		{
-			"a file is named", "m.room.message", `{"msgtype":"m.file","body":"of course","filename":"price\u202elist.pdf","url":"mxc://example.org/p","info":{"mimetype":"application/pdf","size":-1}}`,
-			Message{Kind: Document, Text: "[file pricelist.pdf] of course", words: "of course", File: &File{URL: "mxc://example.org/p", Name: "pricelist.pdf", MIME: "application/pdf"}},
+			"a file is named", "m.room.message",
+			`{"msgtype":"m.file","body":"of course","filename":"price\u202elist.pdf","url":"mxc://example.org/p","info":{"mimetype":"application/pdf","size":-1}}`,
+			Message{Kind: Document, Text: "[file pricelist.pdf] of course", words: "of course", File: &File{
+				URL:  "mxc://example.org/p",
+				Name: "pricelist.pdf",
+				MIME: "application/pdf",
+			}},
 		},
 		{
-			"an encrypted file comes with its key", "m.room.message", `{"msgtype":"m.file","body":"see page 2","filename":"a.pdf","info":{"size":7},"file":{"url":"mxc://example.org/p","v":"v2",` +
+			"an encrypted file comes with its key", "m.room.message",
+			`{"msgtype":"m.file","body":"see page 2","filename":"a.pdf","info":{"size":7},"file":{"url":"mxc://example.org/p","v":"v2",` +
 				`"key":{"k":"aWF6_-","alg":"A256CTR","kty":"oct","ext":true,"key_ops":["decrypt"]},"iv":"w+sE/8=","hashes":{"sha256":"fdSLu/YkRx3Wyh3KQabP3rd6+SFiKg5lsJZQHtkSAYA"}}}`,
 			Message{
 				Kind: Document, Text: "[file a.pdf] see page 2", words: "see page 2",
 				File: &File{URL: "mxc://example.org/p", Name: "a.pdf", Size: 7, Key: &FileKey{
-					Version: "v2", Algorithm: "A256CTR", Key: "aWF6_-", IV: "w+sE/8=", SHA256: "fdSLu/YkRx3Wyh3KQabP3rd6+SFiKg5lsJZQHtkSAYA",
+					Version:   "v2",
+					Algorithm: "A256CTR",
+					Key:       "aWF6_-",
+					IV:        "w+sE/8=",
+					SHA256:    "fdSLu/YkRx3Wyh3KQabP3rd6+SFiKg5lsJZQHtkSAYA",
 				}},
 			},
 		},
 		{
-			"a key that is none is left empty", "m.room.message", `{"msgtype":"m.file","body":"a.pdf","url":"mxc://example.org/plain","file":{"url":"mxc://example.org/p","v":"v\u0000","key":{"k":7},"iv":"a b"}}`,
+			"a key that is none is left empty", "m.room.message",
+			`{"msgtype":"m.file","body":"a.pdf","url":"mxc://example.org/plain","file":{"url":"mxc://example.org/p","v":"v\u0000","key":{"k":7},"iv":"a b"}}`,
 			Message{Kind: Document, Text: "[file a.pdf]", File: &File{URL: "mxc://example.org/p", Name: "a.pdf", Key: &FileKey{}}},
 		},
 		{
@@ -93,19 +107,23 @@ func TestParse_ReadsMessage(t *testing.T) {
 			Message{Kind: Audio, Text: "[audio]"},
 		},
 		{
-			"a voice note", "m.room.message", `{"msgtype":"m.audio","body":"Voice message.ogg","url":"mxc://example.org/v","org.matrix.msc3245.voice":{}}`,
+			"a voice note", "m.room.message",
+			`{"msgtype":"m.audio","body":"Voice message.ogg","url":"mxc://example.org/v","org.matrix.msc3245.voice":{}}`,
 			Message{Kind: Voice, Text: "[voice note]", File: &File{URL: "mxc://example.org/v", Name: "Voice message.ogg"}},
 		},
 		{
-			"how long a voice note is", "m.room.message", `{"msgtype":"m.audio","body":"v.ogg","url":"mxc://example.org/v","info":{"duration":4200,"mimetype":"audio/ogg"},"org.matrix.msc3245.voice":{}}`,
+			"how long a voice note is", "m.room.message",
+			`{"msgtype":"m.audio","body":"v.ogg","url":"mxc://example.org/v","info":{"duration":4200,"mimetype":"audio/ogg"},"org.matrix.msc3245.voice":{}}`,
 			Message{Kind: Voice, Text: "[voice note]", File: &File{URL: "mxc://example.org/v", Name: "v.ogg", MIME: "audio/ogg", Millis: 4200}},
 		},
 		{
-			"how long it is, in the newer place", "m.room.message", `{"msgtype":"m.audio","body":"v.ogg","url":"mxc://example.org/v","org.matrix.msc1767.audio":{"duration":900},"org.matrix.msc3245.voice":{}}`,
+			"how long it is, in the newer place", "m.room.message",
+			`{"msgtype":"m.audio","body":"v.ogg","url":"mxc://example.org/v","org.matrix.msc1767.audio":{"duration":900},"org.matrix.msc3245.voice":{}}`,
 			Message{Kind: Voice, Text: "[voice note]", File: &File{URL: "mxc://example.org/v", Name: "v.ogg", Millis: 900}},
 		},
 		{
-			"a length that cannot be is none", "m.room.message", `{"msgtype":"m.audio","body":"v.ogg","url":"mxc://example.org/v","info":{"duration":-1e300}}`,
+			"a length that cannot be is none", "m.room.message",
+			`{"msgtype":"m.audio","body":"v.ogg","url":"mxc://example.org/v","info":{"duration":-1e300}}`,
 			Message{Kind: Audio, Text: "[audio]", File: &File{URL: "mxc://example.org/v", Name: "v.ogg"}},
 		},
 		{
@@ -117,7 +135,8 @@ func TestParse_ReadsMessage(t *testing.T) {
 			Message{Kind: Location, Text: "[location] Big Ben"},
 		},
 		{
-			"a call told by the bridge has no words", "m.room.message", `{"msgtype":"m.text","body":"Incoming call","com.beeper.action_message":{"type":"call","call_type":"voice"}}`,
+			"a call told by the bridge has no words", "m.room.message",
+			`{"msgtype":"m.text","body":"Incoming call","com.beeper.action_message":{"type":"call","call_type":"voice"}}`,
 			Message{Kind: Call, Text: "[call] Incoming call"},
 		},
 		{
@@ -129,7 +148,8 @@ func TestParse_ReadsMessage(t *testing.T) {
 			Message{Kind: Other, Text: "[other]"},
 		},
 		{
-			"fields of the wrong type are empty", "m.room.message", `{"msgtype":"m.text","body":["x"],"m.relates_to":"$e","info":7,"m.new_content":false}`,
+			"fields of the wrong type are empty", "m.room.message",
+			`{"msgtype":"m.text","body":["x"],"m.relates_to":"$e","info":7,"m.new_content":false}`,
 			Message{Kind: Text},
 		},
 		{
@@ -145,7 +165,8 @@ func TestParse_ReadsMessage(t *testing.T) {
 			Message{Kind: Reaction, Text: "👍", ReplyTo: "$q"},
 		},
 		{
-			"an encrypted message", "m.room.encrypted", `{"algorithm":"m.megolm.v1.aes-sha2","ciphertext":"x","m.relates_to":{"m.in_reply_to":{"event_id":"$q"}}}`,
+			"an encrypted message", "m.room.encrypted",
+			`{"algorithm":"m.megolm.v1.aes-sha2","ciphertext":"x","m.relates_to":{"m.in_reply_to":{"event_id":"$q"}}}`,
 			Message{Kind: Encrypted, ReplyTo: "$q"},
 		},
 		{

@@ -93,8 +93,8 @@ type bridgeClaim struct {
 	RoomTypeV2 string       `json:"com.beeper.room_type.v2"`
 }
 
-// roomType returns the room type that the bridge declares, from the newer field if it is set: dm, group_dm, space, or empty for a group or a
-// channel.
+// roomType returns the room type that the bridge declares, from the newer field if it is set: dm, group_dm, space, or
+// empty for a group or a channel.
 func (c bridgeClaim) roomType() string { return cmp.Or(c.RoomTypeV2, c.RoomType) }
 
 type claimSection struct {
@@ -103,9 +103,10 @@ type claimSection struct {
 	Receiver    string `json:"fi.mau.receiver"`
 }
 
-// bridgeClaim returns the trusted claim of a bridge to this room, and its time. It checks all state keys, because bridges use different ones. A
-// claim is trusted if it was sent by the bot that it names, and that bot is in the room and has the power to set state. If there are several, the
-// stable event type takes precedence, then the bot with more power, then the newer event.
+// bridgeClaim returns the trusted claim of a bridge to this room, and its time. It checks all state keys, because bridges
+// use different ones. A claim is trusted if it was sent by the bot that it names, and that bot is in the room and has the
+// power to set state. If there are several, the stable event type takes precedence, then the bot with more power, then
+// the newer event.
 func (r room) bridgeClaim() (claim bridgeClaim, at time.Time, ok bool) {
 	for _, eventType := range []event.Type{event.StateBridge, event.StateHalfShotBridge} {
 		claims := make([]*event.Event, 0, 1)
@@ -125,8 +126,10 @@ func (r room) bridgeClaim() (claim bridgeClaim, at time.Time, ok bool) {
 func (r room) isTrustedClaim(evt *event.Event) bool {
 	claim := decode[bridgeClaim](evt)
 	level, needed := r.power(evt.Sender)
-	return claim.BridgeBot != "" && claim.BridgeBot == evt.Sender && level >= needed && r.member(evt.Sender).Membership == event.MembershipJoin &&
-		isIdentifier(claim.Protocol.ID) && isIdentifier(claim.Channel.ID) && (claim.Channel.Receiver == "" || isIdentifier(claim.Channel.Receiver))
+	return claim.BridgeBot != "" && claim.BridgeBot == evt.Sender && level >= needed &&
+		r.member(evt.Sender).Membership == event.MembershipJoin &&
+		isIdentifier(claim.Protocol.ID) && isIdentifier(claim.Channel.ID) &&
+		(claim.Channel.Receiver == "" || isIdentifier(claim.Channel.Receiver))
 }
 
 func (r room) compareClaims(a, b *event.Event) int {
@@ -138,7 +141,9 @@ func (r room) compareClaims(a, b *event.Event) int {
 // isIdentifier reports whether a string can be a part of a chat's identity: not empty, at most maxID bytes, without control characters
 // and without replacement characters. Decoding replaces invalid UTF-8 by these, so that different ids could become equal.
 func isIdentifier(s string) bool {
-	return s != "" && len(s) <= maxID && !strings.ContainsFunc(s, func(r rune) bool { return unicode.IsControl(r) || r == unicode.ReplacementChar })
+	return s != "" && len(s) <= maxID && !strings.ContainsFunc(s, func(r rune) bool {
+		return unicode.IsControl(r) || r == unicode.ReplacementChar
+	})
 }
 
 // creatorPower is the power of a room's creators in the room versions in which it is above all power levels.
@@ -165,8 +170,8 @@ func (l *level) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// power returns the power of a user, and the power that is needed to set state. The latter is at least 1, because in a room where everybody may
-// set state, a bridge cannot be distinguished from other users.
+// power returns the power of a user, and the power that is needed to set state. The latter is at least 1, because in a
+// room where everybody may set state, a bridge cannot be distinguished from other users.
 func (r room) power(user id.UserID) (has, needs level) {
 	create := r.get(event.StateCreate)
 	content := decode[event.CreateEventContent](create)

@@ -17,7 +17,8 @@ const outboxRow = "018f5a4e-2b1c-7def-8a90-0123456789ab"
 func timelineEvent(t testing.TB, eventType string, sender id.UserID, content string) *event.Event {
 	t.Helper()
 	raw, err := json.Marshal(map[string]any{
-		"type": eventType, "sender": sender, "event_id": "$e", "room_id": "!r:example.org", "origin_server_ts": 1795000000000, "content": json.RawMessage(content),
+		"type": eventType, "sender": sender, "event_id": "$e", "room_id": "!r:example.org", "origin_server_ts": 1795000000000,
+		"content": json.RawMessage(content),
 	})
 	require.NoError(t, err)
 	var evt event.Event
@@ -32,7 +33,8 @@ func TestClassify(t *testing.T) {
 		notice  = `{"msgtype":"m.notice","body":"hello"}`
 		phone   = `{"msgtype":"m.text","body":"hello","fi.mau.double_puppet_source":"mautrix-whatsapp","fi.mau.double_puppet_ts":1795000000000}`
 		withKey = `{"msgtype":"m.text","body":"hello","ai.multis.out":"` + outboxRow + `"}`
-		asOwner = `{"msgtype":"m.text","body":"hello","displayname":"Olga","fi.mau.double_puppet_source":"mautrix-whatsapp","ai.multis.out":"` + outboxRow + `"}`
+		asOwner = `{"msgtype":"m.text","body":"hello","displayname":"Olga","fi.mau.double_puppet_source":"mautrix-whatsapp","ai.multis.out":"` +
+			outboxRow + `"}`
 	)
 	tests := []struct {
 		name    string
@@ -53,14 +55,16 @@ func TestClassify(t *testing.T) {
 		{"what we sent, known by its event id alone", owner, plain, true, policy.AuthorMultisOwner},
 		{"our key without an outbox row is the owner typing", owner, withKey, false, policy.AuthorOwnerClient},
 		{"a double puppet mark that is empty is none", owner, `{"body":"x","fi.mau.double_puppet_source":""}`, false, policy.AuthorOwnerClient},
-		{"a double puppet mark of the wrong type is none", owner, `{"body":"x","fi.mau.double_puppet_source":true}`, false, policy.AuthorOwnerClient},
+		{"a double puppet mark of the wrong type is none", owner, `{"body":"x","fi.mau.double_puppet_source":true}`, false,
+			policy.AuthorOwnerClient},
 		{"a notice under the owner's id is a bot's", owner, notice, false, policy.AuthorOtherBot},
 		{"our bot", bot, plain, false, policy.AuthorMultisBot},
 		{"the bridge's bot", bridgeBot, notice, false, policy.AuthorBridgeBot},
 		{"the bridge's bot with our key", bridgeBot, withKey, true, policy.AuthorBridgeBot},
 		{"an operator", "@otto:example.org", plain, false, policy.AuthorOperator},
 		{"somebody's notice is a bot's", ana, notice, false, policy.AuthorOtherBot},
-		{"an edit to a notice is a bot's", ana, `{"msgtype":"m.notice","body":"* x","m.new_content":{"msgtype":"m.text","body":"x"}}`, false, policy.AuthorOtherBot},
+		{"an edit to a notice is a bot's", ana, `{"msgtype":"m.notice","body":"* x","m.new_content":{"msgtype":"m.text","body":"x"}}`, false,
+			policy.AuthorOtherBot},
 		{"nobody is a bot", "", plain, false, policy.AuthorOtherBot},
 		{"content that is no message", ana, `{"body":{},"msgtype":[]}`, false, policy.AuthorContact},
 		{"a user whose id only looks like the owner's", "@Owner:example.org", plain, false, policy.AuthorContact},
@@ -70,7 +74,12 @@ func TestClassify(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			who := Senders{
-				Owner: owner, Bot: bot, Operators: []id.UserID{"@otto:example.org"}, BridgeBot: bridgeBot, SelfGhost: ownGhost, SentByUs: test.ours,
+				Owner:     owner,
+				Bot:       bot,
+				Operators: []id.UserID{"@otto:example.org"},
+				BridgeBot: bridgeBot,
+				SelfGhost: ownGhost,
+				SentByUs:  test.ours,
 			}
 			require.Equal(t, test.want, parse(t, timelineEvent(t, "m.room.message", test.sender, test.content)).Author(who))
 		})
@@ -107,7 +116,13 @@ func FuzzParse(f *testing.F) {
 			require.Empty(t, e)
 			return
 		}
-		author := e.Author(Senders{Owner: owner, Bot: bot, BridgeBot: bridgeBot, SelfGhost: ownGhost, SentByUs: ours})
+		author := e.Author(Senders{
+			Owner:     owner,
+			Bot:       bot,
+			BridgeBot: bridgeBot,
+			SelfGhost: ownGhost,
+			SentByUs:  ours,
+		})
 		switch evt.Sender {
 		case owner:
 			require.Equal(t, ours, author == policy.AuthorMultisOwner)

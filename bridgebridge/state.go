@@ -22,8 +22,8 @@ type stateContent struct {
 	} `json:"fi.mau.bridge_state"`
 }
 
-// parseConnection reads the notice that a bridge sends to its management room when a login breaks or works again. It returns nil for any other
-// notice and for transitional states.
+// parseConnection reads the notice that a bridge sends to its management room when a login breaks or works again. It
+// returns nil for any other notice and for transitional states.
 func parseConnection(content stateContent) *Connection {
 	state := content.State
 	if state == nil {

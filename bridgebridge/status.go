@@ -37,8 +37,9 @@ type statusContent struct {
 // notBridged matches a bridge's notice that a message was not delivered. Its group is the reason.
 var notBridged = regexp.MustCompile(`^(?:\x{26a0}\x{fe0f}? *)?Your \w+ (?:was not|may not have been|wasn't) bridged(?:: *((?s:.*)))?$`)
 
-// DeliveryBy returns the report of a bridge about the delivery of a message: a status event, or the notice of a failure that bridges without
-// status events send. It returns false for other senders than bridgeBot, for other events, and if bridgeBot is empty.
+// DeliveryBy returns the report of a bridge about the delivery of a message: a status event, or the notice of a failure
+// that bridges without status events send. It returns false for other senders than bridgeBot, for other events, and if
+// bridgeBot is empty.
 func (e Event) DeliveryBy(bridgeBot id.UserID) (Delivery, bool) {
 	if bridgeBot == "" || e.Sender != bridgeBot || e.delivery == nil {
 		return Delivery{}, false

@@ -17,7 +17,8 @@ func TestDeliveryStatus(t *testing.T) {
 		want                     Delivery
 	}{
 		{
-			"success", "com.beeper.message_send_status", `{` + ours + `,"network":"whatsapp","status":"SUCCESS","delivered_to_users":[],"message":"odd"}`,
+			"success", "com.beeper.message_send_status", `{` + ours +
+				`,"network":"whatsapp","status":"SUCCESS","delivered_to_users":[],"message":"odd"}`,
 			Delivery{EventID: "$ours", State: Delivered},
 		},
 		{
@@ -25,11 +26,14 @@ func TestDeliveryStatus(t *testing.T) {
 			Delivery{EventID: "$ours", State: Pending},
 		},
 		{
-			"failed for now, in words", "com.beeper.message_send_status", `{` + ours + `,"status":"FAIL_RETRIABLE","reason":"m.event_not_handled","message":"You're not\nlogged in","internal_error":"not logged in"}`,
+			"failed for now, in words", "com.beeper.message_send_status",
+			`{` + ours +
+				`,"status":"FAIL_RETRIABLE","reason":"m.event_not_handled","message":"You're not\nlogged in","internal_error":"not logged in"}`,
 			Delivery{EventID: "$ours", State: Failed, Why: "You're not logged in"},
 		},
 		{
-			"failed for good, with an inner error alone", "com.beeper.message_send_status", `{` + ours + `,"status":"FAIL_PERMANENT","reason":"com.beeper.unsupported_event","internal_error":"ignoring m.notice message"}`,
+			"failed for good, with an inner error alone", "com.beeper.message_send_status",
+			`{` + ours + `,"status":"FAIL_PERMANENT","reason":"com.beeper.unsupported_event","internal_error":"ignoring m.notice message"}`,
 			Delivery{EventID: "$ours", State: Failed, Why: "ignoring m.notice message"},
 		},
 		{
@@ -37,23 +41,28 @@ func TestDeliveryStatus(t *testing.T) {
 			Delivery{EventID: "$ours", State: Failed, Why: "m.no_permission"},
 		},
 		{
-			"the notice of a failure", "m.room.message", `{"msgtype":"m.notice","body":"⚠️ Your message was not bridged: You're not logged in",` + reply + `,"m.mentions":{"user_ids":["@owner:example.org"]}}`,
+			"the notice of a failure", "m.room.message", `{"msgtype":"m.notice","body":"⚠️ Your message was not bridged: You're not logged in",` +
+				reply + `,"m.mentions":{"user_ids":["@owner:example.org"]}}`,
 			Delivery{EventID: "$ours", State: Failed, Why: "You're not logged in"},
 		},
 		{
-			"the notice of a doubt", "m.room.message", `{"msgtype":"m.notice","body":"\u26a0 Your message may not have been bridged: timed out",` + reply + `}`,
+			"the notice of a doubt", "m.room.message", `{"msgtype":"m.notice","body":"\u26a0 Your message may not have been bridged: timed out",` +
+				reply + `}`,
 			Delivery{EventID: "$ours", State: Failed, Why: "timed out"},
 		},
 		{
-			"the notice in a thread", "m.room.message", `{"msgtype":"m.notice","body":"⚠️ Your reaction was not bridged: no","m.relates_to":{"rel_type":"m.thread","event_id":"$root","m.in_reply_to":{"event_id":"$ours"}}}`,
+			"the notice in a thread", "m.room.message",
+			`{"msgtype":"m.notice","body":"⚠️ Your reaction was not bridged: no","m.relates_to":{"rel_type":"m.thread","event_id":"$root","m.in_reply_to":{"event_id":"$ours"}}}`,
 			Delivery{EventID: "$ours", State: Failed, Why: "no"},
 		},
 		{
-			"the notice behind the quote of old clients", "m.room.message", `{"msgtype":"m.notice","body":"> <@owner:example.org> hello\n\n⚠️ Your message was not bridged: no",` + reply + `}`,
+			"the notice behind the quote of old clients", "m.room.message",
+			`{"msgtype":"m.notice","body":"> <@owner:example.org> hello\n\n⚠️ Your message was not bridged: no",` + reply + `}`,
 			Delivery{EventID: "$ours", State: Failed, Why: "no"},
 		},
 		{
-			"an endless reason is cut", "com.beeper.message_send_status", `{` + ours + `,"status":"FAIL_PERMANENT","message":"` + strings.Repeat("x", 1000) + `"}`,
+			"an endless reason is cut", "com.beeper.message_send_status",
+			`{` + ours + `,"status":"FAIL_PERMANENT","message":"` + strings.Repeat("x", 1000) + `"}`,
 			Delivery{EventID: "$ours", State: Failed, Why: strings.Repeat("x", 299) + "…"},
 		},
 	}
@@ -96,6 +105,7 @@ func TestDeliveryStatusPassesOverTheRest(t *testing.T) {
 		_, ok := parse(t, timelineEvent(t, "m.room.message", bridgeBot, content)).DeliveryBy(bridgeBot)
 		require.False(t, ok, name)
 	}
-	_, ok := parse(t, stateEvent(t, "com.beeper.message_send_status", "", bridgeBot, `{"m.relates_to":{"rel_type":"m.reference","event_id":"$ours"},"status":"SUCCESS"}`)).DeliveryBy(bridgeBot)
+	_, ok := parse(t, stateEvent(t, "com.beeper.message_send_status", "", bridgeBot,
+		`{"m.relates_to":{"rel_type":"m.reference","event_id":"$ours"},"status":"SUCCESS"}`)).DeliveryBy(bridgeBot)
 	require.False(t, ok, "state is no delivery")
 }

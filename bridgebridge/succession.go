@@ -7,8 +7,8 @@ import (
 	"maunium.net/go/mautrix/id"
 )
 
-// Predecessor returns the room that a room claims to replace; empty if there is none. The creator of a room can claim any other room, so use
-// Replaces to check the claim.
+// Predecessor returns the room that a room claims to replace; empty if there is none. The creator of a room can claim any
+// other room, so use Replaces to check the claim.
 func Predecessor(state []*event.Event) id.RoomID {
 	content := decode[event.CreateEventContent](newRoom(state).get(event.StateCreate))
 	if content.Predecessor == nil {

@@ -28,8 +28,9 @@ var hoursLong = regexp.MustCompile(`(\pL\s+)24\s*$`)
 // hoursJoin matches what joins two weekdays in other languages: "mon a fri", "sat en sun".
 var hoursJoin = regexp.MustCompile(`\b(sun|mon|tue|wed|thu|fri|sat)\s+(?:(a|à|au|al|tot|tot en met|t/m|по|-)|e|et|y|en|ve|и|و)\s+(sun|mon|tue|wed|thu|fri|sat)\b`)
 
-// readHours returns opening hours, typed in a language of the standard texts, as the configuration has them: a line for each group of days. Short names of weekdays
-// are known in English and German only, because others are ambiguous: "di" is a Tuesday in Dutch and a Sunday in French.
+// readHours returns opening hours, typed in a language of the standard texts, as the configuration has them: a line for
+// each group of days. Short names of weekdays are known in English and German only, because others are ambiguous: "di" is
+// a Tuesday in Dutch and a Sunday in French.
 func readHours(answer string) []string {
 	var lines []string
 	for _, line := range split(answer, false, "\n", ";") {
@@ -78,7 +79,10 @@ func dayOfHours(word string) string {
 func in24Hours(typed string) string {
 	m := hoursTime.FindStringSubmatch(typed)
 	hour, err := strconv.Atoi(m[1])
-	if err != nil || hour < 1 || hour > 12 {
+	if err != nil {
+		return typed
+	}
+	if hour < 1 || hour > 12 {
 		return typed
 	}
 	hour %= 12

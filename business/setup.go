@@ -124,14 +124,18 @@ func readTopics(answer string, cleared bool) ([]Setting, error) {
 		topics = append(topics, topic)
 	}
 	settings, err := listSetting("business.topics", topics)
-	if err != nil || len(escalated) == 0 {
+	if err != nil {
 		return settings, err
+	}
+	if len(escalated) == 0 {
+		return settings, nil
 	}
 	keywords, err := listSetting("business.escalation.keywords", escalated)
 	return append(settings, keywords...), err
 }
 
-// split splits a text at the first of the separators that it contains, and drops empty items and list marks. It returns none if cleared is true.
+// split splits a text at the first of the separators that it contains, and drops empty items and list marks. It returns
+// none if cleared is true.
 func split(answer string, cleared bool, separators ...string) (items []string) {
 	if cleared {
 		return nil
@@ -174,6 +178,7 @@ func listSetting(key string, items []string) ([]Setting, error) {
 // Keys returns the keys that the setup can set, in the order of its questions.
 func Keys() []string {
 	return []string{
-		"business.name", "business.greeting", "business.topics", "business.escalation.keywords", "business.rules", "business.pages", "business.hours", "business.tone", "operators",
+		"business.name", "business.greeting", "business.topics", "business.escalation.keywords", "business.rules", "business.pages",
+		"business.hours", "business.tone", "operators",
 	}
 }

@@ -17,8 +17,8 @@ func Add(ctx context.Context, tx store.Tx, s store.Schedule) error {
 	return jobs.Enqueue(ctx, tx, jobs.NextTick(s.ID, *s.NextAt))
 }
 
-// Update updates a schedule from before to after and enqueues the job for its next time. If the stored schedule is no longer equal to before, Update
-// writes nothing and returns jobs.Snooze, so that the caller's job reads it again.
+// Update updates a schedule from before to after and enqueues the job for its next time. If the stored schedule is no
+// longer equal to before, Update writes nothing and returns jobs.Snooze, so that the caller's job reads it again.
 func Update(ctx context.Context, tx store.Tx, before, after store.Schedule) error {
 	stored, err := store.LockSchedule(ctx, tx, before.ID)
 	if errors.Is(err, store.ErrNotFound) {
@@ -27,7 +27,8 @@ func Update(ctx context.Context, tx store.Tx, before, after store.Schedule) erro
 	if err != nil {
 		return err
 	}
-	if !sameTime(stored.NextAt, before.NextAt) || !sameTime(stored.PausedAt, before.PausedAt) || stored.Body != before.Body || stored.Kind != before.Kind || stored.Spec != before.Spec {
+	if !sameTime(stored.NextAt, before.NextAt) || !sameTime(stored.PausedAt, before.PausedAt) || stored.Body != before.Body ||
+		stored.Kind != before.Kind || stored.Spec != before.Spec {
 		return jobs.Snooze(0)
 	}
 	if err := store.UpdateSchedule(ctx, tx, after); err != nil || !after.Waits() {

@@ -1,5 +1,5 @@
-// Package clock carries out schedules: when one is due, it sends a message, has the assistant work, action upkeep or runs a heartbeat, and stores the
-// result. Each time of a schedule is carried out once, even after a crash.
+// Package clock carries out schedules: when one is due, it sends a message, has the assistant work, action upkeep or runs
+// a heartbeat, and stores the result. Each time of a schedule is carried out once, even after a crash.
 package clock
 
 import (
@@ -29,7 +29,8 @@ type Messenger interface {
 	NotifyFailed(ctx context.Context, tx store.Tx, s store.Schedule, reason string) error
 	// NotifyUnreadable tells the owner that a schedule stopped because its stored times cannot be read.
 	NotifyUnreadable(ctx context.Context, tx store.Tx, s store.Schedule) error
-	// NotifyHeartbeatStopped tells the owner that a heartbeat was paused after a number of failures in a row. reason is that of the last failure.
+	// NotifyHeartbeatStopped tells the owner that a heartbeat was paused after a number of failures in a row. reason is that
+	// of the last failure.
 	NotifyHeartbeatStopped(ctx context.Context, tx store.Tx, s store.Schedule, failures int, reason string) error
 	// NotifyTakenOver tells the owner which schedules of former operators were paused and are the owner's from now on.
 	NotifyTakenOver(ctx context.Context, tx store.Tx, paused []store.Schedule) error
@@ -88,7 +89,8 @@ const (
 	maxSkipDelay = 5 * time.Minute
 	// maxDelay is how late an execution may start if the schedule catches up once.
 	maxDelay = 24 * time.Hour
-	// maxSnooze limits how long a Tick job that runs too early is delayed at a time. It is short because the system clock may be changed meanwhile.
+	// maxSnooze limits how long a Tick job that runs too early is delayed at a time. It is short because the system clock
+	// may be changed meanwhile.
 	maxSnooze = time.Minute
 )
 
@@ -105,8 +107,8 @@ func TimesOf(s store.Schedule) (schedule.Plan, error) {
 	return plan, nil
 }
 
-// Tick carries out a schedule that is due at a time and enqueues the job for its next time, in one transaction. It does nothing if the schedule has
-// another next time by now, so that each time is carried out once.
+// Tick carries out a schedule that is due at a time and enqueues the job for its next time, in one transaction. It does
+// nothing if the schedule has another next time by now, so that each time is carried out once.
 func (c *Clock) Tick(ctx context.Context, scheduleID store.ScheduleID, at time.Time) error {
 	if wait := at.Sub(c.Now()); wait > 0 {
 		return jobs.Snooze(min(wait, maxSnooze))

@@ -33,12 +33,15 @@ func (c *Clock) RunNow(ctx context.Context, tx store.Tx, s store.Schedule) error
 	return c.start(ctx, tx, s, c.Now().Truncate(time.Microsecond), 0, 0)
 }
 
-// start begins the execution of a schedule for a time, once: it sends the schedule's message, or enqueues a job for an action that takes longer. delay
-// is how late it is, and missed how many later times were missed.
+// start begins the execution of a schedule for a time, once: it sends the schedule's message, or enqueues a job for an
+// action that takes longer. delay is how late it is, and missed how many later times were missed.
 func (c *Clock) start(ctx context.Context, tx store.Tx, s store.Schedule, at time.Time, delay time.Duration, missed int) error {
 	run, first, err := store.StartExecution(ctx, tx, s.ID, at, c.Now())
-	if err != nil || !first {
+	if err != nil {
 		return err
+	}
+	if !first {
+		return nil
 	}
 	if reason := skipReason(s, delay); reason != "" {
 		return c.skip(ctx, tx, s, run, at, reason)
@@ -96,8 +99,11 @@ func (c *Clock) Execute(ctx context.Context, runID store.ExecutionID, last bool)
 	if errors.Is(err, store.ErrNotFound) {
 		return jobs.Permanent(err)
 	}
-	if err != nil || run.State != store.ExecutionRunning {
+	if err != nil {
 		return err
+	}
+	if run.State != store.ExecutionRunning {
+		return nil
 	}
 	s, err := store.ScheduleByID(ctx, c.Store.DB(), run.ScheduleID)
 	if err != nil {
@@ -174,10 +180,14 @@ func (c *Clock) withWorker(ctx context.Context, work func(room store.Chat) error
 }
 
 // finish stores the result of an execution. If several executions fail in a row, the owner is notified of the first failure only.
-func (c *Clock) finish(ctx context.Context, tx store.Tx, s store.Schedule, runID store.ExecutionID, state store.ExecutionState, note string, out *uuid.UUID) error {
+func (c *Clock) finish(ctx context.Context, tx store.Tx, s store.Schedule, runID store.ExecutionID, state store.ExecutionState, note string,
+	out *uuid.UUID) error {
 	first, err := store.EndExecution(ctx, tx, runID, state, note, out)
-	if err != nil || !first {
+	if err != nil {
 		return err
+	}
+	if !first {
+		return nil
 	}
 	if state != store.ExecutionFailed {
 		return store.MarkScheduleSucceeded(ctx, tx, s.ID)
@@ -209,8 +219,11 @@ func markFailed(ctx context.Context, tx store.Tx, scheduleID store.ScheduleID, r
 // pauseHeartbeat pauses a heartbeat that failed several times in a row, because each failure may cost money.
 func (c *Clock) pauseHeartbeat(ctx context.Context, tx store.Tx, s store.Schedule, reason string) error {
 	failures, err := store.Failures(ctx, tx, s.ID)
-	if err != nil || failures < maxHeartbeatFailures || s.PausedAt != nil {
+	if err != nil {
 		return err
+	}
+	if failures < maxHeartbeatFailures || s.PausedAt != nil {
+		return nil
 	}
 	if err := store.PauseSchedule(ctx, tx, s.ID, c.Now()); err != nil {
 		return err
@@ -218,8 +231,8 @@ func (c *Clock) pauseHeartbeat(ctx context.Context, tx store.Tx, s store.Schedul
 	return c.Messenger.NotifyHeartbeatStopped(ctx, tx, s, maxHeartbeatFailures, reason)
 }
 
-// FailExecutionOf marks the execution that sent a message as failed, because the message did not arrive. It does nothing if no schedule sent the
-// message. The caller notifies the owner.
+// FailExecutionOf marks the execution that sent a message as failed, because the message did not arrive. It does nothing
+// if no schedule sent the message. The caller notifies the owner.
 func FailExecutionOf(ctx context.Context, tx store.Tx, o store.OutboxMessage) error {
 	run, err := store.FailUndeliveredExecution(ctx, tx, o.ID, cmp.Or(o.Error, "it did not arrive"))
 	if errors.Is(err, store.ErrNotFound) {

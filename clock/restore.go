@@ -6,8 +6,8 @@ import (
 	"multis/store"
 )
 
-// SkipOverdue skips the overdue times of schedules after a restore, because they may have been carried out after the backup. note is stored in
-// the history. Upkeep is not skipped.
+// SkipOverdue skips the overdue times of schedules after a restore, because they may have been carried out after the
+// backup. note is stored in the history. Upkeep is not skipped.
 func (c *Clock) SkipOverdue(ctx context.Context, tx store.Tx, note string) error {
 	overdue, err := store.OverdueSchedules(ctx, tx, c.Now())
 	if err != nil {

@@ -30,8 +30,8 @@ type Heartbeat struct {
 	Cron  string
 }
 
-// Prepare updates multis' own schedules to Upkeep and Heartbeats, pauses the schedules of former operators, and starts the upkeep with AtStart. It is
-// called before the jobs run.
+// Prepare updates multis' own schedules to Upkeep and Heartbeats, pauses the schedules of former operators, and starts
+// the upkeep with AtStart. It is called before the jobs run.
 func (c *Clock) Prepare(ctx context.Context) error {
 	return c.Store.InTx(ctx, func(tx store.Tx) error {
 		for _, update := range []func(context.Context, store.Tx) error{c.updateUpkeep, c.updateHeartbeats, c.takeOver, c.startUpkeep} {
@@ -61,7 +61,8 @@ func (c *Clock) updateHeartbeats(ctx context.Context, tx store.Tx) error {
 	return c.updateSystemSchedules(ctx, tx, store.ActionHeartbeat, own)
 }
 
-// updateSystemSchedules writes multis' own schedules of one action and deletes all others of that action. The jobs for them are enqueued when the jobs start.
+// updateSystemSchedules writes multis' own schedules of one action and deletes all others of that action. The jobs for
+// them are enqueued when the jobs start.
 func (c *Clock) updateSystemSchedules(ctx context.Context, tx store.Tx, action store.ScheduleAction, own []store.Schedule) error {
 	names := make([]string, len(own))
 	for i, s := range own {
@@ -85,8 +86,8 @@ func (c *Clock) updateSystemSchedules(ctx context.Context, tx store.Tx, action s
 	return nil
 }
 
-// takeOver pauses the schedules of former operators, makes the owner their creator, and notifies the owner. It action so once for each schedule,
-// because then the owner is its creator.
+// takeOver pauses the schedules of former operators, makes the owner their creator, and notifies the owner. It action so
+// once for each schedule, because then the owner is its creator.
 func (c *Clock) takeOver(ctx context.Context, tx store.Tx) error {
 	if _, err := store.AdminChat(ctx, tx); errors.Is(err, store.ErrNotFound) {
 		return nil // without an admin room nobody has set any schedule
@@ -94,8 +95,11 @@ func (c *Clock) takeOver(ctx context.Context, tx store.Tx) error {
 		return err
 	}
 	paused, err := store.TakeOverSchedules(ctx, tx, c.Owner, c.Operators, c.Now())
-	if err != nil || len(paused) == 0 {
+	if err != nil {
 		return err
+	}
+	if len(paused) == 0 {
+		return nil
 	}
 	return c.Messenger.NotifyTakenOver(ctx, tx, paused)
 }

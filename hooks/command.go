@@ -32,7 +32,8 @@ const (
 	BeforeSend = "send" // before a message is sent to a contact
 )
 
-// Command is a program that is asked before a tool is called or a message is sent. One with an empty Before is asked nothing and only gets events.
+// Command is a program that is asked before a tool is called or a message is sent. One with an empty Before is asked
+// nothing and only gets events.
 type Command struct {
 	Name   string
 	Argv   []string
@@ -56,8 +57,9 @@ type CommandOptions struct {
 	Commands []Command
 }
 
-// Commands runs the configured programs: before tools, before messages to contacts, and on events. Before a tool or a message, a program may deny
-// it or have the owner asked about it. It never allows what the rules deny. A nil *Commands has no programs.
+// Commands runs the configured programs: before tools, before messages to contacts, and on events. Before a tool or a
+// message, a program may deny it or have the owner asked about it. It never allows what the rules deny. A nil *Commands
+// has no programs.
 type Commands struct{ CommandOptions }
 
 // NewCommands returns the commands, in the order of their names, and makes their folders.
@@ -182,8 +184,8 @@ func (cs *Commands) ask(ctx context.Context, entry audit.Entry, about any, match
 // outcomeFailed is the outcome in the audit log of a program that failed, and so denied.
 const outcomeFailed = "failed"
 
-// decide runs one program and reads its decision. A program that fails denies, and failed is true. The error is not nil only if ctx has ended or
-// about cannot be encoded.
+// decide runs one program and reads its decision. A program that fails denies, and failed is true. The error is not nil
+// only if ctx has ended or about cannot be encoded.
 func (cs *Commands) decide(ctx context.Context, c Command, about any) (v policy.HookVerdict, failed bool, err error) {
 	stdin, err := json.Marshal(about)
 	if err != nil {

@@ -40,7 +40,13 @@ func openCommands(t *testing.T, runner Runner, commands ...Command) (*Commands, 
 		const nobody = 65534
 		require.NoError(t, os.Chown(dir, nobody, nobody))
 	}
-	o := CommandOptions{Store: storetest.New(t), Runner: runner, Problem: "there is no Landlock here.", Folder: filepath.Join(dir, "hooks"), Commands: commands}
+	o := CommandOptions{
+		Store:    storetest.New(t),
+		Runner:   runner,
+		Problem:  "there is no Landlock here.",
+		Folder:   filepath.Join(dir, "hooks"),
+		Commands: commands,
+	}
 	hs, err := NewCommands(o)
 	require.NoError(t, err)
 	return hs, o.Store, o.Folder
@@ -65,22 +71,26 @@ func TestAHookDeniesOrAsksAndAFailureDenies(t *testing.T) {
 		want   policy.HookDecision
 		why    string
 	}{
-		"allow":              {`cat >/dev/null; echo '{"decision": "allow"}'`, policy.HookAllow, ""},
-		"ask":                {`echo '{"decision": "ask", "reason": "It costs money."}'`, policy.HookAsk, "The hook guard says ask. It costs money."},
-		"deny":               {`echo '{"decision": "deny", "reason": "Not on Sundays."}'`, policy.HookDeny, "The hook guard says deny. Not on Sundays."},
+		"allow": {`cat >/dev/null; echo '{"decision": "allow"}'`, policy.HookAllow, ""},
+		"ask": {`echo '{"decision": "ask", "reason": "It costs money."}'`, policy.HookAsk,
+			"The hook guard says ask. It costs money."},
+		"deny": {`echo '{"decision": "deny", "reason": "Not on Sundays."}'`, policy.HookDeny,
+			"The hook guard says deny. Not on Sundays."},
 		"the last line":      {`echo 'looking'; echo 'maybe' >&2; echo '{"decision": "deny"}'`, policy.HookDeny, "says deny"},
 		"prints a lot first": {`yes x | head -c 100000000; echo; echo '{"decision": "allow"}'`, policy.HookAllow, ""},
 		"prints a lot":       {`yes '{"decision": "allow"} x' | head -c 100000000`, policy.HookDeny, "no decision"},
 		"hangs":              {`sleep 100`, policy.HookDeny, "it took longer than 5s"},
 		"exits with 3":       {`echo '{"decision": "allow"}'; exit 3`, policy.HookDeny, "it ended with 3"},
-		"says why it fails":  {`echo begun; echo 'no file guard.py' >&2; exit 2`, policy.HookDeny, "could not decide: it ended with 2, and printed: no file guard.py."},
+		"says why it fails": {`echo begun; echo 'no file guard.py' >&2; exit 2`, policy.HookDeny,
+			"could not decide: it ended with 2, and printed: no file guard.py."},
 		"prints nothing":     {`true`, policy.HookDeny, "no decision"},
 		"another word":       {`echo '{"decision": "yes"}'`, policy.HookDeny, "no decision"},
 		"another key":        {`echo '{"decision": "allow", "approve": true}'`, policy.HookDeny, "no decision"},
 		"more than one":      {`echo '{"decision": "allow"}{"decision": "deny"}'`, policy.HookDeny, "no decision"},
 		"no program":         {`exec /nowhere/at/all`, policy.HookDeny, "it ended with 127"},
 		"reads the password": {`cat /etc/shadow && echo '{"decision": "allow"}'`, policy.HookDeny, "it ended with 1"},
-		"a long reason":      {`printf '{"decision": "deny", "reason": "%s"}' "$(yes x | head -n 2000 | tr '\n' ' ')"`, policy.HookDeny, "says deny"},
+		"a long reason": {`printf '{"decision": "deny", "reason": "%s"}' "$(yes x | head -n 2000 | tr '\n' ' ')"`, policy.HookDeny,
+			"says deny"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -96,7 +106,8 @@ func TestAHookDeniesOrAsksAndAFailureDenies(t *testing.T) {
 			if c.want == policy.HookDeny && !strings.Contains(v.Why, "says deny") {
 				outcome = "failed"
 			}
-			require.Equal(t, 1, storetest.Count(t, st, "select count(*) from audit_entries where kind = 'tool' and action = 'exec' and rule = 'hook:guard' and outcome = $1", outcome))
+			require.Equal(t, 1, storetest.Count(t, st,
+				"select count(*) from audit_entries where kind = 'tool' and action = 'exec' and rule = 'hook:guard' and outcome = $1", outcome))
 		})
 	}
 }
@@ -104,15 +115,29 @@ func TestAHookDeniesOrAsksAndAFailureDenies(t *testing.T) {
 func TestAHookReadsWhatItIsAskedAboutAndHasItsFolder(t *testing.T) {
 	t.Parallel()
 	hs, _, folder := openCommands(t, proved(t), Command{
-		Name: "guard", Argv: []string{"sh", "-c", `cat > asked.json; echo '{"decision": "allow"}'`}, Before: []string{BeforeTool, BeforeSend}, Tools: []string{"exec*"},
+		Name: "guard", Argv: []string{"sh", "-c", `cat > asked.json; echo '{"decision": "allow"}'`}, Before: []string{BeforeTool, BeforeSend},
+		Tools: []string{"exec*"},
 	})
-	v, err := hs.AskTool(t.Context(), ToolCall{Name: "exec", Arguments: json.RawMessage(`{"command": "ls"}`), Agent: "sales", Surface: "owner", Tainted: true})
+	v, err := hs.AskTool(t.Context(), ToolCall{
+		Name:      "exec",
+		Arguments: json.RawMessage(`{"command": "ls"}`),
+		Agent:     "sales",
+		Surface:   "owner",
+		Tainted:   true,
+	})
 	require.NoError(t, err)
 	require.Equal(t, policy.HookAllow, v.Decision, v.Why)
 	raw, err := os.ReadFile(filepath.Join(folder, "guard", "asked.json"))
 	require.NoError(t, err)
-	require.JSONEq(t, `{"tool": "exec", "class": "", "arguments": {"command": "ls"}, "agent": "sales", "surface": "owner", "tainted": true}`, string(raw))
-	v, err = hs.AskSend(t.Context(), ContactMessage{Chat: 7, Name: "Ana", Network: "whatsapp", Purpose: policy.PurposeReply, Text: "Hello"})
+	require.JSONEq(t, `{"tool": "exec", "class": "", "arguments": {"command": "ls"}, "agent": "sales", "surface": "owner", "tainted": true}`,
+		string(raw))
+	v, err = hs.AskSend(t.Context(), ContactMessage{
+		Chat:    7,
+		Name:    "Ana",
+		Network: "whatsapp",
+		Purpose: policy.PurposeReply,
+		Text:    "Hello",
+	})
 	require.NoError(t, err)
 	require.Equal(t, policy.HookAllow, v.Decision, v.Why)
 	raw, err = os.ReadFile(filepath.Join(folder, "guard", "asked.json"))
@@ -128,7 +153,8 @@ func TestAHookReadsWhatItIsAskedAboutAndHasItsFolder(t *testing.T) {
 func TestTheStrictestOfSeveralHooksDecides(t *testing.T) {
 	t.Parallel()
 	say := func(decision string) string { return `echo '{"decision": "` + decision + `", "reason": "r"}'` }
-	hs, st, _ := openCommands(t, proved(t), shell("c", say("allow"), BeforeTool), shell("b", say("ask"), BeforeTool), shell("d", say("deny"), BeforeSend),
+	hs, st, _ := openCommands(t, proved(t), shell("c", say("allow"), BeforeTool), shell("b", say("ask"), BeforeTool),
+		shell("d", say("deny"), BeforeSend),
 		Command{Name: "e", Argv: []string{"sh", "-c", say("deny")}, Before: []string{BeforeTool}, Tools: []string{"fetch_*"}})
 	v, err := hs.AskTool(t.Context(), ToolCall{Name: "exec"})
 	require.NoError(t, err)
@@ -136,7 +162,8 @@ func TestTheStrictestOfSeveralHooksDecides(t *testing.T) {
 	v, err = hs.AskTool(t.Context(), ToolCall{Name: "fetch_url"})
 	require.NoError(t, err)
 	require.Equal(t, policy.HookDeny, v.Decision)
-	require.Equal(t, 2, storetest.Count(t, st, "select count(*) from audit_entries where action = 'exec'"), "those that are not about it are not asked")
+	require.Equal(t, 2, storetest.Count(t, st, "select count(*) from audit_entries where action = 'exec'"),
+		"those that are not about it are not asked")
 }
 
 func TestWithoutASandboxEverythingAskedIsDenied(t *testing.T) {

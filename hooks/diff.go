@@ -14,7 +14,8 @@ func diffLines(before, after []string) diff {
 	return diff{added: linesOnlyIn(after, before), removed: linesOnlyIn(before, after)}
 }
 
-// linesOnlyIn returns the lines of one that other lacks, counting repetitions: a line that one has three times and other once is returned twice.
+// linesOnlyIn returns the lines of one that other lacks, counting repetitions: a line that one has three times and other
+// once is returned twice.
 func linesOnlyIn(one, other []string) []string {
 	have := map[string]int{}
 	for _, line := range other {

@@ -1,8 +1,9 @@
-// Package hooks connects multis to other programs: it delivers events to configured addresses and programs (Hooks), receives webhooks (Webhooks),
-// watches web pages (PageWatcher), and asks programs of the owner before tools are called and messages are sent (Commands).
+// Package hooks connects multis to other programs: it delivers events to configured addresses and programs (Hooks),
+// receives webhooks (Webhooks), watches web pages (PageWatcher), and asks programs of the owner before tools are called
+// and messages are sent (Commands).
 //
-// A delivery is signed as https://www.standardwebhooks.com describes, with the headers webhook-id, webhook-timestamp and webhook-signature. It
-// is delivered at least once; repeated deliveries have the same id.
+// A delivery is signed as https://www.standardwebhooks.com describes, with the headers webhook-id, webhook-timestamp and
+// webhook-signature. It is delivered at least once; repeated deliveries have the same id.
 package hooks
 
 import (
@@ -68,7 +69,8 @@ type Hooks struct {
 func New(o Options) *Hooks {
 	return &Hooks{
 		Options: o, now: time.Now, busy: map[string]int{},
-		publicClient: fetch.New(fetch.Options{UserAgent: o.UserAgent}), privateClient: fetch.New(fetch.Options{UserAgent: o.UserAgent, AllowPrivate: true}),
+		publicClient:  fetch.New(fetch.Options{UserAgent: o.UserAgent}),
+		privateClient: fetch.New(fetch.Options{UserAgent: o.UserAgent, AllowPrivate: true}),
 	}
 }
 
@@ -105,8 +107,11 @@ func (h *Hooks) Deliver(ctx context.Context, delivery uuid.UUID, last bool) erro
 	if errors.Is(err, store.ErrNotFound) {
 		return jobs.Permanent(err)
 	}
-	if err != nil || d.State != store.DeliveryQueued {
+	if err != nil {
 		return err
+	}
+	if d.State != store.DeliveryQueued {
+		return nil
 	}
 	target, known := h.Targets[d.Hook]
 	if !known {
@@ -193,7 +198,8 @@ func (h *Hooks) drop(ctx context.Context, d store.Delivery, why string) error {
 	return h.Store.InTx(ctx, func(tx store.Tx) error { return store.RecordDelivery(ctx, tx, d, 0) })
 }
 
-// record stores the outcome of an attempt; failure is nil if it succeeded. It notifies the owner when a hook begins to fail, and when it works again.
+// record stores the outcome of an attempt; failure is nil if it succeeded. It notifies the owner when a hook begins to
+// fail, and when it works again.
 func (h *Hooks) record(ctx context.Context, d store.Delivery, status int, failure error, last bool) error {
 	d.Status = status
 	gone := status == http.StatusGone // the receiver wants no further events
@@ -210,8 +216,11 @@ func (h *Hooks) record(ctx context.Context, d store.Delivery, status int, failur
 			return err
 		}
 		changed, err := store.SetHookFailing(ctx, tx, d.Hook, failure != nil)
-		if err != nil || !changed {
+		if err != nil {
 			return err
+		}
+		if !changed {
+			return nil
 		}
 		return h.notifyOwner(ctx, tx, d)
 	})

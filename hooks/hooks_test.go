@@ -42,7 +42,8 @@ func TestASignatureIsThatOfStandardWebhooks(t *testing.T) {
 	t.Parallel()
 	signature := sign(secret, "msg_p5jXN8AQM9LWM0D4loKWxJek", "1614265330", []byte(`{"test": 2432232314}`))
 	require.Equal(t, "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=", signature)
-	require.NotEqual(t, signature, sign("another secret of 24 letters", "msg_p5jXN8AQM9LWM0D4loKWxJek", "1614265330", []byte(`{"test": 2432232314}`)))
+	require.NotEqual(t, signature, sign("another secret of 24 letters", "msg_p5jXN8AQM9LWM0D4loKWxJek", "1614265330",
+		[]byte(`{"test": 2432232314}`)))
 }
 
 // failingSender is an outbox.Sender that sends nothing. Tests read the notices from the outbox.
@@ -73,7 +74,8 @@ func newReceiver(t *testing.T) *receiver {
 	r.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
 		data, _ := io.ReadAll(req.Body)
 		r.mu.Lock()
-		r.got = append(r.got, receivedRequest{req.Header.Get("Webhook-Id"), req.Header.Get("Webhook-Timestamp"), req.Header.Get("Webhook-Signature"), data})
+		r.got = append(r.got, receivedRequest{req.Header.Get("Webhook-Id"), req.Header.Get("Webhook-Timestamp"),
+			req.Header.Get("Webhook-Signature"), data})
 		answer := r.answer
 		r.mu.Unlock()
 		if answer != nil {
@@ -113,12 +115,23 @@ func newRig(t *testing.T, change ...func(*Target)) *rig {
 	t.Helper()
 	r := &rig{t: t, st: storetest.New(t), to: newReceiver(t)}
 	defaults := policy.Defaults{Profile: policy.ProfileBusiness}
-	box := outbox.New(r.st, outbox.Settings{Defaults: defaults, Owner: "@you:x", Name: "Nora", Disclose: func(string) bool { return true }}, failingSender{})
+	box := outbox.New(r.st, outbox.Settings{
+		Defaults: defaults,
+		Owner:    "@you:x",
+		Name:     "Nora",
+		Disclose: func(string) bool { return true },
+	}, failingSender{})
 	target := Target{URL: r.to.URL + "/a/secret/path", Events: policy.HookEvents(), Secret: secret, Private: true}
 	for _, f := range change {
 		f(&target)
 	}
-	r.hooks = New(Options{Store: r.st, Box: box, Defaults: defaults, UserAgent: "multis/test", Targets: map[string]Target{"desk": target}})
+	r.hooks = New(Options{
+		Store:     r.st,
+		Box:       box,
+		Defaults:  defaults,
+		UserAgent: "multis/test",
+		Targets:   map[string]Target{"desk": target},
+	})
 	require.NoError(t, r.hooks.StoreTargets(t.Context()))
 	r.ana = r.chat("Ana", "whatsapp", policy.KindDM)
 	r.chat("multis", "", policy.KindAdmin)
@@ -128,7 +141,15 @@ func newRig(t *testing.T, change ...func(*Target)) *rig {
 func (r *rig) chat(name, protocol string, kind policy.Kind) store.Chat {
 	r.t.Helper()
 	room := id.RoomID("!" + name + ":example.com")
-	c := store.Chat{Protocol: protocol, ChannelID: name, RoomID: &room, Kind: kind, Name: name, BridgeBot: "@bot:example.com", Encryption: policy.EncryptionNo}
+	c := store.Chat{
+		Protocol:   protocol,
+		ChannelID:  name,
+		RoomID:     &room,
+		Kind:       kind,
+		Name:       name,
+		BridgeBot:  "@bot:example.com",
+		Encryption: policy.EncryptionNo,
+	}
 	r.tx(func(tx store.Tx) (err error) {
 		c, err = store.UpsertChat(r.t.Context(), tx, c)
 		return err
@@ -147,8 +168,16 @@ func (r *rig) storeMessage(body string) store.MessageID {
 	var message store.MessageID
 	r.tx(func(tx store.Tx) (err error) {
 		message, err = store.InsertMessage(r.t.Context(), tx, store.Message{
-			ChatID: r.ana.ID, EventID: id.EventID(fmt.Sprintf("$%d", len(body))), Author: policy.AuthorContact, Sender: "@ana:example.com", Kind: "text", Body: body,
-			At: time.Now(), Action: policy.ActionAnswer, Code: policy.CodeAnswer, Reason: "she asks",
+			ChatID:  r.ana.ID,
+			EventID: id.EventID(fmt.Sprintf("$%d", len(body))),
+			Author:  policy.AuthorContact,
+			Sender:  "@ana:example.com",
+			Kind:    "text",
+			Body:    body,
+			At:      time.Now(),
+			Action:  policy.ActionAnswer,
+			Code:    policy.CodeAnswer,
+			Reason:  "she asks",
 		})
 		return err
 	})
@@ -180,7 +209,8 @@ func (r *rig) delivery(d uuid.UUID) store.Delivery {
 // countAlerts returns the number of notices with a mention, which notify the owner's phone.
 func (r *rig) countAlerts() int {
 	r.t.Helper()
-	return storetest.Count(r.t, r.st, "select count(*) from outbox where content->>'msgtype' = 'm.text' and content->'m.mentions'->'user_ids' ? '@you:x'")
+	return storetest.Count(r.t, r.st,
+		"select count(*) from outbox where content->>'msgtype' = 'm.text' and content->'m.mentions'->'user_ids' ? '@you:x'")
 }
 
 // notices returns the texts of all notices to the owner.

@@ -83,7 +83,8 @@ type job struct {
 	Due  time.Time        `json:"due_at"`
 }
 
-// payload returns the body of a delivery with the current data of its subject. It returns errNotFound when there is nothing to deliver any more.
+// payload returns the body of a delivery with the current data of its subject. It returns errNotFound when there is
+// nothing to deliver any more.
 func (h *Hooks) payload(ctx context.Context, d store.Delivery) ([]byte, error) {
 	b := payload{Event: d.Event, At: d.At.UTC(), Ref: d.Ref}
 	var err error

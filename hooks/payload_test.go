@@ -45,7 +45,8 @@ func TestPayloadOfEachEvent(t *testing.T) {
 	require.Equal(t, "the model is away", b.Why)
 
 	waits := r.queryText(`with t as (insert into tasks (key, kind, chat_id, agent, model, input, state) values ('k', 'ask', $1, '', 'm', 'x', 'running') returning id)
-		insert into approvals (task_id, call_id, tool, arguments, expires_at) select id, 'c', 'exec', '{"secret": 1}', $2 from t returning id`, r.ana.ID, due)
+		insert into approvals (task_id, call_id, tool, arguments, expires_at) select id, 'c', 'exec', '{"secret": 1}', $2 from t returning id`,
+		r.ana.ID, due)
 	b = r.emitAndDeliver(policy.HookApproval, waits)
 	require.Equal(t, &approval{ID: 1, Task: 1, Tool: "exec", Expires: due}, b.Approval)
 
@@ -72,7 +73,14 @@ func (r *rig) storeNote(text string) string {
 		if section, err = store.InsertSection(r.t.Context(), tx, r.ana.ID, role, r.storeMessage(text)); err != nil {
 			return err
 		}
-		_, err = store.InsertNote(r.t.Context(), tx, store.Note{Role: role, ChatID: r.ana.ID, Section: &section, Kind: "fact", Body: text, ValidFrom: time.Now()})
+		_, err = store.InsertNote(r.t.Context(), tx, store.Note{
+			Role:      role,
+			ChatID:    r.ana.ID,
+			Section:   &section,
+			Kind:      "fact",
+			Body:      text,
+			ValidFrom: time.Now(),
+		})
 		return err
 	}))
 	return strconv.FormatInt(int64(section), 10)
@@ -83,7 +91,8 @@ func TestDeletedSubjectsAreNotDelivered(t *testing.T) {
 	r := newRig(t)
 	section := r.storeNote("a secret")
 	told := r.emit(policy.HookCapture, section)[0]
-	down := r.emit(policy.HookBridgeDown, r.queryText("insert into bridge_states (bot, login, protocol, reason, changed_at) values ('@wa:x', 'me', 'whatsapp', '', now()) returning id"))[0]
+	down := r.emit(policy.HookBridgeDown,
+		r.queryText("insert into bridge_states (bot, login, protocol, reason, changed_at) values ('@wa:x', 'me', 'whatsapp', '', now()) returning id"))[0]
 	require.NoError(t, r.st.AsOwner(t.Context(), policy.OwnerScope(r.ana.ID), func(tx store.Tx) error {
 		_, err := tx.Exec(t.Context(), "delete from notes")
 		return err

@@ -65,8 +65,12 @@ func (w *PageWatcher) CheckPage(ctx context.Context, watch store.WatchID) error 
 		return err
 	}
 	err = w.Store.InTx(ctx, func(tx store.Tx) error {
-		if first, err := store.RecordPageCheck(ctx, tx, row, due, row.Failures == 0 && n.text != ""); err != nil || !first || n.text == "" {
+		first, err := store.RecordPageCheck(ctx, tx, row, due, row.Failures == 0 && n.text != "")
+		if err != nil {
 			return err
+		}
+		if !first || n.text == "" {
+			return nil
 		}
 		return w.Box.NotifyOwner(ctx, tx, n.kind, n.text)
 	})
@@ -82,8 +86,8 @@ type notice struct {
 	text string
 }
 
-// check fetches a page, updates row and returns the notice about it. If the page cannot be read, row says so; the error is for failures of multis
-// itself.
+// check fetches a page, updates row and returns the notice about it. If the page cannot be read, row says so; the error
+// is for failures of multis itself.
 func (w *PageWatcher) check(ctx context.Context, row *store.Watch) (notice, error) {
 	every := time.Duration(row.Interval) * time.Second
 	page, err := w.Fetch.Get(ctx, row.Address, fetch.Validator(row.Validator))
@@ -107,8 +111,9 @@ func (w *PageWatcher) check(ctx context.Context, row *store.Watch) (notice, erro
 		if row.Failures != maxFailures {
 			return notice{}, nil
 		}
-		return notice{outbox.Alert, fmt.Sprintf("⚠️ I could not read **%s** %d times in a row: %s. I go on trying, once a day at least; `/watch remove %s` ends it.",
-			text.Escape(row.Name), maxFailures, text.Escape(row.Error), row.Name)}, nil
+		return notice{outbox.Alert,
+			fmt.Sprintf("⚠️ I could not read **%s** %d times in a row: %s. I go on trying, once a day at least; `/watch remove %s` ends it.",
+				text.Escape(row.Name), maxFailures, text.Escape(row.Error), row.Name)}, nil
 	}
 	row.NextAt = w.now().Add(every)
 	if errors.Is(err, fetch.ErrUnchanged) {
@@ -116,7 +121,10 @@ func (w *PageWatcher) check(ctx context.Context, row *store.Watch) (notice, erro
 	}
 	before := row.Seen
 	text := clipLines(lines, maxPageSize)
-	row.Seen, row.Validator, row.Failures, row.Error = &text, string(page.Validator), 0, ""
+	row.Seen = &text
+	row.Validator = string(page.Validator)
+	row.Failures = 0
+	row.Error = ""
 	if before == nil {
 		return recoveryNotice(failed, row.Name), nil
 	}

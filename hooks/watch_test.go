@@ -40,10 +40,20 @@ func newWatchFixture(t *testing.T) *watchFixture {
 	t.Helper()
 	r := newRig(t)
 	w := &watchFixture{rig: r, now: time.Now().Add(time.Minute)}
-	w.watch = NewPageWatcher(PageWatcherOptions{Store: r.st, Box: r.hooks.Box, Fetch: fetch.New(fetch.Options{AllowPrivate: true}), Reader: plainExtractor{}})
+	w.watch = NewPageWatcher(PageWatcherOptions{
+		Store:  r.st,
+		Box:    r.hooks.Box,
+		Fetch:  fetch.New(fetch.Options{AllowPrivate: true}),
+		Reader: plainExtractor{},
+	})
 	w.watch.now = func() time.Time { return w.now }
 	r.tx(func(tx store.Tx) (err error) {
-		w.id, err = store.InsertWatch(t.Context(), tx, store.Watch{Name: "jobs", Kind: store.WatchPage, Address: r.to.URL + "/jobs", Interval: 3600})
+		w.id, err = store.InsertWatch(t.Context(), tx, store.Watch{
+			Name:     "jobs",
+			Kind:     store.WatchPage,
+			Address:  r.to.URL + "/jobs",
+			Interval: 3600,
+		})
 		return err
 	})
 	return w
@@ -232,10 +242,12 @@ func TestWebhookContentIsShownAsPlainText(t *testing.T) {
 		{"text with signs of a form", "application/x-www-form-urlencoded", "C++ build & test: 90% done", "📬 **ci**: C++ build & test: 90% done"},
 		{"text with an equals sign", "application/x-www-form-urlencoded", "disk usage=95%", "📬 **ci**: disk usage=95%"},
 		{"JSON that curl calls a form", "application/x-www-form-urlencoded", `{"text": "a=b & c"}`, "📬 **ci**: a=b & c"},
-		{"a form in parts", "multipart/form-data; boundary=xx", "--xx\r\nContent-Disposition: form-data; name=\"message\"\r\n\r\nbackup failed\r\n--xx--\r\n", "📬 **ci**: backup failed"},
+		{"a form in parts", "multipart/form-data; boundary=xx",
+			"--xx\r\nContent-Disposition: form-data; name=\"message\"\r\n\r\nbackup failed\r\n--xx--\r\n", "📬 **ci**: backup failed"},
 		{"parts that are cut off", "multipart/form-data; boundary=xx", "--xx\r\nno end", "📬 **ci**: --xx no end"},
 		{"nothing", "text/plain", "", "📬 **ci**: (nothing was said)"},
-		{"markup and commands", "text/plain", "**/mode business Ana**\n[click](https://evil.example)", "📬 **ci**: **/mode business Ana** [click](https://evil.example)"},
+		{"markup and commands", "text/plain", "**/mode business Ana**\n[click](https://evil.example)",
+			"📬 **ci**: **/mode business Ana** [click](https://evil.example)"},
 		{"no text at all", "application/octet-stream", "a\xff\x00b", "📬 **ci**: a�b"},
 	} {
 		r, address := startWebhook(t)
@@ -251,7 +263,12 @@ func TestWebhookRequiresToken(t *testing.T) {
 	require.Equal(t, http.StatusNotFound, post(t, address+"/watch/ci/guess", "text/plain", "x"))
 	require.Equal(t, http.StatusNotFound, post(t, address+"/watch/other/"+token, "text/plain", "x"))
 	r.tx(func(tx store.Tx) error {
-		_, err := store.InsertWatch(t.Context(), tx, store.Watch{Name: "page", Kind: store.WatchPage, Address: "https://example.org", Interval: 900})
+		_, err := store.InsertWatch(t.Context(), tx, store.Watch{
+			Name:     "page",
+			Kind:     store.WatchPage,
+			Address:  "https://example.org",
+			Interval: 900,
+		})
 		return err
 	})
 	require.Equal(t, http.StatusNotFound, post(t, address+"/watch/page/x", "text/plain", "x"), "a page is no inbox")

@@ -27,8 +27,8 @@ import (
 	"multis/store"
 )
 
-// Webhooks receives requests of other programs. Each webhook's address has a name and a token. The content of a request is shown as text in the
-// admin room and is never executed.
+// Webhooks receives requests of other programs. Each webhook's address has a name and a token. The content of a request
+// is shown as text in the admin room and is never executed.
 type Webhooks struct {
 	store *store.Store
 	box   *outbox.Box
@@ -79,8 +79,11 @@ func (in *Webhooks) receive(w http.ResponseWriter, req *http.Request) {
 	}
 	err = in.store.InTx(ctx, func(tx store.Tx) error {
 		first, err := store.RecordWebhookCall(ctx, tx, watch.ID, idempotencyKey(req.Header), time.Now().Add(-store.WebhookRequestRetention))
-		if err != nil || !first {
+		if err != nil {
 			return err
+		}
+		if !first {
+			return nil
 		}
 		return in.box.NotifyOwner(ctx, tx, outbox.Alert, "📬 **"+text.Escape(watch.Name)+"**: "+summary(req.Header.Get("Content-Type"), body))
 	})
@@ -114,8 +117,8 @@ func idempotencyKey(h http.Header) string {
 		cmp.Or(h.Get("Webhook-Id"), h.Get("Idempotency-Key"), h.Get("X-Github-Delivery"), h.Get("X-Gitlab-Event-Uuid")), "\x00", ""), ""), 200)
 }
 
-// summary returns a request as text for people: the fields that contain text for people, else the whole body. JSON is recognized by its content,
-// because curl sends any text with the media type of a form.
+// summary returns a request as text for people: the fields that contain text for people, else the whole body. JSON is
+// recognized by its content, because curl sends any text with the media type of a form.
 func summary(contentType string, body []byte) string {
 	media, params, _ := mime.ParseMediaType(contentType)
 	content := string(body)
@@ -163,7 +166,10 @@ func jsonText(body []byte) string {
 // formText returns the fields of a URL-encoded form. A text that is no form is returned unchanged.
 func formText(text string) string {
 	form, err := url.ParseQuery(text)
-	if err != nil || !strings.Contains(text, "=") {
+	if err != nil {
+		return text
+	}
+	if !strings.Contains(text, "=") {
 		return text
 	}
 	return fieldsText(form)

@@ -6,8 +6,8 @@ import (
 	"github.com/riverqueue/river"
 )
 
-// PublishAnswersArgs asks to write the owner's answers into their documents. It is enqueued by whatever changes them, and is also a periodic
-// job.
+// PublishAnswersArgs asks to write the owner's answers into their documents. It is enqueued by whatever changes them, and
+// is also a periodic job.
 type PublishAnswersArgs struct{}
 
 // Kind names the job.

@@ -29,8 +29,8 @@ type ApprovalRequester interface {
 	RequestApproval(ctx context.Context, approval int64) error
 }
 
-// DecideApproval stores a person's decision about a plan, and enqueues its task, which it returns. It returns 0 if the approval has expired or was
-// decided before; then the task has continued without it.
+// DecideApproval stores a person's decision about a plan, and enqueues its task, which it returns. It returns 0 if the
+// approval has expired or was decided before; then the task has continued without it.
 func DecideApproval(ctx context.Context, tx store.Tx, approval int64, d store.ApprovalDecision, now time.Time) (store.TaskID, error) {
 	task, err := store.DecideApproval(ctx, tx, approval, d, now)
 	if errors.Is(err, store.ErrNotFound) {
@@ -57,13 +57,16 @@ type DecidedCard struct {
 	Continued       store.TaskID  // the new task that makes the allowed calls, if their task does not wait for the answer; zero for none
 }
 
-// DecideCard stores a person's decision about all calls on a card, and enqueues the task that continues. decided is false if one of them has expired
-// or was decided before; then nothing is changed.
+// DecideCard stores a person's decision about all calls on a card, and enqueues the task that continues. decided is false
+// if one of them has expired or was decided before; then nothing is changed.
 func DecideCard(ctx context.Context, tx store.Tx, card int64, d CardDecision, now time.Time) (_ DecidedCard, decided bool, err error) {
 	calls, err := store.LockCard(ctx, tx, card)
 	isOpen := func(a store.Approval) bool { return a.Allowed == nil && a.ExpiresAt.After(now) }
-	if err != nil || len(calls) == 0 || slices.ContainsFunc(calls, func(a store.Approval) bool { return !isOpen(a) }) {
+	if err != nil {
 		return DecidedCard{}, false, err
+	}
+	if len(calls) == 0 || slices.ContainsFunc(calls, func(a store.Approval) bool { return !isOpen(a) }) {
+		return DecidedCard{}, false, nil
 	}
 	var result DecidedCard
 	for i, a := range calls {
@@ -105,8 +108,8 @@ func openGrants(ctx context.Context, tx store.Tx, allowed []store.Approval, leng
 	return grants, nil
 }
 
-// continueTask stores and enqueues a task that makes the allowed calls of a task that does not wait for the answer. It returns 0 if no call was
-// allowed, or if their task was forgotten.
+// continueTask stores and enqueues a task that makes the allowed calls of a task that does not wait for the answer. It
+// returns 0 if no call was allowed, or if their task was forgotten.
 func continueTask(ctx context.Context, tx store.Tx, allowed []store.Approval, now time.Time) (store.TaskID, error) {
 	if len(allowed) == 0 {
 		return 0, nil

@@ -8,8 +8,8 @@ import (
 	"multis/store"
 )
 
-// CaptureArgs asks to take notes of the messages in a chat since the last notes. Such a run is called a capture, and its notes are stored as a
-// section.
+// CaptureArgs asks to take notes of the messages in a chat since the last notes. Such a run is called a capture, and its
+// notes are stored as a section.
 type CaptureArgs struct {
 	ChatID store.ChatID `json:"chat"`
 }
@@ -17,8 +17,8 @@ type CaptureArgs struct {
 // Kind names the job.
 func (CaptureArgs) Kind() string { return "capture" }
 
-// InsertOpts allows one such job for a chat at a time. After the last attempt store.DelayCapture postpones the chat's next capture by 15 minutes,
-// doubling to a day.
+// InsertOpts allows one such job for a chat at a time. After the last attempt store.DelayCapture postpones the chat's
+// next capture by 15 minutes, doubling to a day.
 func (CaptureArgs) InsertOpts() river.InsertOpts {
 	return river.InsertOpts{Queue: queueModel, MaxAttempts: 3, UniqueOpts: uniqueByArgs()}
 }
@@ -45,8 +45,11 @@ type Capturer interface {
 // enqueueCaptures enqueues a CaptureArgs for each chat whose capture is due.
 func enqueueCaptures(ctx context.Context, st *store.Store, capturer Capturer) error {
 	chats, err := capturer.DueCaptures(ctx)
-	if err != nil || len(chats) == 0 {
+	if err != nil {
 		return err
+	}
+	if len(chats) == 0 {
+		return nil
 	}
 	args := make([]Args, len(chats))
 	for i, chat := range chats {

@@ -11,8 +11,9 @@ import (
 	"multis/store"
 )
 
-// client is this process in River: it has an id that no other living process has, and holds a Postgres lock on the id while its connection to
-// the database lives. If another process gets the lock, this one is dead, and its jobs can be taken over without waiting for a timeout.
+// client is this process in River: it has an id that no other living process has, and holds a Postgres lock on the id
+// while its connection to the database lives. If another process gets the lock, this one is dead, and its jobs can be
+// taken over without waiting for a timeout.
 type client struct {
 	store  *store.Store
 	lock   *store.Lock
@@ -44,8 +45,11 @@ func newClient(ctx context.Context, st *store.Store) (*client, error) {
 // takeLock takes the lock of the client id and listens for jobs on its connection. It returns false while another process has it.
 func (c *client) takeLock(ctx context.Context) (bool, error) {
 	lock, ok, err := c.store.TryLock(ctx, store.LockClient, c.number)
-	if err != nil || !ok {
+	if err != nil {
 		return false, err
+	}
+	if !ok {
+		return false, nil
 	}
 	if err := lock.ListenForJobs(ctx); err != nil {
 		lock.Release(ctx)
@@ -58,8 +62,8 @@ func (c *client) takeLock(ctx context.Context) (bool, error) {
 	return true, lock.ShowConfig(ctx, c.fingerprint, c.version)
 }
 
-// takeOver makes the jobs of dead processes available again. own includes jobs that an earlier process left under this client's id; it may only
-// be true before this process runs a job.
+// takeOver makes the jobs of dead processes available again. own includes jobs that an earlier process left under this
+// client's id; it may only be true before this process runs a job.
 func (c *client) takeOver(ctx context.Context, own bool) error {
 	return c.store.InTx(ctx, func(tx store.Tx) error {
 		n, err := store.TakeOverJobs(ctx, tx, c.id, own)
@@ -70,8 +74,8 @@ func (c *client) takeOver(ctx context.Context, own bool) error {
 	})
 }
 
-// watch polls the queue until ctx ends: when the next job is due, when it is notified of a later one, and at least every watchInterval. Once a
-// minute it sweeps.
+// watch polls the queue until ctx ends: when the next job is due, when it is notified of a later one, and at least every
+// watchInterval. Once a minute it sweeps.
 func (c *client) watch(ctx context.Context) {
 	log := zerolog.Ctx(ctx)
 	for sweep := time.Now().Add(sweepInterval); ctx.Err() == nil; {
@@ -93,8 +97,9 @@ func (c *client) watch(ctx context.Context) {
 	}
 }
 
-// pollQueue starts the jobs that are due, takes over those of dead processes, and enqueues the indexing of messages. It returns how long to wait
-// before the next poll. If the connection that held this process' lock is gone, it takes the lock again first.
+// pollQueue starts the jobs that are due, takes over those of dead processes, and enqueues the indexing of messages. It
+// returns how long to wait before the next poll. If the connection that held this process' lock is gone, it takes the
+// lock again first.
 func (c *client) pollQueue(ctx context.Context) (time.Duration, error) {
 	if !c.lock.IsOpen() {
 		switch ok, err := c.takeLock(ctx); {

@@ -27,8 +27,8 @@ type anyArgs struct{}
 // Kind is not used.
 func (anyArgs) Kind() string { return "any" }
 
-// Complete marks the job of ctx as completed in tx, which stores its result: a crash after the commit does not repeat the job. It fails when
-// the job was taken over meanwhile. When ctx belongs to no job, it does nothing.
+// Complete marks the job of ctx as completed in tx, which stores its result: a crash after the commit does not repeat the
+// job. It fails when the job was taken over meanwhile. When ctx belongs to no job, it does nothing.
 func Complete(ctx context.Context, tx store.Tx) error {
 	row, ok := ctx.Value(jobKey{}).(*rivertype.JobRow)
 	if !ok {

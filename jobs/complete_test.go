@@ -25,8 +25,12 @@ var errAfter = errors.New("failed after the transaction")
 func (f *failing) Turn(ctx context.Context, _ store.ChatID, _ string, _ bool) error {
 	n := f.calls.Add(1)
 	err := f.st.InTx(ctx, func(tx store.Tx) error {
-		if err := Complete(ctx, tx); err != nil || n > 1 {
+		err := Complete(ctx, tx)
+		if err != nil {
 			return err
+		}
+		if n > 1 {
+			return nil
 		}
 		return errors.New("rolled back")
 	})
@@ -55,5 +59,7 @@ func TestComplete_InTransactionRunsOnce(t *testing.T) {
 	}
 	require.Eventually(t, func() bool { return state() == "completed" }, time.Minute, 20*time.Millisecond)
 	require.EqualValues(t, 2, f.calls.Load(), "again after what was rolled back, never after what was committed")
-	require.NoError(t, st.InTx(context.Background(), func(tx store.Tx) error { return Complete(context.Background(), tx) }), "without a job it does nothing")
+	require.NoError(t, st.InTx(context.Background(), func(tx store.Tx) error {
+		return Complete(context.Background(), tx)
+	}), "without a job it does nothing")
 }

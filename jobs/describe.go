@@ -7,8 +7,8 @@ import (
 	"maunium.net/go/mautrix/id"
 )
 
-// DescribeArgs asks to find out which chat a room is, and then to process the events that waited for that. An empty RoomID means all rooms that
-// have not been described.
+// DescribeArgs asks to find out which chat a room is, and then to process the events that waited for that. An empty
+// RoomID means all rooms that have not been described.
 type DescribeArgs struct {
 	RoomID id.RoomID `json:"room"`
 }

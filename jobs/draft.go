@@ -47,8 +47,8 @@ type DraftWithdrawer interface {
 	WithdrawOutdatedDrafts(ctx context.Context) error
 }
 
-// AfterChanges returns the jobs for chats in which a message was added, changed or deleted: a turn where messages wait for an answer, and a job for
-// each open card of a withdrawn draft.
+// AfterChanges returns the jobs for chats in which a message was added, changed or deleted: a turn where messages wait
+// for an answer, and a job for each open card of a withdrawn draft.
 func AfterChanges(ctx context.Context, tx store.Tx, chats ...store.ChatID) ([]Args, error) {
 	left, err := store.PendingWorkOf(ctx, tx, chats)
 	needed := make([]Args, len(left))

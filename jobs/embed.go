@@ -6,8 +6,8 @@ import (
 	"github.com/riverqueue/river"
 )
 
-// EmbedArgs asks to embed the chunks that have no embedding. It is enqueued by whatever writes chunks, and is also a periodic job. Without an
-// embedding model it does nothing.
+// EmbedArgs asks to embed the chunks that have no embedding. It is enqueued by whatever writes chunks, and is also a
+// periodic job. Without an embedding model it does nothing.
 type EmbedArgs struct {
 	// RetryFailed includes chunks whose embedding failed before.
 	RetryFailed bool `json:"retry_failed,omitempty"`

@@ -9,8 +9,8 @@ import (
 	"multis/store"
 )
 
-// UpdateEscalationArgs asks to bring the thread of an escalation up to date: its card, and the lines that the contact wrote. It also notifies whoever
-// is to be notified.
+// UpdateEscalationArgs asks to bring the thread of an escalation up to date: its card, and the lines that the contact
+// wrote. It also notifies whoever is to be notified.
 type UpdateEscalationArgs struct {
 	EscalationID store.EscalationID `json:"escalation"`
 	// At is when somebody is to be notified, or when the escalation ends by itself. Zero means that only the thread is brought up to date.
@@ -49,8 +49,8 @@ type FileCopier interface {
 	CopyFile(ctx context.Context, escalation store.EscalationID, message store.MessageID) error
 }
 
-// ChangeReplyArgs asks to edit or delete in the contact's room what a message in a thread sent there, because the message was edited or marked as a
-// note.
+// ChangeReplyArgs asks to edit or delete in the contact's room what a message in a thread sent there, because the message
+// was edited or marked as a note.
 type ChangeReplyArgs struct {
 	MessageID store.MessageID `json:"message"`
 }

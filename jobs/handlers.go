@@ -9,8 +9,8 @@ import (
 	"multis/store"
 )
 
-// Handlers are the parts of the program that do the jobs, in the order of workers. If Bridges, Embed or Folders is nil, its jobs do nothing. If
-// IndexMessages is nil, messages are not indexed.
+// Handlers are the parts of the program that do the jobs, in the order of workers. If Bridges, Embed or Folders is nil,
+// its jobs do nothing. If IndexMessages is nil, messages are not indexed.
 type Handlers struct {
 	// Chats.
 	Turn         Turner
@@ -181,7 +181,8 @@ func (h Handlers) addTasks(w *river.Workers) {
 
 // addMemory adds the jobs of documents and memory. An attempt continues where the last one stopped.
 func (h Handlers) addMemory(w *river.Workers, st *store.Store) {
-	handle(w, time.Hour, func(ctx context.Context, a IndexArgs, try Attempt) error { return h.Index.Index(ctx, a, try.Last) }) // for a folder; each file has its own limit
+	// for a folder; each file has its own limit
+	handle(w, time.Hour, func(ctx context.Context, a IndexArgs, try Attempt) error { return h.Index.Index(ctx, a, try.Last) })
 	handle(w, 5*time.Minute, func(ctx context.Context, _ PublishAnswersArgs, _ Attempt) error {
 		if h.Answers == nil {
 			return nil

@@ -33,8 +33,8 @@ func holdMiddleware(st *store.Store) rivertype.WorkerMiddleware {
 	})
 }
 
-// kindsOnHold returns the kinds of jobs that run on hold and in safe mode: those that take messages in, and those of the admin room, where the owner
-// decides. The gate refuses what they send elsewhere; questions are refused in safe mode.
+// kindsOnHold returns the kinds of jobs that run on hold and in safe mode: those that take messages in, and those of the
+// admin room, where the owner decides. The gate refuses what they send elsewhere; questions are refused in safe mode.
 func kindsOnHold() []string {
 	return []string{
 		AdminRoomArgs{}.Kind(), AskArgs{}.Kind(), CommandArgs{}.Kind(), DecryptArgs{}.Kind(), DescribeArgs{}.Kind(), HistoryArgs{}.Kind(),

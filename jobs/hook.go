@@ -11,8 +11,8 @@ import (
 	"multis/store"
 )
 
-// EmitHookEvent enqueues a delivery for each hook that is configured for an event, in the transaction in which the event happened. ref identifies
-// what the event is about; its form depends on the event (see policy.HookEvent).
+// EmitHookEvent enqueues a delivery for each hook that is configured for an event, in the transaction in which the event
+// happened. ref identifies what the event is about; its form depends on the event (see policy.HookEvent).
 func EmitHookEvent(ctx context.Context, tx store.Tx, event policy.HookEvent, ref string) error {
 	deliveries, err := store.AddDeliveries(ctx, tx, event, ref)
 	if err != nil {
@@ -38,11 +38,12 @@ func (DeliverHookArgs) InsertOpts() river.InsertOpts {
 	return river.InsertOpts{Queue: queueHooks, MaxAttempts: len(deliveryWaits()) + 1}
 }
 
-// deliveryWaits are the waits between the attempts at a delivery. A server that restarts still gets the event soon after; one that is down for a
-// night loses it.
+// deliveryWaits are the waits between the attempts at a delivery. A server that restarts still gets the event soon after;
+// one that is down for a night loses it.
 func deliveryWaits() []time.Duration {
 	return []time.Duration{
-		5 * time.Second, 30 * time.Second, 2 * time.Minute, 5 * time.Minute, 15 * time.Minute, 30 * time.Minute, time.Hour, 2 * time.Hour, 4 * time.Hour,
+		5 * time.Second, 30 * time.Second, 2 * time.Minute, 5 * time.Minute, 15 * time.Minute, 30 * time.Minute, time.Hour, 2 * time.Hour,
+		4 * time.Hour,
 	}
 }
 

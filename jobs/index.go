@@ -16,8 +16,8 @@ type IndexArgs struct {
 	MessageID store.MessageID `json:"message,omitempty"`
 	Path      string          `json:"path,omitempty"`
 	Address   string          `json:"address,omitempty"`
-	// Role is who may see the documents. RoleSetAt is when the owner decided that: of two decisions the later one counts, in whatever order their
-	// jobs run.
+	// Role is who may see the documents. RoleSetAt is when the owner decided that: of two decisions the later one counts, in
+	// whatever order their jobs run.
 	Role      policy.Role `json:"role"`
 	RoleSetAt time.Time   `json:"role_set_at"`
 	// ChatID is the chat in which the outcome is reported.

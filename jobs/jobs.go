@@ -20,10 +20,14 @@ import (
 // Args are the arguments of a job: ids and names, never what anybody wrote.
 type Args interface{ river.JobArgs }
 
-// insertClient inserts jobs. It has no state but the name of the schema. A trigger in the database notifies the processes of each job. River's own
-// notifications are therefore not needed, and the long FetchCooldown lets it send next to none.
+// insertClient inserts jobs. It has no state but the name of the schema. A trigger in the database notifies the processes
+// of each job. River's own notifications are therefore not needed, and the long FetchCooldown lets it send next to none.
 var insertClient = sync.OnceValues(func() (*river.Client[pgx.Tx], error) {
-	return river.NewClient(riverpgxv5.New(nil), &river.Config{Schema: migrations.RiverSchema, FetchCooldown: time.Hour, FetchPollInterval: time.Hour})
+	return river.NewClient(riverpgxv5.New(nil), &river.Config{
+		Schema:            migrations.RiverSchema,
+		FetchCooldown:     time.Hour,
+		FetchPollInterval: time.Hour,
+	})
 })
 
 // Enqueue inserts jobs in the transaction that makes them necessary.

@@ -87,7 +87,28 @@ func (w *fakeWork) CopyFile(context.Context, store.EscalationID, store.MessageID
 func (w *fakeWork) KeepFile(context.Context, store.MessageID) error { return w.note("keep") }
 
 func (w *fakeWork) handlers() Handlers {
-	return Handlers{Turn: w, Quiet: w, Command: w, Ask: w, Send: w, Describe: w, LateMessages: w, Index: w, Undelivered: w, Decrypt: w, Notice: w, History: w, ImportNotice: w, Retract: w, AdminRoom: w, KeepFile: w, CopyFile: w, Transcribe: w, Escalation: w, Reply: w}
+	return Handlers{
+		Turn:         w,
+		Quiet:        w,
+		Command:      w,
+		Ask:          w,
+		Send:         w,
+		Describe:     w,
+		LateMessages: w,
+		Index:        w,
+		Undelivered:  w,
+		Decrypt:      w,
+		Notice:       w,
+		History:      w,
+		ImportNotice: w,
+		Retract:      w,
+		AdminRoom:    w,
+		KeepFile:     w,
+		CopyFile:     w,
+		Transcribe:   w,
+		Escalation:   w,
+		Reply:        w,
+	}
 }
 
 // await waits until n jobs are done.
@@ -125,12 +146,16 @@ func enqueue(t *testing.T, st *store.Store, args ...Args) {
 func TestKinds_ReachTheirWorkers(t *testing.T) {
 	t.Parallel()
 	st, w := storetest.New(t), newWork()
-	enqueue(t, st, TurnArgs{ChatID: 1}, CommandArgs{MessageID: 1}, SendArgs{OutboxID: uuid.New()}, DescribeArgs{RoomID: "!a:x"}, LateMessagesArgs{}, IndexArgs{Path: "a.md"}, UndeliveredArgs{OutboxID: uuid.New()},
-		DecryptArgs{MessageID: 1}, AskArgs{MessageID: 1}, AdminRoomArgs{}, RetractArgs{OutboxID: uuid.New()}, NoticeArgs{Topic: TopicSessionReplaced}, HistoryArgs{ChatID: 1}, HistoryArgs{ChatID: 1, NotifyOnly: true},
-		TranscribeArgs{MessageID: 1}, KeepFileArgs{MessageID: 1}, UpdateEscalationArgs{EscalationID: 1}, CopyFileArgs{EscalationID: 1, MessageID: 1}, ChangeReplyArgs{MessageID: 1}, CheckQuietChatsArgs{})
+	enqueue(t, st, TurnArgs{ChatID: 1}, CommandArgs{MessageID: 1}, SendArgs{OutboxID: uuid.New()}, DescribeArgs{RoomID: "!a:x"},
+		LateMessagesArgs{}, IndexArgs{Path: "a.md"}, UndeliveredArgs{OutboxID: uuid.New()},
+		DecryptArgs{MessageID: 1}, AskArgs{MessageID: 1}, AdminRoomArgs{}, RetractArgs{OutboxID: uuid.New()},
+		NoticeArgs{Topic: TopicSessionReplaced}, HistoryArgs{ChatID: 1}, HistoryArgs{ChatID: 1, NotifyOnly: true},
+		TranscribeArgs{MessageID: 1}, KeepFileArgs{MessageID: 1}, UpdateEscalationArgs{EscalationID: 1},
+		CopyFileArgs{EscalationID: 1, MessageID: 1}, ChangeReplyArgs{MessageID: 1}, CheckQuietChatsArgs{})
 	start(t, st, w)
 	w.await(t, 20)
-	require.ElementsMatch(t, []string{"turn", "command", "send", "describe", "late_messages", "index", "undelivered", "decrypt", "ask", "room", "retract", "notice", "history", "imported", "transcribe", "keep", "escalation", "copy", "reply", "quiet"}, w.seen)
+	require.ElementsMatch(t, []string{"turn", "command", "send", "describe", "late_messages", "index", "undelivered", "decrypt", "ask", "room",
+		"retract", "notice", "history", "imported", "transcribe", "keep", "escalation", "copy", "reply", "quiet"}, w.seen)
 }
 
 func TestEnqueue_RollsBackWithTransaction(t *testing.T) {
@@ -190,7 +215,8 @@ func requireLook(t *testing.T, c *client) {
 func orphanJob(t *testing.T, st *store.Store, client string) {
 	t.Helper()
 	enqueue(t, st, TurnArgs{ChatID: 1})
-	_, err := st.Pool().Exec(context.Background(), "update river.river_job set state = 'running', attempt = 1, attempted_at = now(), attempted_by = array[$1::text] where state = 'available'", client)
+	_, err := st.Pool().Exec(context.Background(),
+		"update river.river_job set state = 'running', attempt = 1, attempted_at = now(), attempted_by = array[$1::text] where state = 'available'", client)
 	require.NoError(t, err)
 }
 
@@ -220,7 +246,12 @@ func TestRescue_FreesChatOfKilledTurn(t *testing.T) {
 	chats := map[string]string{"of the killed turn": fmt.Sprintf("%d.1.x", dead), "of another": fmt.Sprintf("%d.1.x", dead*10+1)}
 	for name, holder := range chats {
 		require.NoError(t, st.InTx(ctx, func(tx store.Tx) error {
-			chat, err := store.UpsertChat(ctx, tx, store.Chat{Protocol: "demo", ChannelID: name, Kind: policy.KindDM, Encryption: policy.EncryptionNo})
+			chat, err := store.UpsertChat(ctx, tx, store.Chat{
+				Protocol:   "demo",
+				ChannelID:  name,
+				Kind:       policy.KindDM,
+				Encryption: policy.EncryptionNo,
+			})
 			require.NoError(t, err)
 			_, err = store.LeaseChat(ctx, tx, chat.ID, holder)
 			return err
@@ -310,7 +341,8 @@ func TestSweep_ResumesTaskWithoutJob(t *testing.T) {
 		('ask:5', 'ask', 1, 5, null, 'completed', now() - interval '2 minutes', now()),
 		('turn:1', 'turn', 1, 6, null, 'running', now() - interval '2 minutes', null)`)
 	require.NoError(t, err)
-	_, err = st.Pool().Exec(ctx, "update tasks set attempt = 20 where key = 'ask:7'; update tasks set execution_id = 3 where key = 'execution:3'")
+	_, err = st.Pool().Exec(ctx,
+		"update tasks set attempt = 20 where key = 'ask:7'; update tasks set execution_id = 3 where key = 'execution:3'")
 	require.NoError(t, err)
 	enqueue(t, st, AskArgs{MessageID: 2})
 	enqueue(t, st, ExecutionArgs{ExecutionID: 3})
@@ -332,7 +364,8 @@ func TestLeader_DeadIsRemoved(t *testing.T) {
 	other, err := newClient(ctx, st)
 	require.NoError(t, err)
 	lead := func(client string) {
-		_, err := st.Pool().Exec(ctx, `insert into river.river_leader (name, leader_id, elected_at, expires_at) values ('default', $1, now(), now() + interval '15 seconds')
+		_, err := st.Pool().Exec(ctx,
+			`insert into river.river_leader (name, leader_id, elected_at, expires_at) values ('default', $1, now(), now() + interval '15 seconds')
 			on conflict (name) do update set leader_id = excluded.leader_id`, client)
 		require.NoError(t, err)
 	}
@@ -354,7 +387,8 @@ func TestLeader_DeadIsRemoved(t *testing.T) {
 	defer cancel()
 	told, err := ear.Conn().WaitForNotification(wait)
 	require.NoError(t, err)
-	require.JSONEq(t, `{"leader_id": "`+other.id+`", "action": "resigned"}`, told.Payload, "those who wait to lead need not wait for their next look")
+	require.JSONEq(t, `{"leader_id": "`+other.id+`", "action": "resigned"}`, told.Payload,
+		"those who wait to lead need not wait for their next look")
 	lead(mine.id)
 	requireLook(t, mine)
 	require.Equal(t, mine.id, leader())
@@ -378,7 +412,8 @@ func TestSweep_EnqueuesMissingSchedule(t *testing.T) {
 	for range 2 {
 		require.NoError(t, Sweep(ctx, st))
 		var kinds []string
-		require.NoError(t, st.DB().QueryRow(ctx, "select array_agg(kind || ' ' || state || ' ' || coalesce(args->>'schedule', args->>'execution') order by 1) from river.river_job").Scan(&kinds))
+		require.NoError(t, st.DB().QueryRow(ctx,
+			"select array_agg(kind || ' ' || state || ' ' || coalesce(args->>'schedule', args->>'execution') order by 1) from river.river_job").Scan(&kinds))
 		require.Equal(t, []string{"execution available 1", "tick available 2", "tick scheduled 1"}, kinds)
 	}
 }

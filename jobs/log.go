@@ -13,8 +13,8 @@ import (
 	"github.com/rs/zerolog"
 )
 
-// logAttempts puts a logger with the fields job, job_id and attempt into the context, and logs why an attempt failed. An attempt that returns Snooze,
-// or ends because the program stops, has not failed.
+// logAttempts puts a logger with the fields job, job_id and attempt into the context, and logs why an attempt failed. An
+// attempt that returns Snooze, or ends because the program stops, has not failed.
 func logAttempts() rivertype.WorkerMiddleware {
 	return river.WorkerMiddlewareFunc(func(ctx context.Context, job *rivertype.JobRow, work func(context.Context) error) error {
 		log := zerolog.Ctx(ctx).With().Str("job", job.Kind).Int64("job_id", job.ID).Int("attempt", job.Attempt).Logger()
@@ -32,8 +32,8 @@ func logAttempts() rivertype.WorkerMiddleware {
 	})
 }
 
-// withoutCancelled is a handler that drops records whose context was cancelled. Otherwise River logs an error for whatever the end of the program
-// interrupts.
+// withoutCancelled is a handler that drops records whose context was cancelled. Otherwise River logs an error for
+// whatever the end of the program interrupts.
 type withoutCancelled struct{ slog.Handler }
 
 func (h withoutCancelled) Handle(ctx context.Context, r slog.Record) error {

@@ -79,7 +79,8 @@ func TestLog_NamesJobOfFailure(t *testing.T) {
 		})
 		require.Equal(t, c.err, err, name)
 		lines := strings.Split(strings.TrimSpace(text.String()), "\n")
-		require.JSONEq(t, fmt.Sprintf(`{"level": "debug", "job": "turn", "job_id": 7, "attempt": %d, "message": "at work"}`, c.attempt), lines[0], name)
+		require.JSONEq(t, fmt.Sprintf(`{"level": "debug", "job": "turn", "job_id": 7, "attempt": %d, "message": "at work"}`, c.attempt), lines[0],
+			name)
 		if c.level == "" {
 			require.Len(t, lines, 1, name)
 			continue

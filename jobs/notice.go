@@ -28,8 +28,8 @@ const (
 	TopicAdminRoomClosed NoticeTopic = "admin_room_closed"
 	// TopicEditIgnored: the owner edited a command that was carried out before.
 	TopicEditIgnored NoticeTopic = "edit_ignored"
-	// TopicReplyKept: somebody who may not answer deleted a message in a thread, and the reply that it sent stays in the contact's chat. SubjectID is
-	// the contact's chat.
+	// TopicReplyKept: somebody who may not answer deleted a message in a thread, and the reply that it sent stays in the
+	// contact's chat. SubjectID is the contact's chat.
 	TopicReplyKept NoticeTopic = "reply_kept"
 	// TopicDraftArrived: a draft that was withdrawn after the owner's yes was being sent by then. SubjectID is the contact's chat.
 	TopicDraftArrived NoticeTopic = "draft_arrived"
@@ -74,13 +74,15 @@ type NoticeArgs struct {
 // Kind names the job.
 func (NoticeArgs) Kind() string { return "notice" }
 
-// proofTime is how long the owner is not asked about a new bridge. Another room of it, which is read meanwhile, may prove that it acts as the owner.
+// proofTime is how long the owner is not asked about a new bridge. Another room of it, which is read meanwhile, may prove
+// that it acts as the owner.
 const proofTime = 10 * time.Second
 
 // pageNoticePeriod is the time in which the owner is told of one page of a site, because a site that is away has many.
 const pageNoticePeriod = 24 * time.Hour
 
-// InsertOpts allows one such job for a topic, subject and site at a time, one about the pages of a site in pageNoticePeriod, and delays the question about a new bridge.
+// InsertOpts allows one such job for a topic, subject and site at a time, one about the pages of a site in
+// pageNoticePeriod, and delays the question about a new bridge.
 func (a NoticeArgs) InsertOpts() river.InsertOpts {
 	opts := river.InsertOpts{Queue: queueAdmin, MaxAttempts: 20, UniqueOpts: uniqueByArgs()}
 	if a.Topic == TopicNewBridge {

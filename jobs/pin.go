@@ -7,7 +7,8 @@ import (
 	"maunium.net/go/mautrix/id"
 )
 
-// PINArgs asks to do what follows a possible PIN in the admin room: what waited for the PIN, or a notice of the result. It does not hold the digits.
+// PINArgs asks to do what follows a possible PIN in the admin room: what waited for the PIN, or a notice of the result.
+// It does not hold the digits.
 type PINArgs struct {
 	Result    string `json:"result"`               // see pin.EntryResult
 	DialogID  int64  `json:"dialog,omitempty"`     // the question that was answered; zero for none

@@ -6,8 +6,8 @@ import (
 	"github.com/riverqueue/river"
 )
 
-// CheckQuietChatsArgs asks to write what is due in chats in which nobody has written for a while: follow-ups and questions for a rating. It is a periodic
-// job.
+// CheckQuietChatsArgs asks to write what is due in chats in which nobody has written for a while: follow-ups and
+// questions for a rating. It is a periodic job.
 type CheckQuietChatsArgs struct{}
 
 // Kind names the job.

@@ -28,9 +28,10 @@ type Retractor interface {
 	Retract(ctx context.Context, out uuid.UUID) error
 }
 
-// MarkSent stores the event of a message that was sent. It enqueues the deletion of the event if the message's content was deleted before multis knew
-// that the homeserver had accepted it, because the process was killed or the response was lost. If whoever deleted it could not take it back, and for a draft that was
-// withdrawn meanwhile, it notifies the owner.
+// MarkSent stores the event of a message that was sent. It enqueues the deletion of the event if the message's content
+// was deleted before multis knew that the homeserver had accepted it, because the process was killed or the response was
+// lost. If whoever deleted it could not take it back, and for a draft that was withdrawn meanwhile, it notifies the
+// owner.
 func MarkSent(ctx context.Context, tx store.Tx, out uuid.UUID, event id.EventID, room id.RoomID) error {
 	late, err := store.MarkSent(ctx, tx, out, event, room)
 	switch {

@@ -39,15 +39,16 @@ const (
 	// maxTurns is how many chats are answered at the same time. A turn waits for its model nearly all the time and has no connection to
 	// the database meanwhile, so chats with a slow model do not hold up the others.
 	maxTurns = 256
-	// fetchInterval is the time between fetches of a queue without a notification. Notifications start the jobs, and client.watch notifies again of
-	// those that no process took, so that hardly any are left for a fetch.
+	// fetchInterval is the time between fetches of a queue without a notification. Notifications start the jobs, and
+	// client.watch notifies again of those that no process took, so that hardly any are left for a fetch.
 	fetchInterval = time.Minute
 	// pooledFetchInterval is fetchInterval behind a pooler without notifications.
 	pooledFetchInterval = time.Second
-	// pooledDueInterval is pooledFetchInterval of the queues where a delay is noticed: reminders, and answers once the contact has been quiet for long enough.
+	// pooledDueInterval is pooledFetchInterval of the queues where a delay is noticed: reminders, and answers once the
+	// contact has been quiet for long enough.
 	pooledDueInterval = 100 * time.Millisecond
-	// fetchCooldown is the minimum time between two fetches of a queue. It keeps the delay of a new job near 6 ms, and limits the throughput to
-	// the number of workers per cooldown.
+	// fetchCooldown is the minimum time between two fetches of a queue. It keeps the delay of a new job near 6 ms, and
+	// limits the throughput to the number of workers per cooldown.
 	fetchCooldown = 10 * time.Millisecond
 )
 

@@ -30,7 +30,8 @@ func TestStart_BySQLAsByEnqueue(t *testing.T) {
 	start(t, st, w)
 	enqueue(t, st, TurnArgs{ChatID: 1})
 	w.awaitSoon(t) // the queue is up
-	_, err := st.Pool().Exec(t.Context(), `insert into river.river_job (kind, queue, args, max_attempts) values ('turn', 'chat', '{"chat": 2}', 1)`)
+	_, err := st.Pool().Exec(t.Context(),
+		`insert into river.river_job (kind, queue, args, max_attempts) values ('turn', 'chat', '{"chat": 2}', 1)`)
 	require.NoError(t, err)
 	w.awaitSoon(t)
 }
@@ -64,7 +65,8 @@ func TestStart_LaterJobWhenDue(t *testing.T) {
 			require.NoError(t, err)
 			w.awaitSoon(t)
 			var early bool
-			require.NoError(t, st.DB().QueryRow(t.Context(), "select attempted_at < scheduled_at from river.river_job where args->>'chat' = '2'").Scan(&early))
+			require.NoError(t, st.DB().QueryRow(t.Context(),
+				"select attempted_at < scheduled_at from river.river_job where args->>'chat' = '2'").Scan(&early))
 			require.False(t, early)
 		})
 	}
@@ -78,7 +80,8 @@ func TestStart_LostNotificationIsRepeated(t *testing.T) {
 	w.awaitSoon(t)
 	_, err := st.Pool().Exec(t.Context(), "alter table river.river_job disable trigger notify_of_job")
 	require.NoError(t, err)
-	_, err = st.Pool().Exec(t.Context(), `insert into river.river_job (kind, queue, args, max_attempts) values ('turn', 'chat', '{"chat": 2}', 1)`)
+	_, err = st.Pool().Exec(t.Context(),
+		`insert into river.river_job (kind, queue, args, max_attempts) values ('turn', 'chat', '{"chat": 2}', 1)`)
 	require.NoError(t, err)
 	w.awaitSoon(t)
 }

@@ -26,8 +26,8 @@ func (a TaskArgs) InsertOpts() river.InsertOpts {
 	return river.InsertOpts{Queue: queueAsk, MaxAttempts: 5, ScheduledAt: a.At}
 }
 
-// SubtaskArgs asks to work on a task that another task waits for. It has a queue of its own: if parents and children shared one, all workers
-// could be busy with parents that wait for children.
+// SubtaskArgs asks to work on a task that another task waits for. It has a queue of its own: if parents and children
+// shared one, all workers could be busy with parents that wait for children.
 type SubtaskArgs struct {
 	TaskID store.TaskID `json:"task"`
 }
@@ -55,21 +55,24 @@ func resume(ctx context.Context, tasks Resumer, args TaskArgs, last bool) error 
 	return tasks.Resume(ctx, args.TaskID, last)
 }
 
-// StopTask stops a task and its children for a reason. A task that waits gets a job, so that it ends at once. It does nothing if the task has ended or
-// was stopped before.
+// StopTask stops a task and its children for a reason. A task that waits gets a job, so that it ends at once. It does
+// nothing if the task has ended or was stopped before.
 func StopTask(ctx context.Context, tx store.Tx, id store.TaskID, reason string) error {
 	task, err := store.StopTask(ctx, tx, id, reason)
 	if errors.Is(err, store.ErrNotFound) {
 		return nil
 	}
-	if err != nil || task.State != store.TaskWaiting {
+	if err != nil {
 		return err
+	}
+	if task.State != store.TaskWaiting {
+		return nil
 	}
 	return Enqueue(ctx, tx, TaskArgs{TaskID: id})
 }
 
-// RevisePlan adds the change that the owner wrote in a message to a plan that waits for his approval, and enqueues its task, so that the plan is made
-// again. It does nothing if the plan has ended or was approved before.
+// RevisePlan adds the change that the owner wrote in a message to a plan that waits for his approval, and enqueues its
+// task, so that the plan is made again. It does nothing if the plan has ended or was approved before.
 func RevisePlan(ctx context.Context, tx store.Tx, task store.TaskID, message store.MessageID, change string, now time.Time) error {
 	err := store.RevisePlan(ctx, tx, task, message, change, now)
 	if errors.Is(err, store.ErrPlanStarted) {

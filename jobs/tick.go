@@ -15,8 +15,8 @@ type TickArgs struct {
 	At         time.Time        `json:"at"`
 }
 
-// fetchWindow is longer than River's interval for scheduled jobs. River would start a job that is due sooner too late. So such a job is made
-// available at once, and its worker waits for the time.
+// fetchWindow is longer than River's interval for scheduled jobs. River would start a job that is due sooner too late. So
+// such a job is made available at once, and its worker waits for the time.
 const fetchWindow = 6 * time.Second
 
 // Kind names the job.

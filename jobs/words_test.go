@@ -32,14 +32,18 @@ func TestJobs_QueuedBeforeTheWordsAreDone(t *testing.T) {
 	t.Parallel()
 	st := storetest.FromVersion(t, beforeWords, oldJobsSQL, nil)
 	enqueue(t, st, NoticeArgs{Topic: TopicBridgeReplaced, SubjectID: 5}, LateMessagesArgs{})
-	require.Equal(t, 12, storetest.Count(t, st, "select count(*) from river.river_job"), "an old job counts as the same, so that it is not there twice")
+	require.Equal(t, 12, storetest.Count(t, st, "select count(*) from river.river_job"),
+		"an old job counts as the same, so that it is not there twice")
 	w := newWork()
 	start(t, st, w)
 	w.await(t, 12)
-	require.ElementsMatch(t, []string{"notice", "late_messages", "send", "undelivered", "retract", "decrypt", "imported", "keep", "reply", "quiet", "escalation", "turn"}, w.seen)
-	require.Equal(t, 3, storetest.Count(t, st, "select count(*) from river.river_job where args->>'outbox' = $1", uuid.MustParse("11111111-1111-4111-8111-111111111111")))
+	require.ElementsMatch(t, []string{"notice", "late_messages", "send", "undelivered", "retract", "decrypt", "imported", "keep", "reply",
+		"quiet", "escalation", "turn"}, w.seen)
+	require.Equal(t, 3, storetest.Count(t, st, "select count(*) from river.river_job where args->>'outbox' = $1",
+		uuid.MustParse("11111111-1111-4111-8111-111111111111")))
 	require.Equal(t, 1, storetest.Count(t, st, "select count(*) from river.river_job where args->>'key_requests' = '2'"))
-	require.Equal(t, 1, storetest.Count(t, st, "select count(*) from river.river_job where args->>'topic' = $1 and args->>'subject' = '5'", TopicBridgeReplaced))
+	require.Equal(t, 1, storetest.Count(t, st, "select count(*) from river.river_job where args->>'topic' = $1 and args->>'subject' = '5'",
+		TopicBridgeReplaced))
 }
 
 func TestJobs_SweptWorkOfBeforeTheWordsIsFoundOnce(t *testing.T) {
@@ -47,7 +51,8 @@ func TestJobs_SweptWorkOfBeforeTheWordsIsFoundOnce(t *testing.T) {
 	st := storetest.FromVersion(t, beforeWords, `insert into chats (protocol, channel_id, kind) values ('demo', 'ana', 'dm');
 		insert into watches (name, kind, next_at) values ('prices', 'page', now() - interval '1 hour');
 		insert into river.river_job (kind, queue, args, max_attempts, state, unique_key, unique_states, scheduled_at) values
-			('watch', 'hooks', '{"watch": 1}', 25, 'scheduled', sha256('&kind=watch&args={"watch":1}'), b'11110101', now() + interval '1 hour')`, nil)
+			('watch', 'hooks', '{"watch": 1}', 25, 'scheduled', sha256('&kind=watch&args={"watch":1}'), b'11110101', now() + interval '1 hour')`,
+		nil)
 	require.NoError(t, Sweep(t.Context(), st))
 	enqueue(t, st, CheckPageArgs{WatchID: store.WatchID(1)})
 	require.Equal(t, 1, storetest.Count(t, st, "select count(*) from river.river_job where kind = 'check_page'"))

@@ -68,6 +68,7 @@ func attemptID(job *rivertype.JobRow) string {
 // uniqueByArgs allows no second job of the same kind and arguments until the first one is done.
 func uniqueByArgs() river.UniqueOpts {
 	return river.UniqueOpts{ByArgs: true, ByState: []rivertype.JobState{
-		rivertype.JobStateAvailable, rivertype.JobStatePending, rivertype.JobStateRetryable, rivertype.JobStateRunning, rivertype.JobStateScheduled,
+		rivertype.JobStateAvailable, rivertype.JobStatePending, rivertype.JobStateRetryable, rivertype.JobStateRunning,
+		rivertype.JobStateScheduled,
 	}}
 }

@@ -23,7 +23,10 @@ func IsAddress(where string) bool {
 // AddressName returns the name of a page in citations: its host and path.
 func AddressName(address string) string {
 	u, err := url.Parse(address)
-	if err != nil || u.Host == "" {
+	if err != nil {
+		return address
+	}
+	if u.Host == "" {
 		return address
 	}
 	path := u.Path
@@ -65,7 +68,10 @@ func (l *Library) indexAddress(ctx context.Context, f File) (Report, error) {
 	if err != nil {
 		return Report{}, err
 	}
-	f.Name, f.Type, f.Data, f.validator = AddressName(page.Address), page.Type, page.Data, page.Validator
+	f.Name = AddressName(page.Address)
+	f.Type = page.Type
+	f.Data = page.Data
+	f.validator = page.Validator
 	return l.index(ctx, f)
 }
 

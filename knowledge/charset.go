@@ -15,8 +15,9 @@ import (
 const (
 	// charsetSample is how much of a text is used to guess its encoding, in bytes.
 	charsetSample = 64 << 10
-	// Nearly all bytes are valid in the two-byte encodings of Chinese, Japanese and Korean. Such an encoding is chosen only if its confidence is at
-	// least minTwoByteConfidence percent, and if no single-byte encoding reaches minAlphabetConfidence percent.
+	// Nearly all bytes are valid in the two-byte encodings of Chinese, Japanese and Korean. Such an encoding is chosen only
+	// if its confidence is at least minTwoByteConfidence percent, and if no single-byte encoding reaches
+	// minAlphabetConfidence percent.
 	minTwoByteConfidence, minAlphabetConfidence = 80, 50
 )
 

@@ -9,15 +9,18 @@ import (
 	"strings"
 )
 
-// csvRows writes each row of a table as a line that can be found and quoted alone: "| Item: Baguette; Price: 1.80 €". Each line keeps its number
-// in the file.
+// csvRows writes each row of a table as a line that can be found and quoted alone: "| Item: Baguette; Price: 1.80 €".
+// Each line keeps its number in the file.
 func csvRows(data []byte) []section {
 	table, comma := data, delimiter(data)
 	if said := declaredDelimiter.FindSubmatch(data); said != nil {
 		table, comma = data[len(said[0])-1:], rune(said[1][0]) // the line end is kept, so that line numbers stay right
 	}
 	r := csv.NewReader(bytes.NewReader(table))
-	r.Comma, r.LazyQuotes, r.FieldsPerRecord, r.ReuseRecord = comma, true, -1, true
+	r.Comma = comma
+	r.LazyQuotes = true
+	r.FieldsPerRecord = -1
+	r.ReuseRecord = true
 	var header []string
 	var text strings.Builder
 	lines := 0
@@ -59,8 +62,8 @@ var quotedCell = regexp.MustCompile(`"[^"]*"`)
 // delimiterLines is how many lines are used to detect the delimiter.
 const delimiterLines = 50
 
-// delimiter returns the delimiter that occurs on most of the first lines. Another one is preferred to a comma that occurs as often, because numbers
-// contain commas, too.
+// delimiter returns the delimiter that occurs on most of the first lines. Another one is preferred to a comma that occurs
+// as often, because numbers contain commas, too.
 func delimiter(data []byte) rune {
 	lines := strings.SplitN(string(data), "\n", delimiterLines+1)
 	best, most := ',', 0

@@ -112,11 +112,14 @@ func attribute(e xml.StartElement, name string) string {
 	return ""
 }
 
-// outlineLevel converts an outline level (0 to 5) to the level of a heading (1 to 6). It returns 0, which means plain text, for any other value; also for Word's
-// levels 6 to 8.
+// outlineLevel converts an outline level (0 to 5) to the level of a heading (1 to 6). It returns 0, which means plain
+// text, for any other value; also for Word's levels 6 to 8.
 func outlineLevel(value string) int {
 	n, err := strconv.Atoi(value)
-	if err != nil || n < 0 || n > 5 {
+	if err != nil {
+		return 0
+	}
+	if n < 0 || n > 5 {
 		return 0
 	}
 	return n + 1
@@ -331,8 +334,8 @@ func (r *docxReader) addBlankLine() {
 	}
 }
 
-// heading ends the open section and begins another. A heading without text, followed by a deeper heading, gets no section: it is in the path of the
-// deeper ones.
+// heading ends the open section and begins another. A heading without text, followed by a deeper heading, gets no
+// section: it is in the path of the deeper ones.
 func (r *docxReader) heading(title string) {
 	r.close(!r.above.below(r.level))
 	r.above.open(r.level, title)

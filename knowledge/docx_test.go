@@ -18,7 +18,8 @@ func zipOf(t testing.TB, files map[string]string) []byte {
 	t.Helper()
 	var b bytes.Buffer
 	w := zip.NewWriter(&b)
-	for _, name := range []string{"[Content_Types].xml", "word/document.xml", "word/styles.xml", "word/footnotes.xml", "word/endnotes.xml", "a.txt"} {
+	for _, name := range []string{"[Content_Types].xml", "word/document.xml", "word/styles.xml", "word/footnotes.xml", "word/endnotes.xml",
+		"a.txt"} {
 		content, found := files[name]
 		if !found {
 			continue
@@ -55,7 +56,8 @@ func TestDocx_CutAtHeadings(t *testing.T) {
 	}{
 		{
 			"headings by their name, by the style below theirs, and by their level",
-			paragraph("", "Intro") + paragraph("berschrift1", "One") + paragraph("", "a") + paragraph("Own", "Two") + paragraph("", "b") + paragraph("Level", "Three") + paragraph("", "c") + paragraph("H2", "Four") + paragraph("A", "d"),
+			paragraph("", "Intro") + paragraph("berschrift1", "One") + paragraph("", "a") + paragraph("Own", "Two") + paragraph("", "b") +
+				paragraph("Level", "Three") + paragraph("", "c") + paragraph("H2", "Four") + paragraph("A", "d"),
 			[]section{
 				{Text: "Intro\n\n"},
 				{Path: []string{"One"}, Text: "a\n\n"},
@@ -71,8 +73,10 @@ func TestDocx_CutAtHeadings(t *testing.T) {
 		},
 		{
 			"lists and tables",
-			paragraph("", "Prices:") + `<w:p><w:pPr><w:numPr/></w:pPr><w:r><w:t>Bread</w:t></w:r></w:p><w:p><w:pPr><w:numPr/></w:pPr><w:r><w:t>Rolls</w:t></w:r></w:p>` +
-				`<w:tbl><w:tr><w:tc>` + paragraph("", "Item") + `</w:tc><w:tc>` + paragraph("", "Price | €") + `</w:tc></w:tr><w:tr><w:tc>` + paragraph("", "Bread") + paragraph("", "white") +
+			paragraph("", "Prices:") +
+				`<w:p><w:pPr><w:numPr/></w:pPr><w:r><w:t>Bread</w:t></w:r></w:p><w:p><w:pPr><w:numPr/></w:pPr><w:r><w:t>Rolls</w:t></w:r></w:p>` +
+				`<w:tbl><w:tr><w:tc>` + paragraph("", "Item") + `</w:tc><w:tc>` + paragraph("", "Price | €") + `</w:tc></w:tr><w:tr><w:tc>` +
+				paragraph("", "Bread") + paragraph("", "white") +
 				`</w:tc><w:tc>` + paragraph("", "3") + `</w:tc></w:tr></w:tbl>` + paragraph("", "End."),
 			[]section{{Text: "Prices:\n\n- Bread\n- Rolls\n\n\n| Item: Bread white; Price / €: 3\n\nEnd.\n\n"}},
 		},
@@ -99,9 +103,11 @@ func TestDocx_UnreadableSaysWhy(t *testing.T) {
 	}{
 		{"cut off", good[:len(good)/2], ErrBroken},
 		{"no body", zipOf(t, map[string]string{"[Content_Types].xml": "<Types/>", "word/styles.xml": wordStyles}), ErrBroken},
-		{"no XML in it", zipOf(t, map[string]string{"[Content_Types].xml": "<Types/>", "word/document.xml": "<w:document", "word/styles.xml": ""}), ErrBroken},
+		{"no XML in it", zipOf(t, map[string]string{"[Content_Types].xml": "<Types/>", "word/document.xml": "<w:document",
+			"word/styles.xml": ""}), ErrBroken},
 		{"nothing said", docx(t, paragraph("", " ")), ErrEmpty},
-		{"a small file that unpacks to much text", docx(t, "<w:p><w:r><w:t>"+strings.Repeat("bomb ", maxText/5+1)+"</w:t></w:r></w:p>"), ErrZipBomb},
+		{"a small file that unpacks to much text", docx(t, "<w:p><w:r><w:t>"+strings.Repeat("bomb ", maxText/5+1)+"</w:t></w:r></w:p>"),
+			ErrZipBomb},
 		{"a small file that holds as many elements as no memory does", docx(t, strings.Repeat("<w:p>", maxNested)), ErrZipBomb},
 		{"a small file that unpacks to much else", docx(t, strings.Repeat(" ", maxUnpacked)), ErrZipBomb},
 	} {
@@ -120,14 +126,16 @@ func TestDocx_ReadsNotes(t *testing.T) {
 	}
 	files := map[string]string{
 		"[Content_Types].xml": "<Types/>",
-		"word/document.xml":   `<w:document xmlns:w="w"><w:body>` + paragraph("berschrift1", "One") + paragraph("", "a") + `</w:body></w:document>`,
-		"word/styles.xml":     wordStyles,
-		"word/footnotes.xml":  note("Weekdays only."),
-		"word/endnotes.xml":   `<w:notes xmlns:w="w"><w:note><w:p/></w:note></w:notes>`,
+		"word/document.xml": `<w:document xmlns:w="w"><w:body>` + paragraph("berschrift1", "One") + paragraph("", "a") +
+			`</w:body></w:document>`,
+		"word/styles.xml":    wordStyles,
+		"word/footnotes.xml": note("Weekdays only."),
+		"word/endnotes.xml":  `<w:notes xmlns:w="w"><w:note><w:p/></w:note></w:notes>`,
 	}
 	doc, err := readDOCX(zipOf(t, files))
 	require.NoError(t, err)
-	require.Equal(t, []section{{Path: []string{"One"}, Text: "a\n\n"}, {Path: []string{"Footnotes"}, Text: "Weekdays only.\n\n"}}, doc.Sections)
+	require.Equal(t, []section{{Path: []string{"One"}, Text: "a\n\n"}, {Path: []string{"Footnotes"}, Text: "Weekdays only.\n\n"}},
+		doc.Sections)
 
 	files["word/endnotes.xml"] = note("As of May.")
 	doc, err = readDOCX(zipOf(t, files))

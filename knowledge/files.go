@@ -15,7 +15,8 @@ import (
 	"multis/internal/plainfile"
 )
 
-// Errors of Files, ReadFile and SyncFolder. The text of each is shown to people after the name that they gave, as the second half of a sentence.
+// Errors of Files, ReadFile and SyncFolder. The text of each is shown to people after the name that they gave, as the
+// second half of a sentence.
 var (
 	ErrNoFiles      = errors.New("there is nothing there that I read")
 	ErrTooManyFiles = errors.New("there are more than 500 files: name a smaller part")
@@ -30,8 +31,8 @@ const (
 	maxEntries = 50_000 // entries that are visited in one search
 )
 
-// Files returns the files in folder that a path refers to: the file itself, all readable files below a folder, or the files that match a pattern
-// such as **/*.pdf. Links to folders are not followed. Hidden files and folders are left out.
+// Files returns the files in folder that a path refers to: the file itself, all readable files below a folder, or the
+// files that match a pattern such as **/*.pdf. Links to folders are not followed. Hidden files and folders are left out.
 func Files(folder fs.FS, where string) ([]string, error) {
 	info, err := fs.Stat(folder, where)
 	switch {
@@ -43,7 +44,11 @@ func Files(folder fs.FS, where string) ([]string, error) {
 		return nil, ErrNoFile
 	case isPattern(where) && doublestar.ValidatePattern(where):
 		from, _ := doublestar.SplitPattern(where)
-		if info, err := fs.Stat(folder, from); err != nil || !info.IsDir() {
+		info, err := fs.Stat(folder, from)
+		if err != nil {
+			return nil, ErrNoFiles
+		}
+		if !info.IsDir() {
 			return nil, ErrNoFiles
 		}
 		return walk(folder, from, func(name string) bool {

@@ -116,7 +116,8 @@ func TestPage_NamedByAddress(t *testing.T) {
 	t.Parallel()
 	for address, name := range map[string]string{
 		"https://www.example.com/": "example.com", "http://example.com:8080/a/b.html?x=1#y": "example.com/a/b.html", "no address": "no address",
-		"https://example.com/caf%C3%A9": "example.com/café", "https://example.com/caf%E9": "example.com/caf%E9", "https://example.com/a%00%0Ab": "example.com/a%00%0Ab",
+		"https://example.com/caf%C3%A9": "example.com/café", "https://example.com/caf%E9": "example.com/caf%E9",
+		"https://example.com/a%00%0Ab": "example.com/a%00%0Ab",
 	} {
 		require.Equal(t, name, knowledge.AddressName(address))
 	}

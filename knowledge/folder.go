@@ -132,7 +132,12 @@ func (l *Library) listFolder(where string) ([]store.WatchedFile, error) {
 	var files []store.WatchedFile
 	for _, name := range names {
 		if info, err := root.Stat(name); err == nil {
-			files = append(files, store.WatchedFile{Path: name, Size: info.Size(), Modified: info.ModTime().UTC().Truncate(time.Microsecond), Reader: ReaderVersion})
+			files = append(files, store.WatchedFile{
+				Path:     name,
+				Size:     info.Size(),
+				Modified: info.ModTime().UTC().Truncate(time.Microsecond),
+				Reader:   ReaderVersion,
+			})
 		}
 	}
 	return files, nil
@@ -164,8 +169,8 @@ func missingFiles(found []store.WatchedFile, known map[string]store.WatchedFile)
 	return missing
 }
 
-// confirmMissing returns those of the paths at which there is certainly no file. It leaves out paths whose folder may not be read or whose disk
-// is not mounted.
+// confirmMissing returns those of the paths at which there is certainly no file. It leaves out paths whose folder may not
+// be read or whose disk is not mounted.
 func (l *Library) confirmMissing(names []string) (missing []string, err error) {
 	root, err := l.OpenFolder()
 	if err != nil {
@@ -181,15 +186,25 @@ func (l *Library) confirmMissing(names []string) (missing []string, err error) {
 	return missing, nil
 }
 
-// indexChanged indexes files and adds them and their outcomes to c. Indexing may take long, so it stops as soon as the owner ends the watch or
-// changes the role of the folder.
+// indexChanged indexes files and adds them and their outcomes to c. Indexing may take long, so it stops as soon as the
+// owner ends the watch or changes the role of the folder.
 func (l *Library) indexChanged(ctx context.Context, c *FolderChanges, files []store.WatchedFile) error {
 	for _, file := range files {
-		if watched, err := l.isWatched(ctx, c.Folder); err != nil || !watched {
+		watched, err := l.isWatched(ctx, c.Folder)
+		if err != nil {
 			return err
 		}
+		if !watched {
+			return nil
+		}
 		o := l.indexSource(ctx, Source{
-			File:   File{Name: path.Base(file.Path), Origin: file.Path, Role: c.Folder.Role, RoleSetAt: c.Folder.RoleSetAt, FoundInBulk: true},
+			File: File{
+				Name:        path.Base(file.Path),
+				Origin:      file.Path,
+				Role:        c.Folder.Role,
+				RoleSetAt:   c.Folder.RoleSetAt,
+				FoundInBulk: true,
+			},
 			Folder: l.options.Folder, Path: file.Path,
 		})
 		if ctx.Err() != nil || o.Err != nil && !o.IsPermanent() {

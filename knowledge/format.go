@@ -31,15 +31,48 @@ const (
 
 // formats lists all formats with their names, file endings and media types. read and readText call the reader of each format.
 var formats = []Format{
-	{ID: formatPDF, Name: "PDF", Short: "PDF", endings: []string{".pdf"}, media: []string{"application/pdf"}},
+	{
+		ID:      formatPDF,
+		Name:    "PDF",
+		Short:   "PDF",
+		endings: []string{".pdf"},
+		media:   []string{"application/pdf"},
+	},
 	{
 		ID: formatWord, Name: "Word (.docx)", Short: "Word", endings: []string{".docx"},
 		media: []string{"application/vnd.openxmlformats-officedocument.wordprocessingml.document"},
 	},
-	{ID: formatHTML, Name: "HTML", Short: "HTML", endings: []string{".html", ".htm", ".xhtml"}, media: []string{"text/html", "application/xhtml+xml"}, isText: true},
-	{ID: formatMarkdown, Name: "Markdown", Short: "Markdown", endings: []string{".md", ".markdown"}, media: []string{"text/markdown"}, isText: true},
-	{ID: formatCSV, Name: "CSV", Short: "CSV", endings: []string{".csv", ".tsv"}, media: []string{"text/csv", "text/tab-separated-values"}, isText: true},
-	{ID: formatText, Name: "plain text", Short: "text", endings: []string{".txt", ".text", ".log"}, isText: true},
+	{
+		ID:      formatHTML,
+		Name:    "HTML",
+		Short:   "HTML",
+		endings: []string{".html", ".htm", ".xhtml"},
+		media:   []string{"text/html", "application/xhtml+xml"},
+		isText:  true,
+	},
+	{
+		ID:      formatMarkdown,
+		Name:    "Markdown",
+		Short:   "Markdown",
+		endings: []string{".md", ".markdown"},
+		media:   []string{"text/markdown"},
+		isText:  true,
+	},
+	{
+		ID:      formatCSV,
+		Name:    "CSV",
+		Short:   "CSV",
+		endings: []string{".csv", ".tsv"},
+		media:   []string{"text/csv", "text/tab-separated-values"},
+		isText:  true,
+	},
+	{
+		ID:      formatText,
+		Name:    "plain text",
+		Short:   "text",
+		endings: []string{".txt", ".text", ".log"},
+		isText:  true,
+	},
 }
 
 // FormatNames lists the names of all formats.

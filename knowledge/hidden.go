@@ -9,8 +9,8 @@ import (
 	"golang.org/x/net/html/atom"
 )
 
-// isHidden reports whether nobody sees an element, by itself or by one of the selectors that hiddenByStyles returned. That is no evidence for a whole page, which a
-// script may show later.
+// isHidden reports whether nobody sees an element, by itself or by one of the selectors that hiddenByStyles returned.
+// That is no evidence for a whole page, which a script may show later.
 func isHidden(n *html.Node, selectors map[string]bool) bool {
 	if n.DataAtom == atom.Html || n.DataAtom == atom.Body {
 		return false
@@ -18,7 +18,8 @@ func isHidden(n *html.Node, selectors map[string]bool) bool {
 	isClosed := n.DataAtom == atom.Dialog
 	for _, a := range n.Attr {
 		switch {
-		case a.Key == "hidden", a.Key == "aria-hidden" && strings.EqualFold(a.Val, "true"), a.Key == "style" && hides(a.Val), a.Key == "id" && selectors["#"+a.Val]:
+		case a.Key == "hidden", a.Key == "aria-hidden" && strings.EqualFold(a.Val, "true"), a.Key == "style" && hides(a.Val),
+			a.Key == "id" && selectors["#"+a.Val]:
 			return true
 		case a.Key == "class" && slices.ContainsFunc(strings.Fields(a.Val), func(class string) bool { return selectors["."+class] }):
 			return true
@@ -49,8 +50,8 @@ func hides(style string) bool {
 	return slices.ContainsFunc(declarations(style), hidingStyle.MatchString)
 }
 
-// hiddenByStyles returns the classes and ids (".old", "#old") whose text a page's own styles hide. One that other rules show, such as that of an open menu or of
-// a wide screen, is not hidden.
+// hiddenByStyles returns the classes and ids (".old", "#old") whose text a page's own styles hide. One that other rules
+// show, such as that of an open menu or of a wide screen, is not hidden.
 func hiddenByStyles(page *html.Node) map[string]bool {
 	hidden, shown := map[string]bool{}, []string{}
 	for n := range page.Descendants() {
@@ -59,9 +60,12 @@ func hiddenByStyles(page *html.Node) map[string]bool {
 		}) {
 			continue
 		}
-		styles, depth, end := styleComment.ReplaceAllString(plain(n), ""), 0, 0
+		styles := styleComment.ReplaceAllString(plain(n), "")
+		depth := 0
+		end := 0
 		for _, at := range styleRule.FindAllStringSubmatchIndex(styles, -1) {
-			depth += strings.Count(styles[end:at[0]], "{") - strings.Count(styles[end:at[0]], "}") // a rule in another one is conditional, such as for print
+			// a rule in another one is conditional, such as for print
+			depth += strings.Count(styles[end:at[0]], "{") - strings.Count(styles[end:at[0]], "}")
 			end = at[1]
 			for selector := range strings.SplitSeq(styles[at[2]:at[3]], ",") {
 				selector = strings.TrimSpace(selector[strings.LastIndex(selector, ";")+1:])

@@ -14,12 +14,12 @@ import (
 	"golang.org/x/net/html/atom"
 )
 
-// articleShare is the minimum share of a page's text that a detected article must have. If it has less, the page is probably not an article but,
-// for example, a price list, and all of its text is read.
+// articleShare is the minimum share of a page's text that a detected article must have. If it has less, the page is
+// probably not an article but, for example, a price list, and all of its text is read.
 const articleShare = 0.4
 
-// wordJoiner is appended to headings while a page is converted to Markdown, because in Markdown a # at the end of a heading is not part of its
-// text.
+// wordJoiner is appended to headings while a page is converted to Markdown, because in Markdown a # at the end of a
+// heading is not part of its text.
 const wordJoiner = "\u2060"
 
 // readHTML reads the article of a page, with its headings, lists and tables, and leaves out navigation and the like.
@@ -77,15 +77,16 @@ func remove(n *html.Node, isUnwanted func(*html.Node) bool) {
 // isBoilerplate reports whether a part of a page is no text for readers.
 func isBoilerplate(n *html.Node) bool {
 	switch n.DataAtom {
-	case atom.Head, atom.Script, atom.Style, atom.Noscript, atom.Template, atom.Nav, atom.Svg, atom.Iframe, atom.Form, atom.Button, atom.Object:
+	case atom.Head, atom.Script, atom.Style, atom.Noscript, atom.Template, atom.Nav, atom.Svg, atom.Iframe, atom.Form, atom.Button,
+		atom.Object:
 		return true
 	default:
 		return n.Type == html.CommentNode
 	}
 }
 
-// removeLinks replaces links by their text and removes pictures, because addresses are neither searched nor quoted. It also removes a heading's
-// link to itself, and a heading that consists of nothing else.
+// removeLinks replaces links by their text and removes pictures, because addresses are neither searched nor quoted. It
+// also removes a heading's link to itself, and a heading that consists of nothing else.
 func removeLinks(n *html.Node) {
 	for child := n.FirstChild; child != nil; {
 		next := child.NextSibling
@@ -100,7 +101,9 @@ func removeLinks(n *html.Node) {
 			case child.DataAtom != atom.A:
 				child.AppendChild(&html.Node{Type: html.TextNode, Data: wordJoiner})
 			default:
-				child.DataAtom, child.Data, child.Attr = atom.Span, "span", nil
+				child.DataAtom = atom.Span
+				child.Data = "span"
+				child.Attr = nil
 			}
 		default:
 		}
@@ -108,8 +111,8 @@ func removeLinks(n *html.Node) {
 	}
 }
 
-// limitSpans limits the colspan and rowspan of table cells to the size of the table. A cell is repeated in each column and row it spans, and
-// many pages have colspan="1000" for a cell over all columns.
+// limitSpans limits the colspan and rowspan of table cells to the size of the table. A cell is repeated in each column
+// and row it spans, and many pages have colspan="1000" for a cell over all columns.
 func limitSpans(content *html.Node) {
 	for n := range content.Descendants() {
 		if n.DataAtom == atom.Table {

@@ -64,6 +64,14 @@ func (l *Library) importDocument(ctx context.Context, p ImportedDocument) (Repor
 	if err != nil {
 		return Report{}, err
 	}
-	row := index.Document{Origin: p.Origin, Name: p.Name, Role: p.Role, Kind: index.KindKnowledge, Format: p.Format, Size: int64(size), Hash: digest("pieces", p.Origin)}
+	row := index.Document{
+		Origin: p.Origin,
+		Name:   p.Name,
+		Role:   p.Role,
+		Kind:   index.KindKnowledge,
+		Format: p.Format,
+		Size:   int64(size),
+		Hash:   digest("pieces", p.Origin),
+	}
 	return l.write(ctx, scope, row, chunksOf(row, read.Sections))
 }

@@ -8,9 +8,9 @@ import (
 	"multis/store/index"
 )
 
-// Index reads a file, cuts it into passages and replaces the passages of the same origin in one transaction. A document that is stored with
-// another role is moved to f.Role, unless the stored role was set later, or the document is private and f.FoundInBulk is set. Report.Role is
-// the resulting role.
+// Index reads a file, cuts it into passages and replaces the passages of the same origin in one transaction. A document
+// that is stored with another role is moved to f.Role, unless the stored role was set later, or the document is private
+// and f.FoundInBulk is set. Report.Role is the resulting role.
 func (l *Library) Index(ctx context.Context, f File) (Report, error) {
 	report, err := l.index(ctx, f)
 	if err != nil {

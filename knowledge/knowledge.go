@@ -49,8 +49,9 @@ func IsPermanent(err error) bool {
 	return isPermanent(err) || slices.ContainsFunc(final, func(known error) bool { return errors.Is(err, known) })
 }
 
-// The limits of a file that is indexed: its size in bytes, its pages, and its passages. A file of only headings has a hundred times as many passages
-// as others. The constants with Text in their names are the same limits as text for people.
+// The limits of a file that is indexed: its size in bytes, its pages, and its passages. A file of only headings has a
+// hundred times as many passages as others. The constants with Text in their names are the same limits as text for
+// people.
 const (
 	MaxSize       = 10 << 20
 	MaxSizeText   = "10 MB"
@@ -75,7 +76,8 @@ type File struct {
 	Role   policy.Role
 	// RoleSetAt is when the role was chosen. If the stored document's role was chosen later, it stays.
 	RoleSetAt time.Time
-	// FoundInBulk is true if the file was found in a folder or by a pattern, instead of being named. Then a document that is private stays private.
+	// FoundInBulk is true if the file was found in a folder or by a pattern, instead of being named. Then a document that is
+	// private stays private.
 	FoundInBulk bool
 	// Progress, unless nil, is called with the number of pages read so far and the number of all pages.
 	Progress func(done, all int)
@@ -97,8 +99,9 @@ type Report struct {
 
 // Options are the settings of a Library.
 type Options struct {
-	// Reader is the command that starts a reader process, which calls Serve. Each file is read in a separate process, so that a file that makes the
-	// reader hang, crash or use all memory does no harm. If Reader is empty, files are read in this process, which only recovers from panics.
+	// Reader is the command that starts a reader process, which calls Serve. Each file is read in a separate process, so
+	// that a file that makes the reader hang, crash or use all memory does no harm. If Reader is empty, files are read in
+	// this process, which only recovers from panics.
 	Reader []string
 	// CacheDir is the folder for the compiled PDF engine. If it is empty, the engine is compiled for each PDF, which takes seconds.
 	CacheDir string

@@ -58,7 +58,11 @@ func (d fixture) found(t *testing.T, scope policy.Scope, text string) []search.H
 func TestIndex_MarkdownHeadingAndLines(t *testing.T) {
 	t.Parallel()
 	d := newFixture(t)
-	require.Equal(t, knowledge.Report{Name: "prices.md", Role: policy.RolePublic, Chunks: 3}, d.index(t, "prices.md", policy.RolePublic, priceList))
+	require.Equal(t, knowledge.Report{
+		Name:   "prices.md",
+		Role:   policy.RolePublic,
+		Chunks: 3,
+	}, d.index(t, "prices.md", policy.RolePublic, priceList))
 
 	hits := d.found(t, policy.OwnerScope(), "delivery")
 	require.Len(t, hits, 1, "the sections around it do not say so")
@@ -112,9 +116,18 @@ func TestIndex_KeepsLastRole(t *testing.T) {
 	}
 	say(policy.RolePublic, priceList, noon)
 	require.Equal(t, policy.RoleAdmin, say(policy.RoleAdmin, priceList, noon.Add(time.Minute)).Role)
-	require.Equal(t, knowledge.Report{Name: "prices.md", Role: policy.RoleAdmin, Chunks: 3, Unchanged: true}, say(policy.RolePublic, priceList, noon))
+	require.Equal(t, knowledge.Report{
+		Name:      "prices.md",
+		Role:      policy.RoleAdmin,
+		Chunks:    3,
+		Unchanged: true,
+	}, say(policy.RolePublic, priceList, noon))
 	require.True(t, say(policy.RoleAdmin, priceList, noon.Add(time.Hour)).Unchanged)
-	require.Equal(t, knowledge.Report{Name: "prices.md", Role: policy.RoleAdmin, Chunks: 1}, say(policy.RolePublic, "Delivery costs 5 €.\n", noon.Add(2*time.Minute)))
+	require.Equal(t, knowledge.Report{
+		Name:   "prices.md",
+		Role:   policy.RoleAdmin,
+		Chunks: 1,
+	}, say(policy.RolePublic, "Delivery costs 5 €.\n", noon.Add(2*time.Minute)))
 	require.Empty(t, d.found(t, policy.ContactScope(1), "delivery"))
 	require.Equal(t, "Delivery costs 5 €.", d.found(t, policy.OwnerScope(), "delivery")[0].Text)
 	require.Equal(t, policy.RolePublic, say(policy.RolePublic, priceList, noon.Add(2*time.Hour)).Role)
@@ -140,11 +153,15 @@ func TestIndex_FailureKeepsOldFile(t *testing.T) {
 		want error
 	}{
 		{"zero bytes", knowledge.File{Name: "prices.md", Role: policy.RolePublic, Data: []byte("a\x00b")}, knowledge.ErrUnknownType},
-		{"another kind of file", knowledge.File{Name: "prices.md", Role: policy.RolePublic, Data: []byte("\x89PNG\r\n\x1a\n\x00\x00\x00\x0dIHDR")}, knowledge.ErrUnknownType},
-		{"too big", knowledge.File{Name: "prices.md", Role: policy.RolePublic, Data: bytes.Repeat([]byte("a"), knowledge.MaxSize+1)}, knowledge.ErrTooBig},
-		{"nothing but headings", knowledge.File{Name: "prices.md", Role: policy.RolePublic, Data: bytes.Repeat([]byte("# a\n"), 30_000)}, knowledge.ErrTooBig},
+		{"another kind of file", knowledge.File{Name: "prices.md", Role: policy.RolePublic,
+			Data: []byte("\x89PNG\r\n\x1a\n\x00\x00\x00\x0dIHDR")}, knowledge.ErrUnknownType},
+		{"too big", knowledge.File{Name: "prices.md", Role: policy.RolePublic, Data: bytes.Repeat([]byte("a"), knowledge.MaxSize+1)},
+			knowledge.ErrTooBig},
+		{"nothing but headings", knowledge.File{Name: "prices.md", Role: policy.RolePublic, Data: bytes.Repeat([]byte("# a\n"), 30_000)},
+			knowledge.ErrTooBig},
 		{"empty", knowledge.File{Name: "prices.md", Role: policy.RolePublic}, knowledge.ErrEmpty},
-		{"blank behind a byte order mark", knowledge.File{Name: "prices.md", Role: policy.RolePublic, Data: []byte("\uFEFF \n")}, knowledge.ErrEmpty},
+		{"blank behind a byte order mark", knowledge.File{Name: "prices.md", Role: policy.RolePublic, Data: []byte("\uFEFF \n")},
+			knowledge.ErrEmpty},
 		{"no role", knowledge.File{Name: "prices.md", Data: []byte("text")}, knowledge.ErrRole},
 		{"a role of nobody", knowledge.File{Name: "prices.md", Role: "user:x", Data: []byte("text")}, knowledge.ErrRole},
 	} {
@@ -157,7 +174,12 @@ func TestIndex_FailureKeepsOldFile(t *testing.T) {
 func TestIndex_RefusesLongName(t *testing.T) {
 	t.Parallel()
 	d := newFixture(t)
-	_, err := d.lib.Index(t.Context(), knowledge.File{Name: "a.md", Origin: "https://example.com/" + strings.Repeat("x", 2000), Role: policy.RolePublic, Data: []byte("text")})
+	_, err := d.lib.Index(t.Context(), knowledge.File{
+		Name:   "a.md",
+		Origin: "https://example.com/" + strings.Repeat("x", 2000),
+		Role:   policy.RolePublic,
+		Data:   []byte("text"),
+	})
 	require.ErrorIs(t, err, knowledge.ErrLongName)
 	require.True(t, knowledge.IsPermanent(err))
 }
@@ -215,7 +237,12 @@ func TestIndex_UnreadableKeepsOldText(t *testing.T) {
 	t.Parallel()
 	d := newFixture(t)
 	d.index(t, "prices.md", policy.RolePublic, priceList)
-	_, err := d.lib.Index(t.Context(), knowledge.File{Name: "prices.md", Role: policy.RoleAdmin, Data: []byte("PK\x03\x04"), RoleSetAt: time.Now()})
+	_, err := d.lib.Index(t.Context(), knowledge.File{
+		Name:      "prices.md",
+		Role:      policy.RoleAdmin,
+		Data:      []byte("PK\x03\x04"),
+		RoleSetAt: time.Now(),
+	})
 	require.ErrorIs(t, err, knowledge.ErrUnknownType)
 	require.ErrorContains(t, err, "; what was indexed of it before stays as it was")
 	require.True(t, knowledge.IsPermanent(err))

@@ -37,8 +37,9 @@ const (
 // MaxUnread is the age from which a page that cannot be read again is no longer quoted.
 const MaxUnread = 3 * 24 * time.Hour
 
-// Pages are the web pages whose addresses begin with one of the owner's prefixes. Customers are answered from them where no document helps. They are
-// fetched when a question needs them, and stored as public documents with the time of their fetch.
+// Pages are the web pages whose addresses begin with one of the owner's prefixes. Customers are answered from them where
+// no document helps. They are fetched when a question needs them, and stored as public documents with the time of their
+// fetch.
 type Pages struct {
 	documents *Library
 	prefixes  []string
@@ -52,12 +53,18 @@ type Pages struct {
 
 // NewPages returns the pages below prefixes, each of which ends in a slash. Without prefixes there are no pages.
 func NewPages(l *Library, prefixes []string) *Pages {
-	return &Pages{documents: l, prefixes: prefixes, now: time.Now, maxPages: maxWebPages, fetched: map[string]time.Time{}}
+	return &Pages{
+		documents: l,
+		prefixes:  prefixes,
+		now:       time.Now,
+		maxPages:  maxWebPages,
+		fetched:   map[string]time.Time{},
+	}
 }
 
-// Find fetches the pages that may answer a question, unless they were fetched lately: the pages at the prefixes themselves, and those of the linked
-// pages below the prefixes whose links share the most words with the question. It reports whether any page changed, so that a new search may find
-// more. A page that cannot be fetched is left out.
+// Find fetches the pages that may answer a question, unless they were fetched lately: the pages at the prefixes
+// themselves, and those of the linked pages below the prefixes whose links share the most words with the question. It
+// reports whether any page changed, so that a new search may find more. A page that cannot be fetched is left out.
 func (p *Pages) Find(ctx context.Context, question string) (changed bool) {
 	ctx, cancel := context.WithTimeout(ctx, pagesTimeout)
 	defer cancel()
@@ -83,8 +90,8 @@ func (p *Pages) Find(ctx context.Context, question string) (changed bool) {
 	return changed
 }
 
-// ForgetPages removes the pages that were fetched for customers and are below none of the prefixes any more. Nobody would read them again, and what they
-// said then would be quoted for ever. What the owner gave to /index stays.
+// ForgetPages removes the pages that were fetched for customers and are below none of the prefixes any more. Nobody would
+// read them again, and what they said then would be quoted for ever. What the owner gave to /index stays.
 func (l *Library) ForgetPages(ctx context.Context, prefixes []string) error {
 	origins, err := index.OriginsOutside(ctx, l.st.DB(), prefixes)
 	if err != nil {
@@ -105,8 +112,8 @@ func (p *Pages) fetchRoot(ctx context.Context, root string) (fetch.Page, error) 
 	return p.documents.options.Fetch.GetAllowed(ctx, root, "", p.allows)
 }
 
-// Refresh fetches stored pages again that are older than pageAge, so that no answer quotes outdated text: first those among the documents that a search
-// found, then the oldest of the others. It removes a page that is gone, or that was not
+// Refresh fetches stored pages again that are older than pageAge, so that no answer quotes outdated text: first those
+// among the documents that a search found, then the oldest of the others. It removes a page that is gone, or that was not
 // read for MaxUnread. It reports whether any page changed, so that a new search may find something else.
 func (p *Pages) Refresh(ctx context.Context, found []store.DocumentID) (changed bool, err error) {
 	stale, err := index.StaleOrigins(ctx, p.documents.st.DB(), p.prefixes, p.now().Add(-pageAge), maxStale, found)
@@ -130,7 +137,10 @@ func (p *Pages) isFull(ctx context.Context) (bool, error) {
 // allows reports whether an address is below one of the prefixes.
 func (p *Pages) allows(address string) bool {
 	u, err := url.Parse(address)
-	if err != nil || slices.Contains(strings.Split(u.Path, "/"), "..") {
+	if err != nil {
+		return false
+	}
+	if slices.Contains(strings.Split(u.Path, "/"), "..") {
 		return false
 	}
 	return p.prefixOf(u.String()) != ""
@@ -178,8 +188,9 @@ func (p *Pages) update(ctx context.Context, address string) bool {
 	return !report.Unchanged
 }
 
-// handleFetchFailure logs why a page cannot be fetched. It removes a page that is gone, too big or no longer allowed, and one that was read last before MaxUnread, of
-// which the owner is notified: what it says may be wrong by now. It reports whether it removed the page.
+// handleFetchFailure logs why a page cannot be fetched. It removes a page that is gone, too big or no longer allowed, and
+// one that was read last before MaxUnread, of which the owner is notified: what it says may be wrong by now. It reports
+// whether it removed the page.
 func (p *Pages) handleFetchFailure(ctx context.Context, address string, cause error) bool {
 	zerolog.Ctx(ctx).Info().Err(cause).Str("page", AddressName(address)).Msg("Cannot read a page for customers")
 	if ctx.Err() != nil {
@@ -193,8 +204,12 @@ func (p *Pages) handleFetchFailure(ctx context.Context, address string, cause er
 	}
 	if err == nil {
 		err = p.documents.st.InTx(ctx, func(tx store.Tx) error {
-			if err := index.RemoveDocument(ctx, tx, address); err != nil || isGone {
+			err := index.RemoveDocument(ctx, tx, address)
+			if err != nil {
 				return err
+			}
+			if isGone {
+				return nil
 			}
 			return jobs.Enqueue(ctx, tx, jobs.NoticeArgs{Topic: jobs.TopicPageUnread, Site: p.prefixOf(address), Page: address})
 		})

@@ -62,7 +62,8 @@ func TestPages_FetchedWhenNeeded(t *testing.T) {
 	require.True(t, p.Find(t.Context(), "What does delivery cost?"))
 	_, err := index.DocumentByOrigin(t.Context(), st.DB(), server.URL+"/help/delivery")
 	require.NoError(t, err)
-	require.Zero(t, storetest.Count(t, st, "select count(*) from chunks where content like '%4711%'"), "neither a link nor a redirect leads out")
+	require.Zero(t, storetest.Count(t, st, "select count(*) from chunks where content like '%4711%'"),
+		"neither a link nor a redirect leads out")
 	require.Equal(t, 3, origins(), "the named page, and two that it links to")
 	before := requests.Load()
 	require.False(t, p.Find(t.Context(), "What does delivery cost?"), "just fetched")
@@ -75,7 +76,13 @@ func TestPages_FetchedWhenNeeded(t *testing.T) {
 	_, err = p.Refresh(t.Context(), nil)
 	require.NoError(t, err)
 	require.Greater(t, requests.Load(), before, "old pages are fetched again before they are quoted")
-	_, err = library.Index(t.Context(), File{Name: "terms", Origin: server.URL + "/help/terms", Data: []byte("My own copy of the terms, which I keep."), Role: policy.RoleAdmin, RoleSetAt: time.Now()})
+	_, err = library.Index(t.Context(), File{
+		Name:      "terms",
+		Origin:    server.URL + "/help/terms",
+		Data:      []byte("My own copy of the terms, which I keep."),
+		Role:      policy.RoleAdmin,
+		RoleSetAt: time.Now(),
+	})
 	require.NoError(t, err)
 	gone.Store(true)
 	clock = clock.Add(pageAge + time.Hour)
@@ -86,22 +93,26 @@ func TestPages_FetchedWhenNeeded(t *testing.T) {
 	require.NoError(t, err)
 	require.Zero(t, origins(), "what is gone is not quoted")
 	require.False(t, p.Find(t.Context(), "What does delivery cost?"))
-	require.Equal(t, 1, storetest.Count(t, st, "select count(*) from documents where role = $1", policy.RoleAdmin), "what the owner indexed for himself stays")
+	require.Equal(t, 1, storetest.Count(t, st, "select count(*) from documents where role = $1", policy.RoleAdmin),
+		"what the owner indexed for himself stays")
 }
 
 func TestPages_NeedAllowedPrefix(t *testing.T) {
 	t.Parallel()
 	p := NewPages(New(nil), []string{"https://shop.example/help/"})
 	for address, allowed := range map[string]bool{
-		"https://shop.example/help/": true, "https://shop.example/help/a/b?c=d": true, "https://shop.example/helpless": false, "http://shop.example/help/": false,
-		"https://shop.example.evil.example/help/": false, "https://shop.example/help/../secret": false, "https://shop.example/help/%2e%2e/secret": false,
-		"https://user@shop.example/help/": false, "": false,
+		"https://shop.example/help/": true, "https://shop.example/help/a/b?c=d": true, "https://shop.example/helpless": false,
+		"http://shop.example/help/":               false,
+		"https://shop.example.evil.example/help/": false, "https://shop.example/help/../secret": false,
+		"https://shop.example/help/%2e%2e/secret": false,
+		"https://user@shop.example/help/":         false, "": false,
 	} {
 		require.Equal(t, allowed, p.allows(address), address)
 	}
 }
 
-// A site that drips, swells, sends other things than pages, or links to pages without end costs a question no more than its time, and keeps what is stored small.
+// A site that drips, swells, sends other things than pages, or links to pages without end costs a question no more than
+// its time, and keeps what is stored small.
 func TestPages_HostileSiteIsBounded(t *testing.T) {
 	t.Parallel()
 	st := storetest.New(t)
@@ -209,8 +220,10 @@ func TestPages_RereadBeforeQuote(t *testing.T) {
 	changed, err := p.Refresh(t.Context(), []store.DocumentID{newest.ID})
 	require.NoError(t, err)
 	require.True(t, changed, "a search finds something else now")
-	require.Equal(t, 1, storetest.Count(t, st, "select count(*) from chunks c join documents d on d.id = c.doc_id where d.origin = $1 and c.content like '%29 euro%'", last))
-	require.Equal(t, maxStale, storetest.Count(t, st, "select count(*) from chunks where content like '%29 euro%'"), "and the oldest of the others")
+	require.Equal(t, 1, storetest.Count(t, st,
+		"select count(*) from chunks c join documents d on d.id = c.doc_id where d.origin = $1 and c.content like '%29 euro%'", last))
+	require.Equal(t, maxStale, storetest.Count(t, st, "select count(*) from chunks where content like '%29 euro%'"),
+		"and the oldest of the others")
 }
 
 // What the owner no longer allows is quoted to nobody. What he indexed by himself was never a page of the configuration.
@@ -257,7 +270,8 @@ func TestPages_StaleIsNotQuoted(t *testing.T) {
 	}
 	pages := func() int { return storetest.Count(t, st, "select count(*) from documents") }
 	notices := func() int {
-		return storetest.Count(t, st, "select count(*) from river.river_job where kind = 'notice' and args->>'topic' = 'page_unread' and args->>'page' = $1", server.URL+"/a")
+		return storetest.Count(t, st,
+			"select count(*) from river.river_job where kind = 'notice' and args->>'topic' = 'page_unread' and args->>'page' = $1", server.URL+"/a")
 	}
 	refresh := func(age time.Duration) bool {
 		t.Helper()

@@ -66,7 +66,8 @@ func pdfDocument(text pdfText) (document, error) {
 // dividedWord matches a word that is hyphenated at a line end, which pdfium marks.
 var dividedWord = regexp.MustCompile(`([\pL\pN'’-]*)[\x02\x{fffe}](?:\r?\n)?([\pL\pN]*)`)
 
-// unwrapHyphens joins words that are hyphenated at line ends, and normalizes line ends. said is the set of words that the document has elsewhere (wordsOf).
+// unwrapHyphens joins words that are hyphenated at line ends, and normalizes line ends. said is the set of words that the
+// document has elsewhere (wordsOf).
 func unwrapHyphens(page string, said map[string]bool) string {
 	page = dividedWord.ReplaceAllStringFunc(page, func(divided string) string {
 		parts := dividedWord.FindStringSubmatch(divided)
@@ -78,8 +79,9 @@ func unwrapHyphens(page string, said map[string]bool) string {
 	return strings.NewReplacer("\r\n", "\n", "\r", "\n", "\uffff", "").Replace(page)
 }
 
-// keepsHyphen reports whether a hyphen at a line end belongs to the word, as in "ready-to-wear": the word has another hyphen, the second half
-// begins like a name or a number, or the document has both halves as words but not the joined word.
+// keepsHyphen reports whether a hyphen at a line end belongs to the word, as in "ready-to-wear": the word has another
+// hyphen, the second half begins like a name or a number, or the document has both halves as words but not the joined
+// word.
 func keepsHyphen(first, second string, said map[string]bool) bool {
 	if first == "" || second == "" {
 		return false
@@ -97,7 +99,9 @@ func keepsHyphen(first, second string, said map[string]bool) bool {
 func wordsOf(pages []string) map[string]bool {
 	said := map[string]bool{}
 	for _, page := range pages {
-		for _, word := range strings.FieldsFunc(dividedWord.ReplaceAllString(page, " "), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
+		for _, word := range strings.FieldsFunc(dividedWord.ReplaceAllString(page, " "), func(r rune) bool {
+			return !unicode.IsLetter(r) && !unicode.IsDigit(r)
+		}) {
 			said[strings.ToLower(word)] = true
 		}
 	}
@@ -166,8 +170,8 @@ func pagesBetween(starts []int, from, to int) []pageMark {
 	return marks
 }
 
-// findTitle finds the lines of a page that contain only a title, possibly after a section number. It returns their offset and length; the length
-// is 0 if there are none.
+// findTitle finds the lines of a page that contain only a title, possibly after a section number. It returns their offset
+// and length; the length is 0 if there are none.
 func findTitle(page, title string) (at, size int) {
 	wanted := letters(title)
 	if wanted == "" {

@@ -65,12 +65,14 @@ func newPDF(pages []string, outline ...entry) *pdfFile {
 			for line := range strings.Lines(text) {
 				line = strings.NewReplacer(`\`, `\\`, `(`, `\(`, `)`, `\)`).Replace(strings.TrimSuffix(line, "\n"))
 				cells := strings.Split(line, "\t")
-				fmt.Fprintf(&content, "(%s) Tj %d 0 Td T*\n", strings.Join(cells, fmt.Sprintf(") Tj %d 0 Td (", columnWidth)), -columnWidth*(len(cells)-1))
+				fmt.Fprintf(&content, "(%s) Tj %d 0 Td T*\n", strings.Join(cells, fmt.Sprintf(") Tj %d 0 Td (", columnWidth)),
+					-columnWidth*(len(cells)-1))
 			}
 			content.WriteString("ET\n")
 		}
 		stream := f.add("<< /Length %d >>\nstream\n%sendstream", content.Len(), content.String())
-		numbers[i] = f.add("<< /Type /Page /Parent 2 0 R /MediaBox [0 0 595 842] /Contents %d 0 R /Resources << /Font << /F1 %d 0 R >> >> >>", stream, font)
+		numbers[i] = f.add("<< /Type /Page /Parent 2 0 R /MediaBox [0 0 595 842] /Contents %d 0 R /Resources << /Font << /F1 %d 0 R >> >> >>",
+			stream, font)
 		kids = append(kids, fmt.Sprintf("%d 0 R", numbers[i]))
 	}
 	catalogue := "<< /Type /Catalog /Pages 2 0 R >>"

@@ -50,7 +50,12 @@ func readPdfium(ctx context.Context, src readRequest, watch watcher) (text pdfTe
 // pdfiumConfig allows pdfium one instance, no files and no terminal. Without FSConfig it could read all files.
 func pdfiumConfig(runtime wazero.RuntimeConfig) webassembly.Config {
 	return webassembly.Config{
-		MaxIdle: 1, MaxTotal: 1, RuntimeConfig: runtime, FSConfig: wazero.NewFSConfig(), Stdout: io.Discard, Stderr: io.Discard,
+		MaxIdle:       1,
+		MaxTotal:      1,
+		RuntimeConfig: runtime,
+		FSConfig:      wazero.NewFSConfig(),
+		Stdout:        io.Discard,
+		Stderr:        io.Discard,
 	}
 }
 
@@ -80,7 +85,9 @@ func pdfiumText(ctx context.Context, engine pdfium.Pdfium, data []byte, watch wa
 
 // pdfiumPages reads the pages one by one. A broken page counts as blank; a file with only broken pages is broken.
 func pdfiumPages(ctx context.Context, engine pdfium.Pdfium, doc references.FPDF_DOCUMENT, count int, watch watcher) ([]string, error) {
-	pages, size, broken := make([]string, count), 0, 0
+	pages := make([]string, count)
+	size := 0
+	broken := 0
 	boxes := maxBoxes
 	for i := range pages {
 		if ctx.Err() != nil {
@@ -102,8 +109,8 @@ func pdfiumPages(ctx context.Context, engine pdfium.Pdfium, doc references.FPDF_
 	return pages, nil
 }
 
-// pdfiumPage reads one page with its tables. boxes is the number of characters that may still be measured; pdfiumPage subtracts those that it
-// measures.
+// pdfiumPage reads one page with its tables. boxes is the number of characters that may still be measured; pdfiumPage
+// subtracts those that it measures.
 func pdfiumPage(engine pdfium.Pdfium, doc references.FPDF_DOCUMENT, index int, boxes *int) (string, error) {
 	page, err := engine.FPDF_LoadPage(&requests.FPDF_LoadPage{Document: doc, Index: index})
 	if err != nil {
@@ -116,8 +123,11 @@ func pdfiumPage(engine pdfium.Pdfium, doc references.FPDF_DOCUMENT, index int, b
 	}
 	defer func() { _, _ = engine.FPDFText_ClosePage(&requests.FPDFText_ClosePage{TextPage: text.TextPage}) }()
 	count, err := engine.FPDFText_CountChars(&requests.FPDFText_CountChars{TextPage: text.TextPage})
-	if err != nil || count.Count <= 0 {
+	if err != nil {
 		return "", err
+	}
+	if count.Count <= 0 {
+		return "", nil
 	}
 	got, err := engine.FPDFText_GetText(&requests.FPDFText_GetText{TextPage: text.TextPage, Count: min(count.Count, maxText)})
 	if err != nil {
@@ -135,7 +145,10 @@ func pdfiumPage(engine pdfium.Pdfium, doc references.FPDF_DOCUMENT, index int, b
 // pdfiumBox returns the position of a character of a page's text. pdfium's index also counts characters that are not in the text.
 func pdfiumBox(engine pdfium.Pdfium, page references.FPDF_TEXTPAGE, at int) (box, bool) {
 	char, err := engine.FPDFText_GetCharIndexFromTextIndex(&requests.FPDFText_GetCharIndexFromTextIndex{TextPage: page, NTextIndex: at})
-	if err != nil || char.CharIndex < 0 {
+	if err != nil {
+		return box{}, false
+	}
+	if char.CharIndex < 0 {
 		return box{}, false
 	}
 	b, err := engine.FPDFText_GetCharBox(&requests.FPDFText_GetCharBox{TextPage: page, Index: char.CharIndex})

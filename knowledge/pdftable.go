@@ -89,7 +89,8 @@ func (p *positionedText) rewrite(header int) int {
 	return last.line + last.lines - header
 }
 
-// rowsBelow returns the table rows from a line on. names are the cells of the header, and bottom is its lower edge. Lines with one cell are left out.
+// rowsBelow returns the table rows from a line on. names are the cells of the header, and bottom is its lower edge. Lines
+// with one cell are left out.
 func (p *positionedText) rowsBelow(line int, names []cell, bottom float64) (rows []tableRow) {
 	columns := make([]box, len(names))
 	for i, name := range names {
@@ -118,8 +119,8 @@ func (p *positionedText) replaceRow(row tableRow, text string) {
 	}
 }
 
-// row returns the cells of a line and of the next lines that are beside it on the page, and the number of these lines. pdfium sometimes breaks one
-// line of a page into several.
+// row returns the cells of a line and of the next lines that are beside it on the page, and the number of these lines.
+// pdfium sometimes breaks one line of a page into several.
 func (p *positionedText) row(line int) (cells []cell, lines int) {
 	cells, lines = slices.Clone(p.cells(line)), 1
 	for ; len(cells) > 0 && lines < maxColumns && line+lines < len(p.lines); lines++ {
@@ -163,8 +164,8 @@ func (p *positionedText) cells(line int) []cell {
 	return cells
 }
 
-// words returns the words of a line and the height of its highest character. It returns nil if a position is unknown, or if the text does not
-// run from left to right.
+// words returns the words of a line and the height of its highest character. It returns nil if a position is unknown, or
+// if the text does not run from left to right.
 func (p *positionedText) words(line int) (words []cell, height float64) {
 	text := []rune(p.lines[line])
 	for i := 0; i < len(text); i++ {
@@ -188,8 +189,8 @@ func (p *positionedText) words(line int) (words []cell, height float64) {
 	return words, height
 }
 
-// rowBelow assigns the cells of a line to columns, and widens the columns to include them. It returns nil if the line is not below bottom or
-// a cell is not below exactly one name.
+// rowBelow assigns the cells of a line to columns, and widens the columns to include them. It returns nil if the line is
+// not below bottom or a cell is not below exactly one name.
 func rowBelow(columns []box, bottom float64, cells []cell) []string {
 	if len(cells) == 0 || len(cells) > len(columns) {
 		return nil

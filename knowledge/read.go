@@ -95,8 +95,8 @@ func (h *headings) open(level int, title string) {
 	h.path = append(slices.Clip(h.path), title)
 }
 
-// read detects the format of a file and cuts it into sections. The content counts more than the name: a PDF called .txt is a PDF. If a reader
-// panics, the file is reported as broken.
+// read detects the format of a file and cuts it into sections. The content counts more than the name: a PDF called .txt
+// is a PDF. If a reader panics, the file is reported as broken.
 func read(ctx context.Context, src readRequest, watch watcher) (doc document, err error) {
 	defer func() {
 		if recover() != nil {
@@ -142,8 +142,8 @@ func isNamed(name, id string) bool {
 	return f.ID == id
 }
 
-// isText reports whether a file is plain text for people. It excludes text formats for programs, and includes texts that are detected as pictures
-// because of their first two letters.
+// isText reports whether a file is plain text for people. It excludes text formats for programs, and includes texts that
+// are detected as pictures because of their first two letters.
 func isText(data []byte, kind *mimetype.MIME) bool {
 	if kind.Is("text/rtf") || kind.Is("application/postscript") || kind.Is("image/svg+xml") {
 		return false
@@ -162,7 +162,8 @@ func isText(data []byte, kind *mimetype.MIME) bool {
 // isBinary reports whether a character does not occur in text.
 func isBinary(r rune) bool { return r < ' ' && !unicode.IsSpace(r) && r != '\x1b' }
 
-// encryptedPackage is the name, in UTF-16, of the stream that contains a .docx with a password. Such a file has the format that Word used before .docx.
+// encryptedPackage is the name, in UTF-16, of the stream that contains a .docx with a password. Such a file has the
+// format that Word used before .docx.
 var encryptedPackage = []byte("E\x00n\x00c\x00r\x00y\x00p\x00t\x00e\x00d\x00P\x00a\x00c\x00k\x00a\x00g\x00e\x00")
 
 func unknownType(data []byte, kind *mimetype.MIME) error {

@@ -30,7 +30,13 @@ const (
 
 // read reads a file in a reader process, or in this process if no reader is configured.
 func (l *Library) read(ctx context.Context, f File) (document, error) {
-	src := readRequest{Name: f.Name, Type: f.Type, Data: f.Data, CacheDir: l.options.CacheDir, UnidocKey: l.options.UnidocKey}
+	src := readRequest{
+		Name:      f.Name,
+		Type:      f.Type,
+		Data:      f.Data,
+		CacheDir:  l.options.CacheDir,
+		UnidocKey: l.options.UnidocKey,
+	}
 	if len(l.options.Reader) == 0 {
 		return read(ctx, src, reporter{progress: f.Progress})
 	}
@@ -106,7 +112,8 @@ func Serve(ctx context.Context, in io.Reader, out io.Writer) error {
 // limitResources lowers the limits of this process to what reading a file needs.
 func limitResources() error {
 	debug.SetMemoryLimit(memoryLimit / 4)
-	for resource, limit := range map[int]uint64{syscall.RLIMIT_AS: memoryLimit, syscall.RLIMIT_CPU: cpuLimit, syscall.RLIMIT_FSIZE: 256 << 20} {
+	for resource, limit := range map[int]uint64{syscall.RLIMIT_AS: memoryLimit, syscall.RLIMIT_CPU: cpuLimit,
+		syscall.RLIMIT_FSIZE: 256 << 20} {
 		if err := syscall.Setrlimit(resource, &syscall.Rlimit{Cur: limit, Max: limit}); err != nil {
 			return fmt.Errorf("limit the reader: %w", err)
 		}

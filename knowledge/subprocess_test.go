@@ -29,7 +29,11 @@ func newSubprocessFixture(t *testing.T, reader ...string) fixture {
 func TestSubprocess_ReadsFile(t *testing.T) {
 	t.Parallel()
 	d := newSubprocessFixture(t)
-	require.Equal(t, knowledge.Report{Name: "prices.md", Role: policy.RolePublic, Chunks: 3}, d.index(t, "prices.md", policy.RolePublic, priceList))
+	require.Equal(t, knowledge.Report{
+		Name:   "prices.md",
+		Role:   policy.RolePublic,
+		Chunks: 3,
+	}, d.index(t, "prices.md", policy.RolePublic, priceList))
 	hits := d.found(t, policy.OwnerScope(), "delivery")
 	require.Len(t, hits, 1)
 	require.Equal(t, "[prices.md › Delivery, line 13]", knowledge.Cite(hits[0]))
@@ -39,7 +43,11 @@ func TestSubprocess_ReadsFile(t *testing.T) {
 func TestSubprocess_PassesErrors(t *testing.T) {
 	t.Parallel()
 	d := newSubprocessFixture(t)
-	_, err := d.lib.Index(t.Context(), knowledge.File{Name: "a.png", Role: policy.RolePublic, Data: []byte("\x89PNG\r\n\x1a\n\x00\x00\x00\x0dIHDR")})
+	_, err := d.lib.Index(t.Context(), knowledge.File{
+		Name: "a.png",
+		Role: policy.RolePublic,
+		Data: []byte("\x89PNG\r\n\x1a\n\x00\x00\x00\x0dIHDR"),
+	})
 	require.ErrorIs(t, err, knowledge.ErrUnknownType)
 	require.ErrorContains(t, err, "; this is a .png file")
 	require.True(t, knowledge.IsPermanent(err))

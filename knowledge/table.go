@@ -173,8 +173,9 @@ func isHeader(row []string) bool {
 	return len(row) > 1
 }
 
-// namesColumns reports whether the first row of a table without a marked header is the header. In a table of two columns, one column must also
-// have numbers below a first cell without numbers: otherwise "Monday, closed" would be taken for a header.
+// namesColumns reports whether the first row of a table without a marked header is the header. In a table of two columns,
+// one column must also have numbers below a first cell without numbers: otherwise "Monday, closed" would be taken for a
+// header.
 func namesColumns(first []string, rest [][]string) bool {
 	if !isHeader(first) || len(rest) == 0 {
 		return false

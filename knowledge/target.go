@@ -26,8 +26,15 @@ type target struct {
 // targetOf decides where a file is stored, and with which role.
 func (l *Library) targetOf(ctx context.Context, f File) (target, error) {
 	row := index.Document{
-		Origin: cmp.Or(f.Origin, f.Name), Name: f.Name, Role: f.Role, Kind: index.KindKnowledge, Size: int64(len(f.Data)),
-		Validator: withReaderVersion(f.validator), Hash: l.hash(f), RoleSetAt: f.RoleSetAt, FoundInBulk: f.FoundInBulk,
+		Origin:      cmp.Or(f.Origin, f.Name),
+		Name:        f.Name,
+		Role:        f.Role,
+		Kind:        index.KindKnowledge,
+		Size:        int64(len(f.Data)),
+		Validator:   withReaderVersion(f.validator),
+		Hash:        l.hash(f),
+		RoleSetAt:   f.RoleSetAt,
+		FoundInBulk: f.FoundInBulk,
 	}
 	if len(row.Origin) > maxOrigin {
 		return target{}, ErrLongName

@@ -5,7 +5,8 @@ import (
 	"strings"
 )
 
-// Text returns the text of a file as Markdown, without storing it. The name and the media type decide the format where the content does not.
+// Text returns the text of a file as Markdown, without storing it. The name and the media type decide the format where
+// the content does not.
 func (l *Library) Text(ctx context.Context, name, mediaType string, data []byte) (string, error) {
 	if len(data) > MaxSize {
 		return "", ErrTooBig

@@ -34,8 +34,8 @@ func NewVectors(st *store.Store, embedder llm.Embedder) *Vectors {
 	return &Vectors{st: st, embedder: embedder}
 }
 
-// Embed computes vectors until every passage has one of the current model. again also tries passages whose text the provider refused before.
-// If the provider is not available or the budget is used up, Embed returns jobs.Snooze.
+// Embed computes vectors until every passage has one of the current model. again also tries passages whose text the
+// provider refused before. If the provider is not available or the budget is used up, Embed returns jobs.Snooze.
 func (v *Vectors) Embed(ctx context.Context, again bool) error {
 	if v.embedder == nil {
 		return nil
@@ -50,8 +50,11 @@ func (v *Vectors) Embed(ctx context.Context, again bool) error {
 			chunks, err = index.UnembeddedChunks(ctx, tx, v.embedder.Name(), after, vectorBatch)
 			return err
 		})
-		if err != nil || len(chunks) == 0 {
+		if err != nil {
 			return err
+		}
+		if len(chunks) == 0 {
+			return nil
 		}
 		vectors, err := v.vectorsOf(ctx, chunks)
 		if err != nil {

@@ -21,8 +21,11 @@ func (l *Library) write(ctx context.Context, scope policy.Scope, row index.Docum
 	err := l.st.AsOwner(ctx, scope, func(tx store.Tx) error {
 		changed, err := index.AddDocument(ctx, tx, row, chunks)
 		report.Unchanged = !changed
-		if err != nil || !changed {
+		if err != nil {
 			return err
+		}
+		if !changed {
+			return nil
 		}
 		if l.options.Vectors {
 			if err := jobs.Enqueue(ctx, tx, jobs.EmbedArgs{}); err != nil {

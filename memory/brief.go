@@ -58,8 +58,8 @@ type Bullet struct {
 // Brief is a summary of what happened.
 type Brief struct {
 	Bullets []Bullet
-	// Chats and Messages are the numbers of chats and messages in the period. SkippedChats is how many of the chats were left out because there
-	// are too many.
+	// Chats and Messages are the numbers of chats and messages in the period. SkippedChats is how many of the chats were
+	// left out because there are too many.
 	Chats, Messages, SkippedChats int
 	// ChatsByID are the chats of the messages.
 	ChatsByID map[store.ChatID]store.Chat
@@ -92,7 +92,13 @@ func (m *Memory) Brief(ctx context.Context, q BriefQuery) (Brief, error) {
 	if err != nil {
 		return Brief{}, err
 	}
-	w := briefWriter{memory: m, model: model, query: q, waiting: waiting, brief: &b}
+	w := briefWriter{
+		memory:  m,
+		model:   model,
+		query:   q,
+		waiting: waiting,
+		brief:   &b,
+	}
 	for part := range slices.Chunk(lively, maxBriefChats) {
 		if err := w.addBullets(ctx, part); err != nil {
 			return Brief{}, err
@@ -173,8 +179,9 @@ func (w briefWriter) writeBullets(ctx context.Context, said []store.Message) ([]
 	b.WriteString(m.Transcript(Conversations{Messages: said, Chats: w.brief.ChatsByID}, fence))
 	fmt.Fprintf(&b, "%s end\n", fence)
 	resp, err := llm.Complete(ctx, w.model, llm.Request{
-		System: fmt.Sprintf(briefSkill, fence), Messages: []llm.Message{{Role: llm.RoleUser, Text: b.String()}}, JSON: true, MaxTokens: maxBriefTokens,
-		Purpose: "brief", Chat: w.query.Room,
+		System: fmt.Sprintf(briefSkill, fence), Messages: []llm.Message{{Role: llm.RoleUser, Text: b.String()}}, JSON: true,
+		MaxTokens: maxBriefTokens,
+		Purpose:   "brief", Chat: w.query.Room,
 	})
 	if err != nil {
 		return nil, err
@@ -249,8 +256,8 @@ func waitingChats(ctx context.Context, db store.DB) (map[store.ChatID]bool, erro
 	return waits, err
 }
 
-// LastMessageToAnswer returns the last message that is not just a contact's thanks or greeting. The messages are of one chat, the oldest first.
-// byContact skips the messages of others. It returns false if there is no such message.
+// LastMessageToAnswer returns the last message that is not just a contact's thanks or greeting. The messages are of one
+// chat, the oldest first. byContact skips the messages of others. It returns false if there is no such message.
 func LastMessageToAnswer(messages []store.Message, byContact bool) (store.Message, bool) {
 	for _, s := range slices.Backward(messages) {
 		switch {
@@ -265,8 +272,8 @@ func LastMessageToAnswer(messages []store.Message, byContact bool) (store.Messag
 	return store.Message{}, false
 }
 
-// bulletsWithoutModel returns a bullet for each chat: its last message, or the contact's last one if the contact waits for an answer. The bullet
-// is a question if the message has a question mark or the contact waits.
+// bulletsWithoutModel returns a bullet for each chat: its last message, or the contact's last one if the contact waits
+// for an answer. The bullet is a question if the message has a question mark or the contact waits.
 func bulletsWithoutModel(said []store.Message, waits map[store.ChatID]bool) []Bullet {
 	var bullets []Bullet
 	for from := 0; from < len(said); {
@@ -288,8 +295,8 @@ func bulletsWithoutModel(said []store.Message, waits map[store.ChatID]bool) []Bu
 	return bullets
 }
 
-// trim keeps the first maxBulletsPerKind bullets of each kind; twice as many in a brief without a model, where the first bullets are those of the
-// chats with the newest messages.
+// trim keeps the first maxBulletsPerKind bullets of each kind; twice as many in a brief without a model, where the first
+// bullets are those of the chats with the newest messages.
 func (b *Brief) trim() {
 	limit := maxBulletsPerKind
 	if b.NoModelReason != "" {

@@ -35,8 +35,8 @@ func (m *Memory) DueCaptures(ctx context.Context) ([]store.ChatID, error) {
 	return store.DueCaptures(ctx, m.Store.DB(), m.Settings.Threshold, m.Settings.Minimum, m.Now().Add(-m.Settings.Quiet), maxDueCaptures)
 }
 
-// Capture takes notes of the messages of a chat since the last capture. last says that no other attempt follows. If the last attempt fails, the
-// chat is not due again for a while.
+// Capture takes notes of the messages of a chat since the last capture. last says that no other attempt follows. If the
+// last attempt fails, the chat is not due again for a while.
 func (m *Memory) Capture(ctx context.Context, chatID store.ChatID, last bool) error {
 	err := m.capture(ctx, chatID)
 	var over *llm.OverBudgetError
@@ -76,8 +76,11 @@ func (m *Memory) capture(ctx context.Context, chatID store.ChatID) error {
 		notes, err = store.NotesOfRole(ctx, tx, NotesRole(chat), maxKnownNotes)
 		return err
 	})
-	if err != nil || len(messages) == 0 {
+	if err != nil {
 		return err
+	}
+	if len(messages) == 0 {
+		return nil
 	}
 	lastMessage := slices.Max(store.IDsOf(messages))
 	if messages, err = m.readableMessages(ctx, messages); err != nil {
@@ -85,9 +88,12 @@ func (m *Memory) capture(ctx context.Context, chatID store.ChatID) error {
 	}
 	current := slices.Clone(notes[:min(len(notes), maxShownNotes)])
 	if len(messages) == 0 {
-		return m.Store.AsOwner(ctx, scopeOf(chat), func(tx store.Tx) error { return m.write(ctx, tx, chat, known, captureResult{lastMessage: lastMessage}) })
+		return m.Store.AsOwner(ctx, scopeOf(chat), func(tx store.Tx) error {
+			return m.write(ctx, tx, chat, known, captureResult{lastMessage: lastMessage})
+		})
 	}
-	resp, err := llm.Complete(ctx, m.modelOf(chat), captureRequest(cmp.Or(strings.TrimSpace(m.Settings.Skill()), captureSkill), chat, messages, current, m.Now().In(m.Zone)))
+	resp, err := llm.Complete(ctx, m.modelOf(chat), captureRequest(cmp.Or(strings.TrimSpace(m.Settings.Skill()), captureSkill), chat, messages,
+		current, m.Now().In(m.Zone)))
 	if err != nil {
 		return err
 	}
@@ -161,7 +167,13 @@ func (m *Memory) writeSection(ctx context.Context, tx store.Tx, chat store.Chat,
 	}
 	for _, f := range b.extracted {
 		n := store.Note{
-			Role: role, ChatID: chat.ID, Section: &section, Kind: f.Kind, Subject: f.Subject, Body: f.Text, ValidFrom: newestTime(b.messages, f.From),
+			Role:      role,
+			ChatID:    chat.ID,
+			Section:   &section,
+			Kind:      f.Kind,
+			Subject:   f.Subject,
+			Body:      f.Text,
+			ValidFrom: newestTime(b.messages, f.From),
 		}
 		for _, i := range f.From {
 			n.Sources = append(n.Sources, b.messages[i-1].ID)
@@ -211,11 +223,18 @@ func writeNote(ctx context.Context, tx store.Tx, s notePlacement) (store.Note, e
 }
 
 // addCommitment stores a commitment for a note about what somebody has to do.
-func (m *Memory) addCommitment(ctx context.Context, tx store.Tx, chat store.Chat, n store.Note, f extractedNote, messages []store.Message) error {
+func (m *Memory) addCommitment(ctx context.Context, tx store.Tx, chat store.Chat, n store.Note, f extractedNote,
+	messages []store.Message) error {
 	if f.Kind != store.NoteAction || f.Assignee == "" {
 		return nil
 	}
 	return store.InsertCommitment(ctx, tx, store.Commitment{
-		ChatID: chat.ID, NoteID: &n.ID, MessageID: messages[f.From[len(f.From)-1]-1].ID, Who: f.Assignee, Whom: f.Beneficiary, What: n.Body, DueAt: f.due(m.Zone),
+		ChatID:    chat.ID,
+		NoteID:    &n.ID,
+		MessageID: messages[f.From[len(f.From)-1]-1].ID,
+		Who:       f.Assignee,
+		Whom:      f.Beneficiary,
+		What:      n.Body,
+		DueAt:     f.due(m.Zone),
 	})
 }

@@ -26,7 +26,8 @@ func (m *Memory) HasDueCommitments(ctx context.Context) (bool, error) {
 	return store.HasDueReminders(ctx, m.Store.DB(), now.Add(-maxReminderDelay), now.Add(maxReminderDelay), now)
 }
 
-// DueCommitments returns the commitments of which the owner is to be reminded now: those whose reminder is due, and those whose snooze is over.
+// DueCommitments returns the commitments of which the owner is to be reminded now: those whose reminder is due, and those
+// whose snooze is over.
 func (m *Memory) DueCommitments(ctx context.Context, tx store.Tx) ([]store.Commitment, error) {
 	now := m.Now()
 	due, err := store.DueReminders(ctx, tx, now.Add(-maxReminderDelay), now.Add(maxReminderDelay), now)
@@ -35,7 +36,8 @@ func (m *Memory) DueCommitments(ctx context.Context, tx store.Tx) ([]store.Commi
 	}), err
 }
 
-// reminderTime returns when to remind of a commitment: on the morning of its due date, or reminderLead before the due time if that is earlier.
+// reminderTime returns when to remind of a commitment: on the morning of its due date, or reminderLead before the due
+// time if that is earlier.
 func reminderTime(due time.Time, zone *time.Location) time.Time {
 	y, m, d := due.In(zone).Date()
 	morning := schedule.InZone(time.Date(y, m, d, reminderHour, 0, 0, 0, time.UTC), zone)

@@ -25,8 +25,11 @@ const maxChats = 1000
 // ReadConversations reads the newest messages of up to 50 chats in a period, as many as fit into one request to a model.
 func (m *Memory) ReadConversations(ctx context.Context, q BriefQuery) (Conversations, error) {
 	active, byID, err := m.activeChats(ctx, q)
-	if err != nil || len(active) == 0 {
+	if err != nil {
 		return Conversations{}, err
+	}
+	if len(active) == 0 {
+		return Conversations{}, nil
 	}
 	messages, err := m.newestMessages(ctx, q, active[:min(len(active), maxBriefChats)])
 	return Conversations{Messages: messages, Chats: byID}, err
@@ -56,7 +59,8 @@ func chatIDs(active []store.ActiveChat) []store.ChatID {
 
 // newestMessages reads the newest messages of chats. The more chats there are, the fewer messages it reads of each.
 func (m *Memory) newestMessages(ctx context.Context, q BriefQuery, chats []store.ActiveChat) ([]store.Message, error) {
-	return store.MessagesOfChats(ctx, m.Store.DB(), chatIDs(chats), q.From, q.Until, min(max(maxBriefMessages/len(chats), 4), maxMessagesPerChat))
+	return store.MessagesOfChats(ctx, m.Store.DB(), chatIDs(chats), q.From, q.Until,
+		min(max(maxBriefMessages/len(chats), 4), maxMessagesPerChat))
 }
 
 // ChatIDs returns the chats of the messages, each once.
@@ -79,7 +83,8 @@ func (m *Memory) Transcript(c Conversations, fence string) string {
 			chat = s.ChatID
 			fmt.Fprintf(&b, "%s chat with %s\n", fence, text.OneLine(labelOf(c.Chats[chat])))
 		}
-		fmt.Fprintf(&b, "%d [%s] %s: %s\n", i+1, s.At.In(m.Zone).Format("Mon 2 Jan 15:04"), speakerName(c.Chats[chat], s), text.Clip(text.OneLine(s.Body), maxBriefMessageLen))
+		fmt.Fprintf(&b, "%d [%s] %s: %s\n", i+1, s.At.In(m.Zone).Format("Mon 2 Jan 15:04"), speakerName(c.Chats[chat], s),
+			text.Clip(text.OneLine(s.Body), maxBriefMessageLen))
 	}
 	return b.String()
 }
@@ -88,7 +93,14 @@ func (m *Memory) Transcript(c Conversations, fence string) string {
 func (m *Memory) Hits(c Conversations) []search.Hit {
 	hits := make([]search.Hit, len(c.Messages))
 	for i, s := range c.Messages {
-		hits[i] = search.Hit{Ref: store.MessageRef(s.ID), ChatID: s.ChatID, Kind: index.KindConversation, Role: policy.UserRole(s.ChatID), Text: s.Body, IndexedAt: s.At}
+		hits[i] = search.Hit{
+			Ref:       store.MessageRef(s.ID),
+			ChatID:    s.ChatID,
+			Kind:      index.KindConversation,
+			Role:      policy.UserRole(s.ChatID),
+			Text:      s.Body,
+			IndexedAt: s.At,
+		}
 		m.setSource(&hits[i], c.Chats[s.ChatID], s)
 	}
 	slices.SortStableFunc(hits, func(x, y search.Hit) int { return y.IndexedAt.Compare(x.IndexedAt) })

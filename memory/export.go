@@ -69,8 +69,11 @@ func (e *exporter) memory(ctx context.Context) error {
 		sections, err = store.Sections(ctx, tx, NotesRole(e.chat))
 		return err
 	})
-	if err != nil || len(sections) == 0 {
+	if err != nil {
 		return err
+	}
+	if len(sections) == 0 {
+		return nil
 	}
 	var b strings.Builder
 	for _, s := range sections {
@@ -101,7 +104,14 @@ type profile struct {
 
 func (e *exporter) profile(context.Context) error {
 	c := e.chat
-	p := profile{Name: c.Name, Platform: c.Protocol, Kind: c.Kind, ChatID: c.ChannelID, Contact: c.Contact.String(), LastActive: c.LastMessageAt}
+	p := profile{
+		Name:       c.Name,
+		Platform:   c.Protocol,
+		Kind:       c.Kind,
+		ChatID:     c.ChannelID,
+		Contact:    c.Contact.String(),
+		LastActive: c.LastMessageAt,
+	}
 	if c.Kind != policy.KindAdmin {
 		p.Mode = c.ModeIn(e.Defaults)
 	}
@@ -121,8 +131,11 @@ func (e *exporter) log(ctx context.Context) error {
 	var day string
 	for after := (store.Message{}); ; {
 		page, err := store.MessagesOfChat(ctx, e.Store.DB(), e.chat.ID, since, after, exportPage)
-		if err != nil || len(page) == 0 {
+		if err != nil {
 			return err
+		}
+		if len(page) == 0 {
+			return nil
 		}
 		for _, said := range page {
 			at := said.At.In(e.Zone)

@@ -26,8 +26,8 @@ func (m *Memory) FindTopic(ctx context.Context, topic string) (store.TopicRows, 
 	return m.Store.FindTopic(ctx, store.Topic{Words: strings.Fields(topic), Text: search.IndexText("", "", topic)}, MaxTopic+1)
 }
 
-// BeginForgetting stores what is to be forgotten, and enqueues the job that forgets it. If a contact is erased, the contact's chats are switched
-// off, and what the contact wrote in groups until now is forgotten as well.
+// BeginForgetting stores what is to be forgotten, and enqueues the job that forgets it. If a contact is erased, the
+// contact's chats are switched off, and what the contact wrote in groups until now is forgotten as well.
 func (m *Memory) BeginForgetting(ctx context.Context, tx store.Tx, f store.Forgetting) error {
 	if f.Kind == store.ForgetErase {
 		for _, chat := range f.Remaining.Chats {
@@ -47,11 +47,15 @@ func (m *Memory) BeginForgetting(ctx context.Context, tx store.Tx, f store.Forge
 	return jobs.Enqueue(ctx, tx, jobs.ForgetArgs{ForgettingID: n})
 }
 
-// ForgetStep carries out the next step of a forgetting in tx, and returns the forgetting with its new state. ended is true after the last step.
+// ForgetStep carries out the next step of a forgetting in tx, and returns the forgetting with its new state. ended is
+// true after the last step.
 func (m *Memory) ForgetStep(ctx context.Context, tx store.Tx, forgetting store.ForgettingID) (f store.Forgetting, ended bool, err error) {
 	f, err = store.LockForgetting(ctx, tx, forgetting)
-	if err != nil || f.DoneAt != nil {
+	if err != nil {
 		return f, false, err
+	}
+	if f.DoneAt != nil {
+		return f, false, nil
 	}
 	gone, err := m.forgetStep(ctx, tx, &f)
 	if err != nil {

@@ -33,8 +33,8 @@ const importedProtocol = "import"
 // importBatch is how many messages one transaction imports.
 const importBatch = 500
 
-// Import stores the conversation of a file in a chat. me is the owner's name in the file; it may be empty when there are two senders and the
-// chat has the name of one. What was imported before is left as it is, so an import can be repeated.
+// Import stores the conversation of a file in a chat. me is the owner's name in the file; it may be empty when there are
+// two senders and the chat has the name of one. What was imported before is left as it is, so an import can be repeated.
 func (m *Memory) Import(ctx context.Context, chat store.Chat, from transcript.Chat, me string) (Imported, error) {
 	var done Imported
 	author, err := authors(chat, from.Lines, me)
@@ -54,7 +54,12 @@ func (m *Memory) Import(ctx context.Context, chat store.Chat, from transcript.Ch
 				at[key]++
 				sum := sha256.Sum256(fmt.Appendf(nil, "%s\n%d", key, at[key]))
 				stored, err := store.ImportMessage(ctx, tx, store.Message{
-					ChatID: chat.ID, EventID: id.EventID(fmt.Sprintf("$import:%x", sum[:16])), Author: author(l.Sender), Sender: id.UserID(l.Sender), Body: l.Text, At: l.At,
+					ChatID:  chat.ID,
+					EventID: id.EventID(fmt.Sprintf("$import:%x", sum[:16])),
+					Author:  author(l.Sender),
+					Sender:  id.UserID(l.Sender),
+					Body:    l.Text,
+					At:      l.At,
 				})
 				switch {
 				case err != nil:
@@ -82,7 +87,13 @@ func (m *Memory) importNotes(ctx context.Context, chat store.Chat, sections []tr
 	return m.Store.AsOwner(ctx, scopeOf(chat), func(tx store.Tx) error {
 		for _, s := range sections {
 			for _, body := range s.Notes {
-				n := store.Note{Role: NotesRole(chat), ChatID: chat.ID, Kind: store.NoteByHand, Body: text.Clip(text.OneLine(body), MaxNote), ValidFrom: s.At}
+				n := store.Note{
+					Role:      NotesRole(chat),
+					ChatID:    chat.ID,
+					Kind:      store.NoteByHand,
+					Body:      text.Clip(text.OneLine(body), MaxNote),
+					ValidFrom: s.At,
+				}
 				if s.At.Before(oldest) {
 					done.Old++
 					continue
@@ -128,7 +139,9 @@ func authors(chat store.Chat, lines []transcript.Line, me string) (func(who stri
 				me = who
 			}
 		}
-		if !slices.ContainsFunc(senderNames(senders), func(who string) bool { return strings.EqualFold(who, chat.Name) }) && len(senders) > 1 || len(senders) > 2 {
+		if !slices.ContainsFunc(senderNames(senders), func(who string) bool {
+			return strings.EqualFold(who, chat.Name)
+		}) && len(senders) > 1 || len(senders) > 2 {
 			return nil, fmt.Errorf("%w: %s", ErrUnknownSender, strings.Join(senderNames(senders), ", "))
 		}
 	}
@@ -158,7 +171,13 @@ func senderNames(senders map[string]bool) []string {
 func (m *Memory) ImportedChat(ctx context.Context, channel, name string) (store.Chat, error) {
 	var chat store.Chat
 	err := m.Store.InTx(ctx, func(tx store.Tx) (err error) {
-		chat, err = store.UpsertChat(ctx, tx, store.Chat{Protocol: importedProtocol, ChannelID: channel, Kind: policy.KindDM, Name: name, Encryption: policy.EncryptionNo})
+		chat, err = store.UpsertChat(ctx, tx, store.Chat{
+			Protocol:   importedProtocol,
+			ChannelID:  channel,
+			Kind:       policy.KindDM,
+			Name:       name,
+			Encryption: policy.EncryptionNo,
+		})
 		return err
 	})
 	return chat, err

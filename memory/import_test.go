@@ -27,7 +27,8 @@ func TestImport_IsIdempotent(t *testing.T) {
 	done, err := r.mem.Import(r.ctx, r.ana, from, "")
 	require.NoError(t, err)
 	require.Equal(t, memory.Imported{Messages: 2, Notes: 1, Known: 1, Old: 1}, done)
-	require.Equal(t, 1, r.count("select count(*) from messages where author = 'owner_phone' and body = 'the fence costs 480'"), "who is not Ana is the owner")
+	require.Equal(t, 1, r.count("select count(*) from messages where author = 'owner_phone' and body = 'the fence costs 480'"),
+		"who is not Ana is the owner")
 	from.Lines = append(from.Lines, transcript.Line{At: at.Add(2 * time.Hour), Sender: "Ana", Text: "one more"})
 	done, err = r.mem.Import(r.ctx, r.ana, from, "")
 	require.NoError(t, err)
@@ -58,7 +59,8 @@ func TestImport_FindsOwnerOrAsks(t *testing.T) {
 	require.Equal(t, 1, r.count("select count(*) from messages where author = 'owner_phone'"))
 	require.Equal(t, 2, r.count("select count(*) from messages where author = 'contact'"))
 
-	own := transcript.Chat{Owner: true, Lines: []transcript.Line{{At: r.now, Sender: transcript.User, Text: "mine"}, {At: r.now, Sender: transcript.Assistant, Text: "yours"}}}
+	own := transcript.Chat{Owner: true, Lines: []transcript.Line{{At: r.now, Sender: transcript.User, Text: "mine"},
+		{At: r.now, Sender: transcript.Assistant, Text: "yours"}}}
 	_, err = r.mem.Import(r.ctx, r.room, own, "")
 	require.NoError(t, err)
 	require.Equal(t, 1, r.count("select count(*) from messages where body = 'mine' and author = 'owner_phone'"))

@@ -47,7 +47,12 @@ func captureOnce(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	mem := memory.New(memory.Options{Store: st, Search: search.New(st), Model: model, Defaults: policy.Defaults{Profile: policy.ProfilePersonal}})
+	mem := memory.New(memory.Options{
+		Store:    st,
+		Search:   search.New(st),
+		Model:    model,
+		Defaults: policy.Defaults{Profile: policy.ProfilePersonal},
+	})
 	due, err := mem.DueCaptures(ctx)
 	if err != nil {
 		return err
@@ -79,7 +84,12 @@ func captureAndKill(t *testing.T, at int) string {
 	r := newRig(t)
 	// An older note, which one of the new notes replaces and another one repeats.
 	r.talk(r.ana, 6)
-	r.notes(note{Kind: "fact", Subject: "day", Text: "Ana wants delivery on Monday.", From: []int{1}}, note{Kind: "fact", Subject: "dog", Text: "Ana has a dog.", From: []int{2}})
+	r.notes(note{
+		Kind:    "fact",
+		Subject: "day",
+		Text:    "Ana wants delivery on Monday.",
+		From:    []int{1},
+	}, note{Kind: "fact", Subject: "dog", Text: "Ana has a dog.", From: []int{2}})
 	require.NoError(t, r.mem.Capture(r.ctx, r.ana.ID, false))
 	r.now = r.now.Add(time.Hour)
 	said := r.talk(r.ana, 20)
@@ -87,7 +97,13 @@ func captureAndKill(t *testing.T, at int) string {
 	r.notes(
 		note{Kind: "fact", Subject: "day", Text: "Ana wants delivery on Thursday.", From: []int{20}},
 		note{Kind: "fact", Subject: "dog", Text: "Ana has a dog!", From: []int{19}},
-		note{Kind: "action", Subject: "fence", Text: "Ana pays the fence.", Who: "Ana", From: []int{18}},
+		note{
+			Kind:    "action",
+			Subject: "fence",
+			Text:    "Ana pays the fence.",
+			Who:     "Ana",
+			From:    []int{18},
+		},
 	)
 	answers := r.script
 	r.script = func(ctx context.Context, req llmtest.Request) llmtest.Reply {
@@ -99,7 +115,9 @@ func captureAndKill(t *testing.T, at int) string {
 	// The next two times that the queue looks for due captures.
 	for range 2 {
 		for _, chat := range r.dueCaptures() {
-			require.Eventually(t, func() bool { return r.mem.Capture(r.ctx, chat, false) == nil }, time.Minute, 20*time.Millisecond, "the dead process' connection may hold a row for a moment")
+			require.Eventually(t, func() bool {
+				return r.mem.Capture(r.ctx, chat, false) == nil
+			}, time.Minute, 20*time.Millisecond, "the dead process' connection may hold a row for a moment")
 		}
 	}
 	var day, dog store.Note
@@ -119,7 +137,8 @@ func captureAndKill(t *testing.T, at int) string {
 	require.Equal(t, 2, r.count("select count(*) from note_sections"), moment)
 	require.Equal(t, 2, r.count("select count(*) from documents where kind = 'conv'"), moment)
 	require.Equal(t, 1, r.count("select count(*) from commitments"), moment)
-	require.Zero(t, r.count("select count(*) from term_stats s where s.role <> '*' and s.ndoc <> (select count(*) from chunk_index i where i.role = s.role and s.word = any (tsvector_to_array(i.tsv)))"), moment)
+	require.Zero(t,
+		r.count("select count(*) from term_stats s where s.role <> '*' and s.ndoc <> (select count(*) from chunk_index i where i.role = s.role and s.word = any (tsvector_to_array(i.tsv)))"), moment)
 	kept, err := store.CaptureStateOf(r.ctx, r.st.DB(), r.ana.ID)
 	require.NoError(t, err)
 	require.Equal(t, said[19].ID, kept.CapturedTo, moment)
@@ -141,7 +160,8 @@ func TestCapture_KillWritesOnce(t *testing.T) {
 	}
 	t.Logf("killed at %d moments:\n%s", len(moments), strings.Join(moments, "\n"))
 	all := strings.Join(moments, "\n")
-	for _, want := range []string{"while the model thinks", "after insert into notes", "after insert into documents", "before insert into commitments", "before update chat_memory", "before commit", "after commit"} {
+	for _, want := range []string{"while the model thinks", "after insert into notes", "after insert into documents",
+		"before insert into commitments", "before update chat_memory", "before commit", "after commit"} {
 		require.Contains(t, all, want)
 	}
 	require.Less(t, len(moments), most)

@@ -46,11 +46,11 @@ type Settings struct {
 	OwnerDays int
 	// LogDays is how far the daily log of an export goes back. Defaults to 30.
 	LogDays int
-	// SkipInjections keeps messages of others that were blocked as attempts to give the assistant orders (store.WithoutBlocked) out of captures, and out of
-	// what a contact's model recalls.
+	// SkipInjections keeps messages of others that were blocked as attempts to give the assistant orders
+	// (store.WithoutBlocked) out of captures, and out of what a contact's model recalls.
 	SkipInjections bool
-	// Skill returns the instructions for taking notes. It is called for each capture. Defaults to DefaultSkill, which is also used if Skill returns
-	// an empty text.
+	// Skill returns the instructions for taking notes. It is called for each capture. Defaults to DefaultSkill, which is
+	// also used if Skill returns an empty text.
 	Skill func() string
 }
 

@@ -30,7 +30,13 @@ func (m *Memory) Remember(ctx context.Context, tx store.Tx, room store.Chat, mes
 	if err := store.SetScope(ctx, tx, policy.OwnerScope()); err != nil {
 		return 0, err
 	}
-	n := store.Note{Role: policy.RoleAdmin, ChatID: room.ID, Kind: store.NoteByHand, Body: text.Clip(strings.TrimSpace(body), MaxNote), ValidFrom: m.Now()}
+	n := store.Note{
+		Role:      policy.RoleAdmin,
+		ChatID:    room.ID,
+		Kind:      store.NoteByHand,
+		Body:      text.Clip(strings.TrimSpace(body), MaxNote),
+		ValidFrom: m.Now(),
+	}
 	if message != 0 {
 		n.Sources = []store.MessageID{message}
 	}
@@ -40,8 +46,11 @@ func (m *Memory) Remember(ctx context.Context, tx store.Tx, room store.Chat, mes
 	}
 	s := placeNote(n, 0, known, nil)
 	written, err := writeNote(ctx, tx, s)
-	if err != nil || s.duplicate != nil {
+	if err != nil {
 		return written.ID, err
+	}
+	if s.duplicate != nil {
+		return written.ID, nil
 	}
 	return written.ID, m.indexNotes(ctx, tx, room, store.NoteOrigin(written.ID), []store.Note{written})
 }

@@ -40,7 +40,13 @@ func (m *Memory) indexNotes(ctx context.Context, tx store.Tx, chat store.Chat, o
 	sum := sha256.Sum256([]byte(text))
 	hash := hex.EncodeToString(sum[:])
 	doc := index.Document{
-		Origin: origin, Name: name, Role: NotesRole(chat), Kind: index.KindConversation, Format: "chat", Size: int64(len(text)), Hash: hash,
+		Origin: origin,
+		Name:   name,
+		Role:   NotesRole(chat),
+		Kind:   index.KindConversation,
+		Format: "chat",
+		Size:   int64(len(text)),
+		Hash:   hash,
 	}
 	_, err := index.ReplaceDocument(ctx, tx, doc, []index.Chunk{{
 		Key: origin + ":" + hash, Section: heading, Content: text, SearchText: search.IndexText(name, heading, text),

@@ -14,8 +14,9 @@ import (
 // newsWords matches words of questions about what happened.
 var newsWords = regexp.MustCompile(`(?i)\b(came in|come in|happen(?:ed)?|new|news|miss(?:ed)?|went on|asked|complain(?:ed)?|passiert|neu|neues|verpasst|reingekommen|eingegangen|gefragt)\b`)
 
-// QuestionPeriod returns the past period that a question about messages names, such as "what came in overnight?" or "who wrote since Monday?". It
-// returns the zero Period for any other question, and for a question about a day that may be in the future.
+// QuestionPeriod returns the past period that a question about messages names, such as "what came in overnight?" or "who
+// wrote since Monday?". It returns the zero Period for any other question, and for a question about a day that may be in
+// the future.
 func QuestionPeriod(question string, now time.Time) schedule.Period {
 	t, found := schedule.ParsePast(question, now)
 	if !found || !t.From.Before(now) || !t.Certain && !isAboutSaying(question) && !newsWords.MatchString(question) {
@@ -27,8 +28,8 @@ func QuestionPeriod(question string, now time.Time) schedule.Period {
 // newestAge is the length of the period that a question about the latest messages means.
 const newestAge = 7 * 24 * time.Hour
 
-// LatestPeriod returns the period to read for a question that asks for the latest messages and names no topic. It returns the zero Period for
-// any other question.
+// LatestPeriod returns the period to read for a question that asks for the latest messages and names no topic. It returns
+// the zero Period for any other question.
 func LatestPeriod(question string, now time.Time) schedule.Period {
 	if !isAboutSaying(question) || !newestWords.MatchString(question) {
 		return schedule.Period{}
@@ -61,8 +62,8 @@ var newestWords = regexp.MustCompile(`(?i)\b(last|lately|latest|recent(?:ly)?|ne
 // bothSides matches words of questions about what the owner and the contact said, not the contact alone.
 var bothSides = regexp.MustCompile(`(?i)\b(we|us|talk(?:ed)?|discuss(?:ed)?|promise[ds]?|agree[ds]?|i|wir|ich|besprochen|versprochen|vereinbart)\b`)
 
-// requestToWrite matches the beginning of a request such as "write Ana a message". Its words are ignored by isAboutSaying, because the request
-// is not about what was said.
+// requestToWrite matches the beginning of a request such as "write Ana a message". Its words are ignored by
+// isAboutSaying, because the request is not about what was said.
 var requestToWrite = regexp.MustCompile(`(?i)^\W*(?:please\s+|(?:can|could|would)\s+you\s+)*(?:write|draft|send|say|talk)\b(?:\s+(?:to\s+)?[\p{L}]+)?(?:\s+an?\s+message\b)?`)
 
 // isAboutSaying reports whether a question is about what somebody said.

@@ -113,8 +113,8 @@ func (m *Memory) asksForNewest(ctx context.Context, scope policy.Scope, question
 	return !slices.ContainsFunc(terms, func(t search.Term) bool { return t.IsTopical(besides) }), nil
 }
 
-// AddNoteSources sets Hit.Messages of each note among hits to the messages from which the note was taken. An answer made from the note can then
-// be forgotten together with them.
+// AddNoteSources sets Hit.Messages of each note among hits to the messages from which the note was taken. An answer made
+// from the note can then be forgotten together with them.
 func (m *Memory) AddNoteSources(ctx context.Context, scope policy.Scope, hits []search.Hit) error {
 	var docs []store.DocumentID
 	for _, h := range hits {
@@ -145,7 +145,8 @@ type recallBackend struct {
 }
 
 // recallMessages searches messages. When a period was asked for and no message in it matches, it returns the newest of the period.
-func (m *Memory) recallMessages(ctx context.Context, by recallBackend, scope policy.Scope, text string, when timeFilter, limit int) (search.Result, error) {
+func (m *Memory) recallMessages(ctx context.Context, by recallBackend, scope policy.Scope, text string, when timeFilter,
+	limit int) (search.Result, error) {
 	if len(scope.Chats()) == 0 || m.NotesOnly {
 		return search.Result{}, nil
 	}
@@ -170,7 +171,14 @@ func (m *Memory) recallMessages(ctx context.Context, by recallBackend, scope pol
 			newest = slices.DeleteFunc(newest, func(msg store.Message) bool { return msg.Author != policy.AuthorContact })
 		}
 		for _, msg := range newest {
-			found.Hits = append(found.Hits, search.Hit{Ref: store.MessageRef(msg.ID), ChatID: msg.ChatID, Kind: index.KindConversation, Role: policy.UserRole(msg.ChatID), Text: msg.Body, IndexedAt: msg.At})
+			found.Hits = append(found.Hits, search.Hit{
+				Ref:       store.MessageRef(msg.ID),
+				ChatID:    msg.ChatID,
+				Kind:      index.KindConversation,
+				Role:      policy.UserRole(msg.ChatID),
+				Text:      msg.Body,
+				IndexedAt: msg.At,
+			})
 		}
 	}
 	var err error

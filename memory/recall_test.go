@@ -47,12 +47,17 @@ func TestRecall_NamedChatsOnly(t *testing.T) {
 	found := r.recallAboutAna("What did Ana say about the fence?")
 	require.Equal(t, []string{"ok 480 for the fence, until the first of december"}, texts(found))
 	hit := found.Hits[0]
-	require.Equal(t, "Ana · WhatsApp, "+weeksAgo.UTC().Format("Mon 2 Jan 15:04"), strings.Replace(hit.Source, weeksAgo.UTC().Format(" 2006"), "", 1))
+	require.Equal(t, "Ana · WhatsApp, "+weeksAgo.UTC().Format("Mon 2 Jan 15:04"),
+		strings.Replace(hit.Source, weeksAgo.UTC().Format(" 2006"), "", 1))
 	require.Contains(t, hit.Link, "https://matrix.to/#/")
 	require.Contains(t, hit.Link, said.EventID.String())
 	require.Equal(t, store.MessageRef(said.ID), hit.Ref)
 
-	require.Empty(t, texts(r.recall(memory.Question{Text: "What about the fence?", AsOwner: true, Scope: policy.OwnerScope()})), "no chat was named")
+	require.Empty(t, texts(r.recall(memory.Question{
+		Text:    "What about the fence?",
+		AsOwner: true,
+		Scope:   policy.OwnerScope(),
+	})), "no chat was named")
 }
 
 func TestRecall_NotesRankFirst(t *testing.T) {
@@ -65,7 +70,8 @@ func TestRecall_NotesRankFirst(t *testing.T) {
 	found := texts(r.recallAboutAna("what colour is ana's fence"))
 	require.Contains(t, found[0], "- The fence will be green.")
 	require.Contains(t, found, "the fence will be green then")
-	require.Equal(t, []store.MessageID{said[0].ID}, r.recallAboutAna("what colour is ana's fence").Hits[0].Messages, "what it was learned from")
+	require.Equal(t, []store.MessageID{said[0].ID}, r.recallAboutAna("what colour is ana's fence").Hits[0].Messages,
+		"what it was learned from")
 }
 
 func TestRecall_TimeLimitsHits(t *testing.T) {
@@ -77,7 +83,8 @@ func TestRecall_TimeLimitsHits(t *testing.T) {
 	r.says(r.ana, policy.AuthorContact, "something else yesterday", time.Date(2026, 11, 19, 12, 0, 0, 0, time.UTC))
 	require.Equal(t, []string{"the fence in may"}, texts(r.recallAboutAna("what did Ana say about the fence in May?")))
 	require.Equal(t, []string{"the fence last week"}, texts(r.recallAboutAna("what did Ana say about the fence last week")))
-	require.Equal(t, []string{"something else yesterday"}, texts(r.recallAboutAna("Was hat Ana gestern gesagt?")), "without its words, the newest of that time")
+	require.Equal(t, []string{"something else yesterday"}, texts(r.recallAboutAna("Was hat Ana gestern gesagt?")),
+		"without its words, the newest of that time")
 }
 
 func TestRecall_NamedTimeRanksFirst(t *testing.T) {
@@ -92,7 +99,8 @@ func TestRecall_NamedTimeRanksFirst(t *testing.T) {
 	require.Equal(t, then, texts(r.recallAboutAna("when did Ana start painting the fence in May?"))[0])
 	require.Equal(t, soon, texts(r.recallAboutAna("who was painting the fence on 26 February?"))[0], "it was spoken of soon after")
 	require.Len(t, r.recallAboutAna("tell me who was painting the fence in May").Hits, 3, "what was said at another time may tell as well")
-	require.Len(t, r.recallAboutAna("Please write me what Ana thought of painting the fence in May").Hits, 3, "who is told to write has not written")
+	require.Len(t, r.recallAboutAna("Please write me what Ana thought of painting the fence in May").Hits, 3,
+		"who is told to write has not written")
 	require.Equal(t, []string{then}, texts(r.recallAboutAna("what did Ana say about painting the fence in May?")))
 	require.Equal(t, []string{then}, texts(r.recallAboutAna("write me what Ana wrote about painting the fence in May")))
 }
@@ -140,8 +148,8 @@ func TestRecall_StopWordsFindNewest(t *testing.T) {
 	require.Equal(t, []string{"newer"}, texts(found))
 }
 
-// Two contacts ask a thousand questions (with make chaos ten thousand) about notes and messages with the same words. No result may have a row of the
-// other contact.
+// Two contacts ask a thousand questions (with make chaos ten thousand) about notes and messages with the same words. No
+// result may have a row of the other contact.
 func TestRecall_FindsNoForeignRow(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)

@@ -14,7 +14,13 @@ import (
 
 // withRetention returns a Memory in a time zone that keeps chats for 90 days and the owner's rooms for 365.
 func (r *rig) withRetention(zone *time.Location) *memory.Memory {
-	return memory.New(memory.Options{Store: r.st, Search: r.mem.Search, Model: r.mem.Model, Zone: zone, Now: func() time.Time { return r.now }})
+	return memory.New(memory.Options{
+		Store:  r.st,
+		Search: r.mem.Search,
+		Model:  r.mem.Model,
+		Zone:   zone,
+		Now:    func() time.Time { return r.now },
+	})
 }
 
 func TestRetention_CoversAllTables(t *testing.T) {
@@ -98,7 +104,13 @@ func TestRetention_KeepsOpenCommitments(t *testing.T) {
 	m := r.says(r.ana, policy.AuthorContact, "I pay next summer", r.now)
 	due := time.Now().AddDate(1, 0, 0)
 	require.NoError(t, r.st.InTx(r.ctx, func(tx store.Tx) error {
-		return store.InsertCommitment(r.ctx, tx, store.Commitment{ChatID: r.ana.ID, MessageID: m.ID, Who: "Ana", What: "pays", DueAt: &due})
+		return store.InsertCommitment(r.ctx, tx, store.Commitment{
+			ChatID:    r.ana.ID,
+			MessageID: m.ID,
+			Who:       "Ana",
+			What:      "pays",
+			DueAt:     &due,
+		})
 	}))
 	r.now = r.now.Add(100 * 24 * time.Hour)
 	gone, err := r.withRetention(time.UTC).ApplyRetention(r.ctx)

@@ -44,7 +44,13 @@ func (unlimitedLedger) Settle(context.Context, int64, policy.Settlement) error {
 
 func newRig(t *testing.T) *rig {
 	t.Helper()
-	r := &rig{t: t, ctx: context.Background(), st: storetest.New(t), script: llmtest.Say(`{"notes": []}`), now: time.Now().Truncate(time.Second)}
+	r := &rig{
+		t:      t,
+		ctx:    context.Background(),
+		st:     storetest.New(t),
+		script: llmtest.Say(`{"notes": []}`),
+		now:    time.Now().Truncate(time.Second),
+	}
 	r.server = llmtest.Start(t, func(ctx context.Context, req llmtest.Request) llmtest.Reply { return r.script(ctx, req) })
 	model, err := modelWithTimeout(r.server.URL, time.Minute)
 	require.NoError(t, err)
@@ -56,15 +62,27 @@ func newRig(t *testing.T) *rig {
 
 func (r *rig) withModel(model llm.Model) *memory.Memory {
 	return memory.New(memory.Options{
-		Store: r.st, Search: search.New(r.st), Model: model, Defaults: policy.Defaults{Profile: policy.ProfilePersonal}, Zone: time.UTC,
-		Now: func() time.Time { return r.now },
+		Store:    r.st,
+		Search:   search.New(r.st),
+		Model:    model,
+		Defaults: policy.Defaults{Profile: policy.ProfilePersonal},
+		Zone:     time.UTC,
+		Now:      func() time.Time { return r.now },
 	})
 }
 
 func (r *rig) chat(name string, kind policy.Kind) store.Chat {
 	r.t.Helper()
 	room := id.RoomID("!" + name + ":x")
-	c := store.Chat{Protocol: "whatsapp", ChannelID: name, RoomID: &room, Kind: kind, Name: name, BridgeBot: "@bot:x", Encryption: policy.EncryptionNo}
+	c := store.Chat{
+		Protocol:   "whatsapp",
+		ChannelID:  name,
+		RoomID:     &room,
+		Kind:       kind,
+		Name:       name,
+		BridgeBot:  "@bot:x",
+		Encryption: policy.EncryptionNo,
+	}
 	require.NoError(r.t, r.st.InTx(r.ctx, func(tx store.Tx) (err error) {
 		c, err = store.UpsertChat(r.ctx, tx, c)
 		return err
@@ -77,8 +95,15 @@ func (r *rig) says(chat store.Chat, author policy.Author, body string, at time.T
 	r.t.Helper()
 	r.n++
 	m := store.Message{
-		ChatID: chat.ID, EventID: id.EventID(fmt.Sprintf("$m%d", r.n)), Author: author, Sender: "@someone:x", Kind: "text", Body: body,
-		At: at, Action: policy.ActionArchive, Code: policy.CodeSilent,
+		ChatID:  chat.ID,
+		EventID: id.EventID(fmt.Sprintf("$m%d", r.n)),
+		Author:  author,
+		Sender:  "@someone:x",
+		Kind:    "text",
+		Body:    body,
+		At:      at,
+		Action:  policy.ActionArchive,
+		Code:    policy.CodeSilent,
 	}
 	if chat.Kind == policy.KindAdmin {
 		m.Action, m.Code = policy.ActionCommand, policy.CodeCommand

@@ -31,7 +31,8 @@ func TestUp_RefusesForeignDatabase(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, migrations.StateForeign, state)
 	var tables, schemas int
-	require.NoError(t, conn.QueryRow(ctx, "select (select count(*) from pg_class where relnamespace = 'public'::regnamespace), (select count(*) from pg_namespace where nspname in ('river', 'matrix'))").Scan(&tables, &schemas))
+	require.NoError(t, conn.QueryRow(ctx,
+		"select (select count(*) from pg_class where relnamespace = 'public'::regnamespace), (select count(*) from pg_namespace where nspname in ('river', 'matrix'))").Scan(&tables, &schemas))
 	require.Equal(t, 2, tables)
 	require.Zero(t, schemas)
 

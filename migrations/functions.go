@@ -166,14 +166,14 @@ func (s functionSet) apply(ctx context.Context, pool *pgxpool.Pool, role string)
 	})
 }
 
-// unusedSQL lists those of the named functions that nothing in the schema depends on. Triggers, policies, indexes, defaults and generated columns
-// depend on the others.
+// unusedSQL lists those of the named functions that nothing in the schema depends on. Triggers, policies, indexes,
+// defaults and generated columns depend on the others.
 const unusedSQL = `select p.oid::regprocedure::text from pg_proc p where p.pronamespace = 'public'::regnamespace and p.proname = any ($1)
 	and not exists (select from pg_depend d where d.refclassid = 'pg_proc'::regclass and d.refobjid = p.oid)
 	and not exists (select from pg_depend d where d.classid = 'pg_proc'::regclass and d.objid = p.oid and d.deptype = 'e') -- an extension's`
 
-// replace replaces the functions of before by those of this set. It first drops the old ones, because their parameters or results may have changed. A
-// function that something depends on cannot be dropped: "create or replace" replaces it.
+// replace replaces the functions of before by those of this set. It first drops the old ones, because their parameters or
+// results may have changed. A function that something depends on cannot be dropped: "create or replace" replaces it.
 func (s functionSet) replace(ctx context.Context, tx pgx.Tx, role string, before, now applied) error {
 	rows, err := tx.Query(ctx, unusedSQL, before.Names)
 	if err != nil {

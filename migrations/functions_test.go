@@ -27,7 +27,8 @@ func TestFunctions_EachInOneFile(t *testing.T) {
 	pool := connect(t, database(t, "every_function"))
 	require.NoError(t, migrations.Run(t.Context(), pool.Config().ConnString()))
 	var there []string
-	require.NoError(t, pool.QueryRow(t.Context(), `select array_agg(proname::text order by proname collate "C") from pg_proc p where pronamespace = 'public'::regnamespace
+	require.NoError(t, pool.QueryRow(t.Context(),
+		`select array_agg(proname::text order by proname collate "C") from pg_proc p where pronamespace = 'public'::regnamespace
 		and not exists (select from pg_depend where classid = 'pg_proc'::regclass and objid = p.oid and deptype = 'e')`).Scan(&there))
 	require.Subset(t, names, there)
 	for _, name := range names {
@@ -65,7 +66,8 @@ func TestFunctions_ReplacedAfterChange(t *testing.T) {
 	pool := connect(t, dsn)
 	run(t, dsn, "create table things (n int, word text); create function anothers() returns int language sql as 'select 1'")
 	require.NoError(t, version(t, "a", firstVersion).Apply(ctx, pool))
-	run(t, dsn, "alter table things enable row level security; create policy even on things using (is_even(n)); create index on things (is_even(n)) where is_even(n)")
+	run(t, dsn,
+		"alter table things enable row level security; create policy even on things using (is_even(n)); create index on things (is_even(n)) where is_even(n)")
 
 	require.NoError(t, version(t, "a b", secondVersion).Apply(ctx, pool))
 	var total string
@@ -78,8 +80,10 @@ func TestFunctions_ReplacedAfterChange(t *testing.T) {
 	require.NoError(t, pool.QueryRow(ctx, "select prosrc from pg_proc where proname = 'is_even'").Scan(&body))
 	require.Contains(t, body, "mod(", "so is one that a policy and an index use")
 	var left []string
-	require.NoError(t, pool.QueryRow(ctx, "select array_agg(proname::text order by proname) from pg_proc where pronamespace = 'public'::regnamespace").Scan(&left))
-	require.Equal(t, []string{"anothers", "is_even", "total", "touch"}, left, "what no file makes any more is gone, what somebody else made is there")
+	require.NoError(t, pool.QueryRow(ctx,
+		"select array_agg(proname::text order by proname) from pg_proc where pronamespace = 'public'::regnamespace").Scan(&left))
+	require.Equal(t, []string{"anothers", "is_even", "total", "touch"}, left,
+		"what no file makes any more is gone, what somebody else made is there")
 }
 
 func TestFunctions_CurrentAreKept(t *testing.T) {
@@ -106,7 +110,8 @@ func TestFunctions_MistakeChangesNothing(t *testing.T) {
 	run(t, dsn, "create table things (n int, word text)")
 	require.NoError(t, version(t, "a", firstVersion).Apply(t.Context(), pool))
 	before := catalogue(t, "mistake")
-	err := version(t, "a b", secondVersion+" create or replace function bad() returns int language sql as $$ select nothing $$;").Apply(t.Context(), pool)
+	err := version(t, "a b", secondVersion+
+		" create or replace function bad() returns int language sql as $$ select nothing $$;").Apply(t.Context(), pool)
 	require.ErrorContains(t, err, "some.sql")
 	require.Equal(t, before, catalogue(t, "mistake"))
 }

@@ -37,7 +37,8 @@ func Run(ctx context.Context, dsn string) error {
 	return RunAfter(ctx, dsn, func(context.Context) error { return nil })
 }
 
-// RunAfter is like Run, but calls backUp before it changes a database with data, and changes nothing if backUp fails. No other process migrates meanwhile.
+// RunAfter is like Run, but calls backUp before it changes a database with data, and changes nothing if backUp fails. No
+// other process migrates meanwhile.
 func RunAfter(ctx context.Context, dsn string, backUp func(context.Context) error) error {
 	return withMigrationLock(ctx, dsn, func(pool *pgxpool.Pool) error {
 		state, err := Inspect(ctx, pool)
@@ -104,8 +105,8 @@ const (
 	maxLockTries = 30
 )
 
-// retryWhileLocked calls step until no lock is in its way. Each migration is a transaction of its own, so a step continues after the last one
-// that was committed.
+// retryWhileLocked calls step until no lock is in its way. Each migration is a transaction of its own, so a step
+// continues after the last one that was committed.
 func retryWhileLocked(ctx context.Context, step func() error) error {
 	for try := 1; ; try++ {
 		err := step()

@@ -57,10 +57,12 @@ var rules = []rule{
 	{regexp.MustCompile(`^create (?:unique )?index .*? on ` + tablePattern), "SHARE", sort},
 	{regexp.MustCompile(`^(?:update|delete from) ` + tablePattern), "ROW EXCLUSIVE", rewrite},
 	{regexp.MustCompile(`^alter table ` + tablePattern + ` .*\bvalidate constraint\b`), "SHARE UPDATE EXCLUSIVE", scan},
-	{regexp.MustCompile(`^alter table ` + tablePattern + ` .*\b(?:type|generated always as \(|set unlogged|set logged)`), "ACCESS EXCLUSIVE", rewrite},
+	{regexp.MustCompile(`^alter table ` + tablePattern + ` .*\b(?:type|generated always as \(|set unlogged|set logged)`), "ACCESS EXCLUSIVE",
+		rewrite},
 	{regexp.MustCompile(`^alter table ` + tablePattern + ` .*\badd .*\bnot valid\b`), "ACCESS EXCLUSIVE", catalogOnly},
 	{regexp.MustCompile(`^alter table ` + tablePattern + ` .*\badd .*\b(?:unique|primary key)\b`), "ACCESS EXCLUSIVE", sort},
-	{regexp.MustCompile(`^alter table ` + tablePattern + ` .*\b(?:add (?:constraint|check|foreign)|add .*\b(?:check|references)\b|set not null)`), "ACCESS EXCLUSIVE", scan},
+	{regexp.MustCompile(`^alter table ` + tablePattern +
+		` .*\b(?:add (?:constraint|check|foreign)|add .*\b(?:check|references)\b|set not null)`), "ACCESS EXCLUSIVE", scan},
 	{regexp.MustCompile(`^alter table ` + tablePattern), "ACCESS EXCLUSIVE", catalogOnly},
 	{regexp.MustCompile(`^drop (?:table|trigger .*? on|policy .*? on) ` + tablePattern), "ACCESS EXCLUSIVE", catalogOnly},
 	{regexp.MustCompile(`^create policy .*? on ` + tablePattern), "ACCESS EXCLUSIVE", catalogOnly},
@@ -103,7 +105,11 @@ func Plan(ctx context.Context, dsn string) ([]Step, error) {
 	}
 	steps, err := tableSteps(at, rowsOf)
 	if err == nil && have.Hash != functions.hash {
-		steps = append(steps, Step{Migration: "functions", Statement: fmt.Sprintf("%d functions and their triggers are made anew, in one transaction", len(functions.names())), Lock: "SHARE ROW EXCLUSIVE"})
+		steps = append(steps, Step{
+			Migration: "functions",
+			Statement: fmt.Sprintf("%d functions and their triggers are made anew, in one transaction", len(functions.names())),
+			Lock:      "SHARE ROW EXCLUSIVE",
+		})
 	}
 	return steps, err
 }
@@ -111,7 +117,8 @@ func Plan(ctx context.Context, dsn string) ([]Step, error) {
 // readState reads the last migration of a database and which functions it has; zero values for an empty database.
 func readState(ctx context.Context, conn *pgx.Conn) (at int64, have applied, err error) {
 	var hasTables, hasFunctions bool
-	err = conn.QueryRow(ctx, "select to_regclass('goose_db_version') is not null, to_regclass('schema_functions') is not null").Scan(&hasTables, &hasFunctions)
+	err = conn.QueryRow(ctx,
+		"select to_regclass('goose_db_version') is not null, to_regclass('schema_functions') is not null").Scan(&hasTables, &hasFunctions)
 	if err == nil && hasTables {
 		err = conn.QueryRow(ctx, lastMigrationSQL).Scan(&at)
 	}
@@ -182,7 +189,9 @@ func planStatement(sql string, rowsOf map[string]int64) Step {
 			if !there { // an earlier step makes it
 				return Step{Statement: line}
 			}
-			s.Table, s.Rows, s.Estimate = found[1], rows, time.Duration(rows)*r.work.perRow()
+			s.Table = found[1]
+			s.Rows = rows
+			s.Estimate = time.Duration(rows) * r.work.perRow()
 		}
 		return s
 	}

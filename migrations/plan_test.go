@@ -16,17 +16,22 @@ func TestPlan_StatesLocksAndDuration(t *testing.T) {
 	t.Parallel()
 	rows := map[string]int64{"messages": 1_000_000}
 	for sql, want := range map[string]migrations.Step{
-		"create table new (id bigint)":                                  {},
-		"create index new_id on new (id)":                               {},
-		"comment on table messages is 'x'":                              {},
-		"create index messages_x on messages (x)":                       {Table: "messages", Lock: "SHARE", Rows: 1_000_000, Estimate: 5 * time.Second},
-		"update messages set x = 1":                                     {Table: "messages", Lock: "ROW EXCLUSIVE", Rows: 1_000_000, Estimate: 30 * time.Second},
-		"alter table messages add x text":                               {Table: "messages", Lock: "ACCESS EXCLUSIVE", Rows: 1_000_000},
-		"alter table messages alter x type text":                        {Table: "messages", Lock: "ACCESS EXCLUSIVE", Rows: 1_000_000, Estimate: 30 * time.Second},
-		"alter table messages add constraint c check (x > 0)":           {Table: "messages", Lock: "ACCESS EXCLUSIVE", Rows: 1_000_000, Estimate: time.Second},
+		"create table new (id bigint)":     {},
+		"create index new_id on new (id)":  {},
+		"comment on table messages is 'x'": {},
+		"create index messages_x on messages (x)": {Table: "messages", Lock: "SHARE", Rows: 1_000_000,
+			Estimate: 5 * time.Second},
+		"update messages set x = 1": {Table: "messages", Lock: "ROW EXCLUSIVE", Rows: 1_000_000,
+			Estimate: 30 * time.Second},
+		"alter table messages add x text": {Table: "messages", Lock: "ACCESS EXCLUSIVE", Rows: 1_000_000},
+		"alter table messages alter x type text": {Table: "messages", Lock: "ACCESS EXCLUSIVE", Rows: 1_000_000,
+			Estimate: 30 * time.Second},
+		"alter table messages add constraint c check (x > 0)": {Table: "messages", Lock: "ACCESS EXCLUSIVE", Rows: 1_000_000,
+			Estimate: time.Second},
 		"alter table messages add constraint c check (x > 0) not valid": {Table: "messages", Lock: "ACCESS EXCLUSIVE", Rows: 1_000_000},
-		"alter table messages validate constraint c":                    {Table: "messages", Lock: "SHARE UPDATE EXCLUSIVE", Rows: 1_000_000, Estimate: time.Second},
-		"vacuum messages":                                               {Lock: "unknown"},
+		"alter table messages validate constraint c": {Table: "messages", Lock: "SHARE UPDATE EXCLUSIVE", Rows: 1_000_000,
+			Estimate: time.Second},
+		"vacuum messages": {Lock: "unknown"},
 	} {
 		want.Statement = sql
 		require.Equal(t, want, migrations.Describe(sql, rows), sql)
@@ -44,7 +49,8 @@ func TestPlan_ChangesNothing(t *testing.T) {
 	require.NoError(t, err)
 	defer conn.Close(ctx)
 	var there bool
-	require.NoError(t, conn.QueryRow(ctx, "select to_regclass('chats') is not null or to_regclass('goose_db_version') is not null").Scan(&there))
+	require.NoError(t, conn.QueryRow(ctx,
+		"select to_regclass('chats') is not null or to_regclass('goose_db_version') is not null").Scan(&there))
 	require.False(t, there)
 
 	steps, err = migrations.Plan(ctx, storetest.DSN(t))

@@ -26,8 +26,8 @@ func TestModes_AreThoseOfDatabase(t *testing.T) {
 	require.Equal(t, policy.Modes(), modes, check)
 }
 
-// The triggers that withdraw drafts store the sentence of the code that they store. Changed labels have the code of a changed mode and a sentence of
-// their own.
+// The triggers that withdraw drafts store the sentence of the code that they store. Changed labels have the code of a
+// changed mode and a sentence of their own.
 func TestWithdrawnDrafts_HaveSentencesOfCodes(t *testing.T) {
 	t.Parallel()
 	sql, err := os.ReadFile("functions/outbox.sql")

@@ -15,7 +15,8 @@ var ErrRestoring = errors.New("a restore into this database was interrupted: run
 // ErrNotEmpty is returned by Restore for a database that holds anything. Nothing is changed then.
 var ErrNotEmpty = errors.New("the database is not empty")
 
-// ErrBackupNewer and ErrBackupOlder are returned by Restore for the version of a backup that this program cannot make. Nothing is changed then.
+// ErrBackupNewer and ErrBackupOlder are returned by Restore for the version of a backup that this program cannot make.
+// Nothing is changed then.
 var (
 	ErrBackupNewer = errors.New("this backup was made by a newer multis: restore it with that version")
 	ErrBackupOlder = errors.New("this backup is too old to be brought up to date: restore it with the multis that made it")
@@ -87,9 +88,10 @@ func isRestoring(ctx context.Context, pool *pgxpool.Pool) (yes bool, err error) 
 	return yes, nil
 }
 
-// leftoverSQL lists the statements that remove everything from a database but extensions. Each uses "if exists", because an earlier one may already
-// have removed its object by cascade.
-const leftoverSQL = `select 'drop schema if exists ' || nspname || ' cascade' from pg_namespace where nspname in ('` + RiverSchema + `', '` + MatrixSchema + `')
+// leftoverSQL lists the statements that remove everything from a database but extensions. Each uses "if exists", because
+// an earlier one may already have removed its object by cascade.
+const leftoverSQL = `select 'drop schema if exists ' || nspname || ' cascade' from pg_namespace where nspname in ('` + RiverSchema +
+	`', '` + MatrixSchema + `')
 	union all select format('drop table if exists %s cascade', c.oid::regclass) from pg_class c where c.relnamespace = 'public'::regnamespace and c.relkind = 'r' and c.relname <> 'restore_in_progress'
 		and not exists (select from pg_depend d where d.classid = 'pg_class'::regclass and d.objid = c.oid and d.deptype = 'e')
 	union all select format('drop sequence if exists %s cascade', c.oid::regclass) from pg_class c where c.relnamespace = 'public'::regnamespace and c.relkind = 'S'
@@ -127,8 +129,8 @@ func beginRestore(ctx context.Context, pool *pgxpool.Pool) error {
 	})
 }
 
-// prepareRestore makes the tables of the version into which a backup is restored, without our functions and triggers. The tables of encryption get their
-// newest form, because the library cannot make an older one.
+// prepareRestore makes the tables of the version into which a backup is restored, without our functions and triggers. The
+// tables of encryption get their newest form, because the library cannot make an older one.
 func prepareRestore(ctx context.Context, pool *pgxpool.Pool, v Version) error {
 	role, err := prepareRoles(ctx, pool)
 	if err != nil {

@@ -21,7 +21,8 @@ func (o oldRows) Load(ctx context.Context) error {
 		return err
 	}
 	defer conn.Close(ctx)
-	_, err = conn.Exec(ctx, `with chat as (insert into chats (protocol, channel_id, kind, held_until) values ('whatsapp', 'ana', 'dm', '2026-11-01 12:00+00') returning id)
+	_, err = conn.Exec(ctx,
+		`with chat as (insert into chats (protocol, channel_id, kind, held_until) values ('whatsapp', 'ana', 'dm', '2026-11-01 12:00+00') returning id)
 		insert into outbox (id, chat_id, send_as, purpose, event_type, content, code, reason, state)
 		select '00000000-0000-0000-0000-000000000001', id, 'owner', 'reply', 'm.room.message', '{}', '', '', 'held' from chat`)
 	return err
@@ -43,7 +44,8 @@ func TestRestore_OlderSchemaIsMigrated(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, migrations.StateCurrent, state)
 	var drafts int
-	require.NoError(t, st.DB().QueryRow(ctx, "select count(*) from outbox o join chats c on c.id = o.chat_id where o.state = 'draft' and c.owner_active_until = '2026-11-01 12:00+00'").Scan(&drafts))
+	require.NoError(t, st.DB().QueryRow(ctx,
+		"select count(*) from outbox o join chats c on c.id = o.chat_id where o.state = 'draft' and c.owner_active_until = '2026-11-01 12:00+00'").Scan(&drafts))
 	require.Equal(t, 1, drafts)
 	require.NoError(t, migrations.Run(ctx, dsn), "the restore is finished")
 }

@@ -20,8 +20,8 @@ import (
 // under. Its text holds the SQL that fixes it.
 var ErrRole = errors.New("the role of contacts' reads is missing")
 
-// roleInFiles is what the SQL files call the role of contacts' reads. Each database has a role of its own: roles belong to the whole server, and
-// whoever may use a shared one could read as a contact in every database that has it.
+// roleInFiles is what the SQL files call the role of contacts' reads. Each database has a role of its own: roles belong
+// to the whole server, and whoever may use a shared one could read as a contact in every database that has it.
 const roleInFiles = "multis_contact"
 
 // unquotedName matches a database name that needs no quotes, so that a role's name can contain it.
@@ -37,8 +37,9 @@ func ContactRole(database string) string {
 	return fmt.Sprintf("%s_%x", roleInFiles, sha256.Sum256([]byte(database)))[:maxNameLen]
 }
 
-// prepareRoles creates the role of contacts' reads and lets the login role switch to it. It moves the grants of an older role (of an older version,
-// or of the database that this one is a copy of) to it, and revokes everybody else's right to connect.
+// prepareRoles creates the role of contacts' reads and lets the login role switch to it. It moves the grants of an older
+// role (of an older version, or of the database that this one is a copy of) to it, and revokes everybody else's right to
+// connect.
 func prepareRoles(ctx context.Context, pool *pgxpool.Pool) (role string, err error) {
 	var user, database string
 	if err := pool.QueryRow(ctx, "select current_user, current_database()").Scan(&user, &database); err != nil {
@@ -129,8 +130,11 @@ type filesWithRole struct {
 // Open opens a file. In a *.sql file it replaces the role's name in the files by that of this database.
 func (f filesWithRole) Open(name string) (fs.File, error) {
 	file, err := f.files.Open(name)
-	if err != nil || path.Ext(name) != ".sql" {
+	if err != nil {
 		return file, err
+	}
+	if path.Ext(name) != ".sql" {
+		return file, nil
 	}
 	text, err := io.ReadAll(file)
 	if err != nil {

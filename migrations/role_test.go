@@ -39,12 +39,25 @@ func newFilledDatabase(t *testing.T, name string) (dsn string, chat store.ChatID
 	require.NoError(t, err)
 	defer st.Close()
 	require.NoError(t, st.InTx(t.Context(), func(tx store.Tx) error {
-		c, err := store.UpsertChat(t.Context(), tx, store.Chat{Protocol: "demo", ChannelID: name, Kind: policy.KindDM, Name: "Ana", Encryption: policy.EncryptionNo})
+		c, err := store.UpsertChat(t.Context(), tx, store.Chat{
+			Protocol:   "demo",
+			ChannelID:  name,
+			Kind:       policy.KindDM,
+			Name:       "Ana",
+			Encryption: policy.EncryptionNo,
+		})
 		if err != nil {
 			return err
 		}
 		chat = c.ID
-		_, err = store.InsertMessage(t.Context(), tx, store.Message{ChatID: chat, EventID: "$secret", Author: policy.AuthorContact, Sender: "@ana:x", Kind: "text", Body: "the secret of " + name})
+		_, err = store.InsertMessage(t.Context(), tx, store.Message{
+			ChatID:  chat,
+			EventID: "$secret",
+			Author:  policy.AuthorContact,
+			Sender:  "@ana:x",
+			Kind:    "text",
+			Body:    "the secret of " + name,
+		})
 		return err
 	}))
 	return dsn, chat
@@ -85,7 +98,8 @@ func TestRole_ReplacesSharedRole(t *testing.T) {
 	role := migrations.ContactRole("before")
 	super := storetest.Server().SuperDSN("before")
 	// As older versions left it: one role for all databases, and everybody may connect.
-	require.NoError(t, execAll(t, super, "alter role "+role+" rename to multis_contact", "grant multis_contact to neighbour", "grant connect on database before to public",
+	require.NoError(t, execAll(t, super, "alter role "+role+" rename to multis_contact", "grant multis_contact to neighbour",
+		"grant connect on database before to public",
 		"create function later() returns text language sql as $$ select 'grant to multis_contact' $$", "alter function later() owner to before"))
 	stranger := storetest.Server().DSN("neighbour", "before")
 	require.NoError(t, execAll(t, stranger, "set role multis_contact", allScopes, "select body from messages"), "the hole that is closed")
@@ -95,7 +109,8 @@ func TestRole_ReplacesSharedRole(t *testing.T) {
 	require.Equal(t, 1, countReadable(t, dsn, chat), "its own contacts are read for as before")
 	require.ErrorContains(t, execAll(t, stranger, "select 1"), "permission denied for database")
 	require.NoError(t, execAll(t, super, "grant connect on database before to neighbour"))
-	for _, sql := range []string{"select body from messages", "select * from search_passages('{appl}', '{1}', 'appl', '{appl}', '{1}', 10, '{kb,conv}', 8000, 8000)"} {
+	for _, sql := range []string{"select body from messages",
+		"select * from search_passages('{appl}', '{1}', 'appl', '{appl}', '{1}', 10, '{kb,conv}', 8000, 8000)"} {
 		require.ErrorContains(t, execAll(t, stranger, "set role multis_contact", allScopes, sql), "permission denied")
 	}
 	conn, err := pgx.Connect(t.Context(), super)
@@ -115,7 +130,8 @@ func TestRole_NamedAfterDatabase(t *testing.T) {
 	t.Parallel()
 	require.Equal(t, "multis_contact_multis", migrations.ContactRole("multis"))
 	seen := map[string]bool{}
-	for _, database := range []string{"Multis", "my-db", "a b", `x"; drop`, "für", strings.Repeat("x", 48), strings.Repeat("x", 49), strings.Repeat("x", 63), ""} {
+	for _, database := range []string{"Multis", "my-db", "a b", `x"; drop`, "für", strings.Repeat("x", 48), strings.Repeat("x", 49),
+		strings.Repeat("x", 63), ""} {
 		role := migrations.ContactRole(database)
 		require.LessOrEqual(t, len(role), 63)
 		require.Regexp(t, "^multis_contact_[a-z0-9_]+$", role)

@@ -139,7 +139,8 @@ func checkVersion(ctx context.Context, db rowQuerier, revisions int) (isOld bool
 		return false, err
 	}
 	var hasTables, hasFunctions bool
-	err = db.QueryRow(ctx, "select to_regclass('goose_db_version') is not null, to_regclass('schema_functions') is not null").Scan(&hasTables, &hasFunctions)
+	err = db.QueryRow(ctx, "select to_regclass('goose_db_version') is not null, to_regclass('schema_functions') is not null").Scan(&hasTables,
+		&hasFunctions)
 	var version, old int64
 	if err == nil && hasTables {
 		err = db.QueryRow(ctx, versionSQL, lastOld).Scan(&version, &old)
@@ -160,7 +161,8 @@ func checkVersion(ctx context.Context, db rowQuerier, revisions int) (isOld bool
 	case version == lastOld && old == oldCount:
 		return true, nil
 	default:
-		return false, fmt.Errorf("%w (its tables have version %d): run `multis migrate` once with multis of commit %s, then start this one again", ErrOlder, version, lastOldCommit)
+		return false, fmt.Errorf("%w (its tables have version %d): run `multis migrate` once with multis of commit %s, then start this one again",
+			ErrOlder, version, lastOldCommit)
 	}
 }
 

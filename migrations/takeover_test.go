@@ -57,7 +57,8 @@ func catalogue(t *testing.T, name string) []string {
 
 // isCode tells lines of the catalogue about functions and triggers from those about tables.
 func isCode(line string) bool {
-	return strings.HasPrefix(line, "function ") || strings.HasPrefix(line, "trigger ") || strings.HasPrefix(line, "grant on ") && strings.Contains(line, "(")
+	return strings.HasPrefix(line, "function ") || strings.HasPrefix(line, "trigger ") ||
+		strings.HasPrefix(line, "grant on ") && strings.Contains(line, "(")
 }
 
 func TestBaseline_MakesOldTables(t *testing.T) {
@@ -80,7 +81,8 @@ var changedSince = []string{
 // renamedSince gives functions, parameters and columns of the old migrations the names that they have now.
 var renamedSince = strings.NewReplacer(
 	"archive_similar_words", "similar_message_words", "archive_terms", "search_message_terms", "archive_passages_sql", "message_passages_sql",
-	"archive_passages", "search_message_passages", "archive_held_", "message_role_", "held_sizes", "role_sizes", "held_passages", "role_passages",
+	"archive_passages", "search_message_passages", "archive_held_", "message_role_", "held_sizes", "role_sizes", "held_passages",
+	"role_passages",
 	"held_versions", "role_versions", "guessed", "corrected", "guess", "correction", "p_most", "p_limit",
 	"where about @>", "where sources @>", "s.about &&", "s.sources &&",
 )
@@ -143,7 +145,8 @@ const undoWordsSQL = `alter table tasks rename sources to about; alter table out
 	alter table webhook_requests rename to watch_calls; alter table watches drop constraint watches_kind_check; update watches set kind = 'inbox' where kind = 'webhook'`
 
 // undoSQL reverts what the migrations since the baseline have added to the tables and renamed.
-const undoSQL = `set session_replication_role = replica; ` + undoWordsSQL + `; alter table outbox drop task_id; alter table tasks drop run_id; alter table dialogs drop message_id, drop draft_id;
+const undoSQL = `set session_replication_role = replica; ` + undoWordsSQL +
+	`; alter table outbox drop task_id; alter table tasks drop run_id; alter table dialogs drop message_id, drop draft_id;
 	alter table approvals drop binding, drop card, drop tier, drop target, drop grantable, drop unattended, drop how, drop reason, drop message_id, drop grant_id, drop used_at, drop hinted, drop note; alter table tasks drop tainted; alter table chats drop auto_offered_at, drop labels cascade, drop unlabelled cascade, drop for_operators, drop follow_up_days cascade, drop followed_up_at, drop owner_last_by; drop table ratings; alter table outbox drop kept, drop mark, drop seen_id cascade, drop drafted_as, drop judged, drop judged_at, drop feedback_id; alter table messages drop thread;
 	alter table escalations drop card_id, drop found, drop proposal, drop claimed_by, drop claimed_at, drop answered_at, drop closed_by, drop paged, drop shown, drop cause;
 	alter table forgettings rename remaining to doomed; alter table documents rename role_set_at to role_said_at;
@@ -173,13 +176,16 @@ func TestTakeover_LosesNothing(t *testing.T) {
 	// What is written next does not collide with what was there.
 	run(t, dsn, "insert into chats (protocol, channel_id, kind) values ('signal', '1', 'dm')")
 	var version int64
-	require.NoError(t, connect(t, dsn).QueryRow(t.Context(), "select min(version_id) from goose_db_version where version_id > 0").Scan(&version))
-	require.Greater(t, version, int64(migrations.LastOld), "the versions of the old migrations are gone, so that an older program finds them missing")
+	require.NoError(t, connect(t, dsn).QueryRow(t.Context(),
+		"select min(version_id) from goose_db_version where version_id > 0").Scan(&version))
+	require.Greater(t, version, int64(migrations.LastOld),
+		"the versions of the old migrations are gone, so that an older program finds them missing")
 }
 
 func TestTakeover_RefusesTooOld(t *testing.T) {
 	t.Parallel()
-	for name, missing := range map[string]string{"below_last": "version_id = (select max(version_id) from goose_db_version)", "below_other": "version_id = 2"} {
+	for name, missing := range map[string]string{"below_last": "version_id = (select max(version_id) from goose_db_version)",
+		"below_other": "version_id = 2"} {
 		dsn := newPreBaselineDatabase(t, name)
 		run(t, dsn, "delete from goose_db_version where "+missing)
 		before := catalogue(t, name)

@@ -128,5 +128,6 @@ func ofProgram(pool *pgxpool.Pool) (Version, error) {
 
 // isOlder reports whether a part of v is older than that of other.
 func (v Version) isOlder(other Version) bool {
-	return v.Tables < other.Tables || v.Functions < other.Functions || v.River < other.River || v.Crypto < other.Crypto || v.State < other.State
+	return v.Tables < other.Tables || v.Functions < other.Functions || v.River < other.River || v.Crypto < other.Crypto ||
+		v.State < other.State
 }

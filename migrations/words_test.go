@@ -58,15 +58,19 @@ func TestWords_OldRowsGetTheNewWords(t *testing.T) {
 	st := storetest.FromVersion(t, beforeWords, oldWordsSQL, nil)
 	for sql, want := range map[string][]string{
 		"select action || ' ' || code from messages order by id": {
-			"transcribe transcribing", "answer transcribed", "archive transcription_failed", "escalate keyword", "archive owner_active", "archive minute_limit", "archive day_limit", "archive stale",
+			"transcribe transcribing", "answer transcribed", "archive transcription_failed", "escalate keyword", "archive owner_active",
+			"archive minute_limit", "archive day_limit", "archive stale",
 		},
-		"select purpose || ' ' || drafted_as || ' ' || code from outbox order by id": {"escalation  escalated", "draft escalation draft_outdated", "reply  quote_deleted"},
-		"select key || ' ' || kind || ' ' || state from tasks order by id":           {"ask:1 ask queued", "execution:1 schedule running", "ask:3 ask waiting"},
-		"select kind from watches":                                                                                  {"webhook"},
-		"select state from unanswered_questions":                                                                    {"not_asked"},
-		"select kind from dialogs":                                                                                  {"offer_answer"},
-		"select event from hook_deliveries":                                                                         {"resolved"},
-		"select key || ' ' || value::text from settings order by key":                                               {`bot_sync_token "s2"`, `config:budget.at_cap "escalate"`, `keyless_sync_token "s3"`, "keys_unreadable true", "skill_notified:ab true", `sync_token "s1"`},
+		"select purpose || ' ' || drafted_as || ' ' || code from outbox order by id": {"escalation  escalated", "draft escalation draft_outdated",
+			"reply  quote_deleted"},
+		"select key || ' ' || kind || ' ' || state from tasks order by id": {"ask:1 ask queued", "execution:1 schedule running",
+			"ask:3 ask waiting"},
+		"select kind from watches":               {"webhook"},
+		"select state from unanswered_questions": {"not_asked"},
+		"select kind from dialogs":               {"offer_answer"},
+		"select event from hook_deliveries":      {"resolved"},
+		"select key || ' ' || value::text from settings order by key": {`bot_sync_token "s2"`,
+			`config:budget.at_cap "escalate"`, `keyless_sync_token "s3"`, "keys_unreadable true", "skill_notified:ab true", `sync_token "s1"`},
 		"select finding || ' ' || notified from heartbeat_findings":                                                 {"task:1 true"},
 		"select key from webhook_requests":                                                                          {"k"},
 		"select sources::text from chat_summaries":                                                                  {"{1,2}"},
@@ -96,7 +100,8 @@ func TestWords_WaitingWorkOfBeforeIsFound(t *testing.T) {
 		found[w.Kind] += max(w.ID, 1)
 	}
 	require.Equal(t, map[store.WorkKind]int64{
-		store.WorkTurn: 2, store.WorkTranscribe: 1, store.WorkSend: 1, store.WorkLateMessages: 1, store.WorkRun: 1, store.WorkTask: 6, // tasks 1, 2 and 3
+		// tasks 1, 2 and 3
+		store.WorkTurn: 2, store.WorkTranscribe: 1, store.WorkSend: 1, store.WorkLateMessages: 1, store.WorkRun: 1, store.WorkTask: 6,
 	}, found)
 
 	out, err := store.OutboxMessageByID(t.Context(), st.DB(), uuid.MustParse("11111111-1111-4111-8111-111111111111"))

@@ -33,7 +33,12 @@ func TestCitation_PublicDocumentsOnly(t *testing.T) {
 			if role == "" {
 				role = policy.UserRole(b.chat.ID)
 			}
-			l := Message{Chat: b.chat, Purpose: policy.PurposeReply, Text: text, Citations: []store.Citation{storetest.Cite(t, b.store, role, c.kind, text)}}
+			l := Message{
+				Chat:      b.chat,
+				Purpose:   policy.PurposeReply,
+				Text:      text,
+				Citations: []store.Citation{storetest.Cite(t, b.store, role, c.kind, text)},
+			}
 			_, d := b.queue(l)
 			require.Equal(t, c.want, d.Code, d.Why)
 			l.Citations = append(l.Citations, storetest.Cite(t, b.store, policy.RolePublic, index.KindKnowledge, text))
@@ -42,7 +47,12 @@ func TestCitation_PublicDocumentsOnly(t *testing.T) {
 		})
 	}
 	b := setup(t)
-	_, d := b.queue(Message{Chat: b.chat, Purpose: policy.PurposeReply, Text: text, Citations: []store.Citation{{Ref: store.ChunkRef(99), Quote: text}}})
+	_, d := b.queue(Message{
+		Chat:      b.chat,
+		Purpose:   policy.PurposeReply,
+		Text:      text,
+		Citations: []store.Citation{{Ref: store.ChunkRef(99), Quote: text}},
+	})
 	require.Equal(t, policy.CodeNoSource, d.Code)
 }
 

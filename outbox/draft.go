@@ -17,15 +17,20 @@ import (
 // ErrDraftDecided is returned for a draft that is no longer open: it was approved, replaced, dropped or deleted.
 var ErrDraftDecided = errors.New("the draft is no longer open")
 
-// ApproveDraft enqueues a draft for sending if the gate allows it; otherwise it changes nothing. An outdated draft is withdrawn: then the decision
-// has the reason. It returns the gate's decision, and ErrDraftDecided if the draft is no longer open.
+// ApproveDraft enqueues a draft for sending if the gate allows it; otherwise it changes nothing. An outdated draft is
+// withdrawn: then the decision has the reason. It returns the gate's decision, and ErrDraftDecided if the draft is no
+// longer open.
 func (b *Box) ApproveDraft(ctx context.Context, tx store.Tx, first uuid.UUID) (policy.Decision, error) {
 	rows, chat, err := b.LockDraft(ctx, tx, first)
 	if err != nil {
 		return policy.Decision{}, err
 	}
-	if code, err := b.withdrawIfOutdated(ctx, tx, rows[0]); err != nil || code != "" {
+	code, err := b.withdrawIfOutdated(ctx, tx, rows[0])
+	if err != nil {
 		return policy.Decision{Code: code, Why: code.Sentence()}, err
+	}
+	if code != "" {
+		return policy.Decision{Code: code, Why: code.Sentence()}, nil
 	}
 	var decision policy.Decision
 	for _, o := range rows {
@@ -41,8 +46,12 @@ func (b *Box) ApproveDraft(ctx context.Context, tx store.Tx, first uuid.UUID) (p
 		if err != nil {
 			return policy.Decision{}, err
 		}
-		if decision, err = b.check(ctx, tx, chat, o, c, fileLeaks); err != nil || !decision.Allow {
+		decision, err = b.check(ctx, tx, chat, o, c, fileLeaks)
+		if err != nil {
 			return decision, err
+		}
+		if !decision.Allow {
+			return decision, nil
 		}
 	}
 	if err := store.QueueDraft(ctx, tx, first, policy.PurposeDraft, decision.Code, decision.Why); err != nil {
@@ -56,15 +65,18 @@ func (b *Box) ApproveDraft(ctx context.Context, tx store.Tx, first uuid.UUID) (p
 	return decision, nil
 }
 
-// ReplaceDraft replaces a draft by a new one with another text, if the gate allows that text, and returns the id of its first row. If the draft only said
-// that a person will answer, the new one answers all messages that wait in the chat, and also replaces the open drafts of answers. It returns
-// ErrDraftDecided if the draft is no longer open.
-func (b *Box) ReplaceDraft(ctx context.Context, tx store.Tx, first uuid.UUID, text string) (out uuid.UUID, decision policy.Decision, err error) {
+// ReplaceDraft replaces a draft by a new one with another text, if the gate allows that text, and returns the id of its
+// first row. If the draft only said that a person will answer, the new one answers all messages that wait in the chat,
+// and also replaces the open drafts of answers. It returns ErrDraftDecided if the draft is no longer open.
+func (b *Box) ReplaceDraft(ctx context.Context, tx store.Tx, first uuid.UUID,
+	text string) (out uuid.UUID, decision policy.Decision, err error) {
 	rows, chat, err := b.LockDraft(ctx, tx, first)
 	if err != nil {
 		return uuid.Nil, policy.Decision{}, err
 	}
-	isEscalation, seen, replaced := rows[0].Purpose == policy.PurposeEscalation, rows[0].SeenID, []uuid.UUID{first}
+	isEscalation := rows[0].Purpose == policy.PurposeEscalation
+	seen := rows[0].SeenID
+	replaced := []uuid.UUID{first}
 	if isEscalation {
 		now, err := store.CurrentSeen(ctx, tx, chat.ID)
 		if err != nil {
@@ -76,9 +88,20 @@ func (b *Box) ReplaceDraft(ctx context.Context, tx store.Tx, first uuid.UUID, te
 		}
 		seen, replaced = max(seen, now.Newest), append(replaced, answers...)
 	}
-	out, decision, err = b.Queue(ctx, tx, Message{Chat: chat, Purpose: policy.PurposeDraft, Text: text, Draft: true, Quotes: rows[0].Quotes, Sources: rows[0].Sources, SeenID: seen})
-	if err != nil || !decision.Allow {
+	out, decision, err = b.Queue(ctx, tx, Message{
+		Chat:    chat,
+		Purpose: policy.PurposeDraft,
+		Text:    text,
+		Draft:   true,
+		Quotes:  rows[0].Quotes,
+		Sources: rows[0].Sources,
+		SeenID:  seen,
+	})
+	if err != nil {
 		return uuid.Nil, decision, err
+	}
+	if !decision.Allow {
+		return uuid.Nil, decision, nil
 	}
 	for _, old := range replaced {
 		if err := store.ReplaceDraft(ctx, tx, old, out); err != nil {
@@ -102,8 +125,9 @@ func (b *Box) DropDraft(ctx context.Context, tx store.Tx, first uuid.UUID, code 
 	return store.MarkDropped(ctx, tx, first, code, code.Sentence())
 }
 
-// RefuseDraft withdraws the draft of an answer, because the owner refused it: feedback is the message that says what to change. What it answered is answered
-// again. Any other draft is dropped. It reports whether another draft follows, and returns ErrDraftDecided if the draft is no longer open.
+// RefuseDraft withdraws the draft of an answer, because the owner refused it: feedback is the message that says what to
+// change. What it answered is answered again. Any other draft is dropped. It reports whether another draft follows, and
+// returns ErrDraftDecided if the draft is no longer open.
 func (b *Box) RefuseDraft(ctx context.Context, tx store.Tx, first uuid.UUID, feedback store.MessageID) (isRedrafted bool, err error) {
 	rows, chat, err := b.LockDraft(ctx, tx, first)
 	if err != nil {
@@ -121,9 +145,10 @@ func (b *Box) RefuseDraft(ctx context.Context, tx store.Tx, first uuid.UUID, fee
 	return true, jobs.EnqueueForChanges(ctx, tx, chat.ID)
 }
 
-// withdrawIfOutdated withdraws the draft of an answer, by its first row, if it is outdated or cites a document that has changed. It returns the reason,
-// or "" if the draft is current. The database withdraws most drafts in the transaction that makes them outdated. It misses a draft that is stored after
-// a message which its answer has not seen, and a changed document.
+// withdrawIfOutdated withdraws the draft of an answer, by its first row, if it is outdated or cites a document that has
+// changed. It returns the reason, or "" if the draft is current. The database withdraws most drafts in the transaction
+// that makes them outdated. It misses a draft that is stored after a message which its answer has not seen, and a changed
+// document.
 func (b *Box) withdrawIfOutdated(ctx context.Context, tx store.Tx, o store.OutboxMessage) (code policy.Code, err error) {
 	if o.SeenID == 0 || o.Purpose == policy.PurposeEscalation { // the text that a person will answer fits whatever was written since
 		return "", nil
@@ -153,14 +178,18 @@ func (b *Box) withdrawIfOutdated(ctx context.Context, tx store.Tx, o store.Outbo
 // draftPage is how many open drafts are checked for changed documents at a time.
 const draftPage = 200
 
-// outdatedDrafts returns open drafts that cite a document which has changed, by their first rows. It reads the open drafts page by page, from a sequence
-// number on, and stops after the first page with outdated ones. last is the sequence number of the last draft that it read.
+// outdatedDrafts returns open drafts that cite a document which has changed, by their first rows. It reads the open
+// drafts page by page, from a sequence number on, and stops after the first page with outdated ones. last is the sequence
+// number of the last draft that it read.
 func (b *Box) outdatedDrafts(ctx context.Context, after int64) (outdated []store.OutboxMessage, last int64, err error) {
 	err = b.store.InTx(ctx, func(tx store.Tx) error {
 		for last, outdated = after, nil; len(outdated) == 0; {
 			drafts, err := store.OpenDrafts(ctx, tx, last, draftPage)
-			if err != nil || len(drafts) == 0 {
+			if err != nil {
 				return err
+			}
+			if len(drafts) == 0 {
+				return nil
 			}
 			last = drafts[len(drafts)-1].Seq
 			drafts = slices.DeleteFunc(drafts, func(o store.OutboxMessage) bool { return o.SeenID == 0 })
@@ -183,8 +212,11 @@ func (b *Box) HasOutdatedDrafts(ctx context.Context) (bool, error) {
 func (b *Box) WithdrawOutdatedDrafts(ctx context.Context) error {
 	for after := int64(0); ; {
 		outdated, last, err := b.outdatedDrafts(ctx, after)
-		if err != nil || len(outdated) == 0 {
+		if err != nil {
 			return err
+		}
+		if len(outdated) == 0 {
+			return nil
 		}
 		if err := b.withdraw(ctx, outdated); err != nil {
 			return err
@@ -211,20 +243,24 @@ func (b *Box) withdraw(ctx context.Context, drafts []store.OutboxMessage) error 
 	return nil
 }
 
-// withdrawApproved withdraws an outdated draft that was approved, by its first row, and enqueues the next row of its chat. It reports whether it did.
+// withdrawApproved withdraws an outdated draft that was approved, by its first row, and enqueues the next row of its
+// chat. It reports whether it did.
 func (b *Box) withdrawApproved(ctx context.Context, tx store.Tx, o store.OutboxMessage) (bool, error) {
 	if o.Purpose != policy.PurposeDraft || !o.IsFirst() {
 		return false, nil
 	}
 	code, err := b.withdrawIfOutdated(ctx, tx, o)
-	if err != nil || code == "" {
+	if err != nil {
 		return false, err
+	}
+	if code == "" {
+		return false, nil
 	}
 	return true, enqueueNext(ctx, tx, o)
 }
 
-// LockDraft locks a chat and its draft, and returns the rows of the draft. All code that locks both takes the chat first, so that it cannot deadlock. It
-// returns ErrDraftDecided if the draft is no longer open.
+// LockDraft locks a chat and its draft, and returns the rows of the draft. All code that locks both takes the chat first,
+// so that it cannot deadlock. It returns ErrDraftDecided if the draft is no longer open.
 func (b *Box) LockDraft(ctx context.Context, tx store.Tx, first uuid.UUID) ([]store.OutboxMessage, store.Chat, error) {
 	o, err := store.OutboxMessageByID(ctx, tx, first)
 	if errors.Is(err, store.ErrNotFound) {
@@ -244,8 +280,8 @@ func (b *Box) LockDraft(ctx context.Context, tx store.Tx, first uuid.UUID) ([]st
 	return rows, chat, err
 }
 
-// Resend queues a failed draft again, with the text that was approved. It returns false if the message did not fail, if its text was deleted, or if
-// the draft was withdrawn.
+// Resend queues a failed draft again, with the text that was approved. It returns false if the message did not fail, if
+// its text was deleted, or if the draft was withdrawn.
 func (b *Box) Resend(ctx context.Context, tx store.Tx, out uuid.UUID) (bool, error) {
 	o, err := store.OutboxMessageByID(ctx, tx, out)
 	if err != nil {
@@ -255,8 +291,12 @@ func (b *Box) Resend(ctx context.Context, tx store.Tx, out uuid.UUID) (bool, err
 	if err != nil {
 		return false, err
 	}
-	if o, err = store.LockOutboxMessage(ctx, tx, out); err != nil || o.State != store.OutboxFailed || o.IsErased() || o.Code.IsWithdrawn() {
+	o, err = store.LockOutboxMessage(ctx, tx, out)
+	if err != nil {
 		return false, err
+	}
+	if o.State != store.OutboxFailed || o.IsErased() || o.Code.IsWithdrawn() {
+		return false, nil
 	}
 	again, err := store.Requeue(ctx, tx, out)
 	if err != nil {
@@ -265,9 +305,20 @@ func (b *Box) Resend(ctx context.Context, tx store.Tx, out uuid.UUID) (bool, err
 	if again { // the same event, so that it cannot arrive twice if the homeserver has it after all
 		return true, jobs.Enqueue(ctx, tx, jobs.SendArgs{OutboxID: out})
 	}
-	copied, decision, err := b.Queue(ctx, tx, Message{Chat: chat, Purpose: policy.PurposeDraft, Text: TextOf(o), Citations: o.Citations, Quotes: o.Quotes, Sources: o.Sources, SeenID: o.SeenID})
-	if err != nil || !decision.Allow {
+	copied, decision, err := b.Queue(ctx, tx, Message{
+		Chat:      chat,
+		Purpose:   policy.PurposeDraft,
+		Text:      TextOf(o),
+		Citations: o.Citations,
+		Quotes:    o.Quotes,
+		Sources:   o.Sources,
+		SeenID:    o.SeenID,
+	})
+	if err != nil {
 		return false, err
+	}
+	if !decision.Allow {
+		return false, nil
 	}
 	return true, store.ReplaceDraft(ctx, tx, out, copied)
 }

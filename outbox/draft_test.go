@@ -27,7 +27,8 @@ func newDraftFixture(t *testing.T) *fixture {
 func TestDraft_NothingGoesUnapproved(t *testing.T) {
 	t.Parallel()
 	b := newDraftFixture(t)
-	for _, purpose := range []policy.Purpose{policy.PurposeReply, policy.PurposeClarify, policy.PurposeGreeting, policy.PurposeEscalation, policy.PurposeOperator} {
+	for _, purpose := range []policy.Purpose{policy.PurposeReply, policy.PurposeClarify, policy.PurposeGreeting, policy.PurposeEscalation,
+		policy.PurposeOperator} {
 		l := b.reply("hello")
 		l.Purpose = purpose
 		out := b.mustQueue(l)
@@ -109,7 +110,14 @@ func (b *fixture) contactAsks(body string) (asked store.MessageID) {
 	b.t.Helper()
 	b.tx(func(ctx context.Context, tx store.Tx) (err error) {
 		asked, err = store.InsertMessage(ctx, tx, store.Message{
-			ChatID: b.chat.ID, EventID: id.EventID("$" + uuid.NewString()), Author: policy.AuthorContact, Sender: "@ana:x", Kind: "text", Body: body, At: time.Now(), Action: policy.ActionAnswer,
+			ChatID:  b.chat.ID,
+			EventID: id.EventID("$" + uuid.NewString()),
+			Author:  policy.AuthorContact,
+			Sender:  "@ana:x",
+			Kind:    "text",
+			Body:    body,
+			At:      time.Now(),
+			Action:  policy.ActionAnswer,
 		})
 		return err
 	})
@@ -189,7 +197,16 @@ func TestDraft_EscalationTextExpires(t *testing.T) {
 
 	mine := b.draftedEscalation(more)
 	b.tx(func(ctx context.Context, tx store.Tx) error {
-		_, err := store.InsertMessage(ctx, tx, store.Message{ChatID: b.chat.ID, EventID: "$mine", Author: policy.AuthorOwnerPhone, Sender: "@you:x", Kind: "text", Body: "Yes, you can.", At: time.Now(), Action: policy.ActionArchive})
+		_, err := store.InsertMessage(ctx, tx, store.Message{
+			ChatID:  b.chat.ID,
+			EventID: "$mine",
+			Author:  policy.AuthorOwnerPhone,
+			Sender:  "@you:x",
+			Kind:    "text",
+			Body:    "Yes, you can.",
+			At:      time.Now(),
+			Action:  policy.ActionArchive,
+		})
 		return err
 	})
 	require.Equal(t, policy.CodeDraftAnswered, b.row(mine).Code, "a person has answered")
@@ -244,7 +261,8 @@ func TestDraft_ApprovedSurvivesOtherChange(t *testing.T) {
 
 func TestFollowUp_IsAlwaysDraft(t *testing.T) {
 	t.Parallel()
-	for delivery, state := range map[policy.Delivery]store.OutboxState{policy.DeliveryAuto: store.OutboxDraft, policy.DeliveryDraft: store.OutboxDraft, policy.DeliveryShadow: store.OutboxShadow} {
+	for delivery, state := range map[policy.Delivery]store.OutboxState{policy.DeliveryAuto: store.OutboxDraft,
+		policy.DeliveryDraft: store.OutboxDraft, policy.DeliveryShadow: store.OutboxShadow} {
 		b := setup(t)
 		b.tx(func(ctx context.Context, tx store.Tx) error { return store.SetDelivery(ctx, tx, b.chat.ID, delivery) })
 		out := b.mustQueue(Message{Chat: b.chat, Purpose: policy.PurposeFollowUp, Text: "Are you still there?"})

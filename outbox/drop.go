@@ -12,7 +12,8 @@ import (
 	"multis/store"
 )
 
-// refuse handles a row that the gate refuses, depending on the reason: the row waits, is moved to another room if it is a notice, or is dropped.
+// refuse handles a row that the gate refuses, depending on the reason: the row waits, is moved to another room if it is a
+// notice, or is dropped.
 func (b *Box) refuse(ctx context.Context, tx store.Tx, o store.OutboxMessage, chat store.Chat, d policy.Decision) error {
 	switch {
 	case o.Purpose == policy.PurposeNotice:
@@ -36,7 +37,9 @@ func (b *Box) drop(ctx context.Context, tx store.Tx, o store.OutboxMessage, code
 		if err != nil {
 			return err
 		}
-		if err := b.NotifyOwner(ctx, tx, Alert, fmt.Sprintf("⚠️ **Not sent to %s**, although you released it after the restore: %s `/why` shows when.", text.Escape(chat.Label()), why)); err != nil {
+		if err := b.NotifyOwner(ctx, tx, Alert,
+			fmt.Sprintf("⚠️ **Not sent to %s**, although you released it after the restore: %s `/why` shows when.", text.Escape(chat.Label()),
+				why)); err != nil {
 			return err
 		}
 	}

@@ -31,7 +31,8 @@ func TestHook_StopsOrDrafts(t *testing.T) {
 	require.Equal(t, store.OutboxDropped, b.row(denied).State)
 	require.Equal(t, policy.CodeHook, b.row(denied).Code)
 	require.Equal(t, verdict.Why, b.row(denied).Reason, "/why tells it")
-	require.Equal(t, 1, storetest.Count(t, b.store, "select count(*) from outbox where chat_id = $1 and content->>'body' like '%The hook guard says deny%'", b.admin.ID))
+	require.Equal(t, 1, storetest.Count(t, b.store,
+		"select count(*) from outbox where chat_id = $1 and content->>'body' like '%The hook guard says deny%'", b.admin.ID))
 
 	verdict = policy.HookVerdict{Decision: policy.HookAsk, Why: "The hook guard says ask."}
 	draft, _ := b.queue(b.reply("We deliver on Tuesdays."))
@@ -53,7 +54,8 @@ func TestHook_StopsOrDrafts(t *testing.T) {
 	require.Equal(t, store.OutboxDropped, b.row(nothing).State, "no decision is a no")
 	before := asked
 	var notice uuid.UUID
-	require.NoError(t, b.store.Pool().QueryRow(t.Context(), "select id from outbox where chat_id = $1 order by seq limit 1", b.admin.ID).Scan(&notice))
+	require.NoError(t, b.store.Pool().QueryRow(t.Context(), "select id from outbox where chat_id = $1 order by seq limit 1",
+		b.admin.ID).Scan(&notice))
 	require.NoError(t, b.send(notice))
 	require.Equal(t, before, asked, "notices to the owner are not asked about")
 	require.Len(t, b.sender.sent, 2)

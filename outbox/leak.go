@@ -51,8 +51,8 @@ func fileLeaksSecret(ctx context.Context, db store.DB, o store.OutboxMessage) (b
 	return file.leaksSecret(), nil
 }
 
-// readContent returns a row that is about to be sent, with its parsed content for the gate. In a notice it first masks secrets that were configured after
-// the notice was queued. Any other message with such a secret is stopped by the gate.
+// readContent returns a row that is about to be sent, with its parsed content for the gate. In a notice it first masks
+// secrets that were configured after the notice was queued. Any other message with such a secret is stopped by the gate.
 func readContent(ctx context.Context, tx store.Tx, o store.OutboxMessage) (store.OutboxMessage, content, error) {
 	var c content
 	if o.Purpose == policy.PurposeNotice {
@@ -121,13 +121,16 @@ func maskStrings(object map[string]any) (isMasked bool) {
 
 // withoutText returns the message with a mark in place of its text and of its file. It is stored in place of one that leaks a secret.
 func (m Message) withoutText() Message {
-	m.Text, m.HTML, m.File = policy.Mask, "", nil
+	m.Text = policy.Mask
+	m.HTML = ""
+	m.File = nil
 	return m
 }
 
 // dropLeak drops a row that holds a secret, and notifies the owner.
 func (b *Box) dropLeak(ctx context.Context, tx store.Tx, o store.OutboxMessage, chat store.Chat, d policy.Decision) error {
-	if err := b.NotifyOwner(ctx, tx, Alert, fmt.Sprintf("⚠️ **Not sent to %s**: %s `/why` shows when.", text.Escape(chat.Label()), d.Why)); err != nil {
+	if err := b.NotifyOwner(ctx, tx, Alert, fmt.Sprintf("⚠️ **Not sent to %s**: %s `/why` shows when.", text.Escape(chat.Label()),
+		d.Why)); err != nil {
 		return err
 	}
 	return b.drop(ctx, tx, o, d.Code, d.Why)

@@ -22,10 +22,12 @@ func TestLeak_TextWithSecretIsStopped(t *testing.T) { //nolint:paralleltest // w
 		"plain": secret, "split": strings.Join(strings.Split(secret, ""), " "), "invisible": strings.Join(strings.Split(secret, ""), "\u200b"),
 		"base64": base64.StdEncoding.EncodeToString([]byte("the key is " + secret)),
 		// What is checked is what is sent: cleaning the text would put the secret together again.
-		"U+3164": "canary-4f1c\u31649d27b6e05a38", "U+115F": "canary-4f1c\u115f9d27b6e05a38", "U+FFA0": "canary-4f1c\uffa09d27b6e05a38", "a tag": "canary-<b>4f1c9d27b6e05a38</b>",
+		"U+3164": "canary-4f1c\u31649d27b6e05a38", "U+115F": "canary-4f1c\u115f9d27b6e05a38", "U+FFA0": "canary-4f1c\uffa09d27b6e05a38",
+		"a tag":     "canary-<b>4f1c9d27b6e05a38</b>",
 		"an entity": "canary-4f1c9d&#50;7b6e05a38", "a link": "[canary-4f1c](http://x.y)9d27b6e05a38", "for a URL": "canary%2D4f1c9d27b6e05%6138",
 	} {
-		for _, purpose := range []policy.Purpose{policy.PurposeReply, policy.PurposeClarify, policy.PurposeGreeting, policy.PurposeEscalation, policy.PurposeOperator, policy.PurposeDraft} {
+		for _, purpose := range []policy.Purpose{policy.PurposeReply, policy.PurposeClarify, policy.PurposeGreeting, policy.PurposeEscalation,
+			policy.PurposeOperator, policy.PurposeDraft} {
 			m := b.reply("Here it is.")
 			m.Purpose, m.Text = purpose, "Here it is: "+said
 			out, d := b.queue(m)
@@ -42,7 +44,8 @@ func TestLeak_TextWithSecretIsStopped(t *testing.T) { //nolint:paralleltest // w
 		require.Equal(t, policy.CodeSecret, d.Code, name+" in the HTML alone")
 		require.NoError(t, b.send(out))
 		for part, file := range map[string]File{
-			"data": {Name: "key.txt", MIME: "text/plain", Data: []byte(said)}, "name": {Name: said, MIME: "text/plain", Data: []byte("x")}, "type": {Name: "key.txt", MIME: "text/" + said, Data: []byte("x")},
+			"data": {Name: "key.txt", MIME: "text/plain", Data: []byte(said)}, "name": {Name: said, MIME: "text/plain", Data: []byte("x")},
+			"type": {Name: "key.txt", MIME: "text/" + said, Data: []byte("x")},
 		} {
 			out, d := b.queue(Message{Chat: b.chat, Purpose: policy.PurposeOperator, Text: "See the file.", File: &file})
 			require.Equal(t, policy.CodeSecret, d.Code, name+" in the "+part+" of a file")
@@ -68,7 +71,8 @@ func TestLeak_LaterSecretStopsMessage(t *testing.T) { //nolint:paralleltest // a
 	require.NoError(t, b.send(out))
 	require.Empty(t, b.sender.sent)
 	require.Equal(t, policy.CodeSecret, b.row(out).Code)
-	notices := storetest.Count(t, b.store, "select count(*) from outbox where chat_id = $1 and content->>'body' like '%Not sent to Ana%'", b.admin.ID)
+	notices := storetest.Count(t, b.store, "select count(*) from outbox where chat_id = $1 and content->>'body' like '%Not sent to Ana%'",
+		b.admin.ID)
 	require.Equal(t, 1, notices, "the owner is told once")
 }
 
@@ -91,7 +95,8 @@ func TestLeak_FileIsScannedTwice(t *testing.T) { //nolint:paralleltest // as abo
 
 func TestLeak_LaterSecretStopsFile(t *testing.T) { //nolint:paralleltest // as above
 	for part, file := range map[string]File{
-		"data": {Name: "key.txt", MIME: plainText, Data: []byte("The house is at Mondaystreet.")}, "name": {Name: "Mondaystreet.txt", MIME: plainText, Data: []byte("x")},
+		"data": {Name: "key.txt", MIME: plainText, Data: []byte("The house is at Mondaystreet.")},
+		"name": {Name: "Mondaystreet.txt", MIME: plainText, Data: []byte("x")},
 		"type": {Name: "key.txt", MIME: "text/mondaystreet", Data: []byte("x")}, "none": {Name: "key.txt", MIME: plainText, Data: []byte("x")},
 	} {
 		t.Run(part, func(t *testing.T) {
@@ -147,14 +152,27 @@ func TestLeak_NoticeHidesSecret(t *testing.T) { //nolint:paralleltest // as abov
 		"a block":        NewNotice(b.admin, "```\n"+secret+"\n```", Quiet),
 		"cut":            NewNotice(b.admin, text.Clip(secret, 12), Quiet),
 		"cut at the end": NewNotice(b.admin, long+secret, Quiet),
-		"a file's name":  {Chat: b.admin, Purpose: policy.PurposeNotice, File: &File{Name: short + " " + secret + ".txt", MIME: "text/plain", Data: []byte("x")}},
-		"a file":         {Chat: b.admin, Purpose: policy.PurposeNotice, File: &File{Name: "a.csv", MIME: "text/csv", Data: []byte("key," + secret + "\n")}},
+		"a file's name": {Chat: b.admin, Purpose: policy.PurposeNotice, File: &File{
+			Name: short + " " + secret + ".txt",
+			MIME: "text/plain",
+			Data: []byte("x"),
+		}},
+		"a file": {Chat: b.admin, Purpose: policy.PurposeNotice, File: &File{
+			Name: "a.csv",
+			MIME: "text/csv",
+			Data: []byte("key," + secret + "\n"),
+		}},
 	} {
 		out, d := b.queue(m)
 		require.True(t, d.Allow, name)
 		require.NoError(t, b.send(out), name)
 	}
-	out, d := b.queue(Message{Chat: b.chat, Purpose: policy.PurposeOperator, Text: "See the file.", File: &File{Name: short + ".txt", MIME: "text/plain", Data: []byte("x")}})
+	out, d := b.queue(Message{
+		Chat:    b.chat,
+		Purpose: policy.PurposeOperator,
+		Text:    "See the file.",
+		File:    &File{Name: short + ".txt", MIME: "text/plain", Data: []byte("x")},
+	})
 	require.True(t, d.Allow, "too short to be stopped")
 	require.NoError(t, b.send(out))
 	require.Len(t, b.sender.sent, 8, "the rows hold what is sent")

@@ -37,8 +37,8 @@ type LiveMessage struct {
 	shownText string
 }
 
-// Live returns a LiveMessage for an admin room. It edits event, unless that is empty. Live returns nil for other chats, and for a sender that is no
-// LiveSender.
+// Live returns a LiveMessage for an admin room. It edits event, unless that is empty. Live returns nil for other chats,
+// and for a sender that is no LiveSender.
 func (b *Box) Live(room store.Chat, event id.EventID) *LiveMessage {
 	sender, isLive := b.sender.(LiveSender)
 	if !isLive || room.Kind != policy.KindAdmin {

@@ -43,16 +43,22 @@ func (c *content) setMentions(m Message, owner id.UserID) {
 // MaxNotice is the maximum length of a notice in characters.
 const MaxNotice = 8000
 
-// maxContent is the maximum size of a notice's content, in bytes. Matrix allows 65,536 for the whole event, and encryption makes the content a third
-// larger.
+// maxContent is the maximum size of a notice's content, in bytes. Matrix allows 65,536 for the whole event, and
+// encryption makes the content a third larger.
 const maxContent = 46_000
 
-// NewNotice returns a message to an admin room from Markdown, of which it uses the first MaxNotice characters. If the rendered text is empty, the
-// message has the Markdown as plain text.
+// NewNotice returns a message to an admin room from Markdown, of which it uses the first MaxNotice characters. If the
+// rendered text is empty, the message has the Markdown as plain text.
 func NewNotice(admin store.Chat, markdown string, kind NoticeKind) Message {
 	written := text.Clip(text.Clean(markdown), MaxNotice)
 	rendered := format.RenderMarkdown(written, true, false) // raw HTML is escaped
-	m := Message{Chat: admin, Purpose: policy.PurposeNotice, Text: rendered.Body, HTML: rendered.FormattedBody, Kind: kind}
+	m := Message{
+		Chat:    admin,
+		Purpose: policy.PurposeNotice,
+		Text:    rendered.Body,
+		HTML:    rendered.FormattedBody,
+		Kind:    kind,
+	}
 	if strings.TrimSpace(m.Text) == "" {
 		m.Text, m.HTML = written, ""
 	}
@@ -64,8 +70,8 @@ func PlainText(markdown string) string {
 	return format.RenderMarkdown(text.Clean(markdown), true, false).Body
 }
 
-// cleaned returns the message without invisible characters and without secrets of the configuration. Queue calls it first, so that the gate checks the
-// text that is sent.
+// cleaned returns the message without invisible characters and without secrets of the configuration. Queue calls it
+// first, so that the gate checks the text that is sent.
 func (m Message) cleaned() Message {
 	m.Text, m.HTML = policy.Hide(text.Clean(m.Text)), policy.Hide(text.Clean(m.HTML))
 	if m.File != nil {

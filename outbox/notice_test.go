@@ -20,11 +20,19 @@ func TestNotice_DropsInvisibleCharacters(t *testing.T) {
 	b := setup(t)
 	hidden := "\u2068@Nora\u2069 is my\u202e parcel there?\x07"
 	for name, l := range map[string]Message{
-		"Markdown":      NewNotice(b.admin, "Ana: "+hidden+" &#x202e;", Alert),
-		"made by hand":  {Chat: b.admin, Purpose: policy.PurposeNotice, Text: hidden, HTML: "<b>" + hidden + "</b>"},
-		"with a file":   {Chat: b.admin, Purpose: policy.PurposeNotice, Text: hidden, File: &File{Name: "a\u2067b\n.zip", MIME: "application/zip", Data: []byte("zip")}},
-		"file, no text": {Chat: b.admin, Purpose: policy.PurposeNotice, File: &File{Name: "a\u2067b.zip", MIME: "application/zip", Data: []byte("zip")}},
-		"a contact's":   {Chat: b.chat, Purpose: policy.PurposeOperator, Text: hidden},
+		"Markdown":     NewNotice(b.admin, "Ana: "+hidden+" &#x202e;", Alert),
+		"made by hand": {Chat: b.admin, Purpose: policy.PurposeNotice, Text: hidden, HTML: "<b>" + hidden + "</b>"},
+		"with a file": {Chat: b.admin, Purpose: policy.PurposeNotice, Text: hidden, File: &File{
+			Name: "a\u2067b\n.zip",
+			MIME: "application/zip",
+			Data: []byte("zip"),
+		}},
+		"file, no text": {Chat: b.admin, Purpose: policy.PurposeNotice, File: &File{
+			Name: "a\u2067b.zip",
+			MIME: "application/zip",
+			Data: []byte("zip"),
+		}},
+		"a contact's": {Chat: b.chat, Purpose: policy.PurposeOperator, Text: hidden},
 	} {
 		out, d := b.queue(l)
 		require.True(t, d.Allow, "%s: %s", name, d.Why)
@@ -63,7 +71,9 @@ func TestNotice_RefusedIsRetried(t *testing.T) {
 func TestNotice_ReachesNextAdminRoom(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	waits, replaces, reacts := b.mustQueue(NewNotice(b.admin, "important", Alert)), NewNotice(b.admin, "the answer", Quiet), b.mustQueue(Message{Chat: b.admin, Purpose: policy.PurposeNotice, Text: "👀", ReactTo: "$x"})
+	waits := b.mustQueue(NewNotice(b.admin, "important", Alert))
+	replaces := NewNotice(b.admin, "the answer", Quiet)
+	reacts := b.mustQueue(Message{Chat: b.admin, Purpose: policy.PurposeNotice, Text: "👀", ReactTo: "$x"})
 	replaces.Replaces = "$shown"
 	answer := b.mustQueue(replaces)
 	next := id.RoomID("!next:x")
@@ -71,7 +81,13 @@ func TestNotice_ReachesNextAdminRoom(t *testing.T) {
 		if _, err := tx.Exec(ctx, "update chats set closed_reason = 'left' where id = $1", b.admin.ID); err != nil {
 			return err
 		}
-		_, err := store.UpsertChat(ctx, tx, store.Chat{Protocol: "matrix", ChannelID: "next", RoomID: &next, Kind: policy.KindAdmin, Encryption: policy.EncryptionNo})
+		_, err := store.UpsertChat(ctx, tx, store.Chat{
+			Protocol:   "matrix",
+			ChannelID:  "next",
+			RoomID:     &next,
+			Kind:       policy.KindAdmin,
+			Encryption: policy.EncryptionNo,
+		})
 		return err
 	})
 	late := b.mustQueue(NewNotice(b.admin, "later", Alert))

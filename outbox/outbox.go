@@ -1,5 +1,5 @@
-// Package outbox sends messages, and is the only package that does. Queue stores a message with the gate's decision. Send asks the gate again and
-// sends the message.
+// Package outbox sends messages, and is the only package that does. Queue stores a message with the gate's decision. Send
+// asks the gate again and sends the message.
 package outbox
 
 import (
@@ -75,8 +75,8 @@ type Message struct {
 	Quotes []store.MessageID
 	// Sources are the messages that the text was made from, quoted or not. When one of them is deleted, the text is deleted from the outbox.
 	Sources []store.MessageID
-	// SeenID is the newest message of the chat that an answer has seen; 0 for a message that answers nothing. Its draft is withdrawn when it is
-	// outdated: see store.SeenState.
+	// SeenID is the newest message of the chat that an answer has seen; 0 for a message that answers nothing. Its draft is
+	// withdrawn when it is outdated: see store.SeenState.
 	SeenID store.MessageID
 	// TaskID is the task that made the message; 0 for none.
 	TaskID store.TaskID
@@ -99,9 +99,10 @@ type Profile struct {
 	Avatar id.ContentURIString `json:"avatar_url,omitempty"`
 }
 
-// Queue stores a message and the gate's decision, and returns the id of its first row. If the gate allows the message, it is enqueued for sending, or
-// to be shown to the owner: as a draft, or as a shadow answer, which is never sent. Secrets of the configuration are removed from the text. A notice
-// that the gate refuses is an error, because the owner would not learn of it otherwise.
+// Queue stores a message and the gate's decision, and returns the id of its first row. If the gate allows the message, it
+// is enqueued for sending, or to be shown to the owner: as a draft, or as a shadow answer, which is never sent. Secrets
+// of the configuration are removed from the text. A notice that the gate refuses is an error, because the owner would not
+// learn of it otherwise.
 func (b *Box) Queue(ctx context.Context, tx store.Tx, m Message) (uuid.UUID, policy.Decision, error) {
 	leaks := m.leaksSecret()
 	if m = m.cleaned(); leaks {
@@ -148,7 +149,9 @@ func (b *Box) Queue(ctx context.Context, tx store.Tx, m Message) (uuid.UUID, pol
 // insert stores the rows of a message with the gate's decision, and enqueues the jobs that send them or show them as a draft.
 func (b *Box) insert(ctx context.Context, tx store.Tx, rows []row, decision policy.Decision, state store.OutboxState) error {
 	for _, r := range rows {
-		r.message.Code, r.message.Reason, r.message.State = decision.Code, decision.Why, state
+		r.message.Code = decision.Code
+		r.message.Reason = decision.Why
+		r.message.State = state
 		if len(rows) > 1 {
 			r.message.PartOf = &rows[0].message.ID
 		}
@@ -176,8 +179,8 @@ func (b *Box) insert(ctx context.Context, tx store.Tx, rows []row, decision poli
 	return nil
 }
 
-// currentChat reads the chat again, because it may have changed while the message was written, and locks it. An admin room is not locked: notices are
-// written in transactions that have locked another chat, and two locks could deadlock.
+// currentChat reads the chat again, because it may have changed while the message was written, and locks it. An admin
+// room is not locked: notices are written in transactions that have locked another chat, and two locks could deadlock.
 func currentChat(ctx context.Context, tx store.Tx, m Message) (store.Chat, error) {
 	if m.Purpose == policy.PurposeNotice {
 		return noticeRoom(ctx, tx, m.Chat.ID)
@@ -192,7 +195,19 @@ func (b *Box) build(m Message, name string) (store.OutboxMessage, content, error
 		return store.OutboxMessage{}, content{}, fmt.Errorf("make outbox id: %w", err)
 	}
 	c := content{Key: key.String()}
-	o := store.OutboxMessage{ID: key, ChatID: m.Chat.ID, SendAs: policy.AsOwner, Purpose: m.Purpose, EventType: "m.room.message", Citations: m.Citations, Addressed: m.Addressed, Quotes: m.Quotes, Sources: m.Sources, Replaces: m.Replaces, SeenID: m.SeenID}
+	o := store.OutboxMessage{
+		ID:        key,
+		ChatID:    m.Chat.ID,
+		SendAs:    policy.AsOwner,
+		Purpose:   m.Purpose,
+		EventType: "m.room.message",
+		Citations: m.Citations,
+		Addressed: m.Addressed,
+		Quotes:    m.Quotes,
+		Sources:   m.Sources,
+		Replaces:  m.Replaces,
+		SeenID:    m.SeenID,
+	}
 	if m.TaskID != 0 {
 		o.TaskID = &m.TaskID
 	}
@@ -235,7 +250,8 @@ func (b *Box) build(m Message, name string) (store.OutboxMessage, content, error
 	return o, c, nil
 }
 
-// disclosure returns the mark before a text that the assistant writes in the owner's name. It is empty for a text that a person wrote or approved.
+// disclosure returns the mark before a text that the assistant writes in the owner's name. It is empty for a text that a
+// person wrote or approved.
 func (b *Box) disclosure(m Message, name string) string {
 	if !m.Purpose.IsDisclosed() || !b.settings.Disclose(m.Chat.Protocol) {
 		return ""
@@ -246,7 +262,8 @@ func (b *Box) disclosure(m Message, name string) string {
 	return "[" + name + "] "
 }
 
-// sendingState reads what the gate needs beside the chat's row: the pauses, a restored backup, and how many messages were sent, without the row exceptID.
+// sendingState reads what the gate needs beside the chat's row: the pauses, a restored backup, and how many messages were
+// sent, without the row exceptID.
 func (b *Box) sendingState(ctx context.Context, db store.DB, chat store.Chat, exceptID uuid.UUID) (store.SendingState, error) {
 	now := b.now()
 	s, err := store.SendingStateOf(ctx, db, chat.ID, now.Add(-time.Minute), now.Add(-24*time.Hour), exceptID)
@@ -260,7 +277,8 @@ func (b *Box) sendingState(ctx context.Context, db store.DB, chat store.Chat, ex
 }
 
 // check asks the gate about a row, with the current state of its chat. fileLeaks says whether its file holds a secret of the configuration.
-func (b *Box) check(ctx context.Context, db store.DB, chat store.Chat, o store.OutboxMessage, c content, fileLeaks bool) (policy.Decision, error) {
+func (b *Box) check(ctx context.Context, db store.DB, chat store.Chat, o store.OutboxMessage, c content,
+	fileLeaks bool) (policy.Decision, error) {
 	now, err := b.sendingState(ctx, db, chat, o.ID)
 	if err != nil {
 		return policy.Decision{}, err
@@ -270,16 +288,33 @@ func (b *Box) check(ctx context.Context, db store.DB, chat store.Chat, o store.O
 	return policy.Gate(in), nil
 }
 
-// gateInput returns the gate's input for a row. It has no sources of a reply: Queue has checked them, and the row's content does not change.
+// gateInput returns the gate's input for a row. It has no sources of a reply: Queue has checked them, and the row's
+// content does not change.
 func (b *Box) gateInput(chat store.Chat, o store.OutboxMessage, c content, s store.SendingState) policy.GateInput {
 	now := b.now()
 	mode := chat.ModeIn(b.settings.Defaults)
 	tombstoned := chat.RoomID != nil && chat.ClosedReason == store.ClosedTombstone
 	in := policy.GateInput{
-		Purpose: o.Purpose, As: o.SendAs, Mode: mode, Kind: chat.Kind, Encryption: chat.Encryption, HasRoom: chat.HasRoom() || tombstoned,
-		Tombstoned: tombstoned, Verified: chat.BridgeBot != "" && !chat.Unconfirmed, Now: now, Presence: chat.Presence(s.Paused, mode, b.settings.OwnerPause, now),
-		Addressed: o.Addressed, HasCitation: len(o.Citations) > 0, OnHold: s.OnHold, SafeMode: s.SafeMode, Sent: policy.Rate{Minute: s.Minute, Day: s.Day}, SendCap: b.settings.SendCap, MsgType: c.MsgType, Body: c.Body,
-		Features: chat.Features, File: c.fileSpec(),
+		Purpose:     o.Purpose,
+		As:          o.SendAs,
+		Mode:        mode,
+		Kind:        chat.Kind,
+		Encryption:  chat.Encryption,
+		HasRoom:     chat.HasRoom() || tombstoned,
+		Tombstoned:  tombstoned,
+		Verified:    chat.BridgeBot != "" && !chat.Unconfirmed,
+		Now:         now,
+		Presence:    chat.Presence(s.Paused, mode, b.settings.OwnerPause, now),
+		Addressed:   o.Addressed,
+		HasCitation: len(o.Citations) > 0,
+		OnHold:      s.OnHold,
+		SafeMode:    s.SafeMode,
+		Sent:        policy.Rate{Minute: s.Minute, Day: s.Day},
+		SendCap:     b.settings.SendCap,
+		MsgType:     c.MsgType,
+		Body:        c.Body,
+		Features:    chat.Features,
+		File:        c.fileSpec(),
 	}
 	if to := c.RelatesTo; to != nil {
 		in.Edits = to.Type == relationReplaces
@@ -324,8 +359,9 @@ func enqueueNext(ctx context.Context, tx store.Tx, o store.OutboxMessage) error 
 	return jobs.Enqueue(ctx, tx, jobs.SendArgs{OutboxID: nextID})
 }
 
-// orderWait returns the delay of a row, by its age, while an older row of its chat is queued. Usually enqueueNext enqueues the row earlier; it does not
-// if the older row's process died or did not see this row. Shorter delays would slow down a long backlog.
+// orderWait returns the delay of a row, by its age, while an older row of its chat is queued. Usually enqueueNext
+// enqueues the row earlier; it does not if the older row's process died or did not see this row. Shorter delays would
+// slow down a long backlog.
 func orderWait(age time.Duration) time.Duration {
 	const firstWait = 200 * time.Millisecond
 	if age < firstWait {
@@ -339,8 +375,8 @@ func roomWait(age time.Duration) time.Duration {
 	return min(max(age/8, 200*time.Millisecond), 10*time.Second)
 }
 
-// Send asks the gate again and sends one row. It may be repeated. last says that no other attempt follows: then a row that cannot be sent is marked as
-// failed, because a queued row blocks all later rows of its chat.
+// Send asks the gate again and sends one row. It may be repeated. last says that no other attempt follows: then a row
+// that cannot be sent is marked as failed, because a queued row blocks all later rows of its chat.
 func (b *Box) Send(ctx context.Context, outboxID uuid.UUID, last bool) error {
 	err := b.send(ctx, outboxID)
 	if err == nil || jobs.IsSnooze(err) || (!last && !jobs.IsPermanent(err)) {
@@ -352,16 +388,26 @@ func (b *Box) Send(ctx context.Context, outboxID uuid.UUID, last bool) error {
 // send sends a row that the gate allows, and enqueues the next one of its chat.
 func (b *Box) send(ctx context.Context, outboxID uuid.UUID) error {
 	o, room, err := b.recheck(ctx, outboxID)
-	if err != nil || room == "" {
+	if err != nil {
 		return err
+	}
+	if room == "" {
+		return nil
 	}
 	stopped, asked, err := b.askHooks(ctx, o)
-	if err != nil || stopped {
+	if err != nil {
 		return err
 	}
+	if stopped {
+		return nil
+	}
 	if asked { // the hooks took a while, so everything may have changed
-		if o, room, err = b.recheck(ctx, outboxID); err != nil || room == "" {
+		o, room, err = b.recheck(ctx, outboxID)
+		if err != nil {
 			return err
+		}
+		if room == "" {
+			return nil
 		}
 	}
 	event, err := b.sender.Send(ctx, o, room)
@@ -376,8 +422,9 @@ func (b *Box) send(ctx context.Context, outboxID uuid.UUID) error {
 	})
 }
 
-// recheck asks the gate immediately before a row is sent. It returns the room to send to; empty if there is nothing to send. A file is searched for secrets
-// before the transaction, because that takes long, and the transaction locks the chat. The file of a row to a contact never changes.
+// recheck asks the gate immediately before a row is sent. It returns the room to send to; empty if there is nothing to
+// send. A file is searched for secrets before the transaction, because that takes long, and the transaction locks the
+// chat. The file of a row to a contact never changes.
 func (b *Box) recheck(ctx context.Context, outboxID uuid.UUID) (o store.OutboxMessage, room id.RoomID, err error) {
 	if o, err = store.OutboxMessageByID(ctx, b.store.DB(), outboxID); err != nil {
 		return o, "", err
@@ -421,8 +468,12 @@ func (b *Box) recheck(ctx context.Context, outboxID uuid.UUID) (o store.OutboxMe
 			return err
 		}
 		if decision.Allow {
-			if withdrawn, err := b.withdrawApproved(ctx, tx, o); err != nil || withdrawn {
+			withdrawn, err := b.withdrawApproved(ctx, tx, o)
+			if err != nil {
 				return err
+			}
+			if withdrawn {
+				return nil
 			}
 		}
 		delivery := chat.DeliveryIn(b.settings.Defaults) // which may have been changed since the row was queued
@@ -458,8 +509,11 @@ func (b *Box) giveUp(ctx context.Context, outboxID uuid.UUID, cause error) error
 			return err
 		}
 		failed, err := store.MarkFailed(ctx, tx, outboxID, jobs.Cause(cause).Error())
-		if err != nil || !failed {
+		if err != nil {
 			return err
+		}
+		if !failed {
+			return nil
 		}
 		if err := enqueueNext(ctx, tx, o); err != nil || !needsNotice(o) {
 			return err

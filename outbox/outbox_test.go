@@ -60,16 +60,34 @@ func setup(t *testing.T) *fixture {
 	t.Helper()
 	b := &fixture{t: t, store: storetest.New(t), sender: &fakeSender{}}
 	b.box = New(b.store, Settings{
-		Defaults: policy.Defaults{Profile: policy.ProfilePersonal}, OwnerPause: 30 * time.Minute, SendCap: policy.Rate{Minute: 10, Day: 100}, Owner: "@you:x", Name: "Nora",
-		Disclose: func(protocol string) bool { return protocol != "plain" },
+		Defaults:   policy.Defaults{Profile: policy.ProfilePersonal},
+		OwnerPause: 30 * time.Minute,
+		SendCap:    policy.Rate{Minute: 10, Day: 100},
+		Owner:      "@you:x",
+		Name:       "Nora",
+		Disclose:   func(protocol string) bool { return protocol != "plain" },
 	}, b.sender)
 	room, adminRoom := id.RoomID("!ana:x"), id.RoomID("!admin:x")
 	b.tx(func(ctx context.Context, tx store.Tx) (err error) {
-		b.chat, err = store.UpsertChat(ctx, tx, store.Chat{Protocol: "demo", ChannelID: "ana", RoomID: &room, Kind: policy.KindDM, Name: "Ana", BridgeBot: "@demobot:x", Encryption: policy.EncryptionNo})
+		b.chat, err = store.UpsertChat(ctx, tx, store.Chat{
+			Protocol:   "demo",
+			ChannelID:  "ana",
+			RoomID:     &room,
+			Kind:       policy.KindDM,
+			Name:       "Ana",
+			BridgeBot:  "@demobot:x",
+			Encryption: policy.EncryptionNo,
+		})
 		if err != nil {
 			return err
 		}
-		b.admin, err = store.UpsertChat(ctx, tx, store.Chat{Protocol: "matrix", ChannelID: "admin", RoomID: &adminRoom, Kind: policy.KindAdmin, Encryption: policy.EncryptionNo})
+		b.admin, err = store.UpsertChat(ctx, tx, store.Chat{
+			Protocol:   "matrix",
+			ChannelID:  "admin",
+			RoomID:     &adminRoom,
+			Kind:       policy.KindAdmin,
+			Encryption: policy.EncryptionNo,
+		})
 		if err != nil {
 			return err
 		}
@@ -95,7 +113,12 @@ func (b *fixture) queue(l Message) (out uuid.UUID, d policy.Decision) {
 
 func (b *fixture) reply(text string) Message {
 	b.t.Helper()
-	return Message{Chat: b.chat, Purpose: policy.PurposeReply, Text: text, Citations: []store.Citation{storetest.Cite(b.t, b.store, policy.RolePublic, index.KindKnowledge, text)}}
+	return Message{
+		Chat:      b.chat,
+		Purpose:   policy.PurposeReply,
+		Text:      text,
+		Citations: []store.Citation{storetest.Cite(b.t, b.store, policy.RolePublic, index.KindKnowledge, text)},
+	}
 }
 
 func (b *fixture) row(out uuid.UUID) store.OutboxMessage {
@@ -120,7 +143,8 @@ func TestReply_IsMarkedAndSentOnce(t *testing.T) {
 	require.NotNil(t, o.EventID)
 	var c map[string]any
 	require.NoError(t, json.Unmarshal(o.Content, &c))
-	require.Equal(t, map[string]any{"msgtype": "m.text", "body": "[Nora] We deliver on Mondays.", "m.mentions": map[string]any{}, "ai.multis.out": out.String()}, c)
+	require.Equal(t, map[string]any{"msgtype": "m.text", "body": "[Nora] We deliver on Mondays.", "m.mentions": map[string]any{},
+		"ai.multis.out": out.String()}, c)
 }
 
 func TestGate_RefusalIsStored(t *testing.T) {
@@ -201,7 +225,8 @@ func TestSend_WaitsForReplacementRoom(t *testing.T) {
 			require.Len(t, b.sender.sent, 1)
 			require.Equal(t, store.OutboxFailed, b.row(stays).State)
 			var told int
-			require.NoError(t, b.store.DB().QueryRow(context.Background(), "select count(*) from river.river_job where kind = 'undelivered'").Scan(&told))
+			require.NoError(t, b.store.DB().QueryRow(context.Background(),
+				"select count(*) from river.river_job where kind = 'undelivered'").Scan(&told))
 			require.Equal(t, 1, told, "nobody decided that it is not said")
 		})
 	}
@@ -237,7 +262,9 @@ func TestSend_EndEnqueuesNext(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			b := setup(t)
-			first, second, third := b.mustQueue(b.reply("one")), b.mustQueue(b.reply("two")), b.mustQueue(b.reply("three"))
+			first := b.mustQueue(b.reply("one"))
+			second := b.mustQueue(b.reply("two"))
+			third := b.mustQueue(b.reply("three"))
 			elsewhere := b.mustQueue(NewNotice(b.admin, "not of this chat", Quiet))
 			require.True(t, jobs.IsSnooze(b.send(second)))
 			require.Equal(t, 1, b.sends(second), "an older one waits still")
@@ -255,7 +282,8 @@ func TestSend_EndEnqueuesNext(t *testing.T) {
 // sends counts the jobs that send a row.
 func (b *fixture) sends(out uuid.UUID) (n int) {
 	b.t.Helper()
-	require.NoError(b.t, b.store.DB().QueryRow(context.Background(), "select count(*) from river.river_job where kind = 'send' and args->>'outbox' = $1", out.String()).Scan(&n))
+	require.NoError(b.t, b.store.DB().QueryRow(context.Background(),
+		"select count(*) from river.river_job where kind = 'send' and args->>'outbox' = $1", out.String()).Scan(&n))
 	return n
 }
 
@@ -271,7 +299,8 @@ func TestSend_RetriesOnlyTemporaryErrors(t *testing.T) {
 	require.Equal(t, store.OutboxFailed, b.row(out).State)
 	require.Contains(t, b.row(out).Error, "not in the room")
 	var alarms int
-	require.NoError(t, b.store.DB().QueryRow(context.Background(), "select count(*) from river.river_job where kind = 'undelivered'").Scan(&alarms))
+	require.NoError(t, b.store.DB().QueryRow(context.Background(),
+		"select count(*) from river.river_job where kind = 'undelivered'").Scan(&alarms))
 	require.Equal(t, 1, alarms)
 }
 
@@ -365,7 +394,15 @@ func TestDeletion_RedactsQuote(t *testing.T) {
 	b := setup(t)
 	var message store.MessageID
 	b.tx(func(ctx context.Context, tx store.Tx) (err error) {
-		message, err = store.InsertMessage(ctx, tx, store.Message{ChatID: b.chat.ID, EventID: "$secret", Author: policy.AuthorContact, Kind: "text", Body: "my secret", At: time.Now(), Action: policy.ActionAnswer})
+		message, err = store.InsertMessage(ctx, tx, store.Message{
+			ChatID:  b.chat.ID,
+			EventID: "$secret",
+			Author:  policy.AuthorContact,
+			Kind:    "text",
+			Body:    "my secret",
+			At:      time.Now(),
+			Action:  policy.ActionAnswer,
+		})
 		return err
 	})
 	quoting := func() uuid.UUID {

@@ -12,8 +12,8 @@ import (
 	"multis/store"
 )
 
-// ErrNoAdminRoom is returned while there is no admin room, for example in the first seconds after a start. The returned error wraps jobs.Snooze as
-// well, so that a job that returns it is tried again.
+// ErrNoAdminRoom is returned while there is no admin room, for example in the first seconds after a start. The returned
+// error wraps jobs.Snooze as well, so that a job that returns it is tried again.
 var ErrNoAdminRoom = errors.New("there is no admin room yet")
 
 // adminRoomWait is the delay before a job looks again for an admin room that can be written to.
@@ -52,8 +52,11 @@ func refusedNotice(d policy.Decision) error {
 // noticeRoom returns the chat to which a notice is sent. For an admin room that no longer exists it returns the current admin room.
 func noticeRoom(ctx context.Context, db store.DB, chat store.ChatID) (store.Chat, error) {
 	room, err := store.ChatByID(ctx, db, chat)
-	if err != nil || room.HasRoom() || room.Kind != policy.KindAdmin {
+	if err != nil {
 		return room, err
+	}
+	if room.HasRoom() || room.Kind != policy.KindAdmin {
+		return room, nil
 	}
 	current, err := store.AdminChat(ctx, db)
 	if errors.Is(err, store.ErrNotFound) {
@@ -97,8 +100,8 @@ func (b *Box) moveNotice(ctx context.Context, tx store.Tx, o store.OutboxMessage
 	return jobs.Enqueue(ctx, tx, jobs.SendArgs{OutboxID: o.ID})
 }
 
-// needsNotice reports whether the owner is notified that a row failed. A failed reaction, and a failed notice about another failure, are not reported,
-// because otherwise the notices could continue forever.
+// needsNotice reports whether the owner is notified that a row failed. A failed reaction, and a failed notice about
+// another failure, are not reported, because otherwise the notices could continue forever.
 func needsNotice(o store.OutboxMessage) bool {
 	var c content
 	if o.Purpose != policy.PurposeNotice {

@@ -26,8 +26,9 @@ type File struct {
 	leaks *bool
 }
 
-// Scanned returns the file with the result of the search for secrets, which takes about a second for a large file. So a caller of Queue searches it before its
-// transaction, which locks the chat. The file must not change afterwards. Send searches it again, for the secrets of then.
+// Scanned returns the file with the result of the search for secrets, which takes about a second for a large file. So a
+// caller of Queue searches it before its transaction, which locks the chat. The file must not change afterwards. Send
+// searches it again, for the secrets of then.
 func (f File) Scanned() *File {
 	leaks := f.leaksSecret()
 	f.leaks = &leaks
@@ -97,7 +98,8 @@ func (b *Box) rows(chat store.Chat, m Message, name string) ([]row, error) {
 	return rows, nil
 }
 
-// singleEvent returns the event of a notice or a reaction. What would be too large, as an edit that has the text twice, loses its HTML, and then its end.
+// singleEvent returns the event of a notice or a reaction. What would be too large, as an edit that has the text twice,
+// loses its HTML, and then its end.
 func (b *Box) singleEvent(m Message, name string) ([]row, error) {
 	o, c, err := b.build(m, name)
 	for err == nil && len(o.Content) > maxContent && m.Text != "" {
@@ -126,11 +128,19 @@ func (b *Box) fileEvents(chat store.Chat, m Message, name string) ([]row, error)
 		}
 		c.Key = o.ID.String()
 	}
-	c.MsgType, c.Body, c.FileName = m.File.msgType(), caption, m.File.Name
+	c.MsgType = m.File.msgType()
+	c.Body = caption
+	c.FileName = m.File.Name
 	if caption == "" {
 		c.Body = m.File.Name
 	}
-	c.Info = &fileInfo{MIME: m.File.MIME, Size: len(m.File.Data), Millis: m.File.Millis, Width: m.File.Width, Height: m.File.Height}
+	c.Info = &fileInfo{
+		MIME:   m.File.MIME,
+		Size:   len(m.File.Data),
+		Millis: m.File.Millis,
+		Width:  m.File.Width,
+		Height: m.File.Height,
+	}
 	if m.File.Voice && c.MsgType == "m.audio" {
 		c.Voice, c.Audio = &struct{}{}, &audioInfo{Millis: m.File.Millis}
 	}

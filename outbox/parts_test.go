@@ -240,7 +240,16 @@ func TestFile_QuotingDeletedIsForgotten(t *testing.T) {
 	b := setup(t)
 	var about store.MessageID
 	b.tx(func(ctx context.Context, tx store.Tx) (err error) {
-		about, err = store.InsertMessage(ctx, tx, store.Message{ChatID: b.chat.ID, EventID: "$q", Author: policy.AuthorContact, Sender: "@ana:x", Kind: "text", Body: "?", At: time.Now(), Action: policy.ActionArchive})
+		about, err = store.InsertMessage(ctx, tx, store.Message{
+			ChatID:  b.chat.ID,
+			EventID: "$q",
+			Author:  policy.AuthorContact,
+			Sender:  "@ana:x",
+			Kind:    "text",
+			Body:    "?",
+			At:      time.Now(),
+			Action:  policy.ActionArchive,
+		})
 		return err
 	})
 	l := b.reply(paragraphs(9, 1000))
@@ -261,7 +270,16 @@ func TestParts_DeletedWithQuestion(t *testing.T) {
 	b := setup(t)
 	var question store.MessageID
 	b.tx(func(ctx context.Context, tx store.Tx) (err error) {
-		question, err = store.InsertMessage(ctx, tx, store.Message{ChatID: b.chat.ID, EventID: "$q", Author: policy.AuthorContact, Sender: "@ana:x", Kind: "text", Body: "?", At: time.Now(), Action: policy.ActionAnswer})
+		question, err = store.InsertMessage(ctx, tx, store.Message{
+			ChatID:  b.chat.ID,
+			EventID: "$q",
+			Author:  policy.AuthorContact,
+			Sender:  "@ana:x",
+			Kind:    "text",
+			Body:    "?",
+			At:      time.Now(),
+			Action:  policy.ActionAnswer,
+		})
 		return err
 	})
 	first, _ := b.queue(b.reply(paragraphs(6, 700)))

@@ -28,8 +28,8 @@ type EventRedacter interface {
 	RedactEvent(ctx context.Context, room id.RoomID, event id.EventID) error
 }
 
-// Retract redacts a sent message because a message that it quoted or answered was deleted. It returns jobs.Snooze while the message is being sent and,
-// in a contact's chat, while everything is paused: contacts see redactions.
+// Retract redacts a sent message because a message that it quoted or answered was deleted. It returns jobs.Snooze while
+// the message is being sent and, in a contact's chat, while everything is paused: contacts see redactions.
 func (b *Box) Retract(ctx context.Context, outboxID uuid.UUID) error {
 	o, err := store.OutboxMessageByID(ctx, b.store.DB(), outboxID)
 	if err != nil {

@@ -13,7 +13,8 @@ import (
 // Action is what multis does with an incoming event. The zero value is not valid.
 type Action string
 
-// The actions. Their values are stored: after the first release they are not renamed, because the previous build runs beside this one during an upgrade.
+// The actions. Their values are stored: after the first release they are not renamed, because the previous build runs
+// beside this one during an upgrade.
 const (
 	ActionIgnore     Action = "ignore"     // nothing is stored
 	ActionArchive    Action = "archive"    // stored only

@@ -62,7 +62,8 @@ func NewestFile(ctx context.Context, db DB, chat ChatID, sender id.UserID, since
 	return oneMessage(ctx, db, newestFileSQL, chat, sender, since)
 }
 
-const newestMessageAnsweredBySQL = "select " + messageColumns + " from messages m where m.outbox_id = $1 order by m.ts desc, m.id desc limit 1"
+const newestMessageAnsweredBySQL = "select " + messageColumns +
+	" from messages m where m.outbox_id = $1 order by m.ts desc, m.id desc limit 1"
 
 // NewestMessageAnsweredBy returns the newest message that an outbox message answers, or ErrNotFound.
 func NewestMessageAnsweredBy(ctx context.Context, db DB, out uuid.UUID) (Message, error) {
@@ -72,8 +73,8 @@ func NewestMessageAnsweredBy(ctx context.Context, db DB, out uuid.UUID) (Message
 const isQuotingNoticeSQL = `select exists (select from outbox o where o.chat_id = $1 and o.event_id = $2 and o.quotes <> '{}'
 	and not exists (select from messages m where m.chat_id = $1 and m.outbox_id = o.id) and not exists (select from dialogs d where d.outbox_id = o.id))`
 
-// IsQuotingNotice reports whether an event is a notice of multis in this chat that quotes messages, answers no command and asks no question. It
-// returns false for an empty event.
+// IsQuotingNotice reports whether an event is a notice of multis in this chat that quotes messages, answers no command
+// and asks no question. It returns false for an empty event.
 func IsQuotingNotice(ctx context.Context, db DB, chat ChatID, event id.EventID) (bool, error) {
 	var yes bool
 	if err := db.QueryRow(ctx, isQuotingNoticeSQL, chat, event).Scan(&yes); err != nil {

@@ -55,8 +55,8 @@ type LearnedAnswer struct {
 	Role       policy.Role // policy.RolePublic or policy.RoleAdmin
 	Person     id.UserID   // empty if it is not known
 	AnsweredAt time.Time
-	// CorrectsOrigin is the origin of the public document that the answer corrects, and CorrectsQuote the corrected sentence in it. Both are empty if
-	// it corrects none.
+	// CorrectsOrigin is the origin of the public document that the answer corrects, and CorrectsQuote the corrected sentence
+	// in it. Both are empty if it corrects none.
 	CorrectsOrigin string
 	CorrectsQuote  string
 }
@@ -77,9 +77,11 @@ const updateLearnedAnswerSQL = "update learned_answers set answer = $2, role = $
 // PutLearnedAnswer stores a learned answer: a new one if its id is zero, else in place of the one with that id.
 func PutLearnedAnswer(ctx context.Context, tx Tx, a LearnedAnswer) error {
 	if a.ID == 0 {
-		return row.Exec(ctx, tx, "add learned answer", addLearnedAnswerSQL, a.Question, a.Answer, a.Role, a.Person, a.AnsweredAt, a.CorrectsOrigin, a.CorrectsQuote)
+		return row.Exec(ctx, tx, "add learned answer", addLearnedAnswerSQL, a.Question, a.Answer, a.Role, a.Person, a.AnsweredAt,
+			a.CorrectsOrigin, a.CorrectsQuote)
 	}
-	return row.Exec(ctx, tx, "change learned answer", updateLearnedAnswerSQL, a.ID, a.Answer, a.Role, a.Person, a.AnsweredAt, a.CorrectsOrigin, a.CorrectsQuote)
+	return row.Exec(ctx, tx, "change learned answer", updateLearnedAnswerSQL, a.ID, a.Answer, a.Role, a.Person, a.AnsweredAt, a.CorrectsOrigin,
+		a.CorrectsQuote)
 }
 
 // UnansweredState is what became of an unanswered question.
@@ -87,10 +89,11 @@ type UnansweredState string
 
 // The states of unanswered_questions.
 const (
-	UnansweredOpen     UnansweredState = "open"      // the owner is asked
-	UnansweredAccepted UnansweredState = "accepted"  // the answer is a LearnedAnswer
-	UnansweredDeclined UnansweredState = "declined"  // the owner does not want it in his documents
-	UnansweredNotAsked UnansweredState = "not_asked" // nothing to decide: the answer is known, or no document was missing, or he declined the same before
+	UnansweredOpen     UnansweredState = "open"     // the owner is asked
+	UnansweredAccepted UnansweredState = "accepted" // the answer is a LearnedAnswer
+	UnansweredDeclined UnansweredState = "declined" // the owner does not want it in his documents
+	// nothing to decide: the answer is known, or no document was missing, or he declined the same before
+	UnansweredNotAsked UnansweredState = "not_asked"
 )
 
 // UnansweredQuestion is a question that multis could not answer, or that a person answered by himself, with the person's answer.
@@ -107,14 +110,16 @@ type UnansweredQuestion struct {
 	AnsweredAt   time.Time
 	State        UnansweredState
 	Contradicts  *int64 `db:"changes"` // the learned answer that Answer contradicts; nil for none
-	// CorrectsOrigin is the origin of the public document that Answer contradicts, and CorrectsQuote the sentence in it. Both are empty for none.
+	// CorrectsOrigin is the origin of the public document that Answer contradicts, and CorrectsQuote the sentence in it.
+	// Both are empty for none.
 	CorrectsOrigin string
 	CorrectsQuote  string
 }
 
 const unansweredColumns = "g.id, g.escalation_id, g.question_id, g.chat_id, g.message_ids, g.question, g.answer, g.person, g.answered_at, g.state, g.changes, g.corrects_origin, g.corrects_quote"
 
-const openOrDeclinedQuestionsSQL = "select " + unansweredColumns + " from unanswered_questions g where g.state in ('open', 'declined') and g.question <> '' order by g.id desc limit 500"
+const openOrDeclinedQuestionsSQL = "select " + unansweredColumns +
+	" from unanswered_questions g where g.state in ('open', 'declined') and g.question <> '' order by g.id desc limit 500"
 
 // OpenOrDeclinedQuestions returns up to 500 unanswered questions of these states, the newest first. Questions without a text are left out.
 func OpenOrDeclinedQuestions(ctx context.Context, db DB) ([]UnansweredQuestion, error) {
@@ -127,8 +132,9 @@ const addUnansweredSQL = `insert into unanswered_questions (escalation_id, chat_
 		and not exists (select from outbox o where o.quotes && $3 and o.quotes <> '{}' and o.send_as = 'owner' and o.content = '{}')
 	on conflict do nothing returning id`
 
-// AddUnanswered stores an unanswered question and returns its id. It returns false if the escalation or the message has one already, or if one of its
-// messages was edited, deleted or taken back since it was read. A change that comes from here on waits, and finds the question.
+// AddUnanswered stores an unanswered question and returns its id. It returns false if the escalation or the message has
+// one already, or if one of its messages was edited, deleted or taken back since it was read. A change that comes from
+// here on waits, and finds the question.
 func AddUnanswered(ctx context.Context, tx Tx, g UnansweredQuestion) (int64, bool, error) {
 	if _, err := LockChatShared(ctx, tx, g.ChatID); err != nil { // before the messages, in the order of the inbox
 		return 0, false, err
@@ -136,7 +142,9 @@ func AddUnanswered(ctx context.Context, tx Tx, g UnansweredQuestion) (int64, boo
 	if _, err := LockMessages(ctx, tx, g.MessageIDs); err != nil {
 		return 0, false, err
 	}
-	added, err := row.Value[int64](ctx, tx, "add unanswered question", addUnansweredSQL, g.EscalationID, g.ChatID, row.EmptyIfNil(g.MessageIDs), g.Question, g.Answer, g.Person, g.AnsweredAt, g.State, g.Contradicts, g.CorrectsOrigin, g.CorrectsQuote, g.QuestionID, g.Edits)
+	added, err := row.Value[int64](ctx, tx, "add unanswered question", addUnansweredSQL, g.EscalationID, g.ChatID,
+		row.EmptyIfNil(g.MessageIDs), g.Question, g.Answer, g.Person, g.AnsweredAt, g.State, g.Contradicts, g.CorrectsOrigin, g.CorrectsQuote,
+		g.QuestionID, g.Edits)
 	if errors.Is(err, ErrNotFound) {
 		return 0, false, nil
 	}
@@ -145,7 +153,8 @@ func AddUnanswered(ctx context.Context, tx Tx, g UnansweredQuestion) (int64, boo
 
 const lockUnansweredSQL = "select " + unansweredColumns + " from unanswered_questions g where g.id = $1 and g.state = 'open' for update"
 
-// LockUnanswered returns an unanswered question that the owner has not decided about, locked until the end of the transaction; or ErrNotFound.
+// LockUnanswered returns an unanswered question that the owner has not decided about, locked until the end of the
+// transaction; or ErrNotFound.
 func LockUnanswered(ctx context.Context, tx Tx, question int64) (UnansweredQuestion, error) {
 	return row.One[UnansweredQuestion](ctx, tx, "unanswered question", lockUnansweredSQL, question)
 }
@@ -159,8 +168,8 @@ func SetUnansweredAnswer(ctx context.Context, tx Tx, question int64, answer stri
 
 const forgetUnansweredSQL = "delete from unanswered_questions where (state = 'open' or state = 'known' and question_id is not null) and message_ids && array[$1::bigint]"
 
-// forgetUnanswered deletes the unanswered question that rests on a message whose text has changed, unless the owner has decided about it. The next search
-// for unanswered questions finds it again, with the new text.
+// forgetUnanswered deletes the unanswered question that rests on a message whose text has changed, unless the owner has
+// decided about it. The next search for unanswered questions finds it again, with the new text.
 func forgetUnanswered(ctx context.Context, tx Tx, message MessageID) error {
 	return row.Exec(ctx, tx, "forget an unanswered question", forgetUnansweredSQL, message)
 }
@@ -199,8 +208,8 @@ const escalatedQuestionsSQL = `select e.id as escalation_id, e.chat_id, c.name a
 			or exists (select from outbox o where o.chat_id = e.chat_id and o.sent_at >= q.ts and o.purpose in ('draft', 'operator')))
 	order by e.id limit 100`
 
-// EscalatedQuestions returns the questions that were escalated since a time, that a person has replied to, and that are not stored as unanswered
-// questions yet.
+// EscalatedQuestions returns the questions that were escalated since a time, that a person has replied to, and that are
+// not stored as unanswered questions yet.
 func EscalatedQuestions(ctx context.Context, db DB, since time.Time) ([]EscalatedQuestion, error) {
 	return row.All[EscalatedQuestion](ctx, db, "escalated questions", escalatedQuestionsSQL, since)
 }
@@ -221,7 +230,8 @@ type RepliedQuestion struct {
 	Escalated []MessageID // the messages of the chat's escalations
 }
 
-// repliedQuestionsSQL takes the lines of people from the same places as linesByPeopleSQL. Of the contacts it takes what the assistant might have answered, whoever was there.
+// repliedQuestionsSQL takes the lines of people from the same places as linesByPeopleSQL. Of the contacts it takes what
+// the assistant might have answered, whoever was there.
 const repliedQuestionsSQL = `with active as (select c.id from chats c where c.kind = 'dm' and c.last_message_at > $1),
 	lines as (
 		select m.chat_id, m.id, m.edits, m.author <> 'contact' as person, m.ts as at, m.id as seq, m.action in ('answer', 'escalate') or m.code in ('owner_active', 'paused_chat', 'paused_all') as counts
@@ -258,9 +268,10 @@ type ChatLine struct {
 	At        time.Time
 }
 
-// linesByPeopleSQL has two parts: the messages of the chat that people wrote, and what people sent to the contact from a thread. The second part reads
-// the outbox messages without citations that answer no message of the chat, in their newest edited version, also if that did not reach the contact: it is what the person
-// says now. Of a message that was edited in a way that no edit could be made of, the text is empty and left out. message_id is the message in the thread.
+// linesByPeopleSQL has two parts: the messages of the chat that people wrote, and what people sent to the contact from a
+// thread. The second part reads the outbox messages without citations that answer no message of the chat, in their newest
+// edited version, also if that did not reach the contact: it is what the person says now. Of a message that was edited in
+// a way that no edit could be made of, the text is empty and left out. message_id is the message in the thread.
 const linesByPeopleSQL = `select message_id, person, sender, body, edits, at from (
 		select m.id as message_id, m.author <> 'contact' as person, m.sender, m.body, m.edits, m.ts as at, m.id as seq from messages m
 			where m.chat_id = $1 and m.author in ('contact', 'owner_client', 'owner_phone', 'operator') and m.kind = 'text' and m.redacted_at is null and m.body <> '' and m.id <> $3
@@ -280,8 +291,8 @@ func UnsentEdits(ctx context.Context, db DB, chat ChatID, messages []MessageID) 
 	return row.Values[string](ctx, db, "edits that were not sent", unsentEditsSQL, chat, row.EmptyIfNil(messages))
 }
 
-// LinesByPeople returns what the contacts, the owner and operators wrote in a chat from a time on: at most the first 50 messages, without the message
-// excluded.
+// LinesByPeople returns what the contacts, the owner and operators wrote in a chat from a time on: at most the first 50
+// messages, without the message excluded.
 func LinesByPeople(ctx context.Context, db DB, chat ChatID, from time.Time, excluded MessageID) ([]ChatLine, error) {
 	return row.All[ChatLine](ctx, db, "what was said", linesByPeopleSQL, chat, from, excluded)
 }

@@ -74,11 +74,14 @@ const openApprovalSQL = `with new as (insert into approvals as a (task_id, call_
 		on conflict (task_id, call_id) do nothing returning ` + approvalColumns + `)
 	select * from new union all select ` + approvalColumns + ` from approvals a where a.task_id = @task and a.call_id = @call limit 1`
 
-// OpenApproval stores an approval, which waits for a person unless Allowed is set. If the call has an approval already, it returns that one.
+// OpenApproval stores an approval, which waits for a person unless Allowed is set. If the call has an approval already,
+// it returns that one.
 func OpenApproval(ctx context.Context, tx Tx, a Approval) (Approval, error) {
 	return row.One[Approval](ctx, tx, "approval", openApprovalSQL, pgx.NamedArgs{
-		"task": a.TaskID, "call": a.CallID, "tool": a.Tool, "arguments": text.Storable(a.Arguments), "binding": a.Binding, "expires": a.ExpiresAt, "card": a.Card, "tier": a.Tier,
-		"target": text.Storable(a.Target), "grantable": a.Grantable, "unattended": a.Unattended, "allowed": a.Allowed, "how": a.How, "reason": text.Storable(a.Reason), "note": text.Storable(a.Note), "grant": a.GrantID,
+		"task": a.TaskID, "call": a.CallID, "tool": a.Tool, "arguments": text.Storable(a.Arguments), "binding": a.Binding, "expires": a.ExpiresAt,
+		"card": a.Card, "tier": a.Tier,
+		"target": text.Storable(a.Target), "grantable": a.Grantable, "unattended": a.Unattended, "allowed": a.Allowed, "how": a.How,
+		"reason": text.Storable(a.Reason), "note": text.Storable(a.Note), "grant": a.GrantID,
 	})
 }
 
@@ -90,7 +93,8 @@ const reopenApprovalSQL = `with others as (update approvals set card = null wher
 // ReopenApproval asks again about a call that has changed since its approval.
 func ReopenApproval(ctx context.Context, tx Tx, a Approval) error {
 	return row.Exec(ctx, tx, "ask about a call again", reopenApprovalSQL, pgx.NamedArgs{
-		"id": a.ID, "binding": a.Binding, "expires": a.ExpiresAt, "unattended": a.Unattended, "grantable": a.Grantable, "target": text.Storable(a.Target), "tier": a.Tier,
+		"id": a.ID, "binding": a.Binding, "expires": a.ExpiresAt, "unattended": a.Unattended, "grantable": a.Grantable,
+		"target": text.Storable(a.Target), "tier": a.Tier,
 		"note": text.Storable(a.Note),
 	})
 }
@@ -142,8 +146,8 @@ func DecideApproval(ctx context.Context, tx Tx, approval int64, d ApprovalDecisi
 
 const denyUndecidedSQL = `update approvals set allowed = false, decided_at = now(), how = $2, reason = $3 where (id = $1 or card = $1) and allowed is null returning task_id`
 
-// DenyUndecided denies all undecided calls on a card, because they expired or nobody can be asked. It returns their task, or ErrNotFound if none was
-// undecided.
+// DenyUndecided denies all undecided calls on a card, because they expired or nobody can be asked. It returns their task,
+// or ErrNotFound if none was undecided.
 func DenyUndecided(ctx context.Context, tx Tx, card int64, how ApprovalHow, reason string) (TaskID, error) {
 	tasks, err := row.Values[TaskID](ctx, tx, "deny calls", denyUndecidedSQL, card, how, reason)
 	if err == nil && len(tasks) == 0 {
@@ -221,9 +225,10 @@ const continueApprovedSQL = `with old as (select t.*, (select a.id from approval
 		from new, approvals a where a.task_id = @task and a.call_id = any (@calls) and a.allowed)
 	select id from new`
 
-// ContinueApproved stores a new task that makes calls of another task, now that the owner has approved them. The other task did not wait for his
-// answer (Approval.Unattended). The new task begins with those calls and then continues like the other one. ContinueApproved returns ErrNotFound if
-// the other task was forgotten.
+// ContinueApproved stores a new task that makes calls of another task, now that the owner has approved them. The other
+// task did not wait for his answer (Approval.Unattended). The new task begins with those calls and then continues like
+// the other one. ContinueApproved returns ErrNotFound if the other task was forgotten.
 func ContinueApproved(ctx context.Context, tx Tx, task TaskID, calls []string, round time.Time) (TaskID, error) {
-	return row.Value[TaskID](ctx, tx, "continue a task", continueApprovedSQL, pgx.NamedArgs{"task": task, "calls": calls, "round": round.UnixMilli()})
+	return row.Value[TaskID](ctx, tx, "continue a task", continueApprovedSQL,
+		pgx.NamedArgs{"task": task, "calls": calls, "round": round.UnixMilli()})
 }

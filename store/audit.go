@@ -59,7 +59,8 @@ func AddAudit(ctx context.Context, tx Tx, e AuditEntry) error {
 
 const setActorSQL = "select set_config('multis.actor', $1, true)"
 
-// SetActor sets the actor of the audit entries that triggers write in this transaction (migrations/functions/audit.sql). The default is "system".
+// SetActor sets the actor of the audit entries that triggers write in this transaction (migrations/functions/audit.sql).
+// The default is "system".
 func SetActor(ctx context.Context, tx Tx, actor string) error {
 	return row.Exec(ctx, tx, "name the actor", setActorSQL, actor)
 }
@@ -68,8 +69,9 @@ const auditRetractionsSQL = `insert into audit_entries (kind, actor, chat_id, me
 	select 'deletion', audit_actor(), o.chat_id, coalesce(o.quotes[1], 0), o.id, o.purpose, case when o.event_id is null then 'withdrawn' else 'deleted' end
 	from outbox o where o.id = any ($1) and o.send_as = 'owner' and (o.event_id is not null or o.state = 'queued')`
 
-// AuditRetractions records in the audit log that messages which were sent to contacts are deleted from their rooms, because what they rest on was
-// deleted. One that is still queued is withdrawn: it is not sent, or deleted once it is known that it was being sent. It ignores other messages, such as notices.
+// AuditRetractions records in the audit log that messages which were sent to contacts are deleted from their rooms,
+// because what they rest on was deleted. One that is still queued is withdrawn: it is not sent, or deleted once it is
+// known that it was being sent. It ignores other messages, such as notices.
 func AuditRetractions(ctx context.Context, tx Tx, messages []uuid.UUID) error {
 	if len(messages) == 0 {
 		return nil
@@ -91,8 +93,9 @@ func AuditHead(ctx context.Context, db DB) (AuditPoint, error) {
 	return row.One[AuditPoint](ctx, db, "end of the audit log", auditHeadSQL)
 }
 
-// auditColumns are the columns of an AuditLink. A time that somebody set to one that no program can write, such as infinity, is read as 1970: the hash of the
-// link does not fit it either way, and nothing else keeps the log from being read.
+// auditColumns are the columns of an AuditLink. A time that somebody set to one that no program can write, such as
+// infinity, is read as 1970: the hash of the link does not fit it either way, and nothing else keeps the log from being
+// read.
 const auditColumns = `coalesce(c.seq, 0) as seq, c.hash, coalesce(e.id, 0) as id,
 	case when e.at between '0001-01-02' and '9999-12-30' then e.at else 'epoch' end as at, coalesce(e.kind, '') as kind,
 	coalesce(e.actor, '') as actor, e.person, coalesce(e.agent, '') as agent, coalesce(e.chat_id, 0) as chat_id, coalesce(e.message_id, 0) as message_id,
@@ -106,7 +109,8 @@ type AuditFilter struct {
 	Task     TaskID
 	Rule     string
 	Limit    int // the newest; 0 for all
-	// WithoutNotices leaves out that notices to the owner, such as answers to commands, were queued, sent and delivered. Those that failed are not left out.
+	// WithoutNotices leaves out that notices to the owner, such as answers to commands, were queued, sent and delivered.
+	// Those that failed are not left out.
 	WithoutNotices bool
 }
 
@@ -117,7 +121,8 @@ const listAuditSQL = "select " + auditColumns + ` from audit_entries e join audi
 
 // ListAudit returns entries of the audit log, the newest first.
 func ListAudit(ctx context.Context, db DB, f AuditFilter) ([]AuditLink, error) {
-	return row.All[AuditLink](ctx, db, "the audit log", listAuditSQL, nullTime(f.From), nullTime(f.To), f.Chat, f.Task, f.Limit, f.WithoutNotices, f.Rule)
+	return row.All[AuditLink](ctx, db, "the audit log", listAuditSQL, nullTime(f.From), nullTime(f.To), f.Chat, f.Task, f.Limit,
+		f.WithoutNotices, f.Rule)
 }
 
 func nullTime(t time.Time) *time.Time {
@@ -128,7 +133,8 @@ func nullTime(t time.Time) *time.Time {
 }
 
 const (
-	readAuditSQL = "select " + auditColumns + " from audit_chain c full join audit_entries e on e.id = c.entry_id order by c.seq nulls last, e.id"
+	readAuditSQL = "select " + auditColumns +
+		" from audit_chain c full join audit_entries e on e.id = c.entry_id order by c.seq nulls last, e.id"
 
 	auditCheckpointsSQL = "select seq, hash, signature from audit_checkpoints order by seq"
 )
@@ -171,12 +177,15 @@ const (
 	addCheckpointSQL = "insert into audit_checkpoints (seq, hash, signature) values ($1, $2, $3)"
 )
 
-// PruneAudit deletes the oldest links of the audit log, up to the first entry that is not older than before, and stores a checkpoint that sign has
-// signed. It returns how many entries it deleted.
+// PruneAudit deletes the oldest links of the audit log, up to the first entry that is not older than before, and stores a
+// checkpoint that sign has signed. It returns how many entries it deleted.
 func PruneAudit(ctx context.Context, tx Tx, before time.Time, sign func(AuditPoint) []byte) (int, error) {
 	points, err := row.All[AuditPoint](ctx, tx, "old audit log", auditPruneSQL, before)
-	if err != nil || len(points) == 0 {
+	if err != nil {
 		return 0, err
+	}
+	if len(points) == 0 {
+		return 0, nil
 	}
 	last := points[0]
 	if err := row.Exec(ctx, tx, "allow pruning of the audit log", allowPruneSQL); err != nil {

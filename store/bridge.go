@@ -33,8 +33,8 @@ const insertBridgeChangeSQL = `insert into bridge_changes (protocol, old_bot, ne
 		and not exists (select from bridge_changes where accepted and protocol = $1 and old_bot = $3 and new_bot = $2)
 	on conflict do nothing returning id`
 
-// InsertBridgeChange stores that a bot claims a chat of another one. first is true if the owner has not been asked about it. A claim by a bot that
-// oldBot itself replaced is ignored.
+// InsertBridgeChange stores that a bot claims a chat of another one. first is true if the owner has not been asked about
+// it. A claim by a bot that oldBot itself replaced is ignored.
 func InsertBridgeChange(ctx context.Context, tx Tx, protocol string, oldBot, newBot id.UserID) (change int64, first bool, err error) {
 	change, err = row.Value[int64](ctx, tx, "bridge change", insertBridgeChangeSQL, protocol, oldBot, newBot, maxBridgeChanges)
 	if errors.Is(err, ErrNotFound) {
@@ -50,7 +50,8 @@ func BridgeChangeByID(ctx context.Context, db DB, change int64) (BridgeChange, e
 	return row.One[BridgeChange](ctx, db, "bridge change", bridgeChangeByIDSQL, change)
 }
 
-const unacceptedBridgeChangesSQL = "select " + bridgeChangeColumns + " from bridge_changes b where not b.accepted order by b.decided_at nulls first, b.id"
+const unacceptedBridgeChangesSQL = "select " + bridgeChangeColumns +
+	" from bridge_changes b where not b.accepted order by b.decided_at nulls first, b.id"
 
 // UnacceptedBridgeChanges returns the changes that were not accepted, the undecided ones first.
 func UnacceptedBridgeChanges(ctx context.Context, db DB) ([]BridgeChange, error) {

@@ -30,9 +30,9 @@ const addBridgeBotSQL = `insert into bridge_bots as b (bot, protocol, confirmed_
 
 const proveBridgeBotSQL = "update bridge_bots b set confirmed_at = now() where b.bot = $1 and b.refused_at is null and b.confirmed_at is null"
 
-// InsertBridgeBot stores a bot that claims a room, and returns it with its state. first is true if it was not stored before. proven confirms the bot,
-// because the room shows that it is a bridge. A bot that already has chats, or that the owner accepted as the replacement of another, is confirmed
-// too.
+// InsertBridgeBot stores a bot that claims a room, and returns it with its state. first is true if it was not stored
+// before. proven confirms the bot, because the room shows that it is a bridge. A bot that already has chats, or that the
+// owner accepted as the replacement of another, is confirmed too.
 func InsertBridgeBot(ctx context.Context, tx Tx, bot id.UserID, protocol string, proven bool) (known BridgeBot, first bool, err error) {
 	known, err = row.One[BridgeBot](ctx, tx, "bridge bot", addBridgeBotSQL, bot, protocol, proven)
 	if !errors.Is(err, ErrNotFound) {
@@ -54,7 +54,8 @@ func BridgeBotByID(ctx context.Context, db DB, bot int64) (BridgeBot, error) {
 	return row.One[BridgeBot](ctx, db, "bridge bot", bridgeBotByIDSQL, bot)
 }
 
-const unconfirmedBotsSQL = "select " + bridgeBotColumns + " from bridge_bots b where b.confirmed_at is null order by b.refused_at nulls first, b.id"
+const unconfirmedBotsSQL = "select " + bridgeBotColumns +
+	" from bridge_bots b where b.confirmed_at is null order by b.refused_at nulls first, b.id"
 
 // UnconfirmedBots returns the bots that are not confirmed, the undecided ones first.
 func UnconfirmedBots(ctx context.Context, db DB) ([]BridgeBot, error) {
@@ -73,8 +74,12 @@ const ClosedRefused = "you said that its bridge is not yours"
 
 // DecideBridgeBot stores the owner's decision on a bot. The chats of a refused bot are closed.
 func DecideBridgeBot(ctx context.Context, tx Tx, bot int64, confirmed bool) error {
-	if err := row.Exec(ctx, tx, "decide about a bridge", decideBridgeBotSQL, bot, confirmed); err != nil || confirmed {
+	err := row.Exec(ctx, tx, "decide about a bridge", decideBridgeBotSQL, bot, confirmed)
+	if err != nil {
 		return err
+	}
+	if confirmed {
+		return nil
 	}
 	return row.Exec(ctx, tx, "close the chats of a refused bridge", closeRefusedSQL, bot, ClosedRefused)
 }

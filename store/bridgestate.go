@@ -68,8 +68,9 @@ const isRecoveredSQL = `s.down_since is not null and s.login <> '' and exists (s
 const markRecoveredBridgesSQL = `update bridge_states s set was_down = down_since, down_since = null, reason = '', changed_at = now()
 	where ` + isRecoveredSQL + ` returning id`
 
-// MarkRecoveredBridges marks those logins as up whose contacts have written again, and returns their states. It is needed because a bridge that was
-// restarted does not announce that it is up. isRecoveredSQL waits a minute, because clocks differ.
+// MarkRecoveredBridges marks those logins as up whose contacts have written again, and returns their states. It is needed
+// because a bridge that was restarted does not announce that it is up. isRecoveredSQL waits a minute, because clocks
+// differ.
 func MarkRecoveredBridges(ctx context.Context, tx Tx) ([]int64, error) {
 	return row.Values[int64](ctx, tx, "logins that work again", markRecoveredBridgesSQL)
 }
@@ -88,8 +89,8 @@ func BridgesDown(ctx context.Context, db DB) ([]BridgeState, error) {
 	return row.All[BridgeState](ctx, db, "bridge states", bridgesDownSQL)
 }
 
-// silentSQL selects the outbox messages o, with their chats c, that show that a bridge is silent: it confirmed messages before, but neither this one
-// nor any later one.
+// silentSQL selects the outbox messages o, with their chats c, that show that a bridge is silent: it confirmed messages
+// before, but neither this one nor any later one.
 const silentSQL = ` from outbox o join chats c on c.id = o.chat_id
 	where o.state = 'sent' and o.send_as = 'owner' and o.sent_at between now() - interval '1 hour' and now() - interval '3 minutes' and c.bridge_bot <> ''
 		and exists (select from outbox d join chats e on e.id = d.chat_id where e.bridge_bot = c.bridge_bot and d.delivered_at is not null)

@@ -29,10 +29,12 @@ const activeChatsSQL = `select c.id as chat_id, w.n as messages from chats c, la
 
 // ActiveChats returns the chats with messages in a period. An empty protocol or a zero chat means any.
 func ActiveChats(ctx context.Context, db DB, from, until time.Time, protocol string, chat ChatID, limit int) ([]ActiveChat, error) {
-	return row.All[ActiveChat](ctx, db, "chats", activeChatsSQL, pgx.NamedArgs{"from": from, "until": nullTime(until), "protocol": protocol, "chat": chat, "limit": limit})
+	return row.All[ActiveChat](ctx, db, "chats", activeChatsSQL,
+		pgx.NamedArgs{"from": from, "until": nullTime(until), "protocol": protocol, "chat": chat, "limit": limit})
 }
 
-const messagesOfChatsSQL = "select x.* from unnest(@chats::bigint[]) with ordinality c(id, n), lateral (select " + messageColumns + ` from messages m where m.chat_id = c.id and ` + spokenSQL + `
+const messagesOfChatsSQL = "select x.* from unnest(@chats::bigint[]) with ordinality c(id, n), lateral (select " + messageColumns +
+	` from messages m where m.chat_id = c.id and ` + spokenSQL + `
 	order by m.ts desc, m.id desc limit @each) x order by c.n, x.ts, x.id`
 
 // MessagesOfChats returns the newest messages of each chat in a period, at most each per chat. They are grouped by chat, the oldest first.

@@ -18,7 +18,8 @@ type budgetRow struct {
 	limit   int64
 }
 
-// budgetRows returns the budgets that a call is charged to, in the order in which their rows are locked, so that concurrent calls cannot deadlock.
+// budgetRows returns the budgets that a call is charged to, in the order in which their rows are locked, so that
+// concurrent calls cannot deadlock.
 func budgetRows(sp policy.SpendRequest) []budgetRow {
 	list := []budgetRow{{name: policy.CapDay, limit: sp.DayCap}}
 	if sp.Agent != "" {
@@ -40,11 +41,12 @@ func budgetKeys(rows []budgetRow) (names, subjects []string) {
 	return names, subjects
 }
 
-// budgetDaySQL is the SQL for the day of a budget row. The budget of one task (policy.CapRun) has no day, because a task may last beyond midnight.
+// budgetDaySQL is the SQL for the day of a budget row. The budget of one task (policy.CapRun) has no day, because a task
+// may last beyond midnight.
 const budgetDaySQL = "case when p.cap = 'run' then date '-infinity' else @day::date end"
 
-// chargeSQL inserts the budgets that are missing, locks the others in their order, and charges all. The day's budget is locked first, so whoever has
-// that lock gets all other budgets of the day without waiting.
+// chargeSQL inserts the budgets that are missing, locks the others in their order, and charges all. The day's budget is
+// locked first, so whoever has that lock gets all other budgets of the day without waiting.
 const chargeSQL = `with charged as (insert into budgets as b (day, cap, subject, committed)
 		select ` + budgetDaySQL + `, p.cap, p.subject, @amount::bigint
 		from unnest(@names::text[], @subjects::text[]) with ordinality p (cap, subject, n) order by n
@@ -58,8 +60,8 @@ const unchargeSQL = `with unused as (delete from usage where id = @id)
 	update budgets b set committed = b.committed - @amount::bigint from unnest(@names::text[], @subjects::text[]) p (cap, subject)
 	where b.day = ` + budgetDaySQL + ` and b.cap = p.cap and b.subject = p.subject`
 
-// ReserveCost reserves money for a call, which may be made once the transaction is committed. Reservations and costs together never exceed a
-// cap, also with concurrent calls. A free call is never refused.
+// ReserveCost reserves money for a call, which may be made once the transaction is committed. Reservations and costs
+// together never exceed a cap, also with concurrent calls. A free call is never refused.
 func ReserveCost(ctx context.Context, tx Tx, sp policy.SpendRequest) (policy.Reservation, error) {
 	if sp.Amount < 0 {
 		return policy.Reservation{}, fmt.Errorf("reserve money: a negative amount, %d", sp.Amount)
@@ -118,8 +120,9 @@ const settleCostSQL = `with done as (update usage set cost = $2, tokens_in = $3,
 		returning b.cap, b.committed)
 	select d.day::text, coalesce((select committed from given_back where cap = 'day'), 0) from done d`
 
-// SettleCost replaces a reservation by the actual cost. It returns the day of the reservation, and that day's total, in which open calls count
-// with what they reserved. It returns ErrNotFound, and changes nothing, if there is no such reservation or it was settled before.
+// SettleCost replaces a reservation by the actual cost. It returns the day of the reservation, and that day's total, in
+// which open calls count with what they reserved. It returns ErrNotFound, and changes nothing, if there is no such
+// reservation or it was settled before.
 func SettleCost(ctx context.Context, w Writer, reservation int64, st policy.Settlement) (day string, spent int64, err error) {
 	if err := w.QueryRow(ctx, settleCostSQL, reservation, st.Amount, st.In, st.Out, st.Cached).Scan(&day, &spent); err != nil {
 		return "", 0, fmt.Errorf("settle reservation %d: %w", reservation, row.NotFound(err))
@@ -129,8 +132,8 @@ func SettleCost(ctx context.Context, w Writer, reservation int64, st policy.Sett
 
 const markBudgetNotifiedSQL = `update budgets set notified_percent = $3 where day = $1::date and cap = 'day' and committed >= $2 and notified_percent < $3`
 
-// MarkBudgetNotified records that the owner is notified that percent of a day's cap is spent. amount is that part of the cap. It returns false if
-// less than amount is spent, or if he was notified of this or a higher percentage before.
+// MarkBudgetNotified records that the owner is notified that percent of a day's cap is spent. amount is that part of the
+// cap. It returns false if less than amount is spent, or if he was notified of this or a higher percentage before.
 func MarkBudgetNotified(ctx context.Context, tx Tx, day string, amount int64, percent int) (bool, error) {
 	tag, err := tx.Exec(ctx, markBudgetNotifiedSQL, day, amount, percent)
 	if err != nil {
@@ -141,8 +144,8 @@ func MarkBudgetNotified(ctx context.Context, tx Tx, day string, amount int64, pe
 
 const spentSQL = "select coalesce(sum(committed), 0)::bigint from budgets where day = $1::date and cap = $2 and subject = $3"
 
-// Spent returns the cost of a day's calls in millionths of the currency. Calls that have not settled count with what they reserved. Chat 0 means all
-// calls, including those without a chat.
+// Spent returns the cost of a day's calls in millionths of the currency. Calls that have not settled count with what they
+// reserved. Chat 0 means all calls, including those without a chat.
 func Spent(ctx context.Context, db DB, day string, chat ChatID) (int64, error) {
 	p := budgetRow{name: policy.CapDay}
 	if chat != 0 {

@@ -21,7 +21,15 @@ const day = "2026-11-20"
 
 // newSpend asks for an amount for chat 7, with caps of 100 for the day and 60 for the chat.
 func newSpend(amount int64) policy.SpendRequest {
-	return policy.SpendRequest{Day: day, Chat: 7, Purpose: "reply", Model: "openai/m", Amount: amount, DayCap: 100, ChatCap: 60}
+	return policy.SpendRequest{
+		Day:     day,
+		Chat:    7,
+		Purpose: "reply",
+		Model:   "openai/m",
+		Amount:  amount,
+		DayCap:  100,
+		ChatCap: 60,
+	}
 }
 
 func reserve(t *testing.T, s *store.Store, sp policy.SpendRequest) policy.Reservation {
@@ -88,7 +96,15 @@ func TestReserve_AgentAndRunCaps(t *testing.T) {
 	t.Parallel()
 	s := storetest.New(t)
 	ask := func(agent, run string, amount int64) policy.SpendRequest {
-		return policy.SpendRequest{Day: day, Agent: agent, Run: run, Amount: amount, DayCap: 1000, AgentCap: 100, RunCap: 60}
+		return policy.SpendRequest{
+			Day:      day,
+			Agent:    agent,
+			Run:      run,
+			Amount:   amount,
+			DayCap:   1000,
+			AgentCap: 100,
+			RunCap:   60,
+		}
 	}
 	require.Empty(t, reserve(t, s, ask("nora", "1", 60)).Refused)
 	require.Equal(t, policy.CapRun, reserve(t, s, ask("nora", "1", 1)).Refused)
@@ -111,7 +127,17 @@ func TestReserve_AgentAndRunCaps(t *testing.T) {
 func TestSettle_ReleasesRestOfAgentAndRun(t *testing.T) {
 	t.Parallel()
 	s := storetest.New(t)
-	sp := policy.SpendRequest{Day: day, Chat: 7, Agent: "nora", Run: "1", Amount: 60, DayCap: 60, ChatCap: 60, AgentCap: 60, RunCap: 60}
+	sp := policy.SpendRequest{
+		Day:      day,
+		Chat:     7,
+		Agent:    "nora",
+		Run:      "1",
+		Amount:   60,
+		DayCap:   60,
+		ChatCap:  60,
+		AgentCap: 60,
+		RunCap:   60,
+	}
 	res := reserve(t, s, sp)
 	require.NoError(t, settleCost(t.Context(), s, res.ID, policy.Settlement{Amount: 20}))
 	sp.Amount = 41
@@ -252,7 +278,8 @@ func TestReserve_ConcurrentStaysInCap(t *testing.T) {
 			require.NoError(t, err)
 			t.Cleanup(s.Close)
 			var deadlocks int
-			require.NoError(t, s.DB().QueryRow(t.Context(), "select deadlocks from pg_stat_database where datname = current_database()").Scan(&deadlocks))
+			require.NoError(t, s.DB().QueryRow(t.Context(),
+				"select deadlocks from pg_stat_database where datname = current_database()").Scan(&deadlocks))
 			require.Zero(t, deadlocks, "all take the rows in one order")
 			for chat := range int64(chats) {
 				require.Equal(t, sumOfCalls(t, s, chat), spent(t, s, day, store.ChatID(chat)))
@@ -290,7 +317,8 @@ func checkCaps(t *testing.T, s *store.Store, dayCap, chatCap, chats int64) {
 func checkOtherCaps(t *testing.T, s *store.Store, caps map[policy.Cap]int64) {
 	for name, limit := range caps {
 		var most int64
-		report(t, s.DB().QueryRow(context.WithoutCancel(t.Context()), "select coalesce(max(committed), 0) from budgets where cap = $1", name).Scan(&most))
+		report(t, s.DB().QueryRow(context.WithoutCancel(t.Context()), "select coalesce(max(committed), 0) from budgets where cap = $1",
+			name).Scan(&most))
 		if most > limit {
 			t.Errorf("%s: %d committed, cap %d", name, most, limit)
 		}

@@ -18,8 +18,8 @@ type CaptureState struct {
 	WindowFrom *time.Time
 }
 
-// countsForCapture reports whether a message counts towards the next capture: it is a person's and trusted, and no command, reaction, backfill or
-// part of a flood.
+// countsForCapture reports whether a message counts towards the next capture: it is a person's and trusted, and no
+// command, reaction, backfill or part of a flood.
 func countsForCapture(m Message) bool {
 	switch m.Author {
 	case policy.AuthorContact, policy.AuthorOwnerClient, policy.AuthorOwnerPhone:
@@ -65,11 +65,12 @@ const countsForCaptureSQL = `m.redacted_at is null and m.parked is null and m.bo
 	and m.author in ('contact', 'owner_client', 'owner_phone') and m.code not in ('backfill', 'flood', 'untrusted')
 	and m.ts > m.received_at - interval '1 day' and not (m.action = 'command' and m.body ~ '^\s*[/!]')`
 
-const uncapturedMessagesSQL = "select * from (select " + messageColumns + " from messages m where m.chat_id = $1 and m.id > $2 and " + countsForCaptureSQL + `
+const uncapturedMessagesSQL = "select * from (select " + messageColumns + " from messages m where m.chat_id = $1 and m.id > $2 and " +
+	countsForCaptureSQL + `
 	order by m.id desc limit $3) w order by ts, id`
 
-// UncapturedMessages returns what people wrote in a chat after a message, without commands: the newest messages up to limit, in the order they
-// were written.
+// UncapturedMessages returns what people wrote in a chat after a message, without commands: the newest messages up to
+// limit, in the order they were written.
 func UncapturedMessages(ctx context.Context, db DB, chat ChatID, after MessageID, limit int) ([]Message, error) {
 	return collectMessages(ctx, db, uncapturedMessagesSQL, chat, after, limit)
 }
@@ -80,8 +81,8 @@ const markCapturedSQL = `update chat_memory set captured_to = $2, failures = 0, 
 		order by ts desc, id desc limit $3) w order by w.ts limit 1), window_from)
 	where chat_id = $1`
 
-// MarkCaptured stores that a chat is captured up to a message. The conversation that prompts show then begins with the last keep messages up to that
-// one.
+// MarkCaptured stores that a chat is captured up to a message. The conversation that prompts show then begins with the
+// last keep messages up to that one.
 func MarkCaptured(ctx context.Context, tx Tx, chat ChatID, message MessageID, keep int) error {
 	return row.Exec(ctx, tx, "note capture", markCapturedSQL, chat, message, keep)
 }
@@ -93,7 +94,8 @@ func DelayCapture(ctx context.Context, tx Tx, chat ChatID) error {
 	return row.Exec(ctx, tx, "note failed capture", delayCaptureSQL, chat)
 }
 
-const messagesBetweenSQL = "select " + messageColumns + ` from messages m where m.chat_id = any ($1) and m.redacted_at is null and m.body <> '' and m.kind <> 'reaction'
+const messagesBetweenSQL = "select " + messageColumns +
+	` from messages m where m.chat_id = any ($1) and m.redacted_at is null and m.body <> '' and m.kind <> 'reaction'
 	and ($2::timestamptz is null or m.ts >= $2) and ($3::timestamptz is null or m.ts < $3) order by m.ts desc, m.id desc limit $4`
 
 // MessagesBetween returns the newest messages in a period of the chats of scope, the newest first. A zero time means no limit.

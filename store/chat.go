@@ -118,10 +118,11 @@ func ChatsByRoom(ctx context.Context, db DB, rooms []id.RoomID) (map[id.RoomID]C
 	return chatsByRoom(ctx, db, chatsByRoomSQL, rooms)
 }
 
-const lockChatsByRoomSQL = "select " + chatColumns + " from chats c where c.room_id = any($1) or c.former_room = any($1) order by c.id for no key update"
+const lockChatsByRoomSQL = "select " + chatColumns +
+	" from chats c where c.room_id = any($1) or c.former_room = any($1) order by c.id for no key update"
 
-// LockChatsByRoom is ChatsByRoom for a transaction that changes the chats. It locks them in a fixed order, so that two such transactions cannot
-// deadlock. A chat is also found by its former room.
+// LockChatsByRoom is ChatsByRoom for a transaction that changes the chats. It locks them in a fixed order, so that two
+// such transactions cannot deadlock. A chat is also found by its former room.
 func LockChatsByRoom(ctx context.Context, tx Tx, rooms []id.RoomID) (map[id.RoomID]Chat, error) {
 	chats, err := collectChats(ctx, tx, lockChatsByRoomSQL, rooms)
 	if err != nil {
@@ -182,13 +183,14 @@ func ChatByID(ctx context.Context, db DB, chat ChatID) (Chat, error) {
 	return oneChat(ctx, db, chatByIDSQL, chat)
 }
 
-// LockChatShared is ChatByID with a shared lock, for a transaction that relies on the mode and the pauses: no other transaction can change them until
-// it ends.
+// LockChatShared is ChatByID with a shared lock, for a transaction that relies on the mode and the pauses: no other
+// transaction can change them until it ends.
 func LockChatShared(ctx context.Context, tx Tx, chat ChatID) (Chat, error) {
 	return oneChat(ctx, tx, chatByIDSQL+" for share", chat)
 }
 
-const adminChatSQL = "select " + chatColumns + " from chats c where c.kind = 'admin' and c.closed_reason = '' and c.for_operators = $1 order by c.id limit 1"
+const adminChatSQL = "select " + chatColumns +
+	" from chats c where c.kind = 'admin' and c.closed_reason = '' and c.for_operators = $1 order by c.id limit 1"
 
 // AdminChat returns the admin room, or ErrNotFound if there is none yet.
 func AdminChat(ctx context.Context, db DB) (Chat, error) {
@@ -202,8 +204,8 @@ func OperatorsChat(ctx context.Context, db DB) (Chat, error) {
 
 const markOperatorsRoomSQL = "update chats set for_operators = true where id = $1 and kind = 'admin'"
 
-// MarkOperatorsRoom makes a room the operators' room. This cannot be undone, because messages for the operators' room must not become part of the
-// admin room.
+// MarkOperatorsRoom makes a room the operators' room. This cannot be undone, because messages for the operators' room
+// must not become part of the admin room.
 func MarkOperatorsRoom(ctx context.Context, tx Tx, chat ChatID) error {
 	return row.Exec(ctx, tx, "make the room for operators", markOperatorsRoomSQL, chat)
 }
@@ -243,15 +245,17 @@ const upsertChatSQL = `insert into chats as c (protocol, channel_id, receiver, r
 				where b.accepted and b.protocol = c.protocol and b.old_bot = c.bridge_bot and b.new_bot = excluded.bridge_bot))
 	returning ` + chatColumns
 
-// ErrOtherRoom is returned by UpsertChat for a room that must not become the chat's room: it was claimed by another bot, which anybody could run, or
-// before the chat's present room was claimed, or it is closed.
+// ErrOtherRoom is returned by UpsertChat for a room that must not become the chat's room: it was claimed by another bot,
+// which anybody could run, or before the chat's present room was claimed, or it is closed.
 var ErrOtherRoom = errors.New("the chat lives in another room")
 
 // UpsertChat stores what a room's state says about a chat. The mode, memory and history of a known channel stay.
 func UpsertChat(ctx context.Context, tx Tx, c Chat) (Chat, error) {
 	args := pgx.NamedArgs{
-		"protocol": c.Protocol, "channel": c.ChannelID, "receiver": c.Login, "room": c.RoomID, "kind": c.Kind, "name": text.Storable(c.Name), "owner_name": text.Storable(c.OwnerName),
-		"contact": c.Contact, "bot": c.BridgeBot, "ghost": c.SelfGhost, "encrypted": c.Encryption, "closed": c.ClosedReason, "claimed": c.ClaimedAt,
+		"protocol": c.Protocol, "channel": c.ChannelID, "receiver": c.Login, "room": c.RoomID, "kind": c.Kind, "name": text.Storable(c.Name),
+		"owner_name": text.Storable(c.OwnerName),
+		"contact":    c.Contact, "bot": c.BridgeBot, "ghost": c.SelfGhost, "encrypted": c.Encryption, "closed": c.ClosedReason,
+		"claimed": c.ClaimedAt,
 	}
 	if _, err := tx.Exec(ctx, freeRoomSQL, args); err != nil {
 		return Chat{}, fmt.Errorf("free room of chat: %w", err)
@@ -325,7 +329,8 @@ func OperatorID(person, owner id.UserID) id.UserID {
 	return person
 }
 
-// MarkOwnerWrote stores that the owner has written in a chat, or an operator, which pauses the assistant there for a while. by is an OperatorID.
+// MarkOwnerWrote stores that the owner has written in a chat, or an operator, which pauses the assistant there for a
+// while. by is an OperatorID.
 func MarkOwnerWrote(ctx context.Context, tx Tx, chat ChatID, by id.UserID, at time.Time) error {
 	return row.Exec(ctx, tx, "note the owner's message", markOwnerWroteSQL, chat, at, by)
 }
@@ -339,7 +344,8 @@ func SetContactTyping(ctx context.Context, tx Tx, chat ChatID, until time.Time) 
 
 const markOwnerActiveSQL = "update chats set owner_active_until = greatest(owner_active_until, $2) where id = $1"
 
-// MarkOwnerActive stores that the owner is reading or typing in a chat. The assistant waits until then, so that the owner can answer himself.
+// MarkOwnerActive stores that the owner is reading or typing in a chat. The assistant waits until then, so that the owner
+// can answer himself.
 func MarkOwnerActive(ctx context.Context, tx Tx, chat ChatID, until time.Time) error {
 	return row.Exec(ctx, tx, "note the owner's presence", markOwnerActiveSQL, chat, until)
 }

@@ -14,7 +14,8 @@ type Clarification struct {
 	Open bool
 }
 
-// lastClarificationSQL requires citations (citations): a draft that the owner rewrote has none, and is not the clarifying question any more.
+// lastClarificationSQL requires citations (citations): a draft that the owner rewrote has none, and is not the clarifying
+// question any more.
 const lastClarificationSQL = `select array_agg(m.id order by m.ts, m.id) as asked,
 		not exists (select from outbox l where l.chat_id = o.chat_id and l.seq > o.seq and l.send_as = 'owner' and l.part_of is distinct from o.id
 			and l.event_type = 'm.room.message' and l.state in ('queued', 'sent', 'delivered'))

@@ -46,7 +46,8 @@ const insertCommitmentSQL = `insert into commitments (chat_id, note_id, message_
 // InsertCommitment stores a commitment, once per message and text.
 func InsertCommitment(ctx context.Context, tx Tx, c Commitment) error {
 	return row.Exec(ctx, tx, "note commitment", insertCommitmentSQL, pgx.NamedArgs{
-		"chat": c.ChatID, "note": c.NoteID, "message": c.MessageID, "who": text.Storable(c.Who), "whom": text.Storable(c.Whom), "what": text.Storable(c.What), "due": c.DueAt,
+		"chat": c.ChatID, "note": c.NoteID, "message": c.MessageID, "who": text.Storable(c.Who), "whom": text.Storable(c.Whom),
+		"what": text.Storable(c.What), "due": c.DueAt,
 	})
 }
 
@@ -57,7 +58,8 @@ func DropCommitmentsOfNote(ctx context.Context, tx Tx, note NoteID) error {
 	return row.Exec(ctx, tx, "end commitments", dropCommitmentsOfNoteSQL, note)
 }
 
-const openCommitmentsSQL = "select " + commitmentColumns + ` from commitments c where c.state = 'open' and (@chats::bigint[] is null or c.chat_id = any (@chats))
+const openCommitmentsSQL = "select " + commitmentColumns +
+	` from commitments c where c.state = 'open' and (@chats::bigint[] is null or c.chat_id = any (@chats))
 	order by coalesce(c.snoozed_to, c.due_at) nulls last, c.id limit @limit`
 
 // OpenCommitments returns the open commitments of chats, or of all chats for nil, the next due first.
@@ -72,7 +74,8 @@ func CommitmentByID(ctx context.Context, db DB, commitment CommitmentID) (Commit
 	return row.One[Commitment](ctx, db, "commitment", commitmentByIDSQL, commitment)
 }
 
-const commitmentByEventSQL = "select " + commitmentColumns + ` from commitments c join outbox o on o.id = c.shown_in where o.chat_id = $1 and o.event_id = $2`
+const commitmentByEventSQL = "select " + commitmentColumns +
+	` from commitments c join outbox o on o.id = c.shown_in where o.chat_id = $1 and o.event_id = $2`
 
 // CommitmentByEvent returns the commitment that an event in a chat shows, or ErrNotFound.
 func CommitmentByEvent(ctx context.Context, db DB, chat ChatID, event id.EventID) (Commitment, error) {

@@ -19,7 +19,8 @@ type Correction struct {
 	DocumentName string     // empty if the document is gone
 }
 
-const correctionsSQL = "select " + learnedColumns + `, coalesce(d.id, 0) as document_id, coalesce(d.name, '') as document_name from learned_answers l left join documents d on d.origin = l.corrects_origin
+const correctionsSQL = "select " + learnedColumns +
+	`, coalesce(d.id, 0) as document_id, coalesce(d.name, '') as document_name from learned_answers l left join documents d on d.origin = l.corrects_origin
 	where l.corrects_quote <> '' order by l.id`
 
 // Corrections returns the learned answers that correct documents, in their order.
@@ -27,10 +28,13 @@ func Corrections(ctx context.Context, db DB) ([]Correction, error) {
 	return row.All[Correction](ctx, db, "corrections", correctionsSQL)
 }
 
-// Covers reports whether c corrects a part of a quote of a passage of a document. whole is true if c corrects all of the quote and nothing else: of several
-// corrected sentences, another one may be what the answer is about. White space does not count, as where the quote is compared with the passage.
+// Covers reports whether c corrects a part of a quote of a passage of a document. whole is true if c corrects all of the
+// quote and nothing else: of several corrected sentences, another one may be what the answer is about. White space does
+// not count, as where the quote is compared with the passage.
 func (c Correction) Covers(document DocumentID, passage, quote string) (covers, whole bool) {
-	passage, quote, old := text.CollapseSpaces(passage), text.CollapseSpaces(quote), text.CollapseSpaces(c.CorrectsQuote)
+	passage = text.CollapseSpaces(passage)
+	quote = text.CollapseSpaces(quote)
+	old := text.CollapseSpaces(c.CorrectsQuote)
 	if document != c.DocumentID || quote == "" || old == "" {
 		return false, false
 	}
@@ -62,8 +66,9 @@ func (c Correction) Cut(document DocumentID, passage string) (rest string, found
 	return strings.ReplaceAll(passage, old, " "), true
 }
 
-// SplitPassage returns the parts of a passage of a document between the sentences that corrections correct, each a substring of it, and how many lines of the
-// passage are before each. It returns the corrected sentences themselves as corrected.
+// SplitPassage returns the parts of a passage of a document between the sentences that corrections correct, each a
+// substring of it, and how many lines of the passage are before each. It returns the corrected sentences themselves as
+// corrected.
 func SplitPassage(corrections []Correction, document DocumentID, passage string) (rest, corrected []PassagePart) {
 	var words []string
 	for _, c := range corrections {
@@ -85,7 +90,9 @@ func SplitPassage(corrections []Correction, document DocumentID, passage string)
 	}
 	from := 0
 	for _, at := range regexp.MustCompile(strings.Join(words, "|")).FindAllStringIndex(passage, -1) {
-		rest, corrected, from = add(rest, from, at[0]), add(corrected, at[0], at[1]), at[1]
+		rest = add(rest, from, at[0])
+		corrected = add(corrected, at[0], at[1])
+		from = at[1]
 	}
 	return add(rest, from, len(passage)), corrected
 }
@@ -96,8 +103,8 @@ type PassagePart struct {
 	Lines int // how many lines of the passage are before it
 }
 
-// OnlySource returns the correction of a sentence without which the cited passages do not support what an answer says: a model may say what one sentence
-// says and quote another. found is false if there is none.
+// OnlySource returns the correction of a sentence without which the cited passages do not support what an answer says: a
+// model may say what one sentence says and quote another. found is false if there is none.
 func OnlySource(said string, cited []index.ChunkText, corrections []Correction) (_ Correction, found bool) {
 	for _, c := range corrections {
 		var rest []string

@@ -32,13 +32,15 @@ const openDialogSQL = "insert into dialogs (chat_id, kind, payload, outbox_id, e
 // OpenDialog stores a question.
 func OpenDialog(ctx context.Context, tx Tx, d Dialog) (int64, error) {
 	var row int64
-	if err := tx.QueryRow(ctx, openDialogSQL, d.ChatID, d.Kind, d.Payload, d.OutboxID, d.ExpiresAt, d.MessageID, d.DraftID).Scan(&row); err != nil {
+	if err := tx.QueryRow(ctx, openDialogSQL, d.ChatID, d.Kind, d.Payload, d.OutboxID, d.ExpiresAt, d.MessageID,
+		d.DraftID).Scan(&row); err != nil {
 		return 0, fmt.Errorf("open dialog: %w", err)
 	}
 	return row, nil
 }
 
-const recentDialogsSQL = "select " + dialogColumns + " from dialogs d where d.chat_id = $1 and d.expires_at > $2 order by d.id desc limit $3"
+const recentDialogsSQL = "select " + dialogColumns +
+	" from dialogs d where d.chat_id = $1 and d.expires_at > $2 order by d.id desc limit $3"
 
 // RecentDialogs returns the questions of a chat that had not expired at a time, answered or not, the newest first.
 func RecentDialogs(ctx context.Context, db DB, chat ChatID, since time.Time, limit int) ([]Dialog, error) {
@@ -48,8 +50,8 @@ func RecentDialogs(ctx context.Context, db DB, chat ChatID, since time.Time, lim
 const dialogByEventSQL = "select " + dialogColumns + ` from dialogs d where d.chat_id = $1
 	and d.outbox_id in (select id from outbox where event_id = $2 union all select id from outbox where replaces = $2 and replaces <> '') order by d.id desc limit 1`
 
-// DialogByEvent returns the question that an event asks, answered or not, or ErrNotFound. If the event was edited, it is the question of its newest
-// text.
+// DialogByEvent returns the question that an event asks, answered or not, or ErrNotFound. If the event was edited, it is
+// the question of its newest text.
 func DialogByEvent(ctx context.Context, db DB, chat ChatID, event id.EventID) (Dialog, error) {
 	return row.One[Dialog](ctx, db, "dialog", dialogByEventSQL, chat, event)
 }

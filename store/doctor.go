@@ -38,10 +38,11 @@ func LateJobs(ctx context.Context, db DB, before time.Time) ([]JobCount, error) 
 type BridgeEvidence struct {
 	Bot      id.UserID
 	Protocol string
-	// AsGhost is true if the bridge does not double puppet. The evidence is that the owner's last message from the phone was sent by the ghost of his
-	// login or, if there is no such message, that this ghost is a member of a chat.
+	// AsGhost is true if the bridge does not double puppet. The evidence is that the owner's last message from the phone was
+	// sent by the ghost of his login or, if there is no such message, that this ghost is a member of a chat.
 	AsGhost bool
-	// Unconfirmed is the number of messages of the last week without a delivery status from the bridge, Confirmed the number of those with one.
+	// Unconfirmed is the number of messages of the last week without a delivery status from the bridge, Confirmed the number
+	// of those with one.
 	Unconfirmed, Confirmed int
 }
 
@@ -60,8 +61,8 @@ func BridgeSettingsEvidence(ctx context.Context, db DB, now time.Time) ([]Bridge
 
 const lastFreshMessageSQL = `select coalesce(max(received_at), 'epoch') from messages where received_at between $1::timestamptz - interval '1 day' and $1 and ts > received_at - interval '5 minutes'`
 
-// LastFreshMessage returns when the last fresh message arrived: one that arrived within five minutes after it was written, in the day before until. It
-// returns the epoch if there is none.
+// LastFreshMessage returns when the last fresh message arrived: one that arrived within five minutes after it was
+// written, in the day before until. It returns the epoch if there is none.
 func LastFreshMessage(ctx context.Context, db DB, until time.Time) (time.Time, error) {
 	return row.Value[time.Time](ctx, db, "last message", lastFreshMessageSQL, until)
 }

@@ -14,7 +14,8 @@ import (
 	"multis/store/row"
 )
 
-const lockDraftSQL = "select " + outboxColumns + " from outbox o where (o.id = $1 or o.part_of = $1) and o.state = 'draft' order by o.seq for update"
+const lockDraftSQL = "select " + outboxColumns +
+	" from outbox o where (o.id = $1 or o.part_of = $1) and o.state = 'draft' order by o.seq for update"
 
 // LockDraft returns the rows of a draft by its first row, locked until the end of the transaction. It returns none if the draft was
 // decided before.
@@ -41,7 +42,8 @@ func MakeDraft(ctx context.Context, tx Tx, first uuid.UUID) (bool, error) {
 	return n > 0, err
 }
 
-const openDraftsSQL = "select " + outboxColumns + ` from outbox o where o.state = 'draft' and coalesce(o.part_of = o.id, true) and o.content <> '{}'
+const openDraftsSQL = "select " + outboxColumns +
+	` from outbox o where o.state = 'draft' and coalesce(o.part_of = o.id, true) and o.content <> '{}'
 	and o.seq > $1 order by o.seq limit $2`
 
 // OpenDrafts returns the first row of each open draft with a sequence number above after, the oldest first.
@@ -63,18 +65,21 @@ const (
 	copyOriginSQL    = "update outbox o set drafted_as = d.drafted_as from outbox d where d.id = $1 and o.id = $2"
 )
 
-// ReplaceDraft moves the references to the draft oldID to the outbox message newID: those of the messages that it answers, of the execution that made it,
-// and of the rating that it asks for. What the draft was made for, if the owner approved it as it stood, is copied.
+// ReplaceDraft moves the references to the draft oldID to the outbox message newID: those of the messages that it
+// answers, of the execution that made it, and of the rating that it asks for. What the draft was made for, if the owner
+// approved it as it stood, is copied.
 func ReplaceDraft(ctx context.Context, tx Tx, oldID, newID uuid.UUID) error {
-	return errors.Join(row.Exec(ctx, tx, "move what is answered", moveAnswersSQL, oldID, newID), row.Exec(ctx, tx, "move the run of an event", moveExecutionSQL, oldID, newID),
-		row.Exec(ctx, tx, "move a rating", moveRatingSQL, oldID, newID), row.Exec(ctx, tx, "copy what a draft was made for", copyOriginSQL, oldID, newID))
+	return errors.Join(row.Exec(ctx, tx, "move what is answered", moveAnswersSQL, oldID, newID),
+		row.Exec(ctx, tx, "move the run of an event", moveExecutionSQL, oldID, newID),
+		row.Exec(ctx, tx, "move a rating", moveRatingSQL, oldID, newID),
+		row.Exec(ctx, tx, "copy what a draft was made for", copyOriginSQL, oldID, newID))
 }
 
 const lockAnswerDraftsSQL = `select o.id from outbox o where o.chat_id = $1 and o.state = 'draft' and o.seen_id > 0 and o.purpose <> $2
 	and coalesce(o.part_of = o.id, true) order by o.seq for update`
 
-// LockAnswerDrafts returns the first row of each open draft of an answer in a chat, locked until the end of the transaction. Drafts that only say
-// that a person will answer are left out.
+// LockAnswerDrafts returns the first row of each open draft of an answer in a chat, locked until the end of the
+// transaction. Drafts that only say that a person will answer are left out.
 func LockAnswerDrafts(ctx context.Context, tx Tx, chat ChatID) ([]uuid.UUID, error) {
 	return row.Values[uuid.UUID](ctx, tx, "drafts of answers", lockAnswerDraftsSQL, chat, policy.PurposeEscalation)
 }
@@ -86,7 +91,8 @@ func MarkWaitingAnswered(ctx context.Context, tx Tx, chat ChatID, out uuid.UUID)
 	return row.Exec(ctx, tx, "answer what waits", markWaitingAnsweredSQL, chat, out)
 }
 
-// SeenState is what an answer has seen of its chat. The answer is outdated if a newer message, an edit, a deletion or a person's own reply came after that.
+// SeenState is what an answer has seen of its chat. The answer is outdated if a newer message, an edit, a deletion or a
+// person's own reply came after that.
 type SeenState struct {
 	Newest      MessageID // 0 for none
 	ChangeCount int       `db:"changes"` // how often messages of the last days were edited or deleted
@@ -103,8 +109,11 @@ func CurrentSeen(ctx context.Context, db DB, chat ChatID) (SeenState, error) {
 // IsOutdated reports whether a chat has changed since an answer saw it.
 func IsOutdated(ctx context.Context, db DB, chat ChatID, seen SeenState) (bool, error) {
 	newer, err := HasNewerMessage(ctx, db, chat, seen.Newest)
-	if err != nil || newer {
+	if err != nil {
 		return newer, err
+	}
+	if newer {
+		return newer, nil
 	}
 	now, err := CurrentSeen(ctx, db, chat)
 	return now.ChangeCount != seen.ChangeCount, err
@@ -143,20 +152,21 @@ const refusedDraftsSQL = `select coalesce(o.content->>'body', '') as draft, m.bo
 	from outbox o join messages m on m.id = o.feedback_id and m.redacted_at is null and m.body <> ''
 	where o.chat_id = $1 and o.feedback_id is not null and o.code = 'draft_refused' and o.seen_id >= $2 order by o.seq desc limit 3`
 
-// RefusedDrafts returns the last drafts of an answer that the owner refused with feedback, the newest first. The answer is to the messages from first on.
+// RefusedDrafts returns the last drafts of an answer that the owner refused with feedback, the newest first. The answer
+// is to the messages from first on.
 func RefusedDrafts(ctx context.Context, db DB, chat ChatID, first MessageID) ([]RefusedDraft, error) {
 	return row.All[RefusedDraft](ctx, db, "refused drafts", refusedDraftsSQL, chat, first)
 }
 
-// PendingWork is what is left to do in a chat after a message was added, changed or deleted there: answer the waiting messages, or close the card of
-// a withdrawn draft.
+// PendingWork is what is left to do in a chat after a message was added, changed or deleted there: answer the waiting
+// messages, or close the card of a withdrawn draft.
 type PendingWork struct {
 	ChatID  ChatID
 	DraftID *uuid.UUID // a withdrawn draft whose card is open; nil if messages wait for an answer
 }
 
-// pendingWorkSQL selects chats with unanswered messages, unless a turn is queued, because that turn will answer them all. It also selects the withdrawn
-// drafts whose cards still show them as open.
+// pendingWorkSQL selects chats with unanswered messages, unless a turn is queued, because that turn will answer them all.
+// It also selects the withdrawn drafts whose cards still show them as open.
 const pendingWorkSQL = `select distinct chat_id, null::uuid as draft_id from messages m where chat_id = any ($1) and answered_at is null and action in ('answer', 'escalate')
 		and not exists (select from river.river_job where kind = 'turn' and args->>'chat' = m.chat_id::text and state in ('available', 'retryable', 'scheduled'))
 	union all select o.chat_id, o.id from outbox o where o.chat_id = any ($1) and ` + withdrawnCardSQL
@@ -193,14 +203,16 @@ func DraftCardOf(ctx context.Context, db DB, chat ChatID) (DraftCard, error) {
 	return row.One[DraftCard](ctx, db, "card of a draft", draftCardSQL, chat)
 }
 
-// AreCitationsCurrent reports whether a text that was made from citations may still be sent: their passages exist and are public, and no learned answer corrects the
-// quotes, or what the text says. A passage never changes: a document that is changed gets new ones.
+// AreCitationsCurrent reports whether a text that was made from citations may still be sent: their passages exist and are
+// public, and no learned answer corrects the quotes, or what the text says. A passage never changes: a document that is
+// changed gets new ones.
 func AreCitationsCurrent(ctx context.Context, tx Tx, said string, citations []Citation) (bool, error) {
 	outdated, err := outdatedTexts(ctx, tx, []citingText{{said, citations}})
 	return len(outdated) == 0, err
 }
 
-// WithOutdatedCitations returns those of the messages, by their first rows, that may no longer be sent because of their citations (AreCitationsCurrent).
+// WithOutdatedCitations returns those of the messages, by their first rows, that may no longer be sent because of their
+// citations (AreCitationsCurrent).
 func WithOutdatedCitations(ctx context.Context, tx Tx, messages []OutboxMessage) ([]OutboxMessage, error) {
 	said, err := wholeTexts(ctx, tx, messages)
 	if err != nil {
@@ -262,7 +274,8 @@ func outdatedTexts(ctx context.Context, tx Tx, texts []citingText) (outdated []i
 	return outdated, row.SetScopeSetting(ctx, tx, before)
 }
 
-// isCurrent reports whether passages, by their ids, has those of all citations, and no correction covers a quote or is about what the text says.
+// isCurrent reports whether passages, by their ids, has those of all citations, and no correction covers a quote or is
+// about what the text says.
 func (t citingText) isCurrent(passages map[int64]index.ChunkText, corrections []Correction) bool {
 	var cited []index.ChunkText
 	for _, c := range t.citations {
@@ -277,8 +290,8 @@ func (t citingText) isCurrent(passages map[int64]index.ChunkText, corrections []
 	return !isCorrected
 }
 
-// isCurrent reports whether passages, by their ids, has the passage of a citation, and no correction covers its quote. A citation of a message is
-// always current.
+// isCurrent reports whether passages, by their ids, has the passage of a citation, and no correction covers its quote. A
+// citation of a message is always current.
 func (c Citation) isCurrent(passages map[int64]index.ChunkText, corrections []Correction) bool {
 	chunk, ok := c.Ref.Chunk()
 	if !ok {
@@ -293,8 +306,8 @@ func (c Citation) isCurrent(passages map[int64]index.ChunkText, corrections []Co
 
 const requeueSQL = "update outbox set state = 'queued', error = '', created_at = now() where id = $1 and state = 'failed' and event_id is null and content <> '{}'"
 
-// Requeue queues a failed message again, with the same key, so that the homeserver cannot send it twice. It returns false if the homeserver had
-// accepted it, or if it did not fail.
+// Requeue queues a failed message again, with the same key, so that the homeserver cannot send it twice. It returns false
+// if the homeserver had accepted it, or if it did not fail.
 func Requeue(ctx context.Context, tx Tx, out uuid.UUID) (bool, error) {
 	n, err := row.Changed(ctx, tx, "queue again", requeueSQL, out)
 	return n == 1, err

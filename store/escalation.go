@@ -15,8 +15,8 @@ import (
 	"multis/store/row"
 )
 
-// Escalation is a conversation that was passed to a person. It is open until a person resolves it, or until it ends by itself some time after
-// a person answered. The contact waits while it is open and nobody answered.
+// Escalation is a conversation that was passed to a person. It is open until a person resolves it, or until it ends by
+// itself some time after a person answered. The contact waits while it is open and nobody answered.
 type Escalation struct {
 	ID        EscalationID
 	ChatID    ChatID
@@ -50,8 +50,8 @@ const escalationColumns = `e.id, e.chat_id, e.message_id, e.reason, e.sources, e
 
 const fromEscalationsSQL = " from escalations e left join outbox o on o.id = e.card_id"
 
-// endAnsweredEscalationSQL closes an escalation that a person has answered, because the assistant escalates again. insertEscalationSQL locks the message, so
-// that a concurrent deletion also deletes the new escalation.
+// endAnsweredEscalationSQL closes an escalation that a person has answered, because the assistant escalates again.
+// insertEscalationSQL locks the message, so that a concurrent deletion also deletes the new escalation.
 const endAnsweredEscalationSQL = `with ended as (update escalations set closed_at = now() where chat_id = $1 and closed_at is null and answered_at is not null returning id)
 	select count(*) from ended`
 
@@ -60,9 +60,10 @@ const insertEscalationSQL = `insert into escalations (chat_id, message_id, reaso
 
 const isContactNotifiedSQL = "select contact_notified from escalations where chat_id = $1 and closed_at is null for update"
 
-// OpenEscalation stores that a chat needs a person. sources are the messages whose words may be in why. first is true if the contact did not wait for
-// a person before, told is true if the contact was told that a person will answer.
-func OpenEscalation(ctx context.Context, tx Tx, chat ChatID, message MessageID, why string, sources []MessageID) (first, told bool, err error) {
+// OpenEscalation stores that a chat needs a person. sources are the messages whose words may be in why. first is true if
+// the contact did not wait for a person before, told is true if the contact was told that a person will answer.
+func OpenEscalation(ctx context.Context, tx Tx, chat ChatID, message MessageID, why string,
+	sources []MessageID) (first, told bool, err error) {
 	var ended int
 	if err = tx.QueryRow(ctx, endAnsweredEscalationSQL, chat).Scan(&ended); err != nil {
 		return false, false, fmt.Errorf("end answered escalation: %w", err)
@@ -92,14 +93,16 @@ func CountSinceEscalation(ctx context.Context, db DB, chat ChatID, code policy.C
 	return row.Value[int](ctx, db, "count messages that wait", countSinceEscalationSQL, chat, code)
 }
 
-const waitingEscalationsSQL = "select " + escalationColumns + fromEscalationsSQL + " where e.closed_at is null and e.answered_at is null order by e.opened_at, e.id"
+const waitingEscalationsSQL = "select " + escalationColumns + fromEscalationsSQL +
+	" where e.closed_at is null and e.answered_at is null order by e.opened_at, e.id"
 
 // WaitingEscalations returns the escalations in which a contact waits for a person, the longest waiting first.
 func WaitingEscalations(ctx context.Context, db DB) ([]Escalation, error) {
 	return row.All[Escalation](ctx, db, "escalations", waitingEscalationsSQL)
 }
 
-const unresolvedEscalationsSQL = "select " + escalationColumns + fromEscalationsSQL + " where e.closed_at is null order by e.answered_at is not null, e.opened_at, e.id"
+const unresolvedEscalationsSQL = "select " + escalationColumns + fromEscalationsSQL +
+	" where e.closed_at is null order by e.answered_at is not null, e.opened_at, e.id"
 
 // UnresolvedEscalations returns all open escalations: first those in which a contact waits, then those that a person has answered.
 func UnresolvedEscalations(ctx context.Context, db DB) ([]Escalation, error) {
@@ -133,7 +136,8 @@ func OpenEscalationIDs(ctx context.Context, db DB, chat ChatID) ([]EscalationID,
 }
 
 const escalationByEventSQL = "select " + escalationColumns + fromEscalationsSQL + ` where o.chat_id = $1 and o.event_id = $2
-	union all select ` + escalationColumns + fromEscalationsSQL + ` join escalation_lines l on l.escalation_id = e.id join outbox x on x.id = l.outbox_id
+	union all select ` + escalationColumns + fromEscalationsSQL +
+	` join escalation_lines l on l.escalation_id = e.id join outbox x on x.id = l.outbox_id
 		where x.chat_id = $1 and x.event_id = $2 and l.outbox_id <> e.card_id
 	limit 1`
 
@@ -158,7 +162,8 @@ func SetEscalationCard(ctx context.Context, tx Tx, e Escalation) error {
 	if err != nil || e.Citations == nil {
 		found = []byte("[]")
 	}
-	return row.Exec(ctx, tx, "note the card of an escalation", setEscalationCardSQL, e.ID, e.CardID, found, text.Storable(e.Proposal), e.CardStatus)
+	return row.Exec(ctx, tx, "note the card of an escalation", setEscalationCardSQL, e.ID, e.CardID, found, text.Storable(e.Proposal),
+		e.CardStatus)
 }
 
 const setEscalationShownSQL = "update escalations set shown = $2 where id = $1"
@@ -178,15 +183,17 @@ func ClaimEscalation(ctx context.Context, tx Tx, escalation EscalationID, by id.
 const answerEscalationSQL = `update escalations set answered_at = now(), claimed_by = case when claimed_by = '' then @by else claimed_by end, claimed_at = coalesce(claimed_at, now())
 	where chat_id = @chat and closed_at is null and answered_at is null and (@any or opened_at < @at) returning id`
 
-// AnswerEscalation stores that a person wrote to a contact at a time; zero means now. It returns the escalation in which the contact waited; none if
-// the contact did not wait.
+// AnswerEscalation stores that a person wrote to a contact at a time; zero means now. It returns the escalation in which
+// the contact waited; none if the contact did not wait.
 func AnswerEscalation(ctx context.Context, tx Tx, chat ChatID, by id.UserID, at time.Time) ([]EscalationID, error) {
-	return row.Values[EscalationID](ctx, tx, "answer escalation", answerEscalationSQL, pgx.NamedArgs{"chat": chat, "by": by, "at": at, "any": at.IsZero()})
+	return row.Values[EscalationID](ctx, tx, "answer escalation", answerEscalationSQL,
+		pgx.NamedArgs{"chat": chat, "by": by, "at": at, "any": at.IsZero()})
 }
 
 const markWaitingAgainSQL = "update escalations set answered_at = null, claimed_by = '', claimed_at = null, paged = 0, opened_at = $2 where id = $1 and closed_at is null"
 
-// MarkWaitingAgain stores that a contact waits again from a time on, because the person who answered left the last message without an answer.
+// MarkWaitingAgain stores that a contact waits again from a time on, because the person who answered left the last
+// message without an answer.
 func MarkWaitingAgain(ctx context.Context, tx Tx, escalation EscalationID, at time.Time) error {
 	return row.Exec(ctx, tx, "wait again", markWaitingAgainSQL, escalation, at)
 }

@@ -38,11 +38,13 @@ func NewThreadLines(ctx context.Context, db DB, escalation EscalationID, limit i
 	return row.All[ThreadLine](ctx, db, "lines of a thread", threadLinesSQL, escalation, limit)
 }
 
-const changedThreadLinesSQL = "select " + messageColumns + `, m.edits, length(m.body) as length, l.outbox_id as shown_by, o.event_id as shown_event, false as approved
+const changedThreadLinesSQL = "select " + messageColumns +
+	`, m.edits, length(m.body) as length, l.outbox_id as shown_by, o.event_id as shown_event, false as approved
 	from escalation_lines l join messages m on m.id = l.message_id join outbox o on o.id = l.outbox_id
 	where l.escalation_id = $1 and m.redacted_at is null and (m.edits, length(m.body)) <> (l.edits, l.length) order by m.id`
 
-// ChangedThreadLines returns the messages that were edited or transcribed after a thread showed them, so that the thread shows an old version.
+// ChangedThreadLines returns the messages that were edited or transcribed after a thread showed them, so that the thread
+// shows an old version.
 func ChangedThreadLines(ctx context.Context, db DB, escalation EscalationID) ([]ThreadLine, error) {
 	return row.All[ThreadLine](ctx, db, "changed lines of a thread", changedThreadLinesSQL, escalation)
 }
@@ -51,7 +53,8 @@ const showLinesSQL = `insert into escalation_lines (escalation_id, message_id, o
 	select $1, m.id, $3, m.edits, length(m.body) from messages m where m.id = any ($2)
 	on conflict (escalation_id, message_id) do update set edits = excluded.edits, length = excluded.length`
 
-// ShowLines stores that an outbox message shows messages as they are now. For a message that is shown already it keeps the first outbox message.
+// ShowLines stores that an outbox message shows messages as they are now. For a message that is shown already it keeps
+// the first outbox message.
 func ShowLines(ctx context.Context, tx Tx, escalation EscalationID, messages []MessageID, out uuid.UUID) error {
 	return row.Exec(ctx, tx, "note lines of a thread", showLinesSQL, escalation, messages, out)
 }
@@ -94,7 +97,8 @@ func SetEscalationMessage(ctx context.Context, tx Tx, escalation EscalationID, m
 	return row.Exec(ctx, tx, "set the message of an escalation", setEscalationMessageSQL, escalation, message)
 }
 
-const cardMessagesSQL = "select " + messageColumns + ` from escalations e join escalation_lines l on l.escalation_id = e.id and l.outbox_id = e.card_id
+const cardMessagesSQL = "select " + messageColumns +
+	` from escalations e join escalation_lines l on l.escalation_id = e.id and l.outbox_id = e.card_id
 	join messages m on m.id = l.message_id where e.id = $1 and m.redacted_at is null order by m.ts, m.id`
 
 // CardMessages returns the messages that the card of an escalation quotes, without deleted ones.
@@ -102,7 +106,8 @@ func CardMessages(ctx context.Context, db DB, escalation EscalationID) ([]Messag
 	return collectMessages(ctx, db, cardMessagesSQL, escalation)
 }
 
-const fileMissingInThreadSQL = "select " + messageColumns + ` from escalations e join outbox card on card.id = e.card_id and card.event_id is not null
+const fileMissingInThreadSQL = "select " + messageColumns +
+	` from escalations e join outbox card on card.id = e.card_id and card.event_id is not null
 	join escalation_lines l on l.escalation_id = e.id join messages m on m.id = l.message_id
 	where e.id = $1 and m.id = $2 and e.closed_at is null and m.attachment is not null and m.redacted_at is null and m.author in ('contact', 'owner_phone', 'owner_client')
 		and not exists (select from outbox o where o.quotes @> array[m.id] and o.quotes <> '{}' and o.chat_id = card.chat_id and o.content ? 'filename')`
@@ -112,7 +117,8 @@ func FileMissingInThread(ctx context.Context, db DB, escalation EscalationID, me
 	return oneMessage(ctx, db, fileMissingInThreadSQL, escalation, message)
 }
 
-const newestMessageSQL = "select " + messageColumns + ` from messages m where m.chat_id = $1 and m.redacted_at is null and m.kind <> 'reaction'
+const newestMessageSQL = "select " + messageColumns +
+	` from messages m where m.chat_id = $1 and m.redacted_at is null and m.kind <> 'reaction'
 	and m.author in ('contact', 'operator', 'owner_phone', 'owner_client', 'multis_owner') order by m.ts desc, m.id desc limit 1`
 
 // NewestMessage returns the newest message of the contact, the owner, an operator or the assistant in a chat, or ErrNotFound.
@@ -120,7 +126,8 @@ func NewestMessage(ctx context.Context, db DB, chat ChatID) (Message, error) {
 	return oneMessage(ctx, db, newestMessageSQL, chat)
 }
 
-const newestOfContactSQL = "select " + messageColumns + ` from messages m where m.chat_id = $1 and m.redacted_at is null and m.kind <> 'reaction'
+const newestOfContactSQL = "select " + messageColumns +
+	` from messages m where m.chat_id = $1 and m.redacted_at is null and m.kind <> 'reaction'
 	and m.author = 'contact' order by m.ts desc, m.id desc limit 1`
 
 // NewestOfContact returns the newest message of a contact in a chat, or ErrNotFound.
@@ -142,9 +149,11 @@ func MarkNote(ctx context.Context, tx Tx, message MessageID) error {
 	return row.Exec(ctx, tx, "mark note", markNoteSQL, message, policy.CodeNote, policy.CodeNote.Sentence())
 }
 
-const repliesOfSQL = "select " + outboxColumns + ` from outbox o where o.quotes @> array[$1::bigint] and o.quotes <> '{}' and o.send_as = 'owner' order by o.seq`
+const repliesOfSQL = "select " + outboxColumns +
+	` from outbox o where o.quotes @> array[$1::bigint] and o.quotes <> '{}' and o.send_as = 'owner' order by o.seq`
 
-// RepliesOf returns the outbox messages to a contact that were queued for a message in a thread, the oldest first: the reply, and its edits.
+// RepliesOf returns the outbox messages to a contact that were queued for a message in a thread, the oldest first: the
+// reply, and its edits.
 func RepliesOf(ctx context.Context, db DB, message MessageID) ([]OutboxMessage, error) {
 	return row.All[OutboxMessage](ctx, db, "replies", repliesOfSQL, message)
 }
@@ -153,8 +162,8 @@ const eraseRepliesSQL = `with said as (update outbox o set content = '{}', citat
 	files as (delete from outbox_files where outbox_id in (select id from said))
 	select id from said`
 
-// EraseReplies empties the outbox messages to a contact that were queued for a message in a thread. It returns them, to be deleted from the contact's
-// room. One that is still queued is dropped when it is to be sent.
+// EraseReplies empties the outbox messages to a contact that were queued for a message in a thread. It returns them, to
+// be deleted from the contact's room. One that is still queued is dropped when it is to be sent.
 func EraseReplies(ctx context.Context, tx Tx, message MessageID) ([]uuid.UUID, error) {
 	if err := forgetUnanswered(ctx, tx, message); err != nil {
 		return nil, err
@@ -178,7 +187,8 @@ func ThreadReplies(ctx context.Context, db DB, chat ChatID, from, until time.Tim
 	return row.All[ThreadReply](ctx, db, "replies from threads", threadRepliesSQL, chat, from, until)
 }
 
-const escalationOfMessageSQL = "select " + escalationColumns + fromEscalationsSQL + ` join escalation_lines l on l.escalation_id = e.id where l.message_id = $1 order by e.id desc limit 1`
+const escalationOfMessageSQL = "select " + escalationColumns + fromEscalationsSQL +
+	` join escalation_lines l on l.escalation_id = e.id where l.message_id = $1 order by e.id desc limit 1`
 
 // EscalationOfMessage returns the newest escalation whose thread shows a message, or ErrNotFound.
 func EscalationOfMessage(ctx context.Context, db DB, message MessageID) (Escalation, error) {
@@ -193,9 +203,10 @@ const keepRepliesSQL = `with kept as (update outbox o set quotes = '{}', kept = 
 	noted as (insert into audit_entries (kind, actor, chat_id, message_id, ref, action, outcome) select 'deletion', audit_actor(), chat_id, message, id, purpose, 'refused' from kept)
 	select distinct chat_id from kept where event_id is not null`
 
-// KeepReplies detaches a message in a thread from the replies that it sent to a contact, so that they stay in the contact's room when the message is
-// deleted. The audit log gets an entry. It returns the chats of the contacts who have them. A reply that is queued is dropped when it is to be sent; if it turns
-// out that it was being sent, it stays as well, and MarkSent reports that.
+// KeepReplies detaches a message in a thread from the replies that it sent to a contact, so that they stay in the
+// contact's room when the message is deleted. The audit log gets an entry. It returns the chats of the contacts who have
+// them. A reply that is queued is dropped when it is to be sent; if it turns out that it was being sent, it stays as
+// well, and MarkSent reports that.
 func KeepReplies(ctx context.Context, tx Tx, room ChatID, event id.EventID) ([]ChatID, error) {
 	return row.Values[ChatID](ctx, tx, "keep replies", keepRepliesSQL, room, event)
 }

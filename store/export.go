@@ -11,8 +11,8 @@ import (
 const messagesOfChatSQL = "select " + messageColumns + ` from messages m where m.chat_id = $1 and m.ts >= $2 and (m.ts, m.id) > ($3, $4)
 	and m.redacted_at is null and m.body <> '' and m.kind <> 'reaction' order by m.ts, m.id limit $5`
 
-// MessagesOfChat returns the messages of a chat since a time, the oldest first: limit messages after another one. The zero message means from the
-// start.
+// MessagesOfChat returns the messages of a chat since a time, the oldest first: limit messages after another one. The
+// zero message means from the start.
 func MessagesOfChat(ctx context.Context, db DB, chat ChatID, since time.Time, after Message, limit int) ([]Message, error) {
 	return collectMessages(ctx, db, messagesOfChatSQL, chat, since, after.At, after.ID, limit)
 }
@@ -24,7 +24,8 @@ type Section struct {
 	Notes []Note
 }
 
-const sectionsSQL = "select " + noteColumns + ` from notes n left join note_sections s on s.id = n.section_id where n.role = $1 and n.valid_to is null
+const sectionsSQL = "select " + noteColumns +
+	` from notes n left join note_sections s on s.id = n.section_id where n.role = $1 and n.valid_to is null
 	order by coalesce(s.created_at, n.created_at), n.section_id nulls last, n.id`
 
 // Sections returns the valid notes of a role by capture, the oldest first.

@@ -103,10 +103,19 @@ const deleteWatchedFilesSQL = "delete from watched_files where folder = $1 and p
 // RecordWatchedFiles stores the files of a folder that were read for a role, and removes those that are gone. It does nothing if the
 // folder is not watched any more or its role has changed.
 func RecordWatchedFiles(ctx context.Context, tx Tx, f WatchedFolder, looked []WatchedFile, gone []string) error {
-	err := row.Exec(ctx, tx, "note watched files", putWatchedFileSQL, f.Path, f.Role, row.Column(looked, func(f WatchedFile) string { return f.Path }),
-		row.Column(looked, func(f WatchedFile) int64 { return f.Size }), row.Column(looked, func(f WatchedFile) time.Time { return f.Modified }), row.Column(looked, func(f WatchedFile) string { return f.Reader }))
-	if err != nil || len(gone) == 0 {
+	err := row.Exec(ctx, tx, "note watched files", putWatchedFileSQL, f.Path, f.Role, row.Column(looked, func(f WatchedFile) string {
+		return f.Path
+	}),
+		row.Column(looked, func(f WatchedFile) int64 {
+			return f.Size
+		}), row.Column(looked, func(f WatchedFile) time.Time {
+			return f.Modified
+		}), row.Column(looked, func(f WatchedFile) string { return f.Reader }))
+	if err != nil {
 		return err
+	}
+	if len(gone) == 0 {
+		return nil
 	}
 	return row.Exec(ctx, tx, "forget watched files", deleteWatchedFilesSQL, f.Path, gone)
 }

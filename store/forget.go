@@ -54,7 +54,8 @@ func (f DeletionCounts) Add(more DeletionCounts) DeletionCounts {
 
 // IsZero reports whether nothing was deleted.
 func (f DeletionCounts) IsZero() bool {
-	return f.Messages+f.Files+f.Notes+f.Passages+f.Commitments+f.Tasks+f.OutboxMessages+f.Escalations+f.Schedules+f.Summaries+f.Entries+f.Chats == 0
+	return f.Messages+f.Files+f.Notes+f.Passages+f.Commitments+f.Tasks+f.OutboxMessages+f.Escalations+f.Schedules+f.Summaries+f.Entries+
+		f.Chats == 0
 }
 
 // DeletionSet names the rows to delete.
@@ -106,8 +107,8 @@ const emptyQuotingOutboxSQL = `with quotes as (update outbox o set content = '{}
 	files as (delete from outbox_files where outbox_id in (select id from quotes))
 	select id from quotes`
 
-// emptyRestingOutboxSQL empties the outbox messages that may hold words of the messages, quoted or not. They stay in their rooms. With @spared, those
-// that are still queued are sent first, and emptied by markSentSQL.
+// emptyRestingOutboxSQL empties the outbox messages that may hold words of the messages, quoted or not. They stay in
+// their rooms. With @spared, those that are still queued are sent first, and emptied by markSentSQL.
 const emptyRestingOutboxSQL = `with resting as (update outbox o set content = '{}', citations = '[]'
 		where o.sources && (@messages::bigint[] || array(select message_id from tasks where id = any (@tasks) and message_id is not null))
 			and o.sources <> '{}' and o.content <> '{}' and (o.state <> 'queued' or not @spared) returning o.id),
@@ -133,8 +134,8 @@ const clearJobErrorsSQL = `update river.river_job j set errors = null where j.er
 
 const chatsOfMessagesSQL = `select c.id, c.kind from chats c where c.id in (select chat_id from messages where id = any ($1)) or c.id = any ($2) order by c.id`
 
-// Forget empties the messages of d and deletes its other rows, the notes and commitments that came from them, and the outbox texts that quote
-// them. The rows of messages stay, empty, so that the same events cannot come back.
+// Forget empties the messages of d and deletes its other rows, the notes and commitments that came from them, and the
+// outbox texts that quote them. The rows of messages stay, empty, so that the same events cannot come back.
 func Forget(ctx context.Context, tx Tx, d DeletionSet, at time.Time) (DeletionCounts, error) {
 	emptied, err := row.All[struct {
 		ID    uuid.UUID
@@ -157,7 +158,8 @@ func Forget(ctx context.Context, tx Tx, d DeletionSet, at time.Time) (DeletionCo
 		sql   string
 		ids   any
 		count *int
-	}{{deleteJobsSQL, row.EmptyIfNil(d.Jobs), &f.Entries}, {deleteDialogsSQL, row.EmptyIfNil(d.Dialogs), &f.Entries}, {deleteSchedulesSQL, row.EmptyIfNil(d.Schedules), &f.Schedules}} {
+	}{{deleteJobsSQL, row.EmptyIfNil(d.Jobs), &f.Entries}, {deleteDialogsSQL, row.EmptyIfNil(d.Dialogs), &f.Entries},
+		{deleteSchedulesSQL, row.EmptyIfNil(d.Schedules), &f.Schedules}} {
 		tag, err := tx.Exec(ctx, drop.sql, drop.ids)
 		if err != nil {
 			return f, fmt.Errorf("forget what else there is: %w", err)
@@ -187,7 +189,8 @@ func forget(ctx context.Context, tx Tx, d DeletionSet, e removal) (DeletionCount
 	if err != nil {
 		return f, err
 	}
-	if err := row.Exec(ctx, tx, "forget what jobs failed with", clearJobErrorsSQL, pgx.NamedArgs{"messages": messages, "chats": row.EmptyIfNil(d.Chats)}); err != nil {
+	if err := row.Exec(ctx, tx, "forget what jobs failed with", clearJobErrorsSQL,
+		pgx.NamedArgs{"messages": messages, "chats": row.EmptyIfNil(d.Chats)}); err != nil {
 		return f, err
 	}
 	if f.Summaries, err = row.Value[int](ctx, tx, "summaries", deleteSummariesSQL, messages, row.EmptyIfNil(d.Summaries)); err != nil {
@@ -212,24 +215,30 @@ func forget(ctx context.Context, tx Tx, d DeletionSet, e removal) (DeletionCount
 		},
 	}
 	if e.sql == deleteMessagesSQL {
-		slices.Reverse(steps) // deleting a message deletes its commitments, so these are counted before; an emptied message must be empty before its chat is captured again
+		// deleting a message deletes its commitments, so these are counted before; an emptied message must be empty before its
+		// chat is captured again
+		slices.Reverse(steps)
 	}
 	for _, step := range steps {
 		if err := step(); err != nil {
 			return f, err
 		}
 	}
-	f.Notes, f.Commitments, f.Passages = learned.Notes, learned.Commitments, learned.passages
+	f.Notes = learned.Notes
+	f.Commitments = learned.Commitments
+	f.Passages = learned.passages
 	f.Retract, err = row.Values[uuid.UUID](ctx, tx, "quotes", emptyQuotingOutboxSQL, pgx.NamedArgs{"messages": messages})
 	if err != nil {
 		return f, err
 	}
-	resting, err := row.Value[int](ctx, tx, "what rests on messages", emptyRestingOutboxSQL, pgx.NamedArgs{"messages": messages, "tasks": row.EmptyIfNil(d.Tasks), "spared": e.sql == emptyMessagesSQL})
+	resting, err := row.Value[int](ctx, tx, "what rests on messages", emptyRestingOutboxSQL,
+		pgx.NamedArgs{"messages": messages, "tasks": row.EmptyIfNil(d.Tasks), "spared": e.sql == emptyMessagesSQL})
 	f.OutboxMessages = len(f.Retract) + resting
 	return f, err
 }
 
-// deletionScope returns the scope in which d can be deleted: the roles of its chats, and the owner's role if d concerns the admin room or no chat.
+// deletionScope returns the scope in which d can be deleted: the roles of its chats, and the owner's role if d concerns
+// the admin room or no chat.
 func deletionScope(ctx context.Context, db DB, d DeletionSet) (policy.Scope, error) {
 	type in struct {
 		ID   ChatID

@@ -150,8 +150,8 @@ type sourcedNote struct {
 	Sources []MessageID
 }
 
-// caseInsensitivePattern returns a regular expression that matches a text in small or capital letters of any language. Most databases know only the
-// English ones.
+// caseInsensitivePattern returns a regular expression that matches a text in small or capital letters of any language.
+// Most databases know only the English ones.
 func caseInsensitivePattern(text string) string {
 	var b strings.Builder
 	for _, r := range text {
@@ -238,7 +238,10 @@ func ForgetChatStep(ctx context.Context, tx Tx, f Forgetting, chat Chat, limit i
 	if err != nil {
 		return gone, false, err
 	}
-	gone.Notes, gone.Commitments, gone.Passages, gone.Chats = learned.Notes, learned.Commitments, learned.passages, 1
+	gone.Notes = learned.Notes
+	gone.Commitments = learned.Commitments
+	gone.Passages = learned.passages
+	gone.Chats = 1
 	origins, err := row.Values[string](ctx, tx, "captures to forget", sectionsOfChatSQL, chat.ID, at)
 	if err != nil {
 		return gone, false, err

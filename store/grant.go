@@ -13,8 +13,8 @@ import (
 // MaxGrant is the longest time for which calls can be allowed. The database refuses more.
 const MaxGrant = 8 * time.Hour
 
-// Grant allows for some hours further calls like one that the owner approved: calls of the same agent, in the same chat, of the same tool, about the
-// same target.
+// Grant allows for some hours further calls like one that the owner approved: calls of the same agent, in the same chat,
+// of the same tool, about the same target.
 type Grant struct {
 	ID         int64
 	ApprovalID int64
@@ -44,7 +44,8 @@ const useGrantSQL = `update approval_grants g set uses = uses + 1 where g.id = (
 			and created_at <= @now + interval '1 minute' -- else the clock was set back, which would make it longer
 		order by expires_at desc limit 1 for update) and revoked_at is null returning ` + grantColumns
 
-// UseGrant stores an approval for a call of a task that an open grant allows, and returns it. It returns ErrNotFound if no grant covers the call.
+// UseGrant stores an approval for a call of a task that an open grant allows, and returns it. It returns ErrNotFound if
+// no grant covers the call.
 func UseGrant(ctx context.Context, tx Tx, t Task, a Approval, now time.Time) (Approval, error) {
 	g, err := row.One[Grant](ctx, tx, "grant", useGrantSQL, pgx.NamedArgs{
 		"chat": t.ChatID, "agent": t.Agent, "tool": a.Tool, "target": text.Storable(a.Target), "now": now,
@@ -53,7 +54,10 @@ func UseGrant(ctx context.Context, tx Tx, t Task, a Approval, now time.Time) (Ap
 		return Approval{}, err
 	}
 	yes := true
-	a.Allowed, a.How, a.GrantID, a.ExpiresAt = &yes, HowGrant, &g.ID, g.ExpiresAt
+	a.Allowed = &yes
+	a.How = HowGrant
+	a.GrantID = &g.ID
+	a.ExpiresAt = g.ExpiresAt
 	return OpenApproval(ctx, tx, a)
 }
 

@@ -39,8 +39,8 @@ type Finding struct {
 // FindingFilter selects findings.
 type FindingFilter struct {
 	Agent string
-	// NewFindings selects findings whose wait began between NotBefore and WaitingSince. A contact who keeps writing without an answer is one finding.
-	// It is reported again if the owner was last notified of it before RepeatIfNotifiedBefore.
+	// NewFindings selects findings whose wait began between NotBefore and WaitingSince. A contact who keeps writing without
+	// an answer is one finding. It is reported again if the owner was last notified of it before RepeatIfNotifiedBefore.
 	WaitingSince, NotBefore, RepeatIfNotifiedBefore time.Time
 	// Tasks includes tasks that failed or make no progress.
 	Tasks bool
@@ -71,11 +71,13 @@ const newFindingsSQL = `with found as (
 // NewFindings returns the findings that the agent has not judged yet, and of which no agent has notified the owner, the newest first.
 func NewFindings(ctx context.Context, db DB, l FindingFilter) ([]Finding, error) {
 	return row.All[Finding](ctx, db, "findings", newFindingsSQL, pgx.NamedArgs{
-		"agent": l.Agent, "waits": l.WaitingSince, "oldest": l.NotBefore, "again": l.RepeatIfNotifiedBefore, "tasks": l.Tasks, "kinds": taskKinds(TaskAsk, TaskSchedule, TaskPlan),
+		"agent": l.Agent, "waits": l.WaitingSince, "oldest": l.NotBefore, "again": l.RepeatIfNotifiedBefore, "tasks": l.Tasks,
+		"kinds": taskKinds(TaskAsk, TaskSchedule, TaskPlan),
 	})
 }
 
-const unansweredMessagesSQL = "select " + messageColumns + ` from messages m where m.chat_id = @chat and m.author = 'contact' and m.kind <> 'reaction' and m.redacted_at is null
+const unansweredMessagesSQL = "select " + messageColumns +
+	` from messages m where m.chat_id = @chat and m.author = 'contact' and m.kind <> 'reaction' and m.redacted_at is null
 	and m.ts > greatest(@oldest, (select max(m.ts) from messages m where m.chat_id = @chat and m.author <> 'contact' and m.redacted_at is null and not (` + greetingSQL + `)))
 	order by m.ts, m.id`
 
@@ -95,10 +97,11 @@ type Judgement struct {
 	At             time.Time
 }
 
-// RecordJudgement stores a judgement. It returns false if the agent has judged the finding before, or if j.Notified is true and another agent has
-// already notified the owner.
+// RecordJudgement stores a judgement. It returns false if the agent has judged the finding before, or if j.Notified is
+// true and another agent has already notified the owner.
 func RecordJudgement(ctx context.Context, tx Tx, j Judgement) (first bool, err error) {
-	tag, err := tx.Exec(ctx, recordJudgementSQL, pgx.NamedArgs{"agent": j.Agent, "matter": j.Finding, "chat": j.ChatID, "told": j.Notified, "at": j.At})
+	tag, err := tx.Exec(ctx, recordJudgementSQL, pgx.NamedArgs{"agent": j.Agent, "matter": j.Finding, "chat": j.ChatID, "told": j.Notified,
+		"at": j.At})
 	if err != nil {
 		return false, fmt.Errorf("record judgement: %w", err)
 	}
@@ -115,7 +118,8 @@ func HasMessageSince(ctx context.Context, db DB, since time.Time) (bool, error) 
 
 const lastCheckSQL = "select checked_at, case when day = $2::date then checks else 0 end from heartbeat_checks where agent = $1"
 
-// LastCheck returns when a model last checked an agent's findings, and how many checks were made on a day. It returns the zero time if never.
+// LastCheck returns when a model last checked an agent's findings, and how many checks were made on a day. It returns the
+// zero time if never.
 func LastCheck(ctx context.Context, db DB, agent, day string) (at time.Time, checks int, err error) {
 	err = db.QueryRow(ctx, lastCheckSQL, agent, day).Scan(&at, &checks)
 	if errors.Is(err, pgx.ErrNoRows) {
@@ -135,7 +139,8 @@ func RecordCheck(ctx context.Context, w Writer, agent, day string, at time.Time)
 	return row.Exec(ctx, w, "record a check", recordCheckSQL, agent, day, at)
 }
 
-const dueSchedulesSQL = "select " + scheduleColumns + ` from schedules s where s.created_by <> '' and s.paused_at is null and s.next_at <= $1
+const dueSchedulesSQL = "select " + scheduleColumns +
+	` from schedules s where s.created_by <> '' and s.paused_at is null and s.next_at <= $1
 	order by s.next_at, s.id limit 10`
 
 // DueSchedules returns the schedules of people whose next time is not after until, the earliest ten at most.

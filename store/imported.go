@@ -20,10 +20,14 @@ const touchChatSQL = "update chats set last_message_at = greatest(last_message_a
 // ImportMessage stores a message of an import file, unless it was stored before, from a file or from a bridge.
 func ImportMessage(ctx context.Context, tx Tx, m Message) (bool, error) {
 	rows, err := row.Values[MessageID](ctx, tx, "imported message", importMessageSQL, pgx.NamedArgs{
-		"chat": m.ChatID, "event": m.EventID, "author": m.Author, "sender": text.Storable(m.Sender.String()), "body": text.Storable(m.Body), "at": m.At,
+		"chat": m.ChatID, "event": m.EventID, "author": m.Author, "sender": text.Storable(m.Sender.String()), "body": text.Storable(m.Body),
+		"at": m.At,
 	})
-	if err != nil || len(rows) == 0 {
+	if err != nil {
 		return false, err
+	}
+	if len(rows) == 0 {
+		return false, nil
 	}
 	return true, row.Exec(ctx, tx, "note when a chat was used", touchChatSQL, m.ChatID, m.At)
 }

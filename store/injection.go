@@ -45,8 +45,8 @@ func PutInjectionScore(ctx context.Context, tx Tx, message MessageID, s policy.I
 const injectionRateOfSQL = `select count(*)::int from injection_scores s join messages m on m.id = s.message_id where s.chat_id = @chat and m.sender = @sender and s.verdict <> 'allow'
 	and s.scored_at > greatest(@since::timestamptz, (select h.until from model_holds h where h.chat_id = @chat and h.sender = @sender))`
 
-// InjectionRateOf counts what a sender wrote in a chat: the messages of the last minute, and the suspicious ones of the last day or since the end of the
-// sender's last hold, if that was later.
+// InjectionRateOf counts what a sender wrote in a chat: the messages of the last minute, and the suspicious ones of the
+// last day or since the end of the sender's last hold, if that was later.
 func InjectionRateOf(ctx context.Context, db DB, chat ChatID, sender id.UserID, now time.Time) (r policy.InjectionRate, err error) {
 	args := pgx.NamedArgs{"chat": chat, "sender": sender, "since": now.AddDate(0, 0, -1)}
 	if r.Suspicious, err = row.Value[int](ctx, db, "count suspicious messages", injectionRateOfSQL, args); err != nil {
@@ -59,12 +59,15 @@ func InjectionRateOf(ctx context.Context, db DB, chat ChatID, sender id.UserID, 
 
 const modelHoldSQL = "select max(until) from model_holds where chat_id = $1 and (sender = any ($2) or cardinality($2::text[]) = 0) and until > $3"
 
-// ModelHold returns until when a hold keeps models from answering at least one of senders in a chat, or anybody if senders is empty. It returns the zero
-// time if there is no hold.
+// ModelHold returns until when a hold keeps models from answering at least one of senders in a chat, or anybody if
+// senders is empty. It returns the zero time if there is no hold.
 func ModelHold(ctx context.Context, db DB, chat ChatID, senders []id.UserID, now time.Time) (time.Time, error) {
 	until, err := row.Value[*time.Time](ctx, db, "model hold", modelHoldSQL, chat, row.EmptyIfNil(senders), now)
-	if err != nil || until == nil {
+	if err != nil {
 		return time.Time{}, err
+	}
+	if until == nil {
+		return time.Time{}, nil
 	}
 	return *until, nil
 }
@@ -92,12 +95,14 @@ func LiftModelHolds(ctx context.Context, tx Tx, chat ChatID, now time.Time) (boo
 	return tag.RowsAffected() > 0, nil
 }
 
-const injectionScoresSQL = "select " + injectionColumns + ` from injection_scores s where (@chat = 0 or s.chat_id = @chat) and s.scored_at >= @since and s.verdict <> 'allow'
+const injectionScoresSQL = "select " + injectionColumns +
+	` from injection_scores s where (@chat = 0 or s.chat_id = @chat) and s.scored_at >= @since and s.verdict <> 'allow'
 	order by s.scored_at desc, s.message_id desc limit @limit`
 
 // InjectionScores returns the messages that were flagged or blocked since a time, the newest first. A chat of 0 means all.
 func InjectionScores(ctx context.Context, db DB, chat ChatID, since time.Time, limit int) ([]InjectionScore, error) {
-	return row.All[InjectionScore](ctx, db, "injection scores", injectionScoresSQL, pgx.NamedArgs{"chat": chat, "since": since, "limit": limit})
+	return row.All[InjectionScore](ctx, db, "injection scores", injectionScoresSQL,
+		pgx.NamedArgs{"chat": chat, "since": since, "limit": limit})
 }
 
 const injectionScoreOfSQL = "select " + injectionColumns + " from injection_scores s where s.message_id = $1"
@@ -115,8 +120,9 @@ func InjectionScoreOf(ctx context.Context, db DB, message MessageID) (InjectionS
 const blockedMessagesSQL = `select m.id from messages m where m.id = any ($1) and exists (select from injection_scores s join messages b on b.id = s.message_id
 	where s.chat_id = m.chat_id and s.verdict = 'block' and (b.id = m.id or b.answered_at = m.answered_at))`
 
-// WithoutBlocked drops messages of others that were blocked as attempts to give the assistant orders, so that no model reads them later. It also drops
-// those that were never scored, as in a chat without answers, and look like such attempts by themselves.
+// WithoutBlocked drops messages of others that were blocked as attempts to give the assistant orders, so that no model
+// reads them later. It also drops those that were never scored, as in a chat without answers, and look like such attempts
+// by themselves.
 func WithoutBlocked(ctx context.Context, db DB, messages []Message) ([]Message, error) {
 	ids := make([]MessageID, len(messages))
 	for i, m := range messages {
@@ -127,7 +133,8 @@ func WithoutBlocked(ctx context.Context, db DB, messages []Message) ([]Message, 
 		return nil, err
 	}
 	return slices.DeleteFunc(messages, func(m Message) bool {
-		return m.Author.IsCapped() && (slices.Contains(blocked, m.ID) || policy.ScoreInjection(m.Body, policy.InjectionRate{}).Verdict() == policy.InjectionBlock)
+		return m.Author.IsCapped() && (slices.Contains(blocked, m.ID) ||
+			policy.ScoreInjection(m.Body, policy.InjectionRate{}).Verdict() == policy.InjectionBlock)
 	}), nil
 }
 

@@ -143,12 +143,15 @@ const rowSecuritySQL = `select t.name || ': ' || case when not c.relrowsecurity 
 		or not exists (select from pg_policy p where p.polrelid = c.oid and p.polname = t.name || '_contact')
 	order by 1`
 
-// CheckRowSecurity checks that a contact cannot read the texts of others: it looks at the policies, then reads as a contact without a scope and
-// with the scope of no chat. It returns what is wrong; empty means nothing.
+// CheckRowSecurity checks that a contact cannot read the texts of others: it looks at the policies, then reads as a
+// contact without a scope and with the scope of no chat. It returns what is wrong; empty means nothing.
 func (i *Inspector) CheckRowSecurity(ctx context.Context) ([]string, error) {
 	wrong, err := row.Values[string](ctx, i.pool, "policies", rowSecuritySQL)
-	if err != nil || len(wrong) > 0 {
+	if err != nil {
 		return wrong, err
+	}
+	if len(wrong) > 0 {
+		return wrong, nil
 	}
 	role, err := row.Value[string](ctx, i.pool, "role of contacts", contactRoleSQL)
 	if err != nil {
@@ -186,13 +189,14 @@ func (i *Inspector) readsAs(ctx context.Context, role, scope, table string) (see
 	return seen, err
 }
 
-// Unreachable returns a one-line error that says why the database cannot be reached. It returns all other errors unchanged. pgx lists the error of
-// each address that it tried; the last one is the clearest.
+// Unreachable returns a one-line error that says why the database cannot be reached. It returns all other errors
+// unchanged. pgx lists the error of each address that it tried; the last one is the clearest.
 func Unreachable(err error) error {
 	var failed *pgconn.ConnectError
 	if !errors.As(err, &failed) {
 		return err
 	}
 	causes := strings.Split(failed.Unwrap().Error(), "\n")
-	return fmt.Errorf("no database at %s: %s; check database.url", net.JoinHostPort(failed.Config.Host, strconv.Itoa(int(failed.Config.Port))), causes[len(causes)-1])
+	return fmt.Errorf("no database at %s: %s; check database.url", net.JoinHostPort(failed.Config.Host, strconv.Itoa(int(failed.Config.Port))),
+		causes[len(causes)-1])
 }

@@ -19,7 +19,15 @@ func TestKeptFile_StoredDuringDeletion(t *testing.T) {
 	chat := taskChat(t, st)
 	var row store.MessageID
 	require.NoError(t, st.InTx(ctx, func(tx store.Tx) (err error) {
-		row, err = store.InsertMessage(ctx, tx, store.Message{ChatID: chat.ID, EventID: "$1", Author: policy.AuthorContact, Kind: "voice", Body: "[voice note]", At: time.Now(), Action: policy.ActionArchive})
+		row, err = store.InsertMessage(ctx, tx, store.Message{
+			ChatID:  chat.ID,
+			EventID: "$1",
+			Author:  policy.AuthorContact,
+			Kind:    "voice",
+			Body:    "[voice note]",
+			At:      time.Now(),
+			Action:  policy.ActionArchive,
+		})
 		return err
 	}))
 	deleted := make(chan error, 1)

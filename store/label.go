@@ -10,8 +10,8 @@ import (
 	"multis/store/row"
 )
 
-// Label names the chat for people, with its network: "Ana · WhatsApp", "Family · WhatsApp group", or "Ana · WhatsApp #12" if several chats have that
-// name.
+// Label names the chat for people, with its network: "Ana · WhatsApp", "Family · WhatsApp group", or "Ana · WhatsApp #12"
+// if several chats have that name.
 func (c Chat) Label() string {
 	label := bridgebridge.DisplayName(c.Name) + " · " + bridgebridge.NetworkName(c.Protocol)
 	if c.Kind == policy.KindGroup {
@@ -34,7 +34,14 @@ func (c Chat) numberSuffix() string {
 // facts returns what the settings of the chat depend on.
 func (c Chat) facts() policy.ChatFacts {
 	return policy.ChatFacts{
-		Mode: c.Mode, Delivery: c.Delivery, FollowUpDays: c.FollowUpDays, Kind: c.Kind, Protocol: c.Protocol, Name: bridgebridge.DisplayName(c.Name), Labels: c.Labels, RemovedLabels: c.Unlabelled,
+		Mode:          c.Mode,
+		Delivery:      c.Delivery,
+		FollowUpDays:  c.FollowUpDays,
+		Kind:          c.Kind,
+		Protocol:      c.Protocol,
+		Name:          bridgebridge.DisplayName(c.Name),
+		Labels:        c.Labels,
+		RemovedLabels: c.Unlabelled,
 	}
 }
 

@@ -18,7 +18,8 @@ func TestLazy_OnlyLazyWritesSkipSync(t *testing.T) {
 	require.NoError(t, err)
 	t.Cleanup(st.Close)
 	waits := func(db store.DB) (mode, scope string) {
-		require.NoError(t, db.QueryRow(ctx, "select current_setting('synchronous_commit'), coalesce(current_setting('multis.scope', true), '')").Scan(&mode, &scope))
+		require.NoError(t, db.QueryRow(ctx,
+			"select current_setting('synchronous_commit'), coalesce(current_setting('multis.scope', true), '')").Scan(&mode, &scope))
 		return mode, scope
 	}
 	reader, err := st.ContactReader(policy.ContactScope(7))

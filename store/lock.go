@@ -88,15 +88,17 @@ const configPrefix = "multis config "
 
 const configsInUseSQL = `select coalesce(max(configs), 0)::int from (
 	select count(distinct split_part(application_name, ' ', 3)) as configs from pg_stat_activity
-	where datname = current_database() and starts_with(application_name, '` + configPrefix + `') group by split_part(application_name, ' ', 4)) of_a_version`
+	where datname = current_database() and starts_with(application_name, '` + configPrefix +
+	`') group by split_part(application_name, ' ', 4)) of_a_version`
 
-// ConfigsInUse returns how many different configurations the running processes of one version have: of the version with the most, because the keys
-// differ between versions.
+// ConfigsInUse returns how many different configurations the running processes of one version have: of the version with
+// the most, because the keys differ between versions.
 func ConfigsInUse(ctx context.Context, db DB) (int, error) {
 	return row.Value[int](ctx, db, "configurations in use", configsInUseSQL)
 }
 
-// Await waits for a notification, but no longer than limit. It returns an error if ctx ends, or if the connection and with it the lock is lost.
+// Await waits for a notification, but no longer than limit. It returns an error if ctx ends, or if the connection and
+// with it the lock is lost.
 func (l *Lock) Await(ctx context.Context, limit time.Duration) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -123,8 +125,8 @@ func (l *Lock) Alive(ctx context.Context) bool {
 	return !l.conn.IsClosed() && l.conn.Ping(ctx) == nil
 }
 
-// Release releases the lock. It is free when Release returns, unless the connection is broken: Postgres notices the end of a connection a little
-// later.
+// Release releases the lock. It is free when Release returns, unless the connection is broken: Postgres notices the end
+// of a connection a little later.
 func (l *Lock) Release(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), releaseTimeout)
 	defer cancel()

@@ -24,8 +24,8 @@ func (s *Store) OpenMatrix() (*dbutil.Database, error) {
 	return db, nil
 }
 
-// maxMatrixConns is the maximum number of connections to the crypto store. A few are enough, because one process at a time encrypts and decrypts, one
-// message after the other.
+// maxMatrixConns is the maximum number of connections to the crypto store. A few are enough, because one process at a
+// time encrypts and decrypts, one message after the other.
 const maxMatrixConns = 4
 
 func wrapMatrix(raw *sql.DB) (*dbutil.Database, error) { return dbutil.NewWithDB(raw, "pgx") }

@@ -59,7 +59,9 @@ func (a *Attachment) clean() *Attachment {
 		return nil
 	}
 	c := *a
-	c.URL, c.Name, c.MIME = id.ContentURIString(text.Storable(string(a.URL))), text.Storable(a.Name), text.Storable(a.MIME)
+	c.URL = id.ContentURIString(text.Storable(string(a.URL)))
+	c.Name = text.Storable(a.Name)
+	c.MIME = text.Storable(a.MIME)
 	return &c
 }
 
@@ -98,8 +100,10 @@ const insertMessageSQL = `with one as (
 func InsertMessage(ctx context.Context, tx Tx, m Message) (MessageID, error) {
 	var row MessageID
 	err := tx.QueryRow(ctx, insertMessageSQL, pgx.NamedArgs{
-		"chat": m.ChatID, "event": m.EventID, "author": m.Author, "sender": m.Sender, "kind": m.Kind, "body": text.Storable(m.Body), "relates": text.Storable(m.RelatesTo.String()),
-		"attachment": m.Attachment.clean(), "parked": m.Parked, "parked_in": m.ParkedIn, "thread": text.Storable(m.Thread.String()), "at": m.At, "edited": m.EditedAt, "action": m.Action, "code": m.Code, "reason": m.Reason,
+		"chat": m.ChatID, "event": m.EventID, "author": m.Author, "sender": m.Sender, "kind": m.Kind, "body": text.Storable(m.Body),
+		"relates":    text.Storable(m.RelatesTo.String()),
+		"attachment": m.Attachment.clean(), "parked": m.Parked, "parked_in": m.ParkedIn, "thread": text.Storable(m.Thread.String()), "at": m.At,
+		"edited": m.EditedAt, "action": m.Action, "code": m.Code, "reason": m.Reason,
 		"fresh": countsForCapture(m),
 	}).Scan(&row)
 	if err != nil {
@@ -114,7 +118,8 @@ const editMessageSQL = `update messages set body = @body, edited_at = @at, edits
 // EditMessage replaces the text of a sender's own message and removes what was learned from it. It returns false if there is no readable
 // message, or if a later edit was stored before.
 func EditMessage(ctx context.Context, tx Tx, chat ChatID, event id.EventID, sender id.UserID, body string, at time.Time) (bool, error) {
-	tag, err := tx.Exec(ctx, editMessageSQL, pgx.NamedArgs{"chat": chat, "event": event, "sender": sender, "body": text.Storable(body), "at": at})
+	tag, err := tx.Exec(ctx, editMessageSQL, pgx.NamedArgs{"chat": chat, "event": event, "sender": sender, "body": text.Storable(body),
+		"at": at})
 	if err != nil {
 		return false, fmt.Errorf("edit message: %w", err)
 	}
@@ -176,8 +181,8 @@ func LockMessages(ctx context.Context, tx Tx, messages []MessageID) ([]Message, 
 // ErrChanged is returned by LockUnchanged and LockQuoted if a message is not as it was read. The caller starts again.
 var ErrChanged = errors.New("a message was deleted or edited meanwhile")
 
-// LockUnchanged is LockMessages for messages that were read before. It returns ErrChanged if one of them was deleted, or if the body of a message in
-// read was edited. read holds all of the messages, or some.
+// LockUnchanged is LockMessages for messages that were read before. It returns ErrChanged if one of them was deleted, or
+// if the body of a message in read was edited. read holds all of the messages, or some.
 func LockUnchanged(ctx context.Context, tx Tx, messages []MessageID, read []Message) ([]Message, error) {
 	now, err := LockMessages(ctx, tx, messages)
 	if err != nil {
@@ -204,8 +209,8 @@ const storeDelay = 3 * time.Second
 const lockQuotedSQL = `select count(*) filter (where redacted_at > $2 and redacted_at < now() + interval '10 seconds')
 	from (select redacted_at from messages where id = any($1) order by id for share) quoted`
 
-// LockQuoted locks messages that a text quotes, which was written since a time: a deletion that comes from then on waits, and finds the quote. It returns
-// ErrChanged if one of them was deleted since that time, or in the seconds before.
+// LockQuoted locks messages that a text quotes, which was written since a time: a deletion that comes from then on waits,
+// and finds the quote. It returns ErrChanged if one of them was deleted since that time, or in the seconds before.
 func LockQuoted(ctx context.Context, tx Tx, messages []MessageID, since time.Time) error {
 	if len(messages) == 0 {
 		return nil
@@ -251,8 +256,8 @@ const countFromSenderSQL = `select coalesce(sum(n) filter (where at > $3::timest
 	select 1 as n, ts as at from messages where chat_id = $1 and sender = $2 and code <> 'flood' and ts > least($3::timestamptz, $4::timestamptz)
 	union all select edits, edited_at from messages where chat_id = $1 and sender = $2 and edited_at > least($3::timestamptz, $4::timestamptz)) stored`
 
-// CountFromSender counts the messages and edits of a sender in a chat since two times. All edits of a message count as if made at the time of the
-// last one.
+// CountFromSender counts the messages and edits of a sender in a chat since two times. All edits of a message count as if
+// made at the time of the last one.
 func CountFromSender(ctx context.Context, db DB, chat ChatID, sender id.UserID, minute, day time.Time) (inMinute, inDay int, err error) {
 	if err := db.QueryRow(ctx, countFromSenderSQL, chat, sender, minute, day).Scan(&inMinute, &inDay); err != nil {
 		return 0, 0, fmt.Errorf("count messages: %w", err)
@@ -373,7 +378,8 @@ func SetParkedReason(ctx context.Context, tx Tx, message MessageID, why string) 
 	return row.Exec(ctx, tx, "explain encrypted message", setParkedReasonSQL, message, why)
 }
 
-const unindexedMessagesSQL = "select " + messageColumns + ` from messages m where m.id in (select id from messages where unindexed order by id limit $1)
+const unindexedMessagesSQL = "select " + messageColumns +
+	` from messages m where m.id in (select id from messages where unindexed order by id limit $1)
 	order by m.id for update of m skip locked`
 
 // UnindexedMessages returns up to limit messages that are not in the message index as they are now, the oldest first, locked until the end

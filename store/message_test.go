@@ -20,12 +20,25 @@ func TestMessages_ContactReadsOwnChats(t *testing.T) {
 	var chats []store.ChatID
 	require.NoError(t, st.InTx(ctx, func(tx store.Tx) error {
 		for _, name := range []string{"ana", "ben"} {
-			chat, err := store.UpsertChat(ctx, tx, store.Chat{Protocol: "demo", ChannelID: name, Kind: policy.KindDM, Encryption: policy.EncryptionNo})
+			chat, err := store.UpsertChat(ctx, tx, store.Chat{
+				Protocol:   "demo",
+				ChannelID:  name,
+				Kind:       policy.KindDM,
+				Encryption: policy.EncryptionNo,
+			})
 			if err != nil {
 				return err
 			}
 			chats = append(chats, chat.ID)
-			if _, err := store.InsertMessage(ctx, tx, store.Message{ChatID: chat.ID, EventID: id.EventID("$" + name), Author: policy.AuthorContact, Kind: "text", Body: name + "'s secret", At: time.Now(), Action: policy.ActionArchive}); err != nil {
+			if _, err := store.InsertMessage(ctx, tx, store.Message{
+				ChatID:  chat.ID,
+				EventID: id.EventID("$" + name),
+				Author:  policy.AuthorContact,
+				Kind:    "text",
+				Body:    name + "'s secret",
+				At:      time.Now(),
+				Action:  policy.ActionArchive,
+			}); err != nil {
 				return err
 			}
 		}

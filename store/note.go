@@ -64,7 +64,8 @@ func CurrentNotes(ctx context.Context, db DB, scope policy.Scope, limit int) ([]
 	return row.All[Note](ctx, db, "notes", currentNotesSQL, scope.Roles(), limit)
 }
 
-const notesOfRoleSQL = "select " + noteColumns + ` from notes n where n.role = $1 and n.valid_to is null order by n.valid_from desc, n.id desc limit $2`
+const notesOfRoleSQL = "select " + noteColumns +
+	` from notes n where n.role = $1 and n.valid_to is null order by n.valid_from desc, n.id desc limit $2`
 
 // NotesOfRole returns the valid notes of a role, the newest first, with pruned ones.
 func NotesOfRole(ctx context.Context, tx Tx, role policy.Role, limit int) ([]Note, error) {
@@ -94,7 +95,8 @@ func InsertNote(ctx context.Context, tx Tx, n Note) (NoteID, error) {
 		n.Sources = []MessageID{}
 	}
 	return row.Value[NoteID](ctx, tx, "new note", insertNoteSQL, pgx.NamedArgs{
-		"role": n.Role, "chat": n.ChatID, "section": n.Section, "kind": n.Kind, "subject": text.Storable(n.Subject), "body": text.Storable(n.Body), "was": text.Storable(n.Was),
+		"role": n.Role, "chat": n.ChatID, "section": n.Section, "kind": n.Kind, "subject": text.Storable(n.Subject),
+		"body": text.Storable(n.Body), "was": text.Storable(n.Was),
 		"sources": n.Sources, "from": n.ValidFrom, "to": n.ValidTo, "by": n.SupersededBy,
 	})
 }

@@ -39,9 +39,10 @@ type DeskFact struct {
 	Cost    int64 // in millionths of the currency
 }
 
-// deskFactsSQL selects what happened from $1 until $2, and the escalations that are open at $2 for longer than $3. A reply is an answer that was
-// sent, at once or as an approved draft, or what a person wrote in the chat or in a thread. Greetings, clarifying questions, follow-ups, questions
-// for a rating and the message that a person will answer are no replies, not even as approved drafts.
+// deskFactsSQL selects what happened from $1 until $2, and the escalations that are open at $2 for longer than $3. A
+// reply is an answer that was sent, at once or as an approved draft, or what a person wrote in the chat or in a thread.
+// Greetings, clarifying questions, follow-ups, questions for a rating and the message that a person will answer are no
+// replies, not even as approved drafts.
 const deskFactsSQL = `with portals as (select id from chats where kind in ('dm', 'group')),
 	answers as (
 		select o.chat_id, o.purpose, o.state, o.code, o.sent_at, o.created_at, o.drafted_as, exists (select from messages m where m.outbox_id = o.id and m.chat_id = o.chat_id) as answers
@@ -79,7 +80,8 @@ const deskFactsSQL = `with portals as (select id from chats where kind in ('dm',
 	union all select 'cost', t.chat_id, t.created_at, '', 0, t.cost from tasks t where t.kind = 'turn' and t.cost > 0 and t.created_at >= $1 and t.created_at < $2 and t.chat_id in (select id from portals)
 	order by at, chat_id, kind`
 
-// DeskFacts returns what the numbers of the desk count in a period, the oldest first. openFor is how long an escalation may be open before it counts.
+// DeskFacts returns what the numbers of the desk count in a period, the oldest first. openFor is how long an escalation
+// may be open before it counts.
 func DeskFacts(ctx context.Context, db DB, from, until time.Time, openFor time.Duration) ([]DeskFact, error) {
 	return row.All[DeskFact](ctx, db, "numbers of the desk", deskFactsSQL, from, until, openFor)
 }

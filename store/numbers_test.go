@@ -44,19 +44,23 @@ const openFor = 24 * time.Hour
 func (h *history) in(at time.Time) bool { return !at.Before(h.from) && at.Before(h.until) }
 
 func (h *history) add(kind store.DeskFactKind, at time.Time, f store.DeskFact) {
-	f.Kind, f.ChatID, f.At = kind, h.chat, at
+	f.Kind = kind
+	f.ChatID = h.chat
+	f.At = at
 	h.facts = append(h.facts, f)
 }
 
 // message adds a message of an author. answeredBy is the outbox message that answers it; nil for none.
 func (h *history) message(author policy.Author, at time.Time, action policy.Action, answeredBy *uuid.UUID) {
-	h.messages = append(h.messages, []any{h.chat, fmt.Sprintf("$%d-%d", h.chat, len(h.messages)), author, "@x:x", "text", "words", at, action, "code", "reason", answeredBy})
+	h.messages = append(h.messages, []any{h.chat, fmt.Sprintf("$%d-%d", h.chat, len(h.messages)), author, "@x:x", "text", "words", at, action,
+		"code", "reason", answeredBy})
 	h.spoken = append(h.spoken, spoken{at, author != policy.AuthorContact, author != policy.AuthorContact, action == policy.ActionAnswer})
 }
 
 // send adds an outbox message.
 func (h *history) send(out uuid.UUID, purpose policy.Purpose, state, code string, created time.Time, sent *time.Time, about int64) {
-	h.outbox = append(h.outbox, []any{out, h.chat, "owner", purpose, "m.room.message", []byte("{}"), code, "reason", state, created, sent, []int64{about}, ""})
+	h.outbox = append(h.outbox, []any{out, h.chat, "owner", purpose, "m.room.message", []byte("{}"), code, "reason", state, created, sent,
+		[]int64{about}, ""})
 }
 
 // draftedAs makes the last outbox message an approved draft of a purpose.
@@ -74,7 +78,8 @@ func (h *history) rate(r *rand.Rand, out uuid.UUID, at time.Time) {
 	}
 	h.ratings = append(h.ratings, []any{out, h.chat, "@x:x", at, value, given})
 	if h.in(given) {
-		h.add(map[policy.Rating]store.DeskFactKind{policy.RatingGood: store.FactGood, policy.RatingBad: store.FactBad}[value], given, store.DeskFact{})
+		h.add(map[policy.Rating]store.DeskFactKind{policy.RatingGood: store.FactGood, policy.RatingBad: store.FactBad}[value], given,
+			store.DeskFact{})
 	}
 }
 
@@ -130,7 +135,8 @@ func (h *history) turn(r *rand.Rand, at time.Time, open *bool, closed *time.Time
 		}
 		h.rate(r, out, later)
 	case 8: // one that was dropped, as it stood or with other words
-		h.send(out, []policy.Purpose{policy.PurposeFollowUp, policy.PurposeDraft}[r.IntN(2)], "dropped", string(policy.CodeDraftDropped), at, nil, about)
+		h.send(out, []policy.Purpose{policy.PurposeFollowUp, policy.PurposeDraft}[r.IntN(2)], "dropped", string(policy.CodeDraftDropped), at, nil,
+			about)
 	case 9: // an approved answer
 		h.message(policy.AuthorContact, at, policy.ActionAnswer, &out)
 		h.send(out, policy.PurposeDraft, "sent", "ok", at, &later, about)
@@ -222,7 +228,9 @@ func TestNumbers_MatchPlainLoop(t *testing.T) {
 	var want []store.DeskFact
 	for id := range store.ChatID(histories) {
 		h := &history{chat: id + 1, from: until.AddDate(0, 0, -5), until: until}
-		open, closed, at := false, time.Time{}, until.AddDate(0, 0, -11).Add(time.Duration(r.IntN(1e6))*time.Second)
+		open := false
+		closed := time.Time{}
+		at := until.AddDate(0, 0, -11).Add(time.Duration(r.IntN(1e6)) * time.Second)
 		for range r.IntN(8) {
 			if r.IntN(5) == 0 {
 				h.message(policy.AuthorOwnerPhone, at, policy.ActionArchive, nil)
@@ -234,13 +242,18 @@ func TestNumbers_MatchPlainLoop(t *testing.T) {
 		h.waits()
 		chats = append(chats, []any{"demo", fmt.Sprint(h.chat), "dm"})
 		ratings = append(ratings, h.ratings...)
-		messages, outbox, escalations, tasks = append(messages, h.messages...), append(outbox, h.outbox...), append(escalations, h.escalations...), append(tasks, h.tasks...)
+		messages = append(messages, h.messages...)
+		outbox = append(outbox, h.outbox...)
+		escalations = append(escalations, h.escalations...)
+		tasks = append(tasks, h.tasks...)
 		want = append(want, slices.DeleteFunc(h.facts, func(f store.DeskFact) bool { return f.At.Before(until.AddDate(0, 0, -12)) })...)
 	}
 	copyRows(t, st, map[string]table{
-		"chats":       {[]string{"protocol", "channel_id", "kind"}, chats},
-		"messages":    {[]string{"chat_id", "event_id", "author", "sender", "kind", "body", "ts", "action", "code", "reason", "outbox_id"}, messages},
-		"outbox":      {[]string{"id", "chat_id", "send_as", "purpose", "event_type", "content", "code", "reason", "state", "created_at", "sent_at", "quotes", "drafted_as"}, outbox},
+		"chats": {[]string{"protocol", "channel_id", "kind"}, chats},
+		"messages": {[]string{"chat_id", "event_id", "author", "sender", "kind", "body", "ts", "action", "code", "reason", "outbox_id"},
+			messages},
+		"outbox": {[]string{"id", "chat_id", "send_as", "purpose", "event_type", "content", "code", "reason", "state", "created_at",
+			"sent_at", "quotes", "drafted_as"}, outbox},
 		"escalations": {[]string{"chat_id", "message_id", "reason", "opened_at", "closed_at", "cause"}, escalations},
 		"tasks":       {[]string{"key", "kind", "chat_id", "state", "cost", "created_at"}, tasks},
 		"ratings":     {[]string{"outbox_id", "chat_id", "contact", "asked_at", "value", "given_at"}, ratings},

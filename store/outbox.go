@@ -69,8 +69,8 @@ type OutboxMessage struct {
 	Replaces id.EventID
 	// TaskID is the task whose answer it is; nil for none.
 	TaskID *TaskID
-	// SeenID is the newest message of the chat that an answer has seen; 0 for a message that answers nothing. A draft with a SeenID is withdrawn when
-	// it is outdated: see SeenState.
+	// SeenID is the newest message of the chat that an answer has seen; 0 for a message that answers nothing. A draft with a
+	// SeenID is withdrawn when it is outdated: see SeenState.
 	SeenID MessageID
 	// DraftedAs is the purpose of an approved draft before the owner approved it as it stood; empty for other messages.
 	DraftedAs policy.Purpose
@@ -90,7 +90,8 @@ func InsertOutboxMessage(ctx context.Context, tx Tx, o OutboxMessage) error {
 	}
 	return row.Exec(ctx, tx, "store outbox message", insertOutboxMessageSQL, pgx.NamedArgs{
 		"id": o.ID, "chat": o.ChatID, "as": o.SendAs, "purpose": o.Purpose, "type": o.EventType, "content": o.Content, "code": o.Code,
-		"reason": o.Reason, "citations": citations, "addressed": o.Addressed, "quotes": row.EmptyIfNil(o.Quotes), "sources": row.EmptyIfNil(o.Sources), "replaces": o.Replaces, "state": o.State, "part": o.PartOf, "task": o.TaskID, "seen": o.SeenID,
+		"reason": o.Reason, "citations": citations, "addressed": o.Addressed, "quotes": row.EmptyIfNil(o.Quotes),
+		"sources": row.EmptyIfNil(o.Sources), "replaces": o.Replaces, "state": o.State, "part": o.PartOf, "task": o.TaskID, "seen": o.SeenID,
 	})
 }
 
@@ -136,7 +137,8 @@ func MoveToChat(ctx context.Context, tx Tx, out uuid.UUID, chat ChatID, content 
 // IsFirst reports whether the row is the first one of its message.
 func (o OutboxMessage) IsFirst() bool { return o.PartOf == nil || *o.PartOf == o.ID }
 
-// AsksContact reports whether the message is a follow-up or asks for a rating. multis sends such a message of its own accord; it answers nothing.
+// AsksContact reports whether the message is a follow-up or asks for a rating. multis sends such a message of its own
+// accord; it answers nothing.
 func (o OutboxMessage) AsksContact() bool {
 	for _, p := range []policy.Purpose{o.Purpose, o.DraftedAs} {
 		if p == policy.PurposeFollowUp || p == policy.PurposeRating {
@@ -202,7 +204,9 @@ type OwnEvent struct {
 // OwnEvents returns which events multis has sent: those with a known id, and those with the key of an outbox message of the same room that
 // has no event yet.
 func OwnEvents(ctx context.Context, db DB, seen []OwnEvent) (map[id.EventID]bool, error) {
-	events, keys, rooms := make([]id.EventID, len(seen)), make([]string, len(seen)), make([]id.RoomID, len(seen))
+	events := make([]id.EventID, len(seen))
+	keys := make([]string, len(seen))
+	rooms := make([]id.RoomID, len(seen))
 	for i, s := range seen {
 		events[i], keys[i], rooms[i] = s.Event, s.Key, s.Room
 	}
@@ -238,7 +242,8 @@ type LateChange struct {
 	ChatID      ChatID
 }
 
-// MarkSent stores the event of a message that was sent, even if it was given up meanwhile. A second call changes nothing and returns the zero value.
+// MarkSent stores the event of a message that was sent, even if it was given up meanwhile. A second call changes nothing
+// and returns the zero value.
 func MarkSent(ctx context.Context, tx Tx, out uuid.UUID, event id.EventID, room id.RoomID) (LateChange, error) {
 	late, err := row.One[LateChange](ctx, tx, "mark sent", markSentSQL, out, event, room)
 	if err != nil && !errors.Is(err, ErrNotFound) {
@@ -283,9 +288,10 @@ const countOutColumns = `count(distinct coalesce(part_of, id)) filter (where cre
 
 const countSentSQL = "select " + countOutColumns
 
-// CountSent counts the messages that were sent to a chat since minuteStart and since dayStart, without the message excluded. A message in parts
-// counts once.
-func CountSent(ctx context.Context, db DB, chat ChatID, minuteStart, dayStart time.Time, excluded uuid.UUID) (inMinute, inDay int, err error) {
+// CountSent counts the messages that were sent to a chat since minuteStart and since dayStart, without the message
+// excluded. A message in parts counts once.
+func CountSent(ctx context.Context, db DB, chat ChatID, minuteStart, dayStart time.Time,
+	excluded uuid.UUID) (inMinute, inDay int, err error) {
 	if err := db.QueryRow(ctx, countSentSQL, chat, minuteStart, dayStart, excluded).Scan(&inMinute, &inDay); err != nil {
 		return 0, 0, fmt.Errorf("count sent events: %w", err)
 	}

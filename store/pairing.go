@@ -55,7 +55,8 @@ func OpenPairing(ctx context.Context, w Writer, now time.Time) (string, error) {
 
 const tryPairingSQL = "select value from settings where key = $1 for update"
 
-// TryPairing reports whether a text is the open code, and uses it up if so. tx must be committed whatever the result is, because tries count.
+// TryPairing reports whether a text is the open code, and uses it up if so. tx must be committed whatever the result is,
+// because tries count.
 func TryPairing(ctx context.Context, tx Tx, text string, now time.Time) (PairingResult, error) {
 	var raw json.RawMessage
 	err := row.NotFound(tx.QueryRow(ctx, tryPairingSQL, SettingPairing).Scan(&raw))

@@ -11,8 +11,8 @@ import (
 
 const addPendingSQL = "insert into pending_events (event_id, room_id) select e, r from unnest($1::text[], $2::text[]) p(e, r) order by e on conflict do nothing"
 
-// AddPending stores events of rooms that are not described yet. They are stored in a fixed order, so that two transactions with the same events
-// cannot deadlock.
+// AddPending stores events of rooms that are not described yet. They are stored in a fixed order, so that two
+// transactions with the same events cannot deadlock.
 func AddPending(ctx context.Context, tx Tx, events []id.EventID, rooms []id.RoomID) error {
 	return row.Exec(ctx, tx, "note pending events", addPendingSQL, events, rooms)
 }
@@ -26,7 +26,8 @@ func Pending(ctx context.Context, db DB, room id.RoomID) ([]id.EventID, error) {
 
 const pruneSeenEventsSQL = "delete from seen_events where seen_at < $1"
 
-// PruneSeenEvents deletes the ids of events that were processed before a time, so that no homeserver sends them again. It returns their number.
+// PruneSeenEvents deletes the ids of events that were processed before a time, so that no homeserver sends them again. It
+// returns their number.
 func PruneSeenEvents(ctx context.Context, w Writer, before time.Time) (int, error) {
 	return row.Changed(ctx, w, "delete old event ids", pruneSeenEventsSQL, before)
 }

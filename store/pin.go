@@ -48,17 +48,19 @@ func DialogByID(ctx context.Context, db DB, dialog int64) (Dialog, error) {
 }
 
 const lockPINDialogSQL = "select " + dialogColumns + ` from dialogs d
-	where d.chat_id = $1 and d.kind = '` + DialogPIN + `' and d.done_at is null and d.payload->>'Stage' <> 'granted' and d.expires_at > $2 order by d.id desc limit 1 for update`
+	where d.chat_id = $1 and d.kind = '` + DialogPIN +
+	`' and d.done_at is null and d.payload->>'Stage' <> 'granted' and d.expires_at > $2 order by d.id desc limit 1 for update`
 
-// LockPINDialog returns the open question for a PIN, locked, or ErrNotFound. A question that was answered, and whose command is about to run, is not
-// open any more.
+// LockPINDialog returns the open question for a PIN, locked, or ErrNotFound. A question that was answered, and whose
+// command is about to run, is not open any more.
 func LockPINDialog(ctx context.Context, tx Tx, chat ChatID, now time.Time) (Dialog, error) {
 	return row.One[Dialog](ctx, tx, "dialog", lockPINDialogSQL, chat, now)
 }
 
 const hadPINDialogSQL = "select exists (select from dialogs d where d.kind = '" + DialogPIN + "' and d.expires_at > $1)"
 
-// HadPINDialog reports whether a question for a PIN was open at a time or later, in any room, because its answer may be typed in another room.
+// HadPINDialog reports whether a question for a PIN was open at a time or later, in any room, because its answer may be
+// typed in another room.
 func HadPINDialog(ctx context.Context, db DB, since time.Time) (bool, error) {
 	var yes bool
 	if err := db.QueryRow(ctx, hadPINDialogSQL, since).Scan(&yes); err != nil {
@@ -67,7 +69,8 @@ func HadPINDialog(ctx context.Context, db DB, since time.Time) (bool, error) {
 	return yes, nil
 }
 
-const closePINDialogsSQL = "update dialogs set done_at = now() where chat_id = $1 and kind = '" + DialogPIN + "' and done_at is null and payload->>'Stage' <> 'granted'"
+const closePINDialogsSQL = "update dialogs set done_at = now() where chat_id = $1 and kind = '" + DialogPIN +
+	"' and done_at is null and payload->>'Stage' <> 'granted'"
 
 // ClosePINDialogs closes the questions for a PIN in a chat. The commands that waited for them do not run.
 func ClosePINDialogs(ctx context.Context, tx Tx, chat ChatID) error {

@@ -58,7 +58,9 @@ func SendingStateOf(ctx context.Context, db DB, chat ChatID, minuteAgo, dayAgo t
 func (c Chat) Presence(pausedAll bool, mode policy.Mode, ownerPause time.Duration, now time.Time) policy.Presence {
 	p := policy.Presence{PausedAll: pausedAll, PausedChat: c.PausedUntil != nil && c.PausedUntil.After(now)}
 	if c.OwnerWroteAt != nil && mode == policy.ModeBusiness {
-		p.OwnerWroteAt, p.OperatorWrote, p.OwnerPause = *c.OwnerWroteAt, c.OwnerWroteBy.Localpart(), ownerPause
+		p.OwnerWroteAt = *c.OwnerWroteAt
+		p.OperatorWrote = c.OwnerWroteBy.Localpart()
+		p.OwnerPause = ownerPause
 	}
 	return p
 }

@@ -12,8 +12,8 @@ import (
 // The queries over the job queue's own tables, which are in the schema river. The kinds and arguments of jobs that they name are
 // those of package jobs.
 
-// deadClientsSQL is the beginning of a query. Its table gone holds the client ids of dead processes that left running jobs or the leadership behind.
-// $1 is the client that asks, $2 is whether its own leftovers count, and $3 is LockClient.
+// deadClientsSQL is the beginning of a query. Its table gone holds the client ids of dead processes that left running
+// jobs or the leadership behind. $1 is the client that asks, $2 is whether its own leftovers count, and $3 is LockClient.
 const deadClientsSQL = `with dead as (
 		select distinct split_part(client, '-', 2)::int as num, client
 		from (select attempted_by[array_upper(attempted_by, 1)] as client from river.river_job where state = 'running'
@@ -23,8 +23,8 @@ const deadClientsSQL = `with dead as (
 		select from pg_locks l where l.locktype = 'advisory' and l.classid = $3 and l.objid = dead.num and l.granted
 			and l.database = (select oid from pg_database where datname = current_database())))`
 
-// takeOverJobsSQL also tells the other processes that a dead leader resigned, because River itself looks for a dead leader every five seconds only.
-// A process that is alive after all finds its lease gone and writes nothing.
+// takeOverJobsSQL also tells the other processes that a dead leader resigned, because River itself looks for a dead
+// leader every five seconds only. A process that is alive after all finds its lease gone and writes nothing.
 const takeOverJobsSQL = deadClientsSQL + `,
 	led as (delete from river.river_leader where leader_id in (select client from gone) returning leader_id),
 	notified as (select led.leader_id from led cross join lateral
@@ -34,9 +34,9 @@ const takeOverJobsSQL = deadClientsSQL + `,
 	freed as (update chats set locked_by = '', locked_until = '-infinity' where split_part(locked_by, '.', 1) in (select id::text from taken))
 	select count(*) from taken where (select count(*) from notified) >= 0`
 
-// TakeOverJobs makes the running jobs of dead processes available again, frees the chats that they had leased, and returns their number. A
-// process is dead if nobody holds the lock LockClient of its client id. own also takes the jobs that run under client itself, for the start of
-// a process.
+// TakeOverJobs makes the running jobs of dead processes available again, frees the chats that they had leased, and
+// returns their number. A process is dead if nobody holds the lock LockClient of its client id. own also takes the jobs
+// that run under client itself, for the start of a process.
 func TakeOverJobs(ctx context.Context, tx Tx, client string, own bool) (int, error) {
 	return row.Value[int](ctx, tx, "take over jobs of dead processes", takeOverJobsSQL, client, own, int32(LockClient))
 }
@@ -48,8 +48,8 @@ type QueueState struct {
 	NextDue              *time.Duration // until the next job is due; nil without one
 }
 
-// pollQueueSQL makes due jobs available; a trigger notifies the processes of them. It notifies again of available jobs that no process took, because
-// a process that is just reconnecting misses notifications.
+// pollQueueSQL makes due jobs available; a trigger notifies the processes of them. It notifies again of available jobs
+// that no process took, because a process that is just reconnecting misses notifications.
 const pollQueueSQL = deadClientsSQL + `,
 	due as (update river.river_job set state = 'available' where state in ('retryable', 'scheduled') and scheduled_at <= now()),
 	notified as (select pg_notify('river.river_insert', '{"queue": "' || queue || '"}')
@@ -58,8 +58,8 @@ const pollQueueSQL = deadClientsSQL + `,
 		(select min(scheduled_at) - clock_timestamp() from river.river_job where state in ('available', 'retryable', 'scheduled') and scheduled_at > now()) as next_due
 	where (select count(*) from notified) >= 0`
 
-// PollQueue starts the jobs that are due, and returns the state for the process with the given client id and lock. It uses the connection of the
-// lock, so an error may mean that the lock is lost.
+// PollQueue starts the jobs that are due, and returns the state for the process with the given client id and lock. It
+// uses the connection of the lock, so an error may mean that the lock is lost.
 func PollQueue(ctx context.Context, lock *Lock, client string) (QueueState, error) {
 	lock.mu.Lock()
 	defer lock.mu.Unlock()
@@ -100,7 +100,8 @@ const workWithoutJobSQL = `with live as (select kind, args from river.river_job 
 	select 'present_draft', 0, o.id from outbox o where o.state = 'draft' and coalesce(o.part_of = o.id, true) and o.created_at < now() - interval '1 minute'
 		and not exists (select from live l where l.kind = 'present_draft' and l.args->>'outbox' = o.id::text)
 	union all
-	select 'present_draft', 0, o.id from outbox o where ` + withdrawnCardSQL + ` and not exists (select from live l where l.kind = 'present_draft' and l.args->>'outbox' = o.id::text)
+	select 'present_draft', 0, o.id from outbox o where ` + withdrawnCardSQL +
+	` and not exists (select from live l where l.kind = 'present_draft' and l.args->>'outbox' = o.id::text)
 	union all
 	select distinct 'turn', m.chat_id, null::uuid from messages m
 		where m.answered_at is null and m.action in ('answer', 'escalate') and m.received_at < now() - interval '1 minute'
@@ -132,8 +133,8 @@ const workWithoutJobSQL = `with live as (select kind, args from river.river_job 
 	select 'check_page', w.id, null from watches w where w.kind = 'page' and w.next_at < now() - interval '1 minute'
 		and not exists (select from live l where l.kind = 'check_page' and l.args->>'watch' = w.id::text)) w`
 
-// WorkWithoutJob returns the work that has been without a job for a minute, because its job was given up while the database was away, or was not
-// inserted because another of its kind was just ending.
+// WorkWithoutJob returns the work that has been without a job for a minute, because its job was given up while the
+// database was away, or was not inserted because another of its kind was just ending.
 func WorkWithoutJob(ctx context.Context, db DB) ([]Work, error) {
 	return row.All[Work](ctx, db, "work without a job", workWithoutJobSQL, taskKinds(TaskTurn, TaskHeartbeat, TaskExec))
 }

@@ -11,15 +11,15 @@ import (
 	"multis/store/row"
 )
 
-// QuietChat is a direct chat in which nobody has written for a while and nobody waits. It has the last message to the contact and the last message of
-// the contact.
+// QuietChat is a direct chat in which nobody has written for a while and nobody waits. It has the last message to the
+// contact and the last message of the contact.
 type QuietChat struct {
 	ChatID ChatID
 	SaidAt time.Time
 	SaidBy policy.Author
 	Said   string
-	// SaidAs is the purpose of the last message to the contact if multis sent it; for an approved draft, the purpose of the draft. It is empty if a
-	// person wrote in the chat.
+	// SaidAs is the purpose of the last message to the contact if multis sent it; for an approved draft, the purpose of the
+	// draft. It is empty if a person wrote in the chat.
 	SaidAs  policy.Purpose
 	Contact id.UserID // who wrote last on the contact's side
 	WroteAt time.Time
@@ -48,10 +48,12 @@ const quietChatsSQL = `select c.id as chat_id, s.ts as said_at, s.author as said
 		and not exists (select from outbox d where d.chat_id = c.id and d.state in ('draft', 'queued'))
 	order by greatest(s.ts, w.ts), c.id`
 
-// QuietChats returns the chats whose last message was written in a period, the longest quiet first, without those that are escalated or in which a
-// text is about to be sent. Unless all is true, it returns only those for which the owner set a follow-up.
+// QuietChats returns the chats whose last message was written in a period, the longest quiet first, without those that
+// are escalated or in which a text is about to be sent. Unless all is true, it returns only those for which the owner set
+// a follow-up.
 func QuietChats(ctx context.Context, db DB, from, until time.Time, all bool) ([]QuietChat, error) {
-	return row.All[QuietChat](ctx, db, "quiet chats", quietChatsSQL, pgx.NamedArgs{"chat": ChatID(0), "all": all, "from": from, "until": until})
+	return row.All[QuietChat](ctx, db, "quiet chats", quietChatsSQL,
+		pgx.NamedArgs{"chat": ChatID(0), "all": all, "from": from, "until": until})
 }
 
 // QuietChatByID returns a chat as QuietChats does, or ErrNotFound if it is not quiet, or if its last message was not written in the period.
@@ -61,7 +63,8 @@ func QuietChatByID(ctx context.Context, db DB, chat ChatID, from, until time.Tim
 
 const setFollowUpDaysSQL = "update chats set follow_up_days = $2 where id = $1"
 
-// SetFollowUpDays sets after how many days of silence a follow-up is drafted in a chat: nil for what the labels and the configuration say, 0 for never.
+// SetFollowUpDays sets after how many days of silence a follow-up is drafted in a chat: nil for what the labels and the
+// configuration say, 0 for never.
 func SetFollowUpDays(ctx context.Context, tx Tx, chat ChatID, days *int) error {
 	return row.Exec(ctx, tx, "set follow-ups", setFollowUpDaysSQL, chat, days)
 }

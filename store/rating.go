@@ -20,8 +20,8 @@ const mayAskRatingSQL = `with conversation as (
 	select exists (select from messages m, conversation where m.chat_id = @chat and m.ts >= since and m.author = 'contact' and m.action in ('answer', 'escalate') and m.code <> 'stale')
 		and not exists (select from ratings r, conversation where r.chat_id = @chat and r.asked_at >= since)`
 
-// MayAskRating reports whether a contact asked something in the present conversation, and was not asked yet whether that helped. A silence of gap
-// ends a conversation.
+// MayAskRating reports whether a contact asked something in the present conversation, and was not asked yet whether that
+// helped. A silence of gap ends a conversation.
 func MayAskRating(ctx context.Context, db DB, chat ChatID, gap time.Duration, now time.Time) (bool, error) {
 	return row.Value[bool](ctx, db, "look whether a rating was asked", mayAskRatingSQL, pgx.NamedArgs{"chat": chat, "gap": gap, "now": now})
 }
@@ -49,7 +49,8 @@ type GivenRating struct {
 // SetRating stores a rating if multis asked this contact for one with the event g.About. It replaces an earlier rating; what was
 // given before the present one and comes late, as after an outage, does not count.
 func SetRating(ctx context.Context, tx Tx, g GivenRating) error {
-	return row.Exec(ctx, tx, "store a rating", setRatingSQL, pgx.NamedArgs{"chat": g.ChatID, "contact": g.Contact, "about": g.About, "by": g.By, "value": g.Value, "at": g.At})
+	return row.Exec(ctx, tx, "store a rating", setRatingSQL,
+		pgx.NamedArgs{"chat": g.ChatID, "contact": g.Contact, "about": g.About, "by": g.By, "value": g.Value, "at": g.At})
 }
 
 const deleteRatingSQL = "update ratings set value = '', given_by = '', given_at = null where chat_id = $1 and given_by = $2"

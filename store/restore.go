@@ -10,9 +10,10 @@ import (
 	"multis/store/row"
 )
 
-// RestoreState returns whether the database was restored from a backup, and whether the owner has released it since. Whatever could reach anybody calls
-// it first: the gate, the admission of messages, and the job queue, which runs only some kinds of jobs until then. Once nothing is on hold, the
-// database is not asked again, because only an empty database is restored.
+// RestoreState returns whether the database was restored from a backup, and whether the owner has released it since.
+// Whatever could reach anybody calls it first: the gate, the admission of messages, and the job queue, which runs only
+// some kinds of jobs until then. Once nothing is on hold, the database is not asked again, because only an empty database
+// is restored.
 func (s *Store) RestoreState(ctx context.Context, db DB) (policy.Restore, error) {
 	if known := s.notOnHold.Load(); known != nil {
 		return *known, nil
@@ -27,14 +28,17 @@ func (s *Store) RestoreState(ctx context.Context, db DB) (policy.Restore, error)
 	return r, nil
 }
 
-// holdSQL puts a restored database on hold, together with holdOutboxSQL and archiveWaitingSQL. Work that waited or was running when the backup was
-// made was done afterwards, or is too old now. So it is ended and not repeated.
+// holdSQL puts a restored database on hold, together with holdOutboxSQL and archiveWaitingSQL. Work that waited or was
+// running when the backup was made was done afterwards, or is too old now. So it is ended and not repeated.
 var holdSQL = []string{
 	// The devices are replaced, because their one-time keys were used after the backup was made, and using a key twice weakens the encryption.
-	`insert into settings (key, value) select '` + string(SettingFormer) + `' || key, value from settings where key in ('` + string(SettingOwnerDevice) + `', '` + string(SettingBotDevice) + `')
+	`insert into settings (key, value) select '` + string(SettingFormer) + `' || key, value from settings where key in ('` +
+		string(SettingOwnerDevice) + `', '` + string(SettingBotDevice) + `')
 		on conflict (key) do update set value = excluded.value`,
-	`delete from settings where key in ('` + string(SettingOwnerDevice) + `', '` + string(SettingBotDevice) + `', '` + string(SettingBotSyncToken) + `', '` + string(SettingKeylessSyncToken) + `',
-		'` + string(SettingKeysUnreadable) + `', '` + string(SettingPushedAt) + `', '` + string(SettingPushStalled) + `', '` + string(SettingSyncStalled) + `', '` + string(SettingConfigRefused) + `')`,
+	`delete from settings where key in ('` + string(SettingOwnerDevice) + `', '` + string(SettingBotDevice) + `', '` +
+		string(SettingBotSyncToken) + `', '` + string(SettingKeylessSyncToken) + `',
+		'` + string(SettingKeysUnreadable) + `', '` + string(SettingPushedAt) + `', '` + string(SettingPushStalled) + `', '` +
+		string(SettingSyncStalled) + `', '` + string(SettingConfigRefused) + `')`,
 	`update approvals set allowed = false, decided_at = now() where decided_at is null`,
 	`update pin set unlocked_until = null`,
 	`update dialogs set done_at = now() where kind = '` + DialogPIN + `' and done_at is null`,
@@ -70,7 +74,8 @@ func HoldRestored(ctx context.Context, tx Tx, backupAt time.Time) error {
 	return PutSetting(ctx, tx, SettingRestore, policy.Restore{BackupAt: backupAt, RestoredAt: now})
 }
 
-const outboxOnHoldSQL = "select " + outboxColumns + " from outbox o where o.state = 'dropped' and o.code = $1 and o.created_at < $2 and o.content <> '{}' order by o.seq"
+const outboxOnHoldSQL = "select " + outboxColumns +
+	" from outbox o where o.state = 'dropped' and o.code = $1 and o.created_at < $2 and o.content <> '{}' order by o.seq"
 
 const countsOnHoldSQL = `select (select count(*) from messages where code = $1 and received_at < $2 and answered_at >= $2 and redacted_at is null and author = 'contact') as messages,
 	(select count(*) from hook_deliveries where state = 'queued') as deliveries,
@@ -115,8 +120,8 @@ func ReleaseOutbox(ctx context.Context, tx Tx, r policy.Restore) ([]uuid.UUID, e
 	return row.Values[uuid.UUID](ctx, tx, "release what is on hold", releaseOutboxSQL, policy.CodeRestored, r.RestoredAt)
 }
 
-// DropOnHold drops what a restored backup holds back, with its drafts and deliveries. The outbox messages get another code, so that a later restore
-// does not offer them again.
+// DropOnHold drops what a restored backup holds back, with its drafts and deliveries. The outbox messages get another
+// code, so that a later restore does not offer them again.
 func DropOnHold(ctx context.Context, tx Tx) error {
 	if err := row.Exec(ctx, tx, "drop drafts", dropDraftsSQL, policy.CodeDraftDropped, policy.CodeDraftDropped.Sentence()); err != nil {
 		return err
@@ -124,13 +129,15 @@ func DropOnHold(ctx context.Context, tx Tx) error {
 	if err := row.Exec(ctx, tx, "delete files on hold", deleteFilesOnHoldSQL, policy.CodeRestored); err != nil {
 		return err
 	}
-	if err := row.Exec(ctx, tx, "drop messages", dropOutboxSQL, policy.CodeRestored, policy.CodeRestoreDropped, policy.CodeRestoreDropped.Sentence()); err != nil {
+	if err := row.Exec(ctx, tx, "drop messages", dropOutboxSQL, policy.CodeRestored, policy.CodeRestoreDropped,
+		policy.CodeRestoreDropped.Sentence()); err != nil {
 		return err
 	}
 	return row.Exec(ctx, tx, "drop deliveries", dropDeliverySQL, "a backup was restored, and you dropped it")
 }
 
-const overdueSchedulesSQL = "select " + scheduleColumns + ` from schedules s where s.next_at <= $1 and s.paused_at is null and s.action <> 'upkeep' order by s.next_at, s.id`
+const overdueSchedulesSQL = "select " + scheduleColumns +
+	` from schedules s where s.next_at <= $1 and s.paused_at is null and s.action <> 'upkeep' order by s.next_at, s.id`
 
 // OverdueSchedules returns the schedules whose time has come, without multis' own upkeep.
 func OverdueSchedules(ctx context.Context, db DB, now time.Time) ([]Schedule, error) {
@@ -140,8 +147,8 @@ func OverdueSchedules(ctx context.Context, db DB, now time.Time) ([]Schedule, er
 const restoreCatchUpSQL = `select exists (select from settings where key = $1 and updated_at > $2) as synced, not exists (select from pending_gaps)
 	and not exists (select from river.river_job where kind in ('describe', 'history') and state not in ('completed', 'cancelled', 'discarded')) as complete`
 
-// RestoreCatchUp reports how much was read of what was written between a backup and its restore: synced is true once the sync has caught up, complete if
-// nothing is left to fetch.
+// RestoreCatchUp reports how much was read of what was written between a backup and its restore: synced is true once the
+// sync has caught up, complete if nothing is left to fetch.
 func RestoreCatchUp(ctx context.Context, db DB, r policy.Restore) (synced, complete bool, err error) {
 	type progress struct{ Synced, Complete bool }
 	p, err := row.One[progress](ctx, db, "what was read", restoreCatchUpSQL, SettingSyncToken, r.RestoredAt)
@@ -155,8 +162,8 @@ const (
 	deleteOlmAccountSQL = "delete from matrix.crypto_account where account_id = $1"
 )
 
-// MoveRoomKeys gives a new device the room keys that a former one received, and deletes the former device's other keys. from and to are ids of
-// accounts in the schema matrix.
+// MoveRoomKeys gives a new device the room keys that a former one received, and deletes the former device's other keys.
+// from and to are ids of accounts in the schema matrix.
 func MoveRoomKeys(ctx context.Context, tx Tx, from, to string) error {
 	if err := row.Exec(ctx, tx, "move room keys", moveRoomKeysSQL, from, to); err != nil {
 		return err

@@ -66,13 +66,17 @@ const expireMessagesSQL = `with files as (select count(*) as n from kept_files w
 func ExpireMessages(ctx context.Context, tx Tx, c Cutoffs, limit int) (DeletionCounts, error) {
 	var f DeletionCounts
 	messages, err := row.Values[MessageID](ctx, tx, "old messages", expiredMessagesSQL, c.args(limit))
-	if err != nil || len(messages) == 0 {
+	if err != nil {
 		return f, err
+	}
+	if len(messages) == 0 {
+		return f, nil
 	}
 	if err := index.RemoveMessages(ctx, tx, messages); err != nil {
 		return f, err
 	}
-	err = tx.QueryRow(ctx, expireMessagesSQL, pgx.NamedArgs{"messages": messages, "tasks": []TaskID{}}).Scan(&f.Messages, &f.Files, &f.OutboxMessages, &f.Tasks)
+	err = tx.QueryRow(ctx, expireMessagesSQL, pgx.NamedArgs{"messages": messages, "tasks": []TaskID{}}).Scan(&f.Messages, &f.Files,
+		&f.OutboxMessages, &f.Tasks)
 	if err != nil {
 		return f, fmt.Errorf("delete old messages: %w", err)
 	}
@@ -80,22 +84,25 @@ func ExpireMessages(ctx context.Context, tx Tx, c Cutoffs, limit int) (DeletionC
 }
 
 // expiredNotesSQL finds captures and notes whose messages are all gone. A capture is as old as the newest message of its notes.
-const expiredNotesSQL = `(select 'memory:section:' || s.id from note_sections s join chats c on c.id = s.chat_id where s.created_at < ` + cutoffSQL + `
+const expiredNotesSQL = `(select 'memory:section:' || s.id from note_sections s join chats c on c.id = s.chat_id where s.created_at < ` +
+	cutoffSQL + `
 		and not exists (select from notes n join messages m on m.id = any (n.sources) where n.section_id = s.id and m.redacted_at is null) order by s.id limit @limit)
 	union all
-	(select 'memory:note:' || n.id from notes n join chats c on c.id = n.chat_id where n.section_id is null and n.created_at < ` + cutoffSQL + `
+	(select 'memory:note:' || n.id from notes n join chats c on c.id = n.chat_id where n.section_id is null and n.created_at < ` + cutoffSQL +
+	`
 		and not exists (select from messages m where m.id = any (n.sources) and m.redacted_at is null) order by n.id limit @limit)`
 
 const countNotesSQL = `select count(*)::int from notes n where 'memory:section:' || n.section_id = any ($1) or (n.section_id is null and 'memory:note:' || n.id = any ($1))`
 
-const expireRestSQL = `with letters as (delete from outbox o using chats c where c.id = o.chat_id and o.created_at < ` + cutoffSQL + ` and o.state <> 'queued'
+const expireRestSQL = `with letters as (delete from outbox o using chats c where c.id = o.chat_id and o.created_at < ` + cutoffSQL +
+	` and o.state <> 'queued'
 		and not exists (select from outbox p where p.part_of = coalesce(o.part_of, o.id) and p.state = 'queued') returning o.content <> '{}' as full),
 	tasks as (delete from tasks t using chats c where c.id = t.chat_id and t.created_at < ` + cutoffSQL + ` returning not t.forgotten as full),
 	forgot as (delete from forgettings where done_at < @owner)
 	select (select count(*) from letters where letters.full)::int, (select count(*) from tasks where tasks.full)::int`
 
-// ExpireRest deletes up to limit captures and notes that are older than the cutoffs, with the outbox messages and tasks of that time. It is called
-// after ExpireMessages. It returns zero counts when nothing is left.
+// ExpireRest deletes up to limit captures and notes that are older than the cutoffs, with the outbox messages and tasks
+// of that time. It is called after ExpireMessages. It returns zero counts when nothing is left.
 func ExpireRest(ctx context.Context, tx Tx, c Cutoffs, limit int) (DeletionCounts, error) {
 	var f DeletionCounts
 	// The scope of all roles is safe here: the statements delete in all chats, but return no texts.

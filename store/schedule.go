@@ -96,8 +96,10 @@ const insertScheduleSQL = `insert into schedules (id, kind, spec, zone, next_at,
 // InsertSchedule stores a new schedule under its id.
 func InsertSchedule(ctx context.Context, tx Tx, s Schedule) error {
 	return row.Exec(ctx, tx, "write schedule", insertScheduleSQL, pgx.NamedArgs{
-		"id": s.ID, "kind": s.Kind, "spec": s.Spec, "zone": s.Zone, "next": s.NextAt, "action": s.Action, "body": text.Storable(s.Body), "chat": s.ChatID,
-		"catch": s.CatchUp, "keep": s.Keep, "by": s.CreatedBy, "at": s.CreatedAt, "session": cmp.Or(s.Session, SessionIsolated), "tools": s.Tools, "notify": s.Tell,
+		"id": s.ID, "kind": s.Kind, "spec": s.Spec, "zone": s.Zone, "next": s.NextAt, "action": s.Action, "body": text.Storable(s.Body),
+		"chat":  s.ChatID,
+		"catch": s.CatchUp, "keep": s.Keep, "by": s.CreatedBy, "at": s.CreatedAt, "session": cmp.Or(s.Session, SessionIsolated), "tools": s.Tools,
+		"notify": s.Tell,
 		"effort": s.BestEffort,
 	})
 }
@@ -200,14 +202,16 @@ func PauseSchedule(ctx context.Context, tx Tx, schedule ScheduleID, at time.Time
 }
 
 const takeOverSchedulesSQL = `update schedules s set created_by = @owner, paused_at = coalesce(s.paused_at, @at)
-	where s.created_by not in ('', @owner) and not s.created_by = any (@operators::text[]) and s.next_at is not null returning ` + scheduleColumns
+	where s.created_by not in ('', @owner) and not s.created_by = any (@operators::text[]) and s.next_at is not null returning ` +
+	scheduleColumns
 
 // TakeOverSchedules pauses the schedules of people who are neither owner nor operator, makes the owner their creator, and returns them.
 func TakeOverSchedules(ctx context.Context, tx Tx, owner id.UserID, operators []id.UserID, at time.Time) ([]Schedule, error) {
 	if operators == nil {
 		operators = []id.UserID{}
 	}
-	return row.All[Schedule](ctx, tx, "schedules of others", takeOverSchedulesSQL, pgx.NamedArgs{"owner": owner, "operators": operators, "at": at})
+	return row.All[Schedule](ctx, tx, "schedules of others", takeOverSchedulesSQL,
+		pgx.NamedArgs{"owner": owner, "operators": operators, "at": at})
 }
 
 // ExecutionState is the state of an execution.
@@ -280,7 +284,8 @@ func ExecutionByID(ctx context.Context, db DB, execution ExecutionID) (Execution
 	return row.One[Execution](ctx, db, "execution", executionByIDSQL, execution)
 }
 
-const scheduleOfExecutionSQL = "select " + scheduleColumns + " from schedules s join schedule_executions r on r.schedule_id = s.id where r.id = $1"
+const scheduleOfExecutionSQL = "select " + scheduleColumns +
+	" from schedules s join schedule_executions r on r.schedule_id = s.id where r.id = $1"
 
 // ScheduleOfExecution returns the schedule of an execution, or ErrNotFound.
 func ScheduleOfExecution(ctx context.Context, db DB, execution ExecutionID) (Schedule, error) {
@@ -288,15 +293,17 @@ func ScheduleOfExecution(ctx context.Context, db DB, execution ExecutionID) (Sch
 }
 
 const failUndeliveredExecutionSQL = `update schedule_executions r set state = 'failed', note = $2 from schedules s
-	where r.outbox_id = $1 and s.id = r.schedule_id and s.chat_id is not null and not s.best_effort and r.state = 'done' returning ` + executionColumns
+	where r.outbox_id = $1 and s.id = r.schedule_id and s.chat_id is not null and not s.best_effort and r.state = 'done' returning ` +
+	executionColumns
 
-// FailUndeliveredExecution fails the execution whose message was not delivered, unless its schedule is best effort. It returns the execution, or
-// ErrNotFound if there is none to fail.
+// FailUndeliveredExecution fails the execution whose message was not delivered, unless its schedule is best effort. It
+// returns the execution, or ErrNotFound if there is none to fail.
 func FailUndeliveredExecution(ctx context.Context, tx Tx, out uuid.UUID, why string) (Execution, error) {
 	return row.One[Execution](ctx, tx, "execution whose message did not arrive", failUndeliveredExecutionSQL, out, text.Storable(why))
 }
 
-const executionByEventSQL = "select " + executionColumns + " from schedule_executions r join outbox o on o.id = r.outbox_id where o.chat_id = $1 and o.event_id = $2"
+const executionByEventSQL = "select " + executionColumns +
+	" from schedule_executions r join outbox o on o.id = r.outbox_id where o.chat_id = $1 and o.event_id = $2"
 
 // ExecutionByEvent returns the execution whose message is an event in a chat, or ErrNotFound.
 func ExecutionByEvent(ctx context.Context, db DB, chat ChatID, event id.EventID) (Execution, error) {

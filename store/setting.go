@@ -35,11 +35,12 @@ const (
 	SettingLogin            Setting = "login:"             // string, followed by the name of an MCP server: its encrypted tokens
 	SettingRestore          Setting = "restore"            // policy.Restore: a backup was restored
 	SettingBackup           Setting = "backup.last"        // Backup: the last backup
-	SettingFormer           Setting = "former_"            // followed by SettingOwnerDevice or SettingBotDevice: the device before a backup was restored
-	SettingBusinessSetup    Setting = "business_setup"     // where the setup of the business stands, until it is done
-	SettingConfig           Setting = "config:"            // string, followed by a key of the configuration: its value, set in chat
-	SettingConfigRefused    Setting = "config_refused"     // RefusedConfig: the owner was told that a changed configuration is not used
-	SettingSkillNotified    Setting = "skill_notified:"    // bool, followed by the hash of a problem with a skill: the owner was told
+	// followed by SettingOwnerDevice or SettingBotDevice: the device before a backup was restored
+	SettingFormer        Setting = "former_"
+	SettingBusinessSetup Setting = "business_setup"  // where the setup of the business stands, until it is done
+	SettingConfig        Setting = "config:"         // string, followed by a key of the configuration: its value, set in chat
+	SettingConfigRefused Setting = "config_refused"  // RefusedConfig: the owner was told that a changed configuration is not used
+	SettingSkillNotified Setting = "skill_notified:" // bool, followed by the hash of a problem with a skill: the owner was told
 )
 
 // Stall says that nothing arrives through the push or the sync, and since when.

@@ -41,9 +41,10 @@ type ShadowPair struct {
 	Cited      []string // the quotes that it rests on
 	Purpose    policy.Purpose
 	Mark       string
-	Judged     string // what a model said about how close both are; empty if none was asked, or if the owner has written, edited or deleted something since
-	ReadAt     time.Time
-	Cost       int64 // of its task, in millionths of the currency
+	// what a model said about how close both are; empty if none was asked, or if the owner has written, edited or deleted something since
+	Judged string
+	ReadAt time.Time
+	Cost   int64 // of its task, in millionths of the currency
 	// Sources are the messages whose words are in this pair.
 	Sources []MessageID
 }
@@ -69,16 +70,16 @@ const shadowPairsSQL = `with answers as (
 // maxShadowPairs is the maximum number of shadow answers that are compared.
 const maxShadowPairs = 5000
 
-// ShadowPairs returns the shadow answers since a time, in one chat or, for 0, in all, the oldest first. replyTime is how long the owner's messages
-// count as the answer.
+// ShadowPairs returns the shadow answers since a time, in one chat or, for 0, in all, the oldest first. replyTime is how
+// long the owner's messages count as the answer.
 func ShadowPairs(ctx context.Context, db DB, chat ChatID, since time.Time, replyTime time.Duration) ([]ShadowPair, error) {
 	return row.All[ShadowPair](ctx, db, "shadow answers", shadowPairsSQL, chat, since, replyTime, maxShadowPairs)
 }
 
 const judgeShadowSQL = "update outbox set judged = $2, judged_at = $3 where id = $1 and state = 'shadow'"
 
-// JudgeShadow stores what a model said about how close a shadow answer was to the owner's, as both were when the pair was read. The verdict holds until
-// the owner writes, edits or deletes something that counts as his answer.
+// JudgeShadow stores what a model said about how close a shadow answer was to the owner's, as both were when the pair was
+// read. The verdict holds until the owner writes, edits or deletes something that counts as his answer.
 func JudgeShadow(ctx context.Context, w Writer, p ShadowPair, verdict string) error {
 	return row.Exec(ctx, w, "judge shadow answer", judgeShadowSQL, p.ID, verdict, p.ReadAt)
 }

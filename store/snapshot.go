@@ -88,7 +88,8 @@ func (s Snapshot) Tables(ctx context.Context) ([]Table, error) {
 	if err != nil {
 		return nil, err
 	}
-	return tables, row.Exec(ctx, s.tx, "lock the tables", "lock table "+strings.Join(row.Column(tables, Table.String), ", ")+" in access share mode")
+	return tables, row.Exec(ctx, s.tx, "lock the tables",
+		"lock table "+strings.Join(row.Column(tables, Table.String), ", ")+" in access share mode")
 }
 
 const sequencesSQL = "select schemaname as schema, sequencename as name, last_value as last from pg_sequences where schemaname = any ($1) order by 1, 2"
@@ -98,14 +99,15 @@ func (s Snapshot) Sequences(ctx context.Context) ([]Sequence, error) {
 	return row.All[Sequence](ctx, s.tx, "sequences", sequencesSQL, backupSchemas())
 }
 
-// nonSecretRows reports whether a table has rows that hold a secret, and returns the condition on its other rows. The condition "false" means that all
-// rows are secret.
+// nonSecretRows reports whether a table has rows that hold a secret, and returns the condition on its other rows. The
+// condition "false" means that all rows are secret.
 func nonSecretRows(t Table) (others string, has bool) {
 	switch {
 	case t.Schema == migrations.MatrixSchema && strings.HasPrefix(t.Name, "crypto_"):
 		return "false", true
 	case t.Schema == "public" && t.Name == "settings":
-		return "key not in ('" + string(SettingPickle) + "', '" + string(SettingBotRecovery) + "') and not starts_with(key, '" + string(SettingLogin) + "')", true
+		return "key not in ('" + string(SettingPickle) + "', '" + string(SettingBotRecovery) + "') and not starts_with(key, '" +
+			string(SettingLogin) + "')", true
 	default:
 		return "", false
 	}
@@ -175,8 +177,8 @@ func Load(ctx context.Context, dsn string, fn func(Loader) error) error {
 	})
 }
 
-// obstaclesSQL lists what keeps tables from being filled in any order, each with the statement that restores it: foreign keys, and row-level
-// security that binds the tables' owner, who cannot use COPY then.
+// obstaclesSQL lists what keeps tables from being filled in any order, each with the statement that restores it: foreign
+// keys, and row-level security that binds the tables' owner, who cannot use COPY then.
 const obstaclesSQL = `select format('alter table %s drop constraint %I', conrelid::regclass, conname) as drop, format('alter table %s add constraint %I %s', conrelid::regclass, conname, pg_get_constraintdef(oid)) as again
 		from pg_constraint where contype = 'f' and connamespace = any (array(select oid from pg_namespace where nspname = any ($1)))
 	union all select format('alter table %s no force row level security', oid::regclass), format('alter table %s force row level security', oid::regclass)
@@ -189,11 +191,13 @@ func dropObstacles(ctx context.Context, tx pgx.Tx) (again []string, err error) {
 	if err != nil {
 		return nil, err
 	}
-	return row.Column(found, func(o obstacle) string { return o.Again }), execAll(ctx, tx, row.Column(found, func(o obstacle) string { return o.Drop }))
+	return row.Column(found, func(o obstacle) string {
+		return o.Again
+	}), execAll(ctx, tx, row.Column(found, func(o obstacle) string { return o.Drop }))
 }
 
-// emptyTables empties those of the tables that migrations have filled. It leaves empty tables alone, because some may not be truncated: the audit log only
-// accepts new rows, even from its owner.
+// emptyTables empties those of the tables that migrations have filled. It leaves empty tables alone, because some may not
+// be truncated: the audit log only accepts new rows, even from its owner.
 func emptyTables(ctx context.Context, tx pgx.Tx, tables []Table) error {
 	for _, t := range tables {
 		filled, err := row.Value[bool](ctx, tx, t.String(), "select exists (select from "+t.String()+")")
@@ -216,11 +220,13 @@ func execAll(ctx context.Context, tx pgx.Tx, statements []string) error {
 	return nil
 }
 
-// Has reports whether the database has a table with the columns of t. The tables of vectors are missing where pgvector is, and a library may
-// have dropped a table of its own since the backup was made.
+// Has reports whether the database has a table with the columns of t. The tables of vectors are missing where pgvector
+// is, and a library may have dropped a table of its own since the backup was made.
 func (l Loader) Has(t Table) bool {
 	return slices.ContainsFunc(l.existing, func(own Table) bool {
-		return own.Schema == t.Schema && own.Name == t.Name && !slices.ContainsFunc(t.Columns, func(c string) bool { return !slices.Contains(own.Columns, c) })
+		return own.Schema == t.Schema && own.Name == t.Name && !slices.ContainsFunc(t.Columns, func(c string) bool {
+			return !slices.Contains(own.Columns, c)
+		})
 	})
 }
 
@@ -229,19 +235,22 @@ func (l Loader) HasName(t Table) bool {
 	return slices.ContainsFunc(l.existing, func(own Table) bool { return own.Schema == t.Schema && own.Name == t.Name })
 }
 
-// Lacking returns a table of the database that these tables do not fill completely, except for optional ones. It returns false if there is none.
+// Lacking returns a table of the database that these tables do not fill completely, except for optional ones. It returns
+// false if there is none.
 func (l Loader) Lacking(tables []Table) (Table, bool) {
 	for _, own := range l.existing {
 		i := slices.IndexFunc(tables, func(t Table) bool { return t.Schema == own.Schema && t.Name == own.Name })
-		if !own.IsOptional() && (i < 0 || slices.ContainsFunc(own.Columns, func(c string) bool { return !slices.Contains(tables[i].Columns, c) })) {
+		if !own.IsOptional() && (i < 0 || slices.ContainsFunc(own.Columns, func(c string) bool {
+			return !slices.Contains(tables[i].Columns, c)
+		})) {
 			return own, true
 		}
 	}
 	return Table{}, false
 }
 
-// IsOptional reports whether a backup can be restored without a table: embeddings can be computed again, and the encryption library needs no table
-// that it has dropped.
+// IsOptional reports whether a backup can be restored without a table: embeddings can be computed again, and the
+// encryption library needs no table that it has dropped.
 func (t Table) IsOptional() bool {
 	return t.Schema == migrations.MatrixSchema || (t.Schema == "public" && (t.Name == "chunk_vectors" || t.Name == "vector_models"))
 }
@@ -258,7 +267,8 @@ func (l Loader) Fill(ctx context.Context, t Table, r io.Reader) (Contents, error
 
 const setSequenceSQL = `select setval(c.oid, $3) from pg_class c join pg_namespace n on n.oid = c.relnamespace where n.nspname = $1 and c.relname = $2 and c.relkind = 'S'`
 
-// SetSequence makes a sequence continue after the number that it gave last. It does nothing if there is none, as for a table that is not restored.
+// SetSequence makes a sequence continue after the number that it gave last. It does nothing if there is none, as for a
+// table that is not restored.
 func (l Loader) SetSequence(ctx context.Context, s Sequence) error {
 	if s.Last == nil {
 		return nil

@@ -105,7 +105,8 @@ func (s *Store) ScopedAsyncCommit(scope policy.Scope) (Writer, error) {
 	return row.NewScopedAsyncCommit(s.pool, scope)
 }
 
-// ContactReader returns a Reader with a contact's rights. It returns ErrOwnerScope for a scope with the owner's role, and policy.ErrNoScope for an empty one.
+// ContactReader returns a Reader with a contact's rights. It returns ErrOwnerScope for a scope with the owner's role, and
+// policy.ErrNoScope for an empty one.
 func (s *Store) ContactReader(scope policy.Scope) (Reader, error) {
 	if scope.Allows(policy.RoleAdmin) {
 		return Reader{}, ErrOwnerScope
@@ -118,8 +119,9 @@ func (s *Store) OwnerReader(scope policy.Scope) (Reader, error) {
 	return row.NewReader(s.pool, scope, "")
 }
 
-// InTx runs fn in a transaction and commits if it returns nil. The transaction cannot read the texts of documents and notes: see AsOwner. If Postgres
-// ends the transaction because of a deadlock, it is run again, so fn may be called more than once.
+// InTx runs fn in a transaction and commits if it returns nil. The transaction cannot read the texts of documents and
+// notes: see AsOwner. If Postgres ends the transaction because of a deadlock, it is run again, so fn may be called more
+// than once.
 func (s *Store) InTx(ctx context.Context, fn func(tx Tx) error) error {
 	return s.inTx(ctx, pgx.TxOptions{}, fn)
 }

@@ -104,8 +104,10 @@ func InsertTask(ctx context.Context, w Writer, t Task) (Task, error) {
 		t.Sources = []MessageID{}
 	}
 	return row.One[Task](ctx, w, "task", insertTaskSQL, pgx.NamedArgs{
-		"parent": t.ParentID, "key": t.Key, "kind": t.Kind, "chat": t.ChatID, "message": t.MessageID, "sources": t.Sources, "agent": t.Agent, "model": t.Model,
-		"input": text.Storable(t.Input), "state": cmp.Or(t.State, TaskQueued), "tools": t.Tools, "continues": t.Continues, "target": t.Target, "run": t.ExecutionID,
+		"parent": t.ParentID, "key": t.Key, "kind": t.Kind, "chat": t.ChatID, "message": t.MessageID, "sources": t.Sources, "agent": t.Agent,
+		"model": t.Model,
+		"input": text.Storable(t.Input), "state": cmp.Or(t.State, TaskQueued), "tools": t.Tools, "continues": t.Continues, "target": t.Target,
+		"run": t.ExecutionID,
 	})
 }
 
@@ -144,7 +146,8 @@ func Children(ctx context.Context, db DB, task TaskID) ([]Task, error) {
 	return row.All[Task](ctx, db, "tasks of a task", childrenSQL, task)
 }
 
-const recentTasksOfSQL = "select " + taskColumns + ` from tasks t where t.kind <> all (@kinds) and not t.forgotten and t.agent = any (@agents) and t.id <> @excluded
+const recentTasksOfSQL = "select " + taskColumns +
+	` from tasks t where t.kind <> all (@kinds) and not t.forgotten and t.agent = any (@agents) and t.id <> @excluded
 	and coalesce(t.finished_at, now()) > @since order by t.id desc limit @limit`
 
 // RecentTasksOf returns the newest tasks of agents for the owner that run or ended after a time, without the task excluded.
@@ -231,7 +234,8 @@ const setTaskRequestSQL = `with gone as materialized (select exists (select from
 // SetTaskRequest stores the first request to the model and the messages in it. forgotten is true if one of them was deleted meanwhile:
 // then nothing is stored and the model must not be asked.
 func SetTaskRequest(ctx context.Context, w Writer, t Task, request json.RawMessage, sources []MessageID) (forgotten bool, err error) {
-	forgotten, err = row.Value[bool](ctx, w, "store a task's request", setTaskRequestSQL, pgx.NamedArgs{"id": t.ID, "attempt": t.Attempt, "request": request, "sources": row.EmptyIfNil(sources)})
+	forgotten, err = row.Value[bool](ctx, w, "store a task's request", setTaskRequestSQL,
+		pgx.NamedArgs{"id": t.ID, "attempt": t.Attempt, "request": request, "sources": row.EmptyIfNil(sources)})
 	if errors.Is(err, ErrNotFound) {
 		err = ErrTaskLost
 	}
@@ -242,7 +246,8 @@ const setTaskProgressEventSQL = "update tasks set progress_event = @event where 
 
 // SetTaskProgressEvent stores the event that shows the progress.
 func SetTaskProgressEvent(ctx context.Context, w Writer, t Task, event id.EventID) error {
-	return execFenced(ctx, w, "note a task's message", setTaskProgressEventSQL, pgx.NamedArgs{"id": t.ID, "attempt": t.Attempt, "event": event})
+	return execFenced(ctx, w, "note a task's message", setTaskProgressEventSQL,
+		pgx.NamedArgs{"id": t.ID, "attempt": t.Attempt, "event": event})
 }
 
 const setTaskStateSQL = "update tasks set state = @state where id = @id and attempt = @attempt and finished_at is null"
@@ -264,7 +269,8 @@ type EndedTask struct {
 // EndTask ends a task, in the transaction that sends its answer.
 func EndTask(ctx context.Context, tx Tx, t Task) (EndedTask, error) {
 	e, err := row.One[EndedTask](ctx, tx, "end of a task", endTaskSQL, pgx.NamedArgs{
-		"id": t.ID, "attempt": t.Attempt, "state": t.State, "answer": text.Storable(t.Answer), "error": text.Storable(t.Error), "cost": t.Cost, "tainted": t.Tainted,
+		"id": t.ID, "attempt": t.Attempt, "state": t.State, "answer": text.Storable(t.Answer), "error": text.Storable(t.Error), "cost": t.Cost,
+		"tainted": t.Tainted,
 	})
 	if errors.Is(err, ErrNotFound) {
 		err = ErrTaskLost
@@ -298,7 +304,8 @@ func StopReason(ctx context.Context, db DB, task TaskID) (string, error) {
 	return why, nil
 }
 
-const openTasksSQL = "select " + taskColumns + " from tasks t where t.finished_at is null and t.kind <> $1 and t.parent_id is null order by t.id desc limit 20"
+const openTasksSQL = "select " + taskColumns +
+	" from tasks t where t.finished_at is null and t.kind <> $1 and t.parent_id is null order by t.id desc limit 20"
 
 // OpenTasks returns the owner's tasks that have not ended, the newest first.
 func OpenTasks(ctx context.Context, db DB) ([]Task, error) {
@@ -390,7 +397,8 @@ const beginStepSQL = `insert into task_steps (task_id, seq, kind, name, call_id,
 // BeginStep stores a step before its call is made. A step that an earlier attempt began is begun again.
 func BeginStep(ctx context.Context, w Writer, t Task, s Step) error {
 	return execFenced(ctx, w, "begin a step", beginStepSQL, pgx.NamedArgs{
-		"id": t.ID, "attempt": t.Attempt, "seq": s.Seq, "kind": s.Kind, "name": s.Name, "call": s.CallID, "arguments": text.Storable(s.Arguments), "effect": s.HasEffect,
+		"id": t.ID, "attempt": t.Attempt, "seq": s.Seq, "kind": s.Kind, "name": s.Name, "call": s.CallID, "arguments": text.Storable(s.Arguments),
+		"effect": s.HasEffect,
 	})
 }
 
@@ -398,10 +406,11 @@ const addTaskSourcesSQL = `update tasks set sources = array(select distinct unne
 		forgotten = forgotten or exists (select from messages m where m.id = any (@messages) and m.redacted_at is not null)
 	where id = @id and attempt = @attempt and finished_at is null`
 
-// AddTaskSources stores further messages that a task has read, before it stores anything of them. If one of them is deleted, so is the task's
-// text.
+// AddTaskSources stores further messages that a task has read, before it stores anything of them. If one of them is
+// deleted, so is the task's text.
 func AddTaskSources(ctx context.Context, w Writer, t Task, messages []MessageID) error {
-	return execFenced(ctx, w, "note what a task rests on", addTaskSourcesSQL, pgx.NamedArgs{"id": t.ID, "attempt": t.Attempt, "messages": messages})
+	return execFenced(ctx, w, "note what a task rests on", addTaskSourcesSQL,
+		pgx.NamedArgs{"id": t.ID, "attempt": t.Attempt, "messages": messages})
 }
 
 const endStepSQL = `update task_steps s set text = case when t.forgotten then '' else @text end, for_user = case when t.forgotten then '' else @user end,
@@ -412,8 +421,10 @@ const endStepSQL = `update task_steps s set text = case when t.forgotten then ''
 // EndStep stores the result of a step.
 func EndStep(ctx context.Context, w Writer, t Task, s Step) error {
 	return execFenced(ctx, w, "end a step", endStepSQL, pgx.NamedArgs{
-		"id": t.ID, "attempt": t.Attempt, "seq": s.Seq, "text": text.Storable(s.Text), "user": text.Storable(s.ForUser), "calls": s.Calls, "passages": s.Passages, "error": s.IsError,
-		"code": s.Code, "retriable": s.Retriable, "ref": text.Storable(s.Ref), "end_reason": text.Storable(s.EndReason), "in": s.TokensIn, "out": s.TokensOut, "cost": s.Cost, "fence": s.Fence, "digest": s.RequestDigest,
+		"id": t.ID, "attempt": t.Attempt, "seq": s.Seq, "text": text.Storable(s.Text), "user": text.Storable(s.ForUser), "calls": s.Calls,
+		"passages": s.Passages, "error": s.IsError,
+		"code": s.Code, "retriable": s.Retriable, "ref": text.Storable(s.Ref), "end_reason": text.Storable(s.EndReason), "in": s.TokensIn,
+		"out": s.TokensOut, "cost": s.Cost, "fence": s.Fence, "digest": s.RequestDigest,
 	})
 }
 

@@ -19,7 +19,14 @@ func taskChat(t *testing.T, st *store.Store) store.Chat {
 	room := id.RoomID("!tasks:x")
 	var c store.Chat
 	require.NoError(t, st.InTx(context.Background(), func(tx store.Tx) (err error) {
-		c, err = store.UpsertChat(context.Background(), tx, store.Chat{Protocol: "demo", ChannelID: "tasks", RoomID: &room, Kind: policy.KindDM, Name: "Ana", Encryption: policy.EncryptionNo})
+		c, err = store.UpsertChat(context.Background(), tx, store.Chat{
+			Protocol:   "demo",
+			ChannelID:  "tasks",
+			RoomID:     &room,
+			Kind:       policy.KindDM,
+			Name:       "Ana",
+			Encryption: policy.EncryptionNo,
+		})
 		return err
 	}))
 	return c
@@ -48,7 +55,13 @@ func TestTask_KeyIsUnique(t *testing.T) {
 	require.Equal(t, one.ID, again.ID)
 	first, err := store.ClaimTask(ctx, st.Writer(), open().ID)
 	require.NoError(t, err)
-	step := store.Step{Seq: 0, Kind: store.StepTool, Name: "send", CallID: "c1", HasEffect: true}
+	step := store.Step{
+		Seq:       0,
+		Kind:      store.StepTool,
+		Name:      "send",
+		CallID:    "c1",
+		HasEffect: true,
+	}
 	require.NoError(t, store.BeginStep(ctx, st.Writer(), first, step))
 	second, err := store.ClaimTask(ctx, st.Writer(), first.ID)
 	require.NoError(t, err)
@@ -78,10 +91,24 @@ func TestDeletion_EmptiesTasks(t *testing.T) {
 	chat := taskChat(t, st)
 	var row store.MessageID
 	require.NoError(t, st.InTx(ctx, func(tx store.Tx) (err error) {
-		row, err = store.InsertMessage(ctx, tx, store.Message{ChatID: chat.ID, EventID: "$1", Author: policy.AuthorContact, Kind: "text", Body: "flowerpot", At: time.Now(), Action: policy.ActionAnswer})
+		row, err = store.InsertMessage(ctx, tx, store.Message{
+			ChatID:  chat.ID,
+			EventID: "$1",
+			Author:  policy.AuthorContact,
+			Kind:    "text",
+			Body:    "flowerpot",
+			At:      time.Now(),
+			Action:  policy.ActionAnswer,
+		})
 		return err
 	}))
-	task, err := store.InsertTask(ctx, st.Writer(), store.Task{Key: "turn:1", Kind: "turn", ChatID: chat.ID, Input: "flowerpot", Sources: []store.MessageID{row}})
+	task, err := store.InsertTask(ctx, st.Writer(), store.Task{
+		Key:     "turn:1",
+		Kind:    "turn",
+		ChatID:  chat.ID,
+		Input:   "flowerpot",
+		Sources: []store.MessageID{row},
+	})
 	require.NoError(t, err)
 	task, err = store.ClaimTask(ctx, st.Writer(), task.ID)
 	require.NoError(t, err)
@@ -91,7 +118,10 @@ func TestDeletion_EmptiesTasks(t *testing.T) {
 	write := func(seq int) {
 		s := store.Step{Seq: seq, Kind: store.StepModel, Name: "m", Arguments: "flowerpot"}
 		require.NoError(t, store.BeginStep(ctx, st.Writer(), task, s))
-		s.Text, s.Calls, s.Passages, s.ForUser = "flowerpot", json.RawMessage(`["flowerpot"]`), json.RawMessage(`["flowerpot"]`), "flowerpot"
+		s.Text = "flowerpot"
+		s.Calls = json.RawMessage(`["flowerpot"]`)
+		s.Passages = json.RawMessage(`["flowerpot"]`)
+		s.ForUser = "flowerpot"
 		require.NoError(t, store.EndStep(ctx, st.Writer(), task, s))
 	}
 	write(0)
@@ -108,7 +138,8 @@ func TestDeletion_EmptiesTasks(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, store.EndedTask{Sources: []store.MessageID{row}, Forgotten: true}, ended)
 	var all string
-	require.NoError(t, st.DB().QueryRow(ctx, "select coalesce(string_agg(t::text || s::text, ' '), '') from tasks t join task_steps s on s.task_id = t.id").Scan(&all))
+	require.NoError(t, st.DB().QueryRow(ctx,
+		"select coalesce(string_agg(t::text || s::text, ' '), '') from tasks t join task_steps s on s.task_id = t.id").Scan(&all))
 	require.NotEmpty(t, all)
 	require.NotContains(t, all, "flowerpot")
 }

@@ -11,8 +11,8 @@ import (
 
 const setTranscriptSQL = "update messages set body = $2, action = $3, code = $4, reason = $5 where id = $1 and action = 'transcribe' and redacted_at is null"
 
-// SetTranscript replaces the body of a voice note with its transcript and stores the decision about it. It changes nothing if the voice note
-// does not wait for a transcript or was deleted.
+// SetTranscript replaces the body of a voice note with its transcript and stores the decision about it. It changes
+// nothing if the voice note does not wait for a transcript or was deleted.
 func SetTranscript(ctx context.Context, tx Tx, message MessageID, words string, d policy.Admission) error {
 	return row.Exec(ctx, tx, "store transcript", setTranscriptSQL, message, text.Storable(words), d.Action, d.Code, d.Why)
 }

@@ -19,8 +19,9 @@ const unansweredTurnsSQL = `with said as (
 		and m.answered_at > $2 and m.answered_at > coalesce((select at from said), '-infinity') and m.code <> all ($3)
 		and not exists (select from outbox o where o.id = m.outbox_id and o.state <> 'dropped')`
 
-// UnansweredTurns counts the questions in a chat since a time that got no answer, because the draft of their answer was dropped or nothing could be
-// sent. It counts only those after the last thing that was said to the contact or is about to be. Messages with one of the ignored codes need no answer.
+// UnansweredTurns counts the questions in a chat since a time that got no answer, because the draft of their answer was
+// dropped or nothing could be sent. It counts only those after the last thing that was said to the contact or is about to
+// be. Messages with one of the ignored codes need no answer.
 func UnansweredTurns(ctx context.Context, db DB, chat ChatID, since time.Time, ignored ...policy.Code) (int, error) {
 	return row.Value[int](ctx, db, "unanswered questions", unansweredTurnsSQL, chat, since, row.EmptyIfNil(ignored))
 }

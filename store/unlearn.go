@@ -20,9 +20,10 @@ func NoteOrigin(note NoteID) string { return fmt.Sprintf("memory:note:%d", note)
 // maxRecaptured limits how many messages back a chat is captured again.
 const maxRecaptured = 60
 
-// unlearnSQL finds the notes to delete. It deletes the commitments of the messages, removes the messages from the sources of other notes, and marks
-// the chats to be captured again. The words of a note are from its capture, or from its first message if it was written by hand; later messages only
-// repeat it. A note that replaced a deleted one quotes it and is deleted too.
+// unlearnSQL finds the notes to delete. It deletes the commitments of the messages, removes the messages from the sources
+// of other notes, and marks the chats to be captured again. The words of a note are from its capture, or from its first
+// message if it was written by hand; later messages only repeat it. A note that replaced a deleted one quotes it and is
+// deleted too.
 const unlearnSQL = `with tainted as (
 		select n.id, n.section_id from notes n left join note_sections s on s.id = n.section_id
 		where n.id = any (@notes) or (n.sources && @messages::bigint[]
@@ -39,7 +40,8 @@ const unlearnSQL = `with tainted as (
 		where sources && @messages::bigint[] and id not in (select id from going)
 	), again as (
 		update chat_memory m set captured_to = f.first - 1, fresh = f.n, fresh_at = now() from (
-			select g.chat_id, g.first, (select count(*) from messages m where m.chat_id = g.chat_id and m.id >= g.first and ` + countsForCaptureSQL + `) as n
+			select g.chat_id, g.first, (select count(*) from messages m where m.chat_id = g.chat_id and m.id >= g.first and ` + countsForCaptureSQL +
+	`) as n
 			from (select chat_id, min(s) as first from going, unnest(sources) s group by 1) g
 		) f where m.chat_id = f.chat_id and f.first <= m.captured_to and f.n <= @limit
 	)
@@ -48,7 +50,8 @@ const unlearnSQL = `with tainted as (
 
 // revalidateNotesSQL makes the notes valid again that a deleted note had replaced.
 const revalidateNotesSQL = `update notes set valid_to = null, superseded_by = null
-	where superseded_by in (select id from notes where section_id in (` + sectionsByOriginsSQL + `) or (section_id is null and 'memory:note:' || id = any (@origins)))`
+	where superseded_by in (select id from notes where section_id in (` + sectionsByOriginsSQL +
+	`) or (section_id is null and 'memory:note:' || id = any (@origins)))`
 
 const sectionsByOriginsSQL = `select s.id from note_sections s where 'memory:section:' || s.id = any (@origins)`
 
@@ -64,8 +67,9 @@ type derivedDeletions struct {
 	passages    int
 }
 
-// deleteDerivedNotes deletes the commitments and the notes that were learned from messages, the notes that are named, and all other notes of the same
-// captures. The chats are captured again, so that what those captures took from other messages is not lost.
+// deleteDerivedNotes deletes the commitments and the notes that were learned from messages, the notes that are named, and
+// all other notes of the same captures. The chats are captured again, so that what those captures took from other
+// messages is not lost.
 func deleteDerivedNotes(ctx context.Context, tx Tx, scope policy.Scope, messages []MessageID, notes []NoteID) (derivedDeletions, error) {
 	var u derivedDeletions
 	var before string

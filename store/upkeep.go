@@ -7,7 +7,8 @@ import (
 	"multis/store/row"
 )
 
-// pruneUsageSQL deletes the costs of calls and the budgets of days before a time. The budget of a task has no day: it is deleted with the last of its calls.
+// pruneUsageSQL deletes the costs of calls and the budgets of days before a time. The budget of a task has no day: it is
+// deleted with the last of its calls.
 const pruneUsageSQL = `with gone as (delete from usage where created_at < $1 returning 1),
 	days as (delete from budgets where day < $1::date and cap <> 'run'),
 	runs as (delete from budgets b where b.cap = 'run' and not exists (select from usage u where u.run = b.subject and u.run <> '' and u.created_at >= $1))

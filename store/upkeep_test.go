@@ -96,7 +96,8 @@ func writeMessages(chat, text, at string) string {
 }
 
 func commitment(message, what, columns, values string) string {
-	return `insert into commitments (chat_id, message_id, who, what` + columns + `) values (1, ` + message + `, 'Ana', '` + what + `'` + values + `)`
+	return `insert into commitments (chat_id, message_id, who, what` + columns + `) values (1, ` + message + `, 'Ana', '` + what + `'` +
+		values + `)`
 }
 
 const commitmentsLeft = "select what from commitments"
@@ -107,7 +108,8 @@ func task(name, columns, values string) string {
 
 func outRow(state, code, chat, at string) string {
 	return `insert into outbox (id, chat_id, send_as, purpose, event_type, content, code, reason, state, created_at)
-		values (gen_random_uuid(), ` + chat + `, 'bot', 'notice', 'm.room.message', '{}', '` + code + `', '', '` + state + `', now() - interval '` + at + `')`
+		values (gen_random_uuid(), ` + chat + `, 'bot', 'notice', 'm.room.message', '{}', '` + code + `', '', '` + state +
+		`', now() - interval '` + at + `')`
 }
 
 func upkeepCases() map[string]upkeepCase {
@@ -118,7 +120,8 @@ func upkeepCases() map[string]upkeepCase {
 			"select purpose from usage", pruneUsage,
 		},
 		"a day's budget": {
-			`insert into budgets (day, cap, subject) values (current_date - 29, 'chat', 'keeps')`, `insert into budgets (day, cap, subject) values (current_date - 32, 'chat', 'goes')`,
+			`insert into budgets (day, cap, subject) values (current_date - 29, 'chat', 'keeps')`,
+			`insert into budgets (day, cap, subject) values (current_date - 32, 'chat', 'goes')`,
 			"select subject from budgets", pruneUsage,
 		},
 		"a run's budget": {
@@ -153,7 +156,8 @@ func upkeepCases() map[string]upkeepCase {
 			"", "select distinct body from schedules", pruneRuns,
 		},
 		"the id of an event": {
-			`insert into seen_events (event_id, seen_at) values ('keeps', now() - interval '89 days')`, `insert into seen_events (event_id, seen_at) values ('goes', now() - interval '91 days')`,
+			`insert into seen_events (event_id, seen_at) values ('keeps', now() - interval '89 days')`,
+			`insert into seen_events (event_id, seen_at) values ('goes', now() - interval '91 days')`,
 			"select event_id from seen_events", pruneSeen,
 		},
 		"an event of a room not described": {
@@ -169,10 +173,13 @@ func upkeepCases() map[string]upkeepCase {
 		"a kept file beyond the limit": {
 			`insert into kept_files (message_id, data, size, expires_at) values (1, 'keeps', 5, now() + interval '1 day')`,
 			`insert into kept_files (message_id, data, size, kept_at, expires_at) values (2, 'goes', 4, now() - interval '1 hour', now() + interval '1 day')`,
-			"select convert_from(data, 'UTF8') from kept_files", inTx(func(ctx context.Context, tx store.Tx) error { return store.LimitKeptFiles(ctx, tx, 5) }),
+			"select convert_from(data, 'UTF8') from kept_files", inTx(func(ctx context.Context, tx store.Tx) error {
+				return store.LimitKeptFiles(ctx, tx, 5)
+			}),
 		},
 		"a task that is over": {
-			task("keeps", ", finished_at, created_at", "1, now() - interval '29 days', now() - interval '60 days'"), task("goes", ", finished_at, created_at", "1, now() - interval '31 days', now() - interval '60 days'"),
+			task("keeps", ", finished_at, created_at", "1, now() - interval '29 days', now() - interval '60 days'"),
+			task("goes", ", finished_at, created_at", "1, now() - interval '31 days', now() - interval '60 days'"),
 			"select key from tasks", pruneTasks,
 		},
 		"a task that nobody ended": {
@@ -190,18 +197,21 @@ func upkeepCases() map[string]upkeepCase {
 			"select distinct ref from hook_deliveries", pruneDeliveries,
 		},
 		"a call of an inbox": {
-			`insert into webhook_requests (watch_id, key, at) values (1, 'keeps', now() - interval '6 days')`, `insert into webhook_requests (watch_id, key, at) values (1, 'goes', now() - interval '8 days')`,
+			`insert into webhook_requests (watch_id, key, at) values (1, 'keeps', now() - interval '6 days')`,
+			`insert into webhook_requests (watch_id, key, at) values (1, 'goes', now() - interval '8 days')`,
 			"select key from webhook_requests where key <> 'new'", inTx(func(ctx context.Context, tx store.Tx) error {
 				_, err := store.RecordWebhookCall(ctx, tx, 1, "new", daysAgo(7))
 				return err
 			}),
 		},
 		"a request to a webhook that is called no more": {
-			`insert into webhook_requests (watch_id, key, at) values (1, 'keeps', now() - interval '6 days')`, `insert into webhook_requests (watch_id, key, at) values (1, 'goes', now() - interval '8 days')`,
+			`insert into webhook_requests (watch_id, key, at) values (1, 'keeps', now() - interval '6 days')`,
+			`insert into webhook_requests (watch_id, key, at) values (1, 'goes', now() - interval '8 days')`,
 			"select key from webhook_requests", pruneRequests,
 		},
 		"a lease": {
-			`update chats set locked_by = 'keeps', locked_until = now() - interval '9 minutes' where id = 1`, `update chats set locked_by = 'goes', locked_until = now() - interval '11 minutes' where id = 2`,
+			`update chats set locked_by = 'keeps', locked_until = now() - interval '9 minutes' where id = 1`,
+			`update chats set locked_by = 'goes', locked_until = now() - interval '11 minutes' where id = 2`,
 			"select locked_by from chats where locked_by <> ''", freeLeases,
 		},
 		"a contact's message": {
@@ -226,7 +236,8 @@ func upkeepCases() map[string]upkeepCase {
 			commitmentsLeft, expireMessages,
 		},
 		"an escalation": {
-			`insert into escalations (chat_id, message_id, reason) values (1, 1, 'keeps')`, `insert into escalations (chat_id, message_id, reason, closed_at) values (1, 2, 'goes', now())`,
+			`insert into escalations (chat_id, message_id, reason) values (1, 1, 'keeps')`,
+			`insert into escalations (chat_id, message_id, reason, closed_at) values (1, 2, 'goes', now())`,
 			"select reason from escalations", expireMessages,
 		},
 		"what was said in a chat": {
@@ -248,7 +259,8 @@ func upkeepCases() map[string]upkeepCase {
 			"select kind from dialogs", pruneDialogs,
 		},
 		"a forgetting": {
-			`insert into forgettings (kind, remaining, command, done_at) values ('some', '{}', 1, now() - interval '364 days')`, `insert into forgettings (kind, remaining, command, done_at) values ('chats', '{}', 1, now() - interval '366 days')`,
+			`insert into forgettings (kind, remaining, command, done_at) values ('some', '{}', 1, now() - interval '364 days')`,
+			`insert into forgettings (kind, remaining, command, done_at) values ('chats', '{}', 1, now() - interval '366 days')`,
 			"select case kind when 'some' then 'keeps' else 'goes' end from forgettings", expireRest,
 		},
 		"a capture": {

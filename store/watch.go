@@ -51,8 +51,11 @@ func InsertWatch(ctx context.Context, tx Tx, w Watch) (WatchID, error) {
 		return 0, fmt.Errorf("write watch: %w", err)
 	}
 	ids, err := pgx.CollectRows(rows, pgx.RowTo[WatchID])
-	if err != nil || len(ids) == 0 {
+	if err != nil {
 		return 0, err
+	}
+	if len(ids) == 0 {
+		return 0, nil
 	}
 	return ids[0], nil
 }
@@ -87,11 +90,12 @@ func WatchByName(ctx context.Context, db DB, name string) (Watch, error) {
 const recordPageCheckSQL = `update watches set validator = @validator, seen = @seen, next_at = @next, checked_at = now(),
 	changed_at = case when @changed then now() else changed_at end, failures = @failures, error = @error where id = @id and next_at = @due`
 
-// RecordPageCheck stores the result of a check of a page that was due at a time. changed means that the page has changed. It returns false if the watch was removed
-// meanwhile, or the page checked by another process.
+// RecordPageCheck stores the result of a check of a page that was due at a time. changed means that the page has changed.
+// It returns false if the watch was removed meanwhile, or the page checked by another process.
 func RecordPageCheck(ctx context.Context, tx Tx, w Watch, due time.Time, changed bool) (bool, error) {
 	n, err := row.Changed(ctx, tx, "note watch", recordPageCheckSQL, pgx.NamedArgs{
-		"id": w.ID, "validator": w.Validator, "seen": w.Seen, "next": w.NextAt, "changed": changed, "failures": w.Failures, "error": text.Storable(w.Error), "due": due,
+		"id": w.ID, "validator": w.Validator, "seen": w.Seen, "next": w.NextAt, "changed": changed, "failures": w.Failures,
+		"error": text.Storable(w.Error), "due": due,
 	})
 	return n > 0, err
 }
@@ -109,8 +113,8 @@ const deleteOldCallsSQL = "delete from webhook_requests where watch_id = $1 and 
 
 const insertCallSQL = "insert into webhook_requests (watch_id, key) values ($1, $2) on conflict do nothing"
 
-// RecordWebhookCall stores a call of an incoming webhook. first is false if a call with the same key was stored since a time. A call without a key
-// is always new.
+// RecordWebhookCall stores a call of an incoming webhook. first is false if a call with the same key was stored since a
+// time. A call without a key is always new.
 func RecordWebhookCall(ctx context.Context, tx Tx, watch WatchID, key string, since time.Time) (first bool, err error) {
 	if err := row.Exec(ctx, tx, "note call", touchWatchSQL, watch); err != nil || key == "" {
 		return err == nil, err

@@ -32,15 +32,16 @@ const putSummarySQL = `insert into chat_summaries (chat_id, body, sources, until
 
 // PutSummary replaces a chat's summary.
 func PutSummary(ctx context.Context, tx Tx, s Summary) error {
-	return row.Exec(ctx, tx, "store summary", putSummarySQL, pgx.NamedArgs{"chat": s.ChatID, "body": text.Storable(s.Body), "sources": s.Sources, "until": s.Until})
+	return row.Exec(ctx, tx, "store summary", putSummarySQL,
+		pgx.NamedArgs{"chat": s.ChatID, "body": text.Storable(s.Body), "sources": s.Sources, "until": s.Until})
 }
 
 const recentMessagesSQL = "select * from (select " + messageColumns + ` from messages m
 	where m.chat_id = $1 and m.kind <> 'reaction' and m.redacted_at is null and m.body <> '' and ($2::timestamptz is null or m.ts >= $2) and m.id <> all ($3)
 	order by m.ts desc, m.id desc limit $4) w order by ts, id`
 
-// RecentMessages returns the newest messages of a chat since a time, at most limit of them and none of excluded. They are sorted with the oldest first.
-// A zero time means from the start.
+// RecentMessages returns the newest messages of a chat since a time, at most limit of them and none of excluded. They are
+// sorted with the oldest first. A zero time means from the start.
 func RecentMessages(ctx context.Context, db DB, chat ChatID, since time.Time, excluded []MessageID, limit int) ([]Message, error) {
 	return collectMessages(ctx, db, recentMessagesSQL, chat, nullTime(since), row.EmptyIfNil(excluded), limit)
 }
@@ -54,8 +55,8 @@ type PersonLine struct {
 	Author  policy.Author
 }
 
-// WrittenByPeople returns those of some events of a chat that multis sent for a person, such as replies in the thread of an escalation. It takes them from
-// the same places as linesByPeopleSQL.
+// WrittenByPeople returns those of some events of a chat that multis sent for a person, such as replies in the thread of
+// an escalation. It takes them from the same places as linesByPeopleSQL.
 func WrittenByPeople(ctx context.Context, db DB, chat ChatID, events []id.EventID) ([]PersonLine, error) {
 	return row.All[PersonLine](ctx, db, "what people wrote", writtenByPeopleSQL, chat, events)
 }
@@ -79,8 +80,11 @@ const answeredQuestionsSQL = `select m.id as message, m.event_id, m.ts as at, m.
 	where m.redacted_at is null and ($2::timestamptz is null or m.ts >= $2)
 	order by m.ts, m.id`
 
-// AnsweredQuestions returns the newest questions in a room that a model answered since a time, with their answers: at most limit of them and none of
-// excluded. They are sorted with the oldest first. Commands are left out, because they are not part of the conversation.
-func AnsweredQuestions(ctx context.Context, db DB, room ChatID, since time.Time, excluded []MessageID, limit int) ([]AnsweredQuestion, error) {
-	return row.All[AnsweredQuestion](ctx, db, "conversation", answeredQuestionsSQL, room, nullTime(since), row.EmptyIfNil(excluded), limit, TaskAsk)
+// AnsweredQuestions returns the newest questions in a room that a model answered since a time, with their answers: at
+// most limit of them and none of excluded. They are sorted with the oldest first. Commands are left out, because they are
+// not part of the conversation.
+func AnsweredQuestions(ctx context.Context, db DB, room ChatID, since time.Time, excluded []MessageID,
+	limit int) ([]AnsweredQuestion, error) {
+	return row.All[AnsweredQuestion](ctx, db, "conversation", answeredQuestionsSQL, room, nullTime(since), row.EmptyIfNil(excluded), limit,
+		TaskAsk)
 }

@@ -138,7 +138,10 @@ func (h *Host) judge(ctx context.Context, call Call) (Spec, Verdict, error) {
 // whyRefused says why a call is refused, and which rule refuses it, if one does.
 func (h *Host) whyRefused(call Call, v Verdict) string {
 	e, err := h.Registry.Explain(call)
-	if err != nil || e.Forbidden != "" || e.Verdict.Decision != rules.Deny || e.Verdict.Rule == nil {
+	if err != nil {
+		return v.Why
+	}
+	if e.Forbidden != "" || e.Verdict.Decision != rules.Deny || e.Verdict.Rule == nil {
 		return v.Why
 	}
 	return fmt.Sprintf("%s (%s; rules of yours come first)", strings.TrimSuffix(v.Why, "."), e.Verdict.Rule.Position())

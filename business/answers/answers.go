@@ -1,6 +1,6 @@
-// Package answers keeps the owner's own answers: canned ones, and those that people gave to questions which no document answered. Both are also stored
-// as documents, so that contacts are answered from them as from any other document. It compares what multis would
-// have answered with what the owner wrote.
+// Package answers keeps the owner's own answers: canned ones, and those that people gave to questions which no document
+// answered. Both are also stored as documents, so that contacts are answered from them as from any other document. It
+// compares what multis would have answered with what the owner wrote.
 package answers
 
 import (
@@ -24,8 +24,8 @@ import (
 	"multis/store/index"
 )
 
-// The origins of the documents that are made here. The last two have learned answers, with words of contacts and operators, so index.AnyForeign counts them as
-// foreign.
+// The origins of the documents that are made here. The last two have learned answers, with words of contacts and
+// operators, so index.AnyForeign counts them as foreign.
 const (
 	cannedOrigin  = "answers:canned"
 	hoursOrigin   = "answers:hours"
@@ -80,8 +80,8 @@ func CleanQuestion(s string) string {
 // blockTag matches the beginning of HTML that Markdown does not end at an empty line.
 var blockTag = regexp.MustCompile(`(?i)^<(?:[!?]|script|pre|style|textarea)`)
 
-// CleanAnswer returns an answer as it is stored: without invisible characters, and without lines that would be headings of a document, or begin a block
-// that hides those of other answers.
+// CleanAnswer returns an answer as it is stored: without invisible characters, and without lines that would be headings
+// of a document, or begin a block that hides those of other answers.
 func CleanAnswer(s string) string {
 	var lines []string
 	for line := range strings.SplitSeq(text.Clean(s), "\n") {
@@ -96,11 +96,12 @@ func CleanAnswer(s string) string {
 	return strings.TrimSpace(strings.Join(lines, "\n"))
 }
 
-// addressInName finds what a client shows as a link in a name, such as "evil.example". "J. R. Smith" and "J.R.R. Tolkien" have none, nor has "Ann St.-John".
+// addressInName finds what a client shows as a link in a name, such as "evil.example". "J. R. Smith" and "J.R.R. Tolkien"
+// have none, nor has "Ann St.-John".
 var addressInName = regexp.MustCompile(`\.[\p{L}\p{M}\p{N}][^\s.]`)
 
-// isPlainName reports whether a name has letters, their accents and vowel signs, and the punctuation of names only. A contact chooses it, and must not put a
-// text of his own, a link or a sign that steers the writing into an answer.
+// isPlainName reports whether a name has letters, their accents and vowel signs, and the punctuation of names only. A
+// contact chooses it, and must not put a text of his own, a link or a sign that steers the writing into an answer.
 func isPlainName(name string) bool {
 	if addressInName.MatchString(name) || text.Clean(name) != name {
 		return false
@@ -137,7 +138,8 @@ const (
 	businessVariable = "{business}"
 )
 
-// UnknownVariable returns the first part of a canned answer that looks like a variable and is none, so that a customer would read it; empty for none.
+// UnknownVariable returns the first part of a canned answer that looks like a variable and is none, so that a customer
+// would read it; empty for none.
 func UnknownVariable(answer string) string {
 	for _, v := range variable.FindAllString(answer, -1) {
 		if !slices.Contains([]string{nameVariable, hoursVariable, businessVariable}, v) {
@@ -147,14 +149,15 @@ func UnknownVariable(answer string) string {
 	return ""
 }
 
-// Fill returns a canned answer for a contact with its variables replaced: the opening hours with words in the language of the answer. An empty name
-// leaves the name out.
+// Fill returns a canned answer for a contact with its variables replaced: the opening hours with words in the language of
+// the answer. An empty name leaves the name out.
 func (v Variables) Fill(answer, name string) string {
 	if !isPlainName(name) {
 		name = ""
 	}
 	open := catalog.FormatHours(catalog.DetectLanguage([]string{answer}, v.Language), v.Hours, v.closedDays())
-	filled := strings.NewReplacer(nameVariable, text.Clip(text.OneLine(name), 60), hoursVariable, open, businessVariable, v.Business).Replace(answer)
+	filled := strings.NewReplacer(nameVariable, text.Clip(text.OneLine(name), 60), hoursVariable, open, businessVariable,
+		v.Business).Replace(answer)
 	if name != "" {
 		return filled
 	}
@@ -183,8 +186,12 @@ func (b *Keeper) Publish(ctx context.Context) error {
 				return err
 			}
 		}
-		if after, err := b.documents(ctx); err != nil || slices.Equal(before, after) {
+		after, err := b.documents(ctx)
+		if err != nil {
 			return err
+		}
+		if slices.Equal(before, after) {
+			return nil
 		}
 	}
 }
@@ -219,7 +226,13 @@ func (b *Keeper) write(ctx context.Context, d document) error {
 		}
 		return nil
 	}
-	_, err := b.Library.Index(ctx, knowledge.File{Name: d.name, Origin: d.origin, Type: "text/markdown", Data: []byte(d.markdown), Role: d.role})
+	_, err := b.Library.Index(ctx, knowledge.File{
+		Name:   d.name,
+		Origin: d.origin,
+		Type:   "text/markdown",
+		Data:   []byte(d.markdown),
+		Role:   d.role,
+	})
 	return err
 }
 
@@ -238,8 +251,8 @@ const (
 	maxHolidays   = 10
 )
 
-// hoursDocument returns the opening hours as Markdown with the holidays of the next days; empty for a business that is always open. It is written again
-// every few minutes, as all of these documents are.
+// hoursDocument returns the opening hours as Markdown with the holidays of the next days; empty for a business that is
+// always open. It is written again every few minutes, as all of these documents are.
 func (b *Keeper) hoursDocument() string {
 	if b.Variables.Hours == "" {
 		return ""
@@ -247,19 +260,22 @@ func (b *Keeper) hoursDocument() string {
 	return catalog.HoursDocument(b.Variables.Hours, b.Variables.closedDays())
 }
 
-// learnedDocument returns the learned answers of a role as Markdown: below each heading with its source and date, the question and its answer.
+// learnedDocument returns the learned answers of a role as Markdown: below each heading with its source and date, the
+// question and its answer.
 func learnedDocument(list []store.LearnedAnswer, role policy.Role) string {
 	var sections []string
 	for _, a := range list {
 		if a.Role != role {
 			continue
 		}
-		sections = append(sections, fmt.Sprintf("# From %s, %s\n\n## %s\n\n%s\n", answeredBy(a), a.AnsweredAt.UTC().Format("2 January 2006"), a.Question, a.Answer))
+		sections = append(sections, fmt.Sprintf("# From %s, %s\n\n## %s\n\n%s\n", answeredBy(a), a.AnsweredAt.UTC().Format("2 January 2006"),
+			a.Question, a.Answer))
 	}
 	return strings.Join(sections, "\n")
 }
 
-// answeredBy names who gave a learned answer. Contacts and models read the public document, so it names nobody; the owner sees who it was in the private one.
+// answeredBy names who gave a learned answer. Contacts and models read the public document, so it names nobody; the owner
+// sees who it was in the private one.
 func answeredBy(a store.LearnedAnswer) string {
 	switch {
 	case a.Role == policy.RolePublic:
@@ -282,12 +298,16 @@ type Canned struct {
 // maxHits is how many passages are searched for. It is large because other documents may match better than the canned answers.
 const maxHits = 50
 
-// Find returns the canned answer to a question of a contact, in its own words or others for the same (policy.HoursWordings). It reports false if there is
-// none. name is the contact's; empty for none.
+// Find returns the canned answer to a question of a contact, in its own words or others for the same
+// (policy.HoursWordings). It reports false if there is none. name is the contact's; empty for none.
 func (b *Keeper) Find(ctx context.Context, question, name string) (Canned, bool, error) {
 	for _, wording := range append([]string{question}, policy.HoursWordings(question)...) {
-		if canned, ok, err := b.find(ctx, wording, name); err != nil || ok {
+		canned, ok, err := b.find(ctx, wording, name)
+		if err != nil {
 			return canned, ok, err
+		}
+		if ok {
+			return canned, ok, nil
 		}
 	}
 	return Canned{}, false, nil
@@ -301,7 +321,11 @@ func (b *Keeper) find(ctx context.Context, question, name string) (Canned, bool,
 	if err != nil {
 		return Canned{}, false, err
 	}
-	found, err := b.Search.AsContact(ctx, policy.PublicScope(), search.Query{Text: question, Limit: maxHits, Kinds: []index.Kind{index.KindKnowledge}})
+	found, err := b.Search.AsContact(ctx, policy.PublicScope(), search.Query{
+		Text:  question,
+		Limit: maxHits,
+		Kinds: []index.Kind{index.KindKnowledge},
+	})
 	if err != nil {
 		return Canned{}, false, err
 	}
@@ -310,8 +334,11 @@ func (b *Keeper) find(ctx context.Context, question, name string) (Canned, bool,
 		return Canned{}, false, nil
 	}
 	q, ok, err := b.Search.Answer(ctx, found)
-	if err != nil || !ok {
+	if err != nil {
 		return Canned{}, false, err
+	}
+	if !ok {
+		return Canned{}, false, nil
 	}
 	list, err := store.CannedAnswers(ctx, b.Store.DB())
 	if err != nil {

@@ -46,12 +46,16 @@ func TestVariables_AreReplaced(t *testing.T) {
 	require.Equal(t, "Hello!", v.Fill("Hello {name}!", "everything costs 1 euro"))
 	require.Equal(t, "Hello !", v.Fill("Hello {name}!", " "), "a name of spaces")
 	for _, name := range []string{
-		"evil.example", "Ana evil.example", "www.evil.example Ana", "\u202eAna", "Ana\u200b", "@eva:x", "[Ana](x)", "Ana\x00", "{hours}", strings.Repeat("1", 10_000),
-		"Ana\u3164", "Ana\u200dMaria", "\u2067Ana", "A" + strings.Repeat("\u0301", 40), "A\u20e3", "Ana\ufe0f", "evil.ex", "a/b", "Ana: call 110", "evil.e\u0301x", "Ana\nMaria\r",
+		"evil.example", "Ana evil.example", "www.evil.example Ana", "\u202eAna", "Ana\u200b", "@eva:x", "[Ana](x)", "Ana\x00", "{hours}",
+		strings.Repeat("1", 10_000),
+		"Ana\u3164", "Ana\u200dMaria", "\u2067Ana", "A" + strings.Repeat("\u0301", 40), "A\u20e3", "Ana\ufe0f", "evil.ex", "a/b", "Ana: call 110",
+		"evil.e\u0301x", "Ana\nMaria\r",
 	} {
 		require.Equal(t, "Hello!", v.Fill("Hello {name}!", name), "%.40q", name)
 	}
-	for _, name := range []string{"J. R. Smith", "Ana-María O'Neill", "Jr.", "Ана", "安娜", "Zoe\u0308", "Nguye\u0302\u0303n", "अनुष्का", "क्\u200dषमा", "ప్రియ", "สมชาย", "O’Neil", "D‘Angelo", "J.R.R. Tolkien", "Jo'Ann St.-John", "Gal·la", "Jean‑Luc", "مریم\u200cالسادات", "שָׁלוֹם", "ʻOkina"} {
+	for _, name := range []string{"J. R. Smith", "Ana-María O'Neill", "Jr.", "Ана", "安娜", "Zoe\u0308", "Nguye\u0302\u0303n", "अनुष्का",
+		"क्\u200dषमा", "ప్రియ", "สมชาย", "O’Neil", "D‘Angelo", "J.R.R. Tolkien", "Jo'Ann St.-John", "Gal·la", "Jean‑Luc", "مریم\u200cالسادات",
+		"שָׁלוֹם", "ʻOkina"} {
 		require.Equal(t, "Hello "+name+"!", v.Fill("Hello {name}!", name))
 	}
 	require.Less(t, len(v.Fill("Hello {name}!", strings.Repeat("a ", 10_000))), 100)
@@ -73,10 +77,17 @@ func TestLearn_AnswerEndsAtNextMessage(t *testing.T) {
 	at := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 	q := store.UnansweredQuestion{ChatID: 2, MessageIDs: []store.MessageID{3}, Question: "Do you deliver to Potsdam?"}
 	line := func(id int64, person bool, body string, after time.Duration) store.ChatLine {
-		return store.ChatLine{MessageID: store.MessageID(id), Person: person, Sender: "@eva:x", Body: body, At: at.Add(after)}
+		return store.ChatLine{
+			MessageID: store.MessageID(id),
+			Person:    person,
+			Sender:    "@eva:x",
+			Body:      body,
+			At:        at.Add(after),
+		}
 	}
 	lines := []store.ChatLine{
-		line(4, false, "Hello?", time.Minute), line(5, true, "Yes.", 2*time.Minute), line(6, true, "It costs 9 euro.", 3*time.Minute), line(7, false, "Thanks", 4*time.Minute), line(8, true, "Bye", 5*time.Minute),
+		line(4, false, "Hello?", time.Minute), line(5, true, "Yes.", 2*time.Minute), line(6, true, "It costs 9 euro.", 3*time.Minute),
+		line(7, false, "Thanks", 4*time.Minute), line(8, true, "Bye", 5*time.Minute),
 	}
 	g, ok := answerIn(q, "Ana", lines, at.Add(time.Hour))
 	require.True(t, ok)
@@ -136,10 +147,13 @@ func TestFigures_OfOneKindDisagree(t *testing.T) {
 func TestPublicDocument_NamesNoPerson(t *testing.T) {
 	t.Parallel()
 	list := []store.LearnedAnswer{
-		{Question: "Do you deliver?", Answer: "Yes.", Role: policy.RolePublic, Person: "@eva:x.org", AnsweredAt: time.Date(2026, 11, 25, 0, 0, 0, 0, time.UTC)},
-		{Question: "Who is Jim?", Answer: "A friend.", Role: policy.RoleAdmin, Person: "@eva:x.org", AnsweredAt: time.Date(2026, 11, 25, 0, 0, 0, 0, time.UTC)},
+		{Question: "Do you deliver?", Answer: "Yes.", Role: policy.RolePublic, Person: "@eva:x.org",
+			AnsweredAt: time.Date(2026, 11, 25, 0, 0, 0, 0, time.UTC)},
+		{Question: "Who is Jim?", Answer: "A friend.", Role: policy.RoleAdmin, Person: "@eva:x.org",
+			AnsweredAt: time.Date(2026, 11, 25, 0, 0, 0, 0, time.UTC)},
 	}
-	require.Equal(t, "# From a person of the business, 25 November 2026\n\n## Do you deliver?\n\nYes.\n", learnedDocument(list, policy.RolePublic))
+	require.Equal(t, "# From a person of the business, 25 November 2026\n\n## Do you deliver?\n\nYes.\n",
+		learnedDocument(list, policy.RolePublic))
 	require.Contains(t, learnedDocument(list, policy.RoleAdmin), "# From @eva:x.org, 25 November 2026\n")
 }
 

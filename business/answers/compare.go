@@ -33,11 +33,13 @@ const (
 	ReportPeriod = 7 * 24 * time.Hour
 )
 
-// disclosure is the mark before a text that multis writes in the owner's name. A person does not write it, nor the names of documents at the end.
+// disclosure is the mark before a text that multis writes in the owner's name. A person does not write it, nor the names
+// of documents at the end.
 var disclosure = regexp.MustCompile(`^\[[^\]\n]{1,60}\] `)
 
-// Compare compares what multis would have said with what the owner wrote. It compares words and numbers, so that the same fact in other words can be
-// Different; it never calls two answers with different numbers Near. An answer is Near as well if the owner says what one of the cited quotes says.
+// Compare compares what multis would have said with what the owner wrote. It compares words and numbers, so that the same
+// fact in other words can be Different; it never calls two answers with different numbers Near. An answer is Near as well
+// if the owner says what one of the cited quotes says.
 func Compare(said, wrote string, quotes ...string) Verdict {
 	v, _, disagree := compare(said, wrote)
 	if v != Different || disagree {
@@ -100,7 +102,8 @@ func withoutMarks(said string) string {
 	return catalog.CutSource(disclosure.ReplaceAllString(said, ""))
 }
 
-// minWordLen is the length in letters from which words are compared, because every text has shorter ones. A text that has only shorter ones is compared by them.
+// minWordLen is the length in letters from which words are compared, because every text has shorter ones. A text that has
+// only shorter ones is compared by them.
 const minWordLen = 3
 
 // words returns the different numbers of a text and its different words of at least minLen letters, in lower case.

@@ -13,8 +13,9 @@ import (
 // source is what a document or a learned answer says about a question: a quote, and the heading that it stands below.
 type source struct{ heading, text string }
 
-// contradicts reports whether a person's answer to a question says the opposite of a source, or names another figure, day, month or person. It compares words, and is false
-// whenever they do not tell: an answer in other words may contradict the source as well. An answer that holds for one customer or one day contradicts nothing.
+// contradicts reports whether a person's answer to a question says the opposite of a source, or names another figure,
+// day, month or person. It compares words, and is false whenever they do not tell: an answer in other words may
+// contradict the source as well. An answer that holds for one customer or one day contradicts nothing.
 func contradicts(question string, of source, answer string) bool {
 	if isOneOff(answer) || isAboutOneself(question) && !isYesOrNo(question) {
 		return false
@@ -22,7 +23,8 @@ func contradicts(question string, of source, answer string) bool {
 	return figuresDiffer(of.text, answer) || wordsDiffer(question, of, answer)
 }
 
-// wordsDiffer reports what contradicts does, by words alone and not by figures. The source must be about the question, so that it has the words of it.
+// wordsDiffer reports what contradicts does, by words alone and not by figures. The source must be about the question, so
+// that it has the words of it.
 func wordsDiffer(question string, of source, answer string) bool {
 	return polaritiesDiffer(question, of, answer) || slotsDiffer(question, of.text, answer)
 }
@@ -39,7 +41,8 @@ func isAboutOneself(question string) bool { return hasAny(tokens(question), ownW
 // isYesOrNo reports whether a text is one question that asks for yes or no: without a question word, an alternative or a negation.
 func isYesOrNo(question string) bool {
 	words := tokens(question)
-	return strings.Count(question, "?")+strings.Count(question, "؟") == 1 && !hasAny(words, questionWords) && !hasAny(words, alternativeWords) && negations(words) == 0
+	return strings.Count(question, "?")+strings.Count(question, "؟") == 1 && !hasAny(words, questionWords) &&
+		!hasAny(words, alternativeWords) && negations(words) == 0
 }
 
 // polarity says whether a text answers a question with yes or no.
@@ -67,8 +70,9 @@ func polaritiesDiffer(question string, of source, answer string) bool {
 	return said != unclear && polarityOf(question, of)+said == yes+no
 }
 
-// polarityOf returns whether a source says yes or no to a question: by a yes or no that begins it, if it answers this question, and by the sentences that have all
-// words of the question. It is unclear if they disagree. Sentences count only if nothing in the text is restricted, as by "only".
+// polarityOf returns whether a source says yes or no to a question: by a yes or no that begins it, if it answers this
+// question, and by the sentences that have all words of the question. It is unclear if they disagree. Sentences count
+// only if nothing in the text is restricted, as by "only".
 func polarityOf(question string, of source) polarity {
 	asked, isOpposite := plainWords(tokens(question))
 	if asked = topical(asked); len(asked) == 0 {
@@ -151,7 +155,8 @@ func slotsDiffer(question, quote, answer string) bool {
 
 // sentencesDiffer is slotsDiffer for one sentence of each. quoted are the days and months of the whole quote.
 func sentencesDiffer(question, said, other string, quoted []string) bool {
-	if both := tokens(said + " " + other); hasAny(both, hedgeWords) || hasAnyPhrase(both, idioms) || strings.HasSuffix(said, "?") || strings.HasSuffix(other, "?") {
+	if both := tokens(said + " " + other); hasAny(both, hedgeWords) || hasAnyPhrase(both, idioms) || strings.HasSuffix(said, "?") ||
+		strings.HasSuffix(other, "?") {
 		return false
 	}
 	if hasAny(tokens(question), whoWords) && namesDiffer(said, other) {
@@ -164,7 +169,9 @@ func sentencesDiffer(question, said, other string, quoted []string) bool {
 		return false
 	}
 	negated, otherNegated := (negations(a)%2 == 1) != aOpposite, (negations(b)%2 == 1) != bOpposite
-	days, otherDays, asked := daysOf(a), daysOf(b), daysOf(tokens(question))
+	days := daysOf(a)
+	otherDays := daysOf(b)
+	asked := daysOf(tokens(question))
 	switch {
 	case negations(a) > 1 || negations(b) > 1:
 		return false
@@ -188,14 +195,16 @@ func namesDiffer(said, other string) bool {
 			continue
 		}
 		differ++
-		if !unicode.IsUpper(firstRune(x)) || !unicode.IsUpper(firstRune(y)) || language.IsCommon(x) || language.IsCommon(y) || sameWord(strings.ToLower(x), strings.ToLower(y)) {
+		if !unicode.IsUpper(firstRune(x)) || !unicode.IsUpper(firstRune(y)) || language.IsCommon(x) || language.IsCommon(y) ||
+			sameWord(strings.ToLower(x), strings.ToLower(y)) {
 			return false
 		}
 	}
 	return differ == 1
 }
 
-// tokens returns the words of a text in lower case and without accents. Days and months are names of their own (see dayNames), and a range of days is all of its days.
+// tokens returns the words of a text in lower case and without accents. Days and months are names of their own (see
+// dayNames), and a range of days is all of its days.
 func tokens(s string) (words []string) {
 	plain := joined.Replace(strings.ToLower(text.FoldWithAccents(s)))
 	for raw := range strings.FieldsFuncSeq(plain, func(r rune) bool { return !isTokenRune(r) }) {
@@ -215,7 +224,8 @@ func tokens(s string) (words []string) {
 
 // elided returns a word without the article that French and Italian join to it, such as "l'atelier".
 func elided(word string) string {
-	if before, after, ok := strings.Cut(word, "'"); ok && utf8.RuneCountInString(after) > 2 && (len(before) == 1 && before != "n" || before == "dell" || before == "all") {
+	if before, after, ok := strings.Cut(word, "'"); ok && utf8.RuneCountInString(after) > 2 &&
+		(len(before) == 1 && before != "n" || before == "dell" || before == "all") {
 		return after
 	} else if ok && before == "n" {
 		return "ne"
@@ -261,7 +271,8 @@ func plainWords(words []string) (plain []string, isOpposite bool) {
 // topical returns the words that say what a sentence is about.
 func topical(words []string) []string {
 	return slices.DeleteFunc(slices.Clone(words), func(w string) bool {
-		return language.IsCommon(w) || negatingWords[w] || fillerWords[w] || politeWords[w] || yesWords[w] || noWords[w] || rangeWords[w] || utf8.RuneCountInString(w) < 2
+		return language.IsCommon(w) || negatingWords[w] || fillerWords[w] || politeWords[w] || yesWords[w] || noWords[w] || rangeWords[w] ||
+			utf8.RuneCountInString(w) < 2
 	})
 }
 
@@ -331,7 +342,8 @@ func negations(words []string) (n int) {
 // readsNegations reports whether negatingWords has the negations of the language of a text. Turkish, for one, negates by an ending.
 func readsNegations(s string) bool {
 	switch language.Detect(s) {
-	case language.English, language.German, language.French, language.Spanish, language.Portuguese, language.Italian, language.Dutch, language.Russian:
+	case language.English, language.German, language.French, language.Spanish, language.Portuguese, language.Italian, language.Dutch,
+		language.Russian:
 		return true
 	default:
 		return false

@@ -7,7 +7,8 @@ import (
 	"multis/internal/language/lexicon"
 )
 
-// The words below are in lower case and without accents, as tokens returns them. The lexicon has them by language, in the topic "statements".
+// The words below are in lower case and without accents, as tokens returns them. The lexicon has them by language, in the
+// topic "statements".
 //
 //nolint:gochecknoglobals // tables of words
 var (
@@ -46,8 +47,8 @@ var (
 	dayNames = readDayNames()
 )
 
-// readDayNames reads the names of days and months. Days also have their plurals and habitual forms. English "may" is not among them, because it is a
-// verb, too.
+// readDayNames reads the names of days and months. Days also have their plurals and habitual forms. English "may" is not
+// among them, because it is a verb, too.
 func readDayNames() map[string]string {
 	names := map[string]string{}
 	for _, code := range lexicon.Languages("statements") {
@@ -84,7 +85,8 @@ var thisTime = regexp.MustCompile(`(?:^| )(?:this|next|diese[nrms]?|nachste[nrms
 
 // isListed reports whether a word has a meaning here, although it is a common one.
 func isListed(word string) bool {
-	for _, words := range []map[string]bool{yesWords, noWords, negatingWords, hedgeWords, alternativeWords, questionWords, alsoWords, oneOffWords, rangeWords, politeWords} {
+	for _, words := range []map[string]bool{yesWords, noWords, negatingWords, hedgeWords, alternativeWords, questionWords, alsoWords,
+		oneOffWords, rangeWords, politeWords} {
 		if words[word] {
 			return true
 		}

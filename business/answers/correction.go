@@ -17,15 +17,23 @@ import (
 
 // searchPublic searches the public documents.
 func (b *Keeper) searchPublic(ctx context.Context, question string) (search.Result, error) {
-	return b.Search.AsContact(ctx, policy.PublicScope(), search.Query{Text: question, Limit: maxHits, Kinds: []index.Kind{index.KindKnowledge}})
+	return b.Search.AsContact(ctx, policy.PublicScope(), search.Query{
+		Text:  question,
+		Limit: maxHits,
+		Kinds: []index.Kind{index.KindKnowledge},
+	})
 }
 
-// checkDocuments looks for a public document that contradicts an answer. If it finds one, it sets what the answer would replace or correct, and that
-// the owner should be asked. If a learned answer has already replaced what the document says, it compares with that answer.
+// checkDocuments looks for a public document that contradicts an answer. If it finds one, it sets what the answer would
+// replace or correct, and that the owner should be asked. If a learned answer has already replaced what the document
+// says, it compares with that answer.
 func (c *comparison) checkDocuments(ctx context.Context, g *store.UnansweredQuestion) error {
 	q, ok, err := c.quoteAbout(ctx, g)
-	if err != nil || !ok {
+	if err != nil {
 		return err
+	}
+	if !ok {
+		return nil
 	}
 	doc, err := index.DocumentByID(ctx, c.Store.DB(), q.Hit.DocumentID)
 	if errors.Is(err, store.ErrNotFound) {
@@ -36,7 +44,8 @@ func (c *comparison) checkDocuments(ctx context.Context, g *store.UnansweredQues
 	}
 	said, quote := source{q.Hit.Heading(), q.Text}, contradictedPart(g.Question, source{q.Hit.Heading(), q.Text}, g.Answer)
 	i := slices.IndexFunc(c.learned, func(a store.LearnedAnswer) bool {
-		return doc.Origin == publicOrigin && a.Question == q.Hit.Heading() || a.CorrectsQuote != "" && a.CorrectsOrigin == doc.Origin && (a.CorrectsQuote == quote || a.CorrectsQuote == q.Text)
+		return doc.Origin == publicOrigin && a.Question == q.Hit.Heading() ||
+			a.CorrectsQuote != "" && a.CorrectsOrigin == doc.Origin && (a.CorrectsQuote == quote || a.CorrectsQuote == q.Text)
 	})
 	if i >= 0 {
 		said = source{text: c.learned[i].Answer}
@@ -56,13 +65,16 @@ func (c *comparison) checkDocuments(ctx context.Context, g *store.UnansweredQues
 	case i >= 0:
 		g.State, g.Contradicts = store.UnansweredOpen, &c.learned[i].ID
 	default:
-		g.State, g.CorrectsOrigin, g.CorrectsQuote = store.UnansweredOpen, doc.Origin, quote
+		g.State = store.UnansweredOpen
+		g.CorrectsOrigin = doc.Origin
+		g.CorrectsQuote = quote
 	}
 	return nil
 }
 
-// contradictedPart returns the sentence of a quote that an answer contradicts by its words, because a correction takes the place of what it corrects, and the
-// other sentences still hold. It returns the whole quote if that is no single sentence, or one that does not say by itself what it is about.
+// contradictedPart returns the sentence of a quote that an answer contradicts by its words, because a correction takes
+// the place of what it corrects, and the other sentences still hold. It returns the whole quote if that is no single
+// sentence, or one that does not say by itself what it is about.
 func contradictedPart(question string, said source, answer string) string {
 	var found []string
 	for _, sentence := range sentences(said.text) {
@@ -79,15 +91,22 @@ func contradictedPart(question string, said source, answer string) string {
 // maxCompared is how many passages are compared with an answer if none of them answers its question.
 const maxCompared = 3
 
-// quoteAbout returns the quote of a public document that answers a question; or one that the answer contradicts word by word, although it would not be enough for an answer.
+// quoteAbout returns the quote of a public document that answers a question; or one that the answer contradicts word by
+// word, although it would not be enough for an answer.
 func (c *comparison) quoteAbout(ctx context.Context, g *store.UnansweredQuestion) (search.Quote, bool, error) {
 	result, err := c.searchPublic(ctx, g.Question)
-	if err != nil || len(result.Hits) == 0 || len(result.Terms) == 0 {
+	if err != nil {
 		return search.Quote{}, false, err
 	}
+	if len(result.Hits) == 0 || len(result.Terms) == 0 {
+		return search.Quote{}, false, nil
+	}
 	q, ok, err := c.Search.Answer(ctx, result)
-	if err != nil || ok {
+	if err != nil {
 		return q, ok, err
+	}
+	if ok {
+		return q, ok, nil
 	}
 	for _, h := range result.Hits[:min(len(result.Hits), maxCompared)] {
 		q, err := c.Search.BestSentences(ctx, result, h)
@@ -109,13 +128,17 @@ type Corrected struct {
 	Reason   string
 }
 
-// Correct returns the learned answer that replaces an answer to a question with these citations. ok is false if no learned answer corrects one of the quotes, or
-// what the answer says. If it says more than the corrected sentence, and the question is not clearly about that, the result is what the other sentences of the
-// passage answer; it has no text if they don't, because a person has to answer then.
+// Correct returns the learned answer that replaces an answer to a question with these citations. ok is false if no
+// learned answer corrects one of the quotes, or what the answer says. If it says more than the corrected sentence, and
+// the question is not clearly about that, the result is what the other sentences of the passage answer; it has no text if
+// they don't, because a person has to answer then.
 func (b *Keeper) Correct(ctx context.Context, question, said string, citations []store.Citation) (by Corrected, ok bool, err error) {
 	corrections, err := store.Corrections(ctx, b.Store.DB())
-	if err != nil || len(corrections) == 0 {
+	if err != nil {
 		return Corrected{}, false, err
+	}
+	if len(corrections) == 0 {
+		return Corrected{}, false, nil
 	}
 	db, err := b.Store.ContactReader(policy.PublicScope())
 	if err != nil {
@@ -152,9 +175,10 @@ func (b *Keeper) Correct(ctx context.Context, question, said string, citations [
 	return Corrected{}, false, nil
 }
 
-// uncorrected returns what the sentences of a passage that no correction corrects answer to a question. It returns otherwise if they don't, or if a corrected sentence matches
-// the question better.
-func (b *Keeper) uncorrected(ctx context.Context, question string, passage index.ChunkText, corrections []store.Correction, otherwise Corrected) (Corrected, error) {
+// uncorrected returns what the sentences of a passage that no correction corrects answer to a question. It returns
+// otherwise if they don't, or if a corrected sentence matches the question better.
+func (b *Keeper) uncorrected(ctx context.Context, question string, passage index.ChunkText, corrections []store.Correction,
+	otherwise Corrected) (Corrected, error) {
 	result, err := b.searchPublic(ctx, question)
 	if err != nil {
 		return Corrected{}, err
@@ -165,8 +189,11 @@ func (b *Keeper) uncorrected(ctx context.Context, question string, passage index
 	}
 	rest, old := store.SplitPassage(corrections, result.Hits[i].DocumentID, result.Hits[i].Text)
 	q, ok, err := b.answerFromParts(ctx, result, result.Hits[i], rest)
-	if err != nil || !ok {
+	if err != nil {
 		return otherwise, err
+	}
+	if !ok {
+		return otherwise, nil
 	}
 	if better, ok, err := b.answerFromParts(ctx, result, result.Hits[i], old); err != nil || ok && better.Coverage > q.Coverage {
 		return otherwise, err
@@ -178,7 +205,8 @@ func (b *Keeper) uncorrected(ctx context.Context, question string, passage index
 }
 
 // answerFromParts returns the quote of parts of a passage that answers a question.
-func (b *Keeper) answerFromParts(ctx context.Context, result search.Result, passage search.Hit, parts []store.PassagePart) (search.Quote, bool, error) {
+func (b *Keeper) answerFromParts(ctx context.Context, result search.Result, passage search.Hit,
+	parts []store.PassagePart) (search.Quote, bool, error) {
 	result.Hits = nil
 	for _, part := range parts {
 		h := passage
@@ -195,13 +223,16 @@ func isPriceOf(question string, c store.Correction, quote string) bool {
 	hasPrice := func(s string) bool { return len(figures(s)["price"]) > 0 }
 	rest := strings.ReplaceAll(text.CollapseSpaces(quote), text.CollapseSpaces(c.CorrectsQuote), " ")
 	asked := tokens(question)
-	return hasAny(asked, priceWords) && !hasAny(asked, whenWords) && len(daysOf(asked)) == 0 && hasPrice(c.Answer) && hasPrice(c.CorrectsQuote) && !hasPrice(rest) &&
+	return hasAny(asked, priceWords) && !hasAny(asked, whenWords) && len(daysOf(asked)) == 0 && hasPrice(c.Answer) &&
+		hasPrice(c.CorrectsQuote) && !hasPrice(rest) &&
 		len(sentences(c.CorrectsQuote)) == 1
 }
 
-// correctedBy returns a correction as an answer. The result has no text unless whole is true and the published document contains the correction.
+// correctedBy returns a correction as an answer. The result has no text unless whole is true and the published document
+// contains the correction.
 func (b *Keeper) correctedBy(ctx context.Context, db store.DB, c store.Correction, whole bool) (Corrected, error) {
-	by := Corrected{Reason: fmt.Sprintf("%s says “%s”, and you took another answer to that into your documents.", c.DocumentName, c.CorrectsQuote)}
+	by := Corrected{Reason: fmt.Sprintf("%s says “%s”, and you took another answer to that into your documents.", c.DocumentName,
+		c.CorrectsQuote)}
 	doc, err := index.DocumentByOrigin(ctx, b.Store.DB(), publicOrigin)
 	if errors.Is(err, store.ErrNotFound) || !whole {
 		return by, nil // not whole, or the document is not published yet
@@ -232,8 +263,11 @@ type EndedCorrection struct {
 // EndedCorrections returns the corrections of sentences that are no longer in their document, or whose document is no longer public.
 func (b *Keeper) EndedCorrections(ctx context.Context) (ended []EndedCorrection, err error) {
 	corrections, err := store.Corrections(ctx, b.Store.DB())
-	if err != nil || len(corrections) == 0 {
+	if err != nil {
 		return nil, err
+	}
+	if len(corrections) == 0 {
+		return nil, nil
 	}
 	db, err := b.Store.ContactReader(policy.PublicScope())
 	if err != nil {

@@ -20,7 +20,9 @@ var (
 func figures(s string) map[string][]string {
 	kinds := map[string][]string{}
 	for _, m := range figure.FindAllStringSubmatch(s, -1) {
-		sign, number, unit := m[1], m[2], m[3]
+		sign := m[1]
+		number := m[2]
+		unit := m[3]
 		kind := ""
 		switch {
 		case sign != "" || priceUnits.MatchString(unit):
@@ -42,8 +44,8 @@ func figures(s string) map[string][]string {
 	return kinds
 }
 
-// figuresDiffer reports whether a quote and an answer to the same question name figures of one kind, such as prices, that differ. Figures of no known kind
-// count only if both texts share a word besides.
+// figuresDiffer reports whether a quote and an answer to the same question name figures of one kind, such as prices, that
+// differ. Figures of no known kind count only if both texts share a word besides.
 func figuresDiffer(quote, answer string) bool {
 	said, other := figures(quote), figures(answer)
 	for kind, numbers := range said {

@@ -12,8 +12,9 @@ import (
 	"multis/store/index"
 )
 
-// HoursIn returns the opening hours in the language of a question, if an answer quotes them in another language: a search may find those, because many languages
-// share words such as "open". ok is false for any other answer, and for a question that is too short to tell its language.
+// HoursIn returns the opening hours in the language of a question, if an answer quotes them in another language: a search
+// may find those, because many languages share words such as "open". ok is false for any other answer, and for a question
+// that is too short to tell its language.
 func (b *Keeper) HoursIn(ctx context.Context, question string, cited search.Hit) (in Corrected, ok bool, err error) {
 	lang := catalog.DetectLanguage([]string{question}, "")
 	if lang == "" || b.Variables.Hours == "" {
@@ -35,9 +36,16 @@ func (b *Keeper) HoursIn(ctx context.Context, question string, cited search.Hit)
 	if errors.Is(err, store.ErrNotFound) {
 		return Corrected{}, false, nil // the document is older than the hours
 	}
-	if err != nil || search.NewHit(t).Ref == cited.Ref {
+	if err != nil {
 		return Corrected{}, false, err
 	}
+	if search.NewHit(t).Ref == cited.Ref {
+		return Corrected{}, false, nil
+	}
 	hit := search.NewHit(t)
-	return Corrected{Text: said, Hit: hit, Citation: store.Citation{Ref: hit.Ref, Source: knowledge.CiteQuote(search.Quote{Hit: hit, Text: said}), Quote: said}}, true, nil
+	return Corrected{
+		Text:     said,
+		Hit:      hit,
+		Citation: store.Citation{Ref: hit.Ref, Source: knowledge.CiteQuote(search.Quote{Hit: hit, Text: said}), Quote: said},
+	}, true, nil
 }

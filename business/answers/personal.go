@@ -9,8 +9,9 @@ import (
 	"multis/internal/text"
 )
 
-// personalPatterns match personal data: e-mail addresses, account numbers (IBAN), long numbers such as those of telephones, and streets with a house
-// number. Longer gaps between digits occur only in a number that begins as those of telephones do, because opening hours have them as well.
+// personalPatterns match personal data: e-mail addresses, account numbers (IBAN), long numbers such as those of
+// telephones, and streets with a house number. Longer gaps between digits occur only in a number that begins as those of
+// telephones do, because opening hours have them as well.
 var personalPatterns = []*regexp.Regexp{ //nolint:gochecknoglobals // compiled once
 	regexp.MustCompile(`[\p{L}\p{N}._%+-]+[@＠][\p{L}\p{N}.-]+\.\p{L}{2,}`),
 	regexp.MustCompile(`\b[A-Z]{2}\d{2}(?: ?[A-Z0-9]{2,4}){3,8}\b`),
@@ -29,8 +30,9 @@ var personalPatterns = []*regexp.Regexp{ //nolint:gochecknoglobals // compiled o
 // date matches a date of digits, which is no telephone number.
 var date = regexp.MustCompile(`^(?:\d{1,2}[./-]\d{1,2}[./-]\d{4}|\d{4}-\d{2}-\d{2})$`)
 
-// ownNames match how people say what they are called. The name is the last group. Scripts without capital letters need a phrase that says nothing else.
-// In Chinese, where nothing separates the name from what follows, it ends before characters that begin a question and that names do not have.
+// ownNames match how people say what they are called. The name is the last group. Scripts without capital letters need a
+// phrase that says nothing else. In Chinese, where nothing separates the name from what follows, it ends before
+// characters that begin a question and that names do not have.
 var ownNames = []*regexp.Regexp{ //nolint:gochecknoglobals // compiled once
 	regexp.MustCompile(`(?:(?i:my name is|this is|i am|i'm|ich bin|ich heiße|mein name ist|je m'appelle|me llamo|mi chiamo|meu nome é|mijn naam is|меня зовут|adım|ismim|nazywam się|mam na imię|jestem|jag heter|jmenuji se|мене звати))\s+((?:\p{Lu}[\p{L}'-]+\s?){1,3})`),
 	regexp.MustCompile(`(?:اسمي|إسمي|أدعى)\s+(?:هو\s+)?((?:\p{Arabic}+\s?){1,2})`),
@@ -43,8 +45,8 @@ var ownNames = []*regexp.Regexp{ //nolint:gochecknoglobals // compiled once
 // Span is a part of a text, between two byte offsets.
 type Span struct{ From, To int }
 
-// FindPersonalData returns the parts of a text that look like personal data, in order and without overlaps. Each word of names, which are names of
-// people, is personal data as well, with or without accents.
+// FindPersonalData returns the parts of a text that look like personal data, in order and without overlaps. Each word of
+// names, which are names of people, is personal data as well, with or without accents.
 func FindPersonalData(s string, names []string) []Span {
 	var spans []Span
 	for _, p := range personalPatterns {

@@ -26,14 +26,19 @@ const (
 
 // HasNewAnswers reports whether NewAnswers may return any.
 func (b *Keeper) HasNewAnswers(ctx context.Context, now time.Time) (bool, error) {
-	if has, err := store.HasEscalatedQuestions(ctx, b.Store.DB(), now.Add(-maxAge)); err != nil || has {
+	has, err := store.HasEscalatedQuestions(ctx, b.Store.DB(), now.Add(-maxAge))
+	if err != nil {
 		return has, err
+	}
+	if has {
+		return has, nil
 	}
 	return store.HasRepliedQuestions(ctx, b.Store.DB(), now.Add(-maxTalkAge))
 }
 
-// NewAnswers returns the answers of people to questions, escalated or not. The state is UnansweredOpen if the owner should be asked about the answer, else
-// UnansweredNotAsked. Answers that a person may still be writing are left for the next call.
+// NewAnswers returns the answers of people to questions, escalated or not. The state is UnansweredOpen if the owner
+// should be asked about the answer, else UnansweredNotAsked. Answers that a person may still be writing are left for the
+// next call.
 func (b *Keeper) NewAnswers(ctx context.Context, now time.Time) ([]store.UnansweredQuestion, error) {
 	c := comparison{Keeper: b, now: now}
 	var err error
@@ -78,7 +83,13 @@ func (c *comparison) escalated(ctx context.Context) (found []store.UnansweredQue
 		if err != nil {
 			return nil, err
 		}
-		g, ok := answerIn(store.UnansweredQuestion{EscalationID: &q.EscalationID, ChatID: q.ChatID, MessageIDs: []store.MessageID{q.MessageID}, Edits: q.Edits, Question: CleanQuestion(policy.WithoutGreeting(q.Question))}, q.ChatName, lines, c.now)
+		g, ok := answerIn(store.UnansweredQuestion{
+			EscalationID: &q.EscalationID,
+			ChatID:       q.ChatID,
+			MessageIDs:   []store.MessageID{q.MessageID},
+			Edits:        q.Edits,
+			Question:     CleanQuestion(policy.WithoutGreeting(q.Question)),
+		}, q.ChatName, lines, c.now)
 		if !ok {
 			continue
 		}
@@ -91,8 +102,8 @@ func (c *comparison) escalated(ctx context.Context) (found []store.UnansweredQue
 	return found, nil
 }
 
-// notEscalated returns the new answers to questions in business chats that were not escalated, or that came after one that was. The owner is asked only about those that contradict
-// what is known. The texts of all others are not stored.
+// notEscalated returns the new answers to questions in business chats that were not escalated, or that came after one
+// that was. The owner is asked only about those that contradict what is known. The texts of all others are not stored.
 func (c *comparison) notEscalated(ctx context.Context) (found []store.UnansweredQuestion, _ error) {
 	questions, err := store.RepliedQuestions(ctx, c.Store.DB(), c.now.Add(-maxTalkAge))
 	if err != nil {
@@ -117,7 +128,9 @@ func (c *comparison) notEscalated(ctx context.Context) (found []store.Unanswered
 			}
 		}
 		if g.State == store.UnansweredNotAsked {
-			g.Question, g.Answer, g.Person = "", "", ""
+			g.Question = ""
+			g.Answer = ""
+			g.Person = ""
 		}
 		found = append(found, g)
 	}
@@ -127,13 +140,22 @@ func (c *comparison) notEscalated(ctx context.Context) (found []store.Unanswered
 // errUnfinished means that a person may still be writing an answer.
 var errUnfinished = errors.New("the answer may not be whole")
 
-// answered returns a question with a person's answer, or errUnfinished. ok is false if the answer does not count: the chat is no business chat, the
-// question was escalated, or the answer is too long.
+// answered returns a question with a person's answer, or errUnfinished. ok is false if the answer does not count: the
+// chat is no business chat, the question was escalated, or the answer is too long.
 func (c *comparison) answered(ctx context.Context, q store.RepliedQuestion) (g store.UnansweredQuestion, ok bool, _ error) {
-	g = store.UnansweredQuestion{QuestionID: &q.MessageID, ChatID: q.ChatID, MessageIDs: []store.MessageID{q.MessageID}, Edits: q.Edits, AnsweredAt: q.AskedAt}
+	g = store.UnansweredQuestion{
+		QuestionID: &q.MessageID,
+		ChatID:     q.ChatID,
+		MessageIDs: []store.MessageID{q.MessageID},
+		Edits:      q.Edits,
+		AnsweredAt: q.AskedAt,
+	}
 	chat, err := store.ChatByID(ctx, c.Store.DB(), q.ChatID)
-	if err != nil || chat.ModeIn(c.Defaults) != policy.ModeBusiness {
+	if err != nil {
 		return g, false, err
+	}
+	if chat.ModeIn(c.Defaults) != policy.ModeBusiness {
+		return g, false, nil
 	}
 	lines, err := store.LinesByPeople(ctx, c.Store.DB(), q.ChatID, q.AskedAt.Add(-maxQuestionTime), 0)
 	if err != nil {
@@ -184,7 +206,8 @@ func (c *comparison) compare(ctx context.Context, g *store.UnansweredQuestion) e
 	return nil
 }
 
-// contradicts reports whether a person's answer contradicts a source. It compares the words and, if these show no contradiction, asks the judge.
+// contradicts reports whether a person's answer contradicts a source. It compares the words and, if these show no
+// contradiction, asks the judge.
 func (c *comparison) contradicts(ctx context.Context, g *store.UnansweredQuestion, said source) (bool, error) {
 	answer := MaskPersonalData(g.Answer, nil)
 	if contradicts(g.Question, said, answer) {
@@ -209,8 +232,9 @@ func addSource(g *store.UnansweredQuestion, l store.ChatLine) {
 	}
 }
 
-// answerIn returns a question with the first answer of a person in lines, without its state. ok is false if there is none, or if the person may still be writing.
-// A line that only greets, promises an answer or asks back is none. contact is the contact's name.
+// answerIn returns a question with the first answer of a person in lines, without its state. ok is false if there is
+// none, or if the person may still be writing. A line that only greets, promises an answer or asks back is none. contact
+// is the contact's name.
 func answerIn(g store.UnansweredQuestion, contact string, lines []store.ChatLine, now time.Time) (_ store.UnansweredQuestion, ok bool) {
 	var last time.Time
 	for _, l := range lines {
@@ -247,9 +271,10 @@ func saysNothing(line, contact string) bool {
 	return policy.IsGreeting(line, names...) || policy.IsPromise(line, names...) || len(only) > 0 && asks
 }
 
-// judge returns the state of an answer, which says whether to ask the owner about it, and the id of the learned answer that it contradicts; nil for
-// none. lacksDocument says that no document had the answer.
-func judge(g store.UnansweredQuestion, lacksDocument bool, learned []store.LearnedAnswer, asked []store.UnansweredQuestion) (store.UnansweredState, *int64) {
+// judge returns the state of an answer, which says whether to ask the owner about it, and the id of the learned answer
+// that it contradicts; nil for none. lacksDocument says that no document had the answer.
+func judge(g store.UnansweredQuestion, lacksDocument bool, learned []store.LearnedAnswer,
+	asked []store.UnansweredQuestion) (store.UnansweredState, *int64) {
 	for _, a := range learned {
 		if !sameQuestion(g.Question, a.Question) {
 			continue

@@ -93,8 +93,8 @@ func Check(name Name, text string) error {
 	return nil
 }
 
-// DetectLanguage returns the language of a conversation, from the texts that a contact wrote, the newest first. It returns fallback if they are
-// too short to tell.
+// DetectLanguage returns the language of a conversation, from the texts that a contact wrote, the newest first. It
+// returns fallback if they are too short to tell.
 func DetectLanguage(texts []string, fallback Lang) Lang {
 	known := map[language.Language]Lang{
 		language.English: English, language.German: German, language.French: French, language.Spanish: Spanish, language.Portuguese: Portuguese,
@@ -149,8 +149,8 @@ func greetingLanguage(text string) Lang {
 	return ""
 }
 
-// isTurkish reports whether a text is Turkish, by letters that its neighbours in Latin script lack and by its most common words. Search does
-// not know the language.
+// isTurkish reports whether a text is Turkish, by letters that its neighbours in Latin script lack and by its most common
+// words. Search does not know the language.
 func isTurkish(text string) bool {
 	common := lexicon.In(string(Turkish), "common", "most")
 	letters, words := 0, 0
@@ -166,8 +166,8 @@ func isTurkish(text string) bool {
 	return letters > 0 && letters+words >= 2
 }
 
-// FormatOpening returns a time as a contact reads it: the weekday and the time, with the date if it is more than six days away. Both times are in
-// the zone of the business.
+// FormatOpening returns a time as a contact reads it: the weekday and the time, with the date if it is more than six days
+// away. Both times are in the zone of the business.
 func FormatOpening(lang Lang, opening, now time.Time) string {
 	words, known := weekdays()[lang]
 	if !known {

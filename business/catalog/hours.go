@@ -13,8 +13,8 @@ var hoursWord = regexp.MustCompile(`(?i)\b(?:sun|mon|tue|wed|thu|fri|sat|daily|c
 // hoursRange matches a range of weekdays.
 var hoursRange = regexp.MustCompile(`(?i)\b(sun|mon|tue|wed|thu|fri|sat) *- *(sun|mon|tue|wed|thu|fri|sat)\b`)
 
-// FormatHours returns opening hours of the configuration, such as "mon-fri 9-17", with their words in a language, and in brackets the days of the next holidays,
-// which may be none.
+// FormatHours returns opening hours of the configuration, such as "mon-fri 9-17", with their words in a language, and in
+// brackets the days of the next holidays, which may be none.
 func FormatHours(lang Lang, hours string, closed []time.Time) string {
 	days, known := weekdays()[lang]
 	if !known {
@@ -47,8 +47,8 @@ func FormatHours(lang Lang, hours string, closed []time.Time) string {
 	return said
 }
 
-// ReadHoursWords returns typed opening hours, in lower case, with the names of weekdays and the words for "daily" and "closed" of all languages as the configuration
-// has them. It is the inverse of FormatHours.
+// ReadHoursWords returns typed opening hours, in lower case, with the names of weekdays and the words for "daily" and
+// "closed" of all languages as the configuration has them. It is the inverse of FormatHours.
 func ReadHoursWords(typed string) string {
 	var pairs [][2]string
 	for _, lang := range Langs() {
@@ -69,8 +69,9 @@ func ReadHoursWords(typed string) string {
 	return strings.NewReplacer(list...).Replace(strings.ToLower(typed))
 }
 
-// HoursDocument returns the opening hours of the configuration as a document in Markdown, a section for each language. closed are the days of the next
-// holidays, which may be none. Each section is one sentence, so that no quote of it has the hours without the holidays.
+// HoursDocument returns the opening hours of the configuration as a document in Markdown, a section for each language.
+// closed are the days of the next holidays, which may be none. Each section is one sentence, so that no quote of it has
+// the hours without the holidays.
 func HoursDocument(hours string, closed []time.Time) string {
 	var sections []string
 	for _, lang := range Langs() {

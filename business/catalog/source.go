@@ -15,8 +15,8 @@ var source = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(` \((?:` + strings.Join(words, "|") + `) [^\n]{1,300}\)$`)
 })
 
-// Source returns the end of an answer that names its documents. It is in the language of words, which are the answer or the passage that it quotes; if
-// they are too few to tell, in the language fallback.
+// Source returns the end of an answer that names its documents. It is in the language of words, which are the answer or
+// the passage that it quotes; if they are too few to tell, in the language fallback.
 func Source(words string, documents []string, fallback Lang) string {
 	return " (" + phrase(DetectLanguage([]string{words}, fallback), "source") + " " + strings.Join(documents, ", ") + ")"
 }

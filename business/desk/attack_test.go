@@ -59,8 +59,8 @@ func TestOperator_WritingInContactRoomSilences(t *testing.T) {
 	require.Equal(t, policy.ActionArchive, m.Action, m.Reason)
 }
 
-// A reply is what its author says when it is sent. After an outage, messages and their edits come at once, so that an edit may come while multis handles the
-// message.
+// A reply is what its author says when it is sent. After an outage, messages and their edits come at once, so that an
+// edit may come while multis handles the message.
 func TestReply_EditedMeanwhileIsSentEdited(t *testing.T) {
 	t.Parallel()
 	for edited, want := range map[string][]string{"note We never ship to her.": nil, "We ship on Tuesday.": {"We ship on Tuesday."}} {

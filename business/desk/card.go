@@ -21,8 +21,9 @@ const (
 	maxThreadLine   = 4000
 )
 
-// postCard queues the card of an escalation, with which its thread begins. While the business is closed, it mentions the people on call, otherwise the
-// owner. It mentions nobody if operators may answer, because they are in the room and are notified later if nobody claims it.
+// postCard queues the card of an escalation, with which its thread begins. While the business is closed, it mentions the
+// people on call, otherwise the owner. It mentions nobody if operators may answer, because they are in the room and are
+// notified later if nobody claims it.
 func (d *Desk) postCard(ctx context.Context, tx store.Tx, e store.Escalation, c Case) error {
 	kind, who := outbox.Alert, []id.UserID(nil)
 	switch {
@@ -109,7 +110,8 @@ func (d *Desk) cardText(e store.Escalation, chat store.Chat, messages []store.Me
 	if len(d.Operators) > 0 {
 		as = "in the owner's name"
 	}
-	parts = append(parts, "Reply **in this thread** and it goes to "+text.Escape(bridgebridge.DisplayName(chat.Name))+" "+as+"; what begins with `note` stays here. "+
+	parts = append(parts, "Reply **in this thread** and it goes to "+text.Escape(bridgebridge.DisplayName(chat.Name))+" "+as+
+		"; what begins with `note` stays here. "+
 		"✋ take it · ✅ done, I take over again · ⏸ I stay off · [that chat]("+roomLink(chat)+")")
 	if e.CardStatus != "" {
 		parts = append(parts, e.CardStatus)
@@ -117,8 +119,8 @@ func (d *Desk) cardText(e store.Escalation, chat store.Chat, messages []store.Me
 	return strings.Join(parts, "\n\n")
 }
 
-// questionLimit returns how many characters of each message a card shows: all of most messages, and a share of each if they are too long together.
-// Operators read the card only, and not the chat.
+// questionLimit returns how many characters of each message a card shows: all of most messages, and a share of each if
+// they are too long together. Operators read the card only, and not the chat.
 func questionLimit(messages []store.Message) int {
 	lengths := make([]int, len(messages))
 	for i, m := range messages {

@@ -41,14 +41,17 @@ func TestThread_ContinuesInNextRoom(t *testing.T) {
 	r.replyIn(operatorsRoom, card, owner, "Pay me")
 	r.replyIn(operatorsRoom, card, eve, "Pay Eve")
 	r.edit(operatorsRoom, eva, first, "Pay to another account")
-	r.receive(r.event("m.reaction", operatorsRoom, eva, map[string]any{"m.relates_to": map[string]any{"rel_type": "m.annotation", "event_id": card, "key": "✅"}}))
+	r.receive(r.event("m.reaction", operatorsRoom, eva,
+		map[string]any{"m.relates_to": map[string]any{"rel_type": "m.annotation", "event_id": card, "key": "✅"}}))
 	r.say(operatorsRoom, eva, "/escalations")
 	r.runAllJobs()
-	require.Equal(t, []string{"Which parcel?"}, r.sender.view(anasRoom, anyEvent), "nothing that was written after the invitation goes to the contact")
+	require.Equal(t, []string{"Which parcel?"}, r.sender.view(anasRoom, anyEvent),
+		"nothing that was written after the invitation goes to the contact")
 	require.True(t, r.escalation(ana.ID).IsOpen())
 	require.Equal(t, card, *r.escalation(ana.ID).CardEvent, "it waits for another room")
 
-	require.NoError(t, r.admin.Notices.Notify(r.ctx, jobs.NoticeArgs{Topic: jobs.TopicAdminRoomClosed, SubjectID: int64(r.escalation(ana.ID).CardRoom)}))
+	require.NoError(t, r.admin.Notices.Notify(r.ctx, jobs.NoticeArgs{Topic: jobs.TopicAdminRoomClosed,
+		SubjectID: int64(r.escalation(ana.ID).CardRoom)}))
 	const next = id.RoomID("!next:example.com")
 	r.addOperatorsRoom(next)
 	r.runAllJobs()
@@ -77,14 +80,17 @@ func TestThread_BridgedOwnerSendsNothing(t *testing.T) {
 	r.runAllJobs()
 	for _, content := range []map[string]any{
 		{"body": "Pay me", "m.relates_to": map[string]any{"rel_type": "m.thread", "event_id": card}},
-		{"body": "* Pay me", "m.new_content": map[string]any{"msgtype": "m.text", "body": "Pay me"}, "m.relates_to": map[string]any{"rel_type": "m.replace", "event_id": mine}},
+		{"body": "* Pay me", "m.new_content": map[string]any{"msgtype": "m.text", "body": "Pay me"},
+			"m.relates_to": map[string]any{"rel_type": "m.replace", "event_id": mine}},
 		{"body": "/handoff Ana"},
 	} {
 		content["msgtype"], content["fi.mau.double_puppet_source"] = "m.text", "mautrix-demo"
 		r.receive(r.event("m.room.message", deskRoom, owner, content))
 	}
 	for _, sign := range []string{"✅", "👍", "⏸"} {
-		r.receive(r.event("m.reaction", deskRoom, owner, map[string]any{"fi.mau.double_puppet_source": "mautrix-demo", "m.relates_to": map[string]any{"rel_type": "m.annotation", "event_id": card, "key": sign}}))
+		r.receive(r.event("m.reaction", deskRoom, owner,
+			map[string]any{"fi.mau.double_puppet_source": "mautrix-demo",
+				"m.relates_to": map[string]any{"rel_type": "m.annotation", "event_id": card, "key": sign}}))
 	}
 	r.runAllJobs()
 	require.Equal(t, []string{"Which parcel?"}, r.sender.view(anasRoom, anyEvent))
@@ -109,7 +115,8 @@ func TestEdit_IsAudited(t *testing.T) {
 		Sent                   int
 	}
 	read := func() (list []entry) {
-		rows, err := r.st.DB().Query(r.ctx, `select a.actor, a.action, a.outcome, a.person, a.content, (select count(*) from outbox o where o.id::text = a.ref and o.send_as = 'owner')
+		rows, err := r.st.DB().Query(r.ctx,
+			`select a.actor, a.action, a.outcome, a.person, a.content, (select count(*) from outbox o where o.id::text = a.ref and o.send_as = 'owner')
 			from audit_entries a where a.kind = 'command' and a.action = 'edit' order by a.id`)
 		require.NoError(t, err)
 		defer rows.Close()
@@ -123,17 +130,30 @@ func TestEdit_IsAudited(t *testing.T) {
 	}
 	edits := read()
 	require.Len(t, edits, 1)
-	require.Equal(t, entry{Actor: "operator", Action: "edit", Outcome: "changed", Person: r.desk.Audit.Hash([]byte(eva)), Sent: 1}, edits[0])
+	require.Equal(t, entry{
+		Actor:   "operator",
+		Action:  "edit",
+		Outcome: "changed",
+		Person:  r.desk.Audit.Hash([]byte(eva)),
+		Sent:    1,
+	}, edits[0])
 	r.edit(deskRoom, owner, mine, "note: call her")
 	r.edit(deskRoom, bob, m, "not his")
 	r.edit(deskRoom, eva, m, "Please wait.") // it says so already
 	r.runAllJobs()
 	edits = read()
 	require.Len(t, edits, 2)
-	require.Equal(t, entry{Actor: "owner", Action: "edit", Outcome: "deleted", Person: r.desk.Audit.Hash([]byte(owner)), Sent: 1}, edits[1])
+	require.Equal(t, entry{
+		Actor:   "owner",
+		Action:  "edit",
+		Outcome: "deleted",
+		Person:  r.desk.Audit.Hash([]byte(owner)),
+		Sent:    1,
+	}, edits[1])
 
 	// The transaction of an effect that fails leaves no entry, and an entry that fails no effect.
-	_, err := r.st.Pool().Exec(r.ctx, "create function deny() returns trigger language plpgsql as $$ begin if new.action = 'edit' then raise exception 'no'; end if; return new; end $$; create trigger deny before insert on audit_entries for each row execute function deny()")
+	_, err := r.st.Pool().Exec(r.ctx,
+		"create function deny() returns trigger language plpgsql as $$ begin if new.action = 'edit' then raise exception 'no'; end if; return new; end $$; create trigger deny before insert on audit_entries for each row execute function deny()")
 	require.NoError(t, err)
 	id, err := store.MessageByEvent(r.ctx, r.st.DB(), r.deskID(), m)
 	require.NoError(t, err)

@@ -1,6 +1,6 @@
-// Package desk passes conversations to people. Each escalation has a thread in the admin room: a card with the question, what the documents say
-// and a proposal; what the contact and the owner write after it; and the replies of the people there, which go to the contact in the owner's name. It also sums up what happened at
-// the desk, and draws a chart of it.
+// Package desk passes conversations to people. Each escalation has a thread in the admin room: a card with the question,
+// what the documents say and a proposal; what the contact and the owner write after it; and the replies of the people
+// there, which go to the contact in the owner's name. It also sums up what happened at the desk, and draws a chart of it.
 package desk
 
 import (
@@ -84,8 +84,9 @@ type Case struct {
 // newest returns the newest message of a case.
 func (c Case) newest() store.Message { return c.Messages[len(c.Messages)-1] }
 
-// Open opens an escalation with its card, unless one of the chat waits for a person already: then the thread of that one shows the messages. first
-// reports whether an escalation was opened, told whether the contact was told that a person will answer.
+// Open opens an escalation with its card, unless one of the chat waits for a person already: then the thread of that one
+// shows the messages. first reports whether an escalation was opened, told whether the contact was told that a person
+// will answer.
 func (d *Desk) Open(ctx context.Context, tx store.Tx, c Case) (first, told bool, err error) {
 	first, told, err = store.OpenEscalation(ctx, tx, c.Chat.ID, c.newest().ID, c.Reason, c.Sources)
 	if err != nil {

@@ -86,7 +86,13 @@ func echoOf(o store.OutboxMessage, sent id.EventID, room id.RoomID) *event.Event
 	if o.SendAs == policy.AsOwner {
 		sender = owner
 	}
-	evt := &event.Event{ID: sent, RoomID: room, Sender: sender, Type: event.Type{Type: o.EventType, Class: event.MessageEventType}, Timestamp: time.Now().UnixMilli()}
+	evt := &event.Event{
+		ID:        sent,
+		RoomID:    room,
+		Sender:    sender,
+		Type:      event.Type{Type: o.EventType, Class: event.MessageEventType},
+		Timestamp: time.Now().UnixMilli(),
+	}
 	evt.Content.VeryRaw = o.Content
 	_ = json.Unmarshal(o.Content, &evt.Content.Raw)
 	return evt
@@ -108,7 +114,15 @@ func readSent(o store.OutboxMessage, event id.EventID, room id.RoomID) sentEvent
 		} `json:"m.relates_to"`
 	}
 	_ = json.Unmarshal(o.Content, &c)
-	e := sentEvent{event: event, room: room, outbox: o.ID, purpose: o.Purpose, body: c.Body, reaction: c.RelatesTo.Key, mentions: c.Mentions.Users}
+	e := sentEvent{
+		event:    event,
+		room:     room,
+		outbox:   o.ID,
+		purpose:  o.Purpose,
+		body:     c.Body,
+		reaction: c.RelatesTo.Key,
+		mentions: c.Mentions.Users,
+	}
 	switch c.RelatesTo.Type {
 	case "m.replace":
 		e.replaces, e.body = c.RelatesTo.Event, c.New.Body
@@ -165,7 +179,13 @@ type rig struct {
 
 func newRig(t *testing.T) *rig {
 	t.Helper()
-	r := &rig{t: t, ctx: t.Context(), st: storetest.New(t), sender: &fakeSender{}, now: time.Now().Add(-time.Hour).Truncate(time.Second)}
+	r := &rig{
+		t:      t,
+		ctx:    t.Context(),
+		st:     storetest.New(t),
+		sender: &fakeSender{},
+		now:    time.Now().Add(-time.Hour).Truncate(time.Second),
+	}
 	now := func() time.Time {
 		if r.onRead != nil {
 			r.onRead()
@@ -175,17 +195,44 @@ func newRig(t *testing.T) *rig {
 	defaults := policy.Defaults{Profile: policy.ProfileBusiness, FirstDelivery: policy.DeliveryAuto}
 	const pause = 24 * time.Hour // the inbox and the gate have the machine's clock
 	r.box = outbox.New(r.st, outbox.Settings{
-		Defaults: defaults, OwnerPause: pause, SendCap: policy.Rate{Minute: 1000, Day: 10_000}, Owner: owner, Name: "Nora", Disclose: func(string) bool { return true },
+		Defaults:   defaults,
+		OwnerPause: pause,
+		SendCap:    policy.Rate{Minute: 1000, Day: 10_000},
+		Owner:      owner,
+		Name:       "Nora",
+		Disclose:   func(string) bool { return true },
 	}, r.sender)
 	r.settings = appservice.Settings{
-		Owner: owner, Bot: bot, Operators: []id.UserID{eva, bob}, OperatorsAnswer: true, Name: "Nora", Defaults: defaults, ReplyMaxAge: 48 * time.Hour, OwnerPause: pause,
-		StoreCap: policy.Rate{Minute: 1000, Day: 10_000}, SendCap: policy.Rate{Minute: 1000, Day: 10_000},
+		Owner:           owner,
+		Bot:             bot,
+		Operators:       []id.UserID{eva, bob},
+		OperatorsAnswer: true,
+		Name:            "Nora",
+		Defaults:        defaults,
+		ReplyMaxAge:     48 * time.Hour,
+		OwnerPause:      pause,
+		StoreCap:        policy.Rate{Minute: 1000, Day: 10_000},
+		SendCap:         policy.Rate{Minute: 1000, Day: 10_000},
 	}
 	r.newInbox()
 	r.desk = desk.New(desk.Options{
-		Store: r.st, Box: r.box, Owner: owner, Operators: []id.UserID{eva, bob}, ClaimWithin: 10 * time.Minute, OwnerPause: pause, Name: "Nora", Now: now,
+		Store:       r.st,
+		Box:         r.box,
+		Owner:       owner,
+		Operators:   []id.UserID{eva, bob},
+		ClaimWithin: 10 * time.Minute,
+		OwnerPause:  pause,
+		Name:        "Nora",
+		Now:         now,
 	})
-	r.admin = admin.New(admin.Options{Store: r.st, Box: r.box, Desk: r.desk, Files: fileServer{"mxc://x/lamp": "a lamp", "mxc://x/list": "a list", "mxc://x/voice": "hello", "mxc://x/spam": "spam"}, Now: now, Settings: admin.Settings{Name: "Nora", Zone: time.UTC, Defaults: defaults}})
+	r.admin = admin.New(admin.Options{
+		Store:    r.st,
+		Box:      r.box,
+		Desk:     r.desk,
+		Files:    fileServer{"mxc://x/lamp": "a lamp", "mxc://x/list": "a list", "mxc://x/voice": "hello", "mxc://x/spam": "spam"},
+		Now:      now,
+		Settings: admin.Settings{Name: "Nora", Zone: time.UTC, Defaults: defaults},
+	})
 	r.chat("Desk", deskRoom, policy.KindAdmin)
 	return r
 }
@@ -200,9 +247,20 @@ func (r *rig) tx(fn func(tx store.Tx) error) {
 
 func (r *rig) chat(name string, room id.RoomID, kind policy.Kind) (chat store.Chat) {
 	r.t.Helper()
-	c := store.Chat{Protocol: "demo", ChannelID: room.String(), RoomID: &room, Kind: kind, Name: name, Contact: contactOf(room), BridgeBot: bridge, Encryption: policy.EncryptionNo}
+	c := store.Chat{
+		Protocol:   "demo",
+		ChannelID:  room.String(),
+		RoomID:     &room,
+		Kind:       kind,
+		Name:       name,
+		Contact:    contactOf(room),
+		BridgeBot:  bridge,
+		Encryption: policy.EncryptionNo,
+	}
 	if kind == policy.KindAdmin {
-		c.Protocol, c.BridgeBot, c.Contact = "matrix", "", ""
+		c.Protocol = "matrix"
+		c.BridgeBot = ""
+		c.Contact = ""
 	}
 	r.tx(func(tx store.Tx) (err error) {
 		chat, err = store.UpsertChat(r.ctx, tx, c)
@@ -220,7 +278,8 @@ func (r *rig) event(kind string, room id.RoomID, sender id.UserID, content any) 
 	r.events++
 	r.now = r.now.Add(time.Second)
 	raw, err := json.Marshal(map[string]any{
-		"type": kind, "room_id": room, "sender": sender, "event_id": fmt.Sprintf("$e%d", r.events), "origin_server_ts": r.now.UnixMilli(), "content": content,
+		"type": kind, "room_id": room, "sender": sender, "event_id": fmt.Sprintf("$e%d", r.events), "origin_server_ts": r.now.UnixMilli(),
+		"content": content,
 	})
 	require.NoError(r.t, err)
 	var evt event.Event
@@ -242,7 +301,8 @@ func (r *rig) say(room id.RoomID, sender id.UserID, body string) id.EventID {
 // writeOnPhone has the owner write a message in the network's own app.
 func (r *rig) writeOnPhone(room id.RoomID, body string) id.EventID {
 	r.t.Helper()
-	return r.receive(r.event("m.room.message", room, owner, map[string]any{"msgtype": "m.text", "body": body, "fi.mau.double_puppet_source": "mautrix-demo"}))
+	return r.receive(r.event("m.room.message", room, owner,
+		map[string]any{"msgtype": "m.text", "body": body, "fi.mau.double_puppet_source": "mautrix-demo"}))
 }
 
 // reply writes in the thread of a card.
@@ -255,20 +315,23 @@ func (r *rig) reply(card id.EventID, sender id.UserID, body string) id.EventID {
 func (r *rig) replyIn(room id.RoomID, card id.EventID, sender id.UserID, body string) id.EventID {
 	r.t.Helper()
 	return r.receive(r.event("m.room.message", room, sender, map[string]any{
-		"msgtype": "m.text", "body": body, "m.relates_to": map[string]any{"rel_type": "m.thread", "event_id": card, "is_falling_back": true, "m.in_reply_to": map[string]any{"event_id": card}},
+		"msgtype": "m.text", "body": body, "m.relates_to": map[string]any{"rel_type": "m.thread", "event_id": card, "is_falling_back": true,
+			"m.in_reply_to": map[string]any{"event_id": card}},
 	}))
 }
 
 func (r *rig) edit(room id.RoomID, sender id.UserID, target id.EventID, body string) {
 	r.t.Helper()
 	r.receive(r.event("m.room.message", room, sender, map[string]any{
-		"msgtype": "m.text", "body": "* " + body, "m.new_content": map[string]any{"msgtype": "m.text", "body": body}, "m.relates_to": map[string]any{"rel_type": "m.replace", "event_id": target},
+		"msgtype": "m.text", "body": "* " + body, "m.new_content": map[string]any{"msgtype": "m.text", "body": body},
+		"m.relates_to": map[string]any{"rel_type": "m.replace", "event_id": target},
 	}))
 }
 
 func (r *rig) react(sender id.UserID, target id.EventID, key string) id.EventID {
 	r.t.Helper()
-	return r.receive(r.event("m.reaction", deskRoom, sender, map[string]any{"m.relates_to": map[string]any{"rel_type": "m.annotation", "event_id": target, "key": key}}))
+	return r.receive(r.event("m.reaction", deskRoom, sender,
+		map[string]any{"m.relates_to": map[string]any{"rel_type": "m.annotation", "event_id": target, "key": key}}))
 }
 
 func (r *rig) redact(room id.RoomID, sender id.UserID, target id.EventID) {
@@ -319,7 +382,8 @@ type queued struct {
 // dueJobs returns the jobs of the desk that are due, the oldest first. Turns are not run here.
 func (r *rig) dueJobs() []queued {
 	r.t.Helper()
-	rows, err := r.st.DB().Query(r.ctx, `select id, kind, args from river.river_job where kind in ('command', 'send', 'retract', 'update_escalation', 'copy_file', 'change_reply')
+	rows, err := r.st.DB().Query(r.ctx,
+		`select id, kind, args from river.river_job where kind in ('command', 'send', 'retract', 'update_escalation', 'copy_file', 'change_reply')
 		and state in ('available', 'scheduled') and coalesce((args->>'at')::timestamptz, '-infinity') <= $1 order by id`, r.now)
 	require.NoError(r.t, err)
 	defer rows.Close()
@@ -413,7 +477,8 @@ func TestThread_NoteNeverReachesContact(t *testing.T) {
 		c.Citations, c.Proposal = []store.Citation{{Source: "returns.md › Broken", Quote: "Send a photo within a week."}}, "Please send a photo."
 	})
 	text := r.card(card)
-	for _, part := range []string{"Ana · Demo needs a person", "My parcel arrived broken", "It asks for a person.", "returns.md › Broken", "Send a photo within a week.", "Please send a photo."} {
+	for _, part := range []string{"Ana · Demo needs a person", "My parcel arrived broken", "It asks for a person.", "returns.md › Broken",
+		"Send a photo within a week.", "Please send a photo."} {
 		require.Contains(t, text, part)
 	}
 

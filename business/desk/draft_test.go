@@ -27,7 +27,11 @@ func TestThread_ReplyToDraftDoesOneThing(t *testing.T) {
 	var draft store.OutboxMessage
 	r.tx(func(tx store.Tx) error {
 		out, _, err := r.box.Queue(r.ctx, tx, outbox.Message{
-			Chat: r.reload(ana), Purpose: policy.PurposeReply, Text: answer, SeenID: m.ID, Citations: []store.Citation{storetest.Cite(t, r.st, policy.RolePublic, index.KindKnowledge, answer)},
+			Chat:      r.reload(ana),
+			Purpose:   policy.PurposeReply,
+			Text:      answer,
+			SeenID:    m.ID,
+			Citations: []store.Citation{storetest.Cite(t, r.st, policy.RolePublic, index.KindKnowledge, answer)},
 		})
 		if err != nil {
 			return err
@@ -47,7 +51,8 @@ func TestThread_ReplyToDraftDoesOneThing(t *testing.T) {
 	require.NotEmpty(t, shown)
 
 	r.receive(r.event("m.room.message", deskRoom, eva, map[string]any{
-		"msgtype": "m.text", "body": "It is on its way.", "m.relates_to": map[string]any{"rel_type": "m.thread", "event_id": card, "m.in_reply_to": map[string]any{"event_id": shown}},
+		"msgtype": "m.text", "body": "It is on its way.",
+		"m.relates_to": map[string]any{"rel_type": "m.thread", "event_id": card, "m.in_reply_to": map[string]any{"event_id": shown}},
 	}))
 	r.runAllJobs()
 	require.Equal(t, []string{"It is on its way."}, r.sender.view(anasRoom, anyEvent), "it goes out once, and the draft keeps its words")

@@ -24,8 +24,8 @@ const (
 	stageWebhook   = 3
 )
 
-// runTimers does what is due by the clock: it notifies the next people if nobody has claimed an escalation, and ends an answered one. It returns how
-// long to wait until the next time; zero for none.
+// runTimers does what is due by the clock: it notifies the next people if nobody has claimed an escalation, and ends an
+// answered one. It returns how long to wait until the next time; zero for none.
 func (d *Desk) runTimers(ctx context.Context, tx store.Tx, e *store.Escalation, chat store.Chat) (time.Duration, error) {
 	switch {
 	case !e.IsOpen():
@@ -64,7 +64,8 @@ func (d *Desk) notifyStage(ctx context.Context, tx store.Tx, e store.Escalation,
 	if stage == stageOwner {
 		who = []id.UserID{d.Owner}
 	}
-	return d.notifyInThread(ctx, tx, e, who, "🔔 **Nobody has taken "+text.Escape(chat.Label())+"**, who has waited since "+clock(e.OpenedAt, d.Now(), d.Zone)+". ✋ on the card takes it.")
+	return d.notifyInThread(ctx, tx, e, who, "🔔 **Nobody has taken "+text.Escape(chat.Label())+"**, who has waited since "+
+		clock(e.OpenedAt, d.Now(), d.Zone)+". ✋ on the card takes it.")
 }
 
 // notifyInThread writes an alert into the thread and mentions people.
@@ -101,11 +102,16 @@ func (d *Desk) endAnswered(ctx context.Context, tx store.Tx, e *store.Escalation
 		if who == "" {
 			who = d.Owner
 		}
-		err := d.notifyInThread(ctx, tx, *e, []id.UserID{who}, "🔔 **"+text.Escape(chat.Label())+" waits again**: wrote "+clock(last.At, d.Now(), d.Zone)+", and nobody answered. ✋ on the card takes it.")
+		err := d.notifyInThread(ctx, tx, *e, []id.UserID{who},
+			"🔔 **"+text.Escape(chat.Label())+" waits again**: wrote "+clock(last.At, d.Now(), d.Zone)+
+				", and nobody answered. ✋ on the card takes it.")
 		if err != nil {
 			return 0, err
 		}
-		e.AnsweredAt, e.ClaimedBy, e.ClaimedAt, e.PageCount = nil, "", nil, 0
+		e.AnsweredAt = nil
+		e.ClaimedBy = ""
+		e.ClaimedAt = nil
+		e.PageCount = 0
 		return d.ClaimWithin, store.MarkWaitingAgain(ctx, tx, e.ID, now)
 	}
 	_, err = store.ResolveEscalation(ctx, tx, e.ID, "")

@@ -117,7 +117,8 @@ func TestDue_AnsweredEscalationEnds(t *testing.T) {
 	require.Contains(t, r.card(card), "I answer there again")
 	r.reply(card, bob, "Did it come?")
 	r.runAllJobs()
-	require.Equal(t, []string{"Yes, what is it?", "It comes today.", "Did it come?"}, r.sender.view(anasRoom, anyEvent), "a thread that ended by itself goes on")
+	require.Equal(t, []string{"Yes, what is it?", "It comes today.", "Did it come?"}, r.sender.view(anasRoom, anyEvent),
+		"a thread that ended by itself goes on")
 	require.True(t, r.escalation(ana.ID).IsOpen())
 }
 
@@ -203,7 +204,8 @@ func TestDue_UnclaimedCallsHook(t *testing.T) {
 	ana := r.chat("Ana", anasRoom, policy.KindDM)
 	r.escalate(anasRoom, "Is anybody there?")
 	calls := func() int {
-		return storetest.Count(t, r.st, "select count(*) from hook_deliveries where event = 'unclaimed' and ref = $1", strconv.FormatInt(int64(r.escalation(ana.ID).MessageID), 10))
+		return storetest.Count(t, r.st, "select count(*) from hook_deliveries where event = 'unclaimed' and ref = $1",
+			strconv.FormatInt(int64(r.escalation(ana.ID).MessageID), 10))
 	}
 	wait := func(d time.Duration) {
 		r.now = r.now.Add(d)
@@ -236,7 +238,8 @@ func TestDue_WithoutOperatorsHookFollowsOwner(t *testing.T) {
 		r.runAllJobs()
 		r.runAllJobs() // a job that is to be repeated is run once by each
 		require.Equal(t, want.called, r.mentioned(card, &seen), "after %d times claim_within", times)
-		require.Equal(t, want.hooks, storetest.Count(t, r.st, "select count(*) from hook_deliveries where event = 'unclaimed'"), "after %d times claim_within", times)
+		require.Equal(t, want.hooks, storetest.Count(t, r.st, "select count(*) from hook_deliveries where event = 'unclaimed'"),
+			"after %d times claim_within", times)
 		r.now = r.now.Add(10*time.Minute + time.Second)
 	}
 }

@@ -17,8 +17,9 @@ type Files interface {
 	Download(ctx context.Context, file store.Attachment, limit int64) ([]byte, error)
 }
 
-// show stores that an outbox message shows messages in the thread of an escalation. It enqueues a job for each file of theirs, which copies the file
-// into the thread, because operators are not in the contact's room. If a file cannot be downloaded, the thread shows only the line that names it.
+// show stores that an outbox message shows messages in the thread of an escalation. It enqueues a job for each file of
+// theirs, which copies the file into the thread, because operators are not in the contact's room. If a file cannot be
+// downloaded, the thread shows only the line that names it.
 func (d *Desk) show(ctx context.Context, tx store.Tx, escalation store.EscalationID, out uuid.UUID, messages ...store.Message) error {
 	if err := store.ShowLines(ctx, tx, escalation, store.IDsOf(messages), out); err != nil {
 		return err
@@ -37,8 +38,9 @@ func (d *Desk) show(ctx context.Context, tx store.Tx, escalation store.Escalatio
 	return nil
 }
 
-// CopyFile copies the file of a message into the thread of an open escalation, unless the thread has it. It may be repeated, and returns jobs.Snooze
-// while the card is being sent. If the file is gone or too large, jobs.IsPermanent reports true for the error.
+// CopyFile copies the file of a message into the thread of an open escalation, unless the thread has it. It may be
+// repeated, and returns jobs.Snooze while the card is being sent. If the file is gone or too large, jobs.IsPermanent
+// reports true for the error.
 func (d *Desk) CopyFile(ctx context.Context, escalation store.EscalationID, message store.MessageID) error {
 	e, err := store.EscalationByID(ctx, d.Store.DB(), escalation)
 	if gone, err := isMissing(err); gone || err != nil {
@@ -72,7 +74,9 @@ func (d *Desk) CopyFile(ctx context.Context, escalation store.EscalationID, mess
 			return err
 		}
 		notice := outbox.NewNotice(room, "", outbox.Quiet)
-		notice.Text, notice.HTML, notice.File = "", "", FileOf(m, data)
+		notice.Text = ""
+		notice.HTML = ""
+		notice.File = FileOf(m, data)
 		notice.Thread, notice.Quotes = *e.CardEvent, []store.MessageID{m.ID}
 		_, _, err = d.Box.Queue(ctx, tx, notice)
 		return err

@@ -14,15 +14,18 @@ import (
 	"multis/store/storetest"
 )
 
-// What a person types in a thread reaches the contact as it is, clean, or not at all: commands, signs and notes stay in the room, however they are hidden.
+// What a person types in a thread reaches the contact as it is, clean, or not at all: commands, signs and notes stay in
+// the room, however they are hidden.
 func TestThread_HostileTexts(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	r.chat("Ana", anasRoom, policy.KindDM)
 	card := r.escalate(anasRoom, "A person, please")
 	staying := []string{
-		"", " ", "\u200b", "\u200b\u2060\ufeff", "\u202e", "\u200bnote SECRET", "\u202enote SECRET", "n\u200bote SECRET", "nоte SECRET", "ｎｏｔｅ SECRET", "NOTE\u00a0SECRET", "> note SECRET",
-		"\ufeff📝 SECRET", "@eva\u200b SECRET", "\u200b/handoff SECRET", "\u202e!why SECRET", "/answers add SECRET = x", "!!! SECRET", "✋\u200b", "\u200b⏸\ufe0f", "🖐🏽",
+		"", " ", "\u200b", "\u200b\u2060\ufeff", "\u202e", "\u200bnote SECRET", "\u202enote SECRET", "n\u200bote SECRET", "nоte SECRET",
+		"ｎｏｔｅ SECRET", "NOTE\u00a0SECRET", "> note SECRET",
+		"\ufeff📝 SECRET", "@eva\u200b SECRET", "\u200b/handoff SECRET", "\u202e!why SECRET", "/answers add SECRET = x", "!!! SECRET", "✋\u200b",
+		"\u200b⏸\ufe0f", "🖐🏽",
 	}
 	for _, s := range staying {
 		r.reply(card, eva, s)
@@ -31,7 +34,8 @@ func TestThread_HostileTexts(t *testing.T) {
 	require.Empty(t, r.sender.view(anasRoom, anyEvent))
 
 	going := []string{
-		strings.Repeat("a", 3000), "It is \u202eevil\u2066 text", "pаypal with a Cyrillic letter", "[a](javascript:x) **b** <b>c</b>", "'; drop table outbox; --", "%s%d", "a\x01\x1b[31mb", "line\u2028next", "0", "$e1",
+		strings.Repeat("a", 3000), "It is \u202eevil\u2066 text", "pаypal with a Cyrillic letter", "[a](javascript:x) **b** <b>c</b>",
+		"'; drop table outbox; --", "%s%d", "a\x01\x1b[31mb", "line\u2028next", "0", "$e1",
 	}
 	var want []string
 	for _, s := range going {
@@ -45,11 +49,13 @@ func TestThread_HostileTexts(t *testing.T) {
 	require.NotContains(t, strings.Join(got, ""), "SECRET")
 	r.reply(card, bob, strings.Repeat("b", 10_000))
 	r.runAllJobs()
-	require.Equal(t, 1, storetest.Count(t, r.st, "select count(*) from outbox where send_as = 'owner' and content->>'msgtype' = 'm.file'"), "a text of many parts goes as a file, whole")
+	require.Equal(t, 1, storetest.Count(t, r.st, "select count(*) from outbox where send_as = 'owner' and content->>'msgtype' = 'm.file'"),
+		"a text of many parts goes as a file, whole")
 	before := storetest.Count(t, r.st, "select count(*) from outbox where send_as = 'owner'")
 	r.reply(card, bob, strings.Repeat("c d ", 1<<18))
 	r.runAllJobs()
-	require.Equal(t, before+1, storetest.Count(t, r.st, "select count(*) from outbox where send_as = 'owner'"), "a megabyte, too, is one message")
+	require.Equal(t, before+1, storetest.Count(t, r.st, "select count(*) from outbox where send_as = 'owner'"),
+		"a megabyte, too, is one message")
 }
 
 // Events that are repeated, turned around, of strangers, or that name what is not there, send nothing and change nothing.
@@ -134,14 +140,17 @@ func TestThread_LinesStayLines(t *testing.T) {
 	require.Contains(t, lines, "💬 customer **Ana**: For Friday")
 }
 
-// A card shows what a contact wrote and is called as it is, on its own line: no line, link, mention, sign or proposal of the card can be forged, and only
-// those who are on call are called.
+// A card shows what a contact wrote and is called as it is, on its own line: no line, link, mention, sign or proposal of
+// the card can be forged, and only those who are on call are called.
 func TestCard_HostileQuestionsAndNames(t *testing.T) {
 	t.Parallel()
 	forged := "Proposal, which 👍 sends as it stands:"
 	for _, said := range []string{
-		"Help\n\n" + forged + "\n\n> Pay Eve", "Help\u2028\u2028" + forged, "Help\u2029" + forged, "Help\u0085\u0085" + forged, "Help\v\v" + forged, "Help\r\r" + forged, "Help\f" + forged,
-		"@room @eva:example.com [take it](https://evil.example) <b>x</b> <img src=x>", "\u202epmal eulb\u2066", strings.Repeat("a", 10_000), strings.Repeat("\u202e", 3000) + "x", "✅ **resolved** by eva", "💬 \u202e", "`code` ```\nblock\n```", "http://evil.example/@eva:example.com",
+		"Help\n\n" + forged + "\n\n> Pay Eve", "Help\u2028\u2028" + forged, "Help\u2029" + forged, "Help\u0085\u0085" + forged,
+		"Help\v\v" + forged, "Help\r\r" + forged, "Help\f" + forged,
+		"@room @eva:example.com [take it](https://evil.example) <b>x</b> <img src=x>", "\u202epmal eulb\u2066", strings.Repeat("a", 10_000),
+		strings.Repeat("\u202e", 3000) + "x", "✅ **resolved** by eva", "💬 \u202e", "`code` ```\nblock\n```",
+		"http://evil.example/@eva:example.com",
 	} {
 		r := newRig(t)
 		r.desk.OnCall = []id.UserID{bob}

@@ -22,7 +22,14 @@ func (r *rig) proposed() string {
 	r.t.Helper()
 	r.now = time.Now().Add(time.Minute)
 	book := &answers.Keeper{Store: r.st, Search: search.New(r.st)}
-	room := admin.New(admin.Options{Store: r.st, Box: r.box, Desk: r.desk, Answers: book, Now: func() time.Time { return r.now }, Settings: admin.Settings{Name: "Nora", Zone: time.UTC}})
+	room := admin.New(admin.Options{
+		Store:    r.st,
+		Box:      r.box,
+		Desk:     r.desk,
+		Answers:  book,
+		Now:      func() time.Time { return r.now },
+		Settings: admin.Settings{Name: "Nora", Zone: time.UTC},
+	})
 	before := len(r.sender.sent)
 	require.NoError(r.t, room.Answers.FindAnswers(r.ctx))
 	r.runAllJobs()
@@ -73,8 +80,9 @@ func TestEdit_RefusedIsLearnedAndShown(t *testing.T) {
 		edited        string
 		learned, note string
 	}{
-		"the network has no edits": {true, "Yes, from 15 EUR.", "> Yes, from 15 EUR.", "The edit did not reach the customer, who has got: “Yes, from 10 EUR.”"},
-		"too long for an edit":     {false, strings.Repeat("Yes, from 15 EUR. ", 70), "", ""},
+		"the network has no edits": {true, "Yes, from 15 EUR.", "> Yes, from 15 EUR.",
+			"The edit did not reach the customer, who has got: “Yes, from 10 EUR.”"},
+		"too long for an edit": {false, strings.Repeat("Yes, from 15 EUR. ", 70), "", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -51,11 +51,22 @@ func (m *pausingModel) Stream(context.Context, llm.Request) iter.Seq2[llm.Delta,
 func TestOperator_WritingDuringCallTakesOver(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
-	_, err := knowledge.New(r.st).Index(r.ctx, knowledge.File{Name: "prices.md", Data: []byte("# Delivery\n\nDelivery costs 5 euro within the city.\n"), Role: policy.RolePublic})
+	_, err := knowledge.New(r.st).Index(r.ctx, knowledge.File{
+		Name: "prices.md",
+		Data: []byte("# Delivery\n\nDelivery costs 5 euro within the city.\n"),
+		Role: policy.RolePublic,
+	})
 	require.NoError(t, err)
 	model := &pausingModel{at: -1}
 	a := agent.New(agent.Options{
-		Store: r.st, Box: r.box, Desk: r.desk, Search: search.New(r.st), Personas: persona.Set{Model: model}, Name: "Nora", Language: catalog.English, Zone: time.UTC,
+		Store:    r.st,
+		Box:      r.box,
+		Desk:     r.desk,
+		Search:   search.New(r.st),
+		Personas: persona.Set{Model: model},
+		Name:     "Nora",
+		Language: catalog.English,
+		Zone:     time.UTC,
 		Defaults: policy.Defaults{Profile: policy.ProfileBusiness, FirstDelivery: policy.DeliveryAuto},
 	})
 	replies := func(e sentEvent) bool { return e.purpose == policy.PurposeReply }

@@ -18,8 +18,9 @@ import (
 	"multis/store"
 )
 
-// Reply handles a message of a person in the thread of an escalation, which is locked: it goes to the contact, unless it is a note or a sign. file is the message's
-// if TakesFile says so, or else nil. It returns what to answer in the thread, as Markdown; empty for nothing. The message's chat is the room of the thread.
+// Reply handles a message of a person in the thread of an escalation, which is locked: it goes to the contact, unless it
+// is a note or a sign. file is the message's if TakesFile says so, or else nil. It returns what to answer in the thread,
+// as Markdown; empty for nothing. The message's chat is the room of the thread.
 func (d *Desk) Reply(ctx context.Context, tx store.Tx, escalation store.EscalationID, m store.Message, file *outbox.File) (string, error) {
 	e, chat, err := lockWithChat(ctx, tx, escalation)
 	if err != nil {
@@ -35,21 +36,25 @@ func (d *Desk) Reply(ctx context.Context, tx store.Tx, escalation store.Escalati
 	case !d.MayAnswer(m):
 		return NotSent(m, "operators may not answer here (config: `operators_answer`)."), nil
 	case file == nil && m.Kind != string(bridgebridge.Text):
-		return NotSent(m, "text, pictures, recordings and files go out from a thread. The owner can send it in [that chat]("+roomLink(chat)+")."), nil
+		return NotSent(m, "text, pictures, recordings and files go out from a thread. The owner can send it in [that chat]("+roomLink(chat)+")."),
+			nil
 	case sign != "":
 		return d.applySign(ctx, tx, e, chat, m, sign)
 	case policy.IsThreadCommand(typedText(m)): // an unknown command, or one behind an invisible character
 		return NotSent(m, "what begins with `/` or `!` is a command here."), nil
 	}
 	words, problem, err := d.replyText(ctx, chat, m)
-	if err != nil || problem != "" {
+	if err != nil {
 		return NotSent(m, problem+"."), err
+	}
+	if problem != "" {
+		return NotSent(m, problem+"."), nil
 	}
 	return d.send(ctx, tx, e, chat, m, outbox.Message{Text: words, File: file})
 }
 
-// NotSent answers a message in a thread that does not go to the contact. why is Markdown, a sentence. It names the message, which may be above others that were
-// handled before.
+// NotSent answers a message in a thread that does not go to the contact. why is Markdown, a sentence. It names the
+// message, which may be above others that were handled before.
 func NotSent(m store.Message, why string) string {
 	words := typedText(m)
 	if words == "" && m.Attachment != nil {
@@ -85,8 +90,8 @@ func (d *Desk) HandleReaction(ctx context.Context, tx store.Tx, escalation store
 	return d.applySign(ctx, tx, e, chat, reaction, sign)
 }
 
-// lockWithChat locks the chat of an escalation and then the escalation, as all code does that locks both. A message of the chat that is deleted by then is not shown
-// in the thread; one that is deleted later is found there.
+// lockWithChat locks the chat of an escalation and then the escalation, as all code does that locks both. A message of
+// the chat that is deleted by then is not shown in the thread; one that is deleted later is found there.
 func lockWithChat(ctx context.Context, tx store.Tx, escalation store.EscalationID) (store.Escalation, store.Chat, error) {
 	e, err := store.EscalationByID(ctx, tx, escalation)
 	if err != nil {
@@ -101,7 +106,8 @@ func lockWithChat(ctx context.Context, tx store.Tx, escalation store.EscalationI
 }
 
 // applySign claims, pauses, resolves or hands back the escalation, as the reaction says.
-func (d *Desk) applySign(ctx context.Context, tx store.Tx, e store.Escalation, chat store.Chat, m store.Message, applySign policy.ThreadSign) (string, error) {
+func (d *Desk) applySign(ctx context.Context, tx store.Tx, e store.Escalation, chat store.Chat, m store.Message,
+	applySign policy.ThreadSign) (string, error) {
 	if applySign == policy.SignResolve {
 		return resolve(ctx, tx, e, m.Sender, m.At)
 	}
@@ -123,8 +129,8 @@ func (d *Desk) applySign(ctx context.Context, tx store.Tx, e store.Escalation, c
 	}
 }
 
-// claim assigns an escalation to a person. The assistant stays quiet in the chat for a while, as if the person had written. It returns the reply to
-// show if another person has claimed the escalation.
+// claim assigns an escalation to a person. The assistant stays quiet in the chat for a while, as if the person had
+// written. It returns the reply to show if another person has claimed the escalation.
 func (d *Desk) claim(ctx context.Context, tx store.Tx, e store.Escalation, who id.UserID, at time.Time) (string, error) {
 	if e.ClaimedBy != "" && e.ClaimedBy != who {
 		return "✋ " + text.Escape(d.PersonName(e.ClaimedBy)) + " has it already.", nil
@@ -141,8 +147,11 @@ func (d *Desk) claim(ctx context.Context, tx store.Tx, e store.Escalation, who i
 // resolve closes an escalation for a person who asked for that at a given time, and lets the assistant answer in the chat again.
 func resolve(ctx context.Context, tx store.Tx, e store.Escalation, who id.UserID, at time.Time) (string, error) {
 	resolved, err := store.ResolveEscalation(ctx, tx, e.ID, who)
-	if err != nil || !resolved {
+	if err != nil {
 		return "", err
+	}
+	if !resolved {
+		return "", nil
 	}
 	if err := store.ResumeChatAt(ctx, tx, e.ChatID, at); err != nil {
 		return "", err
@@ -174,8 +183,12 @@ func (d *Desk) sendProposal(ctx context.Context, tx store.Tx, e store.Escalation
 	if e.Proposal == "" {
 		return "", nil // it was sent, or there is none
 	}
-	if current, err := store.AreCitationsCurrent(ctx, tx, e.Proposal, e.Citations); err != nil || !current {
+	current, err := store.AreCitationsCurrent(ctx, tx, e.Proposal, e.Citations)
+	if err != nil {
 		return "⚠️ Not sent: the documents have changed since I proposed it. Write the answer here.", err
+	}
+	if !current {
+		return "⚠️ Not sent: the documents have changed since I proposed it. Write the answer here.", nil
 	}
 	if _, err := store.ClearProposal(ctx, tx, e.ID); err != nil {
 		return "", err
@@ -184,7 +197,8 @@ func (d *Desk) sendProposal(ctx context.Context, tx store.Tx, e store.Escalation
 }
 
 // send queues a person's text or file to the contact in the owner's name. It is deleted there when the person deletes the message m.
-func (d *Desk) send(ctx context.Context, tx store.Tx, e store.Escalation, chat store.Chat, m store.Message, said outbox.Message) (string, error) {
+func (d *Desk) send(ctx context.Context, tx store.Tx, e store.Escalation, chat store.Chat, m store.Message,
+	said outbox.Message) (string, error) {
 	if !e.IsOpen() {
 		reopened, err := store.ReopenEscalation(ctx, tx, e.ID)
 		if err != nil {
@@ -197,7 +211,10 @@ func (d *Desk) send(ctx context.Context, tx store.Tx, e store.Escalation, chat s
 			return "", err
 		}
 	}
-	said.Chat, said.Purpose, said.Quotes, said.Sources = chat, policy.PurposeDraft, []store.MessageID{m.ID}, []store.MessageID{m.ID}
+	said.Chat = chat
+	said.Purpose = policy.PurposeDraft
+	said.Quotes = []store.MessageID{m.ID}
+	said.Sources = []store.MessageID{m.ID}
 	_, decision, err := d.Box.Queue(ctx, tx, said)
 	if err != nil {
 		return "", err
@@ -247,9 +264,9 @@ func (d *Desk) react(ctx context.Context, tx store.Tx, m store.Message, emoji st
 	return err
 }
 
-// ChangeReply updates the reply that a message in a thread sent to a contact, because the message was edited: it edits the reply as well, or deletes it
-// if the message is a note now. It returns jobs.Snooze while the reply is being sent. A note stays a note when it is edited. An edit by somebody who may no
-// longer answer changes nothing.
+// ChangeReply updates the reply that a message in a thread sent to a contact, because the message was edited: it edits
+// the reply as well, or deletes it if the message is a note now. It returns jobs.Snooze while the reply is being sent. A
+// note stays a note when it is edited. An edit by somebody who may no longer answer changes nothing.
 func (d *Desk) ChangeReply(ctx context.Context, message store.MessageID) error {
 	var later error
 	err := d.Store.InTx(ctx, func(tx store.Tx) error {
@@ -262,11 +279,15 @@ func (d *Desk) ChangeReply(ctx context.Context, message store.MessageID) error {
 			return err
 		}
 		replies, err := store.RepliesOf(ctx, tx, m.ID)
-		if err != nil || len(replies) == 0 {
+		if err != nil {
 			return err
 		}
+		if len(replies) == 0 {
+			return nil
+		}
 		if !d.MayAnswer(m) {
-			return d.warn(ctx, tx, m, "⚠️ What was sent before is unchanged there: "+text.Escape(d.PersonName(m.Sender))+" may not answer here (config: `operators`, `operators_answer`).")
+			return d.warn(ctx, tx, m, "⚠️ What was sent before is unchanged there: "+text.Escape(d.PersonName(m.Sender))+
+				" may not answer here (config: `operators`, `operators_answer`).")
 		}
 		isNote, err := isNote(ctx, tx, m)
 		if err != nil {
@@ -284,7 +305,8 @@ func (d *Desk) ChangeReply(ctx context.Context, message store.MessageID) error {
 	return later
 }
 
-// WithdrawReply enqueues the deletion of the reply that a message in a thread sent to a contact, because its author marked the message as a note.
+// WithdrawReply enqueues the deletion of the reply that a message in a thread sent to a contact, because its author
+// marked the message as a note.
 func WithdrawReply(ctx context.Context, tx store.Tx, m store.Message) error {
 	return jobs.Enqueue(ctx, tx, jobs.ChangeReplyArgs{MessageID: m.ID})
 }
@@ -292,8 +314,11 @@ func WithdrawReply(ctx context.Context, tx store.Tx, m store.Message) error {
 // retractReply deletes the reply that a message sent to a contact.
 func (d *Desk) retractReply(ctx context.Context, tx store.Tx, m store.Message) error {
 	erased, err := store.EraseReplies(ctx, tx, m.ID)
-	if err != nil || len(erased) == 0 {
+	if err != nil {
 		return err
+	}
+	if len(erased) == 0 {
+		return nil
 	}
 	for _, out := range erased {
 		if err := jobs.Enqueue(ctx, tx, jobs.RetractArgs{OutboxID: out}); err != nil {
@@ -306,11 +331,18 @@ func (d *Desk) retractReply(ctx context.Context, tx store.Tx, m store.Message) e
 	return d.react(ctx, tx, m, policy.NoteMarker)
 }
 
-// recordChange writes into the audit log that a person changed or took back a reply to a contact, by editing or deleting its message m in the thread.
-// out is the outbox message with that reply, or with its edit.
+// recordChange writes into the audit log that a person changed or took back a reply to a contact, by editing or deleting
+// its message m in the thread. out is the outbox message with that reply, or with its edit.
 func (d *Desk) recordChange(ctx context.Context, tx store.Tx, m store.Message, out uuid.UUID, outcome string) error {
 	return d.Audit.Append(ctx, tx, audit.Entry{
-		Kind: audit.Command, Actor: actorOf(m), Person: m.Sender.String(), Chat: m.ChatID, Message: m.ID, Ref: out.String(), Action: "edit", Outcome: outcome,
+		Kind:    audit.Command,
+		Actor:   actorOf(m),
+		Person:  m.Sender.String(),
+		Chat:    m.ChatID,
+		Message: m.ID,
+		Ref:     out.String(),
+		Action:  "edit",
+		Outcome: outcome,
 	})
 }
 
@@ -338,16 +370,24 @@ func (d *Desk) editReply(ctx context.Context, tx store.Tx, m store.Message, repl
 		return nil, nil
 	case problem != "":
 		return nil, d.warn(ctx, tx, m, "⚠️ What you sent before is unchanged there: "+problem+".")
-	case m.Attachment != nil, policy.IsThreadCommand(body), slices.ContainsFunc(replies, func(o store.OutboxMessage) bool { return o.PartOf != nil }), first.EventType != "m.room.message":
+	case m.Attachment != nil, policy.IsThreadCommand(body), slices.ContainsFunc(replies, func(o store.OutboxMessage) bool {
+		return o.PartOf != nil
+	}), first.EventType != "m.room.message":
 		return nil, d.warn(ctx, tx, m, "⚠️ What you sent before is unchanged there: delete it and write again.")
 	case first.EventID == nil:
 		return jobs.Snooze(cardWait), nil
 	}
 	if len([]rune(body)) > maxEdit {
-		return nil, d.warn(ctx, tx, m, "⚠️ What you sent before is unchanged there, because the new text is too long for an edit: delete it and write again.")
+		return nil, d.warn(ctx, tx, m,
+			"⚠️ What you sent before is unchanged there, because the new text is too long for an edit: delete it and write again.")
 	}
 	out, decision, err := d.Box.Queue(ctx, tx, outbox.Message{
-		Chat: chat, Purpose: policy.PurposeDraft, Text: body, Replaces: *first.EventID, Quotes: []store.MessageID{m.ID}, Sources: []store.MessageID{m.ID},
+		Chat:     chat,
+		Purpose:  policy.PurposeDraft,
+		Text:     body,
+		Replaces: *first.EventID,
+		Quotes:   []store.MessageID{m.ID},
+		Sources:  []store.MessageID{m.ID},
 	})
 	if err != nil {
 		return nil, err
@@ -373,7 +413,8 @@ func (d *Desk) warn(ctx context.Context, tx store.Tx, m store.Message, markdown 
 // maxEdit is the maximum length of an edit, in characters: every network takes such a text in one message.
 const maxEdit = 1000
 
-// Claim opens an escalation of a chat, if there is none, and claims it for the person who asked. It returns ErrNobodyWrote if no contact has written there.
+// Claim opens an escalation of a chat, if there is none, and claims it for the person who asked. It returns
+// ErrNobodyWrote if no contact has written there.
 func (d *Desk) Claim(ctx context.Context, tx store.Tx, chat store.Chat, by id.UserID) (taken string, err error) {
 	m, err := store.NewestOfContact(ctx, tx, chat.ID)
 	if gone, err := isMissing(err); gone {
@@ -385,7 +426,11 @@ func (d *Desk) Claim(ctx context.Context, tx store.Tx, chat store.Chat, by id.Us
 	if err != nil {
 		return "", err
 	}
-	if _, _, err := d.Open(ctx, tx, Case{Chat: locked, Messages: []store.Message{m}, Reason: d.PersonName(by) + " asked for it (/handoff)."}); err != nil {
+	if _, _, err := d.Open(ctx, tx, Case{
+		Chat:     locked,
+		Messages: []store.Message{m},
+		Reason:   d.PersonName(by) + " asked for it (/handoff).",
+	}); err != nil {
 		return "", err
 	}
 	e, err := store.EscalationOfChat(ctx, tx, chat.ID)

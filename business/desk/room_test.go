@@ -54,7 +54,8 @@ func TestOperatorRoom_HasOnlyThreads(t *testing.T) {
 	}
 	require.Equal(t, 6, said)
 	var refused int
-	require.NoError(t, r.st.DB().QueryRow(r.ctx, "select count(*) from audit_entries where kind = 'command' and outcome = 'refused'").Scan(&refused))
+	require.NoError(t, r.st.DB().QueryRow(r.ctx,
+		"select count(*) from audit_entries where kind = 'command' and outcome = 'refused'").Scan(&refused))
 	require.Equal(t, 6, refused)
 	paused, err := store.PausedAll(r.ctx, r.st.DB())
 	require.NoError(t, err)

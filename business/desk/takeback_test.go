@@ -16,8 +16,8 @@ import (
 	"multis/store/storetest"
 )
 
-// What a message in a thread sent is deleted at the contact if its deletion is the word of somebody who may answer there. Of others the text goes here and
-// stays there.
+// What a message in a thread sent is deleted at the contact if its deletion is the word of somebody who may answer there.
+// Of others the text goes here and stays there.
 func TestDeletion_NeedsRightToAnswer(t *testing.T) {
 	t.Parallel()
 	type deletion struct {
@@ -63,7 +63,8 @@ func TestDeletion_NeedsRightToAnswer(t *testing.T) {
 			r.runAllJobs()
 			require.Zero(t, storetest.Count(t, r.st, "select count(*) from messages where event_id = $1 and body <> ''", reply), "here it is gone")
 			entries := func(outcome string) int {
-				return storetest.Count(t, r.st, "select count(*) from audit_entries where kind = 'deletion' and action = 'draft' and outcome = $1 and chat_id = $2", outcome, ana.ID)
+				return storetest.Count(t, r.st,
+					"select count(*) from audit_entries where kind = 'deletion' and action = 'draft' and outcome = $1 and chat_id = $2", outcome, ana.ID)
 			}
 			notices := "select count(*) from river.river_job where kind = 'notice' and args->>'topic' = $1 and (args->>'subject')::bigint = $2"
 			told := storetest.Count(t, r.st, notices, jobs.TopicReplyKept, ana.ID)
@@ -81,7 +82,8 @@ func TestDeletion_NeedsRightToAnswer(t *testing.T) {
 			}
 			require.NoError(t, err)
 			r.runAllJobs()
-			require.Contains(t, strings.Join(r.sender.view(deskRoom, anyEvent), "\n"), "What it sent to **Ana · Demo** stays: delete it in that chat (https://matrix.to/#/!ana:example.com)")
+			require.Contains(t, strings.Join(r.sender.view(deskRoom, anyEvent), "\n"),
+				"What it sent to **Ana · Demo** stays: delete it in that chat (https://matrix.to/#/!ana:example.com)")
 		})
 	}
 }
@@ -105,7 +107,8 @@ func TestDeletion_WaitingReplyIsNotSent(t *testing.T) {
 	require.Empty(t, r.sender.view(anasRoom, anyEvent))
 }
 
-// The deletion comes while the homeserver has the reply already and multis does not know it yet: the answer comes late, or never and the event is seen instead.
+// The deletion comes while the homeserver has the reply already and multis does not know it yet: the answer comes late,
+// or never and the event is seen instead.
 func TestDeletion_InFlightNeedsRight(t *testing.T) {
 	t.Parallel()
 	for name, d := range map[string]struct {
@@ -143,9 +146,12 @@ func TestDeletion_InFlightNeedsRight(t *testing.T) {
 			require.Zero(t, storetest.Count(t, r.st, "select count(*) from messages where event_id = $1 and body <> ''", reply), "here it is gone")
 			require.Zero(t, storetest.Count(t, r.st, "select count(*) from outbox where send_as = 'owner' and content <> '{}'"))
 			entries := func(outcome string) int {
-				return storetest.Count(t, r.st, "select count(*) from audit_entries where kind = 'deletion' and action = 'draft' and outcome = $1 and chat_id = $2", outcome, ana.ID)
+				return storetest.Count(t, r.st,
+					"select count(*) from audit_entries where kind = 'deletion' and action = 'draft' and outcome = $1 and chat_id = $2", outcome, ana.ID)
 			}
-			told := storetest.Count(t, r.st, "select count(*) from river.river_job where kind = 'notice' and args->>'topic' = $1 and (args->>'subject')::bigint = $2", jobs.TopicReplyKept, ana.ID)
+			told := storetest.Count(t, r.st,
+				"select count(*) from river.river_job where kind = 'notice' and args->>'topic' = $1 and (args->>'subject')::bigint = $2",
+				jobs.TopicReplyKept, ana.ID)
 			if d.kept {
 				require.Equal(t, []string{"Please wait."}, r.sender.view(anasRoom, anyEvent))
 				require.Equal(t, [3]int{0, 1, 1}, [3]int{entries("withdrawn"), entries("refused"), told})
@@ -207,7 +213,8 @@ func TestCard_NewAfterDeletedQuestion(t *testing.T) {
 	r.runAllJobs()
 	require.NotContains(t, r.card(card), "parcel")
 	var again id.EventID
-	require.NoError(t, r.st.Pool().QueryRow(r.ctx, "select o.event_id from escalations e join outbox o on o.id = e.card_id where e.closed_at is null").Scan(&again))
+	require.NoError(t, r.st.Pool().QueryRow(r.ctx,
+		"select o.event_id from escalations e join outbox o on o.id = e.card_id where e.closed_at is null").Scan(&again))
 	require.NotEqual(t, card, again)
 	require.Contains(t, r.card(again), "needs a person")
 	require.Contains(t, r.card(again), "Where are you?")
@@ -236,7 +243,8 @@ func TestDeletion_LineIsNotShown(t *testing.T) {
 		escalation := r.escalation(ana.ID).ID
 		go func() { shown <- r.desk.UpdateEscalation(r.ctx, escalation, false) }()
 		require.Eventually(t, func() bool {
-			return len(shown) == 1 || storetest.Count(t, r.st, "select count(*) from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'") == 1
+			return len(shown) == 1 || storetest.Count(t, r.st,
+				"select count(*) from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'") == 1
 		}, time.Minute, time.Millisecond)
 		return nil
 	})

@@ -25,8 +25,9 @@ const (
 	maxLinesPerUpdate = 50
 )
 
-// UpdateEscalation brings the thread of an escalation up to date: new and edited messages of the chat, and the state on the card. With timed it also
-// runs the timers of the escalation (runTimers). It may be repeated, and returns jobs.Snooze while something is still to come.
+// UpdateEscalation brings the thread of an escalation up to date: new and edited messages of the chat, and the state on
+// the card. With timed it also runs the timers of the escalation (runTimers). It may be repeated, and returns jobs.Snooze
+// while something is still to come.
 func (d *Desk) UpdateEscalation(ctx context.Context, escalation store.EscalationID, timed bool) error {
 	var wait time.Duration
 	err := d.Store.InTx(ctx, func(tx store.Tx) (err error) {
@@ -81,12 +82,15 @@ func (d *Desk) updateThread(ctx context.Context, tx store.Tx, escalation store.E
 	return wait, d.refreshCard(ctx, tx, e, chat, cardChanged)
 }
 
-// leaveClosedRoom forgets the thread of an escalation if its room is no longer used: another one begins in the room that replaced it. wait is how
-// long to wait for that room; zero for not at all.
+// leaveClosedRoom forgets the thread of an escalation if its room is no longer used: another one begins in the room that
+// replaced it. wait is how long to wait for that room; zero for not at all.
 func (d *Desk) leaveClosedRoom(ctx context.Context, tx store.Tx, e *store.Escalation) (left bool, wait time.Duration, err error) {
 	room, err := store.ChatByID(ctx, tx, e.CardRoom)
-	if err != nil || room.ClosedReason == "" {
+	if err != nil {
 		return false, 0, err
+	}
+	if room.ClosedReason == "" {
+		return false, 0, nil
 	}
 	next := store.AdminChat
 	if room.IsOperatorsRoom && d.OwnRoom {
@@ -97,19 +101,27 @@ func (d *Desk) leaveClosedRoom(ctx context.Context, tx store.Tx, e *store.Escala
 	} else if err != nil {
 		return false, 0, err
 	}
-	e.CardID, e.CardEvent, e.CardRoom, e.CardStatus = nil, nil, 0, ""
+	e.CardID = nil
+	e.CardEvent = nil
+	e.CardRoom = 0
+	e.CardStatus = ""
 	return true, 0, store.DropThread(ctx, tx, e.ID)
 }
 
-// replaceDeletedCard posts a new card with what is left of what the contact has written since the card was deleted with a message on it, unless somebody has the thread:
-// nobody sees a thread that begins with a deleted message. If nothing is left, nobody waits, and the escalation ends. done reports whether it did one of them.
-func (d *Desk) replaceDeletedCard(ctx context.Context, tx store.Tx, e store.Escalation, chat store.Chat) (done bool, wait time.Duration, err error) {
+// replaceDeletedCard posts a new card with what is left of what the contact has written since the card was deleted with a
+// message on it, unless somebody has the thread: nobody sees a thread that begins with a deleted message. If nothing is
+// left, nobody waits, and the escalation ends. done reports whether it did one of them.
+func (d *Desk) replaceDeletedCard(ctx context.Context, tx store.Tx, e store.Escalation,
+	chat store.Chat) (done bool, wait time.Duration, err error) {
 	if !e.IsWaiting() || e.ClaimedBy != "" {
 		return false, 0, nil
 	}
 	card, err := store.OutboxMessageByID(ctx, tx, *e.CardID)
-	if err != nil || !card.IsErased() {
+	if err != nil {
 		return false, 0, err
+	}
+	if !card.IsErased() {
+		return false, 0, nil
 	}
 	left, err := store.RemainingMessages(ctx, tx, e.ID)
 	if err != nil {
@@ -126,11 +138,17 @@ func (d *Desk) replaceDeletedCard(ctx context.Context, tx store.Tx, e store.Esca
 	if err := store.SetEscalationMessage(ctx, tx, e.ID, e.MessageID); err != nil {
 		return false, 0, err
 	}
-	e.CardID, e.CardEvent, e.CardRoom, e.CardStatus, e.Citations, e.Proposal = nil, nil, 0, "", nil, ""
+	e.CardID = nil
+	e.CardEvent = nil
+	e.CardRoom = 0
+	e.CardStatus = ""
+	e.Citations = nil
+	e.Proposal = ""
 	return true, cardWait, d.postCard(ctx, tx, e, Case{Chat: chat, Messages: left})
 }
 
-// postMissingCard posts the card of an escalation that has none: an earlier version opened it without one, or the room of its card was closed.
+// postMissingCard posts the card of an escalation that has none: an earlier version opened it without one, or the room of
+// its card was closed.
 func (d *Desk) postMissingCard(ctx context.Context, tx store.Tx, e store.Escalation, chat store.Chat) error {
 	m, err := store.MessageByID(ctx, tx, e.MessageID)
 	if gone, err := isMissing(err); gone || err != nil {
@@ -175,8 +193,8 @@ func (d *Desk) addLines(ctx context.Context, tx store.Tx, e store.Escalation, ch
 	return len(lines) == maxLinesPerUpdate, nil
 }
 
-// lineNotice returns the notice that shows a message. A line of the contact alerts the operator who has claimed the escalation. The owner's clients
-// alert him anyway.
+// lineNotice returns the notice that shows a message. A line of the contact alerts the operator who has claimed the
+// escalation. The owner's clients alert him anyway.
 func (d *Desk) lineNotice(e store.Escalation, chat, room store.Chat, line store.ThreadLine) outbox.Message {
 	kind := outbox.Quiet
 	var mention []id.UserID
@@ -193,8 +211,8 @@ func (d *Desk) lineNotice(e store.Escalation, chat, room store.Chat, line store.
 	return notice
 }
 
-// shownLines returns a message as Markdown, to stand after the name of its author: a single line as it is, several as a quote below, so that none of them looks
-// like a message of somebody else.
+// shownLines returns a message as Markdown, to stand after the name of its author: a single line as it is, several as a
+// quote below, so that none of them looks like a message of somebody else.
 func shownLines(s string) string {
 	if s = strings.TrimSpace(text.Clean(s)); !strings.Contains(s, "\n") {
 		return " " + text.Escape(s)
@@ -226,8 +244,11 @@ func (d *Desk) speaker(chat store.Chat, line store.ThreadLine) string {
 // one is still being sent.
 func (d *Desk) changeLines(ctx context.Context, tx store.Tx, e store.Escalation, chat store.Chat) (card, pending bool, err error) {
 	changed, err := store.ChangedThreadLines(ctx, tx, e.ID)
-	if err != nil || len(changed) == 0 {
+	if err != nil {
 		return false, false, err
+	}
+	if len(changed) == 0 {
+		return false, false, nil
 	}
 	room, err := d.room(ctx, tx, e)
 	if err != nil {
@@ -254,16 +275,19 @@ func (d *Desk) changeLines(ctx context.Context, tx store.Tx, e store.Escalation,
 	return card, pending, nil
 }
 
-// refreshCard replaces the card if its state has changed, or if changed says that a message on it has. A card whose messages were all deleted is not
-// replaced.
+// refreshCard replaces the card if its state has changed, or if changed says that a message on it has. A card whose
+// messages were all deleted is not replaced.
 func (d *Desk) refreshCard(ctx context.Context, tx store.Tx, e store.Escalation, chat store.Chat, changed bool) error {
 	line := d.stateLine(e, chat)
 	if line == e.CardStatus && !changed {
 		return nil
 	}
 	messages, err := store.CardMessages(ctx, tx, e.ID)
-	if err != nil || len(messages) == 0 {
+	if err != nil {
 		return err
+	}
+	if len(messages) == 0 {
+		return nil
 	}
 	e.CardStatus = line
 	if _, err := d.queueCard(ctx, tx, cardNotice{e: e, chat: chat, messages: messages, kind: outbox.Answer}); err != nil {

@@ -20,7 +20,8 @@ type Answers interface {
 	ByNumber(ctx context.Context, number int64, name string) (string, error)
 }
 
-// typedText returns what the author of a message wrote: its text, or the caption of its file. For a voice note with a transcript it is the transcript.
+// typedText returns what the author of a message wrote: its text, or the caption of its file. For a voice note with a
+// transcript it is the transcript.
 func typedText(m store.Message) string {
 	if m.Attachment == nil {
 		return m.Body
@@ -49,7 +50,11 @@ const unknownType = "application/octet-stream"
 
 // typeOf returns the type of a file as its sender named it, or unknownType if that is not of the form type/subtype.
 func typeOf(named string) string {
-	if kind, _, err := mime.ParseMediaType(named); err != nil || !strings.Contains(kind, "/") {
+	kind, _, err := mime.ParseMediaType(named)
+	if err != nil {
+		return unknownType
+	}
+	if !strings.Contains(kind, "/") {
 		return unknownType
 	}
 	return named
@@ -63,8 +68,8 @@ func FileOf(m store.Message, data []byte) *outbox.File {
 	}
 }
 
-// replyText returns what a message in a thread says to the contact: its text, its caption, or the answer with its number. problem says why it
-// cannot be sent, as Markdown; empty if it can. A voice note has no words beside it.
+// replyText returns what a message in a thread says to the contact: its text, its caption, or the answer with its number.
+// problem says why it cannot be sent, as Markdown; empty if it can. A voice note has no words beside it.
 func (d *Desk) replyText(ctx context.Context, chat store.Chat, m store.Message) (words, problem string, err error) {
 	if m.Kind == string(bridgebridge.Voice) {
 		return "", "", nil

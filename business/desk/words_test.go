@@ -66,7 +66,8 @@ func TestAnswer_SentByNumber(t *testing.T) {
 func TestFile_TypeIsWellFormed(t *testing.T) {
 	t.Parallel()
 	for named, want := range map[string]string{
-		"image/png": "image/png", "audio/ogg; codecs=opus": "audio/ogg; codecs=opus", "": "application/octet-stream", "text": "application/octet-stream",
+		"image/png": "image/png", "audio/ogg; codecs=opus": "audio/ogg; codecs=opus", "": "application/octet-stream",
+		"text":            "application/octet-stream",
 		"text/html\nX: y": "application/octet-stream", "text/": "application/octet-stream", "my key is 12/34": "application/octet-stream",
 	} {
 		f := desk.FileOf(store.Message{Attachment: &store.Attachment{Name: "a", MIME: named}}, nil)
@@ -101,7 +102,8 @@ func (r *rig) watchFiles() *[]string {
 		}
 		data, err := store.OutboxFile(r.ctx, r.st.DB(), o.ID)
 		require.NoError(r.t, err)
-		list = append(list, fmt.Sprintf("%s %s/%s %s %d voice=%t: %s", c.MsgType, c.Body, c.FileName, c.Info.MIME, c.Info.Millis, len(c.Voice) > 0, data))
+		list = append(list, fmt.Sprintf("%s %s/%s %s %d voice=%t: %s", c.MsgType, c.Body, c.FileName, c.Info.MIME, c.Info.Millis,
+			len(c.Voice) > 0, data))
 	}
 	return &list
 }
@@ -113,12 +115,14 @@ func TestFile_OfOperatorReachesContact(t *testing.T) {
 	files := r.watchFiles()
 	card := r.escalate(anasRoom, "My parcel arrived broken")
 	image := func(name, caption, url string) map[string]any {
-		return map[string]any{"msgtype": "m.image", "body": caption, "filename": name, "url": url, "info": map[string]any{"mimetype": "image/png", "size": 5}}
+		return map[string]any{"msgtype": "m.image", "body": caption, "filename": name, "url": url,
+			"info": map[string]any{"mimetype": "image/png", "size": 5}}
 	}
 	photo := r.sendFile(card, eva, image("lamp.png", "This lamp?", "mxc://x/lamp"))
 	note := r.sendFile(card, eva, image("list.png", "note: for us only", "mxc://x/list"))
 	r.sendFile(card, bob, map[string]any{
-		"msgtype": "m.audio", "body": "voice.ogg", "url": "mxc://x/voice", "info": map[string]any{"mimetype": "audio/ogg", "duration": 3000}, "org.matrix.msc3245.voice": map[string]any{},
+		"msgtype": "m.audio", "body": "voice.ogg", "url": "mxc://x/voice", "info": map[string]any{"mimetype": "audio/ogg", "duration": 3000},
+		"org.matrix.msc3245.voice": map[string]any{},
 	})
 	r.sendFile(card, "@stranger:example.com", image("spam.png", "", "mxc://x/spam"))
 	r.sendFile(card, bob, image("gone.png", "", "mxc://x/gone"))
@@ -134,10 +138,12 @@ func TestFile_OfOperatorReachesContact(t *testing.T) {
 	require.Contains(t, r.inThread(card), "Not sent: text, pictures, recordings and files go out from a thread.")
 
 	r.receive(r.event("m.room.message", deskRoom, eva, map[string]any{
-		"msgtype": "m.image", "body": "* That lamp?", "m.new_content": image("lamp.png", "That lamp?", "mxc://x/lamp"), "m.relates_to": map[string]any{"rel_type": "m.replace", "event_id": photo},
+		"msgtype": "m.image", "body": "* That lamp?", "m.new_content": image("lamp.png", "That lamp?", "mxc://x/lamp"),
+		"m.relates_to": map[string]any{"rel_type": "m.replace", "event_id": photo},
 	}))
 	r.receive(r.event("m.room.message", deskRoom, eva, map[string]any{
-		"msgtype": "m.image", "body": "* list", "m.new_content": image("list.png", "a list", "mxc://x/list"), "m.relates_to": map[string]any{"rel_type": "m.replace", "event_id": note},
+		"msgtype": "m.image", "body": "* list", "m.new_content": image("list.png", "a list", "mxc://x/list"),
+		"m.relates_to": map[string]any{"rel_type": "m.replace", "event_id": note},
 	}))
 	r.runAllJobs()
 	require.Contains(t, r.inThread(card), "unchanged there: delete it and write again")
@@ -175,7 +181,8 @@ func TestCard_MarksTranscript(t *testing.T) {
 	require.Contains(t, r.inThread(card), "💬 customer **Ana**: [voice note] It is the red one")
 }
 
-// Operators are not in the contact's room: what the card leaves out they read nowhere. What stands behind the messages is not pushed out by them.
+// Operators are not in the contact's room: what the card leaves out they read nowhere. What stands behind the messages is
+// not pushed out by them.
 func TestCard_ShowsLongMessages(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)

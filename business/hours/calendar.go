@@ -19,7 +19,8 @@ const (
 	maxEvents = 2000
 	// repeatedYears is how many years an event is repeated.
 	repeatedYears = 100
-	// maxHolidays is the maximum number of holidays of a calendar, with the repetitions of yearly events. All are compared whenever the hours are looked up.
+	// maxHolidays is the maximum number of holidays of a calendar, with the repetitions of yearly events. All are compared
+	// whenever the hours are looked up.
 	maxHolidays = 20_000
 )
 
@@ -59,7 +60,8 @@ func ParseCalendar(r io.Reader) ([]Days, error) {
 			return nil, fmt.Errorf("event %d (%.60q): %w", i+1, property(e, ics.ComponentPropertySummary), err)
 		}
 		if list = append(list, days...); len(list) > maxHolidays {
-			return nil, fmt.Errorf("the calendar has more than %d holidays, because each event that repeats every year counts %d times; remove some of these events", maxHolidays, repeatedYears+1)
+			return nil,
+				fmt.Errorf("the calendar has more than %d holidays, because each event that repeats every year counts %d times; remove some of these events", maxHolidays, repeatedYears+1)
 		}
 	}
 	return list, nil

@@ -8,7 +8,8 @@ import (
 	"multis/clock/schedule"
 )
 
-// maxLookaheadDays is how far ahead Hours looks for the next change, in days. It is longer than any year, so that yearly closures do not hide it.
+// maxLookaheadDays is how far ahead Hours looks for the next change, in days. It is longer than any year, so that yearly
+// closures do not hide it.
 const maxLookaheadDays = 400
 
 // Hours are the opening hours of a business. The zero value is open at all times.
@@ -53,8 +54,8 @@ func (h Hours) IsZero() bool {
 	return !slices.ContainsFunc(h.Week[:], func(periods []Period) bool { return len(periods) > 0 })
 }
 
-// ClosedDays returns the holidays, from the day of a time on, on which the business would be open otherwise: at most limit of those within the next days. They are
-// midnights in UTC.
+// ClosedDays returns the holidays, from the day of a time on, on which the business would be open otherwise: at most
+// limit of those within the next days. They are midnights in UTC.
 func (h Hours) ClosedDays(from time.Time, days, limit int) (closed []time.Time) {
 	y, m, d := from.In(h.zone()).Date()
 	for i := 0; i <= days && len(closed) < limit; i++ {
@@ -85,7 +86,9 @@ func (h Hours) At(t time.Time) State {
 	for _, span := range after {
 		switch {
 		case span.Contains(t):
-			state.Open, state.Since, state.Until = true, span.From, span.Until
+			state.Open = true
+			state.Since = span.From
+			state.Until = span.Until
 			if span.From.Before(t.AddDate(-1, 0, 0)) {
 				state.Since = time.Time{}
 			}
@@ -101,8 +104,8 @@ func (h Hours) At(t time.Time) State {
 	return state
 }
 
-// openingsAround returns the end of the last opening before t, and the openings that end after t. before is zero if there is no opening within the next
-// maxLookaheadDays. Periods that touch or overlap are one opening.
+// openingsAround returns the end of the last opening before t, and the openings that end after t. before is zero if there
+// is no opening within the next maxLookaheadDays. Periods that touch or overlap are one opening.
 func (h Hours) openingsAround(t time.Time) (before time.Time, after []schedule.Period) {
 	zone := h.zone()
 	y, m, d := t.In(zone).Date()

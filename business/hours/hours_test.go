@@ -37,7 +37,8 @@ func TestHolidays_WithoutClosingAreSilent(t *testing.T) {
 		told = append(told, day.Format("Mon 2.1."))
 	}
 	require.Equal(t, []string{"Thu 24.12.", "Fri 25.12.", "Mon 28.12."}, told, "no weekend, and no more than three")
-	require.Empty(t, Hours{Holidays: h.Holidays}.ClosedDays(time.Date(2026, 12, 24, 0, 0, 0, 0, time.UTC), 14, 3), "a business that is always open")
+	require.Empty(t, Hours{Holidays: h.Holidays}.ClosedDays(time.Date(2026, 12, 24, 0, 0, 0, 0, time.UTC), 14, 3),
+		"a business that is always open")
 }
 
 func TestState_HoldsUntilChange(t *testing.T) {
@@ -60,11 +61,14 @@ func TestState_HoldsUntilChange(t *testing.T) {
 		{"after the skipped end", bar, "2026-03-29 03:00", false, "2026-03-29 03:00 +0200", "2026-03-29 20:00 +0200"},
 		{"the clocks show the end twice", bar, "2026-10-25 01:30", true, "2026-10-24 20:00 +0200", "2026-10-25 02:30 +0200"},
 		{"a skipped beginning", []string{"sun: 2:30-4"}, "2026-03-29 01:59", false, "2026-03-22 04:00 +0100", "2026-03-29 03:00 +0200"},
-		{"a period that the clocks skip", []string{"sun: 2:10-2:50"}, "2026-03-29 01:00", false, "2026-03-22 02:50 +0100", "2026-04-05 02:10 +0200"},
+		{"a period that the clocks skip", []string{"sun: 2:10-2:50"}, "2026-03-29 01:00", false, "2026-03-22 02:50 +0100",
+			"2026-04-05 02:10 +0200"},
 		{"around the clock", []string{"daily: 24h"}, "2026-11-23 12:00", true, "", ""},
-		{"around the clock but for a day", []string{"daily: 24h", "-2026-12-25"}, "2026-12-25 12:00", false, "2026-12-25 00:00 +0100", "2026-12-26 00:00 +0100"},
+		{"around the clock but for a day", []string{"daily: 24h", "-2026-12-25"}, "2026-12-25 12:00", false, "2026-12-25 00:00 +0100",
+			"2026-12-26 00:00 +0100"},
 		{"no hours at all", nil, "2026-11-23 12:00", true, "", ""},
-		{"closed for years", []string{"mon: 9-17", "-2026-01-01..2026-12-31", "-2027-01-01..2027-12-31", "-2028-01-01..2028-12-30"}, "2027-06-01 12:00", false, "", ""},
+		{"closed for years", []string{"mon: 9-17", "-2026-01-01..2026-12-31", "-2027-01-01..2027-12-31", "-2028-01-01..2028-12-30"},
+			"2027-06-01 12:00", false, "", ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -142,19 +146,23 @@ func containsClockTime(h Hours, at time.Time) bool {
 func TestHours_NameMistakes(t *testing.T) {
 	t.Parallel()
 	var h Hours
-	for days, want := range map[string]string{"monday": "not a weekday", "": "not a weekday", "mon-": "not a weekday", "mon;tue": "not a weekday"} {
+	for days, want := range map[string]string{"monday": "not a weekday", "": "not a weekday", "mon-": "not a weekday",
+		"mon;tue": "not a weekday"} {
 		require.ErrorContains(t, h.SetDays(days, "9-17"), want, days)
 	}
 	for periods, want := range map[string]string{
-		"": "not a period", "9": "not a period", "9-25": "no time 25:00", "9:60-10": "no time 9:60", "9-9": "is empty", "24-3": "is empty", "9-12, 11-13": "overlap",
-		"9-17; 18-19": "not a period", strings.Repeat("9-10,", 2000): "not a period", "０9-17": "not a period", "0-1,1-2,2-3,3-4,4-5,5-6,6-7,7-8,8-9,9-10,10-11": "10 are possible",
+		"": "not a period", "9": "not a period", "9-25": "no time 25:00", "9:60-10": "no time 9:60", "9-9": "is empty", "24-3": "is empty",
+		"9-12, 11-13": "overlap",
+		"9-17; 18-19": "not a period", strings.Repeat("9-10,", 2000): "not a period", "０9-17": "not a period",
+		"0-1,1-2,2-3,3-4,4-5,5-6,6-7,7-8,8-9,9-10,10-11": "10 are possible",
 	} {
 		err := h.SetDays("mon", periods)
 		require.ErrorContains(t, err, want, periods)
 		require.Less(t, len(err.Error()), 200)
 	}
 	for holiday, want := range map[string]string{
-		"25.12.2026": "write it like", "": "write it like", "2026-02-30": "write it like", "2026-12-26..2026-12-24": "before it begins", "2026-01-01..2028-01-01": "longer than a year",
+		"25.12.2026": "write it like", "": "write it like", "2026-02-30": "write it like", "2026-12-26..2026-12-24": "before it begins",
+		"2026-01-01..2028-01-01": "longer than a year",
 	} {
 		_, err := ParseDays(holiday)
 		require.ErrorContains(t, err, want)
@@ -190,7 +198,8 @@ func TestCalendar_ReadsHolidays(t *testing.T) {
 	require.NoError(t, err)
 	h := parseHours(t, "daily: 9-17")
 	h.Holidays = days
-	for date, open := range map[string]bool{"2026-12-24": true, "2026-12-25": false, "2026-12-26": false, "2026-12-27": true, "2027-01-01": false, "2031-01-01": false, "2026-05-01": true, "2026-05-02": true, "2026-05-04": false, "2026-05-05": true} {
+	for date, open := range map[string]bool{"2026-12-24": true, "2026-12-25": false, "2026-12-26": false, "2026-12-27": true,
+		"2027-01-01": false, "2031-01-01": false, "2026-05-01": true, "2026-05-02": true, "2026-05-04": false, "2026-05-05": true} {
 		at, err := time.ParseInLocation("2006-01-02 15", date+" 12", h.Zone)
 		require.NoError(t, err)
 		require.Equal(t, open, h.At(at).Open, date)
@@ -214,7 +223,8 @@ func TestCalendar_NamesMistakes(t *testing.T) {
 		{calendarOf("DTSTART;VALUE=DATE:20261225\nRRULE:FREQ=HOURLY"), "holidays are whole days"},
 		{calendarOf("DTSTART;VALUE=DATE:20261225\nRRULE:FREQ=SOMETIMES"), "which I cannot read"},
 		{calendarOf("DTSTART;VALUE=DATE:20261225\nRRULE:FREQ=DAILY"), "more than 20000 times"},
-		{calendarOf(slices.Repeat([]string{"DTSTART;VALUE=DATE:20260101\nRRULE:FREQ=YEARLY"}, maxEvents)...), "more than 20000 holidays, because each event that repeats every year counts 101 times"},
+		{calendarOf(slices.Repeat([]string{"DTSTART;VALUE=DATE:20260101\nRRULE:FREQ=YEARLY"}, maxEvents)...),
+			"more than 20000 holidays, because each event that repeats every year counts 101 times"},
 		{calendarOf("SUMMARY:" + strings.Repeat("x", 10_000)), "it does not begin"},
 		{calendarOf(strings.Repeat("COMMENT:x\n", MaxCalendarBytes/8) + "SUMMARY:x"), "bigger than 1 MB"},
 	} {

@@ -53,7 +53,14 @@ func (p *timeParser) timeOn(d day) (reading, error) {
 // reading returns the reading of a day and a time of day, which ends at the current position.
 func (p *timeParser) reading(d day, c clockTime) (reading, error) {
 	at, err := p.instantOn(d, c)
-	return reading{at: at, day: d, clock: c, weekOnly: d.weekOnly, rest: p.pos, end: len(p.words)}, err
+	return reading{
+		at:       at,
+		day:      d,
+		clock:    c,
+		weekOnly: d.weekOnly,
+		rest:     p.pos,
+		end:      len(p.words),
+	}, err
 }
 
 // withPartOfDay combines a time and a part of the day, as in "tomorrow evening at 8". part is the hour of the part; 0 for none.
@@ -80,8 +87,8 @@ func (p *timeParser) withPartOfDay(part int, c clockTime) (clockTime, error) {
 	return c, nil
 }
 
-// instantOn returns the instant of a time on a day. If that has passed, a day of the week is taken from the next week, and a date without a year from
-// the next year.
+// instantOn returns the instant of a time on a day. If that has passed, a day of the week is taken from the next week,
+// and a date without a year from the next year.
 func (p *timeParser) instantOn(d day, c clockTime) (time.Time, error) {
 	if c.hourOnly && c.hour < 7 && d.part == 0 {
 		var err error

@@ -9,8 +9,9 @@ type mention struct {
 	day        *day
 }
 
-// complete searches the rest of the text for the part that a time lacks: the time of day, or the day. It uses a mention at the end of the text and
-// removes it from the text. It refuses any other mention, because the reminder would come at another time than its text says.
+// complete searches the rest of the text for the part that a time lacks: the time of day, or the day. It uses a mention
+// at the end of the text and removes it from the text. It refuses any other mention, because the reminder would come at
+// another time than its text says.
 func (p *timeParser) complete(r reading) (reading, error) {
 	if !r.noTime && !r.noDay && !r.weekOnly {
 		return r, nil
@@ -32,7 +33,8 @@ func (p *timeParser) complete(r reading) (reading, error) {
 	m := found[0]
 	clash := (m.clock != nil && !r.noTime) || (m.day != nil && !r.noDay && !(r.weekOnly && m.day.byWeekday))
 	if len(found) > 1 || clash || m.end != len(p.words) || (m.clock != nil && m.clock.isEarly()) {
-		return reading{}, p.refuse("I see *" + p.phrase(m.start, m.end) + "* in the text as well. Write the day and the time that you mean first, next to each other.")
+		return reading{}, p.refuse("I see *" + p.phrase(m.start, m.end) +
+			"* in the text as well. Write the day and the time that you mean first, next to each other.")
 	}
 	switch {
 	case m.day != nil && r.weekOnly:
@@ -80,7 +82,8 @@ func (p *timeParser) mention(r reading) (mention, error) {
 	return m, nil
 }
 
-// clockMention reads an unmistakable time of day, such as 14:30, 5pm, at noon, or "at 9" at the end of the text. It returns nil if there is none.
+// clockMention reads an unmistakable time of day, such as 14:30, 5pm, at noon, or "at 9" at the end of the text. It
+// returns nil if there is none.
 func (p *timeParser) clockMention() *clockTime {
 	start := p.pos
 	if p.nextIs(roleIn) && p.peek(1).word.role == roleThe && p.peek(2).word.role == rolePart {
@@ -126,7 +129,11 @@ func (p *timeParser) trailingTime() (reading, bool) {
 	}
 	for at := start + 1; at < len(p.words); at++ {
 		p.pos = at - 1
-		if m, err := p.mention(reading{}); err != nil || m.end != 0 {
+		m, err := p.mention(reading{})
+		if err != nil {
+			return reading{}, false
+		}
+		if m.end != 0 {
 			return reading{}, false
 		}
 		switch w := p.words[at]; w.word.role {
@@ -141,7 +148,9 @@ func (p *timeParser) trailingTime() (reading, bool) {
 		if err != nil || p.pos != len(p.words) {
 			continue
 		}
-		r.rest, r.end, p.trailing = start, at, true
+		r.rest = start
+		r.end = at
+		p.trailing = true
 		return r, true
 	}
 	return reading{}, false

@@ -44,8 +44,8 @@ func parseCron(expr string, zone *time.Location) (cronPlan, error) {
 	return c, nil
 }
 
-// next returns the first time after another. A time that the clocks skip is moved to the change of the clocks; of a time that they show twice, only the
-// first counts. An hourly expression stays hourly across a change.
+// next returns the first time after another. A time that the clocks skip is moved to the change of the clocks; of a time
+// that they show twice, only the first counts. An hourly expression stays hourly across a change.
 func (c cronPlan) next(after time.Time) time.Time {
 	if c.byElapsedTime {
 		return c.nextElapsed(after)
@@ -61,7 +61,8 @@ func (c cronPlan) next(after time.Time) time.Time {
 	}
 }
 
-// nextElapsed implements next for an expression that counts elapsed hours. It searches the periods of constant offset from UTC one after another.
+// nextElapsed implements next for an expression that counts elapsed hours. It searches the periods of constant offset
+// from UTC one after another.
 func (c cronPlan) nextElapsed(after time.Time) time.Time {
 	t := after.In(c.zone)
 	for range 4 * maxCronYears {

@@ -9,8 +9,8 @@ import (
 // day is a day that a text names.
 type day struct {
 	date time.Time // midnight, as UTC
-	// byWeekday says that only the name of a weekday was written: if its time has passed, the next week is meant. noYear says that a date was written
-	// without a year.
+	// byWeekday says that only the name of a weekday was written: if its time has passed, the next week is meant. noYear
+	// says that a date was written without a year.
 	byWeekday, noYear bool
 	// weekOnly says that only a week was written: the rest of the text may have the day.
 	weekOnly bool
@@ -74,7 +74,9 @@ func (p *timeParser) acceptDayAfterTomorrow(w token) bool {
 	if w.word.role == roleThe {
 		n = 1
 	}
-	unit, after, tomorrow := p.peek(n).word, p.peek(n+1).word, p.peek(n+2).word
+	unit := p.peek(n).word
+	after := p.peek(n + 1).word
+	tomorrow := p.peek(n + 2).word
 	if unit.role != roleUnit || unit.n != unitDay || after.role != roleAfter || tomorrow.role != roleDay || tomorrow.n != 1 {
 		return false
 	}
@@ -102,7 +104,8 @@ func (p *timeParser) nextDay(today time.Time) (day, bool, error) {
 		coming := nextWeekday(today.AddDate(0, 0, 1), time.Weekday(w.word.n))
 		if coming.Before(monday) { // this week's or the one after?
 			later := coming.AddDate(0, 0, 7)
-			return day{}, false, p.refuse(fmt.Sprintf("Is *next %s* %s or %s? Leave *next* out, or write the date.", w.quoted(), coming.Format("2 Jan"), later.Format("2 Jan")))
+			return day{}, false, p.refuse(fmt.Sprintf("Is *next %s* %s or %s? Leave *next* out, or write the date.", w.quoted(),
+				coming.Format("2 Jan"), later.Format("2 Jan")))
 		}
 		p.pos += 2
 		return day{date: coming, part: p.part()}, true, nil

@@ -10,8 +10,8 @@ import (
 // MinLate is the shortest delay that is reported as late.
 const MinLate = time.Minute
 
-// LateNotice returns a note about a late start: "(40 min late: it was due Fri 20 Nov, 19:00)". missed is how many later times were missed, too. The note
-// is empty if the delay is shorter than MinLate.
+// LateNotice returns a note about a late start: "(40 min late: it was due Fri 20 Nov, 19:00)". missed is how many later
+// times were missed, too. The note is empty if the delay is shorter than MinLate.
 func LateNotice(due, started time.Time, missed int, zone *time.Location) string {
 	late := started.Sub(due)
 	if late < MinLate {

@@ -32,10 +32,11 @@ var (
 	sinceWord      = regexp.MustCompile(`(?i)\b(?:since|seit)\s+`)
 	sinceCount     = regexp.MustCompile(`(?i)^(\d{1,3})\s*(h|hours?|d|days?|w|weeks?|stunden?|tagen?|tage|wochen?)\b`)
 	weekdayName    = regexp.MustCompile(`(?i)\b(?:on|last|am|letzten)\s+(monday|tuesday|wednesday|thursday|friday|saturday|sunday|montag|dienstag|mittwoch|donnerstag|freitag|samstag|sonntag)\b`)
-	dayMonth       = regexp.MustCompile(`(?i)\b(?:(?:on|am|vom)\s+)?(?:the\s+)?(\d{1,2})(?:st|nd|rd|th|\.)?\s+(?:of\s+)?(` + months + `)(?:,?\s*(\d{4}))?(?:$|[^\p{L}\d])`)
-	monthDay       = regexp.MustCompile(`(?i)\b(?:on\s+)?(` + months + `)\s+(\d{1,2})(?:st|nd|rd|th)?(?:,?\s*(\d{4}))?(?:$|[^\p{L}\d])`)
-	inMonth        = regexp.MustCompile(`(?i)\b(?:in|im|last|during|since|seit)\s+(` + months + `)(?:\s+(\d{4}))?(?:$|[^\p{L}])`)
-	monthYear      = regexp.MustCompile(`(?i)\b(` + months + `)\s+(\d{4})\b`)
+	dayMonth       = regexp.MustCompile(`(?i)\b(?:(?:on|am|vom)\s+)?(?:the\s+)?(\d{1,2})(?:st|nd|rd|th|\.)?\s+(?:of\s+)?(` + months +
+		`)(?:,?\s*(\d{4}))?(?:$|[^\p{L}\d])`)
+	monthDay  = regexp.MustCompile(`(?i)\b(?:on\s+)?(` + months + `)\s+(\d{1,2})(?:st|nd|rd|th)?(?:,?\s*(\d{4}))?(?:$|[^\p{L}\d])`)
+	inMonth   = regexp.MustCompile(`(?i)\b(?:in|im|last|during|since|seit)\s+(` + months + `)(?:\s+(\d{4}))?(?:$|[^\p{L}])`)
+	monthYear = regexp.MustCompile(`(?i)\b(` + months + `)\s+(\d{4})\b`)
 )
 
 const months = "january|february|march|april|may|june|july|august|september|october|november|december|januar|februar|märz|mai|juni|juli|oktober|dezember"
@@ -80,8 +81,8 @@ type PastTime struct {
 	Certain bool   // false if the words may also mean a future time, such as "on Sunday"
 }
 
-// ParsePast finds the time that a text is about, such as "last week", "in May", "since Monday", "3 days ago" or "2026-05-01". now is in the time zone of
-// the text's author. ParsePast returns false if the text names no such time.
+// ParsePast finds the time that a text is about, such as "last week", "in May", "since Monday", "3 days ago" or
+// "2026-05-01". now is in the time zone of the text's author. ParsePast returns false if the text names no such time.
 func ParsePast(text string, now time.Time) (PastTime, bool) {
 	m, found := matchSince(text, now)
 	if !found {
@@ -177,7 +178,10 @@ func lastLength(count, word string, now time.Time) (Period, bool) {
 // unitsAgo reads "3 days ago" as that day, and the less exact "3 weeks ago" and "3 months ago" as the week or month around that day.
 func unitsAgo(count, word string, today time.Time) (Period, bool) {
 	n, err := strconv.Atoi(count)
-	if err != nil || n == 0 {
+	if err != nil {
+		return Period{}, false
+	}
+	if n == 0 {
 		return Period{}, false
 	}
 	switch word = strings.ToLower(word); {
@@ -225,7 +229,8 @@ func lastWeekday(word string, today time.Time) (Period, bool) {
 }
 
 var monthNames = map[string]time.Month{
-	"january": 1, "february": 2, "march": 3, "april": 4, "may": 5, "june": 6, "july": 7, "august": 8, "september": 9, "october": 10, "november": 11, "december": 12,
+	"january": 1, "february": 2, "march": 3, "april": 4, "may": 5, "june": 6, "july": 7, "august": 8, "september": 9, "october": 10,
+	"november": 11, "december": 12,
 	"januar": 1, "februar": 2, "märz": 3, "mai": 5, "juni": 6, "juli": 7, "oktober": 10, "dezember": 12,
 }
 

@@ -14,10 +14,17 @@ import (
 // recurrenceParser reads a recurrence: cron, a descriptor, or words with a time of day.
 type recurrenceParser struct{ timeParser }
 
-// ParseRecurrence reads a recurring plan from the beginning of a text: five cron fields, a descriptor such as @daily, or "every ...". It returns the plan as Open
-// accepts it, and the rest of the text. If it does not fully understand the text, it returns a *RefusedError.
+// ParseRecurrence reads a recurring plan from the beginning of a text: five cron fields, a descriptor such as @daily, or
+// "every ...". It returns the plan as Open accepts it, and the rest of the text. If it does not fully understand the
+// text, it returns a *RefusedError.
 func ParseRecurrence(s string, zone *time.Location, lang Language) (kind Kind, spec, rest string, err error) {
-	p := &recurrenceParser{timeParser{text: s, cursor: cursor{words: tokenize(s, lang)}, lang: lang, now: time.Unix(0, 0).In(zone), examples: lang.RepeatExamples}}
+	p := &recurrenceParser{timeParser{
+		text:     s,
+		cursor:   cursor{words: tokenize(s, lang)},
+		lang:     lang,
+		now:      time.Unix(0, 0).In(zone),
+		examples: lang.RepeatExamples,
+	}}
 	first := p.peek(0)
 	switch {
 	case first.end == 0:
@@ -60,7 +67,8 @@ func (p *recurrenceParser) refuseTimeOfDay(first token) error {
 		q := p.timeParser
 		q.pos = at
 		if m, err := q.mention(reading{}); err == nil && m.clock != nil {
-			return p.refuse(fmt.Sprintf("*%s* is at midnight. For *%s* begin with `every day`, `every monday` or the fields of cron.", first.quoted(), p.phrase(m.start, m.end)))
+			return p.refuse(fmt.Sprintf("*%s* is at midnight. For *%s* begin with `every day`, `every monday` or the fields of cron.",
+				first.quoted(), p.phrase(m.start, m.end)))
 		}
 	}
 	return nil
@@ -80,7 +88,8 @@ func (p *recurrenceParser) fields() (Kind, string, error) {
 		fields = append(fields, w.spelling)
 	}
 	if w := p.peek(0); w.end != 0 && !isDash(w.text) && strings.Trim(w.spelling, "0123456789*/,-?") == "" {
-		return "", "", p.refuse("Cron has five fields here, without seconds or years. Is *" + w.quoted() + "* a sixth? If it belongs to the words, begin them with another one.")
+		return "", "", p.refuse("Cron has five fields here, without seconds or years. Is *" + w.quoted() +
+			"* a sixth? If it belongs to the words, begin them with another one.")
 	}
 	return Cron, strings.Join(fields, " "), nil
 }

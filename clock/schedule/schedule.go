@@ -1,5 +1,5 @@
-// Package schedule parses times that people write ("tomorrow 9am", "every monday", "last week"), computes the next time of a recurring plan, and formats
-// times for people. It is pure: the current time and the time zone are arguments.
+// Package schedule parses times that people write ("tomorrow 9am", "every monday", "last week"), computes the next time
+// of a recurring plan, and formats times for people. It is pure: the current time and the time zone are arguments.
 package schedule
 
 import (
@@ -34,8 +34,8 @@ type Plan struct {
 	clock    cronPlan
 }
 
-// Open parses a plan from its kind, specification and time zone. The specification of Every is a Go duration, that of Cron a cron expression, and that
-// of At is ignored.
+// Open parses a plan from its kind, specification and time zone. The specification of Every is a Go duration, that of
+// Cron a cron expression, and that of At is ignored.
 func Open(kind Kind, spec string, zone *time.Location) (Plan, error) {
 	switch kind {
 	case At:
@@ -69,7 +69,8 @@ func (p Plan) Next(planned time.Time) time.Time {
 // maxCountedMissed limits how many missed times Skip counts one by one.
 const maxCountedMissed = 1000
 
-// Skip returns the plan's first time after planned that is later than now, and how many times in between were missed, at most maxCountedMissed.
+// Skip returns the plan's first time after planned that is later than now, and how many times in between were missed, at
+// most maxCountedMissed.
 func (p Plan) Skip(planned, now time.Time) (next time.Time, missed int) {
 	next = p.Next(planned)
 	if p.kind == Every && next.Before(now) {
@@ -95,8 +96,8 @@ func (p Plan) Upcoming(after time.Time, n int) []time.Time {
 	return times
 }
 
-// InZone returns the instant at which the clocks of a zone show the date and time of wall. The zone of wall is ignored. If the clocks show that time
-// twice, InZone returns the first instant; if they skip it, the first instant after the gap.
+// InZone returns the instant at which the clocks of a zone show the date and time of wall. The zone of wall is ignored.
+// If the clocks show that time twice, InZone returns the first instant; if they skip it, the first instant after the gap.
 func InZone(wall time.Time, zone *time.Location) time.Time {
 	wall = wallClock(wall)
 	t := time.Date(wall.Year(), wall.Month(), wall.Day(), wall.Hour(), wall.Minute(), wall.Second(), 0, zone)

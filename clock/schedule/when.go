@@ -24,10 +24,17 @@ const MaxAhead = 10 * 366 * 24 * time.Hour
 // defaultHour is the hour for a day without a time.
 const defaultHour = 9
 
-// ParseTime reads the time at the beginning or end of a text, and returns the rest of the text. now is in the time zone of the text's author. If it does not
-// fully understand the text, it returns a *RefusedError, because a reminder at a wrong time is worse than none.
+// ParseTime reads the time at the beginning or end of a text, and returns the rest of the text. now is in the time zone
+// of the text's author. If it does not fully understand the text, it returns a *RefusedError, because a reminder at a
+// wrong time is worse than none.
 func ParseTime(text string, now time.Time, lang Language) (at time.Time, rest string, err error) {
-	p := &timeParser{text: text, cursor: cursor{words: tokenize(text, lang)}, lang: lang, now: now.Truncate(time.Second), examples: lang.Examples}
+	p := &timeParser{
+		text:     text,
+		cursor:   cursor{words: tokenize(text, lang)},
+		lang:     lang,
+		now:      now.Truncate(time.Second),
+		examples: lang.Examples,
+	}
 	if len(p.words) == 0 {
 		return time.Time{}, "", p.refuse("There is no time in it.")
 	}
@@ -112,7 +119,13 @@ func tokenize(text string, lang Language) []token {
 			end = start + n
 		}
 		raw := strings.TrimRight(text[start:end], ",;:")
-		t := token{start: start, end: end, spelling: text[start:end], raw: raw, text: lower(raw)}
+		t := token{
+			start:    start,
+			end:      end,
+			spelling: text[start:end],
+			raw:      raw,
+			text:     lower(raw),
+		}
 		t.lookUp(lang)
 		words = append(words, t)
 		start = end
@@ -364,7 +377,8 @@ func isDash(s string) bool { return s == "-" || s == "–" || s == "—" }
 // isTimeWord reports whether a word is used in times.
 func isTimeWord(t token) bool {
 	switch t.word.role {
-	case roleAn, roleHalf, roleDay, roleTonight, rolePart, roleUnit, roleWeekday, roleShortDay, roleMonth, roleVague, roleMidnight, roleAt, roleIn, roleNext, roleEvery:
+	case roleAn, roleHalf, roleDay, roleTonight, rolePart, roleUnit, roleWeekday, roleShortDay, roleMonth, roleVague, roleMidnight, roleAt,
+		roleIn, roleNext, roleEvery:
 		return true
 	default:
 		return startsWithDigit(t.text)

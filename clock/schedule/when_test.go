@@ -14,7 +14,8 @@ import (
 // saturday is when the corpus is read: Saturday, 21 November 2026, 10:00 in Berlin.
 const saturday = "2026-11-21 10:00"
 
-// corpus lists texts with the time that they mean; an empty time means that the text is refused. rest is the rest of the text; empty means "x".
+// corpus lists texts with the time that they mean; an empty time means that the text is refused. rest is the rest of the
+// text; empty means "x".
 var corpus = []struct{ text, want, rest string }{
 	// Lengths of time.
 	{"2h x", "2026-11-21 12:00", ""},
@@ -435,7 +436,8 @@ func FuzzSecondTime(f *testing.F) {
 }
 
 func FuzzCron(f *testing.F) {
-	for _, expr := range []string{"0 9 * * 1-5", "*/5 * * * *", "@daily", "0 0 29 2 *", "0 0 30 2 *", "TZ=UTC 1 1 1 1 1", "1-5/2,7 */3 1,15 * sun"} {
+	for _, expr := range []string{"0 9 * * 1-5", "*/5 * * * *", "@daily", "0 0 29 2 *", "0 0 30 2 *", "TZ=UTC 1 1 1 1 1",
+		"1-5/2,7 */3 1,15 * sun"} {
 		f.Add(expr)
 	}
 	berlin := zone(f, "Europe/Berlin")

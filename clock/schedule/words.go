@@ -126,8 +126,9 @@ func English() Language {
 	}
 	add(roleMonth, int(time.September), "sept")
 	for day, slips := range map[time.Weekday][]string{
-		time.Tuesday: {"tuseday", "teusday"}, time.Wednesday: {"wensday", "wednsday", "wendsday", "wedensday"}, time.Thursday: {"thrusday", "thurday", "thirsday"},
-		time.Friday: {"firday"}, time.Saturday: {"saterday", "satuday"},
+		time.Tuesday: {"tuseday", "teusday"}, time.Wednesday: {"wensday", "wednsday", "wendsday", "wedensday"},
+		time.Thursday: {"thrusday", "thurday", "thirsday"},
+		time.Friday:   {"firday"}, time.Saturday: {"saterday", "satuday"},
 	} {
 		add(roleWeekday, int(day), slips...)
 	}
@@ -148,6 +149,8 @@ func English() Language {
 
 // zoneAbbreviations are the abbreviations of time zones that people write after a time. In lower case most of them are other words.
 var zoneAbbreviations = map[string]bool{
-	"UTC": true, "GMT": true, "Z": true, "CET": true, "CEST": true, "MEZ": true, "MESZ": true, "WET": true, "EET": true, "EEST": true, "MSK": true, "BST": true, "IST": true,
-	"EST": true, "EDT": true, "CST": true, "CDT": true, "MST": true, "MDT": true, "PST": true, "PDT": true, "JST": true, "AEST": true, "AEDT": true, "ET": true, "PT": true,
+	"UTC": true, "GMT": true, "Z": true, "CET": true, "CEST": true, "MEZ": true, "MESZ": true, "WET": true, "EET": true, "EEST": true,
+	"MSK": true, "BST": true, "IST": true,
+	"EST": true, "EDT": true, "CST": true, "CDT": true, "MST": true, "MDT": true, "PST": true, "PDT": true, "JST": true, "AEST": true,
+	"AEDT": true, "ET": true, "PT": true,
 }

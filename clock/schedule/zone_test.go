@@ -32,7 +32,8 @@ func TestCron_AroundClockChanges(t *testing.T) {
 	t.Parallel()
 	// Around each change of the clocks in ten years, the times of a cron expression are those that expectedTimes finds minute by minute.
 	exprs := []string{
-		"30 2 * * *", "0 0 * * *", "15 0 * * *", "30 1 * * *", "45 1 * * *", "0 3 * * *", "15,45 1-3 * * *", "*/20 * * * *", "7 * * * *", "0 */2 * * *",
+		"30 2 * * *", "0 0 * * *", "15 0 * * *", "30 1 * * *", "45 1 * * *", "0 3 * * *", "15,45 1-3 * * *", "*/20 * * * *", "7 * * * *",
+		"0 */2 * * *",
 		"30 0,1,2,3 * * 0", "59 23 * * *", "0 9 * * 1-5", "@hourly", "@daily", "5 2 * * 7", "0 1-23/2 * * *", "30 23 * * *",
 	}
 	changes := 0
@@ -102,7 +103,8 @@ func TestOpen_RefusesCronWithoutMatch(t *testing.T) {
 		_, err := schedule.Open(schedule.Cron, expr, time.UTC)
 		require.ErrorIs(t, err, schedule.ErrNever, expr)
 	}
-	for _, expr := range []string{"", "* * * *", "60 * * * *", "0 25 * * *", "0 0 * * 8", "TZ=UTC 0 9 * * *", "CRON_TZ=UTC 0 9 * * *", "@reboot", "@every 1s", "0 0 0 9 * * *", "H * * * *", "0 9 L * *", "0 0 9 * * 1"} {
+	for _, expr := range []string{"", "* * * *", "60 * * * *", "0 25 * * *", "0 0 * * 8", "TZ=UTC 0 9 * * *", "CRON_TZ=UTC 0 9 * * *",
+		"@reboot", "@every 1s", "0 0 0 9 * * *", "H * * * *", "0 9 L * *", "0 0 9 * * 1"} {
 		_, err := schedule.Open(schedule.Cron, expr, time.UTC)
 		require.Error(t, err, expr)
 		require.NotErrorIs(t, err, schedule.ErrNever, expr)
@@ -167,9 +169,10 @@ func timesBetween(plan schedule.Plan, from, to time.Time) []string {
 	return got
 }
 
-// expectedTimes is an independent implementation, with which the tested one is compared. It goes through a zone minute by minute. An hourly expression is due in every minute whose
-// wall-clock time matches. Any other expression is due once for each matching wall-clock time: in the first minute that has it, or, if the
-// clocks skip it, in the first minute after the gap.
+// expectedTimes is an independent implementation, with which the tested one is compared. It goes through a zone minute by
+// minute. An hourly expression is due in every minute whose wall-clock time matches. Any other expression is due once for
+// each matching wall-clock time: in the first minute that has it, or, if the clocks skip it, in the first minute after
+// the gap.
 func expectedTimes(expr string, loc *time.Location, from, to time.Time) []string {
 	if written, ok := map[string]string{"@hourly": "0 * * * *", "@daily": "0 0 * * *"}[expr]; ok {
 		expr = written
@@ -242,7 +245,11 @@ func cronMatcher(expr string) func(time.Time) bool {
 		}
 		return values
 	}
-	minute, hour, dom, month, dow := read(fields[0], 0, 59), read(fields[1], 0, 23), read(fields[2], 1, 31), read(fields[3], 1, 12), read(fields[4], 0, 7)
+	minute := read(fields[0], 0, 59)
+	hour := read(fields[1], 0, 23)
+	dom := read(fields[2], 1, 31)
+	month := read(fields[3], 1, 12)
+	dow := read(fields[4], 0, 7)
 	dow[0] = dow[0] || dow[7]
 	either := fields[2] != "*" && fields[4] != "*"
 	return func(t time.Time) bool {

@@ -60,7 +60,11 @@ func (a accounts) Account(ctx context.Context) (admin.Account, error) {
 			return acc, err
 		}
 		if known {
-			acc.Devices = append(acc.Devices, admin.AccountDevice{User: session.user.String(), ID: device.ID.String(), State: sessionState(ctx, inspector, session.user, device.ID)})
+			acc.Devices = append(acc.Devices, admin.AccountDevice{
+				User:  session.user.String(),
+				ID:    device.ID.String(),
+				State: sessionState(ctx, inspector, session.user, device.ID),
+			})
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(a.cfg.MCP)) {
@@ -76,7 +80,8 @@ func (a accounts) Account(ctx context.Context) (admin.Account, error) {
 			": who has mcp_server.token can search everything you can search. To revoke: change the token, or set mcp_server.port to 0.")
 	}
 	if a.cfg.Watches.Port != 0 {
-		acc.Clients = append(acc.Clients, "Incoming webhooks: who knows the address of one starts what it is for. To revoke: /watch lists and removes them.")
+		acc.Clients = append(acc.Clients,
+			"Incoming webhooks: who knows the address of one starts what it is for. To revoke: /watch lists and removes them.")
 	}
 	return acc, nil
 }

@@ -63,7 +63,8 @@ func newPersonaList(cfg *config.Config, models *llm.Models) ([]persona.Persona, 
 	return all, nil
 }
 
-// promptLimits returns the prompt limits for these models: the smallest context window, and how many messages of a conversation a prompt contains.
+// promptLimits returns the prompt limits for these models: the smallest context window, and how many messages of a
+// conversation a prompt contains.
 func promptLimits(cfg *config.Config, models *llm.Models, names []string) agentrun.Limits {
 	return agentrun.Limits{Context: models.ContextWindow(names), Window: cfg.Memory.RecentWindow}
 }
@@ -86,8 +87,8 @@ func newPersonas(cfg *config.Config, models *llm.Models, model llm.Model) (perso
 	return persona.Set{All: all, Model: model, Limits: promptLimits(cfg, models, cfg.LLM.ResolveModels(cfg.LLM.Model))}, err
 }
 
-// makeWorkspaces makes the workspaces of agents that lie in the data folder, as those do that the configuration does not name. A folder elsewhere is the
-// owner's to make.
+// makeWorkspaces makes the workspaces of agents that lie in the data folder, as those do that the configuration does not
+// name. A folder elsewhere is the owner's to make.
 func makeWorkspaces(cfg *config.Config) error {
 	data, err := filepath.Abs(cfg.Database.DataDir)
 	if err != nil {
@@ -135,7 +136,8 @@ func (t savedTasks) Saved() []skills.SavedTask {
 }
 
 // Start starts a task. problem says why it cannot start; empty if it has.
-func (t savedTasks) Start(ctx context.Context, tx store.Tx, room store.Chat, message store.Message, name string) (problem string, err error) {
+func (t savedTasks) Start(ctx context.Context, tx store.Tx, room store.Chat, message store.Message,
+	name string) (problem string, err error) {
 	all := skills.ReadSavedTasks(t.cfg.Tasks.Folder)
 	i := slices.IndexFunc(all, func(s skills.SavedTask) bool { return s.Name == name })
 	switch {

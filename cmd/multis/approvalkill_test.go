@@ -48,7 +48,8 @@ type lampArgs struct {
 }
 
 func (*lamps) Spec() tools.Spec {
-	return tools.Spec{Name: "search_docs", Tier: tools.Read, Class: rules.ClassRead, Schema: tools.Schema[lampArgs]()} // of a name that the server serves
+	// of a name that the server serves
+	return tools.Spec{Name: "search_docs", Tier: tools.Read, Class: rules.ClassRead, Schema: tools.Schema[lampArgs]()}
 }
 
 func (l *lamps) Run(_ context.Context, c tools.Call) (tools.Result, error) {
@@ -120,7 +121,8 @@ func newApprovalRun(t *testing.T, script llmtest.Script, config string) *approva
 	r.st, err = store.Open(t.Context(), r.dsn)
 	require.NoError(t, err)
 	t.Cleanup(r.st.Close)
-	r.config = fmt.Sprintf("llm: {model: openai/test, base_url: %q, local: true}\nmcp: {desk: {url: %q, token: lamp-token}}\n", model.URL, desk.URL+"/mcp") + config
+	r.config = fmt.Sprintf("llm: {model: openai/test, base_url: %q, local: true}\nmcp: {desk: {url: %q, token: lamp-token}}\n", model.URL,
+		desk.URL+"/mcp") + config
 	r.procs = append(r.procs, nil)
 	t.Cleanup(func() { r.kill(0) })
 	r.begin()
@@ -146,12 +148,14 @@ func (r *approvalRun) begin() {
 	r.url.Store(&url)
 }
 
-// push delivers a message of the owner's as the homeserver does: the same transaction again until it is acknowledged. The channel is closed then.
+// push delivers a message of the owner's as the homeserver does: the same transaction again until it is acknowledged. The
+// channel is closed then.
 func (r *approvalRun) push(event id.EventID, content map[string]any) <-chan struct{} {
 	r.t.Helper()
 	r.txn++
 	body, err := json.Marshal(map[string]any{"events": []map[string]any{{
-		"type": "m.room.message", "room_id": *r.room.RoomID, "sender": testOwner, "event_id": event, "origin_server_ts": time.Now().UnixMilli(), "content": content,
+		"type": "m.room.message", "room_id": *r.room.RoomID, "sender": testOwner, "event_id": event, "origin_server_ts": time.Now().UnixMilli(),
+		"content": content,
 	}}})
 	require.NoError(r.t, err)
 	path, taken := fmt.Sprintf("/_matrix/app/v1/transactions/%d", r.txn), make(chan struct{})
@@ -179,7 +183,8 @@ func (r *approvalRun) deliver(path string, body []byte) bool {
 	return resp.StatusCode == http.StatusOK
 }
 
-// askFor asks for a lamp, and again while the other program is not connected yet. It returns the message that asks for the owner's yes, and the task.
+// askFor asks for a lamp, and again while the other program is not connected yet. It returns the message that asks for
+// the owner's yes, and the task.
 func (r *approvalRun) askFor(n int, meanwhile func()) (card id.EventID, task int) {
 	r.t.Helper()
 	asked := 0
@@ -193,7 +198,9 @@ func (r *approvalRun) askFor(n int, meanwhile func()) (card id.EventID, task int
 	meanwhile()
 	r.wait(fmt.Sprintf("question %d", n), func() bool {
 		err := r.st.DB().QueryRow(r.t.Context(), askedSQL, strconv.Itoa(n)).Scan(&card, &task)
-		if err != nil && r.count("select count(*) from tasks t join messages m on m.id = t.message_id where m.event_id = $1 and t.state = 'completed'", question) == 1 {
+		if err != nil &&
+			r.count("select count(*) from tasks t join messages m on m.id = t.message_id where m.event_id = $1 and t.state = 'completed'",
+				question) == 1 {
 			question = ask()
 		}
 		return err == nil
@@ -210,7 +217,9 @@ func TestApproval_KillActsAtMostOnceEndToEnd(t *testing.T) { //nolint:parallelte
 	seed := rand.Uint64()
 	t.Log("seed", seed)
 	rng := rand.New(rand.NewPCG(seed, 0))
-	kills, lit, unknown := 0, 0, 0
+	kills := 0
+	lit := 0
+	unknown := 0
 	restart := func() {
 		r.kill(0)
 		kills++
@@ -231,7 +240,8 @@ func TestApproval_KillActsAtMostOnceEndToEnd(t *testing.T) { //nolint:parallelte
 			r.lamps.setReached(func() { _ = victim.Kill() }) // it may be dead already
 			pause = 200 * time.Millisecond
 		}
-		taken := r.push(id.EventID(fmt.Sprintf("$word%d", n)), map[string]any{"msgtype": "m.text", "body": word, "m.relates_to": map[string]any{"m.in_reply_to": map[string]any{"event_id": card}}})
+		taken := r.push(id.EventID(fmt.Sprintf("$word%d", n)),
+			map[string]any{"msgtype": "m.text", "body": word, "m.relates_to": map[string]any{"m.in_reply_to": map[string]any{"event_id": card}}})
 		time.Sleep(pause) // the moment of the kill
 		restart()
 		<-taken

@@ -63,7 +63,8 @@ type files interface {
 	media.Files
 }
 
-// assistant is the program without its front end: everything between inbox and outbox. It is the same with a homeserver and with a terminal.
+// assistant is the program without its front end: everything between inbox and outbox. It is the same with a homeserver
+// and with a terminal.
 type assistant struct {
 	cfg      *config.Config
 	store    *store.Store
@@ -129,11 +130,22 @@ func (a *assistant) openSources(context.Context) (err error) {
 	if a.documents, err = openLibrary(a.cfg, a.store); err != nil {
 		return err
 	}
-	a.answers = &answers.Keeper{Store: a.store, Search: a.search, Library: a.documents, Defaults: a.defaults, Variables: answers.Variables{
-		Business: a.cfg.Business.Name, Hours: strings.Join(a.cfg.Business.Hours, "; "), OpeningHours: a.cfg.Business.HoursAt(a.cfg.TimeZone, a.cfg.Business.Hours), Language: a.cfg.Business.Language,
-	}}
+	a.answers = &answers.Keeper{
+		Store:    a.store,
+		Search:   a.search,
+		Library:  a.documents,
+		Defaults: a.defaults,
+		Variables: answers.Variables{
+			Business: a.cfg.Business.Name, Hours: strings.Join(a.cfg.Business.Hours, "; "),
+			OpeningHours: a.cfg.Business.HoursAt(a.cfg.TimeZone, a.cfg.Business.Hours), Language: a.cfg.Business.Language,
+		},
+	}
 	deskWith := deskOptions(a.cfg)
-	deskWith.Store, deskWith.Box, deskWith.Answers, deskWith.Audit, deskWith.Files = a.store, a.box, a.answers, a.audit, a.front.files
+	deskWith.Store = a.store
+	deskWith.Box = a.box
+	deskWith.Answers = a.answers
+	deskWith.Audit = a.audit
+	deskWith.Files = a.front.files
 	a.desk = desk.New(deskWith)
 	a.skills = openSkills(a.cfg)
 	settings, err := memorySettings(a.cfg, a.skills)
@@ -141,8 +153,14 @@ func (a *assistant) openSources(context.Context) (err error) {
 		return err
 	}
 	a.memory = memory.New(memory.Options{
-		Store: a.store, Search: a.search, Model: a.models.main, ModelOf: a.models.personas.ChatModel(a.defaults), Defaults: a.defaults,
-		Zone: a.cfg.TimeZone, Settings: settings, NotesOnly: !a.cfg.Memory.SearchMessages,
+		Store:     a.store,
+		Search:    a.search,
+		Model:     a.models.main,
+		ModelOf:   a.models.personas.ChatModel(a.defaults),
+		Defaults:  a.defaults,
+		Zone:      a.cfg.TimeZone,
+		Settings:  settings,
+		NotesOnly: !a.cfg.Memory.SearchMessages,
 	})
 	return nil
 }
@@ -164,7 +182,8 @@ func (a *assistant) addTools(ctx context.Context) error {
 	return nil
 }
 
-// ownTools returns multis' own tools, except Schedule, which needs the registry. Those of the zero assistant can be described but not called.
+// ownTools returns multis' own tools, except Schedule, which needs the registry. Those of the zero assistant can be
+// described but not called.
 func (a *assistant) ownTools() []tools.Tool {
 	commands := a.cfg != nil && a.cfg.Exec.Enabled
 	return []tools.Tool{
@@ -218,16 +237,46 @@ func (a *assistant) addAgent(ctx context.Context) error {
 		pictures = media.NewViewer(a.front.files, a.models.vision)
 	}
 	a.agent = agent.New(agent.Options{
-		Pages: pages, Pictures: pictures,
-		Store: a.store, Box: a.box, Search: a.search, Memory: a.memory, Tools: a.tools, Skills: a.skills, Answers: a.answers, Personas: a.models.personas, Defaults: a.defaults,
-		Currency: cfg.Budget.Currency, EscalateAtCap: cfg.Budget.AtCap == config.AtCapEscalate,
-		Name: cfg.Name, Texts: cfg.Business.Catalog(), Language: cfg.Business.Language,
-		Business: agent.Business{Name: cfg.Business.Name, Topics: cfg.Business.Topics, Rules: cfg.Business.Rules, Tone: cfg.Business.Tone}, EscalationKeywords: cfg.Business.Escalation.Keywords,
-		Hours: cfg.Business.OpeningHours(cfg.TimeZone), LabelHours: labelHours(cfg), AwayOutsideHours: cfg.Business.OutsideHours == config.OutsideHoursAway,
-		Desk: a.desk, ShadowJudge: a.models.judge, OwnerPause: cfg.Chats.OwnerPause,
-		BurstQuiet: cfg.Chats.BurstQuiet, BurstMax: cfg.Chats.BurstMax, Zone: cfg.TimeZone,
-		OpenModel: a.models.open, Surface: a.surface(),
-		Injection: agent.Injection{Enabled: cfg.Injection.Enabled, Judge: cfg.Injection.Judge, MaxFlags: cfg.Injection.MaxFlags, HoldTime: cfg.Injection.HoldTime},
+		Pages:         pages,
+		Pictures:      pictures,
+		Store:         a.store,
+		Box:           a.box,
+		Search:        a.search,
+		Memory:        a.memory,
+		Tools:         a.tools,
+		Skills:        a.skills,
+		Answers:       a.answers,
+		Personas:      a.models.personas,
+		Defaults:      a.defaults,
+		Currency:      cfg.Budget.Currency,
+		EscalateAtCap: cfg.Budget.AtCap == config.AtCapEscalate,
+		Name:          cfg.Name,
+		Texts:         cfg.Business.Catalog(),
+		Language:      cfg.Business.Language,
+		Business: agent.Business{
+			Name:   cfg.Business.Name,
+			Topics: cfg.Business.Topics,
+			Rules:  cfg.Business.Rules,
+			Tone:   cfg.Business.Tone,
+		},
+		EscalationKeywords: cfg.Business.Escalation.Keywords,
+		Hours:              cfg.Business.OpeningHours(cfg.TimeZone),
+		LabelHours:         labelHours(cfg),
+		AwayOutsideHours:   cfg.Business.OutsideHours == config.OutsideHoursAway,
+		Desk:               a.desk,
+		ShadowJudge:        a.models.judge,
+		OwnerPause:         cfg.Chats.OwnerPause,
+		BurstQuiet:         cfg.Chats.BurstQuiet,
+		BurstMax:           cfg.Chats.BurstMax,
+		Zone:               cfg.TimeZone,
+		OpenModel:          a.models.open,
+		Surface:            a.surface(),
+		Injection: agent.Injection{
+			Enabled:  cfg.Injection.Enabled,
+			Judge:    cfg.Injection.Judge,
+			MaxFlags: cfg.Injection.MaxFlags,
+			HoldTime: cfg.Injection.HoldTime,
+		},
 	})
 	a.answers.Judge = a.agent.Shadows
 	return nil
@@ -237,12 +286,25 @@ func (a *assistant) addAgent(ctx context.Context) error {
 func (a *assistant) addClock(ctx context.Context) error {
 	cfg := a.cfg
 	a.clock = clock.New(clock.Options{
-		Store: a.store, Messenger: admin.ScheduleMessenger{Box: a.box, Defaults: a.defaults, Zone: cfg.TimeZone}, Worker: a.agent.Questions,
+		Store:     a.store,
+		Messenger: admin.ScheduleMessenger{Box: a.box, Defaults: a.defaults, Zone: cfg.TimeZone},
+		Worker:    a.agent.Questions,
 		Checker: heartbeat.New(heartbeat.Options{
-			Store: a.store, Box: a.box, Memory: a.memory, Personas: a.models.personas, Tools: a.tools, Defaults: a.defaults, Name: cfg.Name, Zone: cfg.TimeZone,
-			Configs: a.models.heartbeats,
+			Store:    a.store,
+			Box:      a.box,
+			Memory:   a.memory,
+			Personas: a.models.personas,
+			Tools:    a.tools,
+			Defaults: a.defaults,
+			Name:     cfg.Name,
+			Zone:     cfg.TimeZone,
+			Configs:  a.models.heartbeats,
 		}),
-		Upkeep: upkeepTasks(a), Heartbeats: heartbeatTimes(cfg), Owner: cfg.Owner, Operators: cfg.Operators, Zone: cfg.TimeZone,
+		Upkeep:     upkeepTasks(a),
+		Heartbeats: heartbeatTimes(cfg),
+		Owner:      cfg.Owner,
+		Operators:  cfg.Operators,
+		Zone:       cfg.TimeZone,
 	})
 	return a.clock.Prepare(ctx)
 }
@@ -264,9 +326,30 @@ func (a *assistant) addAdminRoom(context.Context) error {
 		}
 	}
 	a.admin = admin.New(admin.Options{
-		Store: a.store, Box: a.box, Asker: asker, Planner: planner{a.agent.Plans, a.agent.Replays}, Clock: a.clock, Search: a.search, Library: a.documents, Files: a.front.files, Memory: a.memory,
-		Tools: a.agent.Questions, Servers: a.mcp, Policy: policyView{a.cfg, a.tools, a.front.safe}, Skills: a.skills, Saved: savedTasks{a.cfg, a.agent.Questions}, Replayer: replayer{a.agent.Replays},
-		Desk: a.desk, PIN: a.front.pin, Host: a.host, Previewer: previewer{a.agent.Turns}, Answers: a.answers, Examiner: a.front.examiner, Accounts: a.front.accounts, Config: a.front.config, Settings: settings,
+		Store:     a.store,
+		Box:       a.box,
+		Asker:     asker,
+		Planner:   planner{a.agent.Plans, a.agent.Replays},
+		Clock:     a.clock,
+		Search:    a.search,
+		Library:   a.documents,
+		Files:     a.front.files,
+		Memory:    a.memory,
+		Tools:     a.agent.Questions,
+		Servers:   a.mcp,
+		Policy:    policyView{a.cfg, a.tools, a.front.safe},
+		Skills:    a.skills,
+		Saved:     savedTasks{a.cfg, a.agent.Questions},
+		Replayer:  replayer{a.agent.Replays},
+		Desk:      a.desk,
+		PIN:       a.front.pin,
+		Host:      a.host,
+		Previewer: previewer{a.agent.Turns},
+		Answers:   a.answers,
+		Examiner:  a.front.examiner,
+		Accounts:  a.front.accounts,
+		Config:    a.front.config,
+		Settings:  settings,
 	})
 	return nil
 }
@@ -286,18 +369,60 @@ func (a *assistant) addHooks(ctx context.Context) error {
 func (a *assistant) addRunner(ctx context.Context) (err error) {
 	front, adm := a.front, a.admin
 	handlers := jobs.Handlers{
-		Turn: a.agent.Turns, Quiet: a.agent.Quiet, Send: a.box, Retract: a.box,
-		Describe: front.describer, History: front.historian, ImportNotice: adm.Imports, Bridges: front.inbox, Decrypt: front.decrypter, KeepFile: front.keeper,
+		Turn:         a.agent.Turns,
+		Quiet:        a.agent.Quiet,
+		Send:         a.box,
+		Retract:      a.box,
+		Describe:     front.describer,
+		History:      front.historian,
+		ImportNotice: adm.Imports,
+		Bridges:      front.inbox,
+		Decrypt:      front.decrypter,
+		KeepFile:     front.keeper,
 		Transcribe: media.NewTranscriber(media.TranscriberOptions{
-			Store: a.store, Files: front.files, Model: a.models.speech, Inbox: front.inbox, Defaults: a.defaults, Notify: a.agent.Notify,
+			Store:    a.store,
+			Files:    front.files,
+			Model:    a.models.speech,
+			Inbox:    front.inbox,
+			Defaults: a.defaults,
+			Notify:   a.agent.Notify,
 		}),
-		Command: adm, PIN: adm, Redact: a.box, Exec: adm.Host, Ask: adm, AdminRoom: front.rooms, Draft: adm.Drafts, Withdraw: a.box, Approval: adm.Tasks, Notice: adm.Notices, Budget: adm.Budget,
-		Undelivered: adm.Notices, LateMessages: adm.Notices, CommitmentReminders: adm.Commitments, Escalation: a.desk, CopyFile: a.desk, Reply: a.desk, Export: adm.Exports, Backup: front.backup,
-		Task:  a.agent.Tasks,
-		Index: adm.Documents, Folders: adm.Documents, Embed: knowledge.NewVectors(a.store, a.models.embedders.passages),
-		Capture: a.memory, Summarise: a.agent.Summaries, Forget: adm.Forgetting, Answers: adm.Answers,
-		Tick: a.clock, Execution: a.clock, Hook: a.hooks,
-		Watch: hooks.NewPageWatcher(hooks.PageWatcherOptions{Store: a.store, Box: a.box, Fetch: fetch.New(fetch.Options{UserAgent: userAgent()}), Reader: a.documents}),
+		Command:             adm,
+		PIN:                 adm,
+		Redact:              a.box,
+		Exec:                adm.Host,
+		Ask:                 adm,
+		AdminRoom:           front.rooms,
+		Draft:               adm.Drafts,
+		Withdraw:            a.box,
+		Approval:            adm.Tasks,
+		Notice:              adm.Notices,
+		Budget:              adm.Budget,
+		Undelivered:         adm.Notices,
+		LateMessages:        adm.Notices,
+		CommitmentReminders: adm.Commitments,
+		Escalation:          a.desk,
+		CopyFile:            a.desk,
+		Reply:               a.desk,
+		Export:              adm.Exports,
+		Backup:              front.backup,
+		Task:                a.agent.Tasks,
+		Index:               adm.Documents,
+		Folders:             adm.Documents,
+		Embed:               knowledge.NewVectors(a.store, a.models.embedders.passages),
+		Capture:             a.memory,
+		Summarise:           a.agent.Summaries,
+		Forget:              adm.Forgetting,
+		Answers:             adm.Answers,
+		Tick:                a.clock,
+		Execution:           a.clock,
+		Hook:                a.hooks,
+		Watch: hooks.NewPageWatcher(hooks.PageWatcherOptions{
+			Store:  a.store,
+			Box:    a.box,
+			Fetch:  fetch.New(fetch.Options{UserAgent: userAgent()}),
+			Reader: a.documents,
+		}),
 	}
 	if a.cfg.Memory.SearchMessages {
 		handlers.IndexMessages = a.memory
@@ -306,7 +431,8 @@ func (a *assistant) addRunner(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	if a.runner, err = jobs.NewRunner(ctx, a.store, handlers, slog.New(zerolog.NewSlogHandler(zerolog.Ctx(ctx).Level(zerolog.WarnLevel)))); err != nil {
+	if a.runner, err = jobs.NewRunner(ctx, a.store, handlers,
+		slog.New(zerolog.NewSlogHandler(zerolog.Ctx(ctx).Level(zerolog.WarnLevel)))); err != nil {
 		return err
 	}
 	return a.runner.ShowConfig(ctx, fingerprint, versionOf(debug.ReadBuildInfo))

@@ -109,7 +109,8 @@ func (b backupVerifyCmd) Run(ctx context.Context, global *cli) error {
 		return err
 	}
 	defer a.Close()
-	fmt.Printf("The file is whole: %s, made %s by multis %s.\n", text.Bytes(a.Size), a.Manifest.CreatedAt.Local().Format("Mon 2 Jan 2006, 15:04 MST"), text.Clip(text.OneLine(a.Manifest.Program), 100))
+	fmt.Printf("The file is whole: %s, made %s by multis %s.\n", text.Bytes(a.Size),
+		a.Manifest.CreatedAt.Local().Format("Mon 2 Jan 2006, 15:04 MST"), text.Clip(text.OneLine(a.Manifest.Program), 100))
 	scratch, remove, err := scratchDatabase(ctx, global.Config)
 	if err != nil {
 		return err
@@ -198,8 +199,8 @@ func checkSchema(ctx context.Context, dsn string) error {
 var errNoScratch = errors.New("it cannot be restored for a closer look, because there are no Postgres programs here: run this where there are " +
 	"(apt-get install postgresql; it needs no config.yaml)")
 
-// scratchDatabase creates a database to restore a backup into, on a temporary Postgres server. Its folder is below database.data_dir, where there is
-// enough space for a database, or else in the system's temporary folder.
+// scratchDatabase creates a database to restore a backup into, on a temporary Postgres server. Its folder is below
+// database.data_dir, where there is enough space for a database, or else in the system's temporary folder.
 func scratchDatabase(ctx context.Context, configFile string) (dsn string, remove func(), err error) {
 	if _, err := pgserver.Find(""); err != nil {
 		return "", nil, errNoScratch
@@ -223,7 +224,8 @@ func scratchDatabase(ctx context.Context, configFile string) (dsn string, remove
 // scratchPrefix is the prefix of the folders of scratch databases.
 const scratchPrefix = "multis-verify-"
 
-// newScratchFolder makes a folder that is locked until remove is called or this process ends. It also removes what killed processes left in parent.
+// newScratchFolder makes a folder that is locked until remove is called or this process ends. It also removes what killed
+// processes left in parent.
 func newScratchFolder(parent string) (dir string, remove func(), err error) {
 	entries, err := os.ReadDir(parent)
 	if err != nil {
@@ -316,8 +318,8 @@ func requiredFiles(rules, calendar string) []backup.File {
 // maxProgramFolder is the maximum size in bytes of a folder of other programs that is backed up.
 const maxProgramFolder = 100_000_000
 
-// programFolders returns the folders of command hooks and of MCP servers, in which these keep scripts and data. It omits servers that work in the data
-// folder itself.
+// programFolders returns the folders of command hooks and of MCP servers, in which these keep scripts and data. It omits
+// servers that work in the data folder itself.
 func programFolders(cfg *config.Config) []backup.File {
 	files := []backup.File{{Name: "hooks", Path: filepath.Join(cfg.Database.DataDir, "hooks"), Max: maxProgramFolder}}
 	for name, m := range cfg.MCP {
@@ -378,7 +380,13 @@ func backupFiles(cfg *config.Config, file string) []backup.File {
 }
 
 func backupOptions(cfg *config.Config, file string, st *store.Store) backup.CreateOptions {
-	return backup.CreateOptions{Store: st, Folder: cfg.Backup.Folder, Program: versionOf(debug.ReadBuildInfo), Files: backupFiles(cfg, file), Omitted: omittedSecrets(cfg)}
+	return backup.CreateOptions{
+		Store:   st,
+		Folder:  cfg.Backup.Folder,
+		Program: versionOf(debug.ReadBuildInfo),
+		Files:   backupFiles(cfg, file),
+		Omitted: omittedSecrets(cfg),
+	}
 }
 
 func backupSeries(cfg *config.Config) backup.Series {

@@ -25,7 +25,8 @@ import (
 func newLargeStore(t *testing.T) *store.Store {
 	t.Helper()
 	st := storetest.NewWithMessages(t, 1, 1, time.Now().Add(-time.Hour))
-	_, err := st.Pool().Exec(t.Context(), `insert into messages (chat_id, event_id, author, sender, kind, body, ts, action, code, reason, unindexed)
+	_, err := st.Pool().Exec(t.Context(),
+		`insert into messages (chat_id, event_id, author, sender, kind, body, ts, action, code, reason, unindexed)
 		select 1, '$big-' || n, 'contact', '@contact:x', 'text', (select string_agg(md5(i::text || n), '') from generate_series(1, 30) i), now(), 'archive', '', '', false from generate_series(1, 8000) n`)
 	require.NoError(t, err)
 	return st
@@ -119,7 +120,12 @@ func TestBackup_CreateVerifyRestore(t *testing.T) {
 func TestBackup_TextsCannotSteerTerminal(t *testing.T) {
 	t.Parallel()
 	const evil = "1.0\n\x1b]0;title\a\u202efake"
-	info, err := backup.Create(t.Context(), backup.CreateOptions{Store: storetest.New(t), Folder: t.TempDir(), Program: evil, Omitted: []string{evil}})
+	info, err := backup.Create(t.Context(), backup.CreateOptions{
+		Store:   storetest.New(t),
+		Folder:  t.TempDir(),
+		Program: evil,
+		Omitted: []string{evil},
+	})
 	require.NoError(t, err)
 	said, complaint, err := program(t, t.TempDir(), "", "backup", "verify", info.Path)
 	require.NoError(t, err, complaint)
@@ -133,7 +139,8 @@ func TestBackup_SaysWhatItLacks(t *testing.T) {
 		"mcp: {notes: {command: [notes-server], folder: mcp/notes}, big: {command: [big-server], folder: mcp/big}}\n" +
 		"llm: {model: mine/small, prices: [mine/small 1 2], providers: {mine: {base_url: \"http://127.0.0.1:1/v1\", api_key_file: model.key}}}\n"
 	own := map[string]string{
-		"rules.yaml": "rules: []\n", "days.ics": "BEGIN:VCALENDAR\nEND:VCALENDAR\n", "data/hooks/guard/guard.py": "print()\n", "data/mcp/notes/notes.json": "{}\n",
+		"rules.yaml": "rules: []\n", "days.ics": "BEGIN:VCALENDAR\nEND:VCALENDAR\n", "data/hooks/guard/guard.py": "print()\n",
+		"data/mcp/notes/notes.json": "{}\n",
 	}
 	write := func(dir, name, content string) {
 		require.NoError(t, os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o700))
@@ -270,7 +277,8 @@ func backupToMove(t *testing.T) (file string) {
 	return filepath.Join(folder, filesIn(t, folder)[0])
 }
 
-// inNamespace runs a shell script in its own mount namespace, in a folder, with this program as $0 and one argument. Its mounts end with it.
+// inNamespace runs a shell script in its own mount namespace, in a folder, with this program as $0 and one argument. Its
+// mounts end with it.
 func inNamespace(t *testing.T, dir, script, arg string) string {
 	t.Helper()
 	self, err := os.Executable()
@@ -293,7 +301,8 @@ func TestBackup_FullDiskKeepsOldOnes(t *testing.T) {
 	small := filepath.Join(dir, "small")
 	require.NoError(t, os.Mkdir(small, 0o700))
 	const old = "multis-20261101T030000.000Z.tar.gz"
-	said := inNamespace(t, dir, `mount -t tmpfs -o size=256k none "$1" && echo old > "$1/`+old+`" && "$0" backup create --to "$1"; echo "exit $?"; ls -A "$1"`, small)
+	said := inNamespace(t, dir, `mount -t tmpfs -o size=256k none "$1" && echo old > "$1/`+old+
+		`" && "$0" backup create --to "$1"; echo "exit $?"; ls -A "$1"`, small)
 	require.Contains(t, said, "the disk is full, and the older backups were kept")
 	require.True(t, strings.HasSuffix(said, "exit 1\n"+old+"\n"), said)
 }
@@ -305,16 +314,19 @@ func TestVerify_MissingProgramsNamesFix(t *testing.T) {
 	_, _, err := program(t, dir, "", "backup", "create")
 	require.NoError(t, err)
 	folder := filepath.Join(dir, "data", "backups")
-	said := inNamespace(t, dir, `mount -t tmpfs none /usr/lib/postgresql && PATH=/none "$0" backup verify "$1"; echo "exit $?"`, filepath.Join(folder, filesIn(t, folder)[0]))
+	said := inNamespace(t, dir, `mount -t tmpfs none /usr/lib/postgresql && PATH=/none "$0" backup verify "$1"; echo "exit $?"`,
+		filepath.Join(folder, filesIn(t, folder)[0]))
 	require.Contains(t, said, "The file is whole: ")
-	require.Contains(t, said, "there are no Postgres programs here: run this where there are (apt-get install postgresql; it needs no config.yaml)\nexit 1")
+	require.Contains(t, said,
+		"there are no Postgres programs here: run this where there are (apt-get install postgresql; it needs no config.yaml)\nexit 1")
 }
 
 func TestBackup_UnreadableDatabaseNamesFix(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ sql, want string }{
-		"empty":   {"", "there is nothing to back up: the database is empty"},
-		"too_old": {"create table goose_db_version as select 1 as id, 2 as version_id, true as is_applied; create table chats ()", "this database is too old to be brought up to date: make the backup with the multis that made it"},
+		"empty": {"", "there is nothing to back up: the database is empty"},
+		"too_old": {"create table goose_db_version as select 1 as id, 2 as version_id, true as is_applied; create table chats ()",
+			"this database is too old to be brought up to date: make the backup with the multis that made it"},
 		"foreign": {"create table events ()", "the database holds tables of another program"},
 	} {
 		dsn := newDatabase(t, "unreadable_"+name)
@@ -366,13 +378,15 @@ func TestServe_StartsOnRestoredBackup(t *testing.T) {
 	require.NoError(t, err, complaint)
 	require.Contains(t, said, "\non hold      everything, because a backup was restored: answer yes or no in the admin room")
 	require.Contains(t, said, "\nNext: No homeserver answers at ", "what is broken comes first")
-	require.Equal(t, "answer yes or no in the admin room, which lists what the restored backup would send.", whatNext([]doctor.Finding{{Severity: doctor.Warning, Message: "old"}}, true))
+	require.Equal(t, "answer yes or no in the admin room, which lists what the restored backup would send.",
+		whatNext([]doctor.Finding{{Severity: doctor.Warning, Message: "old"}}, true))
 	said, _, err = program(t, other, "", "status", "--json")
 	require.NoError(t, err)
 	require.Contains(t, said, `"name": "on hold",`)
 	r := startServeOn(t, 1, dsn, serveConfig)
 	r.until("the question", func() bool {
-		return storetest.Count(t, r.db, "select count(*) from dialogs d join outbox o on o.id = d.outbox_id where d.kind = 'restored' and o.event_id is not null") == 1
+		return storetest.Count(t, r.db,
+			"select count(*) from dialogs d join outbox o on o.id = d.outbox_id where d.kind = 'restored' and o.event_id is not null") == 1
 	})
 	require.Zero(t, storetest.Count(t, r.db, "select count(*) from settings where key like 'former%'"))
 }

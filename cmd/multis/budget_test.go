@@ -47,7 +47,12 @@ func TestBudget_CapsHoldEndToEnd(t *testing.T) {
 				if i%5 == 4 {
 					cancel() // a crash before the answer: the worst case stays booked
 				}
-				_, err := llm.Complete(ctx, model, llm.Request{Messages: []llm.Message{{Role: llm.RoleUser, Text: "do you deliver?"}}, MaxTokens: 100, Purpose: "reply", Chat: store.ChatID(chat + 1)})
+				_, err := llm.Complete(ctx, model, llm.Request{
+					Messages:  []llm.Message{{Role: llm.RoleUser, Text: "do you deliver?"}},
+					MaxTokens: 100,
+					Purpose:   "reply",
+					Chat:      store.ChatID(chat + 1),
+				})
 				if err != nil && !errors.Is(err, llm.ErrOverBudget) && ctx.Err() == nil {
 					t.Error(err)
 				}

@@ -28,8 +28,8 @@ import (
 	"multis/store"
 )
 
-// chatCmd runs the assistant in a terminal, without a homeserver. Each line goes through the inbox, jobs, gate and outbox, like a message of
-// the owner in the admin room.
+// chatCmd runs the assistant in a terminal, without a homeserver. Each line goes through the inbox, jobs, gate and
+// outbox, like a message of the owner in the admin room.
 type chatCmd struct {
 	Data      string `placeholder:"FOLDER" help:"The folder of the database for multis chat, which multis run does not use. Defaults to multis/chat in your cache folder, for root to /var/cache/multis/chat."`
 	Documents string `placeholder:"FOLDER" help:"The folder whose files /index may read. Defaults to documents.folder of the configuration; without one to this folder."`
@@ -66,8 +66,8 @@ func (c chatCmd) Run(ctx context.Context, global *cli) error {
 	return converse(ctx, cfg, st, os.Stdin, newTerminal(os.Stdout, interactive, saveInWorkingDir(st)))
 }
 
-// configuration loads the configuration file, if there is one, without its Matrix and database settings: the terminal has its own database and
-// sends nothing to anybody. A process of root continues as the user who owns the data folder.
+// configuration loads the configuration file, if there is one, without its Matrix and database settings: the terminal has
+// its own database and sends nothing to anybody. A process of root continues as the user who owns the data folder.
 func (c chatCmd) configuration(file string) (*config.Config, error) {
 	cfg, err := config.LoadOffline(file)
 	found := err == nil
@@ -145,7 +145,15 @@ func localZone() *time.Location {
 func converse(ctx context.Context, cfg *config.Config, st *store.Store, in io.Reader, out *terminal) error {
 	inbox := appservice.NewInbox(st, inboxSettings(cfg))
 	as, err := newAssistant(ctx, cfg, st, frontend{
-		terminal: true, inbox: inbox, sender: out, files: out, rooms: out, describer: out, decrypter: out, historian: out, keeper: out,
+		terminal:  true,
+		inbox:     inbox,
+		sender:    out,
+		files:     out,
+		rooms:     out,
+		describer: out,
+		decrypter: out,
+		historian: out,
+		keeper:    out,
 	})
 	if err != nil {
 		return err
@@ -164,7 +172,8 @@ func converse(ctx context.Context, cfg *config.Config, st *store.Store, in io.Re
 	group.Go(func() error { return ignorePortInUse(serveMCP(ctx, cfg.MCPServer, as)) })
 	group.Go(func() error {
 		defer stop()
-		fmt.Fprintln(out.out, "Ask something, or type /help. An emoji alone, such as 👍, reacts to the last message; a line that begins with > replies to it. To end, type exit or Ctrl-D.")
+		fmt.Fprintln(out.out,
+			"Ask something, or type /help. An emoji alone, such as 👍, reacts to the last message; a line that begins with > replies to it. To end, type exit or Ctrl-D.")
 		out.prompt()
 		for line := range readLines(ctx, in) {
 			if strings.TrimSpace(line) != "" {
@@ -200,7 +209,12 @@ func openTerminalChat(ctx context.Context, st *store.Store) (chat store.Chat, er
 	room := terminalRoom
 	err = st.InTx(ctx, func(tx store.Tx) error {
 		chat, err = store.UpsertChat(ctx, tx, store.Chat{
-			Protocol: "terminal", ChannelID: "terminal", RoomID: &room, Kind: policy.KindAdmin, Name: "terminal", Encryption: policy.EncryptionNo,
+			Protocol:   "terminal",
+			ChannelID:  "terminal",
+			RoomID:     &room,
+			Kind:       policy.KindAdmin,
+			Name:       "terminal",
+			Encryption: policy.EncryptionNo,
 		})
 		return err
 	})
@@ -212,8 +226,8 @@ func isExit(line string) bool {
 	return slices.Contains([]string{"exit", "quit"}, strings.TrimPrefix(strings.TrimSpace(line), "/"))
 }
 
-// readLines yields the lines of the input until it ends, a line says exit, or ctx ends. A blocked read cannot be interrupted; it ends with the
-// process.
+// readLines yields the lines of the input until it ends, a line says exit, or ctx ends. A blocked read cannot be
+// interrupted; it ends with the process.
 func readLines(ctx context.Context, in io.Reader) func(func(string) bool) {
 	typed := make(chan string)
 	go func() {
@@ -242,12 +256,16 @@ func readLines(ctx context.Context, in io.Reader) func(func(string) bool) {
 	}
 }
 
-// awaitAnswers waits until all messages of the chat are answered and all answers are shown. If tasks is set, it also waits for running tasks.
+// awaitAnswers waits until all messages of the chat are answered and all answers are shown. If tasks is set, it also
+// waits for running tasks.
 func awaitAnswers(ctx context.Context, st *store.Store, chat store.ChatID, tasks bool) error {
 	for {
 		unfinished, err := store.HasUnfinishedWork(ctx, st.DB(), chat, tasks)
-		if err != nil || !unfinished {
+		if err != nil {
 			return err
+		}
+		if !unfinished {
+			return nil
 		}
 		if err := sleep.For(ctx, 20*time.Millisecond); err != nil {
 			return err

@@ -29,7 +29,11 @@ func programAt(t *testing.T, self, dir, input string, args ...string) (stdout, s
 	defer cancel()
 	cmd := exec.CommandContext(ctx, self, args...)
 	var out, errOut strings.Builder
-	cmd.Dir, cmd.Env, cmd.Stdin, cmd.Stdout, cmd.Stderr = dir, append(os.Environ(), asProgram+"=1"), strings.NewReader(input), &out, &errOut
+	cmd.Dir = dir
+	cmd.Env = append(os.Environ(), asProgram+"=1")
+	cmd.Stdin = strings.NewReader(input)
+	cmd.Stdout = &out
+	cmd.Stderr = &errOut
 	err = cmd.Run()
 	return out.String(), errOut.String(), err
 }
@@ -69,7 +73,8 @@ func TestSetup_Commands(t *testing.T) {
 	dir := t.TempDir()
 	said, _, err := program(t, dir, "")
 	require.NoError(t, err)
-	require.Contains(t, said, "There is no "+filepath.Join(dir, "config.yaml")+" yet, nor a service in /var/lib/multis.", "bare multis says what is missing")
+	require.Contains(t, said, "There is no "+filepath.Join(dir, "config.yaml")+" yet, nor a service in /var/lib/multis.",
+		"bare multis says what is missing")
 	printed, _, err := program(t, dir, "", "doctor")
 	require.Error(t, err)
 	require.Contains(t, printed, "There is no configuration at "+filepath.Join(dir, "config.yaml")+".")
@@ -151,13 +156,15 @@ func TestCLI_HelpAndVersionCommands(t *testing.T) {
 	require.Equal(t, "dev", versionOf(built()))
 	commit := []debug.BuildSetting{{Key: "vcs.revision", Value: "c685fbe0123456789"}, {Key: "vcs.time", Value: "2026-11-20T10:00:00Z"}}
 	require.Equal(t, "dev (commit c685fbe01234 of 2026-11-20)", versionOf(built(commit...)))
-	require.Equal(t, "dev (commit c685fbe01234 of 2026-11-20, with changes)", versionOf(built(append(commit, debug.BuildSetting{Key: "vcs.modified", Value: "true"})...)))
+	require.Equal(t, "dev (commit c685fbe01234 of 2026-11-20, with changes)",
+		versionOf(built(append(commit, debug.BuildSetting{Key: "vcs.modified", Value: "true"})...)))
 }
 
 func TestCLI_WrongConfigurationIsOneLine(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	require.NoError(t, os.WriteFile(filepath.Join(dir, "config.yaml"), []byte("homeserver: {address: http://x, domain: x, adress: y}\n"), 0o600))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "config.yaml"), []byte("homeserver: {address: http://x, domain: x, adress: y}\n"),
+		0o600))
 	for _, command := range []string{"run", "migrate", "health"} {
 		_, said, err := program(t, dir, "", command)
 		require.Error(t, err, command)
@@ -233,11 +240,13 @@ func TestCLI_WrongValueIsExplained(t *testing.T) {
 	require.Equal(t, "multis: --fix: expected ID but nothing follows; multis doctor --help shows what there is\n", said)
 	_, said, err = program(t, dir, "", "config", "set", "budget.per_day", "-1")
 	require.Error(t, err)
-	require.Equal(t, "multis: -1 is no flag: write -- before a value that begins with a dash; multis config set --help shows what there is\n", said)
+	require.Equal(t, "multis: -1 is no flag: write -- before a value that begins with a dash; multis config set --help shows what there is\n",
+		said)
 	_, said, err = program(t, dir, "", "config", "set", "budget.per_day", "--", "-1")
 	require.Error(t, err)
 	require.Contains(t, said, "budget.per_day: ")
-	for _, args := range [][]string{{"config", "get", long}, {"backup", "create", "--to", "/dev/null/" + long}, {"--" + long}, {"init", "--yes", "--homeserver", "http://" + long, "--database", "postgres://" + long}} {
+	for _, args := range [][]string{{"config", "get", long}, {"backup", "create", "--to", "/dev/null/" + long}, {"--" + long},
+		{"init", "--yes", "--homeserver", "http://" + long, "--database", "postgres://" + long}} {
 		_, said, err = program(t, dir, "", args...)
 		require.Error(t, err)
 		require.Less(t, len(said), 2000, "%.60q", args)
@@ -267,10 +276,11 @@ func TestCLI_MissingDatabaseIsOneLine(t *testing.T) {
 func TestTerminal_Markdown(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ markdown, plain, styled string }{
-		"bold words":             {"**Ana** is now **business**.", "Ana is now business.", "\x1b[1mAna\x1b[0m is now \x1b[1mbusiness\x1b[0m."},
-		"something to type":      {"`/mode Ana`", "/mode Ana", "\x1b[36m/mode Ana\x1b[0m"},
-		"escaped words":          {`a\*b\_c \\ d\e`, `a*b_c \ d\e`, `a*b_c \ d\e`},
-		"emphasised words":       {"I don't know _5pm_ or “_next week_”.", "I don't know 5pm or “next week”.", "I don't know 5pm or “next week”."},
+		"bold words":        {"**Ana** is now **business**.", "Ana is now business.", "\x1b[1mAna\x1b[0m is now \x1b[1mbusiness\x1b[0m."},
+		"something to type": {"`/mode Ana`", "/mode Ana", "\x1b[36m/mode Ana\x1b[0m"},
+		"escaped words":     {`a\*b\_c \\ d\e`, `a*b_c \ d\e`, `a*b_c \ d\e`},
+		"emphasised words": {"I don't know _5pm_ or “_next week_”.", "I don't know 5pm or “next week”.",
+			"I don't know 5pm or “next week”."},
 		"underscores in names":   {"send_as_owner, _a and `_b_`", "send_as_owner, _a and _b_", "send_as_owner, _a and \x1b[36m_b_\x1b[0m"},
 		"marks that are none":    {"2 ** 3, ` and \\", "2 ** 3, ` and \\", "2 ** 3, ` and \\"},
 		"stars inside of code":   {"`**x**`", "**x**", "\x1b[36m**x**\x1b[0m"},
@@ -288,7 +298,8 @@ func TestTerminal_Markdown(t *testing.T) {
 func TestChat_InTerminal(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	require.NoError(t, os.Chmod(filepath.Dir(dir), 0o755)) // if root runs the test, Postgres runs as another user, who must be able to enter the folder
+	// if root runs the test, Postgres runs as another user, who must be able to enter the folder
+	require.NoError(t, os.Chmod(filepath.Dir(dir), 0o755))
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "prices.md"), []byte("# Prices\n\nA consultation costs 80 EUR.\n"), 0o600))
 	chat := func(lines ...string) string {
 		said, stderr, err := program(t, dir, strings.Join(lines, "\n")+"\n", "chat", "--data", filepath.Join(dir, "data"))

@@ -46,13 +46,23 @@ func TestCommandHooks_RunBeforeSendAndOnEvents(t *testing.T) {
 	hookFolders(t, dir, "guard", "log")
 	guard := "cat > asked.json\nif grep -q '90 euro' asked.json; then echo '{\"decision\": \"deny\", \"reason\": \"No prices by chat.\"}'; else echo '{\"decision\": \"allow\"}'; fi\n"
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "data", "hooks", "guard", "guard.sh"), []byte(guard), 0o644))
-	h := &processGroup{t: t, homeserver: newFakeHomeserver(t), dir: dir, dsn: storetest.DSN(t), procs: make([]*exec.Cmd, 1)}
+	h := &processGroup{
+		t:          t,
+		homeserver: newFakeHomeserver(t),
+		dir:        dir,
+		dsn:        storetest.DSN(t),
+		procs:      make([]*exec.Cmd, 1),
+	}
 	h.st, err = store.Open(t.Context(), h.dsn)
 	require.NoError(t, err)
 	t.Cleanup(h.st.Close)
 	h.config = fmt.Sprintf("llm: {model: openai/test, base_url: %q, local: true}\nchats: {burst_quiet: 1ms}\n", model.URL) +
 		"command_hooks:\n  guard: {command: [sh, guard.sh], before: [send]}\n  log: {command: [sh, -c, \"cat >> events.jsonl\"], events: [escalation, \"message:business\"]}\n"
-	_, err = knowledge.New(h.st).Index(t.Context(), knowledge.File{Name: "prices.md", Data: []byte("# Prices\n\nTuning costs 90 euro.\n"), Role: policy.RolePublic})
+	_, err = knowledge.New(h.st).Index(t.Context(), knowledge.File{
+		Name: "prices.md",
+		Data: []byte("# Prices\n\nTuning costs 90 euro.\n"),
+		Role: policy.RolePublic,
+	})
 	require.NoError(t, err)
 	chat := h.chats(1)[0]
 	require.NoError(t, h.st.InTx(t.Context(), func(tx store.Tx) error { return store.SetMode(t.Context(), tx, chat, policy.ModeBusiness) }))
@@ -70,18 +80,22 @@ func TestCommandHooks_RunBeforeSendAndOnEvents(t *testing.T) {
 	h.storeQuestion(chat, 1, "what does tuning cost?")
 	said := func(text string) func() bool {
 		return func() bool {
-			return storetest.Count(t, h.st, "select count(*) from outbox where chat_id = $1 and state = 'sent' and content->>'body' like '%'||$2||'%'", room.ID, text) > 0
+			return storetest.Count(t, h.st,
+				"select count(*) from outbox where chat_id = $1 and state = 'sent' and content->>'body' like '%'||$2||'%'", room.ID, text) > 0
 		}
 	}
 	wait("the reason of the hook", said("No prices by chat."))
-	require.Zero(t, storetest.Count(t, h.st, "select count(*) from outbox where chat_id = $1 and state = 'sent' and content->>'body' like '%90 euro%'", chat))
+	require.Zero(t, storetest.Count(t, h.st,
+		"select count(*) from outbox where chat_id = $1 and state = 'sent' and content->>'body' like '%90 euro%'", chat))
 	asked, err := os.ReadFile(filepath.Join(dir, "data", "hooks", "guard", "asked.json"))
 	require.NoError(t, err)
 	require.Contains(t, string(asked), `"network":"demo"`)
 	require.Positive(t, storetest.Count(t, h.st, "select count(*) from audit_entries where rule = 'hook:guard' and outcome = 'deny'"))
 
 	question := fmt.Sprint(storetest.Count(t, h.st, "select max(id)::int from messages where event_id = '$slow1'"))
-	require.NoError(t, h.st.InTx(t.Context(), func(tx store.Tx) error { return jobs.EmitHookEvent(t.Context(), tx, policy.HookMessage, question) }))
+	require.NoError(t, h.st.InTx(t.Context(), func(tx store.Tx) error {
+		return jobs.EmitHookEvent(t.Context(), tx, policy.HookMessage, question)
+	}))
 	wait("the event", func() bool {
 		told, err := os.ReadFile(filepath.Join(dir, "data", "hooks", "log", "events.jsonl"))
 		return err == nil && strings.Contains(string(told), "message:business")
@@ -89,7 +103,13 @@ func TestCommandHooks_RunBeforeSendAndOnEvents(t *testing.T) {
 
 	for n, text := range []string{"/account", "/hooks"} {
 		h.storeMessage(store.Message{
-			ChatID: room.ID, EventID: id.EventID(fmt.Sprintf("$typed%d", n)), Author: policy.AuthorOwnerClient, Sender: testOwner, Body: text, Action: policy.ActionCommand, Code: policy.CodeCommand,
+			ChatID:  room.ID,
+			EventID: id.EventID(fmt.Sprintf("$typed%d", n)),
+			Author:  policy.AuthorOwnerClient,
+			Sender:  testOwner,
+			Body:    text,
+			Action:  policy.ActionCommand,
+			Code:    policy.CodeCommand,
 		}, func(m store.MessageID) jobs.Args { return jobs.CommandArgs{MessageID: m} })
 	}
 	wait("what multis can do as the owner", said("To revoke: remove the registration"))
@@ -99,7 +119,9 @@ func TestCommandHooks_RunBeforeSendAndOnEvents(t *testing.T) {
 		return store.SavePIN(t.Context(), tx, store.PIN{Hash: &hash, SetAt: &now, LockedUntil: &now, UnlockedUntil: &now})
 	}))
 	require.Contains(t, captureOutput(t, file, "pin", "reset"), "The PIN is removed")
-	require.Equal(t, 1, storetest.Count(t, h.st, "select count(*) from pin where hash is null and locked_until is null and unlocked_until is null and failures = 0"))
-	require.Equal(t, 1, storetest.Count(t, h.st, "select count(*) from audit_entries where kind = 'pin' and action = 'reset' and outcome = 'removed'"))
+	require.Equal(t, 1, storetest.Count(t, h.st,
+		"select count(*) from pin where hash is null and locked_until is null and unlocked_until is null and failures = 0"))
+	require.Equal(t, 1, storetest.Count(t, h.st,
+		"select count(*) from audit_entries where kind = 'pin' and action = 'reset' and outcome = 'removed'"))
 	wait("a notice of it", said("The PIN was removed on the server"))
 }

@@ -111,9 +111,11 @@ func (s setConfigCmd) Run(ctx context.Context, c *cli) error {
 	case backup == "":
 		fmt.Printf("%s has that value already.\n", s.Key)
 	case config.NeedsRestart(s.Key):
-		fmt.Printf("Set %s in %s; the old file is %s.\nThis key is read at the start only. Next: %s\n", s.Key, c.Config, backup, startCommand(c.Config, true))
+		fmt.Printf("Set %s in %s; the old file is %s.\nThis key is read at the start only. Next: %s\n", s.Key, c.Config, backup,
+			startCommand(c.Config, true))
 	default:
-		fmt.Printf("Set %s in %s; the old file is %s.\nA running multis takes it over within seconds; the admin room says why if it cannot.\n", s.Key, c.Config, backup)
+		fmt.Printf("Set %s in %s; the old file is %s.\nA running multis takes it over within seconds; the admin room says why if it cannot.\n",
+			s.Key, c.Config, backup)
 	}
 	values, err := effectiveValues(ctx, c)
 	if i := slices.IndexFunc(values, func(v config.Entry) bool { return v.Key == s.Key }); err == nil && i >= 0 { // the key is set in any case
@@ -126,9 +128,11 @@ func (s setConfigCmd) Run(ctx context.Context, c *cli) error {
 func overridden(v config.Entry) string {
 	switch v.Source {
 	case config.FromSettings:
-		return fmt.Sprintf("It stays %s, because the admin room has set that, which wins over the file. Write there: /config reset %s\n", text.Visible(v.Value), v.Key)
+		return fmt.Sprintf("It stays %s, because the admin room has set that, which wins over the file. Write there: /config reset %s\n",
+			text.Visible(v.Value), v.Key)
 	case config.FromEnvironment:
-		return fmt.Sprintf("It stays %s, because the variable %s is set, which wins over the file.\n", text.Visible(v.Value), config.EnvName(v.Key))
+		return fmt.Sprintf("It stays %s, because the variable %s is set, which wins over the file.\n", text.Visible(v.Value),
+			config.EnvName(v.Key))
 	}
 	return ""
 }
@@ -146,7 +150,8 @@ func (checkConfigCmd) Run(ctx context.Context, c *cli) error {
 	if err != nil {
 		return err
 	}
-	if err := errors.Join(checkModel(cfg), checkRules(cfg), w.CheckStart(ctx, setup.RunningConfig(ctx, cfg), cfg), w.CheckFolders(cfg)); err != nil {
+	if err := errors.Join(checkModel(cfg), checkRules(cfg), w.CheckStart(ctx, setup.RunningConfig(ctx, cfg), cfg),
+		w.CheckFolders(cfg)); err != nil {
 		return err
 	}
 	fmt.Printf("%s is valid. Next: multis doctor checks all that it names.\n", c.Config)

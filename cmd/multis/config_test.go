@@ -88,13 +88,16 @@ func TestReload_TakesOnlyValid(t *testing.T) {
 	require.Empty(t, result, "none is taken over, and multis goes on")
 	refused := "select count(*) from audit_entries where kind = 'config' and actor = 'system' and outcome = 'refused' and content is not null and action = $1"
 	for key, want := range map[string]int{"config.yaml": 1, "documents.folder": 1, "watches.port": 1} {
-		require.Eventually(t, func() bool { return storetest.Count(t, st, refused, key) == want }, time.Minute, 20*time.Millisecond, "the log says that %s was refused", key)
+		require.Eventually(t, func() bool {
+			return storetest.Count(t, st, refused, key) == want
+		}, time.Minute, 20*time.Millisecond, "the log says that %s was refused", key)
 	}
 	refusals := func() int {
 		return storetest.Count(t, st, "select count(*) from settings where key = 'config_refused' and value->>'why' like '%watches.port%'")
 	}
 	require.Equal(t, 1, refusals(), "the owner sees it, too")
-	require.Equal(t, 1, storetest.Count(t, st, "select count(*) from river.river_job where kind = 'notice' and args->>'topic' = 'config_refused'"), "and is told once")
+	require.Equal(t, 1, storetest.Count(t, st,
+		"select count(*) from river.river_job where kind = 'notice' and args->>'topic' = 'config_refused'"), "and is told once")
 	write(valid + "name: Ana\n")
 	current = <-result
 	require.Equal(t, "Ana", current.Name)
@@ -127,7 +130,8 @@ func TestReload_TakesOnlyValid(t *testing.T) {
 	current = changed("a file of rules")
 	require.Equal(t, rules.Deny, current.Policy.FileRules[0].Decision)
 	go func() { result <- changed("a valid file of rules") }()
-	require.NoError(t, os.WriteFile(own, []byte("rules:\n  - {tool: fetch_url, decision: allow}\n  - {tool: fetch_url, decision: maybe}\n"), 0o600))
+	require.NoError(t, os.WriteFile(own, []byte("rules:\n  - {tool: fetch_url, decision: allow}\n  - {tool: fetch_url, decision: maybe}\n"),
+		0o600))
 	appears("rules.yaml:3")
 	require.Empty(t, result, "the last good rules stay, and a file is not taken over by half")
 	require.Equal(t, rules.Deny, current.Policy.FileRules[0].Decision)
@@ -148,7 +152,8 @@ func TestReload_HolidayCalendar(t *testing.T) {
 		require.NoError(t, os.WriteFile(calendar, []byte(text+"END:VCALENDAR\r\n"), 0o600))
 	}
 	write("20261225")
-	require.NoError(t, os.WriteFile(file, []byte(fmt.Sprintf(serveConfig, "http://127.0.0.1:1", 29399, "")+"business: {hours: [daily 9-17], holiday_calendar: days.ics}\n"), 0o600))
+	require.NoError(t, os.WriteFile(file, []byte(fmt.Sprintf(serveConfig, "http://127.0.0.1:1", 29399, "")+
+		"business: {hours: [daily 9-17], holiday_calendar: days.ics}\n"), 0o600))
 	source := configSource{file, storetest.New(t)}
 	current, err := source.load(t.Context())
 	require.NoError(t, err)
@@ -168,7 +173,8 @@ func TestReload_HolidayCalendar(t *testing.T) {
 func TestConfigGet_PrefixListsKeys(t *testing.T) {
 	t.Parallel()
 	dir := configured(t, "postgres://nobody@127.0.0.1:1/none", "documents: {folder: \"doc\\u202Euments\"}\n")
-	for beginning, key := range map[string]string{"budg": "budget.per_day: ", "budget": "budget.per_day: ", "chats.": "chats.burst_quiet: ", "documents.f": `documents.folder: data/doc\u202Euments`} {
+	for beginning, key := range map[string]string{"budg": "budget.per_day: ", "budget": "budget.per_day: ", "chats.": "chats.burst_quiet: ",
+		"documents.f": `documents.folder: data/doc\u202Euments`} {
 		said, complaint, err := program(t, dir, "", "config", "get", beginning)
 		require.NoError(t, err, complaint)
 		require.Contains(t, said, key)
@@ -188,7 +194,11 @@ func TestDoctor_JSONListIsNeverNull(t *testing.T) {
 func TestConfig_UnreadableIsExplained(t *testing.T) {
 	t.Parallel()
 	var out bytes.Buffer
-	require.NoError(t, printIncomplete(&out, "/var/lib/multis/config.yaml", &os.PathError{Op: "open", Path: "/var/lib/multis/config.yaml", Err: os.ErrPermission}, doctor.Restore{}))
+	require.NoError(t, printIncomplete(&out, "/var/lib/multis/config.yaml", &os.PathError{
+		Op:   "open",
+		Path: "/var/lib/multis/config.yaml",
+		Err:  os.ErrPermission,
+	}, doctor.Restore{}))
 	require.Equal(t, "multis is set up in /var/lib/multis, which only its owner and root may read.\nNext: sudo multis\n", out.String())
 }
 
@@ -296,11 +306,15 @@ func TestSettings_OverrideFileNotEnvironment(t *testing.T) {
 	require.Equal(t, "20ms", got["chats.burst_quiet"].Value)
 	require.Equal(t, "@operator:x", got["operators"].Value)
 	require.NotContains(t, got["appservice.as_token"].Value, "as-token")
-	require.ErrorContains(t, config.CheckSetting(file, nil, "owner", "@eve:x"), "only be changed in config.yaml, on the machine: multis config set owner VALUE")
-	require.ErrorContains(t, config.CheckSetting(file, nil, "budget.per_run", "3"), "the variable MULTIS_BUDGET_PER_RUN of multis' environment sets budget.per_run, and wins")
-	require.ErrorContains(t, config.CheckSetting(file, nil, "budget.per_dya", "3"), "budget.per_dya is no key that can be set here; did you mean budget.per_day? /config lists them")
+	require.ErrorContains(t, config.CheckSetting(file, nil, "owner", "@eve:x"),
+		"only be changed in config.yaml, on the machine: multis config set owner VALUE")
+	require.ErrorContains(t, config.CheckSetting(file, nil, "budget.per_run", "3"),
+		"the variable MULTIS_BUDGET_PER_RUN of multis' environment sets budget.per_run, and wins")
+	require.ErrorContains(t, config.CheckSetting(file, nil, "budget.per_dya", "3"),
+		"budget.per_dya is no key that can be set here; did you mean budget.per_day? /config lists them")
 	require.ErrorContains(t, config.CheckSetting(file, nil, "outside_hours", "away"), "did you mean business.outside_hours?")
-	require.ErrorContains(t, config.CheckSetting(file, nil, strings.Repeat("x", 1000), "1"), "is no key that can be set here; /config lists them")
+	require.ErrorContains(t, config.CheckSetting(file, nil, strings.Repeat("x", 1000), "1"),
+		"is no key that can be set here; /config lists them")
 	require.Regexp(t, `^budget.per_day: "much" is not an amount`, config.CheckSetting(file, nil, "budget.per_day", "much"))
 }
 
@@ -317,11 +331,16 @@ func TestConfigGet_ShowsAdminSettings(t *testing.T) {
 	require.Equal(t, "budget.per_day: 7.00  # set in chat\n", said)
 	said, complaint, err = program(t, dir, "", "config", "set", "budget.per_day", "3")
 	require.NoError(t, err, complaint)
-	require.Contains(t, said, "It stays 7.00, because the admin room has set that, which wins over the file. Write there: /config reset budget.per_day\n")
+	require.Contains(t, said,
+		"It stays 7.00, because the admin room has set that, which wins over the file. Write there: /config reset budget.per_day\n")
 	said, complaint, err = program(t, dir, "", "config", "set", "budget.per_run", "1")
 	require.NoError(t, err, complaint)
 	require.NotContains(t, said, "It stays")
-	require.Contains(t, overridden(config.Entry{Key: "budget.per_day", Value: "4.00", Source: config.FromEnvironment}), "the variable MULTIS_BUDGET_PER_DAY is set")
+	require.Contains(t, overridden(config.Entry{
+		Key:    "budget.per_day",
+		Value:  "4.00",
+		Source: config.FromEnvironment,
+	}), "the variable MULTIS_BUDGET_PER_DAY is set")
 }
 
 func TestConfigDiff_OmitsDefaults(t *testing.T) {
@@ -375,7 +394,8 @@ func TestConfigSet_RefusesInvalidResult(t *testing.T) {
 		require.Error(t, err)
 		require.Contains(t, said, want)
 	}
-	for key, want := range map[string]string{"operators": "operators is a list; edit it in config.yaml", "nme": `there is no key "nme" with a single value`} {
+	for key, want := range map[string]string{"operators": "operators is a list; edit it in config.yaml",
+		"nme": `there is no key "nme" with a single value`} {
 		_, said, err := program(t, dir, "", "config", "set", key, "x")
 		require.Error(t, err)
 		require.Contains(t, said, want)

@@ -36,7 +36,8 @@ func TestAudit_RecordsConfigurationChange(t *testing.T) {
 	entries, err := store.ListAudit(t.Context(), st.DB(), store.AuditFilter{})
 	require.NoError(t, err)
 	require.Len(t, entries, 5)
-	require.Equal(t, []string{"policy.file", "name", "config.yaml", "config.yaml", "config.yaml"}, []string{entries[0].Action, entries[1].Action, entries[2].Action, entries[3].Action, entries[4].Action})
+	require.Equal(t, []string{"policy.file", "name", "config.yaml", "config.yaml", "config.yaml"},
+		[]string{entries[0].Action, entries[1].Action, entries[2].Action, entries[3].Action, entries[4].Action})
 	require.Equal(t, entries[3].Content, entries[4].Content)
 	require.NotEqual(t, entries[2].Content, entries[3].Content, "the file was changed between two starts")
 	require.Empty(t, storetest.ColumnsContaining(t, st, "Eve"))

@@ -50,7 +50,8 @@ func TestConfigSet_ChecksBackupAndSkillsFolders(t *testing.T) {
 	require.NoError(t, os.WriteFile(taken, nil, 0o600))
 	_, complaint, err := program(t, dir, "", "config", "set", "backup.folder", filepath.Join(taken, "backups"))
 	require.Error(t, err)
-	require.Contains(t, complaint, "is no folder; choose a folder that multis can use, or take the default, backups: multis config set backup.folder ''")
+	require.Contains(t, complaint,
+		"is no folder; choose a folder that multis can use, or take the default, backups: multis config set backup.folder ''")
 	_, complaint, err = program(t, dir, "", "config", "set", "skills.folder", filepath.Join(dir, "missing"))
 	require.Error(t, err)
 	require.Contains(t, complaint, "skills.folder: cannot be used")

@@ -42,9 +42,9 @@ func (s configSource) load(ctx context.Context) (*config.Config, error) {
 // configPoll is the time between two checks of whether the configuration has changed.
 const configPoll = 2 * time.Second
 
-// awaitChange waits until the configuration is valid and differs from current, or until safe mode was switched, and returns the configuration. It logs
-// an invalid configuration once, and waits on. Keys that need a restart keep their current values. A missing file is looked at
-// twice, because editors replace files.
+// awaitChange waits until the configuration is valid and differs from current, or until safe mode was switched, and
+// returns the configuration. It logs an invalid configuration once, and waits on. Keys that need a restart keep their
+// current values. A missing file is looked at twice, because editors replace files.
 func (s configSource) awaitChange(ctx context.Context, current *config.Config, wasSafe bool) (*config.Config, error) {
 	for seen, isMissing := "", false; ; { // the first pass always loads the configuration, because it may have changed since current was loaded
 		if sleep.For(ctx, configPoll) != nil {
@@ -80,7 +80,8 @@ func (s configSource) awaitChange(ctx context.Context, current *config.Config, w
 	}
 }
 
-// storeRefusal stores why the changed configuration is not used, or, for nil, that it is used. The owner gets one notice for all refusals in a row.
+// storeRefusal stores why the changed configuration is not used, or, for nil, that it is used. The owner gets one notice
+// for all refusals in a row.
 func (s configSource) storeRefusal(ctx context.Context, refused error) error {
 	return s.store.InTx(ctx, func(tx store.Tx) error {
 		if refused == nil {
@@ -154,8 +155,8 @@ func (s configSource) fingerprint(ctx context.Context, current *config.Config) (
 	return fmt.Sprint(file, others, settings), nil // Sprint prints maps in the order of their keys
 }
 
-// record writes into the audit log that the configuration took effect: at the start with a keyed hash of the files that it was read from, so that a
-// change between two starts is noticed, and later with the keys that changed.
+// record writes into the audit log that the configuration took effect: at the start with a keyed hash of the files that
+// it was read from, so that a change between two starts is noticed, and later with the keys that changed.
 func (s configSource) record(ctx context.Context, before, after *config.Config) error {
 	log, err := audit.New(after.Appservice.ASToken.Value())
 	if err != nil {
@@ -174,8 +175,8 @@ func (s configSource) record(ctx context.Context, before, after *config.Config) 
 // configFile is the action of an audit entry about the configuration as a whole.
 const configFile = "config.yaml"
 
-// recordRefusal writes into the audit log that a changed configuration is not used: with a keyed hash of its files, and with the keys that changed if it can be
-// read. next is nil if it cannot.
+// recordRefusal writes into the audit log that a changed configuration is not used: with a keyed hash of its files, and
+// with the keys that changed if it can be read. next is nil if it cannot.
 func (s configSource) recordRefusal(ctx context.Context, current, next *config.Config) {
 	log, err := audit.New(current.Appservice.ASToken.Value())
 	if err == nil {
@@ -211,7 +212,13 @@ func (s configSource) hashOfFiles(log audit.Log, policyFile string) (hashes []by
 func (s configSource) appendChanges(ctx context.Context, log audit.Log, outcome string, content []byte, keys []string) error {
 	return s.store.InTx(ctx, func(tx store.Tx) error {
 		for _, key := range keys {
-			if err := log.Append(ctx, tx, audit.Entry{Kind: audit.Config, Actor: audit.System, Action: key, Outcome: outcome, Content: content}); err != nil {
+			if err := log.Append(ctx, tx, audit.Entry{
+				Kind:    audit.Config,
+				Actor:   audit.System,
+				Action:  key,
+				Outcome: outcome,
+				Content: content,
+			}); err != nil {
 				return err
 			}
 		}

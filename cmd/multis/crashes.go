@@ -18,8 +18,9 @@ import (
 // crashWindow is the period in which crashes are counted.
 const crashWindow = 5 * time.Minute
 
-// startLog records starts and clean stops of multis run, to count crashes. A crash is a start without a clean stop before it. The log is a file in the
-// data folder, because the database may be the cause of crashes. Only the first process of a data folder writes it.
+// startLog records starts and clean stops of multis run, to count crashes. A crash is a start without a clean stop before
+// it. The log is a file in the data folder, because the database may be the cause of crashes. Only the first process of a
+// data folder writes it.
 type startLog struct {
 	path string
 	file *os.File // locked while the process runs; nil if nothing is recorded
@@ -32,8 +33,8 @@ type startState struct {
 	Crashes []time.Time `json:"crashes"` // the times of those starts within crashWindow that followed a crash
 }
 
-// recordStart records a start at now, and returns the number of crashes within crashWindow before it. If the log cannot be written, it logs that
-// and returns 0.
+// recordStart records a start at now, and returns the number of crashes within crashWindow before it. If the log cannot
+// be written, it logs that and returns 0.
 func recordStart(ctx context.Context, folder string, now time.Time) (*startLog, int) {
 	l := &startLog{path: filepath.Join(folder, "starts.json")}
 	crashes, err := l.begin(folder, now)
@@ -78,8 +79,8 @@ func (l *startLog) begin(folder string, now time.Time) (int, error) {
 	return len(recent), l.save(startState{Running: true, Crashes: recent})
 }
 
-// noteStop calls run and records a clean stop as soon as ctx ends, so that a kill after that is no crash, or when run returns. A panic of run is
-// no stop, so what follows run is not deferred.
+// noteStop calls run and records a clean stop as soon as ctx ends, so that a kill after that is no crash, or when run
+// returns. A panic of run is no stop, so what follows run is not deferred.
 func (l *startLog) noteStop(ctx context.Context, run func() error) error {
 	defer context.AfterFunc(ctx, l.Stop)()
 	err := run()

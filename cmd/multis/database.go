@@ -34,19 +34,24 @@ const (
 	shared    = true
 )
 
-// openStore connects to the database of the configuration in file, or starts multis' own, and migrates it. Before a database with data changes, it makes a backup
-// unless there is a recent one.
+// openStore connects to the database of the configuration in file, or starts multis' own, and migrates it. Before a
+// database with data changes, it makes a backup unless there is a recent one.
 func openStore(ctx context.Context, file string, cfg *config.Config, share bool) (*store.Store, func(), error) {
-	return openAndMigrate(ctx, cfg.Database, share, func(ctx context.Context, dsn string) error { return backUpBeforeUpgrade(ctx, file, cfg, dsn) })
+	return openAndMigrate(ctx, cfg.Database, share, func(ctx context.Context, dsn string) error {
+		return backUpBeforeUpgrade(ctx, file, cfg, dsn)
+	})
 }
 
 // openAndMigrate connects to a database, or starts multis' own, and migrates it. It calls backUp before a database with data changes.
-func openAndMigrate(ctx context.Context, db config.Database, share bool, backUp func(ctx context.Context, dsn string) error) (*store.Store, func(), error) {
+func openAndMigrate(ctx context.Context, db config.Database, share bool,
+	backUp func(ctx context.Context, dsn string) error) (*store.Store, func(), error) {
 	switch r := restoreOf(db); {
 	case r.Running:
 		return nil, nil, fmt.Errorf("the backup %s is being restored: %w", r.File, errRestoring)
 	case r.File != "":
-		return nil, nil, fmt.Errorf("the restore of a backup was interrupted: multis backup restore %s begins anew; or remove %s to go on without it", text.ShellWord(r.File), restoreMark(db))
+		return nil, nil,
+			fmt.Errorf("the restore of a backup was interrupted: multis backup restore %s begins anew; or remove %s to go on without it",
+				text.ShellWord(r.File), restoreMark(db))
 	}
 	dsn, stop, err := startDatabase(ctx, db, share)
 	if err != nil {
@@ -81,7 +86,8 @@ func backUpBeforeUpgrade(ctx context.Context, file string, cfg *config.Config, d
 // withoutBackup is for a database that is migrated without a backup.
 func withoutBackup(context.Context, string) error { return nil }
 
-// startDatabase returns the address of the configured database. If none is configured, it starts multis' own Postgres server, which stop ends.
+// startDatabase returns the address of the configured database. If none is configured, it starts multis' own Postgres
+// server, which stop ends.
 func startDatabase(ctx context.Context, db config.Database, share bool) (dsn string, stop func(), err error) {
 	if err := makeDataFolder(db); err != nil {
 		return "", nil, err

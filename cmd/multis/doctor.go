@@ -75,7 +75,13 @@ func (d doctorCmd) Run(ctx context.Context, c *cli) error {
 
 // doctorInput opens what the checks examine. It starts no Postgres and migrates nothing.
 func doctorInput(ctx context.Context, c *cli) (in *doctor.Input, closeDB func()) {
-	in = &doctor.Input{Now: time.Now, FreeBytes: doctor.FreeBytes, Paths: doctorPaths(c.Config, c.Registration), Start: startCommand(c.Config, true), Compose: setup.Machine{}.InContainer()}
+	in = &doctor.Input{
+		Now:       time.Now,
+		FreeBytes: doctor.FreeBytes,
+		Paths:     doctorPaths(c.Config, c.Registration),
+		Start:     startCommand(c.Config, true),
+		Compose:   setup.Machine{}.InContainer(),
+	}
 	closeDB = func() {}
 	if in.Config, in.ConfigErr = config.Load(c.Config); in.ConfigErr != nil {
 		if left, err := config.Load(config.RestoreCopy(c.Config)); errors.Is(in.ConfigErr, config.ErrRestoreInterrupted) && err == nil {

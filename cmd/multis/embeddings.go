@@ -37,9 +37,16 @@ func openEmbedders(ctx context.Context, cfg *config.Config, st *store.Store) (em
 	}
 	open := func(purpose string, timeout time.Duration, dayCap config.Money) (llm.Embedder, error) {
 		budget := newBudget(cfg, st)
-		budget.Price, budget.Local, budget.DayCap = llm.Price{In: int64(e.PricePerMTok)}, e.Local, int64(dayCap)
+		budget.Price = llm.Price{In: int64(e.PricePerMTok)}
+		budget.Local = e.Local
+		budget.DayCap = int64(dayCap)
 		return llm.OpenEmbedder(llm.EmbedConfig{
-			Model: e.Model, BaseURL: e.BaseURL, APIKey: e.APIKey.Value(), Dimensions: e.Dimensions, Timeout: timeout, Purpose: purpose,
+			Model:      e.Model,
+			BaseURL:    e.BaseURL,
+			APIKey:     e.APIKey.Value(),
+			Dimensions: e.Dimensions,
+			Timeout:    timeout,
+			Purpose:    purpose,
 		}, budget)
 	}
 	var both embedders

@@ -29,14 +29,23 @@ func newExaminer(file string, cfg *config.Config, st *store.Store) (examiner, er
 // examineTimeout limits all checks together, so that the owner's command is answered in time.
 const examineTimeout = 20 * time.Second
 
-// Examine carries out all checks. The configuration is that of the running program; if the file has become invalid since, the report says so.
+// Examine carries out all checks. The configuration is that of the running program; if the file has become invalid since,
+// the report says so.
 func (e examiner) Examine(ctx context.Context) doctor.Report {
 	ctx, cancel := context.WithTimeout(ctx, examineTimeout)
 	defer cancel()
 	in := &doctor.Input{
-		Paths: e.paths, Config: e.cfg, Homeserver: appservice.NewInspector(doctor.AccessOf(e.cfg)), Database: e.store.Inspector(), HasSchema: true,
-		Synapse: setup.Machine{}.SynapseOfDomain(e.cfg.Homeserver.Domain, e.paths.Registration),
-		Models:  e.models, Now: time.Now, FreeBytes: doctor.FreeBytes, Start: startCommand(e.paths.Config, true), Compose: setup.Machine{}.InContainer(),
+		Paths:      e.paths,
+		Config:     e.cfg,
+		Homeserver: appservice.NewInspector(doctor.AccessOf(e.cfg)),
+		Database:   e.store.Inspector(),
+		HasSchema:  true,
+		Synapse:    setup.Machine{}.SynapseOfDomain(e.cfg.Homeserver.Domain, e.paths.Registration),
+		Models:     e.models,
+		Now:        time.Now,
+		FreeBytes:  doctor.FreeBytes,
+		Start:      startCommand(e.paths.Config, true),
+		Compose:    setup.Machine{}.InContainer(),
 	}
 	in.Postgres = postgresOf(e.cfg.Database, in.Start)
 	if e.paths.Config != "" {

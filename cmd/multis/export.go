@@ -50,6 +50,7 @@ func writeExport(ctx context.Context, mem *memory.Memory, name string, chats []s
 	if err = errors.Join(err, f.Close()); err != nil {
 		return errors.Join(err, os.Remove(name))
 	}
-	fmt.Fprintf(out, "%s: %s, %s of the last %s, %s.\n", name, text.Count(done.Chats, "chat"), text.Count(done.Messages, "message"), text.Count(mem.Settings.LogDays, "day"), text.Count(done.Notes, "note"))
+	fmt.Fprintf(out, "%s: %s, %s of the last %s, %s.\n", name, text.Count(done.Chats, "chat"), text.Count(done.Messages, "message"),
+		text.Count(mem.Settings.LogDays, "day"), text.Count(done.Notes, "note"))
 	return nil
 }

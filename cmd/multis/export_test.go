@@ -21,13 +21,25 @@ func TestExport_Chats(t *testing.T) {
 	t.Parallel()
 	st := storetest.New(t)
 	require.NoError(t, st.InTx(t.Context(), func(tx store.Tx) error {
-		for _, c := range []store.Chat{{Protocol: "whatsapp", Name: "Ana"}, {Protocol: "signal", Name: "ana"}, {Protocol: "signal", Name: "Ben"}} {
-			c.ChannelID, c.Kind, c.BridgeBot, c.Encryption = c.Name, policy.KindDM, "@b:x", policy.EncryptionNo
+		for _, c := range []store.Chat{{Protocol: "whatsapp", Name: "Ana"}, {Protocol: "signal", Name: "ana"},
+			{Protocol: "signal", Name: "Ben"}} {
+			c.ChannelID = c.Name
+			c.Kind = policy.KindDM
+			c.BridgeBot = "@b:x"
+			c.Encryption = policy.EncryptionNo
 			chat, err := store.UpsertChat(t.Context(), tx, c)
 			if err != nil {
 				return err
 			}
-			m := store.Message{ChatID: chat.ID, EventID: id.EventID("$" + c.Protocol + c.Name), Author: policy.AuthorContact, Kind: "text", Body: "hello", At: time.Now(), Action: policy.ActionArchive}
+			m := store.Message{
+				ChatID:  chat.ID,
+				EventID: id.EventID("$" + c.Protocol + c.Name),
+				Author:  policy.AuthorContact,
+				Kind:    "text",
+				Body:    "hello",
+				At:      time.Now(),
+				Action:  policy.ActionArchive,
+			}
 			if _, err := store.InsertMessage(t.Context(), tx, m); err != nil {
 				return err
 			}

@@ -38,7 +38,15 @@ func heartbeatConfigs(cfg *config.Config, st *store.Store) ([]heartbeat.Config, 
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, heartbeat.Config{Agent: name, Items: h.Checklist, ItemChecks: h.ChecksPerDay, Active: activeTime(h), Tasks: h.Tasks, Drafts: h.Drafts, Model: model})
+		all = append(all, heartbeat.Config{
+			Agent:      name,
+			Items:      h.Checklist,
+			ItemChecks: h.ChecksPerDay,
+			Active:     activeTime(h),
+			Tasks:      h.Tasks,
+			Drafts:     h.Drafts,
+			Model:      model,
+		})
 	}
 	return all, nil
 }

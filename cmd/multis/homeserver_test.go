@@ -16,8 +16,8 @@ import (
 	"maunium.net/go/mautrix/id"
 )
 
-// homeserver is a fake Matrix homeserver with the endpoints that multis uses: rooms with state and a timeline, a stream of all events, and sends
-// that are deduplicated by transaction id.
+// homeserver is a fake Matrix homeserver with the endpoints that multis uses: rooms with state and a timeline, a stream
+// of all events, and sends that are deduplicated by transaction id.
 type homeserver struct {
 	URL string
 
@@ -76,7 +76,9 @@ func openHomeserver(t *testing.T) *homeserver {
 		http.Error(w, `{"errcode": "M_FORBIDDEN", "error": "not yours"}`, http.StatusForbidden)
 	})
 	mux.HandleFunc("PUT "+v3+"/profile/{user}/displayname", func(w http.ResponseWriter, _ *http.Request) { reply(w, struct{}{}) })
-	mux.HandleFunc("POST /_matrix/client/v1/appservice/{id}/ping", func(w http.ResponseWriter, _ *http.Request) { reply(w, map[string]int{"duration_ms": 1}) })
+	mux.HandleFunc("POST /_matrix/client/v1/appservice/{id}/ping", func(w http.ResponseWriter, _ *http.Request) {
+		reply(w, map[string]int{"duration_ms": 1})
+	})
 	for _, keys := range []string{"POST " + v3 + "/keys/", "PUT " + v3 + "/sendToDevice/", "PUT " + v3 + "/user/"} {
 		mux.HandleFunc(keys, func(w http.ResponseWriter, _ *http.Request) { reply(w, struct{}{}) }) // nobody else has devices here
 	}
@@ -265,7 +267,8 @@ func (hs *homeserver) send(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	sent := &event.Event{
-		Type: event.Type{Type: r.PathValue("type"), Class: event.MessageEventType}, RoomID: room.ID, Sender: userOf(r), Timestamp: time.Now().UnixMilli(),
+		Type: event.Type{Type: r.PathValue("type"), Class: event.MessageEventType}, RoomID: room.ID, Sender: userOf(r),
+		Timestamp: time.Now().UnixMilli(),
 	}
 	if err := json.NewDecoder(r.Body).Decode(&sent.Content); err != nil {
 		refuse(w, http.StatusBadRequest, "M_NOT_JSON")
@@ -356,7 +359,12 @@ func (hs *homeserver) poll(user id.UserID, since int, first bool) pollAnswer {
 func stateEvent(room id.RoomID, sender id.UserID, kind event.Type, key string, content any) *event.Event {
 	kind.Class = event.StateEventType
 	return &event.Event{
-		ID: id.EventID("$" + kind.Type + key + room.String()), Type: kind, RoomID: room, Sender: sender, StateKey: &key,
-		Timestamp: time.Now().UnixMilli(), Content: event.Content{Parsed: content},
+		ID:        id.EventID("$" + kind.Type + key + room.String()),
+		Type:      kind,
+		RoomID:    room,
+		Sender:    sender,
+		StateKey:  &key,
+		Timestamp: time.Now().UnixMilli(),
+		Content:   event.Content{Parsed: content},
 	}
 }

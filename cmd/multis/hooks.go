@@ -28,7 +28,14 @@ func openHooks(cfg *config.Config, st *store.Store, box *outbox.Box, defaults po
 			targets[name] = hooks.Target{Command: true, Events: h.Events}
 		}
 	}
-	return hooks.New(hooks.Options{Store: st, Box: box, Defaults: defaults, UserAgent: userAgent(), Targets: targets, Commands: commands})
+	return hooks.New(hooks.Options{
+		Store:     st,
+		Box:       box,
+		Defaults:  defaults,
+		UserAgent: userAgent(),
+		Targets:   targets,
+		Commands:  commands,
+	})
 }
 
 // openCommandHooks returns the configured command hooks; nil if there are none. If s is nil, problem says why there is no sandbox.
@@ -59,14 +66,26 @@ func commandHooksOf(cfg *config.Config) []hooks.Command {
 // beforeTool asks the command hooks before a tool is called.
 func (a *assistant) beforeTool(ctx context.Context, s tools.Spec, c tools.Call) (policy.HookVerdict, error) {
 	return a.commandHooks.AskTool(ctx, hooks.ToolCall{
-		Name: s.Name, Class: string(s.Class), Arguments: c.Args, Agent: c.Agent, Surface: string(c.Surface), Tainted: c.Tainted, Chat: c.Chat.ID, Task: c.Task,
+		Name:      s.Name,
+		Class:     string(s.Class),
+		Arguments: c.Args,
+		Agent:     c.Agent,
+		Surface:   string(c.Surface),
+		Tainted:   c.Tainted,
+		Chat:      c.Chat.ID,
+		Task:      c.Task,
 	})
 }
 
 // beforeSend asks the command hooks before a message is sent to a contact.
 func (a *assistant) beforeSend(ctx context.Context, chat store.Chat, o store.OutboxMessage) (policy.HookVerdict, error) {
 	return a.commandHooks.AskSend(ctx, hooks.ContactMessage{
-		Chat: chat.ID, Name: chat.Label(), Network: chat.Protocol, Purpose: o.Purpose, Text: outbox.TextOf(o), Ref: o.ID.String(),
+		Chat:    chat.ID,
+		Name:    chat.Label(),
+		Network: chat.Protocol,
+		Purpose: o.Purpose,
+		Text:    outbox.TextOf(o),
+		Ref:     o.ID.String(),
 	})
 }
 

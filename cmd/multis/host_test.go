@@ -112,7 +112,11 @@ func TestRules_LimitCountsTypedCommands(t *testing.T) {
 	proved, err := sandbox.New(sandbox.Options{Program: []string{program, sandbox.Subcommand}})
 	require.NoError(t, err)
 	require.NoError(t, proved.Probe(t.Context()).Err())
-	cfg := &config.Config{TimeZone: time.UTC, Exec: config.Exec{Enabled: true}, CommandHooks: map[string]config.CommandHook{"guard": {Before: []string{config.BeforeTool}, Tools: []string{"exec*"}}}}
+	cfg := &config.Config{
+		TimeZone:     time.UTC,
+		Exec:         config.Exec{Enabled: true},
+		CommandHooks: map[string]config.CommandHook{"guard": {Before: []string{config.BeforeTool}, Tools: []string{"exec*"}}},
+	}
 	cfg.Database.DataDir = t.TempDir()
 	cfg.Policy.Rules, err = rules.Parse("rules.yaml", []byte("rules:\n  - {tool: exec, decision: confirm, limit: 2/h}\n"))
 	require.NoError(t, err)

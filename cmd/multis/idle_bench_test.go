@@ -50,8 +50,8 @@ func activityOf(b *testing.B, st *store.Store) (a activity) {
 	return a
 }
 
-// BenchmarkIdle measures what multis does in a minute without work: how often its threads go to sleep, its transactions, and what they write to the
-// log of the database. Half a minute before that is for what is done at start.
+// BenchmarkIdle measures what multis does in a minute without work: how often its threads go to sleep, its transactions,
+// and what they write to the log of the database. Half a minute before that is for what is done at start.
 func BenchmarkIdle(b *testing.B) {
 	const started, measured = 30 * time.Second, time.Minute
 	for range b.N {

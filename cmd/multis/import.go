@@ -44,7 +44,13 @@ func (c importCmd) Run(ctx context.Context, global *cli) error {
 	if err != nil {
 		return err
 	}
-	return c.run(ctx, importer{memory: mem, docs: library, folder: cfg.Documents.Folder, zone: cfg.TimeZone, out: os.Stderr})
+	return c.run(ctx, importer{
+		memory: mem,
+		docs:   library,
+		folder: cfg.Documents.Folder,
+		zone:   cfg.TimeZone,
+		out:    os.Stderr,
+	})
 }
 
 // importer stores imported data.
@@ -77,7 +83,8 @@ func (c importCmd) run(ctx context.Context, im importer) error {
 	}
 	defer db.Close()
 	if !info.IsDir() {
-		fmt.Fprintf(im.out, "Only its documents are imported. To import its conversations too, import the folder: multis import %s\n", filepath.Dir(path))
+		fmt.Fprintf(im.out, "Only its documents are imported. To import its conversations too, import the folder: multis import %s\n",
+			filepath.Dir(path))
 	} else if err := c.importChats(ctx, im, info, db); err != nil {
 		return err
 	}
@@ -119,7 +126,8 @@ func (c importCmd) importChats(ctx context.Context, im importer, info fs.FileInf
 	return nil
 }
 
-func (c importCmd) readChats(ctx context.Context, zone *time.Location, info fs.FileInfo, db *transcript.Database) ([]transcript.Chat, error) {
+func (c importCmd) readChats(ctx context.Context, zone *time.Location, info fs.FileInfo,
+	db *transcript.Database) ([]transcript.Chat, error) {
 	if info.IsDir() {
 		chats, err := transcript.Folder(os.DirFS(c.Path), zone)
 		if err != nil && (db == nil || !errors.Is(err, transcript.ErrNoFolder)) {
@@ -173,12 +181,23 @@ func (im importer) importDocuments(ctx context.Context, db *transcript.Database)
 		if err != nil {
 			return err
 		}
-		document := knowledge.ImportedDocument{Name: filepath.Base(doc.Path), Origin: originOf(doc.Path, im.folder), Format: cmp.Or(doc.Format, "txt"), Role: policy.RoleAdmin}
+		document := knowledge.ImportedDocument{
+			Name:   filepath.Base(doc.Path),
+			Origin: originOf(doc.Path, im.folder),
+			Format: cmp.Or(doc.Format, "txt"),
+			Role:   policy.RoleAdmin,
+		}
 		if doc.Public {
 			document.Role = policy.RolePublic
 		}
 		for _, p := range doc.Passages {
-			document.Passages = append(document.Passages, knowledge.ImportedPassage{Headings: p.Headings, PageFrom: p.PageFrom, PageTo: p.PageTo, Text: p.Text, Used: index.Usage(p.Used)})
+			document.Passages = append(document.Passages, knowledge.ImportedPassage{
+				Headings: p.Headings,
+				PageFrom: p.PageFrom,
+				PageTo:   p.PageTo,
+				Text:     p.Text,
+				Used:     index.Usage(p.Used),
+			})
 		}
 		report, err := im.docs.ImportDocument(ctx, document)
 		switch {
@@ -209,7 +228,8 @@ func (im importer) importDocuments(ctx context.Context, db *transcript.Database)
 // whatsAppName returns the name of the contact, which is part of the name that WhatsApp gives an exported file.
 func whatsAppName(path string) string {
 	name := strings.TrimSuffix(filepath.Base(path), filepath.Ext(path))
-	for _, before := range []string{"WhatsApp Chat with ", "WhatsApp Chat - ", "WhatsApp-Chat mit ", "WhatsApp Chat mit ", "Chat de WhatsApp con ", "Discussion WhatsApp avec ", "Chat WhatsApp con ", "Conversa do WhatsApp com "} {
+	for _, before := range []string{"WhatsApp Chat with ", "WhatsApp Chat - ", "WhatsApp-Chat mit ", "WhatsApp Chat mit ",
+		"Chat de WhatsApp con ", "Discussion WhatsApp avec ", "Chat WhatsApp con ", "Conversa do WhatsApp com "} {
 		if rest, found := strings.CutPrefix(name, before); found {
 			return strings.TrimSpace(rest)
 		}
@@ -217,8 +237,8 @@ func whatsAppName(path string) string {
 	return name
 }
 
-// targetChat returns the chat into which a conversation is imported: the chat given by --chat, else the only one of that name on that network, else a
-// new one. It returns an error if several chats have the name.
+// targetChat returns the chat into which a conversation is imported: the chat given by --chat, else the only one of that
+// name on that network, else a new one. It returns an error if several chats have the name.
 func (c importCmd) targetChat(ctx context.Context, mem *memory.Memory, imported transcript.Chat) (store.Chat, error) {
 	if c.Chat != "" {
 		found, err := chatsNamed(ctx, mem.Store, []string{c.Chat})
@@ -251,12 +271,14 @@ func (c importCmd) targetChat(ctx context.Context, mem *memory.Memory, imported 
 	case 1:
 		return matches[0], nil
 	default:
-		return store.Chat{}, fmt.Errorf("several chats are called %q: say which with --chat %d or --chat %d", imported.Name, matches[0].ID, matches[1].ID)
+		return store.Chat{}, fmt.Errorf("several chats are called %q: say which with --chat %d or --chat %d", imported.Name, matches[0].ID,
+			matches[1].ID)
 	}
 }
 
-// formerModeText says which mode a chat had in the first version of multis; empty if its mode is the same now, or not known. The mode is only
-// shown, never imported, because multis would then answer in chats in which the owner has not allowed that here.
+// formerModeText says which mode a chat had in the first version of multis; empty if its mode is the same now, or not
+// known. The mode is only shown, never imported, because multis would then answer in chats in which the owner has not
+// allowed that here.
 func formerModeText(chat store.Chat, mode, former policy.Mode) string {
 	switch {
 	case !former.Valid() || chat.Kind == policy.KindAdmin || mode == former:

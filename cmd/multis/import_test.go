@@ -26,7 +26,14 @@ func TestImport_Conversations(t *testing.T) {
 	var ana store.Chat
 	require.NoError(t, st.InTx(t.Context(), func(tx store.Tx) (err error) {
 		for _, protocol := range []string{"signal", "whatsapp"} {
-			ana, err = store.UpsertChat(t.Context(), tx, store.Chat{Protocol: protocol, ChannelID: "ana", Name: "Ana", Kind: policy.KindDM, BridgeBot: "@b:x", Encryption: policy.EncryptionNo})
+			ana, err = store.UpsertChat(t.Context(), tx, store.Chat{
+				Protocol:   protocol,
+				ChannelID:  "ana",
+				Name:       "Ana",
+				Kind:       policy.KindDM,
+				BridgeBot:  "@b:x",
+				Encryption: policy.EncryptionNo,
+			})
 			if err != nil {
 				return err
 			}
@@ -55,7 +62,8 @@ func TestImport_Conversations(t *testing.T) {
 	require.NoError(t, err)
 	require.Contains(t, said, "Ana: 0 messages and 0 notes, 2 were there.\n", "again is no work")
 	var n int
-	require.NoError(t, st.DB().QueryRow(t.Context(), "select count(*) from messages where chat_id = $1 and author = 'owner_phone'", ana.ID).Scan(&n))
+	require.NoError(t, st.DB().QueryRow(t.Context(), "select count(*) from messages where chat_id = $1 and author = 'owner_phone'",
+		ana.ID).Scan(&n))
 	require.Equal(t, 1, n, "into the chat of that name on that network")
 
 	_, err = run(importCmd{Path: path("Club.txt", day+", 18:05 - A: x\n"+day+", 18:06 - B: y\n")})
@@ -73,7 +81,15 @@ func TestImport_Conversations(t *testing.T) {
 	path("first/z/memory.md", "## "+time.Now().Format(time.DateOnly)+"\n- Zoe likes tea\n")
 	room := id.RoomID("!signal:x")
 	require.NoError(t, st.InTx(t.Context(), func(tx store.Tx) error {
-		_, err := store.UpsertChat(t.Context(), tx, store.Chat{Protocol: "signal", ChannelID: "ana", RoomID: &room, Name: "Ana", Kind: policy.KindDM, BridgeBot: "@b:x", Encryption: policy.EncryptionNo})
+		_, err := store.UpsertChat(t.Context(), tx, store.Chat{
+			Protocol:   "signal",
+			ChannelID:  "ana",
+			RoomID:     &room,
+			Name:       "Ana",
+			Kind:       policy.KindDM,
+			BridgeBot:  "@b:x",
+			Encryption: policy.EncryptionNo,
+		})
 		return err
 	}))
 	said, err = run(importCmd{Path: filepath.Join(dir, "first")})
@@ -91,7 +107,13 @@ func TestImport_FirstMultis(t *testing.T) {
 	t.Parallel()
 	st := storetest.New(t)
 	var said bytes.Buffer
-	to := importer{memory: memory.New(memory.Options{Store: st, Zone: time.UTC}), docs: knowledge.New(st), folder: "/h/documents", zone: time.UTC, out: &said}
+	to := importer{
+		memory: memory.New(memory.Options{Store: st, Zone: time.UTC}),
+		docs:   knowledge.New(st),
+		folder: "/h/documents",
+		zone:   time.UTC,
+		out:    &said,
+	}
 	run := func(path string) string {
 		t.Helper()
 		said.Reset()
@@ -126,13 +148,20 @@ func TestImport_FirstMultis(t *testing.T) {
 	require.Contains(t, again, "Documents: 0 public and 0 for you alone, 2 were there.")
 	require.Contains(t, again, "multis import "+dir)
 	count := func(sql string) int { return storetest.Count(t, st, sql) }
-	require.Equal(t, 1, count("select count(*) from notes where body = 'Cleo likes tea' and role ~ '^user:'"), "what two files hold is one note")
+	require.Equal(t, 1, count("select count(*) from notes where body = 'Cleo likes tea' and role ~ '^user:'"),
+		"what two files hold is one note")
 	require.Equal(t, 1, count("select count(*) from notes where body = 'Cleo has a dog' and role ~ '^user:'"))
 	require.Equal(t, 1, count(`select count(*) from documents d join chunks c on c.doc_id = d.id
 		where d.origin = '/h/prices.pdf' and d.role = 'public' and element = 'pdf' and page_from = 2 and page_to = 2 and access_count = 1 and activation > 0`))
-	require.Equal(t, 1, count("select count(*) from documents where origin = 'mine.md' and role = 'admin' and chunks = 1"), "it is known by its place in the documents folder")
+	require.Equal(t, 1, count("select count(*) from documents where origin = 'mine.md' and role = 'admin' and chunks = 1"),
+		"it is known by its place in the documents folder")
 
-	_, err = to.docs.Index(t.Context(), knowledge.File{Name: "prices.pdf", Origin: "/h/prices.pdf", Data: []byte("Bread is 4 euros."), Role: policy.RolePublic})
+	_, err = to.docs.Index(t.Context(), knowledge.File{
+		Name:   "prices.pdf",
+		Origin: "/h/prices.pdf",
+		Data:   []byte("Bread is 4 euros."),
+		Role:   policy.RolePublic,
+	})
 	require.NoError(t, err)
 	run(path)
 	require.Equal(t, 1, count("select count(*) from chunks where content = 'Bread is 4 euros.'"), "the file itself is better than its pieces")

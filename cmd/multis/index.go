@@ -96,8 +96,8 @@ func (c indexCmd) role() policy.Role {
 // parallelDocuments is how many documents are indexed at the same time. It is the same number in the admin room.
 const parallelDocuments = 2
 
-// indexDocuments indexes the named documents and prints the outcome of each, in the order of the names. It continues after a document that does not
-// exist or cannot be read.
+// indexDocuments indexes the named documents and prints the outcome of each, in the order of the names. It continues
+// after a document that does not exist or cannot be read.
 func indexDocuments(ctx context.Context, library *knowledge.Library, role policy.Role, names []string, p *progress) error {
 	sources, requestedAt := findAllDocuments(names, library.Folder()), time.Now()
 	for i := range sources {
@@ -142,7 +142,8 @@ func summarize(sources []knowledge.Source, outcomes []knowledge.Outcome, role po
 	}
 	total := text.Count(len(sources), "document")
 	if indexed := len(sources) - failed - len(leftPrivate); indexed > 0 {
-		p.printLine(fmt.Sprintf("%d of %s, %s, %s. Ask about them in the admin room; /docs lists them.", indexed, total, text.Count(passages, "passage"), role))
+		p.printLine(fmt.Sprintf("%d of %s, %s, %s. Ask about them in the admin room; /docs lists them.", indexed, total,
+			text.Count(passages, "passage"), role))
 	}
 	if len(leftPrivate) > 0 {
 		p.printLine("Left private (admin): " + strings.Join(leftPrivate, ", ") + ". To make one public, name the file itself.")
@@ -177,8 +178,9 @@ func findAllDocuments(names []string, documents string) []knowledge.Source {
 	return sources
 }
 
-// findDocuments lists the documents that a name on the command line refers to. A file in the documents folder has the same origin as in the admin
-// room, so that both index the same document. The origin of another file is its absolute path.
+// findDocuments lists the documents that a name on the command line refers to. A file in the documents folder has the
+// same origin as in the admin room, so that both index the same document. The origin of another file is its absolute
+// path.
 func findDocuments(name, documents string) ([]knowledge.Source, error) {
 	if name == "" { // probably an unset variable in a script; filepath.Abs would return the working directory
 		return nil, errEmptyName
@@ -284,7 +286,9 @@ func newProgress() *progress {
 func (p *progress) startDocument(done, total int, name string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.done, p.total, p.name = done, total, knowledge.PrintableLine(name)
+	p.done = done
+	p.total = total
+	p.name = knowledge.PrintableLine(name)
 	p.draw(0, "")
 }
 
@@ -312,7 +316,8 @@ func (p *progress) draw(part float64, detail string) {
 		return
 	}
 	full := int(barWidth * (float64(p.done) + part) / float64(p.total))
-	fmt.Fprintf(p.bar, "%s%s[%s%s] %d of %d%s: %s%s", clearLine, wrapOff, strings.Repeat("#", full), strings.Repeat(".", barWidth-full), p.done+1, p.total, detail, p.name, wrapOn)
+	fmt.Fprintf(p.bar, "%s%s[%s%s] %d of %d%s: %s%s", clearLine, wrapOff, strings.Repeat("#", full), strings.Repeat(".", barWidth-full),
+		p.done+1, p.total, detail, p.name, wrapOn)
 }
 
 // printLine clears the bar and then prints a line, unless the line is empty.

@@ -31,14 +31,16 @@ func TestIndex_Documents(t *testing.T) {
 
 	run := func(what ...string) (lines, bar string, err error) {
 		var out, errs bytes.Buffer
-		err = indexDocuments(t.Context(), knowledge.Open(st, knowledge.Options{Folder: documents}), policy.RoleAdmin, what, &progress{lines: &out, bar: &errs})
+		err = indexDocuments(t.Context(), knowledge.Open(st, knowledge.Options{Folder: documents}), policy.RoleAdmin, what,
+			&progress{lines: &out, bar: &errs})
 		return out.String(), errs.String(), err
 	}
 	lines, bar, err := run(documents, elsewhere)
 	require.EqualError(t, err, "not indexed: 1 of 4 documents")
-	require.Equal(t, "shop/[2Jtea.txt: 1 passage\nshop/broken.docx: not indexed: it is broken or cut off: open it, save it again and send that\n"+
-		"shop/prices.md: 1 passage\nterms.txt: 1 passage\n"+
-		"3 of 4 documents, 3 passages, admin. Ask about them in the admin room; /docs lists them.\n", lines)
+	require.Equal(t,
+		"shop/[2Jtea.txt: 1 passage\nshop/broken.docx: not indexed: it is broken or cut off: open it, save it again and send that\n"+
+			"shop/prices.md: 1 passage\nterms.txt: 1 passage\n"+
+			"3 of 4 documents, 3 passages, admin. Ask about them in the admin room; /docs lists them.\n", lines)
 	require.Contains(t, bar, "\r\x1b[K\x1b[?7l[##########..........] 3 of 4: shop/prices.md\x1b[?7h")
 	require.Contains(t, bar, "] 1 of 4: shop/[2Jtea.txt", "what a name says is only read")
 
@@ -71,7 +73,8 @@ func TestIndex_BadNameSparesOthers(t *testing.T) {
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "a\nb.txt"), []byte("Terms apply."), 0o600))
 	missing, file := filepath.Join(dir, "nothing.md"), filepath.Join(dir, "a\nb.txt")
 	var out bytes.Buffer
-	err := indexDocuments(t.Context(), knowledge.Open(st, knowledge.Options{Folder: dir}), policy.RoleAdmin, []string{missing, dir, file, filepath.Join(dir, "*.pdf"), ""}, &progress{lines: &out})
+	err := indexDocuments(t.Context(), knowledge.Open(st, knowledge.Options{Folder: dir}), policy.RoleAdmin,
+		[]string{missing, dir, file, filepath.Join(dir, "*.pdf"), ""}, &progress{lines: &out})
 	require.EqualError(t, err, "not indexed: 3 of 4 documents")
 	require.Equal(t, missing+": not indexed: no such file or directory\na b.txt: 1 passage\n"+
 		filepath.Join(dir, "*.pdf")+": not indexed: there is nothing there that I read\n"+

@@ -12,8 +12,8 @@ import (
 	"multis/llm/llmtest"
 )
 
-// newInstallation makes an installation with an external database and a model by multis init --yes. It returns its folder, the configuration of Synapse and
-// the password of the database.
+// newInstallation makes an installation with an external database and a model by multis init --yes. It returns its
+// folder, the configuration of Synapse and the password of the database.
 func newInstallation(t *testing.T) (dir, synapse, password string) {
 	t.Helper()
 	_, synapse = newSynapse(t)
@@ -48,7 +48,8 @@ func readFiles(t *testing.T, dir string) map[string]string {
 
 // repeatedQuestions lists the questions for a configuration that exists.
 var repeatedQuestions = []string{
-	"address of your homeserver", "Your Matrix id", "Your time zone", "in new chats", "name of your assistant", "The database", "The language model", "Search by meaning", "Voice notes",
+	"address of your homeserver", "Your Matrix id", "Your time zone", "in new chats", "name of your assistant", "The database",
+	"The language model", "Search by meaning", "Voice notes",
 }
 
 func TestInitAgain_KeepsRemoteDatabase(t *testing.T) {

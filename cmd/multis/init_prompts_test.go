@@ -19,7 +19,8 @@ import (
 
 const aKey = "a-key-of-this-test"
 
-// longQuestions lists the questions where nothing is found by itself and every model is chosen, each with an answer. Only those from the model on need servers.
+// longQuestions lists the questions where nothing is found by itself and every model is chosen, each with an answer. Only
+// those from the model on need servers.
 func longQuestions(homeserver string) [][2]string {
 	return [][2]string{
 		{"The address of your homeserver", homeserver},
@@ -39,7 +40,8 @@ func longQuestions(homeserver string) [][2]string {
 	}
 }
 
-// inForm returns the keys that give an answer in a form with cursor keys: an option is chosen by moving down to it, and a default text is removed first.
+// inForm returns the keys that give an answer in a form with cursor keys: an option is chosen by moving down to it, and a
+// default text is removed first.
 func inForm(question, answer string) string {
 	n, err := strconv.Atoi(answer)
 	switch {
@@ -69,7 +71,8 @@ func TestInit_StoppedAtModelWritesNothing(t *testing.T) {
 		for stop := range questions {
 			dir := t.TempDir()
 			s := startInit(t, term, dir, "--synapse", synapse, "--pair", "--wait", "10m",
-				"MULTIS_LLM_BASE_URL="+model.URL, "MULTIS_LLM_LOCAL=true", "MULTIS_EMBEDDINGS_BASE_URL="+meanings.URL, "MULTIS_SPEECH_BASE_URL="+speech.URL)
+				"MULTIS_LLM_BASE_URL="+model.URL, "MULTIS_LLM_LOCAL=true", "MULTIS_EMBEDDINGS_BASE_URL="+meanings.URL,
+				"MULTIS_SPEECH_BASE_URL="+speech.URL)
 			for _, q := range questions[:stop] {
 				text := q[1]
 				if term != "dumb" {
@@ -99,20 +102,24 @@ func TestInit_WritesChosenModels(t *testing.T) {
 	meanings := llmtest.StartEmbeddings(t, llmtest.Meanings(8, nil))
 	speech := llmtest.StartSpeech(t, func(llmtest.Recording) llmtest.Transcript { return llmtest.Transcript{} })
 	dir := openFolder(t)
-	s := startInit(t, "dumb", dir, "--synapse", synapse, "--owner", "@anna:example.org", "--wait", "0", "--name", "Nora", "--profile", "personal",
-		"MULTIS_LLM_BASE_URL="+model.URL, "MULTIS_LLM_LOCAL=true", "MULTIS_EMBEDDINGS_BASE_URL="+meanings.URL, "MULTIS_SPEECH_BASE_URL="+speech.URL)
+	s := startInit(t, "dumb", dir, "--synapse", synapse, "--owner", "@anna:example.org", "--wait", "0", "--name", "Nora", "--profile",
+		"personal",
+		"MULTIS_LLM_BASE_URL="+model.URL, "MULTIS_LLM_LOCAL=true", "MULTIS_EMBEDDINGS_BASE_URL="+meanings.URL,
+		"MULTIS_SPEECH_BASE_URL="+speech.URL)
 	for _, q := range longQuestions("")[4:13] {
 		s.answer(q[0], q[1])
 	}
 	s.answer("Write it?", "y")
 	require.NoError(t, s.end(), s.all())
-	for _, fact := range []string{`✓ llm          openai/gpt-5-mini says "ready" in `, "✓ embeddings   openai/meanings answers with 8 dimensions in ", "✓ speech       openai/whisper-1 answers in "} {
+	for _, fact := range []string{`✓ llm          openai/gpt-5-mini says "ready" in `,
+		"✓ embeddings   openai/meanings answers with 8 dimensions in ", "✓ speech       openai/whisper-1 answers in "} {
 		require.Contains(t, s.all(), fact)
 	}
 	cfg, err := config.Load(filepath.Join(dir, "config.yaml"))
 	require.NoError(t, err)
 	require.Equal(t, []string{"openai/gpt-5-mini", aKey, "openai/meanings", "openai/whisper-1", aKey},
-		[]string{cfg.LLM.Model, cfg.LLM.APIKey.Value(), cfg.Embeddings.Model, cfg.Speech.Model, cfg.Speech.APIKey.Value()}, "the second key is the first one, by Enter")
+		[]string{cfg.LLM.Model, cfg.LLM.APIKey.Value(), cfg.Embeddings.Model, cfg.Speech.Model, cfg.Speech.APIKey.Value()},
+		"the second key is the first one, by Enter")
 }
 
 // Each question that setup can ask is in a list of questions at which the tests stop.

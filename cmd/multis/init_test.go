@@ -136,7 +136,9 @@ func (s *terminalSession) end() error {
 func newSynapse(t *testing.T) (url, file string) {
 	t.Helper()
 	mux := http.NewServeMux()
-	mux.HandleFunc("GET /_matrix/client/versions", func(w http.ResponseWriter, _ *http.Request) { reply(w, map[string][]string{"versions": {"v1.12"}}) })
+	mux.HandleFunc("GET /_matrix/client/versions", func(w http.ResponseWriter, _ *http.Request) {
+		reply(w, map[string][]string{"versions": {"v1.12"}})
+	})
 	mux.HandleFunc("GET /_matrix/federation/v1/version", func(w http.ResponseWriter, _ *http.Request) {
 		reply(w, map[string]map[string]string{"server": {"name": "Synapse", "version": "1.160.0"}})
 	})
@@ -248,7 +250,8 @@ func TestInit_AsksTriesAndWrites(t *testing.T) {
 	require.NoError(t, s.end())
 	cfg, err := config.Load(filepath.Join(dir, "config.yaml"))
 	require.NoError(t, err)
-	require.Equal(t, "@anna:example.org example.org Ada openai/small business", fmt.Sprint(cfg.Owner, " ", cfg.Homeserver.Domain, " ", cfg.Name, " ", cfg.LLM.Model, " ", cfg.Chats.Profile))
+	require.Equal(t, "@anna:example.org example.org Ada openai/small business",
+		fmt.Sprint(cfg.Owner, " ", cfg.Homeserver.Domain, " ", cfg.Name, " ", cfg.LLM.Model, " ", cfg.Chats.Profile))
 	for _, name := range []string{"config.yaml", "registration.yaml"} {
 		info, err := os.Stat(filepath.Join(dir, name))
 		require.NoError(t, err)
@@ -267,7 +270,8 @@ func TestInit_AsksTriesAndWrites(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, string(before), string(after), "Enter keeps every value")
 
-	s = startInit(t, "xterm-256color", dir, "--synapse", synapse, "--wait", "0", "--homeserver", url, "--profile", "personal", "--time-zone", "Europe/Berlin", "--database", "")
+	s = startInit(t, "xterm-256color", dir, "--synapse", synapse, "--wait", "0", "--homeserver", url, "--profile", "personal", "--time-zone",
+		"Europe/Berlin", "--database", "")
 	s.answer("Your Matrix id", "")
 	s.answer("The name of your assistant", "\x15Nora")
 	s.answer("The database", "")
@@ -303,7 +307,8 @@ func TestPair_KeepsOwnerUntilPaired(t *testing.T) {
 	before, err := os.ReadFile(file)
 	require.NoError(t, err)
 
-	s = startInit(t, "dumb", dir, "--synapse", synapse, "--pair", "--wait", "10m", "--homeserver", url, "--time-zone", "Europe/Berlin", "--profile", "personal",
+	s = startInit(t, "dumb", dir, "--synapse", synapse, "--pair", "--wait", "10m", "--homeserver", url, "--time-zone", "Europe/Berlin",
+		"--profile", "personal",
 		"--name", "Nora", "--database", "", "--model", "none", "--set", "embeddings.model=none", "--set", "speech.model=none")
 	s.answer("The database", "")
 	s.expect("config.yaml stays as it is.")

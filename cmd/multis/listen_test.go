@@ -56,17 +56,44 @@ func newListening(t *testing.T, dayCap int64) *listening {
 	}))
 	t.Cleanup(files.Close)
 	var err error
-	l.hs, err = appservice.NewHomeserver(l.store, appservice.Access{URL: files.URL, Token: "as", Owner: listenOwner, Bot: "@multis:example.com"})
+	l.hs, err = appservice.NewHomeserver(l.store, appservice.Access{
+		URL:   files.URL,
+		Token: "as",
+		Owner: listenOwner,
+		Bot:   "@multis:example.com",
+	})
 	require.NoError(t, err)
 	defaults := policy.Defaults{Profile: policy.ProfilePersonal}
 	l.inbox = appservice.NewInbox(l.store, appservice.Settings{
-		Owner: listenOwner, Bot: "@multis:example.com", Name: "Nora", Defaults: defaults, ReplyMaxAge: 10 * time.Minute, EscalationKeywords: []string{"refund"}, CanTranscribe: true,
-		StoreCap: policy.Rate{Minute: 60, Day: 2000}, SendCap: policy.Rate{Minute: 10, Day: 100},
+		Owner:              listenOwner,
+		Bot:                "@multis:example.com",
+		Name:               "Nora",
+		Defaults:           defaults,
+		ReplyMaxAge:        10 * time.Minute,
+		EscalationKeywords: []string{"refund"},
+		CanTranscribe:      true,
+		StoreCap:           policy.Rate{Minute: 60, Day: 2000},
+		SendCap:            policy.Rate{Minute: 10, Day: 100},
 	})
 	l.listen(dayCap, dayCap)
 	room, adminRoom := id.RoomID("!ana:x"), id.RoomID("!admin:x")
-	l.chat = l.makeChat(store.Chat{Protocol: "demo", ChannelID: "ana", RoomID: &room, Kind: policy.KindDM, Name: "Ana", Contact: listenAna, BridgeBot: "@demobot:example.com", Encryption: policy.EncryptionNo})
-	l.admin = l.makeChat(store.Chat{Protocol: "matrix", ChannelID: "admin", RoomID: &adminRoom, Kind: policy.KindAdmin, Encryption: policy.EncryptionNo})
+	l.chat = l.makeChat(store.Chat{
+		Protocol:   "demo",
+		ChannelID:  "ana",
+		RoomID:     &room,
+		Kind:       policy.KindDM,
+		Name:       "Ana",
+		Contact:    listenAna,
+		BridgeBot:  "@demobot:example.com",
+		Encryption: policy.EncryptionNo,
+	})
+	l.admin = l.makeChat(store.Chat{
+		Protocol:   "matrix",
+		ChannelID:  "admin",
+		RoomID:     &adminRoom,
+		Kind:       policy.KindAdmin,
+		Encryption: policy.EncryptionNo,
+	})
 	l.mode(policy.ModeBusiness)
 	return l
 }
@@ -78,7 +105,11 @@ func (l *listening) listen(dayCap, chatCap int64) {
 		llm.Budget{Ledger: budget.New(l.store, dayCap), DayCap: dayCap, ChatCap: chatCap, Today: func() string { return "2026-11-21" }})
 	require.NoError(l.t, err)
 	l.listener = media.NewTranscriber(media.TranscriberOptions{
-		Store: l.store, Files: l.hs, Model: ears, Inbox: l.inbox, Defaults: policy.Defaults{Profile: policy.ProfilePersonal},
+		Store:    l.store,
+		Files:    l.hs,
+		Model:    ears,
+		Inbox:    l.inbox,
+		Defaults: policy.Defaults{Profile: policy.ProfilePersonal},
 		Notify: func(_ context.Context, _ store.Tx, text string) error {
 			l.told = append(l.told, text)
 			return nil

@@ -109,16 +109,16 @@ func printError(w io.Writer, message string) {
 	}
 }
 
-// terminalLine returns a line as it may be shown in a terminal, without its end: without secrets, and shortened to 4000 characters and its words to 300, such as
-// an argument that a message quotes.
+// terminalLine returns a line as it may be shown in a terminal, without its end: without secrets, and shortened to 4000
+// characters and its words to 300, such as an argument that a message quotes.
 func terminalLine(line string) string {
 	const maxLine = 4000
 	line = text.Clean(policy.Redact(strings.TrimRight(line, "\n")))
 	return text.Clip(longWord.ReplaceAllString(line, "${1}…"), maxLine)
 }
 
-// findService makes c use the configuration of the service in folder if no file is named and the working directory has no config.yaml. It does
-// nothing for the commands that set up or run an installation of their own.
+// findService makes c use the configuration of the service in folder if no file is named and the working directory has no
+// config.yaml. It does nothing for the commands that set up or run an installation of their own.
 func (c *cli) findService(command, folder string) {
 	if c.Config != defaultConfig || command == "init" || command == "run" || command == "chat" {
 		return
@@ -202,15 +202,16 @@ Then: %s
 	if inContainer {
 		file := filepath.Base(registration)
 		return fmt.Sprintf(text, "data/"+file, "With Synapse in Docker",
-			"-o 991 -g 991 data/"+file+" THE_FOLDER_MOUNTED_AT_DATA/multis-registration.yaml", "/data/multis-registration.yaml", "docker restart synapse", start)
+			"-o 991 -g 991 data/"+file+" THE_FOLDER_MOUNTED_AT_DATA/multis-registration.yaml", "/data/multis-registration.yaml",
+			"docker restart synapse", start)
 	}
 	return fmt.Sprintf(text, registration, "On Debian",
 		"-o matrix-synapse "+registration+" /etc/matrix-synapse/multis-registration.yaml", "/etc/matrix-synapse/multis-registration.yaml",
 		"systemctl restart matrix-synapse", start)
 }
 
-// startCommand returns the command line that starts multis with this configuration, as it is installed here and with the path of this program. again is
-// true if multis may be running already.
+// startCommand returns the command line that starts multis with this configuration, as it is installed here and with the
+// path of this program. again is true if multis may be running already.
 func startCommand(config string, again bool) string {
 	return setup.Machine{}.StartCommand(os.Args[0], absolutePath(config), again)
 }

@@ -39,8 +39,20 @@ func openMCP(cfg *config.Config, st *store.Store, registry *tools.Registry, safe
 func mcpServer(cfg *config.Config, st *store.Store, name string) mcp.Server {
 	m := cfg.MCP[name]
 	server := mcp.Server{
-		Name: name, Command: m.Command, Folder: m.Folder, PassEnv: m.PassEnv, URL: m.URL.Value(), Token: m.Token.Value(), Timeout: m.Timeout,
-		Env: plainSecrets(m.Env), Headers: plainSecrets(m.Headers), Allow: m.Allow, Read: m.Read, Pin: m.Pin, ClientID: m.ClientID, ClientSecret: m.ClientSecret.Value(),
+		Name:         name,
+		Command:      m.Command,
+		Folder:       m.Folder,
+		PassEnv:      m.PassEnv,
+		URL:          m.URL.Value(),
+		Token:        m.Token.Value(),
+		Timeout:      m.Timeout,
+		Env:          plainSecrets(m.Env),
+		Headers:      plainSecrets(m.Headers),
+		Allow:        m.Allow,
+		Read:         m.Read,
+		Pin:          m.Pin,
+		ClientID:     m.ClientID,
+		ClientSecret: m.ClientSecret.Value(),
 	}
 	if m.Login {
 		server.Logins = &mcp.Logins{Store: loginStore{st}, Secret: cfg.Appservice.ASToken.Value()}
@@ -101,7 +113,8 @@ func (c mcpLoginCmd) Run(ctx context.Context, global *cli) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", c.Name, err)
 	}
-	fmt.Printf("Logged in to %s, which has %s. A running multis uses them within a minute; /tools shows them.\n", c.Name, text.Count(n, "tool"))
+	fmt.Printf("Logged in to %s, which has %s. A running multis uses them within a minute; /tools shows them.\n", c.Name,
+		text.Count(n, "tool"))
 	return nil
 }
 
@@ -167,14 +180,25 @@ func serveMCP(ctx context.Context, c config.MCPServer, as *assistant) error {
 	if err != nil {
 		return fmt.Errorf("listen for MCP: %w; check mcp_server.hostname and mcp_server.port", err)
 	}
-	return listen(ctx, listener, mcp.Serve(ctx, mcp.ServeOptions{Registry: as.tools, Token: c.Token.Value(), Version: version, Record: recordServedCalls(as.store, as.audit)}))
+	return listen(ctx, listener, mcp.Serve(ctx, mcp.ServeOptions{
+		Registry: as.tools,
+		Token:    c.Token.Value(),
+		Version:  version,
+		Record:   recordServedCalls(as.store, as.audit),
+	}))
 }
 
 // recordServedCalls returns a function that writes tool calls of other programs into the audit log.
 func recordServedCalls(st *store.Store, log audit.Log) func(context.Context, tools.Call, string) error {
 	return func(ctx context.Context, call tools.Call, outcome string) error {
 		return st.InTx(ctx, func(tx store.Tx) error {
-			return log.Append(ctx, tx, audit.Entry{Kind: audit.Tool, Actor: audit.Webhook, Action: call.Name, Outcome: outcome, Content: call.Args})
+			return log.Append(ctx, tx, audit.Entry{
+				Kind:    audit.Tool,
+				Actor:   audit.Webhook,
+				Action:  call.Name,
+				Outcome: outcome,
+				Content: call.Args,
+			})
 		})
 	}
 }

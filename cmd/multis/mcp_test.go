@@ -38,7 +38,11 @@ func loginServer(t *testing.T) *httptest.Server {
 	}))
 	mux.HandleFunc("/register", answer(map[string]any{"client_id": "made-known", "token_endpoint_auth_method": "none"}))
 	mux.HandleFunc("/token", answer(map[string]any{"access_token": "secret-token", "token_type": "Bearer", "expires_in": 3600}))
-	closed := mcp.Serve(t.Context(), mcp.ServeOptions{Registry: tools.NewRegistry(tools.TierPolicy{}, tools.SearchDocs{}), Token: "secret-token", Version: "1"})
+	closed := mcp.Serve(t.Context(), mcp.ServeOptions{
+		Registry: tools.NewRegistry(tools.TierPolicy{}, tools.SearchDocs{}),
+		Token:    "secret-token",
+		Version:  "1",
+	})
 	mux.Handle("/mcp", closed)
 	mux.HandleFunc("/open", func(w http.ResponseWriter, r *http.Request) {
 		r.Header.Set("Authorization", "Bearer secret-token")
@@ -51,7 +55,8 @@ func TestMCP_LoginAndLogout(t *testing.T) {
 	t.Parallel()
 	web := loginServer(t)
 	dsn := storetest.DSN(t)
-	dir := configured(t, dsn, fmt.Sprintf("mcp:\n  desk: {url: %q, login: true}\n  open: {url: %[2]q, login: true}\n  plain: {url: %[2]q}\n", web.URL+"/mcp", web.URL+"/open"))
+	dir := configured(t, dsn, fmt.Sprintf("mcp:\n  desk: {url: %q, login: true}\n  open: {url: %[2]q, login: true}\n  plain: {url: %[2]q}\n",
+		web.URL+"/mcp", web.URL+"/open"))
 	st, err := store.Open(t.Context(), dsn)
 	require.NoError(t, err)
 	t.Cleanup(st.Close)
@@ -66,7 +71,8 @@ func TestMCP_LoginAndLogout(t *testing.T) {
 	}
 	_, said, err := program(t, dir, "", "mcp", "login", "desk")
 	require.Error(t, err)
-	require.Equal(t, "multis: desk: that is not where the login ended; paste the whole address, which begins with http://127.0.0.1:8931/login?\n", said)
+	require.Equal(t,
+		"multis: desk: that is not where the login ended; paste the whole address, which begins with http://127.0.0.1:8931/login?\n", said)
 
 	self, err := os.Executable()
 	require.NoError(t, err)

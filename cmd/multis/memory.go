@@ -46,7 +46,14 @@ func memorySettings(cfg *config.Config, set *skills.Set) (memory.Settings, error
 	}
 	m := cfg.Memory
 	return memory.Settings{
-		Threshold: m.CaptureThreshold, Quiet: m.CaptureQuiet, Minimum: m.CaptureMinimum, Sections: m.MaxSections, Skill: skill,
-		Days: m.RetentionDays, OwnerDays: m.OwnerRetentionDays, LogDays: m.LogRetentionDays, SkipInjections: cfg.Injection.Enabled,
+		Threshold:      m.CaptureThreshold,
+		Quiet:          m.CaptureQuiet,
+		Minimum:        m.CaptureMinimum,
+		Sections:       m.MaxSections,
+		Skill:          skill,
+		Days:           m.RetentionDays,
+		OwnerDays:      m.OwnerRetentionDays,
+		LogDays:        m.LogRetentionDays,
+		SkipInjections: cfg.Injection.Enabled,
 	}, nil
 }

@@ -86,5 +86,6 @@ func printPlan(w io.Writer, steps []migrations.Step) {
 		}
 		total += s.Estimate
 	}
-	fmt.Fprintf(w, "\nAbout %s on a small server; nothing was changed. A backup is made first, unless there is one of the last 24 hours.\n", text.Duration(max(total, time.Second)))
+	fmt.Fprintf(w, "\nAbout %s on a small server; nothing was changed. A backup is made first, unless there is one of the last 24 hours.\n",
+		text.Duration(max(total, time.Second)))
 }

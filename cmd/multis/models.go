@@ -84,7 +84,11 @@ func newModelsPaidFrom(cfg *config.Config, paid llm.Budget) (*llm.Models, error)
 		prices[p.Model] = llm.Price{In: int64(p.In), Out: int64(p.Out), CacheRead: int64(p.CacheRead), CacheWrite: int64(p.CacheWrite)}
 	}
 	return llm.New(llm.Options{
-		Providers: providers(cfg.LLM), Prices: prices, PerDollar: int64(cfg.Budget.PerDollar), Timeout: cfg.LLM.Timeout, Budget: paid,
+		Providers: providers(cfg.LLM),
+		Prices:    prices,
+		PerDollar: int64(cfg.Budget.PerDollar),
+		Timeout:   cfg.LLM.Timeout,
+		Budget:    paid,
 	})
 }
 
@@ -143,6 +147,10 @@ func openSpeech(cfg *config.Config, st *store.Store) (llm.Transcriber, error) {
 	budget := newBudget(cfg, st)
 	budget.Local = cfg.Speech.Local
 	return llm.OpenSpeech(llm.SpeechConfig{
-		Model: cfg.Speech.Model, BaseURL: cfg.Speech.BaseURL, APIKey: cfg.Speech.APIKey.Value(), Timeout: cfg.Speech.Timeout, PerMinute: int64(cfg.Speech.PricePerMinute),
+		Model:     cfg.Speech.Model,
+		BaseURL:   cfg.Speech.BaseURL,
+		APIKey:    cfg.Speech.APIKey.Value(),
+		Timeout:   cfg.Speech.Timeout,
+		PerMinute: int64(cfg.Speech.PricePerMinute),
 	}, budget)
 }

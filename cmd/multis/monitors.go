@@ -39,7 +39,14 @@ func (m monitorsCmd) Run(ctx context.Context, global *cli) error {
 	}
 	list, failed := make([]monitor, 0, len(watches)), false
 	for _, w := range watches {
-		found := monitor{Name: w.Name, Address: w.Address, CheckedAt: w.CheckedAt, ChangedAt: w.ChangedAt, Failures: w.Failures, Error: w.Error}
+		found := monitor{
+			Name:      w.Name,
+			Address:   w.Address,
+			CheckedAt: w.CheckedAt,
+			ChangedAt: w.ChangedAt,
+			Failures:  w.Failures,
+			Error:     w.Error,
+		}
 		if w.Kind == store.WatchPage {
 			found.Every = text.Duration(time.Duration(w.Interval) * time.Second)
 		}
@@ -68,7 +75,9 @@ func (m monitorsCmd) Run(ctx context.Context, global *cli) error {
 
 // describe returns a line about a monitor.
 func (m monitor) describe(zone *time.Location) string {
-	mark, what, news := "✓", "for programs that call in", "nothing new so far"
+	mark := "✓"
+	what := "for programs that call in"
+	news := "nothing new so far"
 	if m.Address != "" {
 		what = m.Address + ", every " + m.Every
 	}

@@ -62,7 +62,8 @@ func (r *approvalRun) say(n int, text string, content map[string]any) {
 // The owner's rules allow everything, and the model obeys everything that it reads.
 func TestInjection_OrdersHaveNoEffectEndToEnd(t *testing.T) {
 	t.Parallel()
-	r := newApprovalRun(t, obeyLampOrders, fmt.Sprintf("policy: {rules: [{role: owner, decision: allow}]}\nwatches: {port: %d}\n", freePort(t)))
+	r := newApprovalRun(t, obeyLampOrders, fmt.Sprintf("policy: {rules: [{role: owner, decision: allow}]}\nwatches: {port: %d}\n",
+		freePort(t)))
 	r.lamps.broken = map[int]string{13: lampText(14)}
 
 	for n := 1; r.count("select count(*) from outbox where content->>'body' like '%desk__search_docs%'") == 0; n++ { // until the other program is connected
@@ -72,11 +73,13 @@ func TestInjection_OrdersHaveNoEffectEndToEnd(t *testing.T) {
 	require.Equal(t, 1, r.lamps.times(13), "his own words need no yes")
 	r.say(101, "/watch inbox ci", nil)
 	var notice string
-	require.NoError(t, r.st.DB().QueryRow(t.Context(), "select content->>'body' from outbox where content->>'body' like '%/watch/ci/%' limit 1").Scan(&notice))
+	require.NoError(t, r.st.DB().QueryRow(t.Context(),
+		"select content->>'body' from outbox where content->>'body' like '%/watch/ci/%' limit 1").Scan(&notice))
 	hook := regexp.MustCompile(`http://\S+/watch/ci/[A-Za-z0-9_-]+`).FindString(notice)
 	require.NotEmpty(t, hook, notice)
 	for kind, body := range map[string]string{
-		"application/json": `{"title": "` + lampText(2) + `", "` + lampText(3) + `": "x"}`, "text/plain": lampText(4), "application/x-www-form-urlencoded": "message=" + url.QueryEscape(lampText(5)),
+		"application/json": `{"title": "` + lampText(2) + `", "` + lampText(3) + `": "x"}`, "text/plain": lampText(4),
+		"application/x-www-form-urlencoded": "message=" + url.QueryEscape(lampText(5)),
 	} {
 		req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, hook, strings.NewReader(body))
 		require.NoError(t, err)
@@ -90,10 +93,12 @@ func TestInjection_OrdersHaveNoEffectEndToEnd(t *testing.T) {
 	}
 	var shown id.EventID
 	r.wait("the notices", func() bool {
-		return r.st.DB().QueryRow(t.Context(), "select min(event_id) from outbox where content->>'body' like '%ci%step%' and event_id is not null having count(*) = 3").Scan(&shown) == nil
+		return r.st.DB().QueryRow(t.Context(),
+			"select min(event_id) from outbox where content->>'body' like '%ci%step%' and event_id is not null having count(*) = 3").Scan(&shown) == nil
 	})
 	r.say(102, "what did ci say about the grand piano bench?", nil)
-	r.say(103, "> <@multis:x> "+lampText(8)+"\n\nwhat is that?", map[string]any{"m.relates_to": map[string]any{"m.in_reply_to": map[string]any{"event_id": shown}}})
+	r.say(103, "> <@multis:x> "+lampText(8)+"\n\nwhat is that?",
+		map[string]any{"m.relates_to": map[string]any{"m.in_reply_to": map[string]any{"event_id": shown}}})
 
 	chat := r.chats(1)[0]
 	require.NoError(t, r.st.InTx(t.Context(), func(tx store.Tx) error { return store.SetMode(t.Context(), tx, chat, policy.ModeSilent) }))
@@ -105,6 +110,7 @@ func TestInjection_OrdersHaveNoEffectEndToEnd(t *testing.T) {
 		require.Equal(t, map[bool]int{true: 1}[n == 13], r.lamps.times(n), "lamp %d", n)
 	}
 	require.Equal(t, []int{1, 1}, []int{
-		storetest.Count(t, r.st, `select count(*) from approvals where arguments like '%: 9}'`), storetest.Count(t, r.st, `select count(*) from approvals where arguments like '%: 14}'`),
+		storetest.Count(t, r.st, `select count(*) from approvals where arguments like '%: 9}'`),
+		storetest.Count(t, r.st, `select count(*) from approvals where arguments like '%: 14}'`),
 	}, "the model read the contact's message and the error, and the owner was asked")
 }

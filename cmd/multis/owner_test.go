@@ -43,7 +43,8 @@ func openService(t *testing.T) *service {
 	_, err = io.Copy(copied, program)
 	require.NoError(t, err)
 	require.NoError(t, copied.Close())
-	require.NoError(t, os.WriteFile(filepath.Join(s.dir, "config.yaml"), fmt.Appendf(nil, serveConfig, "http://127.0.0.1:1", freePort(t), ""), 0o600))
+	require.NoError(t, os.WriteFile(filepath.Join(s.dir, "config.yaml"), fmt.Appendf(nil, serveConfig, "http://127.0.0.1:1", freePort(t), ""),
+		0o600))
 	if os.Geteuid() == 0 {
 		require.NoError(t, os.Chown(s.dir, nobody, nobody))
 		require.NoError(t, os.Chown(filepath.Join(s.dir, "config.yaml"), nobody, nobody))

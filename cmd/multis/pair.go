@@ -45,7 +45,9 @@ func (pairCmd) Run(ctx context.Context, g *cli) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(out, "\nIn your Matrix client, with the account that multis is to work for:\n\n  /join %s\n  %s\n\nThe code is good once, for 15 minutes.\n", room.ID, code)
+	fmt.Fprintf(out,
+		"\nIn your Matrix client, with the account that multis is to work for:\n\n  /join %s\n  %s\n\nThe code is good once, for 15 minutes.\n",
+		room.ID, code)
 	owner, err := awaitCode(ctx, out, st, room, cfg.Homeserver.Domain)
 	if err != nil {
 		return err
@@ -91,8 +93,11 @@ func tryCode(ctx context.Context, st *store.Store, text string) (result store.Pa
 			result, err = store.TryPairing(ctx, tx, text, time.Now())
 			return err
 		})
-		if err != nil || result != store.PairingTooSoon || sleep.For(ctx, time.Second) != nil {
+		if err != nil {
 			return result, err
+		}
+		if result != store.PairingTooSoon || sleep.For(ctx, time.Second) != nil {
+			return result, nil
 		}
 	}
 }

@@ -93,7 +93,8 @@ func (p policyExplainCmd) Run(_ context.Context, c *cli) error {
 	}
 	registry := tools.NewRegistry(tools.NewRulePolicy(set, cfg.TimeZone, nil), possibleTools()...)
 	caller := tools.Caller{
-		Owner: p.Surface != string(rules.SurfaceContact), Surface: rules.Surface(p.Surface), Tainted: p.Tainted, ReadOnly: p.Surface == string(rules.SurfaceHeartbeat),
+		Owner: p.Surface != string(rules.SurfaceContact), Surface: rules.Surface(p.Surface), Tainted: p.Tainted,
+		ReadOnly: p.Surface == string(rules.SurfaceHeartbeat),
 	}
 	if err := callerOf(cfg, p.Agent, &caller); err != nil {
 		return err
@@ -113,9 +114,14 @@ func callerOf(cfg *config.Config, agent string, c *tools.Caller) error {
 	}
 	a, known := cfg.Agents[agent]
 	if !known {
-		return fmt.Errorf("there is no agent %s; write one of: %s", text.Clip(agent, 60), strings.Join(append([]string{rules.Assistant}, slices.Sorted(maps.Keys(cfg.Agents))...), ", "))
+		return fmt.Errorf("there is no agent %s; write one of: %s", text.Clip(agent, 60),
+			strings.Join(append([]string{rules.Assistant}, slices.Sorted(maps.Keys(cfg.Agents))...), ", "))
 	}
-	c.Agent, c.Allow, c.Deny, c.Workspace, c.ReadPaths = agent, a.Allow, a.Deny, a.Workspace, a.ReadPaths
+	c.Agent = agent
+	c.Allow = a.Allow
+	c.Deny = a.Deny
+	c.Workspace = a.Workspace
+	c.ReadPaths = a.ReadPaths
 	return nil
 }
 
@@ -140,7 +146,9 @@ func (v policyView) explain(tool, args string, caller tools.Caller) (string, err
 		return "", errors.New("that depends on the command; write one behind it, like '{\"command\": \"ls\"}'")
 	}
 	switch {
-	case e.Forbidden != "" && e.Spec.Class == "" && slices.ContainsFunc(commandTools(nil, nil), func(t tools.Tool) bool { return t.Spec().Name == tool }) && caller.MayCall(tool):
+	case e.Forbidden != "" && e.Spec.Class == "" && slices.ContainsFunc(commandTools(nil, nil), func(t tools.Tool) bool {
+		return t.Spec().Name == tool
+	}) && caller.MayCall(tool):
 		return "deny: commands are on, but none is run, because the sandbox does not hold on this machine; multis doctor says why", nil
 	case e.Forbidden != "":
 		return "deny: " + strings.TrimSuffix(e.Forbidden, ".") + "; no rule can change that", nil

@@ -50,7 +50,8 @@ func TestDefaultRules_MatchTiers(t *testing.T) {
 	t.Parallel()
 	p := defaultPolicy(t)
 	for _, s := range allTools() {
-		for _, surface := range []rules.Surface{rules.SurfaceOwner, rules.SurfaceSchedule, rules.SurfaceHeartbeat, rules.SurfaceDelegate, rules.SurfaceCLI, rules.SurfaceContact} {
+		for _, surface := range []rules.Surface{rules.SurfaceOwner, rules.SurfaceSchedule, rules.SurfaceHeartbeat, rules.SurfaceDelegate,
+			rules.SurfaceCLI, rules.SurfaceContact} {
 			for _, tier := range []tools.Tier{tools.Read, tools.Confirm, tools.Pin} {
 				s.Tier = tier
 				c := tools.Call{ID: "1", Caller: tools.Caller{Owner: surface != rules.SurfaceContact, Surface: surface}}
@@ -58,9 +59,12 @@ func TestDefaultRules_MatchTiers(t *testing.T) {
 				require.NoError(t, err)
 				got, err := p.Judge(t.Context(), s, c)
 				require.NoError(t, err)
-				want.Why, got.Why, got.Note = "", "", "" // the default rules have reasons for some classes; tiers have none
+				want.Why = ""
+				got.Why = ""
+				got.Note = "" // the default rules have reasons for some classes; tiers have none
 				if !c.Owner {
-					want, got = tools.Verdict{Allow: want.Allow}, tools.Verdict{Allow: got.Allow || got.Ask && tier == tools.Read} // a contact's turn is tainted; his floor has no such tool
+					// a contact's turn is tainted; his floor has no such tool
+					want, got = tools.Verdict{Allow: want.Allow}, tools.Verdict{Allow: got.Allow || got.Ask && tier == tools.Read}
 				}
 				if s.Class == rules.ClassExec { // a command is judged by the lists as well, and never milder than by its tier
 					require.False(t, got.Allow && !want.Allow || got.Ask && !want.Ask, "%s %s %s", s.Name, surface, tier)
@@ -80,7 +84,13 @@ func TestPolicy_DecidesEverySurfaceAndTool(t *testing.T) {
 		for _, surface := range rules.Surfaces() {
 			for _, tier := range rules.Tiers() {
 				for _, tainted := range []bool{false, true} {
-					v := set.Decide(rules.Request{Surface: surface, Tool: s.Name, Class: s.Class, Tier: tier, Tainted: tainted})
+					v := set.Decide(rules.Request{
+						Surface: surface,
+						Tool:    s.Name,
+						Class:   s.Class,
+						Tier:    tier,
+						Tainted: tainted,
+					})
 					require.NotNil(t, v.Rule, "%s %s %s", s.Name, surface, tier)
 					fmt.Fprintf(&b, "%-18s %-9s %-8s tainted=%-5t %s\n", s.Name, surface, tier, tainted, v.Decision)
 				}
@@ -133,7 +143,8 @@ func TestExplain_MatchesDecision(t *testing.T) {
 		now = now.Add(time.Duration(r.IntN(7200)) * time.Second)
 		runs := 0
 		probe := probeTool{runs: &runs, spec: tools.Spec{
-			Name: []string{"probe", "probe_free"}[r.IntN(2)], Class: rules.Classes()[r.IntN(len(rules.Classes()))], Tier: []tools.Tier{tools.Read, tools.Confirm, tools.Pin}[r.IntN(3)],
+			Name: []string{"probe", "probe_free"}[r.IntN(2)], Class: rules.Classes()[r.IntN(len(rules.Classes()))],
+			Tier:   []tools.Tier{tools.Read, tools.Confirm, tools.Pin}[r.IntN(3)],
 			Schema: json.RawMessage(`{}`),
 		}}
 		switch r.IntN(3) {
@@ -150,13 +161,15 @@ func TestExplain_MatchesDecision(t *testing.T) {
 		registry := tools.NewRegistry(policy, probe)
 		surface := rules.Surfaces()[r.IntN(len(rules.Surfaces()))]
 		call := tools.Call{ID: fmt.Sprint(n), Name: probe.spec.Name, Caller: tools.Caller{
-			Owner: surface != rules.SurfaceContact, Surface: surface, Tainted: r.IntN(2) == 0, Agent: []string{"", "sales"}[r.IntN(2)], Task: store.TaskID(n), ReadOnly: r.IntN(5) == 0,
+			Owner: surface != rules.SurfaceContact, Surface: surface, Tainted: r.IntN(2) == 0, Agent: []string{"", "sales"}[r.IntN(2)],
+			Task: store.TaskID(n), ReadOnly: r.IntN(5) == 0,
 		}}
 		said, err := registry.Explain(call)
 		require.NoError(t, err)
 		got, err := registry.Do(t.Context(), call, false)
 		require.NoError(t, err)
-		want := map[rules.Decision]tools.Code{rules.Allow: "", rules.Confirm: tools.CodeApproval, rules.Pin: tools.CodeApproval, rules.Deny: tools.CodeRefused}[said.Verdict.Decision]
+		want := map[rules.Decision]tools.Code{rules.Allow: "", rules.Confirm: tools.CodeApproval, rules.Pin: tools.CodeApproval,
+			rules.Deny: tools.CodeRefused}[said.Verdict.Decision]
 		if said.Forbidden != "" && !call.Owner {
 			want = tools.CodeNotAllowed
 		}
@@ -192,10 +205,12 @@ func TestExplain_NamesEnablingSetting(t *testing.T) {
 	set, err := newRules(cfg)
 	require.NoError(t, err)
 	for _, r := range []*tools.Registry{ // in the program and on the command line
-		tools.NewRegistry(tools.NewRulePolicy(set, time.UTC, nil), (&assistant{}).ownTools()...), tools.NewRegistry(tools.NewRulePolicy(set, time.UTC, nil), possibleTools()...),
+		tools.NewRegistry(tools.NewRulePolicy(set, time.UTC, nil), (&assistant{}).ownTools()...),
+		tools.NewRegistry(tools.NewRulePolicy(set, time.UTC, nil), possibleTools()...),
 	} {
 		for tool, setting := range map[string]string{
-			"exec": "exec.enabled: true", "stream_command": "exec.enabled: true", "tail_output": "exec.enabled: true", "kill": "exec.enabled: true", "read": "exec.enabled: true",
+			"exec": "exec.enabled: true", "stream_command": "exec.enabled: true", "tail_output": "exec.enabled: true", "kill": "exec.enabled: true",
+			"read":       "exec.enabled: true",
 			"write_file": "exec.write_files: true", "edit_file": "exec.write_files: true",
 		} {
 			for _, args := range []string{"", `{"command": "ls"}`} {
@@ -210,10 +225,12 @@ func TestExplain_NamesEnablingSetting(t *testing.T) {
 	}
 	on := &config.Config{TimeZone: time.UTC}
 	on.Exec.Enabled = true
-	said, err := policyView{cfg: on, registry: tools.NewRegistry(tools.NewRulePolicy(set, time.UTC, nil), (&assistant{}).ownTools()...)}.Explain(store.Chat{}, "multis", "exec", "")
+	said, err := policyView{cfg: on, registry: tools.NewRegistry(tools.NewRulePolicy(set, time.UTC, nil),
+		(&assistant{}).ownTools()...)}.Explain(store.Chat{}, "multis", "exec", "")
 	require.NoError(t, err)
 	require.Contains(t, said, "multis doctor says why", "the sandbox does not hold")
-	said, err = policyView{on, tools.NewRegistry(tools.NewRulePolicy(set, time.UTC, nil), possibleTools()...), true}.Explain(store.Chat{}, "multis", "search_docs", "")
+	said, err = policyView{on, tools.NewRegistry(tools.NewRulePolicy(set, time.UTC, nil), possibleTools()...), true}.Explain(store.Chat{},
+		"multis", "search_docs", "")
 	require.NoError(t, err)
 	require.Contains(t, said, "deny: multis is in safe mode", "which turns commands off as well")
 }
@@ -227,11 +244,14 @@ func TestExplain_ReasonFitsTool(t *testing.T) {
 	workspace := t.TempDir()
 	cfg.Exec.Enabled, cfg.Exec.WriteFiles = true, true
 	for call, want := range map[string]string{
-		`search_docs `: "allow", `exec {"command": "ls"}`: "You are asked before each command.", `exec {"command": "mv a b"}`: "This command is not known as one that only reads.",
-		`exec {"command": "rm a"}`: "It cannot be undone.", `exec {"command": "sudo ls"}`: "sudo gets rights, changes the machine or stops it",
+		`search_docs `: "allow", `exec {"command": "ls"}`: "You are asked before each command.",
+		`exec {"command": "mv a b"}`: "This command is not known as one that only reads.",
+		`exec {"command": "rm a"}`:   "It cannot be undone.", `exec {"command": "sudo ls"}`: "sudo gets rights, changes the machine or stops it",
 		`read `: "It shows a file of this machine", `read {"path": "a"}`: "its path is not absolute", `kill `: "allow",
-		`read {"path": "/srv/a"}`: "It shows a file of this machine, so you are asked for the PIN.", `fetch_url {"url": "https://example.com"}`: "It carries data out, so you are asked.",
-		`write_file {"path": "a", "content": "b"}`: "It changes something, so you are asked.", `remember {"note": "the blue house"}`: "It changes something, so you are asked.",
+		`read {"path": "/srv/a"}`:                  "It shows a file of this machine, so you are asked for the PIN.",
+		`fetch_url {"url": "https://example.com"}`: "It carries data out, so you are asked.",
+		`write_file {"path": "a", "content": "b"}`: "It changes something, so you are asked.",
+		`remember {"note": "the blue house"}`:      "It changes something, so you are asked.",
 	} {
 		tool, args, _ := strings.Cut(call, " ")
 		caller := tools.Caller{Owner: true, Surface: rules.SurfaceOwner, Workspace: workspace}

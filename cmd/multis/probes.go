@@ -36,7 +36,8 @@ func probeAccount(ctx context.Context, address, user string) doctor.Result {
 	case !known:
 		return doctor.Result{Fact: user}
 	case !exists:
-		return failedProbe(doctor.OwnerAccount, doctor.MissingAccount(id.UserID(user)), "enter your own id, or make the account: "+doctor.AccountLine(id.UserID(user).Localpart()))
+		return failedProbe(doctor.OwnerAccount, doctor.MissingAccount(id.UserID(user)),
+			"enter your own id, or make the account: "+doctor.AccountLine(id.UserID(user).Localpart()))
 	default:
 		return doctor.Result{Fact: user + " has an account"}
 	}
@@ -106,7 +107,12 @@ func probeEmbeddings(ctx context.Context, c *config.Config) doctor.Result {
 	budget := testBudget(c)
 	budget.Price, budget.Local = llm.Price{In: int64(e.PricePerMTok)}, e.Local
 	model, err := llm.OpenEmbedder(llm.EmbedConfig{
-		Model: e.Model, BaseURL: e.BaseURL, APIKey: e.APIKey.Value(), Dimensions: e.Dimensions, Timeout: modelTestTimeout, Purpose: "test",
+		Model:      e.Model,
+		BaseURL:    e.BaseURL,
+		APIKey:     e.APIKey.Value(),
+		Dimensions: e.Dimensions,
+		Timeout:    modelTestTimeout,
+		Purpose:    "test",
 	}, budget)
 	if err != nil {
 		return failedProbe(doctor.ModelConfig, err.Error(), "")
@@ -125,7 +131,11 @@ func probeSpeech(ctx context.Context, c *config.Config) doctor.Result {
 	budget := testBudget(c)
 	budget.Local = c.Speech.Local
 	model, err := llm.OpenSpeech(llm.SpeechConfig{
-		Model: c.Speech.Model, BaseURL: c.Speech.BaseURL, APIKey: c.Speech.APIKey.Value(), Timeout: c.Speech.Timeout, PerMinute: int64(c.Speech.PricePerMinute),
+		Model:     c.Speech.Model,
+		BaseURL:   c.Speech.BaseURL,
+		APIKey:    c.Speech.APIKey.Value(),
+		Timeout:   c.Speech.Timeout,
+		PerMinute: int64(c.Speech.PricePerMinute),
 	}, budget)
 	if err != nil {
 		return failedProbe(doctor.ModelConfig, err.Error(), "")
@@ -134,7 +144,8 @@ func probeSpeech(ctx context.Context, c *config.Config) doctor.Result {
 	if _, err := model.Transcribe(ctx, llm.Audio{Data: silence(), MIME: "audio/wav", Length: silenceLength, Purpose: "test"}); err != nil {
 		return failedProbe(doctor.ModelUnreachable, err.Error()+".", llm.HowToFix(err))
 	}
-	return doctor.Result{Fact: fmt.Sprintf("%s answers in %s; a minute costs %s", c.Speech.Model, text.Latency(time.Since(began)), text.ExactMoney(int64(c.Speech.PricePerMinute), c.Budget.Currency))}
+	return doctor.Result{Fact: fmt.Sprintf("%s answers in %s; a minute costs %s", c.Speech.Model, text.Latency(time.Since(began)),
+		text.ExactMoney(int64(c.Speech.PricePerMinute), c.Budget.Currency))}
 }
 
 const silenceLength = time.Second / 2

@@ -35,7 +35,11 @@ func TestProbe_CallsModelOnce(t *testing.T) {
 	for _, model := range []string{"openai/gpt-5-mini", "anthropic/claude-haiku-4-5", "gemini/gemini-2.5-flash"} {
 		t.Run(model, func(t *testing.T) {
 			t.Parallel()
-			server := llmtest.Start(t, llmtest.InTurn(llmtest.Reply{Text: "ready", In: 1000, Out: 100}, llmtest.Reply{Status: 401, Message: "no such key: secret-key"}))
+			server := llmtest.Start(t, llmtest.InTurn(llmtest.Reply{
+				Text: "ready",
+				In:   1000,
+				Out:  100,
+			}, llmtest.Reply{Status: 401, Message: "no such key: secret-key"}))
 			address := server.Root
 			if strings.HasPrefix(model, "openai/") {
 				address = server.URL
@@ -94,8 +98,10 @@ func TestProbe_VisionModelOnce(t *testing.T) {
 func TestProbe_EmbeddingsAndSpeech(t *testing.T) {
 	t.Parallel()
 	embeddings := llmtest.StartEmbeddings(t, llmtest.Meanings(8, nil))
-	cfg := modelConfig(t, "embeddings: {model: openai/text-embedding-3-small, base_url: \""+embeddings.URL+"\", api_key: secret-key, price_per_mtok: 0.02}\n")
-	require.Regexp(t, `^openai/text-embedding-3-small answers with 8 dimensions in [0-9.]+ m?s; a million tokens cost 0\.02 EUR$`, probeEmbeddings(t.Context(), cfg).Fact)
+	cfg := modelConfig(t, "embeddings: {model: openai/text-embedding-3-small, base_url: \""+embeddings.URL+
+		"\", api_key: secret-key, price_per_mtok: 0.02}\n")
+	require.Regexp(t, `^openai/text-embedding-3-small answers with 8 dimensions in [0-9.]+ m?s; a million tokens cost 0\.02 EUR$`,
+		probeEmbeddings(t.Context(), cfg).Fact)
 	require.Len(t, embeddings.Requests(), 1)
 	require.Equal(t, "secret-key", embeddings.Requests()[0].Key)
 

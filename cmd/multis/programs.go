@@ -67,7 +67,11 @@ func (p agentProgram) Argv() []string {
 
 // Fingerprint returns a hash of the program and its scripts.
 func (p agentProgram) Fingerprint(ctx context.Context) (string, error) {
-	fingerprint, err := p.sandbox.Fingerprint(ctx, sandbox.Command{Argv: p.Argv(), Workspace: p.config.Workspace, ReadPaths: p.config.ReadPaths})
+	fingerprint, err := p.sandbox.Fingerprint(ctx, sandbox.Command{
+		Argv:      p.Argv(),
+		Workspace: p.config.Workspace,
+		ReadPaths: p.config.ReadPaths,
+	})
 	if err != nil {
 		return "", fmt.Errorf("look at the program: %w", err)
 	}
@@ -81,8 +85,13 @@ func (p agentProgram) command(task string) sandbox.Command {
 		task = "Task: " + task
 	}
 	c := sandbox.Command{
-		Argv: slices.Clone(p.config.Command), Workspace: p.config.Workspace, ReadPaths: p.config.ReadPaths, Timeout: p.config.Timeout, RelaxedLimits: true, Stdin: []byte{},
-		Env: []string{"HOME=" + p.config.Workspace},
+		Argv:          slices.Clone(p.config.Command),
+		Workspace:     p.config.Workspace,
+		ReadPaths:     p.config.ReadPaths,
+		Timeout:       p.config.Timeout,
+		RelaxedLimits: true,
+		Stdin:         []byte{},
+		Env:           []string{"HOME=" + p.config.Workspace},
 	}
 	if i := slices.Index(c.Argv, config.AgentPrompt); i >= 0 {
 		c.Argv[i] = task
@@ -112,7 +121,8 @@ func (p agentProgram) Work(ctx context.Context, task string) (string, error) {
 	case err != nil:
 		return "", err
 	case result.TimedOut:
-		return result.Output, fmt.Errorf("it took longer than %s, so it was stopped; its last words: %s", p.config.Timeout, tools.Clip(result.Output, 1000))
+		return result.Output, fmt.Errorf("it took longer than %s, so it was stopped; its last words: %s", p.config.Timeout,
+			tools.Clip(result.Output, 1000))
 	case result.ExitCode != 0:
 		return result.Output, fmt.Errorf("it ended with status %d: %s", result.ExitCode, tools.Clip(result.Output, 1000))
 	}

@@ -44,7 +44,8 @@ func TestProgram_WorksInSandbox(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, proved.Probe(t.Context()).Err())
 	p := agentProgram{sandbox: proved, config: config.Agent{
-		Command: []string{"./agent.sh", "-p", config.AgentPrompt}, Workspace: workspace, Timeout: time.Minute, Env: map[string]config.Secret{"AGENT_KEY": "named"},
+		Command: []string{"./agent.sh", "-p", config.AgentPrompt}, Workspace: workspace, Timeout: time.Minute,
+		Env: map[string]config.Secret{"AGENT_KEY": "named"},
 	}}
 	require.Equal(t, []string{"./agent.sh", "-p"}, p.Argv())
 

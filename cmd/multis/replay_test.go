@@ -19,14 +19,29 @@ func TestReplay_IsPlainText(t *testing.T) {
 	t.Cleanup(st.Close)
 	var task store.Task
 	require.NoError(t, st.InTx(t.Context(), func(tx store.Tx) error {
-		chat, err := store.UpsertChat(t.Context(), tx, store.Chat{Protocol: "whatsapp", ChannelID: "1", Kind: policy.KindDM, Encryption: policy.EncryptionNo})
+		chat, err := store.UpsertChat(t.Context(), tx, store.Chat{
+			Protocol:   "whatsapp",
+			ChannelID:  "1",
+			Kind:       policy.KindDM,
+			Encryption: policy.EncryptionNo,
+		})
 		if err != nil {
 			return err
 		}
 		if task, err = store.InsertTask(t.Context(), tx, store.Task{Key: "ask:1", Kind: "ask", ChatID: chat.ID}); err != nil {
 			return err
 		}
-		model, tool := store.Step{Seq: 0, Kind: store.StepModel, Name: "some"}, store.Step{Seq: 1, Kind: store.StepTool, Name: "fetch_url", CallID: "1", ForUser: "read \x1b]0;owned\a_this_"}
+		model, tool := store.Step{
+			Seq:  0,
+			Kind: store.StepModel,
+			Name: "some",
+		}, store.Step{
+			Seq:     1,
+			Kind:    store.StepTool,
+			Name:    "fetch_url",
+			CallID:  "1",
+			ForUser: "read \x1b]0;owned\a_this_",
+		}
 		for _, s := range []store.Step{model, tool} {
 			if err := store.BeginStep(t.Context(), tx, task, s); err != nil {
 				return err

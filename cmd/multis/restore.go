@@ -41,7 +41,8 @@ func (b backupRestoreCmd) Run(ctx context.Context, global *cli) (err error) {
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, copyLeftError(loadFrom, global.Config)) }() // after success there is no copy, because backup.Restore has moved it
+	// after success there is no copy, because backup.Restore has moved it
+	defer func() { err = errors.Join(err, copyLeftError(loadFrom, global.Config)) }()
 	cfg, err := load(loadFrom)
 	if err != nil {
 		return err
@@ -72,14 +73,17 @@ func (b backupRestoreCmd) Run(ctx context.Context, global *cli) (err error) {
 	report, err := backup.Restore(ctx, a, dsn, files...)
 	switch {
 	case errors.Is(err, migrations.ErrNotEmpty) && cfg.Database.URL == "":
-		return fmt.Errorf("%w: stop multis, move the folder %s away and try again; nothing was changed", err, absolutePath(filepath.Join(cfg.Database.DataDir, "postgres")))
+		return fmt.Errorf("%w: stop multis, move the folder %s away and try again; nothing was changed", err,
+			absolutePath(filepath.Join(cfg.Database.DataDir, "postgres")))
 	case errors.Is(err, migrations.ErrNotEmpty):
-		return fmt.Errorf("%w: make another (CREATE DATABASE multis2 OWNER multis;), name it in database.url and try again; nothing was changed", err)
+		return fmt.Errorf("%w: make another (CREATE DATABASE multis2 OWNER multis;), name it in database.url and try again; nothing was changed",
+			err)
 	case err != nil:
 		return store.Unreachable(err)
 	}
 	fmt.Printf("Restored the backup of %s: %s in %s, %s that %s missing.\n", a.Manifest.CreatedAt.Local().Format("Mon 2 Jan 2006, 15:04 MST"),
-		text.Count(int(report.Rows), "row"), text.Count(report.Tables, "table"), text.Count(report.Files, "file"), text.Plural(report.Files, "was", "were"))
+		text.Count(int(report.Rows), "row"), text.Count(report.Tables, "table"), text.Count(report.Files, "file"),
+		text.Plural(report.Files, "was", "were"))
 	printSkipped(report)
 	fmt.Println(`Nothing goes out yet: the admin room lists what would be sent, and asks you.
 multis makes new sessions in Matrix, because the keys of the old ones were used since the backup.`)
@@ -87,12 +91,13 @@ multis makes new sessions in Matrix, because the keys of the old ones were used 
 	if _, err := os.Stat(registration); a.Manifest.WithoutSecrets && (loadFrom != global.Config || errors.Is(err, fs.ErrNotExist)) {
 		return renewRegistration(global.Config, registration)
 	}
-	fmt.Printf("Next: make sure that no other multis runs with this registration, start this one, and answer in the admin room:\n%s\n", startCommand(global.Config, false))
+	fmt.Printf("Next: make sure that no other multis runs with this registration, start this one, and answer in the admin room:\n%s\n",
+		startCommand(global.Config, false))
 	return nil
 }
 
-// restoreMark returns the path of the file that says that a restore has begun. Its content is the path of the backup. The database has a mark as well, but not
-// before it exists, and a restored multis must not start with an empty one.
+// restoreMark returns the path of the file that says that a restore has begun. Its content is the path of the backup. The
+// database has a mark as well, but not before it exists, and a restored multis must not start with an empty one.
 func restoreMark(db config.Database) string {
 	return absolutePath(filepath.Join(db.DataDir, "restoring"))
 }
@@ -100,7 +105,8 @@ func restoreMark(db config.Database) string {
 // errRestoring is returned while another process restores a backup.
 var errRestoring = errors.New("wait until that multis backup restore has ended")
 
-// markRestore writes the mark of a restore, which this process keeps locked: a mark without a lock is that of a restore that was killed. unmark removes it.
+// markRestore writes the mark of a restore, which this process keeps locked: a mark without a lock is that of a restore
+// that was killed. unmark removes it.
 func markRestore(db config.Database, file string) (unmark func() error, err error) {
 	var mark *os.File
 	if file, err = filepath.Abs(file); err == nil {
@@ -173,8 +179,12 @@ func makeTokens(file string) error {
 			return err
 		}
 	}
-	if data, err = config.ReplacePlaceholders(file, data); err != nil || string(data) == string(old) {
+	data, err = config.ReplacePlaceholders(file, data)
+	if err != nil {
 		return err
+	}
+	if string(data) == string(old) {
+		return nil
 	}
 	if err := plainfile.Replace(file, data, configMode); err != nil {
 		return fmt.Errorf("write the tokens into the configuration: %w", err)
@@ -185,9 +195,10 @@ func makeTokens(file string) error {
 // configMode is the mode of the configuration.
 const configMode = 0o600
 
-// restoreConfiguration returns the file from which the configuration is loaded, and restores missing files that loading needs. If there is no
-// configuration, the returned file is a copy of the one in the backup, which the owner may correct after a failed attempt. backup.Restore moves
-// the copy to its final place before its last transaction, so that multis cannot start after a failed restore, and a killed one leaves no second copy.
+// restoreConfiguration returns the file from which the configuration is loaded, and restores missing files that loading
+// needs. If there is no configuration, the returned file is a copy of the one in the backup, which the owner may correct
+// after a failed attempt. backup.Restore moves the copy to its final place before its last transaction, so that multis
+// cannot start after a failed restore, and a killed one leaves no second copy.
 func restoreConfiguration(ctx context.Context, a *backup.Archive, file string) (loadFrom string, err error) {
 	// Files that root writes into the folder of the service would be unreadable for the service.
 	if err := setup.DropPrivileges(filepath.Dir(file)); err != nil {

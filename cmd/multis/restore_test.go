@@ -87,7 +87,8 @@ func TestRestore_RepeatsAfterEarlyKill(t *testing.T) {
 	for _, command := range []string{"run", "migrate", "audit"} {
 		_, said, err := program(t, other, "", command)
 		require.Error(t, err, command)
-		require.Equal(t, "multis: the restore of a backup was interrupted: multis backup restore "+file+" begins anew; or remove "+mark+" to go on without it\n", said, command)
+		require.Equal(t, "multis: the restore of a backup was interrupted: multis backup restore "+file+" begins anew; or remove "+mark+
+			" to go on without it\n", said, command)
 	}
 	marked, err := os.ReadFile(mark)
 	require.NoError(t, err)
@@ -188,7 +189,9 @@ func TestRestore_KillLeavesNoConfiguration(t *testing.T) {
 // At any moment there is the copy or the configuration, never both: a copy that stays would be used by a later restore.
 func TestRestore_MovesConfiguration(t *testing.T) {
 	t.Parallel()
-	file, other, dsn := backupToMove(t), t.TempDir(), newDatabase(t, "restored_moved")
+	file := backupToMove(t)
+	other := t.TempDir()
+	dsn := newDatabase(t, "restored_moved")
 	require.NoError(t, os.WriteFile(filepath.Join(other, "dsn"), []byte(dsn), 0o600))
 	conn, err := pgx.Connect(t.Context(), dsn)
 	require.NoError(t, err)

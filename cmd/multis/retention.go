@@ -20,8 +20,8 @@ type retention struct {
 	prune   func(ctx context.Context, before time.Time) (int, error)
 }
 
-// retentions lists everything that is deleted after a fixed period. What people said is deleted by settings: see the upkeep named retention. The audit
-// log is pruned by keepAudit.
+// retentions lists everything that is deleted after a fixed period. What people said is deleted by settings: see the
+// upkeep named retention. The audit log is pruned by keepAudit.
 func retentions(st *store.Store) []retention {
 	w := st.Writer()
 	return []retention{
@@ -54,8 +54,12 @@ func retentions(st *store.Store) []retention {
 			prune: func(ctx context.Context, before time.Time) (int, error) { return store.PruneModelHolds(ctx, w, before) },
 		},
 		{
-			name: "deliveries", what: "deliveries of webhooks", period: store.DeliveryRetention, cron: "45 4 * * *", atStart: true,
-			prune: func(ctx context.Context, before time.Time) (int, error) { return store.PruneDeliveries(ctx, w, before) },
+			name:    "deliveries",
+			what:    "deliveries of webhooks",
+			period:  store.DeliveryRetention,
+			cron:    "45 4 * * *",
+			atStart: true,
+			prune:   func(ctx context.Context, before time.Time) (int, error) { return store.PruneDeliveries(ctx, w, before) },
 		},
 		{
 			name: "requests", what: "ids of requests to incoming webhooks", period: store.WebhookRequestRetention, cron: "47 4 * * *",
@@ -80,8 +84,14 @@ func (r retention) upkeep() clock.Upkeep {
 	if r.period > 0 {
 		summary += ", after " + text.Duration(r.period)
 	}
-	return clock.Upkeep{Name: r.name, Summary: summary, Cron: r.cron, AtStart: r.atStart, Run: func(ctx context.Context) (string, error) {
-		n, err := r.prune(ctx, time.Now().Add(-r.period))
-		return fmt.Sprintf("%d deleted", n), err
-	}}
+	return clock.Upkeep{
+		Name:    r.name,
+		Summary: summary,
+		Cron:    r.cron,
+		AtStart: r.atStart,
+		Run: func(ctx context.Context) (string, error) {
+			n, err := r.prune(ctx, time.Now().Add(-r.period))
+			return fmt.Sprintf("%d deleted", n), err
+		},
+	}
 }

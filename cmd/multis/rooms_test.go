@@ -49,7 +49,8 @@ func (r *run) makeRooms() {
 		for _, encryption := range []string{"no", "no", "yes", "unknown"} {
 			n++
 			room := &testRoom{
-				hsRoom: &hsRoom{ID: id.RoomID(fmt.Sprintf("!room%d:x", n))}, kind: kind, encryption: encryption, contact: id.UserID(fmt.Sprintf("@demo_c%d:x", n)),
+				hsRoom: &hsRoom{ID: id.RoomID(fmt.Sprintf("!room%d:x", n))}, kind: kind, encryption: encryption,
+				contact: id.UserID(fmt.Sprintf("@demo_c%d:x", n)),
 			}
 			room.Members = map[id.UserID]bool{testOwner: true, testBridgeBot: true, room.contact: true, testStranger: true, testOperator: true}
 			room.State = room.initialState(n)
@@ -64,7 +65,8 @@ func (r *run) makeRooms() {
 
 func (room *testRoom) initialState(n int) []*event.Event {
 	bridge := &event.BridgeEventContent{
-		BridgeBot: testBridgeBot, Protocol: event.BridgeInfoSection{ID: "demonet"}, Channel: event.BridgeInfoSection{ID: fmt.Sprintf("c%d", n), Receiver: "phone"},
+		BridgeBot: testBridgeBot, Protocol: event.BridgeInfoSection{ID: "demonet"},
+		Channel:          event.BridgeInfoSection{ID: fmt.Sprintf("c%d", n), Receiver: "phone"},
 		BeeperRoomTypeV2: "dm",
 	}
 	claimed := testBridgeBot
@@ -83,19 +85,22 @@ func (room *testRoom) initialState(n int) []*event.Event {
 		bridge.Channel.ID = "__personal_filtering_space__"
 	}
 	state := []*event.Event{
-		stateEvent(room.ID, testBridgeBot, event.StatePowerLevels, "", &event.PowerLevelsEventContent{Users: map[id.UserID]int{testBridgeBot: 100}}),
+		stateEvent(room.ID, testBridgeBot, event.StatePowerLevels, "",
+			&event.PowerLevelsEventContent{Users: map[id.UserID]int{testBridgeBot: 100}}),
 	}
 	if room.encryption != "unknown" {
 		state = append(state, stateEvent(room.ID, testBridgeBot, event.StateCreate, "", create))
 	}
 	if room.encryption == "yes" {
-		state = append(state, stateEvent(room.ID, testBridgeBot, event.StateEncryption, "", &event.EncryptionEventContent{Algorithm: id.AlgorithmMegolmV1}))
+		state = append(state, stateEvent(room.ID, testBridgeBot, event.StateEncryption, "",
+			&event.EncryptionEventContent{Algorithm: id.AlgorithmMegolmV1}))
 	}
 	if room.kind != roomUnbridged {
 		state = append(state, stateEvent(room.ID, claimed, event.StateBridge, "x/demonet", bridge))
 	}
 	for member := range room.Members {
-		join := stateEvent(room.ID, member, event.StateMember, string(member), &event.MemberEventContent{Membership: event.MembershipJoin, Displayname: "owner"})
+		join := stateEvent(room.ID, member, event.StateMember, string(member),
+			&event.MemberEventContent{Membership: event.MembershipJoin, Displayname: "owner"})
 		if member == testOwner { // the bridge makes the owner join, so the room needs no confirmation
 			join.Content.Raw = map[string]any{"fi.mau.double_puppet_source": "mautrix-demonet"}
 		}
@@ -131,7 +136,8 @@ func (r *run) deliverRandomMessages() {
 // message returns a message of a random member of a room.
 func (r *run) message(room *testRoom) *event.Event {
 	texts := []string{
-		"What does a consultation cost?", "Nora, what does a consultation cost?", "Hello!", "I want a refund", "ok", "Where is the moon?", "!wa logout", "🙂",
+		"What does a consultation cost?", "Nora, what does a consultation cost?", "Hello!", "I want a refund", "ok", "Where is the moon?",
+		"!wa logout", "🙂",
 	}
 	said := &event.MessageEventContent{MsgType: event.MsgText, Body: texts[r.rand.IntN(len(texts))]}
 	content := event.Content{Parsed: said}
@@ -200,7 +206,13 @@ func (r *run) setMode(chat store.ChatID, mode policy.Mode) (done bool) {
 // silenceDuringRetry silences a chat while an answer waits for its next attempt, which must then not be made.
 func (r *run) silenceDuringRetry() {
 	r.t.Helper()
-	room := &testRoom{hsRoom: &hsRoom{ID: "!late:x"}, kind: roomDM, encryption: "no", contact: "@demo_late:x", mode: policy.ModeBusiness}
+	room := &testRoom{
+		hsRoom:     &hsRoom{ID: "!late:x"},
+		kind:       roomDM,
+		encryption: "no",
+		contact:    "@demo_late:x",
+		mode:       policy.ModeBusiness,
+	}
 	room.Members = map[id.UserID]bool{testOwner: true, testBridgeBot: true, room.contact: true}
 	room.State = room.initialState(len(r.rooms) + 1)
 	r.rooms = append(r.rooms, room)
@@ -217,7 +229,9 @@ func (r *run) silenceDuringRetry() {
 	})
 	r.hs.refuseAll(false)
 	r.awaitIdle()
-	require.Equal(r.t, 1, r.count("select count(*) from outbox o join chats c on c.id = o.chat_id where c.room_id = $1 and o.code = $2 and o.state = 'dropped'", room.ID, policy.CodeSilent))
+	require.Equal(r.t, 1,
+		r.count("select count(*) from outbox o join chats c on c.id = o.chat_id where c.room_id = $1 and o.code = $2 and o.state = 'dropped'",
+			room.ID, policy.CodeSilent))
 }
 
 // changeRooms changes the modes of some chats and encrypts a room, while nothing is being sent.

@@ -31,16 +31,20 @@ type safeModeStart struct {
 	crashed bool   // it follows a crash
 }
 
-// setSafeMode turns safe mode on if the start has a reason, and off if it has none and follows a clean end, and notifies the owner of a change. A start
-// after a crash leaves it on, because nobody decided to end it.
+// setSafeMode turns safe mode on if the start has a reason, and off if it has none and follows a clean end, and notifies
+// the owner of a change. A start after a crash leaves it on, because nobody decided to end it.
 func setSafeMode(ctx context.Context, st *store.Store, start safeModeStart) error {
 	return st.InTx(ctx, func(tx store.Tx) error {
 		now, on, err := store.SafeModeOf(ctx, tx)
-		if err != nil || (start.why == "" && !on) || (on && now.Why == start.why) {
+		if err != nil {
 			return err
 		}
+		if (start.why == "" && !on) || (on && now.Why == start.why) {
+			return nil
+		}
 		if start.why == "" && start.crashed {
-			zerolog.Ctx(ctx).Warn().Str("why", now.Why).Msg("Still in safe mode, because multis did not end normally; /safe off or a normal restart ends it")
+			zerolog.Ctx(ctx).Warn().Str("why",
+				now.Why).Msg("Still in safe mode, because multis did not end normally; /safe off or a normal restart ends it")
 			return nil
 		}
 		if start.why == "" {

@@ -97,7 +97,11 @@ func newSafeModeRun(t *testing.T) *safeModeRun {
 	t.Cleanup(r.st.Close)
 	r.mcpMarker = filepath.Join(r.dir, "mcp-was-started")
 	r.config = fmt.Sprintf("llm: {model: openai/test, base_url: %q, local: true}\nmcp: {gone: {command: [touch, %q]}}\nchats: {burst_quiet: 1ms}\n", r.model.URL, r.mcpMarker)
-	_, err = knowledge.New(r.st).Index(t.Context(), knowledge.File{Name: "prices.md", Data: []byte("# Prices\n\nTuning costs 90 euro.\n"), Role: policy.RolePublic})
+	_, err = knowledge.New(r.st).Index(t.Context(), knowledge.File{
+		Name: "prices.md",
+		Data: []byte("# Prices\n\nTuning costs 90 euro.\n"),
+		Role: policy.RolePublic,
+	})
 	require.NoError(t, err)
 	r.chat = r.chats(1)[0]
 	require.NoError(t, r.st.InTx(t.Context(), func(tx store.Tx) error { return store.SetMode(t.Context(), tx, r.chat, policy.ModeBusiness) }))
@@ -134,21 +138,29 @@ func (r *safeModeRun) isSafe() bool {
 func (r *safeModeRun) command(n int, text string) id.EventID {
 	event := id.EventID(fmt.Sprintf("$safe%d", n))
 	r.storeMessage(store.Message{
-		ChatID: r.room.ID, EventID: event, Author: policy.AuthorOwnerClient, Sender: testOwner, Body: text, Action: policy.ActionCommand, Code: policy.CodeCommand,
+		ChatID:  r.room.ID,
+		EventID: event,
+		Author:  policy.AuthorOwnerClient,
+		Sender:  testOwner,
+		Body:    text,
+		Action:  policy.ActionCommand,
+		Code:    policy.CodeCommand,
 	}, func(m store.MessageID) jobs.Args { return jobs.CommandArgs{MessageID: m} })
 	return event
 }
 
 // hasSent reports whether a message with a text was sent to the admin room.
 func (r *safeModeRun) hasSent(text string) bool {
-	return storetest.Count(r.t, r.st, "select count(*) from outbox where chat_id = $1 and state = 'sent' and content->>'body' like '%'||$2||'%'", r.room.ID, text) > 0
+	return storetest.Count(r.t, r.st,
+		"select count(*) from outbox where chat_id = $1 and state = 'sent' and content->>'body' like '%'||$2||'%'", r.room.ID, text) > 0
 }
 
 // waitForHeldTurn waits until the turn of a question is snoozed, as in safe mode.
 func (r *safeModeRun) waitForHeldTurn() {
 	r.t.Helper()
 	r.wait("the turn to be held", func() bool {
-		return storetest.Count(r.t, r.st, "select count(*) from river.river_job where kind = 'turn' and state in ('scheduled', 'available') and metadata ? 'snoozes'") == 1
+		return storetest.Count(r.t, r.st,
+			"select count(*) from river.river_job where kind = 'turn' and state in ('scheduled', 'available') and metadata ? 'snoozes'") == 1
 	})
 }
 
@@ -156,7 +168,8 @@ func (r *safeModeRun) waitForHeldTurn() {
 func (r *safeModeRun) waitForAnswers(n int) {
 	r.t.Helper()
 	r.wait("the answer", func() bool {
-		return storetest.Count(r.t, r.st, "select count(*) from outbox where chat_id = $1 and state = 'sent' and content->>'body' like '%90 euro%'", r.chat) == n
+		return storetest.Count(r.t, r.st,
+			"select count(*) from outbox where chat_id = $1 and state = 'sent' and content->>'body' like '%90 euro%'", r.chat) == n
 	})
 }
 
@@ -176,10 +189,12 @@ func TestSafeMode_ThreeCrashesStartIt(t *testing.T) {
 	})
 	r.wait("a notice", func() bool { return r.hasSent("It crashed 3 times within five minutes") })
 	r.storeQuestion(r.chat, 1, "what does tuning cost?")
-	for n, text := range []string{"/status", "what does tuning cost?", "/why", "/pause all", "/resume", "/audit", "/config get budget", "/plan sell the piano"} {
+	for n, text := range []string{"/status", "what does tuning cost?", "/why", "/pause all", "/resume", "/audit", "/config get budget",
+		"/plan sell the piano"} {
 		event := r.command(n, text)
 		r.wait(text, func() bool {
-			return storetest.Count(t, r.st, "select count(*) from messages m join outbox o on o.id = m.outbox_id where m.event_id = $1 and o.state = 'sent'", event) == 1
+			return storetest.Count(t, r.st,
+				"select count(*) from messages m join outbox o on o.id = m.outbox_id where m.event_id = $1 and o.state = 'sent'", event) == 1
 		})
 	}
 	require.True(t, r.hasSent("/safe off"), "/status says how to end it")

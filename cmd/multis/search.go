@@ -77,7 +77,8 @@ func printResult(w io.Writer, found search.Result, quotes []search.Quote) error 
 	explained := len(found.Hits) > 0 && found.Hits[0].Why != nil
 	if explained {
 		for _, t := range found.Terms {
-			fmt.Fprintf(&b, "%-16s in %s, weight %.2f%s\n", t.Lexeme, text.Count(int(t.Chunks), "passage"), t.IDF, map[bool]string{true: ", a correction"}[t.Correction])
+			fmt.Fprintf(&b, "%-16s in %s, weight %.2f%s\n", t.Lexeme, text.Count(int(t.Chunks), "passage"), t.IDF,
+				map[bool]string{true: ", a correction"}[t.Correction])
 		}
 		b.WriteString("\n")
 	}
@@ -86,7 +87,8 @@ func printResult(w io.Writer, found search.Result, quotes []search.Quote) error 
 	}
 	for i, q := range quotes {
 		h := q.Hit
-		fmt.Fprintf(&b, "%d. %s  %.2f%s  (%s)\n   %s\n", i+1, knowledge.CiteQuote(q), h.Score, similarity(h), strings.Trim(string(h.Role)+", "+string(h.Language), ", "), clipQuote(q.Text))
+		fmt.Fprintf(&b, "%d. %s  %.2f%s  (%s)\n   %s\n", i+1, knowledge.CiteQuote(q), h.Score, similarity(h),
+			strings.Trim(string(h.Role)+", "+string(h.Language), ", "), clipQuote(q.Text))
 		if h.Why != nil {
 			explainHit(&b, *h.Why)
 		}
@@ -108,7 +110,8 @@ func explainHit(b *strings.Builder, e search.Explanation) {
 	for _, s := range []struct {
 		score float64
 		label string
-	}{{e.Conversation, "the rest of the conversation"}, {e.Cues, "adjacent words, or a date for a question that asks when"}, {e.Activation, "used recently"}} {
+	}{{e.Conversation, "the rest of the conversation"}, {e.Cues, "adjacent words, or a date for a question that asks when"},
+		{e.Activation, "used recently"}} {
 		if s.score > 0.005 {
 			fmt.Fprintf(b, "   %+6.2f  %s\n", s.score, s.label)
 		}

@@ -96,7 +96,8 @@ mcp:
 hooks:
   shop: {url: %q, secret: "systemd:signing-key", private: true, events: ["message:business"]}
 chats: {burst_quiet: 1ms}
-`, model.URL, h.dir, desk.URL+"/"+secret["path"]+"/mcp?api="+secret["query"], secret["header"], secret["variable"], "http://127.0.0.1:1/"+secret["dead"]+"?api="+secret["deadquery"], "http://127.0.0.1:1/"+secret["hook"])
+`, model.URL, h.dir, desk.URL+"/"+secret["path"]+"/mcp?api="+secret["query"], secret["header"], secret["variable"],
+		"http://127.0.0.1:1/"+secret["dead"]+"?api="+secret["deadquery"], "http://127.0.0.1:1/"+secret["hook"])
 	chat := h.chats(1)[0]
 	require.NoError(t, h.st.InTx(t.Context(), func(tx store.Tx) error { return store.SetMode(t.Context(), tx, chat, policy.ModeBusiness) }))
 	h.procs = append(h.procs, nil)
@@ -118,7 +119,13 @@ chats: {burst_quiet: 1ms}
 	for n, text := range []string{"/tools", "what is the first question?", "and the second one?", "/replay 2", "/tasks"} {
 		event := id.EventID(fmt.Sprintf("$secret%d", n))
 		h.storeMessage(store.Message{
-			ChatID: room.ID, EventID: event, Author: policy.AuthorOwnerClient, Sender: testOwner, Body: text, Action: policy.ActionCommand, Code: policy.CodeCommand,
+			ChatID:  room.ID,
+			EventID: event,
+			Author:  policy.AuthorOwnerClient,
+			Sender:  testOwner,
+			Body:    text,
+			Action:  policy.ActionCommand,
+			Code:    policy.CodeCommand,
 		}, func(m store.MessageID) jobs.Args { return jobs.CommandArgs{MessageID: m} })
 		wait(text, func() bool {
 			return storetest.Count(t, h.st, "select count(*) from messages where event_id = $1 and answered_at is not null", event) == 1
@@ -136,11 +143,14 @@ chats: {burst_quiet: 1ms}
 	}
 	require.Contains(t, prompts.String(), "[secret]", "it was there to be hidden")
 	file := h.procs[0].Args[2]
-	shown := captureOutput(t, file, "config", "get") + captureOutput(t, file, "config", "diff") + captureOutput(t, file, "audit", "export") + captureOutput(t, file, "account") + readExport(t, file, filepath.Join(h.dir, "export.zip"))
+	shown := captureOutput(t, file, "config", "get") + captureOutput(t, file, "config", "diff") + captureOutput(t, file, "audit", "export") +
+		captureOutput(t, file, "account") + readExport(t, file, filepath.Join(h.dir, "export.zip"))
 	require.Contains(t, shown, "model-key  # config.yaml", "where a secret is may be shown")
 	require.Contains(t, shown, "What I can do as you\n\nThe token as_token", "what /account says, without its markup")
-	require.Equal(t, 1, storetest.Count(t, h.st, "select count(*) from task_steps where name = 'desk__search_docs' and text like '%[secret]%'"), "it was there to be hidden")
-	require.Equal(t, 1, storetest.Count(t, h.st, "select count(*) from audit_entries where kind = 'config' and action = 'config.yaml' and outcome = 'taken_over' and content is not null"))
+	require.Equal(t, 1, storetest.Count(t, h.st,
+		"select count(*) from task_steps where name = 'desk__search_docs' and text like '%[secret]%'"), "it was there to be hidden")
+	require.Equal(t, 1, storetest.Count(t, h.st,
+		"select count(*) from audit_entries where kind = 'config' and action = 'config.yaml' and outcome = 'taken_over' and content is not null"))
 	for name, value := range secret {
 		require.Empty(t, storetest.ColumnsContaining(t, h.st, value), name)
 		require.NotContains(t, logged(), value, name)

@@ -140,14 +140,21 @@ func serveUntilChange(ctx context.Context, source configSource, cfg *config.Conf
 	inbox := appservice.NewInbox(st, settings)
 	describer := appservice.NewDescriber(inbox, hs)
 	as, err := newAssistant(ctx, effective, st, frontend{
-		safe:   safe,
-		backup: periodicBackup(cfg, source.file, st),
-		pin:    pins,
-		inbox:  inbox, sender: hs, files: hs, rooms: hs, describer: describer,
-		decrypter: appservice.NewDecrypter(inbox, vault),
-		historian: appservice.NewHistorian(inbox, hs),
-		keeper:    appservice.NewAttachmentStore(inbox, hs, keepLimits(cfg.Media)),
-		examiner:  doctors, accounts: accounts{cfg, st}, config: chatConfig{source.file}, configFile: source.file,
+		safe:       safe,
+		backup:     periodicBackup(cfg, source.file, st),
+		pin:        pins,
+		inbox:      inbox,
+		sender:     hs,
+		files:      hs,
+		rooms:      hs,
+		describer:  describer,
+		decrypter:  appservice.NewDecrypter(inbox, vault),
+		historian:  appservice.NewHistorian(inbox, hs),
+		keeper:     appservice.NewAttachmentStore(inbox, hs, keepLimits(cfg.Media)),
+		examiner:   doctors,
+		accounts:   accounts{cfg, st},
+		config:     chatConfig{source.file},
+		configFile: source.file,
 	})
 	if err != nil {
 		return nil, err
@@ -240,7 +247,8 @@ func start(ctx context.Context, hs *appservice.Homeserver, as *assistant, d *app
 // describeTimeout limits how long the greeting waits until the owner's rooms are described.
 const describeTimeout = 30 * time.Second
 
-// awaitDescriptions waits until the rooms found at the first start are described, so that the greeting can count the chats. Later starts do not wait.
+// awaitDescriptions waits until the rooms found at the first start are described, so that the greeting can count the
+// chats. Later starts do not wait.
 func (as *assistant) awaitDescriptions(ctx context.Context) error {
 	var greeted bool
 	if _, err := store.GetSetting(ctx, as.store.DB(), store.SettingWelcomed, &greeted); err != nil || greeted {
@@ -248,14 +256,18 @@ func (as *assistant) awaitDescriptions(ctx context.Context) error {
 	}
 	for end := time.Now().Add(describeTimeout); time.Now().Before(end); {
 		busy, err := store.HasRoomsToDescribe(ctx, as.store.DB())
-		if err != nil || !busy || sleep.For(ctx, 200*time.Millisecond) != nil {
+		if err != nil {
 			return err
+		}
+		if !busy || sleep.For(ctx, 200*time.Millisecond) != nil {
+			return nil
 		}
 	}
 	return nil
 }
 
-// retry repeats a step until it succeeds, because the homeserver may start later than multis, and wrong settings may be corrected meanwhile.
+// retry repeats a step until it succeeds, because the homeserver may start later than multis, and wrong settings may be
+// corrected meanwhile.
 func retry(ctx context.Context, step func(context.Context) error) error {
 	wait := time.Second
 	for {
@@ -274,8 +286,12 @@ func retry(ctx context.Context, step func(context.Context) error) error {
 // listen serves HTTP until ctx ends, and then waits for unfinished requests.
 func listen(ctx context.Context, l net.Listener, h http.Handler) error {
 	server := &http.Server{
-		Handler: h, ReadHeaderTimeout: 10 * time.Second, ReadTimeout: 2 * time.Minute, IdleTimeout: 5 * time.Minute, MaxHeaderBytes: 64 << 10,
-		BaseContext: func(net.Listener) context.Context { return context.WithoutCancel(ctx) },
+		Handler:           h,
+		ReadHeaderTimeout: 10 * time.Second,
+		ReadTimeout:       2 * time.Minute,
+		IdleTimeout:       5 * time.Minute,
+		MaxHeaderBytes:    64 << 10,
+		BaseContext:       func(net.Listener) context.Context { return context.WithoutCancel(ctx) },
 	}
 	done := make(chan error, 1)
 	go func() {

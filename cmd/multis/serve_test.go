@@ -71,7 +71,13 @@ func startServe(t *testing.T, seed uint64) *run {
 // startServeOn is startServe on a database, with another configuration.
 func startServeOn(t *testing.T, seed uint64, dsn, text string) *run {
 	t.Helper()
-	r := &run{t: t, hs: openHomeserver(t), rand: rand.New(rand.NewPCG(seed, 0)), stored: map[id.EventID]bool{}, texts: map[id.EventID]string{}}
+	r := &run{
+		t:      t,
+		hs:     openHomeserver(t),
+		rand:   rand.New(rand.NewPCG(seed, 0)),
+		stored: map[id.EventID]bool{},
+		texts:  map[id.EventID]string{},
+	}
 	failures := rand.New(rand.NewPCG(seed, 1))
 	r.hs.allowed = r.mayBeSent
 	r.hs.fail = func() failure {
@@ -135,7 +141,8 @@ func (r *run) pushTransaction(events []*event.Event) bool {
 	r.txn++
 	body, err := json.Marshal(map[string][]*event.Event{"events": events})
 	require.NoError(r.t, err)
-	req, err := http.NewRequestWithContext(r.t.Context(), http.MethodPut, r.url(fmt.Sprintf("/_matrix/app/v1/transactions/%d", r.txn)), bytes.NewReader(body))
+	req, err := http.NewRequestWithContext(r.t.Context(), http.MethodPut, r.url(fmt.Sprintf("/_matrix/app/v1/transactions/%d", r.txn)),
+		bytes.NewReader(body))
 	require.NoError(r.t, err)
 	req.Header.Set("Authorization", "Bearer hs-token")
 	resp, err := http.DefaultClient.Do(req)
@@ -195,7 +202,11 @@ func TestServe_NeverSendsWhereForbidden(t *testing.T) {
 	seed := rand.Uint64()
 	t.Log("seed", seed)
 	r := startServe(t, seed)
-	_, err := knowledge.New(r.db).Index(t.Context(), knowledge.File{Name: "prices.md", Data: []byte("# Prices\n\nA consultation costs 80 EUR.\n"), Role: policy.RolePublic})
+	_, err := knowledge.New(r.db).Index(t.Context(), knowledge.File{
+		Name: "prices.md",
+		Data: []byte("# Prices\n\nA consultation costs 80 EUR.\n"),
+		Role: policy.RolePublic,
+	})
 	require.NoError(t, err)
 	r.makeRooms()
 	for range rounds {
@@ -209,7 +220,8 @@ func TestServe_NeverSendsWhereForbidden(t *testing.T) {
 	r.checkTransactions()
 	require.Empty(t, r.hs.odd, "requests a homeserver does not know")
 	require.Positive(t, r.count("select count(*) from outbox where send_as = 'owner' and state = 'sent'"), "and it does answer where it may")
-	for _, code := range []policy.Code{policy.CodeEncryptionUnknown, policy.CodeSilent, policy.CodeStale, policy.CodeNotAddressed, policy.CodeOwnerWrote} {
+	for _, code := range []policy.Code{policy.CodeEncryptionUnknown, policy.CodeSilent, policy.CodeStale, policy.CodeNotAddressed,
+		policy.CodeOwnerWrote} {
 		require.Positive(t, r.count("select count(*) from messages where code = $1", code), "%s was put to the test", code)
 	}
 }
@@ -245,7 +257,8 @@ func (r *run) checkTransactions() {
 		require.False(r.t, events[event])
 		events[event] = true
 	}
-	require.Equal(r.t, len(events), r.count("select count(*) from outbox where state in ('sent', 'delivered')"), "each row that was sent is one event")
+	require.Equal(r.t, len(events), r.count("select count(*) from outbox where state in ('sent', 'delivered')"),
+		"each row that was sent is one event")
 	require.Greater(r.t, len(r.hs.puts), len(events), "some sends were repeated")
 }
 

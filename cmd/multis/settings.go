@@ -16,20 +16,47 @@ import (
 var storeCap = policy.Rate{Minute: 60, Day: 2000}
 
 func outboxSettings(cfg *config.Config) outbox.Settings {
-	return outbox.Settings{Owner: cfg.Owner, Defaults: chatDefaults(cfg), OwnerPause: cfg.Chats.OwnerPause, SendCap: sendCap(cfg), Name: cfg.Name, Disclose: disclosureByNetwork(cfg)}
+	return outbox.Settings{
+		Owner:      cfg.Owner,
+		Defaults:   chatDefaults(cfg),
+		OwnerPause: cfg.Chats.OwnerPause,
+		SendCap:    sendCap(cfg),
+		Name:       cfg.Name,
+		Disclose:   disclosureByNetwork(cfg),
+	}
 }
 
 func inboxSettings(cfg *config.Config) appservice.Settings {
 	return appservice.Settings{
-		Owner: cfg.Owner, Bot: cfg.BotID(), Operators: cfg.Operators, OperatorsAnswer: cfg.OperatorsAnswer, Name: cfg.Name, Defaults: chatDefaults(cfg), ReplyMaxAge: cfg.Chats.ReplyMaxAge,
-		OwnerPause: cfg.Chats.OwnerPause, DeleteAnswers: cfg.Chats.DeleteAnswers, EscalationKeywords: cfg.Business.Escalation.Keywords, StoreCap: storeCap, SendCap: sendCap(cfg),
-		CanTranscribe: cfg.Speech.Model != config.NoModel, CanViewPictures: cfg.Vision.Model != config.NoModel, Keep: cfg.Media.Keep, Spaces: routedSpaces(cfg),
+		Owner:              cfg.Owner,
+		Bot:                cfg.BotID(),
+		Operators:          cfg.Operators,
+		OperatorsAnswer:    cfg.OperatorsAnswer,
+		Name:               cfg.Name,
+		Defaults:           chatDefaults(cfg),
+		ReplyMaxAge:        cfg.Chats.ReplyMaxAge,
+		OwnerPause:         cfg.Chats.OwnerPause,
+		DeleteAnswers:      cfg.Chats.DeleteAnswers,
+		EscalationKeywords: cfg.Business.Escalation.Keywords,
+		StoreCap:           storeCap,
+		SendCap:            sendCap(cfg),
+		CanTranscribe:      cfg.Speech.Model != config.NoModel,
+		CanViewPictures:    cfg.Vision.Model != config.NoModel,
+		Keep:               cfg.Media.Keep,
+		Spaces:             routedSpaces(cfg),
 	}
 }
 
 // deskOptions returns the options of the desk, without the store and the outbox.
 func deskOptions(cfg *config.Config) desk.Options {
-	o := desk.Options{Owner: cfg.Owner, OwnRoom: cfg.Business.Escalation.Room, ClaimWithin: cfg.Business.Escalation.ClaimWithin, OwnerPause: cfg.Chats.OwnerPause, Name: cfg.Name, Zone: cfg.TimeZone}
+	o := desk.Options{
+		Owner:       cfg.Owner,
+		OwnRoom:     cfg.Business.Escalation.Room,
+		ClaimWithin: cfg.Business.Escalation.ClaimWithin,
+		OwnerPause:  cfg.Chats.OwnerPause,
+		Name:        cfg.Name,
+		Zone:        cfg.TimeZone,
+	}
 	o.OnCall = cfg.Business.Escalation.OnCall
 	if cfg.OperatorsAnswer {
 		o.Operators = cfg.Operators
@@ -40,9 +67,22 @@ func deskOptions(cfg *config.Config) desk.Options {
 func adminSettings(cfg *config.Config, model string, inTerminal bool) (admin.Settings, error) {
 	shortcuts, err := newShortcuts(cfg)
 	return admin.Settings{
-		Version: version, Name: cfg.Name, Terminal: inTerminal, Model: model, Zone: cfg.TimeZone, Defaults: chatDefaults(cfg), LabelHours: labelsWithHours(cfg), OwnerPause: cfg.Chats.OwnerPause,
-		WebhookAddress: webhookAddress(cfg.Watches), Disclose: disclosureByNetwork(cfg), DayBudget: int64(cfg.Budget.PerDay), Currency: cfg.Budget.Currency,
-		EscalateAtCap: cfg.Budget.AtCap == config.AtCapEscalate, Embeddings: cfg.Embeddings.Model, ViewsPictures: cfg.Vision.Model != config.NoModel, Shortcuts: shortcuts,
+		Version:        version,
+		Name:           cfg.Name,
+		Terminal:       inTerminal,
+		Model:          model,
+		Zone:           cfg.TimeZone,
+		Defaults:       chatDefaults(cfg),
+		LabelHours:     labelsWithHours(cfg),
+		OwnerPause:     cfg.Chats.OwnerPause,
+		WebhookAddress: webhookAddress(cfg.Watches),
+		Disclose:       disclosureByNetwork(cfg),
+		DayBudget:      int64(cfg.Budget.PerDay),
+		Currency:       cfg.Budget.Currency,
+		EscalateAtCap:  cfg.Budget.AtCap == config.AtCapEscalate,
+		Embeddings:     cfg.Embeddings.Model,
+		ViewsPictures:  cfg.Vision.Model != config.NoModel,
+		Shortcuts:      shortcuts,
 	}, err
 }
 
@@ -58,7 +98,15 @@ func chatDefaults(cfg *config.Config) policy.Defaults {
 func labels(cfg *config.Config) []policy.Label {
 	var labels []policy.Label
 	for _, l := range cfg.Chats.Labels {
-		label := policy.Label{Name: l.Name, Names: l.Names, Words: l.Words, Mode: l.Mode, Delivery: l.Delivery, FollowUpDays: l.FollowUpDays, AskRating: l.AskRating}
+		label := policy.Label{
+			Name:         l.Name,
+			Names:        l.Names,
+			Words:        l.Words,
+			Mode:         l.Mode,
+			Delivery:     l.Delivery,
+			FollowUpDays: l.FollowUpDays,
+			AskRating:    l.AskRating,
+		}
 		for _, network := range l.Networks {
 			label.Networks = append(label.Networks, policy.CanonicalNetwork(network))
 		}
@@ -106,7 +154,8 @@ func keepLimits(m config.Media) appservice.AttachmentLimits {
 	return appservice.AttachmentLimits{Total: int64(m.MaxMB) << 20, Age: time.Duration(m.MaxDays) * 24 * time.Hour}
 }
 
-// disclosureByNetwork returns a function that reports whether messages to a network are marked with the assistant's name. The default is true.
+// disclosureByNetwork returns a function that reports whether messages to a network are marked with the assistant's name.
+// The default is true.
 func disclosureByNetwork(cfg *config.Config) func(protocol string) bool {
 	disclosure := map[string]bool{}
 	for name, n := range cfg.Chats.Networks {

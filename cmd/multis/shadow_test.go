@@ -23,8 +23,8 @@ const (
 	shadowTurns = 40
 )
 
-// TestShadow_YesNeverSends asks questions in chats on shadow and gives each card of an answer a yes, as a reaction and as a reply. All is real but the homeserver,
-// which sees every request.
+// TestShadow_YesNeverSends asks questions in chats on shadow and gives each card of an answer a yes, as a reaction and as
+// a reply. All is real but the homeserver, which sees every request.
 func TestShadow_YesNeverSends(t *testing.T) {
 	t.Parallel()
 	turns := shadowTurns
@@ -32,13 +32,22 @@ func TestShadow_YesNeverSends(t *testing.T) {
 		turns = n
 	}
 	r := startServeOn(t, 1, storetest.DSN(t), strings.Replace(serveConfig, "first_delivery: auto", "first_delivery: shadow", 1))
-	_, err := knowledge.New(r.db).Index(t.Context(), knowledge.File{Name: "prices.md", Data: []byte("# Prices\n\nA consultation costs 80 EUR.\n"), Role: policy.RolePublic})
+	_, err := knowledge.New(r.db).Index(t.Context(), knowledge.File{
+		Name: "prices.md",
+		Data: []byte("# Prices\n\nA consultation costs 80 EUR.\n"),
+		Role: policy.RolePublic,
+	})
 	require.NoError(t, err)
 	r.hs.mu.Lock()
 	r.hs.fail = func() failure { return noFailure } // each would hold up the admin room
 	r.hs.mu.Unlock()
 	for n := range shadowRooms {
-		room := &testRoom{hsRoom: &hsRoom{ID: id.RoomID(fmt.Sprintf("!shadow%d:x", n))}, kind: roomDM, encryption: "no", contact: id.UserID(fmt.Sprintf("@demo_s%d:x", n))}
+		room := &testRoom{
+			hsRoom:     &hsRoom{ID: id.RoomID(fmt.Sprintf("!shadow%d:x", n))},
+			kind:       roomDM,
+			encryption: "no",
+			contact:    id.UserID(fmt.Sprintf("@demo_s%d:x", n)),
+		}
 		room.Members = map[id.UserID]bool{testOwner: true, testBridgeBot: true, room.contact: true}
 		room.State = room.initialState(n)
 		r.rooms = append(r.rooms, room)
@@ -49,7 +58,8 @@ func TestShadow_YesNeverSends(t *testing.T) {
 		var questions []*event.Event
 		for n := 0; n < shadowRooms && asked < turns; n++ {
 			asked++
-			questions = append(questions, r.hs.appendEvent(textEvent(r.rooms[n].ID, r.rooms[n].contact, fmt.Sprintf("What does a consultation cost, please? (%d)", asked))))
+			questions = append(questions, r.hs.appendEvent(textEvent(r.rooms[n].ID, r.rooms[n].contact,
+				fmt.Sprintf("What does a consultation cost, please? (%d)", asked))))
 		}
 		require.True(t, r.pushTransaction(questions))
 		r.awaitIdle()
@@ -103,7 +113,8 @@ func (r *run) newShadowCards(known map[id.EventID]bool) (cards []shadowCard) {
 func (c shadowCard) react(key string) *event.Event {
 	return &event.Event{
 		Type: event.EventReaction, RoomID: c.room, Sender: testOwner, Timestamp: time.Now().UnixMilli(),
-		Content: event.Content{Parsed: &event.ReactionEventContent{RelatesTo: event.RelatesTo{Type: event.RelAnnotation, EventID: c.event, Key: key}}},
+		Content: event.Content{Parsed: &event.ReactionEventContent{RelatesTo: event.RelatesTo{Type: event.RelAnnotation, EventID: c.event,
+			Key: key}}},
 	}
 }
 

@@ -39,7 +39,13 @@ func (h *processGroup) storeMessage(m store.Message, job func(message store.Mess
 func (h *processGroup) storeQuestion(chat store.ChatID, n int, text string) {
 	h.t.Helper()
 	h.storeMessage(store.Message{
-		ChatID: chat, EventID: id.EventID(fmt.Sprintf("$slow%d", n)), Author: policy.AuthorContact, Sender: "@demo_1:x", Body: text, Action: policy.ActionAnswer, Code: policy.CodeAnswer,
+		ChatID:  chat,
+		EventID: id.EventID(fmt.Sprintf("$slow%d", n)),
+		Author:  policy.AuthorContact,
+		Sender:  "@demo_1:x",
+		Body:    text,
+		Action:  policy.ActionAnswer,
+		Code:    policy.CodeAnswer,
 	}, func(store.MessageID) jobs.Args { return jobs.TurnArgs{ChatID: chat} })
 }
 
@@ -55,8 +61,8 @@ func (h *processGroup) memory(n int) int {
 	return kb << 10
 }
 
-// Two hundred chats wait for a model that does not answer. Meanwhile another chat and the owner's commands are answered. When the model finally
-// answers, all chats get their answers.
+// Two hundred chats wait for a model that does not answer. Meanwhile another chat and the owner's commands are answered.
+// When the model finally answers, all chats get their answers.
 func TestTurns_SlowOnesDelayNobody(t *testing.T) { //nolint:paralleltest // it takes the whole machine
 	release := make(chan struct{})
 	model := llmtest.Start(t, func(ctx context.Context, r llmtest.Request) llmtest.Reply {
@@ -70,7 +76,11 @@ func TestTurns_SlowOnesDelayNobody(t *testing.T) { //nolint:paralleltest // it t
 	})
 	h := newProcessGroup(t, 0)
 	h.config = fmt.Sprintf("llm: {model: openai/test, base_url: %q, local: true, timeout: 120s}\nchats: {burst_quiet: 1ms, contact_caps: {per_minute: 1000, per_day: 1000}}\n", model.URL)
-	_, err := knowledge.New(h.st).Index(t.Context(), knowledge.File{Name: "prices.md", Data: []byte("# Prices\n\nTuning costs 90 euro.\n"), Role: policy.RolePublic})
+	_, err := knowledge.New(h.st).Index(t.Context(), knowledge.File{
+		Name: "prices.md",
+		Data: []byte("# Prices\n\nTuning costs 90 euro.\n"),
+		Role: policy.RolePublic,
+	})
 	require.NoError(t, err)
 	chats := h.chats(slowChats + 1)
 	for _, chat := range chats {
@@ -106,7 +116,13 @@ func TestTurns_SlowOnesDelayNobody(t *testing.T) { //nolint:paralleltest // it t
 	require.NoError(t, err)
 	begin = time.Now()
 	h.storeMessage(store.Message{
-		ChatID: admin.ID, EventID: "$command", Author: policy.AuthorOwnerClient, Sender: testOwner, Body: "/mode silent Storm 7", Action: policy.ActionCommand, Code: policy.CodeCommand,
+		ChatID:  admin.ID,
+		EventID: "$command",
+		Author:  policy.AuthorOwnerClient,
+		Sender:  testOwner,
+		Body:    "/mode silent Storm 7",
+		Action:  policy.ActionCommand,
+		Code:    policy.CodeCommand,
 	}, func(m store.MessageID) jobs.Args { return jobs.CommandArgs{MessageID: m} })
 	wait("the command", func() bool {
 		return h.count("select count(*) from messages where event_id = '$command' and answered_at is not null") == 1

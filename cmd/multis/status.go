@@ -51,14 +51,17 @@ func printIncomplete(w io.Writer, file string, err error, restore doctor.Restore
 	case restore.Running:
 		fmt.Fprintf(&b, "The backup %s is being restored: %v.\n", restore.File, errRestoring)
 	case errors.Is(err, config.ErrRestoreInterrupted):
-		fmt.Fprintf(&b, "The restore of a backup was interrupted: its configuration is in %s, and there is no %s yet.\nNext, the same command again: %s\n",
+		fmt.Fprintf(&b,
+			"The restore of a backup was interrupted: its configuration is in %s, and there is no %s yet.\nNext, the same command again: %s\n",
 			config.RestoreCopy(file), file, doctor.AsRoot("multis backup restore FILE"))
 	case errors.Is(err, os.ErrPermission) && filepath.Dir(file) != setup.ServiceDir && isOutOfSight(file):
 		return fmt.Errorf("whether multis is set up here is not known: %w, because you may not enter its folder; change to another folder, or run sudo multis", errors.Unwrap(err))
 	case errors.Is(err, os.ErrPermission):
 		fmt.Fprintf(&b, "multis is set up in %s, which only its owner and root may read.\nNext: sudo multis\n", filepath.Dir(absolutePath(file)))
 	case errors.Is(err, os.ErrNotExist):
-		fmt.Fprintf(&b, "There is no %s yet%s.\nSet it up:            multis init\nTry it here first:    multis chat\nIt is elsewhere:      multis -c FILE\n", absolutePath(file), noServiceText(file))
+		fmt.Fprintf(&b,
+			"There is no %s yet%s.\nSet it up:            multis init\nTry it here first:    multis chat\nIt is elsewhere:      multis -c FILE\n",
+			absolutePath(file), noServiceText(file))
 	default:
 		problem, next := "cannot be used", "Next: correct this; multis config check says when it is right. A multis that runs goes on with what it read before.\n"
 		if strings.Contains(err.Error(), config.Placeholder) || strings.Contains(err.Error(), "still the example's") {
@@ -78,7 +81,8 @@ func printIncomplete(w io.Writer, file string, err error, restore doctor.Restore
 	return nil
 }
 
-// noServiceText continues the sentence that there is no configuration file: without a file named by the user, the service's was looked for as well.
+// noServiceText continues the sentence that there is no configuration file: without a file named by the user, the
+// service's was looked for as well.
 func noServiceText(file string) string {
 	if file == defaultConfig {
 		return ", nor a service in " + setup.ServiceDir

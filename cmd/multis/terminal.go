@@ -114,14 +114,22 @@ func (t *terminal) newEvent(owner id.UserID, line string) *event.Event {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	evt := &event.Event{
-		Type: event.EventMessage, ID: id.EventID("$" + uuid.NewString()), RoomID: terminalRoom, Sender: owner, Timestamp: time.Now().UnixMilli(),
+		Type:      event.EventMessage,
+		ID:        id.EventID("$" + uuid.NewString()),
+		RoomID:    terminalRoom,
+		Sender:    owner,
+		Timestamp: time.Now().UnixMilli(),
 	}
 	content := &event.MessageEventContent{MsgType: event.MsgText, Body: line}
 	reply, isReply := strings.CutPrefix(strings.TrimSpace(line), ">")
 	switch {
 	case t.last != "" && isReaction(line):
 		evt.Type = event.EventReaction
-		evt.Content.Parsed = &event.ReactionEventContent{RelatesTo: event.RelatesTo{Type: event.RelAnnotation, EventID: t.last, Key: strings.TrimSpace(line)}}
+		evt.Content.Parsed = &event.ReactionEventContent{RelatesTo: event.RelatesTo{
+			Type:    event.RelAnnotation,
+			EventID: t.last,
+			Key:     strings.TrimSpace(line),
+		}}
 		return evt
 	case t.last != "" && isReply:
 		content.Body, content.RelatesTo = strings.TrimSpace(reply), (&event.RelatesTo{}).SetReplyTo(t.last)
@@ -133,7 +141,9 @@ func (t *terminal) newEvent(owner id.UserID, line string) *event.Event {
 // isReaction reports whether a line is a single emoji.
 func isReaction(line string) bool {
 	line = strings.TrimSpace(line)
-	return line != "" && utf8.RuneCountInString(line) <= 3 && !strings.ContainsFunc(line, func(r rune) bool { return r < 128 && !unicode.IsDigit(r) || unicode.IsLetter(r) }) &&
+	return line != "" && utf8.RuneCountInString(line) <= 3 && !strings.ContainsFunc(line, func(r rune) bool {
+		return r < 128 && !unicode.IsDigit(r) || unicode.IsLetter(r)
+	}) &&
 		strings.ContainsFunc(line, func(r rune) bool { return unicode.Is(unicode.So, r) || r == '\u20e3' })
 }
 
@@ -166,8 +176,8 @@ func (*terminal) MakeAdminRoom(context.Context) error { return nil }
 // Describe does nothing, because there are no other rooms.
 func (*terminal) Describe(context.Context, id.RoomID) error { return nil }
 
-// A terminal cannot open links to Matrix rooms and messages. messageLinks matches links after a text, which are removed together with their labels.
-// roomLinks matches all other such links, which are replaced by their labels.
+// A terminal cannot open links to Matrix rooms and messages. messageLinks matches links after a text, which are removed
+// together with their labels. roomLinks matches all other such links, which are replaced by their labels.
 var (
 	messageLinks = regexp.MustCompile(` · said in(?: https://matrix\.to/\S+)+| \(https://matrix\.to/[^)\s]+\)| (?:\(\[[^\]\n]*\]\(https://matrix\.to/[^)\s]*\)\)|· \[[^\]\n]*\]\(https://matrix\.to/[^)\s]*\))`)
 	roomLinks    = regexp.MustCompile(`\[([^\]\n]*)\]\(https://matrix\.to/[^)\s]*\)`)
@@ -176,7 +186,8 @@ var (
 // emphasis matches words between underscores. A terminal shows them without the underscores.
 var emphasis = regexp.MustCompile(`^_([^\s_](?:[^_\n]*[^\s_])?)_(?:[^\pL\pN_]|$)`)
 
-// renderMarkdown removes the Markdown of bold, emphasis, code, room links and escapes. With styles, it shows bold and code in terminal styles.
+// renderMarkdown removes the Markdown of bold, emphasis, code, room links and escapes. With styles, it shows bold and
+// code in terminal styles.
 func renderMarkdown(markdown string, styles bool) string {
 	var b strings.Builder
 	style := func(code string) {

@@ -27,7 +27,9 @@ func offlineConfig(t testing.TB) *config.Config {
 	t.Helper()
 	cfg, err := config.ParseOffline("", nil, os.LookupEnv)
 	require.NoError(t, err)
-	cfg.TimeZone, cfg.Database.DataDir, cfg.Documents.Folder = localZone(), t.TempDir(), t.TempDir()
+	cfg.TimeZone = localZone()
+	cfg.Database.DataDir = t.TempDir()
+	cfg.Documents.Folder = t.TempDir()
 	return cfg
 }
 
@@ -77,18 +79,24 @@ func TestTerminal_ReactionsAndReplies(t *testing.T) {
 		return content
 	}
 	require.Equal(t, "👍", text("👍").Body, "there is nothing yet to react to")
-	row := store.OutboxMessage{ID: uuid.New(), Purpose: policy.PurposeNotice, Content: json.RawMessage(`{"body":"Begin? ([message](https://matrix.to/#/!a:b/$c)) [Ana](https://matrix.to/#/!a:b) · [there](https://matrix.to/#/!a:b)"}`)}
+	row := store.OutboxMessage{
+		ID:      uuid.New(),
+		Purpose: policy.PurposeNotice,
+		Content: json.RawMessage(`{"body":"Begin? ([message](https://matrix.to/#/!a:b/$c)) [Ana](https://matrix.to/#/!a:b) · [there](https://matrix.to/#/!a:b)"}`),
+	}
 	_, err := out.Send(t.Context(), row, terminalRoom)
 	require.NoError(t, err)
 	require.Equal(t, "\nBegin? Ana\n\n", said.String(), "what leads into a Matrix client leads nowhere here")
 	said.Reset()
-	note := outbox.NewNotice(store.Chat{}, "**#1** blue door — note · said in [1](https://matrix.to/#/!a:b/$c) [2](https://matrix.to/#/!a:b/$d)", outbox.Answer)
+	note := outbox.NewNotice(store.Chat{},
+		"**#1** blue door — note · said in [1](https://matrix.to/#/!a:b/$c) [2](https://matrix.to/#/!a:b/$d)", outbox.Answer)
 	content, err := json.Marshal(map[string]string{"body": note.Text})
 	require.NoError(t, err)
 	shown, err := out.Send(t.Context(), store.OutboxMessage{ID: uuid.New(), Content: content}, terminalRoom)
 	require.NoError(t, err)
 	require.Equal(t, "\n#1 blue door — note\n\n", said.String())
-	_, err = out.Send(t.Context(), store.OutboxMessage{ID: uuid.New(), Content: json.RawMessage(`{"m.relates_to":{"rel_type":"m.annotation","event_id":"$x","key":"✅"}}`)}, terminalRoom)
+	_, err = out.Send(t.Context(), store.OutboxMessage{ID: uuid.New(),
+		Content: json.RawMessage(`{"m.relates_to":{"rel_type":"m.annotation","event_id":"$x","key":"✅"}}`)}, terminalRoom)
 	require.NoError(t, err)
 	require.True(t, strings.HasSuffix(said.String(), "✅\n"), "a reaction is shown")
 
@@ -122,11 +130,13 @@ func TestChat_NeedsNoMatrix(t *testing.T) {
 	require.NoError(t, os.Chmod(filepath.Dir(dir), 0o755)) // started by root, its database runs as another user
 	example, _, err := program(t, dir, "", "-e")
 	require.NoError(t, err)
-	configured := strings.NewReplacer("\nname: Nora", "\nname: Otto", "\nagents: {}", "\nagents: {sales: {name: Sam, theme: cheerful}}").Replace(example)
+	configured := strings.NewReplacer("\nname: Nora", "\nname: Otto", "\nagents: {}",
+		"\nagents: {sales: {name: Sam, theme: cheerful}}").Replace(example)
 	require.NotEqual(t, example, configured)
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "config.yaml"), []byte(configured), 0o600))
 	require.NoError(t, os.MkdirAll(filepath.Join(dir, "data", "skills"), 0o755))
-	require.NoError(t, os.WriteFile(filepath.Join(dir, "data", "skills", "tea.md"), []byte("---\nname: tea\ndescription: How tea is made\n---\nBoil water.\n"), 0o644))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "data", "skills", "tea.md"),
+		[]byte("---\nname: tea\ndescription: How tea is made\n---\nBoil water.\n"), 0o644))
 	said, stderr, err := program(t, dir, "/agents\n/name\n/skills\n/index\n", "chat", "--data", filepath.Join(dir, "trial"))
 	require.NoError(t, err, stderr)
 	require.Contains(t, said, "Sam", "its agents")

@@ -22,7 +22,9 @@ func BenchmarkDueToOutbox(b *testing.B) {
 		h := newProcessGroup(b, 1)
 		chats := h.chats(100)
 		warm := h.addSchedules(perSecond, chats, time.Second)
-		require.Eventually(b, func() bool { return len(h.homeserver.sentCounts()) == len(warm) }, time.Minute, 100*time.Millisecond, "multis to be up")
+		require.Eventually(b, func() bool {
+			return len(h.homeserver.sentCounts()) == len(warm)
+		}, time.Minute, 100*time.Millisecond, "multis to be up")
 		_, err := h.st.Pool().Exec(b.Context(), "delete from schedules where created_by <> ''")
 		require.NoError(b, err)
 		texts := h.addSchedules(perSecond*seconds, chats, seconds*time.Second)

@@ -42,9 +42,15 @@ func newFakeHomeserver(t testing.TB) *fakeHomeserver {
 	mux.HandleFunc("GET "+v3+"/account/whoami", func(w http.ResponseWriter, r *http.Request) {
 		reply(w, map[string]id.UserID{"user_id": userOf(r)})
 	})
-	mux.HandleFunc("GET "+v3+"/joined_rooms", func(w http.ResponseWriter, _ *http.Request) { reply(w, map[string][]string{"joined_rooms": {}}) })
-	mux.HandleFunc("POST "+v3+"/createRoom", func(w http.ResponseWriter, _ *http.Request) { reply(w, map[string]string{"room_id": "!made:x"}) })
-	mux.HandleFunc("GET "+v3+"/rooms/{room}/state/{type}/{$}", func(w http.ResponseWriter, _ *http.Request) { refuse(w, http.StatusNotFound, "M_NOT_FOUND") })
+	mux.HandleFunc("GET "+v3+"/joined_rooms", func(w http.ResponseWriter, _ *http.Request) {
+		reply(w, map[string][]string{"joined_rooms": {}})
+	})
+	mux.HandleFunc("POST "+v3+"/createRoom", func(w http.ResponseWriter, _ *http.Request) {
+		reply(w, map[string]string{"room_id": "!made:x"})
+	})
+	mux.HandleFunc("GET "+v3+"/rooms/{room}/state/{type}/{$}", func(w http.ResponseWriter, _ *http.Request) {
+		refuse(w, http.StatusNotFound, "M_NOT_FOUND")
+	})
 	mux.HandleFunc("GET "+v3+"/rooms/{room}/state", func(w http.ResponseWriter, _ *http.Request) { reply(w, []struct{}{}) })
 	mux.HandleFunc("PUT "+v3+"/rooms/{room}/send/{type}/{txn}", d.serve)
 	mux.HandleFunc("GET "+v3+"/sync", func(w http.ResponseWriter, r *http.Request) {
@@ -185,7 +191,13 @@ func (h *processGroup) chats(n int) []store.ChatID {
 		for i := range n {
 			room := id.RoomID(fmt.Sprintf("!storm%d:x", i))
 			c, err := store.UpsertChat(h.t.Context(), tx, store.Chat{
-				Protocol: "demo", ChannelID: fmt.Sprint(i), RoomID: &room, Kind: policy.KindDM, Name: fmt.Sprint("Storm ", i), BridgeBot: "@bot:x", Encryption: policy.EncryptionNo,
+				Protocol:   "demo",
+				ChannelID:  fmt.Sprint(i),
+				RoomID:     &room,
+				Kind:       policy.KindDM,
+				Name:       fmt.Sprint("Storm ", i),
+				BridgeBot:  "@bot:x",
+				Encryption: policy.EncryptionNo,
 			})
 			if err != nil {
 				return err
@@ -218,8 +230,16 @@ func (h *processGroup) addSchedules(n int, chats []store.ChatID, d time.Duration
 				}
 				at := begin.Add(d * time.Duration(i) / time.Duration(n)).Truncate(time.Microsecond)
 				s := store.Schedule{
-					ID: number, Kind: "at", Zone: "UTC", NextAt: &at, Action: store.ActionSay, Body: fmt.Sprintf("storm %d", i), ChatID: &chats[i%len(chats)],
-					CatchUp: store.CatchOnce, CreatedBy: testOwner, CreatedAt: time.Now(),
+					ID:        number,
+					Kind:      "at",
+					Zone:      "UTC",
+					NextAt:    &at,
+					Action:    store.ActionSay,
+					Body:      fmt.Sprintf("storm %d", i),
+					ChatID:    &chats[i%len(chats)],
+					CatchUp:   store.CatchOnce,
+					CreatedBy: testOwner,
+					CreatedAt: time.Now(),
 				}
 				if err := store.InsertSchedule(ctx, tx, s); err != nil {
 					return err
@@ -248,8 +268,17 @@ func (h *processGroup) addDailySchedules(n, missed int, chats []store.ChatID) []
 			}
 			first := time.Now().Add(-time.Duration(missed)*24*time.Hour + 12*time.Hour).Truncate(time.Second)
 			s := store.Schedule{
-				ID: number, Kind: "every", Spec: "24h0m0s", Zone: "UTC", NextAt: &first, Action: store.ActionSay, Body: fmt.Sprintf("storm of day after day %d", i),
-				ChatID: &chats[i%len(chats)], CatchUp: store.CatchAll, CreatedBy: testOwner, CreatedAt: time.Now(),
+				ID:        number,
+				Kind:      "every",
+				Spec:      "24h0m0s",
+				Zone:      "UTC",
+				NextAt:    &first,
+				Action:    store.ActionSay,
+				Body:      fmt.Sprintf("storm of day after day %d", i),
+				ChatID:    &chats[i%len(chats)],
+				CatchUp:   store.CatchAll,
+				CreatedBy: testOwner,
+				CreatedAt: time.Now(),
 			}
 			if err := store.InsertSchedule(ctx, tx, s); err != nil {
 				return err
@@ -272,7 +301,8 @@ func (h *processGroup) count(sql string, args ...any) (n int) {
 
 // sent counts the sent messages of schedules. It returns 0 while the database cannot be reached.
 func (h *processGroup) sent() (n int) {
-	err := h.st.DB().QueryRow(h.t.Context(), "select count(*) from schedule_executions r join outbox o on o.id = r.outbox_id where o.state in ('sent', 'delivered')").Scan(&n)
+	err := h.st.DB().QueryRow(h.t.Context(),
+		"select count(*) from schedule_executions r join outbox o on o.id = r.outbox_id where o.state in ('sent', 'delivered')").Scan(&n)
 	if err != nil {
 		return 0
 	}
@@ -292,7 +322,8 @@ func TestSchedule_ComesOnceThroughKills(t *testing.T) { //nolint:paralleltest //
 	kills, restarts := 0, 0
 	for end := time.Now().Add(stormTime); time.Now().Before(end); kills++ {
 		time.Sleep(stormInterval) // the time between two kills
-		if left := time.Until(end); restarts < stormRestarts && left < stormTime*time.Duration(stormRestarts-restarts)/time.Duration(stormRestarts+1) {
+		if left := time.Until(end); restarts < stormRestarts &&
+			left < stormTime*time.Duration(stormRestarts-restarts)/time.Duration(stormRestarts+1) {
 			h.restart()
 			restarts++
 		}

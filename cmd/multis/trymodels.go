@@ -49,8 +49,8 @@ type configuredModel struct {
 	sees      bool   // the model looks at pictures
 }
 
-// allModels returns the models of the configuration: llm.model with its fallbacks, those of agents, those for pictures, and those of other strategies.
-// It lists a model once for each API key.
+// allModels returns the models of the configuration: llm.model with its fallbacks, those of agents, those for pictures,
+// and those of other strategies. It lists a model once for each API key.
 func allModels(cfg *config.Config) []configuredModel {
 	var all []configuredModel
 	add := func(names []string, key, use string) {
@@ -193,8 +193,8 @@ func tryModel(ctx context.Context, models *llm.Models, m configuredModel, curren
 	return line, false
 }
 
-// quoted returns the beginning of an answer in quotes, or says that it is empty. A working model may return an empty answer if it used all tokens for
-// thinking.
+// quoted returns the beginning of an answer in quotes, or says that it is empty. A working model may return an empty
+// answer if it used all tokens for thinking.
 func quoted(answer string) string {
 	if answer = text.Clip(text.CollapseSpaces(answer), 60); answer == "" {
 		return "an empty answer"

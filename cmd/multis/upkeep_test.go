@@ -25,7 +25,14 @@ func TestUpkeep_PostsAuditLink(t *testing.T) {
 	require.NoError(t, err)
 	var head store.AuditPoint
 	require.NoError(t, st.InTx(t.Context(), func(tx store.Tx) error {
-		_, err := store.UpsertChat(t.Context(), tx, store.Chat{Protocol: "matrix", ChannelID: room.String(), RoomID: &room, Kind: policy.KindAdmin, Name: "multis", Encryption: policy.EncryptionNo})
+		_, err := store.UpsertChat(t.Context(), tx, store.Chat{
+			Protocol:   "matrix",
+			ChannelID:  room.String(),
+			RoomID:     &room,
+			Kind:       policy.KindAdmin,
+			Name:       "multis",
+			Encryption: policy.EncryptionNo,
+		})
 		if err != nil {
 			return err
 		}

@@ -71,10 +71,10 @@ func addressKind(a netip.Addr, own []net.Addr) AddressKind {
 	}
 }
 
-// specialRanges returns the ranges of IANA's special-purpose registries that the other checks of addressKind do not cover, and the metadata services
-// of clouds outside of them. The table is our own because code.dny.dev/ssrf v0.3.0, compared over the cases of TestControl_RefusesSpecialAddresses,
-// knows only public or not (a model on this machine must be reachable), lets Azure's metadata service through, and refuses public addresses in
-// IPv4-mapped form.
+// specialRanges returns the ranges of IANA's special-purpose registries that the other checks of addressKind do not
+// cover, and the metadata services of clouds outside of them. The table is our own because code.dny.dev/ssrf v0.3.0,
+// compared over the cases of TestControl_RefusesSpecialAddresses, knows only public or not (a model on this machine must
+// be reachable), lets Azure's metadata service through, and refuses public addresses in IPv4-mapped form.
 func specialRanges() []netip.Prefix {
 	return []netip.Prefix{
 		netip.MustParsePrefix("0.0.0.0/8"),         // this network

@@ -24,8 +24,8 @@ func lastOf(p netip.Prefix) netip.Addr {
 	return last
 }
 
-// The ranges are all of IANA's registries of special-purpose addresses, multicast, and what is not assigned; and the translations and tunnels that
-// hold an IPv4 address. The first and the last address of each is refused.
+// The ranges are all of IANA's registries of special-purpose addresses, multicast, and what is not assigned; and the
+// translations and tunnels that hold an IPv4 address. The first and the last address of each is refused.
 func TestControl_RefusesSpecialRanges(t *testing.T) {
 	t.Parallel()
 	for _, special := range []string{

@@ -24,7 +24,8 @@ var landmark = regexp.MustCompile(`(?i)\b(?:beside|near|opposite|behind|next to|
 	`|(?:\ben face|\bprès|\bà côté|\bderrière|\bdevant|\bau-dessus)(?:\s+(?:de la|de|du|des|la|le|les)\s+|\s+(?:de\s+)?l['’])\pL+` +
 	`|\b(?:junto|frente|cerca|al lado|detrás|delante|enfrente)\s+(?:al|a la|del|de la|de los|de las)\s+\pL+`)
 
-// landmarkWords lists lower-case words of which each match of landmark contains one. Looking for them first is much faster, because most texts contain none.
+// landmarkWords lists lower-case words of which each match of landmark contains one. Looking for them first is much
+// faster, because most texts contain none.
 var landmarkWords = []string{
 	"beside", "near", "opposite", "behind", "next to", "close to", "across from", "in front of", "street", "road", "lane", "avenue", "square",
 	"neben", "hinter", "gegenüber", "nahe", "unweit", "en face", "près", "à côté", "derrière", "devant", "au-dessus",
@@ -54,7 +55,8 @@ const (
 	asksPlace
 )
 
-// The phrases of questions, in lower case and without accents. Each pattern covers all languages, because a question is often too short to detect its language.
+// The phrases of questions, in lower case and without accents. Each pattern covers all languages, because a question is
+// often too short to detect its language.
 var (
 	priceAsked = regexp.MustCompile(`\bhow much |\b(?:prices?|costs?|charge|fees?|expensive|kostet|kosten|preise?|teuer|coute|coutent|prix|tarifs?|cuestan?|precios?|valen?|tarifas?|` +
 		`custam?|precos?|costano?|prezz[oi]|kost|prij[sz]en|prijs|ne kadar|kac (?:lira|para|tl)|fiyat\pL*|ucret\pL*) `)
@@ -107,7 +109,8 @@ var englishValues = valuePatterns{
 	free: regexp.MustCompile(`\b(?:nothing|free|gratis|included|no (?:extra )?charge)\b`),
 	clock: regexp.MustCompile(`\b\d{1,2}:\d\d\b|\d ?[ap]\.?m\b|o'clock|\b(?:(?:mon|tues|wednes|thurs|fri|satur|sun)days?|mon|tue|wed|thu|fri|sat|sun|` +
 		`january|february|march|april|may|june|july|august|september|october|november|december|weekdays?|weekends?|noon|midnight|mornings?|afternoons?|evenings?)\b`),
-	duration: regexp.MustCompile(`\b(?:minutes?|hours?|days?|nights?|weeks?|months?|years?|dakika|saat|hafta|ay)\b`), // and Turkish, which has no patterns of its own
+	// and Turkish, which has no patterns of its own
+	duration: regexp.MustCompile(`\b(?:minutes?|hours?|days?|nights?|weeks?|months?|years?|dakika|saat|hafta|ay)\b`),
 	number: regexp.MustCompile(`\d|\b(?:minutes?|hours?|days?|nights?|weeks?|months?|years?|daily|always|immediately|today|tomorrow|` +
 		`one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|dozen|hundred|no|none)\b`),
 	place: regexp.MustCompile(`\b(?:(?:at|in|on|to|from|near|beside|behind|opposite|between|next)\s+\pL|(?:street|road|lane|avenue|square|floor|online)\b)`),

@@ -70,7 +70,13 @@ type posting struct {
 }
 
 func newScopeCache() *scopeCache {
-	return &scopeCache{roles: map[roleKey]*cachedRole{}, scopes: map[scopeKey][]index.RoleSize{}, tooLarge: map[scopeKey]bool{}, stems: map[stemKey][]string{}, recent: map[index.Source][]language.Language{}}
+	return &scopeCache{
+		roles:    map[roleKey]*cachedRole{},
+		scopes:   map[scopeKey][]index.RoleSize{},
+		tooLarge: map[scopeKey]bool{},
+		stems:    map[stemKey][]string{},
+		recent:   map[index.Source][]language.Language{},
+	}
 }
 
 // speculation is the candidate set of a query from the cache alone. It is valid only if the roles still have these versions
@@ -111,7 +117,8 @@ func (s *scopeCache) speculate(scope policy.Scope, q Query, parsed question) (sp
 }
 
 // matchInMemory matches a query against cached roles.
-func matchInMemory(roles []*cachedRole, languages []language.Language, parsed question, stems map[stemKey][]string, corpus index.Corpus, q Query) matches {
+func matchInMemory(roles []*cachedRole, languages []language.Language, parsed question, stems map[stemKey][]string, corpus index.Corpus,
+	q Query) matches {
 	found := parsed.mergeForms(findTerms(roles, languages, parsed, stems))
 	found = append(found, suggestCorrections(roles, found)...)
 	m := matches{terms: mergeTerms(found, parsed.words, corpus), corpus: corpus}
@@ -137,8 +144,11 @@ func (s *scopeCache) match(ctx context.Context, db store.Reader, scope policy.Sc
 		return matches{}, false, nil
 	}
 	roles, ok, err := s.currentRoles(ctx, db, q.Source, sizes)
-	if err != nil || !ok {
+	if err != nil {
 		return matches{}, false, err
+	}
+	if !ok {
+		return matches{}, false, nil
 	}
 	s.recordScope(q.Source, scope, languages, sizes)
 	stems, err := s.readStems(ctx, db, languages, parsed)
@@ -200,13 +210,16 @@ func sumSizes(sizes []index.RoleSize) (index.Corpus, []language.Language) {
 		}
 	}
 	c.PlannedChunks = c.StatsChunks
-	languages := slices.SortedFunc(maps.Keys(in), func(a, b language.Language) int { return cmp.Or(cmp.Compare(in[b], in[a]), cmp.Compare(a, b)) })
+	languages := slices.SortedFunc(maps.Keys(in), func(a, b language.Language) int {
+		return cmp.Or(cmp.Compare(in[b], in[a]), cmp.Compare(a, b))
+	})
 	return c, languages[:min(len(languages), maxLanguages)]
 }
 
 // currentRoles returns the roles at the versions of sizes and loads those that are missing. It reports false if one of them
 // is searched for the first time since it changed.
-func (s *scopeCache) currentRoles(ctx context.Context, db store.Reader, source index.Source, sizes []index.RoleSize) ([]*cachedRole, bool, error) {
+func (s *scopeCache) currentRoles(ctx context.Context, db store.Reader, source index.Source,
+	sizes []index.RoleSize) ([]*cachedRole, bool, error) {
 	var stale []policy.Role
 	seen := true
 	s.mu.Lock()

@@ -26,12 +26,16 @@ type Option struct {
 	Subject string // what the answer is about: a table's row, a heading or a document's name
 }
 
-// Options returns the two answers of an ambiguous question: both match it equally well, and they say the same about two things, with
-// different values. It returns none if there is only one answer, if there are more than two, or if no heading or name tells the two things apart.
+// Options returns the two answers of an ambiguous question: both match it equally well, and they say the same about two
+// things, with different values. It returns none if there is only one answer, if there are more than two, or if no
+// heading or name tells the two things apart.
 func (s *Searcher) Options(ctx context.Context, r Result) ([]Option, error) {
 	found, err := s.answerCandidates(ctx, r)
-	if err != nil || len(found) == 0 {
+	if err != nil {
 		return nil, err
+	}
+	if len(found) == 0 {
+		return nil, nil
 	}
 	best := bestCandidate(found)
 	var options []Option
@@ -50,8 +54,8 @@ func (s *Searcher) Options(ctx context.Context, r Result) ([]Option, error) {
 	return options, nil
 }
 
-// PickOption returns the index of the option that a reply names, or -1 if it names none or both. A reply names an option if it contains a word
-// of that option's subject that is not in the subject of the other.
+// PickOption returns the index of the option that a reply names, or -1 if it names none or both. A reply names an option
+// if it contains a word of that option's subject that is not in the subject of the other.
 func PickOption(options []Option, reply string) int {
 	said, picked := Words(reply), -1
 	for i, o := range options {
@@ -75,7 +79,8 @@ func namesSubject(said, subject, other []string) bool {
 	})
 }
 
-// hasForm reports whether list contains word or, if word is long enough, another form of it, which differs in an ending of up to two letters.
+// hasForm reports whether list contains word or, if word is long enough, another form of it, which differs in an ending
+// of up to two letters.
 func hasForm(list []string, word string) bool {
 	return slices.ContainsFunc(list, func(w string) bool {
 		if w == word {
@@ -91,7 +96,8 @@ func rivals(best candidate, found []candidate) []candidate {
 	said := splitValues(best.core)
 	return slices.DeleteFunc(slices.Clone(found), func(c candidate) bool {
 		overlaps := c.rank == best.rank && c.from < best.to && best.from < c.to
-		return overlaps || c.coverage != best.coverage || c.answerMatch != best.answerMatch || c.pairs != best.pairs || c.textCoverage != best.textCoverage || c.units != best.units ||
+		return overlaps || c.coverage != best.coverage || c.answerMatch != best.answerMatch || c.pairs != best.pairs ||
+			c.textCoverage != best.textCoverage || c.units != best.units ||
 			!slices.Equal(c.matched, best.matched) || !said.differsInValues(splitValues(c.core))
 	})
 }
@@ -138,8 +144,8 @@ func (w wording) differsInValues(other wording) bool {
 	return same > 0 && float64(same) >= minSameWording*float64(len(less)) && lacks(w.values, other.values) && lacks(other.values, w.values)
 }
 
-// distinctSubject returns what distinguishes a candidate's subject from that of another: the innermost label (see labels) that the other does not
-// have. It is empty if there is none.
+// distinctSubject returns what distinguishes a candidate's subject from that of another: the innermost label (see labels)
+// that the other does not have. It is empty if there is none.
 func (c candidate) distinctSubject(other candidate) string {
 	others := other.labels()
 	for _, label := range c.labels() {
@@ -155,7 +161,8 @@ var (
 	recordLabel = regexp.MustCompile(`^[^:;\n]{1,60}:\s*([^;\n]{2,60});`)
 )
 
-// labels returns the names of a candidate's subject, the innermost first: the label of its item or row, its lead, the headings and the document's name.
+// labels returns the names of a candidate's subject, the innermost first: the label of its item or row, its lead, the
+// headings and the document's name.
 func (c candidate) labels() []string {
 	var list []string
 	add := func(label string) {

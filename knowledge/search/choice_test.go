@@ -49,7 +49,8 @@ Skis are for rent in winter. A key costs 7 euro.
 
 func TestChoice_NeedsTwoDifferentValues(t *testing.T) {
 	t.Parallel()
-	s := indexAll(t, storetest.New(t), [2]string{"shops.md", twoShops}, [2]string{"garage.north.md", "The car wash costs 12 euro."}, [2]string{"south.md", "The car wash costs 15 euro."})
+	s := indexAll(t, storetest.New(t), [2]string{"shops.md", twoShops}, [2]string{"garage.north.md", "The car wash costs 12 euro."},
+		[2]string{"south.md", "The car wash costs 15 euro."})
 	for question, want := range map[string][]string{
 		"When is the workshop open?":                     {"Shop in Harbour Street", "Shop at the Station"},
 		"When is the workshop at the station open?":      nil,

@@ -11,9 +11,10 @@ import (
 )
 
 const (
-	// A word of at least minCorrectedLen letters that occurs in no passage may be mistyped, a compound or part of one. It is replaced by
-	// up to maxSuggestions indexed words which share at least 2/5 of the trigrams (sharedNumerator of sharedDenominator) and whose length differs
-	// by at most maxLengthDiff, unless one is a compound with the other (isCompound). search_terms in Postgres does the same.
+	// A word of at least minCorrectedLen letters that occurs in no passage may be mistyped, a compound or part of one. It is
+	// replaced by up to maxSuggestions indexed words which share at least 2/5 of the trigrams (sharedNumerator of
+	// sharedDenominator) and whose length differs by at most maxLengthDiff, unless one is a compound with the other
+	// (isCompound). search_terms in Postgres does the same.
 	minCorrectedLen, minLastPartLen, maxLengthDiff, maxSuggestions = 5, 6, 2, 2
 	sharedNumerator, sharedDenominator                             = 2, 5
 	// maxCorrections bounds the words of a query that are corrected, the most topical first, so that a query of hundreds of
@@ -101,7 +102,9 @@ func byWeight(words []string) []string {
 func unindexedTerms(found []index.Term) []index.Term {
 	var list []index.Term
 	for _, t := range found {
-		if utf8.RuneCountInString(t.Word) < minCorrectedLen || slices.ContainsFunc(found, func(o index.Term) bool { return o.Word == t.Word && o.Chunks > 0 }) {
+		if utf8.RuneCountInString(t.Word) < minCorrectedLen || slices.ContainsFunc(found, func(o index.Term) bool {
+			return o.Word == t.Word && o.Chunks > 0
+		}) {
 			continue
 		}
 		i := slices.IndexFunc(list, func(o index.Term) bool { return o.Word == t.Word })
@@ -141,18 +144,21 @@ func mostSimilar(roles []*cachedRole, word string) []similarWord {
 	return list[:min(len(list), maxSuggestions)]
 }
 
-// isCompound reports whether the longer of two words begins or ends with the other, as "Schlüsselbund" and "Haustürschlüssel" do with "Schlüssel".
-// The rest has more than maxLengthDiff letters, and the part at least minCorrectedLen, or minLastPartLen at the end, where five letters are often a
-// mere ending. fits_length in Postgres does the same.
+// isCompound reports whether the longer of two words begins or ends with the other, as "Schlüsselbund" and
+// "Haustürschlüssel" do with "Schlüssel". The rest has more than maxLengthDiff letters, and the part at least
+// minCorrectedLen, or minLastPartLen at the end, where five letters are often a mere ending. fits_length in Postgres does
+// the same.
 func isCompound(a, b string) bool {
 	if len(a) < len(b) {
 		a, b = b, a
 	}
 	n := utf8.RuneCountInString(b)
-	return utf8.RuneCountInString(a)-n > maxLengthDiff && (n >= minCorrectedLen && strings.HasPrefix(a, b) || n >= minLastPartLen && strings.HasSuffix(a, b))
+	return utf8.RuneCountInString(a)-n > maxLengthDiff &&
+		(n >= minCorrectedLen && strings.HasPrefix(a, b) || n >= minLastPartLen && strings.HasSuffix(a, b))
 }
 
-// isPlausible reports whether a correction is similar enough to the word of the query, one edit away from its stem, or a compound with the stem.
+// isPlausible reports whether a correction is similar enough to the word of the query, one edit away from its stem, or a
+// compound with the stem.
 func isPlausible(correction index.Term, found []index.Term) bool {
 	if len(newVocabulary([]string{correction.Lexeme}).similar(correction.Word)) > 0 {
 		return true

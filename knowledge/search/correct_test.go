@@ -29,7 +29,11 @@ func TestCorrect_BoundsWords(t *testing.T) {
 	}
 	a.say(ana, policy.AuthorContact, 0, strings.Join(words, " "))
 	a.index()
-	_, err := knowledge.New(a.st).Index(t.Context(), knowledge.File{Name: "a.txt", Role: policy.UserRole(ana.ID), Data: []byte(strings.Join(words, " "))})
+	_, err := knowledge.New(a.st).Index(t.Context(), knowledge.File{
+		Name: "a.txt",
+		Role: policy.UserRole(ana.ID),
+		Data: []byte(strings.Join(words, " ")),
+	})
 	require.NoError(t, err)
 	s := search.New(a.st)
 	for _, in := range []index.Source{index.Documents, index.Messages} {
@@ -58,7 +62,11 @@ func TestCorrect_CompoundByPart(t *testing.T) {
 	}
 	for i, line := range lines {
 		a.say(ana, policy.AuthorContact, i, line)
-		_, err := knowledge.New(a.st).Index(t.Context(), knowledge.File{Name: fmt.Sprintf("%d.txt", i), Role: policy.UserRole(ana.ID), Data: []byte(line)})
+		_, err := knowledge.New(a.st).Index(t.Context(), knowledge.File{
+			Name: fmt.Sprintf("%d.txt", i),
+			Role: policy.UserRole(ana.ID),
+			Data: []byte(line),
+		})
 		require.NoError(t, err)
 	}
 	a.index()
@@ -87,7 +95,8 @@ func TestCorrect_CompoundByPart(t *testing.T) {
 
 func TestCorrect_ShortQuestionIfUnique(t *testing.T) {
 	t.Parallel()
-	s := indexAll(t, storetest.New(t), [2]string{"a.txt", "The deposit is 50 euro. Messages are read in the evening. Breakfast is at eight, breakfasts to go are packed at six."})
+	s := indexAll(t, storetest.New(t), [2]string{"a.txt",
+		"The deposit is 50 euro. Messages are read in the evening. Breakfast is at eight, breakfasts to go are packed at six."})
 	for question, want := range map[string]string{
 		"desposit":             "The deposit is 50 euro.",
 		"massages":             "", // another word
@@ -114,7 +123,11 @@ func BenchmarkUnknownWords(b *testing.B) {
 			}
 			text.WriteString("\n\n")
 		}
-		_, err := knowledge.New(st).Index(b.Context(), knowledge.File{Name: fmt.Sprintf("doc%d.md", i), Role: policy.RolePublic, Data: []byte(text.String())})
+		_, err := knowledge.New(st).Index(b.Context(), knowledge.File{
+			Name: fmt.Sprintf("doc%d.md", i),
+			Role: policy.RolePublic,
+			Data: []byte(text.String()),
+		})
 		require.NoError(b, err)
 	}
 	_, err := st.Pool().Exec(b.Context(), "analyze")

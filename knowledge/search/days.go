@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// dayShare is how much a sentence that names other days supports a question for one day, relative to a sentence with that day: "We deliver from Tuesday to Friday"
-// answers "Do you deliver on Sunday?".
+// dayShare is how much a sentence that names other days supports a question for one day, relative to a sentence with that
+// day: "We deliver from Tuesday to Friday" answers "Do you deliver on Sunday?".
 const dayShare = 0.5
 
 // everyDay matches texts, without accents and in lower case, that speak of all days.

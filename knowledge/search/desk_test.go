@@ -41,11 +41,17 @@ func (d desk) test(t *testing.T) {
 	st := storetest.New(t)
 	indexFiles(t, st, d.documents)
 	if d.hours {
-		_, err := knowledge.New(st).Index(t.Context(), knowledge.File{Name: hoursTitle, Data: []byte(catalog.HoursDocument("mon-fri 9-17", nil)), Role: policy.RolePublic})
+		_, err := knowledge.New(st).Index(t.Context(), knowledge.File{
+			Name: hoursTitle,
+			Data: []byte(catalog.HoursDocument("mon-fri 9-17", nil)),
+			Role: policy.RolePublic,
+		})
 		require.NoError(t, err)
 	}
 	s := search.New(st)
-	answered, askedBack, answerable := 0, 0, 0
+	answered := 0
+	askedBack := 0
+	answerable := 0
 	var wrong []string
 	for _, q := range d.questions {
 		if q.want != "" {
@@ -73,20 +79,25 @@ func (d desk) test(t *testing.T) {
 		}
 		require.True(t, knowledge.ContainsQuote(quote.Hit.Text, quote.Text), quote.Text)
 	}
-	t.Logf("%d of %d questions that the documents answer were answered, %d of all asked back, %d escalated", answered, answerable, askedBack, len(d.questions)-answered-askedBack)
+	t.Logf("%d of %d questions that the documents answer were answered, %d of all asked back, %d escalated", answered, answerable, askedBack,
+		len(d.questions)-answered-askedBack)
 	require.Empty(t, wrong, strings.Join(wrong, "\n"))
 	require.GreaterOrEqual(t, answered, d.answered)
 }
 
-// Fifty questions in each of four languages, to three made-up businesses, without a model: no quote may be wrong. The log says how many were answered.
+// Fifty questions in each of four languages, to three made-up businesses, without a model: no quote may be wrong. The log
+// says how many were answered.
 func TestDesk_TwoHundredQuestions(t *testing.T) {
 	t.Parallel()
-	english := append(readQuestions(t, "testdata", "bakery", "answered.tsv")[:40], readQuestions(t, "testdata", "bakery", "unanswered.txt")[:10]...)
+	english := append(readQuestions(t, "testdata", "bakery", "answered.tsv")[:40],
+		readQuestions(t, "testdata", "bakery", "unanswered.txt")[:10]...)
 	for _, d := range []desk{
 		{"bakery, English", filepath.Join("testdata", "bakery", "documents", "*"), english, 38, false},
 		{"bakery, German", filepath.Join("testdata", "desk", "bakery.de.md"), readQuestions(t, "testdata", "desk", "bakery.de.tsv"), 39, false},
-		{"guesthouse, French", filepath.Join("testdata", "desk", "guesthouse.fr.md"), readQuestions(t, "testdata", "desk", "guesthouse.fr.tsv"), 39, false},
-		{"repair shop, Spanish", filepath.Join("testdata", "desk", "repair.es.md"), readQuestions(t, "testdata", "desk", "repair.es.tsv"), 40, false},
+		{"guesthouse, French", filepath.Join("testdata", "desk", "guesthouse.fr.md"), readQuestions(t, "testdata", "desk", "guesthouse.fr.tsv"),
+			39, false},
+		{"repair shop, Spanish", filepath.Join("testdata", "desk", "repair.es.md"), readQuestions(t, "testdata", "desk", "repair.es.tsv"), 40,
+			false},
 	} {
 		require.Len(t, d.questions, 50)
 		t.Run(d.name, d.test)
@@ -95,8 +106,8 @@ func TestDesk_TwoHundredQuestions(t *testing.T) {
 	}
 }
 
-// The words of questions and answers in the languages were chosen by the 200 questions and by every other question of these businesses, the first one
-// included. The rest tells how far they carry.
+// The words of questions and answers in the languages were chosen by the 200 questions and by every other question of
+// these businesses, the first one included. The rest tells how far they carry.
 func TestDesk_UnseenQuestions(t *testing.T) {
 	t.Parallel()
 	for _, d := range []desk{

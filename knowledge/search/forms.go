@@ -15,8 +15,9 @@ type form struct{ text, of string }
 // minVerb is the length in letters from which a word is taken for a verb by its ending.
 const minVerb = 5
 
-// formsOf returns the other forms of the words of a question in a language: those of the irregular verbs of opening hours, and of German and Dutch verbs. A contact
-// asks "Liefert ihr?" and a document says "Wir liefern", or the other way round. The stemmer gives "liefert" and "liefern" different stems.
+// formsOf returns the other forms of the words of a question in a language: those of the irregular verbs of opening
+// hours, and of German and Dutch verbs. A contact asks "Liefert ihr?" and a document says "Wir liefern", or the other way
+// round. The stemmer gives "liefert" and "liefern" different stems.
 func formsOf(words []string, l language.Language) (list []form) {
 	add := func(of, text string) {
 		if !slices.Contains(words, text) && !slices.Contains(list, form{text, of}) {
@@ -78,7 +79,8 @@ func (q question) searched() []string {
 	return list
 }
 
-// missingForms returns the forms of the words that occur in no passage. The forms of a word that does occur cost more questions than they help.
+// missingForms returns the forms of the words that occur in no passage. The forms of a word that does occur cost more
+// questions than they help.
 func (q question) missingForms(found []index.Term) (list []string) {
 	for _, f := range q.forms {
 		if isMissing(found, f.of) {
@@ -91,11 +93,13 @@ func (q question) missingForms(found []index.Term) (list []string) {
 // isMissing reports whether a word was looked up and occurs in no passage.
 func isMissing(found []index.Term, word string) bool {
 	isOf := func(t index.Term) bool { return t.Word == word }
-	return slices.ContainsFunc(found, isOf) && !slices.ContainsFunc(found, func(t index.Term) bool { return isOf(t) && !t.Correction && t.Chunks > 0 })
+	return slices.ContainsFunc(found, isOf) && !slices.ContainsFunc(found, func(t index.Term) bool {
+		return isOf(t) && !t.Correction && t.Chunks > 0
+	})
 }
 
-// mergeForms makes the terms of forms terms of their words: of the words that occur in no passage themselves. Forms that occur in no passage are left out, and so
-// are the corrections of a word of which a form occurs.
+// mergeForms makes the terms of forms terms of their words: of the words that occur in no passage themselves. Forms that
+// occur in no passage are left out, and so are the corrections of a word of which a form occurs.
 func (q question) mergeForms(found []index.Term) []index.Term {
 	if len(q.forms) == 0 {
 		return found

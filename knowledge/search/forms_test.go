@@ -11,8 +11,8 @@ import (
 	"multis/store/storetest"
 )
 
-// People write to a business as they speak: with du and ihr, tú and vosotros. They ask for a day that its documents leave out. The documents say it otherwise, and a verb has another
-// form there.
+// People write to a business as they speak: with du and ihr, tú and vosotros. They ask for a day that its documents leave
+// out. The documents say it otherwise, and a verb has another form there.
 func TestForms_SpokenQuestionsAreAnswered(t *testing.T) {
 	t.Parallel()
 	for document, questions := range map[string]map[string]string{

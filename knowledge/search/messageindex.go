@@ -21,8 +21,11 @@ const indexBatch = 500
 func IndexMessages(ctx context.Context, st *store.Store, zone *time.Location) (more bool, err error) {
 	err = st.InTx(ctx, func(tx store.Tx) error {
 		messages, err := store.UnindexedMessages(ctx, tx, indexBatch)
-		if err != nil || len(messages) == 0 {
+		if err != nil {
 			return err
+		}
+		if len(messages) == 0 {
+			return nil
 		}
 		more = len(messages) == indexBatch
 		in := make([]store.ChatID, len(messages))

@@ -41,7 +41,14 @@ func (a *archive) inTx(fn func(tx store.Tx) error) {
 func (a *archive) chat(name string, kind policy.Kind) (chat store.Chat) {
 	a.Helper()
 	a.inTx(func(tx store.Tx) (err error) {
-		chat, err = store.UpsertChat(a.Context(), tx, store.Chat{Protocol: "demo", ChannelID: name, Name: name, OwnerName: "Hannes", Kind: kind, Encryption: policy.EncryptionNo})
+		chat, err = store.UpsertChat(a.Context(), tx, store.Chat{
+			Protocol:   "demo",
+			ChannelID:  name,
+			Name:       name,
+			OwnerName:  "Hannes",
+			Kind:       kind,
+			Encryption: policy.EncryptionNo,
+		})
 		return err
 	})
 	return chat
@@ -56,8 +63,14 @@ func (a *archive) say(chat store.Chat, author policy.Author, minute int, bodies 
 			a.event++
 			events[i] = id.EventID(fmt.Sprint("$", a.event))
 			_, err := store.InsertMessage(a.Context(), tx, store.Message{
-				ChatID: chat.ID, EventID: events[i], Author: author, Sender: "@x:example.com", Kind: "text", Body: body,
-				At: a.start.Add(time.Duration(minute+i) * time.Minute), Action: policy.ActionArchive,
+				ChatID:  chat.ID,
+				EventID: events[i],
+				Author:  author,
+				Sender:  "@x:example.com",
+				Kind:    "text",
+				Body:    body,
+				At:      a.start.Add(time.Duration(minute+i) * time.Minute),
+				Action:  policy.ActionArchive,
 			})
 			if err != nil {
 				return err
@@ -133,7 +146,8 @@ func TestMessageIndex_NamedAuthorRanksFirst(t *testing.T) {
 	a.say(ana, policy.AuthorContact, 60, "the trip to Oslo is long")
 	a.index()
 	require.Equal(t, "the trip to Oslo is long", a.find("what did Ana say about the long trip", ana)[0])
-	require.Equal(t, "the trip to Rome is long", a.find("what did Hannes say about the long trip", ana)[0], "the owner's own lines have his name")
+	require.Equal(t, "the trip to Rome is long", a.find("what did Hannes say about the long trip", ana)[0],
+		"the owner's own lines have his name")
 }
 
 func TestMessageIndex_OwnersLaterName(t *testing.T) {
@@ -181,7 +195,8 @@ func TestMessageIndex_KeepsHistoryOrder(t *testing.T) {
 		a.say(ana, policy.AuthorContact, minute, said...)
 		a.index()
 	}
-	require.Zero(t, a.count(`select count(*) from (select ord - lag(ord) over (order by ts) as step from message_index join messages using (id)) s where step <> 1`))
+	require.Zero(t,
+		a.count(`select count(*) from (select ord - lag(ord) over (order by ts) as step from message_index join messages using (id)) s where step <> 1`))
 	require.Equal(t, 40, a.count("select count(*) from message_index"))
 }
 
@@ -274,7 +289,9 @@ func TestMessageIndex_RespectsScopes(t *testing.T) {
 	}
 	require.NoError(t, a.st.AsContact(t.Context(), policy.ContactScope(chats[0].ID), func(tx store.Tx) error {
 		var n int
-		err := tx.QueryRow(t.Context(), "select count(*) from search_message_passages('{appl}', '{1}', 'appl', '{appl}', '{1}', 50, '{conv}', 8000, 8000) where doc_id <> $1", chats[0].ID).Scan(&n)
+		err := tx.QueryRow(t.Context(),
+			"select count(*) from search_message_passages('{appl}', '{1}', 'appl', '{appl}', '{1}', 50, '{conv}', 8000, 8000) where doc_id <> $1",
+			chats[0].ID).Scan(&n)
 		require.Zero(t, n, "without a where of ours")
 		return err
 	}))

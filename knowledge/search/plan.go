@@ -22,7 +22,8 @@ const (
 	// A plan aims at candidateBudget matching passages. It may exceed that by the factor overBudget while it expects fewer than
 	// enoughCandidates, and by the factor secondBudget if the first request found too few.
 	candidateBudget, enoughCandidates, overBudget, secondBudget = 400, 150, 3, 10
-	// Words that often occur together match more than expected. No further set is evaluated once the sets have found stopFactor times the budget.
+	// Words that often occur together match more than expected. No further set is evaluated once the sets have found
+	// stopFactor times the budget.
 	stopFactor = 4
 	// negligible is the expected number of passages below which a cell is left out.
 	negligible = 0.05
@@ -85,9 +86,10 @@ type termSet struct {
 
 func bestFirst(a, b termSet) int { return cmp.Compare(b.score, a.score) }
 
-// planSets returns sets that match most of the passages that can rank high, and few others: about budget in all. Terms are in
-// order of rarity; scope is the number of searched passages, chunks the number that the terms' statistics refer to. Cells are
-// taken in order of score until the budget is spent; the sets are then chosen to match these cells. The sets with the best scores come first.
+// planSets returns sets that match most of the passages that can rank high, and few others: about budget in all. Terms
+// are in order of rarity; scope is the number of searched passages, chunks the number that the terms' statistics refer
+// to. Cells are taken in order of score until the budget is spent; the sets are then chosen to match these cells. The
+// sets with the best scores come first.
 func planSets(terms []Term, scope, chunks int64, budget float64) []termSet {
 	if scope < smallScope {
 		return []termSet{{queries: []string{anyTermQuery(terms)}}}
@@ -121,7 +123,8 @@ func planSets(terms []Term, scope, chunks int64, budget float64) []termSet {
 	return sets
 }
 
-// splitSets splits sets into two parts of about the same work, the larger one first, each with its best sets first. Below minSplitWork it returns one part.
+// splitSets splits sets into two parts of about the same work, the larger one first, each with its best sets first. Below
+// minSplitWork it returns one part.
 func splitSets(sets []termSet) [][]termSet {
 	var whole int64
 	for _, s := range sets {
@@ -213,7 +216,9 @@ func setWork(terms []Term, set cell) (sum int64) {
 	for i, t := range terms[:min(len(terms), len(set))] {
 		if level := set[i]; level > 0 {
 			n := t.chunksAt(level)
-			rarest, words, sum = min(rarest, n), words+1, sum+n
+			rarest = min(rarest, n)
+			words = words + 1
+			sum = sum + n
 		}
 	}
 	return sum + rarest*words*lookupCost
@@ -256,7 +261,9 @@ func chooseSets(terms []Term, wanted []weightedCell, limit int, allowed int64) (
 			}
 			cost := setWork(terms, s.cell)
 			if (cost <= allowed || len(chosen) == 0) && gain/float64(cost) > bestGain/float64(max(bestWork, 1)) {
-				best, bestWork, bestGain = s.cell, cost, gain
+				best = s.cell
+				bestWork = cost
+				bestGain = gain
 			}
 		}
 		if bestGain == 0 {

@@ -20,11 +20,25 @@ func putPassages(t testing.TB, st *store.Store, passages []string) {
 	t.Helper()
 	for from := 0; from < len(passages); from += 500 {
 		texts := passages[from:min(from+500, len(passages))]
-		doc := index.Document{Origin: fmt.Sprint("d", from), Name: "d", Role: policy.RolePublic, Kind: index.KindKnowledge, Format: "txt", Hash: "1"}
+		doc := index.Document{
+			Origin: fmt.Sprint("d", from),
+			Name:   "d",
+			Role:   policy.RolePublic,
+			Kind:   index.KindKnowledge,
+			Format: "txt",
+			Hash:   "1",
+		}
 		chunks := make([]index.Chunk, len(texts))
 		for i, text := range texts {
 			// Each passage is in a section of its own, so that none is a neighbour of another.
-			chunks[i] = index.Chunk{Key: fmt.Sprint(from, "/", i), Ord: i, Section: fmt.Sprint(i), Content: text, SearchText: search.IndexText("", "", text), Language: "english"}
+			chunks[i] = index.Chunk{
+				Key:        fmt.Sprint(from, "/", i),
+				Ord:        i,
+				Section:    fmt.Sprint(i),
+				Content:    text,
+				SearchText: search.IndexText("", "", text),
+				Language:   "english",
+			}
 		}
 		require.NoError(t, st.AsOwner(t.Context(), policy.OwnerScope(), func(tx store.Tx) error {
 			_, err := index.ReplaceDocument(t.Context(), tx, doc, chunks)

@@ -30,14 +30,17 @@ type Quote struct {
 	Coverage float64 // the share of the question's topical terms that occur in the quote, its lead and its headings
 }
 
-// Answer returns the quote that answers the question, without a language model. It reports false if there is none.
-// A quote answers if it and its headings have a coverage of at least MinCoverage and contain the question's most specific term. If
-// the question asks for a price, a time, a number or a place, the quote must contain one. There is no answer if two quotes match the question
-// equally well with different values (see Options).
+// Answer returns the quote that answers the question, without a language model. It reports false if there is none. A
+// quote answers if it and its headings have a coverage of at least MinCoverage and contain the question's most specific
+// term. If the question asks for a price, a time, a number or a place, the quote must contain one. There is no answer if
+// two quotes match the question equally well with different values (see Options).
 func (s *Searcher) Answer(ctx context.Context, r Result) (Quote, bool, error) {
 	found, err := s.answerCandidates(ctx, r)
-	if err != nil || len(found) == 0 {
+	if err != nil {
 		return Quote{}, false, err
+	}
+	if len(found) == 0 {
+		return Quote{}, false, nil
 	}
 	best := bestCandidate(found)
 	if len(rivals(best, found)) > 0 {
@@ -62,7 +65,8 @@ func (s *Searcher) answerCandidates(ctx context.Context, r Result) ([]candidate,
 		return nil, err
 	}
 	return slices.DeleteFunc(found, func(c candidate) bool {
-		onlyDocument := c.textCoverage == 0 && c.headingCoverage == 0 // the match is in the document's name or an outer heading, which other passages share
+		// the match is in the document's name or an outer heading, which other passages share
+		onlyDocument := c.textCoverage == 0 && c.headingCoverage == 0
 		return c.coverage < MinCoverage || !c.hasKeyTerm || c.answerMatch == noMatch || onlyDocument
 	}), nil
 }
@@ -133,7 +137,16 @@ func (s *Searcher) quoteCandidates(ctx context.Context, r Result, hits []Hit) ([
 	var found []candidate
 	for i, h := range hits {
 		n := 2 + len(split[i])
-		p := splitHit{hit: h, rank: i, units: split[i], headLexemes: lexemes[0], titleLexemes: lexemes[1], unitLexemes: lexemes[2:n], headingPairs: r.countPairs(Words(innermost(h.Section))), result: r}
+		p := splitHit{
+			hit:          h,
+			rank:         i,
+			units:        split[i],
+			headLexemes:  lexemes[0],
+			titleLexemes: lexemes[1],
+			unitLexemes:  lexemes[2:n],
+			headingPairs: r.countPairs(Words(innermost(h.Section))),
+			result:       r,
+		}
 		found = append(found, p.candidates()...)
 		lexemes = lexemes[n:]
 	}
@@ -182,8 +195,9 @@ func (p splitHit) candidates() []candidate {
 	return found
 }
 
-// rowCandidate returns the candidate of a table row. Rows with the same terms of the question are quoted together if they are short and adjacent. It
-// reports false if another row has more of the question's terms, or if all rows of a long table have the same.
+// rowCandidate returns the candidate of a table row. Rows with the same terms of the question are quoted together if they
+// are short and adjacent. It reports false if another row has more of the question's terms, or if all rows of a long
+// table have the same.
 func (p splitHit) rowCandidate(at int) (candidate, bool) {
 	c := p.evaluate(at, at, p.unitLexemes[at])
 	first, last := at, at
@@ -193,7 +207,9 @@ func (p splitHit) rowCandidate(at int) (candidate, bool) {
 	for last+1 < len(p.units) && p.isSameTable(last+1, at) {
 		last++
 	}
-	from, to, same := at, at, 1
+	from := at
+	to := at
+	same := 1
 	for i := first; i <= last; i++ {
 		more, less := p.hasTermMissingIn(i, at), p.hasTermMissingIn(at, i)
 		switch {
@@ -201,7 +217,9 @@ func (p splitHit) rowCandidate(at int) (candidate, bool) {
 		case more:
 			return c, false
 		default:
-			from, to, same = min(from, i), max(to, i), same+1
+			from = min(from, i)
+			to = max(to, i)
+			same = same + 1
 		}
 	}
 	short := to-from+1 == same && p.length(from, to) <= shortSection
@@ -226,8 +244,8 @@ func (p splitHit) hasTermMissingIn(row, other int) bool {
 	})
 }
 
-// evaluate returns units first to last as a candidate for a quote, with its scores. own are the lexemes of these units. Without any, only the headings
-// are scored; if own contains no term of the question, all scores are zero.
+// evaluate returns units first to last as a candidate for a quote, with its scores. own are the lexemes of these units.
+// Without any, only the headings are scored; if own contains no term of the question, all scores are zero.
 func (p splitHit) evaluate(first, last int, own []string) candidate {
 	c := candidate{hit: p.hit, rank: p.rank, units: last - first + 1}
 	in := func(list []string) func(int) bool {
@@ -326,7 +344,8 @@ func (r Result) isSpecific(word string) bool {
 	return slices.ContainsFunc(r.Terms, func(t Term) bool { return t.class == specific && slices.Contains(t.words, word) })
 }
 
-// sectionCandidate returns a candidate that quotes the beginning of the text below the headings. It is used if the question matches the headings.
+// sectionCandidate returns a candidate that quotes the beginning of the text below the headings. It is used if the
+// question matches the headings.
 func (p splitHit) sectionCandidate(c candidate) candidate {
 	last := 0
 	for last+1 < len(p.units) && p.length(0, last+1) <= shortSection {
@@ -335,8 +354,9 @@ func (p splitHit) sectionCandidate(c candidate) candidate {
 	return p.withText(c, 0, last)
 }
 
-// widen extends a quote to the whole paragraph if that is short. If its last line only introduces the next one (a question, a title, a line that
-// ends with a colon), it also extends the quote by what follows, and reports false if nothing does.
+// widen extends a quote to the whole paragraph if that is short. If its last line only introduces the next one (a
+// question, a title, a line that ends with a colon), it also extends the quote by what follows, and reports false if
+// nothing does.
 func (p splitHit) widen(c candidate, first, last int) (candidate, bool) {
 	start, end := first, last
 	for start > 0 && p.units[start-1].block == p.units[first].block {
@@ -360,7 +380,8 @@ func (p splitHit) widen(c candidate, first, last int) (candidate, bool) {
 
 // continuesAfter reports whether an answer from unit first to unit last should be extended by the next unit.
 func (p splitHit) continuesAfter(first, last int) bool {
-	return last+1 < len(p.units) && p.units[last+1].block == p.units[last].block && !p.units[last+1].introduces && p.length(first, last+1) <= shortBlock
+	return last+1 < len(p.units) && p.units[last+1].block == p.units[last].block && !p.units[last+1].introduces &&
+		p.length(first, last+1) <= shortBlock
 }
 
 func (p splitHit) length(first, last int) int {

@@ -9,9 +9,10 @@ import (
 	"multis/store/index"
 )
 
-// The parameters of BM25. Neighbouring passages count too, with a lower weight. Words of headings count like those of the text; see IndexText.
-// k1, b, minPassageWords, neighbourReach and rerankDepth are also in migrations/functions/passages.sql, where Postgres finds the best candidates by
-// them; TestRank_ConstantsAreThoseOfPostgres compares both.
+// The parameters of BM25. Neighbouring passages count too, with a lower weight. Words of headings count like those of the
+// text; see IndexText. k1, b, minPassageWords, neighbourReach and rerankDepth are also in
+// migrations/functions/passages.sql, where Postgres finds the best candidates by them;
+// TestRank_ConstantsAreThoseOfPostgres compares both.
 const (
 	k1              = 1.2
 	b               = 0.75

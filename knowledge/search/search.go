@@ -194,7 +194,8 @@ func (s *Searcher) searchWords(ctx context.Context, db store.Reader, scope polic
 
 // searchOnce matches in the scope cache, which it updates if needed, or else in Postgres. complete is false if a passage was
 // deleted between ranking and reading.
-func (s *Searcher) searchOnce(ctx context.Context, db store.Reader, scope policy.Scope, q Query, parsed question) (r Result, complete bool, err error) {
+func (s *Searcher) searchOnce(ctx context.Context, db store.Reader, scope policy.Scope, q Query,
+	parsed question) (r Result, complete bool, err error) {
 	m, cached, err := s.cache.match(ctx, db, scope, q, parsed)
 	if err == nil && !cached {
 		m, err = s.match(ctx, db, q, parsed)
@@ -273,8 +274,11 @@ func (s *Searcher) match(ctx context.Context, db store.Reader, q Query, parsed q
 	defer s.running.Add(-1)
 	requests := planQueries(searched, corpus, q, candidateBudget, alone)
 	m.passages, err = fetchPassages(ctx, db, requests)
-	if err != nil || !tooFewMatches(m.passages) {
+	if err != nil {
 		return m, err
+	}
+	if !tooFewMatches(m.passages) {
+		return m, nil
 	}
 	if wider := planQueries(searched, corpus, q, secondBudget*candidateBudget, alone); !reflect.DeepEqual(wider, requests) {
 		m.passages, err = fetchPassages(ctx, db, wider)
@@ -323,7 +327,13 @@ func readNewest(ctx context.Context, db store.DB, scope policy.Scope, q Query) (
 
 // planQueries returns the requests to run concurrently: two if the work is worth splitting and no other search runs.
 func planQueries(terms []Term, corpus index.Corpus, q Query, budget float64, alone bool) []index.PassageQuery {
-	whole := index.PassageQuery{Source: q.Source, AverageWords: averageWords(corpus), Kinds: q.Kinds, MaxCandidates: maxCandidates, EnoughPlanned: maxCandidates}
+	whole := index.PassageQuery{
+		Source:        q.Source,
+		AverageWords:  averageWords(corpus),
+		Kinds:         q.Kinds,
+		MaxCandidates: maxCandidates,
+		EnoughPlanned: maxCandidates,
+	}
 	for _, t := range terms {
 		whole.Terms = append(whole.Terms, t.query(1))
 		whole.Weights = append(whole.Weights, t.rankWeight())

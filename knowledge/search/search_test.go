@@ -77,7 +77,8 @@ func TestSearch_StopWordsFindNewest(t *testing.T) {
 func TestSearch_ActivationDecidesTies(t *testing.T) {
 	t.Parallel()
 	st := storetest.New(t)
-	s := indexAll(t, st, [2]string{"a.txt", "The blue door."}, [2]string{"b.txt", "The blue gate."}, [2]string{"c.txt", "Blue, blue, very blue."})
+	s := indexAll(t, st, [2]string{"a.txt", "The blue door."}, [2]string{"b.txt", "The blue gate."},
+		[2]string{"c.txt", "Blue, blue, very blue."})
 	ask := func() search.Result {
 		r, err := s.AsOwner(t.Context(), policy.OwnerScope(), search.Query{Text: "blue"})
 		require.NoError(t, err)
@@ -92,7 +93,8 @@ func TestSearch_ActivationDecidesTies(t *testing.T) {
 func TestSearch_IgnoresQuerySyntax(t *testing.T) {
 	t.Parallel()
 	s := indexAll(t, storetest.New(t), [2]string{"a.txt", "It's a door & a gate | fence."})
-	for _, text := range []string{"' | ''", `\'door\'`, "door:*", "!(door)", "door <-> gate", "'; drop table chunks; --", "door\x00gate", "\xff\xfe door", string(make([]byte, 100_000))} {
+	for _, text := range []string{"' | ''", `\'door\'`, "door:*", "!(door)", "door <-> gate", "'; drop table chunks; --", "door\x00gate",
+		"\xff\xfe door", string(make([]byte, 100_000))} {
 		_, err := s.AsContact(t.Context(), policy.ContactScope(1), search.Query{Text: text})
 		require.NoError(t, err, text)
 	}

@@ -129,7 +129,9 @@ const maxTitleLen = 60
 // units splits text into the pieces that can be quoted.
 func units(body string) []unit {
 	var list []unit
-	from, block, lead := 0, 0, -1
+	from := 0
+	block := 0
+	lead := -1
 	table, blank := false, true
 	for _, to := range BreakOffsets(body) {
 		raw := body[from:to]
@@ -158,8 +160,11 @@ func units(body string) []unit {
 		if row || item || blank || !endsSentence(body[previous.from:previous.to]) {
 			block++
 		}
-		u.block, u.lead, u.isRow = block, lead, row
-		u.introduces = !row && (strings.HasSuffix(content, ":") || IsQuestion(strings.TrimRight(content, closers)) || blank && !item && isTitle(content))
+		u.block = block
+		u.lead = lead
+		u.isRow = row
+		u.introduces = !row && (strings.HasSuffix(content, ":") || IsQuestion(strings.TrimRight(content, closers)) ||
+			blank && !item && isTitle(content))
 		list = append(list, u)
 		table, blank = row, false
 	}

@@ -21,10 +21,23 @@ func TestSplitSearch_EqualsOneConnection(t *testing.T) {
 	for _, role := range []policy.Role{policy.RolePublic, policy.UserRole(1), policy.UserRole(2)} {
 		chunks := make([]index.Chunk, len(texts))
 		for i, text := range texts {
-			chunks[i] = index.Chunk{Key: fmt.Sprint(role, i), Ord: 10 * i, Content: text, SearchText: IndexText("", "", text), Language: "english"}
+			chunks[i] = index.Chunk{
+				Key:        fmt.Sprint(role, i),
+				Ord:        10 * i,
+				Content:    text,
+				SearchText: IndexText("", "", text),
+				Language:   "english",
+			}
 		}
 		require.NoError(t, st.AsOwner(t.Context(), policy.OwnerScope(1, 2), func(tx store.Tx) error {
-			_, err := index.ReplaceDocument(t.Context(), tx, index.Document{Origin: string(role), Name: "d", Role: role, Kind: index.KindKnowledge, Format: "txt", Hash: "1"}, chunks)
+			_, err := index.ReplaceDocument(t.Context(), tx, index.Document{
+				Origin: string(role),
+				Name:   "d",
+				Role:   role,
+				Kind:   index.KindKnowledge,
+				Format: "txt",
+				Hash:   "1",
+			}, chunks)
 			return err
 		}))
 	}
@@ -32,8 +45,9 @@ func TestSplitSearch_EqualsOneConnection(t *testing.T) {
 	require.NoError(t, err)
 
 	whole := index.PassageQuery{
-		ContactTerms: "'ladder'|'harbour'|'garden'", Terms: []string{"'ladder'", "'harbour'", "'garden'"}, Weights: []float64{1, 1, 1}, AverageWords: 32,
-		Kinds: []index.Kind{index.KindKnowledge}, MaxCandidates: 100, EnoughPlanned: 100,
+		ContactTerms: "'ladder'|'harbour'|'garden'", Terms: []string{"'ladder'", "'harbour'", "'garden'"}, Weights: []float64{1, 1, 1},
+		AverageWords: 32,
+		Kinds:        []index.Kind{index.KindKnowledge}, MaxCandidates: 100, EnoughPlanned: 100,
 	}
 	whole.PlannedSets = [][]string{{"'ladder'", "'harbour'"}, {"'garden'"}}
 	halves := []index.PassageQuery{whole, whole}

@@ -15,7 +15,8 @@ import (
 func TestSimilarity_EqualsPgTrgm(t *testing.T) {
 	t.Parallel()
 	st := storetest.New(t)
-	words := []string{"conservatory", "conservatori", "observatory", "o'neil", "x86_64", "greatest", "greater", "aaaaa", "aaaaaa", "2024", "wi-fi-router", "ंंंंं"}
+	words := []string{"conservatory", "conservatori", "observatory", "o'neil", "x86_64", "greatest", "greater", "aaaaa", "aaaaaa", "2024",
+		"wi-fi-router", "ंंंंं"}
 	r := rand.New(rand.NewPCG(5, 6))
 	for _, word := range slices.Clone(words) {
 		letters := []rune(word)
@@ -28,7 +29,8 @@ func TestSimilarity_EqualsPgTrgm(t *testing.T) {
 	v := newVocabulary(words)
 	near := 0
 	for _, asked := range words {
-		rows, err := st.DB().Query(t.Context(), "select w, similarity(w, $1)::float8 from unnest($2::text[]) w where similarity(w, $1) >= 0.4 and abs(length(w) - length($1)) <= 2 order by w", asked, words)
+		rows, err := st.DB().Query(t.Context(),
+			"select w, similarity(w, $1)::float8 from unnest($2::text[]) w where similarity(w, $1) >= 0.4 and abs(length(w) - length($1)) <= 2 order by w", asked, words)
 		require.NoError(t, err)
 		var want []similarWord
 		for rows.Next() {

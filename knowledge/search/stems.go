@@ -24,7 +24,8 @@ import (
 // stemmers are the Snowball stemmers that Postgres has as well, possibly in another version.
 var stemmers = map[language.Language]func(*snowballstem.Env) bool{
 	language.English: english.Stem, language.German: german.Stem, language.French: french.Stem, language.Spanish: spanish.Stem,
-	language.Portuguese: portuguese.Stem, language.Italian: italian.Stem, language.Dutch: dutch.Stem, language.Russian: russian.Stem, language.Arabic: arabic.Stem,
+	language.Portuguese: portuguese.Stem, language.Italian: italian.Stem, language.Dutch: dutch.Stem, language.Russian: russian.Stem,
+	language.Arabic: arabic.Stem,
 }
 
 // predictStems returns the stems that Postgres most likely gives to words. Like Postgres, it stems Latin letters in Russian text
@@ -109,7 +110,8 @@ func (s *scopeCache) lexemes(ctx context.Context, db store.DB, texts []languageW
 
 // readStems returns the stems of the question's words in languages and in its own language. It returns a copy, because the cache
 // may evict them while the question is answered.
-func (s *scopeCache) readStems(ctx context.Context, db store.Reader, languages []language.Language, parsed question) (map[stemKey][]string, error) {
+func (s *scopeCache) readStems(ctx context.Context, db store.Reader, languages []language.Language,
+	parsed question) (map[stemKey][]string, error) {
 	stems, unknown := s.cachedStems(append(slices.Clone(languages), knownLanguages(parsed.language)...), parsed.searched())
 	if len(unknown.Texts) == 0 {
 		return stems, nil

@@ -54,7 +54,8 @@ func TestWords_HaveLexemesOfText(t *testing.T) {
 		raw, err := os.ReadFile(file)
 		require.NoError(t, err)
 		for _, of := range []language.Language{language.English, language.German, language.French, language.Simple} {
-			said := words(string(raw)+" 1,5 €/Std. www.example.com/a-b?c=3e5 x_y it's 3.14e5 -7 مكتبة 面包店 "+strings.Repeat("ab", 2*maxCachedWordBytes), false)
+			said := words(string(raw)+" 1,5 €/Std. www.example.com/a-b?c=3e5 x_y it's 3.14e5 -7 مكتبة 面包店 "+
+				strings.Repeat("ab", 2*maxCachedWordBytes), false)
 			texts = append(texts, languageWords{of, said})
 			joined.Languages, joined.Texts = append(joined.Languages, of), append(joined.Texts, strings.Join(said, " "))
 		}
@@ -122,7 +123,8 @@ func TestSearch_SeveralRolesInOneRoundTrip(t *testing.T) {
 	s := New(st)
 	for i, role := range []policy.Role{policy.RolePublic, policy.UserRole(1), policy.RolePublic, policy.UserRole(1)} { // the two roles are written alternately
 		putTextsOf(t, st, role, fmt.Sprintf("The %d parrots are of %s.", i, role))
-		_, err := st.Pool().Exec(t.Context(), "vacuum corpus_stats") // the next row is written into the freed space, so that the physical order of rows changes
+		// the next row is written into the freed space, so that the physical order of rows changes
+		_, err := st.Pool().Exec(t.Context(), "vacuum corpus_stats")
 		require.NoError(t, err)
 		var trips int64
 		for range 3 { // version noted, loaded, cached
@@ -146,10 +148,23 @@ func putTextsOf(t *testing.T, st *store.Store, role policy.Role, texts ...string
 	t.Helper()
 	chunks := make([]index.Chunk, len(texts))
 	for i, text := range texts {
-		chunks[i] = index.Chunk{Key: text, Ord: 10 * i, Content: text, SearchText: IndexText("", "", text), Language: language.English}
+		chunks[i] = index.Chunk{
+			Key:        text,
+			Ord:        10 * i,
+			Content:    text,
+			SearchText: IndexText("", "", text),
+			Language:   language.English,
+		}
 	}
 	require.NoError(t, st.AsOwner(t.Context(), policy.OwnerScope(1), func(tx store.Tx) error {
-		doc := index.Document{Origin: string(role), Name: "a", Role: role, Kind: index.KindKnowledge, Format: "txt", Hash: texts[0]}
+		doc := index.Document{
+			Origin: string(role),
+			Name:   "a",
+			Role:   role,
+			Kind:   index.KindKnowledge,
+			Format: "txt",
+			Hash:   texts[0],
+		}
 		_, err := index.ReplaceDocument(t.Context(), tx, doc, chunks)
 		return err
 	}))

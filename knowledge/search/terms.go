@@ -47,7 +47,8 @@ func mergeTerms(found []index.Term, words []string, corpus index.Corpus) []Term 
 	}
 	all := found
 	found = slices.DeleteFunc(slices.Clone(found), func(t index.Term) bool {
-		return t.Correction && (classifyInQuestion(words, t.Word) > general || !isPlausible(t, all)) // a light or filler word, or a correction that is too different
+		// a light or filler word, or a correction that is too different
+		return t.Correction && (classifyInQuestion(words, t.Word) > general || !isPlausible(t, all))
 	})
 	sure := certainCorrection(found)
 	var terms []Term
@@ -58,7 +59,14 @@ func mergeTerms(found []index.Term, words []string, corpus index.Corpus) []Term 
 		i := slices.IndexFunc(terms, func(t Term) bool { return t.Lexeme == f.Lexeme })
 		if i < 0 {
 			i = len(terms)
-			t := Term{Lexeme: f.Lexeme, Chunks: f.Chunks, ChunksAtLeast: f.ChunksAtLeast, IDF: idf(f.Chunks, corpus.StatsChunks), Correction: f.Correction, class: classifyInQuestion(words, f.Word)}
+			t := Term{
+				Lexeme:        f.Lexeme,
+				Chunks:        f.Chunks,
+				ChunksAtLeast: f.ChunksAtLeast,
+				IDF:           idf(f.Chunks, corpus.StatsChunks),
+				Correction:    f.Correction,
+				class:         classifyInQuestion(words, f.Word),
+			}
 			switch {
 			case f.Correction:
 				t.IDF *= correctionShare
@@ -85,8 +93,8 @@ func mergeTerms(found []index.Term, words []string, corpus index.Corpus) []Term 
 	return slices.Delete(terms, min(searched, maxTerms), searched)
 }
 
-// isInflection reports whether a correction is another form of its word, which the French stemmer does not unify: "livrez" (livr) and "livrons"
-// (livron), "fermés" (ferm) and "fermée", which is indexed without its accent (ferme).
+// isInflection reports whether a correction is another form of its word, which the French stemmer does not unify:
+// "livrez" (livr) and "livrons" (livron), "fermés" (ferm) and "fermée", which is indexed without its accent (ferme).
 func isInflection(correction index.Term, found []index.Term) bool {
 	return slices.ContainsFunc(found, func(t index.Term) bool {
 		if t.Correction || t.Word != correction.Word {

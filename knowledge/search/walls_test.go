@@ -144,7 +144,8 @@ func TestScope_WordCountsStayPrivate(t *testing.T) {
 	st := storetest.New(t)
 	lib := knowledge.New(st)
 	for role, text := range map[policy.Role]string{
-		policy.RolePublic: "Opening hours.", policy.UserRole(1): "The first has a canary.", policy.UserRole(2): "The second has a parrot.", policy.RoleAdmin: "The owner has a parrot.",
+		policy.RolePublic: "Opening hours.", policy.UserRole(1): "The first has a canary.", policy.UserRole(2): "The second has a parrot.",
+		policy.RoleAdmin: "The owner has a parrot.",
 	} {
 		_, err := lib.Index(t.Context(), knowledge.File{Name: string(role) + ".md", Role: role, Data: []byte(text)})
 		require.NoError(t, err)

@@ -13,7 +13,8 @@ import (
 func TestAnswerType_WeightNeedsWeight(t *testing.T) {
 	t.Parallel()
 	st := storetest.New(t)
-	putTexts(t, st, "The country loaf has 750 g.", "A baguette is 1.80 EUR.", "We repair the Fairphone 5.", "Wedding cakes are ordered four weeks ahead.")
+	putTexts(t, st, "The country loaf has 750 g.", "A baguette is 1.80 EUR.", "We repair the Fairphone 5.",
+		"Wedding cakes are ordered four weeks ahead.")
 	s := New(st)
 	for question, want := range map[string]string{
 		"How heavy is the country loaf?":                 "The country loaf has 750 g.",

@@ -101,8 +101,9 @@ func sameLetters(a, b string) bool {
 	return slices.Equal(x, y)
 }
 
-// readQuestionWords reads the words of questions on the first call: the class of each word, in English and in all other languages. All words are
-// without accents. A word that means something specific in another language, such as "fin" or "art", is not among them.
+// readQuestionWords reads the words of questions on the first call: the class of each word, in English and in all other
+// languages. All words are without accents. A word that means something specific in another language, such as "fin" or
+// "art", is not among them.
 var readQuestionWords = sync.OnceValue(func() (classes struct{ english, others map[string]wordClass }) {
 	classes.english, classes.others = map[string]wordClass{}, map[string]wordClass{}
 	byConcept := map[string]wordClass{"filler": filler, "light": light, "general": general}

@@ -58,7 +58,8 @@ func words(text string, english bool) []string {
 	return list
 }
 
-// replacesEnglishForms reports whether irregular English forms are replaced in texts of a language. It is true for an unknown one, because a short question may be English.
+// replacesEnglishForms reports whether irregular English forms are replaced in texts of a language. It is true for an
+// unknown one, because a short question may be English.
 func replacesEnglishForms(l language.Language) bool {
 	return l == language.English || l == language.Unknown
 }
@@ -117,7 +118,8 @@ func kindOf(r rune) charKind {
 		}
 	}
 	switch {
-	case unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar) || r == prolongedSoundMark:
+	case unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul, unicode.Thai, unicode.Lao, unicode.Khmer,
+		unicode.Myanmar) || r == prolongedSoundMark:
 		return unspaced
 	case unicode.IsLetter(r) || unicode.IsMark(r):
 		return letter

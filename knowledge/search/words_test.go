@@ -83,7 +83,8 @@ func TestBreaks_OfText(t *testing.T) {
 }
 
 func FuzzBreaks(f *testing.F) {
-	for _, seed := range []string{"One. Two", "- a\n- b", "| a |\n|---|\n| b |", "```\nx\n```", "Hours:\n9-18", "Q: a?\nA: b.", "é. É", "1. \n|"} {
+	for _, seed := range []string{"One. Two", "- a\n- b", "| a |\n|---|\n| b |", "```\nx\n```", "Hours:\n9-18", "Q: a?\nA: b.", "é. É",
+		"1. \n|"} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
@@ -140,9 +141,12 @@ func TestUnits_HaveLead(t *testing.T) {
 func TestLandmarks_HaveHint(t *testing.T) {
 	t.Parallel()
 	for _, named := range []string{
-		"beside the station", "Near town", "opposite our shop", "behind a wall", "next to it", "close to the park", "across from you", "in front of us", "Baker Street", "old road", "Penny Lane",
-		"Fifth avenue", "Market square", "neben dem Bahnhof", "hinter einer Wand", "Gegenüber von unserem Hof", "GEGENÜBER DER Post", "nahe der Post", "unweit des Doms", "unweit der Post", "en face de la gare",
-		"près du port", "à côté des halles", "derrière l'église", "devant la poste", "au-dessus de l’eau", "junto al río", "frente a la plaza", "cerca del mar", "al lado de la iglesia",
+		"beside the station", "Near town", "opposite our shop", "behind a wall", "next to it", "close to the park", "across from you",
+		"in front of us", "Baker Street", "old road", "Penny Lane",
+		"Fifth avenue", "Market square", "neben dem Bahnhof", "hinter einer Wand", "Gegenüber von unserem Hof", "GEGENÜBER DER Post",
+		"nahe der Post", "unweit des Doms", "unweit der Post", "en face de la gare",
+		"près du port", "à côté des halles", "derrière l'église", "devant la poste", "au-dessus de l’eau", "junto al río", "frente a la plaza",
+		"cerca del mar", "al lado de la iglesia",
 		"detrás de los pinos", "delante del banco", "enfrente de las casas",
 	} {
 		matches := landmark.MatchString(named)

@@ -47,8 +47,16 @@ func TestSearch_FindsDocumentRewrittenMeanwhile(t *testing.T) {
 	t.Parallel()
 	st := storetest.New(t)
 	write := func(tx store.Tx, text string) error {
-		doc := index.Document{Origin: "a", Name: "a", Role: policy.RolePublic, Kind: index.KindKnowledge, Format: "txt", Hash: text}
-		_, err := index.ReplaceDocument(t.Context(), tx, doc, []index.Chunk{{Key: text, Content: text, SearchText: search.IndexText("", "", text), Language: "english"}})
+		doc := index.Document{
+			Origin: "a",
+			Name:   "a",
+			Role:   policy.RolePublic,
+			Kind:   index.KindKnowledge,
+			Format: "txt",
+			Hash:   text,
+		}
+		_, err := index.ReplaceDocument(t.Context(), tx, doc,
+			[]index.Chunk{{Key: text, Content: text, SearchText: search.IndexText("", "", text), Language: "english"}})
 		return err
 	}
 	require.NoError(t, st.AsOwner(t.Context(), policy.OwnerScope(), func(tx store.Tx) error { return write(tx, "The parrot sleeps.") }))
@@ -63,7 +71,8 @@ func TestSearch_FindsDocumentRewrittenMeanwhile(t *testing.T) {
 			return err
 		})
 		require.Eventually(t, func() (waits bool) {
-			err := st.DB().QueryRow(t.Context(), "select exists (select from pg_locks where relation = 'chunks'::regclass and not granted)").Scan(&waits)
+			err := st.DB().QueryRow(t.Context(),
+				"select exists (select from pg_locks where relation = 'chunks'::regclass and not granted)").Scan(&waits)
 			return err == nil && waits
 		}, time.Minute, 10*time.Millisecond)
 		return write(tx, "The parrot flies.")
@@ -85,7 +94,9 @@ func TestSearch_ConcurrentWritesLeakNothing(t *testing.T) {
 	written := make(chan error, 1)
 	go func() { written <- writing.Wait() }()
 
-	cached, r, shown := search.New(st), rand.New(rand.NewPCG(4, 3)), 0
+	cached := search.New(st)
+	r := rand.New(rand.NewPCG(4, 3))
+	shown := 0
 	for searches := 0; ; searches++ {
 		select {
 		case err := <-written:

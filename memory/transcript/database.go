@@ -87,7 +87,8 @@ func (d *Database) open(ctx context.Context, path string) error {
 		return fmt.Errorf("open it: %w", err)
 	}
 	d.db.SetMaxOpenConns(1)
-	d.columns, err = queryStrings(ctx, d.db, "select i.name from sqlite_schema s, pragma_table_info(s.name) i where s.type = 'table' and s.name = 'chunks'")
+	d.columns, err = queryStrings(ctx, d.db,
+		"select i.name from sqlite_schema s, pragma_table_info(s.name) i where s.type = 'table' and s.name = 'chunks'")
 	if err != nil {
 		return fmt.Errorf("%w, or broken: %w", ErrNoDatabase, err)
 	}
@@ -146,8 +147,8 @@ func (d *Database) text(columns ...string) string {
 	return strings.Join(append(all, "'', '')"), "")
 }
 
-// notesCondition returns an SQL condition for the rows that are notes of a conversation: all rows of contacts, and the owner's rows that are marked as
-// such.
+// notesCondition returns an SQL condition for the rows that are notes of a conversation: all rows of contacts, and the
+// owner's rows that are marked as such.
 func (d *Database) notesCondition() string {
 	return d.text("role", "scope") + " like 'user:%' or " + d.text("type", "document_type") + " in ('conv', 'conversation') or " +
 		d.text("element", "element_type") + " in ('chat', 'memory_summary')"
@@ -201,7 +202,8 @@ func (d *Database) Documents(ctx context.Context) iter.Seq2[Document, error] {
 		}
 		public := d.text("role", "scope") + " in ('kb', 'public')"
 		rows, err := d.db.QueryContext(ctx, "select chunk_id, file_path, "+public+", "+d.text("element", "document_type")+", "+d.text("section_path")+", "+ //nolint:gosec // the names of columns are ours
-			d.text("page_start")+", "+d.text("page_end")+", "+d.text("content")+" from chunks where not ("+d.notesCondition()+") order by file_path, 3, rowid")
+			d.text("page_start")+", "+d.text("page_end")+", "+d.text("content")+" from chunks where not ("+d.notesCondition()+
+			") order by file_path, 3, rowid")
 		if err != nil {
 			yield(Document{}, fmt.Errorf("read documents: %w", err))
 			return
@@ -246,14 +248,18 @@ func headingsOf(text string) []string {
 	return list
 }
 
-// uses returns the uses of passages by passage id, from the table access_history. It is empty if there is no such table. Times that cannot be parsed are
-// skipped.
+// uses returns the uses of passages by passage id, from the table access_history. It is empty if there is no such table.
+// Times that cannot be parsed are skipped.
 func (d *Database) uses(ctx context.Context) (map[string]Uses, error) {
 	there, err := queryStrings(ctx, d.db, "select name from sqlite_schema where type = 'table' and name = 'access_history'")
-	if err != nil || len(there) == 0 {
+	if err != nil {
 		return nil, err
 	}
-	rows, err := d.db.QueryContext(ctx, "select cast(chunk_id as text), cast(accessed_at as text) from access_history where accessed_at is not null order by accessed_at desc")
+	if len(there) == 0 {
+		return nil, nil
+	}
+	rows, err := d.db.QueryContext(ctx,
+		"select cast(chunk_id as text), cast(accessed_at as text) from access_history where accessed_at is not null order by accessed_at desc")
 	if err != nil {
 		return nil, fmt.Errorf("read what was used: %w", err)
 	}

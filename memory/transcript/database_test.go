@@ -122,7 +122,8 @@ func TestDatabase_OldRowKeepsScope(t *testing.T) {
 
 func TestDatabase_OwnersDocumentFirst(t *testing.T) {
 	t.Parallel()
-	docs := documentsOf(t, openFirst(t, newDocumentsDB(t, roleSchema, `insert into chunks (chunk_id, file_path, type, element, role, content) values
+	docs := documentsOf(t, openFirst(t, newDocumentsDB(t, roleSchema,
+		`insert into chunks (chunk_id, file_path, type, element, role, content) values
 		('1', '/h/a.md', 'kb', 'md', 'public', 'a'), ('2', '/h/a.md', 'kb', 'md', 'admin', 'b'), ('3', '/h/a.md', 'kb', 'md', 'public', 'c')`)))
 	require.Len(t, docs, 2)
 	require.False(t, docs[0].Public)
@@ -158,7 +159,8 @@ func TestOpenDatabase_RefusesOtherFiles(t *testing.T) {
 	t.Parallel()
 	text := filepath.Join(t.TempDir(), "documents.db")
 	require.NoError(t, os.WriteFile(text, []byte("this is a text, and long enough to be taken for one"), 0o600))
-	cut := newDocumentsDB(t, roleSchema, "with recursive n(value) as (select 1 union all select value + 1 from n where value < 200) insert into chunks (chunk_id, role, content) select value, 'public', hex(randomblob(900)) from n")
+	cut := newDocumentsDB(t, roleSchema,
+		"with recursive n(value) as (select 1 union all select value + 1 from n where value < 200) insert into chunks (chunk_id, role, content) select value, 'public', hex(randomblob(900)) from n")
 	data, err := os.ReadFile(cut)
 	require.NoError(t, err)
 	require.NoError(t, os.WriteFile(cut, data[:len(data)/2], 0o600))
@@ -166,9 +168,10 @@ func TestOpenDatabase_RefusesOtherFiles(t *testing.T) {
 		"file is not a database":           text,
 		"no table chunks":                  newDocumentsDB(t, "create table other (a text)"),
 		"there is no chunks.content in it": newDocumentsDB(t, "create table chunks (chunk_id text, file_path text, role text)"),
-		"neither role nor scope":           newDocumentsDB(t, "create table chunks (chunk_id text, file_path text, content text, created_at text)"),
-		"there is no table chunks in it":   newDocumentsDB(t, "create view chunks as select 1 as chunk_id"),
-		"disk image is malformed":          cut,
+		"neither role nor scope": newDocumentsDB(t,
+			"create table chunks (chunk_id text, file_path text, content text, created_at text)"),
+		"there is no table chunks in it": newDocumentsDB(t, "create view chunks as select 1 as chunk_id"),
+		"disk image is malformed":        cut,
 	} {
 		db, err := transcript.OpenDatabase(t.Context(), path)
 		if err == nil {
@@ -182,7 +185,8 @@ func TestOpenDatabase_RefusesOtherFiles(t *testing.T) {
 	}
 	_, err = transcript.OpenDatabase(t.Context(), newDocumentsDB(t, "create table other (a text)"))
 	require.ErrorIs(t, err, transcript.ErrNoDatabase)
-	db := openFirst(t, newDocumentsDB(t, roleSchema, "insert into chunks (chunk_id, file_path, role, content, created_at) values ('mem-7', '', 'user:7', '- tea', 'long ago')"))
+	db := openFirst(t, newDocumentsDB(t, roleSchema,
+		"insert into chunks (chunk_id, file_path, role, content, created_at) values ('mem-7', '', 'user:7', '- tea', 'long ago')"))
 	_, err = db.Notes(t.Context())
 	require.ErrorContains(t, err, `mem-7: there is no such time: "long ago"`)
 }

@@ -147,7 +147,9 @@ func (c *Chat) profile(name string, data []byte) error {
 		return &LineError{name, lineOf(data, err), err.Error()}
 	}
 	c.Mode = p.Mode
-	c.Name, c.Platform, c.Owner = p.Name, p.Platform, p.Kind == "admin" || p.Role == "admin" || p.Role == "owner"
+	c.Name = p.Name
+	c.Platform = p.Platform
+	c.Owner = p.Kind == "admin" || p.Role == "admin" || p.Role == "owner"
 	return nil
 }
 

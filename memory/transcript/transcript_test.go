@@ -57,7 +57,8 @@ func TestParse_WholeFileDecidesDateOrder(t *testing.T) {
 
 func TestWhatsApp_SeveralLines(t *testing.T) {
 	t.Parallel()
-	lines := whatsApp(t, "21.11.26, 18:04 - Messages and calls are end-to-end encrypted.\n21.11.26, 18:05 - Ana: first\nsecond: with a colon\n\n21.11.26, 18:06 - Ben: https://a.example/b: yes")
+	lines := whatsApp(t,
+		"21.11.26, 18:04 - Messages and calls are end-to-end encrypted.\n21.11.26, 18:05 - Ana: first\nsecond: with a colon\n\n21.11.26, 18:06 - Ben: https://a.example/b: yes")
 	require.Len(t, lines, 2)
 	require.Equal(t, "first\nsecond: with a colon", lines[0].Text)
 	require.Equal(t, "https://a.example/b: yes", lines[1].Text)
@@ -105,7 +106,8 @@ func TestFolder_OfFirstMultis(t *testing.T) {
 }
 
 func FuzzWhatsApp(f *testing.F) {
-	for _, seed := range []string{"21.11.26, 18:05 - Ana: x\ny", "[11/21/26, 6:05:00 PM] A: b", "0/0/0 0:00 - :", "99/99/9999, 99:99 - A: b", "\ufeff\u200e["} {
+	for _, seed := range []string{"21.11.26, 18:05 - Ana: x\ny", "[11/21/26, 6:05:00 PM] A: b", "0/0/0 0:00 - :", "99/99/9999, 99:99 - A: b",
+		"\ufeff\u200e["} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, text string) {

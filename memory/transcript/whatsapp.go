@@ -13,8 +13,8 @@ import (
 // maxLine is the maximum length of a line of a file, in bytes.
 const maxLine = 1 << 20
 
-// messageStart matches the first line of a message, which begins with the time: in brackets on an iPhone, before a dash on Android. The lines up to the
-// next match belong to the message. The order of day and month depends on the phone.
+// messageStart matches the first line of a message, which begins with the time: in brackets on an iPhone, before a dash
+// on Android. The lines up to the next match belong to the message. The order of day and month depends on the phone.
 var messageStart = regexp.MustCompile(`^\[?(\d{1,4})[./-](\d{1,2})[./-](\d{1,4}),?\s+(\d{1,2})[:.](\d{2})(?:[:.](\d{2}))?(?:\s*([AaPp])\.?\s*[Mm]\.?)?\]?(?:\s+[-–])?\s+(.*)$`)
 
 // undatedMessage is a message with the three numbers of its date. Which of them is the day is decided later, for the whole file.
@@ -82,7 +82,16 @@ func parseMessageStart(m []string, line int) (undatedMessage, error) {
 			numbers[i], _ = strconv.Atoi(part) // four digits at most
 		}
 	}
-	s := undatedMessage{first: numbers[0], second: numbers[1], third: numbers[2], hour: numbers[3], minute: numbers[4], seconds: numbers[5], line: line, yearFirst: len(m[1]) == 4}
+	s := undatedMessage{
+		first:     numbers[0],
+		second:    numbers[1],
+		third:     numbers[2],
+		hour:      numbers[3],
+		minute:    numbers[4],
+		seconds:   numbers[5],
+		line:      line,
+		yearFirst: len(m[1]) == 4,
+	}
 	switch half := strings.ToLower(m[7]); {
 	case half == "":
 	case s.hour < 1 || s.hour > 12:
@@ -122,8 +131,8 @@ func datedLines(name string, stamps []undatedMessage, zone *time.Location) ([]Li
 	return lines, nil
 }
 
-// isMonthFirst reports whether the month comes before the day: whether dates in that order are impossible less often than in the other, or, if equally
-// often, jump back in time less often.
+// isMonthFirst reports whether the month comes before the day: whether dates in that order are impossible less often than
+// in the other, or, if equally often, jump back in time less often.
 func isMonthFirst(stamps []undatedMessage, zone *time.Location) bool {
 	back := map[bool]int{}
 	for _, monthFirst := range []bool{false, true} {
@@ -144,7 +153,9 @@ func isMonthFirst(stamps []undatedMessage, zone *time.Location) bool {
 
 // at returns the time of the message. It returns false if there is no such day.
 func (s undatedMessage) at(monthFirst bool, zone *time.Location) (time.Time, bool) {
-	day, month, year := s.first, s.second, s.third
+	day := s.first
+	month := s.second
+	year := s.third
 	switch {
 	case s.yearFirst:
 		year, day = s.first, s.third

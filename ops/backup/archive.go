@@ -22,8 +22,8 @@ import (
 	"multis/store"
 )
 
-// A backup is a .tar.gz file that any program can read. It ends with a seal: a second, empty gzip member whose comment is the checksum of all
-// bytes before it.
+// A backup is a .tar.gz file that any program can read. It ends with a seal: a second, empty gzip member whose comment is
+// the checksum of all bytes before it.
 const (
 	manifestName = "manifest.json" // the last entry
 	tablesDir    = "tables/"       // then schema.table/000001 and so on: a table is stored in parts, because its size is not known in advance
@@ -117,8 +117,8 @@ func checkSeal(ctx context.Context, f *os.File) error {
 	return err
 }
 
-// beginsAsBackup reports whether a file may be a backup, as far as its beginning tells: it is empty, or compressed as one, and its first entry, if it can be
-// read, is one of a backup.
+// beginsAsBackup reports whether a file may be a backup, as far as its beginning tells: it is empty, or compressed as
+// one, and its first entry, if it can be read, is one of a backup.
 func beginsAsBackup(f *os.File) bool {
 	const head = 64 << 10
 	magic := []byte{0x1f, 0x8b} // of gzip
@@ -153,7 +153,14 @@ func newWriter(out io.Writer, at time.Time) *writer {
 }
 
 func (w *writer) entry(name string, size int64) error {
-	return w.tar.WriteHeader(&tar.Header{Typeflag: tar.TypeReg, Name: name, Size: size, Mode: 0o600, ModTime: w.at, Format: tar.FormatPAX})
+	return w.tar.WriteHeader(&tar.Header{
+		Typeflag: tar.TypeReg,
+		Name:     name,
+		Size:     size,
+		Mode:     0o600,
+		ModTime:  w.at,
+		Format:   tar.FormatPAX,
+	})
 }
 
 // partWriter writes a table in parts, because its size is not known in advance.
@@ -336,7 +343,8 @@ func damaged(err error) error {
 	return fmt.Errorf("%w (%w)", ErrDamaged, err)
 }
 
-// isPlain reports whether an entry is a file that is stored as it is: no link and no device, and not sparse, so that a small backup cannot hold an endless file.
+// isPlain reports whether an entry is a file that is stored as it is: no link and no device, and not sparse, so that a
+// small backup cannot hold an endless file.
 func isPlain(header *tar.Header) bool {
 	for record := range header.PAXRecords {
 		if strings.HasPrefix(record, "GNU.sparse.") {

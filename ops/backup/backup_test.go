@@ -101,10 +101,12 @@ func TestBackup_UnderLoadIsConsistent(t *testing.T) {
 		for ; ctx.Err() == nil; n++ {
 			err := st.InTx(context.Background(), func(tx store.Tx) error {
 				var chat int64
-				if err := tx.QueryRow(ctx, "insert into chats (protocol, channel_id, kind) values ('load', $1, 'dm') returning id", fmt.Sprint(n)).Scan(&chat); err != nil {
+				if err := tx.QueryRow(ctx, "insert into chats (protocol, channel_id, kind) values ('load', $1, 'dm') returning id",
+					fmt.Sprint(n)).Scan(&chat); err != nil {
 					return err
 				}
-				if _, err := tx.Exec(ctx, "insert into messages (chat_id, event_id, author, sender, kind, body, ts, action, code, reason) values ($1, $2, 'contact', '@x:x', 'text', 'a\tb\\n' || $2, now(), 'archive', '', '')", chat, fmt.Sprintf("$load-%d", n)); err != nil {
+				if _, err := tx.Exec(ctx,
+					"insert into messages (chat_id, event_id, author, sender, kind, body, ts, action, code, reason) values ($1, $2, 'contact', '@x:x', 'text', 'a\tb\\n' || $2, now(), 'archive', '', '')", chat, fmt.Sprintf("$load-%d", n)); err != nil {
 					return err
 				}
 				if _, err := tx.Exec(ctx, "update chats set mode = 'business' where id = $1", chat); err != nil {
@@ -136,7 +138,8 @@ func TestBackup_UnderLoadIsConsistent(t *testing.T) {
 	chats := storetest.Count(t, restored, "select count(*) from chats where protocol = 'load'")
 	require.Positive(t, chats)
 	for table, sql := range map[string]string{
-		"messages": "select count(*) from messages where event_id like '$load-%'", "jobs": "select count(*) from river.river_job where kind = 'turn'",
+		"messages": "select count(*) from messages where event_id like '$load-%'",
+		"jobs":     "select count(*) from river.river_job where kind = 'turn'",
 	} {
 		require.Equal(t, chats, storetest.Count(t, restored, sql), "%s of the same moment", table)
 	}
@@ -170,7 +173,8 @@ func texts(t testing.TB) *store.Store {
 	conn, err := pgx.Connect(ctx, storetest.Server().SuperDSN(st.Pool().Config().ConnConfig.Database))
 	require.NoError(t, err)
 	defer conn.Close(ctx)
-	_, err = conn.Exec(ctx, `insert into documents (origin, name, role, kind, element, size, hash) select r, r, r, 'kb', 'md', 1, '' from unnest('{public,admin,user:1}'::text[]) r;
+	_, err = conn.Exec(ctx,
+		`insert into documents (origin, name, role, kind, element, size, hash) select r, r, r, 'kb', 'md', 1, '' from unnest('{public,admin,user:1}'::text[]) r;
 		insert into chunks (chunk_key, doc_id, ord, role, kind, title, content) select origin, id, 1, role, kind, '', 'a text' from documents`)
 	require.NoError(t, err)
 	return st
@@ -259,7 +263,8 @@ func TestRestore_InterruptedMustBeRepeated(t *testing.T) {
 	require.NoError(t, err)
 	defer restored.Close()
 	require.Equal(t, 4, storetest.Count(t, restored, "select count(*) from messages"))
-	require.Equal(t, storetest.Catalogue(t, st.Pool().Config().ConnString()), storetest.Catalogue(t, dsn), "the schema is the one that migrations make")
+	require.Equal(t, storetest.Catalogue(t, st.Pool().Config().ConnString()), storetest.Catalogue(t, dsn),
+		"the schema is the one that migrations make")
 }
 
 // interrupted is a restore that ends after the tables were made.
@@ -345,7 +350,8 @@ func TestBackup_WithoutSecrets(t *testing.T) {
 		require.NoError(t, store.PutSetting(t.Context(), st.Writer(), key, secret))
 	}
 	require.NoError(t, store.PutSetting(t.Context(), st.Writer(), store.SettingName, "Nora"))
-	exec(t, st, "insert into matrix.crypto_account (account_id, device_id, shared, sync_token, account) values ('a', 'b', true, '', $1)", []byte(secret))
+	exec(t, st, "insert into matrix.crypto_account (account_id, device_id, shared, sync_token, account) values ('a', 'b', true, '', $1)",
+		[]byte(secret))
 	info, err := backup.Create(t.Context(), backup.CreateOptions{Store: st, Folder: t.TempDir(), WithoutSecrets: true})
 	require.NoError(t, err)
 	dsn := newEmptyDatabase(t)
@@ -389,7 +395,8 @@ func TestRestore_HoldsOutgoingMessages(t *testing.T) {
 	ctx := t.Context()
 	queued, draft := uuid.New(), uuid.New()
 	for state, id := range map[string]uuid.UUID{"queued": queued, "draft": draft} {
-		exec(t, st, `insert into outbox (id, chat_id, send_as, purpose, event_type, content, code, reason, state) values ($1, 1, 'owner', 'reply', 'm.room.message', '{"body": "x"}', '', '', $2)`, id, state)
+		exec(t, st,
+			`insert into outbox (id, chat_id, send_as, purpose, event_type, content, code, reason, state) values ($1, 1, 'owner', 'reply', 'm.room.message', '{"body": "x"}', '', '', $2)`, id, state)
 	}
 	exec(t, st, "update messages set action = 'answer' where chat_id = 1")
 	exec(t, st, `insert into settings (key, value) values ('owner_device', '{"id": "OLD"}'), ('sync_token', '"s1"')`)
@@ -415,7 +422,8 @@ func TestRestore_HoldsOutgoingMessages(t *testing.T) {
 	require.Zero(t, storetest.Count(t, restored, "select count(*) from messages where action = 'answer'"))
 	require.Zero(t, storetest.Count(t, restored, "select count(*) from settings where key = 'owner_device'"))
 	require.Equal(t, 1, storetest.Count(t, restored, "select count(*) from settings where key = 'former_owner_device'"))
-	require.Equal(t, 1, storetest.Count(t, restored, `select count(*) from river.river_job where kind = 'notice' and args->>'topic' = 'restored'`))
+	require.Equal(t, 1, storetest.Count(t, restored,
+		`select count(*) from river.river_job where kind = 'notice' and args->>'topic' = 'restored'`))
 
 	require.NoError(t, restored.InTx(ctx, func(tx store.Tx) error {
 		first, err := store.EndHold(ctx, tx)
@@ -452,7 +460,8 @@ func TestRestore_OffersNoDroppedMessages(t *testing.T) {
 	t.Parallel()
 	st := storetest.NewWithMessages(t, 2, 2, time.Now().Add(-time.Hour))
 	for _, state := range []string{"queued", "draft"} {
-		exec(t, st, `insert into outbox (id, chat_id, send_as, purpose, event_type, content, code, reason, state) values ($1, 1, 'owner', 'reply', 'm.room.message', '{"body": "x"}', '', '', $2)`, uuid.New(), state)
+		exec(t, st,
+			`insert into outbox (id, chat_id, send_as, purpose, event_type, content, code, reason, state) values ($1, 1, 'owner', 'reply', 'm.room.message', '{"body": "x"}', '', '', $2)`, uuid.New(), state)
 	}
 	exec(t, st, "update messages set action = 'answer' where chat_id = 1")
 	first, held := restoreCopy(t, st)

@@ -17,8 +17,9 @@ import (
 	"multis/store"
 )
 
-// readManifest reads the whole backup, and returns ErrDamaged unless it holds what its manifest says, no more and no less. The seal only finds accidents,
-// because whoever changes a backup on purpose can seal it again. So nothing is written to the disk or the database before all of it is known to be right.
+// readManifest reads the whole backup, and returns ErrDamaged unless it holds what its manifest says, no more and no
+// less. The seal only finds accidents, because whoever changes a backup on purpose can seal it again. So nothing is
+// written to the disk or the database before all of it is known to be right.
 func (a *Archive) readManifest(ctx context.Context) error {
 	var c contents
 	if err := a.each(ctx, c.read); err != nil {
@@ -34,7 +35,8 @@ func (a *Archive) readManifest(ctx context.Context) error {
 		return damaged(fmt.Errorf("%s: %w", manifestName, err))
 	}
 	if version.Format != format {
-		return fmt.Errorf("its form is of version %d, and this multis reads version %d: restore it with the multis that made it", version.Format, format)
+		return fmt.Errorf("its form is of version %d, and this multis reads version %d: restore it with the multis that made it", version.Format,
+			format)
 	}
 	if err := json.Unmarshal(c.manifest, &a.Manifest); err != nil {
 		return damaged(fmt.Errorf("%s: %w", manifestName, err))

@@ -1,5 +1,6 @@
-// Package backup makes backups of everything that multis keeps, checks them and restores them. A backup is one file: the rows of all tables as
-// they were at one moment, the configuration and the files beside it. It needs neither pg_dump nor another program of Postgres.
+// Package backup makes backups of everything that multis keeps, checks them and restores them. A backup is one file: the
+// rows of all tables as they were at one moment, the configuration and the files beside it. It needs neither pg_dump nor
+// another program of Postgres.
 package backup
 
 import (
@@ -43,8 +44,8 @@ type CreateOptions struct {
 	Program string // the version of multis
 	Files   []File
 	Omitted []string // what the caller leaves out; see Manifest
-	// WithoutSecrets leaves out encryption keys, tokens and passwords. After such a backup is restored, encrypted rooms cannot be read until their
-	// keys have been received again.
+	// WithoutSecrets leaves out encryption keys, tokens and passwords. After such a backup is restored, encrypted rooms
+	// cannot be read until their keys have been received again.
 	WithoutSecrets bool
 	// Now defaults to time.Now.
 	Now func() time.Time
@@ -75,8 +76,8 @@ const (
 	unfinished = ".multis-unfinished-"
 )
 
-// Create makes a backup. The database can be read and written meanwhile. The file gets its final name when all of it is on the disk. An error or a
-// crash leaves at most a file with the prefix unfinished, which the next Create removes.
+// Create makes a backup. The database can be read and written meanwhile. The file gets its final name when all of it is
+// on the disk. An error or a crash leaves at most a file with the prefix unfinished, which the next Create removes.
 func Create(ctx context.Context, o CreateOptions) (info Info, err error) {
 	lock, alone, err := o.Store.TryLock(ctx, store.LockBackup, 0)
 	if err != nil {
@@ -109,7 +110,13 @@ func Create(ctx context.Context, o CreateOptions) (info Info, err error) {
 			err = errors.Join(explain(err), removeFile(f))
 		}
 	}()
-	info = Info{Path: filepath.Join(o.Folder, name), Manifest: Manifest{Format: format, CreatedAt: now, Program: o.Program, WithoutSecrets: o.WithoutSecrets, Omitted: slices.Clone(o.Omitted)}}
+	info = Info{Path: filepath.Join(o.Folder, name), Manifest: Manifest{
+		Format:         format,
+		CreatedAt:      now,
+		Program:        o.Program,
+		WithoutSecrets: o.WithoutSecrets,
+		Omitted:        slices.Clone(o.Omitted),
+	}}
 	w := newWriter(f, now)
 	if err := w.files(ctx, o, &info.Manifest); err != nil {
 		return Info{}, err
@@ -303,8 +310,9 @@ type Series struct {
 	Max    int64 // bytes of all of them together; 0 for no limit
 }
 
-// Prune removes the oldest full backups of the folder until the others are within the limits. It keeps the newest in any case, and all files with other
-// names. It returns the names of the removed files. Those that a clock which was wrong dated after now count as the oldest, so that they do not push out the others.
+// Prune removes the oldest full backups of the folder until the others are within the limits. It keeps the newest in any
+// case, and all files with other names. It returns the names of the removed files. Those that a clock which was wrong
+// dated after now count as the oldest, so that they do not push out the others.
 func (s Series) Prune(now time.Time) (removed []string, err error) {
 	names, err := s.List()
 	if err != nil {

@@ -92,7 +92,8 @@ func TestRestore_ChecksManifest(t *testing.T) {
 	for _, name := range []string{"a.md", "b.md"} {
 		require.NoError(t, os.WriteFile(filepath.Join(documents, name), []byte(name), 0o600))
 	}
-	whole := readEntries(t, create(t, storetest.NewWithMessages(t, 2, 2, time.Now()), t.TempDir(), backup.File{Name: "documents", Path: documents}).Path)
+	whole := readEntries(t, create(t, storetest.NewWithMessages(t, 2, 2, time.Now()), t.TempDir(),
+		backup.File{Name: "documents", Path: documents}).Path)
 	end := len(whole) - 1 // the manifest
 	plain := func(name string) entry {
 		return entry{tar.Header{Typeflag: tar.TypeReg, Name: name, Mode: 0o600}, "x"}
@@ -188,14 +189,17 @@ func TestRestore_CanBeInterrupted(t *testing.T) {
 
 func TestRestore_NonUTF8FileName(t *testing.T) {
 	t.Parallel()
-	st, from, to := storetest.New(t), t.TempDir(), t.TempDir()
+	st := storetest.New(t)
+	from := t.TempDir()
+	to := t.TempDir()
 	for _, name := range []string{"Fran\xe7ois.md", "Fran\xe8ois.md", "Françoise.md"} {
 		require.NoError(t, os.WriteFile(filepath.Join(from, name), []byte(name), 0o600))
 	}
 	a := open(t, create(t, st, t.TempDir(), backup.File{Name: "documents", Path: from}).Path)
 	_, err := a.RestoreFiles(t.Context(), []backup.File{{Name: "documents", Path: to}})
 	require.NoError(t, err)
-	for name, content := range map[string]string{"Fran%E7ois.md": "Fran\xe7ois.md", "Fran%E8ois.md": "Fran\xe8ois.md", "Françoise.md": "Françoise.md"} {
+	for name, content := range map[string]string{"Fran%E7ois.md": "Fran\xe7ois.md", "Fran%E8ois.md": "Fran\xe8ois.md",
+		"Françoise.md": "Françoise.md"} {
 		got, err := os.ReadFile(filepath.Join(to, name))
 		require.NoError(t, err)
 		require.Equal(t, content, string(got))

@@ -55,8 +55,8 @@ func (p *Scheduler) MakeBackup(ctx context.Context) error {
 	return errors.Join(err, p.recordFailure(ctx, last, err))
 }
 
-// elapsed returns how long ago a time was. One in the future was written by a clock that was wrong, and counts as long ago: otherwise no backup would be made
-// until then.
+// elapsed returns how long ago a time was. One in the future was written by a clock that was wrong, and counts as long
+// ago: otherwise no backup would be made until then.
 func elapsed(now, at time.Time) time.Duration {
 	if at.After(now) {
 		return math.MaxInt64
@@ -70,7 +70,8 @@ func (p *Scheduler) recordSuccess(ctx context.Context, info Info) error {
 		return err
 	}
 	removed, err := p.Series.Prune(p.Create.now())
-	zerolog.Ctx(ctx).Info().Str("file", info.Path).Int64("bytes", info.Size).Int64("rows", info.Manifest.Rows()).Int("removed", len(removed)).Int("omitted", len(info.Manifest.Omitted)).Msg("Backup made")
+	zerolog.Ctx(ctx).Info().Str("file", info.Path).Int64("bytes", info.Size).Int64("rows", info.Manifest.Rows()).Int("removed",
+		len(removed)).Int("omitted", len(info.Manifest.Omitted)).Msg("Backup made")
 	return err
 }
 
@@ -100,8 +101,12 @@ func (p *Scheduler) warn(ctx context.Context, last store.Backup) error {
 // storeState stores the state of backups and enqueues the job that notifies the owner, if there is one.
 func (p *Scheduler) storeState(ctx context.Context, b store.Backup, tell bool, topic jobs.NoticeTopic) error {
 	return p.Create.Store.InTx(ctx, func(tx store.Tx) error {
-		if err := store.PutSetting(ctx, tx, store.SettingBackup, b); err != nil || !tell {
+		err := store.PutSetting(ctx, tx, store.SettingBackup, b)
+		if err != nil {
 			return err
+		}
+		if !tell {
+			return nil
 		}
 		return jobs.Enqueue(ctx, tx, jobs.NoticeArgs{Topic: topic})
 	})
@@ -109,5 +114,9 @@ func (p *Scheduler) storeState(ctx context.Context, b store.Backup, tell bool, t
 
 // RecordBackup records that a backup was made.
 func RecordBackup(ctx context.Context, st *store.Store, info Info) error {
-	return store.PutSetting(ctx, st.Writer(), store.SettingBackup, store.Backup{At: info.Manifest.CreatedAt, File: info.Path, SizeBytes: info.Size})
+	return store.PutSetting(ctx, st.Writer(), store.SettingBackup, store.Backup{
+		At:        info.Manifest.CreatedAt,
+		File:      info.Path,
+		SizeBytes: info.Size,
+	})
 }

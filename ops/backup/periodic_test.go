@@ -17,7 +17,9 @@ import (
 func newScheduler(st *store.Store, folder string, every time.Duration) (*backup.Scheduler, *time.Time) {
 	now := time.Now()
 	return backup.NewScheduler(backup.SchedulerOptions{
-		Create: backup.CreateOptions{Store: st, Folder: folder, Now: func() time.Time { return now }}, Every: every, Series: backup.Series{Folder: folder, Keep: 2},
+		Create: backup.CreateOptions{Store: st, Folder: folder, Now: func() time.Time {
+			return now
+		}}, Every: every, Series: backup.Series{Folder: folder, Keep: 2},
 	}), &now
 }
 

@@ -67,8 +67,11 @@ func (r *restorer) Load(ctx context.Context) error {
 		}
 		return nil
 	})
-	if err != nil || !r.check {
+	if err != nil {
 		return err
+	}
+	if !r.check {
+		return nil
 	}
 	return r.compare(ctx)
 }
@@ -81,7 +84,8 @@ func (r *restorer) tables() (all []store.Table) {
 	return all
 }
 
-// skip leaves out a table that somebody added to the database of multis, or that can be done without. One of multis with columns of somebody else would lose its rows.
+// skip leaves out a table that somebody added to the database of multis, or that can be done without. One of multis with
+// columns of somebody else would lose its rows.
 func (r *restorer) skip(t TableEntry, isKnown bool) error {
 	if isKnown && !t.IsOptional() {
 		return fmt.Errorf("the backup has columns of %s that this multis does not know", t.Table)
@@ -113,8 +117,8 @@ func (r *restorer) compare(ctx context.Context) error {
 	})
 }
 
-// Finish writes the files, puts everything outgoing on hold and enqueues the question to the owner. The files are written while the database
-// still counts as unfinished: if the restore is interrupted, the same command writes the missing ones.
+// Finish writes the files, puts everything outgoing on hold and enqueues the question to the owner. The files are written
+// while the database still counts as unfinished: if the restore is interrupted, the same command writes the missing ones.
 func (r *restorer) Finish(ctx context.Context, tx store.Tx) error {
 	written, err := r.archive.RestoreFiles(ctx, r.files)
 	if err != nil {
@@ -172,8 +176,8 @@ func (a *Archive) RestoreFiles(ctx context.Context, to []File) (written []string
 	return written, nil
 }
 
-// restore writes a file of the backup to its path, or moves its corrected copy there, and returns the path. If a file exists there, it does nothing and
-// returns an empty path.
+// restore writes a file of the backup to its path, or moves its corrected copy there, and returns the path. If a file
+// exists there, it does nothing and returns an empty path.
 func (f File) restore(inside string, content io.Reader) (string, error) {
 	if f.Corrected == "" {
 		return writeMissing(f.Path, inside, content)
@@ -192,8 +196,8 @@ func relativePath(name, path string) (inside string, ok bool) {
 	return strings.CutPrefix(path, name+"/")
 }
 
-// writeMissing writes a file and returns its path. If the file exists, it does nothing and returns an empty path. inside is the path relative to top; it is
-// empty if top is the file itself.
+// writeMissing writes a file and returns its path. If the file exists, it does nothing and returns an empty path. inside
+// is the path relative to top; it is empty if top is the file itself.
 func writeMissing(top, inside string, content io.Reader) (string, error) {
 	folder := top
 	if inside == "" {

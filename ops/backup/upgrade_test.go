@@ -104,7 +104,8 @@ func TestBackup_OfBeforeTheWordsIsRestored(t *testing.T) {
 	require.NoError(t, err)
 	defer st.Close()
 	for sql, want := range map[string]int{
-		"select count(*) from messages where action = 'archive' and code = 'restored'":                                                    1, // it waited
+		// it waited
+		"select count(*) from messages where action = 'archive' and code = 'restored'":                                                    1,
 		"select count(*) from outbox where purpose = 'escalation' and state = 'dropped' and code = 'restored' and quotes = sources":       1,
 		"select count(*) from escalations where reason = 'a keyword' and sources = '{1}'":                                                 1,
 		"select count(*) from tasks where state = 'killed' and sources = '{1}'":                                                           1,

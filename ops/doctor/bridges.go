@@ -13,7 +13,8 @@ import (
 // networkName returns the name of a network as people know it.
 func networkName(protocol string) string { return text.OneLine(bridgebridge.NetworkName(protocol)) }
 
-// checkBridges checks the connections and settings of the bridges, and whether bots that claim to be a bridge wait for the owner's decision.
+// checkBridges checks the connections and settings of the bridges, and whether bots that claim to be a bridge wait for
+// the owner's decision.
 func checkBridges(ctx context.Context, in *Input) (Result, string) {
 	if skipped := in.noDatabase(); skipped != "" {
 		return Result{}, skipped
@@ -32,10 +33,12 @@ func checkBridges(ctx context.Context, in *Input) (Result, string) {
 	for _, s := range down {
 		name := networkName(s.Protocol)
 		if s.Reason == store.SilentBridge {
-			add(BridgeDown, s.Protocol, name, fmt.Sprintf("The %s bridge does not confirm messages since %s.", name, in.clockTime(*s.DownSince)), "look whether the bridge runs, and restart it")
+			add(BridgeDown, s.Protocol, name, fmt.Sprintf("The %s bridge does not confirm messages since %s.", name, in.clockTime(*s.DownSince)),
+				"look whether the bridge runs, and restart it")
 			continue
 		}
-		add(BridgeDown, s.Protocol, name, fmt.Sprintf("%s says: %s (since %s).", name, text.Clip(text.OneLine(s.Reason), 200), in.clockTime(*s.DownSince)), fmt.Sprintf("write  login  to %s in your Matrix client", s.Bot))
+		add(BridgeDown, s.Protocol, name, fmt.Sprintf("%s says: %s (since %s).", name, text.Clip(text.OneLine(s.Reason), 200),
+			in.clockTime(*s.DownSince)), fmt.Sprintf("write  login  to %s in your Matrix client", s.Bot))
 	}
 	bridges, err := store.BridgeSettingsEvidence(ctx, db, in.Now())
 	if err != nil {
@@ -44,11 +47,13 @@ func checkBridges(ctx context.Context, in *Input) (Result, string) {
 	for _, b := range bridges {
 		name := networkName(b.Protocol)
 		if b.AsGhost {
-			add(BridgeDoublePuppet, b.Protocol, name, fmt.Sprintf("Double puppeting is off on %s: what you type on the phone comes from a ghost instead of you.", name),
+			add(BridgeDoublePuppet, b.Protocol, name,
+				fmt.Sprintf("Double puppeting is off on %s: what you type on the phone comes from a ghost instead of you.", name),
 				fmt.Sprintf("in the bridge's config.yaml:  double_puppet: {secrets: {%s: \"as_token:...\"}}   (docs.mau.fi/bridges/general/double-puppeting.html makes the token; then restart the bridge)", in.Config.Homeserver.Domain))
 		}
 		if b.Unconfirmed >= minUnconfirmedMessages && b.Confirmed == 0 {
-			add(BridgeStatus, b.Protocol, name, fmt.Sprintf("The %s bridge does not say whether messages arrive (%d sent, none confirmed).", name, b.Unconfirmed),
+			add(BridgeStatus, b.Protocol, name, fmt.Sprintf("The %s bridge does not say whether messages arrive (%d sent, none confirmed).", name,
+				b.Unconfirmed),
 				"in the bridge's config.yaml:  matrix: {message_status_events: true}   (then restart the bridge)")
 		}
 	}
@@ -72,7 +77,8 @@ func checkBots(ctx context.Context, in *Input) ([]Finding, error) {
 	}
 	for _, b := range unconfirmed {
 		if b.RefusedAt == nil {
-			f := newFinding(BridgeUnconfirmed, b.Bot.String(), fmt.Sprintf("%s says it is a %s bridge, and you have not confirmed it; its chats are silent.", b.Bot, networkName(b.Protocol)),
+			f := newFinding(BridgeUnconfirmed, b.Bot.String(),
+				fmt.Sprintf("%s says it is a %s bridge, and you have not confirmed it; its chats are silent.", b.Bot, networkName(b.Protocol)),
 				"/bridges accept "+b.Bot.String()+"   (in the admin room, if the name is that in your bridge's config)")
 			f.Network = b.Protocol
 			found = append(found, f)

@@ -13,8 +13,8 @@ import (
 	"multis/store"
 )
 
-// ProbeDatabase checks the database at an address: that it answers, its version, the rights of the role, row-level security and the pooling mode. It need not
-// be migrated.
+// ProbeDatabase checks the database at an address: that it answers, its version, the rights of the role, row-level
+// security and the pooling mode. It need not be migrated.
 func ProbeDatabase(ctx context.Context, dsn string) Result {
 	db, err := store.OpenInspector(ctx, dsn)
 	if err != nil {
@@ -24,7 +24,8 @@ func ProbeDatabase(ctx context.Context, dsn string) Result {
 	return probeDatabase(ctx, db, PostgresAt(dsn), false)
 }
 
-// unreachable returns the result when the server does not answer or refuses the login. start is the line that starts multis, empty in multis init.
+// unreachable returns the result when the server does not answer or refuses the login. start is the line that starts
+// multis, empty in multis init.
 func (p Postgres) unreachable(err error, start string) Result {
 	var fix string
 	switch {
@@ -42,7 +43,8 @@ func (p Postgres) unreachable(err error, start string) Result {
 
 const (
 	minPostgres = 15 // major version
-	// neededConnections are those of the pool of one multis, and some for the process that takes over in an upgrade, for commands and for the administrator.
+	// neededConnections are those of the pool of one multis, and some for the process that takes over in an upgrade, for
+	// commands and for the administrator.
 	neededConnections = store.PoolSize + 6
 )
 
@@ -54,7 +56,8 @@ func probeDatabase(ctx context.Context, db *store.Inspector, server Postgres, em
 	}
 	r := Result{Fact: describeDatabase(facts), Findings: server.check(facts, embeds)}
 	if pooled, err := db.IsPooled(ctx); err == nil && pooled {
-		r.Findings = append(r.Findings, newFinding(DatabasePooling, "", "A pooler gives each transaction another connection, so locks and notifications of multis do not work.",
+		r.Findings = append(r.Findings, newFinding(DatabasePooling, "",
+			"A pooler gives each transaction another connection, so locks and notifications of multis do not work.",
 			"pool_mode = session for multis in pgbouncer.ini, or the address of Postgres itself in database.url"))
 	}
 	walls, found := checkSchema(ctx, db, server, facts)
@@ -67,26 +70,31 @@ func probeDatabase(ctx context.Context, db *store.Inspector, server Postgres, em
 func (p Postgres) check(facts store.ServerFacts, embeds bool) (found []Finding) {
 	add := func(id ID, message, fix string) { found = append(found, newFinding(id, "", message, fix)) }
 	if facts.Version/10000 < minPostgres {
-		add(DatabaseVersion, fmt.Sprintf("Postgres %d is too old; multis needs %d or newer.", facts.Version/10000, minPostgres), fmt.Sprintf("pg_upgradecluster, or set database.url to a Postgres of version %d or newer", minPostgres))
+		add(DatabaseVersion, fmt.Sprintf("Postgres %d is too old; multis needs %d or newer.", facts.Version/10000, minPostgres),
+			fmt.Sprintf("pg_upgradecluster, or set database.url to a Postgres of version %d or newer", minPostgres))
 	}
 	if facts.Encoding != "UTF8" {
 		add(DatabaseEncoding, fmt.Sprintf("The database %s is encoded as %s, which cannot hold every text.", facts.Database, facts.Encoding),
-			p.psql("", fmt.Sprintf("ALTER DATABASE %s RENAME TO %s", sqlName(facts.Database), sqlName(facts.Database+"_"+strings.ToLower(facts.Encoding))),
+			p.psql("", fmt.Sprintf("ALTER DATABASE %s RENAME TO %s", sqlName(facts.Database),
+				sqlName(facts.Database+"_"+strings.ToLower(facts.Encoding))),
 				fmt.Sprintf("CREATE DATABASE %s OWNER %s ENCODING 'UTF8' TEMPLATE template0", sqlName(facts.Database), sqlName(facts.User)))+
 				"   (a new database in its place, the old one stays under the new name; stop multis first)")
 	}
 	if facts.Superuser {
-		fix := p.psql("", "CREATE ROLE multis LOGIN CREATEROLE PASSWORD '...'", fmt.Sprintf("ALTER DATABASE %s OWNER TO multis", sqlName(facts.Database))) + "   (then put that role into database.url)"
+		fix := p.psql("", "CREATE ROLE multis LOGIN CREATEROLE PASSWORD '...'",
+			fmt.Sprintf("ALTER DATABASE %s OWNER TO multis", sqlName(facts.Database))) + "   (then put that role into database.url)"
 		if facts.User == "multis" { // the role that the guide makes, which somebody gave too much; another role may be a superuser's own
 			fix = p.psql("", "ALTER ROLE multis NOSUPERUSER NOBYPASSRLS CREATEROLE") + "   (then restart multis)"
 		}
-		add(DatabaseSuperuser, fmt.Sprintf("Row-level security does not apply to the role %s, so the second wall between chats does not stand.", facts.User), fix)
+		add(DatabaseSuperuser, fmt.Sprintf("Row-level security does not apply to the role %s, so the second wall between chats does not stand.",
+			facts.User), fix)
 	}
 	if embeds && facts.Vector == "" {
 		found = append(found, p.missingVector(facts))
 	}
 	if free := facts.MaxConnections - facts.Connections; free < neededConnections {
-		add(DatabaseConnections, fmt.Sprintf("Only %d of %d connections to Postgres are free; multis opens up to %d, and its commands some more.", max(free, 0), facts.MaxConnections, store.PoolSize),
+		add(DatabaseConnections, fmt.Sprintf("Only %d of %d connections to Postgres are free; multis opens up to %d, and its commands some more.",
+			max(free, 0), facts.MaxConnections, store.PoolSize),
 			p.psql("", "ALTER SYSTEM SET max_connections = 200")+" && "+p.restart())
 	}
 	return found
@@ -110,13 +118,15 @@ func (p Postgres) checkTrigrams(f store.ServerFacts) []Finding {
 		return nil
 	}
 	const index = "CREATE INDEX IF NOT EXISTS %s_similar ON %[1]s USING gin (word gin_trgm_ops) WHERE role = '*'"
-	return []Finding{newFinding(DatabaseTrigrams, "", "The database lacks pg_trgm or its indexes, so typing errors in questions are not corrected.",
-		p.psql(f.Database, "CREATE EXTENSION IF NOT EXISTS pg_trgm WITH SCHEMA public", fmt.Sprintf(index, "term_stats"), fmt.Sprintf(index, "message_terms"))+
+	return []Finding{newFinding(DatabaseTrigrams, "",
+		"The database lacks pg_trgm or its indexes, so typing errors in questions are not corrected.",
+		p.psql(f.Database, "CREATE EXTENSION IF NOT EXISTS pg_trgm WITH SCHEMA public", fmt.Sprintf(index, "term_stats"),
+			fmt.Sprintf(index, "message_terms"))+
 			"   (the extension is in Debian's package of Postgres itself)")}
 }
 
-// checkSchema checks the schema and, if it is up to date, who else may use the server, and row-level security. walls is added to the check's Fact. It is
-// empty unless row-level security applies.
+// checkSchema checks the schema and, if it is up to date, who else may use the server, and row-level security. walls is
+// added to the check's Fact. It is empty unless row-level security applies.
 func checkSchema(ctx context.Context, db *store.Inspector, server Postgres, facts store.ServerFacts) (walls string, found []Finding) {
 	state, err := db.Schema(ctx)
 	switch {
@@ -125,11 +135,14 @@ func checkSchema(ctx context.Context, db *store.Inspector, server Postgres, fact
 	case state == migrations.StateRestoring:
 		return "", []Finding{Restore{}.finding(DatabaseSchema)}
 	case state == migrations.StateNewer:
-		return "", []Finding{newFinding(DatabaseSchema, "", "A newer multis has changed this database.", "start that version again, or restore a backup made before the upgrade")}
+		return "", []Finding{newFinding(DatabaseSchema, "", "A newer multis has changed this database.",
+			"start that version again, or restore a backup made before the upgrade")}
 	case state == migrations.StateTooOld:
-		return "", []Finding{newFinding(DatabaseSchema, "", "The database is too old to be brought up to date.", "multis migrate   (it says which version can do it)")}
+		return "", []Finding{newFinding(DatabaseSchema, "", "The database is too old to be brought up to date.",
+			"multis migrate   (it says which version can do it)")}
 	case state == migrations.StateForeign:
-		return "", []Finding{newFinding(DatabaseSchema, "", "The database holds tables of another program.", "CREATE DATABASE multis OWNER multis;   (then name it in database.url)")}
+		return "", []Finding{newFinding(DatabaseSchema, "", "The database holds tables of another program.",
+			"CREATE DATABASE multis OWNER multis;   (then name it in database.url)")}
 	case state == migrations.StateEmpty:
 		return "", server.checkRights(facts)
 	case state == migrations.StateOlder:
@@ -152,7 +165,8 @@ func (r Restore) finding(id ID) Finding {
 	const interrupted = "The restore of a backup was interrupted, and multis does not start before it is done."
 	switch {
 	case r.Running:
-		return newFinding(id, "", fmt.Sprintf("The backup %s is being restored now, and multis does not start before that is done.", r.File), "multis doctor   (once more, when multis backup restore has ended)")
+		return newFinding(id, "", fmt.Sprintf("The backup %s is being restored now, and multis does not start before that is done.", r.File),
+			"multis doctor   (once more, when multis backup restore has ended)")
 	case r.File != "":
 		return newFinding(id, "", interrupted, AsRoot("multis backup restore "+text.ShellWord(r.File)))
 	default:
@@ -160,7 +174,8 @@ func (r Restore) finding(id ID) Finding {
 	}
 }
 
-// checkUpgrade checks that the next start may migrate a database of an older multis: it needs a recent backup, which it makes itself unless backups are off.
+// checkUpgrade checks that the next start may migrate a database of an older multis: it needs a recent backup, which it
+// makes itself unless backups are off.
 func checkUpgrade(ctx context.Context, in *Input) []Finding {
 	state, err := in.Database.Schema(ctx)
 	if err != nil || state != migrations.StateOlder || in.Config.Backup.Every > 0 {
@@ -173,7 +188,8 @@ func checkUpgrade(ctx context.Context, in *Input) []Finding {
 	case last.IsRecent(in.Now()):
 		return nil
 	}
-	return []Finding{newFinding(DatabaseSchema, "", "An older multis made this database. This one changes it only with a backup of the last 24 hours, and there is none.",
+	return []Finding{newFinding(DatabaseSchema, "",
+		"An older multis made this database. This one changes it only with a backup of the last 24 hours, and there is none.",
 		"multis backup create   (or go on without one: multis migrate --no-backup)")}
 }
 
@@ -184,9 +200,12 @@ const limitedCreateRole = 160000
 func (p Postgres) checkShared(f store.ServerFacts) []Finding {
 	switch {
 	case f.Open:
-		return []Finding{newFinding(DatabaseShared, "", fmt.Sprintf("Every role of this Postgres may connect to the database %s.", f.Database), p.psql("", "REVOKE CONNECT ON DATABASE "+sqlName(f.Database)+" FROM PUBLIC"))}
+		return []Finding{newFinding(DatabaseShared, "", fmt.Sprintf("Every role of this Postgres may connect to the database %s.", f.Database),
+			p.psql("", "REVOKE CONNECT ON DATABASE "+sqlName(f.Database)+" FROM PUBLIC"))}
 	case f.OtherDatabases > 0 && f.CreatesRoles && f.Version < limitedCreateRole:
-		return []Finding{newFinding(DatabaseShared, "", fmt.Sprintf("Others use this Postgres as well, and the role %s has power over their roles, which it no longer needs.", f.User), p.psql("", "ALTER ROLE "+sqlName(f.User)+" NOCREATEROLE"))}
+		return []Finding{newFinding(DatabaseShared, "",
+			fmt.Sprintf("Others use this Postgres as well, and the role %s has power over their roles, which it no longer needs.", f.User),
+			p.psql("", "ALTER ROLE "+sqlName(f.User)+" NOCREATEROLE"))}
 	}
 	return nil
 }
@@ -196,7 +215,8 @@ func (p Postgres) checkRights(f store.ServerFacts) []Finding {
 	var found []Finding
 	add := func(message, fix string) { found = append(found, newFinding(DatabaseRights, "", message, fix)) }
 	if !f.OwnsDatabase {
-		add(fmt.Sprintf("The role %s does not own the database %s.", f.User, f.Database), p.psql("", fmt.Sprintf("ALTER DATABASE %s OWNER TO %s", sqlName(f.Database), sqlName(f.User))))
+		add(fmt.Sprintf("The role %s does not own the database %s.", f.User, f.Database),
+			p.psql("", fmt.Sprintf("ALTER DATABASE %s OWNER TO %s", sqlName(f.Database), sqlName(f.User))))
 	}
 	if !f.CreatesRoles && !f.Superuser {
 		role := migrations.ContactRole(f.Database)

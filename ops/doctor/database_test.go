@@ -65,9 +65,11 @@ func TestDatabase_BrokenUntilRepaired(t *testing.T) {
 		breaks []string // as the administrator, in the database
 		fixes  []string
 	}{
-		{DatabaseRowSecurity, []string{"alter table chunks disable row level security"}, []string{"alter table chunks enable row level security"}},
+		{DatabaseRowSecurity, []string{"alter table chunks disable row level security"},
+			[]string{"alter table chunks enable row level security"}},
 		{DatabaseRowSecurity, []string{"alter table notes no force row level security"}, []string{"alter table notes force row level security"}},
-		{DatabaseSchema, []string{"insert into goose_db_version (version_id, is_applied) values (99999, true)"}, []string{"delete from goose_db_version where version_id = 99999"}},
+		{DatabaseSchema, []string{"insert into goose_db_version (version_id, is_applied) values (99999, true)"},
+			[]string{"delete from goose_db_version where version_id = 99999"}},
 	} {
 		t.Run(string(c.id)+" "+c.breaks[0], func(t *testing.T) {
 			t.Parallel()
@@ -148,8 +150,8 @@ func TestDatabase_MissingName(t *testing.T) {
 	require.Contains(t, result.Findings[0].Message, "127.0.0.1:1")
 }
 
-// Empty databases, before the first start of multis, each with a role of its own. Nothing runs at the same time, because the other tests would
-// find that they share the server.
+// Empty databases, before the first start of multis, each with a role of its own. Nothing runs at the same time, because
+// the other tests would find that they share the server.
 //
 //nolint:paralleltest // see above
 func TestDatabase_UnusableUntilRepaired(t *testing.T) {
@@ -214,7 +216,9 @@ func serverFacts(t *testing.T, dsn string) store.ServerFacts {
 func TestDatabase_LimitsOwnRoleOnly(t *testing.T) {
 	t.Parallel()
 	facts := serverFacts(t, healthyDSN(t))
-	facts.Superuser, facts.User, facts.Database = true, "multis", "multis-2"
+	facts.Superuser = true
+	facts.User = "multis"
+	facts.Database = "multis-2"
 	require.Contains(t, Postgres{}.check(facts, false)[0].Fix, "psql -c 'ALTER ROLE multis NOSUPERUSER NOBYPASSRLS CREATEROLE'   (")
 	facts.User = "postgres"
 	require.Contains(t, Postgres{}.check(facts, false)[0].Fix, `-c 'ALTER DATABASE "multis-2" OWNER TO multis'   (`)

@@ -58,12 +58,20 @@ func oneFinding(id ID, message, fix string) Result {
 
 // failedCheck is the result of a check that could not be carried out.
 func failedCheck(err error) Result {
-	return oneFinding(CheckFailed, fmt.Sprintf("This could not be checked: %v.", err), "multis doctor   (once more; if it stays, report it with this line)")
+	return oneFinding(CheckFailed, fmt.Sprintf("This could not be checked: %v.", err),
+		"multis doctor   (once more; if it stays, report it with this line)")
 }
 
 // newFinding returns a finding with the severity of its id.
 func newFinding(id ID, subject, message, fix string) Finding {
-	return Finding{ID: id, Severity: kinds[id].severity, Subject: subject, Message: message, Fix: fix, Fixable: kinds[id].fixable}
+	return Finding{
+		ID:       id,
+		Severity: kinds[id].severity,
+		Subject:  subject,
+		Message:  message,
+		Fix:      fix,
+		Fixable:  kinds[id].fixable,
+	}
 }
 
 // Section is the result of one check in a report.
@@ -117,7 +125,8 @@ type Check struct {
 // checkTimeout limits one check.
 const checkTimeout = 15 * time.Second
 
-// The maximum number of characters of a text of a report, which may quote what a server answers, and of a line to copy, which may hold paths.
+// The maximum number of characters of a text of a report, which may quote what a server answers, and of a line to copy,
+// which may hold paths.
 const (
 	maxText = 1000
 	maxFix  = 4000
@@ -140,7 +149,12 @@ func run(ctx context.Context, in *Input, checks []Check) Report {
 				f := &result.Findings[i]
 				f.Message, f.Fix = text.Clip(f.Message, maxText), text.Clip(Copyable(in.asTyped(f.Fix)), maxFix)
 			}
-			report.Sections[i] = Section{Name: c.Name, Fact: text.Clip(result.Fact, maxText), Findings: result.Findings, Skipped: text.Clip(skipped, maxText)}
+			report.Sections[i] = Section{
+				Name:     c.Name,
+				Fact:     text.Clip(result.Fact, maxText),
+				Findings: result.Findings,
+				Skipped:  text.Clip(skipped, maxText),
+			}
 		})
 	}
 	group.Wait()

@@ -34,7 +34,8 @@ type breakage struct {
 	name   string
 	id     ID
 	breaks func(w *world)
-	// byHand says why the line that the finding prints cannot be run here; empty means that it is run in a shell, as a person would who copies it.
+	// byHand says why the line that the finding prints cannot be run here; empty means that it is run in a shell, as a
+	// person would who copies it.
 	byHand string
 	// fixes does what remains then: what a person does, or multis and Synapse when the line restarted them. nil if the line repairs it all.
 	fixes func(w *world)
@@ -112,14 +113,17 @@ func brokenFiles() []breakage {
 			w.start = errors.New("config.yaml:1: documents.folder: cannot be made; choose a folder that multis can make and write to")
 		}, inFile, func(w *world) { w.start = nil }},
 		{
-			"changed while it runs", ConfigRefused, execSQL(`insert into settings (key, value) values ('config_refused', '{"since": "2026-01-01T00:00:00Z", "why": "config.yaml:3: nonsense: unknown key"}')`),
+			"changed while it runs", ConfigRefused,
+			execSQL(`insert into settings (key, value) values ('config_refused', '{"since": "2026-01-01T00:00:00Z", "why": "config.yaml:3: nonsense: unknown key"}')`),
 			showsOnly, execSQL("delete from settings where key = 'config_refused'"),
 		},
 		{"of two processes", ConfigDiffers, showTwoConfigs, showsOnly, endOtherConfig},
 		{"old registration", RegistrationFile, func(w *world) {
 			w.write(w.paths.Registration, "id: multis\nas_token: older\n")
 		}, "", nil},
-		{"registration open to all", RegistrationPermissions, func(w *world) { require.NoError(w.t, os.Chmod(w.paths.Registration, 0o644)) }, "", nil},
+		{"registration open to all", RegistrationPermissions, func(w *world) {
+			require.NoError(w.t, os.Chmod(w.paths.Registration, 0o644))
+		}, "", nil},
 		{"not named", RegistrationMissing, func(w *world) { require.NoError(w.t, os.Remove(w.named)) }, "", nil},
 		{"edited by hand", RegistrationDrift, func(w *world) {
 			path := filepath.Join(w.dir, "synapse-registration.yaml")
@@ -140,47 +144,72 @@ func brokenFiles() []breakage {
 
 func brokenData() []breakage {
 	return []breakage{
-		{"", PushStalled, execSQL(`insert into settings (key, value) values ('push_stalled', '{"since": "2026-01-01T00:00:00Z"}')`), showsOnly, execSQL("delete from settings where key = 'push_stalled'")},
-		{"", SyncStalled, execSQL(`insert into settings (key, value) values ('sync_stalled', '{"since": "2026-01-01T00:00:00Z"}')`), showsOnly, execSQL("delete from settings where key = 'sync_stalled'")},
+		{"", PushStalled, execSQL(`insert into settings (key, value) values ('push_stalled', '{"since": "2026-01-01T00:00:00Z"}')`), showsOnly,
+			execSQL("delete from settings where key = 'push_stalled'")},
+		{"", SyncStalled, execSQL(`insert into settings (key, value) values ('sync_stalled', '{"since": "2026-01-01T00:00:00Z"}')`), showsOnly,
+			execSQL("delete from settings where key = 'sync_stalled'")},
 		{"", PushLag, execSQL(`update settings set value = to_jsonb(now() - interval '20 minutes') where key = 'pushed_at';
 			update messages set ts = now() - interval '5 minutes', received_at = now() - interval '5 minutes' where event_id = (select max(event_id) from messages)`), "", execSQL("update settings set value = to_jsonb(now()) where key = 'pushed_at'")},
-		{"", AdminRoom, execSQL("update chats set closed_reason = 'gone' where kind = 'admin'"), "", execSQL("update chats set closed_reason = '' where kind = 'admin'")},
+		{"", AdminRoom, execSQL("update chats set closed_reason = 'gone' where kind = 'admin'"), "",
+			execSQL("update chats set closed_reason = '' where kind = 'admin'")},
 		{"", ChatsUnreadable, func(w *world) {
 			w.message("locked", "@ana:example.org", "contact")
 			w.exec(`update messages set parked = '{}', reason = 'It is encrypted, and its key has not come.' where event_id = 'locked'`)
 		}, asks, execSQL("update messages set parked = null")},
 		{
-			"logged out", BridgeDown, execSQL("insert into bridge_states (bot, login, protocol, reason, changed_at, down_since) values ('@whatsappbot:example.org', '', 'whatsapp', 'logged out', now(), now())"),
+			"logged out", BridgeDown,
+			execSQL("insert into bridge_states (bot, login, protocol, reason, changed_at, down_since) values ('@whatsappbot:example.org', '', 'whatsapp', 'logged out', now(), now())"),
 			inBridge, execSQL("update bridge_states set down_since = null, reason = ''"),
 		},
 		{
-			"silent", BridgeDown, execSQL("insert into bridge_states (bot, login, protocol, reason, changed_at, down_since) values ('@whatsappbot:example.org', '', 'whatsapp', 'no answer', now(), now())"),
+			"silent", BridgeDown,
+			execSQL("insert into bridge_states (bot, login, protocol, reason, changed_at, down_since) values ('@whatsappbot:example.org', '', 'whatsapp', 'no answer', now(), now())"),
 			inBridge, execSQL("update bridge_states set down_since = null, reason = ''"),
 		},
 		{"typed on the phone", BridgeDoublePuppet, func(w *world) {
 			w.exec("update chats set self_ghost = '@whatsapp_49:example.org' where channel_id = 'ana'")
 			w.message("typed", "@whatsapp_49:example.org", "owner_phone")
 		}, inBridge, func(w *world) { w.message("typed later", "@you:example.org", "owner_phone") }},
-		{"ghost in the chat", BridgeDoublePuppet, execSQL("update chats set self_ghost = '@whatsapp_49:example.org' where channel_id = 'ana'"), inBridge, execSQL("update chats set self_ghost = ''")},
-		{"", BridgeStatus, func(w *world) { w.addSentMessage("sent"); w.addSentMessage("sent") }, inBridge, execSQL("update outbox set state = 'delivered', delivered_at = now()")},
-		{"", BridgeUnconfirmed, execSQL("insert into bridge_bots (bot, protocol) values ('@signalbot:example.org', 'signal')"), inClient, execSQL("update bridge_bots set confirmed_at = now()")},
-		{"", BridgeClaim, execSQL("insert into bridge_changes (protocol, old_bot, new_bot) values ('whatsapp', '@whatsappbot:example.org', '@whatsapp2:example.org')"), inClient, execSQL("update bridge_changes set decided_at = now()")},
+		{"ghost in the chat", BridgeDoublePuppet, execSQL("update chats set self_ghost = '@whatsapp_49:example.org' where channel_id = 'ana'"),
+			inBridge, execSQL("update chats set self_ghost = ''")},
+		{"", BridgeStatus, func(w *world) {
+			w.addSentMessage("sent")
+			w.addSentMessage("sent")
+		}, inBridge, execSQL("update outbox set state = 'delivered', delivered_at = now()")},
+		{"", BridgeUnconfirmed, execSQL("insert into bridge_bots (bot, protocol) values ('@signalbot:example.org', 'signal')"), inClient,
+			execSQL("update bridge_bots set confirmed_at = now()")},
+		{"", BridgeClaim,
+			execSQL("insert into bridge_changes (protocol, old_bot, new_bot) values ('whatsapp', '@whatsappbot:example.org', '@whatsapp2:example.org')"), inClient, execSQL("update bridge_changes set decided_at = now()")},
 		{"never", BackupOld, execSQL("update settings set updated_at = now() - interval '9 days'"), "", nil},
-		{"long ago", BackupOld, execSQL(`insert into settings (key, value) values ('backup.last', jsonb_build_object('at', now() - interval '8 days'))`), "", nil},
-		{"by a clock that was ahead", BackupOld, execSQL(`insert into settings (key, value) values ('backup.last', jsonb_build_object('at', now() + interval '1 year'))`), "", nil},
-		{"a restore that was interrupted early", DatabaseSchema, func(w *world) { w.restore.File = "/mnt/multis.tar.gz" }, "a restore needs an empty database; TestARestoreThatIsKilledEarly runs it", func(w *world) { w.restore.File = "" }},
-		{"a restore that was interrupted", DatabaseSchema, execSQL("create table restore_in_progress ()"), "it names no file", execSQL("drop table restore_in_progress")},
+		{"long ago", BackupOld,
+			execSQL(`insert into settings (key, value) values ('backup.last', jsonb_build_object('at', now() - interval '8 days'))`), "", nil},
+		{"by a clock that was ahead", BackupOld,
+			execSQL(`insert into settings (key, value) values ('backup.last', jsonb_build_object('at', now() + interval '1 year'))`), "", nil},
+		{"a restore that was interrupted early", DatabaseSchema, func(w *world) {
+			w.restore.File = "/mnt/multis.tar.gz"
+		}, "a restore needs an empty database; TestARestoreThatIsKilledEarly runs it", func(w *world) { w.restore.File = "" }},
+		{"a restore that was interrupted", DatabaseSchema, execSQL("create table restore_in_progress ()"), "it names no file",
+			execSQL("drop table restore_in_progress")},
 		{"of an older multis", DatabaseSchema, func(w *world) {
 			w.yaml += "backup: {every: off}\n"
 			w.write(w.paths.Config, w.yaml)
 			w.exec("update schema_functions set revision = revision - 1, hash = ''")
 		}, "", nil},
 		{"typing errors", DatabaseTrigrams, execSQL("drop index term_stats_similar, message_terms_similar"), "", nil},
-		{"embeddings", DatabaseVector, setYAML("embeddings: {model: ollama/nomic, base_url: \"http://127.0.0.1:1/v1\"}\n"), byPackage, func(w *world) { w.write(w.paths.Config, w.yaml) }},
-		{"", BackupFailed, execSQL(`insert into settings (key, value) values ('backup.last', jsonb_build_object('at', now() - interval '1 day', 'problem', 'no space left on device', 'tried_at', now()))`), "", nil},
-		{"", JobsFailed, execSQL("insert into river.river_job (kind, args, max_attempts, state, finalized_at) values ('turn', '{}', 3, 'discarded', now())"), showsOnly, execSQL("delete from river.river_job")},
-		{"", JobsLate, execSQL("insert into river.river_job (kind, args, max_attempts, state, scheduled_at) values ('turn', '{}', 3, 'available', now() - interval '1 hour')"), "", execSQL("delete from river.river_job")},
-		{"", SafeMode, execSQL(`insert into settings (key, value) values ('safe_mode', '{"since": "2026-05-01T12:00:00Z", "why": "It crashed."}')`), "", execSQL("delete from settings where key = 'safe_mode'")},
+		{"embeddings", DatabaseVector, setYAML("embeddings: {model: ollama/nomic, base_url: \"http://127.0.0.1:1/v1\"}\n"), byPackage,
+			func(w *world) {
+				w.write(w.paths.Config, w.yaml)
+			}},
+		{"", BackupFailed,
+			execSQL(`insert into settings (key, value) values ('backup.last', jsonb_build_object('at', now() - interval '1 day', 'problem', 'no space left on device', 'tried_at', now()))`), "", nil},
+		{"", JobsFailed,
+			execSQL("insert into river.river_job (kind, args, max_attempts, state, finalized_at) values ('turn', '{}', 3, 'discarded', now())"),
+			showsOnly, execSQL("delete from river.river_job")},
+		{"", JobsLate,
+			execSQL("insert into river.river_job (kind, args, max_attempts, state, scheduled_at) values ('turn', '{}', 3, 'available', now() - interval '1 hour')"), "", execSQL("delete from river.river_job")},
+		{"", SafeMode,
+			execSQL(`insert into settings (key, value) values ('safe_mode', '{"since": "2026-05-01T12:00:00Z", "why": "It crashed."}')`), "",
+			execSQL("delete from settings where key = 'safe_mode'")},
 		{"", OutboxFailed, func(w *world) { w.addSentMessage("failed") }, inClient, execSQL("update outbox set state = 'dropped'")},
 		{"open", DatabaseShared, func(w *world) {
 			w.exec("grant connect on database " + databaseOf(w.t, w.dsn) + " to public")
@@ -213,7 +242,8 @@ func brokenModels(t *testing.T) []breakage {
 	}
 	right := model("mine/small", "right-key", address, "")
 	return []breakage{
-		{"no price", ModelConfig, setYAML("llm:\n  model: mine/new\n  providers:\n    mine:\n      base_url: " + address + "\n      api_key: right-key\n"), inFile, right},
+		{"no price", ModelConfig, setYAML("llm:\n  model: mine/new\n  providers:\n    mine:\n      base_url: " + address +
+			"\n      api_key: right-key\n"), inFile, right},
 		{"wrong key", ModelKey, model("mine/small", "wrong-key", address, ""), inFile, right},
 		{"unknown", ModelUnknown, model("mine/other", "right-key", address, ""), inFile, right},
 		{"nobody answers", ModelUnreachable, model("mine/small", "right-key", "http://127.0.0.1:1/v1", ""), inFile, right},

@@ -40,7 +40,8 @@ func checkEvents(ctx context.Context, in *Input) (Result, string) {
 			return failedCheck(err), ""
 		}
 		if stalled {
-			r.Findings = append(r.Findings, newFinding(source.id, "", fmt.Sprintf(source.message, in.clockTime(stall.Since)), in.log(1)+" | grep -iE 'wrn|err|warn'   (then "+in.restartSynapse()+")"))
+			r.Findings = append(r.Findings, newFinding(source.id, "", fmt.Sprintf(source.message, in.clockTime(stall.Since)),
+				in.log(1)+" | grep -iE 'wrn|err|warn'   (then "+in.restartSynapse()+")"))
 		}
 	}
 	var pushed time.Time
@@ -56,8 +57,10 @@ func checkEvents(ctx context.Context, in *Input) (Result, string) {
 		if !pushed.IsZero() {
 			last = "the last push at " + in.clockTime(pushed)
 		}
-		r.Findings = append(r.Findings, newFinding(PushLag, "", fmt.Sprintf("Messages come by the sync only: the last one at %s, %s.", in.clockTime(fresh), last),
-			in.restartSynapse()+"   (Synapse then pushes what it kept; nothing is lost. If this stays, write to multis: the next message shows whether Synapse pushes again)"))
+		r.Findings = append(r.Findings, newFinding(PushLag, "",
+			fmt.Sprintf("Messages come by the sync only: the last one at %s, %s.", in.clockTime(fresh), last),
+			in.restartSynapse()+
+				"   (Synapse then pushes what it kept; nothing is lost. If this stays, write to multis: the next message shows whether Synapse pushes again)"))
 	}
 	if !pushed.IsZero() {
 		r.Fact = "last push at " + in.clockTime(pushed)
@@ -84,12 +87,14 @@ func checkAdminRoom(ctx context.Context, in *Input) (Result, string) {
 		return Result{}, notAnswered(err)
 	}
 	if !slices.Contains(joined, *chat.RoomID) {
-		return oneFinding(AdminRoomNotIn, fmt.Sprintf("%s has not joined the admin room %s.", in.Config.Owner, *chat.RoomID), "accept the invitation of "+in.Config.BotID().String()+" in your Matrix client"), ""
+		return oneFinding(AdminRoomNotIn, fmt.Sprintf("%s has not joined the admin room %s.", in.Config.Owner, *chat.RoomID),
+			"accept the invitation of "+in.Config.BotID().String()+" in your Matrix client"), ""
 	}
 	r := Result{Fact: "the admin room is " + chat.RoomID.String()}
 	members, err := in.Homeserver.Members(ctx, in.Config.BotID(), *chat.RoomID)
 	if err != nil {
-		return oneFinding(AdminRoom, fmt.Sprintf("The admin room %s cannot be read: %v.", *chat.RoomID, err), "leave that room, then "+in.start()+"   (it makes a new one)"), ""
+		return oneFinding(AdminRoom, fmt.Sprintf("The admin room %s cannot be read: %v.", *chat.RoomID, err),
+			"leave that room, then "+in.start()+"   (it makes a new one)"), ""
 	}
 	r.Findings = findFormerOperators(in, members, *chat.RoomID)
 	if in.Config.Business.Escalation.Room {
@@ -104,15 +109,16 @@ func checkAdminRoom(ctx context.Context, in *Input) (Result, string) {
 	return r, ""
 }
 
-// findFormerOperators finds everybody in a room who is neither the owner nor an operator. A stranger who joins closes the room, but an operator who is
-// removed from the configuration stays in it and can read everything.
+// findFormerOperators finds everybody in a room who is neither the owner nor an operator. A stranger who joins closes the
+// room, but an operator who is removed from the configuration stays in it and can read everything.
 func findFormerOperators(in *Input, members map[id.UserID]string, room id.RoomID) []Finding {
 	var found []Finding
 	for _, who := range slices.Sorted(maps.Keys(members)) {
 		if members[who] != "join" || who == in.Config.Owner || who == in.Config.BotID() || slices.Contains(in.Config.Operators, who) {
 			continue
 		}
-		found = append(found, newFinding(FormerOperator, who.String()+" in "+room.String(), fmt.Sprintf("%s is no operator (config: operators) and reads all that is said in %s.", who, room),
+		found = append(found, newFinding(FormerOperator, who.String()+" in "+room.String(),
+			fmt.Sprintf("%s is no operator (config: operators) and reads all that is said in %s.", who, room),
 			fmt.Sprintf("/kick %s   (in that room, in Element; in other clients in its list of members. Or put them back into operators)", who)))
 	}
 	return found
@@ -123,19 +129,21 @@ func findUninvited(in *Input, members map[id.UserID]string, room string) []Findi
 	var found []Finding
 	for _, who := range in.Config.Operators {
 		if members[who] == "" {
-			found = append(found, newFinding(OperatorsUninvited, who.String(), fmt.Sprintf("%s is an operator and was never invited to %s.", who, room),
+			found = append(found, newFinding(OperatorsUninvited, who.String(),
+				fmt.Sprintf("%s is an operator and was never invited to %s.", who, room),
 				in.start()+"   (it invites them; if the homeserver refuses that, the log says why)"))
 		}
 	}
 	return found
 }
 
-// checkOperatorsRoom checks the room for operators: that it exists, that the owner and the operators, and nobody else, are in it, and that it is encrypted
-// if the admin room is.
+// checkOperatorsRoom checks the room for operators: that it exists, that the owner and the operators, and nobody else,
+// are in it, and that it is encrypted if the admin room is.
 func checkOperatorsRoom(ctx context.Context, in *Input, adminRoom store.Chat) ([]Finding, error) {
 	chat, err := store.OperatorsChat(ctx, in.Database.DB())
 	if errors.Is(err, store.ErrNotFound) || (err == nil && chat.RoomID == nil) {
-		return []Finding{newFinding(OperatorsRoom, "", "There is no room for operators: the threads of customers are in the admin room.", in.start()+"   (it makes the room and invites you and the operators)")}, nil
+		return []Finding{newFinding(OperatorsRoom, "", "There is no room for operators: the threads of customers are in the admin room.",
+			in.start()+"   (it makes the room and invites you and the operators)")}, nil
 	}
 	if err != nil {
 		return nil, err
@@ -154,7 +162,8 @@ func checkOperatorsRoom(ctx context.Context, in *Input, adminRoom store.Chat) ([
 	found = append(found, findUninvited(in, members, "the room for operators "+chat.RoomID.String())...)
 	for _, who := range append([]id.UserID{in.Config.Owner}, in.Config.Operators...) {
 		if members[who] != "join" && members[who] != "" {
-			found = append(found, newFinding(OperatorsNotIn, who.String(), fmt.Sprintf("%s has not joined the room for operators %s.", who, *chat.RoomID),
+			found = append(found, newFinding(OperatorsNotIn, who.String(),
+				fmt.Sprintf("%s has not joined the room for operators %s.", who, *chat.RoomID),
 				"they accept the invitation of "+in.Config.BotID().String()+" in their Matrix client"))
 		}
 	}
@@ -220,23 +229,33 @@ func checkDevice(ctx context.Context, in *Input, user id.UserID, d id.DeviceID, 
 	info, err := in.Homeserver.Device(ctx, user, d)
 	switch {
 	case errors.Is(err, appservice.ErrUnknownDevice):
-		return []Finding{newFinding(DeviceMissing, user.String(), fmt.Sprintf("The session of multis for %s was deleted, so nothing encrypted can be read and nothing sent.", user), in.start()+"   (it makes a new session; then multis verify)")}
+		return []Finding{newFinding(DeviceMissing, user.String(),
+			fmt.Sprintf("The session of multis for %s was deleted, so nothing encrypted can be read and nothing sent.", user),
+			in.start()+"   (it makes a new session; then multis verify)")}
 	case err != nil:
 		return nil // the check of the homeserver reports it
 	case !info.HasKeys:
-		return []Finding{newFinding(DeviceKeys, user.String(), fmt.Sprintf("The session of multis for %s has published no encryption keys.", user), in.start()+"   (it publishes them; if this stays, look into its log)")}
+		return []Finding{newFinding(DeviceKeys, user.String(),
+			fmt.Sprintf("The session of multis for %s has published no encryption keys.", user),
+			in.start()+"   (it publishes them; if this stays, look into its log)")}
 	case needsTrust && info.CanSign && !info.Verified:
-		return []Finding{newFinding(DeviceUnverified, user.String(), "You have encrypted chats, and the session of multis is not verified; some clients refuse it their keys.", "multis verify")}
+		return []Finding{newFinding(DeviceUnverified, user.String(),
+			"You have encrypted chats, and the session of multis is not verified; some clients refuse it their keys.", "multis verify")}
 	}
 	return nil
 }
 
 // checkMAS explains why multis has no session where the Matrix Authentication Service has the accounts.
 func checkMAS(ctx context.Context, in *Input, user id.UserID) []Finding {
-	if info, err := in.Homeserver.Server(ctx); err != nil || !info.IsMAS {
+	info, err := in.Homeserver.Server(ctx)
+	if err != nil {
 		return nil
 	}
-	return []Finding{newFinding(HomeserverMAS, user.String(), fmt.Sprintf("This homeserver leaves logins to the Matrix Authentication Service, where multis gets a session by MSC4190 only, and %s has none.", user),
+	if !info.IsMAS {
+		return nil
+	}
+	return []Finding{newFinding(HomeserverMAS, user.String(),
+		fmt.Sprintf("This homeserver leaves logins to the Matrix Authentication Service, where multis gets a session by MSC4190 only, and %s has none.", user),
 		in.installFix()+"   (the registration needs io.element.msc4190: true; then "+in.start()+")")}
 }
 
@@ -262,7 +281,8 @@ func checkUnreadable(ctx context.Context, in *Input, chats []store.Chat) ([]Find
 		if len(found) == maxNamedChats {
 			break
 		}
-		f := newFinding(ChatsUnreadable, c.Label(), fmt.Sprintf("%s in %s cannot be read: %s", text.Count(w.Messages, "message"), c.Label(), text.OneLine(w.Why)),
+		f := newFinding(ChatsUnreadable, c.Label(), fmt.Sprintf("%s in %s cannot be read: %s", text.Count(w.Messages, "message"), c.Label(),
+			text.OneLine(w.Why)),
 			"multis verify   (then the keys can come; those of old messages may never come)")
 		f.Chat, f.Network = int64(c.ID), c.Protocol
 		found = append(found, f)
@@ -307,7 +327,9 @@ func checkChats(ctx context.Context, in *Input) (Result, string) {
 		}
 	}
 	for protocol, n := range missing {
-		f := newFinding(ChatsMissing, networkName(protocol), fmt.Sprintf("multis does not know %s on %s.", text.Count(n, "chat"), networkName(protocol)), in.start()+"   (it looks through all your rooms)")
+		f := newFinding(ChatsMissing, networkName(protocol),
+			fmt.Sprintf("multis does not know %s on %s.", text.Count(n, "chat"), networkName(protocol)),
+			in.start()+"   (it looks through all your rooms)")
 		f.Network = protocol
 		r.Findings = append(r.Findings, f)
 	}

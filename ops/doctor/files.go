@@ -53,15 +53,19 @@ func checkConfig(ctx context.Context, in *Input) (Result, string) {
 	case errors.Is(in.ConfigErr, config.ErrRestoreInterrupted) && in.Restore.Running:
 		return Result{Findings: []Finding{in.Restore.finding(ConfigMissing)}}, ""
 	case errors.Is(in.ConfigErr, config.ErrRestoreInterrupted):
-		return oneFinding(ConfigMissing, fmt.Sprintf("The restore of a backup was interrupted: its configuration is in %s, and there is none at %s.", config.RestoreCopy(file), file),
+		return oneFinding(ConfigMissing,
+			fmt.Sprintf("The restore of a backup was interrupted: its configuration is in %s, and there is none at %s.", config.RestoreCopy(file),
+				file),
 			AsRoot("multis backup restore FILE")+"   (the same command again)"), ""
 	case errors.Is(in.ConfigErr, fs.ErrNotExist):
-		return oneFinding(ConfigMissing, fmt.Sprintf("There is no configuration at %s.", absolute(file)), "multis init   (or, for one that is elsewhere: multis doctor -c FILE)"), ""
+		return oneFinding(ConfigMissing, fmt.Sprintf("There is no configuration at %s.", absolute(file)),
+			"multis init   (or, for one that is elsewhere: multis doctor -c FILE)"), ""
 	case in.ConfigErr != nil:
 		return Result{Findings: byLine(ConfigInvalid, "", in.ConfigErr, "correct that line of "+file)}, ""
 	}
 	if open := WorldReadable(file, in.Config); len(open) > 0 {
-		return oneFinding(ConfigPermissions, fmt.Sprintf("Every user of this machine can read %s and the secrets in it.", text.List(open)), chmodLine(open...)), ""
+		return oneFinding(ConfigPermissions, fmt.Sprintf("Every user of this machine can read %s and the secrets in it.", text.List(open)),
+			chmodLine(open...)), ""
 	}
 	r := Result{Fact: file + " is valid"}
 	if in.CheckStart != nil {
@@ -75,7 +79,8 @@ func checkConfig(ctx context.Context, in *Input) (Result, string) {
 	case err != nil:
 		return failedCheck(err), ""
 	case is:
-		return oneFinding(ConfigRefused, fmt.Sprintf("multis keeps the configuration from before %s, because it cannot use the changed one: %s.", in.clockTime(refused.Since), text.OneLine(refused.Why)),
+		return oneFinding(ConfigRefused, fmt.Sprintf("multis keeps the configuration from before %s, because it cannot use the changed one: %s.",
+			in.clockTime(refused.Since), text.OneLine(refused.Why)),
 			"multis config check   (and correct "+file+"; a running multis takes it over within seconds, and forgets this when it starts)"), ""
 	}
 	switch n, err := store.ConfigsInUse(ctx, in.Database.DB()); {
@@ -88,7 +93,8 @@ func checkConfig(ctx context.Context, in *Input) (Result, string) {
 	return r, ""
 }
 
-// byLine returns a finding for each line of an error; none for nil. The fix is the part of the line after "; ", or usualFix if there is none.
+// byLine returns a finding for each line of an error; none for nil. The fix is the part of the line after "; ", or
+// usualFix if there is none.
 func byLine(id ID, before string, err error, usualFix string) []Finding {
 	if err == nil {
 		return nil
@@ -117,21 +123,25 @@ func checkData(_ context.Context, in *Input) (Result, string) {
 		return Result{}, "there is no data folder yet"
 	}
 	if err != nil {
-		return oneFinding(DataUnwritable, fmt.Sprintf("The data folder %s cannot be read: %v.", dir, err), AsRoot("chown -R multis: "+text.ShellWord(dir))), ""
+		return oneFinding(DataUnwritable, fmt.Sprintf("The data folder %s cannot be read: %v.", dir, err),
+			AsRoot("chown -R multis: "+text.ShellWord(dir))), ""
 	}
 	r := Result{Fact: fmt.Sprintf("%s, %.1f GiB free", dir, float64(free)/gib)}
 	if free < minFreeBytes {
-		r.Findings = append(r.Findings, newFinding(DiskLow, dir, fmt.Sprintf("Only %.1f GiB are free on the disk of %s; without room Postgres stops.", float64(free)/gib, dir),
+		r.Findings = append(r.Findings, newFinding(DiskLow, dir,
+			fmt.Sprintf("Only %.1f GiB are free on the disk of %s; without room Postgres stops.", float64(free)/gib, dir),
 			"df -h "+text.ShellWord(dir)+"   (then delete old backups and logs, or enlarge the disk)"))
 	}
 	if wrong, owner := foreignFile(dir); wrong != "" {
-		r.Findings = append(r.Findings, newFinding(DataUnwritable, dir, fmt.Sprintf("multis cannot write to %s.", wrong), AsRoot("chown -R "+owner+": "+text.ShellWord(dir))))
+		r.Findings = append(r.Findings, newFinding(DataUnwritable, dir, fmt.Sprintf("multis cannot write to %s.", wrong),
+			AsRoot("chown -R "+owner+": "+text.ShellWord(dir))))
 	}
 	return r, ""
 }
 
-// foreignFile returns a file or folder in the data folder that belongs to root although the data folder does not, or the data folder itself if it belongs
-// to another user than this process' or cannot be read. owner is the user who should own everything there. path is empty if there is no such file.
+// foreignFile returns a file or folder in the data folder that belongs to root although the data folder does not, or the
+// data folder itself if it belongs to another user than this process' or cannot be read. owner is the user who should own
+// everything there. path is empty if there is no such file.
 func foreignFile(dir string) (path, owner string) {
 	info, err := os.Stat(dir)
 	if err != nil {

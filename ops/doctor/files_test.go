@@ -14,7 +14,9 @@ import (
 func TestFiles_FindsReadableSecrets(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	file, key, closed := filepath.Join(dir, "config.yaml"), filepath.Join(dir, "key"), filepath.Join(dir, "closed")
+	file := filepath.Join(dir, "config.yaml")
+	key := filepath.Join(dir, "key")
+	closed := filepath.Join(dir, "closed")
 	require.NoError(t, os.WriteFile(file, []byte("owner: x\n"), 0o600))
 	require.NoError(t, os.WriteFile(key, []byte("the-key"), 0o600))
 	require.NoError(t, os.WriteFile(closed, []byte("the-key"), 0o600))

@@ -9,8 +9,8 @@ import (
 	"multis/internal/plainfile"
 )
 
-// Fix repairs the finding with an id, if it is there and safe to repair, and returns what was done. A configuration that it changes is backed
-// up first.
+// Fix repairs the finding with an id, if it is there and safe to repair, and returns what was done. A configuration that
+// it changes is backed up first.
 func Fix(ctx context.Context, in *Input, id ID) (done string, err error) {
 	k, known := kinds[id]
 	if !known {
@@ -44,8 +44,8 @@ func Fix(ctx context.Context, in *Input, id ID) (done string, err error) {
 	}
 }
 
-// closeToOthers sets mode 0600 on a file with secrets. If root runs it, it refuses files of users other than the owner of the configuration: the service
-// could no longer read them, and the configuration may name any file of the machine.
+// closeToOthers sets mode 0600 on a file with secrets. If root runs it, it refuses files of users other than the owner of
+// the configuration: the service could no longer read them, and the configuration may name any file of the machine.
 func closeToOthers(configuration, path string) error {
 	f, info, err := plainfile.Open(path)
 	if err != nil {
@@ -59,7 +59,8 @@ func closeToOthers(configuration, path string) error {
 	theirs, _, _ := plainfile.Owner(info)
 	ours, _, _ := plainfile.Owner(whose)
 	if os.Geteuid() == 0 && theirs != ours {
-		return fmt.Errorf("%s belongs to %s, and %s to %s: decide yourself who may read it, such as chgrp %[4]s %[1]s && chmod 640 %[1]s", path, userName(theirs), configuration, userName(ours))
+		return fmt.Errorf("%s belongs to %s, and %s to %s: decide yourself who may read it, such as chgrp %[4]s %[1]s && chmod 640 %[1]s", path,
+			userName(theirs), configuration, userName(ours))
 	}
 	return f.Chmod(0o600)
 }

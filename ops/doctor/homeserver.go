@@ -16,8 +16,14 @@ import (
 // AccessOf returns how multis reaches the homeserver, for an appservice.Inspector.
 func AccessOf(c *config.Config) appservice.Access {
 	return appservice.Access{
-		URL: c.Homeserver.Address, AppserviceID: c.Appservice.ID, Token: c.Appservice.ASToken.Value(), Owner: c.Owner, Bot: c.BotID(),
-		BotName: c.Appservice.Bot.DisplayName, Operators: c.Operators, OperatorsRoom: c.Business.Escalation.Room,
+		URL:           c.Homeserver.Address,
+		AppserviceID:  c.Appservice.ID,
+		Token:         c.Appservice.ASToken.Value(),
+		Owner:         c.Owner,
+		Bot:           c.BotID(),
+		BotName:       c.Appservice.Bot.DisplayName,
+		Operators:     c.Operators,
+		OperatorsRoom: c.Business.Escalation.Room,
 	}
 }
 
@@ -34,7 +40,8 @@ func probeServer(ctx context.Context, hs *appservice.Inspector, address string) 
 		return info, oneFinding(HomeserverNotMatrix, fmt.Sprintf("What answers at %s is no Matrix homeserver (%v).", address, err),
 			"homeserver.address: the address of Synapse's client listener, such as http://127.0.0.1:8008")
 	case err != nil:
-		return info, oneFinding(HomeserverUnreachable, fmt.Sprintf("No homeserver answers at %s: %v.", address, causeOf(err, appservice.ErrUnreachable)),
+		return info, oneFinding(HomeserverUnreachable, fmt.Sprintf("No homeserver answers at %s: %v.", address,
+			causeOf(err, appservice.ErrUnreachable)),
 			"systemctl status matrix-synapse   (and check homeserver.address)")
 	}
 	name := "homeserver"
@@ -77,8 +84,10 @@ const maxClockSkew = 30 * time.Second
 // homeserverFix returns the line that repairs the address or the homeserver, if what Synapse and config.yaml say is enough to know it.
 func homeserverFix(ctx context.Context, in *Input, f Finding) string {
 	switch address := in.Config.Homeserver.Address; {
-	case in.Synapse != nil && in.Synapse.Address != "" && in.Synapse.Address != address && (f.ID == HomeserverNotMatrix || f.ID == HomeserverUnreachable && isConnectable(ctx, in.Synapse.Address)):
-		return "multis config set homeserver.address " + text.ShellWord(in.Synapse.Address) + " && " + in.start() + "   (what " + in.Synapse.Config + " says)"
+	case in.Synapse != nil && in.Synapse.Address != "" && in.Synapse.Address != address &&
+		(f.ID == HomeserverNotMatrix || f.ID == HomeserverUnreachable && isConnectable(ctx, in.Synapse.Address)):
+		return "multis config set homeserver.address " + text.ShellWord(in.Synapse.Address) + " && " + in.start() + "   (what " +
+			in.Synapse.Config + " says)"
 	case f.ID == HomeserverUnreachable && IsLoopback(hostOf(address)):
 		return in.restartSynapse() + "   (if it stays, Synapse's log says why; or correct homeserver.address)"
 	}
@@ -110,7 +119,8 @@ func checkHomeserver(ctx context.Context, in *Input) (Result, string) {
 		return result, ""
 	}
 	if skew := info.ClockAhead.Abs(); skew > maxClockSkew {
-		result.Findings = append(result.Findings, newFinding(ClockSkew, "", fmt.Sprintf("The clocks of multis and the homeserver differ by %s.", skew.Round(time.Second)),
+		result.Findings = append(result.Findings, newFinding(ClockSkew, "",
+			fmt.Sprintf("The clocks of multis and the homeserver differ by %s.", skew.Round(time.Second)),
 			"timedatectl set-ntp true   (on both machines)"))
 	}
 	return result, ""

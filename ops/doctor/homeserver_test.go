@@ -106,7 +106,8 @@ func newHomeserver(t *testing.T) *homeserver {
 	handle("GET /_matrix/client/v3/rooms/{room}/members", func(*http.Request) (int, any) {
 		var members []any
 		for _, who := range append([]string{"@you:example.org", "@multis:example.org"}, h.extra...) {
-			members = append(members, map[string]any{"type": "m.room.member", "state_key": who, "sender": who, "content": map[string]string{"membership": "join"}})
+			members = append(members, map[string]any{"type": "m.room.member", "state_key": who, "sender": who,
+				"content": map[string]string{"membership": "join"}})
 		}
 		return http.StatusOK, map[string]any{"chunk": members}
 	})
@@ -142,7 +143,8 @@ func keysOf(t *testing.T, user string, signed bool) map[string]any {
 	if signed {
 		canonical, err := canonicaljson.Marshal(keys)
 		assertNoError(t, err)
-		keys["signatures"] = map[string]any{user: map[string]string{"ed25519:" + key: base64.RawStdEncoding.EncodeToString(ed25519.Sign(private, canonical))}}
+		keys["signatures"] = map[string]any{user: map[string]string{"ed25519:" +
+			key: base64.RawStdEncoding.EncodeToString(ed25519.Sign(private, canonical))}}
 	}
 	signing := map[string]any{"user_id": user, "usage": []string{"self_signing"}, "keys": map[string]string{"ed25519:" + key: key}}
 	return map[string]any{
@@ -191,17 +193,24 @@ func TestHomeserver_WrongPortIsNotStopped(t *testing.T) {
 	t.Parallel()
 	synapse := httptest.NewServer(http.NotFoundHandler())
 	t.Cleanup(synapse.Close)
-	in := &Input{Config: &config.Config{}, Synapse: &Synapse{Config: "/etc/homeserver.yaml", Address: synapse.URL, Restart: "systemctl restart matrix-synapse"}, Start: "systemctl restart multis"}
+	in := &Input{
+		Config:  &config.Config{},
+		Synapse: &Synapse{Config: "/etc/homeserver.yaml", Address: synapse.URL, Restart: "systemctl restart matrix-synapse"},
+		Start:   "systemctl restart multis",
+	}
 	in.Config.Homeserver.Address = "http://127.0.0.1:1"
 	require.Equal(t, "multis config set homeserver.address "+synapse.URL+" && systemctl restart multis   (what /etc/homeserver.yaml says)",
 		homeserverFix(t.Context(), in, Finding{ID: HomeserverUnreachable}))
 	synapse.Close()
-	require.Contains(t, homeserverFix(t.Context(), in, Finding{ID: HomeserverUnreachable}), "systemctl restart matrix-synapse   (", "neither answers")
+	require.Contains(t, homeserverFix(t.Context(), in, Finding{ID: HomeserverUnreachable}), "systemctl restart matrix-synapse   (",
+		"neither answers")
 }
 
 func brokenHomeserver() []breakage {
 	return []breakage{
-		{"logins at MAS", HomeserverMAS, breakHomeserver(func(h *homeserver) { h.mas, h.noDevices = true, true }), "", breakHomeserver(func(h *homeserver) { h.noDevices = false })},
+		{"logins at MAS", HomeserverMAS, breakHomeserver(func(h *homeserver) {
+			h.mas, h.noDevices = true, true
+		}), "", breakHomeserver(func(h *homeserver) { h.noDevices = false })},
 		{"in a container", PingLoopback, func(w *world) {
 			for key, value := range map[string]string{"appservice.hostname": "127.0.0.1", "appservice.address": "http://multis:29399"} {
 				_, err := config.Set(w.paths.Config, key, value)
@@ -222,7 +231,9 @@ func brokenHomeserver() []breakage {
 			require.Empty(w.t, w.findingIDs())
 			w.homeserver.set(func(h *homeserver) { h.extra = []string{"@eva:example.org"} })
 		}, inClient, breakHomeserver(func(h *homeserver) { h.extra = nil })},
-		{"deleted by a client", DeviceMissing, breakHomeserver(func(h *homeserver) { h.noDevices = true }), "", breakHomeserver(func(h *homeserver) { h.noDevices = false })},
+		{"deleted by a client", DeviceMissing, breakHomeserver(func(h *homeserver) {
+			h.noDevices = true
+		}), "", breakHomeserver(func(h *homeserver) { h.noDevices = false })},
 		{"not signed", DeviceUnverified, func(w *world) {
 			w.exec("update chats set encrypted = 'yes' where channel_id = 'ana'")
 			require.Empty(w.t, w.findingIDs())

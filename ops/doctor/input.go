@@ -78,7 +78,8 @@ type Synapse struct {
 // installFix says how to give Synapse the current registration.
 func (in *Input) installFix() string {
 	if in.Compose {
-		return "multis -g && " + AsRoot("deploy/register.sh /srv/synapse") + " && " + in.restartSynapse() + "   (/srv/synapse stands for the folder that Synapse's container has as /data)"
+		return "multis -g && " + AsRoot("deploy/register.sh /srv/synapse") + " && " + in.restartSynapse() +
+			"   (/srv/synapse stands for the folder that Synapse's container has as /data)"
 	}
 	if in.Synapse == nil || in.Synapse.Install == "" {
 		return usualInstall()
@@ -97,8 +98,8 @@ func (in *Input) log(hours int) string {
 	return fmt.Sprintf("journalctl -u multis --since -%dh", hours)
 }
 
-// asTyped returns the line of a finding as a person types it on the machine. With Docker Compose there are neither the program multis nor the paths of its
-// container.
+// asTyped returns the line of a finding as a person types it on the machine. With Docker Compose there are neither the
+// program multis nor the paths of its container.
 func (in *Input) asTyped(fix string) string {
 	const asRoot = "sudo "
 	if !in.Compose {
@@ -120,7 +121,8 @@ func (in *Input) asTyped(fix string) string {
 	return fix
 }
 
-// Copyable returns the line of a finding with what is said about it as a comment of the shell and of YAML, so that the whole of it can be pasted.
+// Copyable returns the line of a finding with what is said about it as a comment of the shell and of YAML, so that the
+// whole of it can be pasted.
 func Copyable(fix string) string {
 	const begin, end = "   (", ")"
 	line, note, ok := strings.Cut(fix, begin)
@@ -146,7 +148,9 @@ func (in *Input) restartSynapse() string {
 
 // The lines for a Synapse that is not found on this machine. They are right for Debian's package.
 func usualInstall() string {
-	return "multis -g && " + AsRoot("install -m 640 -o matrix-synapse /var/lib/multis/registration.yaml /etc/matrix-synapse/multis-registration.yaml") + " && " + usualRestart() +
+	return "multis -g && " +
+		AsRoot("install -m 640 -o matrix-synapse /var/lib/multis/registration.yaml /etc/matrix-synapse/multis-registration.yaml") + " && " +
+		usualRestart() +
 		"   (app_service_config_files in homeserver.yaml must name that file)"
 }
 

@@ -9,8 +9,8 @@ import (
 	"multis/llm"
 )
 
-// ProbeModel checks that a model is configured with a price and a key, and that its provider knows both. It makes no paid call. If key is not
-// empty, it replaces the provider's key.
+// ProbeModel checks that a model is configured with a price and a key, and that its provider knows both. It makes no paid
+// call. If key is not empty, it replaces the provider's key.
 func ProbeModel(ctx context.Context, models Models, name, key string) Result {
 	info, err := models.Describe(name, key)
 	if err != nil {

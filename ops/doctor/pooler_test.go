@@ -40,7 +40,8 @@ func startPooler(t *testing.T, dsn string) string {
 			}
 			go func() {
 				defer client.Close()
-				if err := serveClient(client, idle); err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) && !errors.Is(err, net.ErrClosed) {
+				if err := serveClient(client, idle); err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) &&
+					!errors.Is(err, net.ErrClosed) {
 					t.Error(err)
 				}
 			}()
@@ -96,7 +97,8 @@ func serveClient(conn net.Conn, idle chan []*pgconn.HijackedConn) error {
 	}
 }
 
-// relayAnswers takes the answers of a server for a client until the server is ready for the next query, and returns the state of its transaction.
+// relayAnswers takes the answers of a server for a client until the server is ready for the next query, and returns the
+// state of its transaction.
 func relayAnswers(server *pgproto3.Frontend, client *pgproto3.Backend) (status byte, err error) {
 	if err := server.Flush(); err != nil {
 		return 0, err

@@ -23,7 +23,8 @@ func probeRegistration(ctx context.Context, hs *appservice.Inspector, c *config.
 	sender, err := hs.WhoAmI(ctx, "")
 	switch {
 	case errors.Is(err, appservice.ErrUnknownToken):
-		return oneFinding(RegistrationToken, "The homeserver does not know the as_token of config.yaml: the registration is not installed, or an older one is.",
+		return oneFinding(RegistrationToken,
+			"The homeserver does not know the as_token of config.yaml: the registration is not installed, or an older one is.",
 			install)
 	case errors.Is(err, appservice.ErrUnreachable), errors.Is(err, appservice.ErrNotMatrix):
 		return Result{} // the check of the homeserver reports it
@@ -33,11 +34,13 @@ func probeRegistration(ctx context.Context, hs *appservice.Inspector, c *config.
 	var result Result
 	if want := id.NewUserID(c.Appservice.SenderLocalpart, c.Homeserver.Domain); sender != want {
 		if sender.Homeserver() != c.Homeserver.Domain {
-			return oneFinding(HomeserverDomain, fmt.Sprintf("The homeserver's name is %s, and config.yaml says %s.", sender.Homeserver(), c.Homeserver.Domain),
+			return oneFinding(HomeserverDomain, fmt.Sprintf("The homeserver's name is %s, and config.yaml says %s.", sender.Homeserver(),
+				c.Homeserver.Domain),
 				"homeserver.domain: "+sender.Homeserver()+"   (then multis -g, and give Synapse the new registration)")
 		}
 		result.Findings = append(result.Findings, newFinding(RegistrationDrift, "sender_localpart",
-			fmt.Sprintf("Synapse has another registration than config.yaml: its sender_localpart is %s, not %s.", sender.Localpart(), want.Localpart()), install))
+			fmt.Sprintf("Synapse has another registration than config.yaml: its sender_localpart is %s, not %s.", sender.Localpart(),
+				want.Localpart()), install))
 	}
 	result.Findings = append(result.Findings, probeUsers(ctx, hs, c, install)...)
 	result.Findings = append(result.Findings, probeDevices(ctx, hs, install)...)
@@ -49,26 +52,33 @@ func probeRegistration(ctx context.Context, hs *appservice.Inspector, c *config.
 func probeUsers(ctx context.Context, hs *appservice.Inspector, c *config.Config, install string) []Finding {
 	var found []Finding
 	if _, err := hs.WhoAmI(ctx, c.BotID()); errors.Is(err, appservice.ErrNotCovered) {
-		found = append(found, newFinding(RegistrationBot, "", fmt.Sprintf("The registration in Synapse does not cover the bot %s.", c.BotID()), install))
+		found = append(found, newFinding(RegistrationBot, "", fmt.Sprintf("The registration in Synapse does not cover the bot %s.", c.BotID()),
+			install))
 	}
 	switch _, err := hs.WhoAmI(ctx, c.Owner); {
 	case errors.Is(err, appservice.ErrNoUser) && c.Owner == config.UnpairedOwner(c.Homeserver.Domain):
-		found = append(found, newFinding(OwnerAccount, "", "multis has no owner yet: nobody has sent the code of multis init --pair.", AsRoot("multis init --pair")))
+		found = append(found, newFinding(OwnerAccount, "", "multis has no owner yet: nobody has sent the code of multis init --pair.",
+			AsRoot("multis init --pair")))
 	case errors.Is(err, appservice.ErrNoUser):
 		found = append(found, newFinding(OwnerAccount, "", MissingAccount(c.Owner),
 			fmt.Sprintf("owner: \"@you:%s\"   (your own id; or make the account: %s)", c.Homeserver.Domain, AccountLine(c.Owner.Localpart()))))
 	case errors.Is(err, appservice.ErrNotCovered):
-		found = append(found, newFinding(RegistrationOwner, "", fmt.Sprintf("The registration in Synapse does not cover the owner %s.", c.Owner), install))
+		found = append(found, newFinding(RegistrationOwner, "", fmt.Sprintf("The registration in Synapse does not cover the owner %s.", c.Owner),
+			install))
 	}
 	return found
 }
 
 func probeDevices(ctx context.Context, hs *appservice.Inspector, install string) []Finding {
 	manages, known, err := hs.ManagesDevices(ctx)
-	if err != nil || !known || manages {
+	if err != nil {
 		return nil
 	}
-	return []Finding{newFinding(RegistrationDevices, "", "The homeserver does not let multis create its devices (MSC4190), so it can neither decrypt nor repeat a send safely.",
+	if !known || manages {
+		return nil
+	}
+	return []Finding{newFinding(RegistrationDevices, "",
+		"The homeserver does not let multis create its devices (MSC4190), so it can neither decrypt nor repeat a send safely.",
 		install+"   (it has io.element.msc4190: true; if Synapse has that already, upgrade Synapse)")}
 }
 
@@ -78,7 +88,8 @@ func ProbePing(ctx context.Context, c *config.Config) Result {
 	return result
 }
 
-// probePing is ProbePing; install is the fix that gives Synapse the registration, and start the one that starts multis. If the homeserver was not asked, the reason is returned instead.
+// probePing is ProbePing; install is the fix that gives Synapse the registration, and start the one that starts multis.
+// If the homeserver was not asked, the reason is returned instead.
 func probePing(ctx context.Context, hs *appservice.Inspector, c *config.Config, install, start string) (result Result, skipped string) {
 	took, err := hs.Ping(ctx)
 	if err == nil {
@@ -96,11 +107,13 @@ func explainPing(err error, c *config.Config, install, start string) Result {
 	case errors.Is(err, appservice.ErrPingToken):
 		return oneFinding(PingToken, "The homeserver calls multis with another hs_token than config.yaml has.", install)
 	case errors.Is(err, appservice.ErrPingID):
-		return Result{Findings: []Finding{newFinding(RegistrationDrift, "id", fmt.Sprintf("Synapse knows multis under another registration id than %s.", c.Appservice.ID), install)}}
+		return Result{Findings: []Finding{newFinding(RegistrationDrift, "id",
+			fmt.Sprintf("Synapse knows multis under another registration id than %s.", c.Appservice.ID), install)}}
 	case errors.Is(err, appservice.ErrPingNoURL):
 		return oneFinding(PingNoURL, "The registration in Synapse has no url, so nothing is pushed to multis.", install)
 	case errors.Is(err, appservice.ErrPingOther):
-		return oneFinding(PingOther, fmt.Sprintf("Another program than multis answers at %s (%v).", c.Appservice.Address, causeOf(err, appservice.ErrPingOther)),
+		return oneFinding(PingOther, fmt.Sprintf("Another program than multis answers at %s (%v).", c.Appservice.Address,
+			causeOf(err, appservice.ErrPingOther)),
 			fmt.Sprintf("appservice.port: a port that no other program uses   (here and in the registration: multis -g; ss -ltnp | grep %d shows which program it is)", c.Appservice.Port))
 	case errors.Is(err, appservice.ErrPingNoAnswer):
 		return explainUnreachable(c, start)
@@ -112,7 +125,9 @@ func explainPing(err error, c *config.Config, install, start string) Result {
 // explainUnreachable explains why the homeserver does not reach multis.
 func explainUnreachable(c *config.Config, start string) Result {
 	if IsLoopback(c.Appservice.Hostname) && !IsLoopback(hostOf(c.Appservice.Address)) {
-		return oneFinding(PingLoopback, fmt.Sprintf("multis listens on %s, where only this machine or container reaches it, and the homeserver calls %s.", c.Appservice.Hostname, c.Appservice.Address),
+		return oneFinding(PingLoopback,
+			fmt.Sprintf("multis listens on %s, where only this machine or container reaches it, and the homeserver calls %s.", c.Appservice.Hostname,
+				c.Appservice.Address),
 			"multis config set appservice.hostname 0.0.0.0 && "+start+"   (keep the port closed to the internet)")
 	}
 	return oneFinding(PingNoAnswer, fmt.Sprintf("The homeserver gets no answer at %s.", c.Appservice.Address),

@@ -58,7 +58,8 @@ func registrationOf(c *config.Config) (map[string]any, error) {
 	return content, nil
 }
 
-// differences returns the keys of the wanted registration that are missing or different in the existing one. Additional keys of the existing one do not count.
+// differences returns the keys of the wanted registration that are missing or different in the existing one. Additional
+// keys of the existing one do not count.
 func differences(want, existing map[string]any) []string {
 	var keys []string
 	for _, key := range slices.Sorted(maps.Keys(want)) {
@@ -92,7 +93,8 @@ func checkRegistration(ctx context.Context, in *Input) (Result, string) {
 	loaded.Findings = append(loaded.Findings, checkRateLimit(ctx, in, loaded)...)
 	for i, f := range loaded.Findings {
 		if installed && strings.HasPrefix(string(f.ID), "registration.") {
-			loaded.Findings[i] = newFinding(RegistrationRestart, f.Subject, "Synapse has not been restarted since its registration file changed: "+lowerFirst(f.Message),
+			loaded.Findings[i] = newFinding(RegistrationRestart, f.Subject,
+				"Synapse has not been restarted since its registration file changed: "+lowerFirst(f.Message),
 				in.restartSynapse()+"   (if it stays, homeserver.address leads to another homeserver)")
 		}
 	}
@@ -129,14 +131,17 @@ func checkRegistrationFile(in *Input, want map[string]any) []Finding {
 		return nil // it may have been moved to Synapse
 	}
 	if err != nil {
-		return []Finding{newFinding(RegistrationFile, path, fmt.Sprintf("The registration cannot be read: %v.", err), "multis -g -r "+text.ShellWord(path))}
+		return []Finding{newFinding(RegistrationFile, path, fmt.Sprintf("The registration cannot be read: %v.", err),
+			"multis -g -r "+text.ShellWord(path))}
 	}
 	var found []Finding
 	if keys := differences(want, existing); len(keys) > 0 {
-		found = append(found, newFinding(RegistrationFile, path, fmt.Sprintf("%s is older than config.yaml: %s differ.", path, strings.Join(keys, ", ")), "multis -g -r "+text.ShellWord(path)))
+		found = append(found, newFinding(RegistrationFile, path,
+			fmt.Sprintf("%s is older than config.yaml: %s differ.", path, strings.Join(keys, ", ")), "multis -g -r "+text.ShellWord(path)))
 	}
 	if info, err := os.Stat(path); err == nil && info.Mode().Perm()&0o004 != 0 {
-		found = append(found, newFinding(RegistrationPermissions, path, fmt.Sprintf("Every user of this machine can read %s, which opens your Matrix account.", path), chmodLine(path)))
+		found = append(found, newFinding(RegistrationPermissions, path,
+			fmt.Sprintf("Every user of this machine can read %s, which opens your Matrix account.", path), chmodLine(path)))
 	}
 	return found
 }
@@ -161,9 +166,11 @@ func checkSynapseFiles(in *Input, want map[string]any) (installed bool, found []
 		if len(keys) == 0 {
 			return true, nil
 		}
-		return false, []Finding{newFinding(RegistrationDrift, path, fmt.Sprintf("%s, which Synapse loads, is not what config.yaml asks for: %s differ.", path, strings.Join(keys, ", ")), in.installFix())}
+		return false, []Finding{newFinding(RegistrationDrift, path,
+			fmt.Sprintf("%s, which Synapse loads, is not what config.yaml asks for: %s differ.", path, strings.Join(keys, ", ")), in.installFix())}
 	}
-	return false, []Finding{newFinding(RegistrationMissing, in.Synapse.Config, "Synapse's configuration ("+in.Synapse.Config+") names no registration of multis.", in.installFix())}
+	return false, []Finding{newFinding(RegistrationMissing, in.Synapse.Config,
+		"Synapse's configuration ("+in.Synapse.Config+") names no registration of multis.", in.installFix())}
 }
 
 // checkRateLimit checks that the homeserver does not limit multis.
@@ -172,14 +179,22 @@ func checkRateLimit(ctx context.Context, in *Input, loaded Result) []Finding {
 		return nil
 	}
 	rooms, err := in.Homeserver.JoinedRooms(ctx, in.Config.Owner)
-	if err != nil || len(rooms) == 0 {
+	if err != nil {
+		return nil
+	}
+	if len(rooms) == 0 {
 		return nil
 	}
 	limited, err := in.Homeserver.IsRateLimited(ctx, rooms[0])
-	if err != nil || !limited {
+	if err != nil {
 		return nil
 	}
-	return []Finding{newFinding(RegistrationRateLimit, "", "The homeserver limits the requests of multis, so answers come late: the registration in Synapse lacks rate_limited: false.", in.installFix())}
+	if !limited {
+		return nil
+	}
+	return []Finding{newFinding(RegistrationRateLimit, "",
+		"The homeserver limits the requests of multis, so answers come late: the registration in Synapse lacks rate_limited: false.",
+		in.installFix())}
 }
 
 // stopped is the result when multis does not run.
@@ -188,11 +203,14 @@ func stopped(ctx context.Context, in *Input) Result {
 		return Result{Findings: []Finding{in.Restore.finding(MultisStopped)}}
 	}
 	if in.IsStarting != nil && in.IsStarting(ctx) {
-		return oneFinding(MultisStopped, "multis is being started and does not answer yet: it makes a backup, changes the database, or waits for one.", in.log(1)+"   (says what it does)")
+		return oneFinding(MultisStopped,
+			"multis is being started and does not answer yet: it makes a backup, changes the database, or waits for one.",
+			in.log(1)+"   (says what it does)")
 	}
 	if in.StopReason != nil {
 		if why := strings.TrimSuffix(text.Clip(text.OneLine(in.StopReason(ctx)), 400), "."); why != "" {
-			return oneFinding(MultisStopped, "multis does not run. It ended last with: "+why+".", "correct that, then "+in.start()+"   ("+in.log(1)+" shows more)")
+			return oneFinding(MultisStopped, "multis does not run. It ended last with: "+why+".",
+				"correct that, then "+in.start()+"   ("+in.log(1)+" shows more)")
 		}
 	}
 	return oneFinding(MultisStopped, "multis does not run.", in.start())
@@ -220,7 +238,8 @@ func checkRunning(ctx context.Context, in *Input) (Result, string) {
 	switch answers, other := awaitListening(ctx, in); {
 	case other:
 		return oneFinding(PingOther, fmt.Sprintf("Another program than multis answers at %s.", in.Config.Appservice.LocalAddr()),
-			fmt.Sprintf("appservice.port: a port that no other program uses   (then multis -g; ss -ltnp | grep %d shows which program it is)", in.Config.Appservice.Port)), ""
+			fmt.Sprintf("appservice.port: a port that no other program uses   (then multis -g; ss -ltnp | grep %d shows which program it is)",
+				in.Config.Appservice.Port)), ""
 	case !answers:
 		return stopped(ctx, in), ""
 	}

@@ -25,8 +25,8 @@ const (
 	showsOnly = "the command shows the cause, which a person removes"
 )
 
-// The tests that carry out what a finding prints, word by word, until the finding is gone, and nothing else. On the booted machine services are restarted.
-// With the real bridge most faults are made in the database.
+// The tests that carry out what a finding prints, word by word, until the finding is gone, and nothing else. On the
+// booted machine services are restarted. With the real bridge most faults are made in the database.
 const (
 	inUnit    = "doctor_test.go"
 	inServer  = "database_test.go"
@@ -47,32 +47,83 @@ const (
 
 // carriedOut says for each kind of finding where the line that it prints is carried out, or why nowhere.
 var carriedOut = map[ID]string{
-	CheckFailed: showsOnly, ConfigMissing: asks, ConfigInvalid: inFile, ConfigPermissions: inUnit, ConfigStart: inFile, ConfigRefused: showsOnly, ConfigDiffers: showsOnly,
-	DataUnwritable: inUnit, DiskLow: showsOnly, ClockSkew: noClock,
-
-	HomeserverUnreachable: onMachine, HomeserverNotMatrix: onMachine, HomeserverDomain: elsewhere, HomeserverMAS: simulated,
-
-	RegistrationFile: inUnit, RegistrationPermissions: inUnit, RegistrationMissing: inUnit, RegistrationRestart: onMachine, RegistrationDrift: inUnit,
-	RegistrationToken: onMachine, RegistrationBot: onMachine, RegistrationOwner: onMachine, RegistrationRateLimit: onMachine, RegistrationDevices: onMachine,
-	OwnerAccount: asks,
-
-	MultisStopped: onMachine, SafeMode: onMachine, PingToken: onMachine, PingNoAnswer: elsewhere, PingLoopback: onMachine, PingOther: elsewhere, PingNoURL: onMachine,
-
-	PushLag: onMachine, PushStalled: showsOnly, SyncStalled: showsOnly,
-
-	AdminRoom: onMachine, AdminRoomNotIn: withReal, OperatorsRoom: onMachine, OperatorsNotIn: withReal, OperatorsPlain: inClient, FormerOperator: withReal,
-	OperatorsUninvited: onMachine, DeviceMissing: onMachine, DeviceKeys: othersKeys, DeviceUnverified: encrypted, ChatsUnreadable: encrypted, ChatsMissing: simulated,
-
-	BridgeDown: inBridge, BridgeDoublePuppet: inBridge, BridgeStatus: inBridge, BridgeUnconfirmed: withReal, BridgeClaim: withReal,
-
-	DatabaseUnreachable: elsewhere, DatabasePrograms: byPackage, DatabaseVersion: otherServer, DatabaseEncoding: inServer, DatabaseSuperuser: elsewhere, DatabaseRights: inServer,
-	DatabaseRowSecurity: byBackup, DatabaseSchema: inUnit, DatabaseVector: byPackage, DatabaseTrigrams: inUnit, DatabasePooling: otherServer, DatabaseConnections: onMachine, DatabaseShared: inUnit,
-
-	BackupOld: inUnit, BackupFailed: inUnit, SandboxOff: inUnit,
-
-	ModelConfig: inFile, ModelKey: inFile, ModelUnknown: inFile, ModelUnreachable: inFile, BudgetZero: inUnit, BudgetSpent: inUnit,
-
-	JobsFailed: showsOnly, JobsLate: onMachine, OutboxFailed: showsOnly,
+	CheckFailed:             showsOnly,
+	ConfigMissing:           asks,
+	ConfigInvalid:           inFile,
+	ConfigPermissions:       inUnit,
+	ConfigStart:             inFile,
+	ConfigRefused:           showsOnly,
+	ConfigDiffers:           showsOnly,
+	DataUnwritable:          inUnit,
+	DiskLow:                 showsOnly,
+	ClockSkew:               noClock,
+	HomeserverUnreachable:   onMachine,
+	HomeserverNotMatrix:     onMachine,
+	HomeserverDomain:        elsewhere,
+	HomeserverMAS:           simulated,
+	RegistrationFile:        inUnit,
+	RegistrationPermissions: inUnit,
+	RegistrationMissing:     inUnit,
+	RegistrationRestart:     onMachine,
+	RegistrationDrift:       inUnit,
+	RegistrationToken:       onMachine,
+	RegistrationBot:         onMachine,
+	RegistrationOwner:       onMachine,
+	RegistrationRateLimit:   onMachine,
+	RegistrationDevices:     onMachine,
+	OwnerAccount:            asks,
+	MultisStopped:           onMachine,
+	SafeMode:                onMachine,
+	PingToken:               onMachine,
+	PingNoAnswer:            elsewhere,
+	PingLoopback:            onMachine,
+	PingOther:               elsewhere,
+	PingNoURL:               onMachine,
+	PushLag:                 onMachine,
+	PushStalled:             showsOnly,
+	SyncStalled:             showsOnly,
+	AdminRoom:               onMachine,
+	AdminRoomNotIn:          withReal,
+	OperatorsRoom:           onMachine,
+	OperatorsNotIn:          withReal,
+	OperatorsPlain:          inClient,
+	FormerOperator:          withReal,
+	OperatorsUninvited:      onMachine,
+	DeviceMissing:           onMachine,
+	DeviceKeys:              othersKeys,
+	DeviceUnverified:        encrypted,
+	ChatsUnreadable:         encrypted,
+	ChatsMissing:            simulated,
+	BridgeDown:              inBridge,
+	BridgeDoublePuppet:      inBridge,
+	BridgeStatus:            inBridge,
+	BridgeUnconfirmed:       withReal,
+	BridgeClaim:             withReal,
+	DatabaseUnreachable:     elsewhere,
+	DatabasePrograms:        byPackage,
+	DatabaseVersion:         otherServer,
+	DatabaseEncoding:        inServer,
+	DatabaseSuperuser:       elsewhere,
+	DatabaseRights:          inServer,
+	DatabaseRowSecurity:     byBackup,
+	DatabaseSchema:          inUnit,
+	DatabaseVector:          byPackage,
+	DatabaseTrigrams:        inUnit,
+	DatabasePooling:         otherServer,
+	DatabaseConnections:     onMachine,
+	DatabaseShared:          inUnit,
+	BackupOld:               inUnit,
+	BackupFailed:            inUnit,
+	SandboxOff:              inUnit,
+	ModelConfig:             inFile,
+	ModelKey:                inFile,
+	ModelUnknown:            inFile,
+	ModelUnreachable:        inFile,
+	BudgetZero:              inUnit,
+	BudgetSpent:             inUnit,
+	JobsFailed:              showsOnly,
+	JobsLate:                onMachine,
+	OutboxFailed:            showsOnly,
 }
 
 // Of 35 and more kinds the printed line is carried out, and of the others it is said why not.
@@ -103,8 +154,8 @@ func TestRepair_LinesOfAllKindsRun(t *testing.T) {
 	require.Len(t, carriedOut, len(IDs()))
 }
 
-// shell runs the lines that findings print: multis is this commit's program, psql is connected as the administrator of a server of the tests, and
-// systemctl only notes what it was called with.
+// shell runs the lines that findings print: multis is this commit's program, psql is connected as the administrator of a
+// server of the tests, and systemctl only notes what it was called with.
 type shell struct {
 	bin, services string
 	admin         string // address of the server as its administrator
@@ -126,7 +177,8 @@ func newShell(t *testing.T, withMultis bool) shell {
 		require.NoError(t, os.WriteFile(filepath.Join(s.bin, name), []byte("#!/bin/sh\n"+script+"\n"), 0o755))
 	}
 	if withMultis {
-		build := exec.CommandContext(t.Context(), "go", "build", "-tags", "goolm", "-trimpath", "-buildvcs=false", "-o", s.bin, "../../cmd/multis")
+		build := exec.CommandContext(t.Context(), "go", "build", "-tags", "goolm", "-trimpath", "-buildvcs=false", "-o", s.bin,
+			"../../cmd/multis")
 		build.Env = append(os.Environ(), "CGO_ENABLED=0")
 		out, err := build.CombinedOutput()
 		require.NoError(t, err, string(out))
@@ -143,7 +195,8 @@ func (s shell) carryOut(t *testing.T, dir, fix string) (restarted bool) {
 	line := Copyable(fix)
 	cmd := exec.CommandContext(t.Context(), "sh", "-euc", line)
 	cmd.Dir = dir
-	cmd.Env = append(os.Environ(), "PATH="+s.bin+":"+os.Getenv("PATH"), "PGHOST="+admin.Host, "PGPORT="+strconv.Itoa(int(admin.Port)), "PGUSER="+admin.User, "PGDATABASE=postgres")
+	cmd.Env = append(os.Environ(), "PATH="+s.bin+":"+os.Getenv("PATH"), "PGHOST="+admin.Host, "PGPORT="+strconv.Itoa(int(admin.Port)),
+		"PGUSER="+admin.User, "PGDATABASE=postgres")
 	out, err := cmd.CombinedOutput()
 	require.NoError(t, err, "%s\n%s", line, out)
 	after, _ := os.ReadFile(s.services)

@@ -52,11 +52,12 @@ func PostgresAt(dsn string) Postgres {
 	}
 }
 
-// OwnPostgres returns how multis' own server is administered. socket is the folder of its socket, which root may use, and start the line that starts or
-// restarts multis, and with it the server.
+// OwnPostgres returns how multis' own server is administered. socket is the folder of its socket, which root may use, and
+// start the line that starts or restarts multis, and with it the server.
 func OwnPostgres(socket, start string) Postgres {
 	return Postgres{
-		Psql: AsRoot("psql -h " + text.ShellWord(socket) + " -U postgres"), Start: start, Restart: start, Log: filepath.Join(filepath.Dir(socket), "postgres.log"),
+		Psql: AsRoot("psql -h " + text.ShellWord(socket) + " -U postgres"), Start: start, Restart: start,
+		Log:    filepath.Join(filepath.Dir(socket), "postgres.log"),
 		IsOurs: true,
 	}
 }
@@ -134,8 +135,8 @@ func MissingAccount(user id.UserID) string {
 	return message
 }
 
-// AccountLine returns the line that makes an account in Synapse, which takes small letters only. Debian's own package gives the program another name than
-// Synapse and its image do.
+// AccountLine returns the line that makes an account in Synapse, which takes small letters only. Debian's own package
+// gives the program another name than Synapse and its image do.
 func AccountLine(localpart string) string {
 	const usual, debian = "register_new_matrix_user", "synapse_register_new_matrix_user"
 	arguments := " -c /etc/matrix-synapse/homeserver.yaml -u " + text.ShellWord(strings.ToLower(localpart))

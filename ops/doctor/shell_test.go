@@ -17,8 +17,16 @@ import (
 
 func TestShell_DatabaseLinesFitServer(t *testing.T) {
 	t.Parallel()
-	facts := store.ServerFacts{Version: 170005, Encoding: "UTF8", Database: "multis", User: "multis", MaxConnections: 20, Open: true}
-	own, compose := OwnPostgres("/var/lib/multis/data/postgres/run", AsRoot("systemctl restart multis")), PostgresAt("postgres://multis:secret@multis-postgres/multis")
+	facts := store.ServerFacts{
+		Version:        170005,
+		Encoding:       "UTF8",
+		Database:       "multis",
+		User:           "multis",
+		MaxConnections: 20,
+		Open:           true,
+	}
+	own, compose := OwnPostgres("/var/lib/multis/data/postgres/run",
+		AsRoot("systemctl restart multis")), PostgresAt("postgres://multis:secret@multis-postgres/multis")
 	for _, c := range []struct {
 		server Postgres
 		fixes  map[ID]string
@@ -28,8 +36,9 @@ func TestShell_DatabaseLinesFitServer(t *testing.T) {
 			DatabaseVector:      " psql -d multis -c 'CREATE EXTENSION vector'",
 		}},
 		{own, map[ID]string{
-			DatabaseConnections: AsRoot("psql -h /var/lib/multis/data/postgres/run -U postgres -c 'ALTER SYSTEM SET max_connections = 200'") + " && " + AsRoot("systemctl restart multis"),
-			DatabaseVector:      AsRoot("apt-get install postgresql-17-pgvector") + " && " + AsRoot("systemctl restart multis"),
+			DatabaseConnections: AsRoot("psql -h /var/lib/multis/data/postgres/run -U postgres -c 'ALTER SYSTEM SET max_connections = 200'") +
+				" && " + AsRoot("systemctl restart multis"),
+			DatabaseVector: AsRoot("apt-get install postgresql-17-pgvector") + " && " + AsRoot("systemctl restart multis"),
 		}},
 		{compose, map[ID]string{
 			DatabaseConnections: "docker compose exec multis-postgres psql -U postgres -c 'ALTER SYSTEM SET max_connections = 200' && docker compose restart multis-postgres",
@@ -56,9 +65,11 @@ func TestShell_DatabaseLinesFitServer(t *testing.T) {
 	require.Equal(t, AsRoot("systemctl start postgresql-17")+"   (or correct database.url)", local.unreachable(off, start).Findings[0].Fix)
 	require.Contains(t, local.restart(), "systemctl restart postgresql-17 ")
 	corrected := "database.url: postgres://multis:PASSWORD@%s/multis?sslmode=disable   (in config.yaml, " // multis config set refuses a secret
-	require.Contains(t, local.unreachable(errors.New("password authentication failed"), start).Findings[0].Fix, fmt.Sprintf(corrected, "127.0.0.1:5433"))
+	require.Contains(t, local.unreachable(errors.New("password authentication failed"), start).Findings[0].Fix,
+		fmt.Sprintf(corrected, "127.0.0.1:5433"))
 	remote := PostgresAt("postgres://multis:secret@db.example.org/multis?sslmode=disable&password=secret")
-	require.Contains(t, remote.unreachable(off, start).Findings[0].Fix, fmt.Sprintf(corrected, "db.example.org"), "a server elsewhere cannot be started here")
+	require.Contains(t, remote.unreachable(off, start).Findings[0].Fix, fmt.Sprintf(corrected, "db.example.org"),
+		"a server elsewhere cannot be started here")
 	require.Contains(t, own.checkShared(facts)[0].Fix, "psql -h /var/lib/multis/data/postgres/run ")
 }
 
@@ -79,7 +90,8 @@ func TestShell_ComposeLinesRunOnHost(t *testing.T) {
 		require.Equal(t, typed, in.asTyped(fix))
 		require.Equal(t, fix, (&Input{}).asTyped(fix))
 	}
-	require.Contains(t, in.asTyped(in.installFix()), "docker compose run --rm multis -g && "+AsRoot("deploy/register.sh /srv/synapse")+" && docker restart synapse")
+	require.Contains(t, in.asTyped(in.installFix()), "docker compose run --rm multis -g && "+AsRoot("deploy/register.sh /srv/synapse")+
+		" && docker restart synapse")
 	report := run(t.Context(), &Input{Compose: true, Now: time.Now}, []Check{{"backup", func(context.Context, *Input) (Result, string) {
 		return oneFinding(BackupOld, "x", "multis backup create"), ""
 	}}})
@@ -101,7 +113,8 @@ func TestReport_TextsAreBounded(t *testing.T) {
 
 func TestShell_LowersAccountName(t *testing.T) {
 	t.Parallel()
-	require.Equal(t, "There is no account @You:example.org on this homeserver. Matrix ids have small letters: is it @you:example.org?", MissingAccount("@You:example.org"))
+	require.Equal(t, "There is no account @You:example.org on this homeserver. Matrix ids have small letters: is it @you:example.org?",
+		MissingAccount("@You:example.org"))
 	require.Equal(t, "There is no account @you:example.org on this homeserver.", MissingAccount("@you:example.org"))
 	require.Contains(t, AccountLine("You"), " -u you")
 }

@@ -17,7 +17,10 @@ import (
 func TestService_StoppedNamesReason(t *testing.T) {
 	t.Parallel()
 	const why = "mkdir /etc/x: read-only file system"
-	in := &Input{Config: &config.Config{Appservice: config.Appservice{Hostname: "127.0.0.1", Port: 1}}, StopReason: func(context.Context) string { return why }}
+	in := &Input{Config: &config.Config{Appservice: config.Appservice{Hostname: "127.0.0.1", Port: 1}},
+		StopReason: func(context.Context) string {
+			return why
+		}}
 	r, skipped := checkRunning(t.Context(), in)
 	require.Empty(t, skipped)
 	require.Len(t, r.Findings, 1)
@@ -39,7 +42,9 @@ func TestService_RestartGetsTime(t *testing.T) {
 			if err != nil {
 				return false
 			}
-			server := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("{}")) }), ReadHeaderTimeout: time.Second}
+			server := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+				_, _ = w.Write([]byte("{}"))
+			}), ReadHeaderTimeout: time.Second}
 			go func() { _ = server.Serve(listener) }()
 			t.Cleanup(func() { _ = server.Close() })
 		}

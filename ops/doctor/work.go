@@ -29,7 +29,8 @@ func checkSafeMode(ctx context.Context, in *Input) (Result, string) {
 		return failedCheck(err), ""
 	}
 	if on {
-		return oneFinding(SafeMode, fmt.Sprintf("multis is in safe mode since %s. %s No model is called, and contacts get nothing.", in.clockTime(safe.Since), safe.Why),
+		return oneFinding(SafeMode, fmt.Sprintf("multis is in safe mode since %s. %s No model is called, and contacts get nothing.",
+			in.clockTime(safe.Since), safe.Why),
 			in.start()+"   (without --safe; or /safe off in the admin room)"), ""
 	}
 	return Result{Fact: "off"}, ""
@@ -47,21 +48,26 @@ func checkJobs(ctx context.Context, in *Input) (Result, string) {
 		return failedCheck(err), ""
 	}
 	if n, kinds := countJobs(failed); n > 0 {
-		r.Findings = append(r.Findings, newFinding(JobsFailed, "", fmt.Sprintf("%s failed for good in the last 24 hours (%s).", text.Count(n, "job"), kinds), in.log(24)+" | grep -i error   (each line names its cause)"))
+		r.Findings = append(r.Findings, newFinding(JobsFailed, "",
+			fmt.Sprintf("%s failed for good in the last 24 hours (%s).", text.Count(n, "job"), kinds),
+			in.log(24)+" | grep -i error   (each line names its cause)"))
 	}
 	late, err := store.LateJobs(ctx, db, now.Add(-maxJobDelay))
 	if err != nil {
 		return failedCheck(err), ""
 	}
 	if n, kinds := countJobs(late); n > 0 {
-		r.Findings = append(r.Findings, newFinding(JobsLate, "", fmt.Sprintf("%s %s since %s (%s).", text.Count(n, "job"), text.Plural(n, "waits", "wait"), in.clockTime(late[0].Oldest), kinds), in.start()))
+		r.Findings = append(r.Findings, newFinding(JobsLate, "",
+			fmt.Sprintf("%s %s since %s (%s).", text.Count(n, "job"), text.Plural(n, "waits", "wait"), in.clockTime(late[0].Oldest), kinds),
+			in.start()))
 	}
 	lost, err := store.CountFailed(ctx, db, now.Add(-failuresSince))
 	if err != nil {
 		return failedCheck(err), ""
 	}
 	if lost > 0 {
-		r.Findings = append(r.Findings, newFinding(OutboxFailed, "", text.Count(lost, "message")+" did not arrive in the last 24 hours.", "/why and the chat's name   (in the admin room, it says the reason)"))
+		r.Findings = append(r.Findings, newFinding(OutboxFailed, "", text.Count(lost, "message")+" did not arrive in the last 24 hours.",
+			"/why and the chat's name   (in the admin room, it says the reason)"))
 	}
 	r.Fact = "no job failed or waits"
 	return r, ""
@@ -90,7 +96,8 @@ func checkBackup(ctx context.Context, in *Input) (Result, string) {
 		return failedCheck(err), ""
 	}
 	if last.Problem != "" && last.TriedAt.After(last.At) {
-		return oneFinding(BackupFailed, fmt.Sprintf("The backup at %s failed: %s.", in.clockTime(last.TriedAt), strings.TrimSuffix(text.Clip(text.OneLine(last.Problem), 200), ".")), "multis backup create   (it says what is in the way)"), ""
+		return oneFinding(BackupFailed, fmt.Sprintf("The backup at %s failed: %s.", in.clockTime(last.TriedAt),
+			strings.TrimSuffix(text.Clip(text.OneLine(last.Problem), 200), ".")), "multis backup create   (it says what is in the way)"), ""
 	}
 	known := !last.At.IsZero()
 	since, message := last.At, "The last backup is from %s."
@@ -166,7 +173,8 @@ func checkBudget(ctx context.Context, in *Input) (Result, string) {
 	limit := int64(in.Config.Budget.PerDay)
 	currency := in.Config.Budget.Currency
 	if limit == 0 {
-		return oneFinding(BudgetZero, "A paid model is configured and budget.per_day is 0, so it is never called.", "multis config set budget.per_day 2"), ""
+		return oneFinding(BudgetZero, "A paid model is configured and budget.per_day is 0, so it is never called.",
+			"multis config set budget.per_day 2"), ""
 	}
 	usage, err := store.UsageByPurpose(ctx, in.Database.DB(), in.Now().In(in.Config.TimeZone).Format(time.DateOnly))
 	if err != nil {
@@ -178,7 +186,8 @@ func checkBudget(ctx context.Context, in *Input) (Result, string) {
 	}
 	const percent = 98 // from this share on, the rest is too little for a call
 	if spent*100 >= limit*percent {
-		return oneFinding(BudgetSpent, fmt.Sprintf("Today's budget of %s is used up; answers quote documents until midnight.", text.Money(limit, currency)), "multis config set budget.per_day "+(2*in.Config.Budget.PerDay).String()+"   (or wait until midnight)"), ""
+		return oneFinding(BudgetSpent, fmt.Sprintf("Today's budget of %s is used up; answers quote documents until midnight.",
+			text.Money(limit, currency)), "multis config set budget.per_day "+(2*in.Config.Budget.PerDay).String()+"   (or wait until midnight)"), ""
 	}
 	return Result{Fact: fmt.Sprintf("%s of %s used today", text.Money(spent, currency), text.Money(limit, currency))}, ""
 }
@@ -204,10 +213,12 @@ func checkCommands(ctx context.Context, in *Input) (Result, string) {
 	}
 	level, err := in.TestSandbox(ctx)
 	if err != nil && len(in.Config.CommandHooks) > 0 {
-		return oneFinding(SandboxOff, "The command hooks (command_hooks) cannot run, so what they are asked about is denied: "+err.Error(), "remove command_hooks from config.yaml   (or repair what it says, and start multis again)"), ""
+		return oneFinding(SandboxOff, "The command hooks (command_hooks) cannot run, so what they are asked about is denied: "+err.Error(),
+			"remove command_hooks from config.yaml   (or repair what it says, and start multis again)"), ""
 	}
 	if err != nil {
-		return oneFinding(SandboxOff, "Agents may run commands (exec.enabled) and cannot: "+err.Error(), "multis config set exec.enabled false   (or repair what it says, and start multis again)"), ""
+		return oneFinding(SandboxOff, "Agents may run commands (exec.enabled) and cannot: "+err.Error(),
+			"multis config set exec.enabled false   (or repair what it says, and start multis again)"), ""
 	}
 	return Result{Fact: "in a sandbox that a test could not escape from: " + level}, ""
 }

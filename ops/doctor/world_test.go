@@ -90,7 +90,8 @@ func newWorld(t *testing.T) *world {
 	w.paths = Paths{Config: filepath.Join(w.dir, "config.yaml"), Registration: filepath.Join(w.dir, "registration.yaml")}
 	w.named = filepath.Join(w.dir, "synapse-names")
 	w.homeserver = newHomeserver(t)
-	w.yaml = strings.NewReplacer("%HOMESERVER%", w.homeserver.url, "%PORT%", strconv.Itoa(w.port), "%DSN%", `"`+w.dsn+`"`, "%DIR%", w.dir).Replace(minimalYAML)
+	w.yaml = strings.NewReplacer("%HOMESERVER%", w.homeserver.url, "%PORT%", strconv.Itoa(w.port), "%DSN%", `"`+w.dsn+`"`, "%DIR%",
+		w.dir).Replace(minimalYAML)
 	w.write(w.paths.Config, w.yaml)
 	w.exec(`insert into settings (key, value) values ('owner_device', '{"id": "MULTIS_OWNER"}'), ('bot_device', '{"id": "MULTIS_BOT"}')`)
 	w.register()
@@ -126,8 +127,9 @@ func (w *world) register() {
 func (w *world) synapse() *Synapse {
 	loaded := filepath.Join(w.dir, "synapse-registration.yaml")
 	s := &Synapse{
-		Config:  "/etc/matrix-synapse/homeserver.yaml",
-		Install: AsRoot(fmt.Sprintf("sh -c 'install -m 640 %s %s && echo %[2]s > %s && systemctl restart matrix-synapse'", w.paths.Registration, loaded, w.named)),
+		Config: "/etc/matrix-synapse/homeserver.yaml",
+		Install: AsRoot(fmt.Sprintf("sh -c 'install -m 640 %s %s && echo %[2]s > %s && systemctl restart matrix-synapse'", w.paths.Registration,
+			loaded, w.named)),
 		Restart: AsRoot("systemctl restart matrix-synapse"),
 	}
 	if names, err := os.ReadFile(w.named); err == nil {
@@ -140,14 +142,16 @@ func (w *world) synapse() *Synapse {
 func (w *world) contents() map[string]string {
 	w.t.Helper()
 	digests := map[string]string{}
-	rows, err := w.st.Pool().Query(w.t.Context(), "select oid::regclass::text from pg_class where relkind = 'r' and relnamespace::regnamespace::text in ('public', 'river', 'matrix')")
+	rows, err := w.st.Pool().Query(w.t.Context(),
+		"select oid::regclass::text from pg_class where relkind = 'r' and relnamespace::regnamespace::text in ('public', 'river', 'matrix')")
 	require.NoError(w.t, err)
 	tables, err := pgx.CollectRows(rows, pgx.RowTo[string])
 	require.NoError(w.t, err)
 	require.NoError(w.t, w.st.ReadAll(w.t.Context(), func(tx store.Tx) error {
 		for _, table := range tables {
 			var digest string
-			if err := tx.QueryRow(w.t.Context(), "select md5(coalesce(string_agg(x::text, '|' order by x::text), '')) from "+table+" x").Scan(&digest); err != nil {
+			if err := tx.QueryRow(w.t.Context(), "select md5(coalesce(string_agg(x::text, '|' order by x::text), '')) from "+table+
+				" x").Scan(&digest); err != nil {
 				return err
 			}
 			digests[table] = digest
@@ -166,8 +170,11 @@ func (w *world) files() map[string]string {
 			return err
 		}
 		info, err := entry.Info()
-		if err != nil || entry.IsDir() {
+		if err != nil {
 			return err
+		}
+		if entry.IsDir() {
+			return nil
 		}
 		data, err := os.ReadFile(path)
 		all[path] = info.Mode().String() + info.ModTime().String() + string(data)
@@ -190,7 +197,8 @@ func (w *world) exec(sql string, args ...any) {
 func (w *world) message(event, sender, author string) {
 	w.t.Helper()
 	w.exec(`insert into messages (chat_id, event_id, author, sender, kind, body, ts, action, code, reason)
-		select id, $1, $3, $2, 'text', 'hello', now(), 'store', 'silent', 'The chat is silent.' from chats where channel_id = 'ana'`, event, sender, author)
+		select id, $1, $3, $2, 'text', 'hello', now(), 'store', 'silent', 'The chat is silent.' from chats where channel_id = 'ana'`, event,
+		sender, author)
 }
 
 // addSentMessage stores a message of ours in a state.
@@ -204,8 +212,14 @@ func (w *world) addSentMessage(state string) {
 func (w *world) openInput() *Input {
 	w.t.Helper()
 	in := &Input{
-		Synapse: w.synapse(), Paths: w.paths, Now: time.Now, FreeBytes: func(string) (uint64, error) { return w.free, nil }, Database: w.st.Inspector(), HasSchema: true,
-		ProgramsErr: w.programs, Restore: w.restore,
+		Synapse:     w.synapse(),
+		Paths:       w.paths,
+		Now:         time.Now,
+		FreeBytes:   func(string) (uint64, error) { return w.free, nil },
+		Database:    w.st.Inspector(),
+		HasSchema:   true,
+		ProgramsErr: w.programs,
+		Restore:     w.restore,
 	}
 	if in.Config, in.ConfigErr = config.Load(w.paths.Config); in.ConfigErr != nil {
 		in.Config = nil

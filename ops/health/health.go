@@ -1,4 +1,5 @@
-// Package health is what a running multis says about itself to other programs over HTTP, and how to ask for it. Metrics belong here as well.
+// Package health is what a running multis says about itself to other programs over HTTP, and how to ask for it. Metrics
+// belong here as well.
 package health
 
 import (

@@ -24,7 +24,8 @@ type listenAddress struct {
 // overlaps reports whether multis could not listen on both addresses.
 func (a listenAddress) overlaps(b listenAddress) bool {
 	every := func(host string) bool { ip := net.ParseIP(host); return ip != nil && ip.IsUnspecified() }
-	return a.port == b.port && (a.hostname == b.hostname || every(a.hostname) || every(b.hostname) || doctor.IsLoopback(a.hostname) && doctor.IsLoopback(b.hostname))
+	return a.port == b.port && (a.hostname == b.hostname || every(a.hostname) || every(b.hostname) ||
+		doctor.IsLoopback(a.hostname) && doctor.IsLoopback(b.hostname))
 }
 
 // addressesOf returns the addresses of a configuration, which is nil for none.
@@ -41,14 +42,16 @@ func addressesOf(c *config.Config) []listenAddress {
 
 // checkAddress returns the problem of an address that multis could not listen on.
 func checkAddress(ctx context.Context, a listenAddress, running, next *config.Config) error {
-	isOwn := func(b listenAddress) bool { return b.port == a.port } // also on another interface: multis gives it up before it takes the new one
+	// also on another interface: multis gives it up before it takes the new one
+	isOwn := func(b listenAddress) bool { return b.port == a.port }
 	if slices.ContainsFunc(addressesOf(running), isOwn) {
 		return nil
 	}
 	listener, err := Listen(ctx, a.hostname, a.port)
 	switch {
 	case errors.Is(err, syscall.EADDRINUSE):
-		return next.Problem(a.section+".port", fmt.Sprintf("is in use by another program (ss -ltnp | grep %d shows which); choose another port", a.port))
+		return next.Problem(a.section+".port", fmt.Sprintf("is in use by another program (ss -ltnp | grep %d shows which); choose another port",
+			a.port))
 	case err != nil:
 		return next.Problem(a.section+".hostname", err.Error()+"; write 127.0.0.1, or 0.0.0.0 for every interface")
 	}
@@ -58,8 +61,8 @@ func checkAddress(ctx context.Context, a listenAddress, running, next *config.Co
 	return nil
 }
 
-// Listen listens on a TCP port of an interface. It tries a port in use a few times, because the checks of another command, such as multis doctor, may hold it for a
-// moment.
+// Listen listens on a TCP port of an interface. It tries a port in use a few times, because the checks of another
+// command, such as multis doctor, may hold it for a moment.
 func Listen(ctx context.Context, hostname string, port int) (listener net.Listener, err error) {
 	for range 4 {
 		listener, err = new(net.ListenConfig).Listen(ctx, "tcp", net.JoinHostPort(hostname, strconv.Itoa(port)))

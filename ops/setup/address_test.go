@@ -36,8 +36,11 @@ func TestCheckStart_FindsPortUsedTwice(t *testing.T) {
 	require.NoError(t, err)
 	next := *running
 	next.Watches.Port = next.Appservice.Port
-	require.ErrorContains(t, RunUser{}.CheckStart(t.Context(), running, &next), "watches.port: is the same as appservice.port; choose another port")
-	next.Watches.Port, next.MCPServer.Port, next.MCPServer.Hostname = 0, next.Appservice.Port, "0.0.0.0"
+	require.ErrorContains(t, RunUser{}.CheckStart(t.Context(), running, &next),
+		"watches.port: is the same as appservice.port; choose another port")
+	next.Watches.Port = 0
+	next.MCPServer.Port = next.Appservice.Port
+	next.MCPServer.Hostname = "0.0.0.0"
 	require.ErrorContains(t, RunUser{}.CheckStart(t.Context(), running, &next), "mcp_server.port: is the same as appservice.port")
 	next.Appservice.Hostname, next.MCPServer.Hostname = "127.0.0.1", "192.0.2.1"
 	require.NoError(t, RunUser{}.CheckStart(t.Context(), running, &next), "another interface")

@@ -49,8 +49,8 @@ func NewAsker(in *os.File, out *os.File) Asker {
 	return newPrompts(in, out)
 }
 
-// forms asks by forms with cursor keys. One goroutine reads the keys for all forms: if each form read the terminal itself, its last read would
-// outlive it and could take keys typed for the next form.
+// forms asks by forms with cursor keys. One goroutine reads the keys for all forms: if each form read the terminal
+// itself, its last read would outlive it and could take keys typed for the next form.
 type forms struct {
 	terminal int // file descriptor
 	keys     chan []byte
@@ -159,8 +159,8 @@ func (f forms) run(ctx context.Context, field huh.Field) error {
 	}
 	reading, stop := context.WithCancel(ctx)
 	defer stop()
-	// The options come first, because they replace those before them. The context ends with a signal; a handler of the form's own waits for ever if the
-	// form has ended with the context already.
+	// The options come first, because they replace those before them. The context ends with a signal; a handler of the
+	// form's own waits for ever if the form has ended with the context already.
 	form := huh.NewForm(huh.NewGroup(field)).WithProgramOptions(tea.WithoutSignalHandler())
 	err = form.WithInput(&formInput{ctx: reading, keys: f.keys}).WithOutput(f.out).WithShowHelp(false).RunWithContext(ctx)
 	if errors.Is(err, huh.ErrUserAborted) || ctx.Err() != nil {
@@ -251,7 +251,8 @@ func (p *prompts) print(q Question) {
 	fmt.Fprint(p.out, "> ")
 }
 
-// parse checks an input. For a question with options it returns the option with that number or value; for any other, the input if Check accepts it.
+// parse checks an input. For a question with options it returns the option with that number or value; for any other, the
+// input if Check accepts it.
 func (q Question) parse(answer string) (string, error) {
 	if len(q.Options) == 0 {
 		if q.Check == nil {

@@ -70,7 +70,8 @@ func answerPings(ctx context.Context, c *config.Config) (stop func()) {
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST /_matrix/app/v1/ping", func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
-		if token := strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer "); subtle.ConstantTimeCompare([]byte(token), []byte(a.HSToken.Value())) != 1 {
+		if token := strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer "); subtle.ConstantTimeCompare([]byte(token),
+			[]byte(a.HSToken.Value())) != 1 {
 			w.WriteHeader(http.StatusForbidden)
 		}
 		fmt.Fprintln(w, "{}")

@@ -36,8 +36,11 @@ func (i *Installation) bringUp(ctx context.Context, a Answers) error {
 		return err
 	}
 	known, err := i.awaitRegistration(ctx, a)
-	if err != nil || !known {
+	if err != nil {
 		return err
+	}
+	if !known {
+		return nil
 	}
 	running := health.CheckReady(ctx, a.Config.Appservice.LocalAddr()) == nil
 	stop, err := i.start(ctx, running, a.IsNew() || string(a.Old) != string(a.Data))
@@ -51,8 +54,8 @@ func (i *Installation) bringUp(ctx context.Context, a Answers) error {
 	return i.showNext(running)
 }
 
-// pair waits until the bot is registered at Synapse, waits for the one-time code, and writes the sender of the code to the configuration as the owner.
-// After that, Synapse needs the new registration.
+// pair waits until the bot is registered at Synapse, waits for the one-time code, and writes the sender of the code to
+// the configuration as the owner. After that, Synapse needs the new registration.
 func (i *Installation) pair(ctx context.Context, a Answers) (Answers, error) {
 	err := i.migrate(ctx, a.Config)
 	if err == nil {
@@ -102,8 +105,8 @@ func (i *Installation) child(ctx context.Context, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// migrate starts the database and creates its tables, which shows whether the database role has the necessary rights. For an external database it
-// also tests row-level security. Ctrl-C ends the child process as well.
+// migrate starts the database and creates its tables, which shows whether the database role has the necessary rights. For
+// an external database it also tests row-level security. Ctrl-C ends the child process as well.
 func (i *Installation) migrate(ctx context.Context, c *config.Config) error {
 	fmt.Fprintln(i.Out, "  making the database ...")
 	out, err := i.child(ctx, "migrate").CombinedOutput()
@@ -127,7 +130,8 @@ func (i *Installation) migrate(ctx context.Context, c *config.Config) error {
 	return nil
 }
 
-// awaitRegistration prints what root must do to register multis at Synapse, and waits until Synapse has the registration and can reach multis.
+// awaitRegistration prints what root must do to register multis at Synapse, and waits until Synapse has the registration
+// and can reach multis.
 func (i *Installation) awaitRegistration(ctx context.Context, a Answers) (known bool, err error) {
 	known = HasRegistration(ctx, a.Config)
 	// Synapse's configuration may have changed since it was last read.
@@ -182,8 +186,8 @@ func (i *Installation) again() string {
 	return "it tries multis until it has greeted you, and says how to start it for good."
 }
 
-// start starts the service or, without a service, a process of multis, which stop ends. If multis already runs, start does nothing, except that it
-// restarts a service whose configuration has changed.
+// start starts the service or, without a service, a process of multis, which stop ends. If multis already runs, start
+// does nothing, except that it restarts a service whose configuration has changed.
 func (i *Installation) start(ctx context.Context, running, changed bool) (stop func(), err error) {
 	switch {
 	case i.Systemd && (!running || changed):

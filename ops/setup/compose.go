@@ -16,7 +16,8 @@ import (
 const networkKey = "MATRIX_NETWORK"
 
 // ErrNoNetwork is returned when the Docker network of Synapse cannot be determined.
-var ErrNoNetwork = errors.New("the Docker network of Synapse is not known; name it yourself: echo " + networkKey + "=NAME >> .env   (docker network ls lists them)")
+var ErrNoNetwork = errors.New("the Docker network of Synapse is not known; name it yourself: echo " + networkKey +
+	"=NAME >> .env   (docker network ls lists them)")
 
 // SynapseNetwork returns the Docker network of Synapse's container. config is its homeserver.yaml, or empty to look for it.
 func (m Machine) SynapseNetwork(ctx context.Context, config string) (string, error) {
@@ -27,20 +28,23 @@ func (m Machine) SynapseNetwork(ctx context.Context, config string) (string, err
 	case s == nil || s.Container == "":
 		return "", fmt.Errorf("no Synapse was found in a container: %w", ErrNoNetwork)
 	}
-	out, err := exec.CommandContext(ctx, "docker", "inspect", "--format", "{{range $name, $_ := .NetworkSettings.Networks}}{{println $name}}{{end}}", s.Container).Output()
+	out, err := exec.CommandContext(ctx, "docker", "inspect", "--format",
+		"{{range $name, $_ := .NetworkSettings.Networks}}{{println $name}}{{end}}", s.Container).Output()
 	if err != nil {
 		return "", fmt.Errorf("ask Docker for the network of the container %s: %w", s.Container, err)
 	}
 	// On these networks, containers do not reach each other by name.
-	networks := slices.DeleteFunc(strings.Fields(string(out)), func(n string) bool { return slices.Contains([]string{"bridge", "host", "none"}, n) })
+	networks := slices.DeleteFunc(strings.Fields(string(out)), func(n string) bool {
+		return slices.Contains([]string{"bridge", "host", "none"}, n)
+	})
 	if len(networks) != 1 {
 		return "", fmt.Errorf("the container %s is on %d networks that multis could join: %w", s.Container, len(networks), ErrNoNetwork)
 	}
 	return networks[0], nil
 }
 
-// ComposeEnv returns the file .env of Compose with the line that names the network of Synapse. Other lines stay as they are. changed is false if the
-// file has that line already.
+// ComposeEnv returns the file .env of Compose with the line that names the network of Synapse. Other lines stay as they
+// are. changed is false if the file has that line already.
 func ComposeEnv(path, network string) (file Output, changed bool, err error) {
 	old, err := os.ReadFile(path)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -58,8 +62,8 @@ func ComposeEnv(path, network string) (file Output, changed bool, err error) {
 	return Output{Path: path, Data: []byte(text), Mode: 0o600, UID: -1}, text != string(old), nil
 }
 
-// WriteComposeEnv writes .env for Docker Compose, with the network of Synapse. It runs on the host; the questions are asked in the container of multis.
-// synapse is the path of homeserver.yaml; empty to look for it.
+// WriteComposeEnv writes .env for Docker Compose, with the network of Synapse. It runs on the host; the questions are
+// asked in the container of multis. synapse is the path of homeserver.yaml; empty to look for it.
 func WriteComposeEnv(ctx context.Context, synapse string, out io.Writer) error {
 	if _, err := os.Stat("docker-compose.yml"); err != nil {
 		return errors.New("there is no docker-compose.yml here: change to the folder of multis' repository")

@@ -76,8 +76,8 @@ func NewInstallation(r Request) (*Installation, error) {
 	return i, nil
 }
 
-// Install asks the questions, tests the answers, writes the files, waits for Synapse, starts multis and waits for its greeting. Given are the values that
-// are not asked for, by key of config.yaml. A nil asker asks nothing.
+// Install asks the questions, tests the answers, writes the files, waits for Synapse, starts multis and waits for its
+// greeting. Given are the values that are not asked for, by key of config.yaml. A nil asker asks nothing.
 func (i *Installation) Install(ctx context.Context, given map[string]string, asker Asker, probes Probes) error {
 	if i.Systemd {
 		fmt.Fprintf(i.Out, "multis will run as a service of systemd, as the user multis, in %s.\n", filepath.Dir(i.Config))
@@ -107,7 +107,8 @@ func (i *Installation) Install(ctx context.Context, given map[string]string, ask
 	return i.bringUp(ctx, answers)
 }
 
-// write creates the user and the folder of a service, and then writes all files, if config.yaml is still as it was before; nil if there was none.
+// write creates the user and the folder of a service, and then writes all files, if config.yaml is still as it was
+// before; nil if there was none.
 func (i *Installation) write(ctx context.Context, a Answers, before []byte) error {
 	uid, gid := -1, -1
 	var files []Output
@@ -156,8 +157,20 @@ func (i *Installation) write(ctx context.Context, a Answers, before []byte) erro
 		return fmt.Errorf("%s was changed while the questions were asked, so nothing was written: run multis init again", path)
 	}
 	files = append(files,
-		Output{Path: i.Registration, Data: a.Registration, Mode: 0o600, UID: uid, GID: gid},
-		Output{Path: path, Data: a.Data, Mode: 0o600, UID: uid, GID: gid})
+		Output{
+			Path: i.Registration,
+			Data: a.Registration,
+			Mode: 0o600,
+			UID:  uid,
+			GID:  gid,
+		},
+		Output{
+			Path: path,
+			Data: a.Data,
+			Mode: 0o600,
+			UID:  uid,
+			GID:  gid,
+		})
 	files = slices.DeleteFunc(files, Output.IsWritten)
 	if err := Write(ctx, files); err != nil {
 		return err

@@ -34,27 +34,59 @@ var (
 		{name: "openai", label: "OpenAI", model: "openai/gpt-5-mini", key: "sk-..."},
 		{name: "gemini", label: "Google Gemini", model: "gemini/gemini-2.5-flash", key: "AIza..."},
 		{name: "ollama", label: "Ollama on this machine", model: "ollama/qwen3:8b", local: true},
-		{name: "own", label: "a server of your own with OpenAI's API (vLLM, llama.cpp, LocalAI)", model: "openai/", url: "http://127.0.0.1:8000/v1", local: true},
+		{
+			name:  "own",
+			label: "a server of your own with OpenAI's API (vLLM, llama.cpp, LocalAI)",
+			model: "openai/",
+			url:   "http://127.0.0.1:8000/v1",
+			local: true,
+		},
 	}
 	embeddingModels = []modelPreset{
 		{name: noModel, label: "none: it finds words, their forms and typing errors", model: noModel},
-		{name: "openai", label: "OpenAI", model: "openai/text-embedding-3-small", key: "sk-...", extraKeys: map[string]string{"price_per_mtok": "0.02"}},
+		{
+			name:      "openai",
+			label:     "OpenAI",
+			model:     "openai/text-embedding-3-small",
+			key:       "sk-...",
+			extraKeys: map[string]string{"price_per_mtok": "0.02"},
+		},
 		{name: "ollama", label: "Ollama on this machine", model: "ollama/nomic-embed-text", local: true},
-		{name: "own", label: "a server of your own with OpenAI's API", model: "openai/", url: "http://127.0.0.1:8000/v1", local: true},
+		{
+			name:  "own",
+			label: "a server of your own with OpenAI's API",
+			model: "openai/",
+			url:   "http://127.0.0.1:8000/v1",
+			local: true,
+		},
 	}
 	speechModels = []modelPreset{
 		{name: noModel, label: "none: a voice note stays a line", model: noModel},
-		{name: "openai", label: "OpenAI", model: "openai/whisper-1", key: "sk-...", extraKeys: map[string]string{"price_per_minute": "0.006"}},
-		{name: "own", label: "a server of your own with OpenAI's /audio/transcriptions", model: "openai/", url: "http://127.0.0.1:8000/v1", local: true},
+		{
+			name:      "openai",
+			label:     "OpenAI",
+			model:     "openai/whisper-1",
+			key:       "sk-...",
+			extraKeys: map[string]string{"price_per_minute": "0.006"},
+		},
+		{
+			name:  "own",
+			label: "a server of your own with OpenAI's /audio/transcriptions",
+			model: "openai/",
+			url:   "http://127.0.0.1:8000/v1",
+			local: true,
+		},
 	}
 )
 
 func (w *Wizard) askModel(ctx context.Context) error {
-	return w.choose(ctx, "llm", "The language model", "It writes answers and notes. Every answer to a contact still needs a quote from your documents.", languageModels, w.Probes.Model)
+	return w.choose(ctx, "llm", "The language model",
+		"It writes answers and notes. Every answer to a contact still needs a quote from your documents.", languageModels, w.Probes.Model)
 }
 
 func (w *Wizard) askEmbeddings(ctx context.Context) error {
-	return w.choose(ctx, "embeddings", "Search by meaning", "An embedding model finds passages that say the same in other words. It needs pgvector.", embeddingModels, w.Probes.Embeddings)
+	return w.choose(ctx, "embeddings", "Search by meaning",
+		"An embedding model finds passages that say the same in other words. It needs pgvector.", embeddingModels, w.Probes.Embeddings)
 }
 
 func (w *Wizard) askSpeech(ctx context.Context) error {
@@ -62,7 +94,8 @@ func (w *Wizard) askSpeech(ctx context.Context) error {
 }
 
 // choose asks for the model of a section of the configuration, with its key and address, and tries it by probe.
-func (w *Wizard) choose(ctx context.Context, section, title, help string, offers []modelPreset, probe func(context.Context, *config.Config) doctor.Result) error {
+func (w *Wizard) choose(ctx context.Context, section, title, help string, offers []modelPreset,
+	probe func(context.Context, *config.Config) doctor.Result) error {
 	try := func(ctx context.Context, _ string) doctor.Result {
 		if w.value(section+".model") == noModel {
 			return doctor.Result{}
@@ -137,8 +170,11 @@ func (w *Wizard) chooseOffer(ctx context.Context, section, title, help string, o
 		q.Options = append(q.Options, Option{o.name, o.label})
 	}
 	answer, err := w.Asker.Ask(ctx, q)
-	if err != nil || answer == keep {
+	if err != nil {
 		return modelPreset{name: keep}, err
+	}
+	if answer == keep {
+		return modelPreset{name: keep}, nil
 	}
 	return offers[slices.IndexFunc(offers, func(o modelPreset) bool { return o.name == answer })], nil
 }
@@ -172,7 +208,8 @@ func (w *Wizard) describe(ctx context.Context, section string, o modelPreset) er
 	}
 	if o.url != "" {
 		if values["base_url"], err = w.Asker.Ask(ctx, Question{
-			Title: "The address of the server", Help: "Such as " + o.url + ".", Default: orElse(w.value(section+".base_url"), o.url), Check: checked("base_url", asItIs),
+			Title: "The address of the server", Help: "Such as " + o.url + ".", Default: orElse(w.value(section+".base_url"), o.url),
+			Check: checked("base_url", asItIs),
 		}); err != nil {
 			return err
 		}
@@ -185,8 +222,9 @@ func (w *Wizard) describe(ctx context.Context, section string, o modelPreset) er
 			known = w.value("llm.api_key")
 		}
 		if values["api_key"], err = w.Asker.Ask(ctx, Question{
-			Title: "The API key", Help: "As " + o.key + ". It is written into config.yaml, which only multis can read.", Default: known, Secret: true,
-			Check: func(s string) error { return cmp.Or(notEmpty("an API key")(s), checked("api_key", asItIs)(s)) },
+			Title: "The API key", Help: "As " + o.key + ". It is written into config.yaml, which only multis can read.", Default: known,
+			Secret: true,
+			Check:  func(s string) error { return cmp.Or(notEmpty("an API key")(s), checked("api_key", asItIs)(s)) },
 		}); err != nil {
 			return err
 		}

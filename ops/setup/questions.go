@@ -40,14 +40,19 @@ func (w *Wizard) askOwner(ctx context.Context) error {
 	})
 }
 
-// askDomain sets the homeserver's domain to found, or asks for it if found is empty, and sets the owner to the placeholder of that domain (config.UnpairedOwner).
+// askDomain sets the homeserver's domain to found, or asks for it if found is empty, and sets the owner to the
+// placeholder of that domain (config.UnpairedOwner).
 func (w *Wizard) askDomain(ctx context.Context, found string) error {
 	const key = "homeserver.domain"
 	if found != "" {
 		if err := w.set(key, found); err != nil {
 			return err
 		}
-	} else if err := w.ask(ctx, key, Question{Title: "The domain of your homeserver", Help: "What stands after the colon in Matrix ids there.", Check: notEmpty("a domain")}, nil); err != nil {
+	} else if err := w.ask(ctx, key, Question{
+		Title: "The domain of your homeserver",
+		Help:  "What stands after the colon in Matrix ids there.",
+		Check: notEmpty("a domain"),
+	}, nil); err != nil {
 		return err
 	}
 	return w.set("owner", config.UnpairedOwner(w.value(key)).String())
@@ -140,7 +145,8 @@ func (w *Wizard) askTimeZone(ctx context.Context) error {
 		return w.set(key, zone)
 	}
 	return w.ask(ctx, key, Question{
-		Title: "Your time zone", Help: "For reminders and for where a day begins, such as Europe/Berlin.", Default: zone, Flag: "--time-zone Europe/Berlin",
+		Title: "Your time zone", Help: "For reminders and for where a day begins, such as Europe/Berlin.", Default: zone,
+		Flag: "--time-zone Europe/Berlin",
 	}, nil)
 }
 
@@ -175,7 +181,11 @@ func (w *Wizard) askDatabase(ctx context.Context) error {
 			help += " A Postgres runs on this machine, with its socket in " + dir + "."
 		}
 	}
-	return w.ask(ctx, key, Question{Title: "The database", Help: help, Secret: w.value(key) != ""}, func(ctx context.Context, dsn string) doctor.Result {
+	return w.ask(ctx, key, Question{
+		Title:  "The database",
+		Help:   help,
+		Secret: w.value(key) != "",
+	}, func(ctx context.Context, dsn string) doctor.Result {
 		if dsn != "" {
 			return w.Probes.Database(ctx, dsn)
 		}
@@ -188,7 +198,8 @@ func (w *Wizard) askDatabase(ctx context.Context) error {
 	})
 }
 
-// postgresPrograms returns the folder of the programs with which multis can run a Postgres of its own. They must fit the data that may already be there.
+// postgresPrograms returns the folder of the programs with which multis can run a Postgres of its own. They must fit the
+// data that may already be there.
 func (w *Wizard) postgresPrograms() (string, error) {
 	folder := orElse(w.value("database.data_dir"), "data")
 	if !filepath.IsAbs(folder) {

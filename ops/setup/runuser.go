@@ -26,8 +26,8 @@ type RunUser struct {
 	service *Unit // nil if multis is no service of systemd
 }
 
-// RunUserOf returns who runs multis with a configuration: the user of the service, else the owner of the data folder or, if that is still to be made, of
-// the configuration's folder.
+// RunUserOf returns who runs multis with a configuration: the user of the service, else the owner of the data folder or,
+// if that is still to be made, of the configuration's folder.
 func RunUserOf(ctx context.Context, file string, cfg *config.Config) (RunUser, error) {
 	file, err := filepath.Abs(file)
 	if err != nil {
@@ -86,7 +86,8 @@ const (
 	mayWrite = 0o3 // write and enter
 )
 
-// CheckFolder returns why the owner of a folder, or of the nearest existing one above it, could not make it or write to it. It makes nothing.
+// CheckFolder returns why the owner of a folder, or of the nearest existing one above it, could not make it or write to
+// it. It makes nothing.
 func CheckFolder(folder string) error {
 	w, err := ownerAsRunUser(folder)
 	if err != nil {
@@ -145,8 +146,8 @@ func (w RunUser) checkReadable(folder string) error {
 	return nil
 }
 
-// checkFiles returns an error for each file with secrets that multis could not read: the configuration, for example after an editor of root replaced it,
-// and the files that it names.
+// checkFiles returns an error for each file with secrets that multis could not read: the configuration, for example after
+// an editor of root replaced it, and the files that it names.
 func (w RunUser) checkFiles(next *config.Config) error {
 	var found []error
 	for _, path := range append([]string{w.file}, next.SecretFiles...) {

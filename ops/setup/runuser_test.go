@@ -18,7 +18,8 @@ func TestRunUser_FindsUnwritableFolder(t *testing.T) {
 	}
 	data, closed := t.TempDir(), t.TempDir()
 	require.NoError(t, os.Chown(data, 65534, 65534))
-	w, err := RunUserOf(t.Context(), filepath.Join(data, "config.yaml"), &config.Config{Database: config.Database{DataDir: filepath.Join(closed, "data")}})
+	w, err := RunUserOf(t.Context(), filepath.Join(data, "config.yaml"),
+		&config.Config{Database: config.Database{DataDir: filepath.Join(closed, "data")}})
 	require.NoError(t, err)
 	require.Equal(t, 65534, w.uid, "the owner of the configuration's folder, not of a data folder that is still to be made")
 	require.ErrorIs(t, w.checkFolder(filepath.Join(closed, "documents")), os.ErrPermission)

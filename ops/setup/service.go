@@ -34,8 +34,9 @@ const (
 //go:embed multis.service
 var unitFile string
 
-// StartCommand returns the shell line that starts multis with a configuration, depending on how it is installed: in a container, as a service of systemd,
-// or to be started by hand with program. If again is true, the line also restarts a multis that runs already.
+// StartCommand returns the shell line that starts multis with a configuration, depending on how it is installed: in a
+// container, as a service of systemd, or to be started by hand with program. If again is true, the line also restarts a
+// multis that runs already.
 func (m Machine) StartCommand(program, config string, again bool) string {
 	switch {
 	case m.InContainer() && again:
@@ -51,14 +52,15 @@ func (m Machine) StartCommand(program, config string, again bool) string {
 	}
 }
 
-// StoppedCommand returns the shell line that runs a command of multis with a configuration while the service is stopped, and starts multis after that. Without a
-// service it only runs the command.
+// StoppedCommand returns the shell line that runs a command of multis with a configuration while the service is stopped,
+// and starts multis after that. Without a service it only runs the command.
 func (m Machine) StoppedCommand(program, config, command string) string {
 	switch {
 	case m.InContainer():
 		return "docker compose run --rm multis " + command + " && docker compose up -d --wait"
 	case m.isService(config):
-		return doctor.AsRoot("systemctl stop "+serviceName) + "; " + doctor.AsRoot(text.ShellWord(program)+" "+command) + " && " + doctor.AsRoot("systemctl start "+serviceName)
+		return doctor.AsRoot("systemctl stop "+serviceName) + "; " + doctor.AsRoot(text.ShellWord(program)+" "+command) + " && " +
+			doctor.AsRoot("systemctl start "+serviceName)
 	case filepath.Base(config) == "config.yaml" && isWorkingDir(filepath.Dir(config)):
 		return text.ShellWord(program) + " " + command
 	default:
@@ -91,8 +93,8 @@ func EnsureUser(ctx context.Context) (uid, gid int, err error) {
 	return uid, gid, errors.Join(err1, err2)
 }
 
-// EnsureFolder creates the folder of the service. If the folder belongs to root, because root ran a command there before, it is given to the service
-// with everything in it. If it belongs to another user, EnsureFolder returns an error.
+// EnsureFolder creates the folder of the service. If the folder belongs to root, because root ran a command there before,
+// it is given to the service with everything in it. If it belongs to another user, EnsureFolder returns an error.
 func EnsureFolder(dir string, uid, gid int) error {
 	if err := os.MkdirAll(dir, 0o750); err != nil {
 		return fmt.Errorf("make %s: %w", dir, err)
@@ -108,7 +110,8 @@ func EnsureFolder(dir string, uid, gid int) error {
 	case int(owner.Uid) == uid:
 		return nil
 	case owner.Uid != 0:
-		return fmt.Errorf("%s belongs to the user %d, not to %s: move it away, or give it to %s (chown -R %s: %s)", dir, owner.Uid, serviceUser, serviceUser, serviceUser, dir)
+		return fmt.Errorf("%s belongs to the user %d, not to %s: move it away, or give it to %s (chown -R %s: %s)", dir, owner.Uid, serviceUser,
+			serviceUser, serviceUser, dir)
 	}
 	if pid := runningPostgres(filepath.Join(dir, "data", "postgres", "data")); pid != 0 {
 		return fmt.Errorf("another program runs a Postgres (pid %d) in %s: stop it first", pid, dir)
@@ -128,8 +131,9 @@ func EnsureFolder(dir string, uid, gid int) error {
 // hiddenFolders are the folders that the unit hides from the service (ProtectHome, PrivateTmp).
 var hiddenFolders = []string{"/home/", "/root/", "/run/user/", "/tmp/", "/var/tmp/"}
 
-// CheckReadable returns an error if the user who runs multis cannot read one of the files with secrets that the configuration names. Only root can call
-// it. folder is that of the configuration. isService is true if multis runs as a service of systemd, which does not see hiddenFolders.
+// CheckReadable returns an error if the user who runs multis cannot read one of the files with secrets that the
+// configuration names. Only root can call it. folder is that of the configuration. isService is true if multis runs as a
+// service of systemd, which does not see hiddenFolders.
 func CheckReadable(ctx context.Context, files []string, folder string, uid, gid int, isService bool) error {
 	name, groups := strconv.Itoa(uid), []uint32{}
 	if u, err := user.LookupId(name); err == nil {
@@ -158,14 +162,17 @@ func CheckReadable(ctx context.Context, files []string, folder string, uid, gid 
 func runningPostgres(data string) int {
 	first, _, _ := strings.Cut(readText(filepath.Join(data, "postmaster.pid")), "\n")
 	pid, err := strconv.Atoi(strings.TrimSpace(first))
-	if err != nil || !strings.Contains(readText(fmt.Sprintf("/proc/%d/cmdline", pid)), "postgres") {
+	if err != nil {
+		return 0
+	}
+	if !strings.Contains(readText(fmt.Sprintf("/proc/%d/cmdline", pid)), "postgres") {
 		return 0
 	}
 	return pid
 }
 
-// ServiceFiles returns the unit file and, if the service could not run program where it is, a copy of it. Files that a package has installed
-// are left out.
+// ServiceFiles returns the unit file and, if the service could not run program where it is, a copy of it. Files that a
+// package has installed are left out.
 func (m Machine) ServiceFiles(program string) ([]Output, error) {
 	var files []Output
 	if !strings.HasPrefix(program, "/usr/") && !strings.HasPrefix(program, "/opt/") {

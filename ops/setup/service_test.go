@@ -74,7 +74,8 @@ func TestService_UnreadableSecretIsNamed(t *testing.T) {
 	check := func(isService bool, path string) error {
 		return setup.CheckReadable(t.Context(), []string{path}, "/var/lib/multis", nobody, nobody, isService)
 	}
-	require.ErrorContains(t, check(true, key), "nobody, who runs multis, cannot read "+key+", which the configuration names: install -m 600 -o nobody "+key+" /var/lib/multis/, and")
+	require.ErrorContains(t, check(true, key), "nobody, who runs multis, cannot read "+key+
+		", which the configuration names: install -m 600 -o nobody "+key+" /var/lib/multis/, and")
 	require.NoError(t, os.Chown(key, nobody, nobody))
 	require.NoError(t, check(true, key))
 	for _, hidden := range []string{"/root/key", "/home/you/key", "/tmp/key"} {

@@ -1,6 +1,6 @@
-// Package setup installs multis: it finds Synapse, its bridges, Postgres and the time zone, asks for what is missing, tries each answer at once,
-// writes the files of an installation all together or not at all, and starts multis for the first time. It also knows who runs multis on this
-// machine, and what would keep it from starting.
+// Package setup installs multis: it finds Synapse, its bridges, Postgres and the time zone, asks for what is missing,
+// tries each answer at once, writes the files of an installation all together or not at all, and starts multis for the
+// first time. It also knows who runs multis on this machine, and what would keep it from starting.
 package setup
 
 import (
@@ -30,8 +30,9 @@ func (m Machine) exists(path string) bool {
 	return err == nil
 }
 
-// InContainer reports whether this process runs in a container of multis' image, which sets the variable "container" as podman and systemd do.
-// It does not look for the files that container engines create, because some whole machines have them too.
+// InContainer reports whether this process runs in a container of multis' image, which sets the variable "container" as
+// podman and systemd do. It does not look for the files that container engines create, because some whole machines have
+// them too.
 func (m Machine) InContainer() bool { return os.Getenv("container") != "" }
 
 // HasSystemd reports whether systemd runs the services of the machine.
@@ -42,8 +43,8 @@ func (m Machine) HasDocker() bool {
 	return m.exists("/run/docker.sock") || m.exists("/var/run/docker.sock")
 }
 
-// PostgresUnit returns the only unit of systemd of a Postgres on the machine, such as that of another packager (postgresql-17); empty if there is none or more than
-// one. Debian's postgresql stands for all of its servers.
+// PostgresUnit returns the only unit of systemd of a Postgres on the machine, such as that of another packager
+// (postgresql-17); empty if there is none or more than one. Debian's postgresql stands for all of its servers.
 func (m Machine) PostgresUnit() string {
 	var units []string
 	for _, dir := range []string{"/etc/systemd/system", "/usr/lib/systemd/system", "/lib/systemd/system"} {
@@ -136,7 +137,8 @@ func (m Machine) processes(word string) []process {
 	return found
 }
 
-// maxFile is the maximum size in bytes of a file of another program that is read. Their owners may be other users, who must not make root wait or fill the memory.
+// maxFile is the maximum size in bytes of a file of another program that is read. Their owners may be other users, who
+// must not make root wait or fill the memory.
 const maxFile = 4 << 20
 
 // readText returns the text of a small file; empty if it cannot be read.
@@ -145,7 +147,8 @@ func readText(path string) string {
 	return string(text)
 }
 
-// hostPath returns the path on the machine of a file that the process sees in its mount namespace. It returns an empty path if that is unknown.
+// hostPath returns the path on the machine of a file that the process sees in its mount namespace. It returns an empty
+// path if that is unknown.
 func (m Machine) hostPath(p process, path string) string {
 	inside := filepath.Join(p.dir, "root", path)
 	want, err := os.Stat(inside)
@@ -186,7 +189,8 @@ func unescapeMount(path string) string {
 // unit returns the systemd unit of the process; empty if it has none.
 func (p process) unit() string {
 	for line := range strings.Lines(readText(filepath.Join(p.dir, "cgroup"))) {
-		if name, ok := strings.CutSuffix(filepath.Base(strings.TrimSpace(line)), ".service"); ok && !strings.Contains(line, "user.slice") && name != "docker" {
+		if name, ok := strings.CutSuffix(filepath.Base(strings.TrimSpace(line)), ".service"); ok && !strings.Contains(line, "user.slice") &&
+			name != "docker" {
 			return name
 		}
 	}

@@ -16,8 +16,9 @@ import (
 	"multis/ops/health"
 )
 
-// CheckStart returns what would keep multis run from starting: a file that its user cannot read, a folder or file that he cannot make or write to, or an address that is in
-// use. It makes nothing. running is the configuration of the multis that runs, whose addresses are its own; nil if none runs.
+// CheckStart returns what would keep multis run from starting: a file that its user cannot read, a folder or file that he
+// cannot make or write to, or an address that is in use. It makes nothing. running is the configuration of the multis
+// that runs, whose addresses are its own; nil if none runs.
 func (w RunUser) CheckStart(ctx context.Context, running, next *config.Config) error {
 	found := []error{w.checkFiles(next), w.checkWritable(next, "database.data_dir", next.Database.DataDir)}
 	if w.checkReadable(next.Documents.Folder) != nil { // it is made if it is missing, and otherwise read only
@@ -61,9 +62,11 @@ func (w RunUser) checkWritable(next *config.Config, key, folder string) error {
 	if err == nil {
 		return nil
 	}
-	// What is in the data folder was made by multis. A command of root's that was run there took it over; another folder would not bring it back.
+	// What is in the data folder was made by multis. A command of root's that was run there took it over; another folder
+	// would not bring it back.
 	data := absolutePath(next.Database.DataDir)
-	if inside, relErr := filepath.Rel(data, absolutePath(folder)); relErr == nil && filepath.IsLocal(inside) && errors.Is(err, fs.ErrPermission) {
+	if inside, relErr := filepath.Rel(data, absolutePath(folder)); relErr == nil && filepath.IsLocal(inside) &&
+		errors.Is(err, fs.ErrPermission) {
 		if _, statErr := os.Stat(data); statErr == nil {
 			return next.Problem(key, fmt.Sprintf("%v; %s", err, doctor.AsRoot("chown -R "+w.name()+": "+text.ShellWord(data))))
 		}
@@ -83,8 +86,8 @@ func folderProblem(err error, key string) string {
 	return what
 }
 
-// NewStartCheck returns a check of a changed configuration. Its error has the problems that would keep multis from starting, without those that the
-// configuration in the file has already.
+// NewStartCheck returns a check of a changed configuration. Its error has the problems that would keep multis from
+// starting, without those that the configuration in the file has already.
 func NewStartCheck(ctx context.Context, file string) func(next *config.Config) error {
 	current, err := config.Load(file)
 	var running *config.Config
@@ -131,8 +134,8 @@ func withoutPlace(problem string) string {
 	return what
 }
 
-// RunningConfig returns cfg if a multis runs with it, as far as its address shows that. If another program answers there, which multis doctor
-// finds by itself, it returns a configuration with that address only.
+// RunningConfig returns cfg if a multis runs with it, as far as its address shows that. If another program answers there,
+// which multis doctor finds by itself, it returns a configuration with that address only.
 func RunningConfig(ctx context.Context, cfg *config.Config) *config.Config {
 	switch answers, other := health.IsListening(ctx, cfg.Appservice.LocalAddr()); {
 	case other:

@@ -79,8 +79,9 @@ func (s *Synapse) restart() string {
 	}
 }
 
-// add returns the command that adds a registration to Synapse's list: in the file that has the list, else in a file of its own or at the end of
-// the last file. Run again it changes nothing, because Synapse does not start with a registration that is listed twice.
+// add returns the command that adds a registration to Synapse's list: in the file that has the list, else in a file of
+// its own or at the end of the last file. Run again it changes nothing, because Synapse does not start with a
+// registration that is listed twice.
 func (p registrationList) add(files []File, inside string) string {
 	switch {
 	case p.line == 0 && len(files) > 1 && filepath.Dir(files[0].Host) != filepath.Dir(files[len(files)-1].Host):
@@ -92,10 +93,12 @@ func (p registrationList) add(files []File, inside string) string {
 		return unlessNamed(host) + fmt.Sprintf(`printf '\napp_service_config_files:\n  - %%s\n' %s >> %s`, text.ShellWord(inside), host)
 	case p.indent >= 0:
 		host := text.ShellWord(p.file.Host)
-		return unlessNamed(host) + fmt.Sprintf(`sed -i %s %s`, text.ShellWord(fmt.Sprintf(`%da\%s- %s`, p.line, strings.Repeat(" ", p.indent), inside)), host)
+		return unlessNamed(host) + fmt.Sprintf(`sed -i %s %s`,
+			text.ShellWord(fmt.Sprintf(`%da\%s- %s`, p.line, strings.Repeat(" ", p.indent), inside)), host)
 	default:
 		all := strings.Join(append(slices.Clone(p.items), inside), ", ")
-		return fmt.Sprintf(`sed -i %s %s`, text.ShellWord(fmt.Sprintf(`%dc\app_service_config_files: [%s]`, p.line, all)), text.ShellWord(p.file.Host))
+		return fmt.Sprintf(`sed -i %s %s`, text.ShellWord(fmt.Sprintf(`%dc\app_service_config_files: [%s]`, p.line, all)),
+			text.ShellWord(p.file.Host))
 	}
 }
 
@@ -108,14 +111,16 @@ func unlessNamed(file string) string {
 func unknownSteps(path string) []Step {
 	const target = "/etc/matrix-synapse/" + registrationName
 	return []Step{
-		{"gives Synapse the registration; if Synapse is elsewhere, copy the file there", "install -m 640 -o matrix-synapse " + text.ShellWord(path) + " " + target},
-		{"tells Synapse of it; if app_service_config_files is there already, add the path to it instead", "echo 'app_service_config_files: [" + target + "]' > /etc/matrix-synapse/conf.d/multis.yaml"},
+		{"gives Synapse the registration; if Synapse is elsewhere, copy the file there",
+			"install -m 640 -o matrix-synapse " + text.ShellWord(path) + " " + target},
+		{"tells Synapse of it; if app_service_config_files is there already, add the path to it instead",
+			"echo 'app_service_config_files: [" + target + "]' > /etc/matrix-synapse/conf.d/multis.yaml"},
 		{"makes Synapse read it; it does so only when it starts", "systemctl restart matrix-synapse"},
 	}
 }
 
-// containerSteps are the commands for a Synapse in a container, when multis is in one as well and does not see the machine. They are typed in the folder of
-// docker-compose.yml.
+// containerSteps are the commands for a Synapse in a container, when multis is in one as well and does not see the
+// machine. They are typed in the folder of docker-compose.yml.
 func containerSteps() []Step {
 	return []Step{
 		{

@@ -33,7 +33,8 @@ type Synapse struct {
 	list registrationList
 }
 
-// File is a file of Synapse: Inside is its path as Synapse sees it, and Host its path on the machine. They differ when Synapse is in a container.
+// File is a file of Synapse: Inside is its path as Synapse sees it, and Host its path on the machine. They differ when
+// Synapse is in a container.
 type File struct{ Inside, Host string }
 
 // Registration is an application service of Synapse.
@@ -75,8 +76,8 @@ var usualConfigs = [][]string{
 	{"/opt/synapse/homeserver.yaml"},
 }
 
-// FindSynapse returns the Synapse of this machine. config is its homeserver.yaml; if it is empty, FindSynapse looks for running ones, then in the usual
-// places. It returns nil if it finds none or several.
+// FindSynapse returns the Synapse of this machine. config is its homeserver.yaml; if it is empty, FindSynapse looks for
+// running ones, then in the usual places. It returns nil if it finds none or several.
 func (m Machine) FindSynapse(config string) (*Synapse, error) {
 	if config != "" {
 		return m.namedSynapse(config)
@@ -129,8 +130,8 @@ func (m Machine) configured(paths []string) (*Synapse, error) {
 	return s, m.read(s)
 }
 
-// SynapseOfDomain looks for the Synapse of a domain on this machine, for the checks of package doctor. It returns nil if none or more than one can be read.
-// registration is the file that multis -g writes.
+// SynapseOfDomain looks for the Synapse of a domain on this machine, for the checks of package doctor. It returns nil if
+// none or more than one can be read. registration is the file that multis -g writes.
 func (m Machine) SynapseOfDomain(domain, registration string) *doctor.Synapse {
 	candidates := slices.DeleteFunc(m.runningSynapses(), func(s *Synapse) bool { return m.read(s) != nil })
 	if s, err := m.usualSynapse(); len(candidates) == 0 && err == nil && s != nil {
@@ -143,8 +144,8 @@ func (m Machine) SynapseOfDomain(domain, registration string) *doctor.Synapse {
 	return m.forDoctor(candidates[0], registration)
 }
 
-// ReadForDoctor returns the Synapse with this homeserver.yaml, for the checks of package doctor. It returns an error if the file cannot be read or
-// is that of another domain. domain is empty if it is unknown.
+// ReadForDoctor returns the Synapse with this homeserver.yaml, for the checks of package doctor. It returns an error if
+// the file cannot be read or is that of another domain. domain is empty if it is unknown.
 func (m Machine) ReadForDoctor(config, domain, registration string) (*doctor.Synapse, error) {
 	if config == "" {
 		return nil, errors.New("name Synapse's homeserver.yaml")
@@ -221,7 +222,9 @@ func (m Machine) runningSynapses() []*Synapse {
 
 // mergeSynapse fills the unknown fields of a from b, another process of the same Synapse.
 func mergeSynapse(a, b *Synapse) *Synapse {
-	a.Unit, a.Container, a.User = cmp.Or(a.Unit, b.Unit), cmp.Or(a.Container, b.Container), cmp.Or(a.User, b.User)
+	a.Unit = cmp.Or(a.Unit, b.Unit)
+	a.Container = cmp.Or(a.Container, b.Container)
+	a.User = cmp.Or(a.User, b.User)
 	return a
 }
 
@@ -239,7 +242,10 @@ func (m Machine) expandFolders(paths []string) []File {
 // expand returns path, or the *.yaml in it if it is a folder below root.
 func expand(root, path string) []string {
 	info, err := os.Stat(filepath.Join(root, path))
-	if err != nil || !info.IsDir() {
+	if err != nil {
+		return []string{path}
+	}
+	if !info.IsDir() {
 		return []string{path}
 	}
 	inside, _ := filepath.Glob(filepath.Join(root, path, "*.yaml"))
@@ -262,7 +268,8 @@ func (m Machine) read(s *Synapse) error {
 			return fmt.Errorf("read Synapse's configuration: %w", err)
 		}
 		if err := yaml.Unmarshal(text, &c); err != nil { // the keys of a later file override those of earlier ones
-			return fmt.Errorf("%s is no configuration of Synapse (see its %s): name its homeserver.yaml", f.Host, cmp.Or(yamlLine.FindString(err.Error()), "first line"))
+			return fmt.Errorf("%s is no configuration of Synapse (see its %s): name its homeserver.yaml", f.Host,
+				cmp.Or(yamlLine.FindString(err.Error()), "first line"))
 		}
 		if list, ok := findList(text); ok {
 			list.file = f
@@ -302,7 +309,9 @@ func (m Machine) readRegistration(s *Synapse, path string) Registration {
 	if yaml.Unmarshal([]byte(readText(m.path(s.host(path)))), &raw) != nil {
 		return r
 	}
-	r.ID, r.URL, r.Bot = raw.ID, raw.URL, raw.Sender
+	r.ID = raw.ID
+	r.URL = raw.URL
+	r.Bot = raw.Sender
 	for _, u := range raw.Namespaces.Users {
 		r.Users = append(r.Users, u.Regex)
 	}
@@ -359,10 +368,12 @@ func (s *Synapse) Bridges() []Registration {
 	return found
 }
 
-// HasDoublePuppet reports whether there is a double puppeting registration as mautrix' documentation describes it: one without an address whose
-// users are all users of the domain.
+// HasDoublePuppet reports whether there is a double puppeting registration as mautrix' documentation describes it: one
+// without an address whose users are all users of the domain.
 func (s *Synapse) HasDoublePuppet() bool {
 	return slices.ContainsFunc(s.Registrations, func(r Registration) bool {
-		return r.URL == "" && slices.ContainsFunc(r.Users, func(regex string) bool { return strings.HasPrefix(strings.TrimPrefix(regex, "^"), "@.*") })
+		return r.URL == "" && slices.ContainsFunc(r.Users, func(regex string) bool {
+			return strings.HasPrefix(strings.TrimPrefix(regex, "^"), "@.*")
+		})
 	})
 }

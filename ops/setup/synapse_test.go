@@ -60,7 +60,8 @@ func debian(list string) map[string]string {
 
 func TestSynapse_FoundWithBridges(t *testing.T) {
 	t.Parallel()
-	m := machine(t, debian("app_service_config_files:\n  - /etc/matrix-synapse/whatsapp.yaml\n  - /etc/matrix-synapse/doublepuppet.yaml\n  - /gone.yaml\n"))
+	m := machine(t,
+		debian("app_service_config_files:\n  - /etc/matrix-synapse/whatsapp.yaml\n  - /etc/matrix-synapse/doublepuppet.yaml\n  - /gone.yaml\n"))
 	s, err := m.FindSynapse("")
 	require.NoError(t, err)
 	require.Equal(t, "example.org", s.Domain)
@@ -85,9 +86,10 @@ func TestSynapse_OfDomain(t *testing.T) {
 	require.Equal(t, "http://127.0.0.1:8008", d.Address)
 	require.Equal(t, []string{m.Root + "/etc/matrix-synapse/whatsapp.yaml"}, d.Registrations)
 	require.Equal(t, doctor.AsRoot("systemctl restart matrix-synapse"), d.Restart)
-	require.Equal(t, doctor.AsRoot(`sh -ec 'install -m 640 -o matrix-synapse /var/lib/multis/registration.yaml /etc/matrix-synapse/multis-registration.yaml; `+
-		`sed -i '\''7c\app_service_config_files: [whatsapp.yaml, /etc/matrix-synapse/multis-registration.yaml]'\'' /etc/matrix-synapse/homeserver.yaml; `+
-		`systemctl restart matrix-synapse'`), d.Install)
+	require.Equal(t,
+		doctor.AsRoot(`sh -ec 'install -m 640 -o matrix-synapse /var/lib/multis/registration.yaml /etc/matrix-synapse/multis-registration.yaml; `+
+			`sed -i '\''7c\app_service_config_files: [whatsapp.yaml, /etc/matrix-synapse/multis-registration.yaml]'\'' /etc/matrix-synapse/homeserver.yaml; `+
+			`systemctl restart matrix-synapse'`), d.Install)
 }
 
 func TestSynapse_RefusesFileOfOther(t *testing.T) {
@@ -221,14 +223,16 @@ func TestUnit_OfPackage(t *testing.T) {
 
 func TestSynapse_OtherFileIsOnlyNamed(t *testing.T) {
 	t.Parallel()
-	for text, line := range map[string]string{"root:x:0:0:root:/root:/bin/bash\ndaemon:x:1:1\n": "line 1", "a: b\nkey: value: two\n": "line 2", "- one\n": "line 1"} {
+	for text, line := range map[string]string{"root:x:0:0:root:/root:/bin/bash\ndaemon:x:1:1\n": "line 1", "a: b\nkey: value: two\n": "line 2",
+		"- one\n": "line 1"} {
 		_, err := machine(t, map[string]string{"etc/other": text}).FindSynapse("/etc/other")
 		require.EqualError(t, err, "/etc/other is no configuration of Synapse (see its "+line+"): name its homeserver.yaml")
 	}
 }
 
 func FuzzSynapseConfig(f *testing.F) {
-	for _, list := range []string{"app_service_config_files: [/a]\n", "app_service_config_files:\n- /a\n", "x: &a\n  - b\napp_service_config_files: *a\n", "\xff"} {
+	for _, list := range []string{"app_service_config_files: [/a]\n", "app_service_config_files:\n- /a\n",
+		"x: &a\n  - b\napp_service_config_files: *a\n", "\xff"} {
 		f.Add(list)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
@@ -264,7 +268,9 @@ func TestUnit_PostgresOfPackage(t *testing.T) {
 	t.Parallel()
 	require.Empty(t, machine(t, nil).PostgresUnit())
 	const units = "usr/lib/systemd/system/"
-	require.Equal(t, "postgresql", machine(t, map[string]string{units + "postgresql.service": "", units + "postgresql@.service": "", "lib/systemd/system/postgresql.service": ""}).PostgresUnit())
+	require.Equal(t, "postgresql", machine(t, map[string]string{units + "postgresql.service": "", units + "postgresql@.service": "",
+		"lib/systemd/system/postgresql.service": ""}).PostgresUnit())
 	require.Equal(t, "postgresql-17", machine(t, map[string]string{units + "postgresql-17.service": ""}).PostgresUnit())
-	require.Empty(t, machine(t, map[string]string{units + "postgresql-17.service": "", units + "postgresql-16.service": ""}).PostgresUnit(), "which of them is not known")
+	require.Empty(t, machine(t, map[string]string{units + "postgresql-17.service": "", units + "postgresql-16.service": ""}).PostgresUnit(),
+		"which of them is not known")
 }

@@ -16,8 +16,8 @@ func EchoOff(fd int) (restore func()) {
 	return func() { _ = unix.IoctlSetTermios(fd, unix.TCSETS, was) } // the terminal may be gone
 }
 
-// keepLineBreaks makes a terminal in raw mode move to the first column at a line break, as in cooked mode. Forms that do not read from the terminal itself
-// rely on that.
+// keepLineBreaks makes a terminal in raw mode move to the first column at a line break, as in cooked mode. Forms that do
+// not read from the terminal itself rely on that.
 func keepLineBreaks(fd int) error {
 	t, err := unix.IoctlGetTermios(fd, unix.TCGETS)
 	if err != nil {

@@ -26,8 +26,8 @@ const unitProperties = "User,ProtectSystem,ProtectHome,PrivateTmp,ReadWritePaths
 // systemdTimeout is the timeout of a command of systemd.
 const systemdTimeout = 2 * time.Second
 
-// ServiceUnit returns the unit of the service that runs multis with this configuration, with its drop-ins where systemd runs. It returns false if no
-// service does.
+// ServiceUnit returns the unit of the service that runs multis with this configuration, with its drop-ins where systemd
+// runs. It returns false if no service does.
 func (m Machine) ServiceUnit(ctx context.Context, config string) (Unit, bool) {
 	if m.InContainer() || !m.isService(config) {
 		return Unit{}, false
@@ -55,7 +55,8 @@ func (m Machine) isService(config string) bool {
 // parseUnit reads a unit file, or what systemctl show prints about one.
 func parseUnit(text string) Unit {
 	var u Unit
-	parents := map[string]string{"StateDirectory": "/var/lib", "CacheDirectory": "/var/cache", "LogsDirectory": "/var/log", "RuntimeDirectory": "/run"}
+	parents := map[string]string{"StateDirectory": "/var/lib", "CacheDirectory": "/var/cache", "LogsDirectory": "/var/log",
+		"RuntimeDirectory": "/run"}
 	for line := range strings.Lines(text) {
 		key, value, _ := strings.Cut(strings.TrimSpace(line), "=")
 		words := strings.Fields(value)
@@ -131,8 +132,8 @@ func isIn(folder string, parents ...string) bool {
 	})
 }
 
-// IsStarting reports whether systemd starts, stops or runs the service that runs multis with this configuration. It does not report one that waits for its
-// next start because it failed.
+// IsStarting reports whether systemd starts, stops or runs the service that runs multis with this configuration. It does
+// not report one that waits for its next start because it failed.
 func (m Machine) IsStarting(ctx context.Context, config string) bool {
 	if m.InContainer() || !m.isService(config) || m.Root != "" || !m.HasSystemd() {
 		return false
@@ -155,8 +156,8 @@ func isStarting(properties string) bool {
 	return !slices.Contains(lines, "ActiveState=inactive") && !slices.Contains(lines, "ActiveState=failed")
 }
 
-// LastError returns the error with which the service that runs multis with this configuration ended last; empty if it ended by itself, or nothing is
-// known.
+// LastError returns the error with which the service that runs multis with this configuration ended last; empty if it
+// ended by itself, or nothing is known.
 func (m Machine) LastError(ctx context.Context, config string) string {
 	if m.InContainer() || !m.isService(config) || m.Root != "" || !m.HasSystemd() {
 		return ""

@@ -15,8 +15,9 @@ import (
 	"multis/ops/doctor"
 )
 
-// DropPrivileges makes a process of root continue as the owner of a folder, or of the nearest existing folder above it, because that user could
-// not use files that root writes. It does nothing for other users, and for folders that root owns.
+// DropPrivileges makes a process of root continue as the owner of a folder, or of the nearest existing folder above it,
+// because that user could not use files that root writes. It does nothing for other users, and for folders that root
+// owns.
 func DropPrivileges(folder string) error {
 	if os.Geteuid() != 0 {
 		return nil
@@ -26,8 +27,11 @@ func DropPrivileges(folder string) error {
 		return fmt.Errorf("find the data folder: %w", err)
 	}
 	uid, gid, err := ownerOf(folder)
-	if err != nil || uid == 0 {
+	if err != nil {
 		return err
+	}
+	if uid == 0 {
+		return nil
 	}
 	name, groups := strconv.Itoa(uid), []int{gid}
 	if u, err := userByID(uid); err == nil {
@@ -40,7 +44,8 @@ func DropPrivileges(folder string) error {
 		}
 	}
 	if err := errors.Join(syscall.Setgroups(groups), syscall.Setgid(gid), syscall.Setuid(uid)); err != nil {
-		return fmt.Errorf("switch to the user %s, who owns %s: %w; run the command as that user: runuser -u %s -- multis COMMAND", name, folder, err, name)
+		return fmt.Errorf("switch to the user %s, who owns %s: %w; run the command as that user: runuser -u %s -- multis COMMAND", name, folder,
+			err, name)
 	}
 	fmt.Fprintf(os.Stderr, "Running as %s, who owns %s.\n", name, folder)
 	return nil
@@ -90,8 +95,8 @@ func groupsOf(u *user.User) (own int, all []int, err error) {
 	return own, all, nil
 }
 
-// ExplainUnreadable returns the error of loading a file. To the user to whom the folder belongs, as that of the service is, it says how to get back a file that
-// root has replaced.
+// ExplainUnreadable returns the error of loading a file. To the user to whom the folder belongs, as that of the service
+// is, it says how to get back a file that root has replaced.
 func ExplainUnreadable(file string, err error) error {
 	if uid, _, ownerErr := ownerOf(filepath.Dir(file)); ownerErr == nil && uid == os.Geteuid() && isUnreadable(file) {
 		return unreadable(UserName(uid), file)
@@ -112,7 +117,8 @@ func isUnreadable(file string) bool {
 func unreadable(name, path string) error {
 	path = absolutePath(path)
 	file := text.ShellWord(path)
-	return fmt.Errorf("%s, who runs multis, may not read %s; %s && %s", name, path, doctor.AsRoot("chown "+name+": "+file), doctor.AsRoot("chmod 600 "+file))
+	return fmt.Errorf("%s, who runs multis, may not read %s; %s && %s", name, path, doctor.AsRoot("chown "+name+": "+file),
+		doctor.AsRoot("chmod 600 "+file))
 }
 
 // absolutePath returns a path for messages, which may be read in another folder.

@@ -145,7 +145,8 @@ func (w *Wizard) searchMachine() error {
 		w.printf("! %v; run this as root to have it read\n", err)
 	}
 	if w.synapse == nil && w.Machine.HasDocker() {
-		w.printf("! %-12s no configuration found; for one in a container run this as root, or name its homeserver.yaml with --synapse\n", "synapse")
+		w.printf("! %-12s no configuration found; for one in a container run this as root, or name its homeserver.yaml with --synapse\n",
+			"synapse")
 	}
 	if s := w.synapse; s != nil {
 		w.printOK("synapse", fmt.Sprintf("%s, configured in %s", s.Domain, s.Files[0].Host))
@@ -205,8 +206,8 @@ func (w *Wizard) edited(values ...config.Value) ([]byte, error) {
 	return config.Edit(w.Config, w.data, slices.DeleteFunc(values, func(v config.Value) bool { return w.isFixed(v.Key) })...)
 }
 
-// check returns the file with values. Its error is the problem that the check of the configuration finds in one of keys; the first key is the one that
-// was asked for.
+// check returns the file with values. Its error is the problem that the check of the configuration finds in one of keys;
+// the first key is the one that was asked for.
 func (w *Wizard) check(keys []string, values ...config.Value) ([]byte, error) {
 	data, err := w.edited(slices.Clone(values)...)
 	if err != nil {
@@ -254,8 +255,8 @@ type refusal struct{ doctor.Finding }
 
 func (r refusal) Error() string { return strings.TrimSuffix(r.Message, ".") }
 
-// ask asks for a value until probe accepts it, and records it. probe may be nil. A rejected value that is entered again is kept. If the value is settled
-// (see isSettled), ask only probes it.
+// ask asks for a value until probe accepts it, and records it. probe may be nil. A rejected value that is entered again
+// is kept. If the value is settled (see isSettled), ask only probes it.
 func (w *Wizard) ask(ctx context.Context, key string, q Question, probe func(context.Context, string) doctor.Result) error {
 	if w.isSettled(key) {
 		err := w.accept(ctx, key, w.value(key), q.Check, probe)
@@ -300,7 +301,8 @@ func (w *Wizard) printRejection(key string, err error) {
 }
 
 // accept records a value and tries it.
-func (w *Wizard) accept(ctx context.Context, key, answer string, check func(string) error, probe func(context.Context, string) doctor.Result) error {
+func (w *Wizard) accept(ctx context.Context, key, answer string, check func(string) error,
+	probe func(context.Context, string) doctor.Result) error {
 	if check != nil {
 		if err := check(answer); err != nil {
 			return err
@@ -357,7 +359,14 @@ func (w *Wizard) finish(ctx context.Context) (Answers, error) {
 	if err != nil {
 		return Answers{}, err
 	}
-	a := Answers{Config: c, Old: w.old, Data: data, Registration: registration, Synapse: w.synapse, Problems: w.problems}
+	a := Answers{
+		Config:       c,
+		Old:          w.old,
+		Data:         data,
+		Registration: registration,
+		Synapse:      w.synapse,
+		Problems:     w.problems,
+	}
 	diff := Diff(w.old, data, c.Secrets())
 	switch {
 	case a.IsNew():

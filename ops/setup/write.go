@@ -23,7 +23,10 @@ type Output struct {
 // IsWritten reports whether the file exists with this content, mode and owner.
 func (f Output) IsWritten() bool {
 	info, err := os.Lstat(f.Path)
-	if err != nil || info.Mode() != f.Mode {
+	if err != nil {
+		return false
+	}
+	if info.Mode() != f.Mode {
 		return false
 	}
 	if uid, gid, ok := plainfile.Owner(info); f.UID >= 0 && os.Geteuid() == 0 && (!ok || uid != f.UID || gid != f.GID) {
@@ -33,8 +36,8 @@ func (f Output) IsWritten() bool {
 	return err == nil && bytes.Equal(old, f.Data)
 }
 
-// Write writes files atomically: each is first written completely under another name in its folder, and all are renamed at the end. So after an
-// interruption none of them is half written. Nothing is renamed once ctx is done.
+// Write writes files atomically: each is first written completely under another name in its folder, and all are renamed
+// at the end. So after an interruption none of them is half written. Nothing is renamed once ctx is done.
 func Write(ctx context.Context, files []Output) (err error) {
 	var staged []string
 	defer func() {

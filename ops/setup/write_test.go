@@ -104,16 +104,19 @@ func TestDiff_HidesSecrets(t *testing.T) {
 `, setup.Diff([]byte(old), []byte(now), []string{"sk-new-secret"}))
 	require.Empty(t, setup.Diff([]byte(old), []byte(old), nil))
 	require.Empty(t, setup.Diff(nil, []byte(old), nil))
-	require.Equal(t, "  - name: Nora\n  + name: Nora\\u202E\n", setup.Diff([]byte("name: Nora\n"), []byte("name: Nora\u202e\n"), nil), "what does not show is written out")
+	require.Equal(t, "  - name: Nora\n  + name: Nora\\u202E\n", setup.Diff([]byte("name: Nora\n"), []byte("name: Nora\u202e\n"), nil),
+		"what does not show is written out")
 }
 
 func TestStartLine_FitsInstallation(t *testing.T) {
 	none := machine(t, nil)
-	packaged, ours := machine(t, map[string]string{"usr/lib/systemd/system/multis.service": "x"}), machine(t, map[string]string{"etc/systemd/system/multis.service": "x"})
+	packaged, ours := machine(t, map[string]string{"usr/lib/systemd/system/multis.service": "x"}), machine(t,
+		map[string]string{"etc/systemd/system/multis.service": "x"})
 	here := t.TempDir()
 	t.Chdir(here)
 	require.Equal(t, "multis run", none.StartCommand("multis", filepath.Join(here, "config.yaml"), true))
-	require.Equal(t, "multis run -c /home/you/config.yaml", none.StartCommand("multis", "/home/you/config.yaml", true), "it is in another folder")
+	require.Equal(t, "multis run -c /home/you/config.yaml", none.StartCommand("multis", "/home/you/config.yaml", true),
+		"it is in another folder")
 	for _, m := range []setup.Machine{packaged, ours} {
 		require.Equal(t, "systemctl restart multis", m.StartCommand("multis", "/var/lib/multis/config.yaml", true))
 		require.Equal(t, "multis run", m.StartCommand("multis", filepath.Join(here, "config.yaml"), true), "another one than that of the service")
@@ -122,9 +125,11 @@ func TestStartLine_FitsInstallation(t *testing.T) {
 	require.Equal(t, "bin/multis run", none.StartCommand("bin/multis", filepath.Join(here, "config.yaml"), false), "where it is in no PATH")
 	require.Equal(t, "bin/multis backup create", none.StoppedCommand("bin/multis", filepath.Join(here, "config.yaml"), "backup create"))
 	require.Equal(t, "multis backup create -c /home/you/config.yaml", none.StoppedCommand("multis", "/home/you/config.yaml", "backup create"))
-	require.Equal(t, "systemctl stop multis; multis backup create && systemctl start multis", ours.StoppedCommand("multis", "/var/lib/multis/config.yaml", "backup create"))
+	require.Equal(t, "systemctl stop multis; multis backup create && systemctl start multis",
+		ours.StoppedCommand("multis", "/var/lib/multis/config.yaml", "backup create"))
 	t.Setenv("container", "docker")
-	require.Equal(t, "docker compose run --rm multis backup create && docker compose up -d --wait", none.StoppedCommand("multis", "/data/config.yaml", "backup create"))
+	require.Equal(t, "docker compose run --rm multis backup create && docker compose up -d --wait",
+		none.StoppedCommand("multis", "/data/config.yaml", "backup create"))
 	require.Equal(t, "docker compose up -d --wait", none.StartCommand("multis", "/data/config.yaml", false))
 	require.Equal(t, "docker compose restart multis", none.StartCommand("multis", "/data/config.yaml", true))
 }
@@ -137,7 +142,8 @@ func TestService_RunsProgramFromReachablePath(t *testing.T) {
 	files, err := m.ServiceFiles(own)
 	require.NoError(t, err)
 	require.Len(t, files, 2)
-	require.Equal(t, []string{filepath.Join(m.Root, "usr/local/bin/multis"), filepath.Join(m.Root, "etc/systemd/system/multis.service")}, []string{files[0].Path, files[1].Path})
+	require.Equal(t, []string{filepath.Join(m.Root, "usr/local/bin/multis"), filepath.Join(m.Root, "etc/systemd/system/multis.service")},
+		[]string{files[0].Path, files[1].Path})
 	require.Equal(t, "program", string(files[0].Data), "a service reaches no home folder")
 	require.Contains(t, string(files[1].Data), "\nExecStart=/usr/local/bin/multis run\n")
 

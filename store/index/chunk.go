@@ -70,7 +70,9 @@ const setUsageSQL = `update chunks set access_count = $2, first_accessed = $3, l
 
 // replaceChunks writes the chunks of a document and deletes all others that it has.
 func replaceChunks(ctx context.Context, tx row.Tx, doc Document, chunks []Chunk) error {
-	if err := row.Exec(ctx, tx, "delete old chunks", deleteOtherChunksSQL, doc.ID, row.Column(chunks, func(c Chunk) string { return c.Key })); err != nil {
+	if err := row.Exec(ctx, tx, "delete old chunks", deleteOtherChunksSQL, doc.ID, row.Column(chunks, func(c Chunk) string {
+		return c.Key
+	})); err != nil {
 		return err
 	}
 	placed := numberSections(chunks)
@@ -172,15 +174,16 @@ func PublicChunks(ctx context.Context, tx row.Tx, ids []row.ChunkID) ([]ChunkTex
 	return slices.DeleteFunc(found, func(c ChunkText) bool { return c.Kind != KindKnowledge }), err
 }
 
-const publicChunkWithSQL = chunkTextSQL + "chunks where doc_id = $1 and role = 'public' and kind = 'kb' and position($2 in content) > 0 order by ord limit 1"
+const publicChunkWithSQL = chunkTextSQL +
+	"chunks where doc_id = $1 and role = 'public' and kind = 'kb' and position($2 in content) > 0 order by ord limit 1"
 
 // PublicChunkWith returns the first chunk of a public document that contains a text word for word, or row.ErrNotFound.
 func PublicChunkWith(ctx context.Context, db row.DB, document row.DocumentID, text string) (ChunkText, error) {
 	return row.One[ChunkText](ctx, db, "chunk with a text", publicChunkWithSQL, document, text)
 }
 
-// recentChunksSQL reads the newest chunk of each role and kind first, and further chunks only of the newest of these, because a scope may have
-// thousands of roles.
+// recentChunksSQL reads the newest chunk of each role and kind first, and further chunks only of the newest of these,
+// because a scope may have thousands of roles.
 const recentChunksSQL = chunkTextSQL + `(
 		select r, k from unnest($1::text[]) r, unnest($2::text[]) k,
 			lateral (select indexed_at, doc_id from chunks where role = r and kind = k order by indexed_at desc, doc_id desc, ord limit 1) c
@@ -188,8 +191,8 @@ const recentChunksSQL = chunkTextSQL + `(
 	) n, lateral (select * from chunks where role = n.r and kind = n.k order by indexed_at desc, doc_id desc, ord limit $3) c
 	order by indexed_at desc, doc_id desc, ord limit $3`
 
-// ownersRecentChunksSQL finds the newest documents first, because there are fewer of them than of chunks, and the owner may read them. All chunks of
-// a document are equally old.
+// ownersRecentChunksSQL finds the newest documents first, because there are fewer of them than of chunks, and the owner
+// may read them. All chunks of a document are equally old.
 const ownersRecentChunksSQL = chunkTextSQL + `(
 		select id as newest from documents where role in (select unnest($1::text[])) and kind = any ($2) and chunks > 0 order by indexed_at desc, id desc limit $3
 	) d, lateral (select * from chunks where doc_id = newest order by ord limit $3) c

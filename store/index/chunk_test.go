@@ -34,7 +34,13 @@ func documentOf(role policy.Role, origin string, texts ...string) (index.Documen
 		chunks[i] = index.Chunk{Key: fmt.Sprint(role, origin, i, text), Ord: i, Content: text, SearchText: text}
 	}
 	return index.Document{
-		Origin: origin, Name: origin, Role: role, Kind: index.KindKnowledge, Format: "txt", Hash: strings.Join(texts, "\n"), Size: int64(len(texts)),
+		Origin: origin,
+		Name:   origin,
+		Role:   role,
+		Kind:   index.KindKnowledge,
+		Format: "txt",
+		Hash:   strings.Join(texts, "\n"),
+		Size:   int64(len(texts)),
 	}, chunks
 }
 
@@ -72,7 +78,8 @@ func TestScope_DatabaseRoleReads(t *testing.T) {
 	require.NoError(t, putDocument(ctx, st, policy.UserRole(1), "u1", "apple one"))
 	require.NoError(t, putDocument(ctx, st, policy.UserRole(2), "u2", "apple two"))
 	var contact string
-	require.NoError(t, st.DB().QueryRow(ctx, "select rolname from pg_policy p join pg_roles r on r.oid = any (p.polroles) where polname = 'chunks_contact'").Scan(&contact))
+	require.NoError(t, st.DB().QueryRow(ctx,
+		"select rolname from pg_policy p join pg_roles r on r.oid = any (p.polroles) where polname = 'chunks_contact'").Scan(&contact))
 	const (
 		denied    = "42501"
 		texts     = "select count(*) from chunks"
@@ -187,7 +194,14 @@ func TestWordFrequencies_RoundTrip(t *testing.T) {
 	require.Len(t, want, 14)
 	require.NoError(t, st.AsContact(ctx, policy.ContactScope(1), func(tx store.Tx) error {
 		passages, err := index.SearchPassages(ctx, tx, index.PassageQuery{
-			PlannedSets: [][]string{{"appl|plum"}}, ContactTerms: "appl", Terms: []string{"appl"}, Weights: []float64{1}, AverageWords: 100, Kinds: []index.Kind{index.KindKnowledge}, MaxCandidates: 100, EnoughPlanned: 100,
+			PlannedSets:   [][]string{{"appl|plum"}},
+			ContactTerms:  "appl",
+			Terms:         []string{"appl"},
+			Weights:       []float64{1},
+			AverageWords:  100,
+			Kinds:         []index.Kind{index.KindKnowledge},
+			MaxCandidates: 100,
+			EnoughPlanned: 100,
 		})
 		got := map[int64]int16{}
 		for _, p := range passages {
@@ -213,7 +227,14 @@ func TestSearchPassages_WithoutContactTerms(t *testing.T) {
 	kinds := []index.Kind{index.KindKnowledge, index.KindConversation}
 	for words, want := range map[string]int{"appl": 2, "": 1} {
 		passages, err := index.SearchPassages(ctx, reader, index.PassageQuery{
-			PlannedSets: [][]string{{"appl"}}, ContactTerms: words, Terms: []string{"appl"}, Weights: []float64{1}, AverageWords: 100, Kinds: kinds, MaxCandidates: 100, EnoughPlanned: 100,
+			PlannedSets:   [][]string{{"appl"}},
+			ContactTerms:  words,
+			Terms:         []string{"appl"},
+			Weights:       []float64{1},
+			AverageWords:  100,
+			Kinds:         kinds,
+			MaxCandidates: 100,
+			EnoughPlanned: 100,
 		})
 		require.NoError(t, err)
 		require.Len(t, passages, want, "any %q", words)
@@ -236,8 +257,9 @@ func TestSearchPassages_SetsInOrder(t *testing.T) {
 		require.NoError(t, err)
 		for limit, want := range map[int]int{1: 1, 2: 2, 100: 4} {
 			passages, err := index.SearchPassages(ctx, db, index.PassageQuery{
-				PlannedSets: [][]string{{"date", "cherri", "plum", "appl"}, {"appl"}}, Terms: []string{"date", "appl"}, Weights: []float64{1, 1}, AverageWords: 100,
-				Kinds: []index.Kind{index.KindKnowledge}, EnoughPlanned: limit,
+				PlannedSets: [][]string{{"date", "cherri", "plum", "appl"}, {"appl"}}, Terms: []string{"date", "appl"}, Weights: []float64{1, 1},
+				AverageWords: 100,
+				Kinds:        []index.Kind{index.KindKnowledge}, EnoughPlanned: limit,
 			})
 			require.NoError(t, err)
 			require.Len(t, passages, want, "%s, limit %d", name, limit)
@@ -397,7 +419,8 @@ func TestActivation_FadesWithAge(t *testing.T) {
 		{"once, a day ago", "activation(1, now() - interval '1 day', array[now() - interval '1 day'])", days(1), 1e-6},
 		{"once, a month ago", "activation(1, now() - interval '30 days', array[now() - interval '30 days'])", days(30), 1e-6},
 		{"twice", "activation(2, now() - interval '4 days', array[now() - interval '1 day', now() - interval '4 days'])", days(1, 4), 1e-6},
-		{"more often than is kept", "activation(4, now() - interval '40 days', array[now() - interval '10 days', now() - interval '20 days'])", days(10, 20, 26.7, 33.3), 0.02},
+		{"more often than is kept", "activation(4, now() - interval '40 days', array[now() - interval '10 days', now() - interval '20 days'])",
+			days(10, 20, 26.7, 33.3), 0.02},
 	} {
 		var got float64
 		require.NoError(t, st.DB().QueryRow(t.Context(), "select "+c.sql).Scan(&got), c.name)

@@ -6,8 +6,9 @@ import (
 	"multis/store/row"
 )
 
-// uncountTermsSQL subtracts documents from the word counts. A word whose count becomes 0 loses its row, because the counts must not preserve words of
-// deleted texts. Documents in uncounted are skipped, because they were never added; so are roles whose words are not counted.
+// uncountTermsSQL subtracts documents from the word counts. A word whose count becomes 0 loses its row, because the
+// counts must not preserve words of deleted texts. Documents in uncounted are skipped, because they were never added; so
+// are roles whose words are not counted.
 const uncountTermsSQL = `with gone as (
 		select r.role, w.word, count(*)::int as n
 		from chunk_index i, unnest(tsvector_to_array(i.tsv)) w(word), lateral (select c.role from corpus_stats c where c.role in (i.role, '*') and c.counted) r(role)
@@ -31,8 +32,8 @@ const deleteEmptyCorpusSQL = "delete from corpus_stats where chunks = 0 and role
 
 const addUncountedSQL = "insert into uncounted (doc_id) values ($1)"
 
-// countDocument adds a document to the corpus sizes and to the table uncounted. If that table has become long, it first adds the words of all its
-// documents to the word counts, while other transactions go on writing.
+// countDocument adds a document to the corpus sizes and to the table uncounted. If that table has become long, it first
+// adds the words of all its documents to the word counts, while other transactions go on writing.
 func countDocument(ctx context.Context, tx row.Tx, docID row.DocumentID) error {
 	if err := row.Exec(ctx, tx, "add to the uncounted documents", addUncountedSQL, docID); err != nil {
 		return err
@@ -83,8 +84,8 @@ func addSizes(ctx context.Context, tx row.Tx, docs []row.DocumentID, sign int) e
 	return row.Exec(ctx, tx, "count languages", countConfigsSQL, docs, sign)
 }
 
-// isBacklogBigSQL returns true if the uncounted documents have more than 2,000 chunks or 5 % of the corpus, and if no other transaction is counting
-// them.
+// isBacklogBigSQL returns true if the uncounted documents have more than 2,000 chunks or 5 % of the corpus, and if no
+// other transaction is counting them.
 const isBacklogBigSQL = `select case when coalesce(sum(d.chunks), 0) > least(2000, (select chunks from corpus_stats where role = '*') / 20)
 		then pg_try_advisory_xact_lock('term_stats'::regclass::int) else false end
 	from uncounted join documents d on d.id = doc_id`
@@ -101,8 +102,9 @@ const countAllSQL = `with counted as (
 		order by c.role collate "C", s.word collate "C"
 		on conflict (role, word) do update set ndoc = term_stats.ndoc + excluded.ndoc`
 
-// newlyLargeRolesSQL selects the roles whose words are counted from now on. The words of a role with up to 1,000 chunks are counted at each query, which takes
-// a few milliseconds at most. The document that is being written ($1) is added, because it is not in the corpus sizes yet.
+// newlyLargeRolesSQL selects the roles whose words are counted from now on. The words of a role with up to 1,000 chunks
+// are counted at each query, which takes a few milliseconds at most. The document that is being written ($1) is added,
+// because it is not in the corpus sizes yet.
 const newlyLargeRolesSQL = `select role from (select role, chunks from corpus_stats union all select role, chunks from documents where id = $1) s
 	where role not in (select role from corpus_stats where counted) group by role having sum(chunks) > 1000`
 
@@ -113,8 +115,9 @@ const countRolesSQL = `insert into term_stats (role, word, ndoc)
 
 const countedSQL = "update corpus_stats set counted = true where role = any ($1)"
 
-// countAll adds the words of all uncounted documents to term_stats. The words of a small role are counted at each query; countAll stores the counts of the
-// roles that have become too big for that, and returns these roles. The transaction must hold the lock of the word counts.
+// countAll adds the words of all uncounted documents to term_stats. The words of a small role are counted at each query;
+// countAll stores the counts of the roles that have become too big for that, and returns these roles. The transaction
+// must hold the lock of the word counts.
 func countAll(ctx context.Context, tx row.Tx, docID row.DocumentID) (bigger []string, err error) {
 	docs, err := row.Values[row.DocumentID](ctx, tx, "uncounted documents", takeUncountedSQL)
 	if err != nil {
@@ -124,8 +127,11 @@ func countAll(ctx context.Context, tx row.Tx, docID row.DocumentID) (bigger []st
 		return nil, err
 	}
 	bigger, err = row.Values[string](ctx, tx, "bigger roles", newlyLargeRolesSQL, docID)
-	if err != nil || len(bigger) == 0 {
+	if err != nil {
 		return nil, err
+	}
+	if len(bigger) == 0 {
+		return nil, nil
 	}
 	return bigger, row.Exec(ctx, tx, "count bigger roles", countRolesSQL, bigger)
 }

@@ -70,16 +70,19 @@ func DocumentByID(ctx context.Context, db row.DB, document row.DocumentID) (Docu
 	return row.One[Document](ctx, db, "document", documentByIDSQL, document)
 }
 
-const biggestDocumentsSQL = "select " + documentColumns + " from documents where kind = 'kb' and role = any ($1) order by chunks desc, size desc, origin limit $2"
+const biggestDocumentsSQL = "select " + documentColumns +
+	" from documents where kind = 'kb' and role = any ($1) order by chunks desc, size desc, origin limit $2"
 
-const privateDocumentsOfSizeSQL = "select " + documentColumns + " from documents where kind = 'kb' and role = 'admin' and size = $1 order by id"
+const privateDocumentsOfSizeSQL = "select " + documentColumns +
+	" from documents where kind = 'kb' and role = 'admin' and size = $1 order by id"
 
 // PrivateDocumentsOfSize returns the owner's private documents with a size in bytes.
 func PrivateDocumentsOfSize(ctx context.Context, db row.DB, size int64) ([]Document, error) {
 	return documents(ctx, db, privateDocumentsOfSizeSQL, size)
 }
 
-const documentsByNameSQL = "select " + documentColumns + " from documents where kind = 'kb' and (name = $1 or origin = $1) order by origin limit $2"
+const documentsByNameSQL = "select " + documentColumns +
+	" from documents where kind = 'kb' and (name = $1 or origin = $1) order by origin limit $2"
 
 // DocumentsByName returns the files and pages with a name or an origin.
 func DocumentsByName(ctx context.Context, db row.DB, name string, limit int) ([]Document, error) {
@@ -135,8 +138,9 @@ func lockCounts(ctx context.Context, tx row.Tx) error {
 // lockWritingSQL takes the lock that each writer of a document holds, so that mergeEntriesSQL can tell whether others are writing.
 const lockWritingSQL = "select pg_advisory_xact_lock_shared('documents'::regclass::int)"
 
-// mergeEntriesSQL merges the pending list of the text index, to which new entries go. Postgres does it when the list reaches 1 MB, and the last of
-// several concurrent writers does it here. This takes a third of the time of single entries, and few searches have to read the list.
+// mergeEntriesSQL merges the pending list of the text index, to which new entries go. Postgres does it when the list
+// reaches 1 MB, and the last of several concurrent writers does it here. This takes a third of the time of single
+// entries, and few searches have to read the list.
 const mergeEntriesSQL = `select gin_clean_pending_list('chunk_index_tsv'), gin_clean_pending_list('chunk_index_tsv_public')
 	where not exists (select from pg_locks where locktype = 'advisory' and objid = 'documents'::regclass and pid <> pg_backend_pid()
 		and database = (select oid from pg_database where datname = current_database()))`
@@ -147,7 +151,8 @@ const newDocumentSQL = `insert into documents (origin, name, role, kind, element
 
 const insertDocumentSQL = newDocumentSQL + "nothing returning id"
 
-const upsertDocumentSQL = newDocumentSQL + `update set name = excluded.name, kind = excluded.kind, element = excluded.element, size = excluded.size,
+const upsertDocumentSQL = newDocumentSQL +
+	`update set name = excluded.name, kind = excluded.kind, element = excluded.element, size = excluded.size,
 		hash = excluded.hash, chunks = excluded.chunks, validator = excluded.validator, indexed_at = now(),
 		role_set_at = greatest(documents.role_set_at, excluded.role_set_at)
 	returning id`
@@ -162,9 +167,10 @@ func ConfirmRole(ctx context.Context, w row.Writer, doc Document) error {
 	return row.Exec(ctx, w, "confirm a role", confirmRoleSQL, doc.Origin, doc.RoleSetAt, doc.Role)
 }
 
-// ReplaceDocument writes a document with its chunks and deletes the chunks that its origin had before. It returns false, and changes nothing,
-// if role and hash are unchanged. If the stored document has another role, it is moved to the new role; if it must keep its role (KeepsRole),
-// ReplaceDocument returns ErrRoleKept. The transaction's scope must contain the document's role.
+// ReplaceDocument writes a document with its chunks and deletes the chunks that its origin had before. It returns false,
+// and changes nothing, if role and hash are unchanged. If the stored document has another role, it is moved to the new
+// role; if it must keep its role (KeepsRole), ReplaceDocument returns ErrRoleKept. The transaction's scope must contain
+// the document's role.
 func ReplaceDocument(ctx context.Context, tx row.Tx, doc Document, chunks []Chunk) (bool, error) {
 	if err := lockCounts(ctx, tx); err != nil {
 		return false, err
@@ -197,9 +203,9 @@ func ReplaceDocument(ctx context.Context, tx row.Tx, doc Document, chunks []Chun
 // lockOriginSQL locks an origin, so that two writers of one document wait for each other before they take further locks.
 const lockOriginSQL = "select pg_advisory_xact_lock(hashtextextended($1, 0))"
 
-// AddDocument is ReplaceDocument for a document that is probably new. Several transactions can write such documents concurrently, and wait for each
-// other only while they change the corpus sizes. A transaction may write only one such document, because two transactions with several documents
-// could deadlock.
+// AddDocument is ReplaceDocument for a document that is probably new. Several transactions can write such documents
+// concurrently, and wait for each other only while they change the corpus sizes. A transaction may write only one such
+// document, because two transactions with several documents could deadlock.
 func AddDocument(ctx context.Context, tx row.Tx, doc Document, chunks []Chunk) (bool, error) {
 	if err := row.Exec(ctx, tx, "lock an origin", lockOriginSQL, doc.Origin); err != nil {
 		return false, err
@@ -257,8 +263,11 @@ func RemoveDocuments(ctx context.Context, tx row.Tx, origins []string) (chunks, 
 		Chunks int
 	}
 	docs, err := row.All[doc](ctx, tx, "documents", documentsByOriginsSQL, origins)
-	if err != nil || len(docs) == 0 {
+	if err != nil {
 		return 0, 0, err
+	}
+	if len(docs) == 0 {
+		return 0, 0, nil
 	}
 	ids := make([]row.DocumentID, len(docs))
 	for i, d := range docs {
@@ -273,8 +282,8 @@ func RemoveDocuments(ctx context.Context, tx row.Tx, origins []string) (chunks, 
 const anyForeignSQL = `select exists (select from unnest($1::bigint[]) u(id) left join documents d using (id)
 	where d.id is null or d.origin ~* '^(https?://|answers:(public|private)$)')`
 
-// AnyForeign reports whether one of the documents has text that is not the owner's: it was fetched from a web address, or was learned from what contacts
-// asked and people answered (package answers). A document that is gone may have been one.
+// AnyForeign reports whether one of the documents has text that is not the owner's: it was fetched from a web address, or
+// was learned from what contacts asked and people answered (package answers). A document that is gone may have been one.
 func AnyForeign(ctx context.Context, db row.DB, documents []row.DocumentID) (bool, error) {
 	return row.Value[bool](ctx, db, "look where documents are from", anyForeignSQL, documents)
 }
@@ -282,17 +291,18 @@ func AnyForeign(ctx context.Context, db row.DB, documents []row.DocumentID) (boo
 const staleOriginsSQL = `select origin from documents where kind = 'kb' and role = 'public' and indexed_at < $2
 	and exists (select from unnest($1::text[]) p where starts_with(origin, p)) order by array_position($4::bigint[], id), indexed_at limit $3`
 
-// StaleOrigins returns the origins of public documents that begin with one of the prefixes and were indexed before a time: first those of some documents, in
-// their order, then the oldest.
-func StaleOrigins(ctx context.Context, db row.DB, prefixes []string, before time.Time, limit int, first []row.DocumentID) ([]string, error) {
+// StaleOrigins returns the origins of public documents that begin with one of the prefixes and were indexed before a
+// time: first those of some documents, in their order, then the oldest.
+func StaleOrigins(ctx context.Context, db row.DB, prefixes []string, before time.Time, limit int,
+	first []row.DocumentID) ([]string, error) {
 	return row.Values[string](ctx, db, "old pages", staleOriginsSQL, row.EmptyIfNil(prefixes), before, limit, row.EmptyIfNil(first))
 }
 
 const originsOutsideSQL = `select origin from documents where kind = 'kb' and role = 'public' and origin ~* '^https?://' and role_set_at = $2
 	and not exists (select from unnest($1::text[]) p where starts_with(origin, p)) order by origin`
 
-// OriginsOutside returns the origins of the public web pages that begin with none of the prefixes and that nobody gave their role, because they were fetched
-// for such a prefix.
+// OriginsOutside returns the origins of the public web pages that begin with none of the prefixes and that nobody gave
+// their role, because they were fetched for such a prefix.
 func OriginsOutside(ctx context.Context, db row.DB, prefixes []string) ([]string, error) {
 	return row.Values[string](ctx, db, "pages that are no longer allowed", originsOutsideSQL, row.EmptyIfNil(prefixes), time.Time{})
 }

@@ -29,8 +29,8 @@ func RemoveMessages(ctx context.Context, tx row.Tx, messages []row.MessageID) er
 
 const markIndexedSQL = "update messages set unindexed = false where id = any ($1) and unindexed"
 
-// indexMessagesSQL places a message that is older than all indexed ones of its chat before them, as when history is read backwards, and any other
-// message after them.
+// indexMessagesSQL places a message that is older than all indexed ones of its chat before them, as when history is read
+// backwards, and any other message after them.
 const indexMessagesSQL = `with n as (
 		select m.chat_id, u.*, m.ts < coalesce(e.first_ts, 'infinity') and e.first_ts is not null as older, coalesce(e.first, 0) as first, coalesce(e.last, -1) as last, m.ts
 		from unnest(@ids::bigint[], @words::text[], @configs::text[], @authors::text[], @questions::boolean[], @days::int[])
@@ -70,11 +70,13 @@ func AddMessages(ctx context.Context, tx row.Tx, messages []MessageEntry) error 
 	return row.Exec(ctx, tx, "merge index entries", mergeMessageEntriesSQL)
 }
 
-// messageTextColumns are the columns of a hit. They come from the message itself, because message_index has no texts and a contact cannot read it.
+// messageTextColumns are the columns of a hit. They come from the message itself, because message_index has no texts and
+// a contact cannot read it.
 const messageTextColumns = `select m.id, m.chat_id as doc_id, 0 as ord, 'user:' || m.chat_id as role, 'conv' as kind, '' as title, '' as section, 0 as line_from, 0 as line_to,
 	0 as page_from, 0 as page_to, m.body as content, m.ts as indexed_at, 0::float8 as activation from `
 
-const messageTextsSQL = messageTextColumns + `messages m where m.id = any ($2) and coalesce('user:' || m.chat_id in (select unnest($1::text[])), false)
+const messageTextsSQL = messageTextColumns +
+	`messages m where m.id = any ($2) and coalesce('user:' || m.chat_id in (select unnest($1::text[])), false)
 	and m.redacted_at is null and not m.unindexed`
 
 // MessageTexts returns messages as chunks: those that scope may see and whose index entries are current, in no particular order. DocID is

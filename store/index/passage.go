@@ -22,11 +22,12 @@ const (
 
 // Term is a word of a query with its count in the index.
 type Term struct {
-	Word          string  // as in the query
-	Lexeme        string  // as in the index
-	Chunks        int64   // the number of chunks that contain it
-	ChunksAtLeast []int64 // the number of chunks that contain it as often as each of FrequencyMarks; empty if the source has no such counts, or few chunks
-	Correction    bool    // Lexeme is similar to Word, which no chunk contains, or one is a compound with the other
+	Word   string // as in the query
+	Lexeme string // as in the index
+	Chunks int64  // the number of chunks that contain it
+	// the number of chunks that contain it as often as each of FrequencyMarks; empty if the source has no such counts, or few chunks
+	ChunksAtLeast []int64
+	Correction    bool // Lexeme is similar to Word, which no chunk contains, or one is a compound with the other
 }
 
 // Corpus is the size of the passages that the transaction's scope may search.
@@ -63,7 +64,8 @@ func SearchTerms(ctx context.Context, db row.DB, in Source, words []string, quer
 	}
 	var corpus Corpus
 	terms, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (t Term, err error) {
-		err = row.Scan(&t.Word, &t.Lexeme, &t.Chunks, &t.Correction, &corpus.PlannedChunks, &corpus.StatsChunks, &corpus.StatsWords, &t.ChunksAtLeast)
+		err = row.Scan(&t.Word, &t.Lexeme, &t.Chunks, &t.Correction, &corpus.PlannedChunks, &corpus.StatsChunks, &corpus.StatsWords,
+			&t.ChunksAtLeast)
 		return t, err
 	})
 	if err != nil {
@@ -74,12 +76,13 @@ func SearchTerms(ctx context.Context, db row.DB, in Source, words []string, quer
 
 // PassageQuery describes a search for passages: the best matches and their neighbours.
 type PassageQuery struct {
-	Source        Source
-	PlannedSets   [][]string // sets of tsqueries, the best first; a public chunk (for the owner: any chunk) is a candidate if it matches all tsqueries of one set
-	ContactTerms  string     // tsquery that finds candidates among a contact's own chunks; empty finds none, as for the owner
-	Terms         []string   // 1 to 32 tsqueries of one lexeme each
-	Weights       []float64  // the score of a saturated match of each term
-	AverageWords  float64    // words in an average chunk
+	Source Source
+	// sets of tsqueries, the best first; a public chunk (for the owner: any chunk) is a candidate if it matches all tsqueries of one set
+	PlannedSets   [][]string
+	ContactTerms  string    // tsquery that finds candidates among a contact's own chunks; empty finds none, as for the owner
+	Terms         []string  // 1 to 32 tsqueries of one lexeme each
+	Weights       []float64 // the score of a saturated match of each term
+	AverageWords  float64   // words in an average chunk
 	Kinds         []Kind
 	MaxCandidates int // of a contact's own chunks; further matches are left out
 	EnoughPlanned int // no further set is evaluated once the sets have found this many; a match of two sets counts twice
@@ -118,7 +121,8 @@ func SearchPassages(ctx context.Context, db row.DB, q PassageQuery) ([]Passage, 
 		planned = append(planned, set...)
 		sets = append(sets, slices.Repeat([]int{i}, len(set))...)
 	}
-	return row.All[Passage](ctx, db, "passages", sql, planned, sets, q.ContactTerms, q.Terms, q.Weights, q.AverageWords, q.Kinds, q.MaxCandidates, q.EnoughPlanned)
+	return row.All[Passage](ctx, db, "passages", sql, planned, sets, q.ContactTerms, q.Terms, q.Weights, q.AverageWords, q.Kinds,
+		q.MaxCandidates, q.EnoughPlanned)
 }
 
 const lexemesSQL = `select tsvector_to_array(to_tsvector(c::regconfig, t)) from unnest($1::text[], $2::text[]) with ordinality u(c, t, o) order by o`

@@ -45,10 +45,11 @@ func RoleSizes(ctx context.Context, r row.Reader, in Source, list LanguageTexts)
 	return sizes, lexemes, nil
 }
 
-// TextsIfUnchanged reads the texts of ids, as ChunkTexts or MessageTexts do, for a caller that has cached the index entries of its roles. If the roles
-// in the reader's scope no longer have the given versions (sorted), it returns no texts, because the cache is outdated. The same round trip returns
-// the lexemes of list, as Lexemes does.
-func TextsIfUnchanged(ctx context.Context, r row.Reader, in Source, scope policy.Scope, ids, versions []int64, list LanguageTexts) (texts []ChunkText, lexemes [][]string, err error) {
+// TextsIfUnchanged reads the texts of ids, as ChunkTexts or MessageTexts do, for a caller that has cached the index
+// entries of its roles. If the roles in the reader's scope no longer have the given versions (sorted), it returns no
+// texts, because the cache is outdated. The same round trip returns the lexemes of list, as Lexemes does.
+func TextsIfUnchanged(ctx context.Context, r row.Reader, in Source, scope policy.Scope, ids, versions []int64,
+	list LanguageTexts) (texts []ChunkText, lexemes [][]string, err error) {
 	sql := unchangedTextsSQL
 	if in == Messages {
 		sql = unchangedMessageTextsSQL
@@ -61,7 +62,8 @@ func TextsIfUnchanged(ctx context.Context, r row.Reader, in Source, scope policy
 }
 
 // withLexemes reads rows as Ts and, in the same round trip, the lexemes of texts.
-func withLexemes[T any](ctx context.Context, r row.Reader, read row.Statement, list LanguageTexts) (found []T, lexemes [][]string, err error) {
+func withLexemes[T any](ctx context.Context, r row.Reader, read row.Statement,
+	list LanguageTexts) (found []T, lexemes [][]string, err error) {
 	statements := []row.Statement{read}
 	if len(list.Texts) > 0 {
 		statements = append(statements, row.Statement{SQL: lexemesSQL, Args: []any{list.Languages, list.Texts}})

@@ -77,7 +77,9 @@ func PutVectors(ctx context.Context, tx row.Tx, model string, chunks []Unembedde
 			given, texts = append(given, c), append(texts, pgvector.NewHalfVector(vectors[i]).String())
 		}
 	}
-	err := row.Exec(ctx, tx, "write vectors", putVectorsSQL, row.Column(given, func(c UnembeddedChunk) row.ChunkID { return c.ID }), row.Column(given, func(c UnembeddedChunk) policy.Role { return c.Role }),
+	err := row.Exec(ctx, tx, "write vectors", putVectorsSQL, row.Column(given, func(c UnembeddedChunk) row.ChunkID {
+		return c.ID
+	}), row.Column(given, func(c UnembeddedChunk) policy.Role { return c.Role }),
 		row.Column(given, func(c UnembeddedChunk) Kind { return c.Kind }), texts, model)
 	if err != nil {
 		return err

@@ -13,8 +13,8 @@ import (
 	"strings"
 )
 
-// ErrNoBinaries is returned by Start and Find when no Postgres that can run the data is installed. The error that wraps it, or its own text, names the
-// package to install.
+// ErrNoBinaries is returned by Start and Find when no Postgres that can run the data is installed. The error that wraps
+// it, or its own text, names the package to install.
 var ErrNoBinaries = errors.New("no Postgres found on PATH or in /usr/lib/postgresql; install it (Debian: apt-get install postgresql) or set database.url")
 
 // Find returns the folder of the Postgres programs that Start uses for the data in dir, which may be empty or missing, or ErrNoBinaries.
@@ -81,8 +81,8 @@ func programs(version string) (string, error) {
 	return "", wrong
 }
 
-// programFolders returns the folders with the programs of a Postgres server: those of Debian's packages, the newest version first, then the one on
-// PATH.
+// programFolders returns the folders with the programs of a Postgres server: those of Debian's packages, the newest
+// version first, then the one on PATH.
 func programFolders() []string {
 	found, _ := filepath.Glob("/usr/lib/postgresql/*/bin/postgres")
 	version := func(p string) int {

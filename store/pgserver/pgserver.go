@@ -26,7 +26,8 @@ import (
 type Options struct {
 	// Dir is the folder that holds the data, the socket and the log. It is made if missing.
 	Dir string
-	// Share makes Start connect to the server that another program already runs on the data, and leave it running. If none runs, Start runs its own.
+	// Share makes Start connect to the server that another program already runs on the data, and leave it running. If none
+	// runs, Start runs its own.
 	Share bool
 	// Throwaway turns durability off for speed, for tests only.
 	Throwaway bool
@@ -56,15 +57,21 @@ func Start(ctx context.Context, o Options) (*Server, error) {
 		return nil, fmt.Errorf("database folder %s: %w", o.Dir, err)
 	}
 	if strings.Contains(dir, ",") {
-		return nil, fmt.Errorf("the path of the database folder has a comma, at which Postgres splits addresses: %s; choose a database.data_dir without one", dir)
+		return nil,
+			fmt.Errorf("the path of the database folder has a comma, at which Postgres splits addresses: %s; choose a database.data_dir without one",
+				dir)
 	}
 	as, err := serverUser(dir)
 	if err != nil {
 		return nil, err
 	}
 	s := &Server{dir: dir, done: make(chan struct{})}
-	if other, err := s.awaitOther(ctx, o.Share); err != nil || other {
+	other, err := s.awaitOther(ctx, o.Share)
+	if err != nil {
 		return s, err
+	}
+	if other {
+		return s, nil
 	}
 	bin, err := Find(dir)
 	if err != nil {
@@ -87,8 +94,8 @@ func Start(ctx context.Context, o Options) (*Server, error) {
 	return s, nil
 }
 
-// Running returns the server that another program runs on the data in dir. It starts nothing and changes nothing. false means that none runs
-// or that it does not answer.
+// Running returns the server that another program runs on the data in dir. It starts nothing and changes nothing. false
+// means that none runs or that it does not answer.
 func Running(ctx context.Context, dir string) (*Server, bool) {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
@@ -146,7 +153,8 @@ func (s *Server) createVectorExtension(ctx context.Context, db string) error {
 		return fmt.Errorf("connect to our own Postgres: %w", err)
 	}
 	defer conn.Close(ctx)
-	_, err = conn.Exec(ctx, "do $$ begin if exists (select from pg_available_extensions where name = 'vector') then create extension if not exists vector; end if; end $$")
+	_, err = conn.Exec(ctx,
+		"do $$ begin if exists (select from pg_available_extensions where name = 'vector') then create extension if not exists vector; end if; end $$")
 	if err != nil {
 		return fmt.Errorf("add pgvector to our own Postgres: %w", err)
 	}
@@ -181,12 +189,16 @@ func (s *Server) spawn(bin, data string, as *syscall.Credential, throwaway bool)
 	if err != nil {
 		return fmt.Errorf("open the database log: %w", err)
 	}
-	args := []string{"-D", data, "-c", "listen_addresses=", "-c", "port=" + port, "-c", "unix_socket_directories=" + s.socketDir(), "-c", "unix_socket_permissions=0700"}
+	args := []string{"-D", data, "-c", "listen_addresses=", "-c", "port=" + port, "-c", "unix_socket_directories=" + s.socketDir(), "-c",
+		"unix_socket_permissions=0700"}
 	if throwaway {
 		args = append(args, "-c", "fsync=off", "-c", "synchronous_commit=off", "-c", "full_page_writes=off", "-c", "max_connections=300")
 	}
 	s.cmd = exec.Command(filepath.Join(bin, "postgres"), args...) //nolint:noctx // it outlives the start; Stop ends it
-	s.cmd.Stdout, s.cmd.Stderr, s.cmd.Dir, s.cmd.Env = log, log, s.dir, []string{"PATH=" + os.Getenv("PATH"), "LC_ALL=C"}
+	s.cmd.Stdout = log
+	s.cmd.Stderr = log
+	s.cmd.Dir = s.dir
+	s.cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "LC_ALL=C"}
 	s.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGINT, Credential: as}
 	started := make(chan error, 1)
 	go func() {
@@ -243,8 +255,9 @@ func serverUser(dir string) (*syscall.Credential, error) {
 		return nil, fmt.Errorf("database folder %s: its owner is unknown", dir)
 	case us != 0 && int(owner.Uid) != us:
 		theirs, ours := userName(int(owner.Uid)), userName(us)
-		return nil, fmt.Errorf("the database in %s belongs to %s: run multis as that user (sudo -u %s multis ...), or give it to %s while no multis runs (chown -R %s: %s, as root)",
-			dir, theirs, theirs, ours, ours, dir)
+		return nil,
+			fmt.Errorf("the database in %s belongs to %s: run multis as that user (sudo -u %s multis ...), or give it to %s while no multis runs (chown -R %s: %s, as root)",
+				dir, theirs, theirs, ours, ours, dir)
 	case us != 0:
 		return nil, nil //nolint:nilnil // as above
 	case owner.Uid == 0: // of a start that was interrupted
@@ -296,7 +309,8 @@ func prepare(ctx context.Context, dir string, as *syscall.Credential) error {
 	}
 	// The name of a socket may be 107 bytes long, counted with ".s.PGSQL.5432".
 	if sock := filepath.Join(dir, "run", ".s.PGSQL."+port); len(sock) > 107 {
-		return fmt.Errorf("the path of the database folder is too long for a socket (%d of 107 bytes): %s; choose a shorter database.data_dir", len(sock), dir)
+		return fmt.Errorf("the path of the database folder is too long for a socket (%d of 107 bytes): %s; choose a shorter database.data_dir",
+			len(sock), dir)
 	}
 	if as == nil {
 		return nil
@@ -328,7 +342,8 @@ func chownFromRoot(dir string, as *syscall.Credential) error {
 	return nil
 }
 
-// initdb makes an empty database. It makes it in a temporary folder and renames that, so that a killed process leaves a complete database or none.
+// initdb makes an empty database. It makes it in a temporary folder and renames that, so that a killed process leaves a
+// complete database or none.
 func (s *Server) initdb(ctx context.Context, bin string, as *syscall.Credential, throwaway bool) error {
 	unfinished := s.data() + ".new"
 	if err := os.RemoveAll(unfinished); err != nil {
@@ -362,14 +377,18 @@ func (s *Server) initdb(ctx context.Context, bin string, as *syscall.Credential,
 func (s *Server) awaitOther(ctx context.Context, share bool) (bool, error) {
 	for end := time.Now().Add(orphanTime); ; {
 		pid, err := s.runningPID()
-		if err != nil || pid == 0 {
+		if err != nil {
 			return false, err
+		}
+		if pid == 0 {
+			return false, nil
 		}
 		if share && s.ping(ctx) == nil {
 			return true, nil
 		}
 		if time.Now().After(end) {
-			return false, fmt.Errorf("another multis already runs a Postgres (pid %d) on %s; stop it first, or set database.url to share one", pid, s.data())
+			return false, fmt.Errorf("another multis already runs a Postgres (pid %d) on %s; stop it first, or set database.url to share one", pid,
+				s.data())
 		}
 		select {
 		case <-ctx.Done():

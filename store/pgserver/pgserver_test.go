@@ -122,7 +122,8 @@ func fakePrograms(t *testing.T, version string) (path, started string) {
 	t.Cleanup(func() { require.NoError(t, os.RemoveAll(dir)) })
 	require.NoError(t, os.Chmod(dir, 0o777))
 	started = filepath.Join(dir, "started")
-	script := "#!/bin/sh\n[ \"$1\" != --version ] || { echo 'postgres (PostgreSQL) " + version + " (Debian)'; exit; }\n: > " + started + "\nexit 1\n"
+	script := "#!/bin/sh\n[ \"$1\" != --version ] || { echo 'postgres (PostgreSQL) " + version + " (Debian)'; exit; }\n: > " + started +
+		"\nexit 1\n"
 	for _, name := range []string{"postgres", "initdb"} {
 		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(script), 0o755))
 	}

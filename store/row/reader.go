@@ -16,8 +16,8 @@ import (
 // zero Reader returns policy.ErrNoScope.
 type Reader struct{ s session }
 
-// NewReader returns a Reader of what scope names, with the rights of a role of the database. An empty role means the rights of the pool. An empty
-// scope is policy.ErrNoScope.
+// NewReader returns a Reader of what scope names, with the rights of a role of the database. An empty role means the
+// rights of the pool. An empty scope is policy.ErrNoScope.
 func NewReader(pool *pgxpool.Pool, scope policy.Scope, role string) (Reader, error) {
 	setting, err := scope.Setting()
 	if err != nil {
@@ -47,9 +47,10 @@ func (r Reader) QueryAll(ctx context.Context, list ...Statement) (pgx.BatchResul
 	return r.s.send(ctx, list...)
 }
 
-// NewAsyncCommit returns a Writer whose commits do not wait for the disk. What it writes is visible to all at once, but if the database's machine
-// stops, the last half second may be lost. Commits reach the disk in their order, so all of it is on the disk as soon as a later transaction is. Use
-// it to record the progress of work that is repeated if the record is lost.
+// NewAsyncCommit returns a Writer whose commits do not wait for the disk. What it writes is visible to all at once, but
+// if the database's machine stops, the last half second may be lost. Commits reach the disk in their order, so all of it
+// is on the disk as soon as a later transaction is. Use it to record the progress of work that is repeated if the record
+// is lost.
 func NewAsyncCommit(pool *pgxpool.Pool) Writer {
 	return asyncWriter{session{pool, "select " + asyncCommitSQL("$1"), "off"}}
 }

@@ -85,8 +85,8 @@ func rowsTo[T any](ctx context.Context, db DB, what string, to pgx.RowToFunc[T],
 	return all, nil
 }
 
-// readOne passes the only row of a query to read. It has no type parameter, and neither has readAll: the compiler would make a copy for each of
-// the many types of rows.
+// readOne passes the only row of a query to read. It has no type parameter, and neither has readAll: the compiler would
+// make a copy for each of the many types of rows.
 func readOne(ctx context.Context, db DB, what, sql string, args []any, read func(pgx.CollectableRow) error) error {
 	n := 0
 	err := readAll(ctx, db, what, sql, args, func(r pgx.CollectableRow) error {
@@ -119,8 +119,8 @@ func readAll(ctx context.Context, db DB, what, sql string, args []any, read func
 	return nil
 }
 
-// Each passes the rows of a query to fn as Ts, whose fields have the names of the columns, without holding them in memory. what names the rows
-// in errors. An error of fn ends it and is returned as it is.
+// Each passes the rows of a query to fn as Ts, whose fields have the names of the columns, without holding them in
+// memory. what names the rows in errors. An error of fn ends it and is returned as it is.
 func Each[T any](ctx context.Context, db DB, what, sql string, fn func(T) error, args ...any) error {
 	rows, err := db.Query(ctx, sql, args...)
 	if err != nil {

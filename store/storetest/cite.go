@@ -24,7 +24,15 @@ func Cite(t testing.TB, st *store.Store, role policy.Role, kind index.Kind, text
 	}
 	origin := uuid.NewString()
 	require.NoError(t, st.AsOwner(ctx, scope, func(tx store.Tx) error {
-		doc := index.Document{Origin: origin, Name: "faq.md", Role: role, Kind: kind, Format: "md", Size: int64(len(text)), Hash: origin}
+		doc := index.Document{
+			Origin: origin,
+			Name:   "faq.md",
+			Role:   role,
+			Kind:   kind,
+			Format: "md",
+			Size:   int64(len(text)),
+			Hash:   origin,
+		}
 		if _, err := index.ReplaceDocument(ctx, tx, doc, []index.Chunk{{Key: origin, Content: text, SearchText: text}}); err != nil {
 			return err
 		}

@@ -21,8 +21,8 @@ import (
 	"multis/store"
 )
 
-// FaultInjector runs a process and kills it at one of its fault points. Each write and each commit has two: before Postgres receives it, and
-// after it is done but before the process has the reply. A test adds others by Reach.
+// FaultInjector runs a process and kills it at one of its fault points. Each write and each commit has two: before
+// Postgres receives it, and after it is done but before the process has the reply. A test adds others by Reach.
 type FaultInjector struct {
 	mu      sync.Mutex
 	process *os.Process
@@ -35,9 +35,9 @@ type FaultInjector struct {
 // not killed.
 func NewFaultInjector(killAt int) *FaultInjector { return &FaultInjector{killAt: killAt} }
 
-// Run runs this test binary as another process, with a connection to the database of st through a faultInjectingProxy. It returns the name of the
-// fault point that killed the process; empty if the process ended by itself. The process gets the database's address in the environment variable that
-// variable names, and the variables of env.
+// Run runs this test binary as another process, with a connection to the database of st through a faultInjectingProxy. It
+// returns the name of the fault point that killed the process; empty if the process ended by itself. The process gets the
+// database's address in the environment variable that variable names, and the variables of env.
 func (v *FaultInjector) Run(t testing.TB, st *store.Store, variable string, env ...string) (faultPoint string) {
 	t.Helper()
 	address, err := url.Parse(st.Pool().Config().ConnString())
@@ -94,7 +94,8 @@ func (v *FaultInjector) Reach(name string) bool {
 	return true
 }
 
-// faultInjectingProxy forwards connections to Postgres. Before and after each write and commit it calls FaultInjector.Reach, which may kill the process.
+// faultInjectingProxy forwards connections to Postgres. Before and after each write and commit it calls
+// FaultInjector.Reach, which may kill the process.
 type faultInjectingProxy struct {
 	injector *FaultInjector
 	server   string // the server's socket

@@ -10,8 +10,8 @@ import (
 	"multis/store"
 )
 
-// NewWithMessages is New with chats that have indexed messages, a minute apart, the first one a minute after from. Chat n has the room "!n:x" and the
-// contact @contact:x.
+// NewWithMessages is New with chats that have indexed messages, a minute apart, the first one a minute after from. Chat n
+// has the room "!n:x" and the contact @contact:x.
 func NewWithMessages(t testing.TB, chats, messages int, from time.Time) *store.Store {
 	t.Helper()
 	st := New(t)

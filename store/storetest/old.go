@@ -14,8 +14,8 @@ import (
 	"multis/migrations"
 )
 
-// RestorePreBaselineSchema restores the schema before the baseline from the file old.sql.gz into the empty database at dsn. super is the address of that
-// database for the server's administrator.
+// RestorePreBaselineSchema restores the schema before the baseline from the file old.sql.gz into the empty database at
+// dsn. super is the address of that database for the server's administrator.
 func RestorePreBaselineSchema(t testing.TB, dsn, super, file string) {
 	t.Helper()
 	f, err := os.Open(file)

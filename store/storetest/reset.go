@@ -12,8 +12,8 @@ import (
 	"multis/store"
 )
 
-// database is a migrated database that tests use one after another. A new one for each test would take Postgres more time than the tests: it copies
-// 400 files, and each new connection reads the catalogue and plans every statement again.
+// database is a migrated database that tests use one after another. A new one for each test would take Postgres more time
+// than the tests: it copies 400 files, and each new connection reads the catalogue and plans every statement again.
 type database struct {
 	name string
 	pool *pgxpool.Pool
@@ -25,8 +25,8 @@ var idleDatabases struct {
 	databases []*database
 }
 
-// New opens a store on a database as migrated. When the test ends, the database is reset for the next test, or dropped if the test failed or changed
-// more than rows.
+// New opens a store on a database as migrated. When the test ends, the database is reset for the next test, or dropped if
+// the test failed or changed more than rows.
 func New(t testing.TB) *store.Store {
 	t.Helper()
 	require.NoError(t, startOnce(), "start the tests' Postgres")
@@ -74,9 +74,10 @@ func takeDatabase(ctx context.Context) (*database, error) {
 	return &database{name, st.Pool()}, nil
 }
 
-// saveStateSQL keeps the rows and sequences of a database, and a fingerprint of its schema and of Postgres' statistics, in the temporary schema of the
-// administrator's connection, with a function that restores the rows and sequences. The function returns false if the fingerprint has changed, or if a connection that is not
-// the pool's has an advisory lock. Triggers do not fire.
+// saveStateSQL keeps the rows and sequences of a database, and a fingerprint of its schema and of Postgres' statistics,
+// in the temporary schema of the administrator's connection, with a function that restores the rows and sequences. The
+// function returns false if the fingerprint has changed, or if a connection that is not the pool's has an advisory lock.
+// Triggers do not fire.
 const saveStateSQL = `
 set session_replication_role = replica;
 create temp table reset_tables as select c.oid, c.oid::regclass::text as name, false as filled from pg_class c join pg_namespace n on n.oid = c.relnamespace
@@ -129,8 +130,8 @@ create function pg_temp.reset_database() returns bool language plpgsql as $$ dec
 	return true;
 end $$`
 
-// reset restores the state of the database after its migration. It returns false if it cannot, because the test changed more than rows or left
-// something running.
+// reset restores the state of the database after its migration. It returns false if it cannot, because the test changed
+// more than rows or left something running.
 func (db *database) reset(ctx context.Context) bool {
 	if db.pool.Stat().AcquiredConns() > 0 || db.pool.Ping(ctx) != nil { // it may be closed
 		return false

@@ -44,8 +44,8 @@ var (
 
 var count atomic.Int64
 
-// Main runs the tests of a package and exits. It stops the server, if a test started it, and deletes its data. A goroutine that outlives the
-// tests fails the run.
+// Main runs the tests of a package and exits. It stops the server, if a test started it, and deletes its data. A
+// goroutine that outlives the tests fails the run.
 func Main(m *testing.M) { os.Exit(run(m)) }
 
 func run(m *testing.M) (code int) {
@@ -257,8 +257,8 @@ func ColumnStatisticsWith(t testing.TB, st *store.Store, text string) (columns [
 	return columns
 }
 
-// ColumnsContaining lists the columns of all tables, of every schema, that hold a text in whatever form: "notes.body", "river.river_job.args".
-// It reads as the server's administrator, so that no policy hides a row.
+// ColumnsContaining lists the columns of all tables, of every schema, that hold a text in whatever form: "notes.body",
+// "river.river_job.args". It reads as the server's administrator, so that no policy hides a row.
 func ColumnsContaining(t testing.TB, st *store.Store, text string) (found []string) {
 	t.Helper()
 	ctx := context.Background()

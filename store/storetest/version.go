@@ -42,8 +42,8 @@ func (r oldRows) Load(ctx context.Context) error {
 // Finish does nothing.
 func (oldRows) Finish(context.Context, store.Tx) error { return nil }
 
-// FromVersion makes a database whose last migration has the number tables, fills it with the statements sql, and brings it up to date. look is called
-// between, with the old database; nil calls nothing.
+// FromVersion makes a database whose last migration has the number tables, fills it with the statements sql, and brings
+// it up to date. look is called between, with the old database; nil calls nothing.
 func FromVersion(t testing.TB, tables int64, sql string, look func(*store.Store)) *store.Store {
 	t.Helper()
 	ctx := context.Background()
