@@ -203,8 +203,11 @@ func (nt *Notices) NotifyUndelivered(ctx context.Context, out uuid.UUID) error {
 	if errors.Is(err, store.ErrNotFound) {
 		return jobs.Permanent(err)
 	}
-	if err != nil || o.State != store.OutboxFailed {
-		return err // it was delivered after all
+	if err != nil {
+		return err
+	}
+	if o.State != store.OutboxFailed {
+		return nil // it was delivered after all
 	}
 	chat, err := store.ChatByID(ctx, nt.store.DB(), o.ChatID)
 	if err != nil {

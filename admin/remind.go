@@ -66,11 +66,19 @@ func parseOptions(text string) (scheduleOptions, string) {
 func (sc *scheduleCommands) remind(ctx context.Context, r request, args string) (answer, error) {
 	w, args := parseOptions(args)
 	at, what, err := schedule.ParseTime(args, sc.room.writtenAt(r), schedule.English())
-	if ans, err := timeErrorAnswer(err); err != nil || ans.text != "" {
-		return ans, err
+	ans, err := timeErrorAnswer(err)
+	if err != nil {
+		return answer{}, err
 	}
-	if ans, err := sc.addressedChat(ctx, r, w, args, what); err != nil || ans.text != "" {
-		return ans, err
+	if ans.text != "" {
+		return ans, nil
+	}
+	ans, err = sc.addressedChat(ctx, r, w, args, what)
+	if err != nil {
+		return answer{}, err
+	}
+	if ans.text != "" {
+		return ans, nil
 	}
 	return sc.set(ctx, r, w, store.Schedule{Kind: string(schedule.At), NextAt: &at, Body: what})
 }

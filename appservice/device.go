@@ -162,8 +162,11 @@ func (h *Homeserver) replaceDevice(ctx context.Context, a *account) error {
 	}
 	defer lock.Release(ctx)
 	lost := a.session().DeviceID
-	if err := h.reloadDevice(ctx, a); err != nil || a.session().DeviceID != lost {
+	if err := h.reloadDevice(ctx, a); err != nil {
 		return err
+	}
+	if a.session().DeviceID != lost {
+		return nil
 	}
 	return h.recreateDevice(ctx, a)
 }

@@ -14,6 +14,7 @@ import (
 	"maunium.net/go/mautrix/crypto"
 	"maunium.net/go/mautrix/crypto/ssss"
 	"maunium.net/go/mautrix/event"
+	"maunium.net/go/mautrix/id"
 
 	"multis/policy"
 	"multis/store"
@@ -39,7 +40,9 @@ func TestVault_RereadsMembersAfterGap(t *testing.T) {
 	b := setup(t)
 	v := b.openVault()
 	known := v.machines[policy.AsOwner].membersLoaded
-	known["!a:x"], known["!b:x"], known["!c:x"] = true, true, true
+	for _, room := range []id.RoomID{"!a:x", "!b:x", "!c:x"} {
+		known[room] = true
+	}
 
 	var resp syncResponse
 	require.NoError(t,

@@ -31,8 +31,11 @@ func Update(ctx context.Context, tx store.Tx, before, after store.Schedule) erro
 		stored.Kind != before.Kind || stored.Spec != before.Spec {
 		return jobs.Snooze(0)
 	}
-	if err := store.UpdateSchedule(ctx, tx, after); err != nil || !after.Waits() {
+	if err := store.UpdateSchedule(ctx, tx, after); err != nil {
 		return err
+	}
+	if !after.Waits() {
+		return nil
 	}
 	return jobs.Enqueue(ctx, tx, jobs.NextTick(after.ID, *after.NextAt))
 }

@@ -212,8 +212,11 @@ func (h *Hooks) record(ctx context.Context, d store.Delivery, status int, failur
 		d.Error = failure.Error()
 	}
 	err := h.Store.InTx(ctx, func(tx store.Tx) error {
-		if err := store.RecordDelivery(ctx, tx, d, 1); err != nil || d.State == store.DeliveryQueued {
+		if err := store.RecordDelivery(ctx, tx, d, 1); err != nil {
 			return err
+		}
+		if d.State == store.DeliveryQueued {
+			return nil
 		}
 		changed, err := store.SetHookFailing(ctx, tx, d.Hook, failure != nil)
 		if err != nil {

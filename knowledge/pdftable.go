@@ -203,7 +203,9 @@ func rowBelow(columns []box, bottom float64, cells []cell) []string {
 		if i < next || i+1 < len(columns) && c.overlaps(columns[i+1]) || c.middle() >= bottom {
 			return nil
 		}
-		row[i], wide[i], next = c.text, columns[i].union(c.box), i+1
+		row[i] = c.text
+		wide[i] = columns[i].union(c.box)
+		next = i + 1
 	}
 	copy(columns, wide)
 	return row

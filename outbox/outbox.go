@@ -515,8 +515,11 @@ func (b *Box) giveUp(ctx context.Context, outboxID uuid.UUID, cause error) error
 		if !failed {
 			return nil
 		}
-		if err := enqueueNext(ctx, tx, o); err != nil || !needsNotice(o) {
+		if err := enqueueNext(ctx, tx, o); err != nil {
 			return err
+		}
+		if !needsNotice(o) {
+			return nil
 		}
 		return jobs.Enqueue(ctx, tx, jobs.UndeliveredArgs{OutboxID: outboxID})
 	})

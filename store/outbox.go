@@ -208,7 +208,9 @@ func OwnEvents(ctx context.Context, db DB, seen []OwnEvent) (map[id.EventID]bool
 	keys := make([]string, len(seen))
 	rooms := make([]id.RoomID, len(seen))
 	for i, s := range seen {
-		events[i], keys[i], rooms[i] = s.Event, s.Key, s.Room
+		events[i] = s.Event
+		keys[i] = s.Key
+		rooms[i] = s.Room
 	}
 	rows, err := db.Query(ctx, ownEventsSQL, pgx.NamedArgs{"events": events, "keys": keys, "rooms": rooms})
 	if err != nil {

@@ -116,8 +116,11 @@ const insertCallSQL = "insert into webhook_requests (watch_id, key) values ($1, 
 // RecordWebhookCall stores a call of an incoming webhook. first is false if a call with the same key was stored since a
 // time. A call without a key is always new.
 func RecordWebhookCall(ctx context.Context, tx Tx, watch WatchID, key string, since time.Time) (first bool, err error) {
-	if err := row.Exec(ctx, tx, "note call", touchWatchSQL, watch); err != nil || key == "" {
-		return err == nil, err
+	if err := row.Exec(ctx, tx, "note call", touchWatchSQL, watch); err != nil {
+		return false, err
+	}
+	if key == "" {
+		return true, nil
 	}
 	if err := row.Exec(ctx, tx, "forget old calls", deleteOldCallsSQL, watch, since); err != nil {
 		return false, err

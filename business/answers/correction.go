@@ -195,8 +195,12 @@ func (b *Keeper) uncorrected(ctx context.Context, question string, passage index
 	if !ok {
 		return otherwise, nil
 	}
-	if better, ok, err := b.answerFromParts(ctx, result, result.Hits[i], old); err != nil || ok && better.Coverage > q.Coverage {
+	better, ok, err := b.answerFromParts(ctx, result, result.Hits[i], old)
+	if err != nil {
 		return otherwise, err
+	}
+	if ok && better.Coverage > q.Coverage {
+		return otherwise, nil
 	}
 	return Corrected{
 		Text: q.Text, Hit: q.Hit, Citation: store.Citation{Ref: q.Hit.Ref, Source: knowledge.CiteQuote(q), Quote: q.Text},

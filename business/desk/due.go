@@ -49,8 +49,11 @@ func (d *Desk) runTimers(ctx context.Context, tx store.Tx, e *store.Escalation, 
 		return 0, err
 	}
 	e.PageCount = called
-	if err := store.SetPageCount(ctx, tx, e.ID, called); err != nil || called >= stageWebhook {
+	if err := store.SetPageCount(ctx, tx, e.ID, called); err != nil {
 		return 0, err
+	}
+	if called >= stageWebhook {
+		return 0, nil
 	}
 	return d.ClaimWithin, nil
 }

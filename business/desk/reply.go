@@ -271,8 +271,11 @@ func (d *Desk) ChangeReply(ctx context.Context, message store.MessageID) error {
 	var later error
 	err := d.Store.InTx(ctx, func(tx store.Tx) error {
 		locked, err := store.LockMessages(ctx, tx, []store.MessageID{message})
-		if err != nil || len(locked) == 0 || locked[0].RedactedAt != nil {
-			return err // what it sent is deleted with it
+		if err != nil {
+			return err
+		}
+		if len(locked) == 0 || locked[0].RedactedAt != nil {
+			return nil // what it sent is deleted with it
 		}
 		m := locked[0]
 		if err := audit.SetActor(ctx, tx, actorOf(m)); err != nil {

@@ -47,17 +47,26 @@ func (d *Desk) updateThread(ctx context.Context, tx store.Tx, escalation store.E
 		return 0, err
 	}
 	if e.CardID != nil && e.IsOpen() {
-		if moved, wait, err := d.leaveClosedRoom(ctx, tx, &e); err != nil || wait > 0 {
-			return wait, err
-		} else if moved {
+		moved, wait, err := d.leaveClosedRoom(ctx, tx, &e)
+		if err != nil {
+			return 0, err
+		}
+		if wait > 0 {
+			return wait, nil
+		}
+		if moved {
 			return cardWait, d.postMissingCard(ctx, tx, e, chat)
 		}
 	}
 	if e.CardID == nil {
 		return cardWait, d.postMissingCard(ctx, tx, e, chat)
 	}
-	if done, wait, err := d.replaceDeletedCard(ctx, tx, e, chat); err != nil || done {
-		return wait, err
+	isReplaced, cardDelay, err := d.replaceDeletedCard(ctx, tx, e, chat)
+	if err != nil {
+		return 0, err
+	}
+	if isReplaced {
+		return cardDelay, nil
 	}
 	if e.CardEvent == nil {
 		return cardWait, giveUpCard(ctx, tx, e)

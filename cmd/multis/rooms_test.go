@@ -193,8 +193,11 @@ func (r *run) setMode(chat store.ChatID, mode policy.Mode) (done bool) {
 		if err := tx.QueryRow(r.t.Context(), holdSQL, chat).Scan(&held); err != nil {
 			return err
 		}
-		if err := tx.QueryRow(r.t.Context(), sendingSQL, chat).Scan(&sending); err != nil || sending > 0 {
+		if err := tx.QueryRow(r.t.Context(), sendingSQL, chat).Scan(&sending); err != nil {
 			return err
+		}
+		if sending > 0 {
+			return nil
 		}
 		r.room(*row.RoomID).mode, done = mode, true
 		return store.SetMode(r.t.Context(), tx, chat, mode)

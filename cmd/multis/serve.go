@@ -251,8 +251,11 @@ const describeTimeout = 30 * time.Second
 // chats. Later starts do not wait.
 func (as *assistant) awaitDescriptions(ctx context.Context) error {
 	var greeted bool
-	if _, err := store.GetSetting(ctx, as.store.DB(), store.SettingWelcomed, &greeted); err != nil || greeted {
+	if _, err := store.GetSetting(ctx, as.store.DB(), store.SettingWelcomed, &greeted); err != nil {
 		return err
+	}
+	if greeted {
+		return nil
 	}
 	for end := time.Now().Add(describeTimeout); time.Now().Before(end); {
 		busy, err := store.HasRoomsToDescribe(ctx, as.store.DB())

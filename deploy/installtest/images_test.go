@@ -254,8 +254,11 @@ func addFile(w *tar.Writer, file, name string) error {
 		return err
 	}
 	header.Name = name
-	if err := w.WriteHeader(header); err != nil || !info.Mode().IsRegular() {
+	if err := w.WriteHeader(header); err != nil {
 		return err
+	}
+	if !info.Mode().IsRegular() {
+		return nil
 	}
 	in, err := os.Open(file)
 	if err != nil {

@@ -166,7 +166,9 @@ func topScores(counts [7]int) (found Language, first, second int) {
 	for i, n := range counts {
 		switch {
 		case n > first:
-			found, first, second = codes()[latinCodes()[i]], n, first
+			second = first
+			first = n
+			found = codes()[latinCodes()[i]]
 		case n > second:
 			second = n
 		}

@@ -192,8 +192,11 @@ func nearestFolder(folder string) (string, error) {
 
 // checkAccess returns an error unless multis has these rights to a folder or file.
 func (w RunUser) checkAccess(path string, rights fs.FileMode) error {
-	if err := syscall.Access(path, uint32(rights)); err != nil || os.Geteuid() != 0 || w.uid == 0 {
+	if err := syscall.Access(path, uint32(rights)); err != nil {
 		return err
+	}
+	if os.Geteuid() != 0 || w.uid == 0 {
+		return nil
 	}
 	// This process is root, who may do everything, and is not who runs multis.
 	info, err := os.Stat(path)

@@ -51,8 +51,11 @@ func countDocument(ctx context.Context, tx row.Tx, docID row.DocumentID) error {
 	if err := lockCorpus(ctx, tx); err != nil {
 		return err
 	}
-	if err := addSizes(ctx, tx, []row.DocumentID{docID}, 1); err != nil || len(bigger) == 0 {
+	if err := addSizes(ctx, tx, []row.DocumentID{docID}, 1); err != nil {
 		return err
+	}
+	if len(bigger) == 0 {
+		return nil
 	}
 	return row.Exec(ctx, tx, "mark counted roles", countedSQL, bigger)
 }
