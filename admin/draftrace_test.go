@@ -391,7 +391,7 @@ func (d *draftRace) runRandomJob() bool {
 
 // isShown reports whether the draft of a job is on its card.
 func (d *draftRace) isShown(args string) bool {
-	return d.count(`select count(*) from outbox o where o.id = ($1::jsonb->>'out')::uuid and o.state = 'draft'
+	return d.count(`select count(*) from outbox o where o.id = ($1::jsonb->>'outbox')::uuid and o.state = 'draft'
 		and exists (select from dialogs where draft_id = o.id and kind = 'draft')`, args) == 1
 }
 
