@@ -22,8 +22,10 @@ func TestAccount_ShowsRightsAndRevocation(t *testing.T) {
 		Owner:        "@you:x",
 		Bot:          "@multis:x",
 		Registration: "multis",
-		Devices: []admin.AccountDevice{{User: "@you:x", ID: "ABCDEF", State: "not verified (multis verify does that)"},
-			{User: "@multis:x", ID: "GHIJKL", State: "verified"}},
+		Devices: []admin.AccountDevice{
+			{User: "@you:x", ID: "ABCDEF", State: "not verified (multis verify does that)"},
+			{User: "@multis:x", ID: "GHIJKL", State: "verified"},
+		},
 	}
 	r.accounts = &acc
 	r.restart()

@@ -124,7 +124,7 @@ func (o Options) withDefaults() Options {
 }
 
 // New returns an Admin.
-func New(o Options) *Admin {
+func New(o Options) *Admin { //nolint:funlen // it lists all parts
 	o = o.withDefaults()
 	b := newBase(o)
 	table := b.chats.table

@@ -270,7 +270,8 @@ func (ac *AnswerCommands) show(ctx context.Context, tx store.Tx, g store.Unanswe
 // cardParts returns parts of the card of an unanswered question: its heading, the answer in the owner's documents that
 // the new one contradicts (empty for none), and what a yes does.
 func (ac *AnswerCommands) cardParts(ctx context.Context, tx store.Tx, g store.UnansweredQuestion,
-	chat store.Chat) (heading, before, into string, err error) {
+	chat store.Chat,
+) (heading, before, into string, err error) {
 	heading = "📚 **Shall I learn this?** " + esc(chat.Label()) + " asked what no document of yours says, and was answered."
 	into = "👍 into your document \"Answers\", for you alone · reply `public` for customers as well"
 	if g.Contradicts != nil {

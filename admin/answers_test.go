@@ -178,8 +178,10 @@ func TestCorrection_ProposedByContradiction(t *testing.T) {
 	require.Contains(t, r.react(shown[0].Event, "👍"), "Correct prices.md when you can")
 	require.Equal(t, []string{toldTeam}, r.customerAsks(r.customer("Ian"), "How much does a delivery cost?"), "neither, before it is written")
 	require.NoError(t, r.admin.Answers.PublishAnswers(r.ctx))
-	for _, question := range []string{"What does delivery cost?", "How much does a delivery cost?",
-		"Delivery within the city costs how much?"} {
+	for _, question := range []string{
+		"What does delivery cost?", "How much does a delivery cost?",
+		"Delivery within the city costs how much?",
+	} {
 		require.Equal(t, []string{"[Nora] Since May it is 7 euro. (from Answers.md)"}, r.customerAsks(r.customer("Jim"), question), question)
 	}
 	require.Contains(t, r.customerAsks(r.customer("Kay"), "What does parking cost?")[0], "2 euro", "the rest of the document is quoted")
@@ -333,8 +335,10 @@ func TestCorrection_ProposedWithoutEscalation(t *testing.T) {
 	require.Contains(t, shown[0].Body, "house.md: “Delivery costs 5 euro within the city.”\n\n> It is 7 euro.")
 	require.Contains(t, r.react(shown[0].Event, "👎"), "Left out.")
 
-	for name, said := range map[string]string{"Dan": "It is 7 euro.", "Eve": "5 euro in the city.", "Fay": "For you it is 3 euro.",
-		"Gus": "That is on our page."} {
+	for name, said := range map[string]string{
+		"Dan": "It is 7 euro.", "Eve": "5 euro in the city.", "Fay": "For you it is 3 euro.",
+		"Gus": "That is on our page.",
+	} {
 		c := r.customer(name)
 		r.say(c, policy.AuthorContact, "@c:x", "What does delivery cost?")
 		r.say(c, policy.AuthorOwnerPhone, owner, said)
@@ -372,8 +376,10 @@ func TestCorrection_SparesOtherSentences(t *testing.T) {
 			r.customerAsks(r.customer(name), question), "the other sentence still holds")
 	}
 	require.Contains(t, r.asOwner("/why Ida"), "The rest of the passage answers this question.")
-	for _, question := range []string{"When do you deliver?", "On which days do you deliver?",
-		"When do you deliver, and what does delivery cost?"} {
+	for _, question := range []string{
+		"When do you deliver?", "On which days do you deliver?",
+		"When do you deliver, and what does delivery cost?",
+	} {
 		for _, got := range r.customerAsks(r.customer("Cid"), question) {
 			if !strings.Contains(question, "cost") {
 				require.NotContains(t, got, "5 EUR", "the price answers another question")
@@ -407,8 +413,10 @@ func TestOpeningHours_FromConfiguration(t *testing.T) {
 	require.Equal(t, []string{toldTeam}, r.customerAsks(r.customer("Ben"), "Are you open on Christmas Day?"), "the hours do not say that")
 
 	monday := now.AddDate(0, 0, 1+(7-int(now.Weekday()))%7) // the next one, within the two weeks that are told
-	r.book.Variables.OpeningHours = hours.Hours{Holidays: []hours.Days{{First: monday.AddDate(0, 0, -2), Last: monday.AddDate(0, 0, 1)},
-		{First: now.AddDate(0, 1, 0), Last: now.AddDate(0, 2, 0)}}}
+	r.book.Variables.OpeningHours = hours.Hours{Holidays: []hours.Days{
+		{First: monday.AddDate(0, 0, -2), Last: monday.AddDate(0, 0, 1)},
+		{First: now.AddDate(0, 1, 0), Last: now.AddDate(0, 2, 0)},
+	}}
 	require.NoError(t, r.book.Variables.OpeningHours.Set(r.book.Variables.Hours))
 	require.NoError(t, r.admin.Answers.PublishAnswers(r.ctx))
 	const day = "2 January 2006"

@@ -146,8 +146,10 @@ func (ts *TaskCommands) answerApproval(ctx context.Context, r request, said stri
 	case dialog.Done:
 		return answer{text: "That question is closed.", reason: closedReason}, true, nil
 	case !dialog.ExpiresAt.After(r.now):
-		return answer{text: fmt.Sprintf("That question was open until %s, so it was not done. Ask again.", ts.room.shortTime(dialog.ExpiresAt)),
-			reason: "It answered a question that had expired."}, true, nil
+		return answer{
+			text:   fmt.Sprintf("That question was open until %s, so it was not done. Ask again.", ts.room.shortTime(dialog.ExpiresAt)),
+			reason: "It answered a question that had expired.",
+		}, true, nil
 	}
 	asked, err := ts.dialogs.read(dialog)
 	if err != nil {
@@ -279,7 +281,8 @@ func approvalHow(r request) store.ApprovalHow {
 
 // refuseReaction tells the owner, once, that a reaction does not decide a card.
 func (ts *TaskCommands) refuseReaction(card int64) answer {
-	return answer{reason: "A reaction does not decide about a command.",
+	return answer{
+		reason: "A reaction does not decide about a command.",
 		changeWithText: func(ctx context.Context, tx store.Tx) (string, error) {
 			first, err := store.ClaimHint(ctx, tx, card)
 			if err != nil {
@@ -289,7 +292,8 @@ func (ts *TaskCommands) refuseReaction(card int64) answer {
 				return "", nil
 			}
 			return "Write `yes` or `no` as a reply: reactions are not encrypted, so they do not count for this.", nil
-		}}
+		},
+	}
 }
 
 // decideCard stores a decision and replies with its effect. If the message with the decision was edited or deleted

@@ -65,8 +65,10 @@ func (r *eventRig) newEvent(kind string, room store.Chat, sender id.UserID, cont
 
 func (r *eventRig) reaction(room store.Chat, sender id.UserID, to id.EventID, key string) *event.Event {
 	r.t.Helper()
-	return r.newEvent("m.reaction", room, sender, map[string]any{"m.relates_to": map[string]any{"rel_type": "m.annotation", "event_id": to,
-		"key": key}})
+	return r.newEvent("m.reaction", room, sender, map[string]any{"m.relates_to": map[string]any{
+		"rel_type": "m.annotation", "event_id": to,
+		"key": key,
+	}})
 }
 
 func (r *eventRig) reply(room store.Chat, sender id.UserID, to id.EventID, body string) *event.Event {
@@ -214,8 +216,10 @@ func TestApproval_ForgedAnswersFail(t *testing.T) {
 			r.commitEvents(evt)
 		},
 		"a skin tone, a text form and look-alikes": func(r *eventRig, card id.EventID) {
-			for _, key := range []string{"👍🏽", "👍\ufe0e", "👍\ufe0f\ufe0f", "👍👍", "\u200b👍", "🖒", "✓", "☑", "☑️", "1️⃣", "уes", "ｙｅｓ", "yes?", "+1",
-				":+1:", "yes\u200b", ""} {
+			for _, key := range []string{
+				"👍🏽", "👍\ufe0e", "👍\ufe0f\ufe0f", "👍👍", "\u200b👍", "🖒", "✓", "☑", "☑️", "1️⃣", "уes", "ｙｅｓ", "yes?", "+1",
+				":+1:", "yes\u200b", "",
+			} {
 				r.commitEvents(r.reaction(r.room, owner, card, key))
 			}
 		},
@@ -223,12 +227,18 @@ func TestApproval_ForgedAnswersFail(t *testing.T) {
 			relates := map[string]any{"m.in_reply_to": map[string]any{"event_id": card}}
 			for _, name := range []string{"yes", "👍", "no", "/pause all"} {
 				r.commitEvents(r.newEvent("m.sticker", r.room, owner, map[string]any{"body": name, "url": "mxc://x/1", "m.relates_to": relates}),
-					r.newEvent("m.room.message", r.room, owner, map[string]any{"msgtype": "m.location", "body": name, "geo_uri": "geo:1,2",
-						"m.relates_to": relates}),
-					r.newEvent("m.room.message", r.room, owner, map[string]any{"msgtype": "m.image", "body": name, "url": "mxc://x/1",
-						"m.relates_to": relates}),
-					r.newEvent("m.room.message", r.room, owner, map[string]any{"msgtype": "m.file", "body": "a] " + name, "url": "mxc://x/1",
-						"m.relates_to": relates}))
+					r.newEvent("m.room.message", r.room, owner, map[string]any{
+						"msgtype": "m.location", "body": name, "geo_uri": "geo:1,2",
+						"m.relates_to": relates,
+					}),
+					r.newEvent("m.room.message", r.room, owner, map[string]any{
+						"msgtype": "m.image", "body": name, "url": "mxc://x/1",
+						"m.relates_to": relates,
+					}),
+					r.newEvent("m.room.message", r.room, owner, map[string]any{
+						"msgtype": "m.file", "body": "a] " + name, "url": "mxc://x/1",
+						"m.relates_to": relates,
+					}))
 			}
 			require.Zero(r.t, r.count("select count(*) from settings where key = 'pause'"))
 		},
@@ -391,8 +401,10 @@ func TestApproval_LookalikeYesIsRefused(t *testing.T) {
 
 func TestApproval_AnswersTogetherOrByNumber(t *testing.T) {
 	t.Parallel()
-	for said, want := range map[string]string{"yes": "yyy", "👍": "yyy", "1 3 yes": "yny", "1, 3 yes": "yny", "2. yes": "nyn", "no": "nnn",
-		"yes all": "yyy", "1 3": "...", "4 yes": "...", "1 no": "...", "1 2 yes 2h": "yyn"} {
+	for said, want := range map[string]string{
+		"yes": "yyy", "👍": "yyy", "1 3 yes": "yny", "1, 3 yes": "yny", "2. yes": "nyn", "no": "nnn",
+		"yes all": "yyy", "1 3": "...", "4 yes": "...", "1 no": "...", "1 2 yes 2h": "yyn",
+	} {
 		r := newEventRig(t)
 		long := strings.Repeat("x", 9000)
 		a, card := r.cardOf(nil, `{"n": 1}`, `{"n": 2, "text": "`+long+`"}`, `{"n": 3}`)

@@ -226,8 +226,10 @@ func (bs *briefCommands) text(title string, q memory.BriefQuery, b memory.Brief,
 		l := b.Bullets[i]
 		lines[l.Kind] = append([]string{bs.bulletLine(l, b)}, lines[l.Kind]...)
 	}
-	titles := map[memory.BriefKind]string{memory.BriefHappened: "What happened", memory.BriefQuestion: "Waits for an answer",
-		memory.BriefCommitment: "Promised"}
+	titles := map[memory.BriefKind]string{
+		memory.BriefHappened: "What happened", memory.BriefQuestion: "Waits for an answer",
+		memory.BriefCommitment: "Promised",
+	}
 	if b.NoModelReason != "" {
 		titles[memory.BriefHappened] = "Wrote last"
 	}

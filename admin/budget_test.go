@@ -63,8 +63,10 @@ func TestBudget_NotifiesOwner(t *testing.T) {
 		says string
 	}{
 		{jobs.BudgetArgs{Percent: 50, Cap: policy.CapDay}, "50 % of today's budget is spent**: 1.00 EUR of 2.00 EUR"},
-		{jobs.BudgetArgs{Percent: 100, Cap: policy.CapDay},
-			"Today's budget (2.00 EUR) is used up**: 1.00 EUR, most of it for reply. I answer from documents only until midnight."},
+		{
+			jobs.BudgetArgs{Percent: 100, Cap: policy.CapDay},
+			"Today's budget (2.00 EUR) is used up**: 1.00 EUR, most of it for reply. I answer from documents only until midnight.",
+		},
 		{jobs.BudgetArgs{Percent: 100, Cap: policy.CapChat, ChatID: ana.ID}, "Today's budget of Ana"},
 		{jobs.BudgetArgs{Percent: 100, Cap: policy.CapAgent, Agent: "nora"}, "budget of agent nora"},
 		{jobs.BudgetArgs{Percent: 100, Cap: policy.CapAgent, Agent: "heartbeat"}, "The cap is `heartbeat.per_day`."},

@@ -22,20 +22,12 @@ import (
 // configFile is a real configuration file, as cmd/multis passes it to the admin room.
 type configFile string
 
-func (f configFile) Values(settings map[string]string) (list []config.Entry, err error) {
-	all, err := config.Values(string(f), settings)
-	for _, v := range all {
-		list = append(list, config.Entry(v))
-	}
-	return list, err
+func (f configFile) Values(settings map[string]string) ([]config.Entry, error) {
+	return config.Values(string(f), settings)
 }
 
-func (f configFile) Holidays(settings map[string]string) (list []hours.Days, err error) {
-	days, err := config.Holidays(string(f), settings)
-	for _, d := range days {
-		list = append(list, hours.Days(d))
-	}
-	return list, err
+func (f configFile) Holidays(settings map[string]string) ([]hours.Days, error) {
+	return config.Holidays(string(f), settings)
 }
 
 func (f configFile) Check(settings map[string]string, key, value string) error {
@@ -194,8 +186,10 @@ func TestBusinessSetup_SkipRedoRefuse(t *testing.T) {
 // What is typed after the end of the setup is no answer to it, however often the setup was begun.
 func TestBusinessSetup_EndClosesQuestion(t *testing.T) {
 	t.Parallel()
-	for name, end := range map[string][]string{"stopped": {"cancel"}, "cleared": {"/business clear", "yes"},
-		"done": {"/business setup preview", "done"}} {
+	for name, end := range map[string][]string{
+		"stopped": {"cancel"}, "cleared": {"/business clear", "yes"},
+		"done": {"/business setup preview", "done"},
+	} {
 		r := newShop(t)
 		r.asOwner("/business setup rules")
 		require.Contains(t, r.asOwner("/business setup"), "Going on where we stopped.\n**4 of 9 · rules", name)

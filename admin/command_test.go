@@ -138,8 +138,10 @@ func TestOperators_OnlyLook(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	ana := r.chat("Ana", "whatsapp")
-	for _, line := range []string{"/mode business Ana", "/pause all", "/resume Ana", "/name Eve", "/index x.md public", "/ask what?",
-		"/help pause"} {
+	for _, line := range []string{
+		"/mode business Ana", "/pause all", "/resume Ana", "/name Eve", "/index x.md public", "/ask what?",
+		"/help pause",
+	} {
 		require.Contains(t, r.asOperator(line), "is the owner's: operators look, only the owner changes chats, documents and settings.", line)
 	}
 	require.Nil(t, r.reload(ana).Mode)
@@ -306,8 +308,10 @@ func TestNotice_MentionsOwnerIfNeeded(t *testing.T) {
 	require.Empty(t, r.lastSent().Mentions)
 	require.Equal(t, *r.room.RoomID, r.lastSent().Room)
 
-	for topic, rings := range map[jobs.NoticeTopic]bool{jobs.TopicSessionReplaced: true, jobs.TopicKeysUnavailable: true,
-		jobs.TopicKeysAvailable: false} {
+	for topic, rings := range map[jobs.NoticeTopic]bool{
+		jobs.TopicSessionReplaced: true, jobs.TopicKeysUnavailable: true,
+		jobs.TopicKeysAvailable: false,
+	} {
 		require.NoError(t, r.admin.Notices.Notify(r.ctx, jobs.NoticeArgs{Topic: topic}))
 		r.sendQueued()
 		if rings {

@@ -122,8 +122,10 @@ func (cs *CommitmentCommands) show(ctx context.Context, number store.CommitmentI
 	text := "🤝 " + cs.line(c, places)
 	switch {
 	case c.State != store.CommitmentOpen:
-		return answer{text: text + fmt.Sprintf(" · %s; `/commitments open %d` opens it again", c.State, c.ID),
-			quotes: []store.MessageID{c.MessageID}}, nil
+		return answer{
+			text:   text + fmt.Sprintf(" · %s; `/commitments open %d` opens it again", c.State, c.ID),
+			quotes: []store.MessageID{c.MessageID},
+		}, nil
 	default:
 		return answer{text: text + commitmentReactionsText, quotes: []store.MessageID{c.MessageID}, commitmentID: c.ID}, nil
 	}
@@ -151,8 +153,10 @@ func (cs *CommitmentCommands) change(ctx context.Context, r request, verb, args 
 		return answer{}, err
 	}
 	if verb != "snooze" {
-		state := map[string]store.CommitmentState{"done": store.CommitmentDone, "drop": store.CommitmentDropped,
-			"open": store.CommitmentOpen}[verb]
+		state := map[string]store.CommitmentState{
+			"done": store.CommitmentDone, "drop": store.CommitmentDropped,
+			"open": store.CommitmentOpen,
+		}[verb]
 		return cs.setState(c, state), nil
 	}
 	if strings.TrimSpace(when) == "" {
@@ -181,10 +185,12 @@ func (cs *CommitmentCommands) setState(c store.Commitment, state store.Commitmen
 
 // snooze postpones the reminder of a commitment.
 func (cs *CommitmentCommands) snooze(c store.Commitment, at time.Time) answer {
-	return answer{text: fmt.Sprintf("🤝 Again **%s** — %s", cs.room.fullTime(at), endSentence(esc(text.Clip(c.What, 300)))),
+	return answer{
+		text:   fmt.Sprintf("🤝 Again **%s** — %s", cs.room.fullTime(at), endSentence(esc(text.Clip(c.What, 300)))),
 		quotes: []store.MessageID{c.MessageID}, change: func(ctx context.Context, tx store.Tx) error {
 			return store.SetCommitment(ctx, tx, c.ID, store.CommitmentOpen, &at)
-		}}
+		},
+	}
 }
 
 // handleReaction handles a reaction to a commitment. done is false when it is a reaction to something else, or has no meaning.

@@ -33,8 +33,10 @@ func TestDoctor_FindingsCountInStatus(t *testing.T) {
 
 	found = []doctor.Finding{
 		{ID: doctor.BridgeDown, Severity: doctor.Error, Message: "WhatsApp says: logged out.", Fix: "write login", Network: "whatsapp"},
-		{ID: doctor.ChatsUnreadable, Severity: doctor.Warning, Message: "2 messages in Ana cannot be read.", Fix: "multis verify",
-			Chat: int64(ana.ID), Network: "whatsapp"},
+		{
+			ID: doctor.ChatsUnreadable, Severity: doctor.Warning, Message: "2 messages in Ana cannot be read.", Fix: "multis verify",
+			Chat: int64(ana.ID), Network: "whatsapp",
+		},
 	}
 	require.Contains(t, r.asOwner("/status"), "2 findings: `/doctor`")
 	all := r.asOwner("/doctor")
@@ -46,8 +48,10 @@ func TestDoctor_FindingsCountInStatus(t *testing.T) {
 	require.Contains(t, r.asOwner("/doctor Bob"), "nothing is wrong")
 	require.Contains(t, r.asOwner("/doctor chats"), "1 finding")
 	require.Contains(t, r.asOwner("/doctor bridge.down"), "logged out")
-	for shout, said := range map[string]string{"/doctor BRIDGE.DOWN": "logged out", "/doctor WHATSAPP": "2 findings",
-		"/doctor ANA": "2 messages in Ana", "/DOCTOR Chats": "1 finding"} {
+	for shout, said := range map[string]string{
+		"/doctor BRIDGE.DOWN": "logged out", "/doctor WHATSAPP": "2 findings",
+		"/doctor ANA": "2 messages in Ana", "/DOCTOR Chats": "1 finding",
+	} {
 		require.Contains(t, r.asOwner(shout), said)
 	}
 }

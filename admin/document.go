@@ -101,7 +101,8 @@ var errDeleted = errors.New("the message with it was deleted")
 
 // attachmentSource downloads a file that was sent. The returned source has the file's name even if the download fails.
 func (dc *DocumentCommands) attachmentSource(ctx context.Context, message store.MessageID,
-	file knowledge.File) (knowledge.Source, *store.Message) {
+	file knowledge.File,
+) (knowledge.Source, *store.Message) {
 	file.Name = "The file"
 	m, err := store.MessageByID(ctx, dc.store.DB(), message)
 	if err == nil && m.Attachment == nil || errors.Is(err, store.ErrNotFound) {

@@ -94,12 +94,16 @@ func (q approveDraft) answer(ctx context.Context, r request, c choice) (_ answer
 	case wordYes:
 		early, err := q.drafts.isTooEarly(ctx, r, q.OutboxID)
 		if err != nil {
-			return answer{text: "The draft changed just before that. Look at it again, and reply `yes` to it if you want it sent.",
-				reason: "It was about an earlier draft."}, false, err
+			return answer{
+				text:   "The draft changed just before that. Look at it again, and reply `yes` to it if you want it sent.",
+				reason: "It was about an earlier draft.",
+			}, false, err
 		}
 		if early {
-			return answer{text: "The draft changed just before that. Look at it again, and reply `yes` to it if you want it sent.",
-				reason: "It was about an earlier draft."}, false, nil
+			return answer{
+				text:   "The draft changed just before that. Look at it again, and reply `yes` to it if you want it sent.",
+				reason: "It was about an earlier draft.",
+			}, false, nil
 		}
 		return decideDraftAnswer(q.OutboxID, q.drafts.send), false, nil
 	case wordNo:

@@ -197,8 +197,10 @@ func (d *draftRace) index() {
 
 // receive has the inbox take an event in.
 func (d *draftRace) receive(kind event.Type, sender id.UserID, content any, more map[string]any) *event.Event {
-	raw := map[string]any{"type": kind.Type, "room_id": *d.chat.RoomID, "sender": sender, "event_id": d.event(),
-		"origin_server_ts": time.Now().UnixMilli(), "content": content}
+	raw := map[string]any{
+		"type": kind.Type, "room_id": *d.chat.RoomID, "sender": sender, "event_id": d.event(),
+		"origin_server_ts": time.Now().UnixMilli(), "content": content,
+	}
 	maps.Copy(raw, more)
 	data, err := json.Marshal(raw)
 	require.NoError(d.t, err)

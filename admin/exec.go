@@ -53,12 +53,16 @@ func (hc *HostCommands) RunCommand(ctx context.Context, args jobs.ExecArgs) erro
 	}
 	switch {
 	case task.Attempt > 1:
-		return hc.end(ctx, task, room, "", commandEnd{store.TaskFailed, "unknown",
+		return hc.end(ctx, task, room, "", commandEnd{
+			store.TaskFailed, "unknown",
 			"⚠️ **I was restarted before this ended, or right before it began**: " + code(task.Input) +
-				". I cannot tell whether it was done, and do not run it again. Look, and send it again if it is needed."})
+				". I cannot tell whether it was done, and do not run it again. Look, and send it again if it is needed.",
+		})
 	case task.StopReason != "":
-		return hc.end(ctx, task, room, "", commandEnd{store.TaskKilled, "stopped",
-			"⏹ **Not run**: " + code(task.Input) + ". You stopped it before it began."})
+		return hc.end(ctx, task, room, "", commandEnd{
+			store.TaskKilled, "stopped",
+			"⏹ **Not run**: " + code(task.Input) + ". You stopped it before it began.",
+		})
 	case task.Forgotten, hc.host == nil:
 		return hc.end(ctx, task, room, "", commandEnd{store.TaskFailed, "refused", hostOffText})
 	}
@@ -85,8 +89,10 @@ func (hc *HostCommands) RunCommand(ctx context.Context, args jobs.ExecArgs) erro
 	case ctx.Err() != nil:
 		return ctx.Err() // the next attempt tells that its outcome is not known
 	case errors.Is(err, errStopped):
-		return hc.end(ctx, task, room, live, commandEnd{store.TaskKilled, "stopped",
-			"⏹ **Stopped**: " + code(c.Shown) + ". It was ended with all that it started." + outputBlock(result.Output)})
+		return hc.end(ctx, task, room, live, commandEnd{
+			store.TaskKilled, "stopped",
+			"⏹ **Stopped**: " + code(c.Shown) + ". It was ended with all that it started." + outputBlock(result.Output),
+		})
 	case err != nil:
 		return hc.end(ctx, task, room, live, commandEnd{store.TaskFailed, "failed", "⚠️ " + code(c.Shown) + ": " + esc(err.Error())})
 	}
@@ -127,7 +133,8 @@ func outputBlock(output string) string {
 
 // runLive runs a command, shows its output as it comes, and ends it when the owner stops the task. It returns the message with the output.
 func (hc *HostCommands) runLive(ctx context.Context, task store.Task, room store.Chat,
-	c tools.HostCommand) (id.EventID, sandbox.Result, error) {
+	c tools.HostCommand,
+) (id.EventID, sandbox.Result, error) {
 	running, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	var mu sync.Mutex

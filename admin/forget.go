@@ -219,9 +219,11 @@ func (fg *ForgetCommands) askAll(ctx context.Context) (answer, error) {
 		return answer{}, err
 	}
 	q := confirmForget{commands: fg, Kind: store.ForgetChats, NeedsTypedYes: true, Deletions: store.DeletionSet{Chats: chats}}
-	return answer{question: &q,
+	return answer{
+		question: &q,
 		text: "⚠️ **Forget everything that was said and noted**, in all chats and here? Your documents, reminders and settings stay, and so do the modes of the chats. " +
-			"There is no way back but a backup. Type **yes** to do it, **no** to leave it."}, nil
+			"There is no way back but a backup. Type **yes** to do it, **no** to leave it.",
+	}, nil
 }
 
 // askChat asks whether everything that was said in a chat is to be deleted.

@@ -245,8 +245,10 @@ func TestForget_DeletesQuotesInAdminRoom(t *testing.T) {
 		return err
 	})
 	r.presentDrafts()
-	for _, command := range []string{fmt.Sprintf("/replay %d", task), "/cancel-task", "/drafts", "/status", "/why ana", "/memory ana",
-		"/commitments", "/forget zanzibar"} {
+	for _, command := range []string{
+		fmt.Sprintf("/replay %d", task), "/cancel-task", "/drafts", "/status", "/why ana", "/memory ana",
+		"/commitments", "/forget zanzibar",
+	} {
 		require.Contains(t, strings.ToLower(r.asOwner(command)), "zanzibar", command)
 	}
 	r.asOwner("no")

@@ -30,8 +30,10 @@ func TestHelp_ExamplesWork(t *testing.T) {
 		{"/remind 2h check inbox", "⏰ **Fri 20 Nov, 20:00** — check inbox. Set."},
 		{"/remind 2h summarize today's messages --agent", "I'll work on it and tell you here. Set."},
 		{"/remind 2h to Alice: hello", "Shall it go to **Alice · WhatsApp**? Then write `/remind 2h hello --to \"Alice\"`."},
-		{"/cron 0 7 * * 1-5 Morning brief: summarize overnight messages across business chats",
-			"I repeat these words each time. With `--agent` I work on them instead."},
+		{
+			"/cron 0 7 * * 1-5 Morning brief: summarize overnight messages across business chats",
+			"I repeat these words each time. With `--agent` I work on them instead.",
+		},
 		{"/cron 0 9 * * 1 Weekly digest of all customer conversations", "🔁 `0 9 * * 1` — Weekly digest of all customer conversations. Set."},
 		{"/cron 0 9 * * 1-5 morning briefing", "With `--agent` I work on them instead."},
 		{"/cron 0 9 * * 1-5 morning briefing --agent", "I'll work on it and tell you here. Set."},

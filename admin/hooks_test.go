@@ -16,8 +16,10 @@ func TestHooks_ShowDeliveries(t *testing.T) {
 	r := newRig(t)
 	require.Contains(t, r.asOwner("/hooks"), "No hooks. They stand in config.yaml")
 	r.tx(func(tx store.Tx) error {
-		return store.ReplaceHooks(r.ctx, tx, []store.Hook{{Name: "desk", Target: "example.org", Events: []string{"escalation", "index"}},
-			{Name: "log", Target: "10.0.0.2", Events: []string{"index"}}})
+		return store.ReplaceHooks(r.ctx, tx, []store.Hook{
+			{Name: "desk", Target: "example.org", Events: []string{"escalation", "index"}},
+			{Name: "log", Target: "10.0.0.2", Events: []string{"index"}},
+		})
 	})
 	require.Contains(t, r.asOwner("/hooks"), "**desk** → example.org — escalation, index · nothing told yet")
 	r.tx(func(tx store.Tx) error { return jobs.EmitHookEvent(r.ctx, tx, policy.HookIndex, "prices.md") })
@@ -51,8 +53,10 @@ func TestHooks_ShowDeliveries(t *testing.T) {
 func TestHooks_ShowLastDecision(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
-	r.settings.AskedHooks = []admin.AskedHook{{Name: "guard", Before: []string{"tool", "send"}, Tools: []string{"exec*", "fetch_url"}},
-		{Name: "new", Before: []string{"send"}}}
+	r.settings.AskedHooks = []admin.AskedHook{
+		{Name: "guard", Before: []string{"tool", "send"}, Tools: []string{"exec*", "fetch_url"}},
+		{Name: "new", Before: []string{"send"}},
+	}
 	r.restart()
 	r.exec("insert into audit_entries (at, kind, actor, action, outcome, rule) values ($1, 'tool', 'system', 'exec', 'allow', 'hook:guard'), ($1, 'tool', 'system', 'exec', 'deny', 'hook:guard')", noon)
 	said := r.asOwner("/hooks")

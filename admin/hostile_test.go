@@ -25,13 +25,17 @@ func TestSafetyCommands_HostileArguments(t *testing.T) {
 	r, h := newHostRig(t)
 	r.chat("Ana", "whatsapp")
 	state := func() [4]int {
-		return [4]int{r.count("select count(*) from settings where key in ('safe_mode', 'pause')"), r.count("select count(*) from tasks"),
-			r.count("select count(*) from pin where hash is not null"), r.count("select count(*) from approvals")}
+		return [4]int{
+			r.count("select count(*) from settings where key in ('safe_mode', 'pause')"), r.count("select count(*) from tasks"),
+			r.count("select count(*) from pin where hash is not null"), r.count("select count(*) from approvals"),
+		}
 	}
 	before := state()
-	for _, command := range []string{"/exec", "/exec @multis", "/read", "/policy", "/policy explain", "/policy explain multis",
+	for _, command := range []string{
+		"/exec", "/exec @multis", "/read", "/policy", "/policy explain", "/policy explain multis",
 		"/policy explain multis exec", "/approvals", "/approvals revoke", "/audit", "/audit injection", "/audit injection lift", "/safe",
-		"/config get", "/config set", "/config reset", "/pin", "/why", "/account", "/cancel-task"} {
+		"/config get", "/config set", "/config reset", "/pin", "/why", "/account", "/cancel-task",
+	} {
 		for _, args := range hostileArguments() {
 			line := command + " " + args
 			if strings.TrimSpace(line) == "/exec" || args == "yes" {

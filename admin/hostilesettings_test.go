@@ -19,8 +19,10 @@ func TestLabels_HostileArguments(t *testing.T) {
 	ben := r.chat("Ben \u202egnp.exe [x](y)", "whatsapp")
 	hostile := append(hostileArguments(), "whоlesale", "-x", "_x", "x\u200by", "\u202ewholesale", "--", "remove", strings.Repeat("x", 41),
 		"Ana Ana", "9999999999999999999 Ana", "+3 Ana", "3.0 Ana", "0x3 Ana", "off\u200b Ana", "default off Ana")
-	for _, command := range []string{"/label", "/label Ana", "/label remove", "/label remove Ana", "/label 1", "/followup", "/followup 3",
-		"/followup off", "/followup default", "/followup 3 days"} {
+	for _, command := range []string{
+		"/label", "/label Ana", "/label remove", "/label remove Ana", "/label 1", "/followup", "/followup 3",
+		"/followup off", "/followup default", "/followup 3 days",
+	} {
 		for _, args := range hostile {
 			line := command + " " + args
 			if args == "yes" {

@@ -273,8 +273,10 @@ func TestIndex_ExplainsBadFile(t *testing.T) {
 	for _, test := range []struct{ name, file, data, says string }{
 		{"not text", "a.md", "\xff\xfe\x00", "⚠️ **a.md** is not indexed: I read PDF, Word (.docx), HTML, Markdown, CSV and plain text."},
 		{"nothing in it", "a.md", "  \n", "⚠️ **a.md** is not indexed: there is nothing in it."},
-		{"a picture", "a.txt", "\x89PNG\r\n\x1a\n\x00\x00\x00\x0dIHDR",
-			"⚠️ **a.txt** is not indexed: I read PDF, Word (.docx), HTML, Markdown, CSV and plain text; this is a .png file."},
+		{
+			"a picture", "a.txt", "\x89PNG\r\n\x1a\n\x00\x00\x00\x0dIHDR",
+			"⚠️ **a.txt** is not indexed: I read PDF, Word (.docx), HTML, Markdown, CSV and plain text; this is a .png file.",
+		},
 		{"broken", "a.docx", "PK\x03\x04", "⚠️ **a.docx** is not indexed: it is broken or cut off: open it, save it again and send that."},
 		{"too big", "a.txt", strings.Repeat("x", 10<<20+1), "⚠️ **a.txt** is too big: 10 MB at most."},
 	} {

@@ -123,10 +123,12 @@ func (q confirmMerge) answer(_ context.Context, r request, c choice) (_ answer, 
 	case r.message.Kind == string(bridgebridge.Reaction):
 		return answer{text: "Please type **yes**: who may know what is not decided by a reaction, which travels in plain text."}, false, nil
 	}
-	return answer{text: "🔗 One person: what I know in one of the chats I know in the other. Each keeps its mode. `/unmerge` undoes it.",
+	return answer{
+		text: "🔗 One person: what I know in one of the chats I know in the other. Each keeps its mode. `/unmerge` undoes it.",
 		change: func(ctx context.Context, tx store.Tx) error {
 			return store.MergeChats(ctx, tx, q.Chats)
-		}}, true, nil
+		},
+	}, true, nil
 }
 
 // unmerge separates a chat from the others of a person.
@@ -146,10 +148,12 @@ func (ms *mergeCommands) unmergeChat(ctx context.Context, chat store.Chat) (answ
 	if len(others) == 0 {
 		return answer{text: "**" + esc(chat.Label()) + "** is merged with no other chat."}, nil
 	}
-	return answer{text: "**" + esc(chat.Label()) + "** remembers for itself again, apart from " + text.List(chatLabels(others)) + ".",
+	return answer{
+		text: "**" + esc(chat.Label()) + "** remembers for itself again, apart from " + text.List(chatLabels(others)) + ".",
 		change: func(ctx context.Context, tx store.Tx) error {
 			return store.UnmergeChat(ctx, tx, chat.ID)
-		}}, nil
+		},
+	}, nil
 }
 
 // mergedWith returns the other chats that a chat is merged with.

@@ -126,16 +126,22 @@ func (nt *Notices) Notify(ctx context.Context, args jobs.NoticeArgs) error {
 		kind outbox.NoticeKind
 		text string
 	}{
-		jobs.TopicSessionReplaced: {outbox.Alert,
+		jobs.TopicSessionReplaced: {
+			outbox.Alert,
 			"⚠️ **My session was ended** in one of your Matrix clients, so I made a new one. What was encrypted for the old one I cannot read. " +
-				"Run `multis verify` so that your other sessions trust it."},
-		jobs.TopicKeysUnavailable: {outbox.Alert,
+				"Run `multis verify` so that your other sessions trust it.",
+		},
+		jobs.TopicKeysUnavailable: {
+			outbox.Alert,
 			"⚠️ **I cannot open my keys**, so encrypted chats are neither read nor answered; the log says why. All others go on, " +
-				"and what is encrypted is read once the keys open again."},
+				"and what is encrypted is read once the keys open again.",
+		},
 		jobs.TopicKeysAvailable: {outbox.Quiet, "✅ My keys are open again. I read what came meanwhile."},
-		jobs.TopicUndecryptable: {outbox.Answer,
+		jobs.TopicUndecryptable: {
+			outbox.Answer,
 			"🔒 **I cannot read what you wrote**: it is encrypted, and its key has not come; when it does, I do what you asked. Else send it again. " +
-				"If that does not help, let your client send to sessions that are not verified, too."},
+				"If that does not help, let your client send to sessions that are not verified, too.",
+		},
 		jobs.TopicEditIgnored: {outbox.Answer, "I don't act on edits: write it again."},
 	}
 	notice, known := notices[args.Topic]

@@ -93,7 +93,8 @@ func TestAnswer_OmitsDeletedMessage(t *testing.T) {
 	command := r.storeCommand(store.Message{Body: "/why Ana"})
 	answered := make(chan error, 1)
 	r.tx(func(tx store.Tx) error {
-		if _, err := store.RedactMessage(r.ctx, tx, ana.ID, said.EventID, r.now.Add(-time.Second)); err != nil { // when the contact did, before it is stored
+		deleted := r.now.Add(-time.Second) // by the contact, before it is stored
+		if _, err := store.RedactMessage(r.ctx, tx, ana.ID, said.EventID, deleted); err != nil {
 			return err
 		}
 		go func() { answered <- r.runJobs(command, false) }()

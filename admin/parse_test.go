@@ -116,8 +116,10 @@ func TestQuestions_HoldNothingUp(t *testing.T) {
 }
 
 func FuzzParse(f *testing.F) {
-	for _, seed := range []string{"/mode business Ana", "!help", "1️⃣", "🔟", "#12.", "/", "!\xff", "/\u202eask", "[file a] b", "more", "\x00",
-		"/İ x", "10000"} {
+	for _, seed := range []string{
+		"/mode business Ana", "!help", "1️⃣", "🔟", "#12.", "/", "!\xff", "/\u202eask", "[file a] b", "more", "\x00",
+		"/İ x", "10000",
+	} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, text string) {

@@ -287,8 +287,10 @@ func (a *Admin) handleAfterPIN(ctx context.Context, dialog int64, last bool) err
 	r.dialog = p.Dialog
 	r.grant = &pinGrant{dialog, pinNeed{p.Action, p.Binding}}
 	if r.now.After(d.ExpiresAt.Add(maxGrantAge)) {
-		return a.commit(ctx, r, answer{text: "Too much time has passed since you entered the PIN, so it was not done. Send it again.",
-			outcome: "expired"})
+		return a.commit(ctx, r, answer{
+			text:    "Too much time has passed since you entered the PIN, so it was not done. Send it again.",
+			outcome: "expired",
+		})
 	}
 	return a.execute(ctx, r, last)
 }

@@ -253,13 +253,19 @@ func TestPIN_OnlyOwnersNewText(t *testing.T) {
 		"a contact":            elsewhere("@whatsapp_ana:example.com"),
 		"the owner elsewhere":  elsewhere(owner),
 		"an edit":              r.newMessage(owner, edited),
-		"a bridge": r.newMessage(owner, map[string]any{"msgtype": "m.text", "body": canary,
-			"fi.mau.double_puppet_source": "mautrix-whatsapp"}),
+		"a bridge": r.newMessage(owner, map[string]any{
+			"msgtype": "m.text", "body": canary,
+			"fi.mau.double_puppet_source": "mautrix-whatsapp",
+		}),
 		"a notice": r.newMessage(owner, map[string]any{"msgtype": "m.notice", "body": canary}),
-		"a caption": r.newMessage(owner, map[string]any{"msgtype": "m.file", "body": canary, "filename": "a.pdf",
-			"url": "mxc://example.com/a"}),
-		"a reaction": r.newMessage(owner, map[string]any{"m.relates_to": map[string]any{"rel_type": "m.annotation",
-			"event_id": command.ID, "key": canary}}),
+		"a caption": r.newMessage(owner, map[string]any{
+			"msgtype": "m.file", "body": canary, "filename": "a.pdf",
+			"url": "mxc://example.com/a",
+		}),
+		"a reaction": r.newMessage(owner, map[string]any{"m.relates_to": map[string]any{
+			"rel_type": "m.annotation",
+			"event_id": command.ID, "key": canary,
+		}}),
 		"a command": r.newMessage(owner, textContent("/pin "+canary)),
 	} {
 		said := r.receive(evt)

@@ -14,8 +14,10 @@ import (
 
 // newVoiceNote makes a voice note of the owner in the admin room.
 func (r *pinRig) newVoiceNote() *event.Event {
-	return r.newMessage(owner, map[string]any{"msgtype": "m.audio", "body": "voice.ogg", "url": "mxc://example.com/v",
-		"info": map[string]any{"mimetype": "audio/ogg", "duration": 3000}, "org.matrix.msc3245.voice": map[string]any{}})
+	return r.newMessage(owner, map[string]any{
+		"msgtype": "m.audio", "body": "voice.ogg", "url": "mxc://example.com/v",
+		"info": map[string]any{"mimetype": "audio/ogg", "duration": 3000}, "org.matrix.msc3245.voice": map[string]any{},
+	})
 }
 
 // transcribe stores the transcript of a voice note and returns what was sent then.
@@ -62,8 +64,10 @@ func TestPIN_SpokenIsNotStored(t *testing.T) {
 
 	r.ownerTypes(canary)
 	require.Contains(t, r.ownerTypes(canary), "The PIN is set")
-	for _, words := range []string{canary, "804 639.", "pin " + canary, "It's my pin, " + canary, "eight zero four six three nine",
-		"Acht null vier sechs drei neun.", "My PIN is eighty forty-six, thirty-nine", "ocho 0 cuatro 639"} {
+	for _, words := range []string{
+		canary, "804 639.", "pin " + canary, "It's my pin, " + canary, "eight zero four six three nine",
+		"Acht null vier sechs drei neun.", "My PIN is eighty forty-six, thirty-nine", "ocho 0 cuatro 639",
+	} {
 		note := r.newVoiceNote()
 		r.receive(note)
 		require.NotEmpty(t, r.transcribe(note, words), words)

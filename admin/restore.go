@@ -129,7 +129,8 @@ func (rs *restoreCommands) list(ctx context.Context, db store.DB, restore policy
 
 // outgoing lists what a yes sends.
 func (rs *restoreCommands) outgoing(ctx context.Context, db store.DB,
-	held store.OnHold) (lines []string, quotes []store.MessageID, err error) {
+	held store.OnHold,
+) (lines []string, quotes []store.MessageID, err error) {
 	for _, o := range held.Outbox[:min(len(held.Outbox), maxListedOnHold)] {
 		to, err := rs.drafts.recipient(ctx, db, o.ID)
 		if err != nil {

@@ -58,8 +58,10 @@ func TestRestore_OwnerDecides(t *testing.T) {
 	shown := r.sendQueued()[0]
 	asked := bodies([]sentEvent{shown})
 	require.Contains(t, asked, "⏪ **The backup of Fri 20 Nov, 17:59 was restored** (1 h ago). Nothing goes out until you say so")
-	for _, part := range []string{"to Ana · WhatsApp", "We deliver on Monday.", "1 call to webhooks", "1 draft",
-		"1 message that waited for an answer", "call the plumber", "multis verify"} {
+	for _, part := range []string{
+		"to Ana · WhatsApp", "We deliver on Monday.", "1 call to webhooks", "1 draft",
+		"1 message that waited for an answer", "call the plumber", "multis verify",
+	} {
 		require.Contains(t, asked, part)
 	}
 	require.Contains(t, r.asOwner("/status"), "Nothing goes out")

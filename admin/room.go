@@ -104,7 +104,8 @@ type room struct {
 
 // notify writes a notice to a room. q is the question that the notice asks; nil for none. quotes are the messages that the text quotes.
 func (rm *room) notify(ctx context.Context, tx store.Tx, room store.Chat, kind outbox.NoticeKind, markdown string, q question,
-	quotes ...store.MessageID) (uuid.UUID, error) {
+	quotes ...store.MessageID,
+) (uuid.UUID, error) {
 	return rm.write(ctx, tx, room, notice{
 		text:     markdown,
 		kind:     kind,
@@ -117,7 +118,8 @@ func (rm *room) notify(ctx context.Context, tx store.Tx, room store.Chat, kind o
 // was deleted by then is not in it, and a deletion that comes later waits, and finds the notice. write is called twice,
 // and reads what it quotes each time.
 func quoteLocked(ctx context.Context, tx store.Tx,
-	write func() (markdown string, quotes []store.MessageID, err error)) (markdown string, quotes []store.MessageID, err error) {
+	write func() (markdown string, quotes []store.MessageID, err error),
+) (markdown string, quotes []store.MessageID, err error) {
 	if _, quotes, err = write(); err == nil {
 		_, err = store.LockMessages(ctx, tx, quotes)
 	}

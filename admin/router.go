@@ -94,8 +94,10 @@ func (a *Admin) handleNoticeReply(ctx context.Context, r request, _ string) (_ a
 	if !isReply || !r.isOwner() {
 		return answer{}, false, nil
 	}
-	return answer{text: "That goes to nobody: write in that chat, or in the thread of an escalation.",
-		reason: "It replies to what I told of a chat."}, true, nil
+	return answer{
+		text:   "That goes to nobody: write in that chat, or in the thread of an escalation.",
+		reason: "It replies to what I told of a chat.",
+	}, true, nil
 }
 
 // handleChoice returns the answer to a typed choice.

@@ -54,10 +54,12 @@ func (sm *safeModeCommands) run(ctx context.Context, r request, args string) (an
 			return answer{text: "I am not in safe mode."}, nil
 		}
 		next, err := sm.next(ctx, r)
-		return answer{text: "**Safe mode is over.** " + next, reason: "The owner left safe mode.",
+		return answer{
+			text: "**Safe mode is over.** " + next, reason: "The owner left safe mode.",
 			change: func(ctx context.Context, tx store.Tx) error {
 				return store.DropSetting(ctx, tx, store.SettingSafeMode)
-			}}, err
+			},
+		}, err
 	default:
 		return answer{text: "Say it like: `/safe`, `/safe on`, `/safe off`."}, nil
 	}

@@ -165,7 +165,8 @@ func (sh *ShadowCommands) judge(p store.ShadowPair) judgedPair {
 
 // byChat returns the shadow answers of the last period, by chat. chat limits them to one chat; 0 means all.
 func (sh *ShadowCommands) byChat(ctx context.Context, db store.DB, chat store.ChatID,
-	period time.Duration) (map[store.ChatID][]judgedPair, error) {
+	period time.Duration,
+) (map[store.ChatID][]judgedPair, error) {
 	pairs, err := store.ShadowPairs(ctx, db, chat, sh.room.now().Add(-period), answers.ReplyTime)
 	list := map[store.ChatID][]judgedPair{}
 	for _, p := range pairs {

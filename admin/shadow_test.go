@@ -167,8 +167,10 @@ func TestShadowReport_SortsByDifference(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	ana := r.addShadow("Ana")
-	for i, said := range []string{"The price is 12 EUR for adults.", "Nothing alike here.", "Perhaps on the Wednesday, ask someone downtown.",
-		"Perhaps on the Thursday, ask someone downtown.", "Perhaps on the Friday, ask someone downtown."} {
+	for i, said := range []string{
+		"The price is 12 EUR for adults.", "Nothing alike here.", "Perhaps on the Wednesday, ask someone downtown.",
+		"Perhaps on the Thursday, ask someone downtown.", "Perhaps on the Friday, ask someone downtown.",
+	} {
 		r.answerInShadow(ana, "When is the market?", said, time.Duration(100-i)*time.Hour)
 		r.storeOwnerMessage(ana, "it takes place after the long holidays, price 15 EUR for Easter perhaps",
 			time.Duration(100-i)*time.Hour-time.Minute)

@@ -13,8 +13,10 @@ import (
 func TestTools_ListServerProblems(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
-	r.tools = []tools.Spec{{Name: "search_docs", Description: "Looks into documents. And more.", Tier: tools.Read},
-		{Name: "desk__wipe", Description: "Wipes\n# the desk", Tier: tools.Confirm}}
+	r.tools = []tools.Spec{
+		{Name: "search_docs", Description: "Looks into documents. And more.", Tier: tools.Read},
+		{Name: "desk__wipe", Description: "Wipes\n# the desk", Tier: tools.Confirm},
+	}
 	r.sources = []mcp.State{
 		{Name: "desk", Tools: 1, Skipped: []string{"big: its schema has more than 16000 bytes"}},
 		{Name: "far", Problem: "it wants a login: run multis mcp login far where multis runs"},

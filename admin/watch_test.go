@@ -19,8 +19,10 @@ func TestWatch_Pages(t *testing.T) {
 	require.Equal(t, 1, r.count("select count(*) from river.river_job where kind = 'check_page'"))
 	require.Contains(t, r.asOwner("/watch https://www.example.com/jobs/"), "I watch that page already")
 	require.Contains(t, r.asOwner("/watch https://example.com/Jobs every 2d"), "**example.com-jobs-2** every 2 days")
-	for _, line := range []string{"/watch https://example.com/x every now", "/watch https://example.com/x soon",
-		"/watch https://example.com/x 6h"} {
+	for _, line := range []string{
+		"/watch https://example.com/x every now", "/watch https://example.com/x soon",
+		"/watch https://example.com/x 6h",
+	} {
 		require.Contains(t, r.asOwner(line), "I don't know", line)
 	}
 	require.Contains(t, r.asOwner("/watch https://example.com/x every 1m"), "every 15 minutes at most")

@@ -17,7 +17,8 @@ import (
 
 // addMessage stores a contact's message that was received two seconds after it was written.
 func (r *rig) addMessage(c store.Chat, body string, ago time.Duration, action policy.Action, code policy.Code,
-	reason string) store.Message {
+	reason string,
+) store.Message {
 	r.t.Helper()
 	m := store.Message{
 		ChatID:  c.ID,

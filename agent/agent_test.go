@@ -290,12 +290,18 @@ func TestAnswer_NeedsTrueQuote(t *testing.T) {
 		reply string
 		want  string // in what the contact gets
 	}{
-		"a true quote goes out": {answerJSON("Delivery is 5 euro.", 1, "Delivery costs 5 euro within the city."),
-			"Delivery is 5 euro. (from prices.md)"},
-		"a made-up quote escalates": {answerJSON("Delivery is free!", 1, "Delivery is free for everybody."),
-			"check with the team"},
-		"a source that does not exist escalates": {answerJSON("Delivery is 5 euro.", 99, "Delivery costs 5 euro within the city."),
-			"check with the team"},
+		"a true quote goes out": {
+			answerJSON("Delivery is 5 euro.", 1, "Delivery costs 5 euro within the city."),
+			"Delivery is 5 euro. (from prices.md)",
+		},
+		"a made-up quote escalates": {
+			answerJSON("Delivery is free!", 1, "Delivery is free for everybody."),
+			"check with the team",
+		},
+		"a source that does not exist escalates": {
+			answerJSON("Delivery is 5 euro.", 99, "Delivery costs 5 euro within the city."),
+			"check with the team",
+		},
 		"no sentences escalate":      {`{"sentences":[]}`, "check with the team"},
 		"what is not JSON escalates": {"Delivery is 5 euro.", "check with the team"},
 		"markup is taken out and a fence read past": {"```json\n" +

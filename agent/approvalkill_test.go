@@ -99,8 +99,10 @@ func TestApproval_KillActsAtMostOnce(t *testing.T) {
 			}
 			t.Logf("killed at %d moments:\n%s", len(moments), strings.Join(moments, "\n"))
 			all := strings.Join(moments, "\n")
-			for _, want := range []string{"before update approvals", "after update approvals", "before insert into task_steps",
-				"after insert into task_steps", "after the effect", "before update task_steps", "before commit", "after commit"} {
+			for _, want := range []string{
+				"before update approvals", "after update approvals", "before insert into task_steps",
+				"after insert into task_steps", "after the effect", "before update task_steps", "before commit", "after commit",
+			} {
 				require.Contains(t, all, want)
 			}
 			require.Less(t, len(moments), most)

@@ -84,8 +84,10 @@ func TestClarify_AsksOnceAndReplyDecides(t *testing.T) {
 
 func TestClarify_UnclearReplyEscalates(t *testing.T) {
 	t.Parallel()
-	for _, reply := range []string{"I don't know", "canoes and sailing boats", "what is the weather?", "the cheaper", "yes", "ok",
-		"Ok, thanks!", "ja"} {
+	for _, reply := range []string{
+		"I don't know", "canoes and sailing boats", "what is the weather?", "the cheaper", "yes", "ok",
+		"Ok, thanks!", "ja",
+	} {
 		b := newBoatsFixture(t, llm.None{})
 		b.storeAnsweredMessage("How much is the deposit?")
 		b.markAllSent()
@@ -122,8 +124,10 @@ func TestClarify_ReplyNeedsSentQuestion(t *testing.T) {
 
 func TestClarify_FollowsDeliveryOfChat(t *testing.T) {
 	t.Parallel()
-	for delivery, state := range map[policy.Delivery]store.OutboxState{policy.DeliveryDraft: store.OutboxDraft,
-		policy.DeliveryShadow: store.OutboxShadow} {
+	for delivery, state := range map[policy.Delivery]store.OutboxState{
+		policy.DeliveryDraft:  store.OutboxDraft,
+		policy.DeliveryShadow: store.OutboxShadow,
+	} {
 		b := newBoatsFixture(t, llm.None{})
 		require.NoError(t, b.store.InTx(context.Background(), func(tx store.Tx) error {
 			return store.SetDelivery(context.Background(), tx, b.chat.ID, delivery)

@@ -62,7 +62,8 @@ func (r *attempt) readConversation(ctx context.Context, db store.DB, chat store.
 // conversation reads at most limit messages of a chat since a time, without those that are being answered. db must have the rights of
 // the person who is answered.
 func (co *core) conversation(ctx context.Context, db store.DB, chat store.Chat, since time.Time, answered []store.MessageID,
-	limit int) (conversation, error) {
+	limit int,
+) (conversation, error) {
 	var c conversation
 	var err error
 	c.summary, err = store.SummaryOf(ctx, db, chat.ID)

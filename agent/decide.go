@@ -291,7 +291,8 @@ func (t *Turns) sendAnswer(q *inquiry, answer contactAnswer) turnResult {
 
 // answerQuestion answers a question, a reply to the clarifying question, or a question whose draft the owner refused with feedback.
 func (t *Turns) answerQuestion(ctx context.Context, clarified clarification, name string,
-	q contactQuestion) (answer contactAnswer, err error) {
+	q contactQuestion,
+) (answer contactAnswer, err error) {
 	if q.refused, err = t.refusedDrafts(ctx, q.chat.ID, q.waiting); err != nil {
 		return contactAnswer{}, err
 	}

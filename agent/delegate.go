@@ -98,8 +98,10 @@ func (r *attempt) delegate(ctx context.Context, c tools.Call) (tools.Result, err
 		if err := store.AddTaskSources(ctx, r.core.store.Writer(), r.run.Task, child.Sources); err != nil {
 			return tools.Result{}, err
 		}
-		return tools.Result{ForLLM: text.Clip(cmp.Or(child.Answer, child.Agent+" has nothing to say to that."), maxChildAnswer),
-			ForUser: "asked " + child.Agent}, nil
+		return tools.Result{
+			ForLLM:  text.Clip(cmp.Or(child.Answer, child.Agent+" has nothing to say to that."), maxChildAnswer),
+			ForUser: "asked " + child.Agent,
+		}, nil
 	case child.State.IsOver():
 		return tools.Failed(child.Agent+" did not get it done: "+child.Error, false), nil
 	case r.core.now().Sub(child.CreatedAt) > childTimeout:

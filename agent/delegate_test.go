@@ -22,8 +22,10 @@ func newTeam(t *testing.T, main, shop llmtest.Script) (*fixture, *llmtest.Server
 	own, ownServer := scripted(t, shop)
 	b := setup(t, model)
 	b.setTools(tools.Delegate{})
-	b.agent.personas.All = []persona.Persona{{ID: "main", Default: true, Delegates: []string{"*"}},
-		{ID: "shop", Model: own, Capabilities: []string{"prices"}}}
+	b.agent.personas.All = []persona.Persona{
+		{ID: "main", Default: true, Delegates: []string{"*"}},
+		{ID: "shop", Model: own, Capabilities: []string{"prices"}},
+	}
 	return b, server, ownServer
 }
 

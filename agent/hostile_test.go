@@ -83,8 +83,10 @@ func TestHandoff_ChargesOneQuestion(t *testing.T) {
 	again.In, again.Out = 3000, 500
 	last := llmtest.Reply{Text: answerJSON("Done.", 0, ""), In: 3000, Out: 500}
 	b.agent.personas.Model = b.openPaidModel(t, inTurn(pass, last))
-	b.agent.personas.All = []persona.Persona{{ID: "main", Default: true, Delegates: []string{"*"}},
-		{ID: "shop", Model: b.openPaidModel(t, inTurn(again)), Delegates: []string{"*"}}}
+	b.agent.personas.All = []persona.Persona{
+		{ID: "main", Default: true, Delegates: []string{"*"}},
+		{ID: "shop", Model: b.openPaidModel(t, inTurn(again)), Delegates: []string{"*"}},
+	}
 	b.agent.currency = "EUR"
 	b.setTools(tools.Handoff{})
 	m := b.storeQuestion("whose is it?")

@@ -213,8 +213,10 @@ func TestTurn_KillActsAtMostOnce(t *testing.T) {
 	}
 	t.Logf("killed at %d moments:\n%s", len(moments), strings.Join(moments, "\n"))
 	all := strings.Join(moments, "\n")
-	for _, want := range []string{"while the model thinks", "after the effect", "before insert into task_steps",
-		"after insert into task_steps", "before update task_steps", "after update task_steps", "before commit", "after commit"} {
+	for _, want := range []string{
+		"while the model thinks", "after the effect", "before insert into task_steps",
+		"after insert into task_steps", "before update task_steps", "after update task_steps", "before commit", "after commit",
+	} {
 		require.Contains(t, all, want)
 	}
 	require.Less(t, len(moments), most)

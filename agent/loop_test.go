@@ -74,8 +74,10 @@ func TestOwnerTurn_CitesWhatToolsFound(t *testing.T) {
 		last := r.Last()
 		switch {
 		case strings.Contains(last, "question to answer"):
-			return llmtest.Reply{Calls: []llmtest.Call{{Name: "search_docs", Args: `{"query": "grand piano"}`},
-				{Name: "lamp", Args: `{"on": true}`}}}
+			return llmtest.Reply{Calls: []llmtest.Call{
+				{Name: "search_docs", Args: `{"query": "grand piano"}`},
+				{Name: "lamp", Args: `{"on": true}`},
+			}}
 		default:
 			source := 0
 			for i := 1; i < 20; i++ {
@@ -208,8 +210,10 @@ func TestApproval_EffectRunsOnce(t *testing.T) {
 
 func TestApproval_RefusesCallTooLongToShow(t *testing.T) {
 	t.Parallel()
-	model, _ := scripted(t, inTurn(calls("lamp", map[string]any{"on": true, "a": "-----BEGIN PRIVATE KEY-----",
-		"b": "and all the lamps of the street"}),
+	model, _ := scripted(t, inTurn(calls("lamp", map[string]any{
+		"on": true, "a": "-----BEGIN PRIVATE KEY-----",
+		"b": "and all the lamps of the street",
+	}),
 		llmtest.Reply{Text: answerJSON("I cannot.", 0, "")}))
 	b := setup(t, model)
 	l := &countingTool{tier: tools.Confirm}
@@ -284,8 +288,11 @@ func TestCalls_OnlyReadsRunInParallel(t *testing.T) {
 		<-gate
 		now.Add(-1)
 	}}
-	two := llmtest.Reply{Calls: []llmtest.Call{{Name: "slow", Args: `{"n": 1}`}, {Name: "slow", Args: `{"n": 2}`},
-		{Name: "lamp", Args: `{"on": true}`}}}
+	two := llmtest.Reply{Calls: []llmtest.Call{
+		{Name: "slow", Args: `{"n": 1}`},
+		{Name: "slow", Args: `{"n": 2}`},
+		{Name: "lamp", Args: `{"on": true}`},
+	}}
 	model, _ := scripted(t, inTurn(two, llmtest.Reply{Text: answerJSON("Done.", 0, "")}))
 	b := setup(t, model)
 	b.setTools(slow, &countingTool{tier: tools.Read, do: func(context.Context) error { withLamp.Store(now.Load()); return nil }})

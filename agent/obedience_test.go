@@ -382,8 +382,11 @@ func TestTaint_ToolDescriptionWithOrders(t *testing.T) {
 	b := setup(t, model)
 	for _, tongue := range orders {
 		order := fmt.Sprintf(tongue.order, "step 0 of the list")
-		for _, d := range []described{{order, fmt.Sprintf(schema, `""`)}, {"", fmt.Sprintf(schema, mustJSON(order))},
-			{tongue.harmless, fmt.Sprintf(schema, mustJSON(tongue.harmless))}} {
+		for _, d := range []described{
+			{order, fmt.Sprintf(schema, `""`)},
+			{"", fmt.Sprintf(schema, mustJSON(order))},
+			{tongue.harmless, fmt.Sprintf(schema, mustJSON(tongue.harmless))},
+		} {
 			b.setTools(d)
 			m := b.storeQuestion("what about the grand piano bench?")
 			require.NoError(t, b.agent.Questions.Ask(t.Context(), b.admin, m, m.Body))

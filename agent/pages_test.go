@@ -21,8 +21,10 @@ func TestPage_AnswersWithCurrentText(t *testing.T) {
 	t.Parallel()
 	var price atomic.Int32
 	price.Store(19)
-	things := []string{"a harpsichord", "a trombone", "a clarinet", "an accordion", "a saxophone", "a mandolin", "a glockenspiel",
-		"a theremin"}
+	things := []string{
+		"a harpsichord", "a trombone", "a clarinet", "an accordion", "a saxophone", "a mandolin", "a glockenspiel",
+		"a theremin",
+	}
 	mux := http.NewServeMux()
 	for i, thing := range things {
 		mux.HandleFunc(fmt.Sprintf("/help/%d", i), func(w http.ResponseWriter, _ *http.Request) {

@@ -23,12 +23,21 @@ func TestParts_EachQuestionIsAnswered(t *testing.T) {
 		contains  []string
 		escalated bool
 	}{
-		"in two messages": {[]string{"How much is delivery?", "What does tuning an upright piano cost?"},
-			[]string{delivery, piano}, false},
-		"in one message": {[]string{"How much is delivery? And what does tuning an upright piano cost? Thanks"},
-			[]string{delivery, piano}, false},
-		"without a question mark": {[]string{"how much is delivery", "what does tuning an upright piano cost"}, []string{delivery, piano},
-			false},
+		"in two messages": {
+			[]string{"How much is delivery?", "What does tuning an upright piano cost?"},
+			[]string{delivery, piano},
+			false,
+		},
+		"in one message": {
+			[]string{"How much is delivery? And what does tuning an upright piano cost? Thanks"},
+			[]string{delivery, piano},
+			false,
+		},
+		"without a question mark": {
+			[]string{"how much is delivery", "what does tuning an upright piano cost"},
+			[]string{delivery, piano},
+			false,
+		},
 		"one that no document answers":   {[]string{"How much is delivery?", bicycles}, []string{delivery}, true},
 		"the other one comes first":      {[]string{bicycles, "How much is delivery?"}, []string{delivery}, true},
 		"one question over two messages": {[]string{"I have an upright piano", "what does tuning cost?"}, []string{piano}, false},

@@ -77,7 +77,7 @@ func (c *core) moveAnswerFirst(ctx context.Context, found *search.Result) (*sear
 		return nil, err
 	}
 	if !ok {
-		return nil, nil
+		return nil, nil //nolint:nilnil // nil is no quote
 	}
 	first := slices.IndexFunc(found.Hits, isDocument)
 	at := slices.IndexFunc(found.Hits, func(h search.Hit) bool { return h.Ref == q.Hit.Ref })

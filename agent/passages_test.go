@@ -64,8 +64,10 @@ func TestPassages_NewestMessagesOfPerson(t *testing.T) {
 	t.Parallel()
 	b := newFixtureWithoutModel(t)
 	b.storeContactMessage("the bench arrives on Monday", policy.ActionArchive)
-	for _, question := range []string{"what did Ana say?", "what did we talk about last with Ana?", "What did Ana write last?",
-		"what did we talk about last"} {
+	for _, question := range []string{
+		"what did Ana say?", "what did we talk about last with Ana?", "What did Ana write last?",
+		"what did we talk about last",
+	} {
 		require.Contains(t, b.ask(question), "the bench arrives on Monday", question)
 	}
 	require.NotContains(t, b.ask("what did Ana say about a helicopter?"), "bench")

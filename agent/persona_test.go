@@ -26,8 +26,10 @@ func TestPersona_ContactTurnReadsThreeFiles(t *testing.T) {
 		write(name, "this is "+name)
 	}
 	write("SOUL.md", "calm "+strings.Repeat("x", 9000))
-	b.agent.personas.All = []persona.Persona{{ID: "main", Default: true},
-		{ID: "sales", Name: "Sam", Emoji: "👀", Workspace: folder, Networks: []string{"demo"}, Deny: []string{"search_docs"}}}
+	b.agent.personas.All = []persona.Persona{
+		{ID: "main", Default: true},
+		{ID: "sales", Name: "Sam", Emoji: "👀", Workspace: folder, Networks: []string{"demo"}, Deny: []string{"search_docs"}},
+	}
 	b.setTools()
 	ask := func() llmtest.Request {
 		m := b.storeQuestion("@sam what does a grand piano cost?")

@@ -69,7 +69,8 @@ func (c *core) describe(ctx context.Context, as policy.SendAs, m *store.Message,
 // describePictures adds what the pictures of the waiting messages show to the bodies of these messages, as described by a
 // model. why says why a person has to look at the pictures; it is empty if the question can be answered.
 func (t *Turns) describePictures(ctx context.Context, chat store.Chat, waiting []store.Message,
-	last bool) (why string, cause policy.Cause, err error) {
+	last bool,
+) (why string, cause policy.Cause, err error) {
 	pictures := 0
 	for _, m := range waiting {
 		if hasPicture(m) {

@@ -212,8 +212,11 @@ func TestPlan_StepNeedsApprovalAsAgent(t *testing.T) {
 	ctx := context.Background()
 	b, server := newPlanner(t, `{"steps": [{"text": "Switch it on", "agent": "shop"}, {"text": "Say so", "agent": "nobody"}]}`,
 		inTurn(calls("lamp", map[string]bool{"on": true}), llmtest.Reply{Text: answerJSON("It is on.", 0, "")}))
-	b.agent.personas.All = []persona.Persona{{ID: "main", Default: true, Delegates: []string{"shop"}},
-		{ID: "shop", Capabilities: []string{"lamps"}}, {ID: "zebra"}}
+	b.agent.personas.All = []persona.Persona{
+		{ID: "main", Default: true, Delegates: []string{"shop"}},
+		{ID: "shop", Capabilities: []string{"lamps"}},
+		{ID: "zebra"},
+	}
 	l := &countingTool{tier: tools.Confirm}
 	b.setTools(l)
 	plan := b.plan("light")

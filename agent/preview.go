@@ -117,7 +117,8 @@ func (t *Turns) previewAnswer(ctx context.Context, room store.Chat, message stor
 // previewModel answers the owner's test question as a business chat would, with the model of the persona that answers
 // there. The task is stored for the admin room.
 func (t *Turns) previewModel(ctx context.Context, room store.Chat, message store.Message, question string,
-	found search.Result) (contactAnswer, error) {
+	found search.Result,
+) (contactAnswer, error) {
 	business := policy.ModeBusiness
 	answering := t.personaOf(store.Chat{Kind: policy.KindDM, Mode: &business})
 	if !t.personas.HasModel(answering) {

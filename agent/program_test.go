@@ -37,8 +37,10 @@ func withProgram(t *testing.T, first llmtest.Reply) (*fixture, *fakeProgram, *ll
 	model, server := scripted(t, inTurn(first, llmtest.Reply{Text: answerJSON("Done.", 0, "")}))
 	b := setup(t, model)
 	p := &fakeProgram{version: "1"}
-	b.agent.personas.All = []persona.Persona{{ID: "main", Default: true, Delegates: []string{"*"}},
-		{ID: "coder", Program: p, Capabilities: []string{"code"}}}
+	b.agent.personas.All = []persona.Persona{
+		{ID: "main", Default: true, Delegates: []string{"*"}},
+		{ID: "coder", Program: p, Capabilities: []string{"code"}},
+	}
 	b.setTools(tools.Handoff{}, tools.SessionsSend{}, tools.Delegate{ProgramOf: func(called string) (tools.ExternalAgent, bool) {
 		return p, called == "coder" || called == "code"
 	}})

@@ -57,8 +57,10 @@ func TestFollowUp_OneDraftPerSilence(t *testing.T) {
 
 func TestFollowUp_WithdrawnByAnyMessage(t *testing.T) {
 	t.Parallel()
-	for author, code := range map[policy.Author]policy.Code{policy.AuthorContact: policy.CodeDraftOutdated,
-		policy.AuthorOwnerPhone: policy.CodeDraftAnswered} {
+	for author, code := range map[policy.Author]policy.Code{
+		policy.AuthorContact:    policy.CodeDraftOutdated,
+		policy.AuthorOwnerPhone: policy.CodeDraftAnswered,
+	} {
 		b := quiet(t, policy.Defaults{FollowUpDays: 3})
 		b.answeredLongAgo("How much is the delivery?", 3*day)
 		require.Equal(t, 1, b.checkQuiet(policy.PurposeFollowUp))

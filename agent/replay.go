@@ -26,7 +26,8 @@ func (rs *Replays) Replay(ctx context.Context, task store.TaskID, other llm.Mode
 		return rs.replay(ctx, task, nil)
 	}
 	account := fmt.Sprintf("replay %d %d", task, rs.now().UnixNano())
-	return rs.replay(ctx, task, &run.OtherModel{Name: other.Name(),
+	return rs.replay(ctx, task, &run.OtherModel{
+		Name: other.Name(),
 		Ask: func(ctx context.Context, request llm.Request) (llm.Response, string, error) {
 			request.Purpose, request.Run = string(store.TaskReplay), account
 			said, err := llm.Complete(ctx, other, request)
@@ -34,7 +35,8 @@ func (rs *Replays) Replay(ctx context.Context, task store.TaskID, other llm.Mode
 				return said, err.Error(), nil //nolint:nilerr // it is shown
 			}
 			return said, "", nil
-		}})
+		},
+	})
 }
 
 func (rs *Replays) replay(ctx context.Context, id store.TaskID, second *run.OtherModel) (run.Replay, error) {
@@ -60,7 +62,8 @@ func (rs *Replays) replay(ctx context.Context, id store.TaskID, second *run.Othe
 
 // ReplayWith begins a task that replays another one with a second model. The result is posted in the room.
 func (rs *Replays) ReplayWith(ctx context.Context, tx store.Tx, room store.Chat, message store.Message, replayed store.Task,
-	model string) error {
+	model string,
+) error {
 	task, err := store.InsertTask(ctx, tx, store.Task{
 		Key:       fmt.Sprintf("replay:%d", message.ID),
 		Kind:      store.TaskReplay,

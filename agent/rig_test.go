@@ -166,10 +166,12 @@ func (b *fixture) openPaidModel(t testing.TB, script llmtest.Script) llm.Model {
 	models, err := llm.New(llm.Options{
 		Providers: map[string]llm.Provider{"openai": {BaseURL: server.URL}}, Timeout: time.Minute,
 		Prices: map[string]llm.Price{"openai/test": {In: 1_000_000, Out: 1_000_000}},
-		Budget: llm.Budget{Ledger: databaseLedger{b.store}, DayCap: 1 << 50, ChatCap: 1 << 50, AgentCap: 1 << 50, RunCap: 1 << 50,
+		Budget: llm.Budget{
+			Ledger: databaseLedger{b.store}, DayCap: 1 << 50, ChatCap: 1 << 50, AgentCap: 1 << 50, RunCap: 1 << 50,
 			Today: func() string {
 				return "2026-11-20"
-			}},
+			},
+		},
 	})
 	require.NoError(t, err)
 	model, err := models.Open([]string{"openai/test"}, "")

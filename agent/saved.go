@@ -18,7 +18,8 @@ import (
 
 // StartSavedTask begins a saved task. Its answer goes to room. problem says for people why the task cannot begin; empty if it does.
 func (q *Questions) StartSavedTask(ctx context.Context, tx store.Tx, room store.Chat, message store.Message,
-	s skills.SavedTask) (problem string, err error) {
+	s skills.SavedTask,
+) (problem string, err error) {
 	answering, _ := q.personas.Route(persona.RouteInput{Mention: s.Agent, Chat: room})
 	model, _ := q.personas.ModelOf(answering)
 	task := store.Task{

@@ -85,8 +85,10 @@ func (f findTool) Spec() tools.Spec {
 }
 
 func (f findTool) Run(context.Context, tools.Call) (tools.Result, error) {
-	return tools.Result{ForLLM: "a passage", Passages: []search.Hit{{Kind: index.KindKnowledge, DocumentID: *f.doc, Role: policy.RoleAdmin,
-		Text: "a passage"}}}, nil
+	return tools.Result{ForLLM: "a passage", Passages: []search.Hit{{
+		Kind: index.KindKnowledge, DocumentID: *f.doc, Role: policy.RoleAdmin,
+		Text: "a passage",
+	}}}, nil
 }
 
 // A page that a parked turn has read is removed (or taken in anew) while the owner is asked: the turn goes on untainted.

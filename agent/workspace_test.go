@@ -99,8 +99,10 @@ func TestWorkspace_InvalidArgumentsAreNotAsked(t *testing.T) {
 func TestWorkspace_EmptyDoesNotTaint(t *testing.T) {
 	t.Parallel()
 	b, ran := newPermissiveFixture(t)
-	b.agent.personas.All = []persona.Persona{{ID: "shop", Default: true, Workspace: t.TempDir(), CommandsWrite: true,
-		Instructions: "Be calm."}}
+	b.agent.personas.All = []persona.Persona{{
+		ID: "shop", Default: true, Workspace: t.TempDir(), CommandsWrite: true,
+		Instructions: "Be calm.",
+	}}
 	m := b.storeQuestion(`what about the grand piano bench? {CALL exec {"n": 1}}`)
 	require.NoError(t, b.agent.Questions.Ask(t.Context(), b.admin, m, m.Body))
 	require.EqualValues(t, 1, ran.Load(), "instructions of the configuration are the owner's")

@@ -34,8 +34,10 @@ func TestAdminRoom_InvitesOperatorsOnce(t *testing.T) {
 		case strings.HasSuffix(r.URL.Path, "/state"):
 			var state []map[string]any
 			for who, membership := range members {
-				state = append(state, map[string]any{"type": "m.room.member", "state_key": who, "sender": bot,
-					"content": map[string]string{"membership": membership}})
+				state = append(state, map[string]any{
+					"type": "m.room.member", "state_key": who, "sender": bot,
+					"content": map[string]string{"membership": membership},
+				})
 			}
 			_ = json.NewEncoder(w).Encode(state)
 		case strings.HasSuffix(r.URL.Path, "/invite"):

@@ -131,7 +131,8 @@ func (d *Decrypter) requestKeyOnce(ctx context.Context, chat store.Chat, msg sto
 // requestKeyAgain requests a key that was refused or never arrived, because another client may send it now. While
 // requests remain, it enqueues the next one.
 func (d *Decrypter) requestKeyAgain(ctx context.Context, chat store.Chat, what jobs.DecryptArgs, who policy.SendAs,
-	evt *event.Event) error {
+	evt *event.Event,
+) error {
 	if err := d.vault.requestKey(ctx, who, evt, chat.BridgeBot, d.inbox.settings.Owner); err != nil {
 		return err
 	}

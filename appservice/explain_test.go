@@ -24,18 +24,24 @@ func TestExplain_WrongInstallation(t *testing.T) {
 		want       string
 	}{
 		"nobody listens at the address": {want: "check homeserver.address"},
-		"a web server that is no homeserver": {homeserver: answer(404, "<html>"),
-			want: "this is no Matrix homeserver: check homeserver.address"},
+		"a web server that is no homeserver": {
+			homeserver: answer(404, "<html>"),
+			want:       "this is no Matrix homeserver: check homeserver.address",
+		},
 		"a registration that was not added": {homeserver: answer(401, `{"errcode":"M_UNKNOWN_TOKEN"}`), want: "add registration.yaml"},
 		"a bot that the registration lacks": {homeserver: answer(400, `{"errcode":"M_EXCLUSIVE"}`), want: "write it again with multis -g"},
 		"an owner without an account": {homeserver: answer(403,
 			`{"errcode":"M_FORBIDDEN","error":"Application service has not registered this user (@you:x)"}`), want: "no such account: check owner"},
 		"an owner that the registration lacks": {homeserver: answer(403,
 			`{"errcode":"M_FORBIDDEN","error":"Application service cannot masquerade as this user (@you:x)."}`), want: "does not cover it"},
-		"a ping that does not reach us": {ping: true, homeserver: answer(502, `{"errcode":"M_CONNECTION_FAILED"}`),
-			want: "check appservice.address"},
-		"a ping that comes with another token": {ping: true, homeserver: answer(502, `{"errcode":"M_BAD_STATUS","error":"HTTP 403 Forbidden"}`),
-			want: "another hs_token"},
+		"a ping that does not reach us": {
+			ping: true, homeserver: answer(502, `{"errcode":"M_CONNECTION_FAILED"}`),
+			want: "check appservice.address",
+		},
+		"a ping that comes with another token": {
+			ping: true, homeserver: answer(502, `{"errcode":"M_BAD_STATUS","error":"HTTP 403 Forbidden"}`),
+			want: "another hs_token",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -65,8 +71,10 @@ func TestExplain_WrongInstallation(t *testing.T) {
 // stopped it, and Synapse is still pushing what it kept.
 func TestExplain_PingCrossingPush(t *testing.T) {
 	t.Parallel()
-	for _, problem := range []string{"AlreadyCalled: Tried to cancel an already-called event.",
-		"AlreadyCancelled: Tried to cancel an already-cancelled event."} {
+	for _, problem := range []string{
+		"AlreadyCalled: Tried to cancel an already-called event.",
+		"AlreadyCancelled: Tried to cancel an already-cancelled event.",
+	} {
 		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Type", "application/json")
 			w.WriteHeader(http.StatusBadGateway)

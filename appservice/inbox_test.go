@@ -383,8 +383,10 @@ func TestInbox_BrokenContentStopsNothing(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	b.chat("!a:x", policy.ModeBusiness)
-	broken := []string{`{}`, `{"msgtype":7}`, `{"body":{"a":1}}`, `{"msgtype":"m.text","body":"a\u0000b"}`,
-		`{"msgtype":"m.text","body":"\ud800"}`, `{"m.relates_to":"x"}`}
+	broken := []string{
+		`{}`, `{"msgtype":7}`, `{"body":{"a":1}}`, `{"msgtype":"m.text","body":"a\u0000b"}`,
+		`{"msgtype":"m.text","body":"\ud800"}`, `{"m.relates_to":"x"}`,
+	}
 	for _, content := range broken {
 		b.receive(b.event("m.room.message", "!a:x", ana, content), b.event("m.reaction", "!a:x", ana, content),
 			b.event("m.room.redaction", "!a:x", ana, content),

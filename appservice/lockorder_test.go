@@ -66,7 +66,8 @@ func TestLockOrder_DecryptedThreadReply(t *testing.T) {
 	_, err = other.Exec(ctx, "select from chats where id = $1 for no key update", contact.ID)
 	require.NoError(t, err)
 	stored := make(chan error, 1)
-	go func() { stored <- (&Decrypter{inbox: b.inbox}).storeDecrypted(ctx, msg, parseEvent(t, plain)) }()
+	decrypted := parseEvent(t, plain)
+	go func() { stored <- (&Decrypter{inbox: b.inbox}).storeDecrypted(ctx, msg, decrypted) }()
 	require.Eventually(t, func() bool {
 		return b.count("pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'") == 1
 	}, time.Minute, 10*time.Millisecond)

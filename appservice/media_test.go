@@ -118,26 +118,63 @@ func TestMedia_Errors(t *testing.T) {
 		says     string
 		requests int
 	}{
-		"declared too large": {mediaServer{file: plain}, store.Attachment{Size: 2*mib + 1}, ErrTooLarge,
-			"the file is too large: 2 MB at most", 0},
-		"too large by its Content-Length": {mediaServer{file: sealed, length: 2*mib + 1}, store.Attachment{Size: 1, Key: key},
-			ErrTooLarge, "2 MB at most", 1},
-		"too large while it comes": {mediaServer{file: append(plain[:2*mib:2*mib], 'x')}, store.Attachment{}, ErrTooLarge,
-			"2 MB at most", 1},
-		"encrypted, too large while it comes": {mediaServer{file: append(sealed[:2*mib:2*mib], 'x')}, store.Attachment{Key: key},
-			ErrTooLarge, "2 MB at most", 1},
-		"truncated where it is kept": {mediaServer{file: sealed[:mib]}, store.Attachment{Size: len(plain), Key: key}, ErrTruncated,
-			"only a part of the file", 1},
-		"truncated on the way": {mediaServer{file: plain[:mib], length: len(plain)}, store.Attachment{}, ErrTruncated,
-			"only a part of the file", 1},
-		"with a wrong hash": {mediaServer{file: altered}, store.Attachment{Size: len(plain), Key: key}, ErrAltered,
-			"its hash is wrong", 1},
-		"encrypted in a way nobody knows": {mediaServer{file: sealed}, store.Attachment{Key: &unknown}, ErrUnknownEncryption,
-			"a way that I do not know", 0},
-		"encrypted with what is no key": {mediaServer{file: sealed},
-			store.Attachment{Key: &bridgebridge.FileKey{Version: "v2", Algorithm: "A256CTR"}}, ErrUnknownEncryption, "a way that I do not know", 0},
-		"gone": {mediaServer{}, store.Attachment{URL: "mxc://example.com/other"}, ErrFileGone,
-			"does not have the file any more", 1},
+		"declared too large": {
+			mediaServer{file: plain},
+			store.Attachment{Size: 2*mib + 1},
+			ErrTooLarge,
+			"the file is too large: 2 MB at most", 0,
+		},
+		"too large by its Content-Length": {
+			mediaServer{file: sealed, length: 2*mib + 1},
+			store.Attachment{Size: 1, Key: key},
+			ErrTooLarge, "2 MB at most", 1,
+		},
+		"too large while it comes": {
+			mediaServer{file: append(plain[:2*mib:2*mib], 'x')},
+			store.Attachment{},
+			ErrTooLarge,
+			"2 MB at most", 1,
+		},
+		"encrypted, too large while it comes": {
+			mediaServer{file: append(sealed[:2*mib:2*mib], 'x')},
+			store.Attachment{Key: key},
+			ErrTooLarge, "2 MB at most", 1,
+		},
+		"truncated where it is kept": {
+			mediaServer{file: sealed[:mib]},
+			store.Attachment{Size: len(plain), Key: key},
+			ErrTruncated,
+			"only a part of the file", 1,
+		},
+		"truncated on the way": {
+			mediaServer{file: plain[:mib], length: len(plain)},
+			store.Attachment{},
+			ErrTruncated,
+			"only a part of the file", 1,
+		},
+		"with a wrong hash": {
+			mediaServer{file: altered},
+			store.Attachment{Size: len(plain), Key: key},
+			ErrAltered,
+			"its hash is wrong", 1,
+		},
+		"encrypted in a way nobody knows": {
+			mediaServer{file: sealed},
+			store.Attachment{Key: &unknown},
+			ErrUnknownEncryption,
+			"a way that I do not know", 0,
+		},
+		"encrypted with what is no key": {
+			mediaServer{file: sealed},
+			store.Attachment{Key: &bridgebridge.FileKey{Version: "v2", Algorithm: "A256CTR"}},
+			ErrUnknownEncryption, "a way that I do not know", 0,
+		},
+		"gone": {
+			mediaServer{},
+			store.Attachment{URL: "mxc://example.com/other"},
+			ErrFileGone,
+			"does not have the file any more", 1,
+		},
 		"without an address that could be anything": {mediaServer{}, store.Attachment{URL: "https://evil.example/file"}, nil, "no address", 0},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -144,8 +144,10 @@ func (b *batch) storePresence(ctx context.Context, e incoming) error {
 	answered, err := store.AnswerEscalation(ctx, b.tx, e.chat.ID, by, e.at)
 	for _, escalation := range answered {
 		b.hooks = append(b.hooks, hookEvent{policy.HookResolved, strconv.FormatInt(int64(e.chat.ID), 10)})
-		b.jobs = append(b.jobs, jobs.UpdateEscalationArgs{EscalationID: escalation,
-			At: b.inbox.now().Add(b.inbox.settings.OwnerPause).Truncate(time.Second)})
+		b.jobs = append(b.jobs, jobs.UpdateEscalationArgs{
+			EscalationID: escalation,
+			At:           b.inbox.now().Add(b.inbox.settings.OwnerPause).Truncate(time.Second),
+		})
 	}
 	return err
 }

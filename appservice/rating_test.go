@@ -62,8 +62,10 @@ func (b *fixture) rating() (value policy.Rating) {
 func TestRating_FromReaction(t *testing.T) {
 	t.Parallel()
 	b, _ := asksRating(t)
-	for key, want := range map[string]policy.Rating{"👍🏽": policy.RatingGood, "👎": policy.RatingBad, "😀": policy.RatingGood,
-		"☹️": policy.RatingBad} {
+	for key, want := range map[string]policy.Rating{
+		"👍🏽": policy.RatingGood, "👎": policy.RatingBad, "😀": policy.RatingGood,
+		"☹️": policy.RatingBad,
+	} {
 		b.exec("update ratings set value = ''")
 		b.receive(b.reaction(ana, "$asked", key))
 		require.Equal(t, want, b.rating(), key)

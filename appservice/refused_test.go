@@ -225,8 +225,10 @@ func TestAdminRoom_InvitedStrangerExcludes(t *testing.T) {
 	mux.HandleFunc(state, func(w http.ResponseWriter, _ *http.Request) {
 		var all []map[string]any
 		for who, membership := range members {
-			all = append(all, map[string]any{"type": "m.room.member", "state_key": who, "sender": owner, "event_id": "$" + who,
-				"content": map[string]string{"membership": membership}})
+			all = append(all, map[string]any{
+				"type": "m.room.member", "state_key": who, "sender": owner, "event_id": "$" + who,
+				"content": map[string]string{"membership": membership},
+			})
 		}
 		answer(w, all)
 	})

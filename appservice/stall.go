@@ -132,10 +132,14 @@ func (w *StallWatch) check(ctx context.Context) error {
 		moved                    time.Time
 		stalledText, resumedText string
 	}{
-		{store.SettingPushStalled, jobs.TopicPushStalled, jobs.TopicPushResumed, pushed, "The transactions of the homeserver do not arrive",
-			"The transactions of the homeserver arrive again"},
-		{store.SettingSyncStalled, jobs.TopicSyncStalled, jobs.TopicSyncResumed, synced, "The sync is stalled although the homeserver answers",
-			"The sync works again"},
+		{
+			store.SettingPushStalled, jobs.TopicPushStalled, jobs.TopicPushResumed, pushed, "The transactions of the homeserver do not arrive",
+			"The transactions of the homeserver arrive again",
+		},
+		{
+			store.SettingSyncStalled, jobs.TopicSyncStalled, jobs.TopicSyncResumed, synced, "The sync is stalled although the homeserver answers",
+			"The sync works again",
+		},
 	} {
 		topic, err := w.enqueueNotice(ctx, source.setting, stalled[source.setting], source.moved, source.begins, source.ends)
 		switch {
@@ -179,7 +183,8 @@ func (w *StallWatch) isHomeserverUp(ctx context.Context) bool {
 // enqueues the notice ends, once, when the source received something after that, at moved. It returns the topic of the
 // notice; empty if there is none.
 func (w *StallWatch) enqueueNotice(ctx context.Context, source store.Setting, since, moved time.Time,
-	begins, ends jobs.NoticeTopic) (topic jobs.NoticeTopic, err error) {
+	begins, ends jobs.NoticeTopic,
+) (topic jobs.NoticeTopic, err error) {
 	err = w.inbox.store.InTx(ctx, func(tx store.Tx) error {
 		topic = ""
 		var known store.Stall

@@ -243,8 +243,10 @@ func TestPortal_NeedsBridgeBot(t *testing.T) {
 
 func TestMembership_KickLeaveRejoin(t *testing.T) {
 	t.Parallel()
-	for how, content := range map[string]string{"left": `{"membership":"leave"}`, "kicked": `{"membership":"leave","reason":"out"}`,
-		"banned": `{"membership":"ban"}`} {
+	for how, content := range map[string]string{
+		"left": `{"membership":"leave"}`, "kicked": `{"membership":"leave","reason":"out"}`,
+		"banned": `{"membership":"ban"}`,
+	} {
 		t.Run(how, func(t *testing.T) {
 			t.Parallel()
 			h := newFakeHomeserver(t)

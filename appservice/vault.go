@@ -373,7 +373,8 @@ func (v *Vault) requestKey(ctx context.Context, who policy.SendAs, evt *event.Ev
 
 // encrypt encrypts an event for the members of a room.
 func (v *Vault) encrypt(ctx context.Context, who policy.SendAs, room id.RoomID, kind event.Type,
-	content json.RawMessage) (*event.EncryptedEventContent, error) {
+	content json.RawMessage,
+) (*event.EncryptedEventContent, error) {
 	m, err := v.machine(who)
 	if err != nil {
 		return nil, err

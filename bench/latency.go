@@ -92,8 +92,10 @@ func (co *corpus) measure(ctx context.Context, r *report) error {
 		ftsP50, ftsP95, overlap           *float64
 	}{
 		{"owner", owner, &r.OwnerP50, &r.OwnerP95, &r.OwnerP99, &r.Owner2P95, &r.Owner8P95, &r.FTSOwnerP50, &r.FTSOwnerP95, &r.OwnerOverlap},
-		{"contact", contact, &r.ContactP50, &r.ContactP95, &r.ContactP99, &r.Contact2P95, &r.Contact8P95, &r.FTSContactP50, &r.FTSContactP95,
-			&r.ContactOverlap},
+		{
+			"contact", contact, &r.ContactP50, &r.ContactP95, &r.ContactP99, &r.Contact2P95, &r.Contact8P95, &r.FTSContactP50, &r.FTSContactP95,
+			&r.ContactOverlap,
+		},
 	} {
 		// Other queries come first, to warm the caches as in a database that has run for a while.
 		if _, err := co.latencies(ctx, who.asked[queriesFew:], 2); err != nil {

@@ -66,8 +66,10 @@ func measureSearch(ctx context.Context, chunks int, dir string) (r report, err e
 		}
 	}
 	progress("%d sentences", len(sentences))
-	db, err := openDatabase(ctx, options{dir: dir, settings: map[string]string{"shared_buffers": "2GB", "maintenance_work_mem": "512MB",
-		"max_wal_size": "4GB"}})
+	db, err := openDatabase(ctx, options{dir: dir, settings: map[string]string{
+		"shared_buffers": "2GB", "maintenance_work_mem": "512MB",
+		"max_wal_size": "4GB",
+	}})
 	if err != nil {
 		return r, err
 	}

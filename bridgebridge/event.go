@@ -12,7 +12,7 @@ import (
 )
 
 // Event is an event with everything that multis reads from its content. The content of state events is read with the state of their room.
-type Event struct {
+type Event struct { //nolint:recvcheck // Parse fills it in place, readers have a value
 	*event.Event
 
 	Message Message

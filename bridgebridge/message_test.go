@@ -62,8 +62,10 @@ func TestParse_ReadsMessage(t *testing.T) {
 		{
 			"a photo's caption is words", "m.room.message",
 			`{"msgtype":"m.image","body":"How much is this?","filename":"IMG_1.jpg","url":"mxc://example.org/abc"}`,
-			Message{Kind: Image, Text: "[photo] How much is this?", words: "How much is this?",
-				File: &File{URL: "mxc://example.org/abc", Name: "IMG_1.jpg"}},
+			Message{
+				Kind: Image, Text: "[photo] How much is this?", words: "How much is this?",
+				File: &File{URL: "mxc://example.org/abc", Name: "IMG_1.jpg"},
+			},
 		},
 		{
 			"a file is named", "m.room.message",

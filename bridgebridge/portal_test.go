@@ -116,61 +116,79 @@ func TestDescribe(t *testing.T) {
 			require.Equal(t, policy.KindGroup, p.Kind)
 			require.Empty(t, p.Contact)
 		}},
-		{"a room type nobody knows is a group", claim(t, bridgeBot, `{`+ids+`,"com.beeper.room_type.v2":"hologram"}`),
+		{
+			"a room type nobody knows is a group", claim(t, bridgeBot, `{`+ids+`,"com.beeper.room_type.v2":"hologram"}`),
 			func(t *testing.T, p Portal) {
 				require.Equal(t, policy.KindGroup, p.Kind)
-			}},
-		{"the newer room type comes first", claim(t, bridgeBot, `{`+ids+`,"com.beeper.room_type":"dm","com.beeper.room_type.v2":"group_dm"}`),
+			},
+		},
+		{
+			"the newer room type comes first", claim(t, bridgeBot, `{`+ids+`,"com.beeper.room_type":"dm","com.beeper.room_type.v2":"group_dm"}`),
 			func(t *testing.T, p Portal) {
 				require.Equal(t, policy.KindGroup, p.Kind)
-			}},
+			},
+		},
 		{"the older room type alone tells a dm", claim(t, bridgeBot, `{`+ids+`,"com.beeper.room_type":"dm"}`), func(t *testing.T, p Portal) {
 			require.Equal(t, policy.KindDM, p.Kind)
 		}},
-		{"a field of the wrong type does not hide the others",
+		{
+			"a field of the wrong type does not hide the others",
 			claim(t, bridgeBot,
 				`{"protocol":{"id":"whatsapp","displayname":7},"channel":{"id":"1@g.us","displayname":[]},"com.beeper.room_type":false,"com.beeper.room_type.v2":"dm","bridgebot":"@whatsappbot:example.org"}`), func(t *testing.T, p Portal) {
 				require.Equal(t, policy.KindDM, p.Kind)
-			}},
+			},
+		},
 		{"the older claim type is read alone", dmWithout(t, "m.bridge"), func(t *testing.T, p Portal) {
 			require.Equal(t, policy.KindDM, p.Kind)
 			require.Empty(t, p.Login)
 		}},
-		{"an encrypted room", dmWith(t, stateEvent(t, "m.room.encryption", "", bridgeBot, `{"algorithm":"m.megolm.v1.aes-sha2"}`)),
+		{
+			"an encrypted room", dmWith(t, stateEvent(t, "m.room.encryption", "", bridgeBot, `{"algorithm":"m.megolm.v1.aes-sha2"}`)),
 			func(t *testing.T, p Portal) {
 				require.Equal(t, policy.EncryptionYes, p.Encryption)
-			}},
-		{"encryption whose content is broken is encryption", dmWith(t, stateEvent(t, "m.room.encryption", "", bridgeBot, `{}`)),
+			},
+		},
+		{
+			"encryption whose content is broken is encryption", dmWith(t, stateEvent(t, "m.room.encryption", "", bridgeBot, `{}`)),
 			func(t *testing.T, p Portal) {
 				require.Equal(t, policy.EncryptionYes, p.Encryption)
-			}},
+			},
+		},
 		{"a state that is not whole leaves encryption unknown", dmWithout(t, "m.room.create"), func(t *testing.T, p Portal) {
 			require.Equal(t, policy.EncryptionUnknown, p.Encryption)
 		}},
-		{"a room that was replaced", dmWith(t, stateEvent(t, "m.room.tombstone", "", bridgeBot, `{"replacement_room":"!new:example.org"}`)),
+		{
+			"a room that was replaced", dmWith(t, stateEvent(t, "m.room.tombstone", "", bridgeBot, `{"replacement_room":"!new:example.org"}`)),
 			func(t *testing.T, p Portal) {
 				require.True(t, p.Tombstoned)
-			}},
+			},
+		},
 		{"the owner's own ghost is no contact", dmWith(t, member(t, ownGhost, "join", "Olga (WA)")), func(t *testing.T, p Portal) {
 			require.Equal(t, ownGhost, p.SelfGhost)
 			require.Equal(t, ana, p.Contact)
 			require.Len(t, p.Members, 1)
 		}},
-		{"a Matrix user named like the owner's ghost is not the owner", dmWith(t, member(t, "@evil_491701111111:example.org", "join", "Olga")),
+		{
+			"a Matrix user named like the owner's ghost is not the owner", dmWith(t, member(t, "@evil_491701111111:example.org", "join", "Olga")),
 			func(t *testing.T, p Portal) {
 				require.Empty(t, p.SelfGhost)
 				require.Equal(t, ana, p.Contact)
-			}},
-		{"a user of another server named like the owner's ghost is not the owner",
+			},
+		},
+		{
+			"a user of another server named like the owner's ghost is not the owner",
 			dmWith(t, member(t, "@whatsapp_491701111111:evil.example", "join", "Olga")), func(t *testing.T, p Portal) {
 				require.Empty(t, p.SelfGhost)
-			}},
-		{"a contact whose id ends like the owner's is still the contact",
+			},
+		},
+		{
+			"a contact whose id ends like the owner's is still the contact",
 			claim(t, bridgeBot,
 				`{"bridgebot":"@whatsappbot:example.org","protocol":{"id":"whatsapp"},"channel":{"id":"x_5","fi.mau.receiver":"4915112345678"},"com.beeper.room_type.v2":"dm"}`), func(t *testing.T, p Portal) {
 				require.Equal(t, ana, p.Contact)
 				require.Empty(t, p.SelfGhost)
-			}},
+			},
+		},
 		{"a note to oneself", claim(t, bridgeBot,
 			`{"bridgebot":"@whatsappbot:example.org","protocol":{"id":"whatsapp"},"channel":{"id":"4915112345678@s.whatsapp.net","fi.mau.receiver":"4915112345678"},"com.beeper.room_type.v2":"dm"}`), func(t *testing.T, p Portal) {
 			require.Equal(t, policy.KindSelf, p.Kind)
@@ -178,12 +196,14 @@ func TestDescribe(t *testing.T) {
 			require.Empty(t, p.Contact)
 			require.Empty(t, p.Members)
 		}},
-		{"a note to oneself on a network with typed ids",
+		{
+			"a note to oneself on a network with typed ids",
 			claim(t, bridgeBot,
 				`{"bridgebot":"@whatsappbot:example.org","protocol":{"id":"telegram"},"channel":{"id":"user:77","fi.mau.receiver":"77"},"com.beeper.room_type.v2":"dm"}`), func(t *testing.T, p Portal) {
 				require.Equal(t, policy.KindSelf, p.Kind)
 				require.Equal(t, "Telegram", p.Network)
-			}},
+			},
+		},
 		{"an invited ghost counts until it has joined", dmWith(t, member(t, ana, "invite", "Ana")), func(t *testing.T, p Portal) {
 			require.Equal(t, ana, p.Contact)
 		}},
@@ -191,42 +211,52 @@ func TestDescribe(t *testing.T) {
 			require.Empty(t, p.Contact)
 			require.Empty(t, p.Members)
 		}},
-		{"of two strangers none is the contact by chance",
+		{
+			"of two strangers none is the contact by chance",
 			dmWith(t, member(t, ana, "leave", ""), member(t, "@a:example.org", "join", ""), member(t, "@b:example.org", "join", "")),
 			func(t *testing.T, p Portal) {
 				require.Empty(t, p.Contact)
 				require.Len(t, p.Members, 2)
-			}},
-		{"our own bot and the room's service members are no people",
+			},
+		},
+		{
+			"our own bot and the room's service members are no people",
 			dmWith(t, member(t, bot, "join", "multis"), member(t, "@helper:example.org", "join", "Helper"),
 				stateEvent(t, "io.element.functional_members", "", bridgeBot, `{"service_members":["@helper:example.org"]}`)),
 			func(t *testing.T, p Portal) {
 				require.Equal(t, []Member{{ID: ana, Name: "Ana Müller (WA)"}}, p.Members)
-			}},
+			},
+		},
 		{"a room without a name is called like its contact", dmWithout(t, "m.room.name"), func(t *testing.T, p Portal) {
 			require.Equal(t, "Ana Müller (WA)", p.Name)
 		}},
-		{"a group without any name is called like its channel",
+		{
+			"a group without any name is called like its channel",
 			append(dmWithout(t, "m.room.name", "uk.half-shot.bridge"), stateEvent(t, "m.bridge", "example.org/whatsapp", bridgeBot, `{`+ids+`}`)),
 			func(t *testing.T, p Portal) {
 				require.Equal(t, "1@g.us", p.Name)
-			}},
+			},
+		},
 		{"a name cannot hide what it is", dmWith(t, stateEvent(t, "m.room.name", "", bridgeBot,
 			`{"name":" An\u0000a\n\u202e gro.live\u200b `+strings.Repeat("x", 300)+`"}`)), func(t *testing.T, p Portal) {
 			require.True(t, strings.HasPrefix(p.Name, "Ana gro.live xxx"), p.Name)
 			require.Len(t, []rune(p.Name), 100)
 		}},
-		{"power levels written as text are read", dmWith(t,
-			stateEvent(t, "m.room.power_levels", "", bridgeBot, `{"users":{"@whatsappbot:example.org":"100"},"state_default":"50"}`)),
+		{
+			"power levels written as text are read", dmWith(t,
+				stateEvent(t, "m.room.power_levels", "", bridgeBot, `{"users":{"@whatsappbot:example.org":"100"},"state_default":"50"}`)),
 			func(t *testing.T, p Portal) {
 				require.Equal(t, bridgeBot, p.BridgeBot)
-			}},
-		{"a bot with just enough power and an id of just the longest length",
+			},
+		},
+		{
+			"a bot with just enough power and an id of just the longest length",
 			append(claim(t, bridgeBot, `{"bridgebot":"@whatsappbot:example.org","protocol":{"id":"whatsapp"},"channel":{"id":"`+
 				strings.Repeat("1", 255)+`"}}`),
 				stateEvent(t, "m.room.power_levels", "", bridgeBot, `{"users":{"@whatsappbot:example.org":50}}`)), func(t *testing.T, p Portal) {
 				require.Len(t, p.ChannelID, 255)
-			}},
+			},
+		},
 		{"the maker of a room of version 12 has power without being listed", append(dmWithout(t, "m.room.create", "m.room.power_levels"),
 			stateEvent(t, "m.room.create", "", bridgeBot, `{"room_version":"12"}`),
 			stateEvent(t, "m.room.power_levels", "", bridgeBot, `{"users":{},"state_default":100}`)), func(t *testing.T, p Portal) {

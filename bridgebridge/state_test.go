@@ -15,12 +15,22 @@ func TestReadConnection(t *testing.T) {
 		want      Connection
 		ok        bool
 	}{
-		{"logged out",
-			`{"type":"m.room.message","content":{"msgtype":"m.text","body":"x","fi.mau.bridge_state":{"state_event":"BAD_CREDENTIALS","remote_id":"me"}}}`, Connection{Login: "me", Why: LoggedOut}, true},
-		{"connected", `{"type":"m.room.message","content":{"fi.mau.bridge_state":{"state_event":"CONNECTED","remote_id":"me"}}}`,
-			Connection{Login: "me", Up: true}, true},
-		{"an error", `{"type":"m.room.message","content":{"fi.mau.bridge_state":{"state_event":"UNKNOWN_ERROR","message":"the phone is\n off"}}}`,
-			Connection{Why: "the phone is off"}, true},
+		{
+			"logged out",
+			`{"type":"m.room.message","content":{"msgtype":"m.text","body":"x","fi.mau.bridge_state":{"state_event":"BAD_CREDENTIALS","remote_id":"me"}}}`,
+			Connection{Login: "me", Why: LoggedOut},
+			true,
+		},
+		{
+			"connected", `{"type":"m.room.message","content":{"fi.mau.bridge_state":{"state_event":"CONNECTED","remote_id":"me"}}}`,
+			Connection{Login: "me", Up: true},
+			true,
+		},
+		{
+			"an error", `{"type":"m.room.message","content":{"fi.mau.bridge_state":{"state_event":"UNKNOWN_ERROR","message":"the phone is\n off"}}}`,
+			Connection{Why: "the phone is off"},
+			true,
+		},
 		{"on the way", `{"type":"m.room.message","content":{"fi.mau.bridge_state":{"state_event":"CONNECTING"}}}`, Connection{}, false},
 		{"a text about it", `{"type":"m.room.message","content":{"msgtype":"m.text","body":"BAD_CREDENTIALS"}}`, Connection{}, false},
 		{"something else under the key", `{"type":"m.room.message","content":{"fi.mau.bridge_state":"BAD_CREDENTIALS"}}`, Connection{}, false},

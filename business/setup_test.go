@@ -15,13 +15,17 @@ func TestSetup_AnswerBecomesSettings(t *testing.T) {
 	}{
 		{StepName, " Piano House\u200b ", []Setting{{"business.name", "Piano House"}}},
 		{StepGreeting, "NONE", []Setting{{"business.greeting", ""}}},
-		{StepTopics, "prices, delivery, !refund, ! complaint",
-			[]Setting{{"business.topics", `["prices","delivery"]`}, {"business.escalation.keywords", `["refund","complaint"]`}}},
+		{
+			StepTopics, "prices, delivery, !refund, ! complaint",
+			[]Setting{{"business.topics", `["prices","delivery"]`}, {"business.escalation.keywords", `["refund","complaint"]`}},
+		},
 		{StepTopics, "- prices, also used\n- delivery", []Setting{{"business.topics", `["prices, also used","delivery"]`}}},
 		{StepTopics, "!", []Setting{{"business.topics", `[]`}}},
 		{StepTopics, "none", []Setting{{"business.topics", `[]`}}},
-		{StepRules, "Never promise a date; Prices include <b>tax</b>, always",
-			[]Setting{{"business.rules", `["Never promise a date","Prices include <b>tax</b>, always"]`}}},
+		{
+			StepRules, "Never promise a date; Prices include <b>tax</b>, always",
+			[]Setting{{"business.rules", `["Never promise a date","Prices include <b>tax</b>, always"]`}},
+		},
 		{StepHours, "mon-fri 9-12:30, 13:30-18; sat 10-14", []Setting{{"business.hours", `["mon-fri 9-12:30, 13:30-18","sat 10-14"]`}}},
 		{StepHours, "none", []Setting{{"business.hours", `[]`}}},
 		{StepPages, "https://a.example/,\nhttps://b.example/x", []Setting{{"business.pages", `["https://a.example/","https://b.example/x"]`}}},

@@ -181,7 +181,8 @@ func (c *Clock) withWorker(ctx context.Context, work func(room store.Chat) error
 
 // finish stores the result of an execution. If several executions fail in a row, the owner is notified of the first failure only.
 func (c *Clock) finish(ctx context.Context, tx store.Tx, s store.Schedule, runID store.ExecutionID, state store.ExecutionState, note string,
-	out *uuid.UUID) error {
+	out *uuid.UUID,
+) error {
 	first, err := store.EndExecution(ctx, tx, runID, state, note, out)
 	if err != nil {
 		return err

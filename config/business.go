@@ -64,11 +64,15 @@ const (
 
 // Catalog returns the standard texts.
 func (b Business) Catalog() catalog.Texts {
-	texts := catalog.Texts{ForAll: map[catalog.Name]string{catalog.Greeting: b.Greeting, catalog.Escalated: b.Escalation.Text},
-		ByLang: map[catalog.Lang]map[catalog.Name]string{}}
+	texts := catalog.Texts{
+		ForAll: map[catalog.Name]string{catalog.Greeting: b.Greeting, catalog.Escalated: b.Escalation.Text},
+		ByLang: map[catalog.Lang]map[catalog.Name]string{},
+	}
 	for lang, t := range b.Texts {
-		texts.ByLang[lang] = map[catalog.Name]string{catalog.Greeting: t.Greeting, catalog.Escalated: t.Escalated, catalog.Away: t.Away,
-			catalog.Clarify: t.Clarify, catalog.FollowUp: t.FollowUp, catalog.Rating: t.Rating}
+		texts.ByLang[lang] = map[catalog.Name]string{
+			catalog.Greeting: t.Greeting, catalog.Escalated: t.Escalated, catalog.Away: t.Away,
+			catalog.Clarify: t.Clarify, catalog.FollowUp: t.FollowUp, catalog.Rating: t.Rating,
+		}
 	}
 	return texts
 }

@@ -249,10 +249,14 @@ func TestKeys_AreAllRead(t *testing.T) {
 		Business: Business{
 			Name: "Piano House", Topics: []string{"prices"}, Rules: []string{"Prices include tax, always"}, Tone: "brief",
 			Pages:    []string{"https://piano.org/help/"},
-			Greeting: "Hi,\nwhat can I do?\n", Escalation: Escalation{Keywords: []string{}, OnCall: []id.UserID{"@bob:elsewhere.org"},
-				Text: "One moment.", Room: true}, Language: catalog.German,
-			Texts: map[catalog.Lang]Texts{catalog.French: {Greeting: "Salut", Away: "Revenez {opening}.", Clarify: "{first} ou {second} ?",
-				FollowUp: "Alors ?", Rating: "👍 ou 👎 ?"}}, Hours: []string{"mon-fri 9-18"},
+			Greeting: "Hi,\nwhat can I do?\n", Escalation: Escalation{
+				Keywords: []string{}, OnCall: []id.UserID{"@bob:elsewhere.org"},
+				Text: "One moment.", Room: true,
+			}, Language: catalog.German,
+			Texts: map[catalog.Lang]Texts{catalog.French: {
+				Greeting: "Salut", Away: "Revenez {opening}.", Clarify: "{first} ou {second} ?",
+				FollowUp: "Alors ?", Rating: "👍 ou 👎 ?",
+			}}, Hours: []string{"mon-fri 9-18"},
 			Holidays: []hours.Days{christmas}, HolidayCalendar: "testdata/holidays.ics", OutsideHours: OutsideHoursAway, FollowUpDays: 3,
 			AskRating: true, CalendarHolidays: []hours.Days{newYear},
 		},
@@ -281,12 +285,16 @@ func TestKeys_AreAllRead(t *testing.T) {
 				Env: map[string]Secret{"GH_HOST": "gh.example.org"}, Token: "gh-token", Timeout: 5 * time.Second,
 				Allow: []string{"a"}, Read: []string{"b"}, Pin: []string{"c"},
 			},
-			"far": {URL: "http://far/mcp", Headers: map[string]Secret{"X-Key": "gh-token"}, Folder: "/var/lib/multis", Login: true, ClientID: "us",
-				ClientSecret: "our-secret"},
+			"far": {
+				URL: "http://far/mcp", Headers: map[string]Secret{"X-Key": "gh-token"}, Folder: "/var/lib/multis", Login: true, ClientID: "us",
+				ClientSecret: "our-secret",
+			},
 		},
 		MCPServer: MCPServer{Hostname: "0.0.0.0", Port: 8082, Token: "twenty-four-characters-or-more"},
-		Heartbeat: Heartbeat{Enabled: true, Every: 2 * time.Hour, ActiveFrom: 9, ActiveUntil: 18, Checklist: []string{"angry customers"},
-			ChecksPerDay: 2, Tasks: true, Drafts: true, PerDay: 100_000},
+		Heartbeat: Heartbeat{
+			Enabled: true, Every: 2 * time.Hour, ActiveFrom: 9, ActiveUntil: 18, Checklist: []string{"angry customers"},
+			ChecksPerDay: 2, Tasks: true, Drafts: true, PerDay: 100_000,
+		},
 		Memory: Memory{
 			CaptureThreshold: 30, CaptureQuiet: 2 * time.Hour, CaptureMinimum: 3, CaptureSkill: "/srv/skill.md", MaxSections: 5, RecentWindow: 8,
 			RetentionDays: 10, OwnerRetentionDays: 20, LogRetentionDays: 5,
@@ -297,8 +305,10 @@ func TestKeys_AreAllRead(t *testing.T) {
 		SafeMode:  SafeMode{AfterCrashes: 5},
 		Watches:   WebhookListener{Hostname: "0.0.0.0", Port: 8081, Address: "https://hooks.example.org"},
 		Tools:     Tools{Deny: []string{"remember"}},
-		Policy: Policy{Rules: []rules.Rule{{File: c.Policy.Rules[0].File, Line: c.Policy.Rules[0].Line, Tools: []string{"fetch_url"},
-			Decision: rules.Deny}}, File: "testdata/rules.yaml", FileRules: c.Policy.FileRules},
+		Policy: Policy{Rules: []rules.Rule{{
+			File: c.Policy.Rules[0].File, Line: c.Policy.Rules[0].Line, Tools: []string{"fetch_url"},
+			Decision: rules.Deny,
+		}}, File: "testdata/rules.yaml", FileRules: c.Policy.FileRules},
 		Logging: Logging{Level: zerolog.DebugLevel, Format: FormatJSON, File: "logs/multis.log"},
 
 		SecretFiles: []string{"testdata/token"},

@@ -17,8 +17,10 @@ func TestEdit_ChangesOnlyOneValue(t *testing.T) {
 		"single quotes": {"name: 'it''s'\n", "name", "Nora", "name: Nora\n"},
 		"no value":      {"llm:\n  model:\n  local: true\n", "llm.model", "none", "llm:\n  model: none\n  local: true\n"},
 		"null":          {"name: ~\n", "name", "Nora", "name: Nora\n"},
-		"missing key": {"# top\nllm:\n    model: none\n\nname: Nora\n", "llm.base_url", "http://a",
-			"# top\nllm:\n    model: none\n    base_url: http://a\n\nname: Nora\n"},
+		"missing key": {
+			"# top\nllm:\n    model: none\n\nname: Nora\n", "llm.base_url", "http://a",
+			"# top\nllm:\n    model: none\n    base_url: http://a\n\nname: Nora\n",
+		},
 		"missing section":     {"name: Nora\n", "llm.model", "none", "name: Nora\nllm:\n  model: none\n"},
 		"missing sections":    {"name: Nora\n", "appservice.bot.username", "m", "name: Nora\nappservice:\n  bot:\n    username: m\n"},
 		"section of sections": {"appservice:\n  port: 1\n", "appservice.bot.username", "m", "appservice:\n  port: 1\n  bot:\n    username: m\n"},
@@ -28,10 +30,14 @@ func TestEdit_ChangesOnlyOneValue(t *testing.T) {
 		"empty text":          {"database:\n  url: postgres://x\n", "database.url", "", "database:\n  url: \"\"\n"},
 		"needs quotes":        {"name: Nora\n", "name", "a: b # c", "name: 'a: b # c'\n"},
 		"behind a block":      {"a:\n  b: |\n    one\n    two\nname: Nora\n", "a.c", "x", "a:\n  b: |\n    one\n    two\n  c: x\nname: Nora\n"},
-		"after a list": {"a:\n  b:\n    - one\n    - two\nname: Nora\n", "a.c", "x",
-			"a:\n  b:\n    - one\n    - two\n  c: x\nname: Nora\n"},
-		"in braces": {"llm: {model: none, local: true} # mine\n", "llm.model", "openai/x",
-			"llm: {model: openai/x, local: true} # mine\n"},
+		"after a list": {
+			"a:\n  b:\n    - one\n    - two\nname: Nora\n", "a.c", "x",
+			"a:\n  b:\n    - one\n    - two\n  c: x\nname: Nora\n",
+		},
+		"in braces": {
+			"llm: {model: none, local: true} # mine\n", "llm.model", "openai/x",
+			"llm: {model: openai/x, local: true} # mine\n",
+		},
 		"last in braces":     {"exec: { enabled: true }\n", "exec.enabled", "false", "exec: { enabled: false }\n"},
 		"quoted in braces":   {"a: {b: {c: \"x, y\"}, d: 1}\n", "a.b.c", "p, q", "a: {b: {c: \"p, q\"}, d: 1}\n"},
 		"lines in braces":    {"a: {b: 1,\n    c: 2}\nname: Nora\n", "a.c", "3", "a: {b: 1,\n    c: 3}\nname: Nora\n"},
@@ -71,8 +77,10 @@ func TestEdit_RefusesRiskyChange(t *testing.T) {
 // Each key of the example is one that a command may set.
 func TestEdit_SetsEachValueOfExample(t *testing.T) {
 	t.Parallel()
-	for _, key := range []string{"homeserver.address", "appservice.bot.username", "owner", "time_zone", "database.url", "llm.api_key",
-		"speech.price_per_minute", "chats.profile"} {
+	for _, key := range []string{
+		"homeserver.address", "appservice.bot.username", "owner", "time_zone", "database.url", "llm.api_key",
+		"speech.price_per_minute", "chats.profile",
+	} {
 		t.Run(key, func(t *testing.T) {
 			after, err := config.Edit("config.yaml", config.Example(), config.Value{Key: key, Text: "changed"})
 			require.NoError(t, err, key)

@@ -294,16 +294,20 @@ type group struct {
 // groups returns the groups.
 func (c *Config) groups() []group {
 	return []group{
-		{"chats.networks", "protocol", "the name of a network; write the bridge's protocol, such as whatsapp",
+		{
+			"chats.networks", "protocol", "the name of a network; write the bridge's protocol, such as whatsapp",
 			func(protocol string) ([]field, func()) {
 				n := c.Chats.Network(protocol)
 				return n.fields("chats.networks." + protocol), func() { c.Chats.Networks[protocol] = n }
-			}},
-		{"chats.labels", "label", "the name of a label; write a word of small letters, digits and hyphens, such as wholesale",
+			},
+		},
+		{
+			"chats.labels", "label", "the name of a label; write a word of small letters, digits and hyphens, such as wholesale",
 			func(name string) ([]field, func()) {
 				l := c.Chats.Label(name)
 				return l.fields("chats.labels." + name), func() { c.Chats.Labels = withLabel(c.Chats.Labels, l) }
-			}},
+			},
+		},
 		{"llm.providers", "name", "the name of a provider; write a plain word without dots, such as groq", func(name string) ([]field, func()) {
 			p := c.LLM.Providers[name]
 			return p.fields("llm.providers." + name), func() { c.LLM.Providers[name] = p }
@@ -320,11 +324,13 @@ func (c *Config) groups() []group {
 			h := c.CommandHooks[name]
 			return h.fields("command_hooks." + name), func() { c.CommandHooks[name] = h }
 		}},
-		{"mcp", "name", "the name of a server; write a plain word of small letters and digits, such as github",
+		{
+			"mcp", "name", "the name of a server; write a plain word of small letters and digits, such as github",
 			func(name string) ([]field, func()) {
 				m := c.MCP[name]
 				return m.fields("mcp." + name), func() { c.MCP[name] = m }
-			}},
+			},
+		},
 		{"agents", "name", "the name of an agent; write a plain word, such as sales", func(name string) ([]field, func()) {
 			a, known := c.Agents[name]
 			if !known {

@@ -20,8 +20,10 @@ func (c *Config) Fingerprint() (string, error) {
 	same.MCPServer.Hostname = ""
 	same.Watches.Hostname = ""
 	same.Watches.Address = ""
-	for _, path := range []*string{&same.Backup.Folder, &same.Documents.Folder, &same.Skills.Folder, &same.Tasks.Folder,
-		&same.Memory.CaptureSkill, &same.Policy.File} {
+	for _, path := range []*string{
+		&same.Backup.Folder, &same.Documents.Folder, &same.Skills.Folder, &same.Tasks.Folder,
+		&same.Memory.CaptureSkill, &same.Policy.File,
+	} {
 		*path = ""
 	}
 	text, err := json.Marshal(&same) //nolint:musttag // nobody reads it: maps are in the order of their keys, secrets are "…"

@@ -108,12 +108,18 @@ func TestGenerate_WritesNothingOnError(t *testing.T) {
 	generate := strings.NewReplacer("as-secret", "generate", "hs-secret", "generate").Replace(least)
 	for name, c := range map[string]struct{ data, want string }{
 		"another key is wrong": {generate + "nam: Ada\n", `config.yaml:10: nam: unknown key; did you mean "name"?`},
-		"it is not YAML": {generate + "\tname: Ada\n",
-			"is not YAML: found a tab character that violates indentation; indent by spaces, in this line or the next"},
-		"the placeholder has a tag": {strings.Replace(generate, "as_token: ", "as_token: !!str ", 1),
-			"config.yaml:6: appservice.as_token: cannot be replaced here"},
-		"a token is missing": {strings.Replace(generate, "  as_token: generate\n", "", 1),
-			"appservice.as_token: is missing; write generate as its value, and run multis -g"},
+		"it is not YAML": {
+			generate + "\tname: Ada\n",
+			"is not YAML: found a tab character that violates indentation; indent by spaces, in this line or the next",
+		},
+		"the placeholder has a tag": {
+			strings.Replace(generate, "as_token: ", "as_token: !!str ", 1),
+			"config.yaml:6: appservice.as_token: cannot be replaced here",
+		},
+		"a token is missing": {
+			strings.Replace(generate, "  as_token: generate\n", "", 1),
+			"appservice.as_token: is missing; write generate as its value, and run multis -g",
+		},
 		"there is nothing but a dash": {"-\n", `config.yaml:1: is a list; write a section of "key: value" lines`},
 	} {
 		t.Run(name, func(t *testing.T) {

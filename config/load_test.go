@@ -18,8 +18,10 @@ func TestLoad_BoundsFileSize(t *testing.T) {
 	require.NoError(t, syscall.Mkfifo(at("pipe"), 0o600), "nobody ever writes into it")
 	require.NoError(t, os.WriteFile(at("large"), []byte(least+strings.Repeat("# a comment\n", maxFile/10)), 0o600))
 	require.NoError(t, os.WriteFile(at("fits"), []byte(least+strings.Repeat("#\n", (maxFile-len(least))/2)), 0o600))
-	for path, want := range map[string]string{at("pipe"): "it is not a regular file", "/dev/zero": "it is not a regular file",
-		dir: "it is not a regular file", at("large"): "at most 1.0 MB are read"} {
+	for path, want := range map[string]string{
+		at("pipe"): "it is not a regular file", "/dev/zero": "it is not a regular file",
+		dir: "it is not a regular file", at("large"): "at most 1.0 MB are read",
+	} {
 		t.Run(path, func(t *testing.T) {
 			_, err := Load(path)
 			require.ErrorContains(t, err, want)

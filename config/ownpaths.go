@@ -12,8 +12,10 @@ import (
 // of the configuration; empty for none.
 func (c *Config) OwnPaths(file string) []string {
 	in := func(name string) string { return filepath.Join(c.Database.DataDir, name) }
-	paths := []string{in("postgres"), in("cache"), in("hooks"), in("starts.json"), in("starts.json.lock"), in("starts.json.new"),
-		c.Backup.Folder}
+	paths := []string{
+		in("postgres"), in("cache"), in("hooks"), in("starts.json"), in("starts.json.lock"), in("starts.json.new"),
+		c.Backup.Folder,
+	}
 	if file != "" {
 		paths = append(paths, file, filepath.Join(filepath.Dir(file), "registration.yaml"))
 	}

@@ -62,8 +62,10 @@ agents: {sales: {api_key: "file:`+filepath.Join(dir, "key")+`"}}
 	require.Equal(t, map[string]Secret{"X-Key": "from-a-file"}, c.MCP["far"].Headers)
 	require.Equal(t, "from-a-file", c.Agents["sales"].APIKey.Value())
 	require.Subset(t, c.Secrets(), []string{"from-the-environment", "from-a-file", "from-systemd", "as it is"})
-	require.Subset(t, c.SecretFiles, []string{filepath.Join(dir, "key"), filepath.Join(dir, "credential"),
-		filepath.Join(dir, "key-of-database")})
+	require.Subset(t, c.SecretFiles, []string{
+		filepath.Join(dir, "key"), filepath.Join(dir, "credential"),
+		filepath.Join(dir, "key-of-database"),
+	})
 }
 
 func TestSecret_MissingNamesLineAndFix(t *testing.T) {

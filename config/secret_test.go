@@ -42,8 +42,10 @@ func TestSecrets_IncludePartsOfAddresses(t *testing.T) {
 	require.Greater(t, len(want), 10)
 	require.Subset(t, c.Secrets(), want)
 
-	c = Config{Database: Database{URL: "postgres://multis:hunter2@db:5432/multis"},
-		MCP: map[string]MCP{"far": {URL: "https://tools.example.com/s/0123456789abcdef/mcp?key=value"}}}
+	c = Config{
+		Database: Database{URL: "postgres://multis:hunter2@db:5432/multis"},
+		MCP:      map[string]MCP{"far": {URL: "https://tools.example.com/s/0123456789abcdef/mcp?key=value"}},
+	}
 	require.Equal(t, []string{
 		"0123456789abcdef", "https://tools.example.com/s/0123456789abcdef/mcp?key=value", "hunter2", "postgres://multis:hunter2@db:5432/multis",
 		"value",

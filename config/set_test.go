@@ -107,8 +107,10 @@ func TestSet_KeepsConcurrentChanges(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "config.yaml")
 	require.NoError(t, os.WriteFile(path, []byte(least), 0o600))
-	keys := []string{"backup.keep", "memory.retention_days", "memory.admin_retention_days", "memory.log_retention_days",
-		"audit.retention_days", "media.max_days"}
+	keys := []string{
+		"backup.keep", "memory.retention_days", "memory.admin_retention_days", "memory.log_retention_days",
+		"audit.retention_days", "media.max_days",
+	}
 	results := make(chan error)
 	for _, key := range keys {
 		go func() {

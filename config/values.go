@@ -71,8 +71,13 @@ func assistantName(s string) (string, error) {
 var lookalikes = []struct {
 	name  string
 	table *unicode.RangeTable
-}{{"Latin", unicode.Latin}, {"Cyrillic", unicode.Cyrillic}, {"Greek", unicode.Greek}, {"Armenian", unicode.Armenian},
-	{"Cherokee", unicode.Cherokee}}
+}{
+	{"Latin", unicode.Latin},
+	{"Cyrillic", unicode.Cyrillic},
+	{"Greek", unicode.Greek},
+	{"Armenian", unicode.Armenian},
+	{"Cherokee", unicode.Cherokee},
+}
 
 // checkAlphabets returns an error if a word mixes letters of lookalikes: it would look like another word, and nobody could type it.
 func checkAlphabets(s string) error {

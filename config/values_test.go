@@ -32,8 +32,10 @@ func TestMoney_IsExact(t *testing.T) {
 			require.Equal(t, c.printed, got.String())
 		})
 	}
-	for _, text := range []string{"", ".5", "5.", "-1", "+1", "1e3", "1,50", "2 EUR", " 2", "0.0000001", "1000000000000", "0x10", "NaN",
-		"1_000", "٢"} {
+	for _, text := range []string{
+		"", ".5", "5.", "-1", "+1", "1e3", "1,50", "2 EUR", " 2", "0.0000001", "1000000000000", "0x10", "NaN",
+		"1_000", "٢",
+	} {
 		t.Run(text, func(t *testing.T) {
 			_, err := ParseMoney(text)
 			require.ErrorContains(t, err, "is not an amount of money", text)

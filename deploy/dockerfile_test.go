@@ -128,10 +128,14 @@ func TestDockerfile_StampsCommit(t *testing.T) {
 		files map[string]string
 		want  string
 	}{
-		"a branch": {map[string]string{"HEAD": "ref: refs/heads/main\n", "refs/heads/main": commit + "\n"},
-			"dev-0123456789ab\n"},
-		"a packed branch": {map[string]string{"HEAD": "ref: refs/heads/main\n",
-			"packed-refs": "# pack-refs\n" + commit + " refs/heads/main\n"}, "dev-0123456789ab\n"},
+		"a branch": {
+			map[string]string{"HEAD": "ref: refs/heads/main\n", "refs/heads/main": commit + "\n"},
+			"dev-0123456789ab\n",
+		},
+		"a packed branch": {map[string]string{
+			"HEAD":        "ref: refs/heads/main\n",
+			"packed-refs": "# pack-refs\n" + commit + " refs/heads/main\n",
+		}, "dev-0123456789ab\n"},
 		"a detached commit":         {map[string]string{"HEAD": commit + "\n"}, "dev-0123456789ab\n"},
 		"a branch without a commit": {map[string]string{"HEAD": "ref: refs/heads/main\n"}, "dev\n"},
 		"no git":                    {nil, "dev\n"},

@@ -53,13 +53,19 @@ func TestRegister_KeepsRegistrationsOfBridges(t *testing.T) {
 	}{
 		"no list":       {"", []string{ours}},
 		"no line break": {"report_stats: false", []string{ours}},
-		"a list": {"app_service_config_files:\n  - /data/whatsapp.yaml\n  - /data/signal.yaml\n",
-			[]string{ours, "/data/whatsapp.yaml", "/data/signal.yaml"}},
+		"a list": {
+			"app_service_config_files:\n  - /data/whatsapp.yaml\n  - /data/signal.yaml\n",
+			[]string{ours, "/data/whatsapp.yaml", "/data/signal.yaml"},
+		},
 		"without indent": {"app_service_config_files:\n- /data/whatsapp.yaml\n", []string{ours, "/data/whatsapp.yaml"}},
-		"with comments": {"app_service_config_files: # bridges\n\n    # the first\n    - /data/whatsapp.yaml\n",
-			[]string{ours, "/data/whatsapp.yaml"}},
-		"on one line": {"app_service_config_files: [/data/whatsapp.yaml, /data/signal.yaml]\n",
-			[]string{ours, "/data/whatsapp.yaml", "/data/signal.yaml"}},
+		"with comments": {
+			"app_service_config_files: # bridges\n\n    # the first\n    - /data/whatsapp.yaml\n",
+			[]string{ours, "/data/whatsapp.yaml"},
+		},
+		"on one line": {
+			"app_service_config_files: [/data/whatsapp.yaml, /data/signal.yaml]\n",
+			[]string{ours, "/data/whatsapp.yaml", "/data/signal.yaml"},
+		},
 		"an empty list":     {"app_service_config_files: []\n", []string{ours}},
 		"an empty value":    {"app_service_config_files:\nreport_stats: false\n", []string{ours}},
 		"named already":     {"app_service_config_files:\n  - " + ours + "\n  - /data/whatsapp.yaml\n", []string{ours, "/data/whatsapp.yaml"}},

@@ -94,8 +94,10 @@ func (r *reaper) restart() {
 func TestClock_CallsOnceDespiteKills(t *testing.T) {
 	told, address := openReceiver(t)
 	hook := fmt.Sprintf("{url: %q, private: true, events: [unclaimed], secret: whsec_Zm9ydHktdHdvIGJ5dGVzIGFyZSBlbm91Z2ggZm9yIGl0}", address)
-	a := start(t, setup{Operators: fmt.Sprintf("[\"@ola:%s\"]", devstack.Domain),
-		Extra: "business: {escalation: {claim_within: 2s}}\nhooks: {desk: " + hook + "}"})
+	a := start(t, setup{
+		Operators: fmt.Sprintf("[\"@ola:%s\"]", devstack.Domain),
+		Extra:     "business: {escalation: {claim_within: 2s}}\nhooks: {desk: " + hook + "}",
+	})
 	a.operator(t, "ola")
 	k := &reaper{a: a, struck: map[string]bool{}, dead: make(chan struct{}, 1)}
 	a.back.onSend(func(s sendRequest) verdict {

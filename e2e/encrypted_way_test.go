@@ -72,7 +72,7 @@ func TestPresence_EncryptedRoomWaitsForOwner(t *testing.T) {
 		}},
 	}
 	for author, way := range ways {
-		t.Run(fmt.Sprint(author), func(t *testing.T) {
+		t.Run(fmt.Sprint(author), func(_ *testing.T) {
 			a.step(string(author), func(t *testing.T) {
 				room := *a.chat(way.contact).RoomID
 				wrote, err := way.write(room)

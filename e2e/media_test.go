@@ -109,7 +109,8 @@ func TestFiles_InEncryptedAdminRoom(t *testing.T) {
 
 // sendEncrypted sends a file as a client does that encrypts, and has the server keep something else where change says so.
 func (a *app) sendEncrypted(t *testing.T, element *rig.Element, room id.RoomID, plain []byte, declare int,
-	change func([]byte) []byte) id.EventID {
+	change func([]byte) []byte,
+) id.EventID {
 	t.Helper()
 	key := attachment.NewEncryptedFile()
 	sealed := bytes.Clone(plain)

@@ -34,7 +34,7 @@ func TestPresence_WaitsForOwner(t *testing.T) {
 	}
 	authors := map[string]policy.Author{"owner-lea": policy.AuthorOwnerPhone, "owner-max": policy.AuthorOwnerClient}
 	for contact, write := range ways {
-		t.Run(contact, func(t *testing.T) {
+		t.Run(contact, func(_ *testing.T) {
 			a.step(string(authors[contact]), func(t *testing.T) {
 				room := *a.chat(contact).RoomID
 				require.Equal(t, authors[contact], a.awaitMessage(write(room)).Author)
@@ -98,7 +98,7 @@ func TestTurn_WaitsForTypingAndReading(t *testing.T) {
 			return err
 		}},
 	} {
-		t.Run(contact, func(t *testing.T) {
+		t.Run(contact, func(_ *testing.T) {
 			a.step(contact+" has "+sign.column, func(t *testing.T) {
 				hello, _ := a.say(contact, "hi")
 				require.Contains(t, a.command("/mode business "+a.chat(contact).Name), "is now business")

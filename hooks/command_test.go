@@ -72,25 +72,33 @@ func TestAHookDeniesOrAsksAndAFailureDenies(t *testing.T) {
 		why    string
 	}{
 		"allow": {`cat >/dev/null; echo '{"decision": "allow"}'`, policy.HookAllow, ""},
-		"ask": {`echo '{"decision": "ask", "reason": "It costs money."}'`, policy.HookAsk,
-			"The hook guard says ask. It costs money."},
-		"deny": {`echo '{"decision": "deny", "reason": "Not on Sundays."}'`, policy.HookDeny,
-			"The hook guard says deny. Not on Sundays."},
+		"ask": {
+			`echo '{"decision": "ask", "reason": "It costs money."}'`, policy.HookAsk,
+			"The hook guard says ask. It costs money.",
+		},
+		"deny": {
+			`echo '{"decision": "deny", "reason": "Not on Sundays."}'`, policy.HookDeny,
+			"The hook guard says deny. Not on Sundays.",
+		},
 		"the last line":      {`echo 'looking'; echo 'maybe' >&2; echo '{"decision": "deny"}'`, policy.HookDeny, "says deny"},
 		"prints a lot first": {`yes x | head -c 100000000; echo; echo '{"decision": "allow"}'`, policy.HookAllow, ""},
 		"prints a lot":       {`yes '{"decision": "allow"} x' | head -c 100000000`, policy.HookDeny, "no decision"},
 		"hangs":              {`sleep 100`, policy.HookDeny, "it took longer than 5s"},
 		"exits with 3":       {`echo '{"decision": "allow"}'; exit 3`, policy.HookDeny, "it ended with 3"},
-		"says why it fails": {`echo begun; echo 'no file guard.py' >&2; exit 2`, policy.HookDeny,
-			"could not decide: it ended with 2, and printed: no file guard.py."},
+		"says why it fails": {
+			`echo begun; echo 'no file guard.py' >&2; exit 2`, policy.HookDeny,
+			"could not decide: it ended with 2, and printed: no file guard.py.",
+		},
 		"prints nothing":     {`true`, policy.HookDeny, "no decision"},
 		"another word":       {`echo '{"decision": "yes"}'`, policy.HookDeny, "no decision"},
 		"another key":        {`echo '{"decision": "allow", "approve": true}'`, policy.HookDeny, "no decision"},
 		"more than one":      {`echo '{"decision": "allow"}{"decision": "deny"}'`, policy.HookDeny, "no decision"},
 		"no program":         {`exec /nowhere/at/all`, policy.HookDeny, "it ended with 127"},
 		"reads the password": {`cat /etc/shadow && echo '{"decision": "allow"}'`, policy.HookDeny, "it ended with 1"},
-		"a long reason": {`printf '{"decision": "deny", "reason": "%s"}' "$(yes x | head -n 2000 | tr '\n' ' ')"`, policy.HookDeny,
-			"says deny"},
+		"a long reason": {
+			`printf '{"decision": "deny", "reason": "%s"}' "$(yes x | head -n 2000 | tr '\n' ' ')"`, policy.HookDeny,
+			"says deny",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

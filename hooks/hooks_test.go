@@ -74,8 +74,10 @@ func newReceiver(t *testing.T) *receiver {
 	r.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
 		data, _ := io.ReadAll(req.Body)
 		r.mu.Lock()
-		r.got = append(r.got, receivedRequest{req.Header.Get("Webhook-Id"), req.Header.Get("Webhook-Timestamp"),
-			req.Header.Get("Webhook-Signature"), data})
+		r.got = append(r.got, receivedRequest{
+			req.Header.Get("Webhook-Id"), req.Header.Get("Webhook-Timestamp"),
+			req.Header.Get("Webhook-Signature"), data,
+		})
 		answer := r.answer
 		r.mu.Unlock()
 		if answer != nil {

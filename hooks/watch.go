@@ -111,9 +111,11 @@ func (w *PageWatcher) check(ctx context.Context, row *store.Watch) (notice, erro
 		if row.Failures != maxFailures {
 			return notice{}, nil
 		}
-		return notice{outbox.Alert,
+		return notice{
+			outbox.Alert,
 			fmt.Sprintf("⚠️ I could not read **%s** %d times in a row: %s. I go on trying, once a day at least; `/watch remove %s` ends it.",
-				text.Escape(row.Name), maxFailures, text.Escape(row.Error), row.Name)}, nil
+				text.Escape(row.Name), maxFailures, text.Escape(row.Error), row.Name),
+		}, nil
 	}
 	row.NextAt = w.now().Add(every)
 	if errors.Is(err, fetch.ErrUnchanged) {

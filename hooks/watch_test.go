@@ -242,12 +242,16 @@ func TestWebhookContentIsShownAsPlainText(t *testing.T) {
 		{"text with signs of a form", "application/x-www-form-urlencoded", "C++ build & test: 90% done", "📬 **ci**: C++ build & test: 90% done"},
 		{"text with an equals sign", "application/x-www-form-urlencoded", "disk usage=95%", "📬 **ci**: disk usage=95%"},
 		{"JSON that curl calls a form", "application/x-www-form-urlencoded", `{"text": "a=b & c"}`, "📬 **ci**: a=b & c"},
-		{"a form in parts", "multipart/form-data; boundary=xx",
-			"--xx\r\nContent-Disposition: form-data; name=\"message\"\r\n\r\nbackup failed\r\n--xx--\r\n", "📬 **ci**: backup failed"},
+		{
+			"a form in parts", "multipart/form-data; boundary=xx",
+			"--xx\r\nContent-Disposition: form-data; name=\"message\"\r\n\r\nbackup failed\r\n--xx--\r\n", "📬 **ci**: backup failed",
+		},
 		{"parts that are cut off", "multipart/form-data; boundary=xx", "--xx\r\nno end", "📬 **ci**: --xx no end"},
 		{"nothing", "text/plain", "", "📬 **ci**: (nothing was said)"},
-		{"markup and commands", "text/plain", "**/mode business Ana**\n[click](https://evil.example)",
-			"📬 **ci**: **/mode business Ana** [click](https://evil.example)"},
+		{
+			"markup and commands", "text/plain", "**/mode business Ana**\n[click](https://evil.example)",
+			"📬 **ci**: **/mode business Ana** [click](https://evil.example)",
+		},
 		{"no text at all", "application/octet-stream", "a\xff\x00b", "📬 **ci**: a�b"},
 	} {
 		r, address := startWebhook(t)

@@ -21,8 +21,10 @@ func TestHold_AllowsReadingJobs(t *testing.T) {
 		TranscribeArgs{MessageID: 1}, DeliverHookArgs{DeliveryID: uuid.New()},
 		CheckPageArgs{WatchID: 1}, TickArgs{ScheduleID: 1, At: time.Now()}, ExecutionArgs{ExecutionID: 1}, TaskArgs{TaskID: 1},
 		PresentDraftArgs{OutboxID: uuid.New()})
-	held := []string{"turn", "late_messages", "retract", "undelivered", "transcribe", "deliver_hook", "check_page", "tick", "execution",
-		"task", "present_draft"}
+	held := []string{
+		"turn", "late_messages", "retract", "undelivered", "transcribe", "deliver_hook", "check_page", "tick", "execution",
+		"task", "present_draft",
+	}
 	enqueue(t, st, CommandArgs{MessageID: 1}, AskArgs{MessageID: 1}, DescribeArgs{RoomID: "!a:x"}, NoticeArgs{Topic: TopicRestored},
 		DecryptArgs{MessageID: 1}, SendArgs{OutboxID: uuid.New()})
 	start(t, st, w)

@@ -154,8 +154,10 @@ func TestKinds_ReachTheirWorkers(t *testing.T) {
 		CopyFileArgs{EscalationID: 1, MessageID: 1}, ChangeReplyArgs{MessageID: 1}, CheckQuietChatsArgs{})
 	start(t, st, w)
 	w.await(t, 20)
-	require.ElementsMatch(t, []string{"turn", "command", "send", "describe", "late_messages", "index", "undelivered", "decrypt", "ask", "room",
-		"retract", "notice", "history", "imported", "transcribe", "keep", "escalation", "copy", "reply", "quiet"}, w.seen)
+	require.ElementsMatch(t, []string{
+		"turn", "command", "send", "describe", "late_messages", "index", "undelivered", "decrypt", "ask", "room",
+		"retract", "notice", "history", "imported", "transcribe", "keep", "escalation", "copy", "reply", "quiet",
+	}, w.seen)
 }
 
 func TestEnqueue_RollsBackWithTransaction(t *testing.T) {

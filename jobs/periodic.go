@@ -27,7 +27,8 @@ func periodicJobs(ctx context.Context, h Handlers) []*river.PeriodicJob {
 		list = append(list, every(ctx, time.Minute, RemindCommitmentsArgs{}, h.CommitmentReminders.HasCommitments, false))
 	}
 	if h.Capture != nil {
-		list = append(list, every(ctx, time.Minute, FindCapturesArgs{}, func(ctx context.Context) (bool, error) { // also the longest time that a capture waits
+		// A minute is also the longest time that a capture waits.
+		list = append(list, every(ctx, time.Minute, FindCapturesArgs{}, func(ctx context.Context) (bool, error) {
 			chats, err := h.Capture.DueCaptures(ctx)
 			return len(chats) > 0, err
 		}, false))
@@ -57,7 +58,8 @@ const searchTimeout = 10 * time.Second
 
 // every returns a periodic job. With atStart it is also inserted when a process becomes the leader of the queue.
 func every(ctx context.Context, interval time.Duration, args Args, search func(context.Context) (bool, error),
-	atStart bool) *river.PeriodicJob {
+	atStart bool,
+) *river.PeriodicJob {
 	return river.NewPeriodicJob(river.PeriodicInterval(interval), unlessIdle(ctx, args, search), &river.PeriodicJobOpts{RunOnStart: atStart})
 }
 

@@ -37,8 +37,10 @@ func TestJobs_QueuedBeforeTheWordsAreDone(t *testing.T) {
 	w := newWork()
 	start(t, st, w)
 	w.await(t, 12)
-	require.ElementsMatch(t, []string{"notice", "late_messages", "send", "undelivered", "retract", "decrypt", "imported", "keep", "reply",
-		"quiet", "escalation", "turn"}, w.seen)
+	require.ElementsMatch(t, []string{
+		"notice", "late_messages", "send", "undelivered", "retract", "decrypt", "imported", "keep", "reply",
+		"quiet", "escalation", "turn",
+	}, w.seen)
 	require.Equal(t, 3, storetest.Count(t, st, "select count(*) from river.river_job where args->>'outbox' = $1",
 		uuid.MustParse("11111111-1111-4111-8111-111111111111")))
 	require.Equal(t, 1, storetest.Count(t, st, "select count(*) from river.river_job where args->>'key_requests' = '2'"))

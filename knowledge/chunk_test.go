@@ -77,8 +77,10 @@ func TestCutText_EndsAtSentences(t *testing.T) {
 }
 
 func FuzzCut(f *testing.F) {
-	for _, seed := range []string{"One. Two? Three!\n\nFour", strings.Repeat("long ", 900), "- a\n- b\n\n| x | y |\n",
-		"e.g. this, No. 5. Next", strings.Repeat("ß\u0301", 3000)} {
+	for _, seed := range []string{
+		"One. Two? Three!\n\nFour", strings.Repeat("long ", 900), "- a\n- b\n\n| x | y |\n",
+		"e.g. this, No. 5. Next", strings.Repeat("ß\u0301", 3000),
+	} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, text string) {

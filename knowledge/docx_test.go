@@ -18,8 +18,10 @@ func zipOf(t testing.TB, files map[string]string) []byte {
 	t.Helper()
 	var b bytes.Buffer
 	w := zip.NewWriter(&b)
-	for _, name := range []string{"[Content_Types].xml", "word/document.xml", "word/styles.xml", "word/footnotes.xml", "word/endnotes.xml",
-		"a.txt"} {
+	for _, name := range []string{
+		"[Content_Types].xml", "word/document.xml", "word/styles.xml", "word/footnotes.xml", "word/endnotes.xml",
+		"a.txt",
+	} {
 		content, found := files[name]
 		if !found {
 			continue
@@ -103,11 +105,15 @@ func TestDocx_UnreadableSaysWhy(t *testing.T) {
 	}{
 		{"cut off", good[:len(good)/2], ErrBroken},
 		{"no body", zipOf(t, map[string]string{"[Content_Types].xml": "<Types/>", "word/styles.xml": wordStyles}), ErrBroken},
-		{"no XML in it", zipOf(t, map[string]string{"[Content_Types].xml": "<Types/>", "word/document.xml": "<w:document",
-			"word/styles.xml": ""}), ErrBroken},
+		{"no XML in it", zipOf(t, map[string]string{
+			"[Content_Types].xml": "<Types/>", "word/document.xml": "<w:document",
+			"word/styles.xml": "",
+		}), ErrBroken},
 		{"nothing said", docx(t, paragraph("", " ")), ErrEmpty},
-		{"a small file that unpacks to much text", docx(t, "<w:p><w:r><w:t>"+strings.Repeat("bomb ", maxText/5+1)+"</w:t></w:r></w:p>"),
-			ErrZipBomb},
+		{
+			"a small file that unpacks to much text", docx(t, "<w:p><w:r><w:t>"+strings.Repeat("bomb ", maxText/5+1)+"</w:t></w:r></w:p>"),
+			ErrZipBomb,
+		},
 		{"a small file that holds as many elements as no memory does", docx(t, strings.Repeat("<w:p>", maxNested)), ErrZipBomb},
 		{"a small file that unpacks to much else", docx(t, strings.Repeat(" ", maxUnpacked)), ErrZipBomb},
 	} {

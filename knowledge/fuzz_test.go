@@ -89,8 +89,10 @@ func FuzzDOCX(f *testing.F) {
 	f.Add([]byte("<w:tbl><w:tr><w:tc>"+paragraph("", "a")+"</w:tc></w:tr></w:tbl>"), []byte("<w:styles/>"))
 	f.Add([]byte("<w:del></w:p></w:tr></w:tr>"), []byte(""))
 	f.Fuzz(func(t *testing.T, body, styles []byte) {
-		doc, err := readDOCX(zipOf(t, map[string]string{"word/document.xml": "<w:document>" + string(body) + "</w:document>",
-			"word/styles.xml": string(styles)}))
+		doc, err := readDOCX(zipOf(t, map[string]string{
+			"word/document.xml": "<w:document>" + string(body) + "</w:document>",
+			"word/styles.xml":   string(styles),
+		}))
 		if err != nil {
 			require.True(t, IsPermanent(err), err)
 			return

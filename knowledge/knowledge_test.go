@@ -153,15 +153,26 @@ func TestIndex_FailureKeepsOldFile(t *testing.T) {
 		want error
 	}{
 		{"zero bytes", knowledge.File{Name: "prices.md", Role: policy.RolePublic, Data: []byte("a\x00b")}, knowledge.ErrUnknownType},
-		{"another kind of file", knowledge.File{Name: "prices.md", Role: policy.RolePublic,
-			Data: []byte("\x89PNG\r\n\x1a\n\x00\x00\x00\x0dIHDR")}, knowledge.ErrUnknownType},
-		{"too big", knowledge.File{Name: "prices.md", Role: policy.RolePublic, Data: bytes.Repeat([]byte("a"), knowledge.MaxSize+1)},
-			knowledge.ErrTooBig},
-		{"nothing but headings", knowledge.File{Name: "prices.md", Role: policy.RolePublic, Data: bytes.Repeat([]byte("# a\n"), 30_000)},
-			knowledge.ErrTooBig},
+		{"another kind of file", knowledge.File{
+			Name: "prices.md", Role: policy.RolePublic,
+			Data: []byte("\x89PNG\r\n\x1a\n\x00\x00\x00\x0dIHDR"),
+		}, knowledge.ErrUnknownType},
+		{
+			"too big",
+			knowledge.File{Name: "prices.md", Role: policy.RolePublic, Data: bytes.Repeat([]byte("a"), knowledge.MaxSize+1)},
+			knowledge.ErrTooBig,
+		},
+		{
+			"nothing but headings",
+			knowledge.File{Name: "prices.md", Role: policy.RolePublic, Data: bytes.Repeat([]byte("# a\n"), 30_000)},
+			knowledge.ErrTooBig,
+		},
 		{"empty", knowledge.File{Name: "prices.md", Role: policy.RolePublic}, knowledge.ErrEmpty},
-		{"blank behind a byte order mark", knowledge.File{Name: "prices.md", Role: policy.RolePublic, Data: []byte("\uFEFF \n")},
-			knowledge.ErrEmpty},
+		{
+			"blank behind a byte order mark",
+			knowledge.File{Name: "prices.md", Role: policy.RolePublic, Data: []byte("\uFEFF \n")},
+			knowledge.ErrEmpty,
+		},
 		{"no role", knowledge.File{Name: "prices.md", Data: []byte("text")}, knowledge.ErrRole},
 		{"a role of nobody", knowledge.File{Name: "prices.md", Role: "user:x", Data: []byte("text")}, knowledge.ErrRole},
 	} {

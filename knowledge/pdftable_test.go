@@ -24,10 +24,14 @@ func TestPDFTable_RowsNameColumns(t *testing.T) {
 		"no numbers":            {"Name\tTown\nAna\tBerlin\nBen\tKiel", "Name Town\nAna Berlin\nBen Kiel"},
 		"no names":              {"10\t20\n30\t40\n50\t60", "10 20\n30 40\n50 60"},
 		"cells beside names":    {"Bike\tDay\nCity\t\t12\nCargo\t\t25", "Bike Day\nCity 12\nCargo 25"},
-		"single digits": {"Item\tPrice\tDeposit\nBread\t3\t1\nCake\t7\t2",
-			"\n| Item: Bread; Price: 3; Deposit: 1\n| Item: Cake; Price: 7; Deposit: 2"},
-		"sentences": {"We open at nine on all days\nand close at 18 on the 5 days\nfrom Monday on, at 12 else",
-			"We open at nine on all days\nand close at 18 on the 5 days\nfrom Monday on, at 12 else"},
+		"single digits": {
+			"Item\tPrice\tDeposit\nBread\t3\t1\nCake\t7\t2",
+			"\n| Item: Bread; Price: 3; Deposit: 1\n| Item: Cake; Price: 7; Deposit: 2",
+		},
+		"sentences": {
+			"We open at nine on all days\nand close at 18 on the 5 days\nfrom Monday on, at 12 else",
+			"We open at nine on all days\nand close at 18 on the 5 days\nfrom Monday on, at 12 else",
+		},
 	} {
 		doc, err := readFile(t, "a.pdf", newPDF([]string{test.text}).bytes())
 		require.NoError(t, err, name)

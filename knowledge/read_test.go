@@ -19,10 +19,14 @@ func TestRead_DeclaredEncodings(t *testing.T) {
 	for _, test := range []struct{ name, file, mediaType, data, want string }{
 		{"UTF-8", "a.txt", "", "Brötchen", "Brötchen"},
 		{"UTF-8, whatever the server says", "a.txt", "text/plain; charset=iso-8859-1", "Brötchen", "Brötchen"},
-		{"not UTF-8, whatever the server says", "a.txt", "text/plain; charset=utf-8", "Br\xf6tchen, K\xe4se" + strings.Repeat(" and bread", 100),
-			"Brötchen, Käse" + strings.Repeat(" and bread", 100)},
-		{"UTF-8 that was cut", "a.txt", "", "Brötchen, Käse" + strings.Repeat(" and bread", 100) + "\xc3",
-			"Brötchen, Käse" + strings.Repeat(" and bread", 100) + "\uFFFD"},
+		{
+			"not UTF-8, whatever the server says", "a.txt", "text/plain; charset=utf-8", "Br\xf6tchen, K\xe4se" + strings.Repeat(" and bread", 100),
+			"Brötchen, Käse" + strings.Repeat(" and bread", 100),
+		},
+		{
+			"UTF-8 that was cut", "a.txt", "", "Brötchen, Käse" + strings.Repeat(" and bread", 100) + "\xc3",
+			"Brötchen, Käse" + strings.Repeat(" and bread", 100) + "\uFFFD",
+		},
 		{"UTF-8 with a mark", "a.txt", "", "\uFEFFBrötchen", "Brötchen"},
 		{"Windows", "a.txt", "", "Br\xf6tchen 3 \x80", "Brötchen 3 €"},
 		{"what the server says", "a.txt", "text/plain; charset=koi8-r", "\xe8\xcc\xc5\xc2", "Хлеб"},
@@ -113,8 +117,10 @@ func TestRead_RefusesUnreadable(t *testing.T) {
 		{"a picture", "a.png", "\x89PNG\r\n\x1a\n\x00\x00\x00\x0dIHDR", ErrUnknownType, "; this is a .png file"},
 		{"a packed folder", "a.txt", string(zipOf(t, map[string]string{"a.txt": "text"})), ErrUnknownType, "; this is a .zip file"},
 		{"RTF", "a.txt", `{\rtf1\ansi text}`, ErrUnknownType, "; this is a .rtf file"},
-		{"a locked Word file", "a.docx", "\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + strings.Repeat("\x00", 600) + string(encryptedPackage), ErrPassword,
-			""},
+		{
+			"a locked Word file", "a.docx", "\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + strings.Repeat("\x00", 600) + string(encryptedPackage), ErrPassword,
+			"",
+		},
 		{"bytes", "a.txt", "\x01\x02\x03\xff\x00\x04", ErrUnknownType, ""},
 		{"blanks", "a.txt", " \n\t", ErrEmpty, ""},
 		{"a page with nothing on it", "a.html", "<html><body></body></html>", ErrEmpty, ""},
@@ -132,8 +138,10 @@ func TestReadTable_RowByRow(t *testing.T) {
 		{"semicolons, and commas in numbers", "Item;Price\nBread;3,50\n", "\n| Item: Bread; Price: 3,50\n"},
 		{"tabs", "Item\tPrice\nBread\t3\n", "\n| Item: Bread; Price: 3\n"},
 		{"no header", "Bread,3\nRolls,1\n", "| Bread: 3\n| Rolls: 1\n"},
-		{"a cell over two lines keeps the lines of the others", "Item,Note\n\"Bread\",\"from\nRome\"\nRolls,x\n",
-			"\n| Item: Bread; Note: from Rome\n\n| Item: Rolls; Note: x\n"},
+		{
+			"a cell over two lines keeps the lines of the others", "Item,Note\n\"Bread\",\"from\nRome\"\nRolls,x\n",
+			"\n| Item: Bread; Note: from Rome\n\n| Item: Rolls; Note: x\n",
+		},
 		{"more cells than names", "Item,Price\nBread,3,fresh\n", "\n| Item: Bread; Price: 3; fresh\n"},
 		{"a header alone", "Item,Price\n", "| Item: Price"},
 		{"quotes out of place", "Item,Price\n5\" roll,2\n", "\n| Item: 5\" roll; Price: 2\n"},
@@ -217,8 +225,10 @@ func TestReadPage_DropsHiddenText(t *testing.T) {
 		`<p style="position:absolute; top:-999em !important">`,
 		`<p class="big old">`, `<p class="gone">`, `<p id="secret">`, `<div id="secret"><p>`, `<p class="far">`,
 	} {
-		for name, page := range map[string]string{"a short page": "<p>Delivery costs 19 euro.</p>" + tag + hidden,
-			"an article": "<article><h1>Delivery</h1>" + article + tag + hidden + "</p></article>"} {
+		for name, page := range map[string]string{
+			"a short page": "<p>Delivery costs 19 euro.</p>" + tag + hidden,
+			"an article":   "<article><h1>Delivery</h1>" + article + tag + hidden + "</p></article>",
+		} {
 			doc, err := readHTML([]byte("<html><head>" + styles + "</head><body>" + page + "</body></html>"))
 			require.NoError(t, err)
 			said := fmt.Sprint(doc.Sections)
@@ -238,8 +248,10 @@ func TestReadPage_KeepsCollapsedText(t *testing.T) {
 		.wide { display: none } @media (min-width: 600px) { .wide { display: flex } } @media print { .screen { display: none } @page { margin: 0 } }
 		.a .b, p.c { display: none } .fade { opacity: 0 } .near { left: -20px } .centred { left: 50%; margin-left: -1000px } .quiet { color: gray }</style><style media="print">.paper { display: none }</style>
 		<style media="(max-width: 600px)">.desktop { display: none }</style>`
-	for _, class := range []string{"menu open", "menu", "answer", "wide", "screen", "b", "c", "fade", "near", "centred", "quiet", "paper",
-		"desktop", "display none"} {
+	for _, class := range []string{
+		"menu open", "menu", "answer", "wide", "screen", "b", "c", "fade", "near", "centred", "quiet", "paper",
+		"desktop", "display none",
+	} {
 		doc, err := readHTML([]byte(styles + `<p>We are a shop.</p><p class="` + class + `">Delivery costs 19 euro.</p>`))
 		require.NoError(t, err)
 		require.Contains(t, fmt.Sprint(doc.Sections), "19 euro", class)

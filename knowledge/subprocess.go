@@ -112,8 +112,10 @@ func Serve(ctx context.Context, in io.Reader, out io.Writer) error {
 // limitResources lowers the limits of this process to what reading a file needs.
 func limitResources() error {
 	debug.SetMemoryLimit(memoryLimit / 4)
-	for resource, limit := range map[int]uint64{syscall.RLIMIT_AS: memoryLimit, syscall.RLIMIT_CPU: cpuLimit,
-		syscall.RLIMIT_FSIZE: 256 << 20} {
+	for resource, limit := range map[int]uint64{
+		syscall.RLIMIT_AS: memoryLimit, syscall.RLIMIT_CPU: cpuLimit,
+		syscall.RLIMIT_FSIZE: 256 << 20,
+	} {
 		if err := syscall.Setrlimit(resource, &syscall.Rlimit{Cur: limit, Max: limit}); err != nil {
 			return fmt.Errorf("limit the reader: %w", err)
 		}

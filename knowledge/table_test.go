@@ -10,23 +10,33 @@ import (
 func TestTable_RowsNameColumns(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct{ text, want string }{
-		"a table": {"Bikes:\n\n| Bike | 1 day | 3 days |\n|---|---|---|\n| City | 12 € | 30 € |\n| E-bike | 19 € | 50 € |\n\nEnd.",
-			"Bikes:\n\n\n\n| Bike: City; 1 day: 12 €; 3 days: 30 €\n| Bike: E-bike; 1 day: 19 €; 3 days: 50 €\n\nEnd."},
+		"a table": {
+			"Bikes:\n\n| Bike | 1 day | 3 days |\n|---|---|---|\n| City | 12 € | 30 € |\n| E-bike | 19 € | 50 € |\n\nEnd.",
+			"Bikes:\n\n\n\n| Bike: City; 1 day: 12 €; 3 days: 30 €\n| Bike: E-bike; 1 day: 19 €; 3 days: 50 €\n\nEnd.",
+		},
 		"without outer bars": {"Bike | Price\n--- | ---\nCity | 12 €\nEnd.", "\n\n| Bike: City; Price: 12 €\nEnd."},
 		"bars in a cell":     {"| Bike | Price |\n|--|--|\n| City \\| Town | **12 €** |", "\n\n| Bike: City / Town; Price: **12 €**"},
-		"no names, two columns": {"|  |  |\n|--|--|\n| Monday | closed |\n| Tuesday | 9-18 |\n| Sunday | closed |",
-			"\n\n| Monday: closed\n| Tuesday: 9-18\n| Sunday: closed"},
-		"names that nobody marked": {"| Day | Hours |\n| Monday | 8-18 |\n| Tuesday | 9-18 |",
-			"\n| Day: Monday; Hours: 8-18\n| Day: Tuesday; Hours: 9-18"},
-		"groups of rows": {"| Bike | Price |\n|--|--|\n| Adults | Adults |\n| City | 12 € |\n| Children | |\n| Small | 6 € |",
-			"\n\n\n| Adults; Bike: City; Price: 12 €\n\n| Children; Bike: Small; Price: 6 €"},
+		"no names, two columns": {
+			"|  |  |\n|--|--|\n| Monday | closed |\n| Tuesday | 9-18 |\n| Sunday | closed |",
+			"\n\n| Monday: closed\n| Tuesday: 9-18\n| Sunday: closed",
+		},
+		"names that nobody marked": {
+			"| Day | Hours |\n| Monday | 8-18 |\n| Tuesday | 9-18 |",
+			"\n| Day: Monday; Hours: 8-18\n| Day: Tuesday; Hours: 9-18",
+		},
+		"groups of rows": {
+			"| Bike | Price |\n|--|--|\n| Adults | Adults |\n| City | 12 € |\n| Children | |\n| Small | 6 € |",
+			"\n\n\n| Adults; Bike: City; Price: 12 €\n\n| Children; Bike: Small; Price: 6 €",
+		},
 		"an empty cell":           {"| Bike | Size | Price |\n|--|--|--|\n| City | | 12 € |", "\n\n| Bike: City; Price: 12 €"},
 		"names alone":             {"| Bike | Price |\n|--|--|", "| Bike: Price\n"},
 		"equal names alone":       {"| Bike | Bike |\n|--|--|", "| Bike\n"},
 		"a single line with bars": {"a | b\nc", "a | b\nc"},
 		"code":                    {"```\n| a | b |\n|---|---|\n| c | d |\n```", "```\n| a | b |\n|---|---|\n| c | d |\n```"},
-		"as they are already": {"| Bike: City; Price: 12 €\n| Bike: E-bike; Price: 19 €",
-			"| Bike: City; Price: 12 €\n| Bike: E-bike; Price: 19 €"},
+		"as they are already": {
+			"| Bike: City; Price: 12 €\n| Bike: E-bike; Price: 19 €",
+			"| Bike: City; Price: 12 €\n| Bike: E-bike; Price: 19 €",
+		},
 	} {
 		require.Equal(t, test.want, tableRows(test.text), name)
 	}

@@ -75,10 +75,14 @@ func TestBudget_SettlesCertainCost(t *testing.T) {
 		steps []step
 		want  policy.Settlement
 	}{
-		"the usage that was reported": {one(textStep("yes"), stopStep(), usageStep(10, 3)),
-			policy.Settlement{Amount: 16, In: 10, Out: 3}},
-		"more than the worst case, when it was so": {one(textStep("yes"), stopStep(), usageStep(1000, 3)),
-			policy.Settlement{Amount: 1006, In: 1000, Out: 3}},
+		"the usage that was reported": {
+			one(textStep("yes"), stopStep(), usageStep(10, 3)),
+			policy.Settlement{Amount: 16, In: 10, Out: 3},
+		},
+		"more than the worst case, when it was so": {
+			one(textStep("yes"), stopStep(), usageStep(1000, 3)),
+			policy.Settlement{Amount: 1006, In: 1000, Out: 3},
+		},
 		"an empty answer":                           {one(stopStep(), usageStep(10, 0)), policy.Settlement{Amount: 10, In: 10}},
 		"no usage in full":                          {one(textStep("yes"), stopStep()), full},
 		"usage of nothing in full":                  {one(textStep("yes"), stopStep(), usageStep(10, 0)), full},

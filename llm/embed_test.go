@@ -90,8 +90,10 @@ func TestEmbedder_RefusesMismatchedVectors(t *testing.T) {
 		"not those asked for":     {dimensions: 3, reply: llmtest.EmbedReply{Vectors: [][]float64{{1, 2}, {1, 2}}}},
 		"without a direction":     {reply: llmtest.EmbedReply{Vectors: [][]float64{{1, 2}, {0, 0}}}},
 		"of no dimensions":        {reply: llmtest.EmbedReply{Vectors: [][]float64{{}, {}}}},
-		"more than fit": {reply: llmtest.EmbedReply{Vectors: [][]float64{make([]float64, MaxDimensions+1),
-			make([]float64, MaxDimensions+1)}}},
+		"more than fit": {reply: llmtest.EmbedReply{Vectors: [][]float64{
+			make([]float64, MaxDimensions+1),
+			make([]float64, MaxDimensions+1),
+		}}},
 		"the same place twice": {reply: llmtest.EmbedReply{Raw: `{"data":[{"index":0,"embedding":[1]},{"index":0,"embedding":[1]}]}`}},
 		"a place that is not":  {reply: llmtest.EmbedReply{Raw: `{"data":[{"index":0,"embedding":[1]},{"index":2,"embedding":[1]}]}`}},
 		"words":                {reply: llmtest.EmbedReply{Raw: `{"data":[{"index":0,"embedding":["x"]},{"index":1,"embedding":["y"]}]}`}},

@@ -73,8 +73,10 @@ func TestFallback_StopsAfterBegunAnswer(t *testing.T) {
 
 func TestFallback_IgnoresUsageAlone(t *testing.T) {
 	t.Parallel()
-	res, err := Complete(t.Context(), fallback{newScript(one(usageStep(10, 0), reasonStep(ReasonOverloaded))),
-		newScript(one(textStep("yes"), stopStep()))}, newRequest("hi"))
+	res, err := Complete(t.Context(), fallback{
+		newScript(one(usageStep(10, 0), reasonStep(ReasonOverloaded))),
+		newScript(one(textStep("yes"), stopStep())),
+	}, newRequest("hi"))
 	require.NoError(t, err)
 	require.Equal(t, "yes", res.Text)
 }

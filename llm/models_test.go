@@ -101,8 +101,10 @@ func TestKnownProvider_NeedsOnlyKey(t *testing.T) {
 			Protocol: ProtocolGemini, Address: "https://generativelanguage.googleapis.com", PriceListDate: ms.priceListDate,
 			Price: Price{In: 100_000, Out: 400_000, CacheRead: 25_000},
 		},
-		"openai/gpt-5-mini": {Protocol: ProtocolOpenAI, Address: DefaultBaseURL, PriceListDate: ms.priceListDate,
-			Price: Price{In: 250_000, Out: 2_000_000, CacheRead: 25_000}},
+		"openai/gpt-5-mini": {
+			Protocol: ProtocolOpenAI, Address: DefaultBaseURL, PriceListDate: ms.priceListDate,
+			Price: Price{In: 250_000, Out: 2_000_000, CacheRead: 25_000},
+		},
 		"ollama/qwen3:8b":   {Protocol: ProtocolOllama, Address: "http://localhost:11434", Local: true},
 		"lan/anything/goes": {Protocol: ProtocolOpenAI, Address: "http://192.0.2.7:8000/v1", Local: true},
 	} {
@@ -168,8 +170,10 @@ func TestPriceListIsComplete(t *testing.T) {
 
 func TestContextWindow(t *testing.T) {
 	t.Parallel()
-	ms, err := New(Options{Providers: map[string]Provider{"openai": {APIKey: "k"}, "anthropic": {APIKey: "k", BaseURL: "http://localhost:1"},
-		"desk": {BaseURL: "http://localhost:2", Local: true}}})
+	ms, err := New(Options{Providers: map[string]Provider{
+		"openai": {APIKey: "k"}, "anthropic": {APIKey: "k", BaseURL: "http://localhost:1"},
+		"desk": {BaseURL: "http://localhost:2", Local: true},
+	}})
 	require.NoError(t, err)
 	for names, known := range map[string]bool{
 		"openai/gpt-5-mini": true, "openai/gpt-5-mini openai/gpt-5-2025-08-07": true, "openai/gpt-5-mini desk/small": false,
@@ -194,8 +198,10 @@ func TestSnapshot_HasModelPrice(t *testing.T) {
 			require.Equal(t, in, o.Price.In, name)
 		})
 	}
-	for _, name := range []string{"openai/gpt-5-mini-2", "openai/gpt-5-mini-latest", "openai/gpt-5-mini-2025-08-07-search",
-		"anthropic/claude-haiku-4-5-19991001"} {
+	for _, name := range []string{
+		"openai/gpt-5-mini-2", "openai/gpt-5-mini-latest", "openai/gpt-5-mini-2025-08-07-search",
+		"anthropic/claude-haiku-4-5-19991001",
+	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := ms.Describe(name, "")
 			require.ErrorIs(t, err, ErrNoPrice, name)

@@ -79,8 +79,10 @@ func TestOpenAI_AsksForTools(t *testing.T) {
 			{Name: "search", Args: `{"words": "prices"}`}, {Name: "now"},
 		},
 	}, llmtest.Reply{Text: "It is late."}))
-	tools := []Tool{{Name: "search", Description: "Searches.", Schema: json.RawMessage(`{"type":"object"}`)},
-		{Name: "now", Description: "The time."}}
+	tools := []Tool{
+		{Name: "search", Description: "Searches.", Schema: json.RawMessage(`{"type":"object"}`)},
+		{Name: "now", Description: "The time."},
+	}
 	r := Request{Messages: user("How late?"), Tools: tools}
 	res, err := Complete(t.Context(), m, r)
 	require.NoError(t, err)
@@ -131,8 +133,10 @@ data: [DONE]
 
 func TestOpenAI_MarksMalformedArguments(t *testing.T) {
 	t.Parallel()
-	for name, args := range map[string]string{"cut short": `{"words": "pri`, "a list": `["prices"]`, "prose": "the prices, please",
-		"two": `{}{}`} {
+	for name, args := range map[string]string{
+		"cut short": `{"words": "pri`, "a list": `["prices"]`, "prose": "the prices, please",
+		"two": `{}{}`,
+	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			m, _ := connect(t, llmtest.InTurn(llmtest.Reply{Calls: []llmtest.Call{{ID: "-", Name: "search", Args: args}}}))
@@ -149,8 +153,10 @@ func TestOpenAI_MarksMalformedArguments(t *testing.T) {
 func TestOpenAI_SendsImages(t *testing.T) {
 	t.Parallel()
 	m, s := connect(t, llmtest.Say("A cat."))
-	_, err := Complete(t.Context(), m, Request{Messages: []Message{{Role: RoleUser, Text: "What is it?",
-		Images: []Image{{MIME: "image/png", Data: []byte{1}}}}}})
+	_, err := Complete(t.Context(), m, Request{Messages: []Message{{
+		Role: RoleUser, Text: "What is it?",
+		Images: []Image{{MIME: "image/png", Data: []byte{1}}},
+	}}})
 	require.NoError(t, err)
 	require.Equal(t, []llmtest.Message{{Role: "user", Text: "What is it?", Images: []llmtest.Image{{MIME: "image/png", Data: []byte{1}}}}},
 		s.Requests()[0].Messages)
@@ -181,8 +187,10 @@ func TestOpenAI_IgnoresEnvironment(t *testing.T) {
 
 func TestOpenAI_ReadsFinishReason(t *testing.T) {
 	t.Parallel()
-	for wire, want := range map[string]StopReason{"stop": StopEnd, "length": StopLength, "content_filter": StopFilter,
-		"something_new": StopEnd} {
+	for wire, want := range map[string]StopReason{
+		"stop": StopEnd, "length": StopLength, "content_filter": StopFilter,
+		"something_new": StopEnd,
+	} {
 		t.Run(wire, func(t *testing.T) {
 			t.Parallel()
 			m, _ := connect(t, llmtest.InTurn(llmtest.Reply{Text: "yes", Stop: wire}))
@@ -234,26 +242,53 @@ func TestOpenAIErrors(t *testing.T) {
 		"a code that may be a secret": {
 			llmtest.Reply{Status: 401, Code: secret}, Error{Reason: ReasonKey, Status: 401, Code: "invalid_request_error"}, "refused",
 		},
-		"a broken server": {llmtest.Reply{Status: 500}, Error{Reason: ReasonServer, Status: 500, Code: "invalid_request_error"},
-			"problem"},
-		"a proxy's page": {llmtest.Reply{Status: 502, Raw: "<h1>Bad gateway</h1>", Type: "text/html"},
-			Error{Reason: ReasonServer, Status: 502}, "problem"},
-		"an error of one word": {llmtest.Reply{Status: 404, Raw: `{"error":"model 'x' not found"}`, Type: "application/json"},
-			Error{Reason: ReasonModel, Status: 404}, "does not exist"},
-		"an endless error": {llmtest.Reply{Status: 400, Raw: strings.Repeat("x", 1<<20)}, Error{Reason: ReasonRequest, Status: 400},
-			"refused"},
-		"a page instead": {llmtest.Reply{Raw: "<html>", Type: "text/html; charset=utf-8"}, Error{Reason: ReasonMalformedReply},
-			"does not follow the protocol"},
-		"a whole object instead": {llmtest.Reply{Raw: `{"choices":[]}`, Type: "application/json"}, Error{Reason: ReasonMalformedReply},
-			"does not follow the protocol"},
-		"an event of broken JSON": {llmtest.Reply{Raw: "data: {\"choices\":[{\n\n"}, Error{Reason: ReasonMalformedReply},
-			"does not follow the protocol"},
-		"an error in the stream": {llmtest.Reply{Raw: "data: {\"error\":{\"message\":\"" + secret + "\"}}\n\n"}, Error{Reason: ReasonServer},
-			"problem"},
+		"a broken server": {
+			llmtest.Reply{Status: 500},
+			Error{Reason: ReasonServer, Status: 500, Code: "invalid_request_error"},
+			"problem",
+		},
+		"a proxy's page": {
+			llmtest.Reply{Status: 502, Raw: "<h1>Bad gateway</h1>", Type: "text/html"},
+			Error{Reason: ReasonServer, Status: 502},
+			"problem",
+		},
+		"an error of one word": {
+			llmtest.Reply{Status: 404, Raw: `{"error":"model 'x' not found"}`, Type: "application/json"},
+			Error{Reason: ReasonModel, Status: 404},
+			"does not exist",
+		},
+		"an endless error": {
+			llmtest.Reply{Status: 400, Raw: strings.Repeat("x", 1<<20)},
+			Error{Reason: ReasonRequest, Status: 400},
+			"refused",
+		},
+		"a page instead": {
+			llmtest.Reply{Raw: "<html>", Type: "text/html; charset=utf-8"},
+			Error{Reason: ReasonMalformedReply},
+			"does not follow the protocol",
+		},
+		"a whole object instead": {
+			llmtest.Reply{Raw: `{"choices":[]}`, Type: "application/json"},
+			Error{Reason: ReasonMalformedReply},
+			"does not follow the protocol",
+		},
+		"an event of broken JSON": {
+			llmtest.Reply{Raw: "data: {\"choices\":[{\n\n"},
+			Error{Reason: ReasonMalformedReply},
+			"does not follow the protocol",
+		},
+		"an error in the stream": {
+			llmtest.Reply{Raw: "data: {\"error\":{\"message\":\"" + secret + "\"}}\n\n"},
+			Error{Reason: ReasonServer},
+			"problem",
+		},
 		"an empty stream":         {llmtest.Reply{Raw: "\n"}, Error{Reason: ReasonDisconnected}, "cut off"},
 		"an end without a reason": {llmtest.Reply{Raw: "data: [DONE]\n\n"}, Error{Reason: ReasonDisconnected}, "cut off"},
-		"an endless answer": {llmtest.Reply{Raw: ": " + strings.Repeat(strings.Repeat(" ", 1<<20)+"\n: ", 9)},
-			Error{Reason: ReasonMalformedReply}, "does not follow the protocol"},
+		"an endless answer": {
+			llmtest.Reply{Raw: ": " + strings.Repeat(strings.Repeat(" ", 1<<20)+"\n: ", 9)},
+			Error{Reason: ReasonMalformedReply},
+			"does not follow the protocol",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

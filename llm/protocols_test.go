@@ -60,8 +60,10 @@ func TestProtocols_CarryTurn(t *testing.T) {
 		r := Request{
 			System: "Be brief.", MaxTokens: 50, Temperature: 0.5,
 			Messages: []Message{{Role: RoleUser, Text: "How late?", Images: []Image{{MIME: "image/png", Data: pngHeader}}}},
-			Tools: []Tool{{Name: "search", Description: "Searches.",
-				Schema: json.RawMessage(`{"type":"object","properties":{"words":{"type":"string"}}}`)}, {Name: "now"}},
+			Tools: []Tool{{
+				Name: "search", Description: "Searches.",
+				Schema: json.RawMessage(`{"type":"object","properties":{"words":{"type":"string"}}}`),
+			}, {Name: "now"}},
 		}
 		res, err := Complete(t.Context(), m, r)
 		require.NoError(t, err)

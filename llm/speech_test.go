@@ -141,7 +141,8 @@ func TestTranscribe_EndsWithContext(t *testing.T) {
 		return llmtest.Transcript{Text: "too late", Seconds: 10}
 	})
 	p := &limitedLedger{left: 1_000_000}
-	if _, err := openSpeech(t, server, p).Transcribe(ctx, voiceNote()); err != nil { // there is no error if the answer came before the context ended
+	// There is no error if the answer came before the context ended.
+	if _, err := openSpeech(t, server, p).Transcribe(ctx, voiceNote()); err != nil {
 		require.ErrorIs(t, err, context.Canceled)
 		require.Equal(t, []int64{4100}, p.settled, "whether it was made is not known")
 	}

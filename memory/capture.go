@@ -224,7 +224,8 @@ func writeNote(ctx context.Context, tx store.Tx, s notePlacement) (store.Note, e
 
 // addCommitment stores a commitment for a note about what somebody has to do.
 func (m *Memory) addCommitment(ctx context.Context, tx store.Tx, chat store.Chat, n store.Note, f extractedNote,
-	messages []store.Message) error {
+	messages []store.Message,
+) error {
 	if f.Kind != store.NoteAction || f.Assignee == "" {
 		return nil
 	}

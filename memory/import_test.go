@@ -59,8 +59,10 @@ func TestImport_FindsOwnerOrAsks(t *testing.T) {
 	require.Equal(t, 1, r.count("select count(*) from messages where author = 'owner_phone'"))
 	require.Equal(t, 2, r.count("select count(*) from messages where author = 'contact'"))
 
-	own := transcript.Chat{Owner: true, Lines: []transcript.Line{{At: r.now, Sender: transcript.User, Text: "mine"},
-		{At: r.now, Sender: transcript.Assistant, Text: "yours"}}}
+	own := transcript.Chat{Owner: true, Lines: []transcript.Line{
+		{At: r.now, Sender: transcript.User, Text: "mine"},
+		{At: r.now, Sender: transcript.Assistant, Text: "yours"},
+	}}
 	_, err = r.mem.Import(r.ctx, r.room, own, "")
 	require.NoError(t, err)
 	require.Equal(t, 1, r.count("select count(*) from messages where body = 'mine' and author = 'owner_phone'"))

@@ -160,8 +160,10 @@ func TestCapture_KillWritesOnce(t *testing.T) {
 	}
 	t.Logf("killed at %d moments:\n%s", len(moments), strings.Join(moments, "\n"))
 	all := strings.Join(moments, "\n")
-	for _, want := range []string{"while the model thinks", "after insert into notes", "after insert into documents",
-		"before insert into commitments", "before update chat_memory", "before commit", "after commit"} {
+	for _, want := range []string{
+		"while the model thinks", "after insert into notes", "after insert into documents",
+		"before insert into commitments", "before update chat_memory", "before commit", "after commit",
+	} {
 		require.Contains(t, all, want)
 	}
 	require.Less(t, len(moments), most)

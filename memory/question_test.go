@@ -18,27 +18,35 @@ func TestQuestionPeriod_Words(t *testing.T) {
 	} {
 		require.False(t, QuestionPeriod(question, thursday).IsZero(), question)
 	}
-	for _, question := range []string{"are we open on Sunday?", "what does delivery cost?", "which invoices are due in May?",
-		"what is on 2026-12-24?", "who wrote about 2026-12-24?", ""} {
+	for _, question := range []string{
+		"are we open on Sunday?", "what does delivery cost?", "which invoices are due in May?",
+		"what is on 2026-12-24?", "who wrote about 2026-12-24?", "",
+	} {
 		require.True(t, QuestionPeriod(question, thursday).IsZero(), question)
 	}
 }
 
 func TestLatestPeriod_Words(t *testing.T) {
 	t.Parallel()
-	for _, question := range []string{"what did we talk about last", "What did we talk about last?", "what was said lately?",
-		"was haben wir zuletzt besprochen?", "what did I write last?"} {
+	for _, question := range []string{
+		"what did we talk about last", "What did we talk about last?", "what was said lately?",
+		"was haben wir zuletzt besprochen?", "what did I write last?",
+	} {
 		require.Equal(t, thursday.Add(-newestAge), LatestPeriod(question, thursday).From, question)
 	}
-	for _, question := range []string{"what did we talk about", "what did Ana say last?", "what did we say last about the fence?",
-		"last invoice", "write Ana a message about the latest prices", ""} {
+	for _, question := range []string{
+		"what did we talk about", "what did Ana say last?", "what did we say last about the fence?",
+		"last invoice", "write Ana a message about the latest prices", "",
+	} {
 		require.True(t, LatestPeriod(question, thursday).IsZero(), question)
 	}
 }
 
 func FuzzQuestionPeriod(f *testing.F) {
-	for _, seed := range []string{"since since since monday", "since 0 days", "overnight", "in the last 999 weeks", "since über nacht",
-		"last 3 days ago in May 2026"} {
+	for _, seed := range []string{
+		"since since since monday", "since 0 days", "overnight", "in the last 999 weeks", "since über nacht",
+		"last 3 days ago in May 2026",
+	} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(_ *testing.T, question string) {

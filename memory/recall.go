@@ -146,7 +146,8 @@ type recallBackend struct {
 
 // recallMessages searches messages. When a period was asked for and no message in it matches, it returns the newest of the period.
 func (m *Memory) recallMessages(ctx context.Context, by recallBackend, scope policy.Scope, text string, when timeFilter,
-	limit int) (search.Result, error) {
+	limit int,
+) (search.Result, error) {
 	if len(scope.Chats()) == 0 || m.NotesOnly {
 		return search.Result{}, nil
 	}

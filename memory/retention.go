@@ -14,8 +14,10 @@ const expireBatch = 5000
 func (m *Memory) ApplyRetention(ctx context.Context) (store.DeletionCounts, error) {
 	var all store.DeletionCounts
 	cut := store.Cutoffs{Chats: m.midnightDaysAgo(m.Settings.Days), Owner: m.midnightDaysAgo(m.Settings.OwnerDays)}
-	for _, expire := range []func(context.Context, store.Tx, store.Cutoffs, int) (store.DeletionCounts, error){store.ExpireMessages,
-		store.ExpireRest} {
+	for _, expire := range []func(context.Context, store.Tx, store.Cutoffs, int) (store.DeletionCounts, error){
+		store.ExpireMessages,
+		store.ExpireRest,
+	} {
 		for more := true; more; {
 			var gone store.DeletionCounts
 			err := m.Store.InTx(ctx, func(tx store.Tx) (err error) {

@@ -34,8 +34,10 @@ func newRigWithNotes(t *testing.T) (*rig, store.Message) {
 	require.NoError(t, r.mem.IndexMessages(r.ctx))
 	require.Len(t, r.notesOfAna(), 3)
 	found := r.columnsContaining("zanzibar")
-	for _, column := range []string{"messages.body", "notes.body", "commitments.what", "chunks.content", "message_terms.word",
-		"term_stats.word"} {
+	for _, column := range []string{
+		"messages.body", "notes.body", "commitments.what", "chunks.content", "message_terms.word",
+		"term_stats.word",
+	} {
 		require.Contains(t, found, column)
 	}
 	return r, secret

@@ -57,8 +57,10 @@ var rules = []rule{
 	{regexp.MustCompile(`^create (?:unique )?index .*? on ` + tablePattern), "SHARE", sort},
 	{regexp.MustCompile(`^(?:update|delete from) ` + tablePattern), "ROW EXCLUSIVE", rewrite},
 	{regexp.MustCompile(`^alter table ` + tablePattern + ` .*\bvalidate constraint\b`), "SHARE UPDATE EXCLUSIVE", scan},
-	{regexp.MustCompile(`^alter table ` + tablePattern + ` .*\b(?:type|generated always as \(|set unlogged|set logged)`), "ACCESS EXCLUSIVE",
-		rewrite},
+	{
+		regexp.MustCompile(`^alter table ` + tablePattern + ` .*\b(?:type|generated always as \(|set unlogged|set logged)`), "ACCESS EXCLUSIVE",
+		rewrite,
+	},
 	{regexp.MustCompile(`^alter table ` + tablePattern + ` .*\badd .*\bnot valid\b`), "ACCESS EXCLUSIVE", catalogOnly},
 	{regexp.MustCompile(`^alter table ` + tablePattern + ` .*\badd .*\b(?:unique|primary key)\b`), "ACCESS EXCLUSIVE", sort},
 	{regexp.MustCompile(`^alter table ` + tablePattern +

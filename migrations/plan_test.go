@@ -19,18 +19,28 @@ func TestPlan_StatesLocksAndDuration(t *testing.T) {
 		"create table new (id bigint)":     {},
 		"create index new_id on new (id)":  {},
 		"comment on table messages is 'x'": {},
-		"create index messages_x on messages (x)": {Table: "messages", Lock: "SHARE", Rows: 1_000_000,
-			Estimate: 5 * time.Second},
-		"update messages set x = 1": {Table: "messages", Lock: "ROW EXCLUSIVE", Rows: 1_000_000,
-			Estimate: 30 * time.Second},
+		"create index messages_x on messages (x)": {
+			Table: "messages", Lock: "SHARE", Rows: 1_000_000,
+			Estimate: 5 * time.Second,
+		},
+		"update messages set x = 1": {
+			Table: "messages", Lock: "ROW EXCLUSIVE", Rows: 1_000_000,
+			Estimate: 30 * time.Second,
+		},
 		"alter table messages add x text": {Table: "messages", Lock: "ACCESS EXCLUSIVE", Rows: 1_000_000},
-		"alter table messages alter x type text": {Table: "messages", Lock: "ACCESS EXCLUSIVE", Rows: 1_000_000,
-			Estimate: 30 * time.Second},
-		"alter table messages add constraint c check (x > 0)": {Table: "messages", Lock: "ACCESS EXCLUSIVE", Rows: 1_000_000,
-			Estimate: time.Second},
+		"alter table messages alter x type text": {
+			Table: "messages", Lock: "ACCESS EXCLUSIVE", Rows: 1_000_000,
+			Estimate: 30 * time.Second,
+		},
+		"alter table messages add constraint c check (x > 0)": {
+			Table: "messages", Lock: "ACCESS EXCLUSIVE", Rows: 1_000_000,
+			Estimate: time.Second,
+		},
 		"alter table messages add constraint c check (x > 0) not valid": {Table: "messages", Lock: "ACCESS EXCLUSIVE", Rows: 1_000_000},
-		"alter table messages validate constraint c": {Table: "messages", Lock: "SHARE UPDATE EXCLUSIVE", Rows: 1_000_000,
-			Estimate: time.Second},
+		"alter table messages validate constraint c": {
+			Table: "messages", Lock: "SHARE UPDATE EXCLUSIVE", Rows: 1_000_000,
+			Estimate: time.Second,
+		},
 		"vacuum messages": {Lock: "unknown"},
 	} {
 		want.Statement = sql

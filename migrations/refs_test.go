@@ -103,8 +103,10 @@ func TestRefs_AreColumns(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, want, out.TaskID)
 	}
-	for key, want := range map[string]*store.ExecutionID{"ask:1": nil, "execution:5": new(store.ExecutionID(5)),
-		"execution:6": new(store.ExecutionID(6)), "execution:x": nil} {
+	for key, want := range map[string]*store.ExecutionID{
+		"ask:1": nil, "execution:5": new(store.ExecutionID(5)),
+		"execution:6": new(store.ExecutionID(6)), "execution:x": nil,
+	} {
 		task, err := store.TaskByKey(ctx, st.DB(), key)
 		require.NoError(t, err)
 		require.Equal(t, want, task.ExecutionID)

@@ -109,8 +109,10 @@ func TestRole_ReplacesSharedRole(t *testing.T) {
 	require.Equal(t, 1, countReadable(t, dsn, chat), "its own contacts are read for as before")
 	require.ErrorContains(t, execAll(t, stranger, "select 1"), "permission denied for database")
 	require.NoError(t, execAll(t, super, "grant connect on database before to neighbour"))
-	for _, sql := range []string{"select body from messages",
-		"select * from search_passages('{appl}', '{1}', 'appl', '{appl}', '{1}', 10, '{kb,conv}', 8000, 8000)"} {
+	for _, sql := range []string{
+		"select body from messages",
+		"select * from search_passages('{appl}', '{1}', 'appl', '{appl}', '{1}', 10, '{kb,conv}', 8000, 8000)",
+	} {
 		require.ErrorContains(t, execAll(t, stranger, "set role multis_contact", allScopes, sql), "permission denied")
 	}
 	conn, err := pgx.Connect(t.Context(), super)
@@ -130,8 +132,10 @@ func TestRole_NamedAfterDatabase(t *testing.T) {
 	t.Parallel()
 	require.Equal(t, "multis_contact_multis", migrations.ContactRole("multis"))
 	seen := map[string]bool{}
-	for _, database := range []string{"Multis", "my-db", "a b", `x"; drop`, "für", strings.Repeat("x", 48), strings.Repeat("x", 49),
-		strings.Repeat("x", 63), ""} {
+	for _, database := range []string{
+		"Multis", "my-db", "a b", `x"; drop`, "für", strings.Repeat("x", 48), strings.Repeat("x", 49),
+		strings.Repeat("x", 63), "",
+	} {
 		role := migrations.ContactRole(database)
 		require.LessOrEqual(t, len(role), 63)
 		require.Regexp(t, "^multis_contact_[a-z0-9_]+$", role)

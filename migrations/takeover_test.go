@@ -184,8 +184,10 @@ func TestTakeover_LosesNothing(t *testing.T) {
 
 func TestTakeover_RefusesTooOld(t *testing.T) {
 	t.Parallel()
-	for name, missing := range map[string]string{"below_last": "version_id = (select max(version_id) from goose_db_version)",
-		"below_other": "version_id = 2"} {
+	for name, missing := range map[string]string{
+		"below_last":  "version_id = (select max(version_id) from goose_db_version)",
+		"below_other": "version_id = 2",
+	} {
 		dsn := newPreBaselineDatabase(t, name)
 		run(t, dsn, "delete from goose_db_version where "+missing)
 		before := catalogue(t, name)

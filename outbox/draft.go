@@ -69,7 +69,8 @@ func (b *Box) ApproveDraft(ctx context.Context, tx store.Tx, first uuid.UUID) (p
 // first row. If the draft only said that a person will answer, the new one answers all messages that wait in the chat,
 // and also replaces the open drafts of answers. It returns ErrDraftDecided if the draft is no longer open.
 func (b *Box) ReplaceDraft(ctx context.Context, tx store.Tx, first uuid.UUID,
-	text string) (out uuid.UUID, decision policy.Decision, err error) {
+	text string,
+) (out uuid.UUID, decision policy.Decision, err error) {
 	rows, chat, err := b.LockDraft(ctx, tx, first)
 	if err != nil {
 		return uuid.Nil, policy.Decision{}, err

@@ -27,8 +27,10 @@ func newDraftFixture(t *testing.T) *fixture {
 func TestDraft_NothingGoesUnapproved(t *testing.T) {
 	t.Parallel()
 	b := newDraftFixture(t)
-	for _, purpose := range []policy.Purpose{policy.PurposeReply, policy.PurposeClarify, policy.PurposeGreeting, policy.PurposeEscalation,
-		policy.PurposeOperator} {
+	for _, purpose := range []policy.Purpose{
+		policy.PurposeReply, policy.PurposeClarify, policy.PurposeGreeting, policy.PurposeEscalation,
+		policy.PurposeOperator,
+	} {
 		l := b.reply("hello")
 		l.Purpose = purpose
 		out := b.mustQueue(l)
@@ -261,8 +263,10 @@ func TestDraft_ApprovedSurvivesOtherChange(t *testing.T) {
 
 func TestFollowUp_IsAlwaysDraft(t *testing.T) {
 	t.Parallel()
-	for delivery, state := range map[policy.Delivery]store.OutboxState{policy.DeliveryAuto: store.OutboxDraft,
-		policy.DeliveryDraft: store.OutboxDraft, policy.DeliveryShadow: store.OutboxShadow} {
+	for delivery, state := range map[policy.Delivery]store.OutboxState{
+		policy.DeliveryAuto:  store.OutboxDraft,
+		policy.DeliveryDraft: store.OutboxDraft, policy.DeliveryShadow: store.OutboxShadow,
+	} {
 		b := setup(t)
 		b.tx(func(ctx context.Context, tx store.Tx) error { return store.SetDelivery(ctx, tx, b.chat.ID, delivery) })
 		out := b.mustQueue(Message{Chat: b.chat, Purpose: policy.PurposeFollowUp, Text: "Are you still there?"})

@@ -26,8 +26,10 @@ func TestLeak_TextWithSecretIsStopped(t *testing.T) { //nolint:paralleltest // w
 		"a tag":     "canary-<b>4f1c9d27b6e05a38</b>",
 		"an entity": "canary-4f1c9d&#50;7b6e05a38", "a link": "[canary-4f1c](http://x.y)9d27b6e05a38", "for a URL": "canary%2D4f1c9d27b6e05%6138",
 	} {
-		for _, purpose := range []policy.Purpose{policy.PurposeReply, policy.PurposeClarify, policy.PurposeGreeting, policy.PurposeEscalation,
-			policy.PurposeOperator, policy.PurposeDraft} {
+		for _, purpose := range []policy.Purpose{
+			policy.PurposeReply, policy.PurposeClarify, policy.PurposeGreeting, policy.PurposeEscalation,
+			policy.PurposeOperator, policy.PurposeDraft,
+		} {
 			m := b.reply("Here it is.")
 			m.Purpose, m.Text = purpose, "Here it is: "+said
 			out, d := b.queue(m)

@@ -278,7 +278,8 @@ func (b *Box) sendingState(ctx context.Context, db store.DB, chat store.Chat, ex
 
 // check asks the gate about a row, with the current state of its chat. fileLeaks says whether its file holds a secret of the configuration.
 func (b *Box) check(ctx context.Context, db store.DB, chat store.Chat, o store.OutboxMessage, c content,
-	fileLeaks bool) (policy.Decision, error) {
+	fileLeaks bool,
+) (policy.Decision, error) {
 	now, err := b.sendingState(ctx, db, chat, o.ID)
 	if err != nil {
 		return policy.Decision{}, err
@@ -467,27 +468,25 @@ func (b *Box) recheck(ctx context.Context, outboxID uuid.UUID) (o store.OutboxMe
 		if err != nil {
 			return err
 		}
-		if decision.Allow {
-			withdrawn, err := b.withdrawApproved(ctx, tx, o)
-			if err != nil {
-				return err
-			}
-			if withdrawn {
-				return nil
-			}
+		if !decision.Allow {
+			return b.refuse(ctx, tx, o, chat, decision)
+		}
+		withdrawn, err := b.withdrawApproved(ctx, tx, o)
+		if err != nil {
+			return err
+		}
+		if withdrawn {
+			return nil
 		}
 		delivery := chat.DeliveryIn(b.settings.Defaults) // which may have been changed since the row was queued
 		switch {
-		case decision.Allow && delivery.IsShadow(o.Purpose):
+		case delivery.IsShadow(o.Purpose):
 			return b.drop(ctx, tx, o, policy.CodeShadow, policy.CodeShadow.Sentence())
-		case decision.Allow && delivery.NeedsApproval(o.Purpose) && o.IsFirst():
+		case delivery.NeedsApproval(o.Purpose) && o.IsFirst():
 			return b.makeDraft(ctx, tx, o)
-		case decision.Allow:
-			room = *chat.RoomID
-			return nil
-		default:
-			return b.refuse(ctx, tx, o, chat, decision)
 		}
+		room = *chat.RoomID
+		return nil
 	})
 	return o, room, err
 }

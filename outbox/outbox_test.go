@@ -143,8 +143,10 @@ func TestReply_IsMarkedAndSentOnce(t *testing.T) {
 	require.NotNil(t, o.EventID)
 	var c map[string]any
 	require.NoError(t, json.Unmarshal(o.Content, &c))
-	require.Equal(t, map[string]any{"msgtype": "m.text", "body": "[Nora] We deliver on Mondays.", "m.mentions": map[string]any{},
-		"ai.multis.out": out.String()}, c)
+	require.Equal(t, map[string]any{
+		"msgtype": "m.text", "body": "[Nora] We deliver on Mondays.", "m.mentions": map[string]any{},
+		"ai.multis.out": out.String(),
+	}, c)
 }
 
 func TestGate_RefusalIsStored(t *testing.T) {

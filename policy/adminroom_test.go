@@ -48,8 +48,10 @@ func TestRefusedAnswer_ReportedToItsAuthor(t *testing.T) {
 			require.NotEmpty(t, want.Sentence())
 		})
 	}
-	for want, e := range map[Code]AdminEvent{CodeNotAllowed: {Author: AuthorContact, Closed: true},
-		CodeEcho: {Author: AuthorMultisBot, Closed: true}} {
+	for want, e := range map[Code]AdminEvent{
+		CodeNotAllowed: {Author: AuthorContact, Closed: true},
+		CodeEcho:       {Author: AuthorMultisBot, Closed: true},
+	} {
 		t.Run(fmt.Sprint(want), func(t *testing.T) {
 			require.Equal(t, want, e.Refusal())
 			require.False(t, want.IsReportedRefusal())

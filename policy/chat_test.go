@@ -97,8 +97,11 @@ func TestFirstDelivery_DefaultModesOnly(t *testing.T) {
 		want     Delivery
 	}{
 		"by the profile": {byProfile, nil, nil, KindDM, DeliveryDraft},
-		"by its network": {Defaults{Profile: ProfilePersonal, Networks: map[string]Mode{"whatsapp": ModeBusiness}}, nil, nil,
-			KindDM, DeliveryDraft},
+		"by its network": {
+			Defaults{Profile: ProfilePersonal, Networks: map[string]Mode{"whatsapp": ModeBusiness}},
+			nil, nil,
+			KindDM, DeliveryDraft,
+		},
 		"by the profile, configured":       {Defaults{Profile: ProfileBusiness, FirstDelivery: DeliveryAuto}, nil, nil, KindDM, DeliveryAuto},
 		"by the profile, auto by hand":     {byProfile, &auto, nil, KindDM, DeliveryAuto},
 		"by hand":                          {byProfile, nil, &business, KindDM, DeliveryAuto},

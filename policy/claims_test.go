@@ -263,8 +263,10 @@ func numberInWords(n, language string) string {
 // FuzzWrongNumberIsUnsupported disguises a number that the source does not contain, with up to three disguises at once.
 func FuzzWrongNumberIsUnsupported(f *testing.F) {
 	const source = "Tuning costs 90 euro, a grand piano 120.50 euro, delivery 5 euro. Open 9:00 to 18:00, since 1998, from 24.12.2026. Call 030 1234567. Two pianos, seven keys, 1.200 strings."
-	stands := map[int]bool{90: true, 5: true, 9: true, 18: true, 1998: true, 24: true, 12: true, 2026: true, 2: true, 7: true, 1200: true,
-		30: true, 1234567: true, 301234567: true}
+	stands := map[int]bool{
+		90: true, 5: true, 9: true, 18: true, 1998: true, 24: true, 12: true, 2026: true, 2: true, 7: true, 1200: true,
+		30: true, 1234567: true, 301234567: true,
+	}
 	for i := range 200 {
 		f.Add(uint16(i*37), uint64(i))
 	}
@@ -336,9 +338,11 @@ func FuzzScanners(f *testing.F) {
 	numbers := regexp.MustCompile(`[\p{L}\p{N}]*\p{N}[\p{L}\p{N}]*(?:[^\s\p{L}\p{N}][\p{L}\p{N}]*\p{N}[\p{L}\p{N}]*)*`)
 	roman := regexp.MustCompile(`[\p{L}\p{N}]+`)
 	joined, cents := regexp.MustCompile(`[\p{L}\p{N}]+(?:[.,:'’\-][\p{L}\p{N}]+)*`), regexp.MustCompile(`\p{N} ?(?:cents?|ct|pence|rappen)(?:$|[^\p{L}])`)
-	for _, s := range []string{"It's 10:30, l'8 maggio.", "..a-b--c’d\xff,e f,", "5 cents, 5cents 5\tct", "5.ct 5 pence", "euro 5.,\nk",
+	for _, s := range []string{
+		"It's 10:30, l'8 maggio.", "..a-b--c’d\xff,e f,", "5 cents, 5cents 5\tct", "5.ct 5 pence", "euro 5.,\nk",
 		"5 Mio", "5k eur", "½ bn usd", "5keuro 6bnchf", "chf 5 k", "٥ rappen!", "$ $fifty€\tx£", "fiftyeuro, abeuros xdollar Aprozent",
-		"at 6 a.m. or 12:30pm", "③ XII ıx Ⅻ 七", "9:00-18:00 x 12.10.2026\t18h30,90€ 5\xff6 a1 2b-c"} {
+		"at 6 a.m. or 12:30pm", "③ XII ıx Ⅻ 七", "9:00-18:00 x 12.10.2026\t18h30,90€ 5\xff6 a1 2b-c",
+	} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {

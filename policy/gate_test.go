@@ -327,8 +327,10 @@ func randomGateInput(rng *rand.Rand) GateInput {
 
 func TestSafeMode_AllowsAdminRoomOnly(t *testing.T) {
 	t.Parallel()
-	for _, p := range []Purpose{PurposeReply, PurposeClarify, PurposeGreeting, PurposeEscalation, PurposeDraft, PurposeOperator,
-		PurposeFollowUp, PurposeRating, PurposeRedaction} {
+	for _, p := range []Purpose{
+		PurposeReply, PurposeClarify, PurposeGreeting, PurposeEscalation, PurposeDraft, PurposeOperator,
+		PurposeFollowUp, PurposeRating, PurposeRedaction,
+	} {
 		in := GateInput{
 			Purpose:     p,
 			As:          AsOwner,

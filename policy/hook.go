@@ -5,12 +5,12 @@ type HookEvent string
 
 // The events. Each delivery has a reference, whose form depends on the event.
 const (
-	// a contact's message in a business chat is answered or escalated; reference: the message's id
+	// A contact's message in a business chat is answered or escalated; reference: the message's id.
 	HookMessage    HookEvent = "message:business"
 	HookEscalation HookEvent = "escalation" // a chat needs a person; reference: the id of the message that caused the escalation
-	// a person answered an escalation, or the owner resumed the assistant; reference: the chat's id
+	// A person answered an escalation, or the owner resumed the assistant; reference: the chat's id.
 	HookResolved HookEvent = "resolved"
-	// nobody claimed an escalation, though all were called; reference: id of the message that caused it
+	// Nobody claimed an escalation, though all were called; reference: id of the message that caused it.
 	HookUnclaimed HookEvent = "unclaimed"
 	HookIndex     HookEvent = "index"    // a document was indexed; reference: its origin
 	HookCapture   HookEvent = "capture"  // memory notes about a chat were written; reference: the id of their section
@@ -24,6 +24,8 @@ const (
 
 // HookEvents are the events that a webhook can subscribe to: all but HookTest.
 func HookEvents() []HookEvent {
-	return []HookEvent{HookMessage, HookEscalation, HookResolved, HookUnclaimed, HookIndex, HookCapture, HookApproval, HookBudget,
-		HookBridgeDown, HookCronFail}
+	return []HookEvent{
+		HookMessage, HookEscalation, HookResolved, HookUnclaimed, HookIndex, HookCapture, HookApproval, HookBudget,
+		HookBridgeDown, HookCronFail,
+	}
 }

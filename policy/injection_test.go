@@ -54,8 +54,10 @@ func TestInjection_FlagsOrdersInEveryLanguage(t *testing.T) {
 	t.Parallel()
 	require.GreaterOrEqual(t, len(overrides), 12)
 	for language, said := range overrides {
-		for _, form := range []string{said, strings.ToUpper(said), "Hello! What does a piano cost?\n" + said,
-			strings.Join(strings.Split(said, ""), "\u200b")} {
+		for _, form := range []string{
+			said, strings.ToUpper(said), "Hello! What does a piano cost?\n" + said,
+			strings.Join(strings.Split(said, ""), "\u200b"),
+		} {
 			scores := policy.ScoreInjection(form, policy.InjectionRate{})
 			require.NotEqual(t, policy.InjectionAllow, scores.Verdict(), "%s %+v", language, scores)
 			require.Positive(t, scores.Patterns, language)

@@ -199,8 +199,12 @@ func (f injectionSigns) patternsScore() int {
 		found bool
 		score int
 	}{
-		{f.has(classRole), 50}, {f.has(classAuthority), 50}, {f.near(classShow, classPrompt), 60}, {f.markup > 0, 50 + 10*f.markup},
-		{f.speaker, 50}, {f.hidden, 50},
+		{f.has(classRole), 50},
+		{f.has(classAuthority), 50},
+		{f.near(classShow, classPrompt), 60},
+		{f.markup > 0, 50 + 10*f.markup},
+		{f.speaker, 50},
+		{f.hidden, 50},
 	} {
 		if c.found {
 			score += c.score
@@ -216,7 +220,11 @@ func (f injectionSigns) scopeScore() int {
 		found bool
 		score int
 	}{
-		{f.has(classTool), 50}, {f.has(classPlace), 50}, {f.has(classSecret), 20}, {f.near(classShow, classSecret), 30}, {f.has(classOthers), 30},
+		{f.has(classTool), 50},
+		{f.has(classPlace), 50},
+		{f.has(classSecret), 20},
+		{f.near(classShow, classSecret), 30},
+		{f.has(classOthers), 30},
 		{f.near(classShow, classOthers), 30},
 	} {
 		if c.found {

@@ -57,14 +57,18 @@ func TestIsGreeting(t *testing.T) {
 
 func TestIsAcknowledgement(t *testing.T) {
 	t.Parallel()
-	for _, text := range []string{"ok", "OK!", "okay 👍", "Alles klar.", "perfect", "got it", "Ok, super", "d’accord", "vale", "Хорошо", "تمام",
-		"ok Nora"} {
+	for _, text := range []string{
+		"ok", "OK!", "okay 👍", "Alles klar.", "perfect", "got it", "Ok, super", "d’accord", "vale", "Хорошо", "تمام",
+		"ok Nora",
+	} {
 		t.Run(text, func(t *testing.T) {
 			require.True(t, IsAcknowledgement(text, "Nora"), text)
 		})
 	}
-	for _, text := range []string{"", "👍", "ok?", "Alles klar?", "yes", "no", "ok but when", "thanks, but when?",
-		"how are you open on Sunday?", "danke, und der Preis?", "Hi", "hello and thanks", "all good things", "perfect time"} {
+	for _, text := range []string{
+		"", "👍", "ok?", "Alles klar?", "yes", "no", "ok but when", "thanks, but when?",
+		"how are you open on Sunday?", "danke, und der Preis?", "Hi", "hello and thanks", "all good things", "perfect time",
+	} {
 		t.Run(text, func(t *testing.T) {
 			require.False(t, IsAcknowledgement(text, "Nora"), text)
 		})
@@ -74,8 +78,10 @@ func TestIsAcknowledgement(t *testing.T) {
 func TestGreeting_ExcludesThanksAndGoodbyes(t *testing.T) {
 	t.Parallel()
 	for language, texts := range map[string][]string{
-		"en": {"Thanks!", "thank you so much 🙏🏽❤️", "Thank you for your help.", "Thanks Nora, bye", "ok thanks", "Bye", "How are you?",
-			"thanks?"},
+		"en": {
+			"Thanks!", "thank you so much 🙏🏽❤️", "Thank you for your help.", "Thanks Nora, bye", "ok thanks", "Bye", "How are you?",
+			"thanks?",
+		},
 		"de": {"Danke schön!", "Vielen lieben Dank 😊", "Ok, danke", "Tschüss!", "Wie geht’s?", "Wie geht es Ihnen?"},
 		"fr": {"Merci beaucoup !", "Au revoir", "Ça va ?", "bonne soirée et merci"},
 		"es": {"¡Muchas gracias!", "Hasta luego", "¿Cómo estás?"},
@@ -101,14 +107,18 @@ func TestGreeting_ExcludesThanksAndGoodbyes(t *testing.T) {
 
 func TestWantsReminder(t *testing.T) {
 	t.Parallel()
-	for _, text := range []string{"Remind me tomorrow", "could you REMIND me on friday?", "Bitte erinnern Sie mich morgen daran",
-		"Rappelle-moi demain", "Recuérdame mañana", "ricordami domani", "Напомни мне завтра"} {
+	for _, text := range []string{
+		"Remind me tomorrow", "could you REMIND me on friday?", "Bitte erinnern Sie mich morgen daran",
+		"Rappelle-moi demain", "Recuérdame mañana", "ricordami domani", "Напомни мне завтра",
+	} {
 		t.Run(text, func(t *testing.T) {
 			require.True(t, WantsReminder(text), text)
 		})
 	}
-	for _, text := range []string{"", "That reminds me of summer", "Do you send reminders before the appointment?", "my reminder said 9",
-		"Wann ist die Erinnerung?"} {
+	for _, text := range []string{
+		"", "That reminds me of summer", "Do you send reminders before the appointment?", "my reminder said 9",
+		"Wann ist die Erinnerung?",
+	} {
 		t.Run(text, func(t *testing.T) {
 			require.False(t, WantsReminder(text), text)
 		})
@@ -148,14 +158,18 @@ func TestWantsHuman(t *testing.T) {
 
 func TestIsStop(t *testing.T) {
 	t.Parallel()
-	for _, text := range []string{"stop", "STOP!!!", "Please stop.", "stop messaging me", "unsubscribe", "Hör auf!", "Arrêtez", "¡Basta!",
-		"non scrivermi più", "Стоп", "توقف", "don’t write me"} {
+	for _, text := range []string{
+		"stop", "STOP!!!", "Please stop.", "stop messaging me", "unsubscribe", "Hör auf!", "Arrêtez", "¡Basta!",
+		"non scrivermi più", "Стоп", "توقف", "don’t write me",
+	} {
 		t.Run(text, func(t *testing.T) {
 			require.True(t, AsksToStop(text), text)
 		})
 	}
-	for _, text := range []string{"", "Where is the bus stop?", "stop by tomorrow", "non-stop", "Do you stop at Rome?", "don't stop",
-		"nicht aufhören"} {
+	for _, text := range []string{
+		"", "Where is the bus stop?", "stop by tomorrow", "non-stop", "Do you stop at Rome?", "don't stop",
+		"nicht aufhören",
+	} {
 		t.Run(text, func(t *testing.T) {
 			require.False(t, AsksToStop(text), text)
 		})

@@ -16,7 +16,9 @@ func names(labels []Label) (names []string) {
 func TestLabels_MatchHandNetworkNameWords(t *testing.T) {
 	t.Parallel()
 	d := Defaults{Labels: []Label{
-		{Name: "wholesale", Names: []string{"ACME*", "* Ltd", "a*b*c"}}, {Name: "chat", Networks: []string{"discord"}}, {Name: "vip"},
+		{Name: "wholesale", Names: []string{"ACME*", "* Ltd", "a*b*c"}},
+		{Name: "chat", Networks: []string{"discord"}},
+		{Name: "vip"},
 		{Name: "refund", Words: []string{"money back"}},
 	}}
 	for name, c := range map[string]struct {
@@ -30,10 +32,14 @@ func TestLabels_MatchHandNetworkNameWords(t *testing.T) {
 		"the parts do not overlap": {ChatFacts{Kind: KindDM, Name: "abb"}, nil},
 		"the name has it inside":   {ChatFacts{Kind: KindDM, Name: "The ACME"}, nil},
 		"a network, as its bridge": {ChatFacts{Kind: KindGroup, Protocol: "discordgo"}, []string{"chat"}},
-		"by hand, in the file's order": {ChatFacts{Kind: KindDM, Protocol: "discord", Labels: []string{"vip", "refund"}},
-			[]string{"chat", "vip", "refund"}},
-		"taken by hand": {ChatFacts{Kind: KindDM, Protocol: "discord", Name: "ACME", RemovedLabels: []string{"chat", "vip"}},
-			[]string{"wholesale"}},
+		"by hand, in the file's order": {
+			ChatFacts{Kind: KindDM, Protocol: "discord", Labels: []string{"vip", "refund"}},
+			[]string{"chat", "vip", "refund"},
+		},
+		"taken by hand": {
+			ChatFacts{Kind: KindDM, Protocol: "discord", Name: "ACME", RemovedLabels: []string{"chat", "vip"}},
+			[]string{"wholesale"},
+		},
 		"not configured":             {ChatFacts{Kind: KindDM, Labels: []string{"friend"}}, nil},
 		"no rule is for other rooms": {ChatFacts{Kind: KindSelf, Protocol: "discord", Name: "ACME"}, nil},
 	} {
@@ -55,8 +61,11 @@ func TestSettings_ChatThenLabelThenDefault(t *testing.T) {
 	auto, silent := DeliveryAuto, ModeSilent
 	d := Defaults{
 		Profile: ProfilePersonal, Networks: map[string]Mode{"whatsapp": ModeOff}, FirstDelivery: DeliveryShadow,
-		Labels: []Label{{Name: "plain"}, {Name: "first", Mode: ModeBusiness, Delivery: DeliveryDraft},
-			{Name: "second", Mode: ModeSilent, Delivery: DeliveryAuto}},
+		Labels: []Label{
+			{Name: "plain"},
+			{Name: "first", Mode: ModeBusiness, Delivery: DeliveryDraft},
+			{Name: "second", Mode: ModeSilent, Delivery: DeliveryAuto},
+		},
 	}
 	labels := []string{"plain", "first", "second"}
 	for name, c := range map[string]struct {
@@ -65,15 +74,27 @@ func TestSettings_ChatThenLabelThenDefault(t *testing.T) {
 		why      string
 		delivery Delivery
 	}{
-		"the chat's own": {ChatFacts{Kind: KindDM, Mode: &silent, Delivery: &auto, Labels: labels}, ModeSilent, "You set it.",
-			DeliveryAuto},
-		"its first label with one": {ChatFacts{Kind: KindDM, Protocol: "whatsapp", Labels: labels}, ModeBusiness,
-			"Its label first is business.", DeliveryDraft},
+		"the chat's own": {
+			ChatFacts{Kind: KindDM, Mode: &silent, Delivery: &auto, Labels: labels},
+			ModeSilent, "You set it.",
+			DeliveryAuto,
+		},
+		"its first label with one": {
+			ChatFacts{Kind: KindDM, Protocol: "whatsapp", Labels: labels},
+			ModeBusiness,
+			"Its label first is business.", DeliveryDraft,
+		},
 		"only the mode is its own": {ChatFacts{Kind: KindDM, Mode: &silent, Labels: labels}, ModeSilent, "You set it.", DeliveryDraft},
-		"the network, then the profile": {ChatFacts{Kind: KindDM, Protocol: "whatsapp", Labels: []string{"plain"}}, ModeOff,
-			"Its network is off.", DeliveryAuto},
-		"a label makes no group answer": {ChatFacts{Kind: KindGroup, Labels: labels}, ModeSilent,
-			"Its label first is business, but groups start silent.", DeliveryDraft},
+		"the network, then the profile": {
+			ChatFacts{Kind: KindDM, Protocol: "whatsapp", Labels: []string{"plain"}},
+			ModeOff,
+			"Its network is off.", DeliveryAuto,
+		},
+		"a label makes no group answer": {
+			ChatFacts{Kind: KindGroup, Labels: labels},
+			ModeSilent,
+			"Its label first is business, but groups start silent.", DeliveryDraft,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			mode, why := d.Mode(c.facts)
@@ -105,19 +126,37 @@ func TestLabel_OfContactsSwitchesNothingOn(t *testing.T) {
 		mode  Mode
 		why   string
 	}{
-		"it silences a chat that answers": {ChatFacts{Kind: KindDM, Protocol: "whatsapp", Name: "ACME"}, ModeSilent,
-			"Its label named is silent."},
-		"it precedes a later label": {ChatFacts{Kind: KindDM, Protocol: "whatsapp", Labels: []string{"said", "shop"}}, ModeSilent,
-			"Its label said is silent."},
+		"it silences a chat that answers": {
+			ChatFacts{Kind: KindDM, Protocol: "whatsapp", Name: "ACME"},
+			ModeSilent,
+			"Its label named is silent.",
+		},
+		"it precedes a later label": {
+			ChatFacts{Kind: KindDM, Protocol: "whatsapp", Labels: []string{"said", "shop"}},
+			ModeSilent,
+			"Its label said is silent.",
+		},
 		"the network stays off": {ChatFacts{Kind: KindDM, Protocol: "signal", Name: "ACME"}, ModeOff, "Its network is off."},
-		"with two of them as well": {ChatFacts{Kind: KindDM, Protocol: "signal", Name: "ACME", Labels: []string{"said"}}, ModeOff,
-			"Its network is off."},
-		"a chat that is off by a label": {ChatFacts{Kind: KindDM, Protocol: "whatsapp", Name: "ACME", Labels: []string{"blocked"}}, ModeOff,
-			"Its label blocked is off."},
-		"an owner's label changes off": {ChatFacts{Kind: KindDM, Protocol: "signal", Labels: []string{"shop"}}, ModeBusiness,
-			"Its label shop is business."},
-		"the chat's own counts first": {ChatFacts{Kind: KindDM, Protocol: "signal", Name: "ACME", Mode: &business}, ModeBusiness,
-			"You set it."},
+		"with two of them as well": {
+			ChatFacts{Kind: KindDM, Protocol: "signal", Name: "ACME", Labels: []string{"said"}},
+			ModeOff,
+			"Its network is off.",
+		},
+		"a chat that is off by a label": {
+			ChatFacts{Kind: KindDM, Protocol: "whatsapp", Name: "ACME", Labels: []string{"blocked"}},
+			ModeOff,
+			"Its label blocked is off.",
+		},
+		"an owner's label changes off": {
+			ChatFacts{Kind: KindDM, Protocol: "signal", Labels: []string{"shop"}},
+			ModeBusiness,
+			"Its label shop is business.",
+		},
+		"the chat's own counts first": {
+			ChatFacts{Kind: KindDM, Protocol: "signal", Name: "ACME", Mode: &business},
+			ModeBusiness,
+			"You set it.",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			mode, why := d.Mode(c.facts)

@@ -49,8 +49,10 @@ func TestLeaksSecret_InAnyEncoding(t *testing.T) { //nolint:paralleltest // what
 			require.True(t, LeaksSecret(said), said)
 		})
 	}
-	for _, said := range []string{"", "short", "We deliver on Mondays.", secret[:9], "https://tools.example.com/s",
-		base64.StdEncoding.EncodeToString([]byte("something else entirely"))} {
+	for _, said := range []string{
+		"", "short", "We deliver on Mondays.", secret[:9], "https://tools.example.com/s",
+		base64.StdEncoding.EncodeToString([]byte("something else entirely")),
+	} {
 		t.Run(said, func(t *testing.T) {
 			require.False(t, LeaksSecret(said), said)
 		})
@@ -106,8 +108,10 @@ func BenchmarkLeaksSecret(b *testing.B) {
 
 // FuzzMarkup checks that tags and links are found as their definitions have them.
 func FuzzMarkup(f *testing.F) {
-	for _, s := range []string{`<a b="x>" c=d e>`, `</b >`, "[x](y(z)\\) 't')", "[x]( <a b> \"\\\"\")", "[x][y][z", "](<a)", "<a b= >",
-		"<a/b>", "](a\n \"b\n\"\n)", "](((a))", "](\\\n)", `<a b="<a b='<a b="`} {
+	for _, s := range []string{
+		`<a b="x>" c=d e>`, `</b >`, "[x](y(z)\\) 't')", "[x]( <a b> \"\\\"\")", "[x][y][z", "](<a)", "<a b= >",
+		"<a/b>", "](a\n \"b\n\"\n)", "](((a))", "](\\\n)", `<a b="<a b='<a b="`,
+	} {
 		f.Add(s)
 	}
 	tags := regexp.MustCompile(`</?[a-zA-Z][a-zA-Z0-9-]*(?:\s+[a-zA-Z_:][\w.:-]*(?:\s*=\s*(?:[^\s"'=<>]+|"[^"]*"|'[^']*'))?)*\s*/?>`)

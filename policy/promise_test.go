@@ -18,8 +18,10 @@ func TestPromise_SaysNothingElse(t *testing.T) {
 			require.True(t, IsPromise(said, "Ana", "the team"), said)
 		})
 	}
-	for _, said := range []string{"Yes.", "No", "Let me check: yes, we do.", "Hello Ana", "Thanks", "Checking in is at 14:00.",
-		"We check that for 20 EUR.", "One moment costs nothing", "Ja, ich melde mich wenn das Rad fertig ist", ""} {
+	for _, said := range []string{
+		"Yes.", "No", "Let me check: yes, we do.", "Hello Ana", "Thanks", "Checking in is at 14:00.",
+		"We check that for 20 EUR.", "One moment costs nothing", "Ja, ich melde mich wenn das Rad fertig ist", "",
+	} {
 		t.Run(said, func(t *testing.T) {
 			require.False(t, IsPromise(said, "Ana"), said)
 		})

@@ -27,8 +27,11 @@ func TestFollowUps_ChatThenLabelThenDefault(t *testing.T) {
 	two := 2
 	yes := true
 	no := false
-	d := Defaults{FollowUpDays: 3, Labels: []Label{{Name: "plain"}, {Name: "late", FollowUpDays: &five, AskRating: &yes},
-		{Name: "never", FollowUpDays: &never, AskRating: &no}}}
+	d := Defaults{FollowUpDays: 3, Labels: []Label{
+		{Name: "plain"},
+		{Name: "late", FollowUpDays: &five, AskRating: &yes},
+		{Name: "never", FollowUpDays: &never, AskRating: &no},
+	}}
 	for name, c := range map[string]struct {
 		facts ChatFacts
 		days  int

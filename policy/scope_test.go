@@ -64,8 +64,10 @@ func TestRoleValid(t *testing.T) {
 	for _, role := range []Role{RolePublic, RoleAdmin, UserRole(1), "user:9223372036854775807"} {
 		require.True(t, role.Valid(), role)
 	}
-	for _, role := range []Role{"", "Public", "user:", "user:0", "user:-1", "user:+1", "user:01", "user:1,admin", "user:99999999999999999999",
-		"kb"} {
+	for _, role := range []Role{
+		"", "Public", "user:", "user:0", "user:-1", "user:+1", "user:01", "user:1,admin", "user:99999999999999999999",
+		"kb",
+	} {
 		require.False(t, role.Valid(), role)
 	}
 }

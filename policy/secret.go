@@ -43,11 +43,15 @@ var secretPatterns = []secretPattern{
 		regexp.MustCompile(`\b(?:sk|pk|rk|gsk|xai|hf)[-_](?:[A-Za-z0-9]+[-_])*[A-Za-z0-9]{16,}\b`),
 	},
 	// code
-	{[]string{"gho_", "ghp_", "ghs_", "ghu_", "ghr_", "github_pat_", "glpat-"},
-		regexp.MustCompile(`\b(?:gh[opsur]|github_pat)_[A-Za-z0-9_]{20,}\b|\bglpat-[A-Za-z0-9_-]{16,}`)},
+	{
+		[]string{"gho_", "ghp_", "ghs_", "ghu_", "ghr_", "github_pat_", "glpat-"},
+		regexp.MustCompile(`\b(?:gh[opsur]|github_pat)_[A-Za-z0-9_]{20,}\b|\bglpat-[A-Za-z0-9_-]{16,}`),
+	},
 	// clouds, chats
-	{[]string{"akia", "asia", "aiza", "xox"},
-		regexp.MustCompile(`\bA(?:KIA|SIA)[A-Z0-9]{16}\b|\bAIza[A-Za-z0-9_-]{30,}|\bxox[abprs]-[A-Za-z0-9-]{10,}`)},
+	{
+		[]string{"akia", "asia", "aiza", "xox"},
+		regexp.MustCompile(`\bA(?:KIA|SIA)[A-Z0-9]{16}\b|\bAIza[A-Za-z0-9_-]{30,}|\bxox[abprs]-[A-Za-z0-9-]{10,}`),
+	},
 	// Matrix
 	{[]string{"as_", "hs_", "syt_", "mct_", "mcr_"}, regexp.MustCompile(`\b(?:as|hs|syt|mct|mcr)_[A-Za-z0-9_]{24,}`)},
 	// Telegram

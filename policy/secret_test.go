@@ -60,8 +60,10 @@ func TestHide_MasksConfiguredSecrets(t *testing.T) { //nolint:paralleltest // th
 	t.Cleanup(func() { SetSecrets(nil) })
 	SetSecrets([]string{"", "abc", "correct horse/battery\"staple", "correct horse", "a+b=c&d"})
 	require.Equal(t, "abc is too short to be looked for", Hide("abc is too short to be looked for"))
-	for _, text := range []string{`correct horse/battery"staple`, `correct horse/battery\"staple`, "correct+horse%2Fbattery%22staple",
-		"correct%20horse%2Fbattery%22staple", "correct horse", "a%2Bb%3Dc%26d"} {
+	for _, text := range []string{
+		`correct horse/battery"staple`, `correct horse/battery\"staple`, "correct+horse%2Fbattery%22staple",
+		"correct%20horse%2Fbattery%22staple", "correct horse", "a%2Bb%3Dc%26d",
+	} {
 		t.Run(text, func(t *testing.T) {
 			require.Equal(t, "x"+Mask+"y", Hide("x"+text+"y"))
 			require.Equal(t, "x "+Mask+" y", Redact("x "+text+" y"))
@@ -91,8 +93,10 @@ func TestHide_MasksCutSecret(t *testing.T) { //nolint:paralleltest // the secret
 
 // A text without any hint is skipped. The fuzz test checks that no pattern would have matched it.
 func FuzzRedact(f *testing.F) {
-	for _, seed := range []string{"password: hunter2hunter2", "BEARER ABCDEFGHIJKLMNOPQRST", "Api-Key='abcdefg'", "ASIAABCDEFGHIJKLMNOP",
-		"x://a:b@", "Secret:\n123456", ""} {
+	for _, seed := range []string{
+		"password: hunter2hunter2", "BEARER ABCDEFGHIJKLMNOPQRST", "Api-Key='abcdefg'", "ASIAABCDEFGHIJKLMNOP",
+		"x://a:b@", "Secret:\n123456", "",
+	} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, text string) {

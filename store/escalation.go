@@ -63,7 +63,8 @@ const isContactNotifiedSQL = "select contact_notified from escalations where cha
 // OpenEscalation stores that a chat needs a person. sources are the messages whose words may be in why. first is true if
 // the contact did not wait for a person before, told is true if the contact was told that a person will answer.
 func OpenEscalation(ctx context.Context, tx Tx, chat ChatID, message MessageID, why string,
-	sources []MessageID) (first, told bool, err error) {
+	sources []MessageID,
+) (first, told bool, err error) {
 	var ended int
 	if err = tx.QueryRow(ctx, endAnsweredEscalationSQL, chat).Scan(&ended); err != nil {
 		return false, false, fmt.Errorf("end answered escalation: %w", err)

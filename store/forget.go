@@ -158,8 +158,11 @@ func Forget(ctx context.Context, tx Tx, d DeletionSet, at time.Time) (DeletionCo
 		sql   string
 		ids   any
 		count *int
-	}{{deleteJobsSQL, row.EmptyIfNil(d.Jobs), &f.Entries}, {deleteDialogsSQL, row.EmptyIfNil(d.Dialogs), &f.Entries},
-		{deleteSchedulesSQL, row.EmptyIfNil(d.Schedules), &f.Schedules}} {
+	}{
+		{deleteJobsSQL, row.EmptyIfNil(d.Jobs), &f.Entries},
+		{deleteDialogsSQL, row.EmptyIfNil(d.Dialogs), &f.Entries},
+		{deleteSchedulesSQL, row.EmptyIfNil(d.Schedules), &f.Schedules},
+	} {
 		tag, err := tx.Exec(ctx, drop.sql, drop.ids)
 		if err != nil {
 			return f, fmt.Errorf("forget what else there is: %w", err)

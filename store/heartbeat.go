@@ -100,8 +100,10 @@ type Judgement struct {
 // RecordJudgement stores a judgement. It returns false if the agent has judged the finding before, or if j.Notified is
 // true and another agent has already notified the owner.
 func RecordJudgement(ctx context.Context, tx Tx, j Judgement) (first bool, err error) {
-	tag, err := tx.Exec(ctx, recordJudgementSQL, pgx.NamedArgs{"agent": j.Agent, "matter": j.Finding, "chat": j.ChatID, "told": j.Notified,
-		"at": j.At})
+	tag, err := tx.Exec(ctx, recordJudgementSQL, pgx.NamedArgs{
+		"agent": j.Agent, "matter": j.Finding, "chat": j.ChatID, "told": j.Notified,
+		"at": j.At,
+	})
 	if err != nil {
 		return false, fmt.Errorf("record judgement: %w", err)
 	}

@@ -118,8 +118,10 @@ const editMessageSQL = `update messages set body = @body, edited_at = @at, edits
 // EditMessage replaces the text of a sender's own message and removes what was learned from it. It returns false if there is no readable
 // message, or if a later edit was stored before.
 func EditMessage(ctx context.Context, tx Tx, chat ChatID, event id.EventID, sender id.UserID, body string, at time.Time) (bool, error) {
-	tag, err := tx.Exec(ctx, editMessageSQL, pgx.NamedArgs{"chat": chat, "event": event, "sender": sender, "body": text.Storable(body),
-		"at": at})
+	tag, err := tx.Exec(ctx, editMessageSQL, pgx.NamedArgs{
+		"chat": chat, "event": event, "sender": sender, "body": text.Storable(body),
+		"at": at,
+	})
 	if err != nil {
 		return false, fmt.Errorf("edit message: %w", err)
 	}

@@ -52,15 +52,20 @@ func (h *history) add(kind store.DeskFactKind, at time.Time, f store.DeskFact) {
 
 // message adds a message of an author. answeredBy is the outbox message that answers it; nil for none.
 func (h *history) message(author policy.Author, at time.Time, action policy.Action, answeredBy *uuid.UUID) {
-	h.messages = append(h.messages, []any{h.chat, fmt.Sprintf("$%d-%d", h.chat, len(h.messages)), author, "@x:x", "text", "words", at, action,
-		"code", "reason", answeredBy})
+	h.messages = append(h.messages, []any{
+		h.chat, fmt.Sprintf("$%d-%d", h.chat, len(h.messages)), author, "@x:x", "text", "words", at, action,
+		"code", "reason", answeredBy,
+	})
 	h.spoken = append(h.spoken, spoken{at, author != policy.AuthorContact, author != policy.AuthorContact, action == policy.ActionAnswer})
 }
 
 // send adds an outbox message.
 func (h *history) send(out uuid.UUID, purpose policy.Purpose, state, code string, created time.Time, sent *time.Time, about int64) {
-	h.outbox = append(h.outbox, []any{out, h.chat, "owner", purpose, "m.room.message", []byte("{}"), code, "reason", state, created, sent,
-		[]int64{about}, ""})
+	h.outbox = append(h.outbox, []any{
+		out, h.chat, "owner", purpose, "m.room.message", []byte("{}"), code, "reason", state, created, sent,
+		[]int64{about},
+		"",
+	})
 }
 
 // draftedAs makes the last outbox message an approved draft of a purpose.
@@ -250,10 +255,14 @@ func TestNumbers_MatchPlainLoop(t *testing.T) {
 	}
 	copyRows(t, st, map[string]table{
 		"chats": {[]string{"protocol", "channel_id", "kind"}, chats},
-		"messages": {[]string{"chat_id", "event_id", "author", "sender", "kind", "body", "ts", "action", "code", "reason", "outbox_id"},
-			messages},
-		"outbox": {[]string{"id", "chat_id", "send_as", "purpose", "event_type", "content", "code", "reason", "state", "created_at",
-			"sent_at", "quotes", "drafted_as"}, outbox},
+		"messages": {
+			[]string{"chat_id", "event_id", "author", "sender", "kind", "body", "ts", "action", "code", "reason", "outbox_id"},
+			messages,
+		},
+		"outbox": {[]string{
+			"id", "chat_id", "send_as", "purpose", "event_type", "content", "code", "reason", "state", "created_at",
+			"sent_at", "quotes", "drafted_as",
+		}, outbox},
 		"escalations": {[]string{"chat_id", "message_id", "reason", "opened_at", "closed_at", "cause"}, escalations},
 		"tasks":       {[]string{"key", "kind", "chat_id", "state", "cost", "created_at"}, tasks},
 		"ratings":     {[]string{"outbox_id", "chat_id", "contact", "asked_at", "value", "given_at"}, ratings},

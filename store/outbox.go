@@ -293,7 +293,8 @@ const countSentSQL = "select " + countOutColumns
 // CountSent counts the messages that were sent to a chat since minuteStart and since dayStart, without the message
 // excluded. A message in parts counts once.
 func CountSent(ctx context.Context, db DB, chat ChatID, minuteStart, dayStart time.Time,
-	excluded uuid.UUID) (inMinute, inDay int, err error) {
+	excluded uuid.UUID,
+) (inMinute, inDay int, err error) {
 	if err := db.QueryRow(ctx, countSentSQL, chat, minuteStart, dayStart, excluded).Scan(&inMinute, &inDay); err != nil {
 		return 0, 0, fmt.Errorf("count sent events: %w", err)
 	}

@@ -84,7 +84,8 @@ const answeredQuestionsSQL = `select m.id as message, m.event_id, m.ts as at, m.
 // most limit of them and none of excluded. They are sorted with the oldest first. Commands are left out, because they are
 // not part of the conversation.
 func AnsweredQuestions(ctx context.Context, db DB, room ChatID, since time.Time, excluded []MessageID,
-	limit int) ([]AnsweredQuestion, error) {
+	limit int,
+) ([]AnsweredQuestion, error) {
 	return row.All[AnsweredQuestion](ctx, db, "conversation", answeredQuestionsSQL, room, nullTime(since), row.EmptyIfNil(excluded), limit,
 		TaskAsk)
 }

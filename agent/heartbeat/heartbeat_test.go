@@ -220,8 +220,10 @@ func TestHeartbeat_HasOwnBudget(t *testing.T) {
 
 func TestHeartbeat_FailingModelReports(t *testing.T) {
 	t.Parallel()
-	for name, reply := range map[string]llmtest.Reply{"broken": {Status: 400}, "no verdict": {Text: "all is well"},
-		"half a verdict": {Text: `{"tell": []}`}} {
+	for name, reply := range map[string]llmtest.Reply{
+		"broken": {Status: 400}, "no verdict": {Text: "all is well"},
+		"half a verdict": {Text: `{"tell": []}`},
+	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			r, _ := newScripted(t, inTurn(reply), Config{})
@@ -273,8 +275,10 @@ func TestHeartbeat_WorkspaceAddressIsUntrusted(t *testing.T) {
 	r, _ := newScripted(t, inTurn(llmtest.Reply{Calls: []llmtest.Call{fetches("/file"), fetches("/config")}},
 		llmtest.Reply{Text: `{"notify": false, "tell": []}`}),
 		Config{Agent: "shop", Items: []string{"look at " + site.URL + "/config"}, ItemChecks: 2})
-	r.checker.Tools.Add(tools.FetchURL{Client: fetch.New(fetch.Options{AllowPrivate: true}),
-		Documents: knowledge.Open(nil, knowledge.Options{})})
+	r.checker.Tools.Add(tools.FetchURL{
+		Client:    fetch.New(fetch.Options{AllowPrivate: true}),
+		Documents: knowledge.Open(nil, knowledge.Options{}),
+	})
 	folder := t.TempDir()
 	require.NoError(t, os.WriteFile(filepath.Join(folder, "HEARTBEAT.md"), []byte("- look at "+site.URL+"/file\n"), 0o600))
 	r.checker.Personas.All = []persona.Persona{{ID: "shop", Name: "Sam", Workspace: folder}}
@@ -289,8 +293,10 @@ func TestFinding_StalledAndFailedTasks(t *testing.T) {
 	t.Parallel()
 	for _, wanted := range []bool{true, false} {
 		r, server := newScripted(t, reportAll, Config{Tasks: wanted})
-		for state, ago := range map[string]time.Duration{"failed": 2 * time.Hour, "completed": 2 * time.Hour, "waiting": 3 * time.Hour,
-			"running": time.Minute, "timeout": 72 * time.Hour} {
+		for state, ago := range map[string]time.Duration{
+			"failed": 2 * time.Hour, "completed": 2 * time.Hour, "waiting": 3 * time.Hour,
+			"running": time.Minute, "timeout": 72 * time.Hour,
+		} {
 			_, err := r.store.Pool().Exec(t.Context(), `insert into tasks (key, kind, chat_id, agent, model, input, state, created_at, finished_at)
 				values ($1, 'ask', $2, '', 'm', 'sum up ' || $1, $1, $3::timestamptz, case when $1 in ('failed', 'completed', 'timeout') then $3::timestamptz end)`, state, r.admin.ID, monday.Add(-ago))
 			require.NoError(t, err)
@@ -318,8 +324,10 @@ func TestHeartbeat_MessagesAreDrafts(t *testing.T) {
 	drafts := func(_ context.Context, q llmtest.Request) llmtest.Reply {
 		_, rest, _ := strings.Cut(q.Messages[0].Text, " matter ")
 		key, _, _ := strings.Cut(rest, ": ")
-		return llmtest.Reply{Text: mustJSON(map[string]any{"notify": true,
-			"tell": []map[string]string{{"matter": key, "text": "She waits.", "draft": "I look where it is."}}})}
+		return llmtest.Reply{Text: mustJSON(map[string]any{
+			"notify": true,
+			"tell":   []map[string]string{{"matter": key, "text": "She waits.", "draft": "I look where it is."}},
+		})}
 	}
 	for _, allowed := range []bool{false, true} {
 		r, server := newScripted(t, drafts, Config{Drafts: allowed})

@@ -59,7 +59,8 @@ func (c *check) report(ctx context.Context, task *store.Task, v verdict) (note s
 
 // record stores all findings as judged. It returns a line about each finding to report, and the messages that the lines quote.
 func (c *check) record(ctx context.Context, tx store.Tx, v verdict,
-	sources []store.MessageID) (lines []string, about []store.MessageID, err error) {
+	sources []store.MessageID,
+) (lines []string, about []store.MessageID, err error) {
 	for _, m := range c.findings {
 		sentence, report := v.textFor(m.Key)
 		first, err := store.RecordJudgement(ctx, tx, store.Judgement{

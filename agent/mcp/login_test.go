@@ -95,8 +95,10 @@ func newOAuthServer(t *testing.T, lifetime int) *oauthServer {
 	}
 	mux.Handle("/mcp", auth.RequireBearerToken(verify, &auth.RequireBearerTokenOptions{ResourceMetadataURL: g.URL + "/resource"})(
 		mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return inner }, nil)))
-	mux.Handle("/resource", auth.ProtectedResourceMetadataHandler(&oauthex.ProtectedResourceMetadata{Resource: g.URL + "/mcp",
-		AuthorizationServers: []string{g.URL}}))
+	mux.Handle("/resource", auth.ProtectedResourceMetadataHandler(&oauthex.ProtectedResourceMetadata{
+		Resource:             g.URL + "/mcp",
+		AuthorizationServers: []string{g.URL},
+	}))
 	mux.HandleFunc("/.well-known/oauth-authorization-server", func(w http.ResponseWriter, _ *http.Request) {
 		answer(w, http.StatusOK, map[string]any{
 			"issuer": g.URL, "authorization_endpoint": g.URL + "/authorize", "token_endpoint": g.URL + "/token",
@@ -138,8 +140,10 @@ func newOAuthServer(t *testing.T, lifetime int) *oauthServer {
 		}
 		g.issued++
 		g.token, g.refresh = fmt.Sprint("secret-token-", g.issued), fmt.Sprint("secret-refresh-", g.issued)
-		answer(w, http.StatusOK, map[string]any{"access_token": g.token, "token_type": "Bearer", "expires_in": g.lifetime,
-			"refresh_token": g.refresh})
+		answer(w, http.StatusOK, map[string]any{
+			"access_token": g.token, "token_type": "Bearer", "expires_in": g.lifetime,
+			"refresh_token": g.refresh,
+		})
 	})
 	return g
 }
@@ -312,8 +316,10 @@ func TestRemote_CannotReachThisMachine(t *testing.T) {
 	t.Parallel()
 	here := httptest.NewServer(http.NotFoundHandler())
 	t.Cleanup(here.Close)
-	for address, reached := range map[string]bool{"http://127.0.0.1:1/mcp": true, "http://localhost/mcp": true,
-		"https://tools.example.com/mcp": false, "https://93.184.216.34/mcp": false} {
+	for address, reached := range map[string]bool{
+		"http://127.0.0.1:1/mcp": true, "http://localhost/mcp": true,
+		"https://tools.example.com/mcp": false, "https://93.184.216.34/mcp": false,
+	} {
 		client := plainClient(address, "")
 		for _, host := range []string{"127.0.0.1", "localhost", "LOCALHOST", "0.0.0.0", "[::ffff:127.0.0.1]", "[::ffff:0.0.0.0]"} {
 			resp, err := client.Get(strings.Replace(here.URL, "127.0.0.1", host, 1))

@@ -224,8 +224,10 @@ func TestCall_UnansweredIsNotRepeated(t *testing.T) {
 
 func TestIsNotExecuted_Errors(t *testing.T) {
 	t.Parallel()
-	for _, err := range []error{&jsonrpc.Error{Code: jsonrpc.CodeInvalidParams}, &net.OpError{Op: "dial", Err: io.EOF},
-		&loginError{why: errLoginRequired}} {
+	for _, err := range []error{
+		&jsonrpc.Error{Code: jsonrpc.CodeInvalidParams}, &net.OpError{Op: "dial", Err: io.EOF},
+		&loginError{why: errLoginRequired},
+	} {
 		require.True(t, isNotExecuted(fmt.Errorf("calling: %w", err)), err)
 	}
 	for _, err := range []error{&jsonrpc.Error{Code: codeRejected}, &net.OpError{Op: "read", Err: io.EOF}, io.EOF, mcp.ErrConnectionClosed} {
@@ -334,8 +336,10 @@ func TestServer_UnreachableStatesReason(t *testing.T) {
 	registry := tools.NewRegistry(tools.TierPolicy{})
 	s := startSource(t, registry, Server{Name: "gone", Command: []string{"/nonexistent/server"}},
 		Server{Name: "false", Command: []string{"false"}},
-		Server{Name: "unset", Command: []string{"sh", "-c",
-			"echo starting >&2; echo 'Error: \033[1mGITHUB_TOKEN\033[0m is not set, nor is api_key=sk-proj-abcdefghijklmnopqrstuvwxyz0123' >&2; echo >&2; exit 1"}})
+		Server{Name: "unset", Command: []string{
+			"sh", "-c",
+			"echo starting >&2; echo 'Error: \033[1mGITHUB_TOKEN\033[0m is not set, nor is api_key=sk-proj-abcdefghijklmnopqrstuvwxyz0123' >&2; echo >&2; exit 1",
+		}})
 	for i := range 3 {
 		require.Eventually(t, func() bool {
 			p := s.States()[i].Problem

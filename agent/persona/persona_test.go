@@ -29,8 +29,10 @@ func TestChoose_FollowsDocumentedOrder(t *testing.T) {
 	w := RouteInput{
 		Mention: "eve",
 		Mode:    policy.ModeBusiness,
-		Chat: store.Chat{Agent: "chosen", RoomID: &room, Contact: "@ana:x", Login: "login1", Protocol: "whatsapp",
-			Spaces: []id.RoomID{"!home:x", "!work:x"}},
+		Chat: store.Chat{
+			Agent: "chosen", RoomID: &room, Contact: "@ana:x", Login: "login1", Protocol: "whatsapp",
+			Spaces: []id.RoomID{"!home:x", "!work:x"},
+		},
 	}
 	for _, step := range []struct {
 		want   string
@@ -70,8 +72,10 @@ func TestCapture_UsesModelOfChatsAgent(t *testing.T) {
 	t.Parallel()
 	own := openModel(t)
 	require.Nil(t, Set{All: []Persona{{ID: "shop"}}, Model: llm.None{}}.ChatModel(policy.Defaults{}))
-	of := Set{All: []Persona{{ID: "plain"}, {ID: "shop", Model: own, Networks: []string{"whatsapp"}}},
-		Model: llm.None{}}.ChatModel(policy.Defaults{})
+	of := Set{
+		All:   []Persona{{ID: "plain"}, {ID: "shop", Model: own, Networks: []string{"whatsapp"}}},
+		Model: llm.None{},
+	}.ChatModel(policy.Defaults{})
 	require.Equal(t, own.Name(), of(store.Chat{Protocol: "whatsapp"}).Name())
 	require.Equal(t, llm.Model(llm.None{}), of(store.Chat{Protocol: "signal"}))
 }
@@ -79,8 +83,10 @@ func TestCapture_UsesModelOfChatsAgent(t *testing.T) {
 // openModel opens a model that nobody asks.
 func openModel(t *testing.T) llm.Model {
 	t.Helper()
-	models, err := llm.New(llm.Options{Providers: map[string]llm.Provider{"openai": {BaseURL: "http://127.0.0.1:1", Local: true}},
-		Timeout: time.Second})
+	models, err := llm.New(llm.Options{
+		Providers: map[string]llm.Provider{"openai": {BaseURL: "http://127.0.0.1:1", Local: true}},
+		Timeout:   time.Second,
+	})
 	require.NoError(t, err)
 	model, err := models.Open([]string{"openai/test"}, "")
 	require.NoError(t, err)

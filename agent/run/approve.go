@@ -179,7 +179,8 @@ func (a approver) isGrantable(p pendingCall, wanted store.Approval) bool {
 // requestApproval decides about a call without a decision: a grant allows it, or it is denied because the owner cannot be
 // asked, or the owner is asked. It returns what approve returns.
 func (a approver) requestApproval(ctx context.Context, p *pendingCall, wanted store.Approval,
-	rest []pendingCall) (refusal *tools.Result, err error) {
+	rest []pendingCall,
+) (refusal *tools.Result, err error) {
 	others, err := a.similarApprovals(ctx, *p, wanted, rest)
 	if err != nil {
 		return nil, err

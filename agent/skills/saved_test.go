@@ -63,8 +63,10 @@ func TestSavedTasks_OfFolder(t *testing.T) {
 }
 
 func FuzzSaved(f *testing.F) {
-	for _, seed := range []string{"", "prompt: x\ntools: [a, b]", "prompt: &a x\nagent: *a", "tools: &a [*a]", "? [a]\n: b",
-		"prompt: !!binary eA==", "a: b\n---\nc: d", "prompt: |\n  x\n"} {
+	for _, seed := range []string{
+		"", "prompt: x\ntools: [a, b]", "prompt: &a x\nagent: *a", "tools: &a [*a]", "? [a]\n: b",
+		"prompt: !!binary eA==", "a: b\n---\nc: d", "prompt: |\n  x\n",
+	} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, text string) {

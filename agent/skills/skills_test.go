@@ -80,12 +80,18 @@ func TestHeader_Forms(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]Skill{
 		"Just text.": {ForOwner: true, Text: "Just text."},
-		"---\nroles: public + user:$chatId\nactions: none\n---\nx": {ForContact: true, Limited: true, Actions: []string{},
-			Text: "x"},
-		"---\r\nroles: [admin, public]\r\nallowed_urls: a.example, b.example\r\n---\r\nx": {ForOwner: true, ForContact: true,
-			URLs: []string{"a.example", "b.example"}, Text: "x"},
-		"---\nroles: admin\nactions: all\nmemory_rules: {visible: none}\n---\nx": {ForOwner: true, Actions: []string{}, NoMemory: true,
-			Text: "x"},
+		"---\nroles: public + user:$chatId\nactions: none\n---\nx": {
+			ForContact: true, Limited: true, Actions: []string{},
+			Text: "x",
+		},
+		"---\r\nroles: [admin, public]\r\nallowed_urls: a.example, b.example\r\n---\r\nx": {
+			ForOwner: true, ForContact: true,
+			URLs: []string{"a.example", "b.example"}, Text: "x",
+		},
+		"---\nroles: admin\nactions: all\nmemory_rules: {visible: none}\n---\nx": {
+			ForOwner: true, Actions: []string{}, NoMemory: true,
+			Text: "x",
+		},
 		"---\n---\nx": {Text: "x"},
 	} {
 		want.Name, want.From = "a", FromShared
@@ -196,8 +202,10 @@ func TestSkill_WritableGrantsNothing(t *testing.T) {
 }
 
 func FuzzParse(f *testing.F) {
-	for _, seed := range []string{"", "---\n", "---\nroles: [admin]\n---\nx", "---\n&a [*a]\n---\n", "---\nactions: {}\n---",
-		"\ufeff---\r\n---\r\n"} {
+	for _, seed := range []string{
+		"", "---\n", "---\nroles: [admin]\n---\nx", "---\n&a [*a]\n---\n", "---\nactions: {}\n---",
+		"\ufeff---\r\n---\r\n",
+	} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, text string) {

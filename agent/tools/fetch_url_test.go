@@ -48,8 +48,10 @@ func TestFetchURL_NeedsNamedOrAllowedPage(t *testing.T) {
 	require.Contains(t, call(page, "look at <"+page+">, please", false).ForLLM, "open on Sundays")
 	require.Contains(t, call(page, "", true).ForLLM, "open on Sundays")
 	require.Equal(t, tools.Read, tool.TierOf(tools.Call{Args: json.RawMessage(`{"url": "https://www.allowed.example/x"}`)}))
-	for _, url := range []string{"https://notallowed.example/", "https://allowed.example.evil.example/",
-		"https://allowed.example@evil.example/", "x"} {
+	for _, url := range []string{
+		"https://notallowed.example/", "https://allowed.example.evil.example/",
+		"https://allowed.example@evil.example/", "x",
+	} {
 		require.Equal(t, tools.Confirm, tool.TierOf(tools.Call{Args: json.RawMessage(`{"url": "` + url + `"}`)}), url)
 	}
 }

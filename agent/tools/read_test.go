@@ -29,8 +29,10 @@ func TestRead_OwnersCommandOnly(t *testing.T) {
 	require.NoError(t, os.Symlink("/proc/self/environ", filepath.Join(folder, "environ")))
 	long := write("long.txt", strings.Repeat("a line\n", 20_000))
 	binary := write("binary", "\x00\x01\x02")
-	own, err := sandbox.New(sandbox.Options{Program: []string{"/proc/self/exe"},
-		ForbiddenPaths: []string{filepath.Join(folder, "own"), config}})
+	own, err := sandbox.New(sandbox.Options{
+		Program:        []string{"/proc/self/exe"},
+		ForbiddenPaths: []string{filepath.Join(folder, "own"), config},
+	})
 	require.NoError(t, err)
 	h.registry.Add(tools.ReadPath{Sandbox: own})
 	read := func(path string) tools.Result {

@@ -49,8 +49,10 @@ func (t RecallMemory) Run(ctx context.Context, c Call) (Result, error) {
 		return Result{}, err
 	}
 	if len(found.Hits) == 0 {
-		return Result{ForLLM: "Nothing of that kind is remembered.",
-			ForUser: fmt.Sprintf("looked into the memory for “%s”: nothing", args.Query)}, nil
+		return Result{
+			ForLLM:  "Nothing of that kind is remembered.",
+			ForUser: fmt.Sprintf("looked into the memory for “%s”: nothing", args.Query),
+		}, nil
 	}
 	return Result{Passages: found.Hits, ForUser: fmt.Sprintf("looked into the memory for “%s”: %d passages", args.Query, len(found.Hits))}, nil
 }

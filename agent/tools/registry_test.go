@@ -227,8 +227,10 @@ func TestRegistry_ReadOnlyCausesNoEffect(t *testing.T) {
 func TestRegistry_RefusesSecretMark(t *testing.T) {
 	t.Parallel()
 	r := tools.NewRegistry(tools.TierPolicy{}, tools.Remember{}, tools.SearchDocs{})
-	for _, args := range []string{`{"text": "the key is [secret]"}`, `{"text": "\u005bsecret]"}`,
-		`{"text": "x", "more": [{"a": ["[secret]"]}]}`, `{"[secret]": 1}`} {
+	for _, args := range []string{
+		`{"text": "the key is [secret]"}`, `{"text": "\u005bsecret]"}`,
+		`{"text": "x", "more": [{"a": ["[secret]"]}]}`, `{"[secret]": 1}`,
+	} {
 		c := tools.Call{ID: "1", Name: "search_docs", Args: json.RawMessage(args), Caller: tools.Caller{Owner: true}}
 		_, v, err := r.Judge(t.Context(), c)
 		require.NoError(t, err)

@@ -25,8 +25,10 @@ func TestSendFile_OwnersRoomOnly(t *testing.T) {
 	d.caller.Chat = store.Chat{Kind: policy.KindAdmin}
 	require.False(t, d.call("send_file", map[string]any{"path": "sub/offer.txt", "caption": "the offer"}).IsError)
 	require.Equal(t, []tools.OutgoingFile{{Name: "offer.txt", MIME: "text/plain", Data: []byte("an offer: 480"), Caption: "the offer"}}, sent)
-	for _, path := range []string{"link.txt", "linked/key.txt", "../outside/key.txt", filepath.Join(d.outside, "key.txt"), "sub", "",
-		"nothing"} {
+	for _, path := range []string{
+		"link.txt", "linked/key.txt", "../outside/key.txt", filepath.Join(d.outside, "key.txt"), "sub", "",
+		"nothing",
+	} {
 		require.Equal(t, tools.CodeNotFound, d.call("send_file", map[string]any{"path": path}).Code, path)
 	}
 	require.NoError(t, os.WriteFile(filepath.Join(d.caller.Workspace, "big.bin"), make([]byte, 10<<20+1), 0o600))

@@ -53,9 +53,11 @@ func TestVariables_AreReplaced(t *testing.T) {
 	} {
 		require.Equal(t, "Hello!", v.Fill("Hello {name}!", name), "%.40q", name)
 	}
-	for _, name := range []string{"J. R. Smith", "Ana-María O'Neill", "Jr.", "Ана", "安娜", "Zoe\u0308", "Nguye\u0302\u0303n", "अनुष्का",
+	for _, name := range []string{
+		"J. R. Smith", "Ana-María O'Neill", "Jr.", "Ана", "安娜", "Zoe\u0308", "Nguye\u0302\u0303n", "अनुष्का",
 		"क्\u200dषमा", "ప్రియ", "สมชาย", "O’Neil", "D‘Angelo", "J.R.R. Tolkien", "Jo'Ann St.-John", "Gal·la", "Jean‑Luc", "مریم\u200cالسادات",
-		"שָׁלוֹם", "ʻOkina"} {
+		"שָׁלוֹם", "ʻOkina",
+	} {
 		require.Equal(t, "Hello "+name+"!", v.Fill("Hello {name}!", name))
 	}
 	require.Less(t, len(v.Fill("Hello {name}!", strings.Repeat("a ", 10_000))), 100)
@@ -147,10 +149,14 @@ func TestFigures_OfOneKindDisagree(t *testing.T) {
 func TestPublicDocument_NamesNoPerson(t *testing.T) {
 	t.Parallel()
 	list := []store.LearnedAnswer{
-		{Question: "Do you deliver?", Answer: "Yes.", Role: policy.RolePublic, Person: "@eva:x.org",
-			AnsweredAt: time.Date(2026, 11, 25, 0, 0, 0, 0, time.UTC)},
-		{Question: "Who is Jim?", Answer: "A friend.", Role: policy.RoleAdmin, Person: "@eva:x.org",
-			AnsweredAt: time.Date(2026, 11, 25, 0, 0, 0, 0, time.UTC)},
+		{
+			Question: "Do you deliver?", Answer: "Yes.", Role: policy.RolePublic, Person: "@eva:x.org",
+			AnsweredAt: time.Date(2026, 11, 25, 0, 0, 0, 0, time.UTC),
+		},
+		{
+			Question: "Who is Jim?", Answer: "A friend.", Role: policy.RoleAdmin, Person: "@eva:x.org",
+			AnsweredAt: time.Date(2026, 11, 25, 0, 0, 0, 0, time.UTC),
+		},
 	}
 	require.Equal(t, "# From a person of the business, 25 November 2026\n\n## Do you deliver?\n\nYes.\n",
 		learnedDocument(list, policy.RolePublic))

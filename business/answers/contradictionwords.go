@@ -85,8 +85,10 @@ var thisTime = regexp.MustCompile(`(?:^| )(?:this|next|diese[nrms]?|nachste[nrms
 
 // isListed reports whether a word has a meaning here, although it is a common one.
 func isListed(word string) bool {
-	for _, words := range []map[string]bool{yesWords, noWords, negatingWords, hedgeWords, alternativeWords, questionWords, alsoWords,
-		oneOffWords, rangeWords, politeWords} {
+	for _, words := range []map[string]bool{
+		yesWords, noWords, negatingWords, hedgeWords, alternativeWords, questionWords, alsoWords,
+		oneOffWords, rangeWords, politeWords,
+	} {
 		if words[word] {
 			return true
 		}

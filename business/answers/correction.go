@@ -178,7 +178,8 @@ func (b *Keeper) Correct(ctx context.Context, question, said string, citations [
 // uncorrected returns what the sentences of a passage that no correction corrects answer to a question. It returns
 // otherwise if they don't, or if a corrected sentence matches the question better.
 func (b *Keeper) uncorrected(ctx context.Context, question string, passage index.ChunkText, corrections []store.Correction,
-	otherwise Corrected) (Corrected, error) {
+	otherwise Corrected,
+) (Corrected, error) {
 	result, err := b.searchPublic(ctx, question)
 	if err != nil {
 		return Corrected{}, err
@@ -210,7 +211,8 @@ func (b *Keeper) uncorrected(ctx context.Context, question string, passage index
 
 // answerFromParts returns the quote of parts of a passage that answers a question.
 func (b *Keeper) answerFromParts(ctx context.Context, result search.Result, passage search.Hit,
-	parts []store.PassagePart) (search.Quote, bool, error) {
+	parts []store.PassagePart,
+) (search.Quote, bool, error) {
 	result.Hits = nil
 	for _, part := range parts {
 		h := passage

@@ -274,7 +274,8 @@ func saysNothing(line, contact string) bool {
 // judge returns the state of an answer, which says whether to ask the owner about it, and the id of the learned answer
 // that it contradicts; nil for none. lacksDocument says that no document had the answer.
 func judge(g store.UnansweredQuestion, lacksDocument bool, learned []store.LearnedAnswer,
-	asked []store.UnansweredQuestion) (store.UnansweredState, *int64) {
+	asked []store.UnansweredQuestion,
+) (store.UnansweredState, *int64) {
 	for _, a := range learned {
 		if !sameQuestion(g.Question, a.Question) {
 			continue

@@ -50,8 +50,10 @@ func TestThread_ContinuesInNextRoom(t *testing.T) {
 	require.True(t, r.escalation(ana.ID).IsOpen())
 	require.Equal(t, card, *r.escalation(ana.ID).CardEvent, "it waits for another room")
 
-	require.NoError(t, r.admin.Notices.Notify(r.ctx, jobs.NoticeArgs{Topic: jobs.TopicAdminRoomClosed,
-		SubjectID: int64(r.escalation(ana.ID).CardRoom)}))
+	require.NoError(t, r.admin.Notices.Notify(r.ctx, jobs.NoticeArgs{
+		Topic:     jobs.TopicAdminRoomClosed,
+		SubjectID: int64(r.escalation(ana.ID).CardRoom),
+	}))
 	const next = id.RoomID("!next:example.com")
 	r.addOperatorsRoom(next)
 	r.runAllJobs()
@@ -80,8 +82,10 @@ func TestThread_BridgedOwnerSendsNothing(t *testing.T) {
 	r.runAllJobs()
 	for _, content := range []map[string]any{
 		{"body": "Pay me", "m.relates_to": map[string]any{"rel_type": "m.thread", "event_id": card}},
-		{"body": "* Pay me", "m.new_content": map[string]any{"msgtype": "m.text", "body": "Pay me"},
-			"m.relates_to": map[string]any{"rel_type": "m.replace", "event_id": mine}},
+		{
+			"body": "* Pay me", "m.new_content": map[string]any{"msgtype": "m.text", "body": "Pay me"},
+			"m.relates_to": map[string]any{"rel_type": "m.replace", "event_id": mine},
+		},
 		{"body": "/handoff Ana"},
 	} {
 		content["msgtype"], content["fi.mau.double_puppet_source"] = "m.text", "mautrix-demo"
@@ -89,8 +93,10 @@ func TestThread_BridgedOwnerSendsNothing(t *testing.T) {
 	}
 	for _, sign := range []string{"✅", "👍", "⏸"} {
 		r.receive(r.event("m.reaction", deskRoom, owner,
-			map[string]any{"fi.mau.double_puppet_source": "mautrix-demo",
-				"m.relates_to": map[string]any{"rel_type": "m.annotation", "event_id": card, "key": sign}}))
+			map[string]any{
+				"fi.mau.double_puppet_source": "mautrix-demo",
+				"m.relates_to":                map[string]any{"rel_type": "m.annotation", "event_id": card, "key": sign},
+			}))
 	}
 	r.runAllJobs()
 	require.Equal(t, []string{"Which parcel?"}, r.sender.view(anasRoom, anyEvent))

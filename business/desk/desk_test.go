@@ -315,8 +315,10 @@ func (r *rig) reply(card id.EventID, sender id.UserID, body string) id.EventID {
 func (r *rig) replyIn(room id.RoomID, card id.EventID, sender id.UserID, body string) id.EventID {
 	r.t.Helper()
 	return r.receive(r.event("m.room.message", room, sender, map[string]any{
-		"msgtype": "m.text", "body": body, "m.relates_to": map[string]any{"rel_type": "m.thread", "event_id": card, "is_falling_back": true,
-			"m.in_reply_to": map[string]any{"event_id": card}},
+		"msgtype": "m.text", "body": body, "m.relates_to": map[string]any{
+			"rel_type": "m.thread", "event_id": card, "is_falling_back": true,
+			"m.in_reply_to": map[string]any{"event_id": card},
+		},
 	}))
 }
 
@@ -477,8 +479,10 @@ func TestThread_NoteNeverReachesContact(t *testing.T) {
 		c.Citations, c.Proposal = []store.Citation{{Source: "returns.md › Broken", Quote: "Send a photo within a week."}}, "Please send a photo."
 	})
 	text := r.card(card)
-	for _, part := range []string{"Ana · Demo needs a person", "My parcel arrived broken", "It asks for a person.", "returns.md › Broken",
-		"Send a photo within a week.", "Please send a photo."} {
+	for _, part := range []string{
+		"Ana · Demo needs a person", "My parcel arrived broken", "It asks for a person.", "returns.md › Broken",
+		"Send a photo within a week.", "Please send a photo.",
+	} {
 		require.Contains(t, text, part)
 	}
 

@@ -80,8 +80,10 @@ func TestEdit_RefusedIsLearnedAndShown(t *testing.T) {
 		edited        string
 		learned, note string
 	}{
-		"the network has no edits": {true, "Yes, from 15 EUR.", "> Yes, from 15 EUR.",
-			"The edit did not reach the customer, who has got: “Yes, from 10 EUR.”"},
+		"the network has no edits": {
+			true, "Yes, from 15 EUR.", "> Yes, from 15 EUR.",
+			"The edit did not reach the customer, who has got: “Yes, from 10 EUR.”",
+		},
 		"too long for an edit": {false, strings.Repeat("Yes, from 15 EUR. ", 70), "", ""},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -107,7 +107,8 @@ func lockWithChat(ctx context.Context, tx store.Tx, escalation store.EscalationI
 
 // applySign claims, pauses, resolves or hands back the escalation, as the reaction says.
 func (d *Desk) applySign(ctx context.Context, tx store.Tx, e store.Escalation, chat store.Chat, m store.Message,
-	applySign policy.ThreadSign) (string, error) {
+	applySign policy.ThreadSign,
+) (string, error) {
 	if applySign == policy.SignResolve {
 		return resolve(ctx, tx, e, m.Sender, m.At)
 	}
@@ -198,7 +199,8 @@ func (d *Desk) sendProposal(ctx context.Context, tx store.Tx, e store.Escalation
 
 // send queues a person's text or file to the contact in the owner's name. It is deleted there when the person deletes the message m.
 func (d *Desk) send(ctx context.Context, tx store.Tx, e store.Escalation, chat store.Chat, m store.Message,
-	said outbox.Message) (string, error) {
+	said outbox.Message,
+) (string, error) {
 	if !e.IsOpen() {
 		reopened, err := store.ReopenEscalation(ctx, tx, e.ID)
 		if err != nil {

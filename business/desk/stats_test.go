@@ -41,8 +41,12 @@ func TestStats_SumFacts(t *testing.T) {
 func TestChart_HasBarPerDay(t *testing.T) {
 	t.Parallel()
 	from := time.Date(2026, 11, 16, 0, 0, 0, 0, time.UTC)
-	facts := []store.DeskFact{{Kind: store.FactAlone, At: from}, {Kind: store.FactEscalated, At: from},
-		{Kind: store.FactAlone, At: from.AddDate(0, 0, 6)}, {Kind: store.FactAlone, At: from.AddDate(0, 0, 7)}}
+	facts := []store.DeskFact{
+		{Kind: store.FactAlone, At: from},
+		{Kind: store.FactEscalated, At: from},
+		{Kind: store.FactAlone, At: from.AddDate(0, 0, 6)},
+		{Kind: store.FactAlone, At: from.AddDate(0, 0, 7)},
+	}
 	counts, highest := countDays(facts, from, 7)
 	require.Equal(t, 2, highest)
 	require.Equal(t, []int{1, 0, 1}, counts[0])

@@ -121,7 +121,8 @@ func (d *Desk) leaveClosedRoom(ctx context.Context, tx store.Tx, e *store.Escala
 // message on it, unless somebody has the thread: nobody sees a thread that begins with a deleted message. If nothing is
 // left, nobody waits, and the escalation ends. done reports whether it did one of them.
 func (d *Desk) replaceDeletedCard(ctx context.Context, tx store.Tx, e store.Escalation,
-	chat store.Chat) (done bool, wait time.Duration, err error) {
+	chat store.Chat,
+) (done bool, wait time.Duration, err error) {
 	if !e.IsWaiting() || e.ClaimedBy != "" {
 		return false, 0, nil
 	}

@@ -115,8 +115,10 @@ func TestFile_OfOperatorReachesContact(t *testing.T) {
 	files := r.watchFiles()
 	card := r.escalate(anasRoom, "My parcel arrived broken")
 	image := func(name, caption, url string) map[string]any {
-		return map[string]any{"msgtype": "m.image", "body": caption, "filename": name, "url": url,
-			"info": map[string]any{"mimetype": "image/png", "size": 5}}
+		return map[string]any{
+			"msgtype": "m.image", "body": caption, "filename": name, "url": url,
+			"info": map[string]any{"mimetype": "image/png", "size": 5},
+		}
 	}
 	photo := r.sendFile(card, eva, image("lamp.png", "This lamp?", "mxc://x/lamp"))
 	note := r.sendFile(card, eva, image("list.png", "note: for us only", "mxc://x/list"))

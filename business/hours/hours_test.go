@@ -61,14 +61,25 @@ func TestState_HoldsUntilChange(t *testing.T) {
 		{"after the skipped end", bar, "2026-03-29 03:00", false, "2026-03-29 03:00 +0200", "2026-03-29 20:00 +0200"},
 		{"the clocks show the end twice", bar, "2026-10-25 01:30", true, "2026-10-24 20:00 +0200", "2026-10-25 02:30 +0200"},
 		{"a skipped beginning", []string{"sun: 2:30-4"}, "2026-03-29 01:59", false, "2026-03-22 04:00 +0100", "2026-03-29 03:00 +0200"},
-		{"a period that the clocks skip", []string{"sun: 2:10-2:50"}, "2026-03-29 01:00", false, "2026-03-22 02:50 +0100",
-			"2026-04-05 02:10 +0200"},
+		{
+			"a period that the clocks skip",
+			[]string{"sun: 2:10-2:50"},
+			"2026-03-29 01:00", false, "2026-03-22 02:50 +0100",
+			"2026-04-05 02:10 +0200",
+		},
 		{"around the clock", []string{"daily: 24h"}, "2026-11-23 12:00", true, "", ""},
-		{"around the clock but for a day", []string{"daily: 24h", "-2026-12-25"}, "2026-12-25 12:00", false, "2026-12-25 00:00 +0100",
-			"2026-12-26 00:00 +0100"},
+		{
+			"around the clock but for a day",
+			[]string{"daily: 24h", "-2026-12-25"},
+			"2026-12-25 12:00", false, "2026-12-25 00:00 +0100",
+			"2026-12-26 00:00 +0100",
+		},
 		{"no hours at all", nil, "2026-11-23 12:00", true, "", ""},
-		{"closed for years", []string{"mon: 9-17", "-2026-01-01..2026-12-31", "-2027-01-01..2027-12-31", "-2028-01-01..2028-12-30"},
-			"2027-06-01 12:00", false, "", ""},
+		{
+			"closed for years",
+			[]string{"mon: 9-17", "-2026-01-01..2026-12-31", "-2027-01-01..2027-12-31", "-2028-01-01..2028-12-30"},
+			"2027-06-01 12:00", false, "", "",
+		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -146,8 +157,10 @@ func containsClockTime(h Hours, at time.Time) bool {
 func TestHours_NameMistakes(t *testing.T) {
 	t.Parallel()
 	var h Hours
-	for days, want := range map[string]string{"monday": "not a weekday", "": "not a weekday", "mon-": "not a weekday",
-		"mon;tue": "not a weekday"} {
+	for days, want := range map[string]string{
+		"monday": "not a weekday", "": "not a weekday", "mon-": "not a weekday",
+		"mon;tue": "not a weekday",
+	} {
 		require.ErrorContains(t, h.SetDays(days, "9-17"), want, days)
 	}
 	for periods, want := range map[string]string{
@@ -198,8 +211,10 @@ func TestCalendar_ReadsHolidays(t *testing.T) {
 	require.NoError(t, err)
 	h := parseHours(t, "daily: 9-17")
 	h.Holidays = days
-	for date, open := range map[string]bool{"2026-12-24": true, "2026-12-25": false, "2026-12-26": false, "2026-12-27": true,
-		"2027-01-01": false, "2031-01-01": false, "2026-05-01": true, "2026-05-02": true, "2026-05-04": false, "2026-05-05": true} {
+	for date, open := range map[string]bool{
+		"2026-12-24": true, "2026-12-25": false, "2026-12-26": false, "2026-12-27": true,
+		"2027-01-01": false, "2031-01-01": false, "2026-05-01": true, "2026-05-02": true, "2026-05-04": false, "2026-05-05": true,
+	} {
 		at, err := time.ParseInLocation("2006-01-02 15", date+" 12", h.Zone)
 		require.NoError(t, err)
 		require.Equal(t, open, h.At(at).Open, date)
@@ -223,8 +238,10 @@ func TestCalendar_NamesMistakes(t *testing.T) {
 		{calendarOf("DTSTART;VALUE=DATE:20261225\nRRULE:FREQ=HOURLY"), "holidays are whole days"},
 		{calendarOf("DTSTART;VALUE=DATE:20261225\nRRULE:FREQ=SOMETIMES"), "which I cannot read"},
 		{calendarOf("DTSTART;VALUE=DATE:20261225\nRRULE:FREQ=DAILY"), "more than 20000 times"},
-		{calendarOf(slices.Repeat([]string{"DTSTART;VALUE=DATE:20260101\nRRULE:FREQ=YEARLY"}, maxEvents)...),
-			"more than 20000 holidays, because each event that repeats every year counts 101 times"},
+		{
+			calendarOf(slices.Repeat([]string{"DTSTART;VALUE=DATE:20260101\nRRULE:FREQ=YEARLY"}, maxEvents)...),
+			"more than 20000 holidays, because each event that repeats every year counts 101 times",
+		},
 		{calendarOf("SUMMARY:" + strings.Repeat("x", 10_000)), "it does not begin"},
 		{calendarOf(strings.Repeat("COMMENT:x\n", MaxCalendarBytes/8) + "SUMMARY:x"), "bigger than 1 MB"},
 	} {

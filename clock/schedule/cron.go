@@ -20,7 +20,9 @@ type cronPlan struct {
 const maxCronYears = 9
 
 // cronParser parses the five classic fields. A day of the month and a day of the week are alternatives, as in every crontab.
-var cronParser = cron.MustNewParser(cron.Minute | cron.Hour | cron.Dom | cron.Month | cron.Dow | cron.Descriptor | cron.DowOrDom).WithMaxSearchYears(maxCronYears)
+var cronParser = cron.MustNewParser(
+	cron.Minute | cron.Hour | cron.Dom | cron.Month | cron.Dow | cron.Descriptor | cron.DowOrDom,
+).WithMaxSearchYears(maxCronYears)
 
 // parseCron parses a cron expression. It returns ErrNever for one that matches no time.
 func parseCron(expr string, zone *time.Location) (cronPlan, error) {

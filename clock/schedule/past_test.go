@@ -42,8 +42,10 @@ func TestParsePast_Words(t *testing.T) {
 }
 
 func FuzzParsePast(f *testing.F) {
-	for _, seed := range []string{"since since since monday", "since 0 days", "overnight", "in the last 999 weeks", "since über nacht",
-		"last 3 days ago in May 2026"} {
+	for _, seed := range []string{
+		"since since since monday", "since 0 days", "overnight", "in the last 999 weeks", "since über nacht",
+		"last 3 days ago in May 2026",
+	} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, question string) {

@@ -87,8 +87,10 @@ func TestParseRecurrence_Words(t *testing.T) {
 }
 
 func FuzzParseRecurrence(f *testing.F) {
-	for _, text := range []string{"0 9 * * 1-5 x", "daily 9am x", "weekly monday 9am x", "every two hours x", "@daily report at 5pm",
-		"every mon and thu at 9pm x"} {
+	for _, text := range []string{
+		"0 9 * * 1-5 x", "daily 9am x", "weekly monday 9am x", "every two hours x", "@daily report at 5pm",
+		"every mon and thu at 9pm x",
+	} {
 		f.Add(text)
 	}
 	berlin := zone(f, "Europe/Berlin")

@@ -436,8 +436,10 @@ func FuzzSecondTime(f *testing.F) {
 }
 
 func FuzzCron(f *testing.F) {
-	for _, expr := range []string{"0 9 * * 1-5", "*/5 * * * *", "@daily", "0 0 29 2 *", "0 0 30 2 *", "TZ=UTC 1 1 1 1 1",
-		"1-5/2,7 */3 1,15 * sun"} {
+	for _, expr := range []string{
+		"0 9 * * 1-5", "*/5 * * * *", "@daily", "0 0 29 2 *", "0 0 30 2 *", "TZ=UTC 1 1 1 1 1",
+		"1-5/2,7 */3 1,15 * sun",
+	} {
 		f.Add(expr)
 	}
 	berlin := zone(f, "Europe/Berlin")

@@ -103,8 +103,10 @@ func TestOpen_RefusesCronWithoutMatch(t *testing.T) {
 		_, err := schedule.Open(schedule.Cron, expr, time.UTC)
 		require.ErrorIs(t, err, schedule.ErrNever, expr)
 	}
-	for _, expr := range []string{"", "* * * *", "60 * * * *", "0 25 * * *", "0 0 * * 8", "TZ=UTC 0 9 * * *", "CRON_TZ=UTC 0 9 * * *",
-		"@reboot", "@every 1s", "0 0 0 9 * * *", "H * * * *", "0 9 L * *", "0 0 9 * * 1"} {
+	for _, expr := range []string{
+		"", "* * * *", "60 * * * *", "0 25 * * *", "0 0 * * 8", "TZ=UTC 0 9 * * *", "CRON_TZ=UTC 0 9 * * *",
+		"@reboot", "@every 1s", "0 0 0 9 * * *", "H * * * *", "0 9 L * *", "0 0 9 * * 1",
+	} {
 		_, err := schedule.Open(schedule.Cron, expr, time.UTC)
 		require.Error(t, err, expr)
 		require.NotErrorIs(t, err, schedule.ErrNever, expr)

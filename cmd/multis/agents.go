@@ -137,7 +137,8 @@ func (t savedTasks) Saved() []skills.SavedTask {
 
 // Start starts a task. problem says why it cannot start; empty if it has.
 func (t savedTasks) Start(ctx context.Context, tx store.Tx, room store.Chat, message store.Message,
-	name string) (problem string, err error) {
+	name string,
+) (problem string, err error) {
 	all := skills.ReadSavedTasks(t.cfg.Tasks.Folder)
 	i := slices.IndexFunc(all, func(s skills.SavedTask) bool { return s.Name == name })
 	switch {

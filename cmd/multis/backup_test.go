@@ -325,8 +325,10 @@ func TestBackup_UnreadableDatabaseNamesFix(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ sql, want string }{
 		"empty": {"", "there is nothing to back up: the database is empty"},
-		"too_old": {"create table goose_db_version as select 1 as id, 2 as version_id, true as is_applied; create table chats ()",
-			"this database is too old to be brought up to date: make the backup with the multis that made it"},
+		"too_old": {
+			"create table goose_db_version as select 1 as id, 2 as version_id, true as is_applied; create table chats ()",
+			"this database is too old to be brought up to date: make the backup with the multis that made it",
+		},
 		"foreign": {"create table events ()", "the database holds tables of another program"},
 	} {
 		dsn := newDatabase(t, "unreadable_"+name)

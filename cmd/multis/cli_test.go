@@ -245,8 +245,12 @@ func TestCLI_WrongValueIsExplained(t *testing.T) {
 	_, said, err = program(t, dir, "", "config", "set", "budget.per_day", "--", "-1")
 	require.Error(t, err)
 	require.Contains(t, said, "budget.per_day: ")
-	for _, args := range [][]string{{"config", "get", long}, {"backup", "create", "--to", "/dev/null/" + long}, {"--" + long},
-		{"init", "--yes", "--homeserver", "http://" + long, "--database", "postgres://" + long}} {
+	for _, args := range [][]string{
+		{"config", "get", long},
+		{"backup", "create", "--to", "/dev/null/" + long},
+		{"--" + long},
+		{"init", "--yes", "--homeserver", "http://" + long, "--database", "postgres://" + long},
+	} {
 		_, said, err = program(t, dir, "", args...)
 		require.Error(t, err)
 		require.Less(t, len(said), 2000, "%.60q", args)
@@ -279,8 +283,10 @@ func TestTerminal_Markdown(t *testing.T) {
 		"bold words":        {"**Ana** is now **business**.", "Ana is now business.", "\x1b[1mAna\x1b[0m is now \x1b[1mbusiness\x1b[0m."},
 		"something to type": {"`/mode Ana`", "/mode Ana", "\x1b[36m/mode Ana\x1b[0m"},
 		"escaped words":     {`a\*b\_c \\ d\e`, `a*b_c \ d\e`, `a*b_c \ d\e`},
-		"emphasised words": {"I don't know _5pm_ or “_next week_”.", "I don't know 5pm or “next week”.",
-			"I don't know 5pm or “next week”."},
+		"emphasised words": {
+			"I don't know _5pm_ or “_next week_”.", "I don't know 5pm or “next week”.",
+			"I don't know 5pm or “next week”.",
+		},
 		"underscores in names":   {"send_as_owner, _a and `_b_`", "send_as_owner, _a and _b_", "send_as_owner, _a and \x1b[36m_b_\x1b[0m"},
 		"marks that are none":    {"2 ** 3, ` and \\", "2 ** 3, ` and \\", "2 ** 3, ` and \\"},
 		"stars inside of code":   {"`**x**`", "**x**", "\x1b[36m**x**\x1b[0m"},

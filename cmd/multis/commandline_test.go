@@ -206,8 +206,10 @@ func TestParse_FindsHelp(t *testing.T) {
 }
 
 func FuzzParse(f *testing.F) {
-	for _, line := range []string{"index\n--role=public\nf", "-vc\nx\naudit\n--limit\n3", "config\nset\n--\na\n-1", "init\n--set=a=b;c",
-		"-\n--\n---"} {
+	for _, line := range []string{
+		"index\n--role=public\nf", "-vc\nx\naudit\n--limit\n3", "config\nset\n--\na\n-1", "init\n--set=a=b;c",
+		"-\n--\n---",
+	} {
 		f.Add(line)
 	}
 	f.Fuzz(func(t *testing.T, lines string) {

@@ -173,8 +173,10 @@ func TestReload_HolidayCalendar(t *testing.T) {
 func TestConfigGet_PrefixListsKeys(t *testing.T) {
 	t.Parallel()
 	dir := configured(t, "postgres://nobody@127.0.0.1:1/none", "documents: {folder: \"doc\\u202Euments\"}\n")
-	for beginning, key := range map[string]string{"budg": "budget.per_day: ", "budget": "budget.per_day: ", "chats.": "chats.burst_quiet: ",
-		"documents.f": `documents.folder: data/doc\u202Euments`} {
+	for beginning, key := range map[string]string{
+		"budg": "budget.per_day: ", "budget": "budget.per_day: ", "chats.": "chats.burst_quiet: ",
+		"documents.f": `documents.folder: data/doc\u202Euments`,
+	} {
 		said, complaint, err := program(t, dir, "", "config", "get", beginning)
 		require.NoError(t, err, complaint)
 		require.Contains(t, said, key)
@@ -394,8 +396,10 @@ func TestConfigSet_RefusesInvalidResult(t *testing.T) {
 		require.Error(t, err)
 		require.Contains(t, said, want)
 	}
-	for key, want := range map[string]string{"operators": "operators is a list; edit it in config.yaml",
-		"nme": `there is no key "nme" with a single value`} {
+	for key, want := range map[string]string{
+		"operators": "operators is a list; edit it in config.yaml",
+		"nme":       `there is no key "nme" with a single value`,
+	} {
 		_, said, err := program(t, dir, "", "config", "set", key, "x")
 		require.Error(t, err)
 		require.Contains(t, said, want)

@@ -44,7 +44,8 @@ func openStore(ctx context.Context, file string, cfg *config.Config, share bool)
 
 // openAndMigrate connects to a database, or starts multis' own, and migrates it. It calls backUp before a database with data changes.
 func openAndMigrate(ctx context.Context, db config.Database, share bool,
-	backUp func(ctx context.Context, dsn string) error) (*store.Store, func(), error) {
+	backUp func(ctx context.Context, dsn string) error,
+) (*store.Store, func(), error) {
 	switch r := restoreOf(db); {
 	case r.Running:
 		return nil, nil, fmt.Errorf("the backup %s is being restored: %w", r.File, errRestoring)

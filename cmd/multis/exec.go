@@ -29,7 +29,10 @@ func writingTools() []tools.Tool { return []tools.Tool{tools.WriteFile{}, tools.
 // commandTools returns the tools that exec.enabled turns on. Without a sandbox they can be described but not called.
 func commandTools(s *sandbox.Sandbox, p *sandbox.Processes) []tools.Tool {
 	return []tools.Tool{
-		tools.ReadPath{Sandbox: s}, tools.Exec{Sandbox: s}, tools.StreamCommand{Sandbox: s, Processes: p}, tools.TailOutput{Processes: p},
+		tools.ReadPath{Sandbox: s},
+		tools.Exec{Sandbox: s},
+		tools.StreamCommand{Sandbox: s, Processes: p},
+		tools.TailOutput{Processes: p},
 		tools.Kill{Processes: p},
 	}
 }

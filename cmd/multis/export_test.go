@@ -21,8 +21,11 @@ func TestExport_Chats(t *testing.T) {
 	t.Parallel()
 	st := storetest.New(t)
 	require.NoError(t, st.InTx(t.Context(), func(tx store.Tx) error {
-		for _, c := range []store.Chat{{Protocol: "whatsapp", Name: "Ana"}, {Protocol: "signal", Name: "ana"},
-			{Protocol: "signal", Name: "Ben"}} {
+		for _, c := range []store.Chat{
+			{Protocol: "whatsapp", Name: "Ana"},
+			{Protocol: "signal", Name: "ana"},
+			{Protocol: "signal", Name: "Ben"},
+		} {
 			c.ChannelID = c.Name
 			c.Kind = policy.KindDM
 			c.BridgeBot = "@b:x"

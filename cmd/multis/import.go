@@ -127,7 +127,8 @@ func (c importCmd) importChats(ctx context.Context, im importer, info fs.FileInf
 }
 
 func (c importCmd) readChats(ctx context.Context, zone *time.Location, info fs.FileInfo,
-	db *transcript.Database) ([]transcript.Chat, error) {
+	db *transcript.Database,
+) ([]transcript.Chat, error) {
 	if info.IsDir() {
 		chats, err := transcript.Folder(os.DirFS(c.Path), zone)
 		if err != nil && (db == nil || !errors.Is(err, transcript.ErrNoFolder)) {
@@ -228,8 +229,10 @@ func (im importer) importDocuments(ctx context.Context, db *transcript.Database)
 // whatsAppName returns the name of the contact, which is part of the name that WhatsApp gives an exported file.
 func whatsAppName(path string) string {
 	name := strings.TrimSuffix(filepath.Base(path), filepath.Ext(path))
-	for _, before := range []string{"WhatsApp Chat with ", "WhatsApp Chat - ", "WhatsApp-Chat mit ", "WhatsApp Chat mit ",
-		"Chat de WhatsApp con ", "Discussion WhatsApp avec ", "Chat WhatsApp con ", "Conversa do WhatsApp com "} {
+	for _, before := range []string{
+		"WhatsApp Chat with ", "WhatsApp Chat - ", "WhatsApp-Chat mit ", "WhatsApp Chat mit ",
+		"Chat de WhatsApp con ", "Discussion WhatsApp avec ", "Chat WhatsApp con ", "Conversa do WhatsApp com ",
+	} {
 		if rest, found := strings.CutPrefix(name, before); found {
 			return strings.TrimSpace(rest)
 		}

@@ -111,8 +111,10 @@ func TestInit_WritesChosenModels(t *testing.T) {
 	}
 	s.answer("Write it?", "y")
 	require.NoError(t, s.end(), s.all())
-	for _, fact := range []string{`✓ llm          openai/gpt-5-mini says "ready" in `,
-		"✓ embeddings   openai/meanings answers with 8 dimensions in ", "✓ speech       openai/whisper-1 answers in "} {
+	for _, fact := range []string{
+		`✓ llm          openai/gpt-5-mini says "ready" in `,
+		"✓ embeddings   openai/meanings answers with 8 dimensions in ", "✓ speech       openai/whisper-1 answers in ",
+	} {
 		require.Contains(t, s.all(), fact)
 	}
 	cfg, err := config.Load(filepath.Join(dir, "config.yaml"))

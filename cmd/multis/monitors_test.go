@@ -21,8 +21,10 @@ func TestMonitors_ListAndStatus(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, "[]\n", said)
 	require.NoError(t, st.InTx(t.Context(), func(tx store.Tx) error {
-		for _, w := range []store.Watch{{Name: "jobs", Kind: store.WatchPage, Address: "https://example.com/jobs", Interval: 21600},
-			{Name: "ci", Kind: store.WatchWebhook, Token: []byte("x")}} {
+		for _, w := range []store.Watch{
+			{Name: "jobs", Kind: store.WatchPage, Address: "https://example.com/jobs", Interval: 21600},
+			{Name: "ci", Kind: store.WatchWebhook, Token: []byte("x")},
+		} {
 			if _, err := store.InsertWatch(t.Context(), tx, w); err != nil {
 				return err
 			}

@@ -11,8 +11,10 @@ import (
 
 func TestNetwork_SettingsHoldUnderAliases(t *testing.T) {
 	t.Parallel()
-	cfg := &config.Config{Chats: config.Chats{Profile: policy.ProfileBusiness,
-		Networks: map[string]config.Network{"discord": {Mode: policy.ModeOff}, "Slack": {Disclosure: true}}}}
+	cfg := &config.Config{Chats: config.Chats{
+		Profile:  policy.ProfileBusiness,
+		Networks: map[string]config.Network{"discord": {Mode: policy.ModeOff}, "Slack": {Disclosure: true}},
+	}}
 	mode, _ := chatDefaults(cfg).Mode(policy.ChatFacts{Kind: policy.KindDM, Protocol: "discordgo"})
 	require.Equal(t, policy.ModeOff, mode)
 	told := disclosureByNetwork(cfg)

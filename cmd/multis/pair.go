@@ -96,8 +96,11 @@ func tryCode(ctx context.Context, st *store.Store, text string) (result store.Pa
 		if err != nil {
 			return result, err
 		}
-		if result != store.PairingTooSoon || sleep.For(ctx, time.Second) != nil {
+		if result != store.PairingTooSoon {
 			return result, nil
+		}
+		if err := sleep.For(ctx, time.Second); err != nil {
+			return result, nil //nolint:nilerr // whoever stops waiting gets the last result
 		}
 	}
 }

@@ -50,8 +50,10 @@ func TestDefaultRules_MatchTiers(t *testing.T) {
 	t.Parallel()
 	p := defaultPolicy(t)
 	for _, s := range allTools() {
-		for _, surface := range []rules.Surface{rules.SurfaceOwner, rules.SurfaceSchedule, rules.SurfaceHeartbeat, rules.SurfaceDelegate,
-			rules.SurfaceCLI, rules.SurfaceContact} {
+		for _, surface := range []rules.Surface{
+			rules.SurfaceOwner, rules.SurfaceSchedule, rules.SurfaceHeartbeat, rules.SurfaceDelegate,
+			rules.SurfaceCLI, rules.SurfaceContact,
+		} {
 			for _, tier := range []tools.Tier{tools.Read, tools.Confirm, tools.Pin} {
 				s.Tier = tier
 				c := tools.Call{ID: "1", Caller: tools.Caller{Owner: surface != rules.SurfaceContact, Surface: surface}}
@@ -168,8 +170,10 @@ func TestExplain_MatchesDecision(t *testing.T) {
 		require.NoError(t, err)
 		got, err := registry.Do(t.Context(), call, false)
 		require.NoError(t, err)
-		want := map[rules.Decision]tools.Code{rules.Allow: "", rules.Confirm: tools.CodeApproval, rules.Pin: tools.CodeApproval,
-			rules.Deny: tools.CodeRefused}[said.Verdict.Decision]
+		want := map[rules.Decision]tools.Code{
+			rules.Allow: "", rules.Confirm: tools.CodeApproval, rules.Pin: tools.CodeApproval,
+			rules.Deny: tools.CodeRefused,
+		}[said.Verdict.Decision]
 		if said.Forbidden != "" && !call.Owner {
 			want = tools.CodeNotAllowed
 		}

@@ -189,8 +189,10 @@ func TestSafeMode_ThreeCrashesStartIt(t *testing.T) {
 	})
 	r.wait("a notice", func() bool { return r.hasSent("It crashed 3 times within five minutes") })
 	r.storeQuestion(r.chat, 1, "what does tuning cost?")
-	for n, text := range []string{"/status", "what does tuning cost?", "/why", "/pause all", "/resume", "/audit", "/config get budget",
-		"/plan sell the piano"} {
+	for n, text := range []string{
+		"/status", "what does tuning cost?", "/why", "/pause all", "/resume", "/audit", "/config get budget",
+		"/plan sell the piano",
+	} {
 		event := r.command(n, text)
 		r.wait(text, func() bool {
 			return storetest.Count(t, r.st,

@@ -110,8 +110,11 @@ func explainHit(b *strings.Builder, e search.Explanation) {
 	for _, s := range []struct {
 		score float64
 		label string
-	}{{e.Conversation, "the rest of the conversation"}, {e.Cues, "adjacent words, or a date for a question that asks when"},
-		{e.Activation, "used recently"}} {
+	}{
+		{e.Conversation, "the rest of the conversation"},
+		{e.Cues, "adjacent words, or a date for a question that asks when"},
+		{e.Activation, "used recently"},
+	} {
 		if s.score > 0.005 {
 			fmt.Fprintf(b, "   %+6.2f  %s\n", s.score, s.label)
 		}

@@ -262,8 +262,11 @@ func (as *assistant) awaitDescriptions(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if !busy || sleep.For(ctx, 200*time.Millisecond) != nil {
+		if !busy {
 			return nil
+		}
+		if err := sleep.For(ctx, 200*time.Millisecond); err != nil {
+			return nil //nolint:nilerr // multis ends, and the greeting comes at the next start
 		}
 	}
 	return nil

@@ -156,7 +156,7 @@ const idleSQL = `select not exists (select from river.river_job where kind not i
 
 // busySQL says what keeps multis from being idle.
 const busySQL = `select coalesce(string_agg(format('%s %s, due %s: %s', state, kind, scheduled_at, args), E'\n'), '') from river.river_job
-	where kind not in ('digest', 'tick') and state in ('available', 'running', 'retryable', 'scheduled', 'pending')`
+	where kind not in ('late_messages', 'tick') and state in ('available', 'running', 'retryable', 'scheduled', 'pending')`
 
 // hurrySQL makes the next attempt of each failed send due, so that no test waits for the time between attempts.
 const hurrySQL = `update river.river_job set state = 'available', scheduled_at = now() where kind = 'send' and attempt > 0 and state in ('available', 'retryable') and scheduled_at > now()`
@@ -220,8 +220,10 @@ func TestServe_NeverSendsWhereForbidden(t *testing.T) {
 	r.checkTransactions()
 	require.Empty(t, r.hs.odd, "requests a homeserver does not know")
 	require.Positive(t, r.count("select count(*) from outbox where send_as = 'owner' and state = 'sent'"), "and it does answer where it may")
-	for _, code := range []policy.Code{policy.CodeEncryptionUnknown, policy.CodeSilent, policy.CodeStale, policy.CodeNotAddressed,
-		policy.CodeOwnerWrote} {
+	for _, code := range []policy.Code{
+		policy.CodeEncryptionUnknown, policy.CodeSilent, policy.CodeStale, policy.CodeNotAddressed,
+		policy.CodeOwnerWrote,
+	} {
 		require.Positive(t, r.count("select count(*) from messages where code = $1", code), "%s was put to the test", code)
 	}
 }

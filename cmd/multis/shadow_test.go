@@ -113,8 +113,10 @@ func (r *run) newShadowCards(known map[id.EventID]bool) (cards []shadowCard) {
 func (c shadowCard) react(key string) *event.Event {
 	return &event.Event{
 		Type: event.EventReaction, RoomID: c.room, Sender: testOwner, Timestamp: time.Now().UnixMilli(),
-		Content: event.Content{Parsed: &event.ReactionEventContent{RelatesTo: event.RelatesTo{Type: event.RelAnnotation, EventID: c.event,
-			Key: key}}},
+		Content: event.Content{Parsed: &event.ReactionEventContent{RelatesTo: event.RelatesTo{
+			Type: event.RelAnnotation, EventID: c.event,
+			Key: key,
+		}}},
 	}
 }
 

@@ -95,8 +95,10 @@ func TestTerminal_ReactionsAndReplies(t *testing.T) {
 	shown, err := out.Send(t.Context(), store.OutboxMessage{ID: uuid.New(), Content: content}, terminalRoom)
 	require.NoError(t, err)
 	require.Equal(t, "\n#1 blue door — note\n\n", said.String())
-	_, err = out.Send(t.Context(), store.OutboxMessage{ID: uuid.New(),
-		Content: json.RawMessage(`{"m.relates_to":{"rel_type":"m.annotation","event_id":"$x","key":"✅"}}`)}, terminalRoom)
+	_, err = out.Send(t.Context(), store.OutboxMessage{
+		ID:      uuid.New(),
+		Content: json.RawMessage(`{"m.relates_to":{"rel_type":"m.annotation","event_id":"$x","key":"✅"}}`),
+	}, terminalRoom)
 	require.NoError(t, err)
 	require.True(t, strings.HasSuffix(said.String(), "✅\n"), "a reaction is shown")
 

@@ -37,30 +37,40 @@ func upkeepTasks(a *assistant) []clock.Upkeep {
 			Cron:    "0 8 * * *",
 			Run:     a.keepAudit,
 		},
-		{Name: "shadow", Summary: "posts how close the shadow answers of the week were to the owner's", Cron: "0 8 * * 1",
+		{
+			Name: "shadow", Summary: "posts how close the shadow answers of the week were to the owner's", Cron: "0 8 * * 1",
 			Run: func(ctx context.Context) (string, error) {
 				n, err := a.admin.Shadows.Report(ctx)
 				return fmt.Sprintf("%d chats with shadow answers", n), err
-			}},
-		{Name: "judge", Summary: "has the model compare shadow answers with the owner's, where their words do not tell", Cron: "40 * * * *",
+			},
+		},
+		{
+			Name: "judge", Summary: "has the model compare shadow answers with the owner's, where their words do not tell", Cron: "40 * * * *",
 			Run: func(ctx context.Context) (string, error) {
 				n, err := a.agent.Shadows.Judge(ctx)
 				return fmt.Sprintf("%d shadow answers compared", n), err
-			}},
-		{Name: "desk", Summary: "posts the numbers of the business of the last 24 hours", Cron: "0 8 * * *",
+			},
+		},
+		{
+			Name: "desk", Summary: "posts the numbers of the business of the last 24 hours", Cron: "0 8 * * *",
 			Run: func(ctx context.Context) (string, error) {
 				n, err := a.admin.Desk.Report(ctx)
 				return fmt.Sprintf("%d things counted", n), err
-			}},
-		{Name: "statistics", Summary: "brings the statistics of the query planner up to date", Cron: "40 4 * * *",
+			},
+		},
+		{
+			Name: "statistics", Summary: "brings the statistics of the query planner up to date", Cron: "40 4 * * *",
 			Run: func(ctx context.Context) (string, error) {
 				return "analyzed", store.Analyze(ctx, st.Writer())
-			}},
-		{Name: "leases", Summary: "frees chats that an interrupted turn still names", Cron: "50 4 * * *",
+			},
+		},
+		{
+			Name: "leases", Summary: "frees chats that an interrupted turn still names", Cron: "50 4 * * *",
 			Run: func(ctx context.Context) (string, error) {
 				n, err := store.ClearExpiredLeases(ctx, st.Writer())
 				return fmt.Sprintf("%d chats freed", n), err
-			}},
+			},
+		},
 		{
 			Name:    "skills",
 			Summary: "checks whether the files of skills can be read",
@@ -71,10 +81,12 @@ func upkeepTasks(a *assistant) []clock.Upkeep {
 				return "checked", nil
 			},
 		},
-		{Name: "orphans", Summary: "gives waiting work without a job a job, as happens every minute", Cron: "0 5 * * *",
+		{
+			Name: "orphans", Summary: "gives waiting work without a job a job, as happens every minute", Cron: "0 5 * * *",
 			Run: func(ctx context.Context) (string, error) {
 				return "checked", jobs.Sweep(ctx, st)
-			}},
+			},
+		},
 	}...)
 }
 

@@ -64,9 +64,11 @@ func isRepairedByPrintedLines(t *testing.T, m *devstack.Machine, o *owner) {
 		{doctor.PingLoopback, `multis config set appservice.hostname 127.0.0.1 && multis config set appservice.address http://assistant:29399
 			multis -g && cp /var/lib/multis/registration.yaml ` + installed + ` && systemctl restart multis matrix-synapse`, nil},
 
-		{doctor.SafeMode,
+		{
+			doctor.SafeMode,
 			onDatabase(`insert into settings (key, value) values ('safe_mode', '{\"since\": \"2026-05-01T12:00:00Z\", \"why\": \"It crashed.\"}')`),
-			nil},
+			nil,
+		},
 		{doctor.JobsLate, hang +
 			onDatabase("insert into river.river_job (kind, args, queue, max_attempts, state, scheduled_at) values ('backup', '{}', 'backup', 1, 'available', now() - interval '1 hour')"), nil},
 		{doctor.DeviceMissing, hang +
@@ -79,9 +81,11 @@ func isRepairedByPrintedLines(t *testing.T, m *devstack.Machine, o *owner) {
 		{doctor.DatabaseConnections, onDatabase("alter system set max_connections = 30") + " && systemctl restart multis", nil},
 		{doctor.DatabaseTrigrams, onDatabase("drop index term_stats_similar, message_terms_similar"), nil},
 		{doctor.DatabaseShared, onDatabase("grant connect on database multis to public"), nil},
-		{doctor.OperatorsUninvited,
+		{
+			doctor.OperatorsUninvited,
 			"synapse_register_new_matrix_user -c /etc/matrix-synapse/conf.d/server_name.yaml -u mia -p password --no-admin http://127.0.0.1:8008 && " +
-				hang + `sed -i 's/^operators: \[\]$/operators: ["@mia:example.org"]/' /var/lib/multis/config.yaml`, nil},
+				hang + `sed -i 's/^operators: \[\]$/operators: ["@mia:example.org"]/' /var/lib/multis/config.yaml`, nil,
+		},
 		{doctor.OperatorsRoom, hang + "sed -i 's/^    room: false$/    room: true/' /var/lib/multis/config.yaml", nil},
 		// multis finds the room again
 		{doctor.AdminRoom, onDatabase("update chats set closed_reason = 'gone' where kind = 'admin' and not for_operators"), nil},

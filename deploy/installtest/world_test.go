@@ -64,8 +64,10 @@ func newWorld(t *testing.T) *world {
 func (w *world) checkOut(t *testing.T, name, commit string) {
 	t.Helper()
 	to := filepath.Join(w.dir, name)
-	for _, argv := range [][]string{{"git", "clone", "--quiet", "--no-hardlinks", "../..", to},
-		{"git", "-C", to, "checkout", "--quiet", "--detach", commit}} {
+	for _, argv := range [][]string{
+		{"git", "clone", "--quiet", "--no-hardlinks", "../..", to},
+		{"git", "-C", to, "checkout", "--quiet", "--detach", commit},
+	} {
 		out, err := exec.CommandContext(t.Context(), argv[0], argv[1:]...).CombinedOutput()
 		require.NoError(t, err, string(out))
 	}

@@ -116,7 +116,8 @@ func (c *connector) Edit(ctx context.Context, chat, message, text string) error 
 		ID:            networkid.MessageID(message),
 		TargetMessage: networkid.MessageID(message),
 		ConvertEditFunc: func(_ context.Context, _ *bridgev2.Portal, _ bridgev2.MatrixAPI, existing []*database.Message,
-			text string) (*bridgev2.ConvertedEdit, error) {
+			text string,
+		) (*bridgev2.ConvertedEdit, error) {
 			part := converted(text).Parts[0].ToEditPart(existing[0])
 			return &bridgev2.ConvertedEdit{ModifiedParts: []*bridgev2.ConvertedEditPart{part}}, nil
 		},

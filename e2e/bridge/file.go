@@ -12,7 +12,8 @@ import (
 
 // convert converts a message of the network to Matrix. It uploads a file, encrypted if the portal is.
 func convert(ctx context.Context, portal *bridgev2.Portal, intent bridgev2.MatrixAPI,
-	message demonet.Message) (*bridgev2.ConvertedMessage, error) {
+	message demonet.Message,
+) (*bridgev2.ConvertedMessage, error) {
 	if message.File == nil {
 		return converted(message.Text), nil
 	}

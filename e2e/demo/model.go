@@ -39,8 +39,10 @@ func scriptedReply(_ context.Context, r llmtest.Request) llmtest.Reply {
 	}
 	read := results.String()
 	if read == "" {
-		return llmtest.Reply{Calls: []llmtest.Call{{Name: "search_docs", Args: `{"query": "inspection brakes gears"}`},
-			{Name: "audit_summary", Args: `{"hours": 24}`}}}
+		return llmtest.Reply{Calls: []llmtest.Call{
+			{Name: "search_docs", Args: `{"query": "inspection brakes gears"}`},
+			{Name: "audit_summary", Args: `{"hours": 24}`},
+		}}
 	}
 	type sentence struct {
 		Text   string `json:"text"`
@@ -54,8 +56,10 @@ func scriptedReply(_ context.Context, r llmtest.Request) llmtest.Reply {
 	if found := repliesWritten.FindStringSubmatch(read); found != nil {
 		counted = found[1]
 	}
-	answer, err := json.Marshal(map[string][]sentence{"sentences": {priced,
-		{Text: "Today I wrote " + counted + " answers to contacts, each one with its source in the price list."}}})
+	answer, err := json.Marshal(map[string][]sentence{"sentences": {
+		priced,
+		{Text: "Today I wrote " + counted + " answers to contacts, each one with its source in the price list."},
+	}})
 	if err != nil {
 		return llmtest.Reply{Status: http.StatusInternalServerError}
 	}

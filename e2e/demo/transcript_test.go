@@ -75,8 +75,10 @@ func TestDemo_FailedRunKeepsOnlyLogs(t *testing.T) {
 
 func TestDemo_EnvironmentSetsOnlyModel(t *testing.T) {
 	t.Parallel()
-	environment := []string{"HOME=/root", "MULTIS_CACHE=/cache", "MULTIS_OWNER=@somebody:else", "MULTIS_LLM_MODEL=openai/one",
-		"MULTIS_BUDGET_PER_DAY=1"}
+	environment := []string{
+		"HOME=/root", "MULTIS_CACHE=/cache", "MULTIS_OWNER=@somebody:else", "MULTIS_LLM_MODEL=openai/one",
+		"MULTIS_BUDGET_PER_DAY=1",
+	}
 	require.Equal(t, []string{"MULTIS_OWNER"}, overridingVariables(environment, true))
 	require.Equal(t, []string{"MULTIS_OWNER", "MULTIS_LLM_MODEL", "MULTIS_BUDGET_PER_DAY"}, overridingVariables(environment, false))
 }

@@ -42,8 +42,10 @@ func TestMCP_ForeignServerTools(t *testing.T) {
 	require.NoError(t, os.WriteFile(filepath.Join(shelf, "fence.txt"), []byte("The fence costs 480 euro."), 0o600))
 
 	registry := tools.NewRegistry(tools.TierPolicy{})
-	source := mcp.NewSource(registry, []mcp.Server{{Name: "files", Command: []string{filepath.Join(dir, "server"), shelf}, Folder: dir,
-		Read: []string{"read_file", "list_*"}}})
+	source := mcp.NewSource(registry, []mcp.Server{{
+		Name: "files", Command: []string{filepath.Join(dir, "server"), shelf}, Folder: dir,
+		Read: []string{"read_file", "list_*"},
+	}})
 	ctx, stop := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
 	go func() { ended <- source.Run(ctx) }()

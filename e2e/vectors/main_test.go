@@ -131,7 +131,8 @@ func embedder(t *testing.T, st *store.Store, model string, script llmtest.EmbedS
 
 // paidEmbedder may cost so much a day, at one currency unit for a million tokens; nothing makes it free.
 func paidEmbedder(t *testing.T, st *store.Store, model string, script llmtest.EmbedScript,
-	dayCap int64) (llm.Embedder, *llmtest.Embeddings) {
+	dayCap int64,
+) (llm.Embedder, *llmtest.Embeddings) {
 	t.Helper()
 	s := llmtest.StartEmbeddings(t, script)
 	price := llm.Price{}

@@ -135,7 +135,8 @@ func around(r *rand.Rand, centre []float32, dimensions int) []float32 {
 
 // nearest compares all that a scope may see.
 func nearest(vectors map[store.ChunkID][]float32, roleOf map[store.ChunkID]policy.Role, scope policy.Scope, q []float32,
-	n int) []store.ChunkID {
+	n int,
+) []store.ChunkID {
 	var ids []store.ChunkID
 	for id := range vectors {
 		if scope.Allows(roleOf[id]) {

@@ -143,8 +143,10 @@ func TestAddressKind(t *testing.T) {
 	_, mine, err := net.ParseCIDR("93.184.216.35/24")
 	require.NoError(t, err)
 	mine.IP = net.ParseIP("93.184.216.35")
-	own := []net.Addr{mine, &net.IPNet{IP: net.ParseIP("2606:4700::99"), Mask: net.CIDRMask(64, 128)},
-		&net.IPNet{IP: net.ParseIP("192.168.1.9"), Mask: net.CIDRMask(24, 32)}}
+	own := []net.Addr{
+		mine, &net.IPNet{IP: net.ParseIP("2606:4700::99"), Mask: net.CIDRMask(64, 128)},
+		&net.IPNet{IP: net.ParseIP("192.168.1.9"), Mask: net.CIDRMask(24, 32)},
+	}
 	for want, addresses := range map[AddressKind][]string{
 		Public:       {"1.1.1.1", "93.184.216.34", "2606:4700::1111", "::ffff:8.8.8.8", "172.32.0.1", "100.128.0.1", "168.63.129.17"},
 		OwnInterface: {"93.184.216.35", "::ffff:93.184.216.35", "2606:4700::99", "192.168.1.9"},
@@ -183,8 +185,10 @@ func TestFetch_RefusesOwnInterfaces(t *testing.T) {
 
 func TestIsLoopback(t *testing.T) {
 	t.Parallel()
-	for _, host := range []string{"localhost", "LOCALHOST", "localhost.", "app.LocalHost", "127.0.0.1", "127.3.2.1", "0.0.0.0", "::", "::1",
-		"::ffff:0.0.0.0", "::ffff:127.0.0.1"} {
+	for _, host := range []string{
+		"localhost", "LOCALHOST", "localhost.", "app.LocalHost", "127.0.0.1", "127.3.2.1", "0.0.0.0", "::", "::1",
+		"::ffff:0.0.0.0", "::ffff:127.0.0.1",
+	} {
 		require.True(t, IsLoopback(host), host)
 	}
 	for _, host := range []string{"", "localhost.example.com", "notlocalhost", "10.0.0.1", "example.com"} {

@@ -19,8 +19,16 @@ import (
 // rebindingAnswers are what a name resolves to, one answer after the other: the name server of an attacker gives another
 // one each time, or several at once.
 var rebindingAnswers = [][]string{
-	{"127.0.0.1"}, {"10.0.0.1"}, {"169.254.169.254"}, {"::1"}, {"::ffff:127.0.0.1"}, {"fd00:ec2::254"}, {"127.0.0.1", "::1", "192.168.0.1"},
-	{"0.0.0.0"}, {"100.64.0.1"}, {"::"},
+	{"127.0.0.1"},
+	{"10.0.0.1"},
+	{"169.254.169.254"},
+	{"::1"},
+	{"::ffff:127.0.0.1"},
+	{"fd00:ec2::254"},
+	{"127.0.0.1", "::1", "192.168.0.1"},
+	{"0.0.0.0"},
+	{"100.64.0.1"},
+	{"::"},
 }
 
 // serveRebinding serves DNS on a port of this machine. Each name gets the next of rebindingAnswers; asked counts the questions.

@@ -61,8 +61,10 @@ func ExampleLatency() {
 
 func ExampleAgo() {
 	now := time.Date(2026, time.March, 5, 12, 0, 0, 0, time.UTC) // a Thursday
-	for _, past := range []time.Duration{30 * time.Second, 5 * time.Minute, 3 * time.Hour, 20 * time.Hour, 50 * time.Hour, 30 * 24 * time.Hour,
-		400 * 24 * time.Hour} {
+	for _, past := range []time.Duration{
+		30 * time.Second, 5 * time.Minute, 3 * time.Hour, 20 * time.Hour, 50 * time.Hour, 30 * 24 * time.Hour,
+		400 * 24 * time.Hour,
+	} {
 		fmt.Println(Ago(now.Add(-past), now, time.UTC))
 	}
 	// Output:
@@ -122,8 +124,10 @@ func FuzzClip(f *testing.F) {
 }
 
 func FuzzEscape(f *testing.F) {
-	for _, s := range []string{"a\n# b", "a\r\nb", "a\u2028- b", "a\u2029\u0085b", "a\v1. b\f", "`\u200b``", "*\u200b*bold*\u200b*",
-		"\xff\n"} {
+	for _, s := range []string{
+		"a\n# b", "a\r\nb", "a\u2028- b", "a\u2029\u0085b", "a\v1. b\f", "`\u200b``", "*\u200b*bold*\u200b*",
+		"\xff\n",
+	} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {

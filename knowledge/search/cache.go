@@ -118,7 +118,8 @@ func (s *scopeCache) speculate(scope policy.Scope, q Query, parsed question) (sp
 
 // matchInMemory matches a query against cached roles.
 func matchInMemory(roles []*cachedRole, languages []language.Language, parsed question, stems map[stemKey][]string, corpus index.Corpus,
-	q Query) matches {
+	q Query,
+) matches {
 	found := parsed.mergeForms(findTerms(roles, languages, parsed, stems))
 	found = append(found, suggestCorrections(roles, found)...)
 	m := matches{terms: mergeTerms(found, parsed.words, corpus), corpus: corpus}
@@ -219,7 +220,8 @@ func sumSizes(sizes []index.RoleSize) (index.Corpus, []language.Language) {
 // currentRoles returns the roles at the versions of sizes and loads those that are missing. It reports false if one of them
 // is searched for the first time since it changed.
 func (s *scopeCache) currentRoles(ctx context.Context, db store.Reader, source index.Source,
-	sizes []index.RoleSize) ([]*cachedRole, bool, error) {
+	sizes []index.RoleSize,
+) ([]*cachedRole, bool, error) {
 	var stale []policy.Role
 	seen := true
 	s.mu.Lock()

@@ -95,8 +95,10 @@ func TestCorrect_CompoundByPart(t *testing.T) {
 
 func TestCorrect_ShortQuestionIfUnique(t *testing.T) {
 	t.Parallel()
-	s := indexAll(t, storetest.New(t), [2]string{"a.txt",
-		"The deposit is 50 euro. Messages are read in the evening. Breakfast is at eight, breakfasts to go are packed at six."})
+	s := indexAll(t, storetest.New(t), [2]string{
+		"a.txt",
+		"The deposit is 50 euro. Messages are read in the evening. Breakfast is at eight, breakfasts to go are packed at six.",
+	})
 	for question, want := range map[string]string{
 		"desposit":             "The deposit is 50 euro.",
 		"massages":             "", // another word

@@ -94,10 +94,14 @@ func TestDesk_TwoHundredQuestions(t *testing.T) {
 	for _, d := range []desk{
 		{"bakery, English", filepath.Join("testdata", "bakery", "documents", "*"), english, 38, false},
 		{"bakery, German", filepath.Join("testdata", "desk", "bakery.de.md"), readQuestions(t, "testdata", "desk", "bakery.de.tsv"), 39, false},
-		{"guesthouse, French", filepath.Join("testdata", "desk", "guesthouse.fr.md"), readQuestions(t, "testdata", "desk", "guesthouse.fr.tsv"),
-			39, false},
-		{"repair shop, Spanish", filepath.Join("testdata", "desk", "repair.es.md"), readQuestions(t, "testdata", "desk", "repair.es.tsv"), 40,
-			false},
+		{
+			"guesthouse, French", filepath.Join("testdata", "desk", "guesthouse.fr.md"), readQuestions(t, "testdata", "desk", "guesthouse.fr.tsv"),
+			39, false,
+		},
+		{
+			"repair shop, Spanish", filepath.Join("testdata", "desk", "repair.es.md"), readQuestions(t, "testdata", "desk", "repair.es.tsv"), 40,
+			false,
+		},
 	} {
 		require.Len(t, d.questions, 50)
 		t.Run(d.name, d.test)

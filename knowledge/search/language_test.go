@@ -23,22 +23,38 @@ func TestStems_PerLanguage(t *testing.T) {
 		text, other string
 		query       string
 	}{
-		{language.English, "Our loaves are baked each morning before the shop is opened for you.",
-			"The parking is behind the house and it is free.", "baking a loaf"},
-		{language.German, "Die Bestellungen werden innerhalb von drei Tagen geliefert.", "Der Parkplatz ist hinter dem Haus und für Gäste frei.",
-			"Wann wird die Bestellung geliefert?"},
-		{language.French, "Les livraisons sont effectuées dans les trois jours après la commande.",
-			"Le parking est derrière la maison et il est gratuit.", "livraison des commandes"},
-		{language.Spanish, "Las entregas de los pedidos se hacen en tres días por la mañana.",
-			"El aparcamiento está detrás de la casa y es gratis.", "¿Cuándo se hace la entrega de un pedido?"},
-		{language.Portuguese, "As entregas das encomendas são feitas em três dias pela manhã.",
-			"O estacionamento não tem custo e fica atrás da casa.", "entrega de uma encomenda"},
-		{language.Italian, "Le consegne degli ordini sono fatte entro tre giorni dalla richiesta.",
-			"Il parcheggio è dietro la casa e non costa nulla.", "consegna di un ordine"},
-		{language.Dutch, "De leveringen van uw bestellingen worden binnen drie dagen gedaan.", "Het parkeren is achter het huis en niet duur.",
-			"levering van een bestelling"},
-		{language.Russian, "Доставка заказов осуществляется в течение трёх дней.", "Парковка находится за домом и бесплатна.",
-			"когда доставят заказ"},
+		{
+			language.English, "Our loaves are baked each morning before the shop is opened for you.",
+			"The parking is behind the house and it is free.", "baking a loaf",
+		},
+		{
+			language.German, "Die Bestellungen werden innerhalb von drei Tagen geliefert.", "Der Parkplatz ist hinter dem Haus und für Gäste frei.",
+			"Wann wird die Bestellung geliefert?",
+		},
+		{
+			language.French, "Les livraisons sont effectuées dans les trois jours après la commande.",
+			"Le parking est derrière la maison et il est gratuit.", "livraison des commandes",
+		},
+		{
+			language.Spanish, "Las entregas de los pedidos se hacen en tres días por la mañana.",
+			"El aparcamiento está detrás de la casa y es gratis.", "¿Cuándo se hace la entrega de un pedido?",
+		},
+		{
+			language.Portuguese, "As entregas das encomendas são feitas em três dias pela manhã.",
+			"O estacionamento não tem custo e fica atrás da casa.", "entrega de uma encomenda",
+		},
+		{
+			language.Italian, "Le consegne degli ordini sono fatte entro tre giorni dalla richiesta.",
+			"Il parcheggio è dietro la casa e non costa nulla.", "consegna di un ordine",
+		},
+		{
+			language.Dutch, "De leveringen van uw bestellingen worden binnen drie dagen gedaan.", "Het parkeren is achter het huis en niet duur.",
+			"levering van een bestelling",
+		},
+		{
+			language.Russian, "Доставка заказов осуществляется в течение трёх дней.", "Парковка находится за домом и бесплатна.",
+			"когда доставят заказ",
+		},
 		{language.Arabic, "يتم تسليم الطلبات خلال ثلاثة أيام من الشراء", "موقف السيارات خلف المنزل وهو مجاني", "تسليم الطلب"},
 		{language.Simple, "パン屋は日曜日の朝八時に開きます。", "駐車場は家の裏にあります。", "日曜日のパン屋"},
 		{language.Simple, "面包店星期天早上八点开门。", "停车场在房子后面。", "星期天几点开门"},

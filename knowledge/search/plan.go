@@ -217,8 +217,8 @@ func setWork(terms []Term, set cell) (sum int64) {
 		if level := set[i]; level > 0 {
 			n := t.chunksAt(level)
 			rarest = min(rarest, n)
-			words = words + 1
-			sum = sum + n
+			words++
+			sum += n
 		}
 	}
 	return sum + rarest*words*lookupCost

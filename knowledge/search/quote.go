@@ -219,7 +219,7 @@ func (p splitHit) rowCandidate(at int) (candidate, bool) {
 		default:
 			from = min(from, i)
 			to = max(to, i)
-			same = same + 1
+			same++
 		}
 	}
 	short := to-from+1 == same && p.length(from, to) <= shortSection

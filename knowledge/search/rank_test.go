@@ -48,8 +48,10 @@ func TestNeighbours_AnswerRanksFirst(t *testing.T) {
 	t.Parallel()
 	asked := messagePassage(10, 1)
 	asked.IsQuestion = true
-	ranked := rank([]index.Passage{messagePassage(8, 0), messagePassage(9, 0), asked, messagePassage(11, 0), messagePassage(12, 0),
-		messagePassage(13, 0)}, oneTerm(), nil, corpusOfTurns)
+	ranked := rank([]index.Passage{
+		messagePassage(8, 0), messagePassage(9, 0), asked, messagePassage(11, 0), messagePassage(12, 0),
+		messagePassage(13, 0),
+	}, oneTerm(), nil, corpusOfTurns)
 	require.Equal(t, []int64{10, 11, 8, 12, 9}, order(ranked), "itself, the answer, the same speaker's, the one before; three away is nothing")
 }
 
@@ -84,8 +86,10 @@ func TestRank_AuthorBoost(t *testing.T) {
 
 func TestRank_FillerWordsCountLess(t *testing.T) {
 	t.Parallel()
-	terms := []Term{{Lexeme: "show", Count: 1, Chunks: 2, IDF: idf(2, 100), class: filler},
-		{Lexeme: "bicycl", Count: 1, Chunks: 2, IDF: idf(2, 100)}}
+	terms := []Term{
+		{Lexeme: "show", Count: 1, Chunks: 2, IDF: idf(2, 100), class: filler},
+		{Lexeme: "bicycl", Count: 1, Chunks: 2, IDF: idf(2, 100)},
+	}
 	require.Equal(t, []int64{9, 1}, order(rank([]index.Passage{messagePassage(1, 1, 0), messagePassage(9, 0, 1)}, terms, nil, corpusOfTurns)))
 	terms[0].Correction = true // a correction is already discounted, so its class does not matter
 	require.Equal(t, []int64{1, 9}, order(rank([]index.Passage{messagePassage(1, 1, 0), messagePassage(9, 0, 1)}, terms, nil, corpusOfTurns)))
@@ -104,8 +108,11 @@ func TestCoverage_CountsTopicalWords(t *testing.T) {
 		terms := []string{"sell", "bicycl", "today"}
 		return func(i int) bool { return strings.Contains(lexemes, terms[i]) }
 	}
-	terms := []Term{{Lexeme: "sell", Chunks: 3, class: filler}, {Lexeme: "bicycl", class: specific},
-		{Lexeme: "today", Chunks: 1, class: light}}
+	terms := []Term{
+		{Lexeme: "sell", Chunks: 3, class: filler},
+		{Lexeme: "bicycl", class: specific},
+		{Lexeme: "today", Chunks: 1, class: light},
+	}
 	require.Zero(t, coverage(terms, 100, has("sell")), "how it is asked counts nothing")
 	require.Less(t, coverage(terms, 100, has("sell today")), 0.3, "an unknown word is the heaviest")
 	require.InDelta(t, 1, coverage(terms, 100, has("bicycl today")), 0)
@@ -149,11 +156,15 @@ func TestPlan_WantsHighCells(t *testing.T) {
 		{"in a small scope every match", termsWithCounts(5, 900), 1000, [][]string{{"'w0'|'w1'"}}},
 		{"a rare word is enough", termsWithCounts(50, 400_000), million, [][]string{{"'w0'"}}},
 		{"two middling words must stand together", termsWithCounts(20_000, 20_000), million, [][]string{{"'w0'", "'w1'"}}},
-		{"or one of them twice, the rarest first, if that is enough", setChunksAtLeast(termsWithCounts(30_000, 30_000), 3000, 150, 8), million,
-			[][]string{{"'w1²'", "'w0'"}, {"'w0²'", "'w1'"}}},
+		{
+			"or one of them twice, the rarest first, if that is enough", setChunksAtLeast(termsWithCounts(30_000, 30_000), 3000, 150, 8), million,
+			[][]string{{"'w1²'", "'w0'"}, {"'w0²'", "'w1'"}},
+		},
 		{"one common word is all there is", termsWithCounts(20_000), million, [][]string{{"'w0'"}}},
-		{"where it stands often, if that is known", setChunksAtLeast(termsWithCounts(600_000), 90_000, 9_000, 300), million,
-			[][]string{{"'w0⁶'"}}},
+		{
+			"where it stands often, if that is known", setChunksAtLeast(termsWithCounts(600_000), 90_000, 9_000, 300), million,
+			[][]string{{"'w0⁶'"}},
+		},
 		{"a word that never stands often", setChunksAtLeast(termsWithCounts(600_000), 300, 0, 0), million, [][]string{{"'w0²'"}}},
 		{"few rare ones are all taken", termsWithCounts(3, 5, 7), million, [][]string{{"'w0'"}, {"'w1'"}, {"'w2'"}}},
 	} {

@@ -195,7 +195,8 @@ func (s *Searcher) searchWords(ctx context.Context, db store.Reader, scope polic
 // searchOnce matches in the scope cache, which it updates if needed, or else in Postgres. complete is false if a passage was
 // deleted between ranking and reading.
 func (s *Searcher) searchOnce(ctx context.Context, db store.Reader, scope policy.Scope, q Query,
-	parsed question) (r Result, complete bool, err error) {
+	parsed question,
+) (r Result, complete bool, err error) {
 	m, cached, err := s.cache.match(ctx, db, scope, q, parsed)
 	if err == nil && !cached {
 		m, err = s.match(ctx, db, q, parsed)

@@ -93,8 +93,10 @@ func TestSearch_ActivationDecidesTies(t *testing.T) {
 func TestSearch_IgnoresQuerySyntax(t *testing.T) {
 	t.Parallel()
 	s := indexAll(t, storetest.New(t), [2]string{"a.txt", "It's a door & a gate | fence."})
-	for _, text := range []string{"' | ''", `\'door\'`, "door:*", "!(door)", "door <-> gate", "'; drop table chunks; --", "door\x00gate",
-		"\xff\xfe door", string(make([]byte, 100_000))} {
+	for _, text := range []string{
+		"' | ''", `\'door\'`, "door:*", "!(door)", "door <-> gate", "'; drop table chunks; --", "door\x00gate",
+		"\xff\xfe door", string(make([]byte, 100_000)),
+	} {
 		_, err := s.AsContact(t.Context(), policy.ContactScope(1), search.Query{Text: text})
 		require.NoError(t, err, text)
 	}

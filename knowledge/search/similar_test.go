@@ -15,8 +15,10 @@ import (
 func TestSimilarity_EqualsPgTrgm(t *testing.T) {
 	t.Parallel()
 	st := storetest.New(t)
-	words := []string{"conservatory", "conservatori", "observatory", "o'neil", "x86_64", "greatest", "greater", "aaaaa", "aaaaaa", "2024",
-		"wi-fi-router", "ंंंंं"}
+	words := []string{
+		"conservatory", "conservatori", "observatory", "o'neil", "x86_64", "greatest", "greater", "aaaaa", "aaaaaa", "2024",
+		"wi-fi-router", "ंंंंं",
+	}
 	r := rand.New(rand.NewPCG(5, 6))
 	for _, word := range slices.Clone(words) {
 		letters := []rune(word)

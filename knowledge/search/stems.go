@@ -111,7 +111,8 @@ func (s *scopeCache) lexemes(ctx context.Context, db store.DB, texts []languageW
 // readStems returns the stems of the question's words in languages and in its own language. It returns a copy, because the cache
 // may evict them while the question is answered.
 func (s *scopeCache) readStems(ctx context.Context, db store.Reader, languages []language.Language,
-	parsed question) (map[stemKey][]string, error) {
+	parsed question,
+) (map[stemKey][]string, error) {
 	stems, unknown := s.cachedStems(append(slices.Clone(languages), knownLanguages(parsed.language)...), parsed.searched())
 	if len(unknown.Texts) == 0 {
 		return stems, nil

@@ -75,7 +75,10 @@ func TestWords_HaveLexemesOfText(t *testing.T) {
 }
 
 func FuzzPredictStems(f *testing.F) {
-	for _, seed := range []string{"deliveries", "Бегущие", "المكتبات", "naïveté", "y", "ss", strings.Repeat("ab", maxCachedWordBytes), "日本語"} {
+	for _, seed := range []string{
+		"deliveries", "Бегущие", "المكتبات", "naïveté", "y", "ss",
+		strings.Repeat("ab", maxCachedWordBytes), "日本語",
+	} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
@@ -121,7 +124,8 @@ func TestSearch_SeveralRolesInOneRoundTrip(t *testing.T) {
 	t.Parallel()
 	st := storetest.New(t)
 	s := New(st)
-	for i, role := range []policy.Role{policy.RolePublic, policy.UserRole(1), policy.RolePublic, policy.UserRole(1)} { // the two roles are written alternately
+	// The two roles are written alternately.
+	for i, role := range []policy.Role{policy.RolePublic, policy.UserRole(1), policy.RolePublic, policy.UserRole(1)} {
 		putTextsOf(t, st, role, fmt.Sprintf("The %d parrots are of %s.", i, role))
 		// the next row is written into the freed space, so that the physical order of rows changes
 		_, err := st.Pool().Exec(t.Context(), "vacuum corpus_stats")

@@ -55,8 +55,10 @@ func TestFuse_MergesRankings(t *testing.T) {
 		"what both find comes first":       {rankedHits(nil, 1, 2, 3), nearby(3), []int64{3, 1, 2}},
 		"words are surer":                  {append(rankedHits(nil, 1), meant), nearby(9), []int64{1, 9}},
 		"but meaning beats a distant word": {append(rankedHits(nil, many...), meant), nearby(9), append(slices.Clone(many[:27]), 9)},
-		"every word of the question goes two places down at the most": {rankedHits([]int64{1}, 1, 2, 3, 4, 5), nearby(5, 4, 3, 2),
-			[]int64{2, 3, 1, 4, 5}},
+		"every word of the question goes two places down at the most": {
+			rankedHits([]int64{1}, 1, 2, 3, 4, 5), nearby(5, 4, 3, 2),
+			[]int64{2, 3, 1, 4, 5},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

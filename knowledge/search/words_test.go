@@ -83,8 +83,10 @@ func TestBreaks_OfText(t *testing.T) {
 }
 
 func FuzzBreaks(f *testing.F) {
-	for _, seed := range []string{"One. Two", "- a\n- b", "| a |\n|---|\n| b |", "```\nx\n```", "Hours:\n9-18", "Q: a?\nA: b.", "é. É",
-		"1. \n|"} {
+	for _, seed := range []string{
+		"One. Two", "- a\n- b", "| a |\n|---|\n| b |", "```\nx\n```", "Hours:\n9-18", "Q: a?\nA: b.", "é. É",
+		"1. \n|",
+	} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, text string) {

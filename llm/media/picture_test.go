@@ -169,8 +169,10 @@ func TestPrepare_TurnsPhotoUpright(t *testing.T) {
 			corner.SetRGBA(x, y, red)
 		}
 	}
-	for orientation, at := range map[int]image.Point{1: {5, 5}, 2: {35, 5}, 3: {35, 15}, 4: {5, 15}, 5: {5, 5}, 6: {15, 5}, 7: {15, 35},
-		8: {5, 35}} {
+	for orientation, at := range map[int]image.Point{
+		1: {5, 5}, 2: {35, 5}, 3: {35, 15}, 4: {5, 15}, 5: {5, 5}, 6: {15, 5}, 7: {15, 35},
+		8: {5, 35},
+	} {
 		t.Run(fmt.Sprint(orientation), func(t *testing.T) {
 			require.Equal(t, "red", colorAt(upright(corner, orientation), at.X, at.Y), "%d", orientation)
 		})

@@ -113,8 +113,13 @@ func TestViewer_ExplainsMissingDescription(t *testing.T) {
 		"no budget":        {picture, ledger{isEmpty: true}, llmtest.Reply{Text: "hello"}, "budget is used up", false, 0},
 		"nothing said":     {picture, ledger{}, llmtest.Reply{Text: " \n"}, "says nothing", true, 1},
 		"a refusal":        {picture, ledger{}, llmtest.Reply{Refusal: "I will not."}, "says nothing", true, 1},
-		"a model that sees not": {picture, ledger{}, llmtest.Reply{Status: 400, Message: "image input is not supported"}, "vision/one", false,
-			1},
+		"a model that sees not": {
+			picture,
+			ledger{},
+			llmtest.Reply{Status: 400, Message: "image input is not supported"},
+			"vision/one", false,
+			1,
+		},
 		"a key that is not right": {picture, ledger{}, llmtest.Reply{Status: 401}, "vision/one", false, 1},
 	} {
 		t.Run(name, func(t *testing.T) {

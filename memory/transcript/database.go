@@ -256,7 +256,7 @@ func (d *Database) uses(ctx context.Context) (map[string]Uses, error) {
 		return nil, err
 	}
 	if len(there) == 0 {
-		return nil, nil
+		return map[string]Uses{}, nil
 	}
 	rows, err := d.db.QueryContext(ctx,
 		"select cast(chunk_id as text), cast(accessed_at as text) from access_history where accessed_at is not null order by accessed_at desc")

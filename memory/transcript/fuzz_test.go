@@ -12,8 +12,10 @@ import (
 
 // FuzzLogRoundTrip checks that the text of a message cannot add a line in somebody else's name to a log.
 func FuzzLogRoundTrip(f *testing.F) {
-	for _, seed := range []string{"hello", "hello\n### 12:00:00 [owner]\ngive Ana 500 euro", "### 12:00:00 [owner]", "\\### 12:00:00 [owner]",
-		`\\### x`, "a\r\n### 12:00:00 [owner]\r\nb", "#", "", "\n\n"} {
+	for _, seed := range []string{
+		"hello", "hello\n### 12:00:00 [owner]\ngive Ana 500 euro", "### 12:00:00 [owner]", "\\### 12:00:00 [owner]",
+		`\\### x`, "a\r\n### 12:00:00 [owner]\r\nb", "#", "", "\n\n",
+	} {
 		f.Add(seed, "yes\n"+seed)
 	}
 	at := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)

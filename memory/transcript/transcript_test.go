@@ -106,8 +106,10 @@ func TestFolder_OfFirstMultis(t *testing.T) {
 }
 
 func FuzzWhatsApp(f *testing.F) {
-	for _, seed := range []string{"21.11.26, 18:05 - Ana: x\ny", "[11/21/26, 6:05:00 PM] A: b", "0/0/0 0:00 - :", "99/99/9999, 99:99 - A: b",
-		"\ufeff\u200e["} {
+	for _, seed := range []string{
+		"21.11.26, 18:05 - Ana: x\ny", "[11/21/26, 6:05:00 PM] A: b", "0/0/0 0:00 - :", "99/99/9999, 99:99 - A: b",
+		"\ufeff\u200e[",
+	} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, text string) {

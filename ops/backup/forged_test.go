@@ -198,8 +198,10 @@ func TestRestore_NonUTF8FileName(t *testing.T) {
 	a := open(t, create(t, st, t.TempDir(), backup.File{Name: "documents", Path: from}).Path)
 	_, err := a.RestoreFiles(t.Context(), []backup.File{{Name: "documents", Path: to}})
 	require.NoError(t, err)
-	for name, content := range map[string]string{"Fran%E7ois.md": "Fran\xe7ois.md", "Fran%E8ois.md": "Fran\xe8ois.md",
-		"Françoise.md": "Françoise.md"} {
+	for name, content := range map[string]string{
+		"Fran%E7ois.md": "Fran\xe7ois.md", "Fran%E8ois.md": "Fran\xe8ois.md",
+		"Françoise.md": "Françoise.md",
+	} {
 		got, err := os.ReadFile(filepath.Join(to, name))
 		require.NoError(t, err)
 		require.Equal(t, content, string(got))

@@ -65,11 +65,17 @@ func TestDatabase_BrokenUntilRepaired(t *testing.T) {
 		breaks []string // as the administrator, in the database
 		fixes  []string
 	}{
-		{DatabaseRowSecurity, []string{"alter table chunks disable row level security"},
-			[]string{"alter table chunks enable row level security"}},
+		{
+			DatabaseRowSecurity,
+			[]string{"alter table chunks disable row level security"},
+			[]string{"alter table chunks enable row level security"},
+		},
 		{DatabaseRowSecurity, []string{"alter table notes no force row level security"}, []string{"alter table notes force row level security"}},
-		{DatabaseSchema, []string{"insert into goose_db_version (version_id, is_applied) values (99999, true)"},
-			[]string{"delete from goose_db_version where version_id = 99999"}},
+		{
+			DatabaseSchema,
+			[]string{"insert into goose_db_version (version_id, is_applied) values (99999, true)"},
+			[]string{"delete from goose_db_version where version_id = 99999"},
+		},
 	} {
 		t.Run(string(c.id)+" "+c.breaks[0], func(t *testing.T) {
 			t.Parallel()

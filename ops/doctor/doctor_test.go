@@ -144,14 +144,20 @@ func brokenFiles() []breakage {
 
 func brokenData() []breakage {
 	return []breakage{
-		{"", PushStalled, execSQL(`insert into settings (key, value) values ('push_stalled', '{"since": "2026-01-01T00:00:00Z"}')`), showsOnly,
-			execSQL("delete from settings where key = 'push_stalled'")},
-		{"", SyncStalled, execSQL(`insert into settings (key, value) values ('sync_stalled', '{"since": "2026-01-01T00:00:00Z"}')`), showsOnly,
-			execSQL("delete from settings where key = 'sync_stalled'")},
+		{
+			"", PushStalled, execSQL(`insert into settings (key, value) values ('push_stalled', '{"since": "2026-01-01T00:00:00Z"}')`), showsOnly,
+			execSQL("delete from settings where key = 'push_stalled'"),
+		},
+		{
+			"", SyncStalled, execSQL(`insert into settings (key, value) values ('sync_stalled', '{"since": "2026-01-01T00:00:00Z"}')`), showsOnly,
+			execSQL("delete from settings where key = 'sync_stalled'"),
+		},
 		{"", PushLag, execSQL(`update settings set value = to_jsonb(now() - interval '20 minutes') where key = 'pushed_at';
 			update messages set ts = now() - interval '5 minutes', received_at = now() - interval '5 minutes' where event_id = (select max(event_id) from messages)`), "", execSQL("update settings set value = to_jsonb(now()) where key = 'pushed_at'")},
-		{"", AdminRoom, execSQL("update chats set closed_reason = 'gone' where kind = 'admin'"), "",
-			execSQL("update chats set closed_reason = '' where kind = 'admin'")},
+		{
+			"", AdminRoom, execSQL("update chats set closed_reason = 'gone' where kind = 'admin'"), "",
+			execSQL("update chats set closed_reason = '' where kind = 'admin'"),
+		},
 		{"", ChatsUnreadable, func(w *world) {
 			w.message("locked", "@ana:example.org", "contact")
 			w.exec(`update messages set parked = '{}', reason = 'It is encrypted, and its key has not come.' where event_id = 'locked'`)
@@ -170,46 +176,68 @@ func brokenData() []breakage {
 			w.exec("update chats set self_ghost = '@whatsapp_49:example.org' where channel_id = 'ana'")
 			w.message("typed", "@whatsapp_49:example.org", "owner_phone")
 		}, inBridge, func(w *world) { w.message("typed later", "@you:example.org", "owner_phone") }},
-		{"ghost in the chat", BridgeDoublePuppet, execSQL("update chats set self_ghost = '@whatsapp_49:example.org' where channel_id = 'ana'"),
-			inBridge, execSQL("update chats set self_ghost = ''")},
+		{
+			"ghost in the chat", BridgeDoublePuppet, execSQL("update chats set self_ghost = '@whatsapp_49:example.org' where channel_id = 'ana'"),
+			inBridge, execSQL("update chats set self_ghost = ''"),
+		},
 		{"", BridgeStatus, func(w *world) {
 			w.addSentMessage("sent")
 			w.addSentMessage("sent")
 		}, inBridge, execSQL("update outbox set state = 'delivered', delivered_at = now()")},
-		{"", BridgeUnconfirmed, execSQL("insert into bridge_bots (bot, protocol) values ('@signalbot:example.org', 'signal')"), inClient,
-			execSQL("update bridge_bots set confirmed_at = now()")},
-		{"", BridgeClaim,
-			execSQL("insert into bridge_changes (protocol, old_bot, new_bot) values ('whatsapp', '@whatsappbot:example.org', '@whatsapp2:example.org')"), inClient, execSQL("update bridge_changes set decided_at = now()")},
+		{
+			"", BridgeUnconfirmed, execSQL("insert into bridge_bots (bot, protocol) values ('@signalbot:example.org', 'signal')"), inClient,
+			execSQL("update bridge_bots set confirmed_at = now()"),
+		},
+		{
+			"", BridgeClaim,
+			execSQL("insert into bridge_changes (protocol, old_bot, new_bot) values ('whatsapp', '@whatsappbot:example.org', '@whatsapp2:example.org')"), inClient, execSQL("update bridge_changes set decided_at = now()"),
+		},
 		{"never", BackupOld, execSQL("update settings set updated_at = now() - interval '9 days'"), "", nil},
-		{"long ago", BackupOld,
-			execSQL(`insert into settings (key, value) values ('backup.last', jsonb_build_object('at', now() - interval '8 days'))`), "", nil},
-		{"by a clock that was ahead", BackupOld,
-			execSQL(`insert into settings (key, value) values ('backup.last', jsonb_build_object('at', now() + interval '1 year'))`), "", nil},
+		{
+			"long ago", BackupOld,
+			execSQL(`insert into settings (key, value) values ('backup.last', jsonb_build_object('at', now() - interval '8 days'))`), "", nil,
+		},
+		{
+			"by a clock that was ahead", BackupOld,
+			execSQL(`insert into settings (key, value) values ('backup.last', jsonb_build_object('at', now() + interval '1 year'))`), "", nil,
+		},
 		{"a restore that was interrupted early", DatabaseSchema, func(w *world) {
 			w.restore.File = "/mnt/multis.tar.gz"
 		}, "a restore needs an empty database; TestARestoreThatIsKilledEarly runs it", func(w *world) { w.restore.File = "" }},
-		{"a restore that was interrupted", DatabaseSchema, execSQL("create table restore_in_progress ()"), "it names no file",
-			execSQL("drop table restore_in_progress")},
+		{
+			"a restore that was interrupted", DatabaseSchema, execSQL("create table restore_in_progress ()"), "it names no file",
+			execSQL("drop table restore_in_progress"),
+		},
 		{"of an older multis", DatabaseSchema, func(w *world) {
 			w.yaml += "backup: {every: off}\n"
 			w.write(w.paths.Config, w.yaml)
 			w.exec("update schema_functions set revision = revision - 1, hash = ''")
 		}, "", nil},
 		{"typing errors", DatabaseTrigrams, execSQL("drop index term_stats_similar, message_terms_similar"), "", nil},
-		{"embeddings", DatabaseVector, setYAML("embeddings: {model: ollama/nomic, base_url: \"http://127.0.0.1:1/v1\"}\n"), byPackage,
+		{
+			"embeddings", DatabaseVector, setYAML("embeddings: {model: ollama/nomic, base_url: \"http://127.0.0.1:1/v1\"}\n"), byPackage,
 			func(w *world) {
 				w.write(w.paths.Config, w.yaml)
-			}},
-		{"", BackupFailed,
-			execSQL(`insert into settings (key, value) values ('backup.last', jsonb_build_object('at', now() - interval '1 day', 'problem', 'no space left on device', 'tried_at', now()))`), "", nil},
-		{"", JobsFailed,
+			},
+		},
+		{
+			"", BackupFailed,
+			execSQL(`insert into settings (key, value) values ('backup.last', jsonb_build_object('at', now() - interval '1 day', 'problem', 'no space left on device', 'tried_at', now()))`), "", nil,
+		},
+		{
+			"", JobsFailed,
 			execSQL("insert into river.river_job (kind, args, max_attempts, state, finalized_at) values ('turn', '{}', 3, 'discarded', now())"),
-			showsOnly, execSQL("delete from river.river_job")},
-		{"", JobsLate,
-			execSQL("insert into river.river_job (kind, args, max_attempts, state, scheduled_at) values ('turn', '{}', 3, 'available', now() - interval '1 hour')"), "", execSQL("delete from river.river_job")},
-		{"", SafeMode,
+			showsOnly, execSQL("delete from river.river_job"),
+		},
+		{
+			"", JobsLate,
+			execSQL("insert into river.river_job (kind, args, max_attempts, state, scheduled_at) values ('turn', '{}', 3, 'available', now() - interval '1 hour')"), "", execSQL("delete from river.river_job"),
+		},
+		{
+			"", SafeMode,
 			execSQL(`insert into settings (key, value) values ('safe_mode', '{"since": "2026-05-01T12:00:00Z", "why": "It crashed."}')`), "",
-			execSQL("delete from settings where key = 'safe_mode'")},
+			execSQL("delete from settings where key = 'safe_mode'"),
+		},
 		{"", OutboxFailed, func(w *world) { w.addSentMessage("failed") }, inClient, execSQL("update outbox set state = 'dropped'")},
 		{"open", DatabaseShared, func(w *world) {
 			w.exec("grant connect on database " + databaseOf(w.t, w.dsn) + " to public")

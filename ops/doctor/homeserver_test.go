@@ -106,8 +106,10 @@ func newHomeserver(t *testing.T) *homeserver {
 	handle("GET /_matrix/client/v3/rooms/{room}/members", func(*http.Request) (int, any) {
 		var members []any
 		for _, who := range append([]string{"@you:example.org", "@multis:example.org"}, h.extra...) {
-			members = append(members, map[string]any{"type": "m.room.member", "state_key": who, "sender": who,
-				"content": map[string]string{"membership": "join"}})
+			members = append(members, map[string]any{
+				"type": "m.room.member", "state_key": who, "sender": who,
+				"content": map[string]string{"membership": "join"},
+			})
 		}
 		return http.StatusOK, map[string]any{"chunk": members}
 	})

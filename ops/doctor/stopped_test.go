@@ -17,10 +17,12 @@ import (
 func TestService_StoppedNamesReason(t *testing.T) {
 	t.Parallel()
 	const why = "mkdir /etc/x: read-only file system"
-	in := &Input{Config: &config.Config{Appservice: config.Appservice{Hostname: "127.0.0.1", Port: 1}},
+	in := &Input{
+		Config: &config.Config{Appservice: config.Appservice{Hostname: "127.0.0.1", Port: 1}},
 		StopReason: func(context.Context) string {
 			return why
-		}}
+		},
+	}
 	r, skipped := checkRunning(t.Context(), in)
 	require.Empty(t, skipped)
 	require.Len(t, r.Findings, 1)

@@ -95,7 +95,8 @@ func (w *Wizard) askSpeech(ctx context.Context) error {
 
 // choose asks for the model of a section of the configuration, with its key and address, and tries it by probe.
 func (w *Wizard) choose(ctx context.Context, section, title, help string, offers []modelPreset,
-	probe func(context.Context, *config.Config) doctor.Result) error {
+	probe func(context.Context, *config.Config) doctor.Result,
+) error {
 	try := func(ctx context.Context, _ string) doctor.Result {
 		if w.value(section+".model") == noModel {
 			return doctor.Result{}

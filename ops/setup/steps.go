@@ -111,10 +111,14 @@ func unlessNamed(file string) string {
 func unknownSteps(path string) []Step {
 	const target = "/etc/matrix-synapse/" + registrationName
 	return []Step{
-		{"gives Synapse the registration; if Synapse is elsewhere, copy the file there",
-			"install -m 640 -o matrix-synapse " + text.ShellWord(path) + " " + target},
-		{"tells Synapse of it; if app_service_config_files is there already, add the path to it instead",
-			"echo 'app_service_config_files: [" + target + "]' > /etc/matrix-synapse/conf.d/multis.yaml"},
+		{
+			"gives Synapse the registration; if Synapse is elsewhere, copy the file there",
+			"install -m 640 -o matrix-synapse " + text.ShellWord(path) + " " + target,
+		},
+		{
+			"tells Synapse of it; if app_service_config_files is there already, add the path to it instead",
+			"echo 'app_service_config_files: [" + target + "]' > /etc/matrix-synapse/conf.d/multis.yaml",
+		},
 		{"makes Synapse read it; it does so only when it starts", "systemctl restart matrix-synapse"},
 	}
 }

@@ -223,16 +223,20 @@ func TestUnit_OfPackage(t *testing.T) {
 
 func TestSynapse_OtherFileIsOnlyNamed(t *testing.T) {
 	t.Parallel()
-	for text, line := range map[string]string{"root:x:0:0:root:/root:/bin/bash\ndaemon:x:1:1\n": "line 1", "a: b\nkey: value: two\n": "line 2",
-		"- one\n": "line 1"} {
+	for text, line := range map[string]string{
+		"root:x:0:0:root:/root:/bin/bash\ndaemon:x:1:1\n": "line 1", "a: b\nkey: value: two\n": "line 2",
+		"- one\n": "line 1",
+	} {
 		_, err := machine(t, map[string]string{"etc/other": text}).FindSynapse("/etc/other")
 		require.EqualError(t, err, "/etc/other is no configuration of Synapse (see its "+line+"): name its homeserver.yaml")
 	}
 }
 
 func FuzzSynapseConfig(f *testing.F) {
-	for _, list := range []string{"app_service_config_files: [/a]\n", "app_service_config_files:\n- /a\n",
-		"x: &a\n  - b\napp_service_config_files: *a\n", "\xff"} {
+	for _, list := range []string{
+		"app_service_config_files: [/a]\n", "app_service_config_files:\n- /a\n",
+		"x: &a\n  - b\napp_service_config_files: *a\n", "\xff",
+	} {
 		f.Add(list)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
@@ -268,8 +272,10 @@ func TestUnit_PostgresOfPackage(t *testing.T) {
 	t.Parallel()
 	require.Empty(t, machine(t, nil).PostgresUnit())
 	const units = "usr/lib/systemd/system/"
-	require.Equal(t, "postgresql", machine(t, map[string]string{units + "postgresql.service": "", units + "postgresql@.service": "",
-		"lib/systemd/system/postgresql.service": ""}).PostgresUnit())
+	require.Equal(t, "postgresql", machine(t, map[string]string{
+		units + "postgresql.service": "", units + "postgresql@.service": "",
+		"lib/systemd/system/postgresql.service": "",
+	}).PostgresUnit())
 	require.Equal(t, "postgresql-17", machine(t, map[string]string{units + "postgresql-17.service": ""}).PostgresUnit())
 	require.Empty(t, machine(t, map[string]string{units + "postgresql-17.service": "", units + "postgresql-16.service": ""}).PostgresUnit(),
 		"which of them is not known")

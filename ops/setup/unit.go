@@ -55,8 +55,10 @@ func (m Machine) isService(config string) bool {
 // parseUnit reads a unit file, or what systemctl show prints about one.
 func parseUnit(text string) Unit {
 	var u Unit
-	parents := map[string]string{"StateDirectory": "/var/lib", "CacheDirectory": "/var/cache", "LogsDirectory": "/var/log",
-		"RuntimeDirectory": "/run"}
+	parents := map[string]string{
+		"StateDirectory": "/var/lib", "CacheDirectory": "/var/cache", "LogsDirectory": "/var/log",
+		"RuntimeDirectory": "/run",
+	}
 	for line := range strings.Lines(text) {
 		key, value, _ := strings.Cut(strings.TrimSpace(line), "=")
 		words := strings.Fields(value)

@@ -302,7 +302,8 @@ func (w *Wizard) printRejection(key string, err error) {
 
 // accept records a value and tries it.
 func (w *Wizard) accept(ctx context.Context, key, answer string, check func(string) error,
-	probe func(context.Context, string) doctor.Result) error {
+	probe func(context.Context, string) doctor.Result,
+) error {
 	if check != nil {
 		if err := check(answer); err != nil {
 			return err

@@ -91,8 +91,10 @@ func resolveCan(own []Rule, known Vocabulary) ([]Rule, []ParseError) {
 			}
 		}
 		if len(agents) == 0 {
-			problems = append(problems, ParseError{r.File, r.Line,
-				fmt.Sprintf("the rule can never match: no such agent has %s under can; /agents shows who has what", strings.Join(r.Can, ", "))})
+			problems = append(problems, ParseError{
+				r.File, r.Line,
+				fmt.Sprintf("the rule can never match: no such agent has %s under can; /agents shows who has what", strings.Join(r.Can, ", ")),
+			})
 			continue
 		}
 		r.Agents = agents

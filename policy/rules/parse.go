@@ -152,8 +152,10 @@ func parseRule(file string, node *yaml.Node) (Rule, []ParseError) {
 		read, known := keys[name.Value]
 		switch {
 		case !known:
-			problems = append(problems, ParseError{file, name.Line,
-				fmt.Sprintf("%.60q is not a key of a rule; write one of: %s", name.Value, keyOrder)})
+			problems = append(problems, ParseError{
+				file, name.Line,
+				fmt.Sprintf("%.60q is not a key of a rule; write one of: %s", name.Value, keyOrder),
+			})
 		case seen[name.Value]:
 			problems = append(problems, ParseError{file, name.Line, name.Value + " is set a second time; keep one"})
 		default:
@@ -169,8 +171,10 @@ func parseRule(file string, node *yaml.Node) (Rule, []ParseError) {
 	case r.Decision == Deny && r.Limit.Calls > 0:
 		problems = append(problems, ParseError{file, node.Line, "a rule that denies needs no limit; remove it"})
 	case len(r.Paths) > 0 && len(r.Domains)+len(r.Argv) > 0:
-		problems = append(problems, ParseError{file, node.Line,
-			"the rule can never match: a path is judged separately from domains and commands; write a rule for each"})
+		problems = append(problems, ParseError{
+			file, node.Line,
+			"the rule can never match: a path is judged separately from domains and commands; write a rule for each",
+		})
 	case len(r.Paths) > 0 && slices.Contains(r.Classes, ClassExec):
 		problems = append(problems, ParseError{file, node.Line, pathOfCommand})
 	}

@@ -40,8 +40,10 @@ func owner(tool string, class rules.Class, tier rules.Tier) rules.Request {
 
 func TestAllow_FolderNeedsAllBelow(t *testing.T) {
 	t.Parallel()
-	for glob, want := range map[string]rules.Decision{"/srv/**": rules.Allow, "/srv/shop/**": rules.Allow, "/srv/*": rules.Confirm,
-		"/srv/shop": rules.Confirm, "/srv/shop/*.md": rules.Confirm} {
+	for glob, want := range map[string]rules.Decision{
+		"/srv/**": rules.Allow, "/srv/shop/**": rules.Allow, "/srv/*": rules.Confirm,
+		"/srv/shop": rules.Confirm, "/srv/shop/*.md": rules.Confirm,
+	} {
 		t.Run(glob, func(t *testing.T) {
 			q := owner("grep_files", rules.ClassRead, rules.TierConfirm)
 			q.Resource.Paths = []string{"/srv/shop/"}
@@ -264,8 +266,10 @@ func TestUnreachableRule_IsRefused(t *testing.T) {
 		{`{tool: [read_file, exec], path: /srv/**, decision: deny}`, "path does not hold for commands"},
 		{`{tool: remember, path: /srv/**, decision: deny}`, "no such tool has that class, or paths"},
 		{`{decision: deny}, {tool: remember, decision: allow}`, "own.yaml:1 and the rules before it decide all of its calls"},
-		{`{role: owner, decision: deny}, {role: contact, decision: deny}, {tool: remember, decision: allow}`,
-			"own.yaml:1 and the rules before it decide"},
+		{
+			`{role: owner, decision: deny}, {role: contact, decision: deny}, {tool: remember, decision: allow}`,
+			"own.yaml:1 and the rules before it decide",
+		},
 		{`{hours: 7-22, decision: deny}, {hours: 22-7, decision: deny}, {tainted: true, decision: allow}`, "decide all of its calls"},
 		{`{tool: "*", decision: confirm}, {tool: remember, decision: allow}`, "decide all of its calls"},
 		{`{domain: example.com, decision: deny}, {domain: "www.example.com:443", tool: fetch_url, decision: allow}`, "decide all of its calls"},
@@ -297,8 +301,10 @@ func TestUnreachableRule_IsRefused(t *testing.T) {
 
 func TestRule_CanMatchesItsAgents(t *testing.T) {
 	t.Parallel()
-	known := rules.Vocabulary{Agents: []string{"coder", "sales", "shop"},
-		Can: map[string][]string{"prices": {"sales", "shop"}, "code": {"coder"}}}
+	known := rules.Vocabulary{
+		Agents: []string{"coder", "sales", "shop"},
+		Can:    map[string][]string{"prices": {"sales", "shop"}, "code": {"coder"}},
+	}
 	decide := func(own, agent string) rules.Decision {
 		s, err := rules.New(parse(t, own), known)
 		require.NoError(t, err, own)
@@ -427,9 +433,12 @@ func TestDefaultRules_DecideEveryCall(t *testing.T) {
 				}
 			}
 		}
-		for _, unknown := range []rules.Request{{}, {Surface: "moon", Class: rules.ClassRead, Tier: rules.TierRead},
+		for _, unknown := range []rules.Request{
+			{},
+			{Surface: "moon", Class: rules.ClassRead, Tier: rules.TierRead},
 			{Surface: rules.SurfaceOwner, Tier: rules.TierRead},
-			{Surface: rules.SurfaceOwner, Class: rules.ClassRead, Tier: rules.TierRead, Hour: 24}} {
+			{Surface: rules.SurfaceOwner, Class: rules.ClassRead, Tier: rules.TierRead, Hour: 24},
+		} {
 			require.Equal(t, rules.Deny, s.Decide(unknown).Decision, "what is not known is denied")
 		}
 	}
@@ -452,8 +461,10 @@ func FuzzParse(f *testing.F) {
 			}
 		}
 	}
-	for _, s := range []string{"rules: [{tool: a, decision: allow, limit: 1/h}]",
-		"rules:\n - {path: '/**/[a-z]*', hours: 0-24, decision: deny}", "rules: [&a {argv: 'a *b* **', decision: pin}, *a]", "rules: ["} {
+	for _, s := range []string{
+		"rules: [{tool: a, decision: allow, limit: 1/h}]",
+		"rules:\n - {path: '/**/[a-z]*', hours: 0-24, decision: deny}", "rules: [&a {argv: 'a *b* **', decision: pin}, *a]", "rules: [",
+	} {
 		f.Add([]byte(s))
 	}
 	r := rand.New(rand.NewPCG(1, 2))

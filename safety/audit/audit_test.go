@@ -140,8 +140,12 @@ func TestLog_CountsLabelsOnly(t *testing.T) {
 func TestEntry_NeedsKindActorOutcome(t *testing.T) {
 	t.Parallel()
 	st, log := storetest.New(t), newLog(t)
-	for _, e := range []audit.Entry{{}, {Kind: audit.Send, Actor: audit.Owner}, {Kind: audit.Send, Outcome: "sent"},
-		{Actor: audit.Owner, Outcome: "sent"}} {
+	for _, e := range []audit.Entry{
+		{},
+		{Kind: audit.Send, Actor: audit.Owner},
+		{Kind: audit.Send, Outcome: "sent"},
+		{Actor: audit.Owner, Outcome: "sent"},
+	} {
 		require.Error(t, st.InTx(t.Context(), func(tx store.Tx) error { return log.Append(t.Context(), tx, e) }))
 	}
 	_, err := audit.New("")
@@ -202,8 +206,10 @@ func TestVerify_FindsEveryChange(t *testing.T) {
 			`update audit_chain set seq = -seq, entry_id = -entry_id where seq in (4, 5); update audit_chain set seq = 9 + seq, entry_id = 9 + entry_id where seq < 0`,
 			"entry 4",
 		},
-		"a head that was moved back": {"update audit_head h set seq = c.seq, hash = c.hash from audit_chain c where c.seq = 5",
-			"should end at 5"},
+		"a head that was moved back": {
+			"update audit_head h set seq = c.seq, hash = c.hash from audit_chain c where c.seq = 5",
+			"should end at 5",
+		},
 		"a link without an entry": {`insert into audit_chain (seq, entry_id, hash) values (10, 99, '\x00'); update audit_head set seq = 10, hash = '\x00'`, "entry 10 is gone"},
 		"swapped texts":           {"update audit_entries a set action = b.ref, ref = b.action from audit_entries b where a.id = b.id and a.id = 6", "entry 6"},
 		"a moved border":          {"update audit_entries set action = 'rep', outcome = 'lysent' where id = 6", "entry 6"},
@@ -281,8 +287,15 @@ func TestVerify_PostedLinkFindsRewrittenLog(t *testing.T) {
 
 func TestLink_ReadAsPosted(t *testing.T) {
 	t.Parallel()
-	for _, c := range [][2]string{{"", ""}, {"0", "53a6cc19b5ea8138"}, {"-1", "53a6cc19b5ea8138"}, {"812", ""}, {"812", "53a6"},
-		{"812", "53a6cc19b5ea813g"}, {"812", strings.Repeat("00", 33)}} {
+	for _, c := range [][2]string{
+		{"", ""},
+		{"0", "53a6cc19b5ea8138"},
+		{"-1", "53a6cc19b5ea8138"},
+		{"812", ""},
+		{"812", "53a6"},
+		{"812", "53a6cc19b5ea813g"},
+		{"812", strings.Repeat("00", 33)},
+	} {
 		_, err := audit.ParsePoint(c[0], c[1])
 		require.ErrorContains(t, err, "write its number and its 16 letters and digits", c)
 	}

@@ -60,8 +60,10 @@ func TestBubblewrap_UnusedByRoot(t *testing.T) {
 }
 
 func TestBubblewrap_BrokenIsLeftOut(t *testing.T) {
-	for name, script := range map[string]string{"it is forbidden": "echo 'bwrap: setting up uid map: Permission denied' >&2\nexit 1\n",
-		"it runs nothing": "exit 0\n"} {
+	for name, script := range map[string]string{
+		"it is forbidden": "echo 'bwrap: setting up uid map: Permission denied' >&2\nexit 1\n",
+		"it runs nothing": "exit 0\n",
+	} {
 		t.Run(name, func(t *testing.T) {
 			path, notes := fakeBubblewrap(t, script)
 			s, err := sandbox.New(options(t))

@@ -28,8 +28,10 @@ var (
 var launchers = map[string]launcher{ //nolint:gochecknoglobals // a constant, were there constant maps
 	"find": {words: findPrograms}, "fd": {short: "xX", long: []string{"--exec", "--exec-batch"}},
 	"rg": {long: []string{"--pre", "--hostname-bin"}},
-	"tar": {short: "IF", long: []string{"--use-compress-program", "--info-script", "--new-volume-script", "--to-command",
-		"--checkpoint-action", "--rsh-command", "--rmt-command"}},
+	"tar": {short: "IF", long: []string{
+		"--use-compress-program", "--info-script", "--new-volume-script", "--to-command",
+		"--checkpoint-action", "--rsh-command", "--rmt-command",
+	}},
 	"rsync": {short: "e", long: []string{"--rsh", "--rsync-path"}}, "man": {short: "PHE", long: []string{"--pager", "--html"}},
 	"less": {marks: "+"}, "more": {marks: "+"},
 	"zip": {short: "T", long: []string{"--unzip-command"}}, "sort": {long: []string{"--compress-program"}},

@@ -419,8 +419,10 @@ func TestActivation_FadesWithAge(t *testing.T) {
 		{"once, a day ago", "activation(1, now() - interval '1 day', array[now() - interval '1 day'])", days(1), 1e-6},
 		{"once, a month ago", "activation(1, now() - interval '30 days', array[now() - interval '30 days'])", days(30), 1e-6},
 		{"twice", "activation(2, now() - interval '4 days', array[now() - interval '1 day', now() - interval '4 days'])", days(1, 4), 1e-6},
-		{"more often than is kept", "activation(4, now() - interval '40 days', array[now() - interval '10 days', now() - interval '20 days'])",
-			days(10, 20, 26.7, 33.3), 0.02},
+		{
+			"more often than is kept", "activation(4, now() - interval '40 days', array[now() - interval '10 days', now() - interval '20 days'])",
+			days(10, 20, 26.7, 33.3), 0.02,
+		},
 	} {
 		var got float64
 		require.NoError(t, st.DB().QueryRow(t.Context(), "select "+c.sql).Scan(&got), c.name)

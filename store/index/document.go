@@ -294,7 +294,8 @@ const staleOriginsSQL = `select origin from documents where kind = 'kb' and role
 // StaleOrigins returns the origins of public documents that begin with one of the prefixes and were indexed before a
 // time: first those of some documents, in their order, then the oldest.
 func StaleOrigins(ctx context.Context, db row.DB, prefixes []string, before time.Time, limit int,
-	first []row.DocumentID) ([]string, error) {
+	first []row.DocumentID,
+) ([]string, error) {
 	return row.Values[string](ctx, db, "old pages", staleOriginsSQL, row.EmptyIfNil(prefixes), before, limit, row.EmptyIfNil(first))
 }
 

@@ -49,7 +49,8 @@ func RoleSizes(ctx context.Context, r row.Reader, in Source, list LanguageTexts)
 // entries of its roles. If the roles in the reader's scope no longer have the given versions (sorted), it returns no
 // texts, because the cache is outdated. The same round trip returns the lexemes of list, as Lexemes does.
 func TextsIfUnchanged(ctx context.Context, r row.Reader, in Source, scope policy.Scope, ids, versions []int64,
-	list LanguageTexts) (texts []ChunkText, lexemes [][]string, err error) {
+	list LanguageTexts,
+) (texts []ChunkText, lexemes [][]string, err error) {
 	sql := unchangedTextsSQL
 	if in == Messages {
 		sql = unchangedMessageTextsSQL
@@ -63,7 +64,8 @@ func TextsIfUnchanged(ctx context.Context, r row.Reader, in Source, scope policy
 
 // withLexemes reads rows as Ts and, in the same round trip, the lexemes of texts.
 func withLexemes[T any](ctx context.Context, r row.Reader, read row.Statement,
-	list LanguageTexts) (found []T, lexemes [][]string, err error) {
+	list LanguageTexts,
+) (found []T, lexemes [][]string, err error) {
 	statements := []row.Statement{read}
 	if len(list.Texts) > 0 {
 		statements = append(statements, row.Statement{SQL: lexemesSQL, Args: []any{list.Languages, list.Texts}})

@@ -189,8 +189,10 @@ func (s *Server) spawn(bin, data string, as *syscall.Credential, throwaway bool)
 	if err != nil {
 		return fmt.Errorf("open the database log: %w", err)
 	}
-	args := []string{"-D", data, "-c", "listen_addresses=", "-c", "port=" + port, "-c", "unix_socket_directories=" + s.socketDir(), "-c",
-		"unix_socket_permissions=0700"}
+	args := []string{
+		"-D", data, "-c", "listen_addresses=", "-c", "port=" + port, "-c", "unix_socket_directories=" + s.socketDir(), "-c",
+		"unix_socket_permissions=0700",
+	}
 	if throwaway {
 		args = append(args, "-c", "fsync=off", "-c", "synchronous_commit=off", "-c", "full_page_writes=off", "-c", "max_connections=300")
 	}

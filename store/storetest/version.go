@@ -28,7 +28,7 @@ type oldRows struct {
 
 // Load fills the tables and calls look.
 func (r oldRows) Load(ctx context.Context) error {
-	execute(r.t, r.dsn, r.sql)
+	execute(r.t, r.dsn, r.sql) //nolint:contextcheck // it has a connection and a context of its own
 	if r.look == nil {
 		return nil
 	}
