@@ -94,7 +94,7 @@ func TestKeys_ComeLate(t *testing.T) {
 	// A new chat has a key of its own, which comes with the sync; the message itself comes with the push as well. That a key has
 	// not come is said after half a minute.
 	for contact, given := range map[string]string{"sealed-dan": "waiting for its key", "sealed-eve": "has not come"} {
-		t.Run(contact, func(t *testing.T) {
+		t.Run(contact, func(_ *testing.T) {
 			a.step("a key that comes when the message is said to be "+given, func(t *testing.T) {
 				release := a.back.holdSync()
 				defer release()

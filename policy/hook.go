@@ -15,7 +15,7 @@ const (
 	HookIndex     HookEvent = "index"    // a document was indexed; reference: its origin
 	HookCapture   HookEvent = "capture"  // memory notes about a chat were written; reference: the id of their section
 	HookApproval  HookEvent = "approval" // a tool call waits for the owner's approval; reference: the approval's id
-	// a cap was nearly or fully used up; reference: "day/cap/percent", and the chat, agent or run
+	// a cap was nearly or fully used up; reference: "day/cap/percent", and the chat, agent or run.
 	HookBudget     HookEvent = "budget"
 	HookBridgeDown HookEvent = "bridge:down" // a bridge lost its network; reference: the id of the bridge's state
 	HookCronFail   HookEvent = "cron:fail"   // an execution of a schedule failed; reference: its id

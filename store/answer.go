@@ -92,7 +92,7 @@ const (
 	UnansweredOpen     UnansweredState = "open"     // the owner is asked
 	UnansweredAccepted UnansweredState = "accepted" // the answer is a LearnedAnswer
 	UnansweredDeclined UnansweredState = "declined" // the owner does not want it in his documents
-	// nothing to decide: the answer is known, or no document was missing, or he declined the same before
+	// nothing to decide: the answer is known, or no document was missing, or he declined the same before.
 	UnansweredNotAsked UnansweredState = "not_asked"
 )
 

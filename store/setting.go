@@ -35,7 +35,7 @@ const (
 	SettingLogin            Setting = "login:"             // string, followed by the name of an MCP server: its encrypted tokens
 	SettingRestore          Setting = "restore"            // policy.Restore: a backup was restored
 	SettingBackup           Setting = "backup.last"        // Backup: the last backup
-	// followed by SettingOwnerDevice or SettingBotDevice: the device before a backup was restored
+	// followed by SettingOwnerDevice or SettingBotDevice: the device before a backup was restored.
 	SettingFormer        Setting = "former_"
 	SettingBusinessSetup Setting = "business_setup"  // where the setup of the business stands, until it is done
 	SettingConfig        Setting = "config:"         // string, followed by a key of the configuration: its value, set in chat
