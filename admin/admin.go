@@ -95,6 +95,12 @@ type Admin struct {
 	schedules   *scheduleCommands
 	escalations *escalationCommands
 	help        *helpCommands
+	agents      *agentCommands
+	bridges     *bridgeCommands
+	restores    *restoreCommands
+	safeMode    *safeModeCommands
+	doctors     *doctorCommands
+	status      *statusCommands
 	dialogs     *dialogs
 	table       *commandTable
 	// textHandlers get a text that is no command and in no thread, in this order, and reactionHandlers a reaction.
@@ -124,15 +130,15 @@ func (o Options) withDefaults() Options {
 }
 
 // New returns an Admin.
-func New(o Options) *Admin { //nolint:funlen // it lists all parts
+func New(o Options) *Admin {
 	o = o.withDefaults()
 	b := newBase(o)
 	table := b.chats.table
 	dialogs := &dialogs{store: o.Store, room: b.room, table: table, kinds: map[string]func() question{}}
 	a := &Admin{base: b, dialogs: dialogs, table: table}
 
-	agents := &agentCommands{base: b, tools: o.Tools, servers: o.Servers, skills: o.Skills}
-	a.questions = &questionCommands{base: b, search: o.Search, asker: o.Asker, agents: agents}
+	a.agents = &agentCommands{base: b, tools: o.Tools, servers: o.Servers, skills: o.Skills}
+	a.questions = &questionCommands{base: b, search: o.Search, asker: o.Asker, agents: a.agents}
 	a.pins = &pinCommands{base: b, keeper: o.PIN}
 	a.Tasks = &TaskCommands{
 		base:     b,
@@ -153,42 +159,54 @@ func New(o Options) *Admin { //nolint:funlen // it lists all parts
 	a.Answers = &AnswerCommands{base: b, dialogs: dialogs, keeper: o.Answers}
 	a.Desk = &DeskCommands{base: b}
 	a.Imports = &ImportCommands{base: b, memory: o.Memory}
-	a.schedules = &scheduleCommands{base: b, clock: o.Clock, asker: o.Asker, agents: agents}
+	a.schedules = &scheduleCommands{base: b, clock: o.Clock, asker: o.Asker, agents: a.agents}
 	a.escalations = &escalationCommands{base: b, desk: o.Desk, files: o.Files}
 	a.Host = &HostCommands{base: b, host: o.Host}
 	a.Budget = &BudgetCommands{base: b}
 	a.help = &helpCommands{base: b, table: table, asker: o.Asker}
 
-	bridges := &bridgeCommands{base: b}
+	a.bridges = &bridgeCommands{base: b}
 	stalls := &stallNotices{base: b}
-	restores := &restoreCommands{base: b, clock: o.Clock, drafts: a.Drafts, startedAt: o.Now()}
-	safeMode := &safeModeCommands{base: b}
-	doctors := &doctorCommands{base: b, examiner: o.Examiner}
-	status := &statusCommands{
+	a.restores = &restoreCommands{base: b, clock: o.Clock, drafts: a.Drafts, startedAt: o.Now()}
+	a.safeMode = &safeModeCommands{base: b}
+	a.doctors = &doctorCommands{base: b, examiner: o.Examiner}
+	a.status = &statusCommands{
 		base:     b,
 		pins:     a.pins,
-		bridges:  bridges,
+		bridges:  a.bridges,
 		stalls:   stalls,
-		restores: restores,
-		safeMode: safeMode,
-		doctors:  doctors,
+		restores: a.restores,
+		safeMode: a.safeMode,
+		doctors:  a.doctors,
 	}
-	safeMode.holds = []func(context.Context, request) (string, error){restores.statusLine, status.allPausedLine}
+	a.safeMode.holds = []func(context.Context, request) (string, error){a.restores.statusLine, a.status.allPausedLine}
 	a.Notices = &Notices{
 		base:     b,
-		bridges:  bridges,
+		bridges:  a.bridges,
 		stalls:   stalls,
-		restores: restores,
-		safeMode: safeMode,
+		restores: a.restores,
+		safeMode: a.safeMode,
 	}
 
 	dialogs.register(func() question { return &pickChat{picker: b.chats} })
 	dialogs.fallback = a.Drafts.confirm
-	for _, t := range []topic{ // in the order of the help
+	for _, t := range a.topics(o) {
+		table.commands = append(table.commands, t.commands()...)
+		dialogs.register(t.questions()...)
+	}
+	o.PIN.SetIsCommand(a.isCommand)
+	a.setHandlers()
+	return a
+}
+
+// topics returns the topics of the admin room in the order of the help.
+func (a *Admin) topics(o Options) []topic {
+	b := a.base
+	return []topic{
 		a.questions,
 		a.Documents,
 		a.Tasks,
-		agents,
+		a.agents,
 		&noteCommands{base: b, memory: o.Memory},
 		&briefCommands{base: b, memory: o.Memory, commitments: a.Commitments},
 		a.Commitments,
@@ -208,15 +226,15 @@ func New(o Options) *Admin { //nolint:funlen // it lists all parts
 		&followUpCommands{base: b},
 		a.schedules,
 		&pauseCommands{base: b, desk: o.Desk},
-		safeMode,
+		a.safeMode,
 		&accountCommands{base: b, accounts: o.Accounts},
-		status,
-		doctors,
+		a.status,
+		a.doctors,
 		&configCommands{base: b, config: o.Config},
 		&watchCommands{base: b},
 		&hookCommands{base: b},
-		bridges,
-		restores,
+		a.bridges,
+		a.restores,
 		a.Budget,
 		&policyCommands{base: b, policy: o.Policy},
 		&approvalCommands{base: b},
@@ -224,11 +242,11 @@ func New(o Options) *Admin { //nolint:funlen // it lists all parts
 		a.Host,
 		&auditCommands{base: b},
 		a.help,
-	} {
-		table.commands = append(table.commands, t.commands()...)
-		dialogs.register(t.questions()...)
 	}
-	o.PIN.SetIsCommand(a.isCommand)
+}
+
+// setHandlers sets who reads what is no command: the first one that knows it answers.
+func (a *Admin) setHandlers() {
 	a.textHandlers = []handler{
 		a.Drafts.handleReply,
 		a.Tasks.answerApproval,
@@ -246,7 +264,6 @@ func New(o Options) *Admin { //nolint:funlen // it lists all parts
 		a.Tasks.answerApproval,
 		a.handleReactionChoice,
 	}
-	return a
 }
 
 // isCommand reports whether a text is a command that exists, or what a shortcut stands for.

@@ -74,13 +74,7 @@ func (b *batch) storeMessage(ctx context.Context, e incoming) error {
 		return err
 	}
 	if isEncrypted {
-		row.Parked, row.ParkedIn = e.Content.VeryRaw, e.RoomID
-		row.Action = policy.ActionArchive
-		row.Code = policy.CodeEncrypted
-		row.Reason = policy.CodeEncrypted.Sentence()
-		if b.history {
-			row.Code = policy.CodeBackfill
-		}
+		b.park(&row, e)
 	}
 	if wasEdited {
 		row.EditedAt = &early.At
@@ -104,6 +98,18 @@ func (b *batch) storeMessage(ctx context.Context, e incoming) error {
 	}
 	b.enqueueFollowUp(e.chat.ID, b.inbox.mode(*e.chat), message, decision)
 	return nil
+}
+
+// park keeps an encrypted event in its row until its key is there.
+func (b *batch) park(row *store.Message, e incoming) {
+	row.Parked = e.Content.VeryRaw
+	row.ParkedIn = e.RoomID
+	row.Action = policy.ActionArchive
+	row.Code = policy.CodeEncrypted
+	row.Reason = policy.CodeEncrypted.Sentence()
+	if b.history {
+		row.Code = policy.CodeBackfill
+	}
 }
 
 // recordChange records that a message was stored, changed or deleted in a chat with contacts, which may have withdrawn a draft.

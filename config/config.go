@@ -366,21 +366,7 @@ func defaults() *Config {
 			ContactCaps: ContactCaps{PerMinute: 10, PerDay: 100},
 			Networks:    map[string]Network{},
 		},
-		Business: Business{
-			Topics: []string{},
-			Rules:  []string{},
-			Pages:  []string{},
-			Escalation: Escalation{
-				Keywords:    []string{"refund", "complaint", "urgent", "human", "manager"},
-				OnCall:      []id.UserID{},
-				ClaimWithin: 10 * time.Minute,
-			},
-			Language:     catalog.English,
-			Texts:        map[catalog.Lang]Texts{},
-			Hours:        []string{},
-			Holidays:     []hours.Days{},
-			OutsideHours: OutsideHoursAnswer,
-		},
+		Business:     defaultBusiness(),
 		Documents:    Documents{Folder: "documents"},
 		Hooks:        map[string]Hook{},
 		CommandHooks: map[string]CommandHook{},
@@ -410,6 +396,24 @@ func defaults() *Config {
 		Tools:     Tools{Deny: []string{}},
 		Policy:    Policy{Rules: []rules.Rule{}},
 		Logging:   Logging{Level: zerolog.InfoLevel, Format: FormatPretty},
+	}
+}
+
+func defaultBusiness() Business {
+	return Business{
+		Topics: []string{},
+		Rules:  []string{},
+		Pages:  []string{},
+		Escalation: Escalation{
+			Keywords:    []string{"refund", "complaint", "urgent", "human", "manager"},
+			OnCall:      []id.UserID{},
+			ClaimWithin: 10 * time.Minute,
+		},
+		Language:     catalog.English,
+		Texts:        map[catalog.Lang]Texts{},
+		Hours:        []string{},
+		Holidays:     []hours.Days{},
+		OutsideHours: OutsideHoursAnswer,
 	}
 }
 

@@ -114,13 +114,9 @@ func serveUntilChange(ctx context.Context, source configSource, cfg *config.Conf
 	if err := makeDocumentsFolder(cfg); err != nil {
 		return nil, err
 	}
-	_, safe, err := store.SafeModeOf(ctx, st.DB())
+	effective, safe, err := effectiveConfig(ctx, cfg, st)
 	if err != nil {
 		return nil, err
-	}
-	effective := cfg
-	if safe {
-		effective = cfg.Safe()
 	}
 	hs, err := newHomeserver(cfg, st)
 	if err != nil {
@@ -197,6 +193,18 @@ func serveUntilChange(ctx context.Context, source configSource, cfg *config.Conf
 	}
 	log.Info().Msg("Stopped")
 	return next, nil
+}
+
+// effectiveConfig returns the configuration to run with: in safe mode, the part of cfg that starts nothing by itself.
+func effectiveConfig(ctx context.Context, cfg *config.Config, st *store.Store) (effective *config.Config, safe bool, err error) {
+	_, safe, err = store.SafeModeOf(ctx, st.DB())
+	if err != nil {
+		return nil, false, err
+	}
+	if safe {
+		return cfg.Safe(), true, nil
+	}
+	return cfg, false, nil
 }
 
 // errChanged ends a run because the configuration has changed.
