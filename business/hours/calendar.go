@@ -9,7 +9,6 @@ import (
 	"time"
 
 	ics "github.com/arran4/golang-ical"
-	"github.com/teambition/rrule-go"
 )
 
 const (
@@ -17,8 +16,6 @@ const (
 	MaxCalendarBytes = 1 << 20
 	// maxEvents is the maximum number of events of a calendar.
 	maxEvents = 2000
-	// repeatedYears is how many years an event is repeated.
-	repeatedYears = 100
 	// maxHolidays is the maximum number of holidays of a calendar, with the repetitions of yearly events. All are compared
 	// whenever the hours are looked up.
 	maxHolidays = 20_000
@@ -28,11 +25,12 @@ const (
 var (
 	errTooBig = errors.New("the calendar is bigger than 1 MB")
 	errEmpty  = errors.New("it is empty; write a calendar in iCalendar form, or remove the setting")
+	errCutOff = errors.New("this is no whole calendar in iCalendar form: it does not end with END:VCALENDAR")
 	errNested = errors.New("this is no calendar in iCalendar form: its events contain one another")
 )
 
 // ParseCalendar reads the holidays from a calendar in iCalendar form (RFC 5545). Each of its events lasts whole days; it may repeat
-// by a rule. Cancelled events are left out.
+// by a rule, and single days of it may be replaced by other events. Cancelled events are left out.
 func ParseCalendar(r io.Reader) ([]Days, error) {
 	data, err := io.ReadAll(io.LimitReader(r, MaxCalendarBytes+1))
 	switch {
@@ -45,23 +43,31 @@ func ParseCalendar(r io.Reader) ([]Days, error) {
 	case !isShallow(data):
 		return nil, errNested
 	}
+	data = bytes.ReplaceAll(bytes.ReplaceAll(data, []byte("\r\n"), []byte("\n")), []byte("\r"), []byte("\n"))
 	calendar, err := ics.ParseCalendar(bytes.NewReader(data))
 	if err != nil {
 		return nil, fmt.Errorf("this is no calendar in iCalendar form: %w", err)
+	}
+	if !bytes.Contains(bytes.ToUpper(data), []byte("\nEND:VCALENDAR")) {
+		return nil, errCutOff
 	}
 	events := calendar.Events()
 	if len(events) > maxEvents {
 		return nil, fmt.Errorf("the calendar has %d events; %d are possible", len(events), maxEvents)
 	}
+	current, replaced, err := currentEvents(events)
+	if err != nil {
+		return nil, err
+	}
+	rules := recurrence{steps: maxSteps}
 	var list []Days
-	for i, e := range events {
-		days, err := eventDays(e)
+	for i, e := range current {
+		days, err := eventDays(e, &rules, replaced[e.Id()])
 		if err != nil {
 			return nil, fmt.Errorf("event %d (%.60q): %w", i+1, property(e, ics.ComponentPropertySummary), err)
 		}
 		if list = append(list, days...); len(list) > maxHolidays {
-			return nil,
-				fmt.Errorf("the calendar has more than %d holidays, because each event that repeats every year counts %d times; remove some of these events", maxHolidays, repeatedYears+1)
+			return nil, fmt.Errorf("the calendar has more than %d holidays with those that repeat; end the rules with UNTIL or COUNT", maxHolidays)
 		}
 	}
 	return list, nil
@@ -88,13 +94,19 @@ func isShallow(data []byte) bool {
 	return true
 }
 
-// eventDays returns the days of an event, once for each year in which it is repeated.
-func eventDays(e *ics.VEvent) ([]Days, error) {
+// eventDays returns the days of an event and of its repetitions.
+func eventDays(e *ics.VEvent, rules *recurrence, replaced []time.Time) ([]Days, error) {
 	if strings.EqualFold(property(e, ics.ComponentPropertyStatus), string(ics.ObjectStatusCancelled)) {
 		return nil, nil
 	}
 	if e.GetProperty("DURATION") != nil {
 		return nil, errors.New("it has DURATION, which I do not read; write DTEND, the day after the last one")
+	}
+	if len(e.GetProperties(ics.ComponentPropertyDtStart)) > 1 {
+		return nil, errors.New("it begins twice")
+	}
+	if e.GetProperty(ics.ComponentPropertyRecurrenceId) != nil {
+		replaced = nil // it is one of them
 	}
 	first, err := e.GetAllDayStartAt()
 	if err != nil || !isDate(e, ics.ComponentPropertyDtStart) {
@@ -117,7 +129,7 @@ func eventDays(e *ics.VEvent) ([]Days, error) {
 	case last.Sub(first) > maxHolidayDays*day:
 		return nil, errors.New("it is longer than a year")
 	}
-	starts, err := occurrences(e, first)
+	starts, err := rules.occurrences(e, first, replaced)
 	if err != nil {
 		return nil, err
 	}
@@ -126,52 +138,6 @@ func eventDays(e *ics.VEvent) ([]Days, error) {
 		days = append(days, Days{start, start.Add(last.Sub(first))})
 	}
 	return days, nil
-}
-
-// occurrences returns the first days of an event and of its repetitions: by its rule, with the days of RDATE, without those of EXDATE.
-func occurrences(e *ics.VEvent, first time.Time) ([]time.Time, error) {
-	until := first.AddDate(repeatedYears, 0, 0)
-	var set rrule.Set
-	if rule := property(e, ics.ComponentPropertyRrule); rule != "" {
-		option, err := rrule.StrToROption(rule)
-		if err != nil {
-			return nil, fmt.Errorf("it repeats by the rule %.60q, which I cannot read: %w", rule, err)
-		}
-		if option.Freq > rrule.DAILY {
-			return nil, fmt.Errorf("it repeats by the rule %.60q; holidays are whole days", rule)
-		}
-		option.Dtstart = first
-		if option.Until.IsZero() || option.Until.After(until) {
-			option.Until = until // so that a rule without a match ends
-		}
-		r, err := rrule.NewRRule(*option)
-		if err != nil {
-			return nil, fmt.Errorf("it repeats by the rule %.60q, which is not possible: %w", rule, err)
-		}
-		set.RRule(r)
-	}
-	set.DTStart(first)
-	set.RDate(first) // the event itself counts, even if its rule does not give its day
-	for name, add := range map[ics.ComponentProperty]func(time.Time){"RDATE": set.RDate, "EXDATE": set.ExDate} {
-		dates, err := datesOf(e, name)
-		if err != nil {
-			return nil, err
-		}
-		for _, date := range dates {
-			add(date)
-		}
-	}
-	next := set.Iterator()
-	var list []time.Time
-	for {
-		start, more := next()
-		if !more || start.After(until) {
-			return list, nil
-		}
-		if list = append(list, start); len(list) > maxHolidays {
-			return nil, fmt.Errorf("it repeats more than %d times; end its rule with UNTIL or COUNT", maxHolidays)
-		}
-	}
 }
 
 // datesOf returns the dates of all properties of an event with a name, such as EXDATE. One property may have several.

@@ -194,7 +194,10 @@ const calendarFrame = "BEGIN:VCALENDAR\r\nVERSION:2.0\r\nPRODID:-//test//EN\r\n%
 func calendarOf(events ...string) string {
 	var all strings.Builder
 	for i, e := range events {
-		fmt.Fprintf(&all, "BEGIN:VEVENT\r\nUID:%d\r\nDTSTAMP:20260101T000000Z\r\n%s\r\nEND:VEVENT\r\n", i, strings.ReplaceAll(e, "\n", "\r\n"))
+		if !strings.HasPrefix(e, "UID:") {
+			e = fmt.Sprintf("UID:%d\n%s", i, e)
+		}
+		fmt.Fprintf(&all, "BEGIN:VEVENT\r\nDTSTAMP:20260101T000000Z\r\n%s\r\nEND:VEVENT\r\n", strings.ReplaceAll(e, "\n", "\r\n"))
 	}
 	return fmt.Sprintf(calendarFrame, all.String())
 }
@@ -221,6 +224,54 @@ func TestCalendar_ReadsHolidays(t *testing.T) {
 	}
 }
 
+// The forms that calendars of others have and that were read wrongly at first.
+func TestCalendar_ReadsFormsOfOthers(t *testing.T) {
+	t.Parallel()
+	moved := "UID:c\nDTSTART;VALUE=DATE:20261225\nRRULE:FREQ=YEARLY;COUNT=3"
+	for name, c := range map[string]struct {
+		events []string
+		want   []string
+	}{
+		"a day that is moved": {
+			[]string{moved, "UID:c\nRECURRENCE-ID;VALUE=DATE:20271225\nDTSTART;VALUE=DATE:20271227"},
+			[]string{"2026-12-25", "2028-12-25", "2027-12-27"},
+		},
+		"a day that is cancelled": {
+			[]string{moved, "UID:c\nRECURRENCE-ID;VALUE=DATE:20271225\nDTSTART;VALUE=DATE:20271225\nSTATUS:CANCELLED"},
+			[]string{"2026-12-25", "2028-12-25"},
+		},
+		"a new version of an event": {
+			[]string{moved + "\nSEQUENCE:1", moved + "\nSEQUENCE:2\nEXDATE;VALUE=DATE:20261225"},
+			[]string{"2027-12-25", "2028-12-25"},
+		},
+		"small letters, and a semicolon at the end": {
+			[]string{"DTSTART;VALUE=DATE:20261225\nRRULE:freq=yearly;count=2;"},
+			[]string{"2026-12-25", "2027-12-25"},
+		},
+		"a day of a far year": {
+			[]string{"DTSTART;VALUE=DATE:20261225\nRDATE;VALUE=DATE:22000101"},
+			[]string{"2026-12-25", "2200-01-01"},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			days, err := ParseCalendar(strings.NewReader(calendarOf(c.events...)))
+			require.NoError(t, err)
+			var got []string
+			for _, d := range days {
+				got = append(got, d.String())
+			}
+			require.Equal(t, c.want, got)
+		})
+	}
+	days, err := ParseCalendar(strings.NewReader(calendarOf("DTSTART;VALUE=DATE:19201225\nRRULE:FREQ=YEARLY")))
+	require.NoError(t, err)
+	require.True(t, slices.ContainsFunc(days, func(d Days) bool { return d.String() == "2026-12-25" }), "one that began long ago")
+	days, err = ParseCalendar(strings.NewReader(strings.ReplaceAll(calendarOf("DTSTART;VALUE=DATE:20261225"), "\r\n", "\r")))
+	require.NoError(t, err)
+	require.Len(t, days, 1, "lines that end as on an old Mac")
+}
+
 func TestCalendar_NamesMistakes(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ calendar, want string }{
@@ -236,13 +287,27 @@ func TestCalendar_NamesMistakes(t *testing.T) {
 		{"\ufeff\r\n", "it is empty"},
 		{fmt.Sprintf(calendarFrame, strings.Repeat("BEGIN:VEVENT\r\n", MaxCalendarBytes/20)), "no calendar"},
 		{calendarOf("DTSTART;VALUE=DATE:20261225\nRRULE:FREQ=HOURLY"), "holidays are whole days"},
-		{calendarOf("DTSTART;VALUE=DATE:20261225\nRRULE:FREQ=SOMETIMES"), "which I cannot read"},
+		{calendarOf("DTSTART;VALUE=DATE:20261225\nRRULE:FREQ=SOMETIMES"), "I cannot read it"},
 		{calendarOf("DTSTART;VALUE=DATE:20261225\nRRULE:FREQ=DAILY"), "more than 20000 times"},
 		{
 			calendarOf(slices.Repeat([]string{"DTSTART;VALUE=DATE:20260101\nRRULE:FREQ=YEARLY"}, maxEvents)...),
-			"more than 20000 holidays, because each event that repeats every year counts 101 times",
+			"the rules of the calendar go too far",
 		},
 		{calendarOf("SUMMARY:" + strings.Repeat("x", 10_000)), "it does not begin"},
+		{calendarOf("DTSTART;VALUE=DATE:20261225\nRRULE:FREQ=MONTHLY;INTERVAL=9223372036854775807"), "its INTERVAL is"},
+		{calendarOf(slices.Repeat([]string{"DTSTART;VALUE=DATE:20260101\nRRULE:FREQ=DAILY;BYMONTH=2;BYMONTHDAY=30"}, 20)...), "go too far"},
+		{calendarOf("DTSTART;VALUE=DATE:20261225\nRRULE:FREQ=YEARLY;BYHOUR=12"), "holidays are whole days"},
+		{calendarOf("DTSTART;VALUE=DATE:20261225\nRRULE:FREQ=YEARLY;COUNT=2\nRRULE:FREQ=MONTHLY;COUNT=2"), "several rules"},
+		{calendarOf("DTSTART;VALUE=DATE:20261225\nRRULE:FREQ=YEARLY;COUNT=3\nEXRULE:FREQ=YEARLY;INTERVAL=2;COUNT=2"), "write EXDATE"},
+		{calendarOf("DTSTART;VALUE=DATE:20261225\nRRULE:FREQ=WEEKLY;BYDAY=0MO"), "has the number 0"},
+		{calendarOf("DTSTART;VALUE=DATE:20261225\nRRULE:FREQ=YEARLY;INTERVAL=0"), "its INTERVAL is"},
+		{calendarOf("DTSTART;VALUE=DATE:20261225\nRRULE:FREQ=YEARLY;FREQ=DAILY"), "twice"},
+		{calendarOf("DTSTART;VALUE=DATE:20261225\nRRULE:FREQ=DAILY;COUNT=0"), "its COUNT is"},
+		{calendarOf("DTSTART;VALUE=DATE:20261225\nRRULE:"), "I cannot read it"},
+		{calendarOf("DTSTART;VALUE=DATE:20261225\nRRULE:FREQ=YEARLY;UNTIL=00010101"), "its UNTIL is"},
+		{calendarOf("DTSTART;VALUE=DATE:20261225\nDTSTART;VALUE=DATE:20261226"), "begins twice"},
+		{calendarOf("DTSTART;VALUE=DATE:20261225\nRECURRENCE-ID;RANGE=THISANDFUTURE;VALUE=DATE:20261224"), "only a single day"},
+		{"BEGIN:VCALENDAR\r\n", "does not end"},
 		{calendarOf(strings.Repeat("COMMENT:x\n", MaxCalendarBytes/8) + "SUMMARY:x"), "bigger than 1 MB"},
 	} {
 		_, err := ParseCalendar(strings.NewReader(c.calendar))
