@@ -36,7 +36,7 @@ func formOf(typed string, isCommand func(typed string) bool) form {
 	n := utf8.RuneCountInString(numbersIn(shown))
 	isPossible, hasWord := containsCandidate(shown), slices.Contains(letterWords(shown), "pin")
 	isSigned := strings.HasPrefix(shown, "/") || strings.HasPrefix(shown, "!")
-	name, _, _ := strings.Cut(shown, " ")
+	name := commandName(shown)
 	isLong := utf8.RuneCountInString(shown) > maxPhraseLength
 	switch {
 	case n > 0 && isPINCommand(shown):
@@ -166,6 +166,15 @@ func isPINCommand(shown string) bool {
 	return name == "pin" || isSigned && (name == "p" || strings.Contains(name, "pin") || isNearPIN(name))
 }
 
+// commandName returns the first word of a text after its sign, with digits and all.
+func commandName(shown string) string {
+	words := strings.Fields(strings.TrimLeft(shown, "/!／！ "))
+	if len(words) == 0 {
+		return ""
+	}
+	return words[0]
+}
+
 // isNearPIN reports whether a word is "pin" with at most one letter wrong, missing, too many or in the wrong place.
 func isNearPIN(word string) bool { return len(word) > 1 && text.EditDistance(word, "pin") <= 1 }
 
@@ -173,7 +182,7 @@ func isNearPIN(word string) bool { return len(word) > 1 && text.EditDistance(wor
 func isAnswer(shown string) bool {
 	return !slices.ContainsFunc(letterWords(shown), func(word string) bool {
 		return !slices.Contains([]string{"yes", "y", "ja", "pincode", "mypin", "passcode", "password"}, word) &&
-			(len(word) < 3 || !isNearPIN(word))
+			word != "pi" && (len(word) < 3 || !isNearPIN(word))
 	})
 }
 
