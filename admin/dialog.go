@@ -8,6 +8,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/rs/zerolog"
+
 	"multis/bridgebridge"
 	"multis/jobs"
 	"multis/store"
@@ -180,7 +182,11 @@ func (ds *dialogs) recent(ctx context.Context, r request, since time.Time) ([]op
 	for _, d := range rows {
 		q, err := ds.load(d)
 		if err != nil {
-			return nil, err
+			zerolog.Ctx(ctx).Warn().Err(err).Msg("Cannot read a question of the admin room")
+			if d.Done || !d.ExpiresAt.After(r.now) {
+				continue
+			}
+			q = openQuestion{Dialog: d, question: unreadable{}}
 		}
 		asked := q.askedAt()
 		if !r.message.ReceivedAt.Before(asked) && !r.message.At.Before(asked.Add(-maxClockSkew)) {
@@ -188,6 +194,18 @@ func (ds *dialogs) recent(ctx context.Context, r request, since time.Time) ([]op
 		}
 	}
 	return recent, nil
+}
+
+// unreadable is an open question that this program cannot read, as one of another version. It stands for the question, so
+// that its answer is not taken for the answer to an older one.
+type unreadable struct{}
+
+func (unreadable) traits() traits { return traits{} }
+
+func (unreadable) accepts(string) bool { return true }
+
+func (unreadable) answer(context.Context, request, choice) (answer, bool, error) {
+	return answer{text: "I can no longer read that question. Send its command again.", reason: "It answered a question that cannot be read."}, true, nil
 }
 
 // findText returns the open question of a kind that a text answers: the question that it replies to, or else the newest

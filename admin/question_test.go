@@ -126,3 +126,23 @@ func TestPIN_AnswerEndsWithQuestion(t *testing.T) {
 	require.Contains(t, r.ownerTypes(canary), "That question is closed.")
 	require.Empty(t, r.loadConfig().Business.Rules)
 }
+
+// A question that this program cannot read, as one of another version, holds up nothing else, and its answer is not taken
+// for the answer to an older question.
+func TestQuestion_UnreadableHoldsUpNothing(t *testing.T) {
+	t.Parallel()
+	for name, row := range map[string]struct{ kind, payload string }{
+		"an unknown kind":  {"of-another-version", "{}"},
+		"a broken payload": {"mode", `"no object"`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := newRig(t)
+			r.exec(`insert into dialogs (chat_id, kind, payload, outbox_id, expires_at)
+				values ($1, $2, $3, gen_random_uuid(), $4)`, r.room.ID, row.kind, row.payload, r.now.Add(time.Minute))
+			r.asOwner("/docs")
+			require.Contains(t, r.asOwner("yes"), "I can no longer read that question.")
+			require.NotContains(t, r.asOwner("yes"), "I can no longer read that question.", "it is closed")
+		})
+	}
+}
