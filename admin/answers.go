@@ -309,7 +309,7 @@ type offerLearnedAnswer struct {
 }
 
 // kindOfferAnswer is the kind of questions about answers of people.
-const kindOfferAnswer = "offer_answer"
+const kindOfferAnswer = "offer-answer"
 
 func (offerLearnedAnswer) traits() traits {
 	return traits{
@@ -396,8 +396,10 @@ func (ac *AnswerCommands) accept(ctx context.Context, tx store.Tx, question int6
 		learned.CorrectsOrigin = g.CorrectsOrigin
 		learned.CorrectsQuote = g.CorrectsQuote
 	}
-	if err := errors.Join(store.PutLearnedAnswer(ctx, tx, learned),
-		store.DecideUnanswered(ctx, tx, question, store.UnansweredAccepted)); err != nil {
+	if err := store.PutLearnedAnswer(ctx, tx, learned); err != nil {
+		return "", err
+	}
+	if err := store.DecideUnanswered(ctx, tx, question, store.UnansweredAccepted); err != nil {
 		return "", err
 	}
 	said := "In your document \"Answers\", for you alone."
@@ -445,7 +447,10 @@ func (ac *AnswerCommands) handleRewrite(ctx context.Context, r request, typed st
 			return fmt.Sprintf("That is too long: %d characters at most. Nothing was changed.", answers.MaxAnswer), ac.show(ctx, tx, g)
 		}
 		g.Answer = said
-		return "", errors.Join(store.SetUnansweredAnswer(ctx, tx, question, said), ac.show(ctx, tx, g))
+		if err := store.SetUnansweredAnswer(ctx, tx, question, said); err != nil {
+			return "", err
+		}
+		return "", ac.show(ctx, tx, g)
 	}}
 	ans.change, ans.dialog = closeDialog(d, nil), d.ID
 	return ans, true, nil

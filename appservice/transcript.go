@@ -40,7 +40,11 @@ func (in *Inbox) StoreTranscript(ctx context.Context, tx store.Tx, message store
 	}
 	switch {
 	case decision.Action == policy.ActionIgnore:
-		return store.SetTranscriptionFailed(ctx, tx, m.ID, policy.Admission{Action: policy.ActionArchive, Code: decision.Code, Why: decision.Why})
+		failed := policy.Admission{Action: policy.ActionArchive, Code: decision.Code, Why: decision.Why}
+		if err := store.SetTranscriptionFailed(ctx, tx, m.ID, failed); err != nil {
+			return err
+		}
+		return b.enqueue(ctx, b.tx)
 	case chat.Kind == policy.KindAdmin:
 		decision.Code, decision.Why = policy.CodeTranscribed, policy.CodeTranscribed.Sentence()
 	}
@@ -48,7 +52,7 @@ func (in *Inbox) StoreTranscript(ctx context.Context, tx store.Tx, message store
 		return err
 	}
 	b.enqueueFollowUp(chat.ID, b.inbox.mode(chat), m.ID, decision)
-	b.updateThread(chat)
+	b.markThread(chat)
 	return b.enqueue(ctx, b.tx)
 }
 

@@ -94,7 +94,7 @@ func TestBackfill_IsNotAnswered(t *testing.T) {
 		require.Empty(t, a.back.sentTo(*chat.RoomID))
 	}
 	require.Zero(t, a.count("select count(*) from outbox where send_as = 'owner'"))
-	const byTheClock = "'archive', 'bridges', 'embed', 'folders', 'nudge', 'remember', 'run', 'tick'"
+	const byTheClock = "'check_bridges', 'embed', 'execution', 'find_captures', 'index_folders', 'index_messages', 'remind_commitments', 'tick'"
 	const kindsSQL = "select string_agg(format('%s %s', count, kind), ', ') from (select kind, count(*) from river.river_job group by kind) k"
 	var kinds string
 	require.NoError(t, a.db.DB().QueryRow(t.Context(), kindsSQL).Scan(&kinds))

@@ -104,7 +104,6 @@ alter table unanswered_questions drop constraint unanswered_questions_state_chec
 update unanswered_questions set state = 'not_asked' where state = 'known';
 alter table unanswered_questions add constraint unanswered_questions_state_check check (state in ('open', 'accepted', 'declined', 'not_asked'));
 comment on column unanswered_questions.state is 'not_asked: the owner is not asked, because the documents or an earlier question have the answer already.';
-update dialogs set kind = 'offer_answer' where kind = 'offer-answer';
 
 -- Settings.
 update settings set key = s.now from (values ('since', 'sync_token'), ('bot_since', 'bot_sync_token'), ('keyless_since', 'keyless_sync_token'), ('keys_gone', 'keys_unreadable')) s (was, now) where key = s.was;
@@ -120,7 +119,7 @@ begin
     end if;
     create function job_key(kind text, args jsonb) returns bytea language sql as $f$
         select sha256(convert_to('&kind=' || kind || '&args={' || coalesce(string_agg(to_json(key)::text || ':' || value::text, ',' order by key collate "C"), '') || '}', 'UTF8'))
-            from jsonb_each(args - case when kind in ('tell', 'notice') then 'page' else '' end)
+            from jsonb_each(case jsonb_typeof(args) when 'object' then args - case when kind in ('tell', 'notice') then 'page' else '' end else '{}' end)
     $f$;
     create temporary table renamed_kinds on commit drop as select * from (values ('bridges', 'check_bridges'), ('remember', 'find_captures'), ('draft', 'present_draft'),
         ('escalation', 'update_escalation'), ('thread_file', 'copy_file'), ('thread_reply', 'change_reply'), ('run', 'execution'), ('folders', 'index_folders'),
@@ -135,7 +134,8 @@ begin
     create temporary table renamed_jobs on commit drop as
         select j.id, coalesce(k.now, j.kind) as kind, coalesce(e.args, '{}') as args, j.unique_key = job_key(j.kind, j.args) as is_keyed
         from river.river_job j left join renamed_kinds k on k.was = j.kind cross join lateral (
-            select jsonb_object_agg(coalesce(a.now, o.key), coalesce(to_jsonb(t.now), o.value)) as args from jsonb_each(j.args) o
+            select jsonb_object_agg(coalesce(a.now, o.key), coalesce(to_jsonb(t.now), o.value)) as args
+                from jsonb_each(case jsonb_typeof(j.args) when 'object' then j.args else '{}' end) o
             left join renamed_args a on a.kind = j.kind and a.was = o.key
             left join renamed_topics t on j.kind = 'tell' and o.key = 'topic' and to_jsonb(t.was) = o.value) e;
     update river.river_job j set kind = r.kind, args = r.args, unique_key = case when r.is_keyed then job_key(r.kind, r.args) else j.unique_key end,

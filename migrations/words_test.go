@@ -71,7 +71,7 @@ func TestWords_OldRowsGetTheNewWords(t *testing.T) {
 		},
 		"select kind from watches":               {"webhook"},
 		"select state from unanswered_questions": {"not_asked"},
-		"select kind from dialogs":               {"offer_answer"},
+		"select kind from dialogs":               {"offer-answer"},
 		"select event from hook_deliveries":      {"resolved"},
 		"select key || ' ' || value::text from settings order by key": {
 			`bot_sync_token "s2"`,
