@@ -131,7 +131,10 @@ func (ts *TaskCommands) denyUnasked(ctx context.Context, first store.Approval) e
 		if err != nil {
 			return err
 		}
-		return errors.Join(jobs.Enqueue(ctx, tx, jobs.TaskArgs{TaskID: task}), jobs.Complete(ctx, tx))
+		if err := jobs.Enqueue(ctx, tx, jobs.TaskArgs{TaskID: task}); err != nil {
+			return err
+		}
+		return jobs.Complete(ctx, tx)
 	})
 }
 

@@ -195,9 +195,17 @@ func (df *DraftCommands) drop(ctx context.Context, tx store.Tx, out uuid.UUID) (
 	if err := df.room.box.DropDraft(ctx, tx, out, policy.CodeDraftDropped); err != nil {
 		return "", err
 	}
+	return df.dropped(ctx, tx, out)
+}
+
+// dropped stores that the owner dropped a draft, and returns the answer.
+func (df *DraftCommands) dropped(ctx context.Context, tx store.Tx, out uuid.UUID) (string, error) {
 	to, err := df.recipient(ctx, tx, out)
+	if err != nil {
+		return "", err
+	}
 	return "Dropped: nothing goes to **" + to + "**.",
-		errors.Join(err, store.SetExecutionOutcome(ctx, tx, out, store.ExecutionSkipped, "you dropped the draft"))
+		store.SetExecutionOutcome(ctx, tx, out, store.ExecutionSkipped, "you dropped the draft")
 }
 
 // refuse has a draft written again as the owner wants it. feedback is the message that says how.
@@ -206,11 +214,10 @@ func (df *DraftCommands) refuse(ctx context.Context, tx store.Tx, out uuid.UUID,
 	if err != nil {
 		return "", err
 	}
-	to, err := df.recipient(ctx, tx, out)
 	if !isRedrafted {
-		return "Dropped: nothing goes to **" + to + "**.",
-			errors.Join(err, store.SetExecutionOutcome(ctx, tx, out, store.ExecutionSkipped, "you dropped the draft"))
+		return df.dropped(ctx, tx, out)
 	}
+	to, err := df.recipient(ctx, tx, out)
 	return "Nothing of that goes to **" + to + "**. I write it again as you say, and ask you before it goes out.", err
 }
 
@@ -304,10 +311,14 @@ func (df *DraftCommands) PresentDraft(ctx context.Context, out uuid.UUID) error 
 			return jobs.Snooze(wait)
 		}
 		to := esc(chat.Label())
-		return errors.Join(store.MarkDropped(ctx, tx, out, policy.CodeDraftExpired, policy.CodeDraftExpired.Sentence()),
-			store.SetExecutionOutcome(ctx, tx, out, store.ExecutionSkipped, "nobody said yes to the draft"),
-			df.room.box.NotifyOwner(ctx, tx, outbox.Alert, "⌛ The draft for **"+to+"** was not sent: nobody said yes to it in "+
-				text.Duration(draftLifetime)+"."))
+		if err := store.MarkDropped(ctx, tx, out, policy.CodeDraftExpired, policy.CodeDraftExpired.Sentence()); err != nil {
+			return err
+		}
+		if err := store.SetExecutionOutcome(ctx, tx, out, store.ExecutionSkipped, "nobody said yes to the draft"); err != nil {
+			return err
+		}
+		return df.room.box.NotifyOwner(ctx, tx, outbox.Alert, "⌛ The draft for **"+to+"** was not sent: nobody said yes to it in "+
+			text.Duration(draftLifetime)+".")
 	})
 }
 
@@ -460,6 +471,9 @@ func (df *DraftCommands) setDelivery(chat store.Chat, how policy.Delivery) answe
 			now[how])}
 	}
 	return answer{text: name + ": " + now[how], change: func(ctx context.Context, tx store.Tx) error {
-		return errors.Join(store.SetDelivery(ctx, tx, chat.ID, how), jobs.EnqueueForChanges(ctx, tx, chat.ID))
+		if err := store.SetDelivery(ctx, tx, chat.ID, how); err != nil {
+			return err
+		}
+		return jobs.EnqueueForChanges(ctx, tx, chat.ID)
 	}}
 }

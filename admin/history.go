@@ -63,7 +63,8 @@ func (im *ImportCommands) parseSince(args string) (name string, since time.Time,
 	return strings.Join(words[:last-1], " "), since, nil
 }
 
-// start enqueues the import of a chat's history.
+// start returns the answer that enqueues the import of a chat's history back to since, a Unix time (0: the beginning), or
+// that says why it is refused.
 func (im *ImportCommands) start(chat store.Chat, since int64) answer {
 	switch {
 	case chat.ModeIn(im.settings.Defaults) == policy.ModeOff:

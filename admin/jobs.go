@@ -212,7 +212,7 @@ func (sc *scheduleCommands) history(ctx context.Context, s store.Schedule) (answ
 	if len(runs) == 0 {
 		return answer{text: fmt.Sprintf("Job %d has not come yet.", s.ID)}, nil
 	}
-	lines := []string{fmt.Sprintf("**Job %d**, the newest first (30 days are kept)", s.ID)}
+	lines := []string{fmt.Sprintf("**Job %d**, the newest first (%s are kept)", s.ID, text.Duration(store.ExecutionRetention))}
 	for _, run := range runs {
 		lines = append(lines, sc.executionLine(run))
 	}

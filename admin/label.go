@@ -2,7 +2,6 @@ package admin
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -192,7 +191,10 @@ func (lb *labelCommands) set(label string, chat store.Chat) (answer, error) {
 		after.Unlabelled = slices.DeleteFunc(slices.Clone(chat.Unlabelled), func(l string) bool { return l == word })
 	}
 	ans := answer{text: reply + lb.effect(after), change: func(ctx context.Context, tx store.Tx) error {
-		return errors.Join(change(ctx, tx), jobs.EnqueueForChanges(ctx, tx, chat.ID))
+		if err := change(ctx, tx); err != nil {
+			return err
+		}
+		return jobs.EnqueueForChanges(ctx, tx, chat.ID)
 	}}
 	if after.IsOff(lb.settings.Defaults) && !chat.IsOff(lb.settings.Defaults) {
 		ans.pin = &pinNeed{pin.ActionModeOff, fmt.Sprintf("mode off for %s (%d)", chat.Label(), chat.ID)}
@@ -209,7 +211,7 @@ func (lb *labelCommands) isRule(name string) bool {
 func (lb *labelCommands) effect(chat store.Chat) string {
 	d := lb.settings.Defaults
 	mode := chat.ModeIn(d)
-	if mode == policy.ModeOff || mode == policy.ModeSilent {
+	if !mode.Answers() {
 		return fmt.Sprintf(". The chat is `%s`.", mode)
 	}
 	return fmt.Sprintf(". The chat is `%s`, on `%s`.", mode, chat.DeliveryIn(d))

@@ -2,7 +2,6 @@ package admin
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 
@@ -148,7 +147,10 @@ func (md *modeCommands) set(ctx context.Context, chat store.Chat, mode policy.Mo
 	}
 	text, err := md.effectText(ctx, chat, mode, "is now "+string(mode))
 	ans := answer{text: text, change: func(ctx context.Context, tx store.Tx) error {
-		return errors.Join(store.SetMode(ctx, tx, chat.ID, mode), jobs.EnqueueForChanges(ctx, tx, chat.ID))
+		if err := store.SetMode(ctx, tx, chat.ID, mode); err != nil {
+			return err
+		}
+		return jobs.EnqueueForChanges(ctx, tx, chat.ID)
 	}}
 	if mode == policy.ModeOff {
 		ans.pin = &pinNeed{pin.ActionModeOff, fmt.Sprintf("mode off for %s (%d)", chat.Label(), chat.ID)}

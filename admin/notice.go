@@ -87,7 +87,7 @@ func (nt *Notices) lateMessagesText(stale []store.StaleChat) string {
 	return strings.Join(lines, "\n")
 }
 
-// Notify writes a notice that is about no chat.
+// Notify writes the notice of a topic.
 func (nt *Notices) Notify(ctx context.Context, args jobs.NoticeArgs) error {
 	switch args.Topic {
 	case jobs.TopicNewBridge:

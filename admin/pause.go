@@ -6,7 +6,6 @@ import (
 
 	"multis/business/desk"
 	"multis/internal/text"
-	"multis/policy"
 	"multis/store"
 )
 
@@ -104,7 +103,7 @@ func (ps *pauseCommands) resumeChat(ctx context.Context, chat store.Chat) (answe
 		text = "**" + esc(chat.Label()) + " was not paused.**"
 	}
 	switch mode := chat.ModeIn(ps.settings.Defaults); {
-	case mode == policy.ModeSilent, mode == policy.ModeOff:
+	case !mode.Answers():
 		text += " It is " + string(mode) + ", so I still write nothing there: " + code("/mode business "+chat.TypedName()) + " changes that."
 	case unsendableReason(chat) != "":
 		text += " But I cannot answer there: " + unsendableReason(chat)

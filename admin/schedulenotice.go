@@ -95,8 +95,8 @@ func (m ScheduleMessenger) day(t time.Time) string {
 	}
 }
 
-// NotifyMissed tells the owner that an execution was left out.
-func (m ScheduleMessenger) NotifyMissed(ctx context.Context, tx store.Tx, s store.Schedule, at time.Time, reason string) error {
+// NotifySkipped implements clock.Messenger.
+func (m ScheduleMessenger) NotifySkipped(ctx context.Context, tx store.Tx, s store.Schedule, at time.Time, reason string) error {
 	return m.notify(ctx, tx, outbox.Alert,
 		fmt.Sprintf("⏰ **Missed**: %s It was due %s, and %s. `/jobs %d run` does it now, `/jobs %d edit tomorrow 9am` later.",
 			endSentence(esc(text.Clip(s.Body, 300))), schedule.FormatTime(at, m.now(), m.Zone), reason, s.ID, s.ID))

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"multis/internal/text"
 	"multis/jobs"
 	"multis/store"
 )
@@ -78,7 +79,7 @@ func (ts *TaskCommands) replay(ctx context.Context, r request, args string) (ans
 	}
 	replayed, err := store.TaskByID(ctx, ts.store.DB(), number)
 	if errors.Is(err, store.ErrNotFound) {
-		return answer{text: fmt.Sprintf("I know no task %d. Tasks are kept for 30 days.", number)}, nil
+		return answer{text: fmt.Sprintf("I know no task %d. Tasks are kept for %s.", number, text.Duration(store.TaskRetention))}, nil
 	}
 	if err != nil {
 		return answer{}, err

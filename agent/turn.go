@@ -43,18 +43,19 @@ func (t *Turns) Turn(ctx context.Context, chat store.ChatID, job string, last bo
 	if err != nil {
 		return err
 	}
-	err = t.turnLocked(ctx, locked, job, last)
+	err = t.turnLeased(ctx, locked, job, last)
 	if err != nil {
 		// The lease would run out by itself; giving it back lets the next attempt begin at once.
-		if _, unlockErr := store.EndLease(context.WithoutCancel(ctx), t.store.Writer(), chat, job); unlockErr != nil {
-			zerolog.Ctx(ctx).Warn().Err(unlockErr).Msg("Cannot give back the lease of a chat")
+		if _, endErr := store.EndLease(context.WithoutCancel(ctx), t.store.Writer(), chat, job); endErr != nil {
+			zerolog.Ctx(ctx).Warn().Err(endErr).Msg("Cannot give back the lease of a chat")
 		}
 	}
 	return err
 }
 
-// turnLocked is Turn while the job holds the chat's lease.
-func (t *Turns) turnLocked(ctx context.Context, chat store.Chat, job string, last bool) error {
+// turnLeased answers a chat whose lease the job holds. If no message waits, it ends the lease. If the last attempt fails,
+// it escalates.
+func (t *Turns) turnLeased(ctx context.Context, chat store.Chat, job string, last bool) error {
 	seen, err := store.CurrentSeen(ctx, t.store.DB(), chat.ID) // before the messages are read, so that none of them is newer and unseen
 	if err != nil {
 		return err

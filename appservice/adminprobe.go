@@ -38,9 +38,9 @@ func isUnknownProfile(err error) bool {
 	return ok && failed.IsStatus(http.StatusNotFound) && failed.RespError != nil && failed.RespError.ErrCode == mautrix.MUnknown.ErrCode
 }
 
-// Greeting returns the admin room that the bot made for the owner, and whether the bot has written there. The room is
-// empty if there is none.
-func (i *Inspector) Greeting(ctx context.Context) (room id.RoomID, written bool, err error) {
+// FindAdminRoom returns the admin room that the bot made for the owner, and whether the bot wrote one of its newest messages.
+// The room is empty if there is none.
+func (i *Inspector) FindAdminRoom(ctx context.Context) (room id.RoomID, written bool, err error) {
 	c, err := i.client(i.access.Bot)
 	if err != nil {
 		return "", false, err

@@ -49,7 +49,7 @@ func (b *batch) storeEdit(ctx context.Context, e incoming) error {
 		return b.storeEarlyEdit(ctx, e)
 	}
 	b.recordChange(*e.chat)
-	b.updateThread(*e.chat)
+	b.markThread(*e.chat)
 	if !isWaiting && e.chat.Kind == policy.KindAdmin {
 		return b.editCommand(ctx, e, msg.Replaces)
 	}

@@ -68,7 +68,7 @@ func (b *batch) storeMessage(ctx context.Context, e incoming) error {
 	isEncrypted := e.Type.Type == event.EventEncrypted.Type
 	b.recordChange(*e.chat)
 	if !isEncrypted {
-		b.updateThread(*e.chat)
+		b.markThread(*e.chat)
 	}
 	if err := b.rateByMessage(ctx, e); err != nil {
 		return err

@@ -49,7 +49,7 @@ type deletion struct {
 // of multis that quote it and, with Settings.DeleteAnswers, the answer to it.
 func (b *batch) redact(ctx context.Context, d deletion) error {
 	b.recordChange(d.chat)
-	b.updateThread(d.chat) // its card may be gone, and nobody waits if nothing is left
+	b.markThread(d.chat) // its card may be gone, and nobody waits if nothing is left
 	if err := store.SetActor(ctx, b.tx, d.actor); err != nil {
 		return err
 	}

@@ -64,8 +64,9 @@ func (s Settings) mayAnswer(author policy.Author, sender id.UserID) bool {
 	return author.MayAnswer(s.OperatorsAnswer && slices.Contains(s.Operators, sender))
 }
 
-// updateThread records that the thread of a chat's open escalation must be updated. Most chats have none.
-func (b *batch) updateThread(chat store.Chat) {
+// markThread records that a chat's escalation threads must be updated. enqueue finds the open escalations, if there are any.
+// The admin room and imported history are left out.
+func (b *batch) markThread(chat store.Chat) {
 	if chat.Kind != policy.KindAdmin && !b.history && !slices.Contains(b.threads, chat.ID) {
 		b.threads = append(b.threads, chat.ID)
 	}

@@ -153,7 +153,7 @@ func split(answer string, cleared bool, separators ...string) (items []string) {
 	return items
 }
 
-// fields splits a text at spaces and commas. It returns none if cleared is true.
+// fields splits a text at spaces, tabs, line ends, commas and semicolons. It returns none if cleared is true.
 func fields(answer string, cleared bool) []string {
 	if cleared {
 		return nil

@@ -23,8 +23,8 @@ type Messenger interface {
 	// Send sends the body of a schedule to its chat, or to the admin room as a reminder. late is a sentence that says how late it
 	// is; empty when it is on time.
 	Send(ctx context.Context, tx store.Tx, s store.Schedule, late string) (Sent, error)
-	// NotifyMissed tells the owner that a schedule with a single time was not carried out, and why.
-	NotifyMissed(ctx context.Context, tx store.Tx, s store.Schedule, at time.Time, reason string) error
+	// NotifySkipped tells the owner that the only execution of a schedule was skipped, and why.
+	NotifySkipped(ctx context.Context, tx store.Tx, s store.Schedule, at time.Time, reason string) error
 	// NotifyFailed tells the owner that a schedule failed, and why.
 	NotifyFailed(ctx context.Context, tx store.Tx, s store.Schedule, reason string) error
 	// NotifyUnreadable tells the owner that a schedule stopped because its stored times cannot be read.

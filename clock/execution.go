@@ -72,7 +72,7 @@ func (c *Clock) skip(ctx context.Context, tx store.Tx, s store.Schedule, run sto
 	if schedule.Kind(s.Kind) != schedule.At {
 		return nil
 	}
-	return c.Messenger.NotifyMissed(ctx, tx, s, at, reason)
+	return c.Messenger.NotifySkipped(ctx, tx, s, at, reason)
 }
 
 // send sends the message of a schedule.

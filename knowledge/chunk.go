@@ -61,7 +61,7 @@ func cutText(text string) []byteRange {
 		if strings.TrimSpace(text[fresh:end]) != "" {
 			pieces = append(pieces, trimSpace(text, start, end))
 		}
-		start = overlap(text, breaks, max(retreat(text, end, chunkOverlap), fresh), end)
+		start = overlapStart(text, breaks, max(retreat(text, end, chunkOverlap), fresh), end)
 		fresh = end
 	}
 	return pieces
@@ -89,8 +89,9 @@ func lastSpace(text string, from, to int) int {
 	return from + i + size
 }
 
-// overlap returns where the part after end begins: at the first sentence in text[from:end], else at the first word, else at end.
-func overlap(text string, breaks []int, from, end int) int {
+// overlapStart returns the offset at which the next part begins, so that it repeats the end of the part before: the first
+// sentence start in text[from:end], else the first space there, else end.
+func overlapStart(text string, breaks []int, from, end int) int {
 	i, _ := slices.BinarySearch(breaks, from)
 	if i < len(breaks) && breaks[i] < end {
 		return breaks[i]

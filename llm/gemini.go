@@ -119,7 +119,8 @@ func geminiContents(messages []Message) []geminiContent {
 	return list
 }
 
-// newGeminiCall converts a call of an earlier answer. Of parallel calls only the first has a signature.
+// newGeminiCall converts a call of an earlier answer. The first of parallel calls must have a signature: if it has none, it
+// gets missingSignature.
 func newGeminiCall(c ToolCall, first bool) geminiPart {
 	part := geminiPart{FunctionCall: &geminiCall{c.ID, c.Name, c.arguments()}, ThoughtSignature: c.Signature}
 	if first && len(c.Signature) == 0 {

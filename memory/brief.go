@@ -237,7 +237,7 @@ func breakUnknownLinks(said string, from []store.Message) string {
 	return strings.Join(strings.Fields(policy.BreakLinks(said, bodies...)), " ")
 }
 
-// briefModel returns the model that writes a brief: that of the room it is for.
+// briefModel returns the model of the room that a brief is for; the default model if q names no room.
 func (m *Memory) briefModel(ctx context.Context, q BriefQuery) (llm.Model, error) {
 	if q.Room == 0 {
 		return m.Model, nil

@@ -127,7 +127,7 @@ const (
 )
 
 // DefaultMode returns the mode of a chat for which the owner set none, and a sentence that says where it comes from. network is the mode
-// configured for the chat's network; empty means none. A group is silent even if the default would answer direct chats. Rooms that are not
+// configured for the chat's network; empty means none. A group is silent where a direct chat would be answered. Rooms that are not
 // chats, and unknown values, are off.
 func DefaultMode(profile Profile, kind Kind, network Mode) (mode Mode, why string) {
 	if !kind.isPortal() {

@@ -236,7 +236,8 @@ func containsFreeOffer(lower string) bool {
 	}
 }
 
-// isNegated reports whether the text before a word negates it. "not" negates; "not only" and "no doubt" do not.
+// isNegated reports whether a text ends in a negation, with at most one word after it: "not", "not really". "not only",
+// "no doubt" and the like are none.
 func isNegated(before string) bool {
 	found := negation.FindStringSubmatch(before)
 	if found == nil {

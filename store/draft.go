@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"errors"
 	"slices"
 	"time"
 
@@ -53,7 +52,8 @@ func OpenDrafts(ctx context.Context, db DB, after int64, limit int) ([]OutboxMes
 
 const draftDialogSQL = "select " + dialogColumns + " from dialogs d where d.kind = $1 and d.draft_id = $2 order by d.id desc limit 1"
 
-// DraftDialog returns the question of a kind about a draft, or ErrNotFound if the owner was not asked yet.
+// DraftDialog returns the newest dialog of a kind about a draft, or ErrNotFound if the owner was not asked yet. first is the
+// id of the draft's first outbox row.
 func DraftDialog(ctx context.Context, db DB, kind string, first uuid.UUID) (Dialog, error) {
 	return row.One[Dialog](ctx, db, "question about a draft", draftDialogSQL, kind, first)
 }
@@ -69,10 +69,16 @@ const (
 // answers, of the execution that made it, and of the rating that it asks for. What the draft was made for, if the owner
 // approved it as it stood, is copied.
 func ReplaceDraft(ctx context.Context, tx Tx, oldID, newID uuid.UUID) error {
-	return errors.Join(row.Exec(ctx, tx, "move what is answered", moveAnswersSQL, oldID, newID),
-		row.Exec(ctx, tx, "move the run of an event", moveExecutionSQL, oldID, newID),
-		row.Exec(ctx, tx, "move a rating", moveRatingSQL, oldID, newID),
-		row.Exec(ctx, tx, "copy what a draft was made for", copyOriginSQL, oldID, newID))
+	if err := row.Exec(ctx, tx, "move what is answered", moveAnswersSQL, oldID, newID); err != nil {
+		return err
+	}
+	if err := row.Exec(ctx, tx, "move the execution of a draft", moveExecutionSQL, oldID, newID); err != nil {
+		return err
+	}
+	if err := row.Exec(ctx, tx, "move a rating", moveRatingSQL, oldID, newID); err != nil {
+		return err
+	}
+	return row.Exec(ctx, tx, "copy what a draft was made for", copyOriginSQL, oldID, newID)
 }
 
 const lockAnswerDraftsSQL = `select o.id from outbox o where o.chat_id = $1 and o.state = 'draft' and o.seen_id > 0 and o.purpose <> $2

@@ -59,7 +59,7 @@ const noteColumns = `n.id, n.role, n.chat_id, n.section_id, n.kind, n.subject, n
 const currentNotesSQL = "select " + noteColumns + ` from notes n where n.role = any ($1) and n.valid_to is null and n.pruned_at is null
 	order by n.valid_from desc, n.id desc limit $2`
 
-// CurrentNotes returns the valid notes that scope may see, the newest first, without pruned ones.
+// CurrentNotes returns the notes in scope that are still valid and not pruned, the newest first.
 func CurrentNotes(ctx context.Context, db DB, scope policy.Scope, limit int) ([]Note, error) {
 	return row.All[Note](ctx, db, "notes", currentNotesSQL, scope.Roles(), limit)
 }
@@ -67,7 +67,7 @@ func CurrentNotes(ctx context.Context, db DB, scope policy.Scope, limit int) ([]
 const notesOfRoleSQL = "select " + noteColumns +
 	` from notes n where n.role = $1 and n.valid_to is null order by n.valid_from desc, n.id desc limit $2`
 
-// NotesOfRole returns the valid notes of a role, the newest first, with pruned ones.
+// NotesOfRole returns the notes of a role that are still valid, including pruned ones, the newest first.
 func NotesOfRole(ctx context.Context, tx Tx, role policy.Role, limit int) ([]Note, error) {
 	return row.All[Note](ctx, tx, "notes", notesOfRoleSQL, role, limit)
 }

@@ -127,7 +127,7 @@ func (a *Attempt) askModel(ctx context.Context, request llm.Request) (llm.Respon
 	return said, store.EndStep(context.WithoutCancel(ctx), a.engine.Store.AsyncCommit(), a.Task, step)
 }
 
-// stream calls the model and reports its partial answer to Progress.
+// stream calls the model, reports its partial answer to Progress, and returns the response as it can be stored (see storable).
 func (a *Attempt) stream(ctx context.Context, request llm.Request) (llm.Response, error) {
 	var said llm.Response
 	var text strings.Builder

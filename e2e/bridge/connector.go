@@ -150,8 +150,8 @@ func (c *connector) Open(_ context.Context, chat string) error {
 	return c.handle(resync)
 }
 
-// Renamed implements demonet.Bridge.
-func (c *connector) Renamed(ctx context.Context, contact string) error {
+// UpdateName implements demonet.Bridge.
+func (c *connector) UpdateName(ctx context.Context, contact string) error {
 	ghost, err := c.bridge.GetGhostByID(ctx, networkid.UserID(contact))
 	if err != nil {
 		return err

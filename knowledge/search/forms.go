@@ -79,8 +79,8 @@ func (q question) searched() []string {
 	return list
 }
 
-// missingForms returns the forms of the words that occur in no passage. The forms of a word that does occur cost more
-// questions than they help.
+// missingForms returns the other forms of each word that occurs in no passage itself. If a word does occur, its other
+// forms are not searched, because that spoils more answers than it finds.
 func (q question) missingForms(found []index.Term) (list []string) {
 	for _, f := range q.forms {
 		if isMissing(found, f.of) {

@@ -302,7 +302,8 @@ func (r Result) hasKeyTerm(has func(term int) bool) bool {
 
 func isNumber(word string) bool { return word[0] >= '0' && word[0] <= '9' }
 
-// countPairs counts the adjacent words of the question, at least one of them specific, that are adjacent in words.
+// countPairs counts the pairs of adjacent words of the question that are adjacent in words as well. Determiners are ignored,
+// and at least one word of a pair must be specific.
 func (r Result) countPairs(words []string) int {
 	asked := slices.DeleteFunc(slices.Clone(r.words), isDeterminer)
 	words = slices.DeleteFunc(slices.Clone(words), isDeterminer)

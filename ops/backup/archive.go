@@ -272,7 +272,7 @@ func Open(ctx context.Context, path string) (*Archive, error) {
 	}
 	a := &Archive{file: f, Size: info.Size()}
 	if err = checkSeal(ctx, f); err == nil {
-		err = a.readManifest(ctx)
+		err = a.checkContents(ctx)
 	}
 	if err != nil {
 		_ = f.Close() // nothing was written

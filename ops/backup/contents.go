@@ -17,10 +17,10 @@ import (
 	"multis/store"
 )
 
-// readManifest reads the whole backup, and returns ErrDamaged unless it holds what its manifest says, no more and no
-// less. The seal only finds accidents, because whoever changes a backup on purpose can seal it again. So nothing is
-// written to the disk or the database before all of it is known to be right.
-func (a *Archive) readManifest(ctx context.Context) error {
+// checkContents reads the whole backup, sets a.Manifest, and returns ErrDamaged if the entries differ from the manifest.
+// Open calls it before anything is restored. The seal alone finds accidental damage only, because whoever changes a
+// backup can seal it again.
+func (a *Archive) checkContents(ctx context.Context) error {
 	var c contents
 	if err := a.each(ctx, c.read); err != nil {
 		return err

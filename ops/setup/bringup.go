@@ -227,7 +227,7 @@ func (i *Installation) awaitGreeting(ctx context.Context, c *config.Config) erro
 	waiting, cancel := context.WithTimeout(ctx, firstStartTimeout)
 	defer cancel()
 	room, result := AwaitGreeting(waiting, func(ctx context.Context) (string, bool, error) {
-		room, written, err := inspector.Greeting(ctx)
+		room, written, err := inspector.FindAdminRoom(ctx)
 		return room.String(), written, err
 	})
 	if !result.OK() {

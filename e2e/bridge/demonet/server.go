@@ -21,7 +21,7 @@ type Bridge interface {
 	// Open creates a chat's portal with its history, or updates it.
 	Open(ctx context.Context, chat string) error
 	// Renamed sets the current name of a contact in Matrix.
-	Renamed(ctx context.Context, contact string) error
+	UpdateName(ctx context.Context, contact string) error
 	// Encrypt enables encryption in a chat's portal.
 	Encrypt(ctx context.Context, chat string) error
 	// Forget deletes a chat's portal and its room, as the bridge command delete-portal does. The next message creates another portal.
@@ -129,7 +129,7 @@ func NewHandler(network *Network, bridge Bridge) http.Handler {
 		if err := network.Rename(r); err != nil {
 			return empty{}, err
 		}
-		return empty{}, bridge.Renamed(ctx, r.ID)
+		return empty{}, bridge.UpdateName(ctx, r.ID)
 	}))
 	mux.Handle("POST /backfill", handle(func(ctx context.Context, r backfillRequest) (empty, error) {
 		var messages []Message
