@@ -143,7 +143,7 @@ func localZone() *time.Location {
 
 // converse reads lines and shows answers until the input or ctx ends.
 func converse(ctx context.Context, cfg *config.Config, st *store.Store, in io.Reader, out *terminal) error {
-	inbox := appservice.NewInbox(st, inboxSettings(cfg))
+	inbox := appservice.NewInbox(st, inboxSettings(cfg, nil))
 	as, err := newAssistant(ctx, cfg, st, frontend{
 		terminal:  true,
 		inbox:     inbox,

@@ -131,9 +131,7 @@ func serveUntilChange(ctx context.Context, source configSource, cfg *config.Conf
 	if err != nil {
 		return nil, err
 	}
-	settings := inboxSettings(cfg)
-	settings.PIN = pins
-	inbox := appservice.NewInbox(st, settings)
+	inbox := appservice.NewInbox(st, inboxSettings(cfg, pins))
 	describer := appservice.NewDescriber(inbox, hs)
 	as, err := newAssistant(ctx, effective, st, frontend{
 		safe:       safe,
@@ -155,10 +153,8 @@ func serveUntilChange(ctx context.Context, source configSource, cfg *config.Conf
 	if err != nil {
 		return nil, err
 	}
-	mux := http.NewServeMux()
-	mux.Handle("/", appservice.NewServer(inbox, cfg.Appservice.HSToken.Value()).Handler())
 	state := health.New(st.Pool().Ping)
-	state.Register(mux)
+	mux := routes(appservice.NewServer(inbox, cfg.Appservice.HSToken.Value()), state)
 	listener, err := listenForHomeserver(ctx, cfg.Appservice)
 	if err != nil {
 		return nil, err
@@ -193,6 +189,14 @@ func serveUntilChange(ctx context.Context, source configSource, cfg *config.Conf
 	}
 	log.Info().Msg("Stopped")
 	return next, nil
+}
+
+// routes returns the paths that multis answers on the homeserver's port: the homeserver's requests and the state.
+func routes(server *appservice.Server, state *health.State) *http.ServeMux {
+	mux := http.NewServeMux()
+	mux.Handle("/", server.Handler())
+	state.Register(mux)
+	return mux
 }
 
 // effectiveConfig returns the configuration to run with: in safe mode, the part of cfg that starts nothing by itself.

@@ -10,6 +10,7 @@ import (
 	"multis/config"
 	"multis/outbox"
 	"multis/policy"
+	"multis/safety/pin"
 )
 
 // storeCap limits how many messages of one contact are stored.
@@ -26,8 +27,10 @@ func outboxSettings(cfg *config.Config) outbox.Settings {
 	}
 }
 
-func inboxSettings(cfg *config.Config) appservice.Settings {
+// inboxSettings returns the settings of the inbox. Messages with a PIN are intercepted by pins; nil: no PIN is used.
+func inboxSettings(cfg *config.Config, pins *pin.Keeper) appservice.Settings {
 	return appservice.Settings{
+		PIN:                pins,
 		Owner:              cfg.Owner,
 		Bot:                cfg.BotID(),
 		Operators:          cfg.Operators,
