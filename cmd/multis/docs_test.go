@@ -39,7 +39,7 @@ func TestDocs_NamedTestsExist(t *testing.T) {
 	require.Greater(t, len(defined), 1000)
 	documents, err := filepath.Glob(root + "/docs/*.md")
 	require.NoError(t, err)
-	for _, path := range append(documents, root+"/README.md", root+"/CONTRIBUTING.md") {
+	for _, path := range append(documents, root+"/README.md") {
 		data, err := os.ReadFile(path)
 		require.NoError(t, err)
 		for _, m := range namedTest.FindAllStringSubmatch(string(data), -1) {
