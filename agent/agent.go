@@ -84,6 +84,8 @@ type Options struct {
 	BurstQuiet time.Duration
 	BurstMax   time.Duration
 	Zone       *time.Location
+	// Rehearsing keeps answers from raising the rank of the passages that they used, so that no answer changes another.
+	Rehearsing bool
 }
 
 // Agent answers contacts and the owner. Each of its parts does one kind of work.
@@ -119,25 +121,26 @@ func New(o Options) *Agent {
 		defaults:   o.Defaults,
 	}
 	c := &core{
-		store:     o.Store,
-		box:       o.Box,
-		search:    o.Search,
-		memory:    o.Memory,
-		personas:  o.Personas,
-		tools:     o.Tools,
-		surface:   o.Surface,
-		skills:    o.Skills,
-		injection: o.Injection,
-		business:  o.Business,
-		pages:     o.Pages,
-		pictures:  o.Pictures,
-		defaults:  o.Defaults,
-		currency:  o.Currency,
-		language:  o.Language,
-		name:      o.Name,
-		zone:      o.Zone,
-		now:       time.Now,
-		fence:     run.NewFence,
+		store:      o.Store,
+		box:        o.Box,
+		search:     o.Search,
+		memory:     o.Memory,
+		personas:   o.Personas,
+		tools:      o.Tools,
+		surface:    o.Surface,
+		skills:     o.Skills,
+		injection:  o.Injection,
+		business:   o.Business,
+		pages:      o.Pages,
+		pictures:   o.Pictures,
+		defaults:   o.Defaults,
+		currency:   o.Currency,
+		language:   o.Language,
+		rehearsing: o.Rehearsing,
+		name:       o.Name,
+		zone:       o.Zone,
+		now:        time.Now,
+		fence:      run.NewFence,
 	}
 	a := &Agent{
 		core:      c,
@@ -192,15 +195,16 @@ type core struct {
 	injection Injection
 	business  Business
 
-	pages    Pages
-	pictures Pictures
-	defaults policy.Defaults
-	currency string
-	language catalog.Lang // of texts to contacts that are too short to tell
-	name     string
-	zone     *time.Location
-	now      func() time.Time
-	fence    func() string
+	pages      Pages
+	pictures   Pictures
+	defaults   policy.Defaults
+	currency   string
+	language   catalog.Lang // of texts to contacts that are too short to tell
+	rehearsing bool
+	name       string
+	zone       *time.Location
+	now        func() time.Time
+	fence      func() string
 }
 
 // attempt is one attempt of a persona at a task.
@@ -252,6 +256,9 @@ const recordAccessTimeout = time.Second
 
 // recordAccess records which passages a committed answer used. A failure is only logged.
 func (c *core) recordAccess(ctx context.Context, scope policy.Scope, used []search.Hit) {
+	if c.rehearsing {
+		return
+	}
 	ctx, cancel := context.WithTimeout(ctx, recordAccessTimeout)
 	defer cancel()
 	if err := c.search.RecordAccess(ctx, scope, used); err != nil {

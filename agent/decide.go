@@ -26,6 +26,9 @@ const (
 	codeQuoted    policy.Code = "quoted"    // answered with a quoted source
 )
 
+// IsEscalated reports whether the code of a message says that a person has to answer it, or a part of it.
+func IsEscalated(code policy.Code) bool { return code == codeEscalated || code == codeWaiting }
+
 // maxUnanswered is how many questions of a conversation may stay without an answer, as when their drafts are dropped,
 // before the next is escalated.
 const maxUnanswered = 2

@@ -38,21 +38,22 @@ import (
 
 // frontend holds the parts of the assistant that differ between a homeserver and a terminal.
 type frontend struct {
-	terminal  bool // whether it is a terminal
-	safe      bool // whether multis is in safe mode
-	inbox     *appservice.Inbox
-	sender    outbox.Sender
-	files     files
-	rooms     jobs.AdminRoomMaker
-	describer jobs.Describer
-	decrypter jobs.Decrypter
-	historian jobs.Historian
-	keeper    jobs.AttachmentStore
-	pin       *pin.Keeper         // nil in a terminal, whose user has access to the server anyway
-	backup    jobs.BackupMaker    // nil if no backups are made
-	examiner  admin.Examiner      // nil without a homeserver
-	accounts  admin.Accounts      // nil without a homeserver
-	config    admin.Configuration // nil without a configuration file
+	terminal   bool // whether it is a terminal
+	rehearsing bool // whether answers must not depend on earlier ones
+	safe       bool // whether multis is in safe mode
+	inbox      *appservice.Inbox
+	sender     outbox.Sender
+	files      files
+	rooms      jobs.AdminRoomMaker
+	describer  jobs.Describer
+	decrypter  jobs.Decrypter
+	historian  jobs.Historian
+	keeper     jobs.AttachmentStore
+	pin        *pin.Keeper         // nil in a terminal, whose user has access to the server anyway
+	backup     jobs.BackupMaker    // nil if no backups are made
+	examiner   admin.Examiner      // nil without a homeserver
+	accounts   admin.Accounts      // nil without a homeserver
+	config     admin.Configuration // nil without a configuration file
 	// configFile is the path of the configuration, which sandboxed commands must not read; empty without one.
 	configFile string
 }
@@ -270,6 +271,7 @@ func (a *assistant) addAgent(ctx context.Context) error {
 		BurstMax:           cfg.Chats.BurstMax,
 		Zone:               cfg.TimeZone,
 		OpenModel:          a.models.open,
+		Rehearsing:         a.front.rehearsing,
 		Surface:            a.surface(),
 		Injection: agent.Injection{
 			Enabled:  cfg.Injection.Enabled,

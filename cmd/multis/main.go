@@ -42,36 +42,37 @@ type cli struct {
 	Registration string   `short:"r" group:"Flags of all commands:" default:"registration.yaml" placeholder:"FILE" help:"Where the registration is written."`
 	Version      bool     `short:"v" group:"Flags of all commands:" help:"Print the version and exit."`
 
-	Init    initCmd         `cmd:"" help:"Set multis up: find, ask, try, write, and wait until it has greeted you. Again, it keeps what is there."`
-	Run     runCmd          `cmd:"" help:"Serve: receive, remember, answer."`
-	Doctor  doctorCmd       `cmd:"" help:"Find what is wrong with the installation and say how to repair it. Exits with 0 if nothing is, 1 with warnings, 2 with errors."`
-	Status  statusCmd       `cmd:"" default:"1" help:"Show what is set up, what runs, and what to do next. So does multis without a command."`
-	Agents  agentsCmd       `cmd:"" help:"List the agents of the configuration."`
-	Conf    configCmd       `cmd:"" name:"config" help:"Show, set and check the keys of the configuration."`
-	Chat    chatCmd         `cmd:"" help:"Talk to the assistant in this terminal, without a homeserver."`
-	Verify  verifyCmd       `cmd:"" help:"Verify multis' session with your recovery key, which is read from the terminal and not kept."`
-	Index   indexCmd        `cmd:"" help:"Index documents: files, folders, patterns and pages."`
-	Export  exportCmd       `cmd:"" help:"Export chats as files in a zip."`
-	Search  searchCmd       `cmd:"" help:"Search as the owner; --explain shows how scores are computed."`
-	Import  importCmd       `cmd:"" help:"Import a chat that WhatsApp exported, or the data folder of the first multis."`
-	Models  modelsCmd       `cmd:"" help:"List the language models of the configuration; models test calls each one."`
-	Monitor monitorsCmd     `cmd:"" name:"monitors" help:"List what multis watches: pages, and programs that call in. Exits with 1 if a page cannot be read. /watch in the admin room changes the list."`
-	MCP     mcpCmd          `cmd:"" name:"mcp" help:"Log in to MCP servers that want it, and out again."`
-	Replay  replayCmd       `cmd:"" help:"Replay a stored task without doing anything, and say whether the result is the same."`
-	Policy  policyCmd       `cmd:"" help:"Show the rules about tools, and explain what happens with a call."`
-	Audit   auditCmd        `cmd:"" help:"Show, check or export the audit log: what was done, decided and refused."`
-	Account accountCmd      `cmd:"" help:"Show what multis can do as you, and how to revoke it."`
-	PIN     pinCmd          `cmd:"" name:"pin" help:"Remove a forgotten PIN."`
-	Pair    pairCmd         `cmd:"" hidden:""`
-	Read    readCmd         `cmd:"" name:"read-document" hidden:""`
-	Backup  backupCmd       `cmd:"" help:"Make, check and restore backups of everything."`
-	Reg     registrationCmd `cmd:"" name:"registration" help:"Add missing tokens to the configuration, and write the registration for the homeserver, as -g does."`
-	Migrate migrateCmd      `cmd:"" help:"Migrate the database to the newest schema and exit. run does it by itself."`
-	Health  healthCmd       `cmd:"" help:"Exit with 0 when the running multis is ready, else with 1."`
-	Compl   completionCmd   `cmd:"" name:"completion" help:"Print the script that lets a shell complete the words of multis. The Debian package installs it."`
-	Man     manCmd          `cmd:"" help:"Print the man page. The Debian package installs it."`
-	Help    helpCmd         `cmd:"" help:"Show this help, or the help of a command."`
-	Print   versionCmd      `cmd:"" name:"version" help:"Print the version and exit."`
+	Init     initCmd         `cmd:"" help:"Set multis up: find, ask, try, write, and wait until it has greeted you. Again, it keeps what is there."`
+	Run      runCmd          `cmd:"" help:"Serve: receive, remember, answer."`
+	Doctor   doctorCmd       `cmd:"" help:"Find what is wrong with the installation and say how to repair it. Exits with 0 if nothing is, 1 with warnings, 2 with errors."`
+	Status   statusCmd       `cmd:"" default:"1" help:"Show what is set up, what runs, and what to do next. So does multis without a command."`
+	Agents   agentsCmd       `cmd:"" help:"List the agents of the configuration."`
+	Conf     configCmd       `cmd:"" name:"config" help:"Show, set and check the keys of the configuration."`
+	Chat     chatCmd         `cmd:"" help:"Talk to the assistant in this terminal, without a homeserver."`
+	Rehearse rehearseCmd     `cmd:"" help:"Ask a file of questions as customers would, and show what they would get. Sends nothing."`
+	Verify   verifyCmd       `cmd:"" help:"Verify multis' session with your recovery key, which is read from the terminal and not kept."`
+	Index    indexCmd        `cmd:"" help:"Index documents: files, folders, patterns and pages."`
+	Export   exportCmd       `cmd:"" help:"Export chats as files in a zip."`
+	Search   searchCmd       `cmd:"" help:"Search as the owner; --explain shows how scores are computed."`
+	Import   importCmd       `cmd:"" help:"Import a chat that WhatsApp exported, or the data folder of the first multis."`
+	Models   modelsCmd       `cmd:"" help:"List the language models of the configuration; models test calls each one."`
+	Monitor  monitorsCmd     `cmd:"" name:"monitors" help:"List what multis watches: pages, and programs that call in. Exits with 1 if a page cannot be read. /watch in the admin room changes the list."`
+	MCP      mcpCmd          `cmd:"" name:"mcp" help:"Log in to MCP servers that want it, and out again."`
+	Replay   replayCmd       `cmd:"" help:"Replay a stored task without doing anything, and say whether the result is the same."`
+	Policy   policyCmd       `cmd:"" help:"Show the rules about tools, and explain what happens with a call."`
+	Audit    auditCmd        `cmd:"" help:"Show, check or export the audit log: what was done, decided and refused."`
+	Account  accountCmd      `cmd:"" help:"Show what multis can do as you, and how to revoke it."`
+	PIN      pinCmd          `cmd:"" name:"pin" help:"Remove a forgotten PIN."`
+	Pair     pairCmd         `cmd:"" hidden:""`
+	Read     readCmd         `cmd:"" name:"read-document" hidden:""`
+	Backup   backupCmd       `cmd:"" help:"Make, check and restore backups of everything."`
+	Reg      registrationCmd `cmd:"" name:"registration" help:"Add missing tokens to the configuration, and write the registration for the homeserver, as -g does."`
+	Migrate  migrateCmd      `cmd:"" help:"Migrate the database to the newest schema and exit. run does it by itself."`
+	Health   healthCmd       `cmd:"" help:"Exit with 0 when the running multis is ready, else with 1."`
+	Compl    completionCmd   `cmd:"" name:"completion" help:"Print the script that lets a shell complete the words of multis. The Debian package installs it."`
+	Man      manCmd          `cmd:"" help:"Print the man page. The Debian package installs it."`
+	Help     helpCmd         `cmd:"" help:"Show this help, or the help of a command."`
+	Print    versionCmd      `cmd:"" name:"version" help:"Print the version and exit."`
 }
 
 func main() {

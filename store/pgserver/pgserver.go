@@ -29,7 +29,7 @@ type Options struct {
 	// Share makes Start connect to the server that another program already runs on the data, and leave it running. If none
 	// runs, Start runs its own.
 	Share bool
-	// Throwaway turns durability off for speed, for tests only.
+	// Throwaway turns durability off for speed, for data that nobody needs after the server's end.
 	Throwaway bool
 }
 
