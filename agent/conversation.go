@@ -19,13 +19,32 @@ type conversation struct {
 	summary  store.Summary
 	stored   store.Summary // the stored summary, even if the notes cover it and summary is empty
 	messages []store.Message
-	about    []store.MessageID // further messages whose words may be in it
-	tainted  bool              // in the owner's room: it may repeat text of others
+	answered []store.AnsweredQuestion // in the owner's room: the questions and answers that messages has
+}
+
+// first returns the conversation as it was after its first n messages.
+func (c conversation) first(n int) conversation {
+	kept := store.IDsOf(c.messages[:n])
+	c.messages = c.messages[:n]
+	c.answered = slices.DeleteFunc(slices.Clone(c.answered), func(q store.AnsweredQuestion) bool {
+		return !slices.Contains(kept, q.Message)
+	})
+	return c
 }
 
 // messageIDs returns the messages whose words may be in the conversation.
 func (c conversation) messageIDs() []store.MessageID {
-	return slices.Concat(store.IDsOf(c.messages), c.summary.Sources, c.about)
+	ids := slices.Concat(store.IDsOf(c.messages), c.summary.Sources)
+	for _, q := range c.answered {
+		ids = append(ids, q.Sources...)
+	}
+	return ids
+}
+
+// isTainted reports whether the conversation in an owner's room may repeat text of others.
+func (c conversation) isTainted() bool {
+	isTainted := func(q store.AnsweredQuestion) bool { return q.Tainted }
+	return (c.summary.Body != "" && c.summary.Tainted) || slices.ContainsFunc(c.answered, isTainted)
 }
 
 // sources returns the messages of messageIDs, each once and in order.
@@ -76,17 +95,22 @@ func (co *core) conversation(ctx context.Context, db store.DB, chat store.Chat, 
 	} else {
 		since = c.summary.Until
 	}
-	without := slices.Concat(answered, c.summary.Sources)
 	if chat.Kind != policy.KindAdmin {
+		without := slices.Concat(answered, c.summary.Sources)
 		c.messages, err = store.RecentMessages(ctx, db, chat.ID, since, without, limit)
 		if err == nil && co.injection.Enabled {
 			c.messages, err = store.WithoutBlocked(ctx, co.store.DB(), c.messages)
 		}
 		return c, err
 	}
-	c.tainted = c.summary.Body != "" // the summary may have been made from text of others
-	asked, err := store.AnsweredQuestions(ctx, db, chat.ID, since, without, limit/2)
-	for _, q := range asked {
+	c.answered, err = store.AnsweredQuestions(ctx, db, store.AnsweredFilter{
+		Room:     chat.ID,
+		Since:    since,
+		Before:   c.summary.Sources,
+		Excluded: answered,
+		Limit:    limit / 2,
+	})
+	for _, q := range c.answered {
 		c.messages = append(c.messages,
 			store.Message{
 				ID:      q.Message,
@@ -104,8 +128,6 @@ func (co *core) conversation(ctx context.Context, db store.DB, chat store.Chat, 
 				At:      q.At,
 				Body:    run.VisibleText(q.Answer),
 			})
-		c.about = append(c.about, q.Sources...)
-		c.tainted = c.tainted || q.Tainted
 	}
 	return c, err
 }

@@ -3,6 +3,7 @@ package agent
 import (
 	"context"
 	"fmt"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -48,6 +49,62 @@ func TestSummary_PrecedesCutting(t *testing.T) {
 	require.Contains(t, asked, "customer: word16")
 	require.NoError(t, b.agent.Summaries.Summarise(context.Background(), b.chat.ID, ""))
 	require.Len(t, server.Requests(), 4, "what is short is not shortened again: three turns and one summary")
+}
+
+// Each exchange with the owner is in every later prompt: word for word, or in a summary that was made from it.
+func TestConversation_LosesNoExchange(t *testing.T) {
+	t.Parallel()
+	model, server := scripted(t, func(_ context.Context, r llmtest.Request) llmtest.Reply {
+		said := regexp.MustCompile(`(question|answer)\d\d`).FindAllString(r.Last(), -1)
+		if strings.Contains(r.System, "You shorten a conversation") {
+			return llmtest.Reply{Text: strings.Join(said, " ")}
+		}
+		last := said[len(said)-1]
+		return llmtest.Reply{Text: answerJSON(strings.Replace(last, "question", "answer", 1), 0, "")}
+	})
+	b := setup(t, model)
+	summaries := 0
+	for i := range 30 {
+		b.ask(fmt.Sprintf("question%02d: is parking free?", i))
+		requests := server.Requests()
+		asked := requests[len(requests)-1].Last()
+		for j := range i {
+			require.Contains(t, asked, fmt.Sprintf("question%02d", j), "the question before is in the prompt of question %d", i)
+			require.Contains(t, asked, fmt.Sprintf("answer%02d", j), "the answer before is in the prompt of question %d", i)
+			require.LessOrEqual(t, strings.Count(asked, fmt.Sprintf("answer%02d", j)), 1, "once, in the prompt of question %d", i)
+		}
+		if b.jobs("summarise") == 0 {
+			continue
+		}
+		b.exec("delete from river.river_job where kind = 'summarise'")
+		require.NoError(t, b.agent.Summaries.Summarise(t.Context(), b.admin.ID, ""))
+		summaries++
+		s, err := store.SummaryOf(t.Context(), b.store.DB(), b.admin.ID)
+		require.NoError(t, err)
+		require.False(t, s.Tainted, "nothing of others was read")
+	}
+	require.GreaterOrEqual(t, summaries, 4)
+	task, _ := b.task()
+	require.False(t, task.Tainted, "a question after a summary of the owner's own words")
+}
+
+func TestSummary_KeepsTaint(t *testing.T) {
+	t.Parallel()
+	model, _ := scripted(t, summarising)
+	b := setup(t, model)
+	b.ask("question one?")
+	b.exec("update tasks set tainted = true")
+	for i := range 9 {
+		b.ask(fmt.Sprintf("question %d?", i))
+	}
+	require.NoError(t, b.agent.Summaries.Summarise(t.Context(), b.admin.ID, ""))
+	s, err := store.SummaryOf(t.Context(), b.store.DB(), b.admin.ID)
+	require.NoError(t, err)
+	require.True(t, s.Tainted)
+	b.exec("update tasks set tainted = false")
+	b.ask("and now?")
+	task, _ := b.task()
+	require.True(t, task.Tainted, "the summary may repeat text of others")
 }
 
 func TestSummary_BoundsItsMessages(t *testing.T) {

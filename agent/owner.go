@@ -189,7 +189,7 @@ func (r *attempt) buildOwnerRequest(ctx context.Context, room store.Chat, task s
 		Picture:      shows,
 		Question:     m.question,
 		ToolNotes:    r.toolNotes(),
-		Foreign:      m.before.tainted || run.HasForeignNotes(notes),
+		Foreign:      m.before.isTainted() || run.HasForeignNotes(notes),
 	}
 	if task.Target != nil {
 		p.Form = run.AnswerForm + "\n" + messageForm

@@ -131,7 +131,7 @@ func (r *attempt) buildPlanRequest(ctx context.Context, room store.Chat) (run.Fi
 		Work:         stepLines(shown),
 		Question:     m.question,
 		Form:         planForm,
-		Foreign:      m.before.tainted,
+		Foreign:      m.before.isTainted(),
 	}, string(store.TaskPlan), room.ID)
 	first.About = slices.Concat(first.About, m.before.messageIDs(), r.run.Task.Sources)
 	return first, err

@@ -59,8 +59,7 @@ func (su *Summaries) Summarise(ctx context.Context, chatID store.ChatID, agent s
 	if n == 0 {
 		return nil
 	}
-	older := c
-	older.messages = c.messages[:n]
+	older := c.first(n)
 	about := older.sources()
 	if len(about) > maxSummarySources {
 		older.summary = store.Summary{}
@@ -83,7 +82,13 @@ func (su *Summaries) Summarise(ctx context.Context, chatID store.ChatID, agent s
 	if body == "" {
 		return fmt.Errorf("summarise chat %d: the model said nothing", chatID)
 	}
-	s := store.Summary{ChatID: chatID, Body: policy.Redact(body), Sources: about, Until: older.messages[n-1].At}
+	s := store.Summary{
+		ChatID:  chatID,
+		Body:    policy.Redact(body),
+		Sources: about,
+		Until:   older.messages[n-1].At,
+		Tainted: chat.Kind != policy.KindAdmin || older.isTainted(),
+	}
 	return su.store.InTx(ctx, func(tx store.Tx) error {
 		if _, err := store.LockChatShared(ctx, tx, chatID); err != nil {
 			return err

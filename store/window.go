@@ -17,23 +17,29 @@ type Summary struct {
 	ChatID  ChatID
 	Body    string
 	Sources []MessageID // the messages whose words may be in it
-	Until   time.Time   // the time of the last of them
+	Until   time.Time   // the time of the last message that it is a summary of
+	Tainted bool        // it may repeat text that is not the owner's
 }
 
-const summaryOfSQL = "select s.chat_id, s.body, s.sources, s.until from chat_summaries s where s.chat_id = $1"
+const summaryOfSQL = "select s.chat_id, s.body, s.sources, s.until, s.tainted from chat_summaries s where s.chat_id = $1"
 
 // SummaryOf returns a chat's summary, or ErrNotFound.
 func SummaryOf(ctx context.Context, db DB, chat ChatID) (Summary, error) {
 	return row.One[Summary](ctx, db, "summary", summaryOfSQL, chat)
 }
 
-const putSummarySQL = `insert into chat_summaries (chat_id, body, sources, until) values (@chat, @body, @sources, @until)
-	on conflict (chat_id) do update set body = excluded.body, sources = excluded.sources, until = excluded.until, created_at = now()`
+const putSummarySQL = `insert into chat_summaries (chat_id, body, sources, until, tainted) values (@chat, @body, @sources, @until, @tainted)
+	on conflict (chat_id) do update set body = excluded.body, sources = excluded.sources, until = excluded.until, tainted = excluded.tainted, created_at = now()`
 
 // PutSummary replaces a chat's summary.
 func PutSummary(ctx context.Context, tx Tx, s Summary) error {
-	return row.Exec(ctx, tx, "store summary", putSummarySQL,
-		pgx.NamedArgs{"chat": s.ChatID, "body": text.Storable(s.Body), "sources": s.Sources, "until": s.Until})
+	return row.Exec(ctx, tx, "store summary", putSummarySQL, pgx.NamedArgs{
+		"chat":    s.ChatID,
+		"body":    text.Storable(s.Body),
+		"sources": s.Sources,
+		"until":   s.Until,
+		"tainted": s.Tainted,
+	})
 }
 
 const recentMessagesSQL = "select * from (select " + messageColumns + ` from messages m
@@ -72,20 +78,37 @@ type AnsweredQuestion struct {
 	Tainted  bool        // the answer may repeat text of others
 }
 
+// AnsweredFilter selects answered questions.
+type AnsweredFilter struct {
+	Room ChatID
+	// Since is the time from which questions are read; zero means from the start. Of the questions of that very time, those
+	// of Before are left out.
+	Since  time.Time
+	Before []MessageID
+	// Excluded are questions that are left out.
+	Excluded []MessageID
+	// Limit is the number of questions, the newest.
+	Limit int
+}
+
 // The newest tasks are chosen before their messages are joined: a plan made while the tables were small would join every task of the room.
 const answeredQuestionsSQL = `select m.id as message, m.event_id, m.ts as at, m.body as question, t.answer, t.sources, t.tainted
 	from (select message_id, answer, sources, tainted from tasks
-		where chat_id = $1 and kind = $5 and state = 'completed' and not forgotten and answer <> '' and message_id <> all ($3) order by id desc limit $4) t
+		where chat_id = @room and kind = @kind and state = 'completed' and not forgotten and answer <> '' and message_id <> all (@excluded)
+		order by id desc limit @limit) t
 	join messages m on m.id = t.message_id
-	where m.redacted_at is null and ($2::timestamptz is null or m.ts >= $2)
+	where m.redacted_at is null and (@since::timestamptz is null or m.ts > @since or (m.ts = @since and m.id <> all (@before)))
 	order by m.ts, m.id`
 
-// AnsweredQuestions returns the newest questions in a room that a model answered since a time, with their answers: at
-// most limit of them and none of excluded. They are sorted with the oldest first. Commands are left out, because they are
-// not part of the conversation.
-func AnsweredQuestions(ctx context.Context, db DB, room ChatID, since time.Time, excluded []MessageID,
-	limit int,
-) ([]AnsweredQuestion, error) {
-	return row.All[AnsweredQuestion](ctx, db, "conversation", answeredQuestionsSQL, room, nullTime(since), row.EmptyIfNil(excluded), limit,
-		TaskAsk)
+// AnsweredQuestions returns questions in a room that a model answered, with their answers, the oldest first. Commands are
+// left out, because they are not part of the conversation.
+func AnsweredQuestions(ctx context.Context, db DB, f AnsweredFilter) ([]AnsweredQuestion, error) {
+	return row.All[AnsweredQuestion](ctx, db, "conversation", answeredQuestionsSQL, pgx.NamedArgs{
+		"room":     f.Room,
+		"kind":     TaskAsk,
+		"since":    nullTime(f.Since),
+		"before":   row.EmptyIfNil(f.Before),
+		"excluded": row.EmptyIfNil(f.Excluded),
+		"limit":    f.Limit,
+	})
 }

@@ -69,6 +69,14 @@ func (Schedule) TierOf(c Call) Tier {
 	return Confirm
 }
 
+// ClassOf returns the class of reading for a list, so that it needs no approval in any turn.
+func (t Schedule) ClassOf(c Call) rules.Class {
+	if t.TierOf(c) == Read {
+		return rules.ClassRead
+	}
+	return rules.ClassSchedule
+}
+
 // Refusal returns why a call is never made: its arguments do not fit.
 func (Schedule) Refusal(c Call) string {
 	_, err := Decode[scheduleArgs](c)

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"multis/agent/tools"
+	"multis/policy/rules"
 	"multis/store"
 	"multis/store/storetest"
 )
@@ -150,4 +151,26 @@ func TestSchedule_UnattendedHasNoPINTools(t *testing.T) {
 	offered, err = r.Offered(t.Context(), caller)
 	require.NoError(t, err)
 	require.Empty(t, offered)
+}
+
+func TestSchedule_ListNeedsNoApprovalInTaintedTurn(t *testing.T) {
+	t.Parallel()
+	set, err := rules.New(nil, rules.Vocabulary{})
+	require.NoError(t, err)
+	r := tools.NewRegistry(tools.NewRulePolicy(set, time.UTC, nil), tools.Schedule{})
+	cases := map[string]bool{
+		`{"do": "list"}`: true,
+		`{"do": "set", "at": "2026-11-21T09:00:00Z", "what": "x"}`: false,
+		`{"do": "cancel", "job": 1}`:                               false,
+		`{"do": "list", "q": "x"}`:                                 false,
+	}
+	for args, allowed := range cases {
+		t.Run(args, func(t *testing.T) {
+			call := owner("schedule", args)
+			call.Surface, call.Tainted = rules.SurfaceOwner, true
+			_, v, err := r.Judge(t.Context(), call)
+			require.NoError(t, err)
+			require.Equal(t, allowed, v.Allow)
+		})
+	}
 }
