@@ -9,6 +9,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -325,6 +326,9 @@ func (a *Admin) Answer(ctx context.Context, message store.MessageID, last bool) 
 
 // execute handles a request and commits the answer. A failure of the last attempt is reported to the owner.
 func (a *Admin) execute(ctx context.Context, r request, last bool) error {
+	if err := a.noteSlash(ctx, r); err != nil {
+		return err
+	}
 	ans, err := a.handle(ctx, r)
 	if err == nil {
 		ans, err = a.pins.guard(ctx, r, ans)
@@ -336,6 +340,21 @@ func (a *Admin) execute(ctx context.Context, r request, last bool) error {
 		return err
 	}
 	return a.reportFailure(context.WithoutCancel(ctx), r, err)
+}
+
+// noteSlash stores that a command with "/" has arrived from the owner. From then on, commands in texts are shown with "/".
+func (a *Admin) noteSlash(ctx context.Context, r request) error {
+	if r.read == nil || !r.isOwner() || !strings.HasPrefix(r.read.Body, "/") || strings.HasPrefix(r.read.Body, "//") {
+		return nil
+	}
+	if name, _ := parseCommand(r.read.Body); name == "" {
+		return nil
+	}
+	var isKnown bool
+	if _, err := store.GetSetting(ctx, a.store.DB(), store.SettingSlash, &isKnown); err != nil || isKnown {
+		return err
+	}
+	return a.store.InTx(ctx, func(tx store.Tx) error { return store.PutSetting(ctx, tx, store.SettingSlash, true) })
 }
 
 // loadRequest reads a message and its room. A shortcut of the owner is replaced by its command.

@@ -122,6 +122,24 @@ const (
 	groupControl  = "Control"
 )
 
+// Command describes a command of the admin room.
+type Command struct {
+	Name    string
+	Args    string // as shown in the help
+	Summary string
+}
+
+// Commands returns the commands of the owner, in the order of the help.
+func (a *Admin) Commands() []Command {
+	var list []Command
+	for _, c := range a.table.commands {
+		if c.run != nil {
+			list = append(list, Command{Name: c.name, Args: c.args, Summary: c.summary})
+		}
+	}
+	return list
+}
+
 // lookup returns the command with a name.
 func (t *commandTable) lookup(name string) (command, bool) {
 	return t.find(func(c command) bool { return c.run != nil && c.name == name })

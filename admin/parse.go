@@ -4,7 +4,6 @@ import (
 	"strconv"
 	"strings"
 	"unicode"
-	"unicode/utf8"
 
 	"maunium.net/go/mautrix/id"
 
@@ -13,21 +12,18 @@ import (
 	"multis/store"
 )
 
-// parseCommand splits a text into the name of a command, in lower case, and its arguments. A command begins with "/" or "!" and a
-// letter. For any other text name is empty and rest is the text.
+// parseCommand splits a text into the name of a command, in lower case, and its arguments. For a text that is no command,
+// name is empty and rest is the text.
 func parseCommand(text string) (name, rest string) {
-	text = strings.TrimSpace(text)
-	if text == "" || (text[0] != '/' && text[0] != '!') {
-		return "", text
+	command, isCommand := policy.CutCommandSign(text)
+	if !isCommand {
+		return "", strings.TrimSpace(text)
 	}
-	if first, _ := utf8.DecodeRuneInString(text[1:]); !unicode.IsLetter(first) {
-		return "", text
-	}
-	end := strings.IndexFunc(text, unicode.IsSpace)
+	end := strings.IndexFunc(command, unicode.IsSpace)
 	if end < 0 {
-		end = len(text)
+		end = len(command)
 	}
-	return strings.ToLower(text[1:end]), strings.TrimSpace(text[end:])
+	return strings.ToLower(command[:end]), strings.TrimSpace(command[end:])
 }
 
 // typedText returns what the author of a message typed: its text without the placeholder for a file. It is empty for a

@@ -27,6 +27,9 @@ func (h *Homeserver) MakeAdminRoom(ctx context.Context) error {
 	if err := h.makeRoom(ctx, adminMarker{Owner: h.access.Owner}); err != nil {
 		return err
 	}
+	if err := h.describeCommands(ctx); err != nil { // only the menus of some clients need them
+		zerolog.Ctx(ctx).Warn().Err(err).Msg("Cannot describe the commands in the admin room")
+	}
 	if !h.access.OperatorsRoom {
 		return h.inviteOperators(ctx, store.AdminChat)
 	}
@@ -185,10 +188,17 @@ func (h *Homeserver) isStranger(who id.UserID) bool {
 
 // createAdminRoom creates a room with its marker and invites the owner. The room for operators is encrypted if the admin room is.
 func (h *Homeserver) createAdminRoom(ctx context.Context, marker adminMarker) (id.RoomID, error) {
-	name, topic := h.access.BotName, "multis: ask, decide, look after your chats. /help"
-	state := []*event.Event{{Type: adminMarkerType, Content: event.Content{Parsed: marker}}}
+	name, topic := h.access.BotName, "Your assistant. Ask a question, send a document, or type !help"
+	state := []*event.Event{
+		{Type: adminMarkerType, Content: event.Content{Parsed: marker}},
+		{Type: event.StateJoinRules, Content: event.Content{Parsed: &event.JoinRulesEventContent{JoinRule: event.JoinRuleInvite}}},
+		{
+			Type:    event.StateGuestAccess,
+			Content: event.Content{Parsed: &event.GuestAccessEventContent{GuestAccess: event.GuestAccessForbidden}},
+		},
+	}
 	if marker.ForOperators {
-		name, topic = name+": customers", "Each customer who needs a person has a thread here. What you write in it goes to the customer."
+		name, topic = name+": customers", "One thread per customer who needs a person. What you write there is sent to the customer."
 		admin, err := store.AdminChat(ctx, h.store.DB())
 		if err != nil {
 			return "", err
@@ -197,6 +207,8 @@ func (h *Homeserver) createAdminRoom(ctx context.Context, marker adminMarker) (i
 			encryption := &event.EncryptionEventContent{Algorithm: id.AlgorithmMegolmV1}
 			state = append(state, &event.Event{Type: event.StateEncryption, Content: event.Content{Parsed: encryption}})
 		}
+	} else {
+		state = append(state, h.descriptions()...)
 	}
 	resp, err := h.bot.session().CreateRoom(ctx, &mautrix.ReqCreateRoom{
 		// The preset gives the owner the bot's power level, so that the owner can turn encryption on.

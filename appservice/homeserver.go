@@ -39,6 +39,8 @@ type Homeserver struct {
 	owner  *account
 	bot    *account
 	vault  *Vault // encrypts messages; set by NewVault
+	// commands are the commands of the admin room; set by SetCommands.
+	commands []Command
 }
 
 // requestTimeout limits every request except the long poll and file transfers.
@@ -194,6 +196,9 @@ func (h *Homeserver) Show(ctx context.Context, o store.OutboxMessage, room id.Ro
 func (h *Homeserver) prepareContent(ctx context.Context, o store.OutboxMessage, c *session, room id.RoomID) (string, any, error) {
 	encrypted, err := h.isEncrypted(ctx, c, room)
 	if err != nil {
+		return "", nil, err
+	}
+	if o.Content, err = h.forClient(ctx, o); err != nil {
 		return "", nil, err
 	}
 	content, err := h.uploadFile(ctx, o, c, encrypted)

@@ -55,7 +55,7 @@ func likeLatin(r rune) rune {
 // or resolve it, and so does not go to the contact.
 func IsThreadCommand(s string) bool {
 	typed := strings.TrimSpace(text.Fold(text.Clean(s))) // input methods of Chinese and Japanese write ／ and ！
-	return strings.HasPrefix(typed, "/") || strings.HasPrefix(typed, "!") || ThreadSignOf(s) != ""
+	return IsSigned(typed) || ThreadSignOf(s) != ""
 }
 
 // IsTakeover reports whether a message in the thread of an escalation says that a person has the conversation: a reply,

@@ -36,8 +36,7 @@ func countsForCapture(m Message) bool {
 
 // IsCommand reports whether a line of the admin room is a command.
 func IsCommand(body string) bool {
-	body = strings.TrimSpace(body)
-	return strings.HasPrefix(body, "/") || strings.HasPrefix(body, "!")
+	return policy.IsSigned(strings.TrimSpace(body))
 }
 
 const captureStateSQL = "select chat_id, fresh, captured_to, window_from from chat_memory where chat_id = $1"

@@ -14,6 +14,7 @@ import (
 	"github.com/rs/zerolog"
 	"golang.org/x/sync/errgroup"
 
+	"multis/admin"
 	"multis/appservice"
 	"multis/config"
 	"multis/internal/sleep"
@@ -153,6 +154,7 @@ func serveUntilChange(ctx context.Context, source configSource, cfg *config.Conf
 	if err != nil {
 		return nil, err
 	}
+	hs.SetCommands(commandList(as.admin))
 	state := health.New(st.Pool().Ping)
 	mux := routes(appservice.NewServer(inbox, cfg.Appservice.HSToken.Value()), state)
 	listener, err := listenForHomeserver(ctx, cfg.Appservice)
@@ -236,6 +238,15 @@ func listenForHomeserver(ctx context.Context, a config.Appservice) (net.Listener
 
 func newHomeserver(cfg *config.Config, st *store.Store) (*appservice.Homeserver, error) {
 	return appservice.NewHomeserver(st, doctor.AccessOf(cfg))
+}
+
+// commandList returns the commands of the admin room.
+func commandList(room *admin.Admin) []appservice.Command {
+	var list []appservice.Command
+	for _, c := range room.Commands() {
+		list = append(list, appservice.Command{Name: c.Name, Args: c.Args, Summary: c.Summary})
+	}
+	return list
 }
 
 // start waits for the homeserver, and creates what multis needs there, such as the admin room.

@@ -107,7 +107,7 @@ func writeFirst(ctx context.Context, network demonet.Client) error {
 multis runs, with a Synapse and a bridge to a simulated network.
 
   Look        in a Matrix client such as Element: homeserver http://localhost:8008, user %s, password %s
-  Begin       accept the invitation of multis: that room is where you command it. Type /help there.
+  Begin       accept the invitation of multis: that room is where you command it. Type !help there.
   Answer      send it a text file with your prices, say "public" when it asks, then type /mode business Ana
   Be Ana      docker compose exec multis-bridge full say ana "What does an e-bike cost for three days?"
   End         docker compose --profile full down   (with --volumes, data/ and secrets/ deleted, nothing remains)

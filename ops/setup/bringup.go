@@ -249,7 +249,7 @@ func lastLines(text string, n int) string {
 
 // showNext prints what to do next.
 func (i *Installation) showNext(running bool) error {
-	next := "Open your Matrix client, accept the invitation of multis and write /help."
+	next := "Open your Matrix client, accept the invitation from multis and type !help."
 	if !i.Systemd && !running {
 		next += "\nStart multis for good: " + i.startCommand(false)
 	}

@@ -10,6 +10,7 @@ import (
 
 	"multis/internal/language"
 	"multis/internal/text"
+	"multis/policy"
 )
 
 // form says how much a text looks like a PIN.
@@ -35,7 +36,7 @@ func formOf(typed string, isCommand func(typed string) bool) form {
 	shown := visible(typed)
 	n := utf8.RuneCountInString(numbersIn(shown))
 	isPossible, hasWord := containsCandidate(shown), slices.Contains(letterWords(shown), "pin")
-	isSigned := strings.HasPrefix(shown, "/") || strings.HasPrefix(shown, "!")
+	isSigned := policy.IsSigned(shown)
 	name := commandName(shown)
 	isLong := utf8.RuneCountInString(shown) > maxPhraseLength
 	switch {
@@ -157,7 +158,7 @@ func isPIN(s string) bool {
 
 // isPINCommand reports whether a text is the command /pin, also without its sign or misspelled. No other command has such a name.
 func isPINCommand(shown string) bool {
-	name := strings.TrimLeft(shown, "/!／！ ")
+	name := strings.TrimLeft(shown, commandSigns)
 	isSigned := len(name) < len(shown)
 	if end := strings.IndexFunc(name, func(r rune) bool { return !unicode.IsLetter(r) }); end >= 0 {
 		name = name[:end]
@@ -166,9 +167,12 @@ func isPINCommand(shown string) bool {
 	return name == "pin" || isSigned && (name == "p" || strings.Contains(name, "pin") || isNearPIN(name))
 }
 
+// commandSigns are the characters that begin a command, also those of Chinese and Japanese keyboards.
+const commandSigns = `/!／！\ `
+
 // commandName returns the first word of a text after its sign, with digits and all.
 func commandName(shown string) string {
-	words := strings.Fields(strings.TrimLeft(shown, "/!／！ "))
+	words := strings.Fields(strings.TrimLeft(shown, commandSigns))
 	if len(words) == 0 {
 		return ""
 	}
