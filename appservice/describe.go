@@ -117,6 +117,11 @@ func (d *Describer) parseChat(ctx context.Context, room id.RoomID, state []*even
 	rules := d.inbox.settings
 	portal, ok := bridgebridge.Describe(state, rules.Owner, rules.Bot)
 	if ok && portal.BridgeBot.Homeserver() == rules.Owner.Homeserver() { // the owner's bridges run on the owner's homeserver
+		known, err := store.EvidenceFor(ctx, d.inbox.store.DB(), room, portal)
+		if err != nil {
+			return store.Chat{}, false, err
+		}
+		portal, _ = bridgebridge.DescribeWith(state, rules.Owner, rules.Bot, known)
 		return store.Chat{
 			Protocol:     portal.Protocol,
 			ChannelID:    portal.ChannelID,

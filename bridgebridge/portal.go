@@ -41,6 +41,13 @@ type Portal struct {
 	ClaimedAt time.Time
 }
 
+// Evidence is what earlier claims of the bridge showed about the ghosts in a room.
+type Evidence struct {
+	OwnGhosts []id.UserID // ghosts of the owner's login in its other chats
+	Contacts  []id.UserID // ghosts that are or were the contact of this chat
+	IsSelf    bool        // it was a chat of the owner with himself
+}
+
 // Member is a person in a portal.
 type Member struct {
 	ID   id.UserID
@@ -51,6 +58,11 @@ type Member struct {
 // false for a room that is not a chat with people: one without a trusted bridge claim, a management room, a space, a status broadcast or
 // newsletter, and a room that the owner has not joined.
 func Describe(state []*event.Event, owner, bot id.UserID) (Portal, bool) {
+	return DescribeWith(state, owner, bot, Evidence{})
+}
+
+// DescribeWith is Describe with what earlier claims showed, which tells the people in the room apart.
+func DescribeWith(state []*event.Event, owner, bot id.UserID, known Evidence) (Portal, bool) {
 	room := newRoom(state)
 	claim, claimedAt, ok := room.bridgeClaim()
 	if !ok || claim.BridgeBot == owner || claim.BridgeBot == bot || room.member(owner).Membership != event.MembershipJoin {
@@ -64,12 +76,7 @@ func Describe(state []*event.Event, owner, bot id.UserID) (Portal, bool) {
 		Kind: kindOf(claim), BridgeBot: claim.BridgeBot, Encryption: room.encryption(), Tombstoned: room.has(event.StateTombstone),
 		Features: room.features(claim.BridgeBot), ClaimedAt: claimedAt, OwnerName: cleanName(room.member(owner).Displayname),
 	}
-	people := room.people(owner, bot, claim.BridgeBot)
-	portal.SelfGhost = selfGhost(people, portal)
-	portal.Members = slices.DeleteFunc(people, func(m Member) bool { return m.ID == portal.SelfGhost })
-	if portal.Kind == policy.KindDM {
-		portal.Contact = contactOf(portal.Members, portal.ChannelID)
-	}
+	portal.identify(room.people(owner, bot, claim.BridgeBot), known)
 	portal.Name = portal.chooseName(room.name(), cleanName(claim.Channel.DisplayName))
 	return portal, true
 }
@@ -109,39 +116,97 @@ func networkUserID(address string) string {
 	return strings.ToLower(user[strings.LastIndexByte(user, ':')+1:])
 }
 
-// selfGhost returns the ghost of the owner's own login; empty if it cannot be determined. The names of ghosts depend on the bridge's
-// configuration, so the ghost is recognized by its end, the login's id, if the ids of all others have the same prefix. With a single other
-// person there is nothing to compare, and that person is the owner only in KindSelf.
-func selfGhost(people []Member, portal Portal) id.UserID {
-	if portal.Kind == policy.KindSelf && len(people) == 1 {
+// identify tells the people apart: the owner's own ghost, the contact and the members.
+func (p *Portal) identify(people []Member, known Evidence) {
+	p.SelfGhost = p.findSelfGhost(people, known)
+	if p.Kind == policy.KindDM && (known.IsSelf || p.SelfGhost != "" && isGhostOf(p.SelfGhost, p.ChannelID)) {
+		p.Kind = policy.KindSelf
+	}
+	p.Members = slices.DeleteFunc(people, func(m Member) bool { return m.ID == p.SelfGhost })
+	p.Contact = ""
+	if p.Kind == policy.KindDM {
+		p.Contact = contactOf(p.Members, p.ChannelID)
+	}
+}
+
+// findSelfGhost returns the ghost of the owner's own login; empty if it cannot be determined. The names of ghosts depend on the
+// bridge's configuration, so the ghost is recognized by its end, the login's id, if the ids of all others have the same prefix. A network
+// may have two ids for one person, such as a number and a LID of WhatsApp. Then the ghost is the one known from other chats, or the only
+// other one beside the contact of a dm. With a single other person there is nothing to compare, and that person is the owner only in
+// KindSelf.
+func (p *Portal) findSelfGhost(people []Member, known Evidence) id.UserID {
+	if p.Kind == policy.KindSelf && len(people) == 1 {
 		return people[0].ID
 	}
-	if portal.Login == "" || len(people) < 2 {
+	for _, m := range people {
+		if slices.Contains(known.OwnGhosts, m.ID) && !slices.Contains(known.Contacts, m.ID) {
+			return m.ID
+		}
+	}
+	if p.Login == "" || len(people) < 2 {
 		return ""
 	}
 	for _, self := range people {
-		prefix, found := strings.CutSuffix(self.ID.Localpart(), ghostSuffix(portal.Login))
-		others := slices.DeleteFunc(slices.Clone(people), func(m Member) bool { return m.ID == self.ID })
-		if found && self.ID.Homeserver() == portal.BridgeBot.Homeserver() &&
-			!slices.ContainsFunc(others, func(m Member) bool { return !strings.HasPrefix(m.ID.Localpart(), prefix+"_") }) {
+		if p.isGhost(self.ID) && strings.HasSuffix(self.ID.Localpart(), ghostSuffix(p.Login)) && haveOnePrefix(people, self.ID, ghostSuffix(p.Login)) {
 			return self.ID
 		}
 	}
-	return ""
+	if p.Kind != policy.KindDM || len(people) != 2 {
+		return ""
+	}
+	contact := contactOf(people, p.ChannelID)
+	if contact == "" {
+		return ""
+	}
+	other := people[0].ID
+	if other == contact {
+		other = people[1].ID
+	}
+	if !p.isGhost(other) || !shareTemplate(contact, other) || slices.Contains(known.Contacts, other) {
+		return ""
+	}
+	return other
+}
+
+// isGhost reports whether a user is on the bridge's homeserver, as its ghosts are.
+func (p *Portal) isGhost(user id.UserID) bool { return user.Homeserver() == p.BridgeBot.Homeserver() }
+
+// haveOnePrefix reports whether the ids of all people begin with that of self without its suffix.
+func haveOnePrefix(people []Member, self id.UserID, suffix string) bool {
+	prefix := strings.TrimSuffix(self.Localpart(), suffix) + "_"
+	return !slices.ContainsFunc(people, func(m Member) bool { return !strings.HasPrefix(m.ID.Localpart(), prefix) })
+}
+
+// shareTemplate reports whether two ids begin with the same word and an underscore, as the ids of a bridge's ghosts do.
+func shareTemplate(a, b id.UserID) bool {
+	template, _, found := strings.Cut(a.Localpart(), "_")
+	return found && strings.HasPrefix(b.Localpart(), template+"_")
 }
 
 // contactOf returns the contact of a dm: the only person in it, or else the one whose id ends in the channel id. It is empty if there is
-// none.
+// none, or more than one.
 func contactOf(people []Member, channelID string) id.UserID {
 	if len(people) == 1 {
 		return people[0].ID
 	}
+	var found []id.UserID
 	for _, person := range people {
-		if strings.HasSuffix(person.ID.Localpart(), ghostSuffix(networkUserID(channelID))) {
-			return person.ID
+		if isGhostOf(person.ID, channelID) {
+			found = append(found, person.ID)
 		}
 	}
-	return ""
+	if len(found) != 1 {
+		return ""
+	}
+	return found[0]
+}
+
+// isGhostOf reports whether a ghost is of the person with a network address: "@whatsapp_4917:x" of "4917@s.whatsapp.net",
+// "@whatsapp_lid-9988:x" of "9988@lid".
+func isGhostOf(ghost id.UserID, address string) bool {
+	user, server, _ := strings.Cut(strings.ToLower(address), "@")
+	user = user[strings.LastIndexByte(user, ':')+1:]
+	return strings.HasSuffix(ghost.Localpart(), ghostSuffix(user)) || strings.HasSuffix(ghost.Localpart(), ghostSuffix(server+"-"+user))
 }
 
 // ghostSuffix returns the end of the localpart of a ghost's Matrix id.

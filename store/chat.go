@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
@@ -14,7 +13,7 @@ import (
 	"multis/store/row"
 )
 
-// Chat is a conversation. The bridge's channel identifies it; its room can change.
+// Chat is a conversation. Its id stays when its bridge gives it another room or channel: see UpsertChat.
 type Chat struct {
 	ID        ChatID
 	Protocol  string
@@ -157,13 +156,6 @@ func LockChat(ctx context.Context, tx Tx, chat ChatID) (Chat, error) {
 	return oneChat(ctx, tx, lockChatSQL, chat)
 }
 
-const chatByChannelSQL = "select " + chatColumns + " from chats c where (c.protocol, c.channel_id, c.receiver) = ($1, $2, $3)"
-
-// ChatByChannel returns the chat of a bridge's channel, or ErrNotFound.
-func ChatByChannel(ctx context.Context, db DB, protocol, channel, receiver string) (Chat, error) {
-	return oneChat(ctx, db, chatByChannelSQL, protocol, channel, receiver)
-}
-
 func chatsByRoom(ctx context.Context, db DB, sql string, rooms []id.RoomID) (map[id.RoomID]Chat, error) {
 	chats, err := collectChats(ctx, db, sql, rooms)
 	if err != nil {
@@ -232,45 +224,6 @@ func CountChats(ctx context.Context, db DB) ([]NetworkCount, error) {
 	return row.All[NetworkCount](ctx, db, "chats", countChatsSQL)
 }
 
-const freeRoomSQL = "update chats set room_id = null where room_id = @room and (protocol, channel_id, receiver) <> (@protocol, @channel, @receiver)"
-
-const upsertChatSQL = `insert into chats as c (protocol, channel_id, receiver, room_id, kind, name, owner_name, contact, bridge_bot, self_ghost, encrypted, closed_reason, claimed_at)
-	values (@protocol, @channel, @receiver, @room, @kind, @name, @owner_name, @contact, @bot, @ghost, @encrypted, @closed, @claimed)
-	on conflict (protocol, channel_id, receiver) do update set room_id = excluded.room_id, kind = excluded.kind, name = excluded.name,
-		owner_name = coalesce(nullif(excluded.owner_name, ''), c.owner_name), contact = excluded.contact, bridge_bot = excluded.bridge_bot, self_ghost = excluded.self_ghost, encrypted = case when c.room_id = excluded.room_id and c.encrypted = 'yes' then 'yes' else excluded.encrypted end, closed_reason = excluded.closed_reason,
-		claimed_at = excluded.claimed_at, former_room = case when c.room_id <> excluded.room_id then c.room_id else c.former_room end,
-		moved_at = case when c.room_id <> excluded.room_id then now() else c.moved_at end
-		where (c.bridge_bot = excluded.bridge_bot and (c.room_id is null or c.room_id = excluded.room_id or (excluded.closed_reason = '' and excluded.claimed_at >= c.claimed_at)))
-			or (excluded.closed_reason = '' and exists (select from bridge_changes b
-				where b.accepted and b.protocol = c.protocol and b.old_bot = c.bridge_bot and b.new_bot = excluded.bridge_bot))
-	returning ` + chatColumns
-
-// ErrOtherRoom is returned by UpsertChat for a room that must not become the chat's room: it was claimed by another bot,
-// which anybody could run, or before the chat's present room was claimed, or it is closed.
-var ErrOtherRoom = errors.New("the chat lives in another room")
-
-// UpsertChat stores what a room's state says about a chat. The mode, memory and history of a known channel stay.
-func UpsertChat(ctx context.Context, tx Tx, c Chat) (Chat, error) {
-	args := pgx.NamedArgs{
-		"protocol": c.Protocol, "channel": c.ChannelID, "receiver": c.Login, "room": c.RoomID, "kind": c.Kind, "name": text.Storable(c.Name),
-		"owner_name": text.Storable(c.OwnerName),
-		"contact":    c.Contact, "bot": c.BridgeBot, "ghost": c.SelfGhost, "encrypted": c.Encryption, "closed": c.ClosedReason,
-		"claimed": c.ClaimedAt,
-	}
-	if _, err := tx.Exec(ctx, freeRoomSQL, args); err != nil {
-		return Chat{}, fmt.Errorf("free room of chat: %w", err)
-	}
-	chat, err := oneChat(ctx, tx, upsertChatSQL, args)
-	if errors.Is(err, ErrNotFound) {
-		return Chat{}, ErrOtherRoom
-	}
-	if err != nil {
-		return Chat{}, err
-	}
-	chat.Features = c.Features
-	return chat, row.Exec(ctx, tx, "note what the network takes", setFeaturesSQL, chat.ID, c.Features)
-}
-
 // setOwnerNameSQL also marks the messages to be indexed again, because the index holds the author of each message.
 const setOwnerNameSQL = `with named as (update chats set owner_name = $1 where owner_name = '' and $1 <> '' and kind <> 'admin' returning id),
 	unindexed as (delete from message_index where doc_id in (select id from named))
@@ -280,8 +233,6 @@ const setOwnerNameSQL = `with named as (update chats set owner_name = $1 where o
 func SetOwnerName(ctx context.Context, tx Tx, name string) error {
 	return row.Exec(ctx, tx, "name the owner", setOwnerNameSQL, text.Storable(name))
 }
-
-const setFeaturesSQL = "update chats set features = $2 where id = $1 and features is distinct from $2"
 
 const setModeSQL = "update chats set mode = $2, mode_set_at = now() where id = $1"
 

@@ -99,6 +99,20 @@ create or replace trigger audit_chat after update of mode, delivery, follow_up_d
     when (old.mode is distinct from new.mode or old.delivery is distinct from new.delivery or old.follow_up_days is distinct from new.follow_up_days or old.labels <> new.labels or old.unlabelled <> new.unlabelled)
     execute function audit_chat();
 
+-- Records that the bridge of a chat claims another channel or room for it, or that another bridge has it.
+create or replace function audit_claim() returns trigger language plpgsql as $$
+begin
+    insert into audit_entries (kind, actor, chat_id, action, outcome)
+    values ('chat', audit_actor(), new.id, 'claim', concat_ws('+',
+        case when (old.protocol, old.channel_id, old.receiver) <> (new.protocol, new.channel_id, new.receiver) then 'channel' end,
+        case when old.room_id <> new.room_id then 'room' end,
+        case when old.bridge_bot <> new.bridge_bot then 'bridge' end));
+    return null;
+end $$;
+create or replace trigger audit_claim after update of protocol, channel_id, receiver, room_id, bridge_bot on chats for each row
+    when ((old.protocol, old.channel_id, old.receiver, old.bridge_bot) <> (new.protocol, new.channel_id, new.receiver, new.bridge_bot) or old.room_id <> new.room_id)
+    execute function audit_claim();
+
 -- Records each escalation when it is opened, closed and reopened.
 create or replace function audit_escalation() returns trigger language plpgsql as $$
 begin

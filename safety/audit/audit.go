@@ -28,6 +28,7 @@ type Kind string
 const (
 	Command    Kind = "command"    // a command of the admin room or of multis chat
 	Mode       Kind = "mode"       // a chat got another mode or delivery
+	Chat       Kind = "chat"       // the bridge of a chat claims another channel or room for it, or another bridge has it
 	Approval   Kind = "approval"   // an approval was requested, given or denied, or has expired
 	PIN        Kind = "pin"        // the PIN was set, entered, entered wrongly or locked
 	Send       Kind = "send"       // an outbox message was made, or changed its state
