@@ -352,8 +352,7 @@ func (r *attempt) buildContactRequest(ctx context.Context, q contactQuestion, hi
 			return run.FirstRequest{}, err
 		}
 	}
-	people, err := r.core.markPeople(ctx, q.chat.ID, before.messages)
-	if err != nil {
+	if err := store.MarkPeople(ctx, r.core.store.DB(), before.messages); err != nil {
 		return run.FirstRequest{}, err
 	}
 	var notes []store.Note
@@ -373,7 +372,7 @@ func (r *attempt) buildContactRequest(ctx context.Context, q contactQuestion, hi
 		Passages:     hits,
 		Summary:      before.summary.Body,
 		Window:       before.messages,
-		People:       people,
+		People:       r.core.whoAnswered(before.messages),
 		Question:     q.text,
 		Picture:      q.pictures,
 		Refused:      q.refused.prompt(),

@@ -7,8 +7,6 @@ import (
 	"strings"
 	"time"
 
-	"maunium.net/go/mautrix/id"
-
 	"multis/agent/run"
 	"multis/policy"
 	"multis/store"
@@ -132,28 +130,12 @@ func (co *core) conversation(ctx context.Context, db store.DB, chat store.Chat, 
 	return c, err
 }
 
-// markPeople names the people as authors of what they wrote in threads. It returns who answered last and until when, for
-// the answer that follows; empty if the assistant has answered since.
-func (co *core) markPeople(ctx context.Context, chat store.ChatID, messages []store.Message) (string, error) {
-	var sent []id.EventID
-	for _, m := range messages {
-		if m.Author == policy.AuthorMultisOwner {
-			sent = append(sent, m.EventID)
-		}
-	}
-	byPeople, err := store.WrittenByPeople(ctx, co.store.DB(), chat, sent)
-	if err != nil {
-		return "", err
-	}
+// whoAnswered returns which people answered last and until when, for the answer that follows; empty if the assistant has
+// answered since.
+func (co *core) whoAnswered(messages []store.Message) string {
 	var who []string
 	var until time.Time
-	for i := range messages {
-		m := &messages[i]
-		for _, p := range byPeople {
-			if p.EventID == m.EventID {
-				m.Author = p.Author
-			}
-		}
+	for _, m := range messages {
 		switch m.Author {
 		case policy.AuthorOwnerClient, policy.AuthorOwnerPhone, policy.AuthorOperator:
 			if name := "the " + run.Speaker(m.Author); !slices.Contains(who, name) {
@@ -166,8 +148,8 @@ func (co *core) markPeople(ctx context.Context, chat store.ChatID, messages []st
 		}
 	}
 	if len(who) == 0 {
-		return "", nil
+		return ""
 	}
 	return "Until " + until.In(co.zone).Format("Mon 2 Jan 2006, 15:04") + " " + strings.Join(who, " and ") +
-		" answered here, not you. Since then you answer again.", nil
+		" answered here, not you. Since then you answer again."
 }

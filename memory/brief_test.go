@@ -166,3 +166,29 @@ func TestBrief_IgnoresThanksAndGreetings(t *testing.T) {
 		require.Contains(t, []store.MessageID{asks.ID, broken.ID}, l.Sources[0].ID, l.Text)
 	}
 }
+
+// Nora's own answers are never what Ana said, and what a person wrote through multis is that person's.
+func TestTranscript_NamesWhoSpoke(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.says(r.ana, policy.AuthorContact, "we lost our key card", r.now.Add(-4*time.Hour))
+	r.says(r.ana, policy.AuthorMultisOwner, "[Nora] Let me check with the team.", r.now.Add(-3*time.Hour))
+	byOperator := r.says(r.ana, policy.AuthorMultisOwner, "A new card is at the desk.", r.now.Add(-2*time.Hour))
+	thread := r.says(r.room, policy.AuthorOperator, "A new card is at the desk.", r.now.Add(-2*time.Hour))
+	_, err := r.st.Pool().Exec(r.ctx, `insert into outbox (id, chat_id, send_as, purpose, event_type, content, code, reason, citations, quotes, state, event_id, sent_at)
+		values (gen_random_uuid(), $1, 'owner', 'operator', 'm.room.message', '{}', 'allowed', '', '[]', array[$2::bigint], 'sent', $3, now())`,
+		r.ana.ID, thread.ID, byOperator.EventID)
+	require.NoError(t, err)
+	r.says(r.ana, policy.AuthorOwnerPhone, "I bring it up", r.now.Add(-time.Hour))
+	r.says(r.chat("You", policy.KindDM), policy.AuthorContact, "I am you", r.now.Add(-time.Hour))
+	r.script = llmtest.Say(`{"bullets": []}`)
+	r.brief(r.lastDay())
+	asked := r.server.Requests()[0]
+	for _, line := range []string{
+		"] Ana: we lost our key card\n", "] you (Nora): Let me check with the team.\n", "] an operator: A new card is at the desk.\n",
+		"] the owner: I bring it up\n", "] the contact: I am you\n",
+	} {
+		require.Contains(t, asked.Last(), line)
+	}
+	require.Contains(t, asked.System, "never what the contact said")
+}

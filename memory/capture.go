@@ -179,7 +179,7 @@ func (m *Memory) writeSection(ctx context.Context, tx store.Tx, chat store.Chat,
 			n.Sources = append(n.Sources, b.messages[i-1].ID)
 		}
 		s := placeNote(n, f.Replaces, known, offered)
-		written, err := writeNote(ctx, tx, s)
+		written, err := m.writeNote(ctx, tx, chat, s)
 		if err != nil {
 			return err
 		}
@@ -203,8 +203,8 @@ func (m *Memory) writeSection(ctx context.Context, tx store.Tx, chat store.Chat,
 	return store.PruneNotes(ctx, tx, role, m.Settings.Sections)
 }
 
-// writeNote stores a note as placeNote decided, and returns the stored note.
-func writeNote(ctx context.Context, tx store.Tx, s notePlacement) (store.Note, error) {
+// writeNote stores a note of a chat as placeNote decided, and returns the stored note.
+func (m *Memory) writeNote(ctx context.Context, tx store.Tx, chat store.Chat, s notePlacement) (store.Note, error) {
 	if s.duplicate != nil {
 		return *s.duplicate, store.MergeNote(ctx, tx, s.duplicate.ID, s.note.Sources)
 	}
@@ -219,7 +219,10 @@ func writeNote(ctx context.Context, tx store.Tx, s notePlacement) (store.Note, e
 	if err := store.DropCommitmentsOfNote(ctx, tx, s.replaced.ID); err != nil {
 		return store.Note{}, err
 	}
-	return s.note, store.SupersedeNote(ctx, tx, s.replaced.ID, s.note.ValidFrom, id)
+	if err := store.SupersedeNote(ctx, tx, s.replaced.ID, s.note.ValidFrom, id); err != nil {
+		return store.Note{}, err
+	}
+	return s.note, m.reindexNote(ctx, tx, chat, *s.replaced)
 }
 
 // addCommitment stores a commitment for a note about what somebody has to do.

@@ -253,6 +253,40 @@ func TestCapture_NewerNoteReplaces(t *testing.T) {
 		day.ValidFrom))
 }
 
+func TestCapture_ReplacedNoteIsNotFound(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	capture := func(n ...note) {
+		r.talk(r.ana, 6)
+		r.notes(n...)
+		require.NoError(t, r.mem.Capture(r.ctx, r.ana.ID, false))
+		r.now = r.now.Add(time.Hour)
+	}
+	capture(
+		note{Kind: "fact", Subject: "bank day", Text: "The bank day is Thursday.", From: []int{1}},
+		note{Kind: "fact", Subject: "dog", Text: "Ana has a dog.", From: []int{1}},
+	)
+	capture(note{Kind: "fact", Subject: "bank day", Text: "The bank day is Friday.", From: []int{2}})
+	found := func(text string) (passages []string) {
+		hits, err := r.mem.Recall(r.ctx, memory.Question{Text: text, AsOwner: true, Scope: policy.OwnerScope(r.ana.ID)})
+		require.NoError(t, err)
+		for _, h := range hits.Hits {
+			if _, isMessage := h.Ref.Message(); !isMessage {
+				passages = append(passages, h.Text)
+			}
+		}
+		return passages
+	}
+	require.Equal(t, []string{"- The bank day is Friday. (was: The bank day is Thursday.)"}, found("bank day"))
+	require.Equal(t, []string{"- Ana has a dog."}, found("dog"), "the other note of that capture")
+
+	require.NoError(t, r.st.InTx(r.ctx, func(tx store.Tx) error {
+		_, err := r.mem.Remember(r.ctx, tx, r.room, 0, "The barrier code is 4471.")
+		return err
+	}))
+	require.Equal(t, []string{"- The barrier code is 4471."}, found("barrier code"))
+}
+
 func TestCapture_ReplacesOnlySeenNotes(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)

@@ -17,6 +17,8 @@ import (
 type Conversations struct {
 	Messages []store.Message
 	Chats    map[store.ChatID]store.Chat
+	// Assistant is the name of the assistant, whose own messages are among them.
+	Assistant string
 }
 
 // maxChats limits how many active chats are counted.
@@ -31,8 +33,7 @@ func (m *Memory) ReadConversations(ctx context.Context, q BriefQuery) (Conversat
 	if len(active) == 0 {
 		return Conversations{}, nil
 	}
-	messages, err := m.newestMessages(ctx, q, active[:min(len(active), maxBriefChats)])
-	return Conversations{Messages: messages, Chats: byID}, err
+	return m.conversations(ctx, q, active[:min(len(active), maxBriefChats)], byID)
 }
 
 // activeChats returns the chats with messages in the period, without those that are off.
@@ -57,10 +58,20 @@ func chatIDs(active []store.ActiveChat) []store.ChatID {
 	return ids
 }
 
-// newestMessages reads the newest messages of chats. The more chats there are, the fewer messages it reads of each.
-func (m *Memory) newestMessages(ctx context.Context, q BriefQuery, chats []store.ActiveChat) ([]store.Message, error) {
-	return store.MessagesOfChats(ctx, m.Store.DB(), chatIDs(chats), q.From, q.Until,
-		min(max(maxBriefMessages/len(chats), 4), maxMessagesPerChat))
+// conversations reads the newest messages of chats. The more chats there are, the fewer messages it reads of each.
+func (m *Memory) conversations(ctx context.Context, q BriefQuery, chats []store.ActiveChat,
+	byID map[store.ChatID]store.Chat,
+) (Conversations, error) {
+	each := min(max(maxBriefMessages/len(chats), 4), maxMessagesPerChat)
+	messages, err := store.MessagesOfChats(ctx, m.Store.DB(), chatIDs(chats), q.From, q.Until, each)
+	if err != nil {
+		return Conversations{}, err
+	}
+	if err := store.MarkPeople(ctx, m.Store.DB(), messages); err != nil {
+		return Conversations{}, err
+	}
+	name, err := store.AssistantName(ctx, m.Store.DB(), m.Name)
+	return Conversations{Messages: messages, Chats: byID, Assistant: name}, err
 }
 
 // ChatIDs returns the chats of the messages, each once.
@@ -83,8 +94,8 @@ func (m *Memory) Transcript(c Conversations, fence string) string {
 			chat = s.ChatID
 			fmt.Fprintf(&b, "%s chat with %s\n", fence, text.OneLine(labelOf(c.Chats[chat])))
 		}
-		fmt.Fprintf(&b, "%d [%s] %s: %s\n", i+1, s.At.In(m.Zone).Format("Mon 2 Jan 15:04"), speakerName(c.Chats[chat], s),
-			text.Clip(text.OneLine(s.Body), maxBriefMessageLen))
+		fmt.Fprintf(&b, "%d [%s] %s: %s\n", i+1, s.At.In(m.Zone).Format("Mon 2 Jan 15:04"), speakerName(c.Chats[chat], s, c.Assistant),
+			text.Clip(text.OneLine(withoutMark(s)), maxBriefMessageLen))
 	}
 	return b.String()
 }

@@ -67,7 +67,7 @@ func captureRequest(skill string, chat store.Chat, messages []store.Message, cur
 	}
 	fmt.Fprintf(&b, "%s messages\n", fence)
 	for i, m := range messages {
-		fmt.Fprintf(&b, "%d [%s] %s: %s\n", i+1, m.At.In(now.Location()).Format("Mon 2 Jan 2006 15:04"), speakerName(chat, m),
+		fmt.Fprintf(&b, "%d [%s] %s: %s\n", i+1, m.At.In(now.Location()).Format("Mon 2 Jan 2006 15:04"), speakerName(chat, m, ""),
 			text.Clip(text.OneLine(withoutQuotes(wordsOf(m))), maxLine))
 	}
 	fmt.Fprintf(&b, "%s end\n", fence)
@@ -78,18 +78,41 @@ func captureRequest(skill string, chat store.Chat, messages []store.Message, cur
 	}
 }
 
-// speakerName returns the name of a message's author for a model.
-func speakerName(chat store.Chat, m store.Message) string {
-	switch name := nameDelimiters.Replace(text.OneLine(chat.Name)); {
+// speakerName returns the name of a message's author for a model. assistant is the name of the assistant.
+func speakerName(chat store.Chat, m store.Message, assistant string) string {
+	name := nameDelimiters.Replace(text.OneLine(chat.Name))
+	switch {
 	case m.Author.IsOwner():
 		return "the owner"
-	case chat.Kind == policy.KindDM && strings.Contains(fold(name), "owner"): // anybody may choose that name
+	case m.Author == policy.AuthorOperator:
+		return "an operator"
+	case m.Author == policy.AuthorMultisOwner:
+		return "you (" + assistant + ")"
+	case chat.Kind == policy.KindDM && isReservedName(name): // anybody may choose that name
 		return "the contact"
 	case chat.Kind == policy.KindDM && name != "":
 		return name
 	default:
 		return m.Sender.Localpart()
 	}
+}
+
+// isReservedName reports whether a contact's name could be taken for the owner, an operator or the assistant.
+func isReservedName(name string) bool {
+	words := fold(name)
+	return strings.Contains(words, "owner") || strings.Contains(words, "operator") || slices.Contains(strings.Fields(words), "you")
+}
+
+// withoutMark returns the text of a message; one of multis without the mark with the assistant's name before it.
+func withoutMark(m store.Message) string {
+	if m.Author != policy.AuthorMultisOwner {
+		return m.Body
+	}
+	mark, said, found := strings.Cut(m.Body, "] ")
+	if !found || !strings.HasPrefix(mark, "[") {
+		return m.Body
+	}
+	return said
 }
 
 // nameDelimiters removes the characters that end a name in a line of a conversation.

@@ -25,6 +25,8 @@ type Options struct {
 	Defaults policy.Defaults
 	Zone     *time.Location
 	Settings Settings
+	// Name is the assistant's, unless the owner renamed it.
+	Name string
 	// NotesOnly keeps Recall from searching messages: memory.search_messages is off.
 	NotesOnly bool
 	// Now defaults to time.Now.

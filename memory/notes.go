@@ -45,7 +45,7 @@ func (m *Memory) Remember(ctx context.Context, tx store.Tx, room store.Chat, mes
 		return 0, err
 	}
 	s := placeNote(n, 0, known, nil)
-	written, err := writeNote(ctx, tx, s)
+	written, err := m.writeNote(ctx, tx, room, s)
 	if err != nil {
 		return written.ID, err
 	}
@@ -70,7 +70,7 @@ func MessageSource(chat store.Chat, m store.Message, zone *time.Location, now ti
 		form = "Mon 2 Jan 2006 15:04"
 	}
 	source := labelOf(chat)
-	if chat.Kind != policy.KindAdmin && (m.Author.IsOwner() || m.Author == policy.AuthorMultisOwner) {
+	if chat.Kind != policy.KindAdmin && (m.Author.IsOwner() || m.Author == policy.AuthorMultisOwner || m.Author == policy.AuthorOperator) {
 		source = "You to " + source
 	}
 	return source + ", " + m.At.In(zone).Format(form)

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
+	"slices"
 	"strings"
 
 	"multis/knowledge/search"
@@ -12,12 +13,21 @@ import (
 	"multis/store/index"
 )
 
-// indexSection indexes the remaining notes of a capture as one passage, or removes the passage when there are none.
+// reindexNote indexes the passage that a replaced note is in again, without the note.
+func (m *Memory) reindexNote(ctx context.Context, tx store.Tx, chat store.Chat, replaced store.Note) error {
+	if replaced.Section != nil {
+		return m.indexSection(ctx, tx, chat, *replaced.Section)
+	}
+	return m.indexNotes(ctx, tx, chat, store.NoteOrigin(replaced.ID), nil)
+}
+
+// indexSection indexes the valid notes of a capture as one passage, or removes the passage when there are none.
 func (m *Memory) indexSection(ctx context.Context, tx store.Tx, chat store.Chat, section store.SectionID) error {
 	notes, err := store.NotesOfSection(ctx, tx, section)
 	if err != nil {
 		return err
 	}
+	notes = slices.DeleteFunc(notes, func(n store.Note) bool { return n.ValidTo != nil })
 	return m.indexNotes(ctx, tx, chat, store.SectionOrigin(section), notes)
 }
 

@@ -67,6 +67,7 @@ func (r *rig) withModel(model llm.Model) *memory.Memory {
 		Model:    model,
 		Defaults: policy.Defaults{Profile: policy.ProfilePersonal},
 		Zone:     time.UTC,
+		Name:     "Nora",
 		Now:      func() time.Time { return r.now },
 	})
 }

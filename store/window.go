@@ -53,18 +53,38 @@ func RecentMessages(ctx context.Context, db DB, chat ChatID, since time.Time, ex
 }
 
 const writtenByPeopleSQL = `select o.event_id, coalesce((select w.author from messages w where w.id = any (o.quotes) and w.chat_id <> o.chat_id and w.author in ('owner_client', 'owner_phone', 'operator') limit 1), 'owner_client') as author
-	from outbox o where o.chat_id = $1 and o.event_id = any ($2) and o.purpose in ('draft', 'operator') and o.citations = '[]'`
+	from outbox o where o.chat_id = any ($1) and o.event_id = any ($2) and o.purpose in ('draft', 'operator') and o.citations = '[]'`
 
-// PersonLine is a message that multis sent for a person.
-type PersonLine struct {
-	EventID id.EventID
-	Author  policy.Author
-}
-
-// WrittenByPeople returns those of some events of a chat that multis sent for a person, such as replies in the thread of
-// an escalation. It takes them from the same places as linesByPeopleSQL.
-func WrittenByPeople(ctx context.Context, db DB, chat ChatID, events []id.EventID) ([]PersonLine, error) {
-	return row.All[PersonLine](ctx, db, "what people wrote", writtenByPeopleSQL, chat, events)
+// MarkPeople sets the authors of the messages that multis sent for a person, such as replies in the thread of an
+// escalation, to those people. It takes them from the same places as linesByPeopleSQL.
+func MarkPeople(ctx context.Context, db DB, messages []Message) error {
+	var chats []ChatID
+	var events []id.EventID
+	for _, m := range messages {
+		if m.Author == policy.AuthorMultisOwner {
+			chats, events = append(chats, m.ChatID), append(events, m.EventID)
+		}
+	}
+	if len(events) == 0 {
+		return nil
+	}
+	byPeople, err := row.All[struct {
+		EventID id.EventID
+		Author  policy.Author
+	}](ctx, db, "what people wrote", writtenByPeopleSQL, chats, events)
+	if err != nil {
+		return err
+	}
+	authors := map[id.EventID]policy.Author{}
+	for _, line := range byPeople {
+		authors[line.EventID] = line.Author
+	}
+	for i := range messages {
+		if author, ok := authors[messages[i].EventID]; ok {
+			messages[i].Author = author
+		}
+	}
+	return nil
 }
 
 // AnsweredQuestion is a question of the owner with its answer.

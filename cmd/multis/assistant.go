@@ -161,6 +161,7 @@ func (a *assistant) openSources(context.Context) (err error) {
 		Defaults:  a.defaults,
 		Zone:      a.cfg.TimeZone,
 		Settings:  settings,
+		Name:      a.cfg.Name,
 		NotesOnly: !a.cfg.Memory.SearchMessages,
 	})
 	return nil
