@@ -185,8 +185,8 @@ func changesText(c knowledge.FolderChanges) string {
 		if o.Report.Role != f.Role {
 			problems = append(problems, keptRoleText(o))
 		}
-		if blank := blankPagesText(o.Report.Blank); blank != "" {
-			problems = append(problems, "**"+esc(o.Name)+"**:"+blank)
+		if notes := notesText(o.Report.Notes); notes != "" {
+			problems = append(problems, "**"+esc(o.Name)+"**:"+notes)
 		}
 	}
 	if len(problems) > pageSize {

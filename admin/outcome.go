@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io/fs"
 	"slices"
-	"strconv"
 	"strings"
 
 	"multis/internal/text"
@@ -50,7 +49,7 @@ func outcomeText(o knowledge.Outcome) string {
 	if r.Pages > 0 {
 		amount += " of " + text.Count(r.Pages, "page")
 	}
-	return fmt.Sprintf("📄 **%s** — %s: %s, %s.", esc(r.Name), what, amount, visibility(r.Role)) + blankPagesText(r.Blank)
+	return fmt.Sprintf("📄 **%s** — %s: %s, %s.", esc(r.Name), what, amount, visibility(r.Role)) + notesText(r.Notes)
 }
 
 // outcomeErrorText says why a document is not indexed.
@@ -81,20 +80,13 @@ func keptRoleText(o knowledge.Outcome) string {
 	return "**" + esc(o.Name) + "** stays " + visibility(o.Report.Role) + ", as you said later."
 }
 
-// blankPagesText names the pages that could not be read.
-func blankPagesText(pages []int) string {
-	if len(pages) == 0 {
-		return ""
+// notesText says what of a document was not read, or may be wrong.
+func notesText(notes []string) string {
+	var b strings.Builder
+	for _, note := range notes {
+		b.WriteString(" " + esc(note))
 	}
-	var names []string
-	for _, page := range pages[:min(len(pages), pageSize)] {
-		names = append(names, strconv.Itoa(page))
-	}
-	if more := len(pages) - len(names); more > 0 {
-		names = append(names, text.Count(more, "other"))
-	}
-	return fmt.Sprintf(" %s %s %s no text layer (a scan, or nothing on it); I could not read %s.",
-		text.Plural(len(pages), "Page", "Pages"), text.List(names), text.Plural(len(pages), "has", "have"), text.Plural(len(pages), "it", "them"))
+	return b.String()
 }
 
 // batchReport returns the report about many documents. It names those that were not read, or only in part.
@@ -115,8 +107,8 @@ func batchReport(where string, asked policy.Role, outcomes []knowledge.Outcome) 
 		default:
 			read++
 		}
-		if blank := blankPagesText(o.Report.Blank); blank != "" {
-			lines = append(lines, "**"+esc(o.Name)+"**:"+blank)
+		if notes := notesText(o.Report.Notes); notes != "" {
+			lines = append(lines, "**"+esc(o.Name)+"**:"+notes)
 		}
 		if o.Report.Role != asked {
 			lines = append(lines, keptRoleText(o))

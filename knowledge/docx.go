@@ -9,6 +9,8 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+
+	"multis/internal/text"
 )
 
 // maxUnpacked is the maximum unpacked size of a part of the file, in bytes. Parts are read as streams.
@@ -20,9 +22,9 @@ func readDOCX(data []byte) (document, error) {
 	if err != nil {
 		return document{}, ErrBroken
 	}
-	levels := map[string]int{}
-	if styles := findPart(archive, stylesPart); styles != nil {
-		if err := unpack(styles, func(d *xml.Decoder) error { return headingStyles(d, levels) }); err != nil {
+	styles := docxStyles{byID: map[string]docxStyle{}}
+	if part := findPart(archive, stylesPart); part != nil {
+		if err := unpack(part, styles.read); err != nil {
 			return document{}, err
 		}
 	}
@@ -30,14 +32,14 @@ func readDOCX(data []byte) (document, error) {
 	if main == nil {
 		return document{}, ErrBroken
 	}
-	reader := docxReader{levels: levels}
+	reader := docxReader{styles: styles, shared: &docxTotals{}}
 	if err := unpack(main, reader.read); err != nil {
 		return document{}, err
 	}
 	if err := reader.notes(archive); err != nil {
 		return document{}, err
 	}
-	return document{Format: formatWord, Sections: reader.finish()}, nil
+	return document{Format: formatWord, Sections: reader.finish(), Notes: reader.shared.unseen.notes()}, nil
 }
 
 var (
@@ -112,123 +114,148 @@ func attribute(e xml.StartElement, name string) string {
 	return ""
 }
 
-// outlineLevel converts an outline level (0 to 5) to the level of a heading (1 to 6). It returns 0, which means plain
-// text, for any other value; also for Word's levels 6 to 8.
-func outlineLevel(value string) int {
-	n, err := strconv.Atoi(value)
-	if err != nil {
-		return 0
-	}
-	if n < 0 || n > 5 {
-		return 0
-	}
-	return n + 1
-}
-
-// maxStyles is the maximum number of styles of a file.
-const maxStyles = 10_000
-
-// headingStyles adds the heading levels of styles to levels: by their outline level, their name, or the style they are based on.
-func headingStyles(d *xml.Decoder, levels map[string]int) error {
-	parents := map[string]string{}
-	style := ""
-	err := walkTokens(d, func(e xml.StartElement) error {
-		switch e.Name.Local {
-		case "style":
-			style = attribute(e, "styleId")
-		case "name":
-			if level, found := strings.CutPrefix(strings.ToLower(attribute(e, "val")), "heading "); found && levels[style] == 0 {
-				if n, err := strconv.Atoi(level); err == nil {
-					levels[style] = outlineLevel(strconv.Itoa(n - 1))
-				}
-			}
-		case "outlineLvl":
-			levels[style] = outlineLevel(attribute(e, "val"))
-		case "basedOn":
-			parents[style] = attribute(e, "val")
-		}
-		if len(parents)+len(levels) > maxStyles {
-			return ErrZipBomb
-		}
-		return nil
-	}, func(string) {}, func([]byte) error { return nil })
-	for id := range parents {
-		if _, own := levels[id]; own {
-			continue
-		}
-		for parent, steps := parents[id], 0; parent != "" && steps < 10; parent, steps = parents[parent], steps+1 {
-			if level := levels[parent]; level > 0 {
-				levels[id] = level
-				break
-			}
-		}
-	}
-	return err
-}
-
 // docxReader reads the body of a Word file element by element.
 type docxReader struct {
-	levels   map[string]int // levels of headings, by style
+	styles   docxStyles
+	shared   *docxTotals
 	sections []section
 	above    headings
 	text     strings.Builder // text of the open section
-	size     int             // bytes of text so far, in all sections
 	title    string          // title of the open section, while the section has no text
 
-	paragraph     strings.Builder
-	level         int // heading level of the open paragraph; 0 if it is no heading
-	isListItem    bool
-	inText        bool
-	skip          int      // nesting depth inside a skipped element, from 1; 0 outside
+	paragraph  strings.Builder
+	hidden     strings.Builder // text of the open paragraph that cannot be seen
+	style      string          // of the open paragraph
+	outline    int             // heading level that the open paragraph itself has; -1 if it has none
+	isListItem bool
+	isBox      bool   // it reads a text box
+	isHidden   bool   // that cannot be seen
+	background bool   // the open paragraph has a background of its own
+	runs       []look // looks of the open runs; more than one in text above text
+	inText     bool
+	skip       int             // nesting depth inside a skipped element, from 1; 0 outside
+	box        *docxReader     // reads the open text box; nil outside
+	boxDepth   int             // nesting depth inside the text box
+	boxes      strings.Builder // text of the boxes of the open paragraph
+
 	rows          int      // how many table rows are open: more than 1 in a nested table
 	row, rowAbove []string // cells of the open row, and of the one above it
 	cell          strings.Builder
 	span          int  // columns that the open cell spans
 	merged        bool // the open cell continues the one above
 	isHeaderRow   bool // the open row is the header
+	isHiddenRow   bool // the open row cannot be seen
+}
+
+// docxTotals are shared by the readers of a file and of its text boxes.
+type docxTotals struct {
+	size      int  // bytes of text so far
+	hasColour bool // the pages have a background
+	unseen    unseen
 }
 
 func (r *docxReader) read(d *xml.Decoder) error { return walkTokens(d, r.begin, r.end, r.characters) }
 
+// isSkipped reports whether an element repeats others, or holds what was there before a tracked change.
+func isSkipped(name string) bool {
+	return name == "Fallback" || name == "del" || name == "moveFrom" || strings.HasSuffix(name, "PrChange")
+}
+
 func (r *docxReader) begin(e xml.StartElement) error {
 	name := e.Name.Local
-	if r.skip > 0 || name == "Fallback" || name == "del" || name == "moveFrom" { // duplicates and deleted text
+	if r.box != nil {
+		r.boxDepth++
+		return r.box.begin(e)
+	}
+	if r.skip > 0 || isSkipped(name) {
 		r.skip++
 		return nil
 	}
 	switch name {
+	case "txbxContent":
+		n := len(r.runs)
+		r.box = &docxReader{
+			styles:     r.styles,
+			shared:     r.shared,
+			isBox:      true,
+			background: true,
+			isHidden:   r.isHidden || n > 0 && !r.isSeen(r.runs[n-1]),
+		}
+	case "background":
+		r.shared.hasColour = true
 	case "p":
-		r.level, r.isListItem = 0, false
-	case "pStyle":
-		r.level = r.levels[attribute(e, "val")]
-	case "outlineLvl":
-		r.level = outlineLevel(attribute(e, "val"))
-	case "numPr":
-		r.isListItem = true
+		r.style, r.isListItem, r.outline = "", false, -1
+	case "r":
+		r.runs = append(r.runs, look{})
 	case "t":
 		r.inText = true
-	case "tab":
-		r.paragraph.WriteByte(' ')
+	case "tab", "ptab":
+		r.write(" ")
 	case "br", "cr":
-		r.paragraph.WriteByte('\n')
+		r.write("\n")
 	case "noBreakHyphen":
-		r.paragraph.WriteByte('-')
+		r.write("-")
 	case "tbl":
 		r.addBlankLine()
 		if r.rows == 0 {
 			r.rowAbove = nil
 		}
 	default:
-		r.beginInTable(e)
+		r.beginProperty(e)
 	}
 	return nil
+}
+
+// beginProperty takes in a property of a run, a paragraph, or a table. The mark at the end of a paragraph has properties of a run, too,
+// but no text.
+func (r *docxReader) beginProperty(e xml.StartElement) {
+	if n := len(r.runs); n > 0 {
+		r.runs[n-1].set(e)
+		return
+	}
+	switch e.Name.Local {
+	case "pStyle":
+		r.style = attribute(e, "val")
+	case "outlineLvl":
+		r.outline = outlineLevel(attribute(e, "val"))
+	case "numPr":
+		r.isListItem = true
+	case "shd":
+		r.background = r.background || isColoured(e)
+	default:
+		r.beginInTable(e)
+	}
+}
+
+// level returns the level of the open paragraph as a heading; 0 if it is none.
+func (r *docxReader) level() int {
+	if r.outline >= 0 {
+		return r.outline
+	}
+	return r.styles.level(r.style)
+}
+
+// write appends to the open paragraph, or to its hidden text.
+func (r *docxReader) write(said string) {
+	if n := len(r.runs); r.isHidden || n > 0 && !r.isSeen(r.runs[n-1]) {
+		r.hidden.WriteString(said)
+		return
+	}
+	r.paragraph.WriteString(said)
+}
+
+// isSeen reports whether a reader sees the text of a run. White text is hidden on white paper; a table or a text box may have a background.
+func (r *docxReader) isSeen(run look) bool {
+	run = r.styles.look(r.style, run)
+	isOnPaper := r.rows == 0 && !r.background && !r.shared.hasColour
+	return run.hidden != on && (run.size == 0 || run.size > maxUnreadable) && !(isOnPaper && run.color == white && !run.background)
 }
 
 func (r *docxReader) beginInTable(e xml.StartElement) {
 	switch e.Name.Local {
 	case "tr":
 		if r.rows++; r.rows == 1 {
-			r.row, r.isHeaderRow = nil, false
+			r.row, r.isHeaderRow, r.isHiddenRow = nil, false, false
 		}
 	case "tc":
 		if r.rows == 1 {
@@ -241,29 +268,44 @@ func (r *docxReader) beginInTable(e xml.StartElement) {
 	case "vMerge":
 		r.merged = r.merged || r.rows == 1 && attribute(e, "val") != "restart"
 	case "tblHeader":
-		r.isHeaderRow = r.isHeaderRow || r.rows == 1 && attribute(e, "val") != "0" && attribute(e, "val") != "false"
+		r.isHeaderRow = r.isHeaderRow || r.rows == 1 && toggleOf(e) == on
+	case "hidden":
+		r.isHiddenRow = r.isHiddenRow || r.rows == 1 && toggleOf(e) == on
 	}
 }
 
 func (r *docxReader) characters(text []byte) error {
+	if r.box != nil {
+		return r.box.characters(text)
+	}
 	if !r.inText || r.skip > 0 {
 		return nil
 	}
-	if r.size += len(text); r.size > maxText {
+	if r.shared.size += len(text); r.shared.size > maxText {
 		return ErrZipBomb
 	}
-	r.paragraph.Write(text)
+	r.write(string(text))
 	return nil
 }
 
 func (r *docxReader) end(name string) {
-	if r.skip > 0 {
+	switch {
+	case r.box != nil && r.boxDepth > 0:
+		r.boxDepth--
+		r.box.end(name)
+		return
+	case r.box != nil:
+		r.endBox()
+		return
+	case r.skip > 0:
 		r.skip--
 		return
 	}
 	switch name {
 	case "t":
 		r.inText = false
+	case "r":
+		r.runs = r.runs[:max(len(r.runs)-1, 0)]
 	case "p":
 		r.endParagraph()
 	case "tc":
@@ -275,6 +317,17 @@ func (r *docxReader) end(name string) {
 			r.endRow()
 		}
 	}
+}
+
+// endBox keeps the text of a text box until the paragraph that it is anchored in ends.
+func (r *docxReader) endBox() {
+	for _, s := range r.box.finish() {
+		if len(s.Path) > 0 && s.Text != s.Path[len(s.Path)-1] {
+			r.boxes.WriteString(s.Path[len(s.Path)-1] + "\n\n")
+		}
+		r.boxes.WriteString(strings.TrimSpace(s.Text) + "\n\n")
+	}
+	r.box = nil
 }
 
 // maxColumns is how many columns a cell may span, as in Word.
@@ -299,8 +352,12 @@ func (r *docxReader) endCell() {
 
 // endRow writes a row as Markdown. tableRows finds the header if no row is marked as one.
 func (r *docxReader) endRow() {
+	if r.isHiddenRow {
+		r.shared.unseen.add(strings.Join(r.row, " | "))
+		return
+	}
 	line := "| " + strings.Join(r.row, " | ") + " |\n"
-	if r.size += len(line); r.size > maxText {
+	if r.shared.size += len(line); r.shared.size > maxText {
 		return
 	}
 	if r.text.WriteString(line); r.isHeaderRow && r.rowAbove == nil {
@@ -312,19 +369,39 @@ func (r *docxReader) endRow() {
 func (r *docxReader) endParagraph() {
 	said := strings.TrimSpace(r.paragraph.String())
 	r.paragraph.Reset()
+	r.shared.unseen.add(strings.ReplaceAll(r.hidden.String(), "\n", " "))
+	r.hidden.Reset()
+	boxes := strings.TrimSpace(r.boxes.String())
+	r.boxes.Reset()
+	level := r.level()
 	switch {
-	case said == "":
 	case r.rows > 0:
-		r.cell.WriteString(" " + strings.ReplaceAll(strings.Join(strings.Fields(said), " "), "|", "/"))
-	case r.level > 0:
-		r.heading(said)
+		r.writeInCell(said + " " + boxes)
+		boxes = ""
+	case said == "":
+	case level > 0:
+		r.heading(level, said)
 	case r.isListItem:
 		r.text.WriteString("- " + said + "\n")
 	default:
-		r.addBlankLine()
-		r.text.WriteString(said + "\n\n")
+		r.writeBlock(said)
 	}
-	r.level = 0
+	if boxes != "" {
+		r.writeBlock(boxes)
+	}
+	r.style, r.outline, r.background = "", -1, r.isBox
+}
+
+func (r *docxReader) writeInCell(said string) {
+	if said = strings.ReplaceAll(text.CollapseSpaces(said), "|", "/"); said != "" {
+		r.cell.WriteString(" " + said)
+	}
+}
+
+// writeBlock writes a text with an empty line above and below it.
+func (r *docxReader) writeBlock(said string) {
+	r.addBlankLine()
+	r.text.WriteString(said + "\n\n")
 }
 
 // addBlankLine ends the text so far with an empty line, so that the next text begins a new paragraph.
@@ -336,22 +413,22 @@ func (r *docxReader) addBlankLine() {
 
 // heading ends the open section and begins another. A heading without text, followed by a deeper heading, gets no
 // section: it is in the path of the deeper ones.
-func (r *docxReader) heading(title string) {
-	r.close(!r.above.below(r.level))
-	r.above.open(r.level, title)
+func (r *docxReader) heading(level int, title string) {
+	r.close(!r.above.below(level))
+	r.above.open(level, title)
 	r.title = title
 }
 
 // close ends the open section. If alone is set, a heading without text below it becomes a section whose text is the heading.
 func (r *docxReader) close(alone bool) {
-	text := r.text.String()
+	said := r.text.String()
 	r.text.Reset()
-	if strings.TrimSpace(text) == "" {
-		if text = r.title; !alone || text == "" {
+	if strings.TrimSpace(said) == "" {
+		if said = r.title; !alone || said == "" {
 			return
 		}
 	}
-	r.sections = append(r.sections, section{Path: r.above.path, Text: text})
+	r.sections = append(r.sections, section{Path: r.above.path, Text: said})
 	r.title = ""
 }
 

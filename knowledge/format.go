@@ -125,7 +125,7 @@ func IsReadable(name string) bool {
 
 // unreadableEndings are the endings of files that surely cannot be read.
 var unreadableEndings = strings.Fields(`.xlsx .xls .ods .pptx .ppt .odp .odt .doc .pages .numbers .epub .zip .gz .tar .7z .rar .png .jpg .jpeg .gif
-	.webp .heic .tiff .bmp .mp3 .ogg .m4a .wav .mp4 .mov .avi .mkv .exe .dll .apk .iso .db .sqlite`)
+	.eml .emlx .msg .mbox .mht .mhtml .vcf .ics .webp .heic .tiff .bmp .mp3 .ogg .m4a .wav .mp4 .mov .avi .mkv .exe .dll .apk .iso .db .sqlite`)
 
 // IsUnreadable reports whether a file name has the ending of a format that cannot be read. A file with an unknown ending may be text.
 func IsUnreadable(name string) bool {

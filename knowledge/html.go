@@ -2,6 +2,7 @@ package knowledge
 
 import (
 	"bytes"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -28,17 +29,23 @@ func readHTML(data []byte) (document, error) {
 	if err != nil {
 		return document{}, ErrBroken
 	}
-	hidden := hiddenByStyles(page)
-	remove(page, func(n *html.Node) bool { return isHidden(n, hidden) }) // before the article is copied, because the copy has no styles
+	view := newPageStyles(page)
+	var left unseen
+	remove(page, view.isUnseen, left.addNode) // before the article is copied, because the copy has no styles
+	view.unfold(page)
 	parser := readability.NewParser()
 	title, content := "", page
 	if article, err := parser.ParseDocument(page, nil); err == nil {
 		title = article.Title()
 		if article.Node != nil {
 			content = article.Node
+			remove(content, func(n *html.Node) bool { return n.DataAtom != atom.Form && isBoilerplate(n) }, nil)
 		}
 	}
-	remove(page, isBoilerplate)
+	whole := textLength(page)
+	remove(page, func(n *html.Node) bool {
+		return isBoilerplate(n) && !(n.DataAtom == atom.Form && float64(textLength(n)) > articleShare*float64(whole))
+	}, nil)
 	if content != page && float64(textLength(content)) < articleShare*float64(textLength(page)) {
 		content = page
 	}
@@ -58,18 +65,22 @@ func readHTML(data []byte) (document, error) {
 			sections[i].Path = append([]string{title}, sections[i].Path...)
 		}
 	}
-	return document{Format: formatHTML, Title: title, Sections: sections}, nil
+	return document{Format: formatHTML, Title: title, Sections: sections, Notes: left.notes()}, nil
 }
 
-// remove removes the elements below n that isUnwanted is true for.
-func remove(n *html.Node, isUnwanted func(*html.Node) bool) {
+// remove removes the elements below n that isUnwanted is true for. If removed is not nil, it is called with each of them.
+func remove(n *html.Node, isUnwanted func(*html.Node) bool, removed func(*html.Node)) {
 	for child := n.FirstChild; child != nil; {
 		next := child.NextSibling
-		if isUnwanted(child) {
-			n.RemoveChild(child)
-		} else {
-			remove(child, isUnwanted)
+		if !isUnwanted(child) {
+			remove(child, isUnwanted, removed)
+			child = next
+			continue
 		}
+		if removed != nil {
+			removed(child)
+		}
+		n.RemoveChild(child)
 		child = next
 	}
 }
@@ -83,6 +94,42 @@ func isBoilerplate(n *html.Node) bool {
 	default:
 		return n.Type == html.CommentNode
 	}
+}
+
+// unfold shows the elements that a reader can unfold, and makes a text of each button that is one: the question above its answer, or a
+// heading.
+func (s pageStyles) unfold(page *html.Node) {
+	for n := range page.Descendants() {
+		parent := n.Parent
+		switch {
+		case n.Type == html.ElementNode && s.isHidden(n):
+			n.Attr = slices.DeleteFunc(n.Attr, func(a html.Attribute) bool { return slices.Contains([]string{"hidden", "aria-hidden", "style"}, a.Key) })
+		case n.DataAtom != atom.Button:
+		case isHeading(parent):
+			n.DataAtom, n.Data, n.Attr = atom.Span, "span", nil
+		case parent.DataAtom == atom.Summary, parent.DataAtom == atom.Dt, attr(n, "aria-expanded") != "":
+			n.DataAtom, n.Data, n.Attr = atom.Div, "div", nil
+		}
+	}
+}
+
+func isHeading(n *html.Node) bool {
+	switch n.DataAtom {
+	case atom.H1, atom.H2, atom.H3, atom.H4, atom.H5, atom.H6:
+		return true
+	default:
+		return false
+	}
+}
+
+// attr returns the value of an attribute; empty if the element does not have it.
+func attr(n *html.Node, key string) string {
+	for _, a := range n.Attr {
+		if a.Key == key {
+			return a.Val
+		}
+	}
+	return ""
 }
 
 // removeLinks replaces links by their text and removes pictures, because addresses are neither searched nor quoted. It

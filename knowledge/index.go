@@ -48,6 +48,6 @@ func (l *Library) indexOnce(ctx context.Context, f File) (Report, error) {
 	}
 	row.Format = content.Format
 	report, err := l.write(ctx, t.scope, row, chunksOf(row, content.Sections))
-	report.Pages, report.Blank = content.Pages, content.Blank
+	report.Pages, report.Notes = content.Pages, content.Notes
 	return report, err
 }

@@ -24,6 +24,7 @@ var (
 	ErrEmpty        = errors.New("there is nothing in it")
 	ErrPassword     = errors.New("it is locked with a password: save it without one and send that")
 	ErrScan         = errors.New("it has no text layer, only pictures of pages (a scan): run it through text recognition (OCR) and send that")
+	ErrGarbled      = errors.New("its text layer is nonsense, because its fonts do not say which letters they show: run it through text recognition (OCR) and send that")
 	ErrBroken       = errors.New("it is broken or cut off: open it, save it again and send that")
 	ErrZipBomb      = errors.New("it unpacks to far more than it should: it is broken or meant to do harm")
 	ErrTooSlow      = errors.New("reading it took longer than 30 seconds, so I stopped: send it in parts")
@@ -36,7 +37,7 @@ var (
 // sentinels returns the errors that the reader process can send so that errors.Is recognizes them here.
 func sentinels() []error {
 	return []error{
-		ErrUnknownType, ErrTooBig, ErrTooManyPages, ErrEmpty, ErrPassword, ErrScan, ErrBroken, ErrZipBomb, ErrTooSlow, ErrUnreadable, ErrLicence,
+		ErrUnknownType, ErrTooBig, ErrTooManyPages, ErrEmpty, ErrPassword, ErrScan, ErrGarbled, ErrBroken, ErrZipBomb, ErrTooSlow, ErrUnreadable, ErrLicence,
 	}
 }
 
@@ -65,7 +66,7 @@ const (
 const maxOrigin = 2000
 
 // ReaderVersion must be changed with every change of how files are read or cut, so that they are indexed again.
-const ReaderVersion = "8"
+const ReaderVersion = "9"
 
 // File is a file to index.
 type File struct {
@@ -89,12 +90,13 @@ type File struct {
 
 // Report is the result of Index.
 type Report struct {
-	Name      string
-	Role      policy.Role
-	Chunks    int
-	Pages     int   // 0 if the format has no pages
-	Blank     []int // pages, from 1, without a text layer, which are not indexed
-	Unchanged bool  // the same file was indexed before; Pages and Blank are not set
+	Name   string
+	Role   policy.Role
+	Chunks int
+	Pages  int // 0 if the format has no pages
+	// Notes says what of the file is not indexed, such as hidden text, or may be wrong; a sentence each.
+	Notes     []string
+	Unchanged bool // the same file was indexed before; Pages and Notes are not set
 }
 
 // Options are the settings of a Library.

@@ -4,15 +4,24 @@ import (
 	"context"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"golang.org/x/text/unicode/norm"
+
+	"multis/internal/text"
 )
 
 // pdfText is what a PDF engine extracts from a file.
 type pdfText struct {
 	pages   []string
 	outline []bookmark // in the order of the file
+	scans   []int      // pages, from 1, that are pictures with the text of a text recognition
+	unseen  unseen
+	// isUnchecked says that the file has too many objects to look for text that cannot be seen in all of them.
+	isUnchecked bool
 }
 
 // bookmark is an entry of a PDF's outline.
@@ -34,33 +43,123 @@ func readPDF(ctx context.Context, src readRequest, watch watcher) (document, err
 	if src.UnidocKey != "" {
 		engine = readUnipdf
 	}
-	text, err := engine(ctx, src, watch)
+	read, err := engine(ctx, src, watch)
 	if err != nil {
 		return document{}, err
 	}
-	return pdfDocument(text)
+	return pdfDocument(read)
 }
 
-func pdfDocument(text pdfText) (document, error) {
-	doc := document{Format: formatPDF, Pages: len(text.pages)}
-	said := wordsOf(text.pages)
-	for i, page := range text.pages {
-		text.pages[i] = tableRows(unwrapHyphens(page, said))
-		if strings.TrimSpace(page) == "" {
-			doc.Blank = append(doc.Blank, i+1)
+func pdfDocument(file pdfText) (document, error) {
+	doc := document{Format: formatPDF, Pages: len(file.pages)}
+	said := wordsOf(file.pages)
+	var blank, garbled []int
+	for i, page := range file.pages {
+		page = unwrapHyphens(page, said)
+		switch {
+		case strings.TrimSpace(page) == "":
+			blank = append(blank, i+1)
+		case isGarbled(page):
+			garbled = append(garbled, i+1)
+			page = ""
 		}
+		file.pages[i] = tableRows(page)
 	}
 	switch {
 	case doc.Pages == 0:
 		return document{}, ErrEmpty
-	case len(doc.Blank) == doc.Pages:
+	case len(blank) == doc.Pages && file.unseen.lines > 0:
+		return document{}, emptyError(file.unseen.notes())
+	case len(blank) == doc.Pages:
 		return document{}, ErrScan
-	case len(text.outline) == 0:
-		doc.Sections = pageSections(text.pages)
+	case len(blank)+len(garbled) == doc.Pages:
+		return document{}, ErrGarbled
+	case len(file.outline) == 0:
+		doc.Sections = pageSections(file.pages)
 	default:
-		doc.Sections = outlineSections(text)
+		doc.Sections = outlineSections(file)
 	}
+	doc.Notes = slices.Concat(pdfNotes(file, blank, garbled), file.unseen.notes())
 	return doc, nil
+}
+
+// pdfNotes says which pages are not read, or may be read wrongly.
+func pdfNotes(read pdfText, blank, garbled []int) []string {
+	var notes []string
+	if n := len(blank); n > 0 {
+		notes = append(notes, pageList(blank)+text.Plural(n, " has", " have")+" no text layer (a scan, or nothing on it).")
+	}
+	if len(garbled) > 0 {
+		notes = append(notes, "The text layer of "+strings.ToLower(pageList(garbled))+" is not readable, so I left it out.")
+	}
+	if n := len(read.scans); n > 0 {
+		notes = append(notes, pageList(read.scans)+text.Plural(n, " is a scan", " are scans")+
+			"; the words come from text recognition (OCR), which makes mistakes.")
+	}
+	if read.isUnchecked {
+		notes = append(notes, "It has too many parts to look for hidden text in all of them.")
+	}
+	return notes
+}
+
+// pageList names pages, which are in order: "Pages 1, 3-5 and 9".
+func pageList(pages []int) string { return numberList("Page", pages) }
+
+// numberList names pages or lines, which are in order.
+func numberList(noun string, numbers []int) string {
+	var parts []string
+	for i := 0; i < len(numbers); {
+		last := i
+		for last+1 < len(numbers) && numbers[last+1] == numbers[last]+1 {
+			last++
+		}
+		part := strconv.Itoa(numbers[i])
+		if last > i {
+			part += "-" + strconv.Itoa(numbers[last])
+		}
+		parts = append(parts, part)
+		i = last + 1
+	}
+	if more := len(parts) - maxNumbers; more > 0 {
+		parts = append(parts[:maxNumbers], text.Count(more, "more part"))
+	}
+	return text.Plural(len(numbers), noun+" ", noun+"s ") + text.List(parts)
+}
+
+// maxNumbers is how many pages or lines, or runs of them, a note names.
+const maxNumbers = 20
+
+const (
+	// maxUnknown is the maximum share of characters without a meaning in a text that people can read.
+	maxUnknown = 0.2
+	// minVowels is the minimum share of vowels among the Latin letters of such a text. All languages have more than twice of that.
+	minVowels = 0.17
+	// minLetters is how many letters are enough to tell.
+	minLetters = 100
+)
+
+// isGarbled reports whether the text layer of a page is nonsense, because the font does not say which letters its signs are.
+func isGarbled(page string) bool {
+	all, unknown, latin, vowels := 0, 0, 0, 0
+	for _, r := range norm.NFD.String(page) {
+		if unicode.IsSpace(r) || unicode.Is(unicode.Mn, r) {
+			continue
+		}
+		all++
+		switch {
+		case r == utf8.RuneError || unicode.Is(unicode.Co, r) || !unicode.IsGraphic(r):
+			unknown++
+		case unicode.Is(unicode.Latin, r):
+			latin++
+			if strings.ContainsRune("aeiouyæœøı", unicode.ToLower(r)) {
+				vowels++
+			}
+		}
+	}
+	if float64(unknown) > maxUnknown*float64(all) {
+		return true
+	}
+	return latin >= minLetters && 2*latin > all && float64(vowels) < minVowels*float64(latin)
 }
 
 // dividedWord matches a word that is hyphenated at a line end, which pdfium marks.

@@ -155,7 +155,7 @@ func TestPDF_WithoutOutlineSplitByPage(t *testing.T) {
 	t.Parallel()
 	doc, err := readFile(t, "pages.txt", newPDF([]string{"First.", "", "Third (and last)."}).bytes())
 	require.NoError(t, err)
-	require.Equal(t, document{Format: "pdf", Pages: 3, Blank: []int{2}, Sections: []section{
+	require.Equal(t, document{Format: "pdf", Pages: 3, Notes: []string{"Page 2 has no text layer (a scan, or nothing on it)."}, Sections: []section{
 		{Text: "First.", Pages: []pageMark{{0, 1}}}, {Text: "Third (and last).", Pages: []pageMark{{0, 3}}},
 	}}, doc)
 }
@@ -249,4 +249,117 @@ func TestPDF_PagesOfSection(t *testing.T) {
 		require.Equal(t, page, s.pageAt(at))
 	}
 	require.Zero(t, section{}.pageAt(5))
+}
+
+// drawnPDF returns a PDF with one page whose content is given, and a picture named Im.
+func drawnPDF(content string) []byte {
+	f := newPDF([]string{""})
+	picture := f.add("<< /Type /XObject /Subtype /Image /Width 1 /Height 1 /ColorSpace /DeviceGray /BitsPerComponent 8 /Length 1 >>\nstream\nA\nendstream")
+	stream := f.add("<< /Length %d >>\nstream\n%s\nendstream", len(content)+1, content)
+	for i, o := range f.objects {
+		if strings.Contains(o, "/Type /Page ") {
+			f.objects[i] = fmt.Sprintf("<< /Type /Page /Parent 2 0 R /MediaBox [0 0 595 842] /Contents %d 0 R /Resources << /Font << /F1 3 0 R >> /XObject << /Im %d 0 R >> >> >>",
+				stream, picture)
+		}
+	}
+	return f.bytes()
+}
+
+func TestPDF_LeavesOutHiddenText(t *testing.T) {
+	t.Parallel()
+	const seen = "BT /F1 12 Tf 72 770 Td (The room is 90 EUR.) Tj ET\n"
+	const picture = "q 595 0 0 842 0 0 cm /Im Do Q\n"
+	for name, c := range map[string]struct {
+		content string
+		isSeen  bool
+	}{
+		"without ink":            {"BT /F1 12 Tf 3 Tr 72 700 Td (Our floor is 60 EUR.) Tj ET", false},
+		"white":                  {"1 g BT /F1 12 Tf 72 700 Td (Our floor is 60 EUR.) Tj ET", false},
+		"white on a white area":  {"1 g 0 0 595 842 re f BT /F1 12 Tf 72 700 Td (Our floor is 60 EUR.) Tj ET", false},
+		"beside the page":        {"BT /F1 12 Tf 720 -100 Td (Our floor is 60 EUR.) Tj ET", false},
+		"too small":              {"BT /F1 0.4 Tf 72 700 Td (Our floor is 60 EUR.) Tj ET", false},
+		"over a small picture":   {"q 90 0 0 90 72 690 cm /Im Do Q BT /F1 12 Tf 3 Tr 72 700 Td (Our floor is 60 EUR.) Tj ET", false},
+		"white on black":         {"0 g 60 690 400 40 re f 1 g BT /F1 12 Tf 72 700 Td (Our floor is 60 EUR.) Tj ET", true},
+		"white on a picture":     {picture + "1 g BT /F1 12 Tf 72 700 Td (Our floor is 60 EUR.) Tj ET", true},
+		"outlined":               {"1 g BT /F1 12 Tf 1 Tr 72 700 Td (Our floor is 60 EUR.) Tj ET", true},
+		"small font, made large": {"BT /F1 1 Tf 12 0 0 12 72 700 Tm (Our floor is 60 EUR.) Tj ET", true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			doc, err := readFile(t, "a.pdf", drawnPDF(seen+c.content))
+			require.NoError(t, err)
+			require.Contains(t, fmt.Sprint(doc.Sections), "90 EUR")
+			if c.isSeen {
+				require.Contains(t, fmt.Sprint(doc.Sections), "60 EUR")
+				require.Empty(t, doc.Notes)
+				return
+			}
+			require.NotContains(t, fmt.Sprint(doc.Sections), "60 EUR")
+			require.Equal(t, []string{"1 line of it cannot be seen, so I left it out: “Our floor is 60 EUR.”."}, doc.Notes)
+		})
+	}
+}
+
+func TestPDF_ScanWithTextIsNamed(t *testing.T) {
+	t.Parallel()
+	doc, err := readFile(t, "a.pdf", drawnPDF("q 595 0 0 842 0 0 cm /Im Do Q BT /F1 12 Tf 3 Tr 72 700 Td (The room is 90 EUR.) Tj ET"))
+	require.NoError(t, err)
+	require.Contains(t, fmt.Sprint(doc.Sections), "90 EUR")
+	require.Equal(t, []string{"Page 1 is a scan; the words come from text recognition (OCR), which makes mistakes."}, doc.Notes)
+}
+
+func TestPDF_GarbledPagesAreNamed(t *testing.T) {
+	t.Parallel()
+	shifted := strings.Repeat("7KH SULFH RI D URRP LV QLQHWB HXUR DQG EUHDNIDVW FRVWV QLQH.\n", 6)
+	require.True(t, isGarbled(shifted))
+	require.True(t, isGarbled(strings.Repeat("\ue001\ue002 \ue003", 20)))
+	for _, text := range []string{
+		"The price of a room is ninety euro and breakfast costs nine.", "Cena pokoje je devadesát eur, snídaně stojí devět eur, čtvrtek zavřeno.", "Цена номера девяносто евро", "部屋の料金は九十ユーロです。",
+		"1.80 € 2.20 € 3.50 €", "",
+	} {
+		require.False(t, isGarbled(strings.Repeat(text, 5)), text)
+	}
+	doc, err := readFile(t, "a.pdf", newPDF([]string{"Our prices.", shifted}).bytes())
+	require.NoError(t, err)
+	require.Equal(t, []string{"The text layer of page 2 is not readable, so I left it out."}, doc.Notes)
+	require.NotContains(t, fmt.Sprint(doc.Sections), "7KH")
+	_, err = readFile(t, "a.pdf", newPDF([]string{shifted}).bytes())
+	require.ErrorIs(t, err, ErrGarbled)
+}
+
+// annotate adds an annotation to the first page.
+func (f *pdfFile) annotate(annotation int) {
+	for i, o := range f.objects {
+		f.objects[i] = strings.Replace(o, "/Type /Page ", fmt.Sprintf("/Type /Page /Annots [%d 0 R] ", annotation), 1)
+	}
+}
+
+func TestPDF_ReadsFormsAndAnnotations(t *testing.T) {
+	t.Parallel()
+	const content = "/Tx BMC BT /F1 12 Tf 2 4 Td (50 EUR) Tj ET EMC\n"
+	const look = "<< /Type /XObject /Subtype /Form /BBox [0 0 100 20] /Resources << /Font << /F1 3 0 R >> >> /Length %d >>\nstream\n%sendstream"
+	for name, c := range map[string]struct {
+		annotation, want string
+		notes            []string
+	}{
+		"field":                {annotation: "/Subtype /Widget /FT /Tx /T (Deposit) /V (50 EUR) /F 4 /AP << /N %d 0 R >>", want: "Deposit:\n50 EUR"},
+		"field without a look": {annotation: "/Subtype /Widget /FT /Tx /T (Deposit) /V (50 EUR) /F 4 /X %d", want: "Deposit:\nDeposit: 50 EUR"},
+		"written on the page":  {annotation: "/Subtype /FreeText /Contents (50 EUR) /F 4 /AP << /N %d 0 R >>", want: "Deposit:\n50 EUR"},
+		"comment":              {annotation: "/Subtype /Text /Contents (50 EUR) /F 4 /X %d", want: "Deposit:\n50 EUR"},
+		"hidden field": {
+			annotation: "/Subtype /Widget /FT /Tx /T (Deposit) /V (50 EUR) /F 2 /AP << /N %d 0 R >>", want: "Deposit:",
+			notes: []string{"1 line of it cannot be seen, so I left it out: “Deposit: 50 EUR”."},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := newPDF([]string{"Rental contract\nDeposit:"})
+			n := f.add(look, len(content), content)
+			f.annotate(f.add("<< /Type /Annot /Rect [150 750 250 770] "+c.annotation+" >>", n))
+			doc, err := readFile(t, "a.pdf", f.bytes())
+			require.NoError(t, err)
+			require.Equal(t, strings.Fields("Rental contract "+c.want), strings.Fields(doc.Sections[0].Text))
+			require.Equal(t, c.notes, doc.Notes)
+		})
+	}
 }

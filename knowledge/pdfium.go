@@ -75,25 +75,37 @@ func pdfiumText(ctx context.Context, engine pdfium.Pdfium, data []byte, watch wa
 	case pages.PageCount > maxPages:
 		return pdfText{}, ErrTooManyPages
 	}
-	text.pages, err = pdfiumPages(ctx, engine, opened.Document, pages.PageCount, watch)
+	file := pdfiumFile{engine: engine, doc: opened.Document, boxes: maxBoxes, objects: maxObjects}
+	text.pages, err = file.pages(ctx, pages.PageCount, watch)
 	if err != nil {
 		return pdfText{}, err
 	}
+	text.scans, text.unseen = file.scans, file.unseen
+	text.isUnchecked = file.objects < 0
 	text.outline = pdfiumOutline(engine, opened.Document)
 	return text, nil
 }
 
-// pdfiumPages reads the pages one by one. A broken page counts as blank; a file with only broken pages is broken.
-func pdfiumPages(ctx context.Context, engine pdfium.Pdfium, doc references.FPDF_DOCUMENT, count int, watch watcher) ([]string, error) {
+// pdfiumFile reads the pages of an open file.
+type pdfiumFile struct {
+	engine  pdfium.Pdfium
+	doc     references.FPDF_DOCUMENT
+	boxes   int   // the number of characters that may still be measured
+	objects int   // the number of objects that may still be examined
+	scans   []int // pages, from 1, that are pictures with the text of a text recognition
+	unseen  unseen
+}
+
+// pages reads the pages one by one. A broken page counts as blank; a file with only broken pages is broken.
+func (f *pdfiumFile) pages(ctx context.Context, count int, watch watcher) ([]string, error) {
 	pages := make([]string, count)
 	size := 0
 	broken := 0
-	boxes := maxBoxes
 	for i := range pages {
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
-		page, err := pdfiumPage(engine, doc, i, &boxes)
+		page, err := f.page(i)
 		if err != nil {
 			broken++
 		}
@@ -109,35 +121,59 @@ func pdfiumPages(ctx context.Context, engine pdfium.Pdfium, doc references.FPDF_
 	return pages, nil
 }
 
-// pdfiumPage reads one page with its tables. boxes is the number of characters that may still be measured; pdfiumPage
-// subtracts those that it measures.
-func pdfiumPage(engine pdfium.Pdfium, doc references.FPDF_DOCUMENT, index int, boxes *int) (string, error) {
-	page, err := engine.FPDF_LoadPage(&requests.FPDF_LoadPage{Document: doc, Index: index})
+// page reads what is seen of one page: its text with tables, forms and annotations.
+func (f *pdfiumFile) page(index int) (string, error) {
+	page, err := f.engine.FPDF_LoadPage(&requests.FPDF_LoadPage{Document: f.doc, Index: index})
 	if err != nil {
 		return "", err
 	}
-	defer func() { _, _ = engine.FPDF_ClosePage(&requests.FPDF_ClosePage{Page: page.Page}) }()
-	text, err := engine.FPDFText_LoadPage(&requests.FPDFText_LoadPage{Page: requests.Page{ByReference: &page.Page}})
+	ref := page.Page
+	defer func() { _, _ = f.engine.FPDF_ClosePage(&requests.FPDF_ClosePage{Page: ref}) }()
+	said, isChanged := f.annotations(requests.Page{ByReference: &ref})
+	if isChanged {
+		again, err := f.engine.FPDF_LoadPage(&requests.FPDF_LoadPage{Document: f.doc, Index: index})
+		if err != nil {
+			return "", err
+		}
+		_, _ = f.engine.FPDF_ClosePage(&requests.FPDF_ClosePage{Page: ref})
+		ref = again.Page
+	}
+	if f.removeUnseen(requests.Page{ByReference: &ref}) {
+		f.scans = append(f.scans, index+1)
+	}
+	text, err := f.pageText(requests.Page{ByReference: &ref})
 	if err != nil {
 		return "", err
 	}
-	defer func() { _, _ = engine.FPDFText_ClosePage(&requests.FPDFText_ClosePage{TextPage: text.TextPage}) }()
-	count, err := engine.FPDFText_CountChars(&requests.FPDFText_CountChars{TextPage: text.TextPage})
+	if len(said) == 0 {
+		return text, nil
+	}
+	return strings.TrimLeft(text+"\n"+strings.Join(said, "\n"), "\n"), nil
+}
+
+// pageText returns the text of a page with its tables.
+func (f *pdfiumFile) pageText(page requests.Page) (string, error) {
+	text, err := f.engine.FPDFText_LoadPage(&requests.FPDFText_LoadPage{Page: page})
+	if err != nil {
+		return "", err
+	}
+	defer func() { _, _ = f.engine.FPDFText_ClosePage(&requests.FPDFText_ClosePage{TextPage: text.TextPage}) }()
+	count, err := f.engine.FPDFText_CountChars(&requests.FPDFText_CountChars{TextPage: text.TextPage})
 	if err != nil {
 		return "", err
 	}
 	if count.Count <= 0 {
 		return "", nil
 	}
-	got, err := engine.FPDFText_GetText(&requests.FPDFText_GetText{TextPage: text.TextPage, Count: min(count.Count, maxText)})
+	got, err := f.engine.FPDFText_GetText(&requests.FPDFText_GetText{TextPage: text.TextPage, Count: min(count.Count, maxText)})
 	if err != nil {
 		return "", err
 	}
 	measure := func(at int) (box, bool) {
-		if *boxes--; *boxes < 0 {
+		if f.boxes--; f.boxes < 0 {
 			return box{}, false
 		}
-		return pdfiumBox(engine, text.TextPage, at)
+		return pdfiumBox(f.engine, text.TextPage, at)
 	}
 	return newPositionedText(strings.TrimRight(got.Text, "\x00"), measure).tables(), nil
 }

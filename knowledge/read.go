@@ -46,8 +46,8 @@ type document struct {
 	Format   string // the id of its Format
 	Title    string // the title in the file's metadata; empty if none
 	Sections []section
-	Pages    int   // 0 if the format has no pages
-	Blank    []int // pages, from 1, without text
+	Pages    int      // 0 if the format has no pages
+	Notes    []string // what of the file is not indexed or may be wrong, and why; a sentence each
 }
 
 // section is the text below one heading, word for word, up to the next heading of any level.
@@ -110,7 +110,7 @@ func read(ctx context.Context, src readRequest, watch watcher) (doc document, er
 		return document{}, ErrEmpty
 	}
 	kind := mimetype.Detect(src.Data)
-	isPDF := isFormat(kind, formatPDF)
+	isPDF := isFormat(kind, formatPDF) && !namesPDF(src.Data, src.Name)
 	if !isPDF {
 		watch.ready()
 	}
@@ -119,6 +119,8 @@ func read(ctx context.Context, src readRequest, watch watcher) (doc document, er
 		doc, err = readPDF(ctx, src, watch)
 	case isFormat(kind, formatWord), kind.Is("application/zip") && isNamed(src.Name, formatWord):
 		doc, err = readDOCX(src.Data)
+	case containerOf(src.Data, src.Name) != "":
+		err = fmt.Errorf("%w; this is %s: send the text or the file in it", ErrUnknownType, containerOf(src.Data, src.Name))
 	case isText(src.Data, kind):
 		doc, err = readText(src, kind.Is("text/html"))
 	default:
@@ -128,6 +130,16 @@ func read(ctx context.Context, src readRequest, watch watcher) (doc document, er
 		return document{}, err
 	}
 	return sanitize(doc)
+}
+
+// pdfMark is how a PDF begins. Some programs write other bytes before it.
+var pdfMark = []byte("%PDF-")
+
+// namesPDF reports whether a file that has the mark of a PDF only mentions it, as a text about PDFs does: the text neither begins with the
+// mark, nor ends as a PDF, nor is it named so.
+func namesPDF(data []byte, name string) bool {
+	tail := data[max(len(data)-1024, 0):]
+	return isPlain(data) && !bytes.HasPrefix(bytes.TrimSpace(data), pdfMark) && !bytes.Contains(tail, []byte("startxref")) && !isNamed(name, formatPDF)
 }
 
 // isFormat reports whether the content of a file is of a format.
@@ -148,7 +160,7 @@ func isText(data []byte, kind *mimetype.MIME) bool {
 	if kind.Is("text/rtf") || kind.Is("application/postscript") || kind.Is("image/svg+xml") {
 		return false
 	}
-	if utf8.Valid(data) && bytes.IndexFunc(data, isBinary) < 0 {
+	if isPlain(data) {
 		return true
 	}
 	for ; kind != nil; kind = kind.Parent() {
@@ -158,6 +170,9 @@ func isText(data []byte, kind *mimetype.MIME) bool {
 	}
 	return false
 }
+
+// isPlain reports whether a file has nothing but characters of text.
+func isPlain(data []byte) bool { return utf8.Valid(data) && bytes.IndexFunc(data, isBinary) < 0 }
 
 // isBinary reports whether a character does not occur in text.
 func isBinary(r rune) bool { return r < ' ' && !unicode.IsSpace(r) && r != '\x1b' }
@@ -186,7 +201,8 @@ func readText(src readRequest, looksLikeHTML bool) (document, error) {
 	case format.ID == formatMarkdown:
 		return document{Format: formatMarkdown, Sections: markdown(data)}, nil
 	case format.ID == formatCSV:
-		return document{Format: formatCSV, Sections: csvRows(data)}, nil
+		rows, notes := csvRows(data)
+		return document{Format: formatCSV, Sections: rows, Notes: notes}, nil
 	case format.ID == formatHTML, looksLikeHTML && format.ID != formatText:
 		return readHTML(data)
 	default:
@@ -245,10 +261,18 @@ func sanitize(doc document) (document, error) {
 		kept = append(kept, s)
 	}
 	if len(kept) == 0 {
-		return document{}, ErrEmpty
+		return document{}, emptyError(doc.Notes)
 	}
 	doc.Sections, doc.Title = kept, heading(doc.Title)
 	return doc, nil
+}
+
+// emptyError returns ErrEmpty with what was left out.
+func emptyError(notes []string) error {
+	if len(notes) == 0 {
+		return ErrEmpty
+	}
+	return fmt.Errorf("%w that a reader sees. %s", ErrEmpty, strings.TrimSuffix(strings.Join(notes, " "), "."))
 }
 
 // printableText returns a section's text with control characters replaced by spaces of the same length, so that offsets stay valid.

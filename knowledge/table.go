@@ -59,14 +59,9 @@ func rewriteTable(lines []string) int {
 			rows[i] = tableCells(line)
 		}
 	}
-	header := -1
-	switch {
-	case ruled && strings.Join(first, "") != "":
-		header = 0
-	case ruled && size > 2 && namesColumns(rows[2], rows[3:]):
-		header = 2
-	case !ruled && namesColumns(first, rows[1:]):
-		header = 0
+	header := 0
+	if !ruled || !isFilled(first) || isTitle(first) {
+		header = findHeader(rows, false)
 	}
 	copy(lines, rowLines(rows, header))
 	return size
@@ -160,17 +155,97 @@ func tableCells(line string) []string {
 	return cells
 }
 
-// isHeader reports whether a row may be the header: all cells have letters, and no two are equal.
+// isTitle reports whether a row is one cell over all columns.
+func isTitle(row []string) bool {
+	return len(row) > 1 && row[0] != "" && !slices.ContainsFunc(row, func(cell string) bool { return cell != row[0] })
+}
+
+// maxAbove is how many rows may be above the header.
+const maxAbove = 10
+
+// findHeader returns the index of the row that names the columns; -1 if there is none for sure, because a wrong name is worse than none.
+// Above it may be titles and other rows with fewer columns than the table. By convention the first row of a CSV file is the header.
+func findHeader(rows [][]string, isConvention bool) int {
+	narrow := -1
+	for i, row := range rows[:min(len(rows), maxAbove)] {
+		if !isFilled(row) || isTitle(row) {
+			continue
+		}
+		rest := rows[i+1:]
+		isName := isHeader(row) && !isLikeBelow(row, rest)
+		isWide := columnsOf(row) >= usualColumns(rest)
+		switch {
+		case isName && isWide && (isConvention || namesColumns(row, rest)):
+			return i
+		case isWide:
+			return narrow
+		case isName && narrow < 0 && isConvention && namesNumbers(row, rest):
+			narrow = i
+		}
+	}
+	return narrow
+}
+
+// columnsOf returns how many columns a row has up to its last cell with text.
+func columnsOf(row []string) int {
+	for i := len(row); i > 0; i-- {
+		if row[i-1] != "" {
+			return i
+		}
+	}
+	return 0
+}
+
+// usualColumns returns how many columns most rows have.
+func usualColumns(rows [][]string) int {
+	counts := map[int]int{}
+	usual := 0
+	for _, row := range rows {
+		n := columnsOf(row)
+		counts[n]++
+		if n > 0 && (counts[n] > counts[usual] || counts[n] == counts[usual] && n > usual) {
+			usual = n
+		}
+	}
+	return usual
+}
+
+var digits = regexp.MustCompile(`\d+`)
+
+// isLikeBelow reports whether a row looks like the rows below it: a cell occurs again in its column, or has numbers of the same kind.
+func isLikeBelow(row []string, rest [][]string) bool {
+	for i, cell := range row {
+		if cell == "" {
+			continue
+		}
+		shape := digits.ReplaceAllString(cell, "0")
+		for _, below := range rest {
+			if i < len(below) && (below[i] == cell || hasDigit(cell) && digits.ReplaceAllString(below[i], "0") == shape) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// year matches a year, which may name a column.
+var year = regexp.MustCompile(`^(19|20)\d\d$`)
+
+// isHeader reports whether a row may be the header: it has at least two cells, none of which is a number, and no two are equal.
 func isHeader(row []string) bool {
 	seen := map[string]bool{}
 	for _, cell := range row {
 		cell = strings.ToLower(strings.TrimSpace(cell))
-		if cell == "" || seen[cell] || len(cell) > 100 || !strings.ContainsFunc(cell, unicode.IsLetter) {
+		if cell == "" {
+			continue
+		}
+		isName := strings.ContainsFunc(cell, unicode.IsLetter) || year.MatchString(cell) || !hasDigit(cell) && strings.Trim(cell, "-–—./? ") != ""
+		if seen[cell] || len(cell) > 100 || !isName {
 			return false
 		}
 		seen[cell] = true
 	}
-	return len(row) > 1
+	return len(seen) > 1
 }
 
 // namesColumns reports whether the first row of a table without a marked header is the header. In a table of two columns,
@@ -180,9 +255,11 @@ func namesColumns(first []string, rest [][]string) bool {
 	if !isHeader(first) || len(rest) == 0 {
 		return false
 	}
-	if len(first) > 2 {
-		return true
-	}
+	return len(first) > 2 || namesNumbers(first, rest)
+}
+
+// namesNumbers reports whether a column mostly has numbers below a first cell without numbers.
+func namesNumbers(first []string, rest [][]string) bool {
 	for i, name := range first {
 		numbers := 0
 		for _, row := range rest {

@@ -256,13 +256,10 @@ func outcomeLine(name string, o knowledge.Outcome) string {
 	if r.Pages > 0 {
 		line += " of " + text.Count(r.Pages, "page")
 	}
-	if len(r.Blank) > 0 {
-		line += "; no text layer (a scan, or nothing on it): page " + strings.ReplaceAll(strings.Trim(fmt.Sprint(r.Blank), "[]"), " ", ", ")
-	}
 	if r.Unchanged {
 		line += ", unchanged"
 	}
-	return line
+	return strings.Join(append([]string{line}, r.Notes...), "\n  ")
 }
 
 // progress prints lines and, on a terminal, a progress bar below them.
