@@ -7,8 +7,12 @@ import (
 
 	"multis/agent/run"
 	"multis/internal/text"
+	"multis/llm/reply"
 	"multis/store"
 )
+
+// unreadable is what the owner reads instead of an answer that is neither in the requested form nor plain words.
+const unreadable = "The model gave no answer that can be read. Ask once more, or in other words."
 
 const noSource = "\n\n(No source: nothing in your documents says this.)"
 
@@ -16,10 +20,14 @@ const noSource = "\n\n(No source: nothing in your documents says this.)"
 func (r *attempt) citedText(answer string) sourcedText {
 	parsed, err := run.ParseAnswer(answer)
 	if err != nil {
-		if answer = strings.TrimSpace(answer); answer == "" {
+		words, ok := reply.Prose(answer)
+		switch {
+		case strings.TrimSpace(answer) == "":
 			return sourcedText{markdown: "The model gave no answer."}
+		case !ok:
+			return sourcedText{markdown: unreadable}
 		}
-		return sourcedText{markdown: escapeLines(r.run.BreakLinks(answer)) + noSource} // not in the requested form; a contact would not get it
+		return sourcedText{markdown: escapeLines(r.run.BreakLinks(words)) + noSource} // not in the requested form; a contact would not get it
 	}
 	var said, list strings.Builder
 	var citations []store.Citation
@@ -54,7 +62,7 @@ func (r *attempt) citedText(answer string) sourcedText {
 func (r *attempt) withSources(answer string) string {
 	parsed, err := run.ParseAnswer(answer)
 	if err != nil {
-		return r.run.BreakLinks(answer)
+		return r.run.BreakLinks(run.VisibleText(answer))
 	}
 	var said []string
 	for _, s := range parsed.Sentences {

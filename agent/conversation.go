@@ -109,6 +109,10 @@ func (co *core) conversation(ctx context.Context, db store.DB, chat store.Chat, 
 		Limit:    limit / 2,
 	})
 	for _, q := range c.answered {
+		said := run.VisibleText(q.Answer)
+		if said == "" {
+			continue // an answer that nobody could read
+		}
 		c.messages = append(c.messages,
 			store.Message{
 				ID:      q.Message,
@@ -124,7 +128,7 @@ func (co *core) conversation(ctx context.Context, db store.DB, chat store.Chat, 
 				EventID: q.EventID,
 				Author:  policy.AuthorMultisBot,
 				At:      q.At,
-				Body:    run.VisibleText(q.Answer),
+				Body:    said,
 			})
 	}
 	return c, err

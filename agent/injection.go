@@ -2,7 +2,6 @@ package agent
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -13,6 +12,7 @@ import (
 
 	"multis/internal/text"
 	"multis/llm"
+	"multis/llm/reply"
 	"multis/outbox"
 	"multis/policy"
 	"multis/store"
@@ -178,11 +178,10 @@ func (t *Turns) judge(ctx context.Context, chat store.Chat, question string) int
 		zerolog.Ctx(ctx).Warn().Err(err).Int64("chat_id", int64(chat.ID)).Msg("The injection judge did not answer; the other layers decide")
 		return 0
 	}
-	raw, ok := text.JSONObject(response.Text)
-	var said struct {
+	said, err := reply.Read[struct {
 		Score int `json:"score"`
-	}
-	if !ok || json.Unmarshal([]byte(raw), &said) != nil {
+	}](response.Text)
+	if err != nil {
 		return 0
 	}
 	return min(max(said.Score, 0), 100)

@@ -2,13 +2,12 @@ package agent
 
 import (
 	"cmp"
-	"encoding/json"
-	"errors"
 	"fmt"
 	"strings"
 	"unicode"
 
 	"multis/internal/text"
+	"multis/llm/reply"
 	"multis/store"
 )
 
@@ -22,21 +21,18 @@ const (
 // proposal is a plan in the form that a model returns; see planForm.
 type proposal struct {
 	Steps []struct {
-		Text  string `json:"text"`
+		Text  string `json:"text" alias:"step,task,description,action"`
 		Agent string `json:"agent"`
-	} `json:"steps"`
+	} `json:"steps" alias:"plan,tasks"`
 }
 
 // parseProposal parses a plan. It leaves out empty steps and those beyond maxSteps.
 func parseProposal(raw string) (proposal, error) {
-	object, ok := text.JSONObject(raw)
-	if !ok {
-		return proposal{}, errors.New("no JSON object in it")
+	all, err := reply.Read[proposal](raw)
+	if err != nil {
+		return proposal{}, err
 	}
-	var all, kept proposal
-	if err := json.Unmarshal([]byte(object), &all); err != nil {
-		return proposal{}, fmt.Errorf("read JSON: %w", err)
-	}
+	var kept proposal
 	for _, s := range all.Steps {
 		if s.Text = printable(s.Text); s.Text != "" && len(kept.Steps) < maxSteps {
 			kept.Steps = append(kept.Steps, s)

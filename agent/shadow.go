@@ -2,7 +2,6 @@ package agent
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -11,6 +10,7 @@ import (
 	"multis/business/answers"
 	"multis/internal/text"
 	"multis/llm"
+	"multis/llm/reply"
 	"multis/policy"
 	"multis/store"
 )
@@ -95,13 +95,13 @@ func (j *ShadowJudge) ask(ctx context.Context, chat store.ChatID, rules string, 
 	if err != nil {
 		return "", err
 	}
-	var said struct {
+	said, err := reply.Read[struct {
 		Verdict string `json:"verdict"`
+	}](response.Text)
+	if err != nil {
+		return "", nil //nolint:nilerr // no verdict
 	}
-	if raw, ok := text.JSONObject(response.Text); ok && json.Unmarshal([]byte(raw), &said) == nil {
-		return said.Verdict, nil
-	}
-	return "", nil
+	return strings.ToLower(strings.TrimSpace(said.Verdict)), nil
 }
 
 const contradictionRules = `You compare what a person of a business answered a customer with what a document of the business says about the question. Say whether the document is out of date.

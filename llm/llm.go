@@ -9,6 +9,7 @@ import (
 	"iter"
 	"strings"
 
+	"multis/llm/reply"
 	"multis/policy"
 )
 
@@ -121,7 +122,8 @@ type Response struct {
 	Model string // model that answered, as "provider/model"
 }
 
-// Complete makes one call and collects its answer. With an error it returns the incomplete answer.
+// Complete makes one call and collects its answer, without the model's thoughts. With an error it returns the incomplete
+// answer.
 func Complete(ctx context.Context, m Model, r Request) (Response, error) {
 	var text strings.Builder
 	res := Response{Model: m.Name()}
@@ -144,7 +146,7 @@ func Complete(ctx context.Context, m Model, r Request) (Response, error) {
 			res.Usage = d.Usage
 		}
 	}
-	res.Text = text.String()
+	res.Text = reply.Clean(text.String())
 	return res, nil
 }
 

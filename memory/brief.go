@@ -1,10 +1,8 @@
 package memory
 
 import (
-	"bytes"
 	"context"
 	"crypto/rand"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -13,6 +11,7 @@ import (
 	"multis/clock/schedule"
 	"multis/internal/text"
 	"multis/llm"
+	"multis/llm/reply"
 	"multis/policy"
 	"multis/store"
 )
@@ -193,27 +192,20 @@ func (w briefWriter) writeBullets(ctx context.Context, heard Conversations) ([]B
 }
 
 // parseBullets parses a model's answer about numbered messages, from 1. It drops unknown numbers, and bullets without a message.
-func parseBullets(reply string, said []store.Message) ([]Bullet, error) {
-	object, ok := text.JSONObject(reply)
-	if !ok {
-		return nil, fmt.Errorf("%w: no JSON object in it", errMalformed)
-	}
-	var answer struct {
-		Bullets *[]struct {
+func parseBullets(answered string, said []store.Message) ([]Bullet, error) {
+	answer, err := reply.Read[struct {
+		Bullets []struct {
 			Kind BriefKind `json:"kind"`
 			Text string    `json:"text"`
 			From []int     `json:"from"`
 		} `json:"bullets"`
-	}
-	if err := json.NewDecoder(bytes.NewReader([]byte(object))).Decode(&answer); err != nil {
+	}](answered)
+	if err != nil {
 		return nil, fmt.Errorf("%w: %w", errMalformed, err)
 	}
-	if answer.Bullets == nil {
-		return nil, fmt.Errorf("%w: it has no bullets", errMalformed)
-	}
 	var kept []Bullet
-	for _, a := range *answer.Bullets {
-		bullet := Bullet{Kind: a.Kind, Text: text.Clip(text.OneLine(a.Text), maxBulletLen)}
+	for _, a := range answer.Bullets {
+		bullet := Bullet{Kind: BriefKind(strings.ToLower(string(a.Kind))), Text: text.Clip(text.OneLine(a.Text), maxBulletLen)}
 		slices.Sort(a.From)
 		for _, n := range slices.Compact(a.From) {
 			if n >= 1 && n <= len(said) && len(bullet.Sources) < maxSources {

@@ -1,13 +1,10 @@
 package memory
 
 import (
-	"bytes"
 	"crypto/rand"
 	_ "embed"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 	"time"
@@ -16,6 +13,7 @@ import (
 	"multis/bridgebridge"
 	"multis/internal/text"
 	"multis/llm"
+	"multis/llm/reply"
 	"multis/policy"
 	"multis/store"
 )
@@ -149,26 +147,21 @@ func withoutQuotes(said string) string {
 // errMalformed is returned by parseNotes and parseBullets for an answer in another format.
 var errMalformed = errors.New("the model's notes cannot be read")
 
-// parseNotes parses a model's answer to captureRequest, strictly, because notes are trusted for a long time. count is the
-// number of messages in the request. It returns no notes if the model found nothing worth noting.
+// parseNotes parses a model's answer to captureRequest. count is the number of messages in the request. It returns no
+// notes if the model found nothing worth noting. A note without a kind, a text or a message that it is from is left out.
 func parseNotes(answer string, count int) ([]extractedNote, error) {
-	object, ok := text.JSONObject(answer)
-	if !ok {
-		return nil, fmt.Errorf("%w: no JSON object in it", errMalformed)
-	}
-	var parsed struct {
-		Notes *[]extractedNote `json:"notes"`
-	}
-	d := json.NewDecoder(bytes.NewReader([]byte(object)))
-	d.DisallowUnknownFields()
-	if err := d.Decode(&parsed); err != nil {
+	parsed, err := reply.Read[struct {
+		Notes []extractedNote `json:"notes"`
+	}](answer)
+	if err != nil {
 		return nil, fmt.Errorf("%w: %w", errMalformed, err)
 	}
-	if _, err := d.Token(); !errors.Is(err, io.EOF) || parsed.Notes == nil {
-		return nil, fmt.Errorf("%w: it is not one object with notes", errMalformed)
+	hasText := func(n extractedNote) bool { return n.Text != "" }
+	if len(parsed.Notes) > 0 && !slices.ContainsFunc(parsed.Notes, hasText) {
+		return nil, fmt.Errorf("%w: its notes have no text", errMalformed)
 	}
 	var kept []extractedNote
-	for _, f := range *parsed.Notes {
+	for _, f := range parsed.Notes {
 		if f.tidy(count) && len(kept) < maxNotes {
 			kept = append(kept, f)
 		}
@@ -178,6 +171,7 @@ func parseNotes(answer string, count int) ([]extractedNote, error) {
 
 // tidy shortens the texts of a note to their maximum lengths. It returns false for a note without a text, a valid kind or a source.
 func (f *extractedNote) tidy(count int) bool {
+	f.Kind = store.NoteKind(strings.ToLower(strings.TrimSpace(string(f.Kind))))
 	f.Text, f.Subject = text.Clip(text.OneLine(f.Text), maxBody), fold(text.Clip(text.OneLine(f.Subject), maxSubject))
 	f.Assignee, f.Beneficiary = text.Clip(text.OneLine(f.Assignee), maxSubject), text.Clip(text.OneLine(f.Beneficiary), maxSubject)
 	f.From = slices.DeleteFunc(f.From, func(n int) bool { return n < 1 || n > count })

@@ -1,13 +1,12 @@
 package heartbeat
 
 import (
-	"encoding/json"
 	"errors"
-	"fmt"
 	"strings"
 
 	"multis/agent/run"
 	"multis/internal/text"
+	"multis/llm/reply"
 )
 
 const (
@@ -18,14 +17,17 @@ const (
 
 // verdict is a model's decision which findings to report. The zero value reports nothing.
 type verdict struct {
-	Notify  bool `json:"notify"`
-	Entries []struct {
-		Matter string `json:"matter"`
-		Text   string `json:"text"`
-		Draft  string `json:"draft"` // a message to the contact that the finding is about
-	} `json:"tell"`
+	Notify  bool
+	Entries []entry
 
 	reportAll bool // reports all findings, without texts by the model
+}
+
+// entry is what a model says about one finding.
+type entry struct {
+	Matter string `json:"matter"`
+	Text   string `json:"text"`
+	Draft  string `json:"draft"` // a message to the contact that the finding is about
 }
 
 // textFor returns the model's text about a finding. report says whether the finding is to be reported.
@@ -64,20 +66,15 @@ func (v verdict) breakUnknownLinks(a *run.Attempt) verdict {
 
 // parseVerdict reads a model's answer, with or without a code fence around it.
 func parseVerdict(answer string) (verdict, error) {
-	object, ok := text.JSONObject(answer)
-	if !ok {
-		return verdict{}, errors.New("no JSON object in its answer")
+	said, err := reply.Read[struct {
+		Notify  *bool   `json:"notify"`
+		Entries []entry `json:"tell"`
+	}](answer)
+	if err != nil {
+		return verdict{}, err
 	}
-	var v struct {
-		Notify *bool `json:"notify"`
-		verdict
-	}
-	if err := json.Unmarshal([]byte(object), &v); err != nil {
-		return verdict{}, fmt.Errorf("read JSON: %w", err)
-	}
-	if v.Notify == nil {
+	if said.Notify == nil {
 		return verdict{}, errors.New("its answer does not say whether to notify")
 	}
-	v.verdict.Notify = *v.Notify
-	return v.verdict, nil
+	return verdict{Notify: *said.Notify, Entries: said.Entries}, nil
 }

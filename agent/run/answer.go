@@ -2,11 +2,9 @@ package run
 
 import (
 	"encoding/json"
-	"errors"
-	"fmt"
 	"strings"
 
-	"multis/internal/text"
+	"multis/llm/reply"
 )
 
 // These instructions do not depend on the request, so that a provider can cache them.
@@ -22,7 +20,7 @@ If the passages do not answer the question, return {"sentences": []}.`
 
 // Answer is a model's answer in the requested form; see AnswerForm.
 type Answer struct {
-	Sentences []Sentence `json:"sentences"`
+	Sentences []Sentence `json:"sentences" alias:"answer,answers,response,reply,text,result"`
 	// Message is what to write to the chat that a saved task is about; empty for nothing.
 	Message string `json:"message"`
 }
@@ -35,24 +33,16 @@ type Sentence struct {
 	Quote  string `json:"quote"`
 }
 
-// ParseAnswer reads a model's answer, with or without a code fence around it.
-func ParseAnswer(raw string) (Answer, error) {
-	object, ok := text.JSONObject(raw)
-	if !ok {
-		return Answer{}, errors.New("no JSON object in it")
-	}
-	var answer Answer
-	if err := json.Unmarshal([]byte(object), &answer); err != nil {
-		return Answer{}, fmt.Errorf("read JSON: %w", err)
-	}
-	return answer, nil
-}
+// ParseAnswer reads a model's answer, in all the forms that reply.Read takes.
+func ParseAnswer(raw string) (Answer, error) { return reply.Read[Answer](raw) }
 
-// VisibleText returns the sentences of a model's answer as people read them, or raw itself if it is no Answer.
+// VisibleText returns a model's answer as people read it: the sentences of an Answer, or plain words. It is empty for
+// anything else, such as JSON of another form.
 func VisibleText(raw string) string {
 	answer, err := ParseAnswer(raw)
 	if err != nil {
-		return raw
+		words, _ := reply.Prose(raw)
+		return words
 	}
 	texts := make([]string, len(answer.Sentences))
 	for i, s := range answer.Sentences {
@@ -61,10 +51,12 @@ func VisibleText(raw string) string {
 	return strings.Join(texts, " ")
 }
 
-// partialText returns the sentences of an answer that is still being written. The last one may be unfinished.
+// partialText returns the sentences of an answer that is still being written. The last one may be unfinished. Plain words
+// are not shown before the answer is complete, because they may turn out to be thoughts.
 func partialText(text string) string {
-	if !strings.HasPrefix(strings.TrimLeft(text, " \n`jso"), "{") {
-		return text
+	text = reply.Clean(text)
+	if !strings.HasPrefix(strings.TrimLeft(text, " \n`json["), "{") {
+		return ""
 	}
 	const key = `"text"`
 	var said []string

@@ -24,7 +24,9 @@ func TestParseAnswer_Streaming(t *testing.T) {
 	whole := `{"sentences": [{"text": "It is \"5\" euro.", "source": 1, "quote": "x"}, {"text": "Really.", "source": 0, "quote": ""}]}`
 	require.Equal(t, `It is "5" euro. Really.`, partialText(whole))
 	require.Equal(t, `It is "5" eu`, partialText(whole[:strings.Index(whole, "ro.")]))
-	require.Equal(t, "plain words", partialText("plain words"))
+	require.Empty(t, partialText("plain words"), "they may be thoughts")
+	require.Empty(t, partialText(`<think>{"text": "The owner`))
+	require.Equal(t, "It", partialText(`<think>{"text": "The owner"}</think>{"text": "It`))
 	for i := range whole {
 		require.True(t, strings.HasPrefix(`It is "5" euro. Really.`, partialText(whole[:i])), whole[:i])
 	}

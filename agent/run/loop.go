@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"multis/llm"
+	"multis/llm/reply"
 	"multis/store"
 )
 
@@ -151,8 +152,25 @@ func (a *Attempt) stream(ctx context.Context, request llm.Request) (llm.Response
 			said.Usage = d.Usage
 		}
 	}
-	said.Text = text.String()
+	said.Text = reply.Clean(text.String())
+	if len(said.Calls) == 0 {
+		said.Calls = writtenCalls(said.Text, request.Tools)
+	}
+	if len(said.Calls) > 0 && VisibleText(said.Text) == "" {
+		said.Text = "" // the calls, once more as text
+	}
 	return a.engine.storable(said), nil
+}
+
+// writtenCalls returns the tool calls that a model wrote as text instead of making them.
+func writtenCalls(said string, offered []llm.Tool) (calls []llm.ToolCall) {
+	written := reply.Calls(said, func(name string) bool {
+		return slices.ContainsFunc(offered, func(t llm.Tool) bool { return t.Name == name })
+	})
+	for _, c := range written {
+		calls = append(calls, llm.ToolCall{Name: c.Name, Args: c.Args})
+	}
+	return calls
 }
 
 // assignCallIDs replaces the ids that the provider gave to calls by ids that are unique in the task. A provider's id may

@@ -52,8 +52,11 @@ func (p Replay) Markdown() string {
 // responseText formats a model's response on one line.
 func responseText(said llm.Response) string {
 	var parts []string
-	if said.Text != "" {
-		parts = append(parts, "“"+text.Escape(policy.BreakLinks(text.Clip(text.CollapseSpaces(partialText(said.Text)), maxReplayText)))+"”")
+	switch words := VisibleText(said.Text); {
+	case words != "":
+		parts = append(parts, "“"+text.Escape(policy.BreakLinks(text.Clip(text.CollapseSpaces(words), maxReplayText)))+"”")
+	case said.Text != "":
+		parts = append(parts, "no sentence, or none that can be read")
 	}
 	for _, c := range said.Calls {
 		parts = append(parts, "calls "+text.Escape(policy.BreakLinks(text.Clip(c.Name+" "+compactJSON(c.Args), maxReplayText))))

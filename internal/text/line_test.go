@@ -33,12 +33,6 @@ func ExampleEscape() {
 	// Output: \*now\* \# see \[this\]\(https\://example\.org\)
 }
 
-func ExampleJSONObject() {
-	object, ok := JSONObject("Here it is:\n```json\n{\"answer\": 42}\n```")
-	fmt.Println(object, ok)
-	// Output: {"answer": 42} true
-}
-
 func ExampleCount() {
 	fmt.Println(Count(1, "file"), Count(3, "file"), List([]string{"a", "b", "c"}))
 	// Output: 1 file 3 files a, b and c
@@ -98,14 +92,6 @@ func TestEditDistance_CountsRunes(t *testing.T) {
 	} {
 		require.Equal(t, c.want, EditDistance(c.a, c.b), "%s, %s", c.a, c.b)
 		require.Equal(t, c.want, EditDistance(c.b, c.a), "%s, %s", c.b, c.a)
-	}
-}
-
-func TestJSONObject_NeedsBothBraces(t *testing.T) {
-	t.Parallel()
-	for _, s := range []string{"", "no object", "{ open", "} turned {"} {
-		_, ok := JSONObject(s)
-		require.False(t, ok, s)
 	}
 }
 

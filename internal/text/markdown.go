@@ -27,14 +27,3 @@ func IsFence(line string) bool {
 	line = strings.TrimSpace(line)
 	return strings.HasPrefix(line, "```") || strings.HasPrefix(line, "~~~")
 }
-
-// JSONObject returns the part of s from its first { to its last }. In a model's answer that is the object, without the
-// code fence and words around it. It does not check whether the part is valid JSON. It returns false if s has no such
-// part.
-func JSONObject(s string) (string, bool) {
-	start, end := strings.IndexByte(s, '{'), strings.LastIndexByte(s, '}')
-	if start < 0 || end < start {
-		return "", false
-	}
-	return s[start : end+1], true
-}
