@@ -223,7 +223,13 @@ type attempt struct {
 // newAttempt returns an attempt of a persona.
 func (c *core) newAttempt(p persona.Persona, maxRounds int) *attempt {
 	r := &attempt{core: c, persona: p}
-	r.run = run.Engine{Store: c.store, Tools: c.tools, Now: c.now, Fence: c.fence}.NewAttempt(c.personas.ModelOf(p))
+	r.run = run.Engine{
+		Store: c.store,
+		Tools: c.tools,
+		Now:   c.now,
+		Zone:  c.zone,
+		Fence: c.fence,
+	}.NewAttempt(c.personas.ModelOf(p))
 	r.run.MaxRounds = maxRounds
 	r.run.PayingAgent = p.ID
 	r.run.Instructions = contactRules

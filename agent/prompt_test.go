@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -33,7 +34,12 @@ func requireGolden(t *testing.T, name, text string) {
 	require.Equal(t, string(want), text)
 }
 
-// requestText is a request as people can read it.
+var (
+	dayLine = regexp.MustCompile(`(?m)^\[\w{3} \d+ \w{3} \d{4}, \d\d:\d\d\]$`)
+	nowLine = regexp.MustCompile(`(?m)^\w+, \d+ \w+ \d{4}, \d\d:\d\d \(UTC, UTC\+00:00\)$`)
+)
+
+// requestText is a request as people can read it, with the same times in each run.
 func requestText(r llmtest.Request) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "SYSTEM\n%s\n", r.System)
@@ -47,7 +53,8 @@ func requestText(r llmtest.Request) string {
 	for _, tool := range r.Tools {
 		fmt.Fprintf(&b, "%s: %s\n", tool.Name, tool.Description)
 	}
-	return b.String()
+	text := dayLine.ReplaceAllString(b.String(), "[Mon 2 Jan 2006, 15:04]")
+	return nowLine.ReplaceAllString(text, "Monday, 2 January 2006, 15:04 (UTC, UTC+00:00)")
 }
 
 func TestPrompt_MatchesGoldenFiles(t *testing.T) {
@@ -154,4 +161,44 @@ func TestPrompt_FencesToolDescriptions(t *testing.T) {
 	require.True(t, strings.HasSuffix(lamp.Description, "\n"+fence+" end"))
 	require.NotContains(t, first[0].Description, fence, "what is said of our own is ours")
 	require.NotContains(t, second[len(second)-1].Description, fence, "nobody who saw one prompt can close the fence of another")
+}
+
+// Whatever a model works on, it knows what time it is.
+func TestPrompt_TellsNow(t *testing.T) {
+	t.Parallel()
+	model, server := scripted(t, func(_ context.Context, r llmtest.Request) llmtest.Reply {
+		if strings.Contains(r.System, "Break the goal") {
+			return llmtest.Reply{Text: `{"steps": [{"text": "look", "agent": ""}]}`}
+		}
+		return llmtest.Reply{Text: answerJSON("Closed.", 0, "")}
+	})
+	b := setup(t, model)
+	b.agent.zone = time.FixedZone("Test/Zone", 3600)
+	now := time.Now().In(b.agent.zone)
+	work := map[string]func(){
+		"question": func() { b.ask("is the sauna open today?") },
+		"schedule": func() {
+			run := b.runSchedule(store.Schedule{Body: "is the sauna open today?", Session: store.SessionIsolated})
+			require.NoError(t, b.agent.Questions.AnswerScheduled(t.Context(), b.admin, run, "is the sauna open today?"))
+		},
+		"plan and step": func() {
+			b.answerPlan(b.plan("is the sauna open today?"), true)
+			b.resume(b.children()[0].ID)
+		},
+		"contact": func() {
+			b.storeContactMessage("What does tuning a grand piano cost today?", policy.ActionAnswer)
+			b.runTurn()
+		},
+	}
+	for name, do := range work {
+		t.Run(name, func(t *testing.T) {
+			before := len(server.Requests())
+			do()
+			requests := server.Requests()[before:]
+			require.NotEmpty(t, requests)
+			for _, r := range requests {
+				require.Regexp(t, `now\n`+now.Format("Monday, 2 January 2006, ")+`\d\d:\d\d \(Test/Zone, UTC\+01:00\)\n=== \w+ question to answer`, r.Last())
+			}
+		})
+	}
 }

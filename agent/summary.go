@@ -120,7 +120,7 @@ func (su *Summaries) summaryRequest(chat store.Chat, c conversation) llm.Request
 	if c.summary.Body != "" {
 		fmt.Fprintf(&b, "%s what was before\n%s\n", fence, c.summary.Body)
 	}
-	fmt.Fprintf(&b, "%s conversation\n%s%s end\n", fence, run.ConversationText(c.messages), fence)
+	fmt.Fprintf(&b, "%s conversation\n%s%s end\n", fence, run.ConversationText(c.messages, su.zone), fence)
 	return llm.Request{
 		System: fmt.Sprintf(summaryRules, fence), Messages: []llm.Message{{Role: llm.RoleUser, Text: b.String()}},
 		MaxTokens: 600, Purpose: "summary", Chat: chat.ID,

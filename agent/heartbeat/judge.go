@@ -39,7 +39,13 @@ func (c *check) judge(ctx context.Context, execution store.ExecutionID) (note st
 			return "", err
 		}
 	}
-	a := run.Engine{Store: h.Store, Tools: h.Tools, Now: h.now, Fence: h.fence}.NewAttempt(c.model, c.limits)
+	a := run.Engine{
+		Store: h.Store,
+		Tools: h.Tools,
+		Now:   h.now,
+		Zone:  h.Zone,
+		Fence: h.fence,
+	}.NewAttempt(c.model, c.limits)
 	a.MaxRounds, a.PayingAgent = maxRounds, budgetName(c.config.Agent)
 	ownerText := strings.Join(c.config.Items, "\n") // without HEARTBEAT.md, which agents may be able to write
 	a.Caller = tools.Caller{

@@ -80,7 +80,6 @@ func (c *check) question(ctx context.Context, fence string) (string, []store.Mes
 		return "", nil, err
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s now\n%s\n", fence, schedule.FormatTime(c.at, c.at, h.Zone))
 	about := []store.MessageID{}
 	for _, m := range c.findings {
 		fmt.Fprintf(&b, "%s matter %s: %s\n%s\n", fence, m.Key, text.CollapseSpaces(c.describe(m)), text.Clip(m.Text, 1000))
@@ -101,6 +100,7 @@ func (c *check) question(ctx context.Context, fence string) (string, []store.Mes
 			fmt.Fprintf(&b, "%s: %s\n", schedule.FormatTime(*s.NextAt, c.at, h.Zone), text.CollapseSpaces(s.Body))
 		}
 	}
+	fmt.Fprintf(&b, "%s now\n%s\n", fence, run.NowText(c.at.In(h.Zone)))
 	fmt.Fprintf(&b, "%s question to answer\n%s\n%s end\n", fence, heartbeatQuestion, fence)
 	return b.String(), about, nil
 }

@@ -29,8 +29,18 @@ type Engine struct {
 	Store *store.Store
 	Tools *tools.Registry
 	Now   func() time.Time
+	// Zone is the owner's time zone. Defaults to UTC.
+	Zone *time.Location
 	// Fence returns a new line that marks material in prompts; see NewFence.
 	Fence func() string
+}
+
+// localTime returns a time in the owner's time zone.
+func (e Engine) localTime(t time.Time) time.Time {
+	if e.Zone == nil {
+		return t.UTC()
+	}
+	return t.In(e.Zone)
 }
 
 // Handler carries out a call of one tool in place of the registry. It returns ErrSuspended if the task must wait for the result.

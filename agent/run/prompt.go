@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"multis/agent/tools"
 	"multis/internal/text"
@@ -44,7 +45,8 @@ func (a *Attempt) Compose(ctx context.Context, p Prompt, purpose string, chat st
 		return FirstRequest{}, err
 	}
 	fence := a.engine.Fence()
-	fixed := Tokens(p.system(), p.Question, p.Notes, p.Summary, p.People, p.Work, p.Refused, p.Picture)
+	now := NowText(a.engine.localTime(a.engine.Now()))
+	fixed := Tokens(p.system(), p.Question, p.Notes, p.Summary, p.People, p.Work, p.Refused, p.Picture, now)
 	var list []llm.Tool
 	for _, s := range offered {
 		tool := FencedTool(s, fence)
@@ -53,7 +55,7 @@ func (a *Attempt) Compose(ctx context.Context, p Prompt, purpose string, chat st
 		fixed += Tokens(s.Description, string(s.Schema))
 	}
 	p.Passages, p.Window = a.Limits.trim(fixed, p.Passages, p.Window)
-	request := p.request(fence)
+	request := p.request(fence, now, a.engine.Zone)
 	request.Tools = list
 	request.Purpose = purpose
 	request.Chat = chat
@@ -70,8 +72,8 @@ func (a *Attempt) Compose(ctx context.Context, p Prompt, purpose string, chat st
 	return FirstRequest{Request: request, Passages: p.Passages, About: about, Tainted: foreign}, nil
 }
 
-// request returns the instructions, and one message with the material, which is fenced.
-func (p Prompt) request(fence string) llm.Request {
+// request returns the instructions, and one message with the material, which is fenced. now is the time as NowText writes it.
+func (p Prompt) request(fence, now string, zone *time.Location) llm.Request {
 	var b strings.Builder
 	if p.Notes != "" {
 		fmt.Fprintf(&b, "%s notes\n%s\n", fence, p.Notes)
@@ -83,7 +85,7 @@ func (p Prompt) request(fence string) llm.Request {
 		fmt.Fprintf(&b, "%s earlier conversation, in short\n%s\n", fence, p.Summary)
 	}
 	if len(p.Window) > 0 {
-		fmt.Fprintf(&b, "%s conversation so far\n%s", fence, ConversationText(p.Window))
+		fmt.Fprintf(&b, "%s conversation so far\n%s", fence, ConversationText(p.Window, zone))
 	}
 	if p.People != "" {
 		fmt.Fprintf(&b, "%s who answered\n%s\n", fence, p.People)
@@ -97,6 +99,7 @@ func (p Prompt) request(fence string) llm.Request {
 	if p.Refused != "" {
 		fmt.Fprintf(&b, "%s drafts that the owner refused, and what he wants otherwise\n%s\n", fence, p.Refused)
 	}
+	fmt.Fprintf(&b, "%s now\n%s\n", fence, now)
 	fmt.Fprintf(&b, "%s question to answer\n%s\n%s end\n", fence, cmp.Or(p.Question, "(the picture came without words)"), fence)
 	return llm.Request{System: p.system(), Messages: []llm.Message{{Role: llm.RoleUser, Text: b.String()}}}
 }
@@ -109,10 +112,24 @@ func (p Prompt) system() string {
 	return strings.Join(append(parts, FenceRule, cmp.Or(p.Form, AnswerForm)), "\n\n")
 }
 
-// ConversationText formats a conversation, one message per line.
-func ConversationText(messages []store.Message) string {
+// NowText formats the time of a request for a model.
+func NowText(now time.Time) string {
+	return now.Format("Monday, 2 January 2006, 15:04") + " (" + now.Location().String() + ", UTC" + now.Format("-07:00") + ")"
+}
+
+// ConversationText formats a conversation, one message per line. The first message of each day has its time above it.
+func ConversationText(messages []store.Message, zone *time.Location) string {
+	if zone == nil {
+		zone = time.UTC
+	}
 	var b strings.Builder
+	day := ""
 	for _, m := range messages {
+		at := m.At.In(zone)
+		if today := at.Format(time.DateOnly); today != day {
+			day = today
+			fmt.Fprintf(&b, "[%s]\n", at.Format("Mon 2 Jan 2006, 15:04"))
+		}
 		fmt.Fprintf(&b, "%s: %s\n", Speaker(m.Author), text.CollapseSpaces(m.Body))
 	}
 	return b.String()
