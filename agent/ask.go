@@ -95,11 +95,11 @@ func (q *Questions) replyWithoutModel(ctx context.Context, reply *ownerReply, qu
 	if err != nil {
 		return err
 	}
-	found, err := q.searchForOwner(ctx, where, question)
+	found, err := q.searchForOwner(ctx, &where, question)
 	if err != nil {
 		return err
 	}
-	reply.scope = where.scope
+	reply.scope = where.wide
 	if reply.sourcedText, err = q.listPassages(ctx, "I have no model configured, so here is what I found:", question, found,
 		where); err != nil {
 		return err
@@ -134,7 +134,7 @@ func (q *Questions) replyToOwner(ctx context.Context, r *attempt, room store.Cha
 		message:   r.run.Caller.Message,
 		live:      live,
 		profile:   r.persona.Profile(),
-		scope:     r.area.scope,
+		scope:     r.area.wide,
 		summarise: r.summarise,
 	}
 	switch end.End {
@@ -185,7 +185,7 @@ func (q *Questions) replyToOwner(ctx context.Context, r *attempt, room store.Cha
 
 // replyWithPassages replies with the passages that were found, and with the reason why the model did not answer.
 func (q *Questions) replyWithPassages(ctx context.Context, r *attempt, reply *ownerReply, why string, cause error) error {
-	found, err := q.searchForOwner(ctx, r.area, r.run.Task.Input)
+	found, err := q.searchForOwner(ctx, &r.area, r.run.Task.Input)
 	if err != nil {
 		return err
 	}

@@ -41,7 +41,7 @@ func (r *attempt) prepareForOwner(ctx context.Context, room store.Chat, task sto
 	if r.area, err = r.core.searchAreaOf(ctx, task.Input); err != nil {
 		return err
 	}
-	r.run.Caller.Scope = r.area.scope
+	r.run.Caller.Scope = r.area.wide
 	r.setHandlers(task)
 	return r.loadSkills(ctx)
 }
@@ -72,7 +72,7 @@ func (r *attempt) prepareForParent(ctx context.Context, room store.Chat, task, p
 		Tainted:   true,
 		Chat:      room,
 		Agent:     r.persona.ID,
-		Scope:     r.area.scope,
+		Scope:     r.area.wide,
 		Allow:     r.persona.Allow,
 		Deny:      r.persona.Deny,
 		Workspace: r.persona.Workspace,
@@ -144,7 +144,7 @@ type promptInput struct {
 // readMaterial reads the material for a question of the owner's, or for a plan's goal.
 func (r *attempt) readMaterial(ctx context.Context, room store.Chat, input string) (m promptInput, err error) {
 	_, m.question = r.core.personas.CutMention(input)
-	if m.found, err = r.core.searchForOwner(ctx, r.area, m.question); err != nil {
+	if m.found, err = r.core.searchForOwner(ctx, &r.area, m.question); err != nil {
 		return promptInput{}, err
 	}
 	if m.before, err = r.history(ctx, room); err != nil {
@@ -162,11 +162,11 @@ func (r *attempt) buildOwnerRequest(ctx context.Context, room store.Chat, task s
 	}
 	var notes []store.Note
 	if !r.omitNotes {
-		db, err := r.core.store.OwnerReader(r.run.Caller.Scope)
+		db, err := r.core.store.OwnerReader(r.area.scope)
 		if err != nil {
 			return run.FirstRequest{}, err
 		}
-		if notes, err = store.CurrentNotes(ctx, db, r.run.Caller.Scope, run.MaxNotes); err != nil {
+		if notes, err = store.CurrentNotes(ctx, db, r.area.scope, run.MaxNotes); err != nil {
 			return run.FirstRequest{}, err
 		}
 	}

@@ -3,44 +3,85 @@ package agent
 import (
 	"context"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"multis/agent/tools"
 	"multis/llm"
 	"multis/llm/llmtest"
 	"multis/policy"
 	"multis/store"
 )
 
-func TestPlaces_OnlyNamedChatIsSearched(t *testing.T) {
+func TestPlaces_AllChatsAreSearchedAfterDocuments(t *testing.T) {
 	t.Parallel()
 	b := setup(t, llm.None{})
+	b.addMemory("the door code is 4711")
 	b.indexCapture("The zeppelin lands on Friday.")
-	require.Equal(t, "I found nothing about that in your documents or chats.", b.ask("when does the zeppelin land?"))
+	ctx := t.Context()
+	said := func(author policy.Author, body string) {
+		b.storeMessage(b.chat, author, body, time.Now().Add(-time.Hour))
+		require.NoError(t, b.agent.memory.IndexMessages(ctx))
+	}
+	said(policy.AuthorOwnerPhone, "Tuesday at three works for me")
+	said(policy.AuthorContact, "the deposit is 200 euros")
+	for question, answer := range map[string]string{
+		"when does the zeppelin land?":        "lands on Friday",
+		"what is the door code?":              "4711",
+		"do you remember the door code?":      "4711",
+		"what did I say about Tuesday?":       "works for me",
+		"deposit":                             "200 euros",
+		"how much did Ana say the deposit is": "200 euros",
+	} {
+		t.Run(question, func(t *testing.T) { require.Contains(t, b.ask(question), answer) })
+	}
+	prices := b.ask("what does tuning a grand piano cost?")
+	require.Contains(t, prices, "120 euro")
+	require.NotContains(t, prices, "200 euros", "documents that answer come alone")
+	require.Equal(t, "I found nothing about that in your documents or chats.", b.ask("who sells submarines?"))
 
 	named := b.ask("when does Ana's zeppelin land?")
-	require.Contains(t, named, "The zeppelin lands on Friday.")
 	require.Contains(t, named, "Looked in: your documents, Ana · Demo.")
-
 	b.anotherAna("signal")
-	unclear := b.ask("when does the zeppelin of Ana land?")
-	require.NotContains(t, unclear, "Friday")
-	require.Contains(t, unclear, "Not in the chats of Ana: there are several; say the network (Demo, Signal), and I look there.")
-	require.Contains(t, b.ask("when does the zeppelin of Ana on Demo land?"), "Friday")
+	require.Contains(t, b.ask("when does the zeppelin of Ana land?"),
+		"There are several chats of Ana: say the network (Demo, Signal), and I look there first.")
+
+	b.exec("update chats set mode = 'off' where id = $1", b.chat.ID)
+	require.NotContains(t, b.ask("what is the door code?"), "4711", "a chat that is off")
 }
 
-func TestPlaces_NamedChatIsSearchedAndSaid(t *testing.T) {
+func TestPlaces_ModelSearchesAllChats(t *testing.T) {
 	t.Parallel()
-	model, server := scripted(t, func(context.Context, llmtest.Request) llmtest.Reply {
-		return llmtest.Reply{Text: answerJSON("On Friday.", 1, "The zeppelin lands on Friday.")}
-	})
+	model, server := scripted(t, inTurn(
+		llmtest.Reply{Text: answerJSON("It is 4711.", 1, "the door code is 4711")},
+		calls("recall_memory", map[string]string{"query": "door code"}),
+		llmtest.Reply{Text: answerJSON("It is 4711.", 1, "the door code is 4711")},
+		llmtest.Reply{Text: answerJSON("A grand piano costs 120 euro.", 1, "A grand piano costs 120 euro.")},
+	))
 	b := setup(t, model)
-	b.indexCapture("The zeppelin lands on Friday.")
-	b.ask("when does the zeppelin land?")
-	require.NotContains(t, requestText(server.Requests()[0]), "lands on Friday", "another chat has no part in it")
-	text := b.ask("when does Ana's zeppelin land?")
-	require.Contains(t, text, "On Friday. [1]")
-	require.Contains(t, text, "Looked in: your documents, Ana · Demo.")
+	b.addMemory("the door code is 4711")
+	b.setTools(tools.RecallMemory{Memory: b.agent.memory})
+	text := b.ask("what is the door code?")
+	require.Contains(t, text, "It is 4711. [1]")
+	require.Contains(t, text, "Looked in: your documents, your notes and chats.")
+	task, _ := b.task()
+	require.True(t, task.Tainted, "a message of somebody else was read")
+
+	require.Contains(t, b.ask("look it up"), "4711", "the tool finds it, too")
+	b.ask("what does tuning a grand piano cost?")
+	requests := server.Requests()
+	require.NotContains(t, requests[len(requests)-1].Last(), "] the door code", "no chat is read if a document answers")
+}
+
+func TestPlaces_SkillWithoutMemoryReadsNoChat(t *testing.T) {
+	t.Parallel()
+	b := setup(t, llm.None{})
+	b.addMemory("the door code is 4711")
+	area := documentsArea()
+	found, err := b.agent.searchForOwner(t.Context(), &area, "what is the door code?")
+	require.NoError(t, err)
+	require.Empty(t, found.Hits)
 }
 
 func TestCitations_InventedAreCounted(t *testing.T) {

@@ -20,14 +20,65 @@ const (
 	maxPassages = 6
 	// maxRecalled is how many notes and messages a model reads beside them.
 	maxRecalled = 6
+	// minChatCoverage is the share of a question's words that a note or message of a chat must have that the question does not name.
+	minChatCoverage = 0.5
 	// maxPeriodMessages is how many messages of the asked period a model reads, the newest.
 	maxPeriodMessages = 120
 )
 
-// searchForOwner searches documents, notes, and messages in the chats of where. The result has messages of the asked
-// period first, then notes and then documents that answer the question, then messages of the chats that the question
-// names.
-func (c *core) searchForOwner(ctx context.Context, where searchArea, question string) (search.Result, error) {
+// searchForOwner searches where a question is to be answered from: first the narrow scope of the area. If nothing there
+// answers it, and it names neither a chat nor a period, it searches all chats too. What was found in those follows what
+// answers the question.
+func (c *core) searchForOwner(ctx context.Context, where *searchArea, question string) (search.Result, error) {
+	found, err := c.searchNarrow(ctx, *where, question)
+	if err != nil {
+		return search.Result{}, err
+	}
+	answers := func(h search.Hit) bool { return h.Coverage >= search.MinCoverage }
+	if c.memory == nil || where.omitMemory || len(where.named) > 0 || slices.ContainsFunc(found.Hits, answers) {
+		return found, nil
+	}
+	if len(where.conversations.Messages) > 0 {
+		return found, nil
+	}
+	return c.searchAllChats(ctx, where, question, found)
+}
+
+// searchAllChats adds to found what all chats have about a question.
+func (c *core) searchAllChats(ctx context.Context, where *searchArea, question string, found search.Result) (search.Result, error) {
+	where.usedWide = true
+	inChats, err := c.memory.Recall(ctx, memory.Question{
+		Text:    question,
+		AsOwner: true,
+		Scope:   where.wide,
+		Limit:   maxRecalled,
+		AnyTime: true,
+	})
+	if err != nil {
+		return search.Result{}, err
+	}
+	documents, err := c.search.AsOwner(ctx, where.wide, search.Query{Text: question, Limit: maxPassages, Kinds: []index.Kind{index.KindKnowledge}})
+	if err != nil {
+		return search.Result{}, err
+	}
+	if len(inChats.Terms)+len(documents.Terms) == 0 {
+		return found, nil // only stop words
+	}
+	related := slices.DeleteFunc(slices.Concat(documents.Hits, inChats.Hits), func(h search.Hit) bool {
+		isFound := slices.ContainsFunc(found.Hits, func(f search.Hit) bool { return f.Ref == h.Ref })
+		return isFound || h.Coverage < minChatCoverage && h.Similarity == 0
+	})
+	found.Hits = slices.Concat(related, found.Hits)
+	if len(found.Terms) == 0 {
+		found.Terms = slices.Concat(documents.Terms, inChats.Terms)
+	}
+	return found, nil
+}
+
+// searchNarrow searches documents, notes, and messages in the narrow scope of an area. The result has messages of the
+// asked period first, then notes and then documents that answer the question, then messages of the chats that the
+// question names.
+func (c *core) searchNarrow(ctx context.Context, where searchArea, question string) (search.Result, error) {
 	scope := where.scope
 	found, err := c.search.AsOwner(ctx, scope, search.Query{Text: question, Limit: maxPassages, Kinds: []index.Kind{index.KindKnowledge}})
 	if err != nil {
@@ -36,7 +87,7 @@ func (c *core) searchForOwner(ctx context.Context, where searchArea, question st
 	if len(found.Terms) == 0 {
 		found.Hits = nil // only stop words: the search returned just the newest passages
 	}
-	if c.memory == nil {
+	if c.memory == nil || where.omitMemory {
 		return found, nil
 	}
 	recalled, err := c.memory.Recall(ctx, memory.Question{Text: question, AsOwner: true, Scope: scope, Limit: maxRecalled})

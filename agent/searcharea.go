@@ -14,13 +14,22 @@ import (
 	"multis/store"
 )
 
-// searchArea are the chats and the period from which a question of the owner is answered, beside all documents.
+// searchArea says what a question of the owner is answered from: from all documents and notes, from the chats and the
+// period that it names, and if those do not answer it, from all his chats.
 type searchArea struct {
-	scope         policy.Scope
+	scope         policy.Scope         // documents, the owner's notes, and the chats that the question names
+	wide          policy.Scope         // scope, and every other chat that is not off
 	named         []policy.ChatName    // chats that the question names
 	unclear       []policy.ChatName    // chats with a name that several chats have
 	conversations memory.Conversations // messages of the time that the question is about, in all chats
 	time          string               // that time, as people read it; empty if the question names none
+	omitMemory    bool                 // a skill leaves notes and chats out
+	usedWide      bool                 // whether wide was searched
+}
+
+// documentsArea returns an area without notes and chats.
+func documentsArea() searchArea {
+	return searchArea{scope: policy.OwnerScope(), wide: policy.OwnerScope(), omitMemory: true}
 }
 
 // contactScope returns what may be read to answer in a chat: public documents, and the data of all chats of the same person.
@@ -32,9 +41,8 @@ func (c *core) contactScope(ctx context.Context, chat store.Chat) (policy.Scope,
 	return policy.ContactScope(own...), err
 }
 
-// searchAreaOf returns where to search for a question: in all documents, and in the chats that it names. For a question
-// about a period, or about the newest messages, it also reads the messages of that period in all chats. Other chats are
-// not read.
+// searchAreaOf returns where to search for a question. For a question about a period, or about the newest messages, it
+// reads the messages of that period in all chats.
 func (c *core) searchAreaOf(ctx context.Context, question string) (searchArea, error) {
 	chats, err := c.chatNames(ctx)
 	if err != nil {
@@ -58,7 +66,19 @@ func (c *core) searchAreaOf(ctx context.Context, question string) (searchArea, e
 		p.time, ids = c.timeText(when), p.conversations.ChatIDs()
 	}
 	p.scope = policy.OwnerScope(ids...)
-	return p, nil
+	others, err := c.searchableChats(ctx, chats)
+	p.wide = policy.OwnerScope(append(others, ids...)...)
+	return p, err
+}
+
+// searchableChats returns those of some chats that are not off.
+func (c *core) searchableChats(ctx context.Context, chats []policy.ChatName) ([]store.ChatID, error) {
+	ids := make([]store.ChatID, len(chats))
+	for i, chat := range chats {
+		ids[i] = chat.ID
+	}
+	byID, err := store.ChatsByID(ctx, c.store.DB(), ids)
+	return slices.DeleteFunc(ids, func(id store.ChatID) bool { return byID[id].IsOff(c.defaults) }), err
 }
 
 // timeText formats a period for people.
@@ -88,6 +108,9 @@ func (p searchArea) text() string {
 	if p.time != "" {
 		where = append(where, "all chats "+p.time)
 	}
+	if p.usedWide {
+		where = append(where, "your notes and chats")
+	}
 	body := "Looked in: " + strings.Join(where, ", ") + "."
 	var names, networks []string
 	for _, c := range p.unclear {
@@ -105,10 +128,10 @@ func (p searchArea) text() string {
 	if len(networks) > 1 {
 		hint = "the network (" + strings.Join(networks, ", ") + ")"
 	}
-	return body + " Not in the chats of " + text.Escape(strings.Join(names, ", ")) + ": there are several; say " + hint + ", and I look there."
+	return body + " There are several chats of " + text.Escape(strings.Join(names, ", ")) + ": say " + hint + ", and I look there first."
 }
 
-// textIfUnusual is text in a paragraph of its own; empty if only documents were searched.
+// textIfUnusual is text in a paragraph of its own; empty if the question names no chat and no period.
 func (p searchArea) textIfUnusual() string {
 	if len(p.named)+len(p.unclear) == 0 && p.time == "" {
 		return ""

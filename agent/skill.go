@@ -40,6 +40,10 @@ func (r *attempt) loadSkills(ctx context.Context) error {
 		}
 		if s.NoMemory {
 			r.omitNotes = true
+			if caller.Owner {
+				r.area = documentsArea()
+				caller.Scope = r.area.wide
+			}
 			caller.Deny = append(slices.Clone(caller.Deny), "recall_memory")
 		}
 	}

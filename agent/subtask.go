@@ -87,7 +87,7 @@ func (d *subtasks) end(ctx context.Context, done store.Task) error {
 // buildSubtaskRequest builds the first request: the work, and the passages found for it, without any conversation.
 func (r *attempt) buildSubtaskRequest(ctx context.Context, parent store.Task) (run.FirstRequest, error) {
 	task := r.run.Task
-	found, err := r.core.searchForOwner(ctx, r.area, task.Input)
+	found, err := r.core.searchForOwner(ctx, &r.area, task.Input)
 	if err != nil {
 		return run.FirstRequest{}, err
 	}

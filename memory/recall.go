@@ -22,6 +22,8 @@ type Question struct {
 	AsOwner bool
 	// Limit is the number of hits. Defaults to 6.
 	Limit int
+	// AnyTime ignores a period that the question names: its words are searched like all others.
+	AnyTime bool
 }
 
 // RecallResult is the result of Recall: notes first, then messages, each in the order of their score.
@@ -49,7 +51,7 @@ func (m *Memory) Recall(ctx context.Context, q Question) (RecallResult, error) {
 	var r RecallResult
 	scope := q.Scope
 	text := q.Text
-	if t, found := schedule.ParsePast(q.Text, m.Now().In(m.Zone)); found {
+	if t, found := schedule.ParsePast(q.Text, m.Now().In(m.Zone)); found && !q.AnyTime {
 		r.Period, text = t.Period, t.Rest
 	}
 	about := timeFilter{Period: r.Period, exclusive: isAboutSaying(q.Text)}
