@@ -50,6 +50,8 @@ type Options struct {
 	Settings Settings
 	// Examiner checks the installation; nil where there is none to check.
 	Examiner Examiner
+	// Health checks the work of multis; nil without a homeserver.
+	Health Health
 	// Accounts reads what multis can do as the owner; nil without a homeserver.
 	Accounts Accounts
 	// Config is what can be set in chat; nil without a configuration file.
@@ -179,6 +181,7 @@ func New(o Options) *Admin {
 		restores: a.restores,
 		safeMode: a.safeMode,
 		doctors:  a.doctors,
+		health:   o.Health,
 	}
 	a.safeMode.holds = []func(context.Context, request) (string, error){a.restores.statusLine, a.status.allPausedLine}
 	a.Notices = &Notices{

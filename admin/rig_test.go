@@ -229,6 +229,7 @@ type rig struct {
 	beginSaved map[string]func(context.Context, store.Tx, store.Chat, store.Message) (problem string, err error) // by the task's name
 	memory     *memory.Memory
 	examiner   admin.Examiner
+	health     admin.Health
 	accounts   admin.Accounts
 	config     admin.Configuration
 	previewer  admin.Previewer
@@ -342,6 +343,7 @@ func (r *rig) restart() {
 		Memory:    r.memory,
 		Now:       now,
 		Examiner:  r.examiner,
+		Health:    r.health,
 		Accounts:  r.accounts,
 		Config:    r.config,
 		Previewer: r.previewer,

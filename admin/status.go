@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"multis/internal/text"
+	"multis/ops/health"
 	"multis/policy"
 	"multis/store"
 	"multis/store/index"
@@ -24,6 +25,12 @@ type statusCommands struct {
 	safeMode *safeModeCommands
 	doctors  *doctorCommands
 	pins     *pinCommands
+	health   Health
+}
+
+// Health checks the work of multis.
+type Health interface {
+	Report(ctx context.Context) health.Report
 }
 
 // commands returns the commands about multis itself.
@@ -52,7 +59,7 @@ func (st *statusCommands) show(ctx context.Context, r request, _ string) (answer
 	}
 	lines := []string{fmt.Sprintf("**%s is up** · multis %s", esc(name), esc(st.settings.Version))}
 	for _, part := range []func(context.Context, request) (string, error){
-		st.safeMode.statusLine, st.pauseLine, st.pins.statusLine, st.restores.statusLine, st.doctors.statusLine, st.stalls.lines,
+		st.safeMode.statusLine, st.healthLine, st.pauseLine, st.pins.statusLine, st.restores.statusLine, st.doctors.statusLine, st.stalls.lines,
 		st.bridges.downLines, st.chatsLine, st.unreadableLines, st.documentsLine, st.searchLine, st.modelLine, st.restores.backupLine,
 		st.inventedLine, st.escalationLines, st.failedLine,
 	} {
@@ -70,6 +77,18 @@ func (st *statusCommands) show(ctx context.Context, r request, _ string) (answer
 		about = append(about, e.Sources...)
 	}
 	return answer{text: strings.Join(lines, "\n"), quotes: about}, err
+}
+
+// healthLine says which checks fail, or that none does.
+func (st *statusCommands) healthLine(ctx context.Context, _ request) (string, error) {
+	if st.health == nil {
+		return "", nil
+	}
+	report := st.health.Report(ctx)
+	if report.Status != health.OK {
+		return "❌ Health: " + esc(report.Summary()), nil
+	}
+	return "Health: " + report.Summary(), nil
 }
 
 // allPausedLine says that everything is paused; empty if it is not.

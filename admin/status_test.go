@@ -1,11 +1,13 @@
 package admin_test
 
 import (
+	"context"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
+	"multis/ops/health"
 	"multis/policy"
 	"multis/store"
 )
@@ -41,6 +43,29 @@ func TestStatus_Text(t *testing.T) {
 		"Nobody waits for you.",
 	), r.asOwner("/status"))
 	require.Contains(t, r.asOperator("/status"), "Documents: 1 public\n", "operators do not see what is only the owner's")
+}
+
+// sickHealth is a Health whose disk is full.
+type sickHealth struct{ status health.Status }
+
+func (h sickHealth) Report(context.Context) health.Report {
+	r := health.Report{Status: health.OK, Checks: []health.Check{{Name: "disk", Status: h.status, Detail: "only 0.1 GiB free"}}}
+	if h.status == health.Failed {
+		r.Status = health.Degraded
+	}
+	return r
+}
+
+func TestStatus_NamesWhatFails(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.health = sickHealth{health.Failed}
+	r.restart()
+	require.Contains(t, r.asOwner("/status"), "\n❌ Health: disk: only 0.1 GiB free\n")
+	require.Contains(t, r.asOperator("/status"), "❌ Health: disk")
+	r.health = sickHealth{health.OK}
+	r.restart()
+	require.Contains(t, r.asOwner("/status"), "\nHealth: good (1 check)\n")
 }
 
 func TestStatus_CountsInventions(t *testing.T) {

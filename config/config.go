@@ -68,6 +68,7 @@ type Config struct {
 	Watches         WebhookListener
 	Tools           Tools
 	Policy          Policy
+	Ops             Ops
 	Logging         Logging
 
 	// SecretFiles are the files that secrets were read from.
@@ -317,6 +318,18 @@ type Memory struct {
 // Audit configures the audit log.
 type Audit struct {
 	RetentionDays int // how many days its entries are kept
+}
+
+// Ops configures what other programs of this machine may ask about the state of multis.
+type Ops struct {
+	Listen string // host and port, of this machine only; empty means off
+}
+
+// Address returns the host and port of Listen; the port is zero if it is off.
+func (o Ops) Address() (host string, port int) {
+	host, text, _ := net.SplitHostPort(o.Listen) // an invalid one is reported when the configuration is read
+	port, _ = strconv.Atoi(text)
+	return host, port
 }
 
 // Logging configures the log.

@@ -275,6 +275,7 @@ func (c *Config) chatFields() []field {
 		value("watches.port", &c.Watches.Port, between(0, 65535)),
 		value("watches.address", &c.Watches.Address, optional(webAddress("https://hooks.example.com"))),
 
+		value("ops.listen", &c.Ops.Listen, optional(localAddress)),
 		value("logging.level", &c.Logging.Level, logLevel),
 		value("logging.format", &c.Logging.Format, oneOf(FormatJSON, FormatPretty)),
 		value("logging.file", &c.Logging.File, optional(filePath)),

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"net"
 	"net/textproto"
 	"net/url"
 	"path"
@@ -333,6 +334,18 @@ func signingSecret(s string) (Secret, error) {
 func listenHost(s string) (string, error) {
 	if s == "" || hasSpace(s) || strings.ContainsAny(s, "/@") {
 		return "", fmt.Errorf("%.60q is not an address to listen on; write 127.0.0.1, or 0.0.0.0 for every interface", s)
+	}
+	return s, nil
+}
+
+// localAddress parses a host of this machine and a port.
+func localAddress(s string) (string, error) {
+	host, port, err := net.SplitHostPort(s)
+	n, portErr := strconv.Atoi(port)
+	ip := net.ParseIP(host)
+	isLocal := host == "localhost" || ip != nil && ip.IsLoopback()
+	if err != nil || portErr != nil || n < 1 || n > 65535 || !isLocal {
+		return "", fmt.Errorf("%.60q is not an address of this machine only; write 127.0.0.1 and a port, such as 127.0.0.1:29400", s)
 	}
 	return s, nil
 }

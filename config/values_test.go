@@ -45,6 +45,23 @@ func TestMoney_IsExact(t *testing.T) {
 	require.Equal(t, "-9223372036854.775808", Money(math.MinInt64).String())
 }
 
+func TestOpsListen_IsOfThisMachineOnly(t *testing.T) {
+	t.Parallel()
+	for _, address := range []string{"127.0.0.1:29400", "localhost:29400", "[::1]:29400"} {
+		_, err := localAddress(address)
+		require.NoError(t, err, address)
+	}
+	for _, address := range []string{"0.0.0.0:29400", ":29400", "192.0.2.1:29400", "example.com:29400", "127.0.0.1", "127.0.0.1:0", "127.0.0.1:70000"} {
+		_, err := localAddress(address)
+		require.ErrorContains(t, err, "is not an address of this machine only; write 127.0.0.1 and a port, such as 127.0.0.1:29400", address)
+	}
+	host, port := Ops{Listen: "[::1]:29400"}.Address()
+	require.Equal(t, "::1", host)
+	require.Equal(t, 29400, port)
+	_, port = Ops{}.Address()
+	require.Zero(t, port)
+}
+
 func TestSuggest_SkipsLongNames(t *testing.T) {
 	t.Parallel()
 	r := &reader{fieldOrder: []string{"owner"}}

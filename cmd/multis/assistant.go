@@ -52,6 +52,7 @@ type frontend struct {
 	pin        *pin.Keeper         // nil in a terminal, whose user has access to the server anyway
 	backup     jobs.BackupMaker    // nil if no backups are made
 	examiner   admin.Examiner      // nil without a homeserver
+	health     admin.Health        // nil without a homeserver
 	accounts   admin.Accounts      // nil without a homeserver
 	config     admin.Configuration // nil without a configuration file
 	// configFile is the path of the configuration, which sandboxed commands must not read; empty without one.
@@ -350,6 +351,7 @@ func (a *assistant) addAdminRoom(context.Context) error {
 		Previewer: previewer{a.agent.Turns},
 		Answers:   a.answers,
 		Examiner:  a.front.examiner,
+		Health:    a.front.health,
 		Accounts:  a.front.accounts,
 		Config:    a.front.config,
 		Settings:  settings,

@@ -2,9 +2,16 @@ package main
 
 import (
 	"context"
+	"fmt"
+	"net/http"
+	"time"
 
+	"multis/appservice"
 	"multis/config"
+	"multis/ops/doctor"
 	"multis/ops/health"
+	"multis/ops/setup"
+	"multis/store"
 )
 
 // healthCmd asks the running multis whether it is ready.
@@ -17,4 +24,34 @@ func (healthCmd) Run(ctx context.Context, global *cli) error {
 		return err
 	}
 	return health.CheckReady(ctx, cfg.Appservice.LocalAddr())
+}
+
+// newHealthChecker returns the checker of an installation, for /health, /status and multis status.
+func newHealthChecker(cfg *config.Config, db store.DB) *health.Checker {
+	homeserver := appservice.NewInspector(doctor.AccessOf(cfg))
+	return &health.Checker{
+		Config:    cfg,
+		DB:        db,
+		FreeBytes: doctor.FreeBytes,
+		Now:       time.Now,
+		Ping: func(ctx context.Context) error {
+			_, err := homeserver.Ping(ctx)
+			return err
+		},
+	}
+}
+
+// serveOps answers monitors until ctx ends. It returns at once if that is off.
+func serveOps(ctx context.Context, c config.Ops, work http.Handler) error {
+	hostname, port := c.Address()
+	if port == 0 {
+		return nil
+	}
+	listener, err := setup.Listen(ctx, hostname, port)
+	if err != nil {
+		return fmt.Errorf("listen for monitors: %w; check ops.listen", err)
+	}
+	mux := http.NewServeMux()
+	mux.Handle("GET /health", work)
+	return listen(ctx, listener, mux)
 }

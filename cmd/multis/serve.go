@@ -127,6 +127,7 @@ func serveUntilChange(ctx context.Context, source configSource, cfg *config.Conf
 	if err != nil {
 		return nil, err
 	}
+	work := newHealthChecker(cfg, st.DB())
 	vault := appservice.NewVault(st, hs)
 	pins, err := newPINKeeper(cfg)
 	if err != nil {
@@ -147,6 +148,7 @@ func serveUntilChange(ctx context.Context, source configSource, cfg *config.Conf
 		historian:  appservice.NewHistorian(inbox, hs),
 		keeper:     appservice.NewAttachmentStore(inbox, hs, keepLimits(cfg.Media)),
 		examiner:   doctors,
+		health:     work,
 		accounts:   accounts{cfg, st},
 		config:     chatConfig{source.file},
 		configFile: source.file,
@@ -169,6 +171,7 @@ func serveUntilChange(ctx context.Context, source configSource, cfg *config.Conf
 	group.Go(func() error { return appservice.NewStallWatch(inbox, hs).Run(ctx) })
 	group.Go(func() error { return serveWebhooks(ctx, cfg.Watches, as.webhooks) })
 	group.Go(func() error { return serveMCP(ctx, effective.MCPServer, as) })
+	group.Go(func() error { return serveOps(ctx, cfg.Ops, work) })
 	group.Go(func() error { return as.mcp.Run(ctx) })
 	group.Go(func() error { return as.endProcesses(ctx) })
 	group.Go(func() (err error) {

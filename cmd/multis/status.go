@@ -135,6 +135,9 @@ func newStatus(ctx context.Context, in *doctor.Input, r doctor.Report) (status, 
 	s.add("homeserver", factOf(r, "homeserver", cfg.Homeserver.Address))
 	s.add("database", factOf(r, "database", describeDatabase(cfg)))
 	s.add("model", cfg.LLM.Model)
+	if in.HasSchema && running != "no" {
+		s.add("health", newHealthChecker(cfg, in.Database.DB()).Report(ctx).Summary())
+	}
 	if in.HasSchema {
 		chats, err := store.CountChats(ctx, in.Database.DB())
 		if err != nil {

@@ -12,12 +12,10 @@ import (
 
 	"multis/appservice"
 	"multis/internal/text"
+	"multis/ops/health"
 	"multis/policy"
 	"multis/store"
 )
-
-// maxPushLag is the longest delay of a push after the sync that is normal.
-const maxPushLag = 2 * time.Minute
 
 // checkEvents checks that events arrive by push and by sync.
 func checkEvents(ctx context.Context, in *Input) (Result, string) {
@@ -48,11 +46,11 @@ func checkEvents(ctx context.Context, in *Input) (Result, string) {
 	if _, err := store.GetSetting(ctx, db, store.SettingPushedAt, &pushed); err != nil {
 		return failedCheck(err), ""
 	}
-	fresh, err := store.LastFreshMessage(ctx, db, in.Now().Add(-maxPushLag))
+	fresh, err := store.LastFreshMessage(ctx, db, in.Now().Add(-health.MaxPushLag))
 	if err != nil {
 		return failedCheck(err), ""
 	}
-	if fresh.Unix() > 0 && fresh.Sub(pushed) > maxPushLag && r.OK() { // if there was no message, a missing push shows nothing
+	if fresh.Unix() > 0 && fresh.Sub(pushed) > health.MaxPushLag && r.OK() { // if there was no message, a missing push shows nothing
 		last := "no push ever came"
 		if !pushed.IsZero() {
 			last = "the last push at " + in.clockTime(pushed)

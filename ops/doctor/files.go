@@ -14,6 +14,7 @@ import (
 
 	"multis/config"
 	"multis/internal/text"
+	"multis/ops/health"
 	"multis/store"
 )
 
@@ -107,10 +108,7 @@ func byLine(id ID, before string, err error, usualFix string) []Finding {
 	return found
 }
 
-const (
-	minFreeBytes = 1 << 30
-	gib          = 1 << 30
-)
+const gib = 1 << 30
 
 // checkData checks the data folder: that multis can write into it, and that the disk is not full.
 func checkData(_ context.Context, in *Input) (Result, string) {
@@ -127,7 +125,7 @@ func checkData(_ context.Context, in *Input) (Result, string) {
 			AsRoot("chown -R multis: "+text.ShellWord(dir))), ""
 	}
 	r := Result{Fact: fmt.Sprintf("%s, %.1f GiB free", dir, float64(free)/gib)}
-	if free < minFreeBytes {
+	if free < health.MinFreeBytes {
 		r.Findings = append(r.Findings, newFinding(DiskLow, dir,
 			fmt.Sprintf("Only %.1f GiB are free on the disk of %s; without room Postgres stops.", float64(free)/gib, dir),
 			"df -h "+text.ShellWord(dir)+"   (then delete old backups and logs, or enlarge the disk)"))

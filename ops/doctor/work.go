@@ -10,14 +10,11 @@ import (
 
 	"multis/config"
 	"multis/internal/text"
+	"multis/ops/health"
 	"multis/store"
 )
 
-const (
-	failuresSince = 24 * time.Hour
-	// maxJobDelay is how long a job may wait for a worker.
-	maxJobDelay = 10 * time.Minute
-)
+const failuresSince = 24 * time.Hour
 
 // checkSafeMode finds out whether multis is in safe mode.
 func checkSafeMode(ctx context.Context, in *Input) (Result, string) {
@@ -52,7 +49,7 @@ func checkJobs(ctx context.Context, in *Input) (Result, string) {
 			fmt.Sprintf("%s failed for good in the last 24 hours (%s).", text.Count(n, "job"), kinds),
 			in.log(24)+" | grep -i error   (each line names its cause)"))
 	}
-	late, err := store.LateJobs(ctx, db, now.Add(-maxJobDelay))
+	late, err := store.LateJobs(ctx, db, now.Add(-health.MaxJobDelay))
 	if err != nil {
 		return failedCheck(err), ""
 	}
@@ -84,9 +81,6 @@ func countJobs(list []store.JobCount) (n int, kinds string) {
 	return n, strings.Join(parts[:min(len(parts), shown)], ", ")
 }
 
-// maxBackupAge is how old the newest backup may be.
-const maxBackupAge = 7 * 24 * time.Hour
-
 func checkBackup(ctx context.Context, in *Input) (Result, string) {
 	if skipped := in.noDatabase(); skipped != "" {
 		return Result{}, skipped
@@ -108,7 +102,7 @@ func checkBackup(ctx context.Context, in *Input) (Result, string) {
 			return failedCheck(err), ""
 		}
 	}
-	if now := in.Now(); now.Sub(since) > maxBackupAge || since.After(now) { // by a clock that was wrong
+	if now := in.Now(); now.Sub(since) > health.MaxBackupAge || since.After(now) { // by a clock that was wrong
 		return oneFinding(BackupOld, fmt.Sprintf(message, in.clockTime(since)), "multis backup create"), ""
 	}
 	if !known {

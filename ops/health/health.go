@@ -1,5 +1,5 @@
-// Package health is what a running multis says about itself to other programs over HTTP, and how to ask for it. Metrics
-// belong here as well.
+// Package health says whether multis is well. State is what the running program answers on the homeserver's port: that it
+// lives, and that it is ready. A Checker checks the work of an installation, part by part, for people and for monitors.
 package health
 
 import (

@@ -17,8 +17,9 @@ import (
 
 // listenAddress is an address that multis listens on.
 type listenAddress struct {
-	section, hostname string
-	port              int
+	hostKey, portKey string // the keys of the configuration
+	hostname         string
+	port             int
 }
 
 // overlaps reports whether multis could not listen on both addresses.
@@ -33,10 +34,12 @@ func addressesOf(c *config.Config) []listenAddress {
 	if c == nil {
 		return nil
 	}
+	host, port := c.Ops.Address()
 	return []listenAddress{
-		{"appservice", c.Appservice.Hostname, c.Appservice.Port},
-		{"watches", c.Watches.Hostname, c.Watches.Port},
-		{"mcp_server", c.MCPServer.Hostname, c.MCPServer.Port},
+		{"appservice.hostname", "appservice.port", c.Appservice.Hostname, c.Appservice.Port},
+		{"watches.hostname", "watches.port", c.Watches.Hostname, c.Watches.Port},
+		{"mcp_server.hostname", "mcp_server.port", c.MCPServer.Hostname, c.MCPServer.Port},
+		{"ops.listen", "ops.listen", host, port},
 	}
 }
 
@@ -50,13 +53,13 @@ func checkAddress(ctx context.Context, a listenAddress, running, next *config.Co
 	listener, err := Listen(ctx, a.hostname, a.port)
 	switch {
 	case errors.Is(err, syscall.EADDRINUSE):
-		return next.Problem(a.section+".port", fmt.Sprintf("is in use by another program (ss -ltnp | grep %d shows which); choose another port",
+		return next.Problem(a.portKey, fmt.Sprintf("is in use by another program (ss -ltnp | grep %d shows which); choose another port",
 			a.port))
 	case err != nil:
-		return next.Problem(a.section+".hostname", err.Error()+"; write 127.0.0.1, or 0.0.0.0 for every interface")
+		return next.Problem(a.hostKey, err.Error()+"; write 127.0.0.1, or 0.0.0.0 for every interface")
 	}
 	if err := listener.Close(); err != nil {
-		return fmt.Errorf("close the address of %s again: %w", a.section, err)
+		return fmt.Errorf("close the address of %s again: %w", a.portKey, err)
 	}
 	return nil
 }

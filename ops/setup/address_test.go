@@ -3,6 +3,7 @@ package setup
 import (
 	"net"
 	"path/filepath"
+	"strconv"
 	"syscall"
 	"testing"
 	"time"
@@ -44,6 +45,8 @@ func TestCheckStart_FindsPortUsedTwice(t *testing.T) {
 	require.ErrorContains(t, RunUser{}.CheckStart(t.Context(), running, &next), "mcp_server.port: is the same as appservice.port")
 	next.Appservice.Hostname, next.MCPServer.Hostname = "127.0.0.1", "192.0.2.1"
 	require.NoError(t, RunUser{}.CheckStart(t.Context(), running, &next), "another interface")
+	next.Ops.Listen = net.JoinHostPort("127.0.0.1", strconv.Itoa(next.Appservice.Port))
+	require.ErrorContains(t, RunUser{}.CheckStart(t.Context(), running, &next), "ops.listen: is the same as appservice.port")
 }
 
 func TestListen_WaitsForBrieflyHeldPort(t *testing.T) {

@@ -33,7 +33,7 @@ func (w RunUser) CheckStart(ctx context.Context, running, next *config.Config) e
 			continue
 		}
 		if j := slices.IndexFunc(addresses[:i], a.overlaps); j >= 0 {
-			found = append(found, next.Problem(a.section+".port", fmt.Sprintf("is the same as %s.port; choose another port", addresses[j].section)))
+			found = append(found, next.Problem(a.portKey, fmt.Sprintf("is the same as %s; choose another port", addresses[j].portKey)))
 			continue
 		}
 		found = append(found, checkAddress(ctx, a, running, next))
