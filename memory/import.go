@@ -28,6 +28,13 @@ type Imported struct {
 // ErrUnknownSender is returned by Import when it cannot tell which sender is the owner. Ask for the owner's name in the file.
 var ErrUnknownSender = errors.New("it cannot be told which of the senders is you")
 
+// CheckImport returns the error that Import would return because of the senders of a file, so that nothing is stored of a file that cannot
+// be imported.
+func CheckImport(chat store.Chat, from transcript.Chat, me string) error {
+	_, err := authors(chat, from.Lines, me)
+	return err
+}
+
 const importedProtocol = "import"
 
 // importBatch is how many messages one transaction imports.

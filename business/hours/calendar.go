@@ -108,21 +108,20 @@ func eventDays(e *ics.VEvent, rules *recurrence, replaced []time.Time) ([]Days, 
 	if e.GetProperty(ics.ComponentPropertyRecurrenceId) != nil {
 		replaced = nil // it is one of them
 	}
-	first, err := e.GetAllDayStartAt()
-	if err != nil || !isDate(e, ics.ComponentPropertyDtStart) {
+	first, err := dateOf(e, ics.ComponentPropertyDtStart)
+	if err != nil {
 		return nil, errors.New("it does not begin with a date; holidays are whole days")
 	}
 	last := first
 	if e.GetProperty(ics.ComponentPropertyDtEnd) != nil {
-		end, err := e.GetAllDayEndAt()
-		if err != nil || !isDate(e, ics.ComponentPropertyDtEnd) {
+		end, err := dateOf(e, ics.ComponentPropertyDtEnd)
+		if err != nil {
 			return nil, errors.New("it does not end with a date; holidays are whole days")
 		}
 		if !end.Equal(first) { // some programs write a day that ends where it begins
 			last = end.AddDate(0, 0, -1) // the end is the day after the last one
 		}
 	}
-	first, last = inUTC(first), inUTC(last)
 	switch {
 	case last.Before(first):
 		return nil, errors.New("it ends before it begins")
@@ -163,13 +162,7 @@ func property(e *ics.VEvent, name ics.ComponentProperty) string {
 	return ""
 }
 
-// isDate reports whether the value of a property is a date, without a time.
-func isDate(e *ics.VEvent, name ics.ComponentProperty) bool {
-	return !strings.Contains(property(e, name), "T")
-}
-
-// inUTC returns the midnight in UTC of the day that t shows.
-func inUTC(t time.Time) time.Time {
-	y, m, d := t.Date()
-	return time.Date(y, m, d, 0, 0, 0, 0, time.UTC)
+// dateOf returns the date of a property, as midnight in UTC. A date has no zone, whatever stands beside it.
+func dateOf(e *ics.VEvent, name ics.ComponentProperty) (time.Time, error) {
+	return time.Parse("20060102", strings.TrimSpace(property(e, name)))
 }

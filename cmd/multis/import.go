@@ -1,6 +1,7 @@
 package main
 
 import (
+	"archive/zip"
 	"cmp"
 	"context"
 	"errors"
@@ -24,7 +25,7 @@ import (
 
 // importCmd imports conversations from other programs, and the documents of the first version of multis.
 type importCmd struct {
-	Path string `arg:"" name:"path" help:"A chat that WhatsApp exported (.txt), or the data folder or documents.db of the first multis."`
+	Path string `arg:"" name:"path" help:"A chat that WhatsApp (.txt or .zip) or Telegram (result.json) exported, or the data folder or documents.db of the first multis."`
 	Chat string `help:"The chat it belongs to, by name or number, as multis shows it. Defaults to the one of the same name, else to a new one."`
 	Me   string `help:"Your name in the file. Needed where it cannot be found out, as in groups."`
 }
@@ -106,15 +107,23 @@ func (c importCmd) importChats(ctx context.Context, im importer, info fs.FileInf
 	if c.Chat != "" && len(chats) > 1 {
 		return fmt.Errorf("%s holds %d chats: leave --chat out, or name one of its folders", c.Path, len(chats))
 	}
-	for _, imported := range chats {
-		chat, err := c.targetChat(ctx, im.memory, imported)
-		if err != nil {
+	targets := make([]store.Chat, len(chats))
+	for i, imported := range chats { // all are checked before the first is stored
+		if targets[i], err = c.targetChat(ctx, im.memory, imported); err != nil {
 			return fmt.Errorf("%s: %w", imported.Name, err)
 		}
-		done, err := im.memory.Import(ctx, chat, imported, c.Me)
-		if errors.Is(err, memory.ErrUnknownSender) {
+		if err := memory.CheckImport(targets[i], imported, c.Me); err != nil {
 			return fmt.Errorf("%s: %w; name yourself with --me", imported.Name, err)
 		}
+	}
+	for i, imported := range chats {
+		chat := targets[i]
+		if chat.ID == 0 {
+			if chat, err = im.memory.ImportedChat(ctx, imported.ID, imported.Name); err != nil {
+				return fmt.Errorf("%s: %w", imported.Name, err)
+			}
+		}
+		done, err := im.memory.Import(ctx, chat, imported, c.Me)
 		if err != nil {
 			return fmt.Errorf("%s: %w", imported.Name, err)
 		}
@@ -151,6 +160,40 @@ func (c importCmd) readChats(ctx context.Context, zone *time.Location, info fs.F
 		return nil, fmt.Errorf("import: %w", err)
 	}
 	defer f.Close()
+	switch strings.ToLower(filepath.Ext(c.Path)) {
+	case ".json":
+		return transcript.Telegram(filepath.Base(c.Path), f, zone)
+	case ".zip":
+		return c.readZip(f, info.Size(), zone)
+	default:
+		return c.readWhatsApp(f, zone)
+	}
+}
+
+// readZip reads the chat in a packed folder, as an iPhone exports it.
+func (c importCmd) readZip(f io.ReaderAt, size int64, zone *time.Location) ([]transcript.Chat, error) {
+	packed, err := zip.NewReader(f, size)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", c.Path, err)
+	}
+	for _, entry := range packed.File {
+		if filepath.Ext(entry.Name) != ".txt" {
+			continue
+		}
+		chat, err := entry.Open()
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", c.Path, err)
+		}
+		defer chat.Close()
+		return c.readWhatsApp(io.LimitReader(chat, maxPackedChat), zone)
+	}
+	return nil, fmt.Errorf("%s holds no chat that WhatsApp exported (a .txt file)", c.Path)
+}
+
+// maxPackedChat is how much of a packed chat is read, in bytes.
+const maxPackedChat = 256 << 20
+
+func (c importCmd) readWhatsApp(f io.Reader, zone *time.Location) ([]transcript.Chat, error) {
 	lines, err := transcript.WhatsApp(filepath.Base(c.Path), f, zone)
 	if err != nil {
 		return nil, err
@@ -241,7 +284,7 @@ func whatsAppName(path string) string {
 }
 
 // targetChat returns the chat into which a conversation is imported: the chat given by --chat, else the only one of that
-// name on that network, else a new one. It returns an error if several chats have the name.
+// name on that network, else one without an id, which is to be created. It returns an error if several chats have the name.
 func (c importCmd) targetChat(ctx context.Context, mem *memory.Memory, imported transcript.Chat) (store.Chat, error) {
 	if c.Chat != "" {
 		found, err := chatsNamed(ctx, mem.Store, []string{c.Chat})
@@ -270,7 +313,7 @@ func (c importCmd) targetChat(ctx context.Context, mem *memory.Memory, imported 
 	}
 	switch len(matches) {
 	case 0:
-		return mem.ImportedChat(ctx, imported.ID, imported.Name)
+		return store.Chat{Name: imported.Name}, nil
 	case 1:
 		return matches[0], nil
 	default:

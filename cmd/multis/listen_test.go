@@ -184,6 +184,16 @@ func TestTranscribe_AnswersTranscript(t *testing.T) {
 	require.Equal(t, 1, l.jobs("turn"))
 }
 
+func TestTranscribe_PhantomsAreSilence(t *testing.T) {
+	t.Parallel()
+	l := newListening(t, 1_000_000)
+	l.answer = llmtest.Transcript{Text: "Untertitel der Amara.org-Community", Seconds: 2}
+	note := l.receiveVoiceNote(l.chat, listenAna, "note")
+	require.NoError(t, l.listener.Transcribe(t.Context(), note.ID, false))
+	require.Equal(t, policy.ActionEscalate, l.message().Action, "as if nobody spoke in it")
+	require.Equal(t, "[voice note]", l.message().Body)
+}
+
 func TestTranscribe_AdmitsByTranscript(t *testing.T) {
 	t.Parallel()
 	l := newListening(t, 1_000_000)

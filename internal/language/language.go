@@ -105,7 +105,8 @@ func hasForeignLetters(text string) bool {
 	return strings.ContainsFunc(text, func(r rune) bool { return r > unicode.MaxASCII && unicode.IsLetter(r) })
 }
 
-// byScript returns the language that the script alone determines; Unknown for Latin script.
+// byScript returns the language that the script and a few words or spellings determine; Unknown for Latin script, and for too little text to
+// tell the languages of a script apart.
 func byScript(words []string) Language {
 	var latin, cyrillic, arabic, others int
 	russian, arab := true, true
@@ -116,7 +117,7 @@ func byScript(words []string) Language {
 				latin++
 			case unicode.Is(unicode.Cyrillic, r):
 				cyrillic++
-				russian = russian && !strings.ContainsRune("іїєґўјљњћђџѓќѕ", r)
+				russian = russian && !strings.ContainsRune("іїєґўјљњћђџѓќѕөүәғқңұһҳ", r)
 			case unicode.Is(unicode.Arabic, r):
 				arabic++
 				arab = arab && !strings.ContainsRune("پچژگکیٹڈڑےں", r)
@@ -130,12 +131,32 @@ func byScript(words []string) Language {
 	case mostLetters == latin:
 		return Unknown
 	case mostLetters == cyrillic && russian:
-		return Russian
+		return sureOf("ru", words)
 	case mostLetters == arabic && arab:
-		return Arabic
+		return sureOf("ar", words)
 	default:
 		return Simple
 	}
+}
+
+// sureOf returns a language if a word shows that a text is in it, and in no other one of its script. A long text without such a word is in
+// another language.
+func sureOf(code string, words []string) Language {
+	common := lexicon.In(code, "common", "most")
+	pieces := lexicon.In(code, "common", "spellings")
+	for _, w := range words {
+		hasPiece := slices.ContainsFunc(pieces, func(piece string) bool { return strings.Contains(w+"_", piece) })
+		hasPrefix := code == "ar" && slices.ContainsFunc(lexicon.In(code, "common", "prefixes"), func(prefix string) bool {
+			return len(w) > len(prefix)+2 && strings.HasPrefix(w, prefix)
+		})
+		if hasPiece || hasPrefix || slices.Contains(common, w) {
+			return codes()[code]
+		}
+	}
+	if len(words) < minWordsForSimple {
+		return Unknown
+	}
+	return Simple
 }
 
 // score returns how many points each language of latinCodes gets: for its common words and, if these do not decide, for the spelling of the

@@ -42,6 +42,32 @@ func TestDetect_LanguageOfSentence(t *testing.T) {
 	}
 }
 
+func TestDetect_LanguagesOfOneScript(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]language.Language{
+		"Дякую, чекаю на вас":                    language.Unknown, // Ukrainian
+		"Коли можна забрати торт?":               language.Unknown,
+		"Здравейте, имате ли доставка до Варна?": language.Unknown, // Bulgarian
+		"Колко струва доставката?":               language.Unknown,
+		"Да ли радите суботом?":                  language.Unknown, // Serbian
+		"Сайн байна уу, та нар хаана байдаг вэ?": language.Unknown, // Mongolian
+		"Дали работите во сабота?":               language.Unknown, // Macedonian
+		"Таныз қайда орналасқан?":                language.Simple,  // Kazakh
+		"Вы работаете в субботу?":                language.Russian,
+		"Добрый день, сколько стоит доставка?":   language.Russian,
+		"Есть ли у вас хлеб без глютена?":        language.Russian,
+		"Хочу заказать торт на субботу":          language.Russian,
+		"Какие у вас цены?":                      language.Russian,
+		"سلام شنبه باز هستيد":                    language.Unknown, // Persian, written with Arabic letters
+		"قيمت نان سنكك":                          language.Unknown,
+		"هل تعملون يوم السبت؟":                   language.Arabic,
+		"كم سعر الخبز؟":                          language.Arabic,
+		"ما هي ساعات العمل":                      language.Arabic,
+	} {
+		require.Equal(t, want, language.Detect(text), text)
+	}
+}
+
 func TestDetectPart_UsesDocumentLanguage(t *testing.T) {
 	t.Parallel()
 	require.Equal(t, language.German, language.DetectPart("Brötchen 0,90", language.German))

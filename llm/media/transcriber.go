@@ -110,7 +110,7 @@ func (t *Transcriber) transcript(ctx context.Context, chat store.Chat, m store.M
 		Purpose: "speech",
 		Chat:    m.ChatID,
 	})
-	if err == nil && strings.TrimSpace(said) == "" {
+	if err == nil && isSilence(said, m.Attachment.Duration()) {
 		return "", jobs.Permanent(errSilence)
 	}
 	return said, err

@@ -151,3 +151,59 @@ func TestFolder_RefusesNamedPipe(t *testing.T) {
 	_, err := transcript.Folder(os.DirFS(folder), time.UTC)
 	require.ErrorContains(t, err, "memory.md: it is no plain file")
 }
+
+func TestWhatsApp_ReadsFurtherLanguages(t *testing.T) {
+	t.Parallel()
+	want := time.Date(2025, 11, 21, 18, 5, 0, 0, time.UTC)
+	for name, line := range map[string]string{
+		"iPhone, stranger":  "[21.11.2025, 18:05:00] ~\u202fZoe: hi",
+		"tilde":             "21.11.25, 18:05 - ~ Zoe: hi",
+		"English, half day": "11/21/25, 6:05\u202fPM - Zoe: hi",
+		"English, at":       "21/11/2025 at 18:05 - Zoe: hi",
+		"French":            "21/11/2025 à 18:05 - Zoe: hi",
+		"Portuguese":        "21/11/2025 às 18:05 - Zoe: hi",
+		"Spanish, half day": "21/11/25 6:05 p. m. - Zoe: hi",
+		"German, half day":  "[21.11.25, 6:05:00 nachm.] Zoe: hi",
+		"Korean":            "2025. 11. 21. 오후 6:05 - Zoe: hi",
+		"Chinese":           "2025/11/21 下午6:05 - Zoe: hi",
+		"Japanese":          "2025/11/21 午後6:05 - Zoe: hi",
+		"Arabic":            "٢١\u200f/١١\u200f/٢٠٢٥، ٦:٠٥ م - Zoe: hi",
+		"Persian":           "۲۰۲۵/۱۱/۲۱، ۱۸:۰۵ - Zoe: hi",
+		"Turkish, half day": "21.11.2025 ÖS 6:05 - Zoe: hi",
+		"Hindi digits":      "२१/११/२०२५, १८:०५ - Zoe: hi",
+		"colon after":       "21.11.2025, 18:05: Zoe: hi",
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			lines, err := transcript.WhatsApp("chat.txt", strings.NewReader(line+"\n"), time.UTC)
+			require.NoError(t, err)
+			require.Equal(t, []transcript.Line{{At: want, Sender: "Zoe", Text: "hi"}}, lines)
+		})
+	}
+}
+
+func TestTelegram_ReadsResults(t *testing.T) {
+	t.Parallel()
+	const chat = `{"name":"Ana","type":"personal_chat","id":42,"messages":[
+		{"id":1,"type":"service","date":"2025-11-21T18:00:00","action":"pin_message","text":""},
+		{"id":2,"type":"message","date":"2025-11-21T18:05:00","date_unixtime":"1763748300","from":"Ana","text":"hello"},
+		{"id":3,"type":"message","date":"2025-11-21T18:06:00","from":"Bob","text":["see ",{"type":"link","text":"https://example.com"}," please"]},
+		{"id":4,"type":"message","date":"2025-11-21T18:07:00","from":"Bob","photo":"a.jpg","text":""}]}`
+	for name, file := range map[string]string{"one chat": chat, "all chats": `{"about":"x","chats":{"list":[` + chat + `]}}`} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			chats, err := transcript.Telegram("result.json", strings.NewReader(file), time.UTC)
+			require.NoError(t, err)
+			require.Equal(t, []transcript.Chat{{ID: "telegram:42", Name: "Ana", Platform: "telegram", Lines: []transcript.Line{
+				{At: time.Date(2025, 11, 21, 18, 5, 0, 0, time.UTC), Sender: "Ana", Text: "hello"},
+				{At: time.Date(2025, 11, 21, 18, 6, 0, 0, time.UTC), Sender: "Bob", Text: "see https://example.com please"},
+			}}}, chats)
+		})
+	}
+	for _, file := range []string{"", "[]", `{"a":1}`, "null"} {
+		_, err := transcript.Telegram("result.json", strings.NewReader(file), time.UTC)
+		require.ErrorIs(t, err, transcript.ErrNoTelegram, file)
+	}
+	_, err := transcript.Telegram("result.json", strings.NewReader(`{"name":"Ana","messages":[{"type":"message","date":"x","from":"A","text":"b"}]}`), time.UTC)
+	require.EqualError(t, err, `result.json, chat "Ana", message 1: "x" is no time`)
+}

@@ -8,14 +8,26 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
 )
 
 // maxLine is the maximum length of a line of a file, in bytes.
 const maxLine = 1 << 20
 
+// The marks of the two halves of a day, in the languages that phones write them in. A mark stands before or after the time.
+const (
+	beforeNoon = `a\.? ?m\.?|vorm\.|ص|ق\.ظ\.?|上午|오전|午前|πμ|π\.μ\.|öö|de\.|пп`
+	afterNoon  = `p\.? ?m\.?|nachm\.|م|ب\.ظ\.?|下午|오후|午後|μμ|μ\.μ\.|ös|du\.|дп`
+)
+
 // messageStart matches the first line of a message, which begins with the time: in brackets on an iPhone, before a dash
-// on Android. The lines up to the next match belong to the message. The order of day and month depends on the phone.
-var messageStart = regexp.MustCompile(`^\[?(\d{1,4})[./-](\d{1,2})[./-](\d{1,4}),?\s+(\d{1,2})[:.](\d{2})(?:[:.](\d{2}))?(?:\s*([AaPp])\.?\s*[Mm]\.?)?\]?(?:\s+[-–])?\s+(.*)$`)
+// on Android. The lines up to the next match belong to the message. The order of day and month depends on the phone, and so does the word
+// between date and time, such as "at".
+var messageStart = regexp.MustCompile(`(?i)^\[?(\d{1,4})[./-] ?(\d{1,2})[./-] ?(\d{1,4})[.,،]?\s+(?:(` + beforeNoon + `|` + afterNoon + `|\pL{1,5})\s*)?` +
+	`(\d{1,2})[:.](\d{2})(?:[:.](\d{2}))?(?:\s*(` + beforeNoon + `|` + afterNoon + `))?\]?(?:\s+[-–]|:)?\s+(.*)$`)
+
+var isAfterNoon = regexp.MustCompile(`(?i)^(?:` + afterNoon + `)$`)
+var isHalfDay = regexp.MustCompile(`(?i)^(?:` + beforeNoon + `|` + afterNoon + `)$`)
 
 // undatedMessage is a message with the three numbers of its date. Which of them is the day is decided later, for the whole file.
 type undatedMessage struct {
@@ -40,7 +52,7 @@ func WhatsApp(name string, r io.Reader, zone *time.Location) ([]Line, error) {
 		if n == 1 {
 			text = strings.TrimPrefix(text, "\ufeff")
 		}
-		m := messageStart.FindStringSubmatch(text)
+		m := messageStart.FindStringSubmatch(plainDigits(text))
 		switch {
 		case m != nil:
 			s, err := parseMessageStart(m, n)
@@ -61,13 +73,33 @@ func WhatsApp(name string, r io.Reader, zone *time.Location) ([]Line, error) {
 	return datedLines(name, stamps, zone)
 }
 
+// maxTimeLength is the maximum length of the time at the beginning of a message, in characters.
+const maxTimeLength = 32
+
+// plainDigits replaces the digits of other scripts in the time at the beginning of a line. The text of the message stays as it is.
+func plainDigits(line string) string {
+	head := []rune(strings.TrimPrefix(line, "["))
+	if len(head) == 0 || head[0] < '\u0660' || !unicode.IsDigit(head[0]) {
+		return line
+	}
+	runes := []rune(line)
+	for i, r := range runes[:min(len(runes), maxTimeLength)] {
+		for _, zero := range []rune{'٠', '۰', '०', '০'} {
+			if r >= zero && r <= zero+9 {
+				runes[i] = '0' + r - zero
+			}
+		}
+	}
+	return string(runes)
+}
+
 // stripDirectionMarks removes the direction marks that WhatsApp inserts, and replaces special spaces by plain ones.
 func stripDirectionMarks(s string) string {
 	return strings.Map(func(r rune) rune {
 		switch r {
-		case '\u200e', '\u200f', '\u202a', '\u202c', '\r':
+		case '\u200e', '\u200f', '\u202a', '\u202b', '\u202c', '\u2068', '\u2069', '\r':
 			return -1
-		case '\u202f', '\u00a0':
+		case '\u202f', '\u00a0', '\u2009':
 			return ' '
 		default:
 			return r
@@ -76,8 +108,8 @@ func stripDirectionMarks(s string) string {
 }
 
 func parseMessageStart(m []string, line int) (undatedMessage, error) {
-	numbers := make([]int, 7)
-	for i, part := range m[1:7] {
+	numbers := make([]int, 6)
+	for i, part := range []string{m[1], m[2], m[3], m[5], m[6], m[7]} {
 		if part != "" {
 			numbers[i], _ = strconv.Atoi(part) // four digits at most
 		}
@@ -92,25 +124,29 @@ func parseMessageStart(m []string, line int) (undatedMessage, error) {
 		line:      line,
 		yearFirst: len(m[1]) == 4,
 	}
-	switch half := strings.ToLower(m[7]); {
+	half := m[8]
+	if half == "" && isHalfDay.MatchString(m[4]) {
+		half = m[4]
+	}
+	switch {
 	case half == "":
 	case s.hour < 1 || s.hour > 12:
 		return undatedMessage{}, fmt.Errorf("%d is no hour of a half day", s.hour)
 	default:
 		s.hour %= 12
-		if half == "p" {
+		if isAfterNoon.MatchString(half) {
 			s.hour += 12
 		}
 	}
 	if s.hour > 23 || s.minute > 59 || s.seconds > 59 {
 		return undatedMessage{}, fmt.Errorf("%d:%02d is no time", s.hour, s.minute)
 	}
-	who, text, said := strings.Cut(m[8], ": ")
-	if !said && strings.HasSuffix(m[8], ":") {
-		who, said = strings.TrimSuffix(m[8], ":"), true
+	who, text, said := strings.Cut(m[9], ": ")
+	if !said && strings.HasSuffix(m[9], ":") {
+		who, said = strings.TrimSuffix(m[9], ":"), true
 	}
-	if said {
-		s.sender, s.text = strings.TrimSpace(who), text
+	if said { // the tilde marks who is no contact of the phone's owner
+		s.sender, s.text = strings.TrimSpace(strings.TrimPrefix(strings.TrimSpace(who), "~")), text
 	}
 	return s, nil // a line without a sender is a notice of WhatsApp's
 }
