@@ -126,6 +126,10 @@ func summary(contentType string, body []byte) string {
 	case json.Valid(body):
 		content = jsonText(body)
 	case media == "application/x-www-form-urlencoded":
+		if form, err := url.ParseQuery(content); err == nil && json.Valid([]byte(form.Get("payload"))) { // as of GitHub and Slack
+			content = jsonText([]byte(form.Get("payload")))
+			break
+		}
 		content = formText(content)
 	case media == "multipart/form-data":
 		form, err := multipart.NewReader(bytes.NewReader(body), params["boundary"]).ReadForm(maxBodySize)
@@ -142,25 +146,6 @@ func summary(contentType string, body []byte) string {
 // textFields returns the names of the fields that usually contain text for people, in the order in which they are shown.
 func textFields() []string {
 	return []string{"title", "subject", "summary", "message", "text", "msg", "content", "description", "body"}
-}
-
-// jsonText returns the text fields of a JSON object, else all of it.
-func jsonText(body []byte) string {
-	var fields map[string]json.RawMessage
-	if json.Unmarshal(body, &fields) != nil {
-		return string(body)
-	}
-	var parts []string
-	for _, name := range textFields() {
-		var value string
-		if json.Unmarshal(fields[name], &value) == nil && value != "" && !slices.Contains(parts, value) {
-			parts = append(parts, value)
-		}
-	}
-	if len(parts) == 0 {
-		return string(body)
-	}
-	return strings.Join(parts, " — ")
 }
 
 // formText returns the fields of a URL-encoded form. A text that is no form is returned unchanged.
