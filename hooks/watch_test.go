@@ -235,7 +235,7 @@ func TestWebhookContentIsShownAsPlainText(t *testing.T) {
 		{"text", "text/plain", "build 12 failed", "📬 **ci**: build 12 failed"},
 		{"fields for people", "application/json", `{"id": 4, "text": "it broke", "title": "Build"}`, "📬 **ci**: Build — it broke"},
 		{"other JSON", "application/json", `{"state": "red"}`, "📬 **ci**: state: red"},
-		{"a list", "application/json", `[1, 2]`, "📬 **ci**: [1, 2]"},
+		{"a list", "application/json", `[1, 2]`, "📬 **ci**: 1, 2"},
 		{"a form", "application/x-www-form-urlencoded", "title=Hi&x=1", "📬 **ci**: Hi"},
 		{"a form without words", "application/x-www-form-urlencoded", "x=1&state=half+done", "📬 **ci**: state=half done, x=1"},
 		{"text that curl calls a form", "application/x-www-form-urlencoded", "backup failed on nas", "📬 **ci**: backup failed on nas"},
