@@ -98,6 +98,7 @@ type Admin struct {
 	schedules   *scheduleCommands
 	escalations *escalationCommands
 	help        *helpCommands
+	orders      *orderCommands
 	agents      *agentCommands
 	bridges     *bridgeCommands
 	restores    *restoreCommands
@@ -167,6 +168,7 @@ func New(o Options) *Admin {
 	a.Host = &HostCommands{base: b, host: o.Host}
 	a.Budget = &BudgetCommands{base: b}
 	a.help = &helpCommands{base: b, table: table, asker: o.Asker}
+	a.orders = &orderCommands{base: b, asker: o.Asker, schedules: a.schedules, run: a.runCommand}
 
 	a.bridges = &bridgeCommands{base: b}
 	stalls := &stallNotices{base: b}
@@ -218,6 +220,8 @@ func (a *Admin) topics(o Options) []topic {
 		a.Forgetting,
 		&mergeCommands{base: b},
 		&modeCommands{base: b},
+		&messageCommands{base: b},
+		&sendCommands{base: b, schedules: a.schedules},
 		&labelCommands{base: b},
 		a.Drafts,
 		a.Shadows,
@@ -245,7 +249,9 @@ func (a *Admin) topics(o Options) []topic {
 		a.pins,
 		a.Host,
 		&auditCommands{base: b},
+		&undoCommands{base: b, run: a.runCommand},
 		a.help,
+		a.orders,
 	}
 }
 
@@ -259,6 +265,7 @@ func (a *Admin) setHandlers() {
 		a.Answers.handleRewrite,
 		a.business.handleAnswer,
 		a.handleChoice,
+		a.orders.handle,
 	}
 	a.reactionHandlers = []handler{
 		a.escalations.handleReaction,
@@ -301,8 +308,15 @@ func (a *Admin) HandleCommand(ctx context.Context, message store.MessageID, last
 	if err != nil {
 		return err
 	}
-	if isQuestion(r.message) && !isReply && !r.room.IsOperatorsRoom {
+	order, isOrder, err := a.orders.find(ctx, r)
+	if err != nil {
+		return err
+	}
+	if isQuestion(r.message) && !isReply && !r.room.IsOperatorsRoom && (!isOrder || order.isQuestion()) {
 		return a.store.InTx(ctx, func(tx store.Tx) error { return jobs.Enqueue(ctx, tx, jobs.AskArgs{MessageID: message}) })
+	}
+	if isOrder && order.stops {
+		return a.execute(ctx, r, last)
 	}
 	if waits, err := a.mustWait(ctx, r); err != nil {
 		return err
@@ -417,6 +431,9 @@ func (a *Admin) commit(ctx context.Context, r request, ans answer) error {
 		}
 		var err error
 		if ans.text, err = ans.apply(ctx, tx); err != nil {
+			return err
+		}
+		if err := noteChange(ctx, tx, r, ans); err != nil {
 			return err
 		}
 		if ans.reaction == reactionStarted {

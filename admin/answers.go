@@ -452,7 +452,7 @@ func (ac *AnswerCommands) handleRewrite(ctx context.Context, r request, typed st
 		}
 		return "", ac.show(ctx, tx, g)
 	}}
-	ans.change, ans.dialog = closeDialog(d, nil), d.ID
+	ans.change, ans.dialog = ac.dialogs.close(d, markDone, nil), d.ID
 	return ans, true, nil
 }
 

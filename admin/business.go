@@ -316,7 +316,7 @@ func (bc *businessCommands) handleAnswer(ctx context.Context, r request, typed s
 		}
 	}
 	ans.reason = "It answered the setup of the business."
-	ans.change, ans.dialog = closeDialog(d, ans.change), d.ID
+	ans.change, ans.dialog = bc.dialogs.close(d, markDone, ans.change), d.ID
 	return ans, true, nil
 }
 

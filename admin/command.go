@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 	"strings"
+	"time"
 
 	"multis/policy"
 	"multis/store"
@@ -48,7 +49,13 @@ type chatPick struct {
 	Agent string          `json:",omitempty"` // for /agent; empty leaves it to the configuration
 	Since int64           `json:",omitempty"` // for /import: the day to read back to, in Unix seconds
 	Asked store.MessageID `json:",omitempty"` // for /export: the message that asked
-	Audit string          `json:",omitempty"` // for /audit: pickInjection or pickLift; empty shows the entries
+	Count int             `json:",omitempty"` // for /messages: how many are shown
+	// for /send: the text, and whether it is sent without being shown first
+	Text string `json:",omitempty"`
+	Now  bool   `json:",omitempty"`
+	// Until is for /pause: when it ends; nil for never
+	Until *time.Time `json:",omitempty"`
+	Audit string     `json:",omitempty"` // for /audit: pickInjection or pickLift; empty shows the entries
 	// Customers limits the command to chats of customers: those on business, and those with an open escalation. It is set
 	// for requests of operators, and in rooms that operators can read.
 	Customers bool `json:",omitempty"`

@@ -82,8 +82,13 @@ func (ds *dialogs) handleChoice(ctx context.Context, r request, c choice) (_ ans
 	if !declined {
 		ans, accepted, err = asked.question.answer(ctx, r, c)
 	}
+	ans.keepsUndo = ans.change == nil && ans.changeWithText == nil
 	if err == nil && accepted {
-		ans.change = closeDialog(asked.Dialog, ans.change)
+		mark := markDone
+		if c.word == wordNo {
+			mark = markDeclined
+		}
+		ans.change = ds.close(asked.Dialog, mark, ans.change)
 		ans.dialog = asked.ID
 	}
 	return ans, true, err
@@ -232,9 +237,9 @@ func (ds *dialogs) findText(ctx context.Context, r request, kind string) (d stor
 	return d, err == nil && d.Kind == kind && open, err
 }
 
-// closeDialog returns a change that also closes a question. If the question was closed meanwhile, the change returns
+// close returns a change that also closes a question, and marks its message. If the question was closed meanwhile, the change returns
 // jobs.Snooze: the message is then handled again as one that answers a closed question.
-func closeDialog(d store.Dialog, change func(context.Context, store.Tx) error) func(context.Context, store.Tx) error {
+func (ds *dialogs) close(d store.Dialog, mark string, change func(context.Context, store.Tx) error) func(context.Context, store.Tx) error {
 	return func(ctx context.Context, tx store.Tx) error {
 		first, err := store.FinishDialog(ctx, tx, d.ID)
 		if err != nil {
@@ -243,8 +248,8 @@ func closeDialog(d store.Dialog, change func(context.Context, store.Tx) error) f
 		if !first {
 			return jobs.Snooze(0)
 		}
-		if change == nil {
-			return nil
+		if err := ds.room.endQuestion(ctx, tx, d, mark); err != nil || change == nil {
+			return err
 		}
 		return change(ctx, tx)
 	}

@@ -41,14 +41,13 @@ func (df *DraftCommands) commands() []command {
 				}
 				return " to set it to **" + string(pick.Delivery) + "**"
 			},
-			summary: "whether I ask you before something goes to a chat",
-			help: "**auto**: what I say there goes out at once. **draft**: I show it here first. 👍 sends it as it stands, a reply changes its words, 👎 drops it, and a reply such as `👎 too formal` has me write it again; " +
-				"after " + text.Duration(draftLifetime) +
-				" without a word it is dropped. **shadow**: I show it here and never send it; you answer, and `/shadow` compares. What you set with `/remind ... --to` is shown first as well. `/delivery draft Ana` sets it, `/delivery Ana` tells it.",
+			summary: "send, ask first, or only compare",
+			help: "**auto**: I send right away. **draft**: I show it here first (`/remind --to` too): 👍 send, reply to edit, 👎 drop, `👎 too formal` to rewrite; expires after " +
+				text.Duration(draftLifetime) + ". **shadow**: I show it and never send it; `/shadow` compares. Set: `/delivery draft Ana`.",
 		},
 		{
 			name: "drafts", args: "[page]", group: groupChats, run: df.list,
-			summary: "what waits for your yes",
+			summary: "answers waiting for your approval",
 			alone:   true,
 		},
 	}
@@ -95,13 +94,13 @@ func (q approveDraft) answer(ctx context.Context, r request, c choice) (_ answer
 		early, err := q.drafts.isTooEarly(ctx, r, q.OutboxID)
 		if err != nil {
 			return answer{
-				text:   "The draft changed just before that. Look at it again, and reply `yes` to it if you want it sent.",
+				text:   "The draft changed just before you answered. Check it, then reply `yes`.",
 				reason: "It was about an earlier draft.",
 			}, false, err
 		}
 		if early {
 			return answer{
-				text:   "The draft changed just before that. Look at it again, and reply `yes` to it if you want it sent.",
+				text:   "The draft changed just before you answered. Check it, then reply `yes`.",
 				reason: "It was about an earlier draft.",
 			}, false, nil
 		}
@@ -179,15 +178,17 @@ func (df *DraftCommands) send(ctx context.Context, tx store.Tx, out uuid.UUID) (
 	case err != nil:
 		return "", err
 	case decision.Code == policy.CodeQuoteDeleted:
-		return "Nothing goes to **" + to + "**: a message that it answered or quoted was deleted.",
+		return "Not sent to **" + to + "**: a message it answers or quotes was deleted.",
 			df.room.box.DropDraft(ctx, tx, out, policy.CodeQuoteDeleted)
 	case decision.Code.IsWithdrawn():
-		return "Nothing goes to **" + to + "**: " + esc(decision.Why) + " If it still needs an answer, I draft another.", nil
+		return "Not sent to **" + to + "**: " + esc(decision.Why) + " If it still needs an answer, I'll show you a new draft.", nil
 	case !decision.Allow:
-		return "⚠️ It cannot go to **" + to + "** now: " + esc(decision.Why) + " The draft stays open.", nil
+		return "⚠️ Can't be sent to **" + to + "** now: " + esc(decision.Why) + " The draft stays open.", nil
 	default:
-		return "It goes to **" + to + "**, as it stands there.",
-			store.SetExecutionOutcome(ctx, tx, out, store.ExecutionDone, "you said yes to the draft")
+		if err := df.endCard(ctx, tx, out, "✅ **Sent to "+to+"**, "+df.room.shortTime(df.room.now())); err != nil {
+			return "", err
+		}
+		return "Sending to **" + to + "**.", store.SetExecutionOutcome(ctx, tx, out, store.ExecutionDone, "you said yes to the draft")
 	}
 }
 
@@ -204,7 +205,10 @@ func (df *DraftCommands) dropped(ctx context.Context, tx store.Tx, out uuid.UUID
 	if err != nil {
 		return "", err
 	}
-	return "Dropped: nothing goes to **" + to + "**.",
+	if err := df.endCard(ctx, tx, out, "👎 **Dropped**, nothing was sent to "+to); err != nil {
+		return "", err
+	}
+	return "Dropped. Nothing was sent to **" + to + "**.",
 		store.SetExecutionOutcome(ctx, tx, out, store.ExecutionSkipped, "you dropped the draft")
 }
 
@@ -218,7 +222,7 @@ func (df *DraftCommands) refuse(ctx context.Context, tx store.Tx, out uuid.UUID,
 		return df.dropped(ctx, tx, out)
 	}
 	to, err := df.recipient(ctx, tx, out)
-	return "Nothing of that goes to **" + to + "**. I write it again as you say, and ask you before it goes out.", err
+	return "Dropped. I'll rewrite it for **" + to + "** and show you the new draft.", err
 }
 
 // handleReply handles a reply to a draft: yes or no decides, 👎 with a reason has it written again, and any other text
@@ -317,7 +321,10 @@ func (df *DraftCommands) PresentDraft(ctx context.Context, out uuid.UUID) error 
 		if err := store.SetExecutionOutcome(ctx, tx, out, store.ExecutionSkipped, "nobody said yes to the draft"); err != nil {
 			return err
 		}
-		return df.room.box.NotifyOwner(ctx, tx, outbox.Alert, "⌛ The draft for **"+to+"** was not sent: nobody said yes to it in "+
+		if err := df.endCard(ctx, tx, out, "⌛ **Expired**, nothing was sent to "+to); err != nil {
+			return err
+		}
+		return df.room.box.NotifyOwner(ctx, tx, outbox.Alert, "⌛ The draft for **"+to+"** expired: not approved within "+
 			text.Duration(draftLifetime)+".")
 	})
 }
@@ -339,7 +346,7 @@ func (df *DraftCommands) dropForgotten(ctx context.Context, tx store.Tx, out uui
 		return err
 	}
 	return df.room.box.NotifyOwner(ctx, tx, outbox.Alert,
-		"⌛ The draft for **"+to+"** was not sent: a message that it rests on was deleted. What was asked there has no answer.")
+		"⌛ The draft for **"+to+"** was dropped: a message it is based on was deleted. The question is still unanswered.")
 }
 
 // show shows the messages of a draft, the question it answers and its sources. On the chat's card, it replaces an earlier
@@ -370,7 +377,7 @@ func (df *DraftCommands) show(ctx context.Context, tx store.Tx, chat store.Chat,
 	lines := []string{head}
 	lines = append(lines, quotedRows(rows)...)
 	return df.showCard(ctx, tx, room, chat, notice{
-		text:     strings.Join(lines, "\n") + "\n\n👍 send · reply to change it · 👎 drop ·",
+		text:     strings.Join(lines, "\n") + "\n\n👍 send · reply to edit · 👎 drop ·",
 		kind:     outbox.Alert,
 		quotes:   about,
 		question: &approveDraft{drafts: df, OutboxID: rows[0].ID},
@@ -397,10 +404,10 @@ func (df *DraftCommands) list(ctx context.Context, r request, args string) (answ
 		return answer{}, err
 	}
 	if len(open) == 0 {
-		return answer{text: "No draft waits. `/delivery draft Ana` has me ask before anything goes to Ana."}, nil
+		return answer{text: "No drafts. `/delivery draft Ana` shows you answers to Ana first."}, nil
 	}
 	lines := []string{"**" + text.Count(len(open), "draft") +
-		"**, the oldest first. React with 👍 or 👎 where it stands, or reply to change it."}
+		"**, oldest first. React 👍 or 👎 on a draft, or reply to it to edit."}
 	pages := (len(open) + draftsPerPage - 1) / draftsPerPage
 	page := min(max(int(parseNumber(strings.TrimSpace(args))), 1), pages)
 	var about []store.MessageID
@@ -470,7 +477,8 @@ func (df *DraftCommands) setDelivery(chat store.Chat, how policy.Delivery) answe
 		return answer{text: fmt.Sprintf("%s is on `%s`: %s `/delivery auto`, `draft` or `shadow` and its name changes that.", name, how,
 			now[how])}
 	}
-	return answer{text: name + ": " + now[how], change: func(ctx context.Context, tx store.Tx) error {
+	undo := chatCommand("delivery "+string(chat.DeliveryIn(df.settings.Defaults)), chat)
+	return answer{text: name + ": " + now[how], undo: undo, change: func(ctx context.Context, tx store.Tx) error {
 		if err := store.SetDelivery(ctx, tx, chat.ID, how); err != nil {
 			return err
 		}

@@ -68,11 +68,11 @@ func TestDraft_ScheduledMessageNeedsYes(t *testing.T) {
 	r := newRig(t)
 	ana, shown := r.addDraft()
 	require.Equal(t, text("✏️ **Draft for Ana · WhatsApp**", "", "> see you at seven. *Bring* cake", "",
-		"👍 send · reply to change it · 👎 drop · Open until Sat 21 Nov, 00:00."), shown.Body)
+		"👍 send · reply to edit · 👎 drop · Open until Sat 21 Nov, 00:00."), shown.Body)
 	require.Contains(t, shown.Mentions, owner, "it rings: it is dropped unless the owner sees it in time")
 	require.Contains(t, r.asOwner("/jobs 1 history"), "done, a draft of it waits for you")
 	require.Contains(t, r.asOwner("/drafts"),
-		"**1 draft**, the oldest first. React with 👍 or 👎 where it stands, or reply to change it.\nAna · WhatsApp — “see you at seven. *Bring* cake”, open until Sat 21 Nov, 00:00")
+		"**1 draft**, oldest first. React 👍 or 👎 on a draft, or reply to it to edit.\nAna · WhatsApp — “see you at seven. *Bring* cake”, open until Sat 21 Nov, 00:00")
 
 	require.Contains(t, r.asOwner("yes"), "**Send this to Ana · WhatsApp?** “see you at seven. *Bring* cake”\n`yes` sends it, `no` drops it.",
 		"it points at nothing")
@@ -86,7 +86,7 @@ func TestDraft_ScheduledMessageNeedsYes(t *testing.T) {
 	})), "is the owner's")
 	require.Empty(t, r.sentTo(ana), "an operator's yes is none")
 
-	require.Equal(t, "see you at seven. *Bring* cake\nIt goes to **Ana · WhatsApp**, as it stands there.", r.react(shown.Event, "👍"))
+	require.Equal(t, "see you at seven. *Bring* cake\nSending to **Ana · WhatsApp**.", r.react(shown.Event, "👍"))
 	require.Equal(t, []string{"see you at seven. *Bring* cake"}, r.sentTo(ana))
 	require.Contains(t, r.asOwner("/jobs 1 history"), "done, you said yes to the draft")
 	require.Equal(t, 1,
@@ -98,7 +98,7 @@ func TestDraft_ScheduledMessageNeedsYes(t *testing.T) {
 	r.now = r.now.Add(5 * time.Hour)
 	require.Empty(t, r.presentDrafts())
 	require.Len(t, r.sentTo(ana), 1)
-	require.Contains(t, r.asOwner("/drafts"), "No draft waits.")
+	require.Contains(t, r.asOwner("/drafts"), "No drafts.")
 }
 
 func TestDraft_BareYesAsksWhich(t *testing.T) {
@@ -109,7 +109,7 @@ func TestDraft_BareYesAsksWhich(t *testing.T) {
 	require.Contains(t, r.asOwner("👍"), "**Send this to Ana · WhatsApp?**")
 	require.Contains(t, r.asOwner("what is the weather?"), "You asked")
 	require.Empty(t, r.sentTo(ana))
-	require.Equal(t, "see you at seven. *Bring* cake\nIt goes to **Ana · WhatsApp**, as it stands there.", r.asOwner("yes"))
+	require.Equal(t, "see you at seven. *Bring* cake\nSending to **Ana · WhatsApp**.", r.asOwner("yes"))
 	require.Equal(t, []string{"see you at seven. *Bring* cake"}, r.sentTo(ana))
 	require.NotContains(t, r.asOwner("yes"), "Send this")
 }
@@ -163,14 +163,14 @@ func TestDraft_ReplyChangesText(t *testing.T) {
 	require.Contains(t, bodies(r.handle(store.Message{Body: "\u202e!wa logout", RelatesTo: again[0].Event})),
 		"That cannot go to **Ana · WhatsApp**: The bridge would", "what the gate lets out in no case")
 	require.Empty(t, r.sentTo(ana))
-	require.Contains(t, bodies(r.handle(store.Message{Body: "yes", RelatesTo: again[0].Event})), "It goes to **Ana · WhatsApp**")
+	require.Contains(t, bodies(r.handle(store.Message{Body: "yes", RelatesTo: again[0].Event})), "Sending to **Ana · WhatsApp**")
 	require.Equal(t, []string{"see you at eight"}, r.sentTo(ana))
 	require.Contains(t, r.asOwner("/jobs 1 history"), "done, you said yes to the draft")
 
 	r.asOwner("/remind 1h --to Ana never mind")
 	r.runUntil(2 * time.Hour)
 	shown = r.presentDrafts()[0]
-	require.Equal(t, "Dropped: nothing goes to **Ana · WhatsApp**.", r.react(shown.Event, "👎"))
+	require.Equal(t, "Dropped. Nothing was sent to **Ana · WhatsApp**.", r.react(shown.Event, "👎"))
 	require.Equal(t, "That draft is no longer open.", r.react(shown.Event, "👍"))
 	require.Len(t, r.sentTo(ana), 1)
 	require.Contains(t, r.asOwner("/jobs 2 history"), "skipped, you dropped the draft")
@@ -179,7 +179,7 @@ func TestDraft_ReplyChangesText(t *testing.T) {
 	r.runUntil(2 * time.Hour)
 	shown = r.presentDrafts()[0]
 	require.Contains(t, bodies(r.handle(store.Message{Body: "👎 too short", RelatesTo: shown.Event})),
-		"Dropped: nothing goes to **Ana · WhatsApp**.", "a reason is no text for Ana")
+		"Dropped. Nothing was sent to **Ana · WhatsApp**.", "a reason is no text for Ana")
 	require.Len(t, r.sentTo(ana), 1)
 }
 
@@ -193,7 +193,7 @@ func TestDraft_RefusedIsRewritten(t *testing.T) {
 	shown := r.presentDrafts()[0]
 	r.exec("delete from river.river_job where kind = 'turn'")
 	said := bodies(r.handle(store.Message{Body: "👎 too formal", RelatesTo: shown.Event}))
-	require.Contains(t, said, "Nothing of that goes to **Ana · WhatsApp**. I write it again as you say")
+	require.Contains(t, said, "Dropped. I'll rewrite it for **Ana · WhatsApp**")
 	require.Empty(t, r.sentTo(ana))
 	require.Equal(t, 1,
 		r.count("select count(*) from outbox o join messages m on m.id = o.feedback_id where o.chat_id = $1 and o.code = 'draft_refused' and m.body = '👎 too formal'", ana.ID))
@@ -209,7 +209,7 @@ func TestDraft_ExpiresWithNotice(t *testing.T) {
 	ana, shown := r.addDraft()
 	r.now = r.now.Add(4*time.Hour + time.Second)
 	require.Contains(t, r.react(shown.Event, "👍"), "That question was open until 00:00.")
-	require.Equal(t, "⌛ The draft for **Ana · WhatsApp** was not sent: nobody said yes to it in 4 h.", bodies(r.presentDrafts()))
+	require.Equal(t, "⌛ The draft for **Ana · WhatsApp** expired: not approved within 4 h.", bodies(r.presentDrafts()))
 	require.Empty(t, r.presentDrafts(), "told once")
 	require.Empty(t, r.sentTo(ana))
 	require.Contains(t, r.asOwner("/jobs 1 history"), "skipped, nobody said yes to the draft")
@@ -220,7 +220,7 @@ func TestDraft_BlockedStaysOpen(t *testing.T) {
 	r := newRig(t)
 	ana, shown := r.addDraft()
 	r.asOwner("/pause all")
-	require.Equal(t, "⚠️ It cannot go to **Ana · WhatsApp** now: Everything is paused; /resume ends it. The draft stays open.",
+	require.Equal(t, "⚠️ Can't be sent to **Ana · WhatsApp** now: Everything is paused; /resume ends it. The draft stays open.",
 		r.react(shown.Event, "👍"))
 	r.asOwner("/resume")
 	r.react(shown.Event, "👍")
@@ -277,9 +277,9 @@ func TestDraft_DeletedQuestionIsNotSent(t *testing.T) {
 		require.NoError(t, r.box.Retract(r.ctx, out))
 	}
 	require.Zero(t, r.count("select count(*) from outbox where content::text like '%Rumpel%' or citations::text like '%Rumpel%'"))
-	require.Equal(t, "Nothing goes to **Ana · WhatsApp**: a message that it answered or quoted was deleted.", r.react(shown.Event, "👍"))
+	require.Equal(t, "Not sent to **Ana · WhatsApp**: a message it answers or quotes was deleted.", r.react(shown.Event, "👍"))
 	require.Empty(t, r.sentTo(ana))
-	require.Contains(t, r.asOwner("/drafts"), "No draft waits.")
+	require.Contains(t, r.asOwner("/drafts"), "No drafts.")
 }
 
 func TestDraft_WithdrawnByDocumentChange(t *testing.T) {
@@ -384,7 +384,7 @@ func TestDraft_FiftyChatsOneCardEach(t *testing.T) {
 		}))
 	}
 	require.Equal(t, 50, r.count("select count(*) from outbox where state = 'draft'"))
-	require.Contains(t, r.asOwner("/drafts"), "**50 drafts**, the oldest first.")
+	require.Contains(t, r.asOwner("/drafts"), "**50 drafts**, oldest first.")
 	require.Contains(t, r.asOwner("/drafts"), "Page 1 of 3: `/drafts 2` shows more.")
 	last := r.asOwner("/drafts 3")
 	require.Contains(t, last, "Ana49.")
@@ -483,7 +483,7 @@ func TestDraft_ForgottenQuestionIsNoticed(t *testing.T) {
 	})
 	require.Empty(t, storetest.ColumnsContaining(t, r.st, "rumpel"))
 	r.now = r.now.Add(5 * time.Hour)
-	require.Contains(t, bodies(r.presentDrafts()), "What was asked there has no answer.")
+	require.Contains(t, bodies(r.presentDrafts()), "The question is still unanswered.")
 }
 
 func TestDraft_LostJobIsShown(t *testing.T) {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+	"maunium.net/go/mautrix/id"
 
 	"multis/jobs"
 	"multis/memory"
@@ -92,6 +93,64 @@ func (df *DraftCommands) closeCard(ctx context.Context, tx store.Tx, out uuid.UU
 	return true, df.writeWithdrawn(ctx, tx, o, last)
 }
 
+// endCard writes on the card of a draft what became of it, so that nobody takes the draft for an open one.
+func (df *DraftCommands) endCard(ctx context.Context, tx store.Tx, out uuid.UUID, outcome string) error {
+	o, err := store.OutboxMessageByID(ctx, tx, out)
+	if err != nil {
+		return err
+	}
+	root, err := cardEvent(ctx, tx, out)
+	if err != nil {
+		return err
+	}
+	if root == "" || df.settings.Terminal {
+		return nil
+	}
+	words, err := store.WholeText(ctx, tx, o)
+	if err != nil {
+		return err
+	}
+	if words != "" {
+		outcome += "\n\n> " + strings.ReplaceAll(esc(words), "\n", "\n> ")
+	}
+	room, err := outbox.AdminRoom(ctx, tx)
+	if err != nil {
+		return err
+	}
+	_, err = df.room.write(ctx, tx, room, notice{
+		text:     outcome,
+		kind:     outbox.Quiet,
+		replaces: root,
+		quotes:   o.Quotes,
+		sources:  o.Sources,
+	})
+	return err
+}
+
+// cardEvent returns the event of the card that shows a draft; empty if the draft was not shown.
+func cardEvent(ctx context.Context, tx store.Tx, out uuid.UUID) (id.EventID, error) {
+	asked, err := store.DraftDialog(ctx, tx, kindDraft, out)
+	if errors.Is(err, store.ErrNotFound) {
+		return "", nil
+	}
+	if err != nil {
+		return "", err
+	}
+	shown, err := store.OutboxMessageByID(ctx, tx, asked.OutboxID)
+	switch {
+	case errors.Is(err, store.ErrNotFound):
+		return "", nil
+	case err != nil:
+		return "", err
+	case shown.Replaces != "":
+		return shown.Replaces, nil
+	case shown.EventID == nil:
+		return "", nil
+	default:
+		return *shown.EventID, nil
+	}
+}
+
 // writeWithdrawn writes on the card of a draft that it is withdrawn. After a yes that came too late it writes a new
 // notice instead, because the owner believes that the draft was sent.
 func (df *DraftCommands) writeWithdrawn(ctx context.Context, tx store.Tx, o store.OutboxMessage, card store.DraftCard) error {
@@ -118,7 +177,7 @@ func (df *DraftCommands) writeWithdrawn(ctx context.Context, tx store.Tx, o stor
 	switch asks := o.AsksContact(); {
 	case asks, o.Code == policy.CodeDraftLate: // no other draft replaces it, or its own card shows the one that does
 	case o.Code == policy.CodeDraftOutdated, o.Code == policy.CodeDraftSource, o.Code == policy.CodeDraftRefused:
-		said.text += " What I write instead waits for your yes again."
+		said.text += " I'll show you a new draft."
 	default: // a person has answered, or has changed what is answered
 		said.text += " `/why` and the name says what was asked."
 	}

@@ -492,7 +492,7 @@ func (d *draftRace) check() {
 			require.Equal(d.t, 1, seen[string(s.Event)])
 		}
 	}
-	require.LessOrEqual(d.t, len(seen), strings.Count(all.String(), "It goes to **")+
+	require.LessOrEqual(d.t, len(seen), strings.Count(all.String(), "Sending to **")+
 		strings.Count(all.String(), "I try again to send it to **"), "more was sent than was approved")
 	for _, words := range d.written {
 		if d.count("select count(*) from messages where body = $1 and code <> 'command'", words) == 0 &&

@@ -360,7 +360,7 @@ func TestForget_ReportMatchesDeletions(t *testing.T) {
 	emptied := func() int { return r.count("select count(*) from outbox where content = '{}'") }
 	require.Zero(t, emptied())
 	report := r.runForgettings()
-	require.Contains(t, report, fmt.Sprintf("%d things I said", emptied()-1), "and the question, which quoted it")
+	require.Contains(t, report, fmt.Sprintf("%d things I said", emptied()-2), "and the question and its end, which quoted it")
 	require.Equal(t, 3, r.count("select (counts->>'messages')::int from forgettings"))
 	require.Equal(t, 2, r.count("select (counts->>'summaries')::int from forgettings"))
 	require.Equal(t, 3+1, r.count("select count(*) from messages where redacted_at is not null"), "and the one that asked")

@@ -146,7 +146,8 @@ func (md *modeCommands) set(ctx context.Context, chat store.Chat, mode policy.Mo
 		return answer{text: text}, err
 	}
 	text, err := md.effectText(ctx, chat, mode, "is now "+string(mode))
-	ans := answer{text: text, change: func(ctx context.Context, tx store.Tx) error {
+	undo := chatCommand("mode "+string(chat.ModeIn(md.settings.Defaults)), chat)
+	ans := answer{text: text, undo: undo, change: func(ctx context.Context, tx store.Tx) error {
 		if err := store.SetMode(ctx, tx, chat.ID, mode); err != nil {
 			return err
 		}

@@ -58,10 +58,15 @@ func isQuestion(m store.Message) bool {
 	}
 	name, rest := parseCommand(m.Body)
 	if name != "" {
-		return name == "ask" || name == "search" || name == "brief" || name == "business" && strings.HasPrefix(strings.ToLower(rest), "preview ")
+		return mayTakeLong(name, rest)
 	}
 	_, chosen := parseChoice(rest)
 	return !chosen
+}
+
+// mayTakeLong reports whether a command may wait for a model or a search, and changes nothing.
+func mayTakeLong(name, args string) bool {
+	return name == "ask" || name == "search" || name == "brief" || name == "business" && strings.HasPrefix(strings.ToLower(args), "preview ")
 }
 
 // choice is a short answer to a question: a number, a word, or a reaction that means one of these.

@@ -3,8 +3,10 @@ package admin
 import (
 	"context"
 	"strings"
+	"time"
 
 	"multis/business/desk"
+	"multis/clock/schedule"
 	"multis/internal/text"
 	"multis/store"
 )
@@ -21,13 +23,15 @@ func (ps *pauseCommands) commands() []command {
 	return []command{
 		{
 			name: "pause", args: "[all or name]", group: groupControl, run: ps.pause,
-			onChat:   func(_ context.Context, _ chatPick, chat store.Chat) (answer, error) { return ps.pauseChat(chat), nil },
+			onChat: func(_ context.Context, pick chatPick, chat store.Chat) (answer, error) {
+				return ps.pauseChat(chat, pick.Until), nil
+			},
 			chatHint: func(chatPick) string { return " to pause it" },
 			summary:  "write to nobody, or not in one chat",
 			aliases:  []string{"stop", "quiet"},
 			hint:     "`/pause all` stops everything that I send, `/cancel-task` what I work on.",
 			alone:    true,
-			help:     "`/pause` and `/pause all` stop everything at once, what waits to be sent included. `/pause Ana` stops my answers there. Both last until `/resume`.",
+			help:     "`/pause` and `/pause all` stop everything at once, what waits to be sent included. `/pause Ana` stops my answers there, `/pause Ana until 18:00` for a while. Otherwise both last until `/resume`.",
 		},
 		{
 			name: "resume", args: "[all or name]", group: groupControl, run: ps.resume,
@@ -45,11 +49,23 @@ func (ps *pauseCommands) commands() []command {
 
 // pause stops everything that is sent, or the answers in one chat.
 func (ps *pauseCommands) pause(ctx context.Context, r request, args string) (answer, error) {
-	if args != "" && !strings.EqualFold(args, "all") {
-		return ps.chats.withChat(ctx, args, "pause", chatPick{})
+	name, when, hasEnd := strings.Cut(args, " until ")
+	var until *time.Time
+	if hasEnd {
+		if at, rest, err := schedule.ParseTime(when, ps.room.writtenAt(r), schedule.English()); err == nil && rest == "" {
+			until = &at
+		}
+	}
+	if name != "" && !strings.EqualFold(name, "all") {
+		return ps.chats.withChat(ctx, name, "pause", chatPick{Until: until})
+	}
+	text := "**Everything is paused.** Nothing goes out, not even queued messages. I still remember what comes in. `/resume` ends it."
+	if hasEnd {
+		text += " I can't end it at a time: set a reminder, such as `/remind 2h resume`."
 	}
 	return answer{
-		text: "**Everything is paused.** Nothing goes out, not even queued messages. I still remember what comes in. `/resume` ends it.",
+		text: text,
+		undo: "resume all",
 		change: func(ctx context.Context, tx store.Tx) error {
 			return store.PutSetting(ctx, tx, store.SettingPause, store.Pause{Since: r.now.UTC()})
 		},
@@ -57,13 +73,18 @@ func (ps *pauseCommands) pause(ctx context.Context, r request, args string) (ans
 }
 
 // pauseChat stops the answers in a chat.
-func (ps *pauseCommands) pauseChat(chat store.Chat) answer {
+func (ps *pauseCommands) pauseChat(chat store.Chat, until *time.Time) answer {
+	end := store.PausedForever
+	name := "**" + esc(chat.Label())
+	text := name + " is paused.** I remember, and answer nothing there until " + code("/resume "+chat.TypedName()) + "."
+	if until != nil {
+		end = *until
+		text = name + " is paused until " + ps.room.fullTime(end) + ".** I remember, and answer nothing there. " + code("/resume "+chat.TypedName()) + " ends it."
+	}
 	return answer{
-		text: "**" + esc(chat.Label()) + " is paused.** I remember, and answer nothing there until " + code("/resume "+chat.TypedName()) + ".",
-		change: func(ctx context.Context, tx store.Tx) error {
-			until := store.PausedForever
-			return store.PauseChat(ctx, tx, chat.ID, &until)
-		},
+		text:   text,
+		undo:   chatCommand("resume", chat),
+		change: func(ctx context.Context, tx store.Tx) error { return store.PauseChat(ctx, tx, chat.ID, &end) },
 	}
 }
 
@@ -87,7 +108,7 @@ func (ps *pauseCommands) resume(ctx context.Context, _ request, args string) (an
 	if len(still) > 0 {
 		reply += "\nStill paused: " + text.List(still) + ". `/resume` and a name ends that."
 	}
-	return answer{text: reply, change: func(ctx context.Context, tx store.Tx) error {
+	return answer{text: reply, undo: "pause all", change: func(ctx context.Context, tx store.Tx) error {
 		return store.DropSetting(ctx, tx, store.SettingPause)
 	}}, nil
 }
@@ -113,7 +134,7 @@ func (ps *pauseCommands) resumeChat(ctx context.Context, chat store.Chat) (answe
 	if view.pausedAll {
 		text += " Everything is still paused: `/resume` ends that."
 	}
-	return answer{text: text, change: func(ctx context.Context, tx store.Tx) error {
+	return answer{text: text, undo: chatCommand("pause", chat), change: func(ctx context.Context, tx store.Tx) error {
 		if err := store.ResumeChat(ctx, tx, chat.ID); err != nil {
 			return err
 		}

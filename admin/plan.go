@@ -53,7 +53,7 @@ func (ts *TaskCommands) revisePlan(ctx context.Context, r request, wishes string
 	if err != nil {
 		return answer{}, false, err
 	}
-	return answer{reaction: reactionStarted, change: closeDialog(dialog, func(ctx context.Context, tx store.Tx) error {
+	return answer{reaction: reactionStarted, change: ts.dialogs.close(dialog, markDone, func(ctx context.Context, tx store.Tx) error {
 		return jobs.RevisePlan(ctx, tx, approval.TaskID, r.message.ID, wishes, r.now)
 	})}, true, nil
 }

@@ -64,6 +64,9 @@ func parseOptions(text string) (scheduleOptions, string) {
 
 // remind sets a schedule with one time.
 func (sc *scheduleCommands) remind(ctx context.Context, r request, args string) (answer, error) {
+	if recurring, found := sc.recurrenceIn(args); found {
+		return sc.cron(ctx, r, recurring)
+	}
 	w, args := parseOptions(args)
 	at, what, err := schedule.ParseTime(args, sc.room.writtenAt(r), schedule.English())
 	ans, err := timeErrorAnswer(err)
@@ -81,6 +84,62 @@ func (sc *scheduleCommands) remind(ctx context.Context, r request, args string) 
 		return ans, nil
 	}
 	return sc.set(ctx, r, w, store.Schedule{Kind: string(schedule.At), NextAt: &at, Body: what})
+}
+
+// recurrencePattern matches the beginning of words that say how often something recurs.
+var recurrencePattern = regexp.MustCompile(`(?i)(?:^|\s)(every|each|daily|weekly|monthly|hourly)\b`)
+
+// recurrenceIn returns the arguments of /cron for a reminder that recurs, such as "me every monday to water the plants" or
+// "me to water the plants every monday".
+func (sc *scheduleCommands) recurrenceIn(args string) (recurring string, found bool) {
+	options := optionPattern.FindString(args)
+	if options != "" { // they may stand anywhere, and their values too
+		return "", false
+	}
+	for _, at := range recurrencePattern.FindAllStringSubmatchIndex(args, -1) {
+		before := leadingWords.ReplaceAllString(strings.TrimSpace(args[:at[2]]), "")
+		often, what, found := sc.cutRecurrence(args[at[2]:])
+		switch {
+		case !found:
+			continue
+		case before == "" && what != "":
+			return often + " " + leadingWords.ReplaceAllString(what, ""), true
+		case before != "" && what == "":
+			return often + " " + before, true
+		}
+	}
+	return "", false
+}
+
+// maxRecurrenceWords is the maximum number of words of a recurrence without a time of day, such as "every monday and friday".
+const maxRecurrenceWords = 4
+
+// cutRecurrence splits a text into the recurrence at its beginning and the rest. Without a time of day it is at 9:00.
+func (sc *scheduleCommands) cutRecurrence(text string) (often, rest string, found bool) {
+	_, _, rest, err := schedule.ParseRecurrence(text, sc.settings.Zone, schedule.English())
+	if err == nil {
+		return strings.TrimSpace(strings.TrimSuffix(text, rest)), rest, true
+	}
+	words := strings.Fields(text)
+	for n := min(len(words), maxRecurrenceWords); n > 0; n-- {
+		often = strings.Join(words[:n], " ") + fmt.Sprintf(" %d:00", tomorrowHour)
+		if _, _, left, err := schedule.ParseRecurrence(often, sc.settings.Zone, schedule.English()); err == nil && left == "" {
+			return often, strings.Join(words[n:], " "), true
+		}
+	}
+	return "", "", false
+}
+
+// leadingWords match the words before what a reminder is about: "me to call Ana".
+var leadingWords = regexp.MustCompile(`(?i)^(?:(?:me|us)\b\s*)?(?:(?:to|that|about)\b\s*)?`)
+
+// canRead reports whether the time of a reminder can be read.
+func (sc *scheduleCommands) canRead(r request, args string) bool {
+	if _, found := sc.recurrenceIn(args); found {
+		return true
+	}
+	_, _, err := schedule.ParseTime(args, sc.room.writtenAt(r), schedule.English())
+	return err == nil
 }
 
 // addressedPattern matches words that are addressed to a chat: "to Ana: hello".
@@ -176,7 +235,11 @@ func (sc *scheduleCommands) set(ctx context.Context, r request, w scheduleOption
 		return answer{}, err
 	}
 	text, err := sc.confirmation(ctx, s)
-	return answer{text: text, change: func(ctx context.Context, tx store.Tx) error { return clock.Add(ctx, tx, s) }}, err
+	return answer{
+		text:   text,
+		undo:   fmt.Sprintf("cancel %d", s.ID),
+		change: func(ctx context.Context, tx store.Tx) error { return clock.Add(ctx, tx, s) },
+	}, err
 }
 
 // setTarget sets the chat to which a schedule sends. An answer with a text says why that is not possible.

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -59,6 +60,7 @@ type sentEvent struct {
 // homeserver is a fake that records what is sent.
 type homeserver struct {
 	sent  []sentEvent
+	ended []sentEvent // the edits that end a card or a question
 	files map[id.ContentURIString][]byte
 	// sendErr is returned for every event; nil accepts them.
 	sendErr error
@@ -84,7 +86,7 @@ func (h *homeserver) Send(_ context.Context, o store.OutboxMessage, room id.Room
 		return "", h.sendErr
 	}
 	event := id.EventID("$out-" + o.ID.String())
-	h.sent = append(h.sent, sentEvent{
+	sent := sentEvent{
 		Event:     event,
 		Room:      room,
 		Body:      content.Body,
@@ -94,7 +96,12 @@ func (h *homeserver) Send(_ context.Context, o store.OutboxMessage, room id.Room
 		ReactedTo: content.RelatesTo.Event,
 		Content:   o.Content,
 		Mentions:  content.Mentions.Users,
-	})
+	}
+	if sent.endsCard() {
+		h.ended = append(h.ended, sent)
+	} else {
+		h.sent = append(h.sent, sent)
+	}
 	return event, nil
 }
 
@@ -523,6 +530,14 @@ func bodies(events []sentEvent) string {
 		lines = append(lines, e.Body)
 	}
 	return strings.Join(lines, "\n")
+}
+
+// endings matches the bodies of edits that write on a card or a question what became of it.
+var endings = regexp.MustCompile(`^\* (✅ \*\*Sent|👎 \*\*Dropped|⌛ \*\*Expired)|(?s)^\* .*(✅|❌) ([A-Z][a-z]{2} \d.*)?\d\d:\d\d`)
+
+// endsCard reports whether an event is such an edit.
+func (e sentEvent) endsCard() bool {
+	return strings.Contains(string(e.Content), `"m.replace"`) && endings.MatchString(e.Body)
 }
 
 func text(lines ...string) string { return strings.Join(lines, "\n") }

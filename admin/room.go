@@ -57,8 +57,12 @@ type answer struct {
 	change func(ctx context.Context, tx store.Tx) error
 	// changeWithText is a change that also returns the text; nil for none.
 	changeWithText func(ctx context.Context, tx store.Tx) (text string, err error)
-	reason         string // for /why; empty means that the message is a command
-	outcome        string // for the audit log; empty means that it was answered
+	// undo is the command that takes the change back; empty if there is none. keepsUndo says that the change only answers a
+	// question, so that the change before it can still be taken back.
+	undo      string
+	keepsUndo bool
+	reason    string // for /why; empty means that the message is a command
+	outcome   string // for the audit log; empty means that it was answered
 	// thread is the root event of the thread in which the text is written; empty for the thread of the request, if any.
 	thread id.EventID
 	// pin is the action for which the PIN must be entered before the answer takes effect; nil for none. dialog is the

@@ -62,7 +62,7 @@ func TestShadow_IsNeverSent(t *testing.T) {
 	require.Contains(t, shown[0].Body, "> [Nora] The delivery costs 5 EUR.")
 	require.Contains(t, shown[0].Body, "This was not sent and cannot be.")
 	require.Empty(t, shown[0].Mentions, "it does not ring")
-	require.Contains(t, r.asOwner("/drafts"), "No draft waits.", "it is none")
+	require.Contains(t, r.asOwner("/drafts"), "No drafts.", "it is none")
 
 	require.Equal(t, "Noted. It was not sent.", r.react(shown[0].Event, "👎"))
 	require.Contains(t, r.asOwner("/shadow ana"), "0 % close to yours: 0 the same, 0 near, 1 different", "the mark counts")

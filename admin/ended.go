@@ -1,0 +1,63 @@
+package admin
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"regexp"
+
+	"multis/outbox"
+	"multis/policy"
+	"multis/store"
+)
+
+// The marks on a question that was answered.
+const (
+	markDone     = "✅"
+	markDeclined = "❌"
+)
+
+// openUntil matches what write adds to a question.
+var openUntil = regexp.MustCompile(`Open until [^.<\n]*\.`)
+
+// endQuestion writes on the message of a question that it was answered, so that nobody takes it for an open one. A
+// terminal cannot change what it has printed.
+func (rm *room) endQuestion(ctx context.Context, tx store.Tx, d store.Dialog, mark string) error {
+	if rm.settings.Terminal {
+		return nil
+	}
+	shown, err := store.OutboxMessageByID(ctx, tx, d.OutboxID)
+	if errors.Is(err, store.ErrNotFound) || (err == nil && shown.EventID == nil) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	var content struct {
+		Body string `json:"body"`
+		HTML string `json:"formatted_body"`
+	}
+	if err := json.Unmarshal(shown.Content, &content); err != nil {
+		return fmt.Errorf("read event: %w", err)
+	}
+	if shown.Replaces != "" || !openUntil.MatchString(content.Body) {
+		return nil
+	}
+	room, err := store.ChatByID(ctx, tx, shown.ChatID)
+	if err != nil {
+		return err
+	}
+	ended := mark + " " + rm.shortTime(rm.now())
+	_, _, err = rm.box.Queue(ctx, tx, outbox.Message{
+		Chat:     room,
+		Purpose:  policy.PurposeNotice,
+		Text:     openUntil.ReplaceAllLiteralString(content.Body, ended),
+		HTML:     openUntil.ReplaceAllLiteralString(content.HTML, ended),
+		Kind:     outbox.Quiet,
+		Replaces: *shown.EventID,
+		Quotes:   shown.Quotes,
+		Sources:  shown.Sources,
+	})
+	return err
+}

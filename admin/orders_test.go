@@ -1,0 +1,76 @@
+package admin_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"multis/policy"
+	"multis/store"
+)
+
+// TestOrders_InPlainWords: what stops something acts at once, what changes something asks, and what shows something shows it.
+func TestOrders_InPlainWords(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.settings.Model = "none"
+	r.restart()
+	ana := r.chat("Ana López", "whatsapp")
+	luna := r.chat("Café Luna", "whatsapp")
+	mode := func(c store.Chat) policy.Mode { return r.reload(c).ModeIn(r.settings.Defaults) }
+
+	require.Contains(t, r.asOwner("cambia a Ana a business por favor"), "`/mode business Ana López`? 👍 or `yes` does it.")
+	require.Equal(t, policy.ModeSilent, mode(ana), "nothing changes without a yes")
+	require.Contains(t, r.asOwner("yes"), "is now business")
+	require.Equal(t, policy.ModeBusiness, mode(ana))
+
+	require.Contains(t, r.asOwner("stop answering Ana"), "Undo: `/undo`")
+	require.Equal(t, policy.ModeSilent, mode(ana))
+	require.Contains(t, r.asOwner("undo that please"), "`/undo`? 👍")
+	require.Contains(t, r.asOwner("yes"), "is now business")
+	require.Equal(t, policy.ModeBusiness, mode(ana))
+	require.Contains(t, r.asOwner("antworte ana bitte nicht mehr"), "is now silent")
+
+	require.Contains(t, r.asOwner("stop"), "**Everything is paused.**")
+	require.Contains(t, r.asOwner("ok carry on"), "`/resume all`? 👍")
+	require.Contains(t, r.asOwner("no"), "Nothing changed.")
+	require.Contains(t, r.asOwner("/undo"), "I'm back", "a no changes nothing that could be taken back")
+
+	require.Contains(t, r.asOwner("remind me tomorrow at 8 to feed the cat"), "⏰ **Sat 21 Nov, 08:00** — feed the cat. Set.")
+	require.Contains(t, r.asOwner("remind me to water the plants every monday"), "water the plants. Set.")
+	require.Contains(t, r.asOwner("what reminders do i have"), "**2 jobs**")
+	require.Contains(t, r.asOwner("cuanto llevas gastado"), "Today: 0.00 EUR")
+	require.Contains(t, r.asOwner("que documentos tienes"), "documents")
+	require.Contains(t, r.asOwner("wer wartet noch auf antwort?"), "Nobody waits")
+	require.Contains(t, r.asOwner("pourquoi t'as pas répondu à café luna"), "Nothing came from **Café Luna")
+	require.Contains(t, r.asOwner("hilfe"), "/mode")
+
+	require.Contains(t, r.asOwner("did Ana send the invoice?"), "You asked **did Ana send the invoice?**", "a question is looked up")
+	require.Contains(t, r.asOwner("pause Café Luna until tomorrow 9am"), "is paused until Sat 21 Nov, 09:00")
+	require.NotNil(t, r.reload(luna).PausedUntil)
+	require.Equal(t, 21, r.reload(luna).PausedUntil.In(r.settings.Zone).Day())
+
+	r.now = r.now.Add(11 * time.Minute)
+	require.Contains(t, r.asOwner("/undo"), "Nothing was changed in the last 10 min")
+}
+
+func TestSend_ShownThenSent(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	ana := r.chat("Ana", "whatsapp")
+	luna := r.chat("Café Luna", "whatsapp")
+	r.asOwner("tell ana i'll be 10 minutes late")
+	shown := r.presentDrafts()[0]
+	require.Contains(t, shown.Body, "**Draft for Ana · WhatsApp**\n\n> i'll be 10 minutes late")
+	require.Contains(t, r.react(shown.Event, "👍"), "Sending to **Ana · WhatsApp**")
+	require.Equal(t, []string{"i'll be 10 minutes late"}, r.sentTo(ana), "unprefixed")
+
+	require.Contains(t, r.asOwner("/send --now Café Luna: the table for four"), "Sending to **Café Luna · WhatsApp**.")
+	require.Equal(t, []string{"the table for four"}, r.sentTo(luna))
+
+	require.Contains(t, r.asOwner("write Ana happy birthday tomorrow at 8"), "✉️ **To Ana · WhatsApp, Sat 21 Nov, 08:00**\n\n> happy birthday")
+	require.Contains(t, r.asOwner("yes"), "It goes to **Ana · WhatsApp** as you.")
+	require.Contains(t, r.asOwner("/send Zoe hello"), "I know no chat called “Zoe”")
+	require.Contains(t, r.asOwner("/send"), "To whom, and what?")
+}

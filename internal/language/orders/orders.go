@@ -1,0 +1,246 @@
+// Package orders finds what a line in plain words orders, such as "stop answering Ana" or "was habe ich verpasst?". The
+// phrases are in the topic "orders" of the lexicon, a row for each order.
+package orders
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	"multis/internal/language/lexicon"
+	"multis/internal/language/phrase"
+)
+
+// The slots of the phrases. Every other slot takes any text.
+const (
+	SlotChat   = "chat"   // the name of a chat
+	SlotNumber = "n"      // a number, also as a word
+	SlotFile   = "file"   // the name of a file or a page
+	SlotTimed  = "timed"  // a text that says when
+	SlotWhen   = "when"   // a time
+	SlotText   = "text"   // any text
+	SlotRest   = "rest"   // the text after another one
+	topic      = "orders" // of the lexicon
+	politeRow  = "polite" // words that change nothing
+	timeRow    = "time"   // words that say when
+	maxLine    = 60       // words; a longer line is no order
+)
+
+// Order is what a line orders.
+type Order struct {
+	Concept string            // the row of the lexicon, such as "pause.chat"
+	Slots   map[string]string // as typed; numbers in digits
+	IsAsked bool              // it ends with a question mark and is not politely asked for
+}
+
+// entry is a phrase of a concept.
+type entry struct {
+	concept string
+	phrase  phrase.Phrase
+	rank    int
+	needed  map[string]bool // words of which a line has one at least; empty for none
+}
+
+// index finds the phrases by the word that a line begins with.
+type index struct {
+	byWord map[string][]entry
+	open   []entry // those that can begin with any word
+	polite [][]string
+	times  map[string]bool
+}
+
+// read reads the lexicon on the first call. An error is a mistake in the program; a test reads it, too.
+var read = sync.OnceValue(func() *index {
+	all, err := load()
+	if err != nil {
+		panic(err)
+	}
+	return &all
+})
+
+// load compiles the phrases of all languages.
+func load() (index, error) {
+	all := index{byWord: map[string][]entry{}, times: map[string]bool{}}
+	for _, language := range lexicon.Languages(topic) {
+		for _, row := range lexicon.Rows(language, topic) {
+			if err := all.add(row); err != nil {
+				return index{}, fmt.Errorf("language %s: %w", language, err)
+			}
+		}
+	}
+	for word := range all.byWord {
+		slices.SortStableFunc(all.byWord[word], byRank)
+	}
+	slices.SortStableFunc(all.open, byRank)
+	return all, nil
+}
+
+func byRank(a, b entry) int { return cmp.Compare(a.rank, b.rank) }
+
+// add adds a row of the lexicon.
+func (x *index) add(row lexicon.Row) error {
+	for _, words := range row.Words() {
+		switch row.Concept {
+		case politeRow:
+			x.polite = append(x.polite, phrase.Words(words))
+			continue
+		case timeRow:
+			for _, word := range phrase.Words(words) {
+				x.times[word] = true
+			}
+			continue
+		}
+		p, err := phrase.Parse(words)
+		if err != nil {
+			return fmt.Errorf("%s: %w", row.Concept, err)
+		}
+		e := entry{
+			concept: row.Concept,
+			phrase:  p,
+			rank:    rankOf(words),
+			needed:  map[string]bool{},
+		}
+		for _, word := range p.NeededWords() {
+			e.needed[word] = true
+		}
+		first := p.FirstWords()
+		if first == nil {
+			x.open = append(x.open, e)
+		}
+		for _, word := range slices.Compact(slices.Sorted(slices.Values(first))) {
+			x.byWord[word] = append(x.byWord[word], e)
+		}
+	}
+	return nil
+}
+
+// rankOf ranks a phrase: those with less open text are tried first.
+func rankOf(words string) int {
+	rank := strings.Count(words, "...") + 2*strings.Count(words, "{"+SlotTimed+"}")
+	for _, slot := range []string{SlotText, SlotRest} {
+		rank += 10 * strings.Count(words, "{"+slot+"}")
+	}
+	return rank
+}
+
+// Find returns what a line orders. isChat reports whether a text is the name of a chat.
+func Find(typed string, isChat func(name string) bool) (Order, bool) {
+	all := read()
+	line := phrase.Read(typed, all.polite)
+	if len(line.Tokens) == 0 || len(line.Tokens) > maxLine {
+		return Order{}, false
+	}
+	s := slots{index: all, line: line, isChat: isChat, chats: map[[2]int]bool{}}
+	m := phrase.Match{Line: line, Accept: s.accepts}
+	var entries []entry
+	for _, e := range all.open {
+		if len(e.needed) == 0 || slices.ContainsFunc(line.Tokens, func(t phrase.Token) bool { return e.needed[t.Word] }) {
+			entries = append(entries, e)
+		}
+	}
+	isPolite := false
+	for _, t := range line.Tokens {
+		entries = append(entries, all.byWord[t.Word]...)
+		if !t.IsPolite {
+			break
+		}
+		isPolite = true
+	}
+	slices.SortStableFunc(entries, byRank)
+	found, bestRank, open := Order{}, 0, 0
+	for _, e := range entries {
+		if found.Concept != "" && e.rank > bestRank {
+			break
+		}
+		if !m.Phrase(e.phrase) {
+			continue
+		}
+		if size := len(m.Slots[SlotText]) + len(m.Slots[SlotRest]); found.Concept == "" || size < open {
+			found, bestRank, open = Order{Concept: e.concept, Slots: m.Slots}, e.rank, size
+		}
+	}
+	if n, has := found.Slots[SlotNumber]; has {
+		found.Slots[SlotNumber] = digits(n)
+	}
+	found.IsAsked = strings.HasSuffix(strings.TrimSpace(typed), "?") && !isPolite
+	return found, found.Concept != ""
+}
+
+// maxName is the maximum number of words in the name of a chat.
+const maxName = 5
+
+// slots decides what can fill the slots of the phrases in one line.
+type slots struct {
+	index  *index
+	line   phrase.Line
+	isChat func(name string) bool
+	chats  map[[2]int]bool // the answers of isChat, by the tokens of the name
+}
+
+// accepts reports whether tokens of the line can fill a slot.
+func (s slots) accepts(slot string, from, to int) bool {
+	words := s.line.Tokens[from:to]
+	switch slot {
+	case SlotChat:
+		return to-from <= maxName && s.isName(from, to)
+	case SlotNumber:
+		return to-from == 1 && digits(s.line.Text(from, to)) != ""
+	case SlotFile:
+		return to-from == 1 && strings.ContainsAny(strings.Trim(s.line.Text(from, to), ".,;:!? "), "./")
+	case SlotTimed:
+		return slices.ContainsFunc(words, func(t phrase.Token) bool { return s.index.saysWhen(t.Word) })
+	case SlotWhen:
+		return s.index.saysWhen(words[0].Word)
+	default:
+		return true
+	}
+}
+
+// isName reports whether tokens are the name of a chat.
+func (s slots) isName(from, to int) bool {
+	key := [2]int{from, to}
+	known, asked := s.chats[key]
+	if !asked {
+		known = s.isChat(strings.TrimRight(s.line.Text(from, to), ",;:!? "))
+		s.chats[key] = known
+	}
+	return known
+}
+
+// saysWhen reports whether a word belongs to a time: it has a digit, or is a word such as "tomorrow".
+func (x *index) saysWhen(word string) bool {
+	return strings.ContainsAny(word, "0123456789") || x.times[word]
+}
+
+// numberWords are the words for the numbers that the phrases use, in all languages.
+var numberWords = sync.OnceValue(func() map[string]string {
+	words := map[string]string{}
+	for _, language := range lexicon.Languages(topic) {
+		for _, row := range lexicon.Rows(language, "numbers") {
+			for _, word := range row.Words() {
+				if strings.HasSuffix(word, "?") {
+					continue
+				}
+				for _, folded := range phrase.Words(word) {
+					words[folded] = row.Concept
+				}
+			}
+		}
+	}
+	return words
+})
+
+// digits returns a number in digits; empty for what is none.
+func digits(text string) string {
+	text = strings.TrimPrefix(strings.Trim(text, ".,;:!? "), "#")
+	if text != "" && strings.Trim(text, "0123456789") == "" {
+		return text
+	}
+	words := phrase.Words(text)
+	if len(words) != 1 {
+		return ""
+	}
+	return numberWords()[words[0]]
+}

@@ -1,0 +1,87 @@
+package orders
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"multis/internal/language/lexicon"
+	"multis/internal/language/phrase"
+)
+
+// isKnown knows two chats.
+func isKnown(name string) bool {
+	words := phrase.Words(name)
+	return len(words) == 1 && words[0] == "ana" || len(words) == 2 && words[0] == "cafe" && words[1] == "luna"
+}
+
+func TestFind_InFourLanguages(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		line, concept string
+		slots         map[string]string
+	}{
+		{"Stop!", "pause.all", nil},
+		{"could you please stop everything", "pause.all", nil},
+		{"antworte ana bitte nicht mehr", "mode.silent", map[string]string{"chat": "ana"}},
+		{"no le contestes más a Café Luna", "mode.silent", map[string]string{"chat": "Café Luna"}},
+		{"laisse ana tranquille jusqu'à 18h", "pause.chat.until", map[string]string{"chat": "ana", "when": "18h"}},
+		{"was hab ich verpasst?", "brief", nil},
+		{"combien tu as dépensé aujourd'hui ?", "budget", nil},
+		{"borra el recordatorio cuatro", "cancel", map[string]string{"n": "4"}},
+		{"the ten latest messages from cafe luna", "messages.n", map[string]string{"chat": "cafe luna", "n": "10"}},
+		{"Tell Ana that I'm late, sorry.", "send", map[string]string{"chat": "Ana", "text": "I'm late, sorry."}},
+		{"note que le code est chez ana", "remember", map[string]string{"text": "le code est chez ana"}},
+		{"todos los lunes a las 8 recuérdame pedir harina", "remind", map[string]string{"timed": "todos los lunes a las 8", "rest": "pedir harina"}},
+	} {
+		t.Run(c.line, func(t *testing.T) {
+			t.Parallel()
+			found, ok := Find(c.line, isKnown)
+			require.True(t, ok)
+			require.Equal(t, c.concept, found.Concept)
+			if c.slots == nil {
+				c.slots = map[string]string{}
+			}
+			require.Equal(t, c.slots, found.Slots)
+		})
+	}
+}
+
+func TestFind_LeavesQuestions(t *testing.T) {
+	t.Parallel()
+	for _, line := range []string{
+		"", "hello", "did Ana send the invoice?", "who cancelled the appointment on friday", "wie hoch ist das budget für die messe",
+		"how much did the plumber charge", "por qué llegó tarde el proveedor?", "à quelle heure ana arrête de travailler ?", "i stopped smoking btw",
+		"stop answering Zoe", "habe ich die milch vergessen?", "when is the tax office coming for the audit",
+	} {
+		t.Run(line, func(t *testing.T) {
+			t.Parallel()
+			found, ok := Find(line, isKnown)
+			require.False(t, ok, found)
+		})
+	}
+	found, ok := Find("stop answering Ana?", isKnown)
+	require.True(t, ok && found.IsAsked)
+	found, ok = Find("can you stop answering Ana?", isKnown)
+	require.True(t, ok && !found.IsAsked, "asked politely")
+}
+
+func TestLoad_PhrasesAreValid(t *testing.T) {
+	t.Parallel()
+	_, err := load()
+	require.NoError(t, err)
+	languages := lexicon.Languages(topic)
+	require.Equal(t, []string{"de", "en", "es", "fr"}, languages)
+	for _, row := range lexicon.Rows("en", topic) {
+		for _, language := range languages {
+			require.NotEmpty(t, lexicon.Text(language, topic, row.Concept), "%s in %s", row.Concept, language)
+		}
+	}
+}
+
+func BenchmarkFind(b *testing.B) {
+	for b.Loop() {
+		Find("faut pas que j'oublie d'acheter des fleurs pour ana vendredi, préviens-moi", isKnown)
+		Find("please tell me everything that you know about the contract with the plumber", isKnown)
+	}
+}
