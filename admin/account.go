@@ -43,8 +43,8 @@ func (ac *accountCommands) commands() []command {
 		return nil
 	}
 	return []command{{
-		name: "account", group: groupControl, run: ac.show,
-		summary: "what I can do as you, and how to revoke it",
+		name: "account", group: groupHealth, run: ac.show,
+		summary: "what I can access, and how to revoke it",
 	}}
 }
 

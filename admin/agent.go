@@ -28,27 +28,27 @@ type agentCommands struct {
 func (ag *agentCommands) commands() []command {
 	return []command{
 		{
-			name: "agents", group: groupAsk, run: ag.list,
-			summary: "who answers you",
+			name: "agents", group: groupAgents, run: ag.list,
+			summary: "list agents",
 			alone:   true,
 		},
 		{
-			name: "agent", args: "[name] [chat]", group: groupAsk, run: ag.choose,
+			name: "agent", args: "[name] [chat]", group: groupAgents, run: ag.choose,
 			onChat: func(_ context.Context, pick chatPick, chat store.Chat) (answer, error) {
 				return ag.set(chat, pick.Agent), nil
 			},
 			chatHint: func(chatPick) string { return " to set the agent there" },
-			summary:  "who answers here, or in a chat",
+			summary:  "choose who answers",
 			help:     "`/agent sales` has sales answer all you write here, `/agent sales Ana` what Ana writes; `/agent none` leaves it to the configuration. `@sales question` asks once.",
 		},
 		{
-			name: "skills", group: groupAsk, run: ag.listSkills,
-			summary: "list my skills and their files",
+			name: "skills", group: groupAgents, run: ag.listSkills,
+			summary: "list skills and their files",
 			alone:   true,
 		},
 		{
-			name: "tools", group: groupAsk, run: ag.listTools,
-			summary: "what I can do beside reading documents",
+			name: "tools", group: groupAgents, run: ag.listTools,
+			summary: "list tools",
 		},
 	}
 }

@@ -33,11 +33,11 @@ func (ac *AnswerCommands) commands() []command {
 	}
 	return []command{{
 		name:      "answers",
-		args:      "[add or remove] [question = answer]",
-		group:     groupBusiness,
+		args:      "[add or remove ...]",
+		group:     groupCustomers,
 		run:       ac.run,
 		operators: true,
-		summary:   "your own answers, and those learned from people",
+		summary:   "your own answers, and learned ones",
 		help: "`/answers add Is there parking? = Hello {name}, there are two places behind the house.` keeps an answer; customers get it before any document or model is asked. " +
 			"`{name}` is the customer's name, `{hours}` are the opening hours, `{business}` is the name of the business. `/answers` lists them with their numbers, `/answers remove 2` deletes one. " +
 			"`/answers learned` lists those that you took from people, `/answers remove L3` deletes one. When nobody but a person could answer, I ask here whether the answer goes into your documents.",

@@ -297,7 +297,7 @@ func TestCannedAnswer_PrecedesDocuments(t *testing.T) {
 	require.ErrorIs(t, err, store.ErrNotFound)
 
 	require.Contains(t, r.asOperator("/answers"), "`1` Is there parking?")
-	require.Contains(t, r.asOperator("/answers remove 1"), "is the owner's")
+	require.Contains(t, r.asOperator("/answers remove 1"), "Only the owner can use")
 	require.Contains(t, r.asOwner("/answers add is there parking? = No."), "That question has an answer")
 	require.Contains(t, r.asOwner("/answers add parking"), "Write the question")
 	require.Contains(t, r.asOwner("/answers add Are you open? = {hours} {NAME}"), "There is no variable `{NAME}`")

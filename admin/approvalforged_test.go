@@ -526,7 +526,7 @@ func TestApprovals_ListAndRevoke(t *testing.T) {
 	for _, bad := range []string{"/approvals 0", "/approvals 31", "/approvals revoke", "/approvals revoke x", "/approvals all of them"} {
 		require.Contains(t, r.asOwner(bad), "Write `/approvals`", bad)
 	}
-	require.Contains(t, r.asOperator("/approvals"), "is the owner's")
+	require.Contains(t, r.asOperator("/approvals"), "Only the owner can use")
 }
 
 func TestApproval_WithoutAdminRoomDenies(t *testing.T) {

@@ -20,8 +20,8 @@ type approvalCommands struct {
 // commands returns the commands about approvals.
 func (as *approvalCommands) commands() []command {
 	return []command{{
-		name: "approvals", args: "[days] or revoke number", group: groupControl, run: as.run,
-		summary: "which calls of tools you allowed, and which not",
+		name: "approvals", args: "[days, or revoke NUMBER]", group: groupHealth, run: as.run,
+		summary: "tool calls you approved or declined",
 		alone:   true,
 		help: "Open questions, what you allowed and denied and why, and what I may do without asking for some hours. `/approvals 7` goes back a week, 30 days at most. " +
 			"`yes 1h` in answer to a question allows more calls like it for an hour, 8 hours at most: of the same agent, tool and target. `/approvals revoke 3` ends that at once.",

@@ -28,17 +28,17 @@ type questionCommands struct {
 func (qs *questionCommands) commands() []command {
 	return []command{
 		{
-			name: "ask", args: "question", group: groupAsk, run: qs.ask,
-			summary: "an answer from your documents, with its sources",
+			name: "ask", args: "QUESTION", group: groupDocuments, run: qs.ask,
+			summary: "answer from your documents, with sources",
 			help:    "Plain text without a command asks as well. What I say rests on your own documents and the public ones.",
 		},
 		{
 			name:      "search",
-			args:      "words",
-			group:     groupAsk,
+			args:      "WORDS",
+			group:     groupDocuments,
 			run:       qs.searchDocuments,
 			operators: true,
-			summary:   "the passages themselves, best first",
+			summary:   "matching passages, best first",
 			help:      "You search your own documents and the public ones; operators search the public ones.",
 		},
 	}

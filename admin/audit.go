@@ -23,10 +23,10 @@ const maxAuditLines = 20
 // commands returns the command about the audit log.
 func (au *auditCommands) commands() []command {
 	return []command{{
-		name: "audit", args: "[task, chat or day]", group: groupControl, run: au.audit,
+		name: "audit", args: "[task, chat or day]", group: groupHealth, run: au.audit,
 		onChat:   au.onChat,
 		chatHint: auditHint,
-		summary:  "what was done, decided and refused",
+		summary:  "what I did, and what I refused",
 		aliases:  []string{"log", "logs"},
 		hint:     "`/audit` lists what was done, `/why Ana` explains what I did in a chat, `/replay 12` goes through a task again.",
 		takes:    func(words []string) bool { return len(words) == 1 },

@@ -23,8 +23,8 @@ type bridgeCommands struct {
 func (br *bridgeCommands) commands() []command {
 	return []command{
 		{
-			name: "bridges", args: "[accept or refuse] [bot]", group: groupControl, run: br.list,
-			summary: "the bridges, and bots that claim the chats of another",
+			name: "bridges", args: "[accept or refuse BOT]", group: groupHealth, run: br.list,
+			summary: "confirm your bridges",
 			alone:   true,
 			help: "A chat belongs to the bot that brought it. When another bot claims it, because you set the bridge up anew or because somebody pretends, I ask you first. " +
 				"`/bridges accept @bot:server` gives it the chats it claims, `/bridges refuse @bot:server` leaves them where they are.",

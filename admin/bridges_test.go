@@ -33,7 +33,7 @@ func TestBridge_ConflictingClaimAsksOwner(t *testing.T) {
 	require.Contains(t, told, "@bot2:example.com says that chats of @bot:example.com (1 chat) are its own now")
 	require.Contains(t, told, "/bridges accept @bot2:example.com")
 	require.NotContains(t, r.asOwner("1"), "is your", "a number answers no question that nobody asked for")
-	require.Contains(t, r.asOperator("/bridges accept @bot2:example.com"), "is the owner's")
+	require.Contains(t, r.asOperator("/bridges accept @bot2:example.com"), "Only the owner can use")
 	require.Zero(t, r.count("select count(*) from bridge_changes where accepted"))
 
 	require.Contains(t, r.asOwner("/bridges refuse @bot2:example.com"), "gets nothing: its rooms stay unread")

@@ -30,7 +30,7 @@ type briefCommands struct {
 func (bs *briefCommands) commands() []command {
 	return []command{
 		{
-			name: "brief", args: "[chat or network] [since when]", group: groupMemory, run: bs.show,
+			name: "brief", args: "[chat or network] [since WHEN]", group: groupMemory, run: bs.show,
 			summary: "what happened while you were away",
 			help: "The last 24 hours unless you say otherwise: `/brief since monday`, `/brief yesterday`, `/brief whatsapp since 3d`, `/brief Ana since 2026-11-01`. What happened, what waits for an answer, what was promised, " +
 				"each with the message it rests on. Without a model you see who wrote last, and who waits for you.",

@@ -58,7 +58,7 @@ func TestBrief_LinksSources(t *testing.T) {
 	require.Contains(t, r.asOwner("/brief since 4w"), "weeks ago")
 	require.Contains(t, r.asOwner("/brief since noonish"), "I don't know since when _noonish_ is")
 	require.Contains(t, r.asOwner("/brief Anastasia"), "Anastasia")
-	require.Contains(t, r.asOperator("/brief"), "is the owner's")
+	require.Contains(t, r.asOperator("/brief"), "Only the owner can use")
 
 	r.tx(func(tx store.Tx) error {
 		quoting, err := store.RedactMessage(r.ctx, tx, ana.ID, m.EventID, r.now)

@@ -23,8 +23,8 @@ type BudgetCommands struct {
 func (bg *BudgetCommands) commands() []command {
 	return []command{
 		{
-			name: "budget", group: groupControl, run: bg.show, operators: true,
-			summary: "what I spent, on what",
+			name: "budget", group: groupHealth, run: bg.show, operators: true,
+			summary: "what models cost",
 			help:    "Today against its cap, by purpose and by chat, and the last 7 days. Calls that are under way count at their worst.",
 		},
 	}

@@ -51,7 +51,7 @@ func (bc *businessCommands) commands() []command {
 		}}
 	}
 	return []command{{
-		name: "business", args: "[setup, show, preview or clear]", group: groupBusiness, run: bc.run,
+		name: "business", args: "[setup, show, preview or clear]", group: groupCustomers, run: bc.run,
 		summary: "set up what customers get",
 		aliases: businessAliases,
 		hint:    "`/business` shows and changes what I tell customers; `/mode business Ana` has me answer Ana.",

@@ -113,21 +113,27 @@ var (
 // notAllowedAnswer tells an operator that only the owner may use a command.
 func notAllowedAnswer(name string) answer {
 	return answer{
-		text: "`/" + name + "` is the owner's: operators look, only the owner changes chats, documents and settings. " +
-			"`/help` shows what you can do here; who is owner and who operator stands in config.yaml.",
+		text:   "Only the owner can use `/" + name + "`. `/help` lists what operators can do.",
 		reason: "An operator may not give this command.", outcome: "refused",
 	}
 }
 
-// The groups of the help, in its order.
+// The groups of the help.
 const (
-	groupAsk      = "Ask"
-	groupMemory   = "Memory"
-	groupChats    = "Chats"
-	groupBusiness = "Business"
-	groupTime     = "Time"
-	groupControl  = "Control"
+	groupDocuments = "documents"
+	groupChats     = "chats"
+	groupCustomers = "customers"
+	groupTime      = "time"
+	groupMemory    = "memory"
+	groupAgents    = "agents"
+	groupHealth    = "health"
+	groupControl   = "control"
 )
+
+// helpGroups are the groups in the order of the help.
+var helpGroups = []string{
+	groupDocuments, groupChats, groupCustomers, groupTime, groupMemory, groupAgents, groupHealth, groupControl,
+}
 
 // Command describes a command of the admin room.
 type Command struct {

@@ -2,6 +2,7 @@ package admin_test
 
 import (
 	"errors"
+	"strings"
 	"testing"
 	"time"
 
@@ -16,125 +17,63 @@ import (
 func TestHelp_ShowsAllowedCommands(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
+	first := r.asOwner("/help")
 	require.Equal(t, text(
-		"Write `/` or `!` before a command. Anything else is a question to me.",
-		"",
-		"**Ask**",
-		"`/ask question` — an answer from your documents, with its sources",
-		"`/search words` — the passages themselves, best first",
-		"`/docs [remove, watch or unwatch name]` — which documents I know",
-		"`/index [path or address] [public or admin]` — learn a document",
-		"`/plan goal` — work on something in several steps",
-		"`/run [name]` — begin a task that is saved as a file",
-		"`/cancel-task [number]` — stop what I am working on",
-		"`/replay number [model]` — go through a task again, from what is stored of it",
-		"`/agents` — who answers you",
-		"`/agent [name] [chat]` — who answers here, or in a chat",
-		"`/skills` — list my skills and their files",
-		"`/tools` — what I can do beside reading documents",
-		"",
-		"**Memory**",
-		"`/memory [chat]` — what I noted",
-		"`/remember note` — note something for good",
-		"`/brief [chat or network] [since when]` — what happened while you were away",
-		"`/commitments [chat] or [done, snooze, drop number]` — who promised what, by when",
-		"`/export [chat or all]` — what I remember, as files",
-		"`/forget [topic, number, link or all] [chat]` — take something out of all I keep",
-		"`/erase contact` — take a person out of all I keep",
-		"`/merge chat with chat` — two chats of one person share their memory",
-		"`/unmerge chat` — a chat remembers for itself again",
-		"",
-		"**Chats**",
-		"`/chats [name]` — find chats",
-		"`/mode [mode] [name]` — what I do in a chat",
-		"`/messages chat [number]` — the last messages of a chat",
-		"`/send chat text` — send your words to a chat",
-		"`/label [remove] [chat] [label]` — put chats into groups with settings of their own",
-		"`/delivery [auto, draft or shadow] [name]` — send, ask first, or only compare",
-		"`/drafts [page]` — answers waiting for your approval",
-		"`/shadow [name]` — how close my shadow answers are to yours",
-		"`/escalations` — who waits for a person, and who answers",
-		"`/handoff [name]` — answer a chat yourself, in a thread",
-		"`/why [name or event]` — why I answered, or kept silent",
-		"`/import name [since day]` — read what was said before I was here",
-		"",
-		"**Business**",
-		"`/answers [add or remove] [question = answer]` — your own answers, and those learned from people",
-		"`/desk [yesterday or week] [number]` — how the business is doing: answers, drafts, escalations, waits",
-		"`/followup [days, off or default] [chat]` — a draft when a customer does not answer for days",
-		"",
-		"**Time**",
-		"`/remind when what` — say something at a time",
-		"`/cron rhythm what` — the same again and again",
-		"`/jobs [number] [change]` — what is to come",
-		"`/cancel number` — end a job",
-		"`/snooze [number] [when]` — put a reminder off",
-		"",
-		"**Control**",
-		"`/pause [all or name]` — write to nobody, or not in one chat",
-		"`/resume [all or name]` — go on",
-		"`/safe [on or off]` — safe mode: no model, no tools, nothing to contacts",
-		"`/name [new]` — what I am called",
-		"`/status` — how things are",
-		"`/watch [address or inbox name]` — tell you when a page changes, or when another program calls",
-		"`/hooks [test] [name]` — which programs are told what happens",
-		"`/bridges [accept or refuse] [bot]` — the bridges, and bots that claim the chats of another",
-		"`/restored` — what waits since a backup was restored",
-		"`/budget` — what I spent, on what",
-		"`/policy [explain agent tool [args]]` — which tools may be called, and why",
-		"`/approvals [days] or revoke number` — which calls of tools you allowed, and which not",
-		"`/pin [set or lock]` — the PIN for what cannot be undone",
-		"`/exec [@agent] command` — run a program on this machine",
-		"`/read path` — read a text file of this machine",
-		"`/audit [task, chat or day]` — what was done, decided and refused",
-		"`/undo` — take back the last change",
-		"`/help [command]` — this list, or more about one command",
-		"",
-		"`/help mode` says more about one of them.",
-	), r.asOwner("/help"))
+		"**Ask me anything**, or use a command. If your app swallows `/`, type `!`.",
+		"`/index` — add a document (or just send a file)",
+		"`/ask do you deliver?` — answer with sources",
+		"`/mode business Ana` — let me answer a chat",
+		"`/drafts` — answers waiting for your approval",
+		"`/why Ana` — why I answered, or didn't",
+		"`/remind 2h call Ana` — set a reminder",
+		"`/pause all` — stop sending, everywhere",
+		"`/status` — what works, what needs you",
+		"**More:** `/help documents`, `chats`, `customers`, `time`, `memory`, `agents`, `health`, `control` or `all`",
+		"About one command: `/help status`",
+	), first)
+	for _, line := range []string{"help", "Hilfe!", "ayuda", "aide", "!help", `\/help`} {
+		require.Equal(t, first, r.asOwner(line), line)
+	}
 	require.Equal(t, text(
-		"Write `/` or `!` before a command. You are an operator here: you see what I do, the owner decides.",
-		"",
-		"**Ask**",
-		"`/search words` — the passages themselves, best first",
-		"`/docs [remove, watch or unwatch name]` — which documents I know",
-		"",
-		"**Chats**",
-		"`/chats [name]` — find chats",
-		"`/why [name or event]` — why I answered, or kept silent",
-		"",
-		"**Business**",
-		"`/answers [add or remove] [question = answer]` — your own answers, and those learned from people",
-		"`/desk [yesterday or week] [number]` — how the business is doing: answers, drafts, escalations, waits",
-		"",
-		"**Time**",
-		"`/remind when what` — say something at a time",
-		"`/cron rhythm what` — the same again and again",
-		"`/jobs [number] [change]` — what is to come",
-		"`/cancel number` — end a job",
-		"`/snooze [number] [when]` — put a reminder off",
-		"",
-		"**Control**",
-		"`/status` — how things are",
-		"`/budget` — what I spent, on what",
-		"`/help [command]` — this list, or more about one command",
-		"",
-		"`/help mode` says more about one of them.",
+		"**time**",
+		"`/remind WHEN TEXT` — remind you once",
+		"`/cron WHEN TEXT` — remind you again and again: every monday 9am",
+		"`/jobs [number] [change]` — list or change reminders",
+		"`/cancel NUMBER` — delete a reminder",
+		"`/snooze [number] [when]` — postpone a reminder",
+	), r.asOwner("/help time"))
+	memory := r.asOwner("/help memory")
+	require.True(t, strings.HasPrefix(memory, "`/memory [chat]` — my notes."), "the command of that name comes first")
+	require.Contains(t, memory, "\n\n**memory**\n")
+	all := r.asOwner("/help all")
+	for _, c := range r.admin.Commands() {
+		require.Contains(t, all, "\n`/"+c.Name, c.Name)
+	}
+	require.Equal(t, text(
+		"You're an operator: you can look things up. Only the owner changes things.",
+		"`/why Ana` — why I answered, or didn't",
+		"`/remind 2h call Ana` — set a reminder",
+		"`/status` — what works, what needs you",
+		"**More:** `/help documents`, `chats`, `customers`, `time`, `health`, `control` or `all`",
+		"About one command: `/help status`",
 	), r.asOperator("/help"))
+	require.NotContains(t, r.asOperator("/help all"), "/mode")
 	require.Equal(t, text(
-		"`/resume [all or name]` — go on.",
+		"`/resume [all or chat]` — send again.",
 		"`/resume` ends `/pause all`; chats that were paused one by one stay paused. `/resume Ana` lets me answer there at once, even if you wrote there a moment ago.",
 	), r.asOwner("/help !resume"))
-	require.Equal(t, "`/status` — how things are.", r.asOwner("/help status"))
+	require.Equal(t, "`/undo` — take back the last change.", strings.Split(r.asOwner("/help undo"), "\n")[0])
 }
 
 func TestCommand_UnknownSuggestsNearest(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
-	require.Equal(t, "I don't know `/stauts`. Did you mean `/status`? `/help` lists what I do.", r.asOwner("!Stauts now"))
-	require.Equal(t, "I don't know `/telegram`. `/help` lists what I do.", r.asOwner("/telegram 2h tea"))
-	require.Equal(t, "I don't know `/mdoe`. `/help` lists what I do.", r.asOperator("/mdoe"), "what one may not do is not suggested")
-	require.Equal(t, "I don't know `/x'**b**'`. `/help` lists what I do.", r.asOwner("/x`**b**`"))
+	require.Equal(t, "There's no `/stauts`. Did you mean `/status`? `/help all` lists all commands.", r.asOwner("!Stauts now"))
+	require.Contains(t, r.asOwner("/delete prices.md"), "`/docs remove NAME` deletes a document")
+	require.Contains(t, r.asOwner("/list"), "`/chats`, `/docs`, `/jobs`")
+	require.Equal(t, "There's no `/telegram`. `/help all` lists all commands.", r.asOwner("/telegram 2h tea"))
+	require.Equal(t, "There's no `/mdoe`. `/help all` lists all commands.", r.asOperator("/mdoe"), "what one may not do is not suggested")
+	require.Equal(t, "There's no `/x'**b**'`. `/help all` lists all commands.", r.asOwner("/x`**b**`"))
 }
 
 func TestOperators_OnlyLook(t *testing.T) {
@@ -145,7 +84,7 @@ func TestOperators_OnlyLook(t *testing.T) {
 		"/mode business Ana", "/pause all", "/resume Ana", "/name Eve", "/index x.md public", "/ask what?",
 		"/help pause",
 	} {
-		require.Contains(t, r.asOperator(line), "is the owner's: operators look, only the owner changes chats, documents and settings.", line)
+		require.Contains(t, r.asOperator(line), "Only the owner can use", line)
 	}
 	require.Nil(t, r.reload(ana).Mode)
 	require.Zero(t, r.count("select count(*) from settings"))
@@ -160,7 +99,7 @@ func TestOperators_OnlyLook(t *testing.T) {
 	require.Equal(t, "Nothing came from **Ana · WhatsApp** since I started.", r.asOperator("1"))
 
 	r.asOwner("/mode")
-	require.Contains(t, r.asOperator("1"), "`/mode` is the owner's", "the owner's question is not theirs to answer")
+	require.Contains(t, r.asOperator("1"), "Only the owner can use `/mode`", "the owner's question is not theirs to answer")
 	require.Contains(t, r.asOwner("1"), "1 business", "and stays open for him")
 }
 

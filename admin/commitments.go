@@ -25,11 +25,11 @@ type CommitmentCommands struct {
 func (cs *CommitmentCommands) commands() []command {
 	return []command{
 		{
-			name: "commitments", args: "[chat] or [done, snooze, drop number]", group: groupMemory, run: cs.run,
+			name: "commitments", args: "[chat]", group: groupMemory, run: cs.run,
 			onChat: func(ctx context.Context, _ chatPick, chat store.Chat) (answer, error) {
 				return cs.list(ctx, " ("+esc(chat.Label())+")", []store.ChatID{chat.ID})
 			},
-			summary: "who promised what, by when",
+			summary: "who promised what, and by when",
 			alone:   true,
 			help: "From the notes of all chats, what is due first at the head, each with the message it was said in. `/commitments Ana` shows those of one chat, `/commitments 3` one by itself, to react to: " +
 				"✅ done, 🕐 again in an hour, 🌅 tomorrow. `/commitments done 3`, `/commitments snooze 3 fri 9am`, `/commitments drop 3` (nobody waits for it any more), `/commitments open 3` (it does after all). " +

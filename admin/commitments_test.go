@@ -75,7 +75,7 @@ func TestCommitments_ListAcrossChats(t *testing.T) {
 	require.Contains(t, r.lastSent().HTML, "https://matrix.to/#/%21room")
 	require.Contains(t, shown, "Ben · Signal")
 	require.NotContains(t, r.asOwner("/commitments ana"), "Ben")
-	require.Contains(t, r.asOperator("/commitments"), "is the owner's")
+	require.Contains(t, r.asOperator("/commitments"), "Only the owner can use")
 }
 
 func TestCommitment_DoneSnoozeReopen(t *testing.T) {

@@ -40,8 +40,8 @@ func (cs *configCommands) commands() []command {
 		}}
 	}
 	return []command{{
-		name: "config", args: "[get, set or reset] [key] [value]", group: groupControl, run: cs.run,
-		summary: "settings",
+		name: "config", args: "[get, set or reset KEY]", group: groupControl, run: cs.run,
+		summary: "change settings",
 		aliases: configAliases,
 		hint:    "`/config` shows and changes most settings; the others are in config.yaml.",
 		alone:   true,

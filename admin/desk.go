@@ -31,11 +31,11 @@ const (
 func (dc *DeskCommands) commands() []command {
 	return []command{{
 		name:      "desk",
-		args:      "[yesterday or week] [number]",
-		group:     groupBusiness,
+		args:      "[yesterday or week] [metric]",
+		group:     groupCustomers,
 		run:       dc.run,
 		operators: true,
-		summary:   "how the business is doing: answers, drafts, escalations, waits",
+		summary:   "answers, drafts, escalations, waiting times",
 		help: "The last 24 hours; `/desk yesterday` the day before today, `/desk week` the last seven days with a chart. The name of a number lists what is behind it: `/desk escalated yesterday`, `/desk week unanswered`. These are: " + factKindNames() + ". " +
 			"Waits are medians; `open` are escalations that nobody has resolved in a day. I post the numbers each morning at 8:00 if anything happened.",
 	}}

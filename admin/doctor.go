@@ -35,10 +35,10 @@ func (d *doctorCommands) commands() []command {
 		return nil
 	}
 	return []command{{
-		name: "doctor", args: "[chat, network or topic]", group: groupControl, run: d.show,
+		name: "doctor", args: "[chat, network or topic]", group: groupHealth, run: d.show,
 		onChat:   d.showChat,
 		chatHint: func(chatPick) string { return " to see what is wrong there" },
-		summary:  "what is wrong, and how to repair it",
+		summary:  "find problems and fixes",
 		alone:    true,
 		help: "I check tokens, connections, bridges, encryption, the database, models, jobs and backups, and change nothing. " +
 			"`/doctor whatsapp` shows what concerns a network, `/doctor Ana` a chat, `/doctor database` one part. In a terminal: `multis doctor`.",

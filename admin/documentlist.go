@@ -22,18 +22,18 @@ func (dc *DocumentCommands) commands() []command {
 	return []command{
 		{
 			name:      "docs",
-			args:      "[remove, watch or unwatch name]",
-			group:     groupAsk,
+			args:      "[remove, watch or unwatch NAME]",
+			group:     groupDocuments,
 			run:       dc.docs,
 			operators: true,
-			summary:   "which documents I know",
+			summary:   "list or remove documents",
 			help: "With sizes, and which are stale: the file in the documents folder was changed, or the page was fetched more than 30 days ago. " +
 				"`/docs remove prices.pdf` takes one out, for good and at once. " +
 				"`/docs watch prices public` keeps up with the files of a folder in the documents folder: new and changed ones are read, those that are gone are removed, and I tell you once. `/docs unwatch prices` ends it.",
 		},
 		{
-			name: "index", args: "[path or address] [public or admin]", group: groupAsk, run: dc.index,
-			summary: "learn a document",
+			name: "index", args: "[path or address] [public or admin]", group: groupDocuments, run: dc.index,
+			summary: "add a document",
 			help: dc.settings.indexHint() +
 				" a file, a folder or a pattern such as `contracts/*.pdf` in the documents folder, or the address of a page. " +
 				"**public**: customers get answers from it. **admin**: only you do. Sent again under the same name, it replaces what was there. " +

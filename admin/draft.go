@@ -31,7 +31,7 @@ type DraftCommands struct {
 func (df *DraftCommands) commands() []command {
 	return []command{
 		{
-			name: "delivery", args: "[auto, draft or shadow] [name]", group: groupChats, run: df.delivery,
+			name: "delivery", args: "[auto, draft or shadow] [chat]", group: groupChats, run: df.delivery,
 			onChat: func(_ context.Context, pick chatPick, chat store.Chat) (answer, error) {
 				return df.setDelivery(chat, pick.Delivery), nil
 			},

@@ -28,23 +28,23 @@ type escalationCommands struct {
 func (ec *escalationCommands) commands() []command {
 	return []command{
 		{
-			name: "escalations", group: groupChats, run: ec.list, answerers: true,
-			summary: "who waits for a person, and who answers",
+			name: "escalations", group: groupCustomers, run: ec.list, answerers: true,
+			summary: "customers waiting for a person",
 			alone:   true,
 			help: "Each has a thread here. What you write in it goes to the contact; what begins with `note` or 📝 stays. On the card ✋ takes it, ✅ ends it and lets me answer again, " +
 				"⏸ keeps me off, 👍 sends the proposal.",
 		},
 		{
 			name:      "handoff",
-			args:      "[name]",
-			group:     groupChats,
+			args:      "[chat]",
+			group:     groupCustomers,
 			run:       ec.claim,
 			answerers: true,
 			onChat: func(_ context.Context, pick chatPick, chat store.Chat) (answer, error) {
 				return ec.claimChat(pick, chat), nil
 			},
 			chatHint: func(chatPick) string { return " to answer there yourself" },
-			summary:  "answer a chat yourself, in a thread",
+			summary:  "answer a chat yourself",
 			help:     "`/handoff Ana` opens a thread for Ana, and I stay quiet there. ✅ on its card gives the chat back to me.",
 		},
 	}

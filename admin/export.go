@@ -31,7 +31,7 @@ func (ex *ExportCommands) commands() []command {
 			return enqueueExport(pick.Asked, chat.ID, "**"+esc(chat.Label())+"**"), nil
 		},
 		chatHint: func(chatPick) string { return " to get its files" },
-		summary:  "what I remember, as files",
+		summary:  "messages and notes as files",
 		help: "A zip with a folder for each chat: `memory.md` (the notes), `log/2026-11-20.md` (what was said, a day each, `memory.log_retention_days` back) and `profile.json`. " +
 			"`/export` gives your own, `/export Ana` a chat's, `/export all` everything. `multis export` on the command line does the same.",
 	}}

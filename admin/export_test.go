@@ -49,7 +49,7 @@ func TestExport_SendsFiles(t *testing.T) {
 	require.Contains(t, r.asOwner("/export"), "your own notes")
 	require.Contains(t, r.asOwner("/export all"), "all chats")
 	require.Contains(t, r.runExports(0), "ana-whatsapp-2/memory.md")
-	require.Contains(t, r.asOperator("/export all"), "is the owner's")
+	require.Contains(t, r.asOperator("/export all"), "Only the owner can use")
 }
 
 func TestExport_AsksForEqualNames(t *testing.T) {

@@ -62,7 +62,7 @@ func TestFolder_FollowsChanges(t *testing.T) {
 
 	r.setFileAge(20*time.Second, "shop/new.md")
 	require.Empty(t, r.syncFolders(), "a file that only looks newer is the same")
-	require.Contains(t, r.asOperator("/docs unwatch shop"), "is the owner's")
+	require.Contains(t, r.asOperator("/docs unwatch shop"), "Only the owner can use")
 	require.Equal(t, "📂 `shop` is watched: its files are for you alone, now and whenever they change. `/docs unwatch shop` ends it.",
 		r.asOwner("/docs watch shop admin"))
 	require.Equal(t, "📂 `shop` — 2 new: 4 passages, only you.", r.syncFolders())

@@ -19,7 +19,7 @@ type followUpCommands struct {
 // commands returns the command about follow-ups.
 func (fu *followUpCommands) commands() []command {
 	return []command{{
-		name: "followup", args: "[days, off or default] [chat]", group: groupBusiness, run: fu.run,
+		name: "followup", args: "[days, off or default] [chat]", group: groupCustomers, run: fu.run,
 		onChat: func(_ context.Context, pick chatPick, chat store.Chat) (answer, error) {
 			return fu.set(pick.FollowUp, chat), nil
 		},
@@ -29,7 +29,7 @@ func (fu *followUpCommands) commands() []command {
 			}
 			return " to set it to **" + esc(pick.FollowUp) + "**"
 		},
-		summary: "a draft when a customer does not answer for days",
+		summary: "draft one when a customer goes quiet",
 		help: "`/followup 3 Ana`: when Ana does not answer for three days what I or a person said last, I draft a follow-up in Ana's language. It is a draft in every chat and is never sent without your 👍. " +
 			"I draft it in opening hours, once in a silence, and only in business chats. `off` ends it, `default` leaves it to the labels and `business.follow_up_days`, and `/followup Ana` shows it.",
 	}}

@@ -34,7 +34,7 @@ func TestFollowUp_SetForChat(t *testing.T) {
 		require.Contains(t, r.asOwner(wrong), "Write a number of days from 1 to 30", wrong)
 	}
 	require.Contains(t, r.asOwner("/followup 3"), "Ana")
-	require.Contains(t, r.asOperator("/followup 3 Ana"), "is the owner's")
+	require.Contains(t, r.asOperator("/followup 3 Ana"), "Only the owner can use")
 	require.Equal(t, 4, r.count("select count(*) from audit_entries where action = 'follow_up'"))
 }
 

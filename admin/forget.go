@@ -31,19 +31,19 @@ type ForgetCommands struct {
 func (fg *ForgetCommands) commands() []command {
 	return []command{
 		{
-			name: "forget", args: "[topic, number, link or all] [chat]", group: groupMemory, run: fg.forget,
+			name: "forget", args: "TOPIC, NUMBER, LINK or all [chat]", group: groupMemory, run: fg.forget,
 			onChat:   func(ctx context.Context, _ chatPick, chat store.Chat) (answer, error) { return fg.askChat(ctx, chat) },
 			chatHint: func(chatPick) string { return " (I ask before anything goes)" },
-			summary:  "take something out of all I keep",
+			summary:  "delete messages and notes",
 			help: "`/forget door code` takes the messages with these words, the notes made of them, what I promised to do about them, my own answers and reminders. " +
 				"`/forget 12` takes note 12 of `/memory` and the messages it comes from, a link to a message takes that one; `/forget all Ana` all that was said in a chat, `/forget all` everything but your documents. " +
 				"I ask before, and tell after what went and what I cannot reach.",
 		},
 		{
-			name: "erase", args: "contact", group: groupMemory, run: fg.erase,
+			name: "erase", args: "CONTACT", group: groupMemory, run: fg.erase,
 			onChat:   func(ctx context.Context, _ chatPick, chat store.Chat) (answer, error) { return fg.askErase(ctx, chat) },
 			chatHint: func(chatPick) string { return " (I ask before anything goes)" },
-			summary:  "take a person out of all I keep",
+			summary:  "delete everything about a contact",
 			help: "All of the contact's chats, and what the contact wrote in groups; the chats are **off** then, so that nothing new is kept. What others wrote about the person stays: `/forget` and the name finds it. " +
 				"I ask before, and tell after what went and what I cannot reach.",
 		},

@@ -399,8 +399,8 @@ func TestForget_NoKeepsEverything(t *testing.T) {
 		require.Contains(t, r.asOwner(command), "Open until")
 		require.Equal(t, "Kept.", r.asOwner("no"), command)
 	}
-	require.Contains(t, r.asOperator("/forget zanzibar"), "is the owner's")
-	require.Contains(t, r.asOperator("/erase ana"), "is the owner's")
+	require.Contains(t, r.asOperator("/forget zanzibar"), "Only the owner can use")
+	require.Contains(t, r.asOperator("/erase ana"), "Only the owner can use")
 	require.Zero(t, r.count("select count(*) from forgettings"))
 	require.Equal(t, 1, r.count("select count(*) from messages where body = 'zanzibar'"))
 }

@@ -23,39 +23,85 @@ func (h *helpCommands) commands() []command {
 	return []command{
 		{
 			name:      "help",
-			args:      "[command]",
+			args:      "[command or group]",
 			group:     groupControl,
 			run:       h.show,
 			operators: true,
-			summary:   "this list, or more about one command",
+			summary:   "the commands, or more about one",
 			aliases:   []string{"pair", "unpair", "start"},
 			hint:      "There is nothing to unlock: you are known by your Matrix id, which config.yaml names as `owner`.",
 		},
 	}
 }
 
-// show lists the commands that the sender may use, or explains one.
+// firstCommands are the commands on the first screen of the help, with an example and what it does.
+var firstCommands = []struct{ name, example, does string }{
+	{"index", "/index", "add a document (or just send a file)"},
+	{"ask", "/ask do you deliver?", "answer with sources"},
+	{"mode", "/mode business Ana", "let me answer a chat"},
+	{"drafts", "/drafts", "answers waiting for your approval"},
+	{"why", "/why Ana", "why I answered, or didn't"},
+	{"remind", "/remind 2h call Ana", "set a reminder"},
+	{"pause", "/pause all", "stop sending, everywhere"},
+	{"status", "/status", "what works, what needs you"},
+}
+
+// show shows the first screen of the help, a group of commands, all of them, or one.
 func (h *helpCommands) show(_ context.Context, r request, args string) (answer, error) {
-	if args != "" {
-		return h.showOne(r, strings.ToLower(strings.TrimLeft(args, "/!"))), nil
+	name := strings.ToLower(strings.TrimLeft(args, `\/! `))
+	switch {
+	case name == "":
+		return answer{text: h.firstScreen(r)}, nil
+	case name == "all":
+		return answer{text: h.groups(r, helpGroups)}, nil
+	case !slices.Contains(helpGroups, name):
+		return h.showOne(r, name), nil
 	}
+	list := h.groups(r, []string{name})
+	if cmd, known := h.table.lookup(name); known && cmd.allows(r) { // /memory is a command, too
+		list = h.showOne(r, name).text + "\n\n" + list
+	}
+	return answer{text: list}, nil
+}
+
+// firstScreen shows what one needs first, and the names of the groups. It fits on a phone.
+func (h *helpCommands) firstScreen(r request) string {
 	var b strings.Builder
-	b.WriteString("Write `/` or `!` before a command.")
 	if r.isOwner() {
-		b.WriteString(" Anything else is a question to me.")
+		b.WriteString("**Ask me anything**, or use a command. If your app swallows `/`, type `!`.")
 	} else {
-		b.WriteString(" You are an operator here: you see what I do, the owner decides.")
+		b.WriteString("You're an operator: you can look things up. Only the owner changes things.")
 	}
-	group := ""
-	for _, c := range h.table.allowed(r) {
-		if c.group != group {
-			group = c.group
-			b.WriteString("\n\n**" + group + "**")
+	for _, first := range firstCommands {
+		if cmd, known := h.table.lookup(first.name); known && cmd.allows(r) {
+			b.WriteString("\n" + code(first.example) + " — " + first.does)
 		}
-		b.WriteString("\n" + c.usage() + " — " + c.summary)
 	}
-	b.WriteString("\n\n`/help mode` says more about one of them.")
-	return answer{text: b.String()}, nil
+	var groups []string
+	for _, group := range helpGroups {
+		if h.groups(r, []string{group}) != "" {
+			groups = append(groups, group)
+		}
+	}
+	b.WriteString("\n**More:** `/help " + strings.Join(groups, "`, `") + "` or `all`\nAbout one command: `/help status`")
+	return b.String()
+}
+
+// groups lists the commands of groups that the sender may use.
+func (h *helpCommands) groups(r request, groups []string) string {
+	var parts []string
+	for _, group := range groups {
+		var lines []string
+		for _, c := range h.table.allowed(r) {
+			if c.group == group {
+				lines = append(lines, c.usage()+" — "+c.summary)
+			}
+		}
+		if len(lines) > 0 {
+			parts = append(parts, "**"+group+"**\n"+strings.Join(lines, "\n"))
+		}
+	}
+	return strings.Join(parts, "\n\n")
 }
 
 // showOne explains one command.
@@ -95,22 +141,52 @@ func (h *helpCommands) plainCommand(r request, text string) answer {
 	if len(words) > 1 && !cmd.secret && !slices.Contains(showWords, words[1]) {
 		typed += " " + strings.TrimSpace(text[len(name):])
 	}
-	return answer{text: "Did you mean " + code(typed) + "? A command begins with `/` or `!`."}
+	return answer{text: "Did you mean " + code(typed) + "? Commands start with `/` or `!`."}
 }
 
 // reminderHint shows the command for "remind me in 2 hours to call Ana".
 func (h *helpCommands) reminderHint(r request, text string) answer {
 	at, what, err := schedule.ParseTime(text, h.room.writtenAt(r), schedule.English())
 	if err != nil || what == "" {
-		return answer{text: "A reminder is a command: `/remind 2h call Ana`, `/remind tomorrow 9am call Ana`."}
+		return answer{text: "Remind you when? Try `/remind 2h call Ana`, `/remind tomorrow 9am call Ana`."}
 	}
 	return answer{text: fmt.Sprintf("A reminder is a command: write %s, and I remind you %s.", code("/remind "+text), h.room.fullTime(at))}
 }
 
-// unknown returns the reply to an unknown command, with a similar one if there is one.
+// foreignCommands are commands that people know from other programs, with what to do here.
+var foreignCommands = map[string]string{
+	"agents-list": "`/agents` lists them.",
+	"block":       "`/mode off Ana` stores and sends nothing there, `/mode silent Ana` only listens.",
+	"compact":     "I shorten long conversations myself.",
+	"contacts":    "`/chats` lists your chats.",
+	"delete":      "`/docs remove NAME` deletes a document, `/cancel NUMBER` a reminder, `/forget TOPIC` messages and notes.",
+	"heartbeat":   "Periodic checks are set under `heartbeat` in config.yaml; `/jobs upkeep` shows when the next one is.",
+	"list":        "`/chats`, `/docs`, `/jobs` and `/drafts` list things.",
+	"mute":        "`/mode silent Ana` keeps me quiet there, `/pause all` everywhere.",
+	"new":         "Nothing to start: just ask. `/forget all` deletes what I remember.",
+	"reminders":   "`/jobs` lists them.",
+	"reset":       "Just ask: each question stands alone. `/forget all` deletes what I remember, `/config reset KEY` resets a setting.",
+	"restart":     "On the server: `systemctl restart multis`. `/pause all` stops what I send.",
+	"schedule":    "`/remind WHEN TEXT` sets a reminder, `/cron WHEN TEXT` a recurring one, `/jobs` lists them.",
+	"sessions":    "`/chats` lists the chats, `/messages Ana` shows the last messages of one.",
+	"silence":     "`/mode silent Ana` keeps me quiet there, `/pause all` everywhere.",
+	"spending":    "`/budget` shows it.",
+	"tell":        "`/send Ana I'm late` shows the message and sends it after your 👍.",
+	"text":        "`/send Ana I'm late` shows the message and sends it after your 👍.",
+	"unblock":     "`/mode business Ana` lets me answer there again, `/resume Ana` ends a pause.",
+	"unpause":     "`/resume` lets me send again.",
+	"usage":       "`/budget` shows what models cost.",
+	"wake":        "`/remind 7am wake up` sets an alarm, `/resume` ends a pause.",
+	"write":       "`/send Ana I'm late` shows the message and sends it after your 👍.",
+}
+
+// unknown returns the reply to an unknown command: what to do here, or a similar command if there is one.
 func (h *helpCommands) unknown(r request, name string) string {
 	if cmd, found := h.table.lookupAlias(name); found && (r.isOwner() || cmd.allows(r)) {
-		return "There is no `/" + name + "`. " + cmd.alternative()
+		return "There's no `/" + name + "`. " + cmd.alternative()
+	}
+	if instead, found := foreignCommands[name]; found && r.isOwner() {
+		return "There's no `/" + name + "`. " + instead
 	}
 	var names []string
 	for _, c := range h.table.allowed(r) {
@@ -120,11 +196,11 @@ func (h *helpCommands) unknown(r request, name string) string {
 	if len(near) == 0 {
 		near = closestByPrefix(name, names)
 	}
-	reply := "I don't know " + code("/"+text.Clip(name, 40)) + "."
+	reply := "There's no " + code("/"+text.Clip(name, 40)) + "."
 	if len(near) > 0 {
 		reply += " Did you mean `/" + near[0] + "`?"
 	}
-	return reply + " `/help` lists what I do."
+	return reply + " `/help all` lists all commands."
 }
 
 // minCommonPrefix is the length of the common prefix from which a command is suggested.

@@ -26,12 +26,12 @@ type ImportCommands struct {
 func (im *ImportCommands) commands() []command {
 	return []command{
 		{
-			name: "import", args: "name [since day]", group: groupChats, run: im.run,
+			name: "import", args: "CHAT [since DAY]", group: groupChats, run: im.run,
 			onChat: func(_ context.Context, pick chatPick, chat store.Chat) (answer, error) {
 				return im.start(chat, pick.Since), nil
 			},
 			chatHint: func(chatPick) string { return " to read what was said there" },
-			summary:  "read what was said before I was here",
+			summary:  "read messages from before I was here",
 			help:     "`/import Ana` reads the whole chat, `/import Ana since 2026-05-01` from that day on. It is remembered like any message, and nothing of it is answered.",
 		},
 	}

@@ -23,7 +23,7 @@ func (hk *hookCommands) commands() []command {
 	return []command{
 		{
 			name: "hooks", args: "[test] [name]", group: groupControl, run: hk.run,
-			summary: "which programs are told what happens",
+			summary: "programs that get my events",
 			alone:   true,
 			help:    "`/hooks` lists them with their last result, `/hooks desk` shows the last ten, `/hooks test desk` sends a test. Of those that are asked before a call or a message they show decisions; `failed` means that the hook gave none, and so denied. They stand in config.yaml under `hooks:` and `command_hooks:`.",
 		},

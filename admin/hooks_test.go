@@ -47,7 +47,7 @@ func TestHooks_ShowDeliveries(t *testing.T) {
 	require.Equal(t, 1, r.count("select count(*) from hook_deliveries where hook = 'desk' and event = 'test'"))
 	require.Contains(t, r.asOwner("/hooks kitchen"), "I have no hook `kitchen`, only desk and log.")
 	require.Contains(t, r.asOwner("/hooks test kitchen"), "I have no hook `kitchen`, only desk and log.")
-	require.Contains(t, r.asOperator("/hooks"), "is the owner's")
+	require.Contains(t, r.asOperator("/hooks"), "Only the owner can use")
 }
 
 func TestHooks_ShowLastDecision(t *testing.T) {

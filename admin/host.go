@@ -38,7 +38,7 @@ type HostCommands struct {
 func (hc *HostCommands) commands() []command {
 	return []command{
 		{
-			name: "exec", args: "[@agent] command", group: groupControl, run: hc.exec,
+			name: "exec", args: "[@agent] COMMAND", group: groupControl, run: hc.exec,
 			summary: "run a program on this machine",
 			aliases: []string{"shell", "kill"},
 			hint:    "`/exec ls -l` runs one program, where `exec.enabled` is on; `/cancel-task` ends it.",
@@ -47,8 +47,8 @@ func (hc *HostCommands) commands() []command {
 				"It is off unless `exec.enabled` is on in config.yaml.",
 		},
 		{
-			name: "read", args: "path", group: groupControl, run: hc.read,
-			summary: "read a text file of this machine",
+			name: "read", args: "PATH", group: groupControl, run: hc.read,
+			summary: "read a text file on this machine",
 			help: "`/read /srv/notes/todo.md` shows the first 64 KB of a text file, after the PIN. Rules decide about paths: the default ones keep it out of `/etc`, `/usr`, `/var/log` and other folders of the system; " +
 				"my own configuration, keys and data are never shown. It is off unless `exec.enabled` is on in config.yaml.",
 		},

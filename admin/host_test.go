@@ -145,7 +145,7 @@ func TestExec_ChangeNeedsPIN(t *testing.T) {
 	require.NoError(t, err)
 	require.Contains(t, said, "has changed since you sent it")
 	require.Len(t, h.ran, 3)
-	require.Contains(t, r.asOperator("/exec ls"), "is the owner's")
+	require.Contains(t, r.asOperator("/exec ls"), "Only the owner can use")
 }
 
 func TestExec_RunsAtMostOnce(t *testing.T) {

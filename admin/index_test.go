@@ -264,7 +264,7 @@ func TestDocs_NamesStaleAndRemoves(t *testing.T) {
 	r.runIndexing()
 	require.Equal(t, "There are several: `shop/prices.md`, `x/prices.md`. Which one?", r.asOwner("/docs remove prices.md"))
 	require.Equal(t, "I know no document called `nothing.md`. `/docs` lists them.", r.asOwner("/docs remove nothing.md"))
-	require.Contains(t, r.asOperator("/docs remove x/prices.md"), "is the owner's")
+	require.Contains(t, r.asOperator("/docs remove x/prices.md"), "Only the owner can use")
 	require.Equal(t, 4, r.count("select count(*) from documents"))
 }
 

@@ -19,11 +19,11 @@ func (sc *scheduleCommands) commands() []command {
 	return []command{
 		{
 			name:      "remind",
-			args:      "when what",
+			args:      "WHEN TEXT",
 			group:     groupTime,
 			run:       sc.remind,
 			operators: true,
-			summary:   "say something at a time",
+			summary:   "remind you once",
 			help: "`2h`, `in 45 min`, `tomorrow 9am`, `fri 14:30`, `24.12. 18:00`, `2026-12-24 18:00`, and what it is about behind it. When it comes, react with ✅, ➕, 🕐 or 🌅. " +
 				"`--agent`: I work on it at that time, with the tools I have now, and tell you what came of it (`--session main`: knowing what was said here). " +
 				"`--to Ana`: your words go to that chat, as you (`--tell` shows it here, `--best-effort`: it need not arrive). " +
@@ -31,11 +31,11 @@ func (sc *scheduleCommands) commands() []command {
 		},
 		{
 			name:      "cron",
-			args:      "rhythm what",
+			args:      "WHEN TEXT",
 			group:     groupTime,
 			run:       sc.cron,
 			operators: true,
-			summary:   "the same again and again",
+			summary:   "remind you again and again: every monday 9am",
 			help: "`0 9 * * 1-5` (minute, hour, day, month, day of the week), `@daily`, `every 2h`, `every monday 9am`. The options are those of `/remind`; `--late all` makes up for every time that was missed. " +
 				"A time that the clock skips in spring comes right after; one that it shows twice in autumn comes once.",
 		},
@@ -45,17 +45,17 @@ func (sc *scheduleCommands) commands() []command {
 			group:     groupTime,
 			run:       sc.jobs,
 			operators: true,
-			summary:   "what is to come",
+			summary:   "list or change reminders",
 			alone:     true,
 			help:      "`/jobs 14` shows one, `/jobs 14 edit tomorrow 9am` gives it another time, `/jobs 14 text ...` other words; `pause`, `resume`, `run`, `history` and `cancel` go there as well. `/jobs upkeep` shows what I do for myself, `/jobs upkeep run history` does it now.",
 		},
 		{
 			name:      "cancel",
-			args:      "number",
+			args:      "NUMBER",
 			group:     groupTime,
 			run:       sc.cancel,
 			operators: true,
-			summary:   "end a job",
+			summary:   "delete a reminder",
 		},
 		{
 			name:      "snooze",
@@ -63,7 +63,7 @@ func (sc *scheduleCommands) commands() []command {
 			group:     groupTime,
 			run:       sc.snooze,
 			operators: true,
-			summary:   "put a reminder off",
+			summary:   "postpone a reminder",
 			help:      "The last one, the one you reply to, or the one you name; by 10 minutes unless you say otherwise: `/snooze 1h`, `/snooze tomorrow 9am`.",
 		},
 	}

@@ -37,7 +37,7 @@ func TestLabel_AddRemoveList(t *testing.T) {
 	require.Empty(t, r.reload(signal).Unlabelled)
 	require.Equal(t, 3, r.count("select count(*) from audit_entries where kind = 'mode' and action = 'labels'"))
 	require.Equal(t, 2, r.count("select count(*) from audit_entries where kind = 'mode' and action = 'unlabelled'"), "taken, and given again")
-	require.Contains(t, r.asOperator("/label Ana signal wholesale"), "is the owner's")
+	require.Contains(t, r.asOperator("/label Ana signal wholesale"), "Only the owner can use")
 }
 
 func TestLabel_ChangeWithdrawsDraft(t *testing.T) {

@@ -25,13 +25,13 @@ func (ns *noteCommands) commands() []command {
 			name: "memory", args: "[chat]", group: groupMemory, run: ns.list,
 			onChat:   func(ctx context.Context, _ chatPick, chat store.Chat) (answer, error) { return ns.show(ctx, chat) },
 			chatHint: func(chatPick) string { return " to see its notes" },
-			summary:  "what I noted",
+			summary:  "my notes",
 			help: "`/memory` shows your own notes, `/memory Ana` those of that chat, each with its number, its age and the messages it comes from. " +
 				"I take notes after 20 messages, or after six quiet hours; that needs a model. A note goes when the message it comes from is deleted or changed.",
 		},
 		{
-			name: "remember", args: "note", group: groupMemory, run: ns.remember,
-			summary: "note something for good",
+			name: "remember", args: "TEXT", group: groupMemory, run: ns.remember,
+			summary: "save a note",
 			help:    "It goes into your own notes, which no contact's answer ever sees.",
 		},
 	}

@@ -21,7 +21,7 @@ func TestMemory_ShowsNoteByHand(t *testing.T) {
 	require.Contains(t, shown, "the plumber is called *Otto*")
 	require.Contains(t, r.lastSent().HTML, "https://matrix.to/#/%21room")
 	require.Contains(t, r.asOwner("/remember"), "What shall I remember?")
-	require.Contains(t, r.asOperator("/memory"), "is the owner's")
+	require.Contains(t, r.asOperator("/memory"), "Only the owner can use")
 }
 
 func TestMemory_ShowsNotesByChat(t *testing.T) {

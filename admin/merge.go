@@ -21,18 +21,18 @@ type mergeCommands struct {
 func (ms *mergeCommands) commands() []command {
 	return []command{
 		{
-			name: "merge", args: "chat with chat", group: groupMemory, run: ms.merge,
-			summary: "two chats of one person share their memory",
+			name: "merge", args: "CHAT with CHAT", group: groupMemory, run: ms.merge,
+			summary: "two chats, one person",
 			help: "`/merge Ana WhatsApp with Ana Signal`: what is noted and was said in one is then known in the other, when I answer there and when you ask. `/merge Ana` is enough when two chats are called so. " +
 				"Nothing is moved: `/unmerge Ana Signal` makes it as it was. Modes stay apart.",
 		},
 		{
-			name: "unmerge", args: "chat", group: groupMemory, run: ms.unmerge,
+			name: "unmerge", args: "CHAT", group: groupMemory, run: ms.unmerge,
 			onChat: func(ctx context.Context, _ chatPick, chat store.Chat) (answer, error) {
 				return ms.unmergeChat(ctx, chat)
 			},
 			chatHint: func(chatPick) string { return " to have it remember for itself" },
-			summary:  "a chat remembers for itself again",
+			summary:  "separate them again",
 		},
 	}
 }

@@ -19,7 +19,7 @@ type messageCommands struct {
 // commands returns the command about messages.
 func (ms *messageCommands) commands() []command {
 	return []command{{
-		name: "messages", args: "chat [number]", group: groupChats, run: ms.run,
+		name: "messages", args: "CHAT [NUMBER]", group: groupChats, run: ms.run,
 		onChat: func(ctx context.Context, pick chatPick, chat store.Chat) (answer, error) {
 			return ms.show(ctx, chat, pick.Count)
 		},

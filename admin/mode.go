@@ -26,14 +26,14 @@ func (md *modeCommands) commands() []command {
 			group:     groupChats,
 			run:       md.list,
 			operators: true,
-			summary:   "find chats",
+			summary:   "find a chat",
 			alone:     true,
 		},
 		{
-			name: "mode", args: "[mode] [name]", group: groupChats, run: md.run,
+			name: "mode", args: "[mode] [chat]", group: groupChats, run: md.run,
 			onChat:   md.picked,
 			chatHint: md.hint,
-			summary:  "what I do in a chat",
+			summary:  "what I may do in a chat",
 			alone:    true,
 			takes:    func(words []string) bool { return policy.Mode(words[0]).Valid() },
 			help: "**business**: I answer from the public documents. **personal**: I answer when somebody calls me by my name. " +

@@ -1,6 +1,7 @@
 package admin
 
 import (
+	"regexp"
 	"strings"
 	"testing"
 
@@ -27,4 +28,21 @@ func TestPlainOrders_MatchLexicon(t *testing.T) {
 		}
 	}
 	require.ElementsMatch(t, rows, concepts)
+}
+
+// TestForeignCommands_NameWhatExists: what is offered instead of a foreign command can be used, and no command is foreign.
+func TestForeignCommands_NameWhatExists(t *testing.T) {
+	t.Parallel()
+	table := New(Options{}).table
+	for name, instead := range foreignCommands {
+		_, exists := table.lookup(name)
+		require.False(t, exists, "/%s is a command", name)
+		for _, match := range regexp.MustCompile("`/([a-z-]+)").FindAllStringSubmatch(instead, -1) {
+			if match[1] == "config" { // not in a terminal
+				continue
+			}
+			_, exists := table.lookup(match[1])
+			require.True(t, exists, "/%s offers /%s", name, match[1])
+		}
+	}
 }

@@ -22,24 +22,24 @@ type pauseCommands struct {
 func (ps *pauseCommands) commands() []command {
 	return []command{
 		{
-			name: "pause", args: "[all or name]", group: groupControl, run: ps.pause,
+			name: "pause", args: "[all or chat]", group: groupControl, run: ps.pause,
 			onChat: func(_ context.Context, pick chatPick, chat store.Chat) (answer, error) {
 				return ps.pauseChat(chat, pick.Until), nil
 			},
 			chatHint: func(chatPick) string { return " to pause it" },
-			summary:  "write to nobody, or not in one chat",
+			summary:  "stop sending",
 			aliases:  []string{"stop", "quiet"},
 			hint:     "`/pause all` stops everything that I send, `/cancel-task` what I work on.",
 			alone:    true,
 			help:     "`/pause` and `/pause all` stop everything at once, what waits to be sent included. `/pause Ana` stops my answers there, `/pause Ana until 18:00` for a while. Otherwise both last until `/resume`.",
 		},
 		{
-			name: "resume", args: "[all or name]", group: groupControl, run: ps.resume,
+			name: "resume", args: "[all or chat]", group: groupControl, run: ps.resume,
 			onChat: func(ctx context.Context, _ chatPick, chat store.Chat) (answer, error) {
 				return ps.resumeChat(ctx, chat)
 			},
 			chatHint: func(chatPick) string { return " to let me answer there" },
-			summary:  "go on",
+			summary:  "send again",
 			alone:    true,
 			help: "`/resume` ends `/pause all`; chats that were paused one by one stay paused. " +
 				"`/resume Ana` lets me answer there at once, even if you wrote there a moment ago.",

@@ -26,7 +26,7 @@ type pinCommands struct {
 func (pc *pinCommands) commands() []command {
 	return []command{{
 		name: "pin", args: "[set or lock]", group: groupControl, run: pc.run,
-		summary: "the PIN for what cannot be undone",
+		summary: "PIN for risky commands",
 		secret:  true, // they may be the PIN
 		help: "`/pin` says whether one is set. `/pin set` sets or changes it: I ask for 4 to 6 digits, never beside the command, and delete your message at once; they are stored nowhere. " +
 			"It is asked for by `/exec`, `/read`, `/erase`, `/forget all`, mode off and changes of the configuration, and then not again for 24 hours; a command that changes something, and an agent's call that needs the PIN, ask each time. " +

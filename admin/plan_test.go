@@ -50,7 +50,7 @@ func TestPlan_ShownAndApproved(t *testing.T) {
 	require.Contains(t, r.asOwner("/plan"), "What would you like to get done?")
 	require.Equal(t, "[👀]", r.asOwner("/plan sell the piano"))
 	require.Equal(t, []string{"sell the piano"}, r.agent.goals)
-	require.Contains(t, r.asOperator("/plan sell it"), "is the owner's")
+	require.Contains(t, r.asOperator("/plan sell it"), "Only the owner can use")
 
 	plan := r.showPlan("sell the piano")
 	require.Contains(t, r.lastSent().Body, "1. Do it")

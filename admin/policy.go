@@ -26,8 +26,8 @@ type policyCommands struct {
 // commands returns the commands about rules.
 func (p *policyCommands) commands() []command {
 	return []command{{
-		name: "policy", args: "[explain agent tool [args]]", group: groupControl, run: p.run,
-		summary: "which tools may be called, and why",
+		name: "policy", args: "[explain AGENT TOOL]", group: groupControl, run: p.run,
+		summary: "which tools may run, and why",
 		aliases: []string{"policies", "rules"},
 		hint:    "`/policy` shows the rules about tools; `/mode` says what I do in a chat.",
 		help: "`/policy explain multis fetch_url {\"url\": \"https://example.com\"}` says what happens with that call: which rule decides, where it is written, and which were tried. " +

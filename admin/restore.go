@@ -29,8 +29,8 @@ type restoreCommands struct {
 func (rs *restoreCommands) commands() []command {
 	return []command{
 		{
-			name: "restored", group: groupControl, run: rs.show,
-			summary: "what waits since a backup was restored",
+			name: "restored", group: groupHealth, run: rs.show,
+			summary: "what is on hold after a restore",
 			help: "A restored backup is the past: what it would send may have been sent since. So nothing goes out, no schedule runs and no webhook is called until you have seen the list " +
 				"and say yes (send it) or no (drop it). What was said meanwhile is read and stays unanswered.",
 		},

@@ -19,7 +19,7 @@ type safeModeCommands struct {
 func (sm *safeModeCommands) commands() []command {
 	return []command{{
 		name: "safe", args: "[on or off]", group: groupControl, run: sm.run,
-		summary: "safe mode: no model, no tools, nothing to contacts",
+		summary: "no model, no tools, nothing to contacts",
 		help:    "`/safe on` stops everything but this room and my memory; what comes in is stored and waits. `/safe off` goes on, and so does a normal restart.",
 	}}
 }

@@ -41,7 +41,7 @@ func TestSavedTask_StartsByName(t *testing.T) {
 	require.Equal(t, []string{"/run Week"}, begun)
 	require.Contains(t, r.asOwner("/run weak"), "Did you mean `/run week`?")
 	require.Contains(t, r.asOwner("/run broken"), "cannot be begun: line 2")
-	require.Contains(t, r.asOperator("/run week"), "is the owner's")
+	require.Contains(t, r.asOperator("/run week"), "Only the owner can use")
 	require.Contains(t, r.asOwner("/run lost"), "⚠️ `lost` cannot be begun: its target is no chat that I know.")
 	r.settings.Model = "none"
 	r.restart()

@@ -22,7 +22,7 @@ type sendCommands struct {
 // commands returns the command that sends.
 func (se *sendCommands) commands() []command {
 	return []command{{
-		name: "send", args: "chat text", group: groupChats, run: se.run,
+		name: "send", args: "CHAT TEXT", group: groupChats, run: se.run,
 		onChat: func(_ context.Context, pick chatPick, chat store.Chat) (answer, error) {
 			return se.send(chat, pick.Text, pick.Now), nil
 		},

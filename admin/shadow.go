@@ -32,7 +32,7 @@ const maxShownDifferent = 3
 
 func (sh *ShadowCommands) commands() []command {
 	return []command{{
-		name: "shadow", args: "[name]", group: groupChats, run: sh.report,
+		name: "shadow", args: "[chat]", group: groupChats, run: sh.report,
 		onChat:  func(ctx context.Context, _ chatPick, chat store.Chat) (answer, error) { return sh.reportOn(ctx, chat) },
 		summary: "how close my shadow answers are to yours",
 		help: "In a chat on `/delivery shadow` I never write: I show here what I would have said, and compare it with what you say there within a day. `/shadow` has the last " +

@@ -38,12 +38,12 @@ func (st *statusCommands) commands() []command {
 	return []command{
 		{
 			name: "name", args: "[new]", group: groupControl, run: st.name,
-			summary: "what I am called",
+			summary: "my name",
 			help:    "In personal chats and groups I answer when called by it, and my answers are marked with it.",
 		},
 		{
-			name: "status", group: groupControl, run: st.show, operators: true,
-			summary: "how things are",
+			name: "status", group: groupHealth, run: st.show, operators: true,
+			summary: "what works, what needs you",
 			aliases: []string{"health", "models", "model", "version"},
 			hint:    "`/status` says how things are.",
 			alone:   true,

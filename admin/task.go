@@ -16,27 +16,27 @@ import (
 func (ts *TaskCommands) commands() []command {
 	return []command{
 		{
-			name: "plan", args: "goal", group: groupAsk, run: ts.plan,
-			summary: "work on something in several steps",
+			name: "plan", args: "GOAL", group: groupAgents, run: ts.plan,
+			summary: "do something in several steps",
 			help: "I say which steps I would take, and begin when you agree: 👍 or `yes`. Reply to the plan with what should change, and I plan it anew. " +
 				"The steps are done one after the other, each with what those before came to; what needs your word in between asks for it. A restart does not end it; `/cancel-task` or ❌ does.",
 		},
 		{
-			name: "run", args: "[name]", group: groupAsk, run: ts.runSaved,
-			summary: "begin a task that is saved as a file",
+			name: "run", args: "[name]", group: groupAgents, run: ts.runSaved,
+			summary: "run a saved task",
 			help: "`/run` lists them. Each is a YAML file in the tasks folder: `prompt`, and optionally `agent` (who does it), `tools` (no others may be used) and `target` (the chat that it is about). " +
 				"The answer comes here; nothing goes to anybody else.",
 		},
 		{
-			name: "cancel-task", args: "[number]", group: groupAsk, run: ts.cancel,
-			summary: "stop what I am working on",
+			name: "cancel-task", args: "[number]", group: groupAgents, run: ts.cancel,
+			summary: "stop a task",
 			aliases: []string{"tasks", "task"},
 			hint:    "`/cancel-task` lists what I work on and what waits for your word, `/run` the saved tasks.",
 			help:    "The number stands under each answer that is being made; without one, what runs is listed. A ❌ on your question or on my answer does the same.",
 		},
 		{
-			name: "replay", args: "number [model]", group: groupAsk, run: ts.replay,
-			summary: "go through a task again, from what is stored of it",
+			name: "replay", args: "NUMBER [model]", group: groupAgents, run: ts.replay,
+			summary: "replay a task without doing anything",
 			help: "Nothing is done and nobody is asked: what the model said and what the tools brought comes from the steps, and I say whether it comes to the same, to the byte. " +
 				"`/replay 12 openai/gpt-5-mini` asks that model the same in each round and shows what it says beside it; this makes paid model calls.",
 		},

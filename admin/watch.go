@@ -24,8 +24,8 @@ type watchCommands struct {
 func (ws *watchCommands) commands() []command {
 	return []command{
 		{
-			name: "watch", args: "[address or inbox name]", group: groupControl, run: ws.run,
-			summary: "tell you when a page changes, or when another program calls",
+			name: "watch", args: "[address, or inbox NAME]", group: groupControl, run: ws.run,
+			summary: "watch a page, or receive webhooks",
 			aliases: []string{"monitors", "monitor"},
 			hint:    "`/watch https://example.com every 30m` looks at a page, `/watch inbox ci` hears from another program.",
 			alone:   true,

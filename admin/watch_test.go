@@ -38,7 +38,7 @@ func TestWatch_Pages(t *testing.T) {
 	require.Contains(t, list, "every 2 days · nothing new so far")
 	require.Equal(t, "I don't watch **example.com-jobs** any more.", r.asOwner("/watch remove Example.com-jobs"))
 	require.Contains(t, r.asOwner("/watch remove nothing"), "I watch no `nothing`, only example")
-	require.Contains(t, r.asOperator("/watch"), "is the owner's")
+	require.Contains(t, r.asOperator("/watch"), "Only the owner can use")
 }
 
 func TestWatch_InboxAddressIsSecret(t *testing.T) {

@@ -29,7 +29,7 @@ func (ex *whyCommands) commands() []command {
 	return []command{
 		{
 			name:      "why",
-			args:      "[name or event]",
+			args:      "[chat or link]",
 			group:     groupChats,
 			run:       ex.run,
 			operators: true,
@@ -37,7 +37,7 @@ func (ex *whyCommands) commands() []command {
 				return ex.explainChat(ctx, chat)
 			},
 			chatHint: func(chatPick) string { return " to see why I answered or kept silent there" },
-			summary:  "why I answered, or kept silent",
+			summary:  "why I answered, or didn't",
 			help: "`/why` explains the newest message, `/why Ana` the last five of that chat; a link to a message explains that one. " +
 				"A link to a question of yours in this room says which calls of tools were refused for it, and why.",
 		},
