@@ -4,6 +4,8 @@ import (
 	"context"
 	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"multis/bridgebridge"
 	"multis/internal/language/orders"
@@ -117,8 +119,12 @@ func (oc *orderCommands) find(ctx context.Context, r request) (_ planned, found 
 	}
 	names := chatNames{ctx: ctx, db: oc.store.DB()}
 	order, found := orders.Find(typed, names.has)
-	if names.err != nil || !found {
+	if names.err != nil {
 		return planned{}, false, names.err
+	}
+	if !found {
+		unknown, found := aboutUnknownChat(typed)
+		return unknown, found, nil
 	}
 	i := slices.IndexFunc(plainOrders, func(p plainOrder) bool { return p.concept == order.Concept })
 	if i < 0 || (order.IsAsked && (plainOrders[i].caution == confirmed || plainOrders[i].stops)) {
@@ -128,6 +134,26 @@ func (oc *orderCommands) find(ctx context.Context, r request) (_ planned, found 
 		order.Slots[orders.SlotChat] = names.typedName(chat)
 	}
 	return planned{plainOrders[i], fillSlots(plainOrders[i].command, order.Slots)}, true, nil
+}
+
+// aboutUnknownChat returns the order of a line that would stop something in a chat or send something there, if it names a
+// chat that does not exist. Its command says so: as a search, nobody would see that nothing was stopped.
+func aboutUnknownChat(typed string) (planned, bool) {
+	order, found := orders.Find(typed, isLikelyName)
+	if !found || order.IsAsked {
+		return planned{}, false
+	}
+	i := slices.IndexFunc(plainOrders, func(p plainOrder) bool { return p.concept == order.Concept })
+	if i < 0 || order.Slots[orders.SlotChat] == "" || !(plainOrders[i].stops || order.Concept == "send") {
+		return planned{}, false
+	}
+	return planned{plainOrders[i], fillSlots(plainOrders[i].command, order.Slots)}, true
+}
+
+// isLikelyName reports whether a text may be the name of a chat: one word that begins with a capital letter.
+func isLikelyName(text string) bool {
+	first, _ := utf8.DecodeRuneInString(text)
+	return unicode.IsUpper(first) && !strings.Contains(strings.TrimSpace(text), " ")
 }
 
 // mayOrder reports whether a message can be an order: typed by the owner, in no thread, and not a reply.

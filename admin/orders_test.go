@@ -46,6 +46,7 @@ func TestOrders_InPlainWords(t *testing.T) {
 	require.Contains(t, r.asOwner("pourquoi t'as pas répondu à café luna"), "Nothing came from **Café Luna")
 	require.Contains(t, r.asOwner("hilfe"), "/mode")
 
+	require.Contains(t, r.asOwner("stop answering Zoe"), "I know no chat called “Zoe”")
 	require.Contains(t, r.asOwner("did Ana send the invoice?"), "You asked **did Ana send the invoice?**", "a question is looked up")
 	require.Contains(t, r.asOwner("pause Café Luna until tomorrow 9am"), "is paused until Sat 21 Nov, 09:00")
 	require.NotNil(t, r.reload(luna).PausedUntil)

@@ -56,6 +56,9 @@ func parse(c *cli, args []string) (*kong.Context, error) {
 		c.ShowHelp = true
 		return failed.Context, nil
 	}
+	if instead := otherCommand(args); instead != "" {
+		return nil, errors.New(instead)
+	}
 	command := commandOf(failed.Context)
 	return nil, fmt.Errorf("%s; %s --help shows what there is", explain(err.Error(), command), command.FullPath())
 }

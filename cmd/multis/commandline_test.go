@@ -299,3 +299,23 @@ func TestMan_ExplainsCommandsAndFlags(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, page, again, "a release is the same each time it is built")
 }
+
+func TestCommandLine_OtherProgramsCommands(t *testing.T) {
+	for args, want := range map[string]string{
+		"start":     "use: multis run, or as a service: systemctl start multis",
+		"stop":      "systemctl stop multis",
+		"logs":      "journalctl -fu multis",
+		"cron list": "/cron and /jobs in the admin room",
+	} {
+		t.Run(args, func(t *testing.T) {
+			_, err := parse(new(cli), strings.Fields(args))
+			require.ErrorContains(t, err, want)
+		})
+	}
+	for name := range otherCommands {
+		t.Run("no command "+name, func(t *testing.T) {
+			_, err := parse(new(cli), []string{name})
+			require.ErrorContains(t, err, "there is no command "+name)
+		})
+	}
+}

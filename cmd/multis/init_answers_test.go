@@ -20,7 +20,7 @@ func TestInit_AsksAgainAfterInvalidAnswer(t *testing.T) {
 	s.answer("Your Matrix id", "@an na:example.org")
 	s.expect("✗ owner: \"@an na:example.org\" is not a Matrix id")
 	s.answer("Your Matrix id", "@anna:example.org")
-	s.answer("What multis does in new chats", "")
+	s.answer("What should multis do in new chats?", "")
 	for _, name := range []string{"A", strings.Repeat("n", 101), "[Nora]", "42"} {
 		s.answer("The name of your assistant", name)
 		s.expect("✗ name: ")

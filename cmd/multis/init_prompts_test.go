@@ -25,7 +25,7 @@ func longQuestions(homeserver string) [][2]string {
 	return [][2]string{
 		{"The address of your homeserver", homeserver},
 		{"The domain of your homeserver", "example.org"},
-		{"What multis does in new chats", ""},
+		{"What should multis do in new chats?", ""},
 		{"The name of your assistant", ""},
 		{"The language model", "3"},
 		{"The name of the model", ""},

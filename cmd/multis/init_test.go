@@ -169,7 +169,7 @@ func openFolder(t *testing.T) string {
 // firstQuestions lists the questions for a new configuration, each with an answer.
 var firstQuestions = [][2]string{
 	{"Your Matrix id", "@anna:example.org"},
-	{"What multis does in new chats", ""},
+	{"What should multis do in new chats?", ""},
 	{"The name of your assistant", ""},
 	{"The language model", ""},
 	{"Search by meaning", ""},
@@ -225,14 +225,14 @@ func TestInit_AsksTriesAndWrites(t *testing.T) {
 	s := startInit(t, "dumb", dir, "--synapse", synapse, "--wait", "0")
 	s.expect("✓ synapse      example.org, configured in " + synapse)
 	s.expect("✓ homeserver   Synapse 1.160.0 at " + url)
-	s.answer("Your Matrix id", "anna")
+	s.answer("Your Matrix id", "anna at home")
 	s.expect("a Matrix id looks like @anna:example.org")
-	s.typeIn("@bob:example.org\r")
+	s.typeIn("bob\r")
 	s.expect("✗ owner        There is no account @bob:example.org on this homeserver.")
 	s.answer("Your Matrix id", "@anna:example.org")
 	s.expect("✓ owner        @anna:example.org has an account")
 	s.expect("✓ time zone    Europe/Berlin")
-	s.answer("What multis does in new chats", "2")
+	s.answer("What should multis do in new chats?", "2")
 	s.answer("[Nora] >", "Ada")
 	s.expect("✓ postgres     multis runs its own from /usr/lib/postgresql/")
 	s.answer("The language model", "own")
@@ -356,7 +356,7 @@ func TestInit_FolderIsOpenToPostgres(t *testing.T) {
 func TestInit_ExplainsRepeatedQuestion(t *testing.T) {
 	t.Parallel()
 	_, synapse := newSynapse(t)
-	s := startInit(t, "dumb", t.TempDir(), "--synapse", synapse, "--owner", "anna")
+	s := startInit(t, "dumb", t.TempDir(), "--synapse", synapse, "--owner", "anna smith")
 	s.expect("✗ owner: a Matrix id looks like @anna:example.org")
 	s.expect("Your Matrix id")
 	s.typeIn("\x03")

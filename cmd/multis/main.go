@@ -42,10 +42,10 @@ type cli struct {
 	Registration string   `short:"r" group:"Flags of all commands:" default:"registration.yaml" placeholder:"FILE" help:"Where the registration is written."`
 	Version      bool     `short:"v" group:"Flags of all commands:" help:"Print the version and exit."`
 
-	Init     initCmd         `cmd:"" help:"Set multis up: find, ask, try, write, and wait until it has greeted you. Again, it keeps what is there."`
+	Init     initCmd         `cmd:"" help:"Set up multis. Run it again any time; it keeps your settings."`
 	Run      runCmd          `cmd:"" help:"Serve: receive, remember, answer."`
-	Doctor   doctorCmd       `cmd:"" help:"Find what is wrong with the installation and say how to repair it. Exits with 0 if nothing is, 1 with warnings, 2 with errors."`
-	Status   statusCmd       `cmd:"" default:"1" help:"Show what is set up, what runs, and what to do next. So does multis without a command."`
+	Doctor   doctorCmd       `cmd:"" help:"Find problems and print the fixes. Exits with 0 (none), 1 (warnings) or 2 (errors)."`
+	Status   statusCmd       `cmd:"" default:"1" help:"Show what is set up, what is running and the next step. The default command."`
 	Agents   agentsCmd       `cmd:"" help:"List the agents of the configuration."`
 	Conf     configCmd       `cmd:"" name:"config" help:"Show, set and check the keys of the configuration."`
 	Chat     chatCmd         `cmd:"" help:"Talk to the assistant in this terminal, without a homeserver."`

@@ -29,7 +29,9 @@ type Question struct {
 	Flag    string // of multis init, for the error if nobody can be asked and there is no value; may be empty
 	Secret  bool   // the answer is not shown, and Enter keeps Default without showing it
 	Options []Option
-	Check   func(string) error // returns what is wrong with the form of an answer. If Check is nil, every answer is accepted.
+	// Complete completes what a person typed, such as "anna" to a whole Matrix id. nil takes it as it is.
+	Complete func(string) string
+	Check    func(string) error // returns what is wrong with the form of an answer. If Check is nil, every answer is accepted.
 }
 
 // Option is one of the answers to choose from.

@@ -31,9 +31,10 @@ func (w *Wizard) askOwner(ctx context.Context) error {
 		return w.askDomain(ctx, domain)
 	}
 	q := Question{
-		Title: "Your Matrix id", Help: "The one person that multis works for, such as @anna:" + orElse(domain, "example.com") + ".",
-		Flag:  "--owner @you:" + orElse(domain, "example.com"),
-		Check: func(s string) error { return checkOwner(s, domain) },
+		Title: "Your Matrix id", Help: "The person multis works for, such as @anna:" + orElse(domain, "example.com") + ".",
+		Flag:     "--owner @you:" + orElse(domain, "example.com"),
+		Complete: func(s string) string { return completeOwner(s, domain) },
+		Check:    func(s string) error { return checkOwner(s, domain) },
 	}
 	return w.ask(ctx, "owner", q, func(ctx context.Context, owner string) doctor.Result {
 		return w.Probes.Account(ctx, w.value("homeserver.address"), owner)
@@ -50,12 +51,22 @@ func (w *Wizard) askDomain(ctx context.Context, found string) error {
 		}
 	} else if err := w.ask(ctx, key, Question{
 		Title: "The domain of your homeserver",
-		Help:  "What stands after the colon in Matrix ids there.",
+		Help:  "The part after the colon in your Matrix id.",
 		Check: notEmpty("a domain"),
 	}, nil); err != nil {
 		return err
 	}
 	return w.set("owner", config.UnpairedOwner(w.value(key)).String())
+}
+
+// completeOwner completes the name of an account to a Matrix id on domain: "anna" and "@anna". Anything else stays.
+func completeOwner(s, domain string) string {
+	s = strings.TrimSpace(s)
+	name := strings.TrimPrefix(s, "@")
+	if domain == "" || name == "" || strings.ContainsAny(name, ":@ ") {
+		return s
+	}
+	return "@" + name + ":" + domain
 }
 
 // checkOwner checks the form of a Matrix id on domain, which is empty if it is unknown.
@@ -146,16 +157,17 @@ func (w *Wizard) askTimeZone(ctx context.Context) error {
 	}
 	return w.ask(ctx, key, Question{
 		Title: "Your time zone", Help: "For reminders and for where a day begins, such as Europe/Berlin.", Default: zone,
-		Flag: "--time-zone Europe/Berlin",
+		Flag:     "--time-zone Europe/Berlin",
+		Complete: func(s string) string { return completeZone(s, zoneNames()) },
 	}, nil)
 }
 
 func (w *Wizard) askProfile(ctx context.Context) error {
 	return w.ask(ctx, "chats.profile", Question{
-		Title: "What multis does in new chats", Help: "You can change it for each chat at any time.",
+		Title: "What should multis do in new chats?", Help: "You can change it for each chat at any time.",
 		Options: []Option{
-			{"personal", "personal: it remembers, and never writes to anybody"},
-			{"business", "business: it also drafts answers in new direct chats, which you approve"},
+			{"personal", "personal: remember, never write"},
+			{"business", "business: also draft answers in new direct chats, for your approval"},
 		},
 	}, nil)
 }

@@ -258,8 +258,9 @@ func (r refusal) Error() string { return strings.TrimSuffix(r.Message, ".") }
 // ask asks for a value until probe accepts it, and records it. probe may be nil. A rejected value that is entered again
 // is kept. If the value is settled (see isSettled), ask only probes it.
 func (w *Wizard) ask(ctx context.Context, key string, q Question, probe func(context.Context, string) doctor.Result) error {
+	q = q.completing()
 	if w.isSettled(key) {
-		err := w.accept(ctx, key, w.value(key), q.Check, probe)
+		err := w.accept(ctx, key, q.Complete(w.value(key)), q.Check, probe)
 		if err == nil || errors.Is(err, ErrAborted) {
 			return err
 		}
@@ -277,6 +278,7 @@ func (w *Wizard) ask(ctx context.Context, key string, q Question, probe func(con
 		if err != nil {
 			return err
 		}
+		answer = q.Complete(answer)
 		var refused refusal
 		switch err := w.accept(ctx, key, answer, q.Check, probe); {
 		case err == nil, errors.Is(err, ErrAborted):
