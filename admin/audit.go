@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"multis/clock/schedule"
 	"multis/safety/audit"
 	"multis/store"
 )
@@ -70,7 +71,7 @@ func (au *auditCommands) audit(ctx context.Context, r request, args string) (ans
 // parseDay reads a day: 2026-11-23, today or yesterday.
 func parseDay(s string, now time.Time, zone *time.Location) (time.Time, bool) {
 	today := now.In(zone)
-	today = time.Date(today.Year(), today.Month(), today.Day(), 0, 0, 0, 0, zone)
+	today = schedule.DayStart(today.Year(), today.Month(), today.Day(), zone)
 	switch strings.ToLower(s) {
 	case "today":
 		return today, true

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"multis/business/desk"
+	"multis/clock/schedule"
 	"multis/internal/text"
 	"multis/outbox"
 	"multis/policy"
@@ -73,7 +74,7 @@ func (dc *DeskCommands) run(ctx context.Context, r request, args string) (answer
 		case word == "yesterday":
 			y, m, d := r.now.In(dc.settings.Zone).Date()
 			days, title = 1, "yesterday"
-			from, until = time.Date(y, m, d-1, 0, 0, 0, 0, dc.settings.Zone), time.Date(y, m, d, 0, 0, 0, 0, dc.settings.Zone)
+			from, until = schedule.DayStart(y, m, d-1, dc.settings.Zone), schedule.DayStart(y, m, d, dc.settings.Zone)
 		case word == "day", word == "today":
 			days, title = 1, "the last 24 hours"
 			from, until = r.now.AddDate(0, 0, -days), r.now
@@ -182,7 +183,7 @@ func (dc *DeskCommands) list(ctx context.Context, facts []store.DeskFact, kind s
 func (dc *DeskCommands) sendChart(r request, facts []store.DeskFact, days int) func(context.Context, store.Tx) error {
 	return func(ctx context.Context, tx store.Tx) error {
 		now := r.now.In(dc.settings.Zone)
-		first := time.Date(now.Year(), now.Month(), now.Day()-days+1, 0, 0, 0, 0, dc.settings.Zone)
+		first := schedule.DayStart(now.Year(), now.Month(), now.Day()-days+1, dc.settings.Zone)
 		data, err := desk.Chart(facts, first, days)
 		if err != nil {
 			return fmt.Errorf("draw the chart: %w", err)

@@ -11,6 +11,7 @@ import (
 	"github.com/google/uuid"
 
 	"multis/agent/run"
+	"multis/clock/schedule"
 	"multis/jobs"
 	"multis/knowledge/search"
 	"multis/outbox"
@@ -335,7 +336,7 @@ func (t *Turns) greet(ctx context.Context, chat store.Chat, byName bool) (turnRe
 		return turnResult{escalation: escalation{reason: waitsForPerson, onlyWaiting: true}}, nil
 	}
 	y, m, d := t.now().In(t.zone).Date()
-	greeted, err := store.WasSentSince(ctx, t.store.DB(), chat.ID, policy.PurposeGreeting, time.Date(y, m, d, 0, 0, 0, 0, t.zone))
+	greeted, err := store.WasSentSince(ctx, t.store.DB(), chat.ID, policy.PurposeGreeting, schedule.DayStart(y, m, d, t.zone))
 	if err != nil {
 		return turnResult{}, err
 	}

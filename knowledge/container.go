@@ -2,8 +2,8 @@ package knowledge
 
 import (
 	"bytes"
-	"net/mail"
 	"path"
+	"regexp"
 	"strings"
 )
 
@@ -50,12 +50,14 @@ func containerOf(data []byte, name string) string {
 // maxMailHeader is how much of a file is searched for the header of a mail, in bytes.
 const maxMailHeader = 64 << 10
 
-// isMail reports whether a file begins with the header of a mail that says how its body is encoded, which a letter in a text does not.
+var (
+	mailSender = regexp.MustCompile(`(?mi)^From:`)
+	mailFormat = regexp.MustCompile(`(?mi)^(MIME-Version|Content-Type|Content-Transfer-Encoding|Received|Message-ID):`)
+	mailField  = regexp.MustCompile(`^[\w-]+:`)
+)
+
+// isMail reports whether a file begins with the header of a mail that says how it was encoded or sent, which a letter in a text does not.
 func isMail(data []byte) bool {
-	message, err := mail.ReadMessage(bytes.NewReader(data[:min(len(data), maxMailHeader)]))
-	if err != nil {
-		return false
-	}
-	h := message.Header
-	return h.Get("From") != "" && (h.Get("MIME-Version") != "" || h.Get("Content-Type") != "" || h.Get("Received") != "")
+	header, _, _ := bytes.Cut(bytes.ReplaceAll(data[:min(len(data), maxMailHeader)], []byte("\r\n"), []byte("\n")), []byte("\n\n"))
+	return mailField.Match(header) && mailSender.Match(header) && mailFormat.Match(header)
 }

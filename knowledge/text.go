@@ -16,10 +16,16 @@ func (l *Library) Text(ctx context.Context, name, mediaType string, data []byte)
 		return "", err
 	}
 	var b strings.Builder
+	var above []string
 	for _, s := range doc.Sections {
-		if len(s.Path) > 0 {
-			b.WriteString(strings.Repeat("#", len(s.Path)) + " " + s.Path[len(s.Path)-1] + "\n\n")
+		same := 0
+		for same < min(len(above), len(s.Path)-1) && above[same] == s.Path[same] {
+			same++
 		}
+		for level := same; level < len(s.Path); level++ {
+			b.WriteString(strings.Repeat("#", level+1) + " " + s.Path[level] + "\n\n")
+		}
+		above = s.Path
 		b.WriteString(strings.TrimSpace(s.Text) + "\n\n")
 	}
 	text := strings.TrimSpace(b.String())

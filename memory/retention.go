@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"multis/clock/schedule"
 	"multis/store"
 )
 
@@ -37,5 +38,5 @@ func (m *Memory) ApplyRetention(ctx context.Context) (store.DeletionCounts, erro
 // midnightDaysAgo returns the midnight at which the day a number of days ago began.
 func (m *Memory) midnightDaysAgo(days int) time.Time {
 	now := m.Now().In(m.Zone)
-	return time.Date(now.Year(), now.Month(), now.Day()-days, 0, 0, 0, 0, m.Zone)
+	return schedule.DayStart(now.Year(), now.Month(), now.Day()-days, m.Zone)
 }

@@ -134,6 +134,15 @@ func (p *timeParser) timeOfDay() (clockTime, bool, error) {
 		}
 		c, suffix = clockTime{hour: hour, minute: minute}, after
 	}
+	if minutes, isFrench := strings.CutPrefix(suffix, "h"); isFrench { // 17h30, 17h
+		minute, after, ok := parseNumber(minutes)
+		switch {
+		case minutes == "" && p.peek(-1).word.role == roleAt:
+			suffix = ""
+		case ok && len(minutes) == 2 && after == "" && minute < 60:
+			c, suffix = clockTime{hour: hour, minute: minute}, ""
+		}
+	}
 	next := p.peek(1).word.role
 	switch half := p.lang.words[suffix].role; {
 	case half == roleAM, half == rolePM:

@@ -1,6 +1,9 @@
 package schedule
 
 import (
+	"fmt"
+	"regexp"
+	"strings"
 	"time"
 )
 
@@ -28,9 +31,16 @@ func (s *calendarDuration) add(n, unit int) {
 	}
 }
 
+// clockWithH matches what is a time of day in French and Portuguese, and a length elsewhere: 17h30, 18h.
+var clockWithH = regexp.MustCompile(`^(1[3-9]|2[0-3])h([0-5]\d)?$`)
+
 // relativeTime reads a time relative to now: "2h", "in 45 min", "half an hour". It returns false if the next words are no such time.
 func (p *timeParser) relativeTime() (reading, bool, error) {
 	in := p.accept(roleIn)
+	if w := p.peek(0); !in && clockWithH.MatchString(w.text) {
+		hour, minutes, _ := strings.Cut(w.text, "h")
+		return reading{}, false, p.refuse(fmt.Sprintf("Is *%s* a time of day or a length? Write `%s:%02s`, or `in %s`.", w.quoted(), hour, minutes, w.text))
+	}
 	s, ok, err := p.duration(in)
 	switch {
 	case err != nil:

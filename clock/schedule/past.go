@@ -15,6 +15,16 @@ type Period struct {
 // IsZero reports whether the period has no limits.
 func (p Period) IsZero() bool { return p.From.IsZero() && p.Until.IsZero() }
 
+// in returns the period whose bounds the clocks of a zone show as p does.
+func (p Period) in(zone *time.Location) Period {
+	for _, bound := range []*time.Time{&p.From, &p.Until} {
+		if !bound.IsZero() {
+			*bound = InZone(*bound, zone)
+		}
+	}
+	return p
+}
+
 // Contains reports whether t lies in the period.
 func (p Period) Contains(t time.Time) bool {
 	return (p.From.IsZero() || !t.Before(p.From)) && (p.Until.IsZero() || t.Before(p.Until))
@@ -46,30 +56,31 @@ type pastForm struct {
 	pattern *regexp.Regexp
 	read    func(groups []string) (Period, bool)
 	certain bool // the form always means a past time; "on Sunday" may mean a future one
+	instant bool // read returns instants, not times of the wall clock
 }
 
 // pastForms returns the ways to write a past time, the more exact first.
 func pastForms(now time.Time) []pastForm {
-	today := time.Date(now.Year(), now.Month(), now.Day(), 0, 0, 0, 0, now.Location())
+	today := midnight(wallClock(now)) // periods are of the wall clock: a day may have no midnight, and not 24 hours
 	return []pastForm{
 		{isoDay, func(w []string) (Period, bool) {
-			day, err := time.ParseInLocation(time.DateOnly, w[0], now.Location())
+			day, err := time.Parse(time.DateOnly, w[0])
 			return daysFrom(day, 1), err == nil
-		}, false},
-		{countAgo, func(w []string) (Period, bool) { return unitsAgo(w[1], w[2], today) }, true},
-		{countAgoGerman, func(w []string) (Period, bool) { return unitsAgo(w[1], w[2], today) }, true},
-		{lastCount, func(w []string) (Period, bool) { return lastLength(w[1], w[2], now) }, true},
-		{unitBack, func(w []string) (Period, bool) { return calendarPeriod(w[1], w[2], today) }, true},
+		}, false, false},
+		{countAgo, func(w []string) (Period, bool) { return unitsAgo(w[1], w[2], today) }, true, false},
+		{countAgoGerman, func(w []string) (Period, bool) { return unitsAgo(w[1], w[2], today) }, true, false},
+		{lastCount, func(w []string) (Period, bool) { return lastLength(w[1], w[2], now) }, true, true},
+		{unitBack, func(w []string) (Period, bool) { return calendarPeriod(w[1], w[2], today) }, true, false},
 		{overnight, func([]string) (Period, bool) {
 			return Period{From: today.Add(-6 * time.Hour), Until: today.Add(10 * time.Hour)}, true
-		}, true},
-		{dayPart, func(w []string) (Period, bool) { return partOfDay(w[1], today) }, true},
-		{dayWords, func(w []string) (Period, bool) { return dayOf(w[1], today), true }, true},
-		{weekdayName, func(w []string) (Period, bool) { return lastWeekday(w[1], today) }, false},
-		{dayMonth, func(w []string) (Period, bool) { return dayInMonth(w[2], w[1], w[3], today) }, false},
-		{monthDay, func(w []string) (Period, bool) { return dayInMonth(w[1], w[2], w[3], today) }, false},
-		{inMonth, func(w []string) (Period, bool) { return monthOf(w[0], w[1], w[2], today) }, false},
-		{monthYear, func(w []string) (Period, bool) { return monthOf("", w[1], w[2], today) }, false},
+		}, true, false},
+		{dayPart, func(w []string) (Period, bool) { return partOfDay(w[1], today) }, true, false},
+		{dayWords, func(w []string) (Period, bool) { return dayOf(w[1], today), true }, true, false},
+		{weekdayName, func(w []string) (Period, bool) { return lastWeekday(w[1], today) }, false, false},
+		{dayMonth, func(w []string) (Period, bool) { return dayInMonth(w[2], w[1], w[3], today) }, false, false},
+		{monthDay, func(w []string) (Period, bool) { return dayInMonth(w[1], w[2], w[3], today) }, false, false},
+		{inMonth, func(w []string) (Period, bool) { return monthOf(w[0], w[1], w[2], today) }, false, false},
+		{monthYear, func(w []string) (Period, bool) { return monthOf("", w[1], w[2], today) }, false, false},
 	}
 }
 
@@ -110,6 +121,9 @@ func matchPast(text string, now time.Time) (pastMatch, bool) {
 			continue
 		}
 		if period, ok := f.read(f.pattern.FindStringSubmatch(text)); ok {
+			if !f.instant {
+				period = period.in(now.Location())
+			}
 			return pastMatch{Period: period, from: at[0], to: at[1], certain: f.certain}, !period.IsZero()
 		}
 	}

@@ -54,3 +54,20 @@ func FuzzParsePast(f *testing.F) {
 		require.Equal(t, ok, !found.IsZero())
 	})
 }
+
+// In Chile the clocks jump from Saturday's midnight to one o'clock of Sunday, 6 September 2026; in Berlin a day of October has 25 hours.
+func TestParsePast_DaysOfAnyLength(t *testing.T) {
+	t.Parallel()
+	chile := zone(t, "America/Santiago")
+	for said, now := range map[string]string{"what came in today?": "2026-09-06 23:30", "what came in yesterday?": "2026-09-07 12:00"} {
+		found, ok := schedule.ParsePast(said, wallTime(t, now, chile))
+		require.True(t, ok)
+		require.Equal(t, "2026-09-06T01:00:00-03:00", found.From.Format(time.RFC3339), said)
+		require.Equal(t, "2026-09-07T00:00:00-03:00", found.Until.Format(time.RFC3339), said)
+	}
+	found, ok := schedule.ParsePast("what came in this morning?", wallTime(t, "2026-10-25 18:00", zone(t, "Europe/Berlin")))
+	require.True(t, ok)
+	require.Equal(t, "2026-10-25T00:00:00+02:00", found.From.Format(time.RFC3339))
+	require.Equal(t, "2026-10-25T12:00:00+01:00", found.Until.Format(time.RFC3339))
+	require.Equal(t, "2026-09-06T01:00:00-03:00", schedule.DayStart(2026, 9, 6, chile).Format(time.RFC3339))
+}

@@ -38,6 +38,9 @@ func ParseTime(text string, now time.Time, lang Language) (at time.Time, rest st
 	if len(p.words) == 0 {
 		return time.Time{}, "", p.refuse("There is no time in it.")
 	}
+	if p.recurs() {
+		return time.Time{}, "", p.refuse("For what comes again there is `/cron`.")
+	}
 	r, err := p.read()
 	if err != nil {
 		return time.Time{}, "", err
@@ -54,6 +57,24 @@ func ParseTime(text string, now time.Time, lang Language) (at time.Time, rest st
 		return time.Time{}, "", err
 	}
 	return r.at, rest, nil
+}
+
+// recurs reports whether a text names a time that comes again: "every monday" anywhere, or "daily" at its end.
+func (p *timeParser) recurs() bool {
+	for i, w := range p.words {
+		if w.word.role != roleEvery {
+			continue
+		}
+		isLast := i == len(p.words)-1
+		isWord := w.text == "every" || w.text == "each"
+		switch {
+		case isLast && i > 0 && !isWord && p.words[i-1].word.role != roleThe:
+			return true
+		case !isLast && isWord && (isTimeWord(p.words[i+1]) || slices.Contains([]string{"other", "second", "weekday", "workday"}, p.words[i+1].text)):
+			return true
+		}
+	}
+	return false
 }
 
 // reading is a time that was read from a text.
@@ -271,6 +292,11 @@ func (p *timeParser) timeFirst() (reading, error) {
 		if err != nil {
 			return reading{}, err
 		}
+		if d.part != 0 { // "10 tonight"
+			if c, err = p.withPartOfDay(d.part, c); err != nil {
+				return reading{}, err
+			}
+		}
 		p.dayKnown = true
 		return p.reading(d, c)
 	}
@@ -309,6 +335,9 @@ func (p *timeParser) rest(end int) (string, error) {
 		stop = p.words[end].start
 	}
 	if p.trailing {
+		if last := p.words[max(end-1, 0)]; end > p.pos && p.qualifies(last) {
+			return "", p.refuse(fmt.Sprintf("I'm not sure what *%s* before the time means.", last.quoted()))
+		}
 		if next.word.role == roleTo {
 			next.start = max(next.end, min(p.peek(1).start, stop))
 		}
@@ -330,9 +359,35 @@ func (p *timeParser) rest(end int) (string, error) {
 	return strings.TrimSpace(p.text[start:]), nil
 }
 
+// qualifies reports whether the word before a time may change it: "previous monday", "end of tomorrow", "five-thirty tomorrow".
+func (p *timeParser) qualifies(w token) bool {
+	head, _, _ := strings.Cut(w.text, "-")
+	_, isNumber := p.lang.numbers[head]
+	switch w.word.role {
+	case roleQualifier, roleVague, roleNext, roleOf, roleAfter, roleHalf:
+		return true
+	default:
+		return isNumber && head != w.text
+	}
+}
+
 // isAmbiguous reports whether the word after a time may still belong to it.
 func (p *timeParser) isAmbiguous(next, then token) bool {
 	digit := startsWithDigit(then.text)
+	before := p.peek(-1)
+	_, isNumber := p.lang.numbers[strings.SplitN(next.text, "-", 2)[0]]
+	_, numberFollows := p.lang.numbers[strings.SplitN(then.text, "-", 2)[0]]
+	switch {
+	case isNumber && (startsWithDigit(before.text) || before.word.role == roleMonth) && strings.HasSuffix(next.text, "ty"),
+		isNumber && strings.Contains(next.text, "-"),
+		isNumber && then.word.role == roleVague,
+		strings.HasPrefix(next.raw, "(") && p.startsDate(next),
+		next.word.role == roleMonth && (digit || numberFollows || p.isOrdinalWord(then)),
+		next.text == "for" && digit && strings.Contains(then.text, ":"),
+		slices.Contains([]string{"around", "about", "nineteen"}, next.text) && (digit || numberFollows),
+		next.word.role == roleQualifier && (then.word.role == rolePart || next.text == "since"):
+		return true
+	}
 	switch next.word.role {
 	case roleEvery: // "weekly review" is a review, "every day" is a rhythm
 		return then.end == 0 || digit || isTimeWord(then)
@@ -341,8 +396,10 @@ func (p *timeParser) isAmbiguous(next, then token) bool {
 	case roleVague, roleAfter, roleFrom, roleAM, rolePM, roleClock, roleMidnight, roleTonight, roleDay:
 		return true
 	case roleUnit: // "monday week" is another Monday
-		before := p.peek(-1).word.role
-		return p.isAfterDuration || before == roleWeekday || before == roleDay
+		return p.isAfterDuration || before.word.role == roleWeekday || before.word.role == roleDay ||
+			startsWithDigit(before.text) && strings.Trim(before.text, "0123456789") == "" // "february twenty second"
+	case roleOf: // "tuesday of next week"
+		return digit || then.word.role == roleNext || then.word.role == roleQualifier || then.word.role == roleMonth || then.word.role == roleThis
 	case roleAn: // "7 days a week" is no time
 		return p.isAfterDuration && then.word.role == roleUnit
 	case roleWeekday, roleShortDay:
@@ -356,12 +413,23 @@ func (p *timeParser) isAmbiguous(next, then token) bool {
 	case roleOn:
 		return isTimeWord(then)
 	case roleThe:
-		return p.lang.ordinal(then.text) > 0
+		return p.lang.ordinal(then.text) > 0 || numberFollows || p.isOrdinalWord(then)
 	case roleTo:
 		return digit
 	default:
 		return next.raw == "" || (isDash(next.text) && digit) || p.isAmbiguousNumber(next.text)
 	}
+}
+
+// startsDate reports whether a word in parentheses begins like a date.
+func (p *timeParser) startsDate(t token) bool {
+	inner := strings.TrimLeft(t.text, "(")
+	return startsWithDigit(inner) || len(inner) >= 3 && p.lang.words[inner[:3]].role == roleMonth
+}
+
+// isOrdinalWord reports whether a word is an ordinal that is written out, such as "fifteenth".
+func (p *timeParser) isOrdinalWord(t token) bool {
+	return strings.HasSuffix(t.text, "th") && len(t.text) > 4 || t.text == "first" || t.text == "second" || t.text == "third"
 }
 
 // isAmbiguousNumber reports whether a number after a time may belong to it.

@@ -10,37 +10,38 @@ import (
 type role int
 
 const (
-	roleNone     role = iota
-	roleIn            // in 2 hours
-	roleAt            // at 9
-	roleOn            // on friday
-	roleNext          // next monday
-	roleThis          // this friday, this evening
-	roleThe           // the day after tomorrow
-	roleAn            // in an hour
-	roleHalf          // half an hour
-	roleAnd           // 1 hour and 5 minutes
-	roleOf            // 24th of December
-	roleDay           // today, tomorrow: n days on
-	roleAfter         // the day after tomorrow
-	roleTonight       // this evening
-	rolePart          // morning, noon, evening: n is its hour
-	roleAM            // 9 am
-	rolePM            // 9 pm
-	roleClock         // 9 o'clock
-	roleUnit          // hours: n is the unit
-	roleWeekday       // monday
-	roleShortDay      // mon, sat, sun: weekdays that may also be other words
-	roleMonth         // december
-	roleOrdinal       // th, as in 24th
-	roleLater         // 2 hours later, 2 hours from now
-	roleFrom          // 2 hours from now
-	roleNow           // 2 hours from now
-	roleMidnight      // midnight, which may be the beginning or the end of a day
-	roleTo            // to call Ana, or the end of a period
-	roleEvery         // every day
-	roleMe            // remind me
-	roleVague         // ago, or, before: words after which a text means another time, or no time
+	roleNone      role = iota
+	roleIn             // in 2 hours
+	roleAt             // at 9
+	roleOn             // on friday
+	roleNext           // next monday
+	roleThis           // this friday, this evening
+	roleThe            // the day after tomorrow
+	roleAn             // in an hour
+	roleHalf           // half an hour
+	roleAnd            // 1 hour and 5 minutes
+	roleOf             // 24th of December
+	roleDay            // today, tomorrow: n days on
+	roleAfter          // the day after tomorrow
+	roleTonight        // this evening
+	rolePart           // morning, noon, evening: n is its hour
+	roleAM             // 9 am
+	rolePM             // 9 pm
+	roleClock          // 9 o'clock
+	roleUnit           // hours: n is the unit
+	roleWeekday        // monday
+	roleShortDay       // mon, sat, sun: weekdays that may also be other words
+	roleMonth          // december
+	roleOrdinal        // th, as in 24th
+	roleLater          // 2 hours later, 2 hours from now
+	roleFrom           // 2 hours from now
+	roleNow            // 2 hours from now
+	roleMidnight       // midnight, which may be the beginning or the end of a day
+	roleTo             // to call Ana, or the end of a period
+	roleEvery          // every day
+	roleMe             // remind me
+	roleQualifier      // last, coming, late: words that change the time after them
+	roleVague          // ago, or, before: words after which a text means another time, or no time
 )
 
 // word is the meaning of a word. The meaning of n depends on the role.
@@ -111,6 +112,8 @@ func English() Language {
 	add(roleMe, 0, "me")
 	add(roleEvery, 0, "every", "each", "daily", "weekly", "monthly", "hourly")
 	add(roleVague, 0, "ago", "or", "before", "past", "until", "till", "through", "ish", "earlier", "between", "quarter")
+	add(roleQualifier, 0, "last", "previous", "following", "coming", "late", "early", "since", "mid")
+	add(roleVague, 0, "year", "years", "decade", "decades", "weekend", "fortnight")
 	add(roleOrdinal, 0, "st", "nd", "rd", "th")
 	for day := time.Sunday; day <= time.Saturday; day++ {
 		name := lower(day.String())

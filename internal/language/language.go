@@ -46,6 +46,9 @@ func Detect(text string) Language {
 	if l := byScript(words); l != Unknown {
 		return l
 	}
+	if hasOtherLetters(words) {
+		return Simple
+	}
 	found, first, second := topScores(score(words))
 	switch {
 	case first >= minScore && float64(first) >= minScorePerWord*float64(len(words)) && first > second:
@@ -55,6 +58,27 @@ func Detect(text string) Language {
 	default:
 		return Unknown
 	}
+}
+
+// otherLetters are letters in Latin script that none of the recognized languages has, but Polish, Czech, Turkish, Swedish and others.
+const otherLetters = "łąęśćźżńřěůčšžďťňğşıőűāēīūķļņģåøþðĺľŕ"
+
+const (
+	// minOtherShare is the minimum share of words with otherLetters in a text of another language, and minOtherWords their minimum number. Names
+	// may have some in any language.
+	minOtherShare = 0.15
+	minOtherWords = 2
+)
+
+// hasOtherLetters reports whether a text is in Latin script, and in a language that is not recognized.
+func hasOtherLetters(words []string) bool {
+	n := 0
+	for _, w := range words {
+		if strings.ContainsAny(w, otherLetters) {
+			n++
+		}
+	}
+	return n >= minOtherWords && float64(n) >= minOtherShare*float64(len(words))
 }
 
 // Guess is Detect for a text that may be too short for it, such as a note of one sentence: then one common word decides,

@@ -45,24 +45,28 @@ func TestDetect_LanguageOfSentence(t *testing.T) {
 func TestDetect_LanguagesOfOneScript(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]language.Language{
-		"Дякую, чекаю на вас":                    language.Unknown, // Ukrainian
-		"Коли можна забрати торт?":               language.Unknown,
-		"Здравейте, имате ли доставка до Варна?": language.Unknown, // Bulgarian
-		"Колко струва доставката?":               language.Unknown,
-		"Да ли радите суботом?":                  language.Unknown, // Serbian
-		"Сайн байна уу, та нар хаана байдаг вэ?": language.Unknown, // Mongolian
-		"Дали работите во сабота?":               language.Unknown, // Macedonian
-		"Таныз қайда орналасқан?":                language.Simple,  // Kazakh
-		"Вы работаете в субботу?":                language.Russian,
-		"Добрый день, сколько стоит доставка?":   language.Russian,
-		"Есть ли у вас хлеб без глютена?":        language.Russian,
-		"Хочу заказать торт на субботу":          language.Russian,
-		"Какие у вас цены?":                      language.Russian,
-		"سلام شنبه باز هستيد":                    language.Unknown, // Persian, written with Arabic letters
-		"قيمت نان سنكك":                          language.Unknown,
-		"هل تعملون يوم السبت؟":                   language.Arabic,
-		"كم سعر الخبز؟":                          language.Arabic,
-		"ما هي ساعات العمل":                      language.Arabic,
+		"Дякую, чекаю на вас":                                                          language.Unknown, // Ukrainian
+		"Коли можна забрати торт?":                                                     language.Unknown,
+		"Здравейте, имате ли доставка до Варна?":                                       language.Unknown, // Bulgarian
+		"Колко струва доставката?":                                                     language.Unknown,
+		"Да ли радите суботом?":                                                        language.Unknown, // Serbian
+		"Сайн байна уу, та нар хаана байдаг вэ?":                                       language.Unknown, // Mongolian
+		"Дали работите во сабота?":                                                     language.Unknown, // Macedonian
+		"Таныз қайда орналасқан?":                                                      language.Simple,  // Kazakh
+		"Вы работаете в субботу?":                                                      language.Russian,
+		"Добрый день, сколько стоит доставка?":                                         language.Russian,
+		"Есть ли у вас хлеб без глютена?":                                              language.Russian,
+		"Хочу заказать торт на субботу":                                                language.Russian,
+		"Какие у вас цены?":                                                            language.Russian,
+		"سلام شنبه باز هستيد":                                                          language.Unknown, // Persian, written with Arabic letters
+		"قيمت نان سنكك":                                                                language.Unknown,
+		"Czy mają państwo świeży chleb i bułki?":                                       language.Simple, // Polish
+		"Kolik stojí čerstvý chléb a můžete ho přivézt?":                               language.Simple, // Czech
+		"Yarın açık mısınız, ekmek kaç lira?":                                          language.Simple, // Turkish
+		"Die Bäckerei Šimůnek hat am Sonntag nicht geöffnet, und wir haben kein Brot.": language.German,
+		"هل تعملون يوم السبت؟":                                                         language.Arabic,
+		"كم سعر الخبز؟":                                                                language.Arabic,
+		"ما هي ساعات العمل":                                                            language.Arabic,
 	} {
 		require.Equal(t, want, language.Detect(text), text)
 	}

@@ -130,7 +130,7 @@ func parseMessageStart(m []string, line int) (undatedMessage, error) {
 	}
 	switch {
 	case half == "":
-	case s.hour < 1 || s.hour > 12:
+	case s.hour > 12: // some phones write 0:25 PM
 		return undatedMessage{}, fmt.Errorf("%d is no hour of a half day", s.hour)
 	default:
 		s.hour %= 12
