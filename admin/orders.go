@@ -66,6 +66,7 @@ var plainOrders = []plainOrder{
 	{concept: "delivery.draft", command: "delivery draft {chat}", caution: confirmed},
 	{concept: "delivery.shadow", command: "delivery shadow {chat}", caution: confirmed},
 	{concept: "remind", command: "remind {when} {timed} {rest} {text}"},
+	{concept: "remind.recurring", command: "remind {typed}", caution: confirmed},
 	{concept: "jobs", command: "jobs"},
 	{concept: "cancel", command: "cancel {n}", caution: confirmed},
 	{concept: "commitments", command: "commitments"},
@@ -133,6 +134,7 @@ func (oc *orderCommands) find(ctx context.Context, r request) (_ planned, found 
 	if chat, has := order.Slots[orders.SlotChat]; has {
 		order.Slots[orders.SlotChat] = names.typedName(chat)
 	}
+	order.Slots["typed"] = strings.TrimSpace(typed)
 	return planned{plainOrders[i], fillSlots(plainOrders[i].command, order.Slots)}, true, nil
 }
 

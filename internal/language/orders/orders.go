@@ -22,6 +22,7 @@ const (
 	SlotWhen   = "when"   // a time
 	SlotText   = "text"   // any text
 	SlotRest   = "rest"   // the text after another one
+	SlotLast   = "last"   // the text of a phrase that is tried after all others
 	topic      = "orders" // of the lexicon
 	politeRow  = "polite" // words that change nothing
 	timeRow    = "time"   // words that say when
@@ -121,6 +122,9 @@ func rankOf(words string) int {
 	rank := strings.Count(words, "...") + 2*strings.Count(words, "{"+SlotTimed+"}")
 	for _, slot := range []string{SlotText, SlotRest} {
 		rank += 10 * strings.Count(words, "{"+slot+"}")
+	}
+	if strings.Contains(words, "{"+SlotLast+"}") {
+		rank += 100
 	}
 	return rank
 }
