@@ -105,6 +105,8 @@ func (nt *Notices) Notify(ctx context.Context, args jobs.NoticeArgs) error {
 	case jobs.TopicDraftArrived:
 		return nt.notifyAboutChat(ctx, store.ChatID(args.SubjectID), outbox.Alert,
 			"⚠️ **The draft for %s went out after all**: it was being sent when I withdrew it. Delete it in [that chat](%s) if it should go.")
+	case jobs.TopicModeKept:
+		return nt.notifyModeKept(ctx, store.ChatID(args.SubjectID))
 	case jobs.TopicBackupOld, jobs.TopicBackupFailed:
 		return nt.restores.warnNoBackup(ctx, args.Topic)
 	case jobs.TopicRestored:
@@ -201,6 +203,21 @@ func (nt *Notices) notifyAboutChat(ctx context.Context, contact store.ChatID, ki
 		return nil
 	}
 	return nt.room.completeWithNotice(ctx, kind, fmt.Sprintf(format, esc(chat.Label()), chat.RoomID.URI().MatrixToURL()))
+}
+
+// notifyModeKept asks the owner which mode a chat should have that its bridge changed.
+func (nt *Notices) notifyModeKept(ctx context.Context, subject store.ChatID) error {
+	chat, err := store.ChatByID(ctx, nt.store.DB(), subject)
+	if err != nil {
+		return err
+	}
+	if chat.Mode == nil {
+		return nil
+	}
+	mode := *chat.Mode
+	return nt.room.completeWithNotice(ctx, outbox.Alert, fmt.Sprintf(
+		"**%s** stays %s. Its bridge changed it, or it may be another room of a chat that is %s. Should it have another mode? %s",
+		esc(chat.Label()), mode, mode, code("/mode business "+chat.TypedName())))
 }
 
 // NotifyUndelivered tells the owner that an outbox message was not delivered.

@@ -35,9 +35,14 @@ func (h *fakeHomeserver) addPortal(room id.RoomID, people ...id.UserID) {
 // claim has WhatsApp's bridge say which channel a room is, and describes the room.
 func (h *fakeHomeserver) claim(room id.RoomID, channel, receiver, kind string) {
 	h.t.Helper()
+	h.setClaim(room, channel, receiver, kind)
+	h.describeRoom(room)
+}
+
+// setClaim has WhatsApp's bridge say which channel a room is.
+func (h *fakeHomeserver) setClaim(room id.RoomID, channel, receiver, kind string) {
 	h.setState(room, "m.bridge", "fi.mau.whatsapp://x", whatsAppBot, fmt.Sprintf(
 		`{"bridgebot":%q,"protocol":{"id":"whatsapp"},"channel":{"id":%q,"fi.mau.receiver":%q},"com.beeper.room_type.v2":%q}`, whatsAppBot, channel, receiver, kind))
-	h.describeRoom(room)
 }
 
 // moveToLIDs has the bridge give a direct chat with a number the ids of a LID.

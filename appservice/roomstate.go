@@ -27,14 +27,20 @@ func (b *batch) storeState(ctx context.Context, e incoming) error {
 		}
 		chat.Encryption = policy.EncryptionYes
 	case event.StateTombstone.Type:
-		if room, _ := bridgebridge.Successor([]*event.Event{evt}); room != "" {
-			b.jobs = append(b.jobs, jobs.DescribeArgs{RoomID: room}) // the new room's own state decides whether it becomes the room of the chat
+		if room, by := bridgebridge.Successor([]*event.Event{evt}); room != "" {
+			// The new room's own state decides whether it becomes the room of the chat, or the chat a part of the new room's chat.
+			b.jobs = append(b.jobs, jobs.DescribeArgs{RoomID: room})
+			if by == chat.BridgeBot {
+				if err := store.SetSuccessor(ctx, b.tx, chat.ID, room); err != nil {
+					return err
+				}
+			}
 		}
 		return store.CloseChat(ctx, b.tx, chat.ID, store.ClosedTombstone)
 	case event.StateMember.Type:
 		who := id.UserID(*evt.StateKey)
-		unknown := chat.Kind == policy.KindDM && chat.Contact == "" // the contact's ghost may join after the owner
-		if !unknown && who != b.inbox.settings.Owner && who != chat.Contact && who != chat.BridgeBot {
+		// In a dm each ghost matters: the contact's may join after the owner's own, or replace another one.
+		if chat.Kind != policy.KindDM && who != b.inbox.settings.Owner && who != chat.BridgeBot {
 			return nil
 		}
 		b.jobs = append(b.jobs, jobs.DescribeArgs{RoomID: evt.RoomID})

@@ -12,6 +12,7 @@ import (
 
 	"multis/bridgebridge"
 	"multis/jobs"
+	"multis/policy"
 	"multis/store"
 )
 
@@ -22,52 +23,138 @@ const otherRoomRetryDelay = time.Minute
 // storeChat stores the chat that a room's state describes. A room of another bridge bot takes over an existing chat only if the old bot
 // announced the room or the owner accepted the new bot. Otherwise the owner is asked, because any Matrix user could claim to be a bridge
 // bot.
-func (d *Describer) storeChat(ctx context.Context, found store.Chat, state []*event.Event) (chat store.Chat, err error) {
-	before, err := store.ChatByChannel(ctx, d.inbox.store.DB(), found.Protocol, found.ChannelID, found.Login)
-	if err != nil && !errors.Is(err, store.ErrNotFound) {
+func (d *Describer) storeChat(ctx context.Context, found store.Chat, state []*event.Event) (store.Chat, error) {
+	known, err := d.knownChat(ctx, found, state)
+	if err != nil {
 		return store.Chat{}, err
 	}
-	changed := err == nil && before.BridgeBot != found.BridgeBot
-	handed := false
-	if changed && !before.Unconfirmed {
-		if handed, err = d.isAnnouncedSuccessor(ctx, before, *found.RoomID, state); err != nil {
-			return store.Chat{}, err
-		}
+	if into, merged, err := d.storeMerge(ctx, known, found); err != nil || merged {
+		return into, err
 	}
+	if !known.isKnown && found.ClosedReason != "" {
+		return store.Chat{}, store.ErrOtherRoom // a room that was replaced before multis knew it
+	}
+	var chat store.Chat
 	err = d.inbox.store.InTx(ctx, func(tx store.Tx) error {
-		bot, err := d.storeBridgeBot(ctx, tx, found, handed || bridgebridge.ActsAsOwner(state, d.inbox.settings.Owner))
+		bot, err := d.storeBridgeBot(ctx, tx, found, known.handed || bridgebridge.ActsAsOwner(state, d.inbox.settings.Owner))
 		if err != nil {
 			return err
 		}
 		if bot.RefusedAt != nil {
 			return store.ErrOtherRoom
 		}
-		if changed {
-			if err := freeChannel(ctx, tx, before, bot, handed); err != nil {
-				return err
-			}
+		chat, err = d.storeClaim(ctx, tx, known, found, bot)
+		return err
+	})
+	if known.isOtherBots(found) && errors.Is(err, store.ErrOtherRoom) {
+		return store.Chat{}, errors.Join(err, d.askOwner(ctx, known.before, found))
+	}
+	if err != nil || !chat.HasRoom() {
+		return chat, err
+	}
+	return d.continueReplaced(ctx, chat)
+}
+
+// knownChat is what is known about the chat that a room's state describes.
+type knownChat struct {
+	before  store.Chat // the chat as it is stored; zero if it is new
+	isKnown bool
+	handed  bool // the bot of before announced this room as the successor of its room
+}
+
+// isOtherBots reports whether the stored chat is of another bot than the one that claims it.
+func (k knownChat) isOtherBots(found store.Chat) bool {
+	return k.isKnown && k.before.BridgeBot != found.BridgeBot
+}
+
+// knownChat finds the chat of a claim: that of its room, else that of its channel, else that of the room which it replaced.
+func (d *Describer) knownChat(ctx context.Context, found store.Chat, state []*event.Event) (k knownChat, err error) {
+	old := bridgebridge.Predecessor(state)
+	chats, err := store.ChatsByRoom(ctx, d.inbox.store.DB(), []id.RoomID{*found.RoomID, old})
+	if err != nil {
+		return k, err
+	}
+	if k.before, k.isKnown = chats[*found.RoomID]; k.isKnown && k.before.BridgeBot != "" {
+		return k, nil
+	}
+	k.before, err = store.ChatByChannel(ctx, d.inbox.store.DB(), found.Protocol, found.ChannelID, found.Login)
+	k.isKnown = err == nil
+	if err != nil && !errors.Is(err, store.ErrNotFound) {
+		return k, err
+	}
+	before, isReplaced := chats[old]
+	if k.isKnown {
+		before, isReplaced = k.before, k.isOtherBots(found) && !k.before.Unconfirmed
+	}
+	if !isReplaced || found.BridgeBot == "" {
+		return k, nil
+	}
+	k.handed, err = d.isAnnouncedSuccessor(ctx, before, *found.RoomID, state)
+	if k.handed {
+		k.before, k.isKnown = before, true
+	}
+	return k, err
+}
+
+// storeClaim stores what a bridge claims of a chat. The chat never gets a less strict mode by it.
+func (d *Describer) storeClaim(ctx context.Context, tx store.Tx, known knownChat, found store.Chat, bot store.BridgeBot) (store.Chat, error) {
+	before := known.before
+	if known.isOtherBots(found) {
+		if err := freeChannel(ctx, tx, before, bot, known.handed); err != nil {
+			return store.Chat{}, err
 		}
-		if chat, err = upsertChat(ctx, tx, found); err != nil {
-			return err
+	}
+	if known.isKnown && !before.Unconfirmed {
+		found.ID = before.ID
+	}
+	chat, err := upsertChat(ctx, tx, found)
+	if err != nil {
+		return chat, err
+	}
+	if !before.IsIn(*found.RoomID) {
+		if err := jobs.Enqueue(ctx, tx, d.describeSpaces()...); err != nil {
+			return chat, err
 		}
-		if !before.IsIn(*found.RoomID) {
-			if err := jobs.Enqueue(ctx, tx, d.describeSpaces()...); err != nil {
-				return err
-			}
-		}
-		if !changed {
-			return nil
-		}
+	}
+	if known.isOtherBots(found) {
 		missed := catchUpArgs(before) // the messages sent in the new room before it became the chat's room
 		if missed.ChatID != chat.ID {
 			missed.ChatID, missed.SinceUnix = chat.ID, before.ClaimedAt.Unix()
 		}
-		return jobs.Enqueue(ctx, tx, missed)
-	})
-	if changed && errors.Is(err, store.ErrOtherRoom) {
-		return store.Chat{}, errors.Join(err, d.askOwner(ctx, before, found))
+		if err := jobs.Enqueue(ctx, tx, missed); err != nil {
+			return chat, err
+		}
 	}
-	return chat, err
+	return d.keepMode(ctx, tx, chat, before)
+}
+
+// keepMode keeps a chat at least as strict as it was before, or, if it is new, as the chats that it may be a continuation of.
+func (d *Describer) keepMode(ctx context.Context, tx store.Tx, chat, before store.Chat) (store.Chat, error) {
+	if chat.Kind == policy.KindAdmin {
+		return chat, nil
+	}
+	like := []store.Chat{before}
+	if before.ID != chat.ID {
+		var err error
+		if like, err = store.SimilarChats(ctx, tx, chat.ID); err != nil {
+			return chat, err
+		}
+	}
+	mode := chat.ClaimedMode(d.inbox.settings.Defaults)
+	strictest := mode
+	for _, other := range like {
+		if m := other.ClaimedMode(d.inbox.settings.Defaults); m.IsStricterThan(strictest) {
+			strictest = m
+		}
+	}
+	if strictest == mode {
+		return chat, nil
+	}
+	if err := store.SetMode(ctx, tx, chat.ID, strictest); err != nil {
+		return chat, err
+	}
+	chat.Mode = &strictest
+	return chat, jobs.Enqueue(ctx, tx, jobs.NoticeArgs{Topic: jobs.TopicModeKept, SubjectID: int64(chat.ID)})
 }
 
 // upsertChat stores what a room's state says about a chat. It never removes the mark of a room for operators.

@@ -55,6 +55,9 @@ const (
 	TopicBridgeUp NoticeTopic = "bridge_up"
 	// TopicNewBridge: a bot claims rooms and was not confirmed as a bridge. SubjectID is the row of the bot.
 	TopicNewBridge NoticeTopic = "new_bridge"
+	// TopicModeKept: a bridge renamed, merged or brought a chat, which would have had a less strict mode than the chat that it was or
+	// may be. It keeps the stricter one. SubjectID is the chat.
+	TopicModeKept NoticeTopic = "mode_kept"
 	// TopicPageUnread: a web page is no longer quoted to customers, because it cannot be read. Site and Page are set.
 	TopicPageUnread NoticeTopic = "page_unread"
 	// TopicBridgeReplaced: another bot claims the chats of a bridge. SubjectID is the row of the change.

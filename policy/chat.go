@@ -25,6 +25,11 @@ func Modes() []Mode { return []Mode{ModeBusiness, ModePersonal, ModeSilent, Mode
 // Valid reports whether m is one of the modes.
 func (m Mode) Valid() bool { return slices.Contains(Modes(), m) }
 
+// IsStricterThan reports whether m is less talkative than other. A mode that is not valid counts as ModeOff.
+func (m Mode) IsStricterThan(other Mode) bool {
+	return other.Valid() && (!m.Valid() || slices.Index(Modes(), m) > slices.Index(Modes(), other))
+}
+
 // Answers reports whether the assistant may answer without approval of a person in this mode.
 func (m Mode) Answers() bool { return m == ModeBusiness || m == ModePersonal }
 

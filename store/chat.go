@@ -77,10 +77,16 @@ type Chat struct {
 
 // ModeIn returns the mode in force. While the bridge is not confirmed, the chat is not answered.
 func (c Chat) ModeIn(d policy.Defaults) policy.Mode {
-	mode, _ := d.Mode(c.facts())
+	mode := c.ClaimedMode(d)
 	if c.Unconfirmed && mode.Answers() {
 		return policy.ModeSilent
 	}
+	return mode
+}
+
+// ClaimedMode returns the mode that the chat has as its bridge describes it, whether the bridge is confirmed or not.
+func (c Chat) ClaimedMode(d policy.Defaults) policy.Mode {
+	mode, _ := d.Mode(c.facts())
 	return mode
 }
 
@@ -107,7 +113,7 @@ func (c Chat) HasRoom() bool { return c.RoomID != nil && c.ClosedReason == "" }
 
 const chatColumns = `c.id, c.protocol, c.channel_id, c.receiver, c.room_id, c.kind, c.mode, c.mode_set_at, c.name, c.owner_name, c.contact, c.bridge_bot,
 	c.self_ghost, c.encrypted, c.closed_reason, c.owner_last_at, c.owner_last_by, c.paused_until, c.last_message_at, c.typing_until, c.owner_active_until, c.agent, (select count(*) from messages m where m.chat_id = c.id and m.parked is not null) as unreadable, c.claimed_at, c.former_room, c.moved_at, c.features, c.delivery, c.follow_up_days, c.followed_up_at, c.spaces, c.labels, c.unlabelled, c.for_operators, c.person,
-	exists(select from chats o where o.protocol = c.protocol and o.name_key = c.name_key and o.kind = c.kind and o.id <> c.id) as namesake,
+	exists(select from chats o where o.protocol = c.protocol and o.name_key = c.name_key and o.kind = c.kind and o.id <> c.id and o.continued_in is null) as namesake,
 	exists (select from bridge_bots b where b.bot = c.bridge_bot and b.confirmed_at is null) as unconfirmed`
 
 const chatsByRoomSQL = "select " + chatColumns + " from chats c where c.room_id = any($1)"
@@ -203,7 +209,7 @@ func MarkOperatorsRoom(ctx context.Context, tx Tx, chat ChatID) error {
 }
 
 const listChatsSQL = "select " + chatColumns + ` from chats c
-	where c.kind in ('dm', 'group') and ($1 = '' or strpos(lower(c.name), lower($1)) > 0)
+	where c.kind in ('dm', 'group') and c.continued_in is null and ($1 = '' or strpos(lower(c.name), lower($1)) > 0)
 	order by c.last_message_at desc nulls last, c.name, c.id limit $2 offset $3`
 
 // ListChats returns the chats whose name contains search, the newest first, without admin rooms and spaces.

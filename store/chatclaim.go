@@ -25,7 +25,7 @@ const isAcceptedBotSQL = `(c.bridge_bot = @bot or exists (select from bridge_cha
 
 // moveChannelSQL gives the chat of a room the channel that its bot claims now, unless another chat has it.
 const moveChannelSQL = `update chats c set protocol = @protocol, channel_id = @channel, receiver = @receiver
-	where c.room_id = @room and c.kind <> 'admin' and ` + isAcceptedBotSQL + `
+	where (c.room_id = @room or c.id = @id) and c.kind <> 'admin' and ` + isAcceptedBotSQL + `
 		and not exists (select from chats o where (o.protocol, o.channel_id, o.receiver) = (@protocol, @channel, @receiver))`
 
 const isTakenRoomSQL = `select exists (select from chats c where c.room_id = @room and c.kind <> 'admin' and not ` + isAcceptedBotSQL + ")"
@@ -47,11 +47,11 @@ const upsertChatSQL = `insert into chats as c (protocol, channel_id, receiver, r
 // which anybody could run, or before the chat's present room was claimed, or it is closed.
 var ErrOtherRoom = errors.New("the chat lives in another room")
 
-// UpsertChat stores what a room's state says about a chat. The chat is the one that the same bot brought into this room, else the
-// one of this channel. It keeps its mode, memory and history, whichever of the two has changed.
+// UpsertChat stores what a room's state says about a chat. The chat is the one with this id, if it is not zero, or the one that the
+// same bot brought into this room, else the one of this channel. It keeps its mode, memory and history, whichever of the two has changed.
 func UpsertChat(ctx context.Context, tx Tx, c Chat) (Chat, error) {
 	args := pgx.NamedArgs{
-		"protocol": c.Protocol, "channel": c.ChannelID, "receiver": c.Login, "room": c.RoomID, "kind": c.Kind, "name": text.Storable(c.Name),
+		"id": c.ID, "protocol": c.Protocol, "channel": c.ChannelID, "receiver": c.Login, "room": c.RoomID, "kind": c.Kind, "name": text.Storable(c.Name),
 		"owner_name": text.Storable(c.OwnerName),
 		"contact":    c.Contact, "bot": c.BridgeBot, "ghost": c.SelfGhost, "encrypted": c.Encryption, "closed": c.ClosedReason,
 		"claimed": c.ClaimedAt,
