@@ -217,6 +217,7 @@ type attempt struct {
 	omitNotes   bool
 	omitHistory bool
 	area        searchArea // where the owner's question is answered from
+	notes       string     // the owner's notes in the prompt
 	summarise   bool       // whether the conversation is long enough to be summarised
 }
 
@@ -230,7 +231,9 @@ func (c *core) newAttempt(p persona.Persona, maxRounds int) *attempt {
 		Zone:  c.zone,
 		Fence: c.fence,
 	}.NewAttempt(c.personas.ModelOf(p))
-	r.run.MaxRounds = maxRounds
+	if r.run.MaxRounds = maxRounds; maxRounds == ownerRounds {
+		r.run.MaxRounds = r.run.Limits.Rounds
+	}
 	r.run.PayingAgent = p.ID
 	r.run.Instructions = contactRules
 	return r

@@ -172,7 +172,8 @@ func (q *Questions) replyToOwner(ctx context.Context, r *attempt, room store.Cha
 		reply.inSameTx = r.draftMessage(end.Text)
 	}
 	for _, line := range r.run.CallLines {
-		if strings.HasPrefix(line, "⚠️") && done.State == store.TaskCompleted {
+		isShown := strings.HasPrefix(line, "⚠️") || strings.HasPrefix(line, "⏰")
+		if isShown && done.State == store.TaskCompleted {
 			reply.markdown += paragraph(line)
 		}
 	}

@@ -2,21 +2,30 @@ package agent
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
 	"multis/agent/run"
 	"multis/internal/text"
+	"multis/knowledge/search"
 	"multis/llm/reply"
+	"multis/policy"
 	"multis/store"
 )
 
 // unreadable is what the owner reads instead of an answer that is neither in the requested form nor plain words.
 const unreadable = "The model gave no answer that can be read. Ask once more, or in other words."
 
-const noSource = "\n\n(No source: nothing in your documents says this.)"
+// The lines under an answer without any citation.
+const (
+	noSource      = "\n\n(Not from your documents or chats.)"
+	unmatched     = "\n\n(I could not match this to a passage.)"
+	fromNotes     = "\n\n(From your notes.)"
+	minNotesWords = 0.6 // the share of a sentence's words that notes must have to be its source
+)
 
-// citedText formats a model's answer for the owner, with its valid citations. An answer without any says so.
+// citedText formats a model's answer for the owner, with its valid citations, or where else it is from.
 func (r *attempt) citedText(answer string) sourcedText {
 	parsed, err := run.ParseAnswer(answer)
 	if err != nil {
@@ -27,17 +36,19 @@ func (r *attempt) citedText(answer string) sourcedText {
 		case !ok:
 			return sourcedText{markdown: unreadable}
 		}
-		return sourcedText{markdown: escapeLines(r.run.BreakLinks(words)) + noSource} // not in the requested form; a contact would not get it
+		return sourcedText{markdown: escapeLines(r.run.BreakLinks(words)) + r.otherSource(words, false)} // a contact would not get it
 	}
-	var said, list strings.Builder
+	var said ownerText
+	var list, plain strings.Builder
 	var citations []store.Citation
+	claimsSource := false
 	for _, s := range parsed.Sentences {
-		if said.Len() > 0 {
-			said.WriteByte(' ')
-		}
-		said.WriteString(text.Escape(strings.TrimSpace(r.run.BreakLinks(s.Text))))
+		sentence := strings.TrimSpace(r.run.BreakLinks(s.Text))
 		citation, ok := r.run.Cite(s)
 		if !ok {
+			claimsSource = claimsSource || s.Source != 0 || strings.TrimSpace(s.Quote) != ""
+			said.add(sentence, "")
+			plain.WriteString(sentence + " ")
 			continue
 		}
 		if !slices.Contains(citations, citation) {
@@ -45,18 +56,93 @@ func (r *attempt) citedText(answer string) sourcedText {
 			fmt.Fprintf(&list, "\n[%d] %s: \"%s\"  ", len(citations), linkedSource(citation.Source, r.run.Passages, citation.Ref),
 				text.Escape(text.Clip(citation.Quote, 300)))
 		}
-		fmt.Fprintf(&said, " [%d]", slices.Index(citations, citation)+1)
+		said.add(sentence, fmt.Sprintf(" [%d]", slices.Index(citations, citation)+1))
 	}
 	switch {
-	case said.Len() == 0 && parsed.Message != "" && r.run.Task.Target != nil:
+	case said.String() == "" && parsed.Message != "" && r.run.Task.Target != nil:
 		return sourcedText{markdown: "I drafted a message."}
-	case said.Len() == 0:
+	case said.String() == "":
 		return sourcedText{markdown: foundNothing + r.area.textIfUnusual()}
 	case len(citations) == 0:
-		return sourcedText{markdown: said.String() + noSource + r.area.textIfUnusual()}
+		return sourcedText{markdown: said.String() + r.otherSource(plain.String(), claimsSource) + r.area.textIfUnusual()}
 	}
 	return sourcedText{said.String() + "\n" + list.String() + "\n\n" + r.area.text(), run.CitedHits(r.run.Passages, citations), citations}
 }
+
+// otherSource says where an answer without a citation is from: tools, or notes. It is empty for what needs no source: what
+// was done, and talk. claimsSource says that the model named a passage.
+func (r *attempt) otherSource(said string, claimsSource bool) string {
+	switch {
+	case claimsSource:
+		return unmatched
+	case len(r.run.Consulted) > 0:
+		return "\n\n(From " + text.Escape(strings.Join(r.run.Consulted, ", ")) + ".)"
+	case len(r.run.CallLines) > 0: // it says what it did
+		return ""
+	case isFromNotes(said, r.notes):
+		return fromNotes
+	case strings.ContainsAny(r.run.Task.Input, policy.QuestionMarks):
+		return noSource
+	default:
+		return ""
+	}
+}
+
+// isFromNotes reports whether notes have most words of an answer.
+func isFromNotes(said, notes string) bool {
+	known := search.Words(notes)
+	found, all := 0, 0
+	for _, w := range search.Words(said) {
+		if search.IsCommonWord(w) {
+			continue
+		}
+		all++
+		if slices.Contains(known, w) {
+			found++
+		}
+	}
+	return all > 0 && float64(found) >= minNotesWords*float64(all)
+}
+
+// ownerText is an answer to the owner in Markdown. Sentences form a paragraph; the lines of a list stay lines.
+type ownerText struct {
+	b      strings.Builder
+	inList bool
+}
+
+// bullet matches the beginning of an item of a list.
+var bullet = regexp.MustCompile(`^(?:[-*•–]|\d{1,2}[.)])\s+`)
+
+// add adds a sentence, which may be several lines, with the mark of its citation.
+func (o *ownerText) add(sentence, mark string) {
+	lines := strings.Split(sentence, "\n")
+	for i, line := range lines {
+		if line = strings.TrimSpace(line); line == "" {
+			continue
+		}
+		isItem := bullet.MatchString(line)
+		switch {
+		case o.b.Len() == 0:
+		case isItem && o.inList:
+			o.b.WriteString("\n")
+		case isItem != o.inList:
+			o.b.WriteString("\n\n")
+		case i > 0:
+			o.b.WriteString("  \n")
+		default:
+			o.b.WriteByte(' ')
+		}
+		o.inList = isItem
+		if isItem && !strings.ContainsAny(line[:1], "0123456789") {
+			line = bullet.ReplaceAllString(line, "")
+			o.b.WriteString("- ")
+		}
+		o.b.WriteString(text.Escape(line))
+	}
+	o.b.WriteString(mark)
+}
+
+func (o *ownerText) String() string { return o.b.String() }
 
 // withSources formats a model's answer for another agent, each sentence followed by its source.
 func (r *attempt) withSources(answer string) string {

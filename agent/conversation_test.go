@@ -88,6 +88,40 @@ func TestConversation_LosesNoExchange(t *testing.T) {
 	require.False(t, task.Tainted, "a question after a summary of the owner's own words")
 }
 
+// What a bad model says in place of a summary never becomes the memory of the conversation.
+func TestSummary_TakesOnlyWords(t *testing.T) {
+	t.Parallel()
+	for said, kept := range map[string]string{
+		`<tool_call> {"name": "search_docs", "arguments": {}} </tool_call>`: "",
+		`<think>What was it? Parking.</think>They talked about parking.`:    "They talked about parking.",
+		`{"summary": "They talked about parking."}`:                         "They talked about parking.",
+		`{"sentences": []}`: "",
+	} {
+		t.Run(said, func(t *testing.T) {
+			t.Parallel()
+			model, _ := scripted(t, func(_ context.Context, r llmtest.Request) llmtest.Reply {
+				if strings.Contains(r.System, "You shorten a conversation") {
+					return llmtest.Reply{Text: said}
+				}
+				return llmtest.Reply{Text: answerJSON("Yes.", 0, "")}
+			})
+			b := setup(t, model)
+			for i := range 10 {
+				b.ask(fmt.Sprintf("question %d?", i))
+			}
+			err := b.agent.Summaries.Summarise(t.Context(), b.admin.ID, "")
+			s, missing := store.SummaryOf(t.Context(), b.store.DB(), b.admin.ID)
+			if kept == "" {
+				require.Error(t, err)
+				require.ErrorIs(t, missing, store.ErrNotFound)
+				return
+			}
+			require.NoError(t, err)
+			require.Equal(t, kept, s.Body)
+		})
+	}
+}
+
 func TestSummary_KeepsTaint(t *testing.T) {
 	t.Parallel()
 	model, _ := scripted(t, summarising)

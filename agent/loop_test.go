@@ -81,7 +81,8 @@ func TestOwnerTurn_CitesWhatToolsFound(t *testing.T) {
 		default:
 			source := 0
 			for i := 1; i < 20; i++ {
-				if strings.Contains(r.Messages[len(r.Messages)-2].Text, fmt.Sprintf("passage %d: ", i)) {
+				result := r.Messages[len(r.Messages)-2].Text
+				if strings.Contains(result, fmt.Sprintf("passage %d: ", i)) || strings.Contains(result, fmt.Sprintf("passage %d again", i)) {
 					source = i
 				}
 			}
@@ -113,6 +114,23 @@ func TestOwnerTurn_CitesWhatToolsFound(t *testing.T) {
 	require.Equal(t, []string{"lamp", "search_docs"}, offered, "the owner is not offered to escalate to himself")
 }
 
+func TestTurn_AnswersAfterEqualCalls(t *testing.T) {
+	t.Parallel()
+	model, _ := scripted(t, func(_ context.Context, r llmtest.Request) llmtest.Reply {
+		if r.NoCalls {
+			return llmtest.Reply{Text: answerJSON("A grand piano costs 120 euro.", 1, "A grand piano costs 120 euro.")}
+		}
+		return calls("search_docs", map[string]string{"query": "piano"})
+	})
+	b := setup(t, model)
+	b.setTools()
+	require.Contains(t, b.ask("what does a grand piano cost?"), "120 euro. [1]")
+	task, _ := b.task()
+	p, err := b.agent.Replays.Replay(t.Context(), task.ID, nil)
+	require.NoError(t, err)
+	require.Contains(t, p.Markdown(), "The same, to the byte")
+}
+
 func TestTurn_StopsLoopsOfCalls(t *testing.T) {
 	t.Parallel()
 	model, server := scripted(t, func(context.Context, llmtest.Request) llmtest.Reply {
@@ -121,9 +139,12 @@ func TestTurn_StopsLoopsOfCalls(t *testing.T) {
 	b := setup(t, model)
 	b.setTools()
 	require.Contains(t, b.ask("what does a piano cost?"), "same arguments 3 times")
-	require.Len(t, server.Requests(), 3)
+	require.Len(t, server.Requests(), 4, "the last one is to answer")
+	require.Contains(t, server.Requests()[2].Last(), "You have this already, above.")
 	task, _ := b.task()
 	require.Equal(t, store.TaskFailed, task.State)
+	require.True(t, server.Requests()[3].NoCalls)
+	require.False(t, server.Requests()[2].NoCalls)
 
 	n := 0
 	model, server = scripted(t, func(context.Context, llmtest.Request) llmtest.Reply {

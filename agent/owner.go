@@ -14,8 +14,8 @@ import (
 	"multis/store"
 )
 
-// ownerRounds is the maximum number of model calls for one question of the owner.
-const ownerRounds = 12
+// ownerRounds stands for the number of model calls that a task of the owner's may take: run.Limits.Rounds.
+const ownerRounds = 0
 
 // prepareForOwner prepares the attempt to answer the owner: its caller, with the limits of the task, its tools and its skills.
 func (r *attempt) prepareForOwner(ctx context.Context, room store.Chat, task store.Task) (err error) {
@@ -170,6 +170,7 @@ func (r *attempt) buildOwnerRequest(ctx context.Context, room store.Chat, task s
 			return run.FirstRequest{}, err
 		}
 	}
+	r.notes = run.NotesText(notes)
 	work, about, err := r.handoffSummary(ctx)
 	if err != nil {
 		return run.FirstRequest{}, err
@@ -181,7 +182,7 @@ func (r *attempt) buildOwnerRequest(ctx context.Context, room store.Chat, task s
 	p := run.Prompt{
 		Rules:        fmt.Sprintf(ownerRules, m.assistant),
 		Instructions: r.instructions(),
-		Notes:        run.NotesText(notes),
+		Notes:        r.notes,
 		Passages:     m.found.Hits,
 		Summary:      m.before.summary.Body,
 		Window:       m.before.messages,

@@ -45,6 +45,7 @@ func (rs *Replays) replay(ctx context.Context, id store.TaskID, second *run.Othe
 		return run.Replay{}, err
 	}
 	r := rs.newAttempt(rs.personas.ByID(task.Agent), run.MaxRounds)
+	r.run.Caller.Owner = task.Kind != store.TaskTurn // what an answer may cite depends on who is answered
 	return r.run.Replay(ctx, task, second, func(out run.LoopResult) (string, bool) {
 		said := out.Text + out.Summary // one of them is empty
 		switch task.Kind {

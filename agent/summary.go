@@ -12,6 +12,7 @@ import (
 	"multis/internal/text"
 	"multis/jobs"
 	"multis/llm"
+	"multis/llm/reply"
 	"multis/policy"
 	"multis/store"
 )
@@ -78,10 +79,11 @@ func (su *Summaries) Summarise(ctx context.Context, chatID store.ChatID, agent s
 	if err != nil {
 		return err
 	}
-	body := text.Clip(policy.BreakLinks(text.CollapseSpaces(resp.Text), run.WithoutAssistantLines(request.Messages[0].Text)), maxSummary)
-	if body == "" {
-		return fmt.Errorf("summarise chat %d: the model said nothing", chatID)
+	said, err := summaryText(resp.Text)
+	if err != nil {
+		return fmt.Errorf("summarise chat %d: %w", chatID, err)
 	}
+	body := text.Clip(policy.BreakLinks(text.CollapseSpaces(said), run.WithoutAssistantLines(request.Messages[0].Text)), maxSummary)
 	s := store.Summary{
 		ChatID:  chatID,
 		Body:    policy.Redact(body),
@@ -106,6 +108,24 @@ func (su *Summaries) Summarise(ctx context.Context, chatID store.ChatID, agent s
 		}
 		return store.PutSummary(ctx, tx, s)
 	})
+}
+
+// summaryText returns the summary in a model's answer: plain words, or the text in an object. Anything else, such as a tool call
+// written as text, would stay in the memory of the conversation.
+func summaryText(answer string) (string, error) {
+	if words, ok := reply.Prose(answer); ok {
+		return words, nil
+	}
+	said, err := reply.Read[struct {
+		Summary string `json:"summary" alias:"text,answer,conversation"`
+	}](answer)
+	if err != nil {
+		return "", err
+	}
+	if strings.TrimSpace(said.Summary) == "" {
+		return "", errors.New("the model wrote no summary")
+	}
+	return said.Summary, nil
 }
 
 // byPeople returns the messages of a conversation without those of multis, whose bodies differ from the stored ones.

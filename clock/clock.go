@@ -69,6 +69,8 @@ type Options struct {
 	Operators []id.UserID
 	// Zone is the owner's time zone.
 	Zone *time.Location
+	// Timeout bounds an execution that asks a model, with all its attempts. Defaults to jobs.ExecutionTimeout.
+	Timeout time.Duration
 	// Now defaults to time.Now.
 	Now func() time.Time
 }

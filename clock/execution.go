@@ -127,7 +127,7 @@ func (c *Clock) Execute(ctx context.Context, runID store.ExecutionID, last bool)
 // workWithTimeout calls work with a timeout that all attempts of an execution share. When the time is over, it returns an error that is not
 // retried.
 func (c *Clock) workWithTimeout(ctx context.Context, s store.Schedule, run store.Execution) (note string, err error) {
-	timeout := jobs.ExecutionTimeout
+	timeout := cmp.Or(c.Timeout, jobs.ExecutionTimeout)
 	if s.Action == store.ActionUpkeep {
 		timeout = jobs.UpkeepTimeout
 	}

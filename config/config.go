@@ -358,6 +358,12 @@ func defaults() *Config {
 			Providers:  map[string]Provider{},
 			Strategies: emptyStrategies(),
 			Prices:     []Price{},
+			MaxTokens:  1024,
+			Contexts:   []ContextWindow{},
+			Rounds:     12,
+
+			AnswerTimeout:     5 * time.Minute,
+			UnattendedTimeout: 5 * time.Minute,
 		},
 		Embeddings: Embeddings{Model: NoModel},
 		Media:      Media{Keep: policy.KeepNone, MaxMB: 500, MaxDays: 90},

@@ -121,6 +121,11 @@ llm:
     offline_first: [ollama/d]
     custom: [openai/e]
   prices: [openai/meta-llama/llama-4 0.15 0.000001, desk/small 1 2 0.5 3]
+  max_tokens: 2048
+  context: [desk/small 16384]
+  rounds: 6
+  answer_timeout: 20m
+  unattended_timeout: 30m
 embeddings: {model: ollama/nomic-embed-text, base_url: "http://localhost:11434/v1", api_key: embed-key, dimensions: 256, price_per_mtok: 0.02, local: true}
 speech: {model: openai/whisper-1, base_url: http://localhost:8000/v1, api_key: key, timeout: 30s, price_per_minute: 0.006, local: true}
 vision: {model: anthropic/claude-haiku-4-5}
@@ -226,6 +231,8 @@ func TestKeys_AreAllRead(t *testing.T) {
 				{Model: "openai/meta-llama/llama-4", In: 150_000, Out: 1},
 				{Model: "desk/small", In: 1_000_000, Out: 2_000_000, CacheRead: 500_000, CacheWrite: 3_000_000},
 			},
+			MaxTokens: 2048, Contexts: []ContextWindow{{Model: "desk/small", Tokens: 16_384}}, Rounds: 6,
+			AnswerTimeout: 20 * time.Minute, UnattendedTimeout: 30 * time.Minute,
 		},
 		Budget: Budget{
 			PerDay: 0, PerChatDay: 12_000_000, PerAgentDay: 1_000_000, PerRun: 2_000_000, AtCap: AtCapEscalate, Currency: "PLN",

@@ -199,6 +199,11 @@ func (c *Config) modelFields() []field {
 		list("llm.strategies.offline_first", &c.LLM.Strategies.OfflineFirst, providerModel),
 		list("llm.strategies.custom", &c.LLM.Strategies.Custom, providerModel),
 		list("llm.prices", &c.LLM.Prices, price),
+		value("llm.max_tokens", &c.LLM.MaxTokens, between(256, 128_000)),
+		list("llm.context", &c.LLM.Contexts, contextWindow),
+		value("llm.rounds", &c.LLM.Rounds, between(2, 20)),
+		value("llm.answer_timeout", &c.LLM.AnswerTimeout, timeBetween(time.Minute, time.Hour)),
+		value("llm.unattended_timeout", &c.LLM.UnattendedTimeout, timeBetween(time.Minute, time.Hour)),
 
 		value("embeddings.model", &c.Embeddings.Model, embeddingModel),
 		value("embeddings.base_url", &c.Embeddings.BaseURL, optional(webAddress("http://localhost:11434/v1"))),

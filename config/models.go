@@ -18,6 +18,33 @@ type LLM struct {
 	Providers  map[string]Provider // by name
 	Strategies Strategies
 	Prices     []Price // override the built-in prices
+	MaxTokens  int     // limit on an answer
+	Contexts   []ContextWindow
+	Rounds     int // calls of a model for one task of the owner's
+	// AnswerTimeout bounds one attempt at an answer, UnattendedTimeout a schedule or heartbeat with all its attempts.
+	AnswerTimeout     time.Duration
+	UnattendedTimeout time.Duration
+}
+
+// ContextWindow is how much a model reads and writes at once.
+type ContextWindow struct {
+	Model  string // "provider/name"
+	Tokens int
+}
+
+// ContextWindow returns the smallest configured context window of some models, or 0 if one of them has none.
+func (l LLM) ContextWindow(names []string) int {
+	smallest := 0
+	for _, name := range names {
+		i := slices.IndexFunc(l.Contexts, func(c ContextWindow) bool { return c.Model == name })
+		if i < 0 {
+			return 0
+		}
+		if tokens := l.Contexts[i].Tokens; smallest == 0 || tokens < smallest {
+			smallest = tokens
+		}
+	}
+	return smallest
 }
 
 // Provider configures one provider of language models.

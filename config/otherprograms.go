@@ -75,7 +75,6 @@ var otherProgramKeys = map[string]otherProgramKey{
 	"monitors":           {"", "/watch ADDRESS in the admin room tells when a page changes"},
 	"observability":      {"logging", "multis health says whether it is ready"},
 	"intent":             {"shortcuts", "your own words for commands"},
-	"context":            {"", "how much each model can hold is known; older turns are summarised before that"},
 	"replay":             {"", "every task can be gone through again: multis replay NUMBER"},
 	"bus":                {"", "what waits is in the database and is never dropped"},
 	"deployment":         {"", "there is one way to run it; multis chat tries it without a homeserver"},

@@ -168,6 +168,17 @@ func positive(s string) (time.Duration, error) {
 	return d, nil
 }
 
+// timeBetween parses a duration between two others.
+func timeBetween(least, most time.Duration) func(string) (time.Duration, error) {
+	return func(s string) (time.Duration, error) {
+		d, err := positive(s)
+		if err == nil && (d < least || d > most) {
+			err = fmt.Errorf("%.60q is not possible here; write a time from %s to %s", s, text.Duration(least), text.Duration(most))
+		}
+		return d, err
+	}
+}
+
 // orOff parses a duration, or "off" as zero.
 func orOff(parse func(string) (time.Duration, error)) func(string) (time.Duration, error) {
 	return func(s string) (time.Duration, error) {
@@ -395,6 +406,24 @@ func providerModel(s string) (string, error) {
 		return "", fmt.Errorf("%.60q is not a model; write PROVIDER/NAME such as anthropic/claude-haiku-4-5", s)
 	}
 	return s, nil
+}
+
+// minContext is the smallest context window in tokens in which a prompt of the owner's fits.
+const minContext = 4096
+
+// contextWindow parses a model and the size of its context window.
+func contextWindow(s string) (ContextWindow, error) {
+	name, size, _ := strings.Cut(strings.TrimSpace(s), " ")
+	model, err := providerModel(name)
+	if err != nil {
+		return ContextWindow{}, err
+	}
+	tokens, err := between(minContext, 10_000_000)(strings.TrimSpace(size))
+	if err != nil {
+		return ContextWindow{}, fmt.Errorf("%.60q is not a context window; write the model and its tokens, at least %d, such as ollama/qwen3:8b 32768", s,
+			minContext)
+	}
+	return ContextWindow{Model: model, Tokens: tokens}, nil
 }
 
 // price parses a model and two to four amounts: input, output, cache read and cache write.

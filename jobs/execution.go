@@ -25,7 +25,7 @@ func (ExecutionArgs) InsertOpts() river.InsertOpts {
 
 // The time limits of an execution, with all its attempts.
 const (
-	ExecutionTimeout = time.Minute
+	ExecutionTimeout = 5 * time.Minute  // unless it is configured
 	UpkeepTimeout    = 10 * time.Minute // when its action is upkeep
 )
 

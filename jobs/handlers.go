@@ -1,6 +1,7 @@
 package jobs
 
 import (
+	"cmp"
 	"context"
 	"time"
 
@@ -51,6 +52,9 @@ type Handlers struct {
 	// Agents' tasks.
 	Task Resumer
 
+	// AnswerTimeout bounds an attempt at an answer, UnattendedTimeout an execution of a schedule. They default to 5 minutes.
+	AnswerTimeout, UnattendedTimeout time.Duration
+
 	// Documents and memory.
 	Index         Indexer
 	Folders       FolderIndexer
@@ -69,8 +73,18 @@ type Handlers struct {
 	Watch     PageChecker
 }
 
-// modelTimeout bounds an attempt that calls models: 5 minutes for the model, the rest to store the result.
-const modelTimeout = 6 * time.Minute
+// storeTime is the time that an attempt has to store its result after its own timeout.
+const storeTime = time.Minute
+
+// modelTimeout bounds an attempt that calls models.
+func (h Handlers) modelTimeout() time.Duration {
+	return cmp.Or(h.AnswerTimeout, 5*time.Minute) + storeTime
+}
+
+// executionTimeout bounds an execution of a schedule.
+func (h Handlers) executionTimeout() time.Duration {
+	return max(h.UnattendedTimeout, UpkeepTimeout) + storeTime
+}
 
 // workers returns the worker of each kind of job: the handler, and the time that one attempt may take.
 func (h Handlers) workers(st *store.Store) *river.Workers {
@@ -84,7 +98,7 @@ func (h Handlers) workers(st *store.Store) *river.Workers {
 }
 
 func (h Handlers) addChats(w *river.Workers) {
-	handle(w, modelTimeout, func(ctx context.Context, a TurnArgs, try Attempt) error {
+	handle(w, h.modelTimeout(), func(ctx context.Context, a TurnArgs, try Attempt) error {
 		return h.Turn.Turn(ctx, a.ChatID, try.ID, try.Last)
 	})
 	handle(w, 3*time.Minute, func(ctx context.Context, a SendArgs, try Attempt) error {
@@ -133,14 +147,14 @@ func (h Handlers) addAdminRoom(w *river.Workers) {
 	handle(w, time.Minute, func(ctx context.Context, a RedactArgs, try Attempt) error {
 		return h.Redact.RedactPIN(ctx, a.RoomID, a.EventID, try.Last)
 	})
-	handle(w, modelTimeout, func(ctx context.Context, a AskArgs, try Attempt) error {
+	handle(w, h.modelTimeout(), func(ctx context.Context, a AskArgs, try Attempt) error {
 		return h.Ask.Answer(ctx, a.MessageID, try.Last)
 	})
 	handle(w, time.Minute, func(ctx context.Context, _ AdminRoomArgs, _ Attempt) error { return h.AdminRoom.MakeAdminRoom(ctx) })
-	handle(w, modelTimeout, func(ctx context.Context, a PresentDraftArgs, _ Attempt) error {
+	handle(w, h.modelTimeout(), func(ctx context.Context, a PresentDraftArgs, _ Attempt) error {
 		return h.Draft.PresentDraft(ctx, a.OutboxID)
 	})
-	handle(w, modelTimeout, func(ctx context.Context, a ApprovalArgs, _ Attempt) error {
+	handle(w, h.modelTimeout(), func(ctx context.Context, a ApprovalArgs, _ Attempt) error {
 		return h.Approval.RequestApproval(ctx, a.ApprovalID)
 	})
 	handle(w, time.Minute, func(ctx context.Context, a NoticeArgs, _ Attempt) error { return h.Notice.Notify(ctx, a) })
@@ -173,8 +187,8 @@ func (h Handlers) addAdminRoom(w *river.Workers) {
 }
 
 func (h Handlers) addTasks(w *river.Workers) {
-	handle(w, modelTimeout, func(ctx context.Context, a TaskArgs, try Attempt) error { return resume(ctx, h.Task, a, try.Last) })
-	handle(w, modelTimeout, func(ctx context.Context, a SubtaskArgs, try Attempt) error {
+	handle(w, h.modelTimeout(), func(ctx context.Context, a TaskArgs, try Attempt) error { return resume(ctx, h.Task, a, try.Last) })
+	handle(w, h.modelTimeout(), func(ctx context.Context, a SubtaskArgs, try Attempt) error {
 		return h.Task.Resume(ctx, a.TaskID, try.Last)
 	})
 }
@@ -224,7 +238,7 @@ func (h Handlers) addMemory(w *river.Workers, st *store.Store) {
 
 func (h Handlers) addClock(w *river.Workers) {
 	handle(w, 30*time.Second, func(ctx context.Context, a TickArgs, _ Attempt) error { return h.Tick.Tick(ctx, a.ScheduleID, a.At) })
-	handle(w, UpkeepTimeout+time.Minute, func(ctx context.Context, a ExecutionArgs, try Attempt) error {
+	handle(w, h.executionTimeout(), func(ctx context.Context, a ExecutionArgs, try Attempt) error {
 		return h.Execution.Execute(ctx, a.ExecutionID, try.Last)
 	}) // the minute is for storing how it ended
 	handle(w, time.Minute, func(ctx context.Context, a DeliverHookArgs, try Attempt) error {

@@ -101,8 +101,10 @@ func NewRunner(ctx context.Context, st *store.Store, h Handlers, log *slog.Logge
 		ID: client.id, Schema: migrations.RiverSchema, Logger: slog.New(withoutCancelled{newThrottledHandler(log.Handler())}),
 		Workers: h.workers(st), Middleware: []rivertype.Middleware{logAttempts(), holdMiddleware(st), withJob()},
 		Queues: queues(pooled), PeriodicJobs: periodicJobs(ctx, h),
-		FetchCooldown: fetchCooldown,
-		JobTimeout:    modelTimeout, RescueStuckJobsAfter: 10 * time.Minute, SoftStopTimeout: 20 * time.Second,
+		FetchCooldown:        fetchCooldown,
+		JobTimeout:           h.modelTimeout(),
+		RescueStuckJobsAfter: max(10*time.Minute, h.modelTimeout()+4*time.Minute),
+		SoftStopTimeout:      20 * time.Second,
 	})
 	if err != nil {
 		client.lock.Release(ctx)

@@ -126,6 +126,9 @@ func (m *anthropicMessages) params(r Request, d dialect) (anthropic.MessageNewPa
 		}
 		p.Tools = append(p.Tools, anthropic.ToolUnionParam{OfTool: &t})
 	}
+	if r.NoCalls && len(r.Tools) > 0 { // the tools stay, because the messages may have calls
+		p.ToolChoice.OfNone = &anthropic.ToolChoiceNoneParam{}
+	}
 	if r.System != "" {
 		p.System = []anthropic.TextBlockParam{{Text: r.System, CacheControl: anthropic.NewCacheControlEphemeralParam()}}
 	}

@@ -1,6 +1,7 @@
 package llm
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -60,6 +61,7 @@ type Budget struct {
 	ChatCap       int64         // for the calls of a day in one chat
 	AgentCap      int64         // for the calls of a day of one agent
 	RunCap        int64         // for the calls of one run
+	MaxTokens     int           // the limit on answers of requests without one; defaults to DefaultMaxTokens
 	Today         func() string // returns the day that calls are booked on, "2006-01-02" in the owner's time zone
 }
 
@@ -84,7 +86,10 @@ type budgetedModel struct {
 func (m budgetedModel) Stream(ctx context.Context, r Request) iter.Seq2[Delta, error] {
 	return func(yield func(Delta, error) bool) {
 		if r.MaxTokens <= 0 {
-			r.MaxTokens = DefaultMaxTokens
+			r.MaxTokens = cmp.Or(m.MaxTokens, DefaultMaxTokens)
+		}
+		if r.Longer {
+			r.MaxTokens *= lengthFactor
 		}
 		worst := m.worstCase(r)
 		res, err := m.Ledger.Reserve(ctx, policy.SpendRequest{
@@ -152,7 +157,40 @@ func (m budgetedModel) call(ctx context.Context, r Request, worst policy.Settlem
 	if !isPlausible(used, begun) {
 		return worst
 	}
+	if isCut(r, used) {
+		yield(Delta{}, &Error{Model: m.Name(), Reason: ReasonPromptCut})
+	}
 	return policy.Settlement{Amount: m.Price.Cost(used), In: used.In, Out: used.Out, Cached: used.CacheRead}
+}
+
+const (
+	// minCutBytes is the size of a prompt from which isCut can tell.
+	minCutBytes = 12_000
+	// maxTokenBytes is more bytes than a token has on average, in a prompt in any language.
+	maxTokenBytes = 8
+	// usualTokenBytes is a usual size of a token; see isCut.
+	usualTokenBytes = 3.5
+)
+
+// isCut reports whether the server read only a part of the prompt, as some do without a word when it is larger than the
+// context window that they are set to: it counted far fewer tokens than the text has, or a power of two that is too small.
+func isCut(r Request, used Usage) bool {
+	bytes := textBytes(r.System) // without calls and tools, of which servers count what they like
+	for _, m := range r.Messages {
+		if len(m.Images) > 0 {
+			return false
+		}
+		bytes += textBytes(m.Text)
+	}
+	isWindow := used.In >= 2048 && used.In&(used.In-1) == 0
+	switch {
+	case bytes < minCutBytes:
+		return false
+	case used.In*maxTokenBytes < bytes:
+		return true
+	default:
+		return isWindow && float64(used.In)*usualTokenBytes < float64(bytes)
+	}
 }
 
 // isPlausible reports whether a usage can be right: some providers omit it or send zeros. hasText is true if the answer was not

@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"multis/llm/llmtest"
 	"multis/policy"
 )
 
@@ -209,4 +210,52 @@ func TestCostIsRoundedUp(t *testing.T) {
 	require.EqualValues(t, 750_000, price.Cost(Usage{In: 1_000_000, Out: 1_000_000}))
 	require.EqualValues(t, 2, price.Cost(Usage{In: 6, Out: 1}))
 	require.EqualValues(t, 3, price.Cost(Usage{In: 20}))
+}
+
+func TestIsCut_TellsPartlyReadPrompt(t *testing.T) {
+	t.Parallel()
+	const words = 5000
+	prompt := Request{System: strings.Repeat("words ", words)} // 30,000 bytes
+	for name, c := range map[string]struct {
+		in  int64
+		cut bool
+	}{
+		"as many as usual":           {7_000, false},
+		"a frugal tokenizer":         {5_001, false},
+		"a window of 4,096":          {4_096, true},
+		"a window of 8,192":          {8_192, true},
+		"far too few":                {2_000, true},
+		"a power of two that is all": {16_384, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			require.Equal(t, c.cut, isCut(prompt, Usage{In: c.in, Out: 10}))
+		})
+	}
+	require.False(t, isCut(Request{System: "short"}, Usage{In: 1}))
+}
+
+// A reasoning model whose thoughts use up the limit is asked once more with a higher one.
+func TestComplete_AsksLongerOnce(t *testing.T) {
+	t.Parallel()
+	server := llmtest.Start(t, func(_ context.Context, r llmtest.Request) llmtest.Reply {
+		if r.MaxTokens < 4000 {
+			return llmtest.Reply{Text: "half an ans", Stop: "length"}
+		}
+		return llmtest.Reply{Text: "a whole answer"}
+	})
+	models, err := New(Options{
+		Providers: map[string]Provider{"openai": {BaseURL: server.URL, Local: true}},
+		MaxTokens: 1000,
+		Budget:    Budget{Ledger: &dayLedger{}, DayCap: 1 << 50, Today: func() string { return "2026-11-20" }},
+	})
+	require.NoError(t, err)
+	m, err := models.Open([]string{"openai/test"}, "")
+	require.NoError(t, err)
+	res, err := Complete(t.Context(), m, Request{Messages: []Message{{Role: RoleUser, Text: "why?"}}})
+	require.NoError(t, err)
+	require.Equal(t, "a whole answer", res.Text)
+	require.Len(t, server.Requests(), 2)
+	require.Equal(t, 1000, server.Requests()[0].MaxTokens)
+	require.Equal(t, 4000, server.Requests()[1].MaxTokens)
 }

@@ -23,6 +23,7 @@ const (
 	ReasonDisconnected   Reason = "cut"         // the connection ended before the answer was complete
 	ReasonMalformedReply Reason = "reply"       // the answer violates the protocol
 	ReasonMalformedCall  Reason = "call"        // the model's tool call was malformed
+	ReasonPromptCut      Reason = "window"      // the server read only a part of the prompt
 	ReasonCircuitOpen    Reason = "resting"     // the circuit breaker is open after repeated failures
 )
 
@@ -89,6 +90,8 @@ func (e *Error) message() string {
 		return "the answer was cut off"
 	case ReasonMalformedCall:
 		return "the model's tool call is malformed"
+	case ReasonPromptCut:
+		return "the server read only a part of the prompt, because its context window is too small"
 	case ReasonCircuitOpen:
 		return "the provider failed repeatedly, calls to it are suspended for a moment"
 	default:

@@ -72,6 +72,9 @@ func newGeminiRequest(r Request) (geminiRequest, error) {
 	if len(tools.Functions) > 0 {
 		p.Tools = []geminiTools{tools}
 	}
+	if r.NoCalls && len(r.Tools) > 0 {
+		p.ToolConfig = &geminiToolConfig{geminiCallingConfig{Mode: "NONE"}}
+	}
 	return p, nil
 }
 

@@ -5,10 +5,17 @@ import "encoding/json"
 // The requests of the generateContent protocol.
 type (
 	geminiRequest struct {
-		System   *geminiContent  `json:"systemInstruction,omitempty"`
-		Contents []geminiContent `json:"contents"`
-		Tools    []geminiTools   `json:"tools,omitempty"`
-		Config   geminiConfig    `json:"generationConfig"`
+		System     *geminiContent    `json:"systemInstruction,omitempty"`
+		Contents   []geminiContent   `json:"contents"`
+		Tools      []geminiTools     `json:"tools,omitempty"`
+		ToolConfig *geminiToolConfig `json:"toolConfig,omitempty"`
+		Config     geminiConfig      `json:"generationConfig"`
+	}
+	geminiToolConfig struct {
+		Calling geminiCallingConfig `json:"functionCallingConfig"`
+	}
+	geminiCallingConfig struct {
+		Mode string `json:"mode"`
 	}
 	geminiConfig struct {
 		MaxOutputTokens  int     `json:"maxOutputTokens"`

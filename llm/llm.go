@@ -20,6 +20,9 @@ var ErrNoModel = errors.New("no model is configured")
 // must be known before a call.
 const DefaultMaxTokens = 1024
 
+// lengthFactor is by how much the limit grows when an answer has reached it; see Request.Longer.
+const lengthFactor = 4
+
 // Model answers requests.
 type Model interface {
 	// Name returns "provider/model".
@@ -78,7 +81,9 @@ type Request struct {
 	Messages    []Message
 	Tools       []Tool
 	MaxTokens   int           // Limit on the answer, in tokens. Defaults to DefaultMaxTokens.
+	Longer      bool          // Whether the limit is lengthFactor times as high, because the answer ended there.
 	Temperature float64       // Zero means the provider's default.
+	NoCalls     bool          // Whether the model must answer without calling any of Tools.
 	JSON        bool          // Whether the answer must be one JSON object. The instructions must say so as well.
 	Purpose     string        // Label for the usage statistics: "reply", "ask".
 	Chat        policy.ChatID // The chat whose daily cap applies in addition to the day's. Zero means none.
@@ -122,9 +127,34 @@ type Response struct {
 	Model string // model that answered, as "provider/model"
 }
 
-// Complete makes one call and collects its answer, without the model's thoughts. With an error it returns the incomplete
-// answer.
+// Complete makes one call and collects its answer, without the model's thoughts. An answer that ends at its limit is asked
+// for once more with a higher one. With an error it returns the incomplete answer.
 func Complete(ctx context.Context, m Model, r Request) (Response, error) {
+	res, err := complete(ctx, m, r)
+	if err != nil || res.Stop != StopLength || r.Longer {
+		return res, err
+	}
+	r.Longer = true
+	longer, err := complete(ctx, m, r)
+	if err != nil {
+		return res, nil //nolint:nilerr // the answer that there is, such as when the budget is used up
+	}
+	longer.Usage = longer.Usage.Add(res.Usage)
+	return longer, nil
+}
+
+// Add returns the sum of two usages.
+func (u Usage) Add(other Usage) Usage {
+	return Usage{
+		In:         u.In + other.In,
+		Out:        u.Out + other.Out,
+		CacheRead:  u.CacheRead + other.CacheRead,
+		CacheWrite: u.CacheWrite + other.CacheWrite,
+	}
+}
+
+// complete makes one call and collects its answer.
+func complete(ctx context.Context, m Model, r Request) (Response, error) {
 	var text strings.Builder
 	res := Response{Model: m.Name()}
 	for d, err := range m.Stream(ctx, r) {

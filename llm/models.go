@@ -23,6 +23,7 @@ type Options struct {
 	// Price of a dollar, in millionths of the currency. The built-in prices are in dollars; with zero they are not used.
 	PerDollar int64
 	Timeout   time.Duration // Defaults to DefaultTimeout.
+	MaxTokens int           // the limit on answers of requests without one; defaults to DefaultMaxTokens
 	Budget    Budget        // shared by all models; its Price is ignored
 }
 
@@ -129,6 +130,7 @@ func (ms *Models) paid(o ModelInfo, p Provider, from Ledger) (Model, error) {
 	budget.Price = o.Price
 	budget.Local = o.Local
 	budget.FromPriceList = o.PriceListDate != ""
+	budget.MaxTokens = ms.MaxTokens
 	return Budgeted(bare, budget)
 }
 

@@ -83,6 +83,9 @@ func (m *ollama) request(r Request) (ollamaRequest, error) {
 		}
 		p.Messages = append(p.Messages, newOllamaMessage(msg, names))
 	}
+	if r.NoCalls {
+		r.Tools = nil
+	}
 	for _, tool := range r.Tools {
 		schema, err := tool.parameters()
 		if err != nil {

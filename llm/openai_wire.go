@@ -28,6 +28,9 @@ func (m *openAI) params(r Request, d dialect) (openai.ChatCompletionNewParams, e
 		}
 		p.Tools = append(p.Tools, openai.ChatCompletionFunctionTool(f))
 	}
+	if r.NoCalls && len(r.Tools) > 0 {
+		p.ToolChoice.OfAuto = openai.String("none")
+	}
 	limit := r.MaxTokens
 	if limit <= 0 {
 		limit = DefaultMaxTokens

@@ -93,6 +93,8 @@ func HowToFix(err error) string {
 		return "use the host name of the certificate and the right scheme (http or https), and check this machine's clock"
 	case ReasonQuota:
 		return "add credit to the account at the provider"
+	case ReasonPromptCut:
+		return "raise the context window of the model's server, or write it into llm.context"
 	case ReasonTimeout:
 		return slowModel
 	case ReasonRequest:

@@ -348,3 +348,28 @@ func TestHeartbeat_MessagesAreDrafts(t *testing.T) {
 		require.Contains(t, string(held[0].Content), `"body": "I look where it is."`)
 	}
 }
+
+func TestVerdict_LooseNamesAreReported(t *testing.T) {
+	t.Parallel()
+	cases := map[string]struct {
+		said string
+		told bool
+	}{
+		"the whole heading":  {`{"notify": true, "tell": [{"matter": "matter item:1: the owner wants you to look at this", "text": "Ana sounds angry."}]}`, true},
+		"another case":       {`{"notify": true, "tell": [{"matter": "Item:1.", "text": "Ana sounds angry."}]}`, true},
+		"no name at all":     {`{"notify": true, "tell": [{"matter": "Ana", "text": "Ana sounds angry."}]}`, true},
+		"a text for a list":  {`{"notify": true, "tell": ["Ana sounds angry."]}`, true},
+		"nothing to notify":  {`{"notify": false, "tell": [{"matter": "Ana", "text": "Ana sounds angry."}]}`, false},
+		"thoughts and a key": {"<think>{\"notify\": false}</think>\n{\"notify\": true, \"tell\": [{\"matter\": \"item:1\", \"text\": \"Ana sounds angry.\"},]}", true},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r, _ := newScripted(t, llmtest.Say(c.said), Config{Items: []string{"tell me when a customer sounds angry"}, ItemChecks: 16})
+			r.storeMessage("this is outrageous", policy.AuthorContact, 30*time.Minute)
+			r.heartbeat("")
+			told := r.queuedTexts(r.admin)
+			require.Equal(t, c.told, len(told) == 1 && strings.Contains(told[0], "Ana sounds angry."), told)
+		})
+	}
+}

@@ -66,6 +66,18 @@ func (c *check) judge(ctx context.Context, execution store.ExecutionID) (note st
 	return c.reportEnd(ctx, a, end)
 }
 
+// matters returns the names of all findings and items in the prompt.
+func (c *check) matters() []string {
+	var names []string
+	for _, m := range c.findings {
+		names = append(names, m.Key)
+	}
+	for i := range c.items {
+		names = append(names, itemKey(i))
+	}
+	return names
+}
+
 // budgetName returns the name of the budget that pays for a heartbeat.
 func budgetName(agent string) string {
 	if agent == "" {
@@ -94,7 +106,7 @@ func (c *check) reportEnd(ctx context.Context, a *run.Attempt, end run.AttemptRe
 		v, err := parseVerdict(end.Text)
 		if err == nil {
 			task := a.EndedTask(store.TaskCompleted, end.Text, "")
-			return c.report(ctx, &task, v.breakUnknownLinks(a))
+			return c.report(ctx, &task, v.breakUnknownLinks(a).resolve(c.matters()))
 		}
 		failure = err
 	}

@@ -24,8 +24,8 @@ whether the owner has to know of it now. A matter that settles itself, a closing
 List only what matters. If nothing does, return {"notify": false, "tell": []}.`
 
 	// draftForm is added if the configuration allows drafts.
-	draftForm = `Where writing to that person would settle the matter, add to its entry "draft": the words to send, in that person's language and in the owner's name, with nothing in them
-that the conversation and the documents do not say. The owner reads each draft and decides.`
+	draftForm = `Where writing to the person of a matter would settle it, add to its entry "draft": the words to send, in that person's language and in the owner's name, with nothing in them
+that the conversation and the documents do not say. A matter named item has no such person. The owner reads each draft and decides.`
 
 	heartbeatQuestion = "Which of these matters does the owner have to know of now?"
 
@@ -67,7 +67,7 @@ func (c *check) opening(ctx context.Context, a *run.Attempt) (run.FirstRequest, 
 		Purpose: string(taskKind), Chat: c.room.ID, JSON: len(offered) == 0,
 	}
 	for _, s := range offered {
-		request.Tools = append(request.Tools, run.FencedTool(s, fence))
+		request.Tools = append(request.Tools, run.FencedTool(s))
 	}
 	return run.FirstRequest{Request: request, About: about}, nil
 }

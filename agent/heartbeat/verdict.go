@@ -2,6 +2,7 @@ package heartbeat
 
 import (
 	"errors"
+	"slices"
 	"strings"
 
 	"multis/agent/run"
@@ -20,36 +21,58 @@ type verdict struct {
 	Notify  bool
 	Entries []entry
 
-	reportAll bool // reports all findings, without texts by the model
+	reportAll bool   // reports all findings, without texts by the model about each
+	unnamed   string // with reportAll, what the model said about things that it did not name
 }
 
 // entry is what a model says about one finding.
 type entry struct {
+	Text   string `json:"text"` // the first field: a model may write the text alone
 	Matter string `json:"matter"`
-	Text   string `json:"text"`
 	Draft  string `json:"draft"` // a message to the contact that the finding is about
 }
 
 // textFor returns the model's text about a finding. report says whether the finding is to be reported.
 func (v verdict) textFor(matter string) (sentence string, report bool) {
 	if v.reportAll {
-		return "", true
+		return v.unnamed, true
 	}
 	if !v.Notify {
 		return "", false
 	}
 	for _, t := range v.Entries {
-		if t.Matter == matter {
+		if isNamed(t.Matter, matter) {
 			return text.Clip(text.CollapseSpaces(t.Text), maxText), true
 		}
 	}
 	return "", false
 }
 
+// isNamed reports whether what a model wrote names a matter. It may have copied more than the name, or in another case.
+func isNamed(said, matter string) bool {
+	words := strings.Fields(strings.ToLower(said))
+	return slices.ContainsFunc(words, func(w string) bool { return strings.Trim(w, ".,;:\"'`()[]") == strings.ToLower(matter) })
+}
+
+// resolve makes a verdict report all matters if it wants to notify and names none of them.
+func (v verdict) resolve(matters []string) verdict {
+	namesOne := slices.ContainsFunc(v.Entries, func(e entry) bool {
+		return slices.ContainsFunc(matters, func(m string) bool { return isNamed(e.Matter, m) })
+	})
+	if !v.Notify || namesOne {
+		return v
+	}
+	var said []string
+	for _, e := range v.Entries {
+		said = append(said, e.Text)
+	}
+	return verdict{reportAll: true, unnamed: text.Clip(text.CollapseSpaces(strings.Join(said, " ")), maxText)}
+}
+
 // draft returns the message to draft about a finding; empty for none.
 func (v verdict) draft(matter string) string {
 	for _, t := range v.Entries {
-		if v.Notify && t.Matter == matter {
+		if v.Notify && isNamed(t.Matter, matter) {
 			return text.Clip(strings.TrimSpace(t.Draft), maxDraft)
 		}
 	}

@@ -121,7 +121,7 @@ func (a approver) requiredApproval(ctx context.Context, p *pendingCall) (store.A
 		Binding:    a.bindingHash(*p),
 		Tier:       store.ApprovalConfirm,
 		Target:     targetOf(p.spec),
-		Note:       policy.Redact(p.note),
+		Note:       policy.Redact(strings.TrimSpace(a.engine.Tools.Describe(call) + " " + p.note)),
 		Unattended: !a.caller.CanWait(),
 		ExpiresAt:  a.engine.Now().Add(approvalTimeout),
 	}

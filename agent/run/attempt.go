@@ -17,8 +17,6 @@ var (
 	ErrSuspended = errors.New("the task waits for a person or another agent")
 	// ErrSourceDeleted ends a task because one of its messages was deleted.
 	ErrSourceDeleted = errors.New("a message it worked from was deleted")
-
-	errTimeout = errors.New("it took longer than 5 minutes")
 )
 
 // ForgottenText tells the owner that a task ended with ErrSourceDeleted.
@@ -66,6 +64,8 @@ type Attempt struct {
 
 	// Passages are what an answer may cite, counted from 1, in the order in which the model saw them.
 	Passages []search.Hit
+	// Consulted names what gave the model text that is no passage: files and tools, each once.
+	Consulted []string
 	// CallLines has a line for the user about each tool call.
 	CallLines []string
 
@@ -75,7 +75,9 @@ type Attempt struct {
 	earlierSteps      []store.Step
 	nextSeq           int // the number of the next step
 	callIDs           map[string]bool
-	inventedCitations int // invalid citations of the model
+	sameCalls         map[string]int // how often the model made a call; see callKey
+	firstPassages     int            // how many of Passages are in the first request
+	inventedCitations int            // invalid citations of the model
 }
 
 // NewAttempt returns an attempt with a model.

@@ -1,6 +1,7 @@
 package run
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -11,6 +12,7 @@ import (
 	"multis/agent/tools"
 	"multis/llm"
 	"multis/policy"
+	"multis/policy/rules"
 	"multis/store"
 )
 
@@ -98,8 +100,20 @@ func (a *Attempt) callAll(ctx context.Context, calls []llm.ToolCall) ([]pendingC
 		if line := all[i].result.ForUser; line != "" {
 			a.CallLines = append(a.CallLines, line)
 		}
+		a.consult(all[i])
 	}
 	return all, nil
+}
+
+// consult adds a call to Consulted if it read something that is no passage: the file or page, else the tool.
+func (a *Attempt) consult(p pendingCall) {
+	spec, known := a.engine.Tools.SpecOf(p.call.Name)
+	if !known || spec.HasEffect || spec.Class == rules.ClassRead || p.result.IsError || p.result.ForLLM == "" {
+		return
+	}
+	if name := cmp.Or(p.result.Ref, p.call.Name); !slices.Contains(a.Consulted, name) {
+		a.Consulted = append(a.Consulted, name)
+	}
 }
 
 // prepare sets the result of a call that the registry does not make: an earlier attempt made it, it is refused, or a
@@ -131,6 +145,9 @@ func (a *Attempt) prepare(ctx context.Context, p *pendingCall, rest []pendingCal
 	p.needsPIN = verdict.Pin
 	p.hookAsks = verdict.HookAsks
 	p.note = verdict.Note
+	if n := a.sameCalls[callKey(p.call)]; n >= maxSameCalls || (n > 1 && spec.Class == rules.ClassRead) {
+		return a.setResult(ctx, p, tools.Refused(tools.CodeRefused, "You have this already, above. Answer now from what you have."))
+	}
 	asks := verdict.Ask || verdict.Pin
 	if asks && len(arguments(p.call)) > maxApprovedArguments {
 		return a.setResult(ctx, p, tools.Refused(tools.CodeRefused,

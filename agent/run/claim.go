@@ -86,6 +86,7 @@ func (a *Attempt) storeFirstRequest(ctx context.Context, build func(ctx context.
 // setFirstRequest sets the first request, and records its texts in modelInput.
 func (a *Attempt) setFirstRequest(first FirstRequest) {
 	a.firstRequest, a.Passages = first.Request, first.Passages
+	a.firstPassages = len(first.Passages)
 	a.Caller.Tainted = a.Caller.Tainted || first.Tainted
 	for _, m := range first.Request.Messages {
 		a.modelInput = append(a.modelInput, WithoutAssistantLines(m.Text))

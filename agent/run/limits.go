@@ -3,6 +3,7 @@ package run
 import (
 	"errors"
 	"slices"
+	"time"
 
 	"multis/knowledge/search"
 	"multis/llm"
@@ -20,11 +21,19 @@ type Limits struct {
 	Summarise int
 	// Window is how many messages of a conversation are read word for word. Defaults to 20.
 	Window int
+	// MaxTokens is the limit of an answer. Defaults to llm.DefaultMaxTokens.
+	MaxTokens int
+	// Rounds is how many calls of the model a task of the owner's may take. Defaults to 12.
+	Rounds int
+	// Timeout bounds one attempt at a task. Defaults to 5 minutes.
+	Timeout time.Duration
 }
 
 const (
 	defaultContextSize = 32_000
 	defaultWindow      = 20
+	defaultRounds      = 12
+	defaultTimeout     = 5 * time.Minute
 )
 
 // WithDefaults returns l with its defaults filled in.
@@ -38,6 +47,11 @@ func (l Limits) WithDefaults() Limits {
 	fill(&l.Reserve, l.Context/4)
 	fill(&l.Summarise, l.Context/4)
 	fill(&l.Window, defaultWindow)
+	fill(&l.MaxTokens, llm.DefaultMaxTokens)
+	fill(&l.Rounds, defaultRounds)
+	if l.Timeout <= 0 {
+		l.Timeout = defaultTimeout
+	}
 	return l
 }
 
@@ -112,7 +126,7 @@ func (l Limits) fit(r *llm.Request) error {
 				n += Tokens(c.Name, string(c.Args))
 			}
 		}
-		return n + max(r.MaxTokens, llm.DefaultMaxTokens)
+		return n + max(r.MaxTokens, l.MaxTokens, llm.DefaultMaxTokens)
 	}
 	r.Messages = slices.Clone(r.Messages)
 	for i := range r.Messages {

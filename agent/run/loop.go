@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/rs/zerolog"
+
 	"multis/llm"
 	"multis/llm/reply"
 	"multis/store"
@@ -16,7 +18,7 @@ import (
 const (
 	// MaxRounds is the maximum number of rounds of any task.
 	MaxRounds = 20
-	// maxSameCalls is how often a model may call one tool with the same arguments before the attempt stops.
+	// maxSameCalls is how often a model may call one tool with the same arguments before it has to answer.
 	maxSameCalls = 3
 )
 
@@ -27,24 +29,23 @@ func (a *Attempt) loop(ctx context.Context) (LoopResult, error) {
 	}
 	request := a.firstRequest
 	request.Messages = slices.Clone(request.Messages)
-	calls := map[string]int{}
 	rounds := min(a.MaxRounds, MaxRounds)
-	for range rounds {
+	why := fmt.Sprintf("I stopped after %d rounds without an answer.", rounds)
+	for round := 1; round <= rounds; round++ {
+		// In its last round the model answers from what it has.
+		request.NoCalls = round == rounds && round > 1
 		said, err := a.askModel(ctx, request)
-		if err != nil {
+		switch {
+		case err != nil:
 			return LoopResult{}, err
-		}
-		if len(said.Calls) == 0 {
+		case len(said.Calls) == 0 && (said.Text != "" || !request.NoCalls):
 			return LoopResult{Text: said.Text}, nil
+		case request.NoCalls:
+			return LoopResult{Why: why}, nil
 		}
-		for _, c := range said.Calls {
-			// Tools that do not exist have one name (Registry.KnownName): a model that makes up three with the same arguments gets
-			// no further either.
-			key := c.Name + " " + compactJSON(c.Args)
-			if calls[key]++; calls[key] >= maxSameCalls {
-				return LoopResult{Why: fmt.Sprintf("I called %s with the same arguments %d times and got no further, so I stopped.", c.Name,
-					maxSameCalls)}, nil
-			}
+		if c, again := a.countCalls(said.Calls); again {
+			why = fmt.Sprintf("I called %s with the same arguments %d times and got no further, so I stopped.", c.Name, maxSameCalls)
+			rounds = round + 1
 		}
 		results, err := a.callAll(ctx, said.Calls)
 		if err != nil {
@@ -58,8 +59,28 @@ func (a *Attempt) loop(ctx context.Context) (LoopResult, error) {
 			request.Messages = append(request.Messages, a.resultMessage(p.call, p.result, p.fence))
 		}
 	}
-	return LoopResult{Why: fmt.Sprintf("I stopped after %d rounds without an answer.", rounds)}, nil
+	return LoopResult{Why: why}, nil
 }
+
+// countCalls counts calls by tool and arguments. It returns a call that the model has made maxSameCalls times, if there
+// is one. Tools that do not exist have one name (Registry.KnownName): a model that makes up three with the same arguments
+// gets no further either.
+func (a *Attempt) countCalls(calls []llm.ToolCall) (llm.ToolCall, bool) {
+	if a.sameCalls == nil {
+		a.sameCalls = map[string]int{}
+	}
+	var repeated llm.ToolCall
+	for _, c := range calls {
+		key := callKey(c)
+		if a.sameCalls[key]++; a.sameCalls[key] >= maxSameCalls {
+			repeated = c
+		}
+	}
+	return repeated, repeated.Name != ""
+}
+
+// callKey returns what equal calls have in common.
+func callKey(c llm.ToolCall) string { return c.Name + " " + compactJSON(c.Args) }
 
 // AskModel sends the first request to the model, and calls no tools.
 func (a *Attempt) AskModel(ctx context.Context) (LoopResult, error) {
@@ -121,11 +142,29 @@ func (a *Attempt) askModel(ctx context.Context, request llm.Request) (llm.Respon
 	if err != nil {
 		return llm.Response{}, err
 	}
+	if said.Stop == llm.StopLength {
+		said = a.askLonger(ctx, request, said)
+	}
 	a.assignCallIDs(said.Calls)
 	if step, err = stepWithResponse(step, said); err != nil {
 		return llm.Response{}, err
 	}
 	return said, store.EndStep(context.WithoutCancel(ctx), a.engine.Store.AsyncCommit(), a.Task, step)
+}
+
+// askLonger asks once more for an answer that ended at its limit, with a higher one. It returns the short answer if that fails.
+func (a *Attempt) askLonger(ctx context.Context, request llm.Request, short llm.Response) llm.Response {
+	request.Longer = true
+	if a.Limits.fit(&request) != nil {
+		return short
+	}
+	longer, err := a.stream(ctx, request)
+	if err != nil {
+		zerolog.Ctx(ctx).Warn().Err(err).Msg("An answer ended at llm.max_tokens, and there is no longer one")
+		return short
+	}
+	longer.Usage = longer.Usage.Add(short.Usage)
+	return longer
 }
 
 // stream calls the model, reports its partial answer to Progress, and returns the response as it can be stored (see storable).

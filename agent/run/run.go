@@ -7,16 +7,18 @@ import (
 	"errors"
 	"time"
 
+	"multis/internal/text"
 	"multis/llm"
 	"multis/store"
 )
 
-const (
-	// timeout bounds one attempt at a task.
-	timeout = 5 * time.Minute
-	// stopPoll is how often a running attempt checks whether its task was cancelled.
-	stopPoll = 300 * time.Millisecond
-)
+// stopPoll is how often a running attempt checks whether its task was cancelled.
+const stopPoll = 300 * time.Millisecond
+
+// timeoutError is the cause of a context that ends because an attempt took too long.
+type timeoutError struct{ after time.Duration }
+
+func (e *timeoutError) Error() string { return "it took longer than " + text.Duration(e.after) }
 
 // stopError is the cause of a context that ends because the task was cancelled.
 type stopError struct{ why string }
@@ -75,7 +77,7 @@ func (a *Attempt) withStop(ctx context.Context) (context.Context, func()) {
 		cancel(&stopError{reason})
 		return cancelled, func() {}
 	}
-	timed, cancel := context.WithTimeoutCause(ctx, timeout, errTimeout)
+	timed, cancel := context.WithTimeoutCause(ctx, a.Limits.Timeout, &timeoutError{a.Limits.Timeout})
 	watched, stop := Poll(timed, stopPoll, func(ctx context.Context) error {
 		reason, err := store.StopReason(ctx, a.engine.Store.DB(), a.Task.ID)
 		if err != nil || reason == "" {
@@ -89,12 +91,13 @@ func (a *Attempt) withStop(ctx context.Context) (context.Context, func()) {
 // stopReason returns the final state and the reason of a stopped task. The state is empty if the task can continue, as after a shutdown.
 func stopReason(working context.Context, err error) (store.TaskState, string) {
 	var stop *stopError
+	var late *timeoutError
 	cause := context.Cause(working)
 	switch {
 	case errors.As(cause, &stop):
 		return store.TaskKilled, "Stopped: " + stop.why + "."
-	case errors.Is(cause, errTimeout):
-		return store.TaskTimeout, "I stopped: " + errTimeout.Error() + "."
+	case errors.As(cause, &late):
+		return store.TaskTimeout, "I stopped: " + late.Error() + "."
 	case errors.Is(err, ErrSourceDeleted):
 		return store.TaskKilled, ForgottenText()
 	case errors.Is(err, errTooLarge):

@@ -158,12 +158,33 @@ func specOf(t Tool, c Call) Spec {
 	return s
 }
 
+// Describe returns what a call would do, in words for the owner; empty if its arguments say it.
+func (r *Registry) Describe(c Call) string {
+	if t, ok := r.get(c); ok {
+		if t, ok := t.(Describer); ok {
+			return t.Describe(c)
+		}
+	}
+	return ""
+}
+
 // IsForeign reports whether results of a tool may contain text that is not the owner's. It is true for a tool that no longer exists.
 func (r *Registry) IsForeign(name string) bool {
 	r.mu.RLock()
 	defer r.mu.RUnlock()
 	t, ok := r.tools[name]
 	return !ok || t.Spec().Foreign || t.Spec().External
+}
+
+// SpecOf returns the Spec of a tool, whoever may call it; false if there is none.
+func (r *Registry) SpecOf(name string) (Spec, bool) {
+	r.mu.RLock()
+	defer r.mu.RUnlock()
+	t, ok := r.tools[name]
+	if !ok {
+		return Spec{}, false
+	}
+	return t.Spec(), true
 }
 
 // judge asks the policy about a call, unless no policy can allow it.
@@ -260,11 +281,27 @@ func (r *Registry) get(c Call) (Tool, bool) {
 	return t, ok
 }
 
+// refuseUnknown refuses a call of a tool that the caller does not have, and names those that it has.
+func (r *Registry) refuseUnknown(ctx context.Context, c Caller) (Result, error) {
+	offered, err := r.Offered(ctx, c)
+	if err != nil {
+		return Result{}, err
+	}
+	if len(offered) == 0 {
+		return Refused(CodeNotAllowed, notAllowed), nil
+	}
+	names := make([]string, len(offered))
+	for i, s := range offered {
+		names[i] = s.Name
+	}
+	return Refused(CodeNotAllowed, notAllowed+" You have: "+strings.Join(names, ", ")+"."), nil
+}
+
 // Do asks the policy about a call and makes the call if it may. approved is true if the owner approved this call; see also Call.PINEntered.
 func (r *Registry) Do(ctx context.Context, c Call, approved bool) (Result, error) {
 	t, ok := r.get(c)
 	if !ok {
-		return Refused(CodeNotAllowed, notAllowed), nil
+		return r.refuseUnknown(ctx, c.Caller)
 	}
 	_, v, err := r.Judge(ctx, c)
 	switch {

@@ -59,7 +59,8 @@ func TestRegistry_ContactFloorHolds(t *testing.T) {
 	for _, name := range []string{"fetch_url", "exec", "remember", "nothing_of_the_kind"} {
 		res := do(t, r, tools.Call{Name: name, Caller: contact}, true)
 		require.Equal(t, tools.CodeNotAllowed, res.Code, name)
-		require.Equal(t, "You have no such tool here. Go on without it.", res.ForLLM, "the same whether it exists or not")
+		require.Equal(t, "You have no such tool here. Go on without it. You have: escalate, recall_memory, search_docs.", res.ForLLM,
+			"the same whether it exists or not")
 	}
 }
 

@@ -45,6 +45,8 @@ const (
 
 	// maxTextRunes is the maximum length of a schedule's text, in characters, and maxListed how many schedules are listed.
 	maxTextRunes, maxListed = 2000, 50
+	// earlyHour is the hour until which a time is said to be at night.
+	earlyHour = 6
 	// maxAhead is how far ahead a schedule can be set.
 	maxAhead = 5 * 366 * 24 * time.Hour
 )
@@ -81,6 +83,31 @@ func (t Schedule) ClassOf(c Call) rules.Class {
 func (Schedule) Refusal(c Call) string {
 	_, err := Decode[scheduleArgs](c)
 	return refusalOfArguments(err)
+}
+
+// Describe says when what is to be set happens: a model may mean another time than it says.
+func (t Schedule) Describe(c Call) string {
+	args, err := Decode[scheduleArgs](c)
+	if err != nil || args.Do != scheduleSet || t.Zone == nil {
+		return ""
+	}
+	s, err := t.parse(args, t.now())
+	if err != nil {
+		return ""
+	}
+	return "⏰ " + t.timeText(*s.NextAt, s.Spec != "") + ": " + Clip(s.Body, 200)
+}
+
+// timeText formats the time of a schedule for the owner. isFirst says that more times follow.
+func (t Schedule) timeText(at time.Time, isFirst bool) string {
+	when := schedule.FormatTime(at, t.now(), t.Zone)
+	if at.In(t.Zone).Hour() < earlyHour {
+		when += " at night"
+	}
+	if isFirst {
+		return "first on " + when
+	}
+	return when
 }
 
 // Run sets, lists or cancels schedules.
@@ -181,10 +208,9 @@ func (t Schedule) set(ctx context.Context, c Call, args scheduleArgs) (Result, e
 	if err != nil {
 		return Result{}, err
 	}
-	when := schedule.FormatTime(*s.NextAt, now, t.Zone)
 	return Result{
-		ForLLM:  fmt.Sprintf("Set as job %d; next on %s.", s.ID, when),
-		ForUser: fmt.Sprintf("set job %d for %s", s.ID, when),
+		ForLLM:  fmt.Sprintf("Set as job %d; next on %s.", s.ID, schedule.FormatTime(*s.NextAt, now, t.Zone)),
+		ForUser: fmt.Sprintf("⏰ %s: %s (job %d)", t.timeText(*s.NextAt, s.Spec != ""), Clip(strings.Join(strings.Fields(args.What), " "), 200), s.ID),
 		Ref:     fmt.Sprintf("job %d", s.ID),
 	}, nil
 }

@@ -174,3 +174,17 @@ func TestSchedule_ListNeedsNoApprovalInTaintedTurn(t *testing.T) {
 		})
 	}
 }
+
+func TestSchedule_CardSaysResolvedTime(t *testing.T) {
+	t.Parallel()
+	r, _ := newScheduleTools(t)
+	for args, want := range map[string]string{
+		`{"do": "set", "at": "2026-12-04T02:00:00+01:00", "what": "call the bank"}`: "⏰ Fri 4 Dec, 02:00 at night: call the bank",
+		`{"do": "set", "at": "2026-12-04T14:00:00+01:00", "what": "call the bank"}`: "⏰ Fri 4 Dec, 14:00: call the bank",
+		`{"do": "set", "cron": "0 9 * * 1-5", "what": "sum up"}`:                    "⏰ first on Mon 23 Nov, 09:00: sum up",
+		`{"do": "list"}`: "",
+		`{"do": "set", "at": "soon", "what": "x"}`: "",
+	} {
+		require.Equal(t, want, r.Describe(owner("schedule", args)), args)
+	}
+}

@@ -164,6 +164,13 @@ type Classifier interface {
 	ClassOf(c Call) rules.Class
 }
 
+// Describer is a Tool that says in words what a call would do, if its arguments do not say it plainly.
+type Describer interface {
+	Tool
+	// Describe returns one sentence for the owner, who is asked about the call; empty if the arguments cannot be read.
+	Describe(c Call) string
+}
+
 // ResourceFinder is a Tool whose calls are about paths, domains or commands.
 type ResourceFinder interface {
 	Tool

@@ -66,7 +66,13 @@ func newPersonaList(cfg *config.Config, models *llm.Models) ([]persona.Persona, 
 // promptLimits returns the prompt limits for these models: the smallest context window, and how many messages of a
 // conversation a prompt contains.
 func promptLimits(cfg *config.Config, models *llm.Models, names []string) agentrun.Limits {
-	return agentrun.Limits{Context: models.ContextWindow(names), Window: cfg.Memory.RecentWindow}
+	return agentrun.Limits{
+		Context:   cmp.Or(cfg.LLM.ContextWindow(names), models.ContextWindow(names)),
+		Window:    cfg.Memory.RecentWindow,
+		MaxTokens: cfg.LLM.MaxTokens,
+		Rounds:    cfg.LLM.Rounds,
+		Timeout:   cfg.LLM.AnswerTimeout,
+	}
 }
 
 // routedSpaces returns the Matrix spaces whose rooms are assigned to an agent.

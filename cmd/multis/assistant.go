@@ -293,6 +293,7 @@ func (a *assistant) addClock(ctx context.Context) error {
 		Store:     a.store,
 		Messenger: admin.ScheduleMessenger{Box: a.box, Defaults: a.defaults, Zone: cfg.TimeZone},
 		Worker:    a.agent.Questions,
+		Timeout:   cfg.LLM.UnattendedTimeout,
 		Checker: heartbeat.New(heartbeat.Options{
 			Store:    a.store,
 			Box:      a.box,
@@ -374,6 +375,9 @@ func (a *assistant) addHooks(ctx context.Context) error {
 func (a *assistant) addRunner(ctx context.Context) (err error) {
 	front, adm := a.front, a.admin
 	handlers := jobs.Handlers{
+		AnswerTimeout:     a.cfg.LLM.AnswerTimeout,
+		UnattendedTimeout: a.cfg.LLM.UnattendedTimeout,
+
 		Turn:         a.agent.Turns,
 		Quiet:        a.agent.Quiet,
 		Send:         a.box,

@@ -88,6 +88,7 @@ func newModelsPaidFrom(cfg *config.Config, paid llm.Budget) (*llm.Models, error)
 		Prices:    prices,
 		PerDollar: int64(cfg.Budget.PerDollar),
 		Timeout:   cfg.LLM.Timeout,
+		MaxTokens: cfg.LLM.MaxTokens,
 		Budget:    paid,
 	})
 }

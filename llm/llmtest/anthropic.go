@@ -37,6 +37,9 @@ func readAnthropic(r *http.Request) (Request, error) {
 			Role    string           `json:"role"`
 			Content []anthropicBlock `json:"content"`
 		} `json:"messages"`
+		ToolChoice struct {
+			Type string `json:"type"`
+		} `json:"tool_choice"`
 		Tools []struct {
 			Name         string          `json:"name"`
 			Description  string          `json:"description"`
@@ -55,6 +58,7 @@ func readAnthropic(r *http.Request) (Request, error) {
 		Model:       wire.Model,
 		MaxTokens:   wire.MaxTokens,
 		Temperature: wire.Temperature,
+		NoCalls:     wire.ToolChoice.Type == "none",
 		WantsUsage:  true,
 	}
 	for _, b := range wire.System {

@@ -45,6 +45,11 @@ func readGemini(r *http.Request) (Request, error) {
 			Temperature      float64 `json:"temperature"`
 			ResponseMIMEType string  `json:"responseMimeType"`
 		} `json:"generationConfig"`
+		ToolConfig struct {
+			FunctionCallingConfig struct {
+				Mode string `json:"mode"`
+			} `json:"functionCallingConfig"`
+		} `json:"toolConfig"`
 		Tools []struct {
 			FunctionDeclarations []struct {
 				Name                 string          `json:"name"`
@@ -60,6 +65,7 @@ func readGemini(r *http.Request) (Request, error) {
 	req := Request{
 		Key: r.Header.Get("X-Goog-Api-Key"), Model: strings.TrimSuffix(path.Base(r.URL.Path), ":streamGenerateContent"),
 		MaxTokens: c.MaxOutputTokens, Temperature: c.Temperature, JSON: c.ResponseMIMEType == "application/json", WantsUsage: true,
+		NoCalls: wire.ToolConfig.FunctionCallingConfig.Mode == "NONE",
 	}
 	for _, p := range wire.SystemInstruction.Parts {
 		req.System += p.Text

@@ -24,6 +24,7 @@ type Request struct {
 	MaxTokens       int  // whatever the protocol calls it
 	CompletionLimit bool // whether MaxTokens was sent as max_completion_tokens
 	Temperature     float64
+	NoCalls         bool // whether no tool may be called, although there are some (OpenAI, Anthropic, Gemini)
 	JSON            bool
 	WantsUsage      bool
 	Context         int  // num_ctx (Ollama)

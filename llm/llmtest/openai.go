@@ -49,7 +49,8 @@ func readOpenAI(r *http.Request) (Request, error) {
 		ResponseFormat struct {
 			Type string `json:"type"`
 		} `json:"response_format"`
-		Tools []struct {
+		ToolChoice any `json:"tool_choice"`
+		Tools      []struct {
 			Function openAIFunction `json:"function"`
 		} `json:"tools"`
 	}
@@ -63,6 +64,7 @@ func readOpenAI(r *http.Request) (Request, error) {
 		Model: wire.Model, MaxTokens: wire.MaxTokens + wire.MaxCompletionTokens, CompletionLimit: wire.MaxCompletionTokens > 0,
 		Temperature: wire.Temperature, JSON: wire.ResponseFormat.Type == "json_object", WantsUsage: wire.StreamOptions.IncludeUsage,
 	}
+	req.NoCalls = wire.ToolChoice == "none"
 	req.Key, _ = strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
 	for _, t := range wire.Tools {
 		req.Tools = append(req.Tools, Tool{Name: t.Function.Name, Description: t.Function.Description, Schema: string(t.Function.Parameters)})
