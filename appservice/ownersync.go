@@ -283,6 +283,7 @@ func (s *OwnerSync) storeResponse(ctx context.Context, resp *syncResponse, since
 	if err != nil {
 		return err
 	}
+	s.inbox.sources.synced.Add(int64(len(events)))
 	if err := s.inbox.detectMissedPush(ctx, events); err != nil {
 		return err
 	}

@@ -76,6 +76,7 @@ func (s *Server) transaction(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	err = s.inbox.Receive(r.Context(), events, "")
+	s.inbox.sources.pushed.Add(int64(len(events)))
 	s.inbox.sources.recordPush(s.inbox.now(), err == nil)
 	if err != nil {
 		zerolog.Ctx(r.Context()).Err(err).Int("events", len(events)).Msg("Cannot store a transaction; the homeserver will send it again")

@@ -3,6 +3,7 @@ package appservice
 import (
 	"context"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/rs/zerolog"
@@ -23,6 +24,8 @@ const (
 
 // sourceMonitor records when this process last received events from its two sources, the push and the sync.
 type sourceMonitor struct {
+	pushed, synced atomic.Int64 // events that arrived
+
 	mu       sync.Mutex
 	pushedAt time.Time // when a transaction was last stored
 	syncedAt time.Time // when a sync was last stored; zero while another process syncs
@@ -30,6 +33,11 @@ type sourceMonitor struct {
 	// sync brought its events.
 	missedSince time.Time
 	missedCount int // failed and missed pushes since pushedAt
+}
+
+// EventCounts returns how many events this process got by push and by sync, with those that were known already.
+func (in *Inbox) EventCounts() (pushed, synced int64) {
+	return in.sources.pushed.Load(), in.sources.synced.Load()
 }
 
 // recordPush records whether a transaction was stored.

@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"runtime/debug"
 	"strings"
+	"time"
 
 	"github.com/rs/zerolog"
 
@@ -49,12 +50,14 @@ type frontend struct {
 	decrypter  jobs.Decrypter
 	historian  jobs.Historian
 	keeper     jobs.AttachmentStore
-	pin        *pin.Keeper         // nil in a terminal, whose user has access to the server anyway
-	backup     jobs.BackupMaker    // nil if no backups are made
-	examiner   admin.Examiner      // nil without a homeserver
-	health     admin.Health        // nil without a homeserver
-	accounts   admin.Accounts      // nil without a homeserver
-	config     admin.Configuration // nil without a configuration file
+	pin        *pin.Keeper      // nil in a terminal, whose user has access to the server anyway
+	backup     jobs.BackupMaker // nil if no backups are made
+	examiner   admin.Examiner   // nil without a homeserver
+	health     admin.Health     // nil without a homeserver
+	// observeSearch is told how long each search took; nil if nobody asks.
+	observeSearch func(took time.Duration)
+	accounts      admin.Accounts      // nil without a homeserver
+	config        admin.Configuration // nil without a configuration file
 	// configFile is the path of the configuration, which sandboxed commands must not read; empty without one.
 	configFile string
 }
@@ -128,7 +131,7 @@ func (a *assistant) openModels(ctx context.Context) (err error) {
 
 // openSources opens the sources of answers: the search, the documents, the notes of chats and the skills.
 func (a *assistant) openSources(context.Context) (err error) {
-	a.search = search.NewWithOptions(a.store, search.Options{Embedder: a.models.embedders.queries})
+	a.search = search.NewWithOptions(a.store, search.Options{Embedder: a.models.embedders.queries, Observe: a.front.observeSearch})
 	if a.documents, err = openLibrary(a.cfg, a.store); err != nil {
 		return err
 	}

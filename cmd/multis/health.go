@@ -10,6 +10,7 @@ import (
 	"multis/config"
 	"multis/ops/doctor"
 	"multis/ops/health"
+	"multis/ops/metrics"
 	"multis/ops/setup"
 	"multis/store"
 )
@@ -41,8 +42,25 @@ func newHealthChecker(cfg *config.Config, db store.DB) *health.Checker {
 	}
 }
 
+// newMetrics returns the metrics of this process. toolName returns the name of a tool if there is such a tool, else another.
+func newMetrics(cfg *config.Config, st *store.Store, work *health.Checker, inbox *appservice.Inbox,
+	toolName func(string) string,
+) *metrics.Metrics {
+	return metrics.New(metrics.Options{
+		DB:       st.DB(),
+		Pool:     st.PoolUse,
+		Health:   work,
+		Zone:     cfg.TimeZone,
+		DayCap:   int64(cfg.Budget.PerDay),
+		Events:   inbox.EventCounts,
+		ToolName: toolName,
+		Version:  version,
+		Now:      time.Now,
+	})
+}
+
 // serveOps answers monitors until ctx ends. It returns at once if that is off.
-func serveOps(ctx context.Context, c config.Ops, work http.Handler) error {
+func serveOps(ctx context.Context, c config.Ops, work, measured http.Handler) error {
 	hostname, port := c.Address()
 	if port == 0 {
 		return nil
@@ -53,5 +71,6 @@ func serveOps(ctx context.Context, c config.Ops, work http.Handler) error {
 	}
 	mux := http.NewServeMux()
 	mux.Handle("GET /health", work)
+	mux.Handle("GET /metrics", measured)
 	return listen(ctx, listener, mux)
 }

@@ -45,6 +45,7 @@ type cli struct {
 	Init     initCmd         `cmd:"" help:"Set up multis. Run it again any time; it keeps your settings."`
 	Run      runCmd          `cmd:"" help:"Serve: receive, remember, answer."`
 	Doctor   doctorCmd       `cmd:"" help:"Find problems and print the fixes. Exits with 0 (none), 1 (warnings) or 2 (errors)."`
+	Diagnose diagnoseCmd     `cmd:"" help:"Write a zip for a bug report, without secrets and without anything by or about contacts."`
 	Status   statusCmd       `cmd:"" default:"1" help:"Show what is set up, what is running and the next step. The default command."`
 	Agents   agentsCmd       `cmd:"" help:"List the agents of the configuration."`
 	Conf     configCmd       `cmd:"" name:"config" help:"Show, set and check the keys of the configuration."`

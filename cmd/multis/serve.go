@@ -135,23 +135,26 @@ func serveUntilChange(ctx context.Context, source configSource, cfg *config.Conf
 	}
 	inbox := appservice.NewInbox(st, inboxSettings(cfg, pins))
 	describer := appservice.NewDescriber(inbox, hs)
-	as, err := newAssistant(ctx, effective, st, frontend{
-		safe:       safe,
-		backup:     periodicBackup(cfg, source.file, st),
-		pin:        pins,
-		inbox:      inbox,
-		sender:     hs,
-		files:      hs,
-		rooms:      hs,
-		describer:  describer,
-		decrypter:  appservice.NewDecrypter(inbox, vault),
-		historian:  appservice.NewHistorian(inbox, hs),
-		keeper:     appservice.NewAttachmentStore(inbox, hs, keepLimits(cfg.Media)),
-		examiner:   doctors,
-		health:     work,
-		accounts:   accounts{cfg, st},
-		config:     chatConfig{source.file},
-		configFile: source.file,
+	var as *assistant
+	measured := newMetrics(cfg, st, work, inbox, func(name string) string { return as.tools.KnownName(name) })
+	as, err = newAssistant(ctx, effective, st, frontend{
+		observeSearch: measured.ObserveSearch,
+		safe:          safe,
+		backup:        periodicBackup(cfg, source.file, st),
+		pin:           pins,
+		inbox:         inbox,
+		sender:        hs,
+		files:         hs,
+		rooms:         hs,
+		describer:     describer,
+		decrypter:     appservice.NewDecrypter(inbox, vault),
+		historian:     appservice.NewHistorian(inbox, hs),
+		keeper:        appservice.NewAttachmentStore(inbox, hs, keepLimits(cfg.Media)),
+		examiner:      doctors,
+		health:        work,
+		accounts:      accounts{cfg, st},
+		config:        chatConfig{source.file},
+		configFile:    source.file,
 	})
 	if err != nil {
 		return nil, err
@@ -171,7 +174,7 @@ func serveUntilChange(ctx context.Context, source configSource, cfg *config.Conf
 	group.Go(func() error { return appservice.NewStallWatch(inbox, hs).Run(ctx) })
 	group.Go(func() error { return serveWebhooks(ctx, cfg.Watches, as.webhooks) })
 	group.Go(func() error { return serveMCP(ctx, effective.MCPServer, as) })
-	group.Go(func() error { return serveOps(ctx, cfg.Ops, work) })
+	group.Go(func() error { return serveOps(ctx, cfg.Ops, work, measured.Handler()) })
 	group.Go(func() error { return as.mcp.Run(ctx) })
 	group.Go(func() error { return as.endProcesses(ctx) })
 	group.Go(func() (err error) {

@@ -54,6 +54,7 @@ type run struct {
 	t    *testing.T
 	hs   *homeserver
 	db   *store.Store
+	file string // the configuration
 	port int
 	txn  int
 	rand *rand.Rand
@@ -99,6 +100,7 @@ func startServeOn(t *testing.T, seed uint64, dsn, text string) *run {
 	require.NoError(t, os.WriteFile(file, fmt.Appendf(nil, text, r.hs.URL, r.port, dsn), 0o600))
 	cfg, err := config.Load(file)
 	require.NoError(t, err)
+	r.file = file
 
 	log := zerolog.New(zerolog.NewTestWriter(t)).Level(zerolog.ErrorLevel)
 	ctx, stop := context.WithCancel(log.WithContext(context.Background()))

@@ -114,6 +114,7 @@ type Searcher struct {
 	cache   *scopeCache
 	vectors *queryEmbedder
 	running atomic.Int32 // searches that Postgres is working on
+	observe func(took time.Duration)
 }
 
 // New returns a Searcher without embeddings.
@@ -126,7 +127,7 @@ func (s *Searcher) AsContact(ctx context.Context, scope policy.Scope, q Query) (
 	if err != nil {
 		return Result{}, err
 	}
-	return s.searchHybrid(ctx, db, scope, q)
+	return s.search(ctx, db, scope, q)
 }
 
 // AsOwner searches the roles of scope with the owner's rights.
@@ -135,6 +136,16 @@ func (s *Searcher) AsOwner(ctx context.Context, scope policy.Scope, q Query) (Re
 	if err != nil {
 		return Result{}, err
 	}
+	return s.search(ctx, db, scope, q)
+}
+
+// search searches, and tells observe how long it took.
+func (s *Searcher) search(ctx context.Context, db store.Reader, scope policy.Scope, q Query) (Result, error) {
+	if s.observe == nil {
+		return s.searchHybrid(ctx, db, scope, q)
+	}
+	began := time.Now()
+	defer func() { s.observe(time.Since(began)) }()
 	return s.searchHybrid(ctx, db, scope, q)
 }
 

@@ -42,11 +42,13 @@ const (
 type Options struct {
 	// Embedder embeds queries, to find passages that express the same in other words. nil disables this.
 	Embedder llm.Embedder
+	// Observe is told how long each search took; nil disables this.
+	Observe func(took time.Duration)
 }
 
 // NewWithOptions returns a Searcher with options.
 func NewWithOptions(st *store.Store, o Options) *Searcher {
-	return &Searcher{st: st, cache: newScopeCache(), vectors: &queryEmbedder{embedder: o.Embedder, now: time.Now}}
+	return &Searcher{st: st, cache: newScopeCache(), vectors: &queryEmbedder{embedder: o.Embedder, now: time.Now}, observe: o.Observe}
 }
 
 // queryEmbedder embeds queries. After an error it makes no calls for a while.
