@@ -73,9 +73,9 @@ func SlowPlans(ctx context.Context, db DB) (lines []string, counted bool, err er
 	return lines, true, nil
 }
 
-const contactWordsSQL = `select distinct w from chats c, unnest(array[c.name, c.contact, c.channel_id, c.receiver, c.self_ghost, coalesce(c.room_id, '')]) w where w <> '' and c.kind not in ('admin', 'operators') limit 50000`
+const contactWordsSQL = `select distinct w from chats c, unnest(array[c.name, c.contact, c.channel_id, c.receiver, c.self_ghost, coalesce(c.room_id, '')]) w where w <> '' and c.kind <> 'admin' limit 50000`
 
-// ContactWords returns the names and ids of all chats.
+// ContactWords returns the names and ids of all chats but the admin rooms.
 func ContactWords(ctx context.Context, db DB) ([]string, error) {
 	return row.Values[string](ctx, db, "names of chats", contactWordsSQL)
 }
