@@ -261,6 +261,10 @@ func (r *docxReader) beginInTable(e xml.StartElement) {
 		if r.rows == 1 {
 			r.span, r.merged = 1, false
 		}
+	case "gridBefore": // the row begins in a later column
+		if n, err := strconv.Atoi(attribute(e, "val")); err == nil && r.rows == 1 {
+			r.row = append(r.row, make([]string, min(max(n, 0), maxColumns))...)
+		}
 	case "gridSpan":
 		if n, err := strconv.Atoi(attribute(e, "val")); err == nil && r.rows == 1 {
 			r.span = min(max(n, 1), maxColumns)

@@ -66,7 +66,7 @@ const (
 const maxOrigin = 2000
 
 // ReaderVersion must be changed with every change of how files are read or cut, so that they are indexed again.
-const ReaderVersion = "9"
+const ReaderVersion = "10"
 
 // File is a file to index.
 type File struct {
