@@ -245,6 +245,14 @@ func TestParse_ExplainsMistakesOfForm(t *testing.T) {
 			add:  "name: Nora: the first\n",
 			want: `config.yaml:10: is not YAML: mapping values are not allowed in this context; a value that holds ": " needs quotes, and keys of one section start in the same column`,
 		},
+		"a quote that is not closed": {
+			add:  "time_zone: \"Europe/Vienna\nname: \"Nora\"\n",
+			want: `config.yaml:10: is not YAML: did not find expected key; look for a missing colon, quote or wrong indentation in this line or the next`,
+		},
+		"a blank before a key": {
+			add:  "name: Nora\n time_zone: UTC\nlogging:\n  level: info\n",
+			want: `config.yaml:11: is not YAML: mapping values are not allowed in this context; a value that holds ": " needs quotes, and keys of one section start in the same column`,
+		},
 		"a value that begins with a star": {
 			swap: [2]string{"as-secret", "*secret"},
 			want: `config.yaml:1: is not YAML: a value begins with *; put it in quotes`,

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"bytes"
 	"cmp"
 	"errors"
 	"fmt"
@@ -8,6 +9,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"gopkg.in/yaml.v3"
 
 	"multis/internal/text"
 )
@@ -112,13 +115,16 @@ func (r *reader) err() error {
 var yamlError = regexp.MustCompile(`(?s)^yaml: (?:line (\d+): )?(.*)$`)
 
 // reportYAMLError reports a YAML syntax error, with a fix for the common mistakes.
-func (r *reader) reportYAMLError(err error) {
+func (r *reader) reportYAMLError(data []byte, err error) {
 	at, what := place{line: 1}, err.Error()
 	if m := yamlError.FindStringSubmatch(what); m != nil {
 		what = m[2]
 		if n, err := strconv.Atoi(m[1]); err == nil {
 			at.line = n
 		}
+	}
+	if strings.Contains(what, "did not find expected") || strings.Contains(what, "could not find expected") {
+		at.line = firstBadLine(data, at.line) // the parser names the line where the block begins
 	}
 	fix := "look for a missing colon, quote or wrong indentation in this line or the next"
 	switch {
@@ -132,4 +138,25 @@ func (r *reader) reportYAMLError(err error) {
 		fix = "a value that holds \": \" needs quotes, and keys of one section start in the same column"
 	}
 	r.report(at, "", "is not YAML: "+what+"; "+fix)
+}
+
+// maxCheckedLines is the maximum number of lines of a file in which firstBadLine looks.
+const maxCheckedLines = 2000
+
+// firstBadLine returns the line from which on a file is not YAML: the lines before it are. It returns named for a file
+// that is too long to look.
+func firstBadLine(data []byte, named int) int {
+	lines := bytes.SplitAfter(data, []byte("\n"))
+	if len(lines) > maxCheckedLines {
+		return named
+	}
+	size := len(data)
+	for n := len(lines); n > 0; n-- {
+		size -= len(lines[n-1])
+		var node yaml.Node
+		if yaml.Unmarshal(data[:size], &node) == nil {
+			return n
+		}
+	}
+	return named
 }

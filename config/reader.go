@@ -70,7 +70,7 @@ func (r *reader) readDocument(data []byte) bool {
 	case errors.Is(err, io.EOF):
 		return true // an empty file is valid: all keys may come from the environment
 	case err != nil:
-		r.reportYAMLError(err)
+		r.reportYAMLError(data, err)
 		return false
 	}
 	for _, top := range doc.Content {
@@ -79,7 +79,7 @@ func (r *reader) readDocument(data []byte) bool {
 	if err := decoder.Decode(&second); err == nil {
 		r.report(place{line: second.Line}, "", "a second document starts here and would be ignored; remove the line with ---")
 	} else if !errors.Is(err, io.EOF) {
-		r.reportYAMLError(err)
+		r.reportYAMLError(data, err)
 	}
 	return true
 }
