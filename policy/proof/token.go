@@ -1,0 +1,204 @@
+package proof
+
+import (
+	"math"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+
+	"multis/internal/text"
+)
+
+// token is a word or a number of a text, folded: in lower case and without accents.
+type token struct {
+	word     string
+	isNumber bool
+	isTime   bool
+	value    float64
+	clock    float64 // the value if it is a time with a dot between hours and minutes: 16.30; 0 if it is none
+	currency string
+	dash     bool // the end of a range: a dash stands before it
+	starts   bool // the beginning of a range: a dash stands behind it
+}
+
+func (t token) written() string {
+	if t.isNumber {
+		return strings.TrimSpace(strconv.FormatFloat(t.value, 'f', -1, 64) + " " + t.currency)
+	}
+	return t.word
+}
+
+// sameValue reports whether two numbers have one value. Times are hours; one written without "pm" may be twelve less.
+func (t token) sameValue(other token) bool {
+	if !t.isNumber || !other.isNumber {
+		return false
+	}
+	same := math.Abs(t.value-other.value) < 0.001 || t.isHalf() && other.isHalf()
+	if (t.isTime || other.isTime || t.clock > 0 || other.clock > 0) && t.currency+other.currency == "" {
+		a, b := t.hour(), other.hour()
+		gap := math.Abs(a - b)
+		return same || gap < 0.001 || math.Abs(gap-12) < 0.001 && a <= 24 && b <= 24
+	}
+	return same
+}
+
+// hour returns the value of a time.
+func (t token) hour() float64 {
+	if t.clock > 0 {
+		return t.clock
+	}
+	return t.value
+}
+
+// isHalf reports whether a number is the half of something, as a word or in percent.
+func (t token) isHalf() bool {
+	return t.value == 0.5 && t.currency == "" || t.value == 50 && t.currency == "percent"
+}
+
+// clause is a part of a text that affirms or denies as a whole.
+type clause struct {
+	tokens    []token
+	unit      int
+	statement int // clauses between two stops or semicolons are one statement
+	isRow     bool
+	afterStop bool // it begins a sentence
+}
+
+// has reports whether a clause has a word, or another form of it.
+func (c clause) has(t token) bool {
+	for _, other := range c.tokens {
+		if !t.isNumber && !other.isNumber && sameWord(t.word, other.word) || t.isNumber && t.sameValue(other) {
+			return true
+		}
+	}
+	return false
+}
+
+func hasWord(all []clause, t token) bool {
+	for _, c := range all {
+		if c.has(t) {
+			return true
+		}
+	}
+	return false
+}
+
+func hasNumber(all []clause, t token) bool {
+	for _, c := range all {
+		if slices.ContainsFunc(c.tokens, t.sameValue) {
+			return true
+		}
+	}
+	return false
+}
+
+const (
+	// minStem is how many letters two forms of a word share at least.
+	minStem = 4
+	// minPart is the length of a word that another word may be made with.
+	minPart = 5
+)
+
+// sameWord reports whether two words are equal, or forms of one word: they begin alike and end differently, or one is a
+// part of the other.
+func sameWord(a, b string) bool {
+	if a == b {
+		return true
+	}
+	if len(a) > len(b) {
+		a, b = b, a
+	}
+	if len(a) < 3 {
+		return false
+	}
+	shared := 0
+	for shared < len(a) && a[shared] == b[shared] {
+		shared++
+	}
+	if len(a) == 3 {
+		return shared == 3 && len(b) <= 5
+	}
+	if shared >= minStem && shared*10 >= len(a)*7 && len(b)-shared <= 5 && len(a)-shared <= 3 {
+		return true
+	}
+	if len(a) >= minPart && (strings.HasPrefix(b, a) || strings.HasSuffix(b, a) && len(b)-len(a) >= minStem) { // not "free" in "duty-free"
+		return true
+	}
+	return shareStem(a, b)
+}
+
+// shareStem reports whether two words, a not longer than b, share a stem behind a prefix of one of them: buchen, gebucht.
+func shareStem(a, b string) bool {
+	const ending = 3
+	for _, prefix := range []string{"ge", "be", "ver"} {
+		if rest, found := strings.CutPrefix(b, prefix); found && strings.HasPrefix(rest, a[:max(minStem, len(a)-ending)]) {
+			return true
+		}
+		if rest, found := strings.CutPrefix(a, prefix); found && len(rest) >= minStem && strings.HasPrefix(b, rest[:minStem]) {
+			return true
+		}
+	}
+	return false
+}
+
+var (
+	// piece matches a word, a number, a currency sign, or a character that parts clauses.
+	piece = regexp.MustCompile(`\d{1,2}:\d\d|\d{1,2} ?h ?\d\d\b|\d{1,2}h\b|\d{1,3}(?:[.,' ]\d{3})+(?:[.,]\d{1,2})?\b|\d+(?:[.,]\d+)?|[\p{L}\p{M}]+(?:'\p{L}+)*|r\$|[€$£%₺¥]|[;:.,!?|()\n]|[-–—]|/`)
+	clock = regexp.MustCompile(`^(\d{1,2})\.([0-5]\d)$`)
+	hours = regexp.MustCompile(`^(\d{1,2})(?::| ?h ?)(\d\d)?$`)
+)
+
+// currencies are the signs and words of currencies and percent, folded.
+var currencies = map[string]string{ //nolint:gochecknoglobals // a constant, were there constant maps
+	"€": "eur", "eur": "eur", "euro": "eur", "euros": "eur", "$": "usd", "dollar": "usd", "dollars": "usd", "usd": "usd", "£": "gbp",
+	"gbp": "gbp", "pound": "gbp", "pounds": "gbp", "chf": "chf", "franc": "chf", "francs": "chf", "franken": "chf", "franchi": "chf",
+	"kr": "sek", "sek": "sek", "kronor": "sek", "zl": "pln", "zloty": "pln", "zlotych": "pln", "zlote": "pln", "pln": "pln", "tl": "try",
+	"lira": "try", "liradir": "try", "₺": "try", "%": "percent", "percent": "percent", "prozent": "percent", "procent": "percent",
+	"procents": "percent", "yuzde": "percent", "r$": "brl", "reais": "brl", "real": "brl", "brl": "brl", "cent": "cent", "cents": "cent",
+	"pence": "cent", "rappen": "cent", "avro": "eur", "avrodur": "eur", "eura": "eur", "huf": "huf", "forint": "huf",
+	"pln.": "pln", "¥": "jpy",
+}
+
+// fold returns a text in the form in which it is compared.
+func fold(s string) string {
+	s = strings.NewReplacer("’", "'", "‘", "'", "ł", "l", "Ł", "l", "ı", "i", "İ", "i", "ø", "o", "ß", "ss", "æ", "ae").Replace(s)
+	return strings.ToLower(text.Fold(s))
+}
+
+// clockOf returns the value of a time with a dot; 0 for anything else.
+func clockOf(s string) float64 {
+	m := clock.FindStringSubmatch(s)
+	if m == nil {
+		return 0
+	}
+	h, _ := strconv.ParseFloat(m[1], 64)
+	minutes, _ := strconv.ParseFloat(m[2], 64)
+	if h > 24 {
+		return 0
+	}
+	return h + minutes/60
+}
+
+// parseNumber reads a number in digits.
+func parseNumber(s string) (value float64, isTime, ok bool) {
+	if m := hours.FindStringSubmatch(s); m != nil {
+		h, _ := strconv.ParseFloat(m[1], 64)
+		minutes, _ := strconv.ParseFloat(m[2], 64)
+		return h + minutes/60, true, true
+	}
+	if s == "" || !unicode.IsDigit(rune(s[0])) {
+		return 0, false, false
+	}
+	if at := strings.LastIndexAny(s, ".,' "); at >= 0 {
+		whole := strings.NewReplacer(".", "", ",", "", "'", "", " ", "").Replace(s[:at])
+		if rest := s[at+1:]; len(rest) == 3 {
+			s = whole + rest
+		} else {
+			s = whole + "." + rest
+		}
+	}
+	value, err := strconv.ParseFloat(s, 64)
+	return value, false, err == nil
+}
