@@ -113,14 +113,5 @@ func wordsOf(messages []store.Message) string {
 }
 
 // mayClarifyFirst reports whether a clarifying question may be asked without asking a model first: if there is no model
-// to ask, or if nothing was said in the conversation that would tell it what the question is about.
-func (t *Turns) mayClarifyFirst(ctx context.Context, q contactQuestion) (bool, error) {
-	if !q.mayClarify {
-		return false, nil
-	}
-	if !t.personas.HasModel(t.personaOf(q.chat)) || !q.noModelUntil.IsZero() {
-		return true, nil
-	}
-	before, err := store.RecentMessages(ctx, t.store.DB(), q.chat.ID, t.now().Add(-policy.ConversationGap), store.IDsOf(q.waiting), 1)
-	return len(before) == 0, err
-}
+// to ask. A model may know what is meant.
+func (t *Turns) mayClarifyFirst(q contactQuestion) bool { return q.mayClarify && !t.mayAskModel(q) }

@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"errors"
@@ -14,6 +15,8 @@ import (
 	"multis/agent/run"
 	"multis/agent/tools"
 	"multis/business/answers"
+	"multis/internal/language"
+	"multis/internal/text"
 	"multis/knowledge/search"
 	"multis/llm"
 	"multis/policy"
@@ -69,13 +72,13 @@ func (t *Turns) answerContact(ctx context.Context, q contactQuestion) (contactAn
 	if err != nil {
 		return contactAnswer{}, err
 	}
-	if len(found.Hits) == 0 || len(found.Terms) == 0 {
+	if hasNothing(found) && !t.mayAskModel(q) {
 		return contactAnswer{reason: noDocumentReason}, nil
 	}
-	first, err := t.mayClarifyFirst(ctx, q)
-	if err != nil {
-		return contactAnswer{}, err
+	if hasNothing(found) {
+		return t.answerFollowUp(ctx, q)
 	}
+	first := t.mayClarifyFirst(q)
 	if first {
 		options, err := t.search.Options(ctx, found)
 		if err != nil {
@@ -109,6 +112,43 @@ func (t *Turns) answerContact(ctx context.Context, q contactQuestion) (contactAn
 	return asked, err
 }
 
+// hasNothing reports whether a search found nothing that is about the question.
+func hasNothing(found search.Result) bool { return len(found.Hits) == 0 || len(found.Terms) == 0 }
+
+// mayAskModel reports whether a model may be asked now.
+func (t *Turns) mayAskModel(q contactQuestion) bool {
+	return t.personas.HasModel(t.personaOf(q.chat)) && q.noModelUntil.IsZero()
+}
+
+// answerFollowUp asks the model a question whose own words are in no document: it may go on with what was said before,
+// or be in another language. The documents are searched for what was asked before, too.
+func (t *Turns) answerFollowUp(ctx context.Context, q contactQuestion) (contactAnswer, error) {
+	before, err := store.RecentMessages(ctx, t.store.DB(), q.chat.ID, t.now().Add(-policy.ConversationGap), store.IDsOf(q.waiting), maxEarlier)
+	if err != nil {
+		return contactAnswer{}, err
+	}
+	asked := ""
+	for _, m := range before {
+		if m.Author == policy.AuthorContact {
+			asked = m.Body
+		}
+	}
+	var found search.Result
+	if asked != "" {
+		if found, err = t.searchForContact(ctx, joinLines(asked, q.text)); err != nil {
+			return contactAnswer{}, err
+		}
+	}
+	result, err := t.answerFrom(ctx, q, found)
+	if err == nil && result.text == "" {
+		result.reason = cmp.Or(result.reason, noDocumentReason)
+	}
+	return result, err
+}
+
+// maxEarlier is how many earlier messages are looked at for the question that a follow-up goes on with.
+const maxEarlier = 6
+
 // answerFrom answers a question from what was found, with a model or with a quoted passage.
 func (t *Turns) answerFrom(ctx context.Context, q contactQuestion, found search.Result) (contactAnswer, error) {
 	if !q.noModelUntil.IsZero() {
@@ -119,6 +159,8 @@ func (t *Turns) answerFrom(ctx context.Context, q contactQuestion, found search.
 	result, err := t.askModel(ctx, q, found)
 	var over *llm.OverBudgetError
 	switch {
+	case err == nil && result.isUnproven:
+		result, err = t.quoteInstead(ctx, q, found, result)
 	case errors.Is(err, llm.ErrNoModel):
 		result, err = t.quoteAnswers(ctx, q, found)
 	case errors.As(err, &over) && t.escalateAtCap:
@@ -131,6 +173,42 @@ func (t *Turns) answerFrom(ctx context.Context, q contactQuestion, found search.
 	}
 	result.scope = policy.PublicScope()
 	return result, err
+}
+
+// quoteInstead answers with the documents' own words in place of a model's answer that does not follow from them: as
+// without a model, or with what the model cited.
+func (t *Turns) quoteInstead(ctx context.Context, q contactQuestion, found search.Result, refused contactAnswer) (contactAnswer, error) {
+	quote, err := t.quoteAnswers(ctx, q, found)
+	if err != nil {
+		return quote, err
+	}
+	if quote.text == "" && refused.inOtherLanguage {
+		quote = t.citedAnswer(refused)
+	}
+	if quote.text == "" {
+		return refused, nil
+	}
+	quote.reason = refused.reason + " So I quoted the documents. " + quote.reason
+	quote.task = refused.task
+	quote.summarise = refused.summarise
+	return quote, nil
+}
+
+// citedAnswer answers with the words that a model cited.
+func (co *core) citedAnswer(refused contactAnswer) contactAnswer {
+	var lines []string
+	for _, c := range refused.citations {
+		lines = append(lines, plainQuote(c.Quote))
+	}
+	said := strings.Join(lines, "\n")
+	if said == "" {
+		return contactAnswer{}
+	}
+	return contactAnswer{
+		text:      said + co.titlesText(said, refused.used),
+		citations: refused.citations,
+		used:      refused.used,
+	}
 }
 
 // answerPicture answers a question with a picture from the public documents. Only a model can combine the picture with
@@ -263,7 +341,8 @@ func (co *core) sayInstead(a *contactAnswer, by answers.Corrected) {
 	a.used = []search.Hit{by.Hit}
 }
 
-// askModel asks the model to answer a contact from passages. It leaves out sentences whose quote is not in their passage.
+// askModel asks the model to answer a contact from passages. An answer with a sentence that does not follow from what it
+// cites is asked for once more.
 func (t *Turns) askModel(ctx context.Context, q contactQuestion, found search.Result) (contactAnswer, error) {
 	chat, answering := q.chat, t.personaOf(q.chat)
 	if !t.personas.HasModel(answering) {
@@ -287,6 +366,8 @@ func (t *Turns) askModel(ctx context.Context, q contactQuestion, found search.Re
 		Allow:   r.persona.Allow,
 		Deny:    r.persona.Deny,
 	}
+	r.run.Question = joinLines(q.text, q.pictures)
+	r.run.Check = r.gapsIn
 	if err := r.loadSkills(ctx); err != nil {
 		return contactAnswer{}, err
 	}
@@ -376,6 +457,7 @@ func (r *attempt) buildContactRequest(ctx context.Context, q contactQuestion, hi
 		Question:     q.text,
 		Picture:      q.pictures,
 		Refused:      q.refused.prompt(),
+		Customer:     q.chat.Label(),
 	}, "reply", q.chat.ID)
 	if err != nil {
 		return run.FirstRequest{}, err
@@ -384,7 +466,8 @@ func (r *attempt) buildContactRequest(ctx context.Context, q contactQuestion, hi
 	return first, nil
 }
 
-// checkAnswer returns the part of a model's answer that may be sent to a contact.
+// checkAnswer returns a model's answer as it may be sent to a contact. It is all or nothing: an answer without one of its
+// sentences may say the opposite.
 func (r *attempt) checkAnswer(out run.LoopResult) contactAnswer {
 	switch {
 	case out.Summary != "":
@@ -394,27 +477,70 @@ func (r *attempt) checkAnswer(out run.LoopResult) contactAnswer {
 	}
 	answer, err := run.ParseAnswer(out.Text)
 	if err != nil {
-		// The answer was paid for, so the model is not asked again.
-		return contactAnswer{reason: "The model's answer cannot be read."}
+		return contactAnswer{reason: "The model's answer cannot be read.", isUnproven: true}
+	}
+	if len(answer.Sentences) == 0 {
+		return contactAnswer{reason: "The model found no answer in the public documents that it could cite."}
 	}
 	var sentences []string
 	var result contactAnswer
-	for _, s := range answer.Sentences[:min(len(answer.Sentences), maxSentences)] {
-		citation, ok := r.run.Cite(s)
-		if !ok {
-			continue
+	for _, s := range answer.Sentences {
+		r.run.CountInvented(s)
+		sentences = append(sentences, run.WithoutOwnMarks(run.WithoutMarkup(s.Text)))
+		for _, c := range r.run.Cited(s) {
+			if !slices.Contains(result.citations, c) {
+				result.citations = append(result.citations, c)
+			}
 		}
-		sentences = append(sentences, run.WithoutMarkup(s.Text))
-		result.citations = append(result.citations, citation)
 	}
-	if len(sentences) == 0 {
-		return contactAnswer{reason: "The model found no answer in the public documents that it could quote."}
-	}
-	result.used = run.CitedHits(r.run.Passages, result.citations)
 	said := strings.Join(sentences, " ")
+	result.used = run.CitedHits(r.run.Passages, result.citations)
+	if gaps := r.gapsIn(out.Text); gaps != "" {
+		result.isUnproven = true
+		result.inOtherLanguage = r.inOtherLanguage(said, result.citations)
+		result.reason = "The model's answer does not follow from the documents."
+		return result
+	}
 	result.text = said + r.core.titlesText(said, result.used)
 	result.reason = fmt.Sprintf("%s answered from %s.", r.run.Model.Name(), strings.Join(sources(result.citations), "; "))
+	if open := text.Clip(strings.TrimSpace(r.run.BreakLinks(answer.Open)), maxOpen); open != "" {
+		result.isPartial = true
+		result.modelReason = "Left open: " + open
+	}
 	return result
+}
+
+// maxOpen is the maximum length of what a model leaves open, in characters.
+const maxOpen = 200
+
+// gapsIn returns what is wrong with a model's answer to a contact, for the model to mend; empty if nothing is.
+func (r *attempt) gapsIn(said string) string {
+	answer, err := run.ParseAnswer(said)
+	if err != nil {
+		return "it is not the JSON object that was asked for."
+	}
+	var gaps []string
+	if len(answer.Sentences) > maxSentences {
+		gaps = append(gaps, fmt.Sprintf("write at most %d sentences.", maxSentences))
+	}
+	for i, s := range answer.Sentences {
+		s.Text = run.WithoutOwnMarks(s.Text)
+		if _, gap := r.run.Prove(s); gap != "" {
+			gaps = append(gaps, fmt.Sprintf("sentence %d: %s.", i+1, gap))
+		}
+	}
+	return strings.Join(gaps, "\n")
+}
+
+// inOtherLanguage reports whether an answer is in another language than the words that it cites: then no word of it can
+// be compared.
+func (r *attempt) inOtherLanguage(said string, citations []store.Citation) bool {
+	var quotes []string
+	for _, c := range citations {
+		quotes = append(quotes, c.Quote)
+	}
+	a, b := language.Guess(said), language.Guess(strings.Join(quotes, "\n"))
+	return a != language.Unknown && b != language.Unknown && a != b
 }
 
 // sources returns the sources of citations, each once.

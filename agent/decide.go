@@ -250,11 +250,14 @@ func (t *Turns) decideAnswer(ctx context.Context, q *inquiry) (turnResult, error
 	case answer.isPartial && isReviewed: // who decides about one draft decides about all that is asked
 		return turnResult{
 			escalation: escalation{
-				reason:    partialReason,
-				cause:     policy.CauseNoAnswer,
-				proposal:  answer.text,
-				citations: answer.citations,
+				reason:      partialReason,
+				cause:       policy.CauseNoAnswer,
+				modelReason: answer.modelReason,
+				proposal:    answer.text,
+				citations:   answer.citations,
 			},
+			task:      answer.task,
+			summarise: answer.summarise,
 			screening: q.screening,
 		}, nil
 	default:
@@ -271,6 +274,7 @@ func (t *Turns) sendAnswer(q *inquiry, answer contactAnswer) turnResult {
 	left := escalation{cause: policy.CauseNoAnswer}
 	if answer.isPartial {
 		left.reason = partialReason + " I gave that part."
+		left.modelReason = answer.modelReason
 	}
 	return turnResult{
 		screening:  q.screening,

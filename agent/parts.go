@@ -55,6 +55,9 @@ func splitQuestions(asked string) (parts []string) {
 // all of them have one, because a quote for all together would leave some of them out. Otherwise one quote answers all of
 // them, or a person answers those that have no source (contactAnswer.isPartial).
 func (t *Turns) quoteAnswers(ctx context.Context, q contactQuestion, found search.Result) (contactAnswer, error) {
+	if hasNothing(found) {
+		return contactAnswer{reason: noDocumentReason}, nil
+	}
 	parts := splitQuestions(q.text)
 	if len(parts) < 2 || len(parts) > maxParts {
 		return t.quoteAnswer(ctx, found)

@@ -21,12 +21,15 @@ type contactAnswer struct {
 	reason      string
 	modelReason string // why a person is needed, in the model's words: stored only where it is deleted with the messages that it rests on
 	used        []search.Hit
-	isPartial   bool         // a person has to answer a part of the question
-	cause       policy.Cause // why there is no text; empty means that no document has the answer
-	scope       policy.Scope // in which used was found
-	task        *store.Task  // the task that the answer ends; nil if no model was asked
-	summarise   bool         // the conversation is long enough to be summarised
-	clarifies   bool         // it asks the contact which of two things is meant
+	isPartial   bool // a person has to answer a part of the question
+	// isUnproven says that a model's answer does not follow from what it cites; citations and used are what it cites.
+	isUnproven      bool
+	inOtherLanguage bool         // the unproven answer is in another language than what it cites
+	cause           policy.Cause // why there is no text; empty means that no document has the answer
+	scope           policy.Scope // in which used was found
+	task            *store.Task  // the task that the answer ends; nil if no model was asked
+	summarise       bool         // the conversation is long enough to be summarised
+	clarifies       bool         // it asks the contact which of two things is meant
 }
 
 // quoteAnswer answers with a quoted passage that covers enough of the question.

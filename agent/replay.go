@@ -46,6 +46,10 @@ func (rs *Replays) replay(ctx context.Context, id store.TaskID, second *run.Othe
 	}
 	r := rs.newAttempt(rs.personas.ByID(task.Agent), run.MaxRounds)
 	r.run.Caller.Owner = task.Kind != store.TaskTurn // what an answer may cite depends on who is answered
+	if task.Kind == store.TaskTurn {
+		r.run.Question = task.Input
+		r.run.Check = r.gapsIn
+	}
 	return r.run.Replay(ctx, task, second, func(out run.LoopResult) (string, bool) {
 		said := out.Text + out.Summary // one of them is empty
 		switch task.Kind {

@@ -35,6 +35,13 @@ func (b *Box) citationOf(ctx context.Context, tx store.Tx, m Message, name strin
 	if err != nil {
 		return citation{}, err
 	}
+	asked, err := store.WaitingMessages(ctx, tx, m.Chat.ID)
+	if err != nil {
+		return citation{}, err
+	}
+	for _, q := range asked {
+		cited.sources = append(cited.sources, policy.OwnNumbers(q.Body))
+	}
 	for _, p := range passages {
 		cited.sources = append(cited.sources, p.Title+"\n"+p.Section+"\n"+p.Content)
 	}

@@ -14,23 +14,32 @@ const (
 
 	// AnswerForm tells a model how to write an Answer.
 	AnswerForm = `When you are done, answer with one JSON object and nothing else:
-{"sentences": [{"text": "one sentence of the answer", "source": 1, "quote": "the words of that passage that prove it, copied exactly"}]}
-If the passages do not answer the question, return {"sentences": []}.`
+{"sentences": [{"text": "one sentence of the answer", "cite": ["1.3"]}], "open": ""}
+"cite" has the numbers of the lines of passages that prove the sentence; it is [] if none does. "open" names the part of the question that stays open, if any.
+If nothing helps, return {"sentences": []}.`
 )
 
 // Answer is a model's answer in the requested form; see AnswerForm.
 type Answer struct {
 	Sentences []Sentence `json:"sentences" alias:"answer,answers,response,reply,text,result"`
+	// Open is the part of the question that is not answered; empty if none.
+	Open string `json:"open"`
 	// Message is what to write to the chat that a saved task is about; empty for nothing.
 	Message string `json:"message"`
 }
 
-// Sentence is one sentence of an answer. Source is the number of the passage that proves it, or 0 for none. Quote has the
-// words of the passage that prove it.
+// Sentence is one sentence of an answer. Cite has the numbers of the units that prove it, such as 1.3. A model may quote
+// the words of a passage instead: Source is the number of that passage.
 type Sentence struct {
-	Text   string `json:"text"`
-	Source int    `json:"source"`
-	Quote  string `json:"quote"`
+	Text   string   `json:"text" alias:"sentence"`
+	Cite   []string `json:"cite" alias:"cites,citation,citations,units"`
+	Source int      `json:"source" alias:"passage"`
+	Quote  string   `json:"quote"`
+}
+
+// cites reports whether a sentence says that something proves it.
+func (s Sentence) cites() bool {
+	return len(s.Cite) > 0 || s.Source != 0 || strings.TrimSpace(s.Quote) != ""
 }
 
 // ParseAnswer reads a model's answer, in all the forms that reply.Read takes.

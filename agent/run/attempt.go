@@ -62,6 +62,11 @@ type Attempt struct {
 	// Progress is called with the model's partial answer, or with the name of the running tool.
 	Progress func(ctx context.Context, text string)
 
+	// Question is what a contact asks; an answer may repeat the facts in it.
+	Question string
+	// Check returns what is wrong with an answer; empty if nothing is. A wrong answer is asked for once more. Nil checks nothing.
+	Check func(answer string) string
+
 	// Passages are what an answer may cite, counted from 1, in the order in which the model saw them.
 	Passages []search.Hit
 	// Consulted names what gave the model text that is no passage: files and tools, each once.

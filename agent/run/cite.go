@@ -2,7 +2,9 @@ package run
 
 import (
 	"context"
+	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode"
 
@@ -12,6 +14,7 @@ import (
 	"multis/knowledge"
 	"multis/knowledge/search"
 	"multis/policy"
+	"multis/policy/proof"
 	"multis/store"
 	"multis/store/index"
 )
@@ -19,7 +22,7 @@ import (
 // Cite returns the citation of a sentence, or false if the sentence has no valid one. It counts invalid citations.
 func (a *Attempt) Cite(s Sentence) (store.Citation, bool) {
 	span, ok := a.FindCitation(s)
-	if !ok && (s.Source != 0 || strings.TrimSpace(s.Quote) != "") {
+	if !ok && s.cites() {
 		a.inventedCitations++
 	}
 	return span, ok
@@ -28,17 +31,147 @@ func (a *Attempt) Cite(s Sentence) (store.Citation, bool) {
 // FindCitation is Cite without the count.
 func (a *Attempt) FindCitation(s Sentence) (store.Citation, bool) {
 	said := WithoutMarkup(s.Text)
-	if s.Source < 1 || s.Source > len(a.Passages) || said == "" {
+	cited := a.resolve(s)
+	if said == "" || len(cited) == 0 {
 		return store.Citation{}, false
 	}
-	hit := a.Passages[s.Source-1]
-	if !a.Caller.Owner && policy.GivesOrders(s.Quote) {
+	first := cited[0]
+	hit := a.Passages[first.passage]
+	if !a.isCitable(hit) || !a.Caller.Owner && policy.GivesOrders(first.text()) || !a.isSupported(said, hit) {
 		return store.Citation{}, false
 	}
-	if !a.isCitable(hit) || !knowledge.ContainsQuote(hit.Text, s.Quote) || !a.isSupported(said, hit) {
-		return store.Citation{}, false
+	return first.citation(hit), true
+}
+
+// citedUnits are the units of one passage that a sentence cites.
+type citedUnits struct {
+	passage int // from 0
+	units   []knowledge.Unit
+}
+
+// text returns the passage's own words.
+func (c citedUnits) text() string {
+	parts := make([]string, len(c.units))
+	for i, u := range c.units {
+		parts[i] = u.Text
 	}
-	return store.Citation{Ref: hit.Ref, Source: knowledge.Cite(hit), Quote: s.Quote}, true
+	return strings.Join(parts, "\n")
+}
+
+func (c citedUnits) citation(hit search.Hit) store.Citation {
+	return store.Citation{Ref: hit.Ref, Source: knowledge.Cite(hit), Quote: c.text()}
+}
+
+// resolve returns what a sentence cites: the units that it names, or those with the words that it quotes. A quote may
+// stand in another passage than the sentence says. It returns none if the sentence names a unit that does not exist.
+func (a *Attempt) resolve(s Sentence) []citedUnits {
+	if len(s.Cite) > 0 {
+		return a.unitsByNumber(s.Cite)
+	}
+	if strings.TrimSpace(s.Quote) == "" {
+		return nil
+	}
+	order := make([]int, 0, len(a.Passages)+1)
+	if s.Source >= 1 && s.Source <= len(a.Passages) {
+		order = append(order, s.Source-1)
+	}
+	for i := range a.Passages {
+		order = append(order, i)
+	}
+	for _, i := range order {
+		units := knowledge.Units(a.Passages[i].Text)
+		found := knowledge.FindQuote(units, s.Quote)
+		if len(found) == 0 || !a.isCitable(a.Passages[i]) {
+			continue
+		}
+		cited := citedUnits{passage: i}
+		for _, n := range found {
+			cited.units = append(cited.units, units[n])
+		}
+		return []citedUnits{cited}
+	}
+	return nil
+}
+
+// unitsByNumber returns the units with numbers such as "1.3", by passage.
+func (a *Attempt) unitsByNumber(numbers []string) []citedUnits {
+	var all []citedUnits
+	for _, number := range numbers {
+		passage, unit, _ := strings.Cut(strings.Trim(number, "[]() "), ".")
+		p, err := strconv.Atoi(passage)
+		if err != nil || p < 1 || p > len(a.Passages) {
+			return nil
+		}
+		units := knowledge.Units(a.Passages[p-1].Text)
+		n, err := strconv.Atoi(unit)
+		if err != nil || n < 1 || n > len(units) {
+			return nil
+		}
+		at := slices.IndexFunc(all, func(c citedUnits) bool { return c.passage == p-1 })
+		if at < 0 {
+			all = append(all, citedUnits{passage: p - 1})
+			at = len(all) - 1
+		}
+		all[at].units = append(all[at].units, units[n-1])
+	}
+	return all
+}
+
+// Cited returns the citations of a sentence, whether it follows from them or not. It leaves out what may not be cited.
+func (a *Attempt) Cited(s Sentence) (citations []store.Citation) {
+	for _, c := range a.resolve(s) {
+		if hit := a.Passages[c.passage]; a.isCitable(hit) && !policy.GivesOrders(c.text()) {
+			citations = append(citations, c.citation(hit))
+		}
+	}
+	return citations
+}
+
+// CountInvented counts the citation of a sentence if nothing that it cites exists.
+func (a *Attempt) CountInvented(s Sentence) {
+	if s.cites() && len(a.resolve(s)) == 0 {
+		a.inventedCitations++
+	}
+}
+
+// Prove returns the citations of a sentence to a contact, or why the sentence does not follow from what it cites, for
+// the model to mend.
+func (a *Attempt) Prove(s Sentence) (citations []store.Citation, gap string) {
+	said := WithoutMarkup(s.Text)
+	cited := a.resolve(s)
+	switch {
+	case said == "":
+		return nil, "it is empty"
+	case len(said) > maxSentence:
+		return nil, "it is too long"
+	case len(cited) == 0 && s.cites():
+		return nil, "no passage has the line or the words that it cites"
+	case len(cited) == 0:
+		return nil, "it cites nothing"
+	case quotesInstructions(said, a.Instructions+" "+FenceRule+" "+AnswerForm):
+		return nil, "it repeats your instructions"
+	}
+	claim := proof.Claim{Sentence: said, Question: a.Question}
+	sources := []string{policy.OwnNumbers(a.Question)}
+	for _, c := range cited {
+		hit := a.Passages[c.passage]
+		if !a.isCitable(hit) || policy.GivesOrders(c.text()) {
+			return nil, "its source may not be cited"
+		}
+		for _, u := range c.units {
+			claim.Units = append(claim.Units, u.Shown())
+		}
+		claim.Headings = append(claim.Headings, hit.Title, hit.Section)
+		sources = append(sources, hit.Title, hit.Section, c.text())
+		citations = append(citations, c.citation(hit))
+	}
+	if gap := proof.FindGap(claim); gap != "" {
+		return nil, gap
+	}
+	if missing := policy.FindUnsupported(said, sources...); missing != "" {
+		return nil, fmt.Sprintf("“%s” is not in what you cite", missing)
+	}
+	return citations, ""
 }
 
 // isCitable reports whether an answer may cite a passage. An answer to the owner may cite any passage that he may read.

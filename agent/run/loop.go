@@ -2,6 +2,7 @@ package run
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -39,7 +40,7 @@ func (a *Attempt) loop(ctx context.Context) (LoopResult, error) {
 		case err != nil:
 			return LoopResult{}, err
 		case len(said.Calls) == 0 && (said.Text != "" || !request.NoCalls):
-			return LoopResult{Text: said.Text}, nil
+			return a.repaired(ctx, request, said)
 		case request.NoCalls:
 			return LoopResult{Why: why}, nil
 		}
@@ -81,6 +82,35 @@ func (a *Attempt) countCalls(calls []llm.ToolCall) (llm.ToolCall, bool) {
 
 // callKey returns what equal calls have in common.
 func callKey(c llm.ToolCall) string { return c.Name + " " + compactJSON(c.Args) }
+
+// repaired returns the model's answer. If Check finds something wrong with it, it asks once more.
+func (a *Attempt) repaired(ctx context.Context, request llm.Request, said llm.Response) (LoopResult, error) {
+	repair, isNeeded := a.repairRequest(request, said)
+	if !isNeeded {
+		return LoopResult{Text: said.Text}, nil
+	}
+	said, err := a.askModel(ctx, repair)
+	return LoopResult{Text: said.Text}, err
+}
+
+// maxRepairTokens is the maximum length of a repaired answer.
+const maxRepairTokens = 400
+
+// repairRequest returns the request for a better answer than what was said, if one is needed.
+func (a *Attempt) repairRequest(request llm.Request, said llm.Response) (llm.Request, bool) {
+	if a.Check == nil {
+		return request, false
+	}
+	gap := a.Check(said.Text)
+	if gap == "" {
+		return request, false
+	}
+	request.Messages = append(slices.Clone(request.Messages),
+		llm.Message{Role: llm.RoleAssistant, Text: cmp.Or(said.Text, "(nothing)")},
+		llm.Message{Role: llm.RoleUser, Text: "This answer cannot be sent: " + gap + "\nAnswer once more, in the form that was asked for and nothing else."})
+	request.MaxTokens = maxRepairTokens
+	return request, true
+}
 
 // AskModel sends the first request to the model, and calls no tools.
 func (a *Attempt) AskModel(ctx context.Context) (LoopResult, error) {

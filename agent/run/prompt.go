@@ -7,6 +7,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -33,6 +34,7 @@ type Prompt struct {
 	Question     string
 	Refused      string // drafts of the answer that the owner refused, with his feedback
 	Picture      string // what pictures that came with the question show, as another model says; it is never a source
+	Customer     string // the name and network of the contact who asks; empty for the owner
 	Form         string // of the answer; defaults to AnswerForm
 	Foreign      bool   // whether Notes, Summary or Window may hold text that is not the owner's
 	// ToolNotes are added to the descriptions of tools, by name.
@@ -81,7 +83,7 @@ func (p Prompt) request(fence, now string, zone *time.Location) llm.Request {
 		fmt.Fprintf(&b, "%s notes\n%s\n", fence, p.Notes)
 	}
 	for i, hit := range p.Passages {
-		fmt.Fprintf(&b, "%s passage %d: %s\n%s\n", fence, i+1, text.CollapseSpaces(knowledge.Cite(hit)), hit.Text)
+		writePassage(&b, fence, i+1, hit)
 	}
 	if p.Summary != "" {
 		fmt.Fprintf(&b, "%s earlier conversation, in short\n%s\n", fence, p.Summary)
@@ -102,8 +104,19 @@ func (p Prompt) request(fence, now string, zone *time.Location) llm.Request {
 		fmt.Fprintf(&b, "%s drafts that the owner refused, and what he wants otherwise\n%s\n", fence, p.Refused)
 	}
 	fmt.Fprintf(&b, "%s now\n%s\n", fence, now)
+	if p.Customer != "" {
+		fmt.Fprintf(&b, "customer: %s\n", text.CollapseSpaces(p.Customer))
+	}
 	fmt.Fprintf(&b, "%s question to answer\n%s\n%s end\n", fence, cmp.Or(p.Question, "(the picture came without words)"), fence)
 	return llm.Request{System: p.system(), Messages: []llm.Message{{Role: llm.RoleUser, Text: b.String()}}}
+}
+
+// writePassage writes a passage with the number of each of its units, by which an answer cites it.
+func writePassage(b *strings.Builder, fence string, number int, hit search.Hit) {
+	fmt.Fprintf(b, "%s passage %d: %s\n", fence, number, text.CollapseSpaces(knowledge.Cite(hit)))
+	for i, u := range knowledge.Units(hit.Text) {
+		fmt.Fprintf(b, "%d.%d | %s\n", number, i+1, u.Shown())
+	}
 }
 
 func (p Prompt) system() string {
@@ -119,6 +132,18 @@ func NowText(now time.Time) string {
 	return now.Format("Monday, 2 January 2006, 15:04") + " (" + now.Location().String() + ", UTC" + now.Format("-07:00") + ")"
 }
 
+// ownMarks matches what the program puts around an answer: the assistant's name before it, and the documents behind it.
+var ownMarks = regexp.MustCompile(`^\[[^\]\n]{1,40}\] |\s*\(\pL+ [^()]*\.\w{2,5}\)$`)
+
+// WithoutOwnMarks returns an answer without those marks, which models imitate.
+func WithoutOwnMarks(said string) string {
+	said = strings.TrimSpace(said)
+	for range 3 {
+		said = strings.TrimSpace(ownMarks.ReplaceAllString(said, ""))
+	}
+	return said
+}
+
 // ConversationText formats a conversation, one message per line. The first message of each day has its time above it.
 func ConversationText(messages []store.Message, zone *time.Location) string {
 	if zone == nil {
@@ -132,7 +157,11 @@ func ConversationText(messages []store.Message, zone *time.Location) string {
 			day = today
 			fmt.Fprintf(&b, "[%s]\n", at.Format("Mon 2 Jan 2006, 15:04"))
 		}
-		fmt.Fprintf(&b, "%s: %s\n", Speaker(m.Author), text.CollapseSpaces(m.Body))
+		body := m.Body
+		if m.Author == policy.AuthorMultisOwner || m.Author == policy.AuthorMultisBot {
+			body = WithoutOwnMarks(body)
+		}
+		fmt.Fprintf(&b, "%s: %s\n", Speaker(m.Author), text.CollapseSpaces(body))
 	}
 	return b.String()
 }
@@ -212,7 +241,7 @@ func (a *Attempt) resultMessage(c llm.ToolCall, res tools.Result, fence string) 
 			continue
 		}
 		a.Passages = append(a.Passages, hit)
-		fmt.Fprintf(&b, "%s passage %d: %s\n%s\n", fence, len(a.Passages), text.CollapseSpaces(knowledge.Cite(hit)), hit.Text)
+		writePassage(&b, fence, len(a.Passages), hit)
 	}
 	fmt.Fprintf(&b, "%s end", fence)
 	a.modelInput = append(a.modelInput, b.String())

@@ -109,6 +109,7 @@ func (r *replayer) replayRounds(ctx context.Context) (LoopResult, error) {
 	a, out := r.attempt, r.out
 	request := a.firstRequest
 	request.Messages = slices.Clone(request.Messages)
+	repaired := false
 	for {
 		_, known := a.nextStep()
 		if known == nil || known.EndedAt == nil {
@@ -133,7 +134,13 @@ func (r *replayer) replayRounds(ctx context.Context) (LoopResult, error) {
 		}
 		if len(round.Response.Calls) == 0 {
 			out.Rounds = append(out.Rounds, round)
-			return LoopResult{Text: known.Text}, nil
+			repair, isNeeded := a.repairRequest(request, round.Response)
+			if !isNeeded || repaired {
+				return LoopResult{Text: known.Text}, nil
+			}
+			request = repair
+			repaired = true
+			continue
 		}
 		request.Messages = append(request.Messages, llm.Message{Role: llm.RoleAssistant, Text: round.Response.Text, Calls: round.Response.Calls})
 		end, err := r.calls(&request, &round)

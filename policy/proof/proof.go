@@ -243,10 +243,11 @@ func (p *prover) hasSameNumber(c clause, at int) bool {
 func (p *prover) findMix() string {
 	for _, c := range p.said {
 		var words []token
-		for _, t := range c.tokens {
-			if !t.isNumber && p.words.isContent(t) && hasWord(p.source, t) && !hasWord(p.headings, t) {
-				words = append(words, t)
+		for i, t := range c.tokens {
+			if !p.words.isContent(t) || !hasWord(p.source, t) || hasWord(p.headings, t) || t.isNumber && p.repeatsAsked(c, i) {
+				continue
 			}
+			words = append(words, t)
 		}
 		if len(words) < 2 {
 			continue
@@ -486,7 +487,42 @@ func (p *prover) findLimit() string {
 			return "what you cite is limited; say the limit, too"
 		}
 	}
+	for _, c := range p.said {
+		if s, found := p.nearestClause(c); found && p.hasLoneLimit(s) && !said && !p.saysLimit() {
+			return "what you cite is limited by a number; say it, too"
+		}
+	}
 	return ""
+}
+
+// hasLoneLimit reports whether a clause has a number that limits and is no part of a range.
+func (p *prover) hasLoneLimit(s clause) bool {
+	lone := false
+	for i := range s.tokens {
+		if p.words.limitAt(s, i) == noLimit {
+			continue
+		}
+		if next := nextNumber(s, i, 1); next >= 0 && p.words.limitAt(s, next) == upper {
+			continue
+		}
+		if before := nextNumber(s, i, -1); before >= 0 && p.words.limitAt(s, before) == lower {
+			continue
+		}
+		lone = true
+	}
+	return lone
+}
+
+// saysLimit reports whether the sentence has a number that limits, or one of the customer's own to which the limit was applied.
+func (p *prover) saysLimit() bool {
+	for _, c := range p.said {
+		for i := range c.tokens {
+			if p.words.limitAt(c, i) != noLimit || c.tokens[i].isNumber && p.repeatsAsked(c, i) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // isUsed reports whether the sentence has a content word of a clause.
