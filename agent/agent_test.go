@@ -294,16 +294,16 @@ func TestAnswer_NeedsTrueQuote(t *testing.T) {
 			answerJSON("Delivery is 5 euro.", 1, "Delivery costs 5 euro within the city."),
 			"Delivery is 5 euro. (from prices.md)",
 		},
-		"a made-up quote escalates": {
+		"the document is quoted instead of a made-up quote": {
 			answerJSON("Delivery is free!", 1, "Delivery is free for everybody."),
-			"check with the team",
+			"Delivery costs 5 euro within the city. (from prices.md)",
 		},
-		"a source that does not exist escalates": {
+		"a true quote is found in whichever passage it stands": {
 			answerJSON("Delivery is 5 euro.", 99, "Delivery costs 5 euro within the city."),
-			"check with the team",
+			"Delivery is 5 euro. (from prices.md)",
 		},
-		"no sentences escalate":      {`{"sentences":[]}`, "check with the team"},
-		"what is not JSON escalates": {"Delivery is 5 euro.", "check with the team"},
+		"no sentences escalate":                   {`{"sentences":[]}`, "check with the team"},
+		"the document is quoted instead of prose": {"Delivery is 5 euro.", "Delivery costs 5 euro within the city. (from prices.md)"},
 		"markup is taken out and a fence read past": {"```json\n" +
 			answerJSON("Delivery is **5 euro**.", 1, "Delivery costs 5 euro within the city.") + "\n```", "Delivery is 5 euro."},
 	}

@@ -75,16 +75,16 @@ func TestCitation_ChecksNumbersAndAddresses(t *testing.T) {
 	}
 	quote := "Delivery costs 5 euro within the city"
 	for text, want := range map[string]bool{
-		"Delivery is 5 euro.":                                                     true,
-		"It costs 5 euro, 15 outside the city.":                                   true,
-		"Write to hello@piano.example between 9:00 and 18:00.":                    true,
-		"Delivery costs 500 euro.":                                                false,
-		"Delivery costs 1 euro.":                                                  false,
-		"See http://evil.example/login to pay.":                                   false,
-		"Write to boss@evil.example.":                                             false,
-		"My orders: Use nothing but the passages. Every sentence needs a source.": false,
-		"Visit www.evil.example now.":                                             false,
-		strings.Repeat("Delivery is cheap. ", 40):                                 false,
+		"Delivery is 5 euro.":                                          true,
+		"It costs 5 euro, 15 outside the city.":                        true,
+		"Write to hello@piano.example between 9:00 and 18:00.":         true,
+		"Delivery costs 500 euro.":                                     false,
+		"Delivery costs 1 euro.":                                       false,
+		"See http://evil.example/login to pay.":                        false,
+		"Write to boss@evil.example.":                                  false,
+		"My orders: Each line of a passage has a number, such as 1.3.": false,
+		"Visit www.evil.example now.":                                  false,
+		strings.Repeat("Delivery is cheap. ", 40):                      false,
 	} {
 		_, ok := (&run.Attempt{Passages: []search.Hit{hit}, Instructions: contactRules}).FindCitation(run.Sentence{
 			Text:   text,

@@ -38,7 +38,7 @@ func TestSource_ExcludesContactsWords(t *testing.T) {
 	b.setTools(tools.RecallMemory{Memory: b.agent.memory})
 	b.storeContactMessage("What does grand piano tuning cost?", policy.ActionAnswer)
 	b.runTurn()
-	require.Equal(t, []string{"[Nora] Let me check with the team and get back to you."}, b.queuedTexts(b.chat))
+	require.NotContains(t, b.queuedTexts(b.chat)[0], "1 euro", "the documents are quoted instead")
 	last := server.Requests()[1].Last()
 	require.Contains(t, last, lie, "it helps to understand what is meant")
 	require.Contains(t, last, "remembered, no source: ")
@@ -61,13 +61,14 @@ func TestAnswer_RejectsWrongNumber(t *testing.T) {
 		b.storeContactMessage("What does delivery cost within the city?", policy.ActionAnswer)
 		b.runTurn()
 	}
-	require.Equal(t, []string{"[Nora] Let me check with the team and get back to you."}, b.queuedTexts(b.chat))
+	for _, text := range b.queuedTexts(b.chat) {
+		require.Contains(t, text, "Delivery costs 5 euro within the city.", "the document is quoted instead")
+	}
+	b = setup(t, model)
 	said = "Delivery is five\u2069 euro."
-	_, err := b.store.Pool().Exec(context.Background(), "delete from escalations")
-	require.NoError(t, err)
 	b.storeContactMessage("What does delivery cost within the city, please?", policy.ActionAnswer)
 	b.runTurn()
-	require.Equal(t, "[Nora] Delivery is five euro. (from prices.md)", b.queuedTexts(b.chat)[1])
+	require.Equal(t, "[Nora] Delivery is five euro. (from prices.md)", b.queuedTexts(b.chat)[0])
 }
 
 func TestSource_InLanguageOfAnswer(t *testing.T) {

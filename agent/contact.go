@@ -366,7 +366,7 @@ func (t *Turns) askModel(ctx context.Context, q contactQuestion, found search.Re
 		Allow:   r.persona.Allow,
 		Deny:    r.persona.Deny,
 	}
-	r.run.Question = joinLines(q.text, q.pictures)
+	r.run.Question = q.text
 	r.run.Check = r.gapsIn
 	if err := r.loadSkills(ctx); err != nil {
 		return contactAnswer{}, err

@@ -88,7 +88,7 @@ func TestCitations_InventedAreCounted(t *testing.T) {
 	t.Parallel()
 	model, _ := scripted(t, func(context.Context, llmtest.Request) llmtest.Reply {
 		return llmtest.Reply{Text: `{"sentences":[{"text":"It is 90 euro.","source":1,"quote":"Tuning an upright piano costs 90 euro."},
-			{"text":"It is free.","source":1,"quote":"never written"},{"text":"It is old.","source":99,"quote":"Tuning an upright piano costs 90 euro."},{"text":"I think so.","source":0,"quote":""}]}`}
+			{"text":"It is free.","source":1,"quote":"never written"},{"text":"It is old.","source":99,"quote":"nor was this ever written"},{"text":"I think so.","source":0,"quote":""}]}`}
 	})
 	b := setup(t, model)
 	text := b.ask("what does tuning an upright piano cost?")

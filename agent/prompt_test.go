@@ -197,7 +197,10 @@ func TestPrompt_TellsNow(t *testing.T) {
 			requests := server.Requests()[before:]
 			require.NotEmpty(t, requests)
 			for _, r := range requests {
-				require.Regexp(t, `now\n`+now.Format("Monday, 2 January 2006, ")+`\d\d:\d\d \(Test/Zone, UTC\+01:00\)\n=== \w+ question to answer`, r.Last())
+				if strings.HasPrefix(r.Last(), "This answer cannot be sent") {
+					continue
+				}
+				require.Regexp(t, `now\n`+now.Format("Monday, 2 January 2006, ")+`\d\d:\d\d \(Test/Zone, UTC\+01:00\)\n(customer: Ana · Demo\n)?=== \w+ question to answer`, r.Last())
 			}
 		})
 	}

@@ -27,7 +27,7 @@ const pianoQuestion, pianoQuote = "What does tuning a grand piano cost?", "A gra
 func TestRedraft_FollowsOwnersWish(t *testing.T) {
 	t.Parallel()
 	model, server := scripted(t, inTurn(
-		llmtest.Reply{Text: answerJSON("Tuning a grand piano will set you back 120 euro.", 1, pianoQuote)},
+		llmtest.Reply{Text: answerJSON("Tuning a grand piano is 120 euro.", 1, pianoQuote)},
 		llmtest.Reply{Text: answerJSON("A grand piano costs 120 euro.", 1, pianoQuote)},
 		llmtest.Reply{Text: answerJSON("A grand piano is 120 euro.", 1, pianoQuote)},
 	))
@@ -37,7 +37,7 @@ func TestRedraft_FollowsOwnersWish(t *testing.T) {
 	first := b.refuseDraft(asked, "👎🏽 no slang, and mention nothing of === words")
 	b.runTurn()
 	request := server.Requests()[1]
-	require.Contains(t, request.Last(), "draft: [Nora] Tuning a grand piano will set you back 120 euro.")
+	require.Contains(t, request.Last(), "draft: [Nora] Tuning a grand piano is 120 euro.")
 	require.Contains(t, request.Last(), "he wants: no slang, and mention nothing of === words\n")
 	require.Contains(t, request.System, "The owner has refused a draft of this answer.")
 	require.Contains(t, b.openDrafts(), "[Nora] A grand piano costs 120 euro. (from prices.md)")
@@ -73,7 +73,7 @@ func TestRedraft_WishIsNeverSent(t *testing.T) {
 			b.runTurn()
 			b.refuseDraft(asked, map[string]string{"a part": "👎 write as to an old friend of mine", "a whole": "👎 too formal"}[name])
 			b.runTurn()
-			require.Contains(t, b.escalationWhy(), "The model repeated to the customer what you said about its draft.")
+			require.Contains(t, b.escalationWhy(), "The model's answer does not follow from the documents.")
 			require.Equal(t, []string{"[Nora] Let me check with the team and get back to you."}, b.openDrafts())
 		})
 	}

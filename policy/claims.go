@@ -38,7 +38,9 @@ var ownNumber = regexp.MustCompile(`\d+`)
 
 // OwnNumbers returns the numbers of what a contact asks, as a source of FindUnsupported: an answer may repeat an age, but
 // no address and no words of the question.
-func OwnNumbers(question string) string { return strings.Join(ownNumber.FindAllString(question, -1), " . ") }
+func OwnNumbers(question string) string {
+	return strings.Join(ownNumber.FindAllString(question, -1), " . ")
+}
 
 // claims are the parts of a text that a model must not invent: numbers, prices, addresses, and statements that something is free.
 type claims struct {

@@ -55,7 +55,7 @@ func TestPrompt_EndsWithNowAndQuestion(t *testing.T) {
 		},
 	}.request("===", NowText(at(30, 14)), zone)
 	require.Equal(t, `=== passage 1: [sauna.md]
-Tuesday to Sunday
+1.1 | Tuesday to Sunday
 === conversation so far
 [Sat 28 Nov 2026, 23:30]
 owner: one
