@@ -39,6 +39,8 @@ func monitored(t *testing.T) (r *run, address string) {
 		r.deliverRandomMessages()
 		r.awaitIdle()
 	}
+	_, err = r.db.Pool().Exec(t.Context(), "update chats set name = 'Zora Quux ' || id where kind <> 'admin'")
+	require.NoError(t, err)
 	var lines bytes.Buffer
 	for event, text := range r.texts {
 		line, err := json.Marshal(map[string]any{"level": "error", "event_id": event, "error": "cannot store from " + event.String() + ": \"" + text + "\"", "message": "Left out"})
@@ -63,6 +65,9 @@ func (r *run) contactWords() []string {
 	}
 	return words
 }
+
+// receiver is the login of the demo bridge; the word is also in codes of multis.
+const receiver = "phone"
 
 func get(t *testing.T, url string) (status int, body string) {
 	t.Helper()
@@ -121,8 +126,9 @@ func TestOps_SayNothingOfContacts(t *testing.T) {
 	require.Contains(t, shown["schema.txt"], "messages.body text not null")
 	for name, text := range shown {
 		require.NotContains(t, text, "as-token", name)
+		require.NotContains(t, text, "Quux", name)
 		for _, word := range r.contactWords() {
-			if len(word) > 4 {
+			if len(word) > 4 && word != receiver {
 				require.NotContains(t, text, word, name)
 			}
 		}

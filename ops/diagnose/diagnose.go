@@ -158,7 +158,7 @@ const mask = "…"
 var plainWords = map[string]bool{"whatsapp": true, "telegram": true, "signal": true, "discord": true, "matrix": true, "com": true, "org": true}
 
 // foreign matches what an error may quote: Matrix ids, quotes, addresses and long numbers.
-var foreign = regexp.MustCompile("[@!$#+][^\\s\"',;)]{2,}:[^\\s\"',;)]+|\\$[\\w+/=-]{10,}|\"[^\"]*\"|'[^']*'|`[^`]*`|\\S+@\\S+|\\S+://\\S+|\\+?\\d[\\d ()-]{5,}\\d")
+var foreign = regexp.MustCompile("[@!$#+][^\\s\"',;)]{2,}:[^\\s\"',;)]+|\\$[\\w+/=-]{2,}|\"[^\"]*\"|'[^']*'|`[^`]*`|\\S+@\\S+|\\S+://\\S+|\\+?\\d[\\d ()-]{5,}\\d")
 
 // names removes names and ids of chats.
 func (h hider) names(s string) string { return h.hidden.Replace(s) }
