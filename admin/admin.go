@@ -368,8 +368,12 @@ func (a *Admin) noteSlash(ctx context.Context, r request) error {
 		return nil
 	}
 	var isKnown bool
-	if _, err := store.GetSetting(ctx, a.store.DB(), store.SettingSlash, &isKnown); err != nil || isKnown {
+	_, err := store.GetSetting(ctx, a.store.DB(), store.SettingSlash, &isKnown)
+	if err != nil {
 		return err
+	}
+	if isKnown {
+		return nil
 	}
 	return a.store.InTx(ctx, func(tx store.Tx) error { return store.PutSetting(ctx, tx, store.SettingSlash, true) })
 }
@@ -446,25 +450,9 @@ func (a *Admin) commit(ctx context.Context, r request, ans answer) error {
 				return err
 			}
 		}
-		var out *uuid.UUID
-		if ans.text != "" {
-			outboxID, err := a.room.write(ctx, tx, r.room, notice{
-				text:     ans.text,
-				kind:     outbox.Answer,
-				question: ans.question,
-				quotes:   ans.quotes,
-				sources:  []store.MessageID{r.message.ID},
-				thread:   cmp.Or(ans.thread, r.message.Thread),
-			})
-			if err != nil {
-				return err
-			}
-			if ans.commitmentID != 0 {
-				if err := store.SetCommitmentEvent(ctx, tx, ans.commitmentID, outboxID); err != nil {
-					return err
-				}
-			}
-			out = &outboxID
+		out, err := a.writeAnswer(ctx, tx, r, ans)
+		if err != nil {
+			return err
 		}
 		return markHandled(ctx, tx, r, out, cmp.Or(ans.reason, policy.CodeCommand.Sentence()))
 	})
@@ -476,6 +464,28 @@ func (a *Admin) commit(ctx context.Context, r request, ans answer) error {
 	default:
 		return err
 	}
+}
+
+// writeAnswer queues the text of an answer, if it has one, and returns its outbox message.
+func (a *Admin) writeAnswer(ctx context.Context, tx store.Tx, r request, ans answer) (*uuid.UUID, error) {
+	if ans.text == "" {
+		return nil, nil //nolint:nilnil // an answer without a text has no outbox message
+	}
+	id, err := a.room.write(ctx, tx, r.room, notice{
+		text:     ans.text,
+		kind:     outbox.Answer,
+		question: ans.question,
+		quotes:   ans.quotes,
+		sources:  []store.MessageID{r.message.ID},
+		thread:   cmp.Or(ans.thread, r.message.Thread),
+	})
+	if err != nil {
+		return nil, err
+	}
+	if ans.commitmentID == 0 {
+		return &id, nil
+	}
+	return &id, store.SetCommitmentEvent(ctx, tx, ans.commitmentID, id)
 }
 
 // lockUnchanged locks the message of a request, and those that its answer quotes: an edit or a deletion that comes from

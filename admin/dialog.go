@@ -210,7 +210,8 @@ func (unreadable) traits() traits { return traits{} }
 func (unreadable) accepts(string) bool { return true }
 
 func (unreadable) answer(context.Context, request, choice) (answer, bool, error) {
-	return answer{text: "I can no longer read that question. Send its command again.", reason: "It answered a question that cannot be read."}, true, nil
+	return answer{text: "I can no longer read that question. Send its command again.", reason: "It answered a question that cannot be read."},
+		true, nil
 }
 
 // findText returns the open question of a kind that a text answers: the question that it replies to, or else the newest

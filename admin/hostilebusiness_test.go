@@ -81,7 +81,8 @@ func TestCommand_MegabyteIsAnswered(t *testing.T) {
 			require.Less(t, len(said), 5000, command)
 		}
 	}
-	require.Equal(t, before, r.count("select (select count(*) from canned_answers) + (select count(*) from settings where key not in ('slash', 'last_change'))"))
+	require.Equal(t, before,
+		r.count("select (select count(*) from canned_answers) + (select count(*) from settings where key not in ('slash', 'last_change'))"))
 	require.Contains(t, r.asOwner("/business setup greeting"), "greeting")
 	require.Contains(t, r.asOwner(strings.Repeat("a", 1<<20)), "Not taken: it is 1048576 characters long; write at most 500.")
 }

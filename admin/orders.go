@@ -171,7 +171,7 @@ func (oc *orderCommands) mayOrder(r request) bool {
 // fillSlots puts the slots of an order into its command. Slots that the order does not have are left out.
 func fillSlots(command string, slots map[string]string) string {
 	var words []string
-	for _, word := range strings.Fields(command) {
+	for word := range strings.FieldsSeq(command) {
 		if slot, isSlot := strings.CutPrefix(word, "{"); isSlot {
 			word = slots[strings.TrimSuffix(slot, "}")]
 		}
@@ -185,8 +185,11 @@ func fillSlots(command string, slots map[string]string) string {
 // handle carries out the order in a message, or asks for a yes. done is false if there is none.
 func (oc *orderCommands) handle(ctx context.Context, r request, _ string) (_ answer, done bool, err error) {
 	order, found, err := oc.find(ctx, r)
-	if err != nil || !found {
+	if err != nil {
 		return answer{}, false, err
+	}
+	if !found {
+		return answer{}, false, nil
 	}
 	if args, isReminder := strings.CutPrefix(order.command, "remind "); isReminder && !oc.schedules.canRead(r, args) &&
 		oc.asker.HasModel(r.room, typedText(r.message)) {
@@ -233,7 +236,7 @@ func (q confirmOrder) answer(ctx context.Context, r request, c choice) (_ answer
 
 // chatNames are the names of all chats. They are read when the first one is asked for.
 type chatNames struct {
-	ctx   context.Context
+	ctx   context.Context //nolint:containedctx // it lives no longer than the call that made it
 	db    store.DB
 	chats []store.Chat
 	read  bool

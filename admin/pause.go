@@ -79,7 +79,8 @@ func (ps *pauseCommands) pauseChat(chat store.Chat, until *time.Time) answer {
 	text := name + " is paused.** I remember, and answer nothing there until " + code("/resume "+chat.TypedName()) + "."
 	if until != nil {
 		end = *until
-		text = name + " is paused until " + ps.room.fullTime(end) + ".** I remember, and answer nothing there. " + code("/resume "+chat.TypedName()) + " ends it."
+		text = name + " is paused until " + ps.room.fullTime(end) + ".** I remember, and answer nothing there. " +
+			code("/resume "+chat.TypedName()) + " ends it."
 	}
 	return answer{
 		text:   text,

@@ -96,7 +96,7 @@ const maxUnquotedName = 5
 func wordEnds(text string, limit int) []int {
 	var ends []int
 	at := 0
-	for _, word := range strings.Fields(text) {
+	for word := range strings.FieldsSeq(text) {
 		at += strings.Index(text[at:], word) + len(word)
 		ends = append([]int{at}, ends...)
 		if len(ends) == limit {
@@ -130,15 +130,19 @@ func (se *sendCommands) cutTime(r request, body string) (what string, at time.Ti
 // later asks whether a message is sent at a time. It is then a reminder that goes to the chat.
 func (se *sendCommands) later(ctx context.Context, r request, name, body string, at time.Time, now bool) (answer, error) {
 	chat, problem, err := se.chats.oneChat(ctx, name, `/send "%s" ...`)
-	if err != nil || problem != "" {
+	if err != nil {
 		return answer{text: problem}, err
+	}
+	if problem != "" {
+		return answer{text: problem}, nil
 	}
 	args := fmt.Sprintf("%s %s --to %q", at.In(se.settings.Zone).Format("2006-01-02 15:04"), body, chat.TypedName())
 	if now {
 		return se.schedules.remind(ctx, r, args)
 	}
 	return answer{
-		text: fmt.Sprintf("✉️ **To %s, %s**\n\n> %s\n\n👍 or `yes` sets it. To send it now: %s", esc(chat.Label()), se.room.fullTime(at), esc(body),
+		text: fmt.Sprintf("✉️ **To %s, %s**\n\n> %s\n\n👍 or `yes` sets it. To send it now: %s", esc(chat.Label()), se.room.fullTime(at),
+			esc(body),
 			code(fmt.Sprintf("/send --now %q %s", chat.TypedName(), body))),
 		question: confirmSend{sends: se, Args: args},
 	}, nil

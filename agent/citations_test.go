@@ -15,11 +15,17 @@ import (
 func TestOwnerAnswer_SaysWhereItIsFrom(t *testing.T) {
 	t.Parallel()
 	cases := map[string]struct{ asked, said, want string }{
-		"thanks":             {"thank you!", answerJSON("You are welcome.", 0, ""), "You are welcome."},
-		"own knowledge":      {"who wrote Faust?", answerJSON("Goethe.", 0, ""), "Goethe.\n\n(Not from your documents or chats.)"},
-		"a failed quote":     {"what does a grand piano cost?", answerJSON("It is free.", 1, "free of charge"), "It is free.\n\n(I could not match this to a passage.)"},
-		"a note":             {"what is the barrier code?", answerJSON("The barrier code is 4471.", 0, ""), "(From your notes.)"},
-		"a list":             {"list the pianos", `{"sentences": [{"text": "Prices:\n- upright\n- grand", "source": 0, "quote": ""}]}`, "Prices:\n\n* upright\n* grand"},
+		"thanks":        {"thank you!", answerJSON("You are welcome.", 0, ""), "You are welcome."},
+		"own knowledge": {"who wrote Faust?", answerJSON("Goethe.", 0, ""), "Goethe.\n\n(Not from your documents or chats.)"},
+		"a failed quote": {
+			"what does a grand piano cost?", answerJSON("It is free.", 1, "free of charge"),
+			"It is free.\n\n(I could not match this to a passage.)",
+		},
+		"a note": {"what is the barrier code?", answerJSON("The barrier code is 4471.", 0, ""), "(From your notes.)"},
+		"a list": {
+			"list the pianos", `{"sentences": [{"text": "Prices:\n- upright\n- grand", "source": 0, "quote": ""}]}`,
+			"Prices:\n\n* upright\n* grand",
+		},
 		"an item a sentence": {"list the pianos", `{"sentences": [{"text": "- upright"}, {"text": "- grand"}]}`, "* upright\n* grand"},
 	}
 	for name, c := range cases {

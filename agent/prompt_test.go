@@ -200,7 +200,8 @@ func TestPrompt_TellsNow(t *testing.T) {
 				if strings.HasPrefix(r.Last(), "This answer cannot be sent") {
 					continue
 				}
-				require.Regexp(t, `now\n`+now.Format("Monday, 2 January 2006, ")+`\d\d:\d\d \(Test/Zone, UTC\+01:00\)\n(customer: Ana · Demo\n)?=== \w+ question to answer`, r.Last())
+				require.Regexp(t, `now\n`+now.Format("Monday, 2 January 2006, ")+
+					`\d\d:\d\d \(Test/Zone, UTC\+01:00\)\n(customer: Ana · Demo\n)?=== \w+ question to answer`, r.Last())
 			}
 		})
 	}

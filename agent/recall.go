@@ -57,7 +57,11 @@ func (c *core) searchAllChats(ctx context.Context, where *searchArea, question s
 	if err != nil {
 		return search.Result{}, err
 	}
-	documents, err := c.search.AsOwner(ctx, where.wide, search.Query{Text: question, Limit: maxPassages, Kinds: []index.Kind{index.KindKnowledge}})
+	documents, err := c.search.AsOwner(ctx, where.wide, search.Query{
+		Text:  question,
+		Limit: maxPassages,
+		Kinds: []index.Kind{index.KindKnowledge},
+	})
 	if err != nil {
 		return search.Result{}, err
 	}

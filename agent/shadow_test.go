@@ -88,7 +88,8 @@ func TestShadow_JudgeOutputIsVerdictOrNothing(t *testing.T) {
 	for reply, want := range map[string]answers.Verdict{
 		`{"verdict": "near"}`: answers.Near, "```json\n{\"verdict\": \"same\"}\n```": answers.Same,
 		`{"verdict": "different", "delivery": "auto"}`: answers.Different,
-		"": "", "same": "", `{"verdict": "SAME"}`: answers.Same, `{"verdict": "same\u200b"}`: "", `{"verdict": "ѕame"}`: "", `{"verdict": "none"}`: "",
+		"": "", "same": "", `{"verdict": "SAME"}`: answers.Same, `{"verdict": "same\u200b"}`: "", `{"verdict": "ѕame"}`: "",
+		`{"verdict": "none"}`:    "",
 		`{"verdict": "pending"}`: "",
 		`{"verdict": ["same"]}`:  answers.Same, `{"verdict": null}`: "", `{"verdict": true}`: "", `[{"verdict": "sent"}]`: "",
 		`{"verdict": "auto", "delivery": "auto"}`: "", `{"verdict": "same"} {"verdict": "near"}`: answers.Same,

@@ -28,7 +28,8 @@ func (h *fakeHomeserver) addPortal(room id.RoomID, people ...id.UserID) {
 		if member == owner {
 			puppet = `,"fi.mau.double_puppet_source":"mautrix-whatsapp"`
 		}
-		h.setState(room, "m.room.member", member.String(), member, fmt.Sprintf(`{"membership":"join","displayname":%q%s}`, member.Localpart(), puppet))
+		h.setState(room, "m.room.member", member.String(), member,
+			fmt.Sprintf(`{"membership":"join","displayname":%q%s}`, member.Localpart(), puppet))
 	}
 }
 
@@ -42,7 +43,8 @@ func (h *fakeHomeserver) claim(room id.RoomID, channel, receiver, kind string) {
 // setClaim has WhatsApp's bridge say which channel a room is.
 func (h *fakeHomeserver) setClaim(room id.RoomID, channel, receiver, kind string) {
 	h.setState(room, "m.bridge", "fi.mau.whatsapp://x", whatsAppBot, fmt.Sprintf(
-		`{"bridgebot":%q,"protocol":{"id":"whatsapp"},"channel":{"id":%q,"fi.mau.receiver":%q},"com.beeper.room_type.v2":%q}`, whatsAppBot, channel, receiver, kind))
+		`{"bridgebot":%q,"protocol":{"id":"whatsapp"},"channel":{"id":%q,"fi.mau.receiver":%q},"com.beeper.room_type.v2":%q}`, whatsAppBot,
+		channel, receiver, kind))
 }
 
 // moveToLIDs has the bridge give a direct chat with a number the ids of a LID.
@@ -90,7 +92,8 @@ func TestClaim_OtherChannelKeepsChat(t *testing.T) {
 			require.Zero(t, h.count("messages"), "nothing of a chat that is off is stored")
 			require.Zero(t, h.jobs("turn"), "and nobody is answered there")
 			require.Equal(t, 1, h.count("audit_entries where kind = 'chat' and outcome = 'channel' and chat_id = $1", before.ID))
-			require.Equal(t, 1, h.count("chat_claims where chat_id = $1 and channel_id = '4917@s.whatsapp.net' and contact = $2", before.ID, numberGhost))
+			require.Equal(t, 1, h.count("chat_claims where chat_id = $1 and channel_id = '4917@s.whatsapp.net' and contact = $2", before.ID,
+				numberGhost))
 
 			h.claim("!a:x", "4917@s.whatsapp.net", "4930", "dm")
 			require.Equal(t, before.ID, h.chatIn("!a:x").ID, "a bridge that was set back")

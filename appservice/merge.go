@@ -8,7 +8,8 @@ import (
 	"multis/store"
 )
 
-// storeMerge handles a bridge that gave a room the channel of another chat. merged is true if the room has no chat of its own any more; into is then the chat that remains.
+// storeMerge handles a bridge that gave a room the channel of another chat. merged is true if the room has no chat of its
+// own any more; into is then the chat that remains.
 func (d *Describer) storeMerge(ctx context.Context, known knownChat, found store.Chat) (into store.Chat, merged bool, err error) {
 	before := known.before
 	if !known.isKnown || known.isOtherBots(found) || !before.IsIn(*found.RoomID) {

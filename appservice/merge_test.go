@@ -75,7 +75,8 @@ func TestMerge_OtherBotIsAskedAbout(t *testing.T) {
 	const eve = id.UserID("@evebot:example.com")
 	h.addRoom("!eve:x", eve, `{}`)
 	h.setState("!eve:x", "m.bridge", "x", eve,
-		fmt.Sprintf(`{"bridgebot":%q,"protocol":{"id":"demo"},"channel":{"id":"eve","fi.mau.receiver":"me"},"com.beeper.room_type.v2":"dm"}`, eve))
+		fmt.Sprintf(`{"bridgebot":%q,"protocol":{"id":"demo"},"channel":{"id":"eve","fi.mau.receiver":"me"},"com.beeper.room_type.v2":"dm"}`,
+			eve))
 	h.describeRoom("!eve:x")
 	h.setBridgeClaim("!eve:x", eve)
 	h.describeRoom("!eve:x")
@@ -201,7 +202,7 @@ func TestLifeOfChats_ModeAndNotesSurvive(t *testing.T) {
 	h := newFakeHomeserver(t)
 	h.inbox.settings.Defaults.Profile = policy.ProfileBusiness
 	for story := range stories {
-		l := &life{fakeHomeserver: h, rng: rand.New(rand.NewPCG(uint64(story), 7)), story: story} //nolint:gosec // a story is told again by its number
+		l := &life{fakeHomeserver: h, rng: rand.New(rand.NewPCG(uint64(story), 7)), story: story}
 		l.begin()
 		for range 10 {
 			p := l.people[l.rng.IntN(len(l.people))]
@@ -215,13 +216,20 @@ func TestLifeOfChats_ModeAndNotesSurvive(t *testing.T) {
 // begin makes the people of a story.
 func (l *life) begin() {
 	for _, mode := range []policy.Mode{policy.ModeOff, policy.ModeSilent, policy.ModeBusiness} {
-		p := &person{mode: mode, ghost: id.UserID("@whatsapp_" + l.next() + ":example.com"), channel: l.next(), receiver: "me", note: l.next()}
+		p := &person{
+			mode:     mode,
+			ghost:    id.UserID("@whatsapp_" + l.next() + ":example.com"),
+			channel:  l.next(),
+			receiver: "me",
+			note:     l.next(),
+		}
 		l.newRoom(p)
 		l.claim(p.room, p.channel, p.receiver, "dm")
 		chat := l.chatIn(p.room)
 		l.setMode(chat, mode)
 		_, err := l.store.Pool().Exec(l.t.Context(), `with scope as (select set_config('multis.scope', '*', false))
-			insert into notes (role, chat_id, kind, body, valid_from) select 'user:' || $1::bigint, $1, 'fact', $2, now() from scope`, int64(chat.ID), p.note)
+			insert into notes (role, chat_id, kind, body, valid_from) select 'user:' || $1::bigint, $1, 'fact', $2, now() from scope`,
+			int64(chat.ID), p.note)
 		require.NoError(l.t, err)
 		l.people = append(l.people, p)
 	}

@@ -30,11 +30,11 @@ func (h *Homeserver) forClient(ctx context.Context, o store.OutboxMessage) (json
 	if err := json.Unmarshal(o.Content, &content); err != nil {
 		return nil, fmt.Errorf("read event: %w", err)
 	}
-	return h.presentContent(content, sendsSlash)
+	return h.presentContent(ctx, content, sendsSlash)
 }
 
 // presentContent changes the body and the HTML of a content, and of the content that it replaces by an edit.
-func (h *Homeserver) presentContent(content map[string]json.RawMessage, sendsSlash bool) (json.RawMessage, error) {
+func (h *Homeserver) presentContent(ctx context.Context, content map[string]json.RawMessage, sendsSlash bool) (json.RawMessage, error) {
 	var html string
 	if raw, has := content["formatted_body"]; has {
 		if err := json.Unmarshal(raw, &html); err != nil {
@@ -45,7 +45,7 @@ func (h *Homeserver) presentContent(content map[string]json.RawMessage, sendsSla
 		if !sendsSlash {
 			html = h.withBang(html)
 		}
-		for key, value := range map[string]string{"formatted_body": html, "body": plainText(html)} {
+		for key, value := range map[string]string{"formatted_body": html, "body": plainText(ctx, html)} {
 			raw, err := json.Marshal(value)
 			if err != nil {
 				return nil, fmt.Errorf("write event: %w", err)
@@ -58,7 +58,7 @@ func (h *Homeserver) presentContent(content map[string]json.RawMessage, sendsSla
 		if err := json.Unmarshal(raw, &replacement); err != nil {
 			return nil, fmt.Errorf("read event: %w", err)
 		}
-		written, err := h.presentContent(replacement, sendsSlash)
+		written, err := h.presentContent(ctx, replacement, sendsSlash)
 		if err != nil {
 			return nil, err
 		}
@@ -112,9 +112,9 @@ func unmarked(text string, _ format.Context) string { return text }
 var listItem = regexp.MustCompile(`(?m)^( *)\* `)
 
 // plainText returns HTML as text.
-func plainText(html string) string {
+func plainText(ctx context.Context, html string) string {
 	edit, isEdit := strings.CutPrefix(html, "* ") // the mark of an edit, for clients without edits
-	plain := listItem.ReplaceAllString(plainParser.Parse(edit, format.NewContext(context.Background())), "$1• ")
+	plain := listItem.ReplaceAllString(plainParser.Parse(edit, format.NewContext(ctx)), "$1• ")
 	if isEdit {
 		return "* " + plain
 	}

@@ -18,7 +18,8 @@ func TestForClient_PlainBodyAndSign(t *testing.T) {
 	hs, err := NewHomeserver(b.store, Access{URL: "http://localhost:1", Owner: owner, Bot: bot})
 	require.NoError(t, err)
 	hs.SetCommands([]Command{{Name: "mode"}, {Name: "cancel-task"}})
-	notice := outbox.NewNotice(store.Chat{}, "**Ana** is paused. `/mode business Ana` or `/cancel-task 2`, see `/etc` and [there](https://matrix.to/#/!a:x).\n\n- _one_\n- two",
+	notice := outbox.NewNotice(store.Chat{},
+		"**Ana** is paused. `/mode business Ana` or `/cancel-task 2`, see `/etc` and [there](https://matrix.to/#/!a:x).\n\n- _one_\n- two",
 		outbox.Answer)
 	content := map[string]any{"msgtype": "m.text", "body": notice.Text, "formatted_body": notice.HTML}
 	show := func(o store.OutboxMessage) (shown struct {
@@ -27,7 +28,8 @@ func TestForClient_PlainBodyAndSign(t *testing.T) {
 		New  struct {
 			Body string `json:"body"`
 		} `json:"m.new_content"`
-	}) {
+	},
+	) {
 		written, err := hs.forClient(t.Context(), o)
 		require.NoError(t, err)
 		require.NoError(t, json.Unmarshal(written, &shown))

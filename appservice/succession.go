@@ -28,8 +28,12 @@ func (d *Describer) storeChat(ctx context.Context, found store.Chat, state []*ev
 	if err != nil {
 		return store.Chat{}, err
 	}
-	if into, merged, err := d.storeMerge(ctx, known, found); err != nil || merged {
+	into, merged, err := d.storeMerge(ctx, known, found)
+	if err != nil {
 		return into, err
+	}
+	if merged {
+		return into, nil
 	}
 	if !known.isKnown && found.ClosedReason != "" {
 		return store.Chat{}, store.ErrOtherRoom // a room that was replaced before multis knew it
@@ -49,8 +53,11 @@ func (d *Describer) storeChat(ctx context.Context, found store.Chat, state []*ev
 	if known.isOtherBots(found) && errors.Is(err, store.ErrOtherRoom) {
 		return store.Chat{}, errors.Join(err, d.askOwner(ctx, known.before, found))
 	}
-	if err != nil || !chat.HasRoom() {
+	if err != nil {
 		return chat, err
+	}
+	if !chat.HasRoom() {
+		return chat, nil
 	}
 	return d.continueReplaced(ctx, chat)
 }
@@ -97,7 +104,9 @@ func (d *Describer) knownChat(ctx context.Context, found store.Chat, state []*ev
 }
 
 // storeClaim stores what a bridge claims of a chat. The chat never gets a less strict mode by it.
-func (d *Describer) storeClaim(ctx context.Context, tx store.Tx, known knownChat, found store.Chat, bot store.BridgeBot) (store.Chat, error) {
+func (d *Describer) storeClaim(ctx context.Context, tx store.Tx, known knownChat, found store.Chat,
+	bot store.BridgeBot,
+) (store.Chat, error) {
 	before := known.before
 	if known.isOtherBots(found) {
 		if err := freeChannel(ctx, tx, before, bot, known.handed); err != nil {

@@ -147,7 +147,8 @@ func (p *Portal) findSelfGhost(people []Member, known Evidence) id.UserID {
 		return ""
 	}
 	for _, self := range people {
-		if p.isGhost(self.ID) && strings.HasSuffix(self.ID.Localpart(), ghostSuffix(p.Login)) && haveOnePrefix(people, self.ID, ghostSuffix(p.Login)) {
+		if p.isGhost(self.ID) && strings.HasSuffix(self.ID.Localpart(), ghostSuffix(p.Login)) &&
+			haveOnePrefix(people, self.ID, ghostSuffix(p.Login)) {
 			return self.ID
 		}
 	}
@@ -212,7 +213,7 @@ func isGhostOf(ghost id.UserID, address string) bool {
 // ghostSuffix returns the end of the localpart of a ghost's Matrix id.
 func ghostSuffix(networkUser string) string { return "_" + id.EncodeUserLocalpart(networkUser) }
 
-func (p Portal) chooseName(roomName, channelName string) string {
+func (p *Portal) chooseName(roomName, channelName string) string {
 	contactName := ""
 	for _, m := range p.Members {
 		if m.ID == p.Contact {

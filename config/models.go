@@ -33,7 +33,7 @@ type ContextWindow struct {
 }
 
 // ContextWindow returns the smallest configured context window of some models, or 0 if one of them has none.
-func (l LLM) ContextWindow(names []string) int {
+func (l *LLM) ContextWindow(names []string) int {
 	smallest := 0
 	for _, name := range names {
 		i := slices.IndexFunc(l.Contexts, func(c ContextWindow) bool { return c.Model == name })

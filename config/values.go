@@ -420,8 +420,9 @@ func contextWindow(s string) (ContextWindow, error) {
 	}
 	tokens, err := between(minContext, 10_000_000)(strings.TrimSpace(size))
 	if err != nil {
-		return ContextWindow{}, fmt.Errorf("%.60q is not a context window; write the model and its tokens, at least %d, such as ollama/qwen3:8b 32768", s,
-			minContext)
+		return ContextWindow{},
+			fmt.Errorf("%.60q is not a context window; write the model and its tokens, at least %d, such as ollama/qwen3:8b 32768", s,
+				minContext)
 	}
 	return ContextWindow{Model: model, Tokens: tokens}, nil
 }

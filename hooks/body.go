@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
 	"multis/internal/text"
@@ -42,7 +43,7 @@ func (n node) text() string {
 	case json.Number:
 		return v.String()
 	case bool:
-		return fmt.Sprint(v)
+		return strconv.FormatBool(v)
 	default:
 		return ""
 	}
@@ -259,7 +260,7 @@ func readSentry(b node) string {
 func readDiscord(b node) string {
 	var parts []string
 	for _, e := range b.at("embeds").list() {
-		parts = append(parts, sentence(" — ", e.at("title").text(), e.at("description").text(), fieldText(e.at("fields"), "name", "value")))
+		parts = append(parts, sentence(" — ", e.at("title").text(), e.at("description").text(), fieldText(e.at("fields"), "name")))
 	}
 	if len(parts) == 0 {
 		return ""
@@ -267,11 +268,11 @@ func readDiscord(b node) string {
 	return sentence(" — ", append([]string{b.at("content").text()}, parts...)...)
 }
 
-// fieldText returns a list of fields with names and values.
-func fieldText(fields node, name, value string) string {
+// fieldText returns a list of fields with their values. name is the key of their names.
+func fieldText(fields node, name string) string {
 	var parts []string
 	for _, f := range fields.list() {
-		parts = append(parts, sentence(": ", f.at(name).text(), f.at(value).text()))
+		parts = append(parts, sentence(": ", f.at(name).text(), f.at("value").text()))
 	}
 	return sentence(", ", parts...)
 }
@@ -288,7 +289,7 @@ func readSlack(b node) string {
 		for _, block := range a.at("blocks").list() {
 			parts = append(parts, blockText(block)...)
 		}
-		said := sentence(" — ", a.at("pretext").text(), a.at("title").text(), a.at("text").text(), fieldText(a.at("fields"), "title", "value"))
+		said := sentence(" — ", a.at("pretext").text(), a.at("title").text(), a.at("text").text(), fieldText(a.at("fields"), "title"))
 		if said == "" {
 			said = a.at("fallback").text()
 		}
@@ -323,12 +324,12 @@ func readTeams(b node) string {
 	if b.at("@type").text() == "MessageCard" {
 		parts = append(parts, b.first("title", "summary"), b.at("text").text())
 		for _, s := range b.at("sections").list() {
-			parts = append(parts, s.at("activityTitle").text(), s.at("text").text(), fieldText(s.at("facts"), "name", "value"))
+			parts = append(parts, s.at("activityTitle").text(), s.at("text").text(), fieldText(s.at("facts"), "name"))
 		}
 	}
 	for _, a := range b.at("attachments").list() {
 		for _, part := range a.at("content", "body").list() {
-			parts = append(parts, part.at("text").text(), fieldText(part.at("facts"), "title", "value"))
+			parts = append(parts, part.at("text").text(), fieldText(part.at("facts"), "title"))
 		}
 	}
 	return sentence(" — ", parts...)

@@ -15,7 +15,8 @@ func TestSummary_ReadsKnownPrograms(t *testing.T) {
 			"🔴 Disk firing — disk full on nas, nas:9100",
 		},
 		"Alertmanager, resolved": {
-			`{"status":"resolved","alerts":[{"status":"resolved","labels":{"alertname":"Disk","job":"nas"}}],"groupKey":"{}"}`, "✅ Disk resolved — job: nas",
+			`{"status":"resolved","alerts":[{"status":"resolved","labels":{"alertname":"Disk","job":"nas"}}],"groupKey":"{}"}`,
+			"✅ Disk resolved — job: nas",
 		},
 		"Grafana": {
 			`{"receiver":"","status":"firing","title":"[FIRING:1] Hot","message":"**Firing** Value: A=22 Labels: - alertname = Hot","alerts":[{"status":"firing","labels":{"alertname":"Hot"},"annotations":{"description":"It is hot"},"valueString":"A"}]}`,
@@ -44,20 +45,44 @@ func TestSummary_ReadsKnownPrograms(t *testing.T) {
 			`{"object_kind":"merge_request","object_attributes":{"iid":3,"title":"Mend it","action":"open"},"user":{"name":"Ana"},"project":{"path_with_namespace":"o/r"}}`,
 			"Ana: merge request #3 open in o/r — Mend it",
 		},
-		"Slack":           {`{"text":"hello"}`, "hello"},
-		"Slack blocks":    {`{"blocks":[{"type":"header","text":{"type":"plain_text","text":"Backup"}},{"type":"section","fields":[{"type":"mrkdwn","text":"failed on nas"}]}]}`, "Backup — failed on nas"},
-		"Slack attached":  {`{"attachments":[{"fallback":"x","title":"Backup","text":"failed","fields":[{"title":"host","value":"nas"}]}]}`, "Backup — failed — host: nas"},
-		"Discord":         {`{"content":"","embeds":[{"title":"Backup","description":"failed","fields":[{"name":"host","value":"nas"}]}]}`, "Backup — failed — host: nas"},
-		"Teams":           {`{"@type":"MessageCard","title":"Backup","sections":[{"facts":[{"name":"host","value":"nas"}]}]}`, "Backup — host: nas"},
-		"Teams, adaptive": {`{"type":"message","attachments":[{"content":{"body":[{"type":"TextBlock","text":"Backup failed"}]}}]}`, "Backup failed"},
-		"Sentry":          {`{"action":"created","data":{"issue":{"title":"KeyError: x","culprit":"shop.pay"}},"installation":{"uuid":"a"}}`, "Sentry created — KeyError: x — shop.pay"},
-		"Uptime Kuma":     {`{"heartbeat":{"monitorID":1,"status":0,"msg":"timeout"},"monitor":{"name":"Shop"},"msg":"[Shop] [🔴 Down] timeout"}`, "🔴 Shop is down: timeout"},
+		"Slack":        {`{"text":"hello"}`, "hello"},
+		"Slack blocks": {`{"blocks":[{"type":"header","text":{"type":"plain_text","text":"Backup"}},{"type":"section","fields":[{"type":"mrkdwn","text":"failed on nas"}]}]}`, "Backup — failed on nas"},
+		"Slack attached": {
+			`{"attachments":[{"fallback":"x","title":"Backup","text":"failed","fields":[{"title":"host","value":"nas"}]}]}`,
+			"Backup — failed — host: nas",
+		},
+		"Discord": {
+			`{"content":"","embeds":[{"title":"Backup","description":"failed","fields":[{"name":"host","value":"nas"}]}]}`,
+			"Backup — failed — host: nas",
+		},
+		"Teams": {
+			`{"@type":"MessageCard","title":"Backup","sections":[{"facts":[{"name":"host","value":"nas"}]}]}`,
+			"Backup — host: nas",
+		},
+		"Teams, adaptive": {
+			`{"type":"message","attachments":[{"content":{"body":[{"type":"TextBlock","text":"Backup failed"}]}}]}`,
+			"Backup failed",
+		},
+		"Sentry": {
+			`{"action":"created","data":{"issue":{"title":"KeyError: x","culprit":"shop.pay"}},"installation":{"uuid":"a"}}`,
+			"Sentry created — KeyError: x — shop.pay",
+		},
+		"Uptime Kuma": {
+			`{"heartbeat":{"monitorID":1,"status":0,"msg":"timeout"},"monitor":{"name":"Shop"},"msg":"[Shop] [🔴 Down] timeout"}`,
+			"🔴 Shop is down: timeout",
+		},
 		"Uptime Kuma try": {`{"heartbeat":null,"monitor":null,"msg":"Test"}`, "Test"},
-		"CloudEvents":     {`{"specversion":"1.0","id":"1","type":"order.created","source":"/shop","data":{"message":"one cake"}}`, "order.created from /shop — one cake"},
-		"unknown":         {`{"id":5,"state":{"name":"backup","ok":false,"size_mb":12.5},"url":"https://example.com"}`, "name: backup, ok: false, size mb: 12.5"},
-		"list":            {`[{"host":"nas"},{"host":"web"}]`, "host: nas, host: web"},
-		"text":            {`"done"`, "done"},
-		"nothing":         {`{"id":"5"}`, "(nothing was said)"},
+		"CloudEvents": {
+			`{"specversion":"1.0","id":"1","type":"order.created","source":"/shop","data":{"message":"one cake"}}`,
+			"order.created from /shop — one cake",
+		},
+		"unknown": {
+			`{"id":5,"state":{"name":"backup","ok":false,"size_mb":12.5},"url":"https://example.com"}`,
+			"name: backup, ok: false, size mb: 12.5",
+		},
+		"list":    {`[{"host":"nas"},{"host":"web"}]`, "host: nas, host: web"},
+		"text":    {`"done"`, "done"},
+		"nothing": {`{"id":"5"}`, "(nothing was said)"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

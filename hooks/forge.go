@@ -29,10 +29,26 @@ func readGitHub(b node) string {
 		return said
 	}
 	for _, kind := range []struct{ name, noun string }{
-		{"comment", "comment"}, {"review", "review"}, {"pull_request", "pull request"}, {"issue", "issue"}, {"discussion", "discussion"},
-		{"release", "release"}, {"alert", "alert"}, {"security_advisory", "security advisory"}, {"milestone", "milestone"}, {"label", "label"},
-		{"deployment_status", "deployment"}, {"deployment", "deployment"}, {"project", "project"}, {"member", "member"}, {"team", "team"},
-		{"package", "package"}, {"registry_package", "package"}, {"branch_protection_rule", "branch protection"}, {"key", "key"}, {"forkee", "fork"},
+		{"comment", "comment"},
+		{"review", "review"},
+		{"pull_request", "pull request"},
+		{"issue", "issue"},
+		{"discussion", "discussion"},
+		{"release", "release"},
+		{"alert", "alert"},
+		{"security_advisory", "security advisory"},
+		{"milestone", "milestone"},
+		{"label", "label"},
+		{"deployment_status", "deployment"},
+		{"deployment", "deployment"},
+		{"project", "project"},
+		{"member", "member"},
+		{"team", "team"},
+		{"package", "package"},
+		{"registry_package", "package"},
+		{"branch_protection_rule", "branch protection"},
+		{"key", "key"},
+		{"forkee", "fork"},
 	} {
 		if part := b.at(kind.name); part.exists() {
 			return githubItem(b, part, who, cmp.Or(action, "changed"), kind.noun, where)
@@ -42,9 +58,11 @@ func readGitHub(b node) string {
 		return sentence(" ", who, cmp.Or(action, "changed"), "the", b.at("ref_type").text(), ref, "in", where)
 	}
 	if state := b.at("state").text(); state != "" && b.at("sha").exists() {
-		return stateSign(state) + sentence(" — ", sentence(" ", cmp.Or(b.at("context").text(), "status"), "in", where+":", state), b.at("description").text())
+		return stateSign(state) + sentence(" — ", sentence(" ", cmp.Or(b.at("context").text(), "status"), "in", where+":", state),
+			b.at("description").text())
 	}
-	return sentence(" — ", sentence(" ", who+":", cmp.Or(action, "an event"), "in", where), sentence(", ", valuesBelow("", b.at("changes"), 2)...))
+	return sentence(" — ", sentence(" ", who+":", cmp.Or(action, "an event"), "in", where),
+		sentence(", ", valuesBelow("", b.at("changes"), 2)...))
 }
 
 // githubRun reads the result of a workflow, a check, or a job.
@@ -72,7 +90,8 @@ func inBranch(name string) string {
 
 // githubItem returns a sentence about an issue, a pull request, or another thing with an action.
 func githubItem(b, part node, who, action, noun, where string) string {
-	title := part.first("title", "name", "tag_name", "login", "slug", "summary", "security_advisory.summary", "rule.description", "state", "environment")
+	title := part.first("title", "name", "tag_name", "login", "slug", "summary", "security_advisory.summary", "rule.description", "state",
+		"environment")
 	number := part.at("number").text()
 	if noun == "comment" || noun == "review" {
 		for _, about := range []string{"pull_request", "issue", "discussion"} {

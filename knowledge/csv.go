@@ -84,8 +84,8 @@ func rawNotes(lines []int) []string {
 // maxOpenQuotes is how many quotes without an end are searched for theirs. Each search reads the rest of the file.
 const maxOpenQuotes = 20
 
-// splitRows cuts a file into rows. A row whose quotes are out of place ends at the end of its line: a lenient reader would take the next rows
-// for a part of its cell.
+// splitRows cuts a file into rows. A row whose quotes are out of place ends at the end of its line: a lenient reader
+// would take the next rows for a part of its cell.
 func splitRows(data []byte, comma rune) []csvRow {
 	var rows []csvRow
 	line, open := 1, 0

@@ -184,7 +184,9 @@ func (r *docxReader) begin(e xml.StartElement) error {
 	case "background":
 		r.shared.hasColour = true
 	case "p":
-		r.style, r.isListItem, r.outline = "", false, -1
+		r.style = ""
+		r.isListItem = false
+		r.outline = -1
 	case "r":
 		r.runs = append(r.runs, look{})
 	case "t":
@@ -255,7 +257,9 @@ func (r *docxReader) beginInTable(e xml.StartElement) {
 	switch e.Name.Local {
 	case "tr":
 		if r.rows++; r.rows == 1 {
-			r.row, r.isHeaderRow, r.isHiddenRow = nil, false, false
+			r.row = nil
+			r.isHeaderRow = false
+			r.isHiddenRow = false
 		}
 	case "tc":
 		if r.rows == 1 {
@@ -393,7 +397,9 @@ func (r *docxReader) endParagraph() {
 	if boxes != "" {
 		r.writeBlock(boxes)
 	}
-	r.style, r.outline, r.background = "", -1, r.isBox
+	r.style = ""
+	r.outline = -1
+	r.background = r.isBox
 }
 
 func (r *docxReader) writeInCell(said string) {

@@ -160,7 +160,8 @@ func styledDocx(t *testing.T, body, styles string) []byte {
 	return zipOf(t, map[string]string{
 		"[Content_Types].xml": "<Types/>",
 		"word/document.xml":   `<w:document xmlns:w="w" xmlns:mc="mc" xmlns:a="a" xmlns:wps="wps" xmlns:v="v">` + body + `</w:document>`,
-		"word/styles.xml":     `<w:styles xmlns:w="w">` + styles + `<w:style w:type="paragraph" w:styleId="H1"><w:name w:val="heading 1"/></w:style></w:styles>`,
+		"word/styles.xml": `<w:styles xmlns:w="w">` + styles +
+			`<w:style w:type="paragraph" w:styleId="H1"><w:name w:val="heading 1"/></w:style></w:styles>`,
 	})
 }
 
@@ -180,21 +181,30 @@ func TestDocx_LeavesOutHiddenText(t *testing.T) {
 		return `<w:p><w:pPr><w:pStyle w:val="` + style + `"/></w:pPr>` + wordRun("", secret) + `</w:p>`
 	}
 	for name, c := range map[string]struct{ body, styles string }{
-		"run":                {body: `<w:p>` + wordRun("<w:vanish/>", secret) + `</w:p>`},
-		"run with value":     {body: `<w:p>` + wordRun(`<w:vanish w:val="true"/>`, secret) + `</w:p>`},
-		"paragraph style":    {body: inStyle("Secret"), styles: hiding},
-		"white style":        {body: inStyle("White"), styles: hiding},
-		"tiny style":         {body: inStyle("Tiny"), styles: hiding},
-		"character style":    {body: `<w:p>` + wordRun(`<w:rStyle w:val="Quiet"/>`, secret) + `</w:p>`, styles: hiding},
-		"defaults":           {body: `<w:p>` + wordRun("", secret) + `</w:p>`, styles: `<w:docDefaults><w:rPrDefault><w:rPr><w:vanish/></w:rPr></w:rPrDefault></w:docDefaults>`},
-		"standard style":     {body: `<w:p>` + wordRun("", secret) + `</w:p>`, styles: `<w:style w:type="paragraph" w:default="1" w:styleId="N"><w:rPr><w:vanish/></w:rPr></w:style>`},
-		"white":              {body: `<w:p>` + wordRun(`<w:color w:val="FFFFFF"/>`, secret) + `</w:p>`},
-		"row":                {body: `<w:tbl><w:tr><w:trPr><w:hidden/></w:trPr><w:tc><w:p>` + wordRun("", secret) + `</w:p></w:tc></w:tr></w:tbl>`},
-		"box in hidden text": {body: `<w:p><w:r><w:rPr><w:vanish/></w:rPr><v:textbox><w:txbxContent><w:p>` + wordRun("", secret) + `</w:p></w:txbxContent></v:textbox></w:r></w:p>`},
+		"run":             {body: `<w:p>` + wordRun("<w:vanish/>", secret) + `</w:p>`},
+		"run with value":  {body: `<w:p>` + wordRun(`<w:vanish w:val="true"/>`, secret) + `</w:p>`},
+		"paragraph style": {body: inStyle("Secret"), styles: hiding},
+		"white style":     {body: inStyle("White"), styles: hiding},
+		"tiny style":      {body: inStyle("Tiny"), styles: hiding},
+		"character style": {body: `<w:p>` + wordRun(`<w:rStyle w:val="Quiet"/>`, secret) + `</w:p>`, styles: hiding},
+		"defaults": {
+			body:   `<w:p>` + wordRun("", secret) + `</w:p>`,
+			styles: `<w:docDefaults><w:rPrDefault><w:rPr><w:vanish/></w:rPr></w:rPrDefault></w:docDefaults>`,
+		},
+		"standard style": {
+			body:   `<w:p>` + wordRun("", secret) + `</w:p>`,
+			styles: `<w:style w:type="paragraph" w:default="1" w:styleId="N"><w:rPr><w:vanish/></w:rPr></w:style>`,
+		},
+		"white": {body: `<w:p>` + wordRun(`<w:color w:val="FFFFFF"/>`, secret) + `</w:p>`},
+		"row": {body: `<w:tbl><w:tr><w:trPr><w:hidden/></w:trPr><w:tc><w:p>` + wordRun("", secret) +
+			`</w:p></w:tc></w:tr></w:tbl>`},
+		"box in hidden text": {body: `<w:p><w:r><w:rPr><w:vanish/></w:rPr><v:textbox><w:txbxContent><w:p>` + wordRun("", secret) +
+			`</w:p></w:txbxContent></v:textbox></w:r></w:p>`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			body := `<w:body><w:p>` + wordRun(`<w:vanish w:val="0"/><w:sz w:val="24"/><w:color w:val="000000"/>`, seen) + `</w:p>` + c.body + `</w:body>`
+			body := `<w:body><w:p>` + wordRun(`<w:vanish w:val="0"/><w:sz w:val="24"/><w:color w:val="000000"/>`, seen) + `</w:p>` + c.body +
+				`</w:body>`
 			doc, err := readDOCX(styledDocx(t, body, c.styles))
 			require.NoError(t, err)
 			require.Contains(t, fmt.Sprint(doc.Sections), seen)
@@ -210,16 +220,23 @@ func TestDocx_KeepsWhatIsSeen(t *testing.T) {
 	const quiet = `<w:style w:type="paragraph" w:styleId="Quiet"><w:rPr><w:vanish/></w:rPr></w:style><w:style w:type="character" w:styleId="Also"><w:rPr><w:vanish/></w:rPr></w:style>
 		<w:style w:type="table" w:styleId="T"><w:tblStylePr w:type="firstRow"><w:rPr><w:vanish/></w:rPr></w:tblStylePr></w:style>`
 	for name, body := range map[string]string{
-		"style switched off":       `<w:body><w:p><w:pPr><w:pStyle w:val="Quiet"/></w:pPr>` + wordRun(`<w:vanish w:val="0"/>`, seen) + `</w:p></w:body>`,
-		"two styles cancel":        `<w:body><w:p><w:pPr><w:pStyle w:val="Quiet"/></w:pPr>` + wordRun(`<w:rStyle w:val="Also"/>`, seen) + `</w:p></w:body>`,
-		"hidden paragraph mark":    `<w:body><w:p><w:pPr><w:rPr><w:vanish/></w:rPr></w:pPr>` + wordRun("", seen) + `</w:p></w:body>`,
-		"hidden before the change": `<w:body><w:p><w:r><w:rPr><w:rPrChange><w:rPr><w:vanish/></w:rPr></w:rPrChange></w:rPr><w:t>` + seen + `</w:t></w:r></w:p></w:body>`,
-		"white on blue":            `<w:body><w:p><w:pPr><w:shd w:val="clear" w:fill="0000AA"/></w:pPr>` + wordRun(`<w:color w:val="FFFFFF"/>`, seen) + `</w:p></w:body>`,
-		"white marked":             `<w:body><w:p>` + wordRun(`<w:color w:val="FFFFFF"/><w:highlight w:val="black"/>`, seen) + `</w:p></w:body>`,
-		"white on dark pages":      `<w:background w:color="000000"/><w:body><w:p>` + wordRun(`<w:color w:val="FFFFFF"/>`, seen) + `</w:p></w:body>`,
-		"white in a table":         `<w:body><w:tbl><w:tr><w:tc><w:p>` + wordRun(`<w:color w:val="FFFFFF"/>`, seen) + `</w:p></w:tc></w:tr></w:tbl></w:body>`,
-		"white in a box":           `<w:body><w:p><w:r><v:textbox><w:txbxContent><w:p>` + wordRun(`<w:color w:val="FFFFFF"/>`, seen) + `</w:p></w:txbxContent></v:textbox></w:r></w:p></w:body>`,
-		"hidden on the web only":   `<w:body><w:p>` + wordRun(`<w:webHidden/>`, seen) + `</w:p></w:body>`,
+		"style switched off": `<w:body><w:p><w:pPr><w:pStyle w:val="Quiet"/></w:pPr>` + wordRun(`<w:vanish w:val="0"/>`, seen) +
+			`</w:p></w:body>`,
+		"two styles cancel": `<w:body><w:p><w:pPr><w:pStyle w:val="Quiet"/></w:pPr>` + wordRun(`<w:rStyle w:val="Also"/>`, seen) +
+			`</w:p></w:body>`,
+		"hidden paragraph mark": `<w:body><w:p><w:pPr><w:rPr><w:vanish/></w:rPr></w:pPr>` + wordRun("", seen) + `</w:p></w:body>`,
+		"hidden before the change": `<w:body><w:p><w:r><w:rPr><w:rPrChange><w:rPr><w:vanish/></w:rPr></w:rPrChange></w:rPr><w:t>` + seen +
+			`</w:t></w:r></w:p></w:body>`,
+		"white on blue": `<w:body><w:p><w:pPr><w:shd w:val="clear" w:fill="0000AA"/></w:pPr>` +
+			wordRun(`<w:color w:val="FFFFFF"/>`, seen) + `</w:p></w:body>`,
+		"white marked": `<w:body><w:p>` + wordRun(`<w:color w:val="FFFFFF"/><w:highlight w:val="black"/>`, seen) + `</w:p></w:body>`,
+		"white on dark pages": `<w:background w:color="000000"/><w:body><w:p>` + wordRun(`<w:color w:val="FFFFFF"/>`, seen) +
+			`</w:p></w:body>`,
+		"white in a table": `<w:body><w:tbl><w:tr><w:tc><w:p>` + wordRun(`<w:color w:val="FFFFFF"/>`, seen) +
+			`</w:p></w:tc></w:tr></w:tbl></w:body>`,
+		"white in a box": `<w:body><w:p><w:r><v:textbox><w:txbxContent><w:p>` + wordRun(`<w:color w:val="FFFFFF"/>`, seen) +
+			`</w:p></w:txbxContent></v:textbox></w:r></w:p></w:body>`,
+		"hidden on the web only": `<w:body><w:p>` + wordRun(`<w:webHidden/>`, seen) + `</w:p></w:body>`,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -234,8 +251,10 @@ func TestDocx_KeepsWhatIsSeen(t *testing.T) {
 func TestDocx_TextBoxLeavesHeadingWhole(t *testing.T) {
 	t.Parallel()
 	box := `<w:txbxContent><w:p>` + wordRun("", "New!") + `</w:p></w:txbxContent>`
-	both := `<w:r><mc:AlternateContent><mc:Choice><wps:txbx>` + box + `</wps:txbx></mc:Choice><mc:Fallback><v:textbox>` + box + `</v:textbox></mc:Fallback></mc:AlternateContent></w:r>`
-	body := `<w:body><w:p><w:pPr><w:pStyle w:val="H1"/></w:pPr>` + wordRun("", "Deli") + both + wordRun("", "very") + `</w:p><w:p>` + wordRun("", "We come on Saturday.") +
+	both := `<w:r><mc:AlternateContent><mc:Choice><wps:txbx>` + box + `</wps:txbx></mc:Choice><mc:Fallback><v:textbox>` + box +
+		`</v:textbox></mc:Fallback></mc:AlternateContent></w:r>`
+	body := `<w:body><w:p><w:pPr><w:pStyle w:val="H1"/></w:pPr>` + wordRun("", "Deli") + both + wordRun("", "very") + `</w:p><w:p>` +
+		wordRun("", "We come on Saturday.") +
 		`</w:p></w:body>`
 	doc, err := readDOCX(styledDocx(t, body, ""))
 	require.NoError(t, err)
@@ -246,5 +265,6 @@ func TestDocx_OnlyHiddenTextIsEmpty(t *testing.T) {
 	t.Parallel()
 	_, err := readFile(t, "a.docx", styledDocx(t, `<w:body><w:p>`+wordRun("<w:vanish/>", "Our floor is 60 EUR.")+`</w:p></w:body>`, ""))
 	require.ErrorIs(t, err, ErrEmpty)
-	require.EqualError(t, err, "there is nothing in it that a reader sees. 1 line of it cannot be seen, so I left it out: “Our floor is 60 EUR.”")
+	require.EqualError(t, err,
+		"there is nothing in it that a reader sees. 1 line of it cannot be seen, so I left it out: “Our floor is 60 EUR.”")
 }

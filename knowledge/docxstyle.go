@@ -57,8 +57,8 @@ func (l *look) set(e xml.StartElement) {
 	}
 }
 
-// over returns l with the properties of below where l has none.
-func (l look) over(below look) look {
+// mergeLooks returns l with the properties of below where l has none.
+func mergeLooks(l, below look) look {
 	if l.hidden == unset {
 		l.hidden = below.hidden
 	}
@@ -194,7 +194,7 @@ func (w *docxStyles) ofStyle(id string) look {
 		if !found {
 			break
 		}
-		sum = sum.over(style.look)
+		sum = mergeLooks(sum, style.look)
 		id = style.parent
 	}
 	return sum
@@ -210,5 +210,5 @@ func (w *docxStyles) look(paragraph string, run look) look {
 	if character.hidden == on && below.hidden == on {
 		character.hidden = off
 	}
-	return run.over(character).over(below).over(w.defaults)
+	return mergeLooks(mergeLooks(mergeLooks(run, character), below), w.defaults)
 }

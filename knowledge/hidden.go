@@ -42,8 +42,9 @@ func (s pageStyles) isUnseen(n *html.Node) bool {
 		return false
 	case atom.Template:
 		return true
+	default:
+		return n.Type == html.ElementNode && s.isHidden(n) && !s.isFolded(n)
 	}
-	return n.Type == html.ElementNode && s.isHidden(n) && !s.isFolded(n)
 }
 
 // isFolded reports whether a reader can unfold an element: the browser's own search does, another element controls it, or the element above

@@ -103,12 +103,18 @@ func (s pageStyles) unfold(page *html.Node) {
 		parent := n.Parent
 		switch {
 		case n.Type == html.ElementNode && s.isHidden(n):
-			n.Attr = slices.DeleteFunc(n.Attr, func(a html.Attribute) bool { return slices.Contains([]string{"hidden", "aria-hidden", "style"}, a.Key) })
+			n.Attr = slices.DeleteFunc(n.Attr, func(a html.Attribute) bool {
+				return slices.Contains([]string{"hidden", "aria-hidden", "style"}, a.Key)
+			})
 		case n.DataAtom != atom.Button:
 		case isHeading(parent):
-			n.DataAtom, n.Data, n.Attr = atom.Span, "span", nil
+			n.DataAtom = atom.Span
+			n.Data = "span"
+			n.Attr = nil
 		case parent.DataAtom == atom.Summary, parent.DataAtom == atom.Dt, attr(n, "aria-expanded") != "":
-			n.DataAtom, n.Data, n.Attr = atom.Div, "div", nil
+			n.DataAtom = atom.Div
+			n.Data = "div"
+			n.Attr = nil
 		}
 	}
 }

@@ -37,7 +37,8 @@ var (
 // sentinels returns the errors that the reader process can send so that errors.Is recognizes them here.
 func sentinels() []error {
 	return []error{
-		ErrUnknownType, ErrTooBig, ErrTooManyPages, ErrEmpty, ErrPassword, ErrScan, ErrGarbled, ErrBroken, ErrZipBomb, ErrTooSlow, ErrUnreadable, ErrLicence,
+		ErrUnknownType, ErrTooBig, ErrTooManyPages, ErrEmpty, ErrPassword, ErrScan, ErrGarbled, ErrBroken, ErrZipBomb, ErrTooSlow, ErrUnreadable,
+		ErrLicence,
 	}
 }
 

@@ -140,7 +140,10 @@ const (
 
 // isGarbled reports whether the text layer of a page is nonsense, because the font does not say which letters its signs are.
 func isGarbled(page string) bool {
-	all, unknown, latin, vowels := 0, 0, 0, 0
+	all := 0
+	unknown := 0
+	latin := 0
+	vowels := 0
 	for _, r := range norm.NFD.String(page) {
 		if unicode.IsSpace(r) || unicode.Is(unicode.Mn, r) {
 			continue

@@ -155,9 +155,12 @@ func TestPDF_WithoutOutlineSplitByPage(t *testing.T) {
 	t.Parallel()
 	doc, err := readFile(t, "pages.txt", newPDF([]string{"First.", "", "Third (and last)."}).bytes())
 	require.NoError(t, err)
-	require.Equal(t, document{Format: "pdf", Pages: 3, Notes: []string{"Page 2 has no text layer (a scan, or nothing on it)."}, Sections: []section{
-		{Text: "First.", Pages: []pageMark{{0, 1}}}, {Text: "Third (and last).", Pages: []pageMark{{0, 3}}},
-	}}, doc)
+	require.Equal(t, document{
+		Format: "pdf", Pages: 3, Notes: []string{"Page 2 has no text layer (a scan, or nothing on it)."},
+		Sections: []section{
+			{Text: "First.", Pages: []pageMark{{0, 1}}}, {Text: "Third (and last).", Pages: []pageMark{{0, 3}}},
+		},
+	}, doc)
 }
 
 func TestPDF_CyclicOutlineIsIgnored(t *testing.T) {
@@ -314,7 +317,8 @@ func TestPDF_GarbledPagesAreNamed(t *testing.T) {
 	require.True(t, isGarbled(shifted))
 	require.True(t, isGarbled(strings.Repeat("\ue001\ue002 \ue003", 20)))
 	for _, text := range []string{
-		"The price of a room is ninety euro and breakfast costs nine.", "Cena pokoje je devadesát eur, snídaně stojí devět eur, čtvrtek zavřeno.", "Цена номера девяносто евро", "部屋の料金は九十ユーロです。",
+		"The price of a room is ninety euro and breakfast costs nine.", "Cena pokoje je devadesát eur, snídaně stojí devět eur, čtvrtek zavřeno.",
+		"Цена номера девяносто евро", "部屋の料金は九十ユーロです。",
 		"1.80 € 2.20 € 3.50 €", "",
 	} {
 		require.False(t, isGarbled(strings.Repeat(text, 5)), text)
@@ -342,7 +346,10 @@ func TestPDF_ReadsFormsAndAnnotations(t *testing.T) {
 		annotation, want string
 		notes            []string
 	}{
-		"field":                {annotation: "/Subtype /Widget /FT /Tx /T (Deposit) /V (50 EUR) /F 4 /AP << /N %d 0 R >>", want: "Deposit:\n50 EUR"},
+		"field": {
+			annotation: "/Subtype /Widget /FT /Tx /T (Deposit) /V (50 EUR) /F 4 /AP << /N %d 0 R >>",
+			want:       "Deposit:\n50 EUR",
+		},
 		"field without a look": {annotation: "/Subtype /Widget /FT /Tx /T (Deposit) /V (50 EUR) /F 4 /X %d", want: "Deposit:\nDeposit: 50 EUR"},
 		"written on the page":  {annotation: "/Subtype /FreeText /Contents (50 EUR) /F 4 /AP << /N %d 0 R >>", want: "Deposit:\n50 EUR"},
 		"comment":              {annotation: "/Subtype /Text /Contents (50 EUR) /F 4 /X %d", want: "Deposit:\n50 EUR"},

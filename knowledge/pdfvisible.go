@@ -113,7 +113,7 @@ func (v *pageView) examineForm(o pdfObject, depth int) {
 		return
 	}
 	for i := range count.Count {
-		inner, err := v.file.engine.FPDFFormObj_GetObject(&requests.FPDFFormObj_GetObject{PageObject: o.ref, Index: uint64(i)}) //nolint:gosec // never negative
+		inner, err := v.file.engine.FPDFFormObj_GetObject(&requests.FPDFFormObj_GetObject{PageObject: o.ref, Index: uint64(i)})
 		if err == nil {
 			v.examine(pdfObject{ref: inner.PageObject, form: o.ref}, depth+1)
 		}

@@ -139,7 +139,8 @@ var pdfMark = []byte("%PDF-")
 // mark, nor ends as a PDF, nor is it named so.
 func namesPDF(data []byte, name string) bool {
 	tail := data[max(len(data)-1024, 0):]
-	return isPlain(data) && !bytes.HasPrefix(bytes.TrimSpace(data), pdfMark) && !bytes.Contains(tail, []byte("startxref")) && !isNamed(name, formatPDF)
+	return isPlain(data) && !bytes.HasPrefix(bytes.TrimSpace(data), pdfMark) && !bytes.Contains(tail, []byte("startxref")) &&
+		!isNamed(name, formatPDF)
 }
 
 // isFormat reports whether the content of a file is of a format.

@@ -124,11 +124,20 @@ func TestRead_RefusesUnreadable(t *testing.T) {
 			"a locked Word file", "a.docx", "\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + strings.Repeat("\x00", 600) + string(encryptedPackage), ErrPassword,
 			"",
 		},
-		{"a mail", "a.txt", "From: ana@example.com\nMIME-Version: 1.0\n\nHi", ErrUnknownType, "; this is an e-mail (.eml): send the text or the file in it"},
+		{
+			"a mail", "a.txt", "From: ana@example.com\nMIME-Version: 1.0\n\nHi", ErrUnknownType,
+			"; this is an e-mail (.eml): send the text or the file in it",
+		},
 		{"a mail by its name", "a.EML", "Subject: x\n\nHi", ErrUnknownType, "; this is an e-mail (.eml): send the text or the file in it"},
-		{"a mailbox", "a", "From ana Mon\nFrom: ana@example.com\nReceived: x\n\nHi", ErrUnknownType, "; this is a mailbox (.mbox): send the text or the file in it"},
+		{
+			"a mailbox", "a", "From ana Mon\nFrom: ana@example.com\nReceived: x\n\nHi", ErrUnknownType,
+			"; this is a mailbox (.mbox): send the text or the file in it",
+		},
 		{"a saved page", "a.mht", "x", ErrUnknownType, "; this is a saved page with its pictures (.mht): send the text or the file in it"},
-		{"contacts", "a.txt", "BEGIN:VCARD\nFN:Ana\nEND:VCARD", ErrUnknownType, "; this is a list of contacts (.vcf): send the text or the file in it"},
+		{
+			"contacts", "a.txt", "BEGIN:VCARD\nFN:Ana\nEND:VCARD", ErrUnknownType,
+			"; this is a list of contacts (.vcf): send the text or the file in it",
+		},
 		{"a calendar", "a", "\uFEFFBEGIN:VCALENDAR", ErrUnknownType, "; this is a calendar (.ics): send the text or the file in it"},
 		{"bytes", "a.txt", "\x01\x02\x03\xff\x00\x04", ErrUnknownType, ""},
 		{"blanks", "a.txt", " \n\t", ErrEmpty, ""},
@@ -158,16 +167,24 @@ func TestReadTable_RowByRow(t *testing.T) {
 		{"a title above", "Prices of 2026\n\nBread;3,50\nRolls;1,00\n", "| Prices of 2026\n\n| Bread: 3,50\n| Rolls: 1,00\n"},
 		{"semicolons in quotes", "\"Bread; rye\",3\n\"Rolls; plain\",1\n", "| Bread; rye: 3\n| Rolls; plain: 1\n"},
 		{"a separator at the end of every line", "Item;Price;\nBread;3,50;\n", "\n| Item: Bread; Price: 3,50\n"},
-		{"lines above the header", "Bakery\nValid from;May\n\nItem;Size;Price\nBread;big;3,50\nCake;small;12,00\n",
-			"| Bakery\n| Valid from: May\n\n\n| Item: Bread; Size: big; Price: 3,50\n| Item: Cake; Size: small; Price: 12,00\n"},
+		{
+			"lines above the header", "Bakery\nValid from;May\n\nItem;Size;Price\nBread;big;3,50\nCake;small;12,00\n",
+			"| Bakery\n| Valid from: May\n\n\n| Item: Bread; Size: big; Price: 3,50\n| Item: Cake; Size: small; Price: 12,00\n",
+		},
 		{"names that are signs", "Item;#;€\nBread;2;3,50\n", "\n| Item: Bread; #: 2; €: 3,50\n"},
 		{"years as names", "Item;2025;2026\nBread;3,20;3,50\n", "\n| Item: Bread; 2025: 3,20; 2026: 3,50\n"},
 		{"a year in a row", "VW Golf;2019;Diesel\nAudi A3;2020;Petrol\n", "| VW Golf; 2019; Diesel\n| Audi A3; 2020; Petrol\n"},
 		{"a row like those below", "Bread;3 EUR;fresh\nCake;7 EUR;fresh\n", "| Bread; 3 EUR; fresh\n| Cake; 7 EUR; fresh\n"},
 		{"a column without a name", "Item;;Price\nBread;big;3,50\n", "\n| Item: Bread; big; Price: 3,50\n"},
 		{"a price that was cut in two", "Item,Price\nBread,3,50\nCake,12\n", "\n| Bread,3,50\n| Item: Cake; Price: 12\n"},
-		{"a cell that was cut in two", "Item,Price\nBread, white,3\nCake,12\nRolls,1\n", "\n| Bread,white,3\n| Item: Cake; Price: 12\n| Item: Rolls; Price: 1\n"},
-		{"a cell that begins with a quoted word", "Item;Price\n\"Green\" tea, 100 g;3,50\nBread;2,80\n", "\n| Item: \"Green\" tea, 100 g; Price: 3,50\n| Item: Bread; Price: 2,80\n"},
+		{
+			"a cell that was cut in two", "Item,Price\nBread, white,3\nCake,12\nRolls,1\n",
+			"\n| Bread,white,3\n| Item: Cake; Price: 12\n| Item: Rolls; Price: 1\n",
+		},
+		{
+			"a cell that begins with a quoted word", "Item;Price\n\"Green\" tea, 100 g;3,50\nBread;2,80\n",
+			"\n| Item: \"Green\" tea, 100 g; Price: 3,50\n| Item: Bread; Price: 2,80\n",
+		},
 		{"a quote without an end", "Item;Price\n\"Bread;2,80\nCake;12\n", "\n| Item: \"Bread; Price: 2,80\n| Item: Cake; Price: 12\n"},
 		{"spaces before quotes", "Item, Note, Price\nBread, \"white, big\", 3\n", "\n| Item: Bread; Note: white, big; Price: 3\n"},
 		{"Excel's first line", "sep=;\nItem;Price\nBread;3,50\n", "\n\n| Item: Bread; Price: 3,50\n"},
@@ -253,7 +270,8 @@ func TestReadPage_DropsHiddenText(t *testing.T) {
 		`<p style="visibility: hidden">`, `<p style="font-size:0">`, `<p style="font-size: 0px">`, `<dialog>`,
 		`<p style="text-indent: -9999px">`, `<p style="position:absolute; left:-5000.5px">`,
 		`<p style="position:absolute; top:-999em !important">`,
-		`<p style="color:transparent">`, `<p style="color: rgba(0, 0, 0, 0)">`, `<p style="color:#fff; background:#fff">`, `<p style="color:#12345600">`,
+		`<p style="color:transparent">`, `<p style="color: rgba(0, 0, 0, 0)">`, `<p style="color:#fff; background:#fff">`,
+		`<p style="color:#12345600">`,
 		`<p style="font-size:0.2px">`, `<p style="clip: rect(0 0 0 0)">`, `<template>`, `<p style="-webkit-text-fill-color: transparent">`,
 		`<p class="big old">`, `<p class="gone">`, `<p id="secret">`, `<div id="secret"><p>`, `<p class="far">`,
 	} {
@@ -277,7 +295,8 @@ func TestReadPage_DropsHiddenText(t *testing.T) {
 func TestReadPage_TellsOfHiddenText(t *testing.T) {
 	t.Parallel()
 	const seen = "<p>Delivery costs 19 euro.</p>"
-	doc, err := readHTML([]byte(seen + `<p hidden>One.</p><template><p>Two.</p><p>Three.</p></template><p style="display:none">Four.<script>x</script></p>`))
+	doc, err := readHTML([]byte(seen +
+		`<p hidden>One.</p><template><p>Two.</p><p>Three.</p></template><p style="display:none">Four.<script>x</script></p>`))
 	require.NoError(t, err)
 	require.Equal(t, []string{"4 lines of it cannot be seen, so I left them out: “One.”, “Two.”, “Three.” and 1 other."}, doc.Notes)
 	for page, isSeen := range map[string]bool{
@@ -305,7 +324,8 @@ func TestReadPage_UnfoldsAnswers(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			doc, err := readFile(t, "faq.html", []byte(`<html><body><h1>Questions</h1><p>We answer.</p>`+fmt.Sprintf(entry, "Can I pay by card?", "Yes, with any card.")+`</body></html>`))
+			doc, err := readFile(t, "faq.html", []byte(`<html><body><h1>Questions</h1><p>We answer.</p>`+
+				fmt.Sprintf(entry, "Can I pay by card?", "Yes, with any card.")+`</body></html>`))
 			require.NoError(t, err)
 			require.Contains(t, fmt.Sprint(doc.Sections), "Can I pay by card?")
 			require.Contains(t, fmt.Sprint(doc.Sections), "Yes, with any card.")

@@ -60,7 +60,8 @@ func TestDocxTable_RowThatBeginsLater(t *testing.T) {
 	t.Parallel()
 	cell := func(text string) string { return "<w:tc>" + paragraph("", text) + "</w:tc>" }
 	doc, err := readFile(t, "a.docx", docx(t, "<w:tbl><w:tr>"+cell("Bike")+cell("Saturday")+cell("Sunday")+"</w:tr>"+
-		`<w:tr>`+cell("City")+cell("12 €")+cell("10 €")+`</w:tr><w:tr><w:trPr><w:gridBefore w:val="1"/></w:trPr>`+cell("14 €")+cell("11 €")+"</w:tr></w:tbl>"))
+		`<w:tr>`+cell("City")+cell("12 €")+cell("10 €")+`</w:tr><w:tr><w:trPr><w:gridBefore w:val="1"/></w:trPr>`+cell("14 €")+cell("11 €")+
+		"</w:tr></w:tbl>"))
 	require.NoError(t, err)
 	require.Equal(t, "| Bike: City; Saturday: 12 €; Sunday: 10 €\n| Saturday: 14 €; Sunday: 11 €", strings.TrimSpace(doc.Sections[0].Text))
 }

@@ -9,6 +9,7 @@ import (
 )
 
 func TestCutCommandSign_AllForms(t *testing.T) {
+	t.Parallel()
 	for typed, command := range map[string]string{
 		"/help":       "help",
 		"!help":       "help",

@@ -266,7 +266,7 @@ func (a approver) similarApprovals(ctx context.Context, p pendingCall, first sto
 		q.needsPIN = verdict.Pin
 		q.hookAsks = verdict.HookAsks
 		q.note = verdict.Note
-		if !(verdict.Ask || verdict.Pin) || q.hidesArguments() || len(arguments(q.call)) > maxApprovedArguments {
+		if !(verdict.Ask || verdict.Pin) || q.findUnshowable() != "" {
 			continue
 		}
 		wanted, err := a.requiredApproval(ctx, &q)

@@ -149,14 +149,8 @@ func (a *Attempt) prepare(ctx context.Context, p *pendingCall, rest []pendingCal
 		return a.setResult(ctx, p, tools.Refused(tools.CodeRefused, "You have this already, above. Answer now from what you have."))
 	}
 	asks := verdict.Ask || verdict.Pin
-	if asks && len(arguments(p.call)) > maxApprovedArguments {
-		return a.setResult(ctx, p, tools.Refused(tools.CodeRefused,
-			fmt.Sprintf("The arguments are longer than %d KB, which the owner would not read before he allows the call. Make it in smaller parts.",
-				maxApprovedArguments>>10)))
-	}
-	if asks && p.hidesArguments() {
-		return a.setResult(ctx, p, tools.Refused(tools.CodeRefused,
-			"The arguments hold what looks like a password or a key. The owner is not shown it, so he cannot allow the call. Tell him so."))
+	if problem := p.findUnshowable(); asks && problem != "" {
+		return a.setResult(ctx, p, tools.Refused(tools.CodeRefused, problem))
 	}
 	if asks {
 		refusal, err := a.approver().approve(ctx, p, rest)
@@ -195,6 +189,18 @@ func (a *Attempt) prepare(ctx context.Context, p *pendingCall, rest []pendingCal
 		return err
 	}
 	return a.setResult(ctx, p, result)
+}
+
+// findUnshowable returns why the owner cannot be shown the arguments of a call; empty if he can.
+func (p *pendingCall) findUnshowable() string {
+	if len(arguments(p.call)) > maxApprovedArguments {
+		return fmt.Sprintf("The arguments are longer than %d KB, which the owner would not read before he allows the call. Make it in smaller parts.",
+			maxApprovedArguments>>10)
+	}
+	if p.hidesArguments() {
+		return "The arguments hold what looks like a password or a key. The owner is not shown it, so he cannot allow the call. Tell him so."
+	}
+	return ""
 }
 
 // callParallel makes calls at the same time.

@@ -99,12 +99,18 @@ func (a *Attempt) unitsByNumber(numbers []string) []citedUnits {
 	for _, number := range numbers {
 		passage, unit, _ := strings.Cut(strings.Trim(number, "[]() "), ".")
 		p, err := strconv.Atoi(passage)
-		if err != nil || p < 1 || p > len(a.Passages) {
+		if err != nil {
+			return nil
+		}
+		if p < 1 || p > len(a.Passages) {
 			return nil
 		}
 		units := knowledge.Units(a.Passages[p-1].Text)
 		n, err := strconv.Atoi(unit)
-		if err != nil || n < 1 || n > len(units) {
+		if err != nil {
+			return nil
+		}
+		if n < 1 || n > len(units) {
 			return nil
 		}
 		at := slices.IndexFunc(all, func(c citedUnits) bool { return c.passage == p-1 })

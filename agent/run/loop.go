@@ -107,7 +107,8 @@ func (a *Attempt) repairRequest(request llm.Request, said llm.Response) (llm.Req
 	}
 	request.Messages = append(slices.Clone(request.Messages),
 		llm.Message{Role: llm.RoleAssistant, Text: cmp.Or(said.Text, "(nothing)")},
-		llm.Message{Role: llm.RoleUser, Text: "This answer cannot be sent: " + gap + "\nAnswer once more, in the form that was asked for and nothing else."})
+		llm.Message{Role: llm.RoleUser, Text: "This answer cannot be sent: " + gap +
+			"\nAnswer once more, in the form that was asked for and nothing else."})
 	request.MaxTokens = maxRepairTokens
 	return request, true
 }

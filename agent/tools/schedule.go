@@ -88,7 +88,10 @@ func (Schedule) Refusal(c Call) string {
 // Describe says when what is to be set happens: a model may mean another time than it says.
 func (t Schedule) Describe(c Call) string {
 	args, err := Decode[scheduleArgs](c)
-	if err != nil || args.Do != scheduleSet || t.Zone == nil {
+	if err != nil {
+		return ""
+	}
+	if args.Do != scheduleSet || t.Zone == nil {
 		return ""
 	}
 	s, err := t.parse(args, t.now())
@@ -209,9 +212,10 @@ func (t Schedule) set(ctx context.Context, c Call, args scheduleArgs) (Result, e
 		return Result{}, err
 	}
 	return Result{
-		ForLLM:  fmt.Sprintf("Set as job %d; next on %s.", s.ID, schedule.FormatTime(*s.NextAt, now, t.Zone)),
-		ForUser: fmt.Sprintf("⏰ %s: %s (job %d)", t.timeText(*s.NextAt, s.Spec != ""), Clip(strings.Join(strings.Fields(args.What), " "), 200), s.ID),
-		Ref:     fmt.Sprintf("job %d", s.ID),
+		ForLLM: fmt.Sprintf("Set as job %d; next on %s.", s.ID, schedule.FormatTime(*s.NextAt, now, t.Zone)),
+		ForUser: fmt.Sprintf("⏰ %s: %s (job %d)", t.timeText(*s.NextAt, s.Spec != ""), Clip(strings.Join(strings.Fields(args.What), " "), 200),
+			s.ID),
+		Ref: fmt.Sprintf("job %d", s.ID),
 	}, nil
 }
 

@@ -39,7 +39,8 @@ func (p *timeParser) relativeTime() (reading, bool, error) {
 	in := p.accept(roleIn)
 	if w := p.peek(0); !in && clockWithH.MatchString(w.text) {
 		hour, minutes, _ := strings.Cut(w.text, "h")
-		return reading{}, false, p.refuse(fmt.Sprintf("Is *%s* a time of day or a length? Write `%s:%02s`, or `in %s`.", w.quoted(), hour, minutes, w.text))
+		return reading{}, false, p.refuse(fmt.Sprintf("Is *%s* a time of day or a length? Write `%s:%02s`, or `in %s`.", w.quoted(), hour,
+			minutes, w.text))
 	}
 	s, ok, err := p.duration(in)
 	switch {

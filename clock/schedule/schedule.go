@@ -119,8 +119,8 @@ func InZone(wall time.Time, zone *time.Location) time.Time {
 	return t
 }
 
-// DayStart returns the first instant of a day in a zone. That is not always midnight: the clocks may skip it. Days before the first and after
-// the last of a month belong to the months around it, as for time.Date.
+// DayStart returns the first instant of a day in a zone. That is not always midnight: the clocks may skip it. Days before
+// the first and after the last of a month belong to the months around it, as for time.Date.
 func DayStart(year int, month time.Month, day int, zone *time.Location) time.Time {
 	return InZone(time.Date(year, month, day, 0, 0, 0, 0, time.UTC), zone)
 }

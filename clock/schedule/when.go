@@ -70,7 +70,8 @@ func (p *timeParser) recurs() bool {
 		switch {
 		case isLast && i > 0 && !isWord && p.words[i-1].word.role != roleThe:
 			return true
-		case !isLast && isWord && (isTimeWord(p.words[i+1]) || slices.Contains([]string{"other", "second", "weekday", "workday"}, p.words[i+1].text)):
+		case !isLast && isWord && (isTimeWord(p.words[i+1]) ||
+			slices.Contains([]string{"other", "second", "weekday", "workday"}, p.words[i+1].text)):
 			return true
 		}
 	}

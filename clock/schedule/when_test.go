@@ -482,7 +482,8 @@ func TestParseTime_AsksForHoursWithH(t *testing.T) {
 	}
 	for said, want := range map[string]string{
 		"1h30 call": "2026-11-21 11:30", "2h call": "2026-11-21 12:00", "36h call": "2026-11-22 22:00", "in 17h30 call": "2026-11-22 03:30",
-		"call Bob at 17h30": "2026-11-21 17:30", "at 18h call": "2026-11-21 18:00", "tomorrow 17h30 call": "2026-11-22 17:30", "fri at 9h call": "2026-11-27 09:00",
+		"call Bob at 17h30": "2026-11-21 17:30", "at 18h call": "2026-11-21 18:00", "tomorrow 17h30 call": "2026-11-22 17:30",
+		"fri at 9h call": "2026-11-27 09:00",
 	} {
 		at, rest, err := schedule.ParseTime(said, now, schedule.English())
 		require.NoError(t, err, said)
@@ -495,7 +496,8 @@ func TestParseTime_RefusesWhatComesAgain(t *testing.T) {
 	t.Parallel()
 	now := wallTime(t, "2026-11-21 10:00", zone(t, "Europe/Berlin"))
 	for _, said := range []string{
-		"call Bob every monday 9am", "tomorrow 9am call Bob every monday", "9am each day call Bob", "monday 9am call Bob weekly", "every other week call Bob",
+		"call Bob every monday 9am", "tomorrow 9am call Bob every monday", "9am each day call Bob", "monday 9am call Bob weekly",
+		"every other week call Bob",
 		"tomorrow 9am water the plants daily", "call Bob every second friday 9am",
 	} {
 		_, _, err := schedule.ParseTime(said, now, schedule.English())
@@ -511,16 +513,19 @@ func TestParseTime_RefusesWordsThatChangeIt(t *testing.T) {
 	t.Parallel()
 	now := wallTime(t, "2026-11-21 10:00", zone(t, "Europe/Berlin"))
 	for _, said := range []string{
-		"end of tomorrow", "previous wednesday", "last wednesday", "following friday", "coming thursday", "tuesday of next week", "tuesday of last week",
+		"end of tomorrow", "previous wednesday", "last wednesday", "following friday", "coming thursday", "tuesday of next week",
+		"tuesday of last week",
 		"july 4th of 1995", "february twenty second", "monday the twenty seventh at six pm", "tonight around 7", "tomorrow at seven twenty-seven",
-		"october 14 for 8:00:31am", "this friday (jun-15)", "five-thirty tomorrow evening", "friday march fifteenth nine a m", "thursday, two years from now",
+		"october 14 for 8:00:31am", "this friday (jun-15)", "five-thirty tomorrow evening", "friday march fifteenth nine a m",
+		"thursday, two years from now",
 		"sunday late evening at 10:00",
 	} {
 		at, rest, err := schedule.ParseTime(said, now, schedule.English())
 		require.Error(t, err, "%s: %s, %q", said, at, rest)
 	}
 	for said, want := range map[string]string{
-		"10 tonight call": "2026-11-21 22:00", "tomorrow 9am about the party": "2026-11-22 09:00", "tomorrow 18:00 table for 8": "2026-11-22 18:00",
+		"10 tonight call": "2026-11-21 22:00", "tomorrow 9am about the party": "2026-11-22 09:00",
+		"tomorrow 18:00 table for 8":   "2026-11-22 18:00",
 		"fri 9am last day of the sale": "2026-11-27 09:00",
 	} {
 		at, _, err := schedule.ParseTime(said, now, schedule.English())

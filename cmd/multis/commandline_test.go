@@ -301,6 +301,7 @@ func TestMan_ExplainsCommandsAndFlags(t *testing.T) {
 }
 
 func TestCommandLine_OtherProgramsCommands(t *testing.T) {
+	t.Parallel()
 	for args, want := range map[string]string{
 		"start":     "use: multis run, or as a service: systemctl start multis",
 		"stop":      "systemctl stop multis",

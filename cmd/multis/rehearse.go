@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/rs/zerolog"
@@ -97,7 +98,7 @@ func (e *expectedReply) check(r rehearsedReply) (failed []string) {
 		return nil
 	}
 	if len(e.Outcome) > 0 && !slices.Contains(e.Outcome, r.Outcome) {
-		failed = append(failed, fmt.Sprintf("outcome %s", joinOutcomes(e.Outcome)))
+		failed = append(failed, "outcome "+joinOutcomes(e.Outcome))
 	}
 	said := strings.ToLower(r.Text)
 	needsParts := r.Outcome == outcomeAnswered || len(e.Outcome) == 0 // another outcome that is allowed has no answer
@@ -181,7 +182,7 @@ func readQuestions(in io.Reader, name string) (questions []rehearsedQuestion, er
 		if strings.TrimSpace(scanner.Text()) == "" {
 			continue
 		}
-		q := rehearsedQuestion{ID: fmt.Sprint(n)}
+		q := rehearsedQuestion{ID: strconv.Itoa(n)}
 		if err := json.Unmarshal(scanner.Bytes(), &q); err != nil {
 			return nil, fmt.Errorf("%s, line %d: %w", name, n, err)
 		}

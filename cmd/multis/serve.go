@@ -111,7 +111,6 @@ func serve(ctx context.Context, file string, cfg *config.Config, start safeModeS
 
 // serveUntilChange runs multis until ctx ends, or until the configuration changes. Then it returns the new configuration.
 func serveUntilChange(ctx context.Context, source configSource, cfg *config.Config, st *store.Store) (next *config.Config, err error) {
-	log := zerolog.Ctx(ctx)
 	if err := makeDocumentsFolder(cfg); err != nil {
 		return nil, err
 	}
@@ -166,8 +165,6 @@ func serveUntilChange(ctx context.Context, source configSource, cfg *config.Conf
 	if err != nil {
 		return nil, err
 	}
-	log.Info().Stringer("address", listener.Addr()).Str("version", version).Msg("Listening for the homeserver")
-
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error { return listen(ctx, listener, mux) })
 	group.Go(func() error { return as.runner.Run(ctx) })
@@ -187,16 +184,19 @@ func serveUntilChange(ctx context.Context, source configSource, cfg *config.Conf
 		if err := start(ctx, hs, as, describer); err != nil {
 			return err
 		}
-		return appservice.NewOwnerSync(inbox, hs, describer, vault).Run(ctx, func() {
-			state.SetReady()
-			log.Info().Msg("Ready")
-		})
+		return appservice.NewOwnerSync(inbox, hs, describer, vault).Run(ctx, func() { showReady(ctx, state) })
 	})
 	if err := group.Wait(); err != nil && !errors.Is(err, context.Canceled) && !errors.Is(err, errChanged) {
 		return nil, err
 	}
-	log.Info().Msg("Stopped")
+	zerolog.Ctx(ctx).Info().Msg("Stopped")
 	return next, nil
+}
+
+// showReady tells the monitors and the log that multis is ready.
+func showReady(ctx context.Context, state *health.State) {
+	state.SetReady()
+	zerolog.Ctx(ctx).Info().Msg("Ready")
 }
 
 // routes returns the paths that multis answers on the homeserver's port: the homeserver's requests and the state.
@@ -239,6 +239,7 @@ func listenForHomeserver(ctx context.Context, a config.Appservice) (net.Listener
 	if err != nil {
 		return nil, fmt.Errorf("listen for the homeserver: %w; check appservice.hostname", err)
 	}
+	zerolog.Ctx(ctx).Info().Stringer("address", listener.Addr()).Str("version", version).Msg("Listening for the homeserver")
 	return listener, nil
 }
 

@@ -64,8 +64,8 @@ func Detect(text string) Language {
 const otherLetters = "łąęśćźżńřěůčšžďťňğşıőűāēīūķļņģåøþðĺľŕ"
 
 const (
-	// minOtherShare is the minimum share of words with otherLetters in a text of another language, and minOtherWords their minimum number. Names
-	// may have some in any language.
+	// minOtherShare is the minimum share of words with otherLetters in a text of another language, and minOtherWords their
+	// minimum number. Names may have some in any language.
 	minOtherShare = 0.15
 	minOtherWords = 2
 )
@@ -129,8 +129,8 @@ func hasForeignLetters(text string) bool {
 	return strings.ContainsFunc(text, func(r rune) bool { return r > unicode.MaxASCII && unicode.IsLetter(r) })
 }
 
-// byScript returns the language that the script and a few words or spellings determine; Unknown for Latin script, and for too little text to
-// tell the languages of a script apart.
+// byScript returns the language that the script and a few words or spellings determine; Unknown for Latin script, and for
+// too little text to tell the languages of a script apart.
 func byScript(words []string) Language {
 	var latin, cyrillic, arabic, others int
 	russian, arab := true, true

@@ -44,8 +44,8 @@ func plainWords(s string) string {
 	return text.CollapseSpaces(wordOrSpace.ReplaceAllString(strings.ToLower(text.FoldWithAccents(s)), " "))
 }
 
-// isSilence reports whether a transcript is what a speech model writes where nobody speaks: nothing, sounds, the credits of subtitles, or far
-// too few words for the length of the recording. A length of 0 is unknown.
+// isSilence reports whether a transcript is what a speech model writes where nobody speaks: nothing, sounds, the credits
+// of subtitles, or far too few words for the length of the recording. A length of 0 is unknown.
 func isSilence(said string, length time.Duration) bool {
 	said = noise.ReplaceAllString(said, " ")
 	var sentences []string

@@ -241,7 +241,7 @@ func convertScalar(into reflect.Value, value any) bool {
 		return len(o) == 1 && convert(into, o[0].value)
 	}
 	text := textOf(value)
-	switch into.Kind() { //nolint:exhaustive // other kinds are not read
+	switch into.Kind() {
 	case reflect.String:
 		into.SetString(text)
 		return true
@@ -299,7 +299,10 @@ func integer(s string) (int64, bool) {
 		return 0, false // nobody counts so
 	}
 	n, err := strconv.ParseFloat(firstNumber.FindString(s), 64)
-	if err != nil || n > 1<<53 || n < -(1<<53) {
+	if err != nil {
+		return 0, false
+	}
+	if n > 1<<53 || n < -(1<<53) {
 		return 0, false
 	}
 	return int64(n), true

@@ -222,7 +222,11 @@ func (p *parser) word() (any, bool) {
 	case "null", "none", "nil", "undefined", "nan":
 		return nil, true
 	}
-	if _, err := strconv.ParseFloat(word, 64); err != nil || strings.ContainsAny(word, "xXpP_iI") {
+	_, err := strconv.ParseFloat(word, 64)
+	if err != nil {
+		return nil, false
+	}
+	if strings.ContainsAny(word, "xXpP_iI") {
 		return nil, false
 	}
 	return number(word), true

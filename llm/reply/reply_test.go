@@ -31,14 +31,15 @@ func TestRead_WhatModelsWrite(t *testing.T) {
 		said string
 		want []sentence
 	}{
-		"as asked":                 {good, yes},
-		"code fence":               {"```json\n" + good + "\n```", yes},
-		"words around":             {"Here is the answer:\n" + good + "\nI hope this helps {or not}.", yes},
-		"thought before":           {"<think>The form is {\"sentences\": ...} I think.</think>" + good, yes},
-		"thought in capitals":      {"<Thinking>x</Thinking>\n" + good, yes},
-		"stray end of a thought":   {"I should answer {\"sentences\": [{\"text\": \"No.\"}]}\n</think>\n" + good, yes},
-		"two thoughts":             {"<think>a</think> <reasoning>b {</reasoning>" + good, yes},
-		"channels":                 {"<|channel|>analysis<|message|>{\"text\": \"no\"}<|end|><|start|>assistant<|channel|>final<|message|>" + good + "<|return|>", yes},
+		"as asked":               {good, yes},
+		"code fence":             {"```json\n" + good + "\n```", yes},
+		"words around":           {"Here is the answer:\n" + good + "\nI hope this helps {or not}.", yes},
+		"thought before":         {"<think>The form is {\"sentences\": ...} I think.</think>" + good, yes},
+		"thought in capitals":    {"<Thinking>x</Thinking>\n" + good, yes},
+		"stray end of a thought": {"I should answer {\"sentences\": [{\"text\": \"No.\"}]}\n</think>\n" + good, yes},
+		"two thoughts":           {"<think>a</think> <reasoning>b {</reasoning>" + good, yes},
+		"channels": {"<|channel|>analysis<|message|>{\"text\": \"no\"}<|end|><|start|>assistant<|channel|>final<|message|>" +
+			good + "<|return|>", yes},
 		"thoughts in brackets":     {"[THINK]a[/THINK]" + good, yes},
 		"end token":                {good + "<|im_end|>", yes},
 		"brace in the prose":       {"The {braces} say: " + good, yes},
@@ -66,16 +67,19 @@ func TestRead_WhatModelsWrite(t *testing.T) {
 		"texts at the top":         {`["Yes."]`, []sentence{{Text: "Yes."}}},
 		"another name":             {`{"answer": "Yes."}`, []sentence{{Text: "Yes."}}},
 		"a third name":             {`{"response": ["Yes."]}`, []sentence{{Text: "Yes."}}},
-		"values one after another": {"{\"text\": \"Yes.\", \"source\": 1, \"quote\": \"it is\"}\n{\"text\": \"No.\", \"source\": 2}", append(yes, sentence{Text: "No.", Source: 2})},
-		"line break in a text":     {"{\"sentences\": [{\"text\": \"Yes,\nit is.\"}]}", []sentence{{Text: "Yes,\nit is."}}},
-		"quotation marks inside":   {`{"sentences": [{"text": "The "Blue" room."}]}`, []sentence{{Text: `The "Blue" room.`}}},
-		"unknown escape":           {`{"sentences": [{"text": "It\'s 5 \$."}]}`, []sentence{{Text: "It's 5 $."}}},
-		"escaped letters":          {`{"sentences": [{"text": "caf\u00e9 \ud83d\ude00 \ud83d"}]}`, []sentence{{Text: "café 😀 \ufffd"}}},
-		"numbers to cite":          {`{"sentences": [{"text": "Yes.", "cite": 1.3}]}`, []sentence{{Text: "Yes.", Cite: []string{"1.3"}}}},
-		"texts to cite":            {`{"sentences": [{"text": "Yes.", "citations": "1.3"}]}`, []sentence{{Text: "Yes.", Cite: []string{"1.3"}}}},
-		"nothing":                  {`{"sentences": []}`, []sentence{}},
-		"nothing at the top":       {`[]`, []sentence{}},
-		"null":                     {`{"sentences": null}`, nil},
+		"values one after another": {
+			"{\"text\": \"Yes.\", \"source\": 1, \"quote\": \"it is\"}\n{\"text\": \"No.\", \"source\": 2}",
+			append(yes, sentence{Text: "No.", Source: 2}),
+		},
+		"line break in a text":   {"{\"sentences\": [{\"text\": \"Yes,\nit is.\"}]}", []sentence{{Text: "Yes,\nit is."}}},
+		"quotation marks inside": {`{"sentences": [{"text": "The "Blue" room."}]}`, []sentence{{Text: `The "Blue" room.`}}},
+		"unknown escape":         {`{"sentences": [{"text": "It\'s 5 \$."}]}`, []sentence{{Text: "It's 5 $."}}},
+		"escaped letters":        {`{"sentences": [{"text": "caf\u00e9 \ud83d\ude00 \ud83d"}]}`, []sentence{{Text: "café 😀 \ufffd"}}},
+		"numbers to cite":        {`{"sentences": [{"text": "Yes.", "cite": 1.3}]}`, []sentence{{Text: "Yes.", Cite: []string{"1.3"}}}},
+		"texts to cite":          {`{"sentences": [{"text": "Yes.", "citations": "1.3"}]}`, []sentence{{Text: "Yes.", Cite: []string{"1.3"}}}},
+		"nothing":                {`{"sentences": []}`, []sentence{}},
+		"nothing at the top":     {`[]`, []sentence{}},
+		"null":                   {`{"sentences": null}`, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -15,18 +15,18 @@ var ErrNoTelegram = errors.New("this is no export of Telegram: in the chat choos
 
 // telegramChat is a chat as Telegram Desktop exports it.
 type telegramChat struct {
-	Name     string
-	Type     string
-	ID       int64
-	Messages []telegramMessage
+	Name     string            `json:"name"`
+	Type     string            `json:"type"`
+	ID       int64             `json:"id"`
+	Messages []telegramMessage `json:"messages"`
 }
 
 type telegramMessage struct {
-	Type string
-	Date string // of the clock of the machine that exported
-	Unix string `json:"date_unixtime"`
-	From string
-	Text json.RawMessage
+	Type string          `json:"type"`
+	Date string          `json:"date"` // of the clock of the machine that exported
+	Unix string          `json:"date_unixtime"`
+	From string          `json:"from"`
+	Text json.RawMessage `json:"text"`
 }
 
 // Telegram parses the file result.json that Telegram Desktop exports, of one chat or of all.
@@ -41,7 +41,9 @@ func Telegram(name string, r io.Reader, zone *time.Location) ([]Chat, error) {
 	var file struct {
 		telegramChat
 
-		Chats struct{ List []telegramChat }
+		Chats struct {
+			List []telegramChat `json:"list"`
+		} `json:"chats"`
 	}
 	if err := json.Unmarshal(data, &file); err != nil {
 		return nil, fmt.Errorf("%s: %w", name, ErrNoTelegram)
@@ -102,7 +104,9 @@ func telegramText(raw json.RawMessage) string {
 	}
 	var b strings.Builder
 	for _, part := range parts {
-		var marked struct{ Text string }
+		var marked struct {
+			Text string `json:"text"`
+		}
 		switch {
 		case json.Unmarshal(part, &plain) == nil:
 			b.WriteString(plain)

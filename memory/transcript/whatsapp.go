@@ -26,8 +26,10 @@ const (
 var messageStart = regexp.MustCompile(`(?i)^\[?(\d{1,4})[./-] ?(\d{1,2})[./-] ?(\d{1,4})[.,،]?\s+(?:(` + beforeNoon + `|` + afterNoon + `|\pL{1,5})\s*)?` +
 	`(\d{1,2})[:.](\d{2})(?:[:.](\d{2}))?(?:\s*(` + beforeNoon + `|` + afterNoon + `))?\]?(?:\s+[-–]|:)?\s+(.*)$`)
 
-var isAfterNoon = regexp.MustCompile(`(?i)^(?:` + afterNoon + `)$`)
-var isHalfDay = regexp.MustCompile(`(?i)^(?:` + beforeNoon + `|` + afterNoon + `)$`)
+var (
+	isAfterNoon = regexp.MustCompile(`(?i)^(?:` + afterNoon + `)$`)
+	isHalfDay   = regexp.MustCompile(`(?i)^(?:` + beforeNoon + `|` + afterNoon + `)$`)
+)
 
 // undatedMessage is a message with the three numbers of its date. Which of them is the day is decided later, for the whole file.
 type undatedMessage struct {

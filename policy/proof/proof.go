@@ -32,7 +32,13 @@ func FindGap(c Claim) string {
 	}
 	headings := w.clauses(strings.Join(c.Headings, ". "))
 	asked := w.clauses(c.Question)
-	p := prover{words: w, source: source, headings: headings, asked: asked, said: said}
+	p := prover{
+		words:    w,
+		source:   source,
+		headings: headings,
+		asked:    asked,
+		said:     said,
+	}
 	if sign := unknownSign(c); sign != "" {
 		return "“" + sign + "” is not in what you cite"
 	}

@@ -23,10 +23,16 @@ func TestFindGap_TrueSentencesPass(t *testing.T) {
 		"At 17 your daughter can use the sauna, it is for guests aged 16 and over.": {hotel[3], "Can my daughter use the sauna? She is 17."},
 		"Cancellation is free until 14 days before arrival.":                        {hotel[1], "Can I cancel?"},
 		"Sorry, dogs are not allowed in the family suite.":                          {hotel[0], "Dogs in the family suite?"},
-		"Das Frühstück gibt es von sieben bis halb elf.":                            {"Frühstück gibt es von 7:00 bis 10:30 Uhr.", "Wann gibt es Frühstück?"},
-		"Avbokning är kostnadsfri till och med tre dagar före ankomst.":             {"Avbokning är kostnadsfri till och med tre dagar före ankomst.", ""},
-		"Sí, la piscina abre de diez a ocho de la tarde.":                           {"La piscina abre de 10:00 a 20:00.", "¿Abre la piscina?"},
-		"Les chiens sont acceptés, sauf dans la suite.":                             {"Les chiens sont acceptés, sauf dans la suite.", "Et mon chien ?"},
+		"Das Frühstück gibt es von sieben bis halb elf.": {
+			"Frühstück gibt es von 7:00 bis 10:30 Uhr.",
+			"Wann gibt es Frühstück?",
+		},
+		"Avbokning är kostnadsfri till och med tre dagar före ankomst.": {"Avbokning är kostnadsfri till och med tre dagar före ankomst.", ""},
+		"Sí, la piscina abre de diez a ocho de la tarde.":               {"La piscina abre de 10:00 a 20:00.", "¿Abre la piscina?"},
+		"Les chiens sont acceptés, sauf dans la suite.": {
+			"Les chiens sont acceptés, sauf dans la suite.",
+			"Et mon chien ?",
+		},
 	} {
 		t.Run(said, func(t *testing.T) {
 			t.Parallel()
@@ -67,7 +73,10 @@ func TestFindGap_FalseSentencesFail(t *testing.T) {
 
 func TestFindGap_KeepsToRow(t *testing.T) {
 	t.Parallel()
-	rows := []string{"Room: Double, lake view | Low season: 118 EUR | High season: 159 EUR", "Room: Single | Low season: 69 EUR | High season: 89 EUR"}
+	rows := []string{
+		"Room: Double, lake view | Low season: 118 EUR | High season: 159 EUR",
+		"Room: Single | Low season: 69 EUR | High season: 89 EUR",
+	}
 	for said, follows := range map[string]bool{
 		"A double with lake view is 118 EUR in the low season.": true,
 		"A single is 89 EUR in the high season.":                true,

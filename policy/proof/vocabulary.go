@@ -33,8 +33,13 @@ var clockConcepts = []struct { //nolint:gochecknoglobals // a constant, were the
 	concept string
 	offset  float64
 }{
-	{"plus_half", 0.5}, {"minus_half", -0.5}, {"plus_quarter", 0.25}, {"minus_quarter", -0.25},
-	{"then_half", 0.5}, {"then_quarter", 0.25}, {"then_less_quarter", -0.25},
+	{"plus_half", 0.5},
+	{"minus_half", -0.5},
+	{"plus_quarter", 0.25},
+	{"minus_quarter", -0.25},
+	{"then_half", 0.5},
+	{"then_quarter", 0.25},
+	{"then_less_quarter", -0.25},
 }
 
 // limit is what a number limits.
@@ -245,7 +250,9 @@ func (v *vocabulary) deedIn(c Claim) string {
 
 // wordsOnly returns the words of a text between single spaces.
 func wordsOnly(s string) string {
-	return " " + strings.Join(strings.FieldsFunc(fold(s), func(r rune) bool { return strings.ContainsRune(" \t\n.,;:!?()\"“”„'", r) }), " ") + " "
+	return " " + strings.Join(strings.FieldsFunc(fold(s), func(r rune) bool {
+		return strings.ContainsRune(" \t\n.,;:!?()\"“”„'", r)
+	}), " ") + " "
 }
 
 // limitAt returns the limit that a number of a clause is.
@@ -386,7 +393,7 @@ func (v *vocabulary) split(s string, isRow, isUnit bool, unit int) (all []clause
 			continue
 		case ";", ":", ".", "!", "?", "\n", "(", ")", "|":
 			if !isRow && !(p == ":" && isUnit) {
-				end(p != ";", !strings.Contains("():", p))
+				end(p != ";", p != "(" && p != ")" && p != ":")
 			}
 			dash = false
 			continue
@@ -421,7 +428,14 @@ func isSigned(s string, at int) bool {
 // token reads a piece of a text.
 func (v *vocabulary) token(p string, dash bool) token {
 	if value, isTime, ok := parseNumber(p); ok {
-		return token{word: p, isNumber: true, isTime: isTime, value: value, clock: clockOf(p), dash: dash}
+		return token{
+			word:     p,
+			isNumber: true,
+			isTime:   isTime,
+			value:    value,
+			clock:    clockOf(p),
+			dash:     dash,
+		}
 	}
 	p = v.bare(p)
 	if n, ok := v.numbers[p]; ok {
@@ -448,7 +462,7 @@ func (v *vocabulary) bare(p string) string {
 }
 
 // clockWords follow the hour of a time.
-var clockWords = map[string]bool{"uhr": true, "oclock": true, "o'clock": true, "am": true, "pm": true, "uur": true, "heures": true, "h": true} //nolint:gochecknoglobals
+var clockWords = map[string]bool{"uhr": true, "oclock": true, "o'clock": true, "am": true, "pm": true, "uur": true, "heures": true, "h": true} //nolint:gochecknoglobals // a constant, were there constant maps
 
 // join joins the last tokens of a clause that are one thing: a number with its currency, or a time in words.
 func (v *vocabulary) join(c *clause) {

@@ -153,7 +153,9 @@ func Find(typed string, isChat func(name string) bool) (Order, bool) {
 		isPolite = true
 	}
 	slices.SortStableFunc(entries, byRank)
-	found, bestRank, open := Order{}, 0, 0
+	found := Order{}
+	bestRank := 0
+	open := 0
 	for _, e := range entries {
 		if found.Concept != "" && e.rank > bestRank {
 			break
@@ -162,7 +164,9 @@ func Find(typed string, isChat func(name string) bool) (Order, bool) {
 			continue
 		}
 		if size := len(m.Slots[SlotText]) + len(m.Slots[SlotRest]); found.Concept == "" || size < open {
-			found, bestRank, open = Order{Concept: e.concept, Slots: m.Slots}, e.rank, size
+			found = Order{Concept: e.concept, Slots: m.Slots}
+			bestRank = e.rank
+			open = size
 		}
 	}
 	if n, has := found.Slots[SlotNumber]; has {

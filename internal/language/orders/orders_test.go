@@ -32,7 +32,8 @@ func TestFind_InFourLanguages(t *testing.T) {
 		{"the ten latest messages from cafe luna", "messages.n", map[string]string{"chat": "cafe luna", "n": "10"}},
 		{"Tell Ana that I'm late, sorry.", "send", map[string]string{"chat": "Ana", "text": "I'm late, sorry."}},
 		{"note que le code est chez ana", "remember", map[string]string{"text": "le code est chez ana"}},
-		{"todos los lunes a las 8 recuérdame pedir harina", "remind", map[string]string{"timed": "todos los lunes a las 8", "rest": "pedir harina"}},
+		{"todos los lunes a las 8 recuérdame pedir harina", "remind",
+			map[string]string{"timed": "todos los lunes a las 8", "rest": "pedir harina"}},
 	} {
 		t.Run(c.line, func(t *testing.T) {
 			t.Parallel()
@@ -51,7 +52,8 @@ func TestFind_LeavesQuestions(t *testing.T) {
 	t.Parallel()
 	for _, line := range []string{
 		"", "hello", "did Ana send the invoice?", "who cancelled the appointment on friday", "wie hoch ist das budget für die messe",
-		"how much did the plumber charge", "por qué llegó tarde el proveedor?", "à quelle heure ana arrête de travailler ?", "i stopped smoking btw",
+		"how much did the plumber charge", "por qué llegó tarde el proveedor?", "à quelle heure ana arrête de travailler ?",
+		"i stopped smoking btw",
 		"stop answering Zoe", "habe ich die milch vergessen?", "when is the tax office coming for the audit",
 	} {
 		t.Run(line, func(t *testing.T) {
