@@ -21,6 +21,7 @@ const commandLine = `
 init [flags] -y, --yes --owner --homeserver --time-zone --profile --name --database --model --set --synapse --service --wait --pair
 run [flags] --safe --dev
 doctor [flags] --json --fix --synapse
+diagnose [flags] -o, --out
 status [flags] --json
 agents
 config get [<key>] [flags] --json
@@ -28,6 +29,7 @@ config set <key> <value>
 config check
 config diff [flags] --json
 chat [flags] --data --documents
+rehearse --documents=FOLDER --questions=FILE [flags] --documents --questions --model --json
 verify
 index --role=public|admin <what> ... --role
 export <file> [<chat> ...]
