@@ -71,7 +71,7 @@ func subjectText(o search.Option) string { return run.WithoutMarkup(o.Subject) }
 // answerReply answers the question that a clarifying question was about, with the answer that the contact's reply picks.
 // Any other reply needs a person.
 func (t *Turns) answerReply(ctx context.Context, asked []store.Message, name, reply string) (contactAnswer, error) {
-	found, err := t.searchForContact(ctx, joinLines(questionOf(asked, name), pictureDescriptions(asked)))
+	found, err := t.searchForContact(ctx, joinLines(questionOf(asked, name), pictureDescriptions(asked)), nil)
 	if err != nil {
 		return contactAnswer{}, err
 	}

@@ -37,6 +37,7 @@ const (
 // Reasons why a question has no answer.
 const (
 	noDocumentReason = "Nothing in the public documents is about it."
+	noAnswerReason   = "Your public documents don't answer this question."
 	budgetReason     = "The budget is used up, and then a person answers (config: budget.at_cap)."
 )
 
@@ -52,6 +53,7 @@ type contactQuestion struct {
 	last         bool            // no other attempt follows
 	noModelUntil time.Time       // no model is asked before this time; zero for no limit
 	mayClarify   bool            // no clarifying question was asked in the conversation
+	before       []string        // what the contact wrote before in the conversation, the oldest first
 	refused      refusal         // the drafts of its answer that the owner refused with feedback
 }
 
@@ -68,15 +70,18 @@ func (t *Turns) answerContact(ctx context.Context, q contactQuestion) (contactAn
 	if ok {
 		return canned, nil
 	}
-	found, err := t.searchForContact(ctx, q.text)
+	if q.before, err = t.saidBefore(ctx, q.chat.ID, q.waiting); err != nil {
+		return contactAnswer{}, err
+	}
+	found, err := t.searchForContact(ctx, q.text, q.before)
 	if err != nil {
 		return contactAnswer{}, err
 	}
-	if hasNothing(found) && !t.mayAskModel(q) {
-		return contactAnswer{reason: noDocumentReason}, nil
-	}
-	if hasNothing(found) {
+	if hasNothing(found) && t.mayAskModel(q) {
 		return t.answerFollowUp(ctx, q)
+	}
+	if hasNoQuote(found) {
+		return contactAnswer{reason: noDocumentReason}, nil
 	}
 	first := t.mayClarifyFirst(q)
 	if first {
@@ -115,6 +120,9 @@ func (t *Turns) answerContact(ctx context.Context, q contactQuestion) (contactAn
 // hasNothing reports whether a search found nothing that is about the question.
 func hasNothing(found search.Result) bool { return len(found.Hits) == 0 || len(found.Terms) == 0 }
 
+// hasNoQuote reports whether a search found nothing that could be quoted for the question either.
+func hasNoQuote(found search.Result) bool { return hasNothing(found) && len(found.Match().Near) == 0 }
+
 // mayAskModel reports whether a model may be asked now.
 func (t *Turns) mayAskModel(q contactQuestion) bool {
 	return t.personas.HasModel(t.personaOf(q.chat)) && q.noModelUntil.IsZero()
@@ -123,21 +131,13 @@ func (t *Turns) mayAskModel(q contactQuestion) bool {
 // answerFollowUp asks the model a question whose own words are in no document: it may go on with what was said before,
 // or be in another language. The documents are searched for what was asked before, too.
 func (t *Turns) answerFollowUp(ctx context.Context, q contactQuestion) (contactAnswer, error) {
-	before, err := store.RecentMessages(ctx, t.store.DB(), q.chat.ID, t.now().Add(-policy.ConversationGap), store.IDsOf(q.waiting), maxEarlier)
-	if err != nil {
-		return contactAnswer{}, err
-	}
-	asked := ""
-	for _, m := range before {
-		if m.Author == policy.AuthorContact {
-			asked = m.Body
-		}
-	}
 	var found search.Result
-	if asked != "" {
-		if found, err = t.searchForContact(ctx, joinLines(asked, q.text)); err != nil {
+	if n := len(q.before); n > 0 {
+		var err error
+		if found, err = t.searchForContact(ctx, joinLines(q.before[n-1], q.text), nil); err != nil {
 			return contactAnswer{}, err
 		}
+		found.Asked = search.Asked{Text: q.text, Before: q.before}
 	}
 	result, err := t.answerFrom(ctx, q, found)
 	if err == nil && result.text == "" {
@@ -145,9 +145,6 @@ func (t *Turns) answerFollowUp(ctx context.Context, q contactQuestion) (contactA
 	}
 	return result, err
 }
-
-// maxEarlier is how many earlier messages are looked at for the question that a follow-up goes on with.
-const maxEarlier = 6
 
 // answerFrom answers a question from what was found, with a model or with a quoted passage.
 func (t *Turns) answerFrom(ctx context.Context, q contactQuestion, found search.Result) (contactAnswer, error) {
@@ -217,7 +214,7 @@ func (t *Turns) answerPicture(ctx context.Context, q contactQuestion) (contactAn
 	if !q.noModelUntil.IsZero() {
 		return contactAnswer{reason: modelHoldReason(q.noModelUntil.In(t.zone))}, nil
 	}
-	found, err := t.searchForContact(ctx, joinLines(q.text, q.pictures))
+	found, err := t.searchForContact(ctx, joinLines(q.text, q.pictures), nil)
 	if err != nil {
 		return contactAnswer{}, err
 	}
@@ -236,18 +233,18 @@ func (t *Turns) answerPicture(ctx context.Context, q contactQuestion) (contactAn
 }
 
 // searchForContact searches the public documents. If none of them answers the question, it fetches web pages that may, and searches again.
-func (t *Turns) searchForContact(ctx context.Context, question string) (search.Result, error) {
+func (t *Turns) searchForContact(ctx context.Context, question string, before []string) (search.Result, error) {
 	if t.pages == nil {
-		found, _, err := t.searchWordings(ctx, question, false)
+		found, _, err := t.searchWordings(ctx, question, before, false)
 		return found, err
 	}
-	found, answered, err := t.searchWordings(ctx, question, true)
+	found, answered, err := t.searchWordings(ctx, question, before, true)
 	if err != nil {
 		return found, err
 	}
 	changed, err := t.pages.Refresh(ctx, documentsOf(found.Hits))
 	if err == nil && changed {
-		found, answered, err = t.searchWordings(ctx, question, true)
+		found, answered, err = t.searchWordings(ctx, question, before, true)
 	}
 	if err != nil {
 		return found, err
@@ -255,24 +252,30 @@ func (t *Turns) searchForContact(ctx context.Context, question string) (search.R
 	if answered || !t.pages.Find(ctx, question) {
 		return found, nil
 	}
-	found, _, err = t.searchWordings(ctx, question, false)
+	found, _, err = t.searchWordings(ctx, question, before, false)
 	return found, err
 }
 
 // searchWordings searches the public documents for a question, and if they do not answer it, for other words of it
 // (policy.HoursWordings). answered reports whether what it returns answers the question; without needsAnswer it is only
 // known for a question with other words.
-func (t *Turns) searchWordings(ctx context.Context, question string, needsAnswer bool) (first search.Result, answered bool, err error) {
+func (t *Turns) searchWordings(ctx context.Context, question string, before []string, needsAnswer bool) (first search.Result, answered bool, err error) {
 	others := policy.HoursWordings(question)
 	for i, wording := range append([]string{question}, others...) {
-		found, err := t.search.AsContact(ctx, policy.PublicScope(), search.Query{Text: wording, Limit: maxPassages, Kinds: contactKinds})
+		found, err := t.search.AsContact(ctx, policy.PublicScope(), search.Query{
+			Text:   wording,
+			Before: before,
+			Limit:  maxPassages,
+			Kinds:  contactKinds,
+			Quotes: true,
+		})
 		if err != nil {
 			return search.Result{}, false, err
 		}
 		if i == 0 {
 			first = found
 		}
-		if len(found.Hits) == 0 || len(found.Terms) == 0 || !needsAnswer && len(others) == 0 {
+		if !needsAnswer && len(others) == 0 {
 			continue
 		}
 		_, answered, err := t.search.Answer(ctx, found)

@@ -157,3 +157,22 @@ func (co *core) whoAnswered(messages []store.Message) string {
 	return "Until " + until.In(co.zone).Format("Mon 2 Jan 2006, 15:04") + " " + strings.Join(who, " and ") +
 		" answered here, not you. Since then you answer again."
 }
+
+// maxSaidBefore is how many earlier messages of a contact a follow-up is read with, if no model reads them.
+const maxSaidBefore = 3
+
+// saidBefore returns what a contact asked before in the conversation, the oldest first.
+func (t *Turns) saidBefore(ctx context.Context, chat store.ChatID, waiting []store.Message) (said []string, err error) {
+	const limit = 4 * maxSaidBefore // answers stand between them
+	since := t.now().Add(-policy.ConversationGap)
+	messages, err := store.RecentMessages(ctx, t.store.DB(), chat, since, store.IDsOf(waiting), limit)
+	if err != nil {
+		return nil, err
+	}
+	for _, m := range messages {
+		if m.Author == policy.AuthorContact && m.Body != "" && !policy.IsAcknowledgement(m.Body) && !policy.IsGreeting(m.Body) {
+			said = append(said, m.Body)
+		}
+	}
+	return said[max(len(said)-maxSaidBefore, 0):], nil
+}

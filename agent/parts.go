@@ -35,12 +35,13 @@ func splitQuestions(asked string) (parts []string) {
 		return []string{asked}
 	}
 	hasMarks, before := strings.ContainsAny(asked, policy.QuestionMarks), ""
-	for _, line := range lines {
+	for _, line := range slices.Concat(mapSlices(lines, search.SplitJoined)...) {
 		line = strings.TrimSpace(line)
 		if line == "" || policy.IsAcknowledgement(line) || policy.IsGreeting(line) {
 			continue
 		}
-		if before = joinLines(before, line); hasMarks && !strings.ContainsAny(line, policy.QuestionMarks) {
+		asks := !hasMarks || strings.ContainsAny(line, policy.QuestionMarks) || len(parts) > 0 && search.Continues(line)
+		if before = joinLines(before, line); !asks {
 			continue // it belongs to the question that follows
 		}
 		parts, before = append(parts, before), ""
@@ -51,21 +52,34 @@ func splitQuestions(asked string) (parts []string) {
 	return parts
 }
 
-// quoteAnswers answers without a model. Of several questions that wait together, each is answered from its own source if
-// all of them have one, because a quote for all together would leave some of them out. Otherwise one quote answers all of
-// them, or a person answers those that have no source (contactAnswer.isPartial).
+// mapSlices returns the result of a function for each element.
+func mapSlices[A, B any](list []A, f func(A) []B) [][]B {
+	result := make([][]B, len(list))
+	for i, a := range list {
+		result[i] = f(a)
+	}
+	return result
+}
+
+// quoteAnswers answers without a model: with a quote that has all that is asked, or with one for each of several questions.
+// A person answers those that have none (contactAnswer.isPartial).
 func (t *Turns) quoteAnswers(ctx context.Context, q contactQuestion, found search.Result) (contactAnswer, error) {
-	if hasNothing(found) {
+	if hasNoQuote(found) {
 		return contactAnswer{reason: noDocumentReason}, nil
 	}
 	parts := splitQuestions(q.text)
-	if len(parts) < 2 || len(parts) > maxParts {
+	hasMarks := strings.ContainsAny(q.text, policy.QuestionMarks)
+	isOne := len(parts) < 2 || len(parts) > maxParts
+	if !isOne && !hasMarks {
+		isOne = found.Match().Found // what looks like several questions may be one
+	}
+	if isOne {
 		return t.quoteAnswer(ctx, found)
 	}
 	var answered contactAnswer
 	hasOpen := false
-	for _, part := range parts {
-		asked, err := t.partAnswer(ctx, q, part)
+	for i, part := range parts {
+		asked, err := t.partAnswer(ctx, q, part, slices.Concat(q.before, parts[:i]))
 		switch {
 		case err != nil:
 			return contactAnswer{}, err
@@ -75,23 +89,18 @@ func (t *Turns) quoteAnswers(ctx context.Context, q contactQuestion, found searc
 			answered.add(asked)
 		}
 	}
-	if !hasOpen {
-		return answered, nil
+	if answered.text == "" || hasOpen && !hasMarks { // without marks, what was split is perhaps no question
+		return contactAnswer{reason: noAnswerReason}, nil
 	}
-	whole, err := t.quoteAnswer(ctx, found)
-	if err != nil {
-		return whole, err
+	if hasOpen {
+		answered.reason = "A part of the question is answered. " + answered.reason
+		answered.isPartial = true
 	}
-	if whole.text != "" || answered.text == "" {
-		return whole, nil
-	}
-	answered.reason = "A part of the question is answered. " + answered.reason
-	answered.isPartial = true
 	return answered, nil
 }
 
 // partAnswer answers one of several questions, from the owner's own answers or with a quote, as it is after corrections.
-func (t *Turns) partAnswer(ctx context.Context, q contactQuestion, part string) (contactAnswer, error) {
+func (t *Turns) partAnswer(ctx context.Context, q contactQuestion, part string, before []string) (contactAnswer, error) {
 	canned, ok, err := t.cannedAnswer(ctx, q.chat.Name, part)
 	if err != nil {
 		return canned, err
@@ -99,16 +108,18 @@ func (t *Turns) partAnswer(ctx context.Context, q contactQuestion, part string) 
 	if ok {
 		return canned, nil
 	}
-	found, _, err := t.searchWordings(ctx, part, false)
-	if err != nil {
-		return contactAnswer{}, err
-	}
-	if len(found.Hits) == 0 || len(found.Terms) == 0 {
-		return contactAnswer{}, nil
-	}
-	answer, err := t.quoteAnswer(ctx, found)
-	if err != nil {
-		return contactAnswer{}, err
+	var answer contactAnswer
+	for _, earlier := range [][]string{nil, before} { // by itself, else as a follow-up
+		found, _, err := t.searchWordings(ctx, part, earlier, false)
+		if err != nil {
+			return contactAnswer{}, err
+		}
+		if answer, err = t.quoteAnswer(ctx, found); err != nil {
+			return contactAnswer{}, err
+		}
+		if answer.text != "" || len(before) == 0 {
+			break
+		}
 	}
 	return t.withCorrection(ctx, part, answer)
 }

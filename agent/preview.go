@@ -89,11 +89,11 @@ func (t *Turns) previewAnswer(ctx context.Context, room store.Chat, message stor
 	if ok {
 		return canned, nil
 	}
-	found, err := t.searchForContact(ctx, question)
+	found, err := t.searchForContact(ctx, question, nil)
 	if err != nil {
 		return contactAnswer{}, err
 	}
-	if len(found.Hits) == 0 || len(found.Terms) == 0 {
+	if hasNoQuote(found) {
 		return contactAnswer{reason: noDocumentReason}, nil
 	}
 	options, err := t.search.Options(ctx, found)

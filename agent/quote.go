@@ -36,10 +36,10 @@ type contactAnswer struct {
 func (co *core) quoteAnswer(ctx context.Context, found search.Result) (contactAnswer, error) {
 	q, ok, err := co.search.Answer(ctx, found)
 	if err != nil {
-		return contactAnswer{reason: "Your public documents don't answer this question."}, err
+		return contactAnswer{reason: noAnswerReason}, err
 	}
 	if !ok {
-		return contactAnswer{reason: "Your public documents don't answer this question."}, nil
+		return contactAnswer{reason: noAnswerReason}, nil
 	}
 	return co.quotedAnswer(q), nil
 }

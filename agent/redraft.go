@@ -100,7 +100,7 @@ func (t *Turns) redraft(ctx context.Context, q contactQuestion) (contactAnswer, 
 	if !q.noModelUntil.IsZero() {
 		return contactAnswer{reason: "You asked for a different draft. " + modelHoldReason(q.noModelUntil.In(t.zone))}, nil
 	}
-	found, err := t.searchForContact(ctx, joinLines(q.text, q.pictures))
+	found, err := t.searchForContact(ctx, joinLines(q.text, q.pictures), q.before)
 	if err != nil {
 		return contactAnswer{}, err
 	}

@@ -90,7 +90,7 @@ func (t *Turns) turnLeased(ctx context.Context, chat store.Chat, job string, las
 	}
 	result.seen = seen
 	if result.escalation.isNeeded() {
-		t.addSuggestions(ctx, slices.Concat(result.questionMessages, waiting), &result)
+		t.addSuggestions(ctx, chat, slices.Concat(result.questionMessages, waiting), &result)
 	}
 	if err := t.commit(ctx, chat, waiting, job, result); err != nil {
 		return err

@@ -59,13 +59,13 @@ const (
 // often too short to detect its language.
 var (
 	priceAsked = regexp.MustCompile(`\bhow much |\b(?:prices?|costs?|charge|fees?|expensive|kostet|kosten|preise?|teuer|coute|coutent|prix|tarifs?|cuestan?|precios?|valen?|tarifas?|` +
-		`custam?|precos?|costano?|prezz[oi]|kost|prij[sz]en|prijs|ne kadar|kac (?:lira|para|tl)|fiyat\pL*|ucret\pL*) `)
+		`custam?|precos?|costano?|prezz[oi]|kost|prij[sz]en|prijs|kostar|pris|priser|kosztuj[ea]|cen[ay]|ne kadar|kac (?:lira|para|tl)|fiyat\pL*|ucret\pL*) `)
 	durationAsked = regexp.MustCompile(`\b(?:how long|wie lange|combien de temps|cuanto (?:tiempo|duran?|tardan?)|quanto (?:tempo|dura)|hoe lang|ne kadar (?:sure|surer|suruyor)|kac (?:gun|saat|hafta|ay)) `)
 	timeAsked     = regexp.MustCompile(`\b(?:when|what time|wann|uhr|quand|quelle heure|cuando|que horas?|quando|che ora|wanneer|hoe laat|ne zaman|saat kac\pL*) `)
 	quantityAsked = regexp.MustCompile(`\b(?:how (?:many|far|big|large|small|heavy|tall|deep|wide|warm|cold|hot|high|late|early|often|soon|fast)|` +
 		`wie ?viele?|wie (?:weit|gross|schwer|hoch|tief|breit|warm|spat|fruh|oft|schnell|lang)|combien|quelle distance|que distancia|cuant[oa]s?|quant[oiea]s?|hoeveel) `)
-	weightAsked = regexp.MustCompile(`\b(?:how heavy|weigh(?:s|t|ts)?|wie schwer|wieg(?:t|en)|gewicht|pese(?:nt)?|poids|pesan?|peso|pesam|pesano|hoe zwaar|weegt|wegen) `)
-	ageAsked    = regexp.MustCompile(`\b(?:how old|wie alt|welchem alter|quel age|cuantos anos|que edad|quantos anos|quanti anni|hoe oud) `)
+	weightAsked = regexp.MustCompile(`\b(?:how heavy|weigh(?:s|t|ts)?|wie schwer|wieg(?:t|en)|pese(?:nt)?|pesan?|pesam|pesano|hoe zwaar|weegt|wegen) `)
+	ageAsked    = regexp.MustCompile(`\b(?:how old|how young|youngest|oldest|kac yas\pL*|hur gammal|od ilu lat|ile lat|quel age|vanaf welke leeftijd|wie alt|welchem alter|quel age|cuantos anos|que edad|quantos anos|quanti anni|hoe oud) `)
 	placeAsked  = regexp.MustCompile(`\b(?:where|wo|donde|onde|dove|waar|nerede|neresi\pL*) |^(?:d )?ou `)
 )
 
@@ -96,7 +96,7 @@ func askedValueType(question []string) valueType {
 var weight = regexp.MustCompile(`\d\s?(?:kg|g|gr|mg|lbs?|oz|t|kilos?|kilograms?|kilogramm|kilogrammes?|kilogramos?|grams?|gramm|grammes?|gramos?|gramas?|grammi|pounds?|pfund|ounces?|tons?|tonnen?|tonnes?|toneladas?)\b`)
 
 // age matches an age, or the year since which something has existed, in all languages.
-var age = regexp.MustCompile(`\b(?:years?|aged?|months?|alter|jahren?|jahre|monaten?|ans|age|mois|anos?|meses|edad|anni|jaar)\b|\b(?:1[5-9]|20)\d\d\b`)
+var age = regexp.MustCompile(`\b(?:years?|aged?|months?|alter|jahren?|jahre|monaten?|ans|age|mois|anos?|meses|edad|anni|mesi|jaar|maanden|yas\pL*|ar|lat|miesi\pL*)\b|\b(?:1[5-9]|20)\d\d\b`)
 
 // valuePatterns are the patterns of values in texts of one language, in lower case and without accents.
 type valuePatterns struct{ free, clock, duration, number, place *regexp.Regexp }

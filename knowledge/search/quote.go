@@ -30,11 +30,17 @@ type Quote struct {
 	Coverage float64 // the share of the question's topical terms that occur in the quote, its lead and its headings
 }
 
-// Answer returns the quote that answers the question, without a language model. It reports false if there is none. A
-// quote answers if it and its headings have a coverage of at least MinCoverage and contain the question's most specific
-// term. If the question asks for a price, a time, a number or a place, the quote must contain one. There is no answer if
-// two quotes match the question equally well with different values (see Options).
+// Answer returns the quote that answers the question, without a language model (see MatchQuotes). It reports false if there
+// is none. Where MatchQuotes is not sure, the question is answered by one of its nearest quotes if that also covers most of
+// the question's weight, and no other quote matches it equally well with different values (see Options).
 func (s *Searcher) Answer(ctx context.Context, r Result) (Quote, bool, error) {
+	m := r.Match()
+	if m.Found || len(m.Near) == 0 || r.Asked.isFollowUp() {
+		if !m.Found {
+			return Quote{}, false, nil
+		}
+		return m.Quote, true, nil
+	}
 	found, err := s.answerCandidates(ctx, r)
 	if err != nil {
 		return Quote{}, false, err
@@ -43,10 +49,18 @@ func (s *Searcher) Answer(ctx context.Context, r Result) (Quote, bool, error) {
 		return Quote{}, false, nil
 	}
 	best := bestCandidate(found)
-	if len(rivals(best, found)) > 0 {
+	quote := best.quote()
+	isNear := slices.ContainsFunc(m.Near, func(n Quote) bool { return overlaps(n, quote) })
+	if !isNear || hasManyRows(quote.Text) || len(rivals(best, found)) > 0 {
 		return Quote{}, false, nil
 	}
-	return best.quote(), true, nil
+	return quote, true, nil
+}
+
+// hasManyRows reports whether a quote has several rows of a table: which of them is asked for is not known then.
+func hasManyRows(quote string) bool {
+	_, rest, hasMore := strings.Cut(quote, "\n") // the first row begins behind its mark
+	return hasMore && isRow(rest)
 }
 
 // answerCandidates lists the quotes that may answer a question.

@@ -20,6 +20,7 @@ import (
 	"math"
 	"reflect"
 	"slices"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -57,6 +58,10 @@ type Query struct {
 	Source index.Source
 	// Kinds of documents to search in. Defaults to all.
 	Kinds []index.Kind
+	// Before are earlier messages of who asks, the oldest first, which a follow-up may need.
+	Before []string
+	// Quotes fills Result.Others.
+	Quotes bool
 	// Exhaustive scores every match, however long it takes. Used to measure what planned searches miss.
 	Exhaustive bool
 	// Explain fills Hit.Why.
@@ -103,6 +108,9 @@ type Hit struct {
 type Result struct {
 	Hits  []Hit
 	Terms []Term
+	Asked Asked // the question, for MatchQuotes
+	// Others are further passages in which quotes are looked for, in no order; none without Query.Quotes.
+	Others []Hit
 
 	corpusSize int64    // the number of passages that the statistics of Terms refer to
 	words      []string // the words of the query
@@ -130,6 +138,43 @@ func (s *Searcher) AsContact(ctx context.Context, scope policy.Scope, q Query) (
 	return s.search(ctx, db, scope, q)
 }
 
+// searchQuotes searches, and returns the question and the passages in which quotes are looked for.
+func (s *Searcher) searchQuotes(ctx context.Context, db store.Reader, scope policy.Scope, q Query) (Result, error) {
+	asked, limit := Asked{Text: q.Text, Before: q.Before}, q.withDefaults().Limit
+	if q.Quotes {
+		q.Limit = maxLimit
+	}
+	r, err := s.searchHybrid(ctx, db, scope, q)
+	if err != nil || !q.Quotes {
+		r.Asked = asked
+		return r, err
+	}
+	texts, err := readNewest(ctx, db, scope, q.withDefaults())
+	for _, t := range texts {
+		r.Others = append(r.Others, newHit(q.Source, t, &scored{}))
+	}
+	if err == nil && len(q.Before) > 0 {
+		joined := q
+		joined.Text = strings.Join(append(slices.Clone(q.Before), q.Text), "\n")
+		before, err := s.searchHybrid(ctx, db, scope, joined)
+		if err != nil {
+			return Result{}, err
+		}
+		for _, h := range before.Hits {
+			if !slices.ContainsFunc(r.Others, func(o Hit) bool { return o.Ref == h.Ref }) {
+				r.Others = append(r.Others, h)
+			}
+		}
+	}
+	rest := min(len(r.Hits), limit)
+	r.Others = slices.DeleteFunc(r.Others, func(h Hit) bool {
+		return slices.ContainsFunc(r.Hits, func(o Hit) bool { return o.Ref == h.Ref })
+	})
+	r.Others = append(slices.Clone(r.Hits[rest:]), r.Others...)
+	r.Hits, r.Asked = r.Hits[:rest], asked
+	return r, err
+}
+
 // AsOwner searches the roles of scope with the owner's rights.
 func (s *Searcher) AsOwner(ctx context.Context, scope policy.Scope, q Query) (Result, error) {
 	db, err := s.st.OwnerReader(scope)
@@ -142,11 +187,11 @@ func (s *Searcher) AsOwner(ctx context.Context, scope policy.Scope, q Query) (Re
 // search searches, and tells observe how long it took.
 func (s *Searcher) search(ctx context.Context, db store.Reader, scope policy.Scope, q Query) (Result, error) {
 	if s.observe == nil {
-		return s.searchHybrid(ctx, db, scope, q)
+		return s.searchQuotes(ctx, db, scope, q)
 	}
 	began := time.Now()
 	defer func() { s.observe(time.Since(began)) }()
-	return s.searchHybrid(ctx, db, scope, q)
+	return s.searchQuotes(ctx, db, scope, q)
 }
 
 // RecordAccess records that hits were used for an answer. Their activation grows, which ranks them slightly higher in later

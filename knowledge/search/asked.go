@@ -1,0 +1,183 @@
+package search
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+
+	"multis/internal/language/lexicon"
+)
+
+// Asked is what a contact asks, with what was said before it.
+type Asked struct {
+	Text   string
+	Before []string // earlier messages of the contact, the oldest first
+}
+
+// askedWord is a word that a question is about.
+type askedWord struct {
+	text     string
+	forms    []string // the word, and how it is spelled with its neighbours joined
+	concepts []string
+	kinds    []string // what a number counts
+	day      int      // from Sunday; -1 for none
+	month    int      // from January; -1 for none
+	isLight  bool     // of little weight
+}
+
+// parsedQuestion is a question as far as it is compared with documents.
+type parsedQuestion struct {
+	words []askedWord // what an answer must have
+	about []askedWord // what it should have: the rest of a long message, or the question before
+	typed []string    // the words that ask for a type of value
+}
+
+// sentenceBreak matches the end of a sentence of a message.
+var sentenceBreak = regexp.MustCompile(`[.!?؟]+\s+|\n+`)
+
+// clauseBreak matches the end of a part of a sentence.
+var clauseBreak = regexp.MustCompile(`[.!?؟,;:]+\s+|\n+|\s[-–]+\s`)
+
+// maxPlainWords is how many words a message has at most that is taken as a question as a whole.
+const maxPlainWords = 14
+
+// parseAsked reads a question.
+func parseAsked(text string, before []string) parsedQuestion {
+	all := tokens(text)
+	r := newReader(dictionariesOf(all))
+	asking, rest := askingPart(r, text)
+	p := parsedQuestion{words: contentWords(r, asking), typed: Words(asking)}
+	p.about = contentWords(r, rest)
+	for _, earlier := range before {
+		p.about = append(p.about, contentWords(newReader(dictionariesOf(tokens(earlier))), earlier)...)
+	}
+	return p
+}
+
+// askingPart splits a message into the part that asks, and the rest.
+func askingPart(r *reader, text string) (asking, rest string) {
+	parts := splitAfter(text, sentenceBreak)
+	var marked, others []string
+	for _, part := range parts {
+		if strings.ContainsAny(part, "?؟") || askedValueType(Words(part)) != asksNoValue {
+			marked = append(marked, part)
+		} else {
+			others = append(others, part)
+		}
+	}
+	if len(marked) > 0 && len(others) > 0 {
+		asking, rest = strings.Join(marked, " "), strings.Join(others, " ")
+	} else {
+		asking = text
+	}
+	if len(tokens(asking)) <= maxPlainWords {
+		return asking, rest
+	}
+	clauses := splitAfter(asking, clauseBreak)
+	for i, clause := range slices.Backward(clauses) {
+		words := Words(clause)
+		if len(contentWords(r, clause)) > 0 && (askedValueType(words) != asksNoValue || strings.ContainsAny(clause, "?؟")) {
+			return clause, rest + " " + strings.Join(clauses[:i], " ") + " " + strings.Join(clauses[i+1:], " ")
+		}
+	}
+	return asking, rest
+}
+
+// splitAfter splits a text after each match.
+func splitAfter(text string, at *regexp.Regexp) (parts []string) {
+	from := 0
+	for _, m := range at.FindAllStringIndex(text, -1) {
+		parts, from = append(parts, text[from:m[1]]), m[1]
+	}
+	if strings.TrimSpace(text[from:]) != "" {
+		parts = append(parts, text[from:])
+	}
+	return parts
+}
+
+// mayMonth is the month of May, which in English is also a verb.
+const mayMonth = 4
+
+// datePrepositions are the English words before the name of a month.
+var datePrepositions = []string{"in", "of", "from", "to", "till", "until", "and", "early", "late", "mid", "or"} //nolint:gochecknoglobals // a constant
+
+// lightConcepts are what a question asks for rather than what it is about.
+var lightConcepts = []string{ //nolint:gochecknoglobals // a constant
+	"price", "age", "weight", "pay", "possible", "help", "minimum", "maximum", "include", "free", "limit", "not", "name",
+}
+
+func isNoLightConcept(c string) bool { return !slices.Contains(lightConcepts, c) }
+
+// contentWords returns the words of a text that are not side words.
+func contentWords(r *reader, text string) (list []askedWord) {
+	all := tokens(text)
+	for i, t := range all {
+		w := askedWord{text: t.text, forms: []string{t.text}, day: r.day(t.text), month: r.month(t.text)}
+		if r.isSide(t.text) && w.day < 0 && w.month < 0 && !isNumber(t.text) {
+			continue
+		}
+		if slices.ContainsFunc(list, func(o askedWord) bool { return o.text == w.text }) {
+			continue
+		}
+		if w.day < 0 && w.month < 0 && !isNumber(t.text) && len(r.conceptsOf(t.text)) == 0 && classifyWord(t.text) == filler {
+			continue
+		}
+		w.concepts = slices.DeleteFunc(slices.Clone(r.conceptsOf(t.text)), func(c string) bool { return strings.HasPrefix(c, "unit.") })
+		if w.month == mayMonth && t.text == "may" && (i == 0 || !slices.Contains(datePrepositions, all[i-1].text)) {
+			continue // a verb
+		}
+		if len(w.concepts) == 1 && (w.concepts[0] == "limit" || w.concepts[0] == "not") {
+			continue
+		}
+		isUnit := len(w.concepts) == 0 && len(r.conceptsOf(t.text)) > 0
+		w.isLight = isUnit || len(w.concepts) > 0 && !slices.ContainsFunc(w.concepts, isNoLightConcept)
+		if isNumber(t.text) {
+			if w.kinds = unitOf(r, all, i); len(w.kinds) == 0 {
+				w.kinds = []string{"unit.year"}
+			}
+		}
+		if i > 0 {
+			w.forms = append(w.forms, all[i-1].text+t.text)
+		}
+		if i+1 < len(all) {
+			w.forms = append(w.forms, t.text+all[i+1].text)
+		}
+		list = append(list, w)
+	}
+	return list
+}
+
+// Continues reports whether a message begins with words that continue the one before it.
+func Continues(text string) bool {
+	var words []string
+	for _, t := range tokens(text) {
+		words = append(words, t.text)
+	}
+	said := strings.Join(words, " ") + " "
+	return slices.ContainsFunc(lexicon.Words("side", "continue"), func(start string) bool { return strings.HasPrefix(said, start+" ") })
+}
+
+// joiningWord matches a word that may join two questions, with what stands around it.
+var joiningWord = regexp.MustCompile(`(?i),?\s+(?:and|und|et|y|e|en|och|oraz|ve|sowie|plus)\s+|,\s+`)
+
+// SplitJoined splits a text where a word joins two questions: both parts have words that they are about, and the second
+// one asks again.
+func SplitJoined(text string) []string {
+	r := newReader(dictionariesOf(tokens(text)))
+	for _, m := range joiningWord.FindAllStringIndex(text, -1) {
+		first, second := text[:m[0]], text[m[1]:]
+		next := tokens(second)
+		if len(next) < 2 || !r.isSide(next[0].text) || len(contentWords(r, first)) == 0 || len(contentWords(r, second)) == 0 {
+			continue
+		}
+		if isVerbal := askedValueType(Words(second)) != asksNoValue || len(next) > 2 && r.isSide(next[1].text); isVerbal {
+			return append([]string{first}, SplitJoined(second)...)
+		}
+	}
+	return []string{text}
+}
+
+// isFollowUp reports whether a question may need the one before it.
+func (a Asked) isFollowUp() bool {
+	return len(a.Before) > 0 && (Continues(a.Text) || len(tokens(a.Text)) < minWhole)
+}

@@ -1,0 +1,149 @@
+package search
+
+import (
+	"math"
+	"slices"
+	"strings"
+)
+
+// content is a text as far as it is compared with a question: its words, numbers, days and months.
+type content struct {
+	words    map[string]bool
+	concepts map[string]bool
+	days     int // a bit for each day of the week
+	months   int // a bit for each month
+	numbers  []amount
+	denies   bool // it says not, no or never
+	hasLimit bool // it says from, up to, over, under or the like
+}
+
+// amount is a number with what it counts.
+type amount struct {
+	number string
+	kinds  []string // the concepts of the unit; empty if it has none
+}
+
+// newContent reads a text.
+func newContent(r *reader, text string) content {
+	c := content{words: map[string]bool{}, concepts: map[string]bool{}}
+	list := tokens(text)
+	lastDay, lastMonth := -1, -1
+	dayAt, monthAt := -1, -1
+	for i, t := range list {
+		c.words[t.text] = true
+		if i > 0 && !isNumber(t.text) && !isNumber(list[i-1].text) {
+			c.words[list[i-1].text+t.text] = true
+		}
+		for _, concept := range r.conceptsOf(t.text) {
+			c.concepts[concept] = true
+			c.hasLimit = c.hasLimit || concept == "limit"
+			c.denies = c.denies || concept == "not"
+		}
+		if isNumber(t.text) {
+			c.numbers = append(c.numbers, amount{t.text, unitOf(r, list, i)})
+		}
+		if d := r.day(t.text); d >= 0 {
+			c.days |= span(list, lastDay, dayAt, d, i, 7)
+			lastDay, dayAt = d, i
+		}
+		if m := r.month(t.text); m >= 0 {
+			c.months |= span(list, lastMonth, monthAt, m, i, 12)
+			lastMonth, monthAt = m, i
+		}
+	}
+	return c
+}
+
+// rangeWords stand between the first and the last of a range, listWords between two that are listed.
+var (
+	rangeWords = strings.Fields("to till until through thru bis a au al t tot til do ate m") //nolint:gochecknoglobals // constant
+	listWords  = strings.Fields("und and et y e en och i ve o or oder")                      //nolint:gochecknoglobals // constant
+)
+
+// span returns the bit of a day or month; of all from last on if the text between them says so.
+func span(list []token, last, lastAt, now, at, count int) int {
+	bits := 1 << now
+	if last < 0 || at-lastAt > 4 {
+		return bits
+	}
+	isRange := false
+	for i := lastAt + 1; i <= at; i++ {
+		isRange = isRange || strings.ContainsAny(list[i].gap, "-–—")
+		if i < at && slices.Contains(rangeWords, list[i].text) {
+			isRange = true
+		}
+		if i < at && slices.Contains(listWords, list[i].text) {
+			return bits
+		}
+	}
+	if !isRange {
+		return bits
+	}
+	for d := last; d != now; d = (d + 1) % count {
+		bits |= 1 << d
+	}
+	return bits
+}
+
+// unitOf returns the kinds of units that stand behind a number, or before it.
+func unitOf(r *reader, list []token, at int) (kinds []string) {
+	for _, i := range []int{at + 1, at + 2} {
+		if i >= len(list) || isNumber(list[i].text) && i == at+1 {
+			return kinds
+		}
+		for _, concept := range r.conceptsOf(list[i].text) {
+			if strings.HasPrefix(concept, "unit.") {
+				kinds = append(kinds, concept)
+			}
+		}
+		if len(kinds) > 0 {
+			return kinds
+		}
+	}
+	return kinds
+}
+
+// has reports whether a text has a word of the question, a form of it, a compound with it or another word for it.
+func (c content) has(w askedWord) bool {
+	if w.day >= 0 {
+		return c.days&(1<<w.day) != 0
+	}
+	if w.month >= 0 {
+		return c.months&(1<<w.month) != 0
+	}
+	if isNumber(w.text) {
+		return c.words[w.text] || c.hasLimit && slices.ContainsFunc(c.numbers, func(a amount) bool {
+			if len(a.kinds) == 0 {
+				return slices.Contains(w.kinds, "unit.year") && (c.concepts["child"] || c.concepts["age"])
+			}
+			return slices.ContainsFunc(w.kinds, func(k string) bool { return slices.Contains(a.kinds, k) })
+		})
+	}
+	for _, concept := range w.concepts {
+		if c.concepts[concept] {
+			return true
+		}
+	}
+	return c.hasForm(w)
+}
+
+// hasForm reports whether a text has a word of the question, a form of it or a compound with it.
+func (c content) hasForm(w askedWord) bool {
+	if isNumber(w.text) {
+		return c.has(w)
+	}
+	for _, text := range w.forms {
+		if c.words[text] {
+			return true
+		}
+	}
+	for word := range c.words {
+		if isForm(w.text, word) || isPart(w.text, word) || isPart(word, w.text) {
+			return true
+		}
+	}
+	return false
+}
+
+// rarity returns how much a word tells that n of all texts have.
+func rarity(n, all int) float64 { return math.Log(1 + float64(max(all, 8))/float64(max(n, 1))) }

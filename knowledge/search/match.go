@@ -1,0 +1,536 @@
+package search
+
+import (
+	"cmp"
+	"math/bits"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"multis/internal/language"
+)
+
+// Match is what documents say to a question: the quote that answers it, if one surely does, and those that are nearest.
+type Match struct {
+	Quote Quote
+	Found bool
+	Near  []Quote // the nearest quotes, the best first; among them Quote
+	Doubt string  // why Quote does not surely answer; empty if it does
+
+	words int // of the question, that the documents have
+}
+
+// piece is a part of a passage that may be quoted.
+type piece struct {
+	hit         Hit
+	rank        int
+	units       []unit
+	first, last int      // its units
+	own         content  // its words
+	near        content  // the words of the innermost heading and of what introduces it
+	far         content  // the words of the outer headings and of the document's name
+	paragraph   content  // the words of its paragraph
+	isSection   bool     // all below a heading
+	labelWords  []string // the words of a row's first cell
+	score       float64
+	ownShare    float64
+	about       float64
+	answerMatch answerMatch
+	isSure      bool
+	doubt       string
+}
+
+const (
+	nearShare, paragraphShare, farShare = 0.95, 0.5, 0.5
+	// margin is by how much the answer must be better than all others.
+	margin = 0.04
+	// minOwnShare is how much of the words an answer has itself, or above it; the rest may stand beside it in its paragraph.
+	minOwnShare = 0.5
+	// conceptLoss is how much less another word for the same thing counts than the word itself.
+	conceptLoss = 0.15
+	// minAbout is how much of the question before an answer to a follow-up has.
+	minAbout = 0.34
+	// maxNear is the number of nearest quotes.
+	maxNear = 3
+)
+
+// MatchQuotes finds the quote that answers a question. It must have each word that the question is about, as far as the
+// documents know the word: in one sentence, item or row, or in what stands above it.
+func MatchQuotes(hits []Hit, asked Asked) Match {
+	pieces, everything := piecesOf(hits)
+	if len(asked.Before) == 0 {
+		return matchPieces(pieces, everything, asked)
+	}
+	alone := matchPieces(pieces, everything, Asked{Text: asked.Text})
+	if isWhole := alone.words >= minAlone || len(tokens(asked.Text)) >= minWhole; alone.Found && isWhole && !Continues(asked.Text) {
+		return alone
+	}
+	return matchPieces(pieces, everything, asked)
+}
+
+// minAlone is the number of words from which a question needs no other one before it.
+const minAlone = 2
+
+// minWhole is the number of all words from which a question is taken as a whole one.
+const minWhole = 4
+
+// matchPieces finds the piece that answers a question.
+func matchPieces(pieces []piece, everything []content, asked Asked) Match {
+	q := parseAsked(asked.Text, asked.Before)
+	words, unknown := weigh(q.words, pieces, everything)
+	_ = unknown
+	about, _ := weigh(q.about, pieces, everything)
+	if len(words) == 0 {
+		return Match{}
+	}
+	if !slices.ContainsFunc(words, func(w weightedWord) bool { return !w.isLight }) {
+		for i := range words {
+			words[i].isLight = !slices.ContainsFunc(words[i].concepts, func(c string) bool { return slices.Contains(askedAlone, c) })
+		}
+	}
+	typed := q.typed
+	if askedValueType(typed) == asksNoValue && len(asked.Before) > 0 {
+		typed = Words(asked.Before[len(asked.Before)-1])
+	}
+	var good []piece
+	for _, p := range pieces { // a copy, because each question rates it anew
+		if p.rate(words, about, unknown, typed, len(asked.Before) > 0) {
+			good = append(good, p)
+		}
+	}
+	slices.SortFunc(good, func(a, b piece) int {
+		return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(a.rank, b.rank), cmp.Compare(a.first, b.first), cmp.Compare(a.last, b.last))
+	})
+	if len(good) == 0 {
+		return Match{}
+	}
+	m := Match{words: len(words)}
+	best := good[0]
+	for _, p := range good {
+		if len(m.Near) == maxNear {
+			break
+		}
+		quote := p.quote()
+		if !slices.ContainsFunc(m.Near, func(n Quote) bool { return overlaps(n, quote) }) {
+			m.Near = append(m.Near, quote)
+		}
+	}
+	m.Quote = m.Near[0]
+	m.Found = best.isSure
+	for _, p := range good[1:] {
+		if best.score-p.score < margin && p.isSure && !overlaps(m.Quote, p.quote()) {
+			m.Found = false
+			m.Doubt = "another passage fits as well: " + strings.ReplaceAll(p.text(), "\n", " ")
+		}
+	}
+	if !best.isSure {
+		m.Doubt = best.doubt
+	}
+	return m
+}
+
+// Match finds the quote that answers the question of a search.
+func (r Result) Match() Match { return MatchQuotes(slices.Concat(r.Hits, r.Others), r.Asked) }
+
+func overlaps(a, b Quote) bool {
+	return a.Hit.Ref == b.Hit.Ref && (strings.Contains(a.Text, b.Text) || strings.Contains(b.Text, a.Text))
+}
+
+// askedAlone are the light concepts that a question may be about.
+var askedAlone = []string{"pay", "free", "minimum", "discount"} //nolint:gochecknoglobals // a constant
+
+// weightedWord is a word of the question with how much it tells.
+type weightedWord struct {
+	askedWord
+
+	weight float64
+}
+
+// weigh returns the words of a question that the documents have, with their weights, and the number of the others.
+func weigh(words []askedWord, pieces []piece, everything []content) (known []weightedWord, unknown int) {
+	for _, w := range words {
+		isKnown := slices.ContainsFunc(everything, func(c content) bool { return c.has(w) })
+		if !isKnown && !isNumber(w.text) && w.day < 0 && w.month < 0 {
+			if fixed, ok := corrected(w, everything); ok {
+				w, isKnown = fixed, true
+			}
+		}
+		switch {
+		case isKnown || w.day >= 0:
+		case w.month >= 0:
+			continue // prices of documents without months hold in each
+		case w.isLight:
+			continue
+		default:
+			unknown++
+			continue
+		}
+		n := 0
+		for i := range pieces {
+			if pieces[i].own.has(w) || pieces[i].near.has(w) {
+				n++
+			}
+		}
+		weight := rarity(n, len(pieces))
+		if w.isLight {
+			weight *= lightShare
+		}
+		known = append(known, weightedWord{w, weight})
+	}
+	return known, unknown
+}
+
+// minTypo is the length from which a word may be mistyped.
+const minTypo = 4
+
+// corrected returns the word with the only spelling of the documents that is one or two letters away.
+func corrected(w askedWord, everything []content) (askedWord, bool) {
+	length := utf8.RuneCountInString(w.text)
+	if length < minTypo || len(w.concepts) > 0 {
+		return w, false // a word with a concept is spelled as it is meant
+	}
+	allowed := 1
+	if length >= 7 {
+		allowed = 2
+	}
+	best, found := allowed+1, ""
+	for _, c := range everything {
+		for word := range c.words {
+			if isNumber(word) {
+				continue
+			}
+			if d := distance(w.text, word, allowed+1); d < best || d == best && d <= allowed && word < found {
+				best, found = d, word
+			}
+		}
+	}
+	if found == "" || best > allowed {
+		return w, false
+	}
+	w.text, w.forms = found, []string{found}
+	return w, true
+}
+
+// distance returns the number of letters by which two words differ, with two letters transposed counted once; limit if it
+// is more.
+func distance(a, b string, limit int) int {
+	x, y := []rune(a), []rune(b)
+	if d := len(x) - len(y); max(d, -d) >= limit || len(y) < minTypo || x[0] != y[0] && (len(x) < 5 || x[1] != y[1]) {
+		return limit
+	}
+	before, last, now := make([]int, len(y)+1), make([]int, len(y)+1), make([]int, len(y)+1)
+	for j := range last {
+		last[j] = j
+	}
+	for i := 1; i <= len(x); i++ {
+		now[0] = i
+		least := i
+		for j := 1; j <= len(y); j++ {
+			cost := 1
+			if x[i-1] == y[j-1] {
+				cost = 0
+			}
+			now[j] = min(last[j]+1, now[j-1]+1, last[j-1]+cost)
+			if i > 1 && j > 1 && x[i-1] == y[j-2] && x[i-2] == y[j-1] {
+				now[j] = min(now[j], before[j-2]+1)
+			}
+			least = min(least, now[j])
+		}
+		if least >= limit {
+			return limit
+		}
+		before, last, now = last, now, before
+	}
+	return min(last[len(y)], limit)
+}
+
+// rate scores a piece. It reports false if the piece lacks all words of the question.
+func (p *piece) rate(words, about []weightedWord, unknown int, typed []string, follows bool) bool {
+	sum, total, own := 0.0, 0.0, 0.0
+	missing, inOwn, strong := 0, 0, 0
+	key := 0.0 // the weight of the word that tells most
+	for _, w := range words {
+		if !w.isLight && w.day < 0 {
+			key = max(key, w.weight)
+		}
+	}
+	for _, w := range words {
+		total += w.weight
+		if !w.isLight && !isNumber(w.text) {
+			strong++
+		}
+		switch {
+		case p.own.has(w.askedWord):
+			sum += w.weight
+			if w.day < 0 && w.month < 0 && !p.own.hasForm(w.askedWord) {
+				sum -= conceptLoss * w.weight
+			}
+			own += w.weight
+			inOwn++
+		case p.near.has(w.askedWord):
+			sum += nearShare * w.weight
+			own += w.weight
+			inOwn++
+		case p.paragraph.has(w.askedWord):
+			sum += paragraphShare * w.weight
+		case p.far.has(w.askedWord):
+			sum += farShare * w.weight
+		case w.isLight:
+		case w.day >= 0 && manyDays(p.own.days):
+			sum += paragraphShare * w.weight // it says on which days it is
+			own += paragraphShare * w.weight
+		default:
+			missing++
+			p.doubt += "it lacks " + w.text + "; "
+		}
+	}
+	if inOwn == 0 {
+		return false
+	}
+	p.ownShare = own / total
+	hasKey := p.hasEach(words, key)
+	p.about = p.aboutShare(about)
+	p.answerMatch = matchAnswerType(typed, p.leadText()+" "+p.text(), p.hit.Language)
+	if p.units[p.first].isRow && askedValueType(typed) == asksPrice && p.answerMatch == noMatch && len(p.own.numbers) > 0 {
+		p.answerMatch = possibleMatch
+	}
+	if p.answerMatch == noMatch && p.own.denies {
+		p.answerMatch = possibleMatch
+	}
+	p.score = sum/total + 0.1*p.label(words) + 0.3*p.about + 0.05*float64(p.answerMatch) - 0.02*float64(p.last-p.first)
+	p.isSure = missing == 0 && strong > 0 && hasKey && !p.isVague(words, strong) && p.answerMatch != noMatch && p.ownShare >= minOwnShare &&
+		(unknown == 0 || askedValueType(typed) != asksQuantity && unknown == 1 && strong >= 2 || unknown == 2 && strong >= 3) &&
+		(!follows || len(about) == 0 || p.about >= minAbout)
+	if p.answerMatch == noMatch {
+		p.doubt += "it has no value of the type that is asked for; "
+	}
+	if unknown > 0 {
+		p.doubt += "the question has words that no document has; "
+	}
+	if p.ownShare < minOwnShare {
+		p.doubt += "its words stand apart; "
+	}
+	return true
+}
+
+// hasEach reports whether a piece has the words that tell most, itself or above it.
+func (p *piece) hasEach(words []weightedWord, key float64) bool {
+	return !slices.ContainsFunc(words, func(w weightedWord) bool {
+		return !w.isLight && w.day < 0 && w.weight >= key && !p.own.has(w.askedWord) && !p.near.has(w.askedWord)
+	})
+}
+
+// aboutShare returns the share of words that a piece has, of those that it should have.
+func (p *piece) aboutShare(about []weightedWord) float64 {
+	found, total := 0.0, 0.0
+	for _, w := range about {
+		total += w.weight
+		if p.own.has(w.askedWord) || p.near.has(w.askedWord) {
+			found += w.weight
+		} else if p.far.has(w.askedWord) {
+			found += farShare * w.weight
+		}
+	}
+	if total == 0 {
+		return 0
+	}
+	return found / total
+}
+
+// label returns the share of a row's first cell that the question has.
+func (p *piece) label(words []weightedWord) float64 {
+	if len(p.labelWords) == 0 {
+		return 0
+	}
+	n := 0
+	for _, t := range p.labelWords {
+		c := content{words: map[string]bool{t: true}, concepts: map[string]bool{}}
+		if slices.ContainsFunc(words, func(w weightedWord) bool { return c.has(w.askedWord) }) {
+			n++
+		}
+	}
+	return float64(n) / float64(len(p.labelWords))
+}
+
+// isVague reports whether a piece shares with the question only another word for the one that it is about, or an address
+// without a number.
+func (p *piece) isVague(words []weightedWord, strong int) bool {
+	for _, w := range words {
+		if slices.Contains(w.concepts, "address") && len(p.own.numbers) == 0 {
+			return true
+		}
+		if strong == 1 && !w.isLight && w.day < 0 && !p.own.hasForm(w.askedWord) && !p.near.hasForm(w.askedWord) {
+			return true
+		}
+	}
+	return false
+}
+
+// manyDays reports whether a text names several days, which then are all on which something is.
+func manyDays(days int) bool { return bits.OnesCount(uint(days)) > 1 }
+
+func (p *piece) text() string { return p.hit.Text[p.units[p.first].from:p.units[p.last].to] }
+
+func (p *piece) leadText() string {
+	lead := p.units[p.first].lead
+	if lead < 0 {
+		return ""
+	}
+	return p.hit.Text[p.units[lead].from:p.units[lead].to]
+}
+
+// quote returns the piece as a quote: with the rest of its paragraph if that is short, and with what follows a line that
+// only introduces it.
+func (p *piece) quote() Quote {
+	first, last := p.first, p.last
+	length := func(first, last int) int {
+		return utf8.RuneCountInString(p.hit.Text[p.units[first].from:p.units[last].to])
+	}
+	if !p.units[first].isRow && !p.isSection {
+		start, end := first, last
+		for start > 0 && p.units[start-1].block == p.units[first].block {
+			start--
+		}
+		for end+1 < len(p.units) && p.units[end+1].block == p.units[last].block {
+			end++
+		}
+		if length(start, end) <= shortBlock {
+			first, last = start, end
+		}
+		for p.units[last].introduces && last+1 < len(p.units) {
+			last++
+		}
+	}
+	q := Quote{Hit: p.hit, Text: p.hit.Text[p.units[first].from:p.units[last].to], Lead: p.leadText(), Coverage: min(p.score, 1)}
+	if p.hit.LineFrom > 0 {
+		q.LineFrom = p.hit.LineFrom + strings.Count(p.hit.Text[:p.units[first].from], "\n")
+		q.LineTo = q.LineFrom + strings.Count(q.Text, "\n")
+	}
+	return q
+}
+
+// piecesOf splits passages into pieces. everything has the words of each passage with its headings.
+func piecesOf(hits []Hit) (pieces []piece, everything []content) {
+	var all []token
+	for _, h := range hits {
+		all = append(all, tokens(h.Text)...)
+	}
+	corpus := dictionariesOf(all)
+	for rank, h := range hits {
+		dictionaries := dictionariesOf(tokens(h.Text))
+		if len(dictionaries) > 2 {
+			dictionaries = corpus
+		}
+		r := newReader(dictionaries)
+		h.Language = cmp.Or(h.Language, language.DetectPart(h.Text, language.Unknown))
+		list := units(h.Text)
+		heading := newContent(r, h.Heading())
+		outer := newContent(r, strings.TrimSuffix(h.Section, h.Heading()))
+		everything = append(everything, newContent(r, h.Section+"\n"+h.Text))
+		contents := make([]content, len(list))
+		for i, u := range list {
+			contents[i] = newContent(r, withoutLandmarks(h.Text[u.from:u.to]))
+		}
+		for i, u := range list {
+			if u.isHeader {
+				continue
+			}
+			p := piece{hit: h, rank: rank, units: list, first: i, last: i, own: contents[i], near: heading, far: outer}
+			if u.lead >= 0 {
+				p.near = joinContents(heading, contents[u.lead])
+			}
+			if label := blockLabel(h.Text, list, i); label != "" {
+				p.near = joinContents(p.near, newContent(r, label))
+			}
+			if u.isRow {
+				p.labelWords = rowLabel(r, h.Text[u.from:u.to])
+			}
+			p.paragraph = paragraphAround(list, contents, i)
+			if u.introduces && i+1 == len(list) {
+				continue
+			}
+			pieces = append(pieces, p)
+		}
+		if last := sectionEnd(h, list); last > 0 {
+			pieces = append(pieces, piece{hit: h, rank: rank, units: list, last: last, own: heading, far: outer, isSection: true})
+		}
+	}
+	return pieces, everything
+}
+
+// rowLabel returns the words of a row's first cell.
+func rowLabel(r *reader, row string) (words []string) {
+	cell, _, _ := strings.Cut(row, ";")
+	if _, value, isNamed := strings.Cut(cell, ": "); isNamed {
+		cell = value
+	}
+	for _, t := range tokens(cell) {
+		if !r.isSide(t.text) {
+			words = append(words, t.text)
+		}
+	}
+	return words
+}
+
+// paragraphAround returns the words that stand beside a unit in its paragraph.
+func paragraphAround(list []unit, contents []content, at int) content {
+	var paragraph []content
+	for i := range list {
+		if i != at && list[i].block == list[at].block && max(i-at, at-i) <= 2 && !list[at].isRow {
+			paragraph = append(paragraph, contents[i])
+		}
+	}
+	return joinContents(paragraph...)
+}
+
+// sectionEnd returns the last unit of a short section, or as much of it as may be quoted; 0 if it is no section.
+func sectionEnd(h Hit, list []unit) (last int) {
+	if h.Section == "" {
+		return 0
+	}
+	for last+1 < len(list) && utf8.RuneCountInString(h.Text[list[0].from:list[last+1].to]) <= shortSection {
+		last++
+	}
+	return last
+}
+
+// maxLabel is the number of words up to which the beginning of a paragraph may be its title.
+const maxLabel = 6
+
+// blockLabel returns the title that the paragraph of a unit begins with, if the unit is not the first one: a sentence of few
+// words, or what stands before a colon.
+func blockLabel(text string, list []unit, at int) string {
+	first := at
+	for first > 0 && list[first-1].block == list[at].block {
+		first--
+	}
+	if first == at || list[at].isRow {
+		return ""
+	}
+	label := text[list[first].from:list[first].to]
+	if before, _, found := strings.Cut(label, ":"); found {
+		label = before
+	}
+	if len(tokens(label)) > maxLabel {
+		return ""
+	}
+	return label
+}
+
+// joinContents returns the words of several texts.
+func joinContents(list ...content) content {
+	joined := content{words: map[string]bool{}, concepts: map[string]bool{}}
+	for _, c := range list {
+		for w := range c.words {
+			joined.words[w] = true
+		}
+		for w := range c.concepts {
+			joined.concepts[w] = true
+		}
+		joined.days |= c.days
+		joined.months |= c.months
+		joined.numbers = append(joined.numbers, c.numbers...)
+		joined.hasLimit = joined.hasLimit || c.hasLimit
+	}
+	return joined
+}

@@ -1,0 +1,55 @@
+package search
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestMatchQuotes_NeedsEveryWord(t *testing.T) {
+	t.Parallel()
+	hits := []Hit{
+		{Title: "camp.md", Section: "Pitches", Text: "| Pitch: Tent, small; April–June: £14; July: £19\n| Pitch: Tent, large; April–June: £21; July: £28\n| Pitch: Pod"},
+		{Title: "camp.md", Section: "Rules", Text: "Campfires are allowed on the beach only.\n\nChildren under 12 need an adult at the lake.\n\n" +
+			"We are open Wednesday to Sunday."},
+		{Title: "salon.txt", Text: "Hunde sind im Salon nicht erlaubt.\n\nDie Dauerwelle kostet 60 Euro."},
+	}
+	for question, want := range map[string]string{
+		"how much is a small tent":                     "Pitch: Tent, small; April–June: £14; July: £19",
+		"how much is the pod":                          "",
+		"r campfirs allowed at the beach":              "Campfires are allowed on the beach only.",
+		"can my 9 year old swim in the lake":           "",
+		"does our 9 year old need an adult":            "Children under 12 need an adult at the lake.",
+		"are you open on fridays":                      "We are open Wednesday to Sunday.",
+		"was kostet die dauerwelle bei euch":           "Die Dauerwelle kostet 60 Euro.",
+		"what does a perm for my aunt cost":            "",
+		"puis-je venir avec mon chien ?":               "",
+		"do you have a swimming pool":                  "",
+		"kann ich meinen hund in den salon mitbringen": "Hunde sind im Salon nicht erlaubt.",
+	} {
+		t.Run(question, func(t *testing.T) {
+			t.Parallel()
+			m := MatchQuotes(hits, Asked{Text: question})
+			if want == "" {
+				require.False(t, m.Found, m.Quote.Text)
+				return
+			}
+			require.True(t, m.Found, m.Doubt)
+			require.Equal(t, want, m.Quote.Text)
+		})
+	}
+}
+
+func TestMatchQuotes_JoinsFollowUp(t *testing.T) {
+	t.Parallel()
+	hits := []Hit{
+		{Title: "camp.md", Section: "Pitches", Text: "| Pitch: Tent, small; Price: £14\n| Pitch: Tent, large; Price: £21"},
+		{Title: "camp.md", Section: "Kiosk", Text: "Fresh rolls are sold on Saturdays. A large coffee costs £3."},
+	}
+	before := []string{"how much is a small tent"}
+	m := MatchQuotes(hits, Asked{Text: "and a large one?", Before: before})
+	require.True(t, m.Found, m.Doubt)
+	require.Equal(t, "Pitch: Tent, large; Price: £21", m.Quote.Text)
+	m = MatchQuotes(hits, Asked{Text: "and on saturdays?", Before: before})
+	require.False(t, m.Found, m.Quote.Text)
+}

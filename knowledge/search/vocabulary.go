@@ -1,0 +1,230 @@
+package search
+
+import (
+	"slices"
+	"strings"
+	"sync"
+	"unicode"
+	"unicode/utf8"
+
+	"multis/internal/language/lexicon"
+)
+
+// token is a word of a text with what stands before it.
+type token struct {
+	text string // in lower case and without accents
+	gap  string // what stands between it and the word before
+}
+
+// plainLetters replaces letters that have no accent to remove.
+var plainLetters = strings.NewReplacer("ł", "l", "ı", "i", "ø", "o", "ß", "ss", "æ", "ae", "œ", "oe", "đ", "d") //nolint:gochecknoglobals // a constant
+
+// plain returns a text in lower case and without accents.
+func plain(text string) string { return plainLetters.Replace(strings.ToLower(fold(text))) }
+
+// tokens splits a text into words and numbers.
+func tokens(text string) (list []token) {
+	text = plain(text)
+	from, end := -1, 0
+	kind := other
+	flush := func(to int) {
+		if from >= 0 {
+			list = append(list, token{text: text[from:to], gap: text[end:from]})
+			from, end = -1, to
+		}
+	}
+	for i, r := range text {
+		k := kindOf(r)
+		if k != kind {
+			flush(i)
+		}
+		if k != other && from < 0 {
+			from = i
+		}
+		kind = k
+	}
+	flush(len(text))
+	return list
+}
+
+// dictionary is the part of the lexicon by which words of questions and documents are compared, for one language.
+type dictionary struct {
+	code     string
+	side     map[string]bool
+	concepts map[string][]string // the names of the concepts of a word
+	days     map[string]int      // from Sunday
+	months   map[string]int      // from January
+}
+
+// readDictionaries reads the dictionaries on the first call.
+var readDictionaries = sync.OnceValue(func() (all []dictionary) {
+	for _, code := range lexicon.Languages("concepts") {
+		d := dictionary{code: code, side: map[string]bool{}, concepts: map[string][]string{}, days: map[string]int{}, months: map[string]int{}}
+		for _, row := range lexicon.Rows(code, "side") {
+			for _, word := range row.Words() {
+				d.side[plain(word)] = true
+			}
+		}
+		for _, row := range lexicon.Rows(code, "concepts") {
+			for _, word := range row.Words() {
+				word = plain(word)
+				d.concepts[word] = append(d.concepts[word], row.Concept)
+				if joined := strings.ReplaceAll(word, "-", ""); joined != word {
+					d.concepts[joined] = append(d.concepts[joined], row.Concept)
+				}
+			}
+		}
+		addCalendar(d.days, code, "days")
+		addCalendar(d.months, code, "months")
+		all = append(all, d)
+	}
+	return all
+})
+
+func addCalendar(names map[string]int, code, topic string) {
+	for i, row := range lexicon.Rows(code, topic) {
+		for _, word := range row.Words() {
+			names[plain(word)] = i
+		}
+	}
+}
+
+// dictionariesOf returns the dictionaries of the languages that most words of a text are side words of; all of them for a
+// text without side words.
+func dictionariesOf(list []token) []dictionary {
+	all := readDictionaries()
+	counts, most := make([]int, len(all)), 0
+	for i, d := range all {
+		for _, t := range list {
+			if d.side[t.text] {
+				counts[i]++
+			}
+		}
+		most = max(most, counts[i])
+	}
+	var found []dictionary
+	for i, d := range all {
+		if counts[i] == most {
+			found = append(found, d)
+		}
+	}
+	return found
+}
+
+// reader reads words in the languages of some dictionaries.
+type reader struct {
+	dictionaries []dictionary
+	known        map[string][]string // concepts of words that were looked up
+}
+
+func newReader(dictionaries []dictionary) *reader {
+	return &reader{dictionaries: dictionaries, known: map[string][]string{}}
+}
+
+// isSide reports whether a word stands beside what a question is about.
+func (r *reader) isSide(word string) bool {
+	return utf8.RuneCountInString(word) == 1 && !unicode.IsDigit(rune(word[0])) ||
+		slices.ContainsFunc(r.dictionaries, func(d dictionary) bool { return d.side[word] })
+}
+
+// conceptsOf returns the concepts that a word, or another form of it, names.
+func (r *reader) conceptsOf(word string) []string {
+	if found, ok := r.known[word]; ok {
+		return found
+	}
+	var found []string
+	for _, d := range r.dictionaries {
+		if exact := d.concepts[word]; len(exact) > 0 {
+			found = append(found, exact...)
+			continue
+		}
+		for w, concepts := range d.concepts {
+			if len(w) >= minForm && isForm(word, w) {
+				found = append(found, concepts...)
+			}
+		}
+	}
+	slices.Sort(found)
+	found = slices.Compact(found)
+	r.known[word] = found
+	return found
+}
+
+// day returns the day of the week that a word names, from Sunday; -1 for none.
+func (r *reader) day(word string) int {
+	return r.named(word, func(d dictionary) map[string]int { return d.days })
+}
+
+// month returns the month that a word names, from January; -1 for none.
+func (r *reader) month(word string) int {
+	return r.named(word, func(d dictionary) map[string]int { return d.months })
+}
+
+// minDayPrefix is the length from which the beginning of the name of a day or month counts as the name.
+const minDayPrefix = 3
+
+func (r *reader) named(word string, of func(dictionary) map[string]int) int {
+	if isDigits(word) {
+		return -1
+	}
+	for _, d := range r.dictionaries {
+		names := of(d)
+		if at, ok := names[word]; ok {
+			return at
+		}
+		if at, ok := names[strings.TrimSuffix(word, "s")]; ok && len(word) > minDayPrefix {
+			return at
+		}
+		for name, at := range names {
+			rest, isLonger := strings.CutPrefix(word, name)
+			isShort := len(word) == minDayPrefix && strings.HasPrefix(name, word) && d.code == "en"
+			if isShort || isLonger && len(name) > minDayPrefix && isDayPart(rest) {
+				return at
+			}
+		}
+	}
+	return -1
+}
+
+// isDayPart reports whether what follows the name of a day or month is an ending or a part of the day, as in
+// "dienstagabend", "lunedi", "haziranda".
+func isDayPart(rest string) bool { return len(rest) <= 8 }
+
+// minForm is the length from which words with the same beginning may be forms of each other.
+const minForm = 4
+
+// isForm reports whether two words are forms of one word: they differ in an ending.
+func isForm(a, b string) bool {
+	if a == b {
+		return true
+	}
+	if a == "" || b == "" || isNumber(a) || isNumber(b) {
+		return false
+	}
+	if len(a) > len(b) {
+		a, b = b, a
+	}
+	same := 0
+	for same < len(a) && a[same] == b[same] {
+		same++
+	}
+	if same == len(a) && (len(a) >= minForm && len(b)-len(a) <= 3 || len(a) == 3 && len(b)-len(a) <= 2 && strings.HasSuffix(b, "s")) {
+		return true
+	}
+	return same >= minForm && len(a)-same <= 2 && len(b)-same <= 3 && 3*same >= 2*len(b)
+}
+
+// minPart is the length from which a word is looked for inside another one.
+const minPart = 5
+
+// isPart reports whether a word is the beginning or the end of a compound.
+func isPart(part, compound string) bool {
+	if len(part) < minPart || len(compound) < len(part)+3 {
+		return false
+	}
+	stem := strings.TrimRight(part, "aeiouns")
+	if len(stem) < minPart-1 {
+		stem = part
+	}
+	return strings.HasPrefix(compound, stem) || strings.HasSuffix(compound, part)
+}
