@@ -17,7 +17,7 @@ func (a account) Account(context.Context) (admin.Account, error) { return admin.
 func TestAccount_ShowsRightsAndRevocation(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
-	require.Contains(t, r.asOwner("/account"), "I don't know", "there is none without a homeserver")
+	require.Contains(t, r.asOwner("/account"), "There's no `/account`", "there is none without a homeserver")
 	acc := account{
 		Owner:        "@you:x",
 		Bot:          "@multis:x",

@@ -83,7 +83,7 @@ func TestDraft_ScheduledMessageNeedsYes(t *testing.T) {
 		RelatesTo: shown.Event,
 		Author:    policy.AuthorOperator,
 		Sender:    operator,
-	})), "is the owner's")
+	})), "Only the owner")
 	require.Empty(t, r.sentTo(ana), "an operator's yes is none")
 
 	require.Equal(t, "see you at seven. *Bring* cake\nSending to **Ana · WhatsApp**.", r.react(shown.Event, "👍"))

@@ -123,10 +123,10 @@ func TestExecution_TimeoutEndsTask(t *testing.T) {
 	run, err := store.ExecutionByID(r.ctx, r.st.DB(), 1)
 	require.NoError(t, err)
 	require.Positive(t, run.Worked)
-	r.exec("update schedule_executions set worked = '59.9 s'") // by the attempts before
+	r.exec("update schedule_executions set worked = '299.9 s'") // by the attempts before
 	r.agent.blocks = true
 	require.NoError(t, r.clock.Execute(r.ctx, 1, false), "no attempt follows: its time is over")
-	require.Contains(t, bodies(r.sendQueued()), "did not work**: it took longer than 60 s.")
+	require.Contains(t, bodies(r.sendQueued()), "did not work**: it took longer than 5 min.")
 	require.Equal(t, "failed", r.lastExecutionState(1))
 	require.Equal(t, 1, r.count("select count(*) from tasks where state = 'failed' and finished_at is not null"))
 }

@@ -66,7 +66,7 @@ func TestDesk_TypedByHand(t *testing.T) {
 			return err == nil, nil
 		})
 		require.Contains(t, a.commandIn(una, a.adminRoom(), "/desk"), "Desk, the last 24 hours")
-		require.Contains(t, a.commandIn(una, a.adminRoom(), "/label Typed-ida vip"), "is the owner's")
+		require.Contains(t, a.commandIn(una, a.adminRoom(), "/label Typed-ida vip"), "Only the owner")
 		_, err := una.LeaveRoom(t.Context(), a.adminRoom())
 		require.NoError(t, err)
 		require.NoError(t, a.process.Kill())

@@ -345,6 +345,8 @@ func readsNegations(s string) bool {
 	case language.English, language.German, language.French, language.Spanish, language.Portuguese, language.Italian, language.Dutch,
 		language.Russian:
 		return true
+	case language.Unknown: // a short text; the languages in Cyrillic script have the same negations
+		return strings.ContainsFunc(s, func(r rune) bool { return unicode.Is(unicode.Cyrillic, r) })
 	default:
 		return false
 	}
