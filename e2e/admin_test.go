@@ -30,7 +30,7 @@ func TestAdminRoom_Commands(t *testing.T) {
 	a.step("help, with either sign", func(t *testing.T) {
 		require.Contains(t, a.command("/help"), "/mode")
 		require.Contains(t, a.command("!help mode"), "business")
-		require.Contains(t, a.command("/mdoe"), "Did you mean `/mode`?")
+		require.Contains(t, a.command("/mdoe"), "Did you mean /mode?")
 	})
 
 	a.step("a document is sent, asked about and cited", func(t *testing.T) {

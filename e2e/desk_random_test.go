@@ -333,7 +333,7 @@ func (c *deskTalk) verify() {
 		}
 	}
 	thread := c.threadOf(c.card)
-	require.Equal(c.t, c.asked, strings.Count(thread, "**: "+question), "the questions in the thread:\n%s", thread)
+	require.Equal(c.t, c.asked, strings.Count(thread, ": "+question), "the questions in the thread:\n%s", thread)
 	for _, w := range c.lines {
 		shown := strings.Count(thread, w.token)
 		if w.deleted {

@@ -37,7 +37,7 @@ func TestPIN_RunsCommandAndIsDeleted(t *testing.T) {
 	require.Contains(t, a.command("/exec touch made.md"), "for: touch made.md")
 	made := filepath.Join(data, "agents", "multis", "made.md")
 	require.NoFileExists(t, made)
-	enter("✅ `touch made.md` · done")
+	enter("✅ touch made.md · done")
 	require.FileExists(t, made)
 	require.Contains(t, a.command("/exec cat /proc/self/environ"), "Not run")
 	for _, event := range entered {

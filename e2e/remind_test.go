@@ -66,7 +66,7 @@ func TestReminder_ComesOnceDespiteKill(t *testing.T) {
 	a.await("the owner to see all of them", func(context.Context) (bool, error) {
 		came = map[string]int{}
 		for _, text := range a.notices() {
-			if rest, found := strings.CutPrefix(text, "⏰ **storm "); found {
+			if rest, found := strings.CutPrefix(text, "⏰ storm "); found {
 				number, _, _ := strings.Cut(rest, ".")
 				came[number]++
 			}

@@ -17,7 +17,7 @@ const (
 	demoPIN  = "804639"
 	harmful  = "/exec touch made-by-multis.md"
 	escape   = "/exec cat /proc/self/environ"
-	execDone = "✅ `touch made-by-multis.md` · done"
+	execDone = "✅ touch made-by-multis.md · done"
 )
 
 // runCommand runs a command after the PIN, and then a command that tries to escape from the sandbox.

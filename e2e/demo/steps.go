@@ -277,7 +277,7 @@ func (d *demo) remind(ctx context.Context) error {
 		timeline, err := d.rig.Timeline(ctx, d.admin)
 		heard = nil
 		for _, evt := range timeline {
-			if evt.Type == event.EventMessage && evt.Sender == botID && strings.HasPrefix(evt.Content.AsMessage().Body, "⏰ **"+reminder) {
+			if evt.Type == event.EventMessage && evt.Sender == botID && strings.HasPrefix(evt.Content.AsMessage().Body, "⏰ "+reminder) {
 				heard = append(heard, evt.Content.AsMessage().Body)
 			}
 		}
