@@ -51,8 +51,10 @@ func TestOpsListen_IsOfThisMachineOnly(t *testing.T) {
 		_, err := localAddress(address)
 		require.NoError(t, err, address)
 	}
-	for _, address := range []string{"0.0.0.0:29400", ":29400", "192.0.2.1:29400", "example.com:29400", "127.0.0.1", "127.0.0.1:0",
-		"127.0.0.1:70000"} {
+	for _, address := range []string{
+		"0.0.0.0:29400", ":29400", "192.0.2.1:29400", "example.com:29400", "127.0.0.1", "127.0.0.1:0",
+		"127.0.0.1:70000",
+	} {
 		_, err := localAddress(address)
 		require.ErrorContains(t, err, "is not an address of this machine only; write 127.0.0.1 and a port, such as 127.0.0.1:29400", address)
 	}

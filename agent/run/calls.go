@@ -192,7 +192,7 @@ func (a *Attempt) prepare(ctx context.Context, p *pendingCall, rest []pendingCal
 }
 
 // findUnshowable returns why the owner cannot be shown the arguments of a call; empty if he can.
-func (p *pendingCall) findUnshowable() string {
+func (p pendingCall) findUnshowable() string {
 	if len(arguments(p.call)) > maxApprovedArguments {
 		return fmt.Sprintf("The arguments are longer than %d KB, which the owner would not read before he allows the call. Make it in smaller parts.",
 			maxApprovedArguments>>10)

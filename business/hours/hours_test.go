@@ -383,8 +383,10 @@ func TestDays_RoundTrip(t *testing.T) {
 
 func TestParseCalendar_DateHasNoZone(t *testing.T) {
 	t.Parallel()
-	for _, zone := range []string{"W. Europe Standard Time", "Europe/Berlin", "/freeassociation.sourceforge.net/Europe/Vienna",
-		"Customized Time Zone"} {
+	for _, zone := range []string{
+		"W. Europe Standard Time", "Europe/Berlin", "/freeassociation.sourceforge.net/Europe/Vienna",
+		"Customized Time Zone",
+	} {
 		days, err := ParseCalendar(strings.NewReader("BEGIN:VCALENDAR\r\nVERSION:2.0\r\nPRODID:x\r\nBEGIN:VEVENT\r\nUID:1\r\nDTSTAMP:20260101T000000Z\r\nSUMMARY:Christmas\r\n" +
 			"DTSTART;TZID=" + zone + ";VALUE=DATE:20261225\r\nDTEND;TZID=" + zone + ";VALUE=DATE:20261226\r\nEND:VEVENT\r\nEND:VCALENDAR\r\n"))
 		require.NoError(t, err, zone)

@@ -97,8 +97,8 @@ func children(value any) []any {
 
 // listField returns the first field of a struct that is a list; the zero Value if there is none.
 func listField(s reflect.Value) reflect.Value {
-	for i := range s.NumField() {
-		if f := s.Field(i); f.Kind() == reflect.Slice && f.CanSet() && f.Type() != rawType {
+	for _, f := range s.Fields() {
+		if f.Kind() == reflect.Slice && f.CanSet() && f.Type() != rawType {
 			return f
 		}
 	}
@@ -139,8 +139,8 @@ func hasOwnKey(t reflect.Type, o object) bool {
 	if t.Kind() != reflect.Struct {
 		return false
 	}
-	for i := range t.NumField() {
-		if own, _ := names(t.Field(i)); own != "" && valueOf(o, own) != nil {
+	for f := range t.Fields() {
+		if own, _ := names(f); own != "" && valueOf(o, own) != nil {
 			return true
 		}
 	}
@@ -228,8 +228,8 @@ func convertStruct(into reflect.Value, value any) bool {
 	if o, isObject := value.(object); isObject {
 		return fill(into, o)
 	}
-	for i := range into.NumField() {
-		if f := into.Field(i); f.Kind() == reflect.String && f.CanSet() {
+	for _, f := range into.Fields() {
+		if f.Kind() == reflect.String && f.CanSet() {
 			return convertScalar(f, value)
 		}
 	}

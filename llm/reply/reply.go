@@ -8,6 +8,7 @@ package reply
 import (
 	"errors"
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -117,15 +118,15 @@ func finalChannel(said string) string {
 	if all == nil {
 		return said
 	}
-	for i := len(all) - 1; i >= 0; i-- {
-		if name := strings.ToLower(said[all[i][2]:all[i][3]]); name != "final" && name != "commentary" {
+	for i, place := range slices.Backward(all) {
+		if name := strings.ToLower(said[place[2]:place[3]]); name != "final" && name != "commentary" {
 			continue
 		}
 		end := len(said)
 		if i+1 < len(all) {
 			end = all[i+1][0]
 		}
-		return said[all[i][1]:end]
+		return said[place[1]:end]
 	}
 	return said[:all[0][0]]
 }

@@ -155,8 +155,10 @@ func newHider(list []string) hider {
 const mask = "…"
 
 // plainWords are words of Matrix ids that name nobody.
-var plainWords = map[string]bool{"whatsapp": true, "telegram": true, "signal": true, "discord": true, "matrix": true, "com": true,
-	"org": true}
+var plainWords = map[string]bool{
+	"whatsapp": true, "telegram": true, "signal": true, "discord": true, "matrix": true, "com": true,
+	"org": true,
+}
 
 // foreign matches what an error may quote: Matrix ids, quotes, addresses and long numbers.
 var foreign = regexp.MustCompile("[@!$#+][^\\s\"',;)]{2,}:[^\\s\"',;)]+|\\$[\\w+/=-]{2,}|\"[^\"]*\"|'[^']*'|`[^`]*`|\\S+@\\S+|\\S+://\\S+|\\+?\\d[\\d ()-]{5,}\\d")

@@ -36,8 +36,10 @@ func TestBundle_NamesNoContact(t *testing.T) {
 		Versions: []string{"multis 1.2"},
 		Doctor: doctor.Report{Sections: []doctor.Section{
 			{Name: "encryption", Fact: "Zora Quux of 3 encrypted", Findings: []doctor.Finding{
-				{ID: doctor.ChatsUnreadable, Severity: doctor.Warning, Subject: "Zora Quux",
-					Message: "2 messages in Zora Quux cannot be read: she wrote hello"},
+				{
+					ID: doctor.ChatsUnreadable, Severity: doctor.Warning, Subject: "Zora Quux",
+					Message: "2 messages in Zora Quux cannot be read: she wrote hello",
+				},
 			}},
 			{Name: "database", Fact: "Postgres 17", Findings: []doctor.Finding{
 				{ID: doctor.DatabaseVector, Severity: doctor.Warning, Message: "there is no pgvector", Fix: "apt-get install it"},
@@ -49,8 +51,10 @@ func TestBundle_NamesNoContact(t *testing.T) {
 			`{"level":"error","error":"number +49 170 1234567 is unknown","list":["Quux"],"message":"Cannot send"}`,
 			"Zora wrote something",
 		},
-		Config: []string{"business.rules: Zora Quux pays later (config.yaml)", "owner: @me:x (config.yaml)",
-			"llm.api_key: sk-ant-api03-aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa (environment)"},
+		Config: []string{
+			"business.rules: Zora Quux pays later (config.yaml)", "owner: @me:x (config.yaml)",
+			"llm.api_key: sk-ant-api03-aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa (environment)",
+		},
 		Hidden: []string{"Zora Quux", "@whatsapp_491701234567:x", "!zoraroom:x", "zora-channel"},
 	}
 	var raw bytes.Buffer

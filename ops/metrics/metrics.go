@@ -103,12 +103,18 @@ const (
 
 // families are the metrics of the database, by Measurement.Family.
 var families = map[string]family{
-	"decisions": {"multis_decisions_total", "Messages by what was decided and why; archive is silence.", counter,
-		[]string{"action", "code"}, 80},
+	"decisions": {
+		"multis_decisions_total", "Messages by what was decided and why; archive is silence.", counter,
+		[]string{"action", "code"},
+		80,
+	},
 	"sends":      {"multis_sends_total", "Outgoing messages by state.", counter, []string{"state"}, 8},
 	"suppressed": {"multis_sends_suppressed_total", "Outgoing messages that were not sent, by reason.", counter, []string{"code"}, 40},
-	"waiting": {"multis_waiting", "What waits: queued messages, drafts, escalations, messages without a key.", gauge, []string{"what"},
-		8},
+	"waiting": {
+		"multis_waiting", "What waits: queued messages, drafts, escalations, messages without a key.", gauge,
+		[]string{"what"},
+		8,
+	},
 	"waiting_age":  {"multis_waiting_age_seconds", "Age of the oldest of what waits.", gauge, []string{"what"}, 8},
 	"escalations":  {"multis_escalations_total", "Escalations by cause.", counter, []string{"cause"}, 20},
 	"unsupported":  {"multis_answers_unsupported_total", "Answers that failed the check against their sources.", counter, nil, 1},
@@ -120,8 +126,11 @@ var families = map[string]family{
 	"tool_errors":  {"tool_errors_total", "Tool calls that failed.", counter, []string{"tool", "code"}, 50},
 	"requests":     {"llm_requests_total", "Calls of models.", counter, []string{"provider", "model"}, 20},
 	"tokens":       {"llm_tokens_total", "Tokens in and out.", counter, []string{"provider", "direction"}, 20},
-	"cost": {"multis_llm_cost_total", "Cost of paid calls by purpose, in the currency of the budget.", counter, []string{"purpose"},
-		20},
+	"cost": {
+		"multis_llm_cost_total", "Cost of paid calls by purpose, in the currency of the budget.", counter,
+		[]string{"purpose"},
+		20,
+	},
 	"door_age": {"multis_door_age_seconds", "Since the last push and the last stored sync.", gauge, []string{"door"}, 2},
 }
 

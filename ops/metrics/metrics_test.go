@@ -111,8 +111,10 @@ func TestMetrics_StayFewAndNameNobody(t *testing.T) {
 	} {
 		require.Contains(t, shown, "\n"+line)
 	}
-	for _, name := range []string{"llm_requests_total{", "llm_tokens_total{", "tool_errors_total{", "multis_queue_age_seconds{",
-		"multis_queue_attempts{", "multis_pool_connections{"} {
+	for _, name := range []string{
+		"llm_requests_total{", "llm_tokens_total{", "tool_errors_total{", "multis_queue_age_seconds{",
+		"multis_queue_attempts{", "multis_pool_connections{",
+	} {
 		require.Contains(t, shown, "\n"+name)
 	}
 }

@@ -32,8 +32,10 @@ func TestFind_InFourLanguages(t *testing.T) {
 		{"the ten latest messages from cafe luna", "messages.n", map[string]string{"chat": "cafe luna", "n": "10"}},
 		{"Tell Ana that I'm late, sorry.", "send", map[string]string{"chat": "Ana", "text": "I'm late, sorry."}},
 		{"note que le code est chez ana", "remember", map[string]string{"text": "le code est chez ana"}},
-		{"todos los lunes a las 8 recuérdame pedir harina", "remind",
-			map[string]string{"timed": "todos los lunes a las 8", "rest": "pedir harina"}},
+		{
+			"todos los lunes a las 8 recuérdame pedir harina", "remind",
+			map[string]string{"timed": "todos los lunes a las 8", "rest": "pedir harina"},
+		},
 	} {
 		t.Run(c.line, func(t *testing.T) {
 			t.Parallel()
