@@ -249,8 +249,11 @@ func (ds *dialogs) close(d store.Dialog, mark string, change func(context.Contex
 		if !first {
 			return jobs.Snooze(0)
 		}
-		if err := ds.room.endQuestion(ctx, tx, d, mark); err != nil || change == nil {
+		if err := ds.room.endQuestion(ctx, tx, d, mark); err != nil {
 			return err
+		}
+		if change == nil {
+			return nil
 		}
 		return change(ctx, tx)
 	}

@@ -259,7 +259,9 @@ func (t *Turns) searchForContact(ctx context.Context, question string, before []
 // searchWordings searches the public documents for a question, and if they do not answer it, for other words of it
 // (policy.HoursWordings). answered reports whether what it returns answers the question; without needsAnswer it is only
 // known for a question with other words.
-func (t *Turns) searchWordings(ctx context.Context, question string, before []string, needsAnswer bool) (first search.Result, answered bool, err error) {
+func (t *Turns) searchWordings(ctx context.Context, question string, before []string, needsAnswer bool) (
+	first search.Result, answered bool, err error,
+) {
 	others := policy.HoursWordings(question)
 	for i, wording := range append([]string{question}, others...) {
 		found, err := t.search.AsContact(ctx, policy.PublicScope(), search.Query{

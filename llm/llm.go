@@ -131,8 +131,11 @@ type Response struct {
 // for once more with a higher one. With an error it returns the incomplete answer.
 func Complete(ctx context.Context, m Model, r Request) (Response, error) {
 	res, err := complete(ctx, m, r)
-	if err != nil || res.Stop != StopLength || r.Longer {
+	if err != nil {
 		return res, err
+	}
+	if res.Stop != StopLength || r.Longer {
+		return res, nil
 	}
 	r.Longer = true
 	longer, err := complete(ctx, m, r)

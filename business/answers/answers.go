@@ -240,6 +240,9 @@ func (b *Keeper) write(ctx context.Context, d document) error {
 func (b *Keeper) cannedDocument(list []store.CannedAnswer) string {
 	var sections []string
 	for _, a := range list {
+		if b.Variables.Hours == "" && strings.Contains(a.Answer, hoursVariable) {
+			continue // there is nothing to tell
+		}
 		sections = append(sections, fmt.Sprintf("## %s\n\n%s\n", a.Question, b.Variables.Fill(a.Answer, "")))
 	}
 	return strings.Join(sections, "\n")

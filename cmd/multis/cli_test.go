@@ -314,7 +314,7 @@ func TestChat_InTerminal(t *testing.T) {
 	}
 
 	said := chat("/index prices.md", "1", "/help", "exit", "What came after the end?")
-	require.Regexp(t, `(?s)who may see it\?.*done: 1 passage.*/ask question`, said, "each line is answered before the next is read")
+	require.Regexp(t, `(?s)who may see it\?.*done: 1 passage.*/ask do you deliver`, said, "each line is answered before the next is read")
 	require.NotContains(t, said, "**", "the marks of Markdown are for those who render it")
 	require.NotContains(t, said, "\x1b", "colours are for terminals")
 	require.NotContains(t, said, "after the end")

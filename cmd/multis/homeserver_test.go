@@ -89,6 +89,9 @@ func openHomeserver(t *testing.T) *homeserver {
 	mux.HandleFunc("GET "+v3+"/rooms/{room}/state", hs.state)
 	mux.HandleFunc("GET "+v3+"/rooms/{room}/state/{type}/{$}", hs.stateEvent)
 	mux.HandleFunc("GET "+v3+"/rooms/{room}/state/{type}/{key}", hs.stateEvent)
+	mux.HandleFunc("PUT "+v3+"/rooms/{room}/state/org.matrix.msc4391.command_description/{key}", func(w http.ResponseWriter, _ *http.Request) {
+		reply(w, map[string]string{"event_id": "$described"})
+	})
 	mux.HandleFunc("GET "+v3+"/rooms/{room}/event/{event}", hs.event)
 	mux.HandleFunc("GET "+v3+"/rooms/{room}/messages", hs.messages)
 	mux.HandleFunc("PUT "+v3+"/rooms/{room}/send/{type}/{txn}", hs.send)

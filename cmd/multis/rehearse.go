@@ -247,7 +247,9 @@ func openThrowaway(ctx context.Context, dir string) (*store.Store, func(), error
 // printReplies prints the replies, and how many meet their expectations. If one does not, it returns status 1.
 func printReplies(w io.Writer, questions []rehearsedQuestion, replies []rehearsedReply, asJSON bool) error {
 	var b strings.Builder
-	counts, expected, failed := map[outcome]int{}, 0, 0
+	counts := map[outcome]int{}
+	expected := 0
+	failed := 0
 	for i, r := range replies {
 		counts[r.Outcome]++
 		if questions[i].Expect != nil {

@@ -218,7 +218,9 @@ func distance(a, b string, limit int) int {
 	if d := len(x) - len(y); max(d, -d) >= limit || len(y) < minTypo || x[0] != y[0] && (len(x) < 5 || x[1] != y[1]) {
 		return limit
 	}
-	before, last, now := make([]int, len(y)+1), make([]int, len(y)+1), make([]int, len(y)+1)
+	before := make([]int, len(y)+1)
+	last := make([]int, len(y)+1)
+	now := make([]int, len(y)+1)
 	for j := range last {
 		last[j] = j
 	}
@@ -246,8 +248,12 @@ func distance(a, b string, limit int) int {
 
 // rate scores a piece. It reports false if the piece lacks all words of the question.
 func (p *piece) rate(words, about []weightedWord, unknown int, typed []string, follows bool) bool {
-	sum, total, own := 0.0, 0.0, 0.0
-	missing, inOwn, strong := 0, 0, 0
+	sum := 0.0
+	total := 0.0
+	own := 0.0
+	missing := 0
+	inOwn := 0
+	strong := 0
 	key := 0.0 // the weight of the word that tells most
 	for _, w := range words {
 		if !w.isLight && w.day < 0 {
@@ -435,7 +441,16 @@ func piecesOf(hits []Hit) (pieces []piece, everything []content) {
 			if u.isHeader {
 				continue
 			}
-			p := piece{hit: h, rank: rank, units: list, first: i, last: i, own: contents[i], near: heading, far: outer}
+			p := piece{
+				hit:   h,
+				rank:  rank,
+				units: list,
+				first: i,
+				last:  i,
+				own:   contents[i],
+				near:  heading,
+				far:   outer,
+			}
 			if u.lead >= 0 {
 				p.near = joinContents(heading, contents[u.lead])
 			}
@@ -452,7 +467,15 @@ func piecesOf(hits []Hit) (pieces []piece, everything []content) {
 			pieces = append(pieces, p)
 		}
 		if last := sectionEnd(h, list); last > 0 {
-			pieces = append(pieces, piece{hit: h, rank: rank, units: list, last: last, own: heading, far: outer, isSection: true})
+			pieces = append(pieces, piece{
+				hit:       h,
+				rank:      rank,
+				units:     list,
+				last:      last,
+				own:       heading,
+				far:       outer,
+				isSection: true,
+			})
 		}
 	}
 	return pieces, everything

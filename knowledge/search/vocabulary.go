@@ -59,7 +59,13 @@ type dictionary struct {
 // readDictionaries reads the dictionaries on the first call.
 var readDictionaries = sync.OnceValue(func() (all []dictionary) {
 	for _, code := range lexicon.Languages("concepts") {
-		d := dictionary{code: code, side: map[string]bool{}, concepts: map[string][]string{}, days: map[string]int{}, months: map[string]int{}}
+		d := dictionary{
+			code:     code,
+			side:     map[string]bool{},
+			concepts: map[string][]string{},
+			days:     map[string]int{},
+			months:   map[string]int{},
+		}
 		for _, row := range lexicon.Rows(code, "side") {
 			for _, word := range row.Words() {
 				d.side[plain(word)] = true
