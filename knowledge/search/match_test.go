@@ -9,11 +9,17 @@ import (
 func TestMatchQuotes_NeedsEveryWord(t *testing.T) {
 	t.Parallel()
 	hits := []Hit{
-		{Title: "camp.md", Section: "Pitches",
-			Text: "| Pitch: Tent, small; April–June: £14; July: £19\n| Pitch: Tent, large; April–June: £21; July: £28\n| Pitch: Pod"},
-		{Title: "camp.md", Section: "Rules",
+		{
+			Title:   "camp.md",
+			Section: "Pitches",
+			Text:    "| Pitch: Tent, small; April–June: £14; July: £19\n| Pitch: Tent, large; April–June: £21; July: £28\n| Pitch: Pod",
+		},
+		{
+			Title:   "camp.md",
+			Section: "Rules",
 			Text: "Campfires are allowed on the beach only.\n\nChildren under 12 need an adult at the lake.\n\n" +
-				"We are open Wednesday to Sunday."},
+				"We are open Wednesday to Sunday.",
+		},
 		{Title: "salon.txt", Text: "Hunde sind im Salon nicht erlaubt.\n\nDie Dauerwelle kostet 60 Euro."},
 	}
 	for question, want := range map[string]string{
