@@ -46,7 +46,7 @@ func (r *attempt) citedText(answer string) sourcedText {
 		sentence := strings.TrimSpace(r.run.BreakLinks(s.Text))
 		citation, ok := r.run.Cite(s)
 		if !ok {
-			claimsSource = claimsSource || s.Source != 0 || strings.TrimSpace(s.Quote) != ""
+			claimsSource = claimsSource || s.Cites()
 			said.add(sentence, "")
 			plain.WriteString(sentence + " ")
 			continue

@@ -21,6 +21,15 @@ func TestOwnerAnswer_SaysWhereItIsFrom(t *testing.T) {
 			"what does a grand piano cost?", answerJSON("It is free.", 1, "free of charge"),
 			"It is free.\n\n(I could not match this to a passage.)",
 		},
+		"a failed line": {
+			"what does a grand piano cost?", `{"sentences": [{"text": "It is free.", "cite": ["1.9"]}]}`,
+			"It is free.\n\n(I could not match this to a passage.)",
+		},
+		"a multiple": {
+			"what do two grand pianos cost?", answerJSON("Two are 240 euro.", 1, "A grand piano costs 120 euro"), "Two are 240 euro. [1]",
+		},
+		"a sum":       {"what do both cost?", answerJSON("Both are 210 euro.", 1, "A grand piano costs 120 euro"), "Both are 210 euro. [1]"},
+		"a wrong sum": {"what do both cost?", answerJSON("Both are 200 euro.", 1, "A grand piano costs 120 euro"), "(I could not match"},
 		"a note": {"what is the barrier code?", answerJSON("The barrier code is 4471.", 0, ""), "(From your notes.)"},
 		"a list": {
 			"list the pianos", `{"sentences": [{"text": "Prices:\n- upright\n- grand", "source": 0, "quote": ""}]}`,

@@ -37,8 +37,8 @@ type Sentence struct {
 	Quote  string   `json:"quote"`
 }
 
-// cites reports whether a sentence says that something proves it.
-func (s Sentence) cites() bool {
+// Cites reports whether a sentence says that something proves it.
+func (s Sentence) Cites() bool {
 	return len(s.Cite) > 0 || s.Source != 0 || strings.TrimSpace(s.Quote) != ""
 }
 

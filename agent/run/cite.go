@@ -22,7 +22,7 @@ import (
 // Cite returns the citation of a sentence, or false if the sentence has no valid one. It counts invalid citations.
 func (a *Attempt) Cite(s Sentence) (store.Citation, bool) {
 	span, ok := a.FindCitation(s)
-	if !ok && s.cites() {
+	if !ok && s.Cites() {
 		a.inventedCitations++
 	}
 	return span, ok
@@ -135,7 +135,7 @@ func (a *Attempt) Cited(s Sentence) (citations []store.Citation) {
 
 // CountInvented counts the citation of a sentence if nothing that it cites exists.
 func (a *Attempt) CountInvented(s Sentence) {
-	if s.cites() && len(a.resolve(s)) == 0 {
+	if s.Cites() && len(a.resolve(s)) == 0 {
 		a.inventedCitations++
 	}
 }
@@ -150,7 +150,7 @@ func (a *Attempt) Prove(s Sentence) (citations []store.Citation, gap string) {
 		return nil, "it is empty"
 	case len(said) > maxSentence:
 		return nil, "it is too long"
-	case len(cited) == 0 && s.cites():
+	case len(cited) == 0 && s.Cites():
 		return nil, "no passage has the line or the words that it cites"
 	case len(cited) == 0:
 		return nil, "it cites nothing"
@@ -190,15 +190,18 @@ func (a *Attempt) isCitable(hit search.Hit) bool {
 const maxSentence = 400
 
 // isSupported reports whether a passage can prove a sentence: the passage or its headings contain every number and
-// address of the sentence, and the sentence is at most maxSentence long and does not quote the instructions.
-//
-// For the owner a number may also be computed from those of the passage, because he sees the quote.
+// address of the sentence, and the sentence is at most maxSentence long and does not quote the instructions. For the owner
+// a number may also be computed from those of the passage, because he sees the quote.
 func (a *Attempt) isSupported(sentence string, by search.Hit) bool {
-	if a.Caller.Owner {
-		sentence = withoutComputed(sentence, by.Title+"\n"+by.Section+"\n"+by.Text)
+	if len(sentence) > maxSentence || quotesInstructions(sentence, a.Instructions+" "+FenceRule+" "+AnswerForm) {
+		return false
 	}
-	return len(sentence) <= maxSentence && !quotesInstructions(sentence, a.Instructions+" "+FenceRule+" "+AnswerForm) &&
-		policy.FindUnsupported(sentence, by.Title+"\n"+by.Section+"\n"+by.Text) == ""
+	source := by.Title + "\n" + by.Section + "\n" + by.Text
+	factors := ""
+	if a.Caller.Owner {
+		sentence, factors = withoutComputed(sentence, source)
+	}
+	return policy.FindUnsupported(sentence, source, factors) == ""
 }
 
 // minLeakWords is the number of consecutive words of the instructions that count as a quote of them.

@@ -14,31 +14,49 @@ var number = regexp.MustCompile(`\d+(?:[.,]\d+)?`)
 const maxFactor = 31
 
 // withoutComputed returns a sentence without the numbers that can be computed from those of a source: multiples of one,
-// and the sum, the difference or the product of two.
-func withoutComputed(sentence, source string) string {
+// and the sum, the difference or the product of two. factors are those of the multiples, which the sentence may name.
+func withoutComputed(sentence, source string) (rest, factors string) {
 	known := numbersIn(source)
-	return number.ReplaceAllStringFunc(sentence, func(digits string) string {
-		if isComputed(valueOf(digits), known) {
+	var used []string
+	rest = number.ReplaceAllStringFunc(sentence, func(digits string) string {
+		n := valueOf(digits)
+		if isSumOrProduct(n, known) {
 			return ""
 		}
-		return digits
+		factor := factorOf(n, known)
+		if factor == 0 {
+			return digits
+		}
+		used = append(used, strconv.Itoa(factor))
+		return ""
 	})
+	return rest, strings.Join(used, " . ")
 }
 
-func isComputed(n float64, known []float64) bool {
-	is := func(m float64) bool { return math.Abs(n-m) < 0.005 }
+// isSumOrProduct reports whether a number is the sum, the difference or the product of two others.
+func isSumOrProduct(n float64, known []float64) bool {
 	for i, a := range known {
-		if factor := math.Round(n / a); a > 0 && factor >= 2 && factor <= maxFactor && is(factor*a) {
-			return true
-		}
 		for j, b := range known {
-			if i != j && (is(a+b) || is(a-b) || is(a*b)) {
+			if i != j && (isEqual(n, a+b) || isEqual(n, a-b) || isEqual(n, a*b)) {
 				return true
 			}
 		}
 	}
 	return false
 }
+
+// factorOf returns by what a known number is multiplied to a number, from 2 to maxFactor; 0 if none is.
+func factorOf(n float64, known []float64) int {
+	for _, a := range known {
+		if factor := math.Round(n / a); a > 0 && factor >= 2 && factor <= maxFactor && isEqual(n, factor*a) {
+			return int(factor)
+		}
+	}
+	return 0
+}
+
+// isEqual compares amounts of money, which have at most two decimals.
+func isEqual(a, b float64) bool { return math.Abs(a-b) < 0.005 }
 
 // numbersIn returns the numbers of a text, each once, and at most 100.
 func numbersIn(text string) []float64 {
