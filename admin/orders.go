@@ -127,29 +127,35 @@ func (oc *orderCommands) find(ctx context.Context, r request) (_ planned, found 
 		unknown, found := aboutUnknownChat(typed)
 		return unknown, found, nil
 	}
-	i := slices.IndexFunc(plainOrders, func(p plainOrder) bool { return p.concept == order.Concept })
-	if i < 0 || (order.IsAsked && (plainOrders[i].caution == confirmed || plainOrders[i].stops)) {
-		return planned{}, false, nil
-	}
 	if chat, has := order.Slots[orders.SlotChat]; has {
 		order.Slots[orders.SlotChat] = names.typedName(chat)
 	}
 	order.Slots["typed"] = strings.TrimSpace(typed)
-	return planned{plainOrders[i], fillSlots(plainOrders[i].command, order.Slots)}, true, nil
+	p, found := planOf(order)
+	if order.IsAsked && (p.caution == confirmed || p.stops) {
+		return planned{}, false, nil
+	}
+	return p, found, nil
+}
+
+// planOf returns the command that carries out an order, with the order's slots in it; false if there is none.
+func planOf(order orders.Order) (planned, bool) {
+	i := slices.IndexFunc(plainOrders, func(p plainOrder) bool { return p.concept == order.Concept })
+	if i < 0 {
+		return planned{}, false
+	}
+	return planned{plainOrders[i], fillSlots(plainOrders[i].command, order.Slots)}, true
 }
 
 // aboutUnknownChat returns the order of a line that would stop something in a chat or send something there, if it names a
 // chat that does not exist. Its command says so: as a search, nobody would see that nothing was stopped.
 func aboutUnknownChat(typed string) (planned, bool) {
 	order, found := orders.Find(typed, isLikelyName)
-	if !found || order.IsAsked {
+	if !found || order.IsAsked || order.Slots[orders.SlotChat] == "" {
 		return planned{}, false
 	}
-	i := slices.IndexFunc(plainOrders, func(p plainOrder) bool { return p.concept == order.Concept })
-	if i < 0 || order.Slots[orders.SlotChat] == "" || !(plainOrders[i].stops || order.Concept == "send") {
-		return planned{}, false
-	}
-	return planned{plainOrders[i], fillSlots(plainOrders[i].command, order.Slots)}, true
+	p, found := planOf(order)
+	return p, found && (p.stops || p.concept == "send")
 }
 
 // isLikelyName reports whether a text may be the name of a chat: one word that begins with a capital letter.

@@ -35,7 +35,11 @@ func splitQuestions(asked string) (parts []string) {
 		return []string{asked}
 	}
 	hasMarks, before := strings.ContainsAny(asked, policy.QuestionMarks), ""
-	for _, line := range slices.Concat(mapSlices(lines, search.SplitJoined)...) {
+	var joined []string
+	for _, line := range lines {
+		joined = append(joined, search.SplitJoined(line)...)
+	}
+	for _, line := range joined {
 		line = strings.TrimSpace(line)
 		if line == "" || policy.IsAcknowledgement(line) || policy.IsGreeting(line) {
 			continue
@@ -50,15 +54,6 @@ func splitQuestions(asked string) (parts []string) {
 		parts[len(parts)-1] = joinLines(parts[len(parts)-1], before)
 	}
 	return parts
-}
-
-// mapSlices returns the result of a function for each element.
-func mapSlices[A, B any](list []A, f func(A) []B) [][]B {
-	result := make([][]B, len(list))
-	for i, a := range list {
-		result[i] = f(a)
-	}
-	return result
 }
 
 // quoteAnswers answers without a model: with a quote that has all that is asked, or with one for each of several questions.

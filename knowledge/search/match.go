@@ -7,7 +7,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"multis/internal/language"
+	"multis/internal/text"
 )
 
 // Match is what documents say to a question: the quote that answers it, if one surely does, and those that are nearest.
@@ -18,26 +18,6 @@ type Match struct {
 	Doubt string  // why Quote does not surely answer; empty if it does
 
 	words int // of the question, that the documents have
-}
-
-// piece is a part of a passage that may be quoted.
-type piece struct {
-	hit         Hit
-	rank        int
-	units       []unit
-	first, last int      // its units
-	own         content  // its words
-	near        content  // the words of the innermost heading and of what introduces it
-	far         content  // the words of the outer headings and of the document's name
-	paragraph   content  // the words of its paragraph
-	isSection   bool     // all below a heading
-	labelWords  []string // the words of a row's first cell
-	score       float64
-	ownShare    float64
-	about       float64
-	answerMatch answerMatch
-	isSure      bool
-	doubt       string
 }
 
 const (
@@ -78,7 +58,6 @@ const minWhole = 4
 func matchPieces(pieces []piece, everything []content, asked Asked) Match {
 	q := parseAsked(asked.Text, asked.Before)
 	words, unknown := weigh(q.words, pieces, everything)
-	_ = unknown
 	about, _ := weigh(q.about, pieces, everything)
 	if len(words) == 0 {
 		return Match{}
@@ -199,7 +178,7 @@ func corrected(w askedWord, everything []content) (askedWord, bool) {
 			if isNumber(word) {
 				continue
 			}
-			if d := distance(w.text, word, allowed+1); d < best || d == best && d <= allowed && word < found {
+			if d := typoDistance(w.text, word, allowed+1); d < best || d == best && d <= allowed && word < found {
 				best, found = d, word
 			}
 		}
@@ -211,39 +190,18 @@ func corrected(w askedWord, everything []content) (askedWord, bool) {
 	return w, true
 }
 
-// distance returns the number of letters by which two words differ, with two letters transposed counted once; limit if it
-// is more.
-func distance(a, b string, limit int) int {
+// typoDistance returns by how many letters two words differ; limit if it is more, or if they hardly begin alike.
+func typoDistance(a, b string, limit int) int {
 	x, y := []rune(a), []rune(b)
-	if d := len(x) - len(y); max(d, -d) >= limit || len(y) < minTypo || x[0] != y[0] && (len(x) < 5 || x[1] != y[1]) {
+	difference := len(x) - len(y)
+	if max(difference, -difference) >= limit || len(y) < minTypo {
 		return limit
 	}
-	before := make([]int, len(y)+1)
-	last := make([]int, len(y)+1)
-	now := make([]int, len(y)+1)
-	for j := range last {
-		last[j] = j
+	beginAlike := x[0] == y[0] || len(x) >= 5 && x[1] == y[1]
+	if !beginAlike {
+		return limit
 	}
-	for i := 1; i <= len(x); i++ {
-		now[0] = i
-		least := i
-		for j := 1; j <= len(y); j++ {
-			cost := 1
-			if x[i-1] == y[j-1] {
-				cost = 0
-			}
-			now[j] = min(last[j]+1, now[j-1]+1, last[j-1]+cost)
-			if i > 1 && j > 1 && x[i-1] == y[j-2] && x[i-2] == y[j-1] {
-				now[j] = min(now[j], before[j-2]+1)
-			}
-			least = min(least, now[j])
-		}
-		if least >= limit {
-			return limit
-		}
-		before, last, now = last, now, before
-	}
-	return min(last[len(y)], limit)
+	return min(text.EditDistance(a, b), limit)
 }
 
 // rate scores a piece. It reports false if the piece lacks all words of the question.
@@ -374,186 +332,3 @@ func (p *piece) isVague(words []weightedWord, strong int) bool {
 
 // manyDays reports whether a text names several days, which then are all on which something is.
 func manyDays(days int) bool { return bits.OnesCount(uint(days)) > 1 }
-
-func (p *piece) text() string { return p.hit.Text[p.units[p.first].from:p.units[p.last].to] }
-
-func (p *piece) leadText() string {
-	lead := p.units[p.first].lead
-	if lead < 0 {
-		return ""
-	}
-	return p.hit.Text[p.units[lead].from:p.units[lead].to]
-}
-
-// quote returns the piece as a quote: with the rest of its paragraph if that is short, and with what follows a line that
-// only introduces it.
-func (p *piece) quote() Quote {
-	first, last := p.first, p.last
-	length := func(first, last int) int {
-		return utf8.RuneCountInString(p.hit.Text[p.units[first].from:p.units[last].to])
-	}
-	if !p.units[first].isRow && !p.isSection {
-		start, end := first, last
-		for start > 0 && p.units[start-1].block == p.units[first].block {
-			start--
-		}
-		for end+1 < len(p.units) && p.units[end+1].block == p.units[last].block {
-			end++
-		}
-		if length(start, end) <= shortBlock {
-			first, last = start, end
-		}
-		for p.units[last].introduces && last+1 < len(p.units) {
-			last++
-		}
-	}
-	q := Quote{Hit: p.hit, Text: p.hit.Text[p.units[first].from:p.units[last].to], Lead: p.leadText(), Coverage: min(p.score, 1)}
-	if p.hit.LineFrom > 0 {
-		q.LineFrom = p.hit.LineFrom + strings.Count(p.hit.Text[:p.units[first].from], "\n")
-		q.LineTo = q.LineFrom + strings.Count(q.Text, "\n")
-	}
-	return q
-}
-
-// piecesOf splits passages into pieces. everything has the words of each passage with its headings.
-func piecesOf(hits []Hit) (pieces []piece, everything []content) {
-	var all []token
-	for _, h := range hits {
-		all = append(all, tokens(h.Text)...)
-	}
-	corpus := dictionariesOf(all)
-	for rank, h := range hits {
-		dictionaries := dictionariesOf(tokens(h.Text))
-		if len(dictionaries) > 2 {
-			dictionaries = corpus
-		}
-		r := newReader(dictionaries)
-		h.Language = cmp.Or(h.Language, language.DetectPart(h.Text, language.Unknown))
-		list := units(h.Text)
-		heading := newContent(r, h.Heading())
-		outer := newContent(r, strings.TrimSuffix(h.Section, h.Heading()))
-		everything = append(everything, newContent(r, h.Section+"\n"+h.Text))
-		contents := make([]content, len(list))
-		for i, u := range list {
-			contents[i] = newContent(r, withoutLandmarks(h.Text[u.from:u.to]))
-		}
-		for i, u := range list {
-			if u.isHeader {
-				continue
-			}
-			p := piece{
-				hit:   h,
-				rank:  rank,
-				units: list,
-				first: i,
-				last:  i,
-				own:   contents[i],
-				near:  heading,
-				far:   outer,
-			}
-			if u.lead >= 0 {
-				p.near = joinContents(heading, contents[u.lead])
-			}
-			if label := blockLabel(h.Text, list, i); label != "" {
-				p.near = joinContents(p.near, newContent(r, label))
-			}
-			if u.isRow {
-				p.labelWords = rowLabel(r, h.Text[u.from:u.to])
-			}
-			p.paragraph = paragraphAround(list, contents, i)
-			if u.introduces && i+1 == len(list) {
-				continue
-			}
-			pieces = append(pieces, p)
-		}
-		if last := sectionEnd(h, list); last > 0 {
-			pieces = append(pieces, piece{
-				hit:       h,
-				rank:      rank,
-				units:     list,
-				last:      last,
-				own:       heading,
-				far:       outer,
-				isSection: true,
-			})
-		}
-	}
-	return pieces, everything
-}
-
-// rowLabel returns the words of a row's first cell.
-func rowLabel(r *reader, row string) (words []string) {
-	cell, _, _ := strings.Cut(row, ";")
-	if _, value, isNamed := strings.Cut(cell, ": "); isNamed {
-		cell = value
-	}
-	for _, t := range tokens(cell) {
-		if !r.isSide(t.text) {
-			words = append(words, t.text)
-		}
-	}
-	return words
-}
-
-// paragraphAround returns the words that stand beside a unit in its paragraph.
-func paragraphAround(list []unit, contents []content, at int) content {
-	var paragraph []content
-	for i := range list {
-		if i != at && list[i].block == list[at].block && max(i-at, at-i) <= 2 && !list[at].isRow {
-			paragraph = append(paragraph, contents[i])
-		}
-	}
-	return joinContents(paragraph...)
-}
-
-// sectionEnd returns the last unit of a short section, or as much of it as may be quoted; 0 if it is no section.
-func sectionEnd(h Hit, list []unit) (last int) {
-	if h.Section == "" {
-		return 0
-	}
-	for last+1 < len(list) && utf8.RuneCountInString(h.Text[list[0].from:list[last+1].to]) <= shortSection {
-		last++
-	}
-	return last
-}
-
-// maxLabel is the number of words up to which the beginning of a paragraph may be its title.
-const maxLabel = 6
-
-// blockLabel returns the title that the paragraph of a unit begins with, if the unit is not the first one: a sentence of few
-// words, or what stands before a colon.
-func blockLabel(text string, list []unit, at int) string {
-	first := at
-	for first > 0 && list[first-1].block == list[at].block {
-		first--
-	}
-	if first == at || list[at].isRow {
-		return ""
-	}
-	label := text[list[first].from:list[first].to]
-	if before, _, found := strings.Cut(label, ":"); found {
-		label = before
-	}
-	if len(tokens(label)) > maxLabel {
-		return ""
-	}
-	return label
-}
-
-// joinContents returns the words of several texts.
-func joinContents(list ...content) content {
-	joined := content{words: map[string]bool{}, concepts: map[string]bool{}}
-	for _, c := range list {
-		for w := range c.words {
-			joined.words[w] = true
-		}
-		for w := range c.concepts {
-			joined.concepts[w] = true
-		}
-		joined.days |= c.days
-		joined.months |= c.months
-		joined.numbers = append(joined.numbers, c.numbers...)
-		joined.hasLimit = joined.hasLimit || c.hasLimit
-	}
-	return joined
-}

@@ -202,3 +202,162 @@ func parseNumber(s string) (value float64, isTime, ok bool) {
 	value, err := strconv.ParseFloat(s, 64)
 	return value, false, err == nil
 }
+
+// clauses splits a text into clauses of tokens.
+func (v *vocabulary) clauses(s string) []clause { return v.split(s, false, false, 0) }
+
+// unitClauses returns the clauses of a unit: of a row, one.
+func (v *vocabulary) unitClauses(unit string, at int) []clause {
+	return v.split(unit, strings.Contains(unit, " | "), true, at)
+}
+
+func (v *vocabulary) split(s string, isRow, isUnit bool, unit int) (all []clause) {
+	c := clause{isRow: isRow, unit: unit, afterStop: true}
+	end := func(stop, next bool) {
+		statement := c.statement
+		if next {
+			statement++
+		}
+		if len(c.tokens) > 0 {
+			all = append(all, c)
+			c = clause{isRow: isRow, unit: unit, afterStop: stop}
+		}
+		c.statement = statement
+	}
+	dash := false
+	folded := fold(s)
+	for _, place := range piece.FindAllStringIndex(folded, -1) {
+		at := place[0]
+		p := folded[at:place[1]]
+		switch p {
+		case ",":
+			if !isRow {
+				end(false, false)
+			}
+			dash = false
+			continue
+		case ";", ":", ".", "!", "?", "\n", "(", ")", "|":
+			if !isRow && !(p == ":" && isUnit) {
+				end(p != ";", p != "(" && p != ")" && p != ":")
+			}
+			dash = false
+			continue
+		case "-", "–", "—", "/":
+			dash = p != "/"
+			continue
+		}
+		t := v.token(p, dash)
+		if isSigned(folded, at) && t.isNumber {
+			t.value = -t.value
+			t.dash = false
+		}
+		if n := len(c.tokens); t.dash && t.isNumber {
+			if t.dash = n > 0 && c.tokens[n-1].isNumber; t.dash {
+				c.tokens[n-1].starts = true
+			}
+		}
+		c.tokens = append(c.tokens, t)
+		dash = false
+		v.join(&c)
+	}
+	end(false, false)
+	return all
+}
+
+// isSigned reports whether a minus that belongs to no word or range stands before a place.
+func isSigned(s string, at int) bool {
+	before := strings.TrimRight(s[:at], "-–—−")
+	return len(before) < at && (before == "" || strings.HasSuffix(before, " "))
+}
+
+// token reads a piece of a text.
+func (v *vocabulary) token(p string, dash bool) token {
+	if value, isTime, ok := parseNumber(p); ok {
+		return token{
+			word:     p,
+			isNumber: true,
+			isTime:   isTime,
+			value:    value,
+			clock:    clockOf(p),
+			dash:     dash,
+		}
+	}
+	p = v.bare(p)
+	if n, ok := v.numbers[p]; ok {
+		return token{word: p, isNumber: true, value: n, dash: dash}
+	}
+	return token{word: p, currency: currencies[p], dash: dash}
+}
+
+// bare returns a word without an article or a verb that an apostrophe joins to it.
+func (v *vocabulary) bare(p string) string {
+	if !strings.Contains(p, "'") || v.negative[p] || v.harmless[p] {
+		return p
+	}
+	longest := ""
+	for part := range strings.SplitSeq(p, "'") {
+		if currencies[part] != "" {
+			return part
+		}
+		if len(part) > len(longest) {
+			longest = part
+		}
+	}
+	return longest
+}
+
+// join joins the last tokens of a clause that are one thing: a number with its currency, or a time in words.
+func (v *vocabulary) join(c *clause) {
+	n := len(c.tokens)
+	if n < 2 {
+		return
+	}
+	last, before := &c.tokens[n-1], &c.tokens[n-2]
+	switch {
+	case last.currency != "" && before.isNumber && before.currency == "":
+		before.currency = last.currency
+		c.tokens = c.tokens[:n-1]
+	case last.isNumber && before.currency != "" && !before.isNumber:
+		last.currency = before.currency
+		last.dash = last.dash || before.dash
+		c.tokens = append(c.tokens[:n-2], *last)
+	case before.isNumber && !before.isTime && v.hours[last.word]:
+		before.isTime = true
+		if before.clock > 0 {
+			before.value = before.clock
+		}
+		if before.dash && n > 2 {
+			c.tokens[n-3].isTime = true
+		}
+		if last.word == "pm" && before.value < 12 {
+			before.value += 12
+		}
+		c.tokens = c.tokens[:n-1]
+	default:
+		v.joinClock(c)
+	}
+}
+
+// joinClock joins an hour with the words that move it.
+func (v *vocabulary) joinClock(c *clause) {
+	for _, phrase := range v.clock {
+		n := len(c.tokens) - len(phrase.words) - 1
+		if n < 0 {
+			continue
+		}
+		hour := &c.tokens[n]
+		words := c.tokens[n+1:]
+		if !phrase.behind {
+			hour = &c.tokens[len(c.tokens)-1]
+			words = c.tokens[n : len(c.tokens)-1]
+		}
+		isPhrase := slices.EqualFunc(words, phrase.words, func(t token, w string) bool { return t.word == w })
+		if !hour.isNumber || !isPhrase {
+			continue
+		}
+		hour.value += phrase.offset
+		hour.isTime = true
+		c.tokens = append(c.tokens[:n], *hour)
+		return
+	}
+}
