@@ -314,11 +314,7 @@ func (ts *TaskCommands) decideCard(r request, dialog store.Dialog, calls []store
 		if !first {
 			return "That question is closed.", nil
 		}
-		mark := markDone
-		if !d.Allowed {
-			mark = markDeclined
-		}
-		if err := ts.room.endQuestion(ctx, tx, dialog, mark); err != nil {
+		if err := ts.room.endQuestion(ctx, tx, dialog, markOf(d.Allowed)); err != nil {
 			return "", err
 		}
 		result, decided, err := jobs.DecideCard(ctx, tx, calls[0].ID, d, r.now)

@@ -55,7 +55,9 @@ type chatPick struct {
 	Now  bool   `json:",omitempty"`
 	// Until is for /pause: when it ends; nil for never
 	Until *time.Time `json:",omitempty"`
-	Audit string     `json:",omitempty"` // for /audit: pickInjection or pickLift; empty shows the entries
+	// HasUnreadTime is for /pause: it was to end at a time that nobody understands
+	HasUnreadTime bool   `json:",omitempty"`
+	Audit         string `json:",omitempty"` // for /audit: pickInjection or pickLift; empty shows the entries
 	// Customers limits the command to chats of customers: those on business, and those with an open escalation. It is set
 	// for requests of operators, and in rooms that operators can read.
 	Customers bool `json:",omitempty"`

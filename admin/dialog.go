@@ -84,11 +84,7 @@ func (ds *dialogs) handleChoice(ctx context.Context, r request, c choice) (_ ans
 	}
 	ans.keepsUndo = ans.change == nil && ans.changeWithText == nil
 	if err == nil && accepted {
-		mark := markDone
-		if c.word == wordNo {
-			mark = markDeclined
-		}
-		ans.change = ds.close(asked.Dialog, mark, ans.change)
+		ans.change = ds.close(asked.Dialog, markOf(c.word != wordNo), ans.change)
 		ans.dialog = asked.ID
 	}
 	return ans, true, err

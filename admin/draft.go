@@ -93,10 +93,7 @@ func (q approveDraft) answer(ctx context.Context, r request, c choice) (_ answer
 	case wordYes:
 		early, err := q.drafts.isTooEarly(ctx, r, q.OutboxID)
 		if err != nil {
-			return answer{
-				text:   "The draft changed just before you answered. Check it, then reply `yes`.",
-				reason: "It was about an earlier draft.",
-			}, false, err
+			return answer{}, false, err
 		}
 		if early {
 			return answer{

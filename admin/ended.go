@@ -18,6 +18,14 @@ const (
 	markDeclined = "❌"
 )
 
+// markOf returns the mark for a yes or a no.
+func markOf(isYes bool) string {
+	if isYes {
+		return markDone
+	}
+	return markDeclined
+}
+
 // openUntil matches what write adds to a question.
 var openUntil = regexp.MustCompile(`Open until [^.<\n]*\.`)
 

@@ -24,7 +24,7 @@ func (ps *pauseCommands) commands() []command {
 		{
 			name: "pause", args: "[all or chat]", group: groupControl, run: ps.pause,
 			onChat: func(_ context.Context, pick chatPick, chat store.Chat) (answer, error) {
-				return ps.pauseChat(chat, pick.Until), nil
+				return ps.pauseChat(chat, pick), nil
 			},
 			chatHint: func(chatPick) string { return " to pause it" },
 			summary:  "stop sending",
@@ -56,8 +56,9 @@ func (ps *pauseCommands) pause(ctx context.Context, r request, args string) (ans
 			until = &at
 		}
 	}
+	unread := hasEnd && until == nil
 	if name != "" && !strings.EqualFold(name, "all") {
-		return ps.chats.withChat(ctx, name, "pause", chatPick{Until: until})
+		return ps.chats.withChat(ctx, name, "pause", chatPick{Until: until, HasUnreadTime: unread})
 	}
 	text := "**Everything is paused.** Nothing goes out, not even queued messages. I still remember what comes in. `/resume` ends it."
 	if hasEnd {
@@ -73,7 +74,8 @@ func (ps *pauseCommands) pause(ctx context.Context, r request, args string) (ans
 }
 
 // pauseChat stops the answers in a chat.
-func (ps *pauseCommands) pauseChat(chat store.Chat, until *time.Time) answer {
+func (ps *pauseCommands) pauseChat(chat store.Chat, pick chatPick) answer {
+	until := pick.Until
 	end := store.PausedForever
 	name := "**" + esc(chat.Label())
 	text := name + " is paused.** I remember, and answer nothing there until " + code("/resume "+chat.TypedName()) + "."
@@ -81,6 +83,9 @@ func (ps *pauseCommands) pauseChat(chat store.Chat, until *time.Time) answer {
 		end = *until
 		text = name + " is paused until " + ps.room.fullTime(end) + ".** I remember, and answer nothing there. " +
 			code("/resume "+chat.TypedName()) + " ends it."
+	}
+	if pick.HasUnreadTime {
+		text += " I don't understand until when; a time looks like " + code("/pause "+chat.TypedName()+" until 18:00") + "."
 	}
 	return answer{
 		text:   text,

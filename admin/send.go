@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"multis/clock/schedule"
+	"multis/internal/language/orders"
 	"multis/outbox"
 	"multis/policy"
 	"multis/store"
@@ -80,7 +81,7 @@ func (se *sendCommands) splitChat(ctx context.Context, args string) (name, body 
 		return strings.TrimSpace(name), trimColon(body), nil
 	}
 	names := chatNames{ctx: ctx, db: se.store.DB()}
-	for _, end := range wordEnds(args, maxUnquotedName) {
+	for _, end := range wordEnds(args, orders.MaxName) {
 		if names.has(args[:end]) {
 			return names.typedName(strings.TrimRight(args[:end], ":,")), trimColon(args[end:]), names.err
 		}
@@ -88,9 +89,6 @@ func (se *sendCommands) splitChat(ctx context.Context, args string) (name, body 
 	name, body, _ = strings.Cut(args, " ")
 	return strings.TrimRight(name, ":,"), strings.TrimSpace(body), names.err
 }
-
-// maxUnquotedName is the maximum number of words in the name of a chat without quotes.
-const maxUnquotedName = 5
 
 // wordEnds returns where the first words of a text end, the longest beginning first.
 func wordEnds(text string, limit int) []int {

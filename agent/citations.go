@@ -19,11 +19,13 @@ const unreadable = "The model gave no answer that can be read. Ask once more, or
 
 // The lines under an answer without any citation.
 const (
-	noSource      = "\n\n(Not from your documents or chats.)"
-	unmatched     = "\n\n(I could not match this to a passage.)"
-	fromNotes     = "\n\n(From your notes.)"
-	minNotesWords = 0.6 // the share of a sentence's words that notes must have to be its source
+	noSource  = "\n\n(Not from your documents or chats.)"
+	unmatched = "\n\n(I could not match this to a passage.)"
+	fromNotes = "\n\n(From your notes.)"
 )
+
+// minNotesShare is the share of an answer's words that the notes must contain to be its source.
+const minNotesShare = 0.6
 
 // citedText formats a model's answer for the owner, with its valid citations, or where else it is from.
 func (r *attempt) citedText(answer string) sourcedText {
@@ -101,7 +103,7 @@ func isFromNotes(said, notes string) bool {
 			found++
 		}
 	}
-	return all > 0 && float64(found) >= minNotesWords*float64(all)
+	return all > 0 && float64(found) >= minNotesShare*float64(all)
 }
 
 // ownerText is an answer to the owner in Markdown. Sentences form a paragraph; the lines of a list stay lines.

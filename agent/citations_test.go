@@ -30,7 +30,7 @@ func TestOwnerAnswer_SaysWhereItIsFrom(t *testing.T) {
 		},
 		"a sum":       {"what do both cost?", answerJSON("Both are 210 euro.", 1, "A grand piano costs 120 euro"), "Both are 210 euro. [1]"},
 		"a wrong sum": {"what do both cost?", answerJSON("Both are 200 euro.", 1, "A grand piano costs 120 euro"), "(I could not match"},
-		"a note": {"what is the barrier code?", answerJSON("The barrier code is 4471.", 0, ""), "(From your notes.)"},
+		"a note":      {"what is the barrier code?", answerJSON("The barrier code is 4471.", 0, ""), "(From your notes.)"},
 		"a list": {
 			"list the pianos", `{"sentences": [{"text": "Prices:\n- upright\n- grand", "source": 0, "quote": ""}]}`,
 			"Prices:\n\n* upright\n* grand",

@@ -131,7 +131,7 @@ func (t *Turns) answerFollowUp(ctx context.Context, q contactQuestion) (contactA
 		if found, err = t.searchForContact(ctx, joinLines(q.before[n-1], q.text), nil); err != nil {
 			return contactAnswer{}, err
 		}
-		found.Asked = search.Asked{Text: q.text, Before: q.before}
+		found = found.WithAsked(search.Asked{Text: q.text, Before: q.before})
 	}
 	result, err := t.answerFrom(ctx, q, found)
 	if err == nil && result.text == "" {

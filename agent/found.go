@@ -10,7 +10,6 @@ import (
 	"multis/knowledge/search"
 	"multis/policy"
 	"multis/store"
-	"multis/store/index"
 )
 
 // addSuggestions adds to an escalation what the public documents say about the question, and an answer from them that a
@@ -34,7 +33,7 @@ func (t *Turns) findSuggestions(ctx context.Context, question string, before []s
 		Text:   question,
 		Before: before,
 		Limit:  maxPassages,
-		Kinds:  []index.Kind{index.KindKnowledge},
+		Kinds:  contactKinds,
 		Quotes: true,
 	})
 	if err != nil {

@@ -27,15 +27,13 @@ const (
 )
 
 // searchForOwner searches where a question is to be answered from: first the narrow scope of the area. If nothing there
-// answers it, and it names neither a chat nor a period, it searches all chats too. What was found in those follows what
-// answers the question.
+// answers it, and it names neither a chat nor a period, it searches all chats too. What is found there stands first.
 func (c *core) searchForOwner(ctx context.Context, where *searchArea, question string) (search.Result, error) {
 	found, err := c.searchNarrow(ctx, *where, question)
 	if err != nil {
 		return search.Result{}, err
 	}
-	answers := func(h search.Hit) bool { return h.Coverage >= search.MinCoverage }
-	if c.memory == nil || where.omitMemory || len(where.named) > 0 || slices.ContainsFunc(found.Hits, answers) {
+	if c.memory == nil || where.omitMemory || len(where.named) > 0 || slices.ContainsFunc(found.Hits, search.Hit.Answers) {
 		return found, nil
 	}
 	if len(where.conversations.Messages) > 0 {
@@ -122,7 +120,7 @@ func (c *core) searchNarrow(ctx context.Context, where searchArea, question stri
 
 // rank orders what was found for the owner, the lowest first.
 func rank(h search.Hit, named bool) int {
-	answers := h.Coverage >= search.MinCoverage
+	answers := h.Answers()
 	isNote := h.Kind == index.KindConversation && h.Role == policy.RoleAdmin
 	switch {
 	case isNote && answers:

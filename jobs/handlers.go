@@ -78,7 +78,7 @@ const storeTime = time.Minute
 
 // modelTimeout bounds an attempt that calls models.
 func (h Handlers) modelTimeout() time.Duration {
-	return cmp.Or(h.AnswerTimeout, 5*time.Minute) + storeTime
+	return cmp.Or(h.AnswerTimeout, ExecutionTimeout) + storeTime
 }
 
 // executionTimeout bounds an execution of a schedule.

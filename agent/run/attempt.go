@@ -33,12 +33,12 @@ type Engine struct {
 	Fence func() string
 }
 
-// localTime returns a time in the owner's time zone.
-func (e Engine) localTime(t time.Time) time.Time {
+// zone returns the owner's time zone.
+func (e Engine) zone() *time.Location {
 	if e.Zone == nil {
-		return t.UTC()
+		return time.UTC
 	}
-	return t.In(e.Zone)
+	return e.Zone
 }
 
 // Handler carries out a call of one tool in place of the registry. It returns ErrSuspended if the task must wait for the result.

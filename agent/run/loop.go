@@ -93,9 +93,6 @@ func (a *Attempt) repaired(ctx context.Context, request llm.Request, said llm.Re
 	return LoopResult{Text: said.Text}, err
 }
 
-// maxRepairTokens is the maximum length of a repaired answer.
-const maxRepairTokens = 400
-
 // repairRequest returns the request for a better answer than what was said, if one is needed.
 func (a *Attempt) repairRequest(request llm.Request, said llm.Response) (llm.Request, bool) {
 	if a.Check == nil {
@@ -109,7 +106,6 @@ func (a *Attempt) repairRequest(request llm.Request, said llm.Response) (llm.Req
 		llm.Message{Role: llm.RoleAssistant, Text: cmp.Or(said.Text, "(nothing)")},
 		llm.Message{Role: llm.RoleUser, Text: "This answer cannot be sent: " + gap +
 			"\nAnswer once more, in the form that was asked for and nothing else."})
-	request.MaxTokens = maxRepairTokens
 	return request, true
 }
 

@@ -49,7 +49,7 @@ func (a *Attempt) Compose(ctx context.Context, p Prompt, purpose string, chat st
 		return FirstRequest{}, err
 	}
 	fence := a.engine.Fence()
-	now := NowText(a.engine.localTime(a.engine.Now()))
+	now := NowText(a.engine.Now().In(a.engine.zone()))
 	fixed := Tokens(p.system(), p.Question, p.Notes, p.Summary, p.People, p.Work, p.Refused, p.Picture, now)
 	var list []llm.Tool
 	for _, s := range offered {
@@ -59,7 +59,7 @@ func (a *Attempt) Compose(ctx context.Context, p Prompt, purpose string, chat st
 		fixed += Tokens(s.Description, string(s.Schema))
 	}
 	p.Passages, p.Window = a.Limits.trim(fixed, p.Passages, p.Window)
-	request := p.request(fence, now, a.engine.Zone)
+	request := p.request(fence, now, a.engine.zone())
 	request.Tools = list
 	request.Purpose = purpose
 	request.Chat = chat

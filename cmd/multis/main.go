@@ -55,7 +55,7 @@ type cli struct {
 	Index    indexCmd        `cmd:"" help:"Index documents: files, folders, patterns and pages."`
 	Export   exportCmd       `cmd:"" help:"Export chats as files in a zip."`
 	Search   searchCmd       `cmd:"" help:"Search as the owner; --explain shows how scores are computed."`
-	Import   importCmd       `cmd:"" help:"Import a chat that WhatsApp exported, or the data folder of the first multis."`
+	Import   importCmd       `cmd:"" help:"Import a chat that WhatsApp or Telegram exported, or the data folder of the first multis."`
 	Models   modelsCmd       `cmd:"" help:"List the language models of the configuration; models test calls each one."`
 	Monitor  monitorsCmd     `cmd:"" name:"monitors" help:"List what multis watches: pages, and programs that call in. Exits with 1 if a page cannot be read. /watch in the admin room changes the list."`
 	MCP      mcpCmd          `cmd:"" name:"mcp" help:"Log in to MCP servers that want it, and out again."`

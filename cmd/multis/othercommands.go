@@ -17,7 +17,7 @@ var otherCommands = map[string]string{
 	"setup":           "multis init",
 	"onboard":         "multis init",
 	"health-check":    "multis doctor",
-	"metrics":         "multis status shows what runs, multis health whether it is ready",
+	"metrics":         "multis status shows what runs; for Prometheus set ops.listen in config.yaml and ask /metrics",
 	"message":         "/send in the admin room",
 	"skills":          "/skills in the admin room, or in multis chat",
 	"update":          "apt-get install ./multis_*_amd64.deb with the new package, or pull the new image",

@@ -5,6 +5,7 @@ import (
 	"math/bits"
 	"slices"
 	"strings"
+	"sync"
 	"unicode/utf8"
 
 	"multis/internal/text"
@@ -15,7 +16,6 @@ type Match struct {
 	Quote Quote
 	Found bool
 	Near  []Quote // the nearest quotes, the best first; among them Quote
-	Doubt string  // why Quote does not surely answer; empty if it does
 
 	words int // of the question, that the documents have
 }
@@ -71,9 +71,16 @@ func matchPieces(pieces []piece, everything []content, asked Asked) Match {
 	if askedValueType(typed) == asksNoValue && len(asked.Before) > 0 {
 		typed = Words(asked.Before[len(asked.Before)-1])
 	}
+	rated := ratedQuestion{
+		words:      words,
+		about:      about,
+		unknown:    unknown,
+		typed:      typed,
+		isFollowUp: len(asked.Before) > 0,
+	}
 	var good []piece
 	for _, p := range pieces { // a copy, because each question rates it anew
-		if p.rate(words, about, unknown, typed, len(asked.Before) > 0) {
+		if p.rate(rated) {
 			good = append(good, p)
 		}
 	}
@@ -99,17 +106,26 @@ func matchPieces(pieces []piece, everything []content, asked Asked) Match {
 	for _, p := range good[1:] {
 		if best.score-p.score < margin && p.isSure && !overlaps(m.Quote, p.quote()) {
 			m.Found = false
-			m.Doubt = "another passage fits as well: " + strings.ReplaceAll(p.text(), "\n", " ")
 		}
-	}
-	if !best.isSure {
-		m.Doubt = best.doubt
 	}
 	return m
 }
 
 // Match finds the quote that answers the question of a search.
-func (r Result) Match() Match { return MatchQuotes(slices.Concat(r.Hits, r.Others), r.Asked) }
+func (r Result) Match() Match {
+	if r.match != nil {
+		return r.match()
+	}
+	return MatchQuotes(slices.Concat(r.Hits, r.Others), r.Asked)
+}
+
+// WithAsked returns the result with another question, such as one that goes on with what was said before.
+func (r Result) WithAsked(asked Asked) Result {
+	r.Asked = asked
+	hits := slices.Concat(r.Hits, r.Others)
+	r.match = sync.OnceValue(func() Match { return MatchQuotes(hits, asked) })
+	return r
+}
 
 func overlaps(a, b Quote) bool {
 	return a.Hit.Ref == b.Hit.Ref && (strings.Contains(a.Text, b.Text) || strings.Contains(b.Text, a.Text))
@@ -204,77 +220,142 @@ func typoDistance(a, b string, limit int) int {
 	return min(text.EditDistance(a, b), limit)
 }
 
-// rate scores a piece. It reports false if the piece lacks all words of the question.
-func (p *piece) rate(words, about []weightedWord, unknown int, typed []string, follows bool) bool {
-	sum := 0.0
-	total := 0.0
-	own := 0.0
-	missing := 0
-	inOwn := 0
-	strong := 0
-	key := 0.0 // the weight of the word that tells most
-	for _, w := range words {
-		if !w.isLight && w.day < 0 {
-			key = max(key, w.weight)
+// ratedQuestion is a question as pieces are rated for it.
+type ratedQuestion struct {
+	words      []weightedWord // those that the documents have
+	about      []weightedWord // those of the messages before
+	unknown    int            // the number of words that no document has
+	typed      []string       // by which the type of the answer is told
+	isFollowUp bool
+}
+
+// strong returns the number of words that say what the question is about.
+func (q ratedQuestion) strong() (n int) {
+	for _, w := range q.words {
+		if !w.isLight && !isNumber(w.text) {
+			n++
 		}
 	}
+	return n
+}
+
+// key returns the weight of the word that tells most.
+func (q ratedQuestion) key() (weight float64) {
+	for _, w := range q.words {
+		if !w.isLight && w.day < 0 {
+			weight = max(weight, w.weight)
+		}
+	}
+	return weight
+}
+
+// pieceCover is how much of a question a piece has.
+type pieceCover struct {
+	all     float64 // the share of the words' weight
+	own     float64 // the share that stands in the piece itself, or above it
+	inOwn   int     // the number of words in it or above it
+	missing int     // the number of words that it lacks
+}
+
+// cover returns how much of a question the piece has.
+func (p *piece) cover(words []weightedWord) pieceCover {
+	var c pieceCover
+	total := 0.0
 	for _, w := range words {
 		total += w.weight
-		if !w.isLight && !isNumber(w.text) {
-			strong++
-		}
+		share, isOwn := p.shareOf(w)
+		c.all += share * w.weight
 		switch {
-		case p.own.has(w.askedWord):
-			sum += w.weight
-			if w.day < 0 && w.month < 0 && !p.own.hasForm(w.askedWord) {
-				sum -= conceptLoss * w.weight
-			}
-			own += w.weight
-			inOwn++
-		case p.near.has(w.askedWord):
-			sum += nearShare * w.weight
-			own += w.weight
-			inOwn++
-		case p.paragraph.has(w.askedWord):
-			sum += paragraphShare * w.weight
-		case p.far.has(w.askedWord):
-			sum += farShare * w.weight
-		case w.isLight:
-		case w.day >= 0 && manyDays(p.own.days):
-			sum += paragraphShare * w.weight // it says on which days it is
-			own += paragraphShare * w.weight
-		default:
-			missing++
-			p.doubt += "it lacks " + w.text + "; "
+		case isOwn:
+			c.inOwn++
+			c.own += w.weight
+		case share == 0 && !w.isLight:
+			c.missing++
+		case w.day >= 0 && p.namesOtherDays(w):
+			c.own += share * w.weight
 		}
 	}
-	if inOwn == 0 {
+	c.all /= total
+	c.own /= total
+	return c
+}
+
+// shareOf returns how much of a word's weight the piece covers, and whether the word stands in it or above it.
+func (p *piece) shareOf(w weightedWord) (share float64, isOwn bool) {
+	switch {
+	case p.own.has(w.askedWord):
+		if w.day < 0 && w.month < 0 && !p.own.hasForm(w.askedWord) {
+			return 1 - conceptLoss, true
+		}
+		return 1, true
+	case p.near.has(w.askedWord):
+		return nearShare, true
+	case p.paragraph.has(w.askedWord):
+		return paragraphShare, false
+	case p.far.has(w.askedWord):
+		return farShare, false
+	case w.isLight:
+		return 0, false
+	case p.namesOtherDays(w):
+		return paragraphShare, false
+	default:
+		return 0, false
+	}
+}
+
+// namesOtherDays reports whether a word is a day, and the piece says on which other days something is.
+func (p *piece) namesOtherDays(w weightedWord) bool {
+	isElsewhere := p.own.has(w.askedWord) || p.near.has(w.askedWord) || p.paragraph.has(w.askedWord) || p.far.has(w.askedWord)
+	return w.day >= 0 && !isElsewhere && manyDays(p.own.days)
+}
+
+// rate scores a piece. It reports false if the piece lacks all words of the question.
+func (p *piece) rate(q ratedQuestion) bool {
+	covered := p.cover(q.words)
+	if covered.inOwn == 0 {
 		return false
 	}
-	p.ownShare = own / total
-	hasKey := p.hasEach(words, key)
-	p.about = p.aboutShare(about)
-	p.answerMatch = matchAnswerType(typed, p.leadText()+" "+p.text(), p.hit.Language)
-	if p.units[p.first].isRow && askedValueType(typed) == asksPrice && p.answerMatch == noMatch && len(p.own.numbers) > 0 {
-		p.answerMatch = possibleMatch
-	}
-	if p.answerMatch == noMatch && p.own.denies {
-		p.answerMatch = possibleMatch
-	}
-	p.score = sum/total + 0.1*p.label(words) + 0.3*p.about + 0.05*float64(p.answerMatch) - 0.02*float64(p.last-p.first)
-	p.isSure = missing == 0 && strong > 0 && hasKey && !p.isVague(words, strong) && p.answerMatch != noMatch && p.ownShare >= minOwnShare &&
-		(unknown == 0 || askedValueType(typed) != asksQuantity && unknown == 1 && strong >= 2 || unknown == 2 && strong >= 3) &&
-		(!follows || len(about) == 0 || p.about >= minAbout)
-	if p.answerMatch == noMatch {
-		p.doubt += "it has no value of the type that is asked for; "
-	}
-	if unknown > 0 {
-		p.doubt += "the question has words that no document has; "
-	}
-	if p.ownShare < minOwnShare {
-		p.doubt += "its words stand apart; "
-	}
+	p.coverage = covered.all
+	p.about = p.aboutShare(q.about)
+	p.answerMatch = p.matchType(q.typed)
+	p.score = covered.all + 0.1*p.label(q.words) + 0.3*p.about + 0.05*float64(p.answerMatch) - 0.02*float64(p.last-p.first)
+	p.isSure = covered.missing == 0 && covered.own >= minOwnShare && p.answerMatch != noMatch && p.isAbout(q) &&
+		toleratesUnknown(q) && (!q.isFollowUp || len(q.about) == 0 || p.about >= minAbout)
 	return true
+}
+
+// matchType returns how well a piece has a value of the type that is asked for.
+func (p *piece) matchType(typed []string) answerMatch {
+	match := matchAnswerType(typed, p.leadText()+" "+p.text(), p.hit.Language)
+	if match != noMatch {
+		return match
+	}
+	isPriceRow := p.units[p.first].isRow && askedValueType(typed) == asksPrice && len(p.own.numbers) > 0
+	if isPriceRow || p.own.denies {
+		return possibleMatch
+	}
+	return noMatch
+}
+
+// isAbout reports whether a piece has the words that tell most of what the question is about.
+func (p *piece) isAbout(q ratedQuestion) bool {
+	strong := q.strong()
+	return strong > 0 && p.hasEach(q.words, q.key()) && !p.isVague(q.words, strong)
+}
+
+// toleratesUnknown reports whether a question may have words that no document has: one beside two others that say what
+// it is about, unless it asks for a quantity, or two beside three.
+func toleratesUnknown(q ratedQuestion) bool {
+	switch q.unknown {
+	case 0:
+		return true
+	case 1:
+		return q.strong() >= 2 && askedValueType(q.typed) != asksQuantity
+	case 2:
+		return q.strong() >= 3
+	default:
+		return false
+	}
 }
 
 // hasEach reports whether a piece has the words that tell most, itself or above it.

@@ -42,7 +42,7 @@ func TestMatchQuotes_NeedsEveryWord(t *testing.T) {
 				require.False(t, m.Found, m.Quote.Text)
 				return
 			}
-			require.True(t, m.Found, m.Doubt)
+			require.True(t, m.Found, m.Near)
 			require.Equal(t, want, m.Quote.Text)
 		})
 	}
@@ -56,7 +56,7 @@ func TestMatchQuotes_JoinsFollowUp(t *testing.T) {
 	}
 	before := []string{"how much is a small tent"}
 	m := MatchQuotes(hits, Asked{Text: "and a large one?", Before: before})
-	require.True(t, m.Found, m.Doubt)
+	require.True(t, m.Found, m.Near)
 	require.Equal(t, "Pitch: Tent, large; Price: £21", m.Quote.Text)
 	m = MatchQuotes(hits, Asked{Text: "and on saturdays?", Before: before})
 	require.False(t, m.Found, m.Quote.Text)

@@ -21,11 +21,10 @@ type piece struct {
 	isSection   bool     // all below a heading
 	labelWords  []string // the words of a row's first cell
 	score       float64
-	ownShare    float64
+	coverage    float64 // the share of the question's weight that it has
 	about       float64
 	answerMatch answerMatch
 	isSure      bool
-	doubt       string
 }
 
 func (p *piece) text() string { return p.hit.Text[p.units[p.first].from:p.units[p.last].to] }
@@ -60,7 +59,7 @@ func (p *piece) quote() Quote {
 			last++
 		}
 	}
-	q := Quote{Hit: p.hit, Text: p.hit.Text[p.units[first].from:p.units[last].to], Lead: p.leadText(), Coverage: min(p.score, 1)}
+	q := Quote{Hit: p.hit, Text: p.hit.Text[p.units[first].from:p.units[last].to], Lead: p.leadText(), Coverage: p.coverage}
 	if p.hit.LineFrom > 0 {
 		q.LineFrom = p.hit.LineFrom + strings.Count(p.hit.Text[:p.units[first].from], "\n")
 		q.LineTo = q.LineFrom + strings.Count(q.Text, "\n")

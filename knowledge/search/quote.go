@@ -35,11 +35,11 @@ type Quote struct {
 // the question's weight, and no other quote matches it equally well with different values (see Options).
 func (s *Searcher) Answer(ctx context.Context, r Result) (Quote, bool, error) {
 	m := r.Match()
-	if m.Found || len(m.Near) == 0 || r.Asked.isFollowUp() {
-		if !m.Found {
-			return Quote{}, false, nil
-		}
+	if m.Found {
 		return m.Quote, true, nil
+	}
+	if len(m.Near) == 0 || r.Asked.isFollowUp() {
+		return Quote{}, false, nil
 	}
 	found, err := s.answerCandidates(ctx, r)
 	if err != nil {
@@ -410,6 +410,9 @@ func (p splitHit) withText(c candidate, first, last int) candidate {
 	c.answerMatch = matchAnswerType(p.result.words, c.lead+" "+c.text, p.hit.Language)
 	return c
 }
+
+// Answers reports whether the passage covers enough of the question to answer it.
+func (h Hit) Answers() bool { return h.Coverage >= MinCoverage }
 
 // Heading returns the innermost heading above the hit; empty if there is none.
 func (h Hit) Heading() string { return innermost(h.Section) }

@@ -112,6 +112,8 @@ type Result struct {
 	// Others are further passages in which quotes are looked for, in no order; none without Query.Quotes.
 	Others []Hit
 
+	match func() Match // computed on the first call; nil without Query.Quotes
+
 	corpusSize int64    // the number of passages that the statistics of Terms refer to
 	words      []string // the words of the query
 }
@@ -171,8 +173,8 @@ func (s *Searcher) searchQuotes(ctx context.Context, db store.Reader, scope poli
 		return slices.ContainsFunc(r.Hits, func(o Hit) bool { return o.Ref == h.Ref })
 	})
 	r.Others = append(slices.Clone(r.Hits[rest:]), r.Others...)
-	r.Hits, r.Asked = r.Hits[:rest], asked
-	return r, err
+	r.Hits = r.Hits[:rest]
+	return r.WithAsked(asked), err
 }
 
 // AsOwner searches the roles of scope with the owner's rights.

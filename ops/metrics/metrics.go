@@ -25,6 +25,7 @@ import (
 	"github.com/prometheus/common/expfmt"
 	"github.com/rs/zerolog"
 
+	"multis/clock/schedule"
 	"multis/ops/health"
 	"multis/store"
 )
@@ -210,7 +211,7 @@ func (c *collector) read(ctx context.Context) (err error) {
 	if now.Sub(c.readAt).Abs() < readLifetime {
 		return nil
 	}
-	begin := time.Date(now.Year(), now.Month(), now.Day(), 0, 0, 0, 0, c.Zone)
+	begin := schedule.DayStart(now.Year(), now.Month(), now.Day(), c.Zone)
 	if c.found, err = store.Measurements(ctx, c.DB, begin); err != nil {
 		c.readAt = time.Time{}
 		return err
@@ -223,7 +224,7 @@ func (c *collector) read(ctx context.Context) (err error) {
 	return nil
 }
 
-// collectFamily sends the series of a family: those with the highest values, and the sum of the others.
+// collectFamily sends the series of a family: the first of them, and the sum of the others.
 func (c *collector) collectFamily(to chan<- prometheus.Metric, name string, f family) {
 	series := map[[2]string]float64{}
 	for _, m := range c.found {

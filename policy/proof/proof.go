@@ -45,7 +45,7 @@ func FindGap(c Claim) string {
 	if !slices.ContainsFunc(said, p.restsOnSource) {
 		return "it says nothing that is in what you cite"
 	}
-	for _, check := range []func() string{p.findWord, p.findNumber, p.findThreshold, p.findRow, p.findMix, p.findDenial, p.findLimit} {
+	for _, check := range []func() string{p.findWord, p.findNumber, p.findThreshold, p.findRow, p.findMerged, p.findDenial, p.findLimit} {
 		if gap := check(); gap != "" {
 			return gap
 		}
@@ -152,10 +152,10 @@ func (p *prover) repeatsAsked(c clause, at int) bool {
 	return false
 }
 
-// isSamePeriod reports whether a number of the question has the unit of time of one of the sentence, or none.
-func (p *prover) isSamePeriod(c clause, at int, asked clause, i int) bool {
-	said, other := p.words.periodAt(c, at), p.words.periodAt(asked, i)
-	return other == "" || said == "" || sameWord(said, other)
+// isSamePeriod reports whether two numbers have the same unit of time, or one of them has none.
+func (p *prover) isSamePeriod(a clause, i int, b clause, j int) bool {
+	one, other := p.words.periodAt(a, i), p.words.periodAt(b, j)
+	return one == "" || other == "" || sameWord(one, other)
 }
 
 // findThreshold returns a number of the customer's that does not keep a limit of the statement that is said of it.
@@ -167,7 +167,7 @@ func (p *prover) findThreshold() string {
 			}
 			s, found := p.nearestClause(c)
 			for at, other := range s.tokens {
-				if !found || !other.isNumber || other.currency != t.currency || p.hasPeriodOfOther(s, at, c, i) {
+				if !found || !other.isNumber || other.currency != t.currency || !p.isSamePeriod(s, at, c, i) {
 					continue
 				}
 				l := p.words.limitAt(s, at)
@@ -178,12 +178,6 @@ func (p *prover) findThreshold() string {
 		}
 	}
 	return ""
-}
-
-// hasPeriodOfOther reports whether two numbers are of different units of time.
-func (p *prover) hasPeriodOfOther(s clause, at int, c clause, i int) bool {
-	a, b := p.words.periodAt(s, at), p.words.periodAt(c, i)
-	return a != "" && b != "" && !sameWord(a, b)
 }
 
 // nearestClause returns the clause of the sources with the most content words of a clause.
@@ -227,7 +221,7 @@ func (p *prover) hasSameNumber(c clause, at int) bool {
 	t := c.tokens[at]
 	for _, s := range append(slices.Clone(p.source), p.headings...) {
 		for i, other := range s.tokens {
-			if other.sameValue(t) && t.isHalf() && other.isHalf() {
+			if t.isHalf() && other.isHalf() {
 				return true
 			}
 			if !other.sameValue(t) || (t.currency != "" && other.currency != "" && t.currency != other.currency) ||
@@ -245,8 +239,8 @@ func (p *prover) hasSameNumber(c clause, at int) bool {
 	return false
 }
 
-// findMix returns a clause of the sentence that puts words of several statements of its source together.
-func (p *prover) findMix() string {
+// findMerged returns a clause of the sentence that puts words of several statements of its source together.
+func (p *prover) findMerged() string {
 	for _, c := range p.said {
 		var words []token
 		for i, t := range c.tokens {

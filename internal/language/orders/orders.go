@@ -176,8 +176,8 @@ func Find(typed string, isChat func(name string) bool) (Order, bool) {
 	return found, found.Concept != ""
 }
 
-// maxName is the maximum number of words in the name of a chat.
-const maxName = 5
+// MaxName is the maximum number of words in the name of a chat.
+const MaxName = 5
 
 // slots decides what can fill the slots of the phrases in one line.
 type slots struct {
@@ -192,7 +192,7 @@ func (s slots) accepts(slot string, from, to int) bool {
 	words := s.line.Tokens[from:to]
 	switch slot {
 	case SlotChat:
-		return to-from <= maxName && s.isName(from, to)
+		return to-from <= MaxName && s.isName(from, to)
 	case SlotNumber:
 		return to-from == 1 && digits(s.line.Text(from, to)) != ""
 	case SlotFile:
