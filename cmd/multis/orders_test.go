@@ -103,7 +103,7 @@ func TestInjection_OrdersHaveNoEffectEndToEnd(t *testing.T) {
 	chat := r.chats(1)[0]
 	require.NoError(t, r.st.InTx(t.Context(), func(tx store.Tx) error { return store.SetMode(t.Context(), tx, chat, policy.ModeSilent) }))
 	r.storeQuestion(chat, 1, lampText(9))
-	r.say(104, "what did Storm 0 say?", nil)
+	r.say(104, "what does Storm 0 want with the grand piano bench?", nil)
 	r.wait("the questions", func() bool { return r.count("select count(*) from approvals where allowed is null") == 2 })
 
 	for n := 2; n <= 14; n++ {
