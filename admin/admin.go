@@ -291,15 +291,9 @@ const olderCommandWait = 50 * time.Millisecond
 // HandleCommand carries out the command in a message of the admin room, once. For a question it enqueues a job that calls
 // Answer, so that no command waits for a model. last says that no other attempt follows.
 func (a *Admin) HandleCommand(ctx context.Context, message store.MessageID, last bool) error {
-	r, err := a.loadRequest(ctx, message)
-	if errors.Is(err, store.ErrNotFound) {
-		return jobs.Permanent(err)
-	}
-	if err != nil {
+	r, isOpen, err := a.openRequest(ctx, message)
+	if !isOpen {
 		return err
-	}
-	if r.message.AnsweredAt != nil {
-		return nil
 	}
 	isReply, err := a.escalations.isReply(ctx, r)
 	if err != nil {
@@ -325,17 +319,23 @@ func (a *Admin) HandleCommand(ctx context.Context, message store.MessageID, last
 
 // Answer answers the question in a message of the admin room, once. last says that no other attempt follows.
 func (a *Admin) Answer(ctx context.Context, message store.MessageID, last bool) error {
-	r, err := a.loadRequest(ctx, message)
-	if errors.Is(err, store.ErrNotFound) {
-		return jobs.Permanent(err)
-	}
-	if err != nil {
+	r, isOpen, err := a.openRequest(ctx, message)
+	if !isOpen {
 		return err
 	}
-	if r.message.AnsweredAt != nil {
-		return nil
-	}
 	return a.execute(ctx, r, last)
+}
+
+// openRequest reads a message and its room. isOpen is false if there is an error, or if the message was answered.
+func (a *Admin) openRequest(ctx context.Context, message store.MessageID) (_ request, isOpen bool, err error) {
+	r, err := a.loadRequest(ctx, message)
+	if errors.Is(err, store.ErrNotFound) {
+		return request{}, false, jobs.Permanent(err)
+	}
+	if err != nil {
+		return request{}, false, err
+	}
+	return r, r.message.AnsweredAt == nil, nil
 }
 
 // execute handles a request and commits the answer. A failure of the last attempt is reported to the owner.

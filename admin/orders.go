@@ -34,94 +34,89 @@ func (oc *orderCommands) questions() []func() question {
 	}
 }
 
-// caution says what is done with an order before it is carried out.
-type caution int
-
-const (
-	atOnce    caution = iota // it shows something, stops something, or its command asks before it changes anything
-	confirmed                // it is shown as the command and carried out after a yes
-)
-
 // plainOrder is the command of an order. The slots of the order are in braces.
 type plainOrder struct {
-	concept string // of package orders
-	command string
-	caution caution
-	stops   bool // it stops something, so that it waits for nothing
+	order    string // its name in package orders
+	command  string
+	needsYes bool // it is shown as the command and carried out after a yes
+	stops    bool // it stops something, so that it waits for nothing
 }
+
+// slotTyped is the slot of a command that takes the whole line as it was typed.
+const slotTyped = "typed"
 
 // plainOrders are all orders that package orders knows.
 var plainOrders = []plainOrder{
-	{concept: "pause.all", command: "pause all", stops: true},
-	{concept: "pause.all.until", command: "pause all until {when}", stops: true},
-	{concept: "pause.chat", command: "pause {chat}", stops: true},
-	{concept: "pause.chat.until", command: "pause {chat} until {when}", stops: true},
-	{concept: "mode.silent", command: "mode silent {chat}", stops: true},
-	{concept: "mode.off", command: "mode off {chat}", stops: true},
-	{concept: "mode.business", command: "mode business {chat}", caution: confirmed},
-	{concept: "mode.personal", command: "mode personal {chat}", caution: confirmed},
-	{concept: "resume.all", command: "resume all", caution: confirmed},
-	{concept: "resume.chat", command: "resume {chat}", caution: confirmed},
-	{concept: "delivery.auto", command: "delivery auto {chat}", caution: confirmed},
-	{concept: "delivery.draft", command: "delivery draft {chat}", caution: confirmed},
-	{concept: "delivery.shadow", command: "delivery shadow {chat}", caution: confirmed},
-	{concept: "remind", command: "remind {when} {timed} {rest} {text}"},
-	{concept: "remind.recurring", command: "remind {typed}", caution: confirmed},
-	{concept: "jobs", command: "jobs"},
-	{concept: "cancel", command: "cancel {n}", caution: confirmed},
-	{concept: "commitments", command: "commitments"},
-	{concept: "commitments.chat", command: "commitments {chat}"},
-	{concept: "memory", command: "memory"},
-	{concept: "memory.chat", command: "memory {chat}"},
-	{concept: "remember", command: "remember {text}", caution: confirmed},
-	{concept: "forget", command: "forget {text}"},
-	{concept: "chats", command: "chats"},
-	{concept: "docs", command: "docs"},
-	{concept: "index", command: "index {file}", caution: confirmed},
-	{concept: "search", command: "search {text}"},
-	{concept: "ask", command: "ask {text}"},
-	{concept: "brief", command: "brief"},
-	{concept: "brief.chat", command: "brief {chat}"},
-	{concept: "escalations", command: "escalations"},
-	{concept: "why.chat", command: "why {chat}"},
-	{concept: "budget", command: "budget"},
-	{concept: "audit", command: "audit"},
-	{concept: "backup", command: "jobs upkeep run backup", caution: confirmed},
-	{concept: "export.chat", command: "export {chat}"},
-	{concept: "export.all", command: "export all"},
-	{concept: "send", command: "send {chat} {text}"},
-	{concept: "undo", command: "undo", caution: confirmed},
-	{concept: "messages", command: "messages {chat}"},
-	{concept: "messages.n", command: "messages {chat} {n}"},
-	{concept: "status", command: "status"},
-	{concept: "drafts", command: "drafts"},
-	{concept: "help", command: "help"},
+	{order: "pause.all", command: "pause all", stops: true},
+	{order: "pause.all.until", command: "pause all until {when}", stops: true},
+	{order: "pause.chat", command: "pause {chat}", stops: true},
+	{order: "pause.chat.until", command: "pause {chat} until {when}", stops: true},
+	{order: "mode.silent", command: "mode silent {chat}", stops: true},
+	{order: "mode.off", command: "mode off {chat}", stops: true},
+	{order: "mode.business", command: "mode business {chat}", needsYes: true},
+	{order: "mode.personal", command: "mode personal {chat}", needsYes: true},
+	{order: "resume.all", command: "resume all", needsYes: true},
+	{order: "resume.chat", command: "resume {chat}", needsYes: true},
+	{order: "delivery.auto", command: "delivery auto {chat}", needsYes: true},
+	{order: "delivery.draft", command: "delivery draft {chat}", needsYes: true},
+	{order: "delivery.shadow", command: "delivery shadow {chat}", needsYes: true},
+	{order: "remind", command: "remind {when} {timed} {rest} {text}"},
+	{order: "remind.recurring", command: "remind {typed}", needsYes: true},
+	{order: "jobs", command: "jobs"},
+	{order: "cancel", command: "cancel {n}", needsYes: true},
+	{order: "commitments", command: "commitments"},
+	{order: "commitments.chat", command: "commitments {chat}"},
+	{order: "memory", command: "memory"},
+	{order: "memory.chat", command: "memory {chat}"},
+	{order: "remember", command: "remember {text}", needsYes: true},
+	{order: "forget", command: "forget {text}"},
+	{order: "chats", command: "chats"},
+	{order: "docs", command: "docs"},
+	{order: "index", command: "index {file}", needsYes: true},
+	{order: "search", command: "search {text}"},
+	{order: "ask", command: "ask {text}"},
+	{order: "brief", command: "brief"},
+	{order: "brief.chat", command: "brief {chat}"},
+	{order: "escalations", command: "escalations"},
+	{order: "why.chat", command: "why {chat}"},
+	{order: "budget", command: "budget"},
+	{order: "audit", command: "audit"},
+	{order: "backup", command: "jobs upkeep run backup", needsYes: true},
+	{order: "export.chat", command: "export {chat}"},
+	{order: "export.all", command: "export all"},
+	{order: "send", command: "send {chat} {text}"},
+	{order: "undo", command: "undo", needsYes: true},
+	{order: "messages", command: "messages {chat}"},
+	{order: "messages.n", command: "messages {chat} {n}"},
+	{order: "status", command: "status"},
+	{order: "drafts", command: "drafts"},
+	{order: "help", command: "help"},
 }
 
-// planned is an order in a message: the command that carries it out.
-type planned struct {
+// foundOrder is an order in a message, with the command that carries it out.
+type foundOrder struct {
 	plainOrder
 
 	command string
 }
 
 // isQuestion reports whether the command may take long and changes nothing.
-func (p planned) isQuestion() bool {
+func (p foundOrder) isQuestion() bool {
 	name, args, _ := strings.Cut(p.command, " ")
 	return mayTakeLong(name, args)
 }
 
 // find returns the order in a message of the owner. found is false if the message is something else: a question, a
 // command, or an answer.
-func (oc *orderCommands) find(ctx context.Context, r request) (_ planned, found bool, err error) {
+func (oc *orderCommands) find(ctx context.Context, r request) (_ foundOrder, found bool, err error) {
 	typed := typedText(r.message)
 	if !oc.mayOrder(r) || typed == "" {
-		return planned{}, false, nil
+		return foundOrder{}, false, nil
 	}
 	names := chatNames{ctx: ctx, db: oc.store.DB()}
 	order, found := orders.Find(typed, names.has)
 	if names.err != nil {
-		return planned{}, false, names.err
+		return foundOrder{}, false, names.err
 	}
 	if !found {
 		unknown, found := aboutUnknownChat(typed)
@@ -130,32 +125,32 @@ func (oc *orderCommands) find(ctx context.Context, r request) (_ planned, found 
 	if chat, has := order.Slots[orders.SlotChat]; has {
 		order.Slots[orders.SlotChat] = names.typedName(chat)
 	}
-	order.Slots["typed"] = strings.TrimSpace(typed)
+	order.Slots[slotTyped] = strings.TrimSpace(typed)
 	p, found := planOf(order)
-	if order.IsAsked && (p.caution == confirmed || p.stops) {
-		return planned{}, false, nil
+	if order.IsAsked && (p.needsYes || p.stops) {
+		return foundOrder{}, false, nil
 	}
 	return p, found, nil
 }
 
 // planOf returns the command that carries out an order, with the order's slots in it; false if there is none.
-func planOf(order orders.Order) (planned, bool) {
-	i := slices.IndexFunc(plainOrders, func(p plainOrder) bool { return p.concept == order.Concept })
+func planOf(order orders.Order) (foundOrder, bool) {
+	i := slices.IndexFunc(plainOrders, func(p plainOrder) bool { return p.order == order.Concept })
 	if i < 0 {
-		return planned{}, false
+		return foundOrder{}, false
 	}
-	return planned{plainOrders[i], fillSlots(plainOrders[i].command, order.Slots)}, true
+	return foundOrder{plainOrders[i], fillSlots(plainOrders[i].command, order.Slots)}, true
 }
 
 // aboutUnknownChat returns the order of a line that would stop something in a chat or send something there, if it names a
 // chat that does not exist. Its command says so: as a search, nobody would see that nothing was stopped.
-func aboutUnknownChat(typed string) (planned, bool) {
+func aboutUnknownChat(typed string) (foundOrder, bool) {
 	order, found := orders.Find(typed, isLikelyName)
 	if !found || order.IsAsked || order.Slots[orders.SlotChat] == "" {
-		return planned{}, false
+		return foundOrder{}, false
 	}
 	p, found := planOf(order)
-	return p, found && (p.stops || p.concept == "send")
+	return p, found && (p.stops || p.order == "send")
 }
 
 // isLikelyName reports whether a text may be the name of a chat: one word that begins with a capital letter.
@@ -201,7 +196,7 @@ func (oc *orderCommands) handle(ctx context.Context, r request, _ string) (_ ans
 		oc.asker.HasModel(r.room, typedText(r.message)) {
 		return answer{}, false, nil // the model reads times in words that only it knows
 	}
-	if order.caution == confirmed {
+	if order.needsYes {
 		return answer{
 			text:     code("/"+order.command) + "? 👍 or `yes` does it.",
 			question: confirmOrder{orders: oc, Command: order.command},

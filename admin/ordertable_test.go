@@ -16,7 +16,7 @@ func TestPlainOrders_MatchLexicon(t *testing.T) {
 	table := New(Options{}).table
 	var concepts []string
 	for _, p := range plainOrders {
-		concepts = append(concepts, p.concept)
+		concepts = append(concepts, p.order)
 		name, _, _ := strings.Cut(p.command, " ")
 		_, exists := table.lookup(name)
 		require.True(t, exists, p.command)

@@ -1,6 +1,7 @@
 package hooks
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -49,6 +50,12 @@ func (n node) text() string {
 	}
 }
 
+// lines returns a text with its line breaks; empty for anything else.
+func (n node) lines() string {
+	s, _ := n.value.(string)
+	return s
+}
+
 // first returns the first text that is not empty.
 func (n node) first(names ...string) string {
 	for _, name := range names {
@@ -64,24 +71,19 @@ func sentence(separator string, parts ...string) string {
 	return strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), separator)
 }
 
-// program reads the bodies of one program. read returns an empty text for a body of another one.
-type program struct {
-	name string
-	read func(body node) string
-}
-
-// programs are the programs whose bodies are read as sentences, those with the most particular form first.
-func programs() []program {
-	return []program{
-		{"CloudEvents", readCloudEvent},
-		{"Alertmanager and Grafana", readAlerts},
-		{"Uptime Kuma", readUptimeKuma},
-		{"GitLab", readGitLab},
-		{"GitHub, Gitea and Forgejo", readGitHub},
-		{"Sentry", readSentry},
-		{"Discord", readDiscord},
-		{"Slack and Mattermost", readSlack},
-		{"Teams", readTeams},
+// programs returns the readers of the bodies that are read as sentences, those of the most particular form first. A reader
+// returns an empty text for a body of another program.
+func programs() []func(body node) string {
+	return []func(node) string{
+		readCloudEvent,
+		readAlerts, // Alertmanager and Grafana
+		readUptimeKuma,
+		readGitLab,
+		readGitHub, // and Gitea and Forgejo
+		readSentry,
+		readDiscord,
+		readSlack, // and Mattermost
+		readTeams,
 	}
 }
 
@@ -98,8 +100,8 @@ func jsonText(body []byte) string {
 }
 
 func nodeText(n node) string {
-	for _, p := range programs() {
-		if said := p.read(n); said != "" {
+	for _, read := range programs() {
+		if said := read(n); said != "" {
 			return said
 		}
 	}
@@ -187,10 +189,7 @@ func readAlerts(b node) string {
 		if !labels.exists() && !notes.exists() {
 			return ""
 		}
-		status := a.first("status")
-		if status == "" {
-			status = b.at("status").text()
-		}
+		status := cmp.Or(a.first("status"), b.at("status").text())
 		said := sentence(": ", notes.first("summary", "title"), notes.first("description", "message"))
 		name := labels.at("alertname").text()
 		if said == "" {

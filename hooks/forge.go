@@ -122,14 +122,8 @@ func pushText(who, where, ref string, commits node, isDeleted bool) string {
 		}
 		return sentence(" ", who, verb, branch, "in", where)
 	}
-	first, _, _ := strings.Cut(stringOf(list[len(list)-1].at("message")), "\n")
+	first, _, _ := strings.Cut(list[len(list)-1].at("message").lines(), "\n")
 	return sentence(" — ", sentence(" ", who, "pushed", text.Count(len(list), "commit"), "to", branch, "in", where), first)
-}
-
-// stringOf returns a text with its lines.
-func stringOf(n node) string {
-	s, _ := n.value.(string)
-	return s
 }
 
 // readGitLab reads what GitLab sends about a project.
