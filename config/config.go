@@ -111,8 +111,12 @@ type Bot struct {
 
 // Database configures Postgres and the data directory.
 type Database struct {
-	URL     Secret // empty means that multis runs its own Postgres in DataDir
-	DataDir string // folder of everything that multis stores on disk
+	URL Secret // empty means that multis runs its own Postgres in DataDir
+	// Direct is the address of Postgres itself, if URL is that of a pooler that gives each transaction another connection.
+	Direct Secret
+	// Connections is the maximum number of connections to URL.
+	Connections int
+	DataDir     string // folder of everything that multis stores on disk
 }
 
 // Backup configures the backups that multis makes by itself.
@@ -350,7 +354,7 @@ func defaults() *Config {
 		},
 		Operators: []id.UserID{},
 		Name:      "Nora",
-		Database:  Database{DataDir: "data"},
+		Database:  Database{DataDir: "data", Connections: 10},
 		Backup:    Backup{Every: 24 * time.Hour, Folder: "backups", Keep: 7, MaxMB: 2000},
 		LLM: LLM{
 			Model:      NoModel,

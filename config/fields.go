@@ -153,6 +153,7 @@ func (c *Config) serverFields() []field {
 	asToken := secret("appservice.as_token", &c.Appservice.ASToken, token)
 	hsToken := secret("appservice.hs_token", &c.Appservice.HSToken, token)
 	databaseURL := secret("database.url", &c.Database.URL, optional(postgresURL))
+	direct := secret("database.direct", &c.Database.Direct, optional(postgresURL))
 	return []field{
 		value("homeserver.address", &c.Homeserver.Address, webAddress(exampleAddress)).required(exampleAddress),
 		value("homeserver.domain", &c.Homeserver.Domain, serverName).required(exampleDomain),
@@ -174,6 +175,8 @@ func (c *Config) serverFields() []field {
 		value("name", &c.Name, assistantName),
 
 		databaseURL[0], databaseURL[1],
+		direct[0], direct[1],
+		value("database.connections", &c.Database.Connections, between(4, 1000)),
 		folder("database.data_dir", &c.Database.DataDir),
 		durationOrOff("backup.every", &c.Backup.Every),
 		folder("backup.folder", &c.Backup.Folder),

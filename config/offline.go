@@ -14,6 +14,7 @@ var offlineValues = map[string]string{
 	"appservice.sender_localpart": "unused",
 	"owner":                       "@you:terminal.invalid",
 	"database.url":                "",
+	"database.direct":             "",
 }
 
 // LoadOffline reads the configuration at path for use without a homeserver; see ParseOffline.

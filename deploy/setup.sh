@@ -3,7 +3,7 @@
 #
 #   deploy/setup.sh [make] [postgres] [cc] [qemu]
 #
-# postgres: the server's programs, from which the tests start servers of their own. cc: a C compiler, for the race
+# postgres: the programs of the server and of PgBouncer, from which the tests start servers of their own. cc: a C compiler, for the race
 # detector and for the bridge of the tests and the demo, which encrypts. qemu: an emulator that runs programs for arm64.
 # If nothing is missing, this takes a few milliseconds. It installs on Debian and its relatives; on another system it says
 # what to install by hand. It needs root or sudo only if something is missing.
@@ -17,6 +17,8 @@ have_postgres() {
 	done
 	command -v initdb >/dev/null
 }
+
+have_pgbouncer() { command -v pgbouncer >/dev/null || [ -x /usr/sbin/pgbouncer ]; }
 
 have_cc() { command -v gcc >/dev/null && [ -e /usr/include/stdlib.h ]; }
 
@@ -55,7 +57,10 @@ missing=()
 for need in "$@"; do
 	case $need in
 	make) command -v make >/dev/null || missing+=(make) ;;
-	postgres) have_postgres || missing+=(postgresql) ;;
+	postgres)
+		have_postgres || missing+=(postgresql)
+		have_pgbouncer || missing+=(pgbouncer)
+		;;
 	cc) have_cc || missing+=(gcc libc6-dev) ;;
 	qemu) command -v qemu-aarch64-static >/dev/null || missing+=(qemu-user-static) ;;
 	*) echo "setup: I don't know \"$need\"" >&2 && exit 2 ;;
@@ -68,7 +73,7 @@ if ! command -v apt-get >/dev/null; then
 	exit 1
 fi
 
-# Debian's package would start a server on port 5432, but the tests need only the programs.
+# Debian's packages would start a server on port 5432 and a pooler on 6432, but the tests need only the programs.
 no_cluster=/etc/postgresql-common/createcluster.d/multis-setup.conf
 log=$(mktemp)
 trap 'rm -f "$log"; [ ! -e "$no_cluster" ] || as_root rm -f "$no_cluster"' EXIT
@@ -84,5 +89,8 @@ if ! install "${missing[@]}" >"$log" 2>&1; then
 		cat "$log" >&2
 		exit 1
 	fi
+fi
+if [[ " ${missing[*]} " == *' pgbouncer '* && -d /run/systemd/system ]]; then
+	as_root systemctl disable --quiet --now pgbouncer
 fi
 echo "setup: installed in $SECONDS s"

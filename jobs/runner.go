@@ -8,6 +8,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/riverqueue/river"
+	"github.com/riverqueue/river/riverdriver"
 	"github.com/riverqueue/river/riverdriver/riverpgxv5"
 	"github.com/riverqueue/river/rivertype"
 
@@ -79,6 +80,22 @@ func queues(pooled bool) map[string]river.QueueConfig {
 	}
 }
 
+// driver is River's, whose notifications come over a connection that lasts.
+type driver struct {
+	*riverpgxv5.Driver
+
+	listening *riverpgxv5.Driver
+}
+
+func newDriver(st *store.Store) driver {
+	return driver{riverpgxv5.New(st.Pool()), riverpgxv5.New(st.DirectPool())}
+}
+
+// GetListener returns what receives the notifications.
+func (d driver) GetListener(params *riverdriver.GetListenenerParams) riverdriver.Listener {
+	return d.listening.GetListener(params)
+}
+
 // Runner does the jobs.
 type Runner struct {
 	queue  *river.Client[pgx.Tx]
@@ -92,12 +109,12 @@ func NewRunner(ctx context.Context, st *store.Store, h Handlers, log *slog.Logge
 		return nil, err
 	}
 	client.indexMessages = h.IndexMessages != nil
-	pooled, err := st.Inspector().IsPooled(ctx)
+	pooled, err := st.DirectInspector().IsPooled(ctx)
 	if err != nil {
 		client.lock.Release(ctx)
 		return nil, err
 	}
-	queue, err := river.NewClient(riverpgxv5.New(st.Pool()), &river.Config{
+	queue, err := river.NewClient(newDriver(st), &river.Config{
 		ID: client.id, Schema: migrations.RiverSchema, Logger: slog.New(withoutCancelled{newThrottledHandler(log.Handler())}),
 		Workers: h.workers(st), Middleware: []rivertype.Middleware{logAttempts(), holdMiddleware(st), withJob()},
 		Queues: queues(pooled), PeriodicJobs: periodicJobs(ctx, h),

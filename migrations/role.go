@@ -52,7 +52,24 @@ func prepareRoles(ctx context.Context, pool *pgxpool.Pool) (role string, err err
 	if err := replaceRoles(ctx, pool, role); err != nil {
 		return "", fmt.Errorf("give the rights of contacts' reads to %s: %w", role, err)
 	}
+	if err := disableJIT(ctx, pool, pgx.Identifier{database}.Sanitize()); err != nil {
+		return "", err
+	}
 	return role, closeDatabase(ctx, pool, pgx.Identifier{database}.Sanitize())
+}
+
+// disableJIT makes the new connections of this login compile no queries: all of them are short, even if the planner estimates a high cost.
+// It is a setting of the role in this database and not of a connection, because a pooler shares its connections and refuses parameters.
+func disableJIT(ctx context.Context, pool *pgxpool.Pool, database string) error {
+	var on bool
+	err := pool.QueryRow(ctx, "select current_setting('jit')::bool").Scan(&on)
+	if err == nil && on {
+		_, err = pool.Exec(ctx, "alter role current_user in database "+database+" set jit = off")
+	}
+	if err != nil {
+		return fmt.Errorf("turn off the compilation of queries: %w", err)
+	}
+	return nil
 }
 
 const roleSQL = `select count(*) > 0, coalesce(bool_or(pg_has_role(current_user, oid, case when current_setting('server_version_num')::int < 160000 then 'member' else 'set' end)), false)

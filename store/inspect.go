@@ -31,8 +31,7 @@ func OpenInspector(ctx context.Context, dsn string) (*Inspector, error) {
 	}
 	const connections = 3
 	cfg.MaxConns = connections
-	// A pooler may serve each round trip by another connection, which does not know a prepared statement.
-	cfg.ConnConfig.DefaultQueryExecMode = pgx.QueryExecModeCacheDescribe
+	setPooledMode(cfg, dsn) // it may be a pooler's
 	pool, err := pgxpool.NewWithConfig(ctx, cfg)
 	if err != nil {
 		return nil, fmt.Errorf("open the database: %w", err)
@@ -46,6 +45,9 @@ func OpenInspector(ctx context.Context, dsn string) (*Inspector, error) {
 
 // Inspector returns an Inspector of the open database.
 func (s *Store) Inspector() *Inspector { return &Inspector{pool: s.pool} }
+
+// DirectInspector returns an Inspector of the connections that last.
+func (s *Store) DirectInspector() *Inspector { return &Inspector{pool: s.direct} }
 
 // DB reads outside a transaction.
 func (i *Inspector) DB() DB { return i.pool }

@@ -43,7 +43,7 @@ type Lock struct {
 
 // TryLock takes lock n of a class. It returns a nil lock and false while another process has it.
 func (s *Store) TryLock(ctx context.Context, class LockClass, n int) (lock *Lock, ok bool, err error) {
-	pooled, err := s.pool.Acquire(ctx)
+	pooled, err := s.direct.Acquire(ctx)
 	if err != nil {
 		return nil, false, fmt.Errorf("connect to the database: %w", err)
 	}

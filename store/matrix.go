@@ -12,7 +12,7 @@ import (
 
 // OpenMatrix opens mautrix' own tables for encryption and room state, on connections of their own. The caller closes it.
 func (s *Store) OpenMatrix() (*dbutil.Database, error) {
-	cfg := s.pool.Config().ConnConfig
+	cfg := s.direct.Config().ConnConfig
 	cfg.RuntimeParams["search_path"] = migrations.MatrixSchema
 	raw := stdlib.OpenDB(*cfg)
 	raw.SetMaxOpenConns(maxMatrixConns)
@@ -26,6 +26,6 @@ func (s *Store) OpenMatrix() (*dbutil.Database, error) {
 
 // maxMatrixConns is the maximum number of connections to the crypto store. A few are enough, because one process at a
 // time encrypts and decrypts, one message after the other.
-const maxMatrixConns = 4
+const maxMatrixConns = 2
 
 func wrapMatrix(raw *sql.DB) (*dbutil.Database, error) { return dbutil.NewWithDB(raw, "pgx") }

@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strings"
 	"sync/atomic"
-	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
@@ -43,42 +42,17 @@ var ErrOwnerScope = errors.New("a contact cannot read with the owner's scope")
 // Store is the open database. It is safe for concurrent use.
 type Store struct {
 	pool *pgxpool.Pool
+	// direct has the connections that last, for locks, notifications and the tables of encryption. It is pool, unless that is a pooler's.
+	direct *pgxpool.Pool
 	// contactRole is the database role of reads for a contact. It can read the texts of its scope and nothing else.
 	contactRole string
 	// notOnHold is what RestoreState returns from now on; nil while that can still change.
 	notOnHold atomic.Pointer[policy.Restore]
 }
 
-// PoolSize is the number of connections that an open Store has at most, unless its address asks for more.
-const PoolSize = 24
-
-// Open connects to dsn and checks that row-level security applies to the login role. The database must have been migrated.
-func Open(ctx context.Context, dsn string) (*Store, error) {
-	cfg, err := pgxpool.ParseConfig(dsn)
-	if err != nil {
-		return nil, fmt.Errorf("read the database address: %w", err)
-	}
-	cfg.ConnConfig.RuntimeParams["jit"] = "off" // all queries are short, even if the planner estimates a high cost
-	cfg.ConnConfig.RuntimeParams["application_name"] = "multis"
-	cfg.MaxConns = max(cfg.MaxConns, PoolSize)
-	// The first searches of a connection take up to half as long again, because the kernel maps the index for it page by page.
-	if !strings.Contains(dsn, "pool_max_conn_lifetime") {
-		cfg.MaxConnLifetime = 24 * time.Hour
-	}
-	pool, err := pgxpool.NewWithConfig(ctx, cfg)
-	if err != nil {
-		return nil, fmt.Errorf("open the database: %w", err)
-	}
-	s, err := New(ctx, pool)
-	if err != nil {
-		pool.Close()
-	}
-	return s, err
-}
-
 // New returns a Store on an open pool. Like Open, it checks that row-level security applies. Close closes the pool.
 func New(ctx context.Context, pool *pgxpool.Pool) (*Store, error) {
-	s := &Store{pool: pool}
+	s := &Store{pool: pool, direct: pool}
 	if err := s.checkRowSecurity(ctx); err != nil {
 		return nil, err
 	}
@@ -86,10 +60,18 @@ func New(ctx context.Context, pool *pgxpool.Pool) (*Store, error) {
 }
 
 // Close closes all connections when their transactions are done.
-func (s *Store) Close() { s.pool.Close() }
+func (s *Store) Close() {
+	s.pool.Close()
+	if s.direct != s.pool {
+		s.direct.Close()
+	}
+}
 
 // Pool returns the connection pool, for the job queue and the wiring.
 func (s *Store) Pool() *pgxpool.Pool { return s.pool }
+
+// DirectPool returns the pool of the connections that last, for the notifications of the job queue.
+func (s *Store) DirectPool() *pgxpool.Pool { return s.direct }
 
 // DB reads outside a transaction.
 func (s *Store) DB() DB { return s.pool }

@@ -159,15 +159,15 @@ func printSkipped(r backup.Report) {
 
 // openUnchanged opens the database without migrating it, so that a backup can be made before an upgrade changes it.
 func openUnchanged(ctx context.Context, db config.Database) (*store.Store, func(), error) {
-	dsn, stop, err := startDatabase(ctx, db, shared)
+	at, stop, err := startDatabase(ctx, db, shared)
 	if err != nil {
 		return nil, nil, err
 	}
-	if err := checkSchema(ctx, dsn); err != nil {
+	if err := checkSchema(ctx, at.direct); err != nil {
 		stop()
 		return nil, nil, err
 	}
-	st, err := store.Open(ctx, dsn)
+	st, err := at.open(ctx)
 	if err != nil {
 		stop()
 		return nil, nil, store.Unreachable(err)

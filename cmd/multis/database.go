@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -54,15 +55,15 @@ func openAndMigrate(ctx context.Context, db config.Database, share bool,
 			fmt.Errorf("the restore of a backup was interrupted: multis backup restore %s begins anew; or remove %s to go on without it",
 				text.ShellWord(r.File), restoreMark(db))
 	}
-	dsn, stop, err := startDatabase(ctx, db, share)
+	at, stop, err := startDatabase(ctx, db, share)
 	if err != nil {
 		return nil, nil, err
 	}
-	if err := migrations.RunAfter(ctx, dsn, func(ctx context.Context) error { return backUp(ctx, dsn) }); err != nil {
+	if err := migrations.RunAfter(ctx, at.direct, func(ctx context.Context) error { return backUp(ctx, at.direct) }); err != nil {
 		stop()
 		return nil, nil, store.Unreachable(err)
 	}
-	st, err := store.Open(ctx, dsn)
+	st, err := at.open(ctx)
 	if err != nil {
 		stop()
 		return nil, nil, err
@@ -87,29 +88,43 @@ func backUpBeforeUpgrade(ctx context.Context, file string, cfg *config.Config, d
 // withoutBackup is for a database that is migrated without a backup.
 func withoutBackup(context.Context, string) error { return nil }
 
+// address is where a database is.
+type address struct {
+	url     string
+	direct  string // of Postgres itself; url, unless that is a pooler's
+	options store.Options
+}
+
+// open opens the database, which must have been migrated.
+func (a address) open(ctx context.Context) (*store.Store, error) {
+	return store.OpenWith(ctx, a.url, a.options)
+}
+
 // startDatabase returns the address of the configured database. If none is configured, it starts multis' own Postgres
 // server, which stop ends.
-func startDatabase(ctx context.Context, db config.Database, share bool) (dsn string, stop func(), err error) {
+func startDatabase(ctx context.Context, db config.Database, share bool) (at address, stop func(), err error) {
 	if err := makeDataFolder(db); err != nil {
-		return "", nil, err
+		return address{}, nil, err
 	}
-	dsn, stop = db.URL.Value(), func() {}
-	if dsn == "" {
-		server, err := pgserver.Start(ctx, pgserver.Options{Dir: filepath.Join(db.DataDir, "postgres"), Share: share})
-		if err != nil {
-			return "", nil, err
-		}
-		stop = func() {
-			if err := server.Stop(); err != nil {
-				zerolog.Ctx(ctx).Err(err).Msg("Cannot stop the database")
-			}
-		}
-		if dsn, err = server.EnsureDatabase(ctx, "multis", "multis"); err != nil {
-			stop()
-			return "", nil, err
+	options := store.Options{Direct: db.Direct.Value(), Connections: db.Connections}
+	if dsn := db.URL.Value(); dsn != "" {
+		return address{dsn, cmp.Or(options.Direct, dsn), options}, func() {}, nil
+	}
+	server, err := pgserver.Start(ctx, pgserver.Options{Dir: filepath.Join(db.DataDir, "postgres"), Share: share})
+	if err != nil {
+		return address{}, nil, err
+	}
+	stop = func() {
+		if err := server.Stop(); err != nil {
+			zerolog.Ctx(ctx).Err(err).Msg("Cannot stop the database")
 		}
 	}
-	return dsn, stop, nil
+	dsn, err := server.EnsureDatabase(ctx, "multis", "multis")
+	if err != nil {
+		stop()
+		return address{}, nil, err
+	}
+	return address{dsn, dsn, store.Options{Connections: db.Connections}}, stop, nil
 }
 
 // makeDataFolder makes database.data_dir unless it exists.

@@ -144,9 +144,12 @@ func postgresOf(db config.Database, start string) doctor.Postgres {
 	if dsn := db.URL.Value(); dsn != "" {
 		server := doctor.PostgresAt(dsn)
 		server.Unit = setup.Machine{}.PostgresUnit()
+		server.Connections = db.Connections
 		return server
 	}
-	return doctor.OwnPostgres(pgserver.Socket(absolutePath(filepath.Join(db.DataDir, "postgres"))), start)
+	server := doctor.OwnPostgres(pgserver.Socket(absolutePath(filepath.Join(db.DataDir, "postgres"))), start)
+	server.Connections = db.Connections
+	return server
 }
 
 // doctorPaths returns the files of the installation. A registration that is only a file name is in the folder of the configuration.

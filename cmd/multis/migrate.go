@@ -49,12 +49,12 @@ func (migrateCmd) plan(ctx context.Context, file string) error {
 	if err != nil {
 		return err
 	}
-	dsn, stop, err := startDatabase(ctx, cfg.Database, shared)
+	at, stop, err := startDatabase(ctx, cfg.Database, shared)
 	if err != nil {
 		return err
 	}
 	defer stop()
-	steps, err := migrations.Plan(ctx, dsn)
+	steps, err := migrations.Plan(ctx, at.direct)
 	if err != nil {
 		return store.Unreachable(err)
 	}

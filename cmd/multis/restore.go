@@ -56,7 +56,7 @@ func (b backupRestoreCmd) Run(ctx context.Context, global *cli) (err error) {
 			err = errors.Join(err, unmark())
 		}
 	}()
-	dsn, stop, err := startDatabase(ctx, cfg.Database, exclusive)
+	at, stop, err := startDatabase(ctx, cfg.Database, exclusive)
 	if err != nil {
 		return err
 	}
@@ -70,7 +70,7 @@ func (b backupRestoreCmd) Run(ctx context.Context, global *cli) (err error) {
 			files[i].Corrected = loadFrom
 		}
 	}
-	report, err := backup.Restore(ctx, a, dsn, files...)
+	report, err := backup.Restore(ctx, a, at.direct, files...)
 	switch {
 	case errors.Is(err, migrations.ErrNotEmpty) && cfg.Database.URL == "":
 		return fmt.Errorf("%w: stop multis, move the folder %s away and try again; nothing was changed", err,

@@ -203,7 +203,22 @@ func TestServe_NeverSendsWhereForbidden(t *testing.T) {
 	t.Parallel()
 	seed := rand.Uint64()
 	t.Log("seed", seed)
-	r := startServe(t, seed)
+	startServe(t, seed).neverSendsWhereForbidden()
+}
+
+// The pooler gives each transaction another connection, and multis has no more than it needs at least.
+func TestServe_WorksThroughPgBouncer(t *testing.T) {
+	t.Parallel()
+	seed := rand.Uint64()
+	t.Log("seed", seed)
+	dsn := storetest.DSN(t)
+	pooled := fmt.Sprintf("database: {url: %q, connections: %d, direct: %%q}", storetest.Pooler(t, dsn), store.MinConnections)
+	startServeOn(t, seed, dsn, strings.Replace(serveConfig, "database: {url: %q}", pooled, 1)).neverSendsWhereForbidden()
+}
+
+// neverSendsWhereForbidden delivers messages to rooms that change at random, and checks what is stored and sent.
+func (r *run) neverSendsWhereForbidden() {
+	t := r.t
 	_, err := knowledge.New(r.db).Index(t.Context(), knowledge.File{
 		Name: "prices.md",
 		Data: []byte("# Prices\n\nA consultation costs 80 EUR.\n"),

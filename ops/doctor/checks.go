@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"multis/config"
+	"multis/store"
 )
 
 // Why checks are skipped.
@@ -53,7 +54,16 @@ func checkDatabase(ctx context.Context, in *Input) (Result, string) {
 	case in.Database == nil:
 		return Result{}, skippedNoDatabase
 	}
-	r := probeDatabase(ctx, in.Database, in.Postgres, in.Config.Embeddings.Model != config.NoModel)
+	direct := in.Database
+	if in.Config.Database.Direct != "" {
+		opened, err := store.OpenInspector(ctx, in.Config.Database.Direct.Value())
+		if err != nil {
+			return unreachableDirect(err, in.start()), ""
+		}
+		defer opened.Close()
+		direct = opened
+	}
+	r := probeDatabase(ctx, in.Database, direct, in.Postgres, in.Config.Embeddings.Model != config.NoModel)
 	r.Findings = append(r.Findings, checkUpgrade(ctx, in)...)
 	return r, ""
 }

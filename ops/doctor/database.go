@@ -1,6 +1,7 @@
 package doctor
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -21,7 +22,7 @@ func ProbeDatabase(ctx context.Context, dsn string) Result {
 		return PostgresAt(dsn).unreachable(err, "")
 	}
 	defer db.Close()
-	return probeDatabase(ctx, db, PostgresAt(dsn), false)
+	return probeDatabase(ctx, db, db, PostgresAt(dsn), false)
 }
 
 // unreachable returns the result when the server does not answer or refuses the login. start is the line that starts
@@ -41,24 +42,38 @@ func (p Postgres) unreachable(err error, start string) Result {
 	return oneFinding(DatabaseUnreachable, strings.TrimSuffix(store.Unreachable(err).Error(), "; check database.url")+".", fix)
 }
 
+// unreachableDirect returns the result when database.direct cannot be reached.
+func unreachableDirect(err error, start string) Result {
+	return oneFinding(DatabaseUnreachable, "database.direct: "+strings.TrimSuffix(store.Unreachable(err).Error(), "; check database.url")+".",
+		"database.direct: postgres://user:password@host/name   (in config.yaml, with the right password, host and name; then "+start+")")
+}
+
 const (
 	minPostgres = 15 // major version
-	// neededConnections are those of the pool of one multis, and some for the process that takes over in an upgrade, for
-	// commands and for the administrator.
-	neededConnections = store.PoolSize + 6
+	// spareConnections are for commands, and for the administrator.
+	spareConnections = 4
 )
 
-// probeDatabase checks an open database. embeds says whether pgvector is needed.
-func probeDatabase(ctx context.Context, db *store.Inspector, server Postgres, embeds bool) Result {
+// connections returns how many connections one multis has at most.
+func (p Postgres) connections() int {
+	return cmp.Or(p.Connections, store.DefaultConnections) + store.LastingConnections
+}
+
+// probeDatabase checks an open database. direct has the connections that last; it is db, unless that is a pooler's. embeds says whether
+// pgvector is needed.
+func probeDatabase(ctx context.Context, db, direct *store.Inspector, server Postgres, embeds bool) Result {
 	facts, err := db.Server(ctx)
 	if err != nil {
 		return failedCheck(err)
 	}
 	r := Result{Fact: describeDatabase(facts), Findings: server.check(facts, embeds)}
-	if pooled, err := db.IsPooled(ctx); err == nil && pooled {
+	if pooled, err := direct.IsPooled(ctx); err == nil && pooled {
 		r.Findings = append(r.Findings, newFinding(DatabasePooling, "",
 			"A pooler gives each transaction another connection, so locks and notifications of multis do not work.",
-			"pool_mode = session for multis in pgbouncer.ini, or the address of Postgres itself in database.url"))
+			"database.direct: postgres://user:password@host/name   (in config.yaml, the address of Postgres itself; then restart multis)"))
+	}
+	if db != direct {
+		r.Fact += ", through a pooler"
 	}
 	walls, found := checkSchema(ctx, db, server, facts)
 	r.Fact += walls
@@ -92,9 +107,9 @@ func (p Postgres) check(facts store.ServerFacts, embeds bool) (found []Finding) 
 	if embeds && facts.Vector == "" {
 		found = append(found, p.missingVector(facts))
 	}
-	if free := facts.MaxConnections - facts.Connections; free < neededConnections {
+	if free := facts.MaxConnections - facts.Connections; free < p.connections()+spareConnections {
 		add(DatabaseConnections, fmt.Sprintf("Only %d of %d connections to Postgres are free; multis opens up to %d, and its commands some more.",
-			max(free, 0), facts.MaxConnections, store.PoolSize),
+			max(free, 0), facts.MaxConnections, p.connections()),
 			p.psql("", "ALTER SYSTEM SET max_connections = 200")+" && "+p.restart())
 	}
 	return found

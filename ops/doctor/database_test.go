@@ -124,7 +124,7 @@ func TestDatabase_FewConnectionsUntilFixed(t *testing.T) {
 
 	sh := newShell(t, false)
 	sh.admin = server.SuperDSN("postgres")
-	sh.carryOut(t, dir, Postgres{}.psql("", "ALTER SYSTEM SET max_connections = 30"))
+	sh.carryOut(t, dir, Postgres{}.psql("", "ALTER SYSTEM SET max_connections = 20"))
 	restart()
 	found := ProbeDatabase(t.Context(), dsn).Findings
 	require.Equal(t, []ID{DatabaseConnections}, ids(found))
@@ -138,6 +138,18 @@ func TestDatabase_FindsPooler(t *testing.T) {
 	dsn := healthyDSN(t)
 	require.Equal(t, []ID{DatabasePooling}, ids(ProbeDatabase(t.Context(), startPooler(t, dsn)).Findings))
 	require.Empty(t, ProbeDatabase(t.Context(), dsn).Findings, "the address of Postgres itself")
+
+	pooled := storetest.Pooler(t, dsn)
+	require.Equal(t, []ID{DatabasePooling}, ids(ProbeDatabase(t.Context(), pooled).Findings))
+	db, err := store.OpenInspector(t.Context(), pooled)
+	require.NoError(t, err)
+	t.Cleanup(db.Close)
+	direct, err := store.OpenInspector(t.Context(), dsn)
+	require.NoError(t, err)
+	t.Cleanup(direct.Close)
+	result := probeDatabase(t.Context(), db, direct, Postgres{}, false)
+	require.Empty(t, result.Findings, "with database.direct")
+	require.Contains(t, result.Fact, ", through a pooler")
 }
 
 func TestCheck_ImpossibleSaysSo(t *testing.T) {

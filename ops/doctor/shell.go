@@ -33,6 +33,7 @@ type Postgres struct {
 	Log            string // what says more about it
 	Unit           string // its unit of systemd; empty means Debian's
 	Address        string // the address of the database, with a placeholder in place of the password
+	Connections    int    // how many one multis opens at most, beside those that last; 0 means the default
 	IsLocal        bool   // whether the address is that of the machine itself
 	// IsOurs is true for the server that multis runs itself. At each start multis creates there what only an administrator can create.
 	IsOurs bool

@@ -22,7 +22,7 @@ func TestShell_DatabaseLinesFitServer(t *testing.T) {
 		Encoding:       "UTF8",
 		Database:       "multis",
 		User:           "multis",
-		MaxConnections: 20,
+		MaxConnections: 10,
 		Open:           true,
 	}
 	own, compose := OwnPostgres("/var/lib/multis/data/postgres/run",

@@ -2,6 +2,7 @@ package setup
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -120,7 +121,7 @@ func (i *Installation) migrate(ctx context.Context, c *config.Config) error {
 	if c.Database.URL == "" {
 		return nil
 	}
-	result := doctor.ProbeDatabase(ctx, c.Database.URL.Value())
+	result := doctor.ProbeDatabase(ctx, cmp.Or(c.Database.Direct, c.Database.URL).Value())
 	PrintResult(i.Out, "database", result)
 	for _, f := range result.Findings {
 		if f.Severity == doctor.Error {

@@ -191,7 +191,7 @@ func (s *Server) spawn(bin, data string, as *syscall.Credential, throwaway bool)
 	}
 	args := []string{
 		"-D", data, "-c", "listen_addresses=", "-c", "port=" + port, "-c", "unix_socket_directories=" + s.socketDir(), "-c",
-		"unix_socket_permissions=0700",
+		"unix_socket_permissions=0700", "-c", "jit=off", // all queries are short
 	}
 	if throwaway {
 		args = append(args, "-c", "fsync=off", "-c", "synchronous_commit=off", "-c", "full_page_writes=off", "-c", "max_connections=300")
