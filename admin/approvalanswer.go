@@ -12,6 +12,7 @@ import (
 	"multis/bridgebridge"
 	"multis/internal/text"
 	"multis/jobs"
+	"multis/policy"
 	"multis/safety/pin"
 	"multis/store"
 )
@@ -110,9 +111,9 @@ func parseHours(words []string) (time.Duration, bool) {
 	return 0, false
 }
 
-// cardReaction reads a reaction to a card. Only these exact emoji count, with or without emojiVariation.
+// cardReaction reads a reaction to a card. Only these exact emoji count, in any skin tone.
 func cardReaction(key string) (_ cardAnswer, ok bool) {
-	switch strings.TrimSuffix(key, emojiVariation) {
+	switch policy.PlainEmoji(key) {
 	case "👍", "✅", "✔":
 		return cardAnswer{allowed: true}, true
 	case "👎", "❌":

@@ -498,3 +498,24 @@ func TestDraft_LostJobIsShown(t *testing.T) {
 	require.NoError(t, jobs.Sweep(r.ctx, r.st))
 	require.Contains(t, bodies(r.presentDrafts()), "> see you at seven")
 }
+
+// TestReaction_OfAnySkinToneCounts: telephones offer the thumb in the colour that was chosen last.
+func TestReaction_OfAnySkinToneCounts(t *testing.T) {
+	t.Parallel()
+	for key, sent := range map[string]int{"👍🏽": 1, "👎🏿": 0} {
+		t.Run(key, func(t *testing.T) {
+			t.Parallel()
+			r := newRig(t)
+			ana, shown := r.addDraft()
+			r.react(shown.Event, key)
+			require.Len(t, r.sentTo(ana), sent)
+			a := r.requestApproval(`{"to":"ana@example.org"}`)
+			r.sendQueued()
+			r.react(r.lastSent().Event, key)
+			now, err := store.ApprovalByID(r.ctx, r.st.DB(), a.ID)
+			require.NoError(t, err)
+			require.NotNil(t, now.Allowed)
+			require.Equal(t, sent == 1, *now.Allowed)
+		})
+	}
+}

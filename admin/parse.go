@@ -32,7 +32,7 @@ func typedText(m store.Message) string {
 	switch bridgebridge.MessageKind(m.Kind) {
 	case bridgebridge.Text:
 		return m.Body
-	case bridgebridge.Sticker, bridgebridge.Location, bridgebridge.Call, bridgebridge.Other:
+	case bridgebridge.Sticker, bridgebridge.Location, bridgebridge.Poll, bridgebridge.Contact, bridgebridge.Call, bridgebridge.Other:
 		return ""
 	default: // a file may have a caption
 	}
@@ -84,12 +84,9 @@ const (
 	wordNo   = "no"
 )
 
-// emojiVariation is the variation selector U+FE0F: the character before it is shown as an emoji, not as text. Only some clients send it.
-const emojiVariation = "\ufe0f"
-
 // parseReaction reads a reaction as a choice. It returns false for a reaction that means none.
 func parseReaction(key string) (choice, bool) {
-	switch key = strings.ReplaceAll(key, emojiVariation, ""); key {
+	switch key = policy.PlainEmoji(key); key {
 	case "➡", "▶", "⏩":
 		return choice{word: wordMore}, true
 	case "👍", "✅", "✔":

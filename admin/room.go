@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -252,7 +251,7 @@ func timeErrorAnswer(err error) (answer, error) {
 // false for other reactions.
 func (rm *room) reactionTime(r request) (at time.Time, ok bool) {
 	local := r.now.In(rm.settings.Zone)
-	switch strings.ReplaceAll(r.message.Body, emojiVariation, "") {
+	switch policy.PlainEmoji(r.message.Body) {
 	case "✅", "✔", "👍", "☑":
 		return time.Time{}, true
 	case "➕", "➕️", "+":

@@ -9,6 +9,7 @@ import (
 
 	"multis/internal/text"
 	"multis/jobs"
+	"multis/policy"
 	"multis/store"
 )
 
@@ -123,7 +124,7 @@ const stopReaction = "❌"
 
 // stopByReaction stops the task to which a reaction refers. done is false if there is no such open task.
 func (ts *TaskCommands) stopByReaction(ctx context.Context, r request, _ string) (_ answer, done bool, err error) {
-	if strings.ReplaceAll(r.message.Body, emojiVariation, "") != stopReaction || !r.isOwner() {
+	if policy.PlainEmoji(r.message.Body) != stopReaction || !r.isOwner() {
 		return answer{}, false, nil
 	}
 	task, err := store.TaskByEvent(ctx, ts.store.DB(), r.room.ID, r.message.RelatesTo)

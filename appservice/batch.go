@@ -270,21 +270,20 @@ func (b *batch) storeInChat(ctx context.Context, chat *store.Chat, evt bridgebri
 		return nil
 	}
 	refused := e.refusal(b.inbox.settings.Bot)
-	switch evt.Type.Type {
-	case event.EventMessage.Type, event.EventSticker.Type, event.EventEncrypted.Type, event.EventReaction.Type:
+	isMessage := bridgebridge.IsMessageType(evt.Type)
+	if isMessage || evt.Type.Type == event.EventReaction.Type {
 		if refused != "" && refused != policy.CodeEcho {
 			return b.storeRefused(ctx, e, refused)
 		}
 	}
-	switch evt.Type.Type {
-	case event.EventMessage.Type, event.EventSticker.Type, event.EventEncrypted.Type:
-		if e.author == policy.AuthorBridgeBot {
-			return b.storeBridgeNotice(ctx, e)
-		}
+	switch {
+	case isMessage && e.author == policy.AuthorBridgeBot:
+		return b.storeBridgeNotice(ctx, e)
+	case isMessage:
 		return b.storeMessage(ctx, e)
-	case event.BeeperMessageStatus.Type:
+	case evt.Type.Type == event.BeeperMessageStatus.Type:
 		return b.storeDelivery(ctx, e)
-	case event.EventReaction.Type:
+	case evt.Type.Type == event.EventReaction.Type:
 		return b.storeReaction(ctx, e)
 	default:
 		return nil
@@ -297,9 +296,13 @@ func (b *batch) author(chat store.Chat, evt bridgebridge.Event) policy.Author {
 	if chat.Unconfirmed {
 		ghost = "" // an unconfirmed bridge must not pass a ghost off as the owner
 	}
+	contact := id.UserID("")
+	if policy.NeedsViewer(b.inbox.mode(chat), chat.Kind) {
+		contact = chat.Contact
+	}
 	return evt.Author(bridgebridge.Senders{
 		Owner: b.inbox.settings.Owner, Bot: b.inbox.settings.Bot, Operators: b.inbox.settings.Operators,
-		BridgeBot: chat.BridgeBot, SelfGhost: ghost, SentByUs: b.ownEvents[evt.ID],
+		BridgeBot: chat.BridgeBot, SelfGhost: ghost, Contact: contact, SentByUs: b.ownEvents[evt.ID],
 	})
 }
 

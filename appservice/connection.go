@@ -28,6 +28,13 @@ func (b *batch) storeConnection(ctx context.Context, evt bridgebridge.Event, at 
 	if err != nil {
 		return false, err
 	}
+	isOwn, err := store.IsOwnLogin(ctx, b.tx, evt.Sender, connection.Login)
+	if err != nil {
+		return false, err
+	}
+	if !isOwn {
+		return true, nil // of another user of the bridge
+	}
 	state := store.BridgeState{
 		Bot:       evt.Sender,
 		Login:     connection.Login,
@@ -75,6 +82,12 @@ func (b *batch) storeDelivery(ctx context.Context, e incoming) error {
 	}
 	delivery := e.delivery
 	loggedOut := delivery.State == bridgebridge.Failed && bridgebridge.IsLoggedOut(delivery.Why)
+	if loggedOut {
+		var err error
+		if loggedOut, err = store.IsOfOwner(ctx, b.tx, e.chat.ID, delivery.EventID); err != nil {
+			return err
+		}
+	}
 	if loggedOut || delivery.State == bridgebridge.Delivered {
 		state := store.BridgeState{Bot: e.chat.BridgeBot, Login: e.chat.Login, Protocol: e.chat.Protocol, ChangedAt: e.at}
 		if loggedOut {

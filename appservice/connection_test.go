@@ -152,3 +152,22 @@ func TestConnection_SilentBridgeIsNoted(t *testing.T) {
 	require.Len(t, silent(), 1)
 	require.Empty(t, silent(), "once")
 }
+
+// TestConnection_LoginOfOthersIsIgnored: a bridge may serve other people, who may write in the owner's groups through it.
+func TestConnection_LoginOfOthersIsIgnored(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	chat := b.chat("!a:x", policy.ModeBusiness)
+	_, err := b.store.Pool().Exec(t.Context(), "update chats set receiver = 'mine' where id = $1", chat.ID)
+	require.NoError(t, err)
+	b.receive(b.bridgeNotice("!bridge:x", bridgeBot, "BAD_CREDENTIALS")) // of the login "me"
+	require.Zero(t, b.countNotices("bridge_down"))
+	relayed := b.text("!a:x", "@eve:example.com", "hello")
+	b.receive(relayed, b.event("com.beeper.message_send_status", "!a:x", bridgeBot, fmt.Sprintf(
+		`{"m.relates_to":{"rel_type":"m.reference","event_id":%q},"status":"FAIL_RETRIABLE","message":"You're not logged in"}`, relayed.ID)))
+	require.Zero(t, b.countNotices("bridge_down"))
+	own := b.text("!a:x", owner, "hello")
+	b.receive(own, b.event("com.beeper.message_send_status", "!a:x", bridgeBot, fmt.Sprintf(
+		`{"m.relates_to":{"rel_type":"m.reference","event_id":%q},"status":"FAIL_RETRIABLE","message":"You're not logged in"}`, own.ID)))
+	require.Equal(t, 1, b.countNotices("bridge_down"))
+}

@@ -6,6 +6,7 @@ import (
 
 	"maunium.net/go/mautrix/id"
 
+	"multis/bridgebridge"
 	"multis/jobs"
 	"multis/policy"
 	"multis/store"
@@ -15,6 +16,17 @@ import (
 // is done with it, because its new text is what gets answered. Otherwise only the text changes.
 func (b *batch) storeEdit(ctx context.Context, e incoming) error {
 	msg := e.Message
+	before, err := store.MessageByEvent(ctx, b.tx, e.chat.ID, msg.Replaces)
+	if err != nil && !errors.Is(err, store.ErrNotFound) {
+		return err
+	}
+	isOwn := err == nil && before.Sender == e.Sender
+	switch {
+	case isOwn && changesNothing(before, msg):
+		return nil
+	case isOwn && isDescription(before) && msg.Kind != bridgebridge.Notice:
+		return b.storeDescribed(ctx, e, before)
+	}
 	j := admitInput{
 		author: e.author,
 		sender: e.Sender,
@@ -69,6 +81,69 @@ func (b *batch) storeEdit(ctx context.Context, e incoming) error {
 	return store.SetAdmission(ctx, b.tx, waiting.ID, decision)
 }
 
+// changesNothing reports whether an edit leaves the words of its message as they are. Bridges send such edits, for instance when a file
+// was fetched, and what was made from the message stays then.
+func changesNothing(before store.Message, edit bridgebridge.Message) bool {
+	kind := bridgebridge.MessageKind(before.Kind)
+	if kind != edit.Kind || before.RedactedAt != nil {
+		return false
+	}
+	switch kind {
+	case bridgebridge.Voice:
+		return edit.Words() == ""
+	case bridgebridge.Image, bridgebridge.Video, bridgebridge.Audio, bridgebridge.Document:
+		name := ""
+		if before.Attachment != nil {
+			name = before.Attachment.Name
+		}
+		return edit.Words() == bridgebridge.CaptionOf(kind, before.Body, name)
+	default:
+		return edit.Text == before.Body
+	}
+}
+
+// isDescription reports whether a message is a notice that the bridge wrote because it could not show the message.
+func isDescription(m store.Message) bool {
+	return m.Kind == string(bridgebridge.Notice) && m.RedactedAt == nil &&
+		(m.Author == policy.AuthorOtherBot || m.Author == policy.AuthorContact)
+}
+
+// storeDescribed stores the message in place of the notice that stood for it, and decides about it as if it came now.
+func (b *batch) storeDescribed(ctx context.Context, e incoming, before store.Message) error {
+	msg := e.Message
+	decision, err := b.admit(ctx, *e.chat, admitInput{author: e.author, sender: e.Sender, msg: msg, at: e.at})
+	if err != nil {
+		return err
+	}
+	if decision.Code == policy.CodeFlood {
+		return storeFlood(ctx, b.tx, e, decision)
+	}
+	if decision.Action == policy.ActionIgnore {
+		return nil
+	}
+	err = store.ReplaceDescription(ctx, b.tx, store.Message{
+		ID:         before.ID,
+		Author:     e.author,
+		Kind:       string(msg.Kind),
+		Body:       msg.Text,
+		Attachment: attachmentOf(msg),
+		At:         e.at,
+		Action:     decision.Action,
+		Code:       decision.Code,
+		Reason:     decision.Why,
+	})
+	if err != nil {
+		return err
+	}
+	b.recordChange(*e.chat)
+	b.markThread(*e.chat)
+	if b.keepsFile(e) {
+		b.jobs = append(b.jobs, jobs.KeepFileArgs{MessageID: before.ID})
+	}
+	b.enqueueFollowUp(e.chat.ID, b.inbox.mode(*e.chat), before.ID, decision)
+	return nil
+}
+
 // storeEarlyEdit stores an edit that came before its message, because history is read backwards and keys come in any
 // order. The edit is a message of its own until its message comes. If the message was deleted, nothing is stored.
 func (b *batch) storeEarlyEdit(ctx context.Context, e incoming) error {
@@ -81,17 +156,18 @@ func (b *batch) storeEarlyEdit(ctx context.Context, e incoming) error {
 		return nil
 	}
 	_, err = store.InsertMessage(ctx, b.tx, store.Message{
-		ChatID:    e.chat.ID,
-		EventID:   e.ID,
-		Author:    e.author,
-		Sender:    e.Sender,
-		Kind:      string(msg.Kind),
-		Body:      msg.Text,
-		RelatesTo: msg.Replaces,
-		At:        e.at,
-		Action:    policy.ActionArchive,
-		Code:      policy.CodeEdited,
-		Reason:    policy.CodeEdited.Sentence(),
+		ChatID:     e.chat.ID,
+		EventID:    e.ID,
+		Author:     e.author,
+		Sender:     e.Sender,
+		Kind:       string(msg.Kind),
+		Body:       msg.Text,
+		Attachment: attachmentOf(msg),
+		RelatesTo:  msg.Replaces,
+		At:         e.at,
+		Action:     policy.ActionArchive,
+		Code:       policy.CodeEdited,
+		Reason:     policy.CodeEdited.Sentence(),
 	})
 	return err
 }

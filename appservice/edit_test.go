@@ -296,3 +296,104 @@ func TestEdit_ByOwnerPauses(t *testing.T) {
 	b.receive(question)
 	require.Equal(t, policy.CodeOwnerActive, b.message(question).Code)
 }
+
+// TestEdit_MakesMessageOfNotice: bridges write a notice while they cannot show a message, and edit it into the message.
+func TestEdit_MakesMessageOfNotice(t *testing.T) {
+	t.Parallel()
+	for name, notice := range map[string]string{
+		"not decrypted yet":  `{"msgtype":"m.notice","body":"Decrypting this message failed, waiting for sender to re-send...","fi.mau.whatsapp.undecryptable":true}`,
+		"attachment awaited": `{"msgtype":"m.notice","body":"Waiting for attachment IMG_1.jpg"}`,
+		"attachment failed":  `{"msgtype":"m.notice","body":"Failed to bridge photo, please view it on the WhatsApp app"}`,
+	} {
+		for _, mode := range []policy.Mode{policy.ModeBusiness, policy.ModePersonal} {
+			t.Run(name+" in "+string(mode), func(t *testing.T) {
+				t.Parallel()
+				b := setup(t)
+				b.chat("!a:x", mode)
+				first := b.event("m.room.message", "!a:x", ana, notice)
+				first.Timestamp -= 20_000
+				b.receive(first)
+				b.receive(b.edit(first, ana, "Nora, do you deliver on Saturday?"))
+				m := b.message(first)
+				require.Equal(t, policy.AuthorContact, m.Author)
+				require.Equal(t, "text", m.Kind)
+				require.Equal(t, policy.ActionAnswer, m.Action, m.Reason)
+				require.WithinDuration(t, time.Now(), m.At, 10*time.Second, "as old as the edit")
+				require.Equal(t, 1, b.count("messages"))
+			})
+		}
+	}
+}
+
+// TestEdit_BeforeNoticeMakesMessage: keys come in any order.
+func TestEdit_BeforeNoticeMakesMessage(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.chat("!a:x", policy.ModeBusiness)
+	notice := b.event("m.room.message", "!a:x", ana, `{"msgtype":"m.notice","body":"Waiting for attachment IMG_1.jpg"}`)
+	b.receive(b.edit(notice, ana, "Do you deliver on Saturday?"), notice)
+	require.Equal(t, policy.ActionAnswer, b.message(notice).Action)
+	require.Equal(t, "Do you deliver on Saturday?", b.message(notice).Body)
+}
+
+// TestNotice_AwaitedMessageIsShownLater: somebody sees that a message is missing, but not while its bridge is about to bring it.
+func TestNotice_AwaitedMessageIsShownLater(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.chat("!a:x", policy.ModeBusiness)
+	awaited := b.event("m.room.message", "!a:x", ana, `{"msgtype":"m.notice","body":"Waiting for attachment IMG_1.jpg"}`)
+	b.receive(awaited)
+	require.Equal(t, policy.ActionEscalate, b.message(awaited).Action)
+	require.Equal(t, 1, b.count("river.river_job where kind = 'turn' and state = 'scheduled' and scheduled_at > now() + interval '1 minute'"))
+}
+
+// TestEdit_OfNoWordChangesNothing: bridges edit messages when they have fetched something, such as the preview of a link.
+func TestEdit_OfNoWordChangesNothing(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.chat("!a:x", policy.ModeBusiness)
+	evt := b.text("!a:x", ana, "What does delivery cost?")
+	b.receive(evt)
+	_, err := b.store.Pool().Exec(t.Context(), "delete from river.river_job")
+	require.NoError(t, err)
+	b.receive(b.edit(evt, ana, "What does delivery cost?"))
+	require.Nil(t, b.message(evt).EditedAt)
+	require.Zero(t, b.count("river.river_job"))
+	b.receive(b.edit(evt, ana, "What does delivery to Rome cost?"))
+	require.NotNil(t, b.message(evt).EditedAt)
+}
+
+// TestDeletion_CancelsSchedules: the owner is told that the schedule went with its message.
+func TestDeletion_CancelsSchedules(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	room := id.RoomID("!admin:x")
+	require.NoError(t, b.store.InTx(t.Context(), func(tx store.Tx) error {
+		_, err := store.UpsertChat(t.Context(), tx, adminChat(room, policy.EncryptionNo))
+		return err
+	}))
+	command := b.text(room, owner, "/remind 2h the door code is 4711")
+	b.receive(command)
+	set, next := b.message(command).ID, time.Now().Add(time.Hour)
+	require.NoError(t, b.store.InTx(t.Context(), func(tx store.Tx) error {
+		number, err := store.NextScheduleID(t.Context(), tx)
+		if err != nil {
+			return err
+		}
+		return store.InsertSchedule(t.Context(), tx, store.Schedule{
+			ID:        number,
+			Kind:      "at",
+			Zone:      "UTC",
+			NextAt:    &next,
+			Action:    store.ActionSay,
+			Body:      "the door code is 4711",
+			CatchUp:   store.CatchOnce,
+			CreatedBy: owner,
+			CreatedAt: time.Now(),
+			MessageID: &set,
+		})
+	}))
+	b.receive(b.event("m.room.redaction", room, owner, fmt.Sprintf(`{"redacts":%q}`, command.ID)))
+	require.Zero(t, b.count("schedules"))
+	require.Equal(t, 1, b.countNotices("schedule_deleted"))
+}

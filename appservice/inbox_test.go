@@ -466,7 +466,7 @@ func TestInbox_RandomEventsRespectModes(t *testing.T) {
 		b.receive(evt)
 		asks := kind == "m.text" && strings.Contains(body, "cost")
 		allowed := !old && (sender == ana || sender == "@other:example.com") &&
-			((mode == policy.ModeBusiness && (asks || kind == "m.image")) || // a picture is escalated
+			((mode == policy.ModeBusiness && (asks || kind == "m.image" || kind == "m.notice" && sender == ana)) || // a person must look
 				(mode == policy.ModePersonal && asks && strings.HasPrefix(body, "Nora")))
 		waiting, err := store.WaitingMessages(context.Background(), b.store.DB(), chat.ID)
 		require.NoError(t, err)

@@ -36,7 +36,7 @@ func (b *batch) storeMessage(ctx context.Context, e incoming) error {
 		return err
 	}
 	if wasEdited {
-		e.Event = e.WithText(early.Body)
+		e = b.applyEarlyEdit(e, early)
 		msg = e.Message
 	}
 	decision, err := b.admit(ctx, *e.chat, admitInput{author: e.author, sender: e.Sender, msg: msg, at: e.at})
@@ -52,18 +52,19 @@ func (b *batch) storeMessage(ctx context.Context, e incoming) error {
 		decision.Code, decision.Why = policy.CodeNote, policy.CodeNote.Sentence()
 	}
 	row := store.Message{
-		ChatID:    e.chat.ID,
-		EventID:   e.ID,
-		Author:    e.author,
-		Sender:    e.Sender,
-		Kind:      string(msg.Kind),
-		Body:      msg.Text,
-		RelatesTo: msg.ReplyTo,
-		Thread:    msg.Thread,
-		At:        e.at,
-		Action:    decision.Action,
-		Code:      decision.Code,
-		Reason:    decision.Why,
+		ChatID:     e.chat.ID,
+		EventID:    e.ID,
+		Author:     e.author,
+		Sender:     e.Sender,
+		Kind:       string(msg.Kind),
+		Body:       msg.Text,
+		Attachment: attachmentOf(msg),
+		RelatesTo:  msg.ReplyTo,
+		Thread:     msg.Thread,
+		At:         e.at,
+		Action:     decision.Action,
+		Code:       decision.Code,
+		Reason:     decision.Why,
 	}
 	isEncrypted := e.Type.Type == event.EventEncrypted.Type
 	b.recordChange(*e.chat)
@@ -79,25 +80,46 @@ func (b *batch) storeMessage(ctx context.Context, e incoming) error {
 	if wasEdited {
 		row.EditedAt = &early.At
 	}
-	if msg.File != nil {
-		file := store.Attachment(*msg.File)
-		row.Attachment = &file
-	}
-	keepFile := !b.history && msg.File != nil && b.inbox.settings.Keep.Keeps(e.author, msg.Kind == bridgebridge.Voice)
 	message, err := store.InsertMessage(ctx, b.tx, row)
 	if err != nil {
 		return err
 	}
 	b.storedCount++
-	if keepFile {
+	if b.keepsFile(e) {
 		b.jobs = append(b.jobs, jobs.KeepFileArgs{MessageID: message})
 	}
 	if isEncrypted {
 		b.jobs = append(b.jobs, jobs.DecryptArgs{MessageID: message})
 		return nil
 	}
+	if e.Stands == bridgebridge.ForLater && decision.Action == policy.ActionEscalate {
+		b.jobs = append(b.jobs, jobs.TurnArgs{ChatID: e.chat.ID, At: b.inbox.now().Add(awaitedDelay)})
+		return nil
+	}
 	b.enqueueFollowUp(e.chat.ID, b.inbox.mode(*e.chat), message, decision)
 	return nil
+}
+
+// awaitedDelay is how long a message that its bridge waits for may take to arrive before a person is told of its notice.
+const awaitedDelay = 2 * time.Minute
+
+// applyEarlyEdit returns an event as an edit that came before it left it. If the edit made a message of a notice, the message is as old as
+// the edit.
+func (b *batch) applyEarlyEdit(e incoming, early store.EarlyEdit) incoming {
+	wasNotice := e.Stands != ""
+	e.Event = e.WithEdit(bridgebridge.MessageKind(early.Kind), early.Body, (*bridgebridge.File)(early.Attachment))
+	if wasNotice && e.Stands == "" {
+		e.author, e.at = b.author(*e.chat, e.Event), early.At
+	}
+	return e
+}
+
+// attachmentOf returns the file of a message as it is stored; nil for none.
+func attachmentOf(msg bridgebridge.Message) *store.Attachment { return (*store.Attachment)(msg.File) }
+
+// keepsFile reports whether the file of a message is kept.
+func (b *batch) keepsFile(e incoming) bool {
+	return !b.history && e.Message.File != nil && b.inbox.settings.Keep.Keeps(e.author, e.Message.Kind == bridgebridge.Voice)
 }
 
 // park keeps an encrypted event in its row until its key is there.

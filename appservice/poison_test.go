@@ -87,19 +87,18 @@ func TestEdit_CommandIsNotRepeated(t *testing.T) {
 		return err
 	}))
 	command := b.text(room, owner, "/mode off Ben")
-	edit := func() {
-		b.receive(b.event("m.room.message", room, owner, fmt.Sprintf(
-			`{"msgtype":"m.text","body":"* x","m.new_content":{"msgtype":"m.text","body":"/mode off Ana"},"m.relates_to":{"rel_type":"m.replace","event_id":%q}}`, command.ID)))
-	}
+	edit := func(body string) { b.receive(b.edit(command, owner, body)) }
 	b.receive(command)
-	edit()
+	edit("/mode off Ana")
 	require.Equal(t, 1, b.jobs("command"))
 	require.Zero(t, b.jobs("notice"), "it waits still, and what it says now is carried out")
 	require.NoError(t, b.store.InTx(ctx, func(tx store.Tx) error {
 		_, err := store.MarkAnswered(ctx, tx, []store.MessageID{b.message(command).ID}, nil, policy.CodeCommand, "done")
 		return err
 	}))
-	edit()
+	edit("/mode off Ana")
+	require.Zero(t, b.jobs("notice"), "the same words again")
+	edit("/mode silent Ana")
 	require.Equal(t, 1, b.jobs("notice"))
 	require.Equal(t, 1, b.jobs("command"))
 
@@ -116,7 +115,7 @@ func TestEdit_CommandIsNotRepeated(t *testing.T) {
 	require.NoError(t, err)
 	_, err = b.store.Pool().Exec(ctx, "delete from river.river_job where kind = 'notice'")
 	require.NoError(t, err)
-	edit()
+	edit("remind me at nine")
 	require.Equal(t, 1, b.jobs("notice"), "a model works on what it said before")
 }
 

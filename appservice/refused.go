@@ -6,6 +6,7 @@ import (
 	"maunium.net/go/mautrix/event"
 	"maunium.net/go/mautrix/id"
 
+	"multis/bridgebridge"
 	"multis/jobs"
 	"multis/policy"
 	"multis/store"
@@ -21,7 +22,7 @@ func (e incoming) isForgeable(bot id.UserID) bool {
 	if e.Mautrix.WasEncrypted {
 		return e.Mautrix.TrustState < id.TrustStateCrossSignedTOFU
 	}
-	isMessage := e.Type.Type == event.EventMessage.Type || e.Type.Type == event.EventSticker.Type
+	isMessage := bridgebridge.IsMessageType(e.Type) && e.Type.Type != event.EventEncrypted.Type
 	return e.chat.Encryption == policy.EncryptionYes && isMessage // clients do not encrypt reactions
 }
 

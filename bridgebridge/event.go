@@ -32,6 +32,8 @@ type Event struct { //nolint:recvcheck // Parse fills it in place, readers have 
 	IsTakeover bool
 	// IsNote is true for a message in a thread that is not for the contact. Of an edit it says so only if the edited message is in a thread.
 	IsNote bool
+	// Stands says what a notice stands for; empty for any other message.
+	Stands Standing
 	// Rating is the rating that a reaction or a message is; empty if it is none.
 	Rating policy.Rating
 
@@ -71,7 +73,8 @@ func Parse(evt *event.Event) (Event, error) {
 		OutboxKey:      c.outboxKey(),
 		Redacted:       evt.Redacts,
 		Thread:         c.RelatesTo.GetThreadParent(),
-		isNotice:       c.MsgType == event.MsgNotice,
+		Stands:         c.current().standing(),
+		isNotice:       c.current().MsgType == event.MsgNotice,
 		isDoublePuppet: c.DoublePuppet != "",
 	}
 	if e.Redacted == "" {
@@ -116,8 +119,14 @@ func (e *Event) readReaction() {
 	}
 }
 
-// WithText returns the event with the text of a later edit. What it says in a thread stays as it was written first.
-func (e Event) WithText(text string) Event {
+// WithEdit returns the event as a later edit left it, with the edit's kind, text and file. What it says in a thread stays as it was written
+// first. A notice that an edit replaced by a message is that message.
+func (e Event) WithEdit(kind MessageKind, text string, file *File) Event {
+	if e.Stands != "" && kind != Notice {
+		e.Message.Kind, e.Message.Notice = kind, false
+		e.Message.File = file
+		e.isNotice, e.Stands = false, ""
+	}
 	e.Message = e.Message.withText(text)
 	e.Rating = policy.RatingOf(text)
 	return e

@@ -23,6 +23,8 @@ const (
 	Gallery   MessageKind = "gallery"
 	Sticker   MessageKind = "sticker"
 	Location  MessageKind = "location"
+	Poll      MessageKind = "poll"
+	Contact   MessageKind = "contact"
 	Call      MessageKind = "call"
 	Reaction  MessageKind = "reaction"
 	Encrypted MessageKind = "encrypted"
@@ -48,10 +50,21 @@ func (m Message) Words() string { return m.words }
 // withText returns the message with the text of a later edit.
 func (m Message) withText(text string) Message {
 	m.Text = text
-	if m.Kind == Text || m.Kind == Notice {
+	switch m.Kind {
+	case Text, Notice:
 		m.words = text
+	case Image, Video, Audio, Voice, Document:
+		m.words = CaptionOf(m.Kind, text, m.fileName())
 	}
 	return m
+}
+
+// fileName returns the name of the message's file; empty if it has none.
+func (m Message) fileName() string {
+	if m.File == nil {
+		return ""
+	}
+	return m.File.Name
 }
 
 // messageContent is the part of an event's content that parseMessage reads.
@@ -65,9 +78,29 @@ type messageContent struct {
 	Voice     json.RawMessage     `json:"org.matrix.msc3245.voice"`
 	Audio     audioInfo           `json:"org.matrix.msc1767.audio"`
 	Caption   string              `json:"com.beeper.gallery.caption"`
-	Action    json.RawMessage     `json:"com.beeper.action_message"`
+	Action    actionContent       `json:"com.beeper.action_message"`
+	Contact   json.RawMessage     `json:"fi.mau.telegram.contact"`
 	RelatesTo *event.RelatesTo    `json:"m.relates_to"`
 	New       *messageContent     `json:"m.new_content"`
+
+	pollContent
+}
+
+// actionContent is what somebody did in the network's own app: called, or changed how long messages are kept.
+type actionContent struct {
+	Type string `json:"type"`
+}
+
+// current returns the content as it is after an edit.
+func (c messageContent) current() messageContent {
+	if c.RelatesTo.GetReplaceID() == "" {
+		return c
+	}
+	if c.New != nil {
+		return *c.New
+	}
+	c.Body = strings.TrimPrefix(c.Body, "* ")
+	return c
 }
 
 // parseMessage reads a message, a sticker or a reaction. For an edit it reads the new text, for a reply the text without the quote that
@@ -85,6 +118,8 @@ func parseMessage(of event.Type, content messageContent) Message {
 		return Message{Kind: Sticker, Text: placeholder("sticker", content.Body), ReplyTo: content.RelatesTo.GetReplyTo()}
 	case event.EventMessage.Type:
 		return readContent(content)
+	case pollStart, event.EventUnstablePollStart.Type, pollResponse, event.EventUnstablePollResponse.Type:
+		return readPoll(of, content)
 	default:
 		return Message{Kind: Other}
 	}
@@ -92,11 +127,7 @@ func parseMessage(of event.Type, content messageContent) Message {
 
 func readContent(content messageContent) Message {
 	replaces := content.RelatesTo.GetReplaceID()
-	if replaces != "" && content.New != nil {
-		content = *content.New
-	} else if replaces != "" {
-		content.Body = strings.TrimPrefix(content.Body, "* ")
-	}
+	content = content.current()
 	kind, words := content.kind(), strings.TrimSpace(content.words())
 	file, fileName := content.file()
 	msg := Message{
@@ -117,7 +148,9 @@ func readContent(content messageContent) Message {
 		msg.Text = placeholder("voice note", msg.words)
 	case Document:
 		msg.Text = placeholder("file "+fileName, msg.words)
-	case Location, Call, Other:
+	case Poll:
+		msg.Text = placeholder(string(msg.Kind), content.pollLine())
+	case Location, Contact, Call, Other:
 		msg.Text = placeholder(string(msg.Kind), content.Body)
 	default:
 		msg.Text = placeholder(string(msg.Kind), msg.words)
@@ -125,9 +158,17 @@ func readContent(content messageContent) Message {
 	return msg
 }
 
+// discordCall is what mautrix-discord writes for a call.
+const discordCall = "started a call"
+
 func (c messageContent) kind() MessageKind {
-	if len(c.Action) > 0 && string(c.Action) != "null" {
-		return Call // so far, calls are the only actions that bridges report
+	switch {
+	case c.Action.Type == string(event.BeeperActionMessageCall), c.MsgType == event.MsgEmote && c.Body == discordCall:
+		return Call
+	case c.isPoll():
+		return Poll
+	case len(c.Contact) > 0:
+		return Contact
 	}
 	switch c.MsgType {
 	case event.MsgText, event.MsgEmote:
@@ -202,7 +243,7 @@ func AuthorsLine(kind MessageKind, line, fileName string) string {
 			return line
 		}
 		return placeholder("file", CaptionOf(Document, line, fileName))
-	case Sticker, Location, Call, Other:
+	case Sticker, Location, Poll, Contact, Call, Other:
 		return placeholder(string(kind), "")
 	default:
 		return line
@@ -228,11 +269,12 @@ func splitPhoto(line string) (shows, caption string) {
 // IsPicture reports whether the message has a picture that a model can look at.
 func (m Message) IsPicture() bool { return m.Kind == Image && m.File != nil }
 
-// HasUnreadFile reports whether the message has a picture, a video, a recording or a file whose content multis does not
-// read. transcribes says whether voice notes are transcribed.
+// HasUnreadFile reports whether a person must look at the message in the network's own app: a picture, a video, a recording, a file, a
+// place, a contact card, a poll, or what multis does not know or its bridge can only describe. transcribes says whether voice notes are
+// transcribed.
 func (m Message) HasUnreadFile(transcribes bool) bool {
 	switch m.Kind {
-	case Image, Video, Audio, Document, Gallery:
+	case Image, Video, Audio, Document, Gallery, Location, Contact, Poll, Notice, Other:
 		return true
 	case Voice:
 		return !transcribes && m.words == ""

@@ -27,7 +27,9 @@ type Senders struct {
 	Operators []id.UserID
 	BridgeBot id.UserID // the bot of this room; empty if there is none
 	SelfGhost id.UserID // the owner's own ghost; empty if there is none
-	SentByUs  bool      // multis sent this event: its event id is known, or the outbox has a message with its OutboxKey for this room
+	// Contact is the contact whose messages a person must see even if the bridge can only describe them; empty if nobody must.
+	Contact  id.UserID
+	SentByUs bool // multis sent this event: its event id is known, or the outbox has a message with its OutboxKey for this room
 }
 
 // Author returns the author of an event. It compares the sender's Matrix id. The content only distinguishes the ways in which the same
@@ -42,6 +44,8 @@ func (e Event) Author(who Senders) policy.Author {
 		return policy.AuthorMultisOwner
 	case sender == who.BridgeBot:
 		return policy.AuthorBridgeBot
+	case (e.Stands == ForMessage || e.Stands == ForLater) && sender == who.Contact:
+		return policy.AuthorContact
 	case e.isNotice:
 		return policy.AuthorOtherBot // whoever the sender is, because people do not write notices
 	case sender == who.Owner && e.isDoublePuppet:

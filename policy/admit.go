@@ -59,7 +59,8 @@ type AdmitInput struct {
 	Text   string // the author's words; empty for a sticker, a voice note or a picture without a caption
 	Notice bool   // an m.notice, the message type of bots
 	Voice  bool   // a voice note that can be transcribed
-	// HasAttachment is true for a picture, a video, a recording or a file. IsViewable is true if it is a picture that a model can look at.
+	// HasAttachment is true for what must be looked at: a picture, a video, a recording, a file, a place, a poll, what the bridge can only
+	// describe. IsViewable is true if it is a picture that a model can look at.
 	HasAttachment bool
 	IsViewable    bool
 
@@ -110,7 +111,7 @@ func Admit(in AdmitInput) Admission {
 		return in.admission(ActionIgnore, CodeFlood)
 	case in.Author != AuthorContact:
 		return admitOther(in)
-	case in.Notice:
+	case in.Notice && !in.needsViewer():
 		return in.admission(ActionArchive, CodeBot)
 	}
 	if silence := in.silenceCode(); silence != "" {
@@ -166,7 +167,7 @@ func (in AdmitInput) silenceCode() Code {
 		return CodeOwnerActive
 	case AsksToStop(in.Text):
 		return CodeAskedToStop
-	case IsAcknowledgement(in.Text, in.Name) && !in.needsViewer() && !in.AwaitsReply:
+	case !in.Notice && IsAcknowledgement(in.Text, in.Name) && !in.needsViewer() && !in.AwaitsReply:
 		return CodeAcknowledged
 	default:
 		return ""
@@ -179,6 +180,8 @@ func admitQuestion(in AdmitInput) Admission {
 	switch {
 	case in.needsTranscript():
 		return in.admission(ActionTranscribe, CodeTranscribing)
+	case in.Notice: // its words are the bridge's
+		return in.admission(ActionEscalate, CodeAttached)
 	case found && in.Mode == ModeBusiness:
 		return Admission{ActionEscalate, CodeKeyword, fmt.Sprintf("The word %q escalates to a person.", keyword)}
 	case WantsHuman(in.Text):

@@ -93,7 +93,7 @@ func (s ThreadSign) IsTakeover() bool { return s == SignClaim || s == SignPause 
 
 // ThreadSignOf reads a reaction, or a text that is nothing else; empty for any other.
 func ThreadSignOf(s string) ThreadSign {
-	s = withoutVariants(strings.TrimSpace(text.Clean(s)))
+	s = PlainEmoji(strings.TrimSpace(text.Clean(s)))
 	switch s {
 	case "✋", "🤚", "🖐", "🙋", "🙋‍♀", "🙋‍♂":
 		return SignClaim
@@ -113,7 +113,7 @@ func ThreadSignOf(s string) ThreadSign {
 // RefusalReason reads a reply to a draft that begins with 👎 or ❌, and returns what is written behind the sign. isRefusal
 // is false for any other text.
 func RefusalReason(s string) (reason string, isRefusal bool) {
-	s = withoutVariants(strings.TrimSpace(text.Clean(s)))
+	s = PlainEmoji(strings.TrimSpace(text.Clean(s)))
 	for _, sign := range []string{"👎", "❌"} {
 		if rest, ok := strings.CutPrefix(s, sign); ok {
 			isSign := func(r rune) bool { return unicode.IsSpace(r) || unicode.IsPunct(r) || unicode.In(r, unicode.Sk) }

@@ -18,7 +18,7 @@ const (
 // RatingOf reads a rating from a reaction, or from a text that is only an emoji of that rating, once or repeated. It is
 // empty for any other text. Skin tones and emoji variants do not matter.
 func RatingOf(s string) Rating {
-	s = withoutVariants(strings.TrimSpace(text.Clean(s)))
+	s = PlainEmoji(strings.TrimSpace(text.Clean(s)))
 	if len(s) > maxRatingBytes {
 		return ""
 	}
@@ -42,8 +42,8 @@ func RatingOf(s string) Rating {
 // maxRatingBytes is the maximum length of a text that can be a rating: one emoji, repeated.
 const maxRatingBytes = 40
 
-// withoutVariants removes skin tones and variation selectors from emoji.
-func withoutVariants(s string) string {
+// PlainEmoji returns a text without the skin tones and variation selectors of its emoji: telephones add the ones that were used last.
+func PlainEmoji(s string) string {
 	return strings.Map(func(r rune) rune {
 		if r == '\ufe0f' || r == '\ufe0e' || (r >= '\U0001f3fb' && r <= '\U0001f3ff') {
 			return -1

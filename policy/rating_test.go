@@ -65,3 +65,10 @@ func TestFollowUp_AlwaysWaitsForApproval(t *testing.T) {
 		require.False(t, d.NeedsApproval(PurposeNotice), d)
 	}
 }
+
+func TestPlainEmoji_DropsSkinTones(t *testing.T) {
+	t.Parallel()
+	for in, want := range map[string]string{"👍🏽": "👍", "👎🏿": "👎", "✔️": "✔", "❌": "❌", "🤚🏻": "🤚", "1️⃣": "1⃣"} {
+		require.Equal(t, want, PlainEmoji(in), in)
+	}
+}

@@ -139,7 +139,7 @@ func (c Code) Sentence() string {
 	case CodeReminder:
 		return "It asks to be reminded. I promise and schedule nothing for others; `/remind` sets a reminder for you."
 	case CodeAttached:
-		return "It has a picture or a file, which I do not look at."
+		return "It has a picture, a file or the like, which I do not look at."
 	case CodeTranscribing:
 		return "It is a voice note; I am transcribing it."
 	case CodeTranscribed:

@@ -35,6 +35,22 @@ func ProtocolOf(ctx context.Context, db DB, bot id.UserID) (string, error) {
 	return row.Value[string](ctx, db, "bridge", protocolOfSQL, bot)
 }
 
+const isOwnLoginSQL = `select $2 = '' or not exists (select from chats where bridge_bot = $1 and receiver <> '')
+	or exists (select from chats where bridge_bot = $1 and receiver = $2)`
+
+// IsOwnLogin reports whether a login of a bridge is the owner's: chats of his belong to it, or the bridge names no logins.
+func IsOwnLogin(ctx context.Context, db DB, bot id.UserID, login string) (bool, error) {
+	return row.Value[bool](ctx, db, "login", isOwnLoginSQL, bot, text.Storable(login))
+}
+
+const isOfOwnerSQL = `select exists (select from outbox where chat_id = $1 and event_id = $2)
+	or exists (select from messages where chat_id = $1 and event_id = $2 and author in ('owner_client', 'owner_phone', 'multis_owner'))`
+
+// IsOfOwner reports whether the owner or multis wrote an event of a chat. Others may write in it through the bridge's relay.
+func IsOfOwner(ctx context.Context, db DB, chat ChatID, event id.EventID) (bool, error) {
+	return row.Value[bool](ctx, db, "author of a failed message", isOfOwnerSQL, chat, event)
+}
+
 const markBridgeDownSQL = `insert into bridge_states as s (bot, login, protocol, reason, changed_at, down_since) values (@bot, @login, @protocol, @why, @at, @at)
 	on conflict (bot, login) do update set reason = excluded.reason, changed_at = excluded.changed_at, down_since = coalesce(s.down_since, excluded.down_since)
 		where s.changed_at < excluded.changed_at and (s.down_since is null or (excluded.reason = @ended and s.reason <> @ended))

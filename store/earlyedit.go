@@ -13,13 +13,15 @@ import (
 
 // EarlyEdit is an edit that arrived before the message that it changes.
 type EarlyEdit struct {
-	Body string
-	At   time.Time `db:"ts"`
+	Kind       string
+	Body       string
+	Attachment *Attachment
+	At         time.Time `db:"ts"`
 }
 
 const takeEarlyEditSQL = `with held as (
-		delete from messages where chat_id = $1 and relates_to = $2 and sender = $3 and code = 'edited' returning id, body, ts)
-	select body, ts from held order by ts desc, id desc limit 1`
+		delete from messages where chat_id = $1 and relates_to = $2 and sender = $3 and code = 'edited' returning id, kind, body, attachment, ts)
+	select kind, body, attachment, ts from held order by ts desc, id desc limit 1`
 
 // TakeEarlyEdit removes the edits that arrived before their message, and returns the newest of them. It returns false if there were none.
 func TakeEarlyEdit(ctx context.Context, tx Tx, chat ChatID, event id.EventID, sender id.UserID) (EarlyEdit, bool, error) {

@@ -151,6 +151,17 @@ func WaitingMessageOfEvent(ctx context.Context, db DB, chat ChatID, event id.Eve
 	return oneMessage(ctx, db, waitingMessageOfEventSQL, chat, event)
 }
 
+const replaceDescriptionSQL = `update messages set author = @author, kind = @kind, body = @body, attachment = @attachment, ts = @at, action = @action, code = @code,
+	reason = @reason, answered_at = null where id = @id and redacted_at is null`
+
+// ReplaceDescription stores a message in the row of the notice that stood for it while its bridge could not show it.
+func ReplaceDescription(ctx context.Context, tx Tx, m Message) error {
+	return row.Exec(ctx, tx, "replace a notice by its message", replaceDescriptionSQL, pgx.NamedArgs{
+		"id": m.ID, "author": m.Author, "kind": m.Kind, "body": text.Storable(m.Body), "attachment": m.Attachment.clean(), "at": m.At,
+		"action": m.Action, "code": m.Code, "reason": m.Reason,
+	})
+}
+
 const setAdmissionSQL = "update messages set action = $2, code = $3, reason = $4 where id = $1 and answered_at is null"
 
 // SetAdmission replaces the decision about a message that is not answered yet.
