@@ -27,7 +27,8 @@ func (sc *scheduleCommands) commands() []command {
 			help: "`2h`, `in 45 min`, `tomorrow 9am`, `fri 14:30`, `24.12. 18:00`, `2026-12-24 18:00`, and what it is about behind it. When it comes, react with ✅, ➕, 🕐 or 🌅. " +
 				"`--agent`: I work on it at that time, with the tools I have now, and tell you what came of it (`--session main`: knowing what was said here). " +
 				"`--to Ana`: your words go to that chat, as you (`--tell` shows it here, `--best-effort`: it need not arrive). " +
-				"`--late skip`: not when I am late with it (`once`, within a day, is usual). `--keep`: it stays in `/jobs` when it is over.",
+				"`--late skip`: not when I am late with it (`once`, within a day, is usual). `--keep`: it stays in `/jobs` when it is over. " +
+				"`--tz Europe/Lisbon`: the times of that zone.",
 		},
 		{
 			name:      "cron",
@@ -36,7 +37,7 @@ func (sc *scheduleCommands) commands() []command {
 			run:       sc.cron,
 			operators: true,
 			summary:   "remind you again and again: every monday 9am",
-			help: "`0 9 * * 1-5` (minute, hour, day, month, day of the week), `@daily`, `every 2h`, `every monday 9am`. The options are those of `/remind`; `--late all` makes up for every time that was missed. " +
+			help: "`0 9 * * 1-5` (minute, hour, day, month, day of the week), `@daily`, `every 2h`, `every monday 9am`, `every first monday 9am`, `last day of the month 18:00`, `every other week on monday 9am`. The options are those of `/remind`; `--late all` makes up for every time that was missed. " +
 				"A time that the clock skips in spring comes right after; one that it shows twice in autumn comes once.",
 		},
 		{
@@ -250,12 +251,16 @@ func (sc *scheduleCommands) edit(r request, s store.Schedule, verb, rest string)
 
 // reschedule reads a new time or recurrence for a schedule. It returns the text after it.
 func (sc *scheduleCommands) reschedule(r request, s *store.Schedule, text string) (what string, ans answer, err error) {
-	at, what, onceErr := schedule.ParseTime(text, sc.room.writtenAt(r), schedule.English())
+	zone, err := schedule.ParseZone(s.Zone)
+	if err != nil {
+		zone = sc.settings.Zone // as it is not known any more
+	}
+	at, what, onceErr := schedule.ParseTime(text, sc.room.writtenAt(r).In(zone), schedule.English())
 	if onceErr == nil && schedule.Kind(s.Kind) == schedule.At {
 		s.NextAt, s.PausedAt = &at, nil
 		return what, answer{}, nil
 	}
-	kind, spec, what, err := schedule.ParseRecurrence(text, sc.settings.Zone, schedule.English())
+	kind, spec, what, err := schedule.ParseRecurrence(text, r.now.In(zone), schedule.English())
 	if err != nil {
 		if schedule.Kind(s.Kind) == schedule.At {
 			err = onceErr
@@ -265,7 +270,7 @@ func (sc *scheduleCommands) reschedule(r request, s *store.Schedule, text string
 	}
 	s.Kind = string(kind)
 	s.Spec = spec
-	s.Zone = sc.settings.Zone.String()
+	s.Zone = zone.String()
 	plan, err := clock.TimesOf(*s)
 	if err != nil {
 		return "", answer{}, err

@@ -22,18 +22,25 @@ type scheduleOptions struct {
 	to                              string
 	catchUp                         store.CatchUp
 	session                         store.Session
+	zone                            *time.Location // nil for the owner's
 }
 
 // optionPattern matches an option of /remind and /cron. Phones turn two hyphens into a dash.
-var optionPattern = regexp.MustCompile(`(?i)(^|\s)(?:--|—)(?:(agent|keep|tell|best-effort)|(to|late|session)[=\s]\s*("[^"]*"|“[^”]*”|\S+))(\s|$)`)
+var optionPattern = regexp.MustCompile(`(?i)(^|\s)(?:--|—)(?:(agent|keep|tell|best-effort)|(to|late|session|tz)[=\s]\s*("[^"]*"|“[^”]*”|\S+))(\s|$)`)
 
-// parseOptions reads the options in a text and returns the text without them.
-func parseOptions(text string) (scheduleOptions, string) {
+// unknownOption matches what looks like an option. Words in backticks are none.
+var unknownOption = regexp.MustCompile(`(?i)(?:^|\s)(--[a-z][a-z-]*)`)
+
+// quotedWords match what stands in backticks.
+var quotedWords = regexp.MustCompile("`[^`]*`")
+
+// parseOptions reads the options in a text and returns the text without them. An answer with a text says which option cannot be read.
+func parseOptions(text string) (scheduleOptions, string, answer) {
 	var w scheduleOptions
 	for {
 		m := optionPattern.FindStringSubmatchIndex(text)
 		if m == nil {
-			return w, strings.TrimSpace(text)
+			return w, strings.TrimSpace(text), refuseUnknownOption(text)
 		}
 		part := func(n int) string {
 			if m[2*n] < 0 {
@@ -57,18 +64,43 @@ func parseOptions(text string) (scheduleOptions, string) {
 			w.to = value
 		case "late":
 			w.catchUp = store.CatchUp(strings.ToLower(value))
+		case "tz":
+			zone, err := schedule.ParseZone(value)
+			if err != nil {
+				return w, "", answer{text: fmt.Sprintf("I don't know the time zone %s. Write its IANA name: `--tz Europe/Lisbon`.", code(value))}
+			}
+			w.zone = zone
 		}
 		text = text[:m[0]] + part(1) + text[m[10]:]
 	}
 }
 
-// remind sets a schedule with one time.
-func (sc *scheduleCommands) remind(ctx context.Context, r request, args string) (answer, error) {
-	if recurring, found := sc.recurrenceIn(args); found {
-		return sc.cron(ctx, r, recurring)
+func refuseUnknownOption(text string) answer {
+	m := unknownOption.FindStringSubmatch(quotedWords.ReplaceAllString(text, ""))
+	if m == nil {
+		return answer{}
 	}
-	w, args := parseOptions(args)
-	at, what, err := schedule.ParseTime(args, sc.room.writtenAt(r), schedule.English())
+	return answer{text: fmt.Sprintf("There is no option %s; `/help remind` lists them. If it belongs to your words, write it in backticks.", code(m[1]))}
+}
+
+// zoneOf returns the time zone of a new schedule.
+func (sc *scheduleCommands) zoneOf(w scheduleOptions) *time.Location {
+	if w.zone != nil {
+		return w.zone
+	}
+	return sc.settings.Zone
+}
+
+// remind sets a schedule with one time, or a recurring one.
+func (sc *scheduleCommands) remind(ctx context.Context, r request, args string) (answer, error) {
+	w, args, refused := parseOptions(args)
+	if refused.text != "" {
+		return refused, nil
+	}
+	if recurring, found := sc.recurrenceIn(args); found {
+		return sc.setRecurring(ctx, r, w, recurring)
+	}
+	at, what, err := schedule.ParseTime(args, sc.room.writtenAt(r).In(sc.zoneOf(w)), schedule.English())
 	ans, err := timeErrorAnswer(err)
 	if err != nil {
 		return answer{}, err
@@ -86,16 +118,13 @@ func (sc *scheduleCommands) remind(ctx context.Context, r request, args string) 
 	return sc.set(ctx, r, w, store.Schedule{Kind: string(schedule.At), NextAt: &at, Body: what})
 }
 
-// recurrencePattern matches the beginning of words that say how often something recurs.
-var recurrencePattern = regexp.MustCompile(`(?i)(?:^|\s)(every|each|daily|weekly|monthly|hourly)\b`)
+// recurrencePattern matches the beginning of words that say how often something recurs: "every monday", "the first monday of each month".
+var recurrencePattern = regexp.MustCompile(`(?i)(?:^|\s)((?:on\s+)?(?:the\s+)?(?:first|second|third|fourth|last|\d{1,2}(?:st|nd|rd|th))\s+(?:\w+\s+)?(?:of|in)\s+` +
+	`(?:every|each)|every|each|daily|weekly|monthly|hourly)\b`)
 
 // recurrenceIn returns the arguments of /cron for a reminder that recurs, such as "me every monday to water the plants" or
 // "me to water the plants every monday".
 func (sc *scheduleCommands) recurrenceIn(args string) (recurring string, found bool) {
-	options := optionPattern.FindString(args)
-	if options != "" { // they may stand anywhere, and their values too
-		return "", false
-	}
 	for _, at := range recurrencePattern.FindAllStringSubmatchIndex(args, -1) {
 		before := leadingWords.ReplaceAllString(strings.TrimSpace(args[:at[2]]), "")
 		often, what, found := sc.cutRecurrence(args[at[2]:])
@@ -111,30 +140,37 @@ func (sc *scheduleCommands) recurrenceIn(args string) (recurring string, found b
 	return "", false
 }
 
-// maxRecurrenceWords is the maximum number of words of a recurrence without a time of day, such as "every monday and friday".
-const maxRecurrenceWords = 4
+// maxRecurrenceWords is the maximum number of words of a recurrence without a time of day, such as "on the last friday of each month".
+const maxRecurrenceWords = 7
 
 // cutRecurrence splits a text into the recurrence at its beginning and the rest. Without a time of day it is at 9:00.
 func (sc *scheduleCommands) cutRecurrence(text string) (often, rest string, found bool) {
-	_, _, rest, err := schedule.ParseRecurrence(text, sc.settings.Zone, schedule.English())
+	_, _, rest, err := schedule.ParseRecurrence(text, sc.localNow(), schedule.English())
 	if err == nil {
 		return strings.TrimSpace(strings.TrimSuffix(text, rest)), rest, true
 	}
 	words := strings.Fields(text)
 	for n := min(len(words), maxRecurrenceWords); n > 0; n-- {
 		often = strings.Join(words[:n], " ") + fmt.Sprintf(" %d:00", tomorrowHour)
-		if _, _, left, err := schedule.ParseRecurrence(often, sc.settings.Zone, schedule.English()); err == nil && left == "" {
+		if _, _, left, err := schedule.ParseRecurrence(often, sc.localNow(), schedule.English()); err == nil && left == "" {
 			return often, strings.Join(words[n:], " "), true
 		}
 	}
 	return "", "", false
 }
 
+// localNow returns the time in the owner's zone.
+func (sc *scheduleCommands) localNow() time.Time { return sc.room.now().In(sc.settings.Zone) }
+
 // leadingWords match the words before what a reminder is about: "me to call Ana".
 var leadingWords = regexp.MustCompile(`(?i)^(?:(?:me|us)\b\s*)?(?:(?:to|that|about)\b\s*)?`)
 
 // canRead reports whether the time of a reminder can be read.
 func (sc *scheduleCommands) canRead(r request, args string) bool {
+	_, args, refused := parseOptions(args)
+	if refused.text != "" {
+		return true // the answer says what is wrong
+	}
 	if _, found := sc.recurrenceIn(args); found {
 		return true
 	}
@@ -167,8 +203,17 @@ func (sc *scheduleCommands) addressedChat(ctx context.Context, r request, w sche
 
 // cron sets a schedule that recurs.
 func (sc *scheduleCommands) cron(ctx context.Context, r request, args string) (answer, error) {
-	w, args := parseOptions(args)
-	kind, spec, what, err := schedule.ParseRecurrence(args, sc.settings.Zone, schedule.English())
+	w, args, refused := parseOptions(args)
+	if refused.text != "" {
+		return refused, nil
+	}
+	return sc.setRecurring(ctx, r, w, args)
+}
+
+// setRecurring sets a schedule whose recurrence is at the beginning of a text.
+func (sc *scheduleCommands) setRecurring(ctx context.Context, r request, w scheduleOptions, text string) (answer, error) {
+	zone := sc.zoneOf(w)
+	kind, spec, what, err := schedule.ParseRecurrence(text, r.now.In(zone), schedule.English())
 	ans, err := timeErrorAnswer(err)
 	if err != nil {
 		return ans, err
@@ -176,7 +221,7 @@ func (sc *scheduleCommands) cron(ctx context.Context, r request, args string) (a
 	if ans.text != "" {
 		return ans, nil
 	}
-	plan, err := schedule.Open(kind, spec, sc.settings.Zone)
+	plan, err := schedule.Open(kind, spec, zone)
 	if err != nil {
 		return answer{}, err
 	}
@@ -187,7 +232,10 @@ func (sc *scheduleCommands) cron(ctx context.Context, r request, args string) (a
 // set completes a schedule with its options. The returned answer inserts it and confirms it.
 func (sc *scheduleCommands) set(ctx context.Context, r request, w scheduleOptions, s store.Schedule) (answer, error) {
 	s.Action = store.ActionSay
-	s.Zone = sc.settings.Zone.String()
+	s.Zone = sc.zoneOf(w).String()
+	if r.message.ID != 0 {
+		s.MessageID = &r.message.ID
+	}
 	s.CatchUp = store.CatchOnce
 	s.Keep = w.keep
 	s.CreatedBy = r.message.Sender
@@ -271,10 +319,10 @@ func (sc *scheduleCommands) confirmation(ctx context.Context, s store.Schedule) 
 	}
 	what := endSentence(esc(text.Clip(s.Body, 300))) + " " + where + "Set."
 	if schedule.Kind(s.Kind) == schedule.At {
-		return fmt.Sprintf("⏰ **%s** — %s (`/jobs %d` to change)", sc.room.fullTime(*s.NextAt), what, s.ID), nil
+		return fmt.Sprintf("⏰ **%s**%s — %s (`/jobs %d` to change)", sc.room.fullTime(*s.NextAt), sc.zoneNote(s), what, s.ID), nil
 	}
 	upcoming, err := sc.upcoming(s)
-	reply := fmt.Sprintf("🔁 %s — %s Next: %s. (`/jobs %d` to change)", recurrenceText(s), what, upcoming, s.ID)
+	reply := fmt.Sprintf("🔁 %s%s — %s Next: %s. (`/jobs %d` to change)", recurrenceText(s), sc.zoneNote(s), what, upcoming, s.ID)
 	if s.Action == store.ActionSay && s.ChatID == nil && workPattern.MatchString(s.Body) {
 		reply += "\nI repeat these words each time. With `--agent` I work on them instead."
 	}

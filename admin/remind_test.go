@@ -14,6 +14,7 @@ import (
 	"multis/jobs"
 	"multis/policy"
 	"multis/store"
+	"multis/store/storetest"
 )
 
 // runUntil lets time pass, and runs all that becomes due meanwhile, as the queue does.
@@ -423,4 +424,63 @@ func TestSchedule_FormerOperatorStops(t *testing.T) {
 	r.restart()
 	require.NoError(t, r.clock.Prepare(r.ctx))
 	require.Contains(t, bodies(r.runUntil(24*time.Hour)), "open the shop", "it is the owner's now")
+}
+
+func TestReminder_OfCalendar(t *testing.T) {
+	t.Parallel()
+	r := newRig(t) // on Friday 20 November
+	for line, want := range map[string]string{
+		"/remind every first monday 9am pay rent":           "🔁 `every month on the first monday at 09:00` — pay rent. Set. Next: **Mon 7 Dec, 09:00**",
+		"/remind me every other week on monday to water":    "🔁 `every other week on monday at 09:00` — water. Set. Next: **Mon 23 Nov, 09:00** · Mon 7 Dec, 09:00",
+		"/remind pay rent on the last day of every month":   "🔁 `every month on the last day at 09:00` — pay rent. Set. Next: **Mon 30 Nov, 09:00** · Thu 31 Dec, 09:00",
+		"/cron last day of the month 18:00 close the books": "🔁 `every month on the last day at 18:00` — close the books. Set. Next: **Mon 30 Nov, 18:00**",
+		"/cron every 2 weeks on friday 8:30 plan":           "🔁 `every other week on friday at 08:30` — plan. Set. Next: **Fri 27 Nov, 08:30** · Fri 11 Dec, 08:30",
+		"/remind last day of the month 18:00 close":         "⏰ **Mon 30 Nov, 18:00** — close. Set.",
+		"/remind first monday of december pay rent":         "⏰ **Mon 7 Dec, 09:00** — pay rent. Set.",
+		"/cron every second monday 9am plan":                "By weeks or by months?",
+	} {
+		require.Contains(t, r.asOwner(line), want, line)
+	}
+	require.Contains(t, r.asOwner("/jobs 1 edit every other friday 10:00"), "Changed: `every other week on friday at 10:00`")
+}
+
+func TestReminder_InZoneOfItsOwn(t *testing.T) {
+	t.Parallel()
+	r := newRig(t) // in Berlin, an hour ahead of Lisbon
+	require.Contains(t, r.asOwner("/remind tomorrow 9am --tz Europe/Lisbon call Rui"),
+		"⏰ **Sat 21 Nov, 10:00** (Sat 21 Nov, 09:00 in Europe/Lisbon) — call Rui. Set.")
+	require.Contains(t, r.asOwner("/cron every monday 9am stand up --tz Europe/Lisbon"), "Next: **Mon 23 Nov, 10:00** · Mon 30 Nov, 10:00")
+	require.Contains(t, r.asOwner("/remind every monday 9am --tz America/New_York write"), "Next: **Mon 23 Nov, 15:00**")
+	require.Contains(t, r.asOwner("/jobs 2"), "(Mon 23 Nov, 09:00 in Europe/Lisbon)")
+	require.Contains(t, r.asOwner("/jobs 1 edit tomorrow 8am"), "**Sat 21 Nov, 09:00**", "it stays in its zone")
+	require.Contains(t, r.asOwner("/remind 2h --tz Lisboa call"), "I don't know the time zone `Lisboa`")
+	require.Contains(t, r.asOwner("/remind 2h --tz Local call"), "I don't know the time zone")
+}
+
+func TestReminder_UnknownOptionIsRefused(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	require.Contains(t, r.asOwner("/remind 2h --timezone Europe/Lisbon call Rui"), "There is no option `--timezone`")
+	require.Contains(t, r.asOwner("/cron every 2h --silent drink"), "There is no option `--silent`")
+	require.Contains(t, r.asOwner("/remind 2h run `make --all`"), "run `make --all` Set.")
+	require.Contains(t, r.asOwner("/remind 2h call Bob -- he is late"), "Set.")
+}
+
+// TestReminder_GoesWithItsMessage: what was deleted is neither said nor kept.
+func TestReminder_GoesWithItsMessage(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	require.NoError(t, r.runJobs(r.storeCommand(store.Message{Body: "/remind in 2m the door code is zanzibar", EventID: "$remind"}), false))
+	require.Contains(t, bodies(r.sendQueued()), "Set.")
+	r.tx(func(tx store.Tx) error {
+		gone, err := store.SchedulesOfMessage(r.ctx, tx, r.room.ID, "$remind")
+		require.NoError(t, err)
+		require.Len(t, gone, 1)
+		_, err = store.RedactMessage(r.ctx, tx, r.room.ID, "$remind", r.now)
+		return err
+	})
+	require.NotContains(t, storetest.ColumnsContaining(t, r.st, "zanzibar"), "schedules.body")
+	for _, e := range r.runUntil(5 * time.Minute) {
+		require.NotContains(t, e.Body, "zanzibar")
+	}
 }

@@ -71,7 +71,7 @@ func (sc *scheduleCommands) state(s store.Schedule) string {
 	case s.NextAt == nil:
 		return text + "over"
 	default:
-		return text + "**" + sc.room.fullTime(*s.NextAt) + "**"
+		return text + "**" + sc.room.fullTime(*s.NextAt) + "**" + sc.zoneNote(s)
 	}
 }
 
@@ -117,11 +117,20 @@ func (sc *scheduleCommands) upcoming(s store.Schedule) (string, error) {
 
 // recurrenceText shows the recurrence of a schedule as it is typed.
 func recurrenceText(s store.Schedule) string {
-	if schedule.Kind(s.Kind) == schedule.Every {
-		whole := strings.NewReplacer("h0m0s`", "h`", "m0s`", "m`") // 1h0m0s is 1h, but 1h30m is not 1h3
-		return whole.Replace("`every " + s.Spec + "`")
+	return "`" + schedule.Describe(schedule.Kind(s.Kind), s.Spec) + "`"
+}
+
+// zoneNote names the time zone of a schedule, with its next time there, if it is not the owner's.
+func (sc *scheduleCommands) zoneNote(s store.Schedule) string {
+	zone, err := schedule.ParseZone(s.Zone)
+	switch {
+	case err != nil || s.Zone == sc.settings.Zone.String():
+		return ""
+	case s.NextAt == nil:
+		return " (" + esc(s.Zone) + ")"
+	default:
+		return " (" + schedule.FormatTime(*s.NextAt, sc.room.now(), zone) + " in " + esc(s.Zone) + ")"
 	}
-	return "`" + s.Spec + "`"
 }
 
 // scheduleTitle names a schedule in a notice.

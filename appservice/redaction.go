@@ -81,6 +81,9 @@ func (b *batch) redact(ctx context.Context, d deletion) error {
 	if err := store.DeleteRating(ctx, b.tx, d.chat.ID, d.target); err != nil {
 		return err
 	}
+	if err := b.noticeSchedules(ctx, d); err != nil {
+		return err
+	}
 	quotes, err := store.RedactMessage(ctx, b.tx, d.chat.ID, d.target, d.at)
 	if err != nil {
 		return err
@@ -93,6 +96,18 @@ func (b *batch) redact(ctx context.Context, d deletion) error {
 		return err
 	}
 	return store.SetActor(ctx, b.tx, "") // later changes in the batch are not this author's
+}
+
+// noticeSchedules notifies the owner of the schedules that go with a deleted message.
+func (b *batch) noticeSchedules(ctx context.Context, d deletion) error {
+	if d.chat.Kind != policy.KindAdmin {
+		return nil
+	}
+	gone, err := store.SchedulesOfMessage(ctx, b.tx, d.chat.ID, d.target)
+	for _, schedule := range gone {
+		b.jobs = append(b.jobs, jobs.NoticeArgs{Topic: jobs.TopicScheduleDeleted, SubjectID: int64(schedule)})
+	}
+	return err
 }
 
 // parseContent returns an event's content as a T; false if the content is not a valid T.

@@ -31,6 +31,8 @@ const (
 	// TopicReplyKept: somebody who may not answer deleted a message in a thread, and the reply that it sent stays in the
 	// contact's chat. SubjectID is the contact's chat.
 	TopicReplyKept NoticeTopic = "reply_kept"
+	// TopicScheduleDeleted: the message that set a schedule was deleted, and the schedule with it. SubjectID is the schedule.
+	TopicScheduleDeleted NoticeTopic = "schedule_deleted"
 	// TopicDraftArrived: a draft that was withdrawn after the owner's yes was being sent by then. SubjectID is the contact's chat.
 	TopicDraftArrived NoticeTopic = "draft_arrived"
 	// TopicKeysUnavailable: the keys of encrypted rooms cannot be opened.

@@ -292,6 +292,9 @@ func RedactMessage(ctx context.Context, tx Tx, chat ChatID, event id.EventID, at
 		if err := row.Exec(ctx, tx, "take an approval back", withdrawApprovalSQL, message, withdrawnReason); err != nil {
 			return nil, err
 		}
+		if err := row.Exec(ctx, tx, "delete the schedules of a message", deleteSchedulesOfSQL, message); err != nil {
+			return nil, err
+		}
 	case !errors.Is(err, ErrNotFound):
 		return nil, err
 	}

@@ -47,7 +47,8 @@ type Schedule struct {
 	NextAt       *time.Time     // nil if there is none
 	Action       ScheduleAction `json:"Does"`
 	Body         string
-	ChatID       *ChatID // nil for the admin room
+	ChatID       *ChatID    // nil for the admin room
+	MessageID    *MessageID // the message that set it, with which it goes; nil for none
 	CatchUp      CatchUp
 	Keep         bool
 	PausedAt     *time.Time
@@ -76,7 +77,7 @@ func (s Session) Valid() bool { return s == SessionMain || s == SessionIsolated 
 func (s Schedule) Waits() bool { return s.NextAt != nil && s.PausedAt == nil }
 
 const scheduleColumns = `s.id, s.kind, s.spec, s.zone, s.next_at, s.action, s.body, s.chat_id, s.catch_up, s.keep, s.paused_at, s.failing_since,
-	s.created_by, s.created_at, s.session, s.tools, s.notify, s.best_effort`
+	s.created_by, s.created_at, s.session, s.tools, s.notify, s.best_effort, s.message_id`
 
 const nextScheduleIDSQL = "select nextval(pg_get_serial_sequence('schedules', 'id'))"
 
@@ -90,8 +91,8 @@ func NextScheduleID(ctx context.Context, db DB) (ScheduleID, error) {
 }
 
 const insertScheduleSQL = `insert into schedules (id, kind, spec, zone, next_at, action, body, chat_id, catch_up, keep, created_by, created_at,
-		session, tools, notify, best_effort)
-	values (@id, @kind, @spec, @zone, @next, @action, @body, @chat, @catch, @keep, @by, @at, @session, coalesce(@tools::text[], '{}'), @notify, @effort)`
+		session, tools, notify, best_effort, message_id)
+	values (@id, @kind, @spec, @zone, @next, @action, @body, @chat, @catch, @keep, @by, @at, @session, coalesce(@tools::text[], '{}'), @notify, @effort, @message)`
 
 // InsertSchedule stores a new schedule under its id.
 func InsertSchedule(ctx context.Context, tx Tx, s Schedule) error {
@@ -100,7 +101,7 @@ func InsertSchedule(ctx context.Context, tx Tx, s Schedule) error {
 		"chat":  s.ChatID,
 		"catch": s.CatchUp, "keep": s.Keep, "by": s.CreatedBy, "at": s.CreatedAt, "session": cmp.Or(s.Session, SessionIsolated), "tools": s.Tools,
 		"notify": s.Tell,
-		"effort": s.BestEffort,
+		"effort": s.BestEffort, "message": s.MessageID,
 	})
 }
 
@@ -167,6 +168,16 @@ const deleteScheduleSQL = "delete from schedules where id = $1"
 func DeleteSchedule(ctx context.Context, tx Tx, schedule ScheduleID) error {
 	return row.Exec(ctx, tx, "delete schedule", deleteScheduleSQL, schedule)
 }
+
+const schedulesOfMessageSQL = `select s.id from schedules s join messages m on m.id = s.message_id
+	where m.chat_id = $1 and m.event_id = $2 and (s.next_at is not null or s.keep) order by s.id`
+
+// SchedulesOfMessage returns the schedules that a message set and that have not ended.
+func SchedulesOfMessage(ctx context.Context, db DB, chat ChatID, event id.EventID) ([]ScheduleID, error) {
+	return row.Values[ScheduleID](ctx, db, "schedules of a message", schedulesOfMessageSQL, chat, event)
+}
+
+const deleteSchedulesOfSQL = "delete from schedules where message_id = $1"
 
 const markScheduleFailedSQL = `with before as (select id, failing_since from schedules where id = $1 for update)
 	update schedules s set failing_since = coalesce(s.failing_since, now()) from before b where s.id = b.id returning b.failing_since is null`

@@ -139,7 +139,7 @@ func (p *timeParser) trailingTime() (reading, bool) {
 		switch w := p.words[at]; w.word.role {
 		case roleIn, roleAt, roleOn, roleDay, roleTonight, roleThis, roleNext, roleWeekday:
 		default:
-			if !startsWithDigit(w.text) {
+			if isPosition := positions[w.text] != 0 && p.words[at-1].word.role != roleThe; !startsWithDigit(w.text) && !isPosition {
 				continue
 			}
 		}

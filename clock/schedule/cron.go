@@ -46,21 +46,12 @@ func parseCron(expr string, zone *time.Location) (cronPlan, error) {
 	return c, nil
 }
 
-// next returns the first time after another. A time that the clocks skip is moved to the change of the clocks; of a time
-// that they show twice, only the first counts. An hourly expression stays hourly across a change.
+// next returns the first time after another. An hourly expression stays hourly across a change of the clocks.
 func (c cronPlan) next(after time.Time) time.Time {
 	if c.byElapsedTime {
 		return c.nextElapsed(after)
 	}
-	for wall := wallClock(after.In(c.zone)); ; {
-		wall = c.spec.Next(wall)
-		if wall.IsZero() {
-			return time.Time{}
-		}
-		if t := InZone(wall, c.zone); t.After(after) {
-			return t.UTC()
-		}
-	}
+	return nextOnClock(after, c.zone, c.spec.Next)
 }
 
 // nextElapsed implements next for an expression that counts elapsed hours. It searches the periods of constant offset

@@ -44,6 +44,9 @@ func (p *timeParser) day() (day, bool, error) {
 	case w.word.role == roleWeekday, w.word.role == roleShortDay, w.word.role == roleThis && isWeekday(p.peek(1)):
 		return p.weekday(today, on)
 	}
+	if d, ok, err := p.dayOfMonth(today); ok || err != nil {
+		return d, ok, err
+	}
 	d, ok, err := p.date(today)
 	if !ok && err == nil {
 		p.pos = start
@@ -191,11 +194,7 @@ func (p *timeParser) date(today time.Time) (day, bool, error) {
 
 // inMonth completes a date whose day and month were read with the year that may follow.
 func (p *timeParser) inMonth(n, month int, today time.Time) (day, bool, error) {
-	year := 0
-	if y, suffix, ok := parseNumber(p.peek(0).text); ok && suffix == "" && y >= 2000 && y < 2200 && len(p.peek(0).text) == 4 {
-		year = y
-		p.pos++
-	}
+	year, _ := p.year()
 	return p.inYear(n, month, year, today)
 }
 

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -12,17 +11,21 @@ import (
 )
 
 // recurrenceParser reads a recurrence: cron, a descriptor, or words with a time of day.
-type recurrenceParser struct{ timeParser }
+type recurrenceParser struct {
+	timeParser
 
-// ParseRecurrence reads a recurring plan from the beginning of a text: five cron fields, a descriptor such as @daily, or
-// "every ...". It returns the plan as Open accepts it, and the rest of the text. If it does not fully understand the
-// text, it returns a *RefusedError.
-func ParseRecurrence(s string, zone *time.Location, lang Language) (kind Kind, spec, rest string, err error) {
-	p := &recurrenceParser{timeParser{
+	inMonths bool // "every month" was read, so a day is one of the month
+}
+
+// ParseRecurrence reads a recurring plan from the beginning of a text: five cron fields, a descriptor such as @daily, "every ...", or a day
+// of the month. now is in the time zone of the plan. It returns the plan as Open accepts it, and the rest of the text. If it does not fully
+// understand the text, it returns a *RefusedError.
+func ParseRecurrence(s string, now time.Time, lang Language) (kind Kind, spec, rest string, err error) {
+	p := &recurrenceParser{timeParser: timeParser{
 		text:     s,
 		cursor:   cursor{words: tokenize(s, lang)},
 		lang:     lang,
-		now:      time.Unix(0, 0).In(zone),
+		now:      now.Truncate(time.Second),
 		examples: lang.RepeatExamples,
 	}}
 	first := p.peek(0)
@@ -45,12 +48,12 @@ func ParseRecurrence(s string, zone *time.Location, lang Language) (kind Kind, s
 		p.pos++
 		kind, spec, err = p.every()
 	default:
-		kind, spec, err = p.fields()
+		kind, spec, err = p.dayOrFields()
 	}
 	if err != nil {
 		return "", "", "", err
 	}
-	if _, err := Open(kind, spec, zone); errors.Is(err, ErrNever) {
+	if _, err := Open(kind, spec, now.Location()); errors.Is(err, ErrNever) {
 		return "", "", "", p.refuse("That never happens.")
 	} else if err != nil {
 		return "", "", "", p.refuse("I cannot read *" + text.Escape(text.Clip(spec, 40)) + "* as cron.")
@@ -72,6 +75,18 @@ func (p *recurrenceParser) refuseTimeOfDay(first token) error {
 		}
 	}
 	return nil
+}
+
+// dayOrFields reads a day of the month, or the five cron fields.
+func (p *recurrenceParser) dayOrFields() (Kind, string, error) {
+	w := p.peek(0)
+	isDay := w.word.role == roleOn || w.word.role == roleThe || positions[w.text] != 0 || p.lang.ordinal(w.text) > 0 && !endsWithDigit(w.text)
+	if isDay {
+		if kind, spec, ok, err := p.byCalendar(); ok || err != nil {
+			return kind, spec, err
+		}
+	}
+	return p.fields()
 }
 
 // fields reads the five cron fields.
@@ -106,6 +121,9 @@ func isCronName(s string) bool {
 
 // every reads the words after "every": a length of time, or days with a time of day.
 func (p *recurrenceParser) every() (Kind, string, error) {
+	if kind, spec, ok, err := p.byCalendar(); ok || err != nil {
+		return kind, spec, err
+	}
 	if s, ok, err := p.duration(false); err != nil || ok {
 		switch {
 		case err != nil:
@@ -130,12 +148,9 @@ func (p *recurrenceParser) every() (Kind, string, error) {
 	case w.text == "weekday" || w.text == "workday":
 		return p.everyDay("1-5")
 	case isWeekday(w):
-		days := []string{strconv.Itoa(w.word.n)}
-		for p.peek(1).word.role == roleAnd && isWeekday(p.peek(2)) {
-			p.pos += 2
-			days = append(days, strconv.Itoa(p.peek(0).word.n))
-		}
-		return p.everyDay(strings.Join(days, ","))
+		days := cronDays(p.weekdays())
+		p.pos--
+		return p.everyDay(days)
 	case w.end == 0:
 		return "", "", p.refuse("Every what?")
 	default:
@@ -147,15 +162,9 @@ func (p *recurrenceParser) every() (Kind, string, error) {
 func (p *recurrenceParser) everyDay(days string) (Kind, string, error) {
 	p.pos++
 	p.accept(roleAt)
-	c, ok, err := p.timeOfDay()
-	if err == nil && ok {
-		c, err = p.withPartOfDay(0, c)
-	}
-	switch {
-	case err != nil:
+	c, err := p.requiredTime()
+	if err != nil {
 		return "", "", err
-	case !ok:
-		return "", "", p.refuse("At what time?")
 	}
 	return Cron, fmt.Sprintf("%d %d * * %s", c.minute, c.hour, days), nil
 }

@@ -16,10 +16,11 @@ const (
 	At    Kind = "at"    // once
 	Every Kind = "every" // at a fixed interval, such as every 30 minutes
 	Cron  Kind = "cron"  // by the wall clock, as a cron expression says
+	Rule  Kind = "rule"  // by the wall clock, as a rule of RFC 5545 says: what cron cannot say
 )
 
 // Valid reports whether k is one of the kinds.
-func (k Kind) Valid() bool { return k == At || k == Every || k == Cron }
+func (k Kind) Valid() bool { return k == At || k == Every || k == Cron || k == Rule }
 
 // MinInterval is the shortest interval of a plan of kind Every.
 const MinInterval = time.Minute
@@ -32,10 +33,11 @@ type Plan struct {
 	kind     Kind
 	interval time.Duration
 	clock    cronPlan
+	rule     rulePlan
 }
 
 // Open parses a plan from its kind, specification and time zone. The specification of Every is a Go duration, that of
-// Cron a cron expression, and that of At is ignored.
+// Cron a cron expression, that of Rule a rule of RFC 5545, and that of At is ignored.
 func Open(kind Kind, spec string, zone *time.Location) (Plan, error) {
 	switch kind {
 	case At:
@@ -49,6 +51,9 @@ func Open(kind Kind, spec string, zone *time.Location) (Plan, error) {
 	case Cron:
 		c, err := parseCron(spec, zone)
 		return Plan{kind: Cron, clock: c}, err
+	case Rule:
+		r, err := parseRule(spec, zone)
+		return Plan{kind: Rule, rule: r}, err
 	default:
 		return Plan{}, fmt.Errorf("a plan of kind %q is unknown", kind)
 	}
@@ -61,6 +66,8 @@ func (p Plan) Next(planned time.Time) time.Time {
 		return planned.Add(p.interval)
 	case Cron:
 		return p.clock.next(planned)
+	case Rule:
+		return p.rule.next(planned)
 	default:
 		return time.Time{}
 	}

@@ -71,7 +71,7 @@ func (p *timeParser) recurs() bool {
 		case isLast && i > 0 && !isWord && p.words[i-1].word.role != roleThe:
 			return true
 		case !isLast && isWord && (isTimeWord(p.words[i+1]) ||
-			slices.Contains([]string{"other", "second", "weekday", "workday"}, p.words[i+1].text)):
+			positions[p.words[i+1].text] != 0 || slices.Contains([]string{"other", "weekday", "workday"}, p.words[i+1].text)):
 			return true
 		}
 	}
