@@ -89,14 +89,17 @@ func programs() []func(body node) string {
 
 // jsonText returns a JSON body as text for people: as a sentence if a known program wrote it, else its text fields, else its values with
 // their names. It is never JSON.
-func jsonText(body []byte) string {
+func jsonText(body []byte) string { return nodeText(jsonBody(body)) }
+
+// jsonBody returns a JSON body; an empty node for any other.
+func jsonBody(body []byte) node {
 	decoder := json.NewDecoder(strings.NewReader(string(body)))
 	decoder.UseNumber()
 	var value any
 	if decoder.Decode(&value) != nil {
-		return ""
+		return node{}
 	}
-	return nodeText(node{value})
+	return node{value}
 }
 
 func nodeText(n node) string {

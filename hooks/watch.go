@@ -119,6 +119,7 @@ func (w *PageWatcher) check(ctx context.Context, row *store.Watch) (notice, erro
 	}
 	row.NextAt = w.now().Add(every)
 	if errors.Is(err, fetch.ErrUnchanged) {
+		forgetChanges(row)
 		return recoveryNotice(failed, row.Name), nil
 	}
 	before := row.Seen
@@ -130,11 +131,13 @@ func (w *PageWatcher) check(ctx context.Context, row *store.Watch) (notice, erro
 	if before == nil {
 		return recoveryNotice(failed, row.Name), nil
 	}
-	d := diffLines(strings.Split(*before, "\n"), strings.Split(text, "\n"))
+	d := diffLines(compared(strings.Split(*before, "\n"), row.LeftOut), compared(strings.Split(text, "\n"), row.LeftOut))
 	if len(d.added)+len(d.removed) == 0 {
+		forgetChanges(row)
 		return recoveryNotice(failed, row.Name), nil
 	}
-	return notice{outbox.Alert, changeText(*row, d)}, nil
+	always := noteChange(row, d)
+	return notice{outbox.Alert, changeText(*row, d) + alwaysText(*row, always)}, nil
 }
 
 // recoveryNotice returns the notice that a page can be read again. It is empty unless the owner was notified that the page failed.
@@ -165,4 +168,20 @@ func changeText(row store.Watch, d diff) string {
 		lines = append(lines, fmt.Sprintf("and %d more", more))
 	}
 	return strings.Join(lines, "\n\n")
+}
+
+// alwaysText says which lines of a page are left out from now on, because they change at every check; empty for none.
+func alwaysText(row store.Watch, shapes []string) string {
+	if len(shapes) == 0 {
+		return ""
+	}
+	var lines []string
+	for _, shape := range shapes[:min(len(shapes), maxRemovedLines)] {
+		lines = append(lines, "“"+text.Escape(text.Clip(shape, maxLineLength))+"”")
+	}
+	if more := len(shapes) - len(lines); more > 0 {
+		lines = append(lines, fmt.Sprintf("and %d more", more))
+	}
+	return fmt.Sprintf("\n\n🔁 It has changed %d times in a row. From now on I leave out the lines of the form %s. To see them again: `/watch remove %s`, and add it anew.",
+		maxChanges, strings.Join(lines, ", "), row.Name)
 }

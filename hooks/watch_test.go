@@ -106,6 +106,39 @@ func TestChangedPageIsReported(t *testing.T) {
 	require.Empty(t, w.checkPage())
 }
 
+// TestWatch_LeavesOutWhatAlwaysChanges: a clock on the page is told of once, and the news are told on.
+func TestWatch_LeavesOutWhatAlwaysChanges(t *testing.T) {
+	t.Parallel()
+	w := newWatchFixture(t)
+	page := func(minute int, jobs string) []string {
+		w.setPage(fmt.Sprintf("Jobs\nUpdated at 12:%02d by robot\n%s", minute, jobs) + strings.Repeat(" ", minute))
+		return w.checkPage()
+	}
+	page(10, "Carpenter")
+	for minute := 11; minute < 11+maxChanges; minute++ {
+		told := page(minute, "Carpenter")
+		require.Len(t, told, 1)
+		require.Equal(t, minute == 10+maxChanges, strings.Contains(told[0], "leave out the lines of the form “Updated at # by robot”"), told[0])
+	}
+	require.Empty(t, page(30, "Carpenter"))
+	require.Empty(t, page(31, "Carpenter"))
+	told := page(32, "Plumber")
+	require.Len(t, told, 1)
+	require.Contains(t, told[0], "➕ Plumber")
+	require.NotContains(t, told[0], "Updated")
+}
+
+// TestWatch_ChangesOfWordsAreAlwaysTold: only what looks like a counter or a time is left out.
+func TestWatch_ChangesOfWordsAreAlwaysTold(t *testing.T) {
+	t.Parallel()
+	w := newWatchFixture(t)
+	jobs := []string{"Carpenter", "Plumber", "Electrician now", "Cook wanted here", "Baker of good bread", "Gardener at the old house", "Driver for a big red lorry"}
+	for i, job := range jobs {
+		w.setPage("Jobs\n" + job)
+		require.Len(t, w.checkPage(), min(i, 1), job)
+	}
+}
+
 // While a page is read, it may be read by another process as well, or its watch may be removed.
 func TestAChangeIsToldOnceAndOnlyWhileItIsWatchedFor(t *testing.T) {
 	t.Parallel()

@@ -38,9 +38,14 @@ type Watch struct {
 	// Failures counts the failed checks since the last good one, and Error is the last reason.
 	Failures int
 	Error    string
+	// Changes counts the checks in a row that found a change, Changing has the shapes of the lines that changed in all of them, and LeftOut
+	// those that are no longer compared.
+	Changes  int
+	Changing []string
+	LeftOut  []string
 }
 
-const watchColumns = "id, name, kind, address, every, token, validator, seen, next_at, checked_at, changed_at, failures, error"
+const watchColumns = "id, name, kind, address, every, token, validator, seen, next_at, checked_at, changed_at, failures, error, changes, changing, left_out"
 
 const insertWatchSQL = "insert into watches (name, kind, address, every, token) values ($1, $2, $3, $4, $5) on conflict do nothing returning id"
 
@@ -88,14 +93,15 @@ func WatchByName(ctx context.Context, db DB, name string) (Watch, error) {
 }
 
 const recordPageCheckSQL = `update watches set validator = @validator, seen = @seen, next_at = @next, checked_at = now(),
-	changed_at = case when @changed then now() else changed_at end, failures = @failures, error = @error where id = @id and next_at = @due`
+	changed_at = case when @changed then now() else changed_at end, failures = @failures, error = @error,
+	changes = @changes, changing = coalesce(@changing::text[], '{}'), left_out = coalesce(@left_out::text[], '{}') where id = @id and next_at = @due`
 
 // RecordPageCheck stores the result of a check of a page that was due at a time. changed means that the page has changed.
 // It returns false if the watch was removed meanwhile, or the page checked by another process.
 func RecordPageCheck(ctx context.Context, tx Tx, w Watch, due time.Time, changed bool) (bool, error) {
 	n, err := row.Changed(ctx, tx, "note watch", recordPageCheckSQL, pgx.NamedArgs{
 		"id": w.ID, "validator": w.Validator, "seen": w.Seen, "next": w.NextAt, "changed": changed, "failures": w.Failures,
-		"error": text.Storable(w.Error), "due": due,
+		"error": text.Storable(w.Error), "due": due, "changes": w.Changes, "changing": w.Changing, "left_out": w.LeftOut,
 	})
 	return n > 0, err
 }
