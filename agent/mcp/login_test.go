@@ -303,7 +303,7 @@ func TestRefresh_AuthorizationServerDown(t *testing.T) {
 		return http.StatusServiceUnavailable
 	}
 	s := startSource(t, registry, server)
-	waitForTools(t, s, 8)
+	waitForTools(t, s, 9)
 	slow.Store(true)
 	s.servers[0].Timeout = 50 * time.Millisecond
 	t.Cleanup(func() { slow.Store(false); close(stuck) })

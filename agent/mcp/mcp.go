@@ -218,14 +218,21 @@ var errConnectTimeout = fmt.Errorf("it said nothing within %s", connectTimeout)
 func (c *connection) refreshTools(ctx context.Context, session *mcp.ClientSession) error {
 	ctx, cancel := context.WithTimeout(ctx, connectTimeout)
 	defer cancel()
-	var found []tools.Tool
-	size := 0
-	state := State{Name: c.Name}
+	var offered []*mcp.Tool
 	for t, err := range session.Tools(ctx, nil) {
 		if err != nil {
 			return fmt.Errorf("ask what it has: %w", err)
 		}
-		tool, why := c.newTool(t)
+		if offered = append(offered, t); len(offered) > maxOffered {
+			return fmt.Errorf("it has more than %d tools", maxOffered)
+		}
+	}
+	names := toolNames(c.prefix(), offered)
+	var found []tools.Tool
+	size := 0
+	state := State{Name: c.Name}
+	for _, t := range offered {
+		tool, why := c.newTool(t, names[t.Name])
 		switch {
 		case why != "":
 			state.Skipped = append(state.Skipped, why)
@@ -236,9 +243,6 @@ func (c *connection) refreshTools(ctx context.Context, session *mcp.ClientSessio
 			state.Skipped = append(state.Skipped, fmt.Sprintf("%s: more than %d bytes said of all tools", t.Name, maxToolsText))
 		default:
 			found, size = append(found, tool), size+tool.size()
-		}
-		if len(state.Skipped) > maxTools {
-			return fmt.Errorf("it has more than %d tools", 2*maxTools)
 		}
 	}
 	state.Tools = len(found)

@@ -142,7 +142,7 @@ func TestTools_TakenByNameTierAndSize(t *testing.T) {
 		Name: "desk", URL: web.URL, Token: "open-sesame",
 		Allow: []string{"[a-df-z]*", "echo"}, Read: []string{"echo", "long", "fail", "slow", "picture", "big"}, Pin: []string{"die"},
 	})
-	waitForTools(t, s, 7)
+	waitForTools(t, s, 8)
 	require.Equal(t, "Bearer open-sesame", shown.Load())
 	var names []string
 	for _, spec := range registry.All() {
@@ -150,11 +150,11 @@ func TestTools_TakenByNameTierAndSize(t *testing.T) {
 		require.LessOrEqual(t, len(spec.Description), maxDescription+60, spec.Name)
 		require.Equal(t, spec.Name != "escalate", spec.External, spec.Name)
 	}
-	require.Equal(t, []string{"desk__die", "desk__echo", "desk__fail", "desk__long", "desk__picture", "desk__slow", "desk__wipe", "escalate"},
+	mapped := "desk__" + strings.Repeat("n", 49) + "_85069ddf"
+	require.Equal(t, []string{"desk__die", "desk__echo", "desk__fail", "desk__long", mapped, "desk__picture", "desk__slow", "desk__wipe", "escalate"},
 		names, "env was not allowed")
 	skipped := strings.Join(s.States()[0].Skipped, "\n")
 	require.Contains(t, skipped, "big: its schema has more than 16000 bytes")
-	require.Contains(t, skipped, "its name is too long")
 
 	require.JSONEq(t, `{"a": 7}`, call(t, registry, "desk__echo", `{"a": 7}`, false).ForLLM)
 	require.Equal(t, tools.CodeApproval, call(t, registry, "desk__wipe", `{}`, false).Code,
@@ -265,14 +265,14 @@ func TestTools_OmitDeadServer(t *testing.T) {
 		Env:     map[string]string{"OWN_KEY": "its-own-key"},
 		Read:    []string{"*"},
 	})
-	waitForTools(t, s, 8)
+	waitForTools(t, s, 9)
 	env := call(t, registry, "own__env", `{}`, false).ForLLM
 	require.Contains(t, env, "MULTIS_TEST_PASSED=passed")
 	require.Contains(t, env, "OWN_KEY=its-own-key")
 	require.NotContains(t, env, "hunter2", "it gets what it was given, and no more")
 	require.True(t, call(t, registry, "own__die", `{}`, false).IsError)
 	require.Eventually(t, func() bool { return s.States()[0].Problem != "" && len(registry.All()) == 0 }, time.Minute, time.Millisecond)
-	waitForTools(t, s, 8)
+	waitForTools(t, s, 9)
 	require.JSONEq(t, `{}`, call(t, registry, "own__echo", `{}`, false).ForLLM)
 }
 
@@ -295,7 +295,7 @@ func TestHeaders_SentToTheirServerOnly(t *testing.T) {
 		URL:     web.URL,
 		Headers: map[string]string{"x-key": "its-key"},
 	})
-	waitForTools(t, s, 8)
+	waitForTools(t, s, 9)
 	require.Positive(t, got.Load())
 	require.Zero(t, other.Load())
 	client := plainClient(web.URL, "")

@@ -4,10 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"net"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -22,13 +20,11 @@ import (
 // The limits of a server's tools and results.
 const (
 	maxTools       = 64
+	maxOffered     = 1000 // tools of one server, of which those that Allow names are used
 	maxDescription = 2000
 	maxToolsText   = 100_000 // of all descriptions and schemas, in bytes: they are part of every prompt
 	maxText        = 64_000  // of one result; the registry cuts it further
 )
-
-// toolNamePattern matches the names that providers accept.
-var toolNamePattern = regexp.MustCompile(`^[a-zA-Z0-9_-]{1,64}$`)
 
 // tool is a tool of an MCP server.
 type tool struct {
@@ -37,15 +33,14 @@ type tool struct {
 	spec tools.Spec
 }
 
-// newTool returns a tool as the server describes it. It returns nil and a problem if the tool cannot be used, and nil
-// without a problem if the tool does not match Allow.
-func (c *connection) newTool(t *mcp.Tool) (_ *tool, problem string) {
+// newTool returns a tool as the server describes it, under a name that models accept. It returns nil and a problem if the tool cannot be
+// used, and nil without a problem if the tool does not match Allow.
+func (c *connection) newTool(t *mcp.Tool, name string) (_ *tool, problem string) {
 	if len(c.Allow) > 0 && !matchesAny(c.Allow, t.Name) {
 		return nil, ""
 	}
-	name := c.prefix() + t.Name
-	if !toolNamePattern.MatchString(name) {
-		return nil, fmt.Sprintf("%.60q: its name is too long, or has signs in it", t.Name)
+	if name == "" {
+		return nil, "a tool without a name"
 	}
 	schema, err := portableSchema(t.InputSchema)
 	if err != nil {
@@ -163,7 +158,11 @@ func resultText(res *mcp.CallToolResult) string {
 	return tools.Clip(strings.ToValidUTF8(strings.Join(parts, "\n"), "\uFFFD"), maxText)
 }
 
-// matchesAny reports whether a name matches one of the patterns.
+// matchesAny reports whether a name matches one of the patterns. In names a slash is a character like others, which a star matches.
 func matchesAny(patterns []string, name string) bool {
-	return slices.ContainsFunc(patterns, func(pattern string) bool { ok, err := path.Match(pattern, name); return ok && err == nil })
+	noSlash := strings.NewReplacer("/", "\x01")
+	return slices.ContainsFunc(patterns, func(pattern string) bool {
+		ok, err := path.Match(noSlash.Replace(pattern), noSlash.Replace(name))
+		return ok && err == nil
+	})
 }
