@@ -145,6 +145,10 @@ func readApplied(ctx context.Context, tx pgx.Tx) (applied, error) {
 // that of contacts' reads.
 func (s functionSet) apply(ctx context.Context, pool *pgxpool.Pool, role string) error {
 	return pgx.BeginFunc(ctx, pool, func(tx pgx.Tx) error {
+		path, err := setPath(ctx, tx)
+		if err != nil {
+			return err
+		}
 		if _, err := tx.Exec(ctx, vectorTables); err != nil {
 			return fmt.Errorf("make the tables of vectors: %w", err)
 		}
@@ -156,14 +160,51 @@ func (s functionSet) apply(ctx context.Context, pool *pgxpool.Pool, role string)
 		if err != nil {
 			return fmt.Errorf("read which database functions are there: %w", err)
 		}
-		if before.Revision == now.Revision && before.Hash == now.Hash && before.Vectors == now.Vectors {
+		var isCurrent bool
+		if err := tx.QueryRow(ctx, hasPathSQL, before.Names, path).Scan(&isCurrent); err != nil {
+			return fmt.Errorf("read where the database functions look for names: %w", err)
+		}
+		if isCurrent && before.Revision == now.Revision && before.Hash == now.Hash && before.Vectors == now.Vectors {
 			return nil
 		}
 		if !now.Vectors {
 			s = s.without(vectorsFile)
 		}
-		return s.replace(ctx, tx, role, before, now)
+		return s.withPath(path).replace(ctx, tx, role, before, now)
 	})
+}
+
+// pathInFiles is where the functions look for names, as the files say it. extensionsSQL returns the same with the schemas of the extensions
+// that they use, which may be in any schema. One in which everybody may make objects is left out.
+const (
+	pathInFiles   = "public, pg_temp"
+	extensionsSQL = `select concat_ws(', ', 'public', string_agg(distinct quote_ident(n.nspname), ', ' order by quote_ident(n.nspname)), 'pg_temp')
+		from pg_extension e join pg_namespace n on n.oid = e.extnamespace where e.extname in ('pg_trgm', 'vector')
+		and n.nspname not in ('public', 'pg_catalog') and has_schema_privilege(n.oid, 'usage') and not has_schema_privilege('public', n.oid, 'create')`
+)
+
+// hasPathSQL reports whether the named functions look for names where they should.
+const hasPathSQL = `select coalesce(bool_and(proconfig @> array['search_path=' || $2]), true) from pg_proc p
+	where p.pronamespace = 'public'::regnamespace and p.proname = any ($1) and exists (select from unnest(p.proconfig) c where c like 'search_path=%')`
+
+// setPath lets the transaction look for names where the functions do, and returns that.
+func setPath(ctx context.Context, tx pgx.Tx) (path string, err error) {
+	if err := tx.QueryRow(ctx, extensionsSQL).Scan(&path); err != nil {
+		return "", fmt.Errorf("look for the schemas of extensions: %w", err)
+	}
+	if _, err := tx.Exec(ctx, "set local search_path = "+path); err != nil {
+		return "", fmt.Errorf("look into the schemas of extensions: %w", err)
+	}
+	return path, nil
+}
+
+// withPath returns the set with functions that look for names somewhere else.
+func (s functionSet) withPath(path string) functionSet {
+	s.files = slices.Clone(s.files)
+	for i, f := range s.files {
+		s.files[i].sql = strings.ReplaceAll(f.sql, "set search_path = "+pathInFiles, "set search_path = "+path)
+	}
+	return s
 }
 
 // unusedSQL lists those of the named functions that nothing in the schema depends on. Triggers, policies, indexes,

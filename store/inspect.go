@@ -70,7 +70,8 @@ type ServerFacts struct {
 	Encoding       string // such as UTF8
 	Vector         string // installed version of pgvector; empty if there is none
 	VectorPackage  bool   // whether pgvector could be installed in the database
-	FindsSimilar   bool   // whether there are the indexes by which typing errors are corrected; false also before the schema is made
+	FindsSimilar   bool   // whether typing errors are corrected: the indexes are there, and the functions find the extension
+	TrigramSchema  string // the schema of the extension pg_trgm, quoted where SQL needs it; empty if it is not installed
 	MaxConnections int    // for plain roles
 	Connections    int    // in use by all clients
 	OtherDatabases int    // databases of the server that belong to others
@@ -81,7 +82,10 @@ type ServerFacts struct {
 const serverFactsSQL = `select current_setting('server_version_num')::int as version, current_user::text as "user", current_database()::text as database,
 	r.rolsuper or r.rolbypassrls as superuser, r.rolcreaterole as creates_roles, pg_has_role(d.datdba, 'usage') as owns_database, pg_encoding_to_char(d.encoding)::text as encoding,
 	coalesce((select extversion from pg_extension where extname = 'vector'), '') as vector, exists (select from pg_available_extensions where name = 'vector') as vector_package,
-	to_regclass('public.term_stats_similar') is not null and to_regclass('public.message_terms_similar') is not null as finds_similar,
+	to_regclass('public.term_stats_similar') is not null and to_regclass('public.message_terms_similar') is not null
+		and exists (select from pg_proc s join pg_namespace n on n.oid = s.pronamespace, pg_proc f where s.proname = 'similarity'
+			and f.proname = 'similar_words' and array_to_string(f.proconfig, ' ') like '%' || quote_ident(n.nspname) || '%') as finds_similar,
+	coalesce((select quote_ident(n.nspname) from pg_extension e join pg_namespace n on n.oid = e.extnamespace where e.extname = 'pg_trgm'), '') as trigram_schema,
 	current_setting('max_connections')::int - current_setting('superuser_reserved_connections')::int as max_connections,
 	(select count(*)::int from pg_stat_activity where backend_type = 'client backend') as connections,
 	(select count(*)::int from pg_database o where not o.datistemplate and o.datname not in ('postgres', d.datname) and o.datdba <> d.datdba) as other_databases,

@@ -5,7 +5,7 @@
 create or replace function similar_message_words(p_roles text[], p_word text) returns table (lexeme text, ndoc bigint)
 language plpgsql stable set search_path = public, pg_temp as $$
 begin
-    if to_regclass('message_terms_similar') is null then
+    if to_regclass('message_terms_similar') is null or to_regprocedure('similarity(text, text)') is null then
         return;
     end if;
     perform set_config('pg_trgm.similarity_threshold', '0.4', true); -- as in similar_words

@@ -3,6 +3,12 @@
 -- Loads the extension, whose settings are named below.
 select '[1]'::halfvec;
 
+-- Returns a vector from its text, wherever the extension is.
+create or replace function to_vector(p_text text) returns halfvec language plpgsql immutable set search_path = public, pg_temp as $$
+begin
+    return p_text::halfvec;
+end $$;
+
 -- Selects the model that is in use, and returns whether another one was before. Vectors of other models are ignored until they are replaced.
 create or replace function use_vector_model(p_model text, p_dimensions int) returns boolean language plpgsql set search_path = public, pg_temp as $$
 declare
@@ -57,5 +63,5 @@ begin
         using p_vector::halfvec, p_kinds, p_limit, array_remove(array_remove(roles, 'public'), 'admin');
 end $$;
 
-revoke all on function use_vector_model(text, int), search_vectors(text, text, text[], int) from public;
+revoke all on function to_vector(text), use_vector_model(text, int), search_vectors(text, text, text[], int) from public;
 grant execute on function search_vectors(text, text, text[], int) to multis_contact;

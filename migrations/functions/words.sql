@@ -57,7 +57,7 @@ $$;
 create or replace function similar_words(p_roles text[], p_scope text[], p_words text[]) returns table (word text, lexeme text, ndoc bigint)
 language plpgsql stable set search_path = public, pg_temp as $$
 begin
-    if to_regclass('term_stats_similar') is null then
+    if to_regclass('term_stats_similar') is null or to_regprocedure('similarity(text, text)') is null then
         return;
     end if;
     -- The trigram index leaves out words below this similarity. Its default of 0.3 would read six times as many words.

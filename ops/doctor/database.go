@@ -132,12 +132,15 @@ func (p Postgres) checkTrigrams(f store.ServerFacts) []Finding {
 	if f.FindsSimilar {
 		return nil
 	}
-	const index = "CREATE INDEX IF NOT EXISTS %s_similar ON %[1]s USING gin (word gin_trgm_ops) WHERE role = '*'"
+	const index = "CREATE INDEX IF NOT EXISTS %s_similar ON %[1]s USING gin (word %s.gin_trgm_ops) WHERE role = '*'"
+	schema, then := cmp.Or(f.TrigramSchema, "public"), "(the extension is in Debian's package of Postgres itself)"
+	if schema != "public" {
+		then = "(then restart multis)"
+	}
 	return []Finding{newFinding(DatabaseTrigrams, "",
 		"The database lacks pg_trgm or its indexes, so typing errors in questions are not corrected.",
-		p.psql(f.Database, "CREATE EXTENSION IF NOT EXISTS pg_trgm WITH SCHEMA public", fmt.Sprintf(index, "term_stats"),
-			fmt.Sprintf(index, "message_terms"))+
-			"   (the extension is in Debian's package of Postgres itself)")}
+		p.psql(f.Database, "CREATE EXTENSION IF NOT EXISTS pg_trgm WITH SCHEMA "+schema, fmt.Sprintf(index, "term_stats", schema),
+			fmt.Sprintf(index, "message_terms", schema))+"   "+then)}
 }
 
 // checkSchema checks the schema and, if it is up to date, who else may use the server, and row-level security. walls is

@@ -58,7 +58,7 @@ func UnembeddedChunks(ctx context.Context, tx row.Tx, model string, after row.Ch
 
 // putVectorsSQL skips chunks that were deleted meanwhile.
 const putVectorsSQL = `insert into chunk_vectors (chunk_id, role, kind, model, e)
-	select n.id, n.role, n.kind, $5, n.e::halfvec from unnest($1::bigint[], $2::text[], $3::text[], $4::text[]) n(id, role, kind, e)
+	select n.id, n.role, n.kind, $5, to_vector(n.e) from unnest($1::bigint[], $2::text[], $3::text[], $4::text[]) n(id, role, kind, e)
 	where exists (select from chunk_index i where i.id = n.id) order by n.id
 	on conflict (chunk_id) do update set model = excluded.model, e = excluded.e`
 
