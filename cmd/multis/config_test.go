@@ -138,6 +138,13 @@ func TestReload_TakesOnlyValid(t *testing.T) {
 	require.NoError(t, os.WriteFile(own, []byte("rules:\n  - {tool: fetch_url, decision: confirm}\n"), 0o600))
 	current = <-result
 	require.Equal(t, rules.Confirm, current.Policy.FileRules[0].Decision)
+
+	go func() { result <- changed("the missing file appears") }()
+	write(valid + "policy: {file: later.yaml}\n")
+	appears("later.yaml")
+	require.NoError(t, os.WriteFile(filepath.Join(filepath.Dir(file), "later.yaml"), []byte("rules:\n  - {tool: fetch_url, decision: deny}\n"), 0o600))
+	current = <-result
+	require.Equal(t, rules.Deny, current.Policy.FileRules[0].Decision)
 }
 
 func TestReload_HolidayCalendar(t *testing.T) {

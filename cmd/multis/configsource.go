@@ -43,9 +43,10 @@ func (s configSource) load(ctx context.Context) (*config.Config, error) {
 const configPoll = 2 * time.Second
 
 // awaitChange waits until the configuration is valid and differs from current, or until safe mode was switched, and
-// returns the configuration. It logs an invalid configuration once, and waits on. Keys that need a restart keep their
+// returns the configuration. It logs an invalid configuration once, and tries it again. Keys that need a restart keep their
 // current values. A missing file is looked at twice, because editors replace files.
 func (s configSource) awaitChange(ctx context.Context, current *config.Config, wasSafe bool) (*config.Config, error) {
+	var refusal string                    // why the configuration was refused; then it is tried again, because what it lacked may be there by now
 	for seen, isMissing := "", false; ; { // the first pass always loads the configuration, because it may have changed since current was loaded
 		if sleep.For(ctx, configPoll) != nil {
 			return nil, ctx.Err()
@@ -56,7 +57,8 @@ func (s configSource) awaitChange(ctx context.Context, current *config.Config, w
 		now, err := s.fingerprint(ctx, current)
 		wasMissing := isMissing
 		isMissing = now == missingFile
-		if err != nil || now == seen || isMissing && !wasMissing {
+		isSame := now == seen
+		if err != nil || isSame && refusal == "" || isMissing && !wasMissing {
 			continue // the database cannot be reached, nothing has changed, or the file is being replaced
 		}
 		seen = now
@@ -64,14 +66,19 @@ func (s configSource) awaitChange(ctx context.Context, current *config.Config, w
 		if err == nil {
 			err = setup.RunUser{}.CheckStart(ctx, current, next) // this process is who runs multis
 		}
+		if isSame && err != nil && err.Error() == refusal {
+			continue
+		}
 		if noted := s.storeRefusal(ctx, err); noted != nil {
 			zerolog.Ctx(ctx).Warn().Err(noted).Msg("Cannot note whether the configuration was taken over")
 		}
 		if err != nil {
+			refusal = err.Error()
 			zerolog.Ctx(ctx).Error().Err(err).Msg("The changed configuration cannot be used; keeping the old one")
 			s.recordRefusal(ctx, current, next)
 			continue
 		}
+		refusal = ""
 		if s.isReloadable(ctx, current, next) {
 			next.Database, next.Logging = current.Database, current.Logging
 			hideSecrets(next)
