@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -69,12 +70,18 @@ func (fg *ForgetCommands) forget(ctx context.Context, r request, args string) (a
 		return fg.chats.withChat(ctx, strings.TrimSpace(rest), "forget", chatPick{})
 	case err == nil:
 		return fg.askNote(ctx, r, store.NoteID(number))
-	case strings.Contains(args, "$"):
+	case messageLink.MatchString(args):
 		return fg.askMessage(ctx, r, parseEventLink(args))
 	default:
-		return fg.askTopic(ctx, r, args)
+		return fg.askTopic(ctx, r, numberTopic.ReplaceAllString(args, "$1"))
 	}
 }
+
+// messageLink matches a link to a message, or the id of one. An amount such as $500 is neither.
+var messageLink = regexp.MustCompile(`^(?:\S+(?:/|%2F)(?:\$|%24)\S+|matrix:\S+/e/\S+|\$[A-Za-z0-9_-]{43}|\$\S+:\S+)$`)
+
+// numberTopic matches a topic that is a number, which without the word would be that of a note.
+var numberTopic = regexp.MustCompile(`(?i)^number\s+(#?\d+)$`)
 
 // erase asks for confirmation to delete everything about a contact.
 func (fg *ForgetCommands) erase(ctx context.Context, _ request, args string) (answer, error) {

@@ -285,7 +285,7 @@ func addWordEverywhere(t *testing.T) (r *rig, ana store.Chat) {
 	r.exec(`insert into river.river_job (kind, args, max_attempts, queue, state, finalized_at) values ('index', '{"path": "zanzibar.pdf"}', 1, 'index', 'completed', now())`)
 	r.exec("insert into chat_summaries (chat_id, body, sources, until) values ($1, 'he asked about zanzibar', '{}', now())", r.room.ID)
 	r.exec("insert into dialogs (chat_id, kind, payload, outbox_id, expires_at, done_at) values ($1, 'role', '{\"Path\": \"zanzibar.pdf\"}', gen_random_uuid(), now(), now())", r.room.ID)
-	r.exec("update outbox set error = 'zanzibar is out of reach' where chat_id = $1", ana.ID)
+	r.exec("update outbox set error = 'zanzibar is out of reach', reason = 'It says “zanzibar”, which no document says.' where chat_id = $1", ana.ID)
 	r.indexMessages()
 	require.ElementsMatch(t, []string{
 		"messages.body", "messages.attachment", "message_index.tsv", "message_terms.word", "kept_files.data", "escalations.reason", "notes.body",
@@ -294,7 +294,7 @@ func addWordEverywhere(t *testing.T) (r *rig, ana store.Chat) {
 		"tasks.request", "tasks.answer", "tasks.error",
 		"task_steps.arguments", "task_steps.text", "task_steps.for_user", "task_steps.calls", "task_steps.passages", "task_steps.ref",
 		"task_steps.end_reason", "approvals.arguments",
-		"outbox.content", "outbox.citations", "outbox.error", "dialogs.payload", "river.river_job.args",
+		"outbox.content", "outbox.citations", "outbox.error", "outbox.reason", "dialogs.payload", "river.river_job.args",
 	}, storetest.ColumnsContaining(t, r.st, "zanzibar"))
 	return r, ana
 }
@@ -565,4 +565,15 @@ func TestForget_ResumesAfterInterruption(t *testing.T) {
 	require.Contains(t, r.runForgettings(), "3 messages")
 	require.Empty(t, r.runForgettings(), "it is told once")
 	require.Empty(t, storetest.ColumnsContaining(t, r.st, "zanzibar"))
+}
+
+// TestForget_AmountIsTopic: only a link to a message, or its id, names a message.
+func TestForget_AmountIsTopic(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	ana := r.chat("Ana", "whatsapp")
+	m := r.addGroupMessage(ana, "@ana:x", "the deposit of $500 and the code 4711")
+	require.Contains(t, r.asOwner("/forget $500"), "Forget what I hold about")
+	require.Contains(t, r.asOwner("/forget number 4711"), "“4711”")
+	require.Contains(t, r.asOwner("/forget "+string(m.EventID)+":example.com"), "no message under that link")
 }

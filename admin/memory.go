@@ -79,7 +79,7 @@ func (ns *noteCommands) show(ctx context.Context, chat store.Chat) (answer, erro
 			sourceLinks(chat, n, messages)))
 	}
 	if len(notes) > maxShownNotes {
-		lines = append(lines, "and older ones: `/search` and a word finds them")
+		lines = append(lines, "and older ones: a question about them finds them")
 	}
 	return answer{text: strings.Join(lines, "\n") + mergedNote(others), quotes: sources}, nil
 }

@@ -97,19 +97,19 @@ const removeMessagesSQL = `with deleted as (select id, chat_id, event_id from me
 	` + forgetTasksSQL + `
 	select (select count(*) from gone)::int, (select n from files)::int, (select count(*) from waits)::int, (select count(*) from tasks_gone)::int`
 
-const emptyOwnOutboxSQL = `with said as (update outbox o set content = '{}', citations = '[]', error = ''
+const emptyOwnOutboxSQL = `with said as (update outbox o set content = '{}', citations = '[]', error = '', reason = ''
 		where (o.content <> '{}' or o.error <> '') and (o.id = any (@outbox) or o.event_id in (select event_id from messages where id = any (@messages))) returning o.id, o.chat_id),
 	files as (delete from outbox_files where outbox_id in (select id from said))
 	select said.id, c.kind = 'admin' as admin from said join chats c on c.id = said.chat_id`
 
-const emptyQuotingOutboxSQL = `with quotes as (update outbox o set content = '{}', citations = '[]'
+const emptyQuotingOutboxSQL = `with quotes as (update outbox o set content = '{}', citations = '[]', reason = ''
 		where o.quotes && @messages::bigint[] and o.quotes <> '{}' and o.content <> '{}' returning o.id),
 	files as (delete from outbox_files where outbox_id in (select id from quotes))
 	select id from quotes`
 
 // emptyRestingOutboxSQL empties the outbox messages that may hold words of the messages, quoted or not. They stay in
 // their rooms. With @spared, those that are still queued are sent first, and emptied by markSentSQL.
-const emptyRestingOutboxSQL = `with resting as (update outbox o set content = '{}', citations = '[]'
+const emptyRestingOutboxSQL = `with resting as (update outbox o set content = '{}', citations = '[]', reason = ''
 		where o.sources && (@messages::bigint[] || array(select message_id from tasks where id = any (@tasks) and message_id is not null))
 			and o.sources <> '{}' and o.content <> '{}' and (o.state <> 'queued' or not @spared) returning o.id),
 	files as (delete from outbox_files where outbox_id in (select id from resting))
@@ -276,7 +276,7 @@ const messageOfEventSQL = "select id from messages where chat_id = $1 and event_
 
 // emptyEventSQL empties an outbox message that was deleted in its room, and deletes edits that wait for a message that will not come.
 const emptyEventSQL = `with edits as (delete from messages where chat_id = $1 and relates_to = $2 and code = 'edited')
-	update outbox set content = '{}', citations = '[]' where chat_id = $1 and event_id = $2 and content <> '{}'`
+	update outbox set content = '{}', citations = '[]', reason = '' where chat_id = $1 and event_id = $2 and content <> '{}'`
 
 // RedactMessage empties a message that was deleted in its room, with the tasks that read it, the outbox messages that quote it, and the
 // notes that were learned from it. If it waited for an answer, it gets none. It returns the outbox messages to delete from their rooms.

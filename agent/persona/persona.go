@@ -5,6 +5,7 @@ import (
 	"context"
 	"slices"
 	"strings"
+	"unicode"
 
 	"maunium.net/go/mautrix/id"
 
@@ -146,7 +147,10 @@ func (s Set) CutMention(text string) (name, rest string) {
 	if !found {
 		return "", text
 	}
-	first, rest, _ := strings.Cut(called, " ")
+	first, rest := called, ""
+	if end := strings.IndexFunc(called, unicode.IsSpace); end >= 0 {
+		first, rest = called[:end], called[end:]
+	}
 	first = strings.TrimRight(first, ":,")
 	if !slices.ContainsFunc(s.All, func(p Persona) bool { return p.Program == nil && p.HasName(first) }) {
 		return "", text

@@ -92,3 +92,14 @@ func openModel(t *testing.T) llm.Model {
 	require.NoError(t, err)
 	return model
 }
+
+// TestCutMention_EndsAtAnySpace: telephones put a new line after a name.
+func TestCutMention_EndsAtAnySpace(t *testing.T) {
+	t.Parallel()
+	set := Set{All: []Persona{{ID: "sales"}}}
+	for _, said := range []string{"@sales what sold?", "@sales\nwhat sold?", "@sales:\twhat sold?", "@sales\u00a0 what sold?"} {
+		name, rest := set.CutMention(said)
+		require.Equal(t, "sales", name, "%q", said)
+		require.Equal(t, "what sold?", rest, "%q", said)
+	}
+}

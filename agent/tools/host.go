@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"unicode"
 
 	"multis/policy"
 	"multis/policy/rules"
@@ -180,8 +181,9 @@ func (h *Host) call(typed HostRequest, agent, tool string, args map[string]strin
 
 // splitAgent splits "@shop ls" into the agent and the command.
 func splitAgent(line string) (agent, command string) {
-	if name, rest, found := strings.Cut(line, " "); found && strings.HasPrefix(name, "@") {
-		return name[1:], strings.TrimSpace(rest)
+	end := strings.IndexFunc(line, unicode.IsSpace)
+	if !strings.HasPrefix(line, "@") || end < 0 {
+		return "", line
 	}
-	return "", line
+	return line[1:end], strings.TrimSpace(line[end:])
 }
