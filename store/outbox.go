@@ -285,7 +285,7 @@ func MarkDelivered(ctx context.Context, tx Tx, out uuid.UUID, at time.Time) erro
 
 const countOutColumns = `count(distinct coalesce(part_of, id)) filter (where created_at > $2) as minute,
 	count(distinct coalesce(part_of, id)) filter (where created_at > $3) as day
-	from outbox where chat_id = $1 and send_as = 'owner' and state <> 'dropped' and created_at > least($2, $3)
+	from outbox where chat_id = $1 and send_as = 'owner' and state in ('queued', 'sent', 'delivered', 'failed') and created_at > least($2, $3)
 		and id <> $4 and coalesce(part_of <> (select part_of from outbox where id = $4), true)`
 
 const countSentSQL = "select " + countOutColumns
