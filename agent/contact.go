@@ -78,7 +78,7 @@ func (t *Turns) answerContact(ctx context.Context, q contactQuestion) (contactAn
 		return contactAnswer{}, err
 	}
 	if hasNothing(found) && t.mayAskModel(q) {
-		return t.answerFollowUp(ctx, q)
+		return t.answerFollowUp(ctx, q, found)
 	}
 	if hasNoQuote(found) {
 		return contactAnswer{reason: noDocumentReason}, nil
@@ -123,15 +123,17 @@ func (t *Turns) mayAskModel(q contactQuestion) bool {
 }
 
 // answerFollowUp asks the model a question whose own words are in no document: it may go on with what was said before,
-// or be in another language. The documents are searched for what was asked before, too.
-func (t *Turns) answerFollowUp(ctx context.Context, q contactQuestion) (contactAnswer, error) {
-	var found search.Result
+// or be in another language. The documents are searched for what was asked before, too; found is what its own words found.
+func (t *Turns) answerFollowUp(ctx context.Context, q contactQuestion, found search.Result) (contactAnswer, error) {
 	if n := len(q.before); n > 0 {
 		var err error
 		if found, err = t.searchForContact(ctx, joinLines(q.before[n-1], q.text), nil); err != nil {
 			return contactAnswer{}, err
 		}
 		found = found.WithAsked(search.Asked{Text: q.text, Before: q.before})
+	}
+	if len(found.Hits) == 0 {
+		found.Hits = nearestPassages(found)
 	}
 	result, err := t.answerFrom(ctx, q, found)
 	if err == nil && result.text == "" {

@@ -2,6 +2,7 @@ package agent
 
 import (
 	"context"
+	"slices"
 
 	"multis/knowledge/search"
 	"multis/policy"
@@ -71,3 +72,14 @@ func hasNothing(found search.Result) bool { return len(found.Hits) == 0 || len(f
 
 // hasNoQuote reports whether a search found nothing that could be quoted for the question either.
 func hasNoQuote(found search.Result) bool { return hasNothing(found) && len(found.Match().Near) == 0 }
+
+// nearestPassages returns the passages of the quotes that come nearest to the question, each once.
+func nearestPassages(found search.Result) []search.Hit {
+	var hits []search.Hit
+	for _, quote := range found.Match().Near {
+		if !slices.ContainsFunc(hits, func(h search.Hit) bool { return h.Ref == quote.Hit.Ref }) {
+			hits = append(hits, quote.Hit)
+		}
+	}
+	return hits
+}

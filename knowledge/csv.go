@@ -69,7 +69,21 @@ func csvRows(data []byte) (sections []section, notes []string) {
 			break // sanitize refuses a document that is this big
 		}
 	}
-	return []section{{Text: b.String() + "\n", Line: 1}}, rawNotes(slices.Compact(raw))
+	return []section{{Path: titleAbove(rows, header), Text: b.String() + "\n", Line: 1}}, rawNotes(slices.Compact(raw))
+}
+
+// maxTitle is the maximum length, in bytes, of a title above a table.
+const maxTitle = 100
+
+// titleAbove returns the first row above the header as the heading of the table: it often says what holds for all rows, such as
+// the currency. It returns none without such a row.
+func titleAbove(rows [][]string, header int) []string {
+	for _, row := range rows[:max(header, 0)] {
+		if title := rowText(nil, row); title != "" && len(title) <= maxTitle {
+			return []string{title}
+		}
+	}
+	return nil
 }
 
 // rawNotes names the rows that are no CSV.

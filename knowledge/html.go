@@ -15,8 +15,8 @@ import (
 	"golang.org/x/net/html/atom"
 )
 
-// articleShare is the minimum share of a page's text that a detected article must have. If it has less, the page is
-// probably not an article but, for example, a price list, and all of its text is read.
+// articleShare is the minimum share of a page's text that a detected article must have. If it has less, or lacks a table of
+// the page, the page is probably not an article but, for example, a price list, and all of its text is read.
 const articleShare = 0.4
 
 // wordJoiner is appended to headings while a page is converted to Markdown, because in Markdown a # at the end of a
@@ -46,7 +46,7 @@ func readHTML(data []byte) (document, error) {
 	remove(page, func(n *html.Node) bool {
 		return isBoilerplate(n) && !(n.DataAtom == atom.Form && float64(textLength(n)) > articleShare*float64(whole))
 	}, nil)
-	if content != page && float64(textLength(content)) < articleShare*float64(textLength(page)) {
+	if content != page && (float64(textLength(content)) < articleShare*float64(textLength(page)) || countTables(content) < countTables(page)) {
 		content = page
 	}
 	convert := converter.NewConverter(converter.WithPlugins(base.NewBasePlugin(), commonmark.NewCommonmarkPlugin(),
@@ -83,6 +83,18 @@ func remove(n *html.Node, isUnwanted func(*html.Node) bool, removed func(*html.N
 		n.RemoveChild(child)
 		child = next
 	}
+}
+
+// countTables returns how many tables with text are at or below n.
+func countTables(n *html.Node) int {
+	count := 0
+	if n.DataAtom == atom.Table && textLength(n) > 0 {
+		count++
+	}
+	for child := range n.ChildNodes() {
+		count += countTables(child)
+	}
+	return count
 }
 
 // isBoilerplate reports whether a part of a page is no text for readers.

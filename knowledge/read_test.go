@@ -171,6 +171,10 @@ func TestReadTable_RowByRow(t *testing.T) {
 			"lines above the header", "Bakery\nValid from;May\n\nItem;Size;Price\nBread;big;3,50\nCake;small;12,00\n",
 			"| Bakery\n| Valid from: May\n\n\n| Item: Bread; Size: big; Price: 3,50\n| Item: Cake; Size: small; Price: 12,00\n",
 		},
+		{
+			"a title with remarks in other columns", "Bakery;as of May;;in EUR\nItem;Size;Price;Note\nBread;big;3,50;fresh\nCake;small;12,00;\n",
+			"| Bakery; as of May; in EUR\n\n| Item: Bread; Size: big; Price: 3,50; Note: fresh\n| Item: Cake; Size: small; Price: 12,00\n",
+		},
 		{"names that are signs", "Item;#;€\nBread;2;3,50\n", "\n| Item: Bread; #: 2; €: 3,50\n"},
 		{"years as names", "Item;2025;2026\nBread;3,20;3,50\n", "\n| Item: Bread; 2025: 3,20; 2026: 3,50\n"},
 		{"a year in a row", "VW Golf;2019;Diesel\nAudi A3;2020;Petrol\n", "| VW Golf; 2019; Diesel\n| Audi A3; 2020; Petrol\n"},
@@ -191,9 +195,24 @@ func TestReadTable_RowByRow(t *testing.T) {
 	} {
 		doc, err := readFile(t, "a.csv", []byte(test.data))
 		require.NoError(t, err, test.name)
-		require.Equal(t, []section{{Text: test.want, Line: 1}}, doc.Sections, test.name)
+		require.Len(t, doc.Sections, 1, test.name)
+		require.Equal(t, test.want, doc.Sections[0].Text, test.name)
+		require.Equal(t, 1, doc.Sections[0].Line, test.name)
 	}
 }
+
+func TestReadTable_TitleAboveIsHeading(t *testing.T) {
+	t.Parallel()
+	for data, want := range map[string][]string{
+		"Bakery;as of May;;in EUR\nItem;Size;Price;Note\nBread;big;3,50;fresh\nCake;small;12,00;\n": {"Bakery; as of May; in EUR"},
+		"Item;Price\nBread;3,50\n": nil,
+	} {
+		doc, err := readFile(t, "a.csv", []byte(data))
+		require.NoError(t, err)
+		require.Equal(t, want, doc.Sections[0].Path, data)
+	}
+}
+
 
 func TestReadTable_NamesRowsThatAreNoCSV(t *testing.T) {
 	t.Parallel()
@@ -201,6 +220,26 @@ func TestReadTable_NamesRowsThatAreNoCSV(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, []string{"Lines 2-3 and 5 do not fit the columns or the quotes of the table; I read them as written."}, doc.Notes)
 	require.Contains(t, doc.Sections[0].Text, "| Item: Rolls; Price: 1\n")
+}
+
+func TestReadPage_KeepsEveryTable(t *testing.T) {
+	t.Parallel()
+	var rows, extras strings.Builder
+	for i := range 12 {
+		fmt.Fprintf(&rows, "<tr><td>Cabin number %d, four beds, no shower</td><td>%d</td><td>%d</td></tr>", i, 100+i, 200+i)
+		fmt.Fprintf(&extras, "<tr><td>Extra thing %d</td><td>%d kr</td></tr>", i, 30+i)
+	}
+	doc, err := readFile(t, "prices.html", []byte(`<html><head><title>Prices</title></head><body><h1>Prices a night, in kronor</h1><table>
+<tr><th>Cabin</th><th>Low season</th><th>High season</th></tr>`+rows.String()+`</table><h2>Extras</h2><table><tr><th>What</th><th>Price</th></tr>`+
+		extras.String()+`</table></body></html>`))
+	require.NoError(t, err)
+	var all strings.Builder
+	for _, s := range doc.Sections {
+		all.WriteString(strings.Join(s.Path, " ") + "\n" + s.Text)
+	}
+	require.Contains(t, all.String(), "Prices a night, in kronor")
+	require.Contains(t, all.String(), "| Cabin: Cabin number 3, four beds, no shower; Low season: 103; High season: 203\n")
+	require.Contains(t, all.String(), "| What: Extra thing 3; Price: 33 kr\n")
 }
 
 func TestReadPage_Article(t *testing.T) {

@@ -175,6 +175,8 @@ func findHeader(rows [][]string, isConvention bool) int {
 		isName := isHeader(row) && !isLikeBelow(row, rest)
 		isWide := columnsOf(row) >= usualColumns(rest)
 		switch {
+		case isName && isWide && isConvention && isTitleAbove(row, rest):
+			continue
 		case isName && isWide && (isConvention || namesColumns(row, rest)):
 			return i
 		case isWide:
@@ -184,6 +186,17 @@ func findHeader(rows [][]string, isConvention bool) int {
 		}
 	}
 	return narrow
+}
+
+// isTitleAbove reports whether a row that could name the columns is a title with remarks beside it, such as "Prices;as of
+// May;;incl. VAT": a cell between others is empty, and all of the next row's are names of columns with numbers.
+func isTitleAbove(row []string, rest [][]string) bool {
+	if len(rest) == 0 || !slices.Contains(row[:columnsOf(row)], "") || row[0] == "" {
+		return false
+	}
+	next := rest[0]
+	return isHeader(next) && !slices.Contains(next, "") && columnsOf(next) >= columnsOf(row) && !isLikeBelow(next, rest[1:]) &&
+		namesNumbers(next, rest[1:])
 }
 
 // columnsOf returns how many columns a row has up to its last cell with text.

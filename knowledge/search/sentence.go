@@ -3,9 +3,11 @@ package search
 import (
 	"regexp"
 	"strings"
+	"sync"
 	"unicode"
 	"unicode/utf8"
 
+	"multis/internal/language/lexicon"
 	"multis/internal/text"
 )
 
@@ -88,7 +90,7 @@ func sentenceEnds(line string, offset int) []int {
 		next := strings.TrimLeft(line[i:], " \t")
 		first, _ := utf8.DecodeRuneInString(next)
 		spaced := len(next) < len(line)-i || strings.ContainsRune("。！？", r)
-		if next == "" || !spaced || unicode.IsLower(first) || r == '.' && isAbbreviation(line[start:stop], first) {
+		if next == "" || !spaced || unicode.IsLower(first) || r == '.' && isAbbreviation(line[start:stop], next) {
 			continue
 		}
 		i = len(line) - len(next)
@@ -97,21 +99,50 @@ func sentenceEnds(line string, offset int) []int {
 	return ends
 }
 
+// abbreviations are the words whose full stop ends no sentence: always, or before a number.
+var abbreviations = sync.OnceValue(func() (words struct{ always, beforeNumber map[string]bool }) {
+	words.always, words.beforeNumber = map[string]bool{}, map[string]bool{}
+	for _, word := range lexicon.Words("abbreviations", "abbreviations") {
+		words.always[word] = true
+	}
+	for _, word := range lexicon.Words("abbreviations", "before_number") {
+		words.beforeNumber[word] = true
+	}
+	return words
+})
+
 // isAbbreviation reports whether the full stop between text and next belongs to the last word of text.
-func isAbbreviation(text string, next rune) bool {
-	word := text[strings.LastIndexFunc(text, func(r rune) bool { return !unicode.IsLetter(r) })+1:]
+func isAbbreviation(text, next string) bool {
+	word := strings.ToLower(text[strings.LastIndexFunc(text, func(r rune) bool { return !unicode.IsLetter(r) })+1:])
 	if utf8.RuneCountInString(word) == 1 {
 		return true
 	}
-	switch strings.ToLower(word) {
-	case "mr", "mrs", "ms", "dr", "prof", "st", "vs", "approx", "min", "max", "incl", "excl", "tel", "ca", "vol", "fig", "str":
-		return true
-	case "no", "nr":
-		return unicode.IsDigit(next)
-	default:
-		return false
-	}
+	first, _ := utf8.DecodeRuneInString(next)
+	known := abbreviations()
+	return known.always[word] || known.beforeNumber[word] && unicode.IsDigit(first) || dayNumber.MatchString(text) && startsWithMonth(next)
 }
+
+// dayNumber matches the end of a text that may be the number of a day, as in "bis 22. August".
+var dayNumber = regexp.MustCompile(`(?:^|[\s(–-])\d{1,2}$`)
+
+// startsWithMonth reports whether a text begins with the name of a month.
+func startsWithMonth(text string) bool {
+	word, _, _ := strings.Cut(text, " ")
+	return months()[strings.ToLower(strings.TrimRight(word, ".,;:!?"))]
+}
+
+// months are the names of the months in all languages.
+var months = sync.OnceValue(func() map[string]bool {
+	names := map[string]bool{}
+	for _, language := range lexicon.Languages("months") {
+		for _, row := range lexicon.Rows(language, "months") {
+			for _, name := range row.Words() {
+				names[strings.ToLower(name)] = true
+			}
+		}
+	}
+	return names
+})
 
 // unit is the smallest piece that is quoted: a sentence, a list item, a table row or a line.
 type unit struct {
