@@ -28,19 +28,25 @@ func (a *Attempt) Cite(s Sentence) (store.Citation, bool) {
 	return span, ok
 }
 
-// FindCitation is Cite without the count.
+// FindCitation is Cite without the count. All that a sentence cites supports it together; the citation is the first one.
 func (a *Attempt) FindCitation(s Sentence) (store.Citation, bool) {
 	said := WithoutMarkup(s.Text)
 	cited := a.resolve(s)
 	if said == "" || len(cited) == 0 {
 		return store.Citation{}, false
 	}
-	first := cited[0]
-	hit := a.Passages[first.passage]
-	if !a.isCitable(hit) || !a.Caller.Owner && policy.GivesOrders(first.text()) || !a.isSupported(said, hit) {
+	var hits []search.Hit
+	for _, c := range cited {
+		hit := a.Passages[c.passage]
+		if !a.isCitable(hit) || !a.Caller.Owner && policy.GivesOrders(c.text()) {
+			return store.Citation{}, false
+		}
+		hits = append(hits, hit)
+	}
+	if !a.isSupported(said, hits) {
 		return store.Citation{}, false
 	}
-	return first.citation(hit), true
+	return cited[0].citation(hits[0]), true
 }
 
 // citedUnits are the units of one passage that a sentence cites.
@@ -189,14 +195,17 @@ func (a *Attempt) isCitable(hit search.Hit) bool {
 // maxSentence is the maximum length of a sentence that is cited, in bytes.
 const maxSentence = 400
 
-// isSupported reports whether a passage can prove a sentence: the passage or its headings contain every number and
-// address of the sentence, and the sentence is at most maxSentence long and does not quote the instructions. For the owner
-// a number may also be computed from those of the passage, because he sees the quote.
-func (a *Attempt) isSupported(sentence string, by search.Hit) bool {
+// isSupported reports whether passages can prove a sentence: they or their headings contain every number and address of
+// the sentence, and the sentence is at most maxSentence long and does not quote the instructions. For the owner a number
+// may also be computed from those of the passages, because he sees the quote.
+func (a *Attempt) isSupported(sentence string, by []search.Hit) bool {
 	if len(sentence) > maxSentence || quotesInstructions(sentence, a.Instructions+" "+FenceRule+" "+AnswerForm) {
 		return false
 	}
-	source := by.Title + "\n" + by.Section + "\n" + by.Text
+	source := ""
+	for _, hit := range by {
+		source += hit.Title + "\n" + hit.Section + "\n" + hit.Text + "\n"
+	}
 	factors := ""
 	if a.Caller.Owner {
 		sentence, factors = withoutComputed(sentence, source)

@@ -27,3 +27,22 @@ func TestCite_NoteToOwnerOnly(t *testing.T) {
 	_, ok = a.FindCitation(s)
 	require.True(t, ok)
 }
+
+func TestCite_TogetherBySeveral(t *testing.T) {
+	t.Parallel()
+	a := &Attempt{Passages: []search.Hit{
+		{Ref: store.ChunkRef(1), Role: policy.RolePublic, Kind: index.KindKnowledge, Text: "The brass fitting costs $190."},
+		{Ref: store.ChunkRef(2), Role: policy.RolePublic, Kind: index.KindKnowledge, Text: "The steel fitting costs $175."},
+	}}
+	a.Caller.Owner = true
+	for said, want := range map[string]bool{
+		"Brass is $190, against $175 for steel.": true,
+		"Brass is $190, against $170 for steel.": false,
+		"Brass is $15 more than steel.":          true,
+	} {
+		_, ok := a.FindCitation(Sentence{Text: said, Cite: []string{"1.1", "2.1"}})
+		require.Equal(t, want, ok, said)
+	}
+	_, ok := a.FindCitation(Sentence{Text: "Brass is $190, against $175 for steel.", Cite: []string{"1.1"}})
+	require.False(t, ok)
+}

@@ -3,6 +3,7 @@ package run
 import (
 	"math"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -20,6 +21,9 @@ func withoutComputed(sentence, source string) (rest, factors string) {
 	var used []string
 	rest = number.ReplaceAllStringFunc(sentence, func(digits string) string {
 		n := valueOf(digits)
+		if slices.Contains(known, n) {
+			return digits // with its unit, which is compared as well
+		}
 		if isSumOrProduct(n, known) {
 			return ""
 		}

@@ -18,6 +18,7 @@ func TestWithoutComputed_LeavesInventedNumbers(t *testing.T) {
 		"Five nights are 590 EUR":      {"Five nights are  EUR", "5"},
 		"Call +43 1 234":               {"Call +43 1 234", ""},
 		"A double and breakfast 134.5": {"A double and breakfast ", ""},
+		"The single is 89 EUR":         {"The single is 89 EUR", ""},
 	} {
 		rest, factors := withoutComputed(sentence, source)
 		require.Equal(t, want, [2]string{rest, factors}, sentence)
