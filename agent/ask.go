@@ -171,17 +171,32 @@ func (q *Questions) replyToOwner(ctx context.Context, r *attempt, room store.Cha
 		r.run.StoreInventedCount(ctx)
 		reply.inSameTx = r.draftMessage(end.Text)
 	}
-	for _, line := range r.run.CallLines {
-		isShown := strings.HasPrefix(line, "⚠️") || strings.HasPrefix(line, "⏰")
-		if isShown && done.State == store.TaskCompleted {
-			reply.markdown += paragraph(line)
-		}
+	if done.State == store.TaskCompleted {
+		reply.markdown += r.callNotes()
 	}
 	if reply.markdown += r.footer(ctx, &done); reply.markdown == "" {
 		reply.markdown = foundNothing + r.area.textIfUnusual()
 	}
 	reply.task = &done
 	return q.queueReply(ctx, reply)
+}
+
+// maxFailure is the maximum length, in characters, of the error of a call that is shown under an answer.
+const maxFailure = 200
+
+// callNotes returns paragraphs about the calls that the owner must know of: warnings, times, and what should have changed
+// something and failed, whatever the answer says.
+func (r *attempt) callNotes() string {
+	notes := ""
+	for _, line := range r.run.CallLines {
+		if strings.HasPrefix(line, "⚠️") || strings.HasPrefix(line, "⏰") {
+			notes += paragraph(line)
+		}
+	}
+	for _, f := range r.run.Failures {
+		notes += "\n\n⚠️ Not done: `" + f.Tool + "`. " + text.Escape(text.Clip(text.OneLine(f.Error), maxFailure))
+	}
+	return notes
 }
 
 // replyWithPassages replies with the passages that were found, and with the reason why the model did not answer.

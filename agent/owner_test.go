@@ -4,9 +4,11 @@ import (
 	"context"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"multis/agent/tools"
 	"multis/llm"
 	"multis/llm/llmtest"
 )
@@ -35,4 +37,16 @@ func TestOwnerTurn_WithoutModelShowsPassages(t *testing.T) {
 	text = b.ask("zeppelin mooring mast")
 	require.Empty(t, b.ownerQuotes())
 	require.Equal(t, "I found nothing about that in your documents or chats.", text)
+}
+
+// What a model says that it did and what was done are two things.
+func TestAnswer_SaysThatACallFailed(t *testing.T) {
+	t.Parallel()
+	model, _ := scripted(t, inTurn(calls("schedule", map[string]any{"do": "remove", "job": 3}),
+		llmtest.Reply{Text: answerJSON("I removed the reminder.", 0, "")}))
+	b := setup(t, model)
+	b.setTools()
+	b.agent.tools.Add(tools.Schedule{Store: b.store, Registry: b.agent.tools, Owner: "@me:x", Zone: time.UTC})
+	require.Contains(t, b.ask("remove the reminder to call the school"),
+		"I removed the reminder.\n\n⚠️ Not done: `schedule`. do is set, list or cancel")
 }

@@ -73,6 +73,9 @@ type Attempt struct {
 	Consulted []string
 	// CallLines has a line for the user about each tool call.
 	CallLines []string
+	// Failures are the calls that should have changed something, failed, and were not made again with success, by the name of
+	// the tool: an answer may say all the same that it was done.
+	Failures []Failure
 
 	engine            Engine
 	firstRequest      llm.Request
@@ -83,6 +86,12 @@ type Attempt struct {
 	sameCalls         map[string]int // how often the model made a call; see callKey
 	firstPassages     int            // how many of Passages are in the first request
 	inventedCitations int            // invalid citations of the model
+}
+
+// Failure is the last failed call of a tool that changes something.
+type Failure struct {
+	Tool  string
+	Error string // as the model read it
 }
 
 // NewAttempt returns an attempt with a model.

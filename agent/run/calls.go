@@ -101,8 +101,25 @@ func (a *Attempt) callAll(ctx context.Context, calls []llm.ToolCall) ([]pendingC
 			a.CallLines = append(a.CallLines, line)
 		}
 		a.consult(all[i])
+		a.noteFailure(all[i])
 	}
 	return all, nil
+}
+
+// noteFailure adds a call to Failures, or removes the earlier failure of its tool. What the owner refused himself, or let
+// expire, is no failure, and a call that only reads or was made before says nothing.
+func (a *Attempt) noteFailure(p pendingCall) {
+	spec := p.spec
+	if spec.Name == "" {
+		spec, _ = a.engine.Tools.SpecOf(p.call.Name)
+	}
+	if !spec.HasEffect || spec.Class == rules.ClassRead || p.parked || a.sameCalls[callKey(p.call)] > 1 {
+		return
+	}
+	a.Failures = slices.DeleteFunc(a.Failures, func(f Failure) bool { return f.Tool == p.call.Name })
+	if p.result.IsError && !slices.Contains([]tools.Code{tools.CodeDenied, tools.CodeExpired, tools.CodeApproval}, p.result.Code) {
+		a.Failures = append(a.Failures, Failure{Tool: p.call.Name, Error: p.result.ForLLM})
+	}
 }
 
 // consult adds a call to Consulted if it read something that is no passage: the file or page, else the tool.

@@ -79,10 +79,29 @@ func (t Schedule) ClassOf(c Call) rules.Class {
 	return rules.ClassSchedule
 }
 
-// Refusal returns why a call is never made: its arguments do not fit.
-func (Schedule) Refusal(c Call) string {
-	_, err := Decode[scheduleArgs](c)
+// Refusal returns why a call is never made: its arguments do not fit, or say nothing that can be set.
+func (t Schedule) Refusal(c Call) string {
+	args, err := Decode[scheduleArgs](c)
+	if err == nil && args != (scheduleArgs{}) {
+		err = t.check(args)
+	}
 	return refusalOfArguments(err)
+}
+
+// check returns what is wrong with the arguments of a call; nil if they can be carried out.
+func (t Schedule) check(args scheduleArgs) error {
+	switch args.Do {
+	case scheduleList, scheduleCancel:
+		return nil
+	case scheduleSet:
+		if t.Zone == nil { // the tool only explains what it may do
+			t.Zone = time.UTC
+		}
+		_, err := t.parse(args, t.now())
+		return err
+	default:
+		return errors.New("do is set, list or cancel")
+	}
 }
 
 // Describe says when what is to be set happens: a model may mean another time than it says.
@@ -127,7 +146,7 @@ func (t Schedule) Run(ctx context.Context, c Call) (Result, error) {
 	case scheduleCancel:
 		return t.cancel(ctx, args.Job)
 	default:
-		return BadArguments(errors.New("do is set, list or cancel")), nil
+		return BadArguments(t.check(args)), nil
 	}
 }
 

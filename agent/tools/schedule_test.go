@@ -124,6 +124,26 @@ func TestSchedule_RefusalHasReason(t *testing.T) {
 	require.Equal(t, tools.CodeNotFound, result.Code, "upkeep is not for a model to end")
 }
 
+// The owner is not asked to approve what cannot be done.
+func TestSchedule_RefusedBeforeApproval(t *testing.T) {
+	t.Parallel()
+	r, _ := newScheduleTools(t)
+	for args, want := range map[string]string{
+		`{"do": "remove", "job": 3}`:                               "do is set, list or cancel",
+		`{"do": "set", "at": "tomorrow 9am", "what": "x"}`:         "RFC 3339",
+		`{"do": "set", "at": "2026-11-21T09:00:00Z", "what": "x"}`: "",
+	} {
+		result, err := r.Do(t.Context(), owner("schedule", args), false)
+		require.NoError(t, err)
+		if want == "" {
+			require.Equal(t, tools.CodeApproval, result.Code, args)
+			continue
+		}
+		require.Equal(t, tools.CodeRefused, result.Code, args)
+		require.Contains(t, result.ForLLM, want, args)
+	}
+}
+
 func TestSchedule_OwnerOnly(t *testing.T) {
 	t.Parallel()
 	r, st := newScheduleTools(t)
@@ -157,12 +177,12 @@ func TestSchedule_ListNeedsNoApprovalInTaintedTurn(t *testing.T) {
 	t.Parallel()
 	set, err := rules.New(nil, rules.Vocabulary{})
 	require.NoError(t, err)
-	r := tools.NewRegistry(tools.NewRulePolicy(set, time.UTC, nil), tools.Schedule{})
+	r := tools.NewRegistry(tools.NewRulePolicy(set, time.UTC, nil), tools.Schedule{Zone: time.UTC})
 	cases := map[string]bool{
 		`{"do": "list"}`: true,
-		`{"do": "set", "at": "2026-11-21T09:00:00Z", "what": "x"}`: false,
-		`{"do": "cancel", "job": 1}`:                               false,
-		`{"do": "list", "q": "x"}`:                                 false,
+		`{"do": "set", "cron": "0 9 * * *", "what": "x"}`: false,
+		`{"do": "cancel", "job": 1}`:                      false,
+		`{"do": "list", "q": "x"}`:                        false,
 	}
 	for args, allowed := range cases {
 		t.Run(args, func(t *testing.T) {
