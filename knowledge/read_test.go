@@ -213,7 +213,6 @@ func TestReadTable_TitleAboveIsHeading(t *testing.T) {
 	}
 }
 
-
 func TestReadTable_NamesRowsThatAreNoCSV(t *testing.T) {
 	t.Parallel()
 	doc, err := readFile(t, "a.csv", []byte("Item,Price\nBread,3,50\n\"Cake,12\nRolls,1\n5\" pizza,4\n"))
