@@ -53,6 +53,8 @@ type Options struct {
 	Accounts Accounts
 	// Config is what can be set in chat; nil without a configuration file.
 	Config Configuration
+	// Readers says who can read a room; nil without a homeserver.
+	Readers RoomReaders
 	// Previewer shows what a contact would get; nil where no contacts are answered.
 	Previewer Previewer
 	// Answers keeps the canned and learned answers; nil where no contacts are answered.
@@ -87,6 +89,7 @@ type Admin struct {
 	Answers     *AnswerCommands
 	Desk        *DeskCommands
 	Host        *HostCommands
+	Web         *WebCommands
 	Notices     *Notices
 
 	questions   *questionCommands
@@ -163,6 +166,7 @@ func New(o Options) *Admin {
 	a.schedules = &scheduleCommands{base: b, clock: o.Clock, asker: o.Asker, agents: a.agents}
 	a.escalations = &escalationCommands{base: b, desk: o.Desk, files: o.Files}
 	a.Host = &HostCommands{base: b, host: o.Host}
+	a.Web = &WebCommands{base: b, readers: o.Readers}
 	a.Budget = &BudgetCommands{base: b}
 	a.help = &helpCommands{base: b, table: table, asker: o.Asker}
 	a.orders = &orderCommands{base: b, asker: o.Asker, schedules: a.schedules, run: a.runCommand}
@@ -235,6 +239,7 @@ func (a *Admin) topics(o Options) []topic {
 		&accountCommands{base: b, accounts: o.Accounts},
 		a.status,
 		a.doctors,
+		a.Web,
 		&configCommands{base: b, config: o.Config},
 		&watchCommands{base: b},
 		&hookCommands{base: b},

@@ -64,6 +64,13 @@ type homeserver struct {
 	files map[id.ContentURIString][]byte
 	// sendErr is returned for every event; nil accepts them.
 	sendErr error
+	// others are in the admin room besides the owner.
+	others []id.UserID
+}
+
+// OtherReaders returns who else is in the admin room.
+func (h *homeserver) OtherReaders(context.Context, id.RoomID, id.UserID) ([]id.UserID, error) {
+	return h.others, nil
 }
 
 func (h *homeserver) Send(_ context.Context, o store.OutboxMessage, room id.RoomID) (id.EventID, error) {
@@ -352,6 +359,7 @@ func (r *rig) restart() {
 		Examiner:  r.examiner,
 		Health:    r.health,
 		Accounts:  r.accounts,
+		Readers:   r.homeserver,
 		Config:    r.config,
 		Previewer: r.previewer,
 		PIN:       r.pin,

@@ -30,6 +30,8 @@ type Settings struct {
 	Embeddings string
 	// WebhookAddress is the address that other programs post webhooks to; empty when webhooks are off.
 	WebhookAddress string
+	// WebAddress is how browsers reach the web page, without a slash at its end; empty when it is off.
+	WebAddress string
 	// EscalateAtCap says that questions of contacts are escalated to the owner when the budget is used up.
 	EscalateAtCap bool
 	// Agents are the agents of the configuration; empty when multis answers alone.

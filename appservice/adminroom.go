@@ -181,6 +181,15 @@ func membersOf(state []*event.Event) []id.UserID {
 	return members
 }
 
+// OtherReaders returns who is in a room or invited to it besides a person and the bot.
+func (h *Homeserver) OtherReaders(ctx context.Context, room id.RoomID, person id.UserID) ([]id.UserID, error) {
+	state, err := h.bot.session().state(ctx, room)
+	if err != nil {
+		return nil, explain("read who is in the admin room", err)
+	}
+	return slices.DeleteFunc(membersOf(state), func(who id.UserID) bool { return who == person || who == h.access.Bot }), nil
+}
+
 // isStranger reports whether a user is not allowed in the admin room: anybody but the owner, the bot and the operators.
 func (h *Homeserver) isStranger(who id.UserID) bool {
 	return who != h.access.Owner && who != h.access.Bot && !slices.Contains(h.access.Operators, who)

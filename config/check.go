@@ -30,6 +30,9 @@ func (c *Config) check(r *reader) {
 	if c.Chats.BurstMax < c.Chats.BurstQuiet {
 		r.reportKey("chats.burst_max", "is shorter than burst_quiet; write at least "+c.Chats.BurstQuiet.String())
 	}
+	if c.Ops.Web != "" && c.Ops.Listen == "" {
+		r.reportKey("ops.web", "is set, but ops.listen is empty; write where the page listens there, such as 127.0.0.1:29400")
+	}
 }
 
 // checkAgents rejects unknown delegates and more than one default agent.

@@ -324,9 +324,10 @@ type Audit struct {
 	RetentionDays int // how many days its entries are kept
 }
 
-// Ops configures what other programs of this machine may ask about the state of multis.
+// Ops configures what other programs of this machine may ask about the state of multis, and the web page.
 type Ops struct {
 	Listen string // host and port, of this machine only; empty means off
+	Web    string // how browsers reach the web page: scheme, host and port; empty means off
 }
 
 // Address returns the host and port of Listen; the port is zero if it is off.

@@ -183,7 +183,7 @@ heartbeat: {enabled: true, every: 2h, active_from: 9, active_until: 18, checklis
 exec: {enabled: true, write_files: true}
 injection: {enabled: false, judge: true, max_flags: 5, hold_time: 12h}
 watches: {hostname: 0.0.0.0, port: 8081, address: "https://hooks.example.org/"}
-ops: {listen: "127.0.0.1:29400"}
+ops: {listen: "127.0.0.1:29400", web: "https://multis.example.com/"}
 logging: {level: debug, format: json, file: logs/multis.log}
 tools: {deny: [remember]}
 policy: {file: testdata/rules.yaml, rules: [{tool: fetch_url, decision: deny}]}
@@ -315,7 +315,7 @@ func TestKeys_AreAllRead(t *testing.T) {
 		Injection: Injection{Judge: true, MaxFlags: 5, HoldTime: 12 * time.Hour},
 		SafeMode:  SafeMode{AfterCrashes: 5},
 		Watches:   WebhookListener{Hostname: "0.0.0.0", Port: 8081, Address: "https://hooks.example.org"},
-		Ops:       Ops{Listen: "127.0.0.1:29400"},
+		Ops:       Ops{Listen: "127.0.0.1:29400", Web: "https://multis.example.com"},
 		Tools:     Tools{Deny: []string{"remember"}},
 		Policy: Policy{Rules: []rules.Rule{{
 			File: c.Policy.Rules[0].File, Line: c.Policy.Rules[0].Line, Tools: []string{"fetch_url"},

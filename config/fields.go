@@ -284,6 +284,7 @@ func (c *Config) chatFields() []field {
 		value("watches.address", &c.Watches.Address, optional(webAddress("https://hooks.example.com"))),
 
 		value("ops.listen", &c.Ops.Listen, optional(localAddress)),
+		value("ops.web", &c.Ops.Web, optional(pageAddress)),
 		value("logging.level", &c.Logging.Level, logLevel),
 		value("logging.format", &c.Logging.Format, oneOf(FormatJSON, FormatPretty)),
 		value("logging.file", &c.Logging.File, optional(filePath)),

@@ -349,6 +349,23 @@ func listenHost(s string) (string, error) {
 	return s, nil
 }
 
+// pageAddress parses the address of the web page, without a path. Without TLS, browsers must be on this machine, or behind ssh -L.
+func pageAddress(s string) (string, error) {
+	const like = "; write it like https://multis.example.com or, on this machine, http://127.0.0.1:29400"
+	u, err := url.Parse(s)
+	if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Hostname() == "" || hasSpace(s) {
+		return "", errors.New("is not a web address" + like)
+	}
+	if u.User != nil || u.RawQuery != "" || u.Fragment != "" || strings.Trim(u.Path, "/") != "" {
+		return "", errors.New("has more than scheme, host and port in it" + like)
+	}
+	ip := net.ParseIP(u.Hostname())
+	if u.Scheme == "http" && u.Hostname() != "localhost" && (ip == nil || !ip.IsLoopback()) {
+		return "", errors.New("is not encrypted, and everybody on the way could read and change the page" + like)
+	}
+	return u.Scheme + "://" + strings.ToLower(u.Host), nil
+}
+
 // localAddress parses a host of this machine and a port.
 func localAddress(s string) (string, error) {
 	host, port, err := net.SplitHostPort(s)

@@ -65,6 +65,41 @@ func TestOpsListen_IsOfThisMachineOnly(t *testing.T) {
 	require.Zero(t, port)
 }
 
+func TestOpsWeb_IsEncryptedOrOfThisMachine(t *testing.T) {
+	t.Parallel()
+	for address, want := range map[string]string{
+		"https://multis.example.com":      "https://multis.example.com",
+		"https://Multis.Example.com:444/": "https://multis.example.com:444",
+		"http://127.0.0.1:29400":          "http://127.0.0.1:29400",
+		"http://[::1]:29400":              "http://[::1]:29400",
+		"http://localhost:29400":          "http://localhost:29400",
+	} {
+		got, err := pageAddress(address)
+		require.NoError(t, err, address)
+		require.Equal(t, want, got)
+	}
+	for address, want := range map[string]string{
+		"multis.example.com":                 "is not a web address",
+		"ftp://multis.example.com":           "is not a web address",
+		"https://":                           "is not a web address",
+		"https://multis.example.com/page":    "has more than scheme, host and port in it",
+		"https://you:secret@multis.example":  "has more than scheme, host and port in it",
+		"https://multis.example.com?a=b":     "has more than scheme, host and port in it",
+		"http://multis.example.com":          "is not encrypted",
+		"http://192.0.2.1:29400":             "is not encrypted",
+		"http://127.0.0.1.example.com:29400": "is not encrypted",
+	} {
+		_, err := pageAddress(address)
+		require.ErrorContains(t, err, want, address)
+	}
+}
+
+func TestOpsWeb_NeedsListener(t *testing.T) {
+	t.Parallel()
+	_, err := Parse("config.yaml", []byte(least+"ops: {web: \"https://multis.example.com\"}\n"), noEnv)
+	require.ErrorContains(t, err, "ops.web: is set, but ops.listen is empty; write where the page listens there, such as 127.0.0.1:29400")
+}
+
 func TestSuggest_SkipsLongNames(t *testing.T) {
 	t.Parallel()
 	r := &reader{fieldOrder: []string{"owner"}}

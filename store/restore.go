@@ -40,6 +40,8 @@ var holdSQL = []string{
 		'` + string(SettingKeysUnreadable) + `', '` + string(SettingPushedAt) + `', '` + string(SettingPushStalled) + `', '` +
 		string(SettingSyncStalled) + `', '` + string(SettingConfigRefused) + `')`,
 	`update approvals set allowed = false, decided_at = now() where decided_at is null`,
+	`delete from web_links`,
+	`delete from web_sessions`,
 	`update pin set unlocked_until = null`,
 	`update dialogs set done_at = now() where kind = '` + DialogPIN + `' and done_at is null`,
 	`update approval_grants set revoked_at = now() where revoked_at is null`,

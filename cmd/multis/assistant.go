@@ -57,6 +57,7 @@ type frontend struct {
 	// observeSearch is told how long each search took; nil if nobody asks.
 	observeSearch func(took time.Duration)
 	accounts      admin.Accounts      // nil without a homeserver
+	readers       admin.RoomReaders   // nil without a homeserver
 	config        admin.Configuration // nil without a configuration file
 	// configFile is the path of the configuration, which sandboxed commands must not read; empty without one.
 	configFile string
@@ -357,6 +358,7 @@ func (a *assistant) addAdminRoom(context.Context) error {
 		Examiner:  a.front.examiner,
 		Health:    a.front.health,
 		Accounts:  a.front.accounts,
+		Readers:   a.front.readers,
 		Config:    a.front.config,
 		Settings:  settings,
 	})

@@ -3,15 +3,18 @@ package main
 import (
 	"context"
 	"fmt"
+	"net"
 	"net/http"
 	"time"
 
+	"multis/admin"
 	"multis/appservice"
 	"multis/config"
 	"multis/ops/doctor"
 	"multis/ops/health"
 	"multis/ops/metrics"
 	"multis/ops/setup"
+	"multis/ops/web"
 	"multis/store"
 )
 
@@ -59,8 +62,29 @@ func newMetrics(cfg *config.Config, st *store.Store, work *health.Checker, inbox
 	})
 }
 
-// serveOps answers monitors until ctx ends. It returns at once if that is off.
-func serveOps(ctx context.Context, c config.Ops, work, measured http.Handler) error {
+// newPage returns the web page; nil if it is off.
+func newPage(ctx context.Context, as *assistant, doctors admin.Examiner, work *health.Checker) (*web.Site, error) {
+	if as.cfg.Ops.Web == "" {
+		return nil, nil //nolint:nilnil // it is off
+	}
+	return web.New(ctx, web.Options{
+		Store:     as.store,
+		Room:      as.admin.Web,
+		Examiner:  doctors,
+		Health:    work,
+		Documents: as.documents,
+		Address:   as.cfg.Ops.Web,
+		Owner:     as.cfg.Owner,
+		Name:      as.cfg.Name,
+		Defaults:  as.defaults,
+		Zone:      as.cfg.TimeZone,
+		Currency:  as.cfg.Budget.Currency,
+		Now:       time.Now,
+	})
+}
+
+// serveOps answers monitors and shows the web page until ctx ends. It returns at once if that is off. page may be nil.
+func serveOps(ctx context.Context, c config.Ops, work, measured http.Handler, page *web.Site) error {
 	hostname, port := c.Address()
 	if port == 0 {
 		return nil
@@ -69,8 +93,27 @@ func serveOps(ctx context.Context, c config.Ops, work, measured http.Handler) er
 	if err != nil {
 		return fmt.Errorf("listen for monitors: %w; check ops.listen", err)
 	}
+	return listen(ctx, listener, opsRoutes(work, measured, page))
+}
+
+// opsRoutes returns what is answered beside the homeserver's port. Under the name of a reverse proxy there is the page only: who comes from
+// elsewhere is no monitor.
+func opsRoutes(work, measured http.Handler, page *web.Site) *http.ServeMux {
 	mux := http.NewServeMux()
 	mux.Handle("GET /health", work)
 	mux.Handle("GET /metrics", measured)
-	return listen(ctx, listener, mux)
+	switch {
+	case page == nil:
+	case isLoopback(page.Host()):
+		mux.Handle("/", page)
+	default:
+		mux.Handle(page.Host()+"/", page)
+	}
+	return mux
+}
+
+// isLoopback reports whether a host is this machine, as the browser sees it.
+func isLoopback(host string) bool {
+	ip := net.ParseIP(host)
+	return host == "localhost" || ip != nil && ip.IsLoopback()
 }

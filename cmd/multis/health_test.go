@@ -7,16 +7,19 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 	"unicode"
 
 	"github.com/stretchr/testify/require"
 
 	"multis/knowledge"
 	"multis/ops/health"
+	"multis/ops/web"
 	"multis/policy"
 	"multis/store"
 	"multis/store/storetest"
@@ -132,5 +135,40 @@ func TestOps_SayNothingOfContacts(t *testing.T) {
 				require.NotContains(t, text, word, name)
 			}
 		}
+	}
+}
+
+func TestOps_ProxyReachesPageOnly(t *testing.T) {
+	t.Parallel()
+	st := storetest.New(t)
+	monitors := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "for monitors") })
+	for page, c := range map[string]struct{ host, want string }{
+		"":                           {"127.0.0.1:29400", "for monitors"},
+		"http://127.0.0.1:29400":     {"127.0.0.1:29400", "for monitors"},
+		"https://multis.example.com": {"multis.example.com", "Not found"},
+	} {
+		var site *web.Site
+		if page != "" {
+			var err error
+			site, err = web.New(t.Context(), web.Options{
+				Store: st, Address: page, Owner: "@you:example.com", Zone: time.UTC, Now: time.Now,
+			})
+			require.NoError(t, err)
+		}
+		for _, path := range []string{"/health", "/metrics"} {
+			req := httptest.NewRequestWithContext(t.Context(), http.MethodGet, path, nil)
+			req.Host = c.host
+			w := httptest.NewRecorder()
+			opsRoutes(monitors, monitors, site).ServeHTTP(w, req)
+			require.Contains(t, w.Body.String(), c.want, page)
+		}
+		if page == "" {
+			continue
+		}
+		req := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/sign-in", nil)
+		req.Host = c.host
+		w := httptest.NewRecorder()
+		opsRoutes(monitors, monitors, site).ServeHTTP(w, req)
+		require.Contains(t, w.Body.String(), "Only the owner gets a link", page)
 	}
 }

@@ -152,6 +152,7 @@ func serveUntilChange(ctx context.Context, source configSource, cfg *config.Conf
 		examiner:      doctors,
 		health:        work,
 		accounts:      accounts{cfg, st},
+		readers:       hs,
 		config:        chatConfig{source.file},
 		configFile:    source.file,
 	})
@@ -165,13 +166,17 @@ func serveUntilChange(ctx context.Context, source configSource, cfg *config.Conf
 	if err != nil {
 		return nil, err
 	}
+	page, err := newPage(ctx, as, doctors, work)
+	if err != nil {
+		return nil, err
+	}
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error { return listen(ctx, listener, mux) })
 	group.Go(func() error { return as.runner.Run(ctx) })
 	group.Go(func() error { return appservice.NewStallWatch(inbox, hs).Run(ctx) })
 	group.Go(func() error { return serveWebhooks(ctx, cfg.Watches, as.webhooks) })
 	group.Go(func() error { return serveMCP(ctx, effective.MCPServer, as) })
-	group.Go(func() error { return serveOps(ctx, cfg.Ops, work, measured.Handler()) })
+	group.Go(func() error { return serveOps(ctx, cfg.Ops, work, measured.Handler(), page) })
 	group.Go(func() error { return as.mcp.Run(ctx) })
 	group.Go(func() error { return as.endProcesses(ctx) })
 	group.Go(func() (err error) {

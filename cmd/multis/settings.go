@@ -86,6 +86,7 @@ func adminSettings(cfg *config.Config, model string, inTerminal bool) (admin.Set
 		Embeddings:     cfg.Embeddings.Model,
 		ViewsPictures:  cfg.Vision.Model != config.NoModel,
 		Shortcuts:      shortcuts,
+		WebAddress:     cfg.Ops.Web,
 	}, err
 }
 
