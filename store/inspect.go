@@ -84,7 +84,7 @@ const serverFactsSQL = `select current_setting('server_version_num')::int as ver
 	coalesce((select extversion from pg_extension where extname = 'vector'), '') as vector, exists (select from pg_available_extensions where name = 'vector') as vector_package,
 	to_regclass('public.term_stats_similar') is not null and to_regclass('public.message_terms_similar') is not null
 		and exists (select from pg_proc s join pg_namespace n on n.oid = s.pronamespace, pg_proc f where s.proname = 'similarity'
-			and f.proname = 'similar_words' and array_to_string(f.proconfig, ' ') like '%' || quote_ident(n.nspname) || '%') as finds_similar,
+			and f.proname = 'similar_words' and (n.nspname = 'pg_catalog' or array_to_string(f.proconfig, ' ') like '%' || quote_ident(n.nspname) || '%')) as finds_similar,
 	coalesce((select quote_ident(n.nspname) from pg_extension e join pg_namespace n on n.oid = e.extnamespace where e.extname = 'pg_trgm'), '') as trigram_schema,
 	current_setting('max_connections')::int - current_setting('superuser_reserved_connections')::int as max_connections,
 	(select count(*)::int from pg_stat_activity where backend_type = 'client backend') as connections,

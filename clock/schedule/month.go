@@ -97,43 +97,57 @@ func (p *timeParser) dayOfMonth(today time.Time) (day, bool, error) {
 	if !ok {
 		return day{}, false, nil
 	}
-	thisMonth := time.Date(today.Year(), today.Month(), 1, 0, 0, 0, 0, time.UTC)
-	date := d.in(today.Year(), today.Month())
-	if date.Before(today) {
-		date = d.in(thisMonth.AddDate(0, 1, 0).Year(), thisMonth.AddDate(0, 1, 0).Month())
+	if p.nextIs(roleOf) || p.nextIs(roleIn) {
+		p.pos++
+		date, err := p.inNamedMonth(d, today)
+		return day{date: date, part: p.part()}, err == nil, err
 	}
-	of := p.peek(0)
-	isNamed := of.word.role == roleOf || of.word.role == roleIn
-	switch next := p.peek(1); {
-	case !isNamed && (d.position == last || len(d.weekdays) > 1):
+	if d.position == last || len(d.weekdays) > 1 {
 		p.pos = start
 		return day{}, false, nil
-	case !isNamed:
-	case next.word.role == roleMonth:
-		p.pos += 2
-		year, hasYear := p.year()
-		if !hasYear {
-			year = today.Year()
-		}
-		if date = d.in(year, time.Month(next.word.n)); !hasYear && date.Before(today) {
-			date = d.in(year+1, time.Month(next.word.n))
-		}
-	case p.peek(2).word.role != roleUnit || p.peek(2).word.n != unitMonth:
-		p.pos++
-		return day{}, false, p.unknown()
-	case next.word.role == roleNext:
-		p.pos += 3
-		date = d.in(thisMonth.AddDate(0, 1, 0).Year(), thisMonth.AddDate(0, 1, 0).Month())
-	case next.word.role == roleThis:
-		p.pos += 3
-		date = d.in(today.Year(), today.Month())
-	case next.word.role == roleThe:
-		p.pos += 3
-	default:
-		p.pos++
-		return day{}, false, p.unknown()
 	}
-	return day{date: date, part: p.part()}, true, nil
+	return day{date: d.from(today), part: p.part()}, true, nil
+}
+
+// from returns the next such day, which may be today.
+func (d nthDay) from(today time.Time) time.Time {
+	date := d.in(today.Year(), today.Month())
+	if date.Before(today) {
+		return d.in(today.Year(), today.Month()+1)
+	}
+	return date
+}
+
+// inNamedMonth reads the month of a day: "december 2026", "the month", "next month".
+func (p *timeParser) inNamedMonth(d nthDay, today time.Time) (time.Time, error) {
+	w := p.peek(0)
+	if w.word.role == roleMonth {
+		p.pos++
+		month := time.Month(w.word.n)
+		if year, ok := p.year(); ok {
+			return d.in(year, month), nil
+		}
+		date := d.in(today.Year(), month)
+		if date.Before(today) {
+			date = d.in(today.Year()+1, month)
+		}
+		return date, nil
+	}
+	if unit := p.peek(1).word; unit.role != roleUnit || unit.n != unitMonth {
+		return time.Time{}, p.unknown()
+	}
+	p.pos += 2
+	switch w.word.role {
+	case roleNext:
+		return d.in(today.Year(), today.Month()+1), nil
+	case roleThis:
+		return d.in(today.Year(), today.Month()), nil
+	case roleThe:
+		return d.from(today), nil
+	default:
+		p.pos -= 2
+		return time.Time{}, p.unknown()
+	}
 }
 
 // year reads a year of four digits.

@@ -93,16 +93,19 @@ func upkeepTasks(a *assistant) []clock.Upkeep {
 // keepAudit prunes the audit log and posts the hash of its last entry into the admin room, so that a later change of the
 // log can be detected.
 func (a *assistant) keepAudit(ctx context.Context) (done string, err error) {
-	err = a.store.InTx(ctx, func(tx store.Tx) error {
+	err = a.store.InTx(ctx, func(tx store.Tx) error { // without an admin room as well
 		pruned, err := a.audit.Prune(ctx, tx, time.Now().AddDate(0, 0, -a.cfg.Audit.RetentionDays))
-		if err != nil {
-			return err
-		}
+		done = fmt.Sprintf("%d entries pruned", pruned)
+		return err
+	})
+	if err != nil {
+		return "", err
+	}
+	err = a.store.InTx(ctx, func(tx store.Tx) error {
 		head, err := store.AuditHead(ctx, tx)
 		if err != nil {
 			return err
 		}
-		done = fmt.Sprintf("%d entries pruned", pruned)
 		return a.box.NotifyOwner(ctx, tx, outbox.Quiet,
 			fmt.Sprintf("Audit log: link %[1]d is `%[2]x`. `/audit verify %[1]d %[2]x` checks the log, and that it is still this one.", head.Seq,
 				audit.ShortHash(head)))

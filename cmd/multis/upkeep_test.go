@@ -54,3 +54,24 @@ func TestUpkeep_PostsAuditLink(t *testing.T) {
 	require.Contains(t, said, fmt.Sprintf("link %d is `%x`", head.Seq, audit.ShortHash(head)))
 	require.Contains(t, said, fmt.Sprintf("`/audit verify %d %x`", head.Seq, audit.ShortHash(head)))
 }
+
+// TestUpkeep_PrunesAuditWithoutAdminRoom: the log is not kept longer because nobody can be told of its last link.
+func TestUpkeep_PrunesAuditWithoutAdminRoom(t *testing.T) {
+	t.Parallel()
+	st := storetest.New(t)
+	log, err := audit.New("token")
+	require.NoError(t, err)
+	require.NoError(t, st.InTx(t.Context(), func(tx store.Tx) error {
+		for range 3 {
+			if err := log.Append(t.Context(), tx, audit.Entry{Kind: audit.Command, Actor: audit.Owner, Outcome: "answered"}); err != nil {
+				return err
+			}
+		}
+		return nil
+	}))
+	a := &assistant{cfg: &config.Config{}, store: st, audit: log, box: outbox.New(st, outbox.Settings{Owner: "@you:x", Name: "Nora"}, nil)}
+	a.cfg.Audit.RetentionDays = -1 // all is old
+	_, err = a.keepAudit(t.Context())
+	require.ErrorIs(t, err, outbox.ErrNoAdminRoom)
+	require.Less(t, storetest.Count(t, st, "select count(*) from audit_entries"), 3)
+}
