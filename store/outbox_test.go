@@ -18,7 +18,12 @@ func TestCountSent_CountsAnswersOnly(t *testing.T) {
 	st := storetest.New(t)
 	var chat store.Chat
 	require.NoError(t, st.InTx(t.Context(), func(tx store.Tx) (err error) {
-		chat, err = store.UpsertChat(t.Context(), tx, store.Chat{Protocol: "demo", ChannelID: "a", Kind: policy.KindDM})
+		chat, err = store.UpsertChat(t.Context(), tx, store.Chat{
+			Protocol:   "demo",
+			ChannelID:  "a",
+			Kind:       policy.KindDM,
+			Encryption: policy.EncryptionNo,
+		})
 		if err != nil {
 			return err
 		}
