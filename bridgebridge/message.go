@@ -55,6 +55,7 @@ func (m Message) withText(text string) Message {
 		m.words = text
 	case Image, Video, Audio, Voice, Document:
 		m.words = CaptionOf(m.Kind, text, m.fileName())
+	default:
 	}
 	return m
 }

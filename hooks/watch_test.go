@@ -132,7 +132,9 @@ func TestWatch_LeavesOutWhatAlwaysChanges(t *testing.T) {
 func TestWatch_ChangesOfWordsAreAlwaysTold(t *testing.T) {
 	t.Parallel()
 	w := newWatchFixture(t)
-	jobs := []string{"Carpenter", "Plumber", "Electrician now", "Cook wanted here", "Baker of good bread", "Gardener at the old house", "Driver for a big red lorry"}
+	jobs := []string{
+		"Carpenter", "Plumber", "Electrician now", "Cook wanted here", "Baker of good bread", "Gardener at the old house", "Driver for a big red lorry",
+	}
 	for i, job := range jobs {
 		w.setPage("Jobs\n" + job)
 		require.Len(t, w.checkPage(), min(i, 1), job)

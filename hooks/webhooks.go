@@ -85,7 +85,8 @@ func (in *Webhooks) receive(w http.ResponseWriter, req *http.Request) {
 		if !first {
 			return nil
 		}
-		return in.show(ctx, tx, watch.ID, incidentOf(jsonBody(body)), "📬 **"+text.Escape(watch.Name)+"**: "+summary(req.Header.Get("Content-Type"), body))
+		said := "📬 **" + text.Escape(watch.Name) + "**: " + summary(req.Header.Get("Content-Type"), body)
+		return in.show(ctx, tx, watch.ID, incidentOf(jsonBody(body)), said)
 	})
 	if err != nil {
 		in.fail(ctx, w, err)

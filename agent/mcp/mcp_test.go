@@ -151,7 +151,9 @@ func TestTools_TakenByNameTierAndSize(t *testing.T) {
 		require.Equal(t, spec.Name != "escalate", spec.External, spec.Name)
 	}
 	mapped := "desk__" + strings.Repeat("n", 49) + "_85069ddf"
-	require.Equal(t, []string{"desk__die", "desk__echo", "desk__fail", "desk__long", mapped, "desk__picture", "desk__slow", "desk__wipe", "escalate"},
+	require.Equal(t, []string{
+		"desk__die", "desk__echo", "desk__fail", "desk__long", mapped, "desk__picture", "desk__slow", "desk__wipe", "escalate",
+	},
 		names, "env was not allowed")
 	skipped := strings.Join(s.States()[0].Skipped, "\n")
 	require.Contains(t, skipped, "big: its schema has more than 16000 bytes")

@@ -1,7 +1,6 @@
 package mcp
 
 import (
-	"regexp"
 	"strings"
 	"testing"
 
@@ -24,7 +23,7 @@ func TestToolNames_MapWhatProtocolAllows(t *testing.T) {
 	require.Len(t, names, len(offered)-1)
 	seen := map[string]bool{}
 	for _, name := range names {
-		require.Regexp(t, regexp.MustCompile(`^[a-zA-Z0-9_-]{1,64}$`), name)
+		require.Regexp(t, `^[a-zA-Z0-9_-]{1,64}$`, name)
 		require.False(t, seen[name], name)
 		seen[name] = true
 	}
