@@ -115,22 +115,27 @@ func KeepWebSessionsOf(ctx context.Context, tx Tx, person id.UserID) error {
 
 // CountingDB counts the queries that are sent through it. It is for one goroutine.
 type CountingDB struct {
-	db DB
-
-	Queries int
+	db      DB
+	queries *int
 }
 
 // NewCountingDB returns a DB that counts.
-func NewCountingDB(db DB) *CountingDB { return &CountingDB{db: db} }
+func NewCountingDB(db DB) CountingDB { return CountingDB{db, new(int)} }
+
+// With returns another DB, whose queries are counted together with those of c.
+func (c CountingDB) With(db DB) CountingDB { return CountingDB{db, c.queries} }
+
+// Queries returns how many queries there were.
+func (c CountingDB) Queries() int { return *c.queries }
 
 // Query counts and passes on.
-func (c *CountingDB) Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error) {
-	c.Queries++
+func (c CountingDB) Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error) {
+	*c.queries++
 	return c.db.Query(ctx, sql, args...)
 }
 
 // QueryRow counts and passes on.
-func (c *CountingDB) QueryRow(ctx context.Context, sql string, args ...any) pgx.Row {
-	c.Queries++
+func (c CountingDB) QueryRow(ctx context.Context, sql string, args ...any) pgx.Row {
+	*c.queries++
 	return c.db.QueryRow(ctx, sql, args...)
 }

@@ -25,3 +25,10 @@ func TestDoctor_ShowsFindingsAndChecks(t *testing.T) {
 		require.Contains(t, page, want)
 	}
 }
+
+// hostileSection is a part of the installation whose texts others have written.
+func hostileSection() doctor.Section {
+	return doctor.Section{Name: "bridges", Fact: hostile, Findings: []doctor.Finding{{
+		ID: "bridge.down", Severity: doctor.Warning, Message: hostile, Fix: hostile, Network: "whatsapp",
+	}}}
+}

@@ -63,12 +63,14 @@ func functions(now func() time.Time, zone *time.Location, currency string) templ
 		"clip":     func(s string) string { return text.Clip(text.OneLine(s), maxName) },
 		"snippet":  func(s string) string { return text.Clip(text.OneLine(s), maxSnippet) },
 		"network":  bridgebridge.NetworkName,
+		"name":     func(c store.Chat) string { return text.Clip(text.OneLine(c.TypedName()), maxName) },
+		"visible":  text.Visible,
 	}
 }
 
 const (
-	maxName    = 80  // characters of a name, which may be of any length
-	maxSnippet = 100 // characters of a message in a list
+	maxName    = 80 // characters of a name, which may be of any length
+	maxSnippet = 48 // characters of a message in a list
 )
 
 // shortTime formats a time as the time of day if it is today, with the day otherwise.
@@ -111,7 +113,10 @@ type navItem struct {
 // navigation returns the pages of the navigation.
 func (s *Site) navigation(v *visit) []navItem {
 	list := []navItem{
-		{Name: "Health", Path: "/doctor", Count: len(s.lastReport().Findings())},
+		{Name: "Chats", Path: "/chats"},
+		{Name: "Documents", Path: "/documents"},
+		{Name: "Numbers", Path: "/numbers"},
+		{Name: "Health", Path: "/doctor", Far: true, Gap: true, Count: len(s.lastReport().Findings())},
 	}
 	for i := range list {
 		list[i].Current = v.r.URL.Path == list[i].Path || strings.HasPrefix(v.r.URL.Path, list[i].Path+"/")
@@ -123,7 +128,7 @@ func (s *Site) navigation(v *visit) []navItem {
 func (s *Site) show(v *visit, status int, name, title string, data any) {
 	page := shown{
 		Title: title, Nav: s.navigation(v), Style: styleVersion, Owner: s.Owner.Localpart(), SignedIn: v.session.ID != 0, Session: v.session,
-		Findings: len(s.lastReport().Findings()), Now: v.now, Zone: s.Zone.String(), Queries: v.db.Queries, Data: data,
+		Findings: len(s.lastReport().Findings()), Now: v.now, Zone: s.Zone.String(), Queries: v.db.Queries(), Data: data,
 		Took: time.Since(v.began).Round(time.Millisecond),
 	}
 	var out bytes.Buffer

@@ -45,7 +45,8 @@ func TestSignIn_ByLinkAndButton(t *testing.T) {
 	require.Equal(t, 12*60*60, cookie.MaxAge)
 	require.NotContains(t, r.state(), cookie.Value, "only a hash is stored")
 
-	first := r.do(http.MethodGet, "/", "", as(cookie.Value))
+	require.Equal(t, "/chats", r.do(http.MethodGet, "/", "", as(cookie.Value)).Header().Get("Location"))
+	first := r.do(http.MethodGet, "/chats", "", as(cookie.Value))
 	require.Equal(t, http.StatusOK, first.Code)
 	require.Contains(t, first.Body.String(), marker)
 

@@ -139,7 +139,12 @@ func routes() []route {
 		{"GET /sessions", false, (*Site).sessions},
 		{"POST /sessions/end", false, (*Site).endSessions},
 		{"POST /sessions/{id}/end", false, (*Site).endSession},
-		{"GET /{$}", false, (*Site).doctor},
+		{"GET /{$}", false, (*Site).first},
+		{"GET /chats", false, (*Site).chats},
+		{"GET /chats/{id}", false, (*Site).chat},
+		{"GET /documents", false, (*Site).documents},
+		{"GET /documents/{id}", false, (*Site).document},
+		{"GET /numbers", false, (*Site).numbers},
 		{"GET /doctor", false, (*Site).doctor},
 	}
 }
@@ -149,7 +154,7 @@ type visit struct {
 	http.ResponseWriter
 
 	r       *http.Request
-	db      *store.CountingDB
+	db      store.CountingDB
 	now     time.Time
 	began   time.Time
 	session store.WebSession // zero where nobody needs to be signed in
@@ -170,6 +175,12 @@ func (s *Site) handler(rt route) http.Handler {
 
 // id returns the number in the path, or 0 if it is none.
 func (v *visit) id() int64 { return parseID(v.r.PathValue("id")) }
+
+// count returns a DB whose queries count as those of the page.
+func (v *visit) count(db store.DB) store.DB { return v.db.With(db) }
+
+// first leads to the first page.
+func (s *Site) first(v *visit) error { return v.see("/chats") }
 
 // see answers a POST: the browser shows another page.
 func (v *visit) see(path string) error {

@@ -165,6 +165,13 @@ func ChunkTexts(ctx context.Context, db row.DB, scope policy.Scope, ids []int64)
 	return row.All[ChunkText](ctx, db, "chunks", chunkTextsByIDSQL, scope.Roles(), ids)
 }
 
+const chunksOfDocumentSQL = chunkTextSQL + "chunks where coalesce(role in (select unnest($1::text[])), false) and doc_id = $2 order by ord limit $3"
+
+// ChunksOfDocument returns the first chunks of a document, in their order, if scope may see them.
+func ChunksOfDocument(ctx context.Context, db row.DB, scope policy.Scope, document row.DocumentID, limit int) ([]ChunkText, error) {
+	return row.All[ChunkText](ctx, db, "chunks", chunksOfDocumentSQL, scope.Roles(), document, limit)
+}
+
 // PublicChunks returns the chunks of ids that belong to public documents. It limits the rest of the transaction to public texts.
 func PublicChunks(ctx context.Context, tx row.Tx, ids []row.ChunkID) ([]ChunkText, error) {
 	if err := row.SetScope(ctx, tx, policy.PublicScope()); err != nil {

@@ -1,0 +1,70 @@
+package store
+
+import (
+	"context"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+	"maunium.net/go/mautrix/id"
+
+	"multis/policy"
+	"multis/store/row"
+)
+
+// ChatGlance is what a list of chats shows of one beside its settings.
+type ChatGlance struct {
+	ChatID ChatID
+	// The newest message of the chat, without what cannot be read; LastAt is nil if there is none.
+	LastBody   string
+	LastAuthor policy.Author
+	LastAt     *time.Time
+	// What multis said last; SaidAt is nil if it said nothing.
+	SaidBody  string
+	SaidAt    *time.Time
+	HasDraft  bool
+	Escalated bool
+	ClaimedBy id.UserID // who answers the escalation; empty for nobody
+	Cost      int64     // of 30 days, in millionths of the currency
+}
+
+const chatGlancesSQL = `select c.id as chat_id, coalesce(m.body, '') as last_body, coalesce(m.author, '') as last_author, m.ts as last_at,
+		coalesce(o.content ->> 'body', '') as said_body, coalesce(o.sent_at, o.created_at) as said_at,
+		c.id = any (array(select chat_id from outbox where state = 'draft' and content <> '{}')) as has_draft,
+		e.id is not null as escalated, coalesce(e.claimed_by, '') as claimed_by, coalesce(u.cost, 0)::bigint as cost
+	from unnest($1::bigint[]) c(id)
+	left join lateral (select body, author, ts from messages where chat_id = c.id and kind <> 'reaction' and redacted_at is null and parked is null
+		order by ts desc, id desc limit 1) m on true
+	left join lateral (select content, sent_at, created_at from outbox where chat_id = c.id and send_as = 'owner' and event_type = 'm.room.message'
+		and state in ('sent', 'delivered') and replaces = '' order by coalesce(sent_at, created_at) desc limit 1) o on true
+	left join escalations e on e.chat_id = c.id and e.closed_at is null
+	left join (select chat_id, sum(coalesce(cost, reserved)) as cost from usage where day > current_date - 30 group by 1) u on u.chat_id = c.id`
+
+// ChatGlances returns what a list shows of chats.
+func ChatGlances(ctx context.Context, db DB, chats []ChatID) (map[ChatID]ChatGlance, error) {
+	list, err := row.All[ChatGlance](ctx, db, "chats", chatGlancesSQL, chats)
+	found := make(map[ChatID]ChatGlance, len(list))
+	for _, g := range list {
+		found[g.ChatID] = g
+	}
+	return found, err
+}
+
+const chatLogSQL = "select " + messageColumns + ` from messages m where m.chat_id = @chat and m.kind <> 'reaction'
+	and (@before = 0 or (m.ts, m.id) < (select b.ts, b.id from messages b where b.id = @before and b.chat_id = @chat))
+	order by m.ts desc, m.id desc limit @limit`
+
+// ChatLog returns the newest messages of a chat that are older than one of them, the newest first. A zero before means any.
+func ChatLog(ctx context.Context, db DB, chat ChatID, before MessageID, limit int) ([]Message, error) {
+	return collectMessages(ctx, db, chatLogSQL, pgx.NamedArgs{"chat": chat, "before": before, "limit": limit})
+}
+
+const saidSQL = "select " + outboxColumns + ` from outbox o where o.id in (
+		select id from outbox where chat_id = $1 and send_as = 'owner' and event_type = 'm.room.message' and coalesce(sent_at, created_at) >= $2 and coalesce(sent_at, created_at) < $3
+		union all select unnest($4::uuid[]))
+	and o.chat_id = $1 and o.replaces = '' order by coalesce(o.sent_at, o.created_at), o.seq`
+
+// SaidInChat returns what multis said in a chat in a period, or would have said, and some other messages, the oldest first.
+func SaidInChat(ctx context.Context, db DB, chat ChatID, from, until time.Time, also []uuid.UUID) ([]OutboxMessage, error) {
+	return row.All[OutboxMessage](ctx, db, "what was said", saidSQL, chat, from, until, also)
+}
