@@ -10,15 +10,15 @@ import (
 // Both spellings are listed where people leave accents out. A phrase is listed only if it can hardly mean anything else.
 const (
 	greetingPhrases = `
-hi|hello|hey|hiya|hi there|hello there|hey there|good morning|good afternoon|good evening|good day|greetings
-hallo|hi zusammen|hallo zusammen|moin|moin moin|servus|grüezi|grüß gott|guten morgen|guten tag|guten abend
-bonjour|bonsoir|salut|coucou|hola|buenos días|buenos dias|buenas tardes|buenas noches|buenas
-olá|ola|oi|bom dia|boa tarde|boa noite|ciao|buongiorno|buon giorno|buonasera|buona sera|salve
+hi|hello|hey|hiya|howdy|yo|hi there|hello there|hey there|good morning|good afternoon|good evening|good day|greetings
+hallo|halli hallo|hallöchen|hi zusammen|hallo zusammen|moin|moin moin|servus|grüezi|grüß gott|guten morgen|guten tag|guten abend
+bonjour|bjr|bonsoir|salut|coucou|hola|buenos días|buenos dias|buenas tardes|buenas noches|buenas
+olá|ola|oi|oie|bom dia|boa tarde|boa noite|ciao|buongiorno|buon giorno|buonasera|buona sera|salve
 hoi|goedemorgen|goedemiddag|goedenavond|goedendag|goede morgen|dag
 привет|здравствуй|здравствуйте|доброе утро|добрый день|добрый вечер|приветствую|привіт|вітаю|доброго ранку|добрий день|добрий вечір
 مرحبا|أهلا|اهلا|أهلا وسهلا|اهلا وسهلا|السلام عليكم|السلام عليكم ورحمة الله وبركاته|وعليكم السلام|صباح الخير|مساء الخير
-cześć|czesc|dzień dobry|dzien dobry|dobry wieczór|merhaba|selam|günaydın|iyi günler|iyi akşamlar
-hej|hejsan|god morgon|god kväll|ahoj|dobrý den|dobré ráno|dobrý večer`
+cześć|czesc|siema|hejka|witam|dzień dobry|dzien dobry|dobry wieczór|merhaba|mrb|selam|slm|selamlar|günaydın|iyi günler|iyi akşamlar
+hej|hejsan|tjena|tja|hallå|god morgon|god dag|god kväll|ahoj|dobrý den|dobré ráno|dobrý večer`
 
 	// courtesies are thanks, goodbyes and questions such as "how are you". They need no answer.
 	courtesies = `
@@ -123,11 +123,12 @@ func WithoutGreeting(text string, names ...string) string {
 	return text
 }
 
-// IsAcknowledgement reports whether the whole message needs no answer, such as "ok", "alles klar", "thanks" or "bye". "Ok?" is a
-// question.
+// IsAcknowledgement reports whether the whole message needs no answer, such as "ok", "alles klar", "thanks", "bye" or "super,
+// that was a great help". "Ok?" is a question.
 func IsAcknowledgement(text string, names ...string) bool {
 	return consistsOf(text, names, courtesies, acknowledgements) ||
-		!strings.ContainsAny(text, QuestionMarks) && consistsOf(text, names, acknowledgements, "")
+		!strings.ContainsAny(text, QuestionMarks) && consistsOf(text, names, acknowledgements, "") ||
+		onlyThanks(text, names) && !IsGreeting(text, names...)
 }
 
 // WantsHuman reports whether the message asks for a person instead of the assistant.
