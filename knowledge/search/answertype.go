@@ -4,8 +4,10 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"multis/internal/language"
+	"multis/internal/language/lexicon"
 )
 
 // answerMatch says whether a text contains a value of the type that a question asks for, such as a price or a time.
@@ -55,41 +57,50 @@ const (
 	asksPlace
 )
 
-// The phrases of questions, in lower case and without accents. Each pattern covers all languages, because a question is
-// often too short to detect its language.
-var (
-	priceAsked = regexp.MustCompile(`\bhow much |\b(?:prices?|costs?|charge|fees?|expensive|kostet|kosten|preise?|teuer|coute|coutent|prix|tarifs?|cuestan?|precios?|valen?|tarifas?|` +
-		`custam?|precos?|costano?|prezz[oi]|kost|prij[sz]en|prijs|kostar|pris|priser|kosztuj[ea]|cen[ay]|ne kadar|kac (?:lira|para|tl)|fiyat\pL*|ucret\pL*) `)
-	durationAsked = regexp.MustCompile(`\b(?:how long|wie lange|combien de temps|cuanto (?:tiempo|duran?|tardan?)|quanto (?:tempo|dura)|hoe lang|ne kadar (?:sure|surer|suruyor)|kac (?:gun|saat|hafta|ay)) `)
-	timeAsked     = regexp.MustCompile(`\b(?:when|what time|wann|uhr|quand|quelle heure|cuando|que horas?|quando|che ora|wanneer|hoe laat|ne zaman|saat kac\pL*) `)
-	quantityAsked = regexp.MustCompile(`\b(?:how (?:many|far|big|large|small|heavy|tall|deep|wide|warm|cold|hot|high|late|early|often|soon|fast)|` +
-		`wie ?viele?|wie (?:weit|gross|schwer|hoch|tief|breit|warm|spat|fruh|oft|schnell|lang)|combien|quelle distance|que distancia|cuant[oa]s?|quant[oiea]s?|hoeveel) `)
-	weightAsked = regexp.MustCompile(`\b(?:how heavy|weigh(?:s|t|ts)?|wie schwer|wieg(?:t|en)|pese(?:nt)?|pesan?|pesam|pesano|hoe zwaar|weegt|wegen) `)
-	ageAsked    = regexp.MustCompile(`\b(?:how old|how young|youngest|oldest|kac yas\pL*|hur gammal|od ilu lat|ile lat|quel age|vanaf welke leeftijd|wie alt|welchem alter|quel age|cuantos anos|que edad|quantos anos|quanti anni|hoe oud) `)
-	placeAsked  = regexp.MustCompile(`\b(?:where|wo|donde|onde|dove|waar|nerede|neresi\pL*) |^(?:d )?ou `)
-)
+// askedFor is a type of value with the phrases that ask for it.
+type askedFor struct {
+	value  valueType
+	phrase *regexp.Regexp
+}
+
+// readAskedFor reads the phrases of questions on the first call. Each pattern covers all languages, because a question is
+// often too short to detect its language. The first type that is asked for counts.
+var readAskedFor = sync.OnceValue(func() []askedFor { //nolint:gochecknoglobals // read once, from the lexicon
+	return []askedFor{
+		{asksWeight, askedPhrases("weight")},
+		{asksDuration, askedPhrases("duration")},
+		{asksPrice, askedPhrases("price")},
+		{asksTime, askedPhrases("time")},
+		{asksAge, askedPhrases("age")},
+		{asksQuantity, askedPhrases("quantity")},
+		{asksPlace, askedPhrases("place")},
+	}
+})
+
+// askedPhrases returns a pattern of the phrases that ask for a type of value.
+func askedPhrases(concept string) *regexp.Regexp {
+	var list []string
+	for _, phrase := range lexicon.Words("asked", concept) {
+		stem, isOpen := strings.CutSuffix(phrase, "*")
+		stem = regexp.QuoteMeta(stem)
+		if isOpen {
+			stem += `\pL*`
+		}
+		list = append(list, stem)
+	}
+	return regexp.MustCompile(`\b(?:` + strings.Join(list, "|") + `) `)
+}
 
 // askedValueType returns the type of value that a question asks for.
 func askedValueType(question []string) valueType {
 	joined := strings.Join(question, " ") + " "
-	switch {
-	case weightAsked.MatchString(joined):
-		return asksWeight
-	case durationAsked.MatchString(joined) && !strings.Contains(joined, "how much "):
-		return asksDuration
-	case priceAsked.MatchString(joined):
-		return asksPrice
-	case timeAsked.MatchString(joined):
-		return asksTime
-	case ageAsked.MatchString(joined):
-		return asksAge
-	case quantityAsked.MatchString(joined):
-		return asksQuantity
-	case placeAsked.MatchString(joined):
-		return asksPlace
-	default:
-		return asksNoValue
+	for _, a := range readAskedFor() {
+		isPrice := a.value == asksDuration && strings.Contains(joined, "how much ")
+		if !isPrice && a.phrase.MatchString(joined) {
+			return a.value
+		}
 	}
+	return asksNoValue
 }
 
 // weight matches weights in all languages.
@@ -102,7 +113,10 @@ var age = regexp.MustCompile(`\b(?:years?|aged?|months?|alter|jahren?|jahre|mona
 type valuePatterns struct{ free, clock, duration, number, place *regexp.Regexp }
 
 // money matches prices in all languages.
-var money = regexp.MustCompile(`(?i)[€$£¥₹₽₺₩%]|\b(?:eur|usd|gbp|chf|euros?|dollars?|pounds?|francs?|franken|cents?|percent|per cent|prozent|reais|lira\pL*|tl|zł|złotych|kronor|kroner|rubles?)\b|руб|درهم|ريال|دينار|جنيه|\d[.,]\d\d\b`)
+var money = regexp.MustCompile(`(?i)[€$£¥₹₽₺₩]|\b(?:eur|usd|gbp|chf|euros?|dollars?|pounds?|francs?|franken|cents?|reais|lira\pL*|tl|kr|kronor|kroner|kc|rubles?)\b|\d ?(?:zł|zl)|złot|руб|درهم|ريال|دينار|جنيه|\d[.,]\d\d\b`)
+
+// percentage matches shares of a price.
+var percentage = regexp.MustCompile(`(?i)%|\b(?:percent|per cent|prozent|procent)\b`)
 
 // englishValues are the patterns for English texts, and for texts in a language that is not in valuesByLanguage.
 var englishValues = valuePatterns{
@@ -153,7 +167,10 @@ func matchAnswerType(question []string, text string, in language.Language) answe
 	text = strings.ToLower(fold(text))
 	switch askedValueType(question) {
 	case asksPrice:
-		return bestMatch(text, money, v.free)
+		if match := bestMatch(text, money, v.free); match != noMatch {
+			return match
+		}
+		return bestMatch(text, v.free, percentage)
 	case asksDuration:
 		return bestMatch(text, v.duration, v.number)
 	case asksTime:

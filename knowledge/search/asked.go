@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"multis/internal/language/lexicon"
 )
@@ -16,13 +17,41 @@ type Asked struct {
 
 // askedWord is a word that a question is about.
 type askedWord struct {
-	text     string
-	forms    []string // the word, and how it is spelled with its neighbours joined
-	concepts []string
-	kinds    []string // what a number counts
-	day      int      // from Sunday; -1 for none
-	month    int      // from January; -1 for none
-	isLight  bool     // of little weight
+	text      string
+	forms     []string // the word, and how it is spelled with its neighbours joined
+	concepts  []string
+	kinds     []string // what a number counts
+	day       int      // from Sunday; -1 for none
+	month     int      // from January; -1 for none
+	isLight   bool     // of little weight
+	isWithout bool     // "without" stands before it
+	isImplied bool     // the question does not say it, but asks for it
+}
+
+// withImplied returns the words of a question. One that only asks where asks for the address, and one that only asks when
+// asks for the opening hours: "when can I come by".
+func withImplied(q parsedQuestion) []askedWord {
+	implied := map[valueType]string{asksPlace: "address", asksTime: "open"}[askedValueType(q.typed)]
+	isVisit := slices.ContainsFunc(q.typed, func(w string) bool { return slices.Contains(lexicon.Words("side", "visit"), w) })
+	if implied == "open" && !isVisit {
+		return q.words // "when are those?"
+	}
+	if implied == "" || slices.ContainsFunc(q.words, func(w askedWord) bool { return !w.isLight && w.day < 0 && w.month < 0 }) {
+		return q.words
+	}
+	word := askedWord{text: implied, forms: []string{implied}, concepts: []string{implied}, day: -1, month: -1, isImplied: true}
+	return append(q.words, word)
+}
+
+// minorConcepts are those that only describe what a question is about: documents that do not have them may answer it.
+var minorConcepts = []string{"big", "small", "high", "low", "early", "late", "whole"} //nolint:gochecknoglobals // a constant
+
+// isMinor reports whether a word that no document has says little: it only describes something, or is an abbreviation of
+// chats.
+func (w askedWord) isMinor() bool {
+	isShort := utf8.RuneCountInString(w.text) <= 2
+	isMajor := slices.ContainsFunc(w.concepts, func(c string) bool { return !slices.Contains(minorConcepts, c) })
+	return isShort || len(w.concepts) > 0 && !isMajor
 }
 
 // parsedQuestion is a question as far as it is compared with documents.
@@ -42,14 +71,14 @@ var clauseBreak = regexp.MustCompile(`[.!?؟,;:]+\s+|\n+|\s[-–]+\s`)
 const maxPlainWords = 14
 
 // parseAsked reads a question.
-func parseAsked(text string, before []string) parsedQuestion {
-	all := tokens(text)
-	r := newReader(dictionariesOf(all))
+// spoken are the languages of the documents, which decide where a question may be in several.
+func parseAsked(text string, before []string, spoken []dictionary) parsedQuestion {
+	r := newReader(dictionariesAmong(tokens(text), spoken))
 	asking, rest := askingPart(r, text)
 	p := parsedQuestion{words: contentWords(r, asking), typed: Words(asking)}
 	p.about = contentWords(r, rest)
 	for _, earlier := range before {
-		p.about = append(p.about, contentWords(newReader(dictionariesOf(tokens(earlier))), earlier)...)
+		p.about = append(p.about, contentWords(newReader(dictionariesAmong(tokens(earlier), spoken)), earlier)...)
 	}
 	return p
 }
@@ -129,6 +158,7 @@ func contentWords(r *reader, text string) (list []askedWord) {
 		if len(w.concepts) == 1 && (w.concepts[0] == "limit" || w.concepts[0] == "not") {
 			continue
 		}
+		w.isWithout = isAfterWithout(r, all, i)
 		isUnit := len(w.concepts) == 0 && len(r.conceptsOf(t.text)) > 0
 		w.isLight = isUnit || len(w.concepts) > 0 && !slices.ContainsFunc(w.concepts, isNoLightConcept)
 		if isNumber(t.text) {
@@ -167,10 +197,14 @@ func SplitJoined(text string) []string {
 	for _, m := range joiningWord.FindAllStringIndex(text, -1) {
 		first, second := text[:m[0]], text[m[1]:]
 		next := tokens(second)
-		if len(next) < 2 || !r.isSide(next[0].text) || len(contentWords(r, first)) == 0 || len(contentWords(r, second)) == 0 {
+		if len(next) < 2 || !r.isSide(next[0].text) || len(contentWords(r, first)) == 0 {
 			continue
 		}
-		if isVerbal := askedValueType(Words(second)) != asksNoValue || len(next) > 2 && r.isSide(next[1].text); isVerbal {
+		asksValue := askedValueType(Words(second)) != asksNoValue
+		if !asksValue && len(contentWords(r, second)) == 0 {
+			continue
+		}
+		if isVerbal := asksValue || len(next) > 2 && r.isSide(next[1].text); isVerbal {
 			return append([]string{first}, SplitJoined(second)...)
 		}
 	}

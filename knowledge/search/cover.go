@@ -2,7 +2,9 @@ package search
 
 import (
 	"math"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -13,8 +15,11 @@ type content struct {
 	days     int // a bit for each day of the week
 	months   int // a bit for each month
 	numbers  []amount
-	denies   bool // it says not, no or never
-	hasLimit bool // it says from, up to, over, under or the like
+	side     map[string]bool // those of the words that are side words
+	counted  map[string]bool // the words that a number stands before
+	without  map[string]bool // the words that "without" stands before
+	denies   bool            // it says not, no or never
+	hasLimit bool            // it says from, up to, over, under or the like
 }
 
 // amount is a number with what it counts.
@@ -25,12 +30,21 @@ type amount struct {
 
 // newContent reads a text.
 func newContent(r *reader, text string) content {
-	c := content{words: map[string]bool{}, concepts: map[string]bool{}}
+	c := emptyContent()
 	list := tokens(text)
 	lastDay, lastMonth := -1, -1
 	dayAt, monthAt := -1, -1
 	for i, t := range list {
 		c.words[t.text] = true
+		if r.isSide(t.text) {
+			c.side[t.text] = true
+		}
+		if i > 0 && isNumber(list[i-1].text) {
+			c.counted[t.text] = true
+		}
+		if isAfterWithout(r, list, i) {
+			c.without[t.text] = true
+		}
 		if i > 0 && !isNumber(t.text) && !isNumber(list[i-1].text) {
 			c.words[list[i-1].text+t.text] = true
 		}
@@ -38,6 +52,13 @@ func newContent(r *reader, text string) content {
 			c.concepts[concept] = true
 			c.hasLimit = c.hasLimit || concept == "limit"
 			c.denies = c.denies || concept == "not"
+		}
+		if i > 0 && t.gap == "-" {
+			for _, d := range r.dictionaries {
+				for _, concept := range d.concepts[list[i-1].text+t.text] {
+					c.concepts[concept] = true
+				}
+			}
 		}
 		if isNumber(t.text) {
 			c.numbers = append(c.numbers, amount{t.text, unitOf(r, list, i)})
@@ -51,7 +72,69 @@ func newContent(r *reader, text string) content {
 			lastMonth, monthAt = m, i
 		}
 	}
+	c.months |= numericMonths(text)
+	if address.MatchString(text) {
+		c.concepts["address"] = true
+	}
 	return c
+}
+
+func emptyContent() content {
+	return content{
+		words:    map[string]bool{},
+		concepts: map[string]bool{},
+		side:     map[string]bool{},
+		counted:  map[string]bool{},
+		without:  map[string]bool{},
+	}
+}
+
+// maxWithout is how many words behind "without" may name what is left out.
+const maxWithout = 2
+
+// isAfterWithout reports whether a word names what something is without.
+func isAfterWithout(r *reader, list []token, at int) bool {
+	for i := max(at-maxWithout, 0); i < at; i++ {
+		if slices.Contains(r.conceptsOf(list[i].text), "without") {
+			return true
+		}
+	}
+	return false
+}
+
+// address matches a place as it stands on letters: a postal code with its town, or a number with its street.
+var address = regexp.MustCompile(`\b(?:\d{4}-\d{3}|\d{2}-\d{3}|\d{3} \d{2}|\d{4,5}|\d{4} [A-Z]{2})\s+\p{Lu}\p{Ll}{2,}` +
+	`|\b\d{1,5} \p{Lu}\p{L}+ (?:Street|Road|Lane|Avenue|Drive|Square|St|Rd|Ave|Ln)\b`)
+
+// numericRange matches a range of days in numbers, such as 13/6–17/8 or 13.6.-17.8.
+var numericRange = regexp.MustCompile(`\b\d{1,2}[./](\d{1,2})\.?\s*[-–—]\s*\d{1,2}[./](\d{1,2})\b`)
+
+// numericMonths returns the months of the ranges of days that a text has in numbers.
+func numericMonths(text string) (bits int) {
+	for _, m := range numericRange.FindAllStringSubmatch(text, -1) {
+		from, _ := strconv.Atoi(m[1])
+		to, _ := strconv.Atoi(m[2])
+		if from < 1 || from > 12 || to < 1 || to > 12 {
+			continue
+		}
+		for month := from - 1; ; month = (month + 1) % 12 {
+			bits |= 1 << month
+			if month == to-1 {
+				break
+			}
+		}
+	}
+	return bits
+}
+
+// hasAmong reports whether some of the words of a text are forms of a word of the question, or name the same thing.
+func (c content) hasAmong(w askedWord, words map[string]bool) bool {
+	for word := range words {
+		if isForm(w.text, word) || isPart(w.text, word) {
+			return true
+		}
+	}
+	return false
 }
 
 // rangeWords stand between the first and the last of a range, listWords between two that are listed.

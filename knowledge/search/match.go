@@ -24,12 +24,16 @@ const (
 	nearShare, paragraphShare, farShare = 0.95, 0.5, 0.5
 	// margin is by how much the answer must be better than all others.
 	margin = 0.04
+	// singleMargin is the margin of a question of one word.
+	singleMargin = 0.08
 	// minOwnShare is how much of the words an answer has itself, or above it; the rest may stand beside it in its paragraph.
 	minOwnShare = 0.5
 	// conceptLoss is how much less another word for the same thing counts than the word itself.
 	conceptLoss = 0.15
 	// minAbout is how much of the question before an answer to a follow-up has.
 	minAbout = 0.34
+	// sureAbout is the share of the question before from which a follow-up need not say what it is about.
+	sureAbout = 0.5
 	// maxNear is the number of nearest quotes.
 	maxNear = 3
 )
@@ -37,15 +41,15 @@ const (
 // MatchQuotes finds the quote that answers a question. It must have each word that the question is about, as far as the
 // documents know the word: in one sentence, item or row, or in what stands above it.
 func MatchQuotes(hits []Hit, asked Asked) Match {
-	pieces, everything := piecesOf(hits)
+	s := split(hits)
 	if len(asked.Before) == 0 {
-		return matchPieces(pieces, everything, asked)
+		return s.match(asked)
 	}
-	alone := matchPieces(pieces, everything, Asked{Text: asked.Text})
+	alone := s.match(Asked{Text: asked.Text})
 	if isWhole := alone.words >= minAlone || len(tokens(asked.Text)) >= minWhole; alone.Found && isWhole && !Continues(asked.Text) {
 		return alone
 	}
-	return matchPieces(pieces, everything, asked)
+	return s.match(asked)
 }
 
 // minAlone is the number of words from which a question needs no other one before it.
@@ -54,15 +58,18 @@ const minAlone = 2
 // minWhole is the number of all words from which a question is taken as a whole one.
 const minWhole = 4
 
-// matchPieces finds the piece that answers a question.
-func matchPieces(pieces []piece, everything []content, asked Asked) Match {
-	q := parseAsked(asked.Text, asked.Before)
-	words, unknown := weigh(q.words, pieces, everything)
-	about, _ := weigh(q.about, pieces, everything)
+// match finds the piece that answers a question.
+func (s splitHits) match(asked Asked) Match {
+	q := parseAsked(asked.Text, asked.Before, s.spoken)
+	if len(asked.Before) == 0 {
+		q.words = withImplied(q)
+	}
+	words, unknown := s.weigh(q.words)
+	about, _ := s.weigh(q.about)
 	if len(words) == 0 {
 		return Match{}
 	}
-	if !slices.ContainsFunc(words, func(w weightedWord) bool { return !w.isLight }) {
+	if !slices.ContainsFunc(words, func(w weightedWord) bool { return !w.isLight && !isNumber(w.text) }) {
 		for i := range words {
 			words[i].isLight = !slices.ContainsFunc(words[i].concepts, func(c string) bool { return slices.Contains(askedAlone, c) })
 		}
@@ -79,7 +86,7 @@ func matchPieces(pieces []piece, everything []content, asked Asked) Match {
 		isFollowUp: len(asked.Before) > 0,
 	}
 	var good []piece
-	for _, p := range pieces { // a copy, because each question rates it anew
+	for _, p := range s.pieces { // a copy, because each question rates it anew
 		if p.rate(rated) {
 			good = append(good, p)
 		}
@@ -104,7 +111,7 @@ func matchPieces(pieces []piece, everything []content, asked Asked) Match {
 	m.Quote = m.Near[0]
 	m.Found = best.isSure
 	for _, p := range good[1:] {
-		if best.score-p.score < margin && p.isSure && !overlaps(m.Quote, p.quote()) {
+		if other := p.quote(); best.score-p.score < rated.margin() && p.isSure && !overlaps(m.Quote, other) && other.Text != m.Quote.Text {
 			m.Found = false
 		}
 	}
@@ -142,11 +149,11 @@ type weightedWord struct {
 }
 
 // weigh returns the words of a question that the documents have, with their weights, and the number of the others.
-func weigh(words []askedWord, pieces []piece, everything []content) (known []weightedWord, unknown int) {
+func (s splitHits) weigh(words []askedWord) (known []weightedWord, unknown int) {
 	for _, w := range words {
-		isKnown := slices.ContainsFunc(everything, func(c content) bool { return c.has(w) })
+		isKnown := slices.ContainsFunc(s.everything, func(c content) bool { return c.has(w) })
 		if !isKnown && !isNumber(w.text) && w.day < 0 && w.month < 0 {
-			if fixed, ok := corrected(w, everything); ok {
+			if fixed, ok := corrected(w, s.everything); ok {
 				w, isKnown = fixed, true
 			}
 		}
@@ -154,19 +161,19 @@ func weigh(words []askedWord, pieces []piece, everything []content) (known []wei
 		case isKnown || w.day >= 0:
 		case w.month >= 0:
 			continue // prices of documents without months hold in each
-		case w.isLight:
+		case w.isLight, w.isMinor():
 			continue
 		default:
 			unknown++
 			continue
 		}
 		n := 0
-		for i := range pieces {
-			if pieces[i].own.has(w) || pieces[i].near.has(w) {
+		for i := range s.pieces {
+			if s.pieces[i].own.has(w) || s.pieces[i].near.has(w) {
 				n++
 			}
 		}
-		weight := rarity(n, len(pieces))
+		weight := rarity(n, len(s.pieces))
 		if w.isLight {
 			weight *= lightShare
 		}
@@ -175,8 +182,9 @@ func weigh(words []askedWord, pieces []piece, everything []content) (known []wei
 	return known, unknown
 }
 
-// minTypo is the length from which a word may be mistyped.
-const minTypo = 4
+// minTypo is the length from which a word may be mistyped; minReplaced that from which a letter may stand for another one,
+// because short words that differ in a letter are mostly two words.
+const minTypo, minReplaced = 4, 5
 
 // corrected returns the word with the only spelling of the documents that is one or two letters away.
 func corrected(w askedWord, everything []content) (askedWord, bool) {
@@ -191,7 +199,7 @@ func corrected(w askedWord, everything []content) (askedWord, bool) {
 	best, found := allowed+1, ""
 	for _, c := range everything {
 		for word := range c.words {
-			if isNumber(word) {
+			if isNumber(word) || c.side[word] || length < minReplaced && utf8.RuneCountInString(word) == length {
 				continue
 			}
 			if d := typoDistance(w.text, word, allowed+1); d < best || d == best && d <= allowed && word < found {
@@ -227,6 +235,15 @@ type ratedQuestion struct {
 	unknown    int            // the number of words that no document has
 	typed      []string       // by which the type of the answer is told
 	isFollowUp bool
+}
+
+// margin returns by how much the answer must be better than all others: by more if only one word says what it is about,
+// because many texts have a word.
+func (q ratedQuestion) margin() float64 {
+	if q.strong() == 1 && len(q.words) == 1 && !q.isFollowUp {
+		return singleMargin
+	}
+	return margin
 }
 
 // strong returns the number of words that say what the question is about.
@@ -318,7 +335,8 @@ func (p *piece) rate(q ratedQuestion) bool {
 	p.coverage = covered.all
 	p.about = p.aboutShare(q.about)
 	p.answerMatch = p.matchType(q.typed)
-	p.score = covered.all + 0.1*p.label(q.words) + 0.3*p.about + 0.05*float64(p.answerMatch) - 0.02*float64(p.last-p.first)
+	p.score = covered.all + 0.1*p.label(q.words) + 0.3*p.about + 0.05*float64(p.answerMatch) + 0.06*float64(p.details(q)) -
+		0.02*float64(p.last-p.first)
 	p.isSure = covered.missing == 0 && covered.own >= minOwnShare && p.answerMatch != noMatch && p.isAbout(q) &&
 		toleratesUnknown(q) && (!q.isFollowUp || len(q.about) == 0 || p.about >= minAbout)
 	return true
@@ -330,16 +348,43 @@ func (p *piece) matchType(typed []string) answerMatch {
 	if match != noMatch {
 		return match
 	}
-	isPriceRow := p.units[p.first].isRow && askedValueType(typed) == asksPrice && len(p.own.numbers) > 0
-	if isPriceRow || p.own.denies {
+	hasPrice := askedValueType(typed) == asksPrice && len(p.own.numbers) > 0
+	if hasPrice && p.own.concepts["price"] {
+		return fullMatch
+	}
+	if hasPrice && p.units[p.first].isRow || p.own.denies {
 		return possibleMatch
 	}
 	return noMatch
 }
 
+// details returns in how many details a piece agrees with the question, less those in which it does not: whether something
+// is with or without another thing, and the number of what is counted.
+func (p *piece) details(q ratedQuestion) (n int) {
+	counts := askedValueType(q.typed) == asksQuantity
+	for _, w := range q.words {
+		if w.isLight || isNumber(w.text) || w.day >= 0 || w.month >= 0 {
+			continue
+		}
+		switch isWithout := p.own.hasAmong(w.askedWord, p.own.without); {
+		case w.isWithout && isWithout:
+			n++
+		case w.isWithout != isWithout && p.own.has(w.askedWord):
+			n--
+		}
+		if counts && p.own.hasAmong(w.askedWord, p.own.counted) {
+			n++
+		}
+	}
+	return n
+}
+
 // isAbout reports whether a piece has the words that tell most of what the question is about.
 func (p *piece) isAbout(q ratedQuestion) bool {
 	strong := q.strong()
+	if q.isFollowUp && p.about >= sureAbout {
+		return p.hasEach(q.words, q.key())
+	}
 	return strong > 0 && p.hasEach(q.words, q.key()) && !p.isVague(q.words, strong)
 }
 
@@ -404,7 +449,7 @@ func (p *piece) isVague(words []weightedWord, strong int) bool {
 		if slices.Contains(w.concepts, "address") && len(p.own.numbers) == 0 {
 			return true
 		}
-		if strong == 1 && !w.isLight && w.day < 0 && !p.own.hasForm(w.askedWord) && !p.near.hasForm(w.askedWord) {
+		if strong == 1 && !w.isLight && !w.isImplied && w.day < 0 && !p.own.hasForm(w.askedWord) && !p.near.hasForm(w.askedWord) {
 			return true
 		}
 	}

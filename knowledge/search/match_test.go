@@ -20,11 +20,17 @@ func TestMatchQuotes_NeedsEveryWord(t *testing.T) {
 			Text: "Campfires are allowed on the beach only.\n\nChildren under 12 need an adult at the lake.\n\n" +
 				"We are open Wednesday to Sunday.",
 		},
+		{Title: "camp.md", Section: "Contact", Text: "Lake Road 3, 9990-001 Pinewood. We have 40 pitches.\n\n| Hut without power: £30\n| Hut with power: £40"},
 		{Title: "salon.txt", Text: "Hunde sind im Salon nicht erlaubt.\n\nDie Dauerwelle kostet 60 Euro."},
 	}
 	for question, want := range map[string]string{
 		"how much is a small tent":                     "Pitch: Tent, small; April–June: £14; July: £19",
 		"how much is the pod":                          "",
+		"where are you":                                "Lake Road 3, 9990-001 Pinewood. We have 40 pitches.",
+		"when can I come by":                           "We are open Wednesday to Sunday.",
+		"how much is a hut without power":              "Hut without power: £30",
+		"how much is a hut with power":                 "Hut with power: £40",
+		"when are those":                               "",
 		"r campfirs allowed at the beach":              "Campfires are allowed on the beach only.",
 		"can my 9 year old swim in the lake":           "",
 		"does our 9 year old need an adult":            "Children under 12 need an adult at the lake.",

@@ -2,6 +2,7 @@ package search
 
 import (
 	"cmp"
+	"maps"
 	"strings"
 	"unicode/utf8"
 
@@ -67,24 +68,31 @@ func (p *piece) quote() Quote {
 	return q
 }
 
-// piecesOf splits passages into pieces. everything has the words of each passage with its headings.
-func piecesOf(hits []Hit) (pieces []piece, everything []content) {
+// splitHits are passages split into pieces.
+type splitHits struct {
+	pieces     []piece
+	everything []content    // the words of each passage with its headings
+	spoken     []dictionary // of the language of the passages
+}
+
+// split splits passages into pieces.
+func split(hits []Hit) (s splitHits) {
 	var all []token
 	for _, h := range hits {
 		all = append(all, tokens(h.Text)...)
 	}
-	corpus := dictionariesOf(all)
+	s.spoken = dictionariesOf(all)
 	for rank, h := range hits {
 		dictionaries := dictionariesOf(tokens(h.Text))
 		if len(dictionaries) > 2 {
-			dictionaries = corpus
+			dictionaries = s.spoken
 		}
 		r := newReader(dictionaries)
 		h.Language = cmp.Or(h.Language, language.DetectPart(h.Text, language.Unknown))
 		list := units(h.Text)
 		heading := newContent(r, h.Heading())
 		outer := newContent(r, strings.TrimSuffix(h.Section, h.Heading()))
-		everything = append(everything, newContent(r, h.Section+"\n"+h.Text))
+		s.everything = append(s.everything, newContent(r, h.Section+"\n"+h.Text))
 		contents := make([]content, len(list))
 		for i, u := range list {
 			contents[i] = newContent(r, withoutLandmarks(h.Text[u.from:u.to]))
@@ -116,10 +124,10 @@ func piecesOf(hits []Hit) (pieces []piece, everything []content) {
 			if u.introduces && i+1 == len(list) {
 				continue
 			}
-			pieces = append(pieces, p)
+			s.pieces = append(s.pieces, p)
 		}
 		if last := sectionEnd(h, list); last > 0 {
-			pieces = append(pieces, piece{
+			s.pieces = append(s.pieces, piece{
 				hit:       h,
 				rank:      rank,
 				units:     list,
@@ -130,7 +138,7 @@ func piecesOf(hits []Hit) (pieces []piece, everything []content) {
 			})
 		}
 	}
-	return pieces, everything
+	return s
 }
 
 // rowLabel returns the words of a row's first cell.
@@ -194,7 +202,7 @@ func blockLabel(text string, list []unit, at int) string {
 
 // joinContents returns the words of several texts.
 func joinContents(list ...content) content {
-	joined := content{words: map[string]bool{}, concepts: map[string]bool{}}
+	joined := emptyContent()
 	for _, c := range list {
 		for w := range c.words {
 			joined.words[w] = true
@@ -202,6 +210,7 @@ func joinContents(list ...content) content {
 		for w := range c.concepts {
 			joined.concepts[w] = true
 		}
+		maps.Copy(joined.side, c.side)
 		joined.days |= c.days
 		joined.months |= c.months
 		joined.numbers = append(joined.numbers, c.numbers...)

@@ -66,8 +66,8 @@ var readDictionaries = sync.OnceValue(func() (all []dictionary) {
 			days:     map[string]int{},
 			months:   map[string]int{},
 		}
-		for _, row := range lexicon.Rows(code, "side") {
-			for _, word := range row.Words() {
+		for _, concept := range []string{"side", "continue"} {
+			for _, word := range lexicon.In(code, "side", concept) {
 				d.side[plain(word)] = true
 			}
 		}
@@ -117,6 +117,19 @@ func dictionariesOf(list []token) []dictionary {
 	return found
 }
 
+// dictionariesAmong returns the dictionaries of a text's languages. Of several that fit equally well it takes those that
+// are spoken.
+func dictionariesAmong(list []token, spoken []dictionary) []dictionary {
+	found := dictionariesOf(list)
+	both := slices.DeleteFunc(slices.Clone(found), func(d dictionary) bool {
+		return !slices.ContainsFunc(spoken, func(s dictionary) bool { return s.code == d.code })
+	})
+	if len(both) == 0 {
+		return found
+	}
+	return both
+}
+
 // reader reads words in the languages of some dictionaries.
 type reader struct {
 	dictionaries []dictionary
@@ -143,6 +156,9 @@ func (r *reader) conceptsOf(word string) []string {
 		if exact := d.concepts[word]; len(exact) > 0 {
 			found = append(found, exact...)
 			continue
+		}
+		if d.side[word] {
+			continue // "with" is no form of "without"
 		}
 		for w, concepts := range d.concepts {
 			if len(w) >= minForm && isForm(word, w) {
