@@ -164,7 +164,7 @@ func New(o Options) *Admin {
 	a.Desk = &DeskCommands{base: b}
 	a.Imports = &ImportCommands{base: b, memory: o.Memory}
 	a.schedules = &scheduleCommands{base: b, clock: o.Clock, asker: o.Asker, agents: a.agents}
-	a.escalations = &escalationCommands{base: b, desk: o.Desk, files: o.Files}
+	a.escalations = &escalationCommands{base: b, desk: o.Desk, files: o.Files, answers: a.Answers}
 	a.Host = &HostCommands{base: b, host: o.Host}
 	a.Web = &WebCommands{base: b, readers: o.Readers}
 	a.Budget = &BudgetCommands{base: b}

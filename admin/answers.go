@@ -95,11 +95,16 @@ func (ac *AnswerCommands) list(ctx context.Context) (answer, error) {
 
 // add keeps a canned answer.
 func (ac *AnswerCommands) add(ctx context.Context, args string) (answer, error) {
-	asked, said, found := strings.Cut(args, "=")
+	asked, said, _ := strings.Cut(args, "=")
+	return ac.keep(ctx, asked, said)
+}
+
+// keep keeps an answer to a question.
+func (ac *AnswerCommands) keep(ctx context.Context, asked, said string) (answer, error) {
 	asked, said = answers.CleanQuestion(asked), answers.CleanAnswer(said)
 	unknown := answers.UnknownVariable(said)
 	switch {
-	case !found || asked == "" || said == "":
+	case asked == "" || said == "":
 		return answer{text: "Write the question, `=` and the answer: `/answers add Is there parking? = Behind the house.`"}, nil
 	case len([]rune(said)) > answers.MaxAnswer:
 		return answer{text: fmt.Sprintf("The answer is too long: %d characters at most.", answers.MaxAnswer)}, nil

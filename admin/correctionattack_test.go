@@ -98,7 +98,7 @@ func TestProposal_DroppedAfterDocumentChange(t *testing.T) {
 	r.addDocument("prices.md", "# Delivery\n\nDelivery costs 5 euro within the city.", policy.RolePublic)
 	ben, cid := r.customer("Ben"), r.customer("Cid")
 	ofBen, ofCid := r.escalateQuestion(ben, "What does delivery cost?"), r.escalateQuestion(cid, "What does delivery cost?")
-	require.Contains(t, ofBen.Proposal, "5 euro")
+	require.Contains(t, ofBen.Proposals[0].Text, "5 euro")
 	r.react(*ofCid.CardEvent, "👍")
 	r.addDocument("prices.md", "# Delivery\n\nDelivery costs 8 euro within the city.", policy.RolePublic)
 	require.Contains(t, r.react(*ofBen.CardEvent, "👍"), "Not sent: the documents have changed")
@@ -107,15 +107,28 @@ func TestProposal_DroppedAfterDocumentChange(t *testing.T) {
 	require.Contains(t, strings.Join(r.sentTo(cid), "\n"), "5 euro")
 }
 
+func TestProposal_LearnedBecomesAnswer(t *testing.T) {
+	t.Parallel()
+	r := newDesk(t)
+	r.addDocument("prices.md", "# Delivery\n\nDelivery costs 5 euro within the city.", policy.RolePublic)
+	e := r.escalateQuestion(r.customer("Ben"), "What does delivery cost, please?")
+	r.handle(store.Message{Body: "learn", Thread: *e.CardEvent, Author: policy.AuthorOwnerClient, Sender: owner})
+	list, err := store.CannedAnswers(r.ctx, r.st.DB())
+	require.NoError(t, err)
+	require.Len(t, list, 1)
+	require.Equal(t, "What does delivery cost, please?", list[0].Question)
+	require.Contains(t, list[0].Answer, "5 euro")
+}
+
 func TestCorrection_CardOmitsOldText(t *testing.T) {
 	t.Parallel()
 	r := newDesk(t)
 	r.addDocument("prices.md", "# Delivery\n\nDelivery costs 5 euro within the city.", policy.RolePublic)
 	r.correctDelivery()
 	e := r.escalateQuestion(r.customer("Ben"), "What does delivery cost?")
-	require.Equal(t, "Since May it is 7 euro. (from Answers.md)", e.Proposal)
-	require.NotEmpty(t, e.Citations)
-	for _, c := range e.Citations {
+	require.Equal(t, "Since May it is 7 euro. (from Answers.md)", e.Proposals[0].Text)
+	require.NotEmpty(t, e.Citations())
+	for _, c := range e.Citations() {
 		require.NotContains(t, c.Quote, "5 euro")
 	}
 }

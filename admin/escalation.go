@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"multis/bridgebridge"
+	"multis/business/answers"
 	"multis/business/desk"
 	"multis/internal/text"
 	"multis/jobs"
@@ -20,8 +21,9 @@ import (
 type escalationCommands struct {
 	base
 
-	desk  *desk.Desk
-	files Files
+	desk    *desk.Desk
+	files   Files
+	answers *AnswerCommands
 }
 
 // commands returns the commands about escalations.
@@ -32,7 +34,7 @@ func (ec *escalationCommands) commands() []command {
 			summary: "customers waiting for a person",
 			alone:   true,
 			help: "Each has a thread here. What you write in it goes to the contact; what begins with `note` or 📝 stays. On the card ✋ takes it, ✅ ends it and lets me answer again, " +
-				"⏸ keeps me off, 👍 sends the proposal.",
+				"⏸ keeps me off, 👍 sends the first proposal, a number that one, and `learn 2` keeps the second as your own answer to the customer's words.",
 		},
 		{
 			name:      "handoff",
@@ -187,6 +189,10 @@ func (ec *escalationCommands) handleThreadMessage(ctx context.Context, r request
 	if !found {
 		return answer{}, false, nil
 	}
+	if number := policy.LearnNumber(typedText(r.message)); number > 0 && r.isOwner() && ec.answers.keeper != nil {
+		learned, err := ec.learn(ctx, e, number)
+		return learned, true, err
+	}
 	ans := answer{reason: "It is a message in the thread of an escalation.", quotes: []store.MessageID{r.message.ID}}
 	var file *outbox.File
 	if ec.desk.TakesFile(r.message) {
@@ -204,6 +210,26 @@ func (ec *escalationCommands) handleThreadMessage(ctx context.Context, r request
 		return ec.desk.Reply(ctx, tx, e.ID, r.message, file)
 	}
 	return ans, true, nil
+}
+
+// learn keeps a proposal of an escalation as the owner's own answer to the words of the customer, without personal data.
+func (ec *escalationCommands) learn(ctx context.Context, e store.Escalation, number int) (answer, error) {
+	if number > len(e.Proposals) {
+		return answer{text: "The card has no such proposal."}, nil
+	}
+	chat, err := store.ChatByID(ctx, ec.store.DB(), e.ChatID)
+	if err != nil {
+		return answer{}, err
+	}
+	m, err := store.MessageByID(ctx, ec.store.DB(), e.MessageID)
+	if errors.Is(err, store.ErrNotFound) {
+		return answer{text: "The customer has deleted the question."}, nil
+	}
+	if err != nil {
+		return answer{}, err
+	}
+	asked := answers.MaskPersonalData(policy.WithoutGreeting(m.Body), []string{bridgebridge.DisplayName(chat.Name)})
+	return ec.answers.keep(ctx, asked, e.Proposals[number-1].Text)
 }
 
 // handleReaction handles a sign on the card of a thread, or a note mark on a reply there. done is false for other

@@ -142,8 +142,7 @@ func (t *Turns) escalate(ctx context.Context, tx store.Tx, chat store.Chat, wait
 		Messages:  slices.Concat(r.questionMessages, waiting),
 		Reason:    why,
 		Sources:   r.sources,
-		Citations: r.escalation.citations,
-		Proposal:  r.escalation.proposal,
+		Proposals: r.escalation.proposals,
 		Closed:    !t.standard.hoursOf(chat).At(t.now()).Open,
 	})
 	if err != nil {

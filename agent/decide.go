@@ -84,9 +84,8 @@ type escalation struct {
 	modelReason string
 	// onlyWaiting is true if there is nothing to escalate once the contact no longer waits for a person.
 	onlyWaiting bool
-	// citations is what the public documents say about the question, proposal an answer that a person may send.
-	citations []store.Citation
-	proposal  string
+	// proposals are answers from public documents that a person may send.
+	proposals []store.Proposal
 }
 
 // isNeeded reports whether the chat is escalated.
@@ -253,8 +252,7 @@ func (t *Turns) decideAnswer(ctx context.Context, q *inquiry) (turnResult, error
 				reason:      partialReason,
 				cause:       policy.CauseNoAnswer,
 				modelReason: answer.modelReason,
-				proposal:    answer.text,
-				citations:   answer.citations,
+				proposals:   []store.Proposal{{Text: answer.text, Citations: answer.citations}},
 			},
 			task:      answer.task,
 			summarise: answer.summarise,

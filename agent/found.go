@@ -44,20 +44,20 @@ func (t *Turns) findSuggestions(ctx context.Context, question string, before []s
 		if err != nil {
 			return err
 		}
-		r.addCitations(shown.citations) // none of a quote that says more than what was corrected
-		if r.escalation.proposal == "" {
-			r.escalation.proposal = shown.text
-		}
+		r.escalation.propose(shown)
 	}
 	return nil
 }
 
-// addCitations adds citations to those that the card shows, each once.
-func (r *turnResult) addCitations(citations []store.Citation) {
-	for _, c := range citations {
-		if !slices.Contains(r.escalation.citations, c) {
-			r.escalation.citations = append(r.escalation.citations, c)
-		}
+// maxProposals is the number of proposals of a card: more are not read.
+const maxProposals = 3
+
+// propose adds an answer to those that a person may send, each once. An answer has no text if a correction says less than
+// what it quotes.
+func (e *escalation) propose(answer contactAnswer) {
+	isKnown := slices.ContainsFunc(e.proposals, func(p store.Proposal) bool { return strings.Contains(p.Text, answer.text) })
+	if answer.text != "" && !isKnown && len(e.proposals) < maxProposals {
+		e.proposals = append(e.proposals, store.Proposal{Text: answer.text, Citations: answer.citations})
 	}
 }
 

@@ -89,7 +89,7 @@ func TestParts_DraftAnswersAllOrNothing(t *testing.T) {
 	b.storeContactMessage("Do you sell bicycles?", policy.ActionAnswer)
 	b.runTurn()
 	require.Zero(t, storetest.Count(t, b.store, "select count(*) from outbox where chat_id = $1 and purpose = 'reply'", b.chat.ID))
-	require.Equal(t, 1, storetest.Count(t, b.store, "select count(*) from escalations where proposal like '%Delivery costs 5 euro%'"),
+	require.Equal(t, 1, storetest.Count(t, b.store, "select count(*) from escalations where proposals::text like '%Delivery costs 5 euro%'"),
 		"a person may send the part that is known")
-	require.Equal(t, 1, storetest.Count(t, b.store, "select jsonb_array_length(citations) from escalations"), "what it rests on is shown once")
+	require.Equal(t, 1, storetest.Count(t, b.store, "select jsonb_array_length(proposals) from escalations"), "what it rests on is shown once")
 }

@@ -51,7 +51,7 @@ func TestUnanswered_ThirdQuestionEscalates(t *testing.T) {
 			}
 			require.Equal(t, codeEscalated, m.Code)
 			require.Contains(t, m.Reason, "The 2 questions before it got no answer.")
-			require.Equal(t, 1, b.count("select count(*) from escalations where cause = 'unanswered' and proposal like '%5 euro%'"),
+			require.Equal(t, 1, b.count("select count(*) from escalations where cause = 'unanswered' and proposals::text like '%5 euro%'"),
 				"with the answer that was found")
 		})
 	}

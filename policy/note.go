@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -61,7 +62,7 @@ func IsThreadCommand(s string) bool {
 // IsTakeover reports whether a message in the thread of an escalation says that a person has the conversation: a reply,
 // or a sign that says so.
 func IsTakeover(s string) bool {
-	return ThreadSignOf(s).IsTakeover() || (!IsNote(s) && !IsThreadCommand(s))
+	return ThreadSignOf(s).IsTakeover() || !IsNote(s) && !IsThreadCommand(s) && LearnNumber(s) == 0
 }
 
 // CannedNumber reads a message in the thread of an escalation that is the number of one of the owner's answers, as in
@@ -75,6 +76,24 @@ func CannedNumber(s string) (number int64, found bool) {
 	return number, err == nil
 }
 
+// LearnNumber reads a message in the thread of an escalation that keeps a proposal as the owner's answer: "learn", or
+// "learn 2" for the second one. It returns the number of the proposal, from 1; 0 for any other message.
+func LearnNumber(s string) int {
+	words := strings.Fields(strings.ToLower(text.Clean(s)))
+	switch {
+	case len(words) == 1 && words[0] == "learn":
+		return 1
+	case len(words) == 2 && words[0] == "learn":
+		number, err := strconv.Atoi(words[1])
+		if err != nil {
+			return 0
+		}
+		return max(number, 0)
+	default:
+		return 0
+	}
+}
+
 // ThreadSign is what a reaction to the card of an escalation does.
 type ThreadSign string
 
@@ -83,13 +102,17 @@ const (
 	SignClaim   ThreadSign = "✋" // whoever sets it answers there
 	SignResolve ThreadSign = "✅" // it is done, and the assistant answers again
 	SignPause   ThreadSign = "⏸" // the assistant stays quiet there until it is resolved
-	SignSend    ThreadSign = "👍" // the proposal is sent
+	SignSend    ThreadSign = "👍" // the first proposal is sent
+	SignSecond  ThreadSign = "2" // the second one
+	SignThird   ThreadSign = "3"
 	SignNote    ThreadSign = NoteMarker
 )
 
 // IsTakeover reports whether a sign says that a person has the conversation, so that the assistant stays quiet in the
 // chat with the contact.
-func (s ThreadSign) IsTakeover() bool { return s == SignClaim || s == SignPause || s == SignSend }
+func (s ThreadSign) IsTakeover() bool {
+	return slices.Contains([]ThreadSign{SignClaim, SignPause, SignSend, SignSecond, SignThird}, s)
+}
 
 // ThreadSignOf reads a reaction, or a text that is nothing else; empty for any other.
 func ThreadSignOf(s string) ThreadSign {
@@ -101,8 +124,12 @@ func ThreadSignOf(s string) ThreadSign {
 		return SignResolve
 	case "⏸":
 		return SignPause
-	case "👍":
+	case "👍", "1\u20e3":
 		return SignSend
+	case "2\u20e3":
+		return SignSecond
+	case "3\u20e3":
+		return SignThird
 	case NoteMarker, "🗒":
 		return SignNote
 	default:

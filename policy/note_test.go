@@ -35,7 +35,7 @@ func TestSign_ReadInAnyColour(t *testing.T) {
 	for s, want := range map[string]ThreadSign{
 		"✋": SignClaim, " ✋🏽\ufe0f ": SignClaim, "\u200b✋": SignClaim, "✋\u2060\ufeff": SignClaim, "🙋\u200d♀\ufe0f": SignClaim, "✔️": SignResolve,
 		"\u202e✅": SignResolve, "⏸️": SignPause,
-		"👍🏿": SignSend, "🗒️": SignNote, "✋ mine": "", "": "", "\u200b": "", "+1": "",
+		"👍🏿": SignSend, "2️⃣": SignSecond, "3⃣": SignThird, "2": "", "🗒️": SignNote, "✋ mine": "", "": "", "\u200b": "", "+1": "",
 	} {
 		t.Run(s, func(t *testing.T) {
 			require.Equal(t, want, ThreadSignOf(s), "%q", s)
@@ -46,11 +46,22 @@ func TestSign_ReadInAnyColour(t *testing.T) {
 func TestThread_RepliesKeepAssistantQuiet(t *testing.T) {
 	t.Parallel()
 	for s, want := range map[string]bool{
-		"Which lamp is it?": true, "✋": true, "⏸": true, "👍": true, "✅": false, "📝": false, "note x": false, "@eva x": false, "/why": false,
+		"Which lamp is it?": true, "✋": true, "⏸": true, "👍": true, "2️⃣": true, "2": true, "✅": false, "📝": false, "learn 2": false, "note x": false, "@eva x": false, "/why": false,
 		"\u200b/why": false, " !why": false, "／pause all": false, "！wa logout": false,
 	} {
 		t.Run(s, func(t *testing.T) {
 			require.Equal(t, want, IsTakeover(s), "%q", s)
+		})
+	}
+}
+
+func TestLearnNumber(t *testing.T) {
+	t.Parallel()
+	for s, want := range map[string]int{
+		"learn": 1, "Learn 2": 2, " learn  3 ": 3, "learn -1": 0, "learn more": 0, "we learn": 0, "learn 2 now": 0, "": 0,
+	} {
+		t.Run(s, func(t *testing.T) {
+			require.Equal(t, want, LearnNumber(s))
 		})
 	}
 }

@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -23,8 +25,8 @@ type Escalation struct {
 	MessageID MessageID // the newest message when it was opened
 	Reason    string
 	Sources   []MessageID // the messages whose words may be in Reason
-	Citations []Citation  // what the public documents say about the question
-	Proposal  string      // an answer that a person may send as it stands; empty for none
+	Proposals []Proposal  // answers that a person may send as they stand, the likeliest first
+	Picked    int         // the number of the proposal that was sent, from 1; 0 for none
 	OpenedAt  time.Time
 	ClosedAt  *time.Time
 	ClosedBy  id.UserID // who resolved it; empty if it ended by itself, or is open
@@ -39,13 +41,37 @@ type Escalation struct {
 	CardStatus string     `db:"shown"` // the line about its state that the card shows
 }
 
+// Proposal is an answer from public documents that a person may send as it stands.
+type Proposal struct {
+	Text      string     `json:"text"`
+	Citations []Citation `json:"citations"`
+}
+
+// Citations returns what the public documents say about the question.
+func (e Escalation) Citations() (list []Citation) {
+	for _, p := range e.Proposals {
+		list = append(list, p.Citations...)
+	}
+	return list
+}
+
+// Picks returns the number of the proposal that a message in the thread picks, from 1: it is nothing but that number. It
+// returns 0 for any other message, and after one was picked, because a number is an answer then.
+func (e Escalation) Picks(message string) int {
+	number, err := strconv.Atoi(strings.TrimSpace(text.Clean(message)))
+	if err != nil || e.Picked > 0 || number < 1 || number > len(e.Proposals) {
+		return 0
+	}
+	return number
+}
+
 // IsOpen reports whether the escalation has not been closed.
 func (e Escalation) IsOpen() bool { return e.ClosedAt == nil }
 
 // IsWaiting reports whether the contact waits for a person.
 func (e Escalation) IsWaiting() bool { return e.IsOpen() && e.AnsweredAt == nil }
 
-const escalationColumns = `e.id, e.chat_id, e.message_id, e.reason, e.sources, e.citations, e.proposal, e.opened_at, e.closed_at, e.closed_by, e.card_id, o.event_id as card_event,
+const escalationColumns = `e.id, e.chat_id, e.message_id, e.reason, e.sources, e.proposals, e.picked, e.opened_at, e.closed_at, e.closed_by, e.card_id, o.event_id as card_event,
 	coalesce(o.chat_id, 0) as card_room, e.claimed_by, e.claimed_at, e.answered_at, e.paged, e.shown`
 
 const fromEscalationsSQL = " from escalations e left join outbox o on o.id = e.card_id"
@@ -155,16 +181,18 @@ func ThreadRooms(ctx context.Context, db DB, threads []id.EventID) ([]id.RoomID,
 	return row.Values[id.RoomID](ctx, db, "rooms of threads", threadRoomsSQL, threads)
 }
 
-const setEscalationCardSQL = "update escalations set card_id = $2, citations = $3, proposal = $4, shown = $5 where id = $1"
+const setEscalationCardSQL = "update escalations set card_id = $2, proposals = $3, shown = $4 where id = $1"
 
 // SetEscalationCard stores the card of an escalation, which is the first outbox message of its thread, and what the card shows.
 func SetEscalationCard(ctx context.Context, tx Tx, e Escalation) error {
-	found, err := json.Marshal(e.Citations)
-	if err != nil || e.Citations == nil {
-		found = []byte("[]")
+	for i := range e.Proposals {
+		e.Proposals[i].Text = text.Storable(e.Proposals[i].Text)
 	}
-	return row.Exec(ctx, tx, "note the card of an escalation", setEscalationCardSQL, e.ID, e.CardID, found, text.Storable(e.Proposal),
-		e.CardStatus)
+	proposals, err := json.Marshal(row.EmptyIfNil(e.Proposals))
+	if err != nil {
+		return fmt.Errorf("write the proposals of an escalation: %w", err)
+	}
+	return row.Exec(ctx, tx, "note the card of an escalation", setEscalationCardSQL, e.ID, e.CardID, proposals, e.CardStatus)
 }
 
 const setEscalationShownSQL = "update escalations set shown = $2 where id = $1"
@@ -199,11 +227,11 @@ func MarkWaitingAgain(ctx context.Context, tx Tx, escalation EscalationID, at ti
 	return row.Exec(ctx, tx, "wait again", markWaitingAgainSQL, escalation, at)
 }
 
-const clearProposalSQL = "update escalations set proposal = '' where id = $1 and proposal <> ''"
+const pickProposalSQL = "update escalations set picked = $2 where id = $1 and picked = 0"
 
-// ClearProposal removes the proposal of an escalation, which is then not sent again. It reports whether there was one.
-func ClearProposal(ctx context.Context, tx Tx, escalation EscalationID) (bool, error) {
-	return changedOne(ctx, tx, "clear proposal", clearProposalSQL, escalation)
+// PickProposal stores that the proposal with a number is sent. It reports false if one was sent before.
+func PickProposal(ctx context.Context, tx Tx, escalation EscalationID, number int) (bool, error) {
+	return changedOne(ctx, tx, "pick a proposal", pickProposalSQL, escalation, number)
 }
 
 const setPageCountSQL = "update escalations set paged = $2 where id = $1"

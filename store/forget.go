@@ -91,7 +91,7 @@ const removeMessagesSQL = `with deleted as (select id, chat_id, event_id from me
 	edits as (delete from messages e using deleted d where e.chat_id = d.chat_id and e.relates_to = d.event_id and e.code = 'edited'),
 	files as (select count(*) as n from kept_files where message_id = any (@messages)),
 	gone as (%s),
-	waits as (update escalations set reason = @why, sources = '{}', citations = '[]', proposal = '' where (message_id = any (@messages) or sources && @messages::bigint[]) and reason <> @why returning 1),
+	waits as (update escalations set reason = @why, sources = '{}', proposals = '[]' where (message_id = any (@messages) or sources && @messages::bigint[]) and reason <> @why returning 1),
 	asked as (delete from dialogs where message_id = any (@messages)),
 	unanswered as (delete from unanswered_questions where message_ids && @messages::bigint[]),
 	` + forgetTasksSQL + `

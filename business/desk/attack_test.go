@@ -16,7 +16,7 @@ func TestReaction_OnLineIsNotOnCard(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	ana := r.chat("Ana", anasRoom, policy.KindDM)
-	card := r.escalate(anasRoom, "Do you ship to Rome?", func(c *desk.Case) { c.Proposal = "We ship to Italy." })
+	card := r.escalate(anasRoom, "Do you ship to Rome?", func(c *desk.Case) { c.Proposals = proposals("We ship to Italy.") })
 	r.say(anasRoom, contactOf(anasRoom), "I found it, never mind")
 	r.runAllJobs()
 	var line sentEvent
@@ -34,7 +34,8 @@ func TestReaction_OnLineIsNotOnCard(t *testing.T) {
 	e := r.escalation(ana.ID)
 	require.True(t, e.IsWaiting())
 	require.Empty(t, e.ClaimedBy)
-	require.Equal(t, "We ship to Italy.", e.Proposal)
+	require.Equal(t, "We ship to Italy.", e.Proposals[0].Text)
+	require.Zero(t, e.Picked)
 	require.Nil(t, r.reload(ana).PausedUntil)
 }
 

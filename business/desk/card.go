@@ -2,6 +2,7 @@ package desk
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -100,12 +101,7 @@ func (d *Desk) cardText(e store.Escalation, chat store.Chat, messages []store.Me
 	if e.Reason != "" {
 		parts = append(parts, "Why: "+text.Escape(e.Reason))
 	}
-	for _, c := range e.Citations {
-		parts = append(parts, "Found in "+text.Escape(c.Source)+": “"+text.Escape(text.Clip(text.OneLine(c.Quote), maxQuote))+"”")
-	}
-	if e.Proposal != "" {
-		parts = append(parts, "Proposal, which 👍 sends as it stands:", quoteLines(e.Proposal))
-	}
+	parts = append(parts, proposalParts(e.Proposals)...)
 	as := "as you"
 	if len(d.Operators) > 0 {
 		as = "in the owner's name"
@@ -117,6 +113,33 @@ func (d *Desk) cardText(e store.Escalation, chat store.Chat, messages []store.Me
 		parts = append(parts, e.CardStatus)
 	}
 	return strings.Join(parts, "\n\n")
+}
+
+// maxProposal is how many characters of a proposal a card shows where there are several.
+const maxProposal = 400
+
+// proposalParts shows the proposals of a card, numbered if there are several.
+func proposalParts(list []store.Proposal) []string {
+	switch len(list) {
+	case 0:
+		return nil
+	case 1:
+		return []string{foundLine(list[0]), "Proposal, which 👍 sends as it stands:", quoteLines(list[0].Text)}
+	}
+	parts := []string{"Proposals: 👍 sends the first, a number (`2`) that one, as it stands; `learn 2` keeps it as your answer:"}
+	for i, p := range list {
+		parts = append(parts, fmt.Sprintf("**%d** %s", i+1, foundLine(p)), quoteLines(text.Clip(p.Text, maxProposal)))
+	}
+	return parts
+}
+
+// foundLine says where a proposal was found.
+func foundLine(p store.Proposal) string {
+	var lines []string
+	for _, c := range p.Citations {
+		lines = append(lines, "Found in "+text.Escape(c.Source)+": “"+text.Escape(text.Clip(text.OneLine(c.Quote), maxQuote))+"”")
+	}
+	return strings.Join(lines, "\n\n")
 }
 
 // questionLimit returns how many characters of each message a card shows: all of most messages, and a share of each if

@@ -75,10 +75,9 @@ type Case struct {
 	Chat      store.Chat
 	Messages  []store.Message // the unanswered messages, the oldest first
 	Reason    string
-	Sources   []store.MessageID // the messages whose words may be in Reason and Proposal
-	Citations []store.Citation
-	Proposal  string // an answer that a person may send as it stands; empty for none
-	Closed    bool   // the business is closed
+	Sources   []store.MessageID // the messages whose words may be in Reason and Proposals
+	Proposals []store.Proposal  // answers that a person may send as they stand
+	Closed    bool              // the business is closed
 }
 
 // newest returns the newest message of a case.
@@ -97,7 +96,7 @@ func (d *Desk) Open(ctx context.Context, tx store.Tx, c Case) (first, told bool,
 		return first, told, err
 	}
 	if first {
-		e.Citations, e.Proposal = c.Citations, c.Proposal
+		e.Proposals = c.Proposals
 		if err := d.postCard(ctx, tx, e, c); err != nil {
 			return first, told, err
 		}

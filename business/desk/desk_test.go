@@ -476,7 +476,10 @@ func TestThread_NoteNeverReachesContact(t *testing.T) {
 	r := newRig(t)
 	ana := r.chat("Ana", anasRoom, policy.KindDM)
 	card := r.escalate(anasRoom, "My parcel arrived broken", func(c *desk.Case) {
-		c.Citations, c.Proposal = []store.Citation{{Source: "returns.md › Broken", Quote: "Send a photo within a week."}}, "Please send a photo."
+		c.Proposals = []store.Proposal{{
+			Text:      "Please send a photo.",
+			Citations: []store.Citation{{Source: "returns.md › Broken", Quote: "Send a photo within a week."}},
+		}}
 	})
 	text := r.card(card)
 	for _, part := range []string{

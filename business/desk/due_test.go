@@ -122,11 +122,45 @@ func TestDue_AnsweredEscalationEnds(t *testing.T) {
 	require.True(t, r.escalation(ana.ID).IsOpen())
 }
 
+// proposals are answers without sources.
+func proposals(texts ...string) (list []store.Proposal) {
+	for _, said := range texts {
+		list = append(list, store.Proposal{Text: said})
+	}
+	return list
+}
+
+func TestProposal_NumberPicksOne(t *testing.T) {
+	t.Parallel()
+	for name, pick := range map[string]func(r *rig, card id.EventID){
+		"a reply":    func(r *rig, card id.EventID) { r.reply(card, eva, " 2 ") },
+		"a reaction": func(r *rig, card id.EventID) { r.react(eva, card, "2️⃣") },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := newRig(t)
+			ana := r.chat("Ana", anasRoom, policy.KindDM)
+			card := r.escalate(anasRoom, "Do you ship to Rome?", func(c *desk.Case) {
+				c.Proposals = proposals("Parking is free.", "We ship to Italy.", "We open at 9.")
+			})
+			require.Contains(t, r.card(card), "**2**")
+			pick(r, card)
+			r.react(bob, card, "👍")
+			r.runAllJobs()
+			require.Equal(t, []string{"We ship to Italy."}, r.sender.view(anasRoom, anyEvent))
+			require.Equal(t, 2, r.escalation(ana.ID).Picked)
+			r.reply(card, eva, "3")
+			r.runAllJobs()
+			require.Equal(t, []string{"We ship to Italy.", "3"}, r.sender.view(anasRoom, anyEvent), "after a pick a number is an answer")
+		})
+	}
+}
+
 func TestProposal_IsSentOnce(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	ana := r.chat("Ana", anasRoom, policy.KindDM)
-	card := r.escalate(anasRoom, "Do you ship to Rome?", func(c *desk.Case) { c.Proposal = "We ship to Italy." })
+	card := r.escalate(anasRoom, "Do you ship to Rome?", func(c *desk.Case) { c.Proposals = proposals("We ship to Italy.") })
 	r.react(eva, card, "👍")
 	r.react(bob, card, "👍")
 	r.runAllJobs()

@@ -155,7 +155,7 @@ func TestCard_HostileQuestionsAndNames(t *testing.T) {
 		r := newRig(t)
 		r.desk.OnCall = []id.UserID{bob}
 		r.chat("Ana\n\n"+forged+" @room \u202e[x](y)", anasRoom, policy.KindDM)
-		card := r.escalate(anasRoom, said, func(c *desk.Case) { c.Closed, c.Proposal = true, "Please wait." })
+		card := r.escalate(anasRoom, said, func(c *desk.Case) { c.Closed, c.Proposals = true, proposals("Please wait.") })
 		var shown sentEvent
 		for _, e := range r.sender.sent {
 			if e.event == card {

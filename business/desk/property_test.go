@@ -77,7 +77,7 @@ func (c *conversation) play() {
 	c.t.Helper()
 	c.sender.fail, c.sender.after = nil, nil
 	c.chat = c.rig.chat("Ana", c.room, policy.KindDM)
-	c.card = c.escalate(c.room, c.token("question"), func(k *desk.Case) { k.Proposal = "" })
+	c.card = c.escalate(c.room, c.token("question"), func(k *desk.Case) { k.Proposals = nil })
 	c.sender.check = func(o store.OutboxMessage) {
 		if o.ChatID == c.chat.ID && o.Purpose == policy.PurposeGreeting {
 			require.False(c.t, c.silent, "the assistant wrote over a person in %s", c.room)

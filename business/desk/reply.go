@@ -40,6 +40,8 @@ func (d *Desk) Reply(ctx context.Context, tx store.Tx, escalation store.Escalati
 			nil
 	case sign != "":
 		return d.applySign(ctx, tx, e, chat, m, sign)
+	case e.Picks(m.Body) > 0:
+		return d.sendProposal(ctx, tx, e, chat, m, e.Picks(m.Body))
 	case policy.IsThreadCommand(typedText(m)): // an unknown command, or one behind an invisible character
 		return NotSent(m, "what begins with `/` or `!` is a command here."), nil
 	}
@@ -124,7 +126,11 @@ func (d *Desk) applySign(ctx context.Context, tx store.Tx, e store.Escalation, c
 		}
 		return "", enqueueUpdate(ctx, tx, e.ID)
 	case policy.SignSend:
-		return d.sendProposal(ctx, tx, e, chat, m)
+		return d.sendProposal(ctx, tx, e, chat, m, 1)
+	case policy.SignSecond:
+		return d.sendProposal(ctx, tx, e, chat, m, 2)
+	case policy.SignThird:
+		return d.sendProposal(ctx, tx, e, chat, m, 3)
 	default:
 		return "", nil
 	}
@@ -179,22 +185,26 @@ func emitResolved(ctx context.Context, tx store.Tx, chat store.ChatID) error {
 	return jobs.EmitHookEvent(ctx, tx, policy.HookResolved, strconv.FormatInt(int64(chat), 10))
 }
 
-// sendProposal sends the proposal of a card, once, and only while the documents that it was made from are as they were.
-func (d *Desk) sendProposal(ctx context.Context, tx store.Tx, e store.Escalation, chat store.Chat, m store.Message) (string, error) {
-	if e.Proposal == "" {
-		return "", nil // it was sent, or there is none
+// sendProposal sends the proposal of a card with a number: only one of them, once, and only while the documents that it
+// was made from are as they were.
+func (d *Desk) sendProposal(ctx context.Context, tx store.Tx, e store.Escalation, chat store.Chat, m store.Message,
+	number int,
+) (string, error) {
+	if e.Picked > 0 || number > len(e.Proposals) {
+		return "", nil
 	}
-	current, err := store.AreCitationsCurrent(ctx, tx, e.Proposal, e.Citations)
+	picked := e.Proposals[number-1]
+	current, err := store.AreCitationsCurrent(ctx, tx, picked.Text, picked.Citations)
 	if err != nil {
 		return "⚠️ Not sent: the documents have changed since I proposed it. Write the answer here.", err
 	}
 	if !current {
 		return "⚠️ Not sent: the documents have changed since I proposed it. Write the answer here.", nil
 	}
-	if _, err := store.ClearProposal(ctx, tx, e.ID); err != nil {
+	if _, err := store.PickProposal(ctx, tx, e.ID, number); err != nil {
 		return "", err
 	}
-	return d.send(ctx, tx, e, chat, m, outbox.Message{Text: e.Proposal})
+	return d.send(ctx, tx, e, chat, m, outbox.Message{Text: picked.Text})
 }
 
 // send queues a person's text or file to the contact in the owner's name. It is deleted there when the person deletes the message m.

@@ -204,7 +204,7 @@ func TestCard_NewAfterDeletedQuestion(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	r.chat("Ana", anasRoom, policy.KindDM)
-	card := r.escalate(anasRoom, "My parcel is late", func(c *desk.Case) { c.Proposal = "It comes on Monday." })
+	card := r.escalate(anasRoom, "My parcel is late", func(c *desk.Case) { c.Proposals = proposals("It comes on Monday.") })
 	r.runAllJobs()
 	var first id.EventID
 	require.NoError(t, r.st.Pool().QueryRow(r.ctx, "select event_id from messages where body = 'My parcel is late'").Scan(&first))

@@ -152,8 +152,7 @@ func (d *Desk) replaceDeletedCard(ctx context.Context, tx store.Tx, e store.Esca
 	e.CardEvent = nil
 	e.CardRoom = 0
 	e.CardStatus = ""
-	e.Citations = nil
-	e.Proposal = ""
+	e.Proposals = nil
 	return true, cardWait, d.postCard(ctx, tx, e, Case{Chat: chat, Messages: left})
 }
 

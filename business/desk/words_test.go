@@ -200,7 +200,7 @@ func TestCard_ShowsLongMessages(t *testing.T) {
 		for range 57 {
 			c.Messages = append(c.Messages, first)
 		}
-		c.Proposal = strings.Repeat("p", 1500)
+		c.Proposals = proposals(strings.Repeat("p", 1500))
 	})
 	r.react(eva, card, "✋")
 	r.runAllJobs()

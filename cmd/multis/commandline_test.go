@@ -29,7 +29,7 @@ config set <key> <value>
 config check
 config diff [flags] --json
 chat [flags] --data --documents
-rehearse --documents=FOLDER --questions=FILE [flags] --documents --questions --model --json
+rehearse [flags] --documents --questions --model --json --sets
 verify
 index --role=public|admin <what> ... --role
 export <file> [<chat> ...]

@@ -171,14 +171,19 @@ func (r rehearsal) say(ctx context.Context, chat store.Chat, body string) (rehea
 		return rehearsedReply{}, err
 	}
 	if len(said) == 0 {
-		return rehearsedReply{Outcome: outcomeSilent, Sources: []rehearsedQuote{}, Reason: "The message was not stored."}, nil
+		return rehearsedReply{
+			Outcome:   outcomeSilent,
+			Sources:   []rehearsedQuote{},
+			Proposals: []rehearsedProposal{},
+			Reason:    "The message was not stored.",
+		}, nil
 	}
 	return r.reply(ctx, said[0], sent)
 }
 
 // reply describes what was sent for a message.
 func (r rehearsal) reply(ctx context.Context, m store.Message, sent []store.OutboxMessage) (rehearsedReply, error) {
-	reply := rehearsedReply{Outcome: outcomeSilent, Reason: m.Reason, Sources: []rehearsedQuote{}}
+	reply := rehearsedReply{Outcome: outcomeSilent, Reason: m.Reason, Sources: []rehearsedQuote{}, Proposals: []rehearsedProposal{}}
 	var texts []string
 	isAnswered := false
 	for _, o := range sent {
@@ -207,10 +212,12 @@ func (r rehearsal) reply(ctx context.Context, m store.Message, sent []store.Outb
 		return reply, nil
 	}
 	e, err := store.EscalationOfChat(ctx, r.store.DB(), m.ChatID)
-	if errors.Is(err, store.ErrNotFound) || err == nil && e.Proposal == "" {
+	if errors.Is(err, store.ErrNotFound) {
 		return reply, nil
 	}
-	reply.Proposal = &rehearsedProposal{Text: e.Proposal, Sources: quotesOf(e.Citations)}
+	for _, p := range e.Proposals {
+		reply.Proposals = append(reply.Proposals, rehearsedProposal{Text: p.Text, Sources: quotesOf(p.Citations)})
+	}
 	return reply, err
 }
 

@@ -25,10 +25,11 @@ import (
 // rehearseCmd asks a file of questions as customers would, and shows what they would get. It sends nothing, and its database
 // is removed at the end.
 type rehearseCmd struct {
-	Documents string `required:"" placeholder:"FOLDER" help:"The folder whose files customers are answered from. All of them are public."`
-	Questions string `required:"" placeholder:"FILE" help:"The questions, one JSON object a line: id, text and, if customers wrote something before it, after. - reads the standard input."`
+	Documents string `placeholder:"FOLDER" help:"The folder whose files customers are answered from. All of them are public."`
+	Questions string `placeholder:"FILE" help:"The questions, one JSON object a line: id, text and, if customers wrote something before it, after. - reads the standard input."`
 	Model     string `placeholder:"MODEL" help:"The model that answers, or none. Defaults to llm.model of the configuration."`
 	JSON      bool   `help:"Print one JSON object a question."`
+	Sets      string `placeholder:"FOLDER" help:"Ask the questions of several businesses and print how many were answered: each folder in it has documents/ and files of questions (.jsonl)."`
 }
 
 // maxRehearsed is the maximum number of messages in a rehearsed conversation.
@@ -39,6 +40,7 @@ type rehearsedQuestion struct {
 	ID     string         `json:"id"`
 	Text   string         `json:"text"`
 	After  []string       `json:"after"`  // what the customer wrote before, the oldest first
+	Kind   string         `json:"kind"`   // by which a report counts
 	Expect *expectedReply `json:"expect"` // nil expects nothing
 }
 
@@ -74,10 +76,10 @@ type rehearsedReply struct {
 	Text    string           `json:"text"`    // what is sent; empty for nothing
 	Partial bool             `json:"partial"` // it answers a part, and a person the rest
 	Sources []rehearsedQuote `json:"sources"`
-	// Proposal is the answer that a person may send as it stands; nil for none.
-	Proposal *rehearsedProposal `json:"proposal"`
-	Reason   string             `json:"reason"`
-	Cost     float64            `json:"cost"` // of the whole conversation, in the currency of the budget
+	// Proposals are the answers that a person may send as they stand, the likeliest first.
+	Proposals []rehearsedProposal `json:"proposals"`
+	Reason    string              `json:"reason"`
+	Cost      float64             `json:"cost"` // of the whole conversation, in the currency of the budget
 	// Failed are the expectations that it does not meet.
 	Failed []string `json:"failed,omitempty"`
 }
@@ -125,40 +127,51 @@ func joinOutcomes(list outcomes) string {
 
 // Run asks the questions and prints what customers would get. It exits with 1 if a reply does not meet its expectations.
 func (c rehearseCmd) Run(ctx context.Context, global *cli) error {
+	if c.Sets != "" {
+		return c.runSets(ctx, global)
+	}
+	if c.Documents == "" || c.Questions == "" {
+		return errors.New("give --documents and --questions, or --sets")
+	}
 	questions, err := c.readQuestions()
 	if err != nil {
 		return err
 	}
-	if _, err := os.ReadDir(c.Documents); err != nil {
-		return fmt.Errorf("--documents: %w", err)
-	}
-	dir, err := os.MkdirTemp("", "multis-rehearse-")
-	if err != nil {
-		return fmt.Errorf("make a folder for the database: %w", err)
-	}
-	defer os.RemoveAll(dir)
-	if err := os.Chmod(dir, 0o711); err != nil { //nolint:gosec // the user that Postgres runs as must be able to enter it
-		return fmt.Errorf("open the folder of the database: %w", err)
-	}
-	cfg, err := c.configuration(global.Config, dir)
-	if err != nil {
-		return err
-	}
-	closeLog, err := openLog(config.Logging{Level: zerolog.ErrorLevel, Format: config.FormatPretty})
-	if err != nil {
-		return err
-	}
-	defer closeLog()
-	st, closeDB, err := openThrowaway(ctx, dir)
-	if err != nil {
-		return err
-	}
-	defer closeDB()
-	replies, err := rehearse(ctx, cfg, st, c.Documents, questions)
+	replies, err := c.ask(ctx, global, questions)
 	if err != nil {
 		return err
 	}
 	return printReplies(os.Stdout, questions, replies, c.JSON)
+}
+
+// ask asks questions about the documents, with a database that is removed at the end.
+func (c rehearseCmd) ask(ctx context.Context, global *cli, questions []rehearsedQuestion) ([]rehearsedReply, error) {
+	if _, err := os.ReadDir(c.Documents); err != nil {
+		return nil, fmt.Errorf("--documents: %w", err)
+	}
+	dir, err := os.MkdirTemp("", "multis-rehearse-")
+	if err != nil {
+		return nil, fmt.Errorf("make a folder for the database: %w", err)
+	}
+	defer os.RemoveAll(dir)
+	if err := os.Chmod(dir, 0o711); err != nil { //nolint:gosec // the user that Postgres runs as must be able to enter it
+		return nil, fmt.Errorf("open the folder of the database: %w", err)
+	}
+	cfg, err := c.configuration(global.Config, dir)
+	if err != nil {
+		return nil, err
+	}
+	closeLog, err := openLog(config.Logging{Level: zerolog.ErrorLevel, Format: config.FormatPretty})
+	if err != nil {
+		return nil, err
+	}
+	defer closeLog()
+	st, closeDB, err := openThrowaway(ctx, dir)
+	if err != nil {
+		return nil, err
+	}
+	defer closeDB()
+	return rehearse(ctx, cfg, st, c.Documents, questions)
 }
 
 // readQuestions reads the questions.
@@ -296,8 +309,8 @@ func writeReply(b *strings.Builder, q rehearsedQuestion, r rehearsedReply) {
 	for line := range strings.Lines(r.Text) {
 		fmt.Fprintf(b, "    > %s\n", strings.TrimRight(line, "\n"))
 	}
-	if r.Proposal != nil {
-		fmt.Fprintf(b, "    proposal: %s\n", text.OneLine(r.Proposal.Text))
+	for i, p := range r.Proposals {
+		fmt.Fprintf(b, "    proposal %d: %s\n", i+1, text.OneLine(p.Text))
 	}
 	b.WriteString("\n")
 }

@@ -93,19 +93,20 @@ func TestRehearse_PrintsReplies(t *testing.T) {
 	questions, err := readQuestions(strings.NewReader(`{"text": "Price?", "after": ["Hello"], "expect": {"outcome": "answered"}}`), "test")
 	require.NoError(t, err)
 	replies := []rehearsedReply{{
-		ID:      "1",
-		Outcome: outcomeEscalated,
-		Text:    "Let me check.",
-		Sources: []rehearsedQuote{},
-		Reason:  "No document answers it.",
-		Failed:  []string{"outcome answered"},
+		ID:        "1",
+		Outcome:   outcomeEscalated,
+		Text:      "Let me check.",
+		Sources:   []rehearsedQuote{},
+		Proposals: []rehearsedProposal{},
+		Reason:    "No document answers it.",
+		Failed:    []string{"outcome answered"},
 	}}
 	var lines, table strings.Builder
 	require.Equal(t, statusError(1), printReplies(&table, questions, replies, false))
 	require.Equal(t, "1  Hello / Price?\n    escalated: No document answers it.\n    > Let me check.\n\nescalated     1\n\n"+
 		"0 of 1 replies as expected.\n1                escalated    expected outcome answered\n\n", table.String())
 	require.Equal(t, statusError(1), printReplies(&lines, questions, replies, true))
-	require.JSONEq(t, `{"id": "1", "outcome": "escalated", "text": "Let me check.", "partial": false, "sources": [], "proposal": null,
+	require.JSONEq(t, `{"id": "1", "outcome": "escalated", "text": "Let me check.", "partial": false, "sources": [], "proposals": [],
 		"reason": "No document answers it.", "cost": 0, "failed": ["outcome answered"]}`, lines.String())
 }
 
