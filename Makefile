@@ -69,6 +69,10 @@ bench: ## Run the benchmarks; prints standard Go benchmark lines
 	@deploy/setup.sh postgres
 	@go test -tags $(TAGS) -run '^$$' -bench . -benchmem $$(grep -rl --include='*_test.go' '^func Benchmark' . | xargs -r -n1 dirname | sort -u)
 
+.PHONY: customers
+customers: ## Ask the customers' questions of bench/customers without a model; prints how many were answered
+	@go run -tags $(TAGS) ./cmd/multis rehearse --sets bench/customers --model none
+
 .PHONY: chaos
 chaos: ## Run the long storms: processes killed over and over, an hour of downtime
 	@deploy/setup.sh postgres cc
