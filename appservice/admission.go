@@ -6,7 +6,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/google/uuid"
 	"maunium.net/go/mautrix/id"
 
 	"multis/bridgebridge"
@@ -141,22 +140,43 @@ type contactKey struct {
 }
 
 // contactRates caches the rates of the contacts of a batch.
-type contactRates map[contactKey]*rates
+type contactRates struct {
+	limit    int          // more messages of a contact need not be counted
+	expected []contactKey // those that may be asked for, so that all are read at once
+	known    map[contactKey]*rates
+}
+
+// expect says that the rates of a contact may be asked for.
+func (c *contactRates) expect(contact contactKey) {
+	if !slices.Contains(c.expected, contact) {
+		c.expected = append(c.expected, contact)
+	}
+}
 
 // load counts a contact's stored messages and answers in the database, once per batch. The caller adds those of the batch itself.
-func (c contactRates) load(ctx context.Context, tx store.Tx, contact contactKey, now time.Time) (*rates, error) {
-	if r, known := c[contact]; known {
+func (c *contactRates) load(ctx context.Context, tx store.Tx, contact contactKey, now time.Time) (*rates, error) {
+	if r, known := c.known[contact]; known {
 		return r, nil
 	}
-	var r rates
-	var err error
-	minute, day := now.Add(-time.Minute), now.Add(-24*time.Hour)
-	if r.stored.Minute, r.stored.Day, err = store.CountFromSender(ctx, tx, contact.chat, contact.sender, minute, day); err != nil {
+	c.expect(contact)
+	chats := make([]store.ChatID, len(c.expected))
+	senders := make([]id.UserID, len(c.expected))
+	for i, e := range c.expected {
+		chats[i], senders[i] = e.chat, e.sender
+	}
+	counted, err := store.ContactRates(ctx, tx, chats, senders, now.Add(-time.Minute), now.Add(-24*time.Hour), c.limit)
+	if err != nil {
 		return nil, err
 	}
-	if r.sent.Minute, r.sent.Day, err = store.CountSent(ctx, tx, contact.chat, minute, day, uuid.Nil); err != nil {
-		return nil, err
+	if c.known == nil {
+		c.known = map[contactKey]*rates{}
 	}
-	c[contact] = &r
-	return &r, nil
+	for _, r := range counted {
+		c.known[contactKey{r.ChatID, r.Sender}] = &rates{
+			stored: policy.Rate{Minute: r.StoredMinute, Day: r.StoredDay},
+			sent:   policy.Rate{Minute: r.SentMinute, Day: r.SentDay},
+		}
+	}
+	c.expected = nil
+	return c.known[contact], nil
 }

@@ -25,7 +25,9 @@ type batch struct {
 	// chats are the chats of the batch's rooms. If a chat moved, its old and its new room point to the same one.
 	chats     map[id.RoomID]*store.Chat
 	newEvents map[id.EventID]bool // events that were not stored before
-	ownEvents map[id.EventID]bool // events that multis sent
+	// editedBefore are events whose edit came before them; nil means that this is not known.
+	editedBefore map[id.EventID]bool
+	ownEvents    map[id.EventID]bool // events that multis sent
 	// rates holds the rates of the contacts in the batch so far.
 	rates contactRates
 	// history is true for messages from before multis was there: they are stored, but start no work. storedCount is
@@ -42,19 +44,13 @@ type batch struct {
 // sideEffects are the jobs and hook events that result from the events of a batch. enqueue writes them at the end of the transaction.
 type sideEffects struct {
 	jobs  []jobs.Args
-	hooks []hookEvent
+	hooks []store.HookEvent
 	// changedChats are the chats in which something was said, changed or deleted.
 	changedChats []store.ChatID
 	// threads are the chats whose open escalations show what was said, so that their threads are updated.
 	threads []store.ChatID
 	// labels are what contacts' words add to the labels of chats.
 	labels map[store.ChatID][]string
-}
-
-// hookEvent is an event for the owner's hooks, with its reference (see policy.HookEvent).
-type hookEvent struct {
-	event     policy.HookEvent
-	reference string
 }
 
 // incoming is an event of a chat, with what is known about it before anything is stored.
@@ -70,7 +66,7 @@ type incoming struct {
 }
 
 func (in *Inbox) newBatch(tx store.Tx) *batch {
-	return &batch{inbox: in, tx: tx, rates: contactRates{}}
+	return &batch{inbox: in, tx: tx, rates: contactRates{limit: in.settings.StoreCap.Day}}
 }
 
 // storeAll stores the events in their order, and enqueues the jobs that they need.
@@ -104,6 +100,7 @@ func (b *batch) load(ctx context.Context, events []bridgebridge.Event) error {
 			continue
 		}
 		ids = append(ids, evt.ID)
+		b.rates.expect(contactKey{chat.ID, evt.Sender})
 		if evt.Sender == b.inbox.settings.Owner || evt.Sender == b.inbox.settings.Bot {
 			seen = append(seen, store.OwnEvent{Event: evt.ID, Key: evt.OutboxKey, Room: evt.RoomID})
 		}
@@ -115,9 +112,11 @@ func (b *batch) load(ctx context.Context, events []bridgebridge.Event) error {
 	if b.state, err = b.inbox.store.AdmissionState(ctx, b.tx, b.inbox.settings.Name); err != nil {
 		return err
 	}
-	if b.newEvents, err = store.MarkProcessed(ctx, b.tx, ids); err != nil {
+	marked, err := store.MarkProcessed(ctx, b.tx, ids)
+	if err != nil {
 		return err
 	}
+	b.newEvents, b.editedBefore = marked.New, marked.Edited
 	if len(seen) == 0 {
 		return nil
 	}
@@ -308,8 +307,8 @@ func (b *batch) author(chat store.Chat, evt bridgebridge.Event) policy.Author {
 
 // enqueue writes the jobs and the hook events. Equal jobs are written once.
 func (f *sideEffects) enqueue(ctx context.Context, tx store.Tx) error {
-	for _, hook := range f.hooks {
-		if err := jobs.EmitHookEvent(ctx, tx, hook.event, hook.reference); err != nil {
+	if len(f.hooks) > 0 {
+		if err := jobs.EmitHookEvents(ctx, tx, f.hooks...); err != nil {
 			return err
 		}
 	}
@@ -325,8 +324,8 @@ func (f *sideEffects) enqueue(ctx context.Context, tx store.Tx) error {
 			return err
 		}
 	}
-	for _, chat := range f.threads {
-		open, err := store.OpenEscalationIDs(ctx, tx, chat)
+	if len(f.threads) > 0 {
+		open, err := store.OpenEscalationIDs(ctx, tx, f.threads)
 		if err != nil {
 			return err
 		}

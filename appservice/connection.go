@@ -135,7 +135,7 @@ func (b *batch) storeBridgeState(ctx context.Context, s store.BridgeState, up bo
 		return nil
 	}
 	b.jobs = append(b.jobs, jobs.NoticeArgs{Topic: jobs.TopicBridgeDown, SubjectID: row})
-	b.hooks = append(b.hooks, hookEvent{policy.HookBridgeDown, strconv.FormatInt(row, 10)})
+	b.hooks = append(b.hooks, store.HookEvent{Event: policy.HookBridgeDown, Reference: strconv.FormatInt(row, 10)})
 	return nil
 }
 

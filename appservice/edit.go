@@ -155,6 +155,9 @@ func (b *batch) storeEarlyEdit(ctx context.Context, e incoming) error {
 	if gone && !b.newEvents[msg.Replaces] {
 		return nil
 	}
+	if b.editedBefore != nil {
+		b.editedBefore[msg.Replaces] = true
+	}
 	_, err = store.InsertMessage(ctx, b.tx, store.Message{
 		ChatID:     e.chat.ID,
 		EventID:    e.ID,

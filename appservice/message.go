@@ -31,7 +31,7 @@ func (b *batch) storeMessage(ctx context.Context, e incoming) error {
 	if msg.Replaces != "" && msg.Kind != bridgebridge.Encrypted {
 		return b.storeEdit(ctx, e)
 	}
-	early, wasEdited, err := store.TakeEarlyEdit(ctx, b.tx, e.chat.ID, e.ID, e.Sender)
+	early, wasEdited, err := b.takeEarlyEdit(ctx, e)
 	if err != nil {
 		return err
 	}
@@ -122,6 +122,14 @@ func (b *batch) keepsFile(e incoming) bool {
 	return !b.history && e.Message.File != nil && b.inbox.settings.Keep.Keeps(e.author, e.Message.Kind == bridgebridge.Voice)
 }
 
+// takeEarlyEdit removes the edits of a message that came before it, and returns the newest of them.
+func (b *batch) takeEarlyEdit(ctx context.Context, e incoming) (edit store.EarlyEdit, found bool, err error) {
+	if b.editedBefore != nil && !b.editedBefore[e.ID] {
+		return store.EarlyEdit{}, false, nil
+	}
+	return store.TakeEarlyEdit(ctx, b.tx, e.chat.ID, e.ID, e.Sender)
+}
+
 // park keeps an encrypted event in its row until its key is there.
 func (b *batch) park(row *store.Message, e incoming) {
 	row.Parked = e.Content.VeryRaw
@@ -171,7 +179,7 @@ func (b *batch) storePresence(ctx context.Context, e incoming) error {
 	}
 	answered, err := store.AnswerEscalation(ctx, b.tx, e.chat.ID, by, e.at)
 	for _, escalation := range answered {
-		b.hooks = append(b.hooks, hookEvent{policy.HookResolved, strconv.FormatInt(int64(e.chat.ID), 10)})
+		b.hooks = append(b.hooks, store.HookEvent{Event: policy.HookResolved, Reference: strconv.FormatInt(int64(e.chat.ID), 10)})
 		b.jobs = append(b.jobs, jobs.UpdateEscalationArgs{
 			EscalationID: escalation,
 			At:           b.inbox.now().Add(b.inbox.settings.OwnerPause).Truncate(time.Second),
@@ -197,7 +205,7 @@ func (f *sideEffects) enqueueFollowUp(chat store.ChatID, mode policy.Mode, messa
 	case policy.ActionAnswer, policy.ActionEscalate:
 		f.jobs = append(f.jobs, jobs.TurnArgs{ChatID: chat})
 		if mode == policy.ModeBusiness {
-			f.hooks = append(f.hooks, hookEvent{policy.HookMessage, strconv.FormatInt(int64(message), 10)})
+			f.hooks = append(f.hooks, store.HookEvent{Event: policy.HookMessage, Reference: strconv.FormatInt(int64(message), 10)})
 		}
 	case policy.ActionCommand:
 		f.jobs = append(f.jobs, jobs.CommandArgs{MessageID: message})

@@ -14,7 +14,12 @@ import (
 // EmitHookEvent enqueues a delivery for each hook that is configured for an event, in the transaction in which the event
 // happened. ref identifies what the event is about; its form depends on the event (see policy.HookEvent).
 func EmitHookEvent(ctx context.Context, tx store.Tx, event policy.HookEvent, ref string) error {
-	deliveries, err := store.AddDeliveries(ctx, tx, event, ref)
+	return EmitHookEvents(ctx, tx, store.HookEvent{Event: event, Reference: ref})
+}
+
+// EmitHookEvents is EmitHookEvent for several events.
+func EmitHookEvents(ctx context.Context, tx store.Tx, events ...store.HookEvent) error {
+	deliveries, err := store.AddDeliveries(ctx, tx, events...)
 	if err != nil {
 		return err
 	}

@@ -172,10 +172,13 @@ type PendingWork struct {
 }
 
 // pendingWorkSQL selects chats with unanswered messages, unless a turn is queued, because that turn will answer them all.
-// It also selects the withdrawn drafts whose cards still show them as open.
-const pendingWorkSQL = `select distinct chat_id, null::uuid as draft_id from messages m where chat_id = any ($1) and answered_at is null and action in ('answer', 'escalate')
-		and not exists (select from river.river_job where kind = 'turn' and args->>'chat' = m.chat_id::text and state in ('available', 'retryable', 'scheduled'))
-	union all select o.chat_id, o.id from outbox o where o.chat_id = any ($1) and ` + withdrawnCardSQL
+// It also selects the withdrawn drafts whose cards still show them as open. It looks at one waiting message of a chat, however many there
+// are, and at the open cards only.
+const pendingWorkSQL = `select c.id as chat_id, null::uuid as draft_id from unnest($1::bigint[]) c(id),
+		lateral (select from messages m where m.chat_id = c.id and m.answered_at is null and m.action in ('answer', 'escalate') limit 1) waiting
+		where not exists (select from river.river_job where kind = 'turn' and args->>'chat' = c.id::text and state in ('available', 'retryable', 'scheduled'))
+	union all select o.chat_id, o.id from dialogs card join outbox o on o.id = card.draft_id
+		where card.kind = 'draft' and card.done_at is null and o.chat_id = any ($1) and ` + withdrawnCardSQL
 
 // withdrawnCardSQL is the condition that o is a withdrawn draft whose card still shows it as open.
 const withdrawnCardSQL = `o.seen_id > 0 and o.state = 'dropped' and o.code in ('draft_outdated', 'draft_answered', 'draft_mode', 'draft_source', 'draft_refused', 'draft_late')

@@ -155,11 +155,11 @@ func EscalationOfChat(ctx context.Context, db DB, chat ChatID) (Escalation, erro
 	return row.One[Escalation](ctx, db, "escalation", escalationOfChatSQL, chat)
 }
 
-const openEscalationIDsSQL = "select id from escalations where chat_id = $1 and closed_at is null"
+const openEscalationIDsSQL = "select id from escalations where chat_id = any ($1) and closed_at is null order by array_position($1, chat_id)"
 
-// OpenEscalationIDs returns the id of the open escalation of a chat; none without one.
-func OpenEscalationIDs(ctx context.Context, db DB, chat ChatID) ([]EscalationID, error) {
-	return row.Values[EscalationID](ctx, db, "open escalation", openEscalationIDsSQL, chat)
+// OpenEscalationIDs returns the ids of the open escalations of chats, in the order of the chats. A chat has at most one.
+func OpenEscalationIDs(ctx context.Context, db DB, chats []ChatID) ([]EscalationID, error) {
+	return row.Values[EscalationID](ctx, db, "open escalations", openEscalationIDsSQL, chats)
 }
 
 const escalationByEventSQL = "select " + escalationColumns + fromEscalationsSQL + ` where o.chat_id = $1 and o.event_id = $2

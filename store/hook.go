@@ -75,16 +75,23 @@ func Hooks(ctx context.Context, db DB) ([]Hook, error) {
 	return row.All[Hook](ctx, db, "hooks", hooksSQL)
 }
 
-const addDeliveriesSQL = "insert into hook_deliveries (hook, event, ref) select name, $1, $2 from hooks where $1 = any (events) or name = $3 order by name returning id"
+const addDeliveriesSQL = `insert into hook_deliveries (hook, event, ref) select h.name, e.event, e.ref
+	from unnest($1::text[], $2::text[]) with ordinality e(event, ref, n) join hooks h on e.event = any (h.events) or h.name = $3 order by e.n, h.name returning id`
 
-// AddDeliveries stores an event for every hook that subscribes to it and returns the ids of the deliveries.
-func AddDeliveries(ctx context.Context, tx Tx, event policy.HookEvent, ref string) ([]uuid.UUID, error) {
-	return addDeliveries(ctx, tx, event, ref, "")
+// HookEvent is an event for the owner's hooks, with its reference (see policy.HookEvent).
+type HookEvent struct {
+	Event     policy.HookEvent
+	Reference string
+}
+
+// AddDeliveries stores events, each for every hook that subscribes to it, and returns the ids of the deliveries.
+func AddDeliveries(ctx context.Context, tx Tx, events ...HookEvent) ([]uuid.UUID, error) {
+	return addDeliveries(ctx, tx, events, "")
 }
 
 // AddTestDelivery stores a test event for one hook and returns the id of its delivery, or ErrNotFound without such a hook.
 func AddTestDelivery(ctx context.Context, tx Tx, hook string) (uuid.UUID, error) {
-	ids, err := addDeliveries(ctx, tx, policy.HookTest, "", hook)
+	ids, err := addDeliveries(ctx, tx, []HookEvent{{Event: policy.HookTest}}, hook)
 	if err == nil && len(ids) == 0 {
 		err = ErrNotFound
 	}
@@ -94,8 +101,10 @@ func AddTestDelivery(ctx context.Context, tx Tx, hook string) (uuid.UUID, error)
 	return ids[0], nil
 }
 
-func addDeliveries(ctx context.Context, tx Tx, event policy.HookEvent, ref, hook string) ([]uuid.UUID, error) {
-	return row.Values[uuid.UUID](ctx, tx, "deliveries to hooks", addDeliveriesSQL, event, ref, hook)
+func addDeliveries(ctx context.Context, tx Tx, events []HookEvent, hook string) ([]uuid.UUID, error) {
+	kinds := row.Column(events, func(e HookEvent) policy.HookEvent { return e.Event })
+	references := row.Column(events, func(e HookEvent) string { return e.Reference })
+	return row.Values[uuid.UUID](ctx, tx, "deliveries to hooks", addDeliveriesSQL, kinds, references, hook)
 }
 
 const deliveryColumns = "id, hook, event, ref, at, state, attempts, status, error, done_at"

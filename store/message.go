@@ -68,24 +68,31 @@ func (a *Attachment) clean() *Attachment {
 const messageColumns = `m.id, m.chat_id, m.event_id, m.author, m.sender, m.kind, m.body, m.relates_to, m.attachment, m.parked, m.ts, m.received_at, m.edited_at,
 	m.redacted_at, m.action, m.code, m.reason, m.answered_at, m.outbox_id, m.parked_in, m.thread`
 
-const markProcessedSQL = "insert into seen_events (event_id) select e from unnest($1::text[]) e order by e on conflict do nothing returning event_id"
+// markProcessedSQL marks events, and says of each whether it is new and whether an edit came before it.
+const markProcessedSQL = `with fresh as (insert into seen_events (event_id) select e from unnest($1::text[]) e order by e on conflict do nothing returning event_id)
+	select e.id, exists (select from fresh f where f.event_id = e.id) as fresh,
+		exists (select from messages m where m.relates_to = e.id and m.code = 'edited') as edited from unnest($1::text[]) e(id)`
 
-// MarkProcessed marks events as processed and returns those that were not before. Another transaction with the same events waits for this
-// one.
-func MarkProcessed(ctx context.Context, tx Tx, events []id.EventID) (map[id.EventID]bool, error) {
-	rows, err := tx.Query(ctx, markProcessedSQL, events)
-	if err != nil {
-		return nil, fmt.Errorf("mark events seen: %w", err)
+// Processed are events that are being stored.
+type Processed struct {
+	New    map[id.EventID]bool // those that were not processed before
+	Edited map[id.EventID]bool // those whose edit came before them
+}
+
+// MarkProcessed marks events as processed. Another transaction with the same events waits for this one.
+func MarkProcessed(ctx context.Context, tx Tx, events []id.EventID) (Processed, error) {
+	type event struct {
+		ID     id.EventID
+		Fresh  bool
+		Edited bool
 	}
-	ids, err := pgx.CollectRows(rows, pgx.RowTo[id.EventID])
-	if err != nil {
-		return nil, fmt.Errorf("mark events seen: %w", err)
+	marked, err := row.All[event](ctx, tx, "events to process", markProcessedSQL, events)
+	p := Processed{New: make(map[id.EventID]bool, len(marked)), Edited: map[id.EventID]bool{}}
+	for _, e := range marked {
+		p.New[e.ID] = p.New[e.ID] || e.Fresh
+		p.Edited[e.ID] = p.Edited[e.ID] || e.Edited
 	}
-	fresh := make(map[id.EventID]bool, len(ids))
-	for _, e := range ids {
-		fresh[e] = true
-	}
-	return fresh, nil
+	return p, err
 }
 
 const insertMessageSQL = `with one as (

@@ -190,9 +190,9 @@ func NextQueued(ctx context.Context, db DB, o OutboxMessage) (uuid.UUID, error) 
 	return out, nil
 }
 
-const ownEventsSQL = `select e.event_id from unnest(@events::text[], @keys::text[], @rooms::text[]) e(event_id, key, room_id)
-	join chats c on e.room_id in (c.room_id, c.former_room) join outbox o on o.chat_id = c.id
-	where o.event_id = e.event_id or (o.event_id is null and o.id::text = e.key)`
+const ownEventsSQL = `select e.event_id from unnest(@events::text[], @keys::uuid[], @rooms::text[]) e(event_id, key, room_id)
+	join outbox o on o.id = e.key or o.event_id = e.event_id join chats c on c.id = o.chat_id
+	where e.room_id in (c.room_id, c.former_room) and (o.event_id is null or o.event_id = e.event_id)`
 
 // OwnEvent is an event of a homeserver that multis may have sent: its id, the outbox key in its content, if any, and its room.
 type OwnEvent struct {
@@ -205,11 +205,13 @@ type OwnEvent struct {
 // has no event yet.
 func OwnEvents(ctx context.Context, db DB, seen []OwnEvent) (map[id.EventID]bool, error) {
 	events := make([]id.EventID, len(seen))
-	keys := make([]string, len(seen))
+	keys := make([]*uuid.UUID, len(seen)) // nil for what is no key
 	rooms := make([]id.RoomID, len(seen))
 	for i, s := range seen {
 		events[i] = s.Event
-		keys[i] = s.Key
+		if key, err := uuid.Parse(s.Key); err == nil {
+			keys[i] = &key
+		}
 		rooms[i] = s.Room
 	}
 	rows, err := db.Query(ctx, ownEventsSQL, pgx.NamedArgs{"events": events, "keys": keys, "rooms": rooms})
@@ -287,19 +289,6 @@ const countOutColumns = `count(distinct coalesce(part_of, id)) filter (where cre
 	count(distinct coalesce(part_of, id)) filter (where created_at > $3) as day
 	from outbox where chat_id = $1 and send_as = 'owner' and state in ('queued', 'sent', 'delivered', 'failed') and created_at > least($2, $3)
 		and id <> $4 and coalesce(part_of <> (select part_of from outbox where id = $4), true)`
-
-const countSentSQL = "select " + countOutColumns
-
-// CountSent counts the messages that were sent to a chat since minuteStart and since dayStart, without the message
-// excluded. A message in parts counts once.
-func CountSent(ctx context.Context, db DB, chat ChatID, minuteStart, dayStart time.Time,
-	excluded uuid.UUID,
-) (inMinute, inDay int, err error) {
-	if err := db.QueryRow(ctx, countSentSQL, chat, minuteStart, dayStart, excluded).Scan(&inMinute, &inDay); err != nil {
-		return 0, 0, fmt.Errorf("count sent events: %w", err)
-	}
-	return inMinute, inDay, nil
-}
 
 const wasSentSinceSQL = "select exists (select from outbox where chat_id = $1 and $2 in (purpose, drafted_as) and created_at > $3 and state <> 'dropped')"
 

@@ -6,14 +6,15 @@ import (
 
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
+	"maunium.net/go/mautrix/id"
 
 	"multis/policy"
 	"multis/store"
 	"multis/store/storetest"
 )
 
-// TestCountSent_CountsAnswersOnly: a draft and a shadow answer are not sent, so they use up no cap.
-func TestCountSent_CountsAnswersOnly(t *testing.T) {
+// TestSentRates_CountAnswersOnly: a draft and a shadow answer are not sent, so they use up no cap.
+func TestSentRates_CountAnswersOnly(t *testing.T) {
 	t.Parallel()
 	st := storetest.New(t)
 	var chat store.Chat
@@ -44,8 +45,12 @@ func TestCountSent_CountsAnswersOnly(t *testing.T) {
 		}
 		return nil
 	}))
-	minute, day, err := store.CountSent(t.Context(), st.DB(), chat.ID, time.Now().Add(-time.Minute), time.Now().Add(-24*time.Hour), uuid.Nil)
+	minute, day := time.Now().Add(-time.Minute), time.Now().Add(-24*time.Hour)
+	state, err := store.SendingStateOf(t.Context(), st.DB(), chat.ID, minute, day, uuid.Nil)
 	require.NoError(t, err)
-	require.Equal(t, 4, minute)
-	require.Equal(t, 4, day)
+	require.Equal(t, 4, state.Minute)
+	require.Equal(t, 4, state.Day)
+	rates, err := store.ContactRates(t.Context(), st.DB(), []store.ChatID{chat.ID}, []id.UserID{"@contact:x"}, minute, day, 2000)
+	require.NoError(t, err)
+	require.Equal(t, []store.ContactRate{{ChatID: chat.ID, Sender: "@contact:x", SentMinute: 4, SentDay: 4}}, rates)
 }

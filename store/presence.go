@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+	"maunium.net/go/mautrix/id"
 
 	"multis/policy"
 	"multis/store/row"
@@ -23,16 +24,35 @@ type AdmissionState struct {
 	Restore policy.Restore
 }
 
+const admissionStateSQL = `select coalesce((select value #>> '{}' from settings where key = 'name'), $1) as name,
+	exists (select from settings where key = 'pause') as paused, coalesce((select value from settings where key = 'restore'), '{}') as restore`
+
 // AdmissionState reads the admission state. configured is the name of the assistant, unless the owner set another one.
-func (s *Store) AdmissionState(ctx context.Context, tx Tx, configured string) (a AdmissionState, err error) {
-	if a.Name, err = AssistantName(ctx, tx, configured); err != nil {
-		return a, err
-	}
-	if a.Paused, err = PausedAll(ctx, tx); err != nil {
-		return a, err
-	}
-	a.Restore, err = s.RestoreState(ctx, tx)
-	return a, err
+func (s *Store) AdmissionState(ctx context.Context, tx Tx, configured string) (AdmissionState, error) {
+	return row.One[AdmissionState](ctx, tx, "admission state", admissionStateSQL, configured)
+}
+
+// ContactRate is how many messages of a contact were stored in a chat, and how many were sent to the chat, in the last minute and day.
+type ContactRate struct {
+	ChatID ChatID
+	Sender id.UserID
+	StoredMinute, StoredDay,
+	SentMinute, SentDay int
+}
+
+// contactRatesSQL reads at most the newest $5 messages of a contact. All edits of a message count as if made at the time of the last one.
+// A sent message in parts counts once.
+const contactRatesSQL = `select c.chat_id, c.sender, stored.*, sent.* from unnest($1::bigint[], $2::text[]) c(chat_id, sender),
+	lateral (select coalesce(sum(n) filter (where at > $3), 0)::int as stored_minute, coalesce(sum(n), 0)::int as stored_day from (
+		(select 1 as n, ts as at from messages m where m.chat_id = c.chat_id and m.sender = c.sender and code <> 'flood' and ts > $4 order by ts desc limit $5)
+		union all select edits, edited_at from messages m where m.chat_id = c.chat_id and m.sender = c.sender and edited_at > $4) s) stored,
+	lateral (select count(distinct coalesce(part_of, id)) filter (where created_at > $3)::int as sent_minute, count(distinct coalesce(part_of, id))::int as sent_day
+		from outbox o where o.chat_id = c.chat_id and send_as = 'owner' and state in ('queued', 'sent', 'delivered', 'failed') and created_at > $4) sent`
+
+// ContactRates returns the rates of contacts, each in its chat: those of the element with the same index. More than limit messages of a
+// contact count as limit.
+func ContactRates(ctx context.Context, db DB, chats []ChatID, senders []id.UserID, minute, day time.Time, limit int) ([]ContactRate, error) {
+	return row.All[ContactRate](ctx, db, "rates of contacts", contactRatesSQL, chats, senders, minute, day, limit)
 }
 
 // SendingState is what the gate needs to know beside a chat's own row.
