@@ -166,7 +166,7 @@ func New(o Options) *Admin {
 	a.schedules = &scheduleCommands{base: b, clock: o.Clock, asker: o.Asker, agents: a.agents}
 	a.escalations = &escalationCommands{base: b, desk: o.Desk, files: o.Files, answers: a.Answers}
 	a.Host = &HostCommands{base: b, host: o.Host}
-	a.Web = &WebCommands{base: b, readers: o.Readers}
+	a.Web = &WebCommands{base: b, readers: o.Readers, drafts: a.Drafts}
 	a.Budget = &BudgetCommands{base: b}
 	a.help = &helpCommands{base: b, table: table, asker: o.Asker}
 	a.orders = &orderCommands{base: b, asker: o.Asker, schedules: a.schedules, run: a.runCommand}

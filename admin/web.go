@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/google/uuid"
 	"maunium.net/go/mautrix/id"
 
 	"multis/internal/text"
@@ -30,6 +31,7 @@ type WebCommands struct {
 	base
 
 	readers RoomReaders // nil in a terminal
+	drafts  *DraftCommands
 }
 
 // webLinkLifetime is how long a link to sign in can be used.
@@ -149,6 +151,57 @@ func (w *WebCommands) SignedIn(ctx context.Context, tx store.Tx, s store.WebSess
 // SignedOut stores in the audit log that sessions were ended on the page: one, or all if session is zero.
 func (w *WebCommands) SignedOut(ctx context.Context, tx store.Tx, person id.UserID, session store.WebSessionID) error {
 	return w.log(ctx, tx, person, session, "signed out")
+}
+
+// SendDraft sends a draft that the owner approved on the page. It reports whether it is sent.
+func (w *WebCommands) SendDraft(ctx context.Context, s store.WebSession, draft uuid.UUID) (done bool, err error) {
+	return w.decide(ctx, s, draft, "send", "", func(tx store.Tx) (bool, error) {
+		if _, err := w.drafts.send(ctx, tx, draft); err != nil {
+			return false, err
+		}
+		o, err := store.OutboxMessageByID(ctx, tx, draft)
+		return o.State == store.OutboxQueued, err
+	})
+}
+
+// DropDraft drops a draft. It reports whether the draft was open.
+func (w *WebCommands) DropDraft(ctx context.Context, s store.WebSession, draft uuid.UUID) (done bool, err error) {
+	return w.decide(ctx, s, draft, "drop", "", func(tx store.Tx) (bool, error) {
+		_, err := w.drafts.drop(ctx, tx, draft)
+		return err == nil, err
+	})
+}
+
+// ChangeDraft replaces a draft by one with other words, which needs approval. It reports whether the words may be sent there.
+func (w *WebCommands) ChangeDraft(ctx context.Context, s store.WebSession, draft uuid.UUID, words string) (done bool, err error) {
+	return w.decide(ctx, s, draft, "change", words, func(tx store.Tx) (bool, error) {
+		refused, err := w.drafts.rewrite(ctx, tx, draft, words)
+		return refused == "" && err == nil, err
+	})
+}
+
+// decide carries out a decision about a draft in a transaction, with an entry in the audit log.
+func (w *WebCommands) decide(ctx context.Context, s store.WebSession, draft uuid.UUID, what, words string,
+	change func(store.Tx) (bool, error),
+) (done bool, err error) {
+	err = w.store.InTx(ctx, func(tx store.Tx) error {
+		if err := audit.SetActor(ctx, tx, audit.Owner); err != nil {
+			return err
+		}
+		entry := audit.Entry{
+			Kind: audit.Command, Actor: audit.Owner, Person: s.Person.String(), Ref: draft.String(), Action: "drafts",
+			Outcome: what, Rule: fmt.Sprintf("web_session_%d", s.ID), Content: []byte(words),
+		}
+		if err := w.settings.Audit.Append(ctx, tx, entry); err != nil {
+			return err
+		}
+		done, err = change(tx)
+		return err
+	})
+	if errors.Is(err, outbox.ErrDraftDecided) {
+		return false, nil
+	}
+	return done, err
 }
 
 // log adds an entry about a session to the audit log.

@@ -1,11 +1,13 @@
 package admin_test
 
 import (
+	"context"
 	"crypto/sha256"
 	"regexp"
 	"testing"
 	"time"
 
+	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 	"maunium.net/go/mautrix/id"
 
@@ -92,4 +94,46 @@ func TestWeb_ListsAndEndsSessions(t *testing.T) {
 	require.Contains(t, r.asOwner("/web end all"), "2 sessions ended. The last link is void, too.")
 	require.Zero(t, r.count("select count(*) from web_sessions")+r.count("select count(*) from web_links"))
 	require.Equal(t, 5, r.count("select count(*) from audit_entries where kind = 'login' and action = 'web'"), "each is in the audit log")
+}
+
+// openDraft is the draft that waits.
+func (r *rig) openDraft() (draft uuid.UUID) {
+	r.t.Helper()
+	require.NoError(r.t, r.st.DB().QueryRow(r.ctx, "select id from outbox where state = 'draft' and coalesce(part_of = id, true)").Scan(&draft))
+	return draft
+}
+
+func TestWeb_DraftIsDecidedOnceAsInTheRoom(t *testing.T) {
+	t.Parallel()
+	r := newWebRig(t)
+	ana, _ := r.addDraft()
+	s := r.session("a")
+	first := r.openDraft()
+
+	done, err := r.admin.Web.ChangeDraft(r.ctx, s, first, "See you at eight")
+	require.NoError(t, err)
+	require.True(t, done)
+	second := r.openDraft()
+	require.NotEqual(t, first, second, "other words are another draft")
+	done, err = r.admin.Web.SendDraft(r.ctx, s, first)
+	require.NoError(t, err)
+	require.False(t, done, "the form showed the first one")
+	r.sendQueued()
+	require.Empty(t, r.sentTo(ana))
+
+	done, err = r.admin.Web.SendDraft(r.ctx, s, second)
+	require.NoError(t, err)
+	require.True(t, done)
+	r.sendQueued()
+	require.Len(t, r.sentTo(ana), 1)
+	require.Contains(t, r.sentTo(ana)[0], "See you at eight")
+	for _, decide := range []func(context.Context, store.WebSession, uuid.UUID) (bool, error){r.admin.Web.SendDraft, r.admin.Web.DropDraft} {
+		done, err = decide(r.ctx, s, second)
+		require.NoError(t, err)
+		require.False(t, done, "it is sent once")
+	}
+	done, err = r.admin.Web.DropDraft(r.ctx, s, uuid.New())
+	require.NoError(t, err)
+	require.False(t, done)
+	require.Equal(t, 2, r.count("select count(*) from audit_entries where kind = 'command' and action = 'drafts' and rule = 'web_session_1'"))
 }

@@ -68,3 +68,28 @@ const saidSQL = "select " + outboxColumns + ` from outbox o where o.id in (
 func SaidInChat(ctx context.Context, db DB, chat ChatID, from, until time.Time, also []uuid.UUID) ([]OutboxMessage, error) {
 	return row.All[OutboxMessage](ctx, db, "what was said", saidSQL, chat, from, until, also)
 }
+
+// WaitingDraft is a draft that waits for the owner, with what it answers.
+type WaitingDraft struct {
+	ID        uuid.UUID
+	ChatID    ChatID
+	Texts     []string // of its parts
+	Citations []Citation
+	Asked     string // what the contact wrote; empty for a draft that answers nothing
+	AskedAt   *time.Time
+	CreatedAt time.Time
+	ExpiresAt *time.Time // nil until the admin room shows it
+}
+
+const waitingDraftsSQL = `select o.id, o.chat_id, o.citations, o.created_at,
+		array(select coalesce(p.content ->> 'body', '') from outbox p where p.id = o.id or p.part_of = o.id order by p.seq) as texts,
+		coalesce(m.body, '') as asked, m.ts as asked_at,
+		(select max(d.expires_at) from dialogs d where d.draft_id = o.id and d.kind = 'draft') as expires_at
+	from outbox o left join lateral (select body, ts from messages where outbox_id = o.id and chat_id = o.chat_id and redacted_at is null
+		order by ts desc, id desc limit 1) m on true
+	where o.state = 'draft' and coalesce(o.part_of = o.id, true) and o.content <> '{}' order by o.seq limit $1`
+
+// WaitingDrafts returns the drafts that wait for the owner, the oldest first.
+func WaitingDrafts(ctx context.Context, db DB, limit int) ([]WaitingDraft, error) {
+	return row.All[WaitingDraft](ctx, db, "drafts", waitingDraftsSQL, limit)
+}

@@ -113,13 +113,14 @@ type navItem struct {
 // navigation returns the pages of the navigation.
 func (s *Site) navigation(v *visit) []navItem {
 	list := []navItem{
+		{Name: "Now", Path: "/"},
 		{Name: "Chats", Path: "/chats"},
 		{Name: "Documents", Path: "/documents"},
 		{Name: "Numbers", Path: "/numbers"},
 		{Name: "Health", Path: "/doctor", Far: true, Gap: true, Count: len(s.lastReport().Findings())},
 	}
 	for i := range list {
-		list[i].Current = v.r.URL.Path == list[i].Path || strings.HasPrefix(v.r.URL.Path, list[i].Path+"/")
+		list[i].Current = v.r.URL.Path == list[i].Path || list[i].Path != "/" && strings.HasPrefix(v.r.URL.Path, list[i].Path+"/")
 	}
 	return list
 }
@@ -168,7 +169,6 @@ type failure struct{ Title, Text, Ref string }
 
 // failures are the texts of failures, by status.
 var failures = map[int]failure{
-	http.StatusUnauthorized:         {Title: "You are signed out", Text: "Nothing was changed. Write /web in the admin room to sign in again."},
 	http.StatusForbidden:            {Title: "Not from here", Text: "This came from another site or program. Nothing was changed."},
 	http.StatusNotFound:             {Title: "Not found", Text: "There is nothing here, or no longer."},
 	http.StatusMethodNotAllowed:     {Title: "Not like that", Text: "Nothing was changed."},

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -12,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 	"maunium.net/go/mautrix/id"
 
@@ -75,6 +77,28 @@ func (r *rig) SignedIn(_ context.Context, _ store.Tx, s store.WebSession) error 
 func (r *rig) SignedOut(_ context.Context, _ store.Tx, _ id.UserID, s store.WebSessionID) error {
 	r.told = append(r.told, fmt.Sprintf("out %d", s))
 	return nil
+}
+
+func (r *rig) SendDraft(_ context.Context, s store.WebSession, draft uuid.UUID) (bool, error) {
+	return r.decide(s, "send", draft, "")
+}
+
+func (r *rig) DropDraft(_ context.Context, s store.WebSession, draft uuid.UUID) (bool, error) {
+	return r.decide(s, "drop", draft, "")
+}
+
+func (r *rig) ChangeDraft(_ context.Context, s store.WebSession, draft uuid.UUID, words string) (bool, error) {
+	return r.decide(s, "change", draft, words)
+}
+
+// decide records a decision about a draft. It is done if the draft is open.
+func (r *rig) decide(s store.WebSession, what string, draft uuid.UUID, words string) (bool, error) {
+	r.told = append(r.told, strings.TrimSpace(fmt.Sprintf("%s %s %s %s", s.Person, what, draft, words)))
+	o, err := store.OutboxMessageByID(context.Background(), r.st.DB(), draft)
+	if errors.Is(err, store.ErrNotFound) {
+		return false, nil
+	}
+	return o.State == store.OutboxDraft, err
 }
 
 func (r *rig) Examine(context.Context) doctor.Report { return r.report }

@@ -83,7 +83,9 @@ func (s *Site) isSignedIn(v *visit) bool {
 		s.report500(v, err)
 		return false
 	case !ok && isPost:
-		s.fail(v, v.r, http.StatusUnauthorized)
+		s.show(v, http.StatusUnauthorized, "conflict", "You are signed out", conflict{
+			"You are signed out. Write /web in the admin room to sign in again.", v.r.PostFormValue("text"),
+		})
 		return false
 	case !ok && isFromOtherSite(v.r) && v.r.URL.Query().Get("hop") == "":
 		s.showHop(v)

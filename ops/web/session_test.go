@@ -45,8 +45,7 @@ func TestSignIn_ByLinkAndButton(t *testing.T) {
 	require.Equal(t, 12*60*60, cookie.MaxAge)
 	require.NotContains(t, r.state(), cookie.Value, "only a hash is stored")
 
-	require.Equal(t, "/chats", r.do(http.MethodGet, "/", "", as(cookie.Value)).Header().Get("Location"))
-	first := r.do(http.MethodGet, "/chats", "", as(cookie.Value))
+	first := r.do(http.MethodGet, "/", "", as(cookie.Value))
 	require.Equal(t, http.StatusOK, first.Code)
 	require.Contains(t, first.Body.String(), marker)
 
@@ -259,6 +258,8 @@ func attacks() []attack {
 		}, cookieNamed("__Host-multis")},
 		{"a session of an operator", away, func(r *rig) string { return r.session(operator) }, cookieNamed("__Host-multis")},
 		{"an operator's form", http.StatusUnauthorized, func(r *rig) string { r.session(owner); return r.session(operator) }, signedIn(http.MethodPost, "/sessions/1/end")},
+		{"the decision about a draft without a session", http.StatusUnauthorized, nothing, post("/drafts/00000000-0000-0000-0000-000000000002", "do=send")},
+		{"the decision about a draft of another site", forbidden, ownerSession, signedIn(http.MethodPost, "/drafts/00000000-0000-0000-0000-000000000002", crossSite, with("Origin", "https://evil.example"))},
 		{"a form without a session", http.StatusUnauthorized, ownerSession, post("/sessions/1/end", "")},
 		{"a cookie that plain HTTP can set", away, ownerSession, cookieNamed("multis")},
 		{"a cookie with another prefix", away, ownerSession, cookieNamed("__Secure-multis")},

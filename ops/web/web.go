@@ -1,6 +1,6 @@
-// Package web is the web page: the chats with the reason of every answer and silence, documents, numbers and the state of multis. It shows
-// what commands of the admin room show, and calls what they call. Who is signed in is decided in session.go, what a request
-// must be in guard.go. A GET changes nothing.
+// Package web is the web page: what waits for the owner, the chats with the reason of every answer and silence, documents, numbers and the
+// state of multis. It shows what commands of the admin room show, and calls what they call. Who is signed in is decided in
+// session.go, what a request must be in guard.go. A GET changes nothing.
 package web
 
 import (
@@ -12,6 +12,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/google/uuid"
 	"maunium.net/go/mautrix/id"
 
 	"multis/knowledge"
@@ -27,6 +28,11 @@ type Room interface {
 	SignedIn(ctx context.Context, tx store.Tx, s store.WebSession) error
 	// SignedOut records that a session was ended on the page, or all if it is zero.
 	SignedOut(ctx context.Context, tx store.Tx, person id.UserID, session store.WebSessionID) error
+	// SendDraft, DropDraft and ChangeDraft carry out what the owner decided about a draft, as the admin room does. They report whether it was
+	// done: a draft that is no longer open, or may not be sent, is left as it is.
+	SendDraft(ctx context.Context, s store.WebSession, draft uuid.UUID) (done bool, err error)
+	DropDraft(ctx context.Context, s store.WebSession, draft uuid.UUID) (done bool, err error)
+	ChangeDraft(ctx context.Context, s store.WebSession, draft uuid.UUID, words string) (done bool, err error)
 }
 
 // Examiner checks the installation.
@@ -139,7 +145,8 @@ func routes() []route {
 		{"GET /sessions", false, (*Site).sessions},
 		{"POST /sessions/end", false, (*Site).endSessions},
 		{"POST /sessions/{id}/end", false, (*Site).endSession},
-		{"GET /{$}", false, (*Site).first},
+		{"GET /{$}", false, (*Site).waiting},
+		{"POST /drafts/{id}", false, (*Site).decideDraft},
 		{"GET /chats", false, (*Site).chats},
 		{"GET /chats/{id}", false, (*Site).chat},
 		{"GET /documents", false, (*Site).documents},
@@ -178,9 +185,6 @@ func (v *visit) id() int64 { return parseID(v.r.PathValue("id")) }
 
 // count returns a DB whose queries count as those of the page.
 func (v *visit) count(db store.DB) store.DB { return v.db.With(db) }
-
-// first leads to the first page.
-func (s *Site) first(v *visit) error { return v.see("/chats") }
 
 // see answers a POST: the browser shows another page.
 func (v *visit) see(path string) error {

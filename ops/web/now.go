@@ -1,0 +1,153 @@
+package web
+
+import (
+	"errors"
+	"net/http"
+	"strings"
+
+	"github.com/google/uuid"
+
+	"multis/store"
+)
+
+// maxWaiting is how many things of a kind are shown that wait.
+const maxWaiting = 100
+
+// draftCard is a draft with its chat.
+type draftCard struct {
+	store.WaitingDraft
+
+	Chat store.Chat
+}
+
+// escalationCard is an escalation with its chat.
+type escalationCard struct {
+	store.Escalation
+
+	Chat store.Chat
+}
+
+// nowPage is what the first page shows.
+type nowPage struct {
+	Result      string // of the last action; empty for none
+	Drafts      []draftCard
+	Escalations []escalationCard
+}
+
+// Waiting returns how much waits for the owner.
+func (p nowPage) Waiting() int { return len(p.Drafts) + len(p.Escalations) }
+
+// waiting shows all that waits for the owner.
+func (s *Site) waiting(v *visit) error {
+	page, err := s.readWaiting(v)
+	if err != nil {
+		return err
+	}
+	if page.Result, err = s.result(v); err != nil {
+		return err
+	}
+	s.show(v, http.StatusOK, "now", "Now", page)
+	return nil
+}
+
+func (s *Site) readWaiting(v *visit) (page nowPage, err error) {
+	ctx := v.r.Context()
+	drafts, err := store.WaitingDrafts(ctx, v.db, maxWaiting)
+	if err != nil {
+		return page, err
+	}
+	escalations, err := store.UnresolvedEscalations(ctx, v.db)
+	if err != nil {
+		return page, err
+	}
+	var ids []store.ChatID
+	for _, d := range drafts {
+		ids = append(ids, d.ChatID)
+	}
+	for _, e := range escalations {
+		ids = append(ids, e.ChatID)
+	}
+	chats, err := store.ChatsByID(ctx, v.db, ids)
+	for _, d := range drafts {
+		page.Drafts = append(page.Drafts, draftCard{d, chats[d.ChatID]})
+	}
+	for _, e := range escalations[:min(len(escalations), maxWaiting)] {
+		page.Escalations = append(page.Escalations, escalationCard{e, chats[e.ChatID]})
+	}
+	return page, err
+}
+
+// result says what became of the draft that the address names, as it is now.
+func (s *Site) result(v *visit) (string, error) {
+	id, err := uuid.Parse(v.r.URL.Query().Get("done"))
+	if err != nil {
+		return "", nil //nolint:nilerr // it names none
+	}
+	o, err := store.OutboxMessageByID(v.r.Context(), v.db, id)
+	if errors.Is(err, store.ErrNotFound) {
+		return "", nil
+	}
+	return stateText(o), err
+}
+
+// stateText says what became of a draft.
+func stateText(o store.OutboxMessage) string {
+	switch o.State {
+	case store.OutboxQueued:
+		return "The draft is being sent."
+	case store.OutboxSent, store.OutboxDelivered:
+		return "The draft was sent."
+	case store.OutboxDropped:
+		return "The draft was not sent: " + o.Reason
+	case store.OutboxFailed:
+		return "The draft was not delivered."
+	default:
+		return ""
+	}
+}
+
+// conflict is what the page shows when a form could not be carried out.
+type conflict struct{ Why, Words string }
+
+// decideDraft sends or drops a draft, or gives it other words. The form names the draft that it showed; another text makes another draft, so
+// a form can never decide about words that it did not show.
+func (s *Site) decideDraft(v *visit) error {
+	ctx := v.r.Context()
+	id, err := uuid.Parse(v.r.PathValue("id"))
+	if err != nil {
+		s.fail(v, v.r, http.StatusNotFound)
+		return nil
+	}
+	words := strings.TrimSpace(v.r.PostFormValue("text"))
+	var done bool
+	switch do := v.r.PostFormValue("do"); {
+	case do == "send":
+		done, err = s.Room.SendDraft(ctx, v.session, id)
+	case do == "drop":
+		done, err = s.Room.DropDraft(ctx, v.session, id)
+	case do == "change" && words != "":
+		done, err = s.Room.ChangeDraft(ctx, v.session, id, words)
+	default:
+		s.show(v, http.StatusUnprocessableEntity, "conflict", "Nothing was done", conflict{"There are no words to save.", words})
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if done {
+		return v.see("/?done=" + id.String())
+	}
+	why := "There is no such draft."
+	o, err := store.OutboxMessageByID(ctx, v.db, id)
+	switch {
+	case errors.Is(err, store.ErrNotFound):
+	case err != nil:
+		return err
+	case o.State == store.OutboxDraft:
+		why = "It can't be done now: the draft stays open. In the admin room, 👍 on it says why."
+	default:
+		why = stateText(o)
+	}
+	s.show(v, http.StatusConflict, "conflict", "Nothing was done", conflict{why, words})
+	return nil
+}
