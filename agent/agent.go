@@ -75,6 +75,9 @@ type Options struct {
 	Desk *desk.Desk
 	// EscalateAtCap escalates contacts' questions when the budget is used up. Defaults to answers that quote the documents.
 	EscalateAtCap bool
+	// AnswerJudge decides whether a sentence to a contact follows from what it cites where its words do not tell. Nil refuses
+	// such a sentence.
+	AnswerJudge llm.Model
 	// ShadowJudge is the model that compares shadow answers with the owner's. Nil compares them by their words only.
 	ShadowJudge llm.Model
 	// OwnerPause is how long the assistant stays quiet after a person wrote. A conversation is over after the same time of
@@ -133,6 +136,7 @@ func New(o Options) *Agent {
 		business:   o.Business,
 		pages:      o.Pages,
 		pictures:   o.Pictures,
+		judge:      o.AnswerJudge,
 		defaults:   o.Defaults,
 		currency:   o.Currency,
 		language:   o.Language,
@@ -197,6 +201,7 @@ type core struct {
 
 	pages      Pages
 	pictures   Pictures
+	judge      llm.Model // of answers; nil for none
 	defaults   policy.Defaults
 	currency   string
 	language   catalog.Lang // of texts to contacts that are too short to tell
@@ -235,6 +240,7 @@ func (c *core) newAttempt(p persona.Persona, maxRounds int) *attempt {
 		r.run.MaxRounds = r.run.Limits.Rounds
 	}
 	r.run.PayingAgent = p.ID
+	r.run.Judge = c.judge
 	r.run.Instructions = contactRules
 	return r
 }

@@ -319,7 +319,7 @@ func (t *Turns) askModel(ctx context.Context, q contactQuestion, found search.Re
 	if end.Err != nil && (end.End != run.Stopped || errors.Is(end.Err, run.ErrSourceDeleted)) {
 		return contactAnswer{}, end.Err
 	}
-	result := q.refused.check(r.checkAnswer(end.LoopResult))
+	result := q.refused.check(r.checkAnswer(ctx, end.LoopResult))
 	r.run.StoreInventedCount(ctx)
 	done := r.run.EndedTask(store.TaskCompleted, result.text, "")
 	if end.Why != "" {
@@ -410,7 +410,7 @@ func (r *attempt) buildContactRequest(ctx context.Context, q contactQuestion, hi
 
 // checkAnswer returns a model's answer as it may be sent to a contact. It is all or nothing: an answer without one of its
 // sentences may say the opposite.
-func (r *attempt) checkAnswer(out run.LoopResult) contactAnswer {
+func (r *attempt) checkAnswer(ctx context.Context, out run.LoopResult) contactAnswer {
 	switch {
 	case out.Summary != "":
 		return contactAnswer{reason: "The model asked for a person.", cause: policy.CauseModel, modelReason: r.run.BreakLinks(out.Summary)}
@@ -437,7 +437,7 @@ func (r *attempt) checkAnswer(out run.LoopResult) contactAnswer {
 	}
 	said := strings.Join(sentences, " ")
 	result.used = run.CitedHits(r.run.Passages, result.citations)
-	if gaps := r.gapsIn(out.Text); gaps != "" {
+	if gaps := r.gapsIn(ctx, out.Text); gaps != "" {
 		result.isUnproven = true
 		result.inOtherLanguage = r.inOtherLanguage(said, result.citations)
 		result.reason = "The model's answer does not follow from the documents."
@@ -456,7 +456,7 @@ func (r *attempt) checkAnswer(out run.LoopResult) contactAnswer {
 const maxOpen = 200
 
 // gapsIn returns what is wrong with a model's answer to a contact, for the model to mend; empty if nothing is.
-func (r *attempt) gapsIn(said string) string {
+func (r *attempt) gapsIn(ctx context.Context, said string) string {
 	answer, err := run.ParseAnswer(said)
 	if err != nil {
 		return "it is not the JSON object that was asked for."
@@ -465,9 +465,11 @@ func (r *attempt) gapsIn(said string) string {
 	if len(answer.Sentences) > maxSentences {
 		gaps = append(gaps, fmt.Sprintf("write at most %d sentences.", maxSentences))
 	}
-	for i, s := range answer.Sentences {
-		s.Text = run.WithoutOwnMarks(s.Text)
-		if _, gap := r.run.Prove(s); gap != "" {
+	for i := range answer.Sentences {
+		answer.Sentences[i].Text = run.WithoutOwnMarks(answer.Sentences[i].Text)
+	}
+	for i, gap := range r.run.GapsIn(ctx, answer.Sentences) {
+		if gap != "" {
 			gaps = append(gaps, fmt.Sprintf("sentence %d: %s.", i+1, gap))
 		}
 	}

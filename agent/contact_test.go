@@ -9,6 +9,7 @@ import (
 
 	"multis/llm/llmtest"
 	"multis/policy"
+	"multis/store"
 )
 
 // A bad model: whatever it writes, the contact reads a right answer, the documents' own words, or that a person answers.
@@ -89,6 +90,96 @@ func TestContact_WrongAnswerIsAskedOnceMore(t *testing.T) {
 	require.Len(t, requests, 2)
 	last := requests[1].Messages
 	require.Contains(t, last[len(last)-1].Text, "sentence 1: “6")
+}
+
+// A sentence in other words than its source goes to the customer only if the judge says a clear yes.
+func TestContact_JudgeDecidesOpenSentence(t *testing.T) {
+	t.Parallel()
+	const (
+		free  = "A courier within the city is 5 euro."
+		quote = "Delivery costs 5 euro within the city."
+	)
+	for name, c := range map[string]struct{ verdict, want string }{
+		"yes":               {`{"verdicts": ["yes"]}`, free},
+		"yes in prose":      {"Sure! {\"verdicts\": [\"Yes\"]}", free},
+		"no":                {`{"verdicts": ["no"]}`, quote},
+		"unclear":           {`{"verdicts": ["probably yes"]}`, quote},
+		"prose":             {"Yes, all of it follows.", quote},
+		"a verdict missing": {`{"verdicts": []}`, quote},
+		"verdicts too many": {`{"verdicts": ["yes", "yes"]}`, quote},
+		"nothing":           {"", quote},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			model, asked := scripted(t, llmtest.Say(`{"sentences": [{"text": "`+free+`", "cite": ["1.2"]}]}`))
+			judge, judged := scripted(t, llmtest.Say(c.verdict))
+			b := setup(t, model)
+			b.agent.judge = judge
+			b.storeContactMessage("What does delivery cost within the city?", policy.ActionAnswer)
+			b.runTurn()
+			require.Contains(t, b.queuedTexts(b.chat)[0], c.want)
+			require.Len(t, judged.Requests(), 1, "the same sentences are judged once")
+			require.Contains(t, judged.Requests()[0].Messages[0].Text, free)
+			require.Contains(t, judged.Requests()[0].Messages[0].Text, quote)
+			require.Len(t, asked.Requests(), map[bool]int{true: 1, false: 2}[c.want == free], "a refused answer is asked for once more")
+		})
+	}
+}
+
+func TestContact_JudgeThatFailsRefuses(t *testing.T) {
+	t.Parallel()
+	model, _ := scripted(t, llmtest.Say(`{"sentences": [{"text": "A courier within the city is 5 euro.", "cite": ["1.2"]}]}`))
+	judge, _ := scripted(t, func(context.Context, llmtest.Request) llmtest.Reply { return llmtest.Reply{Status: 400} })
+	b := setup(t, model)
+	b.agent.judge = judge
+	b.storeContactMessage("What does delivery cost within the city?", policy.ActionAnswer)
+	b.runTurn()
+	require.Contains(t, b.queuedTexts(b.chat)[0], "Delivery costs 5 euro within the city.")
+}
+
+// A judge that says yes to everything lets nothing pass that a fact contradicts, because he is not asked about it.
+func TestContact_JudgeOverrulesNoFact(t *testing.T) {
+	t.Parallel()
+	for name, said := range map[string]string{
+		"number":          "A courier within the city is 6 euro.",
+		"currency":        "A courier within the city is 5 forint.",
+		"denial":          "Delivery does not cost 5 euro within the city.",
+		"deed":            "I have arranged a courier within the city.",
+		"free":            "A courier within the city is free.",
+		"half of it true": "A courier within the city is 5 euro, on Sunday too.",
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			model, _ := scripted(t, llmtest.Say(`{"sentences": [{"text": "`+said+`", "cite": ["1.2"]}]}`))
+			judge, judged := scripted(t, llmtest.Say(`{"verdicts": ["yes"]}`))
+			b := setup(t, model)
+			b.agent.judge = judge
+			b.storeContactMessage("What does delivery cost within the city?", policy.ActionAnswer)
+			b.runTurn()
+			require.NotContains(t, b.queuedTexts(b.chat)[0], "courier")
+			require.NotContains(t, b.queuedTexts(b.chat)[0], "not cost")
+			require.Empty(t, judged.Requests())
+		})
+	}
+}
+
+// An attempt after a crash, and a replay, read the stored verdict.
+func TestContact_VerdictIsAStep(t *testing.T) {
+	t.Parallel()
+	model, _ := scripted(t, llmtest.Say(`{"sentences": [{"text": "A courier within the city is 5 euro.", "cite": ["1.2"]}]}`))
+	judge, judged := scripted(t, llmtest.Say(`{"verdicts": ["yes"]}`))
+	b := setup(t, model)
+	b.agent.judge = judge
+	b.storeContactMessage("What does delivery cost within the city?", policy.ActionAnswer)
+	b.runTurn()
+	var task store.TaskID
+	require.NoError(t, b.store.Pool().QueryRow(t.Context(), "select max(id) from tasks").Scan(&task))
+	replayed, err := b.agent.Replays.replay(t.Context(), task, nil)
+	require.NoError(t, err)
+	require.Empty(t, replayed.Difference)
+	require.Empty(t, replayed.Incomplete)
+	require.Contains(t, replayed.Answer, "A courier")
+	require.Len(t, judged.Requests(), 1)
 }
 
 func TestContact_FollowUpReachesModel(t *testing.T) {

@@ -158,7 +158,7 @@ func (t *Turns) previewModel(ctx context.Context, room store.Chat, message store
 	if end.Err != nil && end.End != run.Stopped {
 		return contactAnswer{}, end.Err
 	}
-	answer := r.checkAnswer(end.LoopResult)
+	answer := r.checkAnswer(ctx, end.LoopResult)
 	done := r.run.EndedTask(store.TaskCompleted, answer.text, "")
 	if done.Cost, err = r.run.Cost(ctx); err != nil {
 		return contactAnswer{}, err

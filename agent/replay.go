@@ -54,7 +54,7 @@ func (rs *Replays) replay(ctx context.Context, id store.TaskID, second *run.Othe
 		said := out.Text + out.Summary // one of them is empty
 		switch task.Kind {
 		case store.TaskTurn:
-			return r.checkAnswer(run.LoopResult{Text: out.Text}).text, true // the contact does not get the reason of an escalation
+			return r.checkAnswer(ctx, run.LoopResult{Text: out.Text}).text, true // the contact does not get the reason of an escalation
 		case store.TaskChild, store.TaskStep:
 			return r.withSources(said), true
 		case store.TaskPlan:

@@ -184,7 +184,7 @@ func (c *Config) checkTokens(r *reader) {
 	}
 }
 
-// checkModel validates llm.model and vision.model, their strategies and the prices. The llm package checks later whether
+// checkModel validates llm.model, vision.model and answers.judge, their strategies and the prices. The llm package checks later whether
 // a model has a price and its provider a key.
 func (c *Config) checkModel(r *reader) {
 	for _, p := range c.LLM.Prices {
@@ -192,8 +192,10 @@ func (c *Config) checkModel(r *reader) {
 			r.reportKey("llm.prices", "has a zero price for "+p.Model+"; write what a million tokens cost, for both input and output")
 		}
 	}
-	if models := c.LLM.Strategies.byName(c.Vision.Model); models != nil && len(*models) == 0 {
-		r.reportKey("vision.model", "is a strategy without models; write them as a list into llm.strategies."+c.Vision.Model)
+	for key, name := range map[string]string{"vision.model": c.Vision.Model, "answers.judge": c.Answers.Judge} {
+		if models := c.LLM.Strategies.byName(name); models != nil && len(*models) == 0 {
+			r.reportKey(key, "is a strategy without models; write them as a list into llm.strategies."+name)
+		}
 	}
 	strategy := c.LLM.Strategies.byName(c.LLM.Model)
 	if strategy != nil {

@@ -64,6 +64,7 @@ type Config struct {
 	Audit           Audit
 	Exec            Exec
 	Injection       Injection
+	Answers         Answers
 	SafeMode        SafeMode
 	Watches         WebhookListener
 	Tools           Tools
@@ -374,6 +375,7 @@ func defaults() *Config {
 		Media:      Media{Keep: policy.KeepNone, MaxMB: 500, MaxDays: 90},
 		Speech:     Speech{Model: NoModel, Timeout: time.Minute},
 		Vision:     Vision{Model: NoModel},
+		Answers:    Answers{Judge: NoModel},
 		Budget: Budget{
 			PerDay:     2_000_000,
 			PerChatDay: 500_000,

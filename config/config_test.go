@@ -129,6 +129,7 @@ llm:
 embeddings: {model: ollama/nomic-embed-text, base_url: "http://localhost:11434/v1", api_key: embed-key, dimensions: 256, price_per_mtok: 0.02, local: true}
 speech: {model: openai/whisper-1, base_url: http://localhost:8000/v1, api_key: key, timeout: 30s, price_per_minute: 0.006, local: true}
 vision: {model: anthropic/claude-haiku-4-5}
+answers: {judge: desk/small}
 media: {keep: voice, max_mb: 10, max_days: 7}
 budget: {per_day: 0, per_chat_day: 12, per_agent_day: 1, per_run: 2, at_cap: escalate, per_dollar: 4.05, currency: PLN}
 chats:
@@ -312,6 +313,7 @@ func TestKeys_AreAllRead(t *testing.T) {
 		},
 		Audit:     Audit{RetentionDays: 7},
 		Exec:      Exec{Enabled: true, WriteFiles: true},
+		Answers:   Answers{Judge: "desk/small"},
 		Injection: Injection{Judge: true, MaxFlags: 5, HoldTime: 12 * time.Hour},
 		SafeMode:  SafeMode{AfterCrashes: 5},
 		Watches:   WebhookListener{Hostname: "0.0.0.0", Port: 8081, Address: "https://hooks.example.org"},

@@ -2,6 +2,11 @@ package config
 
 import "time"
 
+// Answers configures how answers of models to contacts are checked.
+type Answers struct {
+	Judge string // decides what the check of words leaves open; same values as LLM.Model
+}
+
 // Injection configures how contacts' messages are checked for prompt injections.
 type Injection struct {
 	Enabled  bool          // whether messages are checked before a model reads them

@@ -65,7 +65,9 @@ type Attempt struct {
 	// Question is what a contact asks; an answer may repeat the facts in it.
 	Question string
 	// Check returns what is wrong with an answer; empty if nothing is. A wrong answer is asked for once more. Nil checks nothing.
-	Check func(answer string) string
+	Check func(ctx context.Context, answer string) string
+	// Judge decides whether a sentence follows from what it cites where the check of words cannot tell. Nil decides nothing.
+	Judge llm.Model
 
 	// Passages are what an answer may cite, counted from 1, in the order in which the model saw them.
 	Passages []search.Hit
@@ -83,9 +85,11 @@ type Attempt struct {
 	earlierSteps      []store.Step
 	nextSeq           int // the number of the next step
 	callIDs           map[string]bool
-	sameCalls         map[string]int // how often the model made a call; see callKey
-	firstPassages     int            // how many of Passages are in the first request
-	inventedCitations int            // invalid citations of the model
+	sameCalls         map[string]int    // how often the model made a call; see callKey
+	firstPassages     int               // how many of Passages are in the first request
+	inventedCitations int               // invalid citations of the model
+	verdicts          map[string][]bool // of the judge, by the claims that he was asked about
+	isReplay          bool              // nothing may be called
 }
 
 // Failure is the last failed call of a tool that changes something.

@@ -146,44 +146,51 @@ func (a *Attempt) CountInvented(s Sentence) {
 	}
 }
 
-// Prove returns the citations of a sentence to a contact, or why the sentence does not follow from what it cites, for
-// the model to mend.
+// Prove returns the citations of a sentence to a contact, or why the sentence does not follow from what it cites. The judge
+// is not asked.
 func (a *Attempt) Prove(s Sentence) (citations []store.Citation, gap string) {
-	said := WithoutMarkup(s.Text)
+	if _, finding := a.examine(s); finding.Reason != "" {
+		return nil, finding.Reason
+	}
+	return a.Cited(s), ""
+}
+
+// examine returns a sentence to a contact with what it cites, and whether it follows from that.
+func (a *Attempt) examine(s Sentence) (proof.Claim, proof.Finding) {
+	claim := proof.Claim{Sentence: WithoutMarkup(s.Text), Question: a.Question}
+	wrong := func(reason string) (proof.Claim, proof.Finding) {
+		return claim, proof.Finding{Outcome: proof.Contradicts, Reason: reason}
+	}
 	cited := a.resolve(s)
 	switch {
-	case said == "":
-		return nil, "it is empty"
-	case len(said) > maxSentence:
-		return nil, "it is too long"
+	case claim.Sentence == "":
+		return wrong("it is empty")
+	case len(claim.Sentence) > maxSentence:
+		return wrong("it is too long")
 	case len(cited) == 0 && s.Cites():
-		return nil, "no passage has the line or the words that it cites"
+		return wrong("no passage has the line or the words that it cites")
 	case len(cited) == 0:
-		return nil, "it cites nothing"
-	case quotesInstructions(said, a.Instructions+" "+FenceRule+" "+AnswerForm):
-		return nil, "it repeats your instructions"
+		return wrong("it cites nothing")
+	case quotesInstructions(claim.Sentence, a.Instructions+" "+FenceRule+" "+AnswerForm):
+		return wrong("it repeats your instructions")
 	}
-	claim := proof.Claim{Sentence: said, Question: a.Question}
 	sources := []string{policy.OwnNumbers(a.Question)}
 	for _, c := range cited {
 		hit := a.Passages[c.passage]
 		if !a.isCitable(hit) || policy.GivesOrders(c.text()) {
-			return nil, "its source may not be cited"
+			return wrong("its source may not be cited")
 		}
 		for _, u := range c.units {
 			claim.Units = append(claim.Units, u.Shown())
 		}
 		claim.Headings = append(claim.Headings, hit.Title, hit.Section)
 		sources = append(sources, hit.Title, hit.Section, c.text())
-		citations = append(citations, c.citation(hit))
 	}
-	if gap := proof.FindGap(claim); gap != "" {
-		return nil, gap
+	finding := proof.Check(claim)
+	if missing := policy.FindUnsupported(claim.Sentence, sources...); missing != "" && finding.Outcome != proof.Contradicts {
+		return wrong(fmt.Sprintf("“%s” is not in what you cite", missing))
 	}
-	if missing := policy.FindUnsupported(said, sources...); missing != "" {
-		return nil, fmt.Sprintf("“%s” is not in what you cite", missing)
-	}
-	return citations, ""
+	return claim, finding
 }
 
 // isCitable reports whether an answer may cite a passage. An answer to the owner may cite any passage that he may read.

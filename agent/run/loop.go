@@ -85,7 +85,7 @@ func callKey(c llm.ToolCall) string { return c.Name + " " + compactJSON(c.Args) 
 
 // repaired returns the model's answer. If Check finds something wrong with it, it asks once more.
 func (a *Attempt) repaired(ctx context.Context, request llm.Request, said llm.Response) (LoopResult, error) {
-	repair, isNeeded := a.repairRequest(request, said)
+	repair, isNeeded := a.repairRequest(ctx, request, said)
 	if !isNeeded {
 		return LoopResult{Text: said.Text}, nil
 	}
@@ -94,11 +94,11 @@ func (a *Attempt) repaired(ctx context.Context, request llm.Request, said llm.Re
 }
 
 // repairRequest returns the request for a better answer than what was said, if one is needed.
-func (a *Attempt) repairRequest(request llm.Request, said llm.Response) (llm.Request, bool) {
+func (a *Attempt) repairRequest(ctx context.Context, request llm.Request, said llm.Response) (llm.Request, bool) {
 	if a.Check == nil {
 		return request, false
 	}
-	gap := a.Check(said.Text)
+	gap := a.Check(ctx, said.Text)
 	if gap == "" {
 		return request, false
 	}
@@ -139,12 +139,17 @@ func compactJSON(args json.RawMessage) string {
 func (a *Attempt) nextStep() (seq int, known *store.Step) {
 	seq = a.nextSeq
 	a.nextSeq++
+	return seq, a.stepAt(seq)
+}
+
+// stepAt returns the step that an earlier attempt stored under a number, or nil.
+func (a *Attempt) stepAt(seq int) *store.Step {
 	for i := range a.earlierSteps {
 		if a.earlierSteps[i].Seq == seq {
-			return seq, &a.earlierSteps[i]
+			return &a.earlierSteps[i]
 		}
 	}
-	return seq, nil
+	return nil
 }
 
 // askModel calls the model once, or returns the stored response if an earlier attempt made the call.

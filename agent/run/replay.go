@@ -68,6 +68,7 @@ func (a *Attempt) Replay(ctx context.Context, task store.Task, second *OtherMode
 		return Replay{}, err
 	}
 	a.Task, a.earlierSteps = task, steps
+	a.isReplay = true
 	a.setFirstRequest(first)
 	end, err := (&replayer{attempt: a, out: &out, second: second}).replayRounds(ctx)
 	if err != nil {
@@ -134,7 +135,7 @@ func (r *replayer) replayRounds(ctx context.Context) (LoopResult, error) {
 		}
 		if len(round.Response.Calls) == 0 {
 			out.Rounds = append(out.Rounds, round)
-			repair, isNeeded := a.repairRequest(request, round.Response)
+			repair, isNeeded := a.repairRequest(ctx, request, round.Response)
 			if !isNeeded || repaired {
 				return LoopResult{Text: known.Text}, nil
 			}

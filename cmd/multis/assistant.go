@@ -271,6 +271,7 @@ func (a *assistant) addAgent(ctx context.Context) error {
 		LabelHours:         labelHours(cfg),
 		AwayOutsideHours:   cfg.Business.OutsideHours == config.OutsideHoursAway,
 		Desk:               a.desk,
+		AnswerJudge:        a.models.answers,
 		ShadowJudge:        a.models.judge,
 		OwnerPause:         cfg.Chats.OwnerPause,
 		BurstQuiet:         cfg.Chats.BurstQuiet,

@@ -22,6 +22,7 @@ type models struct {
 	speech     llm.Transcriber
 	vision     llm.Model // looks at pictures; llm.None if none is configured
 	judge      llm.Model // llm.model for comparing shadow answers; it may spend only half of the day's budget
+	answers    llm.Model // answers.judge; nil if none is configured
 	embedders  embedders
 
 	cfg *config.Config
@@ -51,6 +52,11 @@ func openModels(ctx context.Context, cfg *config.Config, st *store.Store) (model
 	}
 	if m.judge, err = openJudge(cfg, st); err != nil {
 		return models{}, err
+	}
+	if cfg.Answers.Judge != config.NoModel {
+		if m.answers, err = m.open(cfg.Answers.Judge); err != nil {
+			return models{}, err
+		}
 	}
 	m.embedders, err = openEmbedders(ctx, cfg, st)
 	return m, err
@@ -104,6 +110,9 @@ func checkModel(cfg *config.Config) error {
 	}
 	if _, err := models.Open(cfg.LLM.ResolveModels(cfg.Vision.Model), ""); err != nil {
 		return modelProblem(cfg, "vision.model", err)
+	}
+	if _, err := models.Open(cfg.LLM.ResolveModels(cfg.Answers.Judge), ""); err != nil {
+		return modelProblem(cfg, "answers.judge", err)
 	}
 	_, err = newPersonaList(cfg, models)
 	return err

@@ -49,7 +49,8 @@ type configuredModel struct {
 	sees      bool   // the model looks at pictures
 }
 
-// allModels returns the models of the configuration: llm.model with its fallbacks, those of agents, those for pictures,
+// allModels returns the models of the configuration: llm.model with its fallbacks, those of agents, those for pictures
+// and for checking answers,
 // and those of other strategies. It lists a model once for each API key.
 func allModels(cfg *config.Config) []configuredModel {
 	var all []configuredModel
@@ -69,6 +70,7 @@ func allModels(cfg *config.Config) []configuredModel {
 	}
 	seeing := cfg.LLM.ResolveModels(cfg.Vision.Model)
 	add(seeing, "", "For pictures (vision.model: "+cfg.Vision.Model+")")
+	add(cfg.LLM.ResolveModels(cfg.Answers.Judge), "", "For checking answers (answers.judge: "+cfg.Answers.Judge+")")
 	add(cfg.LLM.AllModels(), "", "In strategies that are not in use")
 	for i, m := range all {
 		all[i].sees = m.key == "" && slices.Contains(seeing, m.name)

@@ -137,7 +137,7 @@ type UsedModel struct {
 	Key  string // replaces the provider's key; empty means the provider's key
 }
 
-// ModelsInUse returns the models of llm.model, of vision.model and of the agents, each once.
+// ModelsInUse returns the models of llm.model, vision.model, answers.judge and the agents, each once.
 func ModelsInUse(c *config.Config) []UsedModel {
 	var list []UsedModel
 	add := func(value, key string) {
@@ -150,6 +150,7 @@ func ModelsInUse(c *config.Config) []UsedModel {
 	}
 	add(c.LLM.Model, "")
 	add(c.Vision.Model, "")
+	add(c.Answers.Judge, "")
 	for _, a := range c.Agents {
 		add(cmp.Or(a.Model, c.LLM.Model), a.APIKey.Value())
 	}

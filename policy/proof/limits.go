@@ -4,59 +4,119 @@ import (
 	"slices"
 )
 
-// findDenial returns a clause of the sentence that says yes where its source says no, or the other way round.
-func (p *prover) findDenial() string {
+// findDenial finds a clause that says yes where its source says no, or the other way round. If it does so in words of its
+// own, it may mean the same.
+func (p *prover) findDenial() (found Finding) {
 	for _, c := range p.said {
-		denies, limits := p.words.denies(c), p.words.limits(c)
-		if !slices.ContainsFunc(c.tokens, p.words.isContent) {
+		if !slices.ContainsFunc(c.tokens, c.words.isContent) {
 			continue // "no" and "sorry": what follows says what is denied
 		}
-		same := 0
-		opposite := 0
-		for _, t := range c.tokens {
-			if !p.words.isContent(t) && !t.isNumber {
-				continue
-			}
-			yes, no := p.polarity(t)
-			switch {
-			case yes && no:
-			case denies && no, !denies && yes:
-				same++
-			case denies && yes, !denies && no:
-				opposite++
-			}
-		}
-		switch {
-		case opposite == 0 && (same > 0 || !denies):
-		case limits && p.sourceLimits():
-		case denies && p.failsAskedLimit():
-		case denies && same > 0 && same >= opposite:
-		case !denies && same > opposite+1:
-		case denies:
-			return "what you cite does not deny this"
-		default:
-			return "what you cite denies or limits this"
-		}
-	}
-	return ""
-}
-
-// polarity reports whether a word stands in a clause of the sources that does not deny, and in one that does.
-func (p *prover) polarity(t token) (yes, no bool) {
-	for _, c := range p.source {
-		if !c.has(t) {
+		w := p.weigh(c)
+		if p.isDenialRight(c, w) {
 			continue
 		}
-		if p.words.denies(c) {
-			no = true
-		} else {
-			yes = true
+		reason := "what you cite denies or limits this"
+		if c.denies() {
+			reason = "what you cite does not deny this"
+		}
+		if w.isInSourceWords(c.denies()) {
+			return contradicts(reason)
+		}
+		found = unknown(reason)
+	}
+	return found
+}
+
+// weight counts the content words of a clause.
+type weight struct {
+	same     int // they stand where the source denies, as the clause does, or where neither does
+	opposite int
+	foreign  int // they are not in the sources
+}
+
+// isInSourceWords reports whether a clause says the opposite in the words of its sources. A denied clause with a single
+// such word denies something else of it.
+func (w weight) isInSourceWords(denies bool) bool {
+	return w.foreign == 0 && (w.opposite > 1 || w.opposite == 1 && w.same > 0 && !denies)
+}
+
+func (p *prover) weigh(c clause) (w weight) {
+	for _, t := range c.tokens {
+		if !c.words.isContent(t) {
+			continue
+		}
+		yes, no := p.polarity(c, t)
+		switch {
+		case yes && no:
+		case yes && !c.denies(), no && c.denies():
+			w.same++
+		case yes || no:
+			w.opposite++
+		case !t.isNumber && !hasWord(p.headings, t):
+			w.foreign++
+		}
+	}
+	return w
+}
+
+// isDenialRight reports whether a clause denies as its sources do.
+func (p *prover) isDenialRight(c clause, w weight) bool {
+	switch {
+	case w.opposite == 0 && (w.same > 0 || !c.denies()):
+		return true
+	case c.limits() && slices.ContainsFunc(p.source, clause.limits), p.hasTurned(c), p.isExcepted(c):
+		return true
+	case c.denies():
+		return p.failsAskedLimit() || w.same > 0 && w.same >= w.opposite || p.isFree(c)
+	default:
+		return w.same > w.opposite+1
+	}
+}
+
+// polarity reports whether a word of a clause stands in a clause of the sources that does not deny, and in one that does. To
+// a denial, a word also stands in a clause that goes on with it ("it is not ..."), if that has another word of the denial.
+func (p *prover) polarity(c clause, t token) (yes, no bool) {
+	for _, s := range p.source {
+		if !s.has(t) {
+			continue
+		}
+		for _, other := range p.source {
+			isSame := other.unit == s.unit && other.at == s.at
+			goesOn := c.denies() && other.unit == s.unit && other.statement > s.statement && p.isOneStatement(s, other) && p.shares(c, other)
+			if isSame || goesOn {
+				yes = yes || !other.denies()
+				no = no || other.denies()
+			}
 		}
 	}
 	return yes, no
 }
 
-func (p *prover) sourceLimits() bool { return slices.ContainsFunc(p.source, p.words.limits) }
+// isExcepted reports whether a clause says of an exception ("except pianos") the opposite of what its sources say of the
+// rest.
+func (p *prover) isExcepted(c clause) bool {
+	for i, s := range p.source {
+		if !s.isException() || i == 0 || p.source[i-1].unit != s.unit {
+			continue
+		}
+		names := slices.ContainsFunc(c.tokens, func(t token) bool {
+			return c.words.isContent(t) && s.has(t) && !p.source[i-1].has(t)
+		})
+		if names && c.denies() != p.source[i-1].denies() {
+			return true
+		}
+	}
+	return false
+}
+
+// isFree reports whether a clause denies a price where its sources say that something is free.
+func (p *prover) isFree(c clause) bool {
+	isPrice := func(t token) bool { return t.names("price") || t.names("pay") }
+	isFree := func(t token) bool { return t.names("free") }
+	return slices.ContainsFunc(c.tokens, isPrice) && slices.ContainsFunc(p.nearestClauses(c), func(s clause) bool {
+		return !s.denies() && slices.ContainsFunc(s.tokens, isFree)
+	})
+}
 
 // failsAskedLimit reports whether the sentence names a limit of its source that a number of the customer's does not keep.
 func (p *prover) failsAskedLimit() bool {
@@ -83,7 +143,7 @@ func (p *prover) limitOf(t token) limit {
 	for _, s := range p.source {
 		for i, other := range s.tokens {
 			if other.sameValue(t) {
-				if l := p.words.limitAt(s, i); l != noLimit {
+				if l := s.limitAt(i); l != noLimit {
 					return l
 				}
 			}
@@ -92,51 +152,34 @@ func (p *prover) limitOf(t token) limit {
 	return noLimit
 }
 
-// findLimit returns a limit or condition of the cited clauses that the sentence leaves out, or one that it adds.
-func (p *prover) findLimit() string {
-	said := false
-	for _, c := range p.said {
-		said = said || p.words.limits(c) || p.words.hasCondition(c)
+// findLimit finds a limit or condition of the cited clauses that the sentence leaves out.
+func (p *prover) findLimit() Finding {
+	if slices.ContainsFunc(p.said, func(c clause) bool { return c.limits() || p.isExcepted(c) }) {
+		return Finding{}
 	}
+	hasCondition := slices.ContainsFunc(p.said, clause.hasCondition)
 	for i, s := range p.source {
-		if p.words.limits(s) && !said && p.isUsed(s) && !p.namesLimit() {
-			return "what you cite is limited; say the limit, too"
+		if !s.limits() || hasCondition {
+			continue
 		}
-		if i > 0 && p.words.limits(s) && !said && p.isUsed(p.source[i-1]) && s.unit == p.source[i-1].unit && !s.afterStop {
-			return "what you cite is limited; say the limit, too"
+		isOfBefore := i > 0 && s.unit == p.source[i-1].unit && !s.afterStop && p.isUsed(p.source[i-1])
+		if p.isUsed(s) && !p.namesLimit() || isOfBefore {
+			return contradicts("what you cite is limited; say the limit, too")
 		}
 	}
 	for _, c := range p.said {
-		if s, found := p.nearestClause(c); found && p.hasLoneLimit(s) && !said && !p.saysLimit() {
-			return "what you cite is limited by a number; say it, too"
+		if near := p.nearestClauses(c); len(near) > 0 && near[0].hasLoneLimit() && !p.saysLimit() {
+			return contradicts("what you cite is limited by a number; say it, too")
 		}
 	}
-	return ""
-}
-
-// hasLoneLimit reports whether a clause has a number that limits and is no part of a range.
-func (p *prover) hasLoneLimit(s clause) bool {
-	lone := false
-	for i := range s.tokens {
-		if p.words.limitAt(s, i) == noLimit {
-			continue
-		}
-		if next := nextNumber(s, i, 1); next >= 0 && p.words.limitAt(s, next) == upper {
-			continue
-		}
-		if before := nextNumber(s, i, -1); before >= 0 && p.words.limitAt(s, before) == lower {
-			continue
-		}
-		lone = true
-	}
-	return lone
+	return Finding{}
 }
 
 // saysLimit reports whether the sentence has a number that limits, or one of the customer's own to which the limit was applied.
 func (p *prover) saysLimit() bool {
 	for _, c := range p.said {
 		for i := range c.tokens {
-			if p.words.limitAt(c, i) != noLimit || c.tokens[i].isNumber && p.repeatsAsked(c, i) {
+			if c.limitAt(i) != noLimit || c.tokens[i].isNumber && p.repeatsAsked(c, i) && !p.hasSameNumber(c, i) {
 				return true
 			}
 		}

@@ -1,14 +1,15 @@
-// Package proof checks whether a sentence follows from what it cites. It allows what is good: every word of a sentence
-// has to stand in the cited units, in their headings, or among the words of its language that claim nothing; every number
-// has to stand there with its currency, its unit of time and its limit; and what the cited words deny or limit, the
-// sentence denies or limits, and the other way round. What it does not know it refuses. Without a model it cannot tell
-// whether the words of a sentence mean together what they mean in their source.
+// Package proof checks whether a sentence follows from what it cites, without a model. A sentence follows if each of its
+// content words stands in the cited units or in their headings, each number stands there with its currency, its unit of
+// time and its limit, and it denies and limits what they deny and limit. It contradicts them if one of the hard facts is
+// another: a number, a limit, a denial, a row, a deed of the assistant's. Otherwise the outcome is unknown: the words are
+// not the units' words, and they may mean the same or not.
 package proof
 
 import (
 	"slices"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 )
 
 // Claim is a sentence with what it cites.
@@ -19,96 +20,186 @@ type Claim struct {
 	Question string   // what was asked: facts that the customer told may be repeated
 }
 
-// FindGap returns why a sentence does not follow from what it cites, for a model to mend; empty if it follows.
-func FindGap(c Claim) string {
-	w := vocabularyOf(c)
-	said := w.clauses(c.Sentence)
-	if deed := w.deedIn(c); deed != "" {
-		return "“" + deed + "”: say nothing that you did or that somebody will do"
-	}
-	var source []clause
-	for i, u := range c.Units {
-		source = append(source, w.unitClauses(u, i)...)
-	}
-	headings := w.clauses(strings.Join(c.Headings, ". "))
-	asked := w.clauses(c.Question)
-	p := prover{
-		words:    w,
-		source:   source,
-		headings: headings,
-		asked:    asked,
-		said:     said,
-	}
-	if sign := unknownSign(c); sign != "" {
-		return "“" + sign + "” is not in what you cite"
-	}
-	if !slices.ContainsFunc(said, p.restsOnSource) {
-		return "it says nothing that is in what you cite"
-	}
-	for _, check := range []func() string{p.findWord, p.findNumber, p.findThreshold, p.findRow, p.findMerged, p.findDenial, p.findLimit} {
-		if gap := check(); gap != "" {
-			return gap
-		}
-	}
-	return ""
+// Outcome is what the check found out about a sentence.
+type Outcome int
+
+// The outcomes.
+const (
+	Follows     Outcome = iota // it may be sent
+	Unknown                    // its words are not those of its units; somebody who understands them may decide
+	Contradicts                // a hard fact is not that of its units; nobody may overrule this
+)
+
+// Finding is an outcome with its reason, for a model to mend the sentence. The reason is empty if the sentence follows.
+type Finding struct {
+	Outcome Outcome
+	Reason  string
 }
 
-// unknownSign returns a character of a sentence that is no letter, digit or ordinary punctuation, and not in its sources.
-func unknownSign(c Claim) string {
-	for _, r := range fold(c.Sentence) {
-		isFace := r >= 0x1F600 && r <= 0x1F64F
-		isKnown := unicode.IsLetter(r) && !unicode.Is(unicode.Nl, r) || unicode.IsDigit(r) || unicode.IsSpace(r) || isFace ||
-			strings.ContainsRune(".,;:!?¿¡()[]'\"“”„«»‚‘’-–—/%€$£₺¥&+@º°…\u200d\ufe0f", r)
-		if !isKnown && !strings.ContainsRune(fold(strings.Join(c.Units, " ")), r) {
-			return string(r)
+// unknown returns the finding that somebody else may decide.
+func unknown(reason string) Finding { return Finding{Unknown, reason} }
+
+// contradicts returns the finding that a sentence is wrong.
+func contradicts(reason string) Finding { return Finding{Contradicts, reason} }
+
+// FindGap returns why a sentence does not follow from what it cites; empty if it follows.
+func FindGap(c Claim) string { return Check(c).Reason }
+
+// Check reports whether a sentence follows from what it cites.
+func Check(c Claim) Finding {
+	p := newProver(c)
+	var found Finding
+	for _, check := range []func() Finding{
+		p.findDeed, p.findSign, p.findNumber, p.findThreshold, p.findRow, p.findDenial, p.findLimit, p.findSource, p.findWord, p.findMerged,
+	} {
+		if f := check(); f.Outcome > found.Outcome {
+			found = f
 		}
 	}
-	return ""
+	return found
 }
 
 // prover has a sentence and its sources as clauses.
 type prover struct {
-	words    *vocabulary
+	claim    Claim
 	source   []clause
 	headings []clause
 	asked    []clause
 	said     []clause
+	names    map[string]bool // words of the sentence with a capital letter that does not begin a sentence
 }
 
-// restsOnSource reports whether a clause has a content word or a number of its sources.
-func (p *prover) restsOnSource(c clause) bool {
-	return slices.ContainsFunc(c.tokens, func(t token) bool { return p.words.isContent(t) && hasWord(p.source, t) })
+func newProver(c Claim) *prover {
+	said, cited := c.vocabularies()
+	p := &prover{
+		claim:    c,
+		headings: cited.clauses(strings.Join(c.Headings, ". ")),
+		asked:    said.clauses(c.Question),
+		said:     said.clauses(c.Sentence),
+		names:    map[string]bool{},
+	}
+	for i, u := range c.Units {
+		p.source = append(p.source, cited.unitClauses(u, i)...)
+	}
+	if said == cited && !said.capitals {
+		p.readNames()
+	}
+	return p
 }
 
-// findWord returns a content word of the sentence that its sources lack.
-func (p *prover) findWord() string {
-	for _, c := range p.said {
-		for i, t := range c.tokens {
-			if !p.words.isContent(t) || t.isNumber {
-				continue
-			}
-			if hasWord(p.source, t) || hasWord(p.headings, t) || p.words.isAnsweredDay(t, p.source) || p.isOfCustomer(c, i) {
-				continue
-			}
-			return "“" + t.word + "” is not in what you cite"
+// vocabularies returns the vocabularies of the sentence and of what it cites.
+func (c Claim) vocabularies() (said, cited *vocabulary) {
+	words := c.Sentence + " " + c.Question
+	units := strings.Join(slices.Concat(c.Units, c.Headings), " ")
+	both := vocabularyOf(words+" "+units, nil)
+	return vocabularyOf(words, both), vocabularyOf(units, both)
+}
+
+// readNames finds the words that are written like names.
+func (p *prover) readNames() {
+	begins := true
+	for _, word := range strings.Fields(p.claim.Sentence) {
+		bare := strings.TrimFunc(word, func(r rune) bool { return !unicode.IsLetter(r) })
+		if first, _ := utf8.DecodeRuneInString(bare); !begins && unicode.IsUpper(first) {
+			p.names[fold(bare)] = true
+		}
+		begins = strings.ContainsAny(word[len(word)-1:], ".!?:")
+	}
+}
+
+// findDeed finds words by which the assistant says that it did or will do something, unless its source has them.
+func (p *prover) findDeed() Finding {
+	said, source := wordsOnly(p.claim.Sentence), wordsOnly(strings.Join(p.claim.Units, " . "))
+	for _, deed := range p.vocabulary().deeds {
+		if d := wordsOnly(deed); strings.Contains(said, d) && !strings.Contains(source, d) {
+			return contradicts("“" + strings.TrimSpace(d) + "”: say nothing that you did or that somebody will do")
 		}
 	}
-	return ""
+	return Finding{}
 }
 
-// isOfCustomer reports whether a word repeats what the customer said of himself: it stands in the question next to a
-// number that the sentence repeats, or is a relative.
+// vocabulary returns the words of the sentence's language.
+func (p *prover) vocabulary() *vocabulary {
+	if len(p.said) == 0 {
+		return vocabularies()["en"]
+	}
+	return p.said[0].words
+}
+
+// findSign finds a character that is no letter, digit or ordinary punctuation, and not in the sources.
+func (p *prover) findSign() Finding {
+	source := fold(strings.Join(p.claim.Units, " "))
+	for _, r := range fold(p.claim.Sentence) {
+		isFace := r >= 0x1F600 && r <= 0x1F64F
+		isKnown := unicode.IsLetter(r) && !unicode.Is(unicode.Nl, r) || unicode.IsDigit(r) || unicode.IsSpace(r) || isFace ||
+			strings.ContainsRune(".,;:!?¿¡()[]'\"“”„«»‚‘’-–—/%€$£₺¥&+@º°…\u200d\ufe0f", r)
+		if !isKnown && !strings.ContainsRune(source, r) {
+			return contradicts("“" + string(r) + "” is not in what you cite")
+		}
+	}
+	return Finding{}
+}
+
+// findSource finds out whether the sentence has nothing of its sources.
+func (p *prover) findSource() Finding {
+	const reason = "it says nothing that is in what you cite"
+	hasContent := false
+	for _, c := range p.said {
+		for _, t := range c.tokens {
+			if !c.words.isContent(t) {
+				continue
+			}
+			if hasWord(p.source, t) {
+				return Finding{}
+			}
+			hasContent = true
+		}
+	}
+	if hasContent {
+		return unknown(reason)
+	}
+	return contradicts(reason)
+}
+
+// findWord finds a content word that the sources lack.
+func (p *prover) findWord() (found Finding) {
+	for _, c := range p.said {
+		for i, t := range c.tokens {
+			if !c.words.isContent(t) || t.isNumber || c.isUnit(i) || p.isKnown(c, i) {
+				continue
+			}
+			reason := "“" + t.word + "” is not in what you cite"
+			isDay := t.day >= 0 && !c.denies()
+			if isDay || p.names[t.word] || t.names("free") {
+				return contradicts(reason)
+			}
+			if found.Outcome == Follows {
+				found = unknown(reason)
+			}
+		}
+	}
+	return found
+}
+
+// isKnown reports whether a word of the sentence stands in its sources, or repeats what the customer said.
+func (p *prover) isKnown(c clause, at int) bool {
+	t := c.tokens[at]
+	return hasWord(p.source, t) || hasWord(p.headings, t) || p.isOfCustomer(c, at)
+}
+
+// isOfCustomer reports whether a word repeats what the customer said of himself: it stands in the question, and next to a
+// number of the question or in a clause with words of the sources; or it is a relative.
 func (p *prover) isOfCustomer(c clause, i int) bool {
 	t := c.tokens[i]
-	if p.words.isRelative(t) {
+	if c.words.relatives[t.word] {
 		return true
 	}
-	return hasWord(p.asked, t) && !p.words.isDay(t) && (p.hasAskedNumber(c, i) || p.hasSourceWord(c))
+	return hasWord(p.asked, t) && t.day < 0 && !t.names("free") && (p.hasAskedNumber(c, i) || p.hasSourceWord(c))
 }
 
 // hasSourceWord reports whether a clause has a content word of the sources.
 func (p *prover) hasSourceWord(c clause) bool {
-	return slices.ContainsFunc(c.tokens, func(t token) bool { return !t.isNumber && p.words.isContent(t) && hasWord(p.source, t) })
+	return slices.ContainsFunc(c.tokens, func(t token) bool { return !t.isNumber && c.words.isContent(t) && hasWord(p.source, t) })
 }
 
 // hasAskedNumber reports whether a number of the question stands within three words of a word.
@@ -121,164 +212,78 @@ func (p *prover) hasAskedNumber(c clause, at int) bool {
 	return false
 }
 
-// findNumber returns a number of the sentence that its sources lack, or have with another currency, unit or limit.
-func (p *prover) findNumber() string {
-	for _, c := range p.said {
-		for i, t := range c.tokens {
-			if !t.isNumber {
-				continue
-			}
-			if !p.hasSameNumber(c, i) && !p.repeatsAsked(c, i) {
-				return "“" + t.written() + "” stands otherwise in what you cite"
-			}
-		}
-	}
-	return ""
-}
-
-// repeatsAsked reports whether a number is the customer's own, told again.
-func (p *prover) repeatsAsked(c clause, at int) bool {
-	t := c.tokens[at]
-	if p.words.limitAt(c, at) != noLimit {
-		return false
-	}
-	for _, asked := range p.asked {
-		for i, other := range asked.tokens {
-			if other.sameValue(t) && (t.currency == "" || t.currency == other.currency) && p.isSamePeriod(c, at, asked, i) {
-				return t.currency == "" || p.namesLimit()
-			}
-		}
-	}
-	return false
-}
-
-// isSamePeriod reports whether two numbers have the same unit of time, or one of them has none.
-func (p *prover) isSamePeriod(a clause, i int, b clause, j int) bool {
-	one, other := p.words.periodAt(a, i), p.words.periodAt(b, j)
-	return one == "" || other == "" || sameWord(one, other)
-}
-
-// findThreshold returns a number of the customer's that does not keep a limit of the statement that is said of it.
-func (p *prover) findThreshold() string {
-	for _, c := range p.said {
-		for i, t := range c.tokens {
-			if !t.isNumber || p.hasSameNumber(c, i) || p.words.denies(c) {
-				continue
-			}
-			s, found := p.nearestClause(c)
-			for at, other := range s.tokens {
-				if !found || !other.isNumber || other.currency != t.currency || !p.isSamePeriod(s, at, c, i) {
-					continue
-				}
-				l := p.words.limitAt(s, at)
-				if l == lower && t.value < other.value || l == upper && t.value > other.value {
-					return "“" + t.written() + "” does not keep the limit of what you cite"
-				}
-			}
-		}
-	}
-	return ""
-}
-
-// nearestClause returns the clause of the sources with the most content words of a clause.
-func (p *prover) nearestClause(c clause) (nearest clause, found bool) {
-	most := 0
+// nearestClauses returns the clauses of the sources with the most content words and numbers of a clause.
+func (p *prover) nearestClauses(c clause) (nearest []clause) {
+	most := 1
 	for _, s := range p.source {
 		n := 0
 		for _, t := range c.tokens {
-			if !t.isNumber && p.words.isContent(t) && s.has(t) {
+			if c.words.isContent(t) && s.has(t) {
 				n++
 			}
 		}
 		if n > most {
+			nearest = nil
 			most = n
-			nearest = s
+		}
+		if n == most {
+			nearest = append(nearest, s)
 		}
 	}
-	return nearest, most > 0
+	return nearest
 }
 
-// namesLimit reports whether the sentence has a number of its sources, or they have a limit.
-func (p *prover) namesLimit() bool {
+// findMerged finds a clause of the sentence that puts words of several statements of its source together. A day with the
+// number of another statement is wrong.
+func (p *prover) findMerged() (found Finding) {
+	const reason = "you put several statements of what you cite together"
 	for _, c := range p.said {
+		var words, facts []token
+		days := 0
 		for i, t := range c.tokens {
-			if t.isNumber && p.hasSameNumber(c, i) {
-				return true
-			}
-		}
-	}
-	for _, c := range p.source {
-		for i := range c.tokens {
-			if p.words.limitAt(c, i) != noLimit {
-				return true
-			}
-		}
-	}
-	return false
-}
-
-func (p *prover) hasSameNumber(c clause, at int) bool {
-	t := c.tokens[at]
-	for _, s := range append(slices.Clone(p.source), p.headings...) {
-		for i, other := range s.tokens {
-			if t.isHalf() && other.isHalf() {
-				return true
-			}
-			if !other.sameValue(t) || (t.currency != "" && other.currency != "" && t.currency != other.currency) ||
-				(t.currency == "") != (other.currency == "") {
-				continue
-			}
-			if period := p.words.periodAt(c, at); period != "" && !p.words.hasPeriod(s, i, period) {
-				continue
-			}
-			if p.words.sameLimit(c, at, s, i) {
-				return true
-			}
-		}
-	}
-	return false
-}
-
-// findMerged returns a clause of the sentence that puts words of several statements of its source together.
-func (p *prover) findMerged() string {
-	for _, c := range p.said {
-		var words []token
-		for i, t := range c.tokens {
-			if !p.words.isContent(t) || !hasWord(p.source, t) || hasWord(p.headings, t) || t.isNumber && p.repeatsAsked(c, i) {
+			if !c.words.isContent(t) || !hasWord(p.source, t) || hasWord(p.headings, t) || t.isNumber && p.repeatsAsked(c, i) {
 				continue
 			}
 			words = append(words, t)
+			if t.isNumber || t.day >= 0 {
+				facts = append(facts, t)
+			}
+			if t.day >= 0 {
+				days++
+			}
 		}
-		if len(words) < 2 {
-			continue
-		}
-		whole := false
-		for _, s := range p.source {
-			whole = whole || !slices.ContainsFunc(words, func(t token) bool { return !p.statementHas(s, t) })
-		}
-		if !whole {
-			return "you put several statements of what you cite together"
+		switch {
+		case p.isOfOneStatement(words):
+		case days == 1 && !p.isOfOneStatement(facts):
+			return contradicts(reason)
+		default:
+			found = unknown(reason)
 		}
 	}
-	return ""
+	return found
+}
+
+// isOfOneStatement reports whether a statement of the sources has all words.
+func (p *prover) isOfOneStatement(words []token) bool {
+	return len(words) < 2 || slices.ContainsFunc(p.source, func(s clause) bool {
+		return !slices.ContainsFunc(words, func(t token) bool { return !p.statementHas(s, t) })
+	})
 }
 
 // statementHas reports whether the statement that a clause is a part of has a word.
 func (p *prover) statementHas(s clause, t token) bool {
-	for _, other := range p.source {
-		if other.unit == s.unit && p.isOneStatement(s.statement, other.statement, s.unit) && other.has(t) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(p.source, func(other clause) bool { return p.isOneStatement(s, other) && other.has(t) })
 }
 
-// isOneStatement reports whether two statements of a unit are one, or the later begins with a word such as "it" that
-// refers to the one before it.
-func (p *prover) isOneStatement(a, b, unit int) bool {
-	for from := min(a, b) + 1; from <= max(a, b); from++ {
-		i := slices.IndexFunc(p.source, func(c clause) bool { return c.unit == unit && c.statement == from })
-		if i < 0 || !p.words.refers[p.source[i].tokens[0].word] {
+// isOneStatement reports whether two clauses are of one statement, or of several of which the later begin with a word such
+// as "it" that refers to the one before.
+func (p *prover) isOneStatement(a, b clause) bool {
+	if a.unit != b.unit {
+		return false
+	}
+	for from := min(a.statement, b.statement) + 1; from <= max(a.statement, b.statement); from++ {
+		i := slices.IndexFunc(p.source, func(c clause) bool { return c.unit == a.unit && c.statement == from })
+		if i < 0 || !p.source[i].words.refers[p.source[i].tokens[0].word] {
 			return false
 		}
 	}
@@ -287,12 +292,10 @@ func (p *prover) isOneStatement(a, b, unit int) bool {
 
 // isUsed reports whether the sentence has a content word of a clause.
 func (p *prover) isUsed(s clause) bool {
-	for _, c := range p.said {
-		for _, t := range c.tokens {
-			if p.words.isContent(t) && s.has(t) {
-				return true
-			}
-		}
-	}
-	return false
+	return slices.ContainsFunc(p.said, func(c clause) bool { return p.shares(c, s) })
+}
+
+// shares reports whether a clause of the sentence has a content word of one of the sources.
+func (p *prover) shares(c, s clause) bool {
+	return slices.ContainsFunc(c.tokens, func(t token) bool { return c.words.isContent(t) && s.has(t) })
 }

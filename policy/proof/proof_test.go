@@ -6,9 +6,13 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"multis/internal/language/lexicon"
 )
 
 // hotel is what the sentences of the tests cite.
@@ -100,6 +104,7 @@ func TestFindGap_KeepsToRow(t *testing.T) {
 // open.jsonl; those of closed.jsonl were asked once, at the end.
 type pair struct {
 	ID       string   `json:"id"`
+	Language string   `json:"lang"`
 	Headings []string `json:"headings"`
 	Units    []string `json:"units"`
 	Question string   `json:"question"`
@@ -130,53 +135,146 @@ func (p pair) claim() Claim {
 	}
 }
 
-// The counts are what the check does today. They must not grow.
+// The counts are what the check does today. They must not grow. A failure names no sentence, so that nobody tunes the check
+// on those of closed.jsonl.
 func TestFindGap_PairsOfOthers(t *testing.T) {
 	t.Parallel()
-	for name, most := range map[string]struct{ falseTaken, trueRefused int }{
-		"open.jsonl":   {0, 42},
-		"closed.jsonl": {3, 70},
+	for name, most := range map[string]struct{ falseTaken, falseUnknown, trueRefused, trueContradicted int }{
+		"open.jsonl":   {0, 19, 22, 3},
+		"closed.jsonl": {3, 24, 56, 30},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			var taken, refused []string
+			found := map[bool]map[Outcome]int{true: {}, false: {}}
 			for _, p := range readPairs(t, name) {
-				gap := FindGap(p.claim())
-				switch {
-				case gap == "" && !p.Follows:
-					taken = append(taken, p.ID+" "+p.Kind)
-				case gap != "" && p.Follows:
-					refused = append(refused, p.ID+": "+gap)
-				}
+				found[p.Follows][Check(p.claim()).Outcome]++
 			}
-			t.Logf("%d false ones taken: %q; %d true ones refused", len(taken), taken, len(refused))
-			require.LessOrEqual(t, len(taken), most.falseTaken, taken)
-			require.LessOrEqual(t, len(refused), most.trueRefused, refused)
+			t.Logf("%d false ones taken, %d left to the judge; %d true ones refused, %d of them by facts", found[false][Follows],
+				found[false][Unknown], found[true][Unknown]+found[true][Contradicts], found[true][Contradicts])
+			require.LessOrEqual(t, found[false][Follows], most.falseTaken)
+			require.LessOrEqual(t, found[false][Unknown], most.falseUnknown)
+			require.LessOrEqual(t, found[true][Unknown]+found[true][Contradicts], most.trueRefused)
+			require.LessOrEqual(t, found[true][Contradicts], most.trueContradicted)
 		})
 	}
 }
 
-// digits matches a number of a sentence.
-var digits = regexp.MustCompile(`\d+`)
+var (
+	// digits matches a number of a sentence, or a time.
+	digits = regexp.MustCompile(`\d+`)
+	// money matches a currency of a sentence.
+	money = regexp.MustCompile(`[€£$₺]|\b(?:euros?|EUR|CHF|TL|zł|kr|dollars?|pounds?)\b`)
+	// word matches a word of a sentence.
+	word = regexp.MustCompile(`\p{L}+`)
+)
 
-// A number that is in no source, in place of one that is, is never taken.
-func TestFindGap_RefusesOtherNumbers(t *testing.T) {
+// A true sentence with one fact that is in no source, in place of one that is, never passes, and no judge is asked about it.
+func TestCheck_ChangedFactContradicts(t *testing.T) {
 	t.Parallel()
+	for kind, c := range map[string]struct {
+		fact    *regexp.Regexp
+		changed func(Claim, string) string
+		want    Outcome
+		least   int
+	}{
+		"number":   {digits, func(Claim, string) string { return "7361" }, Contradicts, 50},
+		"currency": {money, func(Claim, string) string { return "HUF" }, Unknown, 20},
+		"weekday":  {word, otherDay, Unknown, 5},
+		"name":     {word, otherName, Unknown, 5},
+	} {
+		t.Run(kind, func(t *testing.T) {
+			t.Parallel()
+			changed := 0
+			for _, name := range []string{"open.jsonl", "closed.jsonl"} {
+				for _, p := range readPairs(t, name) {
+					claim := p.claim()
+					if Check(claim).Outcome != Follows {
+						continue
+					}
+					for _, at := range c.fact.FindAllStringIndex(p.Sentence, -1) {
+						other := c.changed(claim, p.Sentence[at[0]:at[1]])
+						if other == "" {
+							continue
+						}
+						claim.Sentence = p.Sentence[:at[0]] + other + p.Sentence[at[1]:]
+						require.GreaterOrEqual(t, Check(claim).Outcome, c.want, claim.Sentence)
+						changed++
+					}
+				}
+			}
+			require.Greater(t, changed, c.least)
+		})
+	}
+}
+
+// otherDay returns a weekday that the claim has nowhere, in place of one; empty for another word.
+func otherDay(c Claim, said string) string {
+	v, _ := c.vocabularies()
+	if v.day(fold(said)) < 0 {
+		return ""
+	}
+	p := newProver(c)
+	for _, row := range lexicon.Rows(v.code, "days") {
+		name := row.Words()[0]
+		t := v.token(fold(name), false)
+		if t.day >= 0 && !hasWord(p.source, t) && !hasWord(p.asked, t) && !hasWord(p.headings, t) {
+			return name
+		}
+	}
+	return ""
+}
+
+// otherName returns another name in place of a name of the sources that is written within the sentence.
+func otherName(c Claim, said string) string {
+	v, _ := c.vocabularies()
+	if newProver(c).names[fold(said)] && !v.isFunction(fold(said)) {
+		return "Zanzibar"
+	}
+	return ""
+}
+
+// A denial that is added to a true sentence, or taken away, never passes.
+func TestCheck_ChangedDenialFails(t *testing.T) {
+	t.Parallel()
+	denial := regexp.MustCompile(`(?i)\b(not|nicht|kein|keine|non|niet|geen|inte|nie|não) `)
 	changed := 0
-	for _, name := range []string{"open.jsonl", "closed.jsonl"} {
-		for _, p := range readPairs(t, name) {
-			if FindGap(p.claim()) != "" {
+	for _, p := range readPairs(t, "open.jsonl") {
+		claim := p.claim()
+		at := denial.FindStringIndex(p.Sentence)
+		if at == nil || Check(claim).Outcome != Follows {
+			continue
+		}
+		claim.Sentence = p.Sentence[:at[0]] + p.Sentence[at[1]:]
+		require.NotEqual(t, Follows, Check(claim).Outcome, claim.Sentence)
+		changed++
+	}
+	require.Greater(t, changed, 2)
+}
+
+// A true sentence does not follow from what another pair cites, unless it says the same.
+func TestCheck_OtherSourceFails(t *testing.T) {
+	t.Parallel()
+	pairs := readPairs(t, "open.jsonl")
+	asked := 0
+	var taken []string
+	for _, p := range pairs {
+		if !p.Follows || Check(p.claim()).Outcome != Follows {
+			continue
+		}
+		for _, other := range pairs {
+			c := p.claim()
+			c.Units = other.Units
+			if p.Language != other.Language || slices.ContainsFunc(other.Units, func(u string) bool { return slices.Contains(p.Units, u) }) {
 				continue
 			}
-			for _, at := range digits.FindAllStringIndex(p.Sentence, -1) {
-				c := p.claim()
-				c.Sentence = p.Sentence[:at[0]] + "7361" + p.Sentence[at[1]:]
-				require.NotEmpty(t, FindGap(c), c.Sentence)
-				changed++
+			asked++
+			if Check(c).Outcome == Follows {
+				taken = append(taken, p.Sentence+" | "+strings.Join(other.Units, " "))
 			}
 		}
 	}
-	require.Greater(t, changed, 50)
+	require.Greater(t, asked, 1000)
+	require.Empty(t, taken)
 }
 
 // FuzzFindGap checks that no claim makes the check panic.

@@ -4,100 +4,105 @@ import (
 	"slices"
 )
 
-// findRow returns a row that the sentence names without its number, or the number of a row that it does not name.
-func (p *prover) findRow() string {
+// rowFact is a number or a weekday of the sentence that only some rows have.
+type rowFact struct {
+	token  token
+	rows   []int // that have it
+	before int   // the row named last before it; -1 if none is
+	behind int   // the row named between it and the next fact; else as before
+}
+
+// findRow finds a fact of another row than the one that the sentence names. The rows are named either before their facts,
+// or behind them ("£94 on the street side").
+func (p *prover) findRow() Finding {
 	if len(p.source) == 0 || !p.source[0].isRow {
-		return ""
+		return Finding{}
 	}
-	last := -1
+	facts := p.rowFacts()
+	isWrong := func(row func(rowFact) int) (wrong rowFact, found bool) {
+		i := slices.IndexFunc(facts, func(f rowFact) bool { return !slices.Contains(f.rows, row(f)) })
+		if i < 0 {
+			return rowFact{}, false
+		}
+		return facts[i], true
+	}
+	wrong, found := isWrong(func(f rowFact) int { return f.before })
+	if !found {
+		return Finding{}
+	}
+	if _, found := isWrong(func(f rowFact) int { return f.behind }); !found {
+		return Finding{}
+	}
+	reason := "“" + wrong.token.written() + "” is of another row"
+	switch {
+	case wrong.before >= 0 || !haveSameRow(facts):
+		return contradicts(reason)
+	default:
+		return unknown(reason)
+	}
+}
+
+// haveSameRow reports whether a row has all facts.
+func haveSameRow(facts []rowFact) bool {
+	return slices.ContainsFunc(facts[0].rows, func(row int) bool {
+		return !slices.ContainsFunc(facts, func(f rowFact) bool { return !slices.Contains(f.rows, row) })
+	})
+}
+
+// rowFacts returns the facts of the sentence that are of some rows only, each with the rows that are named beside it.
+func (p *prover) rowFacts() (facts []rowFact) {
+	named := -1
+	var all []int
+	open := false // no row was named since the last fact
 	for _, c := range p.said {
 		for i, t := range c.tokens {
-			if row := p.rowNamed(t); row >= 0 {
-				last = row
-			}
-			if !t.isNumber || p.repeatsAsked(c, i) {
-				continue
-			}
-			in := p.rowsWith(t)
-			if len(in) == 0 || len(in) == p.rowCount() {
-				continue
-			}
-			if !slices.Contains(in, p.nearestRow(c, i, last)) {
-				return "“" + t.written() + "” is of another row"
-			}
-		}
-	}
-	return ""
-}
-
-// nearestRow returns the row that a number is said of: the one named last before it, or the only one named behind it.
-func (p *prover) nearestRow(c clause, at, last int) int {
-	if last >= 0 {
-		return p.betterRow(c, at, last)
-	}
-	named := -1
-	for _, later := range p.said {
-		for _, t := range later.tokens {
-			if row := p.rowNamed(t); row >= 0 {
-				if named >= 0 && named != row {
-					return -1
+			if t.isNumber || t.day >= 0 {
+				in := p.rowsWith(t)
+				if len(in) > 0 && len(in) < p.rowCount() && !p.repeatsAsked(c, i) {
+					facts = append(facts, rowFact{t, in, named, named})
+					open = true
 				}
-				named = row
+				continue
+			}
+			row := p.rowNamed(t)
+			if row < 0 {
+				continue
+			}
+			named = row
+			all = append(all, row)
+			if open {
+				facts[len(facts)-1].behind = row
+				open = false
 			}
 		}
 	}
-	return named
-}
-
-// betterRow returns the row named directly behind a number ("£94 on the street side"), or the one named before it.
-func (p *prover) betterRow(c clause, at, last int) int {
-	before := -1
-	for i := range at {
-		if row := p.rowNamed(c.tokens[i]); row >= 0 {
-			before = row
+	slices.Sort(all)
+	if only := slices.Compact(all); len(only) == 1 {
+		for i := range facts {
+			facts[i].before = only[0]
 		}
 	}
-	if before >= 0 {
-		return before
-	}
-	for i := at + 1; i < min(len(c.tokens), at+6); i++ {
-		if c.tokens[i].isNumber {
-			break
-		}
-		if row := p.rowNamed(c.tokens[i]); row >= 0 {
-			return row
-		}
-	}
-	return last
+	return facts
 }
 
 func (p *prover) rowCount() int { return p.source[len(p.source)-1].unit + 1 }
 
 // rowNamed returns the only row that has a word; -1 if none or several have it.
 func (p *prover) rowNamed(t token) int {
-	found := -1
-	if t.isNumber || !p.words.isContent(t) {
+	if !p.source[0].words.isContent(t) {
 		return -1
 	}
-	for _, c := range p.source {
-		if !c.has(t) || found == c.unit {
-			continue
-		}
-		if found >= 0 {
-			return -1
-		}
-		found = c.unit
+	rows := p.rowsWith(t)
+	if len(rows) != 1 {
+		return -1
 	}
-	if p.rowCount() == 1 {
-		return 0
-	}
-	return found
+	return rows[0]
 }
 
-// rowsWith returns the rows that have a number.
+// rowsWith returns the rows that have a word or a number.
 func (p *prover) rowsWith(t token) (rows []int) {
 	for _, c := range p.source {
-		if slices.ContainsFunc(c.tokens, t.sameValue) && !slices.Contains(rows, c.unit) {
+		if c.has(t) && !slices.Contains(rows, c.unit) {
 			rows = append(rows, c.unit)
 		}
 	}

@@ -14,6 +14,10 @@ import (
 // token is a word or a number of a text, folded: in lower case and without accents.
 type token struct {
 	word     string
+	language string
+	concepts []string // what it means, in any language
+	day      int      // the number of a weekday, from Sunday; -1 if it is none
+	period   string   // the unit of time; empty if it is none
 	isNumber bool
 	isTime   bool
 	value    float64
@@ -28,6 +32,29 @@ func (t token) written() string {
 		return strings.TrimSpace(strconv.FormatFloat(t.value, 'f', -1, 64) + " " + t.currency)
 	}
 	return t.word
+}
+
+// names reports whether a word names a concept.
+func (t token) names(concept string) bool { return slices.Contains(t.concepts, concept) }
+
+// sameMeaning reports whether two words are forms of one word, or mean the same.
+func (t token) sameMeaning(other token) bool {
+	switch {
+	case t.day >= 0 && other.day >= 0:
+		return t.day == other.day
+	case t.period != "" && other.period != "":
+		return t.period == other.period
+	}
+	sameConcept := func(concept string) bool {
+		return other.names(concept) && (t.language != other.language || slices.Contains(synonyms, concept))
+	}
+	return sameWord(t.word, other.word) || slices.ContainsFunc(t.concepts, sameConcept)
+}
+
+// synonyms are the concepts of the lexicon whose words mean the same in one language. The words of the others only belong
+// together, such as sheets and towels.
+var synonyms = []string{ //nolint:gochecknoglobals // a constant, were there constant lists
+	"cancel", "refund", "book", "pay", "delivery", "park", "rent", "repair", "arrive", "price", "free", "include", "wifi", "television", "bike",
 }
 
 // sameValue reports whether two numbers have one value. Times are hours; one written without "pm" may be twelve less.
@@ -55,43 +82,6 @@ func (t token) hour() float64 {
 // isHalf reports whether a number is the half of something, as a word or in percent.
 func (t token) isHalf() bool {
 	return t.value == 0.5 && t.currency == "" || t.value == 50 && t.currency == "percent"
-}
-
-// clause is a part of a text that affirms or denies as a whole.
-type clause struct {
-	tokens    []token
-	unit      int
-	statement int // clauses between two stops or semicolons are one statement
-	isRow     bool
-	afterStop bool // it begins a sentence
-}
-
-// has reports whether a clause has a word, or another form of it.
-func (c clause) has(t token) bool {
-	for _, other := range c.tokens {
-		if !t.isNumber && !other.isNumber && sameWord(t.word, other.word) || t.isNumber && t.sameValue(other) {
-			return true
-		}
-	}
-	return false
-}
-
-func hasWord(all []clause, t token) bool {
-	for _, c := range all {
-		if c.has(t) {
-			return true
-		}
-	}
-	return false
-}
-
-func hasNumber(all []clause, t token) bool {
-	for _, c := range all {
-		if slices.ContainsFunc(c.tokens, t.sameValue) {
-			return true
-		}
-	}
-	return false
 }
 
 const (
@@ -164,8 +154,11 @@ var currencies = map[string]string{ //nolint:gochecknoglobals // a constant, wer
 // fold returns a text in the form in which it is compared.
 func fold(s string) string {
 	s = strings.NewReplacer("’", "'", "‘", "'", "ł", "l", "Ł", "l", "ı", "i", "İ", "i", "ø", "o", "ß", "ss", "æ", "ae").Replace(s)
-	return strings.ToLower(text.Fold(s))
+	return percent.ReplaceAllString(strings.ToLower(text.Fold(s)), "percent")
 }
+
+// percent matches "percent" in two words.
+var percent = regexp.MustCompile(`\b(?:per cent|pour cent|por ciento|por cento|per cento)\b`)
 
 // clockOf returns the value of a time with a dot; 0 for anything else.
 func clockOf(s string) float64 {
@@ -203,67 +196,6 @@ func parseNumber(s string) (value float64, isTime, ok bool) {
 	return value, false, err == nil
 }
 
-// clauses splits a text into clauses of tokens.
-func (v *vocabulary) clauses(s string) []clause { return v.split(s, false, false, 0) }
-
-// unitClauses returns the clauses of a unit: of a row, one.
-func (v *vocabulary) unitClauses(unit string, at int) []clause {
-	return v.split(unit, strings.Contains(unit, " | "), true, at)
-}
-
-func (v *vocabulary) split(s string, isRow, isUnit bool, unit int) (all []clause) {
-	c := clause{isRow: isRow, unit: unit, afterStop: true}
-	end := func(stop, next bool) {
-		statement := c.statement
-		if next {
-			statement++
-		}
-		if len(c.tokens) > 0 {
-			all = append(all, c)
-			c = clause{isRow: isRow, unit: unit, afterStop: stop}
-		}
-		c.statement = statement
-	}
-	dash := false
-	folded := fold(s)
-	for _, place := range piece.FindAllStringIndex(folded, -1) {
-		at := place[0]
-		p := folded[at:place[1]]
-		switch p {
-		case ",":
-			if !isRow {
-				end(false, false)
-			}
-			dash = false
-			continue
-		case ";", ":", ".", "!", "?", "\n", "(", ")", "|":
-			if !isRow && !(p == ":" && isUnit) {
-				end(p != ";", p != "(" && p != ")" && p != ":")
-			}
-			dash = false
-			continue
-		case "-", "–", "—", "/":
-			dash = p != "/"
-			continue
-		}
-		t := v.token(p, dash)
-		if isSigned(folded, at) && t.isNumber {
-			t.value = -t.value
-			t.dash = false
-		}
-		if n := len(c.tokens); t.dash && t.isNumber {
-			if t.dash = n > 0 && c.tokens[n-1].isNumber; t.dash {
-				c.tokens[n-1].starts = true
-			}
-		}
-		c.tokens = append(c.tokens, t)
-		dash = false
-		v.join(&c)
-	}
-	end(false, false)
-	return all
-}
-
 // isSigned reports whether a minus that belongs to no word or range stands before a place.
 func isSigned(s string, at int) bool {
 	before := strings.TrimRight(s[:at], "-–—−")
@@ -275,6 +207,7 @@ func (v *vocabulary) token(p string, dash bool) token {
 	if value, isTime, ok := parseNumber(p); ok {
 		return token{
 			word:     p,
+			day:      -1,
 			isNumber: true,
 			isTime:   isTime,
 			value:    value,
@@ -283,10 +216,24 @@ func (v *vocabulary) token(p string, dash bool) token {
 		}
 	}
 	p = v.bare(p)
-	if n, ok := v.numbers[p]; ok {
-		return token{word: p, isNumber: true, value: n, dash: dash}
+	if n, ok := v.number(p); ok {
+		return token{
+			word:     p,
+			day:      -1,
+			isNumber: true,
+			value:    n,
+			dash:     dash,
+		}
 	}
-	return token{word: p, currency: currencies[p], dash: dash}
+	return token{
+		word:     p,
+		language: v.code,
+		concepts: v.concepts[p],
+		day:      v.day(p),
+		period:   v.period(p),
+		currency: currencies[p],
+		dash:     dash,
+	}
 }
 
 // bare returns a word without an article or a verb that an apostrophe joins to it.
@@ -321,7 +268,12 @@ func (v *vocabulary) join(c *clause) {
 		last.currency = before.currency
 		last.dash = last.dash || before.dash
 		c.tokens = append(c.tokens[:n-2], *last)
-	case before.isNumber && !before.isTime && v.hours[last.word]:
+	case before.isNumber && last.word == "s": // "under 12s"
+		c.tokens = c.tokens[:n-1]
+	case v.phrases[before.word+" "+last.word]:
+		*before = v.token(before.word+" "+last.word, before.dash)
+		c.tokens = c.tokens[:n-1]
+	case before.isNumber && before.value >= 1 && !before.isTime && v.hours[last.word]:
 		before.isTime = true
 		if before.clock > 0 {
 			before.value = before.clock

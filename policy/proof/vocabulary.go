@@ -15,6 +15,15 @@ type vocabulary struct {
 	harmless   map[string]bool // they claim nothing: articles, courtesy
 	negative   map[string]bool // not, no, never, closed
 	only       map[string]bool // only, except
+	except     map[string]bool // except
+	from       map[string]bool // before the begin of a time: from
+	until      map[string]bool // before the end of a time: until, closes at
+	ahead      map[string]bool // behind a length of time that ends at something: before, in advance
+	of         map[string]bool // between a limited thing and its number: "a height of" 1.20 m
+	weekdays   map[string]bool // Monday to Friday
+	weekend    map[string]bool // Saturday and Sunday
+	aged       []string        // endings that make a number an age
+	phrases    map[string]bool // words of several words
 	lower      map[string]bool // before a minimum: from, at least
 	upper      map[string]bool // before a maximum: until, under
 	lowerAfter map[string]bool // behind a minimum: "12 or older"
@@ -29,7 +38,10 @@ type vocabulary struct {
 	clock      []clockPhrase
 	relatives  map[string]bool // people of the customer: son, daughter
 	numbers    map[string]float64
-	days       map[string]int // weekdays, from Sunday
+	days       map[string]int      // weekdays, from Sunday
+	concepts   map[string][]string // what a word means
+	units      map[string]string   // units of time, by their words
+	capitals   bool                // nouns are written with a capital letter
 }
 
 // clockPhrase are words that move an hour: "half past" nine, nine "et demie".
@@ -82,6 +94,14 @@ func readVocabulary(code string) *vocabulary {
 		harmless:   set("harmless"),
 		negative:   set("negative"),
 		only:       set("only"),
+		except:     set("except"),
+		from:       set("from"),
+		until:      set("until"),
+		ahead:      set("ahead"),
+		of:         set("of"),
+		weekdays:   set("weekdays"),
+		weekend:    set("weekend"),
+		phrases:    map[string]bool{},
 		lower:      set("lower"),
 		upper:      set("upper"),
 		lowerAfter: set("lower_after"),
@@ -95,6 +115,9 @@ func readVocabulary(code string) *vocabulary {
 		refers:     set("refers"),
 		numbers:    map[string]float64{},
 		days:       map[string]int{},
+		concepts:   map[string][]string{},
+		units:      map[string]string{},
+		capitals:   code == "de",
 	}
 	for _, w := range lexicon.In(code, "claims", "deeds") {
 		v.deeds = append(v.deeds, fold(w))
@@ -104,8 +127,103 @@ func readVocabulary(code string) *vocabulary {
 			v.clock = append(v.clock, clockPhrase{strings.Fields(fold(w)), c.offset, strings.HasPrefix(c.concept, "then")})
 		}
 	}
+	for _, w := range lexicon.In(code, "claims", "aged") {
+		v.aged = append(v.aged, fold(w))
+	}
+	for _, words := range []map[string]bool{
+		v.only, v.except, v.from, v.until, v.ahead, v.weekdays, v.weekend, v.lower, v.upper, v.condition,
+	} {
+		for w := range words {
+			v.phrases[w] = strings.Contains(w, " ")
+		}
+	}
+	v.readConcepts()
 	v.readNumbers()
 	return v
+}
+
+// readConcepts reads what words mean, and the units of time. Rows of words that are numbers, limits or denials, or opposites
+// of one another, are no concepts here.
+func (v *vocabulary) readConcepts() {
+	for _, row := range lexicon.Rows(v.code, "concepts") {
+		unit, isUnit := strings.CutPrefix(row.Concept, "unit.")
+		for _, w := range row.Words() {
+			w = fold(w)
+			switch {
+			case isUnit:
+				v.units[w] = unit
+			case v.relatives[w]:
+			case !slices.Contains([]string{"open", "limit", "not", "minimum", "maximum"}, row.Concept):
+				v.concepts[w] = append(v.concepts[w], row.Concept)
+			}
+		}
+	}
+	for unit := range sizes {
+		if len(unit) < minUnit {
+			v.units[unit] = unit
+		}
+	}
+	for w := range v.periods {
+		if v.units[w] == "" {
+			v.units[w] = v.unitLike(w)
+		}
+	}
+}
+
+// minUnit is the length of a word for a unit of time of which another word may be a form.
+const minUnit = 3
+
+// unitLike returns the unit of time of which a word is a form, such as "monthly"; the word itself if it is of none.
+func (v *vocabulary) unitLike(word string) string {
+	for _, row := range lexicon.Rows(v.code, "concepts") {
+		unit, isUnit := strings.CutPrefix(row.Concept, "unit.")
+		if !isUnit {
+			continue
+		}
+		for _, w := range row.Words() {
+			w = fold(w)
+			if len(word) >= minUnit && len(w) >= minUnit && (strings.HasPrefix(word, w) || strings.HasPrefix(w, word)) {
+				return unit
+			}
+		}
+	}
+	return word
+}
+
+// period returns the unit of time that a word names; empty if it names none.
+func (v *vocabulary) period(word string) string {
+	if unit := v.units[word]; unit != "" && v.isPeriod(unit, word) {
+		return unit
+	}
+	for w, unit := range v.units {
+		isForm := len(w) >= minPart && strings.HasPrefix(word, w[:len(w)-1]) && len(word) <= len(w)+maxEnding
+		if isForm && v.isPeriod(unit, w) {
+			return unit
+		}
+	}
+	return ""
+}
+
+// maxEnding is the length of the ending of a form of a word.
+const maxEnding = 3
+
+// isPeriod reports whether the unit of a word can be compared.
+func (v *vocabulary) isPeriod(unit, word string) bool {
+	return v.periods[word] || unit == "night" || sizes[unit].of != ""
+}
+
+// number returns the number that a word means: "ten", "ten-year-old".
+func (v *vocabulary) number(word string) (float64, bool) {
+	if n, ok := v.numbers[word]; ok {
+		return n, true
+	}
+	for _, ending := range v.aged {
+		if i := strings.Index(word, ending); i > 0 {
+			n, ok := v.numbers[word[:i]]
+			return n, ok
+		}
+	}
+	return 0, false
 }
 
 func (v *vocabulary) readNumbers() {
@@ -139,22 +257,21 @@ func (v *vocabulary) readNumbers() {
 	}
 }
 
-// vocabularyOf returns the vocabulary of the language of a claim: the one with the most of its words.
-func vocabularyOf(c Claim) *vocabulary {
-	words := strings.FieldsFunc(fold(c.Sentence+" "+strings.Join(c.Units, " ")+" "+c.Question), func(r rune) bool {
+// vocabularyOf returns the vocabulary of the language of a text: the one with the most of its words. In doubt it is another
+// text's.
+func vocabularyOf(s string, other *vocabulary) *vocabulary {
+	words := strings.FieldsFunc(fold(s), func(r rune) bool {
 		return !strings.ContainsRune("abcdefghijklmnopqrstuvwxyz'", r)
 	})
-	var best *vocabulary
+	best := other
 	most := -1
+	if other != nil {
+		const margin = 2
+		most = other.count(words) + margin
+	}
 	for _, code := range lexicon.Languages("claims") {
 		v := vocabularies()[code]
-		n := 0
-		for _, w := range words {
-			if v.harmless[w] || v.negative[w] {
-				n++
-			}
-		}
-		if n > most {
+		if n := v.count(words); n > most {
 			most = n
 			best = v
 		}
@@ -162,103 +279,42 @@ func vocabularyOf(c Claim) *vocabulary {
 	return best
 }
 
+// count returns how many words belong to the language.
+func (v *vocabulary) count(words []string) (n int) {
+	for _, w := range words {
+		_, isNumber := v.numbers[w]
+		if v.harmless[w] || v.negative[w] || isNumber {
+			n++
+		}
+	}
+	return n
+}
+
 // isContent reports whether a token says something of its own.
 func (v *vocabulary) isContent(t token) bool {
-	if t.isNumber {
-		return true
-	}
-	for _, set := range []map[string]bool{v.harmless, v.negative, v.only, v.lower, v.upper, v.lowerAfter, v.upperAfter, v.condition} {
-		if set[t.word] {
-			return false
-		}
-	}
-	return t.currency == ""
+	return t.isNumber || t.currency == "" && !v.isFunction(t.word)
 }
 
-func (v *vocabulary) isRelative(t token) bool { return v.relatives[t.word] }
+// isFunction reports whether a word says nothing of its own.
+func (v *vocabulary) isFunction(word string) bool {
+	for _, set := range []map[string]bool{
+		v.harmless, v.negative, v.only, v.except, v.from, v.until, v.ahead, v.of, v.lower, v.upper, v.lowerAfter, v.upperAfter, v.condition,
+	} {
+		if set[word] {
+			return true
+		}
+	}
+	return false
+}
 
-// day returns the number of a weekday, from Sunday.
-func (v *vocabulary) day(t token) (int, bool) {
+// day returns the number of a weekday, from Sunday; -1 for another word.
+func (v *vocabulary) day(word string) int {
 	for name, n := range v.days {
-		if name == t.word || len(name) >= 4 && strings.HasPrefix(t.word, name) && len(t.word) <= len(name)+3 {
-			return n, true
+		if name == word || len(name) >= 4 && strings.HasPrefix(word, name) && len(word) <= len(name)+3 {
+			return n
 		}
 	}
-	return 0, false
-}
-
-func (v *vocabulary) isDay(t token) bool {
-	_, ok := v.day(t)
-	return ok
-}
-
-// isAnsweredDay reports whether a weekday lies in a range of days of the sources.
-func (v *vocabulary) isAnsweredDay(t token, source []clause) bool {
-	day, ok := v.day(t)
-	if !ok {
-		return false
-	}
-	for _, c := range source {
-		var found []int
-		for _, other := range c.tokens {
-			if n, isDay := v.day(other); isDay {
-				found = append(found, n)
-			}
-		}
-		if len(found) == 2 && v.isRange(c) {
-			for d := found[0]; ; d = (d + 1) % 7 {
-				if d == day {
-					return true
-				}
-				if d == found[1] {
-					break
-				}
-			}
-		}
-	}
-	return false
-}
-
-// isRange reports whether between the two days of a clause stands a dash or a word such as "to".
-func (v *vocabulary) isRange(c clause) bool {
-	seen := false
-	for _, t := range c.tokens {
-		if v.isDay(t) {
-			if seen {
-				return t.dash
-			}
-			seen = true
-			continue
-		}
-		if seen {
-			return v.upper[t.word] || v.ranges[t.word]
-		}
-	}
-	return false
-}
-
-func (v *vocabulary) denies(c clause) bool {
-	return slices.ContainsFunc(c.tokens, func(t token) bool { return v.negative[t.word] })
-}
-
-func (v *vocabulary) limits(c clause) bool {
-	return slices.ContainsFunc(c.tokens, func(t token) bool { return v.only[t.word] })
-}
-
-func (v *vocabulary) hasCondition(c clause) bool {
-	return slices.ContainsFunc(c.tokens, func(t token) bool { return v.condition[t.word] })
-}
-
-// deedIn returns the words of a sentence by which the assistant says that it did or will do something, unless its source
-// has them.
-func (v *vocabulary) deedIn(c Claim) string {
-	said, source := wordsOnly(c.Sentence), wordsOnly(strings.Join(c.Units, " . "))
-	for _, deed := range v.deeds {
-		if d := wordsOnly(deed); strings.Contains(said, d) && !strings.Contains(source, d) {
-			return strings.TrimSpace(d)
-		}
-	}
-	return ""
+	return -1
 }
 
 // wordsOnly returns the words of a text between single spaces.
@@ -266,104 +322,4 @@ func wordsOnly(s string) string {
 	return " " + strings.Join(strings.FieldsFunc(fold(s), func(r rune) bool {
 		return strings.ContainsRune(" \t\n.,;:!?()\"“”„'", r)
 	}), " ") + " "
-}
-
-// limitAt returns the limit that a number of a clause is.
-func (v *vocabulary) limitAt(c clause, at int) limit {
-	if !c.tokens[at].isNumber {
-		return noLimit
-	}
-	if c.tokens[at].dash {
-		return upper
-	}
-	for i := at - 1; i >= max(0, at-4); i-- {
-		t := c.tokens[i]
-		isLeast := i > 0 && v.least[c.tokens[i-1].word]
-		switch {
-		case v.lower[t.word] || v.upper[t.word] && isLeast:
-			return lower
-		case v.upper[t.word]:
-			return upper
-		case !v.isJoint(t):
-			i = -1
-		}
-	}
-	if c.tokens[at].starts {
-		return lower
-	}
-	for i := at + 1; i < min(len(c.tokens), at+5); i++ {
-		t := c.tokens[i]
-		switch {
-		case v.lowerAfter[t.word]:
-			return lower
-		case v.upperAfter[t.word]:
-			return upper
-		case !v.isJoint(t):
-			return noLimit
-		}
-	}
-	return noLimit
-}
-
-// maxJoint is the length of the words that may stand between a number and its limit, beside units of time.
-const maxJoint = 4
-
-func (v *vocabulary) isJoint(t token) bool {
-	return !t.isNumber && (len(t.word) <= maxJoint || v.periods[t.word] || t.currency != "")
-}
-
-// sameLimit reports whether two numbers limit the same. Two numbers that are one range in both are the same limits.
-func (v *vocabulary) sameLimit(c clause, at int, s clause, i int) bool {
-	said, source := v.limitAt(c, at), v.limitAt(s, i)
-	if said == source || source != noLimit && said == noLimit && s.tokens[i].isTime && s.tokens[i].starts {
-		return true
-	}
-	for _, step := range []int{-1, 1} {
-		other, otherSource := nextNumber(c, at, step), nextNumber(s, i, step)
-		if other < 0 || otherSource < 0 || !c.tokens[other].sameValue(s.tokens[otherSource]) {
-			continue
-		}
-		first, last := min(i, otherSource), max(i, otherSource)
-		if s.tokens[last].dash || v.limitAt(s, first) == lower && v.limitAt(s, last) == upper {
-			return true
-		}
-	}
-	return false
-}
-
-// nextNumber returns the nearest number behind or before a token of a clause; -1 if there is none.
-func nextNumber(c clause, at, step int) int {
-	for i := at + step; i >= 0 && i < len(c.tokens); i += step {
-		if c.tokens[i].isNumber {
-			return i
-		}
-	}
-	return -1
-}
-
-// periodAt returns the unit of time behind a number; empty if there is none.
-func (v *vocabulary) periodAt(c clause, at int) string {
-	for i := at + 1; i < min(len(c.tokens), at+4); i++ {
-		t := c.tokens[i]
-		if t.isNumber {
-			break
-		}
-		if v.periods[t.word] {
-			return t.word
-		}
-	}
-	return ""
-}
-
-// hasPeriod reports whether a number of a source has a unit of time: the nearest one in its clause.
-func (v *vocabulary) hasPeriod(s clause, at int, period string) bool {
-	if found := v.periodAt(s, at); found != "" {
-		return sameWord(found, period)
-	}
-	for i := at - 1; i >= 0; i-- {
-		if v.periods[s.tokens[i].word] {
-			return sameWord(s.tokens[i].word, period)
-		}
-	}
-	return false
 }
