@@ -256,7 +256,8 @@ func messageWhy(m store.Message, answers map[uuid.UUID]store.OutboxMessage) why 
 
 // outcome says in a word how a message was handled. out is what answers it; nil for nothing.
 func outcome(m store.Message, out *store.OutboxMessage) (title, tone string) {
-	isOpen := m.AnsweredAt == nil && (m.Action == policy.ActionAnswer || m.Action == policy.ActionEscalate || m.Action == policy.ActionTranscribe)
+	isOpen := m.AnsweredAt == nil &&
+		(m.Action == policy.ActionAnswer || m.Action == policy.ActionEscalate || m.Action == policy.ActionTranscribe)
 	switch {
 	case out == nil && isOpen:
 		return "In work.", "warn"

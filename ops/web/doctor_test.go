@@ -12,10 +12,16 @@ import (
 func TestDoctor_ShowsFindingsAndChecks(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
-	r.checks.Checks = []health.Check{{Name: "intake", Status: health.OK, Detail: "last push 2 s ago"}, {Name: "disk", Status: health.Failed, Detail: "only 0.2 GiB free"}}
+	r.checks.Checks = []health.Check{
+		{Name: "intake", Status: health.OK, Detail: "last push 2 s ago"},
+		{Name: "disk", Status: health.Failed, Detail: "only 0.2 GiB free"},
+	}
 	r.report = doctor.Report{At: r.now, Sections: []doctor.Section{{
 		Name: "bridges", Fact: "3 bridges",
-		Findings: []doctor.Finding{{ID: "bridge.down", Severity: doctor.Error, Message: "WhatsApp says: <b>logged out</b>.", Fix: "login qr", Network: "whatsapp"}},
+		Findings: []doctor.Finding{{
+			ID: "bridge.down", Severity: doctor.Error, Message: "WhatsApp says: <b>logged out</b>.",
+			Fix: "login qr", Network: "whatsapp",
+		}},
 	}}}
 	page := r.get("/doctor")
 	for _, want := range []string{

@@ -39,7 +39,9 @@ func (s *Site) documents(v *visit) error {
 		}
 		list.Passages += g.Chunks
 	}
-	list.Documents = slices.SortedStableFunc(slices.Values(found.Biggest), func(a, b index.Document) int { return b.IndexedAt.Compare(a.IndexedAt) })
+	list.Documents = slices.SortedStableFunc(slices.Values(found.Biggest), func(a, b index.Document) int {
+		return b.IndexedAt.Compare(a.IndexedAt)
+	})
 	s.show(v, http.StatusOK, "documents", "Documents", list)
 	return nil
 }

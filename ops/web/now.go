@@ -109,14 +109,14 @@ func stateText(o store.OutboxMessage) string {
 // conflict is what the page shows when a form could not be carried out.
 type conflict struct{ Why, Words string }
 
-// decideDraft sends or drops a draft, or gives it other words. The form names the draft that it showed; another text makes another draft, so
-// a form can never decide about words that it did not show.
+// decideDraft sends or drops a draft, or gives it other words. The form names the draft that it showed; another text makes another
+// draft, so a form can never decide about words that it did not show.
 func (s *Site) decideDraft(v *visit) error {
 	ctx := v.r.Context()
 	id, err := uuid.Parse(v.r.PathValue("id"))
 	if err != nil {
 		s.fail(v, v.r, http.StatusNotFound)
-		return nil
+		return nil //nolint:nilerr // it has answered
 	}
 	words := strings.TrimSpace(v.r.PostFormValue("text"))
 	var done bool

@@ -34,9 +34,11 @@ func (r *rig) fill(name string) {
 		(1, '$3', 'owner_phone', '@you:x', 'text', 'See you at 10.', $2::timestamptz - interval '3 h', $2, 'archive', 'owner_wrote', 'You wrote it.', null, null)`, name, at)
 	r.exec("insert into escalations (chat_id, message_id, reason, opened_at) values (1, 1, $1, $2)", name, at)
 	r.exec("insert into usage (day, chat_id, purpose, model, reserved, cost, settled_at) values (current_date, 1, 'reply', 'm', 500, 20000, now())")
+	title := name[:min(len(name), 200)]
 	_, err := knowledge.New(r.st).Index(r.t.Context(), knowledge.File{
 		Name: strings.ReplaceAll(strings.ReplaceAll(name, "/", ""), "\u202e", "")[:min(len(name), 100)] + ".md",
-		Data: []byte("# " + name[:min(len(name), 200)] + "\n\nA consultation costs 80 EUR. " + name[:min(len(name), 200)] + "\n"), Role: policy.RolePublic,
+		Data: []byte("# " + title + "\n\nA consultation costs 80 EUR. " + title + "\n"),
+		Role: policy.RolePublic,
 	})
 	require.NoError(r.t, err)
 }

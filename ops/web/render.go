@@ -25,7 +25,7 @@ var files embed.FS
 
 // stylesheet is the only style sheet, and styleVersion a hash of it: its address changes with it, so that browsers may keep it.
 var (
-	stylesheet, _ = files.ReadFile("pages/style.css") //nolint:errcheck // it is embedded
+	stylesheet, _ = files.ReadFile("pages/style.css") // it is embedded
 	styleVersion  = hashText(stylesheet)
 )
 
@@ -38,7 +38,7 @@ func hashText(data []byte) string {
 func parsePages(now func() time.Time, zone *time.Location, currency string) map[string]*template.Template {
 	frame := template.Must(template.New("frame.html").Funcs(functions(now, zone, currency)).ParseFS(files, "pages/frame.html"))
 	pages := map[string]*template.Template{}
-	names, _ := files.ReadDir("pages") //nolint:errcheck // it is embedded
+	names, _ := files.ReadDir("pages") // it is embedded
 	for _, file := range names {
 		name, isPage := strings.CutSuffix(file.Name(), ".html")
 		if isPage && name != "frame" {

@@ -23,7 +23,8 @@ const (
 	tokenLength = 64 // hexadecimal digits
 )
 
-// cookieName returns the name of the cookie with the token. Browsers take the one with the prefix only over TLS, for this host and all paths.
+// cookieName returns the name of the cookie with the token. Browsers take the one with the prefix only over TLS, for this host and all
+// paths.
 func (s *Site) cookieName() string {
 	if s.secure {
 		return "__Host-multis"
@@ -33,7 +34,7 @@ func (s *Site) cookieName() string {
 
 // setCookie gives the browser a token, or takes it back if it is empty.
 func (s *Site) setCookie(v *visit, token string) {
-	c := &http.Cookie{
+	c := &http.Cookie{ //nolint:gosec // it is secure wherever there is TLS
 		Name: s.cookieName(), Value: token, Path: "/",
 		MaxAge: int(sessionLifetime.Seconds()), Secure: s.secure, HttpOnly: true,
 		SameSite: http.SameSiteStrictMode,

@@ -236,7 +236,10 @@ func attacks() []attack {
 		{"a link of an operator", gone, func(r *rig) string { return r.link(operator) }, post("/sign-in", "link=TOKEN")},
 		{"a link of an operator is opened", gone, func(r *rig) string { return r.link(operator) }, get("/sign-in/TOKEN")},
 		{"the link as a cookie", away, ownerLink, cookieNamed("__Host-multis")},
-		{"what the database has of a link", gone, func(r *rig) string { return fmt.Sprintf("%x", hash(r.link(owner))) }, post("/sign-in", "link=TOKEN")},
+		{
+			"what the database has of a link",
+			gone, func(r *rig) string { return fmt.Sprintf("%x", hash(r.link(owner))) }, post("/sign-in", "link=TOKEN"),
+		},
 		{"the previewer of a homeserver", http.StatusOK, ownerLink, get("/sign-in/TOKEN", with("User-Agent", "Synapse (bot; +https://github.com/matrix-org/synapse)"))},
 
 		// Sessions: stolen, ended, of others.
@@ -244,7 +247,10 @@ func attacks() []attack {
 		{"a guessed session", away, ownerSession, func(r *rig, _ string) *httptest.ResponseRecorder {
 			return r.do(http.MethodGet, "/doctor", "", as(strings.Repeat("a", 64)))
 		}},
-		{"what the database has of a session", away, func(r *rig) string { return fmt.Sprintf("%x", hash(r.session(owner))) }, cookieNamed("__Host-multis")},
+		{
+			"what the database has of a session",
+			away, func(r *rig) string { return fmt.Sprintf("%x", hash(r.session(owner))) }, cookieNamed("__Host-multis"),
+		},
 		{"a session as a link", gone, ownerSession, post("/sign-in", "link=TOKEN")},
 		{"a session that has expired", away, func(r *rig) string {
 			token := r.session(owner)
@@ -258,7 +264,10 @@ func attacks() []attack {
 		}, cookieNamed("__Host-multis")},
 		{"a session of an operator", away, func(r *rig) string { return r.session(operator) }, cookieNamed("__Host-multis")},
 		{"an operator's form", http.StatusUnauthorized, func(r *rig) string { r.session(owner); return r.session(operator) }, signedIn(http.MethodPost, "/sessions/1/end")},
-		{"the decision about a draft without a session", http.StatusUnauthorized, nothing, post("/drafts/00000000-0000-0000-0000-000000000002", "do=send")},
+		{
+			"the decision about a draft without a session",
+			http.StatusUnauthorized, nothing, post("/drafts/00000000-0000-0000-0000-000000000002", "do=send"),
+		},
 		{"the decision about a draft of another site", forbidden, ownerSession, signedIn(http.MethodPost, "/drafts/00000000-0000-0000-0000-000000000002", crossSite, with("Origin", "https://evil.example"))},
 		{"a form without a session", http.StatusUnauthorized, ownerSession, post("/sessions/1/end", "")},
 		{"a cookie that plain HTTP can set", away, ownerSession, cookieNamed("multis")},
@@ -277,12 +286,18 @@ func attacks() []attack {
 		{"a form that says two things", forbidden, ownerSession, signedIn(http.MethodPost, "/sessions/end", with("Origin", "https://evil.example"))},
 		{"a form of this host without TLS", forbidden, ownerSession, signedIn(http.MethodPost, "/sessions/end", with("Origin", "http://multis.example.com"))},
 		{"a form of this host and another port", forbidden, ownerSession, signedIn(http.MethodPost, "/sessions/end", with("Origin", address+":8443"))},
-		{"another site signs the owner in", forbidden, ownerLink, post("/sign-in", "link=TOKEN", crossSite, with("Origin", "https://evil.example"))},
+		{
+			"another site signs the owner in",
+			forbidden, ownerLink, post("/sign-in", "link=TOKEN", crossSite, with("Origin", "https://evil.example")),
+		},
 		{"a form as plain text", http.StatusUnsupportedMediaType, ownerSession, signedIn(http.MethodPost, "/sessions/end", with("Content-Type", "text/plain"))},
 		{"a form as JSON", http.StatusUnsupportedMediaType, ownerSession, signedIn(http.MethodPost, "/sessions/end", with("Content-Type", "application/json"))},
 		{"a form without a type", http.StatusUnsupportedMediaType, ownerSession, signedIn(http.MethodPost, "/sessions/end", with("Content-Type", ""))},
 		{"a form by GET", gone, ownerSession, signedIn(http.MethodGet, "/sessions/end")},
-		{"a form by GET that says it is a POST", gone, ownerSession, signedIn(http.MethodGet, "/sessions/end?_method=POST", with("X-HTTP-Method-Override", "POST"))},
+		{
+			"a form by GET that says it is a POST",
+			gone, ownerSession, signedIn(http.MethodGet, "/sessions/end?_method=POST", with("X-HTTP-Method-Override", "POST")),
+		},
 		{"PUT", http.StatusMethodNotAllowed, ownerSession, signedIn(http.MethodPut, "/sessions/end")},
 		{"DELETE", http.StatusMethodNotAllowed, ownerSession, signedIn(http.MethodDelete, "/sessions/1/end")},
 		{"TRACE", http.StatusMethodNotAllowed, ownerSession, signedIn(http.MethodTrace, "/doctor")},
@@ -318,7 +333,10 @@ func attacks() []attack {
 
 		// Too much.
 		{"the eleventh try", http.StatusTooManyRequests, tried(10), post("/sign-in", "link=TOKEN")},
-		{"the eleventh try with a forged address", http.StatusTooManyRequests, tried(10), post("/sign-in", "link=TOKEN", with("X-Forwarded-For", "203.0.113.9, 192.0.2.17"))},
+		{
+			"the eleventh try with a forged address",
+			http.StatusTooManyRequests, tried(10), post("/sign-in", "link=TOKEN", with("X-Forwarded-For", "203.0.113.9, 192.0.2.17")),
+		},
 		{"the eleventh look", http.StatusTooManyRequests, tried(10), get("/sign-in/TOKEN")},
 		{"a form of 100 kB", gone, ownerLink, post("/sign-in", "a="+strings.Repeat("a", 100_000)+"&link=TOKEN")},
 		{"the 61st form of a minute", http.StatusTooManyRequests, func(r *rig) string {

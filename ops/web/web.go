@@ -115,12 +115,12 @@ func (s *Site) Host() string {
 func (s *Site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	setHeaders(w.Header())
 	if status := s.refuse(r); status != 0 {
-		s.fail(w, r, status)
+		s.fail(w, r, status) //nolint:contextcheck // it is that of the request
 		return
 	}
 	r.Body = http.MaxBytesReader(w, r.Body, maxBody)
 	if _, pattern := s.mux.Handler(r); pattern == "" || path.Clean(r.URL.Path) != r.URL.Path {
-		s.fail(w, r, http.StatusNotFound)
+		s.fail(w, r, http.StatusNotFound) //nolint:contextcheck // it is that of the request
 		return
 	}
 	s.mux.ServeHTTP(w, r)
@@ -171,11 +171,11 @@ type visit struct {
 func (s *Site) handler(rt route) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		v := &visit{ResponseWriter: w, r: r, db: store.NewCountingDB(s.Store.DB()), now: s.Now(), began: time.Now()}
-		if !rt.open && !s.isSignedIn(v) {
+		if !rt.open && !s.isSignedIn(v) { //nolint:contextcheck // it is that of the request
 			return
 		}
 		if err := rt.do(s, v); err != nil {
-			s.report500(v, err)
+			s.report500(v, err) //nolint:contextcheck // it is that of the request
 		}
 	})
 }
