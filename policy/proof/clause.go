@@ -12,13 +12,14 @@ type clause struct {
 	at        int // its number in its text
 	unit      int
 	statement int // clauses between two stops or semicolons are one statement
-	isRow     bool
+	isRow     bool // it is a cell
+	name      int  // of a cell: how many tokens the name of its column has
 	afterStop bool // it begins a sentence
 }
 
 // has reports whether a clause has a word, or another form of it; or the day among those that it names.
 func (c clause) has(t token) bool {
-	if t.day >= 0 && c.hasDay(t.day) {
+	if t.day >= 0 && c.hasDay(t.day) || t.month >= 0 && c.hasMonth(t.month) {
 		return true
 	}
 	return slices.ContainsFunc(c.tokens, func(other token) bool {
@@ -46,6 +47,35 @@ func (c clause) hasDay(day int) bool {
 	})
 }
 
+// expectsMonth reports whether a month may follow the last word of a clause.
+func (c clause) expectsMonth() bool {
+	if len(c.tokens) == 0 {
+		return false
+	}
+	last := c.tokens[len(c.tokens)-1]
+	w := last.word
+	return last.isNumber || last.month >= 0 || c.words.ranges[w] || c.words.upper[w] || c.words.lower[w] || c.words.until[w]
+}
+
+// hasMonth reports whether a month is among those that a clause names: "June to September", "25 April – 12 June".
+func (c clause) hasMonth(month int) bool {
+	last := -1
+	isRange := false
+	for _, t := range c.tokens {
+		isRange = isRange || t.dash || t.starts || c.words.upper[t.word] || c.words.ranges[t.word]
+		if t.month < 0 {
+			continue
+		}
+		isBetween := last >= 0 && isRange && (month-last+12)%12 <= (t.month-last+12)%12
+		if t.month == month || isBetween {
+			return true
+		}
+		last = t.month
+		isRange = false
+	}
+	return false
+}
+
 func hasWord(all []clause, t token) bool {
 	return slices.ContainsFunc(all, func(c clause) bool { return c.has(t) })
 }
@@ -57,7 +87,7 @@ func hasNumber(all []clause, t token) bool {
 // clauses splits a text into clauses of tokens.
 func (v *vocabulary) clauses(s string) []clause { return v.split(s, false, false, 0) }
 
-// unitClauses returns the clauses of a unit: of a row, one.
+// unitClauses returns the clauses of a unit: of a row, one for each cell. All cells are one statement.
 func (v *vocabulary) unitClauses(unit string, at int) []clause {
 	return v.split(unit, strings.Contains(unit, " | "), true, at)
 }
@@ -89,7 +119,12 @@ func (v *vocabulary) split(s string, isRow, isUnit bool, unit int) (all []clause
 			dash = false
 			continue
 		case ";", ":", ".", "!", "?", "\n", "(", ")", "|":
-			if !isRow && !(p == ":" && isUnit) {
+			switch {
+			case isRow && p == "|":
+				end(true, false)
+			case isRow && p == ":" && c.name == 0:
+				c.name = len(c.tokens)
+			case !isRow && !(p == ":" && isUnit):
 				end(p != ";", p != "(" && p != ")" && p != ":")
 			}
 			dash = false
@@ -99,6 +134,9 @@ func (v *vocabulary) split(s string, isRow, isUnit bool, unit int) (all []clause
 			continue
 		}
 		t := v.token(p, dash)
+		if v.harmless[t.word] && !c.expectsMonth() {
+			t.month = -1 // "may" is a month only behind a day, or a word such as "to"
+		}
 		if isSigned(folded, at) && t.isNumber {
 			t.value = -t.value
 			t.dash = false

@@ -31,6 +31,7 @@ func (p *prover) findDenial() (found Finding) {
 type weight struct {
 	same     int // they stand where the source denies, as the clause does, or where neither does
 	opposite int
+	both     int // they stand where the source denies, and where it does not
 	foreign  int // they are not in the sources
 }
 
@@ -48,6 +49,7 @@ func (p *prover) weigh(c clause) (w weight) {
 		yes, no := p.polarity(c, t)
 		switch {
 		case yes && no:
+			w.both++
 		case yes && !c.denies(), no && c.denies():
 			w.same++
 		case yes || no:
@@ -62,7 +64,7 @@ func (p *prover) weigh(c clause) (w weight) {
 // isDenialRight reports whether a clause denies as its sources do.
 func (p *prover) isDenialRight(c clause, w weight) bool {
 	switch {
-	case w.opposite == 0 && (w.same > 0 || !c.denies()):
+	case w.opposite == 0 && (w.same > 0 || w.both > 0 && p.source[0].isRow || !c.denies()):
 		return true
 	case c.limits() && slices.ContainsFunc(p.source, clause.limits), p.hasTurned(c), p.isExcepted(c):
 		return true
@@ -79,6 +81,10 @@ func (p *prover) polarity(c clause, t token) (yes, no bool) {
 	for _, s := range p.source {
 		if !s.has(t) {
 			continue
+		}
+		if s.isLabel() { // the other cells say what holds of it
+			isOfRow := func(c clause) bool { return c.unit == s.unit && c.denies() }
+			return true, no || slices.ContainsFunc(p.source, isOfRow)
 		}
 		for _, other := range p.source {
 			isSame := other.unit == s.unit && other.at == s.at

@@ -29,7 +29,7 @@ func (p *prover) sameNumberIn(c clause, at int, s clause) int {
 		if t.isHalf() && other.isHalf() {
 			return i
 		}
-		if !sameAmount(c, at, s, i) || t.currency != other.currency {
+		if !sameAmount(c, at, s, i) || !s.hasCurrency(i, t.currency) {
 			continue
 		}
 		if sameLimit(c, at, s, i) || isTurned(c, at, s, i) {
@@ -37,6 +37,14 @@ func (p *prover) sameNumberIn(c clause, at int, s clause) int {
 		}
 	}
 	return -1
+}
+
+// hasCurrency reports whether a number has a currency: beside it, or in the name of its column.
+func (c clause) hasCurrency(at int, currency string) bool {
+	t := c.tokens[at]
+	return t.currency == currency || c.isRow && t.currency == "" && slices.ContainsFunc(c.tokens[:at], func(name token) bool {
+		return !name.isNumber && name.currency == currency
+	})
 }
 
 // sameAmount reports whether two numbers are equal in the same unit, or the same amount in two units.

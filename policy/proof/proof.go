@@ -50,7 +50,8 @@ func Check(c Claim) Finding {
 	p := newProver(c)
 	var found Finding
 	for _, check := range []func() Finding{
-		p.findDeed, p.findSign, p.findNumber, p.findThreshold, p.findRow, p.findDenial, p.findLimit, p.findSource, p.findWord, p.findMerged,
+		p.findDeed, p.findSign, p.findNumber, p.findThreshold, p.findRow, p.findDenial, p.findScope, p.findLostException,
+		p.findLostCondition, p.findMonth, p.findLimit, p.findSource, p.findWord, p.findMerged,
 	} {
 		if f := check(); f.Outcome > found.Outcome {
 			found = f
@@ -98,7 +99,7 @@ func (c Claim) vocabularies() (said, cited *vocabulary) {
 // readNames finds the words that are written like names.
 func (p *prover) readNames() {
 	begins := true
-	for _, word := range strings.Fields(p.claim.Sentence) {
+	for word := range strings.FieldsSeq(p.claim.Sentence) {
 		bare := strings.TrimFunc(word, func(r rune) bool { return !unicode.IsLetter(r) })
 		if first, _ := utf8.DecodeRuneInString(bare); !begins && unicode.IsUpper(first) {
 			p.names[fold(bare)] = true

@@ -100,6 +100,33 @@ func TestFindGap_KeepsToRow(t *testing.T) {
 	}
 }
 
+func TestFindGap_KeepsToPart(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		unit, said string
+		follows    bool
+	}{
+		{"Dogs are welcome on the terrace, but not in the dining room.", "Dogs are welcome in the dining room.", false},
+		{"Dogs are welcome on the terrace, but not in the dining room.", "Dogs are welcome on the terrace, but not in the dining room.", true},
+		{"The cheesecake has no flour, but it is not suitable for coeliacs.", "The cheesecake has no flour and is suitable for coeliacs.", false},
+		{"At most 14 people a class, in chair yoga 9.", "In chair yoga at most 14 people.", false},
+		{"With the travel cover you get the money back if you are ill.", "You get the money back if you are ill.", false},
+		{"Boat: Pedalo | 1 hour: £18 | whole day: none | deposit: £30", "There is no deposit for a pedalo.", false},
+		{"Boat: Pedalo | 1 hour: £18 | whole day: none | deposit: £30", "A pedalo is £18 for 1 hour.", true},
+		{"Season: March | Open: 10:00–16:30 | Bikes back by: 16:15", "In March bikes are back by 16:30.", false},
+		{"Season: March | Open: 10:00–16:30 | Bikes back by: 16:15", "In March bikes are back by 16:15.", true},
+		{"Season: March to May | Open: 10:00–16:30", "In July we are open from 10:00 to 16:30.", false},
+		{"Season: March to May | Open: 10:00–16:30", "In April we are open from 10:00 to 16:30.", true},
+		{"Treatment: Hands | Price EUR: 34 | Varnish: without", "Hands are 34 EUR.", true},
+	} {
+		t.Run(c.said, func(t *testing.T) {
+			t.Parallel()
+			gap := FindGap(Claim{Sentence: c.said, Units: []string{c.unit}})
+			require.Equal(t, c.follows, gap == "", gap)
+		})
+	}
+}
+
 // pair is a sentence with what it cites. The pairs were written by somebody who had not seen the check. It was tuned on those of
 // open.jsonl; those of closed.jsonl were asked once, at the end.
 type pair struct {
@@ -122,7 +149,6 @@ func readPairs(t testing.TB, name string) (pairs []pair) {
 		require.NoError(t, json.Unmarshal(line, &p))
 		pairs = append(pairs, p)
 	}
-	require.Len(t, pairs, 200)
 	return pairs
 }
 
@@ -136,17 +162,21 @@ func (p pair) claim() Claim {
 }
 
 // The counts are what the check does today. They must not grow. A failure names no sentence, so that nobody tunes the check
-// on those of closed.jsonl.
+// on those of closed.jsonl. The sentences of played.jsonl are those of somebody who played the model: what was said to
+// customers, and 100 false ones about the same units.
 func TestFindGap_PairsOfOthers(t *testing.T) {
 	t.Parallel()
 	for name, most := range map[string]struct{ falseTaken, falseUnknown, trueRefused, trueContradicted int }{
 		"open.jsonl":   {0, 19, 22, 3},
-		"closed.jsonl": {3, 24, 56, 30},
+		"closed.jsonl": {3, 24, 55, 30},
+		"played.jsonl": {8, 21, 50, 37},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			found := map[bool]map[Outcome]int{true: {}, false: {}}
-			for _, p := range readPairs(t, name) {
+			pairs := readPairs(t, name)
+			require.GreaterOrEqual(t, len(pairs), 200)
+			for _, p := range pairs {
 				found[p.Follows][Check(p.claim()).Outcome]++
 			}
 			t.Logf("%d false ones taken, %d left to the judge; %d true ones refused, %d of them by facts", found[false][Follows],

@@ -17,6 +17,7 @@ type token struct {
 	language string
 	concepts []string // what it means, in any language
 	day      int      // the number of a weekday, from Sunday; -1 if it is none
+	month    int      // the number of a month, from 0; -1 if it is none
 	period   string   // the unit of time; empty if it is none
 	isNumber bool
 	isTime   bool
@@ -208,6 +209,7 @@ func (v *vocabulary) token(p string, dash bool) token {
 		return token{
 			word:     p,
 			day:      -1,
+			month:    -1,
 			isNumber: true,
 			isTime:   isTime,
 			value:    value,
@@ -220,6 +222,7 @@ func (v *vocabulary) token(p string, dash bool) token {
 		return token{
 			word:     p,
 			day:      -1,
+			month:    -1,
 			isNumber: true,
 			value:    n,
 			dash:     dash,
@@ -230,6 +233,7 @@ func (v *vocabulary) token(p string, dash bool) token {
 		language: v.code,
 		concepts: v.concepts[p],
 		day:      v.day(p),
+		month:    v.month(p),
 		period:   v.period(p),
 		currency: currencies[p],
 		dash:     dash,

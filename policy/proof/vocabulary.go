@@ -34,11 +34,13 @@ type vocabulary struct {
 	condition  map[string]bool // if, with, by appointment
 	periods    map[string]bool // units of time
 	deeds      []string        // what the assistant must not say of itself: "I have cancelled"
+	joins      map[string]bool // between two statements: and, but
 	refers     map[string]bool // they go on with the statement before: it, that
 	clock      []clockPhrase
 	relatives  map[string]bool // people of the customer: son, daughter
 	numbers    map[string]float64
 	days       map[string]int      // weekdays, from Sunday
+	months     map[string]int      // from January, 0
 	concepts   map[string][]string // what a word means
 	units      map[string]string   // units of time, by their words
 	capitals   bool                // nouns are written with a capital letter
@@ -113,8 +115,10 @@ func readVocabulary(code string) *vocabulary {
 		periods:    set("periods"),
 		relatives:  set("relatives"),
 		refers:     set("refers"),
+		joins:      set("joins"),
 		numbers:    map[string]float64{},
 		days:       map[string]int{},
+		months:     map[string]int{},
 		concepts:   map[string][]string{},
 		units:      map[string]string{},
 		capitals:   code == "de",
@@ -250,9 +254,11 @@ func (v *vocabulary) readNumbers() {
 			}
 		}
 	}
-	for i, row := range lexicon.Rows(v.code, "days") {
-		for _, w := range row.Words() {
-			v.days[fold(w)] = i
+	for topic, names := range map[string]map[string]int{"days": v.days, "months": v.months} {
+		for i, row := range lexicon.Rows(v.code, topic) {
+			for _, w := range row.Words() {
+				names[fold(w)] = i
+			}
 		}
 	}
 }
@@ -308,9 +314,15 @@ func (v *vocabulary) isFunction(word string) bool {
 }
 
 // day returns the number of a weekday, from Sunday; -1 for another word.
-func (v *vocabulary) day(word string) int {
-	for name, n := range v.days {
-		if name == word || len(name) >= 4 && strings.HasPrefix(word, name) && len(word) <= len(name)+3 {
+func (v *vocabulary) day(word string) int { return numberOf(v.days, word) }
+
+// month returns the number of a month, from 0; -1 for another word.
+func (v *vocabulary) month(word string) int { return numberOf(v.months, word) }
+
+// numberOf returns the number of the name of which a word is a form; -1 if it is of none.
+func numberOf(names map[string]int, word string) int {
+	for name, n := range names {
+		if name == word || len(name) >= 4 && strings.HasPrefix(word, name) && len(word) <= len(name)+maxEnding {
 			return n
 		}
 	}

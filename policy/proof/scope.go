@@ -1,0 +1,268 @@
+package proof
+
+import (
+	"slices"
+)
+
+// findScope finds a denial, a cell or a part of a list that the sentence takes for another one: a source that denies one thing
+// and affirms another has the same words as a sentence that turns them round.
+func (p *prover) findScope() Finding {
+	for _, check := range []func(segment) string{p.affirmsDenied, p.deniesOtherCell, p.numbersOtherCell, p.numbersOtherPart} {
+		for _, c := range p.said {
+			for _, s := range c.segments() {
+				if reason := check(s); reason != "" {
+					return contradicts(reason)
+				}
+			}
+		}
+	}
+	return Finding{}
+}
+
+// segment is a part of a clause between words such as "and" behind which another verb stands.
+type segment struct {
+	clause
+}
+
+// segments splits a clause at the words that join two statements: "has no flour | and is fit for coeliacs".
+func (c clause) segments() (all []segment) {
+	from := 0
+	for i, t := range c.tokens {
+		joins := i > from && c.words.joins[t.word] && i+1 < len(c.tokens) && !c.words.isContent(c.tokens[i+1])
+		if joins && !c.isRow {
+			all = append(all, c.part(from, i))
+			from = i + 1
+		}
+	}
+	return append(all, c.part(from, len(c.tokens)))
+}
+
+func (c clause) part(from, to int) segment {
+	c.tokens = c.tokens[from:to]
+	return segment{c}
+}
+
+// content returns the content words of tokens that are no numbers.
+func (s segment) content(tokens []token) []token {
+	var words []token
+	for _, t := range tokens {
+		if !t.isNumber && s.words.isContent(t) {
+			words = append(words, t)
+		}
+	}
+	return words
+}
+
+// denied returns the content words that a segment of a source denies: those behind the denial; of a cell, those of its value, or
+// else of its name.
+func (s segment) denied() []token {
+	if s.isRow {
+		if value := s.content(s.tokens[s.name:]); len(value) > 0 {
+			return value
+		}
+		return s.content(s.tokens)
+	}
+	i := slices.IndexFunc(s.tokens, func(t token) bool { return s.words.negative[t.word] })
+	return s.content(s.tokens[i+1:])
+}
+
+// hasAll reports whether a segment has all words.
+func (s segment) hasAll(words []token) bool {
+	return !slices.ContainsFunc(words, func(t token) bool { return !s.has(t) })
+}
+
+// sourceSegments returns the segments of the sources.
+func (p *prover) sourceSegments() (all []segment) {
+	for _, c := range p.source {
+		all = append(all, c.segments()...)
+	}
+	return all
+}
+
+// affirmsDenied returns why a segment is wrong that affirms what only a denial of the sources has.
+func (p *prover) affirmsDenied(said segment) string {
+	if said.denies() || said.limits() || p.isExcepted(said.clause) {
+		return ""
+	}
+	sources := p.sourceSegments()
+	for _, s := range sources {
+		if !s.denies() || s.hasLoneLimit() {
+			continue
+		}
+		denied := s.denied()
+		if len(denied) == 0 || !said.hasAll(denied) {
+			continue
+		}
+		isAffirmed := slices.ContainsFunc(sources, func(other segment) bool {
+			return !other.denies() && !other.hasCondition() && other.hasAll(denied)
+		})
+		if !isAffirmed || s.isRow && p.namesRow(said, s.unit) {
+			return "what you cite denies “" + denied[0].word + "”"
+		}
+	}
+	return ""
+}
+
+// namesRow reports whether a segment has a word that only one row has.
+func (p *prover) namesRow(said segment, unit int) bool {
+	return slices.ContainsFunc(said.tokens, func(t token) bool { return !t.isNumber && p.rowNamed(t) == unit })
+}
+
+// deniesOtherCell returns why a segment is wrong that denies what no denying cell of its rows is about.
+func (p *prover) deniesOtherCell(said segment) string {
+	if !said.denies() || !p.isAllRows() || p.failsAskedLimit() || p.isFree(said.clause) {
+		return ""
+	}
+	words := said.content(said.tokens)
+	if len(words) == 0 {
+		return ""
+	}
+	denies := false
+	for _, cell := range p.source {
+		if !cell.denies() {
+			continue
+		}
+		denies = true
+		if cell.isLabel() || slices.ContainsFunc(words, cell.has) {
+			return ""
+		}
+	}
+	if !denies {
+		return "" // findDenial says so
+	}
+	return "what you cite denies another cell of the row"
+}
+
+func (p *prover) isAllRows() bool {
+	return len(p.source) > 0 && !slices.ContainsFunc(p.source, func(c clause) bool { return !c.isRow })
+}
+
+// isLabel reports whether a clause is the first cell of a row.
+func (c clause) isLabel() bool { return c.isRow && c.at == 0 }
+
+// numbersOtherCell returns why a segment is wrong that has the number of one cell with the name of another one, and not the
+// number of that.
+func (p *prover) numbersOtherCell(said segment) string {
+	for i, t := range said.tokens {
+		own := p.cellsWith(t)
+		if !t.isNumber || len(own) == 0 || p.repeatsAsked(said.clause, i) {
+			continue
+		}
+		for _, cell := range p.source {
+			isOwn := slices.ContainsFunc(own, func(c clause) bool { return c.unit == cell.unit && c.at == cell.at })
+			isSameRow := slices.ContainsFunc(own, func(c clause) bool { return c.unit == cell.unit })
+			if !cell.isRow || cell.isLabel() || isOwn || !isSameRow || !hasNumbers(cell) || said.hasNumberOf(cell) {
+				continue
+			}
+			if said.namesCell(cell, own) && !slices.ContainsFunc(own, func(c clause) bool { return said.namesCell(c, []clause{cell}) }) {
+				return "“" + t.written() + "” is of another cell of the row"
+			}
+		}
+	}
+	return ""
+}
+
+// cellsWith returns the cells with a number.
+func (p *prover) cellsWith(t token) (cells []clause) {
+	for _, c := range p.source {
+		if c.isRow && slices.ContainsFunc(c.tokens[c.name:], t.sameValue) {
+			cells = append(cells, c)
+		}
+	}
+	return cells
+}
+
+func hasNumbers(c clause) bool {
+	return slices.ContainsFunc(c.tokens[c.name:], func(t token) bool { return t.isNumber })
+}
+
+// hasNumberOf reports whether a segment has a number of a clause; of a cell, of its value.
+func (s segment) hasNumberOf(c clause) bool {
+	return slices.ContainsFunc(s.tokens, func(t token) bool { return slices.ContainsFunc(c.tokens[c.name:], t.sameValue) })
+}
+
+// namesCell reports whether a segment has a content word of a cell that none of the others has.
+func (s segment) namesCell(cell clause, others []clause) bool {
+	return slices.ContainsFunc(s.tokens, func(t token) bool {
+		return !t.isNumber && s.words.isContent(t) && cell.has(t) && !hasWord(others, t)
+	})
+}
+
+// numbersOtherPart returns why a segment is wrong that has the number of one part of a sentence with the thing of a later part
+// that has a number of its own: "14 at most, 9 in chair yoga" says nothing of 14 in chair yoga.
+func (p *prover) numbersOtherPart(said segment) string {
+	for i, t := range said.tokens {
+		if !t.isNumber || p.repeatsAsked(said.clause, i) {
+			continue
+		}
+		for _, part := range p.source {
+			if part.isRow || slices.ContainsFunc(part.tokens, t.sameValue) || !hasNumbers(part) || said.hasNumberOf(part) {
+				continue
+			}
+			own := slices.DeleteFunc(slices.Clone(p.source), func(c clause) bool {
+				isBefore := c.unit == part.unit && c.statement == part.statement && c.at < part.at
+				return !isBefore || !slices.ContainsFunc(c.tokens, t.sameValue)
+			})
+			if len(own) > 0 && said.namesCell(part, slices.Concat(own, p.headings)) {
+				return "“" + t.written() + "” is said of something else"
+			}
+		}
+	}
+	return ""
+}
+
+// findLostException finds an exception of the sources that the sentence names and does not except by a word that is known.
+func (p *prover) findLostException() Finding {
+	excepts := slices.ContainsFunc(p.said, func(c clause) bool {
+		return c.denies() || c.limits() || slices.ContainsFunc(c.tokens, func(t token) bool { return c.words.except[t.word] })
+	})
+	if excepts {
+		return Finding{}
+	}
+	for _, s := range p.source {
+		if !s.isException() {
+			continue
+		}
+		excepted := segment{s}.content(s.tokens)
+		isNamed := len(excepted) > 0 && !slices.ContainsFunc(excepted, func(t token) bool { return !hasWord(p.said, t) })
+		if isNamed {
+			return unknown("what you cite makes an exception of “" + excepted[0].word + "”")
+		}
+	}
+	return Finding{}
+}
+
+// findLostCondition finds a condition with which a sentence of the sources begins ("With the insurance ...") and that the sentence
+// leaves out.
+func (p *prover) findLostCondition() Finding {
+	for i, s := range p.source {
+		if s.isRow || !s.afterStop || !s.words.condition[s.tokens[0].word] {
+			continue
+		}
+		condition := segment{s}.content(s.tokens)
+		if len(condition) == 0 {
+			continue
+		}
+		isUsed := slices.ContainsFunc(p.source[i:], func(c clause) bool { return p.isOneStatement(s, c) && c.unit == s.unit && p.isUsed(c) })
+		if isUsed && !hasWord(p.said, condition[0]) && !hasWord(p.asked, condition[0]) {
+			return contradicts("what you cite holds under a condition; say it, too")
+		}
+	}
+	return Finding{}
+}
+
+// findMonth finds a month of the sentence that is not among those of its sources. If they name none, its word decides.
+func (p *prover) findMonth() Finding {
+	sources := slices.Concat(p.source, p.headings)
+	namesMonths := slices.ContainsFunc(sources, func(c clause) bool {
+		return slices.ContainsFunc(c.tokens, func(t token) bool { return t.month >= 0 })
+	})
+	for _, c := range p.said {
+		for _, t := range c.tokens {
+			if t.month >= 0 && namesMonths && !hasWord(sources, t) && !c.denies() {
+				return contradicts("“" + t.word + "” is not in what you cite")
+			}
+		}
+	}
+	return Finding{}
+}
