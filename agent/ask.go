@@ -187,16 +187,16 @@ const maxFailure = 200
 // callNotes returns paragraphs about the calls that the owner must know of: warnings, times, and what should have changed
 // something and failed, whatever the answer says.
 func (r *attempt) callNotes() string {
-	notes := ""
+	var notes strings.Builder
 	for _, line := range r.run.CallLines {
 		if strings.HasPrefix(line, "⚠️") || strings.HasPrefix(line, "⏰") {
-			notes += paragraph(line)
+			notes.WriteString(paragraph(line))
 		}
 	}
 	for _, f := range r.run.Failures {
-		notes += "\n\n⚠️ Not done: `" + f.Tool + "`. " + text.Escape(text.Clip(text.OneLine(f.Error), maxFailure))
+		notes.WriteString("\n\n⚠️ Not done: `" + f.Tool + "`. " + text.Escape(text.Clip(text.OneLine(f.Error), maxFailure)))
 	}
-	return notes
+	return notes.String()
 }
 
 // replyWithPassages replies with the passages that were found, and with the reason why the model did not answer.

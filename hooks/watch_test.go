@@ -133,7 +133,8 @@ func TestWatch_ChangesOfWordsAreAlwaysTold(t *testing.T) {
 	t.Parallel()
 	w := newWatchFixture(t)
 	jobs := []string{
-		"Carpenter", "Plumber", "Electrician now", "Cook wanted here", "Baker of good bread", "Gardener at the old house", "Driver for a big red lorry",
+		"Carpenter", "Plumber", "Electrician now", "Cook wanted here", "Baker of good bread", "Gardener at the old house",
+		"Driver for a big red lorry",
 	}
 	for i, job := range jobs {
 		w.setPage("Jobs\n" + job)

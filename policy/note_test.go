@@ -46,7 +46,8 @@ func TestSign_ReadInAnyColour(t *testing.T) {
 func TestThread_RepliesKeepAssistantQuiet(t *testing.T) {
 	t.Parallel()
 	for s, want := range map[string]bool{
-		"Which lamp is it?": true, "✋": true, "⏸": true, "👍": true, "2️⃣": true, "2": true, "✅": false, "📝": false, "learn 2": false, "note x": false, "@eva x": false, "/why": false,
+		"Which lamp is it?": true, "✋": true, "⏸": true, "👍": true, "2️⃣": true, "2": true, "✅": false, "📝": false,
+		"learn 2": false, "note x": false, "@eva x": false, "/why": false,
 		"\u200b/why": false, " !why": false, "／pause all": false, "！wa logout": false,
 	} {
 		t.Run(s, func(t *testing.T) {

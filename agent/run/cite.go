@@ -209,10 +209,11 @@ func (a *Attempt) isSupported(sentence string, by []search.Hit) bool {
 	if len(sentence) > maxSentence || quotesInstructions(sentence, a.Instructions+" "+FenceRule+" "+AnswerForm) {
 		return false
 	}
-	source := ""
+	var texts []string
 	for _, hit := range by {
-		source += hit.Title + "\n" + hit.Section + "\n" + hit.Text + "\n"
+		texts = append(texts, hit.Title, hit.Section, hit.Text)
 	}
+	source := strings.Join(texts, "\n")
 	factors := ""
 	if a.Caller.Owner {
 		sentence, factors = withoutComputed(sentence, source)

@@ -46,7 +46,7 @@ const configPoll = 2 * time.Second
 // returns the configuration. It logs an invalid configuration once, and tries it again. Keys that need a restart keep their
 // current values. A missing file is looked at twice, because editors replace files.
 func (s configSource) awaitChange(ctx context.Context, current *config.Config, wasSafe bool) (*config.Config, error) {
-	var refusal string                    // why the configuration was refused; then it is tried again, because what it lacked may be there by now
+	var refusal string                    // why the configuration was refused; it is tried again, because what it lacked may be there by now
 	for seen, isMissing := "", false; ; { // the first pass always loads the configuration, because it may have changed since current was loaded
 		if sleep.For(ctx, configPoll) != nil {
 			return nil, ctx.Err()

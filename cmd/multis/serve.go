@@ -109,6 +109,23 @@ func serve(ctx context.Context, file string, cfg *config.Config, start safeModeS
 	}
 }
 
+// newFrontend returns the parts of the frontend that work on the homeserver, on the configuration and on its file.
+func newFrontend(cfg *config.Config, file string, st *store.Store, hs *appservice.Homeserver, inbox *appservice.Inbox) frontend {
+	return frontend{
+		backup:     periodicBackup(cfg, file, st),
+		inbox:      inbox,
+		sender:     hs,
+		files:      hs,
+		rooms:      hs,
+		readers:    hs,
+		historian:  appservice.NewHistorian(inbox, hs),
+		keeper:     appservice.NewAttachmentStore(inbox, hs, keepLimits(cfg.Media)),
+		accounts:   accounts{cfg, st},
+		config:     chatConfig{file},
+		configFile: file,
+	}
+}
+
 // serveUntilChange runs multis until ctx ends, or until the configuration changes. Then it returns the new configuration.
 func serveUntilChange(ctx context.Context, source configSource, cfg *config.Config, st *store.Store) (next *config.Config, err error) {
 	if err := makeDocumentsFolder(cfg); err != nil {
@@ -136,26 +153,15 @@ func serveUntilChange(ctx context.Context, source configSource, cfg *config.Conf
 	describer := appservice.NewDescriber(inbox, hs)
 	var as *assistant
 	measured := newMetrics(cfg, st, work, inbox, func(name string) string { return as.tools.KnownName(name) })
-	as, err = newAssistant(ctx, effective, st, frontend{
-		observeSearch: measured.ObserveSearch,
-		safe:          safe,
-		backup:        periodicBackup(cfg, source.file, st),
-		pin:           pins,
-		inbox:         inbox,
-		sender:        hs,
-		files:         hs,
-		rooms:         hs,
-		describer:     describer,
-		decrypter:     appservice.NewDecrypter(inbox, vault),
-		historian:     appservice.NewHistorian(inbox, hs),
-		keeper:        appservice.NewAttachmentStore(inbox, hs, keepLimits(cfg.Media)),
-		examiner:      doctors,
-		health:        work,
-		accounts:      accounts{cfg, st},
-		readers:       hs,
-		config:        chatConfig{source.file},
-		configFile:    source.file,
-	})
+	front := newFrontend(cfg, source.file, st, hs, inbox)
+	front.safe = safe
+	front.pin = pins
+	front.observeSearch = measured.ObserveSearch
+	front.describer = describer
+	front.decrypter = appservice.NewDecrypter(inbox, vault)
+	front.examiner = doctors
+	front.health = work
+	as, err = newAssistant(ctx, effective, st, front)
 	if err != nil {
 		return nil, err
 	}

@@ -54,11 +54,7 @@ func newContent(r *reader, text string) content {
 			c.denies = c.denies || concept == "not"
 		}
 		if i > 0 && t.gap == "-" {
-			for _, d := range r.dictionaries {
-				for _, concept := range d.concepts[list[i-1].text+t.text] {
-					c.concepts[concept] = true
-				}
-			}
+			c.addConcepts(r, list[i-1].text+t.text)
 		}
 		if isNumber(t.text) {
 			c.numbers = append(c.numbers, amount{t.text, unitOf(r, list, i)})
@@ -77,6 +73,15 @@ func newContent(r *reader, text string) content {
 		c.concepts["address"] = true
 	}
 	return c
+}
+
+// addConcepts adds what a compound means.
+func (c content) addConcepts(r *reader, word string) {
+	for _, d := range r.dictionaries {
+		for _, concept := range d.concepts[word] {
+			c.concepts[concept] = true
+		}
+	}
 }
 
 func emptyContent() content {

@@ -69,7 +69,7 @@ func TestBreaks_OfText(t *testing.T) {
 		{"abbreviations", "Dr. Who pays approx. 5 €, e.g. No. 7. Done.", []string{"Dr. Who pays approx. 5 €, e.g. No. 7.", "Done."}},
 		{"days with points", "Vom 4. bis 22. August zu. Danach offen.", []string{"Vom 4. bis 22. August zu.", "Danach offen."}},
 		{"a number at the end", "We close at 8. On Sundays at 6.", []string{"We close at 8.", "On Sundays at 6."}},
-		{"abbreviations of other languages", "Biuro: ul. Garncarska 12, tel. 5. Otwarte.", []string{"Biuro: ul. Garncarska 12, tel. 5.", "Otwarte."}},
+		{"abbreviations of other languages", "Biuro: ul. Nowa 12, tel. 5. Otwarte.", []string{"Biuro: ul. Nowa 12, tel. 5.", "Otwarte."}},
 		{"numbers with points", "It costs 2.50 now. Fine.", []string{"It costs 2.50 now.", "Fine."}},
 		{"a small letter goes on", "Open 9 a.m. to noon.", []string{"Open 9 a.m. to noon."}},
 		{"sentences without blanks", "一。二。三", []string{"一。", "二。", "三"}},

@@ -29,8 +29,10 @@ func (r *rig) fill(name string) {
 		('00000000-0000-0000-0000-000000000001', 1, 'owner', 'reply', 'm.room.message', jsonb_build_object('body', '[Nora] ' || $1::text), 'allowed', '', jsonb_build_array(jsonb_build_object('source', 'prices.md › ' || $1::text, 'quote', $1::text)), 'delivered', $2::timestamptz, $2, $2::timestamptz + interval '2 s'),
 		('00000000-0000-0000-0000-000000000002', 1, 'owner', 'reply', 'm.room.message', jsonb_build_object('body', $1::text), 'draft', '', '[]', 'draft', $2::timestamptz + interval '1 min', null, null)`, name, at)
 	r.exec(`insert into messages (chat_id, event_id, author, sender, kind, body, ts, received_at, action, code, reason, answered_at, outbox_id) values
-		(1, '$1', 'contact', '@whatsapp_1:x', 'text', $1, $2::timestamptz - interval '1 s', $2, 'answer', 'question', 'The contact asked something.' || $1, $2, '00000000-0000-0000-0000-000000000001'),
-		(1, '$2', 'contact', '@whatsapp_1:x', 'text', 'Thank you!', $2::timestamptz - interval '2 h', $2::timestamptz - interval '1 h', 'archive', 'thanks', 'It only says thanks.', null, null),
+		(1, '$1', 'contact', '@whatsapp_1:x', 'text', $1, $2::timestamptz - interval '1 s', $2, 'answer', 'question',
+			'The contact asked something.' || $1, $2, '00000000-0000-0000-0000-000000000001'),
+		(1, '$2', 'contact', '@whatsapp_1:x', 'text', 'Thank you!', $2::timestamptz - interval '2 h', $2::timestamptz - interval '1 h',
+			'archive', 'thanks', 'It only says thanks.', null, null),
 		(1, '$3', 'owner_phone', '@you:x', 'text', 'See you at 10.', $2::timestamptz - interval '3 h', $2, 'archive', 'owner_wrote', 'You wrote it.', null, null)`, name, at)
 	r.exec("insert into escalations (chat_id, message_id, reason, opened_at) values (1, 1, $1, $2)", name, at)
 	r.exec("insert into usage (day, chat_id, purpose, model, reserved, cost, settled_at) values (current_date, 1, 'reply', 'm', 500, 20000, now())")

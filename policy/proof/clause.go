@@ -11,7 +11,7 @@ type clause struct {
 	tokens    []token
 	at        int // its number in its text
 	unit      int
-	statement int // clauses between two stops or semicolons are one statement
+	statement int  // clauses between two stops or semicolons are one statement
 	isRow     bool // it is a cell
 	name      int  // of a cell: how many tokens the name of its column has
 	afterStop bool // it begins a sentence
@@ -133,25 +133,29 @@ func (v *vocabulary) split(s string, isRow, isUnit bool, unit int) (all []clause
 			dash = p != "/"
 			continue
 		}
-		t := v.token(p, dash)
-		if v.harmless[t.word] && !c.expectsMonth() {
-			t.month = -1 // "may" is a month only behind a day, or a word such as "to"
-		}
-		if isSigned(folded, at) && t.isNumber {
-			t.value = -t.value
-			t.dash = false
-		}
-		if n := len(c.tokens); t.dash && t.isNumber {
-			if t.dash = n > 0 && c.tokens[n-1].isNumber; t.dash {
-				c.tokens[n-1].starts = true
-			}
-		}
-		c.tokens = append(c.tokens, t)
+		c.add(v.token(p, dash), isSigned(folded, at))
 		dash = false
 		v.join(&c)
 	}
 	end(false, false)
 	return all
+}
+
+// add adds a token. A dash before a number is its sign, or makes a range with the number before it.
+func (c *clause) add(t token, isSigned bool) {
+	if c.words.harmless[t.word] && !c.expectsMonth() {
+		t.month = -1 // "may" is a month only behind a day, or a word such as "to"
+	}
+	if isSigned && t.isNumber {
+		t.value = -t.value
+		t.dash = false
+	}
+	if n := len(c.tokens); t.dash && t.isNumber {
+		if t.dash = n > 0 && c.tokens[n-1].isNumber; t.dash {
+			c.tokens[n-1].starts = true
+		}
+	}
+	c.tokens = append(c.tokens, t)
 }
 
 // denies reports whether a clause denies.

@@ -55,7 +55,8 @@ func (t token) sameMeaning(other token) bool {
 // synonyms are the concepts of the lexicon whose words mean the same in one language. The words of the others only belong
 // together, such as sheets and towels.
 var synonyms = []string{ //nolint:gochecknoglobals // a constant, were there constant lists
-	"cancel", "refund", "book", "pay", "delivery", "park", "rent", "repair", "arrive", "price", "free", "include", "wifi", "television", "bike",
+	"cancel", "refund", "book", "pay", "delivery", "park", "rent", "repair", "arrive", "price", "free", "include", "wifi", "television",
+	"bike",
 }
 
 // sameValue reports whether two numbers have one value. Times are hours; one written without "pm" may be twelve less.

@@ -41,7 +41,7 @@ func Pooler(t testing.TB, dsn string) string {
 	log, err := os.Create(filepath.Join(dir, "log"))
 	require.NoError(t, err)
 	defer log.Close()
-	cmd := exec.Command(program, file) //nolint:noctx // the test's end stops it
+	cmd := exec.Command(program, file)
 	cmd.Stdout = log
 	cmd.Stderr = log
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGINT, Credential: ownerOf(t, address.Query().Get("host"))}
