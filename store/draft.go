@@ -174,7 +174,7 @@ type PendingWork struct {
 // pendingWorkSQL selects chats with unanswered messages, unless a turn is queued, because that turn will answer them all.
 // It also selects the withdrawn drafts whose cards still show them as open. It looks at one waiting message of a chat, however many there
 // are, and at the open cards only.
-const pendingWorkSQL = `select c.id as chat_id, null::uuid as draft_id from unnest($1::bigint[]) c(id),
+const pendingWorkSQL = `select c.id as chat_id, null::uuid as draft_id from generate_subscripts($1::bigint[], 1) n, lateral (select ($1::bigint[])[n] as id) c,
 		lateral (select from messages m where m.chat_id = c.id and m.answered_at is null and m.action in ('answer', 'escalate') limit 1) waiting
 		where not exists (select from river.river_job where kind = 'turn' and args->>'chat' = c.id::text and state in ('available', 'retryable', 'scheduled'))
 	union all select o.chat_id, o.id from dialogs card join outbox o on o.id = card.draft_id

@@ -75,8 +75,8 @@ func Hooks(ctx context.Context, db DB) ([]Hook, error) {
 	return row.All[Hook](ctx, db, "hooks", hooksSQL)
 }
 
-const addDeliveriesSQL = `insert into hook_deliveries (hook, event, ref) select h.name, e.event, e.ref
-	from unnest($1::text[], $2::text[]) with ordinality e(event, ref, n) join hooks h on e.event = any (h.events) or h.name = $3 order by e.n, h.name returning id`
+const addDeliveriesSQL = `insert into hook_deliveries (hook, event, ref) select h.name, ($1::text[])[n], ($2::text[])[n]
+	from generate_subscripts($1::text[], 1) n join hooks h on ($1::text[])[n] = any (h.events) or h.name = $3 order by n, h.name returning id`
 
 // HookEvent is an event for the owner's hooks, with its reference (see policy.HookEvent).
 type HookEvent struct {

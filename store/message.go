@@ -69,9 +69,11 @@ const messageColumns = `m.id, m.chat_id, m.event_id, m.author, m.sender, m.kind,
 	m.redacted_at, m.action, m.code, m.reason, m.answered_at, m.outbox_id, m.parked_in, m.thread`
 
 // markProcessedSQL marks events, and says of each whether it is new and whether an edit came before it.
-const markProcessedSQL = `with fresh as (insert into seen_events (event_id) select e from unnest($1::text[]) e order by e on conflict do nothing returning event_id)
+const markProcessedSQL = `with fresh as (insert into seen_events (event_id)
+		select ($1::text[])[n] from generate_subscripts($1::text[], 1) n order by 1 on conflict do nothing returning event_id)
 	select e.id, exists (select from fresh f where f.event_id = e.id) as fresh,
-		exists (select from messages m where m.relates_to = e.id and m.code = 'edited') as edited from unnest($1::text[]) e(id)`
+		exists (select from messages m where m.relates_to = e.id and m.code = 'edited') as edited
+	from generate_subscripts($1::text[], 1) n, lateral (select ($1::text[])[n] as id) e`
 
 // Processed are events that are being stored.
 type Processed struct {

@@ -41,8 +41,9 @@ type ContactRate struct {
 }
 
 // contactRatesSQL reads at most the newest $5 messages of a contact. All edits of a message count as if made at the time of the last one.
-// A sent message in parts counts once.
-const contactRatesSQL = `select c.chat_id, c.sender, stored.*, sent.* from unnest($1::bigint[], $2::text[]) c(chat_id, sender),
+// A sent message in parts counts once. With unnest, Postgres would plan it each time, because it takes an array that it knows for shorter.
+const contactRatesSQL = `select c.chat_id, c.sender, stored.*, sent.* from generate_subscripts($1::bigint[], 1) n,
+	lateral (select ($1::bigint[])[n] as chat_id, ($2::text[])[n] as sender) c,
 	lateral (select coalesce(sum(n) filter (where at > $3), 0)::int as stored_minute, coalesce(sum(n), 0)::int as stored_day from (
 		(select 1 as n, ts as at from messages m where m.chat_id = c.chat_id and m.sender = c.sender and code <> 'flood' and ts > $4 order by ts desc limit $5)
 		union all select edits, edited_at from messages m where m.chat_id = c.chat_id and m.sender = c.sender and edited_at > $4) s) stored,
