@@ -285,7 +285,8 @@ func addWordEverywhere(t *testing.T) (r *rig, ana store.Chat) {
 	r.exec(`insert into river.river_job (kind, args, max_attempts, queue, state, finalized_at) values ('index', '{"path": "zanzibar.pdf"}', 1, 'index', 'completed', now())`)
 	r.exec("insert into chat_summaries (chat_id, body, sources, until) values ($1, 'he asked about zanzibar', '{}', now())", r.room.ID)
 	r.exec("insert into dialogs (chat_id, kind, payload, outbox_id, expires_at, done_at) values ($1, 'role', '{\"Path\": \"zanzibar.pdf\"}', gen_random_uuid(), now(), now())", r.room.ID)
-	r.exec("update outbox set error = 'zanzibar is out of reach', reason = 'It says “zanzibar”, which no document says.' where chat_id = $1", ana.ID)
+	r.exec("update outbox set error = 'zanzibar is out of reach', reason = 'It says “zanzibar”, which no document says.' where chat_id = $1",
+		ana.ID)
 	r.indexMessages()
 	require.ElementsMatch(t, []string{
 		"messages.body", "messages.attachment", "message_index.tsv", "message_terms.word", "kept_files.data", "escalations.reason", "notes.body",

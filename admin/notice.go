@@ -99,7 +99,8 @@ func (nt *Notices) Notify(ctx context.Context, args jobs.NoticeArgs) error {
 	case jobs.TopicAdminRoomClosed:
 		return nt.notifyRoomClosed(ctx, store.ChatID(args.SubjectID))
 	case jobs.TopicScheduleDeleted:
-		return nt.room.completeWithNotice(ctx, outbox.Quiet, fmt.Sprintf("⏰ **Job %d is cancelled**: the message that set it was deleted.", args.SubjectID))
+		return nt.room.completeWithNotice(ctx, outbox.Quiet,
+			fmt.Sprintf("⏰ **Job %d is cancelled**: the message that set it was deleted.", args.SubjectID))
 	case jobs.TopicReplyKept:
 		return nt.notifyAboutChat(ctx, store.ChatID(args.SubjectID), outbox.Quiet,
 			"⚠️ A message in a thread was deleted, by somebody who may not answer there or in a room that I no longer use. "+

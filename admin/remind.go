@@ -80,7 +80,8 @@ func refuseUnknownOption(text string) answer {
 	if m == nil {
 		return answer{}
 	}
-	return answer{text: fmt.Sprintf("There is no option %s; `/help remind` lists them. If it belongs to your words, write it in backticks.", code(m[1]))}
+	return answer{text: fmt.Sprintf("There is no option %s; `/help remind` lists them. If it belongs to your words, write it in backticks.",
+		code(m[1]))}
 }
 
 // zoneOf returns the time zone of a new schedule.

@@ -44,7 +44,8 @@ func (w *WebCommands) commands() []command {
 		summary: "sign in to the web page",
 		aliases: []string{"login", "dashboard"},
 		hint:    "`/web` gives you a link that signs you in to the web page.",
-		help: "A link that signs you in to the web page, once, for " + text.Duration(webLinkLifetime) + "; a newer one replaces it. Only where nobody else can read it. " +
+		help: "A link that signs you in to the web page, once, for " + text.Duration(webLinkLifetime) +
+			"; a newer one replaces it. Only where nobody else can read it. " +
 			"`/web sessions` lists who is signed in, `/web end 2` ends that session, `/web end all` every one. A session ends after 12 hours.",
 	}}
 }
@@ -117,8 +118,11 @@ func (w *WebCommands) list(ctx context.Context, r request) (answer, error) {
 func (w *WebCommands) end(r request, session store.WebSessionID) answer {
 	return answer{changeWithText: func(ctx context.Context, tx store.Tx) (string, error) {
 		ended, err := store.EndWebSession(ctx, tx, r.message.Sender, session)
-		if err != nil || !ended {
-			return fmt.Sprintf("There is no session %d. `/web sessions` lists them.", session), err
+		if err != nil {
+			return "", err
+		}
+		if !ended {
+			return fmt.Sprintf("There is no session %d. `/web sessions` lists them.", session), nil
 		}
 		return fmt.Sprintf("Session %d ended.", session), w.log(ctx, tx, r.message.Sender, session, "ended")
 	}}
@@ -189,8 +193,14 @@ func (w *WebCommands) decide(ctx context.Context, s store.WebSession, draft uuid
 			return err
 		}
 		entry := audit.Entry{
-			Kind: audit.Command, Actor: audit.Owner, Person: s.Person.String(), Ref: draft.String(), Action: "drafts",
-			Outcome: what, Rule: fmt.Sprintf("web_session_%d", s.ID), Content: []byte(words),
+			Kind:    audit.Command,
+			Actor:   audit.Owner,
+			Person:  s.Person.String(),
+			Ref:     draft.String(),
+			Action:  "drafts",
+			Outcome: what,
+			Rule:    fmt.Sprintf("web_session_%d", s.ID),
+			Content: []byte(words),
 		}
 		if err := w.settings.Audit.Append(ctx, tx, entry); err != nil {
 			return err
@@ -206,7 +216,13 @@ func (w *WebCommands) decide(ctx context.Context, s store.WebSession, draft uuid
 
 // log adds an entry about a session to the audit log.
 func (w *WebCommands) log(ctx context.Context, tx store.Tx, person id.UserID, session store.WebSessionID, outcome string) error {
-	entry := audit.Entry{Kind: audit.Login, Actor: audit.Owner, Person: person.String(), Action: "web", Outcome: outcome}
+	entry := audit.Entry{
+		Kind:    audit.Login,
+		Actor:   audit.Owner,
+		Person:  person.String(),
+		Action:  "web",
+		Outcome: outcome,
+	}
 	if session != 0 {
 		entry.Ref = strconv.FormatInt(int64(session), 10)
 	}

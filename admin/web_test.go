@@ -30,7 +30,12 @@ func (r *rig) session(token string) (s store.WebSession) {
 	r.t.Helper()
 	hash := sha256.Sum256([]byte(token))
 	s = store.WebSession{
-		Hash: hash[:], Person: owner, Browser: "Firefox on Linux", Address: "192.0.2.17", CreatedAt: r.now, ExpiresAt: r.now.Add(12 * time.Hour),
+		Hash:      hash[:],
+		Person:    owner,
+		Browser:   "Firefox on Linux",
+		Address:   "192.0.2.17",
+		CreatedAt: r.now,
+		ExpiresAt: r.now.Add(12 * time.Hour),
 	}
 	r.tx(func(tx store.Tx) (err error) {
 		if s.ID, err = store.InsertWebSession(r.ctx, tx, s); err != nil {
@@ -80,8 +85,10 @@ func TestWeb_ListsAndEndsSessions(t *testing.T) {
 	r := newWebRig(t)
 	require.Contains(t, r.asOwner("/web sessions"), "Nobody is signed in")
 	s := r.session("a")
-	require.Contains(t, r.sendQueued()[0].Body, "Signed in to the web page: Firefox on Linux, 192.0.2.17, until Sat 21 Nov, 06:00. Not you? `/web end 1`")
-	require.Contains(t, r.asOwner("/web sessions"), "**1** Firefox on Linux, 192.0.2.17 · since 18:00, last used 18:00, until Sat 21 Nov, 06:00")
+	require.Contains(t, r.sendQueued()[0].Body,
+		"Signed in to the web page: Firefox on Linux, 192.0.2.17, until Sat 21 Nov, 06:00. Not you? `/web end 1`")
+	require.Contains(t, r.asOwner("/web sessions"),
+		"**1** Firefox on Linux, 192.0.2.17 · since 18:00, last used 18:00, until Sat 21 Nov, 06:00")
 	require.Contains(t, r.asOwner("/web end 7"), "There is no session 7.")
 	require.Contains(t, r.asOperator("/web end 1"), "Only the owner can use `/web`")
 	require.Equal(t, int64(1), int64(s.ID))
@@ -99,7 +106,8 @@ func TestWeb_ListsAndEndsSessions(t *testing.T) {
 // openDraft is the draft that waits.
 func (r *rig) openDraft() (draft uuid.UUID) {
 	r.t.Helper()
-	require.NoError(r.t, r.st.DB().QueryRow(r.ctx, "select id from outbox where state = 'draft' and coalesce(part_of = id, true)").Scan(&draft))
+	require.NoError(r.t, r.st.DB().QueryRow(r.ctx,
+		"select id from outbox where state = 'draft' and coalesce(part_of = id, true)").Scan(&draft))
 	return draft
 }
 

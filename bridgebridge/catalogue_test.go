@@ -104,7 +104,8 @@ func describeTake(portal Portal, isChat bool) string {
 	if !isChat {
 		return "no chat"
 	}
-	return fmt.Sprintf("%s %q of login %q on %s with %s, own ghost %q", portal.Kind, portal.ChannelID, portal.Login, portal.Network, portal.Contact,
+	return fmt.Sprintf("%s %q of login %q on %s with %s, own ghost %q", portal.Kind, portal.ChannelID, portal.Login, portal.Network,
+		portal.Contact,
 		portal.SelfGhost)
 }
 
@@ -113,7 +114,13 @@ func eventTake(t *testing.T, raw *event.Event, portal Portal) string {
 	t.Helper()
 	evt, err := Parse(raw)
 	require.NoError(t, err)
-	who := Senders{Owner: owner, Bot: bot, BridgeBot: portal.BridgeBot, SelfGhost: portal.SelfGhost, Contact: portal.Contact}
+	who := Senders{
+		Owner:     owner,
+		Bot:       bot,
+		BridgeBot: portal.BridgeBot,
+		SelfGhost: portal.SelfGhost,
+		Contact:   portal.Contact,
+	}
 	author := evt.Author(who)
 	delivery, isDelivery := evt.DeliveryBy(portal.BridgeBot)
 	switch {

@@ -17,7 +17,8 @@ func ExampleParseTime() {
 }
 
 func ExampleParseRecurrence() {
-	kind, spec, rest, err := schedule.ParseRecurrence("every monday 9am plan the week", time.Date(2026, 11, 25, 10, 0, 0, 0, time.UTC), schedule.English())
+	kind, spec, rest, err := schedule.ParseRecurrence("every monday 9am plan the week", time.Date(2026, 11, 25, 10, 0, 0, 0, time.UTC),
+		schedule.English())
 	fmt.Println(kind, spec, rest, err)
 	// Output: cron 0 9 * * 1 plan the week <nil>
 }

@@ -35,7 +35,8 @@ var (
 	workdays     = everyWeekday[:5]
 )
 
-// monthDay reads "the first monday", "last day", "last weekday". It returns false, at the same position, if the next words name no such day.
+// monthDay reads "the first monday", "last day", "last weekday". It returns false, at the same position, if the next
+// words name no such day.
 func (p *timeParser) monthDay() (nthDay, bool) {
 	start := p.pos
 	p.accept(roleThe)

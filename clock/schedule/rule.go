@@ -57,7 +57,9 @@ func nextOnClock(after time.Time, zone *time.Location, find func(wall time.Time)
 func newRule(option rrule.ROption, c clockTime, now time.Time) (string, error) {
 	interval := option.Interval
 	option.Interval = 1
-	option.Byhour, option.Byminute, option.Bysecond = []int{c.hour}, []int{c.minute}, []int{0}
+	option.Byhour = []int{c.hour}
+	option.Byminute = []int{c.minute}
+	option.Bysecond = []int{0}
 	option.Dtstart = midnight(wallClock(now))
 	rule, err := rrule.NewRRule(option)
 	if err != nil {

@@ -142,7 +142,8 @@ func TestReload_TakesOnlyValid(t *testing.T) {
 	go func() { result <- changed("the missing file appears") }()
 	write(valid + "policy: {file: later.yaml}\n")
 	appears("later.yaml")
-	require.NoError(t, os.WriteFile(filepath.Join(filepath.Dir(file), "later.yaml"), []byte("rules:\n  - {tool: fetch_url, decision: deny}\n"), 0o600))
+	require.NoError(t, os.WriteFile(filepath.Join(filepath.Dir(file), "later.yaml"), []byte("rules:\n  - {tool: fetch_url, decision: deny}\n"),
+		0o600))
 	current = <-result
 	require.Equal(t, rules.Deny, current.Policy.FileRules[0].Decision)
 }

@@ -46,7 +46,10 @@ func monitored(t *testing.T) (r *run, address string) {
 	require.NoError(t, err)
 	var lines bytes.Buffer
 	for event, text := range r.texts {
-		line, err := json.Marshal(map[string]any{"level": "error", "event_id": event, "error": "cannot store from " + event.String() + ": \"" + text + "\"", "message": "Left out"})
+		line, err := json.Marshal(map[string]any{
+			"level": "error", "event_id": event,
+			"error": "cannot store from " + event.String() + ": \"" + text + "\"", "message": "Left out",
+		})
 		require.NoError(t, err)
 		lines.Write(append(line, '\n'))
 	}
@@ -105,7 +108,10 @@ func TestOps_SayNothingOfContacts(t *testing.T) {
 	}
 	t.Log(series, "series")
 	require.LessOrEqual(t, series, 500)
-	for _, name := range []string{`multis_events_total{door="push"}`, `multis_decisions_total{action="archive",code="silent"}`, `multis_sends_total{state="sent"}`, "multis_search_seconds_count"} {
+	for _, name := range []string{
+		`multis_events_total{door="push"}`, `multis_decisions_total{action="archive",code="silent"}`,
+		`multis_sends_total{state="sent"}`, "multis_search_seconds_count",
+	} {
 		require.Contains(t, body, "\n"+name)
 	}
 	require.NotContains(t, body, `multis_events_total{door="push"} 0`)
@@ -151,7 +157,11 @@ func TestOps_ProxyReachesPageOnly(t *testing.T) {
 		if page != "" {
 			var err error
 			site, err = web.New(t.Context(), web.Options{
-				Store: st, Address: page, Owner: "@you:example.com", Zone: time.UTC, Now: time.Now,
+				Store:   st,
+				Address: page,
+				Owner:   "@you:example.com",
+				Zone:    time.UTC,
+				Now:     time.Now,
 			})
 			require.NoError(t, err)
 		}

@@ -73,10 +73,13 @@ func TestRehearse_ChecksExpectations(t *testing.T) {
 	escalated := rehearsedReply{Outcome: outcomeEscalated, Text: "Let me check."}
 	for expect, replies := range map[string]struct{ answered, escalated []string }{
 		`null`: {},
-		`{"outcome": "answered", "contains": ["90 EURO"]}`:               {escalated: []string{"outcome answered"}},
-		`{"outcome": ["answered", "escalated"], "contains": ["90"]}`:     {},
-		`{"contains": ["120"]}`:                                          {[]string{`contains "120"`}, []string{`contains "120"`}},
-		`{"outcome": ["escalated", "asked_back"], "never": ["90 euro"]}`: {answered: []string{"outcome escalated or asked_back", `never "90 euro"`}},
+		`{"outcome": "answered", "contains": ["90 EURO"]}`:           {escalated: []string{"outcome answered"}},
+		`{"outcome": ["answered", "escalated"], "contains": ["90"]}`: {},
+		`{"contains": ["120"]}`:                                      {[]string{`contains "120"`}, []string{`contains "120"`}},
+		`{"outcome": ["escalated", "asked_back"], "never": ["90 euro"]}`: {answered: []string{
+			"outcome escalated or asked_back",
+			`never "90 euro"`,
+		}},
 	} {
 		t.Run(expect, func(t *testing.T) {
 			t.Parallel()

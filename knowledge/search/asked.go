@@ -39,7 +39,14 @@ func withImplied(q parsedQuestion) []askedWord {
 	if implied == "" || slices.ContainsFunc(q.words, func(w askedWord) bool { return !w.isLight && w.day < 0 && w.month < 0 }) {
 		return q.words
 	}
-	word := askedWord{text: implied, forms: []string{implied}, concepts: []string{implied}, day: -1, month: -1, isImplied: true}
+	word := askedWord{
+		text:      implied,
+		forms:     []string{implied},
+		concepts:  []string{implied},
+		day:       -1,
+		month:     -1,
+		isImplied: true,
+	}
 	return append(q.words, word)
 }
 

@@ -20,7 +20,10 @@ func TestMatchQuotes_NeedsEveryWord(t *testing.T) {
 			Text: "Campfires are allowed on the beach only.\n\nChildren under 12 need an adult at the lake.\n\n" +
 				"We are open Wednesday to Sunday.",
 		},
-		{Title: "camp.md", Section: "Contact", Text: "Lake Road 3, 9990-001 Pinewood. We have 40 pitches.\n\n| Hut without power: £30\n| Hut with power: £40"},
+		{
+			Title: "camp.md", Section: "Contact",
+			Text: "Lake Road 3, 9990-001 Pinewood. We have 40 pitches.\n\n| Hut without power: £30\n| Hut with power: £40",
+		},
 		{Title: "salon.txt", Text: "Hunde sind im Salon nicht erlaubt.\n\nDie Dauerwelle kostet 60 Euro."},
 	}
 	for question, want := range map[string]string{

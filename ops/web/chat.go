@@ -197,7 +197,13 @@ func (s *Site) messageEntry(c store.Chat, m store.Message) entry {
 	if c.Kind == policy.KindGroup {
 		contact = m.Sender.Localpart()
 	}
-	e := entry{ID: m.ID, At: m.At, Who: s.authorName(m.Author, contact), Text: m.Body, fresh: m.Author == policy.AuthorContact}
+	e := entry{
+		ID:    m.ID,
+		At:    m.At,
+		Who:   s.authorName(m.Author, contact),
+		Text:  m.Body,
+		fresh: m.Author == policy.AuthorContact,
+	}
 	if m.Author == policy.AuthorOwnerClient || m.Author == policy.AuthorOwnerPhone || m.Author == policy.AuthorOperator {
 		e.Class = "me"
 	}
@@ -289,7 +295,9 @@ func outboxWhy(o store.OutboxMessage) why {
 	case o.State == store.OutboxDropped:
 		w.Title, w.Reason = "Not sent.", o.Reason
 	case o.State == store.OutboxFailed:
-		w.Title, w.Tone, w.Reason = "Not delivered.", "bad", o.Error
+		w.Title = "Not delivered."
+		w.Tone = "bad"
+		w.Reason = o.Error
 	case o.State == store.OutboxQueued:
 		w.Lines = append(w.Lines, fmt.Sprintf("Waiting to be sent since %s.", o.CreatedAt.UTC().Format("15:04 UTC")))
 	default:

@@ -115,8 +115,13 @@ func (s *Site) modeFilters(all []store.Chat, name, current string) []filter {
 // chatRow returns the line of a chat. Nothing is shown of what a chat says that is off.
 func (s *Site) chatRow(c store.Chat, g store.ChatGlance) chatRow {
 	r := chatRow{
-		Chat: c, ChatGlance: g, Mode: c.ModeIn(s.Defaults), Delivery: c.DeliveryIn(s.Defaults), Labels: c.LabelNames(s.Defaults),
-		Off: c.IsOff(s.Defaults), At: g.LastAt,
+		Chat:       c,
+		ChatGlance: g,
+		Mode:       c.ModeIn(s.Defaults),
+		Delivery:   c.DeliveryIn(s.Defaults),
+		Labels:     c.LabelNames(s.Defaults),
+		Off:        c.IsOff(s.Defaults),
+		At:         g.LastAt,
 	}
 	if r.Off {
 		return r

@@ -119,7 +119,10 @@ func browserOf(agent string) string {
 // parseID parses the number of a row, or returns 0.
 func parseID(s string) int64 {
 	n, err := strconv.ParseInt(s, 10, 64)
-	if err != nil || n < 1 || strconv.FormatInt(n, 10) != s {
+	if err != nil {
+		return 0
+	}
+	if n < 1 || strconv.FormatInt(n, 10) != s {
 		return 0
 	}
 	return n

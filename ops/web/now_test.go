@@ -17,7 +17,8 @@ func TestNow_ShowsWhatWaits(t *testing.T) {
 	r.fill("Ana")
 	page := r.get("/")
 	for _, want := range []string{
-		"<h1>2 waiting for you</h1>", "waits since 13:22", `action="/drafts/` + draft + `"`, `<blockquote class="said nora" dir="auto"><p>Ana</p></blockquote>`,
+		"<h1>2 waiting for you</h1>", "waits since 13:22", `action="/drafts/` + draft + `"`,
+		`<blockquote class="said nora" dir="auto"><p>Ana</p></blockquote>`,
 	} {
 		require.Contains(t, page, want)
 	}

@@ -57,7 +57,8 @@ func TestChats_ListsThem(t *testing.T) {
 	page := r.get("/chats")
 	for _, want := range []string{
 		"<h1>2 chats</h1>", `<a href="/chats/1" dir="auto">Ana Ribeiro</a> <span class="net">WhatsApp · regular</span>`,
-		`<span class="tag business">business</span> <span class="sub">draft</span>`, "<i>13:22</i>", `<span class="t-warn">draft</span>`, `<span class="t-warn">waiting</span>`,
+		`<span class="tag business">business</span> <span class="sub">draft</span>`, "<i>13:22</i>", `<span class="t-warn">draft</span>`,
+		`<span class="t-warn">waiting</span>`,
 		"Nora: Ana Ribeiro", "0.02", "not stored", `>business <span class="num">1</span></a>`, `>off <span class="num">1</span></a>`,
 	} {
 		require.Contains(t, page, want)
@@ -135,7 +136,8 @@ func TestNumbers_CountByDay(t *testing.T) {
 	r.fill("Ana")
 	page := r.get("/numbers")
 	for _, want := range []string{
-		"<dt>answered alone</dt><dd>1</dd><dd>before: 0</dd>", "<dt>escalated</dt><dd>1</dd>", "Thu 26 Nov 0, Fri 27 Nov 1", `aria-current="page">7 days`,
+		"<dt>answered alone</dt><dd>1</dd><dd>before: 0</dd>", "<dt>escalated</dt><dd>1</dd>", "Thu 26 Nov 0, Fri 27 Nov 1",
+		`aria-current="page">7 days`,
 		"<h3>Why I escalated <span class=\"net\">1</span></h3>",
 	} {
 		require.Contains(t, page, want)

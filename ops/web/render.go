@@ -117,7 +117,13 @@ func (s *Site) navigation(v *visit) []navItem {
 		{Name: "Chats", Path: "/chats"},
 		{Name: "Documents", Path: "/documents"},
 		{Name: "Numbers", Path: "/numbers"},
-		{Name: "Health", Path: "/doctor", Far: true, Gap: true, Count: len(s.lastReport().Findings())},
+		{
+			Name:  "Health",
+			Path:  "/doctor",
+			Far:   true,
+			Gap:   true,
+			Count: len(s.lastReport().Findings()),
+		},
 	}
 	for i := range list {
 		list[i].Current = v.r.URL.Path == list[i].Path || list[i].Path != "/" && strings.HasPrefix(v.r.URL.Path, list[i].Path+"/")
@@ -128,9 +134,18 @@ func (s *Site) navigation(v *visit) []navItem {
 // show answers with a page.
 func (s *Site) show(v *visit, status int, name, title string, data any) {
 	page := shown{
-		Title: title, Nav: s.navigation(v), Style: styleVersion, Owner: s.Owner.Localpart(), SignedIn: v.session.ID != 0, Session: v.session,
-		Findings: len(s.lastReport().Findings()), Now: v.now, Zone: s.Zone.String(), Queries: v.db.Queries(), Data: data,
-		Took: time.Since(v.began).Round(time.Millisecond),
+		Title:    title,
+		Nav:      s.navigation(v),
+		Style:    styleVersion,
+		Owner:    s.Owner.Localpart(),
+		SignedIn: v.session.ID != 0,
+		Session:  v.session,
+		Findings: len(s.lastReport().Findings()),
+		Now:      v.now,
+		Zone:     s.Zone.String(),
+		Queries:  v.db.Queries(),
+		Data:     data,
+		Took:     time.Since(v.began).Round(time.Millisecond),
 	}
 	var out bytes.Buffer
 	if err := s.pages[name].ExecuteTemplate(&out, "frame.html", page); err != nil {
@@ -181,7 +196,13 @@ var failures = map[int]failure{
 func (s *Site) fail(w http.ResponseWriter, r *http.Request, status int) {
 	v, ok := w.(*visit)
 	if !ok {
-		v = &visit{ResponseWriter: w, r: r, db: store.NewCountingDB(s.Store.DB()), now: s.Now(), began: time.Now()}
+		v = &visit{
+			ResponseWriter: w,
+			r:              r,
+			db:             store.NewCountingDB(s.Store.DB()),
+			now:            s.Now(),
+			began:          time.Now(),
+		}
 	}
 	about := failures[status]
 	s.show(v, status, "failure", about.Title, about)

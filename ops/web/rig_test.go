@@ -60,10 +60,18 @@ func newRig(t *testing.T) *rig {
 func (r *rig) open(address string, owner id.UserID) {
 	r.t.Helper()
 	site, err := web.New(r.t.Context(), web.Options{
-		Store: r.st, Room: r, Examiner: r, Health: r, Documents: r,
-		Address: address, Owner: owner, Name: "Nora", Zone: time.UTC, Currency: "€",
-		Defaults: policy.Defaults{Profile: policy.ProfilePersonal},
-		Now:      func() time.Time { return r.now },
+		Store:     r.st,
+		Room:      r,
+		Examiner:  r,
+		Health:    r,
+		Documents: r,
+		Address:   address,
+		Owner:     owner,
+		Name:      "Nora",
+		Zone:      time.UTC,
+		Currency:  "€",
+		Defaults:  policy.Defaults{Profile: policy.ProfilePersonal},
+		Now:       func() time.Time { return r.now },
 	})
 	require.NoError(r.t, err)
 	r.site = site
@@ -140,7 +148,12 @@ func (r *rig) session(person id.UserID) string {
 	token := hex.EncodeToString(sum[:])
 	require.NoError(r.t, r.st.InTx(r.t.Context(), func(tx store.Tx) error {
 		_, err := store.InsertWebSession(r.t.Context(), tx, store.WebSession{
-			Hash: hash(token), Person: person, Browser: "Firefox on Linux", Address: "192.0.2.17", CreatedAt: r.now, ExpiresAt: r.now.Add(12 * time.Hour),
+			Hash:      hash(token),
+			Person:    person,
+			Browser:   "Firefox on Linux",
+			Address:   "192.0.2.17",
+			CreatedAt: r.now,
+			ExpiresAt: r.now.Add(12 * time.Hour),
 		})
 		return err
 	}))
@@ -205,7 +218,8 @@ func (r *rig) get(path string, options ...option) string {
 func (r *rig) state() string {
 	r.t.Helper()
 	var state string
-	require.NoError(r.t, r.st.Pool().QueryRow(r.t.Context(), `select coalesce((select string_agg(l::text, ' ' order by person) from web_links l), '')
+	require.NoError(r.t, r.st.Pool().QueryRow(r.t.Context(),
+		`select coalesce((select string_agg(l::text, ' ' order by person) from web_links l), '')
 		|| '/' || coalesce((select string_agg(s::text, ' ' order by id) from web_sessions s), '')`).Scan(&state))
 	return state
 }

@@ -230,8 +230,11 @@ func (s *Site) end(v *visit, session store.WebSessionID) error {
 	ctx := v.r.Context()
 	return s.Store.InTx(ctx, func(tx store.Tx) error {
 		ended, err := store.EndWebSession(ctx, tx, v.session.Person, session)
-		if err != nil || !ended {
+		if err != nil {
 			return err
+		}
+		if !ended {
+			return nil
 		}
 		return s.Room.SignedOut(ctx, tx, v.session.Person, session)
 	})

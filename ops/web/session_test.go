@@ -227,7 +227,11 @@ func attacks() []attack {
 		{"a link that was used is opened", gone, spentLink, get("/sign-in/TOKEN")},
 		{"a link that has expired", gone, expiredLink, post("/sign-in", "link=TOKEN")},
 		{"a link that has expired is opened", gone, expiredLink, get("/sign-in/TOKEN")},
-		{"a link that was replaced", gone, func(r *rig) string { old := r.link(owner); r.link(owner); return old }, post("/sign-in", "link=TOKEN")},
+		{"a link that was replaced", gone, func(r *rig) string {
+			old := r.link(owner)
+			r.link(owner)
+			return old
+		}, post("/sign-in", "link=TOKEN")},
 		{"a link that was made void", gone, func(r *rig) string {
 			token := r.link(owner)
 			r.do(http.MethodPost, "/sessions/end", "", as(r.session(owner)))
@@ -240,7 +244,10 @@ func attacks() []attack {
 			"what the database has of a link",
 			gone, func(r *rig) string { return fmt.Sprintf("%x", hash(r.link(owner))) }, post("/sign-in", "link=TOKEN"),
 		},
-		{"the previewer of a homeserver", http.StatusOK, ownerLink, get("/sign-in/TOKEN", with("User-Agent", "Synapse (bot; +https://github.com/matrix-org/synapse)"))},
+		{
+			"the previewer of a homeserver", http.StatusOK, ownerLink,
+			get("/sign-in/TOKEN", with("User-Agent", "Synapse (bot; +https://github.com/matrix-org/synapse)")),
+		},
 
 		// Sessions: stolen, ended, of others.
 		{"no session", away, nothing, get("/doctor")},
@@ -263,12 +270,18 @@ func attacks() []attack {
 			return token
 		}, cookieNamed("__Host-multis")},
 		{"a session of an operator", away, func(r *rig) string { return r.session(operator) }, cookieNamed("__Host-multis")},
-		{"an operator's form", http.StatusUnauthorized, func(r *rig) string { r.session(owner); return r.session(operator) }, signedIn(http.MethodPost, "/sessions/1/end")},
+		{"an operator's form", http.StatusUnauthorized, func(r *rig) string {
+			r.session(owner)
+			return r.session(operator)
+		}, signedIn(http.MethodPost, "/sessions/1/end")},
 		{
 			"the decision about a draft without a session",
 			http.StatusUnauthorized, nothing, post("/drafts/00000000-0000-0000-0000-000000000002", "do=send"),
 		},
-		{"the decision about a draft of another site", forbidden, ownerSession, signedIn(http.MethodPost, "/drafts/00000000-0000-0000-0000-000000000002", crossSite, with("Origin", "https://evil.example"))},
+		{
+			"the decision about a draft of another site", forbidden, ownerSession,
+			signedIn(http.MethodPost, "/drafts/00000000-0000-0000-0000-000000000002", crossSite, with("Origin", "https://evil.example")),
+		},
 		{"a form without a session", http.StatusUnauthorized, ownerSession, post("/sessions/1/end", "")},
 		{"a cookie that plain HTTP can set", away, ownerSession, cookieNamed("multis")},
 		{"a cookie with another prefix", away, ownerSession, cookieNamed("__Secure-multis")},
@@ -278,21 +291,51 @@ func attacks() []attack {
 		{"the session in the address", away, ownerSession, get("/doctor?__Host-multis=TOKEN")},
 
 		// Other sites.
-		{"a form of another site", forbidden, ownerSession, signedIn(http.MethodPost, "/sessions/end", crossSite, with("Origin", "https://evil.example"))},
-		{"a form of a sibling site", forbidden, ownerSession, signedIn(http.MethodPost, "/sessions/end", sameSite, with("Origin", "https://shop.example.com"))},
-		{"a form of another site in an old browser", forbidden, ownerSession, signedIn(http.MethodPost, "/sessions/end", noFetch, with("Origin", "https://evil.example"))},
-		{"a form of no site in an old browser", forbidden, ownerSession, signedIn(http.MethodPost, "/sessions/end", noFetch, with("Origin", "null"))},
+		{
+			"a form of another site", forbidden, ownerSession,
+			signedIn(http.MethodPost, "/sessions/end", crossSite, with("Origin", "https://evil.example")),
+		},
+		{
+			"a form of a sibling site", forbidden, ownerSession,
+			signedIn(http.MethodPost, "/sessions/end", sameSite, with("Origin", "https://shop.example.com")),
+		},
+		{
+			"a form of another site in an old browser", forbidden, ownerSession,
+			signedIn(http.MethodPost, "/sessions/end", noFetch, with("Origin", "https://evil.example")),
+		},
+		{
+			"a form of no site in an old browser", forbidden, ownerSession,
+			signedIn(http.MethodPost, "/sessions/end", noFetch, with("Origin", "null")),
+		},
 		{"a form that says not whence", forbidden, ownerSession, signedIn(http.MethodPost, "/sessions/end", noFetch, with("Origin", ""))},
-		{"a form that says two things", forbidden, ownerSession, signedIn(http.MethodPost, "/sessions/end", with("Origin", "https://evil.example"))},
-		{"a form of this host without TLS", forbidden, ownerSession, signedIn(http.MethodPost, "/sessions/end", with("Origin", "http://multis.example.com"))},
-		{"a form of this host and another port", forbidden, ownerSession, signedIn(http.MethodPost, "/sessions/end", with("Origin", address+":8443"))},
+		{
+			"a form that says two things", forbidden, ownerSession,
+			signedIn(http.MethodPost, "/sessions/end", with("Origin", "https://evil.example")),
+		},
+		{
+			"a form of this host without TLS", forbidden, ownerSession,
+			signedIn(http.MethodPost, "/sessions/end", with("Origin", "http://multis.example.com")),
+		},
+		{
+			"a form of this host and another port", forbidden, ownerSession,
+			signedIn(http.MethodPost, "/sessions/end", with("Origin", address+":8443")),
+		},
 		{
 			"another site signs the owner in",
 			forbidden, ownerLink, post("/sign-in", "link=TOKEN", crossSite, with("Origin", "https://evil.example")),
 		},
-		{"a form as plain text", http.StatusUnsupportedMediaType, ownerSession, signedIn(http.MethodPost, "/sessions/end", with("Content-Type", "text/plain"))},
-		{"a form as JSON", http.StatusUnsupportedMediaType, ownerSession, signedIn(http.MethodPost, "/sessions/end", with("Content-Type", "application/json"))},
-		{"a form without a type", http.StatusUnsupportedMediaType, ownerSession, signedIn(http.MethodPost, "/sessions/end", with("Content-Type", ""))},
+		{
+			"a form as plain text", http.StatusUnsupportedMediaType, ownerSession,
+			signedIn(http.MethodPost, "/sessions/end", with("Content-Type", "text/plain")),
+		},
+		{
+			"a form as JSON", http.StatusUnsupportedMediaType, ownerSession,
+			signedIn(http.MethodPost, "/sessions/end", with("Content-Type", "application/json")),
+		},
+		{
+			"a form without a type", http.StatusUnsupportedMediaType, ownerSession,
+			signedIn(http.MethodPost, "/sessions/end", with("Content-Type", "")),
+		},
 		{"a form by GET", gone, ownerSession, signedIn(http.MethodGet, "/sessions/end")},
 		{
 			"a form by GET that says it is a POST",
@@ -305,16 +348,22 @@ func attacks() []attack {
 		{"a frame", forbidden, ownerSession, signedIn(http.MethodGet, "/doctor", crossSite, with("Sec-Fetch-Dest", "iframe"))},
 		{"a frame of a sibling site", forbidden, ownerSession, signedIn(http.MethodGet, "/doctor", sameSite, with("Sec-Fetch-Dest", "frame"))},
 		{"an object", forbidden, ownerSession, signedIn(http.MethodGet, "/doctor", crossSite, with("Sec-Fetch-Dest", "object"))},
-		{"a picture", forbidden, ownerSession, signedIn(http.MethodGet, "/doctor", crossSite, with("Sec-Fetch-Mode", "no-cors"), with("Sec-Fetch-Dest", "image"))},
-		{"a script", forbidden, ownerSession, signedIn(http.MethodGet, "/style.css", crossSite, with("Sec-Fetch-Mode", "no-cors"), with("Sec-Fetch-Dest", "script"))},
-		{"a fetch", forbidden, ownerSession, signedIn(http.MethodGet, "/doctor", crossSite, with("Sec-Fetch-Mode", "cors"), with("Sec-Fetch-Dest", "empty"))},
+		{"a picture", forbidden, ownerSession, signedIn(http.MethodGet, "/doctor", crossSite, with("Sec-Fetch-Mode", "no-cors"),
+			with("Sec-Fetch-Dest", "image"))},
+		{"a script", forbidden, ownerSession, signedIn(http.MethodGet, "/style.css", crossSite, with("Sec-Fetch-Mode", "no-cors"),
+			with("Sec-Fetch-Dest", "script"))},
+		{"a fetch", forbidden, ownerSession, signedIn(http.MethodGet, "/doctor", crossSite, with("Sec-Fetch-Mode", "cors"),
+			with("Sec-Fetch-Dest", "empty"))},
 
 		// The address.
 		{"a name that points here", http.StatusMisdirectedRequest, ownerSession, signedIn(http.MethodGet, "/doctor", host("evil.example"))},
 		{"another port", http.StatusMisdirectedRequest, ownerSession, signedIn(http.MethodGet, "/doctor", host("multis.example.com:29400"))},
 		{"the listener itself", http.StatusMisdirectedRequest, ownerSession, signedIn(http.MethodGet, "/doctor", host("127.0.0.1:29400"))},
 		{"no host", http.StatusMisdirectedRequest, ownerSession, signedIn(http.MethodGet, "/doctor", host(""))},
-		{"another host behind the proxy", http.StatusMisdirectedRequest, ownerSession, signedIn(http.MethodGet, "/doctor", host("evil.example"), with("X-Forwarded-Host", "multis.example.com"))},
+		{
+			"another host behind the proxy", http.StatusMisdirectedRequest, ownerSession,
+			signedIn(http.MethodGet, "/doctor", host("evil.example"), with("X-Forwarded-Host", "multis.example.com")),
+		},
 
 		// Paths and headers.
 		{"a path with two slashes", gone, ownerSession, signedIn(http.MethodGet, "/x//evil.example/%2e%2e")},
@@ -329,7 +378,10 @@ func attacks() []attack {
 		{"a link that pretends to be the second step", away, nothing, get("/doctor?hop=1", crossSite)},
 		{"a number that is none", http.StatusSeeOther, ownerSession, signedIn(http.MethodPost, "/sessions/-1/end")},
 		{"a number with a sign", http.StatusSeeOther, ownerSession, signedIn(http.MethodPost, "/sessions/+1/end")},
-		{"the session of another person", http.StatusSeeOther, func(r *rig) string { r.session(operator); return r.session(owner) }, signedIn(http.MethodPost, "/sessions/1/end")},
+		{"the session of another person", http.StatusSeeOther, func(r *rig) string {
+			r.session(operator)
+			return r.session(owner)
+		}, signedIn(http.MethodPost, "/sessions/1/end")},
 
 		// Too much.
 		{"the eleventh try", http.StatusTooManyRequests, tried(10), post("/sign-in", "link=TOKEN")},

@@ -170,7 +170,13 @@ type visit struct {
 // handler returns the handler of a route.
 func (s *Site) handler(rt route) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		v := &visit{ResponseWriter: w, r: r, db: store.NewCountingDB(s.Store.DB()), now: s.Now(), began: time.Now()}
+		v := &visit{
+			ResponseWriter: w,
+			r:              r,
+			db:             store.NewCountingDB(s.Store.DB()),
+			now:            s.Now(),
+			began:          time.Now(),
+		}
 		if !rt.open && !s.isSignedIn(v) { //nolint:contextcheck // it is that of the request
 			return
 		}

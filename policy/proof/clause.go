@@ -102,7 +102,13 @@ func (v *vocabulary) split(s string, isRow, isUnit bool, unit int) (all []clause
 		if len(c.tokens) > 0 {
 			c.markRanges()
 			all = append(all, c)
-			c = clause{words: v, at: len(all), isRow: isRow, unit: unit, afterStop: stop}
+			c = clause{
+				words:     v,
+				at:        len(all),
+				isRow:     isRow,
+				unit:      unit,
+				afterStop: stop,
+			}
 		}
 		c.statement = statement
 	}
