@@ -218,6 +218,9 @@ func (r rehearsal) reply(ctx context.Context, m store.Message, sent []store.Outb
 	for _, p := range e.Proposals {
 		reply.Proposals = append(reply.Proposals, rehearsedProposal{Text: p.Text, Sources: quotesOf(p.Citations)})
 	}
+	if len(reply.Proposals) > 0 {
+		reply.Proposal = &reply.Proposals[0]
+	}
 	return reply, err
 }
 

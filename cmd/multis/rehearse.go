@@ -76,7 +76,8 @@ type rehearsedReply struct {
 	Text    string           `json:"text"`    // what is sent; empty for nothing
 	Partial bool             `json:"partial"` // it answers a part, and a person the rest
 	Sources []rehearsedQuote `json:"sources"`
-	// Proposals are the answers that a person may send as they stand, the likeliest first.
+	// Proposal is the likeliest answer that a person may send as it stands; nil for none. Proposals has the others, too.
+	Proposal  *rehearsedProposal  `json:"proposal"`
 	Proposals []rehearsedProposal `json:"proposals"`
 	Reason    string              `json:"reason"`
 	Cost      float64             `json:"cost"` // of the whole conversation, in the currency of the budget

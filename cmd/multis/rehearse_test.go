@@ -109,7 +109,7 @@ func TestRehearse_PrintsReplies(t *testing.T) {
 	require.Equal(t, "1  Hello / Price?\n    escalated: No document answers it.\n    > Let me check.\n\nescalated     1\n\n"+
 		"0 of 1 replies as expected.\n1                escalated    expected outcome answered\n\n", table.String())
 	require.Equal(t, statusError(1), printReplies(&lines, questions, replies, true))
-	require.JSONEq(t, `{"id": "1", "outcome": "escalated", "text": "Let me check.", "partial": false, "sources": [], "proposals": [],
+	require.JSONEq(t, `{"id": "1", "outcome": "escalated", "text": "Let me check.", "partial": false, "sources": [], "proposal": null, "proposals": [],
 		"reason": "No document answers it.", "cost": 0, "failed": ["outcome answered"]}`, lines.String())
 }
 
