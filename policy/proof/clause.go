@@ -139,7 +139,7 @@ func (v *vocabulary) split(s string, isRow, isUnit bool, unit int) (all []clause
 			dash = p != "/"
 			continue
 		}
-		c.add(v.token(p, dash), isSigned(folded, at))
+		v.add(&c, v.token(p, dash), isSigned(folded, at))
 		dash = false
 		v.join(&c)
 	}
@@ -147,9 +147,9 @@ func (v *vocabulary) split(s string, isRow, isUnit bool, unit int) (all []clause
 	return all
 }
 
-// add adds a token. A dash before a number is its sign, or makes a range with the number before it.
-func (c *clause) add(t token, isSigned bool) {
-	if c.words.harmless[t.word] && !c.expectsMonth() {
+// add adds a token to a clause. A dash before a number is its sign, or makes a range with the number before it.
+func (v *vocabulary) add(c *clause, t token, isSigned bool) {
+	if v.harmless[t.word] && !c.expectsMonth() {
 		t.month = -1 // "may" is a month only behind a day, or a word such as "to"
 	}
 	if isSigned && t.isNumber {
