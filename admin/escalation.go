@@ -229,7 +229,24 @@ func (ec *escalationCommands) learn(ctx context.Context, e store.Escalation, num
 		return answer{}, err
 	}
 	asked := answers.MaskPersonalData(policy.WithoutGreeting(m.Body), []string{bridgebridge.DisplayName(chat.Name)})
-	return ec.answers.keep(ctx, asked, e.Proposals[number-1].Text)
+	proposal := e.Proposals[number-1]
+	learned, err := ec.answers.keep(ctx, asked, proposal.Text)
+	keep := learned.changeWithText
+	if err != nil || keep == nil {
+		return learned, err
+	}
+	learned.quotes = []store.MessageID{e.MessageID}
+	learned.changeWithText = func(ctx context.Context, tx store.Tx) (string, error) {
+		current, err := store.AreCitationsCurrent(ctx, tx, proposal.Text, proposal.Citations)
+		if err != nil {
+			return "", err
+		}
+		if !current {
+			return "The documents have changed since I proposed it: write the answer with `/answers add`.", nil
+		}
+		return keep(ctx, tx)
+	}
+	return learned, nil
 }
 
 // handleReaction handles a sign on the card of a thread, or a note mark on a reply there. done is false for other

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
+	"time"
 
 	"multis/outbox"
 	"multis/store"
@@ -39,6 +40,9 @@ func keyOf(kind, name string) string {
 	return hex.EncodeToString(sum[:])
 }
 
+// maxIncident is how long a message about an incident is edited. After that it is announced again: what ended it may be lost.
+const maxIncident = 24 * time.Hour
+
 // show shows the owner what a monitor says. What it says of an open incident replaces the message about it, if that was sent to the room
 // that is used now; what ends it is not announced again.
 func (in *Webhooks) show(ctx context.Context, tx store.Tx, watch store.WatchID, i incident, text string) error {
@@ -54,7 +58,8 @@ func (in *Webhooks) show(ctx context.Context, tx store.Tx, watch store.WatchID, 
 		return err
 	}
 	message := outbox.NewNotice(room, text, outbox.Alert)
-	isShown := err == nil && shown.EventID != nil && shown.ChatID == room.ID
+	isShown := err == nil && shown.EventID != nil && shown.ChatID == room.ID && !shown.IsErased() &&
+		time.Since(shown.CreatedAt) < maxIncident
 	if isShown {
 		message = outbox.NewNotice(room, text, outbox.Quiet)
 		message.Replaces = *shown.EventID

@@ -115,10 +115,7 @@ func (d *Desk) cardText(e store.Escalation, chat store.Chat, messages []store.Me
 	return strings.Join(parts, "\n\n")
 }
 
-// maxProposal is how many characters of a proposal a card shows where there are several.
-const maxProposal = 400
-
-// proposalParts shows the proposals of a card, numbered if there are several.
+// proposalParts shows the proposals of a card whole, as they would be sent, numbered if there are several.
 func proposalParts(list []store.Proposal) []string {
 	switch len(list) {
 	case 0:
@@ -128,7 +125,7 @@ func proposalParts(list []store.Proposal) []string {
 	}
 	parts := []string{"Proposals: 👍 sends the first, a number (`2`) that one, as it stands; `learn 2` keeps it as your answer:"}
 	for i, p := range list {
-		parts = append(parts, fmt.Sprintf("**%d** %s", i+1, foundLine(p)), quoteLines(text.Clip(p.Text, maxProposal)))
+		parts = append(parts, fmt.Sprintf("**%d** %s", i+1, foundLine(p)), quoteLines(p.Text))
 	}
 	return parts
 }

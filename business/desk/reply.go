@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -40,6 +41,8 @@ func (d *Desk) Reply(ctx context.Context, tx store.Tx, escalation store.Escalati
 			nil
 	case sign != "":
 		return d.applySign(ctx, tx, e, chat, m, sign)
+	case policy.LearnNumber(typedText(m)) > 0: // the owner's is carried out before
+		return NotSent(m, "only the owner can keep a proposal as an answer."), nil
 	case e.Picks(m.Body) > 0:
 		return d.sendProposal(ctx, tx, e, chat, m, e.Picks(m.Body))
 	case policy.IsThreadCommand(typedText(m)): // an unknown command, or one behind an invisible character
@@ -385,7 +388,7 @@ func (d *Desk) editReply(ctx context.Context, tx store.Tx, m store.Message, repl
 		return nil, nil
 	case problem != "":
 		return nil, d.warn(ctx, tx, m, "⚠️ What you sent before is unchanged there: "+problem+".")
-	case m.Attachment != nil, policy.IsThreadCommand(body), slices.ContainsFunc(replies, func(o store.OutboxMessage) bool {
+	case m.Attachment != nil, policy.IsThreadCommand(body), isChoice(body), slices.ContainsFunc(replies, func(o store.OutboxMessage) bool {
 		return o.PartOf != nil
 	}), first.EventType != "m.room.message":
 		return nil, d.warn(ctx, tx, m, "⚠️ What you sent before is unchanged there: delete it and write again.")
@@ -411,6 +414,12 @@ func (d *Desk) editReply(ctx context.Context, tx store.Tx, m store.Message, repl
 		return nil, d.recordChange(ctx, tx, m, out, "changed")
 	}
 	return nil, d.warn(ctx, tx, m, "⚠️ What you sent before is unchanged there: "+text.Escape(decision.Why))
+}
+
+// isChoice reports whether a text is a choice from a card rather than words to the contact: a number alone, or "learn".
+func isChoice(body string) bool {
+	_, err := strconv.Atoi(strings.TrimSpace(body))
+	return err == nil || policy.LearnNumber(body) > 0
 }
 
 // warn answers a message in its thread.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"net/url"
 	"time"
 
 	"multis/admin"
@@ -96,20 +97,26 @@ func serveOps(ctx context.Context, c config.Ops, work, measured http.Handler, pa
 	return listen(ctx, listener, opsRoutes(work, measured, page))
 }
 
-// opsRoutes returns what is answered beside the homeserver's port. Under the name of a reverse proxy there is the page only: who comes from
-// elsewhere is no monitor.
-func opsRoutes(work, measured http.Handler, page *web.Site) *http.ServeMux {
+// opsRoutes returns what is answered beside the homeserver's port. If a reverse proxy shows the page under a name, there is the page only
+// under every name but this machine's: who comes from elsewhere is no monitor.
+func opsRoutes(work, measured http.Handler, page *web.Site) http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("GET /health", work)
 	mux.Handle("GET /metrics", measured)
 	switch {
 	case page == nil:
+		return mux
 	case isLoopback(page.Host()):
 		mux.Handle("/", page)
-	default:
-		mux.Handle(page.Host()+"/", page)
+		return mux
 	}
-	return mux
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if isLoopback((&url.URL{Host: r.Host}).Hostname()) {
+			mux.ServeHTTP(w, r)
+			return
+		}
+		page.ServeHTTP(w, r)
+	})
 }
 
 // isLoopback reports whether a host is this machine, as the browser sees it.

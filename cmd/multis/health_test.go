@@ -148,11 +148,16 @@ func TestOps_ProxyReachesPageOnly(t *testing.T) {
 	t.Parallel()
 	st := storetest.New(t)
 	monitors := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "for monitors") })
-	for page, c := range map[string]struct{ host, want string }{
-		"":                           {"127.0.0.1:29400", "for monitors"},
-		"http://127.0.0.1:29400":     {"127.0.0.1:29400", "for monitors"},
-		"https://multis.example.com": {"multis.example.com", "Not found"},
+	for _, c := range []struct{ page, host, want string }{
+		{"", "127.0.0.1:29400", "for monitors"},
+		{"http://127.0.0.1:29400", "127.0.0.1:29400", "for monitors"},
+		{"https://multis.example.com", "127.0.0.1:29400", "for monitors"},
+		{"https://multis.example.com", "multis.example.com", "Not found"},
+		{"https://multis.example.com", "MULTIS.example.com", "Not found"},
+		{"https://multis.example.com", "multis.example.com.", "another address"},
+		{"https://multis.example.com", "10.0.0.1", "another address"},
 	} {
+		page := c.page
 		var site *web.Site
 		if page != "" {
 			var err error

@@ -117,6 +117,8 @@ func TestFindGap_KeepsToPart(t *testing.T) {
 		{"Season: March | Open: 10:00–16:30 | Bikes back by: 16:15", "In March bikes are back by 16:15.", true},
 		{"Season: March to May | Open: 10:00–16:30", "In July we are open from 10:00 to 16:30.", false},
 		{"Season: March to May | Open: 10:00–16:30", "In April we are open from 10:00 to 16:30.", true},
+		{"We close at 9 pm.", "We close at 9 am.", false},
+		{"We close at 9 pm.", "We close at 9.", true},
 		{"Treatment: Hands | Price EUR: 34 | Varnish: without", "Hands are 34 EUR.", true},
 	} {
 		t.Run(c.said, func(t *testing.T) {

@@ -21,11 +21,13 @@ type token struct {
 	period   string   // the unit of time; empty if it is none
 	isNumber bool
 	isTime   bool
-	value    float64
-	clock    float64 // the value if it is a time with a dot between hours and minutes: 16.30; 0 if it is none
-	currency string
-	dash     bool // the end of a range: a dash stands before it
-	starts   bool // the beginning of a range: a dash stands behind it
+	// isMorning says that "am" stands behind it.
+	isMorning bool
+	value     float64
+	clock     float64 // the value if it is a time with a dot between hours and minutes: 16.30; 0 if it is none
+	currency  string
+	dash      bool // the end of a range: a dash stands before it
+	starts    bool // the beginning of a range: a dash stands behind it
 }
 
 func (t token) written() string {
@@ -59,7 +61,7 @@ var synonyms = []string{ //nolint:gochecknoglobals // a constant, were there con
 	"bike",
 }
 
-// sameValue reports whether two numbers have one value. Times are hours; one written without "pm" may be twelve less.
+// sameValue reports whether two numbers have one value. Times are hours; one written without "am" and "pm" may be twelve less.
 func (t token) sameValue(other token) bool {
 	if !t.isNumber || !other.isNumber {
 		return false
@@ -68,7 +70,8 @@ func (t token) sameValue(other token) bool {
 	if (t.isTime || other.isTime || t.clock > 0 || other.clock > 0) && t.currency+other.currency == "" {
 		a, b := t.hour(), other.hour()
 		gap := math.Abs(a - b)
-		return same || gap < 0.001 || math.Abs(gap-12) < 0.001 && a <= 24 && b <= 24
+		isMorning := t.isMorning && a < b || other.isMorning && b < a
+		return same || gap < 0.001 || math.Abs(gap-12) < 0.001 && a <= 24 && b <= 24 && !isMorning
 	}
 	return same
 }
@@ -286,6 +289,7 @@ func (v *vocabulary) join(c *clause) {
 		if before.dash && n > 2 {
 			c.tokens[n-3].isTime = true
 		}
+		before.isMorning = last.word == "am"
 		if last.word == "pm" && before.value < 12 {
 			before.value += 12
 		}
