@@ -231,9 +231,12 @@ func (ec *escalationCommands) learn(ctx context.Context, e store.Escalation, num
 	asked := answers.MaskPersonalData(policy.WithoutGreeting(m.Body), []string{bridgebridge.DisplayName(chat.Name)})
 	proposal := e.Proposals[number-1]
 	learned, err := ec.answers.keep(ctx, asked, proposal.Text)
+	if err != nil {
+		return answer{}, err
+	}
 	keep := learned.changeWithText
-	if err != nil || keep == nil {
-		return learned, err
+	if keep == nil {
+		return learned, nil
 	}
 	learned.quotes = []store.MessageID{e.MessageID}
 	learned.changeWithText = func(ctx context.Context, tx store.Tx) (string, error) {

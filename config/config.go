@@ -356,7 +356,7 @@ func defaults() *Config {
 		},
 		Operators: []id.UserID{},
 		Name:      "Nora",
-		Database:  Database{DataDir: "data", Connections: 10},
+		Database:  Database{DataDir: "data", Connections: 20},
 		Backup:    Backup{Every: 24 * time.Hour, Folder: "backups", Keep: 7, MaxMB: 2000},
 		LLM: LLM{
 			Model:      NoModel,

@@ -103,7 +103,7 @@ operators: ["@ann:other.org", "@bob:elsewhere.org"]
 operators_answer: true
 time_zone: America/Lima
 name: Ada Lovelace
-database: {url: "postgres://multis:pw@localhost:6432/multis", direct: "postgres://multis:pw@localhost/multis", connections: 20, data_dir: /var/lib/multis}
+database: {url: "postgres://multis:pw@localhost:6432/multis", direct: "postgres://multis:pw@localhost/multis", connections: 12, data_dir: /var/lib/multis}
 backup: {every: off, folder: /backups, keep: 3, max_mb: 10}
 llm:
   model: openai/meta-llama/llama-4
@@ -214,7 +214,7 @@ func TestKeys_AreAllRead(t *testing.T) {
 		Name:            "Ada Lovelace",
 		Database: Database{
 			URL: "postgres://multis:pw@localhost:6432/multis", Direct: "postgres://multis:pw@localhost/multis",
-			Connections: 20, DataDir: "/var/lib/multis",
+			Connections: 12, DataDir: "/var/lib/multis",
 		},
 		Backup: Backup{Folder: "/backups", Keep: 3, MaxMB: 10},
 		Embeddings: Embeddings{

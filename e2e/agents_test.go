@@ -90,7 +90,7 @@ func TestPlan_SurvivesKillAtEachStep(t *testing.T) {
 func TestAgents_HandoffAndSpaceChooseAgent(t *testing.T) {
 	model := llmtest.Start(t, func(_ context.Context, r llmtest.Request) llmtest.Reply {
 		switch {
-		case strings.Contains(r.System, "You are Sam,"):
+		case strings.Contains(r.System, "You are Sam"):
 			return llmtest.Reply{Text: draft}
 		case len(r.Messages) == 1:
 			return llmtest.Reply{Calls: []llmtest.Call{{Name: "handoff", Args: `{"agent": "shop", "summary": "It is about a price."}`}}}

@@ -23,7 +23,7 @@ type Options struct {
 
 const (
 	// DefaultConnections is the maximum number of connections of a Store that is told no other. A turn that waits for its model has none.
-	DefaultConnections = 10
+	DefaultConnections = 20
 	// MinConnections is the smallest maximum of a Store. Work that waits for a connection must find one that other work gives back.
 	MinConnections = 4
 	// LastingConnections is how many connections a process has at most for its locks, notifications and the tables of encryption. They are
