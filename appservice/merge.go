@@ -81,6 +81,9 @@ func (d *Describer) continueChat(ctx context.Context, from, into store.Chat) (ch
 		if err := store.ContinueChat(ctx, tx, from.ID, into.ID); err != nil {
 			return err
 		}
+		if from, err = store.ChatByID(ctx, tx, from.ID); err != nil { // with the mode that the owner may have set since
+			return err
+		}
 		if chat, err = store.ChatByID(ctx, tx, into.ID); err != nil {
 			return err
 		}

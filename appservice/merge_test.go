@@ -100,6 +100,30 @@ func TestKeepMode_OtherLoginStaysOff(t *testing.T) {
 	require.Equal(t, policy.ModeBusiness, h.chatIn("!again:x").ModeIn(h.inbox.settings.Defaults), "the owner's word counts")
 }
 
+// The owner sets the mode between the look at a chat and the transaction that stores what its bridge claims.
+func TestKeepMode_ChangeOfOwnerMeanwhile(t *testing.T) {
+	t.Parallel()
+	h := newFakeHomeserver(t)
+	h.addPortal("!a:x", numberGhost)
+	h.claim("!a:x", "4917@s.whatsapp.net", "4930", "dm")
+	before := h.chatIn("!a:x")
+	require.Equal(t, policy.ModeSilent, before.ModeIn(h.inbox.settings.Defaults))
+	h.setMode(before, policy.ModeBusiness)
+	require.NoError(t, h.store.InTx(t.Context(), func(tx store.Tx) error {
+		_, err := h.d.storeClaim(t.Context(), tx, knownChat{before: before, isKnown: true}, before, store.BridgeBot{Bot: before.BridgeBot})
+		return err
+	}))
+	require.Equal(t, policy.ModeBusiness, h.chatIn("!a:x").ModeIn(h.inbox.settings.Defaults))
+
+	h.addPortal("!b:x", "@whatsapp_2:x")
+	h.claim("!b:x", "4918@s.whatsapp.net", "4930", "dm")
+	from := h.chatIn("!b:x")
+	h.setMode(from, policy.ModeOff)
+	_, err := h.d.continueChat(t.Context(), from, before)
+	require.NoError(t, err)
+	require.Equal(t, policy.ModeOff, h.chatIn("!a:x").ModeIn(h.inbox.settings.Defaults), "off survives a merge")
+}
+
 // life is the random story of the chats of one bridge.
 type life struct {
 	*fakeHomeserver

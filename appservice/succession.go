@@ -103,10 +103,17 @@ func (d *Describer) knownChat(ctx context.Context, found store.Chat, state []*ev
 	return k, err
 }
 
-// storeClaim stores what a bridge claims of a chat. The chat never gets a less strict mode by it.
+// storeClaim stores what a bridge claims of a chat. The chat never gets a less strict mode by it than the one that it has now, which
+// the owner may have set since the chat was looked up.
 func (d *Describer) storeClaim(ctx context.Context, tx store.Tx, known knownChat, found store.Chat,
 	bot store.BridgeBot,
 ) (store.Chat, error) {
+	if known.isKnown {
+		var err error
+		if known.before, err = store.LockChat(ctx, tx, known.before.ID); err != nil {
+			return store.Chat{}, err
+		}
+	}
 	before := known.before
 	if known.isOtherBots(found) {
 		if err := freeChannel(ctx, tx, before, bot, known.handed); err != nil {
