@@ -110,16 +110,13 @@ func serve(ctx context.Context, file string, cfg *config.Config, start safeModeS
 }
 
 // newFrontend returns the parts of the frontend that work on the homeserver, on the configuration and on its file.
-func newFrontend(cfg *config.Config, file string, st *store.Store, hs *appservice.Homeserver, inbox *appservice.Inbox) frontend {
+func newFrontend(cfg *config.Config, file string, st *store.Store, hs *appservice.Homeserver) frontend {
 	return frontend{
 		backup:     periodicBackup(cfg, file, st),
-		inbox:      inbox,
 		sender:     hs,
 		files:      hs,
 		rooms:      hs,
 		readers:    hs,
-		historian:  appservice.NewHistorian(inbox, hs),
-		keeper:     appservice.NewAttachmentStore(inbox, hs, keepLimits(cfg.Media)),
 		accounts:   accounts{cfg, st},
 		config:     chatConfig{file},
 		configFile: file,
@@ -153,8 +150,11 @@ func serveUntilChange(ctx context.Context, source configSource, cfg *config.Conf
 	describer := appservice.NewDescriber(inbox, hs)
 	var as *assistant
 	measured := newMetrics(cfg, st, work, inbox, func(name string) string { return as.tools.KnownName(name) })
-	front := newFrontend(cfg, source.file, st, hs, inbox)
+	front := newFrontend(cfg, source.file, st, hs)
 	front.safe = safe
+	front.inbox = inbox
+	front.historian = appservice.NewHistorian(inbox, hs)
+	front.keeper = appservice.NewAttachmentStore(inbox, hs, keepLimits(cfg.Media))
 	front.pin = pins
 	front.observeSearch = measured.ObserveSearch
 	front.describer = describer

@@ -32,9 +32,8 @@ type chart struct {
 	Bars        []bar
 }
 
-// newChart returns a chart of values by day, the oldest first.
-func newChart(title, class string, from time.Time, values []int64, format func(int64) string) chart {
-	c := chart{Title: title, Class: class}
+// withValues returns a chart with its values by day, the oldest first.
+func (c chart) withValues(from time.Time, values []int64, format func(int64) string) chart {
 	highest := slices.Max(values)
 	step := chartWidth / float64(len(values))
 	labelled := (len(values) + maxLabels - 1) / maxLabels
@@ -67,7 +66,7 @@ func newChart(title, class string, from time.Time, values []int64, format func(i
 
 // Top returns where the value of a bar is written.
 func (b bar) Top() string {
-	y, _ := strconv.ParseFloat(b.Y, 64) // newChart has written it
+	y, _ := strconv.ParseFloat(b.Y, 64) // withValues has written it
 	return coordinate(y - 6)
 }
 
@@ -84,7 +83,7 @@ func (s *Site) factChart(title, class string, facts []store.DeskFact, from time.
 			values[i]++
 		}
 	}
-	return newChart(title, class, from, values, func(n int64) string { return strconv.FormatInt(n, 10) })
+	return chart{Title: title, Class: class}.withValues(from, values, func(n int64) string { return strconv.FormatInt(n, 10) })
 }
 
 // costChart returns the cost of each day.
@@ -93,5 +92,5 @@ func (s *Site) costChart(from time.Time, costs []store.DayUsage) chart {
 	for i, c := range costs {
 		values[i] = c.Amount
 	}
-	return newChart("Cost of models", "f3", from, values, func(n int64) string { return text.Money(n, s.Currency) })
+	return chart{Title: "Cost of models", Class: "f3"}.withValues(from, values, func(n int64) string { return text.Money(n, s.Currency) })
 }

@@ -48,10 +48,11 @@ func FindGap(c Claim) string { return Check(c).Reason }
 // Check reports whether a sentence follows from what it cites.
 func Check(c Claim) Finding {
 	p := newProver(c)
+	row, scope := rowCheck{p}, scopeCheck{p}
 	var found Finding
 	for _, check := range []func() Finding{
-		p.findDeed, p.findSign, p.findNumber, p.findThreshold, p.findRow, p.findDenial, p.findScope, p.findLostException,
-		p.findLostCondition, p.findMonth, p.findLimit, p.findSource, p.findWord, p.findMerged,
+		p.findDeed, p.findSign, p.findNumber, p.findThreshold, row.findRow, p.findDenial, scope.findScope, scope.findLostException,
+		scope.findLostCondition, scope.findMonth, p.findLimit, p.findSource, p.findWord, p.findMerged,
 	} {
 		if f := check(); f.Outcome > found.Outcome {
 			found = f

@@ -12,9 +12,12 @@ type rowFact struct {
 	behind int   // the row named between it and the next fact; else as before
 }
 
+// rowCheck finds facts of another row than the one that the sentence names.
+type rowCheck struct{ *prover }
+
 // findRow finds a fact of another row than the one that the sentence names. The rows are named either before their facts,
 // or behind them ("£94 on the street side").
-func (p *prover) findRow() Finding {
+func (p rowCheck) findRow() Finding {
 	if len(p.source) == 0 || !p.source[0].isRow {
 		return Finding{}
 	}
@@ -50,7 +53,7 @@ func haveSameRow(facts []rowFact) bool {
 }
 
 // rowFacts returns the facts of the sentence that are of some rows only, each with the rows that are named beside it.
-func (p *prover) rowFacts() (facts []rowFact) {
+func (p rowCheck) rowFacts() (facts []rowFact) {
 	named := -1
 	var all []int
 	open := false // no row was named since the last fact
@@ -85,10 +88,10 @@ func (p *prover) rowFacts() (facts []rowFact) {
 	return facts
 }
 
-func (p *prover) rowCount() int { return p.source[len(p.source)-1].unit + 1 }
+func (p rowCheck) rowCount() int { return p.source[len(p.source)-1].unit + 1 }
 
 // rowNamed returns the only row that has a word; -1 if none or several have it.
-func (p *prover) rowNamed(t token) int {
+func (p rowCheck) rowNamed(t token) int {
 	if !p.source[0].words.isContent(t) {
 		return -1
 	}
@@ -100,7 +103,7 @@ func (p *prover) rowNamed(t token) int {
 }
 
 // rowsWith returns the rows that have a word or a number.
-func (p *prover) rowsWith(t token) (rows []int) {
+func (p rowCheck) rowsWith(t token) (rows []int) {
 	for _, c := range p.source {
 		if c.has(t) && !slices.Contains(rows, c.unit) {
 			rows = append(rows, c.unit)

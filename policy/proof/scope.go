@@ -4,9 +4,12 @@ import (
 	"slices"
 )
 
+// scopeCheck finds a part of a source that the sentence takes for another one.
+type scopeCheck struct{ *prover }
+
 // findScope finds a denial, a cell or a part of a list that the sentence takes for another one: a source that denies one thing
 // and affirms another has the same words as a sentence that turns them round.
-func (p *prover) findScope() Finding {
+func (p scopeCheck) findScope() Finding {
 	for _, check := range []func(segment) string{p.affirmsDenied, p.deniesOtherCell, p.numbersOtherCell, p.numbersOtherPart} {
 		for _, c := range p.said {
 			for _, s := range c.segments() {
@@ -72,7 +75,7 @@ func (s segment) hasAll(words []token) bool {
 }
 
 // sourceSegments returns the segments of the sources.
-func (p *prover) sourceSegments() (all []segment) {
+func (p scopeCheck) sourceSegments() (all []segment) {
 	for _, c := range p.source {
 		all = append(all, c.segments()...)
 	}
@@ -80,7 +83,7 @@ func (p *prover) sourceSegments() (all []segment) {
 }
 
 // affirmsDenied returns why a segment is wrong that affirms what only a denial of the sources has.
-func (p *prover) affirmsDenied(said segment) string {
+func (p scopeCheck) affirmsDenied(said segment) string {
 	if said.denies() || said.limits() || p.isExcepted(said.clause) {
 		return ""
 	}
@@ -104,12 +107,12 @@ func (p *prover) affirmsDenied(said segment) string {
 }
 
 // namesRow reports whether a segment has a word that only one row has.
-func (p *prover) namesRow(said segment, unit int) bool {
-	return slices.ContainsFunc(said.tokens, func(t token) bool { return !t.isNumber && p.rowNamed(t) == unit })
+func (p scopeCheck) namesRow(said segment, unit int) bool {
+	return slices.ContainsFunc(said.tokens, func(t token) bool { return !t.isNumber && rowCheck{p.prover}.rowNamed(t) == unit })
 }
 
 // deniesOtherCell returns why a segment is wrong that denies what no denying cell of its rows is about.
-func (p *prover) deniesOtherCell(said segment) string {
+func (p scopeCheck) deniesOtherCell(said segment) string {
 	if !said.denies() || !p.isAllRows() || p.failsAskedLimit() || p.isFree(said.clause) {
 		return ""
 	}
@@ -133,7 +136,7 @@ func (p *prover) deniesOtherCell(said segment) string {
 	return "what you cite denies another cell of the row"
 }
 
-func (p *prover) isAllRows() bool {
+func (p scopeCheck) isAllRows() bool {
 	return len(p.source) > 0 && !slices.ContainsFunc(p.source, func(c clause) bool { return !c.isRow })
 }
 
@@ -142,7 +145,7 @@ func (c clause) isLabel() bool { return c.isRow && c.at == 0 }
 
 // numbersOtherCell returns why a segment is wrong that has the number of one cell with the name of another one, and not the
 // number of that.
-func (p *prover) numbersOtherCell(said segment) string {
+func (p scopeCheck) numbersOtherCell(said segment) string {
 	for i, t := range said.tokens {
 		own := p.cellsWith(t)
 		if !t.isNumber || len(own) == 0 || p.repeatsAsked(said.clause, i) {
@@ -163,7 +166,7 @@ func (p *prover) numbersOtherCell(said segment) string {
 }
 
 // cellsWith returns the cells with a number.
-func (p *prover) cellsWith(t token) (cells []clause) {
+func (p scopeCheck) cellsWith(t token) (cells []clause) {
 	for _, c := range p.source {
 		if c.isRow && slices.ContainsFunc(c.tokens[c.name:], t.sameValue) {
 			cells = append(cells, c)
@@ -190,7 +193,7 @@ func (s segment) namesCell(cell clause, others []clause) bool {
 
 // numbersOtherPart returns why a segment is wrong that has the number of one part of a sentence with the thing of a later part
 // that has a number of its own: "14 at most, 9 in chair yoga" says nothing of 14 in chair yoga.
-func (p *prover) numbersOtherPart(said segment) string {
+func (p scopeCheck) numbersOtherPart(said segment) string {
 	for i, t := range said.tokens {
 		if !t.isNumber || p.repeatsAsked(said.clause, i) {
 			continue
@@ -212,7 +215,7 @@ func (p *prover) numbersOtherPart(said segment) string {
 }
 
 // findLostException finds an exception of the sources that the sentence names and does not except by a word that is known.
-func (p *prover) findLostException() Finding {
+func (p scopeCheck) findLostException() Finding {
 	excepts := slices.ContainsFunc(p.said, func(c clause) bool {
 		return c.denies() || c.limits() || slices.ContainsFunc(c.tokens, func(t token) bool { return c.words.except[t.word] })
 	})
@@ -234,7 +237,7 @@ func (p *prover) findLostException() Finding {
 
 // findLostCondition finds a condition with which a sentence of the sources begins ("With the insurance ...") and that the sentence
 // leaves out.
-func (p *prover) findLostCondition() Finding {
+func (p scopeCheck) findLostCondition() Finding {
 	for i, s := range p.source {
 		if s.isRow || !s.afterStop || !s.words.condition[s.tokens[0].word] {
 			continue
@@ -252,7 +255,7 @@ func (p *prover) findLostCondition() Finding {
 }
 
 // findMonth finds a month of the sentence that is not among those of its sources. If they name none, its word decides.
-func (p *prover) findMonth() Finding {
+func (p scopeCheck) findMonth() Finding {
 	sources := slices.Concat(p.source, p.headings)
 	namesMonths := slices.ContainsFunc(sources, func(c clause) bool {
 		return slices.ContainsFunc(c.tokens, func(t token) bool { return t.month >= 0 })
