@@ -2,7 +2,6 @@ package config
 
 import (
 	"time"
-	_ "time/tzdata" // containers often have no zone files, and time_zone is required
 
 	"github.com/rs/zerolog"
 	"maunium.net/go/mautrix/id"
