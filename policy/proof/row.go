@@ -91,7 +91,7 @@ func (p rowCheck) rowFacts() (facts []rowFact) {
 func (p rowCheck) rowCount() int { return p.source[len(p.source)-1].unit + 1 }
 
 // rowNamed returns the only row that has a word; -1 if none or several have it.
-func (p rowCheck) rowNamed(t token) int {
+func (p *prover) rowNamed(t token) int {
 	if !p.source[0].words.isContent(t) {
 		return -1
 	}
@@ -103,7 +103,7 @@ func (p rowCheck) rowNamed(t token) int {
 }
 
 // rowsWith returns the rows that have a word or a number.
-func (p rowCheck) rowsWith(t token) (rows []int) {
+func (p *prover) rowsWith(t token) (rows []int) {
 	for _, c := range p.source {
 		if c.has(t) && !slices.Contains(rows, c.unit) {
 			rows = append(rows, c.unit)

@@ -108,7 +108,7 @@ func (p scopeCheck) affirmsDenied(said segment) string {
 
 // namesRow reports whether a segment has a word that only one row has.
 func (p scopeCheck) namesRow(said segment, unit int) bool {
-	return slices.ContainsFunc(said.tokens, func(t token) bool { return !t.isNumber && rowCheck{p.prover}.rowNamed(t) == unit })
+	return slices.ContainsFunc(said.tokens, func(t token) bool { return !t.isNumber && p.rowNamed(t) == unit })
 }
 
 // deniesOtherCell returns why a segment is wrong that denies what no denying cell of its rows is about.
