@@ -4,53 +4,9 @@ import (
 	"fmt"
 	"strings"
 	"unicode"
-	"unicode/utf8"
 
-	"multis/internal/text"
 	"multis/knowledge/search"
 )
-
-// minQuote is the minimum length, in characters, of a quote that is not a whole line.
-const minQuote = 12
-
-// ContainsQuote reports whether a passage contains a quote word for word, apart from white space. The quote must begin and end with whole
-// words, and have at least 12 characters or be a whole line, list item or table row.
-func ContainsQuote(passage, quote string) bool {
-	quote = text.CollapseSpaces(quote)
-	if quote == "" {
-		return false
-	}
-	if utf8.RuneCountInString(quote) < minQuote {
-		for line := range strings.Lines(passage) {
-			if text.CollapseSpaces(strings.Trim(strings.TrimSpace(line), "|-*+•")) == quote {
-				return true
-			}
-		}
-		return false
-	}
-	passage = text.CollapseSpaces(passage)
-	for from := 0; ; {
-		i := strings.Index(passage[from:], quote)
-		if i < 0 {
-			return false
-		}
-		if from += i; areWholeWords(passage, from, from+len(quote)) {
-			return true
-		}
-		_, size := utf8.DecodeRuneInString(passage[from:])
-		from += size
-	}
-}
-
-func areWholeWords(text string, from, to int) bool {
-	before, _ := utf8.DecodeLastRuneInString(text[:from])
-	first, _ := utf8.DecodeRuneInString(text[from:])
-	last, _ := utf8.DecodeLastRuneInString(text[:to])
-	after, _ := utf8.DecodeRuneInString(text[to:])
-	return !(isWordRune(before) && isWordRune(first)) && !(isWordRune(last) && isWordRune(after))
-}
-
-func isWordRune(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
 
 // Cite returns the citation of a passage: [prices.md › Delivery, lines 12-14].
 func Cite(h search.Hit) string { return citation(h, h.LineFrom, h.LineTo) }

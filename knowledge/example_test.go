@@ -7,12 +7,6 @@ import (
 	"multis/knowledge/search"
 )
 
-func ExampleContainsQuote() {
-	passage := "Delivery costs 5 euro.\nIt takes two days."
-	fmt.Println(knowledge.ContainsQuote(passage, "costs 5 euro. It takes"), knowledge.ContainsQuote(passage, "elivery costs 5"))
-	// Output: true false
-}
-
 func ExampleCite() {
 	fmt.Println(knowledge.Cite(search.Hit{Title: "prices.md", LineFrom: 12, LineTo: 14}))
 	// Output: [prices.md, lines 12-14]

@@ -207,31 +207,6 @@ func TestIndex_OneDocumentPerOrigin(t *testing.T) {
 	require.Equal(t, "new.md", hits[0].Title)
 }
 
-func TestQuote_MustStandInPassage(t *testing.T) {
-	t.Parallel()
-	const text = "# Delivery\n\nWe deliver within the town.\nDelivery costs 4 €, on\n  Sundays 6 €.\n\n- Sat: closed\n| Rolls | 2 € |\n"
-	for _, c := range []struct {
-		name, quote string
-		want        bool
-	}{
-		{"a sentence", "We deliver within the town.", true},
-		{"over a line end", "Delivery costs 4 €, on Sundays 6 €.", true},
-		{"part of a sentence", "deliver within the town", true},
-		{"a changed word", "We deliver outside the town.", false},
-		{"a changed case", "we Deliver within the town.", false},
-		{"left out words", "Delivery costs 6 €.", false},
-		{"too short to say anything", "the town", false},
-		{"a short line", "Sat: closed", true},
-		{"a short row", "Rolls | 2 €", true},
-		{"part of a short line", "closed", false},
-		{"cut inside a word", "eliver within the town", false},
-		{"cut inside the last word", "deliver within the tow", false},
-		{"nothing", " \n", false},
-	} {
-		require.Equal(t, c.want, knowledge.ContainsQuote(text, c.quote), c.name)
-	}
-}
-
 func TestCitation_NamesHeadingAndPlace(t *testing.T) {
 	t.Parallel()
 	for want, h := range map[string]search.Hit{

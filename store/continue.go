@@ -30,6 +30,10 @@ const continueSettingsSQL = `update chats c set
 const endChatSQL = `update chats set continued_in = @into, channel_id = left(channel_id, 200) || ' until ' || id, room_id = null, former_room = null,
 	closed_reason = @closed, locked_by = '', locked_until = '-infinity' where id = @from`
 
+// copyClaimsSQL gives a chat the claims of another one. It runs before and after the other one ends, because its end is kept as a claim, too.
+const copyClaimsSQL = `insert into chat_claims select @into as chat_id, bridge_bot, protocol, channel_id, receiver, room_id, contact, self_ghost, ended_at
+	from chat_claims where chat_id = @from on conflict do nothing`
+
 // continueSQL moves the rows of a chat to another one. The index of its messages is made again. Summaries are derived, so they are made
 // again too. Notes and their sections stay: they belong to the role of their chat, and are read through Chat.Person.
 var continueSQL = []string{
@@ -59,12 +63,10 @@ var continueSQL = []string{
 		on conflict (chat_id) do update set fresh = m.fresh + excluded.fresh, fresh_at = greatest(m.fresh_at, excluded.fresh_at),
 			captured_to = case when excluded.fresh > 0 then least(m.captured_to, excluded.captured_to) else m.captured_to end`,
 	"delete from chat_memory where chat_id = @from",
-	`insert into chat_claims select @into as chat_id, bridge_bot, protocol, channel_id, receiver, room_id, contact, self_ghost, ended_at
-		from chat_claims where chat_id = @from on conflict do nothing`,
+	copyClaimsSQL,
 	"delete from chat_claims where chat_id = @from",
 	endChatSQL,
-	`insert into chat_claims select @into as chat_id, bridge_bot, protocol, channel_id, receiver, room_id, contact, self_ghost, ended_at
-		from chat_claims where chat_id = @from on conflict do nothing`,
+	copyClaimsSQL,
 	"update chats set continued_in = @into where continued_in = @from",
 }
 
