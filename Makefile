@@ -69,6 +69,11 @@ bench: ## Run the benchmarks; prints standard Go benchmark lines
 	@deploy/setup.sh postgres
 	@go test -tags $(TAGS) -run '^$$' -bench . -benchmem $$(grep -rl --include='*_test.go' '^func Benchmark' . | xargs -r -n1 dirname | sort -u)
 
+.PHONY: bench-compare
+bench-compare: ## Compare the speed of the last commit with another: make bench-compare BASE=main~20
+	@deploy/setup.sh postgres cc
+	cd bench && CGO_ENABLED=1 go run -tags '$(TAGS) sqlite_fts5' . compare $(BASE) HEAD
+
 .PHONY: customers
 customers: ## Ask the customers' questions of bench/customers without a model; prints how many were answered
 	@go run -tags $(TAGS) ./cmd/multis rehearse --sets bench/customers --model none

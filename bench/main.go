@@ -1,5 +1,5 @@
 // Command bench measures search: its retrieval quality on a collection with known answers, and its speed on a large one. Both
-// are compared with SQLite's FTS5 on the same rows. It runs its own Postgres server.
+// are compared with SQLite's FTS5 on the same rows. It runs its own Postgres server. It also compares the speed of two commits.
 package main
 
 import (
@@ -18,13 +18,14 @@ type cli struct {
 	Recall    recallCmd    `cmd:"" help:"Answer them through the assistant: messages in, recall_memory out."`
 	Search    searchCmd    `cmd:"" help:"Measure latency, sizes and ingestion on invented passages."`
 	Growth    growthCmd    `cmd:"" help:"Measure how latency grows with the number of passages; draws a chart."`
+	Compare   compareCmd   `cmd:"" help:"Measure two commits side by side: intake, turns, reminders, search, memory; prints ratios."`
 }
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
 	var c cli
-	selected := kong.Parse(&c, kong.Name("bench"), kong.Description("Measures search."), kong.BindTo(ctx, (*context.Context)(nil)))
+	selected := kong.Parse(&c, kong.Name("bench"), kong.Description("Measures search, and compares two commits."), kong.BindTo(ctx, (*context.Context)(nil)))
 	if err := selected.Run(); err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
 		stop()
