@@ -86,7 +86,7 @@ func TestCitation_ChecksNumbersAndAddresses(t *testing.T) {
 		"Visit www.evil.example now.":                                  false,
 		strings.Repeat("Delivery is cheap. ", 40):                      false,
 	} {
-		_, ok := (&run.Attempt{Passages: []search.Hit{hit}, Instructions: contactRules}).FindCitation(run.Sentence{
+		_, ok := (&run.Evidence{Passages: []search.Hit{hit}, Instructions: contactRules}).FindCitation(run.Sentence{
 			Text:   text,
 			Source: 1,
 			Quote:  quote,

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"multis/agent/tools"
-	"multis/knowledge/search"
 	"multis/llm"
 	"multis/policy"
 	"multis/store"
@@ -46,6 +45,8 @@ type Handler func(ctx context.Context, c tools.Call) (tools.Result, error)
 
 // Attempt is one attempt at a task: its settings and its progress.
 type Attempt struct {
+	Evidence
+
 	Task   store.Task
 	Model  llm.Model
 	Limits Limits
@@ -54,23 +55,16 @@ type Attempt struct {
 	// PayingAgent is the agent whose daily budget pays. PayingTask is the task whose budget per run pays; zero for the attempt's own task.
 	PayingAgent string
 	PayingTask  store.TaskID
-	Caller      tools.Caller
-	// Instructions are the model's instructions. A sentence that quotes them is never cited.
-	Instructions string
 	// Handlers carry out tools that the registry only describes, by name.
 	Handlers map[string]Handler
 	// Progress is called with the model's partial answer, or with the name of the running tool.
 	Progress func(ctx context.Context, text string)
 
-	// Question is what a contact asks; an answer may repeat the facts in it.
-	Question string
 	// Check returns what is wrong with an answer; empty if nothing is. A wrong answer is asked for once more. Nil checks nothing.
 	Check func(ctx context.Context, answer string) string
 	// Judge decides whether a sentence follows from what it cites where the check of words cannot tell. Nil decides nothing.
 	Judge llm.Model
 
-	// Passages are what an answer may cite, counted from 1, in the order in which the model saw them.
-	Passages []search.Hit
 	// Consulted names what gave the model text that is no passage: files and tools, each once.
 	Consulted []string
 	// CallLines has a line for the user about each tool call.
@@ -79,17 +73,16 @@ type Attempt struct {
 	// the tool: an answer may say all the same that it was done.
 	Failures []Failure
 
-	engine            Engine
-	firstRequest      llm.Request
-	modelInput        []string // all texts that the model was given: it invented any address that is in none of them
-	earlierSteps      []store.Step
-	nextSeq           int // the number of the next step
-	callIDs           map[string]bool
-	sameCalls         map[string]int    // how often the model made a call; see callKey
-	firstPassages     int               // how many of Passages are in the first request
-	inventedCitations int               // invalid citations of the model
-	verdicts          map[string][]bool // of the judge, by the claims that he was asked about
-	isReplay          bool              // nothing may be called
+	engine        Engine
+	firstRequest  llm.Request
+	modelInput    []string // all texts that the model was given: it invented any address that is in none of them
+	earlierSteps  []store.Step
+	nextSeq       int // the number of the next step
+	callIDs       map[string]bool
+	sameCalls     map[string]int    // how often the model made a call; see callKey
+	firstPassages int               // how many of Passages are in the first request
+	verdicts      map[string][]bool // of the judge, by the claims that he was asked about
+	isReplay      bool              // nothing may be called
 }
 
 // Failure is the last failed call of a tool that changes something.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/rs/zerolog"
 
+	"multis/agent/tools"
 	"multis/internal/text"
 	"multis/knowledge"
 	"multis/knowledge/search"
@@ -19,31 +20,44 @@ import (
 	"multis/store/index"
 )
 
+// Evidence is what an answer may rest on, and for whom it is.
+type Evidence struct {
+	Caller tools.Caller
+	// Passages are what an answer may cite, counted from 1, in the order in which the model saw them.
+	Passages []search.Hit
+	// Question is what a contact asks; an answer may repeat the facts in it.
+	Question string
+	// Instructions are the model's instructions. A sentence that quotes them is never cited.
+	Instructions string
+
+	inventedCitations int // invalid citations of the model
+}
+
 // Cite returns the citation of a sentence, or false if the sentence has no valid one. It counts invalid citations.
-func (a *Attempt) Cite(s Sentence) (store.Citation, bool) {
-	span, ok := a.FindCitation(s)
+func (e *Evidence) Cite(s Sentence) (store.Citation, bool) {
+	span, ok := e.FindCitation(s)
 	if !ok && s.Cites() {
-		a.inventedCitations++
+		e.inventedCitations++
 	}
 	return span, ok
 }
 
 // FindCitation is Cite without the count. All that a sentence cites supports it together; the citation is the first one.
-func (a *Attempt) FindCitation(s Sentence) (store.Citation, bool) {
+func (e *Evidence) FindCitation(s Sentence) (store.Citation, bool) {
 	said := WithoutMarkup(s.Text)
-	cited := a.resolve(s)
+	cited := e.resolve(s)
 	if said == "" || len(cited) == 0 {
 		return store.Citation{}, false
 	}
 	var hits []search.Hit
 	for _, c := range cited {
-		hit := a.Passages[c.passage]
-		if !a.isCitable(hit) || !a.Caller.Owner && policy.GivesOrders(c.text()) {
+		hit := e.Passages[c.passage]
+		if !e.isCitable(hit) || !e.Caller.Owner && policy.GivesOrders(c.text()) {
 			return store.Citation{}, false
 		}
 		hits = append(hits, hit)
 	}
-	if !a.isSupported(said, hits) {
+	if !e.isSupported(said, hits) {
 		return store.Citation{}, false
 	}
 	return cited[0].citation(hits[0]), true
@@ -70,24 +84,24 @@ func (c citedUnits) citation(hit search.Hit) store.Citation {
 
 // resolve returns what a sentence cites: the units that it names, or those with the words that it quotes. A quote may
 // stand in another passage than the sentence says. It returns none if the sentence names a unit that does not exist.
-func (a *Attempt) resolve(s Sentence) []citedUnits {
+func (e *Evidence) resolve(s Sentence) []citedUnits {
 	if len(s.Cite) > 0 {
-		return a.unitsByNumber(s.Cite)
+		return e.unitsByNumber(s.Cite)
 	}
 	if strings.TrimSpace(s.Quote) == "" {
 		return nil
 	}
-	order := make([]int, 0, len(a.Passages)+1)
-	if s.Source >= 1 && s.Source <= len(a.Passages) {
+	order := make([]int, 0, len(e.Passages)+1)
+	if s.Source >= 1 && s.Source <= len(e.Passages) {
 		order = append(order, s.Source-1)
 	}
-	for i := range a.Passages {
+	for i := range e.Passages {
 		order = append(order, i)
 	}
 	for _, i := range order {
-		units := knowledge.Units(a.Passages[i].Text)
+		units := knowledge.Units(e.Passages[i].Text)
 		found := knowledge.FindQuote(units, s.Quote)
-		if len(found) == 0 || !a.isCitable(a.Passages[i]) {
+		if len(found) == 0 || !e.isCitable(e.Passages[i]) {
 			continue
 		}
 		cited := citedUnits{passage: i}
@@ -100,7 +114,7 @@ func (a *Attempt) resolve(s Sentence) []citedUnits {
 }
 
 // unitsByNumber returns the units with numbers such as "1.3", by passage.
-func (a *Attempt) unitsByNumber(numbers []string) []citedUnits {
+func (e *Evidence) unitsByNumber(numbers []string) []citedUnits {
 	var all []citedUnits
 	for _, number := range numbers {
 		passage, unit, _ := strings.Cut(strings.Trim(number, "[]() "), ".")
@@ -108,10 +122,10 @@ func (a *Attempt) unitsByNumber(numbers []string) []citedUnits {
 		if err != nil {
 			return nil
 		}
-		if p < 1 || p > len(a.Passages) {
+		if p < 1 || p > len(e.Passages) {
 			return nil
 		}
-		units := knowledge.Units(a.Passages[p-1].Text)
+		units := knowledge.Units(e.Passages[p-1].Text)
 		n, err := strconv.Atoi(unit)
 		if err != nil {
 			return nil
@@ -130,9 +144,9 @@ func (a *Attempt) unitsByNumber(numbers []string) []citedUnits {
 }
 
 // Cited returns the citations of a sentence, whether it follows from them or not. It leaves out what may not be cited.
-func (a *Attempt) Cited(s Sentence) (citations []store.Citation) {
-	for _, c := range a.resolve(s) {
-		if hit := a.Passages[c.passage]; a.isCitable(hit) && !policy.GivesOrders(c.text()) {
+func (e *Evidence) Cited(s Sentence) (citations []store.Citation) {
+	for _, c := range e.resolve(s) {
+		if hit := e.Passages[c.passage]; e.isCitable(hit) && !policy.GivesOrders(c.text()) {
 			citations = append(citations, c.citation(hit))
 		}
 	}
@@ -140,28 +154,28 @@ func (a *Attempt) Cited(s Sentence) (citations []store.Citation) {
 }
 
 // CountInvented counts the citation of a sentence if nothing that it cites exists.
-func (a *Attempt) CountInvented(s Sentence) {
-	if s.Cites() && len(a.resolve(s)) == 0 {
-		a.inventedCitations++
+func (e *Evidence) CountInvented(s Sentence) {
+	if s.Cites() && len(e.resolve(s)) == 0 {
+		e.inventedCitations++
 	}
 }
 
 // Prove returns the citations of a sentence to a contact, or why the sentence does not follow from what it cites. The judge
 // is not asked.
-func (a *Attempt) Prove(s Sentence) (citations []store.Citation, gap string) {
-	if _, finding := a.examine(s); finding.Reason != "" {
+func (e *Evidence) Prove(s Sentence) (citations []store.Citation, gap string) {
+	if _, finding := e.examine(s); finding.Reason != "" {
 		return nil, finding.Reason
 	}
-	return a.Cited(s), ""
+	return e.Cited(s), ""
 }
 
 // examine returns a sentence to a contact with what it cites, and whether it follows from that.
-func (a *Attempt) examine(s Sentence) (proof.Claim, proof.Finding) {
-	claim := proof.Claim{Sentence: WithoutMarkup(s.Text), Question: a.Question}
+func (e *Evidence) examine(s Sentence) (proof.Claim, proof.Finding) {
+	claim := proof.Claim{Sentence: WithoutMarkup(s.Text), Question: e.Question}
 	wrong := func(reason string) (proof.Claim, proof.Finding) {
 		return claim, proof.Finding{Outcome: proof.Contradicts, Reason: reason}
 	}
-	cited := a.resolve(s)
+	cited := e.resolve(s)
 	switch {
 	case claim.Sentence == "":
 		return wrong("it is empty")
@@ -171,13 +185,13 @@ func (a *Attempt) examine(s Sentence) (proof.Claim, proof.Finding) {
 		return wrong("no passage has the line or the words that it cites")
 	case len(cited) == 0:
 		return wrong("it cites nothing")
-	case quotesInstructions(claim.Sentence, a.Instructions+" "+FenceRule+" "+AnswerForm):
+	case quotesInstructions(claim.Sentence, e.Instructions+" "+FenceRule+" "+AnswerForm):
 		return wrong("it repeats your instructions")
 	}
-	sources := []string{policy.OwnNumbers(a.Question)}
+	sources := []string{policy.OwnNumbers(e.Question)}
 	for _, c := range cited {
-		hit := a.Passages[c.passage]
-		if !a.isCitable(hit) || policy.GivesOrders(c.text()) {
+		hit := e.Passages[c.passage]
+		if !e.isCitable(hit) || policy.GivesOrders(c.text()) {
 			return wrong("its source may not be cited")
 		}
 		for _, u := range c.units {
@@ -195,8 +209,8 @@ func (a *Attempt) examine(s Sentence) (proof.Claim, proof.Finding) {
 
 // isCitable reports whether an answer may cite a passage. An answer to the owner may cite any passage that he may read.
 // One to a contact may cite only public documents, because the contact's messages and the notes about him prove nothing.
-func (a *Attempt) isCitable(hit search.Hit) bool {
-	return a.Caller.Owner || (hit.Role == policy.RolePublic && hit.Kind == index.KindKnowledge)
+func (e *Evidence) isCitable(hit search.Hit) bool {
+	return e.Caller.Owner || (hit.Role == policy.RolePublic && hit.Kind == index.KindKnowledge)
 }
 
 // maxSentence is the maximum length of a sentence that is cited, in bytes.
@@ -205,8 +219,8 @@ const maxSentence = 400
 // isSupported reports whether passages can prove a sentence: they or their headings contain every number and address of
 // the sentence, and the sentence is at most maxSentence long and does not quote the instructions. For the owner a number
 // may also be computed from those of the passages, because he sees the quote.
-func (a *Attempt) isSupported(sentence string, by []search.Hit) bool {
-	if len(sentence) > maxSentence || quotesInstructions(sentence, a.Instructions+" "+FenceRule+" "+AnswerForm) {
+func (e *Evidence) isSupported(sentence string, by []search.Hit) bool {
+	if len(sentence) > maxSentence || quotesInstructions(sentence, e.Instructions+" "+FenceRule+" "+AnswerForm) {
 		return false
 	}
 	var texts []string
@@ -215,7 +229,7 @@ func (a *Attempt) isSupported(sentence string, by []search.Hit) bool {
 	}
 	source := strings.Join(texts, "\n")
 	factors := ""
-	if a.Caller.Owner {
+	if e.Caller.Owner {
 		sentence, factors = withoutComputed(sentence, source)
 	}
 	return policy.FindUnsupported(sentence, source, factors) == ""

@@ -20,7 +20,7 @@ func TestCite_NoteToOwnerOnly(t *testing.T) {
 		Text: "Grand piano tuning costs 1 euro.",
 	}
 	s := Sentence{Text: "It costs 1 euro.", Source: 1, Quote: note.Text}
-	a := &Attempt{Passages: []search.Hit{note}}
+	a := &Evidence{Passages: []search.Hit{note}}
 	_, ok := a.FindCitation(s)
 	require.False(t, ok)
 	a.Caller.Owner = true
@@ -30,7 +30,7 @@ func TestCite_NoteToOwnerOnly(t *testing.T) {
 
 func TestCite_TogetherBySeveral(t *testing.T) {
 	t.Parallel()
-	a := &Attempt{Passages: []search.Hit{
+	a := &Evidence{Passages: []search.Hit{
 		{Ref: store.ChunkRef(1), Role: policy.RolePublic, Kind: index.KindKnowledge, Text: "The brass fitting costs $190."},
 		{Ref: store.ChunkRef(2), Role: policy.RolePublic, Kind: index.KindKnowledge, Text: "The steel fitting costs $175."},
 	}}
