@@ -40,12 +40,12 @@ test: ## Run all tests: units and the database under the race detector, end to e
 .PHONY: units
 units: export GORACE := atexit_sleep_ms=10
 units:
-	CGO_ENABLED=1 nice go test -race -timeout 30m -tags $(TAGS) ./...
+	CGO_ENABLED=1 nice go test -race -timeout 60m -tags $(TAGS) ./...
 	cd bench && CGO_ENABLED=1 nice go test -tags '$(TAGS) sqlite_fts5' .
 
 .PHONY: endtoend
 endtoend:
-	go test -tags '$(TAGS) e2e' -count=1 -timeout 30m -p 2 ./deploy/devstack ./e2e/...
+	go test -tags '$(TAGS) e2e' -count=1 -timeout 60m -p 2 ./deploy/devstack ./e2e/...
 
 .PHONY: check
 check: lint ## Check form, lint, vet, module files and build

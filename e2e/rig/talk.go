@@ -15,7 +15,7 @@ import (
 )
 
 // AwaitTimeout is the timeout of Await.
-const AwaitTimeout = 60 * time.Second
+const AwaitTimeout = 3 * time.Minute
 
 // Say sends a message of the contact of a chat. If the chat is unknown, it is created as a DM
 // with a contact of that id.
