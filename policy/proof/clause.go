@@ -100,6 +100,7 @@ func (v *vocabulary) split(s string, isRow, isUnit bool, unit int) (all []clause
 			statement++
 		}
 		if len(c.tokens) > 0 {
+			c.markDayParts()
 			c.markRanges()
 			all = append(all, c)
 			c = clause{
@@ -142,9 +143,20 @@ func (v *vocabulary) split(s string, isRow, isUnit bool, unit int) (all []clause
 		v.add(&c, v.token(p, dash), isSigned(folded, at))
 		dash = false
 		v.join(&c)
+		if n := len(c.tokens) - 1; n > 0 && !isRow && v.beginsException(c.tokens[n]) {
+			except := c.tokens[n]
+			c.tokens = c.tokens[:n]
+			end(false, false)
+			c.tokens = append(c.tokens, except)
+		}
 	}
 	end(false, false)
 	return all
+}
+
+// beginsException reports whether a word means nothing but "except": what stands behind it is a clause of its own.
+func (v *vocabulary) beginsException(t token) bool {
+	return v.except[t.word] && !v.upper[t.word] && !v.upperAfter[t.word] && !v.condition[t.word]
 }
 
 // add adds a token to a clause. A dash before a number is its sign, or makes a range with the number before it.
@@ -228,7 +240,6 @@ func (c clause) limitBefore(at int) limit {
 	far := at > 0 && w.of[c.tokens[at-1].word]
 	for i := at - 1; i >= max(0, at-maxSearch); i-- {
 		t := c.tokens[i]
-		isLeast := i > 0 && w.least[c.tokens[i-1].word]
 		switch {
 		case (w.from[t.word] || w.until[t.word]) && c.isAhead(at):
 			// "until three days before" is at least three days before
@@ -236,7 +247,7 @@ func (c clause) limitBefore(at int) limit {
 				return upper
 			}
 			return lower
-		case w.lower[t.word] || w.from[t.word] || w.upper[t.word] && isLeast:
+		case w.lower[t.word] || w.from[t.word]:
 			return lower
 		case w.upper[t.word] || w.until[t.word]:
 			return upper
@@ -274,7 +285,7 @@ func (c clause) isAhead(at int) bool {
 
 // isUnit reports whether a word is the unit of the number before it. The number is compared with it.
 func (c clause) isUnit(at int) bool {
-	for i := at - 1; i >= max(0, at-2); i-- {
+	for i := at - 1; i >= max(0, at-3); i-- {
 		if c.tokens[i].isNumber {
 			return c.tokens[at].period != ""
 		}
@@ -282,7 +293,63 @@ func (c clause) isUnit(at int) bool {
 	return false
 }
 
-// markRanges marks the numbers between which stands a word such as "to": "10 to 20", "1 June to 30 September".
+// markDayParts makes times of the numbers beside which stands a part of the day: "three in the afternoon", "akşam yedi". What
+// is said of the part of the day is said by the time then.
+func (c *clause) markDayParts() {
+	for i := 0; i < len(c.tokens); i++ {
+		t := &c.tokens[i]
+		part := c.dayPartAt(i)
+		if part < 0 {
+			continue
+		}
+		isMorning := c.words.morning[c.tokens[part].word]
+		t.isMorning = isMorning
+		t.isTime = true
+		if t.clock > 0 {
+			t.value = t.clock
+		}
+		if !isMorning {
+			t.value += noon
+		}
+		c.tokens = slices.Delete(c.tokens, part, part+1)
+		if part < i {
+			i--
+		}
+	}
+}
+
+// noon is the hour from which the hours of the afternoon count.
+const noon = 12
+
+// dayPartAt returns the place of the part of the day that is said of an hour; -1 if there is none.
+func (c clause) dayPartAt(at int) int {
+	t := c.tokens[at]
+	if !t.isNumber || t.value < 1 || t.value >= noon || t.currency != "" || t.isMorning {
+		return -1
+	}
+	const before, behind = 2, 3
+	for i := at + 1; i < min(len(c.tokens), at+1+behind); i++ {
+		switch other := c.tokens[i]; {
+		case c.isDayPart(i):
+			return i
+		case other.isNumber || other.period != "":
+			return -1 // "8 nights"
+		}
+	}
+	for i := at - 1; i >= max(0, at-before) && !c.tokens[i].isNumber; i-- {
+		if c.isDayPart(i) {
+			return i
+		}
+	}
+	return -1
+}
+
+func (c clause) isDayPart(at int) bool {
+	w := c.tokens[at].word
+	return c.words.afternoon[w] || c.words.morning[w]
+}
+
+// markRanges marks the numbers between which stands a word such as "to": "10 to 20", "1 June to 30 September", "between 9 and 5".
 func (c clause) markRanges() {
 	for i, t := range c.tokens {
 		first := nextNumber(c, i, -1)
@@ -296,7 +363,11 @@ func (c clause) markRanges() {
 				long++
 			}
 		}
-		ranges := func(w token) bool { return c.words.ranges[w.word] }
+		isBetween := func(w token) bool { return c.words.between[w.word] }
+		around := slices.Concat(c.tokens[max(0, first-2):first], c.tokens[i+1:min(len(c.tokens), i+4)])
+		ranges := func(w token) bool {
+			return c.words.ranges[w.word] || c.words.joins[w.word] && slices.ContainsFunc(around, isBetween)
+		}
 		if n := len(between); n > 0 && long <= 1 && slices.ContainsFunc(between[max(0, n-2):], ranges) {
 			c.tokens[first].starts = true
 			c.tokens[i].dash = true
@@ -308,7 +379,7 @@ func (c clause) markRanges() {
 const maxJoint = 4
 
 func (v *vocabulary) isJoint(t token) bool {
-	return !t.isNumber && (len(t.word) <= maxJoint && v.isFunction(t.word) || t.period != "" || t.currency != "")
+	return !t.isNumber && (len(t.word) <= maxJoint && v.isFunction(t.word) || v.hours[t.word] || t.period != "" || t.currency != "")
 }
 
 // sameLimit reports whether two numbers limit the same. Two numbers that are one range in both are the same limits.
@@ -340,8 +411,11 @@ func nextNumber(c clause, at, step int) int {
 	return -1
 }
 
-// periodAt returns the unit of time behind a number; empty if there is none.
+// periodAt returns the unit of time behind a number; empty if there is none, and for a time of day.
 func (c clause) periodAt(at int) string {
+	if c.tokens[at].isTime {
+		return ""
+	}
 	for i := at + 1; i < min(len(c.tokens), at+4); i++ {
 		if c.tokens[i].isNumber {
 			break

@@ -4,27 +4,41 @@ import (
 	"slices"
 )
 
-// findDenial finds a clause that says yes where its source says no, or the other way round. If it does so in words of its
-// own, it may mean the same.
+// findDenial finds a part that says yes where its source says no, or the other way round. If it does so in words of its own, it
+// may mean the same.
 func (p *prover) findDenial() (found Finding) {
-	for _, c := range p.said {
-		if !slices.ContainsFunc(c.tokens, c.words.isContent) {
-			continue // "no" and "sorry": what follows says what is denied
+	for i, c := range p.said {
+		for _, s := range c.segments() {
+			if !slices.ContainsFunc(s.tokens, s.words.isContent) {
+				continue // "no" and "sorry": what follows says what is denied
+			}
+			w := p.weigh(s.clause)
+			if p.isDenialRight(s.clause, w) || !s.denies() && p.isDeniedBehind(i, s.clause) {
+				continue
+			}
+			reason := "what you cite denies or limits this"
+			if s.denies() {
+				reason = "what you cite does not deny this"
+			}
+			if w.isInSourceWords(s.denies()) {
+				return contradicts(reason)
+			}
+			found = unknown(reason)
 		}
-		w := p.weigh(c)
-		if p.isDenialRight(c, w) {
-			continue
-		}
-		reason := "what you cite denies or limits this"
-		if c.denies() {
-			reason = "what you cite does not deny this"
-		}
-		if w.isInSourceWords(c.denies()) {
-			return contradicts(reason)
-		}
-		found = unknown(reason)
 	}
 	return found
+}
+
+// isDeniedBehind reports whether the next clause of the sentence goes on with a clause, and denies in the same part of the sources
+// where that stands: "in the holidays, there are no lessons".
+func (p *prover) isDeniedBehind(i int, c clause) bool {
+	if i+1 >= len(p.said) || p.said[i+1].statement != p.said[i].statement || !p.said[i+1].denies() {
+		return false
+	}
+	return slices.ContainsFunc(p.parts, func(s clause) bool {
+		hasAll := !slices.ContainsFunc(c.tokens, func(t token) bool { return c.words.isContent(t) && hasWord(p.source, t) && !s.has(t) })
+		return s.denies() && hasAll && p.shares(p.said[i+1], s)
+	})
 }
 
 // weight counts the content words of a clause.
@@ -78,7 +92,7 @@ func (p *prover) isDenialRight(c clause, w weight) bool {
 // polarity reports whether a word of a clause stands in a clause of the sources that does not deny, and in one that does. To
 // a denial, a word also stands in a clause that goes on with it ("it is not ..."), if that has another word of the denial.
 func (p *prover) polarity(c clause, t token) (yes, no bool) {
-	for _, s := range p.source {
+	for i, s := range p.parts {
 		if !s.has(t) {
 			continue
 		}
@@ -86,10 +100,9 @@ func (p *prover) polarity(c clause, t token) (yes, no bool) {
 			isOfRow := func(c clause) bool { return c.unit == s.unit && c.denies() }
 			return true, no || slices.ContainsFunc(p.source, isOfRow)
 		}
-		for _, other := range p.source {
-			isSame := other.unit == s.unit && other.at == s.at
+		for j, other := range p.parts {
 			goesOn := c.denies() && other.unit == s.unit && other.statement > s.statement && p.isOneStatement(s, other) && p.shares(c, other)
-			if isSame || goesOn {
+			if i == j || goesOn {
 				yes = yes || !other.denies()
 				no = no || other.denies()
 			}
@@ -159,7 +172,7 @@ func (p *prover) limitOf(t token) limit {
 }
 
 // findLimit finds a limit or condition of the cited clauses that the sentence leaves out.
-func (p *prover) findLimit() Finding {
+func (p *prover) findLimit() (found Finding) {
 	if slices.ContainsFunc(p.said, func(c clause) bool { return c.limits() || p.isExcepted(c) }) {
 		return Finding{}
 	}
@@ -174,11 +187,17 @@ func (p *prover) findLimit() Finding {
 		}
 	}
 	for _, c := range p.said {
-		if near := p.nearestClauses(c); len(near) > 0 && near[0].hasLoneLimit() && !p.saysLimit() {
-			return contradicts("what you cite is limited by a number; say it, too")
+		near := p.nearestClauses(c)
+		if len(near) == 0 || !near[0].hasLoneLimit() || p.saysLimit() {
+			continue
 		}
+		const reason = "what you cite is limited by a number; say it, too"
+		if !c.denies() && !slices.ContainsFunc(c.tokens, func(t token) bool { return t.isNumber }) {
+			return contradicts(reason)
+		}
+		found = unknown(reason)
 	}
-	return Finding{}
+	return found
 }
 
 // saysLimit reports whether the sentence has a number that limits, or one of the customer's own to which the limit was applied.

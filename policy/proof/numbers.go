@@ -5,16 +5,41 @@ import (
 	"slices"
 )
 
-// findNumber finds a number that the sources lack, or have with another currency, unit or limit.
-func (p *prover) findNumber() Finding {
+// findNumber finds a number that the sources lack, or have with another currency, unit or limit. One that they have without
+// any may be meant.
+func (p *prover) findNumber() (found Finding) {
 	for _, c := range p.said {
 		for i, t := range c.tokens {
-			if t.isNumber && !p.hasSameNumber(c, i) && !p.repeatsAsked(c, i) {
-				return contradicts("“" + t.written() + "” stands otherwise in what you cite")
+			if !t.isNumber || p.hasSameNumber(c, i) || p.repeatsAsked(c, i) {
+				continue
 			}
+			reason := "“" + t.written() + "” stands otherwise in what you cite"
+			if !p.hasBareNumber(c, i) {
+				return contradicts(reason)
+			}
+			found = unknown(reason)
 		}
 	}
-	return Finding{}
+	return found
+}
+
+// hasBareNumber reports whether the sources have a number without the currency, the unit of time or the limit that it has in a
+// clause, and without another.
+func (p *prover) hasBareNumber(c clause, at int) bool {
+	t := c.tokens[at]
+	period, limit := c.periodAt(at), c.limitAt(at)
+	return slices.ContainsFunc(p.source, func(s clause) bool {
+		for i, other := range s.tokens {
+			isBare := t.sameValue(other) &&
+				(other.currency == t.currency || other.currency == "" && (len(p.currencies) == 0 || p.currencies[t.currency])) &&
+				(period == "" || s.periodAt(i) == "" || s.hasPeriod(i, period)) &&
+				(s.limitAt(i) == noLimit || s.limitAt(i) == limit)
+			if isBare {
+				return true
+			}
+		}
+		return false
+	})
 }
 
 // hasSameNumber reports whether the sources have a number with the same currency, unit of time and limit.
@@ -29,7 +54,7 @@ func (p *prover) sameNumberIn(c clause, at int, s clause) int {
 		if t.isHalf() && other.isHalf() {
 			return i
 		}
-		if !sameAmount(c, at, s, i) || !s.hasCurrency(i, t.currency) {
+		if !sameAmount(c, at, s, i) || !p.hasCurrency(s, i, t.currency) {
 			continue
 		}
 		if sameLimit(c, at, s, i) || isTurned(c, at, s, i) {
@@ -39,12 +64,26 @@ func (p *prover) sameNumberIn(c clause, at int, s clause) int {
 	return -1
 }
 
-// hasCurrency reports whether a number has a currency: beside it, or in the name of its column.
-func (c clause) hasCurrency(at int, currency string) bool {
-	t := c.tokens[at]
-	return t.currency == currency || c.isRow && t.currency == "" && slices.ContainsFunc(c.tokens[:at], func(name token) bool {
-		return !name.isNumber && name.currency == currency
-	})
+// hasCurrency reports whether a number of the sources has a currency: beside it, or as the only one that they name for all
+// numbers, such as in the name of its column or in "all prices in CHF".
+func (p *prover) hasCurrency(s clause, at int, currency string) bool {
+	t := s.tokens[at]
+	if t.currency != "" || currency == "" {
+		return t.currency == currency
+	}
+	isAlone := s.periodAt(at) == "" && (s.isRow || at+1 == len(s.tokens) || !t.isTime)
+	return isAlone && len(p.currencies) == 1 && p.currencies[currency]
+}
+
+// readCurrencies finds the currencies that the sources name without a number.
+func (p *prover) readCurrencies() {
+	for _, s := range slices.Concat(p.source, p.headings) {
+		for _, t := range s.tokens {
+			if !t.isNumber && t.currency != "" && t.currency != "percent" {
+				p.currencies[t.currency] = true
+			}
+		}
+	}
 }
 
 // sameAmount reports whether two numbers are equal in the same unit, or the same amount in two units.
@@ -77,10 +116,10 @@ var sizes = map[string]size{ //nolint:gochecknoglobals // a constant, were there
 }
 
 // isTurned reports whether a number has the opposite limit in its source, and only one of the two clauses denies:
-// "not before June" is "from June".
+// "not before June" is "from June". "Only from 14 without an adult" is not turned.
 func isTurned(c clause, at int, s clause, i int) bool {
 	said, source := c.limitAt(at), s.limitAt(i)
-	return said != noLimit && source != noLimit && said != source && c.denies() != s.denies()
+	return said != noLimit && source != noLimit && said != source && c.denies() != s.denies() && !s.limits()
 }
 
 // hasTurned reports whether a number of a clause has the opposite limit in its source; see isTurned.
@@ -98,17 +137,57 @@ func (p *prover) hasTurned(c clause) bool {
 // repeatsAsked reports whether a number is the customer's own, told again.
 func (p *prover) repeatsAsked(c clause, at int) bool {
 	t := c.tokens[at]
-	if c.limitAt(at) != noLimit {
+	if c.limitAt(at) != noLimit || p.countsOtherRow(c, at) {
 		return false
 	}
 	for _, asked := range p.asked {
 		for i, other := range asked.tokens {
-			if other.sameValue(t) && (t.currency == "" || t.currency == other.currency) && isSamePeriod(c, at, asked, i) {
+			if other.sameValue(t) && p.isAskedCurrency(t.currency, asked, i) && isSamePeriod(c, at, asked, i) {
 				return t.currency == "" || p.namesLimit()
 			}
 		}
 	}
 	return false
+}
+
+// isAskedCurrency reports whether a number of the customer's may be told again with a currency: none, his own, or that of a limit in
+// the sources if he gave none ("an order for 40").
+func (p *prover) isAskedCurrency(currency string, asked clause, at int) bool {
+	own := asked.tokens[at].currency
+	if currency == "" || own != "" {
+		return currency == "" || own == currency
+	}
+	isBare := at+1 == len(asked.tokens) || !asked.words.isContent(asked.tokens[at+1])
+	return isBare && slices.ContainsFunc(p.source, func(s clause) bool {
+		for i, t := range s.tokens {
+			if t.currency == currency && s.limitAt(i) != noLimit {
+				return true
+			}
+		}
+		return false
+	})
+}
+
+// countsOtherRow reports whether a row that is cited has another number in its label with the word behind a number: "24 inch" is not
+// the row "Bike 20 inch".
+func (p *prover) countsOtherRow(c clause, at int) bool {
+	if at+1 >= len(c.tokens) {
+		return false
+	}
+	t, unit := c.tokens[at], c.tokens[at+1]
+	other := false
+	for _, s := range p.source {
+		for i := 0; s.isLabel() && i+1 < len(s.tokens); i++ {
+			if !s.tokens[i].isNumber || s.limitAt(i) != noLimit || s.tokens[i+1].isNumber || !sameWord(s.tokens[i+1].word, unit.word) {
+				continue
+			}
+			if s.tokens[i].sameValue(t) {
+				return false
+			}
+			other = true
+		}
+	}
+	return other
 }
 
 // isSamePeriod reports whether two numbers have the same unit of time, or one of them has none.
@@ -118,20 +197,38 @@ func isSamePeriod(a clause, i int, b clause, j int) bool {
 }
 
 // findThreshold finds a number of the customer's that does not keep the limits of the statement that is said of it.
-func (p *prover) findThreshold() Finding {
+func (p *prover) findThreshold() (found Finding) {
 	for _, c := range p.said {
 		for i, t := range c.tokens {
 			if !t.isNumber || p.hasSameNumber(c, i) || c.denies() {
 				continue
 			}
 			nearest := p.nearestClauses(c)
-			fails := func(s clause) bool { return failsLimit(c, i, s) }
-			if len(nearest) > 0 && !slices.ContainsFunc(nearest, func(s clause) bool { return !fails(s) }) {
-				return contradicts("“" + t.written() + "” does not keep the limit of what you cite")
+			failed := slices.IndexFunc(nearest, func(s clause) bool { return failsLimit(c, i, s) })
+			if failed < 0 {
+				continue
 			}
+			others := slices.DeleteFunc(slices.Clone(p.source), func(s clause) bool { return s.unit == nearest[failed].unit && s.at == nearest[failed].at })
+			keeps := slices.ContainsFunc(nearest, func(s clause) bool { return !failsLimit(c, i, s) })
+			if keeps && !(segment{c}).namesCell(nearest[failed], others) {
+				continue
+			}
+			reason := "“" + t.written() + "” does not keep the limit of what you cite"
+			if !p.hasOtherwise(nearest[failed]) {
+				return contradicts(reason)
+			}
+			found = unknown(reason)
 		}
 	}
-	return Finding{}
+	return found
+}
+
+// hasOtherwise reports whether the sources say, and the sentence says too, what holds where a limit is not kept: another clause
+// behind it.
+func (p *prover) hasOtherwise(limited clause) bool {
+	return slices.ContainsFunc(p.source, func(s clause) bool {
+		return s.unit == limited.unit && s.at > limited.at && p.isUsed(s)
+	})
 }
 
 // failsLimit reports whether a number does not keep a limit of a clause.

@@ -65,24 +65,34 @@ func Check(c Claim) Finding {
 type prover struct {
 	claim    Claim
 	source   []clause
+	parts    []clause // the source's segments
 	headings []clause
 	asked    []clause
 	said     []clause
 	names    map[string]bool // words of the sentence with a capital letter that does not begin a sentence
+	// currencies are those that the sources name without a number.
+	currencies map[string]bool
 }
 
 func newProver(c Claim) *prover {
 	said, cited := c.vocabularies()
 	p := &prover{
-		claim:    c,
-		headings: cited.clauses(strings.Join(c.Headings, ". ")),
-		asked:    said.clauses(c.Question),
-		said:     said.clauses(c.Sentence),
-		names:    map[string]bool{},
+		claim:      c,
+		headings:   cited.clauses(strings.Join(c.Headings, ". ")),
+		asked:      said.clauses(c.Question),
+		said:       said.clauses(c.Sentence),
+		names:      map[string]bool{},
+		currencies: map[string]bool{},
 	}
 	for i, u := range c.Units {
 		p.source = append(p.source, cited.unitClauses(u, i)...)
 	}
+	for _, c := range p.source {
+		for _, s := range c.segments() {
+			p.parts = append(p.parts, s.clause)
+		}
+	}
+	p.readCurrencies()
 	if said == cited && !said.capitals {
 		p.readNames()
 	}
@@ -109,15 +119,28 @@ func (p *prover) readNames() {
 	}
 }
 
-// findDeed finds words by which the assistant says that it did or will do something, unless its source has them.
+// findDeed finds words by which the assistant says that it did or will do something, unless its source has them. The passive
+// may be a deed or a rule.
 func (p *prover) findDeed() Finding {
-	said, source := wordsOnly(p.claim.Sentence), wordsOnly(strings.Join(p.claim.Units, " . "))
-	for _, deed := range p.vocabulary().deeds {
-		if d := wordsOnly(deed); strings.Contains(said, d) && !strings.Contains(source, d) {
-			return contradicts("“" + strings.TrimSpace(d) + "”: say nothing that you did or that somebody will do")
-		}
+	const advice = ": say nothing that you did or that somebody will do"
+	if deed := p.findPhrase(p.vocabulary().deeds); deed != "" {
+		return contradicts("“" + deed + "”" + advice)
+	}
+	if deed := p.findPhrase(p.vocabulary().passives); deed != "" {
+		return unknown("“" + deed + "”" + advice)
 	}
 	return Finding{}
+}
+
+// findPhrase returns a phrase that the sentence has and its sources lack; empty if there is none.
+func (p *prover) findPhrase(phrases []string) string {
+	said, source := wordsOnly(p.claim.Sentence), wordsOnly(strings.Join(p.claim.Units, " . "))
+	for _, phrase := range phrases {
+		if words := wordsOnly(phrase); strings.Contains(said, words) && !strings.Contains(source, words) {
+			return strings.TrimSpace(words)
+		}
+	}
+	return ""
 }
 
 // vocabulary returns the words of the sentence's language.
@@ -134,7 +157,7 @@ func (p *prover) findSign() Finding {
 	for _, r := range fold(p.claim.Sentence) {
 		isFace := r >= 0x1F600 && r <= 0x1F64F
 		isKnown := unicode.IsLetter(r) && !unicode.Is(unicode.Nl, r) || unicode.IsDigit(r) || unicode.IsSpace(r) || isFace ||
-			strings.ContainsRune(".,;:!?¿¡()[]'\"“”„«»‚‘’-–—/%€$£₺¥&+@º°…\u200d\ufe0f", r)
+			strings.ContainsRune(".,;:!?¿¡()[]'\"“”„«»‚‘’-–—/%€$£₺¥₽&+@º°…\u200d\ufe0f", r)
 		if !isKnown && !strings.ContainsRune(source, r) {
 			return contradicts("“" + string(r) + "” is not in what you cite")
 		}
@@ -147,11 +170,11 @@ func (p *prover) findSource() Finding {
 	const reason = "it says nothing that is in what you cite"
 	hasContent := false
 	for _, c := range p.said {
-		for _, t := range c.tokens {
+		for i, t := range c.tokens {
 			if !c.words.isContent(t) {
 				continue
 			}
-			if hasWord(p.source, t) {
+			if hasWord(p.source, t) || t.isNumber && p.hasSameNumber(c, i) {
 				return Finding{}
 			}
 			hasContent = true
@@ -170,7 +193,7 @@ func (p *prover) findWord() (found Finding) {
 			if !c.words.isContent(t) || t.isNumber || c.isUnit(i) || p.isKnown(c, i) {
 				continue
 			}
-			reason := "“" + t.word + "” is not in what you cite"
+			reason := "“" + p.asWritten(t.word) + "” is not in what you cite"
 			isDay := t.day >= 0 && !c.denies()
 			if isDay || p.names[t.word] || t.names("free") {
 				return contradicts(reason)
@@ -183,6 +206,16 @@ func (p *prover) findWord() (found Finding) {
 	return found
 }
 
+// asWritten returns the word of the sentence that a folded word comes from.
+func (p *prover) asWritten(word string) string {
+	for w := range strings.FieldsFuncSeq(p.claim.Sentence, func(r rune) bool { return !unicode.IsLetter(r) && r != '\'' && r != '’' }) {
+		if fold(w) == word {
+			return w
+		}
+	}
+	return word
+}
+
 // isKnown reports whether a word of the sentence stands in its sources, or repeats what the customer said.
 func (p *prover) isKnown(c clause, at int) bool {
 	t := c.tokens[at]
@@ -190,18 +223,28 @@ func (p *prover) isKnown(c clause, at int) bool {
 }
 
 // isOfCustomer reports whether a word repeats what the customer said of himself: it stands in the question, and next to a
-// number of the question or in a clause with words of the sources; or it is a relative.
+// number of the question or in a clause with a fact of the sources; or it is a relative.
 func (p *prover) isOfCustomer(c clause, i int) bool {
 	t := c.tokens[i]
 	if c.words.relatives[t.word] {
 		return true
 	}
-	return hasWord(p.asked, t) && t.day < 0 && !t.names("free") && (p.hasAskedNumber(c, i) || p.hasSourceWord(c))
+	return hasWord(p.asked, t) && t.day < 0 && !t.names("free") && (p.hasAskedNumber(c, i) || p.hasSourceFact(c))
 }
 
-// hasSourceWord reports whether a clause has a content word of the sources.
-func (p *prover) hasSourceWord(c clause) bool {
-	return slices.ContainsFunc(c.tokens, func(t token) bool { return !t.isNumber && c.words.isContent(t) && hasWord(p.source, t) })
+// hasSourceFact reports whether a clause has a word of the sources and a number or a day of theirs: it answers with their fact, in
+// words of the question. Without one, the words of the question may be what is asked for, and it says yes to them.
+func (p *prover) hasSourceFact(c clause) bool {
+	hasFact, hasSourceWord := false, false
+	for _, t := range c.tokens {
+		isFact := t.isNumber || t.day >= 0
+		if !c.words.isContent(t) || !hasWord(p.source, t) {
+			continue
+		}
+		hasFact = hasFact || isFact
+		hasSourceWord = hasSourceWord || !isFact
+	}
+	return hasFact && hasSourceWord
 }
 
 // hasAskedNumber reports whether a number of the question stands within three words of a word.

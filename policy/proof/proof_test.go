@@ -169,15 +169,17 @@ func (p pair) claim() Claim {
 func TestFindGap_PairsOfOthers(t *testing.T) {
 	t.Parallel()
 	for name, most := range map[string]struct{ falseTaken, falseUnknown, trueRefused, trueContradicted int }{
-		"open.jsonl":   {0, 19, 22, 3},
-		"closed.jsonl": {3, 24, 55, 30},
-		"played.jsonl": {8, 21, 50, 37},
+		"open.jsonl":   {0, 24, 26, 4},
+		"closed.jsonl": {3, 28, 52, 14},
+		"fresh.jsonl":  {1, 35, 64, 16},
+		"played.jsonl": {5, 26, 53, 16},
+		"unseen.jsonl": {2, 18, 33, 12},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			found := map[bool]map[Outcome]int{true: {}, false: {}}
 			pairs := readPairs(t, name)
-			require.GreaterOrEqual(t, len(pairs), 200)
+			require.GreaterOrEqual(t, len(pairs), 120)
 			for _, p := range pairs {
 				found[p.Follows][Check(p.claim()).Outcome]++
 			}
@@ -281,6 +283,45 @@ func TestCheck_ChangedDenialFails(t *testing.T) {
 		changed++
 	}
 	require.Greater(t, changed, 2)
+}
+
+func TestCheck_FactsInOtherForms(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		sentence, unit, question string
+		want                     Outcome
+	}{
+		"currency of the table":     {"The child bike is £14 for a day.", "All prices in GBP: child bike | day: 14 | deposit: 30", "", Follows},
+		"no currency anywhere":      {"The child bike is £14.", "Bike: child bike | day: 14", "", Unknown},
+		"another currency":          {"The child bike is £14.", "Bike: child bike | day: 14 €", "", Contradicts},
+		"other cell by its number":  {"The boat costs 30 € for 1 hour.", "Item: boat | 1 hour: 18 € | deposit: 30 €", "", Contradicts},
+		"row of another size":       {"The 24 inch bike is £14.", "Item: bike 20 inch | day: £14", "how much is the 24 inch bike", Contradicts},
+		"afternoon":                 {"Nós fechamos às oito da noite.", "Fechamos às 20h.", "", Follows},
+		"morning is no afternoon":   {"We close at three in the morning.", "We close at 15:00.", "", Contradicts},
+		"between":                   {"It takes 5 to 10 days.", "It takes between 5 and 10 days.", "", Follows},
+		"quarters of an hour":       {"It takes three quarters of an hour.", "It takes 45 minutes.", "", Follows},
+		"number of two words":       {"Garanti on iki ay.", "Garanti 12 ay.", "", Follows},
+		"more than":                 {"Groups of fewer than eight need a table.", "Groups of more than eight need a table.", "", Contradicts},
+		"Cyrillic letters":          {"Подшить брюки стоит 600 рублей.", "Подшить брюки — 600 ₽.", "", Follows},
+		"another price in Cyrillic": {"Подшить брюки стоит 700 рублей.", "Подшить брюки — 600 ₽.", "", Contradicts},
+		"yes to a word of the question": {
+			"Yes, we repair metal frames too.",
+			"We repair wooden frames.",
+			"do you repair metal frames",
+			Unknown,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			found := Check(Claim{Sentence: c.sentence, Units: []string{c.unit}, Question: c.question})
+			require.Equal(t, c.want, found.Outcome, found.Reason)
+		})
+	}
+}
+
+func TestCheck_ReasonHasWordAsWritten(t *testing.T) {
+	t.Parallel()
+	require.Contains(t, FindGap(Claim{Sentence: "Чистка ковра — 7 дней.", Units: []string{"Ковры — 7 дней."}}), "“Чистка”")
 }
 
 // A true sentence does not follow from what another pair cites, unless it says the same.

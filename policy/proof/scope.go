@@ -74,21 +74,13 @@ func (s segment) hasAll(words []token) bool {
 	return !slices.ContainsFunc(words, func(t token) bool { return !s.has(t) })
 }
 
-// sourceSegments returns the segments of the sources.
-func (p scopeCheck) sourceSegments() (all []segment) {
-	for _, c := range p.source {
-		all = append(all, c.segments()...)
-	}
-	return all
-}
-
 // affirmsDenied returns why a segment is wrong that affirms what only a denial of the sources has.
 func (p scopeCheck) affirmsDenied(said segment) string {
 	if said.denies() || said.limits() || p.isExcepted(said.clause) {
 		return ""
 	}
-	sources := p.sourceSegments()
-	for _, s := range sources {
+	for _, part := range p.parts {
+		s := segment{part}
 		if !s.denies() || s.hasLoneLimit() {
 			continue
 		}
@@ -96,8 +88,8 @@ func (p scopeCheck) affirmsDenied(said segment) string {
 		if len(denied) == 0 || !said.hasAll(denied) {
 			continue
 		}
-		isAffirmed := slices.ContainsFunc(sources, func(other segment) bool {
-			return !other.denies() && !other.hasCondition() && other.hasAll(denied)
+		isAffirmed := slices.ContainsFunc(p.parts, func(other clause) bool {
+			return !other.denies() && !other.hasCondition() && segment{other}.hasAll(denied)
 		})
 		if !isAffirmed || s.isRow && p.namesRow(said, s.unit) {
 			return "what you cite denies “" + denied[0].word + "”"
@@ -184,12 +176,18 @@ func (s segment) hasNumberOf(c clause) bool {
 	return slices.ContainsFunc(s.tokens, func(t token) bool { return slices.ContainsFunc(c.tokens[c.name:], t.sameValue) })
 }
 
-// namesCell reports whether a segment has a content word of a cell that none of the others has.
+// namesCell reports whether a segment has a content word of a cell, or a number of its name, that none of the others has.
 func (s segment) namesCell(cell clause, others []clause) bool {
 	return slices.ContainsFunc(s.tokens, func(t token) bool {
-		return !t.isNumber && s.words.isContent(t) && cell.has(t) && !hasWord(others, t)
+		if t.isNumber {
+			return cell.isNamedBy(t) && !slices.ContainsFunc(others, func(c clause) bool { return c.isNamedBy(t) })
+		}
+		return s.words.isContent(t) && cell.has(t) && !hasWord(others, t)
 	})
 }
+
+// isNamedBy reports whether the name of a cell has a number: "half day", "1 hour".
+func (c clause) isNamedBy(t token) bool { return slices.ContainsFunc(c.tokens[:c.name], t.sameValue) }
 
 // numbersOtherPart returns why a segment is wrong that has the number of one part of a sentence with the thing of a later part
 // that has a number of its own: "14 at most, 9 in chair yoga" says nothing of 14 in chair yoga.

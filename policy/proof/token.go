@@ -140,7 +140,7 @@ func shareStem(a, b string) bool {
 
 var (
 	// piece matches a word, a number, a currency sign, or a character that parts clauses.
-	piece = regexp.MustCompile(`\d{1,2}:\d\d|\d{1,2} ?h ?\d\d\b|\d{1,2}h\b|\d{1,3}(?:[.,' ]\d{3})+(?:[.,]\d{1,2})?\b|\d+(?:[.,]\d+)?|[\p{L}\p{M}]+(?:'\p{L}+)*|r\$|[€$£%₺¥]|[;:.,!?|()\n]|[-–—]|/`)
+	piece = regexp.MustCompile(`\d{1,2}:\d\d|\d{1,2} ?h ?\d\d\b|\d{1,2}h\b|\d{1,3}(?:[.,' ]\d{3})+(?:[.,]\d{1,2})?\b|\d+(?:[.,]\d+)?|[\p{L}\p{M}]+(?:'\p{L}+)*|r\$|[€$£%₺¥₽]|[;:.,!?|()\n]|[-–—]|/`)
 	clock = regexp.MustCompile(`^(\d{1,2})\.([0-5]\d)$`)
 	hours = regexp.MustCompile(`^(\d{1,2})(?::| ?h ?)(\d\d)?$`)
 )
@@ -153,14 +153,23 @@ var currencies = map[string]string{ //nolint:gochecknoglobals // a constant, wer
 	"lira": "try", "liradir": "try", "₺": "try", "%": "percent", "percent": "percent", "prozent": "percent", "procent": "percent",
 	"procents": "percent", "yuzde": "percent", "r$": "brl", "reais": "brl", "real": "brl", "brl": "brl", "cent": "cent", "cents": "cent",
 	"pence": "cent", "rappen": "cent", "avro": "eur", "avrodur": "eur", "eura": "eur", "huf": "huf", "forint": "huf",
-	"pln.": "pln", "¥": "jpy",
+	"pln.": "pln", "¥": "jpy", "₽": "rub", "rub": "rub", "rublei": "rub", "rubla": "rub", "rubl": "rub", "zlotyh": "pln", "zlotih": "pln",
 }
 
-// fold returns a text in the form in which it is compared.
+// fold returns a text in the form in which it is compared: in lower case, without accents, and in Latin letters.
 func fold(s string) string {
-	s = strings.NewReplacer("’", "'", "‘", "'", "ł", "l", "Ł", "l", "ı", "i", "İ", "i", "ø", "o", "ß", "ss", "æ", "ae").Replace(s)
-	return percent.ReplaceAllString(strings.ToLower(text.Fold(s)), "percent")
+	folded := strings.ToLower(text.Fold(letters.Replace(s)))
+	return percent.ReplaceAllString(latin.Replace(folded), "percent")
 }
+
+var (
+	// letters are those that have no accent that could be removed.
+	letters = strings.NewReplacer("’", "'", "‘", "'", "ł", "l", "Ł", "l", "ı", "i", "İ", "i", "ø", "o", "ß", "ss", "æ", "ae")
+	// latin writes Cyrillic letters as Latin ones, so that words of both scripts have about the same length.
+	latin = strings.NewReplacer("а", "a", "б", "b", "в", "v", "г", "g", "д", "d", "е", "e", "ж", "j", "з", "z", "и", "i", "к", "k", "л", "l",
+		"м", "m", "н", "n", "о", "o", "п", "p", "р", "r", "с", "s", "т", "t", "у", "u", "ф", "f", "х", "h", "ц", "c", "ч", "q", "ш", "w",
+		"щ", "w", "ъ", "", "ы", "y", "ь", "", "э", "e", "ю", "u", "я", "a", "й", "i", "ё", "e", "і", "i", "ї", "i", "є", "e", "ґ", "g")
+)
 
 // percent matches "percent" in two words.
 var percent = regexp.MustCompile(`\b(?:per cent|pour cent|por ciento|por cento|per cento)\b`)
@@ -222,7 +231,10 @@ func (v *vocabulary) token(p string, dash bool) token {
 		}
 	}
 	p = v.bare(p)
-	if n, ok := v.number(p); ok {
+	if n, ok := v.number(p); ok || v.quarters[p] {
+		if v.quarters[p] {
+			n = quarter
+		}
 		return token{
 			word:     p,
 			day:      -1,
@@ -243,6 +255,14 @@ func (v *vocabulary) token(p string, dash bool) token {
 		dash:     dash,
 	}
 }
+
+// isTens reports whether a token is a word for ten, twenty and so on.
+func (v *vocabulary) isTens(t token) bool {
+	return v.numbers[t.word] == t.value && t.value >= 10 && math.Mod(t.value, 10) == 0
+}
+
+// quarter is the value of a word for a fourth.
+const quarter = 0.25
 
 // bare returns a word without an article or a verb that an apostrophe joins to it.
 func (v *vocabulary) bare(p string) string {
@@ -277,6 +297,15 @@ func (v *vocabulary) join(c *clause) {
 		last.dash = last.dash || before.dash
 		c.tokens = append(c.tokens[:n-2], *last)
 	case before.isNumber && last.word == "s": // "under 12s"
+		c.tokens = c.tokens[:n-1]
+	case before.isNumber && v.quarters[last.word] && before.value < 4:
+		before.value *= quarter
+		c.tokens = c.tokens[:n-1]
+	case v.isTens(*before) && v.numbers[last.word] > 0 && last.value < 10: // "on iki"
+		before.value += last.value
+		c.tokens = c.tokens[:n-1]
+	case before.value == 1 && v.numbers[before.word] == 1 && last.isNumber && last.value == 0.5: // "one half", "einer halben"
+		*before = *last
 		c.tokens = c.tokens[:n-1]
 	case v.phrases[before.word+" "+last.word]:
 		*before = v.token(before.word+" "+last.word, before.dash)

@@ -28,12 +28,16 @@ type vocabulary struct {
 	upper      map[string]bool // before a maximum: until, under
 	lowerAfter map[string]bool // behind a minimum: "12 or older"
 	upperAfter map[string]bool // behind a maximum: "12 or younger"
-	least      map[string]bool // before a word that then means a minimum: "au" moins, "al" menos
 	ranges     map[string]bool // between two days
+	between    map[string]bool // before two numbers, or behind them, that are a range: "between 9 and 5"
+	afternoon  map[string]bool // beside the hour of a time behind noon: "three in the afternoon"
+	morning    map[string]bool // beside the hour of a time before noon
+	quarters   map[string]bool // behind how many of them: "three quarters"
 	hours      map[string]bool // behind the hour of a time
 	condition  map[string]bool // if, with, by appointment
 	periods    map[string]bool // units of time
 	deeds      []string        // what the assistant must not say of itself: "I have cancelled"
+	passives   []string        // what may be a deed of somebody: "has been", "will be"
 	joins      map[string]bool // between two statements: and, but
 	refers     map[string]bool // they go on with the statement before: it, that
 	clock      []clockPhrase
@@ -108,8 +112,11 @@ func readVocabulary(code string) *vocabulary {
 		upper:      set("upper"),
 		lowerAfter: set("lower_after"),
 		upperAfter: set("upper_after"),
-		least:      set("least"),
 		ranges:     set("range"),
+		between:    set("between"),
+		afternoon:  set("afternoon"),
+		morning:    set("morning"),
+		quarters:   set("quarters"),
 		hours:      set("hours"),
 		condition:  set("condition"),
 		periods:    set("periods"),
@@ -126,6 +133,9 @@ func readVocabulary(code string) *vocabulary {
 	for _, w := range lexicon.In(code, "claims", "deeds") {
 		v.deeds = append(v.deeds, fold(w))
 	}
+	for _, w := range lexicon.In(code, "claims", "passives") {
+		v.passives = append(v.passives, fold(w))
+	}
 	for _, c := range clockConcepts {
 		for _, w := range lexicon.In(code, "claims", c.concept) {
 			v.clock = append(v.clock, clockPhrase{strings.Fields(fold(w)), c.offset, strings.HasPrefix(c.concept, "then")})
@@ -135,7 +145,7 @@ func readVocabulary(code string) *vocabulary {
 		v.aged = append(v.aged, fold(w))
 	}
 	for _, words := range []map[string]bool{
-		v.only, v.except, v.from, v.until, v.ahead, v.weekdays, v.weekend, v.lower, v.upper, v.condition,
+		v.only, v.except, v.from, v.until, v.ahead, v.weekdays, v.weekend, v.lower, v.upper, v.condition, v.afternoon,
 	} {
 		for w := range words {
 			v.phrases[w] = strings.Contains(w, " ")
@@ -167,6 +177,7 @@ func (v *vocabulary) readConcepts() {
 			v.units[unit] = unit
 		}
 	}
+	v.units["min"] = "minute"
 	for w := range v.periods {
 		if v.units[w] == "" {
 			v.units[w] = v.unitLike(w)
