@@ -1,7 +1,6 @@
-// Package bridgebridge reads the events of bridges: what a room is (Describe), who wrote an event (Classify), what a message says
-// (ParseMessage) and whether it was delivered (DeliveryStatus). Functions have no I/O. They do not trust the content of an event: a room is
-// trusted if its bridge bot claimed it, a person by the Matrix id. The package uses the types of package policy and the helpers of package
-// text.
+// Package bridgebridge reads the events of bridges: what a room is (Describe), what an event says (Parse), who wrote it (Event.Author) and
+// whether a message was delivered (Event.DeliveryBy). It has no I/O. It does not trust the content of an event: a room is trusted if its
+// bridge bot claimed it, a person by the Matrix id.
 package bridgebridge
 
 import (
