@@ -1,5 +1,5 @@
-// Package clock carries out schedules: when one is due, it sends a message, has the assistant work, action upkeep or runs
-// a heartbeat, and stores the result. Each time of a schedule is carried out once, even after a crash.
+// Package clock carries out schedules: when one is due, it sends a message, has the assistant work, or runs maintenance or a
+// heartbeat, and stores the result. Each time of a schedule is carried out once, even after a crash.
 package clock
 
 import (
