@@ -51,7 +51,7 @@ type Options struct {
 	// UserAgent is the User-Agent header of the requests.
 	UserAgent string
 	Targets   map[string]Target
-	// Commands has the programs of the targets that are commands.
+	// Commands runs the targets that are programs on this machine.
 	Commands *Commands
 }
 
