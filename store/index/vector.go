@@ -47,7 +47,7 @@ const unembeddedChunksSQL = `select c.id, c.role, c.kind, c.title, c.section, c.
 	where c.id > case when $2::bigint >= 0 then $2 else coalesce((select done_to from vector_models where model = $1), 0) end
 		and not exists (select from chunk_vectors v where v.chunk_id = c.id and v.model = $1) order by c.id limit $3`
 
-// AfterLast is a value of UnembeddedChunks' parameter after. The search then starts after the last chunk that PutVectors has stored.
+// AfterLast as the argument after of UnembeddedChunks means after the last chunk that PutVectors has stored.
 const AfterLast = -1
 
 // UnembeddedChunks returns the next chunks of all roles without a vector of a model, in the order of their ids: those after a chunk, or
