@@ -60,7 +60,7 @@ func UnacceptedBridgeChanges(ctx context.Context, db DB) ([]BridgeChange, error)
 
 const decideBridgeChangeSQL = "update bridge_changes set accepted = $2, decided_at = now() where id = $1"
 
-// DecideBridgeChange stores the owner's decision.
+// DecideBridgeChange stores whether the owner accepted a change of bridges.
 func DecideBridgeChange(ctx context.Context, tx Tx, change int64, accepted bool) error {
 	return row.Exec(ctx, tx, "decide a bridge's change", decideBridgeChangeSQL, change, accepted)
 }

@@ -35,7 +35,7 @@ func TakeEarlyEdit(ctx context.Context, tx Tx, chat ChatID, event id.EventID, se
 const isProcessedSQL = `select exists (select from seen_events where event_id = $1)
 	and not exists (select from messages where event_id = $1 and parked is not null and redacted_at is null)`
 
-// IsProcessed reports whether an event was processed and does not wait for a key. Events that arrive later about it change nothing.
+// IsProcessed reports whether an event was processed. One that still waits for its key was not.
 func IsProcessed(ctx context.Context, db DB, event id.EventID) (bool, error) {
 	var yes bool
 	if err := db.QueryRow(ctx, isProcessedSQL, event).Scan(&yes); err != nil {
