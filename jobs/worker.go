@@ -33,7 +33,7 @@ func handle[A Args](workers *river.Workers, timeout time.Duration, work func(con
 // Timeout bounds one attempt.
 func (w *worker[A]) Timeout(*river.Job[A]) time.Duration { return w.timeout }
 
-// Work makes one attempt.
+// Work makes one attempt at a job.
 func (w *worker[A]) Work(ctx context.Context, job *river.Job[A]) error {
 	return w.work(ctx, job.Args, Attempt{ID: attemptID(job.JobRow), Last: isLast(job.JobRow)})
 }
