@@ -21,7 +21,7 @@ import (
 	"multis/store"
 )
 
-// Kind is what happened.
+// Kind says what an entry is about, such as a tool call.
 type Kind string
 
 // The kinds of entries. Stored entries carry them: a kind is never renamed.
