@@ -37,7 +37,7 @@ type Settings struct {
 	CanViewPictures bool
 	// Spaces are the Matrix spaces whose rooms are assigned to agents.
 	Spaces []id.RoomID
-	// Keep says which files that contacts send are kept.
+	// Keep is which files of contacts are stored.
 	Keep policy.Keep
 	// PIN intercepts messages with a PIN; nil where no PIN is used, as in a terminal.
 	PIN      *pin.Keeper
