@@ -125,7 +125,7 @@ type Resource struct {
 	Paths   []string // absolute, with links resolved, and as written; with a slash at the end for a folder and everything below it
 	Domains []string // hosts, each with its port: "example.com:443"
 	Argv    []string // the command to run, with the program first
-	// Inner are the commands that Argv runs, such as "curl x" of "env curl x". Rules that allow do not look at them.
+	// Inner lists the commands that Argv runs, such as "curl x" in "env curl x". Rules that allow ignore them.
 	Inner [][]string
 	// OwnWords is true if the owner himself wrote what the call acts on, such as the address to read.
 	OwnWords bool
