@@ -183,8 +183,8 @@ func (ac *AnswerCommands) PublishAnswers(ctx context.Context) error {
 	return ac.keeper.Publish(ctx)
 }
 
-// HasAnswers reports whether FindAnswers may have anything to do: an escalation that it has not handled may have an
-// answer, or a correction has ended.
+// HasAnswers reports whether FindAnswers may have work: a person's answer that it has not seen, or a correction that has
+// ended.
 func (ac *AnswerCommands) HasAnswers(ctx context.Context) (bool, error) {
 	if ac.keeper == nil {
 		return false, nil
