@@ -27,7 +27,7 @@ type Report struct {
 	Problem  string // why commands are not run; empty if they are
 }
 
-// Err returns why commands are not run, or nil.
+// Err returns the reason why no command may run; nil if the sandbox holds.
 func (r Report) Err() error {
 	if r.Problem == "" {
 		return nil
