@@ -23,7 +23,7 @@ type Injection struct {
 	Enabled bool
 	// Judge asks the agent's model for its opinion as well, which costs a call for each turn.
 	Judge bool
-	// MaxFlags is how many flagged messages of a contact within a day begin a hold: no model answers the contact for HoldTime.
+	// MaxFlags is the number of flagged messages within a day after which no model answers the contact for HoldTime.
 	MaxFlags int
 	HoldTime time.Duration
 }
