@@ -1,4 +1,4 @@
-// Package persona has the configured agents, and decides which of them answers where.
+// Package persona holds the configured agents, and decides which of them answers in a chat or room.
 package persona
 
 import (
