@@ -1,6 +1,6 @@
 // Package reply reads what a language model said. Models write thoughts before the answer, words around the JSON, comments
-// and commas that JSON does not have, a text for a number, or a tool call as text. This package takes all of that, so that
-// no caller parses a model's words by itself. It changes nothing in well-formed JSON.
+// and commas that JSON does not have, a text for a number, or a tool call as text. This package reads all of these, so that
+// no caller parses a model's words itself. It changes nothing in well-formed JSON.
 //
 // Read never returns half an answer: if the JSON ends too early or is broken in the middle, it is unreadable as a whole.
 package reply
