@@ -1,4 +1,4 @@
-// Package hours knows when a business is open: several periods a weekday, over midnight as well, and holidays.
+// Package hours computes when a business is open, from several periods a weekday, also over midnight, and holidays.
 package hours
 
 import (
