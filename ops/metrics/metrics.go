@@ -1,8 +1,8 @@
-// Package metrics shows Prometheus how multis works. What the database knows is read when it is asked, at most every few seconds; the
-// rest is counted by this process.
+// Package metrics exports metrics for Prometheus. Metrics of the database are read at a scrape, at most every few seconds; the rest is
+// counted by this process.
 //
-// A counter of the database counts since midnight in the owner's time zone. Prometheus takes the fall at midnight for a restart,
-// so rate and increase are right, and every process on the database says the same. No label has an id, a name or a text.
+// A counter of the database starts at midnight in the owner's time zone. Prometheus takes the reset for a restart, so rate and increase
+// are right, and every process on the database exports the same value. No label has an id, a name or a text.
 package metrics
 
 import (
