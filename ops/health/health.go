@@ -1,5 +1,5 @@
-// Package health says whether multis is well. State is what the running program answers on the homeserver's port: that it
-// lives, and that it is ready. A Checker checks the work of an installation, part by part, for people and for monitors.
+// Package health reports whether multis works. State is what the running program answers on the homeserver's port: whether it
+// is alive and ready. A Checker checks each part of an installation, for people and for monitors.
 package health
 
 import (
