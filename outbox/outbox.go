@@ -33,7 +33,7 @@ type Settings struct {
 	BeforeSend func(ctx context.Context, chat store.Chat, o store.OutboxMessage) (policy.HookVerdict, error)
 }
 
-// Sender sends events to rooms: through the homeserver, or to a terminal. If it sends the same row again, the event is the same.
+// Sender sends events to rooms: through the homeserver, or to a terminal. Sending the same row again yields the same event.
 type Sender interface {
 	Send(ctx context.Context, o store.OutboxMessage, room id.RoomID) (id.EventID, error)
 	// Retract redacts an event that Send sent. Repeating it changes nothing.
