@@ -26,7 +26,7 @@ type Event struct { //nolint:recvcheck // Parse fills it in place, readers have 
 	// Thread is the first event of the thread that the event is in, also if it is encrypted. A reaction that takes an
 	// escalation over belongs to the thread of the card that it reacts to.
 	Thread id.EventID
-	// Sign is the sign for the threads of escalations that a reaction or a message is; empty if it is none.
+	// Sign is the meaning of a reaction or message as a sign in the thread of an escalation; empty if it has none.
 	Sign policy.ThreadSign
 	// IsTakeover is true for a reaction, or a message in a thread, that says that a person has the conversation.
 	IsTakeover bool
