@@ -37,7 +37,7 @@ type Settings struct {
 	CanViewPictures bool
 	// Spaces are the Matrix spaces whose rooms are assigned to agents.
 	Spaces []id.RoomID
-	// Keep is which files of contacts are stored.
+	// Keep selects the files of contacts that are stored.
 	Keep policy.Keep
 	// PIN intercepts messages with a PIN; nil where no PIN is used, as in a terminal.
 	PIN      *pin.Keeper
