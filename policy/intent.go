@@ -12,12 +12,12 @@ const (
 	greetingPhrases = `
 hi|hello|hey|hiya|howdy|yo|hi there|hello there|hey there|good morning|good afternoon|good evening|good day|greetings
 hallo|halli hallo|hallöchen|hi zusammen|hallo zusammen|moin|moin moin|servus|grüezi|grüß gott|guten morgen|guten tag|guten abend
-bonjour|bjr|bonsoir|salut|coucou|hola|buenos días|buenos dias|buenas tardes|buenas noches|buenas
-olá|ola|oi|oie|bom dia|boa tarde|boa noite|ciao|buongiorno|buon giorno|buonasera|buona sera|salve
-hoi|goedemorgen|goedemiddag|goedenavond|goedendag|goede morgen|dag
-привет|здравствуй|здравствуйте|доброе утро|добрый день|добрый вечер|приветствую|привіт|вітаю|доброго ранку|добрий день|добрий вечір
+bonjour|bjr|bonsoir|bsr|salut|slt|coucou|hola|buenos días|buenos dias|buenas tardes|buenas noches|buenas
+olá|ola|oi|oie|boas|bom dia|boa tarde|boa noite|ciao|buongiorno|buon giorno|buonasera|buona sera|salve
+hoi|goedemorgen|goeiemorgen|goeiemiddag|goeienavond|goedemiddag|goedenavond|goedendag|goede morgen|dag
+привет|здравствуй|здрасте|здравствуйте|доброе утро|добрый день|добрый вечер|приветствую|привіт|вітаю|доброго ранку|добрий день|добрий вечір
 مرحبا|أهلا|اهلا|أهلا وسهلا|اهلا وسهلا|السلام عليكم|السلام عليكم ورحمة الله وبركاته|وعليكم السلام|صباح الخير|مساء الخير
-cześć|czesc|siema|hejka|witam|dzień dobry|dzien dobry|dobry wieczór|merhaba|mrb|selam|slm|selamlar|günaydın|iyi günler|iyi akşamlar
+cześć|czesc|siema|hejka|witam|dzień dobry|dzien dobry|dobry wieczór|merhaba|merhabalar|mrb|selam|slm|selamlar|günaydın|iyi günler|iyi akşamlar
 hej|hejsan|tjena|tja|hallå|god morgon|god dag|god kväll|ahoj|dobrý den|dobré ráno|dobrý večer`
 
 	// courtesies are thanks, goodbyes and questions such as "how are you". They need no answer.

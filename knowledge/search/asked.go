@@ -26,6 +26,7 @@ type askedWord struct {
 	isLight   bool     // of little weight
 	isWithout bool     // "without" stands before it
 	isImplied bool     // the question does not say it, but asks for it
+	isJoined  bool     // "and" joins it to a word before it
 }
 
 // withImplied returns the words of a question. One that only asks where asks for the address, and one that only asks when
@@ -68,8 +69,8 @@ type parsedQuestion struct {
 	typed []string    // the words that ask for a type of value
 }
 
-// sentenceBreak matches the end of a sentence of a message.
-var sentenceBreak = regexp.MustCompile(`[.!?؟]+\s+|\n+`)
+// sentenceBreak matches the end of a sentence of a message. The full stop of "the 2. time" ends none.
+var sentenceBreak = regexp.MustCompile(`(?:[^\d\s.]\.+|[!?؟]+)\s+|\n+`)
 
 // clauseBreak matches the end of a part of a sentence.
 var clauseBreak = regexp.MustCompile(`[.!?؟,;:]+\s+|\n+|\s[-–]+\s`)
@@ -87,7 +88,16 @@ func parseAsked(text string, before []string, spoken []dictionary) parsedQuestio
 	for _, earlier := range before {
 		p.about = append(p.about, contentWords(newReader(dictionariesAmong(tokens(earlier), spoken)), earlier)...)
 	}
+	p.about = slices.DeleteFunc(p.about, func(w askedWord) bool {
+		return slices.ContainsFunc(p.words, w.isReplacedBy)
+	})
 	return p
+}
+
+// isReplacedBy reports whether a later word names another day, month or number: "on Tuesday" and then "and on Thursday".
+func (w askedWord) isReplacedBy(later askedWord) bool {
+	return w.day >= 0 && later.day >= 0 || w.month >= 0 && later.month >= 0 ||
+		isNumber(w.text) && isNumber(later.text) && slices.Equal(w.kinds, later.kinds)
 }
 
 // askingPart splits a message into the part that asks, and the rest.
@@ -142,6 +152,11 @@ var lightConcepts = []string{ //nolint:gochecknoglobals // a constant
 	"price", "age", "weight", "pay", "possible", "help", "minimum", "maximum", "include", "free", "limit", "not", "name",
 }
 
+// isAskedByValue reports whether a text answers what a light concept asks for with a value, without a word for it.
+func isAskedByValue(concept string) bool {
+	return slices.Contains([]string{"price", "free", "limit", "possible", "help", "name", "include"}, concept)
+}
+
 func isNoLightConcept(c string) bool { return !slices.Contains(lightConcepts, c) }
 
 // contentWords returns the words of a text that are not side words.
@@ -166,6 +181,7 @@ func contentWords(r *reader, text string) (list []askedWord) {
 			continue
 		}
 		w.isWithout = isAfterWithout(r, all, i)
+		w.isJoined = len(list) > 0 && isAfterAnd(r, all, i)
 		isUnit := len(w.concepts) == 0 && len(r.conceptsOf(t.text)) > 0
 		w.isLight = isUnit || len(w.concepts) > 0 && !slices.ContainsFunc(w.concepts, isNoLightConcept)
 		if isNumber(t.text) {
@@ -182,6 +198,14 @@ func contentWords(r *reader, text string) (list []askedWord) {
 		list = append(list, w)
 	}
 	return list
+}
+
+// isAfterAnd reports whether "and" or "or" stands before a word, or before the article in front of it.
+func isAfterAnd(r *reader, all []token, at int) bool {
+	if at > 1 && r.isSide(all[at-1].text) && slices.Contains(listWords, all[at-2].text) {
+		return true
+	}
+	return at > 0 && slices.Contains(listWords, all[at-1].text)
 }
 
 // Continues reports whether a message begins with words that continue the one before it.

@@ -11,6 +11,7 @@ import (
 // content is a text as far as it is compared with a question: its words, numbers, days and months.
 type content struct {
 	words    map[string]bool
+	joined   map[string]bool // two words that stand together, as one
 	concepts map[string]bool
 	days     int // a bit for each day of the week
 	months   int // a bit for each month
@@ -46,7 +47,7 @@ func newContent(r *reader, text string) content {
 			c.without[t.text] = true
 		}
 		if i > 0 && !isNumber(t.text) && !isNumber(list[i-1].text) {
-			c.words[list[i-1].text+t.text] = true
+			c.joined[list[i-1].text+t.text] = true
 		}
 		for _, concept := range r.conceptsOf(t.text) {
 			c.concepts[concept] = true
@@ -87,6 +88,7 @@ func (c content) addConcepts(r *reader, word string) {
 func emptyContent() content {
 	return content{
 		words:    map[string]bool{},
+		joined:   map[string]bool{},
 		concepts: map[string]bool{},
 		side:     map[string]bool{},
 		counted:  map[string]bool{},
@@ -221,7 +223,7 @@ func (c content) hasForm(w askedWord) bool {
 		return c.has(w)
 	}
 	for _, text := range w.forms {
-		if c.words[text] {
+		if c.words[text] || c.joined[text] {
 			return true
 		}
 	}

@@ -70,3 +70,55 @@ func TestMatchQuotes_JoinsFollowUp(t *testing.T) {
 	m = MatchQuotes(hits, Asked{Text: "and on saturdays?", Before: before})
 	require.False(t, m.Found, m.Quote.Text)
 }
+
+func TestMatchQuotes_ToleratesUnknownWord(t *testing.T) {
+	t.Parallel()
+	hits := []Hit{
+		{Title: "shop.md", Section: "Prices", Text: "| Item: Kettle; Price: £21\n| Item: Teapot; Price: £18"},
+		{Title: "shop.md", Section: "Dentist", Text: "| Treatment: Metal braces; Price: £2100"},
+		{Title: "shop.md", Section: "Payment", Text: "You pay by card."},
+	}
+	for question, want := range map[string]string{
+		"how much is a shiny kettle":       "Item: Kettle; Price: £21",
+		"would you sharpen a shiny teapot": "",
+		"how much is a shiny curvy kettle": "",
+		"can i pay in metal":               "",
+	} {
+		t.Run(question, func(t *testing.T) {
+			t.Parallel()
+			m := MatchQuotes(hits, Asked{Text: question})
+			require.Equal(t, want != "", m.Found, m.Near)
+			if m.Found {
+				require.Equal(t, want, m.Quote.Text)
+			}
+		})
+	}
+}
+
+func TestMatchQuotes_ReplacesDayOfFollowUp(t *testing.T) {
+	t.Parallel()
+	hits := []Hit{
+		{Title: "salon.md", Section: "Hours", Text: "| Day: Tuesday; Kinga: 9:00–17:00; Ola: 11:00–19:00"},
+		{Title: "salon.md", Section: "Discounts", Text: "Students pay less from Tuesday to Thursday until 14:00."},
+	}
+	before := []string{"when does Kinga work on Tuesday"}
+	m := MatchQuotes(hits, Asked{Text: "and on Thursday?", Before: before})
+	require.False(t, m.Found, m.Quote.Text)
+}
+
+func TestIsForm_CountsLetters(t *testing.T) {
+	t.Parallel()
+	for words, want := range map[[2]string]bool{
+		{"колесо", "колеса"}:             true,
+		{"балансировка", "балансировки"}: true,
+		{"шина", "шиш"}:                  false,
+		{"duvet", "duvets"}:              true,
+		{"with", "without"}:              true,
+		{"tune", "tent"}:                 false,
+	} {
+		t.Run(words[0]+" "+words[1], func(t *testing.T) {
+			t.Parallel()
+			require.Equal(t, want, isForm(words[0], words[1]))
+		})
+	}
+}

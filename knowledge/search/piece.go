@@ -19,6 +19,7 @@ type piece struct {
 	near        content  // the words of the innermost heading and of what introduces it
 	far         content  // the words of the outer headings and of the document's name
 	paragraph   content  // the words of its paragraph
+	passage     content  // the words of its passage, with the headings
 	isSection   bool     // all below a heading
 	labelWords  []string // the words of a row's first cell
 	score       float64
@@ -110,6 +111,8 @@ func split(hits []Hit) (s splitHits) {
 				own:   contents[i],
 				near:  heading,
 				far:   outer,
+
+				passage: s.everything[rank],
 			}
 			if u.lead >= 0 {
 				p.near = joinContents(heading, contents[u.lead])
@@ -134,6 +137,7 @@ func split(hits []Hit) (s splitHits) {
 				last:      last,
 				own:       heading,
 				far:       outer,
+				passage:   s.everything[rank],
 				isSection: true,
 			})
 		}
@@ -211,6 +215,7 @@ func joinContents(list ...content) content {
 			joined.concepts[w] = true
 		}
 		maps.Copy(joined.side, c.side)
+		maps.Copy(joined.joined, c.joined)
 		joined.days |= c.days
 		joined.months |= c.months
 		joined.numbers = append(joined.numbers, c.numbers...)

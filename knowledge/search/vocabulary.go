@@ -212,28 +212,32 @@ func (r *reader) named(word string, of func(dictionary) map[string]int) int {
 // "dienstagabend", "lunedi", "haziranda".
 func isDayPart(rest string) bool { return len(rest) <= 8 }
 
-// minForm is the length from which words with the same beginning may be forms of each other.
-const minForm = 4
+// minForm is the length from which words with the same beginning may be forms of each other; minSame are the bytes in which
+// they begin alike at least.
+const minForm, minSame = 4, 3
 
 // isForm reports whether two words are forms of one word: they differ in an ending.
 func isForm(a, b string) bool {
 	if a == b {
 		return true
 	}
-	if a == "" || b == "" || isNumber(a) || isNumber(b) {
+	if len(a) < minSame || len(b) < minSame || a[:minSame] != b[:minSame] || isNumber(a) {
 		return false
 	}
-	if len(a) > len(b) {
-		a, b = b, a
+	short, long := []rune(a), []rune(b)
+	if len(short) > len(long) {
+		short, long = long, short
 	}
 	same := 0
-	for same < len(a) && a[same] == b[same] {
+	for same < len(short) && short[same] == long[same] {
 		same++
 	}
-	if same == len(a) && (len(a) >= minForm && len(b)-len(a) <= 3 || len(a) == 3 && len(b)-len(a) <= 2 && strings.HasSuffix(b, "s")) {
+	more := len(long) - len(short)
+	isPlural := len(short) == 3 && more <= 2 && long[len(long)-1] == 's'
+	if same == len(short) && (len(short) >= minForm && more <= 3 || isPlural) {
 		return true
 	}
-	return same >= minForm && len(a)-same <= 2 && len(b)-same <= 3 && 3*same >= 2*len(b)
+	return same >= minForm && len(short)-same <= 2 && len(long)-same <= 3 && 3*same >= 2*len(long)
 }
 
 // minPart is the length from which a word is looked for inside another one.
@@ -241,11 +245,12 @@ const minPart = 5
 
 // isPart reports whether a word is the beginning or the end of a compound.
 func isPart(part, compound string) bool {
-	if len(part) < minPart || len(compound) < len(part)+3 {
+	length := utf8.RuneCountInString(part)
+	if length < minPart || utf8.RuneCountInString(compound) < length+3 {
 		return false
 	}
 	stem := strings.TrimRight(part, "aeiouns")
-	if len(stem) < minPart-1 {
+	if utf8.RuneCountInString(stem) < minPart-1 {
 		stem = part
 	}
 	return strings.HasPrefix(compound, stem) || strings.HasSuffix(compound, part)
