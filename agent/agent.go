@@ -224,6 +224,8 @@ type attempt struct {
 	area        searchArea // where the owner's question is answered from
 	notes       string     // the owner's notes in the prompt
 	summarise   bool       // whether the conversation is long enough to be summarised
+	// draftCalls is how many messages the task has drafted.
+	draftCalls int
 }
 
 // newAttempt returns an attempt of a persona.

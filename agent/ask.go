@@ -136,6 +136,7 @@ func (q *Questions) replyToOwner(ctx context.Context, r *attempt, room store.Cha
 		profile:   r.persona.Profile(),
 		scope:     r.area.wide,
 		summarise: r.summarise,
+		inSameTx:  r.queueDrafts(end.Text),
 	}
 	switch end.End {
 	case run.Failed:
@@ -160,8 +161,14 @@ func (q *Questions) replyToOwner(ctx context.Context, r *attempt, room store.Cha
 	case end.Summary != "":
 		done.Answer = policy.Redact(end.Summary)
 		reply.markdown = r.handoffText(end.LoopResult)
-		reply.inSameTx = func(ctx context.Context, tx store.Tx) (string, error) {
-			return "", q.openHandoffTask(ctx, tx, r.run.Task, room, end.ToAgent)
+		drafts := reply.inSameTx
+		reply.inSameTx = func(ctx context.Context, tx store.Tx) (addition string, err error) {
+			if drafts != nil {
+				if addition, err = drafts(ctx, tx); err != nil {
+					return "", err
+				}
+			}
+			return addition, q.openHandoffTask(ctx, tx, r.run.Task, room, end.ToAgent)
 		}
 	case end.Text == "" && end.Why != "":
 		done.State, done.Error = store.TaskFailed, end.Why
@@ -169,7 +176,6 @@ func (q *Questions) replyToOwner(ctx context.Context, r *attempt, room store.Cha
 	default:
 		reply.sourcedText = r.citedText(end.Text)
 		r.run.StoreInventedCount(ctx)
-		reply.inSameTx = r.draftMessage(end.Text)
 	}
 	if done.State == store.TaskCompleted {
 		reply.markdown += r.callNotes()

@@ -23,8 +23,12 @@ func (r *attempt) delegates() []persona.Persona {
 	return list
 }
 
-// denyUnusableTools denies the tools for working with other agents if there are none, and denies handoff for a task that is not a question.
+// denyUnusableTools denies the tools for working with other agents if there are none, handoff for a task that is not a
+// question, and drafts for a task whose reply is not to the owner, as those that a plan's steps have.
 func (r *attempt) denyUnusableTools(task store.Task) {
+	if task.ParentID != nil || task.Kind == store.TaskPlan {
+		r.run.Caller.Deny = append(slices.Clone(r.run.Caller.Deny), tools.MessageContactName)
+	}
 	none := len(r.delegates()) == 0
 	if none {
 		r.run.Caller.Deny = append(slices.Clone(r.run.Caller.Deny), tools.DelegateName, tools.SessionsListName, tools.SessionsHistoryName,

@@ -97,6 +97,7 @@ func (r *attempt) setHandlers(task store.Task) {
 	r.run.Handlers = map[string]run.Handler{
 		tools.DelegateName: r.delegate, tools.SessionsSendName: r.delegate, tools.HandoffName: r.handOff,
 		tools.SessionsListName: r.sessionsList, tools.SessionsHistoryName: r.sessionsHistory,
+		tools.MessageContactName: r.messageContact,
 	}
 }
 

@@ -69,6 +69,8 @@ type Attempt struct {
 	Consulted []string
 	// CallLines has a line for the user about each tool call.
 	CallLines []string
+	// Made are the calls that succeeded, in their order.
+	Made []llm.ToolCall
 	// Failures are the calls that should have changed something, failed, and were not made again with success, by the name of
 	// the tool: an answer may say all the same that it was done.
 	Failures []Failure

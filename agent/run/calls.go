@@ -100,6 +100,9 @@ func (a *Attempt) callAll(ctx context.Context, calls []llm.ToolCall) ([]pendingC
 		if line := all[i].result.ForUser; line != "" {
 			a.CallLines = append(a.CallLines, line)
 		}
+		if !all[i].result.IsError {
+			a.Made = append(a.Made, all[i].call)
+		}
 		a.consult(all[i])
 		a.noteFailure(all[i])
 	}

@@ -209,6 +209,7 @@ func (a *assistant) ownTools() []tools.Tool {
 		tools.SessionsList{},
 		tools.SessionsHistory{},
 		tools.SessionsSend{},
+		tools.MessageContact{},
 	}
 }
 
