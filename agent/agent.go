@@ -243,8 +243,16 @@ func (c *core) newAttempt(p persona.Persona, maxRounds int) *attempt {
 	}
 	r.run.PayingAgent = p.ID
 	r.run.Judge = c.judge
-	r.run.Instructions = contactRules
+	r.run.Instructions = r.rules(contactRules, smallContactRules)
 	return r
+}
+
+// rules returns the instructions for the attempt's model, which may be a small one.
+func (r *attempt) rules(full, small string) string {
+	if r.run.Limits.Small {
+		return small
+	}
+	return full
 }
 
 // assistantName returns the name under which the persona answers: its own, or else the assistant's.

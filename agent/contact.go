@@ -389,7 +389,7 @@ func (r *attempt) buildContactRequest(ctx context.Context, q contactQuestion, hi
 		return run.FirstRequest{}, err
 	}
 	first, err := r.run.Compose(ctx, run.Prompt{
-		Rules:        fmt.Sprintf(contactRules, name),
+		Rules:        fmt.Sprintf(r.rules(contactRules, smallContactRules), name),
 		Instructions: joinParagraphs(r.instructions(), r.core.business.prompt(), q.refused.instructions()),
 		Notes:        run.NotesText(notes),
 		Passages:     hits,

@@ -181,7 +181,7 @@ func (r *attempt) buildOwnerRequest(ctx context.Context, room store.Chat, task s
 		return run.FirstRequest{}, err
 	}
 	p := run.Prompt{
-		Rules:        fmt.Sprintf(ownerRules, m.assistant),
+		Rules:        fmt.Sprintf(r.rules(ownerRules, smallOwnerRules), m.assistant),
 		Instructions: r.instructions(),
 		Notes:        r.notes,
 		Passages:     m.found.Hits,

@@ -123,6 +123,7 @@ llm:
   prices: [openai/meta-llama/llama-4 0.15 0.000001, desk/small 1 2 0.5 3]
   max_tokens: 2048
   context: [desk/small 16384]
+  small: [ollama/qwen3:4b]
   rounds: 6
   answer_timeout: 20m
   unattended_timeout: 30m
@@ -235,7 +236,7 @@ func TestKeys_AreAllRead(t *testing.T) {
 				{Model: "openai/meta-llama/llama-4", In: 150_000, Out: 1},
 				{Model: "desk/small", In: 1_000_000, Out: 2_000_000, CacheRead: 500_000, CacheWrite: 3_000_000},
 			},
-			MaxTokens: 2048, Contexts: []ContextWindow{{Model: "desk/small", Tokens: 16_384}}, Rounds: 6,
+			MaxTokens: 2048, Contexts: []ContextWindow{{Model: "desk/small", Tokens: 16_384}}, Small: []string{"ollama/qwen3:4b"}, Rounds: 6,
 			AnswerTimeout: 20 * time.Minute, UnattendedTimeout: 30 * time.Minute,
 		},
 		Budget: Budget{

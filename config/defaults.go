@@ -33,6 +33,7 @@ func defaults() *Config {
 			Prices:     []Price{},
 			MaxTokens:  1024,
 			Contexts:   []ContextWindow{},
+			Small:      []string{},
 			Rounds:     12,
 
 			AnswerTimeout:     5 * time.Minute,

@@ -204,6 +204,7 @@ func (c *Config) modelFields() []field {
 		list("llm.prices", &c.LLM.Prices, price),
 		value("llm.max_tokens", &c.LLM.MaxTokens, between(256, 128_000)),
 		list("llm.context", &c.LLM.Contexts, contextWindow),
+		list("llm.small", &c.LLM.Small, providerModel),
 		value("llm.rounds", &c.LLM.Rounds, between(2, 20)),
 		value("llm.answer_timeout", &c.LLM.AnswerTimeout, timeBetween(time.Minute, time.Hour)),
 		value("llm.unattended_timeout", &c.LLM.UnattendedTimeout, timeBetween(time.Minute, time.Hour)),

@@ -20,7 +20,8 @@ type LLM struct {
 	Prices     []Price // override the built-in prices
 	MaxTokens  int     // limit on an answer
 	Contexts   []ContextWindow
-	Rounds     int // calls of a model for one task of the owner's
+	Small      []string // models that get few tools, few passages and short prompts
+	Rounds     int      // calls of a model for one task of the owner's
 	// AnswerTimeout bounds one attempt at an answer, UnattendedTimeout a schedule or heartbeat with all its attempts.
 	AnswerTimeout     time.Duration
 	UnattendedTimeout time.Duration
@@ -45,6 +46,11 @@ func (l *LLM) ContextWindow(names []string) int {
 		}
 	}
 	return smallest
+}
+
+// IsSmall reports whether one of some models gets few tools, few passages and short prompts.
+func (l *LLM) IsSmall(names []string) bool {
+	return slices.ContainsFunc(names, func(name string) bool { return slices.Contains(l.Small, name) })
 }
 
 // Provider configures one provider of language models.

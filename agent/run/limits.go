@@ -25,6 +25,8 @@ type Limits struct {
 	MaxTokens int
 	// Rounds is how many calls of the model a task of the owner's may take. Defaults to 12.
 	Rounds int
+	// Small is true for a small model: it gets few tools and passages.
+	Small bool
 	// Timeout bounds one attempt at a task. Defaults to 5 minutes.
 	Timeout time.Duration
 }

@@ -48,6 +48,10 @@ func (a *Attempt) Compose(ctx context.Context, p Prompt, purpose string, chat st
 	if err != nil {
 		return FirstRequest{}, err
 	}
+	if a.Limits.Small {
+		offered = neededTools(offered, p.Question)
+		p.Passages = p.Passages[:min(len(p.Passages), maxSmallPassages)]
+	}
 	fence := a.engine.Fence()
 	now := NowText(a.engine.Now().In(a.engine.zone()))
 	fixed := Tokens(p.system(), p.Question, p.Notes, p.Summary, p.People, p.Work, p.Refused, p.Picture, now)

@@ -72,6 +72,7 @@ func promptLimits(cfg *config.Config, models *llm.Models, names []string) agentr
 		MaxTokens: cfg.LLM.MaxTokens,
 		Rounds:    cfg.LLM.Rounds,
 		Timeout:   cfg.LLM.AnswerTimeout,
+		Small:     cfg.LLM.IsSmall(names),
 	}
 }
 
