@@ -2,6 +2,7 @@ package admin
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -205,7 +206,21 @@ func (st *statusCommands) modelLine(ctx context.Context, _ request) (string, err
 		reply += fmt.Sprintf(" · today %s of %s in %s", text.Money(spent, st.settings.Currency),
 			text.Money(st.settings.DayBudget, st.settings.Currency), text.Count(calls, "call"))
 	}
-	return reply, nil
+	exam, err := st.examOf(ctx)
+	return reply + exam, err
+}
+
+// examOf returns the result of the exam of the first model that is asked, to be added to a line; empty if there is no model.
+func (st *statusCommands) examOf(ctx context.Context) (string, error) {
+	model, _, _ := strings.Cut(st.settings.Model, ", ") // the others are asked when it does not answer
+	if !strings.Contains(model, "/") {
+		return "", nil
+	}
+	e, err := store.ModelExamOf(ctx, st.store.DB(), model)
+	if errors.Is(err, store.ErrNotFound) {
+		return " · never examined: `multis models exam`", nil
+	}
+	return " · exam: " + esc(e.Summary), err
 }
 
 // escalationLines lists the open escalations.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -43,6 +44,21 @@ func TestStatus_Text(t *testing.T) {
 		"Nobody waits for you.",
 	), r.asOwner("/status"))
 	require.Contains(t, r.asOperator("/status"), "Documents: 1 public\n", "operators do not see what is only the owner's")
+}
+
+func TestStatus_ShowsExamOfModel(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.settings.Model = "test/model, else test/other"
+	r.restart()
+	require.Contains(t, r.asOwner("/status"), "Model: test/model, else test/other · never examined: `multis models exam`\n")
+	require.NoError(t, store.PutModelExam(t.Context(), r.st.Writer(), store.ModelExam{
+		Model:      "test/model",
+		ExaminedAt: time.Now(),
+		Summary:    "may draft for customers (31 of 50 tasks right)",
+		Card:       []byte("{}"),
+	}))
+	require.Contains(t, r.asOwner("/status"), " · exam: may draft for customers (31 of 50 tasks right)\n")
 }
 
 // sickHealth is a Health whose disk is full.

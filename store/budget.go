@@ -158,6 +158,13 @@ func Spent(ctx context.Context, db DB, day string, chat ChatID) (int64, error) {
 	return amount, nil
 }
 
+const anyRefusedSQL = "select exists (select from budgets where refused_at is not null)"
+
+// AnyCallRefused reports whether a cap has refused any call.
+func AnyCallRefused(ctx context.Context, db DB) (bool, error) {
+	return row.Value[bool](ctx, db, "refused calls", anyRefusedSQL)
+}
+
 const taskCostSQL = `select (coalesce((select sum(coalesce(cost, reserved)) from usage where run = $2 and run <> ''), 0)
 	+ coalesce((select sum(cost) from task_steps where task_id = $1), 0))::bigint`
 

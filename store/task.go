@@ -455,3 +455,10 @@ const supersedeTasksSQL = `update tasks set state = 'failed', error = 'what was 
 func SupersedeTasks(ctx context.Context, w Writer, chat ChatID, kind TaskKind, key string) error {
 	return row.Exec(ctx, w, "end tasks that are asked no more", supersedeTasksSQL, chat, kind, key)
 }
+
+const newestTaskSQL = "select " + taskColumns + " from tasks t where t.sources @> array[$1::bigint] order by t.id desc limit 1"
+
+// NewestTaskOf returns the newest task about a message, or ErrNotFound.
+func NewestTaskOf(ctx context.Context, db DB, message MessageID) (Task, error) {
+	return row.One[Task](ctx, db, "task about a message", newestTaskSQL, message)
+}

@@ -37,6 +37,7 @@ search <words> ... [flags] --explain --limit --chat
 import <path> [flags] --chat --me
 models list
 models test
+models exam [<models> ...] [flags] --only --json
 monitors [flags] --json
 mcp login <name>
 mcp logout <name>

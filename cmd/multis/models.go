@@ -1,7 +1,9 @@
 package main
 
 import (
+	"cmp"
 	"context"
+	"maps"
 	"strings"
 	"time"
 
@@ -130,6 +132,26 @@ func newBudget(cfg *config.Config, st *store.Store) llm.Budget {
 		AgentCap: int64(cfg.Budget.PerAgentDay), RunCap: int64(cfg.Budget.PerRun),
 		Today: func() string { return time.Now().In(cfg.TimeZone).Format(time.DateOnly) },
 	}
+}
+
+// withModel returns the settings with another model in place of llm.model. The keys next to llm.model stay those of the
+// provider that they were written for.
+func withModel(l config.LLM, name string) config.LLM {
+	own := l.Providers
+	l.Providers = map[string]config.Provider{}
+	maps.Copy(l.Providers, own)
+	if provider, _, isModel := strings.Cut(l.Model, "/"); isModel {
+		p := l.Providers[provider]
+		p.BaseURL = cmp.Or(l.BaseURL, p.BaseURL)
+		p.APIKey = cmp.Or(l.APIKey, p.APIKey)
+		p.Local = p.Local || l.Local
+		l.Providers[provider] = p
+	}
+	l.Model = name
+	l.BaseURL = ""
+	l.APIKey = ""
+	l.Local = false
+	return l
 }
 
 // providers returns the configured providers. The keys next to llm.model override the settings of its provider.

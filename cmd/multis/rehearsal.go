@@ -59,32 +59,13 @@ type rehearsal struct {
 func rehearse(ctx context.Context, cfg *config.Config, st *store.Store, documents string,
 	questions []rehearsedQuestion,
 ) ([]rehearsedReply, error) {
-	settings := inboxSettings(cfg, nil)
-	settings.StoreCap = settings.SendCap
-	inbox := appservice.NewInbox(st, settings)
-	nowhere := newTerminal(io.Discard, false, nil)
-	as, err := newAssistant(ctx, cfg, st, frontend{
-		terminal:   true,
-		rehearsing: true,
-		inbox:      inbox,
-		sender:     nowhere,
-		files:      nowhere,
-		rooms:      nowhere,
-		describer:  nowhere,
-		decrypter:  nowhere,
-		historian:  nowhere,
-		keeper:     nowhere,
-	})
+	r, err := newRehearsal(ctx, cfg, st)
 	if err != nil {
 		return nil, err
 	}
-	if _, err := openTerminalChat(ctx, st); err != nil {
+	if err := indexDocuments(ctx, r.documents, policy.RolePublic, []string{documents}, &progress{lines: os.Stderr}); err != nil {
 		return nil, err
 	}
-	if err := indexDocuments(ctx, as.documents, policy.RolePublic, []string{documents}, &progress{lines: os.Stderr}); err != nil {
-		return nil, err
-	}
-	r := rehearsal{as, inbox}
 	replies := make([]rehearsedReply, len(questions))
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(parallelConversations)
@@ -102,9 +83,34 @@ func rehearse(ctx context.Context, cfg *config.Config, st *store.Store, document
 	return replies, group.Wait()
 }
 
+// newRehearsal returns an assistant that sends nothing. The database is its own.
+func newRehearsal(ctx context.Context, cfg *config.Config, st *store.Store) (rehearsal, error) {
+	settings := inboxSettings(cfg, nil)
+	settings.StoreCap = settings.SendCap
+	inbox := appservice.NewInbox(st, settings)
+	nowhere := newTerminal(io.Discard, false, nil)
+	as, err := newAssistant(ctx, cfg, st, frontend{
+		terminal:   true,
+		rehearsing: true,
+		inbox:      inbox,
+		sender:     nowhere,
+		files:      nowhere,
+		rooms:      nowhere,
+		describer:  nowhere,
+		decrypter:  nowhere,
+		historian:  nowhere,
+		keeper:     nowhere,
+	})
+	if err != nil {
+		return rehearsal{}, err
+	}
+	_, err = openTerminalChat(ctx, st)
+	return rehearsal{as, inbox}, err
+}
+
 // converse has a conversation in a chat of its own and returns the reply to its last message.
 func (r rehearsal) converse(ctx context.Context, n int, q rehearsedQuestion) (rehearsedReply, error) {
-	chat, err := r.openChat(ctx, n)
+	chat, err := r.openChat(ctx, fmt.Sprintf("customer-%d", n), "Customer")
 	if err != nil {
 		return rehearsedReply{}, err
 	}
@@ -118,21 +124,26 @@ func (r rehearsal) converse(ctx context.Context, n int, q rehearsedQuestion) (re
 		return rehearsedReply{}, err
 	}
 	reply.ID = q.ID
-	cost, err := store.Spent(ctx, r.store.DB(), time.Now().In(r.cfg.TimeZone).Format(time.DateOnly), chat.ID)
+	cost, err := r.spent(ctx, chat.ID)
 	reply.Cost = float64(cost) / 1e6
 	return reply, err
 }
 
-// openChat opens a chat in business mode whose answers are sent without a yes.
-func (r rehearsal) openChat(ctx context.Context, n int) (chat store.Chat, err error) {
-	room := id.RoomID(fmt.Sprintf("!customer-%d:rehearsal.invalid", n))
+// spent returns what a chat has cost today, in millionths of the currency; chat 0 means all.
+func (r rehearsal) spent(ctx context.Context, chat store.ChatID) (int64, error) {
+	return store.Spent(ctx, r.store.DB(), time.Now().In(r.cfg.TimeZone).Format(time.DateOnly), chat)
+}
+
+// openChat opens a chat in business mode whose answers are sent without a yes. unique tells it from the others.
+func (r rehearsal) openChat(ctx context.Context, unique, name string) (chat store.Chat, err error) {
+	room := id.RoomID("!" + unique + ":rehearsal.invalid")
 	err = r.store.InTx(ctx, func(tx store.Tx) error {
 		chat, err = store.UpsertChat(ctx, tx, store.Chat{
 			Protocol:   "rehearsal",
 			ChannelID:  room.String(),
 			RoomID:     &room,
 			Kind:       policy.KindDM,
-			Name:       "Customer",
+			Name:       name,
 			BridgeBot:  "@bot:rehearsal.invalid",
 			Encryption: policy.EncryptionNo,
 		})

@@ -150,14 +150,11 @@ func (c rehearseCmd) ask(ctx context.Context, global *cli, questions []rehearsed
 	if _, err := os.ReadDir(c.Documents); err != nil {
 		return nil, fmt.Errorf("--documents: %w", err)
 	}
-	dir, err := os.MkdirTemp("", "multis-rehearse-")
+	dir, remove, err := makeThrowawayDir()
 	if err != nil {
-		return nil, fmt.Errorf("make a folder for the database: %w", err)
+		return nil, err
 	}
-	defer os.RemoveAll(dir)
-	if err := os.Chmod(dir, 0o711); err != nil { //nolint:gosec // the user that Postgres runs as must be able to enter it
-		return nil, fmt.Errorf("open the folder of the database: %w", err)
-	}
+	defer remove()
 	cfg, err := c.configuration(global.Config, dir)
 	if err != nil {
 		return nil, err
@@ -218,16 +215,34 @@ func (c rehearseCmd) configuration(file, dataDir string) (*config.Config, error)
 		return nil, err
 	}
 	if c.Model != "" {
-		cfg.LLM.Model = c.Model
+		cfg.LLM = withModel(cfg.LLM, c.Model)
 		for name, agent := range cfg.Agents {
 			agent.Model = ""
 			cfg.Agents[name] = agent
 		}
 	}
+	setRehearsing(cfg)
+	return cfg, checkModel(cfg)
+}
+
+// setRehearsing sets what a rehearsal has otherwise than multis run: no embeddings, no pauses, and caps that it cannot reach.
+func setRehearsing(cfg *config.Config) {
 	cfg.Embeddings.Model = config.NoModel // no job embeds the passages
 	cfg.Chats.BurstQuiet = 0
 	cfg.Chats.ContactCaps = config.ContactCaps{PerMinute: maxRehearsed, PerDay: maxRehearsed}
-	return cfg, checkModel(cfg)
+}
+
+// makeThrowawayDir makes a folder for a throwaway database. The returned function removes it.
+func makeThrowawayDir() (dir string, remove func(), err error) {
+	if dir, err = os.MkdirTemp("", "multis-rehearse-"); err != nil {
+		return "", nil, fmt.Errorf("make a folder for the database: %w", err)
+	}
+	remove = func() { os.RemoveAll(dir) }
+	if err := os.Chmod(dir, 0o711); err != nil { //nolint:gosec // the user that Postgres runs as must be able to enter it
+		remove()
+		return "", nil, fmt.Errorf("open the folder of the database: %w", err)
+	}
+	return dir, remove, nil
 }
 
 // openThrowaway starts a Postgres server with an empty database in a folder. The returned function stops it.

@@ -22,6 +22,7 @@ import (
 type modelsCmd struct {
 	List listModelsCmd `cmd:"" default:"1" help:"List them with their providers and prices. Calls none."`
 	Test testModelsCmd `cmd:"" help:"Call each model with a short request, paid from the budget, and show its answer, time and cost. Exits with 1 if one does not answer."`
+	Exam examModelsCmd `cmd:"" help:"Examine models with the tasks of a small business, paid from the budget, and show what each may do and what to set for it."`
 }
 
 // noModels is printed when no model is configured.

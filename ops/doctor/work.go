@@ -3,6 +3,7 @@ package doctor
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -125,10 +126,26 @@ func checkModels(ctx context.Context, in *Input) (Result, string) {
 	for _, m := range used {
 		probed := ProbeModel(ctx, in.Models, m.Name, m.Key)
 		r.Findings = append(r.Findings, probed.Findings...)
-		names = append(names, m.Name)
+		names = append(names, m.Name+in.examOf(ctx, m.Name))
 	}
 	r.Fact = strings.Join(names, ", ")
 	return r, ""
+}
+
+// examOf returns the result of a model's exam behind a dash; empty if the database cannot say.
+func (in *Input) examOf(ctx context.Context, model string) string {
+	if in.noDatabase() != "" {
+		return ""
+	}
+	e, err := store.ModelExamOf(ctx, in.Database.DB(), model)
+	switch {
+	case errors.Is(err, store.ErrNotFound):
+		return " - never examined (multis models exam " + text.ShellWord(model) + ")"
+	case err != nil:
+		return ""
+	default:
+		return " - " + e.Summary
+	}
 }
 
 // UsedModel is a model that the configuration uses.
