@@ -95,6 +95,7 @@ type Admin struct {
 	questions   *questionCommands
 	business    *businessCommands
 	pins        *pinCommands
+	modes       *modeCommands
 	schedules   *scheduleCommands
 	escalations *escalationCommands
 	help        *helpCommands
@@ -158,6 +159,7 @@ func New(o Options) *Admin {
 	a.Exports = &ExportCommands{base: b, memory: o.Memory}
 	a.Forgetting = &ForgetCommands{base: b, memory: o.Memory}
 	a.Shadows = &ShadowCommands{base: b}
+	a.modes = &modeCommands{base: b}
 	a.Drafts = &DraftCommands{base: b, dialogs: dialogs, shadows: a.Shadows}
 	a.business = &businessCommands{base: b, dialogs: dialogs, config: o.Config, previewer: o.Previewer}
 	a.Answers = &AnswerCommands{base: b, dialogs: dialogs, keeper: o.Answers}
@@ -166,7 +168,7 @@ func New(o Options) *Admin {
 	a.schedules = &scheduleCommands{base: b, clock: o.Clock, asker: o.Asker, agents: a.agents}
 	a.escalations = &escalationCommands{base: b, desk: o.Desk, files: o.Files, answers: a.Answers}
 	a.Host = &HostCommands{base: b, host: o.Host}
-	a.Web = &WebCommands{base: b, readers: o.Readers, drafts: a.Drafts}
+	a.Web = a.newWebCommands(o)
 	a.Budget = &BudgetCommands{base: b}
 	a.help = &helpCommands{base: b, table: table, asker: o.Asker}
 	a.orders = &orderCommands{base: b, asker: o.Asker, schedules: a.schedules, run: a.runCommand}
@@ -220,7 +222,7 @@ func (a *Admin) topics(o Options) []topic {
 		a.Exports,
 		a.Forgetting,
 		&mergeCommands{base: b},
-		&modeCommands{base: b},
+		a.modes,
 		&messageCommands{base: b},
 		&sendCommands{base: b, schedules: a.schedules},
 		&labelCommands{base: b},

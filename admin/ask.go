@@ -111,24 +111,38 @@ func (qs *questionCommands) searchDocuments(ctx context.Context, r request, args
 	if args == "" {
 		return answer{text: "What shall I look for? `/search delivery sunday`"}, nil
 	}
-	find := qs.search.AsContact
-	if r.isOwner() {
-		find = qs.search.AsOwner
-	}
-	found, err := find(ctx, r.scope(), search.Query{Text: args, Limit: maxSearchHits, Kinds: []index.Kind{index.KindKnowledge}})
+	quotes, err := qs.find(ctx, r.scope(), r.isOwner(), args, maxSearchHits)
 	if err != nil {
 		return answer{}, err
 	}
-	if len(found.Hits) == 0 || len(found.Terms) == 0 {
+	if len(quotes) == 0 {
 		return answer{text: "I found nothing about that in the documents. `/docs` says which I know."}, nil
 	}
-	lines := []string{"**" + text.Count(len(found.Hits), "passage") + "** for " + quote(args, 60)}
-	for i, hit := range found.Hits {
-		q, err := qs.search.BestSentences(ctx, found, hit)
-		if err != nil {
-			return answer{}, err
-		}
-		lines = append(lines, fmt.Sprintf("%d %s%s: %s", i+1, esc(knowledge.CiteQuote(q)), privateMark(hit.Role), quote(q.Text, 400)))
+	lines := []string{"**" + text.Count(len(quotes), "passage") + "** for " + quote(args, 60)}
+	for i, q := range quotes {
+		lines = append(lines, fmt.Sprintf("%d %s%s: %s", i+1, esc(knowledge.CiteQuote(q)), privateMark(q.Hit.Role), quote(q.Text, 400)))
 	}
 	return answer{text: strings.Join(lines, "\n")}, nil
+}
+
+// find returns the best sentences of the documents' passages that match best; none if nothing but common words was asked for.
+func (qs *questionCommands) find(ctx context.Context, scope policy.Scope, asOwner bool, words string, limit int) ([]search.Quote, error) {
+	find := qs.search.AsContact
+	if asOwner {
+		find = qs.search.AsOwner
+	}
+	found, err := find(ctx, scope, search.Query{Text: words, Limit: limit, Kinds: []index.Kind{index.KindKnowledge}})
+	if err != nil {
+		return nil, err
+	}
+	if len(found.Terms) == 0 {
+		return nil, nil
+	}
+	quotes := make([]search.Quote, len(found.Hits))
+	for i, hit := range found.Hits {
+		if quotes[i], err = qs.search.BestSentences(ctx, found, hit); err != nil {
+			return nil, err
+		}
+	}
+	return quotes, nil
 }

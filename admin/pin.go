@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"regexp"
 	"strings"
 	"time"
 
@@ -170,6 +171,44 @@ func (pc *pinCommands) guard(ctx context.Context, r request, ans answer) (answer
 		quotes:   ans.quotes,
 		change:   pc.closeOlderQuestions(r.room.ID),
 	}, nil
+}
+
+// typedPIN matches digits that may be a PIN; anything else does not count as a try.
+var typedPIN = regexp.MustCompile(`^[0-9]{4,6}$`)
+
+// enter judges a PIN that was typed on the web page, in the transaction of the action that needs it. refused says why the
+// action is not done. Wrong ones count together with those of the admin room.
+func (pc *pinCommands) enter(ctx context.Context, tx store.Tx, action pin.Action, digits string) (refused string, err error) {
+	needs, s, err := pc.keeper.Required(ctx, tx, action)
+	switch {
+	case err != nil:
+		return "", err
+	case needs == pin.NoPIN:
+		return "", nil
+	case needs == pin.SetPIN:
+		return "That needs a PIN, and none is set. /pin set in the admin room sets one.", nil
+	case needs == pin.WaitForUnlock:
+		return outbox.PlainText(pc.lockedText(s.LockedUntil)), nil
+	case !typedPIN.MatchString(digits):
+		return "That needs your PIN: 4 to 6 digits.", nil
+	}
+	result, err := pc.keeper.Check(ctx, tx, digits)
+	if err != nil {
+		return "", err
+	}
+	switch result.Outcome {
+	case pin.Right:
+		return "", nil
+	case pin.JustLocked:
+		locked := pc.lockedText(result.Until)
+		if err := pc.room.box.NotifyOwner(ctx, tx, outbox.Alert, locked); err != nil && !errors.Is(err, outbox.ErrNoAdminRoom) {
+			return "", err
+		}
+		return outbox.PlainText(locked), nil
+	default:
+		return fmt.Sprintf("That is not the PIN. %d %s left, then it is locked for an hour.", result.Left,
+			text.Plural(result.Left, "try", "tries")), nil
+	}
 }
 
 // shownBinding returns the part of a binding that is shown to people.

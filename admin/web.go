@@ -14,7 +14,9 @@ import (
 	"github.com/google/uuid"
 	"maunium.net/go/mautrix/id"
 
+	"multis/business/desk"
 	"multis/internal/text"
+	"multis/memory"
 	"multis/outbox"
 	"multis/safety/audit"
 	"multis/store"
@@ -30,8 +32,33 @@ type RoomReaders interface {
 type WebCommands struct {
 	base
 
-	readers RoomReaders // nil in a terminal
-	drafts  *DraftCommands
+	readers    RoomReaders // nil in a terminal
+	memory     *memory.Memory
+	desk       *desk.Desk
+	finder     *questionCommands
+	drafts     *DraftCommands
+	tasks      *TaskCommands
+	forgetting *ForgetCommands
+	modes      *modeCommands
+	documents  *DocumentCommands
+	pins       *pinCommands
+}
+
+// newWebCommands returns the commands about the web page, which changes things by the other topics.
+func (a *Admin) newWebCommands(o Options) *WebCommands {
+	return &WebCommands{
+		base:       a.base,
+		readers:    o.Readers,
+		memory:     o.Memory,
+		desk:       o.Desk,
+		finder:     a.questions,
+		drafts:     a.Drafts,
+		tasks:      a.Tasks,
+		forgetting: a.Forgetting,
+		modes:      a.modes,
+		documents:  a.Documents,
+		pins:       a.pins,
+	}
 }
 
 // webLinkLifetime is how long a link to sign in can be used.
@@ -184,29 +211,16 @@ func (w *WebCommands) ChangeDraft(ctx context.Context, s store.WebSession, draft
 	})
 }
 
-// decide carries out a decision about a draft in a transaction, with an entry in the audit log.
+// decide carries out a decision about a draft.
 func (w *WebCommands) decide(ctx context.Context, s store.WebSession, draft uuid.UUID, what, words string,
 	change func(store.Tx) (bool, error),
 ) (done bool, err error) {
-	err = w.store.InTx(ctx, func(tx store.Tx) error {
-		if err := audit.SetActor(ctx, tx, audit.Owner); err != nil {
+	_, err = w.carryOut(ctx, s, deed{
+		command: "drafts", outcome: what, ref: draft.String(), words: words,
+		change: func(_ context.Context, tx store.Tx) (err error) {
+			done, err = change(tx)
 			return err
-		}
-		entry := audit.Entry{
-			Kind:    audit.Command,
-			Actor:   audit.Owner,
-			Person:  s.Person.String(),
-			Ref:     draft.String(),
-			Action:  "drafts",
-			Outcome: what,
-			Rule:    fmt.Sprintf("web_session_%d", s.ID),
-			Content: []byte(words),
-		}
-		if err := w.settings.Audit.Append(ctx, tx, entry); err != nil {
-			return err
-		}
-		done, err = change(tx)
-		return err
+		},
 	})
 	if errors.Is(err, outbox.ErrDraftDecided) {
 		return false, nil

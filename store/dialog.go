@@ -64,6 +64,14 @@ func DialogAbout(ctx context.Context, db DB, chat ChatID, message id.EventID) (D
 	return row.One[Dialog](ctx, db, "dialog", dialogAboutSQL, chat, message)
 }
 
+const openDialogOfSQL = "select " + dialogColumns + ` from dialogs d
+	where d.kind = $1 and d.payload ->> $2 = $3::bigint::text and d.done_at is null order by d.id desc limit 1`
+
+// OpenDialogOf returns the open question of a kind whose payload names a row, or ErrNotFound.
+func OpenDialogOf(ctx context.Context, db DB, kind, field string, id int64) (Dialog, error) {
+	return row.One[Dialog](ctx, db, "dialog", openDialogOfSQL, kind, field, id)
+}
+
 const isFileHandledSinceSQL = `select exists (select from messages m join outbox o on o.id = $2
 	where m.chat_id = $1 and m.answered_at > o.created_at and (m.attachment is not null or m.body ~* '^\s*[/!]index\y'))`
 

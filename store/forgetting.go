@@ -176,16 +176,21 @@ func (d *DeletionSet) addNotes(notes []sourcedNote) {
 	d.Messages, d.Chats = unique(d.Messages), unique(d.Chats)
 }
 
-const findNoteSQL = "select n.id, n.chat_id, n.sources from notes n where n.id = $1"
+// findNoteSQL also finds the former wordings of a note, which have its capture and its sources.
+const findNoteSQL = `with recursive versions as (select id, chat_id, sources, section_id from notes where id = $1
+		union select o.id, o.chat_id, o.sources, o.section_id from notes o join versions v on o.superseded_by = v.id
+			and o.section_id is not distinct from v.section_id and o.sources = v.sources)
+	select id, chat_id, sources from versions order by id = $1 desc, id`
 
-// FindNote returns one note with the messages that it was learned from, or ErrNotFound.
+// FindNote returns one note, as it is and was worded, with the messages that it was learned from; or ErrNotFound.
 func (s *Store) FindNote(ctx context.Context, note NoteID) (DeletionSet, error) {
 	var d DeletionSet
 	err := s.ReadAll(ctx, func(tx Tx) error {
-		n, err := row.One[sourcedNote](ctx, tx, "note", findNoteSQL, note)
-		if err == nil {
-			d.addNotes([]sourcedNote{n})
+		versions, err := row.All[sourcedNote](ctx, tx, "note", findNoteSQL, note)
+		if err == nil && len(versions) == 0 {
+			return ErrNotFound
 		}
+		d.addNotes(versions)
 		return err
 	})
 	return d, err

@@ -108,6 +108,36 @@ func SupersedeNote(ctx context.Context, tx Tx, old NoteID, at time.Time, by Note
 	return row.Exec(ctx, tx, "supersede note", supersedeNoteSQL, old, at, by)
 }
 
+const lockNoteSQL = "select " + noteColumns + " from notes n where n.id = $1 and n.role = $2 and n.valid_to is null for update"
+
+// LockNote returns a note of a role that is still valid, locked until the end of the transaction; or ErrNotFound.
+func LockNote(ctx context.Context, tx Tx, role policy.Role, note NoteID) (Note, error) {
+	return row.One[Note](ctx, tx, "note", lockNoteSQL, note, role)
+}
+
+const formerNotesSQL = "select " + noteColumns + ` from notes n where n.role = $1 and n.superseded_by is not null and n.valid_to > $2
+	order by n.valid_to desc, n.id desc`
+
+// FormerNotes returns the notes of a role that were replaced since a time, by the notes that replaced them. If a note
+// replaced several, it is the newest of them.
+func FormerNotes(ctx context.Context, tx Tx, role policy.Role, since time.Time) (map[NoteID]Note, error) {
+	list, err := row.All[Note](ctx, tx, "former notes", formerNotesSQL, role, since)
+	former := map[NoteID]Note{}
+	for _, n := range list {
+		if _, found := former[*n.SupersededBy]; !found {
+			former[*n.SupersededBy] = n
+		}
+	}
+	return former, err
+}
+
+const restoreNoteSQL = "update notes set valid_to = null, superseded_by = null where id = $1"
+
+// RestoreNote makes a note valid again that was replaced.
+func RestoreNote(ctx context.Context, tx Tx, note NoteID) error {
+	return row.Exec(ctx, tx, "restore note", restoreNoteSQL, note)
+}
+
 const mergeNoteSQL = `update notes set sources = (select array_agg(distinct s order by s) from unnest(sources || $2::bigint[]) s), pruned_at = null where id = $1`
 
 // MergeNote adds messages to the sources of a note, because they say the same.

@@ -93,3 +93,44 @@ const waitingDraftsSQL = `select o.id, o.chat_id, o.citations, o.created_at,
 func WaitingDrafts(ctx context.Context, db DB, limit int) ([]WaitingDraft, error) {
 	return row.All[WaitingDraft](ctx, db, "drafts", waitingDraftsSQL, limit)
 }
+
+// WaitingCall is a tool call or a plan that waits for the owner's yes.
+type WaitingCall struct {
+	Approval
+
+	Agent string
+	Asked string // the request that its task works on; empty if it is not known
+}
+
+const waitingCallsSQL = "select " + approvalColumns + `, t.agent, coalesce(nullif(t.input, ''), m.body, '') as asked
+	from approvals a join tasks t on t.id = a.task_id left join messages m on m.id = t.message_id and m.redacted_at is null
+	where a.allowed is null and a.expires_at > $1 order by coalesce(a.card, a.id), a.id limit $2`
+
+// WaitingCalls returns the calls that wait for the owner's yes, the oldest first, those on one card together.
+func WaitingCalls(ctx context.Context, db DB, now time.Time, limit int) ([]WaitingCall, error) {
+	return row.All[WaitingCall](ctx, db, "approvals", waitingCallsSQL, now, limit)
+}
+
+// EscalationMessage is a message that an open escalation is about.
+type EscalationMessage struct {
+	Message
+
+	EscalationID EscalationID
+}
+
+const escalationMessagesSQL = "select e.id as escalation_id, " + messageColumns +
+	` from escalations e join lateral (select * from messages x
+		where x.chat_id = e.chat_id and (x.id >= e.message_id or exists (select from escalation_lines l where l.escalation_id = e.id and l.message_id = x.id))
+			and x.redacted_at is null and x.parked is null and x.kind <> 'reaction' and x.code not in ('edited', 'flood', 'backfill')
+		order by x.ts desc, x.id desc limit $2) m on true
+	where e.id = any ($1) order by e.id, m.ts, m.id`
+
+// EscalationMessages returns the newest messages that each of some escalations is about, the oldest first.
+func EscalationMessages(ctx context.Context, db DB, escalations []EscalationID, limit int) (map[EscalationID][]Message, error) {
+	list, err := row.All[EscalationMessage](ctx, db, "messages of escalations", escalationMessagesSQL, escalations, limit)
+	found := map[EscalationID][]Message{}
+	for _, m := range list {
+		found[m.EscalationID] = append(found[m.EscalationID], m.Message)
+	}
+	return found, err
+}

@@ -61,7 +61,7 @@ func (d *Desk) CopyFile(ctx context.Context, escalation store.EscalationID, mess
 		return err
 	}
 	return d.Store.InTx(ctx, func(tx store.Tx) error { // another job may have copied it, or the message may have been deleted meanwhile
-		e, _, err := lockWithChat(ctx, tx, escalation)
+		e, _, err := Lock(ctx, tx, escalation)
 		if gone, err := isMissing(err); gone || err != nil {
 			return err
 		}

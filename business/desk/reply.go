@@ -23,7 +23,7 @@ import (
 // is a note or a sign. file is the message's if TakesFile says so, or else nil. It returns what to answer in the thread,
 // as Markdown; empty for nothing. The message's chat is the room of the thread.
 func (d *Desk) Reply(ctx context.Context, tx store.Tx, escalation store.EscalationID, m store.Message, file *outbox.File) (string, error) {
-	e, chat, err := lockWithChat(ctx, tx, escalation)
+	e, chat, err := Lock(ctx, tx, escalation)
 	if err != nil {
 		return "", err
 	}
@@ -58,6 +58,22 @@ func (d *Desk) Reply(ctx context.Context, tx store.Tx, escalation store.Escalati
 	return d.send(ctx, tx, e, chat, m, outbox.Message{Text: words, File: file})
 }
 
+// Answer sends what a person wrote on the web page to the contact of an escalation, which is locked, as Reply does with a
+// message in its thread. It returns why it is not sent, as Markdown; empty if it is.
+func (d *Desk) Answer(ctx context.Context, tx store.Tx, e store.Escalation, chat store.Chat, m store.Message) (string, error) {
+	if policy.IsNote(m.Body) || policy.IsThreadCommand(m.Body) || policy.LearnNumber(m.Body) > 0 {
+		return "Not sent: that would be a note or a command in the thread. Begin with another word.", nil
+	}
+	words, problem, err := d.replyText(ctx, chat, m)
+	if err != nil {
+		return "", err
+	}
+	if problem != "" {
+		return "Not sent: " + problem + ".", nil
+	}
+	return d.send(ctx, tx, e, chat, m, outbox.Message{Text: words})
+}
+
 // NotSent answers a message in a thread that does not go to the contact. why is Markdown, a sentence. It names the
 // message, which may be above others that were handled before.
 func NotSent(m store.Message, why string) string {
@@ -88,16 +104,16 @@ func (d *Desk) HandleReaction(ctx context.Context, tx store.Tx, escalation store
 	if !d.MayAnswer(reaction) {
 		return "⚠️ Operators may not answer here (config: `operators_answer`).", nil
 	}
-	e, chat, err := lockWithChat(ctx, tx, escalation)
+	e, chat, err := Lock(ctx, tx, escalation)
 	if err != nil {
 		return "", err
 	}
 	return d.applySign(ctx, tx, e, chat, reaction, sign)
 }
 
-// lockWithChat locks the chat of an escalation and then the escalation, as all code does that locks both. A message of
+// Lock locks the chat of an escalation and then the escalation, as all code does that locks both. A message of
 // the chat that is deleted by then is not shown in the thread; one that is deleted later is found there.
-func lockWithChat(ctx context.Context, tx store.Tx, escalation store.EscalationID) (store.Escalation, store.Chat, error) {
+func Lock(ctx context.Context, tx store.Tx, escalation store.EscalationID) (store.Escalation, store.Chat, error) {
 	e, err := store.EscalationByID(ctx, tx, escalation)
 	if err != nil {
 		return e, store.Chat{}, err
@@ -228,8 +244,10 @@ func (d *Desk) send(ctx context.Context, tx store.Tx, e store.Escalation, chat s
 	}
 	said.Chat = chat
 	said.Purpose = policy.PurposeDraft
-	said.Quotes = []store.MessageID{m.ID}
-	said.Sources = []store.MessageID{m.ID}
+	if m.ID != 0 {
+		said.Quotes = []store.MessageID{m.ID}
+		said.Sources = []store.MessageID{m.ID}
+	}
 	_, decision, err := d.Box.Queue(ctx, tx, said)
 	if err != nil {
 		return "", err
@@ -266,9 +284,9 @@ func endAt(ctx context.Context, tx store.Tx, escalation store.EscalationID, at t
 	return jobs.Enqueue(ctx, tx, jobs.UpdateEscalationArgs{EscalationID: escalation, At: at})
 }
 
-// react puts the bot's reaction on a message in a thread. A reaction gets none.
+// react puts the bot's reaction on a message in a thread. A reaction gets none, nor does what is in no room.
 func (d *Desk) react(ctx context.Context, tx store.Tx, m store.Message, emoji string) error {
-	if m.Kind == string(bridgebridge.Reaction) {
+	if m.Kind == string(bridgebridge.Reaction) || m.ID == 0 {
 		return nil
 	}
 	room, err := store.ChatByID(ctx, tx, m.ChatID)

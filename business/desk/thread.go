@@ -42,7 +42,7 @@ func (d *Desk) UpdateEscalation(ctx context.Context, escalation store.Escalation
 
 // updateThread is UpdateEscalation in a transaction. It returns how long to wait for the next update; zero for none.
 func (d *Desk) updateThread(ctx context.Context, tx store.Tx, escalation store.EscalationID, timed bool) (time.Duration, error) {
-	e, chat, err := lockWithChat(ctx, tx, escalation)
+	e, chat, err := Lock(ctx, tx, escalation)
 	if gone, err := isMissing(err); gone || err != nil {
 		return 0, err
 	}

@@ -71,6 +71,7 @@ func newPage(ctx context.Context, as *assistant, doctors admin.Examiner, work *h
 	return web.New(ctx, web.Options{
 		Store:     as.store,
 		Room:      as.admin.Web,
+		Memory:    as.admin.Web,
 		Examiner:  doctors,
 		Health:    work,
 		Documents: as.documents,

@@ -49,6 +49,11 @@ type turn struct {
 	at time.Time
 }
 
+// OtherModes returns the modes that the chat may get.
+func (p chatPage) OtherModes() []policy.Mode {
+	return slices.DeleteFunc(policy.Modes(), func(m policy.Mode) bool { return m == p.Mode })
+}
+
 // chatPage is what the page of a chat shows.
 type chatPage struct {
 	store.Chat
@@ -67,7 +72,7 @@ type chatPage struct {
 func (s *Site) chat(v *visit) error {
 	ctx := v.r.Context()
 	c, err := store.ChatByID(ctx, v.db, store.ChatID(v.id()))
-	if errors.Is(err, store.ErrNotFound) || (err == nil && c.Kind != policy.KindDM && c.Kind != policy.KindGroup) {
+	if errors.Is(err, store.ErrNotFound) || err == nil && !isContactChat(c) {
 		s.fail(v, v.r, http.StatusNotFound)
 		return nil
 	}

@@ -2,9 +2,12 @@ package web
 
 import (
 	"errors"
+	"io"
 	"net/http"
 	"slices"
 
+	"multis/internal/text"
+	"multis/knowledge"
 	"multis/policy"
 	"multis/store"
 	"multis/store/index"
@@ -43,6 +46,33 @@ func (s *Site) documents(v *visit) error {
 		return b.IndexedAt.Compare(a.IndexedAt)
 	})
 	s.show(v, http.StatusOK, "documents", "Documents", list)
+	return nil
+}
+
+// addDocument indexes a file. Its answer says what of the file was not read, which is stored nowhere.
+func (s *Site) addDocument(v *visit) error {
+	file, header, err := v.r.FormFile("file")
+	if err != nil {
+		return s.reject(v, "Choose a file of at most "+knowledge.MaxSizeText+", and who may see it.", "")
+	}
+	defer file.Close()
+	role := policy.Role(v.r.PostFormValue("role"))
+	if role != policy.RolePublic && role != policy.RoleAdmin {
+		return s.reject(v, "Say who may see it: public, or only you.", "")
+	}
+	data, err := io.ReadAll(file)
+	if err != nil {
+		return err
+	}
+	name := text.OneLine(text.Storable(header.Filename))
+	report, added, err := s.Room.AddDocument(v.r.Context(), v.session, Upload{Name: name, Data: data, Role: role})
+	if err != nil {
+		return err
+	}
+	if !added {
+		return s.reject(v, report, "")
+	}
+	s.show(v, http.StatusOK, "added", "Document added", report)
 	return nil
 }
 

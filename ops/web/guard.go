@@ -13,7 +13,7 @@ import (
 
 const (
 	maxBody  = 64 << 10 // bytes of a form
-	maxTries = 10       // uses of links to sign in, by address and minute
+	maxTries = 10       // links to sign in that are opened, and as many that are used, by address and minute
 	maxPosts = 60       // POSTs, by session and minute
 )
 
@@ -74,7 +74,13 @@ func (s *Site) refusePost(r *http.Request) int {
 	if err := s.origin.Check(r); err != nil {
 		return http.StatusForbidden
 	}
-	if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || kind != "application/x-www-form-urlencoded" {
+	kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
+	if err != nil {
+		return http.StatusUnsupportedMediaType
+	}
+	_, pattern := s.mux.Handler(r)
+	isUpload := pattern == uploadPattern && kind == "multipart/form-data"
+	if kind != "application/x-www-form-urlencoded" && !isUpload {
 		return http.StatusUnsupportedMediaType
 	}
 	return 0

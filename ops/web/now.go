@@ -20,22 +20,16 @@ type draftCard struct {
 	Chat store.Chat
 }
 
-// escalationCard is an escalation with its chat.
-type escalationCard struct {
-	store.Escalation
-
-	Chat store.Chat
-}
-
 // nowPage is what the first page shows.
 type nowPage struct {
 	Result      string // of the last action; empty for none
-	Drafts      []draftCard
+	Approvals   []callCard
 	Escalations []escalationCard
+	Drafts      []draftCard
 }
 
 // Waiting returns how much waits for the owner.
-func (p nowPage) Waiting() int { return len(p.Drafts) + len(p.Escalations) }
+func (p nowPage) Waiting() int { return len(p.Approvals) + len(p.Escalations) + len(p.Drafts) }
 
 // waiting shows all that waits for the owner.
 func (s *Site) waiting(v *visit) error {
@@ -52,6 +46,11 @@ func (s *Site) waiting(v *visit) error {
 
 func (s *Site) readWaiting(v *visit) (page nowPage, err error) {
 	ctx := v.r.Context()
+	calls, err := store.WaitingCalls(ctx, v.db, v.now, maxWaiting)
+	if err != nil {
+		return page, err
+	}
+	page.Approvals = callCards(calls)
 	drafts, err := store.WaitingDrafts(ctx, v.db, maxWaiting)
 	if err != nil {
 		return page, err
@@ -60,26 +59,46 @@ func (s *Site) readWaiting(v *visit) (page nowPage, err error) {
 	if err != nil {
 		return page, err
 	}
-	var ids []store.ChatID
+	escalations = escalations[:min(len(escalations), maxWaiting)]
+	chats, err := store.ChatsByID(ctx, v.db, chatsOf(drafts, escalations))
+	if err != nil {
+		return page, err
+	}
+	for _, d := range drafts {
+		page.Drafts = append(page.Drafts, draftCard{d, chats[d.ChatID]})
+	}
+	page.Escalations, err = s.escalationCards(v, escalations, chats)
+	return page, err
+}
+
+// chatsOf returns the chats of what waits.
+func chatsOf(drafts []store.WaitingDraft, escalations []store.Escalation) (ids []store.ChatID) {
 	for _, d := range drafts {
 		ids = append(ids, d.ChatID)
 	}
 	for _, e := range escalations {
 		ids = append(ids, e.ChatID)
 	}
-	chats, err := store.ChatsByID(ctx, v.db, ids)
-	for _, d := range drafts {
-		page.Drafts = append(page.Drafts, draftCard{d, chats[d.ChatID]})
-	}
-	for _, e := range escalations[:min(len(escalations), maxWaiting)] {
-		page.Escalations = append(page.Escalations, escalationCard{e, chats[e.ChatID]})
-	}
-	return page, err
+	return ids
 }
 
-// result says what became of the draft that the address names, as it is now.
+// result says what became of what the address names, as it is now.
 func (s *Site) result(v *visit) (string, error) {
-	id, err := uuid.Parse(v.r.URL.Query().Get("done"))
+	kind, number, _ := strings.Cut(v.r.URL.Query().Get("done"), "-")
+	switch kind {
+	case "approval":
+		return s.callResult(v, parseID(number))
+	case "escalation":
+		return s.escalationResult(v, store.EscalationID(parseID(number)))
+	case "draft":
+		return s.draftResult(v, number)
+	default:
+		return "", nil
+	}
+}
+
+func (s *Site) draftResult(v *visit, number string) (string, error) {
+	id, err := uuid.Parse(number)
 	if err != nil {
 		return "", nil //nolint:nilerr // it names none
 	}
@@ -109,6 +128,21 @@ func stateText(o store.OutboxMessage) string {
 // conflict is what the page shows when a form could not be carried out.
 type conflict struct{ Why, Words string }
 
+// settle answers a form: with the page that shows the result, or with why nothing was done and the words that were typed.
+func (s *Site) settle(v *visit, refused, words, next string) error {
+	if refused == "" {
+		return v.see(next)
+	}
+	s.show(v, http.StatusConflict, "conflict", "Nothing was done", conflict{refused, words})
+	return nil
+}
+
+// reject answers a form that says nothing that can be done.
+func (s *Site) reject(v *visit, why, words string) error {
+	s.show(v, http.StatusUnprocessableEntity, "conflict", "Nothing was done", conflict{why, words})
+	return nil
+}
+
 // decideDraft sends or drops a draft, or gives it other words. The form names the draft that it showed; another text makes another
 // draft, so a form can never decide about words that it did not show.
 func (s *Site) decideDraft(v *visit) error {
@@ -128,14 +162,13 @@ func (s *Site) decideDraft(v *visit) error {
 	case do == "change" && words != "":
 		done, err = s.Room.ChangeDraft(ctx, v.session, id, words)
 	default:
-		s.show(v, http.StatusUnprocessableEntity, "conflict", "Nothing was done", conflict{"There are no words to save.", words})
-		return nil
+		return s.reject(v, "There are no words to save.", words)
 	}
 	if err != nil {
 		return err
 	}
 	if done {
-		return v.see("/?done=" + id.String())
+		return v.see("/?done=draft-" + id.String())
 	}
 	why := "There is no such draft."
 	o, err := store.OutboxMessageByID(ctx, v.db, id)

@@ -4,6 +4,7 @@ import (
 	"io"
 	"net/http"
 	"os"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -19,7 +20,7 @@ import (
 // hostile is a name of 10 kB with markup, and with marks of the writing direction around it.
 var hostile = "\u202e<script>alert(1)</script>\u2066\"'><img src=x onerror=alert(1)>{{.Session.Hash}}\u2069" + strings.Repeat("x", 10_000)
 
-// fill stores a chat with an answered question, silence, a draft and an escalation. Every text of others is name.
+// fill stores a chat with an answered question, silence, a draft, an escalation and an approval. Every text of others is name.
 func (r *rig) fill(name string) {
 	r.t.Helper()
 	at := r.now.Add(-10 * time.Minute)
@@ -34,7 +35,11 @@ func (r *rig) fill(name string) {
 		(1, '$2', 'contact', '@whatsapp_1:x', 'text', 'Thank you!', $2::timestamptz - interval '2 h', $2::timestamptz - interval '1 h',
 			'archive', 'thanks', 'It only says thanks.', null, null),
 		(1, '$3', 'owner_phone', '@you:x', 'text', 'See you at 10.', $2::timestamptz - interval '3 h', $2, 'archive', 'owner_wrote', 'You wrote it.', null, null)`, name, at)
-	r.exec("insert into escalations (chat_id, message_id, reason, opened_at) values (1, 1, $1, $2)", name, at)
+	r.exec(`insert into escalations (chat_id, message_id, reason, opened_at, proposals) values (1, 1, $1, $2,
+		jsonb_build_array(jsonb_build_object('text', $1::text, 'citations', jsonb_build_array(jsonb_build_object('source', $1::text, 'quote', $1::text)))))`, name, at)
+	r.exec("insert into tasks (key, kind, chat_id, input, agent, state) values ('ask:1', 'ask', 1, $1, left($1, 40), 'queued')", name)
+	r.exec(`insert into approvals (task_id, call_id, tool, arguments, note, expires_at, created_at)
+		values (1, 'c1', 'fetch_url', jsonb_build_object('url', $1::text)::text, $1, $2::timestamptz + interval '20 min', $2)`, name, at)
 	r.exec("insert into usage (day, chat_id, purpose, model, reserved, cost, settled_at) values (current_date, 1, 'reply', 'm', 500, 20000, now())")
 	title := name[:min(len(name), 200)]
 	_, err := knowledge.New(r.st).Index(r.t.Context(), knowledge.File{
@@ -46,7 +51,10 @@ func (r *rig) fill(name string) {
 }
 
 // pages are the addresses of all pages of a rig that is filled.
-var pages = []string{"/", "/chats", "/chats/1", "/documents", "/documents/1", "/numbers", "/numbers?days=30", "/doctor", "/sessions"}
+var pages = []string{
+	"/", "/chats", "/chats/1", "/chats/1/mode?to=silent", "/chats/1/memory", "/notes/1/forget", "/search", "/search?q=deposit",
+	"/documents", "/documents/1", "/numbers", "/numbers?days=30", "/doctor", "/sessions",
+}
 
 func TestChats_ListsThem(t *testing.T) {
 	t.Parallel()
@@ -151,6 +159,7 @@ func TestPages_HostileTextIsInert(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	r.fill(hostile)
+	r.know(hostile)
 	r.report.Sections = append(r.report.Sections, hostileSection())
 	tag := regexp.MustCompile(`(?i)<(script|img|iframe|object|base|form action="?http)|\son[a-z]+\s*=\s*["'a-z]*[^<]*>|style=|javascript:`)
 	for _, path := range append([]string{"/chats?q=" + "%3Cscript%3E%E2%80%AE"}, pages...) {
@@ -170,6 +179,7 @@ func TestPages_ChangeNothing(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	r.fill("Ana")
+	r.know("Ana")
 	token := r.session(owner)
 	rows := func() (sums []string) {
 		require.NoError(t, r.st.Snapshot(t.Context(), func(snapshot store.Snapshot) error {
@@ -198,6 +208,7 @@ func TestPages_HaveSafeHeadersAndValidParts(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	r.fill("Ana")
+	r.know("Ana")
 	for _, path := range pages {
 		w := r.do(http.MethodGet, path, "", as(r.session(owner)))
 		require.Equal(t, http.StatusOK, w.Code, path)
@@ -223,6 +234,7 @@ func TestPages_AreSmallAndFast(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	r.fill("Ana")
+	r.know("Ana")
 	r.exec(`insert into chats (protocol, channel_id, receiver, kind, name, bridge_bot, last_message_at)
 		select 'whatsapp', 'c' || n, '', 'dm', 'Contact with a name ' || n, '@bot:x', $1::timestamptz - n * interval '1 minute' from generate_series(1, 300) n`, r.now)
 	r.exec(`insert into messages (chat_id, event_id, author, sender, kind, body, ts, action, code, reason)
@@ -258,7 +270,12 @@ func TestTemplates_HaveNoScriptOrStyle(t *testing.T) {
 		require.NotRegexp(t, `(?i)<script|<style|style=|\son[a-z]+=|javascript:|https?://`, string(data), f.Name())
 		require.NotContains(t, string(data), "{{/*")
 	}
-	for _, f := range []string{"render.go", "chats.go", "chat.go", "chart.go"} {
+	sources, err := filepath.Glob("*.go")
+	require.NoError(t, err)
+	for _, f := range sources {
+		if strings.HasSuffix(f, "_test.go") {
+			continue
+		}
 		data, err := os.ReadFile(f)
 		require.NoError(t, err)
 		require.NotRegexp(t, `template\.(HTML|JS|CSS|URL|HTMLAttr|Srcset)\b`, string(data), f)

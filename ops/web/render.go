@@ -17,6 +17,7 @@ import (
 
 	"multis/bridgebridge"
 	"multis/internal/text"
+	"multis/knowledge"
 	"multis/store"
 )
 
@@ -65,6 +66,8 @@ func functions(now func() time.Time, zone *time.Location, currency string) templ
 		"network":  bridgebridge.NetworkName,
 		"name":     func(c store.Chat) string { return text.Clip(text.OneLine(c.TypedName()), maxName) },
 		"visible":  text.Visible,
+		"maxSize":  func() string { return knowledge.MaxSizeText },
+		"add":      func(a, b int) int { return a + b },
 	}
 }
 
@@ -115,15 +118,11 @@ func (s *Site) navigation(v *visit) []navItem {
 	list := []navItem{
 		{Name: "Now", Path: "/"},
 		{Name: "Chats", Path: "/chats"},
+		{Name: "Search", Path: "/search"},
 		{Name: "Documents", Path: "/documents"},
-		{Name: "Numbers", Path: "/numbers"},
-		{
-			Name:  "Health",
-			Path:  "/doctor",
-			Far:   true,
-			Gap:   true,
-			Count: len(s.lastReport().Findings()),
-		},
+		{Name: "Numbers", Path: "/numbers", Far: true, Gap: true},
+		{Name: "Health", Path: "/doctor", Far: true, Count: len(s.lastReport().Findings())},
+		{Name: "Your notes", Path: "/memory", Far: true},
 	}
 	for i := range list {
 		list[i].Current = v.r.URL.Path == list[i].Path || list[i].Path != "/" && strings.HasPrefix(v.r.URL.Path, list[i].Path+"/")

@@ -46,6 +46,12 @@ type rig struct {
 	// report and checks are what the doctor and the checks of the work say.
 	report doctor.Report
 	checks health.Report
+	// found, notes and former are what the admin room finds and knows.
+	found  web.Found
+	notes  []store.Note
+	former map[store.NoteID]store.Note
+	// refused is why the admin room does nothing; empty if it does what it is asked.
+	refused string
 }
 
 func newRig(t *testing.T) *rig {
@@ -62,6 +68,7 @@ func (r *rig) open(address string, owner id.UserID) {
 	site, err := web.New(r.t.Context(), web.Options{
 		Store:     r.st,
 		Room:      r,
+		Memory:    r,
 		Examiner:  r,
 		Health:    r,
 		Documents: r,
@@ -107,6 +114,53 @@ func (r *rig) decide(s store.WebSession, what string, draft uuid.UUID, words str
 		return false, nil
 	}
 	return o.State == store.OutboxDraft, err
+}
+
+func (r *rig) DecideCalls(_ context.Context, s store.WebSession, d web.CallDecision) (string, error) {
+	r.told = append(r.told, fmt.Sprintf("%s calls %d version=%t allow=%t numbers=%v hour=%t why=%q pin=%q", s.Person, d.Card, d.Version != "",
+		d.Allow, d.Numbers, d.ForHour, d.Why, d.PIN))
+	return r.refused, nil
+}
+
+func (r *rig) ActOnEscalation(_ context.Context, s store.WebSession, a web.EscalationAction) (string, error) {
+	r.told = append(r.told, fmt.Sprintf("%s escalation %d version=%t %s %d %q", s.Person, a.Escalation, a.Version != "", a.Step, a.Suggestion,
+		a.Text))
+	return r.refused, nil
+}
+
+func (r *rig) Search(context.Context, string) (web.Found, error) { return r.found, nil }
+
+func (r *rig) Notes(context.Context, store.Chat) ([]store.Note, map[store.NoteID]store.Note, error) {
+	return r.notes, r.former, nil
+}
+
+func (r *rig) ChangeNote(_ context.Context, _ store.WebSession, note store.NoteID, words string) (string, error) {
+	r.told = append(r.told, fmt.Sprintf("change note %d %q", note, words))
+	return r.refused, nil
+}
+
+func (r *rig) UndoNote(_ context.Context, _ store.WebSession, note store.NoteID) (string, error) {
+	r.told = append(r.told, fmt.Sprintf("undo note %d", note))
+	return r.refused, nil
+}
+
+func (r *rig) ForgetNote(_ context.Context, _ store.WebSession, note store.NoteID, version string) (string, error) {
+	r.told = append(r.told, fmt.Sprintf("forget note %d %s", note, version))
+	return r.refused, nil
+}
+
+func (r *rig) ExplainMode(_ context.Context, c store.Chat, to policy.Mode) (string, bool, error) {
+	return c.Name + " becomes " + string(to) + ".\nI remember.", to == policy.ModeOff, nil
+}
+
+func (r *rig) SetMode(_ context.Context, _ store.WebSession, c web.ModeChange) (string, error) {
+	r.told = append(r.told, fmt.Sprintf("mode %d %s %s %q", c.Chat, c.Was, c.To, c.PIN))
+	return r.refused, nil
+}
+
+func (r *rig) AddDocument(_ context.Context, _ store.WebSession, u web.Upload) (string, bool, error) {
+	r.told = append(r.told, fmt.Sprintf("add %q %q %s", u.Name, u.Data, u.Role))
+	return u.Name + ": " + r.refused, r.refused == "", nil
 }
 
 func (r *rig) Examine(context.Context) doctor.Report { return r.report }

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"crypto/sha256"
@@ -85,7 +86,8 @@ func (s *Site) isSignedIn(v *visit) bool {
 		return false
 	case !ok && isPost:
 		s.show(v, http.StatusUnauthorized, "conflict", "You are signed out", conflict{
-			"You are signed out. Write /web in the admin room to sign in again.", v.r.PostFormValue("text"),
+			"You are signed out. Write /web in the admin room to sign in again.",
+			cmp.Or(v.r.PostFormValue("text"), v.r.PostFormValue("why")),
 		})
 		return false
 	case !ok && isFromOtherSite(v.r) && v.r.URL.Query().Get("hop") == "":
@@ -132,7 +134,7 @@ type pending struct {
 
 // askToSignIn shows the button that signs in. It changes nothing: the first to look may be a program that previews links.
 func (s *Site) askToSignIn(v *visit) error {
-	if !s.tries.allow(clientAddress(v.r)) {
+	if !s.looks.allow(clientAddress(v.r)) {
 		s.fail(v, v.r, http.StatusTooManyRequests)
 		return nil
 	}

@@ -12,7 +12,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/google/uuid"
 	"maunium.net/go/mautrix/id"
 
 	"multis/knowledge"
@@ -21,19 +20,6 @@ import (
 	"multis/policy"
 	"multis/store"
 )
-
-// Room is the admin room, which is told who signs in.
-type Room interface {
-	// SignedIn tells the owner, in the transaction in which a session begins.
-	SignedIn(ctx context.Context, tx store.Tx, s store.WebSession) error
-	// SignedOut records that a session was ended on the page, or all if it is zero.
-	SignedOut(ctx context.Context, tx store.Tx, person id.UserID, session store.WebSessionID) error
-	// SendDraft, DropDraft and ChangeDraft carry out what the owner decided about a draft, as the admin room does. They report whether it was
-	// done: a draft that is no longer open, or may not be sent, is left as it is.
-	SendDraft(ctx context.Context, s store.WebSession, draft uuid.UUID) (done bool, err error)
-	DropDraft(ctx context.Context, s store.WebSession, draft uuid.UUID) (done bool, err error)
-	ChangeDraft(ctx context.Context, s store.WebSession, draft uuid.UUID, words string) (done bool, err error)
-}
 
 // Examiner checks the installation.
 type Examiner interface {
@@ -54,6 +40,7 @@ type Documents interface {
 type Options struct {
 	Store     *store.Store
 	Room      Room
+	Memory    Memory
 	Examiner  Examiner
 	Health    Health
 	Documents Documents
@@ -74,6 +61,7 @@ type Site struct {
 	host   string // of Address, with its port
 	secure bool   // whether Address is https
 	origin *http.CrossOriginProtection
+	looks  *limiter // openings of links to sign in, by address
 	tries  *limiter // sign-ins, by address
 	posts  *limiter // POSTs, by session
 	mux    *http.ServeMux
@@ -94,6 +82,7 @@ func New(ctx context.Context, o Options) (*Site, error) {
 		host:    address.Host,
 		secure:  address.Scheme == "https",
 		origin:  http.NewCrossOriginProtection(),
+		looks:   newLimiter(maxTries, o.Now),
 		tries:   newLimiter(maxTries, o.Now),
 		posts:   newLimiter(maxPosts, o.Now),
 		mux:     http.NewServeMux(),
@@ -118,7 +107,6 @@ func (s *Site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		s.fail(w, r, status) //nolint:contextcheck // it is that of the request
 		return
 	}
-	r.Body = http.MaxBytesReader(w, r.Body, maxBody)
 	if _, pattern := s.mux.Handler(r); pattern == "" || path.Clean(r.URL.Path) != r.URL.Path {
 		s.fail(w, r, http.StatusNotFound) //nolint:contextcheck // it is that of the request
 		return
@@ -132,27 +120,45 @@ type route struct {
 	// open says that nobody needs to be signed in.
 	open bool
 	do   func(s *Site, v *visit) error
+	// takesFile says that its form has a file.
+	takesFile bool
 }
+
+// uploadPattern is the route of the only form with a file.
+const uploadPattern = "POST /documents"
 
 // routes returns all routes.
 func routes() []route {
 	return []route{
-		{"GET /style.css", true, (*Site).style},
-		{"GET /sign-in", true, (*Site).signInSteps},
-		{"GET /sign-in/{link}", true, (*Site).askToSignIn},
-		{"POST /sign-in", true, (*Site).signIn},
-		{"POST /sign-out", false, (*Site).signOut},
-		{"GET /sessions", false, (*Site).sessions},
-		{"POST /sessions/end", false, (*Site).endSessions},
-		{"POST /sessions/{id}/end", false, (*Site).endSession},
-		{"GET /{$}", false, (*Site).waiting},
-		{"POST /drafts/{id}", false, (*Site).decideDraft},
-		{"GET /chats", false, (*Site).chats},
-		{"GET /chats/{id}", false, (*Site).chat},
-		{"GET /documents", false, (*Site).documents},
-		{"GET /documents/{id}", false, (*Site).document},
-		{"GET /numbers", false, (*Site).numbers},
-		{"GET /doctor", false, (*Site).doctor},
+		{pattern: "GET /style.css", open: true, do: (*Site).style},
+		{pattern: "GET /sign-in", open: true, do: (*Site).signInSteps},
+		{pattern: "GET /sign-in/{link}", open: true, do: (*Site).askToSignIn},
+		{pattern: "POST /sign-in", open: true, do: (*Site).signIn},
+		{pattern: "POST /sign-out", do: (*Site).signOut},
+		{pattern: "GET /sessions", do: (*Site).sessions},
+		{pattern: "POST /sessions/end", do: (*Site).endSessions},
+		{pattern: "POST /sessions/{id}/end", do: (*Site).endSession},
+		{pattern: "GET /{$}", do: (*Site).waiting},
+		{pattern: "POST /drafts/{id}", do: (*Site).decideDraft},
+		{pattern: "POST /approvals/{id}", do: (*Site).decideCalls},
+		{pattern: "POST /escalations/{id}", do: (*Site).actOnEscalation},
+		{pattern: "POST /escalations/{id}/replies", do: (*Site).replyToEscalation},
+		{pattern: "GET /chats", do: (*Site).chats},
+		{pattern: "GET /chats/{id}", do: (*Site).chat},
+		{pattern: "GET /chats/{id}/mode", do: (*Site).askMode},
+		{pattern: "POST /chats/{id}/mode", do: (*Site).setMode},
+		{pattern: "GET /chats/{id}/memory", do: (*Site).memory},
+		{pattern: "GET /memory", do: (*Site).ownMemory},
+		{pattern: "POST /notes/{id}", do: (*Site).changeNote},
+		{pattern: "POST /notes/{id}/undo", do: (*Site).undoNote},
+		{pattern: "GET /notes/{id}/forget", do: (*Site).askToForget},
+		{pattern: "POST /notes/{id}/forget", do: (*Site).forgetNote},
+		{pattern: "GET /search", do: (*Site).search},
+		{pattern: "GET /documents", do: (*Site).documents},
+		{pattern: uploadPattern, do: (*Site).addDocument, takesFile: true},
+		{pattern: "GET /documents/{id}", do: (*Site).document},
+		{pattern: "GET /numbers", do: (*Site).numbers},
+		{pattern: "GET /doctor", do: (*Site).doctor},
 	}
 }
 
@@ -177,8 +183,13 @@ func (s *Site) handler(rt route) http.Handler {
 			now:            s.Now(),
 			began:          time.Now(),
 		}
+		body := r.Body
+		r.Body = http.MaxBytesReader(w, body, maxBody)
 		if !rt.open && !s.isSignedIn(v) { //nolint:contextcheck // it is that of the request
 			return
+		}
+		if rt.takesFile { // only the owner may send so much
+			r.Body = http.MaxBytesReader(w, body, knowledge.MaxSize+maxBody)
 		}
 		if err := rt.do(s, v); err != nil {
 			s.report500(v, err) //nolint:contextcheck // it is that of the request
