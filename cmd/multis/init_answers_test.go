@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"multis/config"
+	"multis/policy"
 )
 
 func TestInit_AsksAgainAfterInvalidAnswer(t *testing.T) {
@@ -48,6 +49,72 @@ func TestInit_AsksAgainAfterInvalidAnswer(t *testing.T) {
 	cfg, err := config.Load(filepath.Join(dir, "config.yaml"))
 	require.NoError(t, err)
 	require.Equal(t, "Ada", cfg.Name)
+}
+
+func TestInit_GoesBack(t *testing.T) {
+	t.Parallel()
+	_, synapse := newSynapse(t)
+	dir := openFolder(t)
+	s := startInit(t, "dumb", dir, "--synapse", synapse, "--wait", "0", "MULTIS_TIME_ZONE=Europe/Berlin")
+	s.expect("To go back to the question before, type b")
+	for _, q := range [][2]string{
+		{"Your Matrix id", "b"},
+		{"This is the first question.", "@anna:example.org"},
+		{"What should multis do in new chats?", "business"},
+		{"The name of your assistant", "Adda"},
+		{"The language model", "back"},
+		{"[Adda]", "B"},
+		{"[2]", "personal"},
+		{"[Adda]", "Ada"},
+		{"The language model", "own"},
+		{"The name of the model", "b"},
+		{"The language model", "none"},
+		{"Search by meaning", "none"},
+		{"Voice notes", "none"},
+		{"Write it?", "b"},
+		{"Voice notes", "none"},
+	} {
+		s.answer(q[0], q[1])
+	}
+	for _, line := range []string{
+		"Your multis:", "owner        @anna:example.org", "time zone    Europe/Berlin", "new chats    personal", "name         Ada\n",
+		"database     multis runs its own Postgres", "model        none",
+	} {
+		s.expect(line)
+	}
+	s.answer("Write it?", "")
+	require.NoError(t, s.end(), s.all())
+	cfg, err := config.Load(filepath.Join(dir, "config.yaml"))
+	require.NoError(t, err)
+	require.Equal(t, "Ada", cfg.Name)
+	require.Equal(t, policy.ProfilePersonal, cfg.Chats.Profile)
+}
+
+// Where there are cursor keys, Shift-Tab goes back, b does so where it is no beginning of a text, and a b as a text does.
+func TestInit_GoesBackInForms(t *testing.T) {
+	t.Parallel()
+	_, synapse := newSynapse(t)
+	dir := openFolder(t)
+	s := startInit(t, "xterm-256color", dir, "--synapse", synapse, "--wait", "0", "--profile", "personal", "--model", "none",
+		"MULTIS_TIME_ZONE=Europe/Berlin")
+	s.answer("Your Matrix id", "@anna:example.org")
+	s.expect("The name of your assistant")
+	s.typeIn("\x1b[Z")
+	s.answer("Your Matrix id", "")
+	s.answer("The name of your assistant", "\x15Ada")
+	s.expect("Search by meaning")
+	s.typeIn("b")
+	s.answer("The name of your assistant", "\x15b")
+	s.answer("Your Matrix id", "")
+	s.answer("The name of your assistant", "")
+	s.answer("Search by meaning", "")
+	s.answer("Voice notes", "")
+	s.answer("Write it?", "")
+	require.NoError(t, s.end(), s.all())
+	cfg, err := config.Load(filepath.Join(dir, "config.yaml"))
+	require.NoError(t, err)
+	require.Equal(t, "Ada", cfg.Name)
+	require.Equal(t, "@anna:example.org", cfg.Owner.String())
 }
 
 func TestInit_RefusesInvalidFlag(t *testing.T) {

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 
 	tea "charm.land/bubbletea/v2"
 	"charm.land/huh/v2"
@@ -37,7 +38,7 @@ type Question struct {
 // Option is one of the answers to choose from.
 type Option struct{ Value, Label string }
 
-// Asker asks a person. It returns ErrAborted when the person gives up.
+// Asker asks a person. It returns ErrAborted when the person gives up, and errBack when the person wants the question before.
 type Asker interface {
 	Ask(ctx context.Context, q Question) (string, error)
 	Confirm(ctx context.Context, title string, yes bool) (bool, error)
@@ -81,7 +82,13 @@ type formInput struct {
 	ctx  context.Context //nolint:containedctx // Read has no context parameter
 	keys <-chan []byte
 	rest []byte
+	// isBack reports whether keys ask for the question before. Then the form ends as by Ctrl-C, and wantsBack is set.
+	isBack    func(keys []byte) bool
+	wantsBack atomic.Bool
 }
+
+// The keys that go back, and those that end a form.
+const shiftTab, controlC = "\x1b[Z", "\x03"
 
 // Read returns the next keys. It ends with the form.
 func (i *formInput) Read(b []byte) (int, error) {
@@ -92,6 +99,10 @@ func (i *formInput) Read(b []byte) (int, error) {
 		case keys, ok := <-i.keys:
 			if !ok {
 				return 0, io.EOF
+			}
+			if i.isBack(keys) {
+				i.wantsBack.Store(true)
+				keys = []byte(controlC)
 			}
 			i.rest = keys
 		}
@@ -105,7 +116,7 @@ func (i *formInput) Read(b []byte) (int, error) {
 func (f forms) Ask(ctx context.Context, q Question) (string, error) {
 	answer := q.Default
 	check := func(s string) error {
-		if q.Check == nil {
+		if q.Check == nil || isBack(strings.TrimSpace(s)) {
 			return nil
 		}
 		return q.Check(strings.TrimSpace(s))
@@ -134,23 +145,28 @@ func (f forms) Ask(ctx context.Context, q Question) (string, error) {
 	default:
 		field = huh.NewInput().Title(q.Title).Description(q.Help).Value(&answer).Validate(check)
 	}
-	if err := f.run(ctx, field); err != nil {
+	if err := f.run(ctx, field, len(q.Options) > 0); err != nil {
 		return "", err
 	}
-	if answer = strings.TrimSpace(answer); answer == "" && q.Secret {
-		answer = q.Default
+	switch answer = strings.TrimSpace(answer); {
+	case isBack(answer):
+		return "", errBack
+	case answer == "" && q.Secret:
+		return q.Default, nil
+	default:
+		return answer, nil
 	}
-	return answer, nil
 }
 
 // Confirm shows a form with yes and no.
 func (f forms) Confirm(ctx context.Context, title string, yes bool) (bool, error) {
 	answer := yes
-	err := f.run(ctx, huh.NewConfirm().Title(title).Affirmative("Yes").Negative("No").Value(&answer))
+	err := f.run(ctx, huh.NewConfirm().Title(title).Affirmative("Yes").Negative("No").Value(&answer), true)
 	return answer, err
 }
 
-func (f forms) run(ctx context.Context, field huh.Field) error {
+// run shows a form. takesKey says that single keys choose, so that b is not the beginning of a text.
+func (f forms) run(ctx context.Context, field huh.Field, takesKey bool) error {
 	cooked, err := term.MakeRaw(f.terminal)
 	if err != nil {
 		return fmt.Errorf("read keys from the terminal: %w", err)
@@ -164,7 +180,14 @@ func (f forms) run(ctx context.Context, field huh.Field) error {
 	// The options come first, because they replace those before them. The context ends with a signal; a handler of the
 	// form's own waits for ever if the form has ended with the context already.
 	form := huh.NewForm(huh.NewGroup(field)).WithProgramOptions(tea.WithoutSignalHandler())
-	err = form.WithInput(&formInput{ctx: reading, keys: f.keys}).WithOutput(f.out).WithShowHelp(false).RunWithContext(ctx)
+	input := &formInput{ctx: reading, keys: f.keys}
+	input.isBack = func(keys []byte) bool {
+		return strings.HasPrefix(string(keys), shiftTab) || takesKey && isBack(string(keys))
+	}
+	err = form.WithInput(input).WithOutput(f.out).WithShowHelp(false).RunWithContext(ctx)
+	if input.wantsBack.Load() {
+		return errBack
+	}
 	if errors.Is(err, huh.ErrUserAborted) || ctx.Err() != nil {
 		return ErrAborted
 	}
@@ -216,6 +239,9 @@ func (p *prompts) Ask(ctx context.Context, q Question) (string, error) {
 		}
 		if q.Secret {
 			fmt.Fprintln(p.out)
+		}
+		if isBack(answer) {
+			return "", errBack
 		}
 		if answer == "" {
 			answer = q.Default
@@ -292,6 +318,8 @@ func (p *prompts) Confirm(ctx context.Context, title string, yes bool) (bool, er
 			return true, nil
 		case "n", "no":
 			return false, nil
+		case "b", "back":
+			return false, errBack
 		}
 		fmt.Fprint(p.out, "Type y or n > ")
 	}

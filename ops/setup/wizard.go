@@ -74,17 +74,13 @@ func Run(ctx context.Context, o Options) (Answers, error) {
 	if err := w.searchMachine(); err != nil {
 		return Answers{}, err
 	}
-	for _, step := range []func(context.Context) error{
-		w.askAddress, w.askOwner, w.choosePort, w.askTimeZone, w.askProfile, w.askName, w.askDatabase, w.askModel, w.askEmbeddings, w.askSpeech,
-	} {
-		if err := step(ctx); err != nil {
-			return Answers{}, err
-		}
-		if ctx.Err() != nil {
-			return Answers{}, ErrAborted
-		}
-	}
-	return w.finish(ctx)
+	var agreed Answers
+	err := w.takeSteps(ctx, w.askAddress, w.askOwner, w.choosePort, w.askTimeZone, w.askProfile, w.askName, w.askDatabase,
+		w.askModel, w.askEmbeddings, w.askSpeech, func(ctx context.Context) (err error) {
+			agreed, err = w.finish(ctx)
+			return err
+		})
+	return agreed, err
 }
 
 // load reads the configuration, or begins with the example.
@@ -373,6 +369,7 @@ func (w *Wizard) finish(ctx context.Context) (Answers, error) {
 	diff := Diff(w.old, data, c.Secrets())
 	switch {
 	case a.IsNew():
+		w.printSummary(c)
 		w.printf("\nTo be written: %s (readable by multis only) and %s\n", w.Config, w.Registration)
 	case diff == "":
 		w.printf("\n%s stays as it is.\n", w.Config)
@@ -389,6 +386,41 @@ func (w *Wizard) finish(ctx context.Context) (Answers, error) {
 		}
 	}
 	return a, nil
+}
+
+// printSummary prints what a new configuration says about what was asked or found.
+func (w *Wizard) printSummary(c *config.Config) {
+	w.printf("\nYour multis:\n")
+	for _, line := range [][2]string{
+		{"owner", orElse(w.value("owner"), "whoever pairs with the code")},
+		{"homeserver", c.Homeserver.Address},
+		{"time zone", c.TimeZone.String()},
+		{"new chats", string(c.Chats.Profile)},
+		{"name", c.Name},
+		{"database", databaseText(w.value("database.url"))},
+		{"model", w.modelText("llm")},
+		{"by meaning", w.modelText("embeddings")},
+		{"voice notes", w.modelText("speech")},
+	} {
+		w.printf("  %-12s %s\n", line[0], text.Visible(redactLine(line[1], c.Secrets())))
+	}
+}
+
+// databaseText says in the summary which database is used, without its address, which may have a password.
+func databaseText(url string) string {
+	if url == "" {
+		return "multis runs its own Postgres"
+	}
+	return "the one that you named"
+}
+
+// modelText says in the summary which model a section of the configuration has.
+func (w *Wizard) modelText(section string) string {
+	model := orElse(w.value(section+".model"), noModel)
+	if w.value(section+".api_key") != "" && model != noModel {
+		model += ", with an API key"
+	}
+	return model
 }
 
 func (w *Wizard) printf(format string, args ...any) { fmt.Fprintf(w.Out, format, args...) }
