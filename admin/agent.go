@@ -72,7 +72,7 @@ func (ag *agentCommands) toolNames(ctx context.Context, room store.Chat) ([]stri
 // list shows the agents.
 func (ag *agentCommands) list(_ context.Context, r request, _ string) (answer, error) {
 	if len(ag.settings.Agents) == 0 {
-		return answer{text: "Only I answer. More agents stand in config.yaml under `agents`, each with its own manner, files and tools."}, nil
+		return answer{text: "I'm the only agent. Add more in config.yaml under `agents`, each with its own manner, files and tools."}, nil
 	}
 	lines := []string{"**" + text.Count(len(ag.settings.Agents), "agent") + "**"}
 	for _, g := range ag.settings.Agents {
@@ -214,7 +214,7 @@ func audience(s skills.Skill) string {
 // listTools shows the tools that a model may call for the owner.
 func (ag *agentCommands) listTools(ctx context.Context, r request, _ string) (answer, error) {
 	if ag.tools == nil || ag.settings.Model == modelNone {
-		return answer{text: "Without a model nothing calls tools. `llm.model` in config.yaml names one."}, nil
+		return answer{text: "Without a model nothing calls tools. Set `llm.model` in config.yaml."}, nil
 	}
 	all, err := ag.tools.OfferedTools(ctx, r.room)
 	if err != nil {
@@ -261,7 +261,7 @@ func (ag *agentCommands) unknownAgent(reply string) answer {
 		return answer{}
 	}
 	if len(ag.settings.Agents) == 0 {
-		return answer{text: "There is no agent " + code("@"+m[1]) + ": only I answer. Agents stand in config.yaml under `agents:`."}
+		return answer{text: "There is no agent " + code("@"+m[1]) + ": only I answer. Add agents in config.yaml under `agents:`."}
 	}
 	names := make([]string, len(ag.settings.Agents))
 	for i, g := range ag.settings.Agents {

@@ -66,7 +66,7 @@ func (ac *AnswerCommands) run(ctx context.Context, r request, args string) (answ
 	case verb == "remove":
 		return ac.remove(rest), nil
 	default:
-		return answer{text: "Say it like: `/answers`, `/answers add Is there parking? = Behind the house.`, `/answers remove 2`, `/answers learned`."}, nil
+		return answer{text: "Try `/answers`, `/answers add Is there parking? = Behind the house.`, `/answers remove 2`, `/answers learned`."}, nil
 	}
 }
 
@@ -107,7 +107,7 @@ func (ac *AnswerCommands) keep(ctx context.Context, asked, said string) (answer,
 	case asked == "" || said == "":
 		return answer{text: "Write the question, `=` and the answer: `/answers add Is there parking? = Behind the house.`"}, nil
 	case len([]rune(said)) > answers.MaxAnswer:
-		return answer{text: fmt.Sprintf("The answer is too long: %d characters at most.", answers.MaxAnswer)}, nil
+		return answer{text: fmt.Sprintf("The answer is too long: at most %d characters.", answers.MaxAnswer)}, nil
 	case unknown != "":
 		return answer{text: fmt.Sprintf("There is no variable %s: these are `{name}`, `{hours}` and `{business}`.", code(unknown))}, nil
 	}
@@ -146,7 +146,7 @@ func (ac *AnswerCommands) listLearned(ctx context.Context) (answer, error) {
 	}
 	lines := []string{"**Learned from people**"}
 	for _, a := range learned {
-		who := "for you alone"
+		who := "only for you"
 		if a.Role == policy.RolePublic {
 			who = "for customers"
 		}
@@ -277,8 +277,8 @@ func (ac *AnswerCommands) show(ctx context.Context, tx store.Tx, g store.Unanswe
 func (ac *AnswerCommands) cardParts(ctx context.Context, tx store.Tx, g store.UnansweredQuestion,
 	chat store.Chat,
 ) (heading, before, into string, err error) {
-	heading = "📚 **Shall I learn this?** " + esc(chat.Label()) + " asked what no document of yours says, and was answered."
-	into = "👍 into your document \"Answers\", for you alone · reply `public` for customers as well"
+	heading = "📚 **Save this answer?** " + esc(chat.Label()) + " asked what no document of yours says, and was answered."
+	into = "👍 save for me · `public` also for customers"
 	if g.Contradicts != nil {
 		learned, err := store.LearnedAnswers(ctx, tx)
 		if i := slices.IndexFunc(learned, func(a store.LearnedAnswer) bool { return a.ID == *g.Contradicts }); i >= 0 {

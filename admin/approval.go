@@ -159,7 +159,7 @@ func cardText(task store.Task, calls []store.Approval) string {
 	}
 	text += several.String()
 	if first.Unattended {
-		text += "\n\nNobody waits for it. If you say yes, I go on with it then."
+		text += "\n\nNobody waits for it. If you approve, I'll do this then."
 	}
 	return text + "\n\n" + strings.Join(cardChoices(calls), " · ") + "."
 }

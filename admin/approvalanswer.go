@@ -244,7 +244,7 @@ func (ts *TaskCommands) judgeCard(r request, dialog store.Dialog, calls []store.
 	case !a.allowed && len(a.numbers) > 0:
 		return answer{text: "Say which ones I may do, such as `1 3 yes`; the others are not done. `no` is for all of them."}
 	case a.grant > store.MaxGrant:
-		return answer{text: fmt.Sprintf("I allow that for %d hours at most: `yes 8h`.", int(store.MaxGrant.Hours()))}
+		return answer{text: fmt.Sprintf("I allow that for at most %d hours: `yes 8h`.", int(store.MaxGrant.Hours()))}
 	case a.grant > 0 && !isGrantable(calls):
 		return answer{text: "That can only be allowed once: `yes` does it."}
 	}
@@ -364,7 +364,7 @@ func (ts *TaskCommands) decidedText(calls []store.Approval, result jobs.DecidedC
 			fmt.Sprintf("; `/approvals revoke %d` ends that.", g.ID))
 	}
 	if result.Continued != 0 {
-		lines = append(lines, fmt.Sprintf("I go on with it as task %d.", result.Continued))
+		lines = append(lines, fmt.Sprintf("I continue as task %d.", result.Continued))
 	}
 	return strings.Join(lines, " ")
 }

@@ -465,7 +465,7 @@ func TestApproval_SafeModeDelaysCall(t *testing.T) {
 		}
 		_, card := r.cardOf(nil, `{"n": 1}`)
 		r.commitEvents(r.reply(r.room, owner, card, c.answer))
-		require.Equal(t, c.safe && c.answer == "yes", strings.Contains(r.lastSent().Body, "it waits until that is over"), r.lastSent().Body)
+		require.Equal(t, c.safe && c.answer == "yes", strings.Contains(r.lastSent().Body, "it waits until that has ended"), r.lastSent().Body)
 	}
 }
 

@@ -23,8 +23,8 @@ func (as *approvalCommands) commands() []command {
 		name: "approvals", args: "[days, or revoke NUMBER]", group: groupHealth, run: as.run,
 		summary: "tool calls you approved or declined",
 		alone:   true,
-		help: "Open questions, what you allowed and denied and why, and what I may do without asking for some hours. `/approvals 7` goes back a week, 30 days at most. " +
-			"`yes 1h` in answer to a question allows more calls like it for an hour, 8 hours at most: of the same agent, tool and target. `/approvals revoke 3` ends that at once.",
+		help: "Open questions, what you allowed and denied and why, and what I may do without asking for some hours. `/approvals 7` goes back a week, at most 30 days. " +
+			"`yes 1h` in answer to a question allows more calls like it for an hour, at most 8 hours: of the same agent, tool and target. `/approvals revoke 3` ends that at once.",
 	}}
 }
 
@@ -47,7 +47,7 @@ func (as *approvalCommands) run(ctx context.Context, r request, args string) (an
 			return as.list(ctx, r, days)
 		}
 	}
-	return answer{text: fmt.Sprintf("Write `/approvals`, `/approvals 7` for the last 7 days (%d at most), or `/approvals revoke 3`.",
+	return answer{text: fmt.Sprintf("Write `/approvals`, `/approvals 7` for the last 7 days (at most %d), or `/approvals revoke 3`.",
 		maxApprovalDays)}, nil
 }
 

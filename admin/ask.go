@@ -30,7 +30,7 @@ func (qs *questionCommands) commands() []command {
 		{
 			name: "ask", args: "QUESTION", group: groupDocuments, run: qs.ask,
 			summary: "answer from your documents, with sources",
-			help:    "Plain text without a command asks as well. What I say rests on your own documents and the public ones.",
+			help:    "Plain text without a command asks as well. What I say is based on your own documents and the public ones.",
 		},
 		{
 			name:      "search",
@@ -109,7 +109,7 @@ func normalize(text string) string {
 // searchDocuments shows the passages that match best, word for word.
 func (qs *questionCommands) searchDocuments(ctx context.Context, r request, args string) (answer, error) {
 	if args == "" {
-		return answer{text: "What shall I look for? `/search delivery sunday`"}, nil
+		return answer{text: "What should I look for? `/search delivery sunday`"}, nil
 	}
 	quotes, err := qs.find(ctx, r.scope(), r.isOwner(), args, maxSearchHits)
 	if err != nil {

@@ -26,7 +26,7 @@ func (br *bridgeCommands) commands() []command {
 			name: "bridges", args: "[accept or refuse BOT]", group: groupHealth, run: br.list,
 			summary: "confirm your bridges",
 			alone:   true,
-			help: "A chat belongs to the bot that brought it. When another bot claims it, because you set the bridge up anew or because somebody pretends, I ask you first. " +
+			help: "A chat belongs to the bot that brought it. When another bot claims it, because you set the bridge up again or because somebody pretends, I ask you first. " +
 				"`/bridges accept @bot:server` gives it the chats it claims, `/bridges refuse @bot:server` leaves them where they are.",
 		},
 	}
@@ -85,7 +85,7 @@ func (br *bridgeCommands) decide(changes []store.BridgeChange, unconfirmed []sto
 		word = "accept"
 	}
 	if word != "accept" && word != "refuse" {
-		return answer{text: "Say it like: `/bridges`, `/bridges accept @bot:server`, `/bridges refuse @bot:server`."}
+		return answer{text: "Try `/bridges`, `/bridges accept @bot:server`, `/bridges refuse @bot:server`."}
 	}
 	for _, b := range unconfirmed {
 		if b.Bot.String() == bot || (bot == "" && len(unconfirmed) == 1 && len(changes) == 0) {
@@ -95,7 +95,7 @@ func (br *bridgeCommands) decide(changes []store.BridgeChange, unconfirmed []sto
 	changes = slices.DeleteFunc(slices.Clone(changes), func(c store.BridgeChange) bool { return bot != "" && c.NewBot.String() != bot })
 	switch {
 	case len(changes) == 0:
-		return answer{text: "No bot of that name waits for your word. `/bridges` lists what there is."}
+		return answer{text: "No bot of that name waits for your decision. `/bridges` lists what there is."}
 	case len(changes) > 1:
 		return answer{text: "Which one? `/bridges " + word + "` and the bot's whole name."}
 	default:
@@ -117,7 +117,7 @@ func (br *bridgeCommands) notifyClaim(ctx context.Context, change int64) error {
 	}
 	// The notice is no question: a typed number could be meant as the answer to another question.
 	return br.room.completeWithNotice(ctx, outbox.Alert,
-		claimText(c)+fmt.Sprintf("If it is your bridge, set up anew: %s. If not, there is nothing to do.",
+		claimText(c)+fmt.Sprintf("If it is your bridge, set up again: %s. If not, there is nothing to do.",
 			code("/bridges accept "+c.NewBot.String())))
 }
 
@@ -177,7 +177,7 @@ func decideClaim(c store.BridgeChange, accepted bool) answer {
 	return answer{
 		text: bot + " is your " + esc(bridgebridge.NetworkName(c.Protocol)) +
 			" bridge from now on. The chats it claims move to it and keep their mode and memory; " +
-			"what was said there meanwhile is read, and nothing of it is answered.",
+			"what was said there in the meantime is read, and nothing of it is answered.",
 		change: func(ctx context.Context, tx store.Tx) error {
 			if err := store.DecideBridgeChange(ctx, tx, c.ID, true); err != nil {
 				return err

@@ -52,7 +52,7 @@ func repairHint(s store.BridgeState) string {
 	case store.SilentBridge:
 		return "Look whether it runs; what waits at the homeserver arrives when it does."
 	case bridgebridge.NotConnected:
-		return "It tries again by itself, and I tell you when it works. If that takes long, restart the bridge."
+		return "It tries again automatically, and I tell you when it works. If that takes long, restart the bridge."
 	}
 	return "Log in again with the bridge: write `login` to " + esc(s.Bot.String()) + "."
 }
@@ -82,7 +82,7 @@ func (br *bridgeCommands) notDeliveredText(ctx context.Context, chat store.Chat,
 	head, ref := "⚠️ **Not sent to "+esc(chat.Label())+"**: ", esc(logRef(o.ID))
 	length := 200
 	offline := "I don't send it again: write there yourself then."
-	rejected := "I don't try again: write there yourself, or mend the bridge first."
+	rejected := "I don't try again: write there yourself, or fix the bridge first."
 	if o.Purpose == policy.PurposeDraft { // the owner may have written it
 		length = maxUnsentText
 		offline = "👍 sends it again then."

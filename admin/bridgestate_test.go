@@ -67,6 +67,6 @@ func TestBridgeState_NoticeIsSentAndCleared(t *testing.T) {
 	})
 	require.NoError(t, r.admin.Notices.Notify(r.ctx, down))
 	text := bodies(r.sendQueued())
-	require.Contains(t, text, "It tries again by itself")
+	require.Contains(t, text, "It tries again automatically")
 	require.NotContains(t, text, "login", "there is nothing to log in to again")
 }

@@ -33,7 +33,7 @@ func (bs *briefCommands) commands() []command {
 			name: "brief", args: "[chat or network] [since WHEN]", group: groupMemory, run: bs.show,
 			summary: "what happened while you were away",
 			help: "The last 24 hours unless you say otherwise: `/brief since monday`, `/brief yesterday`, `/brief whatsapp since 3d`, `/brief Ana since 2026-11-01`. What happened, what waits for an answer, what was promised, " +
-				"each with the message it rests on. Without a model you see who wrote last, and who waits for you.",
+				"each with the message it is based on. Without a model you see who wrote last, and who waits for you.",
 		},
 	}
 }
@@ -133,7 +133,7 @@ func parseBriefArgs(args string, now time.Time) (span schedule.Period, where, re
 	}
 	since := m[2]
 	return schedule.Period{}, "", "I don't know since when *" + esc(text.Clip(since, 40)) +
-		"* is. Say it like `/brief since monday`, `since yesterday`, `since 3d`, `since 2026-11-01`."
+		"* is. Try `/brief since monday`, `since yesterday`, `since 3d`, `since 2026-11-01`."
 }
 
 func lastWord(s string) string { return s[strings.LastIndexByte(s, ' ')+1:] }

@@ -56,7 +56,7 @@ func (bc *businessCommands) commands() []command {
 		aliases: businessAliases,
 		hint:    "`/business` shows and changes what I tell customers; `/mode business Ana` has me answer Ana.",
 		help: "`/business setup` asks for the name, the greeting, topics, rules, pages, hours, tone and operators, one by one, and lets you try it as a customer. `skip` keeps what is set, `back` returns to the question before, " +
-			"`cancel` stops; `/business setup` goes on from there, `/business setup hours` asks for one again. `/business preview Do you deliver?` shows what a customer would get, and sends nothing. " +
+			"`cancel` stops; `/business setup` continues there, `/business setup hours` asks for one again. `/business preview Do you deliver?` shows what a customer would get, and sends nothing. " +
 			"`/business show` lists what is set, `/business clear` takes it all back to config.yaml. No chat is answered because of it: `/mode business Ana` does that.",
 	}}
 }
@@ -73,7 +73,7 @@ func (bc *businessCommands) questions() []func() question {
 var businessAliases = []string{"customers"}
 
 // businessHint says what to use where there is no /business.
-const businessHint = "What I tell customers stands in config.yaml under `business:`; `/mode business Ana` has me answer Ana."
+const businessHint = "What I tell customers is in config.yaml under `business:`; `/mode business Ana` has me answer Ana."
 
 // run carries out /business.
 func (bc *businessCommands) run(ctx context.Context, r request, args string) (answer, error) {
@@ -86,13 +86,13 @@ func (bc *businessCommands) run(ctx context.Context, r request, args string) (an
 		return bc.setup(ctx, rest)
 	case "preview":
 		if rest == "" {
-			return answer{text: "Write the question of a customer behind it: `/business preview Do you deliver on Sundays?`"}, nil
+			return answer{text: "Write the question of a customer after it: `/business preview Do you deliver on Sundays?`"}, nil
 		}
 		return bc.preview(ctx, r, rest)
 	case "clear":
-		return answer{text: "**Take back everything** that was set with `/business setup`? What stands in config.yaml applies again. `yes` or `no`.", question: &confirmBusinessClear{}}, nil
+		return answer{text: "**Take back everything** that was set with `/business setup`? What config.yaml says applies again. `yes` or `no`.", question: &confirmBusinessClear{}}, nil
 	default:
-		return answer{text: "Say it like: `/business setup`, `/business show`, `/business preview Do you deliver?`, `/business clear`."}, nil
+		return answer{text: "Try `/business setup`, `/business show`, `/business preview Do you deliver?`, `/business clear`."}, nil
 	}
 }
 
@@ -282,7 +282,7 @@ func (q businessStep) answer(_ context.Context, r request, c choice) (_ answer, 
 
 // pauseSetup answers that the setup is paused. Its step is stored, so that it can be continued.
 func pauseSetup() answer {
-	return answer{text: "Stopped; what you said so far is kept. `/business setup` goes on.", change: closeSteps}
+	return answer{text: "Stopped; what you said so far is kept. `/business setup` continues.", change: closeSteps}
 }
 
 // handleAnswer handles a text that answers the open question of the setup. done is false if none is open, or if the text
@@ -459,7 +459,7 @@ func (confirmBusinessClear) answer(_ context.Context, _ request, c choice) (_ an
 		return answer{}, false, nil
 	}
 	return answer{
-		text: "Taken back: what stands in config.yaml applies again.", reason: "The owner took back the setup of the business.",
+		text: "Undone: what config.yaml says applies again.", reason: "The owner took back the setup of the business.",
 		pin: &pinNeed{pin.ActionConfig, "clear the business"},
 		change: func(ctx context.Context, tx store.Tx) error {
 			for _, key := range business.Keys() {

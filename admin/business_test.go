@@ -138,7 +138,7 @@ func TestBusinessSetup_ResumesAfterAbort(t *testing.T) {
 	r.asOwner("/business setup")
 	for i, answer := range append(setupAnswers, "") {
 		at := fmt.Sprintf("Going on where we stopped.\n**%d of 9 · %s", i+1, business.Steps()[i])
-		require.Contains(t, r.asOwner("cancel"), "`/business setup` goes on")
+		require.Contains(t, r.asOwner("cancel"), "`/business setup` continues")
 		require.Contains(t, r.asOwner("Piano House?"), "You asked", "the room is free again")
 		require.Contains(t, r.asOwner("/business setup"), at)
 		r.restart()
@@ -177,7 +177,7 @@ func TestBusinessSetup_SkipRedoRefuse(t *testing.T) {
 	require.Contains(t, r.asOperator("/business clear"), "Only the owner can use")
 
 	require.Contains(t, r.asOwner("/business clear"), "Take back everything")
-	require.Contains(t, r.asOwner("yes"), "Taken back")
+	require.Contains(t, r.asOwner("yes"), "Undone")
 	require.Empty(t, r.loadConfig().Business.Name)
 	require.Empty(t, r.loadConfig().Business.Hours)
 	require.Contains(t, r.asOwner("/business setup"), "1 of 9")
@@ -218,7 +218,7 @@ func TestBusinessSetup_NoneEmptiesSetting(t *testing.T) {
 	t.Parallel()
 	r := newShop(t)
 	require.Contains(t, r.asOwner("/config set business.hours mon-fri 9-17"), "from now on")
-	require.Equal(t, "`business.hours` is **empty** from now on. `/config reset business.hours` takes it back.",
+	require.Equal(t, "`business.hours` is **empty** from now on. Undo: `/config reset business.hours`.",
 		r.asOwner("/config set business.hours none"))
 	require.Empty(t, r.loadConfig().Business.Hours)
 	require.Contains(t, r.asOwner("/config set budget.per_day none"), "Not set:")

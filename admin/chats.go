@@ -74,7 +74,7 @@ func (p pickChat) answer(ctx context.Context, _ request, c choice) (_ answer, do
 func (k *chatPicker) picked(ctx context.Context, p pickChat, chat store.Chat) (answer, error) {
 	cmd, known := k.table.lookup(p.Command)
 	if !known || cmd.onChat == nil {
-		return answer{}, fmt.Errorf("go on with a chat: command %q is unknown", p.Command)
+		return answer{}, fmt.Errorf("continue with a chat: command %q is unknown", p.Command)
 	}
 	return cmd.onChat(ctx, p.chatPick, chat)
 }

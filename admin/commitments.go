@@ -31,7 +31,7 @@ func (cs *CommitmentCommands) commands() []command {
 			},
 			summary: "who promised what, and by when",
 			alone:   true,
-			help: "From the notes of all chats, what is due first at the head, each with the message it was said in. `/commitments Ana` shows those of one chat, `/commitments 3` one by itself, to react to: " +
+			help: "From the notes of all chats, what is due first at the head, each with the message it was said in. `/commitments Ana` shows those of one chat, `/commitments 3` one alone, to react to: " +
 				"✅ done, 🕐 again in an hour, 🌅 tomorrow. `/commitments done 3`, `/commitments snooze 3 fri 9am`, `/commitments drop 3` (nobody waits for it any more), `/commitments open 3` (it does after all). " +
 				"I remind you once, on the morning of the day it is due or an hour before.",
 		},

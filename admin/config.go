@@ -45,7 +45,7 @@ func (cs *configCommands) commands() []command {
 		aliases: configAliases,
 		hint:    "`/config` shows and changes most settings; the others are in config.yaml.",
 		alone:   true,
-		help: "`/config` lists what can be set here, `/config get budget` only those keys, `/config set budget.per_day 3` sets one, `/config reset budget.per_day` takes it back to config.yaml. " +
+		help: "`/config` lists what can be set here, `/config get budget` only those keys, `/config set budget.per_day 3` sets one, `/config reset budget.per_day` goes back to config.yaml. " +
 			"It applies within seconds, and wins over config.yaml. Keys that move files, delete messages, give access or make me answer in more chats " +
 			"are in config.yaml only: `multis config get` and `multis config set` on the machine know all.",
 	}}
@@ -71,7 +71,7 @@ func (cs *configCommands) run(ctx context.Context, _ request, args string) (answ
 	case "reset":
 		return cs.reset(settings, key), nil
 	default:
-		return answer{text: "Say it like: `/config`, `/config get budget`, `/config set budget.per_day 3`, `/config reset budget.per_day`."}, nil
+		return answer{text: "Try `/config`, `/config get budget`, `/config set budget.per_day 3`, `/config reset budget.per_day`."}, nil
 	}
 }
 
@@ -110,7 +110,7 @@ const emptyList = "[]"
 // set stores a value.
 func (cs *configCommands) set(settings map[string]string, key, value string) answer {
 	if key == "" || value == "" {
-		return answer{text: "Say it like: `/config set budget.per_day 3`."}
+		return answer{text: "Try `/config set budget.per_day 3`."}
 	}
 	err := cs.config.Check(settings, key, value)
 	shown := esc(text.Clip(value, 100))
@@ -123,7 +123,7 @@ func (cs *configCommands) set(settings map[string]string, key, value string) ans
 		return answer{text: "Not set: " + esc(firstMistake(err, nil)) + "."}
 	}
 	return answer{
-		text:   fmt.Sprintf("%s is **%s** from now on. %s takes it back.", code(key), shown, code("/config reset "+key)),
+		text:   fmt.Sprintf("%s is **%s** from now on. Undo: %s.", code(key), shown, code("/config reset "+key)),
 		reason: "The owner changed a setting.",
 		pin:    &pinNeed{pin.ActionConfig, "set " + key + " to " + value},
 		change: func(ctx context.Context, tx store.Tx) error {

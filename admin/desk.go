@@ -37,7 +37,7 @@ func (dc *DeskCommands) commands() []command {
 		run:       dc.run,
 		operators: true,
 		summary:   "answers, drafts, escalations, waiting times",
-		help: "The last 24 hours; `/desk yesterday` the day before today, `/desk week` the last seven days with a chart. The name of a number lists what is behind it: `/desk escalated yesterday`, `/desk week unanswered`. These are: " + factKindNames() + ". " +
+		help: "The last 24 hours; `/desk yesterday` the day before today, `/desk week` the last seven days with a chart. The name of a number lists its chats: `/desk escalated yesterday`, `/desk week unanswered`. These are: " + factKindNames() + ". " +
 			"Waits are medians; `open` are escalations that nobody has resolved in a day. I post the numbers each morning at 8:00 if anything happened.",
 	}}
 }
@@ -81,7 +81,7 @@ func (dc *DeskCommands) run(ctx context.Context, r request, args string) (answer
 		case slices.Contains(listedFactKinds(), store.DeskFactKind(word)):
 			kind = store.DeskFactKind(word)
 		default:
-			return answer{text: "Say it like: `/desk`, `/desk yesterday`, `/desk week`, `/desk escalated`. The numbers are: " + factKindNames() +
+			return answer{text: "Try `/desk`, `/desk yesterday`, `/desk week`, `/desk escalated`. The numbers are: " + factKindNames() +
 				"."}, nil
 		}
 	}
@@ -128,7 +128,7 @@ func (dc *DeskCommands) text(title string, n desk.Stats) string {
 		lines = append(lines, fmt.Sprintf("- cost of a conversation: **%s**, %d of them (`conversations`)",
 			text.ExactMoney(n.CostPerConversation(), dc.settings.Currency), count(store.FactConversation)))
 	}
-	return strings.Join(lines, "\n") + "\n\nA number's name lists what is behind it: `/desk escalated`."
+	return strings.Join(lines, "\n") + "\n\nA number's name lists its chats: `/desk escalated`."
 }
 
 // causesText lists after a colon how many conversations were escalated for each cause; empty for none.

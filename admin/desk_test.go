@@ -29,12 +29,12 @@ func TestDesk_ShowsNumbersAndSources(t *testing.T) {
 	require.Contains(t, r.asOwner("/desk unanswered"), "* Ben · WhatsApp, ")
 	require.NotContains(t, r.asOwner("/desk unanswered"), "tents", "no words of contacts")
 	for _, name := range regexp.MustCompile("\\(`(\\w+)`\\)").FindAllStringSubmatch(said, -1) {
-		require.NotContains(t, r.asOwner("/desk "+name[1]), "Say it like", "each number opens its list")
+		require.NotContains(t, r.asOwner("/desk "+name[1]), "Try `/desk`", "each number opens its list")
 	}
 	require.Contains(t, r.asOwner("/desk conversations"), "**conversations: 2**")
 	require.Contains(t, r.asOwner("/desk week alone"), "* Ana · WhatsApp, ")
 	require.Contains(t, r.asOwner("/desk reopened"), "none")
-	require.Contains(t, r.asOwner("/desk nonsense"), "Say it like")
+	require.Contains(t, r.asOwner("/desk nonsense"), "Try `/desk`")
 
 	require.NotContains(t, r.asOwner("/desk"), "👍")
 	r.exec("insert into ratings (outbox_id, chat_id, contact, asked_at, value, given_at) select id, chat_id, '@x:x', created_at, 'good', now() from outbox where chat_id = $1 limit 1", ana.ID)

@@ -89,6 +89,6 @@ func TestConfig_SetsOnlyAllowedKeys(t *testing.T) {
 	require.Contains(t, r.asOwner("/config reset budget.per_day"), "as in config.yaml again")
 	require.Contains(t, r.asOwner("/config"), "`budget.per_day` 2")
 	require.Contains(t, r.asOwner("/config get nonsense"), "`/config` lists them, and `multis config get` on the machine all others.")
-	require.Contains(t, r.asOwner("/config set budget.per_day"), "Say it like")
+	require.Contains(t, r.asOwner("/config set budget.per_day"), "Try `/config set budget.per_day 3`")
 	require.Contains(t, r.asOperator("/config set budget.per_day 9"), "Only the owner can use")
 }

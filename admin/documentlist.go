@@ -27,7 +27,7 @@ func (dc *DocumentCommands) commands() []command {
 			run:       dc.docs,
 			operators: true,
 			summary:   "list or remove documents",
-			help: "With sizes, and which are stale: the file in the documents folder was changed, or the page was fetched more than 30 days ago. " +
+			help: "With sizes, and which are outdated: the file in the documents folder was changed, or the page was fetched more than 30 days ago. " +
 				"`/docs remove prices.pdf` takes one out, for good and at once. " +
 				"`/docs watch prices public` keeps up with the files of a folder in the documents folder: new and changed ones are read, those that are gone are removed, and I tell you once. `/docs unwatch prices` ends it.",
 		},
@@ -132,7 +132,7 @@ func (dc *DocumentCommands) staleLines(docs []index.Document) []string {
 	if more := len(lines) - pageSize; more > 0 {
 		lines = append(lines[:pageSize], "and "+text.Count(more, "other"))
 	}
-	return append([]string{"", "**Stale** (index them again)"}, lines...)
+	return append([]string{"", "**Outdated** (add them again)"}, lines...)
 }
 
 // staleness says why a document should be indexed again; empty when it need not be.

@@ -182,7 +182,7 @@ func (df *DraftCommands) send(ctx context.Context, tx store.Tx, out uuid.UUID) (
 	case !decision.Allow:
 		return "⚠️ Can't be sent to **" + to + "** now: " + esc(decision.Why) + " The draft stays open.", nil
 	default:
-		if err := df.endCard(ctx, tx, out, "✅ **Sent to "+to+"**, "+df.room.shortTime(df.room.now())); err != nil {
+		if err := df.room.endDraftCard(ctx, tx, out, "✅ **Sent to "+to+"**, "+df.room.shortTime(df.room.now())); err != nil {
 			return "", err
 		}
 		return "Sending to **" + to + "**.", store.SetExecutionOutcome(ctx, tx, out, store.ExecutionDone, "you said yes to the draft")
@@ -202,7 +202,7 @@ func (df *DraftCommands) dropped(ctx context.Context, tx store.Tx, out uuid.UUID
 	if err != nil {
 		return "", err
 	}
-	if err := df.endCard(ctx, tx, out, "👎 **Dropped**, nothing was sent to "+to); err != nil {
+	if err := df.room.endDraftCard(ctx, tx, out, "👎 **Dropped**, nothing was sent to "+to); err != nil {
 		return "", err
 	}
 	return "Dropped. Nothing was sent to **" + to + "**.",
@@ -266,6 +266,14 @@ func (df *DraftCommands) rewrite(ctx context.Context, tx store.Tx, out uuid.UUID
 		if err != nil {
 			return "", err
 		}
+		if err := updateEscalation(ctx, tx, chat.ID); err != nil {
+			return "", err
+		}
+		if rows[0].SeenID == 0 { // its new text gets a card of its own
+			if err := df.room.endDraftCard(ctx, tx, out, "✏️ **Changed**, the new text is below"); err != nil {
+				return "", err
+			}
+		}
 		return "", df.show(ctx, tx, chat, rows)
 	}
 	to, err := df.recipient(ctx, tx, out)
@@ -300,6 +308,13 @@ func (df *DraftCommands) PresentDraft(ctx context.Context, out uuid.UUID) error 
 		}
 		asked, err := store.DraftDialog(ctx, tx, kindDraft, out)
 		if errors.Is(err, store.ErrNotFound) {
+			isShown, err := df.showHolding(ctx, tx, rows[0])
+			if err != nil {
+				return err
+			}
+			if isShown {
+				return nil
+			}
 			if err := df.show(ctx, tx, chat, rows); err != nil {
 				return err
 			}
@@ -311,19 +326,24 @@ func (df *DraftCommands) PresentDraft(ctx context.Context, out uuid.UUID) error 
 		if wait := asked.ExpiresAt.Sub(df.room.now()); wait > 0 {
 			return jobs.Snooze(wait)
 		}
-		to := esc(chat.Label())
-		if err := store.MarkDropped(ctx, tx, out, policy.CodeDraftExpired, policy.CodeDraftExpired.Sentence()); err != nil {
-			return err
-		}
-		if err := store.SetExecutionOutcome(ctx, tx, out, store.ExecutionSkipped, "nobody said yes to the draft"); err != nil {
-			return err
-		}
-		if err := df.endCard(ctx, tx, out, "⌛ **Expired**, nothing was sent to "+to); err != nil {
-			return err
-		}
-		return df.room.box.NotifyOwner(ctx, tx, outbox.Alert, "⌛ The draft for **"+to+"** expired: not approved within "+
-			text.Duration(draftLifetime)+".")
+		return df.expire(ctx, tx, chat, out)
 	})
+}
+
+// expire drops a draft that nobody approved in time, and notifies the owner.
+func (df *DraftCommands) expire(ctx context.Context, tx store.Tx, chat store.Chat, out uuid.UUID) error {
+	to := esc(chat.Label())
+	if err := store.MarkDropped(ctx, tx, out, policy.CodeDraftExpired, policy.CodeDraftExpired.Sentence()); err != nil {
+		return err
+	}
+	if err := store.SetExecutionOutcome(ctx, tx, out, store.ExecutionSkipped, "nobody said yes to the draft"); err != nil {
+		return err
+	}
+	if err := df.room.endDraftCard(ctx, tx, out, "⌛ **Expired**, nothing was sent to "+to); err != nil {
+		return err
+	}
+	return df.room.box.NotifyOwner(ctx, tx, outbox.Alert, "⌛ The draft for **"+to+"** expired: not approved within "+
+		text.Duration(draftLifetime)+".")
 }
 
 // dropForgotten drops a draft whose text was deleted, and notifies the owner if a contact's question stays unanswered.
@@ -465,7 +485,7 @@ func parseDeliveryArgs(args string) (policy.Delivery, string) {
 func (df *DraftCommands) setDelivery(chat store.Chat, how policy.Delivery) answer {
 	name := "**" + esc(chat.Label()) + "**"
 	now := map[policy.Delivery]string{
-		policy.DeliveryAuto:   "what I say there goes out at once.",
+		policy.DeliveryAuto:   "what I say there is sent at once.",
 		policy.DeliveryDraft:  "I show you here what I want to say there, and send it once you say yes.",
 		policy.DeliveryShadow: "I show you here what I would say there, and never send it. You answer, and `/shadow` compares.",
 	}

@@ -266,7 +266,7 @@ func TestDraft_DeletedQuestionIsNotSent(t *testing.T) {
 	shown := r.presentDrafts()[0]
 	require.Contains(t, shown.Body,
 		"**Draft for Ana · WhatsApp** (asked 18:00: “my name is Rumpelstiltskin, do you deliver?”)\n\n> [Nora] We deliver, Rumpelstiltskin.\n\nfrom faq.md: “We deliver”")
-	require.Contains(t, r.asOwner("/why Ana"), "My answer waits for your yes")
+	require.Contains(t, r.asOwner("/why Ana"), "My answer is waiting for your approval")
 	var retract []uuid.UUID
 	r.tx(func(tx store.Tx) (err error) {
 		retract, err = store.RedactMessage(r.ctx, tx, ana.ID, id.EventID("$asked"), r.now)

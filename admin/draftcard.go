@@ -93,8 +93,8 @@ func (df *DraftCommands) closeCard(ctx context.Context, tx store.Tx, out uuid.UU
 	return true, df.writeWithdrawn(ctx, tx, o, last)
 }
 
-// endCard writes on the card of a draft what became of it, so that nobody takes the draft for an open one.
-func (df *DraftCommands) endCard(ctx context.Context, tx store.Tx, out uuid.UUID, outcome string) error {
+// endDraftCard writes on the card of a draft what became of it, so that nobody takes the draft for an open one.
+func (rm *room) endDraftCard(ctx context.Context, tx store.Tx, out uuid.UUID, outcome string) error {
 	o, err := store.OutboxMessageByID(ctx, tx, out)
 	if err != nil {
 		return err
@@ -103,7 +103,11 @@ func (df *DraftCommands) endCard(ctx context.Context, tx store.Tx, out uuid.UUID
 	if err != nil {
 		return err
 	}
-	if root == "" || df.settings.Terminal {
+	isHolding := o.Purpose == policy.PurposeEscalation || o.DraftedAs == policy.PurposeEscalation
+	if root == "" && isHolding {
+		return updateEscalation(ctx, tx, o.ChatID)
+	}
+	if root == "" || rm.settings.Terminal {
 		return nil
 	}
 	words, err := store.WholeText(ctx, tx, o)
@@ -117,7 +121,7 @@ func (df *DraftCommands) endCard(ctx context.Context, tx store.Tx, out uuid.UUID
 	if err != nil {
 		return err
 	}
-	_, err = df.room.write(ctx, tx, room, notice{
+	_, err = rm.write(ctx, tx, room, notice{
 		text:     outcome,
 		kind:     outbox.Quiet,
 		replaces: root,
@@ -125,6 +129,54 @@ func (df *DraftCommands) endCard(ctx context.Context, tx store.Tx, out uuid.UUID
 		sources:  o.Sources,
 	})
 	return err
+}
+
+// showHolding has the card of an escalation show the draft that tells the contact that a person will answer, and drops the
+// draft after draftLifetime. It returns false for any other draft.
+func (df *DraftCommands) showHolding(ctx context.Context, tx store.Tx, o store.OutboxMessage) (bool, error) {
+	if o.Purpose != policy.PurposeEscalation {
+		return false, nil
+	}
+	e, err := store.EscalationOfChat(ctx, tx, o.ChatID)
+	if errors.Is(err, store.ErrNotFound) || (err == nil && !e.IsWaiting()) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	wait := o.CreatedAt.Add(draftLifetime).Sub(df.room.now())
+	if wait <= 0 {
+		if err := store.MarkDropped(ctx, tx, o.ID, policy.CodeDraftExpired, policy.CodeDraftExpired.Sentence()); err != nil {
+			return true, err
+		}
+	}
+	if wait > 0 {
+		if err := jobs.Enqueue(ctx, tx, jobs.PresentDraftArgs{OutboxID: o.ID, At: df.room.now().Add(wait)}); err != nil {
+			return true, err
+		}
+	}
+	return true, jobs.Enqueue(ctx, tx, jobs.UpdateEscalationArgs{EscalationID: e.ID})
+}
+
+// updateEscalation has the card of a chat's escalation show what became of the draft that tells the contact that a person
+// will answer.
+func updateEscalation(ctx context.Context, tx store.Tx, chat store.ChatID) error {
+	e, err := store.EscalationOfChat(ctx, tx, chat)
+	if errors.Is(err, store.ErrNotFound) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return jobs.Enqueue(ctx, tx, jobs.UpdateEscalationArgs{EscalationID: e.ID})
+}
+
+// firstRow returns the first row of a message, by which its draft is known.
+func firstRow(o store.OutboxMessage) uuid.UUID {
+	if o.PartOf != nil {
+		return *o.PartOf
+	}
+	return o.ID
 }
 
 // cardEvent returns the event of the card that shows a draft; empty if the draft was not shown.
@@ -244,9 +296,13 @@ func (q resendDraft) answer(_ context.Context, _ request, c choice) (_ answer, d
 		}
 		to, err := q.drafts.recipient(ctx, tx, q.OutboxID)
 		if !sent {
-			return "Nothing goes to **" + to +
-				"**: it arrived after all, the draft is outdated, or it may not go there now. `/why` and the name says more.", err
+			return "Not sent to **" + to +
+				"**: it arrived after all, the draft is outdated, or I may not send there now. `/why` and the name says more.", err
 		}
-		return "I try again to send it to **" + to + "**.", err
+		if err != nil {
+			return "", err
+		}
+		again := "✅ **Sent to " + to + "**, " + q.drafts.room.shortTime(q.drafts.room.now())
+		return "I'll try again to send it to **" + to + "**.", q.drafts.room.endDraftCard(ctx, tx, q.OutboxID, again)
 	}}, true, nil
 }

@@ -7,15 +7,18 @@ import (
 	"fmt"
 	"regexp"
 
+	"multis/jobs"
 	"multis/outbox"
 	"multis/policy"
 	"multis/store"
 )
 
-// The marks on a question that was answered.
+// The marks on a question that has ended.
 const (
 	markDone     = "✅"
 	markDeclined = "❌"
+	markExpired  = "⌛ expired"
+	markOutdated = "⏹ outdated, its task was stopped"
 )
 
 // markOf returns the mark for a yes or a no.
@@ -26,10 +29,38 @@ func markOf(isYes bool) string {
 	return markDeclined
 }
 
+// EndQuestion writes on the message of a question that nobody has answered that it has expired, or that its task was
+// stopped. A late answer to an expired question is still told so.
+func (a *Admin) EndQuestion(ctx context.Context, dialog int64, isExpired bool) error {
+	return a.store.InTx(ctx, func(tx store.Tx) error {
+		d, err := store.DialogByID(ctx, tx, dialog)
+		if errors.Is(err, store.ErrNotFound) || (err == nil && d.Done) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		mark := markExpired
+		switch wait := d.ExpiresAt.Sub(a.room.now()); {
+		case isExpired && wait > 0:
+			return jobs.Snooze(wait)
+		case !isExpired:
+			mark = markOutdated
+			if _, err := store.FinishDialog(ctx, tx, d.ID); err != nil {
+				return err
+			}
+		}
+		if err := a.room.endQuestion(ctx, tx, d, mark); err != nil {
+			return err
+		}
+		return jobs.Complete(ctx, tx)
+	})
+}
+
 // openUntil matches what write adds to a question.
 var openUntil = regexp.MustCompile(`Open until [^.<\n]*\.`)
 
-// endQuestion writes on the message of a question that it was answered, so that nobody takes it for an open one. A
+// endQuestion writes on the message of a question how it ended, so that nobody takes it for an open one. A
 // terminal cannot change what it has printed.
 func (rm *room) endQuestion(ctx context.Context, tx store.Tx, d store.Dialog, mark string) error {
 	if rm.settings.Terminal {

@@ -33,8 +33,8 @@ func (ec *escalationCommands) commands() []command {
 			name: "escalations", group: groupCustomers, run: ec.list, answerers: true,
 			summary: "customers waiting for a person",
 			alone:   true,
-			help: "Each has a thread here. What you write in it goes to the contact; what begins with `note` or 📝 stays. On the card ✋ takes it, ✅ ends it and lets me answer again, " +
-				"⏸ keeps me off, 👍 sends the first proposal, a number that one, and `learn 2` keeps the second as your own answer to the customer's words.",
+			help: "Each has a thread. What you write there is sent to the contact, except messages that start with `note` or 📝. On the card: ✋ claim · ✅ resolve (I answer again) · " +
+				"⏸ pause me · 👍 send the suggested reply, a number sends that one, and `learn 2` saves the second as your own answer to the customer's words.",
 		},
 		{
 			name:      "handoff",
@@ -62,7 +62,7 @@ func (ec *escalationCommands) list(ctx context.Context, _ request, _ string) (an
 		return answer{}, err
 	}
 	if len(open) == 0 {
-		return answer{text: "Nobody waits for a person."}, nil
+		return answer{text: "No open escalations."}, nil
 	}
 	lines := []string{"**" + text.Count(len(open), "conversation") + "** with a person, the longest waiting first:"}
 	var about []store.MessageID
@@ -90,12 +90,12 @@ func (ec *escalationCommands) line(ctx context.Context, e store.Escalation) (str
 	if e.AnsweredAt != nil {
 		state = "answered " + ec.room.ago(*e.AnsweredAt)
 	}
-	who := "nobody has taken it"
+	who := "unclaimed"
 	if e.ClaimedBy != "" {
 		who = "✋ " + esc(ec.desk.PersonName(e.ClaimedBy))
 	}
 	if chat.PausedUntil != nil && chat.PausedUntil.After(ec.room.now()) {
-		who += " · ⏸ I stay off"
+		who += " · ⏸ paused"
 	}
 	line := fmt.Sprintf("%s — %s · %s · %s", esc(chat.Label()), state, who, esc(text.Clip(e.Reason, 100)))
 	if e.CardEvent == nil {
@@ -127,7 +127,7 @@ func (ec *escalationCommands) claimChat(pick chatPick, chat store.Chat) answer {
 				return "", err
 			}
 			if !ec.chats.isCustomer(chat, open) {
-				return "That chat is no customer's.", nil
+				return "That is not a customer's chat.", nil
 			}
 		}
 		taken, err := ec.desk.Claim(ctx, tx, chat, asked.Sender)

@@ -39,14 +39,14 @@ func TestWhy_NamesWhoAnswered(t *testing.T) {
 	})
 	people := desk.New(desk.Options{Store: r.st, Box: r.box, Owner: owner, Operators: []id.UserID{operator}})
 	r.tx(func(tx store.Tx) error {
-		_, _, err := people.Open(r.ctx, tx, desk.Case{Chat: ana, Messages: []store.Message{asked}, Reason: "It asks for a person."})
+		_, err := people.Open(r.ctx, tx, desk.Case{Chat: ana, Messages: []store.Message{asked}, Reason: "It asks for a person."})
 		return err
 	})
 	card := r.sendQueued()[0].Event
 	require.Contains(t, r.asOperator("/escalations"), "Ana · WhatsApp — **waits**")
 	until := r.now.Add(time.Hour)
 	r.tx(func(tx store.Tx) error { return store.PauseChat(r.ctx, tx, ana.ID, &until) })
-	require.Contains(t, r.asOperator("/escalations"), "nobody has taken it · ⏸ I stay off")
+	require.Contains(t, r.asOperator("/escalations"), "unclaimed · ⏸ paused")
 	r.tx(func(tx store.Tx) error { return store.PauseChat(r.ctx, tx, ana.ID, nil) })
 	sent := r.handle(store.Message{Body: "Sorry, send a photo", Thread: card, Author: policy.AuthorOperator, Sender: operator})
 	require.Contains(t, bodies(sent), "Sorry, send a photo")

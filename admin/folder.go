@@ -65,7 +65,7 @@ func (dc *DocumentCommands) folderProblem(where string) string {
 	case err != nil:
 		return esc(fileErrorText(err))
 	case !info.IsDir():
-		return "it is no folder; `/index` takes a file"
+		return "that's not a folder; for a file use `/index`"
 	default:
 		return ""
 	}

@@ -63,7 +63,7 @@ func TestFolder_FollowsChanges(t *testing.T) {
 	r.setFileAge(20*time.Second, "shop/new.md")
 	require.Empty(t, r.syncFolders(), "a file that only looks newer is the same")
 	require.Contains(t, r.asOperator("/docs unwatch shop"), "Only the owner can use")
-	require.Equal(t, "📂 `shop` is watched: its files are for you alone, now and whenever they change. `/docs unwatch shop` ends it.",
+	require.Equal(t, "📂 `shop` is watched: its files are only for you, now and whenever they change. `/docs unwatch shop` ends it.",
 		r.asOwner("/docs watch shop admin"))
 	require.Equal(t, "📂 `shop` — 2 new: 4 passages, only you.", r.syncFolders())
 	require.Equal(t, 0, r.count("select count(*) from documents where role = 'public'"))
@@ -253,7 +253,7 @@ func TestFolder_RefusesOverlap(t *testing.T) {
 		r.asOwner("/docs watch shop/deep admin"))
 	require.Contains(t, r.asOwner("/docs watch . admin"), "`shop` is watched already")
 	require.Contains(t, r.asOwner("/docs watch ../.. admin"), "it lies outside the documents folder")
-	require.Contains(t, r.asOwner("/docs watch shop/deep/prices.md admin"), "it is no folder; `/index` takes a file")
+	require.Contains(t, r.asOwner("/docs watch shop/deep/prices.md admin"), "that's not a folder; for a file use `/index`")
 	require.Contains(t, r.asOwner("/docs watch nothing admin"), "there is no such file in the documents folder")
 	require.Contains(t, r.asOwner("/docs watch"), "Which folder of the documents folder?")
 	require.Equal(t, "`deep` is not watched. `/docs` lists what is.", r.asOwner("/docs unwatch deep"))

@@ -63,7 +63,7 @@ func (fg *ForgetCommands) forget(ctx context.Context, r request, args string) (a
 	first, rest, _ := strings.Cut(args, " ")
 	switch number, err := strconv.ParseInt(strings.TrimPrefix(args, "#"), 10, 64); {
 	case args == "":
-		return answer{text: "What shall I forget? `/forget door code`, `/forget 12` (a note of `/memory`), a link to a message, `/forget all Ana`, or `/forget all`."}, nil
+		return answer{text: "What should I forget? `/forget door code`, `/forget 12` (a note of `/memory`), a link to a message, `/forget all Ana`, or `/forget all`."}, nil
 	case strings.EqualFold(args, "all"):
 		return fg.askAll(ctx)
 	case strings.EqualFold(first, "all"):
@@ -105,7 +105,7 @@ func (fg *ForgetCommands) askTopic(ctx context.Context, r request, topic string)
 		for i, name := range found.Documents {
 			names[i] = "**" + esc(text.Clip(name, 60)) + "**"
 		}
-		stays = "It also stands in " + text.List(names) + ", which is no memory and stays (`/docs remove`, `/watch remove`)."
+		stays = "It is also in " + text.List(names) + ", which is not memory and stays (`/docs remove`, `/watch remove`)."
 	}
 	switch {
 	case isEmpty(d) && stays == "":
@@ -123,7 +123,7 @@ func (fg *ForgetCommands) askTopic(ctx context.Context, r request, topic string)
 		})}, nil
 	case max(len(d.Messages), len(d.Notes), len(d.Tasks), len(d.OutboxMessages), len(d.Schedules), len(d.Jobs), len(d.Dialogs),
 		len(d.Summaries)) > memory.MaxTopic:
-		return answer{text: fmt.Sprintf("That is in more than %d places, which is no topic any more. Say it with more words, or `/forget all` and the name of a chat.", memory.MaxTopic)}, nil
+		return answer{text: fmt.Sprintf("That is in more than %d places, too many for one topic. Say it with more words, or `/forget all` and the name of a chat.", memory.MaxTopic)}, nil
 	}
 	return fg.ask(ctx, r, d, "**Forget what I hold about "+quote(topic, 60)+"?**", stays)
 }
@@ -249,7 +249,7 @@ func (fg *ForgetCommands) askChat(_ context.Context, chat store.Chat) (answer, e
 // askErase asks whether everything about a contact is to be deleted, in all of the contact's chats.
 func (fg *ForgetCommands) askErase(ctx context.Context, chat store.Chat) (answer, error) {
 	if chat.Kind != policy.KindDM {
-		return answer{text: "**" + esc(chat.Label()) + "** is no person. " + code("/forget all "+chat.TypedName()) +
+		return answer{text: "**" + esc(chat.Label()) + "** is not a person. " + code("/forget all "+chat.TypedName()) +
 			" forgets what was said there."}, nil
 	}
 	chats, err := store.ChatsOfPerson(ctx, fg.store.DB(), chat.ID)

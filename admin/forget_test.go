@@ -395,7 +395,7 @@ func TestForget_NoKeepsEverything(t *testing.T) {
 	r := newRig(t)
 	ana := r.chat("Ana", "whatsapp")
 	r.addGroupMessage(ana, "@ana:x", "zanzibar")
-	require.Contains(t, r.asOwner("/forget"), "What shall I forget?")
+	require.Contains(t, r.asOwner("/forget"), "What should I forget?")
 	for _, command := range []string{"/forget zanzibar", "/forget all", "/forget all ana", "/erase ana"} {
 		require.Contains(t, r.asOwner(command), "Open until")
 		require.Equal(t, "Kept.", r.asOwner("no"), command)
@@ -522,7 +522,7 @@ func TestErase_PersonInAllChats(t *testing.T) {
 	r.addGroupMessage(family, "@ben:x", "Ben says oslo")
 	other := r.chat("Ana", "whatsapp", func(c *store.Chat) { c.Contact, c.Login = ana.Contact, "second" })
 	r.addGroupMessage(other, ana.Contact, "bogota too")
-	require.Contains(t, r.asOwner("/erase Family"), "is no person")
+	require.Contains(t, r.asOwner("/erase Family"), "is not a person")
 	r.asOwner("/erase Ana")
 	asked := r.asOwner("1")
 	require.Contains(t, asked, "Erase Ana?")

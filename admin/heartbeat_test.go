@@ -53,7 +53,7 @@ func TestHeartbeat_ThirdFailureStops(t *testing.T) {
 	require.NoError(t, jobs.Sweep(r.ctx, r.st))
 	require.Empty(t, r.runUntil(24*time.Hour))
 	require.Contains(t, r.asOwner("/jobs upkeep"), "⚠️ stopped: `/jobs 1 resume`")
-	require.Contains(t, r.asOwner("/jobs 1 resume"), "Job 1 goes on")
+	require.Contains(t, r.asOwner("/jobs 1 resume"), "Job 1 continues")
 	require.Empty(t, r.runUntil(time.Hour), "one failure after that is one, not the fourth")
 	r.agent.err = nil
 	require.Empty(t, r.runUntil(3*time.Hour))

@@ -29,7 +29,7 @@ func TestHelp_ExamplesWork(t *testing.T) {
 		{"/remind tomorrow 9am weekly review", "⏰ **Sat 21 Nov, 09:00** — weekly review. Set."},
 		{"/remind 2h check inbox", "⏰ **Fri 20 Nov, 20:00** — check inbox. Set."},
 		{"/remind 2h summarize today's messages --agent", "I'll work on it and tell you here. Set."},
-		{"/remind 2h to Alice: hello", "Shall it go to **Alice · WhatsApp**? Then write `/remind 2h hello --to \"Alice\"`."},
+		{"/remind 2h to Alice: hello", "Send this to **Alice · WhatsApp**? Then type `/remind 2h hello --to \"Alice\"`."},
 		{
 			"/cron 0 7 * * 1-5 Morning brief: summarize overnight messages across business chats",
 			"I repeat these words each time. With `--agent` I work on them instead.",
@@ -49,9 +49,9 @@ func TestHelp_ExamplesWork(t *testing.T) {
 		{"/docs", "prices.md"},
 		{"/search delivery", "prices.md"},
 		{"/ask when do we deliver?", "You asked **when do we deliver?**"},
-		{"/remember the plumber is called Otto", "Noted: “the plumber is called Otto”. `/forget 1` takes it back."},
+		{"/remember the plumber is called Otto", "Noted: “the plumber is called Otto”. Undo: `/forget 1`."},
 		{"/memory", "the plumber is called Otto"},
-		{"/forget", "What shall I forget?"},
+		{"/forget", "What should I forget?"},
 		// Chats.
 		{"/mode", "Alice · WhatsApp — silent"},
 		{"/mode business", "Which chat becomes business?"},
@@ -81,7 +81,7 @@ func TestHelp_ExamplesWork(t *testing.T) {
 		{"/read /etc/hosts", "That is off: I run no commands"},
 		{"pin 804639", "Did you mean `/pin`?"},
 		{"/pin", "There is a PIN in the admin room in Matrix only"},
-		{"/business setup", "There's no `/business`. What I tell customers stands in config.yaml under `business:`"},
+		{"/business setup", "There's no `/business`. What I tell customers is in config.yaml under `business:`"},
 		{"/reminder 2h tea", "Did you mean `/remind`?"},
 		{"/document", "Did you mean `/docs`?"},
 		// Questions stay questions.
@@ -102,7 +102,7 @@ func TestHelp_WithoutModelSetsReminder(t *testing.T) {
 	r.restart()
 	require.Contains(t, r.asOwner("remind me in 2 hours to call Ana"), "⏰ **Fri 20 Nov, 20:00** — call Ana. Set.")
 	require.Contains(t, r.asOwner("remind me sometime"), "`tomorrow 9am`")
-	refused := "`--agent` needs a model to work with: `llm.model` in config.yaml names one."
+	refused := "`--agent` needs a model to work with: set `llm.model` in config.yaml."
 	require.Contains(t, r.asOwner("/remind 2h sum up the day --agent"), refused)
 	require.Contains(t, r.asOwner("/cron every day 18:00 sum up the day --agent"), refused)
 	require.Equal(t, 1, r.count("select count(*) from schedules"))

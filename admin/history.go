@@ -44,7 +44,7 @@ func (im *ImportCommands) run(ctx context.Context, _ request, args string) (answ
 		return answer{text: esc(err.Error())}, nil
 	}
 	if name == "" {
-		return answer{text: "Which chat? Say it like: `/import Ana`, `/import Ana since 2026-05-01`."}, nil
+		return answer{text: "Which chat? Try `/import Ana`, `/import Ana since 2026-05-01`."}, nil
 	}
 	return im.chats.withChat(ctx, name, "import", chatPick{Since: since.Unix()})
 }
@@ -58,7 +58,7 @@ func (im *ImportCommands) parseSince(args string) (name string, since time.Time,
 	}
 	since, err = time.ParseInLocation(time.DateOnly, words[last], im.settings.Zone)
 	if err != nil {
-		return "", time.Time{}, fmt.Errorf("I don't know the day “%s”. Say it like 2026-05-01", text.Clip(words[last], 30))
+		return "", time.Time{}, fmt.Errorf("I don't know the day “%s”. Write it as 2026-05-01", text.Clip(words[last], 30))
 	}
 	return strings.Join(words[:last-1], " "), since, nil
 }

@@ -17,7 +17,7 @@ func TestImport_AsksForHistory(t *testing.T) {
 	r := newRig(t)
 	ana := r.chat("Ana", "whatsapp")
 	require.Contains(t, r.asOwner("/import"), "Which chat?")
-	require.Contains(t, r.asOwner("/import Ana since soon"), "I don't know the day “soon”. Say it like 2026-05-01")
+	require.Contains(t, r.asOwner("/import Ana since soon"), "I don't know the day “soon”. Write it as 2026-05-01")
 	require.Equal(t, "📥 I read **Ana · WhatsApp** back to Fri 1 May 2026, a few hundred messages a minute. Nothing of it is answered. "+
 		"What is older than 90 days goes again tonight (config: memory.retention_days). I tell you when it is done.",
 		r.asOwner("/import ana since 2026-05-01"))

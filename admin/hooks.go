@@ -25,7 +25,7 @@ func (hk *hookCommands) commands() []command {
 			name: "hooks", args: "[test] [name]", group: groupControl, run: hk.run,
 			summary: "programs that get my events",
 			alone:   true,
-			help:    "`/hooks` lists them with their last result, `/hooks desk` shows the last ten, `/hooks test desk` sends a test. Of those that are asked before a call or a message they show decisions; `failed` means that the hook gave none, and so denied. They stand in config.yaml under `hooks:` and `command_hooks:`.",
+			help:    "`/hooks` lists them with their last result, `/hooks desk` shows the last ten, `/hooks test desk` sends a test. Of those that are asked before a call or a message they show decisions; `failed` means that the hook gave none, and so denied. They are in config.yaml under `hooks:` and `command_hooks:`.",
 		},
 	}
 }
@@ -34,7 +34,7 @@ func (hk *hookCommands) commands() []command {
 const maxShownDeliveries = 10
 
 // noHooksText says how to configure a hook.
-const noHooksText = "No hooks. They stand in config.yaml: under `hooks:`, each with an address, events and a secret, those that tell other programs what happens here; " +
+const noHooksText = "No hooks. Add them in config.yaml: under `hooks:`, each with an address, events and a secret, those that tell other programs what happens here; " +
 	"under `command_hooks:` programs of this machine, which can also be asked before a tool is called or a contact is sent something."
 
 // run lists the hooks with their last delivery, or shows or tests one.

@@ -14,7 +14,7 @@ import (
 func TestHooks_ShowDeliveries(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
-	require.Contains(t, r.asOwner("/hooks"), "No hooks. They stand in config.yaml")
+	require.Contains(t, r.asOwner("/hooks"), "No hooks. Add them in config.yaml")
 	r.tx(func(tx store.Tx) error {
 		return store.ReplaceHooks(r.ctx, tx, []store.Hook{
 			{Name: "desk", Target: "example.org", Events: []string{"escalation", "index"}},

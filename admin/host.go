@@ -43,7 +43,7 @@ func (hc *HostCommands) commands() []command {
 			aliases: []string{"shell", "kill"},
 			hint:    "`/exec ls -l` runs one program, where `exec.enabled` is on; `/cancel-task` ends it.",
 			help: "One program with its arguments, no shell: `/exec ls -l`, `/exec @shop git status` in the workspace of an agent. The rules decide as for an agent's call (`/policy explain multis exec {\"command\": \"ls\"}`). " +
-				"What only reads runs at once; what changes something asks for the PIN each time; some programs never run. It runs in the sandbox, 10 minutes at most; ❌ on its message or `/cancel-task` ends it. " +
+				"What only reads runs at once; what changes something asks for the PIN each time; some programs never run. It runs in the sandbox, for at most 10 minutes; ❌ on its message or `/cancel-task` ends it. " +
 				"It is off unless `exec.enabled` is on in config.yaml.",
 		},
 		{

@@ -245,7 +245,7 @@ func TestSafeMode_RunsNoCommand(t *testing.T) {
 	require.Contains(t, r.ownerTypes("/exec ls"), "safe mode, so I run no commands")
 	require.Contains(t, r.ownerTypes("/read /srv/notes"), "safe mode, so I run no commands")
 	require.Zero(t, r.count("select count(*) from tasks"))
-	require.Contains(t, r.ownerTypes("/plan sell the piano"), "it waits until that is over")
+	require.Contains(t, r.ownerTypes("/plan sell the piano"), "it waits until that has ended")
 	r.exec("delete from settings where key = 'safe_mode'")
 	require.NotContains(t, r.ownerTypes("/plan sell the boat"), "safe mode")
 	r.ownerTypes("/exec ls")
@@ -270,7 +270,7 @@ func TestSafeMode_EndNamesWhatHolds(t *testing.T) {
 	r.exec(`insert into settings (key, value) values ('restore', '{"backup_at": "2026-01-01T00:00:00Z", "restored_at": "2026-01-02T00:00:00Z"}')`)
 	r.ownerTypes("/safe on")
 	said = r.ownerTypes("/safe off")
-	require.Contains(t, said, "Nothing goes out")
+	require.Contains(t, said, "Nothing is sent")
 	require.NotContains(t, said, "What waited is done now")
 }
 

@@ -113,7 +113,7 @@ func whyUnindexable(name string, size int64) string {
 	case knowledge.IsUnreadable(name):
 		return "⚠️ I cannot read **" + esc(name) + "**: " + knowledge.ErrUnknownType.Error() + "."
 	case size > knowledge.MaxSize:
-		return "⚠️ **" + esc(name) + "** is too big: " + knowledge.MaxSizeText + " at most."
+		return "⚠️ **" + esc(name) + "** is too big: at most " + knowledge.MaxSizeText + "."
 	case size == 0:
 		return "⚠️ **" + esc(name) + "** is empty."
 	default:
@@ -214,7 +214,7 @@ func unreadableKindText(kind string) string {
 
 // startWatching starts to watch a folder.
 func (p pickRole) startWatching(r request, role policy.Role) answer {
-	seen, stays := "for you alone", ""
+	seen, stays := "only for you", ""
 	if role == policy.RolePublic {
 		seen, stays = "public", " What you made private stays private."
 	}

@@ -246,15 +246,15 @@ func TestDocs_NamesStaleAndRemoves(t *testing.T) {
 		full := filepath.Join(r.documents, name)
 		require.NoError(t, os.Chtimes(full, time.Time{}, r.now.Add(-2*time.Hour)))
 	}
-	require.NotContains(t, r.asOwner("/docs"), "Stale")
+	require.NotContains(t, r.asOwner("/docs"), "Outdated")
 	require.NoError(t, os.Chtimes(filepath.Join(r.documents, "prices.md"), time.Time{}, r.now.Add(-10*time.Minute)))
 	require.NoError(t, os.Remove(filepath.Join(r.documents, "shop/terms.txt")))
 	r.exec("insert into documents (origin, name, role, kind, element, size, hash, chunks, indexed_at) values ('https://a.b/c', 'a.b/c', 'public', 'kb', 'html', 3000000, '', 1, $1)", r.now.AddDate(0, 0, -40))
 	listed := r.asOwner("/docs")
 	require.Contains(t, listed, "**a.b/c** — public, 1 passage, 2.9 MB")
-	require.Contains(t, listed, text("**Stale** (index them again)", "**prices.md** — changed 10 min ago", "**a.b/c** — fetched 11 Oct",
+	require.Contains(t, listed, text("**Outdated** (add them again)", "**prices.md** — changed 10 min ago", "**a.b/c** — fetched 11 Oct",
 		"**terms.txt** — no longer in the documents folder"))
-	require.NotContains(t, r.asOperator("/docs"), "Stale")
+	require.NotContains(t, r.asOperator("/docs"), "Outdated")
 
 	require.Equal(t, "🗑 **prices.md** is removed: 2 passages, public.", r.asOwner("/docs remove prices.md"),
 		"an exact place comes before a name")
@@ -278,7 +278,7 @@ func TestIndex_ExplainsBadFile(t *testing.T) {
 			"⚠️ **a.txt** is not indexed: I read PDF, Word (.docx), HTML, Markdown, CSV and plain text; this is a .png file.",
 		},
 		{"broken", "a.docx", "PK\x03\x04", "⚠️ **a.docx** is not indexed: it is broken or cut off: open it, save it again and send that."},
-		{"too big", "a.txt", strings.Repeat("x", 10<<20+1), "⚠️ **a.txt** is too big: 10 MB at most."},
+		{"too big", "a.txt", strings.Repeat("x", 10<<20+1), "⚠️ **a.txt** is too big: at most 10 MB."},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()

@@ -24,10 +24,10 @@ func (sc *scheduleCommands) commands() []command {
 			run:       sc.remind,
 			operators: true,
 			summary:   "remind you once",
-			help: "`2h`, `in 45 min`, `tomorrow 9am`, `fri 14:30`, `24.12. 18:00`, `2026-12-24 18:00`, and what it is about behind it. When it comes, react with ✅, ➕, 🕐 or 🌅. " +
+			help: "`2h`, `in 45 min`, `tomorrow 9am`, `fri 14:30`, `24.12. 18:00`, `2026-12-24 18:00`, and then what it is about. When it comes, react with ✅, ➕, 🕐 or 🌅. " +
 				"`--agent`: I work on it at that time, with the tools I have now, and tell you what came of it (`--session main`: knowing what was said here). " +
-				"`--to Ana`: your words go to that chat, as you (`--tell` shows it here, `--best-effort`: it need not arrive). " +
-				"`--late skip`: not when I am late with it (`once`, within a day, is usual). `--keep`: it stays in `/jobs` when it is over. " +
+				"`--to Ana`: your words go to that chat, as you (`--tell` shows it here, `--best-effort`: it need not arrive, `--unless-reply`: not if they write first). " +
+				"`--late skip`: not when I am late with it (`once`, within a day, is usual). `--keep`: it stays in `/jobs` when it has ended. " +
 				"`--tz Europe/Lisbon`: the times of that zone.",
 		},
 		{
@@ -87,7 +87,7 @@ func (sc *scheduleCommands) jobs(ctx context.Context, r request, args string) (a
 	number, verb, rest := parseJobArgs(args)
 	if number == 0 {
 		return sc.whichJob(ctx,
-			"`/jobs %[1]d` shows one; behind the number stand `edit tomorrow 9am`, `text ...`, `pause`, `resume`, `run`, `history` or `cancel`.")
+			"`/jobs %[1]d` shows one; after the number write `edit tomorrow 9am`, `text ...`, `pause`, `resume`, `run`, `history` or `cancel`.")
 	}
 	s, err := store.ScheduleByID(ctx, sc.store.DB(), number)
 	if errors.Is(err, store.ErrNotFound) {
@@ -286,7 +286,7 @@ func (sc *scheduleCommands) pause(s store.Schedule) answer {
 	}
 	changed, now := s, sc.room.now()
 	changed.PausedAt = &now
-	return answer{text: fmt.Sprintf("Job %d is **paused**: %s `/jobs %d resume` goes on with it.", s.ID,
+	return answer{text: fmt.Sprintf("Job %d is **paused**: %s `/jobs %d resume` continues it.", s.ID,
 		endSentence(esc(text.Clip(s.Body, 100))), s.ID), change: changeSchedule(s, changed)}
 }
 
@@ -309,7 +309,7 @@ func (sc *scheduleCommands) resume(r request, s store.Schedule) (answer, error) 
 		}
 		changed.NextAt = &next
 	}
-	return answer{text: fmt.Sprintf("Job %d goes on: %s", s.ID, sc.state(changed)), change: changeSchedule(s, changed)}, nil
+	return answer{text: fmt.Sprintf("Job %d continues: %s", s.ID, sc.state(changed)), change: changeSchedule(s, changed)}, nil
 }
 
 // cancel deletes the schedule with a number.

@@ -34,7 +34,7 @@ func (lb *labelCommands) commands() []command {
 		summary: "shared settings for several chats",
 		help: "`/label Ana wholesale` gives a label, `/label remove Ana wholesale` takes it, `/label Ana` shows what Ana has, and `/label` lists all of them. " +
 			"The configuration says which settings a label stands for (chats.labels): mode, delivery, opening hours. What you set for one chat counts before its labels. " +
-			"Rules there give labels by themselves; what you take from a chat, they do not give again.",
+			"Rules there give labels automatically; what you take from a chat, they do not give again.",
 	}}
 }
 

@@ -63,7 +63,7 @@ func (q offerLearnedAnswer) answer(_ context.Context, r request, c choice) (_ an
 // alreadyDecidedText returns the reply for an unanswered question that was decided or deleted, and any other error unchanged.
 func alreadyDecidedText(err error) (string, error) {
 	if errors.Is(err, store.ErrNotFound) {
-		return "That is decided already, or what it rests on was changed or deleted.", nil
+		return "That is decided already, or what it is based on was changed or deleted.", nil
 	}
 	return "", err
 }
@@ -114,7 +114,7 @@ func (ac *AnswerCommands) accept(ctx context.Context, tx store.Tx, question int6
 	if err := store.DecideUnanswered(ctx, tx, question, store.UnansweredAccepted); err != nil {
 		return "", err
 	}
-	said := "In your document \"Answers\", for you alone."
+	said := "In your document \"Answers\", only for you."
 	if learned.Role == policy.RolePublic {
 		said = "In your document \"Answers\": customers are answered from it as well."
 	}
@@ -156,7 +156,7 @@ func (ac *AnswerCommands) handleRewrite(ctx context.Context, r request, typed st
 			return alreadyDecidedText(err)
 		}
 		if len([]rune(said)) > answers.MaxAnswer {
-			return fmt.Sprintf("That is too long: %d characters at most. Nothing was changed.", answers.MaxAnswer), ac.show(ctx, tx, g)
+			return fmt.Sprintf("That is too long: at most %d characters. Nothing was changed.", answers.MaxAnswer), ac.show(ctx, tx, g)
 		}
 		g.Answer = said
 		if err := store.SetUnansweredAnswer(ctx, tx, question, said); err != nil {

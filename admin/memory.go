@@ -111,13 +111,13 @@ func sourceLinks(chat store.Chat, n store.Note, messages map[store.MessageID]sto
 // remember writes a note for the owner.
 func (ns *noteCommands) remember(_ context.Context, r request, args string) (answer, error) {
 	if args == "" {
-		return answer{text: "What shall I remember? `/remember the plumber is called Otto`"}, nil
+		return answer{text: "What should I remember? `/remember the plumber is called Otto`"}, nil
 	}
 	if len([]rune(args)) > memory.MaxNote {
 		return answer{text: "That is long for a note. Send it as a file and I `/index` it."}, nil
 	}
 	return answer{reaction: reactionDone, changeWithText: func(ctx context.Context, tx store.Tx) (string, error) {
 		note, err := ns.memory.Remember(ctx, tx, r.room, r.message.ID, args)
-		return fmt.Sprintf("Noted: %s. `/forget %d` takes it back.", quote(args, 200), note), err
+		return fmt.Sprintf("Noted: %s. Undo: `/forget %d`.", quote(args, 200), note), err
 	}}, nil
 }

@@ -13,14 +13,14 @@ func TestMemory_ShowsNoteByHand(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	require.Contains(t, r.asOwner("/memory"), "no notes yet")
-	require.Equal(t, "[✅]\nNoted: “the plumber is called *Otto*”. `/forget 1` takes it back.",
+	require.Equal(t, "[✅]\nNoted: “the plumber is called *Otto*”. Undo: `/forget 1`.",
 		r.asOwner("/remember the plumber is called *Otto*"))
 	require.Contains(t, r.asOwner("/remember The plumber is called Otto."), "Noted: ", "said twice is known once")
 	shown := r.asOwner("/memory")
 	require.Contains(t, shown, "**Your own notes** (1 note")
 	require.Contains(t, shown, "the plumber is called *Otto*")
 	require.Contains(t, r.lastSent().HTML, "https://matrix.to/#/%21room")
-	require.Contains(t, r.asOwner("/remember"), "What shall I remember?")
+	require.Contains(t, r.asOwner("/remember"), "What should I remember?")
 	require.Contains(t, r.asOperator("/memory"), "Only the owner can use")
 }
 

@@ -47,7 +47,7 @@ func (ms *mergeCommands) questions() []func() question {
 // mergeSeparator matches what is typed between the names of two chats.
 var mergeSeparator = regexp.MustCompile(`(?i)\s+(?:with|and|&)\s+|\s*,\s*`)
 
-const mergeHint = "Say it like: `/merge Ana WhatsApp with Ana Signal`."
+const mergeHint = "Try `/merge Ana WhatsApp with Ana Signal`."
 
 // merge asks whether two chats are with the same person.
 func (ms *mergeCommands) merge(ctx context.Context, _ request, args string) (answer, error) {

@@ -119,7 +119,7 @@ func (p pickMode) answer(ctx context.Context, _ request, c choice) (_ answer, do
 }
 
 // modeChangedText begins a question that is asked again because the mode was changed after it was asked.
-const modeChangedText = "**Its mode was changed meanwhile**, so I ask again. "
+const modeChangedText = "**The mode has changed since I asked.** Please choose again. "
 
 // ask shows a chat and asks for its mode.
 func (md *modeCommands) ask(ctx context.Context, chat store.Chat, first string) (answer, error) {

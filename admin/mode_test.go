@@ -254,7 +254,7 @@ func TestChatList_SaysWhyQuiet(t *testing.T) {
 	r.asOwner("/mode business ana")
 	r.exec("update chats set owner_last_at = $2 where id = $1", ana.ID, noon.Add(-10*time.Minute))
 	require.Contains(t, r.asOwner("/mode"), "1 Ana · WhatsApp — **business**, quiet until 18:20 · no message yet")
-	require.Contains(t, r.asOwner("/resume ana"), "I take over again")
+	require.Contains(t, r.asOwner("/resume ana"), "I answer again")
 	require.Contains(t, r.asOwner("/mode"), "1 Ana · WhatsApp — **business**, answers on · no message yet")
 	m := r.addMessage(ana, "a human please", time.Minute, policy.ActionEscalate, policy.CodeWantsHuman, "It asks for a person.")
 	r.tx(func(tx store.Tx) error {
@@ -370,14 +370,14 @@ func TestQuestion_AsksAgainAfterModeChange(t *testing.T) {
 	r.exec("update chats set mode_set_at = $1 where id = $2", noon, family.ID)
 	again := r.react(asked, "1️⃣")
 	require.Contains(t, again,
-		"**Its mode was changed meanwhile**, so I ask again. Family · WhatsApp group — **off** · nothing is stored (set by you, 18:00)\n1 business")
+		"**The mode has changed since I asked.** Please choose again. Family · WhatsApp group — **off** · nothing is stored (set by you, 18:00)\n1 business")
 	require.Equal(t, policy.ModeOff, *r.reload(family).Mode)
 	require.Contains(t, r.asOwner("1"), "**Family · WhatsApp group is now business.**", "now it is known what it was")
 
 	r.asOwner("/mode business")
 	list := r.lastSent().Event
 	r.asOwner("/mode off ana whatsapp")
-	require.Contains(t, r.react(list, "1️⃣"), "**Its mode was changed meanwhile**")
+	require.Contains(t, r.react(list, "1️⃣"), "**The mode has changed since I asked.**")
 	require.Equal(t, policy.ModeOff, *r.reload(ana).Mode)
 }
 

@@ -35,14 +35,14 @@ func TestChatName_NumbersWorkEverywhere(t *testing.T) {
 		fmt.Sprintf("Ana · WhatsApp #%d", first.ID),
 	} {
 		for command, want := range map[string]string{
-			"/mode business %s": "is ", "/mode silent %s": "is ", "/delivery draft %s": "I show you here", "/delivery auto %s": "goes out at once",
+			"/mode business %s": "is ", "/mode silent %s": "is ", "/delivery draft %s": "I show you here", "/delivery auto %s": "is sent at once",
 			"/why %s":   "Nothing came from",
 			"/pause %s": "Ana · WhatsApp", "/resume %s": "Ana · WhatsApp", "/memory %s": "no notes yet", "/brief %s": "Ana · WhatsApp",
 			"/agent shop %s": "From now on shop answers in Ana · WhatsApp",
 			"/import %s":     "Ana · WhatsApp", "/commitments %s": "Ana · WhatsApp", "/forget all %s": "Ana · WhatsApp",
 			"/erase %s":   "Ana · WhatsApp",
 			"/unmerge %s": "Ana · WhatsApp", "/export %s": "Ana · WhatsApp",
-			`/remind 2h hello --to "%s"`: "It goes to **Ana · WhatsApp",
+			`/remind 2h hello --to "%s"`: "I'll send it to **Ana · WhatsApp",
 		} {
 			if i == 0 && strings.HasPrefix(command, "/commitments") { // a number alone is a commitment
 				continue

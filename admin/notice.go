@@ -138,10 +138,10 @@ func (nt *Notices) Notify(ctx context.Context, args jobs.NoticeArgs) error {
 		},
 		jobs.TopicKeysUnavailable: {
 			outbox.Alert,
-			"⚠️ **I cannot open my keys**, so encrypted chats are neither read nor answered; the log says why. All others go on, " +
+			"⚠️ **I cannot open my keys**, so encrypted chats are neither read nor answered; the log says why. All others work, " +
 				"and what is encrypted is read once the keys open again.",
 		},
-		jobs.TopicKeysAvailable: {outbox.Quiet, "✅ My keys are open again. I read what came meanwhile."},
+		jobs.TopicKeysAvailable: {outbox.Quiet, "✅ My keys are open again. I've read the messages from in between."},
 		jobs.TopicUndecryptable: {
 			outbox.Answer,
 			"🔒 **I cannot read what you wrote**: it is encrypted, and its key has not come; when it does, I do what you asked. Else send it again. " +
@@ -172,7 +172,7 @@ func (nt *Notices) notifyConfigRefused(ctx context.Context) error {
 	}
 	return nt.room.completeWithNotice(ctx, outbox.Alert,
 		"⚠️ **I cannot use the changed configuration** and keep the one from before:\n"+strings.Join(lines, "\n")+
-			"\nWhen the file is corrected, I take it over within seconds. Until then `/status` says what is still wrong; I do not write again.")
+			"\nWhen the file is corrected, I use it within seconds. Until then `/status` says what is still wrong; I do not write again.")
 }
 
 // notifyRoomClosed tells the owner, in the new admin room, that an admin room is no longer used.
@@ -260,6 +260,9 @@ func (nt *Notices) NotifyUndelivered(ctx context.Context, out uuid.UUID) error {
 		}
 		if o.Purpose == policy.PurposeDraft {
 			n.question = &resendDraft{OutboxID: o.ID}
+			if err := nt.room.endDraftCard(ctx, tx, firstRow(o), "⚠️ **Not delivered to "+esc(chat.Label())+"**"); err != nil {
+				return err
+			}
 		}
 		_, err := nt.room.write(ctx, tx, room, n)
 		return err
@@ -308,14 +311,14 @@ func (nt *Notices) welcomeText(ctx context.Context) (string, error) {
 		lines[0] += networks + ": " + modes + "."
 	}
 	if nt.settings.Defaults.Profile == policy.ProfileBusiness {
-		how := "and I show you each answer here before it goes out (`/delivery auto` and a name sends them at once)"
+		how := "and I show you each answer here before it is sent (`/delivery auto` and a name sends them at once)"
 		if nt.settings.Defaults.FirstDelivery == policy.DeliveryAuto {
-			how = "and it goes out at once"
+			how = "and it is sent at once"
 		}
 		lines = append(lines, "New direct chats are **business**: I answer what the public documents say, "+how+
 			"; the rest is yours. `/pause all` stops everything at once.")
 	} else {
-		lines = append(lines, "Nothing goes to anyone unless you switch a chat to business or personal.")
+		lines = append(lines, "I write to nobody until you switch a chat to business or personal.")
 	}
 	lines = append(lines, "Try: `/index` (send me a document) · `/ask when do we deliver?` · `/mode` · `/help`")
 	if locked > 0 {

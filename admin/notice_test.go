@@ -73,7 +73,7 @@ func TestNotice_UndeliveredNamesReason(t *testing.T) {
 	require.NoError(t, r.admin.Notices.NotifyUndelivered(r.ctx, out))
 	ref := out.String()[32:]
 	require.Equal(t, "⚠️ **Not sent to Ana · WhatsApp**: WhatsApp says **logged out**. It was “[Nora] Let me check.”. "+
-		"I don't try again: write there yourself, or mend the bridge first. (#"+ref+")", bodies(r.sendQueued()))
+		"I don't try again: write there yourself, or fix the bridge first. (#"+ref+")", bodies(r.sendQueued()))
 	fail("")
 	require.NoError(t, r.admin.Notices.NotifyUndelivered(r.ctx, out))
 	require.Contains(t, bodies(r.sendQueued()), "**Not sent to Ana · WhatsApp**: the bridge gave no reason.")
@@ -127,7 +127,7 @@ func TestWelcome_IsSaidOnce(t *testing.T) {
 	require.NoError(t, r.admin.Notices.Welcome(r.ctx))
 	require.Equal(t, text(
 		"**multis is ready.** 3 chats on WhatsApp and 1 on Signal, all **silent**: I remember, I never write.",
-		"Nothing goes to anyone unless you switch a chat to business or personal.",
+		"I write to nobody until you switch a chat to business or personal.",
 		"Try: `/index` (send me a document) · `/ask when do we deliver?` · `/mode` · `/help`",
 	), bodies(r.sendQueued()))
 	r.restart()
@@ -145,7 +145,7 @@ func TestWelcome_NamesProfileAndLimits(t *testing.T) {
 	require.NoError(t, r.admin.Notices.Welcome(r.ctx))
 	require.Equal(t, text(
 		"**multis is ready.** 3 chats on WhatsApp, 2 on Signal and 1 on Telegram: 4 business, 1 silent, 1 off.",
-		"New direct chats are **business**: I answer what the public documents say, and I show you each answer here before it goes out (`/delivery auto` and a name sends them at once); the rest is yours. `/pause all` stops everything at once.",
+		"New direct chats are **business**: I answer what the public documents say, and I show you each answer here before it is sent (`/delivery auto` and a name sends them at once); the rest is yours. `/pause all` stops everything at once.",
 		"Try: `/index` (send me a document) · `/ask when do we deliver?` · `/mode` · `/help`",
 		"🔒 2 chats cannot be read yet: `/mode` says why.",
 	), bodies(r.sendQueued()))

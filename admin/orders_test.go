@@ -42,7 +42,7 @@ func TestOrders_InPlainWords(t *testing.T) {
 	require.Contains(t, r.asOwner("what reminders do i have"), "**2 jobs**")
 	require.Contains(t, r.asOwner("cuanto llevas gastado"), "Today: 0.00 EUR")
 	require.Contains(t, r.asOwner("que documentos tienes"), "documents")
-	require.Contains(t, r.asOwner("wer wartet noch auf antwort?"), "Nobody waits")
+	require.Contains(t, r.asOwner("wer wartet noch auf antwort?"), "No open escalations.")
 	require.Contains(t, r.asOwner("pourquoi t'as pas répondu à café luna"), "Nothing came from **Café Luna")
 	require.Contains(t, r.asOwner("hilfe"), "/mode")
 
@@ -71,7 +71,7 @@ func TestSend_ShownThenSent(t *testing.T) {
 	require.Equal(t, []string{"the table for four"}, r.sentTo(luna))
 
 	require.Contains(t, r.asOwner("write Ana happy birthday tomorrow at 8"), "✉️ **To Ana · WhatsApp, Sat 21 Nov, 08:00**\n\n> happy birthday")
-	require.Contains(t, r.asOwner("yes"), "It goes to **Ana · WhatsApp** as you.")
+	require.Contains(t, r.asOwner("yes"), "I'll send it to **Ana · WhatsApp** in your name.")
 	require.Contains(t, r.asOwner("/send Zoe hello"), "I know no chat called “Zoe”")
 	require.Contains(t, r.asOwner("/send"), "To whom, and what?")
 }

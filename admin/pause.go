@@ -60,7 +60,7 @@ func (ps *pauseCommands) pause(ctx context.Context, r request, args string) (ans
 	if name != "" && !strings.EqualFold(name, "all") {
 		return ps.chats.withChat(ctx, name, "pause", chatPick{Until: until, HasUnreadTime: unread})
 	}
-	text := "**Everything is paused.** Nothing goes out, not even queued messages. I still remember what comes in. `/resume` ends it."
+	text := "**Everything is paused.** Nothing is sent, not even queued messages. I still remember what comes in. `/resume` ends it."
 	if hasEnd {
 		text += " I can't end it at a time: set a reminder, such as `/remind 2h resume`."
 	}
@@ -125,7 +125,7 @@ func (ps *pauseCommands) resumeChat(ctx context.Context, chat store.Chat) (answe
 	if err != nil {
 		return answer{}, err
 	}
-	text := "**" + esc(chat.Label()) + ": I take over again.**"
+	text := "**" + esc(chat.Label()) + ": I answer again.**"
 	if !ps.states.isPaused(chat) && !view.escalated[chat.ID] && !ps.states.quietUntil(chat).After(ps.room.now()) {
 		text = "**" + esc(chat.Label()) + " was not paused.**"
 	}

@@ -16,7 +16,7 @@ func TestPause_Everything(t *testing.T) {
 	r.chat("Ana", "whatsapp")
 	for _, line := range []string{"/pause", "/pause ALL"} {
 		require.Equal(t,
-			"**Everything is paused.** Nothing goes out, not even queued messages. I still remember what comes in. `/resume` ends it.",
+			"**Everything is paused.** Nothing is sent, not even queued messages. I still remember what comes in. `/resume` ends it.",
 			r.asOwner(line))
 	}
 	var pause store.Pause
@@ -64,7 +64,7 @@ func TestPause_OneChat(t *testing.T) {
 		return err
 	})
 	require.Contains(t, r.asOwner("/status"), "**1 chat waits for you**\nAna · WhatsApp — since ")
-	require.Equal(t, "**Ana · WhatsApp: I take over again.** It is business.", r.asOwner("/resume ana · whatsapp"))
+	require.Equal(t, "**Ana · WhatsApp: I answer again.** It is business.", r.asOwner("/resume ana · whatsapp"))
 	got := r.reload(ana)
 	require.Nil(t, got.PausedUntil)
 	require.Nil(t, got.OwnerWroteAt)

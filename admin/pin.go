@@ -267,13 +267,13 @@ func (pc *pinCommands) resultText(ctx context.Context, args jobs.PINArgs) (strin
 		return fmt.Sprintf("❌ That is not the PIN. %d %s left, then it is locked for an hour.", args.TriesLeft,
 			text.Plural(args.TriesLeft, "try", "tries")), nil
 	case pin.EntryNotPIN:
-		return "That is no PIN by its form, so it did not count, and I deleted it. Send 4 to 6 of the digits 0-9 as a new message, and nothing else in it; `cancel` leaves it.", nil
+		return "That can't be a PIN, so it did not count, and I deleted it. Send 4 to 6 of the digits 0-9 as a new message, and nothing else in it; `cancel` leaves it.", nil
 	case pin.EntryUnasked:
 		return "I asked for no PIN just now. That message looked like one, so I deleted it and kept nothing of it. If it was not: write it with a word beside it.", nil
 	case pin.EntryCommand:
 		return "Digits never stand beside `/pin`. I deleted that message. `/pin set` alone: then I ask for them.", nil
 	case pin.EntryVoice:
-		return "I wait for the PIN, and nobody writes down what is said meanwhile: I deleted that voice note unheard. Type the PIN, or `cancel` and say it again.", nil
+		return "I wait for the PIN, and nobody writes down what is said until then: I deleted that voice note unheard. Type the PIN, or `cancel` and say it again.", nil
 	case pin.EntryNext:
 		return newPINText, nil
 	case pin.EntryTrivial:

@@ -145,7 +145,7 @@ func TestPIN_CommandRunsAfterIt(t *testing.T) {
 	require.Nil(t, r.reload(ana).Mode)
 	require.Contains(t, r.ownerTypes("804638"), "That is not the PIN. 2 tries left")
 	require.Contains(t, r.ownerTypes("80463"), "That is not the PIN. 1 try left")
-	require.Contains(t, r.ownerTypes("８０４６３９"), "That is no PIN by its form")
+	require.Contains(t, r.ownerTypes("８０４６３９"), "That can't be a PIN")
 	require.Nil(t, r.reload(ana).Mode)
 	require.Contains(t, r.ownerTypes(canary), "**Ana · WhatsApp is now off.**")
 	require.Equal(t, policy.ModeOff, *r.reload(ana).Mode)

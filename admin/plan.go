@@ -15,7 +15,7 @@ func (ts *TaskCommands) plan(_ context.Context, r request, goal string) (answer,
 	case goal == "":
 		return answer{text: "What would you like to get done? `/plan compare the offers in contracts and write Ben which one is best`"}, nil
 	case !ts.asker.HasModel(r.room, goal):
-		return answer{text: "Planning needs a model: `llm.model` in config.yaml names one, or `agents.<name>.model` that of an agent (`/plan @name ...`)."}, nil
+		return answer{text: "Planning needs a model: set `llm.model` in config.yaml, or `agents.<name>.model` that of an agent (`/plan @name ...`)."}, nil
 	}
 	return answer{reaction: reactionStarted, change: func(ctx context.Context, tx store.Tx) error {
 		return ts.planner.Plan(ctx, tx, r.room, r.message, goal)

@@ -18,15 +18,15 @@ import (
 
 // scheduleOptions are the options of /remind and /cron.
 type scheduleOptions struct {
-	agent, keep, notify, bestEffort bool
-	to                              string
-	catchUp                         store.CatchUp
-	session                         store.Session
-	zone                            *time.Location // nil for the owner's
+	agent, keep, notify, bestEffort, unlessReply bool
+	to                                           string
+	catchUp                                      store.CatchUp
+	session                                      store.Session
+	zone                                         *time.Location // nil for the owner's
 }
 
 // optionPattern matches an option of /remind and /cron. Phones turn two hyphens into a dash.
-var optionPattern = regexp.MustCompile(`(?i)(^|\s)(?:--|—)(?:(agent|keep|tell|best-effort)|(to|late|session|tz)[=\s]\s*("[^"]*"|“[^”]*”|\S+))(\s|$)`)
+var optionPattern = regexp.MustCompile(`(?i)(^|\s)(?:--|—)(?:(agent|keep|tell|best-effort|unless-reply)|(to|late|session|tz)[=\s]\s*("[^"]*"|“[^”]*”|\S+))(\s|$)`)
 
 // unknownOption matches what looks like an option. Words in backticks are none.
 var unknownOption = regexp.MustCompile(`(?i)(?:^|\s)(--[a-z][a-z-]*)`)
@@ -58,6 +58,8 @@ func parseOptions(text string) (scheduleOptions, string, answer) {
 			w.notify = true
 		case "best-effort":
 			w.bestEffort = true
+		case "unless-reply":
+			w.unlessReply = true
 		case "session":
 			w.session = store.Session(strings.ToLower(value))
 		case "to":
@@ -198,7 +200,7 @@ func (sc *scheduleCommands) addressedChat(ctx context.Context, r request, w sche
 		return answer{}, nil
 	}
 	when := strings.TrimSpace(strings.TrimSuffix(strings.TrimSuffix(text.OneLine(args), m[1]+": "+m[2]), "to "))
-	return answer{text: fmt.Sprintf("Shall it go to **%s**? Then write %s. As a reminder for you, leave “to” out.",
+	return answer{text: fmt.Sprintf("Send this to **%s**? Then type %s. To remind only yourself, leave “to” out.",
 		esc(found[0].Label()), code(fmt.Sprintf("/remind %s %s --to %q", when, m[2], found[0].TypedName())))}, nil
 }
 
@@ -244,6 +246,7 @@ func (sc *scheduleCommands) set(ctx context.Context, r request, w scheduleOption
 	s.Session = cmp.Or(w.session, store.SessionIsolated)
 	s.Tell = w.notify
 	s.BestEffort = w.bestEffort
+	s.UnlessReply = w.unlessReply
 	if w.agent {
 		s.Action = store.ActionAsk
 	}
@@ -267,9 +270,9 @@ func (sc *scheduleCommands) set(ctx context.Context, r request, w scheduleOption
 	}
 	switch {
 	case w.agent && !sc.asker.HasModel(r.room, s.Body):
-		return answer{text: "`--agent` needs a model to work with: `llm.model` in config.yaml names one. Without `--agent` I say your words at that time."}, nil
+		return answer{text: "`--agent` needs a model to work with: set `llm.model` in config.yaml. Without `--agent` I say your words at that time."}, nil
 	case s.Body == "":
-		return answer{text: "What for? Write it behind the time: `/remind 2h call Ana`."}, nil
+		return answer{text: "Remind you of what? Put it after the time: `/remind 2h call Ana`."}, nil
 	case utf8.RuneCountInString(s.Body) > maxScheduleText:
 		return answer{text: fmt.Sprintf("That is too long: at most %d characters.", maxScheduleText)}, nil
 	case !s.CatchUp.Valid():
@@ -279,6 +282,8 @@ func (sc *scheduleCommands) set(ctx context.Context, r request, w scheduleOption
 			nil
 	case (w.notify || w.bestEffort) && w.to == "":
 		return answer{text: "`--tell` and `--best-effort` go with `--to`."}, nil
+	case w.unlessReply && (w.to == "" || schedule.Kind(s.Kind) != schedule.At):
+		return answer{text: "`--unless-reply` goes with `--to` and one time: I don't send the message if they write first."}, nil
 	}
 	if s.ID, err = store.NextScheduleID(ctx, sc.store.DB()); err != nil {
 		return answer{}, err
@@ -295,7 +300,7 @@ func (sc *scheduleCommands) set(ctx context.Context, r request, w scheduleOption
 func (sc *scheduleCommands) setTarget(ctx context.Context, r request, w scheduleOptions, s *store.Schedule) (answer, error) {
 	switch {
 	case (w.agent || w.to != "") && !r.isOwner():
-		return answer{text: "Only the owner has me work or write to others by the clock. A plain reminder is yours to set."}, nil
+		return answer{text: "Only the owner can schedule tasks or messages to others. You can set plain reminders."}, nil
 	case w.to == "":
 		return answer{}, nil
 	case w.agent:
@@ -342,5 +347,9 @@ func (sc *scheduleCommands) target(ctx context.Context, s store.Schedule) (strin
 		return "", nil
 	}
 	chat, err := store.ChatByID(ctx, sc.store.DB(), *s.ChatID)
-	return "It goes to **" + esc(chat.Label()) + "** as you. ", err
+	unless := ""
+	if s.UnlessReply {
+		unless = ", unless they write first"
+	}
+	return "I'll send it to **" + esc(chat.Label()) + "** in your name" + unless + ". ", err
 }

@@ -102,11 +102,11 @@ func TestRemind_InvalidTimeShowsExamples(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	for line, want := range map[string]string{
-		"/remind at noonish call Ana": "I don't know _noonish_. Say it like: `2h`, `tomorrow 9am`, `fri 14:30`, `2026-12-24 18:00`.",
-		"/remind":                     "There is no time in it. Say it like: `2h`, `tomorrow 9am`, `fri 14:30`, `2026-12-24 18:00`.",
-		"/remind 2h":                  "What for? Write it behind the time: `/remind 2h call Ana`.",
-		"/cron 0 9 30 2 * x":          "That never happens. Say it like: `0 9 * * 1-5`, `@daily`, `every 2h`, `every monday 9am`, `every weekday 8:30`.",
-		"/cron tomorrow x":            "I don't know _tomorrow_. Say it like: `0 9 * * 1-5`, `@daily`, `every 2h`, `every monday 9am`, `every weekday 8:30`.",
+		"/remind at noonish call Ana": "I don't know _noonish_. Try `2h`, `tomorrow 9am`, `fri 14:30`, `2026-12-24 18:00`.",
+		"/remind":                     "There is no time in it. Try `2h`, `tomorrow 9am`, `fri 14:30`, `2026-12-24 18:00`.",
+		"/remind 2h":                  "Remind you of what? Put it after the time: `/remind 2h call Ana`.",
+		"/cron 0 9 30 2 * x":          "That never happens. Try `0 9 * * 1-5`, `@daily`, `every 2h`, `every monday 9am`, `every weekday 8:30`.",
+		"/cron tomorrow x":            "I don't know _tomorrow_. Try `0 9 * * 1-5`, `@daily`, `every 2h`, `every monday 9am`, `every weekday 8:30`.",
 		"/remind 2h --late never x":   "`--late` is `once` (late, within a day), `skip` or `all`.",
 		"/jobs 7":                     "There is no job 7. `/jobs` lists them.",
 		"/cancel it":                  "Nothing is set. `/remind 2h call Ana`, `/cron every monday 9am plan the week`.",
@@ -149,10 +149,10 @@ func TestSchedule_FullLifecycle(t *testing.T) {
 	require.Equal(t, "Changed: **Sun 22 Nov, 11:00** — call Bo.", r.asOwner("/jobs 1 text call Bo"))
 	require.Contains(t, r.asOwner("/jobs 1 edit noonish"), "I don't know _noonish_.")
 	require.Equal(t, "Changed: `30 8 * * 1-5`, **Mon 23 Nov, 08:30** — close up.", r.asOwner("/jobs 2 edit every weekday 8:30"))
-	require.Equal(t, "Job 2 is **paused**: close up. `/jobs 2 resume` goes on with it.", r.asOwner("/jobs 2 pause"))
+	require.Equal(t, "Job 2 is **paused**: close up. `/jobs 2 resume` continues it.", r.asOwner("/jobs 2 pause"))
 	require.Equal(t, "⏰ **call Bo** (set Fri) · ✅ done · ➕ 10 min · 🕐 1 h · 🌅 tomorrow", bodies(r.runUntil(5*24*time.Hour)),
 		"the times before the edits are gone, and what is paused is silent")
-	require.Equal(t, "Job 2 goes on: `30 8 * * 1-5`, **Thu 26 Nov, 08:30**", r.asOwner("/jobs 2 resume"))
+	require.Equal(t, "Job 2 continues: `30 8 * * 1-5`, **Thu 26 Nov, 08:30**", r.asOwner("/jobs 2 resume"))
 	require.Equal(t, text("⏰ **close up** (`30 8 * * 1-5`, `/jobs 2`) · ✅ done · ➕ 10 min · 🕐 1 h · 🌅 tomorrow",
 		"Done now: “close up” (job 2)."), r.asOwner("/jobs 2 run"))
 	require.Equal(t, text("**Job 2**, the newest first (30 days are kept)", "Wed 25 Nov, 18:00: done"), r.asOwner("/jobs 2 history"))
@@ -242,7 +242,7 @@ func TestSchedule_FailureReportedOnce(t *testing.T) {
 	})
 	r.agent.err = errors.New("the model is away")
 	require.Equal(t,
-		"⚠️ **“sum up the day” (job 1) did not work**: the model is away. `/jobs 1 history` shows more. I go on trying at its times, and tell you no more of it until it works again.", bodies(r.runUntil(5*time.Hour)))
+		"⚠️ **“sum up the day” (job 1) did not work**: the model is away. `/jobs 1 history` shows more. I'll keep trying on schedule and won't report it again until it has worked.", bodies(r.runUntil(5*time.Hour)))
 	require.Contains(t, r.asOwner("/jobs"), "⚠️ failing since")
 	r.agent.err = nil
 	require.Contains(t, bodies(r.runUntil(time.Hour)), "I worked on **sum up the day**.")
@@ -261,7 +261,7 @@ func TestSchedule_MessagePassesGate(t *testing.T) {
 	bo := r.chat("Bo", "whatsapp", func(c *store.Chat) { c.Encryption = policy.EncryptionUnknown })
 	require.Contains(t, r.asOwner("/remind 2h --to Ana are you there?"), "Which one? **Ana · WhatsApp** and **Ana · Signal**")
 	require.Contains(t, r.asOwner(`/remind 2h --to "Ana · WhatsApp" are you there?`),
-		"are you there? It goes to **Ana · WhatsApp** as you. Set.")
+		"are you there? I'll send it to **Ana · WhatsApp** in your name. Set.")
 	require.Contains(t, r.asOwner("/remind 2h --to Bo hello"), "Set.")
 	require.Contains(t, r.asOwner("/remind 2h --agent --to Bo hello"), "leave `--to` out")
 	came := r.runUntil(2 * time.Hour)
@@ -415,12 +415,12 @@ func TestSchedule_FormerOperatorStops(t *testing.T) {
 		require.NoError(t, r.clock.Prepare(r.ctx))
 	}
 	require.Equal(t,
-		text("⏸ **2 jobs stopped**: set by somebody who is no operator any more. They are yours now: `/jobs 1 resume` has one go on, `/cancel 1` ends it.",
+		text("⏸ **2 jobs stopped**: whoever set them is no longer an operator. They are yours now: `/jobs 1 resume` continues one, `/cancel 1` ends it.",
 			"1 — close the shop", "2 — open the shop"), bodies(r.sendQueued()))
 	came := bodies(r.runUntil(24 * time.Hour))
 	require.NotContains(t, came, "shop")
 	require.Contains(t, came, "water the plants")
-	require.Contains(t, r.asOwner("/jobs 2 resume"), "Job 2 goes on")
+	require.Contains(t, r.asOwner("/jobs 2 resume"), "Job 2 continues")
 	r.restart()
 	require.NoError(t, r.clock.Prepare(r.ctx))
 	require.Contains(t, bodies(r.runUntil(24*time.Hour)), "open the shop", "it is the owner's now")

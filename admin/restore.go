@@ -31,8 +31,8 @@ func (rs *restoreCommands) commands() []command {
 		{
 			name: "restored", group: groupHealth, run: rs.show,
 			summary: "what is on hold after a restore",
-			help: "A restored backup is the past: what it would send may have been sent since. So nothing goes out, no schedule runs and no webhook is called until you have seen the list " +
-				"and say yes (send it) or no (drop it). What was said meanwhile is read and stays unanswered.",
+			help: "A restored backup is the past: what it would send may have been sent since. So nothing is sent, no schedule runs and no webhook is called until you have seen the list " +
+				"and say yes (send it) or no (drop it). What was said in the meantime is read and stays unanswered.",
 		},
 	}
 }
@@ -86,7 +86,7 @@ func (rs *restoreCommands) show(ctx context.Context, _ request, _ string) (answe
 	case restore.RestoredAt.IsZero():
 		return answer{text: "No backup was restored here."}, nil
 	case !restore.OnHold():
-		return answer{text: fmt.Sprintf("The backup of %s was restored %s, and you said %s that I may go on.",
+		return answer{text: fmt.Sprintf("The backup of %s was restored %s, and you said %s that I may continue.",
 			rs.room.fullTime(restore.BackupAt), rs.room.ago(restore.RestoredAt), rs.room.ago(restore.ReleasedAt))}, nil
 	}
 	text, quotes, err := rs.list(ctx, rs.store.DB(), restore)
@@ -106,23 +106,23 @@ func (rs *restoreCommands) list(ctx context.Context, db store.DB, restore policy
 	if err != nil {
 		return "", nil, err
 	}
-	lines := []string{fmt.Sprintf("⏪ **The backup of %s was restored** (%s). Nothing goes out until you say so: it may have been sent since.",
+	lines := []string{fmt.Sprintf("⏪ **The backup of %s was restored** (%s). Nothing is sent until you say so: it may have been sent since.",
 		rs.room.fullTime(restore.BackupAt), rs.room.ago(restore.RestoredAt))}
 	going, quotes, err := rs.outgoing(ctx, db, held)
 	if err != nil {
 		return "", nil, err
 	}
-	choice := "\n1 go on, and send it (or yes)\n2 go on, and drop it (or no)\n"
+	choice := "\n1 continue, and send it (or yes)\n2 continue, and drop it (or no)\n"
 	if len(going) == 0 {
-		lines, choice = append(lines, "\nNothing waits to be sent."), "\n1 go on (or yes)\n"
+		lines, choice = append(lines, "\nNothing waits to be sent."), "\n1 continue (or yes)\n"
 	} else {
-		lines = append(lines, append([]string{"\n**With a yes this goes out:**"}, going...)...)
+		lines = append(lines, append([]string{"\n**With a yes this is sent:**"}, going...)...)
 	}
 	if skipped := rs.skipped(held, overdue); skipped != "" {
 		lines = append(lines, "\nNot done again, with a yes or a no: "+skipped+".")
 	}
 	lines = append(lines,
-		"\nWhat was said meanwhile I have read; nothing from before your word is answered. I have a new session, because the keys of the old one were used since: "+
+		"\nI've read the messages since then; nothing from before your yes is answered. I have a new session, because the keys of the old one were used since: "+
 			"run `multis verify` if your chats are encrypted.", choice)
 	return strings.Join(lines, "\n"), quotes, nil
 }
@@ -167,7 +167,7 @@ func (rs *restoreCommands) skipped(held store.OnHold, overdue []store.Schedule) 
 			names = append(names, quote(s.Body, 40)+" "+rs.room.shortTime(*s.NextAt))
 		}
 		parts = append(parts, text.Count(len(overdue), "schedule")+" that "+text.Plural(len(overdue), "was", "were")+" due ("+
-			strings.Join(names, ", ")+"); what repeats goes on at its next time")
+			strings.Join(names, ", ")+"); what repeats continues at its next time")
 	}
 	return strings.Join(parts, "; ")
 }
@@ -181,7 +181,7 @@ func (rs *restoreCommands) statusLine(ctx context.Context, _ request) (string, e
 	if !restore.OnHold() {
 		return "", nil
 	}
-	return "⏪ **Nothing goes out:** the backup of " + rs.room.fullTime(restore.BackupAt) +
+	return "⏪ **Nothing is sent:** the backup of " + rs.room.fullTime(restore.BackupAt) +
 		" was restored. `/restored` lists what waits and asks you.", nil
 }
 
@@ -245,7 +245,7 @@ func (q decideRestored) traits() traits {
 
 func (q decideRestored) answer(_ context.Context, r request, c choice) (_ answer, done bool, err error) {
 	if r.message.Kind == string(bridgebridge.Reaction) {
-		return answer{text: "Please type it: what goes out after a restore is not decided by a reaction, which travels in plain text."}, false,
+		return answer{text: "Please type it: what is sent after a restore is not decided by a reaction, which travels in plain text."}, false,
 			nil
 	}
 	switch {
@@ -276,7 +276,7 @@ func (rs *restoreCommands) release(send bool) answer {
 			return "", err
 		}
 		if !send {
-			return "Dropped. I go on: what is written from now on is answered as before.", store.DropOnHold(ctx, tx)
+			return "Dropped. I answer again: what is written from now on is answered as before.", store.DropOnHold(ctx, tx)
 		}
 		released, err := store.ReleaseOutbox(ctx, tx, restore)
 		if err != nil {
@@ -288,8 +288,8 @@ func (rs *restoreCommands) release(send bool) answer {
 			}
 		}
 		if len(released) == 0 {
-			return "I go on. What is written from now on is answered as before.", nil
+			return "I answer again. What is written from now on is answered as before.", nil
 		}
-		return "I go on: " + text.Count(len(released), "message") + " sent now, and what is written from now on is answered as before.", nil
+		return "I answer again: " + text.Count(len(released), "message") + " sent now, and what is written from now on is answered as before.", nil
 	}}
 }

@@ -57,14 +57,14 @@ func TestRestore_OwnerDecides(t *testing.T) {
 	require.NoError(t, r.admin.Notices.Notify(r.ctx, jobs.NoticeArgs{Topic: jobs.TopicRestored}))
 	shown := r.sendQueued()[0]
 	asked := bodies([]sentEvent{shown})
-	require.Contains(t, asked, "⏪ **The backup of Fri 20 Nov, 17:59 was restored** (1 h ago). Nothing goes out until you say so")
+	require.Contains(t, asked, "⏪ **The backup of Fri 20 Nov, 17:59 was restored** (1 h ago). Nothing is sent until you say so")
 	for _, part := range []string{
 		"to Ana · WhatsApp", "We deliver on Monday.", "1 call to webhooks", "1 draft",
 		"1 message that waited for an answer", "call the plumber", "multis verify",
 	} {
 		require.Contains(t, asked, part)
 	}
-	require.Contains(t, r.asOwner("/status"), "Nothing goes out")
+	require.Contains(t, r.asOwner("/status"), "Nothing is sent")
 	require.Zero(t, r.count("select count(*) from outbox where send_as = 'owner' and state = 'queued'"))
 	gate, err := r.box.Gate(r.ctx, ana)
 	require.NoError(t, err)
@@ -87,7 +87,7 @@ func TestRestore_OwnerDecides(t *testing.T) {
 	require.Zero(t, r.count("select count(*) from schedules where body = 'call the plumber' and next_at is not null"))
 	require.Equal(t, 1, r.count("select count(*) from hook_deliveries where state = 'queued'"))
 	require.Contains(t, r.asOwner("/restored"), "you said")
-	require.NotContains(t, r.asOwner("/status"), "Nothing goes out")
+	require.NotContains(t, r.asOwner("/status"), "Nothing is sent")
 }
 
 // holdState reads from the database whether it is on hold after a restore.
@@ -116,9 +116,9 @@ func TestRestore_NothingToSendAsksOnce(t *testing.T) {
 	r.exec("delete from outbox where send_as = 'owner'; delete from hook_deliveries")
 	asked := r.asOwner("/restored")
 	require.Contains(t, asked, "Nothing waits to be sent.")
-	require.Contains(t, asked, "\n1 go on (or yes)\nOpen until ")
+	require.Contains(t, asked, "\n1 continue (or yes)\nOpen until ")
 	require.NotContains(t, asked, "send it")
-	require.Equal(t, "I go on. What is written from now on is answered as before.", r.asOwner("1"))
+	require.Equal(t, "I answer again. What is written from now on is answered as before.", r.asOwner("1"))
 	require.False(t, r.holdState().OnHold())
 }
 

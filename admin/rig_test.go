@@ -541,7 +541,7 @@ func bodies(events []sentEvent) string {
 }
 
 // endings matches the bodies of edits that write on a card or a question what became of it.
-var endings = regexp.MustCompile(`^\* (✅ \*\*Sent|👎 \*\*Dropped|⌛ \*\*Expired)|(?s)^\* .*(✅|❌) ([A-Z][a-z]{2} \d.*)?\d\d:\d\d`)
+var endings = regexp.MustCompile(`^\* (✅ \*\*Sent|👎 \*\*Dropped|⌛ \*\*Expired|✏️ \*\*Changed|⚠️ \*\*Not delivered)|(?s)^\* .*(✅|❌|⌛ expired|stopped) ([A-Z][a-z]{2} \d.*)?\d\d:\d\d`)
 
 // endsCard reports whether an event is such an edit.
 func (e sentEvent) endsCard() bool {

@@ -152,14 +152,21 @@ func (rm *room) write(ctx context.Context, tx store.Tx, room store.Chat, n notic
 	if n.question == nil {
 		return out, nil
 	}
-	return out, openDialog(ctx, tx, room, n.question, out, expires)
+	dialog, err := openDialog(ctx, tx, room, n.question, out, expires)
+	if err != nil {
+		return out, err
+	}
+	if n.question.traits().draft != uuid.Nil || rm.settings.Terminal { // a draft ends its card itself
+		return out, nil
+	}
+	return out, jobs.Enqueue(ctx, tx, jobs.EndQuestionArgs{DialogID: dialog, At: expires})
 }
 
-// openDialog stores a question that an outbox message asks.
-func openDialog(ctx context.Context, tx store.Tx, room store.Chat, q question, out uuid.UUID, expires time.Time) error {
+// openDialog stores a question that an outbox message asks, and returns its number.
+func openDialog(ctx context.Context, tx store.Tx, room store.Chat, q question, out uuid.UUID, expires time.Time) (int64, error) {
 	payload, err := json.Marshal(q)
 	if err != nil {
-		return fmt.Errorf("write question: %w", err)
+		return 0, fmt.Errorf("write question: %w", err)
 	}
 	about := q.traits()
 	d := store.Dialog{
@@ -175,8 +182,7 @@ func openDialog(ctx context.Context, tx store.Tx, room store.Chat, q question, o
 	if about.message != 0 {
 		d.MessageID = &about.message
 	}
-	_, err = store.OpenDialog(ctx, tx, d)
-	return err
+	return store.OpenDialog(ctx, tx, d)
 }
 
 // react puts the bot's reaction on a message.

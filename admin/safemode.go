@@ -20,7 +20,7 @@ func (sm *safeModeCommands) commands() []command {
 	return []command{{
 		name: "safe", args: "[on or off]", group: groupControl, run: sm.run,
 		summary: "no model, no tools, nothing to contacts",
-		help:    "`/safe on` stops everything but this room and my memory; what comes in is stored and waits. `/safe off` goes on, and so does a normal restart.",
+		help:    "`/safe on` stops everything but this room and my memory; what comes in is stored and waits. `/safe off` ends it, and so does a normal restart.",
 	}}
 }
 
@@ -55,13 +55,13 @@ func (sm *safeModeCommands) run(ctx context.Context, r request, args string) (an
 		}
 		next, err := sm.next(ctx, r)
 		return answer{
-			text: "**Safe mode is over.** " + next, reason: "The owner left safe mode.",
+			text: "**Safe mode has ended.** " + next, reason: "The owner left safe mode.",
 			change: func(ctx context.Context, tx store.Tx) error {
 				return store.DropSetting(ctx, tx, store.SettingSafeMode)
 			},
 		}, err
 	default:
-		return answer{text: "Say it like: `/safe`, `/safe on`, `/safe off`."}, nil
+		return answer{text: "Try `/safe`, `/safe on`, `/safe off`."}, nil
 	}
 }
 
@@ -93,7 +93,7 @@ func withSafeModeNote(ctx context.Context, tx store.Tx, said string) (string, er
 	if !safe {
 		return said, nil
 	}
-	return strings.TrimSpace(said + "\n" + "🛟 I am in safe mode: it waits until that is over. `/safe` says why, and how to end it."), nil
+	return strings.TrimSpace(said + "\n" + "🛟 I am in safe mode: it waits until that has ended. `/safe` says why, and how to end it."), nil
 }
 
 // statusLine is the line of /status; empty outside of safe mode.
@@ -122,7 +122,7 @@ func (sm *safeModeCommands) notify(ctx context.Context, entered bool) error {
 		if err != nil {
 			return err
 		}
-		return sm.room.completeWithNotice(ctx, outbox.Quiet, "✅ Safe mode is over. "+next)
+		return sm.room.completeWithNotice(ctx, outbox.Quiet, "✅ Safe mode has ended. "+next)
 	}
 	return sm.room.completeWithNotice(ctx, outbox.Alert, sm.onText(safe))
 }

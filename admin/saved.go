@@ -36,7 +36,7 @@ func (ts *TaskCommands) runSaved(_ context.Context, r request, name string) (ans
 	case all[i].Problem != "":
 		return answer{text: cannotStartText(all[i].Name, all[i].Problem)}, nil
 	case !ts.asker.HasModel(r.room, "@"+all[i].Agent):
-		return answer{text: "A saved task needs a model: `llm.model` in config.yaml names one, or `agents.<name>.model` that of its agent."}, nil
+		return answer{text: "A saved task needs a model: set `llm.model` in config.yaml, or `agents.<name>.model` that of its agent."}, nil
 	}
 	return answer{reaction: reactionStarted, changeWithText: func(ctx context.Context, tx store.Tx) (string, error) {
 		problem, err := ts.saved.Start(ctx, tx, r.room, r.message, all[i].Name)

@@ -52,6 +52,9 @@ func (sc *scheduleCommands) line(ctx context.Context, s store.Schedule) (string,
 			return "", err
 		}
 		reply += " · to " + esc(chat.Label())
+		if s.UnlessReply {
+			reply += ", unless they write first"
+		}
 	}
 	if s.FailingSince != nil {
 		reply += " · ⚠️ failing since " + sc.room.shortTime(*s.FailingSince)

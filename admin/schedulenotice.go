@@ -102,6 +102,16 @@ func (m ScheduleMessenger) NotifySkipped(ctx context.Context, tx store.Tx, s sto
 			endSentence(esc(text.Clip(s.Body, 300))), schedule.FormatTime(at, m.now(), m.Zone), reason, s.ID, s.ID))
 }
 
+// NotifyReplied implements clock.Messenger.
+func (m ScheduleMessenger) NotifyReplied(ctx context.Context, tx store.Tx, s store.Schedule, reply store.Message) error {
+	chat, err := store.ChatByID(ctx, tx, *s.ChatID)
+	if err != nil {
+		return err
+	}
+	return m.notify(ctx, tx, outbox.Quiet, fmt.Sprintf("✉️ **Not sent to %s**: they wrote first, %s. It was %s `/jobs %d run` sends it anyway.",
+		esc(chat.Label()), schedule.FormatTime(reply.At, m.now(), m.Zone), quote(s.Body, maxShortText), s.ID))
+}
+
 // NotifyFailed tells the owner that a schedule failed.
 func (m ScheduleMessenger) NotifyFailed(ctx context.Context, tx store.Tx, s store.Schedule, reason string) error {
 	reply := fmt.Sprintf("⚠️ **%s did not work**: %s `/jobs %d history` shows more", scheduleTitle(s),
@@ -109,7 +119,7 @@ func (m ScheduleMessenger) NotifyFailed(ctx context.Context, tx store.Tx, s stor
 	if schedule.Kind(s.Kind) == schedule.At {
 		return m.notify(ctx, tx, outbox.Alert, reply+fmt.Sprintf(", `/jobs %d run` tries again.", s.ID))
 	}
-	return m.notify(ctx, tx, outbox.Alert, reply+". I go on trying at its times, and tell you no more of it until it works again.")
+	return m.notify(ctx, tx, outbox.Alert, reply+". I'll keep trying on schedule and won't report it again until it has worked.")
 }
 
 // NotifyUnreadable tells the owner that a schedule stopped because its times cannot be read.
@@ -127,9 +137,9 @@ func (m ScheduleMessenger) NotifyHeartbeatStopped(ctx context.Context, tx store.
 
 // NotifyTakenOver tells the owner which schedules of former operators were paused and are the owner's from now on.
 func (m ScheduleMessenger) NotifyTakenOver(ctx context.Context, tx store.Tx, paused []store.Schedule) error {
-	lines := []string{"⏸ **" + text.Count(len(paused), "job") + " stopped**: set by somebody who is no operator any more. " +
+	lines := []string{"⏸ **" + text.Count(len(paused), "job") + " stopped**: whoever set them is no longer an operator. " +
 		text.Plural(len(paused), "It is yours", "They are yours") +
-		fmt.Sprintf(" now: `/jobs %[1]d resume` has one go on, `/cancel %[1]d` ends it.", paused[0].ID)}
+		fmt.Sprintf(" now: `/jobs %[1]d resume` continues one, `/cancel %[1]d` ends it.", paused[0].ID)}
 	for _, s := range paused[:min(len(paused), pageSize)] {
 		lines = append(lines, fmt.Sprintf("%d — %s", s.ID, esc(text.Clip(s.Body, 100))))
 	}

@@ -30,16 +30,21 @@ func (se *sendCommands) commands() []command {
 		chatHint: func(chatPick) string { return " to send it there" },
 		summary:  "send your words to a chat",
 		help: "`/send Ana I'm late` shows the message as it will be sent, in your name: 👍 sends it. `/send --now Ana I'm late` sends it at once. " +
-			"`/send Ana tomorrow at 8: happy birthday` sends it then. A name of several words goes in quotes: `/send \"Café Luna\" hello`.",
+			"`/send Ana tomorrow at 8: happy birthday` sends it then, with `--unless-reply` only if Ana has not written by then. A name of several words goes in quotes: `/send \"Café Luna\" hello`.",
 	}}
 }
 
-// nowOption is the option that sends without showing the message first.
-const nowOption = "--now"
+const (
+	// nowOption is the option that sends without showing the message first.
+	nowOption = "--now"
+	// unlessReplyOption is the option of a later message that is not sent if the contact writes first.
+	unlessReplyOption = "--unless-reply"
+)
 
 // run finds the chat at the beginning of the arguments, and sends the rest.
 func (se *sendCommands) run(ctx context.Context, r request, args string) (answer, error) {
 	args, now := cutOption(args, nowOption)
+	args, unlessReply := cutOption(args, unlessReplyOption)
 	name, body, err := se.splitChat(ctx, args)
 	if err != nil {
 		return answer{}, err
@@ -48,12 +53,18 @@ func (se *sendCommands) run(ctx context.Context, r request, args string) (answer
 	case name == "":
 		return answer{text: "To whom, and what? `/send Ana I'm late`"}, nil
 	case body == "":
-		return answer{text: "What shall I send? " + code("/send "+name+" I'm late")}, nil
+		return answer{text: "What should I send? " + code("/send "+name+" I'm late")}, nil
 	case len([]rune(body)) > maxScheduleText:
 		return answer{text: fmt.Sprintf("That is too long: at most %d characters.", maxScheduleText)}, nil
 	}
 	if what, at, isTimed := se.cutTime(r, body); isTimed {
+		if unlessReply {
+			what += " " + unlessReplyOption
+		}
 		return se.later(ctx, r, name, what, at, now)
+	}
+	if unlessReply {
+		return answer{text: "`--unless-reply` needs a time: `/send --unless-reply Ana tomorrow at 8: are you coming?`"}, nil
 	}
 	return se.chats.withChat(ctx, name, "send", chatPick{Text: body, Now: now})
 }
@@ -138,10 +149,14 @@ func (se *sendCommands) later(ctx context.Context, r request, name, body string,
 	if now {
 		return se.schedules.remind(ctx, r, args)
 	}
+	shown, unlessReply := cutOption(body, unlessReplyOption)
+	unless := ""
+	if unlessReply {
+		unless = ", unless they write first"
+	}
 	return answer{
-		text: fmt.Sprintf("✉️ **To %s, %s**\n\n> %s\n\n👍 or `yes` sets it. To send it now: %s", esc(chat.Label()), se.room.fullTime(at),
-			esc(body),
-			code(fmt.Sprintf("/send --now %q %s", chat.TypedName(), body))),
+		text: fmt.Sprintf("✉️ **To %s, %s**%s\n\n> %s\n\n👍 or `yes` sets it. To send it now: %s", esc(chat.Label()), se.room.fullTime(at),
+			unless, esc(shown), code(fmt.Sprintf("/send --now %q %s", chat.TypedName(), shown))),
 		question: confirmSend{sends: se, Args: args},
 	}, nil
 }

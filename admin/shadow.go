@@ -323,7 +323,7 @@ func (sh *ShadowCommands) offer(ctx context.Context, tx store.Tx, room store.Cha
 		if !first {
 			continue
 		}
-		ask := fmt.Sprintf("**%s**: %d of %d shadow answers were close to yours. Shall I answer there by myself from now on? `yes` or `no` (it stays as it is)", esc(chat.Label()), t.Same+t.Near, t.Pairs())
+		ask := fmt.Sprintf("**%s**: %d of %d shadow answers were close to yours. Should I send my answers there automatically? `yes` or `no` (it stays as it is)", esc(chat.Label()), t.Same+t.Near, t.Pairs())
 		if _, err := sh.room.notify(ctx, tx, room, outbox.Alert, ask, &offerAuto{ChatID: id}); err != nil {
 			return err
 		}
@@ -370,7 +370,7 @@ func (q offerAuto) answer(ctx context.Context, _ request, c choice) (_ answer, d
 		return answer{text: name + " is not on shadow answers any more; I left it as it is."}, true, nil
 	}
 	return answer{
-		text: name + ": from now on what I say there goes out at once. `/delivery shadow` and its name takes that back.",
+		text: name + ": from now on what I say there is sent at once. Undo: `/delivery shadow` and its name.",
 		change: func(ctx context.Context, tx store.Tx) error {
 			return store.SetDelivery(ctx, tx, chat.ID, policy.DeliveryAuto)
 		},

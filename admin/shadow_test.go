@@ -208,7 +208,7 @@ func TestShadow_LabelOffersAuto(t *testing.T) {
 	r.exec("update chats set labels = '{trial}' where id = $1", ana.ID)
 	got := offers()
 	require.Len(t, got, 1)
-	require.Contains(t, r.react(got[0].Event, "👍"), "goes out at once")
+	require.Contains(t, r.react(got[0].Event, "👍"), "is sent at once")
 	require.Contains(t, r.asOwner("/delivery ana"), "`auto`")
 }
 
@@ -229,8 +229,8 @@ func TestShadow_OffersAutoOnce(t *testing.T) {
 	posted := r.sendQueued()
 	require.Len(t, posted, 3, "two reports, one offer")
 	offer := posted[1]
-	require.Contains(t, offer.Body, "20 of 20 shadow answers were close to yours. Shall I answer there by myself from now on?")
-	require.Contains(t, r.react(offer.Event, "👍"), "goes out at once")
+	require.Contains(t, offer.Body, "20 of 20 shadow answers were close to yours. Should I send my answers there automatically?")
+	require.Contains(t, r.react(offer.Event, "👍"), "is sent at once")
 	require.Contains(t, r.asOwner("/delivery ana"), "`auto`")
 	require.Empty(t, r.sentTo(ana), "what was said before stays unsent")
 }

@@ -18,7 +18,7 @@ type stallNotices struct {
 var stallTexts = map[store.Setting]string{
 	store.SettingPushStalled: "⚠️ **What the homeserver sends me does not get through** since %s, although it answers. Messages come in by the sync, some seconds later. " +
 		"The log says why.",
-	store.SettingSyncStalled: "⚠️ **My sync stands still** since %s, although the homeserver answers. What is encrypted is not read, and what the homeserver does not push I do not see; " +
+	store.SettingSyncStalled: "⚠️ **My sync has been stuck** since %s, although the homeserver answers. What is encrypted is not read, and what the homeserver does not push I do not see; " +
 		"nothing is lost. The log says why.",
 }
 
@@ -64,7 +64,7 @@ func (sl *stallNotices) notify(ctx context.Context, topic jobs.NoticeTopic) erro
 	case jobs.TopicPushResumed:
 		text, kind = "✅ What the homeserver sends me gets through again.", outbox.Quiet
 	default:
-		text, kind = "✅ My sync goes on. I read what came meanwhile.", outbox.Quiet
+		text, kind = "✅ My sync works again. I've read the messages from in between.", outbox.Quiet
 	}
 	if err != nil {
 		return err

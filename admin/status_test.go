@@ -165,7 +165,7 @@ A **fence** costs 480 EUR.
 func TestSearch_RespectsScopes(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
-	require.Equal(t, "What shall I look for? `/search delivery sunday`", r.asOwner("/search"))
+	require.Equal(t, "What should I look for? `/search delivery sunday`", r.asOwner("/search"))
 	require.Equal(t, "I found nothing about that in the documents. `/docs` says which I know.", r.asOwner("/search fence"))
 	r.addDocument("prices.md", prices, policy.RolePublic)
 	r.addDocument("secret.md", "# Secret\n\nThe fence costs us 200 EUR.\n", policy.RoleAdmin)

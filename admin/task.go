@@ -19,20 +19,20 @@ func (ts *TaskCommands) commands() []command {
 		{
 			name: "plan", args: "GOAL", group: groupAgents, run: ts.plan,
 			summary: "do something in several steps",
-			help: "I say which steps I would take, and begin when you agree: 👍 or `yes`. Reply to the plan with what should change, and I plan it anew. " +
+			help: "I say which steps I would take, and begin when you agree: 👍 or `yes`. Reply to the plan with what should change, and I plan it again. " +
 				"The steps are done one after the other, each with what those before came to; what needs your word in between asks for it. A restart does not end it; `/cancel-task` or ❌ does.",
 		},
 		{
 			name: "run", args: "[name]", group: groupAgents, run: ts.runSaved,
 			summary: "run a saved task",
 			help: "`/run` lists them. Each is a YAML file in the tasks folder: `prompt`, and optionally `agent` (who does it), `tools` (no others may be used) and `target` (the chat that it is about). " +
-				"The answer comes here; nothing goes to anybody else.",
+				"The answer comes here; I send nothing to anybody else.",
 		},
 		{
 			name: "cancel-task", args: "[number]", group: groupAgents, run: ts.cancel,
 			summary: "stop a task",
 			aliases: []string{"tasks", "task"},
-			hint:    "`/cancel-task` lists what I work on and what waits for your word, `/run` the saved tasks.",
+			hint:    "`/cancel-task` lists what I work on and what waits for your decision, `/run` the saved tasks.",
 			help:    "The number stands under each answer that is being made; without one, what runs is listed. A ❌ on your question or on my answer does the same.",
 		},
 		{
@@ -65,7 +65,7 @@ func (ts *TaskCommands) cancel(ctx context.Context, _ request, args string) (ans
 	case err != nil:
 		return answer{}, err
 	case task.State.IsOver():
-		return answer{text: fmt.Sprintf("Task %d is over already. `/cancel-task` lists what runs.", number)}, nil
+		return answer{text: fmt.Sprintf("Task %d has ended already. `/cancel-task` lists what runs.", number)}, nil
 	}
 	return answer{change: func(ctx context.Context, tx store.Tx) error {
 		return jobs.StopTask(ctx, tx, number, ownerStopReason)
@@ -110,7 +110,7 @@ func (ts *TaskCommands) listOpen(ctx context.Context) (answer, error) {
 	var about []store.MessageID
 	for _, t := range tasks {
 		about = append(about, t.Sources...)
-		state := "runs since " + ts.room.ago(t.CreatedAt)
+		state := "has been running since " + ts.room.ago(t.CreatedAt)
 		if t.State == store.TaskWaiting {
 			state = "waits for you, or for others that do a part of it"
 		}

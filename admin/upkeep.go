@@ -26,7 +26,7 @@ func (sc *scheduleCommands) showUpkeep(ctx context.Context, args string) (answer
 	if len(own) == 0 {
 		return answer{text: "There is no upkeep yet."}, nil
 	}
-	lines := []string{"**Upkeep**, done by itself:"}
+	lines := []string{"**Upkeep**, done automatically:"}
 	for _, s := range own {
 		lines = append(lines, sc.upkeepLine(ctx, s))
 	}

@@ -66,7 +66,7 @@ func (ws *watchCommands) run(ctx context.Context, _ request, args string) (answe
 	case knowledge.IsAddress(verb):
 		return ws.addPage(all, verb, rest), nil
 	default:
-		return answer{text: "Say it like: `/watch https://example.com/jobs every 6h`, `/watch inbox ci`, `/watch remove ci`."}, nil
+		return answer{text: "Try `/watch https://example.com/jobs every 6h`, `/watch inbox ci`, `/watch remove ci`."}, nil
 	}
 }
 
@@ -112,10 +112,10 @@ func parseInterval(text string) (time.Duration, bool) {
 func (ws *watchCommands) addPage(all []store.Watch, address, rest string) answer {
 	every, ok := parseInterval(rest)
 	if !ok {
-		return answer{text: "I don't know " + code(rest) + ". Say it like: `every 30m`, `every 6h`, `every 2d`."}
+		return answer{text: "I don't know " + code(rest) + ". Try `every 30m`, `every 6h`, `every 2d`."}
 	}
 	if every < minInterval || every > maxInterval {
-		return answer{text: "I look every 15 minutes at most and once in 30 days at least."}
+		return answer{text: "I look no more often than every 15 minutes, and at least once in 30 days."}
 	}
 	name := slug(knowledge.AddressName(address))
 	for n := 2; hasWatch(all, name); n++ {

@@ -25,9 +25,9 @@ func TestWatch_Pages(t *testing.T) {
 	} {
 		require.Contains(t, r.asOwner(line), "I don't know", line)
 	}
-	require.Contains(t, r.asOwner("/watch https://example.com/x every 1m"), "every 15 minutes at most")
-	require.Contains(t, r.asOwner("/watch https://example.com/x every -1h"), "every 15 minutes at most")
-	require.Contains(t, r.asOwner("/watch the weather"), "Say it like")
+	require.Contains(t, r.asOwner("/watch https://example.com/x every 1m"), "no more often than every 15 minutes")
+	require.Contains(t, r.asOwner("/watch https://example.com/x every -1h"), "no more often than every 15 minutes")
+	require.Contains(t, r.asOwner("/watch the weather"), "Try `/watch https")
 
 	watched, err := store.WatchByName(r.ctx, r.st.DB(), "example.com-jobs")
 	require.NoError(t, err)

@@ -1,9 +1,11 @@
 package admin
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -38,7 +40,7 @@ func (ex *whyCommands) commands() []command {
 			},
 			chatHint: func(chatPick) string { return " to see why I answered or kept silent there" },
 			summary:  "why I answered, or didn't",
-			help: "`/why` explains the newest message, `/why Ana` the last five of that chat; a link to a message explains that one. " +
+			help: "`/why` explains the newest message, `/why Ana` the last five of that chat. As a reply to a message or a card here, or with a link, it explains that one. " +
 				"A link to a question of yours in this room says which calls of tools were refused for it, and why.",
 		},
 	}
@@ -50,6 +52,8 @@ const maxExplained = 5
 // run explains the newest message of a contact, the last ones of a chat, or one event.
 func (ex *whyCommands) run(ctx context.Context, r request, args string) (answer, error) {
 	switch {
+	case args == "" && cmp.Or(r.message.RelatesTo, r.message.Thread) != "":
+		return ex.explainEvent(ctx, r, cmp.Or(r.message.RelatesTo, r.message.Thread))
 	case args == "":
 		return ex.explain(ctx, 0, "", 1, "Nobody wrote to you since I started.")
 	case strings.Contains(args, "$"):
@@ -59,24 +63,34 @@ func (ex *whyCommands) run(ctx context.Context, r request, args string) (answer,
 	}
 }
 
-// explainEvent explains the message of an event. For an event of multis, it explains the message that the event answered.
+// explainEvent explains the message of an event: what a contact wrote, what multis sent, or what a card is about.
 func (ex *whyCommands) explainEvent(ctx context.Context, r request, event id.EventID) (answer, error) {
 	out, err := store.OutboxMessageByEvent(ctx, ex.store.DB(), event)
-	if err == nil {
-		var m store.Message
-		if m, err = store.NewestMessageAnsweredBy(ctx, ex.store.DB(), out.ID); err == nil {
-			event = m.EventID
-		}
+	switch {
+	case errors.Is(err, store.ErrNotFound):
+		return ex.explainReceived(ctx, r, event)
+	case err != nil:
+		return answer{}, err
+	case out.Purpose == policy.PurposeNotice:
+		return ex.explainNotice(ctx, r, out)
+	default:
+		return ex.explainOutbox(ctx, out)
+	}
+}
+
+// unknownEvent answers for an event that is no message of a contact.
+const unknownEvent = "I know no message of a contact under that link. Nothing is stored of chats that are off."
+
+// explainReceived explains the message of an event that somebody else sent: a question of the owner, or what a contact wrote.
+func (ex *whyCommands) explainReceived(ctx context.Context, r request, event id.EventID) (answer, error) {
+	m, err := store.MessageByEvent(ctx, ex.store.DB(), r.room.ID, event)
+	if err == nil && r.isOwner() {
+		return ex.explainQuestion(ctx, m)
 	}
 	if err != nil && !errors.Is(err, store.ErrNotFound) {
 		return answer{}, err
 	}
-	if m, err := store.MessageByEvent(ctx, ex.store.DB(), r.room.ID, event); err == nil && r.isOwner() {
-		return ex.explainQuestion(ctx, m)
-	} else if err != nil && !errors.Is(err, store.ErrNotFound) {
-		return answer{}, err
-	}
-	return ex.explain(ctx, 0, event, 1, "I know no message of a contact under that link. Nothing is stored of chats that are off.")
+	return ex.explain(ctx, 0, event, 1, unknownEvent)
 }
 
 // explainQuestion says which calls of tools were refused for a message of the admin room.
@@ -111,7 +125,16 @@ func (ex *whyCommands) explainChat(ctx context.Context, chat store.Chat) (answer
 	if chat.ModeIn(ex.settings.Defaults) == policy.ModeOff {
 		none = esc(chat.Label()) + " is **off**: I store nothing there, so there is nothing to explain."
 	}
-	return ex.explain(ctx, chat.ID, "", maxExplained, none)
+	ans, err := ex.explain(ctx, chat.ID, "", maxExplained, none)
+	if err != nil {
+		return answer{}, err
+	}
+	lines, about, err := ex.unpromptedLines(ctx, chat.ID)
+	if len(lines) > 0 {
+		ans.text += "\n\n" + strings.Join(lines, "\n")
+		ans.quotes = append(ans.quotes, about...)
+	}
+	return ans, err
 }
 
 // explain explains messages of contacts, the newest first. none is the reply if there are none.
@@ -123,18 +146,29 @@ func (ex *whyCommands) explain(ctx context.Context, chat store.ChatID, event id.
 	if len(messages) == 0 {
 		return answer{text: none}, nil
 	}
+	length := maxShortText
+	if len(messages) == 1 {
+		length = maxWholeText
+	}
 	explanations, about := make([]string, len(messages)), make([]store.MessageID, len(messages))
 	for i, m := range messages {
 		about[i] = m.ID
-		if explanations[i], err = ex.explainMessage(ctx, m); err != nil {
+		if explanations[i], err = ex.explainMessage(ctx, m, length); err != nil {
 			return answer{}, err
 		}
 	}
 	return answer{text: strings.Join(explanations, "\n\n"), quotes: about}, nil
 }
 
-// explainMessage says what was done with a message, and why.
-func (ex *whyCommands) explainMessage(ctx context.Context, m store.Message) (string, error) {
+const (
+	// maxShortText is how much of a text is shown among others, in characters.
+	maxShortText = 400
+	// maxWholeText is how much of a text is shown alone: all of nearly every text.
+	maxWholeText = 4000
+)
+
+// explainMessage says what was done with a message, and why. length is how much of an answer is shown.
+func (ex *whyCommands) explainMessage(ctx context.Context, m store.Message, length int) (string, error) {
 	chat, err := store.ChatByID(ctx, ex.store.DB(), m.ChatID)
 	if err != nil {
 		return "", err
@@ -172,14 +206,18 @@ func (ex *whyCommands) explainMessage(ctx context.Context, m store.Message) (str
 	if err != nil {
 		return "", err
 	}
-	lines = append(append(lines, suspicion...), refused...)
+	withdrawn, err := ex.withdrawnLines(ctx, m)
+	if err != nil {
+		return "", err
+	}
+	lines = slices.Concat(lines, suspicion, refused, withdrawn)
 	if out == nil {
 		if m.AnsweredAt != nil || (m.Action != policy.ActionAnswer && m.Action != policy.ActionEscalate) {
 			lines = append(lines, "Nothing was sent.")
 		}
 	} else {
-		lines = append(lines, ex.sentLines(*out)...)
-		parts, err := ex.partLines(ctx, *out)
+		lines = append(lines, ex.sentLines(*out, length)...)
+		parts, err := ex.partLines(ctx, *out, length)
 		if err != nil {
 			return "", err
 		}
@@ -225,7 +263,7 @@ func outcomeTitle(m store.Message, out *store.OutboxMessage) string {
 	case out == nil || out.State == store.OutboxDropped:
 		return "Why I was silent"
 	case out.State == store.OutboxDraft:
-		return "My answer waits for your yes"
+		return "My answer is waiting for your approval"
 	case out.State == store.OutboxShadow:
 		return "What I would have said"
 	case out.State == store.OutboxFailed:
@@ -248,9 +286,10 @@ func (ex *whyCommands) modeOrigin(chat store.Chat) string {
 	return "set by you, " + ex.room.shortTime(*chat.ModeSetAt)
 }
 
-// sentLines show an outbox message: its text, its sources, the decision of the gate, and whether it was delivered.
-func (ex *whyCommands) sentLines(o store.OutboxMessage) []string {
-	lines := []string{"My words: " + quote(o.Text(), 400)}
+// sentLines show an outbox message: its text up to a length, its sources, the decision of the gate, and whether it was
+// delivered.
+func (ex *whyCommands) sentLines(o store.OutboxMessage, length int) []string {
+	lines := []string{"My words: " + quote(o.Text(), length)}
 	for _, s := range o.Citations {
 		lines = append(lines, "Source "+esc(s.Source)+": "+quote(s.Quote, 200))
 	}
@@ -278,7 +317,7 @@ func (ex *whyCommands) sentLines(o store.OutboxMessage) []string {
 }
 
 // partLines show the other parts of a long answer.
-func (ex *whyCommands) partLines(ctx context.Context, first store.OutboxMessage) ([]string, error) {
+func (ex *whyCommands) partLines(ctx context.Context, first store.OutboxMessage, length int) ([]string, error) {
 	if first.PartOf == nil {
 		return nil, nil
 	}
@@ -289,7 +328,7 @@ func (ex *whyCommands) partLines(ctx context.Context, first store.OutboxMessage)
 	var lines []string
 	for i, part := range parts {
 		if part.ID != first.ID {
-			lines = append(lines, fmt.Sprintf("Part %d of %d: %s", i+1, len(parts), strings.Join(ex.sentLines(part), " · ")))
+			lines = append(lines, fmt.Sprintf("Part %d of %d: %s", i+1, len(parts), strings.Join(ex.sentLines(part, length), " · ")))
 		}
 	}
 	return lines, nil

@@ -6,10 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/google/uuid"
 
+	"multis/bridgebridge"
 	"multis/business/desk"
 	"multis/jobs"
 	"multis/outbox"
@@ -116,7 +118,27 @@ func (t *Turns) storeResult(ctx context.Context, tx store.Tx, chat store.Chat, w
 	if answer != nil { // also where a person answers the rest, which the contact is told by another message
 		r.outboxID = answer
 	}
-	_, err := store.MarkAnswered(ctx, tx, store.IDsOf(waiting), r.outboxID, r.code, r.reason)
+	return markAnswered(ctx, tx, waiting, r)
+}
+
+// markAnswered marks the messages as answered, each with its own reason: where one of them needs a person, the others say so.
+func markAnswered(ctx context.Context, tx store.Tx, waiting []store.Message, r turnResult) error {
+	var decisive, others []store.MessageID
+	for _, m := range waiting {
+		if r.escalation.byMessage && m.Action != policy.ActionEscalate {
+			others = append(others, m.ID)
+		} else {
+			decisive = append(decisive, m.ID)
+		}
+	}
+	if _, err := store.MarkAnswered(ctx, tx, decisive, r.outboxID, r.code, r.reason); err != nil {
+		return err
+	}
+	if len(others) == 0 {
+		return nil
+	}
+	reason := "A message that came with it needs a person." + strings.TrimPrefix(r.reason, r.escalation.reason)
+	_, err := store.MarkAnswered(ctx, tx, others, r.outboxID, r.code, reason)
 	return err
 }
 
@@ -137,13 +159,18 @@ func (t *Turns) escalate(ctx context.Context, tx store.Tx, chat store.Chat, wait
 			return jobs.Snooze(pollSlack) // decide again
 		}
 	}
-	first, contactKnows, err := t.desk.Open(ctx, tx, desk.Case{
+	untold := ""
+	first, err := t.desk.Open(ctx, tx, desk.Case{
 		Chat:      chat,
 		Messages:  slices.Concat(r.questionMessages, waiting),
 		Reason:    why,
 		Sources:   r.sources,
 		Proposals: r.escalation.proposals,
 		Closed:    !t.standard.hoursOf(chat).At(t.now()).Open,
+		Tell: func(isTold bool) (err error) {
+			untold, err = t.tellEscalated(ctx, tx, chat, waiting, r, isTold)
+			return err
+		},
 	})
 	if err != nil {
 		return err
@@ -154,16 +181,28 @@ func (t *Turns) escalate(ctx context.Context, tx store.Tx, chat store.Chat, wait
 			return err
 		}
 	}
-	said, err := t.standard.escalation(ctx, tx, chat, contactKnows, t.now())
+	r.reason += untold
+	return nil
+}
+
+// tellEscalated tells the contact that a person will answer, unless a bot may have written what waits: its answer would be
+// escalated again. why says why the contact was told nothing, where the gate refused the text.
+func (t *Turns) tellEscalated(ctx context.Context, tx store.Tx, chat store.Chat, waiting []store.Message, r *turnResult,
+	isTold bool,
+) (why string, err error) {
+	if !slices.ContainsFunc(waiting, isByPerson) {
+		return " I told the contact nothing, because a bot may have written it.", nil
+	}
+	said, err := t.standard.escalation(ctx, tx, chat, isTold, t.now())
 	if err != nil {
-		return err
+		return "", err
 	}
 	if said == "" {
-		return nil
+		return "", nil
 	}
 	name, err := store.AssistantName(ctx, tx, t.name)
 	if err != nil {
-		return err
+		return "", err
 	}
 	out, decision, err := t.box.Queue(ctx, tx, outbox.Message{
 		Chat:      chat,
@@ -174,15 +213,17 @@ func (t *Turns) escalate(ctx context.Context, tx store.Tx, chat store.Chat, wait
 		SeenID:    r.seen.Newest,
 	})
 	if err != nil {
-		return err
+		return "", err
 	}
 	r.outboxID = &out
 	if !decision.Allow {
-		r.reason += " I told the contact nothing: " + decision.Why
-		return nil
+		return " I told the contact nothing: " + decision.Why, nil
 	}
-	return store.MarkContactNotified(ctx, tx, chat.ID)
+	return "", store.MarkContactNotified(ctx, tx, chat.ID)
 }
+
+// isByPerson reports whether a person has surely written a message: bots write notices.
+func isByPerson(m store.Message) bool { return m.Kind != string(bridgebridge.Notice) }
 
 // shadowEscalation stores what the contact would have been told, as a shadow answer. The chat is not escalated, because
 // the owner answers there.

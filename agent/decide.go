@@ -84,6 +84,8 @@ type escalation struct {
 	modelReason string
 	// onlyWaiting is true if there is nothing to escalate once the contact no longer waits for a person.
 	onlyWaiting bool
+	// byMessage is true if the decision about one of the messages is the reason.
+	byMessage bool
 	// proposals are answers from public documents that a person may send.
 	proposals []store.Proposal
 }
@@ -136,6 +138,7 @@ func (t *Turns) checkGate(_ context.Context, q *inquiry) (result turnResult, isD
 		if m.Action == policy.ActionEscalate {
 			purpose = policy.PurposeEscalation
 			result = escalated(m.Reason, policy.CauseOf(m.Code))
+			result.escalation.byMessage = true
 		}
 	}
 	decision := q.gate.Decide(purpose, q.isAddressed())

@@ -25,6 +25,8 @@ type Messenger interface {
 	Send(ctx context.Context, tx store.Tx, s store.Schedule, late string) (Sent, error)
 	// NotifySkipped tells the owner that the only execution of a schedule was skipped, and why.
 	NotifySkipped(ctx context.Context, tx store.Tx, s store.Schedule, at time.Time, reason string) error
+	// NotifyReplied tells the owner that the message of a schedule was not sent, because its contact has written before.
+	NotifyReplied(ctx context.Context, tx store.Tx, s store.Schedule, reply store.Message) error
 	// NotifyFailed tells the owner that a schedule failed, and why.
 	NotifyFailed(ctx context.Context, tx store.Tx, s store.Schedule, reason string) error
 	// NotifyUnreadable tells the owner that a schedule stopped because its stored times cannot be read.

@@ -30,6 +30,7 @@ const (
 
 // RunNow carries out a schedule now, in addition to its times.
 func (c *Clock) RunNow(ctx context.Context, tx store.Tx, s store.Schedule) error {
+	s.UnlessReply = false // who asks for it now has seen the reply
 	return c.start(ctx, tx, s, c.Now().Truncate(time.Microsecond), 0, 0)
 }
 
@@ -45,6 +46,13 @@ func (c *Clock) start(ctx context.Context, tx store.Tx, s store.Schedule, at tim
 	}
 	if reason := skipReason(s, delay); reason != "" {
 		return c.skip(ctx, tx, s, run, at, reason)
+	}
+	isWithdrawn, err := c.withdrawIfReplied(ctx, tx, s, run)
+	if err != nil {
+		return err
+	}
+	if isWithdrawn {
+		return nil
 	}
 	if s.Action == store.ActionSay {
 		return c.send(ctx, tx, s, run, schedule.LateNotice(at, at.Add(delay), missed, c.Zone))
@@ -73,6 +81,25 @@ func (c *Clock) skip(ctx context.Context, tx store.Tx, s store.Schedule, run sto
 		return nil
 	}
 	return c.Messenger.NotifySkipped(ctx, tx, s, at, reason)
+}
+
+// withdrawIfReplied ends an execution without its message if the schedule says so and the contact has written since it
+// was set.
+func (c *Clock) withdrawIfReplied(ctx context.Context, tx store.Tx, s store.Schedule, run store.ExecutionID) (bool, error) {
+	if !s.UnlessReply || s.ChatID == nil {
+		return false, nil
+	}
+	reply, err := store.ReplySince(ctx, tx, *s.ChatID, s.CreatedAt)
+	if errors.Is(err, store.ErrNotFound) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	if _, err := store.EndExecution(ctx, tx, run, store.ExecutionSkipped, "they wrote first", nil); err != nil {
+		return true, err
+	}
+	return true, c.Messenger.NotifyReplied(ctx, tx, s, reply)
 }
 
 // send sends the message of a schedule.

@@ -328,8 +328,8 @@ func bodyOf(t *testing.T, evt *event.Event) string {
 	return content.Body
 }
 
-// An escalation has jobs for the times when somebody is called, and when it ends by itself.
-const busySQL = `select exists (select from river.river_job where kind not in ('late_messages', 'tick') and not (kind = 'update_escalation' and scheduled_at > now() and coalesce((args->>'at')::timestamptz > now(), false)) and state in ('available', 'running', 'retryable', 'scheduled', 'pending'))`
+// An escalation has jobs for the times when somebody is called, and when it ends by itself, and a question one for its end.
+const busySQL = `select exists (select from river.river_job where kind not in ('late_messages', 'tick') and not (kind in ('update_escalation', 'end_question') and scheduled_at > now() and coalesce((args->>'at')::timestamptz > now(), false)) and state in ('available', 'running', 'retryable', 'scheduled', 'pending'))`
 
 const elapseSQL = `with chat as (update chats set typing_until = typing_until - $1::interval, owner_active_until = owner_active_until - $1::interval),
 	message as (update messages set received_at = received_at - $1::interval where answered_at is null)

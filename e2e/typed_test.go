@@ -148,9 +148,9 @@ func TestOperatorRoom_TypedByHand(t *testing.T) {
 		_, err := who.JoinRoomByID(t.Context(), room)
 		require.NoError(t, err)
 	}
-	require.Equal(t, "Nobody waits for a person.", a.commandIn(nina, room, "/escalations"))
+	require.Equal(t, "No open escalations.", a.commandIn(nina, room, "/escalations"))
 	require.Contains(t, a.commandIn(nina, room, "/handoff Hand-ida"), "is yours: answer in its thread")
-	require.Contains(t, a.commandIn(a.Owner, room, "/handoff Hand-ida"), "✋ nina has it already. You can answer in its thread as well.")
+	require.Contains(t, a.commandIn(a.Owner, room, "/handoff Hand-ida"), "✋ nina has claimed it already. You can answer in its thread as well.")
 	require.Contains(t, a.commandIn(nina, room, "/escalations"), "✋ nina")
 	require.Contains(t, a.commandIn(nina, room, "/help"), "All other commands are the owner's")
 	for _, typed := range []string{"/label Hand-ida vip", "/why Hand-ida", "/nonsense", "/resume Hand-ida"} {

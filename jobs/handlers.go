@@ -34,6 +34,7 @@ type Handlers struct {
 	Ask       Answerer
 	AdminRoom AdminRoomMaker
 	Draft     DraftPresenter
+	Question  QuestionEnder
 	// Withdraw withdraws outdated drafts; nil looks for none.
 	Withdraw            DraftWithdrawer
 	Approval            ApprovalRequester
@@ -153,6 +154,9 @@ func (h Handlers) addAdminRoom(w *river.Workers) {
 	handle(w, time.Minute, func(ctx context.Context, _ AdminRoomArgs, _ Attempt) error { return h.AdminRoom.MakeAdminRoom(ctx) })
 	handle(w, h.modelTimeout(), func(ctx context.Context, a PresentDraftArgs, _ Attempt) error {
 		return h.Draft.PresentDraft(ctx, a.OutboxID)
+	})
+	handle(w, time.Minute, func(ctx context.Context, a EndQuestionArgs, _ Attempt) error {
+		return h.Question.EndQuestion(ctx, a.DialogID, !a.At.IsZero())
 	})
 	handle(w, h.modelTimeout(), func(ctx context.Context, a ApprovalArgs, _ Attempt) error {
 		return h.Approval.RequestApproval(ctx, a.ApprovalID)

@@ -65,6 +65,15 @@ func StopTask(ctx context.Context, tx store.Tx, id store.TaskID, reason string) 
 	if err != nil {
 		return err
 	}
+	asked, err := store.QuestionsOfTask(ctx, tx, id)
+	if err != nil {
+		return err
+	}
+	for _, dialog := range asked {
+		if err := Enqueue(ctx, tx, EndQuestionArgs{DialogID: dialog}); err != nil {
+			return err
+		}
+	}
 	if task.State != store.TaskWaiting {
 		return nil
 	}

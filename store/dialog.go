@@ -95,6 +95,14 @@ func FinishDialog(ctx context.Context, tx Tx, dialog int64) (bool, error) {
 	return tag.RowsAffected() == 1, nil
 }
 
+const questionsOfTaskSQL = `select d.id from dialogs d where d.done_at is null and d.kind in ('approval', 'allow-call')
+	and coalesce(d.payload->>'Card', d.payload->>'Approval')::bigint in (select a.id from approvals a join tasks t on t.id = a.task_id where $1 in (t.id, t.parent_id))`
+
+// QuestionsOfTask returns the open questions about the calls of tools, and the plans, of a task and its children.
+func QuestionsOfTask(ctx context.Context, db DB, task TaskID) ([]int64, error) {
+	return row.Values[int64](ctx, db, "questions of a task", questionsOfTaskSQL, task)
+}
+
 const finishDialogsOfKindSQL = "update dialogs set done_at = now() where kind = $1 and done_at is null"
 
 // FinishDialogsOfKind closes all questions of a kind.

@@ -55,15 +55,15 @@ func (e Escalation) Citations() (list []Citation) {
 	return list
 }
 
-// Picks returns the number of the proposal that a message in the thread picks, from 1: it is nothing but that number. It
-// returns 0 for any other message, if the card numbers none, and once the contact was answered, because a number is an
-// answer then.
-func (e Escalation) Picks(message string) int {
+// Picks returns the number of the text that a message in the thread picks, from 1: it is nothing but that number. offered
+// is how many texts the card numbers. It returns 0 for any other message, if the card numbers none, and once the contact
+// was answered, because a number is an answer then.
+func (e Escalation) Picks(message string, offered int) int {
 	number, err := strconv.Atoi(strings.TrimSpace(text.Clean(message)))
 	if err != nil || e.Picked > 0 || e.AnsweredAt != nil {
 		return 0
 	}
-	if len(e.Proposals) < 2 || number < 1 || number > len(e.Proposals) {
+	if offered < 2 || number < 1 || number > offered {
 		return 0
 	}
 	return number

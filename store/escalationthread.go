@@ -81,6 +81,31 @@ func DropThread(ctx context.Context, tx Tx, escalation EscalationID) error {
 	return row.Exec(ctx, tx, "drop a thread", dropThreadSQL, escalation)
 }
 
+const linesBeforeSQL = "select " + messageColumns + `, m.edits, length(m.body) as length, null::uuid as shown_by, null::text as shown_event,
+		coalesce((select s.purpose = 'draft' from outbox s where s.event_id = m.event_id), false) as approved
+	from messages f join messages m on m.chat_id = f.chat_id and m.id < f.id and m.ts > f.ts - $2::interval
+	where f.id = $1 and m.redacted_at is null and m.parked is null and m.kind <> 'reaction' and m.code not in ('edited', 'flood', 'backfill')
+		and m.author in ('contact', 'operator', 'owner_phone', 'owner_client', 'multis_owner')
+	order by m.id desc limit $3`
+
+// LinesBefore returns the last messages of a conversation before one of its messages, the newest first. Older ones than
+// within are left out.
+func LinesBefore(ctx context.Context, db DB, message MessageID, within time.Duration, limit int) ([]ThreadLine, error) {
+	return row.All[ThreadLine](ctx, db, "lines of a conversation", linesBeforeSQL, message, within, limit)
+}
+
+// holdingMessageSQL reads the newest answers of a chat only.
+const holdingMessageSQL = "select " + outboxColumns + ` from (select * from outbox where chat_id = $1 and seen_id > 0 order by seq desc limit 50) o
+	where o.created_at >= $2 and coalesce(o.part_of = o.id, true) and o.content <> '{}'
+		and (o.state = 'draft' and o.purpose = 'escalation' or o.state in ('queued', 'sent', 'delivered') and o.drafted_as = 'escalation')
+	order by o.seq desc limit 1`
+
+// HoldingMessage returns the newest message since a time that tells a contact that a person will answer, if it is a draft
+// or was one, or ErrNotFound.
+func HoldingMessage(ctx context.Context, db DB, chat ChatID, since time.Time) (OutboxMessage, error) {
+	return oneOutboxMessage(ctx, db, holdingMessageSQL, chat, since)
+}
+
 const remainingMessagesSQL = "select " + messageColumns + ` from escalations e join messages m on m.chat_id = e.chat_id
 	where e.id = $1 and m.author = 'contact' and m.redacted_at is null and m.parked is null and m.kind <> 'reaction' and m.code not in ('edited', 'flood', 'backfill')
 		and (m.id > e.message_id or exists (select from escalation_lines l where l.escalation_id = e.id and l.message_id = m.id)) order by m.ts, m.id limit 50`

@@ -59,6 +59,7 @@ type Schedule struct {
 	Tools        []string // the tools that the assistant may use: those it had when the schedule was set
 	Tell         bool     `db:"notify"` // notifies the admin room of a message to a chat
 	BestEffort   bool     // a message that is not delivered is no failure
+	UnlessReply  bool     // the message is not sent if the contact has written since the schedule was set
 }
 
 // Session is the conversation that the assistant works in.
@@ -77,7 +78,7 @@ func (s Session) Valid() bool { return s == SessionMain || s == SessionIsolated 
 func (s Schedule) Waits() bool { return s.NextAt != nil && s.PausedAt == nil }
 
 const scheduleColumns = `s.id, s.kind, s.spec, s.zone, s.next_at, s.action, s.body, s.chat_id, s.catch_up, s.keep, s.paused_at, s.failing_since,
-	s.created_by, s.created_at, s.session, s.tools, s.notify, s.best_effort, s.message_id`
+	s.created_by, s.created_at, s.session, s.tools, s.notify, s.best_effort, s.message_id, s.unless_reply`
 
 const nextScheduleIDSQL = "select nextval(pg_get_serial_sequence('schedules', 'id'))"
 
@@ -91,8 +92,8 @@ func NextScheduleID(ctx context.Context, db DB) (ScheduleID, error) {
 }
 
 const insertScheduleSQL = `insert into schedules (id, kind, spec, zone, next_at, action, body, chat_id, catch_up, keep, created_by, created_at,
-		session, tools, notify, best_effort, message_id)
-	values (@id, @kind, @spec, @zone, @next, @action, @body, @chat, @catch, @keep, @by, @at, @session, coalesce(@tools::text[], '{}'), @notify, @effort, @message)`
+		session, tools, notify, best_effort, message_id, unless_reply)
+	values (@id, @kind, @spec, @zone, @next, @action, @body, @chat, @catch, @keep, @by, @at, @session, coalesce(@tools::text[], '{}'), @notify, @effort, @message, @unless)`
 
 // InsertSchedule stores a new schedule under its id.
 func InsertSchedule(ctx context.Context, tx Tx, s Schedule) error {
@@ -101,7 +102,7 @@ func InsertSchedule(ctx context.Context, tx Tx, s Schedule) error {
 		"chat":  s.ChatID,
 		"catch": s.CatchUp, "keep": s.Keep, "by": s.CreatedBy, "at": s.CreatedAt, "session": cmp.Or(s.Session, SessionIsolated), "tools": s.Tools,
 		"notify": s.Tell,
-		"effort": s.BestEffort, "message": s.MessageID,
+		"effort": s.BestEffort, "message": s.MessageID, "unless": s.UnlessReply,
 	})
 }
 
@@ -311,6 +312,14 @@ const failUndeliveredExecutionSQL = `update schedule_executions r set state = 'f
 // returns the execution, or ErrNotFound if there is none to fail.
 func FailUndeliveredExecution(ctx context.Context, tx Tx, out uuid.UUID, why string) (Execution, error) {
 	return row.One[Execution](ctx, tx, "execution whose message did not arrive", failUndeliveredExecutionSQL, out, text.Storable(why))
+}
+
+const replySinceSQL = "select " + messageColumns + ` from messages m where m.chat_id = $1 and m.author = 'contact' and m.kind <> 'reaction' and m.code <> 'backfill'
+	and m.received_at > $2 order by m.id limit 1`
+
+// ReplySince returns the first message of a contact in a chat that came after a time, deleted or not, or ErrNotFound.
+func ReplySince(ctx context.Context, db DB, chat ChatID, since time.Time) (Message, error) {
+	return oneMessage(ctx, db, replySinceSQL, chat, since)
 }
 
 const executionByEventSQL = "select " + executionColumns +

@@ -19,7 +19,11 @@ import (
 const (
 	maxCardMessages = 2500 // characters of all messages on a card, so that what stands behind them has room as well
 	maxQuote        = 200  // of a quote from a document
-	maxThreadLine   = 4000
+	maxBefore       = 4    // messages before the question
+	maxLineBefore   = 200  // characters of each of them
+	// conversationSpan is how old the messages before the question may be.
+	conversationSpan = 24 * time.Hour
+	maxThreadLine    = 4000
 )
 
 // postCard queues the card of an escalation, with which its thread begins. While the business is closed, it mentions the
@@ -33,8 +37,19 @@ func (d *Desk) postCard(ctx context.Context, tx store.Tx, e store.Escalation, c 
 	case len(d.Operators) > 0 && d.ClaimWithin > 0:
 		kind = outbox.Answer // an m.text, which notifies the members of the room; they are mentioned if nobody claims it
 	}
-	e.CardStatus = d.stateLine(e, c.Chat)
-	out, err := d.queueCard(ctx, tx, cardNotice{e, c.Chat, c.Messages, kind, who})
+	held, err := holdingOf(ctx, tx, e)
+	if err != nil {
+		return err
+	}
+	e.CardStatus = d.stateLine(e, c.Chat, held)
+	out, err := d.queueCard(ctx, tx, cardNotice{
+		e:        e,
+		chat:     c.Chat,
+		messages: c.Messages,
+		held:     held,
+		kind:     kind,
+		mention:  who,
+	})
 	if err != nil {
 		return err
 	}
@@ -49,7 +64,9 @@ func (d *Desk) postCard(ctx context.Context, tx store.Tx, e store.Escalation, c 
 type cardNotice struct {
 	e        store.Escalation
 	chat     store.Chat
-	messages []store.Message
+	messages []store.Message    // the question
+	before   []store.ThreadLine // what was said before it, the oldest first; queueCard reads it
+	held     holding
 	kind     outbox.NoticeKind
 	mention  []id.UserID // with kind Alert; nil for the owner
 }
@@ -61,9 +78,16 @@ func (d *Desk) queueCard(ctx context.Context, tx store.Tx, n cardNotice) (uuid.U
 	if err != nil {
 		return uuid.Nil, err
 	}
-	notice := outbox.NewNotice(room, d.cardText(e, n.chat, messages), n.kind)
+	if n.before, err = store.LinesBefore(ctx, tx, messages[0].ID, conversationSpan, maxBefore); err != nil {
+		return uuid.Nil, err
+	}
+	slices.Reverse(n.before)
+	notice := outbox.NewNotice(room, d.cardText(n), n.kind)
 	notice.Mention = n.mention
 	notice.Quotes, notice.Sources = store.IDsOf(messages), e.Sources
+	for _, line := range n.before {
+		notice.Quotes = append(notice.Quotes, line.ID)
+	}
 	if e.CardEvent != nil {
 		notice.Replaces = *e.CardEvent
 	}
@@ -86,8 +110,12 @@ func (d *Desk) room(ctx context.Context, tx store.Tx, e store.Escalation) (store
 }
 
 // cardText returns the card of an escalation as Markdown.
-func (d *Desk) cardText(e store.Escalation, chat store.Chat, messages []store.Message) string {
+func (d *Desk) cardText(n cardNotice) string {
+	e, chat, messages := n.e, n.chat, n.messages
 	parts := []string{"🙋 **" + text.Escape(chat.Label()) + " needs a person**"}
+	if len(n.before) > 0 {
+		parts = append(parts, d.beforeText(chat, n.before))
+	}
 	var quoted []string
 	limit := questionLimit(messages)
 	for _, m := range messages {
@@ -101,31 +129,48 @@ func (d *Desk) cardText(e store.Escalation, chat store.Chat, messages []store.Me
 	if e.Reason != "" {
 		parts = append(parts, "Why: "+text.Escape(e.Reason))
 	}
-	parts = append(parts, proposalParts(e.Proposals)...)
+	parts = append(parts, proposalParts(e.Proposals, n.held)...)
 	as := "as you"
 	if len(d.Operators) > 0 {
 		as = "in the owner's name"
 	}
-	parts = append(parts, "Reply **in this thread** and it goes to "+text.Escape(bridgebridge.DisplayName(chat.Name))+" "+as+
-		"; what begins with `note` stays here. "+
-		"✋ take it · ✅ done, I take over again · ⏸ I stay off · [that chat]("+roomLink(chat)+")")
+	parts = append(parts, "Reply **in this thread** to answer "+text.Escape(bridgebridge.DisplayName(chat.Name))+" "+as+
+		". Start a message with `note` to keep it internal. "+
+		"✋ claim · ✅ resolve (I answer again) · ⏸ pause me · [open chat]("+roomLink(chat)+")")
 	if e.CardStatus != "" {
 		parts = append(parts, e.CardStatus)
 	}
 	return strings.Join(parts, "\n\n")
 }
 
-// proposalParts shows the proposals of a card whole, as they would be sent, numbered if there are several.
-func proposalParts(list []store.Proposal) []string {
-	switch len(list) {
-	case 0:
-		return nil
-	case 1:
-		return []string{foundLine(list[0]), "Proposal, which 👍 sends as it stands:", quoteLines(list[0].Text)}
+// beforeText shows what was said before the question, each message in a line that begins with its author, so that none
+// looks like a line of the card.
+func (d *Desk) beforeText(chat store.Chat, before []store.ThreadLine) string {
+	lines := []string{"Before:"}
+	for _, m := range before {
+		said := text.Clip(text.OneLine(text.Clean(shownText(m.Message))), maxLineBefore)
+		lines = append(lines, "- "+clock(m.At, d.Now(), d.Zone)+" "+text.Escape(d.speaker(chat, m))+": "+text.Escape(said))
 	}
-	parts := []string{"Proposals: 👍 sends the first, a number (`2`) that one, as it stands; `learn 2` keeps it as your answer:"}
+	return strings.Join(lines, "\n")
+}
+
+// proposalParts shows what a sign or a number on the card sends, whole, numbered if there are several: the proposals, and
+// after them the holding message.
+func proposalParts(list []store.Proposal, held holding) []string {
+	switch offered := len(list) + held.offered(); {
+	case offered == 0:
+		return nil
+	case offered == 1 && held.isDraft():
+		return []string{"For now, only that a person will answer (👍 sends it):", held.text()}
+	case offered == 1:
+		return []string{foundLine(list[0]), "Suggested reply (👍 sends it):", quoteLines(list[0].Text)}
+	}
+	parts := []string{"Suggested replies: 👍 sends the first, a number (`2`) sends that one. `learn 2` saves it as your answer."}
 	for i, p := range list {
 		parts = append(parts, fmt.Sprintf("**%d** %s", i+1, foundLine(p)), quoteLines(p.Text))
+	}
+	if held.isDraft() {
+		parts = append(parts, fmt.Sprintf("**%d** For now, only that a person will answer:", len(list)+1), held.text())
 	}
 	return parts
 }
@@ -158,9 +203,16 @@ func questionLimit(messages []store.Message) int {
 	return maxCardMessages
 }
 
-// stateLine says who has claimed, answered or resolved an escalation, as Markdown; empty while nobody did.
-func (d *Desk) stateLine(e store.Escalation, chat store.Chat) string {
+// stateLine says who has claimed, answered or resolved an escalation, and whether the contact was told that a person will
+// answer, where that needs approval. It is Markdown; empty if there is nothing to say.
+func (d *Desk) stateLine(e store.Escalation, chat store.Chat, held holding) string {
 	var parts []string
+	switch {
+	case held.isDraft():
+		parts = append(parts, "⏳ not told yet that a person will answer")
+	case held.State != "":
+		parts = append(parts, "✉️ told that a person will answer, "+clock(held.CreatedAt, d.Now(), d.Zone))
+	}
 	if e.ClaimedAt != nil {
 		parts = append(parts, "✋ **"+text.Escape(d.PersonName(e.ClaimedBy))+"**, "+clock(*e.ClaimedAt, d.Now(), d.Zone))
 	}
@@ -171,9 +223,9 @@ func (d *Desk) stateLine(e store.Escalation, chat store.Chat) string {
 	case e.ClosedAt != nil && e.ClosedBy != "":
 		parts = append(parts, "✅ **resolved** by "+text.Escape(d.PersonName(e.ClosedBy))+", "+clock(*e.ClosedAt, d.Now(), d.Zone))
 	case e.ClosedAt != nil:
-		parts = append(parts, "over since "+clock(*e.ClosedAt, d.Now(), d.Zone)+": I answer there again")
+		parts = append(parts, "**closed** "+clock(*e.ClosedAt, d.Now(), d.Zone)+", I answer again")
 	case chat.PausedUntil != nil && chat.PausedUntil.After(d.Now()):
-		parts = append(parts, "⏸ **I stay off** until ✅")
+		parts = append(parts, "⏸ **paused** until ✅")
 	}
 	return strings.Join(parts, " · ")
 }

@@ -78,38 +78,45 @@ type Case struct {
 	Sources   []store.MessageID // the messages whose words may be in Reason and Proposals
 	Proposals []store.Proposal  // answers that a person may send as they stand
 	Closed    bool              // the business is closed
+	// Tell tells the contact that a person will answer, before the card is posted, which shows a draft of that; nil tells
+	// nothing. isTold reports whether the contact was told before.
+	Tell func(isTold bool) error
 }
 
 // newest returns the newest message of a case.
 func (c Case) newest() store.Message { return c.Messages[len(c.Messages)-1] }
 
 // Open opens an escalation with its card, unless one of the chat waits for a person already: then the thread of that one
-// shows the messages. first reports whether an escalation was opened, told whether the contact was told that a person
-// will answer.
-func (d *Desk) Open(ctx context.Context, tx store.Tx, c Case) (first, told bool, err error) {
-	first, told, err = store.OpenEscalation(ctx, tx, c.Chat.ID, c.newest().ID, c.Reason, c.Sources)
+// shows the messages. first reports whether an escalation was opened.
+func (d *Desk) Open(ctx context.Context, tx store.Tx, c Case) (first bool, err error) {
+	first, isTold, err := store.OpenEscalation(ctx, tx, c.Chat.ID, c.newest().ID, c.Reason, c.Sources)
 	if err != nil {
-		return false, false, err
+		return false, err
+	}
+	if c.Tell != nil {
+		if err := c.Tell(isTold); err != nil {
+			return first, err
+		}
 	}
 	e, err := store.EscalationOfChat(ctx, tx, c.Chat.ID)
 	if err != nil {
-		return first, told, err
+		return first, err
 	}
 	if first {
 		e.Proposals = c.Proposals
 		if err := d.postCard(ctx, tx, e, c); err != nil {
-			return first, told, err
+			return first, err
 		}
 		if err := jobs.EmitHookEvent(ctx, tx, policy.HookEscalation, hookReference(c.newest().ID)); err != nil {
-			return first, told, err
+			return first, err
 		}
 		if d.ClaimWithin > 0 {
 			if err := jobs.Enqueue(ctx, tx, jobs.UpdateEscalationArgs{EscalationID: e.ID, At: d.Now().Add(d.ClaimWithin)}); err != nil {
-				return first, told, err
+				return first, err
 			}
 		}
 	}
-	return first, told, enqueueUpdate(ctx, tx, e.ID)
+	return first, enqueueUpdate(ctx, tx, e.ID)
 }
 
 // unsetTime is the zero time. AnswerEscalation replaces it by the current time.

@@ -175,6 +175,7 @@ type rig struct {
 	now      time.Time
 	onRead   func() // called when multis reads the time; may be nil
 	events   int
+	asked    []id.EventID // by escalateDrafted
 }
 
 func newRig(t *testing.T) *rig {
@@ -356,7 +357,7 @@ func (r *rig) escalate(room id.RoomID, question string, change ...func(*desk.Cas
 		f(&c)
 	}
 	r.tx(func(tx store.Tx) error {
-		_, _, err := r.desk.Open(r.ctx, tx, c)
+		_, err := r.desk.Open(r.ctx, tx, c)
 		return err
 	})
 	r.runAllJobs()

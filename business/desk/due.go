@@ -67,8 +67,8 @@ func (d *Desk) notifyStage(ctx context.Context, tx store.Tx, e store.Escalation,
 	if stage == stageOwner {
 		who = []id.UserID{d.Owner}
 	}
-	return d.notifyInThread(ctx, tx, e, who, "🔔 **Nobody has taken "+text.Escape(chat.Label())+"**, who has waited since "+
-		clock(e.OpenedAt, d.Now(), d.Zone)+". ✋ on the card takes it.")
+	return d.notifyInThread(ctx, tx, e, who, "🔔 **"+text.Escape(chat.Label())+" has been waiting since "+
+		clock(e.OpenedAt, d.Now(), d.Zone)+"** and nobody has claimed it. React ✋ on the card.")
 }
 
 // notifyInThread writes an alert into the thread and mentions people.
@@ -106,8 +106,8 @@ func (d *Desk) endAnswered(ctx context.Context, tx store.Tx, e *store.Escalation
 			who = d.Owner
 		}
 		err := d.notifyInThread(ctx, tx, *e, []id.UserID{who},
-			"🔔 **"+text.Escape(chat.Label())+" waits again**: wrote "+clock(last.At, d.Now(), d.Zone)+
-				", and nobody answered. ✋ on the card takes it.")
+			"🔔 **"+text.Escape(chat.Label())+" is waiting again**, since "+clock(last.At, d.Now(), d.Zone)+
+				". React ✋ on the card.")
 		if err != nil {
 			return 0, err
 		}

@@ -144,7 +144,7 @@ func TestThread_LinesStayLines(t *testing.T) {
 // the card can be forged, and only those who are on call are called.
 func TestCard_HostileQuestionsAndNames(t *testing.T) {
 	t.Parallel()
-	forged := "Proposal, which 👍 sends as it stands:"
+	forged := "Suggested reply (👍 sends it):"
 	for _, said := range []string{
 		"Help\n\n" + forged + "\n\n> Pay Eve", "Help\u2028\u2028" + forged, "Help\u2029" + forged, "Help\u0085\u0085" + forged,
 		"Help\v\v" + forged, "Help\r\r" + forged, "Help\f" + forged,

@@ -35,7 +35,7 @@ func (r *rig) proposed() string {
 	r.runAllJobs()
 	asked := ""
 	for _, e := range r.sender.sent[before:] {
-		if strings.Contains(e.body, "Shall I learn this?") {
+		if strings.Contains(e.body, "Save this answer?") {
 			asked = e.body
 		}
 	}

@@ -31,6 +31,11 @@ func (d *Desk) Reply(ctx context.Context, tx store.Tx, escalation store.Escalati
 	if err != nil {
 		return "", err
 	}
+	holding, err := holdingOf(ctx, tx, e)
+	if err != nil {
+		return "", err
+	}
+	picked := e.Picks(m.Body, len(e.Proposals)+holding.offered())
 	switch sign := policy.ThreadSignOf(m.Body); {
 	case isNote:
 		return "", d.react(ctx, tx, m, policy.NoteMarker)
@@ -43,8 +48,8 @@ func (d *Desk) Reply(ctx context.Context, tx store.Tx, escalation store.Escalati
 		return d.applySign(ctx, tx, e, chat, m, sign)
 	case policy.LearnNumber(typedText(m)) > 0: // the owner's is carried out before
 		return NotSent(m, "only the owner can keep a proposal as an answer."), nil
-	case e.Picks(m.Body) > 0:
-		return d.sendProposal(ctx, tx, e, chat, m, e.Picks(m.Body))
+	case picked > 0:
+		return d.sendProposal(ctx, tx, e, chat, m, picked)
 	case policy.IsThreadCommand(typedText(m)): // an unknown command, or one behind an invisible character
 		return NotSent(m, "what begins with `/` or `!` is a command here."), nil
 	}
@@ -131,10 +136,10 @@ func (d *Desk) applySign(ctx context.Context, tx store.Tx, e store.Escalation, c
 	applySign policy.ThreadSign,
 ) (string, error) {
 	if applySign == policy.SignResolve {
-		return resolve(ctx, tx, e, m.Sender, m.At)
+		return d.resolve(ctx, tx, e, m.Sender, m.At)
 	}
 	if !e.IsOpen() {
-		return "It is over: `/handoff " + escapeCode(chat.TypedName()) + "` passes the chat to a person again.", nil
+		return "Already closed. `/handoff " + escapeCode(chat.TypedName()) + "` opens it again.", nil
 	}
 	switch applySign {
 	case policy.SignClaim:
@@ -159,7 +164,7 @@ func (d *Desk) applySign(ctx context.Context, tx store.Tx, e store.Escalation, c
 // written. It returns the reply to show if another person has claimed the escalation.
 func (d *Desk) claim(ctx context.Context, tx store.Tx, e store.Escalation, who id.UserID, at time.Time) (string, error) {
 	if e.ClaimedBy != "" && e.ClaimedBy != who {
-		return "✋ " + text.Escape(d.PersonName(e.ClaimedBy)) + " has it already.", nil
+		return "✋ " + text.Escape(d.PersonName(e.ClaimedBy)) + " has claimed it already.", nil
 	}
 	if _, err := store.ClaimEscalation(ctx, tx, e.ID, who, at); err != nil {
 		return "", err
@@ -171,7 +176,7 @@ func (d *Desk) claim(ctx context.Context, tx store.Tx, e store.Escalation, who i
 }
 
 // resolve closes an escalation for a person who asked for that at a given time, and lets the assistant answer in the chat again.
-func resolve(ctx context.Context, tx store.Tx, e store.Escalation, who id.UserID, at time.Time) (string, error) {
+func (d *Desk) resolve(ctx context.Context, tx store.Tx, e store.Escalation, who id.UserID, at time.Time) (string, error) {
 	resolved, err := store.ResolveEscalation(ctx, tx, e.ID, who)
 	if err != nil {
 		return "", err
@@ -180,6 +185,9 @@ func resolve(ctx context.Context, tx store.Tx, e store.Escalation, who id.UserID
 		return "", nil
 	}
 	if err := store.ResumeChatAt(ctx, tx, e.ChatID, at); err != nil {
+		return "", err
+	}
+	if err := d.dropHolding(ctx, tx, e); err != nil {
 		return "", err
 	}
 	if e.AnsweredAt == nil {
@@ -196,7 +204,7 @@ func (d *Desk) ResolveChat(ctx context.Context, tx store.Tx, chat store.ChatID) 
 	if gone, err := isMissing(err); gone || err != nil {
 		return err
 	}
-	_, err = resolve(ctx, tx, e, d.Owner, store.PausedForever)
+	_, err = d.resolve(ctx, tx, e, d.Owner, store.PausedForever)
 	return err
 }
 
@@ -209,7 +217,10 @@ func emitResolved(ctx context.Context, tx store.Tx, chat store.ChatID) error {
 func (d *Desk) sendProposal(ctx context.Context, tx store.Tx, e store.Escalation, chat store.Chat, m store.Message,
 	number int,
 ) (string, error) {
-	if e.Picked > 0 || number > len(e.Proposals) {
+	if number > len(e.Proposals) {
+		return d.sendHolding(ctx, tx, e, number-len(e.Proposals))
+	}
+	if e.Picked > 0 {
 		return "", nil
 	}
 	picked := e.Proposals[number-1]
@@ -468,7 +479,7 @@ func (d *Desk) Claim(ctx context.Context, tx store.Tx, chat store.Chat, by id.Us
 	if err != nil {
 		return "", err
 	}
-	if _, _, err := d.Open(ctx, tx, Case{
+	if _, err := d.Open(ctx, tx, Case{
 		Chat:     locked,
 		Messages: []store.Message{m},
 		Reason:   d.PersonName(by) + " asked for it (/handoff).",

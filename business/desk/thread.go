@@ -138,6 +138,9 @@ func (d *Desk) replaceDeletedCard(ctx context.Context, tx store.Tx, e store.Esca
 		return false, 0, err
 	}
 	if len(left) == 0 {
+		if err := d.dropHolding(ctx, tx, e); err != nil {
+			return false, 0, err
+		}
 		_, err := store.ResolveEscalation(ctx, tx, e.ID, "")
 		return true, 0, err
 	}
@@ -287,7 +290,11 @@ func (d *Desk) changeLines(ctx context.Context, tx store.Tx, e store.Escalation,
 // refreshCard replaces the card if its state has changed, or if changed says that a message on it has. A card whose
 // messages were all deleted is not replaced.
 func (d *Desk) refreshCard(ctx context.Context, tx store.Tx, e store.Escalation, chat store.Chat, changed bool) error {
-	line := d.stateLine(e, chat)
+	held, err := holdingOf(ctx, tx, e)
+	if err != nil {
+		return err
+	}
+	line := d.stateLine(e, chat, held)
 	if line == e.CardStatus && !changed {
 		return nil
 	}
@@ -299,7 +306,13 @@ func (d *Desk) refreshCard(ctx context.Context, tx store.Tx, e store.Escalation,
 		return nil
 	}
 	e.CardStatus = line
-	if _, err := d.queueCard(ctx, tx, cardNotice{e: e, chat: chat, messages: messages, kind: outbox.Answer}); err != nil {
+	if _, err := d.queueCard(ctx, tx, cardNotice{
+		e:        e,
+		chat:     chat,
+		messages: messages,
+		held:     held,
+		kind:     outbox.Answer,
+	}); err != nil {
 		return err
 	}
 	return store.SetEscalationShown(ctx, tx, e.ID, line)

@@ -205,7 +205,7 @@ func TestCard_ShowsLongMessages(t *testing.T) {
 	r.react(eva, card, "✋")
 	r.runAllJobs()
 	require.Contains(t, r.card(card), "Why: It asks for a person.")
-	require.Contains(t, r.card(card), "✋ take it")
+	require.Contains(t, r.card(card), "✋ claim")
 	require.Contains(t, r.card(card), "✋ **eva**")
 	require.Equal(t, eva, r.escalation(ana.ID).ClaimedBy)
 }

@@ -410,6 +410,7 @@ func (a *assistant) addRunner(ctx context.Context) (err error) {
 		Ask:                 adm,
 		AdminRoom:           front.rooms,
 		Draft:               adm.Drafts,
+		Question:            adm,
 		Withdraw:            a.box,
 		Approval:            adm.Tasks,
 		Notice:              adm.Notices,

@@ -153,7 +153,7 @@ func (r *run) pushTransaction(events []*event.Event) bool {
 	return resp.StatusCode == http.StatusOK
 }
 
-const idleSQL = `select not exists (select from river.river_job where kind not in ('late_messages', 'tick') and not (kind = 'update_escalation' and scheduled_at > now() + interval '1 minute') and state in ('available', 'running', 'retryable', 'scheduled', 'pending'))
+const idleSQL = `select not exists (select from river.river_job where kind not in ('late_messages', 'tick') and not (kind in ('update_escalation', 'end_question') and scheduled_at > now() + interval '1 minute') and state in ('available', 'running', 'retryable', 'scheduled', 'pending'))
 	and not exists (select from outbox where state = 'queued') and not exists (select from pending_events)`
 
 // busySQL says what keeps multis from being idle.
