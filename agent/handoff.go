@@ -40,7 +40,7 @@ func (r *attempt) handOff(_ context.Context, c tools.Call) (tools.Result, error)
 		return tools.Refused(tools.CodeRefused, fmt.Sprintf("It was passed on %d times already. Answer yourself.", n)), nil
 	}
 	return tools.Result{
-		ForLLM:    to.ID + " goes on.",
+		ForLLM:    to.ID + " continues.",
 		ForUser:   "passed it on to " + to.ID,
 		EndReason: text.Clip(summary, maxHandoffSummary),
 		Ref:       to.ID,
@@ -108,7 +108,7 @@ func (q *Questions) openHandoffTask(ctx context.Context, tx store.Tx, from store
 
 // handoffText tells the owner which agent continues.
 func (r *attempt) handoffText(out run.LoopResult) string {
-	return fmt.Sprintf("➡️ **@%s** goes on here: %s\n\n`/agent none` leaves it to the configuration again.", text.Escape(out.ToAgent),
+	return fmt.Sprintf("➡️ **@%s** continues here: %s\n\n`/agent none` leaves it to the configuration again.", text.Escape(out.ToAgent),
 		text.Escape(text.CollapseSpaces(r.run.BreakLinks(out.Summary))))
 }
 

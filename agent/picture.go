@@ -85,7 +85,7 @@ func (t *Turns) describePictures(ctx context.Context, chat store.Chat, waiting [
 	case t.pictures == nil:
 		return "", "", nil // the assistant was called by its name, and answers the text without the picture
 	case pictures > maxPictures:
-		return fmt.Sprintf("It has %d pictures, and I look at %d at most.", pictures, maxPictures), policy.CauseFile, nil
+		return fmt.Sprintf("It has %d pictures, and I look at no more than %d.", pictures, maxPictures), policy.CauseFile, nil
 	}
 	lang, err := t.standard.languageOf(ctx, t.store.DB(), chat.ID)
 	if err != nil {

@@ -110,7 +110,7 @@ func TestPicture_UnreadableIsEscalated(t *testing.T) {
 			b.agent.pictures = nil
 		}, "p.png", "which I do not look at", policy.CauseFile},
 		"the model that looks fails":  {down, nil, nil, "p.png", "could not look at it", policy.CauseFile},
-		"it is no picture":            {nil, nil, nil, "bad.png", "could not look at it: it is no picture", policy.CauseFile},
+		"it is not a picture":         {nil, nil, nil, "bad.png", "could not look at it: it is not a picture", policy.CauseFile},
 		"the model that answers fail": {nil, down, nil, "p.png", "the model failed", policy.CauseFailure},
 		"no model answers": {nil, nil, func(b *fixture) {
 			b.agent.personas = persona.Set{Model: llm.None{}}
@@ -205,7 +205,7 @@ func TestPicture_OwnerAsks(t *testing.T) {
 	require.Contains(t, asked.Requests()[0].Last(), "no source\nA bill of 40 euro.\n")
 	require.Equal(t, 1, b.count("select count(*) from tasks where kind = 'ask' and tainted and input = 'What is this?'"),
 		"its words are not the owner's")
-	require.Contains(t, ask("bad.png", "And this?"), "could not look at the picture: it is no picture")
+	require.Contains(t, ask("bad.png", "And this?"), "could not look at the picture: it is not a picture")
 	require.Len(t, looked.Requests(), 1)
 
 	b.agent.personas = persona.Set{Model: llm.None{}}

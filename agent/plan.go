@@ -53,7 +53,7 @@ func (ps *Plans) advance(ctx context.Context, task store.Task, room store.Chat) 
 	case errors.Is(err, store.ErrTaskLost):
 		return nil
 	case errors.Is(err, run.ErrSourceDeleted):
-		return ps.end(ctx, r, room, nil, store.TaskKilled, "a message it rests on was deleted")
+		return ps.end(ctx, r, room, nil, store.TaskKilled, "a message it is based on was deleted")
 	case errors.As(err, &over):
 		return ps.end(ctx, r, room, nil, store.TaskFailed, over.Error())
 	case errors.As(err, &failed):
@@ -261,7 +261,7 @@ func (ps *Plans) end(ctx context.Context, r *attempt, room store.Chat, steps []s
 			return err
 		}
 		if ended.Forgotten {
-			list = fmt.Sprintf("🗺️ **Plan %d** is not done: a message it rests on was deleted.", r.run.Task.ID)
+			list = fmt.Sprintf("🗺️ **Plan %d** is not done: a message it is based on was deleted.", r.run.Task.ID)
 			result = list
 		}
 		if err := store.StopChildren(ctx, tx, r.run.Task.ID, "its plan ended before"); err != nil {

@@ -117,7 +117,7 @@ func (c *core) markParked(ctx context.Context, message store.MessageID, task sto
 	}
 	return c.store.InTx(ctx, func(tx store.Tx) error {
 		_, err := store.MarkAnswered(ctx, tx, []store.MessageID{message}, nil, policy.CodeCommand,
-			fmt.Sprintf("Task %d was put aside: it waits, and goes on by itself.", task))
+			fmt.Sprintf("Task %d was put aside: it waits, and continues automatically.", task))
 		return err
 	})
 }

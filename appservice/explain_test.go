@@ -26,7 +26,7 @@ func TestExplain_WrongInstallation(t *testing.T) {
 		"nobody listens at the address": {want: "check homeserver.address"},
 		"a web server that is no homeserver": {
 			homeserver: answer(404, "<html>"),
-			want:       "this is no Matrix homeserver: check homeserver.address",
+			want:       "this is not a Matrix homeserver: check homeserver.address",
 		},
 		"a registration that was not added": {homeserver: answer(401, `{"errcode":"M_UNKNOWN_TOKEN"}`), want: "add registration.yaml"},
 		"a bot that the registration lacks": {homeserver: answer(400, `{"errcode":"M_EXCLUSIVE"}`), want: "write it again with multis -g"},

@@ -357,7 +357,7 @@ func explain(what string, err error) error {
 	case errors.As(err, &request):
 		return fmt.Errorf("%s: no homeserver answers: %w; if it runs, check homeserver.address in config.yaml", what, request.Err)
 	case errors.As(err, &failed) && failed.RespError == nil && failed.IsStatus(http.StatusNotFound):
-		return fmt.Errorf("%s: %w; this is no Matrix homeserver: check homeserver.address in config.yaml", what, err)
+		return fmt.Errorf("%s: %w; this is not a Matrix homeserver: check homeserver.address in config.yaml", what, err)
 	case errors.Is(err, mautrix.MUnknownToken):
 		return fmt.Errorf("%s: %w; the homeserver does not know our as_token: add registration.yaml to app_service_config_files in homeserver.yaml and restart Synapse", what, err)
 	case errors.Is(err, mautrix.MForbidden) && strings.Contains(err.Error(), "has not registered this user"):

@@ -24,7 +24,7 @@ import (
 // Reasons why a homeserver does not do what multis needs. Errors of an Inspector may wrap one of them.
 var (
 	ErrUnreachable   = errors.New("no homeserver answers")
-	ErrNotMatrix     = errors.New("this is no Matrix homeserver")
+	ErrNotMatrix     = errors.New("this is not a Matrix homeserver")
 	ErrUnknownToken  = errors.New("the homeserver does not know the as_token")
 	ErrNotCovered    = errors.New("the registration does not cover this user")
 	ErrNoUser        = errors.New("the user does not exist")

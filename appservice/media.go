@@ -118,7 +118,7 @@ func fileEncryption(file store.Attachment) (*attachment.EncryptedFile, error) {
 
 // tooLarge returns the permanent error for a file over limit bytes.
 func tooLarge(limit int64) error {
-	return jobs.Permanent(fmt.Errorf("%w: %d MB at most", ErrTooLarge, limit>>20))
+	return jobs.Permanent(fmt.Errorf("%w: at most %d MB", ErrTooLarge, limit>>20))
 }
 
 // attachedFile reports whether an outbox message has a file, and returns its MIME type.

@@ -122,23 +122,23 @@ func TestMedia_Errors(t *testing.T) {
 			mediaServer{file: plain},
 			store.Attachment{Size: 2*mib + 1},
 			ErrTooLarge,
-			"the file is too large: 2 MB at most", 0,
+			"the file is too large: at most 2 MB", 0,
 		},
 		"too large by its Content-Length": {
 			mediaServer{file: sealed, length: 2*mib + 1},
 			store.Attachment{Size: 1, Key: key},
-			ErrTooLarge, "2 MB at most", 1,
+			ErrTooLarge, "at most 2 MB", 1,
 		},
 		"too large while it comes": {
 			mediaServer{file: append(plain[:2*mib:2*mib], 'x')},
 			store.Attachment{},
 			ErrTooLarge,
-			"2 MB at most", 1,
+			"at most 2 MB", 1,
 		},
 		"encrypted, too large while it comes": {
 			mediaServer{file: append(sealed[:2*mib:2*mib], 'x')},
 			store.Attachment{Key: key},
-			ErrTooLarge, "2 MB at most", 1,
+			ErrTooLarge, "at most 2 MB", 1,
 		},
 		"truncated where it is kept": {
 			mediaServer{file: sealed[:mib]},

@@ -52,7 +52,7 @@ func (s Step) Question() string {
 	case StepName:
 		return "What is the name of your business?"
 	case StepGreeting:
-		return "How shall I answer a customer who only says hello? `none`: a standard greeting in the customer's language."
+		return "How should I answer a customer who only says hello? `none`: a standard greeting in the customer's language."
 	case StepTopics:
 		return "What do customers ask about? One a line, or separated by commas. Put `!` before what a person must always answer: `prices, delivery, !refund, !complaint`. Words with `!` take the place of those that are set now."
 	case StepRules:
@@ -62,7 +62,7 @@ func (s Step) Question() string {
 	case StepHours:
 		return "When are you open? One line for each group of days, or separated by semicolons: `mon-fri 9-12:30, 13:30-18; sat 10-14`. `none`: always."
 	case StepTone:
-		return "How shall I write to customers? Such as `friendly and brief, first names`."
+		return "How should I write to customers? Such as `friendly and brief, first names`."
 	case StepOperators:
 		return "Who else answers customers? Their Matrix ids: `@eva:example.com @tom:example.com`. They read along in this room, and answer if config.yaml has `operators_answer: true`. `none`: only you."
 	case StepPreview:

@@ -89,7 +89,7 @@ func mcpURL(s string) (Secret, error) {
 // environmentName returns an error for a text that is no name of an environment variable.
 func environmentName(s string) error {
 	if !variableName.MatchString(strings.ToUpper(s)) {
-		return errors.New("has a name that is no environment variable; write letters, digits and underscores, such as GITHUB_TOKEN")
+		return errors.New("has a name that is not an environment variable; write letters, digits and underscores, such as GITHUB_TOKEN")
 	}
 	return nil
 }
@@ -97,7 +97,7 @@ func environmentName(s string) error {
 // headerName returns an error for a text that is no name of an HTTP header, or one that multis sets itself.
 func headerName(s string) error {
 	if !httpguts.ValidHeaderFieldName(s) {
-		return errors.New("has a name that is no HTTP header; write it like X-Api-Key")
+		return errors.New("has a name that is not an HTTP header; write it like X-Api-Key")
 	}
 	if slices.Contains([]string{"Host", "Content-Length", "Content-Type", "Transfer-Encoding", "Connection"},
 		textproto.CanonicalMIMEHeaderKey(s)) {

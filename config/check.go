@@ -48,7 +48,7 @@ func (c *Config) checkAgents(r *reader) {
 		}
 		for _, other := range c.Agents[name].Delegates {
 			if _, there := c.Agents[other]; other != "*" && (!there || other == name) {
-				r.reportKey("agents."+name+".delegates", "names "+other+", which is no other agent; write names of agents, or \"*\" for all")
+				r.reportKey("agents."+name+".delegates", "names "+other+", which is not another agent; write names of agents, or \"*\" for all")
 			}
 		}
 	}
@@ -89,7 +89,7 @@ func (c *Config) checkExternalAgents(r *reader) {
 			r.reportKey(key, "has network, ports, domains or env, which only an agent with a command can have")
 		case len(a.Command) == 0:
 		case a.Command[0] == AgentPrompt || prompts > 1:
-			r.reportKey(key+".command", "needs a program first, and "+AgentPrompt+" once at most")
+			r.reportKey(key+".command", "needs a program first, and at most once "+AgentPrompt)
 		case answers:
 			r.reportKey(key+".command", "makes it a program that others delegate to; it has no model, no delegates and no places where it answers")
 		case !c.Exec.Enabled:

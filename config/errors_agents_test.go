@@ -9,7 +9,7 @@ func TestParse_ExplainsAgentMistakes(t *testing.T) {
 	testMistakes(t, map[string]mistake{
 		"an agent that has nobody work for it": {
 			add:  "agents: {sales: {delegates: [sales]}}\n",
-			want: `config.yaml:10: agents.sales.delegates: names sales, which is no other agent; write names of agents, or "*" for all`,
+			want: `config.yaml:10: agents.sales.delegates: names sales, which is not another agent; write names of agents, or "*" for all`,
 		},
 		"two agents that both are the default": {
 			add:  "agents: {sales: {default: true}, desk: {default: true}, shop: {}}\n",
@@ -29,7 +29,7 @@ func TestParse_ExplainsAgentMistakes(t *testing.T) {
 		},
 		"a call that may take longer than any": {
 			add:  "mcp: {desk: {command: [desk], timeout: 5m}}\n",
-			want: `config.yaml:10: mcp.desk.timeout: "5m" is too long; write 1m0s at most`,
+			want: `config.yaml:10: mcp.desk.timeout: "5m" is too long; write at most 1m0s`,
 		},
 		"a server of tools whose name begins no tool's": {
 			add:  "mcp: {1st: {url: \"https://tools.example.com/mcp\"}}\n",

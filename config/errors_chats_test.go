@@ -118,7 +118,7 @@ func TestParse_ExplainsChatMistakes(t *testing.T) {
 		},
 		"a calendar that is none": {
 			add:  "business: {hours: [mon-fri 9-17], holiday_calendar: testdata/rules.yaml}\n",
-			want: `config.yaml:10: business.holiday_calendar: cannot be read: this is no calendar in iCalendar form: malformed calendar; expected begin`,
+			want: `config.yaml:10: business.holiday_calendar: cannot be read: this is not a calendar in iCalendar form: malformed calendar; expected begin`,
 		},
 		"an answer outside of no hours": {
 			add:  "business: {outside_hours: away}\n",

@@ -219,7 +219,7 @@ func TestParse_ExplainsMistakesOfForm(t *testing.T) {
 		},
 		"a database that is not Postgres": {
 			add:  "database: {url: mysql://h/d}\n",
-			want: `config.yaml:10: database.url: is not a Postgres address; write it like postgres://multis@localhost/multis, with a colon and the password behind the name (special characters in it as %XX), or leave it empty`,
+			want: `config.yaml:10: database.url: is not a Postgres address; write it like postgres://multis@localhost/multis, with a colon and the password after the name (special characters in it as %XX), or leave it empty`,
 		},
 		"a secret and its file": {
 			swap: [2]string{"  as_token: as-secret\n", "  as_token: as-secret\n  as_token_file: as\n"},

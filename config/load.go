@@ -43,7 +43,7 @@ func ReadFile(path string) ([]byte, error) {
 	case errors.Is(err, plainfile.ErrNotRegular):
 		return nil, fmt.Errorf("read the configuration: %w; name a file", err)
 	case errors.Is(err, plainfile.ErrTooLarge):
-		return nil, fmt.Errorf("read the configuration: %w, and at most %s are read; remove what is no configuration", err, text.Bytes(maxFile))
+		return nil, fmt.Errorf("read the configuration: %w, and at most %s are read; remove what is not configuration", err, text.Bytes(maxFile))
 	case err != nil:
 		return nil, readError(err)
 	}

@@ -58,7 +58,7 @@ var otherProgramKeys = map[string]otherProgramKey{
 	},
 	"timeout_sec":        {"", "the time of a task is fixed; llm.timeout bounds one call of a model"},
 	"maxConcurrentRuns":  {"", "how many scheduled tasks run at a time is fixed"},
-	"cron":               {"", "/cron and /jobs in the admin room set what comes again"},
+	"cron":               {"", "/cron and /jobs in the admin room set recurring jobs"},
 	"memory.enabled":     {"", "notes are taken where llm.model names a model; chats.networks and /mode off keep chats out"},
 	"memory_section_cap": {"memory.memory_max_sections", ""},
 	"decay_rate":         {"", "how much weight recent use has is fixed, and never above what fits the question"},

@@ -104,7 +104,7 @@ func TestAgents_ProgramIsConfiguredWhole(t *testing.T) {
 		"{domains: [example.com]}":                        "only an agent with a command",
 		"{env: {KEY: abcdefgh}}":                          "only an agent with a command",
 		"{command: [\"{prompt}\"]}":                       "needs a program first",
-		"{command: [claude, \"{prompt}\", \"{prompt}\"]}": "once at most",
+		"{command: [claude, \"{prompt}\", \"{prompt}\"]}": "at most once",
 		"{command: [claude, \"--task={prompt}\"]}":        "inside of another argument",
 		"{command: [claude], default: true}":              "has no model",
 		"{command: [claude], delegates: [\"*\"]}":         "has no model",

@@ -90,13 +90,13 @@ func TestSecret_MissingNamesLineAndFix(t *testing.T) {
 		})
 	}
 	for add, want := range map[string]string{
-		"mcp: {x: {command: [x], env: {\"A B\": v}}}\n":             "mcp.x.env: has a name that is no environment variable",
+		"mcp: {x: {command: [x], env: {\"A B\": v}}}\n":             "mcp.x.env: has a name that is not an environment variable",
 		"mcp: {x: {command: [x], env: [A]}}\n":                      `mcp.x.env: is a list; write "NAME: value" lines below it`,
 		"mcp: {x: {command: [x], env: {A: v, A: w}}}\n":             "mcp.x.env.A: is set a second time",
 		"mcp: {x: {command: [x], env: {A: \"env:NONE\"}}}\n":        "mcp.x.env.A: names the environment variable NONE",
 		"mcp: {x: {command: [x], headers: {X-Key: v}}}\n":           "mcp.x.headers: only works with a url",
 		"mcp: {x: {url: \"http://x/\", env: {A: v}}}\n":             "mcp.x.env: only works with a command",
-		"mcp: {x: {url: \"http://x/\", headers: {\"a b\": v}}}\n":   "mcp.x.headers: has a name that is no HTTP header",
+		"mcp: {x: {url: \"http://x/\", headers: {\"a b\": v}}}\n":   "mcp.x.headers: has a name that is not an HTTP header",
 		"mcp: {x: {url: \"http://x/\", headers: {host: v}}}\n":      "mcp.x.headers: has a header that multis sets itself",
 		"mcp: {x: {url: \"http://x/\", headers: {a: \"b\\nc\"}}}\n": "mcp.x.headers.a: is empty or has line ends",
 	} {

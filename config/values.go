@@ -193,7 +193,7 @@ func durationUpTo(limit time.Duration) func(string) (time.Duration, error) {
 	return func(s string) (time.Duration, error) {
 		d, err := positive(s)
 		if err == nil && d > limit {
-			return 0, fmt.Errorf("%.60q is too long; write %s at most", s, limit)
+			return 0, fmt.Errorf("%.60q is too long; write at most %s", s, limit)
 		}
 		return d, err
 	}
@@ -366,7 +366,7 @@ func postgresURL(s string) (Secret, error) {
 	u, err := url.Parse(s)
 	if err != nil || (u.Scheme != "postgres" && u.Scheme != "postgresql") {
 		return "",
-			errors.New("is not a Postgres address; write it like postgres://multis@localhost/multis, with a colon and the password behind the name (special characters in it as %XX), " +
+			errors.New("is not a Postgres address; write it like postgres://multis@localhost/multis, with a colon and the password after the name (special characters in it as %XX), " +
 				"or leave it empty")
 	}
 	return Secret(s), nil

@@ -106,7 +106,7 @@ func TestAgents_HandoffAndSpaceChooseAgent(t *testing.T) {
 		Agents: fmt.Sprintf(`{main: {default: true, delegates: [shop]}, shop: {name: Sam, spaces: [%q]}}`, space.RoomID),
 	})
 	a.learn()
-	require.Contains(t, a.command(question), "@shop goes on here: It is about a price.")
+	require.Contains(t, a.command(question), "@shop continues here: It is about a price.")
 	a.await("the other one's answer", func(context.Context) (bool, error) {
 		return strings.Contains(last(a.notices()), "It costs 80 EUR."), nil
 	})

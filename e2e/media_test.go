@@ -86,8 +86,8 @@ func TestFiles_InEncryptedAdminRoom(t *testing.T) {
 		says    string
 	}{
 		"a file is read":                    {plain: prices, says: "done"},
-		"40 MB are too many":                {plain: noise, says: "too big: 10 MB at most"},
-		"40 MB that are said to be few too": {plain: noise, declare: 1000, says: "too large: 10 MB at most"},
+		"40 MB are too many":                {plain: noise, says: "too big: at most 10 MB"},
+		"40 MB that are said to be few too": {plain: noise, declare: 1000, says: "too large: at most 10 MB"},
 		"half a file": {plain: prices, change: func(s []byte) []byte {
 			return s[:len(s)/2]
 		}, says: "only a part of the file arrived"},

@@ -27,7 +27,7 @@ func (a *app) restore(backup string) {
 	require.NoError(a.t, err)
 	printed, err := a.RunMultis(a.t.Context(), a.config(a.port), "", "backup", "restore", backup)
 	require.NoError(a.t, err, printed)
-	require.Contains(a.t, printed, "Nothing goes out yet")
+	require.Contains(a.t, printed, "Nothing is sent yet")
 	a.db, err = store.Open(a.t.Context(), a.setup.Database)
 	require.NoError(a.t, err)
 	a.t.Cleanup(a.db.Close)
@@ -127,11 +127,11 @@ func TestRestore_OldBackupSendsNothingTwice(t *testing.T) {
 	}
 	_, live := a.say(sentLater, question)
 	require.Equal(t, policy.CodeRestored, live.Code, "nothing is answered before the owner's word")
-	require.Contains(t, a.command("/status"), "Nothing goes out")
+	require.Contains(t, a.command("/status"), "Nothing is sent")
 	require.Equal(t, 2, a.deliveries(sentLater))
 	require.Zero(t, a.deliveries(neverSent))
 
-	require.Contains(t, a.command("/restored"), "Nothing goes out until you say so")
+	require.Contains(t, a.command("/restored"), "Nothing is sent until you say so")
 	require.Contains(t, a.command("/restored"), "call the plumber", "it was due four days ago")
 	require.Contains(t, a.command("yes"), "1 message sent now", "the other one was sent meanwhile")
 	a.awaitSent(neverSent, 1)

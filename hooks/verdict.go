@@ -12,7 +12,7 @@ import (
 
 var (
 	// errNoDecision is returned for an output whose last line is no decision.
-	errNoDecision = errors.New(`the last line that it printed is no decision; it prints {"decision": "allow"}, or ask or deny and a reason`)
+	errNoDecision = errors.New(`the last line that it printed is not a decision; it prints {"decision": "allow"}, or ask or deny and a reason`)
 	// errManyDecisions is returned for an output with more than one decision.
 	errManyDecisions = errors.New("it printed more than one decision")
 )

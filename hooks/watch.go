@@ -113,7 +113,7 @@ func (w *PageWatcher) check(ctx context.Context, row *store.Watch) (notice, erro
 		}
 		return notice{
 			outbox.Alert,
-			fmt.Sprintf("⚠️ I could not read **%s** %d times in a row: %s. I go on trying, once a day at least; `/watch remove %s` ends it.",
+			fmt.Sprintf("⚠️ I could not read **%s** %d times in a row: %s. I keep trying, at least once a day; `/watch remove %s` ends it.",
 				text.Escape(row.Name), maxFailures, text.Escape(row.Error), row.Name),
 		}, nil
 	}
@@ -182,6 +182,6 @@ func alwaysText(row store.Watch, shapes []string) string {
 	if more := len(shapes) - len(lines); more > 0 {
 		lines = append(lines, fmt.Sprintf("and %d more", more))
 	}
-	return fmt.Sprintf("\n\n🔁 It has changed %d times in a row. From now on I leave out the lines of the form %s. To see them again: `/watch remove %s`, and add it anew.",
+	return fmt.Sprintf("\n\n🔁 It has changed %d times in a row. From now on I leave out the lines of the form %s. To see them again: `/watch remove %s`, and add it again.",
 		maxChanges, strings.Join(lines, ", "), row.Name)
 }

@@ -19,7 +19,7 @@ import (
 // file's name and is shown to the person who sent it.
 var (
 	ErrUnknownType  = errors.New("I read " + FormatList())
-	ErrTooBig       = errors.New("it is too big (" + MaxSizeText + " and " + maxChunksText + " passages at most): send it in parts")
+	ErrTooBig       = errors.New("it is too big (at most " + MaxSizeText + " and " + maxChunksText + " passages): send it in parts")
 	ErrTooManyPages = errors.New("it has more than " + MaxPagesText + " pages: send it in parts")
 	ErrEmpty        = errors.New("there is nothing in it")
 	ErrPassword     = errors.New("it is locked with a password: save it without one and send that")

@@ -288,7 +288,7 @@ func (in GateInput) sentence(code Code) string {
 func (in GateInput) allowedSentence() string {
 	switch in.Purpose {
 	case PurposeNotice:
-		return "It goes to the admin room."
+		return "It is for the admin room."
 	case PurposeDraft:
 		return "You approved this text."
 	case PurposeOperator:

@@ -245,7 +245,7 @@ func TestGate_ReasonsHaveNumbers(t *testing.T) {
 		{replyInput(func(in *GateInput) { in.Purpose, in.OwnerWroteAt = PurposeGreeting, time.Time{} }), "The chat is business, you were away."},
 		{replyInput(func(in *GateInput) { in.Purpose = PurposeDraft }), "You approved this text."},
 		{replyInput(func(in *GateInput) { in.Purpose = PurposeOperator }), "A person wrote this text."},
-		{noticeInput(nil), "It goes to the admin room."},
+		{noticeInput(nil), "It is for the admin room."},
 		{replyInput(func(in *GateInput) {
 			in.OwnerWroteAt = in.Now.Add(-40 * time.Second)
 		}), "You wrote here 40 s ago; I stay quiet for 30 min after that."},

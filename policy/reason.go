@@ -294,7 +294,7 @@ func (c Code) networkSentence() string {
 func (c Code) stopSentence() string {
 	switch c {
 	case CodeRestored:
-		return "A backup was restored, and you had not yet said that I may go on; /restored asks you."
+		return "A backup was restored, and you had not yet said that I may continue; /restored asks you."
 	case CodeSafeMode:
 		return "I am in safe mode; /safe says why."
 	case CodePausedAll:

@@ -45,11 +45,11 @@ func (c *check) describe(m finding) string {
 	case store.FindingUnanswered:
 		return chat + " has no answer since " + when
 	case store.FindingEscalation:
-		return chat + " waits for you since " + when
+		return chat + " has been waiting for you since " + when
 	case store.FindingDue:
 		return "promised in " + chat + " and not settled, due " + when
 	default:
-		return fmt.Sprintf("task %d stands still or failed, since %s", m.Ref, when)
+		return fmt.Sprintf("task %d has been stuck or failed since %s", m.Ref, when)
 	}
 }
 

@@ -252,7 +252,7 @@ func escapeURL(address string) string {
 func parseRedirect(text string) (*auth.AuthorizationResult, error) {
 	address, err := url.Parse(strings.TrimSpace(text))
 	if err != nil {
-		return nil, errors.New("that is no address; paste the whole one that the browser ended at")
+		return nil, errors.New("that is not an address; paste the whole one that the browser ended at")
 	}
 	q := address.Query()
 	switch {

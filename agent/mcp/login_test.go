@@ -222,7 +222,7 @@ func TestLogin_ConnectsToServer(t *testing.T) {
 	g.mu.Lock()
 	g.revoked = true
 	g.mu.Unlock()
-	require.Contains(t, problemOf(t, server), "its login is over: run multis mcp login guarded")
+	require.Contains(t, problemOf(t, server), "its login has ended: run multis mcp login guarded")
 }
 
 func TestLogin_ExpiresWithoutRefresh(t *testing.T) {
@@ -235,7 +235,7 @@ func TestLogin_ExpiresWithoutRefresh(t *testing.T) {
 	require.Equal(t, "it refused the login (401): run multis mcp login guarded where multis runs", problemOf(t, server))
 	kept.Token.Expiry = time.Now()
 	require.NoError(t, server.Logins.save(t.Context(), server, kept))
-	require.Equal(t, "its login is over: run multis mcp login guarded where multis runs", problemOf(t, server))
+	require.Equal(t, "its login has ended: run multis mcp login guarded where multis runs", problemOf(t, server))
 }
 
 func TestRefresh_KeepsNewLogin(t *testing.T) {
@@ -398,7 +398,7 @@ func TestLogin_RefreshesExpiredToken(t *testing.T) {
 	g.mu.Lock()
 	g.revoked = true
 	g.mu.Unlock()
-	require.Contains(t, problemOf(t, server), "its login is over: run multis mcp login guarded")
+	require.Contains(t, problemOf(t, server), "its login has ended: run multis mcp login guarded")
 }
 
 func TestLogin_Errors(t *testing.T) {
@@ -408,7 +408,7 @@ func TestLogin_Errors(t *testing.T) {
 	server := Server{Name: "guarded", URL: g.URL + "/mcp", Logins: &Logins{Store: shelf, Secret: "as-token"}}
 	for ended, want := range map[string]string{
 		"":         "paste the whole address",
-		"http://[": "that is no address",
+		"http://[": "that is not an address",
 		"code=1":   "paste the whole address",
 		"http://127.0.0.1:8931/login?error=access_denied&error_description=not+you": "the login was refused: access_denied not you",
 		"http://127.0.0.1:8931/login?code=code-0&state=somebody-else's":             "state",

@@ -102,10 +102,10 @@ func (d *loginTransport) refreshError(err error, old *oauth2.Token, refused stri
 	case old.RefreshToken == "" && refused != "":
 		return d.needsLogin(fmt.Errorf("it refused the login (%d)", http.StatusUnauthorized))
 	case old.RefreshToken == "":
-		return d.needsLogin(errors.New("its login is over"))
+		return d.needsLogin(errors.New("its login has ended"))
 	case isResponse && response.Response.StatusCode < http.StatusInternalServerError &&
 		response.Response.StatusCode != http.StatusTooManyRequests:
-		return d.needsLogin(errors.New("its login is over"))
+		return d.needsLogin(errors.New("its login has ended"))
 	case isResponse:
 		return fmt.Errorf("renew the login: it answers with %d", response.Response.StatusCode)
 	default:

@@ -32,7 +32,7 @@ func portableSchema(declared any) (json.RawMessage, error) {
 		return nil, errors.New("its schema cannot be read")
 	}
 	if read.Type != "object" {
-		return nil, errors.New("its arguments are no object")
+		return nil, errors.New("its arguments are not an object")
 	}
 	properties := map[string]json.RawMessage{}
 	for _, rule := range []string{"allOf", "anyOf", "oneOf", "not", "enum"} { // providers accept none of them at the top

@@ -77,7 +77,7 @@ func parseSaved(name, text string) SavedTask {
 func (s *SavedTask) parse(text string) error {
 	var doc yaml.Node
 	if err := yaml.Unmarshal([]byte(strings.TrimPrefix(text, "\uFEFF")), &doc); err != nil {
-		return fmt.Errorf("it is no YAML: %s", strings.TrimPrefix(err.Error(), "yaml: "))
+		return fmt.Errorf("it is not YAML: %s", strings.TrimPrefix(err.Error(), "yaml: "))
 	}
 	if len(doc.Content) == 0 || doc.Content[0].Kind != yaml.MappingNode {
 		return errors.New(`it has no keys; write "prompt: what to do"`)
@@ -112,7 +112,7 @@ func (s *SavedTask) set(key, value *yaml.Node) error {
 		return fmt.Errorf("line %d: %s is none of its keys; there are prompt, agent, tools and target", key.Line, key.Value)
 	}
 	if value.Kind != yaml.ScalarNode {
-		return fmt.Errorf("line %d: %s is no text; write it on one line, or below %s: |", key.Line, key.Value, key.Value)
+		return fmt.Errorf("line %d: %s is not a text; write it on one line, or below %s: |", key.Line, key.Value, key.Value)
 	}
 	if value.Tag != "!!null" {
 		*into = strings.TrimSpace(value.Value)
@@ -125,7 +125,7 @@ func (s *SavedTask) set(key, value *yaml.Node) error {
 
 func (s *SavedTask) setTools(key, value *yaml.Node) error {
 	if value.Kind != yaml.SequenceNode {
-		return fmt.Errorf("line %d: tools is no list; write [search_docs, fetch_url], or [] for none", key.Line)
+		return fmt.Errorf("line %d: tools is not a list; write [search_docs, fetch_url], or [] for none", key.Line)
 	}
 	s.Tools = []string{}
 	for _, item := range value.Content {

@@ -29,11 +29,11 @@ func TestParseSavedTask_Forms(t *testing.T) {
 		"prompt: ~":                  `prompt is missing; write "prompt: what to do"`,
 		"prompt: x\nprompts: y":      "line 2: prompts is none of its keys; there are prompt, agent, tools and target",
 		"prompt: x\nprompt: y":       "line 2: prompt is set a second time; keep one",
-		"prompt: [x]":                "line 1: prompt is no text; write it on one line, or below prompt: |",
-		"prompt: x\ntools: all":      "line 2: tools is no list; write [search_docs, fetch_url], or [] for none",
+		"prompt: [x]":                "line 1: prompt is not a text; write it on one line, or below prompt: |",
+		"prompt: x\ntools: all":      "line 2: tools is not a list; write [search_docs, fetch_url], or [] for none",
 		"prompt: x\ntools:\n- [a]":   `line 3: "" is no name of a tool; /tools lists them`,
 		"prompt: x\ntools: ['[a']":   `line 2: "[a" is no name of a tool; /tools lists them`,
-		"prompt: 'x\n":               "it is no YAML: line 2: found unexpected end of stream",
+		"prompt: 'x\n":               "it is not YAML: line 2: found unexpected end of stream",
 		"prompt: " + long(maxPrompt): "prompt is too long: at most 4000 bytes",
 	} {
 		require.Equal(t, SavedTask{Name: "a", Problem: problem}, parseSaved("a", text), text)

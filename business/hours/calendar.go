@@ -25,8 +25,8 @@ const (
 var (
 	errTooBig = errors.New("the calendar is bigger than 1 MB")
 	errEmpty  = errors.New("it is empty; write a calendar in iCalendar form, or remove the setting")
-	errCutOff = errors.New("this is no whole calendar in iCalendar form: it does not end with END:VCALENDAR")
-	errNested = errors.New("this is no calendar in iCalendar form: its events contain one another")
+	errCutOff = errors.New("this is not a whole calendar in iCalendar form: it does not end with END:VCALENDAR")
+	errNested = errors.New("this is not a calendar in iCalendar form: its events contain one another")
 )
 
 // ParseCalendar reads the holidays from a calendar in iCalendar form (RFC 5545). Each of its events lasts whole days; it may repeat
@@ -46,7 +46,7 @@ func ParseCalendar(r io.Reader) ([]Days, error) {
 	data = bytes.ReplaceAll(bytes.ReplaceAll(data, []byte("\r\n"), []byte("\n")), []byte("\r"), []byte("\n"))
 	calendar, err := ics.ParseCalendar(bytes.NewReader(data))
 	if err != nil {
-		return nil, fmt.Errorf("this is no calendar in iCalendar form: %w", err)
+		return nil, fmt.Errorf("this is not a calendar in iCalendar form: %w", err)
 	}
 	if !bytes.Contains(bytes.ToUpper(data), []byte("\nEND:VCALENDAR")) {
 		return nil, errCutOff

@@ -275,7 +275,7 @@ func TestCalendar_ReadsFormsOfOthers(t *testing.T) {
 func TestCalendar_NamesMistakes(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ calendar, want string }{
-		{"hello", "no calendar"},
+		{"hello", "not a calendar"},
 		{calendarOf("DTSTART:20261225T090000Z\nSUMMARY:Party"), `event 1 ("Party"): it does not begin with a date`},
 		{calendarOf("DTSTART;VALUE=DATE:20261225\nDTEND:20261226T090000Z"), "does not end with a date"},
 		{calendarOf("DTSTART;VALUE=DATE:20261225\nDTEND;VALUE=DATE:20291225"), "longer than a year"},
@@ -285,7 +285,7 @@ func TestCalendar_NamesMistakes(t *testing.T) {
 		{calendarOf("DTSTART;VALUE=DATE:20261225\nRDATE;VALUE=PERIOD:20271226T000000Z/P1D"), "its RDATE has"},
 		{"", "it is empty"},
 		{"\ufeff\r\n", "it is empty"},
-		{fmt.Sprintf(calendarFrame, strings.Repeat("BEGIN:VEVENT\r\n", MaxCalendarBytes/20)), "no calendar"},
+		{fmt.Sprintf(calendarFrame, strings.Repeat("BEGIN:VEVENT\r\n", MaxCalendarBytes/20)), "not a calendar"},
 		{calendarOf("DTSTART;VALUE=DATE:20261225\nRRULE:FREQ=HOURLY"), "holidays are whole days"},
 		{calendarOf("DTSTART;VALUE=DATE:20261225\nRRULE:FREQ=SOMETIMES"), "I cannot read it"},
 		{calendarOf("DTSTART;VALUE=DATE:20261225\nRRULE:FREQ=DAILY"), "more than 20000 times"},

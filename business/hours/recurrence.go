@@ -112,7 +112,7 @@ func checkParts(rule string) error {
 	for part := range strings.SplitSeq(rule, ";") {
 		name, value, _ := strings.Cut(part, "=")
 		if seen[name] {
-			return fmt.Errorf("%.20q stands in it twice", name)
+			return fmt.Errorf("it has %.20q twice", name)
 		}
 		seen[name] = true
 		switch name {

@@ -28,15 +28,15 @@ var cronParser = cron.MustNewParser(
 func parseCron(expr string, zone *time.Location) (cronPlan, error) {
 	fields := strings.Fields(expr)
 	if len(fields) == 0 || strings.Contains(expr, "=") || strings.HasPrefix(fields[0], "@every") {
-		return cronPlan{}, fmt.Errorf("%q is no cron expression", expr)
+		return cronPlan{}, fmt.Errorf("%q is not a cron expression", expr)
 	}
 	parsed, err := cronParser.Parse(strings.Join(fields, " "))
 	if err != nil {
-		return cronPlan{}, fmt.Errorf("%q is no cron expression: %w", expr, err)
+		return cronPlan{}, fmt.Errorf("%q is not a cron expression: %w", expr, err)
 	}
 	spec, ok := parsed.(*cron.SpecSchedule)
 	if !ok {
-		return cronPlan{}, fmt.Errorf("%q is no cron expression", expr)
+		return cronPlan{}, fmt.Errorf("%q is not a cron expression", expr)
 	}
 	spec.Location = time.UTC
 	c := cronPlan{spec: spec, zone: zone, byElapsedTime: fields[0] == "@hourly" || (len(fields) == 5 && strings.HasPrefix(fields[1], "*"))}

@@ -77,7 +77,7 @@ func TestParseRecurrence_Words(t *testing.T) {
 		if c.kind == "" {
 			var refused *schedule.RefusedError
 			require.ErrorAs(t, err, &refused, "%q was read as %s %s", c.text, kind, spec)
-			require.Contains(t, err.Error(), "Say it like: `0 9 * * 1-5`")
+			require.Contains(t, err.Error(), "Try `0 9 * * 1-5`")
 			continue
 		}
 		require.NoError(t, err, "%q", c.text)

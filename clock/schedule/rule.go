@@ -19,7 +19,7 @@ type rulePlan struct {
 func parseRule(spec string, zone *time.Location) (rulePlan, error) {
 	option, err := rrule.StrToROptionInLocation(spec, time.UTC)
 	if err != nil {
-		return rulePlan{}, fmt.Errorf("%q is no rule: %w", spec, err)
+		return rulePlan{}, fmt.Errorf("%q is not a rule: %w", spec, err)
 	}
 	isDaily := option.Freq == rrule.DAILY || option.Freq == rrule.WEEKLY || option.Freq == rrule.MONTHLY
 	hasOneTime := len(option.Byhour) == 1 && len(option.Byminute) == 1 && len(option.Bysecond) == 1
@@ -28,7 +28,7 @@ func parseRule(spec string, zone *time.Location) (rulePlan, error) {
 	}
 	rule, err := rrule.NewRRule(*option)
 	if err != nil {
-		return rulePlan{}, fmt.Errorf("%q is no rule: %w", spec, err)
+		return rulePlan{}, fmt.Errorf("%q is not a rule: %w", spec, err)
 	}
 	return rulePlan{rule: rule, zone: zone}, nil
 }

@@ -45,7 +45,7 @@ func Open(kind Kind, spec string, zone *time.Location) (Plan, error) {
 	case Every:
 		every, err := time.ParseDuration(spec)
 		if err != nil || every < MinInterval {
-			return Plan{}, fmt.Errorf("%q is no interval", spec)
+			return Plan{}, fmt.Errorf("%q is not an interval", spec)
 		}
 		return Plan{kind: Every, interval: every}, nil
 	case Cron:

@@ -39,7 +39,7 @@ func ParseTime(text string, now time.Time, lang Language) (at time.Time, rest st
 		return time.Time{}, "", p.refuse("There is no time in it.")
 	}
 	if p.recurs() {
-		return time.Time{}, "", p.refuse("For what comes again there is `/cron`.")
+		return time.Time{}, "", p.refuse("For recurring reminders: `/cron every monday 9am bins`.")
 	}
 	r, err := p.read()
 	if err != nil {
@@ -47,7 +47,7 @@ func ParseTime(text string, now time.Time, lang Language) (at time.Time, rest st
 	}
 	switch {
 	case !r.at.After(p.now):
-		return time.Time{}, "", p.refuse(FormatTime(r.at, p.now, p.now.Location()) + " is over.")
+		return time.Time{}, "", p.refuse(FormatTime(r.at, p.now, p.now.Location()) + " has passed.")
 	case r.at.Sub(p.now) > MaxAhead:
 		return time.Time{}, "", p.refuse("That is more than ten years ahead.")
 	}
@@ -227,7 +227,7 @@ type timeParser struct {
 
 // refuse returns a refusal that ends with examples.
 func (p *timeParser) refuse(why string) error {
-	return &RefusedError{Why: why + " Say it like: `" + strings.Join(p.examples, "`, `") + "`."}
+	return &RefusedError{Why: why + " Try `" + strings.Join(p.examples, "`, `") + "`."}
 }
 
 // unknown returns the refusal of a next word without a known meaning, or of the end of the text where a word is missing.
@@ -243,7 +243,7 @@ func (p *timeParser) readTime() (reading, error) {
 	first := p.peek(0)
 	switch {
 	case first.word.role == roleEvery:
-		return reading{}, p.refuse("For what comes again there is `/cron`.")
+		return reading{}, p.refuse("For recurring reminders: `/cron every monday 9am bins`.")
 	case strings.ContainsRune(first.text, 'T'-'A'+'a') && isDate(first.text):
 		return p.timestamp(first)
 	}

@@ -333,7 +333,7 @@ func TestParseTime_Words(t *testing.T) {
 		if c.want == "" {
 			var refusal *schedule.RefusedError
 			require.ErrorAs(t, err, &refusal, "%q was read as %s", c.text, at)
-			require.Contains(t, err.Error(), "Say it like: `2h`, `tomorrow 9am`, `fri 14:30`, `2026-12-24 18:00`.")
+			require.Contains(t, err.Error(), "Try `2h`, `tomorrow 9am`, `fri 14:30`, `2026-12-24 18:00`.")
 			continue
 		}
 		require.NoError(t, err, "%q", c.text)
@@ -355,19 +355,19 @@ func TestParseTime_RefusalQuotesWord(t *testing.T) {
 	for text, want := range map[string]string{
 		"at noonish call":      "I don't know *noonish*.",
 		"tomorrow at 3 call":   "Is 3 at night or in the afternoon? Write `03:00` or `3pm`.",
-		"today 9am call":       "Sat 21 Nov, 09:00 is over.",
+		"today 9am call":       "Sat 21 Nov, 09:00 has passed.",
 		"tomorrow 9am EST x":   "I go by Europe/Berlin time; *EST* I leave alone.",
 		"12/24 x":              "Is *12/24* day/month or month/day?",
 		"next sunday x":        "Is *next sunday* 22 Nov or 29 Nov? Leave *next* out, or write the date.",
 		"in 5":                 "I don't know *5*.",
 		"tomorrow at":          "I miss something after *at*.",
-		"every day 9am":        "For what comes again there is `/cron`.",
+		"every day 9am":        "For recurring reminders: `/cron every monday 9am bins`.",
 		"tomorrow 9am or 10am": "I'm not sure what *or* after the time means.",
 		"*_`[<b>":              "I don't know *\\*\\_\\`\\[\\<b\\>*.",
 	} {
 		_, _, err := schedule.ParseTime(text, now, schedule.English())
 		require.Error(t, err, text)
-		why, _, _ := strings.Cut(err.Error(), " Say it like")
+		why, _, _ := strings.Cut(err.Error(), " Try")
 		require.Equal(t, want, why, text)
 	}
 }

@@ -28,7 +28,7 @@ import (
 type backupCmd struct {
 	Create  backupCreateCmd  `cmd:"" help:"Make a backup, also while multis runs."`
 	Verify  backupVerifyCmd  `cmd:"" help:"Check a backup by restoring it into a scratch database."`
-	Restore backupRestoreCmd `cmd:"" help:"Restore a backup into an empty database. Nothing goes out until you say so in the admin room."`
+	Restore backupRestoreCmd `cmd:"" help:"Restore a backup into an empty database. Nothing is sent until you say so in the admin room."`
 }
 
 type backupCreateCmd struct {
@@ -188,7 +188,7 @@ func checkSchema(ctx context.Context, dsn string) error {
 	case state == migrations.StateEmpty:
 		return errors.New("there is nothing to back up: the database is empty, and the first start of multis fills it")
 	case state == migrations.StateTooOld:
-		return fmt.Errorf("%w: make the backup with the multis that made it; multis migrate --dry-run says how to go on", migrations.ErrOlder)
+		return fmt.Errorf("%w: make the backup with the multis that made it; multis migrate --dry-run says how to continue", migrations.ErrOlder)
 	case state == migrations.StateForeign:
 		return migrations.ErrForeign
 	}

@@ -95,7 +95,7 @@ func TestBackup_CreateVerifyRestore(t *testing.T) {
 	other := configured(t, newDatabase(t, "restored_by_command"), "")
 	said, _, err = program(t, other, "", "backup", "restore", file)
 	require.NoError(t, err)
-	require.Contains(t, said, "Nothing goes out yet")
+	require.Contains(t, said, "Nothing is sent yet")
 	text, err := os.ReadFile(filepath.Join(other, "data", "documents", "prices.md"))
 	require.NoError(t, err)
 	require.Equal(t, "80 EUR", string(text))
@@ -104,7 +104,7 @@ func TestBackup_CreateVerifyRestore(t *testing.T) {
 	require.NoError(t, os.WriteFile(passwords, []byte(strings.Repeat("root:x:0:0:root:/root:/bin/bash\n", 10)), 0o600))
 	_, said, err = program(t, dir, "", "backup", "verify", passwords)
 	require.Error(t, err)
-	require.Equal(t, "multis: "+passwords+": this is no backup of multis\n", said)
+	require.Equal(t, "multis: "+passwords+": this is not a backup of multis\n", said)
 
 	damaged, err := os.ReadFile(file)
 	require.NoError(t, err)

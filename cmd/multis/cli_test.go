@@ -240,7 +240,7 @@ func TestCLI_WrongValueIsExplained(t *testing.T) {
 	require.Equal(t, "multis: --fix: expected ID but nothing follows; multis doctor --help shows what there is\n", said)
 	_, said, err = program(t, dir, "", "config", "set", "budget.per_day", "-1")
 	require.Error(t, err)
-	require.Equal(t, "multis: -1 is no flag: write -- before a value that begins with a dash; multis config set --help shows what there is\n",
+	require.Equal(t, "multis: -1 is not a flag: write -- before a value that begins with a dash; multis config set --help shows what there is\n",
 		said)
 	_, said, err = program(t, dir, "", "config", "set", "budget.per_day", "--", "-1")
 	require.Error(t, err)

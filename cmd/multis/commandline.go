@@ -82,7 +82,7 @@ var (
 // explain returns an error of kong about a command in words that say what to do.
 func explain(message string, command *kong.Node) string {
 	if found := numberAsFlag.FindStringSubmatch(message); found != nil {
-		return found[1] + " is no flag: write -- before a value that begins with a dash"
+		return found[1] + " is not a flag: write -- before a value that begins with a dash"
 	}
 	if found := unknownLetter.FindStringSubmatch(message); found != nil {
 		return found[1]

@@ -158,7 +158,7 @@ func TestParse_ExplainsMistakes(t *testing.T) {
 		"config":                 `expected one of "get", "set", "check", "diff"; multis config --help`,
 		"config et":              `unexpected argument et, did you mean one of "get", "set"?; multis config --help`,
 		"config set a":           `expected "<value>"; multis config set --help`,
-		"config set a -1":        "-1 is no flag: write -- before a value that begins with a dash; multis config set --help",
+		"config set a -1":        "-1 is not a flag: write -- before a value that begins with a dash; multis config set --help",
 		"config get a b":         "unexpected argument b; multis config get --help",
 		"config get --verson":    `unknown flag --verson, did you mean "--version"?; multis config get --help`,
 		"run -vx":                "unknown flag -x; multis run --help",

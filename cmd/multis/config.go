@@ -114,7 +114,7 @@ func (s setConfigCmd) Run(ctx context.Context, c *cli) error {
 		fmt.Printf("Set %s in %s; the old file is %s.\nThis key is read at the start only. Next: %s\n", s.Key, c.Config, backup,
 			startCommand(c.Config, true))
 	default:
-		fmt.Printf("Set %s in %s; the old file is %s.\nA running multis takes it over within seconds; the admin room says why if it cannot.\n",
+		fmt.Printf("Set %s in %s; the old file is %s.\nA running multis uses it within seconds; the admin room says why if it cannot.\n",
 			s.Key, c.Config, backup)
 	}
 	values, err := effectiveValues(ctx, c)

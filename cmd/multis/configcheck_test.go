@@ -17,8 +17,8 @@ func TestConfigCheck_FindsWhatPreventsStart(t *testing.T) {
 	_, port, err := net.SplitHostPort(used.Addr().String())
 	require.NoError(t, err)
 	for more, complaint := range map[string]string{
-		"documents: {folder: /dev/null/documents}\n":                    "documents.folder: cannot be made: /dev/null is no folder",
-		"logging: {file: /dev/null/log}\n":                              "logging.file: cannot be made: /dev/null is no folder",
+		"documents: {folder: /dev/null/documents}\n":                    "documents.folder: cannot be made: /dev/null is not a folder",
+		"logging: {file: /dev/null/log}\n":                              "logging.file: cannot be made: /dev/null is not a folder",
 		"watches: {hostname: 127.0.0.1, port: " + port + "}\n":          "watches.port: is in use by another program",
 		"policy: {rules: [{tool: nothing_like_it, decision: allow}]}\n": "there is no tool nothing_like_it",
 	} {
@@ -34,7 +34,7 @@ func TestConfigCheck_FindsWhatPreventsStart(t *testing.T) {
 	dir := configured(t, "postgres://nobody@127.0.0.1:1/none", "watches: {hostname: 127.0.0.1, port: "+port+"}\n")
 	_, said, err := program(t, dir, "", "config", "set", "documents.folder", "/dev/null/documents")
 	require.Error(t, err)
-	require.Contains(t, said, "documents.folder: cannot be made: /dev/null is no folder")
+	require.Contains(t, said, "documents.folder: cannot be made: /dev/null is not a folder")
 	require.NotContains(t, said, "watches.port", "which was so before")
 	_, said, err = program(t, dir, "", "config", "set", "watches.port", "0")
 	require.NoError(t, err, said)
@@ -51,7 +51,7 @@ func TestConfigSet_ChecksBackupAndSkillsFolders(t *testing.T) {
 	_, complaint, err := program(t, dir, "", "config", "set", "backup.folder", filepath.Join(taken, "backups"))
 	require.Error(t, err)
 	require.Contains(t, complaint,
-		"is no folder; choose a folder that multis can use, or take the default, backups: multis config set backup.folder ''")
+		"is not a folder; choose a folder that multis can use, or take the default, backups: multis config set backup.folder ''")
 	_, complaint, err = program(t, dir, "", "config", "set", "skills.folder", filepath.Join(dir, "missing"))
 	require.Error(t, err)
 	require.Contains(t, complaint, "skills.folder: cannot be used")

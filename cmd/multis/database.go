@@ -52,7 +52,7 @@ func openAndMigrate(ctx context.Context, db config.Database, share bool,
 		return nil, nil, fmt.Errorf("the backup %s is being restored: %w", r.File, errRestoring)
 	case r.File != "":
 		return nil, nil,
-			fmt.Errorf("the restore of a backup was interrupted: multis backup restore %s begins anew; or remove %s to go on without it",
+			fmt.Errorf("the restore of a backup was interrupted: multis backup restore %s begins again; or remove %s to continue without it",
 				text.ShellWord(r.File), restoreMark(db))
 	}
 	at, stop, err := startDatabase(ctx, db, share)
@@ -79,7 +79,7 @@ func backUpBeforeUpgrade(ctx context.Context, file string, cfg *config.Config, d
 	}
 	defer st.Close()
 	if err := periodicBackup(cfg, file, st).EnsureRecent(ctx); err != nil {
-		return fmt.Errorf("this multis changes the database, and needs a backup of the last 24 hours first: %w. Make one:\n  %s\nOr go on without one:\n  %s",
+		return fmt.Errorf("this multis changes the database, and needs a backup of the last 24 hours first: %w. Make one:\n  %s\nOr continue without one:\n  %s",
 			err, stoppedCommand(file, "backup create"), stoppedCommand(file, "migrate --no-backup"))
 	}
 	return nil

@@ -28,7 +28,7 @@ import (
 type doctorCmd struct {
 	JSON    bool    `help:"Print the report as JSON."`
 	Fix     *string `placeholder:"ID" help:"Repair the finding with this id, if that is safe. A changed file is backed up."`
-	Synapse *string `placeholder:"FILE" help:"Synapse's homeserver.yaml, where it is not found by itself."`
+	Synapse *string `placeholder:"FILE" help:"Synapse's homeserver.yaml, where it is not found automatically."`
 }
 
 // statusError makes the program exit with a status, without a message.

@@ -258,11 +258,11 @@ func (im importer) importDocuments(ctx context.Context, db *transcript.Database)
 			done.admin++
 		}
 	}
-	line := fmt.Sprintf("Documents: %d public and %d for you alone", done.public, done.admin)
+	line := fmt.Sprintf("Documents: %d public and %d only for you", done.public, done.admin)
 	if done.known > 0 {
 		line += fmt.Sprintf(", %d were there", done.known)
 	}
-	fmt.Fprintln(im.out, line+". Index a file itself to have it read anew, with its pages and lines.")
+	fmt.Fprintln(im.out, line+". Index a file itself to have it read again, with its pages and lines.")
 	if done.failed > 0 {
 		return fmt.Errorf("%s not imported", text.Count(done.failed, "document"))
 	}

@@ -142,10 +142,10 @@ func TestImport_FirstMultis(t *testing.T) {
 	require.NoError(t, err)
 	to.out = &said
 	again := run(dir)
-	require.Contains(t, again, "Documents: 0 public and 0 for you alone, 2 were there.", "again is no work")
+	require.Contains(t, again, "Documents: 0 public and 0 only for you, 2 were there.", "again is no work")
 	require.Contains(t, again, "cleo: 0 messages and 0 notes, 3 were there.\n")
 	again = run(path)
-	require.Contains(t, again, "Documents: 0 public and 0 for you alone, 2 were there.")
+	require.Contains(t, again, "Documents: 0 public and 0 only for you, 2 were there.")
 	require.Contains(t, again, "multis import "+dir)
 	count := func(sql string) int { return storetest.Count(t, st, sql) }
 	require.Equal(t, 1, count("select count(*) from notes where body = 'Cleo likes tea' and role ~ '^user:'"),

@@ -64,7 +64,7 @@ func checkProgram() error {
 
 // indexCmd indexes documents from the command line.
 type indexCmd struct {
-	Role    string   `required:"" enum:"public,kb,admin" placeholder:"public|admin" help:"Who may see them: public (or kb), for answers to customers, or admin, for you alone."`
+	Role    string   `required:"" enum:"public,kb,admin" placeholder:"public|admin" help:"Who may see them: public (or kb), for answers to customers, or admin, only for you."`
 	Sources []string `arg:"" name:"what" help:"Files, folders, patterns such as 'contracts/*.pdf', and addresses of pages."`
 }
 

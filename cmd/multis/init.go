@@ -21,7 +21,7 @@ type initCmd struct {
 	Database   string            `placeholder:"URL" help:"A Postgres database. Without one multis runs its own Postgres."`
 	Model      string            `placeholder:"MODEL" help:"The language model, such as anthropic/claude-haiku-4-5 or none. Its key: --set llm.api_key_file=PATH."`
 	Set        map[string]string `placeholder:"KEY=VALUE" help:"Any other key of config.yaml, such as llm.base_url; can be repeated."`
-	Synapse    string            `placeholder:"FILE" help:"Synapse's homeserver.yaml, where it is not found by itself."`
+	Synapse    string            `placeholder:"FILE" help:"Synapse's homeserver.yaml, where it is not found automatically."`
 	Service    string            `enum:"auto,systemd,compose,none" default:"auto" placeholder:"auto|systemd|compose|none" help:"systemd: install a service in /var/lib/multis; compose: write .env beside docker-compose.yml; none: only write the files; auto: systemd for root where it runs."`
 	Wait       *time.Duration    `placeholder:"TIME" help:"How long to wait for Synapse. Defaults to 30m, with --yes to 0."`
 	Pair       bool              `help:"Find out your Matrix id by a one-time code that you send from your Matrix client."`

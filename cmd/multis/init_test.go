@@ -315,7 +315,7 @@ func TestPair_KeepsOwnerUntilPaired(t *testing.T) {
 	s.expect("Waiting for Synapse to know multis.")
 	s.typeIn("\x03")
 	require.Error(t, s.end())
-	require.Contains(t, s.all(), "nobody is paired yet; multis init --pair goes on")
+	require.Contains(t, s.all(), "nobody is paired yet; multis init --pair continues")
 	after, err := os.ReadFile(file)
 	require.NoError(t, err)
 	require.Equal(t, string(before), string(after))

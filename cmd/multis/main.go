@@ -68,7 +68,7 @@ type cli struct {
 	Read     readCmd         `cmd:"" name:"read-document" hidden:""`
 	Backup   backupCmd       `cmd:"" help:"Make, check and restore backups of everything."`
 	Reg      registrationCmd `cmd:"" name:"registration" help:"Add missing tokens to the configuration, and write the registration for the homeserver, as -g does."`
-	Migrate  migrateCmd      `cmd:"" help:"Migrate the database to the newest schema and exit. run does it by itself."`
+	Migrate  migrateCmd      `cmd:"" help:"Migrate the database to the newest schema and exit. run does it automatically."`
 	Health   healthCmd       `cmd:"" help:"Exit with 0 when the running multis is ready, else with 1."`
 	Compl    completionCmd   `cmd:"" name:"completion" help:"Print the script that lets a shell complete the words of multis. The Debian package installs it."`
 	Man      manCmd          `cmd:"" help:"Print the man page. The Debian package installs it."`

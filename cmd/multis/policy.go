@@ -143,7 +143,7 @@ func (v policyView) explain(tool, args string, caller tools.Caller) (string, err
 		return "", err
 	}
 	if call.AnyCall && e.Spec.Class == rules.ClassExec {
-		return "", errors.New("that depends on the command; write one behind it, like '{\"command\": \"ls\"}'")
+		return "", errors.New("that depends on the command; write one after it, like '{\"command\": \"ls\"}'")
 	}
 	switch {
 	case e.Forbidden != "" && e.Spec.Class == "" && slices.ContainsFunc(commandTools(nil, nil), func(t tools.Tool) bool {

@@ -85,7 +85,7 @@ func (b backupRestoreCmd) Run(ctx context.Context, global *cli) (err error) {
 		text.Count(int(report.Rows), "row"), text.Count(report.Tables, "table"), text.Count(report.Files, "file"),
 		text.Plural(report.Files, "was", "were"))
 	printSkipped(report)
-	fmt.Println(`Nothing goes out yet: the admin room lists what would be sent, and asks you.
+	fmt.Println(`Nothing is sent yet: the admin room lists what would be sent, and asks you.
 multis makes new sessions in Matrix, because the keys of the old ones were used since the backup.`)
 	registration := doctorPaths(global.Config, global.Registration).Registration
 	if _, err := os.Stat(registration); a.Manifest.WithoutSecrets && (loadFrom != global.Config || errors.Is(err, fs.ErrNotExist)) {

@@ -87,15 +87,15 @@ func TestRestore_RepeatsAfterEarlyKill(t *testing.T) {
 	for _, command := range []string{"run", "migrate", "audit"} {
 		_, said, err := program(t, other, "", command)
 		require.Error(t, err, command)
-		require.Equal(t, "multis: the restore of a backup was interrupted: multis backup restore "+file+" begins anew; or remove "+mark+
-			" to go on without it\n", said, command)
+		require.Equal(t, "multis: the restore of a backup was interrupted: multis backup restore "+file+" begins again; or remove "+mark+
+			" to continue without it\n", said, command)
 	}
 	marked, err := os.ReadFile(mark)
 	require.NoError(t, err)
 	require.NoError(t, os.Truncate(mark, 0))
 	_, said, err := program(t, other, "", "run")
 	require.Error(t, err, "it was killed before it wrote the name")
-	require.Contains(t, said, "was interrupted: multis backup restore FILE begins anew")
+	require.Contains(t, said, "was interrupted: multis backup restore FILE begins again")
 	require.NoError(t, os.WriteFile(mark, marked, 0o600))
 	said, _, err = program(t, other, "", "doctor")
 	require.Error(t, err)

@@ -50,7 +50,7 @@ func retentions(st *store.Store) []retention {
 			prune: func(ctx context.Context, before time.Time) (int, error) { return store.PruneJudgements(ctx, w, before) },
 		},
 		{
-			name: "holds", what: "model holds that are over", period: store.ModelHoldRetention, cron: "37 4 * * *",
+			name: "holds", what: "model holds that have ended", period: store.ModelHoldRetention, cron: "37 4 * * *",
 			prune: func(ctx context.Context, before time.Time) (int, error) { return store.PruneModelHolds(ctx, w, before) },
 		},
 		{
@@ -72,7 +72,7 @@ func retentions(st *store.Store) []retention {
 			prune: func(ctx context.Context, before time.Time) (int, error) { return store.PruneDialogs(ctx, w, before) },
 		},
 		{
-			name: "files", what: "kept files of contacts whose time is over", cron: "49 */6 * * *",
+			name: "files", what: "kept files of contacts that have expired", cron: "49 */6 * * *",
 			prune: func(ctx context.Context, now time.Time) (int, error) { return store.DeleteExpiredFiles(ctx, w, now) },
 		},
 	}

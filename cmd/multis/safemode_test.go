@@ -201,7 +201,7 @@ func TestSafeMode_ThreeCrashesStartIt(t *testing.T) {
 	}
 	require.True(t, r.hasSent("/safe off"), "/status says how to end it")
 	require.True(t, r.hasSent("so I answer no questions"))
-	require.True(t, r.hasSent("it waits until that is over"), "/plan says that it waits, and not that there is no model")
+	require.True(t, r.hasSent("it waits until that has ended"), "/plan says that it waits, and not that there is no model")
 	r.waitForHeldTurn()
 	require.Contains(t, captureOutput(t, r.procs[0].Args[2], "status"), "safe mode")
 	require.Empty(t, r.model.Requests(), "no model")
@@ -219,7 +219,7 @@ func TestSafeMode_ThreeCrashesStartIt(t *testing.T) {
 		_, err := os.Stat(r.mcpMarker)
 		return err == nil
 	})
-	r.wait("a notice of the end", func() bool { return r.hasSent("Safe mode is over") })
+	r.wait("a notice of the end", func() bool { return r.hasSent("Safe mode has ended") })
 	r.checkToggle()
 	require.Contains(t, captureOutput(t, r.procs[0].Args[2], "audit", "show"), "safe")
 }

@@ -19,7 +19,7 @@ import (
 type searchCmd struct {
 	Words   []string `arg:"" help:"What to look for."`
 	Explain bool     `help:"Show how each score is computed."`
-	Limit   int      `default:"5" placeholder:"NUMBER" help:"How many passages to show, 50 at most."`
+	Limit   int      `default:"5" placeholder:"NUMBER" help:"How many passages to show, no more than 50."`
 	Chat    []string `placeholder:"NAME" help:"Also search the notes of this chat, by its name or number. May be repeated."`
 }
 

@@ -63,7 +63,7 @@ func printIncomplete(w io.Writer, file string, err error, restore doctor.Restore
 			"There is no %s yet%s.\nSet it up:            multis init\nTry it here first:    multis chat\nIt is elsewhere:      multis -c FILE\n",
 			absolutePath(file), noServiceText(file))
 	default:
-		problem, next := "cannot be used", "Next: correct this; multis config check says when it is right. A multis that runs goes on with what it read before.\n"
+		problem, next := "cannot be used", "Next: correct this; multis config check says when it is right. A running multis continues with what it read before.\n"
 		if strings.Contains(err.Error(), config.Placeholder) || strings.Contains(err.Error(), "still the example's") {
 			problem, next = "is not complete yet", "Next: correct these lines, then run multis -g (it replaces what still says generate).\nTry it here first, without a homeserver:  multis chat\n"
 		}

@@ -56,7 +56,7 @@ func TestUpgrade_WithoutBackupNeedsFlag(t *testing.T) {
 		_, complaint, err := program(t, dir, "", append([]string{command}, map[string][]string{"search": {"prices"}}[command]...)...)
 		require.Error(t, err, command)
 		require.Contains(t, complaint, "backup.every is off. Make one:\n", command)
-		require.Contains(t, complaint, " backup create\nmultis: Or go on without one:\n", command)
+		require.Contains(t, complaint, " backup create\nmultis: Or continue without one:\n", command)
 		require.Contains(t, complaint, " migrate --no-backup\n", command)
 		require.Equal(t, migrations.StateOlder, schemaOf(t, st), command)
 	}

@@ -18,7 +18,7 @@ const (
 	unansweredQuestion = "Do you sell gift vouchers?"
 	vouchers           = "Yes, we sell gift vouchers for any amount, valid for three years."
 	answersName        = "Answers.md"
-	learnQuestion      = "Shall I learn this?"
+	learnQuestion      = "Save this answer?"
 	shadowQuestion     = "How much is a new tyre, fitted?"
 	ownerTyreAnswer    = "A new tyre is 29 €, fitted."
 	tyrePrice          = "29 €"

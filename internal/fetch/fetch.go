@@ -21,7 +21,7 @@ var (
 	ErrAddress     = errors.New("an address begins with http:// or https:// and a name")
 	ErrPrivate     = errors.New("it leads to this machine or into a private network, where I read nothing")
 	ErrRedirects   = errors.New("it redirects more than 5 times")
-	ErrTooBig      = errors.New("it is too big: 10 MB at most")
+	ErrTooBig      = errors.New("it is too big: at most 10 MB")
 	ErrTooSlow     = errors.New("the server took too long")
 	ErrNoServer    = errors.New("there is no server of that name")
 	ErrUnreachable = errors.New("the server cannot be reached")

@@ -33,8 +33,8 @@ const (
 
 // Reasons why a picture cannot be looked at. A retry does not help.
 var (
-	errFormat = errors.New("it is no picture of a kind that I know (JPEG, PNG, WebP or GIF), or it is damaged")
-	errPixels = errors.New("it has too many pixels (24 million at most)")
+	errFormat = errors.New("it is not a picture of a kind that I know (JPEG, PNG, WebP or GIF), or it is damaged")
+	errPixels = errors.New("it has too many pixels (at most 24 million)")
 )
 
 // prepare decodes a picture and encodes it again for a model: as a JPEG, upright, no larger than maxSide, without

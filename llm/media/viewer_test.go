@@ -108,7 +108,7 @@ func TestViewer_ExplainsMissingDescription(t *testing.T) {
 		permanent bool
 		calls     int
 	}{
-		"no picture":       {files("hello"), ledger{}, llmtest.Reply{Text: "hello"}, "it is no picture", true, 0},
+		"no picture":       {files("hello"), ledger{}, llmtest.Reply{Text: "hello"}, "it is not a picture", true, 0},
 		"too large a file": {bytes.Repeat([]byte{1}, maxBytes+1), ledger{}, llmtest.Reply{Text: "hello"}, "too large", true, 0},
 		"no budget":        {picture, ledger{isEmpty: true}, llmtest.Reply{Text: "hello"}, "budget is used up", false, 0},
 		"nothing said":     {picture, ledger{}, llmtest.Reply{Text: " \n"}, "says nothing", true, 1},

@@ -115,7 +115,7 @@ func open(folder fs.FS, name string) ([]byte, error) {
 		return nil, nil
 	}
 	if err == nil && !info.Mode().IsRegular() {
-		return nil, fmt.Errorf("read %s: it is no plain file", name) // reading a pipe would block
+		return nil, fmt.Errorf("read %s: it is not a plain file", name) // reading a pipe would block
 	}
 	if err != nil {
 		return nil, fmt.Errorf("read %s: %w", name, err)

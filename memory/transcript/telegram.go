@@ -11,7 +11,7 @@ import (
 )
 
 // ErrNoTelegram is returned by Telegram for a file that is no export of Telegram.
-var ErrNoTelegram = errors.New("this is no export of Telegram: in the chat choose Export chat history, as JSON")
+var ErrNoTelegram = errors.New("this is not an export of Telegram: in the chat choose Export chat history, as JSON")
 
 // telegramChat is a chat as Telegram Desktop exports it.
 type telegramChat struct {
@@ -86,7 +86,7 @@ func (m telegramMessage) line(zone *time.Location) (Line, error) {
 	}
 	at, err := time.ParseInLocation("2006-01-02T15:04:05", m.Date, zone)
 	if err != nil {
-		return Line{}, fmt.Errorf("%.40q is no time", m.Date)
+		return Line{}, fmt.Errorf("%.40q is not a time", m.Date)
 	}
 	line.At = at
 	return line, nil

@@ -69,7 +69,7 @@ func TestParse_ErrorNamesLine(t *testing.T) {
 	for text, want := range map[string]string{
 		"Dear diary": "chat.txt, line 1: a chat that WhatsApp exported begins with a date",
 		"21.11.26, 18:05 - A: x\n31.02.26, 18:05 - A: y": "chat.txt, line 2: there is no such day",
-		"21.11.26, 25:05 - A: x":                         "chat.txt, line 1: 25:05 is no time",
+		"21.11.26, 25:05 - A: x":                         "chat.txt, line 1: 25:05 is not a time",
 		"21.11.26, 13:05 PM - A: x":                      "chat.txt, line 1: 13 is no hour of a half day",
 	} {
 		_, err := transcript.WhatsApp("chat.txt", strings.NewReader(text), time.UTC)
@@ -149,7 +149,7 @@ func TestFolder_RefusesNamedPipe(t *testing.T) {
 	folder := t.TempDir()
 	require.NoError(t, syscall.Mkfifo(filepath.Join(folder, "memory.md"), 0o600))
 	_, err := transcript.Folder(os.DirFS(folder), time.UTC)
-	require.ErrorContains(t, err, "memory.md: it is no plain file")
+	require.ErrorContains(t, err, "memory.md: it is not a plain file")
 }
 
 func TestWhatsApp_ReadsFurtherLanguages(t *testing.T) {
@@ -205,5 +205,5 @@ func TestTelegram_ReadsResults(t *testing.T) {
 		require.ErrorIs(t, err, transcript.ErrNoTelegram, file)
 	}
 	_, err := transcript.Telegram("result.json", strings.NewReader(`{"name":"Ana","messages":[{"type":"message","date":"x","from":"A","text":"b"}]}`), time.UTC)
-	require.EqualError(t, err, `result.json, chat "Ana", message 1: "x" is no time`)
+	require.EqualError(t, err, `result.json, chat "Ana", message 1: "x" is not a time`)
 }

@@ -141,7 +141,7 @@ func parseMessageStart(m []string, line int) (undatedMessage, error) {
 		}
 	}
 	if s.hour > 23 || s.minute > 59 || s.seconds > 59 {
-		return undatedMessage{}, fmt.Errorf("%d:%02d is no time", s.hour, s.minute)
+		return undatedMessage{}, fmt.Errorf("%d:%02d is not a time", s.hour, s.minute)
 	}
 	who, text, said := strings.Cut(m[9], ": ")
 	if !said && strings.HasSuffix(m[9], ":") {

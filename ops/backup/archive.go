@@ -37,7 +37,7 @@ const (
 var ErrDamaged = errors.New("the backup is damaged: it was cut off or changed since it was made")
 
 // ErrNoBackup is returned for a file that multis did not make as a backup.
-var ErrNoBackup = errors.New("this is no backup of multis")
+var ErrNoBackup = errors.New("this is not a backup of multis")
 
 // Manifest describes what is in a backup.
 type Manifest struct {
@@ -329,7 +329,7 @@ func (e *entryIterator) next() error {
 	case err != nil:
 		return damaged(err)
 	case !isPlain(header):
-		return fmt.Errorf("%w (%s is no plain file)", ErrDamaged, header.Name)
+		return fmt.Errorf("%w (%s is not a plain file)", ErrDamaged, header.Name)
 	}
 	e.name = header.Name
 	return nil

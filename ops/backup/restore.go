@@ -110,7 +110,7 @@ func (r *restorer) compare(ctx context.Context) error {
 				return err
 			}
 			if got != t.Contents {
-				return fmt.Errorf("%s was restored with other rows than it had: %d instead of %d", t.Table, got.Rows, t.Rows)
+				return fmt.Errorf("%s was restored with %d rows, but had %d", t.Table, got.Rows, t.Rows)
 			}
 		}
 		return nil

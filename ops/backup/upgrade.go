@@ -13,7 +13,7 @@ import (
 )
 
 // ErrNoRecent is returned by EnsureRecent if there is no recent backup and the Scheduler makes none.
-var ErrNoRecent = errors.New("there is none in backup.folder, and multis makes none by itself because backup.every is off")
+var ErrNoRecent = errors.New("there is none in backup.folder, and multis makes none automatically because backup.every is off")
 
 // EnsureRecent makes sure that a whole backup of the last 24 hours exists before the database is migrated: an older
 // multis refuses the database after that, so only a backup leads back. If there is none, it makes one.

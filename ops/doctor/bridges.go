@@ -93,7 +93,7 @@ func checkBots(ctx context.Context, in *Input) ([]Finding, error) {
 			continue
 		}
 		f := newFinding(BridgeClaim, c.NewBot.String(), fmt.Sprintf("%s claims %s of %s.", c.NewBot, text.Count(c.Chats, "chat"), c.OldBot),
-			"/bridges accept "+c.NewBot.String()+"   (in the admin room, if you set that bridge up anew)")
+			"/bridges accept "+c.NewBot.String()+"   (in the admin room, if you set that bridge up again)")
 		f.Network = c.Protocol
 		found = append(found, f)
 	}

@@ -208,7 +208,7 @@ func checkUpgrade(ctx context.Context, in *Input) []Finding {
 	}
 	return []Finding{newFinding(DatabaseSchema, "",
 		"An older multis made this database. This one changes it only with a backup of the last 24 hours, and there is none.",
-		"multis backup create   (or go on without one: multis migrate --no-backup)")}
+		"multis backup create   (or continue without one: multis migrate --no-backup)")}
 }
 
 // limitedCreateRole is the first version of Postgres in which a role with CREATEROLE has no power over roles that others created.

@@ -289,7 +289,7 @@ func TestDoctor_FormerOperatorNamesFix(t *testing.T) {
 	w.homeserver.set(func(h *homeserver) { h.extra = []string{"@eva:example.org"} })
 	found := Run(t.Context(), w.openInput()).Findings()
 	require.Len(t, found, 1)
-	require.Equal(t, "@eva:example.org is no operator (config: operators) and reads all that is said in !admin:example.org.", found[0].Message)
+	require.Equal(t, "@eva:example.org is not an operator (config: operators) and reads all that is said in !admin:example.org.", found[0].Message)
 	require.Contains(t, found[0].Fix, "/kick @eva:example.org   # ")
 }
 

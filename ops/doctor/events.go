@@ -30,7 +30,7 @@ func checkEvents(ctx context.Context, in *Input) (Result, string) {
 		message string
 	}{
 		{store.SettingPushStalled, PushStalled, "What the homeserver pushes does not get through since %s, although it answers."},
-		{store.SettingSyncStalled, SyncStalled, "The sync stands still since %s, although the homeserver answers."},
+		{store.SettingSyncStalled, SyncStalled, "The sync has been stuck since %s, although the homeserver answers."},
 	} {
 		var stall store.Stall
 		stalled, err := store.GetSetting(ctx, db, source.setting, &stall)
@@ -116,7 +116,7 @@ func findFormerOperators(in *Input, members map[id.UserID]string, room id.RoomID
 			continue
 		}
 		found = append(found, newFinding(FormerOperator, who.String()+" in "+room.String(),
-			fmt.Sprintf("%s is no operator (config: operators) and reads all that is said in %s.", who, room),
+			fmt.Sprintf("%s is not an operator (config: operators) and reads all that is said in %s.", who, room),
 			fmt.Sprintf("/kick %s   (in that room, in Element; in other clients in its list of members. Or put them back into operators)", who)))
 	}
 	return found

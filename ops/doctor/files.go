@@ -82,7 +82,7 @@ func checkConfig(ctx context.Context, in *Input) (Result, string) {
 	case is:
 		return oneFinding(ConfigRefused, fmt.Sprintf("multis keeps the configuration from before %s, because it cannot use the changed one: %s.",
 			in.clockTime(refused.Since), text.OneLine(refused.Why)),
-			"multis config check   (and correct "+file+"; a running multis takes it over within seconds, and forgets this when it starts)"), ""
+			"multis config check   (and correct "+file+"; a running multis uses it within seconds, and forgets this when it starts)"), ""
 	}
 	switch n, err := store.ConfigsInUse(ctx, in.Database.DB()); {
 	case err != nil:

@@ -70,7 +70,7 @@ func notAnswered(err error) string {
 	case errors.Is(err, appservice.ErrNotCovered), errors.Is(err, appservice.ErrNoUser):
 		return "the homeserver does not let multis act as you"
 	case errors.Is(err, appservice.ErrNotMatrix):
-		return "what answers at homeserver.address is no homeserver"
+		return "what answers at homeserver.address is not a homeserver"
 	case errors.Is(err, appservice.ErrUnreachable):
 		return "the homeserver does not answer"
 	}

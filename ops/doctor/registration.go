@@ -39,7 +39,7 @@ func probeRegistration(ctx context.Context, hs *appservice.Inspector, c *config.
 				"homeserver.domain: "+sender.Homeserver()+"   (then multis -g, and give Synapse the new registration)")
 		}
 		result.Findings = append(result.Findings, newFinding(RegistrationDrift, "sender_localpart",
-			fmt.Sprintf("Synapse has another registration than config.yaml: its sender_localpart is %s, not %s.", sender.Localpart(),
+			fmt.Sprintf("Synapse's registration differs from config.yaml: its sender_localpart is %s, not %s.", sender.Localpart(),
 				want.Localpart()), install))
 	}
 	result.Findings = append(result.Findings, probeUsers(ctx, hs, c, install)...)
@@ -105,14 +105,14 @@ func probePing(ctx context.Context, hs *appservice.Inspector, c *config.Config, 
 func explainPing(err error, c *config.Config, install, start string) Result {
 	switch {
 	case errors.Is(err, appservice.ErrPingToken):
-		return oneFinding(PingToken, "The homeserver calls multis with another hs_token than config.yaml has.", install)
+		return oneFinding(PingToken, "The homeserver's hs_token differs from the one in config.yaml.", install)
 	case errors.Is(err, appservice.ErrPingID):
 		return Result{Findings: []Finding{newFinding(RegistrationDrift, "id",
 			fmt.Sprintf("Synapse knows multis under another registration id than %s.", c.Appservice.ID), install)}}
 	case errors.Is(err, appservice.ErrPingNoURL):
 		return oneFinding(PingNoURL, "The registration in Synapse has no url, so nothing is pushed to multis.", install)
 	case errors.Is(err, appservice.ErrPingOther):
-		return oneFinding(PingOther, fmt.Sprintf("Another program than multis answers at %s (%v).", c.Appservice.Address,
+		return oneFinding(PingOther, fmt.Sprintf("A different program answers at %s (%v).", c.Appservice.Address,
 			causeOf(err, appservice.ErrPingOther)),
 			fmt.Sprintf("appservice.port: a port that no other program uses   (here and in the registration: multis -g; ss -ltnp | grep %d shows which program it is)", c.Appservice.Port))
 	case errors.Is(err, appservice.ErrPingNoAnswer):

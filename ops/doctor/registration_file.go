@@ -237,7 +237,7 @@ func checkRunning(ctx context.Context, in *Input) (Result, string) {
 	}
 	switch answers, other := awaitListening(ctx, in); {
 	case other:
-		return oneFinding(PingOther, fmt.Sprintf("Another program than multis answers at %s.", in.Config.Appservice.LocalAddr()),
+		return oneFinding(PingOther, fmt.Sprintf("A different program answers at %s.", in.Config.Appservice.LocalAddr()),
 			fmt.Sprintf("appservice.port: a port that no other program uses   (then multis -g; ss -ltnp | grep %d shows which program it is)",
 				in.Config.Appservice.Port)), ""
 	case !answers:

@@ -27,7 +27,7 @@ func checkSafeMode(ctx context.Context, in *Input) (Result, string) {
 		return failedCheck(err), ""
 	}
 	if on {
-		return oneFinding(SafeMode, fmt.Sprintf("multis is in safe mode since %s. %s No model is called, and contacts get nothing.",
+		return oneFinding(SafeMode, fmt.Sprintf("multis has been in safe mode since %s. %s No model is called, and contacts get nothing.",
 			in.clockTime(safe.Since), safe.Why),
 			in.start()+"   (without --safe; or /safe off in the admin room)"), ""
 	}
@@ -97,7 +97,7 @@ func checkBackup(ctx context.Context, in *Input) (Result, string) {
 	known := !last.At.IsZero()
 	since, message := last.At, "The last backup is from %s."
 	if !known {
-		message = "There is no backup, and multis runs since %s."
+		message = "There is no backup, and multis has been running since %s."
 		var err error
 		if since, err = store.InstalledAt(ctx, in.Database.DB()); err != nil {
 			return failedCheck(err), ""

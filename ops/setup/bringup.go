@@ -23,7 +23,7 @@ import (
 var errUnfinished = errors.New("multis is not running yet; run multis init again when that is done: Enter keeps each answer, and with --yes it asks nothing")
 
 // errUnpaired is returned when pairing ended without a new owner. The output before it says why.
-var errUnpaired = errors.New("nobody is paired yet; multis init --pair goes on, with a new code")
+var errUnpaired = errors.New("nobody is paired yet; multis init --pair continues, with a new code")
 
 // PairedPrefix is the prefix of the line in which multis pair prints the Matrix id of the new owner.
 const PairedPrefix = "paired with "
@@ -156,9 +156,9 @@ func (i *Installation) awaitRegistration(ctx context.Context, a Answers) (known 
 		return false, nil
 	}
 	if !known {
-		goesOn := "with --yes this goes on without a question"
+		goesOn := "with --yes this continues without a question"
 		if a.Config.Owner == config.UnpairedOwner(a.Config.Homeserver.Domain) {
-			goesOn = "multis init --pair goes on"
+			goesOn = "multis init --pair continues"
 		}
 		fmt.Fprintf(i.Out, "\nWaiting for Synapse to know multis. Ctrl-C is fine: everything is written, and %s.\n", goesOn)
 	}

@@ -133,7 +133,7 @@ func (w RunUser) checkReadable(folder string) error {
 	case err != nil:
 		return fmt.Errorf("cannot be used: %w", err)
 	case !info.IsDir():
-		return fmt.Errorf("cannot be used: %s is no folder", folder)
+		return fmt.Errorf("cannot be used: %s is not a folder", folder)
 	}
 	if err := w.checkAccess(folder, mayList); err != nil {
 		return fmt.Errorf("cannot be read: %s: %w", folder, err)
@@ -185,7 +185,7 @@ func nearestFolder(folder string) (string, error) {
 	case err != nil:
 		return "", fmt.Errorf("cannot be used: %w", err)
 	case !info.IsDir():
-		return "", fmt.Errorf("cannot be made: %s is no folder", nearest)
+		return "", fmt.Errorf("cannot be made: %s is not a folder", nearest)
 	}
 	return nearest, nil
 }

@@ -277,7 +277,7 @@ func outcome(m store.Message, out *store.OutboxMessage) (title, tone string) {
 	case out == nil || out.State == store.OutboxDropped:
 		return "Silent.", ""
 	case out.State == store.OutboxDraft:
-		return "Waits for your yes.", "warn"
+		return "Waiting for your approval.", "warn"
 	case out.State == store.OutboxShadow:
 		return "Only compared.", ""
 	case out.State == store.OutboxFailed:

@@ -102,7 +102,7 @@ func VerifiedText(r Report, saved store.AuditPoint, zone *time.Location) string 
 	if saved.Seq > 0 {
 		return s + fmt.Sprintf(", and link %d is the one that you named.", saved.Seq)
 	}
-	return s + ". Whether all of it was written anew, only a link from the admin room shows: put its number and its letters behind verify."
+	return s + ". Whether all of it was written again, only a link from the admin room shows: put its number and its letters behind verify."
 }
 
 // ParsePoint reads a link of the log as multis shows it: its number and the beginning of its hash.

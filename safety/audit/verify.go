@@ -88,7 +88,7 @@ func (v *verifier) compare(p store.AuditPoint) error {
 	if v.saved.Seq == 0 || p.Seq != v.saved.Seq || bytes.HasPrefix(p.Hash, v.saved.Hash) {
 		return nil
 	}
-	return fmt.Errorf("%w: link %d is %x and should be %x, so the log up to there was written anew, unless the letters were mistyped",
+	return fmt.Errorf("%w: link %d is %x and should be %x, so the log up to there was written again, unless the letters were mistyped",
 		ErrBroken, p.Seq, ShortHash(p), v.saved.Hash)
 }
 

@@ -31,7 +31,7 @@ func Main(args []string) int {
 		return probeMain(args[1:])
 	}
 	var sp spec
-	err := errors.New("it has no description; multis starts it by itself")
+	err := errors.New("it has no description; multis starts it automatically")
 	if len(args) == 1 {
 		err = json.Unmarshal([]byte(args[0]), &sp) //nolint:musttag // both ends are this program
 	}

@@ -97,7 +97,7 @@ func (p *parser) part() ([]part, error) {
 		parts = append(parts, part{word: t.Word})
 	}
 	if parts == nil {
-		return nil, fmt.Errorf("%q is no word", text)
+		return nil, fmt.Errorf("%q is not a word", text)
 	}
 	return parts, nil
 }
