@@ -87,7 +87,13 @@ chaos: ## Run the long storms: processes killed over and over, an hour of downti
 	MULTIS_SEQUENCES=1000 go test -tags $(TAGS) -count=1 -timeout 60m -run Desk_RandomLeaksNoNote ./business/desk
 	MULTIS_TEST_INTERLEAVINGS=10000 go test -tags $(TAGS) -count=1 -timeout 90m -run Draft_NeverSentAfterChange -v ./admin
 	MULTIS_DESK_SEQUENCES=100 go test -tags '$(TAGS) e2e chaos' -count=1 -timeout 120m -p 1 -v ./e2e/...
-	@$(MAKE) --no-print-directory test-compose test-release
+	@$(MAKE) --no-print-directory test-browser test-compose test-release
+
+.PHONY: test-browser
+test-browser: ## Use the web page in Chromium, and check its accessibility; the pictures are in /tmp/multis-pictures
+	@deploy/setup.sh postgres browser
+	@mkdir -p /tmp/multis-pictures
+	go test -tags '$(TAGS) chaos' -count=1 -timeout 20m -v -run Web_InARealBrowser -artifacts -outputdir /tmp/multis-pictures ./admin
 
 .PHONY: test-compose
 test-compose: ## Install and run docker-compose.yml on a real Docker Engine, as the README says

@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
 # Installs what is needed to build and test multis and is missing on this machine.
 #
-#   deploy/setup.sh [make] [postgres] [cc] [qemu]
+#   deploy/setup.sh [make] [postgres] [cc] [qemu] [browser]
 #
 # postgres: the programs of the server and of PgBouncer, from which the tests start servers of their own. cc: a C compiler, for the race
-# detector and for the bridge of the tests and the demo, which encrypts. qemu: an emulator that runs programs for arm64.
+# detector and for the bridge of the tests and the demo, which encrypts. qemu: an emulator that runs programs for arm64. browser: Chromium,
+# and npm for the checker of accessibility.
 # If nothing is missing, this takes a few milliseconds. It installs on Debian and its relatives; on another system it says
 # what to install by hand. It needs root or sudo only if something is missing.
 set -euo pipefail
@@ -62,6 +63,10 @@ for need in "$@"; do
 		have_pgbouncer || missing+=(pgbouncer)
 		;;
 	cc) have_cc || missing+=(gcc libc6-dev) ;;
+	browser)
+		command -v chromium >/dev/null || missing+=(chromium)
+		command -v npm >/dev/null || missing+=(npm)
+		;;
 	qemu) command -v qemu-aarch64-static >/dev/null || missing+=(qemu-user-static) ;;
 	*) echo "setup: I don't know \"$need\"" >&2 && exit 2 ;;
 	esac
