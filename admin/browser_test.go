@@ -176,6 +176,7 @@ func (b *browser) check(name string) {
 
 // TestWeb_InARealBrowser works a day on the page, as an owner does, without JavaScript.
 func TestWeb_InARealBrowser(t *testing.T) {
+	t.Parallel()
 	r := newDesk(t)
 	b := openBrowser(t, r)
 	r.addDocument("prices.md", "# Delivery\n\nDelivery costs 5 euro within the city.", policy.RolePublic)

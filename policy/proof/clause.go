@@ -100,7 +100,7 @@ func (v *vocabulary) split(s string, isRow, isUnit bool, unit int) (all []clause
 			statement++
 		}
 		if len(c.tokens) > 0 {
-			c.markDayParts()
+			c.tokens = c.withDayParts()
 			c.markRanges()
 			all = append(all, c)
 			c = clause{
@@ -293,9 +293,9 @@ func (c clause) isUnit(at int) bool {
 	return false
 }
 
-// markDayParts makes times of the numbers beside which stands a part of the day: "three in the afternoon", "akşam yedi". What
-// is said of the part of the day is said by the time then.
-func (c *clause) markDayParts() {
+// withDayParts returns the tokens of a clause with times in place of the numbers beside which stands a part of the day: "three in the
+// afternoon", "akşam yedi". What is said of the part of the day is said by the time then.
+func (c clause) withDayParts() []token {
 	for i := 0; i < len(c.tokens); i++ {
 		t := &c.tokens[i]
 		part := c.dayPartAt(i)
@@ -316,6 +316,7 @@ func (c *clause) markDayParts() {
 			i--
 		}
 	}
+	return c.tokens
 }
 
 // noon is the hour from which the hours of the afternoon count.

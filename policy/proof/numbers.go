@@ -208,13 +208,15 @@ func (p *prover) findThreshold() (found Finding) {
 			if failed < 0 {
 				continue
 			}
-			others := slices.DeleteFunc(slices.Clone(p.source), func(s clause) bool { return s.unit == nearest[failed].unit && s.at == nearest[failed].at })
+			limited := nearest[failed]
+			isLimited := func(s clause) bool { return s.unit == limited.unit && s.at == limited.at }
+			others := slices.DeleteFunc(slices.Clone(p.source), isLimited)
 			keeps := slices.ContainsFunc(nearest, func(s clause) bool { return !failsLimit(c, i, s) })
-			if keeps && !(segment{c}).namesCell(nearest[failed], others) {
+			if keeps && !(segment{c}).namesCell(limited, others) {
 				continue
 			}
 			reason := "“" + t.written() + "” does not keep the limit of what you cite"
-			if !p.hasOtherwise(nearest[failed]) {
+			if !p.hasOtherwise(limited) {
 				return contradicts(reason)
 			}
 			found = unknown(reason)
