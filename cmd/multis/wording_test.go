@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"go/ast"
 	"go/parser"
 	"go/token"
@@ -89,7 +90,8 @@ func shownTexts(t *testing.T, root string) map[string]string {
 				return true
 			}
 			if said, err := strconv.Unquote(literal.Value); err == nil && strings.Contains(said, " ") {
-				texts[place+":"+strconv.Itoa(files.Position(literal.Pos()).Line)] += said
+				at := files.Position(literal.Pos())
+				texts[fmt.Sprintf("%s:%d:%d", place, at.Line, at.Column)] = said
 			}
 			return true
 		})
