@@ -43,7 +43,7 @@ func TestPresence_WaitsForOwner(t *testing.T) {
 				a.awaitIdle()
 				require.Empty(t, a.back.sentTo(room))
 
-				require.Contains(t, a.command("/resume "+a.chat(contact).Name), "take over again")
+				require.Contains(t, a.command("/resume "+a.chat(contact).Name), "I answer again")
 				a.say(contact, question)
 				a.awaitIdle()
 				require.Len(t, a.back.sentTo(room), 1)
