@@ -21,10 +21,10 @@ func TestPortableSchema_Converts(t *testing.T) {
 		require.JSONEq(t, want, string(raw))
 	}
 	for said, want := range map[string]string{
-		`null`:                         "no object",
+		`null`:                         "not an object",
 		`[]`:                           "cannot be read",
-		`{"type": "string"}`:           "no object",
-		`{"type": ["object", "null"]}`: "no object",
+		`{"type": "string"}`:           "not an object",
+		`{"type": ["object", "null"]}`: "not an object",
 		`{"type": "object", "properties": {"a": "text"}}`:                       "cannot be read",
 		`{"type": "object", "properties": {"a": {"exclusiveMinimum": true}}}`:   "cannot be read",
 		`{"type": "object", "properties": {"a": {"required": true}}}`:           "cannot be read",
