@@ -304,6 +304,18 @@ func TestCheck_FactsInOtherForms(t *testing.T) {
 		"more than":                 {"Groups of fewer than eight need a table.", "Groups of more than eight need a table.", "", Contradicts},
 		"Cyrillic letters":          {"Подшить брюки стоит 600 рублей.", "Подшить брюки — 600 ₽.", "", Follows},
 		"another price in Cyrillic": {"Подшить брюки стоит 700 рублей.", "Подшить брюки — 600 ₽.", "", Contradicts},
+		"copy of a whole unit": {
+			`The sign says: "No swimming - boats only!"`,
+			`The sign says: "No swimming - boats only!"`,
+			"can we swim",
+			Follows,
+		},
+		"copy of half a unit": {
+			"The pool is open.",
+			"The pool is open only in July.",
+			"",
+			Contradicts,
+		},
 		"yes to a word of the question": {
 			"Yes, we repair metal frames too.",
 			"We repair wooden frames.",
