@@ -111,7 +111,8 @@ func (d *Desk) room(ctx context.Context, tx store.Tx, e store.Escalation) (store
 
 // cardText returns the card of an escalation as Markdown.
 func (d *Desk) cardText(n cardNotice) string {
-	e, chat, messages := n.e, n.chat, n.messages
+	e, chat := n.e, n.chat
+	messages := n.messages
 	parts := []string{"🙋 **" + text.Escape(chat.Label()) + " needs a person**"}
 	if len(n.before) > 0 {
 		parts = append(parts, d.beforeText(chat, n.before))
