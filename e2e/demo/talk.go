@@ -84,17 +84,25 @@ func (d *demo) sendFile(ctx context.Context, name string, data []byte, wanted st
 	return d.awaitReply(ctx, sent.EventID, wanted)
 }
 
+// isReply reports whether a message answers; see awaitReply.
+func isReply(message *event.MessageEventContent, wanted string) bool {
+	isEnd := message.RelatesTo.GetReplaceID() != "" && !strings.Contains(message.Body, wanted)
+	return !isEnd && !strings.Contains(message.Body, learnQuestion)
+}
+
 // awaitReply waits for the first message of multis in the admin room after an event (empty: from the start), checks that
 // it contains the wanted words, and shows it. It skips the question whether to learn an answer, because that may come at
-// any time.
+// any time, and edits by which cards end. It
+// returns the plain text and the formatted one, which has the links.
 func (d *demo) awaitReply(ctx context.Context, after id.EventID, wanted string) (string, error) {
-	var body string
+	var body, formatted string
 	err := d.await(ctx, "multis' answer in the admin room", func(ctx context.Context) (bool, error) {
 		timeline, err := d.rig.Timeline(ctx, d.admin)
 		passed := after == ""
 		for _, evt := range timeline {
-			if passed && evt.Type == event.EventMessage && evt.Sender == botID && !strings.Contains(evt.Content.AsMessage().Body, learnQuestion) {
+			if passed && evt.Type == event.EventMessage && evt.Sender == botID && isReply(evt.Content.AsMessage(), wanted) {
 				body = evt.Content.AsMessage().Body
+				formatted = evt.Content.AsMessage().FormattedBody
 				return true, nil
 			}
 			passed = passed || evt.ID == after
@@ -108,5 +116,5 @@ func (d *demo) awaitReply(ctx context.Context, after id.EventID, wanted string) 
 	if !strings.Contains(body, wanted) {
 		return body, fmt.Errorf("multis' answer does not say %q", wanted)
 	}
-	return body, nil
+	return body + "\n" + formatted, nil
 }
