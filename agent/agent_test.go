@@ -115,7 +115,7 @@ func TestGreeting_DuringResolveOpensNoEscalation(t *testing.T) {
 		require.NoError(t, err)
 		waiting, err := store.WaitingMessages(ctx, b.store.DB(), chat.ID)
 		require.NoError(t, err)
-		decided, err := b.agent.Turns.decide(ctx, chat, waiting, false)
+		decided, err := decider{b.agent.Turns}.decide(ctx, chat, waiting, false)
 		require.NoError(t, err)
 		require.Equal(t, waitsForPerson, decided.escalation.reason)
 

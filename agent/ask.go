@@ -136,7 +136,7 @@ func (q *Questions) replyToOwner(ctx context.Context, r *attempt, room store.Cha
 		profile:   r.persona.Profile(),
 		scope:     r.area.wide,
 		summarise: r.summarise,
-		inSameTx:  r.queueDrafts(end.Text),
+		inSameTx:  drafter{r}.queueDrafts(end.Text),
 	}
 	switch end.End {
 	case run.Failed:

@@ -98,8 +98,11 @@ func escalated(reason string, cause policy.Cause) turnResult {
 	return turnResult{escalation: escalation{reason: reason, cause: cause}}
 }
 
+// decider decides what becomes of the messages that wait in a chat of a contact.
+type decider struct{ *Turns }
+
 // decide decides what is sent to a contact. It changes nothing in the chat. The first check with a result ends it.
-func (t *Turns) decide(ctx context.Context, chat store.Chat, waiting []store.Message, last bool) (turnResult, error) {
+func (t decider) decide(ctx context.Context, chat store.Chat, waiting []store.Message, last bool) (turnResult, error) {
 	gate, err := t.box.Gate(ctx, chat)
 	if err != nil {
 		return turnResult{}, err
@@ -132,7 +135,7 @@ func (t *Turns) decide(ctx context.Context, chat store.Chat, waiting []store.Mes
 }
 
 // checkGate asks the gate before any model is asked, and escalates messages that a person has to answer.
-func (t *Turns) checkGate(_ context.Context, q *inquiry) (result turnResult, isDecided bool, err error) {
+func (t decider) checkGate(_ context.Context, q *inquiry) (result turnResult, isDecided bool, err error) {
 	purpose := policy.PurposeReply
 	for _, m := range q.waiting {
 		if m.Action == policy.ActionEscalate {
@@ -154,7 +157,7 @@ func (t *Turns) checkGate(_ context.Context, q *inquiry) (result turnResult, isD
 }
 
 // checkQuestion finds the question. It greets, and leaves an acknowledgement unanswered.
-func (t *Turns) checkQuestion(ctx context.Context, q *inquiry) (result turnResult, isDecided bool, err error) {
+func (t decider) checkQuestion(ctx context.Context, q *inquiry) (result turnResult, isDecided bool, err error) {
 	name := q.gate.Name
 	q.clarified, err = t.clarificationIn(ctx, q.chat.ID)
 	if err != nil {
@@ -177,7 +180,7 @@ func (t *Turns) checkQuestion(ctx context.Context, q *inquiry) (result turnResul
 }
 
 // checkHours escalates while the business is closed, where only a person answers then.
-func (t *Turns) checkHours(_ context.Context, q *inquiry) (result turnResult, isDecided bool, err error) {
+func (t decider) checkHours(_ context.Context, q *inquiry) (result turnResult, isDecided bool, err error) {
 	if !t.awayOutsideHours || t.standard.hoursOf(q.chat).At(t.now()).Open {
 		return turnResult{}, false, nil
 	}
@@ -185,7 +188,7 @@ func (t *Turns) checkHours(_ context.Context, q *inquiry) (result turnResult, is
 }
 
 // checkPictures describes the pictures, and escalates those that cannot be described.
-func (t *Turns) checkPictures(ctx context.Context, q *inquiry) (result turnResult, isDecided bool, err error) {
+func (t decider) checkPictures(ctx context.Context, q *inquiry) (result turnResult, isDecided bool, err error) {
 	unseen, cause, err := t.describePictures(ctx, q.chat, q.waiting, q.last)
 	if err != nil {
 		return turnResult{}, false, err
@@ -195,7 +198,7 @@ func (t *Turns) checkPictures(ctx context.Context, q *inquiry) (result turnResul
 }
 
 // checkScreening escalates an attempt to give orders.
-func (t *Turns) checkScreening(ctx context.Context, q *inquiry) (result turnResult, isDecided bool, err error) {
+func (t decider) checkScreening(ctx context.Context, q *inquiry) (result turnResult, isDecided bool, err error) {
 	q.screening, err = t.screen(ctx, q.chat, q.waiting, joinLines(q.question, q.pictures))
 	if err != nil {
 		return turnResult{}, false, err
@@ -205,7 +208,7 @@ func (t *Turns) checkScreening(ctx context.Context, q *inquiry) (result turnResu
 }
 
 // checkUnanswered escalates after maxUnanswered questions of the conversation that got no answer.
-func (t *Turns) checkUnanswered(ctx context.Context, q *inquiry) (result turnResult, isDecided bool, err error) {
+func (t decider) checkUnanswered(ctx context.Context, q *inquiry) (result turnResult, isDecided bool, err error) {
 	begin := t.now().Add(-policy.ConversationGap)
 	missed, err := store.UnansweredTurns(ctx, t.store.DB(), q.chat.ID, begin, policy.CodeAcknowledged,
 		codeGreeted, codeEscalated, codeWaiting)
@@ -217,7 +220,7 @@ func (t *Turns) checkUnanswered(ctx context.Context, q *inquiry) (result turnRes
 }
 
 // decideAnswer answers the question, or escalates it if no answer is found.
-func (t *Turns) decideAnswer(ctx context.Context, q *inquiry) (turnResult, error) {
+func (t decider) decideAnswer(ctx context.Context, q *inquiry) (turnResult, error) {
 	answer, err := t.answerQuestion(ctx, q.clarified, q.gate.Name, contactQuestion{
 		chat:         q.chat,
 		waiting:      q.waiting,
@@ -267,7 +270,7 @@ func (t *Turns) decideAnswer(ctx context.Context, q *inquiry) (turnResult, error
 }
 
 // sendAnswer returns the result that sends an answer. The part of the question that a partial answer leaves open is escalated.
-func (t *Turns) sendAnswer(q *inquiry, answer contactAnswer) turnResult {
+func (t decider) sendAnswer(q *inquiry, answer contactAnswer) turnResult {
 	purpose, code := policy.PurposeReply, codeQuoted
 	if answer.clarifies {
 		purpose, code = policy.PurposeClarify, policy.CodeClarified
@@ -299,7 +302,7 @@ func (t *Turns) sendAnswer(q *inquiry, answer contactAnswer) turnResult {
 }
 
 // answerQuestion answers a question, a reply to the clarifying question, or a question whose draft the owner refused with feedback.
-func (t *Turns) answerQuestion(ctx context.Context, clarified clarification, name string,
+func (t decider) answerQuestion(ctx context.Context, clarified clarification, name string,
 	q contactQuestion,
 ) (answer contactAnswer, err error) {
 	if q.refused, err = t.refusedDrafts(ctx, q.chat.ID, q.waiting); err != nil {
@@ -320,7 +323,7 @@ func (t *Turns) answerQuestion(ctx context.Context, clarified clarification, nam
 const roomPoll = time.Second
 
 // awaitRoom retries while a chat that moves to another room has none, and escalates the chat after RoomReplacementTimeout.
-func (t *Turns) awaitRoom(waiting []store.Message, d policy.Decision) (turnResult, error) {
+func (t decider) awaitRoom(waiting []store.Message, d policy.Decision) (turnResult, error) {
 	if newest := waiting[len(waiting)-1].ReceivedAt; t.now().Sub(newest) < policy.RoomReplacementTimeout {
 		return turnResult{}, jobs.Snooze(roomPoll)
 	}
@@ -332,7 +335,7 @@ const waitsForPerson = "It was a greeting of somebody who waits for a person."
 
 // greet answers a greeting, once a day. Somebody who waits for a person is not greeted: the escalation shows the message,
 // and the contact is told at most that a person will answer.
-func (t *Turns) greet(ctx context.Context, chat store.Chat, byName bool) (turnResult, error) {
+func (t decider) greet(ctx context.Context, chat store.Chat, byName bool) (turnResult, error) {
 	e, err := store.EscalationOfChat(ctx, t.store.DB(), chat.ID)
 	if err != nil && !errors.Is(err, store.ErrNotFound) {
 		return turnResult{}, err

@@ -42,7 +42,7 @@ func (r *attempt) assignmentOf(ctx context.Context, c tools.Call) (as assignment
 		if err != nil {
 			return no(tools.BadArguments(err))
 		}
-		before, known, err := r.session(ctx, args.Session)
+		before, known, err := sessionTools{r}.session(ctx, args.Session)
 		if err != nil {
 			return assignment{}, nil, err
 		}

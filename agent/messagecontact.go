@@ -36,9 +36,12 @@ func (c *core) findChats(ctx context.Context, text string) (named, unclear []pol
 	return named, unclear, nil
 }
 
+// drafter drafts messages to chats, which wait for the owner.
+type drafter struct{ *attempt }
+
 // messageContact carries out the tool message_contact: it checks the draft, which is queued with the task's reply, so that
 // no draft is made twice.
-func (r *attempt) messageContact(ctx context.Context, c tools.Call) (tools.Result, error) {
+func (r drafter) messageContact(ctx context.Context, c tools.Call) (tools.Result, error) {
 	args, err := tools.Decode[tools.MessageContactArgs](c)
 	if err != nil {
 		return tools.BadArguments(err), nil
@@ -83,7 +86,7 @@ type draft struct {
 }
 
 // drafts returns the messages that a task has drafted: by calls of message_contact, and in the answer of a saved task.
-func (r *attempt) drafts(answer string) (all []draft) {
+func (r drafter) drafts(answer string) (all []draft) {
 	add := func(d draft) {
 		if d.text = strings.TrimSpace(r.run.BreakLinks(d.text)); d.text != "" {
 			d.text = text.Clip(d.text, maxMessage)
@@ -106,7 +109,7 @@ func (r *attempt) drafts(answer string) (all []draft) {
 
 // queueDrafts returns a function that queues the drafts of a task, to be sent once the owner approves them. The function is
 // nil if there are none, and returns text about those that the gate refuses.
-func (r *attempt) queueDrafts(answer string) func(ctx context.Context, tx store.Tx) (string, error) {
+func (r drafter) queueDrafts(answer string) func(ctx context.Context, tx store.Tx) (string, error) {
 	all := r.drafts(answer)
 	if len(all) == 0 {
 		return nil
@@ -134,7 +137,7 @@ func (r *attempt) queueDrafts(answer string) func(ctx context.Context, tx store.
 }
 
 // queueDraft queues a draft. problem says for people why the gate refuses it; empty if it does not.
-func (r *attempt) queueDraft(ctx context.Context, tx store.Tx, d draft, sources []store.MessageID) (problem string, err error) {
+func (r drafter) queueDraft(ctx context.Context, tx store.Tx, d draft, sources []store.MessageID) (problem string, err error) {
 	if d.chat == 0 {
 		named, _, err := r.core.findChats(ctx, d.name)
 		if err != nil {

@@ -96,8 +96,8 @@ func (r *attempt) setHandlers(task store.Task) {
 	r.denyUnusableTools(task)
 	r.run.Handlers = map[string]run.Handler{
 		tools.DelegateName: r.delegate, tools.SessionsSendName: r.delegate, tools.HandoffName: r.handOff,
-		tools.SessionsListName: r.sessionsList, tools.SessionsHistoryName: r.sessionsHistory,
-		tools.MessageContactName: r.messageContact,
+		tools.SessionsListName: sessionTools{r}.sessionsList, tools.SessionsHistoryName: sessionTools{r}.sessionsHistory,
+		tools.MessageContactName: drafter{r}.messageContact,
 	}
 }
 

@@ -49,15 +49,15 @@ func (t *Turns) Preview(ctx context.Context, room store.Chat, message store.Mess
 	lang := catalog.DetectLanguage([]string{question}, t.standard.language)
 	switch {
 	case admission.Action == policy.ActionEscalate:
-		return t.escalationPreview(lang, admission.Why), nil
+		return previewer{t}.escalationPreview(lang, admission.Why), nil
 	case admission.Action != policy.ActionAnswer:
 		return Preview{Why: admission.Why}, nil
 	case policy.IsGreeting(question, name):
 		return Preview{Text: t.standard.texts.Text(catalog.Greeting, lang), Why: "It is a greeting."}, nil
 	case t.awayOutsideHours && !t.standard.hours.At(now).Open:
-		return t.escalationPreview(lang, "It is outside of the opening hours (config: business.outside_hours)."), nil
+		return previewer{t}.escalationPreview(lang, "It is outside of the opening hours (config: business.outside_hours)."), nil
 	}
-	answer, err := t.previewAnswer(ctx, room, message, policy.WithoutName(name, policy.WithoutGreeting(question, name)))
+	answer, err := previewer{t}.previewAnswer(ctx, room, message, policy.WithoutName(name, policy.WithoutGreeting(question, name)))
 	if err == nil {
 		answer, err = t.withCorrection(ctx, question, answer)
 	}
@@ -65,23 +65,26 @@ func (t *Turns) Preview(ctx context.Context, room store.Chat, message store.Mess
 	case err != nil:
 		return Preview{}, err
 	case answer.text == "":
-		return t.escalationPreview(lang, answer.reason), nil
+		return previewer{t}.escalationPreview(lang, answer.reason), nil
 	}
 	preview := Preview{Text: answer.text, Citations: answer.citations, Why: answer.reason}
 	if answer.isPartial {
-		preview.Text += "\n\n" + t.escalationPreview(lang, "").Text
+		preview.Text += "\n\n" + previewer{t}.escalationPreview(lang, "").Text
 		preview.Why, preview.Escalates = partialReason, true
 	}
 	return preview, nil
 }
 
+// previewer answers as a contact would be answered, and sends nothing.
+type previewer struct{ *Turns }
+
 // escalationPreview returns what a contact is told when a person has to answer.
-func (t *Turns) escalationPreview(lang catalog.Lang, why string) Preview {
+func (t previewer) escalationPreview(lang catalog.Lang, why string) Preview {
 	return Preview{Text: t.standard.escalationText(lang, t.standard.hours, t.now()), Why: why, Escalates: true}
 }
 
 // previewAnswer answers a question as answerContact does, from public documents only and without a conversation.
-func (t *Turns) previewAnswer(ctx context.Context, room store.Chat, message store.Message, question string) (contactAnswer, error) {
+func (t previewer) previewAnswer(ctx context.Context, room store.Chat, message store.Message, question string) (contactAnswer, error) {
 	canned, ok, err := t.cannedAnswer(ctx, "", question)
 	if err != nil {
 		return canned, err
@@ -116,7 +119,7 @@ func (t *Turns) previewAnswer(ctx context.Context, room store.Chat, message stor
 
 // previewModel answers the owner's test question as a business chat would, with the model of the persona that answers
 // there. The task is stored for the admin room.
-func (t *Turns) previewModel(ctx context.Context, room store.Chat, message store.Message, question string,
+func (t previewer) previewModel(ctx context.Context, room store.Chat, message store.Message, question string,
 	found search.Result,
 ) (contactAnswer, error) {
 	business := policy.ModeBusiness

@@ -27,8 +27,11 @@ const (
 	maxThreadAnswer = 3000
 )
 
+// sessionTools carries out the tools that read other tasks.
+type sessionTools struct{ *attempt }
+
 // sessionsList carries out the tool sessions_list.
-func (r *attempt) sessionsList(ctx context.Context, _ tools.Call) (tools.Result, error) {
+func (r sessionTools) sessionsList(ctx context.Context, _ tools.Call) (tools.Result, error) {
 	all, err := r.visibleSessions(ctx)
 	if err != nil {
 		return tools.Result{}, err
@@ -48,7 +51,7 @@ func (r *attempt) sessionsList(ctx context.Context, _ tools.Call) (tools.Result,
 }
 
 // sessionsHistory carries out the tool sessions_history.
-func (r *attempt) sessionsHistory(ctx context.Context, c tools.Call) (tools.Result, error) {
+func (r sessionTools) sessionsHistory(ctx context.Context, c tools.Call) (tools.Result, error) {
 	args, err := tools.Decode[tools.SessionsHistoryArgs](c)
 	if err != nil {
 		return tools.BadArguments(err), nil
@@ -85,7 +88,7 @@ func (r *attempt) sessionsHistory(ctx context.Context, c tools.Call) (tools.Resu
 }
 
 // visibleSessions returns the latest tasks of this agent and of those it may ask.
-func (r *attempt) visibleSessions(ctx context.Context) ([]store.Task, error) {
+func (r sessionTools) visibleSessions(ctx context.Context) ([]store.Task, error) {
 	whose := []string{r.persona.ID}
 	for _, other := range r.delegates() {
 		whose = append(whose, other.ID)
@@ -94,7 +97,7 @@ func (r *attempt) visibleSessions(ctx context.Context) ([]store.Task, error) {
 }
 
 // session returns one of the visible sessions by its number.
-func (r *attempt) session(ctx context.Context, number store.TaskID) (task store.Task, known bool, err error) {
+func (r sessionTools) session(ctx context.Context, number store.TaskID) (task store.Task, known bool, err error) {
 	all, err := r.visibleSessions(ctx)
 	if i := slices.IndexFunc(all, func(t store.Task) bool { return t.ID == number }); i >= 0 {
 		return all[i], true, err

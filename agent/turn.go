@@ -79,7 +79,7 @@ func (t *Turns) turnLeased(ctx context.Context, chat store.Chat, job string, las
 		return jobs.Snooze(maxPoll)
 	}
 	working, stop := t.renewLease(ctx, chat.ID, job)
-	result, err := t.decide(working, chat, waiting, last)
+	result, err := decider{t}.decide(working, chat, waiting, last)
 	stop()
 	if err != nil && last && ctx.Err() == nil && !jobs.IsSnooze(err) {
 		zerolog.Ctx(ctx).Err(err).Int64("chat_id", int64(chat.ID)).Msg("A turn failed for good; escalating")

@@ -176,7 +176,7 @@ func (b *batch) lockChats(ctx context.Context, evt bridgebridge.Event, chat stor
 // or it has the event already.
 func (b *batch) storeEvent(ctx context.Context, evt bridgebridge.Event) error {
 	at := b.inbox.sentAt(evt)
-	stored, err := b.storeConnection(ctx, evt, at)
+	stored, err := stateIntake{b}.storeConnection(ctx, evt, at)
 	if err != nil {
 		return err
 	}
@@ -224,7 +224,7 @@ func (in *Inbox) sentAt(evt bridgebridge.Event) time.Time {
 func (b *batch) handleOffChat(ctx context.Context, e incoming) error {
 	switch {
 	case e.StateKey != nil:
-		return b.storeState(ctx, e)
+		return stateIntake{b}.storeState(ctx, e)
 	case e.Type.Type == event.EventRedaction.Type:
 		return b.storeRedaction(ctx, e)
 	default:
@@ -253,7 +253,7 @@ func (b *batch) storeInChat(ctx context.Context, chat *store.Chat, evt bridgebri
 	case evt.StateKey != nil && b.history:
 		return nil // the room's present state was read when it was described
 	case evt.StateKey != nil:
-		return b.storeState(ctx, e)
+		return stateIntake{b}.storeState(ctx, e)
 	case evt.Unsigned.RedactedBecause != nil: // the event was deleted, so its content is empty and nothing of it is stored
 		return b.redact(ctx, deletion{chat: *chat, target: evt.ID, at: b.inbox.now()})
 	case evt.Type.Type == event.EventRedaction.Type && evt.Mautrix.WasEncrypted:
@@ -277,11 +277,11 @@ func (b *batch) storeInChat(ctx context.Context, chat *store.Chat, evt bridgebri
 	}
 	switch {
 	case isMessage && e.author == policy.AuthorBridgeBot:
-		return b.storeBridgeNotice(ctx, e)
+		return stateIntake{b}.storeBridgeNotice(ctx, e)
 	case isMessage:
 		return b.storeMessage(ctx, e)
 	case evt.Type.Type == event.BeeperMessageStatus.Type:
-		return b.storeDelivery(ctx, e)
+		return stateIntake{b}.storeDelivery(ctx, e)
 	case evt.Type.Type == event.EventReaction.Type:
 		return b.storeReaction(ctx, e)
 	default:

@@ -14,9 +14,12 @@ import (
 	"multis/store"
 )
 
+// stateIntake takes in what rooms and bridges say about themselves.
+type stateIntake struct{ *batch }
+
 // storeConnection stores a bridge's report about its connection to the network, from any room. The sender must be the bot of a known chat.
 // It returns false if the event is no such report.
-func (b *batch) storeConnection(ctx context.Context, evt bridgebridge.Event, at time.Time) (bool, error) {
+func (b stateIntake) storeConnection(ctx context.Context, evt bridgebridge.Event, at time.Time) (bool, error) {
 	connection := evt.Connection
 	if connection == nil || evt.Sender == b.inbox.settings.Owner || b.history {
 		return false, nil
@@ -47,7 +50,7 @@ func (b *batch) storeConnection(ctx context.Context, evt bridgebridge.Event, at 
 
 // storeBridgeNotice stores what a bridge's bot says about the delivery of a message. An encrypted notice is stored like a
 // message until its key arrives, and deleted after it was read.
-func (b *batch) storeBridgeNotice(ctx context.Context, e incoming) error {
+func (b stateIntake) storeBridgeNotice(ctx context.Context, e incoming) error {
 	if e.Type.Type != event.EventEncrypted.Type {
 		return b.storeDelivery(ctx, e)
 	}
@@ -76,7 +79,7 @@ func (b *batch) storeBridgeNotice(ctx context.Context, e incoming) error {
 
 // storeDelivery stores that the bridge delivered a message or failed to deliver it. The status also shows whether the
 // bridge is connected, even if the message is one that the owner wrote.
-func (b *batch) storeDelivery(ctx context.Context, e incoming) error {
+func (b stateIntake) storeDelivery(ctx context.Context, e incoming) error {
 	if !e.isDelivery {
 		return nil
 	}
@@ -119,7 +122,7 @@ func (b *batch) storeDelivery(ctx context.Context, e incoming) error {
 }
 
 // storeBridgeState stores whether a bridge is connected. The owner gets one notice when it goes down, and one when it is up again.
-func (b *batch) storeBridgeState(ctx context.Context, s store.BridgeState, up bool) error {
+func (b stateIntake) storeBridgeState(ctx context.Context, s store.BridgeState, up bool) error {
 	if up {
 		rows, err := store.MarkBridgeUp(ctx, b.tx, s.Bot, s.Login, s.ChangedAt)
 		for _, row := range rows {

@@ -15,7 +15,7 @@ import (
 
 // storeState applies a state event to its chat. Encryption and tombstones are stored at once. A Describe job handles
 // changes that need the room's whole state.
-func (b *batch) storeState(ctx context.Context, e incoming) error {
+func (b stateIntake) storeState(ctx context.Context, e incoming) error {
 	chat, evt := e.chat, e.Event.Event
 	if chat.Kind == policy.KindAdmin {
 		return b.storeAdminState(ctx, e)
@@ -53,7 +53,7 @@ func (b *batch) storeState(ctx context.Context, e incoming) error {
 
 // storeAdminState handles a state event of an admin room. It closes a room that was replaced, that the owner left, that a
 // stranger joined, or that others can join or read.
-func (b *batch) storeAdminState(ctx context.Context, e incoming) error {
+func (b stateIntake) storeAdminState(ctx context.Context, e incoming) error {
 	if why := b.inbox.settings.reasonToClose(ctx, e.Event.Event); why != "" {
 		return b.closeAdminRoom(ctx, e.chat, why)
 	}
@@ -107,7 +107,7 @@ func isOpenToOthers(evt *event.Event) bool {
 
 // closeAdminRoom closes an admin room: from the next event on, nothing that is written there has an effect. It enqueues
 // the jobs that make a new room, move the threads of open escalations to it, and notify the owner.
-func (b *batch) closeAdminRoom(ctx context.Context, chat *store.Chat, why string) error {
+func (b stateIntake) closeAdminRoom(ctx context.Context, chat *store.Chat, why string) error {
 	b.jobs = append(b.jobs, jobs.AdminRoomArgs{})
 	if chat.ClosedReason == "" {
 		b.jobs = append(b.jobs, jobs.NoticeArgs{Topic: jobs.TopicAdminRoomClosed, SubjectID: int64(chat.ID)})

@@ -38,7 +38,7 @@ func (m *Memory) DueCaptures(ctx context.Context) ([]store.ChatID, error) {
 // Capture takes notes of the messages of a chat since the last capture. last says that no other attempt follows. If the
 // last attempt fails, the chat is not due again for a while.
 func (m *Memory) Capture(ctx context.Context, chatID store.ChatID, last bool) error {
-	err := m.capture(ctx, chatID)
+	err := capturer{m}.capture(ctx, chatID)
 	var over *llm.OverBudgetError
 	switch {
 	case errors.Is(err, errAlreadyCaptured):
@@ -52,7 +52,10 @@ func (m *Memory) Capture(ctx context.Context, chatID store.ChatID, last bool) er
 	return m.Store.InTx(ctx, func(tx store.Tx) error { return store.DelayCapture(ctx, tx, chatID) })
 }
 
-func (m *Memory) capture(ctx context.Context, chatID store.ChatID) error {
+// capturer writes notes of a conversation.
+type capturer struct{ *Memory }
+
+func (m capturer) capture(ctx context.Context, chatID store.ChatID) error {
 	chat, err := store.ChatByID(ctx, m.Store.DB(), chatID)
 	if err != nil {
 		return err
@@ -125,7 +128,7 @@ func (m *Memory) readableMessages(ctx context.Context, messages []store.Message)
 
 // write stores a capture, all or nothing. The scope of the transaction is that of the chat: whatever a contact wrote and a model made of it
 // is stored with the role of that chat only.
-func (m *Memory) write(ctx context.Context, tx store.Tx, chat store.Chat, before store.CaptureState, b captureResult) error {
+func (m capturer) write(ctx context.Context, tx store.Tx, chat store.Chat, before store.CaptureState, b captureResult) error {
 	// Lock the chat before its memory and its messages, in the order of the inbox.
 	if _, err := store.LockChatShared(ctx, tx, chat.ID); err != nil {
 		return err
@@ -151,7 +154,7 @@ func (m *Memory) write(ctx context.Context, tx store.Tx, chat store.Chat, before
 }
 
 // writeSection stores the notes of a capture, marks the notes that they replace, and indexes them.
-func (m *Memory) writeSection(ctx context.Context, tx store.Tx, chat store.Chat, lastMessage store.MessageID, b captureResult) error {
+func (m capturer) writeSection(ctx context.Context, tx store.Tx, chat store.Chat, lastMessage store.MessageID, b captureResult) error {
 	role := NotesRole(chat)
 	section, err := store.InsertSection(ctx, tx, chat.ID, role, lastMessage)
 	if err != nil {
@@ -204,7 +207,7 @@ func (m *Memory) writeSection(ctx context.Context, tx store.Tx, chat store.Chat,
 }
 
 // writeNote stores a note of a chat as placeNote decided, and returns the stored note.
-func (m *Memory) writeNote(ctx context.Context, tx store.Tx, chat store.Chat, s notePlacement) (store.Note, error) {
+func (m capturer) writeNote(ctx context.Context, tx store.Tx, chat store.Chat, s notePlacement) (store.Note, error) {
 	if s.duplicate != nil {
 		return *s.duplicate, store.MergeNote(ctx, tx, s.duplicate.ID, s.note.Sources)
 	}
@@ -226,7 +229,7 @@ func (m *Memory) writeNote(ctx context.Context, tx store.Tx, chat store.Chat, s 
 }
 
 // addCommitment stores a commitment for a note about what somebody has to do.
-func (m *Memory) addCommitment(ctx context.Context, tx store.Tx, chat store.Chat, n store.Note, f extractedNote,
+func (m capturer) addCommitment(ctx context.Context, tx store.Tx, chat store.Chat, n store.Note, f extractedNote,
 	messages []store.Message,
 ) error {
 	if f.Kind != store.NoteAction || f.Assignee == "" {

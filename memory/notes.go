@@ -45,7 +45,7 @@ func (m *Memory) Remember(ctx context.Context, tx store.Tx, room store.Chat, mes
 		return 0, err
 	}
 	s := placeNote(n, 0, known, nil)
-	written, err := m.writeNote(ctx, tx, room, s)
+	written, err := capturer{m}.writeNote(ctx, tx, room, s)
 	if err != nil {
 		return written.ID, err
 	}

@@ -69,7 +69,7 @@ func (m *Memory) Recall(ctx context.Context, q Question) (RecallResult, error) {
 		return RecallResult{}, err
 	}
 	r.Terms = notes.Terms
-	if r.AsksNewest, err = m.asksForNewest(ctx, scope, q.Text, notes.Terms); err != nil {
+	if r.AsksNewest, err = (recaller{m}).asksForNewest(ctx, scope, q.Text, notes.Terms); err != nil {
 		return RecallResult{}, err
 	}
 	if r.AsksNewest {
@@ -82,7 +82,7 @@ func (m *Memory) Recall(ctx context.Context, q Question) (RecallResult, error) {
 	if len(notes.Terms) == 0 && len(scope.Chats()) > 0 && !m.NotesOnly {
 		notes.Hits = nil // the newest notes say less about "what did we talk about" than the newest messages
 	}
-	said, err := m.recallMessages(ctx, recallBackend{find, as, q.AsOwner}, scope, text, about, limit)
+	said, err := recaller{m}.recallMessages(ctx, recallBackend{find, as, q.AsOwner}, scope, text, about, limit)
 	if err != nil {
 		return RecallResult{}, err
 	}
@@ -99,8 +99,11 @@ func (m *Memory) Recall(ctx context.Context, q Question) (RecallResult, error) {
 	return r, nil
 }
 
+// recaller searches messages and notes.
+type recaller struct{ *Memory }
+
 // asksForNewest reports whether a question asks what was said, and names people but no topic. Its answer is the newest messages.
-func (m *Memory) asksForNewest(ctx context.Context, scope policy.Scope, question string, terms []search.Term) (bool, error) {
+func (m recaller) asksForNewest(ctx context.Context, scope policy.Scope, question string, terms []search.Term) (bool, error) {
 	if !isAboutSaying(question) {
 		return false, nil
 	}
@@ -147,7 +150,7 @@ type recallBackend struct {
 }
 
 // recallMessages searches messages. When a period was asked for and no message in it matches, it returns the newest of the period.
-func (m *Memory) recallMessages(ctx context.Context, by recallBackend, scope policy.Scope, text string, when timeFilter,
+func (m recaller) recallMessages(ctx context.Context, by recallBackend, scope policy.Scope, text string, when timeFilter,
 	limit int,
 ) (search.Result, error) {
 	if len(scope.Chats()) == 0 || m.NotesOnly {
@@ -190,7 +193,7 @@ func (m *Memory) recallMessages(ctx context.Context, by recallBackend, scope pol
 }
 
 // withSources sets the titles, citations and links of hits that are messages. It drops the hits that the reader may not see.
-func (m *Memory) withSources(ctx context.Context, by recallBackend, scope policy.Scope, hits []search.Hit) ([]search.Hit, error) {
+func (m recaller) withSources(ctx context.Context, by recallBackend, scope policy.Scope, hits []search.Hit) ([]search.Hit, error) {
 	var ids []store.MessageID
 	for _, h := range hits {
 		if message, ok := h.Ref.Message(); ok {

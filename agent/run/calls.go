@@ -61,8 +61,11 @@ func (p pendingCall) step() store.Step {
 // hidesArguments reports whether the arguments of the call contain something that looks like a secret and is hidden from the owner.
 func (p pendingCall) hidesArguments() bool { return p.step().Arguments != arguments(p.call) }
 
+// toolCalls carries out the tool calls that the model wants.
+type toolCalls struct{ *Attempt }
+
 // callAll makes calls in their order. Consecutive calls that only read are made at the same time, all others one by one.
-func (a *Attempt) callAll(ctx context.Context, calls []llm.ToolCall) ([]pendingCall, error) {
+func (a toolCalls) callAll(ctx context.Context, calls []llm.ToolCall) ([]pendingCall, error) {
 	all := make([]pendingCall, len(calls))
 	for i, c := range calls {
 		all[i] = pendingCall{call: c}
@@ -111,7 +114,7 @@ func (a *Attempt) callAll(ctx context.Context, calls []llm.ToolCall) ([]pendingC
 
 // noteFailure adds a call to Failures, or removes the earlier failure of its tool. What the owner refused himself, or let
 // expire, is no failure, and a call that only reads or was made before says nothing.
-func (a *Attempt) noteFailure(p pendingCall) {
+func (a toolCalls) noteFailure(p pendingCall) {
 	spec := p.spec
 	if spec.Name == "" {
 		spec, _ = a.engine.Tools.SpecOf(p.call.Name)
@@ -126,7 +129,7 @@ func (a *Attempt) noteFailure(p pendingCall) {
 }
 
 // consult adds a call to Consulted if it read something that is no passage: the file or page, else the tool.
-func (a *Attempt) consult(p pendingCall) {
+func (a toolCalls) consult(p pendingCall) {
 	spec, known := a.engine.Tools.SpecOf(p.call.Name)
 	if !known || spec.HasEffect || spec.Class == rules.ClassRead || p.result.IsError || p.result.ForLLM == "" {
 		return
@@ -138,7 +141,7 @@ func (a *Attempt) consult(p pendingCall) {
 
 // prepare sets the result of a call that the registry does not make: an earlier attempt made it, it is refused, or a
 // handler carries it out. rest are the calls after it.
-func (a *Attempt) prepare(ctx context.Context, p *pendingCall, rest []pendingCall) (err error) {
+func (a toolCalls) prepare(ctx context.Context, p *pendingCall, rest []pendingCall) (err error) {
 	if p.prepared {
 		return nil
 	}
@@ -224,7 +227,7 @@ func (p pendingCall) findUnshowable() string {
 }
 
 // callParallel makes calls at the same time.
-func (a *Attempt) callParallel(ctx context.Context, calls []pendingCall) error {
+func (a toolCalls) callParallel(ctx context.Context, calls []pendingCall) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(maxParallelCalls)
 	for i := range calls {
@@ -239,7 +242,7 @@ func (a *Attempt) callParallel(ctx context.Context, calls []pendingCall) error {
 }
 
 // call makes one call, and stores its step before and after.
-func (a *Attempt) call(ctx context.Context, p *pendingCall) error {
+func (a toolCalls) call(ctx context.Context, p *pendingCall) error {
 	if begun, err := a.beginCall(ctx, *p); err != nil {
 		return err
 	} else if !begun {
@@ -257,7 +260,7 @@ func (a *Attempt) call(ctx context.Context, p *pendingCall) error {
 
 // beginCall stores the step of a call before it is made, and uses its approval in the same transaction. It returns false
 // if the owner took the approval back.
-func (a *Attempt) beginCall(ctx context.Context, p pendingCall) (begun bool, err error) {
+func (a toolCalls) beginCall(ctx context.Context, p pendingCall) (begun bool, err error) {
 	if p.approval == 0 {
 		return true, store.BeginStep(ctx, a.stepWriter(p), a.Task, p.step())
 	}
@@ -275,7 +278,7 @@ func (a *Attempt) beginCall(ctx context.Context, p pendingCall) (begun bool, err
 }
 
 // setResult stores the result of a call that the registry does not make.
-func (a *Attempt) setResult(ctx context.Context, p *pendingCall, res tools.Result) error {
+func (a toolCalls) setResult(ctx context.Context, p *pendingCall, res tools.Result) error {
 	p.hasResult, p.result = true, res
 	if err := store.BeginStep(ctx, a.stepWriter(*p), a.Task, p.step()); err != nil {
 		return err
@@ -284,7 +287,7 @@ func (a *Attempt) setResult(ctx context.Context, p *pendingCall, res tools.Resul
 }
 
 // storeResult stores the result of a call, even if the attempt was cancelled meanwhile.
-func (a *Attempt) storeResult(ctx context.Context, p pendingCall) error {
+func (a toolCalls) storeResult(ctx context.Context, p pendingCall) error {
 	step, err := stepWithResult(p.step(), p.result)
 	if err != nil {
 		return err
@@ -299,7 +302,7 @@ func (a *Attempt) storeResult(ctx context.Context, p pendingCall) error {
 
 // stepWriter returns the writer for the steps of a call. Steps of a call that changes something are flushed to disk
 // before the call; a call that only reads can be repeated.
-func (a *Attempt) stepWriter(p pendingCall) store.Writer {
+func (a toolCalls) stepWriter(p pendingCall) store.Writer {
 	if p.spec.HasEffect {
 		return a.engine.Store.Writer()
 	}

@@ -48,7 +48,7 @@ func (a *Attempt) loop(ctx context.Context) (LoopResult, error) {
 			why = fmt.Sprintf("I called %s with the same arguments %d times and got no further, so I stopped.", c.Name, maxSameCalls)
 			rounds = round + 1
 		}
-		results, err := a.callAll(ctx, said.Calls)
+		results, err := toolCalls{a}.callAll(ctx, said.Calls)
 		if err != nil {
 			return LoopResult{}, err
 		}

@@ -150,7 +150,7 @@ func (d *Desk) beforeText(chat store.Chat, before []store.ThreadLine) string {
 	lines := []string{"Before:"}
 	for _, m := range before {
 		said := text.Clip(text.OneLine(text.Clean(shownText(m.Message))), maxLineBefore)
-		lines = append(lines, "- "+clock(m.At, d.Now(), d.Zone)+" "+text.Escape(d.speaker(chat, m))+": "+text.Escape(said))
+		lines = append(lines, "- "+clock(m.At, d.Now(), d.Zone)+" "+text.Escape(threadUpdate{d}.speaker(chat, m))+": "+text.Escape(said))
 	}
 	return strings.Join(lines, "\n")
 }

@@ -31,7 +31,7 @@ const (
 func (d *Desk) UpdateEscalation(ctx context.Context, escalation store.EscalationID, timed bool) error {
 	var wait time.Duration
 	err := d.Store.InTx(ctx, func(tx store.Tx) (err error) {
-		wait, err = d.updateThread(ctx, tx, escalation, timed)
+		wait, err = threadUpdate{d}.updateThread(ctx, tx, escalation, timed)
 		return err
 	})
 	if err == nil && wait > 0 {
@@ -40,8 +40,11 @@ func (d *Desk) UpdateEscalation(ctx context.Context, escalation store.Escalation
 	return err
 }
 
+// threadUpdate brings the thread of an escalation up to date.
+type threadUpdate struct{ *Desk }
+
 // updateThread is UpdateEscalation in a transaction. It returns how long to wait for the next update; zero for none.
-func (d *Desk) updateThread(ctx context.Context, tx store.Tx, escalation store.EscalationID, timed bool) (time.Duration, error) {
+func (d threadUpdate) updateThread(ctx context.Context, tx store.Tx, escalation store.EscalationID, timed bool) (time.Duration, error) {
 	e, chat, err := Lock(ctx, tx, escalation)
 	if gone, err := isMissing(err); gone || err != nil {
 		return 0, err
@@ -93,7 +96,7 @@ func (d *Desk) updateThread(ctx context.Context, tx store.Tx, escalation store.E
 
 // leaveClosedRoom forgets the thread of an escalation if its room is no longer used: another one begins in the room that
 // replaced it. wait is how long to wait for that room; zero for not at all.
-func (d *Desk) leaveClosedRoom(ctx context.Context, tx store.Tx, e *store.Escalation) (left bool, wait time.Duration, err error) {
+func (d threadUpdate) leaveClosedRoom(ctx context.Context, tx store.Tx, e *store.Escalation) (left bool, wait time.Duration, err error) {
 	room, err := store.ChatByID(ctx, tx, e.CardRoom)
 	if err != nil {
 		return false, 0, err
@@ -120,7 +123,7 @@ func (d *Desk) leaveClosedRoom(ctx context.Context, tx store.Tx, e *store.Escala
 // replaceDeletedCard posts a new card with what is left of what the contact has written since the card was deleted with a
 // message on it, unless somebody has the thread: nobody sees a thread that begins with a deleted message. If nothing is
 // left, nobody waits, and the escalation ends. done reports whether it did one of them.
-func (d *Desk) replaceDeletedCard(ctx context.Context, tx store.Tx, e store.Escalation,
+func (d threadUpdate) replaceDeletedCard(ctx context.Context, tx store.Tx, e store.Escalation,
 	chat store.Chat,
 ) (done bool, wait time.Duration, err error) {
 	if !e.IsWaiting() || e.ClaimedBy != "" {
@@ -161,7 +164,7 @@ func (d *Desk) replaceDeletedCard(ctx context.Context, tx store.Tx, e store.Esca
 
 // postMissingCard posts the card of an escalation that has none: an earlier version opened it without one, or the room of
 // its card was closed.
-func (d *Desk) postMissingCard(ctx context.Context, tx store.Tx, e store.Escalation, chat store.Chat) error {
+func (d threadUpdate) postMissingCard(ctx context.Context, tx store.Tx, e store.Escalation, chat store.Chat) error {
 	m, err := store.MessageByID(ctx, tx, e.MessageID)
 	if gone, err := isMissing(err); gone || err != nil {
 		return err
@@ -182,7 +185,7 @@ func giveUpCard(ctx context.Context, db store.DB, e store.Escalation) error {
 }
 
 // addLines adds the messages of the chat to the thread that it does not show yet. more reports whether there are others.
-func (d *Desk) addLines(ctx context.Context, tx store.Tx, e store.Escalation, chat store.Chat) (more bool, err error) {
+func (d threadUpdate) addLines(ctx context.Context, tx store.Tx, e store.Escalation, chat store.Chat) (more bool, err error) {
 	lines, err := store.NewThreadLines(ctx, tx, e.ID, maxLinesPerUpdate)
 	if err != nil {
 		return false, err
@@ -207,7 +210,7 @@ func (d *Desk) addLines(ctx context.Context, tx store.Tx, e store.Escalation, ch
 
 // lineNotice returns the notice that shows a message. A line of the contact alerts the operator who has claimed the
 // escalation. The owner's clients alert him anyway.
-func (d *Desk) lineNotice(e store.Escalation, chat, room store.Chat, line store.ThreadLine) outbox.Message {
+func (d threadUpdate) lineNotice(e store.Escalation, chat, room store.Chat, line store.ThreadLine) outbox.Message {
 	kind := outbox.Quiet
 	var mention []id.UserID
 	if line.Author == policy.AuthorContact && e.ClaimedBy != "" && e.ClaimedBy != d.Owner {
@@ -233,7 +236,7 @@ func shownLines(s string) string {
 }
 
 // speaker names who wrote a message of a chat.
-func (d *Desk) speaker(chat store.Chat, line store.ThreadLine) string {
+func (d threadUpdate) speaker(chat store.Chat, line store.ThreadLine) string {
 	owner := d.PersonName(d.Owner)
 	switch line.Author {
 	case policy.AuthorContact:
@@ -254,7 +257,7 @@ func (d *Desk) speaker(chat store.Chat, line store.ThreadLine) string {
 
 // changeLines replaces the lines whose message was edited or transcribed. card reports whether the card quotes one of them, pending whether
 // one is still being sent.
-func (d *Desk) changeLines(ctx context.Context, tx store.Tx, e store.Escalation, chat store.Chat) (card, pending bool, err error) {
+func (d threadUpdate) changeLines(ctx context.Context, tx store.Tx, e store.Escalation, chat store.Chat) (card, pending bool, err error) {
 	changed, err := store.ChangedThreadLines(ctx, tx, e.ID)
 	if err != nil {
 		return false, false, err
@@ -289,7 +292,7 @@ func (d *Desk) changeLines(ctx context.Context, tx store.Tx, e store.Escalation,
 
 // refreshCard replaces the card if its state has changed, or if changed says that a message on it has. A card whose
 // messages were all deleted is not replaced.
-func (d *Desk) refreshCard(ctx context.Context, tx store.Tx, e store.Escalation, chat store.Chat, changed bool) error {
+func (d threadUpdate) refreshCard(ctx context.Context, tx store.Tx, e store.Escalation, chat store.Chat, changed bool) error {
 	held, err := holdingOf(ctx, tx, e)
 	if err != nil {
 		return err

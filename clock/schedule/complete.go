@@ -110,7 +110,7 @@ func (p *timeParser) dayMention() (*day, error) {
 	if p.nextIs(roleShortDay) || (p.nextIs(roleNext) && !next) {
 		return nil, nil //nolint:nilnil // no day is no error
 	}
-	d, ok, err := p.day()
+	d, ok, err := dayParser{p}.day()
 	if err != nil || !ok {
 		p.pos = start
 		if !next {

@@ -20,8 +20,11 @@ type day struct {
 	needsTime bool
 }
 
+// dayParser reads days.
+type dayParser struct{ *timeParser }
+
 // day reads a day. It returns false if the next words name no day.
-func (p *timeParser) day() (day, bool, error) {
+func (p dayParser) day() (day, bool, error) {
 	today := midnight(wallClock(p.now))
 	start := p.pos
 	on := p.accept(roleOn)
@@ -60,7 +63,7 @@ func isWeekday(t token) bool {
 }
 
 // part reads a part of the day after the day, as in "tomorrow evening", and returns its hour; 0 if there is none.
-func (p *timeParser) part() int {
+func (p dayParser) part() int {
 	if p.nextIs(roleIn) && p.peek(1).word.role == roleThe && p.peek(2).word.role == rolePart {
 		p.pos += 2
 	}
@@ -72,7 +75,7 @@ func (p *timeParser) part() int {
 }
 
 // acceptDayAfterTomorrow skips "the day after tomorrow", and reports whether these are the next words.
-func (p *timeParser) acceptDayAfterTomorrow(w token) bool {
+func (p dayParser) acceptDayAfterTomorrow(w token) bool {
 	n := 0
 	if w.word.role == roleThe {
 		n = 1
@@ -88,7 +91,7 @@ func (p *timeParser) acceptDayAfterTomorrow(w token) bool {
 }
 
 // nextDay reads "next week" and "next monday".
-func (p *timeParser) nextDay(today time.Time) (day, bool, error) {
+func (p dayParser) nextDay(today time.Time) (day, bool, error) {
 	monday := nextMonday(today)
 	switch w := p.peek(1); {
 	case w.word.role == roleUnit && w.word.n == unitWeek:
@@ -122,7 +125,7 @@ func (p *timeParser) nextDay(today time.Time) (day, bool, error) {
 func nextMonday(today time.Time) time.Time { return today.AddDate(0, 0, 7-(int(today.Weekday())+6)%7) }
 
 // weekday reads the name of a weekday, which a date may follow: "fri", "this friday", "Sat 21 Nov".
-func (p *timeParser) weekday(today time.Time, on bool) (day, bool, error) {
+func (p dayParser) weekday(today time.Time, on bool) (day, bool, error) {
 	sure := p.accept(roleThis) || on
 	w := p.peek(0)
 	p.pos++
@@ -155,7 +158,7 @@ func (p *timeParser) weekday(today time.Time, on bool) (day, bool, error) {
 }
 
 // date reads 2026-12-24, 24.12., 24.12.2026, Dec 24, 24 December 2026 and 24th of December.
-func (p *timeParser) date(today time.Time) (day, bool, error) {
+func (p dayParser) date(today time.Time) (day, bool, error) {
 	first := p.peek(0)
 	switch {
 	case isDate(first.text):
@@ -193,13 +196,13 @@ func (p *timeParser) date(today time.Time) (day, bool, error) {
 }
 
 // inMonth completes a date whose day and month were read with the year that may follow.
-func (p *timeParser) inMonth(n, month int, today time.Time) (day, bool, error) {
+func (p dayParser) inMonth(n, month int, today time.Time) (day, bool, error) {
 	year, _ := p.year()
 	return p.inYear(n, month, year, today)
 }
 
 // dotted reads 24.12. and 24.12.2026.
-func (p *timeParser) dotted(t token, today time.Time) (day, bool, error) {
+func (p dayParser) dotted(t token, today time.Time) (day, bool, error) {
 	parts := strings.Split(t.text, ".")
 	n, b1, ok1 := parseNumber(parts[0])
 	month, b2, ok2 := parseNumber(parts[1])
@@ -212,7 +215,7 @@ func (p *timeParser) dotted(t token, today time.Time) (day, bool, error) {
 }
 
 // inYear returns the date of a day and month in a year. For the year 0 it returns the next such day.
-func (p *timeParser) inYear(n, month, year int, today time.Time) (day, bool, error) {
+func (p dayParser) inYear(n, month, year int, today time.Time) (day, bool, error) {
 	exists := func(y int) bool { return month >= 1 && month <= 12 && n >= 1 && n <= daysIn(y, time.Month(month)) }
 	d := day{noYear: year == 0}
 	if year == 0 {

@@ -37,7 +37,7 @@ var (
 
 // monthDay reads "the first monday", "last day", "last weekday". It returns false, at the same position, if the next
 // words name no such day.
-func (p *timeParser) monthDay() (nthDay, bool) {
+func (p dayParser) monthDay() (nthDay, bool) {
 	start := p.pos
 	p.accept(roleThe)
 	d := nthDay{position: p.position(p.peek(0))}
@@ -59,7 +59,7 @@ func (p *timeParser) monthDay() (nthDay, bool) {
 }
 
 // position returns the position that a word names: first, 2nd, last; 0 for none.
-func (p *timeParser) position(t token) int {
+func (p dayParser) position(t token) int {
 	if n := positions[t.text]; n != 0 {
 		return n
 	}
@@ -92,7 +92,7 @@ func (d nthDay) in(year int, month time.Month) time.Time {
 
 // dayOfMonth reads a position in a month, and the month: "first monday of december", "last day of the month". Without a month the next such
 // day is meant, but "last monday" is in the past.
-func (p *timeParser) dayOfMonth(today time.Time) (day, bool, error) {
+func (p dayParser) dayOfMonth(today time.Time) (day, bool, error) {
 	start := p.pos
 	d, ok := p.monthDay()
 	if !ok {
@@ -120,7 +120,7 @@ func (d nthDay) from(today time.Time) time.Time {
 }
 
 // inNamedMonth reads the month of a day: "december 2026", "the month", "next month".
-func (p *timeParser) inNamedMonth(d nthDay, today time.Time) (time.Time, error) {
+func (p dayParser) inNamedMonth(d nthDay, today time.Time) (time.Time, error) {
 	w := p.peek(0)
 	if w.word.role == roleMonth {
 		p.pos++
@@ -152,7 +152,7 @@ func (p *timeParser) inNamedMonth(d nthDay, today time.Time) (time.Time, error) 
 }
 
 // year reads a year of four digits.
-func (p *timeParser) year() (int, bool) {
+func (p dayParser) year() (int, bool) {
 	text := p.peek(0).text
 	y, suffix, ok := parseNumber(text)
 	if !ok || suffix != "" || y < 2000 || y >= 2200 || len(text) != 4 {
@@ -195,7 +195,7 @@ func (p *recurrenceParser) byCalendar() (Kind, string, bool, error) {
 func (p *recurrenceParser) monthly(interval int) (rrule.ROption, bool, error) {
 	option := rrule.ROption{Freq: rrule.MONTHLY, Interval: interval}
 	start := p.pos
-	if d, ok := p.monthDay(); ok {
+	if d, ok := (dayParser{&p.timeParser}).monthDay(); ok {
 		isDay := len(d.weekdays) == len(everyWeekday)
 		isOfMonth := p.acceptOfMonth()
 		switch {

@@ -250,7 +250,7 @@ func (p *timeParser) readTime() (reading, error) {
 	if r, ok, err := p.relativeTime(); ok || err != nil {
 		return r, err
 	}
-	if d, ok, err := p.day(); ok || err != nil {
+	if d, ok, err := (dayParser{p}).day(); ok || err != nil {
 		if err != nil {
 			return reading{}, err
 		}
@@ -289,7 +289,7 @@ func (p *timeParser) timeFirst() (reading, error) {
 		return reading{}, p.unknown()
 	}
 	if p.dayFollows() {
-		d, _, err := p.day()
+		d, _, err := dayParser{p}.day()
 		if err != nil {
 			return reading{}, err
 		}
@@ -321,7 +321,7 @@ func (p *timeParser) dayFollows() bool {
 	if p.nextIs(roleShortDay) && !named && len(p.words) > p.pos+1 {
 		return false // in "9am sun cream", sun is not Sunday
 	}
-	_, ok, err := p.day()
+	_, ok, err := dayParser{p}.day()
 	return ok && err == nil
 }
 

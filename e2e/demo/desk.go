@@ -32,8 +32,11 @@ const (
 	deposit   = "A deposit of 200 € is due."
 )
 
+// deskSteps are the steps of the business desk.
+type deskSteps struct{ *demo }
+
 // thread sends a question that no document answers, answers it in the contact's thread as the owner, and gives the chat back to multis.
-func (d *demo) thread(ctx context.Context) error {
+func (d deskSteps) thread(ctx context.Context) error {
 	if _, err := d.contactSays(ctx, ana, unansweredQuestion); err != nil {
 		return err
 	}
@@ -71,7 +74,7 @@ func (d *demo) thread(ctx context.Context) error {
 }
 
 // shadow shows a shadow answer, which is never sent, and how close it is to what the owner then writes on the phone.
-func (d *demo) shadow(ctx context.Context) error {
+func (d deskSteps) shadow(ctx context.Context) error {
 	if err := d.newCustomer(ctx, emil, "Hello, this is Emil."); err != nil {
 		return err
 	}
@@ -106,7 +109,7 @@ func (d *demo) shadow(ctx context.Context) error {
 }
 
 // learn turns the owner's answer in the thread into a document, and lets another contact ask the same question.
-func (d *demo) learn(ctx context.Context) error {
+func (d deskSteps) learn(ctx context.Context) error {
 	proposal, err := d.awaitNewReply(ctx, "the question whether to learn your answer to Ana", learnQuestion)
 	if err != nil {
 		return err
@@ -149,7 +152,7 @@ func (d *demo) learn(ctx context.Context) error {
 
 // clarify lets a contact ask a question with two answers, and choose one. With a model it does nothing: Finn has asked
 // before, so the model would decide.
-func (d *demo) clarify(ctx context.Context) error {
+func (d deskSteps) clarify(ctx context.Context) error {
 	if d.model != config.NoModel {
 		return nil
 	}
@@ -173,7 +176,7 @@ func (d *demo) clarify(ctx context.Context) error {
 }
 
 // newCustomer sends a first message of a contact, and switches the chat to business.
-func (d *demo) newCustomer(ctx context.Context, contact, hello string) error {
+func (d deskSteps) newCustomer(ctx context.Context, contact, hello string) error {
 	if _, err := d.contactSays(ctx, contact, hello); err != nil {
 		return err
 	}

@@ -20,8 +20,11 @@ const (
 	execDone = "✅ touch made-by-multis.md · done"
 )
 
+// commandSteps are the steps of a command with a PIN, and of the audit log.
+type commandSteps struct{ *demo }
+
 // runCommand runs a command after the PIN, and then a command that tries to escape from the sandbox.
-func (d *demo) runCommand(ctx context.Context) error {
+func (d commandSteps) runCommand(ctx context.Context) error {
 	data, err := rig.ExecFolder()
 	if err != nil {
 		return err
@@ -71,7 +74,7 @@ func (d *demo) runCommand(ctx context.Context) error {
 }
 
 // enterPIN sends the PIN, and waits for multis' reply to it and for the deletion of the message.
-func (d *demo) enterPIN(ctx context.Context, want string) error {
+func (d commandSteps) enterPIN(ctx context.Context, want string) error {
 	d.out.says("you (admin room)", cyan, "•••••• (the PIN)")
 	sent, err := d.rig.Owner.SendText(ctx, d.admin, demoPIN)
 	if err != nil {
@@ -86,7 +89,7 @@ func (d *demo) enterPIN(ctx context.Context, want string) error {
 }
 
 // awaitReplyWith waits until multis writes a message with the wanted words in the admin room, after an event.
-func (d *demo) awaitReplyWith(ctx context.Context, after id.EventID, want string) error {
+func (d commandSteps) awaitReplyWith(ctx context.Context, after id.EventID, want string) error {
 	var heard string
 	err := d.await(ctx, "multis' answer in the admin room", func(ctx context.Context) (bool, error) {
 		timeline, err := d.rig.Timeline(ctx, d.admin)
@@ -119,7 +122,7 @@ func (d *demo) isDeleted(ctx context.Context, evt id.EventID) (bool, error) {
 }
 
 // audit verifies the audit log with the command line, while multis runs.
-func (d *demo) audit(ctx context.Context) error {
+func (d commandSteps) audit(ctx context.Context) error {
 	text, err := d.settings.yaml()
 	if err != nil {
 		return err

@@ -18,8 +18,11 @@ const (
 	fenceQuestion = "What did Dora say the fence will cost?"
 )
 
+// memorySteps are the steps of what is remembered and forgotten.
+type memorySteps struct{ *demo }
+
 // recall asks about a message that was sent three weeks ago in a silent chat, and then deletes that message with /forget.
-func (d *demo) recall(ctx context.Context) error {
+func (d memorySteps) recall(ctx context.Context) error {
 	evt, err := d.addOldMessage(ctx)
 	if err != nil {
 		return err
@@ -66,7 +69,7 @@ func (d *demo) recall(ctx context.Context) error {
 }
 
 // addOldMessage makes the bridge backfill a chat from three weeks ago, as after a login, and returns the event of Dora's message.
-func (d *demo) addOldMessage(ctx context.Context) (evt id.EventID, err error) {
+func (d memorySteps) addOldMessage(ctx context.Context) (evt id.EventID, err error) {
 	then := time.Now().AddDate(0, 0, -21)
 	lines := []demonet.Line{
 		{Text: "Hi, it's Dora. I asked about your garden.", Time: then},

@@ -76,8 +76,11 @@ func (u unhurried) Write(data []byte) (int, error) {
 
 func (u unhurried) Unwrap() http.ResponseWriter { return u.ResponseWriter }
 
+// modelSteps are the steps with a model.
+type modelSteps struct{ *demo }
+
 // askModel asks a question that a model answers with two tools, and shows how the answer came about.
-func (d *demo) askModel(ctx context.Context) error {
+func (d modelSteps) askModel(ctx context.Context) error {
 	if d.model != config.NoModel {
 		return d.askTools(ctx)
 	}
@@ -110,7 +113,7 @@ func (d *demo) restart(ctx context.Context, model string) error {
 }
 
 // askTools asks a question, waits for the final answer, and shows its intermediate states.
-func (d *demo) askTools(ctx context.Context) error {
+func (d modelSteps) askTools(ctx context.Context) error {
 	d.out.says("you (admin room)", cyan, ownersQuestion)
 	sent, err := d.rig.Owner.SendText(ctx, d.admin, ownersQuestion)
 	if err != nil {

@@ -79,8 +79,11 @@ func showCall(number int, a store.Approval) shownCall {
 	return c
 }
 
+// waitingPages are the page of what waits, and what is decided there.
+type waitingPages struct{ *Site }
+
 // decideCalls approves or declines the tool calls on a card, or a plan.
-func (s *Site) decideCalls(v *visit) error {
+func (s waitingPages) decideCalls(v *visit) error {
 	if err := v.r.ParseForm(); err != nil {
 		s.fail(v, v.r, http.StatusUnsupportedMediaType)
 		return nil //nolint:nilerr // it has answered
@@ -115,7 +118,7 @@ func (s *Site) decideCalls(v *visit) error {
 }
 
 // callResult says what was decided about the calls on a card.
-func (s *Site) callResult(v *visit, card int64) (string, error) {
+func (s waitingPages) callResult(v *visit, card int64) (string, error) {
 	calls, err := store.ApprovalsOnCard(v.r.Context(), v.db, card)
 	if err != nil {
 		return "", err

@@ -68,8 +68,11 @@ type chatPage struct {
 	Earlier    store.MessageID // where the next page begins; zero for none
 }
 
+// chatPages are the pages of chats.
+type chatPages struct{ *Site }
+
 // chat shows a chat and its log.
-func (s *Site) chat(v *visit) error {
+func (s chatPages) chat(v *visit) error {
 	ctx := v.r.Context()
 	c, err := store.ChatByID(ctx, v.db, store.ChatID(v.id()))
 	if errors.Is(err, store.ErrNotFound) || err == nil && !isContactChat(c) {
@@ -93,7 +96,7 @@ func (s *Site) chat(v *visit) error {
 }
 
 // addLog adds the log and the open escalation.
-func (s *Site) addLog(v *visit, page *chatPage) error {
+func (s chatPages) addLog(v *visit, page *chatPage) error {
 	ctx := v.r.Context()
 	e, err := store.EscalationOfChat(ctx, v.db, page.ID)
 	if err != nil && !errors.Is(err, store.ErrNotFound) {
@@ -133,7 +136,7 @@ func (s *Site) addLog(v *visit, page *chatPage) error {
 }
 
 // turns puts messages and what multis said into turns, the newest turn first, and explains each.
-func (s *Site) turns(c store.Chat, messages []store.Message, said []store.OutboxMessage) []turn {
+func (s chatPages) turns(c store.Chat, messages []store.Message, said []store.OutboxMessage) []turn {
 	answers := map[uuid.UUID]store.OutboxMessage{}
 	for _, o := range said {
 		answers[o.ID] = o
@@ -224,7 +227,7 @@ func (s *Site) messageEntry(c store.Chat, m store.Message) entry {
 }
 
 // outboxEntry returns how something that multis said is shown.
-func (s *Site) outboxEntry(o store.OutboxMessage) entry {
+func (s chatPages) outboxEntry(o store.OutboxMessage) entry {
 	e := entry{At: o.CreatedAt, Who: s.Name, Class: "out", Text: o.Text()}
 	if o.SentAt != nil {
 		e.At = *o.SentAt

@@ -51,7 +51,7 @@ type chatList struct {
 }
 
 // chats lists the chats, the newest first.
-func (s *Site) chats(v *visit) error {
+func (s chatPages) chats(v *visit) error {
 	query := v.r.URL.Query()
 	name := strings.ToValidUTF8(strings.ReplaceAll(query.Get("q"), "\x00", ""), "")
 	all, err := store.ListChats(v.r.Context(), v.db, name, maxChats, 0)
@@ -100,7 +100,7 @@ func chatsPath(name, mode string, page int) string {
 }
 
 // modeFilters returns the filters by mode, with their counts.
-func (s *Site) modeFilters(all []store.Chat, name, current string) []filter {
+func (s chatPages) modeFilters(all []store.Chat, name, current string) []filter {
 	counts := map[policy.Mode]int{}
 	for _, c := range all {
 		counts[c.ModeIn(s.Defaults)]++
@@ -113,7 +113,7 @@ func (s *Site) modeFilters(all []store.Chat, name, current string) []filter {
 }
 
 // chatRow returns the line of a chat. Nothing is shown of what a chat says that is off.
-func (s *Site) chatRow(c store.Chat, g store.ChatGlance) chatRow {
+func (s chatPages) chatRow(c store.Chat, g store.ChatGlance) chatRow {
 	r := chatRow{
 		Chat:       c,
 		ChatGlance: g,

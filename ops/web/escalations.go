@@ -24,7 +24,7 @@ type escalationCard struct {
 func (c escalationCard) Suggests() bool { return c.Picked == 0 }
 
 // escalationCards returns escalations as the page shows them.
-func (s *Site) escalationCards(v *visit, list []store.Escalation, chats map[store.ChatID]store.Chat) ([]escalationCard, error) {
+func (s waitingPages) escalationCards(v *visit, list []store.Escalation, chats map[store.ChatID]store.Chat) ([]escalationCard, error) {
 	var ids []store.EscalationID
 	for _, e := range list {
 		ids = append(ids, e.ID)
@@ -45,7 +45,7 @@ func (s *Site) escalationCards(v *visit, list []store.Escalation, chats map[stor
 }
 
 // actOnEscalation claims, resolves or pauses an escalation, or sends a suggestion.
-func (s *Site) actOnEscalation(v *visit) error {
+func (s waitingPages) actOnEscalation(v *visit) error {
 	a := EscalationAction{Step: EscalationStep(v.r.PostFormValue("do"))}
 	switch number := parseID(v.r.PostFormValue("suggestion")); {
 	case number > 0 && a.Step == "":
@@ -57,7 +57,7 @@ func (s *Site) actOnEscalation(v *visit) error {
 }
 
 // replyToEscalation sends the owner's words to the contact of an escalation.
-func (s *Site) replyToEscalation(v *visit) error {
+func (s waitingPages) replyToEscalation(v *visit) error {
 	a := EscalationAction{Step: StepReply, Text: strings.TrimSpace(v.r.PostFormValue("text"))}
 	if a.Text == "" {
 		return s.reject(v, "There are no words to send.", "")
@@ -66,7 +66,7 @@ func (s *Site) replyToEscalation(v *visit) error {
 }
 
 // act carries out what a form says about the escalation in the path.
-func (s *Site) act(v *visit, a EscalationAction) error {
+func (s waitingPages) act(v *visit, a EscalationAction) error {
 	a.Escalation, a.Version = store.EscalationID(v.id()), v.r.PostFormValue("version")
 	refused, err := s.Room.ActOnEscalation(v.r.Context(), v.session, a)
 	if err != nil {
@@ -76,7 +76,7 @@ func (s *Site) act(v *visit, a EscalationAction) error {
 }
 
 // escalationResult says what became of an escalation.
-func (s *Site) escalationResult(v *visit, escalation store.EscalationID) (string, error) {
+func (s waitingPages) escalationResult(v *visit, escalation store.EscalationID) (string, error) {
 	e, err := store.EscalationByID(v.r.Context(), v.db, escalation)
 	switch {
 	case errors.Is(err, store.ErrNotFound):

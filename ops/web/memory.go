@@ -28,8 +28,11 @@ type memoryPage struct {
 	Notes []noteCard
 }
 
+// notePages are the pages of what is remembered.
+type notePages struct{ *Site }
+
 // memory shows the notes of a chat.
-func (s *Site) memory(v *visit) error {
+func (s notePages) memory(v *visit) error {
 	c, err := store.ChatByID(v.r.Context(), v.db, store.ChatID(v.id()))
 	if errors.Is(err, store.ErrNotFound) || err == nil && !isContactChat(c) {
 		s.fail(v, v.r, http.StatusNotFound)
@@ -42,7 +45,7 @@ func (s *Site) memory(v *visit) error {
 }
 
 // ownMemory shows the owner's own notes.
-func (s *Site) ownMemory(v *visit) error {
+func (s notePages) ownMemory(v *visit) error {
 	c, err := store.AdminChat(v.r.Context(), v.db)
 	if errors.Is(err, store.ErrNotFound) {
 		s.fail(v, v.r, http.StatusNotFound)
@@ -54,7 +57,7 @@ func (s *Site) ownMemory(v *visit) error {
 	return s.showNotes(v, memoryPage{Chat: c, IsOwn: true})
 }
 
-func (s *Site) showNotes(v *visit, page memoryPage) error {
+func (s notePages) showNotes(v *visit, page memoryPage) error {
 	ctx := v.r.Context()
 	notes, former, err := s.Memory.Notes(ctx, page.Chat)
 	if err != nil {
@@ -82,7 +85,7 @@ func (s *Site) showNotes(v *visit, page memoryPage) error {
 }
 
 // changeNote gives a note other words.
-func (s *Site) changeNote(v *visit) error {
+func (s notePages) changeNote(v *visit) error {
 	words := strings.TrimSpace(v.r.PostFormValue("text"))
 	if words == "" {
 		return s.reject(v, "There are no words to save. To delete the note, forget it.", "")
@@ -92,19 +95,19 @@ func (s *Site) changeNote(v *visit) error {
 }
 
 // undoNote gives a note its former words.
-func (s *Site) undoNote(v *visit) error {
+func (s notePages) undoNote(v *visit) error {
 	refused, err := s.Memory.UndoNote(v.r.Context(), v.session, v.note())
 	return s.afterNote(v, refused, "", err)
 }
 
 // forgetNote deletes a note and the messages that it comes from.
-func (s *Site) forgetNote(v *visit) error {
+func (s notePages) forgetNote(v *visit) error {
 	refused, err := s.Memory.ForgetNote(v.r.Context(), v.session, v.note(), v.r.PostFormValue("version"))
 	return s.afterNote(v, refused, "", err)
 }
 
 // afterNote answers a form about a note with the page of the notes that it came from.
-func (s *Site) afterNote(v *visit, refused, words string, err error) error {
+func (s notePages) afterNote(v *visit, refused, words string, err error) error {
 	if err != nil {
 		return err
 	}
@@ -126,7 +129,7 @@ type forgetPage struct {
 }
 
 // askToForget shows what is deleted with a note, and a button.
-func (s *Site) askToForget(v *visit) error {
+func (s notePages) askToForget(v *visit) error {
 	ctx := v.r.Context()
 	page := forgetPage{Note: v.note()}
 	var err error

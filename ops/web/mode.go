@@ -20,7 +20,7 @@ type modePage struct {
 }
 
 // askMode says what a mode would mean in a chat, and shows a button.
-func (s *Site) askMode(v *visit) error {
+func (s chatPages) askMode(v *visit) error {
 	ctx := v.r.Context()
 	c, err := store.ChatByID(ctx, v.db, store.ChatID(v.id()))
 	to := policy.Mode(v.r.URL.Query().Get("to"))
@@ -47,7 +47,7 @@ func (s *Site) askMode(v *visit) error {
 }
 
 // setMode changes the mode of a chat.
-func (s *Site) setMode(v *visit) error {
+func (s chatPages) setMode(v *visit) error {
 	change := ModeChange{
 		Chat: store.ChatID(v.id()),
 		Was:  policy.Mode(v.r.PostFormValue("was")),

@@ -32,7 +32,7 @@ type nowPage struct {
 func (p nowPage) Waiting() int { return len(p.Approvals) + len(p.Escalations) + len(p.Drafts) }
 
 // waiting shows all that waits for the owner.
-func (s *Site) waiting(v *visit) error {
+func (s waitingPages) waiting(v *visit) error {
 	page, err := s.readWaiting(v)
 	if err != nil {
 		return err
@@ -44,7 +44,7 @@ func (s *Site) waiting(v *visit) error {
 	return nil
 }
 
-func (s *Site) readWaiting(v *visit) (page nowPage, err error) {
+func (s waitingPages) readWaiting(v *visit) (page nowPage, err error) {
 	ctx := v.r.Context()
 	calls, err := store.WaitingCalls(ctx, v.db, v.now, maxWaiting)
 	if err != nil {
@@ -83,7 +83,7 @@ func chatsOf(drafts []store.WaitingDraft, escalations []store.Escalation) (ids [
 }
 
 // result says what became of what the address names, as it is now.
-func (s *Site) result(v *visit) (string, error) {
+func (s waitingPages) result(v *visit) (string, error) {
 	kind, number, _ := strings.Cut(v.r.URL.Query().Get("done"), "-")
 	switch kind {
 	case "approval":
@@ -97,7 +97,7 @@ func (s *Site) result(v *visit) (string, error) {
 	}
 }
 
-func (s *Site) draftResult(v *visit, number string) (string, error) {
+func (s waitingPages) draftResult(v *visit, number string) (string, error) {
 	id, err := uuid.Parse(number)
 	if err != nil {
 		return "", nil //nolint:nilerr // it names none
@@ -145,7 +145,7 @@ func (s *Site) reject(v *visit, why, words string) error {
 
 // decideDraft sends or drops a draft, or gives it other words. The form names the draft that it showed; another text makes another
 // draft, so a form can never decide about words that it did not show.
-func (s *Site) decideDraft(v *visit) error {
+func (s waitingPages) decideDraft(v *visit) error {
 	ctx := v.r.Context()
 	id, err := uuid.Parse(v.r.PathValue("id"))
 	if err != nil {

@@ -91,7 +91,7 @@ func (s *Site) isSignedIn(v *visit) bool {
 		})
 		return false
 	case !ok && isFromOtherSite(v.r) && v.r.URL.Query().Get("hop") == "":
-		s.showHop(v)
+		sessionPages{s}.showHop(v)
 		return false
 	case !ok:
 		http.Redirect(v, v.r, "/sign-in", http.StatusSeeOther)
@@ -114,13 +114,16 @@ func (s *Site) isSignedIn(v *visit) bool {
 // isFromOtherSite reports whether a link of another site led here. The browser sends no strict cookie then.
 func isFromOtherSite(r *http.Request) bool { return r.Header.Get("Sec-Fetch-Site") == "cross-site" }
 
+// sessionPages are the pages by which one signs in and out.
+type sessionPages struct{ *Site }
+
 // showHop shows a page that leads to the page that was asked for: for that step the browser sends the cookie.
-func (s *Site) showHop(v *visit) {
+func (s sessionPages) showHop(v *visit) {
 	s.show(v, http.StatusOK, "hop", "multis", v.r.URL.EscapedPath()+"?hop=1")
 }
 
 // signInSteps says how to sign in.
-func (s *Site) signInSteps(v *visit) error {
+func (s sessionPages) signInSteps(v *visit) error {
 	s.show(v, http.StatusOK, "sign-in", "Sign in", nil)
 	return nil
 }
@@ -133,7 +136,7 @@ type pending struct {
 }
 
 // askToSignIn shows the button that signs in. It changes nothing: the first to look may be a program that previews links.
-func (s *Site) askToSignIn(v *visit) error {
+func (s sessionPages) askToSignIn(v *visit) error {
 	if !s.looks.allow(clientAddress(v.r)) {
 		s.fail(v, v.r, http.StatusTooManyRequests)
 		return nil
@@ -158,7 +161,7 @@ func (s *Site) askToSignIn(v *visit) error {
 var errSpent = errors.New("the link does not sign in")
 
 // signIn spends a link and begins a session, in place of the session that this browser had.
-func (s *Site) signIn(v *visit) error {
+func (s sessionPages) signIn(v *visit) error {
 	if !s.tries.allow(clientAddress(v.r)) {
 		s.fail(v, v.r, http.StatusTooManyRequests)
 		return nil
@@ -192,7 +195,7 @@ func (s *Site) signIn(v *visit) error {
 }
 
 // begin spends the link with a hash and begins the session of a token.
-func (s *Site) begin(ctx context.Context, tx store.Tx, v *visit, hash []byte, token string) error {
+func (s sessionPages) begin(ctx context.Context, tx store.Tx, v *visit, hash []byte, token string) error {
 	link, err := store.SpendWebLink(ctx, tx, hash, v.now)
 	if errors.Is(err, store.ErrNotFound) || (err == nil && link.Person != s.Owner) {
 		return errSpent
@@ -211,7 +214,7 @@ func (s *Site) begin(ctx context.Context, tx store.Tx, v *visit, hash []byte, to
 }
 
 // signOut ends the session of this browser.
-func (s *Site) signOut(v *visit) error {
+func (s sessionPages) signOut(v *visit) error {
 	if err := s.end(v, v.session.ID); err != nil {
 		return err
 	}
@@ -220,7 +223,7 @@ func (s *Site) signOut(v *visit) error {
 }
 
 // endSession ends a session of the owner.
-func (s *Site) endSession(v *visit) error {
+func (s sessionPages) endSession(v *visit) error {
 	if err := s.end(v, store.WebSessionID(v.id())); err != nil {
 		return err
 	}
@@ -228,7 +231,7 @@ func (s *Site) endSession(v *visit) error {
 }
 
 // end ends a session, if there still is one.
-func (s *Site) end(v *visit, session store.WebSessionID) error {
+func (s sessionPages) end(v *visit, session store.WebSessionID) error {
 	ctx := v.r.Context()
 	return s.Store.InTx(ctx, func(tx store.Tx) error {
 		ended, err := store.EndWebSession(ctx, tx, v.session.Person, session)
@@ -243,7 +246,7 @@ func (s *Site) end(v *visit, session store.WebSessionID) error {
 }
 
 // endSessions ends every session, this one as well.
-func (s *Site) endSessions(v *visit) error {
+func (s sessionPages) endSessions(v *visit) error {
 	ctx := v.r.Context()
 	err := s.Store.InTx(ctx, func(tx store.Tx) error {
 		if _, err := store.EndWebSessions(ctx, tx, v.session.Person); err != nil {
@@ -259,7 +262,7 @@ func (s *Site) endSessions(v *visit) error {
 }
 
 // sessions lists who is signed in.
-func (s *Site) sessions(v *visit) error {
+func (s sessionPages) sessions(v *visit) error {
 	list, err := store.WebSessions(v.r.Context(), v.db, v.session.Person, v.now)
 	if err != nil {
 		return err

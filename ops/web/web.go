@@ -88,7 +88,7 @@ func New(ctx context.Context, o Options) (*Site, error) {
 		mux:     http.NewServeMux(),
 		pages:   parsePages(o.Now, o.Zone, o.Currency),
 	}
-	for _, r := range routes() {
+	for _, r := range s.routes() {
 		s.mux.Handle(r.pattern, s.handler(r))
 	}
 	return s, o.Store.InTx(ctx, func(tx store.Tx) error { return store.KeepWebSessionsOf(ctx, tx, o.Owner) })
@@ -119,7 +119,7 @@ type route struct {
 	pattern string // of http.ServeMux
 	// open says that nobody needs to be signed in.
 	open bool
-	do   func(s *Site, v *visit) error
+	do   func(v *visit) error
 	// takesFile says that its form has a file.
 	takesFile bool
 }
@@ -128,37 +128,39 @@ type route struct {
 const uploadPattern = "POST /documents"
 
 // routes returns all routes.
-func routes() []route {
+func (s *Site) routes() []route {
+	sign, notes := sessionPages{s}, notePages{s}
+	chats, waiting := chatPages{s}, waitingPages{s}
 	return []route{
-		{pattern: "GET /style.css", open: true, do: (*Site).style},
-		{pattern: "GET /sign-in", open: true, do: (*Site).signInSteps},
-		{pattern: "GET /sign-in/{link}", open: true, do: (*Site).askToSignIn},
-		{pattern: "POST /sign-in", open: true, do: (*Site).signIn},
-		{pattern: "POST /sign-out", do: (*Site).signOut},
-		{pattern: "GET /sessions", do: (*Site).sessions},
-		{pattern: "POST /sessions/end", do: (*Site).endSessions},
-		{pattern: "POST /sessions/{id}/end", do: (*Site).endSession},
-		{pattern: "GET /{$}", do: (*Site).waiting},
-		{pattern: "POST /drafts/{id}", do: (*Site).decideDraft},
-		{pattern: "POST /approvals/{id}", do: (*Site).decideCalls},
-		{pattern: "POST /escalations/{id}", do: (*Site).actOnEscalation},
-		{pattern: "POST /escalations/{id}/replies", do: (*Site).replyToEscalation},
-		{pattern: "GET /chats", do: (*Site).chats},
-		{pattern: "GET /chats/{id}", do: (*Site).chat},
-		{pattern: "GET /chats/{id}/mode", do: (*Site).askMode},
-		{pattern: "POST /chats/{id}/mode", do: (*Site).setMode},
-		{pattern: "GET /chats/{id}/memory", do: (*Site).memory},
-		{pattern: "GET /memory", do: (*Site).ownMemory},
-		{pattern: "POST /notes/{id}", do: (*Site).changeNote},
-		{pattern: "POST /notes/{id}/undo", do: (*Site).undoNote},
-		{pattern: "GET /notes/{id}/forget", do: (*Site).askToForget},
-		{pattern: "POST /notes/{id}/forget", do: (*Site).forgetNote},
-		{pattern: "GET /search", do: (*Site).search},
-		{pattern: "GET /documents", do: (*Site).documents},
-		{pattern: uploadPattern, do: (*Site).addDocument, takesFile: true},
-		{pattern: "GET /documents/{id}", do: (*Site).document},
-		{pattern: "GET /numbers", do: (*Site).numbers},
-		{pattern: "GET /doctor", do: (*Site).doctor},
+		{pattern: "GET /style.css", open: true, do: s.style},
+		{pattern: "GET /sign-in", open: true, do: sign.signInSteps},
+		{pattern: "GET /sign-in/{link}", open: true, do: sign.askToSignIn},
+		{pattern: "POST /sign-in", open: true, do: sign.signIn},
+		{pattern: "POST /sign-out", do: sign.signOut},
+		{pattern: "GET /sessions", do: sign.sessions},
+		{pattern: "POST /sessions/end", do: sign.endSessions},
+		{pattern: "POST /sessions/{id}/end", do: sign.endSession},
+		{pattern: "GET /{$}", do: waiting.waiting},
+		{pattern: "POST /drafts/{id}", do: waiting.decideDraft},
+		{pattern: "POST /approvals/{id}", do: waiting.decideCalls},
+		{pattern: "POST /escalations/{id}", do: waiting.actOnEscalation},
+		{pattern: "POST /escalations/{id}/replies", do: waiting.replyToEscalation},
+		{pattern: "GET /chats", do: chats.chats},
+		{pattern: "GET /chats/{id}", do: chats.chat},
+		{pattern: "GET /chats/{id}/mode", do: chats.askMode},
+		{pattern: "POST /chats/{id}/mode", do: chats.setMode},
+		{pattern: "GET /chats/{id}/memory", do: notes.memory},
+		{pattern: "GET /memory", do: notes.ownMemory},
+		{pattern: "POST /notes/{id}", do: notes.changeNote},
+		{pattern: "POST /notes/{id}/undo", do: notes.undoNote},
+		{pattern: "GET /notes/{id}/forget", do: notes.askToForget},
+		{pattern: "POST /notes/{id}/forget", do: notes.forgetNote},
+		{pattern: "GET /search", do: s.search},
+		{pattern: "GET /documents", do: s.documents},
+		{pattern: uploadPattern, do: s.addDocument, takesFile: true},
+		{pattern: "GET /documents/{id}", do: s.document},
+		{pattern: "GET /numbers", do: s.numbers},
+		{pattern: "GET /doctor", do: s.doctor},
 	}
 }
 
@@ -191,7 +193,7 @@ func (s *Site) handler(rt route) http.Handler {
 		if rt.takesFile { // only the owner may send so much
 			r.Body = http.MaxBytesReader(w, body, knowledge.MaxSize+maxBody)
 		}
-		if err := rt.do(s, v); err != nil {
+		if err := rt.do(v); err != nil {
 			s.report500(v, err) //nolint:contextcheck // it is that of the request
 		}
 	})

@@ -4,9 +4,12 @@ import (
 	"slices"
 )
 
+// denialCheck finds what the sentence affirms or denies otherwise than its sources, and limits that it leaves out.
+type denialCheck struct{ *prover }
+
 // findDenial finds a part that says yes where its source says no, or the other way round. If it does so in words of its own, it
 // may mean the same.
-func (p *prover) findDenial() (found Finding) {
+func (p denialCheck) findDenial() (found Finding) {
 	for i, c := range p.said {
 		for _, s := range c.segments() {
 			if !slices.ContainsFunc(s.tokens, s.words.isContent) {
@@ -31,7 +34,7 @@ func (p *prover) findDenial() (found Finding) {
 
 // isDeniedBehind reports whether the next clause of the sentence goes on with a clause, and denies in the same part of the sources
 // where that stands: "in the holidays, there are no lessons".
-func (p *prover) isDeniedBehind(i int, c clause) bool {
+func (p denialCheck) isDeniedBehind(i int, c clause) bool {
 	if i+1 >= len(p.said) || p.said[i+1].statement != p.said[i].statement || !p.said[i+1].denies() {
 		return false
 	}
@@ -55,7 +58,7 @@ func (w weight) isInSourceWords(denies bool) bool {
 	return w.foreign == 0 && (w.opposite > 1 || w.opposite == 1 && w.same > 0 && !denies)
 }
 
-func (p *prover) weigh(c clause) (w weight) {
+func (p denialCheck) weigh(c clause) (w weight) {
 	for _, t := range c.tokens {
 		if !c.words.isContent(t) {
 			continue
@@ -76,7 +79,7 @@ func (p *prover) weigh(c clause) (w weight) {
 }
 
 // isDenialRight reports whether a clause denies as its sources do.
-func (p *prover) isDenialRight(c clause, w weight) bool {
+func (p denialCheck) isDenialRight(c clause, w weight) bool {
 	switch {
 	case w.opposite == 0 && (w.same > 0 || w.both > 0 && p.source[0].isRow || !c.denies()):
 		return true
@@ -91,7 +94,7 @@ func (p *prover) isDenialRight(c clause, w weight) bool {
 
 // polarity reports whether a word of a clause stands in a clause of the sources that does not deny, and in one that does. To
 // a denial, a word also stands in a clause that goes on with it ("it is not ..."), if that has another word of the denial.
-func (p *prover) polarity(c clause, t token) (yes, no bool) {
+func (p denialCheck) polarity(c clause, t token) (yes, no bool) {
 	for i, s := range p.parts {
 		if !s.has(t) {
 			continue
@@ -172,7 +175,7 @@ func (p *prover) limitOf(t token) limit {
 }
 
 // findLimit finds a limit or condition of the cited clauses that the sentence leaves out.
-func (p *prover) findLimit() (found Finding) {
+func (p denialCheck) findLimit() (found Finding) {
 	if slices.ContainsFunc(p.said, func(c clause) bool { return c.limits() || p.isExcepted(c) }) {
 		return Finding{}
 	}
@@ -201,7 +204,7 @@ func (p *prover) findLimit() (found Finding) {
 }
 
 // saysLimit reports whether the sentence has a number that limits, or one of the customer's own to which the limit was applied.
-func (p *prover) saysLimit() bool {
+func (p denialCheck) saysLimit() bool {
 	for _, c := range p.said {
 		for i := range c.tokens {
 			if c.limitAt(i) != noLimit || c.tokens[i].isNumber && p.repeatsAsked(c, i) && !p.hasSameNumber(c, i) {

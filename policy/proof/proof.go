@@ -52,10 +52,11 @@ func Check(c Claim) Finding {
 	}
 	p := newProver(c)
 	row, scope := rowCheck{p}, scopeCheck{p}
+	denial := denialCheck{p}
 	var found Finding
 	for _, check := range []func() Finding{
-		p.findDeed, p.findSign, p.findNumber, p.findThreshold, row.findRow, p.findDenial, scope.findScope, scope.findLostException,
-		scope.findLostCondition, scope.findMonth, p.findLimit, p.findSource, p.findWord, p.findMerged,
+		p.findDeed, p.findSign, p.findNumber, p.findThreshold, row.findRow, denial.findDenial, scope.findScope, scope.findLostException,
+		scope.findLostCondition, scope.findMonth, denial.findLimit, p.findSource, p.findWord, p.findMerged,
 	} {
 		if f := check(); f.Outcome > found.Outcome {
 			found = f
