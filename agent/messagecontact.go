@@ -24,7 +24,7 @@ const (
 )
 
 // findChats returns the chats that a text names, and those with a name that several chats have.
-func (c *core) findChats(ctx context.Context, text string) (named, unclear []policy.ChatName, err error) {
+func (c *core) findChats(ctx context.Context, said string) (named, unclear []policy.ChatName, err error) {
 	chats, err := c.chatNames(ctx)
 	if err != nil {
 		return nil, nil, err
@@ -32,7 +32,7 @@ func (c *core) findChats(ctx context.Context, text string) (named, unclear []pol
 	for i := range chats {
 		chats[i].Person = 0
 	}
-	named, unclear = policy.FindChats(text, chats)
+	named, unclear = policy.FindChats(said, chats)
 	return named, unclear, nil
 }
 
@@ -139,18 +139,18 @@ func (r drafter) queueDrafts(answer string) func(ctx context.Context, tx store.T
 // queueDraft queues a draft. problem says for people why the gate refuses it; empty if it does not.
 func (r drafter) queueDraft(ctx context.Context, tx store.Tx, d draft, sources []store.MessageID) (problem string, err error) {
 	if d.chat == 0 {
-		named, _, err := r.core.findChats(ctx, d.name)
+		named, unclear, err := r.core.findChats(ctx, d.name)
 		if err != nil {
 			return "", err
 		}
-		if len(named) != 1 {
-			return "", nil // the chat was deleted or renamed in the meantime
+		if len(named) != 1 || len(unclear) > 0 {
+			return notDrafted(d.name, "the chat was renamed or deleted in the meantime."), nil
 		}
 		d.chat = named[0].ID
 	}
 	to, err := store.ChatByID(ctx, tx, d.chat)
 	if errors.Is(err, store.ErrNotFound) {
-		return "", nil
+		return notDrafted(d.name, "the chat was deleted in the meantime."), nil
 	}
 	if err != nil {
 		return "", err
@@ -168,5 +168,13 @@ func (r drafter) queueDraft(ctx context.Context, tx store.Tx, d draft, sources [
 	if decision.Allow {
 		return "", nil
 	}
-	return fmt.Sprintf("⚠️ I drafted nothing for **%s**: %s", text.Escape(to.Label()), text.Escape(decision.Why)), nil
+	return notDrafted(to.Label(), decision.Why), nil
+}
+
+// notDrafted tells the owner that no message is drafted for a chat, and why. A chat that was deleted may have no name any more.
+func notDrafted(chat, why string) string {
+	if chat == "" {
+		chat = "the chat"
+	}
+	return fmt.Sprintf("⚠️ I drafted nothing for **%s**: %s", text.Escape(chat), text.Escape(why))
 }

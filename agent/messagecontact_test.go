@@ -79,6 +79,25 @@ func TestMessageContact_TellsWhatGateRefuses(t *testing.T) {
 	require.Empty(t, b.draftsFor(b.chat.ID))
 }
 
+func TestMessageContact_TellsThatChatIsGone(t *testing.T) {
+	t.Parallel()
+	var b *fixture
+	inOrder := inTurn(calls("message_contact", map[string]any{"chat": "Ana", "text": "I'm late"}),
+		llmtest.Reply{Text: answerJSON("The draft waits for you.", 0, "")})
+	asked := 0
+	model, _ := scripted(t, func(ctx context.Context, request llmtest.Request) llmtest.Reply {
+		if asked++; asked == 2 {
+			_, err := b.store.Pool().Exec(ctx, "update chats set name = 'Zoe' where id = $1", b.chat.ID)
+			require.NoError(t, err)
+		}
+		return inOrder(ctx, request)
+	})
+	b = setup(t, model)
+	b.setTools(tools.MessageContact{})
+	require.Contains(t, b.ask("Tell Ana that I'm late"), "⚠️ I drafted nothing for **Ana**: the chat was renamed or deleted in the meantime.")
+	require.Zero(t, b.count("select count(*) from outbox where state = 'draft'"))
+}
+
 func TestMessageContact_DraftsAFewOnly(t *testing.T) {
 	t.Parallel()
 	var many llmtest.Reply
