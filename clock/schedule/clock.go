@@ -26,6 +26,8 @@ func (p *timeParser) timeOn(d day) (reading, error) {
 	switch {
 	case err != nil:
 		return reading{}, err
+	case ok && d.byWeekday && c.hourOnly && !at && c.hour == d.date.Day():
+		return reading{}, p.refuse(fmt.Sprintf("Is *%d* the day or the time? Write `%d:00` for the time.", c.hour, c.hour))
 	case ok:
 		if c, err = p.withPartOfDay(d.part, c); err != nil {
 			return reading{}, err
@@ -78,7 +80,7 @@ func (p *timeParser) withPartOfDay(part int, c clockTime) (clockTime, error) {
 	case c.hourOnly && c.hour < 7:
 		return c, p.refuse(fmt.Sprintf("Is %d at night or in the afternoon? Write `%02d:00` or `%dpm`.", c.hour, c.hour, max(c.hour, 1)))
 	}
-	if c.hourOnly && c.hour < low && c.hour > 0 && c.hour < 12 {
+	if part > 0 && !c.isTwelveHour && c.hour < low && c.hour > 0 && c.hour < 12 {
 		c.hour += 12
 	}
 	if c.hour < low || c.hour >= high {
@@ -162,14 +164,11 @@ func (p *timeParser) timeOfDay() (clockTime, bool, error) {
 		p.pos--
 		return clockTime{}, false, p.unknown()
 	}
-	if c.hourOnly {
-		return p.partAfterHour(c)
-	}
-	return c, true, nil
+	return p.partAfterTime(c)
 }
 
-// partAfterHour reads the part of the day after an hour, as in "at 8 in the evening".
-func (p *timeParser) partAfterHour(c clockTime) (clockTime, bool, error) {
+// partAfterTime reads the part of the day after a time, as in "at 8 in the evening", "3:15 in the afternoon".
+func (p *timeParser) partAfterTime(c clockTime) (clockTime, bool, error) {
 	if !p.nextIs(roleIn) || p.peek(1).word.role != roleThe || p.peek(2).word.role != rolePart {
 		return c, true, nil
 	}

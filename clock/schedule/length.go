@@ -31,8 +31,8 @@ func (s *calendarDuration) add(n, unit int) {
 	}
 }
 
-// clockWithH matches what is a time of day in French and Portuguese, and a length elsewhere: 17h30, 18h.
-var clockWithH = regexp.MustCompile(`^(1[3-9]|2[0-3])h([0-5]\d)?$`)
+// clockWithH matches what is a time of day in French and Portuguese, and a length elsewhere: 8h30, 17h30, 18h.
+var clockWithH = regexp.MustCompile(`^(?:(?:1[3-9]|2[0-3])h(?:[0-5]\d)?|(?:0?[7-9]|1[0-2])h[0-5]\d)$`)
 
 // relativeTime reads a time relative to now: "2h", "in 45 min", "half an hour". It returns false if the next words are no such time.
 func (p *timeParser) relativeTime() (reading, bool, error) {
@@ -148,7 +148,8 @@ func (p *timeParser) quantities() ([]quantity, bool) {
 			w = word{role: roleUnit, n: unitMinute}
 		}
 		if suffix == "" && len(parts) == 0 {
-			if w = p.peek(1).word; w.role == roleUnit {
+			isOrdinal := p.peek(1).text == "second" && n != 1 // "the twenty second"
+			if w = p.peek(1).word; w.role == roleUnit && !isOrdinal {
 				p.pos += 2
 				return []quantity{{n, w.n}}, true
 			}

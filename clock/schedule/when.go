@@ -192,7 +192,7 @@ type cursor struct {
 
 // peek returns the word n places ahead of the position; the zero token after the end.
 func (c *cursor) peek(n int) token {
-	if c.pos+n < len(c.words) {
+	if at := c.pos + n; at >= 0 && at < len(c.words) {
 		return c.words[c.pos+n]
 	}
 	return token{}
@@ -331,20 +331,23 @@ func (p *timeParser) rest(end int) (string, error) {
 	if next.end == 0 || p.pos >= end {
 		return "", nil
 	}
+	if err := p.refuseForeignDay(p.pos, end); err != nil {
+		return "", err
+	}
 	stop := len(p.text)
 	if end < len(p.words) {
 		stop = p.words[end].start
 	}
 	if p.trailing {
-		if last := p.words[max(end-1, 0)]; end > p.pos && p.qualifies(last) {
-			return "", p.refuse(fmt.Sprintf("I'm not sure what *%s* before the time means.", last.quoted()))
+		if end > p.pos && p.isQualified(end) {
+			return "", p.refuse(fmt.Sprintf("I'm not sure what *%s* before the time means.", p.words[end-1].quoted()))
 		}
 		if next.word.role == roleTo {
 			next.start = max(next.end, min(p.peek(1).start, stop))
 		}
 		return strings.TrimRight(p.text[next.start:stop], " \t\n,;:-–—"), nil
 	}
-	if zoneAbbreviations[next.raw] || strings.HasPrefix(next.raw, "UTC+") || strings.HasPrefix(next.raw, "GMT+") {
+	if p.isZone(next) {
 		return "", p.refuse(fmt.Sprintf("I go by %s time; *%s* I leave alone.", p.now.Location(), next.quoted()))
 	}
 	if p.isAmbiguous(next, p.peek(1)) {
@@ -360,94 +363,13 @@ func (p *timeParser) rest(end int) (string, error) {
 	return strings.TrimSpace(p.text[start:]), nil
 }
 
-// qualifies reports whether the word before a time may change it: "previous monday", "end of tomorrow", "five-thirty tomorrow".
-func (p *timeParser) qualifies(w token) bool {
-	head, _, _ := strings.Cut(w.text, "-")
-	_, isNumber := p.lang.numbers[head]
-	switch w.word.role {
-	case roleQualifier, roleVague, roleNext, roleOf, roleAfter, roleHalf:
-		return true
-	default:
-		return isNumber && head != w.text
-	}
-}
-
-// isAmbiguous reports whether the word after a time may still belong to it.
-func (p *timeParser) isAmbiguous(next, then token) bool {
-	digit := startsWithDigit(then.text)
-	before := p.peek(-1)
-	_, isNumber := p.lang.numbers[strings.SplitN(next.text, "-", 2)[0]]
-	_, numberFollows := p.lang.numbers[strings.SplitN(then.text, "-", 2)[0]]
-	switch {
-	case isNumber && (startsWithDigit(before.text) || before.word.role == roleMonth) && strings.HasSuffix(next.text, "ty"),
-		isNumber && strings.Contains(next.text, "-"),
-		isNumber && then.word.role == roleVague,
-		strings.HasPrefix(next.raw, "(") && p.startsDate(next),
-		next.word.role == roleMonth && (digit || numberFollows || p.isOrdinalWord(then)),
-		next.text == "for" && digit && strings.Contains(then.text, ":"),
-		slices.Contains([]string{"around", "about", "nineteen"}, next.text) && (digit || numberFollows),
-		next.word.role == roleQualifier && (then.word.role == rolePart || next.text == "since"):
-		return true
-	}
-	switch next.word.role {
-	case roleEvery: // "weekly review" is a review, "every day" is a rhythm
-		return then.end == 0 || digit || isTimeWord(then)
-	case roleNext, roleThis: // "monday next month"
-		return then.word.role == roleUnit
-	case roleVague, roleAfter, roleFrom, roleAM, rolePM, roleClock, roleMidnight, roleTonight, roleDay:
-		return true
-	case roleUnit: // "monday week" is another Monday
-		return p.isAfterDuration || before.word.role == roleWeekday || before.word.role == roleDay ||
-			startsWithDigit(before.text) && strings.Trim(before.text, "0123456789") == "" // "february twenty second"
-	case roleOf: // "tuesday of next week"
-		return digit || then.word.role == roleNext || then.word.role == roleQualifier || then.word.role == roleMonth || then.word.role == roleThis
-	case roleAn: // "7 days a week" is no time
-		return p.isAfterDuration && then.word.role == roleUnit
-	case roleWeekday, roleShortDay:
-		return !p.dayKnown
-	case roleIn:
-		return digit || then.word.role == roleAn || then.word.role == roleHalf
-	case roleAt:
-		return digit || then.word.role == rolePart
-	case roleAnd:
-		return digit || isTimeWord(then)
-	case roleOn:
-		return isTimeWord(then)
-	case roleThe:
-		return p.lang.ordinal(then.text) > 0 || numberFollows || p.isOrdinalWord(then)
-	case roleTo:
-		return digit
-	default:
-		return next.raw == "" || (isDash(next.text) && digit) || p.isAmbiguousNumber(next.text)
-	}
-}
-
-// startsDate reports whether a word in parentheses begins like a date.
-func (p *timeParser) startsDate(t token) bool {
-	inner := strings.TrimLeft(t.text, "(")
-	return startsWithDigit(inner) || len(inner) >= 3 && p.lang.words[inner[:3]].role == roleMonth
-}
-
-// isOrdinalWord reports whether a word is an ordinal that is written out, such as "fifteenth".
-func (p *timeParser) isOrdinalWord(t token) bool {
-	return strings.HasSuffix(t.text, "th") && len(t.text) > 4 || t.text == "first" || t.text == "second" || t.text == "third"
-}
-
-// isAmbiguousNumber reports whether a number after a time may belong to it.
-func (p *timeParser) isAmbiguousNumber(s string) bool {
-	if after := strings.TrimLeft(s, "-–"); after != s {
-		return startsWithDigit(after)
-	}
-	return startsWithDigit(s) && (p.isAfterDuration || strings.ContainsAny(s, ":.-/") || p.lang.isNumberWithUnit(s))
-}
-
 func isDash(s string) bool { return s == "-" || s == "–" || s == "—" }
 
 // isTimeWord reports whether a word is used in times.
 func isTimeWord(t token) bool {
 	switch t.word.role {
 	case roleAn, roleHalf, roleDay, roleTonight, rolePart, roleUnit, roleWeekday, roleShortDay, roleMonth, roleVague, roleMidnight, roleAt,
-		roleIn, roleNext, roleEvery:
+		roleIn, roleNext, roleEvery, roleEach:
 		return true
 	default:
 		return startsWithDigit(t.text)

@@ -39,6 +39,8 @@ const (
 	roleMidnight       // midnight, which may be the beginning or the end of a day
 	roleTo             // to call Ana, or the end of a period
 	roleEvery          // every day
+	roleEach           // mondays, mornings: time after time
+	roleMeal           // lunch: a time of day only in "at lunch"
 	roleMe             // remind me
 	roleQualifier      // last, coming, late: words that change the time after them
 	roleVague          // ago, or, before: words after which a text means another time, or no time
@@ -65,6 +67,8 @@ type Language struct {
 	words map[string]word
 	// numbers are the digits of number words.
 	numbers map[string]string
+	// feasts are the words that make one day of the year of a weekday: good friday.
+	feasts map[string]bool
 	// Examples are in the refusals of ParseTime, RepeatExamples in those of ParseRecurrence.
 	Examples, RepeatExamples []string
 }
@@ -95,7 +99,9 @@ func English() Language {
 	add(rolePart, 12, "noon", "midday")
 	add(rolePart, 15, "afternoon")
 	add(rolePart, 18, "evening")
+	add(rolePart, 20, "night")
 	add(roleMidnight, 0, "midnight")
+	add(roleMeal, 0, "breakfast", "lunch", "dinner", "supper")
 	add(roleAM, 0, "am", "a.m.", "a.m")
 	add(rolePM, 0, "pm", "p.m.", "p.m")
 	add(roleClock, 0, "o'clock", "oclock", "o’clock")
@@ -105,19 +111,23 @@ func English() Language {
 	add(roleUnit, unitDay, "d", "day", "days")
 	add(roleUnit, unitWeek, "w", "wk", "week", "weeks")
 	add(roleUnit, unitMonth, "month", "months")
-	add(roleLater, 0, "later")
-	add(roleFrom, 0, "from")
+	add(roleLater, 0, "later", "hence")
+	add(roleFrom, 0, "from", "starting", "beginning")
 	add(roleNow, 0, "now")
 	add(roleTo, 0, "to")
 	add(roleMe, 0, "me")
 	add(roleEvery, 0, "every", "each", "daily", "weekly", "monthly", "hourly")
-	add(roleVague, 0, "ago", "or", "before", "past", "until", "till", "through", "ish", "earlier", "between", "quarter")
-	add(roleQualifier, 0, "last", "previous", "following", "coming", "late", "early", "since", "mid")
+	add(roleEach, 0, "everyday", "nightly", "mornings", "afternoons", "evenings", "nights", "weekdays", "weekends")
+	add(roleVague, 0, "ago", "or", "before", "past", "until", "till", "through", "ish", "earlier", "between", "quarter",
+		"thru", "til", "as", "p", "yesterday", "lunchtime", "dinnertime", "bedtime", "dawn", "dusk", "sunrise", "sunset")
+	add(roleQualifier, 0, "last", "previous", "following", "coming", "late", "early", "since", "mid", "around", "about", "within", "upcoming",
+		"than", "ending", "christmas", "xmas", "easter", "thanksgiving", "halloween")
 	add(roleVague, 0, "year", "years", "decade", "decades", "weekend", "fortnight")
 	add(roleOrdinal, 0, "st", "nd", "rd", "th")
 	for day := time.Sunday; day <= time.Saturday; day++ {
 		name := lower(day.String())
 		add(roleWeekday, int(day), name)
+		add(roleEach, int(day), name+"s")
 		add(roleShortDay, int(day), name[:3])
 	}
 	add(roleShortDay, int(time.Tuesday), "tues")
@@ -136,18 +146,31 @@ func English() Language {
 		add(roleWeekday, int(day), slips...)
 	}
 	add(roleMonth, int(time.February), "febuary")
+	return Language{
+		words:          words,
+		feasts:         englishFeasts(),
+		numbers:        englishNumbers(),
+		Examples:       []string{"2h", "tomorrow 9am", "fri 14:30", "2026-12-24 18:00"},
+		RepeatExamples: []string{"0 9 * * 1-5", "@daily", "every 2h", "every monday 9am", "every weekday 8:30"},
+	}
+}
+
+func englishNumbers() map[string]string {
 	numbers := map[string]string{
 		"thirty": "30", "forty": "40", "fifty": "50", "sixty": "60", "ninety": "90",
 	}
 	for i, name := range strings.Fields("one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen twenty") {
 		numbers[name] = strconv.Itoa(i + 1)
 	}
-	return Language{
-		words:          words,
-		numbers:        numbers,
-		Examples:       []string{"2h", "tomorrow 9am", "fri 14:30", "2026-12-24 18:00"},
-		RepeatExamples: []string{"0 9 * * 1-5", "@daily", "every 2h", "every monday 9am", "every weekday 8:30"},
+	return numbers
+}
+
+func englishFeasts() map[string]bool {
+	feasts := map[string]bool{}
+	for name := range strings.FieldsSeq("ash black cyber fat good holy maundy palm shrove trinity whit") {
+		feasts[name] = true
 	}
+	return feasts
 }
 
 // zoneAbbreviations are the abbreviations of time zones that people write after a time. In lower case most of them are other words.
