@@ -105,6 +105,7 @@ type Admin struct {
 	restores    *restoreCommands
 	safeMode    *safeModeCommands
 	doctors     *doctorCommands
+	monitors    *monitorCommands
 	status      *statusCommands
 	dialogs     *dialogs
 	table       *commandTable
@@ -178,6 +179,7 @@ func New(o Options) *Admin {
 	a.restores = &restoreCommands{base: b, clock: o.Clock, drafts: a.Drafts, startedAt: o.Now()}
 	a.safeMode = &safeModeCommands{base: b}
 	a.doctors = &doctorCommands{base: b, examiner: o.Examiner}
+	a.monitors = &monitorCommands{base: b}
 	a.status = &statusCommands{
 		base:     b,
 		pins:     a.pins,
@@ -186,6 +188,7 @@ func New(o Options) *Admin {
 		restores: a.restores,
 		safeMode: a.safeMode,
 		doctors:  a.doctors,
+		monitors: a.monitors,
 		health:   o.Health,
 	}
 	a.safeMode.holds = []func(context.Context, request) (string, error){a.restores.statusLine, a.status.allPausedLine}
@@ -244,6 +247,7 @@ func (a *Admin) topics(o Options) []topic {
 		a.Web,
 		&configCommands{base: b, config: o.Config},
 		&watchCommands{base: b},
+		a.monitors,
 		&hookCommands{base: b},
 		a.bridges,
 		a.restores,

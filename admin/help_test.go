@@ -75,7 +75,7 @@ func TestHelp_ExamplesWork(t *testing.T) {
 		{"config get llm.model", "Settings are in config.yaml"},
 		{"/config set llm.model x", "There's no `/config`. Settings are in config.yaml"},
 		{"/settings", "There's no `/settings`. Settings are in config.yaml"},
-		{"monitors status", "`/watch https://example.com every 30m` looks at a page"},
+		{"monitors status", "Did you mean `/monitors`?"},
 		{"audit 12", "Did you mean `/audit 12`?"},
 		{"/exec ls", "That is off: I run no commands on this machine"},
 		{"/read /etc/hosts", "That is off: I run no commands"},

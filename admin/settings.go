@@ -38,6 +38,8 @@ type Settings struct {
 	Agents []persona.Persona
 	// AskedHooks are the command hooks that are asked before something is done.
 	AskedHooks []AskedHook
+	// Monitors are those of the configuration.
+	Monitors []Monitor
 	// Shortcuts are the owner's own words for commands.
 	Shortcuts []policy.Shortcut
 	// Terminal says that the room is a terminal, where documents cannot be sent, only named.

@@ -26,8 +26,6 @@ func (ws *watchCommands) commands() []command {
 		{
 			name: "watch", args: "[address, or inbox NAME]", group: groupControl, run: ws.run,
 			summary: "watch a page, or receive webhooks",
-			aliases: []string{"monitors", "monitor"},
-			hint:    "`/watch https://example.com every 30m` looks at a page, `/watch inbox ci` hears from another program.",
 			alone:   true,
 			help: "`/watch https://example.com/jobs every 6h` tells what is new on a page (a look every 6 hours unless you say otherwise, 15 minutes at least). " +
 				"`/watch inbox ci` makes an address that another program posts to; what it says is shown here. `/watch` lists, `/watch remove ci` ends one.",

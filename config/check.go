@@ -22,6 +22,7 @@ func (c *Config) check(r *reader) {
 	}
 	c.checkMCP(r)
 	c.checkCommandHooks(r)
+	c.checkMonitors(r)
 	c.checkAgents(r)
 	c.checkPolicy(r)
 	c.checkExternalAgents(r)

@@ -50,6 +50,7 @@ type Config struct {
 	Documents       Documents
 	Hooks           map[string]Hook        // by name
 	CommandHooks    map[string]CommandHook // by name
+	Monitors        map[string]Monitor     // by name
 	Agents          map[string]Agent       // by name; empty means that only multis itself answers
 	Skills          Skills
 	Tasks           Tasks
@@ -386,6 +387,11 @@ func (c *Config) complete(dir string) {
 			a.ReadPaths[i] = absolutePath(resolvePath(dir, path))
 		}
 		c.Agents[name] = a
+	}
+	for _, m := range c.Monitors {
+		for i, path := range m.ReadPaths {
+			m.ReadPaths[i] = absolutePath(resolvePath(dir, path))
+		}
 	}
 	c.Memory.CaptureSkill = resolvePath(dir, c.Memory.CaptureSkill)
 	if c.Logging.File != "" {

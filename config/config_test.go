@@ -177,6 +177,7 @@ tasks: {folder: /srv/tasks}
 shortcuts: ["stop (all|everything) => /pause all"]
 safe_mode: {after_crashes: 5}
 command_hooks: {guard: {command: [python3, guard.py], before: [tool, send], tools: ["exec*"], events: [escalation]}}
+monitors: {shop: {url: "https://shop.example.org/", private: true, status: [200-299], certificate_days: 14, contains: ok, lacks: error, every: 2m, timeout: 5s, failures: 3, cooldown: 1h, room: operators}, disk: {command: [df, /], read_paths: [/srv/logs]}}
 mcp: {github: {command: [gh, stdio], folder: gh, pass_env: [TOKEN], env: {GH_HOST: gh.example.org}, token: gh-token, timeout: 5s, allow: [a], read: [b], pin: [c]}, far: {url: "http://far/mcp", headers: {X-Key: "file:testdata/token"}, login: true, client_id: us, client_secret: our-secret}}
 mcp_server: {hostname: 0.0.0.0, port: 8082, token: twenty-four-characters-or-more}
 memory: {capture_threshold: 30, capture_quiet: 2h, capture_minimum: 3, capture_skill: /srv/skill.md, memory_max_sections: 5, recent_window: 8, search_messages: false, retention_days: 10, admin_retention_days: 20, log_retention_days: 5}
@@ -290,6 +291,30 @@ func TestKeys_AreAllRead(t *testing.T) {
 			Command: []string{"python3", "guard.py"}, Before: []string{BeforeTool, BeforeSend}, Tools: []string{"exec*"},
 			Events: []policy.HookEvent{policy.HookEscalation},
 		}},
+		Monitors: map[string]Monitor{
+			"shop": {
+				URL:             "https://shop.example.org/",
+				Private:         true,
+				Status:          []StatusRange{{200, 299}},
+				CertificateDays: 14,
+				Contains:        "ok",
+				Lacks:           "error",
+				Every:           2 * time.Minute,
+				Timeout:         5 * time.Second,
+				Failures:        3,
+				Cooldown:        time.Hour,
+				Room:            MonitorOperators,
+			},
+			"disk": {
+				Command:   []string{"df", "/"},
+				ReadPaths: []string{"/srv/logs"},
+				Every:     time.Minute,
+				Timeout:   10 * time.Second,
+				Failures:  2,
+				Cooldown:  5 * time.Minute,
+				Room:      MonitorAdmin,
+			},
+		},
 		Skills: Skills{Folder: "/srv/skills"}, Tasks: Tasks{Folder: "/srv/tasks"},
 		Shortcuts: []Shortcut{{Pattern: "stop (all|everything)", Command: "/pause all"}},
 		MCP: map[string]MCP{

@@ -64,6 +64,7 @@ func defaults() *Config {
 		Documents:    Documents{Folder: "documents"},
 		Hooks:        map[string]Hook{},
 		CommandHooks: map[string]CommandHook{},
+		Monitors:     map[string]Monitor{},
 		Agents:       map[string]Agent{},
 		Skills:       Skills{Folder: "skills"},
 		Tasks:        Tasks{Folder: "tasks"},

@@ -336,6 +336,13 @@ func (c *Config) groups() []group {
 			h := c.CommandHooks[name]
 			return h.fields("command_hooks." + name), func() { c.CommandHooks[name] = h }
 		}},
+		{"monitors", "name", "the name of a monitor; write a plain word, such as shop", func(name string) ([]field, func()) {
+			m, known := c.Monitors[name]
+			if !known {
+				m = defaultMonitor()
+			}
+			return m.fields("monitors." + name), func() { c.Monitors[name] = m }
+		}},
 		{
 			"mcp", "name", "the name of a server; write a plain word of small letters and digits, such as github",
 			func(name string) ([]field, func()) {

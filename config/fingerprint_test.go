@@ -25,7 +25,7 @@ func TestFingerprint_CoversSharedSettings(t *testing.T) {
 	for _, other := range []string{
 		"time_zone: Europe/Vienna\n", "time_zone: Europe/Berlin\nbudget: {per_day: 7}\n",
 		"time_zone: Europe/Berlin\nchats: {networks: {whatsapp: {mode: business}}}\n",
-		"time_zone: Europe/Berlin\nagents: {ada: {}}\nhooks: {h: {url: \"https://example.org/h\", secret: 0123456789abcdefghijklmnop, events: [escalation]}}\nmcp: {m: {command: [x]}}\ncommand_hooks: {guard: {command: [sh], before: [tool]}}\n" +
+		"time_zone: Europe/Berlin\nagents: {ada: {}}\nhooks: {h: {url: \"https://example.org/h\", secret: 0123456789abcdefghijklmnop, events: [escalation]}}\nmcp: {m: {command: [x]}}\ncommand_hooks: {guard: {command: [sh], before: [tool]}}\nmonitors: {m: {command: [sh]}}\n" +
 			"policy: {rules: [{tool: read_file, path: /srv, decision: deny}]}\n",
 	} {
 		t.Run(other, func(t *testing.T) {

@@ -8,12 +8,12 @@ import (
 )
 
 // OwnPaths returns the files and folders of multis itself that no agent and no command may read or change, whatever the
-// rules say: the configuration and its secrets, the rules, the database, the backups, the command hooks. file is the path
+// rules say: the configuration and its secrets, the rules, the database, the backups, the command hooks, the monitors. file is the path
 // of the configuration; empty for none.
 func (c *Config) OwnPaths(file string) []string {
 	in := func(name string) string { return filepath.Join(c.Database.DataDir, name) }
 	paths := []string{
-		in("postgres"), in("cache"), in("hooks"), in("starts.json"), in("starts.json.lock"), in("starts.json.new"),
+		in("postgres"), in("cache"), in("hooks"), in("monitors"), in("starts.json"), in("starts.json.lock"), in("starts.json.new"),
 		c.Backup.Folder,
 	}
 	if file != "" {
@@ -53,6 +53,13 @@ func (c *Config) checkFolders(r *reader) {
 		for _, folder := range a.ReadPaths {
 			if path := overlapping(folder, own); path != "" {
 				r.reportKey(key+".read_paths", "would let the agent read a file of multis itself ("+path+"); name narrower folders")
+			}
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(c.Monitors)) {
+		for _, folder := range c.Monitors[name].ReadPaths {
+			if path := overlapping(folder, own); path != "" {
+				r.reportKey("monitors."+name+".read_paths", "would let the command read a file of multis itself ("+path+"); name narrower folders")
 			}
 		}
 	}

@@ -193,6 +193,7 @@ func Changes(a, b *Config) []string {
 		{"llm.providers", a.LLM.Providers, b.LLM.Providers},
 		{"hooks", a.Hooks, b.Hooks},
 		{"command_hooks", a.CommandHooks, b.CommandHooks},
+		{"monitors", a.Monitors, b.Monitors},
 		{"mcp", a.MCP, b.MCP},
 		{"agents", a.Agents, b.Agents},
 		{"policy.file", a.Policy.FileRules, b.Policy.FileRules},

@@ -5,12 +5,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
 	"path"
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/rs/zerolog"
@@ -66,30 +64,11 @@ type Commands struct{ CommandOptions }
 func NewCommands(o CommandOptions) (*Commands, error) {
 	o.Commands = slices.SortedFunc(slices.Values(o.Commands), func(a, b Command) int { return strings.Compare(a.Name, b.Name) })
 	for _, c := range o.Commands {
-		if err := makeFolder(filepath.Join(o.Folder, c.Name)); err != nil {
+		if err := sandbox.MakeWorkspace(filepath.Join(o.Folder, c.Name)); err != nil {
 			return nil, fmt.Errorf("make the folder of the hook %s: %w", c.Name, err)
 		}
 	}
 	return &Commands{o}, nil
-}
-
-// makeFolder makes a folder that belongs to the owner of the folder above it, so that root runs no hook as root.
-func makeFolder(folder string) error {
-	if err := os.MkdirAll(folder, 0o700); err != nil {
-		return err
-	}
-	above, err := os.Stat(filepath.Dir(filepath.Dir(folder)))
-	if err != nil {
-		return err
-	}
-	owner, ok := above.Sys().(*syscall.Stat_t)
-	if !ok || os.Geteuid() != 0 || owner.Uid == 0 {
-		return nil
-	}
-	if err := os.Chown(filepath.Dir(folder), int(owner.Uid), int(owner.Gid)); err != nil {
-		return err
-	}
-	return os.Chown(folder, int(owner.Uid), int(owner.Gid))
 }
 
 // ToolCall is a call of a tool, as a program reads it.

@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
-	"time"
 
 	"multis/outbox"
 	"multis/store"
@@ -40,9 +39,6 @@ func keyOf(kind, name string) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// maxIncident is how long a message about an incident is edited. After that it is announced again: what ended it may be lost.
-const maxIncident = 24 * time.Hour
-
 // show shows the owner what a monitor says. What it says of an open incident replaces the message about it, if that was sent to the room
 // that is used now; what ends it is not announced again.
 func (in *Webhooks) show(ctx context.Context, tx store.Tx, watch store.WatchID, i incident, text string) error {
@@ -53,26 +49,23 @@ func (in *Webhooks) show(ctx context.Context, tx store.Tx, watch store.WatchID, 
 	if err != nil {
 		return err
 	}
-	shown, err := store.IncidentMessage(ctx, tx, watch, i.key)
-	if err != nil && !errors.Is(err, store.ErrNotFound) {
+	var shown *store.OutboxMessage
+	message, err := store.IncidentMessage(ctx, tx, watch, i.key)
+	switch {
+	case err == nil:
+		shown = &message
+	case !errors.Is(err, store.ErrNotFound):
 		return err
 	}
-	message := outbox.NewNotice(room, text, outbox.Alert)
-	isShown := err == nil && shown.EventID != nil && shown.ChatID == room.ID && !shown.IsErased() &&
-		time.Since(shown.CreatedAt) < maxIncident
-	if isShown {
-		message = outbox.NewNotice(room, text, outbox.Quiet)
-		message.Replaces = *shown.EventID
-	}
-	out, _, err := in.box.Queue(ctx, tx, message)
+	out, isNew, err := in.box.QueueIncident(ctx, tx, room, shown, outbox.Alert, text)
 	switch {
 	case err != nil:
 		return err
 	case i.ends:
 		return store.EndIncident(ctx, tx, watch, i.key)
-	case isShown:
-		return nil
-	default:
+	case isNew:
 		return store.PutIncident(ctx, tx, watch, i.key, out)
+	default:
+		return nil
 	}
 }

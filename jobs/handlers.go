@@ -72,6 +72,7 @@ type Handlers struct {
 	Execution Executor
 	Hook      Deliverer
 	Watch     PageChecker
+	Monitor   MonitorChecker // nil checks no monitors
 }
 
 // storeTime is the time that an attempt has to store its result after its own timeout.
@@ -249,4 +250,10 @@ func (h Handlers) addClock(w *river.Workers) {
 		return h.Hook.Deliver(ctx, a.DeliveryID, try.Last)
 	})
 	handle(w, 2*time.Minute, func(ctx context.Context, a CheckPageArgs, _ Attempt) error { return h.Watch.CheckPage(ctx, a.WatchID) })
+	handle(w, 2*time.Minute, func(ctx context.Context, a CheckMonitorArgs, _ Attempt) error {
+		if h.Monitor == nil {
+			return nil
+		}
+		return h.Monitor.CheckMonitor(ctx, a.MonitorID)
+	})
 }

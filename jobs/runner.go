@@ -31,7 +31,8 @@ const (
 	queueArchive  = "message_index" // the message index
 	queueUpkeep   = "upkeep"
 	queueHooks    = "hooks" // deliveries and watched pages
-	queueTick     = "tick"  // schedules that are due
+	queueMonitor  = "monitor"
+	queueTick     = "tick" // schedules that are due
 	queueBackup   = "backup"
 	queueRun      = "execution" // executions of schedules, exports and forgettings
 )
@@ -73,6 +74,7 @@ func queues(pooled bool) map[string]river.QueueConfig {
 		queueArchive:  workers(1),
 		queueUpkeep:   workers(1),
 		queueHooks:    workers(8),
+		queueMonitor:  workers(8),
 		queueEmbed:    workers(1),
 		queueTick:     {MaxWorkers: 8, FetchPollInterval: dueInterval},
 		queueRun:      workers(2),

@@ -42,6 +42,8 @@ func argsFor(w store.Work) (Args, error) {
 		return CommandArgs{MessageID: store.MessageID(w.ID)}, nil
 	case store.WorkWatch:
 		return CheckPageArgs{WatchID: store.WatchID(w.ID)}, nil
+	case store.WorkMonitor:
+		return CheckMonitorArgs{MonitorID: store.MonitorID(w.ID)}, nil
 	case store.WorkTranscribe:
 		return TranscribeArgs{MessageID: store.MessageID(w.ID)}, nil
 	case store.WorkForget:

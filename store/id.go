@@ -28,6 +28,8 @@ type (
 	SectionID = row.SectionID
 	// WatchID identifies a row of watches.
 	WatchID = row.WatchID
+	// MonitorID identifies a row of monitors.
+	MonitorID = row.MonitorID
 	// ForgettingID identifies a row of forgettings.
 	ForgettingID = row.ForgettingID
 	// EscalationID identifies a row of escalations.

@@ -51,6 +51,8 @@ const measurementsSQL = `with yesterday as (select coalesce(max(id), 0) as id fr
 	union all select 'tokens', provider, 'out', sum(tokens_out) from paid group by provider
 	union all select 'cost', purpose, '', sum(cost) / 1e6 from paid group by purpose
 	union all select 'committed', '', '', coalesce(sum(committed), 0) / 1e6 from budgets where day = $2::date and cap = 'day'
+	union all select 'monitors', state, '', count(*) from (select case when paused then 'paused' when failures > 0 then 'failing' else 'good' end as state from monitors) m group by state
+	union all select 'monitor_alerts', '', '', coalesce(sum(alerts), 0) from monitors
 	union all select 'door_age', 'sync', '', extract(epoch from now() - updated_at) from settings where key = '` + string(SettingSyncToken) + `'
 	union all select 'door_age', 'push', '', extract(epoch from now() - (value #>> '{}')::timestamptz) from settings where key = '` + string(SettingPushedAt) + `'`
 

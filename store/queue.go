@@ -83,6 +83,7 @@ const (
 	WorkLostTask     WorkKind = "lost"          // a task that is too old or was tried too often: it can only fail
 	WorkLateMessages WorkKind = "late_messages" // messages for the next digest; without an id
 	WorkWatch        WorkKind = "check_page"    // a page to fetch again
+	WorkMonitor      WorkKind = "check_monitor" // a monitor to check again
 )
 
 // Work is something that waits and has no job.
@@ -131,7 +132,10 @@ const workWithoutJobSQL = `with live as (select kind, args from river.river_job 
 		and not exists (select from live l where l.kind = 'late_messages')
 	union all
 	select 'check_page', w.id, null from watches w where w.kind = 'page' and w.next_at < now() - interval '1 minute'
-		and not exists (select from live l where l.kind = 'check_page' and l.args->>'watch' = w.id::text)) w`
+		and not exists (select from live l where l.kind = 'check_page' and l.args->>'watch' = w.id::text)
+	union all
+	select 'check_monitor', m.id, null from monitors m where not m.paused and m.next_at < now() - interval '1 minute'
+		and not exists (select from live l where l.kind = 'check_monitor' and l.args->>'monitor' = m.id::text)) w`
 
 // WorkWithoutJob returns the work that has been without a job for a minute, because its job was given up while the
 // database was away, or was not inserted because another of its kind was just ending.

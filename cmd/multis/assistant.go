@@ -94,9 +94,12 @@ type assistant struct {
 	admin        *admin.Admin
 	hooks        *hooks.Hooks
 	commandHooks *hooks.Commands // nil if none are configured
-	webhooks     *hooks.Webhooks
-	runner       *jobs.Runner
-	audit        audit.Log
+	// monitorRunner runs the commands of monitors, unless monitorProblem says why none are run.
+	monitorRunner  *sandbox.Sandbox
+	monitorProblem error
+	webhooks       *hooks.Webhooks
+	runner         *jobs.Runner
+	audit          audit.Log
 }
 
 // newAssistant wires the assistant. Each step uses what the steps before it have set.
@@ -440,6 +443,9 @@ func (a *assistant) addRunner(ctx context.Context) (err error) {
 			Fetch:  fetch.New(fetch.Options{UserAgent: userAgent()}),
 			Reader: a.documents,
 		}),
+	}
+	if handlers.Monitor, err = a.startMonitors(ctx); err != nil {
+		return err
 	}
 	if a.cfg.Memory.SearchMessages {
 		handlers.IndexMessages = a.memory

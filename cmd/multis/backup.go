@@ -318,10 +318,13 @@ func requiredFiles(rules, calendar string) []backup.File {
 // maxProgramFolder is the maximum size in bytes of a folder of other programs that is backed up.
 const maxProgramFolder = 100_000_000
 
-// programFolders returns the folders of command hooks and of MCP servers, in which these keep scripts and data. It omits
+// programFolders returns the folders of command hooks, of monitors and of MCP servers, in which these keep scripts and data. It omits
 // servers that work in the data folder itself.
 func programFolders(cfg *config.Config) []backup.File {
-	files := []backup.File{{Name: "hooks", Path: filepath.Join(cfg.Database.DataDir, "hooks"), Max: maxProgramFolder}}
+	var files []backup.File
+	for _, name := range []string{"hooks", "monitors"} {
+		files = append(files, backup.File{Name: name, Path: filepath.Join(cfg.Database.DataDir, name), Max: maxProgramFolder})
+	}
 	for name, m := range cfg.MCP {
 		if inside, err := filepath.Rel(m.Folder, cfg.Database.DataDir); len(m.Command) > 0 && (err != nil || !filepath.IsLocal(inside)) {
 			files = append(files, backup.File{Name: "mcp/" + name, Path: m.Folder, Max: maxProgramFolder})

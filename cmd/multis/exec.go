@@ -57,7 +57,7 @@ func (a *assistant) addHostTools(ctx context.Context) error {
 	if a.cfg.Exec.WriteFiles {
 		a.tools.Add(writingTools()...)
 	}
-	if !a.cfg.Exec.Enabled && len(a.cfg.CommandHooks) == 0 {
+	if !a.cfg.RunsCommands() {
 		return nil
 	}
 	proved, err := openSandbox(a.cfg, a.front.configFile)
@@ -75,6 +75,7 @@ func (a *assistant) addHostTools(ctx context.Context) error {
 		return err
 	}
 	a.tools.SetBeforeCall(a.beforeTool)
+	a.monitorRunner, a.monitorProblem = proved, problem
 	if problem != nil {
 		log.Warn().Err(problem).Msg("Commands are not run, and what a command hook would be asked about is denied")
 		a.addPrograms(nil)

@@ -57,7 +57,7 @@ type cli struct {
 	Search   searchCmd       `cmd:"" help:"Search as the owner; --explain shows how scores are computed."`
 	Import   importCmd       `cmd:"" help:"Import a chat that WhatsApp or Telegram exported, or the data folder of the first multis."`
 	Models   modelsCmd       `cmd:"" help:"List the language models of the configuration; models test calls each one."`
-	Monitor  monitorsCmd     `cmd:"" name:"monitors" help:"List what multis watches: pages, and programs that call in. Exits with 1 if a page cannot be read. /watch in the admin room changes the list."`
+	Monitor  monitorsCmd     `cmd:"" name:"monitors" help:"List what multis checks: the monitors of config.yaml, watched pages, and programs that call in. Exits with 1 if a check fails. /monitors in the admin room pauses one, /watch changes the watches."`
 	MCP      mcpCmd          `cmd:"" name:"mcp" help:"Log in to MCP servers that want it, and out again."`
 	Replay   replayCmd       `cmd:"" help:"Replay a stored task without doing anything, and say whether the result is the same."`
 	Policy   policyCmd       `cmd:"" help:"Show the rules about tools, and explain what happens with a call."`

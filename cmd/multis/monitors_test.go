@@ -3,6 +3,7 @@ package main
 import (
 	"os/exec"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -13,10 +14,10 @@ import (
 func TestMonitors_ListAndStatus(t *testing.T) {
 	t.Parallel()
 	st := storetest.New(t)
-	dir := configured(t, st.Pool().Config().ConnString(), "")
+	dir := configured(t, st.Pool().Config().ConnString(), "monitors: {shop: {url: \"https://shop.example.org/health\"}}\n")
 	said, _, err := program(t, dir, "", "monitors")
 	require.NoError(t, err)
-	require.Contains(t, said, "Nothing is watched.")
+	require.Contains(t, said, "Nothing is monitored or watched.")
 	said, _, err = program(t, dir, "", "monitors", "--json")
 	require.NoError(t, err)
 	require.Equal(t, "[]\n", said)
@@ -35,6 +36,23 @@ func TestMonitors_ListAndStatus(t *testing.T) {
 	require.NoError(t, err)
 	require.Contains(t, said, "✓ jobs: https://example.com/jobs, every 6 h · nothing new so far\n")
 	require.Contains(t, said, "✓ ci: for programs that call in · nothing new so far\n")
+
+	require.NoError(t, st.InTx(t.Context(), func(tx store.Tx) error {
+		return store.SyncMonitors(t.Context(), tx, map[string]time.Duration{"shop": time.Minute})
+	}))
+	said, _, err = program(t, dir, "", "monitors")
+	require.NoError(t, err)
+	require.Contains(t, said, "· shop: https://shop.example.org, every 60 s · not checked yet\n")
+	_, err = st.Pool().Exec(t.Context(), "update monitors set checked_at = now(), failures = 2, failing_since = now(), error = 'the server says 502'")
+	require.NoError(t, err)
+	said, _, err = program(t, dir, "", "monitors")
+	require.Error(t, err)
+	require.Contains(t, said, "✗ shop: https://shop.example.org, every 60 s · 2 failed checks since ")
+	_, err = st.Pool().Exec(t.Context(), "update monitors set paused = true")
+	require.NoError(t, err)
+	said, _, err = program(t, dir, "", "monitors")
+	require.NoError(t, err)
+	require.Contains(t, said, "⏸ shop: https://shop.example.org, every 60 s · paused\n")
 
 	_, err = st.Pool().Exec(t.Context(), "update watches set failures = 3, error = 'no answer' where name = 'jobs'")
 	require.NoError(t, err)

@@ -87,6 +87,7 @@ func adminSettings(cfg *config.Config, model string, inTerminal bool) (admin.Set
 		ViewsPictures:  cfg.Vision.Model != config.NoModel,
 		Shortcuts:      shortcuts,
 		WebAddress:     cfg.Ops.Web,
+		Monitors:       shownMonitors(cfg),
 	}, err
 }
 

@@ -37,6 +37,7 @@ func Checks() []Check {
 		{"jobs", checkJobs},
 		{"backup", checkBackup},
 		{"commands", checkCommands},
+		{"monitors", checkMonitors},
 	}
 }
 

@@ -239,6 +239,11 @@ func brokenData() []breakage {
 			execSQL("delete from settings where key = 'safe_mode'"),
 		},
 		{"", OutboxFailed, func(w *world) { w.addSentMessage("failed") }, inClient, execSQL("update outbox set state = 'dropped'")},
+		{
+			"", MonitorFails,
+			execSQL("insert into monitors (name, failures, error, failing_since) values ('shop', 2, 'the server says 502', now())"), inClient,
+			execSQL("update monitors set failures = 0, error = '', failing_since = null"),
+		},
 		{"open", DatabaseShared, func(w *world) {
 			w.exec("grant connect on database " + databaseOf(w.t, w.dsn) + " to public")
 		}, "", nil},

@@ -85,6 +85,8 @@ const (
 
 	SandboxOff ID = "sandbox.off"
 
+	MonitorFails ID = "monitor.fails"
+
 	ModelConfig      ID = "model.config"
 	ModelKey         ID = "model.key"
 	ModelUnknown     ID = "model.unknown"
@@ -172,6 +174,7 @@ var kinds = map[ID]kind{
 	BackupOld:               {Warning, false},
 	BackupFailed:            {Warning, false},
 	SandboxOff:              {Error, false},
+	MonitorFails:            {Warning, false},
 	ModelConfig:             {Error, false},
 	ModelKey:                {Error, false},
 	ModelUnknown:            {Error, false},

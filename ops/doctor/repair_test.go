@@ -115,6 +115,7 @@ var carriedOut = map[ID]string{
 	BackupOld:               inUnit,
 	BackupFailed:            inUnit,
 	SandboxOff:              inUnit,
+	MonitorFails:            showsOnly,
 	ModelConfig:             inFile,
 	ModelKey:                inFile,
 	ModelUnknown:            inFile,

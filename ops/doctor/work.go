@@ -213,12 +213,34 @@ func hasPaidModel(in *Input) bool {
 	return false
 }
 
+// checkMonitors finds the monitors whose last check failed.
+func checkMonitors(ctx context.Context, in *Input) (Result, string) {
+	if skipped := in.noDatabase(); skipped != "" {
+		return Result{}, skipped
+	}
+	all, err := store.Monitors(ctx, in.Database.DB())
+	if err != nil {
+		return failedCheck(err), ""
+	}
+	r := Result{Fact: "none"}
+	if len(all) > 0 {
+		r.Fact = text.Count(len(all), "monitor") + ", none fails"
+	}
+	for _, m := range all {
+		if m.IsFailing() {
+			r.Findings = append(r.Findings, newFinding(MonitorFails, m.Name, fmt.Sprintf("The monitor %s has failed since %s: %s.", m.Name,
+				in.clockTime(*m.FailingSince), m.Error), "/monitors pause "+m.Name+"   (in the admin room, if you know; else repair what it says)"))
+		}
+	}
+	return r, ""
+}
+
 // checkCommands tests the sandbox if agents may run commands.
 func checkCommands(ctx context.Context, in *Input) (Result, string) {
 	switch {
 	case in.Config == nil:
 		return Result{}, skippedNoConfig
-	case !in.Config.Exec.Enabled && len(in.Config.CommandHooks) == 0:
+	case !in.Config.RunsCommands():
 		return Result{Fact: "agents run none"}, ""
 	case in.TestSandbox == nil:
 		return Result{}, "the sandbox is tested on the machine itself"
@@ -227,6 +249,10 @@ func checkCommands(ctx context.Context, in *Input) (Result, string) {
 	if err != nil && len(in.Config.CommandHooks) > 0 {
 		return oneFinding(SandboxOff, "The command hooks (command_hooks) cannot run, so what they are asked about is denied: "+err.Error(),
 			"remove command_hooks from config.yaml   (or repair what it says, and start multis again)"), ""
+	}
+	if err != nil && !in.Config.Exec.Enabled {
+		return oneFinding(SandboxOff, "The commands of monitors cannot run, so these monitors fail: "+err.Error(),
+			"remove them from config.yaml   (or repair what it says, and start multis again)"), ""
 	}
 	if err != nil {
 		return oneFinding(SandboxOff, "Agents may run commands (exec.enabled) and cannot: "+err.Error(),

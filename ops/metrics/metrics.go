@@ -132,7 +132,9 @@ var families = map[string]family{
 		[]string{"purpose"},
 		20,
 	},
-	"door_age": {"multis_door_age_seconds", "Since the last push and the last stored sync.", gauge, []string{"door"}, 2},
+	"monitors":       {"multis_monitors", "Monitors of the configuration by state.", gauge, []string{"state"}, 3},
+	"monitor_alerts": {"multis_monitor_alerts_total", "Alerts of monitors.", counter, nil, 1},
+	"door_age":       {"multis_door_age_seconds", "Since the last push and the last stored sync.", gauge, []string{"door"}, 2},
 }
 
 // collector reads the metrics of the database and of the process.

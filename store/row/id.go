@@ -26,6 +26,8 @@ type (
 	SectionID int64
 	// WatchID identifies a row of watches.
 	WatchID int64
+	// MonitorID identifies a row of monitors.
+	MonitorID int64
 	// ForgettingID identifies a row of forgettings.
 	ForgettingID int64
 	// EscalationID identifies a row of escalations.
