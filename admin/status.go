@@ -62,7 +62,8 @@ func (st *statusCommands) show(ctx context.Context, r request, _ string) (answer
 	lines := []string{fmt.Sprintf("**%s is up** · multis %s", esc(name), esc(st.settings.Version))}
 	for _, part := range []func(context.Context, request) (string, error){
 		st.safeMode.statusLine, st.healthLine, st.pauseLine, st.pins.statusLine, st.restores.statusLine, st.doctors.statusLine, st.stalls.lines,
-		st.monitors.statusLine, st.bridges.downLines, st.chatsLine, st.unreadableLines, st.documentsLine, st.searchLine, st.modelLine, st.restores.backupLine,
+		st.monitors.statusLine, st.bridges.downLines, st.chatsLine, st.unreadableLines, st.documentsLine, st.searchLine, st.modelLine,
+		st.restores.backupLine,
 		st.inventedLine, st.escalationLines, st.failedLine,
 	} {
 		text, err := part(ctx, r)

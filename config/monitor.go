@@ -49,7 +49,7 @@ func (s StatusRange) String() string {
 }
 
 // Accepts reports whether a status of HTTP is good.
-func (m Monitor) Accepts(status int) bool {
+func (m *Monitor) Accepts(status int) bool {
 	if len(m.Status) == 0 {
 		return status >= http.StatusOK && status < http.StatusMultipleChoices
 	}
@@ -57,7 +57,7 @@ func (m Monitor) Accepts(status int) bool {
 }
 
 // Target returns what is checked, for people: the program, or the address without what may be a key.
-func (m Monitor) Target() string {
+func (m *Monitor) Target() string {
 	if len(m.Command) > 0 {
 		return m.Command[0]
 	}

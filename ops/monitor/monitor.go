@@ -1,5 +1,5 @@
-// Package monitor checks the monitors of the configuration, web addresses and the output of commands, and tells the owner when one begins to
-// fail and when it works again.
+// Package monitor checks the monitors of the configuration, web addresses and the output of commands, and tells the owner when one begins
+// to fail and when it works again.
 //
 // A check is a durable job that snoozes until the next one. What it finds, the alert and the next time are stored in one transaction, which
 // only the first of several processes can commit: no alert is lost or repeated, whatever crashes. An alert and its end are one message.
@@ -117,8 +117,8 @@ func (c *Checker) Start(ctx context.Context) error {
 // maxSnooze is the longest time for which a job sleeps, so that it soon follows an interval that was made shorter.
 const maxSnooze = 5 * time.Minute
 
-// CheckMonitor checks a monitor if that is due, and returns jobs.Snooze with the time to the next check. Of one that is paused, or no longer
-// configured, the job ends.
+// CheckMonitor checks a monitor if that is due, and returns jobs.Snooze with the time to the next check. Of one that is paused, or no
+// longer configured, the job ends.
 func (c *Checker) CheckMonitor(ctx context.Context, id store.MonitorID) error {
 	row, err := store.MonitorByID(ctx, c.Store.DB(), id)
 	if errors.Is(err, store.ErrNotFound) {

@@ -51,7 +51,8 @@ func (c *Checker) probeAddress(ctx context.Context, m Monitor) string {
 	case m.CertificateDays > 0 && answer.CertificateEnds.IsZero():
 		return "the connection is not encrypted, so there is no certificate"
 	case m.CertificateDays > 0 && left < time.Duration(m.CertificateDays)*day:
-		return fmt.Sprintf("its certificate ends on %s, in %s", answer.CertificateEnds.In(c.Zone).Format("2 January 2006"), text.Count(int(left/day), "day"))
+		ends := answer.CertificateEnds.In(c.Zone).Format("2 January 2006")
+		return fmt.Sprintf("its certificate ends on %s, in %s", ends, text.Count(int(left/day), "day"))
 	default:
 		return m.checkText("the answer", answer.Body)
 	}

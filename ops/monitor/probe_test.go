@@ -63,9 +63,9 @@ func TestProbe_FindsWhatIsWrong(t *testing.T) {
 		"redirect":            {address: plain.URL + "/moved"},
 		"accepted redirect":   {address: plain.URL + "/moved", change: accepts(302)},
 		"endless redirects":   {address: plain.URL + "/circle", want: "it redirects more than 5 times"},
-		"expected text":       {address: plain.URL + "/ok", change: func(m *Monitor) { m.Contains = `"ok"` }},
-		"missing text":        {address: plain.URL + "/ok", change: func(m *Monitor) { m.Contains = "up" }, want: "the answer does not contain “up”"},
-		"unwanted text":       {address: plain.URL + "/ok", change: func(m *Monitor) { m.Lacks = "status" }, want: "the answer contains “status”"},
+		"expected text":       {address: plain.URL + "/ok", change: contains(`"ok"`)},
+		"missing text":        {address: plain.URL + "/ok", change: contains("up"), want: "the answer does not contain “up”"},
+		"unwanted text":       {address: plain.URL + "/ok", change: lacks("status"), want: "the answer contains “status”"},
 		"slow":                {address: plain.URL + "/slow", want: "there was no answer within 1 s"},
 		"slow body":           {address: plain.URL + "/half", want: "there was no answer within 1 s"},
 		"nobody listens":      {address: closed.URL, want: "the server cannot be reached"},
@@ -99,6 +99,10 @@ func TestProbe_FindsWhatIsWrong(t *testing.T) {
 func accepts(status int) func(m *Monitor) {
 	return func(m *Monitor) { m.Accepts = func(found int) bool { return found == status } }
 }
+
+func contains(text string) func(m *Monitor) { return func(m *Monitor) { m.Contains = text } }
+
+func lacks(text string) func(m *Monitor) { return func(m *Monitor) { m.Lacks = text } }
 
 func certificate(days int) func(m *Monitor) {
 	return func(m *Monitor) { m.CertificateDays = days }
@@ -146,8 +150,8 @@ func TestProbe_RunsCommands(t *testing.T) {
 		"good":            {script: "true"},
 		"a status":        {script: "echo looking; echo 'disk is full' >&2; exit 3", want: "it ended with 3 and said: disk is full"},
 		"a silent status": {script: "exit 1", want: "it ended with 1"},
-		"missing text":    {script: "echo 3 of 5", change: func(m *Monitor) { m.Contains = "5 of 5" }, want: "its output does not contain “5 of 5”"},
-		"unwanted text":   {script: "echo ERROR: x", change: func(m *Monitor) { m.Lacks = "ERROR" }, want: "its output contains “ERROR”"},
+		"missing text":    {script: "echo 3 of 5", change: contains("5 of 5"), want: "its output does not contain “5 of 5”"},
+		"unwanted text":   {script: "echo ERROR: x", change: lacks("ERROR"), want: "its output contains “ERROR”"},
 		"slow":            {script: "sleep 20", change: func(m *Monitor) { m.Timeout = time.Second }, want: "it took longer than 1 s"},
 		"a read path":     {script: "cat " + logs + "/shop.log", change: func(m *Monitor) { m.ReadPaths = []string{logs}; m.Contains = "well" }},
 		"another path":    {script: "cat " + logs + "/shop.log", want: "Permission denied"},

@@ -6,8 +6,8 @@ import (
 	"syscall"
 )
 
-// MakeWorkspace makes a folder for a command of the configuration, in a folder of the data folder. It belongs to the owner of the data folder,
-// so that root runs no such command as root.
+// MakeWorkspace makes a folder for a command of the configuration, in a folder of the data folder. It belongs to the owner of the data
+// folder, so that root runs no such command as root.
 func MakeWorkspace(folder string) error {
 	if err := os.MkdirAll(folder, 0o700); err != nil {
 		return err
