@@ -22,6 +22,14 @@ const (
 	shadowQuestion     = "How much is a new tyre, fitted?"
 	ownerTyreAnswer    = "A new tyre is 29 €, fitted."
 	tyrePrice          = "29 €"
+	draftQuestion      = "Can you repair a puncture while I wait?"
+	puncturePrice      = "12 €"
+)
+
+// The files of the pictures that README shows.
+const (
+	draftPicture      = "draft.svg"
+	escalationPicture = "escalation.svg"
 )
 
 // A question that the price list answers for two kinds of bicycles, what multis asks back, the contact's choice, and the answer.
@@ -35,8 +43,50 @@ const (
 // deskSteps are the steps of the business desk.
 type deskSteps struct{ *demo }
 
+// draft has a contact's question answered with a draft, which reaches the contact when the owner approves it.
+func (d deskSteps) draft(ctx context.Context) error {
+	if err := d.newCustomer(ctx, finn, "Hello, this is Finn."); err != nil {
+		return err
+	}
+	if _, err := d.command(ctx, "/delivery draft Finn", "once you say yes"); err != nil {
+		return err
+	}
+	d.out.startPicture()
+	if _, err := d.contactSays(ctx, finn, draftQuestion); err != nil {
+		return err
+	}
+	card, err := d.awaitNewReply(ctx, "the draft for Finn", "Draft for Finn", puncturePrice)
+	if err != nil {
+		return err
+	}
+	delivered, err := d.rig.Delivered(ctx, finn)
+	if err != nil {
+		return err
+	}
+	if len(delivered) > 0 {
+		return errors.New("a draft was sent before you approved it")
+	}
+	d.out.says("you (on the card)", cyan, "👍")
+	if _, err := d.rig.Owner.SendReaction(ctx, d.admin, card, "👍"); err != nil {
+		return fmt.Errorf("react to the card: %w", err)
+	}
+	got, err := d.awaitDelivery(ctx, finn, 1)
+	if err != nil {
+		return err
+	}
+	if err := d.out.endPicture(draftPicture); err != nil {
+		return err
+	}
+	if err := d.requireSource(ctx, got.EventID, got.Text, puncturePrice); err != nil {
+		return err
+	}
+	_, err = d.command(ctx, "/delivery auto Finn", "sent at once")
+	return err
+}
+
 // thread sends a question that no document answers, answers it in the contact's thread as the owner, and gives the chat back to multis.
 func (d deskSteps) thread(ctx context.Context) error {
+	d.out.startPicture()
 	if _, err := d.contactSays(ctx, ana, unansweredQuestion); err != nil {
 		return err
 	}
@@ -54,6 +104,9 @@ func (d deskSteps) thread(ctx context.Context) error {
 	}
 	got, err := d.awaitDelivery(ctx, ana, 3)
 	if err != nil {
+		return err
+	}
+	if err := d.out.endPicture(escalationPicture); err != nil {
 		return err
 	}
 	if got.Text != vouchers {
@@ -129,13 +182,10 @@ func (d deskSteps) learn(ctx context.Context) error {
 	if err := d.await(ctx, "the document "+answersName, written); err != nil {
 		return err
 	}
-	if err := d.newCustomer(ctx, finn, "Hello, this is Finn."); err != nil {
-		return err
-	}
 	if _, err := d.contactSays(ctx, finn, unansweredQuestion); err != nil {
 		return err
 	}
-	got, err := d.awaitDelivery(ctx, finn, 1)
+	got, err := d.awaitDelivery(ctx, finn, 2)
 	if err != nil {
 		return err
 	}
@@ -159,7 +209,7 @@ func (d deskSteps) clarify(ctx context.Context) error {
 	if _, err := d.contactSays(ctx, finn, ambiguous); err != nil {
 		return err
 	}
-	got, err := d.awaitDelivery(ctx, finn, 2)
+	got, err := d.awaitDelivery(ctx, finn, 3)
 	if err != nil {
 		return err
 	}
@@ -169,7 +219,7 @@ func (d deskSteps) clarify(ctx context.Context) error {
 	if _, err := d.contactSays(ctx, finn, picked); err != nil {
 		return err
 	}
-	if got, err = d.awaitDelivery(ctx, finn, 3); err != nil {
+	if got, err = d.awaitDelivery(ctx, finn, 4); err != nil {
 		return err
 	}
 	return d.requireSource(ctx, got.EventID, got.Text, deposit)

@@ -47,6 +47,7 @@ func (d *demo) steps() []step {
 		{"You switch one chat to business", d.enableBusiness},
 		{"A question is answered on the contact's side, with its source", d.answer},
 		{"/why explains a reply and a silence", d.why},
+		{"On drafts, nothing reaches a customer before your 👍", deskSteps{d}.draft},
 		{"What no document answers is escalated, and your words in its thread go to the contact", deskSteps{d}.thread},
 		{"A shadow answer is compared with yours, and cannot be sent", deskSteps{d}.shadow},
 		{"A chat that is off leaves nothing", d.off},
@@ -299,9 +300,9 @@ func (d *demo) nothingElse(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	got, want := map[string]int{}, map[string]int{ana: 4, cleo: 1, finn: 3}
+	got, want := map[string]int{}, map[string]int{ana: 4, cleo: 1, finn: 4}
 	if d.model != config.NoModel {
-		want[finn] = 1 // with a model, clarify does nothing
+		want[finn] = 2 // with a model, clarify does nothing
 	}
 	for _, one := range delivered {
 		got[one.Chat]++
@@ -327,7 +328,7 @@ func (d *demo) nothingElse(ctx context.Context) error {
 		}
 		last = evt.ID
 	}
-	d.out.check("Ana got two answers, one word that a person answers, and that answer; Cleo one answer; Finn two, and a question back; Ben and Emil nothing")
+	d.out.check("Ana got two answers, one word that a person answers, and that answer; Cleo one answer; Finn a draft that you approved, two answers, and a question back; Ben and Emil nothing")
 	remembered, _, err := d.rowsWith(ctx, lunch)
 	if err != nil {
 		return err

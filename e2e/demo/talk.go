@@ -87,13 +87,14 @@ func (d *demo) sendFile(ctx context.Context, name string, data []byte, wanted st
 // isReply reports whether a message answers; see awaitReply.
 func isReply(message *event.MessageEventContent, wanted string) bool {
 	isEnd := message.RelatesTo.GetReplaceID() != "" && !strings.Contains(message.Body, wanted)
-	return !isEnd && !strings.Contains(message.Body, learnQuestion)
+	isDeleted := message.Body == ""
+	return !isEnd && !isDeleted && !strings.Contains(message.Body, learnQuestion)
 }
 
 // awaitReply waits for the first message of multis in the admin room after an event (empty: from the start), checks that
 // it contains the wanted words, and shows it. It skips the question whether to learn an answer, because that may come at
-// any time, and edits by which cards end. It
-// returns the plain text and the formatted one, which has the links.
+// any time, deleted messages, and edits by which cards end. It returns the plain text and the formatted one, which has the
+// links.
 func (d *demo) awaitReply(ctx context.Context, after id.EventID, wanted string) (string, error) {
 	var body, formatted string
 	err := d.await(ctx, "multis' answer in the admin room", func(ctx context.Context) (bool, error) {

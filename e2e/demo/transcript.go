@@ -20,7 +20,12 @@ type transcript struct {
 	terminal bool
 	// counting is true while the last printed line counts seconds. The next line replaces it.
 	counting bool
+	// said are the lines since the start of a picture; nil while none is made.
+	said []line
 }
+
+// line is what somebody said.
+type line struct{ who, words string }
 
 func newTranscript(out io.Writer, terminal bool) *transcript {
 	return &transcript{out: out, terminal: terminal}
@@ -56,6 +61,21 @@ func (t *transcript) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
+// startPicture starts to collect what is said for a picture.
+func (t *transcript) startPicture() { t.said = []line{} }
+
+// endPicture writes the picture of what was said since startPicture.
+func (t *transcript) endPicture(name string) error {
+	said := t.said
+	t.said = nil
+	path, err := writePicture(name, said)
+	if err != nil {
+		return fmt.Errorf("draw %s: %w", name, err)
+	}
+	t.check("drawn: %s", path)
+	return nil
+}
+
 func (t *transcript) line(format string, args ...any) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -80,6 +100,9 @@ var strong = regexp.MustCompile(`\*\*(.+?)\*\*`)
 
 // says prints somebody's words; lines after the first are indented.
 func (t *transcript) says(who, style, words string) {
+	if t.said != nil {
+		t.said = append(t.said, line{who, words})
+	}
 	words = strong.ReplaceAllStringFunc(words, func(s string) string { return t.styled(bold, strings.Trim(s, "*")) })
 	words = strings.ReplaceAll(strings.TrimSpace(words), "\n", "\n      ")
 	t.line("   %s ▸ %s", t.styled(style, who), words)
