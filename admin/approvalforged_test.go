@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
+	"os"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -340,9 +342,14 @@ func (r *eventRig) randomEvent(rng *rand.Rand, card id.EventID, seen []*event.Ev
 	return r.reply(room, sender, about, pick("yes", "no", "1 yes", "yes 8h", "for an hour", "yes, do it", "/approvals", "👍"))
 }
 
+// TestApproval_RandomEventsNeverAllow has MULTIS_TEST_ROUNDS questions, each with 500 random events around its yes.
 func TestApproval_RandomEventsNeverAllow(t *testing.T) {
 	t.Parallel()
-	const rounds, each = 20, 500
+	const each = 500
+	rounds := 4
+	if n, err := strconv.Atoi(os.Getenv("MULTIS_TEST_ROUNDS")); err == nil {
+		rounds = n
+	}
 	r := newEventRig(t)
 	rng := rand.New(rand.NewPCG(19, 4))
 	for round := range rounds {
