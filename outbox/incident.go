@@ -17,7 +17,8 @@ const maxIncident = 24 * time.Hour
 func (b *Box) QueueIncident(ctx context.Context, tx store.Tx, room store.Chat, shown *store.OutboxMessage, kind NoticeKind,
 	markdown string,
 ) (message uuid.UUID, isNew bool, err error) {
-	isShown := shown != nil && shown.EventID != nil && shown.ChatID == room.ID && !shown.IsErased() && time.Since(shown.CreatedAt) < maxIncident
+	isShown := shown != nil && shown.EventID != nil && shown.ChatID == room.ID && !shown.IsErased() &&
+		time.Since(shown.CreatedAt) < maxIncident
 	if isShown {
 		kind = Quiet
 	}
