@@ -119,10 +119,10 @@ func English() Language {
 	add(roleEvery, 0, "every", "each", "daily", "weekly", "monthly", "hourly")
 	add(roleEach, 0, "everyday", "nightly", "mornings", "afternoons", "evenings", "nights", "weekdays", "weekends")
 	add(roleVague, 0, "ago", "or", "before", "past", "until", "till", "through", "ish", "earlier", "between", "quarter",
-		"thru", "til", "as", "p", "yesterday", "lunchtime", "dinnertime", "bedtime", "dawn", "dusk", "sunrise", "sunset")
+		"year", "years", "decade", "decades", "weekend", "fortnight", "thru", "til", "as", "p", "yesterday", "lunchtime",
+		"dinnertime", "bedtime", "dawn", "dusk", "sunrise", "sunset")
 	add(roleQualifier, 0, "last", "previous", "following", "coming", "late", "early", "since", "mid", "around", "about", "within", "upcoming",
 		"than", "ending", "christmas", "xmas", "easter", "thanksgiving", "halloween")
-	add(roleVague, 0, "year", "years", "decade", "decades", "weekend", "fortnight")
 	add(roleOrdinal, 0, "st", "nd", "rd", "th")
 	for day := time.Sunday; day <= time.Saturday; day++ {
 		name := lower(day.String())
