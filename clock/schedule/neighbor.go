@@ -172,29 +172,38 @@ func (p *timeParser) isAmbiguousNumber(s string) bool {
 	return startsWithDigit(s) && (p.isAfterDuration || strings.ContainsAny(s, ":.-/") || p.lang.isNumberWithUnit(s))
 }
 
-// foreignDays are the days of the week in other languages than English.
+// foreignDays are the days of the week and the months in other languages than English.
 var foreignDays = sync.OnceValue(func() map[string]bool {
-	days := map[string]bool{}
-	for _, code := range lexicon.Languages("days") {
-		for _, row := range lexicon.Rows(code, "days") {
-			for _, word := range row.Words() {
-				if code != "en" && utf8.RuneCountInString(word) > 3 { // a shorter one is often another word
-					days[lower(word)] = true
+	names := map[string]bool{}
+	for _, topic := range []string{"days", "months"} {
+		for _, code := range lexicon.Languages(topic) {
+			for _, row := range lexicon.Rows(code, topic) {
+				for _, word := range row.Words() {
+					if code != "en" && utf8.RuneCountInString(word) > 3 { // a shorter one is often another word
+						names[lower(word)] = true
+					}
 				}
 			}
 		}
 	}
-	return days
+	return names
 })
 
-// refuseForeignDay refuses a text with a time of day, and with a day of the week in another language: the day would be lost.
-func (p *timeParser) refuseForeignDay(from, to int) error {
+// writtenDate matches a word that is a date with its year.
+var writtenDate = regexp.MustCompile(`^\d{1,4}[./-]\d{1,2}[./-]\d{2,4}\.?$`)
+
+// refuseOtherDay refuses a text with a time of day, and elsewhere with a date, or with a day or month in another language. That would be
+// lost.
+func (p *timeParser) refuseOtherDay(from, to int) error {
 	if p.dayKnown || p.isAfterDuration {
 		return nil
 	}
 	for _, w := range p.words[from:to] {
-		if foreignDays()[w.text] && w.word.role == roleNone {
+		switch {
+		case foreignDays()[w.text] && w.word.role == roleNone:
 			return p.refuse(fmt.Sprintf("Is *%s* a day? I know them in English only. Write it so, or `today` before the time.", w.quoted()))
+		case writtenDate.MatchString(w.text):
+			return p.refuse(fmt.Sprintf("I see *%s* in the text as well. Write it next to the time, or `today` before the time.", w.quoted()))
 		}
 	}
 	return nil

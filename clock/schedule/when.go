@@ -331,7 +331,7 @@ func (p *timeParser) rest(end int) (string, error) {
 	if next.end == 0 || p.pos >= end {
 		return "", nil
 	}
-	if err := p.refuseForeignDay(p.pos, end); err != nil {
+	if err := p.refuseOtherDay(p.pos, end); err != nil {
 		return "", err
 	}
 	stop := len(p.text)
