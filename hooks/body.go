@@ -80,6 +80,7 @@ func programs() []func(body node) string {
 		readUptimeKuma,
 		readGitLab,
 		readGitHub, // and Gitea and Forgejo
+		readBitbucket,
 		readSentry,
 		readDiscord,
 		readSlack, // and Mattermost
@@ -110,7 +111,7 @@ func nodeText(n node) string {
 	}
 	var parts []string
 	for _, name := range textFields() {
-		if said := n.at(name).text(); said != "" && !slices.Contains(parts, said) {
+		if said := n.first(name, name+".text"); said != "" && !slices.Contains(parts, said) {
 			parts = append(parts, said)
 		}
 	}
@@ -220,7 +221,7 @@ func stateSign(state string) string {
 	switch strings.ToLower(state) {
 	case "firing", "alerting", "down", "failed", "failure", "error":
 		return "🔴 "
-	case "resolved", "ok", "up", "success":
+	case "resolved", "ok", "up", "success", "successful":
 		return "✅ "
 	default:
 		return ""

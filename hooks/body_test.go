@@ -45,6 +45,23 @@ func TestSummary_ReadsKnownPrograms(t *testing.T) {
 			`{"object_kind":"merge_request","object_attributes":{"iid":3,"title":"Mend it","action":"open"},"user":{"name":"Ana"},"project":{"path_with_namespace":"o/r"}}`,
 			"Ana: merge request #3 open in o/r — Mend it",
 		},
+		"Bitbucket comment": {
+			`{"actor":{"display_name":"Ana"},"repository":{"full_name":"o/r"},"pullrequest":{"id":7,"title":"Mend it"},"comment":{"content":{"raw":"Fine","html":"<p>Fine</p>"}}}`,
+			"Ana: a comment on the pull request #7 in o/r — Mend it — Fine",
+		},
+		"Bitbucket push": {
+			`{"actor":{"display_name":"Ana"},"repository":{"full_name":"o/r"},"push":{"changes":[{"new":{"name":"main"},"commits":[{"message":"Mend it\n\nWhy"}]}]}}`,
+			"Ana pushed 1 commit to main in o/r — Mend it",
+		},
+		"Bitbucket build": {
+			`{"actor":{"display_name":"Ana"},"repository":{"full_name":"o/r"},"commit_status":{"name":"CI","state":"SUCCESSFUL","description":"all passed"}}`,
+			"✅ CI in o/r: successful — all passed",
+		},
+		"Bitbucket server": {
+			`{"eventKey":"pr:merged","actor":{"displayName":"Ana","active":true},"pullRequest":{"id":7,"title":"Mend it","toRef":{"repository":{"slug":"r"}}}}`,
+			"Ana: pr merged on the pull request #7 in r — Mend it",
+		},
+		"Azure DevOps": {`{"eventType":"git.push","message":{"text":"Ana pushed 1 commit","html":"<a>Ana</a> pushed"}}`, "Ana pushed 1 commit"},
 		"Slack":        {`{"text":"hello"}`, "hello"},
 		"Slack blocks": {`{"blocks":[{"type":"header","text":{"type":"plain_text","text":"Backup"}},{"type":"section","fields":[{"type":"mrkdwn","text":"failed on nas"}]}]}`, "Backup — failed on nas"},
 		"Slack attached": {

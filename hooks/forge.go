@@ -154,3 +154,38 @@ func readGitLab(b node) string {
 	return sentence(" — ", sentence(" ", who+":", strings.ReplaceAll(kind, "_", " "), number, action, "in", where),
 		cmp.Or(about.first("title", "name"), b.first("name", "tag", "title", "commit_title", "environment")))
 }
+
+// readBitbucket reads what Bitbucket sends about a repository, from its cloud and from a server.
+func readBitbucket(b node) string {
+	who := b.first("actor.display_name", "actor.displayName")
+	where := b.first("repository.full_name", "repository.slug", "pullRequest.toRef.repository.slug")
+	if who == "" || where == "" {
+		return ""
+	}
+	if status := b.at("commit_status"); status.exists() {
+		state := strings.ToLower(status.at("state").text())
+		return stateSign(state) + sentence(" — ", sentence(" ", status.at("name").text(), "in", where+":", state),
+			status.at("description").text())
+	}
+	if changes := append(b.at("push", "changes").list(), b.at("changes").list()...); len(changes) > 0 {
+		first := changes[0]
+		isDeleted := first.at("closed").text() == "true" || first.at("type").text() == "DELETE"
+		return pushText(who, where, first.first("new.name", "old.name", "ref.displayId"), first.at("commits"), isDeleted)
+	}
+	said := strings.NewReplacer(":", " ", "_", " ").Replace(b.at("eventKey").text()) // that of the cloud is in a header only
+	if said == "" && b.at("comment").exists() {
+		said = "a comment"
+	}
+	return sentence(" — ", sentence(" ", who+":", cmp.Or(said, "an event"), bitbucketItem(b), "in", where),
+		b.first("pullrequest.title", "pullRequest.title", "issue.title"), text.Clip(b.first("comment.content.raw", "comment.text"), maxComment))
+}
+
+// bitbucketItem returns what an event of Bitbucket is about: "on the pull request #7"; empty for the repository itself.
+func bitbucketItem(b node) string {
+	for _, kind := range []struct{ name, noun string }{{"pullrequest", "pull request"}, {"pullRequest", "pull request"}, {"issue", "issue"}} {
+		if part := b.at(kind.name); part.exists() {
+			return strings.TrimSuffix("on the "+kind.noun+" #"+part.at("id").text(), " #")
+		}
+	}
+	return ""
+}
