@@ -19,6 +19,11 @@ func TestParse_ReadsMessage(t *testing.T) {
 			Message{Kind: Text, Text: "hello\nthere", words: "hello\nthere"},
 		},
 		{
+			"a poll as the specification has it", "m.poll.start",
+			`{"m.text":[{"body":"Cake?\\n1. Yes"}],"m.poll":{"question":{"m.text":[{"body":"Cake?"}]},"answers":[{"m.text":[{"body":"Yes"}]},{"m.text":[{"body":"No"}]}]}}`,
+			Message{Kind: Poll, Text: "[poll] Cake?: Yes, No"},
+		},
+		{
 			"an emote is a text", "m.room.message", `{"msgtype":"m.emote","body":"waves"}`,
 			Message{Kind: Text, Text: "waves", words: "waves"},
 		},

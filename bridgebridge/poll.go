@@ -15,9 +15,10 @@ const (
 )
 
 // pollContent is the part of a poll that multis reads. Bridges write it into events of their own type, or into a message with the same in
-// words.
+// words. StablePoll is where the specification has it, NamedPoll where clients wrote it before.
 type pollContent struct {
-	StablePoll   poll `json:"m.poll.start"`
+	StablePoll   poll `json:"m.poll"`
+	NamedPoll    poll `json:"m.poll.start"`
 	UnstablePoll poll `json:"org.matrix.msc3381.poll.start"`
 }
 
@@ -44,8 +45,10 @@ func (t pollText) text() string {
 }
 
 func (c pollContent) poll() poll {
-	if c.StablePoll.Question.text() != "" {
-		return c.StablePoll
+	for _, p := range []poll{c.StablePoll, c.NamedPoll} {
+		if p.Question.text() != "" {
+			return p
+		}
 	}
 	return c.UnstablePoll
 }
