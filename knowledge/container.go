@@ -13,6 +13,7 @@ const (
 	containerMailbox  = "a mailbox (.mbox)"
 	containerContacts = "a list of contacts (.vcf)"
 	containerCalendar = "a calendar (.ics)"
+	containerXML      = "an office document in one file of XML"
 )
 
 // containers are the file endings of text formats that contain files and data for programs.
@@ -32,6 +33,9 @@ func containerOf(data []byte, name string) string {
 		return known
 	}
 	data = bytes.TrimPrefix(data, []byte("\uFEFF"))
+	if officeXML.Match(data[:min(len(data), maxXMLHead)]) {
+		return containerXML
+	}
 	switch begin := bytes.ToUpper(bytes.TrimSpace(data[:min(len(data), 100)])); {
 	case bytes.HasPrefix(begin, []byte("BEGIN:VCARD")):
 		return containerContacts
@@ -46,6 +50,13 @@ func containerOf(data []byte, name string) string {
 	}
 	return ""
 }
+
+// maxXMLHead is how much of a file is searched for the first element of its XML, in bytes.
+const maxXMLHead = 4 << 10
+
+// officeXML matches the beginning of a document of Word, Excel or LibreOffice that was saved as XML.
+var officeXML = regexp.MustCompile(`^\s*<\?xml[^>]*\?>(?s:\s*(?:<\?.*?\?>|<!--.*?-->))*\s*` +
+	`<(?:w:wordDocument|pkg:package|office:document|FictionBook)\b`)
 
 // maxMailHeader is how much of a file is searched for the header of a mail, in bytes.
 const maxMailHeader = 64 << 10

@@ -427,6 +427,9 @@ func (r *docxReader) heading(level int, title string) {
 	r.close(!r.above.below(level))
 	r.above.open(level, title)
 	r.title = title
+	if len(title) > maxHeading { // a paragraph by its length: all of it is text
+		r.writeBlock(title)
+	}
 }
 
 // close ends the open section. If alone is set, a heading without text below it becomes a section whose text is the heading.

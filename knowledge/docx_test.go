@@ -268,3 +268,25 @@ func TestDocx_OnlyHiddenTextIsEmpty(t *testing.T) {
 	require.EqualError(t, err,
 		"there is nothing in it that a reader sees. 1 line of it cannot be seen, so I left it out: “Our floor is 60 EUR.”")
 }
+
+// A style without an id, as some programs write, is nobody's: it is not the style of a text that names none.
+func TestDocx_StyleWithoutIDIsUnused(t *testing.T) {
+	t.Parallel()
+	doc, err := readFile(t, "a.docx", zipOf(t, map[string]string{
+		"[Content_Types].xml": "<Types/>",
+		"word/document.xml":   `<w:document xmlns:w="w"><w:body><w:p><w:r><w:t>Open on Monday.</w:t></w:r></w:p></w:body></w:document>`,
+		"word/styles.xml":     `<w:styles xmlns:w="w"><w:style><w:name w:val="Spacer"/><w:rPr><w:sz w:val="2"/></w:rPr></w:style></w:styles>`,
+	}))
+	require.NoError(t, err)
+	require.Empty(t, doc.Notes)
+	require.Contains(t, fmt.Sprint(doc.Sections), "Open on Monday.")
+}
+
+func TestDocx_HeadingTooLongIsText(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("We open at nine and close at five. ", 10) + "Except on Friday."
+	doc, err := readFile(t, "a.docx", docx(t, paragraph("H2", long)+paragraph("", "Below.")))
+	require.NoError(t, err)
+	require.Contains(t, doc.Sections[0].Text, "Except on Friday.")
+	require.Contains(t, doc.Sections[0].Text, "Below.")
+}

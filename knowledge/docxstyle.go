@@ -139,7 +139,7 @@ func (w *docxStyles) read(d *xml.Decoder) error {
 			conditional--
 		case name == "rPrDefault":
 			w.defaults, style = style.look, docxStyle{level: noLevel}
-		case name == "style" && len(w.byID) < maxStyles:
+		case name == "style" && id != "" && len(w.byID) < maxStyles: // nothing can use a style without an id
 			w.byID[id] = style
 		}
 	}, func([]byte) error { return nil })

@@ -261,7 +261,7 @@ func drawnPDF(content string) []byte {
 	stream := f.add("<< /Length %d >>\nstream\n%s\nendstream", len(content)+1, content)
 	for i, o := range f.objects {
 		if strings.Contains(o, "/Type /Page ") {
-			f.objects[i] = fmt.Sprintf("<< /Type /Page /Parent 2 0 R /MediaBox [0 0 595 842] /Contents %d 0 R /Resources << /Font << /F1 3 0 R >> /XObject << /Im %d 0 R >> >> >>",
+			f.objects[i] = fmt.Sprintf("<< /Type /Page /Parent 2 0 R /MediaBox [0 0 595 842] /Contents %d 0 R /Resources << /Font << /F1 3 0 R >> /XObject << /Im %d 0 R >> /ExtGState << /Clear << /ca 0 >> >> >> >>",
 				stream, picture)
 		}
 	}
@@ -284,6 +284,7 @@ func TestPDF_LeavesOutHiddenText(t *testing.T) {
 		"over a small picture":   {"q 90 0 0 90 72 690 cm /Im Do Q BT /F1 12 Tf 3 Tr 72 700 Td (Our floor is 60 EUR.) Tj ET", false},
 		"white on black":         {"0 g 60 690 400 40 re f 1 g BT /F1 12 Tf 72 700 Td (Our floor is 60 EUR.) Tj ET", true},
 		"white on a picture":     {picture + "1 g BT /F1 12 Tf 72 700 Td (Our floor is 60 EUR.) Tj ET", true},
+		"transparent":            {"BT /F1 12 Tf /Clear gs 72 700 Td (Our floor is 60 EUR.) Tj ET", false},
 		"outlined":               {"1 g BT /F1 12 Tf 1 Tr 72 700 Td (Our floor is 60 EUR.) Tj ET", true},
 		"small font, made large": {"BT /F1 1 Tf 12 0 0 12 72 700 Tm (Our floor is 60 EUR.) Tj ET", true},
 	} {
@@ -305,10 +306,12 @@ func TestPDF_LeavesOutHiddenText(t *testing.T) {
 
 func TestPDF_ScanWithTextIsNamed(t *testing.T) {
 	t.Parallel()
-	doc, err := readFile(t, "a.pdf", drawnPDF("q 595 0 0 842 0 0 cm /Im Do Q BT /F1 12 Tf 3 Tr 72 700 Td (The room is 90 EUR.) Tj ET"))
-	require.NoError(t, err)
-	require.Contains(t, fmt.Sprint(doc.Sections), "90 EUR")
-	require.Equal(t, []string{"Page 1 is a scan; the words come from text recognition (OCR), which makes mistakes."}, doc.Notes)
+	for name, ink := range map[string]string{"without ink": "3 Tr", "transparent": "/Clear gs"} {
+		doc, err := readFile(t, "a.pdf", drawnPDF("q 595 0 0 842 0 0 cm /Im Do Q BT /F1 12 Tf "+ink+" 72 700 Td (The room is 90 EUR.) Tj ET"))
+		require.NoError(t, err, name)
+		require.Contains(t, fmt.Sprint(doc.Sections), "90 EUR", name)
+		require.Equal(t, []string{"Page 1 is a scan; the words come from text recognition (OCR), which makes mistakes."}, doc.Notes, name)
+	}
 }
 
 func TestPDF_GarbledPagesAreNamed(t *testing.T) {
@@ -351,8 +354,11 @@ func TestPDF_ReadsFormsAndAnnotations(t *testing.T) {
 			want:       "Deposit:\n50 EUR",
 		},
 		"field without a look": {annotation: "/Subtype /Widget /FT /Tx /T (Deposit) /V (50 EUR) /F 4 /X %d", want: "Deposit:\nDeposit: 50 EUR"},
-		"written on the page":  {annotation: "/Subtype /FreeText /Contents (50 EUR) /F 4 /AP << /N %d 0 R >>", want: "Deposit:\n50 EUR"},
-		"comment":              {annotation: "/Subtype /Text /Contents (50 EUR) /F 4 /X %d", want: "Deposit:\n50 EUR"},
+		"field with a look that is not there": {
+			annotation: "/Subtype /Widget /FT /Tx /T (Deposit) /V (50 EUR) /F 4 /AP << >> /X %d", want: "Deposit:\nDeposit: 50 EUR",
+		},
+		"written on the page": {annotation: "/Subtype /FreeText /Contents (50 EUR) /F 4 /AP << /N %d 0 R >>", want: "Deposit:\n50 EUR"},
+		"comment":             {annotation: "/Subtype /Text /Contents (50 EUR) /F 4 /X %d", want: "Deposit:\n50 EUR"},
 		"hidden field": {
 			annotation: "/Subtype /Widget /FT /Tx /T (Deposit) /V (50 EUR) /F 2 /AP << /N %d 0 R >>", want: "Deposit:",
 			notes: []string{"1 line of it cannot be seen, so I left it out: “Deposit: 50 EUR”."},

@@ -14,11 +14,11 @@ const maxAnnotations = 5000
 
 // annotations draws the forms, stamps and other annotations of a page into the page, so that their text is read where it stands, and
 // removes those that nobody sees. It returns the text of those that are not drawn: comments, and the values of fields without a look of
-// their own.
-func (f *pdfiumFile) annotations(page requests.Page) (said []string, isChanged bool) {
+// their own; and apart from them the values of fields that should be drawn.
+func (f *pdfiumFile) annotations(page requests.Page) (said []string, drawn []annotation, isChanged bool) {
 	count, err := f.engine.FPDFPage_GetAnnotCount(&requests.FPDFPage_GetAnnotCount{Page: page})
 	if err != nil {
-		return nil, false
+		return nil, nil, false
 	}
 	for i := min(count.Count, maxAnnotations) - 1; i >= 0; i-- {
 		found, err := f.engine.FPDFPage_GetAnnot(&requests.FPDFPage_GetAnnot{Page: page, Index: i})
@@ -34,19 +34,34 @@ func (f *pdfiumFile) annotations(page requests.Page) (said []string, isChanged b
 			_, _ = f.engine.FPDFPage_RemoveAnnot(&requests.FPDFPage_RemoveAnnot{Page: page, Index: i})
 		case a.text != "" && !(a.isDrawn && a.isLook):
 			said = append(said, a.text)
+		case a.value != "":
+			drawn = append(drawn, a)
 		}
 	}
 	slices.Reverse(said)
+	slices.Reverse(drawn)
 	if isChanged {
 		flat := &requests.FPDFPage_Flatten{Page: page, Usage: requests.FPDFPage_FlattenUsageNormalDisplay}
 		_, _ = f.engine.FPDFPage_Flatten(flat) // a page that cannot be changed is read as it is
 	}
-	return said, isChanged
+	return said, drawn, isChanged
+}
+
+// undrawn returns the fields whose values the text of their page lacks: the look of some cannot be read.
+func undrawn(fields []annotation, page string) []string {
+	var said []string
+	for _, a := range fields {
+		if !strings.Contains(letters(page), letters(a.value)) {
+			said = append(said, a.text)
+		}
+	}
+	return said
 }
 
 // annotation is what a reader needs to know of an annotation.
 type annotation struct {
 	text     string // a comment, or the name and value of a field
+	value    string // of a field for text or with a choice; empty for a box to tick
 	isHidden bool
 	isDrawn  bool // it has a look of its own
 	isLook   bool // the look shows the text
@@ -70,6 +85,9 @@ func (f *pdfiumFile) annotation(ref references.FPDF_ANNOTATION) annotation {
 	case enums.FPDF_ANNOT_SUBTYPE_WIDGET:
 		a.isLook = true
 		a.text = f.annotationText(ref, "V")
+		if kind := f.annotationText(ref, "FT"); kind == "Tx" || kind == "Ch" {
+			a.value = a.text
+		}
 		if name := f.annotationText(ref, "T"); a.text != "" && name != "" {
 			a.text = name + ": " + a.text
 		}

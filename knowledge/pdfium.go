@@ -129,7 +129,7 @@ func (f *pdfiumFile) page(index int) (string, error) {
 	}
 	ref := page.Page
 	defer func() { _, _ = f.engine.FPDF_ClosePage(&requests.FPDF_ClosePage{Page: ref}) }()
-	said, isChanged := f.annotations(requests.Page{ByReference: &ref})
+	said, drawn, isChanged := f.annotations(requests.Page{ByReference: &ref})
 	if isChanged {
 		again, err := f.engine.FPDF_LoadPage(&requests.FPDF_LoadPage{Document: f.doc, Index: index})
 		if err != nil {
@@ -138,12 +138,16 @@ func (f *pdfiumFile) page(index int) (string, error) {
 		_, _ = f.engine.FPDF_ClosePage(&requests.FPDF_ClosePage{Page: ref})
 		ref = again.Page
 	}
+	unseen := f.unseen.lines
 	if f.removeUnseen(requests.Page{ByReference: &ref}) {
 		f.scans = append(f.scans, index+1)
 	}
 	text, err := f.pageText(requests.Page{ByReference: &ref})
 	if err != nil {
 		return "", err
+	}
+	if f.unseen.lines == unseen {
+		said = append(said, undrawn(drawn, text)...)
 	}
 	if len(said) == 0 {
 		return text, nil

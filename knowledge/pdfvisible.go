@@ -127,10 +127,11 @@ func (v *pageView) examineText(o pdfObject) {
 	if err != nil {
 		return
 	}
+	isFilled := mode.TextRenderMode == enums.FPDF_TEXTRENDERMODE_FILL
 	switch {
-	case mode.TextRenderMode == enums.FPDF_TEXTRENDERMODE_INVISIBLE:
+	case mode.TextRenderMode == enums.FPDF_TEXTRENDERMODE_INVISIBLE, isFilled && v.file.isTransparent(o):
 		v.inkless = append(v.inkless, o)
-	case o.form == "" && !v.isSeen(o, mode.TextRenderMode == enums.FPDF_TEXTRENDERMODE_FILL):
+	case o.form == "" && !v.isSeen(o, isFilled):
 		v.unseen = append(v.unseen, o)
 	default:
 		v.visible++
@@ -155,7 +156,13 @@ func (v *pageView) isSeen(o pdfObject, isFilled bool) bool {
 	}
 	c := color.FillColor
 	isWhite := c.R >= nearlyWhite && c.G >= nearlyWhite && c.B >= nearlyWhite
-	return c.A > 0 && (!isWhite || v.hasBackground(b))
+	return !isWhite || v.hasBackground(b)
+}
+
+// isTransparent reports whether a text is filled with a colour that lets all through.
+func (f *pdfiumFile) isTransparent(o pdfObject) bool {
+	color, err := f.engine.FPDFPageObj_GetFillColor(&requests.FPDFPageObj_GetFillColor{PageObject: o.ref})
+	return err == nil && color.FillColor.A == 0
 }
 
 func (v *pageView) hasBackground(b box) bool {

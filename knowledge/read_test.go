@@ -128,6 +128,10 @@ func TestRead_RefusesUnreadable(t *testing.T) {
 			"a mail", "a.txt", "From: ana@example.com\nMIME-Version: 1.0\n\nHi", ErrUnknownType,
 			"; this is an e-mail (.eml): send the text or the file in it",
 		},
+		{
+			"a document as XML", "a.txt", "<?xml version=\"1.0\"?>\n<?mso-application progid=\"Word.Document\"?>\n<w:wordDocument><w:t>Hi</w:t>",
+			ErrUnknownType, "; this is an office document in one file of XML: send the text or the file in it",
+		},
 		{"a mail by its name", "a.EML", "Subject: x\n\nHi", ErrUnknownType, "; this is an e-mail (.eml): send the text or the file in it"},
 		{
 			"a mailbox", "a", "From ana Mon\nFrom: ana@example.com\nReceived: x\n\nHi", ErrUnknownType,

@@ -74,6 +74,9 @@ func rowLines(rows [][]string, header int) []string {
 		names = rows[header]
 	}
 	lines := make([]string, len(rows))
+	if unused := unusedNames(names, rows, header); unused != "" {
+		lines[header] = rowMark + unused
+	}
 	group := ""
 	for i, row := range rows {
 		if i == header && names != nil || !isFilled(row) {
@@ -92,6 +95,22 @@ func rowLines(rows [][]string, header int) []string {
 		}
 	}
 	return lines
+}
+
+// unusedNames returns the names of the columns that several rows leave empty, as in a form: no row would show them.
+func unusedNames(names []string, rows [][]string, header int) string {
+	var unused []string
+	below := slices.DeleteFunc(slices.Clone(rows[header+1:]), func(row []string) bool { return !isFilled(row) })
+	if len(below) < 2 {
+		return ""
+	}
+	for i, name := range names {
+		isUsed := slices.ContainsFunc(below, func(row []string) bool { return i < len(row) && row[i] != "" })
+		if name = plainCell(name); name != "" && !isUsed {
+			unused = append(unused, name)
+		}
+	}
+	return strings.Join(unused, "; ")
 }
 
 func isFilled(row []string) bool { return strings.Join(row, "") != "" }

@@ -28,7 +28,11 @@ func TestTable_RowsNameColumns(t *testing.T) {
 			"| Bike | Price |\n|--|--|\n| Adults | Adults |\n| City | 12 € |\n| Children | |\n| Small | 6 € |",
 			"\n\n\n| Adults; Bike: City; Price: 12 €\n\n| Children; Bike: Small; Price: 6 €",
 		},
-		"an empty cell":           {"| Bike | Size | Price |\n|--|--|--|\n| City | | 12 € |", "\n\n| Bike: City; Price: 12 €"},
+		"an empty cell": {"| Bike | Size | Price |\n|--|--|--|\n| City | | 12 € |", "\n\n| Bike: City; Price: 12 €"},
+		"a form": {
+			"| Room | Cleaned | By |\n|--|--|--|\n| Hall | | Ana |\n| Bath | | Ben |",
+			"| Cleaned\n\n| Room: Hall; By: Ana\n| Room: Bath; By: Ben",
+		},
 		"names alone":             {"| Bike | Price |\n|--|--|", "| Bike: Price\n"},
 		"equal names alone":       {"| Bike | Bike |\n|--|--|", "| Bike\n"},
 		"a single line with bars": {"a | b\nc", "a | b\nc"},
