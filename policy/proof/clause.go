@@ -114,7 +114,7 @@ func (v *vocabulary) split(s string, isRow, isUnit bool, unit int) (all []clause
 		c.statement = statement
 	}
 	dash := false
-	folded := fold(s)
+	folded := attached.ReplaceAllString(fold(s), "$1\u00a0$2")
 	for _, place := range piece.FindAllStringIndex(folded, -1) {
 		at := place[0]
 		p := folded[at:place[1]]
@@ -260,8 +260,12 @@ func (c clause) limitBefore(at int) limit {
 
 // limitBehind returns the limit that the words behind a number make it: "12 or older".
 func (c clause) limitBehind(at int) limit {
-	for _, t := range c.tokens[at+1 : min(len(c.tokens), at+1+maxSearch)] {
+	for i := at + 1; i < min(len(c.tokens), at+1+maxSearch); i++ {
+		t := c.tokens[i]
+		isOfNext := i+1 < len(c.tokens) && c.tokens[i+1].isNumber // "£35 for under 26"
 		switch {
+		case isOfNext:
+			return noLimit
 		case c.words.lowerAfter[t.word]:
 			return lower
 		case c.words.upperAfter[t.word]:

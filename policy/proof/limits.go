@@ -23,7 +23,7 @@ func (p denialCheck) findDenial() (found Finding) {
 			if s.denies() {
 				reason = "what you cite does not deny this"
 			}
-			if w.isInSourceWords(s.denies()) {
+			if w.isInSourceWords(s.denies()) && p.isOpposite(s) {
 				return contradicts(reason)
 			}
 			found = unknown(reason)
@@ -58,6 +58,40 @@ func (w weight) isInSourceWords(denies bool) bool {
 	return w.foreign == 0 && (w.opposite > 1 || w.opposite == 1 && w.same > 0 && !denies)
 }
 
+// isOpposite reports whether a part of the sources has all words of a segment, and few others, and denies, where the segment does not, or
+// the other way round. Neither makes an exception, a limit or a condition.
+func (p denialCheck) isOpposite(said segment) bool {
+	const least = 2
+	words := p.known(said.tokens)
+	if isHedged(said.clause) || len(words) < least {
+		return false
+	}
+	return slices.ContainsFunc(p.parts, func(s clause) bool {
+		isOther := s.denies() != said.denies() && !isHedged(s) && !s.deniesBy(words)
+		return isOther && segment{s}.hasAll(words) && len(p.known(s.tokens)) <= least*len(words)
+	})
+}
+
+// known returns the content words and numbers of tokens that the sources have.
+func (p *prover) known(tokens []token) (words []token) {
+	for _, t := range tokens {
+		if hasWord(p.source, t) && p.source[0].words.isContent(t) {
+			words = append(words, t)
+		}
+	}
+	return words
+}
+
+// isHedged reports whether a clause has a word such as "only", "except" or "if".
+func isHedged(c clause) bool { return c.limits() || c.hasCondition() || c.isException() }
+
+// deniesBy reports whether one of some words is a form of the word by which a clause denies, such as "close" of "closed".
+func (c clause) deniesBy(words []token) bool {
+	return slices.ContainsFunc(c.tokens, func(t token) bool {
+		return c.words.negative[t.word] && slices.ContainsFunc(words, t.sameMeaning)
+	})
+}
+
 func (p denialCheck) weigh(c clause) (w weight) {
 	for _, t := range c.tokens {
 		if !c.words.isContent(t) {
@@ -81,7 +115,7 @@ func (p denialCheck) weigh(c clause) (w weight) {
 // isDenialRight reports whether a clause denies as its sources do.
 func (p denialCheck) isDenialRight(c clause, w weight) bool {
 	switch {
-	case w.opposite == 0 && (w.same > 0 || w.both > 0 && p.source[0].isRow || !c.denies()):
+	case w.opposite == 0 && (w.same > 0 || w.both == 0 && !c.denies() || w.both > 0 && p.source[0].isRow):
 		return true
 	case c.limits() && slices.ContainsFunc(p.source, clause.limits), p.hasTurned(c), p.isExcepted(c):
 		return true
@@ -174,7 +208,8 @@ func (p *prover) limitOf(t token) limit {
 	return noLimit
 }
 
-// findLimit finds a limit or condition of the cited clauses that the sentence leaves out.
+// findLimit finds a limit or condition of the cited clauses that the sentence leaves out. It contradicts them if it says the rest of
+// such a clause and nothing else.
 func (p denialCheck) findLimit() (found Finding) {
 	if slices.ContainsFunc(p.said, func(c clause) bool { return c.limits() || p.isExcepted(c) }) {
 		return Finding{}
@@ -185,9 +220,14 @@ func (p denialCheck) findLimit() (found Finding) {
 			continue
 		}
 		isOfBefore := i > 0 && s.unit == p.source[i-1].unit && !s.afterStop && p.isUsed(p.source[i-1])
-		if p.isUsed(s) && !p.namesLimit() || isOfBefore {
-			return contradicts("what you cite is limited; say the limit, too")
+		if !(p.isUsed(s) && !p.namesLimit()) && !isOfBefore {
+			continue
 		}
+		const reason = "what you cite is limited; say the limit, too"
+		if p.cutsLimit(s) {
+			return contradicts(reason)
+		}
+		found = unknown(reason)
 	}
 	for _, c := range p.said {
 		near := p.nearestClauses(c)
@@ -195,12 +235,28 @@ func (p denialCheck) findLimit() (found Finding) {
 			continue
 		}
 		const reason = "what you cite is limited by a number; say it, too"
-		if !c.denies() && !slices.ContainsFunc(c.tokens, func(t token) bool { return t.isNumber }) {
+		hasNumber := slices.ContainsFunc(c.tokens, func(t token) bool { return t.isNumber })
+		if !c.denies() && !near[0].denies() && !hasNumber && !isHedged(c) && p.isPartOf(near[0]) {
 			return contradicts(reason)
 		}
 		found = unknown(reason)
 	}
 	return found
+}
+
+// cutsLimit reports whether the sentence says what stands before the limit of a clause, and nothing of what stands behind it.
+func (p denialCheck) cutsLimit(s clause) bool {
+	at := slices.IndexFunc(s.tokens, func(t token) bool { return s.words.only[t.word] })
+	behind := segment{s}.content(s.tokens[at:])
+	isSaid := func(t token) bool { return hasWord(p.said, t) || hasWord(p.asked, t) }
+	return len(behind) > 0 && !slices.ContainsFunc(behind, isSaid) && p.isPartOf(s)
+}
+
+// isPartOf reports whether all content words of the sentence stand in a clause of the sources.
+func (p denialCheck) isPartOf(s clause) bool {
+	return !slices.ContainsFunc(p.said, func(c clause) bool {
+		return slices.ContainsFunc(c.tokens, func(t token) bool { return c.words.isContent(t) && !s.has(t) })
+	})
 }
 
 // saysLimit reports whether the sentence has a number that limits, or one of the customer's own to which the limit was applied.

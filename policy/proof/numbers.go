@@ -6,7 +6,7 @@ import (
 )
 
 // findNumber finds a number that the sources lack, or have with another currency, unit or limit. One that they have without
-// any may be meant.
+// any of these may be meant.
 func (p *prover) findNumber() (found Finding) {
 	for _, c := range p.said {
 		for i, t := range c.tokens {
@@ -14,7 +14,7 @@ func (p *prover) findNumber() (found Finding) {
 				continue
 			}
 			reason := "“" + t.written() + "” stands otherwise in what you cite"
-			if !p.hasBareNumber(c, i) {
+			if p.isOtherwise(c, i) || p.countsOtherRow(c, i) {
 				return contradicts(reason)
 			}
 			found = unknown(reason)
@@ -23,23 +23,61 @@ func (p *prover) findNumber() (found Finding) {
 	return found
 }
 
-// hasBareNumber reports whether the sources have a number without the currency, the unit of time or the limit that it has in a
-// clause, and without another.
-func (p *prover) hasBareNumber(c clause, at int) bool {
-	t := c.tokens[at]
-	period, limit := c.periodAt(at), c.limitAt(at)
-	return slices.ContainsFunc(p.source, func(s clause) bool {
-		for i, other := range s.tokens {
-			isBare := t.sameValue(other) &&
-				(other.currency == t.currency || other.currency == "" && (len(p.currencies) == 0 || p.currencies[t.currency])) &&
-				(period == "" || s.periodAt(i) == "" || s.hasPeriod(i, period)) &&
-				(s.limitAt(i) == noLimit || s.limitAt(i) == limit)
-			if isBare {
+// isOtherwise reports whether a number contradicts the sources: they and the question have it nowhere, or only with another currency,
+// unit of time or limit.
+func (p *prover) isOtherwise(c clause, at int) bool {
+	return !slices.ContainsFunc(slices.Concat(p.source, p.headings, p.asked), func(s clause) bool {
+		for i := range s.tokens {
+			if isAmount(c, at, s, i) && !p.differ(c, at, s, i) || isOneUnit(c, at, s, i) {
 				return true
 			}
 		}
 		return false
 	})
+}
+
+// isAmount reports whether two numbers have the same value, or are the same amount in two units.
+func isAmount(c clause, at int, s clause, i int) bool {
+	t, other := c.tokens[at], s.tokens[i]
+	return t.isNumber && other.isNumber && (t.isHalf() && other.isHalf() || t.sameValue(other) || sameAmount(c, at, s, i))
+}
+
+// isOneUnit reports whether a unit without a number, "a week", is the amount of a number, "seven days".
+func isOneUnit(c clause, at int, s clause, i int) bool {
+	said, source := sizes[c.periodAt(at)], sizes[s.tokens[i].period]
+	isAlone := i == 0 || !s.tokens[i-1].isNumber
+	return isAlone && source.of != "" && said.of == source.of && math.Abs(c.tokens[at].value*said.many-source.many) < 0.001
+}
+
+// differ reports whether two equal numbers have different currencies, units of time or limits. One that has none differs from none.
+func (p *prover) differ(c clause, at int, s clause, i int) bool {
+	said, source := c.tokens[at].currency, s.currencyAt(i)
+	if source == "" && len(p.currencies) > 0 && said != "" && said != "percent" && !p.currencies[said] {
+		return true
+	}
+	unit, other := c.periodAt(at), s.periodAt(i)
+	isLength := source != "" && said == "" && sizes[unit].of != ""
+	if said != "" && source != "" && said != source || isLength {
+		return true
+	}
+	if unit != "" && other != "" && unit != other && !sameAmount(c, at, s, i) {
+		return true
+	}
+	one, two := c.limitAt(at), s.limitAt(i)
+	return one != noLimit && two != noLimit && !sameLimit(c, at, s, i)
+}
+
+// currencyAt returns the currency of a number; of a cell, also that in the name of its column.
+func (c clause) currencyAt(at int) string {
+	if own := c.tokens[at].currency; own != "" || !c.isRow {
+		return own
+	}
+	for _, t := range c.tokens[:c.name] {
+		if t.currency != "" && t.currency != "percent" {
+			return t.currency
+		}
+	}
+	return ""
 }
 
 // hasSameNumber reports whether the sources have a number with the same currency, unit of time and limit.

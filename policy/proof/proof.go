@@ -1,8 +1,9 @@
 // Package proof checks whether a sentence follows from what it cites, without a model. A sentence follows if each of its
 // content words stands in the cited units or in their headings, each number stands there with its currency, its unit of
-// time and its limit, and it denies and limits what they deny and limit. It contradicts them if one of the hard facts is
-// another: a number, a limit, a denial, a row, a deed of the assistant's. Otherwise the outcome is unknown: the words are
-// not the units' words, and they may mean the same or not.
+// time and its limit, and it denies and limits what they deny and limit. It contradicts them if it has a fact that is another
+// one there: a number that is nowhere, or only with another currency, unit, limit or row; a weekday or a name; the opposite
+// of a clause in its words; and if it says what the assistant did. Otherwise the outcome is unknown: whether other words, a
+// condition that is left out or several statements put together mean the same takes somebody who understands them.
 package proof
 
 import (
@@ -198,8 +199,10 @@ func (p *prover) findWord() (found Finding) {
 				continue
 			}
 			reason := "“" + p.asWritten(t.word) + "” is not in what you cite"
-			isDay := t.day >= 0 && !c.denies()
-			if isDay || p.names[t.word] || t.names("free") {
+			isOtherDay := t.day >= 0 && !p.namesDay(t.day) && (p.namesDays() || !hasWord(p.asked, t))
+			isOtherName := p.names[t.word] && !hasWord(p.asked, t)
+			isFree := t.names("free") && !p.namesFree()
+			if (isOtherDay || isOtherName) && !c.denies() || isFree {
 				return contradicts(reason)
 			}
 			if found.Outcome == Follows {
@@ -208,6 +211,34 @@ func (p *prover) findWord() (found Finding) {
 		}
 	}
 	return found
+}
+
+// namesFree reports whether the sources say in some language that something is free.
+func (p *prover) namesFree() bool {
+	return slices.ContainsFunc(p.source, func(c clause) bool {
+		return slices.ContainsFunc(c.tokens, func(t token) bool { return freeWords()[t.word] })
+	})
+}
+
+// namesDays reports whether the sources name weekdays.
+func (p *prover) namesDays() bool {
+	return slices.ContainsFunc(slices.Concat(p.source, p.headings), func(c clause) bool {
+		return slices.ContainsFunc(c.tokens, func(t token) bool { return t.day >= 0 || c.words.weekdays[t.word] || c.words.weekend[t.word] })
+	})
+}
+
+// namesDay reports whether the sources name a weekday in any language: the few words of a row do not tell theirs.
+func (p *prover) namesDay(day int) bool {
+	return slices.ContainsFunc(p.source, func(c clause) bool {
+		return slices.ContainsFunc(c.tokens, func(t token) bool {
+			for _, v := range vocabularies() {
+				if v.day(t.word) == day {
+					return true
+				}
+			}
+			return false
+		})
+	})
 }
 
 // asWritten returns the word of the sentence that a folded word comes from.
@@ -286,7 +317,8 @@ func (p *prover) nearestClauses(c clause) (nearest []clause) {
 // number of another statement is wrong.
 func (p *prover) findMerged() (found Finding) {
 	const reason = "you put several statements of what you cite together"
-	for _, c := range p.said {
+	var before []token
+	for n, c := range p.said {
 		var words, facts []token
 		days := 0
 		for i, t := range c.tokens {
@@ -301,6 +333,10 @@ func (p *prover) findMerged() (found Finding) {
 				days++
 			}
 		}
+		if n > 0 && c.statement == p.said[n-1].statement && len(words) == len(facts) {
+			words = slices.Concat(before, words) // bare facts are about what is named before them
+		}
+		before = words
 		switch {
 		case p.isOfOneStatement(words):
 		case days == 1 && !p.isOfOneStatement(facts):

@@ -37,12 +37,35 @@ func (p rowCheck) findRow() Finding {
 		return Finding{}
 	}
 	reason := "“" + wrong.token.written() + "” is of another row"
-	switch {
-	case wrong.before >= 0 || !haveSameRow(facts):
+	if p.hasOwnFact(wrong) || wrong.before < 0 && !haveSameRow(facts) {
 		return contradicts(reason)
-	default:
-		return unknown(reason)
 	}
+	return unknown(reason)
+}
+
+// hasOwnFact reports whether the row that is named beside a fact has a fact of its own in the same column.
+func (p rowCheck) hasOwnFact(f rowFact) bool {
+	return slices.ContainsFunc(p.source, func(own clause) bool {
+		return own.unit == f.before && slices.ContainsFunc(p.source, func(cell clause) bool {
+			return cell.at == own.at && slices.Contains(f.rows, cell.unit) && cell.hasFactLike(own, f.token)
+		})
+	})
+}
+
+// hasFactLike reports whether the value of a cell is a fact, and that of a cell of another row is one of the same kind: a weekday, or a
+// number with the same limit.
+func (c clause) hasFactLike(own clause, fact token) bool {
+	for i, t := range c.tokens {
+		if fact.day >= 0 && t.day == fact.day {
+			return slices.ContainsFunc(own.tokens, func(t token) bool { return t.day >= 0 })
+		}
+		for j := 0; t.sameValue(fact) && j < len(own.tokens); j++ {
+			if own.tokens[j].isNumber && own.limitAt(j) == c.limitAt(i) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // haveSameRow reports whether a row has all facts.
@@ -92,7 +115,7 @@ func (p rowCheck) rowCount() int { return p.source[len(p.source)-1].unit + 1 }
 
 // rowNamed returns the only row that has a word; -1 if none or several have it.
 func (p *prover) rowNamed(t token) int {
-	if !p.source[0].words.isContent(t) {
+	if !p.source[0].words.isContent(t) || t.period != "" {
 		return -1
 	}
 	rows := p.rowsWith(t)

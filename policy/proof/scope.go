@@ -32,7 +32,7 @@ func (c clause) segments() (all []segment) {
 	from := 0
 	for i, t := range c.tokens {
 		joins := i > from && c.words.joins[t.word] && i+1 < len(c.tokens) && !c.words.isContent(c.tokens[i+1])
-		if joins && !c.isRow {
+		if joins && !c.isRow && slices.ContainsFunc(c.tokens[i+1:], c.words.isContent) {
 			all = append(all, c.part(from, i))
 			from = i + 1
 		}
@@ -76,7 +76,7 @@ func (s segment) hasAll(words []token) bool {
 
 // affirmsDenied returns why a segment is wrong that affirms what only a denial of the sources has.
 func (p scopeCheck) affirmsDenied(said segment) string {
-	if said.denies() || said.limits() || p.isExcepted(said.clause) {
+	if said.denies() || said.limits() || said.isException() || p.isExcepted(said.clause) {
 		return ""
 	}
 	for _, part := range p.parts {
@@ -246,7 +246,7 @@ func (p scopeCheck) findLostCondition() Finding {
 		}
 		isUsed := slices.ContainsFunc(p.source[i:], func(c clause) bool { return p.isOneStatement(s, c) && c.unit == s.unit && p.isUsed(c) })
 		if isUsed && !hasWord(p.said, condition[0]) && !hasWord(p.asked, condition[0]) {
-			return contradicts("what you cite holds under a condition; say it, too")
+			return unknown("what you cite holds under a condition; say it, too")
 		}
 	}
 	return Finding{}

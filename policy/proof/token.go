@@ -152,8 +152,10 @@ var currencies = map[string]string{ //nolint:gochecknoglobals // a constant, wer
 	"kr": "sek", "sek": "sek", "kronor": "sek", "zl": "pln", "zloty": "pln", "zlotych": "pln", "zlote": "pln", "pln": "pln", "tl": "try",
 	"lira": "try", "liradir": "try", "₺": "try", "%": "percent", "percent": "percent", "prozent": "percent", "procent": "percent",
 	"procents": "percent", "yuzde": "percent", "r$": "brl", "reais": "brl", "real": "brl", "brl": "brl", "cent": "cent", "cents": "cent",
-	"pence": "cent", "rappen": "cent", "avro": "eur", "avrodur": "eur", "eura": "eur", "huf": "huf", "forint": "huf",
-	"pln.": "pln", "¥": "jpy", "₽": "rub", "rub": "rub", "rublei": "rub", "rubla": "rub", "rubl": "rub", "zlotyh": "pln", "zlotih": "pln",
+	"pence": "cent", "rappen": "cent", "avro": "eur", "avrodur": "eur", "eura": "eur", "eurodur": "eur", "huf": "huf",
+	"forint": "huf", "dolar": "usd", "dolares": "usd", "dollari": "usd", "dolarow": "usd", "libra": "gbp", "libras": "gbp", "sterline": "gbp",
+	"livres": "gbp", "pln.": "pln", "¥": "jpy", "₽": "rub", "rub": "rub", "rublei": "rub", "rubla": "rub", "rubl": "rub", "zlotyh": "pln",
+	"zlotih": "pln",
 }
 
 // fold returns a text in the form in which it is compared: in lower case, without accents, and in Latin letters.
@@ -173,6 +175,9 @@ var (
 
 // percent matches "percent" in two words.
 var percent = regexp.MustCompile(`\b(?:per cent|pour cent|por ciento|por cento|per cento)\b`)
+
+// attached matches a number that is a part of a name, such as "A4", before another number: the two are no thousands.
+var attached = regexp.MustCompile(`(\p{L}\d{1,3}) (\d{3})`)
 
 // clockOf returns the value of a time with a dot; 0 for anything else.
 func clockOf(s string) float64 {
@@ -342,8 +347,13 @@ func (v *vocabulary) joinClock(c *clause) {
 			words = c.tokens[n : len(c.tokens)-1]
 		}
 		isPhrase := slices.EqualFunc(words, phrase.words, func(t token, w string) bool { return t.word == w })
-		if !hour.isNumber || !isPhrase {
+		isOne := v.ones[hour.word] // an article elsewhere: "la una y media"
+		if !hour.isNumber && !isOne || !isPhrase {
 			continue
+		}
+		if isOne {
+			hour.isNumber = true
+			hour.value = 1
 		}
 		hour.value += phrase.offset
 		hour.isTime = true

@@ -43,6 +43,7 @@ type vocabulary struct {
 	clock      []clockPhrase
 	relatives  map[string]bool // people of the customer: son, daughter
 	numbers    map[string]float64
+	ones       map[string]bool     // words for one, articles too
 	days       map[string]int      // weekdays, from Sunday
 	months     map[string]int      // from January, 0
 	concepts   map[string][]string // what a word means
@@ -124,6 +125,7 @@ func readVocabulary(code string) *vocabulary {
 		refers:     set("refers"),
 		joins:      set("joins"),
 		numbers:    map[string]float64{},
+		ones:       map[string]bool{},
 		days:       map[string]int{},
 		months:     map[string]int{},
 		concepts:   map[string][]string{},
@@ -145,7 +147,7 @@ func readVocabulary(code string) *vocabulary {
 		v.aged = append(v.aged, fold(w))
 	}
 	for _, words := range []map[string]bool{
-		v.only, v.except, v.from, v.until, v.ahead, v.weekdays, v.weekend, v.lower, v.upper, v.condition, v.afternoon,
+		v.harmless, v.only, v.except, v.from, v.until, v.ahead, v.weekdays, v.weekend, v.lower, v.upper, v.condition, v.afternoon,
 	} {
 		for w := range words {
 			v.phrases[w] = strings.Contains(w, " ")
@@ -184,6 +186,15 @@ func (v *vocabulary) readConcepts() {
 		}
 	}
 }
+
+// freeWords are the words of all languages by which something is free.
+var freeWords = sync.OnceValue(func() map[string]bool { //nolint:gochecknoglobals // read once
+	words := map[string]bool{}
+	for _, w := range lexicon.Words("concepts", "free") {
+		words[fold(w)] = true
+	}
+	return words
+})
 
 // minUnit is the length of a word for a unit of time of which another word may be a form.
 const minUnit = 3
@@ -250,6 +261,9 @@ func (v *vocabulary) readNumbers() {
 				}
 			}
 		}
+	}
+	for _, w := range lexicon.In(v.code, "numbers", "1") {
+		v.ones[fold(strings.TrimRight(w, "~?!"))] = true
 	}
 	for _, row := range lexicon.Rows(v.code, "claims") {
 		if n, err := strconv.ParseFloat(strings.TrimPrefix(row.Concept, "n"), 64); err == nil && strings.HasPrefix(row.Concept, "n") {
