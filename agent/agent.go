@@ -78,6 +78,8 @@ type Options struct {
 	// AnswerJudge decides whether a sentence to a contact follows from what it cites where its words do not tell. Nil refuses
 	// such a sentence.
 	AnswerJudge llm.Model
+	// JudgeIsAgent says that the model that wrote an answer is its judge.
+	JudgeIsAgent bool
 	// ShadowJudge is the model that compares shadow answers with the owner's. Nil compares them by their words only.
 	ShadowJudge llm.Model
 	// OwnerPause is how long the assistant stays quiet after a person wrote. A conversation is over after the same time of
@@ -137,6 +139,7 @@ func New(o Options) *Agent {
 		pages:      o.Pages,
 		pictures:   o.Pictures,
 		judge:      o.AnswerJudge,
+		selfJudge:  o.JudgeIsAgent,
 		defaults:   o.Defaults,
 		currency:   o.Currency,
 		language:   o.Language,
@@ -202,6 +205,7 @@ type core struct {
 	pages      Pages
 	pictures   Pictures
 	judge      llm.Model // of answers; nil for none
+	selfJudge  bool      // the model that answers is the judge
 	defaults   policy.Defaults
 	currency   string
 	language   catalog.Lang // of texts to contacts that are too short to tell
@@ -243,6 +247,9 @@ func (c *core) newAttempt(p persona.Persona, maxRounds int) *attempt {
 	}
 	r.run.PayingAgent = p.ID
 	r.run.Judge = c.judge
+	if c.selfJudge {
+		r.run.Judge = r.run.Model
+	}
 	r.run.Instructions = r.rules(contactRules, smallContactRules)
 	return r
 }

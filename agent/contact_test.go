@@ -126,6 +126,25 @@ func TestContact_JudgeDecidesOpenSentence(t *testing.T) {
 	}
 }
 
+// By default the model that answers is the judge: of another request, which has nothing but the sentence and its lines.
+func TestContact_ModelJudgesItself(t *testing.T) {
+	t.Parallel()
+	const free = "A courier within the city is 5 euro."
+	model, asked := scripted(t, func(ctx context.Context, r llmtest.Request) llmtest.Reply {
+		if strings.Contains(r.System, "You check sentences") {
+			return llmtest.Say(`{"verdicts": ["yes"]}`)(ctx, r)
+		}
+		return llmtest.Say(`{"sentences": [{"text": "`+free+`", "cite": ["1.2"]}]}`)(ctx, r)
+	})
+	b := setup(t, model)
+	b.agent.selfJudge = true
+	b.storeContactMessage("What does delivery cost within the city?", policy.ActionAnswer)
+	b.runTurn()
+	require.Contains(t, b.queuedTexts(b.chat)[0], free)
+	require.Len(t, asked.Requests(), 2)
+	require.NotContains(t, asked.Requests()[1].System, "Nora")
+}
+
 func TestContact_JudgeThatFailsRefuses(t *testing.T) {
 	t.Parallel()
 	model, _ := scripted(t, llmtest.Say(`{"sentences": [{"text": "A courier within the city is 5 euro.", "cite": ["1.2"]}]}`))

@@ -43,7 +43,7 @@ func defaults() *Config {
 		Media:      Media{Keep: policy.KeepNone, MaxMB: 500, MaxDays: 90},
 		Speech:     Speech{Model: NoModel, Timeout: time.Minute},
 		Vision:     Vision{Model: NoModel},
-		Answers:    Answers{Judge: NoModel},
+		Answers:    Answers{Judge: AgentModel},
 		Budget: Budget{
 			PerDay:     2_000_000,
 			PerChatDay: 500_000,

@@ -273,7 +273,7 @@ func (c *Config) chatFields() []field {
 		value("mcp_server.hostname", &c.MCPServer.Hostname, listenHost),
 		value("mcp_server.port", &c.MCPServer.Port, between(0, 65535)),
 		mcpToken[0], mcpToken[1],
-		value("answers.judge", &c.Answers.Judge, modelOrStrategy),
+		value("answers.judge", &c.Answers.Judge, judgeModel),
 		value("injection.enabled", &c.Injection.Enabled, boolean),
 		value("injection.judge", &c.Injection.Judge, boolean),
 		value("injection.max_flags", &c.Injection.MaxFlags, between(1, 1000)),

@@ -4,7 +4,7 @@ import "time"
 
 // Answers configures how answers of models to contacts are checked.
 type Answers struct {
-	Judge string // decides what the check of words leaves open; same values as LLM.Model
+	Judge string // decides what the check of words leaves open: AgentModel, or a value like that of LLM.Model
 }
 
 // Injection configures how contacts' messages are checked for prompt injections.

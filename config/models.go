@@ -8,6 +8,9 @@ import (
 // NoModel is the model name that means "no model". With it as LLM.Model, answers only quote passages.
 const NoModel = "none"
 
+// AgentModel is the name that means the model of the agent that answers.
+const AgentModel = "agent"
+
 // LLM configures the language models.
 type LLM struct {
 	Model      string              // NoModel, "provider/name", or the name of a strategy
@@ -133,9 +136,9 @@ func emptyStrategies() Strategies {
 }
 
 // ResolveModels returns the models that a value of LLM.Model means, in the order in which they are tried. It is empty for
-// NoModel.
+// NoModel, and for AgentModel, which names none.
 func (l *LLM) ResolveModels(model string) []string {
-	if model == NoModel || model == "" {
+	if model == NoModel || model == AgentModel || model == "" {
 		return nil
 	}
 	if list := l.Strategies.byName(model); list != nil {

@@ -256,6 +256,18 @@ func modelOrStrategy(s string) (string, error) {
 	return s, nil
 }
 
+// judgeModel parses AgentModel, or what modelOrStrategy parses.
+func judgeModel(s string) (string, error) {
+	if s == AgentModel {
+		return s, nil
+	}
+	if _, err := modelOrStrategy(s); err != nil {
+		return "", fmt.Errorf("%.60q is not a model; write agent for the model that answers, none, PROVIDER/NAME, or a strategy such as %s", s,
+			CheapFirst)
+	}
+	return s, nil
+}
+
 // ollamaPrefix is the prefix of Ollama's model names.
 const ollamaPrefix = "ollama/"
 

@@ -19,7 +19,8 @@ import (
 const judgeRules = `You check sentences that answer a customer of a business. For each sentence there are the lines of a document that it cites.
 Say "yes" if the lines alone prove all of the sentence, in whatever words or language. A fact that the customer told about himself may be used.
 Say "no" if the sentence adds anything: another thing, service, day, place or group of people, a "free", "included", "always" or "all", a promise; or if it leaves out
-a condition, exception or limit that matters for the question. Say "no" if you are not sure.
+a condition, exception or limit that matters for the question; or if it turns a limit round ("from" for "until"), or says of one thing
+what the lines say of another. Say "no" if you are not sure.
 Answer with one JSON object and nothing else, with a word for each sentence, in their order: {"verdicts": ["yes", "no"]}
 `
 

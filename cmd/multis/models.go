@@ -24,7 +24,7 @@ type models struct {
 	speech     llm.Transcriber
 	vision     llm.Model // looks at pictures; llm.None if none is configured
 	judge      llm.Model // llm.model for comparing shadow answers; it may spend only half of the day's budget
-	answers    llm.Model // answers.judge; nil if none is configured
+	answers    llm.Model // answers.judge; nil if that is none, or the model of the agent
 	embedders  embedders
 
 	cfg *config.Config
@@ -55,7 +55,7 @@ func openModels(ctx context.Context, cfg *config.Config, st *store.Store) (model
 	if m.judge, err = openJudge(cfg, st); err != nil {
 		return models{}, err
 	}
-	if cfg.Answers.Judge != config.NoModel {
+	if len(cfg.LLM.ResolveModels(cfg.Answers.Judge)) > 0 {
 		if m.answers, err = m.open(cfg.Answers.Judge); err != nil {
 			return models{}, err
 		}

@@ -147,10 +147,10 @@ func Areas(tasks []Task) (areas []string) {
 // Tokens are the tokens of a model.
 type Tokens struct{ In, Out int64 }
 
-// usualTokens is what a turn of a task takes with a model that does not think: prompts are 1,400 tokens for a customer and
-// 2,100 for the owner, whose tools take a second call.
+// usualTokens is what a turn of a task takes with a model that does not think: prompts are 1,400 tokens for a customer, whose answer is
+// often judged, and 2,100 for the owner, whose tools take a second call.
 var usualTokens = map[Kind]Tokens{ //nolint:gochecknoglobals // a constant, were there constant maps
-	Customer: {In: 1_900, Out: 200},
+	Customer: {In: 2_300, Out: 210},
 	Owner:    {In: 5_000, Out: 250},
 	Capture:  {In: 600, Out: 250},
 	Brief:    {In: 500, Out: 250},
