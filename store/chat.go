@@ -217,6 +217,20 @@ func ListChats(ctx context.Context, db DB, search string, limit, offset int) ([]
 	return collectChats(ctx, db, listChatsSQL, search, limit, offset)
 }
 
+const chatsInUseSQL = "select " + chatColumns + ` from chats c
+	where c.kind in ('dm', 'group') and c.closed_reason = '' and c.room_id is not null and c.continued_in is null`
+
+// CountAutomaticChats returns in how many business chats the assistant answers at once, before anybody read the answer.
+func CountAutomaticChats(ctx context.Context, db DB, d policy.Defaults) (n int, err error) {
+	chats, err := collectChats(ctx, db, chatsInUseSQL)
+	for _, c := range chats {
+		if c.ModeIn(d) == policy.ModeBusiness && c.DeliveryIn(d) == policy.DeliveryAuto {
+			n++
+		}
+	}
+	return n, err
+}
+
 const countChatsSQL = "select protocol, count(*) as chats from chats where kind in ('dm', 'group') and closed_reason = '' group by 1 order by 2 desc, 1"
 
 // NetworkCount is the number of chats of a network.

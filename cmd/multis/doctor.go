@@ -91,6 +91,7 @@ func doctorInput(ctx context.Context, c *cli) (in *doctor.Input, closeDB func())
 		return in, closeDB
 	}
 	hideSecrets(in.Config)
+	in.Defaults = chatDefaults(in.Config)
 	in.Synapse = setup.Machine{}.SynapseOfDomain(in.Config.Homeserver.Domain, in.Paths.Registration)
 	in.TestSandbox = func(ctx context.Context) (string, error) { return testSandbox(ctx, in.Config, c.Config) }
 	in.IsStarting = func(ctx context.Context) bool {

@@ -42,6 +42,7 @@ func (e examiner) Examine(ctx context.Context) doctor.Report {
 		HasSchema:  true,
 		Synapse:    setup.Machine{}.SynapseOfDomain(e.cfg.Homeserver.Domain, e.paths.Registration),
 		Models:     e.models,
+		Defaults:   chatDefaults(e.cfg),
 		Now:        time.Now,
 		FreeBytes:  doctor.FreeBytes,
 		Start:      startCommand(e.paths.Config, true),

@@ -91,6 +91,8 @@ const (
 	ModelKey         ID = "model.key"
 	ModelUnknown     ID = "model.unknown"
 	ModelUnreachable ID = "model.unreachable"
+	ModelUnexamined  ID = "model.unexamined"
+	ModelUnfit       ID = "model.unfit"
 	BudgetZero       ID = "budget.zero"
 	BudgetSpent      ID = "budget.spent"
 
@@ -179,6 +181,8 @@ var kinds = map[ID]kind{
 	ModelKey:                {Error, false},
 	ModelUnknown:            {Error, false},
 	ModelUnreachable:        {Error, false},
+	ModelUnexamined:         {Warning, false},
+	ModelUnfit:              {Warning, false},
 	BudgetZero:              {Warning, false},
 	BudgetSpent:             {Warning, false},
 	JobsFailed:              {Warning, false},

@@ -13,6 +13,7 @@ import (
 	"multis/appservice"
 	"multis/config"
 	"multis/llm"
+	"multis/policy"
 	"multis/store"
 )
 
@@ -39,6 +40,8 @@ type Input struct {
 	Start string
 	// Compose is true if multis runs by Docker Compose. The lines of findings are then for the machine, in the folder of docker-compose.yml.
 	Compose bool
+	// Defaults are the settings of chats for which the owner set none.
+	Defaults policy.Defaults
 	// Models opens the configured models; nil without a configuration. No check makes a paid call.
 	Models Models
 	// TestSandbox tests the sandbox of commands and returns what it is made of, or why no command is run. nil skips the check.

@@ -22,6 +22,7 @@ const (
 	inFile    = "a person has to choose what is written into config.yaml"
 	asks      = "the command asks questions; the tests of init and the end-to-end tests answer them"
 	byPackage = "it installs a package of the distribution"
+	realModel = "the exam asks a real model, and a person decides what it answers"
 	showsOnly = "the command shows the cause, which a person removes"
 )
 
@@ -120,6 +121,8 @@ var carriedOut = map[ID]string{
 	ModelKey:                inFile,
 	ModelUnknown:            inFile,
 	ModelUnreachable:        inFile,
+	ModelUnexamined:         realModel,
+	ModelUnfit:              realModel,
 	BudgetZero:              inUnit,
 	BudgetSpent:             inUnit,
 	JobsFailed:              showsOnly,

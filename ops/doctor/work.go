@@ -129,6 +129,11 @@ func checkModels(ctx context.Context, in *Input) (Result, string) {
 		names = append(names, m.Name+in.examOf(ctx, m.Name))
 	}
 	r.Fact = strings.Join(names, ", ")
+	findings, err := checkExamined(ctx, in)
+	if err != nil {
+		return failedCheck(err), ""
+	}
+	r.Findings = append(r.Findings, findings...)
 	return r, ""
 }
 

@@ -20,6 +20,7 @@ import (
 	"multis/appservice"
 	"multis/config"
 	"multis/llm"
+	"multis/policy"
 	"multis/store"
 )
 
@@ -225,6 +226,7 @@ func (w *world) openInput() *Input {
 		in.Config = nil
 		return in
 	}
+	in.Defaults = policy.Defaults{Profile: in.Config.Chats.Profile, FirstDelivery: in.Config.Chats.FirstDelivery}
 	in.TestSandbox = func(context.Context) (string, error) { return "landlock", w.sandbox }
 	in.CheckStart = func(context.Context) error { return w.start }
 	in.Homeserver = appservice.NewInspector(AccessOf(in.Config))
