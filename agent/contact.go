@@ -15,7 +15,6 @@ import (
 	"multis/agent/run"
 	"multis/agent/tools"
 	"multis/business/answers"
-	"multis/internal/language"
 	"multis/internal/text"
 	"multis/knowledge/search"
 	"multis/llm"
@@ -454,38 +453,6 @@ func (r *attempt) checkAnswer(ctx context.Context, out run.LoopResult) contactAn
 
 // maxOpen is the maximum length of what a model leaves open, in characters.
 const maxOpen = 200
-
-// gapsIn returns what is wrong with a model's answer to a contact, for the model to mend; empty if nothing is.
-func (r *attempt) gapsIn(ctx context.Context, said string) string {
-	answer, err := run.ParseAnswer(said)
-	if err != nil {
-		return "it is not the JSON object that was asked for."
-	}
-	var gaps []string
-	if len(answer.Sentences) > maxSentences {
-		gaps = append(gaps, fmt.Sprintf("write at most %d sentences.", maxSentences))
-	}
-	for i := range answer.Sentences {
-		answer.Sentences[i].Text = run.WithoutOwnMarks(answer.Sentences[i].Text)
-	}
-	for i, gap := range r.run.GapsIn(ctx, answer.Sentences) {
-		if gap != "" {
-			gaps = append(gaps, fmt.Sprintf("sentence %d: %s.", i+1, gap))
-		}
-	}
-	return strings.Join(gaps, "\n")
-}
-
-// inOtherLanguage reports whether an answer is in another language than the words that it cites: then no word of it can
-// be compared.
-func (r *attempt) inOtherLanguage(said string, citations []store.Citation) bool {
-	var quotes []string
-	for _, c := range citations {
-		quotes = append(quotes, c.Quote)
-	}
-	a, b := language.Guess(said), language.Guess(strings.Join(quotes, "\n"))
-	return a != language.Unknown && b != language.Unknown && a != b
-}
 
 // sources returns the sources of citations, each once.
 func sources(citations []store.Citation) []string {

@@ -2,8 +2,11 @@ package run
 
 import (
 	"encoding/json"
+	"regexp"
+	"slices"
 	"strings"
 
+	"multis/internal/language/lexicon"
 	"multis/llm/reply"
 )
 
@@ -42,8 +45,33 @@ func (s Sentence) Cites() bool {
 	return len(s.Cite) > 0 || s.Source != 0 || strings.TrimSpace(s.Quote) != ""
 }
 
-// ParseAnswer reads a model's answer, in all the forms that reply.Read takes.
-func ParseAnswer(raw string) (Answer, error) { return reply.Read[Answer](raw) }
+// ParseAnswer reads a model's answer, in all the forms that reply.Read takes. Citations that stand in a sentence ("... [1.3]") are taken
+// out of it; they count if it has no others. What stays open is empty if the model says that nothing does.
+func ParseAnswer(raw string) (Answer, error) {
+	a, err := reply.Read[Answer](raw)
+	for i := range a.Sentences {
+		s := &a.Sentences[i]
+		marks := citationMark.FindAllString(s.Text, -1)
+		s.Text = strings.TrimSpace(citationMark.ReplaceAllString(s.Text, ""))
+		if !s.Cites() {
+			s.Cite = marks
+		}
+	}
+	if isNothing(a.Open) {
+		a.Open = ""
+	}
+	return a, err
+}
+
+// citationMark matches the numbers of units in brackets within a sentence.
+var citationMark = regexp.MustCompile(`\s*\[\d+\.\d+(?:\s*[,;]\s*\d+\.\d+)*\]`)
+
+// isNothing reports whether a text only says no: "none", "nothing", "N/A".
+func isNothing(s string) bool {
+	word := strings.ToLower(strings.Trim(s, " .-–—/\n"))
+	return slices.Contains([]string{"", "n/a", "na", "null", "false"}, word) ||
+		slices.Contains(lexicon.Words("statements", "no"), word) || slices.Contains(lexicon.Words("statements", "negating"), word)
+}
 
 // VisibleText returns a model's answer as people read it: the sentences of an Answer, or plain words. It is empty for
 // anything else, such as JSON of another form.

@@ -3,6 +3,7 @@ package run
 import (
 	"context"
 	"fmt"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -113,11 +114,29 @@ func (e *Evidence) resolve(s Sentence) []citedUnits {
 	return nil
 }
 
+// citedNumbers matches the numbers with which a citation begins: "1.3", "[1.3, 1.4]", "line 1.3 | Breakfast".
+var citedNumbers = regexp.MustCompile(`^\D{0,12}\d+\.\d+(?:[\s\])]*[,;&/–-][\s\[(]*\d+\.\d+)*`)
+
+// unitNumber matches the number of a unit.
+var unitNumber = regexp.MustCompile(`\d+\.\d+`)
+
+// unitNumbers returns the numbers of units in citations. A citation without one stands for itself.
+func unitNumbers(citations []string) (numbers []string) {
+	for _, c := range citations {
+		found := unitNumber.FindAllString(citedNumbers.FindString(c), -1)
+		if len(found) == 0 {
+			found = []string{c}
+		}
+		numbers = append(numbers, found...)
+	}
+	return numbers
+}
+
 // unitsByNumber returns the units with numbers such as "1.3", by passage.
 func (e *Evidence) unitsByNumber(numbers []string) []citedUnits {
 	var all []citedUnits
-	for _, number := range numbers {
-		passage, unit, _ := strings.Cut(strings.Trim(number, "[]() "), ".")
+	for _, number := range unitNumbers(numbers) {
+		passage, unit, _ := strings.Cut(number, ".")
 		p, err := strconv.Atoi(passage)
 		if err != nil {
 			return nil

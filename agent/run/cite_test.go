@@ -28,6 +28,27 @@ func TestCite_NoteToOwnerOnly(t *testing.T) {
 	require.True(t, ok)
 }
 
+func TestUnitNumbers_InFormsOfModels(t *testing.T) {
+	t.Parallel()
+	for cited, want := range map[string][]string{
+		"1.3":                        {"1.3"},
+		"[1.3]":                      {"1.3"},
+		" [1.3, 1.4]":                {"1.3", "1.4"},
+		"1.3; 2.1":                   {"1.3", "2.1"},
+		"[1.3], [1.4]":               {"1.3", "1.4"},
+		"passage 1.3":                {"1.3"},
+		"1.3 | Breakfast: 7.30 €":    {"1.3"},
+		"1.10":                       {"1.10"},
+		"1":                          {"1"},
+		"The breakfast from 7.30 is": {"The breakfast from 7.30 is"},
+	} {
+		t.Run(cited, func(t *testing.T) {
+			t.Parallel()
+			require.Equal(t, want, unitNumbers([]string{cited}))
+		})
+	}
+}
+
 func TestCite_TogetherBySeveral(t *testing.T) {
 	t.Parallel()
 	a := &Evidence{Passages: []search.Hit{

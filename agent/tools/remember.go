@@ -86,8 +86,8 @@ func (t Remember) Run(ctx context.Context, c Call) (Result, error) {
 }
 
 // usesOwnerWords reports whether all words of a note occur in the owner's text in the same order, with the same
-// negations. Words of one or two letters are not compared. A note with a negation must be a contiguous part of the text,
-// because otherwise it could negate something else.
+// negations. Words of one or two letters are not compared, and are no note alone. A note with a negation must be a contiguous
+// part of the text, because otherwise it could negate something else.
 func usesOwnerWords(ownerText, note string) bool {
 	said, noted := words(ownerText), words(note)
 	if !slices.Equal(negations(said), negations(noted)) {
@@ -96,17 +96,19 @@ func usesOwnerWords(ownerText, note string) bool {
 	if len(negations(noted)) > 0 {
 		return strings.Contains(" "+strings.Join(said, " ")+" ", " "+strings.Join(noted, " ")+" ")
 	}
+	compared := 0
 	for _, w := range noted {
 		if len([]rune(w)) <= 2 && !strings.ContainsFunc(w, unicode.IsDigit) {
 			continue
 		}
+		compared++
 		at := slices.Index(said, w)
 		if at < 0 {
 			return false
 		}
 		said = said[at+1:]
 	}
-	return len(noted) > 0
+	return compared > 0
 }
 
 // words returns the words of a text in lower case, with "n't" as "not".

@@ -33,6 +33,9 @@ func (r *reader) take(value any, first bool) bool {
 		if hasOwnKey(r.into.Type(), value) {
 			return fill(r.into, value)
 		}
+		if inner, found := r.wrapped(value); found {
+			return fill(r.into, inner)
+		}
 		if len(value) == 1 && isNested(value[0].value) && r.take(value[0].value, false) {
 			return true
 		}
@@ -42,6 +45,23 @@ func (r *reader) take(value any, first bool) bool {
 	default:
 		return false
 	}
+}
+
+// wrapped returns the object that is meant among the members of another one, such as {"thoughts": "...", "response": {...}}: it has the
+// name of the struct's first field. It may be JSON in a text.
+func (r *reader) wrapped(o object) (object, bool) {
+	first, _ := names(r.into.Type().Field(0))
+	for _, m := range o {
+		value := m.value
+		if text, isText := value.(string); isText {
+			p := parser{text: text}
+			value, _ = p.value(0)
+		}
+		if inner, isObject := value.(object); isObject && first != "" && valueOf(inner, first) != nil {
+			return inner, true
+		}
+	}
+	return nil, false
 }
 
 func isNested(value any) bool {
