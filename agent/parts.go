@@ -66,7 +66,8 @@ func (t *Turns) quoteAnswers(ctx context.Context, q contactQuestion, found searc
 	hasMarks := strings.ContainsAny(q.text, policy.QuestionMarks)
 	isOne := len(parts) < 2 || len(parts) > maxParts
 	if !isOne && !hasMarks {
-		isOne = found.Match().Found // what looks like several questions may be one
+		m := found.Match()
+		isOne = m.Whole && m.Quote.HasValues(parts) // what looks like several questions may be one
 	}
 	if isOne {
 		return t.quoteAnswer(ctx, found)

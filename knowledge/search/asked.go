@@ -52,7 +52,9 @@ func withImplied(q parsedQuestion) []askedWord {
 }
 
 // minorConcepts are those that only describe what a question is about: documents that do not have them may answer it.
-var minorConcepts = []string{"big", "small", "high", "low", "early", "late", "whole"} //nolint:gochecknoglobals // a constant
+var minorConcepts = []string{ //nolint:gochecknoglobals // a constant
+	"big", "small", "high", "low", "early", "late", "whole", "morning", "afternoon", "evening", "business",
+}
 
 // isMinor reports whether a word that no document has says little: it only describes something, or is an abbreviation of
 // chats.
@@ -150,11 +152,6 @@ var datePrepositions = []string{"in", "of", "from", "to", "till", "until", "and"
 // lightConcepts are what a question asks for rather than what it is about.
 var lightConcepts = []string{ //nolint:gochecknoglobals // a constant
 	"price", "age", "weight", "pay", "possible", "help", "minimum", "maximum", "include", "free", "limit", "not", "name",
-}
-
-// isAskedByValue reports whether a text answers what a light concept asks for with a value, without a word for it.
-func isAskedByValue(concept string) bool {
-	return slices.Contains([]string{"price", "free", "limit", "possible", "help", "name", "include"}, concept)
 }
 
 func isNoLightConcept(c string) bool { return !slices.Contains(lightConcepts, c) }

@@ -25,6 +25,8 @@ type content struct {
 
 // amount is a number with what it counts.
 type amount struct {
+	limit
+
 	number string
 	kinds  []string // the concepts of the unit; empty if it has none
 }
@@ -58,7 +60,7 @@ func newContent(r *reader, text string) content {
 			c.addConcepts(r, list[i-1].text+t.text)
 		}
 		if isNumber(t.text) {
-			c.numbers = append(c.numbers, amount{t.text, unitOf(r, list, i)})
+			c.numbers = append(c.numbers, amount{limitAt(r, list, i), t.text, unitOf(r, list, i)})
 		}
 		if d := r.day(t.text); d >= 0 {
 			c.days |= span(list, lastDay, dayAt, d, i, 7)
@@ -202,12 +204,7 @@ func (c content) has(w askedWord) bool {
 		return c.months&(1<<w.month) != 0
 	}
 	if isNumber(w.text) {
-		return c.words[w.text] || c.hasLimit && slices.ContainsFunc(c.numbers, func(a amount) bool {
-			if len(a.kinds) == 0 {
-				return slices.Contains(w.kinds, "unit.year") && (c.concepts["child"] || c.concepts["age"])
-			}
-			return slices.ContainsFunc(w.kinds, func(k string) bool { return slices.Contains(a.kinds, k) })
-		})
+		return c.words[w.text] || c.hasLimit && slices.ContainsFunc(c.numbers, func(a amount) bool { return c.counts(a, w) })
 	}
 	for _, concept := range w.concepts {
 		if c.concepts[concept] {

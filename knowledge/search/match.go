@@ -14,13 +14,14 @@ import (
 type Match struct {
 	Quote Quote
 	Found bool
+	Whole bool    // it is found, and has all that the question is about
 	Near  []Quote // the nearest quotes, the best first; among them Quote
 
 	words int // of the question, that the documents have
 }
 
-// MatchQuotes finds the quote that answers a question. It must have each word that the question is about, as far as the
-// documents know the word: in one sentence, item or row, or in what stands above it.
+// MatchQuotes finds the quote that answers a question: the sentence, item or row that has most of it, itself or in what
+// stands above it. It must be better than all others, by the more the less of the question it has.
 func MatchQuotes(hits []Hit, asked Asked) Match {
 	s := split(hits)
 	if len(asked.Before) == 0 {
@@ -65,7 +66,7 @@ func (s splitHits) match(asked Asked) Match {
 	rated := ratedQuestion{
 		words:      words,
 		about:      about,
-		unknown:    unknown,
+		known:      s.knownShare(words, unknown, typed),
 		typed:      typed,
 		isFollowUp: len(asked.Before) > 0,
 	}
@@ -81,7 +82,12 @@ func (s splitHits) match(asked Asked) Match {
 	if len(good) == 0 {
 		return Match{}
 	}
-	m := Match{words: len(words)}
+	return matchOf(good, rated)
+}
+
+// matchOf returns what pieces say to a question, the best first: the best one answers it if it leads by enough.
+func matchOf(good []piece, q ratedQuestion) Match {
+	m := Match{words: len(q.words)}
 	best := good[0]
 	for _, p := range good {
 		if len(m.Near) == maxNear {
@@ -93,12 +99,16 @@ func (s splitHits) match(asked Asked) Match {
 		}
 	}
 	m.Quote = m.Near[0]
-	m.Found = best.isSure
+	m.Found = best.mayAnswer(q) && best.doubt(q) < maxDoubt
 	for _, p := range good[1:] {
-		if other := p.quote(); best.score-p.score < rated.margin() && p.isSure && !overlaps(m.Quote, other) && other.Text != m.Quote.Text {
+		if best.score-p.score >= minLead+best.doubt(q) {
+			break
+		}
+		if other := p.quote(); !overlaps(m.Quote, other) && other.Text != m.Quote.Text {
 			m.Found = false
 		}
 	}
+	m.Whole = m.Found && best.hasAll(q)
 	return m
 }
 
@@ -130,12 +140,11 @@ type weightedWord struct {
 	askedWord
 
 	weight float64
-	pieces int // the number of pieces that have it
 }
 
-// weigh returns the words of a question that the documents have, with their weights, and the number of the others, of which
+// weigh returns the words of a question that the documents have, with their weights, and the weight of the others, of which
 // those that are joined to others count twice.
-func (s splitHits) weigh(words []askedWord) (known []weightedWord, unknown int) {
+func (s splitHits) weigh(words []askedWord) (known []weightedWord, unknown float64) {
 	for _, w := range words {
 		isKnown := slices.ContainsFunc(s.everything, func(c content) bool { return c.has(w) })
 		if !isKnown && !isNumber(w.text) && w.day < 0 && w.month < 0 {
@@ -150,9 +159,9 @@ func (s splitHits) weigh(words []askedWord) (known []weightedWord, unknown int) 
 		case w.isLight, w.isMinor():
 			continue
 		default:
-			unknown++
+			unknown += rarity(1, len(s.pieces))
 			if w.isJoined { // it is a second thing
-				unknown++
+				unknown += rarity(1, len(s.pieces))
 			}
 			continue
 		}
@@ -166,9 +175,42 @@ func (s splitHits) weigh(words []askedWord) (known []weightedWord, unknown int) 
 		if w.isLight {
 			weight *= lightShare
 		}
-		known = append(known, weightedWord{w, weight, n})
+		known = append(known, weightedWord{w, weight})
 	}
 	return known, unknown
+}
+
+// knownShare returns the share of what a question is about that documents have: of its words, without light ones, numbers and
+// days, and of the price that it asks for. What is counted weighs twice if no document has it.
+func (s splitHits) knownShare(words []weightedWord, unknown float64, typed []string) float64 {
+	if unknown == 0 {
+		return 1
+	}
+	known := 0.0
+	for _, w := range words {
+		if !w.isLight && !isNumber(w.text) && w.day < 0 && w.month < 0 {
+			known += w.weight
+		}
+	}
+	switch askedValueType(typed) {
+	case asksPrice:
+		known += s.priceWeight(typed)
+	case asksQuantity:
+		unknown *= 2
+	default:
+	}
+	return known / (known + unknown)
+}
+
+// priceWeight returns how much it tells that a piece has a price.
+func (s splitHits) priceWeight(typed []string) float64 {
+	n := 0
+	for i := range s.pieces {
+		if s.pieces[i].matchType(typed) == fullMatch {
+			n++
+		}
+	}
+	return rarity(n, len(s.pieces))
 }
 
 // minTypo is the length from which a word may be mistyped; minReplaced that from which a letter may stand for another one,

@@ -95,6 +95,74 @@ func TestMatchQuotes_ToleratesUnknownWord(t *testing.T) {
 	}
 }
 
+func TestMatchQuotes_ComparesLimits(t *testing.T) {
+	t.Parallel()
+	hits := []Hit{{
+		Title:   "kennel.md",
+		Section: "Prices",
+		Text:    "| Stay: dog up to 10 kg; Price: £60\n| Stay: dog from 10 to 25 kg; Price: £72\n| Stay: dog over 25 kg; Price: £88",
+	}}
+	for question, want := range map[string]string{
+		"how much is a stay for a dog of 8 kg":  "Stay: dog up to 10 kg; Price: £60",
+		"how much is a stay for a dog of 15 kg": "Stay: dog from 10 to 25 kg; Price: £72",
+		"how much is a stay for a dog of 30 kg": "Stay: dog over 25 kg; Price: £88",
+	} {
+		t.Run(question, func(t *testing.T) {
+			t.Parallel()
+			m := MatchQuotes(hits, Asked{Text: question})
+			require.True(t, m.Found, m.Near)
+			require.Equal(t, want, m.Quote.Text)
+		})
+	}
+}
+
+func TestMatchQuotes_LeadsAllOthers(t *testing.T) {
+	t.Parallel()
+	hits := []Hit{
+		{Title: "salon.md", Section: "Prices", Text: "| Service: Cut and blow-dry; Price: £39\n| Service: Cut with beard trim; Price: £37"},
+		{Title: "salon.md", Section: "Rules", Text: "We heat with wood.\n\nThe pool opens in June."},
+	}
+	for question, isFound := range map[string]bool{
+		"how much is a cut and blow-dry":   true,
+		"how much is a cut":                false, // two have it
+		"how many calories does wood have": false, // what is counted is unknown
+		"when does the sauna open":         false, // a half is unknown
+		"when does the pool open":          true,
+	} {
+		t.Run(question, func(t *testing.T) {
+			t.Parallel()
+			m := MatchQuotes(hits, Asked{Text: question})
+			require.Equal(t, isFound, m.Found, m.Near)
+		})
+	}
+}
+
+func TestMatchQuotes_HeedsRestOfMessage(t *testing.T) {
+	t.Parallel()
+	hits := []Hit{
+		{Title: "dentist.md", Section: "Payment", Text: "You pay in three parts from £300."},
+		{Title: "dentist.md", Section: "Warranty", Text: "A filling that falls out within two years is replaced."},
+	}
+	m := MatchQuotes(hits, Asked{Text: "My filling fell out after a year. Do I have to pay?"})
+	require.False(t, m.Found, m.Quote.Text)
+}
+
+func TestMatchQuotes_SaysWhatIsWhole(t *testing.T) {
+	t.Parallel()
+	hits := []Hit{{Title: "prices.md", Section: "Prices", Text: "Tuning an upright piano costs £90.\n\nDelivery costs £5."}}
+	require.True(t, MatchQuotes(hits, Asked{Text: "what does tuning an upright piano cost"}).Whole)
+	require.False(t, MatchQuotes(hits, Asked{Text: "how much is delivery and tuning an upright piano"}).Whole)
+}
+
+func TestQuote_HasValuesOfEachQuestion(t *testing.T) {
+	t.Parallel()
+	q := Quote{Text: "A workshop costs £38.", Hit: Hit{Language: "english"}}
+	require.True(t, q.HasValues([]string{"how much is a workshop", "is there tea"}))
+	require.False(t, q.HasValues([]string{"how much is a workshop", "when is it"}))
+	q.Text = "Each workshop is on Sunday at 10:00 and costs £38."
+	require.True(t, q.HasValues([]string{"how much is a workshop", "when is it"}))
+}
+
 func TestMatchQuotes_ReplacesDayOfFollowUp(t *testing.T) {
 	t.Parallel()
 	hits := []Hit{

@@ -26,7 +26,6 @@ type piece struct {
 	coverage    float64 // the share of the question's weight that it has
 	about       float64
 	answerMatch answerMatch
-	isSure      bool
 }
 
 func (p *piece) text() string { return p.hit.Text[p.units[p.first].from:p.units[p.last].to] }

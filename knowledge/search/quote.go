@@ -30,6 +30,13 @@ type Quote struct {
 	Coverage float64 // the share of the question's topical terms that occur in the quote, its lead and its headings
 }
 
+// HasValues reports whether a quote has a value of each type that some questions ask for, such as a price and a time.
+func (q Quote) HasValues(questions []string) bool {
+	return !slices.ContainsFunc(questions, func(asked string) bool {
+		return matchAnswerType(Words(asked), q.Lead+" "+q.Text, q.Hit.Language) != fullMatch
+	})
+}
+
 // Answer returns the quote that answers the question, without a language model (see MatchQuotes). It reports false if there
 // is none. Where MatchQuotes is not sure, the question is answered by one of its nearest quotes if that also covers most of
 // the question's weight, and no other quote matches it equally well with different values (see Options).

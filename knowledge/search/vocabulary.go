@@ -54,7 +54,15 @@ type dictionary struct {
 	concepts map[string][]string // the names of the concepts of a word
 	days     map[string]int      // from Sunday
 	months   map[string]int      // from January
+	limits   map[string][]string // the kinds of limits that a word makes of a number
 }
+
+// The kinds of words that make a number a limit, as they are named in the lexicon. The last one stands behind the number.
+const (
+	lowerLimit = "lower"
+	upperLimit = "upper"
+	lowerAfter = "lower_after"
+)
 
 // readDictionaries reads the dictionaries on the first call.
 var readDictionaries = sync.OnceValue(func() (all []dictionary) {
@@ -65,6 +73,12 @@ var readDictionaries = sync.OnceValue(func() (all []dictionary) {
 			concepts: map[string][]string{},
 			days:     map[string]int{},
 			months:   map[string]int{},
+			limits:   map[string][]string{},
+		}
+		for _, kind := range []string{lowerLimit, upperLimit, lowerAfter} {
+			for _, word := range lexicon.In(code, "claims", kind) {
+				d.limits[plain(word)] = append(d.limits[plain(word)], kind)
+			}
 		}
 		for _, concept := range []string{"side", "continue"} {
 			for _, word := range lexicon.In(code, "side", concept) {
@@ -170,6 +184,13 @@ func (r *reader) conceptsOf(word string) []string {
 	found = slices.Compact(found)
 	r.known[word] = found
 	return found
+}
+
+// hasLimit reports whether one of some words beside a number makes it a limit of a kind.
+func (r *reader) hasLimit(words []string, kind string) bool {
+	return slices.ContainsFunc(r.dictionaries, func(d dictionary) bool {
+		return slices.ContainsFunc(words, func(w string) bool { return slices.Contains(d.limits[w], kind) })
+	})
 }
 
 // day returns the day of the week that a word names, from Sunday; -1 for none.
