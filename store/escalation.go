@@ -172,13 +172,16 @@ const escalationByEventSQL = "select " + escalationColumns + fromEscalationsSQL 
 		where x.chat_id = $1 and x.event_id = $2 and l.outbox_id <> e.card_id
 	limit 1`
 
-// EscalationByEvent returns the escalation of a card, or of a line in its thread, in a room; or ErrNotFound.
+// EscalationByEvent returns the escalation of a card, of a former card (LeaveThread), or of a line in its thread, in a
+// room; or ErrNotFound.
 func EscalationByEvent(ctx context.Context, db DB, room ChatID, event id.EventID) (Escalation, error) {
 	return row.One[Escalation](ctx, db, "escalation", escalationByEventSQL, room, event)
 }
 
-const threadRoomsSQL = `select distinct c.room_id from outbox o join escalations e on e.card_id = o.id join chats c on c.id = e.chat_id
-	where o.event_id = any ($1) and c.room_id is not null`
+const threadRoomsSQL = `with threads as (select id from outbox where event_id = any ($1)),
+	shown as (select e.chat_id from threads t join escalations e on e.card_id = t.id
+		union select e.chat_id from threads t join escalation_lines l on l.outbox_id = t.id join escalations e on e.id = l.escalation_id)
+	select c.room_id from shown s join chats c on c.id = s.chat_id where c.room_id is not null`
 
 // ThreadRooms returns the rooms of the contacts whose escalations have these threads. Each thread is named by its first event.
 func ThreadRooms(ctx context.Context, db DB, threads []id.EventID) ([]id.RoomID, error) {

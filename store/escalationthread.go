@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"time"
 
 	"github.com/google/uuid"
@@ -79,6 +80,32 @@ const dropThreadSQL = `with shown as (delete from escalation_lines where escalat
 // DropThread forgets the thread of an escalation, which then gets another one that shows its messages again.
 func DropThread(ctx context.Context, tx Tx, escalation EscalationID) error {
 	return row.Exec(ctx, tx, "drop a thread", dropThreadSQL, escalation)
+}
+
+// leaveThreadSQL keeps a line for the former card, at a message of it that was deleted.
+const leaveThreadSQL = `with former as (select e.id, o.id as outbox_id, min(m.id) as message_id from escalations e join outbox o on o.id = e.card_id
+			join messages m on m.id = any (o.quotes) and m.redacted_at is not null where e.id = $1 group by e.id, o.id),
+	kept as (insert into escalation_lines (escalation_id, message_id, outbox_id, edits, length) select id, message_id, outbox_id, 0, 0 from former
+		on conflict (escalation_id, message_id) do update set outbox_id = excluded.outbox_id),
+	shown as (delete from escalation_lines where escalation_id = $1 and message_id in (select id from messages where redacted_at is null))
+	update escalations set card_id = null, shown = '' where id = $1`
+
+// LeaveThread is DropThread for a thread whose card was deleted with a message that it quotes: what people write there is
+// still found by EscalationByEvent.
+func LeaveThread(ctx context.Context, tx Tx, escalation EscalationID) error {
+	return row.Exec(ctx, tx, "leave a thread", leaveThreadSQL, escalation)
+}
+
+const stillAsksSQL = `select q.redacted_at is null and exists (select from messages m where m.id = any (o.quotes) and m.redacted_at is not null)
+	from escalations e join outbox o on o.id = e.card_id join messages q on q.id = e.message_id where e.id = $1`
+
+// StillAsks reports whether the card of an escalation was deleted with a message before its question, which stands.
+func StillAsks(ctx context.Context, db DB, escalation EscalationID) (bool, error) {
+	asks, err := row.Value[bool](ctx, db, "look for the question of a card", stillAsksSQL, escalation)
+	if errors.Is(err, ErrNotFound) {
+		return false, nil
+	}
+	return asks, err
 }
 
 const linesBeforeSQL = "select " + messageColumns + `, m.edits, length(m.body) as length, null::uuid as shown_by, null::text as shown_event,

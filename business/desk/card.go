@@ -26,12 +26,14 @@ const (
 	maxThreadLine    = 4000
 )
 
-// postCard queues the card of an escalation, with which its thread begins. While the business is closed, it mentions the
-// people on call, otherwise the owner. It mentions nobody if operators may answer, because they are in the room and are
+// postCard queues the card of an escalation, with which its thread begins. It mentions who has claimed the escalation; while
+// the business is closed, the people on call; otherwise the owner. It mentions nobody if operators may answer, because they are in the room and are
 // notified later if nobody claims it.
 func (d *Desk) postCard(ctx context.Context, tx store.Tx, e store.Escalation, c Case) error {
 	kind, who := outbox.Alert, []id.UserID(nil)
 	switch {
+	case e.ClaimedBy != "":
+		who = []id.UserID{e.ClaimedBy}
 	case c.Closed && len(d.OnCall) > 0:
 		who = d.OnCall
 	case len(d.Operators) > 0 && d.ClaimWithin > 0:

@@ -188,3 +188,42 @@ func TestCard_DeletedConversationLeavesIt(t *testing.T) {
 	require.NotContains(t, r.card(*again), "tulip")
 	require.Contains(t, r.card(*again), "My parcel arrived broken")
 }
+
+// A line before the question takes the card with it when it is deleted. Whoever has claimed the question gets it on
+// another card, and what they write in the former thread is still sent.
+func TestCard_ComesBackToWhoClaimedIt(t *testing.T) {
+	t.Parallel()
+	for name, hold := range map[string]func(r *rig, card id.EventID){
+		"claimed":  func(r *rig, card id.EventID) { r.react(eva, card, "✋") },
+		"answered": func(r *rig, card id.EventID) { r.reply(card, eva, "One moment.") },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := newRig(t)
+			ana := r.chat("Ana", anasRoom, policy.KindDM)
+			secret := r.say(anasRoom, contactOf(anasRoom), "my code is tulip")
+			card := r.escalate(anasRoom, "My parcel arrived broken")
+			hold(r, card)
+			r.runAllJobs()
+			r.redact(anasRoom, contactOf(anasRoom), secret)
+			r.runAllJobs()
+			e := r.escalation(ana.ID)
+			require.Equal(t, eva, e.ClaimedBy)
+			require.NotNil(t, e.CardEvent)
+			require.NotEqual(t, card, *e.CardEvent)
+			require.Empty(t, r.card(card))
+			require.Contains(t, r.card(*e.CardEvent), "My parcel arrived broken")
+			require.Contains(t, r.card(*e.CardEvent), "**eva**")
+			require.NotContains(t, r.card(*e.CardEvent), "tulip")
+			r.reply(card, eva, "In the former thread.")
+			r.runAllJobs()
+			r.reply(*e.CardEvent, eva, "In the new one.")
+			r.runAllJobs()
+			said := r.sender.view(anasRoom, anyEvent)
+			require.Equal(t, []string{"In the former thread.", "In the new one."}, said[len(said)-2:])
+			r.redact(deskRoom, eva, *e.CardEvent)
+			r.runAllJobs()
+			require.Equal(t, e.CardEvent, r.escalation(ana.ID).CardEvent, "who deletes the card itself gets no other")
+		})
+	}
+}

@@ -121,12 +121,13 @@ func (d threadUpdate) leaveClosedRoom(ctx context.Context, tx store.Tx, e *store
 }
 
 // replaceDeletedCard posts a new card with what is left of what the contact has written since the card was deleted with a
-// message on it, unless somebody has the thread: nobody sees a thread that begins with a deleted message. If nothing is
-// left, nobody waits, and the escalation ends. done reports whether it did one of them.
+// message on it: nobody sees a thread that begins with a deleted message. If nothing is left, nobody waits, and the
+// escalation ends. If somebody has claimed or answered it, the card is replaced only while its question stands, and what
+// is written in the former thread is still sent. done reports whether it did one of them.
 func (d threadUpdate) replaceDeletedCard(ctx context.Context, tx store.Tx, e store.Escalation,
 	chat store.Chat,
 ) (done bool, wait time.Duration, err error) {
-	if !e.IsWaiting() || e.ClaimedBy != "" {
+	if !e.IsOpen() {
 		return false, 0, nil
 	}
 	card, err := store.OutboxMessageByID(ctx, tx, *e.CardID)
@@ -140,6 +141,15 @@ func (d threadUpdate) replaceDeletedCard(ctx context.Context, tx store.Tx, e sto
 	if err != nil {
 		return false, 0, err
 	}
+	if e.AnsweredAt != nil || e.ClaimedBy != "" {
+		asks, err := store.StillAsks(ctx, tx, e.ID)
+		if err != nil {
+			return false, 0, err
+		}
+		if !asks {
+			return false, 0, nil
+		}
+	}
 	if len(left) == 0 {
 		if err := d.dropHolding(ctx, tx, e); err != nil {
 			return false, 0, err
@@ -147,7 +157,7 @@ func (d threadUpdate) replaceDeletedCard(ctx context.Context, tx store.Tx, e sto
 		_, err := store.ResolveEscalation(ctx, tx, e.ID, "")
 		return true, 0, err
 	}
-	if err := store.DropThread(ctx, tx, e.ID); err != nil {
+	if err := store.LeaveThread(ctx, tx, e.ID); err != nil {
 		return false, 0, err
 	}
 	e.MessageID = left[len(left)-1].ID
