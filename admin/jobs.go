@@ -239,6 +239,9 @@ func (sc *scheduleCommands) edit(r request, s store.Schedule, verb, rest string)
 		if what != "" {
 			changed.Body = what
 		}
+		if changed.UnlessReply {
+			changed.CreatedAt = r.now // who sets another time has seen what they wrote before
+		}
 	}
 	if changed.Body == "" || utf8.RuneCountInString(changed.Body) > maxScheduleText {
 		return answer{text: fmt.Sprintf("What is it to say? `/jobs %d text call Ana` (at most %d characters).", s.ID, maxScheduleText)}, nil

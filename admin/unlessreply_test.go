@@ -61,3 +61,30 @@ func TestRemind_UnlessReplyIsOwnersLastWord(t *testing.T) {
 	shown := r.handle(store.Message{Body: "/send --unless-reply Ana tomorrow at 8: hello"})
 	require.Contains(t, bodies(shown), ", unless they write first\n\n> hello")
 }
+
+// TestSchedule_WithdrawnWhenTheyWrite: the owner is told when the contact writes, and not when the message is due.
+func TestSchedule_WithdrawnWhenTheyWrite(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	ana := r.chat("Ana", "whatsapp")
+	r.asOwner("/remind 1h --to Ana --unless-reply are you there?")
+	r.asOwner("/remind 1h --to Ana see you")
+	require.NoError(t, r.clock.Withdraw(r.ctx, 1))
+	require.Empty(t, r.sendQueued(), "they have not written")
+	r.now = r.now.Add(10 * time.Minute)
+	r.addMessage(ana, "I'm here", 0, policy.ActionArchive, policy.CodeSilent, "The chat is silent.")
+	for range 2 { // a job may run twice
+		require.NoError(t, r.clock.Withdraw(r.ctx, 1))
+		require.NoError(t, r.clock.Withdraw(r.ctx, 2))
+	}
+	require.Regexp(t, `^✉️ \*\*Not sent to Ana · WhatsApp\*\*: they wrote first, .*It was “are you there\?” .*run. sends it anyway\.$`, bodies(r.sendQueued()))
+	require.Contains(t, r.asOwner("/jobs"), "**1 job**")
+	require.Contains(t, r.asOwner("/jobs 1 history"), "they wrote first")
+
+	r.now = r.now.Add(time.Minute)
+	require.Contains(t, r.asOwner("/jobs 1 edit in 30 minutes"), "Changed")
+	require.NoError(t, r.clock.Withdraw(r.ctx, 1))
+	r.runUntil(2 * time.Hour)
+	r.sendQueued()
+	require.ElementsMatch(t, []string{"see you", "are you there?"}, r.sentTo(ana), "who sets another time knows what they wrote")
+}

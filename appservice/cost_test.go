@@ -82,6 +82,31 @@ func TestIntake_NeedsFewStatements(t *testing.T) {
 	}
 }
 
+// TestIntake_WithdrawsUnlessReply: the message of a schedule that a contact forestalls is withdrawn with what they write, for no
+// statement more than the job.
+func TestIntake_WithdrawsUnlessReply(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	counter := countStatements(t, b)
+	chat := b.chat(idRoom(0), policy.ModeSilent)
+	other := b.chat(idRoom(1), policy.ModeSilent)
+	b.exec(`insert into schedules (id, kind, spec, zone, next_at, action, body, chat_id, catch_up, created_by, created_at, unless_reply)
+		select n, 'at', '', 'UTC', now() + interval '1 hour', 'say', 'are you there?', $1, 'once', '@you:example.com', now(), n = 100 from generate_series(100, 101) n`, chat.ID)
+	write := func(chat store.Chat) int {
+		counter.statements = nil
+		b.receive(b.text(*chat.RoomID, chat.Contact, "Hello"))
+		return len(counter.statements)
+	}
+	write(other)
+	without := write(other)
+	require.Zero(t, b.jobs("withdraw_schedule"))
+	write(chat) // the first job of a process makes River ask for more
+	require.Equal(t, 1, b.jobs("withdraw_schedule"))
+	with := write(chat)
+	require.LessOrEqual(t, with-without, 1)
+	t.Log("statements:", without, with)
+}
+
 // fillChatSQL, in which the code backfill only saves the time of the triggers, stores messages of a chat that wait for an answer, sent answers, and withdrawn drafts whose cards are closed.
 var fillChatSQL = []string{
 	`insert into messages (chat_id, event_id, author, sender, kind, body, ts, received_at, action, code, reason, unindexed)

@@ -47,12 +47,12 @@ func (c *Clock) start(ctx context.Context, tx store.Tx, s store.Schedule, at tim
 	if reason := skipReason(s, delay); reason != "" {
 		return c.skip(ctx, tx, s, run, at, reason)
 	}
-	isWithdrawn, err := c.withdrawIfReplied(ctx, tx, s, run)
+	reply, hasReplied, err := replyTo(ctx, tx, s)
 	if err != nil {
 		return err
 	}
-	if isWithdrawn {
-		return nil
+	if hasReplied {
+		return c.endReplied(ctx, tx, s, run, reply)
 	}
 	if s.Action == store.ActionSay {
 		return c.send(ctx, tx, s, run, schedule.LateNotice(at, at.Add(delay), missed, c.Zone))
@@ -83,23 +83,58 @@ func (c *Clock) skip(ctx context.Context, tx store.Tx, s store.Schedule, run sto
 	return c.Messenger.NotifySkipped(ctx, tx, s, at, reason)
 }
 
-// withdrawIfReplied ends an execution without its message if the schedule says so and the contact has written since it
-// was set.
-func (c *Clock) withdrawIfReplied(ctx context.Context, tx store.Tx, s store.Schedule, run store.ExecutionID) (bool, error) {
+// Withdraw ends a schedule whose message is not sent if the contact writes first, once the contact has written. The owner
+// is notified then, and not when the message would be due.
+func (c *Clock) Withdraw(ctx context.Context, scheduleID store.ScheduleID) error {
+	return c.Store.InTx(ctx, func(tx store.Tx) error {
+		s, err := store.LockSchedule(ctx, tx, scheduleID)
+		if errors.Is(err, store.ErrNotFound) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if !s.Waits() {
+			return nil
+		}
+		reply, hasReplied, err := replyTo(ctx, tx, s)
+		if err != nil {
+			return err
+		}
+		if !hasReplied {
+			return nil
+		}
+		now := c.Now().Truncate(time.Microsecond)
+		run, _, err := store.StartExecution(ctx, tx, s.ID, now, now)
+		if err != nil {
+			return err
+		}
+		if err := store.SetNextTime(ctx, tx, s.ID, nil); err != nil {
+			return err
+		}
+		return c.endReplied(ctx, tx, s, run, reply)
+	})
+}
+
+// replyTo returns what the contact has written since a schedule was set whose message is then not sent. found is false if
+// the contact has not, or the message is sent anyway.
+func replyTo(ctx context.Context, tx store.Tx, s store.Schedule) (reply store.Message, found bool, err error) {
 	if !s.UnlessReply || s.ChatID == nil {
-		return false, nil
+		return store.Message{}, false, nil
 	}
-	reply, err := store.ReplySince(ctx, tx, *s.ChatID, s.CreatedAt)
+	reply, err = store.ReplySince(ctx, tx, *s.ChatID, s.CreatedAt)
 	if errors.Is(err, store.ErrNotFound) {
-		return false, nil
+		return store.Message{}, false, nil
 	}
-	if err != nil {
-		return false, err
-	}
+	return reply, err == nil, err
+}
+
+// endReplied ends an execution without its message, because the contact wrote first.
+func (c *Clock) endReplied(ctx context.Context, tx store.Tx, s store.Schedule, run store.ExecutionID, reply store.Message) error {
 	if _, err := store.EndExecution(ctx, tx, run, store.ExecutionSkipped, "they wrote first", nil); err != nil {
-		return true, err
+		return err
 	}
-	return true, c.Messenger.NotifyReplied(ctx, tx, s, reply)
+	return c.Messenger.NotifyReplied(ctx, tx, s, reply)
 }
 
 // send sends the message of a schedule.

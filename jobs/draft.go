@@ -48,14 +48,18 @@ type DraftWithdrawer interface {
 }
 
 // AfterChanges returns the jobs for chats in which a message was added, changed or deleted: a turn where messages wait
-// for an answer, and a job for each open card of a withdrawn draft.
+// for an answer, and a job for each open card of a withdrawn draft and for each message that the contact has forestalled.
 func AfterChanges(ctx context.Context, tx store.Tx, chats ...store.ChatID) ([]Args, error) {
 	left, err := store.PendingWorkOf(ctx, tx, chats)
 	needed := make([]Args, len(left))
 	for i, l := range left {
-		needed[i] = TurnArgs{ChatID: l.ChatID}
-		if l.DraftID != nil {
+		switch {
+		case l.DraftID != nil:
 			needed[i] = PresentDraftArgs{OutboxID: *l.DraftID}
+		case l.ScheduleID != nil:
+			needed[i] = WithdrawScheduleArgs{ScheduleID: *l.ScheduleID}
+		default:
+			needed[i] = TurnArgs{ChatID: l.ChatID}
 		}
 	}
 	return needed, err

@@ -243,6 +243,9 @@ func (h Handlers) addMemory(w *river.Workers, st *store.Store) {
 
 func (h Handlers) addClock(w *river.Workers) {
 	handle(w, 30*time.Second, func(ctx context.Context, a TickArgs, _ Attempt) error { return h.Tick.Tick(ctx, a.ScheduleID, a.At) })
+	handle(w, 30*time.Second, func(ctx context.Context, a WithdrawScheduleArgs, _ Attempt) error {
+		return h.Tick.Withdraw(ctx, a.ScheduleID)
+	})
 	handle(w, h.executionTimeout(), func(ctx context.Context, a ExecutionArgs, try Attempt) error {
 		return h.Execution.Execute(ctx, a.ExecutionID, try.Last)
 	}) // the minute is for storing how it ended

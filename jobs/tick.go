@@ -36,9 +36,26 @@ func NextTick(schedule store.ScheduleID, at time.Time) TickArgs {
 	return TickArgs{ScheduleID: schedule, At: at.UTC().Truncate(time.Microsecond)}
 }
 
-// ScheduleRunner carries out a schedule at one of its times and enqueues the TickArgs of the next time, in one transaction.
+// WithdrawScheduleArgs asks to end a schedule whose message is not sent if the contact writes first, because the contact
+// has written.
+type WithdrawScheduleArgs struct {
+	ScheduleID store.ScheduleID `json:"schedule"`
+}
+
+// Kind names the job.
+func (WithdrawScheduleArgs) Kind() string { return "withdraw_schedule" }
+
+// InsertOpts sets the queue and the attempts.
+func (WithdrawScheduleArgs) InsertOpts() river.InsertOpts {
+	return river.InsertOpts{Queue: queueTick, MaxAttempts: 25}
+}
+
+// ScheduleRunner runs schedules.
 type ScheduleRunner interface {
+	// Tick carries out a schedule at one of its times and enqueues the TickArgs of the next time, in one transaction.
 	Tick(ctx context.Context, schedule store.ScheduleID, at time.Time) error
+	// Withdraw ends a schedule without its message if the contact has written first.
+	Withdraw(ctx context.Context, schedule store.ScheduleID) error
 }
 
 // enqueueMissingTicks enqueues a TickArgs for each schedule whose next time has no job.

@@ -164,21 +164,24 @@ func RefusedDrafts(ctx context.Context, db DB, chat ChatID, first MessageID) ([]
 	return row.All[RefusedDraft](ctx, db, "refused drafts", refusedDraftsSQL, chat, first)
 }
 
-// PendingWork is what is left to do in a chat after a message was added, changed or deleted there: answer the waiting
-// messages, or close the card of a withdrawn draft.
+// PendingWork is what is left to do in a chat after a message was added, changed or deleted there: close the card of a
+// withdrawn draft, withdraw the message of a schedule, or, without both, answer the waiting messages.
 type PendingWork struct {
-	ChatID  ChatID
-	DraftID *uuid.UUID // a withdrawn draft whose card is open; nil if messages wait for an answer
+	ChatID     ChatID
+	DraftID    *uuid.UUID  // a withdrawn draft whose card is open
+	ScheduleID *ScheduleID // a schedule whose message is not sent because the contact wrote first
 }
 
 // pendingWorkSQL selects chats with unanswered messages, unless a turn is queued, because that turn will answer them all.
-// It also selects the withdrawn drafts whose cards still show them as open. It looks at one waiting message of a chat, however many there
-// are, and at the open cards only.
-const pendingWorkSQL = `select c.id as chat_id, null::uuid as draft_id from generate_subscripts($1::bigint[], 1) n, lateral (select ($1::bigint[])[n] as id) c,
+// It also selects the withdrawn drafts whose cards still show them as open, and the schedules that wait unless the contact
+// writes, who has. It looks at one waiting message of a chat, however many there are, and at the open cards only.
+const pendingWorkSQL = `select c.id as chat_id, null::uuid as draft_id, null::bigint as schedule_id from generate_subscripts($1::bigint[], 1) n, lateral (select ($1::bigint[])[n] as id) c,
 		lateral (select from messages m where m.chat_id = c.id and m.answered_at is null and m.action in ('answer', 'escalate') limit 1) waiting
 		where not exists (select from river.river_job where kind = 'turn' and args->>'chat' = c.id::text and state in ('available', 'retryable', 'scheduled'))
-	union all select o.chat_id, o.id from dialogs card join outbox o on o.id = card.draft_id
-		where card.kind = 'draft' and card.done_at is null and o.chat_id = any ($1) and ` + withdrawnCardSQL
+	union all select o.chat_id, o.id, null from dialogs card join outbox o on o.id = card.draft_id
+		where card.kind = 'draft' and card.done_at is null and o.chat_id = any ($1) and ` + withdrawnCardSQL + `
+	union all select s.chat_id, null, s.id from schedules s where s.chat_id = any ($1) and s.unless_reply and s.next_at is not null and s.paused_at is null
+		and exists (select from messages m where m.chat_id = s.chat_id and m.received_at > s.created_at and ` + isReplySQL + ")"
 
 // withdrawnCardSQL is the condition that o is a withdrawn draft whose card still shows it as open.
 const withdrawnCardSQL = `o.seen_id > 0 and o.state = 'dropped' and o.code in ('draft_outdated', 'draft_answered', 'draft_mode', 'draft_source', 'draft_refused', 'draft_late')

@@ -147,12 +147,14 @@ func ListSchedules(ctx context.Context, db DB, own bool, limit int) ([]Schedule,
 	return row.All[Schedule](ctx, db, "schedules", listSchedulesSQL, own, limit)
 }
 
-const updateScheduleSQL = `update schedules set kind = @kind, spec = @spec, zone = @zone, next_at = @next, body = @body, paused_at = @paused, failing_since = null where id = @id`
+const updateScheduleSQL = `update schedules set kind = @kind, spec = @spec, zone = @zone, next_at = @next, body = @body, paused_at = @paused, created_at = @at,
+	failing_since = null where id = @id`
 
 // UpdateSchedule stores an edited schedule. A job for the time before the edit does nothing. The failures are reset.
 func UpdateSchedule(ctx context.Context, tx Tx, s Schedule) error {
 	return row.Exec(ctx, tx, "change schedule", updateScheduleSQL, pgx.NamedArgs{
 		"id": s.ID, "kind": s.Kind, "spec": s.Spec, "zone": s.Zone, "next": s.NextAt, "body": text.Storable(s.Body), "paused": s.PausedAt,
+		"at": s.CreatedAt,
 	})
 }
 
@@ -314,8 +316,10 @@ func FailUndeliveredExecution(ctx context.Context, tx Tx, out uuid.UUID, why str
 	return row.One[Execution](ctx, tx, "execution whose message did not arrive", failUndeliveredExecutionSQL, out, text.Storable(why))
 }
 
-const replySinceSQL = "select " + messageColumns + ` from messages m where m.chat_id = $1 and m.author = 'contact' and m.kind <> 'reaction' and m.code <> 'backfill'
-	and m.received_at > $2 order by m.id limit 1`
+// isReplySQL is the condition that m is what a contact wrote, and not before multis was there.
+const isReplySQL = "m.author = 'contact' and m.kind <> 'reaction' and m.code <> 'backfill'"
+
+const replySinceSQL = "select " + messageColumns + " from messages m where m.chat_id = $1 and " + isReplySQL + " and m.received_at > $2 order by m.id limit 1"
 
 // ReplySince returns the first message of a contact in a chat that came after a time, deleted or not, or ErrNotFound.
 func ReplySince(ctx context.Context, db DB, chat ChatID, since time.Time) (Message, error) {
