@@ -64,15 +64,19 @@ var plainOrders = []plainOrder{
 	{order: "remind.recurring", command: "remind {typed}", needsYes: true},
 	{order: "jobs", command: "jobs"},
 	{order: "cancel", command: "cancel {n}", needsYes: true},
+	{order: "cancel.about", command: "cancel {text}"},
 	{order: "commitments", command: "commitments"},
 	{order: "commitments.chat", command: "commitments {chat}"},
 	{order: "memory", command: "memory"},
 	{order: "memory.chat", command: "memory {chat}"},
 	{order: "remember", command: "remember {text}", needsYes: true},
 	{order: "forget", command: "forget {text}"},
+	{order: "forget.chat", command: "forget {chat}"},
 	{order: "chats", command: "chats"},
 	{order: "docs", command: "docs"},
+	{order: "docs.remove", command: "docs remove {text}", needsYes: true},
 	{order: "index", command: "index {file}", needsYes: true},
+	{order: "index.how", command: "index"},
 	{order: "search", command: "search {text}"},
 	{order: "ask", command: "ask {text}"},
 	{order: "brief", command: "brief"},
@@ -80,11 +84,16 @@ var plainOrders = []plainOrder{
 	{order: "escalations", command: "escalations"},
 	{order: "why.chat", command: "why {chat}"},
 	{order: "budget", command: "budget"},
+	{order: "budget.limit", command: "config set budget.per_day {n}", needsYes: true},
+	{order: "business", command: "business"},
+	{order: "business.hours", command: "business setup hours", needsYes: true},
+	{order: "business.tone", command: "business setup tone", needsYes: true},
 	{order: "audit", command: "audit"},
 	{order: "backup", command: "jobs upkeep run backup", needsYes: true},
 	{order: "export.chat", command: "export {chat}"},
 	{order: "export.all", command: "export all"},
 	{order: "send", command: "send {chat} {text}"},
+	{order: "send.ask", command: "send {chat}"}, // the question is the owner's to put
 	{order: "undo", command: "undo", needsYes: true},
 	{order: "messages", command: "messages {chat}"},
 	{order: "messages.n", command: "messages {chat} {n}"},
@@ -244,41 +253,40 @@ type chatNames struct {
 	err   error
 }
 
-// has reports whether a text is the name of a chat, or its first word.
-func (n *chatNames) has(name string) bool { return n.find(name) != nil }
+// has reports whether a text is the name of a chat, or words of it.
+func (n *chatNames) has(name string) bool { return len(n.find(name)) > 0 }
 
-// typedName returns the name of a chat as it is typed, for a name that has accepts.
+// typedName returns the name of a chat as it is typed, for a name that has accepts. If several chats may be meant, it
+// returns the words of the name, so that the command asks which one.
 func (n *chatNames) typedName(name string) string {
-	if chat := n.find(name); chat != nil && foldName(bridgebridge.DisplayName(chat.Name)) == foldName(withoutGenitive(name)) {
-		return withoutGenitive(name)
+	if found := n.find(name); len(found) == 1 {
+		return found[0].TypedName()
 	}
-	if chat := n.find(name); chat != nil {
-		return chat.TypedName()
-	}
-	return name
+	return orders.BareName(withoutGenitive(name))
 }
 
-// find returns the chat that a name means: by its whole name, or by the first word of it. It returns nil if there is none.
-func (n *chatNames) find(name string) *store.Chat {
+// find returns the chats that a name may mean: those that are called so, or else those whose names have all of its words. Words
+// such as "Mrs" may stand before it.
+func (n *chatNames) find(name string) []store.Chat {
 	if !n.read {
 		n.chats, n.err = store.ListChats(n.ctx, n.db, "", maxChats, 0)
 		n.read = true
 	}
-	name = plainName(withoutGenitive(name))
-	if name == "" {
-		return nil
-	}
-	for _, level := range []func(candidate string) bool{
-		func(candidate string) bool { return candidate == name },
-		func(candidate string) bool {
-			first, _, _ := strings.Cut(candidate, " ")
-			return len(name) > 2 && first == name
-		},
+	whole := plainName(withoutGenitive(name))
+	bare := plainName(orders.BareName(withoutGenitive(name)))
+	for _, fits := range []func(candidate string) bool{
+		func(candidate string) bool { return candidate == whole },
+		func(candidate string) bool { return candidate == bare },
+		func(candidate string) bool { return len(bare) > 2 && hasWords(candidate, bare) },
 	} {
-		for i, c := range n.chats {
-			if slices.ContainsFunc(typedNames(c), func(candidate string) bool { return level(plainName(candidate)) }) {
-				return &n.chats[i]
+		var found []store.Chat
+		for _, c := range n.chats {
+			if slices.ContainsFunc(typedNames(c), func(candidate string) bool { return bare != "" && fits(plainName(candidate)) }) {
+				found = append(found, c)
 			}
+		}
+		if len(found) > 0 {
+			return found
 		}
 	}
 	return nil

@@ -56,6 +56,29 @@ func TestOrders_InPlainWords(t *testing.T) {
 	require.Contains(t, r.asOwner("/undo"), "Nothing was changed in the last 10 min")
 }
 
+// TestOrders_PartsOfNames: a chat is named by a word of its name, with a title or without; if several have it, the owner is asked.
+func TestOrders_PartsOfNames(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.settings.Model = "none"
+	r.restart()
+	krause := r.chat("Uwe Krause", "whatsapp")
+	r.chat("Ben Carter", "whatsapp")
+	r.chat("Ben Webb", "whatsapp")
+	r.exec("update chats set mode = 'business'")
+	require.Contains(t, r.asOwner("antworte dem Herrn Krause nicht mehr"), "**Uwe Krause · WhatsApp is now silent.**")
+	require.Equal(t, policy.ModeSilent, r.reload(krause).ModeIn(r.settings.Defaults))
+	require.Contains(t, r.asOwner("stop answering Ben"), "**Which one?**")
+	require.Zero(t, r.count("select count(*) from chats where name like 'Ben %' and mode = 'silent'"))
+	require.Contains(t, r.asOwner("stop answering Ben Webb"), "**Ben Webb · WhatsApp is now silent.**")
+	require.Contains(t, r.asOwner("ask Ben Webb if thursday suits him"), "`/send Ben Webb I'm late`")
+	require.Contains(t, r.asOwner("forget what you know about Mr Krause"), "**Forget what I hold about “Uwe Krause”?**")
+	require.Contains(t, r.asOwner("don't spend more than 5 quid a day"), "`/config set budget.per_day 5`? 👍")
+	require.Contains(t, r.asOwner("samstags nur noch bis 13 Uhr"), "`/business setup hours`? 👍")
+	r.asOwner("/remind 2h call the plumber")
+	require.Contains(t, r.asOwner("scrap the plumber reminder"), "`/cancel 1` ends one.")
+}
+
 func TestSend_ShownThenSent(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)

@@ -2,6 +2,7 @@ package admin
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -19,11 +20,14 @@ func TestPlainOrders_MatchLexicon(t *testing.T) {
 		concepts = append(concepts, p.order)
 		name, _, _ := strings.Cut(p.command, " ")
 		_, exists := table.lookup(name)
+		if !exists { // not in a terminal: it says what to do instead
+			_, exists = table.lookupAlias(name)
+		}
 		require.True(t, exists, p.command)
 	}
 	var rows []string
 	for _, row := range lexicon.Rows("en", "orders") {
-		if row.Concept != "polite" && row.Concept != "time" {
+		if !slices.Contains([]string{"polite", "time", "name"}, row.Concept) {
 			rows = append(rows, row.Concept)
 		}
 	}

@@ -26,6 +26,7 @@ const (
 	topic      = "orders" // of the lexicon
 	politeRow  = "polite" // words that change nothing
 	timeRow    = "time"   // words that say when
+	nameRow    = "name"   // words that may stand before a name, such as "Mrs"
 	maxLine    = 60       // words; a longer line is no order
 )
 
@@ -50,6 +51,7 @@ type index struct {
 	open   []entry // those that can begin with any word
 	polite [][]string
 	times  map[string]bool
+	names  map[string]bool
 }
 
 // read reads the lexicon on the first call. An error is a mistake in the program; a test reads it, too.
@@ -63,7 +65,7 @@ var read = sync.OnceValue(func() *index {
 
 // load compiles the phrases of all languages.
 func load() (index, error) {
-	all := index{byWord: map[string][]entry{}, times: map[string]bool{}}
+	all := index{byWord: map[string][]entry{}, times: map[string]bool{}, names: map[string]bool{}}
 	for _, language := range lexicon.Languages(topic) {
 		for _, row := range lexicon.Rows(language, topic) {
 			if err := all.add(row); err != nil {
@@ -90,6 +92,11 @@ func (x *index) add(row lexicon.Row) error {
 		case timeRow:
 			for _, word := range phrase.Words(words) {
 				x.times[word] = true
+			}
+			continue
+		case nameRow:
+			for _, word := range phrase.Words(words) {
+				x.names[word] = true
 			}
 			continue
 		}
@@ -176,6 +183,19 @@ func Find(typed string, isChat func(name string) bool) (Order, bool) {
 	return found, found.Concept != ""
 }
 
+// BareName returns a name without the words that may stand before it, such as "Mrs" or "the group"; empty if it has no others.
+func BareName(name string) string {
+	fields := strings.Fields(name)
+	for len(fields) > 0 {
+		words := phrase.Words(fields[0])
+		if slices.ContainsFunc(words, func(word string) bool { return !read().names[word] }) {
+			break
+		}
+		fields = fields[1:]
+	}
+	return strings.Join(fields, " ")
+}
+
 // MaxName is the maximum number of words in the name of a chat.
 const MaxName = 5
 
@@ -192,7 +212,7 @@ func (s slots) accepts(slot string, from, to int) bool {
 	words := s.line.Tokens[from:to]
 	switch slot {
 	case SlotChat:
-		return to-from <= MaxName && s.isName(from, to)
+		return to-from <= MaxName && s.isName(from, to) && (to == len(s.line.Tokens) || !s.isName(from, to+1))
 	case SlotNumber:
 		return to-from == 1 && digits(s.line.Text(from, to)) != ""
 	case SlotFile:
@@ -206,7 +226,8 @@ func (s slots) accepts(slot string, from, to int) bool {
 	}
 }
 
-// isName reports whether tokens are the name of a chat.
+// isName reports whether tokens are the name of a chat. A name is as long as it can be: "Ana" is none before "Ruiz" if there
+// is an Ana Ruiz.
 func (s slots) isName(from, to int) bool {
 	key := [2]int{from, to}
 	known, asked := s.chats[key]

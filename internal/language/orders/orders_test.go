@@ -70,6 +70,19 @@ func TestFind_LeavesQuestions(t *testing.T) {
 	require.True(t, ok && !found.IsAsked, "asked politely")
 }
 
+func TestBareName_LeavesTitles(t *testing.T) {
+	t.Parallel()
+	for name, want := range map[string]string{
+		"Mrs Patel": "Patel", "dem Herrn Krause": "Krause", "el grupo de los padres": "padres", "la conversation": "conversation",
+		"the Wedding group": "Wedding group", "die": "", "Ana": "Ana",
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			require.Equal(t, want, BareName(name))
+		})
+	}
+}
+
 func TestLoad_PhrasesAreValid(t *testing.T) {
 	t.Parallel()
 	_, err := load()
