@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -40,7 +41,7 @@ func (ac *AnswerCommands) commands() []command {
 		summary:   "your own answers, and learned ones",
 		help: "`/answers add Is there parking? = Hello {name}, there are two places behind the house.` keeps an answer; customers get it before any document or model is asked. " +
 			"`{name}` is the customer's name, `{hours}` are the opening hours, `{business}` is the name of the business. `/answers` lists them with their numbers, `/answers remove 2` deletes one. " +
-			"`/answers learned` lists those that you took from people, `/answers remove L3` deletes one. When nobody but a person could answer, I ask here whether the answer goes into your documents.",
+			"`/answers learned` lists those that you took from people, `/answers remove L3` deletes one. When you pick a suggested reply on a card, its passage also answers the next customer who asks in these words: `/answers` lists such words, `/answers remove W4` forgets them. When nobody but a person could answer, I ask here whether the answer goes into your documents.",
 	}}
 }
 
@@ -80,7 +81,11 @@ func (ac *AnswerCommands) list(ctx context.Context) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	if len(canned)+len(learned) == 0 {
+	wordings, err := ac.keeper.Wordings(ctx)
+	if err != nil {
+		return answer{}, err
+	}
+	if len(canned)+len(learned)+len(wordings) == 0 {
 		return answer{text: "There are none yet. `/answers add Is there parking? = Behind the house.` keeps one."}, nil
 	}
 	lines := []string{"**Your answers**"}
@@ -89,6 +94,13 @@ func (ac *AnswerCommands) list(ctx context.Context) (answer, error) {
 	}
 	if len(learned) > 0 {
 		lines = append(lines, text.Count(len(learned), "answer")+" learned from people: `/answers learned` lists them.")
+	}
+	if len(wordings) > 0 {
+		lines = append(lines, "", "**Learned words**: who asks in these words is answered with the passage that you picked. `/answers remove W"+
+			strconv.FormatInt(wordings[0].Number, 10)+"` forgets the first.")
+	}
+	for _, w := range wordings {
+		lines = append(lines, fmt.Sprintf("`W%d` %s → %s", w.Number, quote(w.Words, 150), esc(w.Source)))
 	}
 	return answer{text: strings.Join(lines, "\n")}, nil
 }
@@ -155,12 +167,15 @@ func (ac *AnswerCommands) listLearned(ctx context.Context) (answer, error) {
 	return answer{text: strings.Join(lines, "\n")}, nil
 }
 
-// remove deletes a canned answer, or with an L before its number a learned one.
+// remove deletes a canned answer; with an L before its number a learned one, with a W learned words.
 func (ac *AnswerCommands) remove(args string) answer {
 	args = strings.ToUpper(strings.TrimSpace(args))
 	removeFrom := store.RemoveCannedAnswer
 	if rest, isLearned := strings.CutPrefix(args, "L"); isLearned {
 		args, removeFrom = rest, store.RemoveLearnedAnswer
+	}
+	if rest, isWords := strings.CutPrefix(args, "W"); isWords {
+		args, removeFrom = rest, index.RemoveLearnedWords
 	}
 	number := parseNumber(args)
 	return answer{changeWithText: func(ctx context.Context, tx store.Tx) (string, error) {

@@ -1,6 +1,7 @@
 package desk_test
 
 import (
+	"context"
 	"strings"
 	"testing"
 	"time"
@@ -11,6 +12,7 @@ import (
 
 	"multis/admin"
 	"multis/business/answers"
+	"multis/business/desk"
 	"multis/knowledge/search"
 	"multis/policy"
 	"multis/store"
@@ -123,6 +125,48 @@ func TestSilence_ReasonNamesWriter(t *testing.T) {
 			r.runAllJobs()
 			asked := r.say(anasRoom, contactOf(anasRoom), "How long?")
 			require.Equal(t, 1, storetest.Count(t, r.st, "select count(*) from messages where event_id = $1 and reason like $2 || '%'", asked, want))
+		})
+	}
+}
+
+// pickedQuotes are answers that record for which quotes the words of a question were kept.
+type pickedQuotes struct{ quotes []string }
+
+func (p *pickedQuotes) ByNumber(context.Context, int64, string) (string, error) {
+	return "", store.ErrNotFound
+}
+
+func (p *pickedQuotes) LearnWords(_ context.Context, _ store.Tx, _ store.MessageID, picked store.Citation) error {
+	p.quotes = append(p.quotes, picked.Quote)
+	return nil
+}
+
+func TestPick_OfOwnerTeaches(t *testing.T) {
+	t.Parallel()
+	offered := []store.Proposal{
+		{Text: "Parking is free.", Citations: []store.Citation{{Source: "[hotel.md]", Quote: "Parking is free."}}},
+		{Text: "We ship to Italy.", Citations: []store.Citation{{Source: "[hotel.md]", Quote: "We ship to Italy."}}},
+	}
+	for name, c := range map[string]struct {
+		by     id.UserID
+		typed  string
+		learns []string
+	}{
+		"the owner picks a number": {owner, "2", []string{"We ship to Italy."}},
+		"an operator picks one":    {eva, "2", nil},
+		"the owner writes himself": {owner, "We ship to Italy.", nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := newRig(t)
+			taught := &pickedQuotes{}
+			r.desk.Answers = taught
+			r.chat("Ana", anasRoom, policy.KindDM)
+			card := r.escalate(anasRoom, "Do you ship to Rome?", func(c *desk.Case) { c.Proposals = offered })
+			r.reply(card, c.by, c.typed)
+			r.runAllJobs()
+			require.Equal(t, []string{"We ship to Italy."}, r.sender.view(anasRoom, anyEvent))
+			require.Equal(t, c.learns, taught.quotes)
 		})
 	}
 }

@@ -234,6 +234,12 @@ func (d *Desk) sendProposal(ctx context.Context, tx store.Tx, e store.Escalation
 	if _, err := store.PickProposal(ctx, tx, e.ID, number); err != nil {
 		return "", err
 	}
+	isOwner := m.Author.MayCommandAsOwner()
+	if isOwner && d.Answers != nil && len(picked.Citations) == 1 {
+		if err := d.Answers.LearnWords(ctx, tx, e.MessageID, picked.Citations[0]); err != nil {
+			return "", err
+		}
+	}
 	return d.send(ctx, tx, e, chat, m, outbox.Message{Text: picked.Text})
 }
 

@@ -18,6 +18,8 @@ import (
 type Answers interface {
 	// ByNumber returns an answer for a contact with its variables replaced, or store.ErrNotFound. An empty name leaves the name out.
 	ByNumber(ctx context.Context, number int64, name string) (string, error)
+	// LearnWords keeps the words of a contact's message as words of the passage that the owner picked for it.
+	LearnWords(ctx context.Context, tx store.Tx, asked store.MessageID, picked store.Citation) error
 }
 
 // typedText returns what the author of a message wrote: its text, or the caption of its file. For a voice note with a

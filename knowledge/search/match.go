@@ -22,7 +22,11 @@ type Match struct {
 
 // MatchQuotes finds the quote that answers a question: the sentence, item or row that has most of it, itself or in what
 // stands above it. It must be better than all others, by the more the less of the question it has.
+// What the owner picked for the same words is the answer.
 func MatchQuotes(hits []Hit, asked Asked) Match {
+	if picked, found := pickedQuote(hits, asked); found {
+		return Match{Quote: picked, Found: true, Near: []Quote{picked}}
+	}
 	s := split(hits)
 	if len(asked.Before) == 0 {
 		return s.match(asked)

@@ -92,7 +92,7 @@ func split(hits []Hit) (s splitHits) {
 		list := units(h.Text)
 		heading := newContent(r, h.Heading())
 		outer := newContent(r, strings.TrimSuffix(h.Section, h.Heading()))
-		s.everything = append(s.everything, newContent(r, h.Section+"\n"+h.Text))
+		s.everything = append(s.everything, newContent(r, h.Section+"\n"+h.Text+"\n"+h.learnedWords(h.Text)))
 		contents := make([]content, len(list))
 		for i, u := range list {
 			contents[i] = newContent(r, withoutLandmarks(h.Text[u.from:u.to]))
@@ -119,6 +119,9 @@ func split(hits []Hit) (s splitHits) {
 			if label := blockLabel(h.Text, list, i); label != "" {
 				p.near = joinContents(p.near, newContent(r, label))
 			}
+			if learned := h.learnedWords(h.Text[u.from:u.to]); learned != "" {
+				p.near = joinContents(p.near, newContent(r, learned))
+			}
 			if u.isRow {
 				p.labelWords = rowLabel(r, h.Text[u.from:u.to])
 			}
@@ -135,6 +138,7 @@ func split(hits []Hit) (s splitHits) {
 				units:     list,
 				last:      last,
 				own:       heading,
+				near:      newContent(r, h.learnedWords(h.Text[list[0].from:list[last].to])),
 				far:       outer,
 				passage:   s.everything[rank],
 				isSection: true,

@@ -102,6 +102,8 @@ type Hit struct {
 	Coverage  float64
 	IndexedAt time.Time    // when the passage was indexed, or the message was sent
 	Why       *Explanation // explains Score; nil unless Query.Explain
+
+	learned []index.LearnedWords // words of questions for which the owner picked a part of it
 }
 
 // Result lists the hits of a query, best first. A query of stop words only has no Terms and returns the newest passages.
@@ -174,6 +176,10 @@ func (s *Searcher) searchQuotes(ctx context.Context, db store.Reader, scope poli
 	})
 	r.Others = append(slices.Clone(r.Hits[rest:]), r.Others...)
 	r.Hits = r.Hits[:rest]
+	if err != nil {
+		return r, err
+	}
+	err = r.addLearned(ctx, db, scope, q.withDefaults())
 	return r.WithAsked(asked), err
 }
 

@@ -147,3 +147,19 @@ begin
     return null;
 end $$;
 create or replace trigger summary_gone after delete on messages referencing old table as gone for each statement execute function drop_summaries_of();
+
+-- Deletes the words that were learned from a changed or deleted message.
+create or replace function drop_learned_words() returns trigger language plpgsql set search_path = public, pg_temp as $$
+begin
+    delete from learned_words where sources <> '{}' and sources @> array[old.id];
+    return null;
+end $$;
+create or replace trigger learned_words_changed after update of body, redacted_at on messages for each row
+    when (new.body is distinct from old.body or new.redacted_at is distinct from old.redacted_at) execute function drop_learned_words();
+
+create or replace function drop_learned_words_of() returns trigger language plpgsql set search_path = public, pg_temp as $$
+begin
+    delete from learned_words where exists (select from gone) and sources <> '{}' and sources && (select array_agg(id) from gone);
+    return null;
+end $$;
+create or replace trigger learned_words_gone after delete on messages referencing old table as gone for each statement execute function drop_learned_words_of();
