@@ -12,6 +12,7 @@ import (
 	"multis/llm"
 	"multis/policy"
 	"multis/store"
+	"multis/store/index"
 	"multis/store/storetest"
 )
 
@@ -133,7 +134,7 @@ func TestLearnedWords_TellNothingOfContact(t *testing.T) {
 		"Is the coffee of Brunhilde from 2019 strong?":             "{coffee,strong}",
 		"I am Tom Jones, +49 151 234 56789: is there a kettle?":    "{kettle}",
 		"Do you have a cottage? And how much is a cottage in May?": "",
-		"And the kettle?":                                          "",
+		"And the kettle?": "",
 		"My wife left me in spring, her sister cried, the lawyer called, the neighbours laughed: is there a kettle in cottage five or six or seven with sugar": "",
 	} {
 		b.exec("delete from learned_words")
@@ -145,4 +146,27 @@ func TestLearnedWords_TellNothingOfContact(t *testing.T) {
 			require.Equal(t, 1, b.count("select count(*) from learned_words where sources = '{}'"), "all of its words are in a document")
 		}
 	}
+}
+
+func TestTitle_NamesDocumentToCustomer(t *testing.T) {
+	t.Parallel()
+	b := lodge(t)
+	const question, quote = "Are dogs welcome?", "Dogs are welcome in cottages 1 to 4."
+	require.Equal(t, quote+" (from Lodge)", b.reply(question))
+	b.giveTitle("lodge.md", "our house rules 2026")
+	require.Equal(t, quote+" (from our house rules 2026)", b.reply(question))
+	b.indexPublic("lodge.md", lodgeRules+"\n## Bikes\n\nBikes are free.\n")
+	require.Equal(t, quote+" (from our house rules 2026)", b.reply(question), "it stays with the next version")
+	b.storeAnsweredMessage(question)
+	require.Equal(t, 1, b.count("select count(*) from outbox where citations::text like '%lodge.md%'"), "the owner reads the file")
+	require.Equal(t, quote, strings.TrimPrefix(strings.TrimSuffix(b.queuedTexts(b.chat)[0], " (from our house rules 2026)"), "[Nora] "))
+	b.giveTitle("lodge.md", "")
+	require.Equal(t, quote+" (from Lodge)", b.reply(question))
+}
+
+func (b *fixture) giveTitle(origin, title string) {
+	b.t.Helper()
+	require.NoError(b.t, b.store.InTx(context.Background(), func(tx store.Tx) error {
+		return index.GiveTitle(context.Background(), tx, origin, title)
+	}))
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"unicode"
 
+	"multis/internal/language/lexicon"
 	"multis/policy"
 	"multis/store"
 	"multis/store/index"
@@ -26,11 +27,11 @@ var askedTypes = map[valueType]string{ //nolint:gochecknoglobals // a constant
 	asksWeight: "weight", asksAge: "age", asksPlace: "place",
 }
 
-// WordingOf returns the wording of a question. It has no words for several questions, for a long one, and for one that
-// says nothing of what it is about. hasNumbers says that the question has numbers, which the wording has not.
+// WordingOf returns the wording of a question. It has no words for several questions, for a long one, for one that
+// continues another, and for one that says nothing of what it is about. hasNumbers says that the question has numbers, which the wording has not.
 func WordingOf(question string) (w Wording, hasNumbers bool) {
 	asking := slices.DeleteFunc(splitAfter(question, sentenceBreak), func(s string) bool { return !strings.ContainsAny(s, policy.QuestionMarks) })
-	if len(asking) > 1 {
+	if len(asking) > 1 || continuesInItsLanguage(question) {
 		return Wording{}, false
 	}
 	parsed := parseAsked(question, nil, nil)
@@ -41,7 +42,7 @@ func WordingOf(question string) (w Wording, hasNumbers bool) {
 			continue
 		}
 		w.Words = append(w.Words, word.text)
-		isAboutSomething = isAboutSomething || !word.isLight
+		isAboutSomething = isAboutSomething || !word.isLight && word.day < 0 && word.month < 0
 	}
 	if !isAboutSomething || len(w.Words) > maxLearned {
 		return Wording{}, hasNumbers
@@ -50,6 +51,16 @@ func WordingOf(question string) (w Wording, hasNumbers bool) {
 	w.Words = slices.Compact(w.Words)
 	w.Asks = askedTypes[askedValueType(parsed.typed)]
 	return w, hasNumbers
+}
+
+// continuesInItsLanguage is Continues for the words of the question's own language: the Polish "i" is no English one.
+func continuesInItsLanguage(question string) bool {
+	said := strings.Join(PlainWords(question), " ") + " "
+	return slices.ContainsFunc(dictionariesOf(tokens(question)), func(d dictionary) bool {
+		return slices.ContainsFunc(lexicon.In(d.code, "side", "continue"), func(start string) bool {
+			return strings.HasPrefix(said, plain(start)+" ")
+		})
+	})
 }
 
 // pickedQuote returns the quote that was picked last for a question in the same words, in any form. Numbers are not kept,

@@ -35,7 +35,7 @@ const addLearnedWordsSQL = `with said as (select id from messages where id = any
 // AddLearnedWords adds words to a quote of a passage. It does nothing if the passage is not public any more, has another
 // text by now or has these words already.
 func AddLearnedWords(ctx context.Context, tx row.Tx, w LearnedWords) error {
-	return withPublicScope(ctx, tx, func() error {
+	return withScope(ctx, tx, policy.PublicScope(), func() error {
 		return row.Exec(ctx, tx, "add learned words", addLearnedWordsSQL, pgx.NamedArgs{
 			"chunk":   w.ChunkID,
 			"quote":   w.Quote,
@@ -71,14 +71,13 @@ func RemoveLearnedWords(ctx context.Context, tx row.Tx, number int64) (bool, err
 	return n > 0, err
 }
 
-// withPublicScope runs a function in the scope of public texts, and then sets the scope of the transaction that was
-// before.
-func withPublicScope(ctx context.Context, tx row.Tx, run func() error) error {
+// withScope runs a function in a scope, and then sets the scope of the transaction that was before.
+func withScope(ctx context.Context, tx row.Tx, scope policy.Scope, run func() error) error {
 	before, err := row.Value[string](ctx, tx, "scope", "select coalesce(current_setting('multis.scope', true), '')")
 	if err != nil {
 		return err
 	}
-	if err := row.SetScope(ctx, tx, policy.PublicScope()); err != nil {
+	if err := row.SetScope(ctx, tx, scope); err != nil {
 		return err
 	}
 	if err := run(); err != nil {
