@@ -212,37 +212,6 @@ func emitResolved(ctx context.Context, tx store.Tx, chat store.ChatID) error {
 	return jobs.EmitHookEvent(ctx, tx, policy.HookResolved, strconv.FormatInt(int64(chat), 10))
 }
 
-// sendProposal sends the proposal of a card with a number: only one of them, once, and only while the documents that it
-// was made from are as they were.
-func (d *Desk) sendProposal(ctx context.Context, tx store.Tx, e store.Escalation, chat store.Chat, m store.Message,
-	number int,
-) (string, error) {
-	if number > len(e.Proposals) {
-		return d.sendHolding(ctx, tx, e, number-len(e.Proposals))
-	}
-	if e.Picked > 0 {
-		return "", nil
-	}
-	picked := e.Proposals[number-1]
-	current, err := store.AreCitationsCurrent(ctx, tx, picked.Text, picked.Citations)
-	if err != nil {
-		return "⚠️ Not sent: the documents have changed since I proposed it. Write the answer here.", err
-	}
-	if !current {
-		return "⚠️ Not sent: the documents have changed since I proposed it. Write the answer here.", nil
-	}
-	if _, err := store.PickProposal(ctx, tx, e.ID, number); err != nil {
-		return "", err
-	}
-	isOwner := m.Author.MayCommandAsOwner()
-	if isOwner && d.Answers != nil && len(picked.Citations) == 1 {
-		if err := d.Answers.LearnWords(ctx, tx, e.MessageID, picked.Citations[0]); err != nil {
-			return "", err
-		}
-	}
-	return d.send(ctx, tx, e, chat, m, outbox.Message{Text: picked.Text})
-}
-
 // send queues a person's text or file to the contact in the owner's name. It is deleted there when the person deletes the message m.
 func (d *Desk) send(ctx context.Context, tx store.Tx, e store.Escalation, chat store.Chat, m store.Message,
 	said outbox.Message,

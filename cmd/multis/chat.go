@@ -33,6 +33,7 @@ import (
 type chatCmd struct {
 	Data      string `placeholder:"FOLDER" help:"The folder of the database for multis chat, which multis run does not use. Defaults to multis/chat in your cache folder, for root to /var/cache/multis/chat."`
 	Documents string `placeholder:"FOLDER" help:"The folder whose files /index may read. Defaults to documents.folder of the configuration; without one to this folder."`
+	Customer  bool   `help:"Write as a customer instead, who is answered from the public documents."`
 }
 
 const terminalRoom id.RoomID = "!terminal:terminal.invalid"
@@ -62,6 +63,9 @@ func (c chatCmd) Run(ctx context.Context, global *cli) error {
 		return err
 	}
 	defer closeDB()
+	if c.Customer {
+		return talk(ctx, cfg, st, os.Stdin, os.Stdout)
+	}
 	interactive := term.IsTerminal(int(os.Stdin.Fd())) && term.IsTerminal(int(os.Stdout.Fd()))
 	return converse(ctx, cfg, st, os.Stdin, newTerminal(os.Stdout, interactive, saveInWorkingDir(st)))
 }
