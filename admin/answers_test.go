@@ -125,7 +125,7 @@ func TestLearn_AnswersNextCustomer(t *testing.T) {
 	said := r.customerAsks(ben, "Do you deliver pianos to Potsdam?")
 	require.Len(t, said, 1)
 	require.Contains(t, said[0], "a delivery to Potsdam costs 90 euro")
-	require.Contains(t, said[0], "(from Answers.md)")
+	require.Contains(t, said[0], "(from Answers)")
 	require.NotContains(t, said[0], "1234567")
 	require.Contains(t, r.react(shown[0].Event, "👍"), "closed")
 	require.Equal(t, 0, r.count("select count(*) from unanswered_questions where question <> '' or answer <> ''"),
@@ -182,7 +182,7 @@ func TestCorrection_ProposedByContradiction(t *testing.T) {
 		"What does delivery cost?", "How much does a delivery cost?",
 		"Delivery within the city costs how much?",
 	} {
-		require.Equal(t, []string{"[Nora] Since May it is 7 euro. (from Answers.md)"}, r.customerAsks(r.customer("Jim"), question), question)
+		require.Equal(t, []string{"[Nora] Since May it is 7 euro. (from Answers)"}, r.customerAsks(r.customer("Jim"), question), question)
 	}
 	require.Contains(t, r.customerAsks(r.customer("Kay"), "What does parking cost?")[0], "2 euro", "the rest of the document is quoted")
 	require.NoError(t, r.box.WithdrawOutdatedDrafts(r.ctx))
@@ -367,9 +367,9 @@ func TestCorrection_SparesOtherSentences(t *testing.T) {
 	require.Empty(t, r.personAnswers("Gil", "And what does delivery cost?", "Delivery costs 5 EUR."), "he is asked already")
 	r.react(shown[0].Event, "👍")
 	require.NoError(t, r.admin.Answers.PublishAnswers(r.ctx))
-	require.Equal(t, []string{"[Nora] Delivery costs 5 EUR. (from Answers.md)"}, r.customerAsks(r.customer("Ben"), "What does delivery cost?"))
+	require.Equal(t, []string{"[Nora] Delivery costs 5 EUR. (from Answers)"}, r.customerAsks(r.customer("Ben"), "What does delivery cost?"))
 	for _, question := range []string{"How much is delivery?", "How much do you charge for a delivery?"} {
-		require.Equal(t, []string{"[Nora] Delivery costs 5 EUR. (from Answers.md)"}, r.customerAsks(r.customer("Fay"), question), question)
+		require.Equal(t, []string{"[Nora] Delivery costs 5 EUR. (from Answers)"}, r.customerAsks(r.customer("Fay"), question), question)
 	}
 	for name, question := range map[string]string{"Ida": "When do you deliver?", "Jan": "On which days do you deliver?"} {
 		require.Equal(t, []string{"[Nora] We deliver Tuesday to Friday between 7 and 11. (from prices.md)"},

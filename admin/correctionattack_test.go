@@ -126,7 +126,7 @@ func TestCorrection_CardOmitsOldText(t *testing.T) {
 	r.addDocument("prices.md", "# Delivery\n\nDelivery costs 5 euro within the city.", policy.RolePublic)
 	r.correctDelivery()
 	e := r.escalateQuestion(r.customer("Ben"), "What does delivery cost?")
-	require.Equal(t, "Since May it is 7 euro. (from Answers.md)", e.Proposals[0].Text)
+	require.Equal(t, "Since May it is 7 euro. (from Answers)", e.Proposals[0].Text)
 	require.NotEmpty(t, e.Citations())
 	for _, c := range e.Citations() {
 		require.NotContains(t, c.Quote, "5 euro")

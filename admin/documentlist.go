@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -22,13 +23,14 @@ func (dc *DocumentCommands) commands() []command {
 	return []command{
 		{
 			name:      "docs",
-			args:      "[remove, watch or unwatch NAME]",
+			args:      "[remove, title, watch or unwatch NAME]",
 			group:     groupDocuments,
 			run:       dc.docs,
 			operators: true,
 			summary:   "list or remove documents",
 			help: "With sizes, and which are outdated: the file in the documents folder was changed, or the page was fetched more than 30 days ago. " +
 				"`/docs remove prices.pdf` takes one out, for good and at once. " +
+				"`/docs title prices.pdf \"our price list\"` says how customers read its name, in place of its first heading; `none` takes that back. " +
 				"`/docs watch prices public` keeps up with the files of a folder in the documents folder: new and changed ones are read, those that are gone are removed, and I tell you once. `/docs unwatch prices` ends it.",
 		},
 		{
@@ -72,17 +74,19 @@ func (dc *DocumentCommands) docs(ctx context.Context, r request, args string) (a
 		return notAllowedAnswer("index"), nil
 	case strings.EqualFold(verb, "remove"):
 		return dc.remove(ctx, strings.TrimSpace(name))
+	case strings.EqualFold(verb, "title"):
+		return dc.giveTitle(ctx, strings.TrimSpace(name))
 	case strings.EqualFold(verb, "watch"):
 		return dc.watchFolder(ctx, r, strings.TrimSpace(name))
 	default:
 		return dc.unwatchFolder(ctx, strings.TrimSpace(name))
 	}
-	return answer{text: "`/docs` lists the documents, `/docs remove prices.pdf` removes one, `/docs watch prices public` keeps up with a folder, `/search` looks into them."}, nil
+	return answer{text: "`/docs` lists the documents, `/docs remove prices.pdf` removes one, `/docs title prices.pdf \"our price list\"` names one for customers, `/docs watch prices public` keeps up with a folder, `/search` looks into them."}, nil
 }
 
 // isDocsVerb reports whether a word is an action of /docs.
 func isDocsVerb(word string) bool {
-	return slices.ContainsFunc([]string{"remove", "watch", "unwatch"}, func(verb string) bool { return strings.EqualFold(verb, word) })
+	return slices.ContainsFunc([]string{"remove", "title", "watch", "unwatch"}, func(verb string) bool { return strings.EqualFold(verb, word) })
 }
 
 func (dc *DocumentCommands) list(ctx context.Context, r request) (answer, error) {
@@ -102,7 +106,7 @@ func (dc *DocumentCommands) list(ctx context.Context, r request) (answer, error)
 	lines := []string{"**Documents** — " + documentCounts(found.Groups)}
 	newest := slices.SortedStableFunc(slices.Values(found.Biggest), func(a, b index.Document) int { return b.IndexedAt.Compare(a.IndexedAt) })
 	for _, d := range newest[:min(len(newest), maxListedDocs)] {
-		lines = append(lines, fmt.Sprintf("**%s** — %s, %s, %s · %s", esc(d.Name), visibility(d.Role), text.Count(d.Chunks, "passage"),
+		lines = append(lines, fmt.Sprintf("**%s**%s — %s, %s, %s · %s", esc(d.Name), titleText(d), visibility(d.Role), text.Count(d.Chunks, "passage"),
 			fileSize(d.Size), dc.room.shortTime(d.IndexedAt)))
 	}
 	if more := len(newest) - maxListedDocs; more > 0 {
@@ -116,6 +120,15 @@ func (dc *DocumentCommands) list(ctx context.Context, r request) (answer, error)
 		lines = append(lines, "", undoHint)
 	}
 	return answer{text: strings.Join(lines, "\n")}, nil
+}
+
+// titleText returns the title by which customers know a document, in quotation marks; empty if that is its name.
+func titleText(d index.Document) string {
+	title := d.ShownTitle()
+	if title == "" {
+		return ""
+	}
+	return " “" + esc(title) + "”"
 }
 
 // staleLines lists the documents that have changed since they were indexed, or may have changed.
@@ -170,21 +183,13 @@ func (dc *DocumentCommands) remove(ctx context.Context, name string) (answer, er
 	if name == "" {
 		return answer{text: "Which one? `/docs remove prices.pdf`"}, nil
 	}
-	found, err := dc.library.DocumentsNamed(ctx, name, pageSize)
-	exact := slices.IndexFunc(found, func(d index.Document) bool { return d.Origin == name })
-	switch {
-	case err != nil:
+	doc, problem, err := dc.document(ctx, name)
+	if err != nil {
 		return answer{}, err
-	case len(found) == 0:
-		return answer{text: "I know no document called " + code(name) + ". `/docs` lists them."}, nil
-	case len(found) > 1 && exact < 0:
-		var origins []string
-		for _, d := range found {
-			origins = append(origins, code(d.Origin))
-		}
-		return answer{text: "There are several: " + strings.Join(origins, ", ") + ". Which one?"}, nil
 	}
-	doc := found[max(exact, 0)]
+	if problem != "" {
+		return answer{text: problem}, nil
+	}
 	return answer{
 		text: fmt.Sprintf("🗑 **%s** is removed: %s, %s.", esc(doc.Name), text.Count(doc.Chunks, "passage"), visibility(doc.Role)),
 		change: func(ctx context.Context, tx store.Tx) error {
@@ -194,6 +199,58 @@ func (dc *DocumentCommands) remove(ctx context.Context, name string) (answer, er
 			}
 			return err
 		},
+	}, nil
+}
+
+// document finds a document by its name or origin. problem says why there is not one.
+func (dc *DocumentCommands) document(ctx context.Context, name string) (doc index.Document, problem string, err error) {
+	found, err := dc.library.DocumentsNamed(ctx, name, pageSize)
+	exact := slices.IndexFunc(found, func(d index.Document) bool { return d.Origin == name })
+	switch {
+	case err != nil:
+		return doc, "", err
+	case len(found) == 0:
+		return doc, "I know no document called " + code(name) + ". `/docs` lists them.", nil
+	case len(found) > 1 && exact < 0:
+		var origins []string
+		for _, d := range found {
+			origins = append(origins, code(d.Origin))
+		}
+		return doc, "There are several: " + strings.Join(origins, ", ") + ". Which one?", nil
+	}
+	return found[max(exact, 0)], "", nil
+}
+
+// titleArguments matches the name of a document, which may have spaces before a title in quotation marks, and its title.
+var titleArguments = regexp.MustCompile(`^(.+?)\s+["“”„«»]\s*([^"“”„«»]*?)\s*["“”„«»]$|^(\S+)\s+(.+)$`)
+
+// giveTitle says by which name customers know a document.
+func (dc *DocumentCommands) giveTitle(ctx context.Context, args string) (answer, error) {
+	m := titleArguments.FindStringSubmatch(args)
+	if m == nil {
+		return answer{text: "Name the document and its title: `/docs title prices.pdf \"our price list\"`. `none` takes it back."}, nil
+	}
+	title, isFit := "", true
+	if given := m[2] + m[4]; !strings.EqualFold(given, "none") {
+		title, isFit = knowledge.CleanTitle(given)
+	}
+	if !isFit {
+		return answer{text: fmt.Sprintf("That is no title for customers: at most %d characters, no address, no parentheses.", knowledge.MaxTitle)}, nil
+	}
+	doc, problem, err := dc.document(ctx, m[1]+m[3])
+	if err != nil {
+		return answer{}, err
+	}
+	if problem != "" {
+		return answer{text: problem}, nil
+	}
+	said := "Customers read “from " + esc(cmp.Or(title, doc.Title, doc.Name)) + "” below what is quoted from **" + esc(doc.Name) + "**."
+	if title != "" {
+		said += " Undo: " + code("/docs title "+doc.Name+` "none"`)
+	}
+	return answer{
+		text:   said,
+		change: func(ctx context.Context, tx store.Tx) error { return index.GiveTitle(ctx, tx, doc.Origin, title) },
 	}, nil
 }
 

@@ -256,6 +256,14 @@ func TestDocs_NamesStaleAndRemoves(t *testing.T) {
 		"**terms.txt** — no longer in the documents folder"))
 	require.NotContains(t, r.asOperator("/docs"), "Outdated")
 
+	require.Equal(t, "Customers read “from our price list” below what is quoted from **prices.md**. Undo: `/docs title prices.md \"none\"`",
+		r.asOwner("/docs title prices.md \"our price list\""))
+	require.Contains(t, r.asOwner("/docs"), "**prices.md** “our price list” — public")
+	require.Contains(t, r.asOwner("/docs title prices.md see evil.example/x"), "That is no title for customers")
+	require.Contains(t, r.asOwner("/docs title"), "Name the document and its title")
+	require.Contains(t, r.asOperator("/docs title prices.md none"), "Only the owner can use")
+	r.asOwner("/docs title prices.md none")
+	require.NotContains(t, r.asOwner("/docs"), "our price list")
 	require.Equal(t, "🗑 **prices.md** is removed: 2 passages, public.", r.asOwner("/docs remove prices.md"),
 		"an exact place comes before a name")
 	require.Equal(t, 3, r.count("select count(*) from documents"))

@@ -196,13 +196,13 @@ func TestDocs_List(t *testing.T) {
 	r.exec("update documents set indexed_at = $1::timestamptz - case when role = 'admin' then interval '1 minute' else interval '0' end", noon)
 	require.Equal(t, text(
 		"**Documents** — public: 1 document (1 Markdown), 2 passages · only you: 1 document (1 text), 1 passage",
-		"**prices.md** — public, 2 passages, 1 KB · 18:00",
+		"**prices.md** “Prices” — public, 2 passages, 1 KB · 18:00",
 		"**secret.txt** — only you, 1 passage, 1 KB · 17:59",
 		"",
 		"Shared by mistake? `/index` it again with `admin` to make it private, `/docs remove NAME` deletes it.",
 	), r.asOwner("/docs"))
 	require.Equal(t, text(
 		"**Documents** — public: 1 document (1 Markdown), 2 passages",
-		"**prices.md** — public, 2 passages, 1 KB · 18:00",
+		"**prices.md** “Prices” — public, 2 passages, 1 KB · 18:00",
 	), r.asOperator("/docs"))
 }

@@ -292,18 +292,18 @@ func TestAnswer_NeedsTrueQuote(t *testing.T) {
 	}{
 		"a true quote goes out": {
 			answerJSON("Delivery is 5 euro.", 1, "Delivery costs 5 euro within the city."),
-			"Delivery is 5 euro. (from prices.md)",
+			"Delivery is 5 euro. (from Prices)",
 		},
 		"the document is quoted instead of a made-up quote": {
 			answerJSON("Delivery is free!", 1, "Delivery is free for everybody."),
-			"Delivery costs 5 euro within the city. (from prices.md)",
+			"Delivery costs 5 euro within the city. (from Prices)",
 		},
 		"a true quote is found in whichever passage it stands": {
 			answerJSON("Delivery is 5 euro.", 99, "Delivery costs 5 euro within the city."),
-			"Delivery is 5 euro. (from prices.md)",
+			"Delivery is 5 euro. (from Prices)",
 		},
 		"no sentences escalate":                   {`{"sentences":[]}`, "check with the team"},
-		"the document is quoted instead of prose": {"Delivery is 5 euro.", "Delivery costs 5 euro within the city. (from prices.md)"},
+		"the document is quoted instead of prose": {"Delivery is 5 euro.", "Delivery costs 5 euro within the city. (from Prices)"},
 		"markup is taken out and a fence read past": {"```json\n" +
 			answerJSON("Delivery is **5 euro**.", 1, "Delivery costs 5 euro within the city.") + "\n```", "Delivery is 5 euro."},
 	}

@@ -68,7 +68,7 @@ func TestAnswer_RejectsWrongNumber(t *testing.T) {
 	said = "Delivery is five\u2069 euro."
 	b.storeContactMessage("What does delivery cost within the city, please?", policy.ActionAnswer)
 	b.runTurn()
-	require.Equal(t, "[Nora] Delivery is five euro. (from prices.md)", b.queuedTexts(b.chat)[0])
+	require.Equal(t, "[Nora] Delivery is five euro. (from Prices)", b.queuedTexts(b.chat)[0])
 }
 
 func TestSource_InLanguageOfAnswer(t *testing.T) {
@@ -84,7 +84,7 @@ func TestSource_InLanguageOfAnswer(t *testing.T) {
 	require.NoError(t, err)
 	b.storeContactMessage("Wann liefern Sie an Werktagen?", policy.ActionAnswer)
 	b.runTurn()
-	require.Equal(t, []string{"[Nora] " + text + " (aus preise.md)"}, b.queuedTexts(b.chat))
+	require.Equal(t, []string{"[Nora] " + text + " (aus Preise)"}, b.queuedTexts(b.chat))
 }
 
 func TestEscalation_IgnoresInvisibleCharacters(t *testing.T) {

@@ -63,7 +63,7 @@ func TestClarify_AsksOnceAndReplyDecides(t *testing.T) {
 	b.markAllSent()
 
 	m = b.storeAnsweredMessage("the sailing one please")
-	require.Equal(t, []string{"[Nora] A deposit of 300 euro is due. (from boats.md)"}, b.queuedTexts(b.chat))
+	require.Equal(t, []string{"[Nora] A deposit of 300 euro is due. (from Boats)"}, b.queuedTexts(b.chat))
 	require.Contains(t, m.Reason, "the reply is “Sailing boats”")
 	require.Zero(t, b.count("select count(*) from escalations"))
 	b.markAllSent()

@@ -18,12 +18,12 @@ func TestContact_BadModelNeverSpeaks(t *testing.T) {
 	const quote = "Delivery costs 5 euro within the city."
 	cited := `{"sentences": [{"text": "Delivery within the city costs 5 euro.", "cite": ["1.2"]}]}`
 	for name, c := range map[string]struct{ said, want string }{
-		"a line is cited":               {cited, "Delivery within the city costs 5 euro. (from prices.md)"},
+		"a line is cited":               {cited, "Delivery within the city costs 5 euro. (from Prices)"},
 		"the number of the line is one": {strings.Replace(cited, `["1.2"]`, `1.2`, 1), "Delivery within the city costs 5 euro."},
 		"thoughts before":               {"<think>{\"sentences\": []}</think>" + cited, "Delivery within the city costs 5 euro."},
 		"own marks": {
 			strings.Replace(cited, "Delivery within", "[Nora] Delivery within", 1),
-			"[Nora] Delivery within the city costs 5 euro. (from prices.md)",
+			"[Nora] Delivery within the city costs 5 euro. (from Prices)",
 		},
 		"first letter small": {
 			answerJSON("Delivery is 5 euro within the city.", 1, "delivery costs 5 euro"),
@@ -85,7 +85,7 @@ func TestContact_WrongAnswerIsAskedOnceMore(t *testing.T) {
 	b := setup(t, model)
 	b.storeContactMessage("What does delivery cost within the city?", policy.ActionAnswer)
 	b.runTurn()
-	require.Contains(t, b.queuedTexts(b.chat)[0], "Delivery costs 5 euro within the city. (from prices.md)")
+	require.Contains(t, b.queuedTexts(b.chat)[0], "Delivery costs 5 euro within the city. (from Prices)")
 	requests := server.Requests()
 	require.Len(t, requests, 2)
 	last := requests[1].Messages

@@ -54,7 +54,7 @@ func TestParts_EachQuestionIsAnswered(t *testing.T) {
 			for _, part := range c.contains {
 				require.Contains(t, said[0], part)
 			}
-			require.Contains(t, said[0], "(from prices.md)")
+			require.Contains(t, said[0], "(from Prices)")
 			if c.escalated {
 				require.Equal(t, team, said[1])
 			} else {

@@ -52,7 +52,7 @@ func TestPicture_QuestionGetsQuotedAnswer(t *testing.T) {
 	b, looked, asked := newVisionFixture(t, llmtest.Say(pianoPhoto), llmtest.Say(tuning))
 	row := b.storePicture(b.chat, "p.png", "What does it cost?", policy.ActionAnswer)
 	b.runTurn()
-	require.Equal(t, []string{"[Nora] Tuning it costs 90 euro. (from prices.md)"}, b.queuedTexts(b.chat))
+	require.Equal(t, []string{"[Nora] Tuning it costs 90 euro. (from Prices)"}, b.queuedTexts(b.chat))
 	m := b.messageByID(row)
 	require.Equal(t, "[photo: "+pianoPhoto+"] What does it cost?", m.Body, "a person and the next question read what it shows")
 	require.Equal(t, codeQuoted, m.Code)

@@ -55,7 +55,7 @@ func TestPreview_AppliesBusinessRules(t *testing.T) {
 	}
 	b.storeQuestion("a secret of the owner's room")
 	p := b.preview("What does delivery cost within the city?")
-	require.Equal(t, "Delivery is 5 euro. (from prices.md)", p.Text)
+	require.Equal(t, "Delivery is 5 euro. (from Prices)", p.Text)
 	asked := server.Requests()[0].System + server.Requests()[0].Last()
 	require.Contains(t, asked, "The business is called Piano House.")
 	require.Contains(t, asked, "- Never promise a date")

@@ -1,13 +1,16 @@
 package agent
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
 	"strings"
+	"unicode"
 
 	"multis/agent/run"
 	"multis/business/catalog"
+	"multis/internal/text"
 	"multis/knowledge"
 	"multis/knowledge/search"
 	"multis/policy"
@@ -75,30 +78,55 @@ func coverageText(coverage float64) string {
 func (co *core) titlesText(words string, hits []search.Hit) string {
 	var titles []string
 	for _, h := range hits {
-		if !slices.Contains(titles, h.Title) {
-			titles = append(titles, h.Title)
+		if title := cmp.Or(h.ShownTitle, h.Title); !slices.Contains(titles, title) {
+			titles = append(titles, title)
 		}
 	}
 	return catalog.Source(words, titles, co.language)
 }
 
-// plainQuote writes a quote without Markdown: list marks are removed, a table's row becomes a line.
+// plainQuote writes a quote as a customer reads it: a paragraph on one line, a row of a table as lines of its cells,
+// nothing of Markdown. What is checked is what is sent: only marks, spaces and line ends differ, and the words are those
+// of the quote, in their order; else the quote is written on one line.
 func plainQuote(quote string) string {
-	var lines []string
-	for line := range strings.Lines(quote) {
-		line = strings.TrimLeft(strings.TrimSpace(line), "#>-*+ \t")
-		if strings.HasPrefix(line, "|") {
-			var cells []string
-			for cell := range strings.SplitSeq(strings.Trim(line, "|"), "|") {
-				if cell = strings.TrimSpace(cell); strings.Trim(cell, ":- ") != "" {
-					cells = append(cells, cell)
-				}
-			}
-			line = strings.Join(cells, ": ")
+	var paragraphs []string
+	between := "\n"
+	for _, paragraph := range search.Paragraphs(quote) {
+		cells := cellLines(run.WithoutMarkup(paragraph))
+		if len(cells) > 1 {
+			between = "\n\n" // so that the cells of a row stand together
 		}
-		if line = run.WithoutMarkup(line); line != "" {
-			lines = append(lines, line)
+		paragraphs = append(paragraphs, strings.Join(cells, "\n"))
+	}
+	said := strings.Join(paragraphs, between)
+	if unmarked := run.WithoutMarkup(quote); !slices.Equal(plainWords(said), plainWords(unmarked)) {
+		return text.OneLine(unmarked)
+	}
+	return said
+}
+
+// cellLines returns the cells of a row, each on a line: "Name: value". The cells of a row without names are joined, and
+// any other text is one line.
+func cellLines(paragraph string) (lines []string) {
+	sep := "; "
+	switch {
+	case strings.Contains(paragraph, "|"):
+		sep = "|"
+	case !knowledge.IsRow(paragraph):
+		return []string{paragraph}
+	}
+	for cell := range strings.SplitSeq(paragraph, sep) {
+		if cell = strings.TrimSpace(cell); cell != "" {
+			lines = append(lines, cell)
 		}
 	}
-	return strings.Join(lines, "\n")
+	if sep == "|" {
+		return []string{strings.Join(lines, ": ")}
+	}
+	return lines
+}
+
+// plainWords returns the words and numbers of a text.
+func plainWords(s string) []string {
+	return strings.FieldsFunc(s, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsMark(r) && !unicode.IsNumber(r) })
 }

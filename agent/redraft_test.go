@@ -40,7 +40,7 @@ func TestRedraft_FollowsOwnersWish(t *testing.T) {
 	require.Contains(t, request.Last(), "draft: [Nora] Tuning a grand piano is 120 euro.")
 	require.Contains(t, request.Last(), "he wants: no slang, and mention nothing of === words\n")
 	require.Contains(t, request.System, "The owner has refused a draft of this answer.")
-	require.Contains(t, b.openDrafts(), "[Nora] A grand piano costs 120 euro. (from prices.md)")
+	require.Contains(t, b.openDrafts(), "[Nora] A grand piano costs 120 euro. (from Prices)")
 
 	b.refuseDraft(asked, "👎 shorter")
 	b.deleteMessage(first)

@@ -72,7 +72,7 @@ func TestReplay_ContactTurnAsFarAsItWent(t *testing.T) {
 	p, err := b.agent.Replays.Replay(ctx, task.ID, nil)
 	require.NoError(t, err)
 	require.Empty(t, p.Difference+p.Incomplete)
-	require.Contains(t, p.Answer, "Tuning an upright piano costs 90 euro. (from prices.md)")
+	require.Contains(t, p.Answer, "Tuning an upright piano costs 90 euro. (from Prices)")
 
 	model, _ = scripted(t, inTurn(calls("search_docs", map[string]string{"query": "piano"}),
 		calls("escalate", map[string]string{"reason": "She is angry."})))

@@ -55,9 +55,9 @@ func TestLearn_OperatorAnswerServesOtherChats(t *testing.T) {
 	require.NoError(t, err)
 	got := a.awaitDeliveries("learn-jon", 1)[0].Text
 	took := time.Since(began)
-	require.Contains(t, got, "(from Answers.md)")
+	require.Contains(t, got, "(from Answers)")
 	require.Contains(t, got, answered)
-	require.NotContains(t, a.deliveriesSoFar("learn-ida")[1].Text, "Answers.md")
+	require.NotContains(t, a.deliveriesSoFar("learn-ida")[1].Text, "(from Answers)")
 	require.Equal(t, 1,
 		a.count("select count(*) from outbox o, jsonb_array_elements(o.citations) s where s->>'source' like '%Answers.md%' and s->>'quote' = $1",
 			answered))

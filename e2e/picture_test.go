@@ -53,7 +53,7 @@ func TestPicture_AnsweredFromDocuments(t *testing.T) {
 	}})
 	require.NoError(t, err)
 	got := a.awaitDeliveries("sealed-pia", 1)
-	require.Contains(t, got[0].Text, "It costs 80 EUR. (from prices.md)")
+	require.Contains(t, got[0].Text, "It costs 80 EUR. (from Prices)")
 	a.requireOnlyEncrypted(t, room)
 	message := a.awaitMessage(said.Event)
 	require.Equal(t, "[photo: "+shows+"] What does this cost?", message.Body)

@@ -34,7 +34,7 @@ func TestMessage_IsAnsweredAndDelivered(t *testing.T) {
 	got := a.awaitDeliveries("way-anna", 1)
 	require.Contains(t, got[0].Text, "[Nora]", "the answer says who speaks")
 	require.Contains(t, got[0].Text, "80 EUR")
-	require.Contains(t, got[0].Text, "prices.md", "and from where it is")
+	require.Contains(t, got[0].Text, "(from Prices)", "and from where it is")
 
 	message = a.awaitMessage(said.Event)
 	require.NotNil(t, message.OutboxID, "the message knows its answer")

@@ -1,6 +1,7 @@
 package knowledge
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -47,6 +48,7 @@ func (l *Library) indexOnce(ctx context.Context, f File) (Report, error) {
 		return Report{}, err
 	}
 	row.Format = content.Format
+	row.Title = cmp.Or(f.Title, titleOf(content.Sections))
 	report, err := l.write(ctx, t.scope, row, chunksOf(row, content.Sections))
 	report.Pages, report.Notes = content.Pages, content.Notes
 	return report, err

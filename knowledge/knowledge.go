@@ -67,13 +67,14 @@ const (
 const maxOrigin = 2000
 
 // ReaderVersion must be changed with every change of how files are read or cut, so that they are indexed again.
-const ReaderVersion = "10"
+const ReaderVersion = "11"
 
 // File is a file to index.
 type File struct {
 	Name   string // as cited. Its ending decides the format where the content does not.
 	Origin string // identifies the document: a path or an address. A file replaces what has the same origin. Defaults to Name.
 	Type   string // the media type that the server gave; empty if unknown
+	Title  string // for customers; empty for the one in the document
 	Data   []byte
 	Role   policy.Role
 	// RoleSetAt is when the role was chosen. If the stored document's role was chosen later, it stays.

@@ -28,6 +28,9 @@ func (u Unit) Shown() string {
 // rowForm matches a row of at least two cells of which the last has the name of its column.
 var rowForm = regexp.MustCompile(`^[-|*+•\s]*[^;]+(?:; [^;]*)*; [^;:]{1,60}: \S[^;]*$`)
 
+// IsRow reports whether a line is a row of a table whose cells have the names of their columns.
+func IsRow(line string) bool { return !strings.Contains(line, "\n") && rowForm.MatchString(line) }
+
 // Units returns the units of a passage, in order. A passage's headings and blank lines are no units.
 func Units(passage string) []Unit {
 	var units []Unit
@@ -38,7 +41,7 @@ func Units(passage string) []Unit {
 		if !strings.ContainsFunc(part, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }) {
 			continue
 		}
-		units = append(units, Unit{Text: part, Row: !strings.Contains(part, "\n") && rowForm.MatchString(part)})
+		units = append(units, Unit{Text: part, Row: IsRow(part)})
 	}
 	return units
 }

@@ -43,7 +43,7 @@ func (b *Box) citationOf(ctx context.Context, tx store.Tx, m Message, name strin
 		cited.sources = append(cited.sources, policy.OwnNumbers(q.Body))
 	}
 	for _, p := range passages {
-		cited.sources = append(cited.sources, p.Title+"\n"+p.Section+"\n"+p.Content)
+		cited.sources = append(cited.sources, p.Title+"\n"+p.ShownTitle+"\n"+p.Section+"\n"+p.Content)
 	}
 	for _, id := range ids {
 		cited.public = cited.public && slices.ContainsFunc(passages, func(p index.ChunkText) bool { return store.ChunkID(p.ID) == id })

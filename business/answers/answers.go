@@ -228,6 +228,7 @@ func (b *Keeper) write(ctx context.Context, d document) error {
 	}
 	_, err := b.Library.Index(ctx, knowledge.File{
 		Name:   d.name,
+		Title:  strings.TrimSuffix(d.name, ".md"),
 		Origin: d.origin,
 		Type:   "text/markdown",
 		Data:   []byte(d.markdown),

@@ -22,7 +22,10 @@ import (
 //go:embed prices.md
 var priceList []byte
 
-const priceListName = "prices.md"
+const (
+	priceListName  = "prices.md"
+	priceListTitle = "Lindenhof bicycle workshop" // customers read it
+)
 
 // The messages of the contacts.
 const (
@@ -126,8 +129,8 @@ func (d *demo) answer(ctx context.Context) error {
 
 // requireSource checks that an answer contains a text, names its document, and cites only text from that document.
 func (d *demo) requireSource(ctx context.Context, evt, body, wanted string) error {
-	if !strings.Contains(body, wanted) || !strings.Contains(body, priceListName) {
-		return fmt.Errorf("the answer does not hold both %q and its source %q", wanted, priceListName)
+	if !strings.Contains(body, wanted) || !strings.Contains(body, priceListTitle) {
+		return fmt.Errorf("the answer does not hold both %q and its source %q", wanted, priceListTitle)
 	}
 	sources, err := d.sources(ctx, evt)
 	if err != nil {

@@ -60,6 +60,9 @@ func (p *piece) quote() Quote {
 			last++
 		}
 	}
+	if !p.units[first].isRow {
+		first, last = withLimits(p.hit.Text, p.units, first, last)
+	}
 	q := Quote{Hit: p.hit, Text: p.hit.Text[p.units[first].from:p.units[last].to], Lead: p.leadText(), Coverage: p.coverage}
 	if p.hit.LineFrom > 0 {
 		q.LineFrom = p.hit.LineFrom + strings.Count(p.hit.Text[:p.units[first].from], "\n")

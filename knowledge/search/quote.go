@@ -397,7 +397,9 @@ func (p splitHit) widen(c candidate, first, last int) (candidate, bool) {
 		}
 		last++
 	}
-	return p.withText(c, first, last), !p.units[last].introduces
+	introduces := p.units[last].introduces
+	first, last = withLimits(p.hit.Text, p.units, first, last)
+	return p.withText(c, first, last), !introduces
 }
 
 // continuesAfter reports whether an answer from unit first to unit last should be extended by the next unit.

@@ -75,19 +75,20 @@ func NewHit(t index.ChunkText) Hit { return newHit(index.Documents, t, &scored{}
 // newHit returns the hit of a ranked passage with its text.
 func newHit(in index.Source, t index.ChunkText, s *scored) Hit {
 	h := Hit{
-		Role:      t.Role,
-		Kind:      t.Kind,
-		Language:  s.language,
-		Title:     t.Title,
-		Section:   t.Section,
-		LineFrom:  t.LineFrom,
-		LineTo:    t.LineTo,
-		PageFrom:  t.PageFrom,
-		PageTo:    t.PageTo,
-		Text:      t.Content,
-		Score:     s.score,
-		Coverage:  s.coverage,
-		IndexedAt: t.IndexedAt,
+		Role:       t.Role,
+		ShownTitle: t.ShownTitle,
+		Kind:       t.Kind,
+		Language:   s.language,
+		Title:      t.Title,
+		Section:    t.Section,
+		LineFrom:   t.LineFrom,
+		LineTo:     t.LineTo,
+		PageFrom:   t.PageFrom,
+		PageTo:     t.PageTo,
+		Text:       t.Content,
+		Score:      s.score,
+		Coverage:   s.coverage,
+		IndexedAt:  t.IndexedAt,
 	}
 	if in == index.Messages {
 		h.Ref, h.ChatID = store.MessageRef(store.MessageID(t.ID)), store.ChatID(t.DocID)

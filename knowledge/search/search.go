@@ -86,6 +86,7 @@ type Hit struct {
 	Kind       index.Kind
 	Language   language.Language
 	Title      string // the document's name; empty for a message
+	ShownTitle string // the title by which customers know the document; empty for its name
 	Section    string // the headings above it, outermost first, joined by SectionSeparator; may be empty
 	LineFrom   int    // 0 if the source has no lines
 	LineTo     int

@@ -53,9 +53,9 @@ const upsertChunksSQL = `with n as (
 			@contents::text[], @words::text[], @configs::text[], @parts::int[], @authors::text[], @questions::boolean[])
 			u(key, ord, section, line_from, line_to, page_from, page_to, content, words, config, part, author, is_question)
 	), written as (
-		insert into chunks (chunk_key, doc_id, ord, role, kind, title, section, line_from, line_to, page_from, page_to, content)
-		select key, @doc, ord, @role, @kind, @title, section, line_from, line_to, page_from, page_to, content from n
-		on conflict (chunk_key) do update set title = excluded.title, section = excluded.section, line_from = excluded.line_from,
+		insert into chunks (chunk_key, doc_id, ord, role, kind, title, shown_title, section, line_from, line_to, page_from, page_to, content)
+		select key, @doc, ord, @role, @kind, @title, @shown, section, line_from, line_to, page_from, page_to, content from n
+		on conflict (chunk_key) do update set title = excluded.title, shown_title = excluded.shown_title, section = excluded.section, line_from = excluded.line_from,
 			line_to = excluded.line_to, page_from = excluded.page_from, page_to = excluded.page_to, indexed_at = now()
 		returning id, chunk_key
 	)
@@ -78,7 +78,7 @@ func replaceChunks(ctx context.Context, tx row.Tx, doc Document, chunks []Chunk)
 	placed := numberSections(chunks)
 	for batch := range slices.Chunk(placed, chunkBatch) {
 		err := row.Exec(ctx, tx, "write chunks", upsertChunksSQL, pgx.NamedArgs{
-			"doc": doc.ID, "role": doc.Role, "kind": doc.Kind, "title": doc.Name,
+			"doc": doc.ID, "role": doc.Role, "kind": doc.Kind, "title": doc.Name, "shown": doc.ShownTitle(),
 			"keys":       row.Column(batch, func(c numberedChunk) string { return c.Key }),
 			"ords":       row.Column(batch, func(c numberedChunk) int { return c.Ord }),
 			"sections":   row.Column(batch, func(c numberedChunk) string { return c.Section }),
@@ -144,6 +144,7 @@ type ChunkText struct {
 	Role       policy.Role
 	Kind       Kind
 	Title      string // the document's name
+	ShownTitle string // the document's title for customers; empty for its name
 	Section    string
 	LineFrom   int
 	LineTo     int
@@ -154,7 +155,7 @@ type ChunkText struct {
 	Activation float64 // grows with the number and recency of its accesses; 0 if never accessed
 }
 
-const chunkTextSQL = `select id, doc_id, ord, role, kind, title, section, line_from, line_to, page_from, page_to, content, indexed_at,
+const chunkTextSQL = `select id, doc_id, ord, role, kind, title, shown_title, section, line_from, line_to, page_from, page_to, content, indexed_at,
 	case when access_count = 0 then 0 else activation(access_count, first_accessed, recent_accesses) end as activation from `
 
 // The owner's scope may have thousands of roles. The subquery makes Postgres hash them, and keeps the planner from estimating each of them.

@@ -1,6 +1,7 @@
 package index
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -36,7 +37,9 @@ type Document struct {
 	// Validator is the ETag or modification time of the indexed version of a page; empty for files and for pages without one.
 	Validator string
 	// RoleSetAt is when the role was set. If a document is written again with another role, the role that was set later counts.
-	RoleSetAt time.Time
+	RoleSetAt  time.Time
+	Title      string // its own title for people; empty if it has none
+	GivenTitle string // the title that the owner gave it; empty for none
 	// FoundInBulk is true for a document that was found in a folder or by a pattern, not named by itself. It is not stored.
 	FoundInBulk bool `db:"-"`
 }
@@ -47,7 +50,10 @@ func (d *Document) KeepsRole(replacement Document) bool {
 	return d.Role != replacement.Role && (d.RoleSetAt.After(replacement.RoleSetAt) || replacement.FoundInBulk && d.Role == policy.RoleAdmin)
 }
 
-const documentColumns = "id, origin, name, role, kind, element, size, hash, chunks, indexed_at, validator, role_set_at"
+// ShownTitle returns the title by which customers know the document; empty if that is its name.
+func (d *Document) ShownTitle() string { return cmp.Or(d.GivenTitle, d.Title) }
+
+const documentColumns = "id, origin, name, role, kind, element, size, hash, chunks, indexed_at, validator, role_set_at, title, given_title"
 
 const documentByOriginSQL = "select " + documentColumns + " from documents where origin = $1"
 
@@ -145,15 +151,15 @@ const mergeEntriesSQL = `select gin_clean_pending_list('chunk_index_tsv'), gin_c
 	where not exists (select from pg_locks where locktype = 'advisory' and objid = 'documents'::regclass and pid <> pg_backend_pid()
 		and database = (select oid from pg_database where datname = current_database()))`
 
-const newDocumentSQL = `insert into documents (origin, name, role, kind, element, size, hash, chunks, validator, role_set_at)
-	values (@origin, @name, @role, @kind, @element, @size, @hash, @chunks, @validator, @said)
+const newDocumentSQL = `insert into documents (origin, name, role, kind, element, size, hash, chunks, validator, role_set_at, title, given_title)
+	values (@origin, @name, @role, @kind, @element, @size, @hash, @chunks, @validator, @said, @title, @given)
 	on conflict (origin) do `
 
 const insertDocumentSQL = newDocumentSQL + "nothing returning id"
 
 const upsertDocumentSQL = newDocumentSQL +
 	`update set name = excluded.name, kind = excluded.kind, element = excluded.element, size = excluded.size,
-		hash = excluded.hash, chunks = excluded.chunks, validator = excluded.validator, indexed_at = now(),
+		hash = excluded.hash, chunks = excluded.chunks, validator = excluded.validator, indexed_at = now(), title = excluded.title,
 		role_set_at = greatest(documents.role_set_at, excluded.role_set_at)
 	returning id`
 
@@ -185,6 +191,7 @@ func ReplaceDocument(ctx context.Context, tx row.Tx, doc Document, chunks []Chun
 	case old.Role == doc.Role && old.Hash == doc.Hash:
 		return false, ConfirmRole(ctx, tx, doc)
 	default:
+		doc.GivenTitle = old.GivenTitle
 		if err := uncountDocuments(ctx, tx, old.ID); err != nil {
 			return false, err
 		}
@@ -228,6 +235,7 @@ func (d *Document) write(ctx context.Context, tx row.Tx, sql string, chunks []Ch
 	err := tx.QueryRow(ctx, sql, pgx.NamedArgs{
 		"origin": d.Origin, "name": d.Name, "role": d.Role, "kind": d.Kind, "element": d.Format, "size": d.Size,
 		"hash": d.Hash, "chunks": len(chunks), "validator": d.Validator, "said": d.RoleSetAt,
+		"title": d.Title, "given": d.GivenTitle,
 	}).Scan(&d.ID)
 	if err != nil {
 		return fmt.Errorf("write document: %w", err)
@@ -236,6 +244,16 @@ func (d *Document) write(ctx context.Context, tx row.Tx, sql string, chunks []Ch
 		return err
 	}
 	return row.Exec(ctx, tx, "merge index entries", mergeEntriesSQL)
+}
+
+const giveTitleSQL = `with d as (update documents set given_title = @title where origin = @origin and kind = 'kb' returning id, title)
+	update chunks c set shown_title = coalesce(nullif(@title, ''), d.title) from d where c.doc_id = d.id`
+
+// GiveTitle sets the title by which customers know a document; an empty one is that of the document itself.
+func GiveTitle(ctx context.Context, tx row.Tx, origin, title string) error {
+	return withScope(ctx, tx, policy.OwnerScope(), func() error {
+		return row.Exec(ctx, tx, "give a title", giveTitleSQL, pgx.NamedArgs{"origin": origin, "title": title})
+	})
 }
 
 const deleteDocumentSQL = "delete from documents where id = $1"

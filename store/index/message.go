@@ -72,8 +72,8 @@ func AddMessages(ctx context.Context, tx row.Tx, messages []MessageEntry) error 
 
 // messageTextColumns are the columns of a hit. They come from the message itself, because message_index has no texts and
 // a contact cannot read it.
-const messageTextColumns = `select m.id, m.chat_id as doc_id, 0 as ord, 'user:' || m.chat_id as role, 'conv' as kind, '' as title, '' as section, 0 as line_from, 0 as line_to,
-	0 as page_from, 0 as page_to, m.body as content, m.ts as indexed_at, 0::float8 as activation from `
+const messageTextColumns = `select m.id, m.chat_id as doc_id, 0 as ord, 'user:' || m.chat_id as role, 'conv' as kind, '' as title, '' as shown_title, '' as section,
+	0 as line_from, 0 as line_to, 0 as page_from, 0 as page_to, m.body as content, m.ts as indexed_at, 0::float8 as activation from `
 
 const messageTextsSQL = messageTextColumns +
 	`messages m where m.id = any ($2) and coalesce('user:' || m.chat_id in (select unnest($1::text[])), false)
