@@ -13,7 +13,9 @@ func TestTitle_IsHeadingAboveAll(t *testing.T) {
 		sections []section
 		want     string
 	}{
-		"one heading above all":        {[]section{{Path: []string{"Price list"}, Text: "a"}, {Path: []string{"Price list", "Rooms"}, Text: "b"}}, "Price list"},
+		"one heading above all": {
+			[]section{{Path: []string{"Price list"}, Text: "a"}, {Path: []string{"Price list", "Rooms"}, Text: "b"}}, "Price list",
+		},
 		"several headings":             {[]section{{Path: []string{"Arrival"}, Text: "a"}, {Path: []string{"Kitchen"}, Text: "b"}}, ""},
 		"text before it":               {[]section{{Text: "a"}, {Path: []string{"Kitchen"}, Text: "b"}}, ""},
 		"no heading":                   {[]section{{Text: "a"}}, ""},

@@ -28,9 +28,12 @@ var askedTypes = map[valueType]string{ //nolint:gochecknoglobals // a constant
 }
 
 // WordingOf returns the wording of a question. It has no words for several questions, for a long one, for one that
-// continues another, and for one that says nothing of what it is about. hasNumbers says that the question has numbers, which the wording has not.
+// continues another, and for one that says nothing of what it is about. hasNumbers says that the question has numbers,
+// which the wording has not.
 func WordingOf(question string) (w Wording, hasNumbers bool) {
-	asking := slices.DeleteFunc(splitAfter(question, sentenceBreak), func(s string) bool { return !strings.ContainsAny(s, policy.QuestionMarks) })
+	asking := slices.DeleteFunc(splitAfter(question, sentenceBreak), func(s string) bool {
+		return !strings.ContainsAny(s, policy.QuestionMarks)
+	})
 	if len(asking) > 1 || continuesInItsLanguage(question) {
 		return Wording{}, false
 	}
@@ -116,19 +119,19 @@ func (r *reader) hasWord(word string) bool {
 // minSameWords is the share of the words of a wording that a question has for which they count.
 const minSameWords = 0.6
 
-// addLearned gives the passages the words that were learned for them, and adds the passages that only such words find.
-func (r *Result) addLearned(ctx context.Context, db store.Reader, scope policy.Scope, q Query) error {
+// withLearned gives the passages the words that were learned for them, and adds the passages that only such words find.
+func (r Result) withLearned(ctx context.Context, db store.Reader, scope policy.Scope, q Query) (Result, error) {
 	if q.Source != index.Documents {
-		return nil
+		return r, nil
 	}
 	words := PlainWords(q.Text)
 	found, err := index.LearnedWordsLike(ctx, db, words)
 	if err != nil {
-		return err
+		return r, err
 	}
 	found = slices.DeleteFunc(found, func(l index.LearnedWords) bool { return shareOf(l.Words, words) < minSameWords })
 	if len(found) == 0 {
-		return nil
+		return r, nil
 	}
 	learned := map[store.Ref][]index.LearnedWords{}
 	missing := map[store.Ref]int64{}
@@ -149,7 +152,7 @@ func (r *Result) addLearned(ctx context.Context, db store.Reader, scope policy.S
 	}
 	texts, err := index.ChunkTexts(ctx, db, scope, ids)
 	if err != nil {
-		return err
+		return r, err
 	}
 	for _, t := range texts {
 		if slices.Contains(q.Kinds, t.Kind) {
@@ -158,7 +161,7 @@ func (r *Result) addLearned(ctx context.Context, db store.Reader, scope policy.S
 			r.Others = append(r.Others, hit)
 		}
 	}
-	return nil
+	return r, nil
 }
 
 // learnedWords returns the words that were learned for a part of the passage, which have a quote in common with it.

@@ -24,7 +24,8 @@ func TestQuote_KeepsLimitBesideIt(t *testing.T) {
 		},
 		"in German": {
 			"Hunde sind in den Zimmern willkommen. Ausgenommen sind Kampfhunde." + strings.Repeat(" Die alte Mühle am Fluss ist aus Stein, und die Mönche haben sie gebaut.", 5),
-			"Sind Hunde in den Zimmern willkommen?", []string{"Hunde sind", "Ausgenommen"},
+			"Sind Hunde in den Zimmern willkommen?",
+			[]string{"Hunde sind", "Ausgenommen"},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -180,7 +180,7 @@ func (s *Searcher) searchQuotes(ctx context.Context, db store.Reader, scope poli
 	if err != nil {
 		return r, err
 	}
-	err = r.addLearned(ctx, db, scope, q.withDefaults())
+	r, err = r.withLearned(ctx, db, scope, q.withDefaults())
 	return r.WithAsked(asked), err
 }
 
