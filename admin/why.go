@@ -313,6 +313,9 @@ func (ex *whyCommands) sentLines(o store.OutboxMessage, length int) []string {
 	case o.SentAt == nil:
 		way = append(way, "waits to be sent")
 	}
+	if o.TraceID != "" {
+		way = append(way, "trace "+code(o.TraceID))
+	}
 	return append(lines, esc(o.Reason)+" · "+strings.Join(way, ", "))
 }
 

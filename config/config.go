@@ -68,6 +68,7 @@ type Config struct {
 	Tools           Tools
 	Policy          Policy
 	Ops             Ops
+	Traces          Traces
 	Logging         Logging
 
 	// SecretFiles are the files that secrets were read from.

@@ -187,6 +187,7 @@ exec: {enabled: true, write_files: true}
 injection: {enabled: false, judge: true, max_flags: 5, hold_time: 12h}
 watches: {hostname: 0.0.0.0, port: 8081, address: "https://hooks.example.org/"}
 ops: {listen: "127.0.0.1:29400", web: "https://multis.example.com/"}
+traces: {endpoint: "http://127.0.0.1:4318/", authorization: Bearer abc}
 logging: {level: debug, format: json, file: logs/multis.log}
 tools: {deny: [remember]}
 policy: {file: testdata/rules.yaml, rules: [{tool: fetch_url, decision: deny}]}
@@ -343,6 +344,7 @@ func TestKeys_AreAllRead(t *testing.T) {
 		Injection: Injection{Judge: true, MaxFlags: 5, HoldTime: 12 * time.Hour},
 		SafeMode:  SafeMode{AfterCrashes: 5},
 		Watches:   WebhookListener{Hostname: "0.0.0.0", Port: 8081, Address: "https://hooks.example.org"},
+		Traces:    Traces{Endpoint: "http://127.0.0.1:4318", Authorization: "Bearer abc"},
 		Ops:       Ops{Listen: "127.0.0.1:29400", Web: "https://multis.example.com"},
 		Tools:     Tools{Deny: []string{"remember"}},
 		Policy: Policy{Rules: []rules.Rule{{

@@ -215,7 +215,7 @@ func TestParse_ExplainsMistakesOfForm(t *testing.T) {
 		"a key of many letters and lines": {
 			add: "\"" + strings.Repeat("long\\n", 100) + "\": 1\n",
 			want: `config.yaml:10: ` + strings.Repeat("long ", 24) +
-				`…: unknown key; known here: homeserver, appservice, owner, operators, operators_answer, time_zone, name, database, backup, llm, embeddings, speech, vision, media, budget, heartbeat, chats, business, documents, skills, tasks, shortcuts, memory, audit, mcp_server, answers, injection, exec, safe_mode, watches, ops, logging, tools, policy, hooks, command_hooks, monitors, mcp, agents`,
+				`…: unknown key; known here: homeserver, appservice, owner, operators, operators_answer, time_zone, name, database, backup, llm, embeddings, speech, vision, media, budget, heartbeat, chats, business, documents, skills, tasks, shortcuts, memory, audit, mcp_server, answers, injection, exec, safe_mode, watches, ops, traces, logging, tools, policy, hooks, command_hooks, monitors, mcp, agents`,
 		},
 		"a database that is not Postgres": {
 			add:  "database: {url: mysql://h/d}\n",

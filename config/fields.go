@@ -287,6 +287,7 @@ func (c *Config) chatFields() []field {
 
 		value("ops.listen", &c.Ops.Listen, optional(localAddress)),
 		value("ops.web", &c.Ops.Web, optional(pageAddress)),
+	}, c.Traces.fields(), []field{
 		value("logging.level", &c.Logging.Level, logLevel),
 		value("logging.format", &c.Logging.Format, oneOf(FormatJSON, FormatPretty)),
 		value("logging.file", &c.Logging.File, optional(filePath)),

@@ -118,7 +118,7 @@ func NewRunner(ctx context.Context, st *store.Store, h Handlers, log *slog.Logge
 	}
 	queue, err := river.NewClient(newDriver(st), &river.Config{
 		ID: client.id, Schema: migrations.RiverSchema, Logger: slog.New(withoutCancelled{newThrottledHandler(log.Handler())}),
-		Workers: h.workers(st), Middleware: []rivertype.Middleware{logAttempts(), holdMiddleware(st), withJob()},
+		Workers: h.workers(st), Middleware: []rivertype.Middleware{traceAttempts(), logAttempts(), holdMiddleware(st), withJob()},
 		Queues: queues(pooled), PeriodicJobs: periodicJobs(ctx, h),
 		FetchCooldown:        fetchCooldown,
 		JobTimeout:           h.modelTimeout(),

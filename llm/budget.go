@@ -91,6 +91,9 @@ func (m budgetedModel) Stream(ctx context.Context, r Request) iter.Seq2[Delta, e
 		if r.Longer {
 			r.MaxTokens *= lengthFactor
 		}
+		ctx, span := startCall(ctx, m.Name(), r)
+		defer span.end()
+		yield = span.watch(yield)
 		worst := m.worstCase(r)
 		res, err := m.Ledger.Reserve(ctx, policy.SpendRequest{
 			Day:      m.Today(),

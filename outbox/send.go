@@ -9,6 +9,7 @@ import (
 	"github.com/rs/zerolog"
 	"maunium.net/go/mautrix/id"
 
+	"multis/internal/trace"
 	"multis/jobs"
 	"multis/policy"
 	"multis/store"
@@ -49,7 +50,9 @@ func (b *Box) send(ctx context.Context, outboxID uuid.UUID) error {
 			return nil
 		}
 	}
-	event, err := b.sender.Send(ctx, o, room)
+	sending, span := trace.Start(ctx, "send", trace.Code("multis.purpose", o.Purpose), trace.Number("multis.chat.id", int64(o.ChatID)))
+	event, err := b.sender.Send(sending, o, room)
+	span.End(err)
 	if err != nil {
 		return err
 	}

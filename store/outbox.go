@@ -12,6 +12,7 @@ import (
 	"maunium.net/go/mautrix/id"
 
 	"multis/internal/text"
+	"multis/internal/trace"
 	"multis/policy"
 	"multis/store/row"
 )
@@ -72,15 +73,17 @@ type OutboxMessage struct {
 	// SeenID is the newest message of the chat that an answer has seen; 0 for a message that answers nothing. A draft with a
 	// SeenID is withdrawn when it is outdated: see SeenState.
 	SeenID MessageID
+	// TraceID is the trace of the job that wrote it; empty if traces were off.
+	TraceID string
 	// DraftedAs is the purpose of an approved draft before the owner approved it as it stood; empty for other messages.
 	DraftedAs policy.Purpose
 }
 
 const outboxColumns = `o.id, o.seq, o.chat_id, o.send_as, o.purpose, o.event_type, o.content, o.code, o.reason, o.citations, o.addressed, o.quotes, o.state, o.room_id,
-	o.event_id, o.error, o.created_at, o.sent_at, o.delivered_at, o.part_of, o.sources, o.replaces, o.task_id, o.seen_id, o.drafted_as`
+	o.event_id, o.error, o.created_at, o.sent_at, o.delivered_at, o.part_of, o.sources, o.replaces, o.task_id, o.seen_id, o.trace_id, o.drafted_as`
 
-const insertOutboxMessageSQL = `insert into outbox (id, chat_id, send_as, purpose, event_type, content, code, reason, citations, addressed, quotes, sources, replaces, state, part_of, task_id, seen_id)
-	values (@id, @chat, @as, @purpose, @type, @content, @code, @reason, @citations, @addressed, @quotes, @sources, @replaces, @state, @part, @task, @seen)`
+const insertOutboxMessageSQL = `insert into outbox (id, chat_id, send_as, purpose, event_type, content, code, reason, citations, addressed, quotes, sources, replaces, state, part_of, task_id, seen_id, trace_id)
+	values (@id, @chat, @as, @purpose, @type, @content, @code, @reason, @citations, @addressed, @quotes, @sources, @replaces, @state, @part, @task, @seen, @trace)`
 
 // InsertOutboxMessage stores an outbox message with the gate's decision.
 func InsertOutboxMessage(ctx context.Context, tx Tx, o OutboxMessage) error {
@@ -92,6 +95,7 @@ func InsertOutboxMessage(ctx context.Context, tx Tx, o OutboxMessage) error {
 		"id": o.ID, "chat": o.ChatID, "as": o.SendAs, "purpose": o.Purpose, "type": o.EventType, "content": o.Content, "code": o.Code,
 		"reason": o.Reason, "citations": citations, "addressed": o.Addressed, "quotes": row.EmptyIfNil(o.Quotes),
 		"sources": row.EmptyIfNil(o.Sources), "replaces": o.Replaces, "state": o.State, "part": o.PartOf, "task": o.TaskID, "seen": o.SeenID,
+		"trace": trace.ID(ctx),
 	})
 }
 

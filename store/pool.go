@@ -129,6 +129,7 @@ func poolConfig(dsn string) (*pgxpool.Config, error) {
 		return nil, fmt.Errorf("read the database address: %w", err)
 	}
 	cfg.ConnConfig.RuntimeParams["application_name"] = "multis"
+	cfg.ConnConfig.Tracer = tracer{}
 	// The first searches of a connection take up to half as long again, because the kernel maps the index for it page by page.
 	if !strings.Contains(dsn, "pool_max_conn_lifetime") {
 		cfg.MaxConnLifetime = 24 * time.Hour

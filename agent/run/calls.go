@@ -10,6 +10,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"multis/agent/tools"
+	"multis/internal/trace"
 	"multis/llm"
 	"multis/policy"
 	"multis/policy/rules"
@@ -242,7 +243,16 @@ func (a toolCalls) callParallel(ctx context.Context, calls []pendingCall) error 
 }
 
 // call makes one call, and stores its step before and after.
-func (a toolCalls) call(ctx context.Context, p *pendingCall) error {
+func (a toolCalls) call(ctx context.Context, p *pendingCall) (err error) {
+	ctx, span := trace.Start(ctx, "execute_tool",
+		trace.Code("gen_ai.operation.name", "execute_tool"),
+		trace.Code("gen_ai.tool.name", a.engine.Tools.KnownName(p.call.Name)),
+		trace.Number("multis.step", p.seq),
+	)
+	defer func() {
+		span.Add(trace.Code("multis.tool.code", p.result.Code), trace.Number("multis.tool.passages", len(p.result.Passages)))
+		span.End(err)
+	}()
 	if begun, err := a.beginCall(ctx, *p); err != nil {
 		return err
 	} else if !begun {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"multis/internal/text"
+	"multis/internal/trace"
 	"multis/llm"
 	"multis/store"
 )
@@ -38,8 +39,22 @@ func (a *Attempt) Run(ctx context.Context, opened store.Task, build func(ctx con
 		if err != nil {
 			return LoopResult{}, err
 		}
-		return a.loop(ctx)
+		return a.traced(ctx, a.loop)
 	})
+}
+
+// traced carries out the work of a claimed task as a span.
+func (a *Attempt) traced(ctx context.Context, work func(context.Context) (LoopResult, error)) (LoopResult, error) {
+	ctx, span := trace.Start(ctx, "invoke_agent",
+		trace.Code("gen_ai.operation.name", "invoke_agent"),
+		trace.Code("multis.task.kind", a.Task.Kind),
+		trace.Number("multis.task.id", a.Task.ID),
+		trace.Number("multis.task.attempt", a.Task.Attempt),
+		trace.Number("multis.chat.id", int64(a.Task.ChatID)),
+	)
+	done, err := work(ctx)
+	span.End(err)
+	return done, err
 }
 
 // RunClaimed runs work on a claimed task until it ends, times out or is cancelled, and returns how it ended.

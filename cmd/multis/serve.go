@@ -97,7 +97,7 @@ func serve(ctx context.Context, file string, cfg *config.Config, start safeModeS
 		return err
 	}
 	for {
-		next, err := serveUntilChange(ctx, source, cfg, st)
+		next, err := serveTraced(ctx, source, cfg, st)
 		if next == nil || ctx.Err() != nil {
 			return err
 		}

@@ -27,6 +27,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"multis/internal/language"
+	"multis/internal/trace"
 	"multis/policy"
 	"multis/store"
 	"multis/store/index"
@@ -194,7 +195,12 @@ func (s *Searcher) AsOwner(ctx context.Context, scope policy.Scope, q Query) (Re
 }
 
 // search searches, and tells observe how long it took.
-func (s *Searcher) search(ctx context.Context, db store.Reader, scope policy.Scope, q Query) (Result, error) {
+func (s *Searcher) search(ctx context.Context, db store.Reader, scope policy.Scope, q Query) (found Result, err error) {
+	ctx, span := trace.Start(ctx, "search", trace.Code("multis.search.source", q.Source))
+	defer func() {
+		span.Add(trace.Number("multis.search.hits", len(found.Hits)))
+		span.End(err)
+	}()
 	if s.observe == nil {
 		return s.searchQuotes(ctx, db, scope, q)
 	}
