@@ -27,8 +27,8 @@ const (
 )
 
 // postCard queues the card of an escalation, with which its thread begins. It mentions who has claimed the escalation; while
-// the business is closed, the people on call; otherwise the owner. It mentions nobody if operators may answer, because they are in the room and are
-// notified later if nobody claims it.
+// the business is closed, the people on call; otherwise the owner. It mentions nobody if operators may answer, because they
+// are in the room and are notified later if nobody claims it.
 func (d *Desk) postCard(ctx context.Context, tx store.Tx, e store.Escalation, c Case) error {
 	kind, who := outbox.Alert, []id.UserID(nil)
 	switch {
