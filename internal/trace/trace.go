@@ -71,8 +71,9 @@ func StartRoot(ctx context.Context, name string, attrs ...Attr) (context.Context
 	if t == nil {
 		return ctx, nil
 	}
-	ctx, span := (*t).Start(ctx, name, otel.WithNewRoot(), otel.WithSpanKind(otel.SpanKindConsumer), otel.WithAttributes(keyValues(attrs)...))
-	return ctx, &Span{span}
+	ctx, span := (*t).Start(ctx, name, otel.WithNewRoot(), otel.WithSpanKind(otel.SpanKindConsumer), //nolint:spancheck // Span.End ends it
+		otel.WithAttributes(keyValues(attrs)...))
+	return ctx, &Span{span} //nolint:spancheck // as above
 }
 
 // Start begins a part of the trace of ctx. Outside of a trace it does nothing.
@@ -81,8 +82,9 @@ func Start(ctx context.Context, name string, attrs ...Attr) (context.Context, *S
 	if t == nil || !otel.SpanFromContext(ctx).IsRecording() {
 		return ctx, nil
 	}
-	ctx, span := (*t).Start(ctx, name, otel.WithSpanKind(otel.SpanKindClient), otel.WithAttributes(keyValues(attrs)...))
-	return ctx, &Span{span}
+	ctx, span := (*t).Start(ctx, name, otel.WithSpanKind(otel.SpanKindClient), //nolint:spancheck // Span.End ends it
+		otel.WithAttributes(keyValues(attrs)...))
+	return ctx, &Span{span} //nolint:spancheck // as above
 }
 
 // IsOn reports whether ctx belongs to a trace.

@@ -33,7 +33,7 @@ func span(s sdktrace.ReadOnlySpan) *tracepb.Span {
 		TraceId:           traceID[:],
 		SpanId:            id[:],
 		Name:              s.Name(),
-		Kind:              tracepb.Span_SpanKind(s.SpanKind()), // both have the same numbers
+		Kind:              tracepb.Span_SpanKind(s.SpanKind()), //nolint:gosec // both have the same small numbers
 		StartTimeUnixNano: uint64(s.StartTime().UnixNano()),
 		EndTimeUnixNano:   uint64(s.EndTime().UnixNano()),
 		Attributes:        attributes(s.Attributes()),
@@ -53,7 +53,7 @@ func span(s sdktrace.ReadOnlySpan) *tracepb.Span {
 func attributes(list []attribute.KeyValue) []*commonpb.KeyValue {
 	all := make([]*commonpb.KeyValue, len(list))
 	for i, a := range list {
-		value := &commonpb.AnyValue{Value: &commonpb.AnyValue_StringValue{StringValue: a.Value.Emit()}}
+		value := &commonpb.AnyValue{Value: &commonpb.AnyValue_StringValue{StringValue: a.Value.String()}}
 		if a.Value.Type() == attribute.INT64 {
 			value.Value = &commonpb.AnyValue_IntValue{IntValue: a.Value.AsInt64()}
 		}

@@ -55,11 +55,12 @@ type secretError struct{ word string }
 func (e secretError) Error() string { return e.word }
 
 // The tests share the tracer of the process, so they run one after the other.
-func TestStart_SendsSpans(t *testing.T) {
+func TestStart_SendsSpans(t *testing.T) { //nolint:paralleltest // they share the tracer of the process
 	c := startCollector(t, http.StatusOK)
 	ctx, _ := trace.StartRoot(t.Context(), "job turn")
 	require.Empty(t, trace.ID(ctx), "nothing is traced yet")
-	stop, err := ops.Start(t.Context(), ops.Options{Endpoint: c.URL + "/", Headers: map[string]string{"Authorization": "Bearer abc"}, Version: "1.2"})
+	key := map[string]string{"Authorization": "Bearer abc"}
+	stop, err := ops.Start(t.Context(), ops.Options{Endpoint: c.URL + "/", Headers: key, Version: "1.2"})
 	require.NoError(t, err)
 	_, outside := trace.Start(t.Context(), "sql select")
 	require.Nil(t, outside, "outside of a job nothing is recorded")
@@ -84,7 +85,7 @@ func TestStart_SendsSpans(t *testing.T) {
 	require.False(t, trace.IsOn(ctx), "it has ended")
 }
 
-func TestStart_SlowCollectorDelaysNothing(t *testing.T) {
+func TestStart_SlowCollectorDelaysNothing(t *testing.T) { //nolint:paralleltest // they share the tracer of the process
 	c := startCollector(t, http.StatusServiceUnavailable)
 	stop, err := ops.Start(t.Context(), ops.Options{Endpoint: c.URL})
 	require.NoError(t, err)
@@ -102,7 +103,7 @@ func TestStart_SlowCollectorDelaysNothing(t *testing.T) {
 	stop()
 }
 
-func TestStart_IsOffWithoutEndpoint(t *testing.T) {
+func TestStart_IsOffWithoutEndpoint(t *testing.T) { //nolint:paralleltest // they share the tracer of the process
 	stop, err := ops.Start(t.Context(), ops.Options{})
 	require.NoError(t, err)
 	defer stop()
