@@ -399,14 +399,14 @@ func TestOpeningHours_FromConfiguration(t *testing.T) {
 	now := time.Now().UTC().Truncate(24 * time.Hour)
 	require.NoError(t, r.admin.Answers.PublishAnswers(r.ctx))
 	for question, want := range map[string]string{
-		"When are you open?":                "[Nora] We are open Monday-Friday 9-17. (from Opening hours.md)",
-		"How late are you open on Fridays?": "[Nora] We are open Monday-Friday 9-17. (from Opening hours.md)",
-		"What time do you close today?":     "[Nora] We are open Monday-Friday 9-17. (from Opening hours.md)",
-		"Wann macht ihr auf?":               "[Nora] Wir haben geöffnet: Montag-Freitag 9-17. (aus Opening hours.md)",
-		"Habt ihr sonntags offen?":          "[Nora] Wir haben geöffnet: Montag-Freitag 9-17. (aus Opening hours.md)",
-		"Wanneer zijn jullie open?":         "[Nora] Wij zijn open: maandag-vrijdag 9-17. (uit Opening hours.md)",
-		"Zijn jullie op maandag open?":      "[Nora] Wij zijn open: maandag-vrijdag 9-17. (uit Opening hours.md)",
-		"Quand êtes-vous ouverts ?":         "[Nora] Nous sommes ouverts lundi-vendredi 9-17. (d’après Opening hours.md)",
+		"When are you open?":                "[Nora] We are open Monday-Friday 9-17. (from Opening hours)",
+		"How late are you open on Fridays?": "[Nora] We are open Monday-Friday 9-17. (from Opening hours)",
+		"What time do you close today?":     "[Nora] We are open Monday-Friday 9-17. (from Opening hours)",
+		"Wann macht ihr auf?":               "[Nora] Wir haben geöffnet: Montag-Freitag 9-17. (aus Opening hours)",
+		"Habt ihr sonntags offen?":          "[Nora] Wir haben geöffnet: Montag-Freitag 9-17. (aus Opening hours)",
+		"Wanneer zijn jullie open?":         "[Nora] Wij zijn open: maandag-vrijdag 9-17. (uit Opening hours)",
+		"Zijn jullie op maandag open?":      "[Nora] Wij zijn open: maandag-vrijdag 9-17. (uit Opening hours)",
+		"Quand êtes-vous ouverts ?":         "[Nora] Nous sommes ouverts lundi-vendredi 9-17. (d’après Opening hours)",
 	} {
 		require.Equal(t, []string{want}, r.customerAsks(r.customer("Ana"), question), question)
 	}
@@ -421,7 +421,7 @@ func TestOpeningHours_FromConfiguration(t *testing.T) {
 	require.NoError(t, r.admin.Answers.PublishAnswers(r.ctx))
 	const day = "2 January 2006"
 	require.Equal(t, []string{"[Nora] We are open Monday-Friday 9-17 (closed " + monday.Format(day) + ", " +
-		monday.AddDate(0, 0, 1).Format(day) + "). (from Opening hours.md)"}, r.customerAsks(r.customer("Cid"), "When are you open?"))
+		monday.AddDate(0, 0, 1).Format(day) + "). (from Opening hours)"}, r.customerAsks(r.customer("Cid"), "When are you open?"))
 
 	r.tx(func(tx store.Tx) error {
 		_, err := store.AddCannedAnswer(r.ctx, tx, "Wann habt ihr geöffnet?", "Wir sind für Sie da: {hours}.")
