@@ -57,7 +57,7 @@ func writePicture(name string, said []line) (string, error) {
 	if bytes.Equal(changing.ReplaceAll(old, nil), changing.ReplaceAll(drawn, nil)) {
 		return path, nil
 	}
-	return path, os.WriteFile(path, drawn, 0o644) //nolint:gosec // a picture for everybody
+	return path, os.WriteFile(path, drawn, 0o644)
 }
 
 // draw returns what was said as an SVG.
