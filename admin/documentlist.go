@@ -30,7 +30,7 @@ func (dc *DocumentCommands) commands() []command {
 			summary:   "list or remove documents",
 			help: "With sizes, and which are outdated: the file in the documents folder was changed, or the page was fetched more than 30 days ago. " +
 				"`/docs remove prices.pdf` takes one out, for good and at once. " +
-				"`/docs title prices.pdf \"our price list\"` says how customers read its name, in place of its first heading; `none` takes that back. " +
+				"`/docs title prices.pdf \"our price list\"` says how customers read its name, in place of its first heading; `none` gives that name again. " +
 				"`/docs watch prices public` keeps up with the files of a folder in the documents folder: new and changed ones are read, those that are gone are removed, and I tell you once. `/docs unwatch prices` ends it.",
 		},
 		{
@@ -228,14 +228,14 @@ var titleArguments = regexp.MustCompile(`^(.+?)\s+["“”„«»]\s*([^"“”�
 func (dc *DocumentCommands) giveTitle(ctx context.Context, args string) (answer, error) {
 	m := titleArguments.FindStringSubmatch(args)
 	if m == nil {
-		return answer{text: "Name the document and its title: `/docs title prices.pdf \"our price list\"`. `none` takes it back."}, nil
+		return answer{text: "Name the document and its title: `/docs title prices.pdf \"our price list\"`. `none` removes the title."}, nil
 	}
 	title, isFit := "", true
 	if given := m[2] + m[4]; !strings.EqualFold(given, "none") {
 		title, isFit = knowledge.CleanTitle(given)
 	}
 	if !isFit {
-		return answer{text: fmt.Sprintf("That is no title for customers: at most %d characters, no address, no parentheses.", knowledge.MaxTitle)}, nil
+		return answer{text: fmt.Sprintf("That is not a title for customers: at most %d characters, no address, no parentheses.", knowledge.MaxTitle)}, nil
 	}
 	doc, problem, err := dc.document(ctx, m[1]+m[3])
 	if err != nil {

@@ -28,7 +28,7 @@ config get [<key>] [flags] --json
 config set <key> <value>
 config check
 config diff [flags] --json
-chat [flags] --data --documents
+chat [flags] --data --documents --customer
 rehearse [flags] --documents --questions --model --json --sets
 verify
 index --role=public|admin <what> ... --role

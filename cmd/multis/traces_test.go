@@ -72,7 +72,13 @@ func startTraced(t *testing.T, model string) (h *processGroup, found *traceColle
 	dir, err := os.MkdirTemp("", "multis-traces-") //nolint:usetesting // t.TempDir is in a folder that no other user can enter
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, os.RemoveAll(dir)) })
-	h = &processGroup{t: t, homeserver: newFakeHomeserver(t), dir: dir, dsn: storetest.DSN(t), procs: make([]*exec.Cmd, 1)}
+	h = &processGroup{
+		t:          t,
+		homeserver: newFakeHomeserver(t),
+		dir:        dir,
+		dsn:        storetest.DSN(t),
+		procs:      make([]*exec.Cmd, 1),
+	}
 	h.st, err = store.Open(t.Context(), h.dsn)
 	require.NoError(t, err)
 	t.Cleanup(h.st.Close)
@@ -118,8 +124,15 @@ func TestTraces_HaveNoTexts(t *testing.T) {
 	})
 	h.storeQuestion(chat, 1, "what does Zxqvwort cost?")
 	h.storeMessage(store.Message{
-		ChatID: room.ID, EventID: "$asked", Author: policy.AuthorOwnerClient, Sender: testOwner, Body: "How much is Zxqvwort?", Kind: "text",
-		At: time.Now(), ReceivedAt: time.Now(), Action: policy.ActionCommand,
+		ChatID:     room.ID,
+		EventID:    "$asked",
+		Author:     policy.AuthorOwnerClient,
+		Sender:     testOwner,
+		Body:       "How much is Zxqvwort?",
+		Kind:       "text",
+		At:         time.Now(),
+		ReceivedAt: time.Now(),
+		Action:     policy.ActionCommand,
 	}, func(message store.MessageID) jobs.Args { return jobs.CommandArgs{MessageID: message} })
 	traceOf := func(chat store.ChatID) func() string {
 		return func() (trace string) {

@@ -87,8 +87,11 @@ func (r *rig) room(room string, forOperators bool) {
 			Name:       "multis",
 			Encryption: policy.EncryptionNo,
 		})
-		if err != nil || !forOperators {
+		if err != nil {
 			return err
+		}
+		if !forOperators {
+			return nil
 		}
 		return store.MarkOperatorsRoom(r.t.Context(), tx, c.ID)
 	}))
@@ -97,7 +100,13 @@ func (r *rig) room(room string, forOperators bool) {
 // start returns a Checker, as a new process has it.
 func (r *rig) start(monitors ...Monitor) *Checker {
 	r.t.Helper()
-	c, err := New(Options{Store: r.st, Box: r.box, Zone: time.UTC, Folder: filepath.Join(r.t.TempDir(), "monitors"), Monitors: monitors})
+	c, err := New(Options{
+		Store:    r.st,
+		Box:      r.box,
+		Zone:     time.UTC,
+		Folder:   filepath.Join(r.t.TempDir(), "monitors"),
+		Monitors: monitors,
+	})
 	require.NoError(r.t, err)
 	c.now = func() time.Time { return r.at }
 	require.NoError(r.t, c.Start(r.t.Context()))
@@ -247,7 +256,8 @@ func TestChecker_OperatorsRoomGetsAlerts(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	m := shop("http://127.0.0.1:1/")
-	m.Failures, m.Cooldown, m.ForOperators = 1, time.Nanosecond, true
+	m.Failures, m.Cooldown = 1, time.Nanosecond
+	m.ForOperators = true
 	c := r.start(m)
 	r.check(c, "shop")
 	require.Equal(t, "!admin:x", r.messages()[0].room, "there is no room for operators yet")
@@ -309,7 +319,8 @@ func TestApply_KeepsCooldown(t *testing.T) {
 		}
 		var row store.Monitor
 		now := time.Unix(1_800_000_000, 0)
-		last, bad, isFiring := time.Time{}, 0, false
+		last, bad := time.Time{}, 0
+		isFiring := false
 		for range 500 {
 			now = now.Add(m.Every + time.Duration(random.IntN(30))*time.Second)
 			bad++
