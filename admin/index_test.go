@@ -259,7 +259,7 @@ func TestDocs_NamesStaleAndRemoves(t *testing.T) {
 	require.Equal(t, "Customers read “from our price list” below what is quoted from **prices.md**. Undo: `/docs title prices.md \"none\"`",
 		r.asOwner("/docs title prices.md \"our price list\""))
 	require.Contains(t, r.asOwner("/docs"), "**prices.md** “our price list” — public")
-	require.Contains(t, r.asOwner("/docs title prices.md see evil.example/x"), "That is no title for customers")
+	require.Contains(t, r.asOwner("/docs title prices.md see evil.example/x"), "That is not a title for customers")
 	require.Contains(t, r.asOwner("/docs title"), "Name the document and its title")
 	require.Contains(t, r.asOperator("/docs title prices.md none"), "Only the owner can use")
 	r.asOwner("/docs title prices.md none")

@@ -103,6 +103,9 @@ func TestInjection_OrdersHaveNoEffectEndToEnd(t *testing.T) {
 	chat := r.chats(1)[0]
 	require.NoError(t, r.st.InTx(t.Context(), func(tx store.Tx) error { return store.SetMode(t.Context(), tx, chat, policy.ModeSilent) }))
 	r.storeQuestion(chat, 1, lampText(9))
+	r.wait("the message to be indexed", func() bool {
+		return r.count("select count(*) from message_index i join messages m on m.id = i.id where m.body = $1", lampText(9)) == 1
+	})
 	r.say(104, "what does Storm 0 want with the grand piano bench?", nil)
 	r.wait("the questions", func() bool { return r.count("select count(*) from approvals where allowed is null") == 2 })
 
