@@ -17,12 +17,12 @@ func TestBusinessCommands_HostileArguments(t *testing.T) {
 	ana := r.chat("Ana", "whatsapp")
 	hostile := append(hostileArguments(), "= x", "x =", "=", "\u202eIs there parking? = \u2066Behind\u2069 the house.",
 		"# Title = # Title\n===\n> quote", "9999999999999999999999 = 1", "{name}{hours}{business} = {name}{hours}{business}{unknown}")
-	for _, command := range []string{
+	for n, command := range []string{
 		"/business", "/business setup", "/business show", "/business preview", "/business clear", "/answers", "/answers add",
 		"/answers add Is there parking", "/answers add Question =", "/answers remove",
 		"/desk", "/desk week", "/shadow", "/escalations", "/handoff", "/delivery", "/drafts", "/mode business",
 	} {
-		for _, args := range hostile {
+		for _, args := range someOf(hostile, n) {
 			line := command + " " + args
 			if args == "yes" {
 				continue // a dialog of an earlier command may wait for it
@@ -45,8 +45,8 @@ func TestBusinessCommands_HostileArguments(t *testing.T) {
 func TestBusinessSetup_HostileAnswers(t *testing.T) {
 	t.Parallel()
 	r := newShop(t)
-	for _, step := range []string{"name", "greeting", "topics", "rules", "pages", "hours", "tone", "operators"} {
-		for _, said := range hostileArguments() {
+	for n, step := range []string{"name", "greeting", "topics", "rules", "pages", "hours", "tone", "operators"} {
+		for _, said := range someOf(hostileArguments(), n) {
 			if strings.TrimSpace(said) == "" {
 				continue
 			}

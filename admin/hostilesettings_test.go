@@ -19,11 +19,11 @@ func TestLabels_HostileArguments(t *testing.T) {
 	ben := r.chat("Ben \u202egnp.exe [x](y)", "whatsapp")
 	hostile := append(hostileArguments(), "whоlesale", "-x", "_x", "x\u200by", "\u202ewholesale", "--", "remove", strings.Repeat("x", 41),
 		"Ana Ana", "9999999999999999999 Ana", "+3 Ana", "3.0 Ana", "0x3 Ana", "off\u200b Ana", "default off Ana")
-	for _, command := range []string{
+	for n, command := range []string{
 		"/label", "/label Ana", "/label remove", "/label remove Ana", "/label 1", "/followup", "/followup 3",
 		"/followup off", "/followup default", "/followup 3 days",
 	} {
-		for _, args := range hostile {
+		for _, args := range someOf(hostile, n) {
 			line := command + " " + args
 			if args == "yes" {
 				continue // a dialog of an earlier command may wait for it
@@ -80,8 +80,8 @@ func TestConfig_HostileValues(t *testing.T) {
 	hostile := append(hostileArguments(), "true", "no", "1d", "-1h", "NaN", "Inf", "1e400", "[", "[]", `["a", 1]`, "null", "~",
 		"!!binary aGk=", "&a *a", "@eve:example.com @x", "https://user:secret@example.com/", "file:///etc/passwd", "env:HOME", "file:/etc/shadow",
 		"[secret]")
-	for _, key := range config.SafeKeys() {
-		for _, value := range hostile {
+	for n, key := range config.SafeKeys() {
+		for _, value := range someOf(hostile, n) {
 			if value == "yes" {
 				continue
 			}

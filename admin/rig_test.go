@@ -26,6 +26,7 @@ import (
 	"multis/clock"
 	"multis/internal/fetch"
 	"multis/knowledge"
+	"multis/knowledge/knowledgetest"
 	"multis/knowledge/search"
 	"multis/llm"
 	"multis/memory"
@@ -320,7 +321,7 @@ func (r *rig) restart() {
 		Defaults: r.settings.Defaults,
 		Now:      now,
 	})
-	library := knowledge.Open(r.st, knowledge.Options{Fetch: r.fetch, Folder: r.documents})
+	library := knowledge.Open(r.st, knowledge.Options{Fetch: r.fetch, Folder: r.documents, CacheDir: knowledgetest.EngineCache(r.t)})
 	r.book = &answers.Keeper{
 		Store:     r.st,
 		Search:    search.New(r.st),

@@ -14,6 +14,7 @@ import (
 	"multis/agent/tools"
 	"multis/business/catalog"
 	"multis/knowledge"
+	"multis/knowledge/knowledgetest"
 	"multis/knowledge/search"
 	"multis/llm"
 	"multis/llm/llmtest"
@@ -353,7 +354,7 @@ func (b *fixture) deleteMessage(row store.MessageID) {
 func (b *fixture) index(name, origin string, data []byte) {
 	b.t.Helper()
 	if b.documents == nil { // compiling the PDF engine takes seconds, so it is kept
-		b.documents = knowledge.Open(b.store, knowledge.Options{CacheDir: b.t.TempDir()})
+		b.documents = knowledge.Open(b.store, knowledge.Options{CacheDir: knowledgetest.EngineCache(b.t)})
 	}
 	_, err := b.documents.Index(context.Background(), knowledge.File{Name: name, Origin: origin, Data: data, Role: policy.RoleAdmin})
 	require.NoError(b.t, err)

@@ -7,6 +7,8 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"multis/knowledge/knowledgetest"
+
 	"github.com/klippa-app/go-pdfium/webassembly"
 	"github.com/stretchr/testify/require"
 	"github.com/tetratelabs/wazero"
@@ -113,7 +115,7 @@ func FuzzPDF(f *testing.F) {
 	f.Add(newPDF([]string{"One.", "Two."}, entry{title: "A", page: 0}, entry{title: "B", page: 1}).bytes())
 	f.Add(newPDF([]string{""}).bytes())
 	f.Add(newPDF([]string{"Bike\t1 day\nCity\t12\nE-bike\t19\nready-to-\nwear"}).bytes())
-	cache, err := wazero.NewCompilationCacheWithDir(engineCache(f))
+	cache, err := wazero.NewCompilationCacheWithDir(knowledgetest.EngineCache(f))
 	require.NoError(f, err)
 	pool, err := webassembly.Init(pdfiumConfig(wazero.NewRuntimeConfig().WithCompilationCache(cache)))
 	require.NoError(f, err)

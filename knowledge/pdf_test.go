@@ -3,10 +3,10 @@ package knowledge
 import (
 	"bytes"
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
+
+	"multis/knowledge/knowledgetest"
 
 	"github.com/stretchr/testify/require"
 )
@@ -115,17 +115,9 @@ type noopWatcher struct{}
 func (noopWatcher) ready()            {}
 func (noopWatcher) pageRead(int, int) {}
 
-// engineCache keeps the compiled PDF engine from one run of the tests to the next.
-func engineCache(t testing.TB) string {
-	t.Helper()
-	dir := filepath.Join(os.TempDir(), "multis-test-engine")
-	require.NoError(t, os.MkdirAll(dir, 0o700))
-	return dir
-}
-
 func readFile(t *testing.T, name string, data []byte) (document, error) {
 	t.Helper()
-	return read(t.Context(), readRequest{Name: name, Data: data, CacheDir: engineCache(t)}, noopWatcher{})
+	return read(t.Context(), readRequest{Name: name, Data: data, CacheDir: knowledgetest.EngineCache(t)}, noopWatcher{})
 }
 
 func TestPDF_CutByOutline(t *testing.T) {

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"multis/knowledge/knowledgetest"
+
 	"github.com/stretchr/testify/require"
 	"golang.org/x/text/encoding"
 	"golang.org/x/text/encoding/charmap"
@@ -103,7 +105,7 @@ func TestDetectFormat_ByContent(t *testing.T) {
 			Name:     test.file,
 			Type:     test.mediaType,
 			Data:     []byte(test.data),
-			CacheDir: engineCache(t),
+			CacheDir: knowledgetest.EngineCache(t),
 		}, noopWatcher{})
 		require.NoError(t, err, test.name)
 		require.Equal(t, test.want, doc.Format, test.name)
