@@ -27,7 +27,7 @@ func newLargeStore(t *testing.T) *store.Store {
 	st := storetest.NewWithMessages(t, 1, 1, time.Now().Add(-time.Hour))
 	_, err := st.Pool().Exec(t.Context(),
 		`insert into messages (chat_id, event_id, author, sender, kind, body, ts, action, code, reason, unindexed)
-		select 1, '$big-' || n, 'contact', '@contact:x', 'text', (select string_agg(md5(i::text || n), '') from generate_series(1, 30) i), now(), 'archive', '', '', false from generate_series(1, 8000) n`)
+		select 1, '$big-' || n, 'contact', '@contact:x', 'text', (select string_agg(md5(i::text || n), '') from generate_series(1, 30) i), now(), 'archive', '', '', false from generate_series(1, 3000) n`)
 	require.NoError(t, err)
 	return st
 }

@@ -170,7 +170,7 @@ func TestRestore_RepeatsAfterKill(t *testing.T) {
 	restored, err := store.Open(t.Context(), dsn)
 	require.NoError(t, err)
 	defer restored.Close()
-	require.Equal(t, 8001, storetest.Count(t, restored, "select count(*) from messages"))
+	require.Equal(t, 3001, storetest.Count(t, restored, "select count(*) from messages"))
 }
 
 func TestRestore_KillLeavesNoConfiguration(t *testing.T) {

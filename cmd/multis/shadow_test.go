@@ -18,9 +18,9 @@ import (
 )
 
 const (
-	shadowRooms = 20
+	shadowRooms = 10
 	// shadowTurns is how many questions are asked; MULTIS_TEST_SHADOW_TURNS sets another number.
-	shadowTurns = 40
+	shadowTurns = 20
 )
 
 // TestShadow_YesNeverSends asks questions in chats on shadow and gives each card of an answer a yes, as a reaction and as
