@@ -60,6 +60,7 @@ func openBrowser(t *testing.T, r *rig) *browser {
 		Store:     r.st,
 		Room:      r.admin.Web,
 		Memory:    r.admin.Web,
+		Questions: r.admin.Web,
 		Examiner:  b,
 		Health:    b,
 		Documents: b,

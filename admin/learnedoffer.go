@@ -149,7 +149,11 @@ func (ac *AnswerCommands) handleRewrite(ctx context.Context, r request, typed st
 	if err != nil {
 		return answer{}, false, err
 	}
-	question := q.(*offerLearnedAnswer).QuestionID //nolint:forcetypeassert // by its kind
+	return ac.rewrite(d, q.(*offerLearnedAnswer).QuestionID, said), true, nil //nolint:forcetypeassert // by its kind
+}
+
+// rewrite gives the proposed answer of a question other words, and asks about it again.
+func (ac *AnswerCommands) rewrite(d store.Dialog, question int64, said string) answer {
 	ans := answer{reason: "It changed an answer.", changeWithText: func(ctx context.Context, tx store.Tx) (string, error) {
 		g, err := store.LockUnanswered(ctx, tx, question)
 		if err != nil {
@@ -164,8 +168,9 @@ func (ac *AnswerCommands) handleRewrite(ctx context.Context, r request, typed st
 		}
 		return "", ac.show(ctx, tx, g)
 	}}
-	ans.change, ans.dialog = ac.dialogs.close(d, markDone, nil), d.ID
-	return ans, true, nil
+	ans.change = ac.dialogs.close(d, markDone, nil)
+	ans.dialog = d.ID
+	return ans
 }
 
 // endCorrections ends each correction of a sentence that its document no longer contains, and notifies the owner. If the

@@ -42,6 +42,8 @@ type WebCommands struct {
 	modes      *modeCommands
 	documents  *DocumentCommands
 	pins       *pinCommands
+	dialogs    *dialogs
+	answers    *AnswerCommands
 }
 
 // newWebCommands returns the commands about the web page, which changes things by the other topics.
@@ -58,6 +60,8 @@ func (a *Admin) newWebCommands(o Options) *WebCommands {
 		modes:      a.modes,
 		documents:  a.Documents,
 		pins:       a.pins,
+		dialogs:    a.dialogs,
+		answers:    a.Answers,
 	}
 }
 

@@ -72,6 +72,7 @@ func newPage(ctx context.Context, as *assistant, doctors admin.Examiner, work *h
 		Store:     as.store,
 		Room:      as.admin.Web,
 		Memory:    as.admin.Web,
+		Questions: as.admin.Web,
 		Examiner:  doctors,
 		Health:    work,
 		Documents: as.documents,

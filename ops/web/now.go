@@ -26,10 +26,13 @@ type nowPage struct {
 	Approvals   []callCard
 	Escalations []escalationCard
 	Drafts      []draftCard
+	Questions   []Question
 }
 
 // Waiting returns how much waits for the owner.
-func (p nowPage) Waiting() int { return len(p.Approvals) + len(p.Escalations) + len(p.Drafts) }
+func (p nowPage) Waiting() int {
+	return len(p.Approvals) + len(p.Escalations) + len(p.Drafts) + len(p.Questions)
+}
 
 // waiting shows all that waits for the owner.
 func (s waitingPages) waiting(v *visit) error {
@@ -67,7 +70,11 @@ func (s waitingPages) readWaiting(v *visit) (page nowPage, err error) {
 	for _, d := range drafts {
 		page.Drafts = append(page.Drafts, draftCard{d, chats[d.ChatID]})
 	}
-	page.Escalations, err = s.escalationCards(v, escalations, chats)
+	if page.Escalations, err = s.escalationCards(v, escalations, chats); err != nil {
+		return page, err
+	}
+	questions, err := s.Questions.Questions(ctx)
+	page.Questions = oldestFirst(questions)
 	return page, err
 }
 
@@ -92,6 +99,8 @@ func (s waitingPages) result(v *visit) (string, error) {
 		return s.escalationResult(v, store.EscalationID(parseID(number)))
 	case "draft":
 		return s.draftResult(v, number)
+	case "question":
+		return s.questionResult(v, parseID(number))
 	default:
 		return "", nil
 	}

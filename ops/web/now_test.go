@@ -18,9 +18,10 @@ func TestNow_ShowsWhatWaits(t *testing.T) {
 	r.fill("Ana")
 	page := r.get("/")
 	for _, want := range []string{
-		"<h1>3 waiting for you</h1>", "waits since 13:22", `action="/approvals/1"`, `action="/escalations/1/replies"`,
+		"<h1>4 waiting for you</h1>", "waits since 13:22", `action="/approvals/1"`, `action="/escalations/1/replies"`,
 		"Task 1 of Ana wants to use <code>fetch_url</code>", `<dt>url</dt><dd dir="ltr">Ana</dd>`, "Send the marked text",
 		`action="/drafts/` + draft + `"`,
+		`action="/questions/5"`, "<p>Save this answer? Ana</p>", `name="do" value="public" type="submit">Save for customers`,
 		`<blockquote class="said nora" dir="auto"><p>Ana</p></blockquote>`,
 	} {
 		require.Contains(t, page, want)
@@ -104,7 +105,7 @@ func TestApproval_ShowsSeveralCallsAndTheirResult(t *testing.T) {
 		values (1, 'c2', 'fetch_url', '{"url": "b  c", "url": 2}', $1::timestamptz + interval '1 h', 1, 'pin')`, r.now)
 	page := r.get("/")
 	for _, want := range []string{
-		"<h1>3 waiting for you</h1>", "2 times", `name="call" value="2" checked`, `<dd dir="ltr">b \x20c</dd>`, `<dd dir="ltr">2</dd>`,
+		"<h1>4 waiting for you</h1>", "2 times", `name="call" value="2" checked`, `<dd dir="ltr">b \x20c</dd>`, `<dd dir="ltr">2</dd>`,
 		"Approve the marked", "Decline all",
 	} {
 		require.Contains(t, page, want)
@@ -114,6 +115,32 @@ func TestApproval_ShowsSeveralCallsAndTheirResult(t *testing.T) {
 	require.NotContains(t, r.get("/"), "Approvals <span")
 	r.exec("update approvals set allowed = false")
 	require.Contains(t, r.get("/?done=approval-1"), "Declined: fetch_url.")
+}
+
+func TestQuestion_IsAnsweredByItsForms(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.fill("Ana")
+	token := r.session(owner)
+	for body, want := range map[string]string{
+		"version=v&do=public":                "public \"\"",
+		"version=v&do=yes&text=x":            "yes \"\"",
+		"version=v&do=words&text=+By+bike.+": "words \"By bike.\"",
+	} {
+		r.told = nil
+		w := r.do(http.MethodPost, "/questions/5", body, as(token))
+		require.Equal(t, "/?done=question-5", w.Header().Get("Location"), body)
+		require.Equal(t, []string{"@you:example.com question 5 version=true " + want}, r.told)
+	}
+	r.told = nil
+	for _, body := range []string{"", "version=v&do=", "version=v&do=words&text=+"} {
+		require.Equal(t, http.StatusUnprocessableEntity, r.do(http.MethodPost, "/questions/5", body, as(token)).Code, body)
+	}
+	require.Empty(t, r.told)
+	r.refused = "It has changed."
+	w := r.do(http.MethodPost, "/questions/5", "version=v&do=words&text=My+words", as(token))
+	require.Equal(t, http.StatusConflict, w.Code)
+	require.Contains(t, w.Body.String(), "My words</textarea>", "the typed words are kept")
 }
 
 func TestEscalation_IsAnsweredByItsForms(t *testing.T) {

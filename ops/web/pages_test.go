@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"multis/knowledge"
+	"multis/ops/web"
 	"multis/policy"
 	"multis/store"
 )
@@ -41,6 +42,15 @@ func (r *rig) fill(name string) {
 	r.exec(`insert into approvals (task_id, call_id, tool, arguments, note, expires_at, created_at)
 		values (1, 'c1', 'fetch_url', jsonb_build_object('url', $1::text)::text, $1, $2::timestamptz + interval '20 min', $2)`, name, at)
 	r.exec("insert into usage (day, chat_id, purpose, model, reserved, cost, settled_at) values (current_date, 1, 'reply', 'm', 500, 20000, now())")
+	r.questions = []web.Question{{
+		ID:        5,
+		Text:      "Save this answer? " + name,
+		Version:   "abc",
+		AskedAt:   at,
+		ExpiresAt: r.now.Add(time.Hour),
+		Choices:   []web.Choice{{Word: "yes", Label: "Save for me"}, {Word: "public", Label: "Save for customers"}},
+		Words:     name,
+	}}
 	title := name[:min(len(name), 200)]
 	_, err := knowledge.New(r.st).Index(r.t.Context(), knowledge.File{
 		Name: strings.ReplaceAll(strings.ReplaceAll(name, "/", ""), "\u202e", "")[:min(len(name), 100)] + ".md",

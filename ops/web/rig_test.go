@@ -47,9 +47,10 @@ type rig struct {
 	report doctor.Report
 	checks health.Report
 	// found, notes and former are what the admin room finds and knows.
-	found  web.Found
-	notes  []store.Note
-	former map[store.NoteID]store.Note
+	found     web.Found
+	notes     []store.Note
+	former    map[store.NoteID]store.Note
+	questions []web.Question
 	// refused is why the admin room does nothing; empty if it does what it is asked.
 	refused string
 }
@@ -69,6 +70,7 @@ func (r *rig) open(address string, owner id.UserID) {
 		Store:     r.st,
 		Room:      r,
 		Memory:    r,
+		Questions: r,
 		Examiner:  r,
 		Health:    r,
 		Documents: r,
@@ -125,6 +127,13 @@ func (r *rig) DecideCalls(_ context.Context, s store.WebSession, d web.CallDecis
 func (r *rig) ActOnEscalation(_ context.Context, s store.WebSession, a web.EscalationAction) (string, error) {
 	r.told = append(r.told, fmt.Sprintf("%s escalation %d version=%t %s %d %q", s.Person, a.Escalation, a.Version != "", a.Step, a.Suggestion,
 		a.Text))
+	return r.refused, nil
+}
+
+func (r *rig) Questions(context.Context) ([]web.Question, error) { return r.questions, nil }
+
+func (r *rig) AnswerQuestion(_ context.Context, s store.WebSession, a web.QuestionAnswer) (string, error) {
+	r.told = append(r.told, fmt.Sprintf("%s question %d version=%t %s %q", s.Person, a.Question, a.Version != "", a.Word, a.Words))
 	return r.refused, nil
 }
 

@@ -38,6 +38,14 @@ type Room interface {
 	AddDocument(ctx context.Context, s store.WebSession, u Upload) (report string, added bool, err error)
 }
 
+// Questions are those of the admin room that wait by themselves.
+type Questions interface {
+	// Questions returns the open ones that a button answers, without those about tool calls, plans and drafts.
+	Questions(ctx context.Context) ([]Question, error)
+	// AnswerQuestion answers one as the admin room does. refused says why nothing was done.
+	AnswerQuestion(ctx context.Context, s store.WebSession, a QuestionAnswer) (refused string, err error)
+}
+
 // Found is what a search found, the best first.
 type Found struct {
 	Documents []Passage

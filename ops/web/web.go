@@ -41,6 +41,7 @@ type Options struct {
 	Store     *store.Store
 	Room      Room
 	Memory    Memory
+	Questions Questions
 	Examiner  Examiner
 	Health    Health
 	Documents Documents
@@ -145,6 +146,7 @@ func (s *Site) routes() []route {
 		{pattern: "POST /approvals/{id}", do: waiting.decideCalls},
 		{pattern: "POST /escalations/{id}", do: waiting.actOnEscalation},
 		{pattern: "POST /escalations/{id}/replies", do: waiting.replyToEscalation},
+		{pattern: "POST /questions/{id}", do: waiting.answerQuestion},
 		{pattern: "GET /chats", do: chats.chats},
 		{pattern: "GET /chats/{id}", do: chats.chat},
 		{pattern: "GET /chats/{id}/mode", do: chats.askMode},
