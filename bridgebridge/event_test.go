@@ -10,7 +10,7 @@ import (
 	"maunium.net/go/mautrix/event"
 )
 
-func TestAnEventWithAnOverlongIDIsRefused(t *testing.T) {
+func TestEvent_OverlongIDIsRefused(t *testing.T) {
 	t.Parallel()
 	for _, place := range []string{
 		`"event_id":%q`, `"room_id":%q`, `"sender":%q`, `"type":%q`, `"state_key":%q`, `"redacts":%q`, `"content":{"redacts":%q}`,

@@ -8,7 +8,7 @@ import (
 	"multis/policy"
 )
 
-func TestTheLimitsOfANetworkAreReadFromItsBridge(t *testing.T) {
+func TestLimits_ReadFromBridge(t *testing.T) {
 	t.Parallel()
 	const said = `{"id":"fi.mau.whatsapp.1","max_text_length":65536,"edit":2,"edit_max_age":900,"reaction":1,
 		"file":{"m.file":{"mime_types":{"*/*":2,"video/mp4":-2},"caption":2,"max_caption_length":1024,"max_size":2000000},"m.sticker":{"mime_types":{"image/webp":2}},"m.audio":null}}`

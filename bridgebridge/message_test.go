@@ -193,7 +193,7 @@ func TestParse_ReadsMessage(t *testing.T) {
 	}
 }
 
-func TestAPictureSaysWhatItShowsInItsPlaceholder(t *testing.T) {
+func TestPicture_PlaceholderHasDescription(t *testing.T) {
 	t.Parallel()
 	for _, caption := range []string{"", "is it [really] broken?", "[photo] again"} {
 		line := placeholder(photoPlaceholder, caption)
@@ -216,7 +216,7 @@ func TestAPictureSaysWhatItShowsInItsPlaceholder(t *testing.T) {
 }
 
 // A name is cut before its ending, by which whoever gets the file opens it.
-func TestALongFileNameKeepsItsEnding(t *testing.T) {
+func TestFileName_LongKeepsEnding(t *testing.T) {
 	t.Parallel()
 	for name, want := range map[string]string{
 		strings.Repeat("n", 300) + ".pdf":       strings.Repeat("n", 95) + "….pdf",

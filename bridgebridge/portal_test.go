@@ -82,7 +82,7 @@ func groupOf(t testing.TB, channel string) []*event.Event {
 		channel))
 }
 
-func TestDescribeReadsADirectChat(t *testing.T) {
+func TestDescribe_ReadsDirectChat(t *testing.T) {
 	t.Parallel()
 	portal, ok := Describe(dmWith(t), owner, bot)
 	require.True(t, ok)
@@ -303,7 +303,7 @@ func TestDescribe(t *testing.T) {
 	}
 }
 
-func TestDescribeRefusesWhatIsNoChat(t *testing.T) {
+func TestDescribe_RefusesOtherRooms(t *testing.T) {
 	t.Parallel()
 	levels := levelsOf(t)
 	claimOf := func(channel, roomType string) []*event.Event {
@@ -359,7 +359,7 @@ func TestDescribeRefusesWhatIsNoChat(t *testing.T) {
 	}
 }
 
-func TestDescribeReadsParsedState(t *testing.T) {
+func TestDescribe_ReadsParsedState(t *testing.T) {
 	t.Parallel()
 	state := dmWith(t)
 	for _, evt := range state {
@@ -375,7 +375,7 @@ func TestDescribeReadsParsedState(t *testing.T) {
 	require.Equal(t, fromClient, madeInMemory)
 }
 
-func TestDescribeDoesNotDependOnTheOrder(t *testing.T) {
+func TestDescribe_IgnoresOrder(t *testing.T) {
 	t.Parallel()
 	state := dmWith(t, stateEvent(t, "m.bridge", "other", bridgeBot,
 		`{"bridgebot":"@whatsappbot:example.org","protocol":{"id":"signal"},"channel":{"id":"2"}}`))

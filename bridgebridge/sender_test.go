@@ -90,7 +90,7 @@ func TestClassify(t *testing.T) {
 	}
 }
 
-func TestClassifyWithoutKnowingAnybody(t *testing.T) {
+func TestClassify_KnowsNobody(t *testing.T) {
 	t.Parallel()
 	require.Equal(t, policy.AuthorOtherBot, parse(t, timelineEvent(t, "m.room.message", "", `{}`)).Author(Senders{SentByUs: true}))
 	require.Equal(t, policy.AuthorContact, parse(t, timelineEvent(t, "m.room.message", ana, `{}`)).Author(Senders{SentByUs: true}))

@@ -8,7 +8,7 @@ import (
 	"maunium.net/go/mautrix/id"
 )
 
-func TestASpaceSaysWhichRoomsAreInIt(t *testing.T) {
+func TestSpace_ListsItsRooms(t *testing.T) {
 	t.Parallel()
 	children := []*event.Event{
 		stateEvent(t, "m.space.child", "!in:x", owner, `{"via":["x"]}`),

@@ -84,7 +84,7 @@ func TestDeliveryStatus(t *testing.T) {
 	}
 }
 
-func TestDeliveryStatusPassesOverTheRest(t *testing.T) {
+func TestDeliveryStatus_SkipsOthers(t *testing.T) {
 	t.Parallel()
 	for name, content := range map[string]string{
 		"a status nobody knows":             `{"m.relates_to":{"rel_type":"m.reference","event_id":"$ours"},"status":"MAYBE"}`,

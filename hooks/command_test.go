@@ -63,7 +63,7 @@ func shell(name, script string, before ...string) Command {
 	return Command{Name: name, Argv: []string{"sh", "-c", script}, Before: before}
 }
 
-func TestAHookDeniesOrAsksAndAFailureDenies(t *testing.T) {
+func TestHook_FailureDenies(t *testing.T) {
 	t.Parallel()
 	runner := proved(t)
 	for name, c := range map[string]struct {
@@ -120,7 +120,7 @@ func TestAHookDeniesOrAsksAndAFailureDenies(t *testing.T) {
 	}
 }
 
-func TestAHookReadsWhatItIsAskedAboutAndHasItsFolder(t *testing.T) {
+func TestHook_ReadsSubjectInItsFolder(t *testing.T) {
 	t.Parallel()
 	hs, _, folder := openCommands(t, proved(t), Command{
 		Name: "guard", Argv: []string{"sh", "-c", `cat > asked.json; echo '{"decision": "allow"}'`}, Before: []string{BeforeTool, BeforeSend},
@@ -158,7 +158,7 @@ func TestAHookReadsWhatItIsAskedAboutAndHasItsFolder(t *testing.T) {
 	require.ErrorContains(t, hs.Notify(t.Context(), "other", nil), "no command hook other")
 }
 
-func TestTheStrictestOfSeveralHooksDecides(t *testing.T) {
+func TestHooks_StrictestDecides(t *testing.T) {
 	t.Parallel()
 	say := func(decision string) string { return `echo '{"decision": "` + decision + `", "reason": "r"}'` }
 	hs, st, _ := openCommands(t, proved(t), shell("c", say("allow"), BeforeTool), shell("b", say("ask"), BeforeTool),
@@ -174,7 +174,7 @@ func TestTheStrictestOfSeveralHooksDecides(t *testing.T) {
 		"those that are not about it are not asked")
 }
 
-func TestWithoutASandboxEverythingAskedIsDenied(t *testing.T) {
+func TestHook_MissingSandboxDenies(t *testing.T) {
 	t.Parallel()
 	hs, _, _ := openCommands(t, nil, shell("guard", `echo '{"decision": "allow"}'`, BeforeTool, BeforeSend))
 	v, err := hs.AskTool(t.Context(), ToolCall{Name: "search_docs"})
@@ -190,7 +190,7 @@ func TestWithoutASandboxEverythingAskedIsDenied(t *testing.T) {
 	require.Equal(t, policy.HookAllow, v.Decision)
 }
 
-func TestAHookThatPrintsMoreThanOneDecisionDenies(t *testing.T) {
+func TestHook_SeveralDecisionsDeny(t *testing.T) {
 	t.Parallel()
 	runner := proved(t)
 	for name, script := range map[string]string{

@@ -38,7 +38,7 @@ func TestMain(m *testing.M) {
 const secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
 
 // The example is from the libraries of the specification.
-func TestASignatureIsThatOfStandardWebhooks(t *testing.T) {
+func TestSignature_FollowsStandardWebhooks(t *testing.T) {
 	t.Parallel()
 	signature := sign(secret, "msg_p5jXN8AQM9LWM0D4loKWxJek", "1614265330", []byte(`{"test": 2432232314}`))
 	require.Equal(t, "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=", signature)
@@ -231,7 +231,7 @@ func (r *rig) notices() []string {
 	return all
 }
 
-func TestEventIsDeliveredOnceAndSigned(t *testing.T) {
+func TestDelivery_OnceAndSigned(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	message := r.storeMessage("do you deliver?")
@@ -255,7 +255,7 @@ func TestEventIsDeliveredOnceAndSigned(t *testing.T) {
 	require.Empty(t, r.notices())
 }
 
-func TestOnlySubscribedEventsAreDelivered(t *testing.T) {
+func TestDelivery_OnlySubscribedEvents(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, func(to *Target) { to.Events = []policy.HookEvent{policy.HookIndex} })
 	require.Empty(t, r.emit(policy.HookResolved, "1"))
@@ -266,7 +266,7 @@ func TestOnlySubscribedEventsAreDelivered(t *testing.T) {
 	require.Empty(t, r.to.requests(), "the hook is gone from the configuration")
 }
 
-func TestNoDeliveryQuotesADeletedMessageOrAChatThatIsOff(t *testing.T) {
+func TestDelivery_QuotesNoDeletedMessage(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	message := r.storeMessage("secret")
@@ -289,7 +289,7 @@ func TestNoDeliveryQuotesADeletedMessageOrAChatThatIsOff(t *testing.T) {
 }
 
 // The receiver may be down for hours, and people take what waits meanwhile. It is not called any more then.
-func TestNobodyIsCalledForWhatSomebodyTookMeanwhile(t *testing.T) {
+func TestDelivery_TakenMeanwhileCallsNobody(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	escalate := func() (delivery uuid.UUID, open store.Escalation) {
@@ -337,7 +337,7 @@ func TestNobodyIsCalledForWhatSomebodyTookMeanwhile(t *testing.T) {
 	}
 }
 
-func TestFailingHookIsRetriedAndReportedOnce(t *testing.T) {
+func TestDelivery_FailureIsReportedOnce(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	r.to.answers(status(http.StatusInternalServerError))
@@ -361,7 +361,7 @@ func TestFailingHookIsRetriedAndReportedOnce(t *testing.T) {
 	require.Contains(t, r.notices()[1], "works again")
 }
 
-func TestGoneReceiverIsDisabled(t *testing.T) {
+func TestDelivery_GoneReceiverIsDisabled(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	r.to.answers(status(http.StatusGone))
@@ -370,7 +370,7 @@ func TestGoneReceiverIsDisabled(t *testing.T) {
 	require.Equal(t, store.DeliveryFailed, r.delivery(d).State)
 }
 
-func TestReceiverResponseIsLimited(t *testing.T) {
+func TestDelivery_LimitsResponse(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	elsewhere := newReceiver(t)
@@ -415,7 +415,7 @@ func TestReceiverResponseIsLimited(t *testing.T) {
 	require.Error(t, err, "it does not wait for ever")
 }
 
-func TestPrivateAddressMustBeAllowed(t *testing.T) {
+func TestDelivery_PrivateAddressNeedsPermission(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, func(to *Target) { to.Private = false })
 	d := r.emit(policy.HookResolved, strconv.FormatInt(int64(r.ana.ID), 10))[0]
@@ -424,7 +424,7 @@ func TestPrivateAddressMustBeAllowed(t *testing.T) {
 	require.NotContains(t, r.delivery(d).Error, "secret/path")
 }
 
-func TestSlowHookDelaysNoOther(t *testing.T) {
+func TestDelivery_SlowReceiverDelaysNoOther(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	arrived, leave := make(chan struct{}, maxConcurrent), make(chan struct{})

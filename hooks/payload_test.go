@@ -86,7 +86,7 @@ func (r *rig) storeNote(text string) string {
 	return strconv.FormatInt(int64(section), 10)
 }
 
-func TestDeletedSubjectsAreNotDelivered(t *testing.T) {
+func TestDelivery_OmitsDeletedSubjects(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	section := r.storeNote("a secret")

@@ -82,7 +82,7 @@ func (w *watchFixture) checkPage() []string {
 	return w.notices()[before:]
 }
 
-func TestChangedPageIsReported(t *testing.T) {
+func TestWatch_ReportsChangedPage(t *testing.T) {
 	t.Parallel()
 	w := newWatchFixture(t)
 	w.setPage("Jobs\nCarpenter\nPlumber")
@@ -143,7 +143,7 @@ func TestWatch_ChangesOfWordsAreAlwaysTold(t *testing.T) {
 }
 
 // While a page is read, it may be read by another process as well, or its watch may be removed.
-func TestAChangeIsToldOnceAndOnlyWhileItIsWatchedFor(t *testing.T) {
+func TestWatch_ChangeIsToldOnce(t *testing.T) {
 	t.Parallel()
 	for name, meanwhile := range map[string]func(w *watchFixture){
 		"read by another process": func(w *watchFixture) { require.True(t, jobs.IsSnooze(w.watch.CheckPage(t.Context(), w.id))) },
@@ -184,7 +184,7 @@ func TestALongChangeIsCut(t *testing.T) {
 	require.Contains(t, told[0], "and 42 more")
 }
 
-func TestFailingPageIsReportedOnceWithBackoff(t *testing.T) {
+func TestWatch_FailureIsReportedOnce(t *testing.T) {
 	t.Parallel()
 	w := newWatchFixture(t)
 	w.setPage("one")
@@ -209,7 +209,7 @@ func TestFailingPageIsReportedOnceWithBackoff(t *testing.T) {
 	require.Len(t, w.checkPage(), 1, "what changed meanwhile is not lost")
 }
 
-func TestRetryAfterOfAPageIsRespected(t *testing.T) {
+func TestWatch_RespectsRetryAfter(t *testing.T) {
 	t.Parallel()
 	w := newWatchFixture(t)
 	asks := func(after string) time.Duration {
@@ -226,7 +226,7 @@ func TestRetryAfterOfAPageIsRespected(t *testing.T) {
 	require.Equal(t, 24*time.Hour, asks("99999999"), "once a day at least")
 }
 
-func TestRemovedWatchIsNotChecked(t *testing.T) {
+func TestWatch_RemovedIsNotChecked(t *testing.T) {
 	t.Parallel()
 	w := newWatchFixture(t)
 	w.tx(func(tx store.Tx) error { return store.DeleteWatch(t.Context(), tx, w.id) })
@@ -265,7 +265,7 @@ func post(t *testing.T, address, contentType, body string, header ...string) int
 	return resp.StatusCode
 }
 
-func TestWebhookContentIsShownAsPlainText(t *testing.T) {
+func TestWebhook_ShownAsPlainText(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct{ name, contentType, body, want string }{
 		{"text", "text/plain", "build 12 failed", "📬 **ci**: build 12 failed"},
@@ -297,7 +297,7 @@ func TestWebhookContentIsShownAsPlainText(t *testing.T) {
 	}
 }
 
-func TestWebhookRequiresToken(t *testing.T) {
+func TestWebhook_RequiresToken(t *testing.T) {
 	t.Parallel()
 	r, address := startWebhook(t)
 	require.Equal(t, http.StatusNotFound, post(t, address+"/watch/ci/guess", "text/plain", "x"))
@@ -319,7 +319,7 @@ func TestWebhookRequiresToken(t *testing.T) {
 	require.Empty(t, r.notices())
 }
 
-func TestWebhookIsIdempotentAndRateLimited(t *testing.T) {
+func TestWebhook_IdempotentAndLimited(t *testing.T) {
 	t.Parallel()
 	r, address := startWebhook(t)
 	for range 3 {

@@ -80,7 +80,7 @@ func TestBreaker_CountsProviderFailuresOnly(t *testing.T) {
 	}
 }
 
-func TestBreakerRespectsRetryAfter(t *testing.T) {
+func TestBreaker_RespectsRetryAfter(t *testing.T) {
 	t.Parallel()
 	b := &breaker{now: newClock().now}
 	b.fail(4, ReasonRateLimit)

@@ -56,7 +56,7 @@ func reasonOf(err error) (r Reason) {
 	return r
 }
 
-func TestCompleteCollectsTheAnswer(t *testing.T) {
+func TestComplete_CollectsAnswer(t *testing.T) {
 	t.Parallel()
 	res, err := Complete(t.Context(), newScript(one(textStep("On "), usageStep(5, 1), textStep("Sunday."), stopStep(), usageStep(5, 2))),
 		newRequest("when?"))

@@ -19,7 +19,7 @@ func newRecordingRetry(m Model) (retryModel, *[]time.Duration) {
 	}}, waits
 }
 
-func TestRetryOnlyTransientErrors(t *testing.T) {
+func TestRetry_OnlyTransientErrors(t *testing.T) {
 	t.Parallel()
 	for reason, made := range map[Reason]int{
 		ReasonRateLimit:      3,
@@ -79,7 +79,7 @@ func TestRetry_StopsAfterBegunAnswer(t *testing.T) {
 	require.Equal(t, 1, s.made)
 }
 
-func TestRetryRespectsRetryAfter(t *testing.T) {
+func TestRetry_RespectsRetryAfter(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		asked time.Duration
