@@ -368,10 +368,14 @@ func (c clause) markRanges() {
 				long++
 			}
 		}
+		isJoined := func(w token) bool { return c.words.joins[w.word] }
 		isBetween := func(w token) bool { return c.words.between[w.word] }
 		around := slices.Concat(c.tokens[max(0, first-2):first], c.tokens[i+1:min(len(c.tokens), i+4)])
 		ranges := func(w token) bool {
-			return c.words.ranges[w.word] || c.words.joins[w.word] && slices.ContainsFunc(around, isBetween)
+			if slices.ContainsFunc(between, isJoined) {
+				return isJoined(w) && slices.ContainsFunc(around, isBetween)
+			}
+			return c.words.ranges[w.word]
 		}
 		if n := len(between); n > 0 && long <= 1 && slices.ContainsFunc(between[max(0, n-2):], ranges) {
 			c.tokens[first].starts = true

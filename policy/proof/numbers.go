@@ -238,7 +238,8 @@ func isSamePeriod(a clause, i int, b clause, j int) bool {
 func (p *prover) findThreshold() (found Finding) {
 	for _, c := range p.said {
 		for i, t := range c.tokens {
-			if !t.isNumber || p.hasSameNumber(c, i) || c.denies() {
+			isOwn := hasNumber(p.asked, t) || !hasNumber(p.source, t)
+			if !t.isNumber || !isOwn || p.hasSameNumber(c, i) || c.denies() {
 				continue
 			}
 			nearest := p.nearestClauses(c)

@@ -1,6 +1,7 @@
 // Package proof checks whether a sentence follows from what it cites, without a model. A sentence follows if each of its
 // content words stands in the cited units or in their headings, each number stands there with its currency, its unit of
-// time and its limit, and it denies and limits what they deny and limit. It contradicts them if it has a fact that is another
+// time and its limit, and it denies and limits what they deny and limit; and if each of its parts says one assertion of one
+// unit, and leaves out nothing that limits that. It contradicts them if it has a fact that is another
 // one there: a number that is nowhere, or only with another currency, unit, limit or row; a weekday or a name; the opposite
 // of a clause in its words; and if it says what the assistant did. Otherwise the outcome is unknown: whether other words, a
 // condition that is left out or several statements put together mean the same takes somebody who understands them.
@@ -53,11 +54,11 @@ func Check(c Claim) Finding {
 	}
 	p := newProver(c)
 	row, scope := rowCheck{p}, scopeCheck{p}
-	denial := denialCheck{p}
+	denial, whole := denialCheck{p}, wholeCheck{p}
 	var found Finding
 	for _, check := range []func() Finding{
 		p.findDeed, p.findSign, p.findNumber, p.findThreshold, row.findRow, denial.findDenial, scope.findScope, scope.findLostException,
-		scope.findLostCondition, scope.findMonth, denial.findLimit, p.findSource, p.findWord, p.findMerged,
+		scope.findLostCondition, scope.findMonth, denial.findLimit, p.findSource, p.findWord, p.findMerged, whole.findPartial,
 	} {
 		if f := check(); f.Outcome > found.Outcome {
 			found = f
@@ -313,51 +314,37 @@ func (p *prover) nearestClauses(c clause) (nearest []clause) {
 	return nearest
 }
 
-// findMerged finds a clause of the sentence that puts words of several statements of its source together. A day with the
-// number of another statement is wrong.
-func (p *prover) findMerged() (found Finding) {
-	const reason = "you put several statements of what you cite together"
-	var before []token
-	for n, c := range p.said {
-		var words, facts []token
-		days := 0
-		for i, t := range c.tokens {
-			if !c.words.isContent(t) || !hasWord(p.source, t) || hasWord(p.headings, t) || t.isNumber && p.repeatsAsked(c, i) {
-				continue
-			}
-			words = append(words, t)
-			if t.isNumber || t.day >= 0 {
+// findMerged finds a part of the sentence that puts a day and the number of another statement together.
+func (p *prover) findMerged() Finding {
+	for _, c := range p.said {
+		for _, s := range c.segments() {
+			var facts []token
+			days := 0
+			for i, t := range s.tokens {
+				isFact := t.isNumber && !p.repeatsAsked(s.clause, i) || t.day >= 0
+				if !isFact || !hasWord(p.source, t) || hasWord(p.headings, t) {
+					continue
+				}
 				facts = append(facts, t)
+				if t.day >= 0 {
+					days++
+				}
 			}
-			if t.day >= 0 {
-				days++
+			if days == 1 && !p.isOfOneStatement(facts) {
+				return contradicts("you put several statements of what you cite together")
 			}
-		}
-		if n > 0 && c.statement == p.said[n-1].statement && len(words) == len(facts) {
-			words = slices.Concat(before, words) // bare facts are about what is named before them
-		}
-		before = words
-		switch {
-		case p.isOfOneStatement(words):
-		case days == 1 && !p.isOfOneStatement(facts):
-			return contradicts(reason)
-		default:
-			found = unknown(reason)
 		}
 	}
-	return found
+	return Finding{}
 }
 
-// isOfOneStatement reports whether a statement of the sources has all words.
-func (p *prover) isOfOneStatement(words []token) bool {
-	return len(words) < 2 || slices.ContainsFunc(p.source, func(s clause) bool {
-		return !slices.ContainsFunc(words, func(t token) bool { return !p.statementHas(s, t) })
+// isOfOneStatement reports whether a statement of the sources has all facts.
+func (p *prover) isOfOneStatement(facts []token) bool {
+	return slices.ContainsFunc(p.source, func(s clause) bool {
+		return !slices.ContainsFunc(facts, func(t token) bool {
+			return !slices.ContainsFunc(p.source, func(other clause) bool { return p.isOneStatement(s, other) && other.has(t) })
+		})
 	})
-}
-
-// statementHas reports whether the statement that a clause is a part of has a word.
-func (p *prover) statementHas(s clause, t token) bool {
-	return slices.ContainsFunc(p.source, func(other clause) bool { return p.isOneStatement(s, other) && other.has(t) })
 }
 
 // isOneStatement reports whether two clauses are of one statement, or of several of which the later begin with a word such

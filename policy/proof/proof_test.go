@@ -164,16 +164,18 @@ func (p pair) claim() Claim {
 }
 
 // The counts are what the check does today. They must not grow. A failure names no sentence, so that nobody tunes the check
-// on those of closed.jsonl. The sentences of played.jsonl are those of somebody who played the model: what was said to
+// on those of closed.jsonl. Those of recombined.jsonl attack the check: they leave a limit out, or put the parts of their units
+// together otherwise. The sentences of played.jsonl are those of somebody who played the model: what was said to
 // customers, and 100 false ones about the same units.
 func TestFindGap_PairsOfOthers(t *testing.T) {
 	t.Parallel()
 	for name, most := range map[string]struct{ falseTaken, falseUnknown, trueRefused, trueContradicted int }{
-		"open.jsonl":   {0, 43, 26, 0},
-		"closed.jsonl": {2, 45, 52, 2},
-		"fresh.jsonl":  {0, 42, 64, 3},
-		"played.jsonl": {4, 45, 53, 5},
-		"unseen.jsonl": {2, 24, 32, 0},
+		"open.jsonl":       {0, 43, 48, 0},
+		"closed.jsonl":     {0, 47, 61, 2},
+		"fresh.jsonl":      {0, 42, 70, 3},
+		"played.jsonl":     {2, 46, 71, 5},
+		"unseen.jsonl":     {1, 25, 40, 0},
+		"recombined.jsonl": {0, 112, 14, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -219,7 +221,7 @@ func TestCheck_ChangedFactContradicts(t *testing.T) {
 		t.Run(kind, func(t *testing.T) {
 			t.Parallel()
 			changed := 0
-			for _, name := range []string{"open.jsonl", "closed.jsonl"} {
+			for _, name := range []string{"open.jsonl", "closed.jsonl", "fresh.jsonl"} {
 				for _, p := range readPairs(t, name) {
 					claim := p.claim()
 					if Check(claim).Outcome != Follows {

@@ -27,17 +27,37 @@ type segment struct {
 	clause
 }
 
-// segments splits a clause at the words that join two statements: "has no flour | and is fit for coeliacs".
+// segments splits a clause at the words that join two statements: "has no flour | and is fit for coeliacs", "bikes 15 EUR | and
+// helmets 3 EUR".
 func (c clause) segments() (all []segment) {
 	from := 0
 	for i, t := range c.tokens {
-		joins := i > from && c.words.joins[t.word] && i+1 < len(c.tokens) && !c.words.isContent(c.tokens[i+1])
+		joins := i > from && c.words.joins[t.word] && i+1 < len(c.tokens) && (!c.words.isContent(c.tokens[i+1]) || c.joinsFacts(from, i))
 		if joins && !c.isRow && slices.ContainsFunc(c.tokens[i+1:], c.words.isContent) {
 			all = append(all, c.part(from, i))
 			from = i + 1
 		}
 	}
 	return append(all, c.part(from, len(c.tokens)))
+}
+
+// joinsFacts reports whether a word or a day and a number stand on both sides of a place, before the next word that joins.
+func (c clause) joinsFacts(from, at int) bool {
+	if c.tokens[at-1].isNumber && c.tokens[at+1].isNumber {
+		return false // "between 8 and 9"
+	}
+	end := at + 1
+	for end < len(c.tokens) && !c.words.joins[c.tokens[end].word] {
+		end++
+	}
+	for _, part := range [][]token{c.tokens[from:at], c.tokens[at+1 : end]} {
+		isNumber := func(t token) bool { return t.isNumber }
+		isWord := func(t token) bool { return !t.isNumber && t.period == "" && t.month < 0 && c.words.isContent(t) }
+		if !slices.ContainsFunc(part, isNumber) || !slices.ContainsFunc(part, isWord) {
+			return false
+		}
+	}
+	return true
 }
 
 func (c clause) part(from, to int) segment {

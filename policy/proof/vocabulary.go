@@ -18,6 +18,7 @@ type vocabulary struct {
 	except     map[string]bool // except
 	from       map[string]bool // before the begin of a time: from
 	until      map[string]bool // before the end of a time: until, closes at
+	within     map[string]bool // before that for which something holds: for, in, during
 	ahead      map[string]bool // behind a length of time that ends at something: before, in advance
 	of         map[string]bool // between a limited thing and its number: "a height of" 1.20 m
 	weekdays   map[string]bool // Monday to Friday
@@ -104,6 +105,7 @@ func readVocabulary(code string) *vocabulary {
 		except:     set("except"),
 		from:       set("from"),
 		until:      set("until"),
+		within:     set("within"),
 		ahead:      set("ahead"),
 		of:         set("of"),
 		weekdays:   set("weekdays"),
