@@ -78,8 +78,9 @@ type Options struct {
 	// AnswerJudge decides whether a sentence to a contact follows from what it cites where its words do not tell. Nil refuses
 	// such a sentence.
 	AnswerJudge llm.Model
-	// JudgeIsAgent says that the model that wrote an answer is its judge.
-	JudgeIsAgent bool
+	// MayJudgeItself reports whether the model that wrote an answer may be its judge. isRead says that a person reads the
+	// answer before it is sent. Nil says that no model may.
+	MayJudgeItself func(ctx context.Context, model string, isRead bool) (bool, error)
 	// ShadowJudge is the model that compares shadow answers with the owner's. Nil compares them by their words only.
 	ShadowJudge llm.Model
 	// OwnerPause is how long the assistant stays quiet after a person wrote. A conversation is over after the same time of
@@ -139,7 +140,7 @@ func New(o Options) *Agent {
 		pages:      o.Pages,
 		pictures:   o.Pictures,
 		judge:      o.AnswerJudge,
-		selfJudge:  o.JudgeIsAgent,
+		judgesSelf: o.MayJudgeItself,
 		defaults:   o.Defaults,
 		currency:   o.Currency,
 		language:   o.Language,
@@ -205,7 +206,7 @@ type core struct {
 	pages      Pages
 	pictures   Pictures
 	judge      llm.Model // of answers; nil for none
-	selfJudge  bool      // the model that answers is the judge
+	judgesSelf func(ctx context.Context, model string, isRead bool) (bool, error)
 	defaults   policy.Defaults
 	currency   string
 	language   catalog.Lang // of texts to contacts that are too short to tell
@@ -247,11 +248,24 @@ func (c *core) newAttempt(p persona.Persona, maxRounds int) *attempt {
 	}
 	r.run.PayingAgent = p.ID
 	r.run.Judge = c.judge
-	if c.selfJudge {
+	if c.judgesSelf != nil {
 		r.run.Judge = r.run.Model
 	}
 	r.run.Instructions = r.rules(contactRules, smallContactRules)
 	return r
+}
+
+// checkJudge takes the judge away from a model that may not judge its own answer. isRead says that a person reads the answer
+// before it is sent.
+func (r *attempt) checkJudge(ctx context.Context, isRead bool) error {
+	if r.core.judgesSelf == nil {
+		return nil
+	}
+	ok, err := r.core.judgesSelf(ctx, r.run.Model.Name(), isRead)
+	if !ok {
+		r.run.Judge = nil
+	}
+	return err
 }
 
 // rules returns the instructions for the attempt's model, which may be a small one.

@@ -309,6 +309,9 @@ func (t *Turns) askModel(ctx context.Context, q contactQuestion, found search.Re
 	}
 	r.run.Question = q.text
 	r.run.Check = r.gapsIn
+	if err := r.checkJudge(ctx, chat.DeliveryIn(t.defaults) != policy.DeliveryAuto); err != nil {
+		return contactAnswer{}, err
+	}
 	if err := r.loadSkills(ctx); err != nil {
 		return contactAnswer{}, err
 	}

@@ -2,6 +2,7 @@ package agent
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"testing"
 
@@ -137,12 +138,46 @@ func TestContact_ModelJudgesItself(t *testing.T) {
 		return llmtest.Say(`{"sentences": [{"text": "`+free+`", "cite": ["1.2"]}]}`)(ctx, r)
 	})
 	b := setup(t, model)
-	b.agent.selfJudge = true
+	b.agent.judgesSelf = func(context.Context, string, bool) (bool, error) { return true, nil }
 	b.storeContactMessage("What does delivery cost within the city?", policy.ActionAnswer)
 	b.runTurn()
 	require.Contains(t, b.queuedTexts(b.chat)[0], free)
 	require.Len(t, asked.Requests(), 2)
 	require.NotContains(t, asked.Requests()[1].System, "Nora")
+}
+
+// A model that may not judge itself is not asked: a sentence in other words is replaced by the document's.
+func TestContact_UnfitModelJudgesNotItself(t *testing.T) {
+	t.Parallel()
+	for delivery, want := range map[policy.Delivery]string{
+		policy.DeliveryAuto:  "Delivery costs 5 euro within the city.",
+		policy.DeliveryDraft: "A courier within the city is 5 euro.",
+	} {
+		t.Run(string(delivery), func(t *testing.T) {
+			t.Parallel()
+			model, _ := scripted(t, func(ctx context.Context, r llmtest.Request) llmtest.Reply {
+				if strings.Contains(r.System, "You check sentences") {
+					return llmtest.Say(`{"verdicts": ["yes"]}`)(ctx, r)
+				}
+				return llmtest.Say(`{"sentences": [{"text": "A courier within the city is 5 euro.", "cite": ["1.2"]}]}`)(ctx, r)
+			})
+			b := setup(t, model)
+			var asked []string
+			b.agent.judgesSelf = func(_ context.Context, name string, isRead bool) (bool, error) {
+				asked = append(asked, name)
+				return isRead, nil
+			}
+			require.NoError(t, b.store.InTx(t.Context(), func(tx store.Tx) error {
+				return store.SetDelivery(t.Context(), tx, b.chat.ID, delivery)
+			}))
+			b.storeContactMessage("What does delivery cost within the city?", policy.ActionAnswer)
+			b.runTurn()
+			require.Equal(t, []string{model.Name()}, asked)
+			sent := slices.Concat(b.queuedTexts(b.chat), b.draftsFor(b.chat.ID))
+			require.Len(t, sent, 1)
+			require.Contains(t, sent[0], want)
+		})
+	}
 }
 
 func TestContact_JudgeThatFailsRefuses(t *testing.T) {

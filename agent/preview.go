@@ -152,6 +152,9 @@ func (t previewer) previewModel(ctx context.Context, room store.Chat, message st
 		Allow:   r.persona.Allow,
 		Deny:    append(slices.Clone(r.persona.Deny), "recall_memory"),
 	}
+	if err := r.checkJudge(ctx, t.defaults.FirstDelivery != policy.DeliveryAuto); err != nil {
+		return contactAnswer{}, err
+	}
 	if err := r.loadSkills(ctx); err != nil {
 		return contactAnswer{}, err
 	}

@@ -9,6 +9,9 @@ import (
 	"github.com/rs/zerolog"
 )
 
+// NextModel stands between the names of models of which each is asked when the one before does not answer.
+const NextModel = ", else "
+
 // fallback asks its models in order, until one begins to answer.
 type fallback []Model
 
@@ -18,7 +21,7 @@ func (f fallback) Name() string {
 	for _, m := range f {
 		names = append(names, m.Name())
 	}
-	return strings.Join(names, ", else ")
+	return strings.Join(names, NextModel)
 }
 
 // Stream yields the first answer that begins. If all models fail, it yields an error with the errors of all.

@@ -276,7 +276,7 @@ func (a *assistant) addAgent(ctx context.Context) error {
 		AwayOutsideHours:   cfg.Business.OutsideHours == config.OutsideHoursAway,
 		Desk:               a.desk,
 		AnswerJudge:        a.models.answers,
-		JudgeIsAgent:       cfg.Answers.Judge == config.AgentModel,
+		MayJudgeItself:     a.selfJudge(),
 		ShadowJudge:        a.models.judge,
 		OwnerPause:         cfg.Chats.OwnerPause,
 		BurstQuiet:         cfg.Chats.BurstQuiet,

@@ -3,7 +3,6 @@ package doctor
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -66,15 +65,15 @@ func checkExamined(ctx context.Context, in *Input) (findings []Finding, err erro
 func (in *Input) examFinding(ctx context.Context, model, chats string) (Finding, error) {
 	e, err := store.ModelExamOf(ctx, in.Database.DB(), model)
 	if errors.Is(err, store.ErrNotFound) {
-		return newFinding(ModelUnexamined, model, fmt.Sprintf("%s answers customers in %s without your approval, and was never examined.", model, chats),
+		return newFinding(ModelUnexamined, model, fmt.Sprintf("%s answers customers in %s without your approval, and was never examined: until then it may not judge its own sentences there.", model, chats),
 			"multis models exam "+text.ShellWord(model)), nil
 	}
 	if err != nil {
 		return Finding{}, err
 	}
-	var card exam.Card
-	if err := json.Unmarshal(e.Card, &card); err != nil {
-		return Finding{}, fmt.Errorf("read the scorecard of %s: %w", model, err)
+	card, err := exam.ReadCard(e.Card)
+	if err != nil {
+		return Finding{}, fmt.Errorf("%s: %w", model, err)
 	}
 	if card.Verdict != exam.MayNot {
 		return Finding{}, nil

@@ -36,7 +36,7 @@ func TestModels_ShowExam(t *testing.T) {
 // A model that answers customers before anybody reads it must have passed the exam.
 func TestModels_WarnOfUnfitAnswerers(t *testing.T) {
 	t.Parallel()
-	const unexamined = "mine/small answers customers in 1 chat without your approval, and was never examined."
+	const unexamined = "mine/small answers customers in 1 chat without your approval, and was never examined: until then it may not judge its own sentences there."
 	for name, c := range map[string]struct {
 		delivery policy.Delivery
 		card     string

@@ -1,6 +1,7 @@
 package exam
 
 import (
+	"encoding/json"
 	"fmt"
 	"slices"
 	"time"
@@ -30,6 +31,12 @@ func (v Verdict) Sentence() string {
 	default:
 		return ""
 	}
+}
+
+// MayJudge reports whether a model may judge if its own sentences follow from what they cite, where the check of words cannot
+// tell. A model that was never examined, whose verdict is empty, may while a person reads its answers before they are sent.
+func (v Verdict) MayJudge(isRead bool) bool {
+	return v == MayAnswer || v == MayDraft || v == "" && isRead
 }
 
 // Score is the sum of some tasks.
@@ -64,6 +71,14 @@ type Card struct {
 	Verdict  Verdict   `json:"verdict"`
 	Advice   []string  `json:"advice"` // what to set for this model
 	Missed   []Miss    `json:"missed"`
+}
+
+// ReadCard reads a scorecard that was stored as JSON.
+func ReadCard(data []byte) (c Card, err error) {
+	if err := json.Unmarshal(data, &c); err != nil {
+		return Card{}, fmt.Errorf("read a scorecard: %w", err)
+	}
+	return c, nil
 }
 
 // Summary returns the result in a few words: what the model may do with customers, and how many tasks it did right.

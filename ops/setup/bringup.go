@@ -52,7 +52,7 @@ func (i *Installation) bringUp(ctx context.Context, a Answers) error {
 	if err := i.awaitGreeting(ctx, a.Config); err != nil {
 		return err
 	}
-	return i.showNext(running)
+	return i.showNext(running, a.Config)
 }
 
 // pair waits until the bot is registered at Synapse, waits for the one-time code, and writes the sender of the code to
@@ -249,8 +249,11 @@ func lastLines(text string, n int) string {
 }
 
 // showNext prints what to do next.
-func (i *Installation) showNext(running bool) error {
+func (i *Installation) showNext(running bool, c *config.Config) error {
 	next := "Open your Matrix client, accept the invitation from multis and type !help."
+	if used := c.LLM.ResolveModels(c.LLM.Model); len(used) > 0 {
+		next += "\nBefore " + used[0] + " answers customers, examine it: multis models exam"
+	}
 	if !i.Systemd && !running {
 		next += "\nStart multis for good: " + i.startCommand(false)
 	}
