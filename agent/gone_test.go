@@ -79,12 +79,12 @@ func TestDeletion_DuringCallIsNotQuoted(t *testing.T) {
 		"to the owner": {answerJSON("It is oolong.", 0, ""), func(b *fixture) {
 			require.Contains(b.t, b.ask("what did Ana take as always?"), "a message it worked from was deleted")
 		}},
-		"to the contact": {answerJSON("Delivery is 5 euro.", 1, "Delivery costs 5 euro within the city."), func(b *fixture) {
+		"to the contact": {answerJSON("Delivery is 5 euro within the city.", 1, "Delivery costs 5 euro within the city."), func(b *fixture) {
 			b.storeContactMessage("What does delivery cost?", policy.ActionAnswer)
 			require.True(b.t, jobs.IsSnooze(b.agent.Turns.Turn(ctx, b.chat.ID, "1.1", false)))
 			require.Empty(b.t, b.queuedTexts(b.chat))
 			b.runTurn()
-			require.Contains(b.t, b.queuedTexts(b.chat)[0], "Delivery is 5 euro.", "it is answered without")
+			require.Contains(b.t, b.queuedTexts(b.chat)[0], "Delivery is 5 euro within the city.", "it is answered without")
 		}},
 		"in a plan": {`{"steps": [{"text": "Buy oolong"}]}`, func(b *fixture) {
 			b.plan("buy what Ana takes as always")
@@ -140,7 +140,7 @@ func TestDeletion_RemovesFoundNoteFromTask(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
 	model, server := scripted(t, inTurn(calls("recall_memory", map[string]string{"query": "delivery"}),
-		llmtest.Reply{Text: answerJSON("Delivery is 5 euro.", 1, "Delivery costs 5 euro within the city.")}))
+		llmtest.Reply{Text: answerJSON("Delivery is 5 euro within the city.", 1, "Delivery costs 5 euro within the city.")}))
 	b := setup(t, model)
 	from := b.addMemory("oolong for me, as always")
 	b.setTools(tools.RecallMemory{Memory: b.agent.memory})
@@ -212,7 +212,7 @@ func TestDeletion_DuringSummaryIsOmitted(t *testing.T) {
 func TestDeletion_RemovesAnswerFromTask(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
-	model, _ := scripted(t, llmtest.Say(answerJSON("Delivery is only 5 euro.", 1, "Delivery costs 5 euro within the city.")))
+	model, _ := scripted(t, llmtest.Say(answerJSON("Delivery is only 5 euro within the city.", 1, "Delivery costs 5 euro within the city.")))
 	b := setup(t, model)
 	b.setTools()
 	takeBack := func(chat store.Chat) {

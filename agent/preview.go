@@ -152,6 +152,8 @@ func (t previewer) previewModel(ctx context.Context, room store.Chat, message st
 		Allow:   r.persona.Allow,
 		Deny:    append(slices.Clone(r.persona.Deny), "recall_memory"),
 	}
+	r.run.Question = question
+	r.run.Check = r.gapsIn
 	if err := r.checkJudge(ctx, t.defaults.FirstDelivery != policy.DeliveryAuto); err != nil {
 		return contactAnswer{}, err
 	}

@@ -34,7 +34,7 @@ func photograph(t *testing.T) []byte {
 }
 
 func TestPicture_AnsweredFromDocuments(t *testing.T) {
-	const shows, answered = "A poster about a consultation.", `{"sentences": [{"text": "It costs 80 EUR.", "source": 1, "quote": "A consultation costs 80 EUR and takes 45 minutes."}]}`
+	const shows, answered = "A poster about a consultation.", `{"sentences": [{"text": "A consultation is 80 EUR.", "source": 1, "quote": "A consultation costs 80 EUR and takes 45 minutes."}]}`
 	model := llmtest.Start(t, func(_ context.Context, r llmtest.Request) llmtest.Reply {
 		if r.Model == "sees" {
 			return llmtest.Reply{Text: shows}
@@ -53,7 +53,7 @@ func TestPicture_AnsweredFromDocuments(t *testing.T) {
 	}})
 	require.NoError(t, err)
 	got := a.awaitDeliveries("sealed-pia", 1)
-	require.Contains(t, got[0].Text, "It costs 80 EUR. (from Prices)")
+	require.Contains(t, got[0].Text, "A consultation is 80 EUR. (from Prices)")
 	a.requireOnlyEncrypted(t, room)
 	message := a.awaitMessage(said.Event)
 	require.Equal(t, "[photo: "+shows+"] What does this cost?", message.Body)
