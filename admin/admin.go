@@ -237,6 +237,7 @@ func (a *Admin) topics(o Options) []topic {
 		a.business,
 		a.Answers,
 		a.Desk,
+		&rehearsalCommands{base: b, previewer: o.Previewer},
 		&followUpCommands{base: b},
 		a.schedules,
 		&pauseCommands{base: b, desk: o.Desk},

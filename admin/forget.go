@@ -344,7 +344,12 @@ func (q confirmForget) namedChats(ctx context.Context) (string, error) {
 
 // beginForgetting returns a change that stores what is to be deleted.
 func (fg *ForgetCommands) beginForgetting(f store.Forgetting) func(context.Context, store.Tx) error {
-	return func(ctx context.Context, tx store.Tx) error { return fg.memory.BeginForgetting(ctx, tx, f) }
+	return func(ctx context.Context, tx store.Tx) error {
+		if err := store.DropSetting(ctx, tx, store.SettingRehearsal); err != nil { // it may repeat what is forgotten
+			return err
+		}
+		return fg.memory.BeginForgetting(ctx, tx, f)
+	}
 }
 
 // Forget deletes step by step, each step in a transaction of its own. The last one also notifies the owner of what was deleted.

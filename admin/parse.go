@@ -66,7 +66,7 @@ func isQuestion(m store.Message) bool {
 
 // mayTakeLong reports whether a command may wait for a model or a search, and changes nothing.
 func mayTakeLong(name, args string) bool {
-	return name == "ask" || name == "search" || name == "brief" || name == "business" && strings.HasPrefix(strings.ToLower(args), "preview ")
+	return name == "ask" || name == "search" || name == "brief" || name == "rehearse" || name == "business" && strings.HasPrefix(strings.ToLower(args), "preview ")
 }
 
 // choice is a short answer to a question: a number, a word, or a reaction that means one of these.

@@ -33,6 +33,7 @@ const (
 	SettingWelcomed         Setting = "welcomed"           // bool: the welcome message was shown
 	SettingSlash            Setting = "slash"              // bool: a command with "/" has arrived, so the owner's client sends such commands
 	SettingLastChange       Setting = "last_change"        // what was changed last in the admin room, and how it is taken back
+	SettingRehearsal        Setting = "rehearsal"          // Rehearsal: the last one
 	SettingName             Setting = "name"               // string: the name of the assistant, instead of that in config.yaml
 	SettingLogin            Setting = "login:"             // string, followed by the name of an MCP server: its encrypted tokens
 	SettingRestore          Setting = "restore"            // policy.Restore: a backup was restored

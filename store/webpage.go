@@ -134,3 +134,54 @@ func EscalationMessages(ctx context.Context, db DB, escalations []EscalationID, 
 	}
 	return found, err
 }
+
+const waitingCardsSQL = `select 'approval-' || c.card from (select distinct coalesce(card, id) as card from approvals where allowed is null and expires_at > $1) c
+	union all select 'escalation-' || id from escalations where closed_at is null
+	union all select 'draft-' || id from outbox where state = 'draft' and coalesce(part_of = id, true) and content <> '{}'`
+
+// WaitingCards returns the names of the tool calls, escalations and drafts that wait for the owner: a kind, a dash and an id.
+func WaitingCards(ctx context.Context, db DB, now time.Time) ([]string, error) {
+	return row.Values[string](ctx, db, "what waits", waitingCardsSQL, now)
+}
+
+// JobQueue counts the jobs of a queue.
+type JobQueue struct {
+	Queue      string
+	Running    int
+	Waiting    int        // they could begin now
+	Later      int        // they begin at a time
+	Again      int        // they failed and are tried again
+	Failed     int        // they were given up
+	WaitsSince *time.Time // of the oldest that waits; nil for none
+}
+
+const jobQueuesSQL = `select queue, count(*) filter (where state = 'running') as running, count(*) filter (where state = 'available') as waiting,
+		count(*) filter (where state in ('scheduled', 'pending')) as later, count(*) filter (where state = 'retryable') as again,
+		count(*) filter (where state = 'discarded') as failed, min(scheduled_at) filter (where state = 'available') as waits_since
+	from river.river_job group by queue order by queue`
+
+// JobQueues counts the jobs of all queues.
+func JobQueues(ctx context.Context, db DB) ([]JobQueue, error) {
+	return row.All[JobQueue](ctx, db, "queues", jobQueuesSQL)
+}
+
+// FailedJob is a job of which an attempt failed.
+type FailedJob struct {
+	ID          int64
+	Kind        string
+	Queue       string
+	State       string
+	Attempt     int
+	MaxAttempts int
+	ScheduledAt time.Time
+	At          time.Time // of the last error
+	Error       string
+}
+
+const lastFailedJobsSQL = `select id, kind, queue, state::text as state, attempt, max_attempts, scheduled_at, (last ->> 'at')::timestamptz as at, coalesce(last ->> 'error', '') as error
+	from (select *, errors[cardinality(errors)] as last from river.river_job where cardinality(errors) > 0) j order by at desc, id desc limit $1`
+
+// LastFailedJobs returns the jobs of which an attempt failed, the last error first.
+func LastFailedJobs(ctx context.Context, db DB, limit int) ([]FailedJob, error) {
+	return row.All[FailedJob](ctx, db, "failed jobs", lastFailedJobsSQL, limit)
+}

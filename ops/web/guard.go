@@ -17,9 +17,9 @@ const (
 	maxPosts = 60       // POSTs, by session and minute
 )
 
-// contentPolicy allows what comes from this page only, and no script.
-const contentPolicy = "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'; " +
-	"require-trusted-types-for 'script'; trusted-types 'none'"
+// contentPolicy allows what comes from this page only, and no script within a page.
+const contentPolicy = "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; img-src 'self'; form-action 'self'; " +
+	"base-uri 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
 
 // setHeaders sets the headers that every answer has.
 func setHeaders(h http.Header) {

@@ -94,6 +94,7 @@ type shown struct {
 	Title    string
 	Nav      []navItem
 	Style    string
+	Script   string
 	Owner    string
 	SignedIn bool
 	Session  store.WebSession
@@ -111,17 +112,21 @@ type navItem struct {
 	// Far pages are in the menu on a small screen. Gap leaves a space before them.
 	Far, Gap, Current bool
 	Count             int
+	// Waits says that the count is of what waits for the owner.
+	Waits bool
 }
 
 // navigation returns the pages of the navigation.
 func (s *Site) navigation(v *visit) []navItem {
 	list := []navItem{
-		{Name: "Now", Path: "/"},
+		{Name: "Now", Path: "/", Count: s.countWaiting(v), Waits: true},
 		{Name: "Chats", Path: "/chats"},
 		{Name: "Search", Path: "/search"},
 		{Name: "Documents", Path: "/documents"},
 		{Name: "Numbers", Path: "/numbers", Far: true, Gap: true},
 		{Name: "Health", Path: "/doctor", Far: true, Count: len(s.lastReport().Findings())},
+		{Name: "Rehearsal", Path: "/rehearsal", Far: true},
+		{Name: "Jobs", Path: "/jobs", Far: true},
 		{Name: "Your notes", Path: "/memory", Far: true},
 	}
 	for i := range list {
@@ -130,12 +135,25 @@ func (s *Site) navigation(v *visit) []navItem {
 	return list
 }
 
+// countWaiting returns how much waits for the owner; 0 for nobody else, and if it cannot be read.
+func (s *Site) countWaiting(v *visit) int {
+	if v.session.ID == 0 {
+		return 0
+	}
+	ids, err := s.waitingIDs(v)
+	if err != nil {
+		zerolog.Ctx(v.r.Context()).Err(err).Msg("Cannot count what waits")
+	}
+	return len(ids)
+}
+
 // show answers with a page.
 func (s *Site) show(v *visit, status int, name, title string, data any) {
 	page := shown{
 		Title:    title,
 		Nav:      s.navigation(v),
 		Style:    styleVersion,
+		Script:   scriptVersion,
 		Owner:    s.Owner.Localpart(),
 		SignedIn: v.session.ID != 0,
 		Session:  v.session,
@@ -170,11 +188,7 @@ func withoutDirectionMarks(page []byte) []byte {
 
 // style answers with the style sheet.
 func (s *Site) style(v *visit) error {
-	v.Header().Set("Content-Type", "text/css; charset=utf-8")
-	if v.r.URL.RawQuery == styleVersion {
-		v.Header().Set("Cache-Control", "public, max-age=31536000, immutable")
-	}
-	_, _ = v.Write(stylesheet) // if the connection broke, there is nobody to tell
+	sendFile(v, "text/css; charset=utf-8", stylesheet, styleVersion)
 	return nil
 }
 

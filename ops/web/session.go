@@ -101,7 +101,8 @@ func (s *Site) isSignedIn(v *visit) bool {
 		return false
 	}
 	v.session = session
-	if v.now.Sub(session.UsedAt) < useInterval {
+	isPoll := v.r.Pattern == livePattern // a page that is only open is not used
+	if isPoll || v.now.Sub(session.UsedAt) < useInterval {
 		return true
 	}
 	if err := store.MarkWebSessionUsed(v.r.Context(), s.Store.AsyncCommit(), session.ID, v.now); err != nil {

@@ -134,6 +134,8 @@ func (s *Site) routes() []route {
 	chats, waiting := chatPages{s}, waitingPages{s}
 	return []route{
 		{pattern: "GET /style.css", open: true, do: s.style},
+		{pattern: "GET /page.js", open: true, do: s.sendScript},
+		{pattern: livePattern, do: s.live},
 		{pattern: "GET /sign-in", open: true, do: sign.signInSteps},
 		{pattern: "GET /sign-in/{link}", open: true, do: sign.askToSignIn},
 		{pattern: "POST /sign-in", open: true, do: sign.signIn},
@@ -163,6 +165,8 @@ func (s *Site) routes() []route {
 		{pattern: "GET /documents/{id}", do: s.document},
 		{pattern: "GET /numbers", do: s.numbers},
 		{pattern: "GET /doctor", do: s.doctor},
+		{pattern: "GET /jobs", do: s.jobs},
+		{pattern: "GET /rehearsal", do: s.rehearsal},
 	}
 }
 
