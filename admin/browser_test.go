@@ -149,7 +149,10 @@ func (b *browser) look(width int64, scheme string) {
 	size := emulation.SetDeviceMetricsOverrideParams{Width: width, Height: 900, DeviceScaleFactor: 1, Mobile: width < 400}
 	_, err := chromedp.Call(b.ctx, emulation.SetDeviceMetricsOverride, size)
 	require.NoError(b.t, err)
-	media := emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}}
+	media := emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{
+		{Name: "prefers-color-scheme", Value: scheme},
+		{Name: "prefers-reduced-motion", Value: "reduce"}, // else it takes a while until it has scrolled
+	}}
 	_, err = chromedp.Call(b.ctx, emulation.SetEmulatedMedia, media)
 	require.NoError(b.t, err)
 }
