@@ -66,7 +66,12 @@ func isQuestion(m store.Message) bool {
 
 // mayTakeLong reports whether a command may wait for a model or a search, and changes nothing.
 func mayTakeLong(name, args string) bool {
-	return name == "ask" || name == "search" || name == "brief" || name == "rehearse" || name == "business" && strings.HasPrefix(strings.ToLower(args), "preview ")
+	switch name {
+	case "ask", "search", "brief", "rehearse":
+		return true
+	default:
+		return name == "business" && strings.HasPrefix(strings.ToLower(args), "preview ")
+	}
 }
 
 // choice is a short answer to a question: a number, a word, or a reaction that means one of these.

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -51,11 +50,10 @@ func (rc *rehearsalCommands) commands() []command {
 func (rc *rehearsalCommands) run(ctx context.Context, r request, args string) (answer, error) {
 	days := rehearsalDays
 	if args != "" {
-		n, err := strconv.Atoi(strings.TrimSuffix(strings.TrimSuffix(args, " days"), " day"))
-		if err != nil || n < 1 || n > maxRehearsalDays {
+		days = int(parseNumber(strings.TrimSuffix(strings.TrimSuffix(args, " days"), " day")))
+		if days < 1 || days > maxRehearsalDays {
 			return answer{text: fmt.Sprintf("`/rehearse 7` asks again what customers asked in the last 7 days, at most %d.", maxRehearsalDays)}, nil
 		}
-		days = n
 	}
 	questions, err := rc.questionsSince(ctx, r.now.Add(-time.Duration(days)*24*time.Hour))
 	if err != nil {
