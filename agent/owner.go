@@ -12,6 +12,7 @@ import (
 	"multis/knowledge/search"
 	"multis/policy/rules"
 	"multis/store"
+	"multis/store/index"
 )
 
 // ownerRounds stands for the number of model calls that a task of the owner's may take: run.Limits.Rounds.
@@ -151,8 +152,35 @@ func (r *attempt) readMaterial(ctx context.Context, room store.Chat, input strin
 	if m.before, err = r.history(ctx, room); err != nil {
 		return promptInput{}, err
 	}
+	if err := r.addAskedBefore(ctx, &m); err != nil {
+		return promptInput{}, err
+	}
 	m.assistant, err = r.assistantName(ctx)
 	return m, err
+}
+
+// maxAskedBefore is how many passages about the question before a follow-up are added.
+const maxAskedBefore = 3
+
+// addAskedBefore adds the documents that a follow-up is about with the question before it: "And in July?" has no word of the prices.
+func (r *attempt) addAskedBefore(ctx context.Context, m *promptInput) error {
+	n := len(m.before.answered)
+	if n == 0 || !search.MayContinue(m.question) {
+		return nil
+	}
+	before, err := r.core.search.AsOwner(ctx, r.area.scope, search.Query{
+		Text:  m.before.answered[n-1].Question + "\n" + m.question,
+		Limit: maxAskedBefore,
+		Kinds: []index.Kind{index.KindKnowledge},
+	})
+	if err != nil || len(before.Terms) == 0 {
+		return err
+	}
+	isBefore := func(h search.Hit) bool {
+		return slices.ContainsFunc(before.Hits, func(b search.Hit) bool { return b.Ref == h.Ref })
+	}
+	m.found.Hits = append(before.Hits, slices.DeleteFunc(slices.Clone(m.found.Hits), isBefore)...)
+	return nil
 }
 
 // buildOwnerRequest builds the first request for a question of the owner's.

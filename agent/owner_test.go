@@ -50,3 +50,15 @@ func TestAnswer_SaysThatACallFailed(t *testing.T) {
 	require.Contains(t, b.ask("remove the reminder to call the school"),
 		"I removed the reminder.\n\n⚠️ Not done: `schedule`. do is set, list or cancel")
 }
+
+// A follow-up is read with what was asked before it.
+func TestOwnerTurn_FollowUpKeepsDocuments(t *testing.T) {
+	t.Parallel()
+	model, server := scripted(t, llmtest.Say(answerJSON("A grand piano costs 120 euro.", 1, "A grand piano costs 120 euro.")))
+	b := setup(t, model)
+	b.setTools()
+	b.ask("what does tuning a grand piano cost?")
+	b.ask("And in July?")
+	asked := server.Requests()
+	require.Contains(t, asked[len(asked)-1].Last(), "| A grand piano costs 120 euro.")
+}

@@ -241,5 +241,8 @@ func SplitJoined(text string) []string {
 
 // isFollowUp reports whether a question may need the one before it.
 func (a Asked) isFollowUp() bool {
-	return len(a.Before) > 0 && (Continues(a.Text) || len(tokens(a.Text)) < minWhole)
+	return len(a.Before) > 0 && MayContinue(a.Text)
 }
+
+// MayContinue reports whether a question may need the one before it: it begins like a follow-up, or is short.
+func MayContinue(text string) bool { return Continues(text) || len(tokens(text)) < minWhole }

@@ -269,8 +269,9 @@ func TestWrite_ShowsModelsSideBySide(t *testing.T) {
 	var b bytes.Buffer
 	require.NoError(t, Write(&b, good, bad))
 	said := b.String()
-	require.Regexp(t, `(?m)^ +a/good +…ome-vendor/some-bad-model$`, said)
-	require.Regexp(t, `(?m)^citing +5/5 +0 +0 +1\.0 +0/5 +0 +5 +3\.0$`, said)
+	require.Regexp(t, `(?m)^ +a/good +…nrouter/some-vendor/some-bad-model$`, said)
+	require.Regexp(t, `(?m)^ +right +safe +wrong +s +EUR +right +safe +wrong +s +EUR$`, said)
+	require.Regexp(t, `(?m)^citing +5/5 +0 +0 +1\.0 +0\.0050 +0/5 +0 +5 +3\.0 +0\.0000$`, said)
 	require.Contains(t, said, "\na/good: 50 tasks in 50 s, 0.05 EUR\nIt may answer customers.\n")
 	require.Contains(t, said, "  wrong  citing/breakfast: it does not say \"7:30\"\n         > No idea, yes.\n")
 	require.Contains(t, said, "It should not answer customers.\n- ")

@@ -14,14 +14,14 @@ import (
 // Write writes scorecards as a table, side by side, and after it what each model missed and what to set for it.
 func Write(w io.Writer, cards ...Card) error {
 	var b strings.Builder
-	const columns = "%6s %5s %6s %6s"
+	const columns = "%6s %5s %6s %6s %8s"
 	b.WriteString(strings.Repeat(" ", areaWidth))
 	for _, c := range cards {
 		fmt.Fprintf(&b, "   %-*s", columnWidth, shorten(c.Model, columnWidth))
 	}
 	b.WriteString("\n" + strings.Repeat(" ", areaWidth))
-	for range cards {
-		fmt.Fprintf(&b, "   "+columns, "right", "safe", "wrong", "s")
+	for _, c := range cards {
+		fmt.Fprintf(&b, "   "+columns, "right", "safe", "wrong", "s", c.Currency)
 	}
 	b.WriteString("\n")
 	for _, area := range allAreas(cards) {
@@ -29,11 +29,11 @@ func Write(w io.Writer, cards ...Card) error {
 		for _, c := range cards {
 			s, ok := c.score(area)
 			if !ok {
-				fmt.Fprintf(&b, "   "+columns, "-", "-", "-", "-")
+				fmt.Fprintf(&b, "   "+columns, "-", "-", "-", "-", "-")
 				continue
 			}
 			fmt.Fprintf(&b, "   "+columns, fmt.Sprintf("%d/%d", s.Right, s.Tasks), strconv.Itoa(s.Safe), strconv.Itoa(s.Wrong),
-				fmt.Sprintf("%.1f", s.Seconds))
+				fmt.Sprintf("%.1f", s.Seconds), fmt.Sprintf("%.4f", float64(s.Cost)/1e6))
 		}
 		b.WriteString("\n")
 	}
@@ -47,7 +47,7 @@ func Write(w io.Writer, cards ...Card) error {
 // The widths of the table, in characters.
 const (
 	areaWidth   = 10
-	columnWidth = 26
+	columnWidth = 35
 )
 
 // write writes what a model costs, may do, missed, and needs.
