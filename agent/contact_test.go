@@ -146,6 +146,23 @@ func TestContact_ModelJudgesItself(t *testing.T) {
 	require.NotContains(t, asked.Requests()[1].System, "Nora")
 }
 
+// An answer in another language than the question is asked for once more.
+func TestContact_AnswersInLanguageOfQuestion(t *testing.T) {
+	t.Parallel()
+	model, asked := scripted(t, inTurn(
+		llmtest.Reply{Text: `{"sentences": [{"text": "Die Lieferung kostet in der Stadt 5 Euro, das ist der Preis.", "cite": ["1.2"]}]}`},
+		llmtest.Reply{Text: `{"sentences": [{"text": "Delivery is 5 euro within the city.", "cite": ["1.2"]}]}`},
+	))
+	judge, _ := scripted(t, llmtest.Say(`{"verdicts": ["yes"]}`))
+	b := setup(t, model)
+	b.agent.judge = judge
+	b.storeContactMessage("What does delivery cost within the city?", policy.ActionAnswer)
+	b.runTurn()
+	require.Contains(t, b.queuedTexts(b.chat)[0], "Delivery is 5 euro within the city.")
+	require.Len(t, asked.Requests(), 2)
+	require.Contains(t, asked.Requests()[1].Last(), "write in the language of the question.")
+}
+
 // A model that may not judge itself is not asked: a sentence in other words is replaced by the document's.
 func TestContact_UnfitModelJudgesNotItself(t *testing.T) {
 	t.Parallel()

@@ -28,7 +28,23 @@ func (r *attempt) gapsIn(ctx context.Context, said string) string {
 			gaps = append(gaps, fmt.Sprintf("sentence %d: %s.", i+1, gap))
 		}
 	}
+	if gap := languageGap(r.run.Question, answer.Sentences); gap != "" {
+		gaps = append(gaps, gap)
+	}
 	return strings.Join(gaps, "\n")
+}
+
+// languageGap returns what is wrong if an answer is clearly in another language than the question; empty otherwise.
+func languageGap(question string, sentences []run.Sentence) string {
+	var said []string
+	for _, s := range sentences {
+		said = append(said, s.Text)
+	}
+	asked, answered := language.Detect(question), language.Detect(strings.Join(said, " "))
+	if asked == language.Unknown || answered == language.Unknown || asked == answered {
+		return ""
+	}
+	return "write in the language of the question."
 }
 
 // inOtherLanguage reports whether an answer is in another language than the words that it cites: then no word of it can
