@@ -179,7 +179,7 @@ func (r *attempt) addAskedBefore(ctx context.Context, m *promptInput) error {
 	isBefore := func(h search.Hit) bool {
 		return slices.ContainsFunc(before.Hits, func(b search.Hit) bool { return b.Ref == h.Ref })
 	}
-	m.found.Hits = append(before.Hits, slices.DeleteFunc(slices.Clone(m.found.Hits), isBefore)...)
+	m.found.Hits = slices.Concat(before.Hits, slices.DeleteFunc(slices.Clone(m.found.Hits), isBefore))
 	return nil
 }
 
