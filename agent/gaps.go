@@ -34,15 +34,20 @@ func (r *attempt) gapsIn(ctx context.Context, said string) string {
 	return strings.Join(gaps, "\n")
 }
 
-// languageGap returns what is wrong if an answer is clearly in another language than the question; empty otherwise.
+// languageGap returns what is wrong if an answer is clearly in another language than each sentence of the question; empty otherwise.
 func languageGap(question string, sentences []run.Sentence) string {
 	var said []string
 	for _, s := range sentences {
 		said = append(said, s.Text)
 	}
-	asked, answered := language.Detect(question), language.Detect(strings.Join(said, " "))
-	if asked == language.Unknown || answered == language.Unknown || asked == answered {
+	answered := language.Detect(strings.Join(said, " "))
+	if answered == language.Unknown || language.Detect(question) == language.Unknown {
 		return ""
+	}
+	for part := range strings.FieldsFuncSeq(question, func(r rune) bool { return strings.ContainsRune(".?!\n", r) }) {
+		if asked := language.Guess(part); asked == answered {
+			return ""
+		}
 	}
 	return "write in the language of the question."
 }
