@@ -122,3 +122,17 @@ func TestWhy_ShowsWithdrawnDrafts(t *testing.T) {
 	require.Contains(t, got, "It was “[Nora] We mend punctures.”")
 	require.NotContains(t, r.asOwner("/why "+later.EventID.String()), "We mend", "it was never an answer to that message")
 }
+
+func TestWhy_NamesTheTrace(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	ana := r.chat("Ana", "whatsapp", func(c *store.Chat) { c.Kind = policy.KindDM })
+	r.tx(func(tx store.Tx) error { return store.SetMode(r.ctx, tx, ana.ID, policy.ModeBusiness) })
+	r.asOwner("/send --now Ana see you at seven")
+	r.sendQueued()
+	var event string
+	require.NoError(t, r.st.DB().QueryRow(r.ctx, "select event_id from outbox where chat_id = $1 and event_id is not null", ana.ID).Scan(&event))
+	require.NotContains(t, r.asOwner("/why "+event), "trace", "nothing was traced")
+	r.exec("update outbox set trace_id = '4bf92f3577b34da6a3ce929d0e0e4736' where chat_id = $1", ana.ID)
+	require.Contains(t, r.asOwner("/why "+event), "trace `4bf92f3577b34da6a3ce929d0e0e4736`")
+}
