@@ -41,7 +41,7 @@ func (rc *rehearsalCommands) commands() []command {
 		name: "rehearse", args: "[days]", group: groupCustomers, run: rc.run,
 		summary: "what customers asked, answered again with today's documents",
 		help: fmt.Sprintf("I answer what customers asked in the last %d days once more with the documents, answers and model of today, and say where they would get another number, another source, "+
-			"or a person instead of an answer. Nothing is sent. `/rehearse 7` goes back a week, at most %d days; %d questions at most. The web page shows all differences.",
+			"or a person instead of an answer. Nothing is sent. `/rehearse 7` goes back a week, at most %d days; I ask at most %d questions. The web page shows all differences.",
 			rehearsalDays, maxRehearsalDays, maxRehearsed),
 	}}
 }

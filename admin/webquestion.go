@@ -155,7 +155,7 @@ func (w *WebCommands) AnswerQuestion(ctx context.Context, s store.WebSession, a 
 	case slices.ContainsFunc(choices, func(c web.Choice) bool { return c.Word == a.Word }):
 		ans, _, err = w.dialogs.handleChoice(ctx, r, choice{word: a.Word})
 	default:
-		return "That is no answer to it.", nil
+		return "That is not an answer to it.", nil
 	}
 	if err != nil {
 		return "", err

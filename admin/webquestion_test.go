@@ -41,7 +41,7 @@ func TestWeb_QuestionIsAnsweredOnceAsInTheRoom(t *testing.T) {
 	require.NotContains(t, shown[0].Text, "Open until")
 	require.Equal(t, "Yes, that costs 90 euro.", shown[0].Words)
 
-	require.Contains(t, r.answerOnPage(s, shown[0], "maybe", ""), "no answer")
+	require.Contains(t, r.answerOnPage(s, shown[0], "maybe", ""), "not an answer")
 	old := shown[0]
 	require.Empty(t, r.answerOnPage(s, old, "words", "Yes, that costs 80 euro."))
 	require.Contains(t, bodies(r.sendQueued()), "> Yes, that costs 80 euro.", "the room asks about the new words")

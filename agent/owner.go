@@ -173,8 +173,11 @@ func (r *attempt) addAskedBefore(ctx context.Context, m *promptInput) error {
 		Limit: maxAskedBefore,
 		Kinds: []index.Kind{index.KindKnowledge},
 	})
-	if err != nil || len(before.Terms) == 0 {
+	if err != nil {
 		return err
+	}
+	if len(before.Terms) == 0 {
+		return nil
 	}
 	isBefore := func(h search.Hit) bool {
 		return slices.ContainsFunc(before.Hits, func(b search.Hit) bool { return b.Ref == h.Ref })
