@@ -178,18 +178,24 @@ func (b *browser) check(name string) {
 	}
 }
 
+// openDay gives the desk what waits for the owner: an escalation of Ben's, a draft to Ana, and a tool call.
+func (r *rig) openDay() (ben, ana store.Chat, calls []store.Approval) {
+	r.addDocument("prices.md", "# Delivery\n\nDelivery costs 5 euro within the city.", policy.RolePublic)
+	ben = r.customer("Ben")
+	r.escalateQuestion(ben, "What does delivery cost?")
+	ana = r.customer("Ana")
+	r.asOwner("/delivery draft ana")
+	r.customerAsks(ana, "What does delivery cost?")
+	calls = r.callCard(store.ApprovalConfirm, `{"url": "https://shop.example/stock?item=4"}`)
+	return ben, ana, calls
+}
+
 // TestWeb_InARealBrowser works a day on the page, as an owner does, without JavaScript.
 func TestWeb_InARealBrowser(t *testing.T) {
 	t.Parallel()
 	r := newDesk(t)
 	b := openBrowser(t, r)
-	r.addDocument("prices.md", "# Delivery\n\nDelivery costs 5 euro within the city.", policy.RolePublic)
-	ben := r.customer("Ben")
-	r.escalateQuestion(ben, "What does delivery cost?")
-	ana := r.customer("Ana")
-	r.asOwner("/delivery draft ana")
-	r.customerAsks(ana, "What does delivery cost?")
-	calls := r.callCard(store.ApprovalConfirm, `{"url": "https://shop.example/stock?item=4"}`)
+	ben, ana, calls := r.openDay()
 	r.ownNote("The plumber is called Otto")
 
 	b.open(regexp.MustCompile(`/sign-in/[0-9a-f]{64}`).FindString(r.asOwner("/web")))

@@ -103,6 +103,9 @@ func (rc *rehearsalCommands) questionsSince(ctx context.Context, since time.Time
 		ids = append(ids, q.ChatID)
 	}
 	chats, err := store.ChatsByID(ctx, rc.store.DB(), ids)
+	if err != nil {
+		return nil, err
+	}
 	seen := map[string]bool{}
 	list = slices.DeleteFunc(list, func(q store.CustomerQuestion) bool {
 		key := strings.ToLower(text.OneLine(q.Body))
@@ -110,7 +113,7 @@ func (rc *rehearsalCommands) questionsSince(ctx context.Context, since time.Time
 		seen[key] = seen[key] || isNew
 		return !isNew
 	})
-	return list[:min(len(list), maxRehearsed)], err
+	return list[:min(len(list), maxRehearsed)], nil
 }
 
 // differenceOf says how what a customer would get differs from what was sent; false if it does not.
@@ -167,30 +170,19 @@ func rehearsed(q store.CustomerQuestion, kind store.DifferenceKind, p Preview) s
 	return a
 }
 
-// differenceNames are the kinds of differences in the order in which they are shown, as they are counted.
-var differenceNames = []struct {
-	kind store.DifferenceKind
-	name string
-}{
-	{store.OtherNumber, "other number"},
-	{store.OtherSource, "other source"},
-	{store.NowEscalated, "now escalated"},
-	{store.NowAnswered, "now answered"},
-}
-
 // text says what differs, with the first differences.
 func (rc *rehearsalCommands) text(re store.Rehearsal, asked map[store.MessageID]store.CustomerQuestion, of int) string {
 	lines := []string{fmt.Sprintf("🎭 **%d of %s differ** from what customers got in the last %s. Nothing was sent.", len(re.Different),
 		text.Count(re.Asked, "answer"), text.Count(re.Days, "day"))}
 	if re.Asked < of {
-		lines = append(lines, fmt.Sprintf("The time was over before the other %d questions.", of-re.Asked))
+		lines = append(lines, fmt.Sprintf("There was no time for the other %d questions.", of-re.Asked))
 	}
 	var counts []string
 	shown := 0
-	for _, k := range differenceNames {
-		n := 0
+	for _, kind := range store.DifferenceKinds {
+		n, name := 0, strings.ToLower(kind.Title())
 		for _, d := range re.Different {
-			if d.Kind != k.kind {
+			if d.Kind != kind {
 				continue
 			}
 			n++
@@ -198,11 +190,11 @@ func (rc *rehearsalCommands) text(re store.Rehearsal, asked map[store.MessageID]
 				continue
 			}
 			q := asked[d.Message]
-			lines = append(lines, fmt.Sprintf("\n**%s** %s\nthen: %s\nnow: %s", k.name, quote(q.Body, 150), quote(q.Said(), 200),
+			lines = append(lines, fmt.Sprintf("\n**%s** %s\nthen: %s\nnow: %s", name, quote(q.Body, 150), quote(q.Said(), 200),
 				quote(cmp.Or(d.Said, "a person: "+d.Why), 200)))
 		}
 		if n > 0 {
-			counts = append(counts, fmt.Sprintf("%d %s", n, k.name))
+			counts = append(counts, fmt.Sprintf("%d %s", n, name))
 		}
 	}
 	if len(counts) > 0 {

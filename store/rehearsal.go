@@ -30,13 +30,30 @@ type RehearsedAnswer struct {
 // DifferenceKind says how an answer differs from the one that was sent.
 type DifferenceKind string
 
-// The kinds, in the order in which they are shown.
+// DifferenceKinds are the kinds, in the order in which they are shown.
+var DifferenceKinds = [...]DifferenceKind{OtherNumber, OtherSource, NowEscalated, NowAnswered} //nolint:gochecknoglobals // a constant
+
+// The kinds.
 const (
 	OtherNumber  DifferenceKind = "number"
 	OtherSource  DifferenceKind = "source"
 	NowEscalated DifferenceKind = "escalated"
 	NowAnswered  DifferenceKind = "answered"
 )
+
+// Title returns the kind as people read it.
+func (k DifferenceKind) Title() string {
+	switch k {
+	case OtherNumber:
+		return "Other number"
+	case OtherSource:
+		return "Other source"
+	case NowEscalated:
+		return "Now escalated"
+	default:
+		return "Now answered"
+	}
+}
 
 // CustomerQuestion is a question of a contact, with what was sent for it.
 type CustomerQuestion struct {

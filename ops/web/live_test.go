@@ -63,7 +63,7 @@ func TestJobs_ShowQueuesAndLastErrors(t *testing.T) {
 		('send', 'sends', 'discarded', '{}', 5, 5, 1, $1, $1, array[jsonb_build_object('at', $1::timestamptz - interval '1 h', 'error', 'gone')])`, r.now)
 	page := r.get("/jobs")
 	for _, want := range []string{
-		`<th scope="row">turns <span class="sub">waits since 12:32</span></th><td class="r">0</td><td class="r">1</td>`,
+		`<th scope="row">turns <span class="sub">waiting since 12:32</span></th><td class="r">0</td><td class="r">1</td>`,
 		`<th scope="row">sends</th><td class="r">0</td><td class="r">0</td><td class="r">0</td><td class="r">1</td><td class="r">1</td>`,
 		"no &lt;b&gt;answer", "try 2 of 5", "again 14:32", "given up", `Last errors <span class="num">2</span>`,
 	} {

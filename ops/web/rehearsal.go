@@ -52,14 +52,10 @@ func (s *Site) rehearsal(v *visit) error {
 	if err != nil {
 		return err
 	}
-	for _, g := range []differenceGroup{
-		{ID: string(store.OtherNumber), Title: "Other number"},
-		{ID: string(store.OtherSource), Title: "Other source"},
-		{ID: string(store.NowEscalated), Title: "Now escalated"},
-		{ID: string(store.NowAnswered), Title: "Now answered"},
-	} {
+	for _, kind := range store.DifferenceKinds {
+		g := differenceGroup{ID: string(kind), Title: kind.Title()}
 		for _, d := range page.Different {
-			if q, there := asked[d.Message]; there && string(d.Kind) == g.ID {
+			if q, there := asked[d.Message]; there && d.Kind == kind {
 				g.Items = append(g.Items, difference{d, q, chats[q.ChatID]})
 			}
 		}
