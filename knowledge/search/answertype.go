@@ -115,6 +115,12 @@ type valuePatterns struct{ free, clock, duration, number, place *regexp.Regexp }
 // money matches prices in all languages.
 var money = regexp.MustCompile(`(?i)[€$£¥₹₽₺₩]|\b(?:eur|usd|gbp|chf|euros?|dollars?|pounds?|francs?|franken|cents?|reais|lira\pL*|tl|kr|kronor|kroner|kc|rubles?)\b|\d ?(?:zł|zl)|złot|руб|درهم|ريال|دينار|جنيه|\d[.,]\d\d\b`)
 
+// shortDuration matches durations as they are written in all languages, such as 1h30, 90 min or 45'.
+var shortDuration = regexp.MustCompile(`\d ?(?:h|hrs?|min|mins|std)\b|\d ?h ?\d\d\b|\d ?'`)
+
+// clockRange matches the times from and to which something is open, in all languages.
+var clockRange = regexp.MustCompile(`\b\d{1,2}[.:h]\d\d ?h? ?(?:-|–|—|to|till|until|bis|a|as|alle|tot|til|do) ?(?:las |les )?\d{1,2}[.:h]\d\d`)
+
 // percentage matches shares of a price.
 var percentage = regexp.MustCompile(`(?i)%|\b(?:percent|per cent|prozent|procent)\b`)
 
@@ -172,8 +178,11 @@ func matchAnswerType(question []string, text string, in language.Language) answe
 		}
 		return bestMatch(text, v.free, percentage)
 	case asksDuration:
-		return bestMatch(text, v.duration, v.number)
+		return v.matchDuration(text)
 	case asksTime:
+		if clockRange.MatchString(text) && !money.MatchString(text) {
+			return fullMatch
+		}
 		return bestMatch(text, v.clock, v.number)
 	case asksQuantity:
 		return bestMatch(text, v.number, v.number)
@@ -186,6 +195,18 @@ func matchAnswerType(question []string, text string, in language.Language) answe
 	case asksNoValue:
 	}
 	return fullMatch
+}
+
+// matchDuration says whether a text has a duration. A number without a unit may be one, unless the text has a price.
+func (v valuePatterns) matchDuration(text string) answerMatch {
+	switch {
+	case v.duration.MatchString(text), shortDuration.MatchString(text):
+		return fullMatch
+	case money.MatchString(text):
+		return noMatch
+	default:
+		return bestMatch(text, v.duration, v.number)
+	}
 }
 
 // withoutTimes replaces the times in a text, so that "on Monday" is not taken for a place.

@@ -57,6 +57,44 @@ func TestMatchQuotes_NeedsEveryWord(t *testing.T) {
 	}
 }
 
+// A question how long something takes is not answered by what it costs, one about opening hours not by a sentence that says
+// more than that, and hours count with full stops as well.
+func TestMatchQuotes_SaysWhatIsAsked(t *testing.T) {
+	t.Parallel()
+	hits := []Hit{
+		{Title: "werkplaats.md", Section: "Prijzen", Text: "| Werk: Grote beurt; Prijs: € 95,00\n| Werk: Kleine beurt; Prijs: € 60,00"},
+		{Title: "werkplaats.md", Section: "Zo werkt het", Text: "Een grote beurt duurt in april en mei 3 dagen, want dan is het druk."},
+		{
+			Title:   "wall.md",
+			Section: "Opening hours",
+			Text: "Sunday 10am - 6pm\n\nWe close for three days at Christmas and on Easter Sunday, and the last entry is one hour " +
+				"before that.",
+		},
+		{
+			Title:   "winkel.md",
+			Section: "Openingstijden",
+			Text:    "zaterdag 9.00 - 16.00\n\nMet carnaval zijn we dicht van zaterdag tot en met dinsdag.",
+		},
+	}
+	for question, want := range map[string]string{
+		"hoe lang duurt een grote beurt":         "",
+		"wat kost een grote beurt":               "Werk: Grote beurt; Prijs: € 95,00",
+		"what time are you open til on sundays?": "Sunday 10am - 6pm",
+		"tot hoe laat zijn jullie zaterdag open": "zaterdag 9.00 - 16.00",
+	} {
+		t.Run(question, func(t *testing.T) {
+			t.Parallel()
+			m := MatchQuotes(hits, Asked{Text: question})
+			if want == "" {
+				require.False(t, m.Found, m.Quote.Text)
+				return
+			}
+			require.True(t, m.Found, m.Near)
+			require.Equal(t, want, m.Quote.Text)
+		})
+	}
+}
+
 func TestMatchQuotes_JoinsFollowUp(t *testing.T) {
 	t.Parallel()
 	hits := []Hit{

@@ -13,16 +13,17 @@ const (
 	// the businesses that docs/search.md names, so that 2 % of the quotes are wrong, and was as good for the other half.
 	minLead, maxDoubt = 0.07, 0.5
 	// aboutShare is how much the words of the question before count, besideShare those that only stand elsewhere in the passage.
-	aboutShare, besideShare = 0.3, 0.2
+	aboutShare, besideShare = 0.45, 0.2
 	// conceptLoss is how much less another word for the same thing counts than the word itself.
 	conceptLoss = 0.15
 	// minNamed is how many other words for what a question is about an answer has, unless it has the word itself.
 	minNamed = 2
 	// minAbout is how much of the question before an answer to a follow-up has; minRest how much of the rest of a long
 	// message, if its question is about one thing only.
-	minAbout, minRest = 0.34, 0.2
-	// labelShare and detailShare are how much the first cell of a row and each detail count.
-	labelShare, detailShare = 0.1, 0.1
+	minAbout, minRest = 0.2, 0.2
+	// labelShare and detailShare are how much the first cell of a row and each detail count, focusShare how much it counts that
+	// a sentence says nothing else.
+	labelShare, detailShare, focusShare = 0.1, 0.1, 0.1
 )
 
 // ratedQuestion is a question as pieces are rated for it.
@@ -85,7 +86,7 @@ func (p *piece) rate(q ratedQuestion) bool {
 	p.about = p.aboutShare(q.about)
 	p.answerMatch = p.matchType(q.typed)
 	beside := p.besideShare(q.words) + aboutShare*p.besideShare(q.about)
-	fit := labelShare*p.label(q.words) + 0.05*float64(p.answerMatch) + detailShare*float64(p.details(q)) - 0.02*float64(p.last-p.first)
+	fit := focusShare*p.focus(q.words) + labelShare*p.label(q.words) + 0.05*float64(p.answerMatch) + detailShare*float64(p.details(q)) - 0.02*float64(p.last-p.first)
 	p.score = covered + besideShare*beside + aboutShare*p.about + fit
 	return true
 }
@@ -218,3 +219,24 @@ func (p *piece) label(words []weightedWord) float64 {
 
 // manyDays reports whether a text names several days, which then are all on which something is.
 func manyDays(days int) bool { return bits.OnesCount(uint(days)) > 1 }
+
+// focus returns how much of a sentence is about the question: the number of the question's words that it has to that of its
+// own, at most 1. Words that are counted, such as in "6 pm", are none of its own. Rows and sections have no focus.
+func (p *piece) focus(words []weightedWord) float64 {
+	own := 0
+	for word := range p.own.words {
+		if !p.own.side[word] && !p.own.counted[word] && !isNumber(word) {
+			own++
+		}
+	}
+	if p.units[p.first].isRow || p.isSection || own == 0 {
+		return 0
+	}
+	asked := 0
+	for _, w := range words {
+		if p.own.has(w.askedWord) {
+			asked++
+		}
+	}
+	return min(1, float64(asked)/float64(own))
+}
