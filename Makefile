@@ -84,6 +84,7 @@ chaos: ## Run the long storms: processes killed over and over, an hour of downti
 	go test -tags '$(TAGS) chaos' -count=1 -timeout 30m -run Schedule_ComesOnceThroughKills -v ./cmd/multis
 	go test -tags '$(TAGS) chaos' -count=1 -timeout 30m -run Thousands ./memory
 	MULTIS_TEST_SHADOW_TURNS=1000 go test -tags $(TAGS) -count=1 -timeout 60m -run Shadow_YesNeverSends -v ./cmd/multis
+	MULTIS_STORIES=1000 go test -tags $(TAGS) -count=1 -timeout 180m -run LifeOfChats ./appservice
 	MULTIS_SEQUENCES=1000 go test -tags $(TAGS) -count=1 -timeout 60m -run Desk_RandomLeaksNoNote ./business/desk
 	MULTIS_TEST_ALL=1 go test -tags $(TAGS) -count=1 -timeout 60m -run 'Hostile|Injection_Foreign' -v ./admin ./agent
 	MULTIS_TEST_ROUNDS=100 go test -tags $(TAGS) -count=1 -timeout 60m -run Approval_RandomEvents -v ./admin

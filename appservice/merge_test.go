@@ -2,6 +2,7 @@ package appservice
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -10,6 +11,7 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+	"maunium.net/go/mautrix/event"
 	"maunium.net/go/mautrix/id"
 
 	"multis/policy"
@@ -131,17 +133,23 @@ type life struct {
 	rng    *rand.Rand
 	story  int
 	made   int
+	took   time.Duration // by the last description that was not killed
+	chats  int           // how many there should be
 	people []*person
 }
 
-// person is somebody whom the owner writes with.
+// person is somebody whom the owner writes with, or a group.
 type person struct {
 	mode     policy.Mode
+	kind     string
 	room     id.RoomID
+	past     []id.RoomID
 	ghost    id.UserID
 	channel  string
 	receiver string
 	note     string
+	isAnew   bool // written with from another account since, which is another chat
+	isUnsure bool // a new chat, which is as strict as any that it may continue
 }
 
 // next returns a word that no other room, ghost or channel has.
@@ -151,6 +159,9 @@ func (l *life) next() string {
 }
 
 func (l *life) newRoom(p *person) {
+	if p.room != "" {
+		p.past = append(p.past, p.room)
+	}
 	p.room = id.RoomID("!" + l.next() + ":x")
 	l.addPortal(p.room, p.ghost)
 }
@@ -160,34 +171,56 @@ func (l *life) newGhost(p *person) {
 	l.setState(p.room, "m.room.member", p.ghost.String(), p.ghost, `{"membership":"join"}`)
 }
 
-// look describes a room. Before, one description in three is killed at some point.
-func (l *life) look(room id.RoomID) {
-	if l.rng.IntN(3) == 0 {
-		ctx, cancel := context.WithTimeout(context.Background(), time.Duration(l.rng.IntN(12000))*time.Microsecond)
-		_ = l.d.Describe(ctx, room)
-		cancel()
+func (l *life) claimRoom(p *person) { l.setClaim(p.room, p.channel, p.receiver, p.kind) }
+
+// killed does something that is killed at some point in one case of three. A new process starts then, which remembers nothing.
+func (l *life) killed(after time.Duration, do func(ctx context.Context)) {
+	if l.rng.IntN(3) != 0 {
+		return
 	}
+	ctx, cancel := context.WithTimeout(context.Background(), time.Duration(l.rng.Int64N(int64(after)+1)))
+	do(ctx)
+	cancel()
+	l.inbox = NewInbox(l.store, l.inbox.settings)
+	l.d = NewDescriber(l.inbox, l.d.hs)
+}
+
+// look describes a room.
+func (l *life) look(room id.RoomID) {
+	l.killed(l.took, func(ctx context.Context) { _ = l.d.Describe(ctx, room) })
+	start := time.Now()
 	l.describeRoom(room)
+	l.took = time.Since(start)
+}
+
+// say has a person write into a room. The homeserver repeats what a killed process did not accept.
+func (l *life) say(room id.RoomID, sender id.UserID) *event.Event {
+	evt := l.text(room, sender, "What does delivery cost?")
+	l.mu.Lock()
+	l.events[evt.ID] = evt
+	l.mu.Unlock()
+	l.killed(l.took, func(ctx context.Context) { _ = l.inbox.Receive(ctx, []*event.Event{evt}, "") })
+	l.receive(evt)
+	return evt
 }
 
 // happen lets something happen to a person's chat, as bridges do it.
 func (l *life) happen(p *person) {
 	old := p.room
-	switch l.rng.IntN(9) {
+	switch l.rng.IntN(14) {
 	case 0: // the network gives the person another id
 		left := p.ghost
 		l.newGhost(p)
 		l.setState(old, "m.room.member", left.String(), left, `{"membership":"leave"}`)
 		p.channel = l.next()
-	case 1:
+	case 1: // so does a group when it becomes a supergroup
 		p.channel = l.next()
 	case 2:
 		l.newGhost(p)
 	case 3:
 		l.setState(old, "m.room.name", "", whatsAppBot, fmt.Sprintf(`{"name":%q}`, l.next()))
 	case 4: // an upgrade, with another id at the same time
-		p.room = id.RoomID("!" + l.next() + ":x")
-		l.addPortal(p.room, p.ghost)
+		l.newRoom(p)
 		l.setState(p.room, "m.room.create", "", whatsAppBot, fmt.Sprintf(`{"predecessor":{"room_id":%q}}`, old))
 		if l.rng.IntN(2) == 0 {
 			p.channel = l.next()
@@ -198,7 +231,7 @@ func (l *life) happen(p *person) {
 	case 6: // a second chat with the person, into which the first one is merged
 		p.channel = l.next()
 		l.newRoom(p)
-		l.setClaim(p.room, p.channel, p.receiver, "dm")
+		l.claimRoom(p)
 		l.look(p.room)
 		l.replace(old, p.room, whatsAppBot)
 		l.look(old)
@@ -208,12 +241,53 @@ func (l *life) happen(p *person) {
 		l.setState(old, "m.room.member", owner.String(), whatsAppBot, `{"membership":"leave"}`)
 		l.look(old)
 		l.setState(old, "m.room.member", owner.String(), whatsAppBot, `{"membership":"join"}`)
+	case 9: // the owner has a new number
+		receiver := l.next()
+		for _, other := range l.people {
+			other.receiver = receiver
+			l.claimRoom(other)
+			l.look(other.room)
+		}
+	case 10: // the owner logs in as another account, and the bridge deletes the room of the one before
+		p.receiver = l.next()
+		l.setState(old, "m.room.member", whatsAppBot.String(), whatsAppBot, `{"membership":"leave"}`)
+		l.look(old)
+		l.newRoom(p)
+		p.past = nil // they are of the other account's chat, which has a mode of its own
+		p.isAnew = true
+		p.isUnsure = true
+		l.chats++
+	case 11: // somebody else comes in and goes
+		stranger := "@whatsapp_" + l.next() + ":example.com"
+		l.setState(old, "m.room.member", stranger, id.UserID(stranger), `{"membership":"join"}`)
+		l.look(old)
+		l.setState(old, "m.room.member", stranger, id.UserID(stranger), `{"membership":"leave"}`)
+	case 12: // two chats swap their channels
+		other := l.people[l.rng.IntN(len(l.people))]
+		p.channel, other.channel = other.channel, p.channel
+		p.receiver, other.receiver = other.receiver, p.receiver
+		l.claimRoom(p)
+		l.claimRoom(other)
+		l.look(p.room)
+		l.look(other.room)
+	case 13: // the owner wants it otherwise
+		p.mode = p.anyMode(l.rng)
+		l.setMode(l.chatIn(p.room), p.mode)
 	}
-	l.setClaim(p.room, p.channel, p.receiver, "dm")
+	l.claimRoom(p)
 	l.look(p.room)
 	if l.rng.IntN(2) == 0 && old != p.room {
 		l.look(old)
 	}
+}
+
+// anyMode returns a mode that the owner may set.
+func (p *person) anyMode(rng *rand.Rand) policy.Mode {
+	modes := []policy.Mode{policy.ModeOff, policy.ModeSilent, policy.ModeBusiness}
+	if p.kind != "dm" { // in a group it depends on the words whether a question is answered
+		modes = modes[:2]
+	}
+	return modes[rng.IntN(len(modes))]
 }
 
 // TestLifeOfChats_ModeAndNotesSurvive tells random stories of chats: MULTIS_STORIES of them, or some.
@@ -225,8 +299,14 @@ func TestLifeOfChats_ModeAndNotesSurvive(t *testing.T) {
 	}
 	h := newFakeHomeserver(t)
 	h.inbox.settings.Defaults.Profile = policy.ProfileBusiness
+	h.inbox.settings.StoreCap = policy.Rate{Minute: 1 << 40, Day: 1 << 40}
 	for story := range stories {
-		l := &life{fakeHomeserver: h, rng: rand.New(rand.NewPCG(uint64(story), 7)), story: story}
+		l := &life{
+			fakeHomeserver: h,
+			rng:            rand.New(rand.NewPCG(uint64(story), 7)),
+			story:          story,
+			chats:          h.count("chats where continued_in is null"),
+		}
 		l.begin()
 		for range 10 {
 			p := l.people[l.rng.IntN(len(l.people))]
@@ -240,45 +320,90 @@ func TestLifeOfChats_ModeAndNotesSurvive(t *testing.T) {
 // begin makes the people of a story.
 func (l *life) begin() {
 	for _, mode := range []policy.Mode{policy.ModeOff, policy.ModeSilent, policy.ModeBusiness} {
-		p := &person{
-			mode:     mode,
-			ghost:    id.UserID("@whatsapp_" + l.next() + ":example.com"),
-			channel:  l.next(),
-			receiver: "me",
-			note:     l.next(),
-		}
-		l.newRoom(p)
-		l.claim(p.room, p.channel, p.receiver, "dm")
-		chat := l.chatIn(p.room)
-		l.setMode(chat, mode)
-		_, err := l.store.Pool().Exec(l.t.Context(), `with scope as (select set_config('multis.scope', '*', false))
-			insert into notes (role, chat_id, kind, body, valid_from) select 'user:' || $1::bigint, $1, 'fact', $2, now() from scope`,
-			int64(chat.ID), p.note)
-		require.NoError(l.t, err)
-		l.people = append(l.people, p)
+		l.meet("dm", mode)
 	}
+	l.meet("", policy.ModeOff)
+	l.meet("", policy.ModeSilent)
+}
+
+// meet makes a person or a group whose chat has a mode, a delivery, a label and a note.
+func (l *life) meet(kind string, mode policy.Mode) {
+	p := &person{
+		mode:     mode,
+		kind:     kind,
+		ghost:    id.UserID("@whatsapp_" + l.next() + ":example.com"),
+		channel:  l.next(),
+		receiver: "me",
+		note:     l.next(),
+	}
+	l.newRoom(p)
+	l.claimRoom(p)
+	l.look(p.room)
+	chat := l.chatIn(p.room)
+	ctx := l.t.Context()
+	require.NoError(l.t, l.store.InTx(ctx, func(tx store.Tx) error {
+		return errors.Join(
+			store.SetMode(ctx, tx, chat.ID, mode),
+			store.SetDelivery(ctx, tx, chat.ID, policy.DeliveryDraft),
+			store.AddLabels(ctx, tx, chat.ID, p.note),
+		)
+	}))
+	_, err := l.store.Pool().Exec(ctx, `with scope as (select set_config('multis.scope', '*', false))
+		insert into notes (role, chat_id, kind, body, valid_from) select 'user:' || $1::bigint, $1, 'fact', $2, now() from scope`,
+		int64(chat.ID), p.note)
+	require.NoError(l.t, err)
+	l.people = append(l.people, p)
+	l.chats++
 }
 
 // check compares a person's chat with the story.
 func (l *life) check(p *person) {
 	l.t.Helper()
 	chat := l.chatIn(p.room)
-	evt := l.say(p.room, p.ghost, "What does delivery cost?")
+	if mode := chat.ModeIn(l.inbox.settings.Defaults); p.isUnsure && mode.IsStricterThan(p.mode) {
+		p.mode = mode
+	}
+	p.isUnsure = false
+	evt := l.say(p.room, p.ghost)
 	require.Equal(l.t, p.mode, chat.ModeIn(l.inbox.settings.Defaults), "story %d", l.story)
 	stored := l.count("messages where event_id = $1", evt.ID)
 	require.Equal(l.t, p.mode != policy.ModeOff, stored == 1, "story %d", l.story)
 	if stored == 1 {
 		require.Equal(l.t, p.mode == policy.ModeBusiness, l.message(evt).Action == policy.ActionAnswer, "story %d", l.story)
 	}
+	l.checkPast(p)
 	linked, err := store.LinkedChats(l.t.Context(), l.store.DB(), chat.ID)
 	require.NoError(l.t, err)
+	if p.isAnew { // the other account's chat keeps what it had
+		linked = nil
+	} else {
+		require.Equal(l.t, policy.DeliveryDraft, *chat.Delivery, "story %d", l.story)
+		require.Equal(l.t, []string{p.note}, chat.Labels, "story %d", l.story)
+	}
 	var notes int
 	require.NoError(l.t, l.store.InTx(l.t.Context(), func(tx store.Tx) error {
 		if _, err := tx.Exec(l.t.Context(), "select set_config('multis.scope', '*', true)"); err != nil {
 			return err
 		}
-		return tx.QueryRow(l.t.Context(), "select count(*) from notes where body = $1 and chat_id = any ($2)", p.note, linked).Scan(&notes)
+		return tx.QueryRow(l.t.Context(), "select count(*) from notes where body = $1 and (chat_id = any ($2) or $2 is null)", p.note,
+			linked).Scan(&notes)
 	}))
 	require.Equal(l.t, 1, notes, "story %d: the note is still known", l.story)
-	require.Equal(l.t, len(l.people)*(l.story+1), l.count("chats where continued_in is null"), "story %d: no chat twice", l.story)
+	require.Equal(l.t, l.chats, l.count("chats where continued_in is null"), "story %d: no chat twice", l.story)
+}
+
+// checkPast has somebody write into a room that was the chat's before.
+func (l *life) checkPast(p *person) {
+	l.t.Helper()
+	if len(p.past) == 0 || p.mode == policy.ModeBusiness {
+		return
+	}
+	evt := l.say(p.past[l.rng.IntN(len(p.past))], p.ghost)
+	stored := l.count("messages where event_id = $1", evt.ID)
+	if p.mode == policy.ModeOff {
+		require.Zero(l.t, stored, "story %d: written in a former room", l.story)
+	}
+	if stored == 1 {
+		require.NotEqual(l.t, policy.ActionAnswer, l.message(evt).Action, "story %d: written in a former room", l.story)
+	}
 }
