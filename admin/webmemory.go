@@ -8,7 +8,6 @@ import (
 	"strconv"
 	"strings"
 
-	"multis/internal/text"
 	"multis/knowledge"
 	"multis/knowledge/search"
 	"multis/memory"
@@ -21,7 +20,6 @@ import (
 const (
 	maxFoundDocuments = 10  // passages of documents that a search on the page shows
 	maxFoundMemory    = 12  // messages and notes
-	maxAround         = 240 // characters of a passage before and after the best match
 	maxPageNotes      = 200 // notes on a page
 )
 
@@ -76,29 +74,12 @@ func (w *WebCommands) searchableChats(ctx context.Context) ([]store.ChatID, erro
 
 // passageOf returns a quote with what surrounds it in its passage.
 func passageOf(q search.Quote) web.Passage {
-	p := web.Passage{
-		Source:  strings.Trim(knowledge.CiteQuote(q), "[]"),
-		Private: q.Hit.Role != policy.RolePublic,
-		Match:   q.Text,
-	}
-	if before, after, found := strings.Cut(q.Hit.Text, q.Text); found {
-		p.Before, p.After = lastCharacters(before, maxAround), text.Clip(after, maxAround)
-	}
-	if q.Hit.DocumentID != 0 && q.Hit.Kind == index.KindKnowledge {
-		p.Path = fmt.Sprintf("/documents/%d", q.Hit.DocumentID)
-		if chunk, ok := q.Hit.Ref.Chunk(); ok {
-			p.Path += fmt.Sprintf("#p-%d", chunk)
-		}
+	p := web.PassageAround(q.Hit.Text, q.Text)
+	p.Source, p.Private = strings.Trim(knowledge.CiteQuote(q), "[]"), q.Hit.Role != policy.RolePublic
+	if chunk, ok := q.Hit.Ref.Chunk(); ok && q.Hit.DocumentID != 0 && q.Hit.Kind == index.KindKnowledge {
+		p.Path = web.PassagePath(q.Hit.DocumentID, chunk)
 	}
 	return p
-}
-
-// lastCharacters returns the end of a text, with n characters at most.
-func lastCharacters(s string, n int) string {
-	if runes := []rune(s); len(runes) > n {
-		return "…" + string(runes[len(runes)-n+1:])
-	}
-	return s
 }
 
 // Notes returns the notes of a chat, the newest first, and what they said before they were changed, by the present notes.

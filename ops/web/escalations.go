@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"multis/store"
+	"multis/store/index"
 )
 
 // maxAbout is how many of its messages an escalation shows.
@@ -15,9 +16,26 @@ const maxAbout = 10
 type escalationCard struct {
 	store.Escalation
 
-	Chat    store.Chat
-	Said    []entry
-	Version string
+	Chat        store.Chat
+	Said        []entry
+	Version     string
+	Suggestions []suggestion
+}
+
+// suggestion is an answer that may be sent to the contact of an escalation, with what it is based on.
+type suggestion struct {
+	Text    string
+	Sources []Passage
+}
+
+// IsQuote reports whether the suggestion is what its only source says, word for word.
+func (s suggestion) IsQuote() bool { return len(s.Sources) == 1 && s.Sources[0].Match == s.Text }
+
+// addSources adds the suggestions, whose sources are in passages.
+func (c *escalationCard) addSources(passages map[store.ChunkID]index.ChunkText) {
+	for _, p := range c.Proposals {
+		c.Suggestions = append(c.Suggestions, suggestion{Text: p.Text, Sources: sourcesOf(p.Citations, passages)})
+	}
 }
 
 // Suggests reports whether the suggestions may still be sent.

@@ -17,7 +17,8 @@ const maxWaiting = 100
 type draftCard struct {
 	store.WaitingDraft
 
-	Chat store.Chat
+	Chat    store.Chat
+	Sources []Passage
 }
 
 // nowPage is what the first page shows.
@@ -67,11 +68,18 @@ func (s waitingPages) readWaiting(v *visit) (page nowPage, err error) {
 	if err != nil {
 		return page, err
 	}
+	passages, err := s.readPassages(v, citationsOf(drafts, escalations))
+	if err != nil {
+		return page, err
+	}
 	for _, d := range drafts {
-		page.Drafts = append(page.Drafts, draftCard{d, chats[d.ChatID]})
+		page.Drafts = append(page.Drafts, draftCard{WaitingDraft: d, Chat: chats[d.ChatID], Sources: sourcesOf(d.Citations, passages)})
 	}
 	if page.Escalations, err = s.escalationCards(v, escalations, chats); err != nil {
 		return page, err
+	}
+	for i := range page.Escalations {
+		page.Escalations[i].addSources(passages)
 	}
 	questions, err := s.Questions.Questions(ctx)
 	page.Questions = oldestFirst(questions)
@@ -87,6 +95,17 @@ func chatsOf(drafts []store.WaitingDraft, escalations []store.Escalation) (ids [
 		ids = append(ids, e.ChatID)
 	}
 	return ids
+}
+
+// citationsOf returns what drafts, and the suggestions for escalations, are based on.
+func citationsOf(drafts []store.WaitingDraft, escalations []store.Escalation) (list []store.Citation) {
+	for _, d := range drafts {
+		list = append(list, d.Citations...)
+	}
+	for _, e := range escalations {
+		list = append(list, e.Citations()...)
+	}
+	return list
 }
 
 // result says what became of what the address names, as it is now.

@@ -3,9 +3,13 @@ package web_test
 import (
 	"net/http"
 	"regexp"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"multis/knowledge"
+	"multis/policy"
 )
 
 // draft is the draft that fill makes.
@@ -19,13 +23,43 @@ func TestNow_ShowsWhatWaits(t *testing.T) {
 	page := r.get("/")
 	for _, want := range []string{
 		"<h1>4 waiting for you</h1>", "waits since 13:22", `action="/approvals/1"`, `action="/escalations/1/replies"`,
-		"Task 1 of Ana wants to use <code>fetch_url</code>", `<dt>url</dt><dd dir="ltr">Ana</dd>`, "Send the marked text",
+		"Task 1 of Ana wants to use <code>fetch_url</code>", `<dt>url</dt><dd dir="ltr">Ana</dd>`, "Send suggestion 1",
 		`action="/drafts/` + draft + `"`,
 		`action="/questions/5"`, "<p>Save this answer? Ana</p>", `name="do" value="public" type="submit">Save for customers`,
 		`<blockquote class="said nora" dir="auto"><p>Ana</p></blockquote>`,
 	} {
 		require.Contains(t, page, want)
 	}
+}
+
+// TestNow_ShowsSourceInItsPassage has a draft and a suggestion that quote a long passage, and one that is gone.
+func TestNow_ShowsSourceInItsPassage(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.fill("Ana")
+	const quote = "A cargo bike costs 45 euro a day."
+	before, after := "The shop. "+strings.Repeat("We look after bikes. ", 15), strings.Repeat(" Bring it back by six.", 15)+" The end."
+	_, err := knowledge.New(r.st).Index(t.Context(), knowledge.File{
+		Name: "rental.md", Data: []byte("# Rental\n\n" + before + quote + after + "\n"), Role: policy.RolePublic,
+	})
+	require.NoError(t, err)
+	passage := regexp.MustCompile(`id="p-(\d+)"`).FindStringSubmatch(r.get("/documents/2"))[1]
+	r.exec(`update outbox set citations = jsonb_build_array(
+			jsonb_build_object('ref', jsonb_build_object('kind', 'chunk', 'id', $3::int), 'source', '[rental.md › Rental]', 'quote', $2::text),
+			jsonb_build_object('ref', jsonb_build_object('kind', 'chunk', 'id', 99), 'source', '[old.md]', 'quote', 'It was cheaper.')
+		) where id = $1`, draft, quote, passage)
+	r.exec(`update escalations set proposals = (select jsonb_build_array(jsonb_build_object('text', '45 euro.', 'citations', citations)) from outbox where id = $1)`, draft)
+
+	page := r.get("/")
+	for _, part := range []string{page[strings.Index(page, `id="escalation-1"`):strings.Index(page, `id="draft-`)], page[strings.Index(page, `id="draft-`):]} {
+		require.Regexp(t, `<a href="/documents/\d+#p-\d+">rental.md › Rental</a></span> · public`, part)
+		require.Regexp(t, `>…[^<]+We look after bikes\. <mark>`+quote+`</mark> Bring it back by six\.[^<]+…</p>`, part, "what is near it")
+		require.Contains(t, part, "<details><summary>The whole passage</summary>")
+		require.Contains(t, part, before+"<mark>"+quote+"</mark>"+after+"</p>")
+		require.Contains(t, part, `<span dir="auto">old.md</span>`)
+		require.Contains(t, part, "<mark>It was cheaper.</mark></p>", "a quote is shown though its passage is gone")
+	}
+	require.Contains(t, page, `<p dir="auto">45 euro.</p>`, "the words of a suggestion that is no quote")
 }
 
 func TestDraft_IsDecidedByItsForm(t *testing.T) {

@@ -57,7 +57,7 @@ type Passage struct {
 	Source  string // its citation
 	Path    string // of its page; empty for none
 	Private bool   // contacts never see it
-	// Before and After surround the words that match best, Match.
+	// Before and After surround the words that match best, Match: all three are the passage.
 	Before, Match, After string
 }
 
