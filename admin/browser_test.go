@@ -55,6 +55,7 @@ func openBrowser(t *testing.T, r *rig) *browser {
 	server := httptest.NewUnstartedServer(nil)
 	b.site = "http://" + server.Listener.Addr().String()
 	r.settings.WebAddress = b.site
+	r.previewer = turnsPreviewer{r.newTurns()}
 	r.restart()
 	site, err := web.New(r.ctx, web.Options{
 		Store:     r.st,
@@ -252,6 +253,12 @@ func TestWeb_InARealBrowser(t *testing.T) {
 	b.run(chromedp.SetUploadFiles(chromedp.CSS("#file"), []string{file}), chromedp.Click(chromedp.CSS("input[value=public]")))
 	b.click("form[enctype] button")
 	require.Contains(t, b.text(), "hours.md")
+
+	b.open("/documents")
+	b.run(chromedp.SendKeys(chromedp.CSS("#question"), "What does delivery cost?"))
+	b.click("form[action='/preview'] button")
+	require.Contains(t, b.text(), "Delivery costs 5 euro within the city.")
+	b.check("preview")
 
 	b.open("/sessions")
 	b.check("sessions")

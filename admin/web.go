@@ -44,6 +44,7 @@ type WebCommands struct {
 	pins       *pinCommands
 	dialogs    *dialogs
 	answers    *AnswerCommands
+	previewer  Previewer
 }
 
 // newWebCommands returns the commands about the web page, which changes things by the other topics.
@@ -62,6 +63,7 @@ func (a *Admin) newWebCommands(o Options) *WebCommands {
 		pins:       a.pins,
 		dialogs:    a.dialogs,
 		answers:    a.Answers,
+		previewer:  o.Previewer,
 	}
 }
 

@@ -67,6 +67,26 @@ func (w *WebCommands) SetMode(ctx context.Context, s store.WebSession, c web.Mod
 	return w.carryOut(ctx, s, todo)
 }
 
+// Preview answers a question as /business preview does.
+func (w *WebCommands) Preview(ctx context.Context, s store.WebSession, question string) (p web.Preview, refused string, err error) {
+	if w.previewer == nil {
+		return p, "Nothing answers customers here.", nil
+	}
+	room, err := store.AdminChat(ctx, w.store.DB())
+	if err != nil {
+		return p, "", err
+	}
+	_, err = w.carryOut(ctx, s, deed{
+		command: "business", outcome: "preview", words: question,
+		change: func(context.Context, store.Tx) error { return nil },
+	})
+	if err != nil {
+		return p, "", err
+	}
+	found, err := w.previewer.Preview(ctx, room, store.Message{}, question)
+	return web.Preview(found), "", err
+}
+
 // AddDocument indexes a file as one that is sent to the admin room, and returns what was read and what was not.
 func (w *WebCommands) AddDocument(ctx context.Context, s store.WebSession, u web.Upload) (report string, added bool, err error) {
 	if why := whyUnindexable(u.Name, int64(len(u.Data))); why != "" {

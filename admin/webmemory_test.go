@@ -131,6 +131,36 @@ func TestWeb_ModeOffNeedsThePIN(t *testing.T) {
 	}
 }
 
+func TestWeb_PreviewSendsNothing(t *testing.T) {
+	t.Parallel()
+	r := newDesk(t)
+	s := r.session("a")
+	_, refused, err := r.admin.Web.Preview(r.ctx, s, "What does delivery cost?")
+	require.NoError(t, err)
+	require.NotEmpty(t, refused, "nothing answers customers")
+	r.previewer = turnsPreviewer{r.newTurns()}
+	r.restart()
+	r.addDocument("prices.md", "# Delivery\n\nDelivery costs 5 euro within the city.", policy.RolePublic)
+	r.addDocument("costs.md", "# Delivery\n\nDelivery costs us 2 euro in fuel.", policy.RoleAdmin)
+	r.customer("Ana")
+	rows := func() int {
+		return r.count("select (select count(*) from messages) + (select count(*) from outbox) + (select count(*) from tasks) + (select count(*) from escalations)")
+	}
+	before := rows()
+	p, refused, err := r.admin.Web.Preview(r.ctx, s, "What does delivery cost?")
+	require.NoError(t, err)
+	require.Empty(t, refused)
+	require.Contains(t, p.Text, "5 euro")
+	require.Contains(t, p.Citations[0].Source, "prices.md")
+	require.False(t, p.Escalates)
+	p, _, err = r.admin.Web.Preview(r.ctx, s, "Do you rent out tents?")
+	require.NoError(t, err)
+	require.True(t, p.Escalates)
+	require.NotContains(t, p.Text, "fuel")
+	require.Equal(t, before, rows())
+	require.Equal(t, 2, r.count("select count(*) from audit_entries where action = 'business' and outcome = 'preview' and rule = 'web_session_1'"))
+}
+
 func TestWeb_UploadIsIndexedAsAFileOfTheRoom(t *testing.T) {
 	t.Parallel()
 	r := newWebRig(t)

@@ -26,7 +26,7 @@ type Preview struct {
 }
 
 // Preview returns what a contact would get for a question, without sending anything or changing a chat. The admin room
-// pays for a model's answer.
+// pays for a model's answer. message is the one in which the owner asked; zero if he asked elsewhere.
 func (t *Turns) Preview(ctx context.Context, room store.Chat, message store.Message, question string) (Preview, error) {
 	name, err := store.AssistantName(ctx, t.store.DB(), t.name)
 	if err != nil {
@@ -128,11 +128,16 @@ func (t previewer) previewModel(ctx context.Context, room store.Chat, message st
 		return contactAnswer{}, llm.ErrNoModel
 	}
 	model, _ := t.personas.ModelOf(answering)
+	var asked []store.Message
+	var messageID *store.MessageID
+	if message.ID != 0 {
+		asked, messageID = []store.Message{message}, &message.ID
+	}
 	task, err := store.InsertTask(ctx, t.store.AsyncCommit(), store.Task{
 		Kind:      store.TaskTurn,
 		ChatID:    room.ID,
-		MessageID: &message.ID,
-		Sources:   []store.MessageID{message.ID},
+		MessageID: messageID,
+		Sources:   store.IDsOf(asked),
 		Agent:     answering.ID,
 		Model:     model.Name(),
 		Input:     policy.Redact(question),
@@ -161,7 +166,7 @@ func (t previewer) previewModel(ctx context.Context, room store.Chat, message st
 		return contactAnswer{}, err
 	}
 	end := r.run.Run(ctx, task, func(ctx context.Context) (run.FirstRequest, error) {
-		return r.buildContactRequest(ctx, contactQuestion{chat: room, waiting: []store.Message{message}, text: question}, found.Hits)
+		return r.buildContactRequest(ctx, contactQuestion{chat: room, waiting: asked, text: question}, found.Hits)
 	})
 	if end.Err != nil && end.End != run.Stopped {
 		return contactAnswer{}, end.Err

@@ -10,6 +10,7 @@ import (
 	"multis/llm"
 	"multis/llm/llmtest"
 	"multis/policy"
+	"multis/store"
 )
 
 func TestPreview_SendsNothing(t *testing.T) {
@@ -60,4 +61,9 @@ func TestPreview_AppliesBusinessRules(t *testing.T) {
 	require.Contains(t, asked, "The business is called Piano House.")
 	require.Contains(t, asked, "- Never promise a date")
 	require.NotContains(t, asked, "secret of the owner")
+
+	p, err := b.agent.Turns.Preview(t.Context(), b.admin, store.Message{}, "What does delivery cost within the city?")
+	require.NoError(t, err)
+	require.Equal(t, "Delivery is 5 euro. (from Prices)", p.Text, "the page asks without a message")
+	require.Equal(t, 2, b.count("select count(*) from tasks where state = 'completed' and key like 'preview:%'"))
 }

@@ -49,6 +49,7 @@ func (l *Library) indexOnce(ctx context.Context, f File) (Report, error) {
 	}
 	row.Format = content.Format
 	row.Title = cmp.Or(f.Title, titleOf(content.Sections))
+	row.Notes = content.Notes
 	report, err := l.write(ctx, t.scope, row, chunksOf(row, content.Sections))
 	report.Pages, report.Notes = content.Pages, content.Notes
 	return report, err

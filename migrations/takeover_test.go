@@ -147,7 +147,7 @@ const undoWordsSQL = `alter table tasks rename sources to about; alter table out
 // undoSQL reverts what the migrations since the baseline have added to the tables and renamed.
 const undoSQL = `set session_replication_role = replica; alter table escalations drop proposals, drop picked, add citations jsonb not null default '[]', add proposal text not null default ''; ` + undoWordsSQL +
 	`; alter table chats drop continued_in cascade, drop successor_room cascade; alter table chat_summaries drop tainted; alter table outbox drop task_id; alter table outbox drop trace_id; alter table tasks drop run_id; alter table dialogs drop message_id, drop draft_id;
-	alter table chunks drop shown_title; alter table documents drop title, drop given_title;
+	alter table chunks drop shown_title; alter table documents drop title, drop given_title, drop notes;
 	drop table incidents; drop table monitors; alter table watches drop changes, drop changing, drop left_out; alter table schedules drop message_id, drop unless_reply;
 	alter table approvals drop binding, drop card, drop tier, drop target, drop grantable, drop unattended, drop how, drop reason, drop message_id, drop grant_id, drop used_at, drop hinted, drop note; alter table tasks drop tainted; alter table chats drop auto_offered_at, drop labels cascade, drop unlabelled cascade, drop for_operators, drop follow_up_days cascade, drop followed_up_at, drop owner_last_by; drop table ratings; alter table outbox drop kept, drop mark, drop seen_id cascade, drop drafted_as, drop judged, drop judged_at, drop feedback_id; alter table messages drop thread;
 	alter table escalations drop card_id, drop found, drop proposal, drop claimed_by, drop claimed_at, drop answered_at, drop closed_by, drop paged, drop shown, drop cause;

@@ -191,6 +191,11 @@ func attacks() []attack {
 			"the change of a mode of another site", forbidden, ownerSession,
 			signedIn(http.MethodPost, "/chats/1/mode", crossSite, with("Origin", "https://evil.example")),
 		},
+		{"a preview without a session", http.StatusUnauthorized, nothing, post("/preview", "q=x")},
+		{
+			"a preview of another site, which costs money", forbidden, ownerSession,
+			signedIn(http.MethodPost, "/preview", crossSite, with("Origin", "https://evil.example")),
+		},
 		{"the change of a note without a session", http.StatusUnauthorized, nothing, post("/notes/1", "text=x")},
 		{
 			"the forgetting of a note by GET of a frame", forbidden, ownerSession,

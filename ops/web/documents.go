@@ -49,7 +49,7 @@ func (s *Site) documents(v *visit) error {
 	return nil
 }
 
-// addDocument indexes a file. Its answer says what of the file was not read, which is stored nowhere.
+// addDocument indexes a file. Its answer says what of the file was not read.
 func (s *Site) addDocument(v *visit) error {
 	file, header, err := v.r.FormFile("file")
 	if err != nil {

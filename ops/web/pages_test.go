@@ -1,11 +1,14 @@
 package web_test
 
 import (
+	"fmt"
 	"io"
 	"net/http"
+	"net/url"
 	"os"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -63,7 +66,7 @@ func (r *rig) fill(name string) {
 // pages are the addresses of all pages of a rig that is filled.
 var pages = []string{
 	"/", "/chats", "/chats/1", "/chats/1/mode?to=silent", "/chats/1/memory", "/notes/1/forget", "/search", "/search?q=deposit",
-	"/documents", "/documents/1", "/numbers", "/numbers?days=30", "/doctor", "/jobs", "/rehearsal", "/sessions",
+	"/documents", "/documents/1", "/preview", "/numbers", "/numbers?days=30", "/doctor", "/jobs", "/rehearsal", "/sessions",
 }
 
 func TestChats_ListsThem(t *testing.T) {
@@ -146,6 +149,71 @@ func TestDocuments_ShowsPassages(t *testing.T) {
 	require.Contains(t, list, `<a href="/documents/1" dir="auto">prices.md</a>`)
 	require.Contains(t, r.get("/documents/1"), "A consultation costs 80 EUR.")
 	require.Equal(t, http.StatusNotFound, r.do(http.MethodGet, "/documents/2", "", as(r.session(owner))).Code)
+}
+
+func TestDocument_SaysWhatIsNotSeen(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.fill("prices")
+	require.NotContains(t, r.get("/documents/1"), "What I can’t see")
+	require.NotContains(t, r.get("/documents"), "not all of it was read")
+	_, err := knowledge.New(r.st).Index(t.Context(), knowledge.File{
+		Name: "hours.html", Role: policy.RolePublic,
+		Data: []byte(`<html><body><p>We open at nine.</p><p style="display:none">Closed in secret.</p></body></html>`),
+	})
+	require.NoError(t, err)
+	require.Contains(t, r.get("/documents"), "not all of it was read")
+	page := r.get("/documents/2")
+	require.Contains(t, page, "What I can’t see")
+	require.Contains(t, page, "1 line of it cannot be seen, so I left it out: “Closed in secret.”.")
+	require.NotContains(t, page[strings.Index(page, "passages-h"):], "Closed in secret")
+}
+
+func TestPreview_ShowsAnswerWithItsSource(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.fill("prices")
+	token := r.session(owner)
+	ask := func(form string) string {
+		w := r.do(http.MethodPost, "/preview", form, as(token))
+		require.Equal(t, http.StatusOK, w.Code)
+		requireSafeHeaders(t, w.Header())
+		return w.Body.String()
+	}
+	passage, err := strconv.ParseInt(regexp.MustCompile(`id="p-(\d+)"`).FindStringSubmatch(r.get("/documents/1"))[1], 10, 64)
+	require.NoError(t, err)
+	r.previewed = web.Preview{
+		Text: "It costs 80 EUR.", Why: "Cited.",
+		Citations: []store.Citation{{Ref: store.Ref{Kind: store.RefChunk, ID: passage}, Source: "[prices.md]", Quote: "A consultation costs 80 EUR."}},
+	}
+	page := ask("q=+What+does+it+cost%3F%00+")
+	for _, want := range []string{
+		"A customer would get this answer", "It costs 80 EUR.", "Cited.", "<mark>A consultation costs 80 EUR.</mark>", "The answer, not sent",
+		fmt.Sprintf(`<a href="/documents/1#p-%d">prices.md</a>`, passage), `required>What does it cost?</textarea>`,
+	} {
+		require.Contains(t, page, want)
+	}
+	require.Equal(t, []string{`preview "What does it cost?"`}, r.told)
+
+	r.previewed = web.Preview{Text: hostile, Why: hostile, Escalates: true, Citations: []store.Citation{{Source: hostile, Quote: hostile}}}
+	page = ask("q=" + url.QueryEscape(hostile[:1000]))
+	require.Contains(t, page, "A person would answer")
+	require.Contains(t, page, "The customer would read, not sent")
+	require.NotContains(t, scriptTag.ReplaceAllString(page, ""), "<script")
+	require.NotRegexp(t, `[\x{202a}-\x{202e}\x{2066}-\x{2069}]|<img`, page)
+	r.previewed = web.Preview{Why: "It is thanks."}
+	page = ask("q=Thanks")
+	require.Contains(t, page, "A customer would get no answer")
+	require.Contains(t, page, "No document of yours is quoted.")
+
+	r.refused = "Nothing answers customers here."
+	w := r.do(http.MethodPost, "/preview", "q=My+words", as(token))
+	require.Contains(t, w.Body.String(), r.refused)
+	require.Contains(t, w.Body.String(), "My words")
+	asked := len(r.told)
+	require.Equal(t, http.StatusUnprocessableEntity, r.do(http.MethodPost, "/preview", "q=+", as(token)).Code)
+	require.Len(t, r.told, asked)
+	require.Less(t, len(r.get("/preview")), 10_000)
 }
 
 func TestNumbers_CountByDay(t *testing.T) {

@@ -51,6 +51,7 @@ type rig struct {
 	notes     []store.Note
 	former    map[store.NoteID]store.Note
 	questions []web.Question
+	previewed web.Preview
 	// refused is why the admin room does nothing; empty if it does what it is asked.
 	refused string
 }
@@ -170,6 +171,11 @@ func (r *rig) SetMode(_ context.Context, _ store.WebSession, c web.ModeChange) (
 func (r *rig) AddDocument(_ context.Context, _ store.WebSession, u web.Upload) (string, bool, error) {
 	r.told = append(r.told, fmt.Sprintf("add %q %q %s", u.Name, u.Data, u.Role))
 	return u.Name + ": " + r.refused, r.refused == "", nil
+}
+
+func (r *rig) Preview(_ context.Context, _ store.WebSession, question string) (web.Preview, string, error) {
+	r.told = append(r.told, fmt.Sprintf("preview %q", question))
+	return r.previewed, r.refused, nil
 }
 
 func (r *rig) Examine(context.Context) doctor.Report { return r.report }

@@ -36,6 +36,8 @@ type Room interface {
 	SetMode(ctx context.Context, s store.WebSession, c ModeChange) (refused string, err error)
 	// AddDocument indexes a file, and returns what was read and what was not.
 	AddDocument(ctx context.Context, s store.WebSession, u Upload) (report string, added bool, err error)
+	// Preview answers a question as if a customer had asked it. Nothing is sent, and no chat changes.
+	Preview(ctx context.Context, s store.WebSession, question string) (p Preview, refused string, err error)
 }
 
 // Questions are those of the admin room that wait by themselves.
@@ -66,6 +68,14 @@ type ModeChange struct {
 	Chat    store.ChatID
 	Was, To policy.Mode // Was is the mode that the form showed
 	PIN     string
+}
+
+// Preview is what a customer would get for a question.
+type Preview struct {
+	Text      string // what the customer would read; empty for nothing
+	Citations []store.Citation
+	Why       string // why it is this answer, or why there is none
+	Escalates bool   // a person would have to answer
 }
 
 // Upload is a file that becomes a document.

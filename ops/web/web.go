@@ -163,6 +163,8 @@ func (s *Site) routes() []route {
 		{pattern: "GET /documents", do: s.documents},
 		{pattern: uploadPattern, do: s.addDocument, takesFile: true},
 		{pattern: "GET /documents/{id}", do: s.document},
+		{pattern: "GET /preview", do: s.askAsCustomer},
+		{pattern: "POST /preview", do: s.preview},
 		{pattern: "GET /numbers", do: s.numbers},
 		{pattern: "GET /doctor", do: s.doctor},
 		{pattern: "GET /jobs", do: s.jobs},

@@ -40,6 +40,8 @@ type Document struct {
 	RoleSetAt  time.Time
 	Title      string // its own title for people; empty if it has none
 	GivenTitle string // the title that the owner gave it; empty for none
+	// Notes says what of the source was not read, such as hidden text, or may be wrong; a sentence each.
+	Notes []string
 	// FoundInBulk is true for a document that was found in a folder or by a pattern, not named by itself. It is not stored.
 	FoundInBulk bool `db:"-"`
 }
@@ -53,7 +55,7 @@ func (d *Document) KeepsRole(replacement Document) bool {
 // ShownTitle returns the title by which customers know the document; empty if that is its name.
 func (d *Document) ShownTitle() string { return cmp.Or(d.GivenTitle, d.Title) }
 
-const documentColumns = "id, origin, name, role, kind, element, size, hash, chunks, indexed_at, validator, role_set_at, title, given_title"
+const documentColumns = "id, origin, name, role, kind, element, size, hash, chunks, indexed_at, validator, role_set_at, title, given_title, notes"
 
 const documentByOriginSQL = "select " + documentColumns + " from documents where origin = $1"
 
@@ -151,15 +153,15 @@ const mergeEntriesSQL = `select gin_clean_pending_list('chunk_index_tsv'), gin_c
 	where not exists (select from pg_locks where locktype = 'advisory' and objid = 'documents'::regclass and pid <> pg_backend_pid()
 		and database = (select oid from pg_database where datname = current_database()))`
 
-const newDocumentSQL = `insert into documents (origin, name, role, kind, element, size, hash, chunks, validator, role_set_at, title, given_title)
-	values (@origin, @name, @role, @kind, @element, @size, @hash, @chunks, @validator, @said, @title, @given)
+const newDocumentSQL = `insert into documents (origin, name, role, kind, element, size, hash, chunks, validator, role_set_at, title, given_title, notes)
+	values (@origin, @name, @role, @kind, @element, @size, @hash, @chunks, @validator, @said, @title, @given, @notes)
 	on conflict (origin) do `
 
 const insertDocumentSQL = newDocumentSQL + "nothing returning id"
 
 const upsertDocumentSQL = newDocumentSQL +
 	`update set name = excluded.name, kind = excluded.kind, element = excluded.element, size = excluded.size,
-		hash = excluded.hash, chunks = excluded.chunks, validator = excluded.validator, indexed_at = now(), title = excluded.title,
+		hash = excluded.hash, chunks = excluded.chunks, validator = excluded.validator, indexed_at = now(), title = excluded.title, notes = excluded.notes,
 		role_set_at = greatest(documents.role_set_at, excluded.role_set_at)
 	returning id`
 
@@ -235,7 +237,7 @@ func (d *Document) write(ctx context.Context, tx row.Tx, sql string, chunks []Ch
 	err := tx.QueryRow(ctx, sql, pgx.NamedArgs{
 		"origin": d.Origin, "name": d.Name, "role": d.Role, "kind": d.Kind, "element": d.Format, "size": d.Size,
 		"hash": d.Hash, "chunks": len(chunks), "validator": d.Validator, "said": d.RoleSetAt,
-		"title": d.Title, "given": d.GivenTitle,
+		"title": d.Title, "given": d.GivenTitle, "notes": row.EmptyIfNil(d.Notes),
 	}).Scan(&d.ID)
 	if err != nil {
 		return fmt.Errorf("write document: %w", err)
