@@ -2,7 +2,6 @@ package appservice
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -341,12 +340,12 @@ func (l *life) meet(kind string, mode policy.Mode) {
 	l.look(p.room)
 	chat := l.chatIn(p.room)
 	ctx := l.t.Context()
+	l.setMode(chat, mode)
 	require.NoError(l.t, l.store.InTx(ctx, func(tx store.Tx) error {
-		return errors.Join(
-			store.SetMode(ctx, tx, chat.ID, mode),
-			store.SetDelivery(ctx, tx, chat.ID, policy.DeliveryDraft),
-			store.AddLabels(ctx, tx, chat.ID, p.note),
-		)
+		if err := store.SetDelivery(ctx, tx, chat.ID, policy.DeliveryDraft); err != nil {
+			return err
+		}
+		return store.AddLabels(ctx, tx, chat.ID, p.note)
 	}))
 	_, err := l.store.Pool().Exec(ctx, `with scope as (select set_config('multis.scope', '*', false))
 		insert into notes (role, chat_id, kind, body, valid_from) select 'user:' || $1::bigint, $1, 'fact', $2, now() from scope`,
