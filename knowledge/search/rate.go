@@ -86,8 +86,8 @@ func (p *piece) rate(q ratedQuestion) bool {
 	p.about = p.aboutShare(q.about)
 	p.answerMatch = p.matchType(q.typed)
 	beside := p.besideShare(q.words) + aboutShare*p.besideShare(q.about)
-	fit := focusShare*p.focus(q.words) + labelShare*p.label(q.words) + 0.05*float64(p.answerMatch) + detailShare*float64(p.details(q)) - 0.02*float64(p.last-p.first)
-	p.score = covered + besideShare*beside + aboutShare*p.about + fit
+	fit := labelShare*p.label(q.words) + 0.05*float64(p.answerMatch) + detailShare*float64(p.details(q)) - 0.02*float64(p.last-p.first)
+	p.score = covered + besideShare*beside + aboutShare*p.about + focusShare*p.focus(q.words) + fit
 	return true
 }
 

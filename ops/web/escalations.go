@@ -31,11 +31,12 @@ type suggestion struct {
 // IsQuote reports whether the suggestion is what its only source says, word for word.
 func (s suggestion) IsQuote() bool { return len(s.Sources) == 1 && s.Sources[0].Match == s.Text }
 
-// addSources adds the suggestions, whose sources are in passages.
-func (c *escalationCard) addSources(passages map[store.ChunkID]index.ChunkText) {
-	for _, p := range c.Proposals {
-		c.Suggestions = append(c.Suggestions, suggestion{Text: p.Text, Sources: sourcesOf(p.Citations, passages)})
+// suggestionsOf returns what may be sent to the contact of an escalation. The sources are in passages.
+func suggestionsOf(e store.Escalation, passages map[store.ChunkID]index.ChunkText) (list []suggestion) {
+	for _, p := range e.Proposals {
+		list = append(list, suggestion{Text: p.Text, Sources: sourcesOf(p.Citations, passages)})
 	}
+	return list
 }
 
 // Suggests reports whether the suggestions may still be sent.

@@ -79,7 +79,7 @@ func (s waitingPages) readWaiting(v *visit) (page nowPage, err error) {
 		return page, err
 	}
 	for i := range page.Escalations {
-		page.Escalations[i].addSources(passages)
+		page.Escalations[i].Suggestions = suggestionsOf(page.Escalations[i].Escalation, passages)
 	}
 	questions, err := s.Questions.Questions(ctx)
 	page.Questions = oldestFirst(questions)

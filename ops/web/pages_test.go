@@ -183,8 +183,13 @@ func TestPreview_ShowsAnswerWithItsSource(t *testing.T) {
 	passage, err := strconv.ParseInt(regexp.MustCompile(`id="p-(\d+)"`).FindStringSubmatch(r.get("/documents/1"))[1], 10, 64)
 	require.NoError(t, err)
 	r.previewed = web.Preview{
-		Text: "It costs 80 EUR.", Why: "Cited.",
-		Citations: []store.Citation{{Ref: store.Ref{Kind: store.RefChunk, ID: passage}, Source: "[prices.md]", Quote: "A consultation costs 80 EUR."}},
+		Text: "It costs 80 EUR.",
+		Why:  "Cited.",
+		Citations: []store.Citation{{
+			Ref:    store.Ref{Kind: store.RefChunk, ID: passage},
+			Source: "[prices.md]",
+			Quote:  "A consultation costs 80 EUR.",
+		}},
 	}
 	page := ask("q=+What+does+it+cost%3F%00+")
 	for _, want := range []string{

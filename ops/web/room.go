@@ -34,6 +34,11 @@ type Room interface {
 	// ExplainMode says what a mode means in a chat, and whether it needs the PIN now. SetMode sets it.
 	ExplainMode(ctx context.Context, chat store.Chat, to policy.Mode) (effect string, needsPIN bool, err error)
 	SetMode(ctx context.Context, s store.WebSession, c ModeChange) (refused string, err error)
+	DocumentActions
+}
+
+// DocumentActions are what the admin room does with documents.
+type DocumentActions interface {
 	// AddDocument indexes a file, and returns what was read and what was not.
 	AddDocument(ctx context.Context, s store.WebSession, u Upload) (report string, added bool, err error)
 	// Preview answers a question as if a customer had asked it. Nothing is sent, and no chat changes.

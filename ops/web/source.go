@@ -56,8 +56,9 @@ func (s *Site) readPassages(v *visit, citations []store.Citation) (map[store.Chu
 			ids = append(ids, int64(chunk))
 		}
 	}
+	found := map[store.ChunkID]index.ChunkText{}
 	if len(ids) == 0 {
-		return nil, nil
+		return found, nil
 	}
 	scope := policy.OwnerScope()
 	texts, err := s.Store.OwnerReader(scope)
@@ -66,7 +67,6 @@ func (s *Site) readPassages(v *visit, citations []store.Citation) (map[store.Chu
 	}
 	slices.Sort(ids)
 	list, err := index.ChunkTexts(v.r.Context(), v.count(texts), scope, slices.Compact(ids))
-	found := make(map[store.ChunkID]index.ChunkText, len(list))
 	for _, p := range list {
 		found[store.ChunkID(p.ID)] = p
 	}
