@@ -67,10 +67,13 @@ func (s *Site) readPassages(v *visit, citations []store.Citation) (map[store.Chu
 	}
 	slices.Sort(ids)
 	list, err := index.ChunkTexts(v.r.Context(), v.count(texts), scope, slices.Compact(ids))
+	if err != nil {
+		return nil, err
+	}
 	for _, p := range list {
 		found[store.ChunkID(p.ID)] = p
 	}
-	return found, err
+	return found, nil
 }
 
 // sourcesOf returns the sources of citations, each quote in its passage.
