@@ -380,3 +380,12 @@ func FuzzScanners(f *testing.F) {
 		require.False(t, magnitude.MatchString(s) && !hasMagnitude)
 	})
 }
+
+// A date in digits is the source's date in words, and nothing else is.
+func TestFindUnsupported_ReadsDatesInDigits(t *testing.T) {
+	t.Parallel()
+	const source = "The ferry runs from 6 April to 25 October."
+	require.Empty(t, FindUnsupported("It runs from 6/4 to 25/10.", source))
+	require.NotEmpty(t, FindUnsupported("It runs from 6/5 to 25/10.", source))
+	require.NotEmpty(t, FindUnsupported("It costs 6.04 EUR.", source))
+}
