@@ -176,6 +176,13 @@ func (v *vocabulary) add(c *clause, t token, isSigned bool) {
 	c.tokens = append(c.tokens, t)
 }
 
+// isThanks reports whether a clause only thanks for a message: "thank you for your question".
+func (c clause) isThanks() bool {
+	thanks := func(t token) bool { return c.words.thanks[t.word] }
+	isMore := func(t token) bool { return c.words.isContent(t) && !thanks(t) && !c.words.messages[t.word] }
+	return slices.ContainsFunc(c.tokens, thanks) && !slices.ContainsFunc(c.tokens, isMore)
+}
+
 // denies reports whether a clause denies.
 func (c clause) denies() bool {
 	return slices.ContainsFunc(c.tokens, func(t token) bool { return c.words.negative[t.word] })
@@ -279,9 +286,10 @@ func (c clause) limitBehind(at int) limit {
 
 // isAhead reports whether a number is a length of time before something: "three days before arrival".
 func (c clause) isAhead(at int) bool {
-	for _, t := range c.tokens[at+1 : min(len(c.tokens), at+2+maxSearch)] {
-		if c.words.ahead[t.word] {
-			return c.periodAt(at) != ""
+	for i := at + 1; i < min(len(c.tokens), at+2+maxSearch); i++ {
+		if c.words.ahead[c.tokens[i].word] {
+			isOfPrice := i+1 < len(c.tokens) && c.tokens[i+1].currency != "" // the Dutch "voor" is "for", too
+			return c.periodAt(at) != "" && !isOfPrice
 		}
 	}
 	return false
@@ -312,7 +320,7 @@ func (c clause) withDayParts() []token {
 		if t.clock > 0 {
 			t.value = t.clock
 		}
-		if !isMorning {
+		if !isMorning && t.value < noon {
 			t.value += noon
 		}
 		c.tokens = slices.Delete(c.tokens, part, part+1)
@@ -329,7 +337,7 @@ const noon = 12
 // dayPartAt returns the place of the part of the day that is said of an hour; -1 if there is none.
 func (c clause) dayPartAt(at int) int {
 	t := c.tokens[at]
-	if !t.isNumber || t.value < 1 || t.value >= noon || t.currency != "" || t.isMorning {
+	if !t.isNumber || t.value < 1 || t.value > noon || t.currency != "" || t.isMorning {
 		return -1
 	}
 	const before, behind = 2, 3
@@ -337,8 +345,8 @@ func (c clause) dayPartAt(at int) int {
 		switch other := c.tokens[i]; {
 		case c.isDayPart(i):
 			return i
-		case other.isNumber || other.period != "":
-			return -1 // "8 nights"
+		case other.isNumber || other.period != "" && !(other.period == "hour" && i+1 < len(c.tokens) && c.isDayPart(i+1)):
+			return -1 // "8 nights", but the Russian "2 hours of the day" is a time
 		}
 	}
 	for i := at - 1; i >= max(0, at-before) && !c.tokens[i].isNumber; i-- {
@@ -351,7 +359,7 @@ func (c clause) dayPartAt(at int) int {
 
 func (c clause) isDayPart(at int) bool {
 	w := c.tokens[at].word
-	return c.words.afternoon[w] || c.words.morning[w]
+	return c.words.afternoon[w] || c.words.morning[w] || c.words.noon[w]
 }
 
 // markRanges marks the numbers between which stands a word such as "to": "10 to 20", "1 June to 30 September", "between 9 and 5".

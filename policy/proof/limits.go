@@ -15,6 +15,9 @@ func (p denialCheck) findDenial() (found Finding) {
 			if !slices.ContainsFunc(s.tokens, s.words.isContent) {
 				continue // "no" and "sorry": what follows says what is denied
 			}
+			if i > 0 && s.hasOnlyFacts() && p.said[i-1].denies() && p.said[i-1].statement == s.statement {
+				continue // "closed at noon, from 12 to 2": it goes on with the denial
+			}
 			w := p.weigh(s.clause)
 			if p.isDenialRight(s.clause, w) || !s.denies() && p.isDeniedBehind(i, s.clause) {
 				continue
@@ -30,6 +33,16 @@ func (p denialCheck) findDenial() (found Finding) {
 		}
 	}
 	return found
+}
+
+// hasOnlyFacts reports whether a clause has no word of its own beside facts.
+func (c clause) hasOnlyFacts() bool {
+	for i, t := range c.tokens {
+		if c.words.isContent(t) && !c.isFact(i) {
+			return false
+		}
+	}
+	return true
 }
 
 // isDeniedBehind reports whether the next clause of the sentence goes on with a clause, and denies in the same part of the sources

@@ -14,7 +14,7 @@ func (p *prover) findNumber() (found Finding) {
 				continue
 			}
 			reason := "“" + t.written() + "” stands otherwise in what you cite"
-			if p.isOtherwise(c, i) || p.countsOtherRow(c, i) {
+			if p.isOtherwise(c, i) && !p.isTurnedBehind(c, i) || p.countsOtherRow(c, i) {
 				return contradicts(reason)
 			}
 			found = unknown(reason)
@@ -33,6 +33,22 @@ func (p *prover) isOtherwise(c clause, at int) bool {
 			}
 		}
 		return false
+	})
+}
+
+// isTurnedBehind reports whether a number has the opposite limit of one whose source says what holds where that is not kept: "we are
+// open until 10; later guests ring the bell" says what guests after 10 do.
+func (p *prover) isTurnedBehind(c clause, at int) bool {
+	said := c.limitAt(at)
+	return said != noLimit && slices.ContainsFunc(p.source, func(s clause) bool {
+		i := slices.IndexFunc(s.tokens, c.tokens[at].sameValue)
+		if i < 0 || s.limitAt(i) == noLimit || s.limitAt(i) == said {
+			return false
+		}
+		isBehind := func(other clause) bool {
+			return other.unit == s.unit && other.statement > s.statement && p.isUsed(other)
+		}
+		return slices.ContainsFunc(p.source, isBehind)
 	})
 }
 

@@ -12,6 +12,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"multis/internal/language"
 )
 
 // Claim is a sentence with what it cites.
@@ -57,8 +59,8 @@ func Check(c Claim) Finding {
 	denial, whole := denialCheck{p}, wholeCheck{p}
 	var found Finding
 	for _, check := range []func() Finding{
-		p.findDeed, p.findSign, p.findNumber, p.findThreshold, row.findRow, denial.findDenial, scope.findScope, scope.findLostException,
-		scope.findLostCondition, scope.findMonth, denial.findLimit, p.findSource, p.findWord, p.findMerged, whole.findPartial,
+		p.findDeed, p.findComfort, p.findSign, p.findNumber, p.findThreshold, row.findRow, denial.findDenial, scope.findScope, scope.findLostException,
+		scope.findLostCondition, scope.findMonth, denial.findLimit, p.findSource, p.findWord, p.findMerged, whole.findPartial, whole.findAdded,
 	} {
 		if f := check(); f.Outcome > found.Outcome {
 			found = f
@@ -81,6 +83,7 @@ type prover struct {
 }
 
 func newProver(c Claim) *prover {
+	c.Sentence = language.SpellDates(c.Sentence, append([]string{c.Question}, c.Units...)...)
 	said, cited := c.vocabularies()
 	p := &prover{
 		claim:      c,
@@ -98,6 +101,7 @@ func newProver(c Claim) *prover {
 			p.parts = append(p.parts, s.clause)
 		}
 	}
+	p.said = slices.DeleteFunc(p.said, clause.isThanks)
 	p.readCurrencies()
 	if said == cited && !said.capitals {
 		p.readNames()
@@ -132,10 +136,45 @@ func (p *prover) findDeed() Finding {
 	if deed := p.findPhrase(p.vocabulary().deeds); deed != "" {
 		return contradicts("“" + deed + "”" + advice)
 	}
+	if deed := p.findDeedEnding(); deed != "" {
+		return contradicts("“" + deed + "”" + advice)
+	}
 	if deed := p.findPhrase(p.vocabulary().passives); deed != "" {
 		return unknown("“" + deed + "”" + advice)
 	}
 	return Finding{}
+}
+
+// findDeedEnding returns a verb in the first person of the past or the future, by its ending, that the sources and the question lack;
+// empty if there is none.
+func (p *prover) findDeedEnding() string {
+	const least = 3 // letters before an ending
+	v := p.vocabulary()
+	words := func(s string) []string {
+		return strings.FieldsFunc(strings.ToLower(s), func(r rune) bool { return !unicode.IsLetter(r) })
+	}
+	known := words(p.claim.Question + " " + strings.Join(p.claim.Units, " "))
+	for _, w := range words(p.claim.Sentence) {
+		isDeed := slices.ContainsFunc(v.endings, func(e string) bool { return len(w) >= least+len(e) && strings.HasSuffix(w, e) })
+		if isDeed && !v.isFunction(fold(w)) && !slices.Contains(known, w) {
+			return w
+		}
+	}
+	return ""
+}
+
+// findComfort finds words that reassure, such as "no danger", where the sources have nothing of them.
+func (p *prover) findComfort() Finding {
+	phrase := p.findPhrase(p.vocabulary().comfort)
+	for word := range strings.FieldsSeq(phrase) {
+		if t := p.vocabulary().token(word, false); p.vocabulary().isContent(t) && hasWord(p.source, t) {
+			return Finding{}
+		}
+	}
+	if phrase == "" {
+		return Finding{}
+	}
+	return contradicts("“" + phrase + "”: reassure nobody where what you cite does not")
 }
 
 // findPhrase returns a phrase that the sentence has and its sources lack; empty if there is none.

@@ -100,6 +100,30 @@ func TestFindGap_KeepsToRow(t *testing.T) {
 	}
 }
 
+func TestFindGap_NamesRowByItsWord(t *testing.T) {
+	t.Parallel()
+	rows := []string{"Karte: Tageskarte | Preis: 20 € | Hinweis: ohne Sauna", "Karte: Abendkarte Rentner | Preis: 12 €"}
+	for said, want := range map[string]Outcome{
+		"Eine Tageskarte kostet 20 € und eine Abendkarte für Rentner 12 €.": Follows,
+		"Eine Tageskarte kostet 12 € und eine Abendkarte für Rentner 20 €.": Contradicts,
+	} {
+		found := Check(Claim{Sentence: said, Units: rows})
+		require.Equal(t, want, found.Outcome, found.Reason)
+	}
+}
+
+func TestFindGap_NamesRowByNumber(t *testing.T) {
+	t.Parallel()
+	rows := []string{"Locker: 40 litres | Month: £9 | Deposit: £5", "Locker: 90 litres | Month: £15 | Deposit: £8"}
+	for said, want := range map[string]Outcome{
+		"The locker of 90 litres costs £15 a month, the deposit is £8.": Follows,
+		"The locker of 90 litres costs £9 a month.":                     Contradicts,
+	} {
+		found := Check(Claim{Sentence: said, Units: rows})
+		require.Equal(t, want, found.Outcome, "%s: %s", said, found.Reason)
+	}
+}
+
 func TestFindGap_KeepsToPart(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -170,11 +194,11 @@ func (p pair) claim() Claim {
 func TestFindGap_PairsOfOthers(t *testing.T) {
 	t.Parallel()
 	for name, most := range map[string]struct{ falseTaken, falseUnknown, trueRefused, trueContradicted int }{
-		"open.jsonl":       {0, 43, 48, 0},
+		"open.jsonl":       {0, 42, 45, 0},
 		"closed.jsonl":     {0, 47, 61, 2},
-		"fresh.jsonl":      {0, 42, 70, 3},
-		"played.jsonl":     {2, 46, 71, 5},
-		"unseen.jsonl":     {1, 25, 40, 0},
+		"fresh.jsonl":      {0, 40, 67, 3},
+		"played.jsonl":     {2, 46, 70, 5},
+		"unseen.jsonl":     {1, 25, 39, 0},
 		"recombined.jsonl": {0, 112, 14, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -318,6 +342,9 @@ func TestCheck_FactsInOtherForms(t *testing.T) {
 		"limit of the next number":   {"It is £35.", "It is £60, £35 for under 26.", "", Unknown},
 		"number behind a name":       {"The A4 650 g is ready.", "The A4 650 g is ready.", "", Follows},
 		"one and a half":             {"Los sábados cerramos a la una y media.", "Los sábados abrimos hasta las 13:30.", "", Follows},
+		"number of a month":          {"We are closed from 03/04 to 10/6.", "We are closed from 3 April to 10 June.", "", Follows},
+		"number of another month":    {"We are closed from 03/05.", "We are closed from 3 April.", "", Contradicts},
+		"word for before and for":    {"Voor € 4 zwemmen kinderen tot 10 jaar.", "Kinderen tot 10 jaar zwemmen voor € 4.", "", Follows},
 		"asked day of every day":     {"Yes, on Sunday too.", "We are open every day.", "are you open on sunday", Unknown},
 		"another day":                {"We are open on Sunday.", "We are open on Monday.", "are you open on sunday", Contradicts},
 		"header of a table": {
@@ -325,6 +352,29 @@ func TestCheck_FactsInOtherForms(t *testing.T) {
 			"Price list: Scale | From: 260 | 290",
 			"",
 			Unknown,
+		},
+		"more behind a price":  {"Una gita costa 20 €, con 6 € in più per la guida.", "Una gita costa 20 €, con guida + 6 €.", "", Follows},
+		"up behind a number":   {"Six tents of 4 places make up the camp.", "The camp has six tents of 4 places.", "", Follows},
+		"years and up":         {"The climb is for children of 9 and up.", "The climb is for children up to 9.", "", Contradicts},
+		"younger than":         {"Wij geven geen les aan kinderen onder de 7.", "Aan kinderen jonger dan 7 jaar geven wij geen les.", "", Follows},
+		"older than":           {"Wij geven geen les aan kinderen ouder dan 7.", "Aan kinderen jonger dan 7 jaar geven wij geen les.", "", Contradicts},
+		"at the latest before": {"Bilet en geç 3 gün önce alınır.", "Bilet en geç 3 gün öncesine kadar alınır.", "", Follows},
+		"twelve noon":          {"La visita es hasta las doce del mediodía.", "La visita es hasta las 12:00.", "", Follows},
+		"hours of the day":     {"Экскурсия с двух часов дня.", "Экскурсия с 14:00.", "", Follows},
+		"hours of a length":    {"Экскурсия длится два часа.", "Экскурсия с 14:00.", "", Unknown},
+		"what is permitted":    {"Am Ufer dürfen Sie angeln.", "Am Ufer ist Angeln gestattet.", "", Follows},
+		"column of a time":     {"The Bronze course is $165 on Thursday.", "Course: Bronze | Day: Thursday | Fee: $165", "", Follows},
+		"what holds later": {
+			"If you arrive after 22:00, please call the porter.",
+			"The desk is open until 22:00; whoever arrives later calls the porter.",
+			"",
+			Unknown,
+		},
+		"times of a denial": {
+			"At midnight the gate is closed, from 22:00 to 6:00.",
+			"The gate is closed from 22:00 to 6:00.",
+			"can we leave at midnight",
+			Follows,
 		},
 		"condition left out":    {"You get the money back.", "With the travel cover you get the money back.", "", Unknown},
 		"word behind an “only”": {"We repair player pianos on Friday.", "We repair player pianos only on Friday.", "", Unknown},

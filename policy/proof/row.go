@@ -82,7 +82,8 @@ func (p rowCheck) rowFacts() (facts []rowFact) {
 	open := false // no row was named since the last fact
 	for _, c := range p.said {
 		for i, t := range c.tokens {
-			if t.isNumber || t.day >= 0 {
+			row := p.rowLabelled(c, i)
+			if row < 0 && (t.isNumber || t.day >= 0) {
 				in := p.rowsWith(t)
 				if len(in) > 0 && len(in) < p.rowCount() && !p.repeatsAsked(c, i) {
 					facts = append(facts, rowFact{t, in, named, named})
@@ -90,7 +91,9 @@ func (p rowCheck) rowFacts() (facts []rowFact) {
 				}
 				continue
 			}
-			row := p.rowNamed(t)
+			if row < 0 {
+				row = p.rowNamed(t)
+			}
 			if row < 0 {
 				continue
 			}
@@ -111,24 +114,50 @@ func (p rowCheck) rowFacts() (facts []rowFact) {
 	return facts
 }
 
-func (p rowCheck) rowCount() int { return p.source[len(p.source)-1].unit + 1 }
-
-// rowNamed returns the only row that has a word; -1 if none or several have it.
-func (p *prover) rowNamed(t token) int {
-	if !p.source[0].words.isContent(t) || t.period != "" {
+// rowLabelled returns the only row that has a number of the sentence, which is in its label: "16 kg"; -1 if there is none.
+func (p rowCheck) rowLabelled(c clause, at int) int {
+	t := c.tokens[at]
+	rows := p.rowsWith(t)
+	if !t.isNumber || len(rows) != 1 {
 		return -1
 	}
-	rows := p.rowsWith(t)
-	if len(rows) != 1 {
+	isInCell := func(s clause) bool { return s.unit == rows[0] && !s.isLabel() && s.has(t) }
+	if slices.ContainsFunc(p.source, isInCell) {
 		return -1
 	}
 	return rows[0]
 }
 
+func (p rowCheck) rowCount() int { return p.source[len(p.source)-1].unit + 1 }
+
+// rowNamed returns the only row that has a word, or else the only one that has another form of it; -1 if none or several have it. The
+// names of columns are of all rows.
+func (p *prover) rowNamed(t token) int {
+	if !p.source[0].words.isContent(t) || t.period != "" {
+		return -1
+	}
+	isWord := func(other token) bool { return other.word == t.word }
+	for _, has := range []func(clause) bool{
+		func(c clause) bool { return slices.ContainsFunc(c.tokens, isWord) },
+		func(c clause) bool { return c.value().has(t) },
+	} {
+		if rows := p.rowsThat(has); len(rows) > 0 {
+			if len(rows) > 1 {
+				return -1
+			}
+			return rows[0]
+		}
+	}
+	return -1
+}
+
 // rowsWith returns the rows that have a word or a number.
-func (p *prover) rowsWith(t token) (rows []int) {
+func (p *prover) rowsWith(t token) []int { return p.rowsThat(func(c clause) bool { return c.has(t) }) }
+
+// rowsThat returns the rows that have such a cell.
+func (p *prover) rowsThat(has func(clause) bool) (rows []int) {
 	for _, c := range p.source {
-		if c.has(t) && !slices.Contains(rows, c.unit) {
+		if has(c) && !slices.Contains(rows, c.unit) {
 			rows = append(rows, c.unit)
 		}
 	}

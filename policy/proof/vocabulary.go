@@ -33,11 +33,16 @@ type vocabulary struct {
 	between    map[string]bool // before two numbers, or behind them, that are a range: "between 9 and 5"
 	afternoon  map[string]bool // beside the hour of a time behind noon: "three in the afternoon"
 	morning    map[string]bool // beside the hour of a time before noon
+	noon       map[string]bool // noon, also beside the hour: "twelve noon"
 	quarters   map[string]bool // behind how many of them: "three quarters"
 	hours      map[string]bool // behind the hour of a time
 	condition  map[string]bool // if, with, by appointment
 	periods    map[string]bool // units of time
 	deeds      []string        // what the assistant must not say of itself: "I have cancelled"
+	endings    []string        // of verbs by which the assistant says what it did or will do: "cancelei", "rimborseremo"
+	comfort    []string        // phrases that reassure: "no danger"
+	thanks     map[string]bool // thanks
+	messages   map[string]bool // that for which a business thanks: a message, a question
 	passives   []string        // what may be a deed of somebody: "has been", "will be"
 	joins      map[string]bool // between two statements: and, but
 	refers     map[string]bool // they go on with the statement before: it, that
@@ -119,6 +124,9 @@ func readVocabulary(code string) *vocabulary {
 		between:    set("between"),
 		afternoon:  set("afternoon"),
 		morning:    set("morning"),
+		noon:       set("noon"),
+		messages:   set("messages"),
+		thanks:     map[string]bool{},
 		quarters:   set("quarters"),
 		hours:      set("hours"),
 		condition:  set("condition"),
@@ -134,12 +142,15 @@ func readVocabulary(code string) *vocabulary {
 		units:      map[string]string{},
 		capitals:   code == "de",
 	}
-	for _, w := range lexicon.In(code, "claims", "deeds") {
-		v.deeds = append(v.deeds, fold(w))
+	for concept, phrases := range map[string]*[]string{"deeds": &v.deeds, "passives": &v.passives, "comfort": &v.comfort} {
+		for _, w := range lexicon.In(code, "claims", concept) {
+			*phrases = append(*phrases, fold(w))
+		}
 	}
-	for _, w := range lexicon.In(code, "claims", "passives") {
-		v.passives = append(v.passives, fold(w))
+	for _, w := range lexicon.In(code, "thanks", "thanks") {
+		v.thanks[fold(w)] = true
 	}
+	v.endings = lexicon.In(code, "claims", "deed_endings")
 	for _, c := range clockConcepts {
 		for _, w := range lexicon.In(code, "claims", c.concept) {
 			v.clock = append(v.clock, clockPhrase{strings.Fields(fold(w)), c.offset, strings.HasPrefix(c.concept, "then")})
@@ -149,7 +160,8 @@ func readVocabulary(code string) *vocabulary {
 		v.aged = append(v.aged, fold(w))
 	}
 	for _, words := range []map[string]bool{
-		v.harmless, v.only, v.except, v.from, v.until, v.ahead, v.weekdays, v.weekend, v.lower, v.upper, v.condition, v.afternoon,
+		v.harmless, v.only, v.except, v.from, v.until, v.ahead, v.weekdays, v.weekend, v.lower, v.upper, v.lowerAfter, v.condition,
+		v.afternoon,
 	} {
 		for w := range words {
 			v.phrases[w] = strings.Contains(w, " ")

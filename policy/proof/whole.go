@@ -32,7 +32,7 @@ func (p wholeCheck) findPartial() Finding {
 			if !isProven[begin] {
 				continue
 			}
-			why := p.whyPartial(said[begin:end], said[:begin])
+			why := p.whyPartial(said[begin:end], slices.Concat(said[:begin], unitsOf(said[end:])))
 			isProven[end] = why == ""
 			if reason == "" {
 				reason = why
@@ -45,8 +45,17 @@ func (p wholeCheck) findPartial() Finding {
 	return unknown(reason)
 }
 
-// whyPartial returns why no assertion is what a run of segments says, after the segments before it; empty if one is.
-func (p wholeCheck) whyPartial(run, earlier []clause) (reason string) {
+// unitsOf returns some segments with nothing but their units of time: the last one of several prices may have the unit of all.
+func unitsOf(segments []clause) (units []clause) {
+	for _, s := range segments {
+		s.tokens = slices.DeleteFunc(slices.Clone(s.tokens), func(t token) bool { return t.period == "" })
+		units = append(units, s)
+	}
+	return units
+}
+
+// whyPartial returns why no assertion is what a run of segments says, with what the other segments say of it; empty if one is.
+func (p wholeCheck) whyPartial(run, others []clause) (reason string) {
 	if !slices.ContainsFunc(run, func(c clause) bool { return len(p.sourceWords(c)) > 0 }) {
 		return ""
 	}
@@ -57,7 +66,7 @@ func (p wholeCheck) whyPartial(run, earlier []clause) (reason string) {
 		}
 		known := run
 		if !isBorrowed {
-			known = slices.Concat(run, earlier, p.asked, p.headings)
+			known = slices.Concat(run, others, p.asked, p.headings)
 		}
 		left := p.leftOut(a, run, known, isBorrowed)
 		if left == "" {
@@ -104,7 +113,7 @@ func (p wholeCheck) assertions(run []clause) (all []assertion) {
 }
 
 // rowAssertion returns what a run of segments may say of a row: its keys, which are the cells before the first one with a number,
-// and the other cells of whose value the run has a word.
+// and the other cells of whose value the run, or the question, has a word.
 func (p wholeCheck) rowAssertion(cells, run []clause) (a assertion) {
 	keys := 1
 	for keys < len(cells) && !hasNumbers(cells[keys]) {
@@ -117,7 +126,7 @@ func (p wholeCheck) rowAssertion(cells, run []clause) (a assertion) {
 		isSaid := func(c clause) bool {
 			return slices.ContainsFunc(p.sourceWords(c), func(at int) bool { return isOfValue(c.tokens[at]) })
 		}
-		if slices.ContainsFunc(run, isSaid) {
+		if slices.ContainsFunc(run, isSaid) || slices.ContainsFunc(p.asked, isSaid) {
 			a.parts = append(a.parts, cell)
 		}
 	}
@@ -217,15 +226,20 @@ func (p wholeCheck) isWithin(run []clause, a assertion) (isBorrowed, ok bool) {
 }
 
 // leftOut returns a word of an assertion that may limit it and is not known; of one from whose statement words are borrowed, any
-// content word. What may limit it is a fact, its first word, a word beside one that is said, and one behind a word such as "for".
+// content word. What may limit it is a fact, its first word, a word beside one that is said, one behind a word such as "for", and a
+// condition of which nothing is said.
 func (p wholeCheck) leftOut(a assertion, run, known []clause, isBorrowed bool) string {
 	isFirst := true
 	for _, s := range a.parts {
 		for i, t := range s.tokens {
-			if s.isLabel() && i < s.name || !s.says(i) || s.isMeasured(i) {
+			if s.isRow && i <= s.name {
+				isFirst = i == s.name // each value says something anew
+			}
+			if i < s.name && (s.isLabel() || s.isWhen()) || !s.says(i) || s.isMeasured(i) {
 				continue
 			}
-			limits := isBorrowed || isFirst || s.isFact(i) || s.isBeside(i, run) || s.isWithinScope(i)
+			limits := isBorrowed || isFirst || s.isFact(i) || s.isBeside(i, run) ||
+				s.isBehind(i, s.words.within) || s.isBehind(i, s.words.condition) && !p.isSomeSaid(s, i, known)
 			isFirst = isFirst && s.isFact(i)
 			if limits && !p.isSaid(s, i, known) {
 				return t.written()
@@ -233,6 +247,11 @@ func (p wholeCheck) leftOut(a assertion, run, known []clause, isBorrowed bool) s
 		}
 	}
 	return ""
+}
+
+// isWhen reports whether the value of a cell is a day, a date or a time: the name of its column says no more.
+func (c clause) isWhen() bool {
+	return slices.ContainsFunc(c.tokens[c.name:], func(t token) bool { return t.day >= 0 || t.month >= 0 || t.isTime })
 }
 
 // isFact reports whether a token is a number, or names a day, a month or a unit of time.
@@ -263,10 +282,10 @@ func (c clause) isBeside(at int, run []clause) bool {
 	return false
 }
 
-// isWithinScope reports whether a word is the first one behind a word such as "for".
-func (c clause) isWithinScope(at int) bool {
+// isBehind reports whether a word is the first one with content behind a word of some, such as "for".
+func (c clause) isBehind(at int, words map[string]bool) bool {
 	for i := at - 1; i >= 0; i-- {
-		if c.words.within[c.tokens[i].word] {
+		if w := c.tokens[i].word; words[w] && !c.words.only[w] {
 			return true
 		}
 		if c.words.isContent(c.tokens[i]) {
@@ -314,6 +333,16 @@ func (p wholeCheck) keepsLimit(c clause, at int, s clause, i int) bool {
 func (p wholeCheck) keepsLimits(c clause, at int, s clause) bool {
 	for i := range s.tokens {
 		if p.keepsLimit(c, at, s, i) {
+			return true
+		}
+	}
+	return false
+}
+
+// isSomeSaid reports whether some clauses have a word of the sources from a place on: "with" it may say what "if you have" it does.
+func (p wholeCheck) isSomeSaid(s clause, from int, known []clause) bool {
+	for i := from; i < len(s.tokens); i++ {
+		if s.says(i) && p.isSaid(s, i, known) {
 			return true
 		}
 	}

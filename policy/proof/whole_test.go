@@ -33,7 +33,29 @@ func TestCheck_SaysAssertionWhole(t *testing.T) {
 		"begin of a time":           {"We open at 9:00.", "We are open from 9:00 to 18:00.", "", Follows},
 		"name of a cell":            {"A kayak is 12 EUR.", "Boat: kayak | Hour: 12 EUR | Day: 40 EUR", "", Unknown},
 		"two cells of a row":        {"A kayak is 12 EUR an hour, 40 EUR a day.", "Boat: kayak | Hour: 12 EUR | Day: 40 EUR", "", Follows},
-		"key of a row":              {"Adults pay 20 EUR.", "Ticket: adults | Day: weekend | Price: 20 EUR", "", Unknown},
+		"remark of a row":           {"A scan costs 25 EUR.", "Service: scan | Price: 90 EUR | Note: report 25 EUR", "", Unknown},
+		"remark that is asked": {
+			"A wash is 30 EUR.",
+			"Service: wash | Price: 30 EUR | Note: thick hair + 8 EUR",
+			"how much is a wash, my hair is thick",
+			Unknown,
+		},
+		"remark with its price": {"A scan is 90 EUR, a report 25 EUR.", "Service: scan | Price: 90 EUR | Note: report 25 EUR", "", Follows},
+		"condition behind":      {"The spare key is free.", "The spare key is free if you return the old one.", "", Unknown},
+		"unit of two prices": {
+			"A kayak is 12 EUR and a canoe 20 EUR per hour.",
+			"A kayak is 12 EUR per hour, a canoe 20 EUR per hour.",
+			"",
+			Follows,
+		},
+		"unit of another price": {
+			"A kayak is 12 EUR and a canoe 20 EUR per hour.",
+			"A kayak is 12 EUR per day, a canoe 20 EUR per hour.",
+			"",
+			Unknown,
+		},
+		"condition in other words": {"With the old key, a spare one is free.", "A spare key is free if you return the old one.", "", Follows},
+		"key of a row":             {"Adults pay 20 EUR.", "Ticket: adults | Day: weekend | Price: 20 EUR", "", Unknown},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -1,0 +1,60 @@
+package proof
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestCheck_AddsNothing(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		sentence, unit, question string
+		want                     Outcome
+	}{
+		"a clause behind all":    {"Skates cost 5 EUR, because the blades wear out.", "Skates cost 5 EUR.", "", Contradicts},
+		"a service behind all":   {"Wir schleifen Schlittschuhe, und Kakao bekommen Sie am Kiosk.", "Wir schleifen Schlittschuhe.", "", Contradicts},
+		"a limit behind all":     {"Sí, alquilamos patines, pero únicamente a socios.", "Alquilamos patines.", "¿alquilan patines?", Contradicts},
+		"other words of a part":  {"The rink opens at 9, and sharpening takes a moment.", "The rink opens at 9, blades are done at once.", "", Unknown},
+		"words of the question":  {"Skates cost 5 EUR, so your twins can borrow some.", "Skates cost 5 EUR.", "can my twins borrow skates", Unknown},
+		"courtesy before":        {"We wish you fun on the ice, skates cost 5 EUR.", "Skates cost 5 EUR.", "", Unknown},
+		"a wish as a condition":  {"Skates cost 5 EUR, if you fancy that.", "Skates cost 5 EUR.", "", Unknown},
+		"thanks for a message":   {"Thank you for your message, skates cost 5 EUR.", "Skates cost 5 EUR.", "", Follows},
+		"thanks in German":       {"Vielen Dank für Ihre Anfrage: Schlittschuhe kosten 5 €.", "Schlittschuhe kosten 5 €.", "", Follows},
+		"thanks for an order":    {"Thank you for your booking, skates cost 5 EUR.", "Skates cost 5 EUR.", "", Unknown},
+		"thanks alone":           {"Thank you for your message.", "Skates cost 5 EUR.", "", Contradicts},
+		"no danger":              {"The ice is 12 cm thick, there is no danger for kids.", "The ice is 12 cm thick.", "is it dangerous for kids", Contradicts},
+		"no worries in Italian":  {"Il ghiaccio è spesso 12 cm, vada senza preoccupazioni.", "Il ghiaccio è spesso 12 cm.", "", Contradicts},
+		"a danger of the source": {"There is no danger on the ice.", "There is no danger on the ice.", "", Follows},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			found := Check(Claim{Sentence: c.sentence, Units: []string{c.unit}, Question: c.question})
+			require.Equal(t, c.want, found.Outcome, found.Reason)
+		})
+	}
+}
+
+// A verb in the first person of the past or the future is a deed, unless it is one of the source.
+func TestCheck_DeedByItsEnding(t *testing.T) {
+	t.Parallel()
+	for said, unit := range map[string]string{
+		"Já troquei o seu bilhete.":             "Pode trocar bilhetes.",
+		"Reservei os seus bilhetes.":            "Pode reservar bilhetes.",
+		"Trocaremos o seu bilhete amanhã.":      "Bilhetes: caixa 2.",
+		"Cambieremo il suo biglietto.":          "Biglietti: cassa 2.",
+		"Ho cambiato il suo biglietto.":         "Biglietti: cassa 2.",
+		"Nous échangerons votre billet.":        "Billets : caisse 2.",
+		"Devolveremos su entrada.":              "Entradas: caja 2.",
+		"Przesunąłem Pani bilet na piątek.":     "Bilety: kasa 2, piątek.",
+		"Biletinizi yarın için değiştireceğiz.": "Bilet: gişe 2.",
+	} {
+		t.Run(said, func(t *testing.T) {
+			t.Parallel()
+			found := Check(Claim{Sentence: said, Units: []string{unit}})
+			require.Equal(t, Contradicts, found.Outcome, found.Reason)
+		})
+	}
+	found := Check(Claim{Sentence: "Em maio trocaremos bilhetes.", Units: []string{"Trocaremos bilhetes em maio."}})
+	require.Equal(t, Follows, found.Outcome, found.Reason)
+}
