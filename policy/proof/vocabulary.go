@@ -45,6 +45,8 @@ type vocabulary struct {
 	messages   map[string]bool // that for which a business thanks: a message, a question
 	passives   []string        // what may be a deed of somebody: "has been", "will be"
 	joins      map[string]bool // between two statements: and, but
+	or         map[string]bool // between two things of a list
+	none       map[string]bool // those that deny what stands behind them: no, without
 	refers     map[string]bool // they go on with the statement before: it, that
 	clock      []clockPhrase
 	relatives  map[string]bool // people of the customer: son, daughter
@@ -134,6 +136,8 @@ func readVocabulary(code string) *vocabulary {
 		relatives:  set("relatives"),
 		refers:     set("refers"),
 		joins:      set("joins"),
+		or:         set("or"),
+		none:       set("none"),
 		numbers:    map[string]float64{},
 		ones:       map[string]bool{},
 		days:       map[string]int{},
