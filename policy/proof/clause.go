@@ -271,7 +271,7 @@ func (c clause) limitBehind(at int) limit {
 		t := c.tokens[i]
 		isOfNext := i+1 < len(c.tokens) && c.tokens[i+1].isNumber // "£35 for under 26"
 		switch {
-		case isOfNext:
+		case isOfNext, i == at+1 && c.tokens[at].currency != "" && c.words.more[t.word]: // "it is £3 more"
 			return noLimit
 		case c.words.lowerAfter[t.word]:
 			return lower

@@ -257,6 +257,33 @@ func (p denialCheck) findLimit() (found Finding) {
 	return found
 }
 
+// findAddedLimit finds an "only" before words of the sentence's own, where the sources limit nothing. Where they deny something, "only"
+// may say so of what it is said of.
+func (p denialCheck) findAddedLimit() Finding {
+	isAmount := func(t token) bool { return t.isNumber && t.currency == "" } // "only 20", "only until 6"
+	isLimited := func(c clause) bool { return isHedged(c) || slices.ContainsFunc(c.tokens, isAmount) }
+	if slices.ContainsFunc(p.source, isLimited) {
+		return Finding{}
+	}
+	denies := slices.ContainsFunc(p.source, clause.denies)
+	isOfSource := false
+	for _, c := range p.said {
+		isShared := slices.ContainsFunc(p.source, func(s clause) bool { return p.shares(c, s) })
+		isOfSource = isOfSource || isShared
+		at := slices.IndexFunc(c.tokens, func(t token) bool { return c.words.only[t.word] })
+		if at < 0 || !isOfSource || isShared && denies {
+			continue
+		}
+		for i := at + 1; i < len(c.tokens); i++ {
+			t := c.tokens[i]
+			if c.words.isContent(t) && !t.isNumber && !p.isKnown(c, i) && !hasWord(p.asked, t) {
+				return contradicts("“" + p.asWritten(c.tokens[at].word) + "” is not in what you cite")
+			}
+		}
+	}
+	return Finding{}
+}
+
 // cutsLimit reports whether the sentence says what stands before the limit of a clause, and nothing of what stands behind it.
 func (p denialCheck) cutsLimit(s clause) bool {
 	at := slices.IndexFunc(s.tokens, func(t token) bool { return s.words.only[t.word] })

@@ -60,7 +60,7 @@ func Check(c Claim) Finding {
 	var found Finding
 	for _, check := range []func() Finding{
 		p.findDeed, p.findComfort, p.findSign, p.findNumber, p.findThreshold, row.findRow, denial.findDenial, scope.findScope, scope.findListed, scope.findLostException,
-		scope.findLostCondition, scope.findMonth, denial.findLimit, p.findSource, p.findWord, p.findMerged, whole.findPartial, whole.findAdded,
+		scope.findLostCondition, scope.findMonth, denial.findLimit, denial.findAddedLimit, p.findSource, p.findWord, p.findMerged, whole.findPartial, whole.findAdded,
 	} {
 		if f := check(); f.Outcome > found.Outcome {
 			found = f

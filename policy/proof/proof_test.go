@@ -112,6 +112,22 @@ func TestFindGap_NamesRowByItsWord(t *testing.T) {
 	}
 }
 
+func TestFindGap_TakesRowsInTurn(t *testing.T) {
+	t.Parallel()
+	rows := []string{"Pitch: tent | Night: 14 €", "Pitch: camper | Night: 27 €"}
+	for said, want := range map[string]Outcome{
+		"A night with a tent costs 14 € and with a camper 27 €.":  Follows,
+		"The nights with a tent and a camper cost 14 € and 27 €.": Unknown,
+		"The nights with a tent and a camper cost 27 € and 14 €.": Contradicts,
+		"A night costs 14 € and 27 €.":                            Unknown,
+	} {
+		found := Check(Claim{Sentence: said, Units: rows, Question: "what do you charge for a tent and a camper"})
+		require.Equal(t, want, found.Outcome, "%s: %s", said, found.Reason)
+	}
+	found := Check(Claim{Sentence: "A night costs 14 € and 27 €.", Units: rows})
+	require.Equal(t, Contradicts, found.Outcome, "rows that nobody named")
+}
+
 func TestFindGap_NamesRowByNumber(t *testing.T) {
 	t.Parallel()
 	rows := []string{"Locker: 40 litres | Month: £9 | Deposit: £5", "Locker: 90 litres | Month: £15 | Deposit: £8"}
@@ -353,17 +369,37 @@ func TestCheck_FactsInOtherForms(t *testing.T) {
 			"",
 			Unknown,
 		},
-		"more behind a price":  {"Una gita costa 20 €, con 6 € in più per la guida.", "Una gita costa 20 €, con guida + 6 €.", "", Follows},
-		"up behind a number":   {"Six tents of 4 places make up the camp.", "The camp has six tents of 4 places.", "", Follows},
-		"years and up":         {"The climb is for children of 9 and up.", "The climb is for children up to 9.", "", Contradicts},
-		"younger than":         {"Wij geven geen les aan kinderen onder de 7.", "Aan kinderen jonger dan 7 jaar geven wij geen les.", "", Follows},
-		"older than":           {"Wij geven geen les aan kinderen ouder dan 7.", "Aan kinderen jonger dan 7 jaar geven wij geen les.", "", Contradicts},
-		"at the latest before": {"Bilet en geç 3 gün önce alınır.", "Bilet en geç 3 gün öncesine kadar alınır.", "", Follows},
-		"twelve noon":          {"La visita es hasta las doce del mediodía.", "La visita es hasta las 12:00.", "", Follows},
-		"hours of the day":     {"Экскурсия с двух часов дня.", "Экскурсия с 14:00.", "", Follows},
-		"hours of a length":    {"Экскурсия длится два часа.", "Экскурсия с 14:00.", "", Unknown},
-		"what is permitted":    {"Am Ufer dürfen Sie angeln.", "Am Ufer ist Angeln gestattet.", "", Follows},
-		"column of a time":     {"The Bronze course is $165 on Thursday.", "Course: Bronze | Day: Thursday | Fee: $165", "", Follows},
+		"more behind a price": {"Una gita costa 20 €, con 6 € in più per la guida.", "Una gita costa 20 €, con guida + 6 €.", "", Follows},
+		"more of an extra":    {"A boat costs 12 €, a vest 2 € more.", "Boat: 12 €, vest + 2 €.", "", Follows},
+		"price of a remark": {
+			"A polish costs 12 €.",
+			"Service: polish | Price: 40 € | Note: 12 € collection within the city",
+			"what does a polish cost",
+			Contradicts,
+		},
+		"price of a remark, named": {
+			"A polish costs 40 €, collection within the city 12 €.",
+			"Service: polish | Price: 40 € | Note: 12 € collection within the city",
+			"",
+			Follows,
+		},
+		"price of a remark in other words": {
+			"A polish costs 12 € to fetch.",
+			"Service: polish | Price: 40 € | Note: 12 € collection within the city",
+			"",
+			Unknown,
+		},
+		"price of another column": {"A pass costs 7 €.", "Item: pass | Price: 50 € | Each further visit: 7 €", "", Contradicts},
+		"up behind a number":      {"Six tents of 4 places make up the camp.", "The camp has six tents of 4 places.", "", Follows},
+		"years and up":            {"The climb is for children of 9 and up.", "The climb is for children up to 9.", "", Contradicts},
+		"younger than":            {"Wij geven geen les aan kinderen onder de 7.", "Aan kinderen jonger dan 7 jaar geven wij geen les.", "", Follows},
+		"older than":              {"Wij geven geen les aan kinderen ouder dan 7.", "Aan kinderen jonger dan 7 jaar geven wij geen les.", "", Contradicts},
+		"at the latest before":    {"Bilet en geç 3 gün önce alınır.", "Bilet en geç 3 gün öncesine kadar alınır.", "", Follows},
+		"twelve noon":             {"La visita es hasta las doce del mediodía.", "La visita es hasta las 12:00.", "", Follows},
+		"hours of the day":        {"Экскурсия с двух часов дня.", "Экскурсия с 14:00.", "", Follows},
+		"hours of a length":       {"Экскурсия длится два часа.", "Экскурсия с 14:00.", "", Unknown},
+		"what is permitted":       {"Am Ufer dürfen Sie angeln.", "Am Ufer ist Angeln gestattet.", "", Follows},
+		"column of a time":        {"The Bronze course is $165 on Thursday.", "Course: Bronze | Day: Thursday | Fee: $165", "", Follows},
 		"what holds later": {
 			"If you arrive after 22:00, please call the porter.",
 			"The desk is open until 22:00; whoever arrives later calls the porter.",

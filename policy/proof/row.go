@@ -21,7 +21,10 @@ func (p rowCheck) findRow() Finding {
 	if len(p.source) == 0 || !p.source[0].isRow {
 		return Finding{}
 	}
-	facts := p.rowFacts()
+	facts, named := p.rowFacts()
+	if len(facts) == len(named) && areInTurn(facts, named) {
+		return Finding{}
+	}
 	isWrong := func(row func(rowFact) int) (wrong rowFact, found bool) {
 		i := slices.IndexFunc(facts, func(f rowFact) bool { return !slices.Contains(f.rows, row(f)) })
 		if i < 0 {
@@ -37,7 +40,7 @@ func (p rowCheck) findRow() Finding {
 		return Finding{}
 	}
 	reason := "“" + wrong.token.written() + "” is of another row"
-	if p.hasOwnFact(wrong) || wrong.before < 0 && !haveSameRow(facts) {
+	if p.hasOwnFact(wrong) || wrong.before < 0 && !haveSameRow(facts) && !p.areAsked(facts) {
 		return contradicts(reason)
 	}
 	return unknown(reason)
@@ -68,6 +71,29 @@ func (c clause) hasFactLike(own clause, fact token) bool {
 	return false
 }
 
+// areInTurn reports whether facts are of the rows that are named, in their order: "adults and children pay 9 € and 5 €".
+func areInTurn(facts []rowFact, named []int) bool {
+	for i, f := range facts {
+		if !slices.Contains(f.rows, named[i]) {
+			return false
+		}
+	}
+	return true
+}
+
+// areAsked reports whether the question names a row of each fact.
+func (p rowCheck) areAsked(facts []rowFact) bool {
+	var asked []int
+	for _, c := range p.asked {
+		for _, t := range c.tokens {
+			asked = append(asked, p.rowNamed(t))
+		}
+	}
+	return !slices.ContainsFunc(facts, func(f rowFact) bool {
+		return !slices.ContainsFunc(f.rows, func(row int) bool { return slices.Contains(asked, row) })
+	})
+}
+
 // haveSameRow reports whether a row has all facts.
 func haveSameRow(facts []rowFact) bool {
 	return slices.ContainsFunc(facts[0].rows, func(row int) bool {
@@ -75,10 +101,10 @@ func haveSameRow(facts []rowFact) bool {
 	})
 }
 
-// rowFacts returns the facts of the sentence that are of some rows only, each with the rows that are named beside it.
-func (p rowCheck) rowFacts() (facts []rowFact) {
+// rowFacts returns the facts of the sentence that are of some rows only, each with the rows that are named beside it; and all rows that
+// are named, in their order.
+func (p rowCheck) rowFacts() (facts []rowFact, all []int) {
 	named := -1
-	var all []int
 	open := false // no row was named since the last fact
 	for _, c := range p.said {
 		for i, t := range c.tokens {
@@ -105,13 +131,12 @@ func (p rowCheck) rowFacts() (facts []rowFact) {
 			}
 		}
 	}
-	slices.Sort(all)
-	if only := slices.Compact(all); len(only) == 1 {
+	if len(all) > 0 && slices.Min(all) == slices.Max(all) {
 		for i := range facts {
-			facts[i].before = only[0]
+			facts[i].before = all[0]
 		}
 	}
-	return facts
+	return facts, all
 }
 
 // rowLabelled returns the only row that has a number of the sentence, which is in its label: "16 kg"; -1 if there is none.

@@ -10,7 +10,7 @@ type scopeCheck struct{ *prover }
 // findScope finds a denial, a cell or a part of a list that the sentence takes for another one: a source that denies one thing
 // and affirms another has the same words as a sentence that turns them round.
 func (p scopeCheck) findScope() Finding {
-	for _, check := range []func(segment) string{p.affirmsDenied, p.deniesOtherCell, p.numbersOtherCell, p.numbersOtherPart} {
+	for _, check := range []func(segment) string{p.affirmsDenied, p.deniesOtherCell, p.numbersOtherCell, p.numbersRemark, p.numbersOtherPart} {
 		for _, c := range p.said {
 			for _, s := range c.segments() {
 				if reason := check(s); reason != "" {
@@ -175,6 +175,51 @@ func (p scopeCheck) numbersOtherCell(said segment) string {
 		}
 	}
 	return ""
+}
+
+// numbersRemark returns why a segment is wrong that has a price of a row which is one of something else, and says nothing of that, where
+// the row has a plain price: "a scan costs 25 €" of "Service: scan | Price: 90 € | Note: report 25 €".
+func (p scopeCheck) numbersRemark(said segment) string {
+	isForeign := func(t token) bool {
+		return said.words.isContent(t) && !t.isNumber && !hasWord(p.source, t) && !hasWord(p.asked, t)
+	}
+	if slices.ContainsFunc(said.tokens, isForeign) {
+		return "" // it may say that in other words
+	}
+	isSaid := func(t token) bool { return hasWord(p.said, t) || hasWord(p.asked, t) }
+	for _, t := range said.tokens {
+		own := p.cellsWith(t)
+		isPlain := func(cell clause) bool {
+			isSameRow := slices.ContainsFunc(own, func(c clause) bool { return c.unit == cell.unit && c.at != cell.at })
+			return isSameRow && cell.hasCurrency(t.currency) && len(cell.about()) == 0
+		}
+		isOfOther := func(c clause) bool { return len(c.about()) > 0 && !slices.ContainsFunc(c.about(), isSaid) }
+		isRemark := len(own) > 0 && !slices.ContainsFunc(own, func(c clause) bool { return !isOfOther(c) })
+		if t.currency != "" && isRemark && slices.ContainsFunc(p.source, isPlain) {
+			return "“" + t.written() + "” is the price of something else in the row"
+		}
+	}
+	return ""
+}
+
+// about returns the words of a cell that say what its number is of: none beside the names of prices if it is of the whole row.
+func (c clause) about() (words []token) {
+	for i, t := range c.tokens {
+		if c.says(i) && !t.isNumber && !t.names("price") {
+			words = append(words, t)
+		}
+	}
+	return words
+}
+
+// hasCurrency reports whether a number of a cell's value has a currency.
+func (c clause) hasCurrency(currency string) bool {
+	for i := c.name; i < len(c.tokens); i++ {
+		if c.tokens[i].isNumber && c.currencyAt(i) == currency {
+			return true
+		}
+	}
+	return false
 }
 
 // cellsWith returns the cells with a number.

@@ -28,6 +28,7 @@ type vocabulary struct {
 	lower      map[string]bool // before a minimum: from, at least
 	upper      map[string]bool // before a maximum: until, under
 	lowerAfter map[string]bool // behind a minimum: "12 or older"
+	more       map[string]bool // behind a price that is added to another one
 	upperAfter map[string]bool // behind a maximum: "12 or younger"
 	ranges     map[string]bool // between two days
 	between    map[string]bool // before two numbers, or behind them, that are a range: "between 9 and 5"
@@ -137,6 +138,7 @@ func readVocabulary(code string) *vocabulary {
 		refers:     set("refers"),
 		joins:      set("joins"),
 		or:         set("or"),
+		more:       set("more"),
 		none:       set("none"),
 		numbers:    map[string]float64{},
 		ones:       map[string]bool{},

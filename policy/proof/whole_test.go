@@ -33,7 +33,7 @@ func TestCheck_SaysAssertionWhole(t *testing.T) {
 		"begin of a time":           {"We open at 9:00.", "We are open from 9:00 to 18:00.", "", Follows},
 		"name of a cell":            {"A kayak is 12 EUR.", "Boat: kayak | Hour: 12 EUR | Day: 40 EUR", "", Unknown},
 		"two cells of a row":        {"A kayak is 12 EUR an hour, 40 EUR a day.", "Boat: kayak | Hour: 12 EUR | Day: 40 EUR", "", Follows},
-		"remark of a row":           {"A scan costs 25 EUR.", "Service: scan | Price: 90 EUR | Note: report 25 EUR", "", Unknown},
+		"remark of a row":           {"A scan costs 25 EUR.", "Service: scan | Price: 90 EUR | Note: report 25 EUR", "", Contradicts},
 		"remark that is asked": {
 			"A wash is 30 EUR.",
 			"Service: wash | Price: 30 EUR | Note: thick hair + 8 EUR",
