@@ -53,7 +53,8 @@ func (p scopeCheck) deniesBeside(t, other token) bool {
 	return slices.ContainsFunc(p.parts, func(c clause) bool {
 		isBeside := func(s clause) bool { return s.unit == c.unit && affirms(s, other) }
 		goesOn := func(s clause) bool { return s.statement > c.statement && p.isOneStatement(c, s) } // "they can be hired"
-		return c.deniesThing(t) && !slices.ContainsFunc(p.parts, goesOn) && !isHedged(c) && !c.hasLoneLimit() && slices.ContainsFunc(p.parts, isBeside)
+		isOpen := isHedged(c) || c.hasLoneLimit() || slices.ContainsFunc(p.parts, goesOn)
+		return c.deniesThing(t) && !isOpen && slices.ContainsFunc(p.parts, isBeside)
 	})
 }
 

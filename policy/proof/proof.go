@@ -3,7 +3,8 @@
 // time and its limit, and it denies and limits what they deny and limit; and if each of its parts says one assertion of one
 // unit, and leaves out nothing that limits that. It contradicts them if it has a fact that is another
 // one there: a number that is nowhere, or only with another currency, unit, limit or row; a weekday or a name; the opposite
-// of a clause in its words; and if it says what the assistant did. Otherwise the outcome is unknown: whether other words, a
+// of a clause in its words, or a thing that is denied, in a list; if it says what the assistant did, or reassures; and if it adds
+// something behind all that is there. Otherwise the outcome is unknown: whether other words, a
 // condition that is left out or several statements put together mean the same takes somebody who understands them.
 package proof
 
@@ -59,8 +60,9 @@ func Check(c Claim) Finding {
 	denial, whole := denialCheck{p}, wholeCheck{p}
 	var found Finding
 	for _, check := range []func() Finding{
-		p.findDeed, p.findComfort, p.findSign, p.findNumber, p.findThreshold, row.findRow, denial.findDenial, scope.findScope, scope.findListed, scope.findLostException,
-		scope.findLostCondition, scope.findMonth, denial.findLimit, denial.findAddedLimit, p.findSource, p.findWord, p.findMerged, whole.findPartial, whole.findAdded,
+		p.findDeed, p.findComfort, p.findSign, p.findNumber, p.findThreshold, row.findRow, denial.findDenial, scope.findScope,
+		scope.findListed, scope.findLostException, scope.findLostCondition, scope.findMonth, denial.findLimit, denial.findAddedLimit,
+		p.findSource, p.findWord, p.findMerged, whole.findPartial, whole.findAdded,
 	} {
 		if f := check(); f.Outcome > found.Outcome {
 			found = f
