@@ -111,9 +111,6 @@ func (t *Turns) storeResult(ctx context.Context, tx store.Tx, chat store.Chat, w
 		if err := t.escalate(ctx, tx, chat, waiting, &r); err != nil {
 			return err
 		}
-		if err := store.SetEscalationCause(ctx, tx, chat.ID, r.escalation.cause); err != nil {
-			return err
-		}
 	}
 	if answer != nil { // also where a person answers the rest, which the contact is told by another message
 		r.outboxID = answer
@@ -164,6 +161,7 @@ func (t *Turns) escalate(ctx context.Context, tx store.Tx, chat store.Chat, wait
 		Chat:      chat,
 		Messages:  slices.Concat(r.questionMessages, waiting),
 		Reason:    why,
+		Cause:     r.escalation.cause,
 		Sources:   r.sources,
 		Proposals: r.escalation.proposals,
 		Closed:    !t.standard.hoursOf(chat).At(t.now()).Open,
@@ -193,7 +191,7 @@ func (t *Turns) tellEscalated(ctx context.Context, tx store.Tx, chat store.Chat,
 	if !slices.ContainsFunc(waiting, isByPerson) {
 		return " I told the contact nothing, because a bot may have written it.", nil
 	}
-	said, err := t.standard.escalation(ctx, tx, chat, isTold, t.now())
+	said, err := t.standard.escalation(ctx, tx, chat, r.escalation.cause, isTold, t.now())
 	if err != nil {
 		return "", err
 	}
@@ -228,7 +226,7 @@ func isByPerson(m store.Message) bool { return m.Kind != string(bridgebridge.Not
 // shadowEscalation stores what the contact would have been told, as a shadow answer. The chat is not escalated, because
 // the owner answers there.
 func (t *Turns) shadowEscalation(ctx context.Context, tx store.Tx, chat store.Chat, waiting []store.Message, r *turnResult) error {
-	said, err := t.standard.escalation(ctx, tx, chat, false, t.now())
+	said, err := t.standard.escalation(ctx, tx, chat, r.escalation.cause, false, t.now())
 	if err != nil {
 		return err
 	}

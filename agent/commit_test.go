@@ -5,6 +5,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"multis/business/catalog"
 	"multis/llm"
 	"multis/policy"
 )
@@ -44,4 +45,21 @@ func TestEscalation_TellsBotsNothing(t *testing.T) {
 			}
 		})
 	}
+}
+
+// In danger, a contact is told at once what to do, also if a person was promised before, and once only.
+func TestEscalation_DangerIsToldOnce(t *testing.T) {
+	t.Parallel()
+	b := setup(t, llm.None{})
+	said := func(text string, code policy.Code) []string {
+		m := b.storeContactMessage(text, policy.ActionEscalate)
+		b.exec("update messages set code = $2, received_at = received_at - interval '1 minute' where id = $1", m, code)
+		b.runTurn()
+		return b.queuedTexts(b.chat)
+	}
+	danger := "[Nora] " + catalog.Texts{}.Text(catalog.Danger, catalog.English)
+	require.NotContains(t, said("I want to speak to a person.", policy.CodeWantsHuman), danger)
+	require.Contains(t, said("There is a smell of gas in the hall.", policy.CodeDanger), danger)
+	require.Len(t, said("The smell of gas is stronger now.", policy.CodeDanger), 2, "the person and the danger, each once")
+	require.Equal(t, 1, b.count("select count(*) from escalations where cause = 'danger'"))
 }

@@ -49,7 +49,7 @@ func (t *Turns) Preview(ctx context.Context, room store.Chat, message store.Mess
 	lang := catalog.DetectLanguage([]string{question}, t.standard.language)
 	switch {
 	case admission.Action == policy.ActionEscalate:
-		return previewer{t}.escalationPreview(lang, admission.Why), nil
+		return previewer{t}.admissionPreview(lang, admission), nil
 	case admission.Action != policy.ActionAnswer:
 		return Preview{Why: admission.Why}, nil
 	case policy.IsGreeting(question, name):
@@ -81,6 +81,15 @@ type previewer struct{ *Turns }
 // escalationPreview returns what a contact is told when a person has to answer.
 func (t previewer) escalationPreview(lang catalog.Lang, why string) Preview {
 	return Preview{Text: t.standard.escalationText(lang, t.standard.hours, t.now()), Why: why, Escalates: true}
+}
+
+// admissionPreview returns what a contact is told whose message a person has to answer, whatever the documents say.
+func (t previewer) admissionPreview(lang catalog.Lang, admission policy.Admission) Preview {
+	preview := t.escalationPreview(lang, admission.Why)
+	if admission.Code == policy.CodeDanger {
+		preview.Text = t.standard.texts.Text(catalog.Danger, lang)
+	}
+	return preview
 }
 
 // previewAnswer answers a question as answerContact does, from public documents only and without a conversation.

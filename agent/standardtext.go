@@ -50,8 +50,18 @@ func (s standardTexts) greeting(ctx context.Context, db store.DB, chat store.Cha
 
 // escalation returns what a contact is told when the chat is escalated: that a person will answer, and while the business
 // is closed when it opens again. It is empty if the contact was told before: that a person will answer once in each
-// escalation, and when the business opens again once in each closed period.
-func (s standardTexts) escalation(ctx context.Context, db store.DB, chat store.Chat, contactKnows bool, now time.Time) (string, error) {
+// escalation, and when the business opens again once in each closed period. Where somebody is in danger, it says so
+// instead, at any time.
+func (s standardTexts) escalation(ctx context.Context, db store.DB, chat store.Chat, cause policy.Cause, contactKnows bool,
+	now time.Time,
+) (string, error) {
+	if cause == policy.CauseDanger && contactKnows {
+		return "", nil
+	}
+	if cause == policy.CauseDanger {
+		lang, err := s.languageOf(ctx, db, chat.ID)
+		return s.texts.Text(catalog.Danger, lang), err
+	}
 	open := s.hoursOf(chat)
 	state := open.At(now)
 	if state.Open && contactKnows {

@@ -51,7 +51,7 @@ type Escalation struct {
 }
 
 // Texts are the texts for contacts in one language. For an empty text, catalog's is used.
-type Texts struct{ Greeting, Escalated, Away, Clarify, FollowUp, Rating string }
+type Texts struct{ Greeting, Escalated, Danger, Away, Clarify, FollowUp, Rating string }
 
 // OutsideHours says what contacts get while the business is closed.
 type OutsideHours string
@@ -70,7 +70,7 @@ func (b Business) Catalog() catalog.Texts {
 	}
 	for lang, t := range b.Texts {
 		texts.ByLang[lang] = map[catalog.Name]string{
-			catalog.Greeting: t.Greeting, catalog.Escalated: t.Escalated, catalog.Away: t.Away,
+			catalog.Greeting: t.Greeting, catalog.Escalated: t.Escalated, catalog.Danger: t.Danger, catalog.Away: t.Away,
 			catalog.Clarify: t.Clarify, catalog.FollowUp: t.FollowUp, catalog.Rating: t.Rating,
 		}
 	}
@@ -126,6 +126,7 @@ func (t *Texts) fields(section string) []field {
 	return []field{
 		value(section+".greeting", &t.Greeting, textUpTo(500)),
 		value(section+".escalated", &t.Escalated, textUpTo(500)),
+		value(section+".danger", &t.Danger, textUpTo(500)),
 		value(section+".away", &t.Away, func(s string) (string, error) {
 			text, err := textUpTo(500)(s)
 			if err == nil && catalog.Check(catalog.Away, text) != nil {

@@ -182,6 +182,8 @@ func admitQuestion(in AdmitInput) Admission {
 		return in.admission(ActionTranscribe, CodeTranscribing)
 	case in.Notice: // its words are the bridge's
 		return in.admission(ActionEscalate, CodeAttached)
+	case in.Mode == ModeBusiness && IsDanger(in.Text):
+		return in.admission(ActionEscalate, CodeDanger)
 	case found && in.Mode == ModeBusiness:
 		return Admission{ActionEscalate, CodeKeyword, fmt.Sprintf("The word %q escalates to a person.", keyword)}
 	case WantsHuman(in.Text):

@@ -6,6 +6,7 @@ type Cause string
 // The causes.
 const (
 	CauseKeyword          Cause = "keyword"     // a word that always escalates
+	CauseDanger           Cause = "danger"      // somebody is in danger or in pain
 	CausePerson           Cause = "person"      // the contact asked for a person
 	CauseRequest          Cause = "request"     // the contact asked for something to be done
 	CauseFile             Cause = "file"        // a picture or a file
@@ -23,6 +24,8 @@ const (
 // CauseOf returns the cause of an escalation that was decided with a code at admission.
 func CauseOf(c Code) Cause {
 	switch c {
+	case CodeDanger:
+		return CauseDanger
 	case CodeKeyword:
 		return CauseKeyword
 	case CodeWantsAction, CodeReminder:

@@ -10,6 +10,7 @@ const (
 	// Admit: the message is answered, escalated, transcribed or run.
 	CodeAnswer       Code = "answer"
 	CodeCommand      Code = "command"
+	CodeDanger       Code = "danger"
 	CodeKeyword      Code = "keyword"
 	CodeWantsHuman   Code = "wants_human"
 	CodeWantsAction  Code = "wants_action"
@@ -130,6 +131,8 @@ func (c Code) Sentence() string {
 		return "It was a fresh question in a chat I answer."
 	case CodeCommand:
 		return "It was written in the admin room."
+	case CodeDanger:
+		return "It says that somebody is in danger or in pain."
 	case CodeKeyword:
 		return "A keyword escalates to a person."
 	case CodeWantsAction:

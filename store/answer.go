@@ -182,9 +182,9 @@ func DecideUnanswered(ctx context.Context, tx Tx, question int64, state Unanswer
 	return row.Exec(ctx, tx, "decide about an unanswered question", decideUnansweredSQL, question, state)
 }
 
-const setEscalationCauseSQL = "update escalations set cause = $2 where chat_id = $1 and closed_at is null and cause = ''"
+const setEscalationCauseSQL = "update escalations set cause = $2 where chat_id = $1 and closed_at is null and (cause = '' or $2 = 'danger')"
 
-// SetEscalationCause stores why the open escalation of a chat was opened, unless a cause is stored already.
+// SetEscalationCause stores why the open escalation of a chat was opened, unless a cause is stored already. Danger replaces any other cause.
 func SetEscalationCause(ctx context.Context, tx Tx, chat ChatID, cause policy.Cause) error {
 	return row.Exec(ctx, tx, "store the cause of an escalation", setEscalationCauseSQL, chat, cause)
 }

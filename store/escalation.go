@@ -24,9 +24,10 @@ type Escalation struct {
 	ChatID    ChatID
 	MessageID MessageID // the newest message when it was opened
 	Reason    string
-	Sources   []MessageID // the messages whose words may be in Reason
-	Proposals []Proposal  // answers that a person may send as they stand, the likeliest first
-	Picked    int         // the number of the proposal that was sent, from 1; 0 for none
+	Cause     policy.Cause // empty: a person opened it
+	Sources   []MessageID  // the messages whose words may be in Reason
+	Proposals []Proposal   // answers that a person may send as they stand, the likeliest first
+	Picked    int          // the number of the proposal that was sent, from 1; 0 for none
 	OpenedAt  time.Time
 	ClosedAt  *time.Time
 	ClosedBy  id.UserID // who resolved it; empty if it ended by itself, or is open
@@ -75,7 +76,7 @@ func (e Escalation) IsOpen() bool { return e.ClosedAt == nil }
 // IsWaiting reports whether the contact waits for a person.
 func (e Escalation) IsWaiting() bool { return e.IsOpen() && e.AnsweredAt == nil }
 
-const escalationColumns = `e.id, e.chat_id, e.message_id, e.reason, e.sources, e.proposals, e.picked, e.opened_at, e.closed_at, e.closed_by, e.card_id, o.event_id as card_event,
+const escalationColumns = `e.id, e.chat_id, e.message_id, e.reason, e.cause, e.sources, e.proposals, e.picked, e.opened_at, e.closed_at, e.closed_by, e.card_id, o.event_id as card_event,
 	coalesce(o.chat_id, 0) as card_room, e.claimed_by, e.claimed_at, e.answered_at, e.paged, e.shown`
 
 const fromEscalationsSQL = " from escalations e left join outbox o on o.id = e.card_id"

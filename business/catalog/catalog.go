@@ -41,6 +41,7 @@ type Name string
 const (
 	Greeting  Name = "greeting"  // answers a greeting
 	Escalated Name = "escalated" // a person will answer
+	Danger    Name = "danger"    // a person will answer at once, because somebody is in danger or in pain
 	Away      Name = "away"      // a person will answer after the next opening, which replaces {opening}
 	Clarify   Name = "clarify"   // asks which of two things, {first} or {second}, a question is about
 	FollowUp  Name = "follow_up" // asks a contact who has been silent for days
@@ -48,7 +49,7 @@ const (
 )
 
 // Names returns the names of all standard texts.
-func Names() []Name { return []Name{Greeting, Escalated, Away, Clarify, FollowUp, Rating} }
+func Names() []Name { return []Name{Greeting, Escalated, Danger, Away, Clarify, FollowUp, Rating} }
 
 // Variables returns the variables that a text must have, such as "{opening}".
 func (n Name) Variables() []string {
@@ -57,7 +58,7 @@ func (n Name) Variables() []string {
 		return []string{"{opening}"}
 	case Clarify:
 		return []string{"{first}", "{second}"}
-	case Greeting, Escalated, FollowUp, Rating:
+	case Greeting, Escalated, Danger, FollowUp, Rating:
 	}
 	return nil
 }

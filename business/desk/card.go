@@ -13,6 +13,7 @@ import (
 	"multis/bridgebridge"
 	"multis/internal/text"
 	"multis/outbox"
+	"multis/policy"
 	"multis/store"
 )
 
@@ -115,7 +116,11 @@ func (d *Desk) room(ctx context.Context, tx store.Tx, e store.Escalation) (store
 func (d *Desk) cardText(n cardNotice) string {
 	e, chat := n.e, n.chat
 	messages := n.messages
-	parts := []string{"🙋 **" + text.Escape(chat.Label()) + " needs a person**"}
+	title := "🙋 **" + text.Escape(chat.Label()) + " needs a person**"
+	if e.Cause == policy.CauseDanger {
+		title = "🚨 **" + text.Escape(chat.Label()) + " needs a person now: danger or pain**"
+	}
+	parts := []string{title}
 	if len(n.before) > 0 {
 		parts = append(parts, d.beforeText(chat, n.before))
 	}

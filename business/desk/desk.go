@@ -75,6 +75,7 @@ type Case struct {
 	Chat      store.Chat
 	Messages  []store.Message // the unanswered messages, the oldest first
 	Reason    string
+	Cause     policy.Cause      // of Reason; empty if a person opens it
 	Sources   []store.MessageID // the messages whose words may be in Reason and Proposals
 	Proposals []store.Proposal  // answers that a person may send as they stand
 	Closed    bool              // the business is closed
@@ -93,13 +94,22 @@ func (d *Desk) Open(ctx context.Context, tx store.Tx, c Case) (first bool, err e
 	if err != nil {
 		return false, err
 	}
+	e, err := store.EscalationOfChat(ctx, tx, c.Chat.ID)
+	if err != nil {
+		return first, err
+	}
+	if c.Cause == policy.CauseDanger {
+		isTold = isTold && e.Cause == policy.CauseDanger // the contact may know only that a person will answer
+	}
+	if err := store.SetEscalationCause(ctx, tx, c.Chat.ID, c.Cause); err != nil {
+		return first, err
+	}
 	if c.Tell != nil {
 		if err := c.Tell(isTold); err != nil {
 			return first, err
 		}
 	}
-	e, err := store.EscalationOfChat(ctx, tx, c.Chat.ID)
-	if err != nil {
+	if e, err = store.EscalationOfChat(ctx, tx, c.Chat.ID); err != nil {
 		return first, err
 	}
 	if first {

@@ -557,3 +557,15 @@ func (r *rig) reload(c store.Chat) store.Chat {
 	require.NoError(r.t, err)
 	return c
 }
+
+// A card says in its title that somebody is in danger.
+func TestCard_SaysDanger(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.chat("Ana", anasRoom, policy.KindDM)
+	card := r.escalate(anasRoom, "There is a smell of gas", func(c *desk.Case) {
+		c.Cause = policy.CauseDanger
+		c.Reason = policy.CodeDanger.Sentence()
+	})
+	require.Contains(t, r.card(card), "🚨 **Ana · Demo needs a person now: danger or pain**")
+}
