@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"multis/agent/tools"
+	"multis/business/catalog"
 	"multis/knowledge"
 	"multis/llm"
 	"multis/llm/llmtest"
@@ -71,20 +72,23 @@ func TestAnswer_RejectsWrongNumber(t *testing.T) {
 	require.Equal(t, "[Nora] Delivery is five euro. (from Prices)", b.queuedTexts(b.chat)[0])
 }
 
-func TestSource_InLanguageOfAnswer(t *testing.T) {
+func TestSource_InLanguageOfPassage(t *testing.T) {
 	t.Parallel()
 	b := setup(t, llm.None{})
-	const text = "Wir liefern an allen Werktagen zwischen 7 und 11 Uhr, das kostet 3 Euro."
+	const text, short = "Wir liefern an allen Werktagen zwischen 7 und 11 Uhr, das kostet 3 Euro.", "Hunde müssen draußen bleiben."
 	_, err := knowledge.New(b.store).Index(t.Context(), knowledge.File{
 		Name:   "preise.md",
 		Origin: "preise",
-		Data:   []byte("# Preise\n\n" + text + "\n"),
+		Data:   []byte("# Preise\n\n" + text + "\n\n## Hunde\n\n" + short + "\n"),
 		Role:   policy.RolePublic,
 	})
 	require.NoError(t, err)
-	b.storeContactMessage("Wann liefern Sie an Werktagen?", policy.ActionAnswer)
-	b.runTurn()
-	require.Equal(t, []string{"[Nora] " + text + " (aus Preise)"}, b.queuedTexts(b.chat))
+	for _, question := range []string{"Wann liefern Sie an Werktagen?", "Müssen Hunde draußen bleiben?"} {
+		b.storeContactMessage(question, policy.ActionAnswer)
+		b.runTurn()
+	}
+	require.Empty(t, catalog.DetectLanguage([]string{short}, ""), "only its document tells the language")
+	require.Equal(t, []string{"[Nora] " + text + " (aus Preise)", "[Nora] " + short + " (aus Preise)"}, b.queuedTexts(b.chat))
 }
 
 func TestEscalation_IgnoresInvisibleCharacters(t *testing.T) {

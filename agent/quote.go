@@ -74,15 +74,17 @@ func coverageText(coverage float64) string {
 }
 
 // titlesText names the documents of an answer to a contact, who cannot open them, in the language of words. If they are too
-// few to tell, it uses the language of the business.
+// few to tell, it uses the language of the passage, or else of the business.
 func (co *core) titlesText(words string, hits []search.Hit) string {
 	var titles []string
+	language := co.language
 	for _, h := range hits {
+		language = catalog.LangOf(h.Language, language)
 		if title := cmp.Or(h.ShownTitle, h.Title); !slices.Contains(titles, title) {
 			titles = append(titles, title)
 		}
 	}
-	return catalog.Source(words, titles, co.language)
+	return catalog.Source(words, titles, language)
 }
 
 // plainQuote writes a quote as a customer reads it: a paragraph on one line, a row of a table as lines of its cells,

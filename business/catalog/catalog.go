@@ -2,6 +2,7 @@
 package catalog
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -94,18 +95,23 @@ func Check(name Name, text string) error {
 	return nil
 }
 
+// searched are the languages that search knows.
+var searched = map[language.Language]Lang{ //nolint:gochecknoglobals // a constant
+	language.English: English, language.German: German, language.French: French, language.Spanish: Spanish, language.Portuguese: Portuguese,
+	language.Italian: Italian, language.Dutch: Dutch, language.Russian: Russian, language.Arabic: Arabic,
+}
+
+// LangOf returns the language of the texts for a language of search; fallback if there are none.
+func LangOf(l language.Language, fallback Lang) Lang { return cmp.Or(searched[l], fallback) }
+
 // DetectLanguage returns the language of a conversation, from the texts that a contact wrote, the newest first. It
 // returns fallback if they are too short to tell.
 func DetectLanguage(texts []string, fallback Lang) Lang {
-	known := map[language.Language]Lang{
-		language.English: English, language.German: German, language.French: French, language.Spanish: Spanish, language.Portuguese: Portuguese,
-		language.Italian: Italian, language.Dutch: Dutch, language.Russian: Russian, language.Arabic: Arabic,
-	}
 	all := strings.Join(texts, "\n")
 	if isTurkish(all) {
 		return Turkish
 	}
-	if lang, ok := known[language.Detect(all)]; ok {
+	if lang := LangOf(language.Detect(all), ""); lang != "" {
 		return lang
 	}
 	for _, text := range texts {
