@@ -81,7 +81,7 @@ customers: ## Ask the customers' questions of bench/customers without a model; p
 .PHONY: chaos
 chaos: ## Run the long storms: processes killed over and over, an hour of downtime
 	@deploy/setup.sh postgres cc
-	go test -tags '$(TAGS) chaos' -count=1 -timeout 30m -run Schedule_ComesOnceThroughKills -v ./cmd/multis
+	go test -tags '$(TAGS) chaos' -count=1 -timeout 90m -run 'Schedule_ComesOnceThroughKills|Serve_|Init_StoppedAt|Init_StoppedWrites|Init_EndsOnSignal' -v ./cmd/multis
 	go test -tags '$(TAGS) chaos' -count=1 -timeout 30m -run Thousands ./memory
 	MULTIS_TEST_SHADOW_TURNS=1000 go test -tags $(TAGS) -count=1 -timeout 60m -run Shadow_YesNeverSends -v ./cmd/multis
 	MULTIS_STORIES=1000 go test -tags $(TAGS) -count=1 -timeout 180m -run LifeOfChats ./appservice

@@ -107,8 +107,8 @@ func plainQuote(quote string) string {
 	return said
 }
 
-// cellLines returns the cells of a row, each on a line: "Name: value". The cells of a row without names are joined, and
-// any other text is one line.
+// cellLines returns the cells of a row, each on a line: "Name: value". What has no name belongs to the cell before it,
+// whose value has a semicolon. The cells of a row without names are joined, and any other text is one line.
 func cellLines(paragraph string) (lines []string) {
 	sep := "; "
 	switch {
@@ -118,7 +118,12 @@ func cellLines(paragraph string) (lines []string) {
 		return []string{paragraph}
 	}
 	for cell := range strings.SplitSeq(paragraph, sep) {
-		if cell = strings.TrimSpace(cell); cell != "" {
+		cell = strings.TrimSpace(cell)
+		switch {
+		case cell == "":
+		case sep != "|" && len(lines) > 0 && !strings.Contains(cell, ": "):
+			lines[len(lines)-1] += sep + cell
+		default:
 			lines = append(lines, cell)
 		}
 	}

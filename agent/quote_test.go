@@ -12,6 +12,7 @@ func TestPlainQuote_ReadsAsMessage(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ quote, want string }{
 		"a row":                     {"Item: Curtains per kg; Dry clean: 11.60; Ready after: 7 days", "Item: Curtains per kg\nDry clean: 11.60\nReady after: 7 days"},
+		"a value with a semicolon":  {"Item: Mountain bike; Price: £36; Remark: week £155; not on Mondays", "Item: Mountain bike\nPrice: £36\nRemark: week £155; not on Mondays"},
 		"several rows":              {"| Item: Bread; Price: 3 €\n| Item: Cake; Price: 4 €", "Item: Bread\nPrice: 3 €\n\nItem: Cake\nPrice: 4 €"},
 		"cells without names":       {"| Bread | 3 € |\n| Cake | 4 € |", "Bread: 3 €\nCake: 4 €"},
 		"wrapped lines of a PDF":    {"The reception is staffed from seven in the morning until\nlate in the evening. Dogs are\nwelcome.", "The reception is staffed from seven in the morning until late in the evening. Dogs are welcome."},

@@ -25,8 +25,9 @@ func (u Unit) Shown() string {
 	return line
 }
 
-// rowForm matches a row of at least two cells of which the last has the name of its column.
-var rowForm = regexp.MustCompile(`^[-|*+•\s]*[^;]+(?:; [^;]*)*; [^;:]{1,60}: \S[^;]*$`)
+// rowForm matches a row of at least two cells of which the last has the name of its column, or the first and another one:
+// the value of the last may have a semicolon.
+var rowForm = regexp.MustCompile(`^[-|*+•\s]*(?:[^;]+(?:; [^;]*)*; [^;:]{1,60}: \S[^;]*|[^;:]{1,60}: [^;]*(?:; [^;]*)*; [^;:]{1,60}: \S.*)$`)
 
 // IsRow reports whether a line is a row of a table whose cells have the names of their columns.
 func IsRow(line string) bool { return !strings.Contains(line, "\n") && rowForm.MatchString(line) }

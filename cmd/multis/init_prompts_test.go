@@ -4,6 +4,7 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
@@ -58,6 +59,14 @@ func inForm(question, answer string) string {
 	}
 }
 
+// stops returns the questions at which a test stops: some, beginning with a random one, and the last.
+func stops(questions int) (at []int) {
+	for stop := rand.IntN(stopEvery); stop < questions-1; stop += stopEvery {
+		at = append(at, stop)
+	}
+	return append(at, questions-1)
+}
+
 func TestInit_StoppedAtModelWritesNothing(t *testing.T) {
 	t.Parallel()
 	homeserver, _ := newSynapse(t)
@@ -68,7 +77,7 @@ func TestInit_StoppedAtModelWritesNothing(t *testing.T) {
 	speech := llmtest.StartSpeech(t, func(llmtest.Recording) llmtest.Transcript { return llmtest.Transcript{} })
 	questions := longQuestions(homeserver)
 	for _, term := range []string{"dumb", "xterm-256color"} {
-		for stop := range questions {
+		for _, stop := range stops(len(questions)) {
 			dir := t.TempDir()
 			s := startInit(t, term, dir, "--synapse", synapse, "--pair", "--wait", "10m",
 				"MULTIS_LLM_BASE_URL="+model.URL, "MULTIS_LLM_LOCAL=true", "MULTIS_EMBEDDINGS_BASE_URL="+meanings.URL,

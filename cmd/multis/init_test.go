@@ -181,7 +181,7 @@ func TestInit_StoppedWritesNothing(t *testing.T) {
 	t.Parallel()
 	_, synapse := newSynapse(t)
 	for _, term := range []string{"dumb", "xterm-256color"} {
-		for stop := range firstQuestions {
+		for _, stop := range stops(len(firstQuestions)) {
 			dir := t.TempDir()
 			s := startInit(t, term, dir, "--synapse", synapse, "--wait", "0")
 			for _, q := range firstQuestions[:stop] {
@@ -203,7 +203,7 @@ func TestInit_EndsOnSignal(t *testing.T) {
 	t.Parallel()
 	_, synapse := newSynapse(t)
 	for _, sig := range []syscall.Signal{syscall.SIGTERM, syscall.SIGINT} {
-		for range 10 { // it hung in three of four
+		for range signalsEach { // it hung in three of four
 			dir := t.TempDir()
 			s := startInit(t, "xterm-256color", dir, "--synapse", synapse, "--wait", "0")
 			s.expect(firstQuestions[0][0])

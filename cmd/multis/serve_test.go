@@ -194,11 +194,7 @@ func (r *run) count(sql string, args ...any) (n int) {
 	return n
 }
 
-const (
-	rounds         = 10
-	pooledRounds   = 4
-	eventsPerRound = 60
-)
+const eventsPerRound = 60
 
 func TestServe_NeverSendsWhereForbidden(t *testing.T) {
 	t.Parallel()
