@@ -66,8 +66,8 @@ func TestProbe_FindsWhatIsWrong(t *testing.T) {
 		"expected text":       {address: plain.URL + "/ok", change: contains(`"ok"`)},
 		"missing text":        {address: plain.URL + "/ok", change: contains("up"), want: "the answer does not contain “up”"},
 		"unwanted text":       {address: plain.URL + "/ok", change: lacks("status"), want: "the answer contains “status”"},
-		"slow":                {address: plain.URL + "/slow", want: "there was no answer within 1 s"},
-		"slow body":           {address: plain.URL + "/half", want: "there was no answer within 1 s"},
+		"slow":                {address: plain.URL + "/slow", change: impatient, want: "there was no answer within 1 s"},
+		"slow body":           {address: plain.URL + "/half", change: impatient, want: "there was no answer within 1 s"},
 		"nobody listens":      {address: closed.URL, want: "the server cannot be reached"},
 		"not private":         {address: plain.URL + "/ok", change: func(m *Monitor) { m.IsPrivate = false }, want: "which monitors.shop.private: true allows"},
 		"metadata":            {address: "http://169.254.169.254/", want: "it leads to this machine or into a private network"},
@@ -78,7 +78,7 @@ func TestProbe_FindsWhatIsWrong(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			m := shop(one.address)
-			m.Timeout = time.Second
+			m.Timeout = 20 * time.Second
 			if one.change != nil {
 				one.change(&m)
 			}
@@ -95,6 +95,8 @@ func TestProbe_FindsWhatIsWrong(t *testing.T) {
 		})
 	}
 }
+
+func impatient(m *Monitor) { m.Timeout = time.Second }
 
 func accepts(status int) func(m *Monitor) {
 	return func(m *Monitor) { m.Accepts = func(found int) bool { return found == status } }
