@@ -38,7 +38,7 @@ var readDanger = sync.OnceValue(func() (all []dangerWords) { //nolint:gochecknog
 func wordBags(language, concept string) (bags []wordBag) {
 	for _, phrase := range lexicon.In(language, "danger", concept) {
 		var bag wordBag
-		for _, word := range strings.Fields(phrase) {
+		for word := range strings.FieldsSeq(phrase) {
 			folded := strings.Join(foldedWords(word), "")
 			if strings.HasSuffix(word, "*") {
 				folded += "*"

@@ -133,7 +133,7 @@ var englishValues = valuePatterns{
 	duration: regexp.MustCompile(`\b(?:minutes?|hours?|days?|nights?|weeks?|months?|years?|dakika|saat|hafta|ay)\b`),
 	number: regexp.MustCompile(`\d|\b(?:minutes?|hours?|days?|nights?|weeks?|months?|years?|daily|always|immediately|today|tomorrow|` +
 		`one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|dozen|hundred|no|none)\b`),
-	place: regexp.MustCompile(`\b(?:(?:at|in|on|to|from|near|beside|behind|opposite|between|next)\s+\pL|(?:street|road|lane|avenue|square|floor|online)\b)`),
+	place: regexp.MustCompile(`\b(?:(?:at|in|near|beside|behind|opposite|between|next)\s+\pL|(?:on|to|from)\s+(?:the|our)\s|(?:street|road|lane|avenue|square|floor|online)\b)`),
 }
 
 // valuesByLanguage are the patterns for texts in other languages.

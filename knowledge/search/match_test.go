@@ -75,12 +75,14 @@ func TestMatchQuotes_SaysWhatIsAsked(t *testing.T) {
 			Section: "Openingstijden",
 			Text:    "zaterdag 9.00 - 16.00\n\nMet carnaval zijn we dicht van zaterdag tot en met dinsdag.",
 		},
+		{Title: "vet.md", Section: "Prices", Text: "A nail trim on a small rabbit takes about ten minutes, from then on it is quicker."},
 	}
 	for question, want := range map[string]string{
 		"hoe lang duurt een grote beurt":         "",
 		"wat kost een grote beurt":               "Werk: Grote beurt; Prijs: € 95,00",
 		"what time are you open til on sundays?": "Sunday 10am - 6pm",
 		"tot hoe laat zijn jullie zaterdag open": "zaterdag 9.00 - 16.00",
+		"where abouts do you trim the rabbit?":   "",
 	} {
 		t.Run(question, func(t *testing.T) {
 			t.Parallel()
@@ -221,6 +223,9 @@ func TestIsForm_CountsLetters(t *testing.T) {
 		{"duvet", "duvets"}:              true,
 		{"with", "without"}:              true,
 		{"tune", "tent"}:                 false,
+		{"bus", "buses"}:                 true,
+		{"bed", "beds"}:                  true,
+		{"car", "cards"}:                 false,
 	} {
 		t.Run(words[0]+" "+words[1], func(t *testing.T) {
 			t.Parallel()

@@ -254,7 +254,8 @@ func isForm(a, b string) bool {
 		same++
 	}
 	more := len(long) - len(short)
-	isPlural := len(short) == 3 && more <= 2 && long[len(long)-1] == 's'
+	ending := string(long[same:])
+	isPlural := len(short) == 3 && (ending == "s" || ending == "es")
 	if same == len(short) && (len(short) >= minForm && more <= 3 || isPlural) {
 		return true
 	}
