@@ -62,6 +62,7 @@ func (d *demo) steps() []step {
 		{"A question with two answers is asked back once, and the reply picks one", deskSteps{d}.clarify},
 		{"With a model, your question takes two tools, and its answer says what it cost", modelSteps{d}.askModel},
 		{"A command runs after the PIN, in the sandbox, and a way out of it is refused", commandSteps{d}.runCommand},
+		{"The web page opens by a link from your room, and not without it", d.page},
 		{"The audit log is as it was written", commandSteps{d}.audit},
 		{"Nothing else went out, and the off chat is still nowhere", d.nothingElse},
 	}

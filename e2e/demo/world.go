@@ -54,6 +54,8 @@ type settings struct {
 	ExecIn string
 	// Model is the address of the scripted model; empty if there is none.
 	Model string
+	// Page is the host and port of the web page.
+	Page string
 }
 
 // yaml returns the configuration.
@@ -75,13 +77,14 @@ func prepare(out *transcript) (*demo, error) {
 			return nil, err
 		}
 	}
-	ports, err := devstack.FreePorts(1)
+	ports, err := devstack.FreePorts(2)
 	if err != nil {
 		return nil, err
 	}
 	d := &demo{out: out, settings: settings{
 		Homeserver: "http://127.0.0.1", // start adds the port, which is known only then
 		Domain:     devstack.Domain, Port: ports[0], Owner: rig.OwnerID,
+		Page:   fmt.Sprintf("127.0.0.1:%d", ports[1]),
 		Sender: "as_" + strings.ToLower(random.String(16)), ASToken: random.String(64), HSToken: random.String(64),
 	}}
 	text, err := d.settings.yaml()
@@ -209,7 +212,7 @@ func (d *demo) join(ctx context.Context) error {
 func (d *demo) printManualSteps(up bool) {
 	if !up {
 		d.out.line("\nTo go on by hand, run this in a terminal: it stays up until Ctrl-C and prints the homeserver's address, the account for\n"+
-			"Element (user %s, password %s), a line to speak as Ana, and where the logs are.", rig.OwnerID.Localpart(), rig.OwnerPassword)
+			"Element (user %s, password %s), a line to speak as Ana, the address of the web page, and where the logs are.", rig.OwnerID.Localpart(), rig.OwnerPassword)
 		return
 	}
 	d.out.line("\n%s", d.out.styled(bold, "Go on by hand"))
@@ -220,6 +223,7 @@ func (d *demo) printManualSteps(up bool) {
 		url.PathEscape(string(d.admin)))
 	d.out.line("   as Ana    curl -d '{\"chat\":\"%s\",\"text\":\"When are you open on Saturday?\"}' %s/say", ana, d.rig.Network.URL)
 	d.out.line("   to Ana    curl '%s/delivered?chat=%s'", d.rig.Network.URL, ana)
+	d.out.line("   the page  http://%s; /web in the admin room gives the link that signs you in", d.settings.Page)
 	d.out.line("   logs      %s", strings.Join([]string{d.multis.Log, filepath.Join(d.dir, "bridge.log"), d.rig.Stack.SynapseLog}, " "))
 	d.out.line("Ctrl-C ends it and cleans up.")
 }

@@ -1,0 +1,76 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/cookiejar"
+	"net/url"
+	"regexp"
+	"strings"
+)
+
+// anaShown is how Ana is shown.
+const anaShown = "Ana"
+
+// linkForm matches the link that /web gives.
+var linkForm = regexp.MustCompile(`(http://\S+)/sign-in/([0-9a-f]{64})`)
+
+// page signs in to the web page by the link of the admin room, and sees nothing without it.
+func (d *demo) page(ctx context.Context) error {
+	jar, err := cookiejar.New(nil)
+	if err != nil {
+		return err
+	}
+	browser := &http.Client{Jar: jar}
+	address := "http://" + d.settings.Page
+	before, err := visit(ctx, browser, http.MethodGet, address+"/", nil)
+	if err != nil {
+		return err
+	}
+	if strings.Contains(before, anaShown) {
+		return errors.New("the web page shows a chat without a link")
+	}
+	said, err := d.command(ctx, "/web", "Signs you in once")
+	if err != nil {
+		return err
+	}
+	link := linkForm.FindStringSubmatch(said)
+	if link == nil {
+		return fmt.Errorf("/web gives no link: %s", said)
+	}
+	if _, err := visit(ctx, browser, http.MethodPost, link[1]+"/sign-in", url.Values{"link": {link[2]}}); err != nil {
+		return err
+	}
+	chats, err := visit(ctx, browser, http.MethodGet, address+"/chats", nil)
+	if err != nil {
+		return err
+	}
+	if !strings.Contains(chats, anaShown) {
+		return fmt.Errorf("the web page does not show the chat with %s, but %.2000q", anaShown, chats)
+	}
+	d.out.check("the web page at %s shows nothing without the link of /web, and your chats with it", address)
+	return nil
+}
+
+// visit asks for a page as a browser does, and returns what it shows in the end.
+func visit(ctx context.Context, browser *http.Client, method, address string, form url.Values) (string, error) {
+	req, err := http.NewRequestWithContext(ctx, method, address, strings.NewReader(form.Encode()))
+	if err != nil {
+		return "", err
+	}
+	req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	req.Header.Set("Origin", "http://"+req.URL.Host)
+	resp, err := browser.Do(req)
+	if err != nil {
+		return "", err
+	}
+	defer resp.Body.Close() //nolint:errcheck // it was only read
+	body, err := io.ReadAll(resp.Body)
+	if err == nil && resp.StatusCode != http.StatusOK {
+		err = fmt.Errorf("%s %s: %s", method, req.URL.Path, resp.Status)
+	}
+	return string(body), err
+}
