@@ -21,8 +21,8 @@ var (
 )
 
 // writtenDates match dates with the name of a month, by its number from 1: "6 July", "6. Juli", "6 de julho", "July 6".
-var writtenDates = sync.OnceValue(func() (dates [13]*regexp.Regexp) { //nolint:gochecknoglobals // read once
-	var names [13][]string
+var writtenDates = sync.OnceValue(func() map[int]*regexp.Regexp { //nolint:gochecknoglobals // read once
+	names := map[int][]string{}
 	for _, code := range lexicon.Languages("months") {
 		for i, row := range lexicon.Rows(code, "months") {
 			for _, w := range row.Words() {
@@ -30,8 +30,9 @@ var writtenDates = sync.OnceValue(func() (dates [13]*regexp.Regexp) { //nolint:g
 			}
 		}
 	}
-	for i := range dates {
-		name := `(?:` + strings.Join(names[i], "|") + `)`
+	dates := map[int]*regexp.Regexp{}
+	for i, list := range names {
+		name := `(?:` + strings.Join(list, "|") + `)`
 		dates[i] = regexp.MustCompile(`(?i)\b(\d{1,2})(?:\.|er|st|nd|rd|th|º)?\s+(?:de |of )?` + name + `|` + name + `\s+(\d{1,2})\b`)
 	}
 	return dates
@@ -88,12 +89,12 @@ var timeUnits = sync.OnceValue(func() map[string]bool { //nolint:gochecknoglobal
 // writtenDate returns a date of the sources that has a day and a month; empty if there is none.
 func writtenDate(day, month string, sources []string) string {
 	n, _ := strconv.Atoi(month)
-	dates := writtenDates()
-	if n < 1 || n >= len(dates) {
+	date, found := writtenDates()[n]
+	if !found {
 		return ""
 	}
 	for _, source := range sources {
-		for _, m := range dates[n].FindAllStringSubmatch(source, -1) {
+		for _, m := range date.FindAllStringSubmatch(source, -1) {
 			if m[1]+m[2] == strings.TrimPrefix(day, "0") {
 				return m[0]
 			}
