@@ -37,7 +37,8 @@ func TestDetectLanguage_OfConversation(t *testing.T) {
 		require.Equal(t, lang, DetectLanguage([]string{Texts{}.Text(Escalated, lang), Texts{}.Text(Away, lang)}, "none"))
 	}
 	for text, want := range map[string]Lang{
-		"Bu ürün var mı? Fiyatı ne kadar?": Turkish, "Açık mısınız?": Turkish, "ok": "none", "": "none", "👍": "none",
+		"buenas a que hora abren entre semana": Spanish,
+		"Bu ürün var mı? Fiyatı ne kadar?":     Turkish, "Açık mısınız?": Turkish, "ok": "none", "": "none", "👍": "none",
 		"Was kostet das und wann liefern Sie es?": German,
 		"Do you deliver to Kırıkkale?":            English, "Hola": Spanish, "Bonjour !": French, "Hallo": "none", "Merhaba, ben Ali": Turkish,
 		"Habt ihr Parkplätze?": German, "Rufen Sie mich bitte zurück": German, "Macht ihr Mittagspause?": German,
