@@ -193,9 +193,9 @@ func (c clause) limits() bool {
 	return slices.ContainsFunc(c.tokens, func(t token) bool { return c.words.only[t.word] })
 }
 
-// hasCondition reports whether a clause has a word such as "if".
+// hasCondition reports whether a clause has a word such as "if". Alone it is the "yes" of some languages: "Sí, ..." is written as "si".
 func (c clause) hasCondition() bool {
-	return slices.ContainsFunc(c.tokens, func(t token) bool { return c.words.condition[t.word] })
+	return len(c.tokens) > 1 && slices.ContainsFunc(c.tokens, func(t token) bool { return c.words.condition[t.word] })
 }
 
 // isException reports whether a clause begins with a word such as "except".

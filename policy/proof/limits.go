@@ -233,7 +233,8 @@ func (p denialCheck) findLimit() (found Finding) {
 			continue
 		}
 		isOfBefore := i > 0 && s.unit == p.source[i-1].unit && !s.afterStop && p.isUsed(p.source[i-1])
-		if !(p.isUsed(s) && !p.namesLimit()) && !isOfBefore {
+		isOfRow := s.isRow && slices.ContainsFunc(p.source, func(c clause) bool { return c.unit == s.unit && p.isUsed(c) })
+		if !(p.isUsed(s) && !p.namesLimit()) && !isOfBefore && !isOfRow {
 			continue
 		}
 		const reason = "what you cite is limited; say the limit, too"
@@ -241,6 +242,12 @@ func (p denialCheck) findLimit() (found Finding) {
 			return contradicts(reason)
 		}
 		found = unknown(reason)
+	}
+	if found.Outcome == Follows && p.losesSeason() {
+		found = unknown("what you cite holds for a part of the year; say it, too")
+	}
+	if found.Outcome == Follows && p.losesDenial() {
+		found = unknown("what you cite denies something of this; say it, too")
 	}
 	for _, c := range p.said {
 		near := p.nearestClauses(c)
@@ -255,6 +262,31 @@ func (p denialCheck) findLimit() (found Finding) {
 		found = unknown(reason)
 	}
 	return found
+}
+
+// losesSeason reports whether the sentence says nothing of the months in which what it cites holds, and the customer did not ask about
+// one.
+func (p denialCheck) losesSeason() bool {
+	hasMonth := func(c clause) bool { return slices.ContainsFunc(c.tokens, func(t token) bool { return t.month >= 0 }) }
+	if slices.ContainsFunc(p.said, hasMonth) || slices.ContainsFunc(p.asked, hasMonth) {
+		return false
+	}
+	return slices.ContainsFunc(p.source, func(s clause) bool { return hasMonth(s) && p.isUsed(s) })
+}
+
+// losesDenial reports whether the sentence says a clause and not the next one of the same sentence, which denies something of it:
+// "... 12 months, but there is none on tyres".
+func (p denialCheck) losesDenial() bool {
+	if slices.ContainsFunc(p.said, func(c clause) bool { return c.denies() || isHedged(c) }) {
+		return false
+	}
+	for i, s := range p.source {
+		isContrast := i > 0 && s.unit == p.source[i-1].unit && s.words.contrast[s.tokens[0].word]
+		if isContrast && s.denies() && p.isUsed(p.source[i-1]) && !p.isUsed(s) {
+			return true
+		}
+	}
+	return false
 }
 
 // findAddedLimit finds an "only" before words of the sentence's own, where the sources limit nothing. Where they deny something, "only"

@@ -166,10 +166,11 @@ func (p scopeCheck) numbersOtherCell(said segment) string {
 		for _, cell := range p.source {
 			isOwn := slices.ContainsFunc(own, func(c clause) bool { return c.unit == cell.unit && c.at == cell.at })
 			isSameRow := slices.ContainsFunc(own, func(c clause) bool { return c.unit == cell.unit })
-			if !cell.isRow || cell.isLabel() || isOwn || !isSameRow || !hasNumbers(cell) || said.hasNumberOf(cell) {
+			if !cell.isRow || cell.isLabel() || isOwn || !isSameRow || !cell.hasNumberLike(t) || said.hasNumberOf(cell) {
 				continue
 			}
-			if said.namesCell(cell, own) && !slices.ContainsFunc(own, func(c clause) bool { return said.namesCell(c, []clause{cell}) }) {
+			others := slices.Concat(own, p.labelsOf(cell.unit)) // a word of the label names the row
+			if said.namesCell(cell, others) && !slices.ContainsFunc(own, func(c clause) bool { return said.namesCell(c, []clause{cell}) }) {
 				return "“" + t.written() + "” is of another cell of the row"
 			}
 		}
@@ -232,8 +233,31 @@ func (p scopeCheck) cellsWith(t token) (cells []clause) {
 	return cells
 }
 
+// hasNumberLike reports whether the value of a cell has a number that may be of the same kind as another one: a length of time is no
+// amount of money, and a time of the day is no other number.
+func (c clause) hasNumberLike(other token) bool {
+	for i := c.name; i < len(c.tokens); i++ {
+		t := c.tokens[i]
+		isLength := other.currency != "" && i+1 < len(c.tokens) && c.tokens[i+1].period != ""
+		if t.isNumber && t.isTime == other.isTime && !isLength {
+			return true
+		}
+	}
+	return false
+}
+
 func hasNumbers(c clause) bool {
 	return slices.ContainsFunc(c.tokens[c.name:], func(t token) bool { return t.isNumber })
+}
+
+// labelsOf returns the first cell of a row.
+func (p scopeCheck) labelsOf(unit int) (labels []clause) {
+	for _, c := range p.source {
+		if c.unit == unit && c.isLabel() {
+			labels = append(labels, c)
+		}
+	}
+	return labels
 }
 
 // hasNumberOf reports whether a segment has a number of a clause; of a cell, of its value.

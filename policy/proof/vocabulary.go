@@ -16,6 +16,7 @@ type vocabulary struct {
 	negative   map[string]bool // not, no, never, closed
 	only       map[string]bool // only, except
 	except     map[string]bool // except
+	contrast   map[string]bool // but
 	from       map[string]bool // before the begin of a time: from
 	until      map[string]bool // before the end of a time: until, closes at
 	within     map[string]bool // before that for which something holds: for, in, during
@@ -111,6 +112,7 @@ func readVocabulary(code string) *vocabulary {
 		negative:   set("negative"),
 		only:       set("only"),
 		except:     set("except"),
+		contrast:   set("contrast"),
 		from:       set("from"),
 		until:      set("until"),
 		within:     set("within"),

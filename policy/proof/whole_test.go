@@ -12,6 +12,10 @@ func TestCheck_SaysAssertionWhole(t *testing.T) {
 		sentence, unit, question string
 		want                     Outcome
 	}{
+		"only of a row's remark":    {"Sí, los jueves de 8:00 a 12:00.", "Día: jueves | Horario: 8:00–12:00 | Notas: solo socios", "¿los jueves abrís?", Unknown},
+		"part of the year":          {"The lido is open from 9:00 to 18:00.", "The lido is open from 1 May to 30 September, from 9:00 to 18:00.", "when is the lido open", Unknown},
+		"part of the year is asked": {"The lido is open from 9:00 to 18:00.", "The lido is open from 1 May to 30 September, from 9:00 to 18:00.", "when is the lido open in September", Follows},
+		"denial behind a but":       {"Frames have a warranty of 2 years.", "Frames have a warranty of 2 years, but there is none on paint.", "", Unknown},
 		"value of the next part":    {"Breakfast costs 28 EUR.", "Breakfast is from 7 to 10, and dinner costs 28 EUR.", "", Unknown},
 		"value of a joined part":    {"Bikes cost 3 EUR.", "Bikes cost 15 EUR and helmets 3 EUR.", "", Unknown},
 		"own value of a part":       {"Helmets cost 3 EUR.", "Bikes cost 15 EUR and helmets 3 EUR.", "", Follows},
