@@ -13,8 +13,9 @@ import (
 )
 
 // FindUnsupported returns the first claim of a text that occurs in none of its sources. A claim is a number in digits or
-// words, an address, or the statement that something is free. A date in digits counts as the
-// source's date in words. The result is empty if the sources contain all claims. The text is checked in several normalized forms (readings), so that neither markup nor look-alike letters hide a claim.
+// words, an address, or the statement that something is free. A date in digits counts as the source's date in words. The
+// result is empty if the sources contain all claims. The text is checked in several normalized forms (readings), so that
+// neither markup nor look-alike letters hide a claim.
 func FindUnsupported(answer string, sources ...string) string {
 	answer = language.SpellDates(answer, sources...)
 	source := claims{addressIndex: addressIndex{sources: sources}}

@@ -67,7 +67,7 @@ func visit(ctx context.Context, browser *http.Client, method, address string, fo
 	if err != nil {
 		return "", err
 	}
-	defer resp.Body.Close() //nolint:errcheck // it was only read
+	defer resp.Body.Close()
 	body, err := io.ReadAll(resp.Body)
 	if err == nil && resp.StatusCode != http.StatusOK {
 		err = fmt.Errorf("%s %s: %s", method, req.URL.Path, resp.Status)
