@@ -280,6 +280,29 @@ func (p *prover) findThreshold() (found Finding) {
 	return found
 }
 
+// findUnkept finds a limit of what the sentence says that a number of the customer's does not keep, where the sentence neither says the
+// limit nor denies.
+func (p *prover) findUnkept() Finding {
+	if slices.ContainsFunc(p.said, clause.denies) {
+		return Finding{}
+	}
+	for _, s := range p.source {
+		isUsed := func(c clause) bool { return c.unit == s.unit && (c.isRow || c.at == s.at) && p.isUsed(c) }
+		isSaid := slices.ContainsFunc(s.tokens, func(t token) bool { return t.isNumber && hasNumber(p.said, t) })
+		if isSaid || !slices.ContainsFunc(p.source, isUsed) {
+			continue
+		}
+		for _, asked := range p.asked {
+			for i, t := range asked.tokens {
+				if t.isNumber && !t.isTime && failsLimit(asked, i, s) {
+					return unknown("the customer's “" + t.written() + "” does not keep a limit of what you cite; say it, too")
+				}
+			}
+		}
+	}
+	return Finding{}
+}
+
 // hasOtherwise reports whether the sources say, and the sentence says too, what holds where a limit is not kept: another clause
 // behind it.
 func (p *prover) hasOtherwise(limited clause) bool {

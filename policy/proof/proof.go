@@ -60,7 +60,7 @@ func Check(c Claim) Finding {
 	denial, whole := denialCheck{p}, wholeCheck{p}
 	var found Finding
 	for _, check := range []func() Finding{
-		p.findDeed, p.findComfort, p.findSign, p.findNumber, p.findThreshold, row.findRow, denial.findDenial, scope.findScope,
+		p.findDeed, p.findComfort, p.findSign, p.findNumber, p.findThreshold, p.findUnkept, row.findRow, denial.findDenial, scope.findScope,
 		scope.findListed, scope.findLostException, scope.findLostCondition, scope.findMonth, denial.findLimit, denial.findAddedLimit,
 		p.findSource, p.findWord, p.findMerged, whole.findPartial, whole.findAdded,
 	} {
