@@ -63,3 +63,16 @@ func TestEscalation_DangerIsToldOnce(t *testing.T) {
 	require.Len(t, said("The smell of gas is stronger now.", policy.CodeDanger), 2, "the person and the danger, each once")
 	require.Equal(t, 1, b.count("select count(*) from escalations where cause = 'danger'"))
 }
+
+// Danger decides about a turn, whatever else needs a person in it.
+func TestEscalation_DangerGoesBeforeAll(t *testing.T) {
+	t.Parallel()
+	b := setup(t, llm.None{})
+	gas := b.storeContactMessage("There is a smell of gas in the hall.", policy.ActionEscalate)
+	b.exec("update messages set code = 'danger' where id = $1", gas)
+	b.storeContactMessage("a person please", policy.ActionEscalate)
+	b.exec("update messages set received_at = received_at - interval '1 minute'")
+	b.runTurn()
+	require.Equal(t, []string{"[Nora] " + catalog.Texts{}.Text(catalog.Danger, catalog.English)}, b.queuedTexts(b.chat))
+	require.Equal(t, 1, b.count("select count(*) from escalations where cause = 'danger'"))
+}

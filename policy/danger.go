@@ -9,65 +9,76 @@ import (
 	"multis/internal/language/lexicon"
 )
 
-// dangerWords are the words of one language by which somebody says that there is danger or pain now.
+// dangerWords are the phrases of one language by which somebody says that there is danger or pain now.
 type dangerWords struct {
-	danger []wordBag // that mean danger by themselves
-	pain   []wordBag // that mean pain if somebody has it
-	own    []wordBag // who has pain
-	asks   []wordBag // that begin a question
-	calm   []wordBag // of what is not now, or only asked
+	danger []phrase // that mean danger by themselves
+	pain   []phrase // that mean pain if somebody has it
+	own    []phrase // who has pain
+	asks   []phrase // that begin a question
+	calm   []phrase // of what is over or not so
+	wants  []phrase // of wishes, which tell of pain only why
 }
 
-// wordBag is a list of words that stand together in a clause, in any order. A word that ends in * has any ending.
-type wordBag []string
+// phrase is a list of words that stand in a sentence in their order, with up to maxBetween others before each further one. A word that
+// ends in * has any ending.
+type phrase []string
+
+const maxBetween = 2
 
 var readDanger = sync.OnceValue(func() (all []dangerWords) { //nolint:gochecknoglobals // read once, from the lexicon
 	for _, language := range lexicon.Languages("danger") {
 		all = append(all, dangerWords{
-			danger: wordBags(language, "danger"),
-			pain:   wordBags(language, "pain"),
-			own:    wordBags(language, "own"),
-			asks:   wordBags(language, "asks"),
-			calm:   wordBags(language, "calm"),
+			danger: dangerPhrases(language, "danger"),
+			pain:   dangerPhrases(language, "pain"),
+			own:    dangerPhrases(language, "own"),
+			asks:   dangerPhrases(language, "asks"),
+			calm:   dangerPhrases(language, "calm"),
+			wants:  dangerPhrases(language, "wants"),
 		})
 	}
 	return all
 })
 
-// wordBags reads a concept of the topic danger.
-func wordBags(language, concept string) (bags []wordBag) {
-	for _, phrase := range lexicon.In(language, "danger", concept) {
-		var bag wordBag
-		for word := range strings.FieldsSeq(phrase) {
+// dangerPhrases reads a concept of the topic danger.
+func dangerPhrases(language, concept string) (list []phrase) {
+	for _, words := range lexicon.In(language, "danger", concept) {
+		var p phrase
+		for word := range strings.FieldsSeq(words) {
 			folded := strings.Join(foldedWords(word), "")
 			if strings.HasSuffix(word, "*") {
 				folded += "*"
 			}
-			bag = append(bag, folded)
+			p = append(p, folded)
 		}
-		bags = append(bags, bag)
+		list = append(list, p)
 	}
-	return bags
+	return list
 }
 
 // IsDanger reports whether a message says that somebody is in danger or in pain now: "es riecht nach Gas", "my tooth
 // hurts". A person must see it at once, and no document answers it. Questions about pain and danger that is over do not count.
 func IsDanger(message string) bool {
-	clauses := sentences(message)
-	return slices.ContainsFunc(readDanger(), func(w dangerWords) bool { return slices.ContainsFunc(clauses, w.saidIn) })
+	list := sentences(message)
+	return slices.ContainsFunc(readDanger(), func(w dangerWords) bool { return slices.ContainsFunc(list, w.saidIn) })
 }
 
-// sentences splits a message into the words of its sentences, without the questions.
-func sentences(message string) (list [][]string) {
+// sentence is a part of a message between marks.
+type sentence struct {
+	words      []string
+	isQuestion bool // a question mark ends it
+}
+
+// sentences splits a message at the marks that end a sentence or a part of it.
+func sentences(message string) (list []sentence) {
 	for message != "" {
-		end := strings.IndexAny(message, ".,;!\n…。！"+QuestionMarks)
+		end := strings.IndexAny(message, ".,;:!\n…–—。！،؛"+QuestionMarks)
 		if end < 0 {
 			end = len(message)
 		}
 		_, size := utf8.DecodeRuneInString(message[end:])
 		isQuestion := strings.ContainsAny(message[end:end+size], QuestionMarks)
-		if words := foldedWords(message[:end]); len(words) > 0 && !isQuestion {
-			list = append(list, words)
+		if words := foldedWords(message[:end]); len(words) > 0 {
+			list = append(list, sentence{words, isQuestion})
 		}
 		message = message[end+size:]
 	}
@@ -75,22 +86,43 @@ func sentences(message string) (list [][]string) {
 }
 
 // saidIn reports whether a sentence says that there is danger or pain now.
-func (w dangerWords) saidIn(words []string) bool {
-	has := func(bag wordBag) bool { return bag.in(words) }
-	first := func(bag wordBag) bool { return bag.in(words[:1]) }
-	if slices.ContainsFunc(w.asks, first) || slices.ContainsFunc(w.calm, has) {
+func (w dangerWords) saidIn(s sentence) bool {
+	has := func(p phrase) bool { return p.in(s.words) }
+	begins := func(p phrase) bool { return p.in(s.words[:1]) }
+	if slices.ContainsFunc(w.asks, begins) || slices.ContainsFunc(w.calm, has) {
 		return false
 	}
-	return slices.ContainsFunc(w.danger, has) || slices.ContainsFunc(w.pain, has) && slices.ContainsFunc(w.own, has)
+	if slices.ContainsFunc(w.danger, has) {
+		return true
+	}
+	hasPain := slices.ContainsFunc(w.pain, has) && slices.ContainsFunc(w.own, has)
+	return hasPain && !s.isQuestion && !slices.ContainsFunc(w.wants, has)
 }
 
-// in reports whether all words of the bag are among words.
-func (b wordBag) in(words []string) bool {
-	for _, want := range b {
+// in reports whether words have the phrase.
+func (p phrase) in(words []string) bool {
+	for i := range words {
+		if p.at(words[i:]) {
+			return true
+		}
+	}
+	return false
+}
+
+// at reports whether words begin with the phrase.
+func (p phrase) at(words []string) bool {
+	for i, want := range p {
 		stem, isStem := strings.CutSuffix(want, "*")
-		if !slices.ContainsFunc(words, func(word string) bool { return word == stem || isStem && strings.HasPrefix(word, stem) }) {
+		matches := func(word string) bool { return word == stem || isStem && strings.HasPrefix(word, stem) }
+		reach := 1
+		if i > 0 {
+			reach += maxBetween
+		}
+		at := slices.IndexFunc(words[:min(reach, len(words))], matches)
+		if at < 0 {
 			return false
 		}
+		words = words[at+1:]
 	}
 	return true
 }

@@ -90,18 +90,12 @@ func (c Case) newest() store.Message { return c.Messages[len(c.Messages)-1] }
 // Open opens an escalation with its card, unless one of the chat waits for a person already: then the thread of that one
 // shows the messages. first reports whether an escalation was opened.
 func (d *Desk) Open(ctx context.Context, tx store.Tx, c Case) (first bool, err error) {
-	first, isTold, err := store.OpenEscalation(ctx, tx, c.Chat.ID, c.newest().ID, c.Reason, c.Sources)
+	first, _, err = store.OpenEscalation(ctx, tx, c.Chat.ID, c.newest().ID, c.Reason, c.Sources)
 	if err != nil {
 		return false, err
 	}
-	e, err := store.EscalationOfChat(ctx, tx, c.Chat.ID)
+	isTold, err := store.SetEscalationCause(ctx, tx, c.Chat.ID, c.Cause)
 	if err != nil {
-		return first, err
-	}
-	if c.Cause == policy.CauseDanger {
-		isTold = isTold && e.Cause == policy.CauseDanger // the contact may know only that a person will answer
-	}
-	if err := store.SetEscalationCause(ctx, tx, c.Chat.ID, c.Cause); err != nil {
 		return first, err
 	}
 	if c.Tell != nil {
@@ -109,7 +103,8 @@ func (d *Desk) Open(ctx context.Context, tx store.Tx, c Case) (first bool, err e
 			return first, err
 		}
 	}
-	if e, err = store.EscalationOfChat(ctx, tx, c.Chat.ID); err != nil {
+	e, err := store.EscalationOfChat(ctx, tx, c.Chat.ID)
+	if err != nil {
 		return first, err
 	}
 	if first {

@@ -569,3 +569,14 @@ func TestCard_SaysDanger(t *testing.T) {
 	})
 	require.Contains(t, r.card(card), "🚨 **Ana · Demo needs a person now: danger or pain**")
 }
+
+// Danger in a thread that is open already alerts whoever is asked there.
+func TestThread_DangerAlerts(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.chat("Ana", anasRoom, policy.KindDM)
+	r.escalate(anasRoom, "Where is my parcel?")
+	r.escalate(anasRoom, "There is a smell of gas here")
+	lines := r.sender.view(deskRoom, anyEvent)
+	require.Contains(t, lines[len(lines)-1], "🚨 customer **Ana")
+}

@@ -49,7 +49,10 @@ func TestLearn_FollowsEditsAndDeletions(t *testing.T) {
 	r := newRig(t)
 	ana := r.chat("Ana", anasRoom, policy.KindDM)
 	card := r.escalate(anasRoom, "Do you sell vouchers?")
-	r.tx(func(tx store.Tx) error { return store.SetEscalationCause(r.ctx, tx, ana.ID, policy.CauseNoAnswer) })
+	r.tx(func(tx store.Tx) error {
+		_, err := store.SetEscalationCause(r.ctx, tx, ana.ID, policy.CauseNoAnswer)
+		return err
+	})
 	first := r.reply(card, eva, "Yes, from 10 EUR.")
 	second := r.reply(card, eva, "Ask Carla in the shop.")
 	r.runAllJobs()
@@ -97,7 +100,10 @@ func TestEdit_RefusedIsLearnedAndShown(t *testing.T) {
 				require.NoError(t, err)
 			}
 			card := r.escalate(anasRoom, "Do you sell vouchers?")
-			r.tx(func(tx store.Tx) error { return store.SetEscalationCause(r.ctx, tx, ana.ID, policy.CauseNoAnswer) })
+			r.tx(func(tx store.Tx) error {
+				_, err := store.SetEscalationCause(r.ctx, tx, ana.ID, policy.CauseNoAnswer)
+				return err
+			})
 			reply := r.reply(card, eva, "Yes, from 10 EUR.")
 			r.runAllJobs()
 			require.Contains(t, r.proposed(), "> Yes, from 10 EUR.")

@@ -219,19 +219,23 @@ func (d threadUpdate) addLines(ctx context.Context, tx store.Tx, e store.Escalat
 }
 
 // lineNotice returns the notice that shows a message. A line of the contact alerts the operator who has claimed the
-// escalation. The owner's clients alert him anyway.
+// escalation, and one that says danger or pain the owner if nobody has. The owner's clients alert him anyway.
 func (d threadUpdate) lineNotice(e store.Escalation, chat, room store.Chat, line store.ThreadLine) outbox.Message {
 	kind := outbox.Quiet
 	var mention []id.UserID
 	if line.Author == policy.AuthorContact && e.ClaimedBy != "" && e.ClaimedBy != d.Owner {
 		kind, mention = outbox.Alert, []id.UserID{e.ClaimedBy}
 	}
+	sign := "💬"
+	if line.Author == policy.AuthorContact && policy.IsDanger(line.Body) {
+		kind, sign = outbox.Alert, "🚨"
+	}
 	body := shownLines(text.Clip(shownText(line.Message), maxThreadLine))
 	role := "" // contacts choose their names, so that a name alone does not say who speaks
 	if line.Author == policy.AuthorContact {
 		role = "customer "
 	}
-	notice := outbox.NewNotice(room, "💬 "+role+"**"+text.Escape(d.speaker(chat, line))+"**:"+body, kind)
+	notice := outbox.NewNotice(room, sign+" "+role+"**"+text.Escape(d.speaker(chat, line))+"**:"+body, kind)
 	notice.Mention, notice.Quotes = mention, []store.MessageID{line.ID}
 	return notice
 }
