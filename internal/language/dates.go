@@ -11,12 +11,12 @@ import (
 )
 
 var (
-	// digitDate matches what may be a date in digits, such as 6/7, 06.07 or 6-7.
-	digitDate = regexp.MustCompile(`\b(\d{1,2})[./-](\d{1,2})\b`)
+	// digitDate matches what may be a date in digits, such as 6/7 or 06.07; 6-7 may be a range.
+	digitDate = regexp.MustCompile(`\b(\d{1,2})[./](\d{1,2})\b`)
 	// longerBefore and longerBehind match what makes digits a part of something longer.
 	longerBefore = regexp.MustCompile(`[\d.,:/-]$`)
 	longerBehind = regexp.MustCompile(`^(?:[\d/-]|[.,:][\d.,:/-])`)
-	// goesOn matches what stands behind a day in digits, 6.7., that does not end a sentence.
+	// goesOn matches what stands behind a day in digits, 6.7., that does not end a sentence. Without it 6.7 may be a price.
 	goesOn = regexp.MustCompile(`^\. \p{Ll}`)
 )
 
@@ -47,6 +47,9 @@ func SpellDates(s string, sources ...string) string {
 		from, to := m[0], m[1]
 		before, behind := s[end:from], s[to:min(len(s), to+maxBehind)]
 		if longerBefore.MatchString(before) || longerBehind.MatchString(behind) || isBesideUnit(before, behind) {
+			continue
+		}
+		if s[m[3]] == '.' && !goesOn.MatchString(behind) {
 			continue
 		}
 		written := writtenDate(s[from:m[3]], s[m[4]:to], sources)

@@ -10,10 +10,11 @@ func TestSpellDates_TakesThoseOfSources(t *testing.T) {
 	t.Parallel()
 	sources := []string{"Die Therme ist vom 3. April bis 10. Juni zu.", "Fête le 1er mai", "From October 5 to 30 October."}
 	for said, want := range map[string]string{
-		"Zu vom 03.04. bis 10.06.":   "Zu vom 3. April bis 10. Juni.",
+		"Zu vom 03.04. bis zum 10/6": "Zu vom 3. April bis zum 10. Juni",
+		"It is 10.06.":               "It is 10.06.",
 		"Closed from 3/4 to 10/6":    "Closed from 3. April to 10. Juni",
 		"le 1/5.":                    "le 1er mai.",
-		"5-10 and 30-10":             "October 5 and 30 October",
+		"5/10 and 30/10":             "October 5 and 30 October",
 		"3/4, 10/6":                  "3. April, 10. Juni",
 		"4/4":                        "4/4",
 		"10.06 €":                    "10.06 €",

@@ -17,6 +17,7 @@ func TestCheck_AddsNothing(t *testing.T) {
 		"a limit behind all":    {"Sí, alquilamos patines, pero únicamente a socios.", "Alquilamos patines.", "¿alquilan patines?", Contradicts},
 		"other words of a part": {"The rink opens at 9, and sharpening takes a moment.", "The rink opens at 9, blades are done at once.", "", Unknown},
 		"words of the question": {"Skates cost 5 EUR, so your twins can borrow some.", "Skates cost 5 EUR.", "can my twins borrow", Unknown},
+		"two comforts":          {"There is no danger, it is completely safe.", "Danger: thin ice.", "", Contradicts},
 		"courtesy before":       {"We wish you fun on the ice, skates cost 5 EUR.", "Skates cost 5 EUR.", "", Unknown},
 		"a wish as a condition": {"Skates cost 5 EUR, if you fancy that.", "Skates cost 5 EUR.", "", Unknown},
 		"thanks for a message":  {"Thank you for your message, skates cost 5 EUR.", "Skates cost 5 EUR.", "", Follows},

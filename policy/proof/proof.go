@@ -167,16 +167,17 @@ func (p *prover) findDeedEnding() string {
 
 // findComfort finds words that reassure, such as "no danger", where the sources have nothing of them.
 func (p *prover) findComfort() Finding {
-	phrase := p.findPhrase(p.vocabulary().comfort)
-	for word := range strings.FieldsSeq(phrase) {
-		if t := p.vocabulary().token(word, false); p.vocabulary().isContent(t) && hasWord(p.source, t) {
-			return Finding{}
+	isOfSource := func(word string) bool {
+		t := p.vocabulary().token(word, false)
+		return p.vocabulary().isContent(t) && hasWord(p.source, t)
+	}
+	for _, comfort := range p.vocabulary().comfort {
+		phrase := p.findPhrase([]string{comfort})
+		if phrase != "" && !slices.ContainsFunc(strings.Fields(phrase), isOfSource) {
+			return contradicts("“" + phrase + "”: reassure nobody where what you cite does not")
 		}
 	}
-	if phrase == "" {
-		return Finding{}
-	}
-	return contradicts("“" + phrase + "”: reassure nobody where what you cite does not")
+	return Finding{}
 }
 
 // findPhrase returns a phrase that the sentence has and its sources lack; empty if there is none.

@@ -13,8 +13,8 @@ func TestCheck_SaysAssertionWhole(t *testing.T) {
 		want                     Outcome
 	}{
 		"only of a row's remark":    {"Sí, los jueves de 8:00 a 12:00.", "Día: jueves | Horario: 8:00–12:00 | Notas: solo socios", "¿los jueves abrís?", Unknown},
-		"asked beyond a range":      {"We hire skates for 3 €.", "Item: skates | Price: 3 € | Remark: 36 to 45", "do you hire skates in 46", Unknown},
-		"asked within a range":      {"We hire skates for 3 €.", "Item: skates | Price: 3 € | Remark: 36 to 45", "do you hire skates in 40", Follows},
+		"asked beyond a range":      {"We hire skates for 3 €.", "Item: skates | Price: 3 € | Size: 36 to 45", "do you hire size 46", Unknown},
+		"asked within a range":      {"We hire skates for 3 €.", "Item: skates | Price: 3 € | Size: 36 to 45", "do you hire size 40", Follows},
 		"part of the year":          {"The lido is open from 9:00 to 18:00.", "The lido is open from 1 May to 30 September, from 9:00 to 18:00.", "when is the lido open", Unknown},
 		"part of the year is asked": {"The lido is open from 9:00 to 18:00.", "The lido is open from 1 May to 30 September, from 9:00 to 18:00.", "when is the lido open in September", Follows},
 		"denial behind a but":       {"Frames have a warranty of 2 years.", "Frames have a warranty of 2 years, but there is none on paint.", "", Unknown},
