@@ -4,7 +4,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
 
@@ -27,7 +26,7 @@ func TestIsDanger_NeedsPersonNow(t *testing.T) {
 		"Duele mucho la muela", "Dói muito o dente", "ابني لا يتنفس، ماذا أفعل؟",
 		"My son is not breathing – what should I do?",
 	} {
-		assert.True(t, IsDanger(message), message)
+		require.True(t, IsDanger(message), message)
 	}
 	for _, message := range []string{
 		"", "?", "Does the treatment hurt?", "do you have a fire exit", "Is there smoke in the bar?", "How much is a gas bottle",
@@ -56,7 +55,7 @@ func TestIsDanger_NeedsPersonNow(t *testing.T) {
 		"мы хотим большую пиццу", "сломалась стиральная машина", "çok acı olmasın", "ekran kırıldı", "faturamı göremiyorum",
 		"bıçak seti",
 	} {
-		assert.False(t, IsDanger(message), message)
+		require.False(t, IsDanger(message), message)
 	}
 }
 
