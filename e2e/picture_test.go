@@ -160,7 +160,7 @@ func TestPicture_AsksOnceInContactsLanguage(t *testing.T) {
 	said, message := a.say("clear-lena", "Segelboote bitte")
 	answered := a.awaitDeliveries("clear-lena", 2)[1].Text
 	require.Contains(t, answered, "Die Kaution beträgt 300 Euro.")
-	require.Contains(t, answered, "(from Bootsverleih)")
+	require.Contains(t, answered, "(aus Bootsverleih)")
 	require.Equal(t, policy.CodeAnswer, message.Code)
 	out := a.awaitOutbox(*a.awaitMessage(said.Event).OutboxID, store.OutboxDelivered)
 	require.Len(t, out.Citations, 1)
