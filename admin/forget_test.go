@@ -161,7 +161,7 @@ func (r *rig) addSecret(ana store.Chat) store.Message {
 		if err := store.KeepFile(r.ctx, tx, secret.ID, []byte("zanzibar"), r.now.AddDate(1, 0, 0)); err != nil {
 			return err
 		}
-		_, _, err := store.OpenEscalation(r.ctx, tx, ana.ID, secret.ID, "she asks about zanzibar", nil)
+		_, err := store.OpenEscalation(r.ctx, tx, ana.ID, secret.ID, "she asks about zanzibar", nil)
 		return err
 	})
 	r.addNote(ana, "The door opens with zanzibar", secret)
@@ -209,7 +209,7 @@ func TestForget_DeletesQuotesInAdminRoom(t *testing.T) {
 	newer := r.addGroupMessage(ana, ana.Contact, "did you read that?")
 	rests := []store.MessageID{earlier.ID, newer.ID}
 	r.tx(func(tx store.Tx) error {
-		_, _, err := store.OpenEscalation(r.ctx, tx, ana.ID, newer.ID, "she says zanzibar", rests)
+		_, err := store.OpenEscalation(r.ctx, tx, ana.ID, newer.ID, "she says zanzibar", rests)
 		return err
 	})
 	r.addNote(ana, "The code is zanzibar", earlier)

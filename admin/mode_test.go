@@ -258,7 +258,7 @@ func TestChatList_SaysWhyQuiet(t *testing.T) {
 	require.Contains(t, r.asOwner("/mode"), "1 Ana · WhatsApp — **business**, answers on · no message yet")
 	m := r.addMessage(ana, "a human please", time.Minute, policy.ActionEscalate, policy.CodeWantsHuman, "It asks for a person.")
 	r.tx(func(tx store.Tx) error {
-		_, _, err := store.OpenEscalation(r.ctx, tx, ana.ID, m.ID, "It asks for a person.", nil)
+		_, err := store.OpenEscalation(r.ctx, tx, ana.ID, m.ID, "It asks for a person.", nil)
 		return err
 	})
 	require.Contains(t, r.asOwner("/mode"), "1 Ana · WhatsApp — **business**, answers on, waits for you")

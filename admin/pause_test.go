@@ -60,7 +60,7 @@ func TestPause_OneChat(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		_, _, err = store.OpenEscalation(r.ctx, tx, ana.ID, question, "It asks for a person.", nil)
+		_, err = store.OpenEscalation(r.ctx, tx, ana.ID, question, "It asks for a person.", nil)
 		return err
 	})
 	require.Contains(t, r.asOwner("/status"), "**1 chat waits for you**\nAna · WhatsApp — since ")

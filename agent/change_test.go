@@ -102,7 +102,7 @@ func TestEscalation_SaidOnceAllowed(t *testing.T) {
 	first := b.storeContactMessage("Can you fix my bicycle's gears?", policy.ActionAnswer)
 	// As when the gate said no between the decision and the send.
 	require.NoError(t, b.store.InTx(ctx, func(tx store.Tx) error {
-		_, _, err := store.OpenEscalation(ctx, tx, b.chat.ID, first, "test", nil)
+		_, err := store.OpenEscalation(ctx, tx, b.chat.ID, first, "test", nil)
 		return err
 	}))
 	b.runTurn()

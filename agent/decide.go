@@ -138,7 +138,7 @@ func (t decider) decide(ctx context.Context, chat store.Chat, waiting []store.Me
 func (t decider) checkGate(_ context.Context, q *inquiry) (result turnResult, isDecided bool, err error) {
 	purpose := policy.PurposeReply
 	for _, m := range q.waiting {
-		if m.Action == policy.ActionEscalate && result.escalation.cause != policy.CauseDanger { // danger goes before all
+		if m.Action == policy.ActionEscalate && result.escalation.cause != policy.CauseDanger { // which no other message replaces
 			purpose = policy.PurposeEscalation
 			result = escalated(m.Reason, policy.CauseOf(m.Code))
 			result.escalation.byMessage = true

@@ -49,13 +49,13 @@ func (t *Turns) Preview(ctx context.Context, room store.Chat, message store.Mess
 	lang := catalog.DetectLanguage([]string{question}, t.standard.language)
 	switch {
 	case admission.Action == policy.ActionEscalate:
-		return previewer{t}.admissionPreview(lang, admission), nil
+		return previewer{t}.escalationPreview(lang, policy.CauseOf(admission.Code), admission.Why), nil
 	case admission.Action != policy.ActionAnswer:
 		return Preview{Why: admission.Why}, nil
 	case policy.IsGreeting(question, name):
 		return Preview{Text: t.standard.texts.Text(catalog.Greeting, lang), Why: "It is a greeting."}, nil
 	case t.awayOutsideHours && !t.standard.hours.At(now).Open:
-		return previewer{t}.escalationPreview(lang, "It is outside of the opening hours (config: business.outside_hours)."), nil
+		return previewer{t}.escalationPreview(lang, policy.CauseHours, "It is outside of the opening hours (config: business.outside_hours)."), nil
 	}
 	answer, err := previewer{t}.previewAnswer(ctx, room, message, policy.WithoutName(name, policy.WithoutGreeting(question, name)))
 	if err == nil {
@@ -65,11 +65,11 @@ func (t *Turns) Preview(ctx context.Context, room store.Chat, message store.Mess
 	case err != nil:
 		return Preview{}, err
 	case answer.text == "":
-		return previewer{t}.escalationPreview(lang, answer.reason), nil
+		return previewer{t}.escalationPreview(lang, policy.CauseNoAnswer, answer.reason), nil
 	}
 	preview := Preview{Text: answer.text, Citations: answer.citations, Why: answer.reason}
 	if answer.isPartial {
-		preview.Text += "\n\n" + previewer{t}.escalationPreview(lang, "").Text
+		preview.Text += "\n\n" + previewer{t}.escalationPreview(lang, policy.CauseNoAnswer, "").Text
 		preview.Why, preview.Escalates = partialReason, true
 	}
 	return preview, nil
@@ -79,17 +79,8 @@ func (t *Turns) Preview(ctx context.Context, room store.Chat, message store.Mess
 type previewer struct{ *Turns }
 
 // escalationPreview returns what a contact is told when a person has to answer.
-func (t previewer) escalationPreview(lang catalog.Lang, why string) Preview {
-	return Preview{Text: t.standard.escalationText(lang, t.standard.hours, t.now()), Why: why, Escalates: true}
-}
-
-// admissionPreview returns what a contact is told whose message a person has to answer, whatever the documents say.
-func (t previewer) admissionPreview(lang catalog.Lang, admission policy.Admission) Preview {
-	preview := t.escalationPreview(lang, admission.Why)
-	if admission.Code == policy.CodeDanger {
-		preview.Text = t.standard.texts.Text(catalog.Danger, lang)
-	}
-	return preview
+func (t previewer) escalationPreview(lang catalog.Lang, cause policy.Cause, why string) Preview {
+	return Preview{Text: t.standard.escalationText(lang, cause, t.standard.hours, t.now()), Why: why, Escalates: true}
 }
 
 // previewAnswer answers a question as answerContact does, from public documents only and without a conversation.

@@ -74,7 +74,7 @@ func coverageText(coverage float64) string {
 }
 
 // titlesText names the documents of an answer to a contact, who cannot open them, in the language of words. If they are too
-// few to tell, it uses the language of the passage, or else of the business.
+// few to tell, it uses the language of the last passage, or else of the business.
 func (co *core) titlesText(words string, hits []search.Hit) string {
 	var titles []string
 	language := co.language

@@ -55,19 +55,12 @@ func (s standardTexts) greeting(ctx context.Context, db store.DB, chat store.Cha
 func (s standardTexts) escalation(ctx context.Context, db store.DB, chat store.Chat, cause policy.Cause, contactKnows bool,
 	now time.Time,
 ) (string, error) {
-	if cause == policy.CauseDanger && contactKnows {
-		return "", nil
-	}
-	if cause == policy.CauseDanger {
-		lang, err := s.languageOf(ctx, db, chat.ID)
-		return s.texts.Text(catalog.Danger, lang), err
-	}
 	open := s.hoursOf(chat)
 	state := open.At(now)
-	if state.Open && contactKnows {
+	if contactKnows && (state.Open || cause == policy.CauseDanger) {
 		return "", nil
 	}
-	if !state.Open {
+	if !state.Open && cause != policy.CauseDanger {
 		told, err := store.WasSentSince(ctx, db, chat.ID, policy.PurposeEscalation, state.Since)
 		if err != nil {
 			return "", err
@@ -77,11 +70,15 @@ func (s standardTexts) escalation(ctx context.Context, db store.DB, chat store.C
 		}
 	}
 	lang, err := s.languageOf(ctx, db, chat.ID)
-	return s.escalationText(lang, open, now), err
+	return s.escalationText(lang, cause, open, now), err
 }
 
-// escalationText returns the text that a person will answer; while the business is closed, with the time when it opens again.
-func (s standardTexts) escalationText(lang catalog.Lang, open hours.Hours, now time.Time) string {
+// escalationText returns the text that a person will answer; while the business is closed, with the time when it opens again; where
+// somebody is in danger, what to do first.
+func (s standardTexts) escalationText(lang catalog.Lang, cause policy.Cause, open hours.Hours, now time.Time) string {
+	if cause == policy.CauseDanger {
+		return s.texts.Text(catalog.Danger, lang)
+	}
 	state := open.At(now)
 	if state.Open || state.Until.IsZero() {
 		return s.texts.Text(catalog.Escalated, lang)

@@ -303,7 +303,7 @@ func TestOwnerMessage_PausesAndResolves(t *testing.T) {
 	b.receive(first)
 	ctx := context.Background()
 	require.NoError(t, b.store.InTx(ctx, func(tx store.Tx) error {
-		_, _, err := store.OpenEscalation(ctx, tx, chat.ID, b.message(first).ID, "test", nil)
+		_, err := store.OpenEscalation(ctx, tx, chat.ID, b.message(first).ID, "test", nil)
 		return err
 	}))
 	next := b.text("!a:x", ana, "And on Sundays?")

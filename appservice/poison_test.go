@@ -127,7 +127,7 @@ func TestOwnerMessage_OldKeepsNewerEscalation(t *testing.T) {
 	b.receive(evt)
 	ctx := context.Background()
 	require.NoError(t, b.store.InTx(ctx, func(tx store.Tx) error {
-		_, _, err := store.OpenEscalation(ctx, tx, chat.ID, b.message(evt).ID, "test", nil)
+		_, err := store.OpenEscalation(ctx, tx, chat.ID, b.message(evt).ID, "test", nil)
 		return err
 	}))
 	old := b.text("!a:x", owner, "a year ago")

@@ -295,7 +295,7 @@ func TestDelivery_TakenMeanwhileCallsNobody(t *testing.T) {
 	escalate := func() (delivery uuid.UUID, open store.Escalation) {
 		message := r.storeMessage(strings.Repeat("x", 10+storetest.Count(t, r.st, "select count(*) from messages")))
 		r.tx(func(tx store.Tx) error {
-			_, _, err := store.OpenEscalation(t.Context(), tx, r.ana.ID, message, "a person was asked for", nil)
+			_, err := store.OpenEscalation(t.Context(), tx, r.ana.ID, message, "a person was asked for", nil)
 			return err
 		})
 		open, err := store.EscalationOfChat(t.Context(), r.st.DB(), r.ana.ID)

@@ -155,7 +155,7 @@ func TestBrief_IgnoresThanksAndGreetings(t *testing.T) {
 	broken := r.says(r.ben, policy.AuthorContact, "My parcel arrived broken.", r.now.Add(-time.Hour))
 	r.says(r.ben, policy.AuthorMultisOwner, "Let me check with the team and get back to you.", r.now)
 	require.NoError(t, r.st.InTx(r.ctx, func(tx store.Tx) error {
-		_, _, err := store.OpenEscalation(r.ctx, tx, r.ben.ID, broken.ID, "It asks for a person.", nil)
+		_, err := store.OpenEscalation(r.ctx, tx, r.ben.ID, broken.ID, "It asks for a person.", nil)
 		return err
 	}))
 	b, err := none.Brief(r.ctx, r.lastDay())

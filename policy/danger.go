@@ -19,10 +19,10 @@ type dangerWords struct {
 	wants  []phrase // of wishes, which tell of pain only why
 }
 
-// phrase is a list of words that stand in a sentence in their order, with up to maxBetween others before each further one. A word that
-// ends in * has any ending.
+// phrase is a list of words that stand in a sentence in their order. A word that ends in * has any ending.
 type phrase []string
 
+// maxBetween is how many other words may stand between two words of a phrase.
 const maxBetween = 2
 
 var readDanger = sync.OnceValue(func() (all []dangerWords) { //nolint:gochecknoglobals // read once, from the lexicon
@@ -68,10 +68,16 @@ type sentence struct {
 	isQuestion bool // a question mark ends it
 }
 
-// sentences splits a message at the marks that end a sentence or a part of it.
+// sentenceMarks end a sentence or a part of it; QuestionMarks do, too.
+const sentenceMarks = ".,;:!\n…–—。！،؛"
+
+// sentences splits a message at the marks that end a sentence or a part of it. It looks at no more than maxIntentRunes.
 func sentences(message string) (list []sentence) {
+	if runes := []rune(message); len(runes) > maxIntentRunes {
+		message = string(runes[:maxIntentRunes])
+	}
 	for message != "" {
-		end := strings.IndexAny(message, ".,;:!\n…–—。！،؛"+QuestionMarks)
+		end := strings.IndexAny(message, sentenceMarks+QuestionMarks)
 		if end < 0 {
 			end = len(message)
 		}

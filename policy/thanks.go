@@ -59,11 +59,9 @@ func onlyThanks(message string, names []string) bool {
 // thanksClauses splits a message into clauses, each a list of words; none if it is empty or too long.
 func thanksClauses(message string) (clauses [][]string) {
 	count := 0
-	for clause := range strings.FieldsFuncSeq(message, func(r rune) bool { return strings.ContainsRune(".,;:!\n–—…،。！", r) }) {
-		if words := foldedWords(clause); len(words) > 0 {
-			clauses = append(clauses, words)
-			count += len(words)
-		}
+	for _, s := range sentences(message) {
+		clauses = append(clauses, s.words)
+		count += len(s.words)
 	}
 	if count > maxThanksWords {
 		return nil

@@ -182,18 +182,6 @@ func DecideUnanswered(ctx context.Context, tx Tx, question int64, state Unanswer
 	return row.Exec(ctx, tx, "decide about an unanswered question", decideUnansweredSQL, question, state)
 }
 
-const setEscalationCauseSQL = `update escalations set cause = $2, contact_notified = contact_notified and (cause = 'danger' or $2 <> 'danger')
-	where chat_id = $1 and closed_at is null and (cause = '' or $2 = 'danger')`
-
-// SetEscalationCause stores why the open escalation of a chat was opened, unless a cause is stored already. Danger replaces
-// any other cause: what the contact was told before said nothing of it. told is true if the contact was told of the cause.
-func SetEscalationCause(ctx context.Context, tx Tx, chat ChatID, cause policy.Cause) (told bool, err error) {
-	if err := row.Exec(ctx, tx, "store the cause of an escalation", setEscalationCauseSQL, chat, cause); err != nil {
-		return false, err
-	}
-	return row.Value[bool](ctx, tx, "read whether the contact was told", isContactNotifiedSQL, chat)
-}
-
 // EscalatedQuestion is an escalation with the question of the contact.
 type EscalatedQuestion struct {
 	EscalationID int64

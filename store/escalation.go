@@ -89,25 +89,33 @@ const endAnsweredEscalationSQL = `with ended as (update escalations set closed_a
 const insertEscalationSQL = `insert into escalations (chat_id, message_id, reason, sources)
 	select $1, m.id, $3, $4 from messages m where m.id = $2 for key share on conflict do nothing`
 
-const isContactNotifiedSQL = "select contact_notified from escalations where chat_id = $1 and closed_at is null for update"
-
 // OpenEscalation stores that a chat needs a person. sources are the messages whose words may be in why. first is true if
-// the contact did not wait for a person before, told is true if the contact was told that a person will answer.
-func OpenEscalation(ctx context.Context, tx Tx, chat ChatID, message MessageID, why string,
-	sources []MessageID,
-) (first, told bool, err error) {
+// the contact did not wait for a person before.
+func OpenEscalation(ctx context.Context, tx Tx, chat ChatID, message MessageID, why string, sources []MessageID) (first bool, err error) {
 	var ended int
 	if err = tx.QueryRow(ctx, endAnsweredEscalationSQL, chat).Scan(&ended); err != nil {
-		return false, false, fmt.Errorf("end answered escalation: %w", err)
+		return false, fmt.Errorf("end answered escalation: %w", err)
 	}
 	tag, err := tx.Exec(ctx, insertEscalationSQL, chat, message, text.Storable(why), row.EmptyIfNil(sources))
-	if err == nil {
-		err = tx.QueryRow(ctx, isContactNotifiedSQL, chat).Scan(&told)
-	}
 	if err != nil {
-		return false, false, fmt.Errorf("open escalation: %w", err)
+		return false, fmt.Errorf("open escalation: %w", err)
 	}
-	return tag.RowsAffected() == 1, told, nil
+	return tag.RowsAffected() == 1, nil
+}
+
+// A cause stays, but danger replaces any other one: what the contact was told before said nothing of it.
+const setEscalationCauseSQL = `update escalations set cause = $2, contact_notified = contact_notified and (cause = 'danger' or $2 <> 'danger')
+	where chat_id = $1 and closed_at is null and (cause = '' or $2 = 'danger')`
+
+const isContactNotifiedSQL = "select contact_notified from escalations where chat_id = $1 and closed_at is null for update"
+
+// SetEscalationCause stores why the open escalation of a chat was opened, unless a cause is stored already. Danger replaces
+// any other cause. told is true if the contact was told that a person will answer, and of the danger if that is the cause.
+func SetEscalationCause(ctx context.Context, tx Tx, chat ChatID, cause policy.Cause) (told bool, err error) {
+	if err := row.Exec(ctx, tx, "store the cause of an escalation", setEscalationCauseSQL, chat, cause); err != nil {
+		return false, err
+	}
+	return row.Value[bool](ctx, tx, "read whether the contact was told", isContactNotifiedSQL, chat)
 }
 
 const markContactNotifiedSQL = "update escalations set contact_notified = true where chat_id = $1 and closed_at is null"

@@ -90,7 +90,7 @@ func (c Case) newest() store.Message { return c.Messages[len(c.Messages)-1] }
 // Open opens an escalation with its card, unless one of the chat waits for a person already: then the thread of that one
 // shows the messages. first reports whether an escalation was opened.
 func (d *Desk) Open(ctx context.Context, tx store.Tx, c Case) (first bool, err error) {
-	first, _, err = store.OpenEscalation(ctx, tx, c.Chat.ID, c.newest().ID, c.Reason, c.Sources)
+	first, err = store.OpenEscalation(ctx, tx, c.Chat.ID, c.newest().ID, c.Reason, c.Sources)
 	if err != nil {
 		return false, err
 	}

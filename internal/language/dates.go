@@ -20,7 +20,8 @@ var (
 	goesOn = regexp.MustCompile(`^\. \p{Ll}`)
 )
 
-// writtenDates match dates with the name of a month, by its number from 1: "6 July", "6. Juli", "6 de julho", "July 6".
+// writtenDates match dates with the name of a month, by its number from 1: "6 July", "6. Juli", "6 de julho", "July 6". The groups are
+// the date and its day, before the month or behind it.
 var writtenDates = sync.OnceValue(func() map[int]*regexp.Regexp { //nolint:gochecknoglobals // read once
 	names := map[int][]string{}
 	for _, code := range lexicon.Languages("months") {
@@ -33,7 +34,8 @@ var writtenDates = sync.OnceValue(func() map[int]*regexp.Regexp { //nolint:goche
 	dates := map[int]*regexp.Regexp{}
 	for i, list := range names {
 		name := `(?:` + strings.Join(list, "|") + `)`
-		dates[i] = regexp.MustCompile(`(?i)\b(\d{1,2})(?:\.|er|st|nd|rd|th|º)?\s+(?:de |of )?` + name + `|` + name + `\s+(\d{1,2})\b`)
+		day := `(\d{1,2})(?:\.|er|st|nd|rd|th|º)?\s+(?:de |of )?`
+		dates[i] = regexp.MustCompile(`(?i)(?:^|[^\p{L}\d])(` + day + name + `|` + name + `\s+(\d{1,2}))(?:$|[^\p{L}\d])`)
 	}
 	return dates
 })
@@ -49,7 +51,8 @@ func SpellDates(s string, sources ...string) string {
 		if longerBefore.MatchString(before) || longerBehind.MatchString(behind) || isBesideUnit(before, behind) {
 			continue
 		}
-		if s[m[3]] == '.' && !goesOn.MatchString(behind) {
+		hasDotBehind := goesOn.MatchString(behind)
+		if s[m[3]] == '.' && !hasDotBehind {
 			continue
 		}
 		written := writtenDate(s[from:m[3]], s[m[4]:to], sources)
@@ -58,7 +61,7 @@ func SpellDates(s string, sources ...string) string {
 		}
 		b.WriteString(before + written)
 		end = to
-		if goesOn.MatchString(behind) {
+		if hasDotBehind {
 			end++
 		}
 	}
@@ -98,8 +101,8 @@ func writtenDate(day, month string, sources []string) string {
 	}
 	for _, source := range sources {
 		for _, m := range date.FindAllStringSubmatch(source, -1) {
-			if m[1]+m[2] == strings.TrimPrefix(day, "0") {
-				return m[0]
+			if m[2]+m[3] == strings.TrimPrefix(day, "0") {
+				return m[1]
 			}
 		}
 	}

@@ -8,10 +8,7 @@ import (
 
 func TestCheck_AddsNothing(t *testing.T) {
 	t.Parallel()
-	for name, c := range map[string]struct {
-		sentence, unit, question string
-		want                     Outcome
-	}{
+	checkEach(t, map[string]checkCase{
 		"a clause behind all":   {"Skates cost 5 EUR, because the blades wear out.", "Skates cost 5 EUR.", "", Contradicts},
 		"a service behind all":  {"Wir schleifen Schlittschuhe, und Kakao bekommen Sie am Kiosk.", "Wir schleifen Schlittschuhe.", "", Contradicts},
 		"a limit behind all":    {"Sí, alquilamos patines, pero únicamente a socios.", "Alquilamos patines.", "¿alquilan patines?", Contradicts},
@@ -42,13 +39,7 @@ func TestCheck_AddsNothing(t *testing.T) {
 		"no danger":              {"The ice is 12 cm thick, there is no danger for kids.", "The ice is 12 cm thick.", "is it dangerous for kids", Contradicts},
 		"no worries in Italian":  {"Il ghiaccio è spesso 12 cm, vada senza preoccupazioni.", "Il ghiaccio è spesso 12 cm.", "", Contradicts},
 		"a danger of the source": {"There is no danger on the ice.", "There is no danger on the ice.", "", Follows},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			found := Check(Claim{Sentence: c.sentence, Units: []string{c.unit}, Question: c.question})
-			require.Equal(t, c.want, found.Outcome, found.Reason)
-		})
-	}
+	})
 }
 
 // A verb in the first person of the past or the future is a deed, unless it is one of the source.

@@ -233,8 +233,7 @@ func (p denialCheck) findLimit() (found Finding) {
 			continue
 		}
 		isOfBefore := i > 0 && s.unit == p.source[i-1].unit && !s.afterStop && p.isUsed(p.source[i-1])
-		isOfRow := s.isRow && slices.ContainsFunc(p.source, func(c clause) bool { return c.unit == s.unit && p.isUsed(c) })
-		if !(p.isUsed(s) && !p.namesLimit()) && !isOfBefore && !isOfRow {
+		if !(p.isUsed(s) && !p.namesLimit()) && !isOfBefore && !p.usesRow(s) {
 			continue
 		}
 		const reason = "what you cite is limited; say the limit, too"
@@ -274,8 +273,8 @@ func (p denialCheck) losesSeason() bool {
 	return slices.ContainsFunc(p.source, func(s clause) bool { return hasMonth(s) && p.isUsed(s) })
 }
 
-// losesDenial reports whether the sentence says a clause and not the next one of the same sentence, which denies something of it:
-// "... 12 months, but there is none on tyres".
+// losesDenial reports whether the sentence says a clause of a unit and leaves out the next one, which denies something of it behind a
+// "but": "12 months, but there is none on tyres".
 func (p denialCheck) losesDenial() bool {
 	if slices.ContainsFunc(p.said, func(c clause) bool { return c.denies() || isHedged(c) }) {
 		return false

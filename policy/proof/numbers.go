@@ -5,9 +5,12 @@ import (
 	"slices"
 )
 
+// numberCheck finds numbers of the sentence, and of the customer, that are not as the sources have them.
+type numberCheck struct{ *prover }
+
 // findNumber finds a number that the sources lack, or have with another currency, unit or limit. One that they have without
 // any of these may be meant.
-func (p *prover) findNumber() (found Finding) {
+func (p numberCheck) findNumber() (found Finding) {
 	for _, c := range p.said {
 		for i, t := range c.tokens {
 			if !t.isNumber || p.hasSameNumber(c, i) || p.repeatsAsked(c, i) {
@@ -25,7 +28,7 @@ func (p *prover) findNumber() (found Finding) {
 
 // isOtherwise reports whether a number contradicts the sources: they and the question have it nowhere, or only with another currency,
 // unit of time or limit.
-func (p *prover) isOtherwise(c clause, at int) bool {
+func (p numberCheck) isOtherwise(c clause, at int) bool {
 	return !slices.ContainsFunc(slices.Concat(p.source, p.headings, p.asked), func(s clause) bool {
 		for i := range s.tokens {
 			if isAmount(c, at, s, i) && !p.differ(c, at, s, i) || isOneUnit(c, at, s, i) {
@@ -38,7 +41,7 @@ func (p *prover) isOtherwise(c clause, at int) bool {
 
 // isTurnedBehind reports whether a number has the opposite limit of one whose source says what holds where that is not kept: "we are
 // open until 10; later guests ring the bell" says what guests after 10 do.
-func (p *prover) isTurnedBehind(c clause, at int) bool {
+func (p numberCheck) isTurnedBehind(c clause, at int) bool {
 	said := c.limitAt(at)
 	return said != noLimit && slices.ContainsFunc(p.source, func(s clause) bool {
 		i := slices.IndexFunc(s.tokens, c.tokens[at].sameValue)
@@ -251,7 +254,7 @@ func isSamePeriod(a clause, i int, b clause, j int) bool {
 }
 
 // findThreshold finds a number of the customer's that does not keep the limits of the statement that is said of it.
-func (p *prover) findThreshold() (found Finding) {
+func (p numberCheck) findThreshold() (found Finding) {
 	for _, c := range p.said {
 		for i, t := range c.tokens {
 			isOwn := hasNumber(p.asked, t) || !hasNumber(p.source, t)
@@ -282,14 +285,13 @@ func (p *prover) findThreshold() (found Finding) {
 
 // findUnkept finds a limit of what the sentence says that a number of the customer's does not keep, where the sentence neither says the
 // limit nor denies.
-func (p *prover) findUnkept() Finding {
+func (p numberCheck) findUnkept() Finding {
 	if slices.ContainsFunc(p.said, clause.denies) {
 		return Finding{}
 	}
 	for _, s := range p.source {
-		isUsed := func(c clause) bool { return c.unit == s.unit && (c.isRow || c.at == s.at) && p.isUsed(c) }
 		isSaid := slices.ContainsFunc(s.tokens, func(t token) bool { return t.isNumber && hasNumber(p.said, t) })
-		if isSaid || !slices.ContainsFunc(p.source, isUsed) {
+		if isSaid || !p.isUsed(s) && !p.usesRow(s) {
 			continue
 		}
 		for _, asked := range p.asked {
@@ -305,7 +307,7 @@ func (p *prover) findUnkept() Finding {
 
 // hasOtherwise reports whether the sources say, and the sentence says too, what holds where a limit is not kept: another clause
 // behind it.
-func (p *prover) hasOtherwise(limited clause) bool {
+func (p numberCheck) hasOtherwise(limited clause) bool {
 	return slices.ContainsFunc(p.source, func(s clause) bool {
 		return s.unit == limited.unit && s.at > limited.at && p.isUsed(s)
 	})

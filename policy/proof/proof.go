@@ -58,9 +58,10 @@ func Check(c Claim) Finding {
 	p := newProver(c)
 	row, scope := rowCheck{p}, scopeCheck{p}
 	denial, whole := denialCheck{p}, wholeCheck{p}
+	deed, number := deedCheck{p}, numberCheck{p}
 	var found Finding
 	for _, check := range []func() Finding{
-		p.findDeed, p.findComfort, p.findSign, p.findNumber, p.findThreshold, p.findUnkept, row.findRow, denial.findDenial, scope.findScope,
+		deed.findDeed, deed.findComfort, p.findSign, number.findNumber, number.findThreshold, number.findUnkept, row.findRow, denial.findDenial, scope.findScope,
 		scope.findListed, scope.findLostException, scope.findLostCondition, scope.findMonth, denial.findLimit, denial.findAddedLimit,
 		p.findSource, p.findWord, p.findMerged, whole.findPartial, whole.findAdded,
 	} {
@@ -129,66 +130,6 @@ func (p *prover) readNames() {
 		}
 		begins = strings.ContainsAny(word[len(word)-1:], ".!?:")
 	}
-}
-
-// findDeed finds words by which the assistant says that it did or will do something, unless its source has them. The passive
-// may be a deed or a rule.
-func (p *prover) findDeed() Finding {
-	const advice = ": say nothing that you did or that somebody will do"
-	if deed := p.findPhrase(p.vocabulary().deeds); deed != "" {
-		return contradicts("“" + deed + "”" + advice)
-	}
-	if deed := p.findDeedEnding(); deed != "" {
-		return contradicts("“" + deed + "”" + advice)
-	}
-	if deed := p.findPhrase(p.vocabulary().passives); deed != "" {
-		return unknown("“" + deed + "”" + advice)
-	}
-	return Finding{}
-}
-
-// findDeedEnding returns a verb in the first person of the past or the future, by its ending, that the sources and the question lack;
-// empty if there is none.
-func (p *prover) findDeedEnding() string {
-	const least = 3 // letters before an ending
-	v := p.vocabulary()
-	words := func(s string) []string {
-		return strings.FieldsFunc(strings.ToLower(s), func(r rune) bool { return !unicode.IsLetter(r) })
-	}
-	known := words(p.claim.Question + " " + strings.Join(p.claim.Units, " "))
-	for _, w := range words(p.claim.Sentence) {
-		isDeed := slices.ContainsFunc(v.endings, func(e string) bool { return len(w) >= least+len(e) && strings.HasSuffix(w, e) })
-		if isDeed && !v.isFunction(fold(w)) && !slices.Contains(known, w) {
-			return w
-		}
-	}
-	return ""
-}
-
-// findComfort finds words that reassure, such as "no danger", where the sources have nothing of them.
-func (p *prover) findComfort() Finding {
-	isOfSource := func(word string) bool {
-		t := p.vocabulary().token(word, false)
-		return p.vocabulary().isContent(t) && hasWord(p.source, t)
-	}
-	for _, comfort := range p.vocabulary().comfort {
-		phrase := p.findPhrase([]string{comfort})
-		if phrase != "" && !slices.ContainsFunc(strings.Fields(phrase), isOfSource) {
-			return contradicts("“" + phrase + "”: reassure nobody where what you cite does not")
-		}
-	}
-	return Finding{}
-}
-
-// findPhrase returns a phrase that the sentence has and its sources lack; empty if there is none.
-func (p *prover) findPhrase(phrases []string) string {
-	said, source := wordsOnly(p.claim.Sentence), wordsOnly(strings.Join(p.claim.Units, " . "))
-	for _, phrase := range phrases {
-		if words := wordsOnly(phrase); strings.Contains(said, words) && !strings.Contains(source, words) {
-			return strings.TrimSpace(words)
-		}
-	}
-	return ""
 }
 
 // vocabulary returns the words of the sentence's language.

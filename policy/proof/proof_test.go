@@ -327,12 +327,26 @@ func TestCheck_ChangedDenialFails(t *testing.T) {
 	require.Greater(t, changed, 2)
 }
 
+// checkCase is a sentence with the unit that it cites and the question, and what the check finds.
+type checkCase struct {
+	sentence, unit, question string
+	want                     Outcome
+}
+
+func checkEach(t *testing.T, cases map[string]checkCase) {
+	t.Helper()
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			found := Check(Claim{Sentence: c.sentence, Units: []string{c.unit}, Question: c.question})
+			require.Equal(t, c.want, found.Outcome, found.Reason)
+		})
+	}
+}
+
 func TestCheck_FactsInOtherForms(t *testing.T) {
 	t.Parallel()
-	for name, c := range map[string]struct {
-		sentence, unit, question string
-		want                     Outcome
-	}{
+	checkEach(t, map[string]checkCase{
 		"currency of the table":     {"The child bike is £14 for a day.", "All prices in GBP: child bike | day: 14 | deposit: 30", "", Follows},
 		"no currency anywhere":      {"The child bike is £14.", "Bike: child bike | day: 14", "", Unknown},
 		"another currency":          {"The child bike is £14.", "Bike: child bike | day: 14 €", "", Contradicts},
@@ -429,13 +443,7 @@ func TestCheck_FactsInOtherForms(t *testing.T) {
 			"do you repair metal frames",
 			Unknown,
 		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			found := Check(Claim{Sentence: c.sentence, Units: []string{c.unit}, Question: c.question})
-			require.Equal(t, c.want, found.Outcome, found.Reason)
-		})
-	}
+	})
 }
 
 func TestCheck_ReasonHasWordAsWritten(t *testing.T) {

@@ -176,6 +176,11 @@ func (p *prover) rowNamed(t token) int {
 	return -1
 }
 
+// usesRow reports whether the sentence has a content word of a cell's row.
+func (p *prover) usesRow(cell clause) bool {
+	return cell.isRow && slices.ContainsFunc(p.source, func(c clause) bool { return c.unit == cell.unit && p.isUsed(c) })
+}
+
 // rowsWith returns the rows that have a word or a number.
 func (p *prover) rowsWith(t token) []int { return p.rowsThat(func(c clause) bool { return c.has(t) }) }
 

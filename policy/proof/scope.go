@@ -192,7 +192,7 @@ func (p scopeCheck) numbersRemark(said segment) string {
 		own := p.cellsWith(t)
 		isPlain := func(cell clause) bool {
 			isSameRow := slices.ContainsFunc(own, func(c clause) bool { return c.unit == cell.unit && c.at != cell.at })
-			return isSameRow && cell.hasCurrency(t.currency) && len(cell.about()) == 0
+			return isSameRow && cell.hasAmountIn(t.currency) && len(cell.about()) == 0
 		}
 		isOfOther := func(c clause) bool { return len(c.about()) > 0 && !slices.ContainsFunc(c.about(), isSaid) }
 		isRemark := len(own) > 0 && !slices.ContainsFunc(own, func(c clause) bool { return !isOfOther(c) })
@@ -213,8 +213,8 @@ func (c clause) about() (words []token) {
 	return words
 }
 
-// hasCurrency reports whether a number of a cell's value has a currency.
-func (c clause) hasCurrency(currency string) bool {
+// hasAmountIn reports whether a number of a cell's value is an amount in a currency.
+func (c clause) hasAmountIn(currency string) bool {
 	for i := c.name; i < len(c.tokens); i++ {
 		if c.tokens[i].isNumber && c.currencyAt(i) == currency {
 			return true
@@ -233,8 +233,8 @@ func (p scopeCheck) cellsWith(t token) (cells []clause) {
 	return cells
 }
 
-// hasNumberLike reports whether the value of a cell has a number that may be of the same kind as another one: a length of time is no
-// amount of money, and a time of the day is no other number.
+// hasNumberLike reports whether the value of a cell has a number that may be of the same kind as another one. A length of time and an
+// amount of money are of two kinds, and so are a time of the day and any other number.
 func (c clause) hasNumberLike(other token) bool {
 	for i := c.name; i < len(c.tokens); i++ {
 		t := c.tokens[i]
@@ -250,7 +250,7 @@ func hasNumbers(c clause) bool {
 	return slices.ContainsFunc(c.tokens[c.name:], func(t token) bool { return t.isNumber })
 }
 
-// labelsOf returns the first cell of a row.
+// labelsOf returns the clauses of the first cell of a row.
 func (p scopeCheck) labelsOf(unit int) (labels []clause) {
 	for _, c := range p.source {
 		if c.unit == unit && c.isLabel() {

@@ -8,10 +8,7 @@ import (
 
 func TestCheck_SaysAssertionWhole(t *testing.T) {
 	t.Parallel()
-	for name, c := range map[string]struct {
-		sentence, unit, question string
-		want                     Outcome
-	}{
+	checkEach(t, map[string]checkCase{
 		"only of a row's remark":    {"Sí, los jueves de 8:00 a 12:00.", "Día: jueves | Horario: 8:00–12:00 | Notas: solo socios", "¿los jueves abrís?", Unknown},
 		"asked beyond a range":      {"We hire skates for 3 €.", "Item: skates | Price: 3 € | Size: 36 to 45", "do you hire size 46", Unknown},
 		"asked within a range":      {"We hire skates for 3 €.", "Item: skates | Price: 3 € | Size: 36 to 45", "do you hire size 40", Follows},
@@ -62,13 +59,7 @@ func TestCheck_SaysAssertionWhole(t *testing.T) {
 		},
 		"condition in other words": {"With the old key, a spare one is free.", "A spare key is free if you return the old one.", "", Follows},
 		"key of a row":             {"Adults pay 20 EUR.", "Ticket: adults | Day: weekend | Price: 20 EUR", "", Unknown},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			found := Check(Claim{Sentence: c.sentence, Units: []string{c.unit}, Question: c.question})
-			require.Equal(t, c.want, found.Outcome, found.Reason)
-		})
-	}
+	})
 }
 
 func TestCheck_KeepsUnitsApart(t *testing.T) {

@@ -1,0 +1,70 @@
+package proof
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+)
+
+// deedCheck finds what a sentence must not say whatever it cites: what the assistant did or will do, and comfort.
+type deedCheck struct{ *prover }
+
+// findDeed finds words by which the assistant says that it did or will do something, unless its source has them. The passive
+// may be a deed or a rule.
+func (p deedCheck) findDeed() Finding {
+	const advice = ": say nothing that you did or that somebody will do"
+	if deed := p.findPhrase(p.vocabulary().deeds); deed != "" {
+		return contradicts("“" + deed + "”" + advice)
+	}
+	if deed := p.findDeedEnding(); deed != "" {
+		return contradicts("“" + deed + "”" + advice)
+	}
+	if deed := p.findPhrase(p.vocabulary().passives); deed != "" {
+		return unknown("“" + deed + "”" + advice)
+	}
+	return Finding{}
+}
+
+// findDeedEnding returns a verb in the first person of the past or the future, by its ending, that the sources and the question lack;
+// empty if there is none.
+func (p deedCheck) findDeedEnding() string {
+	const least = 3 // letters before an ending
+	v := p.vocabulary()
+	words := func(s string) []string {
+		return strings.FieldsFunc(strings.ToLower(s), func(r rune) bool { return !unicode.IsLetter(r) })
+	}
+	known := words(p.claim.Question + " " + strings.Join(p.claim.Units, " "))
+	for _, w := range words(p.claim.Sentence) {
+		isDeed := slices.ContainsFunc(v.endings, func(e string) bool { return len(w) >= least+len(e) && strings.HasSuffix(w, e) })
+		if isDeed && !v.isFunction(fold(w)) && !slices.Contains(known, w) {
+			return w
+		}
+	}
+	return ""
+}
+
+// findComfort finds words that reassure, such as "no danger", where the sources have nothing of them.
+func (p deedCheck) findComfort() Finding {
+	isOfSource := func(word string) bool {
+		t := p.vocabulary().token(word, false)
+		return p.vocabulary().isContent(t) && hasWord(p.source, t)
+	}
+	for _, comfort := range p.vocabulary().comfort {
+		phrase := p.findPhrase([]string{comfort})
+		if phrase != "" && !slices.ContainsFunc(strings.Fields(phrase), isOfSource) {
+			return contradicts("“" + phrase + "”: reassure nobody where what you cite does not")
+		}
+	}
+	return Finding{}
+}
+
+// findPhrase returns a phrase that the sentence has and its sources lack; empty if there is none.
+func (p deedCheck) findPhrase(phrases []string) string {
+	said, source := wordsOnly(p.claim.Sentence), wordsOnly(strings.Join(p.claim.Units, " . "))
+	for _, phrase := range phrases {
+		if words := wordsOnly(phrase); strings.Contains(said, words) && !strings.Contains(source, words) {
+			return strings.TrimSpace(words)
+		}
+	}
+	return ""
+}
