@@ -4,16 +4,22 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"unicode/utf8"
 )
 
 // MaxLabels is the maximum number of labels that can be configured, and that a chat can have.
 const MaxLabels = 50
 
-// labelName matches the name of a label.
-var labelName = regexp.MustCompile(`^[\p{Ll}\p{Lo}\d][\p{Ll}\p{Lo}\d_-]{0,39}$`)
+// maxLabelName is the maximum number of characters of a label's name.
+const maxLabelName = 40
+
+// labelName matches the name of a label, of any length.
+var labelName = regexp.MustCompile(`^[\p{Ll}\p{Lo}\d][\p{Ll}\p{Lo}\d_-]*$`)
 
 // IsLabelName reports whether a text can be the name of a label: a word of up to 40 small letters, digits, hyphens and underscores.
-func IsLabelName(s string) bool { return labelName.MatchString(s) }
+func IsLabelName(s string) bool {
+	return utf8.RuneCountInString(s) <= maxLabelName && labelName.MatchString(s)
+}
 
 // Label is a name for chats that share settings. The owner gives it to a chat, or one of its rules does: Networks, Names or Words.
 // The rules of the zero value match no chat.

@@ -7,6 +7,7 @@ import (
 	"embed"
 	"fmt"
 	"io/fs"
+	"maps"
 	"path"
 	"regexp"
 	"slices"
@@ -32,26 +33,29 @@ func (r Row) Words() []string {
 	return words
 }
 
-// topics are the rows of one language by topic, the name of the file without its ending.
-type topics map[string][]Row
+// topics has each topic that was asked for: a function that returns its rows by language.
+var topics sync.Map
 
-// read reads all files on the first call. They are part of the program, so that an error is a mistake in the program; a
-// test reads them, too.
-var read = sync.OnceValue(func() map[string]topics {
-	all, err := parseAll(files)
-	if err != nil {
-		panic(err)
-	}
-	return all
-})
+// read parses the files of a topic when it is asked for the first time: a program that only prints its version reads few.
+// The files are part of the program, so that an error is a mistake in the program; a test reads them all.
+func read(topic string) map[string][]Row {
+	parsed, _ := topics.LoadOrStore(topic, sync.OnceValue(func() map[string][]Row {
+		byLanguage, err := parseTopic(files, topic)
+		if err != nil {
+			panic(err)
+		}
+		return byLanguage
+	}))
+	return parsed.(func() map[string][]Row)() //nolint:forcetypeassert // nothing else is stored
+}
 
-// parseAll parses the files of all languages.
-func parseAll(dir fs.FS) (map[string]topics, error) {
-	names, err := fs.Glob(dir, "*/*.txt")
+// parseTopic parses the files of a topic, and returns its rows by language.
+func parseTopic(dir fs.FS, topic string) (map[string][]Row, error) {
+	names, err := fs.Glob(dir, "*/"+topic+".txt")
 	if err != nil {
 		return nil, fmt.Errorf("list the lexicon: %w", err)
 	}
-	all := map[string]topics{}
+	byLanguage := map[string][]Row{}
 	for _, name := range names {
 		data, err := fs.ReadFile(dir, name)
 		if err != nil {
@@ -61,14 +65,9 @@ func parseAll(dir fs.FS) (map[string]topics, error) {
 		if err != nil {
 			return nil, err
 		}
-		language, file := path.Split(name)
-		language = path.Clean(language)
-		if all[language] == nil {
-			all[language] = topics{}
-		}
-		all[language][strings.TrimSuffix(file, ".txt")] = rows
+		byLanguage[path.Dir(name)] = rows
 	}
-	return all, nil
+	return byLanguage, nil
 }
 
 // conceptForm matches the name of a concept.
@@ -108,18 +107,11 @@ func parse(name, data string) ([]Row, error) {
 
 // Languages returns the codes of the languages that have a topic, in alphabetical order.
 func Languages(topic string) []string {
-	var list []string
-	for language, has := range read() {
-		if has[topic] != nil {
-			list = append(list, language)
-		}
-	}
-	slices.Sort(list)
-	return list
+	return slices.Sorted(maps.Keys(read(topic)))
 }
 
 // Rows returns the rows of a topic in one language, in their order; none if the language does not have the topic.
-func Rows(language, topic string) []Row { return read()[language][topic] }
+func Rows(language, topic string) []Row { return read(topic)[language] }
 
 // Text returns the text of a concept in one language; empty if the language does not have it.
 func Text(language, topic, concept string) string {

@@ -1,6 +1,9 @@
 package lexicon
 
 import (
+	"io/fs"
+	"path"
+	"strings"
 	"testing"
 	"testing/fstest"
 
@@ -9,11 +12,15 @@ import (
 
 func TestLexicon_ParsesEveryFile(t *testing.T) {
 	t.Parallel()
-	all, err := parseAll(files)
+	names, err := fs.Glob(files, "*/*.txt")
 	require.NoError(t, err)
-	for language, topics := range all {
-		require.Len(t, language, 2, "an ISO 639-1 code")
-		for topic, rows := range topics {
+	require.NotEmpty(t, names)
+	for _, name := range names {
+		topic := strings.TrimSuffix(path.Base(name), ".txt")
+		byLanguage, err := parseTopic(files, topic)
+		require.NoError(t, err)
+		for language, rows := range byLanguage {
+			require.Len(t, language, 2, "an ISO 639-1 code")
 			require.NotEmpty(t, rows, "%s %s", language, topic)
 			if topic == "texts" {
 				continue // sentences
@@ -68,7 +75,7 @@ func TestParse_NamesFileAndLine(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			_, err := parseAll(fstest.MapFS{"xx/a.txt": {Data: []byte(c.data)}})
+			_, err := parseTopic(fstest.MapFS{"xx/a.txt": {Data: []byte(c.data)}}, "a")
 			require.ErrorContains(t, err, c.want)
 		})
 	}
