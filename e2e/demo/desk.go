@@ -19,7 +19,7 @@ const (
 	vouchers           = "Yes, we sell gift vouchers for any amount, valid for three years."
 	answersName        = "Answers.md"
 	learnQuestion      = "Save this answer?"
-	shadowQuestion     = "How much is a new tyre, fitted?"
+	tyreQuestion       = "How much is a new tyre, fitted?"
 	ownerTyreAnswer    = "A new tyre is 29 €, fitted."
 	tyrePrice          = "29 €"
 	draftQuestion      = "Can you repair a puncture while I wait?"
@@ -134,7 +134,7 @@ func (d deskSteps) shadow(ctx context.Context) error {
 	if _, err := d.command(ctx, "/delivery shadow Emil", "shadow"); err != nil {
 		return err
 	}
-	if _, err := d.contactSays(ctx, emil, shadowQuestion); err != nil {
+	if _, err := d.contactSays(ctx, emil, tyreQuestion); err != nil {
 		return err
 	}
 	if _, err := d.awaitNewReply(ctx, "the shadow answer", "Shadow answer for Emil", tyrePrice); err != nil {
@@ -223,6 +223,18 @@ func (d deskSteps) clarify(ctx context.Context) error {
 		return err
 	}
 	return d.requireSource(ctx, got.EventID, got.Text, deposit)
+}
+
+// leaveDraft has a draft for Finn wait until the end.
+func (d deskSteps) leaveDraft(ctx context.Context) error {
+	if _, err := d.command(ctx, "/delivery draft Finn", "once you say yes"); err != nil {
+		return err
+	}
+	if _, err := d.contactSays(ctx, finn, tyreQuestion); err != nil {
+		return err
+	}
+	_, err := d.awaitNewReply(ctx, "the draft for Finn", "Draft for Finn", tyrePrice)
+	return err
 }
 
 // newCustomer sends a first message of a contact, and switches the chat to business.

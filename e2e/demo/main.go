@@ -39,6 +39,9 @@ func run() int {
 	results := d.play(ctx)
 	interrupted := ctx.Err() != nil
 	held := !interrupted && out.summary(results)
+	if d.cookie != nil && !interrupted {
+		d.printPage(ctx)
+	}
 	if d.multis != nil && !interrupted {
 		stay := isTerminal(os.Stdin) && isTerminal(os.Stdout)
 		d.printManualSteps(stay)

@@ -62,7 +62,7 @@ func (d *demo) steps() []step {
 		{"A question with two answers is asked back once, and the reply picks one", deskSteps{d}.clarify},
 		{"With a model, your question takes two tools, and its answer says what it cost", modelSteps{d}.askModel},
 		{"A command runs after the PIN, in the sandbox, and a way out of it is refused", commandSteps{d}.runCommand},
-		{"The web page opens by a link from your room, and not without it", d.page},
+		{"A draft waits on the web page, which opens by a link from your room and not without it", d.page},
 		{"The audit log is as it was written", commandSteps{d}.audit},
 		{"Nothing else went out, and the off chat is still nowhere", d.nothingElse},
 	}
@@ -332,7 +332,7 @@ func (d *demo) nothingElse(ctx context.Context) error {
 		}
 		last = evt.ID
 	}
-	d.out.check("Ana got two answers, one word that a person answers, and that answer; Cleo one answer; Finn a draft that you approved, two answers, and a question back; Ben and Emil nothing")
+	d.out.check("Ana got two answers, one word that a person answers, and that answer; Cleo one answer; Finn a draft that you approved, two answers, and a question back, and not the draft that waits; Ben and Emil nothing")
 	remembered, _, err := d.rowsWith(ctx, lunch)
 	if err != nil {
 		return err

@@ -6,6 +6,7 @@ import (
 	_ "embed"
 	"errors"
 	"fmt"
+	"net/http"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -41,6 +42,8 @@ type demo struct {
 	db *pgx.Conn
 	// admin is the owner's room with multis.
 	admin id.RoomID
+	// cookie is that of the owner's session with the web page; nil before it.
+	cookie *http.Cookie
 }
 
 // settings are the values in multis' configuration that the demo sets.
