@@ -93,6 +93,7 @@ func TestScope_DatabaseRoleReads(t *testing.T) {
 		rawTerms  = "select count(*) from term_stats"
 		rawCorpus = "select count(*) from corpus_stats"
 		rawDocs   = "select count(*) from documents"
+		unread    = "select count(notes) from documents" // with what is hidden in them
 		write     = "with u as (update chunks set content = '' returning 1) select count(*) from u"
 	)
 	var member bool
@@ -130,6 +131,7 @@ func TestScope_DatabaseRoleReads(t *testing.T) {
 		{"a contact has no right on word counts", contact, "public,user:1", rawTerms, 0, denied},
 		{"a contact has no right on sizes", contact, "public,user:1", rawCorpus, 0, denied},
 		{"a contact has no right on documents", contact, "public,user:1", rawDocs, 0, denied},
+		{"a contact never reads what of a document was not read", contact, "public,user:1", unread, 0, denied},
 		{"a contact writes nothing", contact, "public,user:1", write, 0, denied},
 		{"the owner reads what is named", "", "public,admin", texts, 3, ""},
 		{"the owner searches what is named", "", "public,admin", found, 3, ""},
