@@ -90,13 +90,18 @@ chaos: ## Run the long storms: processes killed over and over, an hour of downti
 	MULTIS_TEST_ROUNDS=100 go test -tags $(TAGS) -count=1 -timeout 60m -run Approval_RandomEvents -v ./admin
 	MULTIS_TEST_INTERLEAVINGS=10000 go test -tags $(TAGS) -count=1 -timeout 90m -run Draft_NeverSentAfterChange -v ./admin
 	MULTIS_DESK_SEQUENCES=100 go test -tags '$(TAGS) e2e chaos' -count=1 -timeout 120m -p 1 -v ./e2e/...
-	@$(MAKE) --no-print-directory test-browser test-compose test-release
+	@$(MAKE) --no-print-directory test-browser test-proxies test-compose test-release
 
 .PHONY: test-browser
 test-browser: ## Use the web page in Chromium, and check its accessibility; the pictures are in /tmp/multis-pictures
 	@deploy/setup.sh postgres browser
 	@mkdir -p /tmp/multis-pictures
 	go test -tags '$(TAGS) chaos' -count=1 -timeout 20m -v -run Web_InARealBrowser -artifacts -outputdir /tmp/multis-pictures ./admin
+
+.PHONY: test-proxies
+test-proxies: ## Use the web page through the real nginx and Caddy, configured as docs/web.md says
+	@deploy/setup.sh postgres proxies
+	go test -tags '$(TAGS) chaos' -count=1 -timeout 20m -v -run Proxies ./ops/web
 
 .PHONY: test-compose
 test-compose: ## Install and run docker-compose.yml on a real Docker Engine, as the README says

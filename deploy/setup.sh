@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
 # Installs what is needed to build and test multis and is missing on this machine.
 #
-#   deploy/setup.sh [make] [postgres] [cc] [qemu] [browser]
+#   deploy/setup.sh [make] [postgres] [cc] [qemu] [browser] [proxies]
 #
 # postgres: the programs of the server and of PgBouncer, from which the tests start servers of their own. cc: a C compiler, for the race
 # detector and for the bridge of the tests and the demo, which encrypts. qemu: an emulator that runs programs for arm64. browser: Chromium,
-# and npm for the checker of accessibility.
+# and npm for the checker of accessibility. proxies: nginx and Caddy.
 # If nothing is missing, this takes a few milliseconds. It installs on Debian and its relatives; on another system it says
 # what to install by hand. It needs root or sudo only if something is missing.
 set -euo pipefail
@@ -67,6 +67,10 @@ for need in "$@"; do
 		command -v chromium >/dev/null || missing+=(chromium)
 		command -v npm >/dev/null || missing+=(npm)
 		;;
+	proxies)
+		command -v nginx >/dev/null || [ -x /usr/sbin/nginx ] || missing+=(nginx)
+		command -v caddy >/dev/null || missing+=(caddy)
+		;;
 	qemu) command -v qemu-aarch64-static >/dev/null || missing+=(qemu-user-static) ;;
 	*) echo "setup: I don't know \"$need\"" >&2 && exit 2 ;;
 	esac
@@ -78,7 +82,7 @@ if ! command -v apt-get >/dev/null; then
 	exit 1
 fi
 
-# Debian's packages would start a server on port 5432 and a pooler on 6432, but the tests need only the programs.
+# Debian's packages would start a server on port 5432, a pooler on 6432 and proxies on 80, but the tests need only the programs.
 no_cluster=/etc/postgresql-common/createcluster.d/multis-setup.conf
 log=$(mktemp)
 trap 'rm -f "$log"; [ ! -e "$no_cluster" ] || as_root rm -f "$no_cluster"' EXIT
@@ -95,7 +99,9 @@ if ! install "${missing[@]}" >"$log" 2>&1; then
 		exit 1
 	fi
 fi
-if [[ " ${missing[*]} " == *' pgbouncer '* && -d /run/systemd/system ]]; then
-	as_root systemctl disable --quiet --now pgbouncer
+if [ -d /run/systemd/system ]; then
+	for service in pgbouncer nginx caddy; do
+		[[ " ${missing[*]} " != *" $service "* ]] || as_root systemctl disable --quiet --now "$service"
+	done
 fi
 echo "setup: installed in $SECONDS s"

@@ -1,8 +1,8 @@
 package web_test
 
 import (
-	"bytes"
 	"fmt"
+	"io"
 	"mime/multipart"
 	"net/http"
 	"net/http/httptest"
@@ -147,16 +147,22 @@ func TestMode_IsChangedAfterConfirmation(t *testing.T) {
 // upload sends a form with a file.
 func (r *rig) upload(name, data, role string, options ...option) *httptest.ResponseRecorder {
 	r.t.Helper()
-	var body bytes.Buffer
-	form := multipart.NewWriter(&body)
-	require.NoError(r.t, form.WriteField("role", role))
+	body, kind := uploadForm(r.t, name, data, role)
+	return r.do(http.MethodPost, "/documents", body, append([]option{with("Content-Type", kind)}, options...)...)
+}
+
+// uploadForm returns the form that uploads a document, and its type.
+func uploadForm(t *testing.T, name, data, role string) (body, kind string) {
+	t.Helper()
+	var b strings.Builder
+	form := multipart.NewWriter(&b)
+	require.NoError(t, form.WriteField("role", role))
 	part, err := form.CreateFormFile("file", name)
-	require.NoError(r.t, err)
-	_, err = part.Write([]byte(data))
-	require.NoError(r.t, err)
-	require.NoError(r.t, form.Close())
-	return r.do(http.MethodPost, "/documents", body.String(),
-		append([]option{with("Content-Type", form.FormDataContentType())}, options...)...)
+	require.NoError(t, err)
+	_, err = io.WriteString(part, data)
+	require.NoError(t, err)
+	require.NoError(t, form.Close())
+	return b.String(), form.FormDataContentType()
 }
 
 func TestUpload_AddsDocument(t *testing.T) {
