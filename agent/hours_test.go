@@ -74,6 +74,19 @@ func TestHours_NextOpeningSaidOnce(t *testing.T) {
 	require.Contains(t, b.queuedTexts(b.chat)[1], "(Tuesday, 09:00)", "another closed period")
 }
 
+// In danger, a contact learns first what to do, and then when somebody is there.
+func TestHours_DangerSaysOpening(t *testing.T) {
+	t.Parallel()
+	b, now := closedFixture(t)
+	*now = nextAt(time.Saturday, 12)
+	gas := b.storeContactMessage("There is a smell of gas in the hall.", policy.ActionEscalate)
+	b.exec("update messages set code = 'danger', received_at = received_at - interval '1 minute' where id = $1", gas)
+	b.runTurn()
+	want := "[Nora] " + catalog.Texts{}.Text(catalog.Danger, catalog.English) +
+		"\nThank you for your message. We are closed at the moment and will get back to you when we open again (Monday, 09:00)."
+	require.Equal(t, []string{want}, b.queuedTexts(b.chat))
+}
+
 func TestContactTexts_InLanguageOfConversation(t *testing.T) {
 	t.Parallel()
 	b, now := closedFixture(t)

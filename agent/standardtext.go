@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"cmp"
 	"context"
 	"time"
 
@@ -50,8 +51,8 @@ func (s standardTexts) greeting(ctx context.Context, db store.DB, chat store.Cha
 
 // escalation returns what a contact is told when the chat is escalated: that a person will answer, and while the business
 // is closed when it opens again. It is empty if the contact was told before: that a person will answer once in each
-// escalation, and when the business opens again once in each closed period. Where somebody is in danger, it says so
-// instead, at any time.
+// escalation, and when the business opens again once in each closed period. Where somebody is in danger, it says first
+// what to do, at any time.
 func (s standardTexts) escalation(ctx context.Context, db store.DB, chat store.Chat, cause policy.Cause, contactKnows bool,
 	now time.Time,
 ) (string, error) {
@@ -73,16 +74,17 @@ func (s standardTexts) escalation(ctx context.Context, db store.DB, chat store.C
 	return s.escalationText(lang, cause, open, now), err
 }
 
-// escalationText returns the text that a person will answer; while the business is closed, with the time when it opens again; where
-// somebody is in danger, what to do first.
+// escalationText returns the text that a person will answer; while the business is closed, with the time when it opens again. Where
+// somebody is in danger, what to do stands first.
 func (s standardTexts) escalationText(lang catalog.Lang, cause policy.Cause, open hours.Hours, now time.Time) string {
-	if cause == policy.CauseDanger {
-		return s.texts.Text(catalog.Danger, lang)
-	}
 	state := open.At(now)
-	if state.Open || state.Until.IsZero() {
-		return s.texts.Text(catalog.Escalated, lang)
+	opening := ""
+	if !state.Open && !state.Until.IsZero() {
+		zone := open.Zone
+		opening = s.texts.Text(catalog.Away, lang, "{opening}", catalog.FormatOpening(lang, state.Until.In(zone), now.In(zone)))
 	}
-	zone := open.Zone
-	return s.texts.Text(catalog.Away, lang, "{opening}", catalog.FormatOpening(lang, state.Until.In(zone), now.In(zone)))
+	if cause == policy.CauseDanger {
+		return joinLines(s.texts.Text(catalog.Danger, lang), opening)
+	}
+	return cmp.Or(opening, s.texts.Text(catalog.Escalated, lang))
 }
