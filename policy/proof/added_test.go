@@ -65,3 +65,17 @@ func TestCheck_DeedByItsEnding(t *testing.T) {
 	found := Check(Claim{Sentence: "Em maio trocaremos bilhetes.", Units: []string{"Trocaremos bilhetes em maio."}})
 	require.Equal(t, Follows, found.Outcome, found.Reason)
 }
+
+// A Polish noun behind a preposition is no deed, although verbs end so.
+func TestCheck_NounIsNoDeed(t *testing.T) {
+	t.Parallel()
+	for said, outcome := range map[string]Outcome{
+		"Pokój z krzesłem kosztuje 90 zł.":     Unknown,
+		"Pokój z małym stołem kosztuje 90 zł.": Unknown,
+		"Dziś przesunąłem Pani pokój.":         Contradicts,
+		"Na piątek przesunąłem Pani pokój.":    Contradicts,
+	} {
+		found := Check(Claim{Sentence: said, Units: []string{"Pokój kosztuje 90 zł."}})
+		require.Equal(t, outcome, found.Outcome, "%s: %s", said, found.Reason)
+	}
+}

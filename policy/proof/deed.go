@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 )
 
 // deedCheck finds what a sentence must not say whatever it cites: what the assistant did or will do, and comfort.
@@ -34,13 +35,30 @@ func (p deedCheck) findDeedEnding() string {
 		return strings.FieldsFunc(strings.ToLower(s), func(r rune) bool { return !unicode.IsLetter(r) })
 	}
 	known := words(p.claim.Question + " " + strings.Join(p.claim.Units, " "))
-	for _, w := range words(p.claim.Sentence) {
-		isDeed := slices.ContainsFunc(v.endings, func(e string) bool { return len(w) >= least+len(e) && strings.HasSuffix(w, e) })
-		if isDeed && !v.isFunction(fold(w)) && !slices.Contains(known, w) {
+	said := words(p.claim.Sentence)
+	for i, w := range said {
+		ending := slices.IndexFunc(v.endings, func(e string) bool { return len(w) >= least+len(e) && strings.HasSuffix(w, e) })
+		isNoun := ending >= 0 && v.precedeNoun(said[:i], v.endings[ending])
+		if ending >= 0 && !isNoun && !v.isFunction(fold(w)) && !slices.Contains(known, w) {
 			return w
 		}
 	}
 	return ""
+}
+
+// precedeNoun reports whether behind some words stands a noun with an ending and no verb: the last one is a preposition, or one stands
+// before a word that ends as the noun does: the Polish "z naszym" before "zespołem".
+func (v *vocabulary) precedeNoun(words []string, ending string) bool {
+	isPreposition := func(word string) bool {
+		folded := fold(word)
+		return v.condition[folded] || v.between[folded]
+	}
+	n := len(words)
+	if n > 0 && isPreposition(words[n-1]) {
+		return true
+	}
+	_, size := utf8.DecodeLastRuneInString(ending)
+	return n > 1 && isPreposition(words[n-2]) && strings.HasSuffix(words[n-1], ending[len(ending)-size:])
 }
 
 // findComfort finds words that reassure, such as "no danger", where the sources have nothing of them.
