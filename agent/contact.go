@@ -415,7 +415,11 @@ func (r *attempt) buildContactRequest(ctx context.Context, q contactQuestion, hi
 func (r *attempt) checkAnswer(ctx context.Context, out run.LoopResult) contactAnswer {
 	switch {
 	case out.Summary != "":
-		return contactAnswer{reason: "The model asked for a person.", cause: policy.CauseModel, modelReason: r.run.BreakLinks(out.Summary)}
+		asked := contactAnswer{reason: "The model asked for a person.", cause: policy.CauseModel, modelReason: r.run.BreakLinks(out.Summary)}
+		if out.Danger {
+			asked.reason, asked.cause = "The model says that somebody is in danger or in pain.", policy.CauseDanger
+		}
+		return asked
 	case out.Why != "":
 		return contactAnswer{reason: out.Why}
 	}

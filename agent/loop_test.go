@@ -14,6 +14,7 @@ import (
 	"maunium.net/go/mautrix/id"
 
 	"multis/agent/tools"
+	"multis/business/catalog"
 	"multis/llm/llmtest"
 	"multis/outbox"
 	"multis/policy"
@@ -176,6 +177,20 @@ func TestContactTurn_HasOnlyContactTools(t *testing.T) {
 		"what a contact has a model say is no link in the owner's room")
 	require.Len(t, server.Requests()[0].Tools, 2)
 	require.Contains(t, server.Requests()[1].Last(), "You have no such tool here")
+}
+
+// A model understands danger that no list of words has.
+func TestContactTurn_ModelTellsDanger(t *testing.T) {
+	t.Parallel()
+	model, _ := scripted(t, inTurn(calls("escalate", map[string]any{"reason": "Her son has swallowed a key.", "danger": true})))
+	b := setup(t, model)
+	b.setTools()
+	b.storeContactMessage("my son has just swallowed a piano key, what now?", policy.ActionAnswer)
+	b.runTurn()
+	require.Equal(t, []string{"[Nora] " + catalog.Texts{}.Text(catalog.Danger, catalog.English)}, b.queuedTexts(b.chat))
+	require.Contains(t, b.queuedTexts(b.admin)[0], "🚨")
+	require.Contains(t, b.queuedTexts(b.admin)[0], "Her son has swallowed a key.")
+	require.Equal(t, 1, b.count("select count(*) from escalations where cause = 'danger'"))
 }
 
 func TestApproval_EffectRunsOnce(t *testing.T) {

@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -65,7 +66,7 @@ func (t *Turns) Preview(ctx context.Context, room store.Chat, message store.Mess
 	case err != nil:
 		return Preview{}, err
 	case answer.text == "":
-		return previewer{t}.escalationPreview(lang, policy.CauseNoAnswer, answer.reason), nil
+		return previewer{t}.escalationPreview(lang, cmp.Or(answer.cause, policy.CauseNoAnswer), answer.reason), nil
 	}
 	preview := Preview{Text: answer.text, Citations: answer.citations, Why: answer.reason}
 	if answer.isPartial {

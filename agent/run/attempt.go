@@ -104,7 +104,13 @@ type LoopResult struct {
 	Text    string
 	Summary string
 	ToAgent string // the agent that continues with Summary; empty for a person
+	Danger  bool   // a person continues because somebody is in danger or in pain
 	Why     string
+}
+
+// endedBy returns the result of a loop that the result of a call ends.
+func endedBy(res tools.Result) LoopResult {
+	return LoopResult{Summary: res.EndReason, ToAgent: res.Ref, Danger: res.Code == tools.CodeDanger}
 }
 
 // AttemptEnd says how an attempt ended.

@@ -55,7 +55,7 @@ func (a *Attempt) loop(ctx context.Context) (LoopResult, error) {
 		request.Messages = append(request.Messages, llm.Message{Role: llm.RoleAssistant, Text: said.Text, Calls: said.Calls})
 		for _, p := range results {
 			if p.result.EndReason != "" {
-				return LoopResult{Summary: p.result.EndReason, ToAgent: p.result.Ref}, nil
+				return endedBy(p.result), nil
 			}
 			request.Messages = append(request.Messages, a.resultMessage(p.call, p.result, p.fence))
 		}

@@ -169,7 +169,7 @@ func (r *replayer) calls(request *llm.Request, round *Round) (LoopResult, error)
 			return LoopResult{}, err
 		}
 		if res.EndReason != "" {
-			return LoopResult{Summary: res.EndReason, ToAgent: res.Ref}, nil
+			return endedBy(res), nil
 		}
 		request.Messages = append(request.Messages, r.attempt.resultMessage(c, res, step.Fence))
 	}

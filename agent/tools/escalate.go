@@ -16,6 +16,7 @@ type Escalate struct{}
 
 type escalateArgs struct {
 	Reason string `json:"reason" jsonschema:"why a person is needed, in one sentence for the owner"`
+	Danger bool   `json:"danger,omitempty" jsonschema:"true if the customer says that somebody is in danger or in pain now"`
 }
 
 // maxReasonBytes is the maximum length of a reason, in bytes.
@@ -42,5 +43,9 @@ func (Escalate) Run(_ context.Context, c Call) (Result, error) {
 	if reason == "" {
 		reason = "The model asked for a person."
 	}
-	return Result{ForLLM: "A person will take over.", ForUser: "asked for a person", EndReason: Clip(reason, maxReasonBytes)}, nil
+	result := Result{ForLLM: "A person will take over.", ForUser: "asked for a person", EndReason: Clip(reason, maxReasonBytes)}
+	if args.Danger {
+		result.Code = CodeDanger
+	}
+	return result, nil
 }

@@ -126,6 +126,7 @@ const (
 	CodeTimeout    Code = "timeout"
 	CodeFailed     Code = "failed"
 	CodeUnknown    Code = "unknown_outcome" // the call was begun, and may or may not have been carried out
+	CodeDanger     Code = "danger"          // no error: it ends the turn because somebody is in danger or in pain
 )
 
 // Result is the result of a call. An error of the tool's work is a result as well: the model reads it and continues.
