@@ -13,7 +13,7 @@ func (p wholeCheck) findAdded() Finding {
 	}
 	for i, part := range parts {
 		word := p.foreignWord(part)
-		if word == "" || part.beginsCondition() || !slices.ContainsFunc(parts[:i], p.isOfSource) {
+		if word.word == "" || part.beginsCondition() || !slices.ContainsFunc(parts[:i], p.isOfSource) {
 			continue
 		}
 		if others := slices.Delete(slices.Clone(parts), i, i+1); p.isAllSaid(others) {
@@ -32,16 +32,16 @@ func (c clause) beginsCondition() bool {
 }
 
 // foreignWord returns the first content word of a part of the sentence that has none of the sources, the headings and the question;
-// empty if it has one of them.
-func (p wholeCheck) foreignWord(part clause) (first string) {
+// the zero token if it has one of them.
+func (p wholeCheck) foreignWord(part clause) (first token) {
 	known := slices.Concat(p.source, p.headings, p.asked)
 	for _, t := range part.tokens {
 		switch {
 		case !part.words.isContent(t):
 		case t.isNumber || hasWord(known, t):
-			return ""
-		case first == "":
-			first = t.word
+			return token{}
+		case first.word == "":
+			first = t
 		}
 	}
 	return first

@@ -308,7 +308,7 @@ func (p denialCheck) findAddedLimit() Finding {
 		for i := at + 1; i < len(c.tokens); i++ {
 			t := c.tokens[i]
 			if c.words.isContent(t) && !t.isNumber && !p.isKnown(c, i) && !hasWord(p.asked, t) {
-				return contradicts("“" + p.asWritten(c.tokens[at].word) + "” is not in what you cite")
+				return contradicts("“" + p.asWritten(c.tokens[at]) + "” is not in what you cite")
 			}
 		}
 	}

@@ -14,7 +14,7 @@ func (p scopeCheck) findListed() Finding {
 	for _, pair := range p.listed() {
 		for i, t := range pair {
 			if p.deniesBeside(t, pair[1-i]) {
-				return contradicts("what you cite denies “" + p.asWritten(t.word) + "”")
+				return contradicts("what you cite denies “" + p.asWritten(t) + "”")
 			}
 		}
 	}

@@ -16,7 +16,7 @@ func (p numberCheck) findNumber() (found Finding) {
 			if !t.isNumber || p.hasSameNumber(c, i) || p.repeatsAsked(c, i) {
 				continue
 			}
-			reason := "“" + t.written() + "” stands otherwise in what you cite"
+			reason := "“" + p.asWritten(t) + "” stands otherwise in what you cite"
 			if p.isOtherwise(c, i) && !p.isTurnedBehind(c, i) || p.countsOtherRow(c, i) {
 				return contradicts(reason)
 			}
@@ -273,7 +273,7 @@ func (p numberCheck) findThreshold() (found Finding) {
 			if keeps && !(segment{c}).namesCell(limited, others) {
 				continue
 			}
-			reason := "“" + t.written() + "” does not keep the limit of what you cite"
+			reason := "“" + p.asWritten(t) + "” does not keep the limit of what you cite"
 			if !p.hasOtherwise(limited) {
 				return contradicts(reason)
 			}
@@ -297,7 +297,7 @@ func (p numberCheck) findUnkept() Finding {
 		for _, asked := range p.asked {
 			for i, t := range asked.tokens {
 				if t.isNumber && !t.isTime && failsLimit(asked, i, s) {
-					return unknown("the customer's “" + t.written() + "” does not keep a limit of what you cite; say it, too")
+					return unknown("the customer's “" + p.asWritten(t) + "” does not keep a limit of what you cite; say it, too")
 				}
 			}
 		}

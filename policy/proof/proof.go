@@ -75,6 +75,7 @@ func Check(c Claim) Finding {
 // prover has a sentence and its sources as clauses.
 type prover struct {
 	claim    Claim
+	written  string // the sentence before its dates were spelled
 	source   []clause
 	parts    []clause // the source's segments
 	headings []clause
@@ -86,10 +87,12 @@ type prover struct {
 }
 
 func newProver(c Claim) *prover {
+	written := c.Sentence
 	c.Sentence = language.SpellDates(c.Sentence, append([]string{c.Question}, c.Units...)...)
 	said, cited := c.vocabularies()
 	p := &prover{
 		claim:      c,
+		written:    written,
 		headings:   cited.clauses(strings.Join(c.Headings, ". ")),
 		asked:      said.clauses(c.Question),
 		said:       said.clauses(c.Sentence),
@@ -182,7 +185,7 @@ func (p *prover) findWord() (found Finding) {
 			if !c.words.isContent(t) || t.isNumber || c.isUnit(i) || p.isKnown(c, i) {
 				continue
 			}
-			reason := "“" + p.asWritten(t.word) + "” is not in what you cite"
+			reason := "“" + p.asWritten(t) + "” is not in what you cite"
 			isOtherDay := t.day >= 0 && !p.namesDay(t.day) && (p.namesDays() || !hasWord(p.asked, t))
 			isOtherName := p.names[t.word] && !hasWord(p.asked, t)
 			isFree := t.names("free") && !p.namesFree()
@@ -225,15 +228,32 @@ func (p *prover) namesDay(day int) bool {
 	})
 }
 
-// asWritten returns the word of the sentence that a folded word comes from.
-func (p *prover) asWritten(word string) string {
-	for w := range strings.FieldsFuncSeq(p.claim.Sentence, func(r rune) bool { return !unicode.IsLetter(r) && r != '\'' && r != '’' }) {
-		if fold(w) == word {
-			return w
+// maxQuoted is how many words a number has with its currency or its part of the day.
+const maxQuoted = 4
+
+// asWritten returns a word or a number in the words of the sentence, or else in those of its sources or the question: a model does not
+// find "44 gbp" in what it wrote as "£44".
+func (p *prover) asWritten(t token) string {
+	isSame := func(other token) bool {
+		return t.isNumber && t.sameValue(other) && t.currency == other.currency || !t.isNumber && t.word == other.word
+	}
+	for _, text := range append([]string{p.written}, append(p.claim.Units, p.claim.Question)...) {
+		words := strings.Fields(spacedMarks.Replace(text))
+		for long := 1; long <= maxQuoted; long++ {
+			for i := 0; i+long <= len(words); i++ {
+				quoted := strings.Trim(strings.Join(words[i:i+long], " "), `.,;:!?()"'“”„«»`)
+				read := p.vocabulary().clauses(quoted)
+				if len(read) == 1 && len(read[0].tokens) == 1 && isSame(read[0].tokens[0]) {
+					return quoted
+				}
+			}
 		}
 	}
-	return word
+	return t.written()
 }
+
+// spacedMarks puts spaces around the marks that stand between words without any.
+var spacedMarks = strings.NewReplacer("-", " - ", "–", " – ", "—", " — ", "/", " / ", "|", " | ")
 
 // isKnown reports whether a word of the sentence stands in its sources, or repeats what the customer said.
 func (p *prover) isKnown(c clause, at int) bool {

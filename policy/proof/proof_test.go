@@ -448,7 +448,15 @@ func TestCheck_FactsInOtherForms(t *testing.T) {
 
 func TestCheck_ReasonHasWordAsWritten(t *testing.T) {
 	t.Parallel()
-	require.Contains(t, FindGap(Claim{Sentence: "Чистка ковра — 7 дней.", Units: []string{"Ковры — 7 дней."}}), "“Чистка”")
+	for said, c := range map[string]struct{ unit, quoted string }{
+		"Чистка ковра — 7 дней.":                {"Ковры — 7 дней.", "“Чистка”"},
+		"The service costs £44.":                {"The service costs £45.", "“£44”"},
+		"The service costs 44 pounds a day.":    {"The service costs 45 pounds a day.", "“44 pounds”"},
+		"We open at half past nine on Fridays.": {"We open at 9:00 on Fridays.", "“half past nine”"},
+		"The Service costs £45.":                {"The Service costs £45 an Hour.", "“Hour”"},
+	} {
+		require.Contains(t, FindGap(Claim{Sentence: said, Units: []string{c.unit}}), c.quoted, said)
+	}
 }
 
 // A true sentence does not follow from what another pair cites, unless it says the same.

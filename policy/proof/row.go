@@ -39,7 +39,7 @@ func (p rowCheck) findRow() Finding {
 	if _, found := isWrong(func(f rowFact) int { return f.behind }); !found {
 		return Finding{}
 	}
-	reason := "“" + wrong.token.written() + "” is of another row"
+	reason := "“" + p.asWritten(wrong.token) + "” is of another row"
 	if p.hasOwnFact(wrong) || wrong.before < 0 && !haveSameRow(facts) && !p.areAsked(facts) {
 		return contradicts(reason)
 	}

@@ -112,7 +112,7 @@ func (p scopeCheck) affirmsDenied(said segment) string {
 			return !other.denies() && !other.hasCondition() && segment{other}.hasAll(denied)
 		})
 		if !isAffirmed || s.isRow && p.namesRow(said, s.unit) {
-			return "what you cite denies “" + denied[0].word + "”"
+			return "what you cite denies “" + p.asWritten(denied[0]) + "”"
 		}
 	}
 	return ""
@@ -171,7 +171,7 @@ func (p scopeCheck) numbersOtherCell(said segment) string {
 			}
 			others := slices.Concat(own, p.labelsOf(cell.unit)) // a word of the label names the row
 			if said.namesCell(cell, others) && !slices.ContainsFunc(own, func(c clause) bool { return said.namesCell(c, []clause{cell}) }) {
-				return "“" + t.written() + "” is of another cell of the row"
+				return "“" + p.asWritten(t) + "” is of another cell of the row"
 			}
 		}
 	}
@@ -197,7 +197,7 @@ func (p scopeCheck) numbersRemark(said segment) string {
 		isOfOther := func(c clause) bool { return len(c.about()) > 0 && !slices.ContainsFunc(c.about(), isSaid) }
 		isRemark := len(own) > 0 && !slices.ContainsFunc(own, func(c clause) bool { return !isOfOther(c) })
 		if t.currency != "" && isRemark && slices.ContainsFunc(p.source, isPlain) {
-			return "“" + t.written() + "” is the price of something else in the row"
+			return "“" + p.asWritten(t) + "” is the price of something else in the row"
 		}
 	}
 	return ""
@@ -294,7 +294,7 @@ func (p scopeCheck) numbersOtherPart(said segment) string {
 				return !isBefore || !slices.ContainsFunc(c.tokens, t.sameValue)
 			})
 			if len(own) > 0 && said.namesCell(part, slices.Concat(own, p.headings)) {
-				return "“" + t.written() + "” is said of something else"
+				return "“" + p.asWritten(t) + "” is said of something else"
 			}
 		}
 	}
@@ -316,7 +316,7 @@ func (p scopeCheck) findLostException() Finding {
 		excepted := segment{s}.content(s.tokens)
 		isNamed := len(excepted) > 0 && !slices.ContainsFunc(excepted, func(t token) bool { return !hasWord(p.said, t) })
 		if isNamed {
-			return unknown("what you cite makes an exception of “" + excepted[0].word + "”")
+			return unknown("what you cite makes an exception of “" + p.asWritten(excepted[0]) + "”")
 		}
 	}
 	return Finding{}
@@ -350,7 +350,7 @@ func (p scopeCheck) findMonth() Finding {
 	for _, c := range p.said {
 		for _, t := range c.tokens {
 			if t.month >= 0 && namesMonths && !hasWord(sources, t) && !c.denies() {
-				return contradicts("“" + t.word + "” is not in what you cite")
+				return contradicts("“" + p.asWritten(t) + "” is not in what you cite")
 			}
 		}
 	}

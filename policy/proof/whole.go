@@ -56,6 +56,7 @@ func unitsOf(segments []clause) (units []clause) {
 
 // whyPartial returns why no assertion is what a run of segments says, with what the other segments say of it; empty if one is.
 func (p wholeCheck) whyPartial(run, others []clause) (reason string) {
+	var left token
 	if !slices.ContainsFunc(run, func(c clause) bool { return len(p.sourceWords(c)) > 0 }) {
 		return ""
 	}
@@ -68,16 +69,16 @@ func (p wholeCheck) whyPartial(run, others []clause) (reason string) {
 		if !isBorrowed {
 			known = slices.Concat(run, others, p.asked, p.headings)
 		}
-		left := p.leftOut(a, run, known, isBorrowed)
-		if left == "" {
+		missing, isLeft := p.leftOut(a, run, known, isBorrowed)
+		if !isLeft {
 			return ""
 		}
-		reason = "what you cite says “" + left + "” of this; say it, too"
+		left = missing
 	}
-	if reason == "" {
+	if left.word == "" {
 		return "you put several statements of what you cite together"
 	}
-	return reason
+	return "what you cite says “" + p.asWritten(left) + "” of this; say it, too"
 }
 
 // sourceWords returns the places of the content words of a part of the sentence that the sources have. A number may be the
@@ -228,7 +229,7 @@ func (p wholeCheck) isWithin(run []clause, a assertion) (isBorrowed, ok bool) {
 // leftOut returns a word of an assertion that may limit it and is not known; of one from whose statement words are borrowed, any
 // content word. What may limit it is a fact, its first word, a word beside one that is said, one behind a word such as "for", and a
 // condition of which nothing is said.
-func (p wholeCheck) leftOut(a assertion, run, known []clause, isBorrowed bool) string {
+func (p wholeCheck) leftOut(a assertion, run, known []clause, isBorrowed bool) (left token, found bool) {
 	isFirst := true
 	for _, s := range a.parts {
 		for i, t := range s.tokens {
@@ -242,11 +243,11 @@ func (p wholeCheck) leftOut(a assertion, run, known []clause, isBorrowed bool) s
 				s.isBehind(i, s.words.within) || s.isBehind(i, s.words.condition) && !p.isSomeSaid(s, i, known)
 			isFirst = isFirst && s.isFact(i)
 			if limits && !p.isSaid(s, i, known) {
-				return t.written()
+				return t, true
 			}
 		}
 	}
-	return ""
+	return token{}, false
 }
 
 // isWhen reports whether the value of a cell is a day, a date or a time: the name of its column says no more.
