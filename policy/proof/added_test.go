@@ -79,3 +79,18 @@ func TestCheck_NounIsNoDeed(t *testing.T) {
 		require.Equal(t, outcome, found.Outcome, "%s: %s", said, found.Reason)
 	}
 }
+
+// What can be done is not done for the customer yet.
+func TestCheck_ChoiceIsNoDeed(t *testing.T) {
+	t.Parallel()
+	checkEach(t, map[string]checkCase{
+		"being changed":       {"Your ticket is being changed.", "A ticket can be changed.", "please change my ticket", Unknown},
+		"we are changing":     {"We are changing your ticket free of charge.", "Tickets may be changed free of charge.", "", Unknown},
+		"passive in German":   {"Die Anzahlung wird Ihnen erstattet.", "Die Anzahlung kann erstattet werden.", "", Unknown},
+		"plural in Spanish":   {"Cambiamos su entrada gratis.", "La entrada se puede cambiar gratis.", "", Unknown},
+		"passive in French":   {"Votre billet est échangé gratuitement.", "Le billet peut être échangé gratuitement.", "", Unknown},
+		"what can be":         {"Yes, a ticket can be changed.", "A ticket can be changed.", "", Follows},
+		"in another word":     {"You may change your ticket.", "A ticket can be changed.", "", Follows},
+		"a rule of the house": {"Tickets are changed free of charge.", "We change tickets free of charge.", "", Follows},
+	})
+}

@@ -61,6 +61,32 @@ func (v *vocabulary) precedeNoun(words []string, ending string) bool {
 	return n > 1 && isPreposition(words[n-2]) && strings.HasSuffix(words[n-1], ending[len(ending)-size:])
 }
 
+// findChoice finds a part of the sentence that says that something is done where its sources say only that it can be: "your booking is
+// being changed" of "a booking can be changed".
+func (p deedCheck) findChoice() Finding {
+	const least = 2 // words that are no facts: the thing, and what is done to it
+	isOpen := func(c clause) bool {
+		return slices.ContainsFunc(c.tokens, func(t token) bool { return c.words.may[t.word] })
+	}
+	if slices.ContainsFunc(p.said, isOpen) {
+		return Finding{}
+	}
+	for _, c := range p.said {
+		near := p.nearestClauses(c)
+		shared := 0
+		for i, t := range c.tokens {
+			if c.words.isContent(t) && !c.isFact(i) && hasWord(near, t) {
+				shared++
+			}
+		}
+		isDone := func(s clause) bool { return !isOpen(s) }
+		if shared >= least && !c.denies() && !slices.ContainsFunc(near, isDone) {
+			return unknown("what you cite says that this can be, not that it is so")
+		}
+	}
+	return Finding{}
+}
+
 // findComfort finds words that reassure, such as "no danger", where the sources have nothing of them.
 func (p deedCheck) findComfort() Finding {
 	isOfSource := func(word string) bool {

@@ -61,7 +61,7 @@ func Check(c Claim) Finding {
 	deed, number := deedCheck{p}, numberCheck{p}
 	var found Finding
 	for _, check := range []func() Finding{
-		deed.findDeed, deed.findComfort, p.findSign, number.findNumber, number.findThreshold, number.findUnkept, row.findRow,
+		deed.findDeed, deed.findChoice, deed.findComfort, p.findSign, number.findNumber, number.findThreshold, number.findUnkept, row.findRow,
 		denial.findDenial, scope.findScope, scope.findListed, scope.findLostException, scope.findLostCondition, scope.findMonth,
 		denial.findLimit, denial.findAddedLimit, p.findSource, p.findWord, p.findMerged, whole.findPartial, whole.findAdded,
 	} {

@@ -29,6 +29,7 @@ type vocabulary struct {
 	lower      map[string]bool // before a minimum: from, at least
 	upper      map[string]bool // before a maximum: until, under
 	lowerAfter map[string]bool // behind a minimum: "12 or older"
+	may        map[string]bool // that something is possible or permitted: can, may
 	more       map[string]bool // behind a price that is added to another one
 	upperAfter map[string]bool // behind a maximum: "12 or younger"
 	ranges     map[string]bool // between two days
@@ -140,6 +141,7 @@ func readVocabulary(code string) *vocabulary {
 		refers:     set("refers"),
 		joins:      set("joins"),
 		or:         set("or"),
+		may:        set("may"),
 		more:       set("more"),
 		none:       set("none"),
 		numbers:    map[string]float64{},

@@ -340,12 +340,22 @@ func (p wholeCheck) keepsLimits(c clause, at int, s clause) bool {
 	return false
 }
 
-// isSomeSaid reports whether some clauses have a word of the sources from a place on: "with" it may say what "if you have" it does.
+// isSomeSaid reports whether some clauses have a word of the sources from a place on: "with" it may say what "if you have" it does. The
+// first words with content are the condition's own: what stands behind them, such as a price, may be what it is a condition of.
 func (p wholeCheck) isSomeSaid(s clause, from int, known []clause) bool {
-	for i := from; i < len(s.tokens); i++ {
-		if s.says(i) && p.isSaid(s, i, known) {
+	const own = 2 // words
+	words := 0
+	for i := from; i < len(s.tokens) && words < own; i++ {
+		if !s.says(i) {
+			continue
+		}
+		if words > 0 && s.currencyAt(i) != "" {
+			return false
+		}
+		if p.isSaid(s, i, known) {
 			return true
 		}
+		words++
 	}
 	return false
 }

@@ -58,6 +58,9 @@ func TestCheck_SaysAssertionWhole(t *testing.T) {
 			Unknown,
 		},
 		"condition in other words": {"With the old key, a spare one is free.", "A spare key is free if you return the old one.", "", Follows},
+		"condition before a price": {"The fitting costs 20 EUR.", "The fitting costs when you order the dress elsewhere 20 EUR.", "", Unknown},
+		"condition in Spanish":     {"La primera visita es gratis.", "La primera visita si luego contrata el bono es gratis.", "", Unknown},
+		"condition in German":      {"Die Anprobe kostet 20 €.", "Die Anprobe kostet wenn Sie dann bestellen 20 €.", "", Unknown},
 		"key of a row":             {"Adults pay 20 EUR.", "Ticket: adults | Day: weekend | Price: 20 EUR", "", Unknown},
 	})
 }
