@@ -68,6 +68,7 @@ func (e *Evidence) FindCitation(s Sentence) (store.Citation, bool) {
 type citedUnits struct {
 	passage int // from 0
 	units   []knowledge.Unit
+	numbers []int // of the units in the passage, from 0
 }
 
 // text returns the passage's own words.
@@ -108,6 +109,7 @@ func (e *Evidence) resolve(s Sentence) []citedUnits {
 		cited := citedUnits{passage: i}
 		for _, n := range found {
 			cited.units = append(cited.units, units[n])
+			cited.numbers = append(cited.numbers, n)
 		}
 		return []citedUnits{cited}
 	}
@@ -158,6 +160,7 @@ func (e *Evidence) unitsByNumber(numbers []string) []citedUnits {
 			at = len(all) - 1
 		}
 		all[at].units = append(all[at].units, units[n-1])
+		all[at].numbers = append(all[at].numbers, n-1)
 	}
 	return all
 }
@@ -182,14 +185,39 @@ func (e *Evidence) CountInvented(s Sentence) {
 // Prove returns the citations of a sentence to a contact, or why the sentence does not follow from what it cites. The judge
 // is not asked.
 func (e *Evidence) Prove(s Sentence) (citations []store.Citation, gap string) {
-	if _, finding := e.examine(s); finding.Reason != "" {
+	if _, finding := e.examine(s, nil); finding.Reason != "" {
 		return nil, finding.Reason
 	}
 	return e.Cited(s), ""
 }
 
-// examine returns a sentence to a contact with what it cites, and whether it follows from that.
-func (e *Evidence) examine(s Sentence) (proof.Claim, proof.Finding) {
+// limitsBeside returns the lines that limit cited units of a passage and that neither the sentence nor the rest of its answer cites: they
+// stand right behind them.
+func (e *Evidence) limitsBeside(cited citedUnits, answer []Sentence) (lines []string) {
+	known := slices.Clone(cited.numbers)
+	for _, s := range answer {
+		for _, c := range e.resolve(s) {
+			if c.passage == cited.passage {
+				known = append(known, c.numbers...)
+			}
+		}
+	}
+	passage := e.Passages[cited.passage].Text
+	units := knowledge.Units(passage)
+	limits := func(n int) bool { return n < len(units) && proof.Limits(units[n].Shown(), passage) }
+	for _, n := range cited.numbers {
+		if limits(n) {
+			continue // the next ones are lines of the same list
+		}
+		for next := n + 1; limits(next) && !slices.Contains(known, next); next++ {
+			lines = append(lines, units[next].Shown())
+		}
+	}
+	return lines
+}
+
+// examine returns a sentence to a contact with what it cites, and whether it follows from that. It is one of those of an answer.
+func (e *Evidence) examine(s Sentence, answer []Sentence) (proof.Claim, proof.Finding) {
 	claim := proof.Claim{Sentence: WithoutMarkup(s.Text), Question: e.Question}
 	wrong := func(reason string) (proof.Claim, proof.Finding) {
 		return claim, proof.Finding{Outcome: proof.Contradicts, Reason: reason}
@@ -217,6 +245,7 @@ func (e *Evidence) examine(s Sentence) (proof.Claim, proof.Finding) {
 			claim.Units = append(claim.Units, u.Shown())
 		}
 		claim.Headings = append(claim.Headings, hit.Title, hit.Section)
+		claim.Beside = append(claim.Beside, e.limitsBeside(c, answer)...)
 		sources = append(sources, hit.Title, hit.Section, c.text())
 	}
 	finding := proof.Check(claim)

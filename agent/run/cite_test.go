@@ -67,3 +67,23 @@ func TestCite_TogetherBySeveral(t *testing.T) {
 	_, ok := a.FindCitation(Sentence{Text: "Brass is $190, against $175 for steel.", Cite: []string{"1.1"}})
 	require.False(t, ok)
 }
+
+// A line that limits the cited one belongs to it, wherever the answer says it.
+func TestProve_KeepsLimitBeside(t *testing.T) {
+	t.Parallel()
+	a := &Evidence{Question: "what is the kayak for 2 hours?", Passages: []search.Hit{{
+		Ref:  store.ChunkRef(1),
+		Role: policy.RolePublic,
+		Kind: index.KindKnowledge,
+		Text: "- Kayak, 2 hours: 25 EUR\n- Only from May to September\n- Canoe, 2 hours: 40 EUR",
+	}}}
+	kayak := Sentence{Text: "The kayak is 25 EUR for 2 hours.", Cite: []string{"1.1"}}
+	_, gap := a.Prove(kayak)
+	require.Contains(t, gap, "“Only from May to September”")
+	_, gap = a.Prove(Sentence{Text: "The canoe is 40 EUR for 2 hours.", Cite: []string{"1.3"}})
+	require.Empty(t, gap)
+	_, gap = a.Prove(Sentence{Text: "The kayak is 25 EUR for 2 hours, only from May to September.", Cite: []string{"1.1", "1.2"}})
+	require.Empty(t, gap)
+	_, found := a.examine(kayak, []Sentence{kayak, {Text: "It is only from May to September.", Cite: []string{"1.2"}}})
+	require.Empty(t, found.Reason)
+}

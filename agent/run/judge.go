@@ -41,7 +41,7 @@ func (a *Attempt) GapsIn(ctx context.Context, sentences []Sentence) []string {
 	var claims []proof.Claim
 	isWrong := false
 	for i, s := range sentences {
-		claim, finding := a.examine(s)
+		claim, finding := a.examine(s, sentences)
 		gaps[i] = finding.Reason
 		isWrong = isWrong || finding.Outcome == proof.Contradicts
 		if finding.Outcome == proof.Unknown {
@@ -115,7 +115,7 @@ func claimsText(claims []proof.Claim, fence string) string {
 	fmt.Fprintf(&b, "%s question of the customer\n%s\n", fence, text.Clip(claims[0].Question, maxJudgedQuestion))
 	for i, c := range claims {
 		headings := strings.Join(slices.Compact(slices.Clone(c.Headings)), " > ")
-		fmt.Fprintf(&b, "%s lines that sentence %d cites (%s)\n%s\n", fence, i+1, headings, strings.Join(c.Units, "\n"))
+		fmt.Fprintf(&b, "%s lines that sentence %d cites (%s)\n%s\n", fence, i+1, headings, strings.Join(slices.Concat(c.Units, c.Beside), "\n"))
 		fmt.Fprintf(&b, "%s sentence %d\n%s\n", fence, i+1, c.Sentence)
 	}
 	fmt.Fprintf(&b, "%s end\n", fence)

@@ -22,6 +22,7 @@ type Claim struct {
 	Sentence string
 	Units    []string // sentences, or rows of a table as "Column: value | Column: value"
 	Headings []string // above the units
+	Beside   []string // what stands next to the units, is not cited, and limits them (see Limits)
 	Question string   // what was asked: facts that the customer told may be repeated
 }
 
@@ -53,7 +54,7 @@ func FindGap(c Claim) string { return Check(c).Reason }
 // Check reports whether a sentence follows from what it cites. A copy of a whole unit follows whatever it says.
 func Check(c Claim) Finding {
 	if slices.ContainsFunc(c.Units, func(u string) bool { return c.Sentence != "" && wordsOnly(u) == wordsOnly(c.Sentence) }) {
-		return Finding{}
+		return wholeCheck{newProver(c)}.findBeside()
 	}
 	p := newProver(c)
 	row, scope := rowCheck{p}, scopeCheck{p}
@@ -63,7 +64,7 @@ func Check(c Claim) Finding {
 	for _, check := range []func() Finding{
 		deed.findDeed, deed.findChoice, deed.findComfort, p.findSign, number.findNumber, number.findThreshold, number.findUnkept, row.findRow,
 		denial.findDenial, scope.findScope, scope.findListed, scope.findLostException, scope.findLostCondition, scope.findMonth,
-		denial.findLimit, denial.findAddedLimit, p.findSource, p.findWord, p.findMerged, whole.findPartial, whole.findAdded,
+		denial.findLimit, denial.findAddedLimit, p.findSource, p.findWord, p.findMerged, whole.findPartial, whole.findAdded, whole.findBeside,
 	} {
 		if f := check(); f.Outcome > found.Outcome {
 			found = f
