@@ -119,8 +119,13 @@ func isAbbreviation(text, next string) bool {
 	}
 	first, _ := utf8.DecodeRuneInString(next)
 	known := abbreviations()
-	return known.always[word] || known.beforeNumber[word] && unicode.IsDigit(first) || dayNumber.MatchString(text) && startsWithMonth(next)
+	return known.always[word] || known.beforeNumber[word] && unicode.IsDigit(first) || dayNumber.MatchString(text) && startsWithMonth(next) ||
+		ordinal.MatchString(text)
 }
+
+// ordinal matches the end of a text that is an ordinal number with a full stop, as German, Polish and Turkish write it: behind a comma or
+// a German article, as in "im 1. Stock". Behind other words a number may end a sentence.
+var ordinal = regexp.MustCompile(`(?i)(?:[,;(–]|\b(?:de[rmns]|die|das|[ai]m|zu[mr]|vo[mn]|beim|jede[rsmn]?))\s+\d{1,2}$`)
 
 // dayNumber matches the end of a text that may be the number of a day, as in "bis 22. August".
 var dayNumber = regexp.MustCompile(`(?:^|[\s(–-])\d{1,2}$`)

@@ -68,6 +68,7 @@ func TestBreaks_OfText(t *testing.T) {
 		{"quotes and brackets behind the end", `He said "no." Then (he left.) Gone.`, []string{`He said "no."`, "Then (he left.)", "Gone."}},
 		{"abbreviations", "Dr. Who pays approx. 5 €, e.g. No. 7. Done.", []string{"Dr. Who pays approx. 5 €, e.g. No. 7.", "Done."}},
 		{"days with points", "Vom 4. bis 22. August zu. Danach offen.", []string{"Vom 4. bis 22. August zu.", "Danach offen."}},
+		{"ordinals", "Graben 8, 1. Stock, im 2. Hof. Jeden 3. Samstag.", []string{"Graben 8, 1. Stock, im 2. Hof.", "Jeden 3. Samstag."}},
 		{"a number at the end", "We close at 8. On Sundays at 6.", []string{"We close at 8.", "On Sundays at 6."}},
 		{"abbreviations of other languages", "Biuro: ul. Nowa 12, tel. 5. Otwarte.", []string{"Biuro: ul. Nowa 12, tel. 5.", "Otwarte."}},
 		{"numbers with points", "It costs 2.50 now. Fine.", []string{"It costs 2.50 now.", "Fine."}},
