@@ -109,7 +109,7 @@ func (h *helpCommands) showOne(r request, name string) answer {
 	cmd, known := h.table.lookup(name)
 	switch {
 	case !known:
-		return answer{text: h.unknown(r, name)}
+		return answer{text: h.unknown(r, name, "")}
 	case !cmd.allows(r):
 		return notAllowedAnswer(cmd.name)
 	case cmd.help == "":
@@ -155,16 +155,24 @@ func (h *helpCommands) reminderHint(r request, text string) answer {
 
 // foreignCommands are commands that people know from other programs, with what to do here.
 var foreignCommands = map[string]string{
+	"about":       "`/status` says how things are, `/help` what I do.",
+	"add":         "`/index` adds a document, `/remember TEXT` a note, `/remind WHEN TEXT` a reminder.",
 	"agents-list": "`/agents` lists them.",
 	"block":       "`/mode off Ana` stores and sends nothing there, `/mode silent Ana` only listens.",
+	"clear":       "`/forget TOPIC` deletes messages and notes, `/cancel NUMBER` a reminder.",
 	"compact":     "I shorten long conversations myself.",
 	"contacts":    "`/chats` lists your chats.",
 	"delete":      "`/docs remove NAME` deletes a document, `/cancel NUMBER` a reminder, `/forget TOPIC` messages and notes.",
 	"heartbeat":   "Periodic checks are set under `heartbeat` in config.yaml; `/jobs upkeep` shows when the next one is.",
+	"history":     "`/messages Ana` shows the last messages of a chat, `/audit` what I did.",
+	"id":          "I know you by your Matrix id, which config.yaml names as `owner`.",
+	"info":        "`/status` says how things are, `/help` what I do.",
 	"list":        "`/chats`, `/docs`, `/jobs` and `/drafts` list things.",
 	"mute":        "`/mode silent Ana` keeps me quiet there, `/pause all` everywhere.",
 	"new":         "Nothing to start: just ask. `/forget all` deletes what I remember.",
+	"quit":        "`/pause all` stops what I send. On the server: `systemctl stop multis`.",
 	"reminders":   "`/jobs` lists them.",
+	"remove":      "`/docs remove NAME` deletes a document, `/cancel NUMBER` a reminder, `/forget TOPIC` messages and notes.",
 	"reset":       "Just ask: each question stands alone. `/forget all` deletes what I remember, `/config reset KEY` resets a setting.",
 	"restart":     "On the server: `systemctl restart multis`. `/pause all` stops what I send.",
 	"schedule":    "`/remind WHEN TEXT` sets a reminder, `/cron WHEN TEXT` a recurring one, `/jobs` lists them.",
@@ -175,13 +183,16 @@ var foreignCommands = map[string]string{
 	"text":        "`/send Ana I'm late` shows the message and sends it after your 👍.",
 	"unblock":     "`/mode business Ana` lets me answer there again, `/resume Ana` ends a pause.",
 	"unpause":     "`/resume` lets me send again.",
+	"upload":      "Send the file here, or name its path: `/index PATH`.",
 	"usage":       "`/budget` shows what models cost.",
 	"wake":        "`/remind 7am wake up` sets an alarm, `/resume` ends a pause.",
+	"whoami":      "I know you by your Matrix id, which config.yaml names as `owner`.",
 	"write":       "`/send Ana I'm late` shows the message and sends it after your 👍.",
 }
 
-// unknown returns the reply to an unknown command: what to do here, or a similar command if there is one.
-func (h *helpCommands) unknown(r request, name string) string {
+// unknown returns the reply to an unknown command: what to do here, or else the command that it means in plain words, or a similar one.
+// meant is empty for an unknown meaning.
+func (h *helpCommands) unknown(r request, name, meant string) string {
 	if cmd, found := h.table.lookupAlias(name); found && (r.isOwner() || cmd.allows(r)) {
 		return "There's no `/" + name + "`. " + cmd.alternative()
 	}
@@ -193,12 +204,15 @@ func (h *helpCommands) unknown(r request, name string) string {
 		names = append(names, c.name)
 	}
 	near := nearest(name, names, 1)
+	if len(near) == 0 && meant != "" {
+		near = []string{meant}
+	}
 	if len(near) == 0 {
 		near = closestByPrefix(name, names)
 	}
 	reply := "There's no " + code("/"+text.Clip(name, 40)) + "."
 	if len(near) > 0 {
-		reply += " Did you mean `/" + near[0] + "`?"
+		reply += " Did you mean " + code("/"+near[0]) + "?"
 	}
 	return reply + " `/help all` lists all commands."
 }

@@ -38,7 +38,8 @@ func TestHelp_ExamplesWork(t *testing.T) {
 		{"/cron 0 9 * * 1-5 morning briefing", "With `--agent` I work on them instead."},
 		{"/cron 0 9 * * 1-5 morning briefing --agent", "I'll work on it and tell you here. Set."},
 		{"/jobs", "`/jobs 1` shows one, `/cancel 1` ends it."},
-		{"/cancel job-abc123", "Which job? `/jobs` lists them. `/cancel 1` ends one."},
+		{"/cancel job-abc123", "No reminder is about “job-abc123”. `/jobs` lists them."},
+		{"/cancel", "Which job? `/jobs` lists them. `/cancel 1` ends one."},
 		{"/cancel 1", "Cancelled: Follow up with Alice about the proposal."},
 		{"cancel 2", "`/cancel 2`? 👍 or `yes` does it."},
 		// Documents and memory.
@@ -117,4 +118,26 @@ func TestUpkeep_IsNotPausedByNumber(t *testing.T) {
 	require.Contains(t, r.asOwner("/jobs 1 pause"),
 		"Job 1 is upkeep of mine, not one of yours. `/jobs upkeep` lists it, `/jobs upkeep run history` does it now.")
 	require.Zero(t, r.count("select count(*) from schedules where paused_at is not null"))
+}
+
+// TestHelp_UnknownCommandByMeaning: a command of another language or program is answered by the one that it means.
+func TestHelp_UnknownCommandByMeaning(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.chat("Ana", "whatsapp")
+	for typed, want := range map[string]string{
+		"/hilfe":     "**Ask me anything**",
+		"!ayuda":     "**Ask me anything**",
+		"//aide":     "**Ask me anything**",
+		"aidez-moi":  "**Ask me anything**",
+		"/notes":     "Did you mean `/memory`?",
+		"/todo":      "Did you mean `/jobs`?",
+		"/stumm ana": "There's no `/stumm`.",
+		"/hlep":      "Did you mean `/help`?",
+		"/whoami":    "I know you by your Matrix id",
+		"/remove":    "`/docs remove NAME` deletes a document",
+		"/quit":      "`/pause all` stops what I send.",
+	} {
+		require.Contains(t, r.asOwner(typed), want, typed)
+	}
 }

@@ -4,13 +4,16 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
 
 	"multis/clock"
 	"multis/clock/schedule"
+	"multis/internal/language/phrase"
 	"multis/internal/text"
+	"multis/knowledge/search"
 	"multis/store"
 )
 
@@ -318,10 +321,57 @@ func (sc *scheduleCommands) resume(r request, s store.Schedule) (answer, error) 
 // cancel deletes the schedule with a number.
 func (sc *scheduleCommands) cancel(ctx context.Context, r request, args string) (answer, error) {
 	n := parseNumber(strings.TrimSpace(args))
-	if n == 0 {
+	switch {
+	case n == 0 && strings.TrimSpace(args) != "":
+		return sc.cancelAbout(ctx, args)
+	case n == 0:
 		return sc.whichJob(ctx, "`/cancel %[1]d` ends one.")
 	}
 	return sc.jobs(ctx, r, fmt.Sprintf("%d cancel", n))
+}
+
+// cancelAbout says which jobs are about something, and how each is ended.
+func (sc *scheduleCommands) cancelAbout(ctx context.Context, about string) (answer, error) {
+	jobs, err := sc.jobsAbout(ctx, about)
+	if err != nil {
+		return answer{}, err
+	}
+	all, err := store.ListSchedules(ctx, sc.store.DB(), false, 1)
+	if err != nil {
+		return answer{}, err
+	}
+	if len(all) == 0 {
+		return sc.whichJob(ctx, "`/cancel %[1]d` ends one.")
+	}
+	if len(jobs) == 0 {
+		return answer{text: "No reminder is about " + quote(about, 60) + ". `/jobs` lists them."}, nil
+	}
+	var lines []string
+	for _, s := range jobs {
+		line, err := sc.line(ctx, s)
+		if err != nil {
+			return answer{}, err
+		}
+		lines = append(lines, line)
+	}
+	ans := answer{text: strings.Join(lines, "\n") + fmt.Sprintf("\n`/cancel %d` ends it.", jobs[0].ID)}
+	if len(jobs) > 1 {
+		ans.text = "Which one? `/cancel NUMBER` ends it.\n" + strings.Join(lines, "\n")
+	}
+	return ans, nil
+}
+
+// jobsAbout returns the jobs of people whose texts have one of the words, without those that are common.
+func (sc *scheduleCommands) jobsAbout(ctx context.Context, about string) ([]store.Schedule, error) {
+	all, err := store.ListSchedules(ctx, sc.store.DB(), false, maxChats)
+	if err != nil {
+		return nil, err
+	}
+	words := slices.DeleteFunc(phrase.Words(about), func(word string) bool { return len(word) < 3 || search.IsCommonWord(word) })
+	return slices.DeleteFunc(all, func(s store.Schedule) bool {
+		body := phrase.Words(s.Body)
+		return !slices.ContainsFunc(words, func(word string) bool { return slices.Contains(body, word) })
+	}), nil
 }
 
 func (sc *scheduleCommands) delete(s store.Schedule) answer {

@@ -2,6 +2,7 @@ package admin
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 	"unicode"
@@ -10,6 +11,7 @@ import (
 	"multis/bridgebridge"
 	"multis/internal/language/orders"
 	"multis/internal/language/phrase"
+	"multis/internal/text"
 	"multis/policy"
 	"multis/store"
 )
@@ -45,6 +47,12 @@ type plainOrder struct {
 // slotTyped is the slot of a command that takes the whole line as it was typed.
 const slotTyped = "typed"
 
+// The orders whose form other lines have, too: see isMeant.
+const (
+	orderSendLater  = "send.later"
+	orderCancelDone = "cancel.done"
+)
+
 // plainOrders are all orders that package orders knows.
 var plainOrders = []plainOrder{
 	{order: "pause.all", command: "pause all", stops: true},
@@ -62,9 +70,11 @@ var plainOrders = []plainOrder{
 	{order: "delivery.shadow", command: "delivery shadow {chat}", needsYes: true},
 	{order: "remind", command: "remind {when} {timed} {rest} {text}"},
 	{order: "remind.recurring", command: "remind {typed}", needsYes: true},
+	{order: "remind.wake", command: "remind {timed} wake up"},
 	{order: "jobs", command: "jobs"},
 	{order: "cancel", command: "cancel {n}", needsYes: true},
-	{order: "cancel.about", command: "cancel {text}"},
+	{order: "cancel.about", command: "cancel {text} {last}"},
+	{order: orderCancelDone, command: "cancel {last}"},
 	{order: "commitments", command: "commitments"},
 	{order: "commitments.chat", command: "commitments {chat}"},
 	{order: "memory", command: "memory"},
@@ -93,6 +103,7 @@ var plainOrders = []plainOrder{
 	{order: "export.chat", command: "export {chat}"},
 	{order: "export.all", command: "export all"},
 	{order: "send", command: "send {chat} {text}"},
+	{order: orderSendLater, command: "send {chat} {timed}: {text}"},
 	{order: "send.ask", command: "send {chat}"}, // the question is the owner's to put
 	{order: "undo", command: "undo", needsYes: true},
 	{order: "messages", command: "messages {chat}"},
@@ -131,6 +142,13 @@ func (oc *orderCommands) find(ctx context.Context, r request) (_ foundOrder, fou
 		unknown, found := aboutUnknownChat(typed)
 		return unknown, found, nil
 	}
+	isOrder, err := oc.isMeant(ctx, r, order)
+	if err != nil {
+		return foundOrder{}, false, err
+	}
+	if !isOrder {
+		return foundOrder{}, false, nil
+	}
 	if chat, has := order.Slots[orders.SlotChat]; has {
 		order.Slots[orders.SlotChat] = names.typedName(chat)
 	}
@@ -140,6 +158,39 @@ func (oc *orderCommands) find(ctx context.Context, r request) (_ foundOrder, fou
 		return foundOrder{}, false, nil
 	}
 	return p, found, nil
+}
+
+// isMeant reports whether a line that has the form of an order is one: a time in it can be read, and a reminder exists.
+func (oc *orderCommands) isMeant(ctx context.Context, r request, order orders.Order) (bool, error) {
+	switch order.Concept {
+	case orderSendLater:
+		return oc.schedules.canRead(r, order.Slots[orders.SlotTimed]), nil
+	case orderCancelDone:
+		jobs, err := oc.schedules.jobsAbout(ctx, order.Slots[orders.SlotLast])
+		return len(jobs) > 0, err
+	default:
+		return true, nil
+	}
+}
+
+// meantBy returns the command that an unknown command means in plain words, such as /help for "/hilfe"; empty if it means none.
+func (oc *orderCommands) meantBy(ctx context.Context, r request, name, args string) string {
+	if !r.isOwner() {
+		return ""
+	}
+	names := chatNames{ctx: ctx, db: oc.store.DB()}
+	line := strings.TrimSpace(name + " " + args)
+	for _, said := range []string{line, "my " + line, "show " + line, name} {
+		order, found := orders.Find(said, names.has)
+		if !found || names.err != nil {
+			continue
+		}
+		order.Slots[slotTyped] = line
+		if p, found := planOf(order); found {
+			return p.command
+		}
+	}
+	return ""
 }
 
 // planOf returns the command that carries out an order, with the order's slots in it; false if there is none.
@@ -183,7 +234,8 @@ func fillSlots(command string, slots map[string]string) string {
 	var words []string
 	for word := range strings.FieldsSeq(command) {
 		if slot, isSlot := strings.CutPrefix(word, "{"); isSlot {
-			word = slots[strings.TrimSuffix(slot, "}")]
+			slot, colon, _ := strings.Cut(slot, "}")
+			word = slots[slot] + colon
 		}
 		if word != "" {
 			words = append(words, word)
@@ -205,6 +257,16 @@ func (oc *orderCommands) handle(ctx context.Context, r request, _ string) (_ ans
 		oc.asker.HasModel(r.room, typedText(r.message)) {
 		return answer{}, false, nil // the model reads times in words that only it knows
 	}
+	if order.order == "cancel.about" || order.order == orderCancelDone {
+		about := strings.TrimPrefix(order.command, "cancel ")
+		jobs, err := oc.schedules.jobsAbout(ctx, about)
+		if err != nil {
+			return answer{}, false, err
+		}
+		if len(jobs) == 1 {
+			return oc.askToCancel(jobs[0]), true, nil
+		}
+	}
 	if order.needsYes {
 		return answer{
 			text:     code("/"+order.command) + "? 👍 or `yes` does it.",
@@ -217,6 +279,16 @@ func (oc *orderCommands) handle(ctx context.Context, r request, _ string) (_ ans
 		ans.text += " Undo: `/undo`."
 	}
 	return ans, true, err
+}
+
+// askToCancel asks whether a job that was named by its words is ended.
+func (oc *orderCommands) askToCancel(job store.Schedule) answer {
+	command := fmt.Sprintf("cancel %d", job.ID)
+	return answer{
+		text:     code("/"+command) + ", “" + esc(text.Clip(job.Body, 100)) + "”? 👍 or `yes` does it.",
+		question: confirmOrder{orders: oc, Command: command},
+		reason:   "It asks for " + command + ".",
+	}
 }
 
 // carryOut runs the command of an order as if it had been typed.

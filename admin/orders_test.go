@@ -76,7 +76,7 @@ func TestOrders_PartsOfNames(t *testing.T) {
 	require.Contains(t, r.asOwner("don't spend more than 5 quid a day"), "`/config set budget.per_day 5`? 👍")
 	require.Contains(t, r.asOwner("samstags nur noch bis 13 Uhr"), "`/business setup hours`? 👍")
 	r.asOwner("/remind 2h call the plumber")
-	require.Contains(t, r.asOwner("scrap the plumber reminder"), "`/cancel 1` ends one.")
+	require.Contains(t, r.asOwner("scrap the plumber reminder"), "`/cancel 1`, “call the plumber”? 👍")
 }
 
 func TestSend_ShownThenSent(t *testing.T) {
@@ -97,4 +97,49 @@ func TestSend_ShownThenSent(t *testing.T) {
 	require.Contains(t, r.asOwner("yes"), "I'll send it to **Ana · WhatsApp** in your name.")
 	require.Contains(t, r.asOwner("/send Zoe hello"), "I know no chat called “Zoe”")
 	require.Contains(t, r.asOwner("/send"), "To whom, and what?")
+}
+
+// TestOrders_TimesInFourLanguages: reminders, pauses and later messages are set at times in the owner's language.
+func TestOrders_TimesInFourLanguages(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.settings.Model = "none"
+	r.restart()
+	ana := r.chat("Ana", "whatsapp")
+	for typed, want := range map[string]string{
+		"erinnere mich morgen um 8 an die Milch":                 "⏰ **Sat 21 Nov, 08:00** — die Milch. Set.",
+		"weck mich morgen um 7":                                  "⏰ **Sat 21 Nov, 07:00** — wake up. Set.",
+		"recuérdame llamar al banco el lunes":                    "⏰ **Mon 23 Nov, 09:00** — llamar al banco. Set.",
+		"dans 2h rappelle moi d'appeler le notaire":              "⏰ **Fri 20 Nov, 20:00** — appeler le notaire. Set.",
+		"cada día a las 8 de la mañana recuérdame la pastilla":   "🔁 `0 8 * * *` — la pastilla. Set.",
+		"tous les lundis rappelle moi la réunion de 10h":         "🔁 `0 9 * * 1` — la réunion de 10h. Set.",
+		"in ner stunde wäsche aufhängen":                         "`/remind in ner stunde wäsche aufhängen`? 👍",
+		"mañana a las 8 dile a ana que salgo ya":                 "✉️ **To Ana · WhatsApp, Sat 21 Nov, 08:00**\n\n> salgo ya",
+		"tomorrow at 8 tell ana happy birthday":                  "✉️ **To Ana · WhatsApp, Sat 21 Nov, 08:00**\n\n> happy birthday",
+		"can you at least tell ana that i am late, or is it off": "",
+	} {
+		got := r.asOwner(typed)
+		require.Contains(t, got, want, typed)
+		require.Empty(t, r.sentTo(ana), typed)
+	}
+	require.Contains(t, r.asOwner("laisse ana tranquille jusqu'à 19h"), "is paused until Fri 20 Nov, 19:00")
+}
+
+// TestOrders_CancelsByWords: a reminder that is named by its words is ended after a yes.
+func TestOrders_CancelsByWords(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.settings.Model = "none"
+	r.restart()
+	r.asOwner("/remind tomorrow 9am call the dentist")
+	require.Contains(t, r.asOwner("annule le notaire"), "No reminder is about “notaire”.")
+	require.Contains(t, r.asOwner("the dentist is sorted"), "`/cancel 1`, “call the dentist”? 👍")
+	require.Equal(t, 1, r.count("select count(*) from schedules"))
+	require.Contains(t, r.asOwner("yes"), "Cancelled: call the dentist.")
+	require.Zero(t, r.count("select count(*) from schedules"))
+	require.NotContains(t, r.asOwner("the dentist is sorted"), "/cancel")
+	r.asOwner("/remind tomorrow 9am call Ben")
+	r.asOwner("/remind tomorrow 10am call Ana")
+	require.Contains(t, r.asOwner("/cancel call"), "Which one?")
+	require.Contains(t, r.asOwner("/cancel ben"), "`/cancel 2` ends it.")
 }

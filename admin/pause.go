@@ -52,7 +52,7 @@ func (ps *pauseCommands) pause(ctx context.Context, r request, args string) (ans
 	name, when, hasEnd := strings.Cut(args, " until ")
 	var until *time.Time
 	if hasEnd {
-		if at, rest, err := schedule.ParseTime(when, ps.room.writtenAt(r), schedule.English()); err == nil && rest == "" {
+		if at, rest, err := schedule.ParseTime(endOfPause(when), ps.room.writtenAt(r), schedule.English()); err == nil && rest == "" {
 			until = &at
 		}
 	}
@@ -71,6 +71,15 @@ func (ps *pauseCommands) pause(ctx context.Context, r request, args string) (ans
 			return store.PutSetting(ctx, tx, store.SettingPause, store.Pause{Since: r.now.UTC()})
 		},
 	}, nil
+}
+
+// endOfPause returns the time at which a pause ends in English. "18h" is a time of day there, and no length.
+func endOfPause(when string) string {
+	const at = "à "
+	if clock := schedule.InEnglish(at + when); !strings.HasPrefix(clock, at) {
+		return clock
+	}
+	return schedule.InEnglish(when)
 }
 
 // pauseChat stops the answers in a chat.

@@ -100,6 +100,7 @@ func (sc *scheduleCommands) remind(ctx context.Context, r request, args string) 
 	if refused.text != "" {
 		return refused, nil
 	}
+	args = schedule.InEnglish(args)
 	if recurring, found := sc.recurrenceIn(args); found {
 		return sc.setRecurring(ctx, r, w, recurring)
 	}
@@ -174,6 +175,7 @@ func (sc *scheduleCommands) canRead(r request, args string) bool {
 	if refused.text != "" {
 		return true // the answer says what is wrong
 	}
+	args = schedule.InEnglish(args)
 	if _, found := sc.recurrenceIn(args); found {
 		return true
 	}
@@ -210,7 +212,7 @@ func (sc *scheduleCommands) cron(ctx context.Context, r request, args string) (a
 	if refused.text != "" {
 		return refused, nil
 	}
-	return sc.setRecurring(ctx, r, w, args)
+	return sc.setRecurring(ctx, r, w, schedule.InEnglish(args))
 }
 
 // setRecurring sets a schedule whose recurrence is at the beginning of a text.

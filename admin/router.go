@@ -195,7 +195,11 @@ func (a *Admin) runCommand(ctx context.Context, r request, name, args string) (a
 		if done {
 			return ans, nil
 		}
-		return answer{text: a.help.unknown(r, name)}, nil
+		meant := a.orders.meantBy(ctx, r, name, args)
+		if meant == "help" { // as "/hilfe"
+			return a.help.show(ctx, r, "")
+		}
+		return answer{text: a.help.unknown(r, name, meant)}, nil
 	case !cmd.allows(r):
 		return notAllowedAnswer(cmd.name), nil
 	default:

@@ -122,7 +122,7 @@ func trimColon(text string) string { return strings.TrimSpace(strings.TrimLeft(t
 func (se *sendCommands) cutTime(r request, body string) (what string, at time.Time, isTimed bool) {
 	now := se.room.writtenAt(r)
 	if when, rest, hasColon := strings.Cut(body, ": "); hasColon {
-		if at, left, err := schedule.ParseTime(when, now, schedule.English()); err == nil && left == "" {
+		if at, left, err := schedule.ParseTime(schedule.InEnglish(when), now, schedule.English()); err == nil && left == "" {
 			return strings.TrimSpace(rest), at, true
 		}
 	}

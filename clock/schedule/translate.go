@@ -120,6 +120,7 @@ type timeReader struct {
 	at    int
 	found []string // in English
 	sure  bool     // a word that only a time has was read
+	named bool     // a word was read, and not only digits, which English has, too
 }
 
 // from returns the time from a token on in English, and where it ends. The time is empty if there is none.
@@ -127,7 +128,7 @@ func (w timeWords) from(start int) (time string, end int) {
 	r := &timeReader{words: w, at: start}
 	for r.part() {
 	}
-	if !r.sure {
+	if !r.sure || !r.named {
 		return "", start
 	}
 	return strings.Join(r.found, " "), r.at
@@ -148,6 +149,7 @@ func (r *timeReader) accept(meanings ...string) string {
 		return ""
 	}
 	r.at += r.words[r.at].size
+	r.named = true
 	return m
 }
 
@@ -219,7 +221,7 @@ func (r *timeReader) length() string {
 func (r *timeReader) recurring() string {
 	if m := r.peek(); strings.HasPrefix(m, "every ") {
 		r.at++
-		r.sure = true
+		r.sure, r.named = true, true
 		return m
 	}
 	switch r.accept("daily", "weekdays", "every") {

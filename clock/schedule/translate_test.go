@@ -34,6 +34,7 @@ func TestInEnglish_ReadsTimes(t *testing.T) {
 		"in 2 hours to call Ana":                    "in 2 hours to call Ana",
 		"every monday water the plants":             "every monday water the plants",
 		"am 24.12. Baum kaufen":                     "24.12. Baum kaufen",
+		"at 19:00":                                  "at 19:00",
 		"3.5 kg flour tomorrow":                     "3.5 kg flour tomorrow",
 		"2026-11-21 08:00 happy birthday":           "2026-11-21 08:00 happy birthday",
 		"2h call Ana":                               "2h call Ana",

@@ -176,6 +176,15 @@ func Find(typed string, isChat func(name string) bool) (Order, bool) {
 			open = size
 		}
 	}
+	switch {
+	case found.Concept == "":
+		found, _ = s.findWish()
+	case bestRank > 0 && len(found.Slots) == 0:
+		found = s.wishOfChat(found)
+	}
+	if said, has := found.Slots[SlotText]; has && strings.HasPrefix(found.Concept, "send") {
+		found.Slots[SlotText] = typed[strings.LastIndex(typed, said):] // with the words at its end that an order does not need
+	}
 	if n, has := found.Slots[SlotNumber]; has {
 		found.Slots[SlotNumber] = digits(n)
 	}

@@ -50,6 +50,69 @@ func TestFind_InFourLanguages(t *testing.T) {
 	}
 }
 
+// TestFind_InAnyWords: a line without a phrase is an order if all its words belong to one.
+func TestFind_InAnyWords(t *testing.T) {
+	t.Parallel()
+	for line, concept := range map[string]string{
+		"last few from ana":                              "messages",
+		"zeig mal die letzten sachen von ana":            "messages",
+		"qué puso ana lo último":                         "messages",
+		"les derniers msgs d'ana stp":                    "messages",
+		"did i promise ana anything":                     "commitments.chat",
+		"hab ich ana was versprochen? glaub schon":       "commitments.chat",
+		"wieso hast du ana denn noch nix geschrieben ey": "why.chat",
+		"pk t'as pas répondu à ana":                      "why.chat",
+		"what do you know abt ana":                       "memory.chat",
+		"tu sais quoi sur ana":                           "memory.chat",
+		"finger weg von ana":                             "mode.silent",
+		"u can take ana again":                           "resume.chat",
+		"kannst bei ana wieder ran":                      "resume.chat",
+		"borra lo q sabes de ana":                        "forget.chat",
+		"resúmeme lo de hoy con ana en dos líneas":       "brief.chat",
+		"how much have u burned this month":              "budget",
+		"tu coûtes combien au fait":                      "budget",
+		"who am i ignoring rn":                           "escalations",
+		"in welchen chats bist du überall":               "chats",
+		"which docs do u have":                           "docs",
+		"what do i have to remember this week":           "jobs",
+		"sooo what can you actually do":                  "help",
+		"ne war falsch, zurück":                          "undo",
+		"montag ist bei uns jetzt ruhetag":               "business.hours",
+		"on ouvre plus le mercredi":                      "business.hours",
+		"pause générale jusqu'à 18h":                     "pause.all.until",
+	} {
+		t.Run(line, func(t *testing.T) {
+			t.Parallel()
+			found, ok := Find(line, isKnown)
+			require.True(t, ok)
+			require.Equal(t, concept, found.Concept)
+		})
+	}
+}
+
+// TestFind_TellingStopsNothing: what somebody does or no longer does is no order to stop.
+func TestFind_TellingStopsNothing(t *testing.T) {
+	t.Parallel()
+	for _, line := range []string{
+		"I no longer answer Ana", "ich antworte Ana nicht", "ana antwortet nicht", "ana no contesta", "ana ne répond jamais",
+		"je ne réponds plus à ana", "don't stop answering ana", "no dejes de contestar a ana", "n'arrête pas de répondre à ana",
+		"leave ana a message", "I will stop talking to ana", "everybody is quiet", "nobody answers", "did ana stop answering",
+	} {
+		t.Run(line, func(t *testing.T) {
+			t.Parallel()
+			found, _ := Find(line, isKnown)
+			require.NotRegexp(t, "^(pause|mode)", found.Concept)
+		})
+	}
+}
+
+func TestFind_SendsTextAsTyped(t *testing.T) {
+	t.Parallel()
+	found, ok := Find("dile a ana que salgo ya", isKnown)
+	require.True(t, ok)
+	require.Equal(t, "salgo ya", found.Slots["text"])
+}
+
 func TestFind_LeavesQuestions(t *testing.T) {
 	t.Parallel()
 	for _, line := range []string{
