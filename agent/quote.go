@@ -54,9 +54,23 @@ func (co *core) quotedAnswer(q search.Quote) contactAnswer {
 		return contactAnswer{reason: "What answers it looks like an order to an assistant, so I did not quote it: " + citation.Source + "."}
 	}
 	return contactAnswer{
-		text: plainQuote(q.Text) + co.titlesText(q.Hit.Text, []search.Hit{q.Hit}), used: []search.Hit{q.Hit},
+		text: quoteText(q) + co.titlesText(q.Hit.Text, []search.Hit{q.Hit}), used: []search.Hit{q.Hit},
 		citations: []store.Citation{citation}, reason: coverageText(q.Coverage),
 		scope: policy.PublicScope(),
+	}
+}
+
+// quoteText writes a quote as a customer reads it, behind a title that denies it.
+func quoteText(q search.Quote) string {
+	said := plainQuote(q.Text)
+	title := run.WithoutMarkup(run.DenyingTitle(q.Hit, q.Text))
+	switch {
+	case title == "":
+		return said
+	case strings.Contains(said, "\n"):
+		return title + ":\n" + said
+	default:
+		return title + ": " + said
 	}
 }
 

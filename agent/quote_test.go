@@ -6,6 +6,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"multis/agent/run"
+	"multis/knowledge/search"
 )
 
 func TestPlainQuote_ReadsAsMessage(t *testing.T) {
@@ -37,4 +38,20 @@ func FuzzPlainQuote(f *testing.F) {
 	f.Fuzz(func(t *testing.T, quote string) {
 		require.Equal(t, plainWords(run.WithoutMarkup(quote)), plainWords(plainQuote(quote)))
 	})
+}
+
+// Without the title that denies it, a quote says the opposite.
+func TestQuoteText_KeepsDenyingTitle(t *testing.T) {
+	t.Parallel()
+	const text = "Lackierung, Autoglas und Polster."
+	for title, want := range map[string]string{
+		"Was wir nicht machen": "Was wir nicht machen: " + text,
+		"Was wir machen":       text,
+		"Kein Termin frei?":    text,
+	} {
+		hit := search.Hit{Section: "Werkstatt" + search.SectionSeparator + title, Text: text}
+		require.Equal(t, want, quoteText(search.Quote{Hit: hit, Text: text}), title)
+		hit = search.Hit{Section: "Werkstatt", Text: title + "\n" + text}
+		require.Equal(t, want, quoteText(search.Quote{Hit: hit, Text: text}), title)
+	}
 }

@@ -242,6 +242,10 @@ func (e *Evidence) examine(s Sentence, answer []Sentence) (proof.Claim, proof.Fi
 			return wrong("its source may not be cited")
 		}
 		for _, u := range c.units {
+			if title := DenyingTitle(hit, u.Text); title != "" {
+				claim.Headings = append(claim.Headings, title)
+				claim.Denied = append(claim.Denied, len(claim.Units))
+			}
 			claim.Units = append(claim.Units, u.Shown())
 		}
 		claim.Headings = append(claim.Headings, hit.Title, hit.Section)
@@ -253,6 +257,17 @@ func (e *Evidence) examine(s Sentence, answer []Sentence) (proof.Claim, proof.Fi
 		return wrong(fmt.Sprintf("“%s” is not in what you cite", missing))
 	}
 	return claim, finding
+}
+
+// DenyingTitle returns the title above a part of a passage if it denies what stands under it, such as "What we do not do": without it
+// the part says the opposite. It is empty if no title denies.
+func DenyingTitle(hit search.Hit, part string) string {
+	for _, title := range hit.TitlesAt(strings.Index(hit.Text, part)) {
+		if !search.IsQuestion(title) && proof.Denies(title, hit.Text) {
+			return title
+		}
+	}
+	return ""
 }
 
 // isCitable reports whether an answer may cite a passage. An answer to the owner may cite any passage that he may read.

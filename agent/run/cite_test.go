@@ -1,10 +1,12 @@
 package run
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
+	"multis/knowledge"
 	"multis/knowledge/search"
 	"multis/policy"
 	"multis/store"
@@ -86,4 +88,31 @@ func TestProve_KeepsLimitBeside(t *testing.T) {
 	require.Empty(t, gap)
 	_, found := a.examine(kayak, []Sentence{kayak, {Text: "It is only from May to September.", Cite: []string{"1.2"}}})
 	require.Empty(t, found.Reason)
+}
+
+// A title that denies is a part of each line under it, in Markdown and in plain text.
+func TestProve_KeepsDenyingTitle(t *testing.T) {
+	t.Parallel()
+	lines := "Bodywork and painting (we know a colleague), windscreens, upholstery."
+	for name, hit := range map[string]search.Hit{
+		"heading": {Section: "Garage Miller" + search.SectionSeparator + "What we do not do", Text: lines},
+		"line":    {Text: "OPENING HOURS\nMonday to Friday 8 to 5\n\nWHAT WE DON'T DO\n" + lines},
+		"blank":   {Text: "What we do not do\n\n" + lines},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			hit.Ref = store.ChunkRef(1)
+			hit.Role = policy.RolePublic
+			hit.Kind = index.KindKnowledge
+			units := knowledge.Units(hit.Text)
+			cite := []string{fmt.Sprintf("1.%d", len(units))}
+			a := &Evidence{Question: "do you do bodywork?", Passages: []search.Hit{hit}}
+			for _, said := range []string{"Yes, we do bodywork and painting.", "Yes, we do windscreens.", lines} {
+				_, gap := a.Prove(Sentence{Text: said, Cite: cite})
+				require.NotEmpty(t, gap, said)
+			}
+			_, gap := a.Prove(Sentence{Text: "We do not do bodywork and painting.", Cite: cite})
+			require.Empty(t, gap)
+		})
+	}
 }

@@ -22,6 +22,7 @@ type Claim struct {
 	Sentence string
 	Units    []string // sentences, or rows of a table as "Column: value | Column: value"
 	Headings []string // above the units
+	Denied   []int    // the indexes of the units under a title that denies (see Denies), which is one of Headings
 	Beside   []string // what stands next to the units, is not cited, and limits them (see Limits)
 	Question string   // what was asked: facts that the customer told may be repeated
 }
@@ -51,9 +52,17 @@ func contradicts(reason string) Finding { return Finding{Contradicts, reason} }
 // FindGap returns why a sentence does not follow from what it cites; empty if it follows.
 func FindGap(c Claim) string { return Check(c).Reason }
 
-// Check reports whether a sentence follows from what it cites. A copy of a whole unit follows whatever it says.
+// Denies reports whether a title denies what stands under it, as "What we do not do" does. passage is where it stands: the few words of
+// the title may not tell its language.
+func Denies(title, passage string) bool {
+	return slices.ContainsFunc(vocabularyOf(title, vocabularyOf(passage, nil)).clauses(title), clause.denies)
+}
+
+// Check reports whether a sentence follows from what it cites. A copy of a whole unit follows whatever it says, unless a title denies it.
 func Check(c Claim) Finding {
-	if slices.ContainsFunc(c.Units, func(u string) bool { return c.Sentence != "" && wordsOnly(u) == wordsOnly(c.Sentence) }) {
+	said := wordsOnly(c.Sentence)
+	isCopy := slices.ContainsFunc(c.Units, func(u string) bool { return said != "" && wordsOnly(u) == said })
+	if isCopy && len(c.Denied) == 0 {
 		return wholeCheck{newProver(c)}.findBeside()
 	}
 	p := newProver(c)
@@ -101,7 +110,11 @@ func newProver(c Claim) *prover {
 		currencies: map[string]bool{},
 	}
 	for i, u := range c.Units {
-		p.source = append(p.source, cited.unitClauses(u, i)...)
+		clauses := cited.unitClauses(u, i)
+		for j := range clauses {
+			clauses[j].isDenied = slices.Contains(c.Denied, i)
+		}
+		p.source = append(p.source, clauses...)
 	}
 	for _, c := range p.source {
 		for _, s := range c.segments() {
