@@ -63,12 +63,8 @@ func (p *piece) quote() Quote {
 	if !p.units[first].isRow {
 		first, last = withLimits(p.hit.Text, p.units, first, last)
 	}
-	q := Quote{Hit: p.hit, Text: p.hit.Text[p.units[first].from:p.units[last].to], Lead: p.leadText(), Coverage: p.coverage}
-	if p.hit.LineFrom > 0 {
-		q.LineFrom = p.hit.LineFrom + strings.Count(p.hit.Text[:p.units[first].from], "\n")
-		q.LineTo = q.LineFrom + strings.Count(q.Text, "\n")
-	}
-	return q
+	from := p.units[first].from
+	return newQuote(p.hit, from, p.hit.Text[from:p.units[last].to], p.leadText(), p.coverage)
 }
 
 // splitHits are passages split into pieces.

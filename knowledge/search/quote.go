@@ -130,11 +130,19 @@ func bestCandidate(found []candidate) candidate {
 	})
 }
 
-func (c candidate) quote() Quote {
-	q := Quote{Hit: c.hit, Text: c.text, Lead: c.lead, Coverage: c.coverage}
-	if c.hit.LineFrom > 0 {
-		q.LineFrom = c.hit.LineFrom + strings.Count(c.hit.Text[:c.from], "\n")
-		q.LineTo = q.LineFrom + strings.Count(c.text, "\n")
+func (c candidate) quote() Quote { return newQuote(c.hit, c.from, c.text, c.lead, c.coverage) }
+
+// newQuote returns a quote whose text begins at a byte offset in its passage.
+func newQuote(h Hit, from int, text, lead string, coverage float64) Quote {
+	q := Quote{
+		Hit:      h,
+		Text:     text,
+		Lead:     lead,
+		Coverage: coverage,
+	}
+	if h.LineFrom > 0 {
+		q.LineFrom = h.LineFrom + strings.Count(h.Text[:from], "\n")
+		q.LineTo = q.LineFrom + strings.Count(text, "\n")
 	}
 	return q
 }

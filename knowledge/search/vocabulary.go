@@ -52,8 +52,9 @@ type dictionary struct {
 	code     string
 	side     map[string]bool
 	concepts map[string][]string // the names of the concepts of a word
-	days     map[string]int      // from Sunday
-	months   map[string]int      // from January
+	alike    map[string][]string // the words of concepts by the bytes in which their forms begin: see isForm
+	days     calendar            // from Sunday
+	months   calendar            // from January
 	limits   map[string][]string // the kinds of limits that a word makes of a number
 }
 
@@ -71,8 +72,7 @@ var readDictionaries = sync.OnceValue(func() (all []dictionary) {
 			code:     code,
 			side:     map[string]bool{},
 			concepts: map[string][]string{},
-			days:     map[string]int{},
-			months:   map[string]int{},
+			alike:    map[string][]string{},
 			limits:   map[string][]string{},
 		}
 		for _, kind := range []string{lowerLimit, upperLimit, lowerAfter} {
@@ -94,19 +94,36 @@ var readDictionaries = sync.OnceValue(func() (all []dictionary) {
 				}
 			}
 		}
-		addCalendar(d.days, code, "days")
-		addCalendar(d.months, code, "months")
+		for word := range d.concepts {
+			if len(word) >= minForm {
+				d.alike[word[:minSame]] = append(d.alike[word[:minSame]], word)
+			}
+		}
+		d.days = readCalendar(code, "days")
+		d.months = readCalendar(code, "months")
 		all = append(all, d)
 	}
 	return all
 })
 
-func addCalendar(names map[string]int, code, topic string) {
+// calendar has the names of days or months in one language.
+type calendar struct {
+	at    map[string]int      // the place of a name, from 0
+	alike map[string][]string // the names by their first minDayPrefix bytes
+}
+
+func readCalendar(code, topic string) calendar {
+	c := calendar{at: map[string]int{}, alike: map[string][]string{}}
 	for i, row := range lexicon.Rows(code, topic) {
 		for _, word := range row.Words() {
-			names[plain(word)] = i
+			name := plain(word)
+			c.at[name] = i
+			if len(name) > minDayPrefix {
+				c.alike[name[:minDayPrefix]] = append(c.alike[name[:minDayPrefix]], name)
+			}
 		}
 	}
+	return c
 }
 
 // dictionariesOf returns the dictionaries of the languages that most words of a text are side words of; all of them for a
@@ -174,9 +191,12 @@ func (r *reader) conceptsOf(word string) []string {
 		if d.side[word] {
 			continue // "with" is no form of "without"
 		}
-		for w, concepts := range d.concepts {
-			if len(w) >= minForm && isForm(word, w) {
-				found = append(found, concepts...)
+		if len(word) < minSame {
+			continue
+		}
+		for _, w := range d.alike[word[:minSame]] {
+			if isForm(word, w) {
+				found = append(found, d.concepts[w]...)
 			}
 		}
 	}
@@ -195,34 +215,37 @@ func (r *reader) hasLimit(words []string, kind string) bool {
 
 // day returns the day of the week that a word names, from Sunday; -1 for none.
 func (r *reader) day(word string) int {
-	return r.named(word, func(d dictionary) map[string]int { return d.days })
+	return r.named(word, func(d dictionary) calendar { return d.days })
 }
 
 // month returns the month that a word names, from January; -1 for none.
 func (r *reader) month(word string) int {
-	return r.named(word, func(d dictionary) map[string]int { return d.months })
+	return r.named(word, func(d dictionary) calendar { return d.months })
 }
 
 // minDayPrefix is the length from which the beginning of the name of a day or month counts as the name.
 const minDayPrefix = 3
 
-func (r *reader) named(word string, of func(dictionary) map[string]int) int {
+func (r *reader) named(word string, of func(dictionary) calendar) int {
 	if isDigits(word) {
 		return -1
 	}
 	for _, d := range r.dictionaries {
 		names := of(d)
-		if at, ok := names[word]; ok {
+		if at, ok := names.at[word]; ok {
 			return at
 		}
-		if at, ok := names[strings.TrimSuffix(word, "s")]; ok && len(word) > minDayPrefix {
+		if len(word) < minDayPrefix {
+			continue
+		}
+		if at, ok := names.at[strings.TrimSuffix(word, "s")]; ok && len(word) > minDayPrefix {
 			return at
 		}
-		for name, at := range names {
+		for _, name := range names.alike[word[:minDayPrefix]] {
 			rest, isLonger := strings.CutPrefix(word, name)
-			isShort := len(word) == minDayPrefix && strings.HasPrefix(name, word) && d.code == "en"
-			if isShort || isLonger && len(name) > minDayPrefix && isDayPart(rest) {
-				return at
+			isShort := len(word) == minDayPrefix && d.code == "en"
+			if isShort || isLonger && isDayPart(rest) {
+				return names.at[name]
 			}
 		}
 	}
