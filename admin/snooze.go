@@ -20,7 +20,8 @@ const snoozeWindow = 24 * time.Hour
 func (sc *scheduleCommands) snooze(ctx context.Context, r request, args string) (answer, error) {
 	number, when := store.ScheduleID(0), strings.TrimSpace(args)
 	if first, rest, _ := strings.Cut(when, " "); parseNumber(first) > 0 && parseNumber(strings.TrimSpace(rest)) == 0 {
-		if _, _, err := schedule.ParseTime(schedule.InEnglish(when), sc.room.writtenAt(r), schedule.English()); err != nil { // "/snooze 10 min" is a time
+		_, _, err := schedule.ParseTime(schedule.InEnglish(when), sc.room.writtenAt(r), schedule.English())
+		if err != nil { // "/snooze 10 min" is a time
 			number, when = store.ScheduleID(parseNumber(first)), strings.TrimSpace(rest)
 		}
 	}

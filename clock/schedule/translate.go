@@ -252,7 +252,7 @@ func dayNames() []string {
 
 // dayName reads "on monday", "tomorrow evening" and "24 december".
 func (r *timeReader) dayName() string {
-	english := ""
+	var english string
 	isOn := r.accept("on") != ""
 	next := r.accept("next")
 	switch m := r.accept(append(dayNames(), "today", "tomorrow", "after_tomorrow", "tonight")...); m {

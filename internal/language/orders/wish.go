@@ -251,7 +251,7 @@ func startsCapital(text string) bool {
 func (w wish) fits(classes [][]string) bool {
 	needs := strings.Fields(w.needs)
 	allowed := slices.Concat(needs, strings.Fields(w.also), weakClasses)
-	for _, class := range strings.Fields(w.forbids) {
+	for class := range strings.FieldsSeq(w.forbids) {
 		if indexOf(classes, class) >= 0 {
 			return false
 		}
