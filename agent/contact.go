@@ -190,7 +190,13 @@ func (t *Turns) quoteInstead(ctx context.Context, q contactQuestion, found searc
 func (co *core) citedAnswer(refused contactAnswer) contactAnswer {
 	var lines []string
 	for _, c := range refused.citations {
-		lines = append(lines, plainQuote(c.Quote))
+		q := search.Quote{Text: c.Quote}
+		if i := slices.IndexFunc(refused.used, func(h search.Hit) bool { return h.Ref == c.Ref }); i >= 0 {
+			first, _, _ := strings.Cut(c.Quote, "\n")
+			q.Hit = refused.used[i]
+			q.From = max(strings.Index(q.Hit.Text, first), 0)
+		}
+		lines = append(lines, quoteText(q))
 	}
 	said := strings.Join(lines, "\n")
 	if said == "" {

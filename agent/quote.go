@@ -63,7 +63,7 @@ func (co *core) quotedAnswer(q search.Quote) contactAnswer {
 // quoteText writes a quote as a customer reads it, behind a title that denies it.
 func quoteText(q search.Quote) string {
 	said := plainQuote(q.Text)
-	title := run.WithoutMarkup(run.DenyingTitle(q.Hit, q.Text))
+	title := run.WithoutMarkup(run.DenyingTitle(q.Hit, q.From))
 	switch {
 	case title == "":
 		return said

@@ -13,6 +13,7 @@ import (
 // Unit is what an answer cites of a passage: a sentence, a list item or a row of a table, in the passage's own words.
 type Unit struct {
 	Text string
+	From int  // the byte offset at which it begins in the passage
 	Row  bool // a row of a table, as "Column: value; Column: value"
 }
 
@@ -41,11 +42,12 @@ func Units(passage string) []Unit {
 	from := 0
 	for _, to := range search.BreakOffsets(passage) {
 		part := strings.TrimSpace(passage[from:to])
+		at := from + strings.Index(passage[from:to], part)
 		from = to
 		if !strings.ContainsFunc(part, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }) {
 			continue
 		}
-		units = append(units, Unit{Text: part, Row: IsRow(part)})
+		units = append(units, Unit{Text: part, From: at, Row: IsRow(part)})
 	}
 	return units
 }

@@ -206,11 +206,11 @@ func (e *Evidence) limitsBeside(cited citedUnits, answer []Sentence) (lines []st
 	units := knowledge.Units(passage)
 	limits := func(n int) bool { return n < len(units) && proof.Limits(units[n].Shown(), passage) }
 	for _, n := range cited.numbers {
-		if limits(n) {
-			continue // the next ones are lines of the same list
-		}
+		isList := limits(n) // the next ones are lines of the same list, unless they begin with "only"
 		for next := n + 1; limits(next) && !slices.Contains(known, next); next++ {
-			lines = append(lines, units[next].Shown())
+			if line := units[next].Shown(); !isList || proof.Restricts(line, passage) {
+				lines = append(lines, line)
+			}
 		}
 	}
 	return lines
@@ -242,9 +242,9 @@ func (e *Evidence) examine(s Sentence, answer []Sentence) (proof.Claim, proof.Fi
 			return wrong("its source may not be cited")
 		}
 		for _, u := range c.units {
-			if title := DenyingTitle(hit, u.Text); title != "" {
+			if title := DenyingTitle(hit, u.From); title != "" {
 				claim.Headings = append(claim.Headings, title)
-				claim.Denied = append(claim.Denied, len(claim.Units))
+				claim.Denied = title
 			}
 			claim.Units = append(claim.Units, u.Shown())
 		}
@@ -259,12 +259,21 @@ func (e *Evidence) examine(s Sentence, answer []Sentence) (proof.Claim, proof.Fi
 	return claim, finding
 }
 
-// DenyingTitle returns the title above a part of a passage if it denies what stands under it, such as "What we do not do": without it
-// the part says the opposite. It is empty if no title denies.
-func DenyingTitle(hit search.Hit, part string) string {
-	for _, title := range hit.TitlesAt(strings.Index(hit.Text, part)) {
-		if !search.IsQuestion(title) && proof.Denies(title, hit.Text) {
-			return title
+// DenyingTitle returns the title above a place of a passage, a byte offset, if it denies what stands under it, such as "What we do not
+// do": without it the passage says the opposite. It is empty if no title denies.
+func DenyingTitle(hit search.Hit, at int) string {
+	const fewWords, someWords = 1, 2 // with content, of a line that may be no title, and of one that is
+	line := hit.TitleLine(at)
+	most := fewWords
+	if strings.HasSuffix(line, ":") || line == strings.ToUpper(line) {
+		most = someWords
+	}
+	if proof.Denial(line, hit.Text, most) && !search.IsQuestion(line) {
+		return strings.TrimRight(line, ": ")
+	}
+	for _, heading := range hit.Headings() {
+		if proof.Denial(heading, hit.Text, someWords) && !search.IsQuestion(heading) {
+			return heading
 		}
 	}
 	return ""

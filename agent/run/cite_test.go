@@ -93,26 +93,46 @@ func TestProve_KeepsLimitBeside(t *testing.T) {
 // A title that denies is a part of each line under it, in Markdown and in plain text.
 func TestProve_KeepsDenyingTitle(t *testing.T) {
 	t.Parallel()
-	lines := "Bodywork and painting (we know a colleague), windscreens, upholstery."
-	for name, hit := range map[string]search.Hit{
-		"heading": {Section: "Garage Miller" + search.SectionSeparator + "What we do not do", Text: lines},
-		"line":    {Text: "OPENING HOURS\nMonday to Friday 8 to 5\n\nWHAT WE DON'T DO\n" + lines},
-		"blank":   {Text: "What we do not do\n\n" + lines},
+	const lines = "Bodywork and painting (we know a colleague), windscreens, upholstery."
+	const list = "- Bodywork and painting\n- Windscreens"
+	for name, c := range map[string]struct {
+		section, text string
+		unit          int
+	}{
+		"heading":          {"What we do not do", lines, 1},
+		"heading further":  {"What we do not do" + search.SectionSeparator + "Repairs", lines, 1},
+		"line in capitals": {"", "OPENING HOURS\nMonday to Friday 8 to 5\n\nWHAT WE DON'T DO\n" + lines, 4},
+		"blank":            {"", "What we do not do\n\n" + lines, 2},
+		"first item":       {"", "We do not do:\n" + list, 2},
+		"last item":        {"", "What we do\n\n- Windscreens of cars\n\nWhat we do not do\n\n" + list, 5},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
+			hit := search.Hit{Section: c.section, Text: c.text}
 			hit.Ref = store.ChunkRef(1)
 			hit.Role = policy.RolePublic
 			hit.Kind = index.KindKnowledge
-			units := knowledge.Units(hit.Text)
-			cite := []string{fmt.Sprintf("1.%d", len(units))}
 			a := &Evidence{Question: "do you do bodywork?", Passages: []search.Hit{hit}}
-			for _, said := range []string{"Yes, we do bodywork and painting.", "Yes, we do windscreens.", lines} {
+			cite := []string{fmt.Sprintf("1.%d", c.unit)}
+			for _, said := range []string{"Yes, we do bodywork and painting.", "We do windscreens.", "We do not do bodywork and painting.", lines} {
 				_, gap := a.Prove(Sentence{Text: said, Cite: cite})
 				require.NotEmpty(t, gap, said)
 			}
-			_, gap := a.Prove(Sentence{Text: "We do not do bodywork and painting.", Cite: cite})
-			require.Empty(t, gap)
 		})
+	}
+}
+
+// A line that only happens to deny is no title of the next paragraph.
+func TestProve_TakesFewTitles(t *testing.T) {
+	t.Parallel()
+	for text, said := range map[string]string{
+		"Closed on public holidays\n\nMonday to Friday 8 to 5.":             "We are open Monday to Friday 8 to 5.",
+		"What we do not do\n\n- Bodywork\n\nWhat we do\n\n- Tyres for cars": "We do tyres for cars.",
+	} {
+		hit := search.Hit{Ref: store.ChunkRef(1), Role: policy.RolePublic, Kind: index.KindKnowledge, Text: text}
+		last := knowledge.Units(text)
+		a := &Evidence{Question: "when, and what?", Passages: []search.Hit{hit}}
+		_, gap := a.Prove(Sentence{Text: said, Cite: []string{fmt.Sprintf("1.%d", len(last))}})
+		require.NotContains(t, gap, "stands above", text)
 	}
 }

@@ -24,6 +24,7 @@ const (
 type Quote struct {
 	Hit      Hit
 	Text     string // a substring of Hit.Text
+	From     int    // the byte offset at which Text begins in Hit.Text
 	Lead     string // the text that introduces the quote in its passage, such as a table header or the line before a list; may be empty
 	LineFrom int    // 0 if the source has no lines
 	LineTo   int
@@ -137,6 +138,7 @@ func newQuote(h Hit, from int, text, lead string, coverage float64) Quote {
 	q := Quote{
 		Hit:      h,
 		Text:     text,
+		From:     from,
 		Lead:     lead,
 		Coverage: coverage,
 	}

@@ -2,23 +2,23 @@ package search
 
 import "strings"
 
-// TitlesAt returns the titles above a place of the passage, a byte offset in its text, the nearest first: a line of the text, and the
-// innermost heading.
-func (h Hit) TitlesAt(at int) (titles []string) {
-	for _, title := range []string{h.titleLine(at), h.Heading()} {
-		if title != "" {
-			titles = append(titles, strings.TrimRight(title, ": "))
-		}
+// Headings returns the headings above the hit, the innermost first.
+func (h Hit) Headings() []string {
+	var list []string
+	for rest := h.Section; rest != ""; {
+		inner := innermost(rest)
+		list = append(list, inner)
+		rest = strings.TrimSuffix(strings.TrimSuffix(rest, inner), SectionSeparator)
 	}
-	return titles
+	return list
 }
 
-// titleLine returns the line of the text that is the title of a place: what introduces it, or else the nearest title before it; empty if
-// there is none.
-func (h Hit) titleLine(at int) string {
+// TitleLine returns the line of the text that is the title of a place, a byte offset: what introduces it, such as a line with a colon,
+// or else the nearest short line that begins a paragraph before it. It is empty if there is none.
+func (h Hit) TitleLine(at int) string {
 	list := units(h.Text)
 	own := 0
-	for own+1 < len(list) && list[own+1].from <= at {
+	for own+1 < len(list) && list[own].to <= at {
 		own++
 	}
 	for i := own - 1; i >= 0; i-- {

@@ -73,6 +73,8 @@ func TestCheck_NounIsNoDeed(t *testing.T) {
 		"Pokój z krzesłem kosztuje 90 zł.":     Unknown,
 		"Pokój z małym stołem kosztuje 90 zł.": Unknown,
 		"Dziś przesunąłem Pani pokój.":         Contradicts,
+		"Z życzeniem przesunąłem Pani pokój.":  Contradicts,
+		"Tylko przesunąłem Pani pokój.":        Contradicts,
 		"Na piątek przesunąłem Pani pokój.":    Contradicts,
 	} {
 		found := Check(Claim{Sentence: said, Units: []string{"Pokój kosztuje 90 zł."}})

@@ -15,7 +15,6 @@ type clause struct {
 	isRow     bool // it is a cell
 	name      int  // of a cell: how many tokens the name of its column has
 	afterStop bool // it begins a sentence
-	isDenied  bool // a title above it denies it
 }
 
 // has reports whether a clause has a word, or another form of it; or the day among those that it names.
@@ -184,9 +183,9 @@ func (c clause) isThanks() bool {
 	return slices.ContainsFunc(c.tokens, thanks) && !slices.ContainsFunc(c.tokens, isMore)
 }
 
-// denies reports whether a clause denies, or its title does.
+// denies reports whether a clause denies.
 func (c clause) denies() bool {
-	return c.isDenied || slices.ContainsFunc(c.tokens, func(t token) bool { return c.words.negative[t.word] })
+	return slices.ContainsFunc(c.tokens, func(t token) bool { return c.words.negative[t.word] })
 }
 
 // limits reports whether a clause has a word such as "only".

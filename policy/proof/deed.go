@@ -4,7 +4,6 @@ import (
 	"slices"
 	"strings"
 	"unicode"
-	"unicode/utf8"
 )
 
 // deedCheck finds what a sentence must not say whatever it cites: what the assistant did or will do, and comfort.
@@ -38,7 +37,7 @@ func (p deedCheck) findDeedEnding() string {
 	said := words(p.claim.Sentence)
 	for i, w := range said {
 		ending := slices.IndexFunc(v.endings, func(e string) bool { return len(w) >= least+len(e) && strings.HasSuffix(w, e) })
-		isNoun := ending >= 0 && v.precedeNoun(said[:i], v.endings[ending])
+		isNoun := ending >= 0 && v.precedeNoun(said[:i])
 		if ending >= 0 && !isNoun && !v.isFunction(fold(w)) && !slices.Contains(known, w) {
 			return w
 		}
@@ -46,19 +45,17 @@ func (p deedCheck) findDeedEnding() string {
 	return ""
 }
 
-// precedeNoun reports whether behind some words stands a noun with an ending and no verb: the last one is a preposition, or one stands
-// before a word that ends as the noun does: the Polish "z naszym" before "zespołem".
-func (v *vocabulary) precedeNoun(words []string, ending string) bool {
-	isPreposition := func(word string) bool {
-		folded := fold(word)
-		return v.condition[folded] || v.between[folded]
+// precedeNoun reports whether behind some words stands a noun and no verb: the last one is a preposition, or an adjective behind one, as
+// in the Polish "z naszym" before "zespołem".
+func (v *vocabulary) precedeNoun(words []string) bool {
+	isAdjective := func(word string) bool {
+		return slices.ContainsFunc(v.adjectives, func(ending string) bool { return strings.HasSuffix(word, ending) })
 	}
 	n := len(words)
-	if n > 0 && isPreposition(words[n-1]) {
-		return true
+	if n > 1 && isAdjective(words[n-1]) {
+		n--
 	}
-	_, size := utf8.DecodeLastRuneInString(ending)
-	return n > 1 && isPreposition(words[n-2]) && strings.HasSuffix(words[n-1], ending[len(ending)-size:])
+	return n > 0 && v.beforeNoun[fold(words[n-1])]
 }
 
 // findChoice finds a part of the sentence that says that something is done where its sources say only that it can be: "your booking is

@@ -22,7 +22,7 @@ type Claim struct {
 	Sentence string
 	Units    []string // sentences, or rows of a table as "Column: value | Column: value"
 	Headings []string // above the units
-	Denied   []int    // the indexes of the units under a title that denies (see Denies), which is one of Headings
+	Denied   string   // the title above a unit that denies it (see Denial), and is one of Headings; empty for none
 	Beside   []string // what stands next to the units, is not cited, and limits them (see Limits)
 	Question string   // what was asked: facts that the customer told may be repeated
 }
@@ -52,29 +52,29 @@ func contradicts(reason string) Finding { return Finding{Contradicts, reason} }
 // FindGap returns why a sentence does not follow from what it cites; empty if it follows.
 func FindGap(c Claim) string { return Check(c).Reason }
 
-// Denies reports whether a title denies what stands under it, as "What we do not do" does. passage is where it stands: the few words of
-// the title may not tell its language.
-func Denies(title, passage string) bool {
-	return slices.ContainsFunc(vocabularyOf(title, vocabularyOf(passage, nil)).clauses(title), clause.denies)
-}
-
 // Check reports whether a sentence follows from what it cites. A copy of a whole unit follows whatever it says, unless a title denies it.
 func Check(c Claim) Finding {
 	said := wordsOnly(c.Sentence)
 	isCopy := slices.ContainsFunc(c.Units, func(u string) bool { return said != "" && wordsOnly(u) == said })
-	if isCopy && len(c.Denied) == 0 {
+	if isCopy && c.Denied == "" {
 		return wholeCheck{newProver(c)}.findBeside()
 	}
 	p := newProver(c)
 	row, scope := rowCheck{p}, scopeCheck{p}
 	denial, whole := denialCheck{p}, wholeCheck{p}
 	deed, number := deedCheck{p}, numberCheck{p}
-	var found Finding
-	for _, check := range []func() Finding{
+	checks := []func() Finding{
 		deed.findDeed, deed.findChoice, deed.findComfort, p.findSign, number.findNumber, number.findThreshold, number.findUnkept, row.findRow,
-		denial.findDenial, scope.findScope, scope.findListed, scope.findLostException, scope.findLostCondition, scope.findMonth,
-		denial.findLimit, denial.findAddedLimit, p.findSource, p.findWord, p.findMerged, whole.findPartial, whole.findAdded, whole.findBeside,
-	} {
+		scope.findScope, scope.findListed, scope.findLostException, scope.findLostCondition, scope.findMonth,
+		p.findSource, p.findWord, p.findMerged, whole.findPartial, whole.findAdded, whole.findBeside,
+	}
+	if c.Denied == "" {
+		checks = append(checks, denial.findDenial, denial.findLimit, denial.findAddedLimit)
+	} else {
+		checks = append(checks, denial.findUnderDenial)
+	}
+	var found Finding
+	for _, check := range checks {
 		if f := check(); f.Outcome > found.Outcome {
 			found = f
 		}
@@ -110,11 +110,7 @@ func newProver(c Claim) *prover {
 		currencies: map[string]bool{},
 	}
 	for i, u := range c.Units {
-		clauses := cited.unitClauses(u, i)
-		for j := range clauses {
-			clauses[j].isDenied = slices.Contains(c.Denied, i)
-		}
-		p.source = append(p.source, clauses...)
+		p.source = append(p.source, cited.unitClauses(u, i)...)
 	}
 	for _, c := range p.source {
 		for _, s := range c.segments() {

@@ -42,6 +42,8 @@ type vocabulary struct {
 	condition  map[string]bool // if, with, by appointment
 	periods    map[string]bool // units of time
 	deeds      []string        // what the assistant must not say of itself: "I have cancelled"
+	beforeNoun map[string]bool // before a noun: the Polish "z", because its nouns may end as verbs do
+	adjectives []string        // endings of adjectives
 	endings    []string        // of verbs by which the assistant says what it did or will do: "cancelei", "rimborseremo"
 	comfort    []string        // phrases that reassure: "no danger"
 	thanks     map[string]bool // thanks
@@ -128,6 +130,7 @@ func readVocabulary(code string) *vocabulary {
 		upperAfter: set("upper_after"),
 		ranges:     set("range"),
 		between:    set("between"),
+		beforeNoun: set("before_noun"),
 		afternoon:  set("afternoon"),
 		morning:    set("morning"),
 		noon:       set("noon"),
@@ -161,6 +164,7 @@ func readVocabulary(code string) *vocabulary {
 		v.thanks[fold(w)] = true
 	}
 	v.endings = lexicon.In(code, "claims", "deed_endings")
+	v.adjectives = lexicon.In(code, "claims", "adjective_endings")
 	for _, c := range clockConcepts {
 		for _, w := range lexicon.In(code, "claims", c.concept) {
 			v.clock = append(v.clock, clockPhrase{strings.Fields(fold(w)), c.offset, strings.HasPrefix(c.concept, "then")})
