@@ -19,15 +19,15 @@ type Unit struct {
 
 // Shown returns a unit as a model reads it: on one line, the cells of a row between bars.
 func (u Unit) Shown() string {
-	line := strings.TrimSpace(strings.TrimLeft(text.CollapseSpaces(emphasis.Replace(u.Text)), "|-*+• "))
+	line := strings.TrimSpace(strings.TrimLeft(text.CollapseSpaces(emphasis.ReplaceAllString(u.Text, "$1$2")), "|-*+• "))
 	if u.Row {
 		return strings.ReplaceAll(line, "; ", " | ")
 	}
 	return line
 }
 
-// emphasis removes the marks of bold words. Those of one letter may be a part of a name.
-var emphasis = strings.NewReplacer("**", "", "__", "")
+// emphasis matches the marks of bold words. Those of one letter may be a part of a name, and so may two low lines inside a word.
+var emphasis = regexp.MustCompile(`\*\*|(^|[^\p{L}\p{N}])__|__($|[^\p{L}\p{N}])`)
 
 // rowForm matches a row of at least two cells of which the last has the name of its column, or the first and another one:
 // the value of the last may have a semicolon.

@@ -14,6 +14,7 @@ func TestUnit_ShownWithoutMarks(t *testing.T) {
 		"**Office:** Monday to Thursday.":   "Office: Monday to Thursday.",
 		"- **Deposit** 50 EUR":              "Deposit 50 EUR",
 		"The file is called a_b*c.":         "The file is called a_b*c.",
+		"Call crm__delete on __init__.":     "Call crm__delete on init.",
 		"Helmets are __not__ in the price.": "Helmets are not in the price.",
 	} {
 		units := knowledge.Units(body)
