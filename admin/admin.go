@@ -172,7 +172,13 @@ func New(o Options) *Admin {
 	a.Web = a.newWebCommands(o)
 	a.Budget = &BudgetCommands{base: b}
 	a.help = &helpCommands{base: b, table: table, asker: o.Asker}
-	a.orders = &orderCommands{base: b, asker: o.Asker, schedules: a.schedules, run: a.runCommand}
+	a.orders = &orderCommands{
+		base:      b,
+		asker:     o.Asker,
+		schedules: a.schedules,
+		sends:     &sendCommands{base: b, schedules: a.schedules},
+		run:       a.runCommand,
+	}
 
 	a.bridges = &bridgeCommands{base: b}
 	stalls := &stallNotices{base: b}
@@ -227,7 +233,7 @@ func (a *Admin) topics(o Options) []topic {
 		&mergeCommands{base: b},
 		a.modes,
 		&messageCommands{base: b},
-		&sendCommands{base: b, schedules: a.schedules},
+		a.orders.sends,
 		&labelCommands{base: b},
 		a.Drafts,
 		a.Shadows,

@@ -110,7 +110,12 @@ func (fg *ForgetCommands) askTopic(ctx context.Context, r request, topic string)
 	switch {
 	case isEmpty(d) && stays == "":
 		// The command itself contains the topic and is deleted.
-		return answer{text: "I hold nothing about that.", change: fg.beginForgetting(store.Forgetting{
+		names := chatNames{ctx: ctx, db: fg.store.DB()}
+		said := "I hold nothing about that."
+		if chats := names.find(topic); len(chats) == 1 {
+			said += " " + code("/forget all "+chats[0].TypedName()) + " deletes the messages of that chat."
+		}
+		return answer{text: said, change: fg.beginForgetting(store.Forgetting{
 			Kind:      store.ForgetSome,
 			Remaining: store.DeletionSet{Request: r.message.ID},
 			Command:   r.message.ID,

@@ -261,6 +261,7 @@ func (sc *scheduleCommands) reschedule(r request, s *store.Schedule, text string
 	if err != nil {
 		zone = sc.settings.Zone // as it is not known any more
 	}
+	text = sc.readable(r, text)
 	at, what, onceErr := schedule.ParseTime(text, sc.room.writtenAt(r).In(zone), schedule.English())
 	if onceErr == nil && schedule.Kind(s.Kind) == schedule.At {
 		s.NextAt, s.PausedAt = &at, nil

@@ -3,6 +3,7 @@ package admin
 import (
 	"context"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -23,6 +24,7 @@ type orderCommands struct {
 
 	asker     Asker
 	schedules *scheduleCommands
+	sends     *sendCommands
 	run       func(ctx context.Context, r request, name, args string) (answer, error)
 }
 
@@ -51,6 +53,10 @@ const slotTyped = "typed"
 const (
 	orderSendLater  = "send.later"
 	orderCancelDone = "cancel.done"
+	orderCancel     = "cancel.about"
+	orderSend       = "send"
+	orderRemind     = "remind"
+	orderWake       = "remind.wake"
 )
 
 // plainOrders are all orders that package orders knows.
@@ -68,12 +74,12 @@ var plainOrders = []plainOrder{
 	{order: "delivery.auto", command: "delivery auto {chat}", needsYes: true},
 	{order: "delivery.draft", command: "delivery draft {chat}", needsYes: true},
 	{order: "delivery.shadow", command: "delivery shadow {chat}", needsYes: true},
-	{order: "remind", command: "remind {when} {timed} {rest} {text}"},
+	{order: orderRemind, command: "remind {when} {timed} {rest} {text}"},
 	{order: "remind.recurring", command: "remind {typed}", needsYes: true},
-	{order: "remind.wake", command: "remind {timed} wake up"},
+	{order: orderWake, command: "remind {timed} wake up"},
 	{order: "jobs", command: "jobs"},
 	{order: "cancel", command: "cancel {n}", needsYes: true},
-	{order: "cancel.about", command: "cancel {text} {last}"},
+	{order: orderCancel, command: "cancel {text} {last}"},
 	{order: orderCancelDone, command: "cancel {last}"},
 	{order: "commitments", command: "commitments"},
 	{order: "commitments.chat", command: "commitments {chat}"},
@@ -102,7 +108,7 @@ var plainOrders = []plainOrder{
 	{order: "backup", command: "jobs upkeep run backup", needsYes: true},
 	{order: "export.chat", command: "export {chat}"},
 	{order: "export.all", command: "export all"},
-	{order: "send", command: "send {chat} {text}"},
+	{order: orderSend, command: "send {chat} {text}"},
 	{order: orderSendLater, command: "send {chat} {timed}: {text}"},
 	{order: "send.ask", command: "send {chat}"}, // the question is the owner's to put
 	{order: "undo", command: "undo", needsYes: true},
@@ -142,6 +148,7 @@ func (oc *orderCommands) find(ctx context.Context, r request) (_ foundOrder, fou
 		unknown, found := aboutUnknownChat(typed)
 		return unknown, found, nil
 	}
+	order = oc.withTime(r, order)
 	isOrder, err := oc.isMeant(ctx, r, order)
 	if err != nil {
 		return foundOrder{}, false, err
@@ -153,6 +160,9 @@ func (oc *orderCommands) find(ctx context.Context, r request) (_ foundOrder, fou
 		order.Slots[orders.SlotChat] = names.typedName(chat)
 	}
 	order.Slots[slotTyped] = strings.TrimSpace(typed)
+	if when, has := order.Slots[orders.SlotWhen]; has && strings.HasPrefix(order.Concept, "pause") && untilPattern.MatchString(typed) {
+		order.Slots[orders.SlotWhen] = "à " + when
+	}
 	p, found := planOf(order)
 	if order.IsAsked && (p.needsYes || p.stops) {
 		return foundOrder{}, false, nil
@@ -160,11 +170,38 @@ func (oc *orderCommands) find(ctx context.Context, r request) (_ foundOrder, fou
 	return p, found, nil
 }
 
+// thatPattern matches the word between a time and what is to be said then: "tomorrow at 8 that I'm late".
+var thatPattern = regexp.MustCompile(`(?i)\s(?:that|dass|que)\s+`)
+
+// withTime returns an order with the time that its text begins with in a slot of its own.
+func (oc *orderCommands) withTime(r request, order orders.Order) orders.Order {
+	said := order.Slots[orders.SlotText]
+	that := thatPattern.FindStringIndex(said)
+	switch {
+	case order.Concept == orderWake && oc.schedules.hasMore(r, order.Slots[orders.SlotTimed]):
+		order.Concept = orderRemind // "at 7 to call Ana" says for what
+	case order.Concept == orderSend && that != nil && oc.sends.isTime(r, said[:that[0]]):
+		order.Concept = orderSendLater
+		order.Slots[orders.SlotTimed] = said[:that[0]]
+		order.Slots[orders.SlotText] = said[that[1]:]
+	}
+	return order
+}
+
+// untilPattern matches the French word before a time of day, such as "9h", which is else a length.
+var untilPattern = regexp.MustCompile(`(?i)\bjusqu`)
+
 // isMeant reports whether a line that has the form of an order is one: a time in it can be read, and a reminder exists.
 func (oc *orderCommands) isMeant(ctx context.Context, r request, order orders.Order) (bool, error) {
 	switch order.Concept {
 	case orderSendLater:
-		return oc.schedules.canRead(r, order.Slots[orders.SlotTimed]), nil
+		return oc.sends.isTime(r, order.Slots[orders.SlotTimed]), nil
+	case orderCancel:
+		if !oc.asker.HasModel(r.room, typedText(r.message)) {
+			return true, nil
+		}
+		jobs, err := oc.schedules.jobsAbout(ctx, order.Slots[orders.SlotText]+" "+order.Slots[orders.SlotLast])
+		return len(jobs) > 0, err
 	case orderCancelDone:
 		jobs, err := oc.schedules.jobsAbout(ctx, order.Slots[orders.SlotLast])
 		return len(jobs) > 0, err
@@ -210,7 +247,7 @@ func aboutUnknownChat(typed string) (foundOrder, bool) {
 		return foundOrder{}, false
 	}
 	p, found := planOf(order)
-	return p, found && (p.stops || p.order == "send")
+	return p, found && (p.stops || p.order == orderSend)
 }
 
 // isLikelyName reports whether a text may be the name of a chat: one word that begins with a capital letter.
@@ -257,7 +294,7 @@ func (oc *orderCommands) handle(ctx context.Context, r request, _ string) (_ ans
 		oc.asker.HasModel(r.room, typedText(r.message)) {
 		return answer{}, false, nil // the model reads times in words that only it knows
 	}
-	if order.order == "cancel.about" || order.order == orderCancelDone {
+	if order.order == orderCancel || order.order == orderCancelDone {
 		about := strings.TrimPrefix(order.command, "cancel ")
 		jobs, err := oc.schedules.jobsAbout(ctx, about)
 		if err != nil {

@@ -106,23 +106,49 @@ func TestOrders_TimesInFourLanguages(t *testing.T) {
 	r.settings.Model = "none"
 	r.restart()
 	ana := r.chat("Ana", "whatsapp")
+	require.Contains(t, r.asOwner("/remind 2h reunión del lunes"), "⏰ **Fri 20 Nov, 20:00** — reunión del lunes. Set.")
+	require.Contains(t, r.asOwner("/jobs 1 edit morgen um 8"), "Changed: **Sat 21 Nov, 08:00**")
 	for typed, want := range map[string]string{
-		"erinnere mich morgen um 8 an die Milch":                 "⏰ **Sat 21 Nov, 08:00** — die Milch. Set.",
-		"weck mich morgen um 7":                                  "⏰ **Sat 21 Nov, 07:00** — wake up. Set.",
-		"recuérdame llamar al banco el lunes":                    "⏰ **Mon 23 Nov, 09:00** — llamar al banco. Set.",
-		"dans 2h rappelle moi d'appeler le notaire":              "⏰ **Fri 20 Nov, 20:00** — appeler le notaire. Set.",
-		"cada día a las 8 de la mañana recuérdame la pastilla":   "🔁 `0 8 * * *` — la pastilla. Set.",
-		"tous les lundis rappelle moi la réunion de 10h":         "🔁 `0 9 * * 1` — la réunion de 10h. Set.",
-		"in ner stunde wäsche aufhängen":                         "`/remind in ner stunde wäsche aufhängen`? 👍",
-		"mañana a las 8 dile a ana que salgo ya":                 "✉️ **To Ana · WhatsApp, Sat 21 Nov, 08:00**\n\n> salgo ya",
-		"tomorrow at 8 tell ana happy birthday":                  "✉️ **To Ana · WhatsApp, Sat 21 Nov, 08:00**\n\n> happy birthday",
-		"can you at least tell ana that i am late, or is it off": "",
+		"erinnere mich morgen um 8 an die Milch":               "⏰ **Sat 21 Nov, 08:00** — die Milch. Set.",
+		"weck mich morgen um 7":                                "⏰ **Sat 21 Nov, 07:00** — wake up. Set.",
+		"recuérdame llamar al banco el lunes":                  "⏰ **Mon 23 Nov, 09:00** — llamar al banco. Set.",
+		"dans 2h rappelle moi d'appeler le notaire":            "⏰ **Fri 20 Nov, 20:00** — appeler le notaire. Set.",
+		"cada día a las 8 de la mañana recuérdame la pastilla": "🔁 `0 8 * * *` — la pastilla. Set.",
+		"tous les lundis rappelle moi la réunion de 10h":       "🔁 `0 9 * * 1` — la réunion de 10h. Set.",
+		"in ner stunde wäsche aufhängen":                       "`/remind in ner stunde wäsche aufhängen`? 👍",
+		"mañana a las 8 dile a ana que salgo ya":               "✉️ **To Ana · WhatsApp, Sat 21 Nov, 08:00**\n\n> salgo ya",
+		"tomorrow at 8 tell ana happy birthday":                "✉️ **To Ana · WhatsApp, Sat 21 Nov, 08:00**\n\n> happy birthday",
+		"schreib ana morgen früh um 9 dass ich absage":         "✉️ **To Ana · WhatsApp, Sat 21 Nov, 09:00**\n\n> ich absage",
+		"wake me up tomorrow at 7 to call Ben":                 "⏰ **Sat 21 Nov, 07:00** — call Ben. Set.",
 	} {
 		got := r.asOwner(typed)
 		require.Contains(t, got, want, typed)
 		require.Empty(t, r.sentTo(ana), typed)
 	}
+	for _, typed := range []string{
+		"can you at least tell ana that i am late, or is it off", "every monday at 8 tell Ana good morning",
+	} {
+		got := r.asOwner(typed)
+		require.NotContains(t, got, "✉️", typed)
+		require.NotContains(t, got, "Set.", typed)
+		require.Empty(t, r.presentDrafts(), typed)
+	}
+	require.Contains(t, r.asOwner("laisse ana tranquille jusqu'à 9h"), "is paused until Sat 21 Nov, 09:00")
+	require.Contains(t, r.asOwner("mute Ana for 1h"), "is paused until Fri 20 Nov, 19:00")
+	require.Contains(t, r.asOwner("mute Ana for 20 min"), "is paused until Fri 20 Nov, 18:20")
 	require.Contains(t, r.asOwner("laisse ana tranquille jusqu'à 19h"), "is paused until Fri 20 Nov, 19:00")
+}
+
+// TestSend_LaterSendsWhatWasShown: no time is read in the text after the yes.
+func TestSend_LaterSendsWhatWasShown(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.chat("Ana", "whatsapp")
+	for _, said := range []string{"schönen Samstag", "bis morgen", "see you every monday", "lunes a las 8", "9:30 or tomorrow"} {
+		require.Contains(t, r.asOwner("/send Ana tomorrow at 8: "+said), "> "+said, said)
+		require.Contains(t, r.asOwner("yes"), "I'll send it to **Ana · WhatsApp** in your name.", said)
+		require.Equal(t, 1, r.count("select count(*) from schedules where kind = 'at' and body = $1", said), said)
+	}
 }
 
 // TestOrders_CancelsByWords: a reminder that is named by its words is ended after a yes.
@@ -142,4 +168,19 @@ func TestOrders_CancelsByWords(t *testing.T) {
 	r.asOwner("/remind tomorrow 10am call Ana")
 	require.Contains(t, r.asOwner("/cancel call"), "Which one?")
 	require.Contains(t, r.asOwner("/cancel ben"), "`/cancel 2` ends it.")
+}
+
+// TestOrders_CancelLeavesWhatIsNoReminder: with a model, a line that cancels something else is the model's.
+func TestOrders_CancelLeavesWhatIsNoReminder(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	require.NotContains(t, r.asOwner("cancel my gym subscription"), "No reminder is about")
+}
+
+// TestForget_NamesTheChat: what is no topic but the name of a chat is deleted by another command.
+func TestForget_NamesTheChat(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.chat("Ben", "whatsapp")
+	require.Contains(t, r.asOwner("/forget Ben"), "I hold nothing about that. `/forget all Ben` deletes the messages of that chat.")
 }

@@ -52,7 +52,7 @@ func (ps *pauseCommands) pause(ctx context.Context, r request, args string) (ans
 	name, when, hasEnd := strings.Cut(args, " until ")
 	var until *time.Time
 	if hasEnd {
-		if at, rest, err := schedule.ParseTime(endOfPause(when), ps.room.writtenAt(r), schedule.English()); err == nil && rest == "" {
+		if at, rest, err := schedule.ParseTime(ps.end(r, when), ps.room.writtenAt(r), schedule.English()); err == nil && rest == "" {
 			until = &at
 		}
 	}
@@ -73,9 +73,13 @@ func (ps *pauseCommands) pause(ctx context.Context, r request, args string) (ans
 	}, nil
 }
 
-// endOfPause returns the time at which a pause ends in English. "18h" is a time of day there, and no length.
-func endOfPause(when string) string {
+// end returns the time at which a pause ends in English. "9h" is a length there, and "à 9h" a time of day.
+func (ps *pauseCommands) end(r request, when string) string {
 	const at = "à "
+	when, isClock := strings.CutPrefix(when, at)
+	if _, rest, err := schedule.ParseTime(when, ps.room.writtenAt(r), schedule.English()); err == nil && rest == "" && !isClock {
+		return when
+	}
 	if clock := schedule.InEnglish(at + when); !strings.HasPrefix(clock, at) {
 		return clock
 	}

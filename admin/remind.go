@@ -100,7 +100,7 @@ func (sc *scheduleCommands) remind(ctx context.Context, r request, args string) 
 	if refused.text != "" {
 		return refused, nil
 	}
-	args = schedule.InEnglish(args)
+	args = sc.readable(r, args)
 	if recurring, found := sc.recurrenceIn(args); found {
 		return sc.setRecurring(ctx, r, w, recurring)
 	}
@@ -120,6 +120,36 @@ func (sc *scheduleCommands) remind(ctx context.Context, r request, args string) 
 		return ans, nil
 	}
 	return sc.set(ctx, r, w, store.Schedule{Kind: string(schedule.At), NextAt: &at, Body: what})
+}
+
+// readable returns a text with its time in English, unless English reads it as it was typed.
+func (sc *scheduleCommands) readable(r request, args string) string {
+	if _, found := sc.recurrenceIn(args); found {
+		return args
+	}
+	return schedule.Readable(args, sc.room.writtenAt(r))
+}
+
+// sendLayout is the layout of the time at the beginning of what remindAt takes.
+const sendLayout = "2006-01-02 15:04"
+
+// remindAt sets a schedule with the time in sendLayout at the beginning of the arguments. No other time is read in the text after it.
+func (sc *scheduleCommands) remindAt(ctx context.Context, r request, args string) (answer, error) {
+	w, args, refused := parseOptions(args)
+	if refused.text != "" {
+		return refused, nil
+	}
+	end := min(len(args), len(sendLayout))
+	at, _, err := schedule.ParseTime(args[:end], sc.room.writtenAt(r).In(sc.zoneOf(w)), schedule.English())
+	ans, err := timeErrorAnswer(err)
+	if err != nil {
+		return answer{}, err
+	}
+	if ans.text != "" {
+		return ans, nil
+	}
+	once := store.Schedule{Kind: string(schedule.At), NextAt: &at, Body: strings.TrimSpace(args[end:])}
+	return sc.set(ctx, r, w, once)
 }
 
 // recurrencePattern matches the beginning of words that say how often something recurs: "every monday", "the first monday of each month".
@@ -175,12 +205,18 @@ func (sc *scheduleCommands) canRead(r request, args string) bool {
 	if refused.text != "" {
 		return true // the answer says what is wrong
 	}
-	args = schedule.InEnglish(args)
+	args = sc.readable(r, args)
 	if _, found := sc.recurrenceIn(args); found {
 		return true
 	}
 	_, _, err := schedule.ParseTime(args, sc.room.writtenAt(r), schedule.English())
 	return err == nil
+}
+
+// hasMore reports whether a text is a time and something after it.
+func (sc *scheduleCommands) hasMore(r request, args string) bool {
+	_, rest, err := schedule.ParseTime(sc.readable(r, args), sc.room.writtenAt(r), schedule.English())
+	return err == nil && rest != ""
 }
 
 // addressedPattern matches words that are addressed to a chat: "to Ana: hello".
@@ -212,7 +248,7 @@ func (sc *scheduleCommands) cron(ctx context.Context, r request, args string) (a
 	if refused.text != "" {
 		return refused, nil
 	}
-	return sc.setRecurring(ctx, r, w, schedule.InEnglish(args))
+	return sc.setRecurring(ctx, r, w, sc.readable(r, args))
 }
 
 // setRecurring sets a schedule whose recurrence is at the beginning of a text.

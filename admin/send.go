@@ -122,7 +122,7 @@ func trimColon(text string) string { return strings.TrimSpace(strings.TrimLeft(t
 func (se *sendCommands) cutTime(r request, body string) (what string, at time.Time, isTimed bool) {
 	now := se.room.writtenAt(r)
 	if when, rest, hasColon := strings.Cut(body, ": "); hasColon {
-		if at, left, err := schedule.ParseTime(schedule.InEnglish(when), now, schedule.English()); err == nil && left == "" {
+		if at, left, err := schedule.ParseTime(schedule.Readable(when, now), now, schedule.English()); err == nil && left == "" {
 			return strings.TrimSpace(rest), at, true
 		}
 	}
@@ -136,6 +136,13 @@ func (se *sendCommands) cutTime(r request, body string) (what string, at time.Ti
 	return "", time.Time{}, false
 }
 
+// isTime reports whether all of a text is a time that /send reads before a colon.
+func (se *sendCommands) isTime(r request, when string) bool {
+	const said = "x"
+	what, _, isTimed := se.cutTime(r, when+": "+said)
+	return isTimed && what == said
+}
+
 // later asks whether a message is sent at a time. It is then a reminder that goes to the chat.
 func (se *sendCommands) later(ctx context.Context, r request, name, body string, at time.Time, now bool) (answer, error) {
 	chat, problem, err := se.chats.oneChat(ctx, name, `/send "%s" ...`)
@@ -145,9 +152,9 @@ func (se *sendCommands) later(ctx context.Context, r request, name, body string,
 	if problem != "" {
 		return answer{text: problem}, nil
 	}
-	args := fmt.Sprintf("%s %s --to %q", at.In(se.settings.Zone).Format("2006-01-02 15:04"), body, chat.TypedName())
+	args := fmt.Sprintf("%s %s --to %q", at.In(se.settings.Zone).Format(sendLayout), body, chat.TypedName())
 	if now {
-		return se.schedules.remind(ctx, r, args)
+		return se.schedules.remindAt(ctx, r, args)
 	}
 	shown, unlessReply := cutOption(body, unlessReplyOption)
 	unless := ""
@@ -167,7 +174,7 @@ type confirmSend struct {
 
 	sends *sendCommands
 
-	Args string // of /remind
+	Args string // of remindAt
 }
 
 func (confirmSend) traits() traits { return traits{kind: "send", command: "send"} }
@@ -176,7 +183,7 @@ func (q confirmSend) answer(ctx context.Context, r request, c choice) (_ answer,
 	if c.word != wordYes {
 		return answer{text: "Nothing changed."}, true, nil
 	}
-	ans, err := q.sends.schedules.remind(ctx, r, q.Args)
+	ans, err := q.sends.schedules.remindAt(ctx, r, q.Args)
 	return ans, true, err
 }
 

@@ -20,7 +20,7 @@ const snoozeWindow = 24 * time.Hour
 func (sc *scheduleCommands) snooze(ctx context.Context, r request, args string) (answer, error) {
 	number, when := store.ScheduleID(0), strings.TrimSpace(args)
 	if first, rest, _ := strings.Cut(when, " "); parseNumber(first) > 0 && parseNumber(strings.TrimSpace(rest)) == 0 {
-		_, _, err := schedule.ParseTime(schedule.InEnglish(when), sc.room.writtenAt(r), schedule.English())
+		_, _, err := schedule.ParseTime(sc.readable(r, when), sc.room.writtenAt(r), schedule.English())
 		if err != nil { // "/snooze 10 min" is a time
 			number, when = store.ScheduleID(parseNumber(first)), strings.TrimSpace(rest)
 		}
@@ -41,7 +41,7 @@ func (sc *scheduleCommands) snooze(ctx context.Context, r request, args string) 
 	if when == "" {
 		when = "10m"
 	}
-	at, rest, err := schedule.ParseTime(schedule.InEnglish(when), sc.room.writtenAt(r), schedule.English())
+	at, rest, err := schedule.ParseTime(sc.readable(r, when), sc.room.writtenAt(r), schedule.English())
 	if err == nil && rest != "" {
 		return answer{text: "I don't know what to do with " + quote(rest, 60) + ". `/snooze 1h`, `/snooze tomorrow 9am`."}, nil
 	}

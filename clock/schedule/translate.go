@@ -10,6 +10,9 @@ import (
 	"multis/internal/language/phrase"
 )
 
+// maxEndTime is the maximum number of words of a time at the end of a text.
+const maxEndTime = 12
+
 // InEnglish returns a text with the time at its beginning or end in English and at the beginning, for ParseTime and
 // ParseRecurrence: "mañana a las 8 pan" is "tomorrow at 8 pan". A text without such a time in German, Spanish or French is unchanged.
 func InEnglish(text string) string {
@@ -22,7 +25,7 @@ func InEnglish(text string) string {
 	}
 	for _, code := range lexicon.Languages("times") {
 		words := readTimes(code, line)
-		for start := range tokens {
+		for start := max(0, len(tokens)-maxEndTime); start < len(tokens); start++ {
 			if time, end := words.from(start); time != "" && end == len(tokens) {
 				return joinTime(time, line, 0, start)
 			}

@@ -174,6 +174,9 @@ func Find(typed string, isChat func(name string) bool) (Order, bool) {
 			found = Order{Concept: e.concept, Slots: m.Slots}
 			bestRank = e.rank
 			open = size
+			if said, has := m.ToEnd[SlotText]; has && strings.HasPrefix(e.concept, "send") {
+				found.Slots[SlotText] = said // with the words at its end that an order does not need
+			}
 		}
 	}
 	switch {
@@ -181,9 +184,6 @@ func Find(typed string, isChat func(name string) bool) (Order, bool) {
 		found, _ = s.findWish()
 	case bestRank > 0 && len(found.Slots) == 0:
 		found = s.wishOfChat(found)
-	}
-	if said, has := found.Slots[SlotText]; has && strings.HasPrefix(found.Concept, "send") {
-		found.Slots[SlotText] = typed[strings.LastIndex(typed, said):] // with the words at its end that an order does not need
 	}
 	if n, has := found.Slots[SlotNumber]; has {
 		found.Slots[SlotNumber] = digits(n)

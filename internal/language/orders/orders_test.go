@@ -79,6 +79,7 @@ func TestFind_InAnyWords(t *testing.T) {
 		"ne war falsch, zurück":                          "undo",
 		"montag ist bei uns jetzt ruhetag":               "business.hours",
 		"on ouvre plus le mercredi":                      "business.hours",
+		"bin wieder da, was gibts neues":                 "brief",
 		"pause générale jusqu'à 18h":                     "pause.all.until",
 	} {
 		t.Run(line, func(t *testing.T) {
@@ -97,6 +98,9 @@ func TestFind_TellingStopsNothing(t *testing.T) {
 		"I no longer answer Ana", "ich antworte Ana nicht", "ana antwortet nicht", "ana no contesta", "ana ne répond jamais",
 		"je ne réponds plus à ana", "don't stop answering ana", "no dejes de contestar a ana", "n'arrête pas de répondre à ana",
 		"leave ana a message", "I will stop talking to ana", "everybody is quiet", "nobody answers", "did ana stop answering",
+		"no answer from Ana yet", "never got an answer from Ana", "Ana not answering", "Keine Antwort von Ana",
+		"Ana kann nicht antworten", "could not reply to Ana", "bis morgen früh keine meldungen mehr bitte",
+		"jusqu'à 18h ne viens pas", "until tomorrow no news", "no answer from anyone until 6pm", "hasta mañana no vengas",
 	} {
 		t.Run(line, func(t *testing.T) {
 			t.Parallel()
@@ -108,9 +112,19 @@ func TestFind_TellingStopsNothing(t *testing.T) {
 
 func TestFind_SendsTextAsTyped(t *testing.T) {
 	t.Parallel()
-	found, ok := Find("dile a ana que salgo ya", isKnown)
-	require.True(t, ok)
-	require.Equal(t, "salgo ya", found.Slots["text"])
+	for line, want := range map[string]string{
+		"dile a ana que salgo ya": "salgo ya",
+		"say hello to Ana":        "hello",
+		"tell Ana no, for now":    "no, for now",
+	} {
+		t.Run(line, func(t *testing.T) {
+			t.Parallel()
+			found, ok := Find(line, isKnown)
+			require.True(t, ok)
+			require.Equal(t, "send", found.Concept)
+			require.Equal(t, want, found.Slots["text"])
+		})
+	}
 }
 
 func TestFind_LeavesQuestions(t *testing.T) {

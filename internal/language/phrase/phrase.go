@@ -183,11 +183,14 @@ type Match struct {
 	Accept func(slot string, from, to int) bool // reports whether tokens of the line can fill a slot
 	// Slots are the texts of the slots after Phrase has returned true.
 	Slots map[string]string
+	// ToEnd are the texts of the slots after which only words of politeness follow, with these words.
+	ToEnd map[string]string
 }
 
 // Phrase reports whether a phrase matches the whole line, and sets Slots.
 func (m *Match) Phrase(p Phrase) bool {
 	m.Slots = map[string]string{}
+	m.ToEnd = map[string]string{}
 	return m.sequence(p.parts, 0, func(at int) bool { return m.Line.isRestPolite(at) })
 }
 
@@ -235,6 +238,9 @@ func (m *Match) slot(name string, at int, then func(int) bool) bool {
 			continue
 		}
 		m.Slots[name] = m.Line.Text(at, end)
+		if m.Line.isRestPolite(end) {
+			m.ToEnd[name] = m.Line.Text(at, len(m.Line.Tokens))
+		}
 		return true
 	}
 	return false
