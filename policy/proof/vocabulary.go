@@ -163,16 +163,12 @@ func readVocabulary(code string) *vocabulary {
 	for _, w := range lexicon.In(code, "thanks", "thanks") {
 		v.thanks[fold(w)] = true
 	}
-	v.endings = lexicon.In(code, "claims", "deed_endings")
-	v.adjectives = lexicon.In(code, "claims", "adjective_endings")
 	for _, c := range clockConcepts {
 		for _, w := range lexicon.In(code, "claims", c.concept) {
 			v.clock = append(v.clock, clockPhrase{strings.Fields(fold(w)), c.offset, strings.HasPrefix(c.concept, "then")})
 		}
 	}
-	for _, w := range lexicon.In(code, "claims", "aged") {
-		v.aged = append(v.aged, fold(w))
-	}
+	v.readEndings(code)
 	for _, words := range []map[string]bool{
 		v.harmless, v.only, v.except, v.from, v.until, v.ahead, v.weekdays, v.weekend, v.lower, v.upper, v.lowerAfter, v.condition,
 		v.afternoon,
@@ -184,6 +180,15 @@ func readVocabulary(code string) *vocabulary {
 	v.readConcepts()
 	v.readNumbers()
 	return v
+}
+
+// readEndings reads the endings of words.
+func (v *vocabulary) readEndings(code string) {
+	v.endings = lexicon.In(code, "claims", "deed_endings")
+	v.adjectives = lexicon.In(code, "claims", "adjective_endings")
+	for _, w := range lexicon.In(code, "claims", "aged") {
+		v.aged = append(v.aged, fold(w))
+	}
 }
 
 // readConcepts reads what words mean, and the units of time. Rows of words that are numbers, limits or denials, or opposites
