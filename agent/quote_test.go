@@ -52,6 +52,6 @@ func TestQuoteText_KeepsDenyingTitle(t *testing.T) {
 		hit := search.Hit{Section: "Werkstatt" + search.SectionSeparator + title, Text: text}
 		require.Equal(t, want, quoteText(search.Quote{Hit: hit, Text: text}), title)
 		hit = search.Hit{Section: "Werkstatt", Text: title + "\n" + text}
-		require.Equal(t, want, quoteText(search.Quote{Hit: hit, Text: text}), title)
+		require.Equal(t, want, quoteText(search.Quote{Hit: hit, Text: text, From: len(title) + 1}), title)
 	}
 }
