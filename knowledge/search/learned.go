@@ -181,8 +181,11 @@ func QuoteOf(passage index.ChunkText, part string) Quote {
 }
 
 func quoteIn(h Hit, part string) Quote {
+	before, _, found := strings.Cut(h.Text, part)
 	q := Quote{Hit: h, Text: part}
-	before, _, _ := strings.Cut(h.Text, part)
+	if found {
+		q.From = len(before)
+	}
 	if q.Hit.LineFrom > 0 {
 		q.LineFrom = q.Hit.LineFrom + strings.Count(before, "\n")
 		q.LineTo = q.LineFrom + strings.Count(part, "\n")
