@@ -199,7 +199,7 @@ func (co *core) citedAnswer(refused contactAnswer) contactAnswer {
 		lines = append(lines, quoteText(q))
 	}
 	said := strings.Join(lines, "\n")
-	if said == "" {
+	if said == "" || policy.GivesOrders(said) {
 		return contactAnswer{}
 	}
 	return contactAnswer{

@@ -50,11 +50,12 @@ func (co *core) quoteAnswer(ctx context.Context, found search.Result) (contactAn
 // quotedAnswer returns a quote as an answer to a contact. It has no text for words that give orders to an assistant.
 func (co *core) quotedAnswer(q search.Quote) contactAnswer {
 	citation := quoteCitation(q)
-	if policy.GivesOrders(q.Text) {
+	said := quoteText(q)
+	if policy.GivesOrders(q.Text) || policy.GivesOrders(said) {
 		return contactAnswer{reason: "What answers it looks like an order to an assistant, so I did not quote it: " + citation.Source + "."}
 	}
 	return contactAnswer{
-		text: quoteText(q) + co.titlesText(q.Hit.Text, []search.Hit{q.Hit}), used: []search.Hit{q.Hit},
+		text: said + co.titlesText(q.Hit.Text, []search.Hit{q.Hit}), used: []search.Hit{q.Hit},
 		citations: []store.Citation{citation}, reason: coverageText(q.Coverage),
 		scope: policy.PublicScope(),
 	}

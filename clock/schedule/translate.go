@@ -237,7 +237,7 @@ func (r *timeReader) recurring() string {
 	case "":
 		return ""
 	}
-	day := r.accept(append(dayNames(), "day", "week", "month", "hour")...)
+	day := r.accept(slices.Concat(dayNames, []string{"day", "week", "month", "hour"})...)
 	if day == "" {
 		day = r.amount()
 	}
@@ -249,16 +249,14 @@ func (r *timeReader) recurring() string {
 }
 
 // dayNames are the days of the week.
-func dayNames() []string {
-	return strings.Fields("sunday monday tuesday wednesday thursday friday saturday")
-}
+var dayNames = strings.Fields("sunday monday tuesday wednesday thursday friday saturday")
 
 // dayName reads "on monday", "tomorrow evening" and "24 december".
 func (r *timeReader) dayName() string {
 	var english string
 	isOn := r.accept("on") != ""
 	next := r.accept("next")
-	switch m := r.accept(append(dayNames(), "today", "tomorrow", "after_tomorrow", "tonight")...); m {
+	switch m := r.accept(slices.Concat(dayNames, []string{"today", "tomorrow", "after_tomorrow", "tonight"})...); m {
 	case "":
 		return r.date(isOn)
 	case "after_tomorrow":
@@ -279,9 +277,7 @@ func (r *timeReader) dayName() string {
 }
 
 // englishMonths are the months.
-func englishMonths() []string {
-	return strings.Fields("january february march april may june july august september october november december")
-}
+var englishMonths = strings.Fields("january february march april may june july august september october november december")
 
 // date reads "24 december", and "24.12" after a word such as "am".
 func (r *timeReader) date(isOn bool) string {
@@ -296,7 +292,7 @@ func (r *timeReader) date(isOn bool) string {
 		return r.words[r.at-1].meaning + "."
 	}
 	r.at++
-	month := r.accept(englishMonths()...)
+	month := r.accept(englishMonths...)
 	if month == "" || suffix != "" {
 		return ""
 	}
@@ -368,7 +364,7 @@ func clockText(minutes int) string {
 
 // splitClock splits "18h30", "18:30" or "18" into its numbers. The suffix is empty for an hour alone.
 func splitClock(word string) (hour, minute int, suffix string, ok bool) {
-	if n := slices.Index(hourNames(), word); n > 0 {
+	if n := slices.Index(hourNames, word); n > 0 {
 		return n, 0, "", true
 	}
 	hour, suffix, ok = parseNumber(word)
@@ -383,6 +379,4 @@ func splitClock(word string) (hour, minute int, suffix string, ok bool) {
 }
 
 // hourNames are the meanings of the numbers that name an hour, by the hour.
-func hourNames() []string {
-	return strings.Fields("zero one two three four five six seven eight nine ten eleven twelve")
-}
+var hourNames = strings.Fields("zero one two three four five six seven eight nine ten eleven twelve")

@@ -15,7 +15,7 @@ import (
 // nowIsShown finds the entry of the page that is open, if one is signed in and it is Now.
 const nowIsShown = chromedp.CSS(`.pages a[href="/"][aria-current]`)
 
-// printPage prints the address of the web page and where a photo of its page Now is, or how to get one.
+// printPage prints the address of the web page and where a picture of its page Now is, or how to get one.
 func (d *demo) printPage(ctx context.Context) {
 	address := "http://" + d.settings.Page
 	chromium, err := exec.LookPath("chromium")
@@ -31,7 +31,7 @@ func (d *demo) printPage(ctx context.Context) {
 	d.out.line("\nThe web page is at %s. A picture of it: %s", address, path)
 }
 
-// photograph has Chromium show the page Now to the one with the cookie, and writes what it shows into a file.
+// photograph opens the page Now in Chromium, signed in by the cookie, and writes a picture of it into a file.
 func photograph(ctx context.Context, chromium, address string, cookie *http.Cookie) (path string, err error) {
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()

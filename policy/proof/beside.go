@@ -22,41 +22,17 @@ func Limits(line, passage string) bool {
 	}
 	first := clauses[0].tokens[0].word
 	begins := v.lower[first] || v.upper[first] || v.from[first] || v.until[first] || v.negative[first] && !v.none[first]
-	return v.only[first] || v.except[first] || begins && (own <= most || slices.ContainsFunc(clauses, clause.limits))
+	return v.restricts(first) || begins && (own <= most || slices.ContainsFunc(clauses, clause.limits))
 }
 
 // Restricts reports whether a line begins with a word such as "only" or "except". passage is where it stands.
 func Restricts(line, passage string) bool {
 	v := vocabularyOf(line, vocabularyOf(passage, nil))
 	clauses := v.clauses(line)
-	return len(clauses) > 0 && (v.only[clauses[0].tokens[0].word] || v.except[clauses[0].tokens[0].word])
+	return len(clauses) > 0 && v.restricts(clauses[0].tokens[0].word)
 }
 
-// Denial reports whether a title denies what stands under it, as "What we do not do" does: it has a word such as "not" and at most so many
-// others with content. passage is where it stands: the few words of the title may not tell its language.
-func Denial(title, passage string, most int) bool {
-	v := vocabularyOf(title, vocabularyOf(passage, nil))
-	denies := false
-	own := 0
-	for _, c := range v.clauses(title) {
-		denies = denies || c.denies()
-		for _, t := range c.tokens {
-			if v.isContent(t) && !v.negative[t.word] {
-				own++
-			}
-		}
-	}
-	return denies && own <= most
-}
-
-// findUnderDenial finds that a title denies what the sentence cites: whether the sentence denies it, too, only a judge can say.
-func (p denialCheck) findUnderDenial() Finding {
-	reason := "“" + p.claim.Denied + "” stands above what you cite; say that, too"
-	if slices.ContainsFunc(p.said, clause.denies) {
-		return unknown(reason)
-	}
-	return contradicts(reason)
-}
+func (v *vocabulary) restricts(word string) bool { return v.only[word] || v.except[word] }
 
 // hasPrice reports whether a clause has an amount of money, or says that something is free.
 func (c clause) hasPrice() bool {
