@@ -7,11 +7,7 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"multis/knowledge/knowledgetest"
-
-	"github.com/klippa-app/go-pdfium/webassembly"
 	"github.com/stretchr/testify/require"
-	"github.com/tetratelabs/wazero"
 )
 
 // checkDocument checks what every reader guarantees.
@@ -115,13 +111,7 @@ func FuzzPDF(f *testing.F) {
 	f.Add(newPDF([]string{"One.", "Two."}, entry{title: "A", page: 0}, entry{title: "B", page: 1}).bytes())
 	f.Add(newPDF([]string{""}).bytes())
 	f.Add(newPDF([]string{"Bike\t1 day\nCity\t12\nE-bike\t19\nready-to-\nwear"}).bytes())
-	cache, err := wazero.NewCompilationCacheWithDir(knowledgetest.EngineCache(f))
-	require.NoError(f, err)
-	pool, err := webassembly.Init(pdfiumConfig(wazero.NewRuntimeConfig().WithCompilationCache(cache)))
-	require.NoError(f, err)
-	f.Cleanup(func() { require.NoError(f, pool.Close()); require.NoError(f, cache.Close(context.Background())) })
-	engine, err := pool.GetInstance(engineTimeout)
-	require.NoError(f, err)
+	engine, _ := newEngine(f)
 	fuzzReader(f, func(t *testing.T, data []byte) (document, error) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()

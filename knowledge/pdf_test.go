@@ -2,13 +2,17 @@ package knowledge
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"strings"
 	"testing"
 
 	"multis/knowledge/knowledgetest"
 
+	"github.com/klippa-app/go-pdfium"
+	"github.com/klippa-app/go-pdfium/webassembly"
 	"github.com/stretchr/testify/require"
+	"github.com/tetratelabs/wazero"
 )
 
 // pdfFile writes small PDFs: pages of lines, and an outline.
@@ -293,6 +297,84 @@ func TestPDF_LeavesOutHiddenText(t *testing.T) {
 			require.NotContains(t, fmt.Sprint(doc.Sections), "60 EUR")
 			require.Equal(t, []string{"1 line of it cannot be seen, so I left it out: “Our floor is 60 EUR.”."}, doc.Notes)
 		})
+	}
+}
+
+// formPDF returns a PDF with one page that draws a form with the given content, which is drawn in turn by so many other forms.
+func formPDF(content string, depth int) []byte {
+	f := newPDF([]string{""})
+	const form = "<< /Type /XObject /Subtype /Form /BBox [0 0 595 842] /Resources << /Font << /F1 3 0 R >> %s >> /Length %d >>\n" +
+		"stream\n%s\nendstream"
+	inner := f.add(form, "", len(content)+1, content)
+	for range depth {
+		inner = f.add(form, fmt.Sprintf("/XObject << /Fm %d 0 R >>", inner), len("/Fm Do")+1, "/Fm Do")
+	}
+	for i, o := range f.objects {
+		if strings.Contains(o, "/Type /Page ") {
+			stream := f.add("<< /Length %d >>\nstream\n/Fm Do\nendstream", len("/Fm Do")+1)
+			f.objects[i] = fmt.Sprintf("<< /Type /Page /Parent 2 0 R /MediaBox [0 0 595 842] /Contents %d 0 R "+
+				"/Resources << /XObject << /Fm %d 0 R >> >> >>", stream, inner)
+		}
+	}
+	return f.bytes()
+}
+
+func TestPDF_LeavesOutHiddenFormText(t *testing.T) {
+	t.Parallel()
+	const content = "BT /F1 12 Tf 72 770 Td (The room is 90 EUR.) Tj 3 Tr 0 -70 Td (Our floor is 60 EUR.) Tj ET"
+	for depth := range 3 {
+		doc, err := readFile(t, "a.pdf", formPDF(content, depth))
+		require.NoError(t, err)
+		require.Contains(t, fmt.Sprint(doc.Sections), "90 EUR")
+		require.NotContains(t, fmt.Sprint(doc.Sections), "60 EUR", depth)
+		require.Equal(t, []string{"1 line of it cannot be seen, so I left it out: “Our floor is 60 EUR.”."}, doc.Notes)
+	}
+}
+
+// newEngine returns an instance of pdfium, and what measures how much of its memory is in use: the address of a block that fits in no gap.
+func newEngine(t testing.TB) (engine pdfium.Pdfium, inUse func() uint64) {
+	t.Helper()
+	cache, err := wazero.NewCompilationCacheWithDir(knowledgetest.EngineCache(t))
+	require.NoError(t, err)
+	pool, err := webassembly.Init(pdfiumConfig(wazero.NewRuntimeConfig().WithCompilationCache(cache)))
+	require.NoError(t, err)
+	t.Cleanup(func() {
+		require.NoError(t, pool.Close())
+		require.NoError(t, cache.Close(context.Background()))
+	})
+	engine, err = pool.GetInstance(engineTimeout)
+	require.NoError(t, err)
+	instance, isInstance := engine.(interface{ GetImplementation() any })
+	require.True(t, isInstance)
+	heap, isHeap := instance.GetImplementation().(interface {
+		Malloc(size uint64) (uint64, error)
+		Free(address uint64) error
+	})
+	require.True(t, isHeap)
+	return engine, func() uint64 {
+		address, err := heap.Malloc(8 << 20)
+		require.NoError(t, err)
+		require.NoError(t, heap.Free(address))
+		return address
+	}
+}
+
+func TestPDF_EngineFreesRemovedText(t *testing.T) {
+	t.Parallel()
+	engine, inUse := newEngine(t)
+	const seen = "BT /F1 12 Tf 72 770 Td (The room is 90 EUR.) Tj ET\n"
+	hidden := strings.Repeat("BT /F1 12 Tf 3 Tr 72 700 Td (Our floor is 60 EUR.) Tj ET\n", 500)
+	for name, data := range map[string][]byte{"page": drawnPDF(seen + hidden), "form": formPDF(seen+hidden, 1)} {
+		before := uint64(0)
+		for i := range 5 {
+			text, err := pdfiumText(t.Context(), engine, data, noopWatcher{})
+			require.NoError(t, err)
+			require.NotZero(t, text.unseen.lines)
+			if i == 1 {
+				before = inUse()
+			}
+		}
+		require.LessOrEqual(t, inUse(), before, name)
 	}
 }
 

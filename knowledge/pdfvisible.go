@@ -224,11 +224,15 @@ func (f *pdfiumFile) remove(page requests.Page, objects []pdfObject) {
 	}
 	f.keepUnseen(page, objects)
 	for _, o := range objects {
-		// an object that cannot be removed is one that the page no longer has
+		var err error
 		if o.form == "" {
-			_, _ = f.engine.FPDFPage_RemoveObject(&requests.FPDFPage_RemoveObject{Page: page, PageObject: o.ref})
+			_, err = f.engine.FPDFPage_RemoveObject(&requests.FPDFPage_RemoveObject{Page: page, PageObject: o.ref})
 		} else {
-			_, _ = f.engine.FPDFFormObj_RemoveObject(&requests.FPDFFormObj_RemoveObject{PageObject: o.ref, FormObject: o.form})
+			// the engine takes the form first, whatever the fields are called
+			_, err = f.engine.FPDFFormObj_RemoveObject(&requests.FPDFFormObj_RemoveObject{PageObject: o.form, FormObject: o.ref})
+		}
+		if err == nil { // else the page no longer has the object
+			_, _ = f.engine.FPDFPageObj_Destroy(&requests.FPDFPageObj_Destroy{PageObject: o.ref}) // nothing else frees what is removed
 		}
 	}
 }
