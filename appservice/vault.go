@@ -106,16 +106,13 @@ func (v *Vault) machine(who policy.SendAs) (*machine, error) {
 // pickleKey returns the key that encrypts the stored keys. It is stored in the same database, so it does not protect
 // against whoever reads the database.
 func (v *Vault) pickleKey(ctx context.Context) ([]byte, error) {
-	var key string
-	known, err := store.GetSetting(ctx, v.store.DB(), store.SettingPickle, &key)
+	err := store.InitSetting(ctx, v.store.Writer(), store.SettingPickle, random.String(64))
 	if err != nil {
-		return []byte(key), err
+		return nil, err
 	}
-	if known {
-		return []byte(key), nil
-	}
-	key = random.String(64)
-	return []byte(key), store.PutSetting(ctx, v.store.Writer(), store.SettingPickle, key)
+	var key string
+	_, err = store.GetSetting(ctx, v.store.DB(), store.SettingPickle, &key)
+	return []byte(key), err
 }
 
 // loadMachine loads the keys of one account's device.

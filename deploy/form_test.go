@@ -19,28 +19,33 @@ import (
 func TestForm_OneStatementALine(t *testing.T) {
 	t.Parallel()
 	var problems []string
-	files := 0
-	require.NoError(t, filepath.WalkDir("..", func(path string, d fs.DirEntry, err error) error {
+	files := goFiles(t, "..")
+	for _, path := range files {
+		set := token.NewFileSet()
+		file, err := parser.ParseFile(set, path, nil, parser.SkipObjectResolution)
+		require.NoError(t, err)
+		problems = append(problems, formProblems(set, file)...)
+	}
+	require.Greater(t, len(files), 500)
+	require.Empty(t, strings.Join(problems, "\n"))
+}
+
+// goFiles returns the files of Go in a folder and below it, without hidden folders.
+func goFiles(t *testing.T, folder string) (files []string) {
+	t.Helper()
+	require.NoError(t, filepath.WalkDir(folder, func(path string, d fs.DirEntry, err error) error {
 		if err != nil {
 			return err
 		}
 		if d.IsDir() && strings.HasPrefix(d.Name(), ".") && path != ".." {
 			return fs.SkipDir
 		}
-		if d.IsDir() || !strings.HasSuffix(path, ".go") {
-			return nil
+		if !d.IsDir() && strings.HasSuffix(path, ".go") {
+			files = append(files, path)
 		}
-		files++
-		set := token.NewFileSet()
-		file, err := parser.ParseFile(set, path, nil, parser.SkipObjectResolution)
-		if err != nil {
-			return err
-		}
-		problems = append(problems, formProblems(set, file)...)
 		return nil
 	}))
-	require.Greater(t, files, 500)
-	require.Empty(t, strings.Join(problems, "\n"))
+	return files
 }
 
 // formProblems returns the places of a file that break a rule of form.

@@ -8,7 +8,7 @@ const (
 	// A contact's message in a business chat is answered or escalated; reference: the message's id.
 	HookMessage    HookEvent = "message:business"
 	HookEscalation HookEvent = "escalation" // a chat needs a person; reference: the id of the message that caused the escalation
-	// A person answered an escalation, or the owner resumed the assistant; reference: the chat's id.
+	// An escalation ended: a person answered or resolved it, or the owner resumed the assistant; reference: the chat's id.
 	HookResolved HookEvent = "resolved"
 	// Nobody claimed an escalation, though all were called; reference: id of the message that caused it.
 	HookUnclaimed HookEvent = "unclaimed"

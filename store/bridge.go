@@ -72,7 +72,7 @@ func SetBridgeBot(ctx context.Context, tx Tx, chat ChatID, oldBot, newBot id.Use
 	return row.Exec(ctx, tx, "move a chat to another bridge", setBridgeBotSQL, chat, oldBot, newBot)
 }
 
-// Bridge is a bridge with the number of its chats.
+// Bridge is the bot of a bridge and its protocol, with the number of its direct chats and groups in use.
 type Bridge struct {
 	Protocol string
 	Bot      id.UserID

@@ -80,8 +80,8 @@ const markCapturedSQL = `update chat_memory set captured_to = $2, failures = 0, 
 		order by ts desc, id desc limit $3) w order by w.ts limit 1), window_from)
 	where chat_id = $1`
 
-// MarkCaptured stores that a chat is captured up to a message. The conversation that prompts show then begins with the
-// last keep messages up to that one.
+// MarkCaptured stores that the notes of a chat were taken up to a message. From then on, prompts show the last keep messages
+// up to that one, and all later ones.
 func MarkCaptured(ctx context.Context, tx Tx, chat ChatID, message MessageID, keep int) error {
 	return row.Exec(ctx, tx, "note capture", markCapturedSQL, chat, message, keep)
 }

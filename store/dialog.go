@@ -42,7 +42,7 @@ func OpenDialog(ctx context.Context, tx Tx, d Dialog) (int64, error) {
 const recentDialogsSQL = "select " + dialogColumns +
 	" from dialogs d where d.chat_id = $1 and d.expires_at > $2 order by d.id desc limit $3"
 
-// RecentDialogs returns the questions of a chat that had not expired at a time, answered or not, the newest first.
+// RecentDialogs returns at most limit questions of a chat that expire after since, answered or not, the newest first.
 func RecentDialogs(ctx context.Context, db DB, chat ChatID, since time.Time, limit int) ([]Dialog, error) {
 	return row.All[Dialog](ctx, db, "dialogs", recentDialogsSQL, chat, since, limit)
 }

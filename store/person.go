@@ -42,10 +42,10 @@ func UnmergeChat(ctx context.Context, tx Tx, chat ChatID) error {
 	if err != nil {
 		return err
 	}
-	if err := row.Exec(ctx, tx, "take a chat out", unmergeChatSQL, chat); err != nil {
+	if err := row.Exec(ctx, tx, "unmerge chat", unmergeChatSQL, chat); err != nil {
 		return err
 	}
-	return row.Exec(ctx, tx, "take a chat out", restOfPersonSQL, merged, chat)
+	return row.Exec(ctx, tx, "unmerge chat", restOfPersonSQL, merged, chat)
 }
 
 const messagesOfContactsInOtherChatsSQL = `select m.id from messages m where m.sender in (select contact from chats where id = any ($1) and contact <> '') and m.chat_id <> all ($1)
@@ -53,5 +53,5 @@ const messagesOfContactsInOtherChatsSQL = `select m.id from messages m where m.s
 
 // MessagesOfContactsInOtherChats returns the messages that the contacts of chats wrote in other chats.
 func MessagesOfContactsInOtherChats(ctx context.Context, db DB, chats []ChatID) ([]MessageID, error) {
-	return row.Values[MessageID](ctx, db, "what was said elsewhere", messagesOfContactsInOtherChatsSQL, chats)
+	return row.Values[MessageID](ctx, db, "messages of contacts in other chats", messagesOfContactsInOtherChatsSQL, chats)
 }

@@ -239,7 +239,7 @@ const (
 	ExecutionSkipped ExecutionState = "skipped"
 )
 
-// Execution is one execution of a schedule.
+// Execution is what is done at one due time of a schedule. There is one for each due time.
 type Execution struct {
 	ID         ExecutionID
 	ScheduleID ScheduleID

@@ -80,15 +80,26 @@ func GetSetting(ctx context.Context, db DB, key Setting, value any) (bool, error
 	return true, nil
 }
 
+const initSettingSQL = "insert into settings (key, value) values ($1, $2) on conflict (key) do nothing"
+
+// InitSetting stores a setting that was never set. It changes no value, also if several processes call it at once.
+func InitSetting(ctx context.Context, w Writer, key Setting, value any) error {
+	return writeSetting(ctx, w, initSettingSQL, key, value)
+}
+
 const putSettingSQL = "insert into settings (key, value) values ($1, $2) on conflict (key) do update set value = excluded.value, updated_at = now()"
 
 // PutSetting stores a setting.
 func PutSetting(ctx context.Context, w Writer, key Setting, value any) error {
+	return writeSetting(ctx, w, putSettingSQL, key, value)
+}
+
+func writeSetting(ctx context.Context, w Writer, sql string, key Setting, value any) error {
 	raw, err := json.Marshal(value)
 	if err != nil {
 		return fmt.Errorf("write setting %s: %w", key, err)
 	}
-	return row.Exec(ctx, w, "write setting "+string(key), putSettingSQL, key, raw)
+	return row.Exec(ctx, w, "write setting "+string(key), sql, key, raw)
 }
 
 const replaceSettingSQL = "update settings set value = $3, updated_at = now() where key = $1 and value = $2"

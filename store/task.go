@@ -136,7 +136,7 @@ const continuedTasksSQL = `with recursive thread as (select id, continues from t
 
 // ContinuedTasks returns a task and the tasks that it continues, the newest first.
 func ContinuedTasks(ctx context.Context, db DB, task TaskID, limit int) ([]Task, error) {
-	return row.All[Task](ctx, db, "what a task goes on with", continuedTasksSQL, task, limit)
+	return row.All[Task](ctx, db, "continued tasks", continuedTasksSQL, task, limit)
 }
 
 const childrenSQL = "select " + taskColumns + " from tasks t where t.parent_id = $1 order by t.id"

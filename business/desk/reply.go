@@ -27,7 +27,7 @@ func (d *Desk) Reply(ctx context.Context, tx store.Tx, escalation store.Escalati
 	if err != nil {
 		return "", err
 	}
-	isNote, err := isNote(ctx, tx, m)
+	note, err := isNote(ctx, tx, m)
 	if err != nil {
 		return "", err
 	}
@@ -37,7 +37,7 @@ func (d *Desk) Reply(ctx context.Context, tx store.Tx, escalation store.Escalati
 	}
 	picked := e.Picks(m.Body, len(e.Proposals)+holding.offered())
 	switch sign := policy.ThreadSignOf(m.Body); {
-	case isNote:
+	case note:
 		return "", d.react(ctx, tx, m, policy.NoteMarker)
 	case !d.MayAnswer(m):
 		return NotSent(m, "operators may not answer here (config: `operators_answer`)."), nil
@@ -131,17 +131,17 @@ func Lock(ctx context.Context, tx store.Tx, escalation store.EscalationID) (stor
 	return e, chat, err
 }
 
-// applySign claims, pauses, resolves or hands back the escalation, as the reaction says.
+// applySign claims, pauses or resolves the escalation, or sends one of its proposals, as the reaction says.
 func (d *Desk) applySign(ctx context.Context, tx store.Tx, e store.Escalation, chat store.Chat, m store.Message,
-	applySign policy.ThreadSign,
+	sign policy.ThreadSign,
 ) (string, error) {
-	if applySign == policy.SignResolve {
+	if sign == policy.SignResolve {
 		return d.resolve(ctx, tx, e, m.Sender, m.At)
 	}
 	if !e.IsOpen() {
 		return "Already closed. `/handoff " + escapeCode(chat.TypedName()) + "` opens it again.", nil
 	}
-	switch applySign {
+	switch sign {
 	case policy.SignClaim:
 		return d.claim(ctx, tx, e, m.Sender, m.At)
 	case policy.SignPause:
@@ -311,11 +311,11 @@ func (d *Desk) ChangeReply(ctx context.Context, message store.MessageID) error {
 			return d.warn(ctx, tx, m, "⚠️ What was sent before is unchanged there: "+text.Escape(d.PersonName(m.Sender))+
 				" may not answer here (config: `operators`, `operators_answer`).")
 		}
-		isNote, err := isNote(ctx, tx, m)
+		note, err := isNote(ctx, tx, m)
 		if err != nil {
 			return err
 		}
-		if isNote {
+		if note {
 			return d.retractReply(ctx, tx, m)
 		}
 		later, err = d.editReply(ctx, tx, m, replies)

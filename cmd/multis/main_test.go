@@ -1,6 +1,7 @@
 package main
 
 import (
+	"flag"
 	"os"
 	"slices"
 	"testing"
@@ -19,6 +20,11 @@ func TestMain(m *testing.M) {
 	if os.Getenv(asProgram) != "" || slices.Contains(os.Args, "read-document") { // its reader gets no environment
 		main()
 		return
+	}
+	// The tests wait for processes and servers more than for a processor.
+	err := flag.Set("test.parallel", "6")
+	if err != nil {
+		panic(err)
 	}
 	storetest.Main(m)
 }

@@ -193,7 +193,7 @@ func (v policyView) Rules() []string {
 	return lines
 }
 
-// Explain returns the decision about a call for the owner in a room, in lines. Its error is for the owner.
+// Explain says how the rules decide the owner's call of a tool in a room, a reason a line. Its error may be shown to the owner.
 func (v policyView) Explain(room store.Chat, agent, tool, args string) (string, error) {
 	caller := tools.Caller{Owner: true, Surface: rules.SurfaceOwner, Chat: room}
 	if err := callerOf(v.cfg, agent, &caller); err != nil {

@@ -168,11 +168,11 @@ func serveUntilChange(ctx context.Context, source configSource, cfg *config.Conf
 	hs.SetCommands(commandList(as.admin))
 	state := health.New(st.Pool().Ping)
 	mux := routes(appservice.NewServer(inbox, cfg.Appservice.HSToken.Value()), state)
-	listener, err := listenForHomeserver(ctx, cfg.Appservice)
+	page, err := newPage(ctx, as, doctors, work)
 	if err != nil {
 		return nil, err
 	}
-	page, err := newPage(ctx, as, doctors, work)
+	listener, err := listenForHomeserver(ctx, cfg.Appservice)
 	if err != nil {
 		return nil, err
 	}

@@ -18,7 +18,7 @@ const Domain = "multis.localhost"
 
 // startTimeout limits the start of a server, which takes a few seconds on an
 // idle machine.
-const startTimeout = 90 * time.Second
+const startTimeout = 5 * time.Minute
 
 // Options configure a Stack.
 type Options struct {

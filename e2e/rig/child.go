@@ -14,7 +14,7 @@ import (
 )
 
 // startTimeout limits the start of a program, also on a busy machine.
-const startTimeout = 60 * time.Second
+const startTimeout = 5 * time.Minute
 
 // child is a process that is killed when this one ends.
 type child struct {

@@ -38,9 +38,9 @@ func (q Quote) HasValues(questions []string) bool {
 	})
 }
 
-// Answer returns the quote that answers the question, without a language model (see MatchQuotes). It reports false if there
-// is none. Where MatchQuotes is not sure, the question is answered by one of its nearest quotes if that also covers most of
-// the question's weight, and no other quote matches it equally well with different values (see Options).
+// Answer returns the quote that answers the question, without a language model; false if none does. It is the one that
+// MatchQuotes found. If MatchQuotes found only near ones, it is the best of them that covers most of the question's weight
+// (MinCoverage) and has no rival that matches as well with other values; never for a follow-up.
 func (s *Searcher) Answer(ctx context.Context, r Result) (Quote, bool, error) {
 	m := r.Match()
 	if m.Found {

@@ -49,7 +49,7 @@ func (s *SpeechServer) Requests() []Recording {
 	return append([]Recording(nil), s.requests...)
 }
 
-// ServeHTTP answers one request.
+// ServeHTTP answers POST /v1/audio/transcriptions as the script says, and all else with 404.
 func (s *SpeechServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if r.Method != http.MethodPost || r.URL.Path != "/v1/audio/transcriptions" {
 		http.NotFound(w, r)

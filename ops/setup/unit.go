@@ -26,8 +26,8 @@ const unitProperties = "User,ProtectSystem,ProtectHome,PrivateTmp,ReadWritePaths
 // systemdTimeout is the timeout of a command of systemd.
 const systemdTimeout = 2 * time.Second
 
-// ServiceUnit returns the unit of the service that runs multis with this configuration, with its drop-ins where systemd
-// runs. It returns false if no service does.
+// ServiceUnit returns the installed unit of the service if config is its configuration; else, and in a container, it returns
+// false. Where systemd runs, the unit includes its drop-ins.
 func (m Machine) ServiceUnit(ctx context.Context, config string) (Unit, bool) {
 	if m.InContainer() || !m.isService(config) {
 		return Unit{}, false
