@@ -43,6 +43,19 @@ func (l *Library) read(ctx context.Context, f File) (document, error) {
 	return readInSubprocess(ctx, l.options.Reader, src, f.Progress)
 }
 
+// CompileEngine compiles the PDF engine into the cache folder, unless it is there, so that the first PDF does not wait for that.
+func (l *Library) CompileEngine(ctx context.Context) error {
+	if l.options.CacheDir == "" || l.options.UnidocKey != "" {
+		return nil
+	}
+	const noPages = "%PDF-1.7\n"
+	_, err := l.read(ctx, File{Name: "empty.pdf", Data: []byte(noPages)})
+	if errors.Is(err, ErrBroken) { // the engine says so, which it can only when it is compiled
+		return nil
+	}
+	return err
+}
+
 // reporter is a watcher that calls progress.
 type reporter struct{ progress func(done, all int) }
 

@@ -3,12 +3,14 @@ package knowledge_test
 import (
 	"context"
 	"os"
+	"path/filepath"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"multis/knowledge"
+	"multis/knowledge/knowledgetest"
 	"multis/knowledge/search"
 	"multis/policy"
 	"multis/store/storetest"
@@ -80,4 +82,18 @@ func TestSubprocess_HangingReaderIsEnded(t *testing.T) {
 	_, err := d.lib.Index(ctx, knowledge.File{Name: "prices.md", Role: policy.RolePublic, Data: []byte(priceList)})
 	require.ErrorIs(t, err, context.DeadlineExceeded)
 	require.False(t, knowledge.IsPermanent(err), "another attempt may go better")
+}
+
+func TestLibrary_CompilesEngine(t *testing.T) {
+	t.Parallel()
+	program, err := os.Executable()
+	require.NoError(t, err)
+	noFolder := filepath.Join(t.TempDir(), "file")
+	require.NoError(t, os.WriteFile(noFolder, nil, 0o600))
+	for _, reader := range [][]string{nil, {program, readerArgument}} {
+		good := knowledge.Open(nil, knowledge.Options{Reader: reader, CacheDir: knowledgetest.EngineCache(t)})
+		require.NoError(t, good.CompileEngine(t.Context()))
+		bad := knowledge.Open(nil, knowledge.Options{Reader: reader, CacheDir: noFolder})
+		require.ErrorContains(t, bad.CompileEngine(t.Context()), noFolder)
+	}
 }

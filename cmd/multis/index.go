@@ -16,9 +16,11 @@ import (
 	"time"
 
 	"github.com/bmatcuk/doublestar/v4"
+	"github.com/rs/zerolog"
 	"golang.org/x/term"
 
 	"multis/config"
+	"multis/internal/sleep"
 	"multis/internal/text"
 	"multis/knowledge"
 	"multis/policy"
@@ -47,6 +49,20 @@ func openLibrary(cfg *config.Config, st *store.Store) (*knowledge.Library, error
 		Reader: []string{program, "read-document"}, CacheDir: cache, UnidocKey: cfg.Documents.UnidocKey.Value(), Folder: cfg.Documents.Folder,
 		Vectors: cfg.Embeddings.Model != config.NoModel,
 	}), nil
+}
+
+// engineDelay is how long after the start the PDF engine is compiled, which takes seconds: other things are more urgent at first.
+const engineDelay = 20 * time.Second
+
+// compileEngine compiles the PDF engine a while after the start.
+func compileEngine(ctx context.Context, library *knowledge.Library) error {
+	if err := sleep.For(ctx, engineDelay); err != nil {
+		return nil //nolint:nilerr // multis ends
+	}
+	if err := library.CompileEngine(ctx); err != nil && ctx.Err() == nil {
+		zerolog.Ctx(ctx).Warn().Err(err).Msg("Cannot compile the PDF engine ahead; the first PDF will wait for it")
+	}
+	return nil
 }
 
 // checkProgram returns an error if the user that root became cannot run this program, which reads documents in a process of its own.

@@ -185,6 +185,7 @@ func serveUntilChange(ctx context.Context, source configSource, cfg *config.Conf
 	group.Go(func() error { return serveOps(ctx, cfg.Ops, work, measured.Handler(), page) })
 	group.Go(func() error { return as.mcp.Run(ctx) })
 	group.Go(func() error { return as.endProcesses(ctx) })
+	group.Go(func() error { return compileEngine(ctx, as.documents) })
 	group.Go(func() (err error) {
 		if next, err = source.awaitChange(ctx, cfg, safe); err == nil {
 			err = errChanged
