@@ -179,6 +179,7 @@ func New(o Options) *Admin {
 		sends:     &sendCommands{base: b, schedules: a.schedules},
 		run:       a.runCommand,
 	}
+	a.questions.orders = a.orders
 
 	a.bridges = &bridgeCommands{base: b}
 	stalls := &stallNotices{base: b}

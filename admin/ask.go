@@ -22,6 +22,7 @@ type questionCommands struct {
 	search *search.Searcher
 	asker  Asker
 	agents *agentCommands
+	orders *orderCommands
 }
 
 // commands returns the commands about questions.
@@ -70,7 +71,16 @@ func (qs *questionCommands) ask(ctx context.Context, r request, question string)
 	case policy.IsAcknowledgement(question, qs.settings.Name) && (!strings.Contains(question, "?") || !qs.asker.HasModel(r.room, question)):
 		return answer{reaction: "👍", reason: "It only says thanks, goodbye or that all is well."}, nil
 	}
+	note := ""
 	if !qs.asker.HasModel(r.room, question) {
+		ans, missed, err := qs.orders.unclear(ctx, r)
+		if err != nil {
+			return answer{}, err
+		}
+		if ans.text != "" {
+			return ans, nil
+		}
+		note = missed
 		found, err := index.DocumentGroups(ctx, qs.store.DB(), r.scope())
 		if err != nil {
 			return answer{}, err
@@ -83,7 +93,7 @@ func (qs *questionCommands) ask(ctx context.Context, r request, question string)
 			return answer{text: qs.settings.noDocumentsText()}, nil
 		}
 	}
-	return answer{handled: true}, qs.asker.Ask(ctx, r.room, r.message, question)
+	return answer{handled: true}, qs.asker.AskOr(ctx, r.room, r.message, question, note)
 }
 
 // isSmallTalk reports whether a text is a greeting or asks for help, so that no document can answer it.

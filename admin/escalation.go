@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"multis/bridgebridge"
 	"multis/business/answers"
@@ -56,13 +57,14 @@ func (ec *escalationCommands) commands() []command {
 const maxEscalations = 25
 
 // list lists the open escalations.
-func (ec *escalationCommands) list(ctx context.Context, _ request, _ string) (answer, error) {
+func (ec *escalationCommands) list(ctx context.Context, r request, _ string) (answer, error) {
 	open, err := store.UnresolvedEscalations(ctx, ec.store.DB())
 	if err != nil {
 		return answer{}, err
 	}
 	if len(open) == 0 {
-		return answer{text: "No open escalations."}, nil
+		lastWords, err := ec.lastWords(ctx, r)
+		return answer{text: "No open escalations." + lastWords}, err
 	}
 	lines := []string{"**" + text.Count(len(open), "conversation") + "** with a person, the longest waiting first:"}
 	var about []store.MessageID
@@ -78,6 +80,44 @@ func (ec *escalationCommands) list(ctx context.Context, _ request, _ string) (an
 		lines = append(lines, fmt.Sprintf("and %d more", more))
 	}
 	return answer{text: strings.Join(lines, "\n"), quotes: about}, nil
+}
+
+// lastWordsSpan is for how long a chat is listed in which the contact wrote last.
+const lastWordsSpan = 14 * 24 * time.Hour
+
+// lastWords tells the owner in which direct chats the contact wrote last; empty if there are none, and for others.
+func (ec *escalationCommands) lastWords(ctx context.Context, r request) (string, error) {
+	if !r.isOwner() || r.room.IsOperatorsRoom {
+		return "", nil
+	}
+	db := ec.store.DB()
+	from := ec.room.now().Add(-lastWordsSpan)
+	active, err := store.ActiveChats(ctx, db, from, time.Time{}, "", 0, maxEscalations)
+	if err != nil {
+		return "", err
+	}
+	ids := make([]store.ChatID, len(active))
+	for i, a := range active {
+		ids[i] = a.ChatID
+	}
+	said, err := store.MessagesOfChats(ctx, db, ids, from, time.Time{}, 1)
+	if err != nil {
+		return "", err
+	}
+	var waiting []string
+	for _, m := range said {
+		chat, err := store.ChatByID(ctx, db, m.ChatID)
+		if err != nil {
+			return "", err
+		}
+		if m.Author == policy.AuthorContact && chat.Kind == policy.KindDM {
+			waiting = append(waiting, esc(chat.Label())+", "+ec.room.ago(m.At))
+		}
+	}
+	if len(waiting) == 0 {
+		return "", nil
+	}
+	return " In these chats the contact wrote last:\n- " + strings.Join(waiting, "\n- ") + "\n\n`/messages` and a name shows what.", nil
 }
 
 // line describes an open escalation: whose, how old, who answers, why, and where.

@@ -371,8 +371,21 @@ func (sc *scheduleCommands) jobsAbout(ctx context.Context, about string) ([]stor
 	words := slices.DeleteFunc(phrase.Words(about), func(word string) bool { return len(word) < 3 || search.IsCommonWord(word) })
 	return slices.DeleteFunc(all, func(s store.Schedule) bool {
 		body := phrase.Words(s.Body)
-		return !slices.ContainsFunc(words, func(word string) bool { return slices.Contains(body, word) })
+		return !slices.ContainsFunc(words, func(word string) bool {
+			return slices.ContainsFunc(body, func(other string) bool { return isSameWord(word, other) })
+		})
 	}), nil
+}
+
+// minSharedWord is the minimum length of a word that may have an ending, such as "dentist" in "dentista", in bytes.
+const minSharedWord = 6
+
+// isSameWord reports whether two words are the same, or one with an ending of up to two letters.
+func isSameWord(a, b string) bool {
+	if len(a) > len(b) {
+		a, b = b, a
+	}
+	return a == b || len(a) >= minSharedWord && len(b)-len(a) <= 2 && strings.HasPrefix(b, a)
 }
 
 func (sc *scheduleCommands) delete(s store.Schedule) answer {

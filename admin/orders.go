@@ -44,6 +44,9 @@ type plainOrder struct {
 	command  string
 	needsYes bool // it is shown as the command and carried out after a yes
 	stops    bool // it stops something, so that it waits for nothing
+	shows    bool // it only shows something
+	// says is the answer to an order that no command carries out.
+	says string
 }
 
 // slotTyped is the slot of a command that takes the whole line as it was typed.
@@ -57,6 +60,11 @@ const (
 	orderSend       = "send"
 	orderRemind     = "remind"
 	orderWake       = "remind.wake"
+	orderMove       = "move"
+	orderModel      = "model"
+	orderHours      = "business.hours"
+	orderMessages   = "messages"
+	orderNotes      = "memory.chat"
 )
 
 // plainOrders are all orders that package orders knows.
@@ -77,34 +85,34 @@ var plainOrders = []plainOrder{
 	{order: orderRemind, command: "remind {when} {timed} {rest} {text}"},
 	{order: "remind.recurring", command: "remind {typed}", needsYes: true},
 	{order: orderWake, command: "remind {timed} wake up"},
-	{order: "jobs", command: "jobs"},
+	{order: "jobs", command: "jobs", shows: true},
 	{order: "cancel", command: "cancel {n}", needsYes: true},
 	{order: orderCancel, command: "cancel {text} {last}"},
 	{order: orderCancelDone, command: "cancel {last}"},
-	{order: "commitments", command: "commitments"},
-	{order: "commitments.chat", command: "commitments {chat}"},
-	{order: "memory", command: "memory"},
-	{order: "memory.chat", command: "memory {chat}"},
+	{order: "commitments", command: "commitments", shows: true},
+	{order: "commitments.chat", command: "commitments {chat}", shows: true},
+	{order: "memory", command: "memory", shows: true},
+	{order: orderNotes, command: "memory {chat}", shows: true},
 	{order: "remember", command: "remember {text}", needsYes: true},
 	{order: "forget", command: "forget {text}"},
 	{order: "forget.chat", command: "forget {chat}"},
-	{order: "chats", command: "chats"},
-	{order: "docs", command: "docs"},
+	{order: "chats", command: "chats", shows: true},
+	{order: "docs", command: "docs", shows: true},
 	{order: "docs.remove", command: "docs remove {text}", needsYes: true},
 	{order: "index", command: "index {file}", needsYes: true},
-	{order: "index.how", command: "index"},
-	{order: "search", command: "search {text}"},
-	{order: "ask", command: "ask {text}"},
-	{order: "brief", command: "brief"},
-	{order: "brief.chat", command: "brief {chat}"},
-	{order: "escalations", command: "escalations"},
-	{order: "why.chat", command: "why {chat}"},
-	{order: "budget", command: "budget"},
+	{order: "index.how", command: "index", shows: true},
+	{order: "search", command: "search {text}", shows: true},
+	{order: "ask", command: "ask {text}", shows: true},
+	{order: "brief", command: "brief", shows: true},
+	{order: "brief.chat", command: "brief {chat}", shows: true},
+	{order: "escalations", command: "escalations", shows: true},
+	{order: "why.chat", command: "why {chat}", shows: true},
+	{order: "budget", command: "budget", shows: true},
 	{order: "budget.limit", command: "config set budget.per_day {n}", needsYes: true},
-	{order: "business", command: "business"},
-	{order: "business.hours", command: "business setup hours", needsYes: true},
+	{order: "business", command: "business", shows: true},
+	{order: orderHours, command: "business setup hours", needsYes: true},
 	{order: "business.tone", command: "business setup tone", needsYes: true},
-	{order: "audit", command: "audit"},
+	{order: "audit", command: "audit", shows: true},
 	{order: "backup", command: "jobs upkeep run backup", needsYes: true},
 	{order: "export.chat", command: "export {chat}"},
 	{order: "export.all", command: "export all"},
@@ -112,11 +120,17 @@ var plainOrders = []plainOrder{
 	{order: orderSendLater, command: "send {chat} {timed}: {text}"},
 	{order: "send.ask", command: "send {chat}"}, // the question is the owner's to put
 	{order: "undo", command: "undo", needsYes: true},
-	{order: "messages", command: "messages {chat}"},
-	{order: "messages.n", command: "messages {chat} {n}"},
-	{order: "status", command: "status"},
-	{order: "drafts", command: "drafts"},
-	{order: "help", command: "help"},
+	{order: "messages.answered", command: "messages {chat}", shows: true},
+	{order: "chats.chat", command: "chats {chat}", shows: true},
+	{order: orderMove, command: "jobs {line}", needsYes: true},
+	{order: orderMessages, command: "messages {chat}", shows: true},
+	{order: "messages.n", command: "messages {chat} {n}", shows: true},
+	{order: "status", command: "status", shows: true},
+	{order: "drafts", command: "drafts", shows: true},
+	{order: "help", command: "help", shows: true},
+	{order: orderModel, says: "That needs a language model, and none is configured: `llm.model` in config.yaml names one."},
+	{order: "quiet", says: "I can't be quiet only towards you: mute this room in your client, which stops its rings. " +
+		"`/pause all` stops everything that I send."},
 }
 
 // foundOrder is an order in a message, with the command that carries it out.
@@ -156,18 +170,26 @@ func (oc *orderCommands) find(ctx context.Context, r request) (_ foundOrder, fou
 	if !isOrder {
 		return foundOrder{}, false, nil
 	}
-	if chat, has := order.Slots[orders.SlotChat]; has {
-		order.Slots[orders.SlotChat] = names.typedName(chat)
-	}
-	order.Slots[slotTyped] = strings.TrimSpace(typed)
-	if when, has := order.Slots[orders.SlotWhen]; has && strings.HasPrefix(order.Concept, "pause") && untilPattern.MatchString(typed) {
-		order.Slots[orders.SlotWhen] = "à " + when
-	}
-	p, found := planOf(order)
+	p, found := oc.planOf(r, typed, order, &names)
 	if order.IsAsked && (p.needsYes || p.stops) {
 		return foundOrder{}, false, nil
 	}
 	return p, found, nil
+}
+
+// planOf returns the command that carries out an order in a line.
+func (oc *orderCommands) planOf(r request, typed string, order orders.Order, names *chatNames) (foundOrder, bool) {
+	if chat, has := order.Slots[orders.SlotChat]; has {
+		order.Slots[orders.SlotChat] = names.typedName(chat)
+	}
+	order.Slots[slotTyped] = strings.TrimSpace(typed)
+	if corrected, has := order.Slots[orders.SlotLine]; has {
+		order.Slots[slotTyped] = corrected
+	}
+	if when, has := order.Slots[orders.SlotWhen]; has && strings.HasPrefix(order.Concept, "pause") && untilPattern.MatchString(typed) {
+		order.Slots[orders.SlotWhen] = "à " + when
+	}
+	return planOf(order)
 }
 
 // thatPattern matches the word between a time and what is to be said then: "tomorrow at 8 that I'm late".
@@ -193,11 +215,15 @@ var untilPattern = regexp.MustCompile(`(?i)\bjusqu`)
 
 // isMeant reports whether a line that has the form of an order is one: a time in it can be read, and a reminder exists.
 func (oc *orderCommands) isMeant(ctx context.Context, r request, order orders.Order) (bool, error) {
+	hasModel := oc.asker.HasModel(r.room, typedText(r.message))
+	p, _ := planOf(order)
 	switch order.Concept {
+	case orderModel, orderMove:
+		return false, nil // what a model does, and what unclear reads without one
 	case orderSendLater:
 		return oc.sends.isTime(r, order.Slots[orders.SlotTimed]), nil
 	case orderCancel:
-		if !oc.asker.HasModel(r.room, typedText(r.message)) {
+		if !hasModel {
 			return true, nil
 		}
 		jobs, err := oc.schedules.jobsAbout(ctx, order.Slots[orders.SlotText]+" "+order.Slots[orders.SlotLast])
@@ -206,7 +232,7 @@ func (oc *orderCommands) isMeant(ctx context.Context, r request, order orders.Or
 		jobs, err := oc.schedules.jobsAbout(ctx, order.Slots[orders.SlotLast])
 		return len(jobs) > 0, err
 	default:
-		return true, nil
+		return !order.IsClause || p.stops || !hasModel, nil // a model reads the other clauses, too
 	}
 }
 
@@ -305,17 +331,29 @@ func (oc *orderCommands) handle(ctx context.Context, r request, _ string) (_ ans
 		}
 	}
 	if order.needsYes {
-		return answer{
-			text:     code("/"+order.command) + "? 👍 or `yes` does it.",
-			question: confirmOrder{orders: oc, Command: order.command},
-			reason:   "It asks for " + order.command + ".",
-		}, true, nil
+		return oc.askFirst(order), true, nil
+	}
+	if order.says != "" {
+		return answer{text: order.says}, true, nil
 	}
 	ans, err := oc.carryOut(ctx, r, order.command)
 	if order.stops && ans.undo != "" && !strings.Contains(ans.text, "/resume") {
 		ans.text += " Undo: `/undo`."
 	}
 	return ans, true, err
+}
+
+// askFirst shows an order as its command and asks whether it is carried out.
+func (oc *orderCommands) askFirst(order foundOrder) answer {
+	text := code("/"+order.command) + "? 👍 or `yes` does it."
+	if order.order == orderHours {
+		text += " For single days: `/config set business.holidays 2026-12-25, 2026-12-27..2027-01-02`, which replaces the list before."
+	}
+	return answer{
+		text:     text,
+		question: confirmOrder{orders: oc, Command: order.command},
+		reason:   "It asks for " + order.command + ".",
+	}
 }
 
 // askToCancel asks whether a job that was named by its words is ended.
@@ -383,10 +421,12 @@ func (n *chatNames) find(name string) []store.Chat {
 	}
 	whole := plainName(withoutGenitive(name))
 	bare := plainName(orders.BareName(withoutGenitive(name)))
+	owner := strings.TrimSuffix(bare, "s") // of "Anas"
 	for _, fits := range []func(candidate string) bool{
 		func(candidate string) bool { return candidate == whole },
 		func(candidate string) bool { return candidate == bare },
 		func(candidate string) bool { return len(bare) > 2 && hasWords(candidate, bare) },
+		func(candidate string) bool { return len(owner) > 2 && owner != bare && hasWords(candidate, owner) },
 	} {
 		var found []store.Chat
 		for _, c := range n.chats {

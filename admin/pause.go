@@ -2,6 +2,7 @@ package admin
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"time"
 
@@ -52,7 +53,7 @@ func (ps *pauseCommands) pause(ctx context.Context, r request, args string) (ans
 	name, when, hasEnd := strings.Cut(args, " until ")
 	var until *time.Time
 	if hasEnd {
-		if at, rest, err := schedule.ParseTime(ps.end(r, when), ps.room.writtenAt(r), schedule.English()); err == nil && rest == "" {
+		if at, isTime := ps.endOf(r, when); isTime {
 			until = &at
 		}
 	}
@@ -73,17 +74,29 @@ func (ps *pauseCommands) pause(ctx context.Context, r request, args string) (ans
 	}, nil
 }
 
+// endOf returns the time at which a pause ends; false if the words are no time.
+func (ps *pauseCommands) endOf(r request, when string) (time.Time, bool) {
+	at, rest, err := schedule.ParseTime(ps.end(r, when), ps.room.writtenAt(r), schedule.English())
+	return at, err == nil && rest == ""
+}
+
 // end returns the time at which a pause ends in English. "9h" is a length there, and "à 9h" a time of day.
 func (ps *pauseCommands) end(r request, when string) string {
 	const at = "à "
 	when, isClock := strings.CutPrefix(when, at)
-	if _, rest, err := schedule.ParseTime(when, ps.room.writtenAt(r), schedule.English()); err == nil && rest == "" && !isClock {
-		return when
+	candidates := []string{schedule.InEnglish(at + when), schedule.InEnglish(when)}
+	if !isClock {
+		candidates = slices.Insert(candidates, 0, when)
 	}
-	if clock := schedule.InEnglish(at + when); !strings.HasPrefix(clock, at) {
-		return clock
+	for _, in := range []string{"in ", "en ", "dans "} { // a length, such as "una semana"
+		candidates = append(candidates, schedule.InEnglish(in+when))
 	}
-	return schedule.InEnglish(when)
+	for _, english := range candidates {
+		if _, rest, err := schedule.ParseTime(english, ps.room.writtenAt(r), schedule.English()); err == nil && rest == "" {
+			return english
+		}
+	}
+	return when
 }
 
 // pauseChat stops the answers in a chat.

@@ -137,18 +137,24 @@ type fakeAgent struct {
 	goals      []string
 	// noModel is true if no model is configured.
 	noModel bool
+	// saysNote answers with the note of a search that finds nothing.
+	saysNote bool
 	// answers returns the agent that answers in a chat; nil when multis itself does everywhere.
 	answers func(store.Chat) (agent, by string)
 	st      *store.Store
 	box     *outbox.Box
 }
 
-func (a *fakeAgent) Ask(ctx context.Context, room store.Chat, message store.Message, question string) error {
+func (a *fakeAgent) AskOr(ctx context.Context, room store.Chat, message store.Message, question, note string) error {
 	if a.err != nil {
 		return a.err
 	}
 	return a.st.InTx(ctx, func(tx store.Tx) error {
-		out, _, err := a.box.Queue(ctx, tx, outbox.NewNotice(room, fmt.Sprintf("You asked **%s** in chat %d.", question, room.ID), outbox.Answer))
+		said := fmt.Sprintf("You asked **%s** in chat %d.", question, room.ID)
+		if a.saysNote {
+			said = note
+		}
+		out, _, err := a.box.Queue(ctx, tx, outbox.NewNotice(room, said, outbox.Answer))
 		if err != nil {
 			return err
 		}

@@ -23,6 +23,11 @@ type Questions struct{ *core }
 // a picture that came with it first; Options.Pictures must be set then. If the answer needs his approval, Tasks.Resume
 // answers later.
 func (q *Questions) Ask(ctx context.Context, room store.Chat, message store.Message, question string) error {
+	return q.AskOr(ctx, room, message, question, "")
+}
+
+// AskOr is Ask with a note, in Markdown, that is added if no model reads the question and nothing is found.
+func (q *Questions) AskOr(ctx context.Context, room store.Chat, message store.Message, question, note string) error {
 	if hasPicture(message) {
 		why, err := q.describeOwnerPicture(ctx, &message)
 		if err != nil {
@@ -39,7 +44,7 @@ func (q *Questions) Ask(ctx context.Context, room store.Chat, message store.Mess
 		shows := text.Escape(pictureDescriptions([]store.Message{message}))
 		return q.queueReply(ctx, &ownerReply{room: room, message: message.ID, sourcedText: sourcedText{markdown: "It shows: " + shows}})
 	default:
-		return q.replyWithoutModel(ctx, &ownerReply{room: room, message: message.ID}, question)
+		return q.replyWithoutModel(ctx, &ownerReply{room: room, message: message.ID}, question, note)
 	}
 	asks := message.ID
 	model, _ := q.personas.ModelOf(answering)
@@ -89,8 +94,8 @@ func (q *Questions) acknowledge(ctx context.Context, room store.Chat, message st
 	})
 }
 
-// replyWithoutModel replies with the passages that were found, if there is no model.
-func (q *Questions) replyWithoutModel(ctx context.Context, reply *ownerReply, question string) error {
+// replyWithoutModel replies with the passages that were found, if there is no model, and else with a note.
+func (q *Questions) replyWithoutModel(ctx context.Context, reply *ownerReply, question, note string) error {
 	where, err := q.searchAreaOf(ctx, question)
 	if err != nil {
 		return err
@@ -103,6 +108,9 @@ func (q *Questions) replyWithoutModel(ctx context.Context, reply *ownerReply, qu
 	if reply.sourcedText, err = q.listPassages(ctx, "I have no model configured, so here is what I found:", question, found,
 		where); err != nil {
 		return err
+	}
+	if len(reply.used) == 0 && note != "" {
+		reply.markdown = foundNothing + " " + note + where.textIfUnusual()
 	}
 	return q.queueReply(ctx, reply)
 }

@@ -31,5 +31,5 @@ func (q *Questions) AnswerScheduled(ctx context.Context, room store.Chat, run st
 		return q.answerOwner(ctx, task, room)
 	}
 	task.State = store.TaskCompleted
-	return q.replyWithoutModel(ctx, &ownerReply{room: room, task: &task}, text)
+	return q.replyWithoutModel(ctx, &ownerReply{room: room, task: &task}, text, "")
 }

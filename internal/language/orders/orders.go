@@ -23,11 +23,14 @@ const (
 	SlotText   = "text"   // any text
 	SlotRest   = "rest"   // the text after another one
 	SlotLast   = "last"   // the text of a phrase that is tried after all others
+	SlotLine   = "line"   // the whole line
 	topic      = "orders" // of the lexicon
 	politeRow  = "polite" // words that change nothing
 	timeRow    = "time"   // words that say when
 	nameRow    = "name"   // words that may stand before a name, such as "Mrs"
 	maxLine    = 60       // words; a longer line is no order
+	// orderForget takes a text, which may be the name of a chat.
+	orderForget = "forget"
 )
 
 // Order is what a line orders.
@@ -35,6 +38,14 @@ type Order struct {
 	Concept string            // the row of the lexicon, such as "pause.chat"
 	Slots   map[string]string // as typed; numbers in digits
 	IsAsked bool              // it ends with a question mark and is not politely asked for
+	// IsClause says that only a clause of the line orders it.
+	IsClause bool
+}
+
+// has reports whether an order has a slot.
+func (o Order) has(slot string) bool {
+	_, has := o.Slots[slot]
+	return has
 }
 
 // entry is a phrase of a concept.
@@ -138,12 +149,45 @@ func rankOf(words string) int {
 
 // Find returns what a line orders. isChat reports whether a text is the name of a chat.
 func Find(typed string, isChat func(name string) bool) (Order, bool) {
-	all := read()
-	line := phrase.Read(typed, all.polite)
+	found, ok := find(typed, isChat)
+	if once := withoutRepeatedWords(typed); !ok && once != typed {
+		found, ok = find(once, isChat)
+	}
+	if !ok {
+		found, ok = findInClause(typed, isChat)
+	}
+	if ok {
+		found.IsAsked = isAsked(typed, phrase.Read(typed, read().polite))
+	}
+	return found, ok
+}
+
+// quoteMarks may stand around a text that is sent. The one before it is no part of the first word.
+const quoteMarks = `"“”„«» `
+
+// isAsked reports whether a line ends with a question mark, and does not begin with words such as "can you".
+func isAsked(typed string, line phrase.Line) bool {
+	return strings.HasSuffix(strings.TrimSpace(typed), "?") && (len(line.Tokens) == 0 || !line.Tokens[0].IsPolite)
+}
+
+// newSlots reads a line.
+func newSlots(typed string, isChat func(name string) bool) slots {
+	return slots{
+		index:  read(),
+		line:   phrase.Read(typed, read().polite),
+		isChat: isChat,
+		chats:  map[[2]int]bool{},
+	}
+}
+
+// find returns what a line orders by a phrase or by the classes of its words.
+func find(typed string, isChat func(name string) bool) (Order, bool) {
+	s := newSlots(typed, isChat)
+	all := s.index
+	line := s.line
 	if len(line.Tokens) == 0 || len(line.Tokens) > maxLine {
 		return Order{}, false
 	}
-	s := slots{index: all, line: line, isChat: isChat, chats: map[[2]int]bool{}}
 	m := phrase.Match{Line: line, Accept: s.accepts}
 	var entries []entry
 	for _, e := range all.open {
@@ -151,13 +195,11 @@ func Find(typed string, isChat func(name string) bool) (Order, bool) {
 			entries = append(entries, e)
 		}
 	}
-	isPolite := false
 	for _, t := range line.Tokens {
 		entries = append(entries, all.byWord[t.Word]...)
 		if !t.IsPolite {
 			break
 		}
-		isPolite = true
 	}
 	slices.SortStableFunc(entries, byRank)
 	found := Order{}
@@ -175,20 +217,19 @@ func Find(typed string, isChat func(name string) bool) (Order, bool) {
 			bestRank = e.rank
 			open = size
 			if said, has := m.ToEnd[SlotText]; has && strings.HasPrefix(e.concept, "send") {
-				found.Slots[SlotText] = said // with the words at its end that an order does not need
+				found.Slots[SlotText] = strings.TrimRight(said, quoteMarks) // with the words at its end that an order does not need
 			}
 		}
 	}
 	switch {
 	case found.Concept == "":
 		found, _ = s.findWish()
-	case bestRank > 0 && len(found.Slots) == 0:
+	case bestRank > 0 && (len(found.Slots) == 0 || found.Concept == orderForget):
 		found = s.wishOfChat(found)
 	}
 	if n, has := found.Slots[SlotNumber]; has {
 		found.Slots[SlotNumber] = digits(n)
 	}
-	found.IsAsked = strings.HasSuffix(strings.TrimSpace(typed), "?") && !isPolite
 	return found, found.Concept != ""
 }
 
@@ -214,6 +255,7 @@ type slots struct {
 	line   phrase.Line
 	isChat func(name string) bool
 	chats  map[[2]int]bool // the answers of isChat, by the tokens of the name
+	words  []string        // of the line, without repeated letters, for readWish
 }
 
 // accepts reports whether tokens of the line can fill a slot.

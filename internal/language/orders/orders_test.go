@@ -81,6 +81,30 @@ func TestFind_InAnyWords(t *testing.T) {
 		"on ouvre plus le mercredi":                      "business.hours",
 		"bin wieder da, was gibts neues":                 "brief",
 		"pause générale jusqu'à 18h":                     "pause.all.until",
+		"lass ana in ruhe":                               "mode.silent",
+		"leave ana alone until friday":                   "pause.chat.until",
+		"pasa de ana una semana":                         "pause.chat.until",
+		"a ana apágala del todo":                         "mode.off",
+		"mets ana en mode brouillon":                     "delivery.draft",
+		"are you even answering ana atm":                 "chats.chat",
+		"antwort von ana schon da?":                      "messages.answered",
+		"warum bist du bei ana stumm geblieben heute":    "why.chat",
+		"what do i still owe people":                     "commitments",
+		"u can answer again":                             "resume.all",
+		"c bon tu peux re répondre à tout le monde":      "resume.all",
+		"fang wieder an zu antworten":                    "resume.all",
+		"el lunes cerramos por fiesta":                   "business.hours",
+		"demain exceptionnellement ouverture a 11h":      "business.hours",
+		"reception opens at 9 not 7 tomorrow":            "business.hours",
+		"bis morgen früh keine meldungen mehr bitte":     "quiet",
+		"verschieb den zahnarzt auf freitag 11 uhr":      "move",
+		"lo del banco mejor el lunes":                    "move",
+		"übersetz mal was der gast geschrieben hat":      "model",
+		"para para para todo":                            "pause.all",
+		"mute ana til 6":                                 "pause.chat.until",
+		"stop. plus aucun message":                       "pause.all",
+		"ok hold off on everyone for 2 hours, im ill":    "pause.all.until",
+		"oh no undo that":                                "undo",
 	} {
 		t.Run(line, func(t *testing.T) {
 			t.Parallel()
@@ -100,6 +124,8 @@ func TestFind_TellingStopsNothing(t *testing.T) {
 		"leave ana a message", "I will stop talking to ana", "everybody is quiet", "nobody answers", "did ana stop answering",
 		"no answer from Ana yet", "never got an answer from Ana", "Ana not answering", "Keine Antwort von Ana",
 		"Ana kann nicht antworten", "could not reply to Ana", "bis morgen früh keine meldungen mehr bitte",
+		"Ana bis 18 Uhr im Büro", "ana ist bis freitag krank", "stop everything, he said", "wenn ana anruft, hör auf zu antworten",
+		"ana est déjà tranquille", "i will leave ana alone", "ana said stop calling her, kinda rude", "stop everything? no, go on",
 		"jusqu'à 18h ne viens pas", "until tomorrow no news", "no answer from anyone until 6pm", "hasta mañana no vengas",
 	} {
 		t.Run(line, func(t *testing.T) {
@@ -147,6 +173,31 @@ func TestFind_LeavesQuestions(t *testing.T) {
 	require.True(t, ok && !found.IsAsked, "asked politely")
 }
 
+// TestNearest_WholeBesideOthers: a line with all of an order is near to it beside other words, or with one word misspelled.
+func TestNearest_WholeBesideOthers(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		line, concept string
+		isWhole       bool
+	}{
+		{"ana wrote twice and you said nothing, how come", "why.chat", true},
+		{"no more pings from you tonight unless its urgent", "quiet", true},
+		{"rmeind me each monday to pay the cleaners", "remind", true},
+		{"errinner mich morgen um halb neun an den tüv", "remind", true},
+		{"start answering the hotel people pls", "mode.business", false},
+		{"der ana muss ich noch das rezept für den kuchen schicken, und zwar bald", "", false},
+	} {
+		t.Run(c.line, func(t *testing.T) {
+			t.Parallel()
+			_, found := Find(c.line, isKnown)
+			require.False(t, found)
+			order, isWhole, _ := Nearest(c.line, isKnown)
+			require.Equal(t, c.concept, order.Concept)
+			require.Equal(t, c.isWhole, isWhole)
+		})
+	}
+}
+
 func TestBareName_LeavesTitles(t *testing.T) {
 	t.Parallel()
 	for name, want := range map[string]string{
@@ -177,5 +228,12 @@ func BenchmarkFind(b *testing.B) {
 	for b.Loop() {
 		Find("faut pas que j'oublie d'acheter des fleurs pour ana vendredi, préviens-moi", isKnown)
 		Find("please tell me everything that you know about the contract with the plumber", isKnown)
+	}
+}
+
+func BenchmarkNearest(b *testing.B) {
+	for b.Loop() {
+		Nearest("der ana muss ich noch das rezept für den kuchen schicken, und zwar bald", isKnown)
+		Nearest("please tell me everything that you know about the contract with the plumber", isKnown)
 	}
 }
