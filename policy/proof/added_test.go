@@ -93,6 +93,13 @@ func TestCheck_ChoiceIsNoDeed(t *testing.T) {
 		"passive in French":   {"Votre billet est échangé gratuitement.", "Le billet peut être échangé gratuitement.", "", Unknown},
 		"what can be":         {"Yes, a ticket can be changed.", "A ticket can be changed.", "", Follows},
 		"in another word":     {"You may change your ticket.", "A ticket can be changed.", "", Follows},
+		"goes on with can":    {"By phone or in the shop, you can book a table.", "Tables can be booked by phone or in the shop.", "", Follows},
 		"a rule of the house": {"Tickets are changed free of charge.", "We change tickets free of charge.", "", Follows},
 	})
+	found := Check(Claim{
+		Sentence: "Your ticket is being changed, and you can write to us.",
+		Units:    []string{"A ticket can be changed.", "You can write to us."},
+		Question: "please change my ticket",
+	})
+	require.Equal(t, Unknown, found.Outcome, "another part says what can be")
 }

@@ -59,17 +59,32 @@ func (v *vocabulary) precedeNoun(words []string) bool {
 }
 
 // findChoice finds a part of the sentence that says that something is done where its sources say only that it can be: "your booking is
-// being changed" of "a booking can be changed".
+// being changed" of "a booking can be changed". What another part of the sentence says can be holds only for what it is about.
 func (p deedCheck) findChoice() Finding {
 	const least = 2 // words that are no facts: the thing, and what is done to it
 	isOpen := func(c clause) bool {
 		return slices.ContainsFunc(c.tokens, func(t token) bool { return c.words.may[t.word] })
 	}
-	if slices.ContainsFunc(p.said, isOpen) {
-		return Finding{}
-	}
+	var done []clause      // parts that do not say "can"
+	open := map[int]bool{} // the units that the others rest on
 	for _, c := range p.said {
+		goesOn := false // with a part that says "can"
+		for _, s := range c.segments() {
+			goesOn = goesOn || isOpen(s.clause)
+			if goesOn {
+				for _, near := range p.nearestClauses(s.clause) {
+					open[near.unit] = true
+				}
+			} else {
+				done = append(done, s.clause)
+			}
+		}
+	}
+	for _, c := range done {
 		near := p.nearestClauses(c)
+		if slices.ContainsFunc(near, func(s clause) bool { return open[s.unit] }) {
+			continue
+		}
 		shared := 0
 		for i, t := range c.tokens {
 			if c.words.isContent(t) && !c.isFact(i) && hasWord(near, t) {

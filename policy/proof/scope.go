@@ -160,8 +160,8 @@ func (c clause) isLabel() bool { return c.isRow && c.at == 0 }
 func (p scopeCheck) numbersOtherCell(said segment) string {
 	for i, t := range said.tokens {
 		own := p.cellsWith(t)
-		if !t.isNumber || len(own) == 0 || p.repeatsAsked(said.clause, i) {
-			continue
+		if !t.isNumber || len(own) == 0 || slices.ContainsFunc(own, clause.isLabel) || p.repeatsAsked(said.clause, i) {
+			continue // a number of the label may name the row: "10-day ticket"
 		}
 		for _, cell := range p.source {
 			isOwn := slices.ContainsFunc(own, func(c clause) bool { return c.unit == cell.unit && c.at == cell.at })
