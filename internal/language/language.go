@@ -97,10 +97,14 @@ func Guess(text string) Language {
 // IsCommon reports whether a word is among the most common words of a recognized language.
 func IsCommon(word string) bool { return commonLanguages(strings.ToLower(word)) != 0 }
 
-// firstWords returns the first maxWords words of a text in lower case.
+// firstWords returns the first maxWords words of a text in lower case. One with a digit is of no language, such as A7.
 func firstWords(text string) []string {
 	words := make([]string, 0, maxWords)
-	for w := range strings.FieldsFuncSeq(text, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsMark(r) }) {
+	isBetween := func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsMark(r) && !unicode.IsDigit(r) }
+	for w := range strings.FieldsFuncSeq(text, isBetween) {
+		if strings.ContainsFunc(w, unicode.IsDigit) {
+			continue
+		}
 		if words = append(words, strings.ToLower(w)); len(words) == maxWords {
 			break
 		}

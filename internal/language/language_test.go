@@ -27,6 +27,7 @@ func TestDetect_LanguageOfSentence(t *testing.T) {
 		"La consegna avviene entro tre giorni e non costa di più.":     language.Italian,
 		"Hoe laat gaat de bakker op zondag open?":                      language.Dutch,
 		"De levering vindt plaats binnen drie dagen van het bestellen": language.Dutch,
+		"Depuis l'A7, sortie Loriol, suivre la direction de Crest.":    language.French,
 		"Во сколько открывается пекарня?":                              language.Russian,
 		"متى يفتح المخبز يوم الأحد؟":                                   language.Arabic,
 		"パン屋は日曜日に何時に開きますか":                                             language.Simple,
