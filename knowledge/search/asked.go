@@ -131,6 +131,18 @@ func askingPart(r *reader, text string) (asking, rest string) {
 	return asking, rest
 }
 
+// isOpenQuestion reports whether a part of a message begins as a question that yes or no does not answer: "what", "how".
+func isOpenQuestion(text string) bool {
+	greetings := lexicon.Words("common", "greetings")
+	return slices.ContainsFunc(splitAfter(text, clauseBreak), func(clause string) bool {
+		words := tokens(clause)
+		for len(words) > 1 && slices.Contains(greetings, words[0].text) {
+			words = words[1:]
+		}
+		return len(words) > 0 && slices.Contains(lexicon.Words("asked", "open"), words[0].text)
+	})
+}
+
 // splitAfter splits a text after each match.
 func splitAfter(text string, at *regexp.Regexp) (parts []string) {
 	from := 0

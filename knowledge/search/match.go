@@ -73,6 +73,7 @@ func (s splitHits) match(asked Asked) Match {
 		known:      s.knownShare(words, unknown, typed),
 		typed:      typed,
 		isFollowUp: len(asked.Before) > 0,
+		asksIf:     askedValueType(typed) == asksNoValue && !isOpenQuestion(asked.Text),
 	}
 	var good []piece
 	for _, p := range s.pieces { // a copy, because each question rates it anew
@@ -104,9 +105,13 @@ func matchOf(good []piece, q ratedQuestion) Match {
 	}
 	m.Quote = m.Near[0]
 	m.Found = best.mayAnswer(q) && best.doubt(q) < maxDoubt
+	lead := best.leadNeeded(q)
 	for _, p := range good[1:] {
-		if best.score-p.score >= minLead+best.doubt(q) {
+		if best.score-p.score >= lead {
 			break
+		}
+		if best.hasDayInsteadOf(p, q.words) {
+			continue
 		}
 		if other := p.quote(); !overlaps(m.Quote, other) && other.Text != m.Quote.Text {
 			m.Found = false

@@ -233,3 +233,31 @@ func TestIsForm_CountsLetters(t *testing.T) {
 		})
 	}
 }
+
+// No other sentence makes a denial untrue, and a row of Tuesday says nothing of Monday.
+func TestMatchQuotes_LeadsByWhatItSays(t *testing.T) {
+	t.Parallel()
+	hits := []Hit{
+		{
+			Title:   "garage.md",
+			Section: "Garage",
+			Text:    "We repair cars and vans.\n\nMotorbikes we do not take.\n\nEach repair has a guarantee of three months.",
+		},
+		{Title: "garage.md", Section: "Hours", Text: "| Day: Monday; Desk: closed\n| Day: Tuesday - Thursday; Desk: 9 am - 6 pm\n| Day: Friday; Desk: 9 am - 4 pm"},
+		{Title: "garage.md", Section: "Water", Text: "Damage by water is not covered.\n\nSwitch a wet phone off and bring it to us."},
+	}
+	for question, want := range map[string]string{
+		"can you repair motorbikes": "Motorbikes we do not take.",
+		"are you open on mondays":   "Day: Monday; Desk: closed",
+		"can you repair tractors":   "",
+		"are you open on saturdays": "",
+
+		"my phone has water damage, what should i do": "",
+	} {
+		m := MatchQuotes(hits, Asked{Text: question})
+		require.Equal(t, want != "", m.Found, "%s: %v", question, m.Near)
+		if m.Found {
+			require.Equal(t, want, m.Quote.Text)
+		}
+	}
+}

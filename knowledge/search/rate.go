@@ -33,6 +33,7 @@ type ratedQuestion struct {
 	known      float64        // the share of what it is about that documents have
 	typed      []string       // by which the type of the answer is told
 	isFollowUp bool
+	asksIf     bool // yes or no answers it
 }
 
 // cover returns the share of a question's weight that the piece has, and whether it has a word itself or above it.
@@ -93,6 +94,32 @@ func (p *piece) rate(q ratedQuestion) bool {
 
 // doubt returns the share of a question that the piece lacks, with what no document has.
 func (p *piece) doubt(q ratedQuestion) float64 { return 1 - p.coverage*q.known }
+
+// leadNeeded returns how much better than all others an answer is. A sentence that denies what is asked needs no more than minLead if
+// documents have all that the question is about: no other sentence makes that untrue.
+func (p *piece) leadNeeded(q ratedQuestion) float64 {
+	if q.asksIf && q.known == 1 && p.own.denies && len(p.own.without) == 0 {
+		return minLead
+	}
+	return minLead + p.doubt(q)
+}
+
+// hasDayInsteadOf reports whether a piece says itself what is on a day that is asked about, where another piece says only what is on other
+// days, and nothing else that is asked.
+func (p *piece) hasDayInsteadOf(other piece, words []weightedWord) bool {
+	hasDay := false
+	for _, w := range words {
+		share, _ := p.shareOf(w)
+		rival, _ := other.shareOf(w)
+		switch {
+		case w.day >= 0 && share >= nearShare && other.namesOtherDays(w):
+			hasDay = true
+		case share == 0 && rival > 0:
+			return false
+		}
+	}
+	return hasDay
+}
 
 // hasAll reports whether a piece has each word that the question is about, or stands beside it.
 func (p *piece) hasAll(q ratedQuestion) bool {
