@@ -12,11 +12,20 @@ import (
 // dangerWords are the phrases of one language by which somebody says that there is danger or pain now.
 type dangerWords struct {
 	danger []phrase // that mean danger by themselves
+	signs  []sign   // that mean danger together
 	pain   []phrase // that mean pain if somebody has it
 	own    []phrase // who has pain
 	asks   []phrase // that begin a question
 	calm   []phrase // of what is over or not so
 	wants  []phrase // of wishes, which tell of pain only why
+}
+
+// sign is something and what happens to it, in any order: a body part and a harm, the brakes and how they fail.
+type sign struct{ of, what []phrase }
+
+// signConcepts are the concepts of signs in the topic danger.
+var signConcepts = [][2]string{ //nolint:gochecknoglobals // a constant
+	{"body", "harm"}, {"air", "hard"}, {"ate", "toxin"}, {"machine", "fails"},
 }
 
 // phrase is a list of words that stand in a sentence in their order. A word that ends in * has any ending.
@@ -27,8 +36,13 @@ const maxBetween = 2
 
 var readDanger = sync.OnceValue(func() (all []dangerWords) { //nolint:gochecknoglobals // read once, from the lexicon
 	for _, language := range lexicon.Languages("danger") {
+		var signs []sign
+		for _, concepts := range signConcepts {
+			signs = append(signs, sign{dangerPhrases(language, concepts[0]), dangerPhrases(language, concepts[1])})
+		}
 		all = append(all, dangerWords{
 			danger: dangerPhrases(language, "danger"),
+			signs:  signs,
 			pain:   dangerPhrases(language, "pain"),
 			own:    dangerPhrases(language, "own"),
 			asks:   dangerPhrases(language, "asks"),
@@ -98,7 +112,8 @@ func (w dangerWords) saidIn(s sentence) bool {
 	if slices.ContainsFunc(w.asks, begins) || slices.ContainsFunc(w.calm, has) {
 		return false
 	}
-	if slices.ContainsFunc(w.danger, has) {
+	isSaid := func(x sign) bool { return slices.ContainsFunc(x.of, has) && slices.ContainsFunc(x.what, has) }
+	if slices.ContainsFunc(w.danger, has) || slices.ContainsFunc(w.signs, isSaid) {
 		return true
 	}
 	hasPain := slices.ContainsFunc(w.pain, has) && slices.ContainsFunc(w.own, has)

@@ -73,3 +73,20 @@ func TestAdmit_DangerComesFirst(t *testing.T) {
 	in.Mode = ModePersonal
 	require.Equal(t, CodeWantsHuman, admitQuestion(in).Code, "a personal chat is no desk")
 }
+
+// A part of the body and a harm, or a thing and how it fails, mean danger together, and not alone.
+func TestIsDanger_SignOfSomething(t *testing.T) {
+	t.Parallel()
+	for _, said := range []string{
+		"his tongue is puffing up", "she is struggling to breathe since the bath", "the puppy swallowed a battery", "brakes just went to the floor",
+		"mein fuß ist taub", "la gorge gonfle", "tengo la mano dormida", "il gatto ha leccato l'antigelo", "gaspedaal blijft hangen",
+		"o travão foi até ao fundo", "направо руль заклинил",
+	} {
+		require.True(t, IsDanger(said), said)
+	}
+	for _, said := range []string{
+		"do you do foot massages", "a battery for my watch please", "how much are new brakes", "we ate at yours yesterday", "the lights are out of breath",
+	} {
+		require.False(t, IsDanger(said), said)
+	}
+}
