@@ -260,8 +260,12 @@ func (e *Evidence) examine(s Sentence, answer []Sentence) (proof.Claim, proof.Fi
 }
 
 // DenyingTitle returns the title above a place of a passage, a byte offset, if it denies what stands under it, such as "What we do not
-// do": without it the passage says the opposite. It is empty if no title denies.
+// do": without it the passage says the opposite. It is empty if no title denies, and for a whole sentence in brackets, which says
+// something beside the list.
 func DenyingTitle(hit search.Hit, at int) string {
+	if aside.MatchString(hit.Text[at:]) {
+		return ""
+	}
 	const fewWords, someWords = 1, 2 // with content, of a line that may be no title, and of one that is
 	line := hit.TitleLine(at)
 	most := fewWords
@@ -278,6 +282,9 @@ func DenyingTitle(hit search.Hit, at int) string {
 	}
 	return ""
 }
+
+// aside matches a whole sentence in brackets: some words and a full stop, and nothing behind it in its line.
+var aside = regexp.MustCompile(`^\((?:[^()\n\s]+[ \t]){3,}[^()\n]*[.!]\)[ \t]*(?:\n|$)`)
 
 // isCitable reports whether an answer may cite a passage. An answer to the owner may cite any passage that he may read.
 // One to a contact may cite only public documents, because the contact's messages and the notes about him prove nothing.

@@ -104,6 +104,7 @@ func TestProve_KeepsDenyingTitle(t *testing.T) {
 		"line in capitals": {"", "OPENING HOURS\nMonday to Friday 8 to 5\n\nWHAT WE DON'T DO\n" + lines, 4},
 		"blank":            {"", "What we do not do\n\n" + lines, 2},
 		"first item":       {"", "We do not do:\n" + list, 2},
+		"list in brackets": {"What we do not do", "Bodywork and painting.\n(windscreens, upholstery and all that is glass)", 2},
 		"last item":        {"", "What we do\n\n- Windscreens of cars\n\nWhat we do not do\n\n" + list, 5},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -126,8 +127,9 @@ func TestProve_KeepsDenyingTitle(t *testing.T) {
 func TestProve_TakesFewTitles(t *testing.T) {
 	t.Parallel()
 	for text, said := range map[string]string{
-		"Closed on public holidays\n\nMonday to Friday 8 to 5.":             "We are open Monday to Friday 8 to 5.",
-		"What we do not do\n\n- Bodywork\n\nWhat we do\n\n- Tyres for cars": "We do tyres for cars.",
+		"Closed on public holidays\n\nMonday to Friday 8 to 5.":               "We are open Monday to Friday 8 to 5.",
+		"What we do not do\n\n- Bodywork\n\nWhat we do\n\n- Tyres for cars":   "We do tyres for cars.",
+		"What we do not do\n\nBodywork.\n(Small dents in a door we do mend.)": "We do mend small dents in a door.",
 	} {
 		hit := search.Hit{Ref: store.ChunkRef(1), Role: policy.RolePublic, Kind: index.KindKnowledge, Text: text}
 		last := knowledge.Units(text)
