@@ -49,6 +49,7 @@ func readHTML(data []byte) (document, error) {
 	if content != page && (float64(textLength(content)) < articleShare*float64(textLength(page)) || countTables(content) < countTables(page)) {
 		content = page
 	}
+	separateCells(content)
 	convert := converter.NewConverter(converter.WithPlugins(base.NewBasePlugin(), commonmark.NewCommonmarkPlugin(),
 		table.NewTablePlugin(table.WithSpanCellBehavior(table.SpanBehaviorMirror), table.WithNewlineBehavior(table.NewlineBehaviorPreserve),
 			table.WithCellPaddingBehavior(table.CellPaddingBehaviorMinimal))), converter.WithEscapeMode(converter.EscapeModeDisabled))
@@ -182,6 +183,15 @@ func limitSpans(content *html.Node) {
 	for n := range content.Descendants() {
 		if n.DataAtom == atom.Table {
 			limitTableSpans(n)
+		}
+	}
+}
+
+// separateCells puts a space behind each table cell, because the cells of a table in a table are joined.
+func separateCells(content *html.Node) {
+	for n := range content.Descendants() {
+		if n.DataAtom == atom.Td || n.DataAtom == atom.Th {
+			n.AppendChild(&html.Node{Type: html.TextNode, Data: " "})
 		}
 	}
 }

@@ -67,7 +67,7 @@ const (
 const maxOrigin = 2000
 
 // ReaderVersion must be changed with every change of how files are read or cut, so that they are indexed again.
-const ReaderVersion = "12"
+const ReaderVersion = "13"
 
 // File is a file to index.
 type File struct {

@@ -78,7 +78,7 @@ func (p *positionedText) rewrite(header int) int {
 		names = slices.Insert(slices.Clone(named), 0, cell{box: first[0].box}) // the first column needs no name
 	}
 	rows := p.rowsBelow(header+size, names, lowest(named))
-	if len(rows) < 2 || !hasNumbers(texts(names), rows) {
+	if len(rows) < 2 || !hasNumbers(texts(names), rows) || isForm(texts(names), rows) {
 		return 0
 	}
 	p.replaceRow(tableRow{line: header, lines: size}, "")
@@ -245,6 +245,26 @@ func hasNumbers(names []string, rows []tableRow) bool {
 			}
 		}
 		if 2*numbers > len(rows) && (len(names) > 2 || !hasDigit(name)) {
+			return true
+		}
+	}
+	return false
+}
+
+// isForm reports whether the first row is the first of a form: it has a label where most rows have one, or a number above words.
+func isForm(names []string, rows []tableRow) bool {
+	isLabel := func(cell string) bool { return strings.HasSuffix(cell, ":") }
+	for i, name := range names {
+		labels, words := 0, 0
+		for _, row := range rows {
+			if isLabel(row.cells[i]) {
+				labels++
+			}
+			if row.cells[i] != "" && !hasDigit(row.cells[i]) {
+				words++
+			}
+		}
+		if isLabel(name) && 2*labels > len(rows) || hasDigit(name) && 2*words > len(rows) {
 			return true
 		}
 	}

@@ -24,6 +24,18 @@ func TestPDFTable_RowsNameColumns(t *testing.T) {
 		"no numbers":            {"Name\tTown\nAna\tBerlin\nBen\tKiel", "Name Town\nAna Berlin\nBen Kiel"},
 		"no names":              {"10\t20\n30\t40\n50\t60", "10 20\n30 40\n50 60"},
 		"cells beside names":    {"Bike\tDay\nCity\t\t12\nCargo\t\t25", "Bike Day\nCity 12\nCargo 25"},
+		"labels beside labels": {
+			"Type:\tFamily\nDates:\t12 May\nOrder:\t4711",
+			"Type: Family\nDates: 12 May\nOrder: 4711",
+		},
+		"a number above words": {
+			"Name\tAna\tYear\t2022\nClaim\tSF-1008\tMake\tJeep\nPhone\t555-11\tColour\tWhite",
+			"Name Ana Year 2022\nClaim SF-1008 Make Jeep\nPhone 555-11 Colour White",
+		},
+		"a year above numbers": {
+			"Region\t2021\t2022\nNorth\t12\t14\nSouth\t30\t31",
+			"\n| Region: North; 2021: 12; 2022: 14\n| Region: South; 2021: 30; 2022: 31",
+		},
 		"single digits": {
 			"Item\tPrice\tDeposit\nBread\t3\t1\nCake\t7\t2",
 			"\n| Item: Bread; Price: 3; Deposit: 1\n| Item: Cake; Price: 7; Deposit: 2",

@@ -393,3 +393,12 @@ func TestReadPage_KeepsCollapsedText(t *testing.T) {
 		require.Contains(t, fmt.Sprint(doc.Sections), "19 euro", class)
 	}
 }
+
+func TestHTML_CellsAreNotJoined(t *testing.T) {
+	t.Parallel()
+	for name, cell := range map[string]string{"a list": "<ul><li>one</li></ul>", "a table": "<table><tr><td>one</td></tr></table>"} {
+		doc, err := readHTML([]byte("<table><tr><th>Type</th><td>Public</td></tr><tr><th>Key</th><td>" + cell + "</td></tr></table>"))
+		require.NoError(t, err, name)
+		require.Contains(t, doc.Sections[0].Text, "Type Public", name)
+	}
+}
