@@ -170,7 +170,7 @@ func (oc *orderCommands) find(ctx context.Context, r request) (_ foundOrder, fou
 	if !isOrder {
 		return foundOrder{}, false, nil
 	}
-	p, found := oc.planOf(r, typed, order, &names)
+	p, found := oc.planOf(typed, order, &names)
 	if order.IsAsked && (p.needsYes || p.stops) {
 		return foundOrder{}, false, nil
 	}
@@ -178,7 +178,7 @@ func (oc *orderCommands) find(ctx context.Context, r request) (_ foundOrder, fou
 }
 
 // planOf returns the command that carries out an order in a line.
-func (oc *orderCommands) planOf(r request, typed string, order orders.Order, names *chatNames) (foundOrder, bool) {
+func (oc *orderCommands) planOf(typed string, order orders.Order, names *chatNames) (foundOrder, bool) {
 	if chat, has := order.Slots[orders.SlotChat]; has {
 		order.Slots[orders.SlotChat] = names.typedName(chat)
 	}

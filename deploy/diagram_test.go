@@ -96,7 +96,7 @@ func drawn(t *testing.T) graph {
 		if arrows[from] == nil {
 			arrows[from] = map[string]bool{}
 		}
-		for _, family := range strings.Split(to, " & ") {
+		for family := range strings.SplitSeq(to, " & ") {
 			arrows[from][family] = true
 		}
 	}

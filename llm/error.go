@@ -27,8 +27,8 @@ const (
 	ReasonCircuitOpen    Reason = "resting"     // the circuit breaker is open after repeated failures
 )
 
-// Error is returned by a model whose call failed. Its text names the model and the failure, and what to check where the owner can mend it. It never contains the key, the
-// prompt, or the provider's message, which may quote both.
+// Error is returned by a model whose call failed. Its text names the model and the failure, and what to check where the owner
+// can mend it. It never contains the key, the prompt, or the provider's message, which may quote both.
 type Error struct {
 	Model      string
 	Reason     Reason

@@ -78,14 +78,16 @@ func TestAdmit_DangerComesFirst(t *testing.T) {
 func TestIsDanger_SignOfSomething(t *testing.T) {
 	t.Parallel()
 	for _, said := range []string{
-		"his tongue is puffing up", "she is struggling to breathe since the bath", "the puppy swallowed a battery", "brakes just went to the floor",
+		"his tongue is puffing up", "she is struggling to breathe since the bath", "the puppy swallowed a battery",
+		"brakes just went to the floor",
 		"mein fuß ist taub", "la gorge gonfle", "tengo la mano dormida", "il gatto ha leccato l'antigelo", "gaspedaal blijft hangen",
 		"o travão foi até ao fundo", "направо руль заклинил",
 	} {
 		require.True(t, IsDanger(said), said)
 	}
 	for _, said := range []string{
-		"do you do foot massages", "a battery for my watch please", "how much are new brakes", "we ate at yours yesterday", "the lights are out of breath",
+		"do you do foot massages", "a battery for my watch please", "how much are new brakes", "we ate at yours yesterday",
+		"the lights are out of breath",
 	} {
 		require.False(t, IsDanger(said), said)
 	}

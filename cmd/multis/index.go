@@ -52,7 +52,7 @@ func openLibrary(cfg *config.Config, st *store.Store) (*knowledge.Library, error
 }
 
 // engineDelay is how long after the start the PDF engine is compiled, which takes seconds: other things are more urgent at first.
-const engineDelay = 20 * time.Second
+const engineDelay = 2 * time.Minute
 
 // compileEngine compiles the PDF engine a while after the start.
 func compileEngine(ctx context.Context, library *knowledge.Library) error {

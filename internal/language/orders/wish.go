@@ -332,8 +332,13 @@ func withoutRepeats(word string) string {
 
 // hasRepeats reports whether a word has a letter three times in a row.
 func hasRepeats(word string) bool {
-	for i := 2; i < len(word); i++ {
-		if word[i] == word[i-1] && word[i] == word[i-2] {
+	run := 0
+	for i := 1; i < len(word); i++ {
+		run++
+		if word[i] != word[i-1] {
+			run = 0
+		}
+		if run == 2 {
 			return true
 		}
 	}
