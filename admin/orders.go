@@ -128,7 +128,7 @@ var plainOrders = []plainOrder{
 	{order: "status", command: "status", shows: true},
 	{order: "drafts", command: "drafts", shows: true},
 	{order: "help", command: "help", shows: true},
-	{order: orderModel, says: "That needs a language model, and none is configured: `llm.model` in config.yaml names one."},
+	{order: orderModel, says: "That needs a language model, and none is configured. Set `llm.model` in config.yaml."},
 	{order: "quiet", says: "I can't be quiet only towards you: mute this room in your client, which stops its rings. " +
 		"`/pause all` stops everything that I send."},
 }

@@ -31,7 +31,7 @@ func TestUnclear_NamesNearestOrder(t *testing.T) {
 		"did Ana send the invoice?":                      "Nearest: `/messages Ana`",
 		"Ana bis 18 Uhr im Büro":                         "understood no order",
 		"die heizung ist schon wieder kaputt":            "`/help` what I can do",
-		"translate the last message of ana":              "needs a language model, and none is configured: `llm.model`",
+		"translate the last message of ana":              "needs a language model, and none is configured. Set `llm.model`",
 		"ana wrote twice and you said nothing, how come": "Nearest to that: `/why Ana`",
 		"no more pings from you tonight at all ok":       "mute this room in your client",
 		"move the laundry to 10":                         "No reminder is about that, and nothing changed.",
