@@ -73,12 +73,9 @@ func (qs *questionCommands) ask(ctx context.Context, r request, question string)
 	}
 	note := ""
 	if !qs.asker.HasModel(r.room, question) {
-		ans, missed, err := qs.orders.unclear(ctx, r)
-		if err != nil {
-			return answer{}, err
-		}
-		if ans.text != "" {
-			return ans, nil
+		ans, missed, err := qs.orders.unclear(ctx, r, question)
+		if err != nil || ans.text != "" || ans.handled {
+			return ans, err
 		}
 		note = missed
 		found, err := index.DocumentGroups(ctx, qs.store.DB(), r.scope())

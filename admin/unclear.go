@@ -12,10 +12,10 @@ import (
 
 // unclear answers a line in which no order was found, where no model reads it. If the line has all of an order, what only shows is
 // shown, and what changes something is asked for. Else the answer is zero, and note says what is nearest, for a search that finds
-// nothing.
-func (oc *orderCommands) unclear(ctx context.Context, r request) (_ answer, note string, err error) {
+// nothing. A question that is only a part of the message was found by an order, and is not read as one again.
+func (oc *orderCommands) unclear(ctx context.Context, r request, question string) (_ answer, note string, err error) {
 	typed := typedText(r.message)
-	if !oc.mayOrder(r) || typed == "" {
+	if !oc.mayOrder(r) || question != typed {
 		return answer{}, "", nil
 	}
 	names := chatNames{ctx: ctx, db: oc.store.DB()}
@@ -48,7 +48,9 @@ func (oc *orderCommands) unclear(ctx context.Context, r request) (_ answer, note
 		return answer{text: p.says + aboutChat(order)}, "", nil
 	case p.shows:
 		ans, err := oc.carryOut(ctx, r, p.command)
-		ans.text = "Nearest to that: " + code("/"+p.command) + "\n\n" + ans.text
+		if !ans.handled { // else the question of the order is answered
+			ans.text = "Nearest to that: " + code("/"+p.command) + "\n\n" + ans.text
+		}
 		return ans, "", err
 	default:
 		ans := oc.askFirst(p)

@@ -54,6 +54,22 @@ func TestUnclear_ChangesAfterYes(t *testing.T) {
 	require.Contains(t, r.asOwner("yes"), "⏰ **Sat 21 Nov, 08:00** — call Otto. Set.")
 }
 
+// TestUnclear_MisspelledAskIsAsked: the question of an order to ask is asked, and not read as an order again.
+func TestUnclear_MisspelledAskIsAsked(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.asksWithoutModel()
+	r.addDocument("prices.md", "# Prices\n\nA haircut costs 35 euros.", policy.RoleAdmin)
+	for _, typed := range []string{
+		"chekc in my documents what a haircut costs",
+		"gukc mal in den unterlagen was a haircut costs",
+		"bsuca en mis documentos que a haircut costs",
+		"chrche dans mes documents quel a haircut costs",
+	} {
+		require.Contains(t, r.asOwner(typed), "35 euros", typed)
+	}
+}
+
 // TestMove_KeepsDayOrTime: a time of day is on the day of the reminder, and a day has the reminder's time of day.
 func TestMove_KeepsDayOrTime(t *testing.T) {
 	t.Parallel()
