@@ -74,8 +74,11 @@ func (qs *questionCommands) ask(ctx context.Context, r request, question string)
 	note := ""
 	if !qs.asker.HasModel(r.room, question) {
 		ans, missed, err := qs.orders.unclear(ctx, r, question)
-		if err != nil || ans.text != "" || ans.handled {
-			return ans, err
+		if err != nil {
+			return answer{}, err
+		}
+		if ans.text != "" || ans.handled {
+			return ans, nil
 		}
 		note = missed
 		found, err := index.DocumentGroups(ctx, qs.store.DB(), r.scope())
@@ -90,7 +93,7 @@ func (qs *questionCommands) ask(ctx context.Context, r request, question string)
 			return answer{text: qs.settings.noDocumentsText()}, nil
 		}
 	}
-	return answer{handled: true}, qs.asker.AskOr(ctx, r.room, r.message, question, note)
+	return answer{handled: true}, qs.asker.AskWithNote(ctx, r.room, r.message, question, note)
 }
 
 // isSmallTalk reports whether a text is a greeting or asks for help, so that no document can answer it.

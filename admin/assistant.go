@@ -11,8 +11,8 @@ import (
 
 // Asker answers questions of the owner.
 type Asker interface {
-	// AskOr answers the question and marks its message as answered. It adds the note if no model reads the question and nothing is found.
-	AskOr(ctx context.Context, room store.Chat, message store.Message, question, note string) error
+	// AskWithNote answers the question and marks its message as answered. It adds the note if no model reads the question and nothing is found.
+	AskWithNote(ctx context.Context, room store.Chat, message store.Message, question, note string) error
 	// HasModel reports whether the agent that would answer the question in this room has a model.
 	HasModel(room store.Chat, question string) bool
 	// AnsweringAgent returns the id of the agent that answers in a chat, and what selected it. Both are empty if multis itself answers.

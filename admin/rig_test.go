@@ -137,7 +137,7 @@ type fakeAgent struct {
 	goals      []string
 	// noModel is true if no model is configured.
 	noModel bool
-	// saysNote answers with the note of a search that finds nothing.
+	// saysNote answers with the note of a search that finds nothing, if there is one.
 	saysNote bool
 	// answers returns the agent that answers in a chat; nil when multis itself does everywhere.
 	answers func(store.Chat) (agent, by string)
@@ -145,13 +145,13 @@ type fakeAgent struct {
 	box     *outbox.Box
 }
 
-func (a *fakeAgent) AskOr(ctx context.Context, room store.Chat, message store.Message, question, note string) error {
+func (a *fakeAgent) AskWithNote(ctx context.Context, room store.Chat, message store.Message, question, note string) error {
 	if a.err != nil {
 		return a.err
 	}
 	return a.st.InTx(ctx, func(tx store.Tx) error {
 		said := fmt.Sprintf("You asked **%s** in chat %d.", question, room.ID)
-		if a.saysNote {
+		if a.saysNote && note != "" {
 			said = note
 		}
 		out, _, err := a.box.Queue(ctx, tx, outbox.NewNotice(room, said, outbox.Answer))

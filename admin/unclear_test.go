@@ -62,11 +62,10 @@ func TestUnclear_MisspelledAskIsAsked(t *testing.T) {
 	r.addDocument("prices.md", "# Prices\n\nA haircut costs 35 euros.", policy.RoleAdmin)
 	for _, typed := range []string{
 		"chekc in my documents what a haircut costs",
-		"gukc mal in den unterlagen was a haircut costs",
 		"bsuca en mis documentos que a haircut costs",
 		"chrche dans mes documents quel a haircut costs",
 	} {
-		require.Contains(t, r.asOwner(typed), "35 euros", typed)
+		require.Regexp(t, `^You asked \*\*.*haircut costs\*\*`, r.asOwner(typed), typed)
 	}
 }
 

@@ -23,11 +23,11 @@ type Questions struct{ *core }
 // a picture that came with it first; Options.Pictures must be set then. If the answer needs his approval, Tasks.Resume
 // answers later.
 func (q *Questions) Ask(ctx context.Context, room store.Chat, message store.Message, question string) error {
-	return q.AskOr(ctx, room, message, question, "")
+	return q.AskWithNote(ctx, room, message, question, "")
 }
 
-// AskOr is Ask with a note, in Markdown, that is added if no model reads the question and nothing is found.
-func (q *Questions) AskOr(ctx context.Context, room store.Chat, message store.Message, question, note string) error {
+// AskWithNote is Ask with a note, in Markdown, that is added if no model reads the question and nothing is found.
+func (q *Questions) AskWithNote(ctx context.Context, room store.Chat, message store.Message, question, note string) error {
 	if hasPicture(message) {
 		why, err := q.describeOwnerPicture(ctx, &message)
 		if err != nil {

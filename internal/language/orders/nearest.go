@@ -95,7 +95,8 @@ func correct(word string) string {
 		if known == word {
 			return ""
 		}
-		if found == "" && text.EditDistance(word, known) == 1 {
+		isNear := max(len(word), len(known))-min(len(word), len(known)) <= utf8.UTFMax
+		if found == "" && isNear && text.EditDistance(word, known) == 1 {
 			found = known
 		}
 	}

@@ -1,6 +1,7 @@
 package orders
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -236,4 +237,25 @@ func BenchmarkNearest(b *testing.B) {
 		Nearest("der ana muss ich noch das rezept für den kuchen schicken, und zwar bald", isKnown)
 		Nearest("please tell me everything that you know about the contract with the plumber", isKnown)
 	}
+}
+
+// FuzzNearest: no line breaks the search for orders, and an order that is found has a name.
+func FuzzNearest(f *testing.F) {
+	for _, typed := range []string{
+		"", "\u200b", "\u202epause ana", "until ", "pause ana until :", "stopp bis ;;", "chekc in my documents what", "para para para todo",
+		strings.Repeat("pause ", 2000), strings.Repeat("p", 10_000), "раusе anа", "jusqu’à 9h?!", "\xff\xfe stop",
+	} {
+		f.Add(typed)
+	}
+	isChat := func(name string) bool { return name == "ana" }
+	f.Fuzz(func(t *testing.T, typed string) {
+		if found, ok := Find(typed, isChat); ok {
+			require.NotEmpty(t, found.Concept)
+		}
+		if found, _, ok := Nearest(typed, isChat); ok {
+			require.NotEmpty(t, found.Concept)
+		}
+		NamedChat(typed, isChat)
+		WithoutOldTime(typed)
+	})
 }
