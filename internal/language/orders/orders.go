@@ -149,6 +149,10 @@ func rankOf(words string) int {
 
 // Find returns what a line orders. isChat reports whether a text is the name of a chat.
 func Find(typed string, isChat func(name string) bool) (Order, bool) {
+	line := phrase.Read(typed, read().polite)
+	if len(line.Tokens) > maxLine {
+		return Order{}, false // and none of its clauses is one
+	}
 	found, ok := find(typed, isChat)
 	if once := withoutRepeatedWords(typed); !ok && once != typed {
 		found, ok = find(once, isChat)
@@ -157,7 +161,7 @@ func Find(typed string, isChat func(name string) bool) (Order, bool) {
 		found, ok = findInClause(typed, isChat)
 	}
 	if ok {
-		found.IsAsked = isAsked(typed, phrase.Read(typed, read().polite))
+		found.IsAsked = isAsked(typed, line)
 	}
 	return found, ok
 }
