@@ -212,7 +212,7 @@ func (bs *briefCommands) text(title string, q memory.BriefQuery, b memory.Brief,
 	if b.Messages == 0 {
 		head += ": nobody wrote anything."
 		if q.Chat != 0 {
-			head += " `/messages` and the name shows the last ones."
+			head += " `/messages NAME` shows the last ones."
 		}
 	} else {
 		head += " · " + text.Count(b.Messages, "message")

@@ -117,7 +117,7 @@ func (ec *escalationCommands) lastWords(ctx context.Context, r request) (string,
 	if len(waiting) == 0 {
 		return "", nil
 	}
-	return " In these chats the contact wrote last:\n- " + strings.Join(waiting, "\n- ") + "\n\n`/messages` and a name shows what.", nil
+	return " In these chats the contact wrote last:\n- " + strings.Join(waiting, "\n- ") + "\n\n`/messages NAME` shows them.", nil
 }
 
 // line describes an open escalation: whose, how old, who answers, why, and where.

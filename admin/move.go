@@ -55,7 +55,7 @@ func (sc *scheduleCommands) movedTo(r request, job store.Schedule, line string) 
 		if clockPattern.MatchString(tail) {
 			return onDayOf(next, at.Hour(), at.Minute()), true
 		}
-		const probe = " 04:37"
+		const probe = " 04:37" // which is read behind a day, and not behind a time
 		timed, rest, err := schedule.ParseTime(tail+probe, now, schedule.English())
 		if err == nil && rest == "" && strings.HasSuffix(timed.In(sc.settings.Zone).Format(time.DateTime), "04:37:00") {
 			return onDayOf(at, next.Hour(), next.Minute()), true

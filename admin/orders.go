@@ -170,15 +170,15 @@ func (oc *orderCommands) find(ctx context.Context, r request) (_ foundOrder, fou
 	if !isOrder {
 		return foundOrder{}, false, nil
 	}
-	p, found := oc.planOf(typed, order, &names)
+	p, found := oc.plan(typed, order, &names)
 	if order.IsAsked && (p.needsYes || p.stops) {
 		return foundOrder{}, false, nil
 	}
 	return p, found, nil
 }
 
-// planOf returns the command that carries out an order in a line.
-func (oc *orderCommands) planOf(typed string, order orders.Order, names *chatNames) (foundOrder, bool) {
+// plan returns the command that carries out an order in a line, with the names of chats as their commands take them.
+func (oc *orderCommands) plan(typed string, order orders.Order, names *chatNames) (foundOrder, bool) {
 	if chat, has := order.Slots[orders.SlotChat]; has {
 		order.Slots[orders.SlotChat] = names.typedName(chat)
 	}

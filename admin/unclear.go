@@ -30,7 +30,7 @@ func (oc *orderCommands) unclear(ctx context.Context, r request, question string
 	if order.Concept == orderMove {
 		return oc.unclearMove(ctx, r, typed)
 	}
-	p, _ := oc.planOf(typed, order, &names)
+	p, _ := oc.plan(typed, order, &names)
 	if !isWhole && order.Slots[orders.SlotChat] != "" && !strings.Contains(p.plainOrder.command, "{"+orders.SlotChat+"}") {
 		p = foundOrder{} // what the chat is about is nearer
 	}
