@@ -11,7 +11,7 @@ import (
 
 // Asker answers questions of the owner.
 type Asker interface {
-	// AskWithNote answers the question and marks its message as answered. It adds the note if no model reads the question and nothing is found.
+	// AskWithNote answers the question and marks its message as answered. It adds the note if no model reads it and nothing is found.
 	AskWithNote(ctx context.Context, room store.Chat, message store.Message, question, note string) error
 	// HasModel reports whether the agent that would answer the question in this room has a model.
 	HasModel(room store.Chat, question string) bool
